@@ -1,0 +1,15 @@
+/// Everything of the library `cutis`. Files need <cutis/io.h> and the library cutis-io.
+#ifndef CUTIS_CUTIS_H
+#define CUTIS_CUTIS_H
+
+#include <cutis/base.h>
+#include <cutis/clip.h>
+#include <cutis/deform.h>
+#include <cutis/device.h>
+#include <cutis/math.h>
+#include <cutis/measure.h>
+#include <cutis/model.h>
+#include <cutis/synth.h>
+#include <cutis/weights.h>
+
+#endif

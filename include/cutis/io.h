@@ -1,0 +1,102 @@
+/// Files: models (glTF, GLB, OBJ, PLY, BVH, Cal3D), arrays (NumPy, PC2). Library cutis-io.
+///
+/// Files are hostile: every reader checks every size and index, refuses what lies outside the asset's folder, and says
+/// file, place and reason in the context's error. Every writer is atomic: the old file or the new one, whole.
+#ifndef CUTIS_IO_H
+#define CUTIS_IO_H
+
+#include <cutis/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum cutis_format {
+    CUTIS_FORMAT_AUTO = 0, ///< by the file's name (writing), by its content and name (reading)
+    CUTIS_FORMAT_GLTF = 1,
+    CUTIS_FORMAT_GLB = 2,
+    CUTIS_FORMAT_OBJ = 3,
+    CUTIS_FORMAT_PLY = 4,
+    CUTIS_FORMAT_BVH = 5,
+    CUTIS_FORMAT_CAL3D = 6, ///< .cfg with .csf/.cmf/.caf or .xsf/.xmf/.xaf
+    CUTIS_FORMAT_NPY = 7,
+    CUTIS_FORMAT_PC2 = 8,
+} cutis_format;
+
+typedef struct cutis_read_options {
+    cutis_format format;
+    cutis_gate gate;   ///< CUTIS_GATE_REPAIR: repair what can be
+    float unit_scale;  ///< file units to metres for formats without units (OBJ, PLY, BVH, Cal3D); 0 = 1
+} cutis_read_options;
+
+/// Read a model. A missing image is no error.
+CUTIS_API cutis_result cutis_model_read(cutis_context *context, const char *path,
+                                        const cutis_read_options *options, cutis_model **out);
+
+/// The same from memory: glTF with data URIs only, GLB, OBJ, PLY, BVH. `name` stands in error texts.
+CUTIS_API cutis_result cutis_model_read_memory(cutis_context *context, const void *data,
+                                               size_t size, const char *name,
+                                               const cutis_read_options *options,
+                                               cutis_model **out);
+
+/// Add the clip of another file (.caf, .xaf, .bvh, glTF) to a model; joints are matched by name.
+CUTIS_API cutis_result cutis_model_read_clip(const cutis_model *model, const char *path,
+                                             cutis_model **out);
+
+typedef enum cutis_weight_format {
+    CUTIS_WEIGHTS_FLOAT = 0,
+    CUTIS_WEIGHTS_U16 = 1, ///< sums to exactly 65535
+    CUTIS_WEIGHTS_U8 = 2,  ///< sums to exactly 255
+} cutis_weight_format;
+
+typedef struct cutis_write_options {
+    cutis_format format;
+    cutis_weight_format weights;
+    bool ascii; ///< PLY: text in place of binary
+} cutis_write_options;
+
+/// Write a model. What its source file held and Cutis does not model (textures, cameras, extras, unknown extensions) is kept when glTF goes to glTF.
+/// @return CUTIS_UNSUPPORTED if the format cannot hold the model
+CUTIS_API cutis_result cutis_model_write(const cutis_model *model, const char *path,
+                                         const cutis_write_options *options);
+
+/// A dense float array read from `.npy` (float32 or float64, C order) or `.pc2`.
+typedef struct cutis_array {
+    uint32_t dimension_count;
+    uint64_t dimensions[8];
+    float *values;        ///< product of dimensions, owned by the array
+    double rate;          ///< .pc2: samples per frame; else 0
+} cutis_array;
+
+CUTIS_API cutis_result cutis_array_read(cutis_context *context, const char *path, cutis_array *out);
+CUTIS_API void cutis_array_release(cutis_context *context, cutis_array *array);
+
+/// Writes frames of vertices one after the other: `.npy` float32 [frames, vertices, 3], `.pc2`. Appears under its name when finished.
+typedef struct cutis_frame_writer cutis_frame_writer;
+
+CUTIS_API cutis_result cutis_frame_writer_create(cutis_context *context, const char *path,
+                                                 uint32_t frame_count, uint32_t vertex_count,
+                                                 float frames_per_second,
+                                                 cutis_frame_writer **out);
+/// @param positions 3 * vertex_count floats
+CUTIS_API cutis_result cutis_frame_writer_add(cutis_frame_writer *writer, const float *positions);
+/// Complete the file and put it in place; the writer is gone afterwards, also when this fails.
+CUTIS_API cutis_result cutis_frame_writer_finish(cutis_frame_writer *writer);
+CUTIS_API void cutis_frame_writer_destroy(cutis_frame_writer *writer); ///< drop it unfinished; NULL is fine
+
+/// Write bytes to a file, atomically.
+CUTIS_API cutis_result cutis_file_write(cutis_context *context, const char *path, const void *data,
+                                        size_t size);
+/// Read a whole regular file; release with cutis_file_release.
+CUTIS_API cutis_result cutis_file_read(cutis_context *context, const char *path, void **data,
+                                       size_t *size);
+CUTIS_API void cutis_file_release(cutis_context *context, void *data, size_t size);
+
+/// A pose file (formats.md 2): starts from `transforms` and replaces what the file names.
+CUTIS_API cutis_result cutis_pose_read(const cutis_model *model, const char *path,
+                                       cutis_transform *transforms);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

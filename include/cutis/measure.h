@@ -1,0 +1,65 @@
+/// Measuring deformed skin: volume, bounds, errors, curvature, edge stretch. Units: docs/formats (formats.md 5).
+#ifndef CUTIS_MEASURE_H
+#define CUTIS_MEASURE_H
+
+#include <cutis/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A triangle mesh in one pose, borrowed.
+typedef struct cutis_surface {
+    uint32_t vertex_count;
+    uint64_t triangle_count;
+    const float *positions;   ///< 3 per vertex
+    const uint32_t *indices;  ///< 3 per triangle, all < vertex_count
+} cutis_surface;
+
+/// Signed volume, cubic units, in double (divergence theorem; meaningful for closed surfaces, outward = positive).
+CUTIS_API double cutis_surface_volume(const cutis_surface *surface);
+
+CUTIS_API cutis_bounds cutis_surface_bounds(const cutis_surface *surface);
+
+/// Length of the diagonal of the bounding box.
+CUTIS_API double cutis_surface_diagonal(const cutis_surface *surface);
+
+/// Area-weighted unit vertex normals, vertices of equal `weld` representative sharing one.
+/// @param weld    vertex_count representatives from cutis_weld_positions, or NULL
+/// @param normals 3 * vertex_count floats of caller memory
+CUTIS_API cutis_result cutis_surface_normals(cutis_context *context, const cutis_surface *surface,
+                                             const uint32_t *weld, float *normals);
+
+/// For every vertex the lowest vertex with exactly the same position.
+/// @param weld vertex_count of caller memory
+CUTIS_API cutis_result cutis_weld_positions(cutis_context *context, uint32_t vertex_count,
+                                            const float *positions, uint32_t *weld);
+
+/// Differences between a result and a reference with the same vertices and triangles.
+typedef struct cutis_difference {
+    double position_rms, position_max; ///< % of `diagonal`
+    double normal_rms, normal_max;     ///< radians, welded area-weighted vertex normals
+    uint32_t worst_vertex;
+} cutis_difference;
+
+/// @param rest rest positions: decide which vertices are welded, and the diagonal errors are divided by
+CUTIS_API cutis_result cutis_surface_compare(cutis_context *context, const cutis_surface *rest,
+                                             const float *positions, const float *reference,
+                                             cutis_difference *out);
+
+/// Discrete curvature of a closed or open surface: mean curvature by the cotangent Laplacian, 1/unit, per vertex; summary over
+/// welded vertices, area-weighted.
+typedef struct cutis_curvature {
+    double mean_rms, mean_max;
+    double edge_stretch_rms; ///< RMS of log(edge length / rest length)
+} cutis_curvature;
+
+/// @param per_vertex vertex_count floats of caller memory, or NULL
+CUTIS_API cutis_result cutis_surface_curvature(cutis_context *context, const cutis_surface *surface,
+                                               const float *rest_positions, float *per_vertex,
+                                               cutis_curvature *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

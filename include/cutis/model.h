@@ -1,0 +1,211 @@
+/// Models: nodes, meshes, skins, clips. A model is immutable; editing makes a new one.
+///
+/// `cutis_model_data` is both what you fill in to create a model and what you read from one: plain structs
+/// with borrowed arrays. cutis_model_create checks every count, index, parent, weight, time and float
+/// (the one gate for data from outside), then copies all of it; what cutis_model_get returns is owned by the
+/// model and has passed the gate. To edit, copy the structs you change, point them at new arrays, and create again.
+#ifndef CUTIS_MODEL_H
+#define CUTIS_MODEL_H
+
+#include <cutis/math.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CUTIS_NONE (-1) ///< "no such index" in the int32_t fields below
+
+typedef enum cutis_topology {
+    CUTIS_TOPOLOGY_TRIANGLES = 0, ///< 3 indices each; strips and fans are expanded by the readers
+    CUTIS_TOPOLOGY_LINES = 1,     ///< 2 indices each
+    CUTIS_TOPOLOGY_POINTS = 2,    ///< 1 index each
+} cutis_topology;
+
+/// Displacements of one morph target; each array 3 floats per vertex, or NULL.
+typedef struct cutis_morph_target {
+    const float *positions;
+    const float *normals;
+    const float *tangents;
+} cutis_morph_target;
+
+/// Any number of influences per vertex, as the file has them: not sorted, not normalised (binding does that).
+/// Influences of vertex v are entries [first[v], first[v + 1]). All NULL: the primitive has none.
+typedef struct cutis_influences {
+    const uint32_t *first;  ///< vertex_count + 1
+    const uint32_t *joints; ///< index into the joints of the skin the mesh is used with
+    const float *weights;   ///< finite and >= 0
+} cutis_influences;
+
+typedef struct cutis_primitive {
+    cutis_topology topology;
+    uint32_t vertex_count;
+    uint32_t index_count;
+    const uint32_t *indices;   ///< index_count; NULL with index_count 0 when creating: 0, 1, 2, ...
+    const float *positions;    ///< 3 per vertex, mesh space, metres
+    const float *normals;      ///< 3 per vertex, or NULL
+    const float *tangents;     ///< 4 per vertex (w = handedness), or NULL
+    const float *texcoords;    ///< 2 per vertex (set 0), or NULL
+    const float *colors;       ///< 4 per vertex (set 0, linear), or NULL
+    cutis_influences influences;
+    const cutis_morph_target *targets; ///< target_count of the mesh, or NULL
+    const uint32_t *parts;     ///< per triangle, index into the mesh's part_names, or NULL
+    int32_t material;          ///< index into materials, or CUTIS_NONE
+} cutis_primitive;
+
+typedef struct cutis_mesh {
+    const char *name; ///< UTF-8, or NULL
+    uint32_t primitive_count;
+    const cutis_primitive *primitives;
+    uint32_t target_count;           ///< morph targets of every primitive
+    const char *const *target_names; ///< target_count, or NULL
+    const float *target_weights;     ///< target_count rest weights, or NULL (zeros)
+    uint32_t part_count;
+    const char *const *part_names;   ///< part_count, or NULL
+} cutis_mesh;
+
+/// Parents come before children, so a cycle cannot be written down. Nodes of the scene stand depth-first, so
+/// mesh instances in node order are the order of all outputs.
+typedef struct cutis_node {
+    const char *name;             ///< UTF-8, or NULL
+    int32_t parent;               ///< smaller than the node's own index, or CUTIS_NONE
+    cutis_transform rest;         ///< local
+    const cutis_mat34 *matrix;    ///< local matrix in place of `rest` (may hold shear; never animated), or NULL
+    int32_t mesh;                 ///< or CUTIS_NONE
+    int32_t skin;                 ///< or CUTIS_NONE; needs a mesh
+    const float *target_weights;  ///< overrides the mesh's, or NULL
+    bool outside;                 ///< not part of the default scene: animated, but never deformed or drawn
+} cutis_node;
+
+typedef struct cutis_skin {
+    const char *name; ///< UTF-8, or NULL
+    uint32_t joint_count;
+    const uint32_t *joints;           ///< node of each joint, no node twice
+    const cutis_mat34 *inverse_binds; ///< joint_count, or NULL (identities)
+    int32_t root;                     ///< the file's skeleton root node, or CUTIS_NONE; informative
+} cutis_skin;
+
+typedef enum cutis_path {
+    CUTIS_PATH_TRANSLATION = 0, ///< 3 floats
+    CUTIS_PATH_ROTATION = 1,    ///< 4 floats, x y z w
+    CUTIS_PATH_SCALE = 2,       ///< 3 floats
+    CUTIS_PATH_WEIGHTS = 3,     ///< target_count of the node's mesh
+} cutis_path;
+
+typedef enum cutis_interpolation {
+    CUTIS_INTERPOLATION_LINEAR = 0, ///< slerp for rotations
+    CUTIS_INTERPOLATION_STEP = 1,
+    CUTIS_INTERPOLATION_CUBIC = 2, ///< values hold in-tangent, value, out-tangent per key
+} cutis_interpolation;
+
+typedef struct cutis_channel {
+    uint32_t node;
+    cutis_path path;
+    cutis_interpolation interpolation;
+    uint32_t key_count;   ///< >= 1
+    const float *times;   ///< key_count, seconds, >= 0, strictly ascending
+    const float *values;  ///< key_count * width (* 3 if cubic)
+} cutis_channel;
+
+/// A clip starts at time 0 and ends at its last key; before its first key a channel holds the first value.
+typedef struct cutis_clip {
+    const char *name; ///< UTF-8, or NULL
+    uint32_t channel_count;
+    const cutis_channel *channels; ///< no two for the same node and path
+    float duration;                ///< seconds; filled in by cutis_model_create
+} cutis_clip;
+
+typedef struct cutis_material {
+    const char *name;    ///< UTF-8, or NULL
+    float base_color[4]; ///< linear
+    float metallic, roughness;
+    bool double_sided;
+} cutis_material;
+
+/// What a reader keeps of its file so that writing loses nothing; shared between a model and those made from it.
+typedef struct cutis_source cutis_source;
+
+typedef struct cutis_model_data {
+    uint32_t node_count, mesh_count, skin_count, clip_count, material_count;
+    const cutis_node *nodes;
+    const cutis_mesh *meshes;
+    const cutis_skin *skins;
+    const cutis_clip *clips;
+    const cutis_material *materials;
+    cutis_source *source; ///< from the model this one was made of, or NULL
+} cutis_model_data;
+
+typedef struct cutis_model cutis_model;
+
+/// What the gate does about what can be repaired (weights that are NaN, negative or duplicated, keys out of order, singular inverse binds, ...).
+typedef enum cutis_gate {
+    CUTIS_GATE_REFUSE = 0, ///< an error that names the first one
+    CUTIS_GATE_REPAIR = 1, ///< repair, and list it in the model's issues
+} cutis_gate;
+
+/// Check and copy everything.
+/// @param options-free on purpose: the data says it all
+/// @return CUTIS_OK, CUTIS_CORRUPT_DATA (the context's error names the place), CUTIS_LIMIT_EXCEEDED, CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_model_create(cutis_context *context, const cutis_model_data *data,
+                                          cutis_gate gate, cutis_model **out);
+
+CUTIS_API void cutis_model_destroy(cutis_model *model); ///< NULL is fine
+
+/// Everything in the model; owned by it.
+CUTIS_API const cutis_model_data *cutis_model_get(const cutis_model *model);
+
+/// The context the model was made with.
+CUTIS_API cutis_context *cutis_model_context(const cutis_model *model);
+
+/// One finding about a model: by the gate while repairing, or by cutis_model_check.
+typedef struct cutis_issue {
+    const char *code;   ///< stable, upper case: "WEIGHTS_NON_NORMALIZED"
+    const char *place;  ///< "meshes/0/primitives/1"
+    const char *text;   ///< one sentence with the figures
+    uint64_t count;     ///< how many vertices, keys, ... are concerned
+    uint8_t severity;   ///< 0 error, 1 warning, 2 information
+    bool repaired;
+} cutis_issue;
+
+/// What the gate repaired when the model was made; owned by the model.
+CUTIS_API uint32_t cutis_model_issues(const cutis_model *model, const cutis_issue **out);
+
+/// A mesh in the scene: which node shows it, and where its vertices stand in every output.
+typedef struct cutis_instance {
+    uint32_t node, mesh;
+    int32_t skin;           ///< or CUTIS_NONE
+    uint32_t vertex_first;  ///< into outputs
+    uint32_t vertex_count;  ///< of all its primitives
+    uint32_t target_first;  ///< into the morph weights of a pose
+    uint32_t target_count;
+} cutis_instance;
+
+/// The mesh instances of the scene in output order; owned by the model.
+CUTIS_API uint32_t cutis_model_instances(const cutis_model *model, const cutis_instance **out);
+
+/// Sum of vertex_count over the instances: vertices of one output frame.
+CUTIS_API uint32_t cutis_model_vertex_count(const cutis_model *model);
+
+/// Triangles over the instances.
+CUTIS_API uint64_t cutis_model_triangle_count(const cutis_model *model);
+
+/// Morph weights of one pose: sum of target_count over the instances.
+CUTIS_API uint32_t cutis_model_target_count(const cutis_model *model);
+
+/// A clip by name, or by index written in decimal ("#2" or "2") if no clip has that name.
+/// @return CUTIS_NOT_FOUND; the error lists the clips there are
+CUTIS_API cutis_result cutis_model_find_clip(const cutis_model *model, const char *name_or_index,
+                                             uint32_t *out);
+
+/// All triangles of all instances as indices into one output frame, instance after instance, primitives in order.
+/// @param indices 3 * cutis_model_triangle_count entries of caller memory
+CUTIS_API void cutis_model_triangles(const cutis_model *model, uint32_t *indices);
+
+/// Rest positions of one output frame: mesh space moved by `world(joint) * inverse_bind` blended at the node rest pose
+/// is what deform gives; this is the plain file position of each vertex instead.
+/// @param positions 3 * cutis_model_vertex_count floats of caller memory
+CUTIS_API void cutis_model_file_positions(const cutis_model *model, float *positions);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

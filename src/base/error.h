@@ -1,0 +1,22 @@
+/// Setting a context's error text, logging, progress.
+#ifndef CUTIS_BASE_ERROR_H
+#define CUTIS_BASE_ERROR_H
+
+#include <cutis/base.h>
+
+/// Set this thread's error text for the context and return `result`, so that a check is one line:
+/// `return cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: accessor %u: ...", file, i);`
+/// Control characters in arguments come out as '?', so an error is always one line.
+cutis_result cutis_fail(cutis_context *context, cutis_result result, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+void cutis_log(cutis_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/// CUTIS_OK, or CUTIS_CANCELLED (with the error text set) when the caller asked to stop.
+cutis_result cutis_progress(cutis_context *context, const char *stage, double fraction);
+
+/// The limits in force, defaults filled in.
+const cutis_limits *cutis_context_limits(const cutis_context *context);
+
+#endif

@@ -1,0 +1,42 @@
+/// Allocation through a context: charged before it happens, sized by checked arithmetic, released with its
+/// size. Also the arena: many small allocations, one release.
+#ifndef CUTIS_BASE_MEMORY_H
+#define CUTIS_BASE_MEMORY_H
+
+#include <cutis/base.h>
+
+/// `size` bytes aligned to 64, or NULL with the context's error set (limit or allocator). size 0 gives a
+/// valid pointer that must be released with size 0.
+void *cutis_alloc(cutis_context *context, size_t size);
+/// The same for `count * item` bytes; NULL if the product overflows.
+void *cutis_alloc_array(cutis_context *context, size_t count, size_t item);
+/// The same, zeroed.
+void *cutis_alloc_zero(cutis_context *context, size_t count, size_t item);
+void cutis_free(cutis_context *context, void *memory, size_t size);
+void cutis_free_array(cutis_context *context, void *memory, size_t count, size_t item);
+/// Grow an array to at least `needed` items (capacity doubles); contents kept. false on failure, array unchanged.
+bool cutis_grow(cutis_context *context, void *array_pointer, size_t *capacity, size_t needed,
+                size_t item);
+
+/// After a failed allocation: CUTIS_OUT_OF_MEMORY or CUTIS_LIMIT_EXCEEDED, whichever it was in this thread.
+cutis_result cutis_alloc_result(const cutis_context *context);
+
+/// Checked sizes: false on overflow, and nothing written.
+bool cutis_size_multiply(size_t a, size_t b, size_t *out);
+bool cutis_size_add(size_t a, size_t b, size_t *out);
+
+/// Chunks of memory released together. The zero value with `context` set is an empty arena.
+typedef struct cutis_arena {
+    cutis_context *context;
+    struct cutis_arena_chunk *chunks;
+} cutis_arena;
+
+/// 16-byte aligned (arrays of 4 KiB and more: 64), or NULL.
+void *cutis_arena_alloc(cutis_arena *arena, size_t count, size_t item);
+void *cutis_arena_copy(cutis_arena *arena, const void *data, size_t count, size_t item);
+char *cutis_arena_string(cutis_arena *arena, const char *text); ///< NULL gives NULL
+char *cutis_arena_format(cutis_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void cutis_arena_release(cutis_arena *arena);
+
+#endif

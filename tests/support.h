@@ -1,0 +1,53 @@
+/// What the tests share: cmocka, the place of the real assets, visible skips, random numbers.
+#ifndef CUTIS_TESTS_SUPPORT_H
+#define CUTIS_TESTS_SUPPORT_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+#include <cutis/cutis.h>
+#include <cutis/io.h>
+
+/// Path of a real asset; skips the test, visibly, when the folder is not there.
+static inline const char *shared_path(const char *relative)
+{
+    static char path[4096];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/%s", CUTIS_SHARED_DATA, relative);
+    if (stat(path, &info) != 0) {
+        print_message("skip: %s is not there\n", path);
+        skip();
+    }
+    return path;
+}
+
+#define assert_ok(context, call)                                                                   \
+    do {                                                                                           \
+        cutis_result result_ = (call);                                                             \
+        if (result_ != CUTIS_OK)                                                                   \
+            fail_msg("%s: %s: %s", #call, cutis_result_text(result_), cutis_context_error(context)); \
+    } while (0)
+
+/// Absolute difference at most `tolerance`; NaN fails.
+#define assert_near(a, b, tolerance)                                                               \
+    do {                                                                                           \
+        double a_ = (a), b_ = (b), t_ = (tolerance);                                               \
+        if (!(fabs(a_ - b_) <= t_))                                                                \
+            fail_msg("%s = %.17g, %s = %.17g, difference %.3g > %.3g", #a, a_, #b, b_, fabs(a_ - b_), t_); \
+    } while (0)
+
+/// Uniform in [low, high), from the library's own counter generator.
+static inline double random_in(uint64_t seed, uint64_t index, double low, double high)
+{
+    return low + (high - low) * cutis_random_unit(seed, 0, index);
+}
+
+#endif
