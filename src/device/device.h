@@ -86,7 +86,7 @@ typedef struct cutis_skin_outputs {
     cutis_bounds *bounds; ///< per instance, host memory, or NULL
 } cutis_skin_outputs;
 
-typedef struct cutis_skin cutis_skin; ///< a layout on a device; each device derives its own from it
+typedef struct cutis_device_skin cutis_device_skin; ///< a layout on a device; each device derives its own from it (model.h has a cutis_skin)
 
 /// What every device implements. Errors are set on the device's context.
 typedef struct cutis_device_operations {
@@ -101,10 +101,10 @@ typedef struct cutis_device_operations {
     void (*native)(const cutis_device *device, uint64_t *context, uint64_t *queue);
     uint32_t block_size;
     /// `layout` is borrowed by CPU devices until the skin is destroyed (no copy), uploaded by others.
-    cutis_result (*skin_create)(cutis_device *device, const cutis_skin_layout *layout, cutis_skin **out);
-    void (*skin_destroy)(cutis_skin *skin);
+    cutis_result (*skin_create)(cutis_device *device, const cutis_skin_layout *layout, cutis_device_skin **out);
+    void (*skin_destroy)(cutis_device_skin *skin);
     /// Allocates nothing on the CPU. Host outputs are complete on return.
-    cutis_result (*skin_run)(cutis_skin *skin, const cutis_skin_frames *frames,
+    cutis_result (*skin_run)(cutis_device_skin *skin, const cutis_skin_frames *frames,
                              const cutis_skin_outputs *outputs);
     /// Run host work on the device's threads (GPU devices: on the calling thread). Returns when all are done.
     void (*run_tasks)(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
@@ -119,7 +119,7 @@ struct cutis_buffer {
     cutis_device *device;
     uint64_t size, handle;
 };
-struct cutis_skin {
+struct cutis_device_skin {
     cutis_device *device;
 };
 
