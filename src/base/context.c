@@ -1,0 +1,122 @@
+/// Contexts: options with their defaults, error texts, logging, progress.
+///
+/// The error text is one buffer per thread, tagged with the context it belongs to: a failing call never races with
+/// another thread's, and reading it takes no lock. It is always one line of valid text without control characters.
+#include "base/context.h"
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ERROR_CAPACITY = 1024 };
+
+static _Thread_local struct {
+    const cutis_context *context;
+    char text[ERROR_CAPACITY];
+} last_error;
+
+static void *default_allocate(void *user, size_t size, size_t alignment)
+{
+    (void)user;
+    size_t rounded = (size + alignment - 1) / alignment * alignment; // what aligned_alloc asks for
+    return rounded < size ? NULL : aligned_alloc(alignment, rounded);
+}
+
+static void default_release(void *user, void *memory, size_t size)
+{
+    (void)user;
+    (void)size;
+    free(memory);
+}
+
+static void fill_defaults(cutis_context_options *options)
+{
+    if (!options->allocator.allocate) {
+        options->allocator =
+            (cutis_allocator){ .allocate = default_allocate, .release = default_release };
+    }
+    cutis_limits *limits = &options->limits;
+    if (!limits->memory_bytes) limits->memory_bytes = UINT64_MAX;
+    if (!limits->file_bytes) limits->file_bytes = (uint64_t)4 << 30;
+    if (!limits->vertex_count) limits->vertex_count = 64u << 20;
+    if (!limits->node_count) limits->node_count = 1u << 20;
+    if (!limits->nesting) limits->nesting = 512;
+}
+
+cutis_result cutis_context_create(const cutis_context_options *options, cutis_context **out)
+{
+    cutis_context_options filled = options ? *options : (cutis_context_options){ 0 };
+    if (!out || !filled.allocator.allocate != !filled.allocator.release)
+        return CUTIS_INVALID_ARGUMENT;
+    fill_defaults(&filled);
+    cutis_context *context = filled.allocator.allocate(filled.allocator.user, sizeof *context, 64);
+    if (!context) return CUTIS_OUT_OF_MEMORY;
+    context->options = filled;
+    atomic_init(&context->memory_used, 0);
+    *out = context;
+    return CUTIS_OK;
+}
+
+void cutis_context_destroy(cutis_context *context)
+{
+    if (!context) return;
+    if (last_error.context == context) last_error.context = NULL;
+    cutis_allocator allocator = context->options.allocator;
+    allocator.release(allocator.user, context, sizeof *context);
+}
+
+const char *cutis_context_error(const cutis_context *context)
+{
+    return context && last_error.context == context ? last_error.text : "";
+}
+
+uint64_t cutis_context_memory(const cutis_context *context)
+{
+    return atomic_load(&context->memory_used);
+}
+
+const cutis_limits *cutis_context_limits(const cutis_context *context)
+{
+    return &context->options.limits;
+}
+
+/// Names in files are hostile too: nothing in them may start a new line or move a terminal's cursor.
+static void make_one_line(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c; c++)
+        if (*c < 0x20 || *c == 0x7f) *c = '?';
+}
+
+cutis_result cutis_fail(cutis_context *context, cutis_result result, const char *format, ...)
+{
+    char text[ERROR_CAPACITY]; // arguments may point into last_error.text itself
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    make_one_line(text);
+    last_error.context = context;
+    snprintf(last_error.text, sizeof last_error.text, "%s", text);
+    return result;
+}
+
+void cutis_log(cutis_context *context, const char *format, ...)
+{
+    if (!context->options.log) return;
+    char line[ERROR_CAPACITY];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    make_one_line(line);
+    context->options.log(context->options.log_user, line);
+}
+
+cutis_result cutis_progress(cutis_context *context, const char *stage, double fraction)
+{
+    const cutis_context_options *options = &context->options;
+    if (!options->progress || options->progress(options->progress_user, stage, fraction))
+        return CUTIS_OK;
+    return cutis_fail(context, CUTIS_CANCELLED, "%s: stopped on request", stage);
+}

@@ -1,0 +1,193 @@
+/// Allocation through a context. Invariant: memory_used is the sum of the sizes of live allocations, and never
+/// exceeds the limit, because a size is charged before the allocator is asked.
+#include "base/memory.h"
+#include "base/context.h"
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+static _Thread_local cutis_result last_failure = CUTIS_OUT_OF_MEMORY;
+
+bool cutis_size_multiply(size_t a, size_t b, size_t *out)
+{
+    size_t product;
+    if (__builtin_mul_overflow(a, b, &product)) return false;
+    *out = product;
+    return true;
+}
+
+bool cutis_size_add(size_t a, size_t b, size_t *out)
+{
+    size_t sum;
+    if (__builtin_add_overflow(a, b, &sum)) return false;
+    *out = sum;
+    return true;
+}
+
+cutis_result cutis_alloc_result(const cutis_context *context)
+{
+    (void)context;
+    return last_failure;
+}
+
+static bool charge(cutis_context *context, size_t size)
+{
+    uint64_t limit = context->options.limits.memory_bytes;
+    uint64_t used = atomic_load(&context->memory_used);
+    do {
+        if (used > limit || size > limit - used) return false;
+    } while (!atomic_compare_exchange_weak(&context->memory_used, &used, used + size));
+    return true;
+}
+
+void *cutis_alloc(cutis_context *context, size_t size)
+{
+    if (!charge(context, size)) {
+        last_failure = cutis_fail(context, CUTIS_LIMIT_EXCEEDED,
+                                  "%zu bytes more than the memory limit of %llu allows", size,
+                                  (unsigned long long)context->options.limits.memory_bytes);
+        return NULL;
+    }
+    const cutis_allocator *allocator = &context->options.allocator;
+    void *memory = allocator->allocate(allocator->user, size ? size : 1, ALIGNMENT);
+    if (!memory) {
+        atomic_fetch_sub(&context->memory_used, size);
+        last_failure = cutis_fail(context, CUTIS_OUT_OF_MEMORY, "no memory for %zu bytes", size);
+    }
+    return memory;
+}
+
+void *cutis_alloc_array(cutis_context *context, size_t count, size_t item)
+{
+    size_t size;
+    if (cutis_size_multiply(count, item, &size)) return cutis_alloc(context, size);
+    last_failure =
+        cutis_fail(context, CUTIS_OUT_OF_MEMORY, "no memory for %zu items of %zu bytes", count, item);
+    return NULL;
+}
+
+void *cutis_alloc_zero(cutis_context *context, size_t count, size_t item)
+{
+    void *memory = cutis_alloc_array(context, count, item);
+    return memory ? memset(memory, 0, count * item) : NULL;
+}
+
+void cutis_free(cutis_context *context, void *memory, size_t size)
+{
+    if (!memory) return;
+    const cutis_allocator *allocator = &context->options.allocator;
+    allocator->release(allocator->user, memory, size ? size : 1);
+    atomic_fetch_sub(&context->memory_used, size);
+}
+
+void cutis_free_array(cutis_context *context, void *memory, size_t count, size_t item)
+{
+    cutis_free(context, memory, count * item); // cannot overflow: the allocation succeeded with it
+}
+
+bool cutis_grow(cutis_context *context, void *array_pointer, size_t *capacity, size_t needed,
+                size_t item)
+{
+    if (needed <= *capacity) return true;
+    size_t grown = *capacity < 8 ? 8 : *capacity;
+    while (grown < needed) {
+        if (!cutis_size_multiply(grown, 2, &grown)) grown = needed;
+    }
+    void *old, *fresh = cutis_alloc_array(context, grown, item);
+    if (!fresh) return false;
+    memcpy(&old, array_pointer, sizeof old); // the caller's pointer may be of any type
+    if (old) memcpy(fresh, old, *capacity * item);
+    cutis_free_array(context, old, *capacity, item);
+    memcpy(array_pointer, &fresh, sizeof fresh);
+    *capacity = grown;
+    return true;
+}
+
+// Arena --------------------------------------------------------------------------------------------
+
+typedef struct cutis_arena_chunk {
+    struct cutis_arena_chunk *next;
+    size_t size, used; // bytes, this header included
+} cutis_arena_chunk;
+
+enum { CHUNK_SIZE = 64 << 10, SMALL = 4 << 10 };
+
+static size_t align_up(size_t value, size_t alignment)
+{
+    return (value + alignment - 1) / alignment * alignment;
+}
+
+static cutis_arena_chunk *add_chunk(cutis_arena *arena, size_t size)
+{
+    cutis_arena_chunk *chunk = cutis_alloc(arena->context, size);
+    if (!chunk) return NULL;
+    chunk->size = size;
+    chunk->used = align_up(sizeof *chunk, ALIGNMENT);
+    chunk->next = arena->chunks;
+    arena->chunks = chunk;
+    return chunk;
+}
+
+void *cutis_arena_alloc(cutis_arena *arena, size_t count, size_t item)
+{
+    size_t size, whole;
+    if (!cutis_size_multiply(count, item, &size) || !cutis_size_add(size, 2 * ALIGNMENT, &whole)) {
+        last_failure = cutis_fail(arena->context, CUTIS_OUT_OF_MEMORY,
+                                  "no memory for %zu items of %zu bytes", count, item);
+        return NULL;
+    }
+    cutis_arena_chunk *chunk = arena->chunks;
+    if (size >= SMALL) { // its own chunk, behind the current one so that small ones go on filling that
+        chunk = add_chunk(arena, whole);
+        if (!chunk) return NULL;
+        if (chunk->next) {
+            arena->chunks = chunk->next;
+            chunk->next = arena->chunks->next;
+            arena->chunks->next = chunk;
+        }
+    } else if (!chunk || size > chunk->size - align_up(chunk->used, 16)) {
+        chunk = add_chunk(arena, CHUNK_SIZE);
+        if (!chunk) return NULL;
+    }
+    size_t start = align_up(chunk->used, 16);
+    chunk->used = start + size;
+    return (char *)chunk + start;
+}
+
+void *cutis_arena_copy(cutis_arena *arena, const void *data, size_t count, size_t item)
+{
+    void *copy = cutis_arena_alloc(arena, count, item);
+    if (copy && count) memcpy(copy, data, count * item);
+    return copy;
+}
+
+char *cutis_arena_string(cutis_arena *arena, const char *text)
+{
+    return text ? cutis_arena_copy(arena, text, strlen(text) + 1, 1) : NULL;
+}
+
+char *cutis_arena_format(cutis_arena *arena, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *text = length < 0 ? NULL : cutis_arena_alloc(arena, (size_t)length + 1, 1);
+    if (text) vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+void cutis_arena_release(cutis_arena *arena)
+{
+    while (arena->chunks) {
+        cutis_arena_chunk *chunk = arena->chunks;
+        arena->chunks = chunk->next;
+        cutis_free(arena->context, chunk, chunk->size);
+    }
+}

@@ -1,0 +1,299 @@
+/// Files on POSIX systems: whole regular files in, atomic files out.
+///
+/// Invariant of writing: the target's name refers to the old content or to the new content, whole, at any moment;
+/// a kill leaves at most a temporary file named ".NAME.cutis-XXXXXX" beside it.
+#include "base/os/os.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Reading ------------------------------------------------------------------------------------------
+
+static cutis_result open_regular(cutis_context *context, const char *path, int *descriptor,
+                                 size_t *size)
+{
+    // O_NONBLOCK: opening a FIFO must not hang before fstat can refuse it.
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file < 0) {
+        cutis_result result = errno == ENOENT || errno == ENOTDIR ? CUTIS_FILE_NOT_FOUND : CUTIS_FILE_READ;
+        return cutis_fail(context, result, "%s: %s", path, strerror(errno));
+    }
+    struct stat info;
+    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
+        close(file);
+        return cutis_fail(context, CUTIS_FILE_READ, "%s: not a regular file", path);
+    }
+    uint64_t limit = cutis_context_limits(context)->file_bytes;
+    if ((uint64_t)info.st_size > limit) {
+        close(file);
+        return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "%s: %lld bytes, the limit is %llu", path,
+                          (long long)info.st_size, (unsigned long long)limit);
+    }
+    *descriptor = file;
+    *size = (size_t)info.st_size;
+    return CUTIS_OK;
+}
+
+static cutis_result read_fully(cutis_context *context, const char *path, int file, char *data,
+                               size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t got = read(file, data + done, size - done);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return cutis_fail(context, CUTIS_FILE_READ, "%s: %s", path, strerror(errno));
+        if (got == 0)
+            return cutis_fail(context, CUTIS_FILE_READ, "%s: shrank while it was read", path);
+        done += (size_t)got;
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_os_read_file(cutis_context *context, const char *path, void **data, size_t *size)
+{
+    int file = -1;
+    size_t length = 0;
+    cutis_result result = open_regular(context, path, &file, &length);
+    if (result != CUTIS_OK) return result;
+    char *bytes = cutis_alloc(context, length + 1);
+    result = bytes ? read_fully(context, path, file, bytes, length) : cutis_alloc_result(context);
+    close(file);
+    if (result != CUTIS_OK) {
+        cutis_free(context, bytes, length + 1);
+        return result;
+    }
+    bytes[length] = 0;
+    *data = bytes;
+    *size = length;
+    return CUTIS_OK;
+}
+
+// Paths --------------------------------------------------------------------------------------------
+
+/// Length of the folder part of a path, with its slash; 0 if there is none.
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+static bool has_scheme(const char *uri)
+{
+    size_t i = 0;
+    while ((uri[i] >= 'a' && uri[i] <= 'z') || (uri[i] >= 'A' && uri[i] <= 'Z') ||
+           (i > 0 && ((uri[i] >= '0' && uri[i] <= '9') || uri[i] == '+' || uri[i] == '-' || uri[i] == '.')))
+        i++;
+    return i > 0 && uri[i] == ':';
+}
+
+static bool has_parent_step(const char *path)
+{
+    for (const char *part = path; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
+        if (part[0] == '.' && part[1] == '.' && (part[2] == '/' || part[2] == 0)) return true;
+    return false;
+}
+
+cutis_result cutis_os_resolve_below(cutis_context *context, const char *base_file,
+                                    const char *relative, char *out, size_t capacity)
+{
+    if (!relative[0] || relative[0] == '/' || strchr(relative, '\\') || has_scheme(relative) ||
+        has_parent_step(relative))
+        return cutis_fail(context, CUTIS_CORRUPT_DATA,
+                          "%s: '%.200s' does not name a file below the asset's folder", base_file, relative);
+    char folder[PATH_MAX], real_folder[PATH_MAX], real_file[PATH_MAX], joined[PATH_MAX];
+    size_t length = folder_length(base_file);
+    int folder_size = snprintf(folder, sizeof folder, "%.*s", (int)length, length ? base_file : "");
+    int joined_size = snprintf(joined, sizeof joined, "%s%s", folder, relative);
+    if (folder_size >= PATH_MAX || joined_size >= PATH_MAX || (size_t)joined_size >= capacity)
+        return cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: a path in it is too long", base_file);
+    if (!realpath(length ? folder : ".", real_folder) || !realpath(joined, real_file))
+        return cutis_fail(context, CUTIS_FILE_NOT_FOUND, "%s: %s", joined, strerror(errno));
+    size_t inside = strlen(real_folder);
+    if (inside == 1) inside = 0; // the folder is "/"
+    if (strncmp(real_folder, real_file, inside) != 0 || real_file[inside] != '/')
+        return cutis_fail(context, CUTIS_CORRUPT_DATA,
+                          "%s: '%.200s' leads out of the asset's folder", base_file, relative);
+    memcpy(out, joined, (size_t)joined_size + 1);
+    return CUTIS_OK;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+cutis_result cutis_os_list_folder(cutis_context *context, const char *folder,
+                                  void (*visit)(void *user, const char *name), void *user)
+{
+    DIR *directory = opendir(folder[0] ? folder : ".");
+    if (!directory) return cutis_fail(context, CUTIS_FILE_READ, "%s: %s", folder, strerror(errno));
+    cutis_arena arena = { .context = context };
+    char **names = NULL;
+    size_t count = 0, capacity = 0;
+    cutis_result result = CUTIS_OK;
+    for (struct dirent *entry; result == CUTIS_OK && (entry = readdir(directory));) {
+        struct stat info;
+        if (fstatat(dirfd(directory), entry->d_name, &info, 0) != 0 || !S_ISREG(info.st_mode)) continue;
+        char *name = cutis_arena_string(&arena, entry->d_name);
+        if (!name || !cutis_grow(context, &names, &capacity, count + 1, sizeof *names))
+            result = cutis_alloc_result(context);
+        else
+            names[count++] = name;
+    }
+    closedir(directory);
+    if (result == CUTIS_OK && count) {
+        qsort(names, count, sizeof *names, compare_names);
+        for (size_t i = 0; i < count; i++) visit(user, names[i]);
+    }
+    cutis_free_array(context, names, capacity, sizeof *names);
+    cutis_arena_release(&arena);
+    return result;
+}
+
+bool cutis_os_file_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool cutis_os_cache_folder(char *out, size_t capacity)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int length;
+    if (cache && cache[0] == '/')
+        length = snprintf(out, capacity, "%s", cache);
+    else if (home && home[0] == '/')
+        length = snprintf(out, capacity, "%s/.cache", home);
+    else
+        return false;
+    if (length < 0 || (size_t)length + sizeof "/cutis" > capacity) return false;
+    if (mkdir(out, 0700) != 0 && errno != EEXIST) return false;
+    memcpy(out + length, "/cutis", sizeof "/cutis");
+    return mkdir(out, 0700) == 0 || errno == EEXIST;
+}
+
+// Writing ------------------------------------------------------------------------------------------
+
+struct cutis_os_write {
+    cutis_context *context;
+    int file, folder; // -1: not open
+    bool has_temporary;
+    char target[PATH_MAX], temporary[PATH_MAX];
+};
+
+static cutis_result write_failure(cutis_os_write *write)
+{
+    return cutis_fail(write->context, CUTIS_FILE_WRITE, "%s: %s", write->target, strerror(errno));
+}
+
+/// Through symbolic links, so that the file a link points to is replaced, not the link.
+static bool resolve_target(cutis_os_write *write, const char *path)
+{
+    if (realpath(path, write->target)) return true;
+    return errno == ENOENT &&
+           snprintf(write->target, sizeof write->target, "%s", path) < (int)sizeof write->target;
+}
+
+static bool open_temporary(cutis_os_write *write)
+{
+    int folder = (int)folder_length(write->target);
+    const char *name = write->target + folder;
+    struct stat info;
+    if (stat(write->target, &info) == 0 && !S_ISREG(info.st_mode)) {
+        errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+        return false;
+    }
+    mode_t mask = umask(0); // mkstemp makes 0600; the file should have what the user's umask says
+    umask(mask);
+    int length = snprintf(write->temporary, sizeof write->temporary, "%.*s.%.200s.cutis-XXXXXX",
+                          folder, write->target, name);
+    if (length >= (int)sizeof write->temporary || !name[0]) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    char parent[PATH_MAX];
+    snprintf(parent, sizeof parent, "%.*s", folder, write->target);
+    write->folder = open(folder ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (write->folder < 0) return false;
+    write->file = mkstemp(write->temporary);
+    if (write->file < 0) return false;
+    write->has_temporary = true;
+    fchmod(write->file, 0666 & ~mask);
+    return true;
+}
+
+cutis_result cutis_os_write_begin(cutis_context *context, const char *path, cutis_os_write **out)
+{
+    cutis_os_write *write = cutis_alloc_zero(context, 1, sizeof *write);
+    if (!write) return cutis_alloc_result(context);
+    write->context = context;
+    write->file = write->folder = -1;
+    if (!resolve_target(write, path) || !open_temporary(write)) {
+        cutis_result result = cutis_fail(context, CUTIS_FILE_WRITE, "%s: %s", path, strerror(errno));
+        cutis_os_write_abort(write);
+        return result;
+    }
+    *out = write;
+    return CUTIS_OK;
+}
+
+cutis_result cutis_os_write_append(cutis_os_write *target, const void *data, size_t size)
+{
+    for (const char *bytes = data; size;) {
+        ssize_t done = write(target->file, bytes, size);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return write_failure(target);
+        bytes += done;
+        size -= (size_t)done;
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_os_write_at(cutis_os_write *target, uint64_t offset, const void *data, size_t size)
+{
+    for (const char *bytes = data; size;) {
+        ssize_t done = pwrite(target->file, bytes, size, (off_t)offset);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return write_failure(target);
+        bytes += done;
+        offset += (uint64_t)done;
+        size -= (size_t)done;
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_os_write_commit(cutis_os_write *target)
+{
+    cutis_result result = CUTIS_OK;
+    if (fsync(target->file) != 0) result = write_failure(target);
+    int closed = close(target->file); // a network file system may report a full disk only now
+    target->file = -1;
+    if (result == CUTIS_OK && closed != 0) result = write_failure(target);
+    if (result == CUTIS_OK) {
+        if (rename(target->temporary, target->target) != 0)
+            result = write_failure(target);
+        else
+            target->has_temporary = false;
+    }
+    if (result == CUTIS_OK) fsync(target->folder); // the name; some file systems refuse, the data is safe
+    cutis_os_write_abort(target);
+    return result;
+}
+
+void cutis_os_write_abort(cutis_os_write *target)
+{
+    if (!target) return;
+    if (target->file >= 0) close(target->file);
+    if (target->has_temporary) unlink(target->temporary);
+    if (target->folder >= 0) close(target->folder);
+    cutis_free(target->context, target, sizeof *target);
+}

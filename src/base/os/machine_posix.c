@@ -1,0 +1,59 @@
+/// Time, cores, environment and dynamic libraries on POSIX systems.
+#include "base/os/os.h"
+
+#include <stdlib.h>
+#include <time.h>
+#if !defined(__wasm__)
+#include <dlfcn.h>
+#include <sched.h>
+#include <unistd.h>
+#endif
+
+double cutis_os_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+const char *cutis_os_environment(const char *name)
+{
+    return getenv(name);
+}
+
+#if defined(__wasm__)
+
+uint32_t cutis_os_core_count(void) { return 1; }
+void *cutis_os_library_open(const char *name) { return (void)name, NULL; }
+void *cutis_os_library_symbol(void *library, const char *name) { return (void)library, (void)name, NULL; }
+void cutis_os_library_close(void *library) { (void)library; }
+
+#else
+
+uint32_t cutis_os_core_count(void)
+{
+#if defined(__linux__)
+    cpu_set_t set; // what taskset or a container leaves us, not what the machine has
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return (uint32_t)CPU_COUNT(&set);
+#endif
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (uint32_t)count : 1;
+}
+
+void *cutis_os_library_open(const char *name)
+{
+    return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
+
+void *cutis_os_library_symbol(void *library, const char *name)
+{
+    return dlsym(library, name);
+}
+
+void cutis_os_library_close(void *library)
+{
+    if (library) dlclose(library);
+}
+
+#endif
