@@ -45,6 +45,13 @@ void cutis_os_pool_destroy(cutis_os_pool *pool); ///< NULL is fine
 void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *data, uint32_t index), void *data,
                        uint32_t count);
 
+/// A lock that one thread holds at a time; not recursive.
+typedef struct cutis_os_lock cutis_os_lock;
+cutis_result cutis_os_lock_create(cutis_context *context, cutis_os_lock **out);
+void cutis_os_lock_destroy(cutis_os_lock *lock); ///< NULL is fine
+void cutis_os_lock_take(cutis_os_lock *lock);
+void cutis_os_lock_give(cutis_os_lock *lock);
+
 // Dynamic libraries --------------------------------------------------------------------------------
 
 void *cutis_os_library_open(const char *name); ///< NULL if it is not there
