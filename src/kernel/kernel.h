@@ -1,0 +1,148 @@
+/// The dialects of kernel text: C scalar, C vectors of 4, 8 or 16 lanes, OpenCL C, CUDA C++ (nvcc,
+/// NVRTC), GLSL.
+///
+/// Text written over these macros computes the same bits in every dialect but GLSL (fixed order,
+/// explicit FMA, no divide, no root). It never includes anything: whoever uses it includes or
+/// concatenates kernel.h, algebra.h, blend.h in this order. Options: KERNEL_LANES (C only; 1 if
+/// undefined), KERNEL_DOUBLE (not in GLSL).
+///
+/// Conditionals on data are SELECT_LESS(a, b, x, y), "a < b ? x : y", both sides computed; a NaN
+/// takes y. AT_LEAST(x, low), AT_MOST(x, high) are the same with the bound (not NaN, not 0) as x; a
+/// NaN stays.
+#ifndef CUTIS_KERNEL_H
+#define CUTIS_KERNEL_H
+
+#if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
+
+#pragma OPENCL FP_CONTRACT OFF
+#define KERNEL_OPENCL 1
+#define KERNEL_LANES  1
+#define FN            static inline
+#define STRUCT(n)                                                                                  \
+    typedef struct n n;                                                                            \
+    struct n
+#ifdef KERNEL_DOUBLE
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define ELEM         double
+#define INT          long
+#define K(c)         c
+#define BITS(x)      as_long(x)
+#define FROM_BITS(i) as_double(i)
+#else
+#define ELEM         float
+#define INT          int
+#define K(c)         c##f
+#define BITS(x)      as_int(x)
+#define FROM_BITS(i) as_float(i)
+#endif
+#define REAL         ELEM
+#define INT1         INT
+#define UINT         uint
+#define SPLAT(x)     (x)
+#define FMA(a, b, c) fma(a, b, c)
+#define KERNEL       __kernel
+#define GLOBAL       __global
+#define LOCAL        __local
+#define BARRIER      barrier(CLK_LOCAL_MEM_FENCE)
+#define GLOBAL_ID    ((int)get_global_id(0))
+#define LOCAL_ID     ((int)get_local_id(0))
+#define GROUP_ID     ((int)get_group_id(0))
+#define LOCAL_SIZE   ((int)get_local_size(0))
+
+#elif defined(__CUDACC__) || defined(__CUDACC_RTC__)
+
+#define KERNEL_CUDA  1
+#define KERNEL_LANES 1
+#define FN           static __device__ __forceinline__
+#define STRUCT(n)    struct n
+#ifdef KERNEL_DOUBLE
+#define ELEM         double
+#define INT          long long
+#define K(c)         c
+#define BITS(x)      __double_as_longlong(x)
+#define FROM_BITS(i) __longlong_as_double(i)
+#define FMA(a, b, c) __fma_rn(a, b, c)
+#else
+#define ELEM         float
+#define INT          int
+#define K(c)         c##f
+#define BITS(x)      __float_as_int(x)
+#define FROM_BITS(i) __int_as_float(i)
+#define FMA(a, b, c) __fmaf_rn(a, b, c)
+#endif
+#define REAL     ELEM
+#define INT1     INT
+#define UINT     unsigned int
+#define SPLAT(x) (x)
+#define KERNEL   extern "C" __global__
+#define GLOBAL
+#define LOCAL      __shared__
+#define BARRIER    __syncthreads()
+#define GLOBAL_ID  ((int)(blockIdx.x * blockDim.x + threadIdx.x))
+#define LOCAL_ID   ((int)threadIdx.x)
+#define GROUP_ID   ((int)blockIdx.x)
+#define LOCAL_SIZE ((int)blockDim.x)
+
+#elif defined(GL_core_profile) || defined(GL_ES)
+
+#define KERNEL_GLSL  1
+#define KERNEL_LANES 1
+#define FN
+#define STRUCT(n)    struct n
+#define ELEM         float
+#define REAL         float
+#define INT          int
+#define UINT         uint
+#define K(c)         float(c)
+#define SPLAT(x)     (x)
+#define FMA(a, b, c) fma(a, b, c)
+#define BITS(x)      floatBitsToInt(x)
+#define FROM_BITS(i) intBitsToFloat(i)
+
+#else
+#include "kernel_c.h" // never embedded: GPU compilers see only what they can read
+#endif
+
+#ifndef SELECT // one lane: the language's own conditional
+#define SELECT(m, a, b) ((m) ? (a) : (b))
+#endif
+#ifndef SELECT_LESS
+#define SELECT_LESS(a, b, x, y) SELECT((a) < (b), x, y)
+#endif
+#ifndef AT_LEAST
+#define AT_LEAST(x, low) SELECT_LESS(x, low, low, x)
+#define AT_MOST(x, high) SELECT_LESS(high, x, high, x)
+#endif
+#ifndef FNMA // c - a * b, rounded once: the bits of FMA(-a, b, c)
+#define FNMA(a, b, c) FMA(-(a), b, c)
+#endif
+
+#ifdef KERNEL_DOUBLE
+#define REAL_MIN    K(2.2250738585072014e-308) // smallest normal
+#define REAL_MAX    K(1.7976931348623157e308)
+#define RSQRT_MAGIC ((((INT1)0x5fe6eb50) << 32) | (INT1)0xc7b537a9)
+#define RSQRT_STEPS 4
+#else
+#define REAL_MIN    K(1.17549435e-38)
+#define REAL_MAX    K(3.40282347e38)
+#define RSQRT_MAGIC 0x5f375a86
+#define RSQRT_STEPS 3
+#endif
+
+// 1 / sqrt(a) to 1 ULP: a first guess from the bits, Newton's steps. The input is clamped to the
+// finite normal numbers, so that a zero vector scaled by the result stays zero and nothing becomes
+// NaN or infinite.
+FN REAL reciprocal_root(REAL a)
+{
+    REAL x = AT_MOST(AT_LEAST(a, REAL_MIN), REAL_MAX);
+    REAL h = K(0.5) * x;
+    REAL y = FROM_BITS(RSQRT_MAGIC - (BITS(x) >> 1));
+    for (int i = 0; i < RSQRT_STEPS; i++) {
+        REAL t = h * y;
+        REAL e = FNMA(t, y, K(0.5));
+        y = FMA(y, e, y);
+    }
+    return y;
+}
+
+#endif
