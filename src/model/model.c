@@ -1,0 +1,234 @@
+// A model: check, copy, publish; then questions about it. Immutable once published, so every
+// function here but create and destroy may run in any number of threads.
+#include "model/object.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "model/copy.h"
+#include "model/source.h"
+#include "model/validate.h"
+
+// A mesh is shown where a node of the scene has it; one without vertices has nothing to show.
+static bool shows_mesh(const cutis_model_data *data, uint32_t n)
+{
+    const cutis_node *node = &data->nodes[n];
+    return node->mesh != CUTIS_NONE && !node->outside &&
+           cutis_mesh_vertex_total(&data->meshes[node->mesh]) > 0;
+}
+
+static uint64_t mesh_triangles(const cutis_mesh *mesh)
+{
+    uint64_t total = 0;
+    for (uint32_t p = 0; p < mesh->primitive_count; p++)
+        if (mesh->primitives[p].topology == CUTIS_TOPOLOGY_TRIANGLES)
+            total += mesh->primitives[p].index_count / 3;
+    return total;
+}
+
+static bool list_instances(cutis_model *model)
+{
+    const cutis_model_data *data = &model->data;
+    for (uint32_t n = 0; n < data->node_count; n++) model->instance_count += shows_mesh(data, n);
+    model->instances =
+        cutis_arena_alloc(&model->arena, model->instance_count, sizeof *model->instances);
+    if (!model->instances) return false;
+    for (uint32_t n = 0, i = 0; n < data->node_count; n++) {
+        if (!shows_mesh(data, n)) continue;
+        const cutis_mesh *mesh = &data->meshes[data->nodes[n].mesh];
+        cutis_instance *instance = &model->instances[i++];
+        *instance = (cutis_instance){
+            .node = n,
+            .mesh = (uint32_t)data->nodes[n].mesh,
+            .skin = data->nodes[n].skin,
+            .vertex_first = model->vertex_count,
+            .vertex_count = (uint32_t)cutis_mesh_vertex_total(mesh),
+            .target_first = model->target_count,
+            .target_count = mesh->target_count,
+        };
+        model->vertex_count += instance->vertex_count;
+        model->target_count += instance->target_count;
+        model->triangle_count += mesh_triangles(mesh);
+    }
+    return true;
+}
+
+static bool list_rest(cutis_model *model)
+{
+    const cutis_model_data *data = &model->data;
+    model->rest = cutis_arena_alloc(&model->arena, data->node_count, sizeof *model->rest);
+    model->rest_targets = cutis_arena_alloc(&model->arena, model->target_count, sizeof(float));
+    for (uint32_t n = 0; n < data->node_count; n++)
+        model->matrix_count += data->nodes[n].matrix != NULL;
+    model->parents = cutis_arena_alloc(&model->arena, data->node_count, sizeof *model->parents);
+    model->matrix_nodes = cutis_arena_alloc(&model->arena, model->matrix_count, sizeof(uint32_t));
+    if (!model->rest || !model->rest_targets || !model->parents || !model->matrix_nodes)
+        return false;
+    for (uint32_t n = 0, k = 0; n < data->node_count; n++) {
+        model->rest[n] = data->nodes[n].rest;
+        model->parents[n] = data->nodes[n].parent;
+        if (data->nodes[n].matrix) model->matrix_nodes[k++] = n;
+    }
+    for (uint32_t i = 0; i < model->instance_count; i++) {
+        const cutis_instance *instance = &model->instances[i];
+        const float *weights = data->nodes[instance->node].target_weights;
+        if (!weights) weights = data->meshes[instance->mesh].target_weights;
+        float *out = model->rest_targets + instance->target_first;
+        for (uint32_t t = 0; t < instance->target_count; t++) out[t] = weights ? weights[t] : 0;
+    }
+    return true;
+}
+
+cutis_result cutis_model_create(cutis_context *context, const cutis_model_data *data,
+                                cutis_gate gate, cutis_model **out)
+{
+    if (!context) return CUTIS_INVALID_ARGUMENT;
+    if (!data || !out || (gate != CUTIS_GATE_REFUSE && gate != CUTIS_GATE_REPAIR))
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                          "cutis_model_create: no data, no output or "
+                          "an unknown gate");
+    cutis_model *model = NULL;
+    cutis_result result = cutis_validate_shape(context, data);
+    if (result != CUTIS_OK) goto fail;
+
+    model = cutis_alloc_zero(context, 1, sizeof *model);
+    if (!model) {
+        result = cutis_alloc_result(context);
+        goto fail;
+    }
+    model->context = context;
+    model->arena.context = context;
+    model->data.source = cutis_source_retain(data->source);
+    if (!cutis_model_copy(model, data)) {
+        result = cutis_alloc_result(context);
+        goto fail;
+    }
+    result = cutis_validate_values(model, gate);
+    if (result != CUTIS_OK) goto fail;
+    if (!list_instances(model) || !list_rest(model)) {
+        result = cutis_alloc_result(context);
+        goto fail;
+    }
+    *out = model;
+    return CUTIS_OK;
+
+fail:
+    cutis_model_destroy(model);
+    return result;
+}
+
+void cutis_model_destroy(cutis_model *model)
+{
+    if (!model) return;
+    cutis_source_release(model->data.source);
+    cutis_free_array(model->context, model->issues, model->issue_capacity, sizeof *model->issues);
+    cutis_arena_release(&model->arena);
+    cutis_free(model->context, model, sizeof *model);
+}
+
+const cutis_model_data *cutis_model_get(const cutis_model *model)
+{
+    return &model->data;
+}
+
+cutis_context *cutis_model_context(const cutis_model *model)
+{
+    return model->context;
+}
+
+uint32_t cutis_model_issues(const cutis_model *model, const cutis_issue **out)
+{
+    if (out) *out = model->issues;
+    return model->issue_count;
+}
+
+uint32_t cutis_model_instances(const cutis_model *model, const cutis_instance **out)
+{
+    if (out) *out = model->instances;
+    return model->instance_count;
+}
+
+uint32_t cutis_model_vertex_count(const cutis_model *model)
+{
+    return model->vertex_count;
+}
+
+uint64_t cutis_model_triangle_count(const cutis_model *model)
+{
+    return model->triangle_count;
+}
+
+uint32_t cutis_model_target_count(const cutis_model *model)
+{
+    return model->target_count;
+}
+
+void cutis_model_triangles(const cutis_model *model, uint32_t *indices)
+{
+    for (uint32_t i = 0; i < model->instance_count; i++) {
+        const cutis_mesh *mesh = &model->data.meshes[model->instances[i].mesh];
+        uint32_t first = model->instances[i].vertex_first;
+        for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+            const cutis_primitive *primitive = &mesh->primitives[p];
+            if (primitive->topology == CUTIS_TOPOLOGY_TRIANGLES)
+                for (uint32_t k = 0; k < primitive->index_count; k++)
+                    *indices++ = first + primitive->indices[k];
+            first += primitive->vertex_count;
+        }
+    }
+}
+
+void cutis_model_file_positions(const cutis_model *model, float *positions)
+{
+    for (uint32_t i = 0; i < model->instance_count; i++) {
+        const cutis_mesh *mesh = &model->data.meshes[model->instances[i].mesh];
+        for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+            size_t count = 3 * (size_t)mesh->primitives[p].vertex_count;
+            memcpy(positions, mesh->primitives[p].positions, count * sizeof *positions);
+            positions += count;
+        }
+    }
+}
+
+// "#2" or "2" as a number below `count`; false for anything else.
+static bool parse_index(const char *text, uint32_t count, uint32_t *out)
+{
+    uint64_t value = 0;
+    if (*text == '#') text++;
+    if (!*text) return false;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9') return false;
+        value = 10 * value + (uint64_t)(*text - '0');
+        if (value >= count) return false;
+    }
+    *out = (uint32_t)value;
+    return true;
+}
+
+cutis_result cutis_model_find_clip(const cutis_model *model, const char *name_or_index,
+                                   uint32_t *out)
+{
+    const cutis_model_data *data = &model->data;
+    for (uint32_t c = 0; c < data->clip_count; c++)
+        if (data->clips[c].name && strcmp(data->clips[c].name, name_or_index) == 0) {
+            *out = c;
+            return CUTIS_OK;
+        }
+    if (parse_index(name_or_index, data->clip_count, out)) return CUTIS_OK;
+    char list[1024] = "";
+    size_t used = 0;
+    for (uint32_t c = 0; c < data->clip_count && used < sizeof list; c++) {
+        const char *name = data->clips[c].name;
+        int length =
+            snprintf(list + used, sizeof list - used, "%s%s", c ? ", " : "", name ? name : "");
+        if (!name && used + (size_t)length < sizeof list)
+            length += snprintf(list + used + length, sizeof list - used - (size_t)length, "#%u", c);
+        used += (size_t)length;
+    }
+    if (used >= sizeof list) memcpy(list + sizeof list - 4, "...", 4);
+    return cutis_fail(model->context, CUTIS_NOT_FOUND, "no clip \"%s\"; there %s %s", name_or_index,
+                      data->clip_count ? (data->clip_count > 1 ? "are" : "is") : "are",
+                      data->clip_count ? list : "no clips");
+}

@@ -1,0 +1,38 @@
+/// The model as this room sees it: one arena with the copies, and what is derived from them once.
+#ifndef CUTIS_MODEL_OBJECT_H
+#define CUTIS_MODEL_OBJECT_H
+
+#include <cutis/model.h>
+
+#include "base/memory.h"
+
+struct cutis_model {
+    cutis_context *context;
+    cutis_arena arena;     ///< owns every array below and behind `data`
+    cutis_model_data data; ///< what cutis_model_get shows
+
+    uint32_t instance_count;
+    cutis_instance *instances; ///< in node order
+    uint32_t vertex_count;     ///< over the instances
+    uint32_t target_count;     ///< over the instances
+    uint64_t triangle_count;   ///< over the instances
+
+    cutis_transform *rest; ///< per node; of a node with a matrix: what comes closest to it
+    float *rest_targets;   ///< target_count morph weights of the rest pose
+    int32_t *parents;      ///< per node, packed for the walk to world space
+    uint32_t matrix_count;
+    uint32_t *matrix_nodes; ///< nodes with a matrix, ascending
+
+    uint32_t issue_count;
+    size_t issue_capacity;
+    cutis_issue *issues; ///< array through the context, texts in the arena
+};
+
+/// Floats per key of a channel (a third of it if cubic); 0 for weights of a node without morph
+/// targets.
+uint32_t cutis_channel_width(const cutis_model_data *data, const cutis_channel *channel);
+
+/// Vertices of all primitives of a mesh.
+uint64_t cutis_mesh_vertex_total(const cutis_mesh *mesh);
+
+#endif

@@ -1,0 +1,33 @@
+/// The one gate for data from outside. It has two halves: the shape of the caller's data (counts,
+/// indices of objects, everything that decides sizes) is checked before anything is copied; the
+/// values are checked, and in CUTIS_GATE_REPAIR repaired, in the model's own copy, which nobody
+/// else can change any more.
+#ifndef CUTIS_MODEL_VALIDATE_H
+#define CUTIS_MODEL_VALIDATE_H
+
+#include "model/object.h"
+
+/// Counts, object indices, parents, pointers that must be there, the context's limits.
+cutis_result cutis_validate_shape(cutis_context *context, const cutis_model_data *data);
+
+/// Floats, vertex and joint indices, weights, inverse binds, keys, names of a copied model.
+cutis_result cutis_validate_values(cutis_model *model, cutis_gate gate);
+
+/// Note something repaired (or worth knowing): the texts are copied. false: out of memory.
+bool cutis_model_note(cutis_model *model, const char *code, uint8_t severity, uint64_t count,
+                      const char *place, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/// Halves of cutis_validate_values, one file each.
+cutis_result cutis_validate_meshes(cutis_model *model, cutis_gate gate);
+cutis_result cutis_validate_clips(cutis_model *model, cutis_gate gate);
+
+/// Index of the first float that is NaN or infinite, or `count`.
+size_t cutis_first_not_finite(const float *values, size_t count);
+
+/// Rotations shorter or longer than this cannot be normalised in float without loss.
+#define CUTIS_QUAT_LENGTH_MIN 1e-6
+#define CUTIS_QUAT_LENGTH_MAX 1e6
+bool cutis_quat_usable(const float *quat);
+
+#endif

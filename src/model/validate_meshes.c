@@ -1,0 +1,290 @@
+// The gate's second half for meshes, on the model's own copy: one pass over every array. After it
+// all vertex floats are finite, indices and parts in range, weights finite and >= 0, and joints
+// inside every skin the mesh is used with, so no later loop needs a check.
+#include "model/validate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+// Where we are, for errors and notes.
+typedef struct {
+    cutis_model *model;
+    cutis_gate gate;
+    uint32_t mesh, index;
+    char place[64];
+} spot;
+
+static cutis_result refuse_float(const spot *at, const char *what, size_t entry, size_t width,
+                                 float value)
+{
+    return cutis_fail(at->model->context, CUTIS_CORRUPT_DATA,
+                      "%s: %s of vertex %zu is not finite (%g)", at->place, what, entry / width,
+                      value);
+}
+
+// Positions and morph targets: there is nothing to repair them from.
+static cutis_result require_finite(const spot *at, const char *what, const float *values,
+                                   uint32_t count, size_t width)
+{
+    if (!values) return CUTIS_OK;
+    size_t bad = cutis_first_not_finite(values, count * width);
+    return bad < count * width ? refuse_float(at, what, bad, width, values[bad]) : CUTIS_OK;
+}
+
+// Area-weighted normals of the faces around the vertices that are marked by a NaN, in double.
+static bool recompute_normals(spot *at, const cutis_primitive *primitive, float *normals)
+{
+    cutis_context *context = at->model->context;
+    uint32_t count = primitive->vertex_count;
+    double(*sums)[3] = cutis_alloc_zero(context, count, sizeof *sums);
+    if (!sums) return false;
+    bool faces = primitive->topology == CUTIS_TOPOLOGY_TRIANGLES;
+    for (uint32_t i = 0; faces && i + 2 < primitive->index_count; i += 3) {
+        const uint32_t *t = primitive->indices + i;
+        const float *a = primitive->positions + 3 * (size_t)t[0];
+        const float *b = primitive->positions + 3 * (size_t)t[1];
+        const float *c = primitive->positions + 3 * (size_t)t[2];
+        double u[3], v[3];
+        for (int k = 0; k < 3; k++) u[k] = (double)b[k] - a[k], v[k] = (double)c[k] - a[k];
+        for (int k = 0; k < 3; k++) {
+            int l = (k + 1) % 3, m = (k + 2) % 3;
+            for (int corner = 0; corner < 3; corner++)
+                sums[t[corner]][k] += u[l] * v[m] - u[m] * v[l];
+        }
+    }
+    for (uint32_t v = 0; v < count; v++) {
+        float *n = normals + 3 * (size_t)v;
+        if (cutis_first_not_finite(n, 3) == 3) continue;
+        double length =
+            sqrt(sums[v][0] * sums[v][0] + sums[v][1] * sums[v][1] + sums[v][2] * sums[v][2]);
+        for (int k = 0; k < 3; k++) n[k] = length > 0 ? (float)(sums[v][k] / length) : k == 2;
+    }
+    cutis_free_array(context, sums, count, sizeof *sums);
+    return true;
+}
+
+// Attributes that only affect looks: repaired to something harmless, vertex by vertex.
+static cutis_result check_attribute(spot *at, const char *what, const cutis_primitive *primitive,
+                                    const float *values, size_t width)
+{
+    if (!values) return CUTIS_OK;
+    size_t total = primitive->vertex_count * width;
+    size_t bad = cutis_first_not_finite(values, total);
+    if (bad == total) return CUTIS_OK;
+    if (at->gate == CUTIS_GATE_REFUSE) return refuse_float(at, what, bad, width, values[bad]);
+    uint64_t vertices = 0;
+    float *own = (float *)values;
+    bool normals = values == primitive->normals;
+    if (normals && !recompute_normals(at, primitive, own))
+        return cutis_alloc_result(at->model->context);
+    for (size_t v = bad / width; !normals && v < primitive->vertex_count; v++) {
+        float *entry = own + v * width;
+        if (cutis_first_not_finite(entry, width) == width) continue;
+        vertices++;
+        for (size_t k = 0; k < width; k++)
+            entry[k] =
+                values == primitive->tangents ? k == 0 || k == 3 : values == primitive->colors;
+    }
+    if (!cutis_model_note(at->model, "VERTEX_NOT_FINITE", 0, normals ? 1 : vertices, at->place,
+                          "%ss that were not finite were %s", what,
+                          normals ? "recomputed" : "replaced"))
+        return cutis_alloc_result(at->model->context);
+    return CUTIS_OK;
+}
+
+static cutis_result check_indices(spot *at, cutis_primitive *primitive)
+{
+    cutis_context *context = at->model->context;
+    uint32_t per = primitive->topology == CUTIS_TOPOLOGY_TRIANGLES ? 3
+                   : primitive->topology == CUTIS_TOPOLOGY_LINES   ? 2
+                                                                   : 1;
+    uint32_t rest = primitive->index_count % per;
+    if (rest) { // an incomplete last triangle or line is not drawn by anybody
+        primitive->index_count -= rest;
+        if (!cutis_model_note(at->model, "INDEX_COUNT_INCOMPLETE", 1, rest, at->place,
+                              "%u indices after the last whole one were dropped", rest))
+            return cutis_alloc_result(context);
+    }
+    for (uint32_t i = 0; i < primitive->index_count; i++)
+        if (primitive->indices[i] >= primitive->vertex_count)
+            return cutis_fail(context, CUTIS_CORRUPT_DATA,
+                              "%s: index %u of %u is %u, the primitive has %u vertices", at->place,
+                              i, primitive->index_count, primitive->indices[i],
+                              primitive->vertex_count);
+    uint32_t part_count = at->model->data.meshes[at->mesh].part_count;
+    for (uint32_t t = 0; primitive->parts && t < primitive->index_count / 3; t++)
+        if (primitive->parts[t] >= part_count)
+            return cutis_fail(context, CUTIS_CORRUPT_DATA,
+                              "%s: part of triangle %u is %u, the mesh has %u parts", at->place, t,
+                              primitive->parts[t], part_count);
+    return CUTIS_OK;
+}
+
+// Refusing: the first weight or joint that is wrong. Duplicates and sums other than one are no
+// fault of the format: binding merges and normalises.
+static cutis_result check_influences(spot *at, const cutis_primitive *primitive,
+                                     uint32_t joint_count)
+{
+    const cutis_influences *influences = &primitive->influences;
+    for (uint32_t v = 0; v < primitive->vertex_count; v++) {
+        for (uint32_t i = influences->first[v]; i < influences->first[v + 1]; i++) {
+            float weight = influences->weights[i];
+            if (!(weight >= 0 && weight <= 3.402823466e38f))
+                return cutis_fail(at->model->context, CUTIS_CORRUPT_DATA,
+                                  "%s: weight %u of vertex %u is %g", at->place,
+                                  i - influences->first[v], v, weight);
+            if (influences->joints[i] >= joint_count)
+                return cutis_fail(
+                    at->model->context, CUTIS_CORRUPT_DATA,
+                    "%s: joint %u of vertex %u is %u, the smallest skin it is used with "
+                    "has %u joints",
+                    at->place, i - influences->first[v], v, influences->joints[i], joint_count);
+        }
+    }
+    return CUTIS_OK;
+}
+
+typedef struct {
+    uint64_t bad, range, duplicate, sum; // vertices or influences repaired
+} influence_repairs;
+
+// Repairs the influences of one vertex where they stand and returns how many are left.
+static uint32_t repair_vertex(uint32_t *joints, float *weights, uint32_t count,
+                              uint32_t joint_count, influence_repairs *done)
+{
+    uint32_t kept = 0;
+    bool merged = false;
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        float weight = weights[i];
+        uint32_t joint = joints[i], same = 0;
+        if (!(weight >= 0 && weight <= 3.402823466e38f)) done->bad++, weight = 0;
+        if (joint >= joint_count) {
+            done->range++;
+            continue;
+        }
+        while (same < kept && joints[same] != joint) same++;
+        if (same < kept && weight > 0) {
+            merged |= weights[same] > 0;
+            weights[same] += weight;
+        } else if (same == kept) {
+            joints[kept] = joint;
+            weights[kept++] = weight;
+        }
+        sum += weight;
+    }
+    done->duplicate += merged;
+    // The Khronos validator's own tolerance, so that what is repaired passes it.
+    if (sum > 0 && fabs(sum - 1) > 2e-7 * (kept > 1 ? kept : 1)) {
+        done->sum++;
+        for (uint32_t i = 0; i < kept; i++) weights[i] = (float)(weights[i] / sum);
+    }
+    return kept;
+}
+
+static cutis_result repair_influences(spot *at, const cutis_primitive *primitive,
+                                      uint32_t joint_count)
+{
+    const cutis_influences *influences = &primitive->influences;
+    uint32_t *first = (uint32_t *)influences->first, *joints = (uint32_t *)influences->joints;
+    float *weights = (float *)influences->weights;
+    influence_repairs done = { 0, 0, 0, 0 };
+    uint32_t begin = 0, out = 0;
+    for (uint32_t v = 0; v < primitive->vertex_count; v++) {
+        uint32_t end = first[v + 1], count = end - begin;
+        uint32_t kept = repair_vertex(joints + begin, weights + begin, count, joint_count, &done);
+        memmove(joints + out, joints + begin, kept * sizeof *joints);
+        memmove(weights + out, weights + begin, kept * sizeof *weights);
+        first[v] = out;
+        out += kept;
+        begin = end;
+    }
+    first[primitive->vertex_count] = out;
+    bool noted = true;
+    if (done.bad)
+        noted &= cutis_model_note(at->model, "WEIGHT_INVALID", 0, done.bad, at->place,
+                                  "%llu weights that were negative or not finite became 0",
+                                  (unsigned long long)done.bad);
+    if (done.range)
+        noted &= cutis_model_note(at->model, "JOINT_OUT_OF_RANGE", 0, done.range, at->place,
+                                  "%llu influences of joints the skin does not have were dropped",
+                                  (unsigned long long)done.range);
+    if (done.duplicate)
+        noted &=
+            cutis_model_note(at->model, "JOINT_DUPLICATED", 0, done.duplicate, at->place,
+                             "%llu vertices had a joint more than once; its weights were added",
+                             (unsigned long long)done.duplicate);
+    if (done.sum)
+        noted &=
+            cutis_model_note(at->model, "WEIGHTS_NON_NORMALIZED", 0, done.sum, at->place,
+                             "%llu vertices had weights that did not sum to 1 and were normalised",
+                             (unsigned long long)done.sum);
+    return noted ? CUTIS_OK : cutis_alloc_result(at->model->context);
+}
+
+static cutis_result check_primitive(spot *at, uint32_t joint_count)
+{
+    const cutis_mesh *mesh = &at->model->data.meshes[at->mesh];
+    cutis_primitive *primitive = (cutis_primitive *)&mesh->primitives[at->index];
+    uint32_t count = primitive->vertex_count;
+    cutis_result result = require_finite(at, "position", primitive->positions, count, 3);
+    if (result == CUTIS_OK) result = check_indices(at, primitive);
+    if (result == CUTIS_OK)
+        result = check_attribute(at, "normal", primitive, primitive->normals, 3);
+    if (result == CUTIS_OK)
+        result = check_attribute(at, "tangent", primitive, primitive->tangents, 4);
+    if (result == CUTIS_OK)
+        result = check_attribute(at, "texcoord", primitive, primitive->texcoords, 2);
+    if (result == CUTIS_OK) result = check_attribute(at, "color", primitive, primitive->colors, 4);
+    for (uint32_t t = 0; result == CUTIS_OK && primitive->targets && t < mesh->target_count; t++) {
+        const cutis_morph_target *target = &primitive->targets[t];
+        snprintf(at->place, sizeof at->place, "meshes/%u/primitives/%u/targets/%u", at->mesh,
+                 at->index, t);
+        result = require_finite(at, "position", target->positions, count, 3);
+        if (result == CUTIS_OK) result = require_finite(at, "normal", target->normals, count, 3);
+        if (result == CUTIS_OK) result = require_finite(at, "tangent", target->tangents, count, 3);
+    }
+    snprintf(at->place, sizeof at->place, "meshes/%u/primitives/%u", at->mesh, at->index);
+    if (result == CUTIS_OK && primitive->influences.first)
+        result = at->gate == CUTIS_GATE_REPAIR ? repair_influences(at, primitive, joint_count)
+                                               : check_influences(at, primitive, joint_count);
+    return result;
+}
+
+cutis_result cutis_validate_meshes(cutis_model *model, cutis_gate gate)
+{
+    const cutis_model_data *data = &model->data;
+    // The smallest skin each mesh is used with decides which joints are in range; without a skin
+    // any joint is.
+    uint32_t *joint_count =
+        cutis_alloc_array(model->context, data->mesh_count, sizeof *joint_count);
+    if (!joint_count) return cutis_alloc_result(model->context);
+    for (uint32_t m = 0; m < data->mesh_count; m++) joint_count[m] = UINT32_MAX;
+    for (uint32_t n = 0; n < data->node_count; n++) {
+        const cutis_node *node = &data->nodes[n];
+        if (node->skin == CUTIS_NONE) continue;
+        uint32_t count = data->skins[node->skin].joint_count;
+        if (count < joint_count[node->mesh]) joint_count[node->mesh] = count;
+    }
+    cutis_result result = CUTIS_OK;
+    for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++) {
+        const cutis_mesh *mesh = &data->meshes[m];
+        for (uint32_t p = 0; p < mesh->primitive_count && result == CUTIS_OK; p++) {
+            spot at = { model, gate, m, p, "" };
+            snprintf(at.place, sizeof at.place, "meshes/%u/primitives/%u", m, p);
+            result = check_primitive(&at, joint_count[m]);
+        }
+        size_t bad = mesh->target_weights
+                         ? cutis_first_not_finite(mesh->target_weights, mesh->target_count)
+                         : mesh->target_count;
+        if (result == CUTIS_OK && bad < mesh->target_count)
+            result =
+                cutis_fail(model->context, CUTIS_CORRUPT_DATA, "meshes/%u: morph weight %zu is %g",
+                           m, bad, mesh->target_weights[bad]);
+    }
+    cutis_free_array(model->context, joint_count, data->mesh_count, sizeof *joint_count);
+    return result;
+}
