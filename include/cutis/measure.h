@@ -54,10 +54,15 @@ typedef struct cutis_curvature {
     double edge_stretch_rms; ///< RMS of log(edge length / rest length)
 } cutis_curvature;
 
-/// @param per_vertex vertex_count floats of caller memory, or NULL
+/// @param rest_positions decide which vertices are welded and what edges are compared with; NULL: the surface's own
+/// @param per_vertex vertex_count floats of caller memory (positive = convex; 0 on borders), or NULL
 CUTIS_API cutis_result cutis_surface_curvature(cutis_context *context, const cutis_surface *surface,
                                                const float *rest_positions, float *per_vertex,
                                                cutis_curvature *out);
+
+/// Edges (vertices at the same place welded) that do not have exactly two triangles; 0 for a closed surface.
+CUTIS_API cutis_result cutis_surface_open_edges(cutis_context *context,
+                                                const cutis_surface *surface, uint64_t *out);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,92 @@
+/// What every verb has at hand: the context, the parsed command line, and the few ways to speak.
+///
+/// Results go to stdout, everything else to stderr. A verb that fails has printed exactly one line there,
+/// "cutis: file: place: reason", and returns EXIT_FAILED or EXIT_USAGE.
+#ifndef CUTIS_CLI_APP_H
+#define CUTIS_CLI_APP_H
+
+#include <cutis/cutis.h>
+#include <cutis/io.h>
+
+#include "json_out.h"
+#include "verbs.h"
+
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+#define APP_OPERANDS 3
+
+typedef struct option_value {
+    bool set;
+    const char *text; ///< NULL for flags
+    double number;    ///< counts and numbers
+} option_value;
+
+typedef struct cli_app {
+    cutis_context *context;
+    const verb_row *verb;
+    option_value values[OPTION_ID_COUNT];
+    const char *operands[APP_OPERANDS];
+    uint32_t operand_count;
+    bool json, quiet;
+    bool color;    ///< stdout is a terminal
+    bool terminal; ///< stderr is one: progress is shown
+    bool bar;      ///< a progress line stands there and must be wiped
+} cli_app;
+
+// args.c: the command line ------------------------------------------------------------------------
+
+/// Fill in the app from argv[1..]. EXIT_GOOD, or EXIT_USAGE after one line on stderr. `app->verb` NULL: none given.
+int args_parse(cli_app *app, int count, char **arguments);
+
+bool option_given(const cli_app *app, option_id id);
+const char *option_text(const cli_app *app, option_id id); ///< NULL if not given
+double option_number(const cli_app *app, option_id id, double fallback);
+uint32_t option_count(const cli_app *app, option_id id, uint32_t fallback);
+
+/// The entry of a space-separated list that is spelled most like `word`, or NULL if none is near. `out` has 64 bytes.
+const char *nearest_word(const char *word, const char *list, char *out);
+
+// app.c: speaking ---------------------------------------------------------------------------------
+
+/// Say why a library call failed and return EXIT_FAILED. The line starts with `file` (may be NULL) unless the error names it.
+int app_fail(cli_app *app, const char *file, cutis_result result);
+/// The same in our own words.
+int app_fail_text(cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/// Say what is wrong with the command line, with a hint; returns EXIT_USAGE.
+int app_usage(cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/// One line on stderr that is worth knowing; silent with --quiet.
+void app_note(cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/// printf to stdout, silent with --quiet and --json.
+void app_say(const cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/// "" unless stdout is a terminal: app_style(app, "1") is bold, "0" ends it.
+const char *app_style(const cli_app *app, const char *code);
+
+/// Show progress (on a terminal only); false once Ctrl-C was pressed.
+bool app_progress(cli_app *app, const char *stage, double fraction);
+void app_progress_done(cli_app *app);
+/// The callback form for contexts; `user` is the app.
+bool app_progress_callback(void *user, const char *stage, double fraction);
+void app_catch_interrupt(void);
+
+double app_seconds(void); ///< monotonic
+
+// app.c: shared steps -----------------------------------------------------------------------------
+
+/// Read a model as --fix and --scale say.
+int app_read_model(cli_app *app, const char *path, cutis_model **out);
+/// Is there a folder for this output? EXIT_FAILED with the line if not.
+int app_check_output(cli_app *app, const char *path);
+/// The output path of a verb that needs one: EXIT_USAGE if it is missing, else as app_check_output.
+int app_output(cli_app *app, const char **out);
+/// The device that --device, --isa and --threads name.
+int app_open_device(cli_app *app, cutis_device **out);
+/// Split --device into kind and index.
+int app_device_options(cli_app *app, cutis_device_options *out);
+bool has_extension(const char *path, const char *list); ///< list: ".npy .pc2"
+/// A folder, created with its parents if need be.
+int app_make_folder(cli_app *app, const char *path);
+
+void json_bounds(json_out *json, const char *key, cutis_bounds bounds);
+
+#endif

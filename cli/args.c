@@ -1,0 +1,233 @@
+/// The command line against the table: `cutis VERB OPERANDS [--option VALUE | --option=VALUE | -o VALUE] [--]`.
+/// Every number is checked against its range here, so no verb sees one that is not.
+#include "app.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Letters to change, drop or add to turn one word into the other; words are short, so two rows are enough.
+static unsigned edit_distance(const char *a, size_t m, const char *b, size_t n)
+{
+    unsigned row[64];
+    if (n > 62 || m > 62) return 1000;
+    for (size_t j = 0; j <= n; j++) row[j] = (unsigned)j;
+    for (size_t i = 1; i <= m; i++) {
+        unsigned corner = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= n; j++) {
+            unsigned change = corner + (a[i - 1] != b[j - 1]);
+            unsigned gap = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            corner = row[j];
+            row[j] = change < gap ? change : gap;
+        }
+    }
+    return row[n];
+}
+
+const char *nearest_word(const char *word, const char *list, char *out)
+{
+    size_t length = strlen(word);
+    unsigned best = length < 4 ? 2 : 3; // further away it would be a guess
+    bool found = false;
+    for (const char *entry = list; *entry;) {
+        size_t span = strcspn(entry, " ");
+        unsigned distance = edit_distance(word, length, entry, span);
+        // What was typed so far counts as near: "--inf" for "--influences".
+        if (length >= 2 && span > length && strncmp(entry, word, length) == 0) distance = 1;
+        if (distance < best && span < 64) {
+            best = distance;
+            memcpy(out, entry, span);
+            out[span] = 0;
+            found = true;
+        }
+        entry += span;
+        entry += *entry == ' ';
+    }
+    return found ? out : NULL;
+}
+
+bool option_given(const cli_app *app, option_id id)
+{
+    return app->values[id].set;
+}
+
+const char *option_text(const cli_app *app, option_id id)
+{
+    return app->values[id].text;
+}
+
+double option_number(const cli_app *app, option_id id, double fallback)
+{
+    return app->values[id].set ? app->values[id].number : fallback;
+}
+
+uint32_t option_count(const cli_app *app, option_id id, uint32_t fallback)
+{
+    return app->values[id].set ? (uint32_t)app->values[id].number : fallback;
+}
+
+static bool in_list(const char *word, const char *list)
+{
+    size_t length = strlen(word);
+    for (const char *entry = list; *entry;) {
+        size_t span = strcspn(entry, " ");
+        if (span == length && strncmp(entry, word, span) == 0) return true;
+        entry += span;
+        entry += *entry == ' ';
+    }
+    return false;
+}
+
+static int set_number(cli_app *app, const option_row *row, const char *text, double *out)
+{
+    char *end = NULL;
+    errno = 0;
+    double value = strtod(text, &end);
+    bool whole = row->kind == KIND_COUNT;
+    // strtod also takes hexadecimal, "nan" and "infinity", which nobody means here.
+    bool plain = *text && strspn(text, "0123456789+-.eE") == strlen(text);
+    if (!plain || *end || errno == ERANGE || !isfinite(value) || (whole && value != floor(value)))
+        return app_usage(app, "--%s %s: want %s", row->name, text,
+                         whole ? "a whole number" : "a number");
+    if (value < row->min || value > row->max)
+        return app_usage(app, "--%s %s: want %.15g to %.15g", row->name, text, row->min, row->max);
+    *out = value;
+    return EXIT_GOOD;
+}
+
+static int set_value(cli_app *app, option_id id, const char *text)
+{
+    const option_row *row = &cli_options[id];
+    option_value *value = &app->values[id];
+    char near[64];
+    if (value->set && row->kind != KIND_FLAG)
+        return app_usage(app, "--%s is given twice", row->name);
+    value->set = true;
+    value->text = text;
+    if (row->kind == KIND_COUNT || row->kind == KIND_NUMBER)
+        return set_number(app, row, text, &value->number);
+    if (row->kind == KIND_CHOICE && !in_list(text, row->choices)) {
+        if (nearest_word(text, row->choices, near))
+            return app_usage(app, "--%s %s: did you mean %s? (one of: %s)", row->name, text, near,
+                             row->choices);
+        return app_usage(app, "--%s %s: want one of: %s", row->name, text, row->choices);
+    }
+    if ((row->kind == KIND_PATH || row->kind == KIND_TEXT) && !*text)
+        return app_usage(app, "--%s: the value is empty", row->name);
+    return EXIT_GOOD;
+}
+
+static int unknown_option(cli_app *app, const char *word)
+{
+    char list[1024] = "", near[64];
+    size_t length = 0;
+    for (int i = 0; i < OPTION_ID_COUNT; i++)
+        if (app->verb->options >> i & 1)
+            length += (size_t)snprintf(list + length, sizeof list - length, "%s ",
+                                       cli_options[i].name);
+    const char *bare = word + strspn(word, "-");
+    char name[64];
+    size_t span = strcspn(bare, "=");
+    snprintf(name, sizeof name, "%.*s", (int)(span < 63 ? span : 63), bare);
+    if (nearest_word(name, list, near))
+        return app_usage(app, "unknown option %s; did you mean --%s?", word, near);
+    return app_usage(app, "unknown option %s", word);
+}
+
+// Which option of the verb is spelled at `word`? `value` gets what stands behind "=", or NULL.
+static int find_option(const cli_app *app, const char *word, const char **value)
+{
+    *value = NULL;
+    for (int i = 0; i < OPTION_ID_COUNT; i++) {
+        const option_row *row = &cli_options[i];
+        if (!(app->verb->options >> i & 1)) continue;
+        if (word[1] != '-') {
+            if (row->letter && word[1] == row->letter && word[2] == 0) return i;
+            continue;
+        }
+        size_t length = strlen(row->name);
+        if (strncmp(word + 2, row->name, length) != 0) continue;
+        if (word[2 + length] == 0) return i;
+        if (word[2 + length] == '=') {
+            *value = word + 3 + length;
+            return i;
+        }
+    }
+    return -1;
+}
+
+static int parse_option(cli_app *app, int count, char **arguments, int *position)
+{
+    const char *word = arguments[*position], *value;
+    int id = find_option(app, word, &value);
+    if (id < 0) return unknown_option(app, word);
+    const option_row *row = &cli_options[id];
+    if (row->kind == KIND_FLAG) {
+        if (value) return app_usage(app, "--%s takes no value", row->name);
+        return set_value(app, (option_id)id, NULL);
+    }
+    if (!value) {
+        if (*position + 1 >= count)
+            return app_usage(app, "--%s needs a value: %s", row->name, row->value);
+        value = arguments[++*position];
+    }
+    return set_value(app, (option_id)id, value);
+}
+
+static int find_verb(cli_app *app, const char *word)
+{
+    char list[512] = "", near[64];
+    size_t length = 0;
+    for (uint32_t i = 0; i < cli_verb_count; i++) {
+        if (strcmp(word, cli_verbs[i].name) == 0) app->verb = &cli_verbs[i];
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s ", cli_verbs[i].name);
+    }
+    if (app->verb) return EXIT_GOOD;
+    if (nearest_word(word, list, near))
+        return app_usage(app, "unknown verb %s; did you mean %s?", word, near);
+    return app_usage(app, "unknown verb %s", word);
+}
+
+static int check_operands(cli_app *app)
+{
+    const verb_row *verb = app->verb;
+    char near[64];
+    if (option_given(app, OPTION_HELP)) return EXIT_GOOD;
+    if (app->operand_count < verb->operand_min)
+        return app_usage(app, "%s is missing", verb->operands);
+    if (verb->operand_choices && app->operand_count > 0 &&
+        !in_list(app->operands[0], verb->operand_choices)) {
+        if (nearest_word(app->operands[0], verb->operand_choices, near))
+            return app_usage(app, "unknown %s; did you mean %s?", app->operands[0], near);
+        return app_usage(app, "unknown %s; want one of: %s", app->operands[0],
+                         verb->operand_choices);
+    }
+    return EXIT_GOOD;
+}
+
+int args_parse(cli_app *app, int count, char **arguments)
+{
+    bool only_operands = false;
+    if (count < 2) return EXIT_GOOD;
+    const char *first = arguments[1];
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) first = "help";
+    if (strcmp(first, "--version") == 0) first = "version";
+    int status = find_verb(app, first);
+    for (int i = 2; i < count && status == EXIT_GOOD; i++) {
+        const char *word = arguments[i];
+        if (!only_operands && strcmp(word, "--") == 0) {
+            only_operands = true;
+        } else if (!only_operands && word[0] == '-' && word[1] != 0) {
+            status = parse_option(app, count, arguments, &i);
+        } else if (app->operand_count == app->verb->operand_max) {
+            status = app_usage(app, "unexpected %s", word);
+        } else {
+            app->operands[app->operand_count++] = word;
+        }
+    }
+    app->json = option_given(app, OPTION_JSON);
+    app->quiet = option_given(app, OPTION_QUIET);
+    return status == EXIT_GOOD ? check_operands(app) : status;
+}

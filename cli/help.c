@@ -1,0 +1,260 @@
+/// --help, the man page, bash completion and docs/cli.md: four walks over the one table.
+#include "help.h"
+
+#include <cutis/base.h>
+#include <string.h>
+
+#include "app.h"
+
+static const char exit_text[] =
+    "0 success; 1 failure, with one line on stderr (cutis: file: place: reason); 2 wrong usage.";
+
+static void option_spelling(const option_row *row, char *out, size_t capacity)
+{
+    char letter[8] = "";
+    if (row->letter) snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    snprintf(out, capacity, "%s--%s%s%s", letter, row->name, row->value ? " " : "",
+             row->value ? row->value : "");
+}
+
+static bool needs_output(const verb_row *verb)
+{
+    return verb->run == verb_convert || verb->run == verb_synth || verb->run == verb_deform;
+}
+
+// Lists the next example: true while there is one. Texts are not terminated; the lengths are.
+static bool next_example(const char **cursor, int *command_length, const char **meaning,
+                         int *meaning_length)
+{
+    if (!**cursor) return false;
+    const char *tab = strchr(*cursor, '\t'), *end = strchr(*cursor, '\n');
+    *command_length = (int)(tab - *cursor);
+    *meaning = tab + 1;
+    *meaning_length = (int)(end - tab - 1);
+    return true;
+}
+
+void help_overview(FILE *file)
+{
+    fprintf(file, "cutis %s: character skinning. Usage: cutis VERB INPUT [options] -o OUTPUT\n\n",
+            cutis_version());
+    for (uint32_t i = 0; i < cli_verb_count; i++)
+        fprintf(file, "  %-9s %s\n", cli_verbs[i].name, cli_verbs[i].summary);
+    fputs("\nTry:\n"
+          "  cutis demo                                            everything once, under a minute\n"
+          "  cutis synth biped -o biped.glb                        a character to play with\n"
+          "  cutis deform biped.glb --clip walk --method dqs -o walk.npy\n"
+          "  cutis help deform                                     one verb in full\n",
+          file);
+}
+
+void help_verb(FILE *file, const verb_row *verb)
+{
+    char spelling[96];
+    fprintf(file, "Usage: cutis %s%s%s [options]%s\n\n%c%s.\n", verb->name,
+            *verb->operands ? " " : "", verb->operands, needs_output(verb) ? " -o OUTPUT" : "",
+            verb->summary[0] - 'a' + 'A', verb->summary + 1);
+    if (*verb->details) fprintf(file, "\n%s", verb->details);
+    fputs("\nOptions:\n", file);
+    for (int i = 0; i < OPTION_ID_COUNT; i++) {
+        const option_row *row = &cli_options[i];
+        if (!(verb->options >> i & 1)) continue;
+        option_spelling(row, spelling, sizeof spelling);
+        fprintf(file, "  %-20s %s\n", spelling, row->help);
+        if (row->choices && row->kind == KIND_CHOICE)
+            fprintf(file, "  %-20s one of: %s\n", "", row->choices);
+    }
+    fputs("\nExamples:\n", file);
+    const char *cursor = verb->examples, *meaning;
+    int command_length, meaning_length;
+    while (next_example(&cursor, &command_length, &meaning, &meaning_length)) {
+        fprintf(file, "  %.*s%s%.*s\n", command_length, cursor, meaning_length ? "\n      " : "",
+                meaning_length, meaning);
+        cursor = meaning + meaning_length + 1;
+    }
+    fprintf(file, "\nExit status: %s\n", exit_text);
+}
+
+// troff: a dash that is typed must stay one, a line must not start with a dot or quote.
+static void man_text(FILE *file, const char *text, int length)
+{
+    for (int i = 0; i < length; i++) {
+        bool start = i == 0 || text[i - 1] == '\n';
+        if (start && (text[i] == '.' || text[i] == '\'')) fputs("\\&", file);
+        if (text[i] == '-')
+            fputs("\\-", file);
+        else if (text[i] == '\\')
+            fputs("\\e", file);
+        else
+            fputc(text[i], file);
+    }
+}
+
+static void man_paragraphs(FILE *file, const char *text)
+{
+    for (const char *line = text; *line;) {
+        int length = (int)strcspn(line, "\n");
+        if (length == 0)
+            fputs(".PP", file);
+        else
+            man_text(file, line, length);
+        fputc('\n', file);
+        line += length + 1;
+    }
+}
+
+static void man_verb(FILE *file, const verb_row *verb)
+{
+    char spelling[96];
+    fprintf(file, ".SH %s\n.B cutis %s\n.I %s\n.PP\n", verb->name, verb->name,
+            *verb->operands ? verb->operands : "\\&");
+    man_text(file, verb->summary, (int)strlen(verb->summary));
+    fputs(".\n.PP\n", file);
+    man_paragraphs(file, verb->details);
+    for (int i = 0; i < OPTION_ID_COUNT; i++) {
+        const option_row *row = &cli_options[i];
+        if (!(verb->options >> i & 1)) continue;
+        option_spelling(row, spelling, sizeof spelling);
+        fputs(".TP\n.B ", file);
+        man_text(file, spelling, (int)strlen(spelling));
+        fputc('\n', file);
+        man_text(file, row->help, (int)strlen(row->help));
+        if (row->kind == KIND_CHOICE) fprintf(file, " (%s)", row->choices);
+        fputc('\n', file);
+    }
+    const char *cursor = verb->examples, *meaning;
+    int command_length, meaning_length;
+    fputs(".PP\nExamples:\n", file);
+    while (next_example(&cursor, &command_length, &meaning, &meaning_length)) {
+        fputs(".TP\n.B ", file);
+        man_text(file, cursor, command_length);
+        fputc('\n', file);
+        man_text(file, meaning_length ? meaning : "\\&", meaning_length);
+        fputc('\n', file);
+        cursor = meaning + meaning_length + 1;
+    }
+}
+
+void help_man(FILE *file)
+{
+    fprintf(file, ".TH CUTIS 1 \"\" \"cutis %s\" \"User Commands\"\n", cutis_version());
+    fputs(".SH NAME\ncutis \\- character skinning: deform, convert, check and measure models\n"
+          ".SH SYNOPSIS\n.B cutis\n.I VERB INPUT\n[options]\n.B \\-o\n.I OUTPUT\n"
+          ".SH DESCRIPTION\nVerbs:\n",
+          file);
+    for (uint32_t i = 0; i < cli_verb_count; i++) {
+        fprintf(file, ".TP\n.B %s\n", cli_verbs[i].name);
+        man_text(file, cli_verbs[i].summary, (int)strlen(cli_verbs[i].summary));
+        fputc('\n', file);
+    }
+    for (uint32_t i = 0; i < cli_verb_count; i++) man_verb(file, &cli_verbs[i]);
+    fprintf(file,
+            ".SH EXIT STATUS\n%s\n.SH ENVIRONMENT\n.TP\n.B CUTIS_ISA\nlowers the instruction set of "
+            "the CPU device (scalar, sse2, avx2, avx512)\n",
+            exit_text);
+}
+
+void help_bash(FILE *file)
+{
+    fputs("# bash completion for cutis; made by `cutis help --completion bash`\n_cutis()\n{\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}\n"
+          "    COMPREPLY=()\n    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W \"",
+          file);
+    for (uint32_t i = 0; i < cli_verb_count; i++)
+        fprintf(file, "%s%s", i ? " " : "", cli_verbs[i].name);
+    fputs("\" -- \"$word\"))\n        return\n    fi\n    case $last in\n", file);
+    for (int i = 0; i < OPTION_ID_COUNT; i++) {
+        const option_row *row = &cli_options[i];
+        if (!row->choices) continue;
+        fprintf(file,
+                "    --%s) COMPREPLY=($(compgen -W \"%s\" -- \"$word\")); return ;;\n", row->name,
+                row->choices);
+    }
+    fputs("    esac\n    local options= operands=\n    case $verb in\n", file);
+    for (uint32_t i = 0; i < cli_verb_count; i++) {
+        fprintf(file, "    %s) options=\"", cli_verbs[i].name);
+        for (int k = 0; k < OPTION_ID_COUNT; k++)
+            if (cli_verbs[i].options >> k & 1) fprintf(file, "--%s ", cli_options[k].name);
+        fprintf(file, "\" operands=\"%s\" ;;\n",
+                cli_verbs[i].operand_choices ? cli_verbs[i].operand_choices : "");
+    }
+    fputs("    esac\n    if [[ $word == -* ]]; then\n"
+          "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+          "    elif [[ -n $operands && COMP_CWORD -eq 2 ]]; then\n"
+          "        COMPREPLY=($(compgen -W \"$operands\" -- \"$word\"))\n"
+          "    else\n        compopt -o filenames 2>/dev/null\n"
+          "        COMPREPLY=($(compgen -f -- \"$word\"))\n    fi\n}\ncomplete -F _cutis cutis\n",
+          file);
+}
+
+void help_markdown(FILE *file)
+{
+    char spelling[96];
+    fputs("# The command\n\nMade from the table in `cli/verbs.h` and `cli/table.c` by `cutis help "
+          "--markdown`; a test compares them.\n\n"
+          "`cutis VERB INPUT [options] -o OUTPUT`\n\n| verb | what it does |\n|---|---|\n",
+          file);
+    for (uint32_t i = 0; i < cli_verb_count; i++)
+        fprintf(file, "| [%s](#%s) | %s |\n", cli_verbs[i].name, cli_verbs[i].name,
+                cli_verbs[i].summary);
+    fprintf(file, "\nExit status: %s\n", exit_text);
+    for (uint32_t i = 0; i < cli_verb_count; i++) {
+        const verb_row *verb = &cli_verbs[i];
+        fprintf(file, "\n## %s\n\n`cutis %s%s%s [options]%s`: %s.\n\n", verb->name, verb->name,
+                *verb->operands ? " " : "", verb->operands,
+                needs_output(verb) ? " -o OUTPUT" : "", verb->summary);
+        if (*verb->details) fprintf(file, "%s\n", verb->details);
+        fputs("| option | meaning |\n|---|---|\n", file);
+        for (int k = 0; k < OPTION_ID_COUNT; k++) {
+            const option_row *row = &cli_options[k];
+            if (!(verb->options >> k & 1)) continue;
+            option_spelling(row, spelling, sizeof spelling);
+            fprintf(file, "| `%s` | %s", spelling, row->help);
+            if (row->kind == KIND_CHOICE) fprintf(file, " (%s)", row->choices);
+            fputs(" |\n", file);
+        }
+        fputs("\n```sh\n", file);
+        const char *cursor = verb->examples, *meaning;
+        int command_length, meaning_length;
+        while (next_example(&cursor, &command_length, &meaning, &meaning_length)) {
+            fprintf(file, "%.*s%s%.*s\n", command_length, cursor, meaning_length ? "   # " : "",
+                    meaning_length, meaning);
+            cursor = meaning + meaning_length + 1;
+        }
+        fputs("```\n", file);
+    }
+}
+
+int verb_help(cli_app *app)
+{
+    if (option_given(app, OPTION_MAN)) {
+        help_man(stdout);
+    } else if (option_given(app, OPTION_COMPLETION)) {
+        help_bash(stdout);
+    } else if (option_given(app, OPTION_MARKDOWN)) {
+        help_markdown(stdout);
+    } else if (app->operand_count == 0) {
+        help_overview(stdout);
+    } else {
+        for (uint32_t i = 0; i < cli_verb_count; i++) {
+            if (strcmp(cli_verbs[i].name, app->operands[0]) != 0) continue;
+            help_verb(stdout, &cli_verbs[i]);
+            return EXIT_GOOD;
+        }
+        return app_usage(app, "unknown verb %s", app->operands[0]);
+    }
+    return EXIT_GOOD;
+}
+
+int verb_version(cli_app *app)
+{
+    if (app->json) {
+        json_out json = { .file = stdout };
+        json_object(&json, NULL);
+        json_string(&json, "version", cutis_version());
+        json_end(&json);
+    } else {
+        printf("cutis %s\n", cutis_version());
+    }
+    return EXIT_GOOD;
+}

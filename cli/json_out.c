@@ -1,0 +1,133 @@
+/// The writer of json_out.h. Invariant: what has been written, closed by the open brackets, is valid JSON.
+#include "json_out.h"
+
+#include <math.h>
+#include <string.h>
+
+static void put_string(FILE *file, const char *text);
+
+static void start_value(json_out *json, const char *key)
+{
+    if (json->depth > 0) {
+        if (json->any[json->depth - 1]) fputc(',', json->file);
+        json->any[json->depth - 1] = true;
+        fputc('\n', json->file);
+        for (uint32_t i = 0; i < json->depth; i++) fputs("  ", json->file);
+    }
+    if (key) {
+        put_string(json->file, key);
+        fputs(": ", json->file);
+    }
+}
+
+static void open_bracket(json_out *json, const char *key, bool array)
+{
+    start_value(json, key);
+    fputc(array ? '[' : '{', json->file);
+    if (json->depth == JSON_DEPTH) return; // our own code never nests so deep; stay in bounds all the same
+    json->any[json->depth] = false;
+    json->array[json->depth] = array;
+    json->depth++;
+}
+
+void json_object(json_out *json, const char *key)
+{
+    open_bracket(json, key, false);
+}
+
+void json_array(json_out *json, const char *key)
+{
+    open_bracket(json, key, true);
+}
+
+void json_end(json_out *json)
+{
+    if (json->depth == 0) return;
+    json->depth--;
+    if (json->any[json->depth]) {
+        fputc('\n', json->file);
+        for (uint32_t i = 0; i < json->depth; i++) fputs("  ", json->file);
+    }
+    fputc(json->array[json->depth] ? ']' : '}', json->file);
+    if (json->depth == 0) fputc('\n', json->file);
+}
+
+// Length of the valid UTF-8 sequence at `s`, 0 if there is none (overlong forms and surrogates included).
+static int utf8_length(const unsigned char *s)
+{
+    if (s[0] < 0x80) return 1;
+    int length = s[0] >= 0xc2 && s[0] <= 0xdf ? 2 : s[0] >= 0xe0 && s[0] <= 0xef ? 3 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4 : 0;
+    for (int i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    if (s[0] == 0xe0 && s[1] < 0xa0) return 0;
+    if (s[0] == 0xed && s[1] > 0x9f) return 0;
+    if (s[0] == 0xf0 && s[1] < 0x90) return 0;
+    if (s[0] == 0xf4 && s[1] > 0x8f) return 0;
+    return length;
+}
+
+static void put_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        int length = utf8_length(s);
+        if (length == 0) {
+            fputs("\\ufffd", file);
+            s++;
+        } else if (*s == '"' || *s == '\\') {
+            fprintf(file, "\\%c", *s++);
+        } else if (*s < 0x20 || *s == 0x7f) {
+            fprintf(file, "\\u%04x", *s++);
+        } else {
+            fwrite(s, 1, (size_t)length, file);
+            s += length;
+        }
+    }
+    fputc('"', file);
+}
+
+void json_string(json_out *json, const char *key, const char *text)
+{
+    start_value(json, key);
+    if (text)
+        put_string(json->file, text);
+    else
+        fputs("null", json->file);
+}
+
+static void put_number(json_out *json, const char *key, double value, int digits)
+{
+    start_value(json, key);
+    if (isfinite(value))
+        fprintf(json->file, "%.*g", digits, value);
+    else
+        fputs("null", json->file);
+}
+
+void json_number(json_out *json, const char *key, double value)
+{
+    put_number(json, key, value, 9);
+}
+
+void json_exact(json_out *json, const char *key, double value)
+{
+    put_number(json, key, value, 17);
+}
+
+void json_count(json_out *json, const char *key, uint64_t value)
+{
+    start_value(json, key);
+    fprintf(json->file, "%llu", (unsigned long long)value);
+}
+
+void json_bool(json_out *json, const char *key, bool value)
+{
+    start_value(json, key);
+    fputs(value ? "true" : "false", json->file);
+}
+
+void json_null(json_out *json, const char *key)
+{
+    start_value(json, key);
+    fputs("null", json->file);
+}

@@ -1,0 +1,29 @@
+/// A small JSON writer: always well-formed, strings escaped and made valid UTF-8, no locale, NaN and infinity as null.
+#ifndef CUTIS_CLI_JSON_OUT_H
+#define CUTIS_CLI_JSON_OUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define JSON_DEPTH 16 ///< deepest nesting the command ever writes
+
+typedef struct json_out {
+    FILE *file;
+    uint32_t depth;
+    bool any[JSON_DEPTH];   ///< something was written at this depth
+    bool array[JSON_DEPTH]; ///< the bracket to close with
+} json_out;
+
+/// In all of these `key` is NULL inside arrays and at the top.
+void json_object(json_out *json, const char *key);
+void json_array(json_out *json, const char *key);
+void json_end(json_out *json); ///< closes the innermost; the outermost ends the line
+void json_string(json_out *json, const char *key, const char *text); ///< NULL gives null
+void json_number(json_out *json, const char *key, double value);     ///< 9 digits
+void json_exact(json_out *json, const char *key, double value);      ///< 17 digits
+void json_count(json_out *json, const char *key, uint64_t value);
+void json_bool(json_out *json, const char *key, bool value);
+void json_null(json_out *json, const char *key);
+
+#endif

@@ -1,0 +1,102 @@
+/// Sampling and deforming frames for deform, measure and demo. Everything is allocated when opened, so that a frame is
+/// only cutis_sampler_sample and cutis_deform.
+#include "play.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t clip_frame_count(const cutis_model *model, int32_t clip, double fps)
+{
+    if (clip == CUTIS_NONE) return 1;
+    // 1e-4 of a frame: durations are floats, and 1 s at 30 fps must have its last frame.
+    double last = floor((double)cutis_model_get(model)->clips[clip].duration * fps + 1e-4);
+    return last < 1e9 ? (uint32_t)last + 1 : UINT32_MAX;
+}
+
+static bool allocate(play *p, bool normals)
+{
+    size_t floats = 3 * (size_t)p->vertex_count * sizeof(float);
+    p->transforms = calloc(p->batch, (p->node_count + (size_t)1) * sizeof *p->transforms);
+    p->morphs = calloc(p->batch, (p->target_count + (size_t)1) * sizeof *p->morphs);
+    p->positions = calloc(p->batch, floats);
+    p->normals = normals ? calloc(p->batch, floats) : NULL;
+    p->bounds = calloc(p->batch, sizeof *p->bounds);
+    return p->transforms && p->morphs && p->positions && p->bounds && (p->normals || !normals);
+}
+
+// The pose that does not move: rest, or rest with what a pose file replaces; one copy per instance.
+static cutis_result set_still_pose(play *p, const char *pose_file)
+{
+    cutis_pose_rest(p->model, p->transforms, p->morphs);
+    if (pose_file) {
+        cutis_result result = cutis_pose_read(p->model, pose_file, p->transforms);
+        if (result != CUTIS_OK) return result;
+    }
+    for (uint32_t i = 1; i < p->batch; i++) {
+        memcpy(p->transforms + (size_t)i * p->node_count, p->transforms,
+               p->node_count * sizeof *p->transforms);
+        memcpy(p->morphs + (size_t)i * p->target_count, p->morphs,
+               p->target_count * sizeof *p->morphs);
+    }
+    return CUTIS_OK;
+}
+
+int play_open(cli_app *app, const char *path, const cutis_model *model, cutis_device *device,
+              const play_options *options, play *out)
+{
+    *out = (play){ .model = model, .batch = options->batch };
+    out->node_count = cutis_model_get(model)->node_count;
+    out->target_count = cutis_model_target_count(model);
+    out->vertex_count = cutis_model_vertex_count(model);
+    if (out->vertex_count == 0)
+        return app_fail_text(app, "%s: there is no mesh in its scene to deform", path);
+    const char *place = path;
+    cutis_result result = cutis_bind(device, model, &options->bind, &out->binding);
+    if (result == CUTIS_OK && options->clip != CUTIS_NONE)
+        result = cutis_sampler_create(model, (uint32_t)options->clip, &out->sampler);
+    if (result == CUTIS_OK && !allocate(out, options->bind.normals)) {
+        play_close(out);
+        return app_fail_text(app, "%s: not enough memory for %u frames at once", path, out->batch);
+    }
+    if (result == CUTIS_OK) {
+        place = options->pose_file ? options->pose_file : path;
+        result = set_still_pose(out, options->pose_file);
+    }
+    if (result == CUTIS_OK) {
+        out->info = cutis_binding_describe(out->binding);
+        return EXIT_GOOD;
+    }
+    play_close(out);
+    return app_fail(app, place, result);
+}
+
+cutis_result play_frames(play *p, uint32_t first, uint32_t count, double fps)
+{
+    for (uint32_t i = 0; p->sampler && i < count; i++)
+        cutis_sampler_sample(p->sampler, (float)((first + (double)i) / fps),
+                             p->transforms + (size_t)i * p->node_count,
+                             p->morphs + (size_t)i * p->target_count);
+    cutis_poses poses = { .kind = CUTIS_POSE_LOCAL,
+                          .local = p->transforms,
+                          .morph_weights = p->target_count ? p->morphs : NULL };
+    cutis_outputs outputs = { .positions.data = p->positions,
+                              .normals.data = p->normals,
+                              .bounds = p->bounds };
+    double start = app_seconds();
+    cutis_result result = cutis_deform(p->binding, &poses, count, &outputs);
+    p->seconds += app_seconds() - start;
+    return result;
+}
+
+void play_close(play *p)
+{
+    cutis_binding_destroy(p->binding);
+    cutis_sampler_destroy(p->sampler);
+    free(p->transforms);
+    free(p->morphs);
+    free(p->positions);
+    free(p->normals);
+    free(p->bounds);
+    *p = (play){ 0 };
+}

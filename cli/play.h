@@ -1,0 +1,37 @@
+/// A model being played: a clip or a pose, a binding, and room for a batch of frames.
+#ifndef CUTIS_CLI_PLAY_H
+#define CUTIS_CLI_PLAY_H
+
+#include "app.h"
+
+typedef struct play_options {
+    int32_t clip;           ///< index, or CUTIS_NONE
+    const char *pose_file;  ///< or NULL
+    uint32_t batch;         ///< frames in one dispatch, >= 1
+    cutis_bind_options bind;
+} play_options;
+
+typedef struct play {
+    const cutis_model *model; ///< borrowed
+    cutis_binding *binding;
+    cutis_binding_info info;
+    cutis_sampler *sampler; ///< NULL: the pose in `transforms` stays
+    uint32_t batch, node_count, target_count, vertex_count;
+    cutis_transform *transforms; ///< batch * node_count
+    float *morphs;               ///< batch * target_count
+    float *positions, *normals;  ///< batch * vertex_count * 3; normals NULL unless bound with them
+    cutis_bounds *bounds;        ///< batch
+    double seconds;              ///< spent in cutis_deform so far
+} play;
+
+/// `path` stands in error lines. On failure nothing is left to close.
+int play_open(cli_app *app, const char *path, const cutis_model *model, cutis_device *device,
+              const play_options *options, play *out);
+/// Frames [first, first + count) at i / fps seconds into the clip; count <= batch.
+cutis_result play_frames(play *play, uint32_t first, uint32_t count, double fps);
+void play_close(play *play);
+
+/// Frames of a whole clip at `fps`, the last one at or before its end.
+uint32_t clip_frame_count(const cutis_model *model, int32_t clip, double fps);
+
+#endif

@@ -1,0 +1,273 @@
+/// cutis deform: a clip or a pose, a method, a device; out come vertices.
+#include "app.h"
+#include "play.h"
+#include "sink.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct deform_job {
+    const char *path, *output, *normals_path;
+    cutis_model *model;
+    cutis_device *device;
+    int32_t clip;
+    uint32_t first, end;
+    double fps;
+    cutis_array blend;
+    play play;
+    frame_sink *sink, *normals_sink;
+    cutis_bounds bounds;
+} deform_job;
+
+static const uint32_t FRAMES_MAX = 100000000;
+
+static bool parse_frame(const char *text, size_t length, uint32_t *out)
+{
+    uint64_t value = 0;
+    if (length == 0 || length > 9) return false;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9') return false;
+        value = 10 * value + (uint64_t)(text[i] - '0');
+    }
+    *out = (uint32_t)value;
+    return value <= FRAMES_MAX;
+}
+
+// "A:B" is half-open, either end may be missing; "A" is one frame.
+static int set_frames(cli_app *app, deform_job *job)
+{
+    const char *text = option_text(app, OPTION_FRAMES);
+    uint32_t whole = clip_frame_count(job->model, job->clip, job->fps);
+    job->end = whole;
+    if (text) {
+        size_t head = strcspn(text, ":");
+        const char *tail = text[head] ? text + head + 1 : NULL;
+        bool good = (head == 0 && tail) || parse_frame(text, head, &job->first);
+        if (!tail)
+            job->end = job->first + 1;
+        else if (*tail)
+            good = good && parse_frame(tail, strlen(tail), &job->end);
+        if (!good) return app_usage(app, "--frames %s: want A:B, for example 0:30", text);
+        if (job->end <= job->first)
+            return app_usage(app, "--frames %s: there is no frame in it (A:B ends before B; the clip has %u)",
+                             text, whole);
+    }
+    if (job->end - job->first > FRAMES_MAX)
+        return app_fail_text(app, "%s: %u frames are too many; use --frames", job->path,
+                             job->end - job->first);
+    return EXIT_GOOD;
+}
+
+static bool is_clip_file(const char *text)
+{
+    struct stat info;
+    return has_extension(text, ".caf .xaf .bvh .gltf .glb") && stat(text, &info) == 0;
+}
+
+static int find_clip(cli_app *app, deform_job *job)
+{
+    const char *text = option_text(app, OPTION_CLIP);
+    job->clip = CUTIS_NONE;
+    if (!text) return EXIT_GOOD;
+    if (option_given(app, OPTION_POSE)) return app_usage(app, "--clip and --pose exclude each other");
+    uint32_t index = 0;
+    if (is_clip_file(text)) {
+        cutis_model *extended = NULL;
+        cutis_result result = cutis_model_read_clip(job->model, text, &extended);
+        if (result != CUTIS_OK) return app_fail(app, text, result);
+        cutis_model_destroy(job->model);
+        job->model = extended;
+        index = cutis_model_get(extended)->clip_count - 1;
+    } else {
+        cutis_result result = cutis_model_find_clip(job->model, text, &index);
+        if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    }
+    job->clip = (int32_t)index;
+    return EXIT_GOOD;
+}
+
+static int read_blend(cli_app *app, deform_job *job, cutis_method method)
+{
+    const char *path = option_text(app, OPTION_BLEND);
+    uint64_t count = 1;
+    if (!path) return EXIT_GOOD;
+    if (method == CUTIS_METHOD_LBS || method == CUTIS_METHOD_RIGID)
+        return app_usage(app, "--blend mixes lbs with sbs, dqs or cor: name one with --method");
+    cutis_result result = cutis_array_read(app->context, path, &job->blend);
+    if (result != CUTIS_OK) return app_fail(app, path, result);
+    for (uint32_t i = 0; i < job->blend.dimension_count; i++) count *= job->blend.dimensions[i];
+    if (count != cutis_model_vertex_count(job->model))
+        return app_fail_text(app, "%s: %llu numbers for %u vertices", path,
+                             (unsigned long long)count, cutis_model_vertex_count(job->model));
+    for (uint64_t i = 0; i < count; i++)
+        if (!(job->blend.values[i] >= 0.0f && job->blend.values[i] <= 1.0f))
+            return app_fail_text(app, "%s: entry %llu is %g, outside 0 to 1", path,
+                                 (unsigned long long)i, job->blend.values[i]);
+    return EXIT_GOOD;
+}
+
+static int check_outputs(cli_app *app, deform_job *job)
+{
+    int status = app_output(app, &job->output);
+    job->normals_path = option_text(app, OPTION_NORMALS);
+    if (status != EXIT_GOOD) return status;
+    if (!sink_is_array(job->output) && !sink_is_mesh(job->output))
+        return app_usage(app, "-o %s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
+                         job->output);
+    if (!job->normals_path) return EXIT_GOOD;
+    if (!sink_is_array(job->normals_path))
+        return app_usage(app, "--normals %s: want a name that ends in .npy or .pc2",
+                         job->normals_path);
+    if (strcmp(job->normals_path, job->output) == 0)
+        return app_usage(app, "--normals and -o name the same file");
+    return app_check_output(app, job->normals_path);
+}
+
+static int prepare(cli_app *app, deform_job *job)
+{
+    cutis_method method = CUTIS_METHOD_LBS;
+    const char *name = option_text(app, OPTION_METHOD);
+    if (name) cutis_method_from_name(name, &method);
+    if (option_given(app, OPTION_WEIGHTED) && method != CUTIS_METHOD_SBS)
+        return app_usage(app, "--weighted is for --method sbs");
+    int status = check_outputs(app, job);
+    job->fps = option_number(app, OPTION_FPS, 30.0);
+    if (status == EXIT_GOOD) status = app_read_model(app, job->path, &job->model);
+    if (status == EXIT_GOOD) status = find_clip(app, job);
+    if (status == EXIT_GOOD) status = set_frames(app, job);
+    if (status == EXIT_GOOD) status = read_blend(app, job, method);
+    if (status == EXIT_GOOD) status = app_open_device(app, &job->device);
+    if (status != EXIT_GOOD) return status;
+    uint32_t frames = job->end - job->first;
+    play_options options = {
+        .clip = job->clip,
+        .pose_file = option_text(app, OPTION_POSE),
+        .batch = option_count(app, OPTION_INSTANCES, 1),
+        .bind = { .method = method,
+                  .normals = job->normals_path || !sink_is_array(job->output),
+                  .weighted_centres = option_given(app, OPTION_WEIGHTED),
+                  .max_influences = option_count(app, OPTION_INFLUENCES, 0),
+                  .blend = job->blend.values },
+    };
+    if (options.batch > frames) options.batch = frames;
+    options.bind.instance_capacity = options.batch;
+    return play_open(app, job->path, job->model, job->device, &options, &job->play);
+}
+
+static void grow_bounds(cutis_bounds *box, const cutis_bounds *more)
+{
+    box->min.x = fminf(box->min.x, more->min.x);
+    box->min.y = fminf(box->min.y, more->min.y);
+    box->min.z = fminf(box->min.z, more->min.z);
+    box->max.x = fmaxf(box->max.x, more->max.x);
+    box->max.y = fmaxf(box->max.y, more->max.y);
+    box->max.z = fmaxf(box->max.z, more->max.z);
+}
+
+static int open_sinks(cli_app *app, deform_job *job)
+{
+    sink_options options = { .path = job->output,
+                             .first = job->first,
+                             .frame_count = job->end - job->first,
+                             .fps = job->fps,
+                             .ascii = option_given(app, OPTION_ASCII) };
+    int status = sink_open(app, job->model, &options, &job->sink);
+    if (status != EXIT_GOOD || !job->normals_path) return status;
+    options.path = job->normals_path;
+    return sink_open(app, job->model, &options, &job->normals_sink);
+}
+
+static int run_frames(cli_app *app, deform_job *job)
+{
+    play *p = &job->play;
+    size_t plane = 3 * (size_t)p->vertex_count;
+    for (uint32_t f = job->first; f < job->end;) {
+        uint32_t count = job->end - f < p->batch ? job->end - f : p->batch;
+        cutis_result result = play_frames(p, f, count, job->fps);
+        if (result != CUTIS_OK) return app_fail(app, job->path, result);
+        for (uint32_t i = 0; i < count; i++) {
+            const float *positions = p->positions + plane * i;
+            const float *normals = p->normals ? p->normals + plane * i : NULL;
+            if (f == job->first && i == 0) job->bounds = p->bounds[0];
+            grow_bounds(&job->bounds, &p->bounds[i]);
+            int status = sink_add(job->sink, positions, normals);
+            if (status == EXIT_GOOD && job->normals_sink)
+                status = sink_add(job->normals_sink, normals, NULL);
+            if (status != EXIT_GOOD) return status;
+        }
+        f += count;
+        if (!app_progress(app, "deforming", (double)(f - job->first) / (job->end - job->first)))
+            return app_fail_text(app, "%s: stopped", job->path);
+    }
+    return EXIT_GOOD;
+}
+
+static int finish_sinks(deform_job *job)
+{
+    frame_sink *sink = job->sink, *normals = job->normals_sink;
+    job->sink = job->normals_sink = NULL;
+    int status = sink_finish(sink);
+    if (status != EXIT_GOOD) {
+        sink_drop(normals);
+        return status;
+    }
+    return normals ? sink_finish(normals) : EXIT_GOOD;
+}
+
+static void report(cli_app *app, const deform_job *job)
+{
+    const play *p = &job->play;
+    uint32_t frames = job->end - job->first;
+    cutis_device_info device = cutis_device_describe(job->device);
+    const char *method = option_text(app, OPTION_METHOD) ? option_text(app, OPTION_METHOD) : "lbs";
+    double ns = 1e9 * p->seconds / ((double)frames * p->vertex_count);
+    const char *isa = device.kind == CUTIS_DEVICE_CPU ? cutis_isa_name(device.isa) : NULL;
+    app_say(app, "%s: %u frames of %u vertices, %s on %s%s%s\n", job->output, frames,
+            p->vertex_count, method, cutis_device_kind_name(device.kind), isa ? " " : "",
+            isa ? isa : "");
+    if (!app->json) return;
+    json_out json = { .file = stdout };
+    json_object(&json, NULL);
+    json_string(&json, "file", job->path);
+    json_string(&json, "output", job->output);
+    json_string(&json, "method", method);
+    json_string(&json, "device", cutis_device_kind_name(device.kind));
+    json_string(&json, "isa", isa);
+    json_count(&json, "threads", device.thread_count);
+    json_count(&json, "vertices", p->vertex_count);
+    json_count(&json, "frames", frames);
+    json_number(&json, "seconds", p->seconds);
+    json_number(&json, "ns_per_vertex", ns);
+    json_count(&json, "bone_sets", p->info.bone_set_count);
+    json_count(&json, "large_bone_sets", p->info.large_set_count);
+    json_bounds(&json, "bounds", job->bounds);
+    json_end(&json);
+}
+
+int verb_deform(cli_app *app)
+{
+    deform_job job = { .path = app->operands[0] };
+    int status = prepare(app, &job);
+    if (status == EXIT_GOOD) status = open_sinks(app, &job);
+    if (status == EXIT_GOOD) status = run_frames(app, &job);
+    if (status == EXIT_GOOD) status = finish_sinks(&job);
+    app_progress_done(app);
+    if (status == EXIT_GOOD) {
+        const char *method = option_text(app, OPTION_METHOD);
+        if (method && strcmp(method, "sbs") == 0 && !option_given(app, OPTION_WEIGHTED) &&
+            job.play.info.large_set_count > 0)
+            app_note(app, "%s: sbs may crease at its %u sets of three or more bones; --weighted "
+                     "has no creases, --method dqs is close to that and cheaper",
+                     job.path, job.play.info.large_set_count);
+        report(app, &job);
+    }
+    sink_drop(job.sink);
+    sink_drop(job.normals_sink);
+    if (job.model) play_close(&job.play);
+    cutis_array_release(app->context, &job.blend);
+    cutis_device_destroy(job.device);
+    cutis_model_destroy(job.model);
+    return status;
+}

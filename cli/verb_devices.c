@@ -1,0 +1,59 @@
+/// cutis devices: what can run the deformers, and why something cannot.
+#include "app.h"
+
+#define DEVICES_MAX 64
+
+static void print_json(const cutis_device_info *infos, uint32_t count)
+{
+    json_out json = { .file = stdout };
+    json_object(&json, NULL);
+    json_array(&json, "devices");
+    for (uint32_t i = 0; i < count; i++) {
+        const cutis_device_info *info = &infos[i];
+        json_object(&json, NULL);
+        json_string(&json, "kind", cutis_device_kind_name(info->kind));
+        json_count(&json, "index", info->index);
+        json_bool(&json, "available", info->available);
+        json_string(&json, "name", info->name);
+        json_string(&json, "detail", info->detail);
+        json_count(&json, "memory_bytes", info->memory_bytes);
+        json_count(&json, "threads", info->thread_count);
+        if (info->kind == CUTIS_DEVICE_CPU)
+            json_string(&json, "isa", cutis_isa_name(info->isa));
+        else
+            json_null(&json, "isa");
+        json_end(&json);
+    }
+    json_end(&json);
+    json_end(&json);
+}
+
+static void print_text(const cli_app *app, const cutis_device_info *info)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s:%u", cutis_device_kind_name(info->kind), info->index);
+    if (!info->available) {
+        app_say(app, "%s%-10s%s not available: %s\n", app_style(app, "2"),
+                cutis_device_kind_name(info->kind), app_style(app, "0"), info->detail);
+        return;
+    }
+    app_say(app, "%s%-10s%s %s", app_style(app, "1"), name, app_style(app, "0"), info->name);
+    if (info->kind == CUTIS_DEVICE_CPU)
+        app_say(app, ", %u threads, %s", info->thread_count, cutis_isa_name(info->isa));
+    else
+        app_say(app, ", %u units", info->thread_count);
+    if (info->memory_bytes) app_say(app, ", %.1f GiB", (double)info->memory_bytes / 1073741824.0);
+    app_say(app, "%s%s\n", info->detail[0] ? "; " : "", info->detail);
+}
+
+int verb_devices(cli_app *app)
+{
+    static cutis_device_info infos[DEVICES_MAX];
+    uint32_t count = 0;
+    cutis_result result = cutis_device_list(app->context, DEVICES_MAX, infos, &count);
+    if (result != CUTIS_OK) return app_fail(app, NULL, result);
+    if (count > DEVICES_MAX) count = DEVICES_MAX;
+    if (app->json) print_json(infos, count);
+    for (uint32_t i = 0; i < count; i++) print_text(app, &infos[i]);
+    return EXIT_GOOD;
+}

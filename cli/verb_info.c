@@ -1,0 +1,137 @@
+/// cutis info: what is in a model.
+#include "app.h"
+
+#include <stdlib.h>
+
+typedef struct facts {
+    const cutis_model *model;
+    const cutis_model_data *data;
+    cutis_weight_summary weights;
+    uint32_t primitive_count, joint_count;
+    cutis_bounds bounds; // of the vertices as the file has them
+    double diagonal;
+    uint32_t repaired;
+} facts;
+
+// Joints of skins that no mesh uses (a BVH, a bare Cal3D skeleton) count too when there are no others.
+static uint32_t all_joints(const cutis_model_data *data)
+{
+    uint32_t count = 0;
+    bool *seen = calloc(data->node_count ? data->node_count : 1, sizeof *seen);
+    if (!seen) return 0;
+    for (uint32_t s = 0; s < data->skin_count; s++)
+        for (uint32_t j = 0; j < data->skins[s].joint_count; j++) {
+            uint32_t node = data->skins[s].joints[j];
+            count += !seen[node];
+            seen[node] = true;
+        }
+    free(seen);
+    return count;
+}
+
+static cutis_result collect(const cutis_model *model, facts *out)
+{
+    const cutis_issue *issues;
+    uint32_t vertex_count = cutis_model_vertex_count(model);
+    *out = (facts){ .model = model, .data = cutis_model_get(model) };
+    cutis_result result = cutis_weights_summarize(model, &out->weights);
+    if (result != CUTIS_OK) return result;
+    for (uint32_t m = 0; m < out->data->mesh_count; m++)
+        out->primitive_count += out->data->meshes[m].primitive_count;
+    out->joint_count =
+        out->weights.joint_count ? out->weights.joint_count : all_joints(out->data);
+    out->repaired = cutis_model_issues(model, &issues);
+    if (vertex_count == 0) return CUTIS_OK;
+    float *positions = malloc(3 * sizeof(float) * (size_t)vertex_count);
+    if (!positions) return CUTIS_OUT_OF_MEMORY;
+    cutis_model_file_positions(model, positions);
+    cutis_surface surface = { .vertex_count = vertex_count, .positions = positions };
+    out->bounds = cutis_surface_bounds(&surface);
+    out->diagonal = cutis_surface_diagonal(&surface);
+    free(positions);
+    return CUTIS_OK;
+}
+
+static void print_json(const char *path, const facts *f)
+{
+    json_out json = { .file = stdout };
+    json_object(&json, NULL);
+    json_string(&json, "file", path);
+    json_count(&json, "vertices", cutis_model_vertex_count(f->model));
+    json_count(&json, "triangles", cutis_model_triangle_count(f->model));
+    json_count(&json, "joints", f->joint_count);
+    json_count(&json, "max_influences", f->weights.max_influences);
+    json_count(&json, "bone_sets", f->weights.bone_set_count);
+    json_count(&json, "large_bone_sets", f->weights.large_set_count);
+    json_array(&json, "clips");
+    for (uint32_t c = 0; c < f->data->clip_count; c++) {
+        json_object(&json, NULL);
+        json_string(&json, "name", f->data->clips[c].name);
+        json_number(&json, "duration", f->data->clips[c].duration);
+        json_count(&json, "channels", f->data->clips[c].channel_count);
+        json_end(&json);
+    }
+    json_end(&json);
+    json_count(&json, "nodes", f->data->node_count);
+    json_count(&json, "meshes", f->data->mesh_count);
+    json_count(&json, "primitives", f->primitive_count);
+    json_count(&json, "skins", f->data->skin_count);
+    json_count(&json, "materials", f->data->material_count);
+    json_count(&json, "morph_targets", cutis_model_target_count(f->model));
+    json_count(&json, "unused_joints", f->weights.unused_joint_count);
+    json_count(&json, "unweighted_vertices", f->weights.unweighted_count);
+    json_array(&json, "influence_histogram");
+    for (int i = 0; i < 17; i++) json_count(&json, NULL, f->weights.histogram[i]);
+    json_end(&json);
+    json_bounds(&json, "bounds", f->bounds);
+    json_number(&json, "diagonal", f->diagonal);
+    json_count(&json, "repaired", f->repaired);
+    json_end(&json);
+}
+
+static void print_text(const cli_app *app, const char *path, const facts *f)
+{
+    const cutis_bounds *b = &f->bounds;
+    app_say(app, "%s%s%s\n", app_style(app, "1"), path, app_style(app, "0"));
+    app_say(app, "  %-15s %u\n", "vertices", cutis_model_vertex_count(f->model));
+    app_say(app, "  %-15s %llu\n", "triangles",
+            (unsigned long long)cutis_model_triangle_count(f->model));
+    app_say(app, "  %-15s %u nodes, %u meshes, %u skins\n", "scene", f->data->node_count,
+            f->data->mesh_count, f->data->skin_count);
+    app_say(app, "  %-15s %u", "joints", f->joint_count);
+    if (f->weights.unused_joint_count) app_say(app, " (%u unused)", f->weights.unused_joint_count);
+    app_say(app, "\n  %-15s %u a vertex at most", "influences", f->weights.max_influences);
+    if (f->weights.unweighted_count)
+        app_say(app, "; %llu vertices have none", (unsigned long long)f->weights.unweighted_count);
+    app_say(app, "\n  %-15s %u", "bone sets", f->weights.bone_set_count);
+    if (f->weights.large_set_count)
+        app_say(app, ", %u of them of three or more bones", f->weights.large_set_count);
+    app_say(app, "\n  %-15s %.4g x %.4g x %.4g\n", "size", b->max.x - b->min.x,
+            b->max.y - b->min.y, b->max.z - b->min.z);
+    if (cutis_model_target_count(f->model))
+        app_say(app, "  %-15s %u\n", "morph targets", cutis_model_target_count(f->model));
+    if (f->repaired) app_say(app, "  %-15s %u (cutis check lists them)\n", "repaired", f->repaired);
+    for (uint32_t c = 0; c < f->data->clip_count; c++) {
+        const cutis_clip *clip = &f->data->clips[c];
+        app_say(app, "  %-15s #%u %s, %.4g s, %u channels\n", c == 0 ? "clips" : "", c,
+                clip->name ? clip->name : "(no name)", clip->duration, clip->channel_count);
+    }
+}
+
+int verb_info(cli_app *app)
+{
+    const char *path = app->operands[0];
+    cutis_model *model = NULL;
+    facts found;
+    int status = app_read_model(app, path, &model);
+    if (status != EXIT_GOOD) return status;
+    cutis_result result = collect(model, &found);
+    if (result != CUTIS_OK)
+        status = app_fail(app, path, result);
+    else if (app->json)
+        print_json(path, &found);
+    else
+        print_text(app, path, &found);
+    cutis_model_destroy(model);
+    return status;
+}

@@ -1,0 +1,116 @@
+/// The one table of the command: verbs, their options, their examples. Parsing (args.c), --help, the man page, the
+/// completion and docs/cli.md (help.c) all come from it, so none of them can say something the others do not.
+#ifndef CUTIS_CLI_VERBS_H
+#define CUTIS_CLI_VERBS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum option_kind {
+    KIND_FLAG,   ///< no value
+    KIND_TEXT,   ///< any text
+    KIND_PATH,   ///< a file or folder
+    KIND_COUNT,  ///< an integer in [min, max]
+    KIND_NUMBER, ///< a finite number in [min, max]
+    KIND_CHOICE, ///< one of `choices`, separated by spaces
+} option_kind;
+
+/// Every option: identifier, name, letter, kind, name of its value, choices, least, most, help.
+#define CLI_OPTIONS(X)                                                                             \
+    X(OUTPUT, "output", 'o', PATH, "FILE", 0, 0, 0, "where the result goes")                       \
+    X(CLIP, "clip", 0, TEXT, "CLIP", 0, 0, 0,                                                      \
+      "animation: its name, its index, or a file (.caf .xaf .bvh .gltf .glb)")                     \
+    X(POSE, "pose", 0, PATH, "FILE", 0, 0, 0, "pose file (JSON) in place of a clip")               \
+    X(METHOD, "method", 0, CHOICE, "METHOD", "lbs rigid sbs dqs cor", 0, 0,                        \
+      "how bones are blended (default lbs)")                                                       \
+    X(WEIGHTED, "weighted", 0, FLAG, 0, 0, 0, 0,                                                   \
+      "sbs: a rotation centre per vertex, which leaves no creases")                                \
+    X(BLEND, "blend", 0, PATH, "FILE.npy", 0, 0, 0,                                                \
+      "one number per vertex: 0 = lbs, 1 = the method")                                            \
+    X(FRAMES, "frames", 0, TEXT, "A:B", 0, 0, 0,                                                   \
+      "frames A to B - 1; A: to the clip's end; a single number is one frame (default: all)")      \
+    X(FPS, "fps", 0, NUMBER, "F", 0, 1e-3, 1e6, "frames per second (default 30)")                  \
+    X(DEVICE, "device", 0, TEXT, "D", "cpu opencl cuda", 0, 0,                                     \
+      "cpu, opencl or cuda, with :N for the N-th (default cpu)")                                   \
+    X(THREADS, "threads", 0, COUNT, "N", 0, 1, 1024, "CPU threads (default: one per core)")        \
+    X(ISA, "isa", 0, CHOICE, "ISA", "auto scalar sse2 neon avx2 avx512", 0, 0,                     \
+      "instruction set of the CPU device (default auto)")                                          \
+    X(INSTANCES, "instances", 0, COUNT, "N", 0, 1, 1 << 20,                                        \
+      "characters in one dispatch; deform: that many frames at once, with the same result")        \
+    X(NORMALS, "normals", 0, PATH, "FILE", 0, 0, 0,                                                \
+      "write unit normals too (.npy or .pc2, shaped like the positions)")                          \
+    X(INFLUENCES, "influences", 0, COUNT, "K", 0, 1, 64,                                           \
+      "keep the K largest weights of each vertex, renormalised")                                   \
+    X(WEIGHTS, "weights", 0, CHOICE, "FORMAT", "float u16 u8", 0, 0,                               \
+      "how weights are stored in glTF (default float)")                                            \
+    X(SCALE, "scale", 0, NUMBER, "S", 0, 1e-12, 1e12,                                              \
+      "file units to metres, for formats without units (OBJ, PLY, BVH, Cal3D)")                    \
+    X(ASCII, "ascii", 0, FLAG, 0, 0, 0, 0, "PLY: text in place of binary")                         \
+    X(FIX, "fix", 0, FLAG, 0, 0, 0, 0, "repair what can be repaired while reading, and say what")  \
+    X(VERTICES, "vertices", 0, COUNT, "N", 0, 1, 64000000, "exactly N vertices")                   \
+    X(SIZE, "size", 0, CHOICE, "SIZE", "low mid high", 0, 0, "a standard number of vertices")      \
+    X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0, "random numbers of a crowd")          \
+    X(COUNT, "count", 0, COUNT, "N", 0, 1, 100000, "characters of a crowd (default 16)")           \
+    X(EXAMPLES, "examples", 0, PATH, "DIR", 0, 0, 0,                                               \
+      "arm: also write its eight example poses as shapes into DIR and as the clip `examples`")     \
+    X(REST, "rest", 0, PATH, "MODEL", 0, 0, 0,                                                     \
+      "model whose triangles and rest shape measure the arrays")                                   \
+    X(QUICK, "quick", 0, FLAG, 0, 0, 0, 0, "shorter timings, fewer rows")                          \
+    X(LARGE, "large", 0, FLAG, 0, 0, 0, 0, "also 10 million vertices")                             \
+    X(MAN, "man", 0, FLAG, 0, 0, 0, 0, "print the man page (troff)")                               \
+    X(COMPLETION, "completion", 0, CHOICE, "SHELL", "bash", 0, 0,                                  \
+      "print the completion script of a shell")                                                    \
+    X(MARKDOWN, "markdown", 0, FLAG, 0, 0, 0, 0, "print this reference as Markdown (docs/cli.md)") \
+    X(JSON, "json", 0, FLAG, 0, 0, 0, 0, "print one JSON object in place of text")                 \
+    X(QUIET, "quiet", 'q', FLAG, 0, 0, 0, 0, "print nothing but errors")                           \
+    X(HELP, "help", 'h', FLAG, 0, 0, 0, 0, "print the help of the verb")
+
+typedef enum option_id {
+#define CLI_OPTION_ID(id, ...) OPTION_##id,
+    CLI_OPTIONS(CLI_OPTION_ID)
+#undef CLI_OPTION_ID
+    OPTION_ID_COUNT
+} option_id;
+
+typedef struct option_row {
+    const char *name;
+    char letter; ///< or 0
+    option_kind kind;
+    const char *value;   ///< what its value is called, NULL for flags
+    const char *choices; ///< separated by spaces, or NULL
+    double min, max;
+    const char *help;
+} option_row;
+
+extern const option_row cli_options[OPTION_ID_COUNT];
+
+struct cli_app;
+
+typedef struct verb_row {
+    const char *name;
+    const char *operands;        ///< "MODEL", "[VERB]"; empty if none
+    const char *operand_choices; ///< what the first operand can be, separated by spaces, or NULL (files)
+    uint32_t operand_min, operand_max;
+    const char *summary; ///< one line, no full stop
+    const char *details; ///< paragraphs, lines kept
+    uint64_t options;    ///< one bit per option_id
+    const char *examples; ///< "command\tmeaning\n" lines
+    int (*run)(struct cli_app *app);
+} verb_row;
+
+extern const verb_row cli_verbs[];
+extern const uint32_t cli_verb_count;
+
+int verb_info(struct cli_app *app);
+int verb_check(struct cli_app *app);
+int verb_convert(struct cli_app *app);
+int verb_synth(struct cli_app *app);
+int verb_deform(struct cli_app *app);
+int verb_measure(struct cli_app *app);
+int verb_devices(struct cli_app *app);
+int verb_bench(struct cli_app *app);
+int verb_demo(struct cli_app *app);
+int verb_help(struct cli_app *app);
+int verb_version(struct cli_app *app);
+
+#endif

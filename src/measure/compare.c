@@ -1,0 +1,88 @@
+/// Differences between two results on the same mesh, in the units of formats.md 5: positions in
+/// percent of the rest diagonal over all vertices, normals in radians over the welded vertices that
+/// have a face.
+#include <cutis/measure.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "measure/vector.h"
+
+static void compare_positions(uint32_t count, const float *positions, const float *reference,
+                              double diagonal, cutis_difference *out)
+{
+    double sum = 0.0, largest = -1.0;
+    for (uint32_t v = 0; v < count; v++) {
+        vector d = vector_minus(vector_at(positions, v), vector_at(reference, v));
+        double square = vector_dot(d, d);
+        sum += square;
+        if (!(square <= largest)) { // a NaN is the worst there is
+            largest = square;
+            out->worst_vertex = v;
+        }
+    }
+    out->position_rms = 100.0 * sqrt(sum / count) / diagonal;
+    out->position_max = 100.0 * sqrt(largest) / diagonal;
+}
+
+// atan2 of sine and cosine keeps its precision for small angles, where acos has none.
+static double angle_between(vector a, vector b)
+{
+    return atan2(vector_length(vector_cross(a, b)), vector_dot(a, b));
+}
+
+static void compare_normals(const cutis_surface *rest, const uint32_t *weld, const bool *used,
+                            const float *a, const float *b, cutis_difference *out)
+{
+    double sum = 0.0;
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < rest->vertex_count; v++) {
+        if (weld[v] != v || !used[v]) continue;
+        double angle = angle_between(vector_at(a, v), vector_at(b, v));
+        sum += angle * angle;
+        out->normal_max = fmax(out->normal_max, angle);
+        count++;
+    }
+    out->normal_rms = count > 0 ? sqrt(sum / count) : 0.0;
+}
+
+cutis_result cutis_surface_compare(cutis_context *context, const cutis_surface *rest,
+                                   const float *positions, const float *reference,
+                                   cutis_difference *out)
+{
+    const uint32_t count = rest->vertex_count;
+    const double diagonal = cutis_surface_diagonal(rest);
+    cutis_result result = CUTIS_OK;
+    *out = (cutis_difference){ 0 };
+    if (count == 0) return CUTIS_OK;
+    if (!(diagonal > 0.0))
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                          "rest positions: their bounding box has no extent to measure errors by");
+    compare_positions(count, positions, reference, diagonal, out);
+
+    uint32_t *weld = cutis_alloc_array(context, count, sizeof *weld);
+    bool *used = cutis_alloc_zero(context, count, sizeof *used);
+    float *normals = cutis_alloc_array(context, count, 6 * sizeof *normals);
+    if (!weld || !used || !normals) {
+        result = cutis_alloc_result(context);
+        goto done;
+    }
+    result = cutis_weld_positions(context, count, rest->positions, weld);
+    if (result != CUTIS_OK) goto done;
+    for (uint64_t i = 0; i < 3 * rest->triangle_count; i++) used[weld[rest->indices[i]]] = true;
+    const float *poses[2] = { positions, reference };
+    for (int k = 0; k < 2 && result == CUTIS_OK; k++) {
+        cutis_surface surface = *rest;
+        surface.positions = poses[k];
+        result = cutis_surface_normals(context, &surface, weld, normals + 3 * (size_t)count * k);
+    }
+    if (result == CUTIS_OK)
+        compare_normals(rest, weld, used, normals, normals + 3 * (size_t)count, out);
+done:
+    if (weld) cutis_free_array(context, weld, count, sizeof *weld);
+    if (used) cutis_free_array(context, used, count, sizeof *used);
+    if (normals) cutis_free_array(context, normals, count, 6 * sizeof *normals);
+    return result;
+}
