@@ -1,0 +1,40 @@
+/// The inside of a renderer: an EGL context without a window, and the programs of the scene passes.
+#ifndef CUTIS_RENDER_RENDERER_H
+#define CUTIS_RENDER_RENDERER_H
+
+#include <cutis/render.h>
+#include <epoxy/gl.h>
+#include <epoxy/egl.h>
+
+struct cutis_renderer {
+    cutis_context *context;
+    EGLDisplay display;
+    EGLContext egl;
+    char name[128];
+    GLuint surface_program, depth_program, ground_program, background_program, wire_program;
+};
+
+/// Column-major 4x4 matrices in double on the host; GL gets floats.
+typedef struct cutis_mat4 {
+    double m[16];
+} cutis_mat4;
+
+cutis_mat4 cutis_mat4_multiply(const cutis_mat4 *a, const cutis_mat4 *b);
+cutis_mat4 cutis_mat4_look(const double eye[3], const double target[3], const double up[3]);
+cutis_mat4 cutis_mat4_perspective(double tan_half_y, double aspect, double near, double far);
+cutis_mat4 cutis_mat4_orthographic(double half_width, double half_height, double near, double far);
+/// Clip space of a point, divided by w; false if it lies behind the eye.
+bool cutis_mat4_project(const cutis_mat4 *m, const double point[3], double out[3]);
+
+/// A camera that looks at a box: view, projection, eye.
+typedef struct cutis_view {
+    cutis_mat4 view, projection, both;
+    double eye[3], target[3], radius;
+} cutis_view;
+
+cutis_view cutis_view_frame(const cutis_camera *camera, const cutis_bounds *box, double aspect);
+
+/// Make the renderer's context current in this thread.
+cutis_result cutis_renderer_use(cutis_renderer *renderer);
+
+#endif
