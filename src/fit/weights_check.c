@@ -1,0 +1,448 @@
+// Looking for what is wrong with a skin. Reports findings, changes nothing. One entry per code and
+// place, with the number of vertices, joints or channels concerned; a place is a path into the
+// model's data.
+#include <cutis/weights.h>
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "fit/weights_vertex.h"
+
+struct cutis_report {
+    cutis_context *context;
+    cutis_arena arena; // texts
+    uint32_t count;
+    size_t capacity;
+    cutis_issue *issues;
+};
+
+enum { ERROR = 0, WARNING = 1, INFORMATION = 2 };
+
+// A thousandth of weight moves a vertex by a thousandth of the bones' difference: less is rounding
+// of 8- and 10-bit weights, more is seen.
+static const double WEIGHT_TOLERANCE = 1e-3;
+
+typedef struct {
+    const cutis_model *model;
+    const cutis_model_data *data;
+    cutis_report *report;
+    cutis_vertex_buffer buffer, other;
+    uint32_t influence_limit;
+    bool out_of_memory;
+} check;
+
+__attribute__((format(printf, 6, 7))) static void note(check *c, const char *code, uint8_t severity,
+                                                       uint64_t count, const char *place,
+                                                       const char *format, ...)
+{
+    cutis_report *report = c->report;
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cutis_issue issue = { .code = code, .count = count, .severity = severity };
+    if (!cutis_grow(report->context, &report->issues, &report->capacity, (size_t)report->count + 1,
+                    sizeof issue) ||
+        !(issue.place = cutis_arena_string(&report->arena, place)) ||
+        !(issue.text = cutis_arena_string(&report->arena, text))) {
+        c->out_of_memory = true;
+        return;
+    }
+    report->issues[report->count++] = issue;
+}
+
+// Weights of one primitive
+// ---------------------------------------------------------------------------
+
+typedef struct {
+    uint64_t unweighted, off, duplicated, over;
+    double worst;
+    uint32_t most;
+} weight_counts;
+
+static void count_vertex(check *c, const cutis_influences *influences, uint32_t v,
+                         weight_counts *out)
+{
+    uint32_t count = cutis_vertex_gather(influences, v, &c->buffer), positive = 0;
+    double sum = 0;
+    for (uint32_t i = influences->first[v]; i < influences->first[v + 1]; i++)
+        positive += influences->weights[i] > 0;
+    for (uint32_t i = 0; i < count; i++) sum += c->buffer.list[i].weight;
+    out->duplicated += positive > count;
+    out->unweighted += count == 0;
+    out->over += count > c->influence_limit;
+    if (count > out->most) out->most = count;
+    if (count == 0 || fabs(sum - 1) <= WEIGHT_TOLERANCE) return;
+    out->off++;
+    if (fabs(sum - 1) > fabs(out->worst)) out->worst = sum - 1;
+}
+
+static void check_weights(check *c, const cutis_primitive *primitive, const char *place)
+{
+    weight_counts n = { 0 };
+    for (uint32_t v = 0; v < primitive->vertex_count; v++)
+        count_vertex(c, &primitive->influences, v, &n);
+    if (n.unweighted)
+        note(c, "VERTEX_UNWEIGHTED", ERROR, n.unweighted, place,
+             "%llu of %u vertices have no weight on any joint", (unsigned long long)n.unweighted,
+             primitive->vertex_count);
+    if (n.off)
+        note(c, "WEIGHTS_NON_NORMALIZED", ERROR, n.off, place,
+             "weights of %llu vertices do not sum to 1; the worst sum is %.4g",
+             (unsigned long long)n.off, 1 + n.worst);
+    if (n.duplicated)
+        note(c, "JOINT_DUPLICATED", WARNING, n.duplicated, place,
+             "%llu vertices have weight on a joint more than once",
+             (unsigned long long)n.duplicated);
+    if (n.over)
+        note(c, "INFLUENCES_OVER_LIMIT", WARNING, n.over, place,
+             "%llu vertices have more than %u influences, up to %u; many players read only 4",
+             (unsigned long long)n.over, c->influence_limit, n.most);
+}
+
+static bool is_degenerate(const cutis_primitive *primitive, const uint32_t *t)
+{
+    const float *a = primitive->positions + 3 * (size_t)t[0];
+    const float *b = primitive->positions + 3 * (size_t)t[1];
+    const float *d = primitive->positions + 3 * (size_t)t[2];
+    double u[3], v[3];
+    for (int k = 0; k < 3; k++) u[k] = (double)b[k] - a[k], v[k] = (double)d[k] - a[k];
+    return u[1] * v[2] == u[2] * v[1] && u[2] * v[0] == u[0] * v[2] && u[0] * v[1] == u[1] * v[0];
+}
+
+static void check_triangles(check *c, const cutis_primitive *primitive, const char *place)
+{
+    uint64_t degenerate = 0;
+    if (primitive->topology != CUTIS_TOPOLOGY_TRIANGLES) return;
+    for (uint32_t i = 0; i + 2 < primitive->index_count; i += 3)
+        degenerate += is_degenerate(primitive, primitive->indices + i);
+    if (degenerate)
+        note(c, "TRIANGLE_DEGENERATE", WARNING, degenerate, place,
+             "%llu of %u triangles have no area", (unsigned long long)degenerate,
+             primitive->index_count / 3);
+}
+
+// `skinned` per mesh: bit 0 used with a skin, bit 1 used without.
+static void check_meshes(check *c, const uint8_t *skinned)
+{
+    for (uint32_t m = 0; m < c->data->mesh_count; m++)
+        for (uint32_t p = 0; p < c->data->meshes[m].primitive_count; p++) {
+            const cutis_primitive *primitive = &c->data->meshes[m].primitives[p];
+            char place[64];
+            snprintf(place, sizeof place, "meshes/%u/primitives/%u", m, p);
+            check_triangles(c, primitive, place);
+            if (primitive->influences.first && (skinned[m] & 1)) check_weights(c, primitive, place);
+            if (primitive->influences.first && !(skinned[m] & 1))
+                note(c, "INFLUENCES_UNUSED", INFORMATION, primitive->vertex_count, place,
+                     "the primitive has influences, but no node shows it with a skin");
+            if (!primitive->influences.first && (skinned[m] & 1))
+                note(c, "INFLUENCES_MISSING", WARNING, primitive->vertex_count, place,
+                     "a node shows the primitive with a skin, but it has no influences");
+        }
+}
+
+// Seams
+// ----------------------------------------------------------------------------------------------
+
+// A vertex of the meshes that one skin moves.
+typedef struct {
+    const cutis_primitive *primitive;
+    uint32_t vertex;
+} seam_vertex;
+
+static uint64_t hash_position(const float *p)
+{
+    uint64_t hash = 0;
+    for (int k = 0; k < 3; k++) {
+        float value = p[k] == 0 ? 0 : p[k]; // -0 equals 0
+        uint32_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 31;
+    }
+    return hash;
+}
+
+static const float *seam_position(const seam_vertex *s)
+{
+    return s->primitive->positions + 3 * (size_t)s->vertex;
+}
+
+static bool weights_differ(check *c, const seam_vertex *a, const seam_vertex *b)
+{
+    uint32_t n = cutis_vertex_gather(&a->primitive->influences, a->vertex, &c->buffer);
+    uint32_t m = cutis_vertex_gather(&b->primitive->influences, b->vertex, &c->other);
+    const cutis_influence *x = c->buffer.list, *y = c->other.list;
+    cutis_vertex_normalise(c->buffer.list, n);
+    cutis_vertex_normalise(c->other.list, m);
+    for (uint32_t i = 0, j = 0; i < n || j < m;) {
+        bool first = i < n && (j >= m || x[i].joint <= y[j].joint);
+        bool second = j < m && (i >= n || y[j].joint <= x[i].joint);
+        double difference = (first ? x[i].weight : 0) - (second ? y[j].weight : 0);
+        if (fabs(difference) > WEIGHT_TOLERANCE) return true;
+        i += first;
+        j += second;
+    }
+    return false;
+}
+
+// Copies of a vertex stand at exactly the same place; each is compared with the first there.
+static uint64_t count_seams(check *c, const seam_vertex *vertices, uint32_t count)
+{
+    size_t capacity = 64;
+    while (capacity < 2 * (size_t)count) capacity *= 2;
+    uint32_t *slots = cutis_alloc_zero(c->report->context, capacity, sizeof *slots);
+    uint64_t differing = 0;
+    if (!slots) {
+        c->out_of_memory = true;
+        return 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const float *p = seam_position(&vertices[i]);
+        size_t at = hash_position(p) & (capacity - 1);
+        for (; slots[at]; at = (at + 1) & (capacity - 1)) {
+            const float *q = seam_position(&vertices[slots[at] - 1]);
+            if (p[0] == q[0] && p[1] == q[1] && p[2] == q[2]) break;
+        }
+        if (!slots[at])
+            slots[at] = i + 1;
+        else
+            differing += weights_differ(c, &vertices[slots[at] - 1], &vertices[i]);
+    }
+    cutis_free_array(c->report->context, slots, capacity, sizeof *slots);
+    return differing;
+}
+
+// The scene's vertices that skin s moves, each mesh once; `done` per mesh holds s + 1 when it was
+// taken.
+static uint32_t list_seam_vertices(check *c, uint32_t s, uint32_t *done, seam_vertex *out)
+{
+    const cutis_instance *instances;
+    uint32_t count = 0, instance_count = cutis_model_instances(c->model, &instances);
+    for (uint32_t i = 0; i < instance_count; i++) {
+        if (instances[i].skin != (int32_t)s || done[instances[i].mesh] == s + 1) continue;
+        done[instances[i].mesh] = s + 1;
+        const cutis_mesh *mesh = &c->data->meshes[instances[i].mesh];
+        for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+            if (!mesh->primitives[p].influences.first) continue;
+            for (uint32_t v = 0; v < mesh->primitives[p].vertex_count; v++)
+                out[count++] = (seam_vertex){ &mesh->primitives[p], v };
+        }
+    }
+    return count;
+}
+
+static void check_seams(check *c, uint32_t s, uint32_t *done)
+{
+    cutis_context *context = c->report->context;
+    uint32_t capacity = cutis_model_vertex_count(c->model);
+    seam_vertex *vertices = cutis_alloc_array(context, capacity, sizeof *vertices);
+    if (!vertices) {
+        c->out_of_memory = true;
+        return;
+    }
+    uint64_t differing = count_seams(c, vertices, list_seam_vertices(c, s, done, vertices));
+    cutis_free_array(context, vertices, capacity, sizeof *vertices);
+    char place[32];
+    snprintf(place, sizeof place, "skins/%u", s);
+    if (differing)
+        note(c, "SEAM_WEIGHTS_DIFFER", WARNING, differing, place,
+             "%llu vertices have other weights than a vertex at the same place; the seam will open",
+             (unsigned long long)differing);
+}
+
+// Skins
+// ----------------------------------------------------------------------------------------------
+
+static void mark_used(const cutis_mesh *mesh, uint8_t *used)
+{
+    for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+        const cutis_influences *influences = &mesh->primitives[p].influences;
+        uint32_t total =
+            influences->first ? influences->first[mesh->primitives[p].vertex_count] : 0;
+        for (uint32_t i = 0; i < total; i++)
+            if (influences->weights[i] > 0) used[influences->joints[i]] = 1;
+    }
+}
+
+static void check_joints(check *c, uint32_t s, const char *place)
+{
+    const cutis_skin *skin = &c->data->skins[s];
+    uint8_t *used = cutis_alloc_zero(c->report->context, skin->joint_count, 1);
+    uint64_t unused = 0;
+    uint32_t first = 0;
+    if (!used) {
+        c->out_of_memory = true;
+        return;
+    }
+    for (uint32_t n = 0; n < c->data->node_count; n++)
+        if (c->data->nodes[n].skin == (int32_t)s)
+            mark_used(&c->data->meshes[c->data->nodes[n].mesh], used);
+    for (uint32_t j = skin->joint_count; j-- > 0;)
+        if (!used[j]) unused++, first = j;
+    const char *name = c->data->nodes[skin->joints[first]].name;
+    if (unused)
+        note(c, "JOINT_UNUSED", INFORMATION, unused, place,
+             "%llu of %u joints have no weight on any vertex, the first is #%u%s%s",
+             (unsigned long long)unused, skin->joint_count, first, name ? " " : "",
+             name ? name : "");
+    cutis_free(c->report->context, used, skin->joint_count);
+}
+
+static void check_skins(check *c)
+{
+    uint32_t *done = cutis_alloc_zero(c->report->context, c->data->mesh_count, sizeof *done);
+    if (!done) c->out_of_memory = true;
+    for (uint32_t s = 0; s < c->data->skin_count && !c->out_of_memory; s++) {
+        char place[32];
+        snprintf(place, sizeof place, "skins/%u", s);
+        if (!c->data->skins[s].inverse_binds)
+            note(c, "INVERSE_BINDS_MISSING", INFORMATION, c->data->skins[s].joint_count, place,
+                 "no inverse bind matrices: each is the identity");
+        check_joints(c, s, place);
+        check_seams(c, s, done);
+    }
+    cutis_free_array(c->report->context, done, c->data->mesh_count, sizeof *done);
+}
+
+// Clips
+// ----------------------------------------------------------------------------------------------
+
+static const float *rest_value(const cutis_model_data *data, const cutis_channel *channel)
+{
+    const cutis_node *node = &data->nodes[channel->node];
+    switch (channel->path) {
+    case CUTIS_PATH_TRANSLATION:
+        return &node->rest.translation.x;
+    case CUTIS_PATH_ROTATION:
+        return &node->rest.rotation.x;
+    case CUTIS_PATH_SCALE:
+        return &node->rest.scale.x;
+    default:
+        break;
+    }
+    return node->target_weights ? node->target_weights : data->meshes[node->mesh].target_weights;
+}
+
+// Whether a channel only ever gives the rest value: every key holds it, and no tangent leads away.
+static bool holds_rest(const cutis_model_data *data, const cutis_channel *channel)
+{
+    const float *rest = rest_value(data, channel);
+    size_t width = channel->path == CUTIS_PATH_ROTATION ? 4
+                   : channel->path != CUTIS_PATH_WEIGHTS
+                       ? 3
+                       : data->meshes[data->nodes[channel->node].mesh].target_count;
+    bool cubic = channel->interpolation == CUTIS_INTERPOLATION_CUBIC;
+    for (size_t k = 0; k < channel->key_count; k++)
+        for (size_t i = 0; i < width; i++) {
+            const float *key = channel->values + k * width * (cubic ? 3 : 1);
+            if (key[(cubic ? width : 0) + i] != (rest ? rest[i] : 0)) return false;
+            if (cubic && (key[i] != 0 || key[2 * width + i] != 0)) return false;
+        }
+    return true;
+}
+
+// Nodes that move something in the scene: shown meshes, joints of their skins, and all ancestors of
+// either.
+static void mark_moving(const cutis_model *model, uint8_t *moving)
+{
+    const cutis_model_data *data = cutis_model_get(model);
+    const cutis_instance *instances;
+    uint32_t count = cutis_model_instances(model, &instances);
+    for (uint32_t i = 0; i < count; i++) {
+        moving[instances[i].node] = 1;
+        if (instances[i].skin == CUTIS_NONE) continue;
+        const cutis_skin *skin = &data->skins[instances[i].skin];
+        for (uint32_t j = 0; j < skin->joint_count; j++) moving[skin->joints[j]] = 1;
+    }
+    for (uint32_t n = data->node_count; n-- > 0;)
+        if (moving[n] && data->nodes[n].parent != CUTIS_NONE) moving[data->nodes[n].parent] = 1;
+}
+
+static void check_clips(check *c)
+{
+    uint8_t *moving = cutis_alloc_zero(c->report->context, c->data->node_count, 1);
+    if (!moving) {
+        c->out_of_memory = true;
+        return;
+    }
+    mark_moving(c->model, moving);
+    for (uint32_t k = 0; k < c->data->clip_count; k++) {
+        const cutis_clip *clip = &c->data->clips[k];
+        uint32_t idle = 0;
+        for (uint32_t i = 0; i < clip->channel_count; i++)
+            idle += !moving[clip->channels[i].node] || holds_rest(c->data, &clip->channels[i]);
+        char place[32];
+        snprintf(place, sizeof place, "clips/%u", k);
+        if (idle == clip->channel_count)
+            note(c, "CLIP_WITHOUT_EFFECT", WARNING, idle, place,
+                 "none of the clip's %u channels moves anything", idle);
+        else if (idle)
+            note(c, "CHANNEL_WITHOUT_EFFECT", INFORMATION, idle, place,
+                 "%u of %u channels hold the rest value or move nothing shown", idle,
+                 clip->channel_count);
+    }
+    cutis_free(c->report->context, moving, c->data->node_count);
+}
+
+// ----------------------------------------------------------------------------------------------------
+
+static void run_checks(check *c)
+{
+    uint8_t *skinned = cutis_alloc_zero(c->report->context, c->data->mesh_count, 1);
+    if (!skinned) {
+        c->out_of_memory = true;
+        return;
+    }
+    for (uint32_t n = 0; n < c->data->node_count; n++) {
+        const cutis_node *node = &c->data->nodes[n];
+        if (node->mesh != CUTIS_NONE) skinned[node->mesh] |= node->skin != CUTIS_NONE ? 1 : 2;
+    }
+    check_meshes(c, skinned);
+    cutis_free(c->report->context, skinned, c->data->mesh_count);
+    if (!c->out_of_memory) check_skins(c);
+    if (!c->out_of_memory) check_clips(c);
+}
+
+cutis_result cutis_model_check(const cutis_model *model, uint32_t influence_limit,
+                               cutis_report **out)
+{
+    cutis_context *context = cutis_model_context(model);
+    cutis_report *report = cutis_alloc_zero(context, 1, sizeof *report);
+    if (!report) return cutis_alloc_result(context);
+    report->context = context;
+    report->arena.context = context;
+    check c = { .model = model,
+                .data = cutis_model_get(model),
+                .report = report,
+                .influence_limit = influence_limit ? influence_limit : 4 };
+    c.out_of_memory = !cutis_vertex_buffer_create(model, &c.buffer) ||
+                      !cutis_vertex_buffer_create(model, &c.other);
+    if (!c.out_of_memory) run_checks(&c);
+    cutis_vertex_buffer_destroy(&c.buffer);
+    cutis_vertex_buffer_destroy(&c.other);
+    if (c.out_of_memory) {
+        cutis_report_destroy(report);
+        return cutis_alloc_result(context);
+    }
+    *out = report;
+    return CUTIS_OK;
+}
+
+void cutis_report_destroy(cutis_report *report)
+{
+    if (!report) return;
+    cutis_free_array(report->context, report->issues, report->capacity, sizeof *report->issues);
+    cutis_arena_release(&report->arena);
+    cutis_free(report->context, report, sizeof *report);
+}
+
+uint32_t cutis_report_issues(const cutis_report *report, const cutis_issue **out)
+{
+    if (out) *out = report->issues;
+    return report->count;
+}

@@ -1,0 +1,175 @@
+// Counting influences and bone sets over the skinned instances of a model. A bone set is the set of
+// nodes with weight > 0 on a vertex; sets are told apart by full comparison behind a hash, so the
+// count is exact.
+#include <cutis/weights.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "fit/weights_vertex.h"
+
+typedef struct {
+    cutis_context *context;
+    // Set i is nodes[first[i]] .. nodes[first[i + 1]], ascending.
+    uint32_t *nodes, *first, *slots;
+    size_t node_capacity, first_capacity,
+        slot_capacity; // slots: a power of two, entries are set + 1, 0 = free
+    uint32_t count;
+} set_table;
+
+static uint64_t hash_nodes(const uint32_t *nodes, uint32_t count)
+{
+    uint64_t hash = count;
+    for (uint32_t i = 0; i < count; i++) {
+        hash = (hash ^ nodes[i]) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static bool rehash(set_table *table)
+{
+    size_t capacity = table->slot_capacity ? 2 * table->slot_capacity : 64;
+    uint32_t *slots = cutis_alloc_zero(table->context, capacity, sizeof *slots);
+    if (!slots) return false;
+    for (uint32_t s = 0; s < table->count; s++) {
+        size_t at =
+            hash_nodes(table->nodes + table->first[s], table->first[s + 1] - table->first[s]);
+        for (at &= capacity - 1; slots[at];) at = (at + 1) & (capacity - 1);
+        slots[at] = s + 1;
+    }
+    cutis_free_array(table->context, table->slots, table->slot_capacity, sizeof *slots);
+    table->slots = slots;
+    table->slot_capacity = capacity;
+    return true;
+}
+
+// Add a set if it is new. false: out of memory.
+static bool add_set(set_table *table, const uint32_t *nodes, uint32_t count)
+{
+    if (2 * ((size_t)table->count + 1) > table->slot_capacity && !rehash(table)) return false;
+    size_t mask = table->slot_capacity - 1, at = hash_nodes(nodes, count) & mask;
+    for (; table->slots[at]; at = (at + 1) & mask) {
+        uint32_t s = table->slots[at] - 1, begin = table->first[s];
+        if (table->first[s + 1] - begin == count &&
+            memcmp(table->nodes + begin, nodes, count * sizeof *nodes) == 0)
+            return true;
+    }
+    uint32_t end = table->count ? table->first[table->count] : 0;
+    if (!cutis_grow(table->context, &table->nodes, &table->node_capacity, (size_t)end + count,
+                    sizeof *nodes) ||
+        !cutis_grow(table->context, &table->first, &table->first_capacity, (size_t)table->count + 2,
+                    sizeof *table->first))
+        return false;
+    memcpy(table->nodes + end, nodes, count * sizeof *nodes);
+    table->first[table->count] = end;
+    table->first[++table->count] = end + count;
+    table->slots[at] = table->count;
+    return true;
+}
+
+static void destroy_table(set_table *table)
+{
+    cutis_free_array(table->context, table->nodes, table->node_capacity, sizeof(uint32_t));
+    cutis_free_array(table->context, table->first, table->first_capacity, sizeof(uint32_t));
+    cutis_free_array(table->context, table->slots, table->slot_capacity, sizeof(uint32_t));
+}
+
+typedef struct {
+    uint32_t mesh, skin;
+} mesh_use;
+
+static int compare_uses(const void *a, const void *b)
+{
+    const mesh_use *x = a, *y = b;
+    if (x->mesh != y->mesh) return x->mesh < y->mesh ? -1 : 1;
+    return (x->skin > y->skin) - (x->skin < y->skin);
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+// What one pass over a mesh needs. `state` per node: 1 a joint of a skin in use, 2 with weight.
+typedef struct {
+    const cutis_model_data *data;
+    cutis_vertex_buffer buffer;
+    uint32_t *nodes; // of one vertex; as long as the buffer
+    uint8_t *state;
+    set_table sets;
+    cutis_weight_summary *out;
+} pass;
+
+// `times` instances show this mesh with this skin: counted together, looked at once.
+static bool count_mesh(pass *p, mesh_use use, uint64_t times)
+{
+    const cutis_mesh *mesh = &p->data->meshes[use.mesh];
+    const cutis_skin *skin = &p->data->skins[use.skin];
+    for (uint32_t j = 0; j < skin->joint_count; j++) p->state[skin->joints[j]] |= 1;
+    for (uint32_t i = 0; i < mesh->primitive_count; i++) {
+        const cutis_primitive *primitive = &mesh->primitives[i];
+        for (uint32_t v = 0; v < primitive->vertex_count; v++) {
+            uint32_t count = cutis_vertex_gather(&primitive->influences, v, &p->buffer);
+            if (count > p->out->max_influences) p->out->max_influences = count;
+            p->out->histogram[count < 16 ? count : 16] += times;
+            p->out->unweighted_count += count == 0 ? times : 0;
+            for (uint32_t k = 0; k < count; k++) {
+                p->nodes[k] = skin->joints[p->buffer.list[k].joint];
+                p->state[p->nodes[k]] |= 2;
+            }
+            if (count < 2) continue;
+            qsort(p->nodes, count, sizeof *p->nodes, compare_nodes);
+            if (!add_set(&p->sets, p->nodes, count)) return false;
+        }
+    }
+    return true;
+}
+
+static uint32_t list_uses(const cutis_model *model, mesh_use *uses)
+{
+    const cutis_instance *instances;
+    uint32_t count = 0, instance_count = cutis_model_instances(model, &instances);
+    for (uint32_t i = 0; i < instance_count; i++)
+        if (instances[i].skin != CUTIS_NONE)
+            uses[count++] = (mesh_use){ instances[i].mesh, (uint32_t)instances[i].skin };
+    qsort(uses, count, sizeof *uses, compare_uses);
+    return count;
+}
+
+cutis_result cutis_weights_summarize(const cutis_model *model, cutis_weight_summary *out)
+{
+    cutis_context *context = cutis_model_context(model);
+    const cutis_model_data *data = cutis_model_get(model);
+    const cutis_instance *instances;
+    uint32_t instance_count = cutis_model_instances(model, &instances);
+    cutis_weight_summary summary = { 0 };
+    pass p = { .data = data, .sets = { .context = context }, .out = &summary };
+    mesh_use *uses = cutis_alloc_array(context, instance_count, sizeof *uses);
+    p.state = cutis_alloc_zero(context, data->node_count, 1);
+    bool good = uses && p.state && cutis_vertex_buffer_create(model, &p.buffer);
+    p.nodes = good ? cutis_alloc_array(context, p.buffer.capacity, sizeof *p.nodes) : NULL;
+    good = good && p.nodes;
+    uint32_t use_count = good ? list_uses(model, uses) : 0;
+    for (uint32_t i = 0, end; i < use_count && good; i = end) {
+        for (end = i + 1; end < use_count && compare_uses(&uses[i], &uses[end]) == 0;) end++;
+        good = count_mesh(&p, uses[i], end - i);
+    }
+    cutis_result result = good ? CUTIS_OK : cutis_alloc_result(context);
+    for (uint32_t n = 0; good && n < data->node_count; n++) {
+        summary.joint_count += p.state[n] & 1;
+        summary.unused_joint_count += p.state[n] == 1;
+    }
+    summary.bone_set_count = p.sets.count;
+    for (uint32_t s = 0; s < p.sets.count; s++)
+        summary.large_set_count += p.sets.first[s + 1] - p.sets.first[s] >= 3;
+    destroy_table(&p.sets);
+    cutis_free_array(context, p.nodes, p.buffer.capacity, sizeof *p.nodes);
+    cutis_vertex_buffer_destroy(&p.buffer);
+    cutis_free(context, p.state, data->node_count);
+    cutis_free_array(context, uses, instance_count, sizeof *uses);
+    if (good) *out = summary;
+    return result;
+}
