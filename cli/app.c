@@ -1,4 +1,5 @@
-/// The steps all verbs share: errors as one line, progress on a terminal, reading, devices, output checks.
+/// The steps all verbs share: errors as one line, progress on a terminal, reading, devices, output
+/// checks.
 #include "app.h"
 
 #include <errno.h>

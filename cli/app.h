@@ -1,7 +1,7 @@
 /// What every verb has at hand: the context, the parsed command line, and the few ways to speak.
 ///
-/// Results go to stdout, everything else to stderr. A verb that fails has printed exactly one line there,
-/// "cutis: file: place: reason", and returns EXIT_FAILED or EXIT_USAGE.
+/// Results go to stdout, everything else to stderr. A verb that fails has printed exactly one line
+/// there, "cutis: file: place: reason", and returns EXIT_FAILED or EXIT_USAGE.
 #ifndef CUTIS_CLI_APP_H
 #define CUTIS_CLI_APP_H
 
@@ -35,7 +35,8 @@ typedef struct cli_app {
 
 // args.c: the command line ------------------------------------------------------------------------
 
-/// Fill in the app from argv[1..]. EXIT_GOOD, or EXIT_USAGE after one line on stderr. `app->verb` NULL: none given.
+/// Fill in the app from argv[1..]. EXIT_GOOD, or EXIT_USAGE after one line on stderr. `app->verb`
+/// NULL: none given.
 int args_parse(cli_app *app, int count, char **arguments);
 
 bool option_given(const cli_app *app, option_id id);
@@ -43,12 +44,14 @@ const char *option_text(const cli_app *app, option_id id); ///< NULL if not give
 double option_number(const cli_app *app, option_id id, double fallback);
 uint32_t option_count(const cli_app *app, option_id id, uint32_t fallback);
 
-/// The entry of a space-separated list that is spelled most like `word`, or NULL if none is near. `out` has 64 bytes.
+/// The entry of a space-separated list that is spelled most like `word`, or NULL if none is near.
+/// `out` has 64 bytes.
 const char *nearest_word(const char *word, const char *list, char *out);
 
 // app.c: speaking ---------------------------------------------------------------------------------
 
-/// Say why a library call failed and return EXIT_FAILED. The line starts with `file` (may be NULL) unless the error names it.
+/// Say why a library call failed and return EXIT_FAILED. The line starts with `file` (may be NULL)
+/// unless the error names it.
 int app_fail(cli_app *app, const char *file, cutis_result result);
 /// The same in our own words.
 int app_fail_text(cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));

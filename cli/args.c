@@ -1,5 +1,5 @@
-/// The command line against the table: `cutis VERB OPERANDS [--option VALUE | --option=VALUE | -o VALUE] [--]`.
-/// Every number is checked against its range here, so no verb sees one that is not.
+/// The command line against the table: `cutis VERB OPERANDS [--option VALUE | --option=VALUE | -o
+/// VALUE] [--]`. Every number is checked against its range here, so no verb sees one that is not.
 #include "app.h"
 
 #include <errno.h>
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Letters to change, drop or add to turn one word into the other; words are short, so two rows are enough.
+// Letters to change, drop or add to turn one word into the other; words are short, so two rows are
+// enough.
 static unsigned edit_distance(const char *a, size_t m, const char *b, size_t n)
 {
     unsigned row[64];
@@ -125,8 +126,8 @@ static int unknown_option(cli_app *app, const char *word)
     size_t length = 0;
     for (int i = 0; i < OPTION_ID_COUNT; i++)
         if (app->verb->options >> i & 1)
-            length += (size_t)snprintf(list + length, sizeof list - length, "%s ",
-                                       cli_options[i].name);
+            length +=
+                (size_t)snprintf(list + length, sizeof list - length, "%s ", cli_options[i].name);
     const char *bare = word + strspn(word, "-");
     char name[64];
     size_t span = strcspn(bare, "=");

@@ -1,7 +1,7 @@
-/// Example shapes of the arm: rest, elbow 45 and 90 degrees, shoulder 45 and 90, wrist 45 and 90, collar 20, one joint at
-/// a time. The truth they are made with: before skinning, each joint's muscle bulges the front (+z) side by
-/// BULGE * sin(angle) * weight along the normal; then linear blending. Constants in place of sin and cos keep the
-/// bytes the same on every machine.
+/// Example shapes of the arm: rest, elbow 45 and 90 degrees, shoulder 45 and 90, wrist 45 and 90,
+/// collar 20, one joint at a time. The truth they are made with: before skinning, each joint's
+/// muscle bulges the front (+z) side by BULGE * sin(angle) * weight along the normal; then linear
+/// blending. Constants in place of sin and cos keep the bytes the same on every machine.
 #include "examples.h"
 
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 #define EXAMPLE_COUNT 8
 #define JOINT_COUNT   4
 
-// The specification bulges by 0.2 where collar and wrist are 5 apart; here they are 0.66 m apart, and thinner.
+// The specification bulges by 0.2 where collar and wrist are 5 apart; here they are 0.66 m apart,
+// and thinner.
 static const double BULGE = 0.02;
 static const double EXAMPLE_FPS = 30.0; // frame i of `deform --clip examples` is example i
 
@@ -76,12 +77,12 @@ static void bulge(const cutis_primitive *primitive, const cutis_skin *skin, uint
     for (uint32_t v = 0; v < primitive->vertex_count; v++) {
         const float *normal = primitive->normals + 3 * (size_t)v;
         double weight = 0.0, front = normal[2] > 0.0f ? normal[2] : 0.0;
-        for (uint32_t i = primitive->influences.first[v]; i < primitive->influences.first[v + 1]; i++)
+        for (uint32_t i = primitive->influences.first[v]; i < primitive->influences.first[v + 1];
+             i++)
             if (skin->joints[primitive->influences.joints[i]] == node)
                 weight += primitive->influences.weights[i];
         for (int k = 0; k < 3; k++)
-            positions[3 * (size_t)v + k] +=
-                (float)(BULGE * sine * weight * front * normal[k]);
+            positions[3 * (size_t)v + k] += (float)(BULGE * sine * weight * front * normal[k]);
     }
 }
 
@@ -138,11 +139,10 @@ static int write_shapes(cli_app *app, const cutis_model *model, const uint32_t *
         if (result != CUTIS_OK) status = app_fail(app, "cpu", result);
     }
     for (int k = 0; k < 2 && status == EXIT_GOOD; k++)
-        status = sink_open(app, model,
-                           &(sink_options){ .path = paths[k],
-                                            .frame_count = EXAMPLE_COUNT,
-                                            .fps = EXAMPLE_FPS },
-                           &sinks[k]);
+        status = sink_open(
+            app, model,
+            &(sink_options){ .path = paths[k], .frame_count = EXAMPLE_COUNT, .fps = EXAMPLE_FPS },
+            &sinks[k]);
     for (int e = 0; e < EXAMPLE_COUNT && status == EXIT_GOOD; e++)
         status = write_shape(app, model, device, e, nodes, sinks);
     for (int k = 0; k < 2; k++) {

@@ -40,12 +40,13 @@ void help_overview(FILE *file)
             cutis_version());
     for (uint32_t i = 0; i < cli_verb_count; i++)
         fprintf(file, "  %-9s %s\n", cli_verbs[i].name, cli_verbs[i].summary);
-    fputs("\nTry:\n"
-          "  cutis demo                                            everything once, under a minute\n"
-          "  cutis synth biped -o biped.glb                        a character to play with\n"
-          "  cutis deform biped.glb --clip walk --method dqs -o walk.npy\n"
-          "  cutis help deform                                     one verb in full\n",
-          file);
+    fputs(
+        "\nTry:\n"
+        "  cutis demo                                            everything once, under a minute\n"
+        "  cutis synth biped -o biped.glb                        a character to play with\n"
+        "  cutis deform biped.glb --clip walk --method dqs -o walk.npy\n"
+        "  cutis help deform                                     one verb in full\n",
+        file);
 }
 
 void help_verb(FILE *file, const verb_row *verb)
@@ -148,16 +149,18 @@ void help_man(FILE *file)
         fputc('\n', file);
     }
     for (uint32_t i = 0; i < cli_verb_count; i++) man_verb(file, &cli_verbs[i]);
-    fprintf(file,
-            ".SH EXIT STATUS\n%s\n.SH ENVIRONMENT\n.TP\n.B CUTIS_ISA\nlowers the instruction set of "
-            "the CPU device (scalar, sse2, avx2, avx512)\n",
-            exit_text);
+    fprintf(
+        file,
+        ".SH EXIT STATUS\n%s\n.SH ENVIRONMENT\n.TP\n.B CUTIS_ISA\nlowers the instruction set of "
+        "the CPU device (scalar, sse2, avx2, avx512)\n",
+        exit_text);
 }
 
 void help_bash(FILE *file)
 {
     fputs("# bash completion for cutis; made by `cutis help --completion bash`\n_cutis()\n{\n"
-          "    local word=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD-1]} "
+          "verb=${COMP_WORDS[1]}\n"
           "    COMPREPLY=()\n    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W \"",
           file);
     for (uint32_t i = 0; i < cli_verb_count; i++)
@@ -166,9 +169,8 @@ void help_bash(FILE *file)
     for (int i = 0; i < OPTION_ID_COUNT; i++) {
         const option_row *row = &cli_options[i];
         if (!row->choices) continue;
-        fprintf(file,
-                "    --%s) COMPREPLY=($(compgen -W \"%s\" -- \"$word\")); return ;;\n", row->name,
-                row->choices);
+        fprintf(file, "    --%s) COMPREPLY=($(compgen -W \"%s\" -- \"$word\")); return ;;\n",
+                row->name, row->choices);
     }
     fputs("    esac\n    local options= operands=\n    case $verb in\n", file);
     for (uint32_t i = 0; i < cli_verb_count; i++) {
@@ -201,8 +203,8 @@ void help_markdown(FILE *file)
     for (uint32_t i = 0; i < cli_verb_count; i++) {
         const verb_row *verb = &cli_verbs[i];
         fprintf(file, "\n## %s\n\n`cutis %s%s%s [options]%s`: %s.\n\n", verb->name, verb->name,
-                *verb->operands ? " " : "", verb->operands,
-                needs_output(verb) ? " -o OUTPUT" : "", verb->summary);
+                *verb->operands ? " " : "", verb->operands, needs_output(verb) ? " -o OUTPUT" : "",
+                verb->summary);
         if (*verb->details) fprintf(file, "%s\n", verb->details);
         fputs("| option | meaning |\n|---|---|\n", file);
         for (int k = 0; k < OPTION_ID_COUNT; k++) {

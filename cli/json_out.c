@@ -1,4 +1,5 @@
-/// The writer of json_out.h. Invariant: what has been written, closed by the open brackets, is valid JSON.
+/// The writer of json_out.h. Invariant: what has been written, closed by the open brackets, is
+/// valid JSON.
 #include "json_out.h"
 
 #include <math.h>
@@ -24,7 +25,8 @@ static void open_bracket(json_out *json, const char *key, bool array)
 {
     start_value(json, key);
     fputc(array ? '[' : '{', json->file);
-    if (json->depth == JSON_DEPTH) return; // our own code never nests so deep; stay in bounds all the same
+    if (json->depth == JSON_DEPTH)
+        return; // our own code never nests so deep; stay in bounds all the same
     json->any[json->depth] = false;
     json->array[json->depth] = array;
     json->depth++;
@@ -52,11 +54,15 @@ void json_end(json_out *json)
     if (json->depth == 0) fputc('\n', json->file);
 }
 
-// Length of the valid UTF-8 sequence at `s`, 0 if there is none (overlong forms and surrogates included).
+// Length of the valid UTF-8 sequence at `s`, 0 if there is none (overlong forms and surrogates
+// included).
 static int utf8_length(const unsigned char *s)
 {
     if (s[0] < 0x80) return 1;
-    int length = s[0] >= 0xc2 && s[0] <= 0xdf ? 2 : s[0] >= 0xe0 && s[0] <= 0xef ? 3 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4 : 0;
+    int length = s[0] >= 0xc2 && s[0] <= 0xdf   ? 2
+                 : s[0] >= 0xe0 && s[0] <= 0xef ? 3
+                 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
+                                                : 0;
     for (int i = 1; i < length; i++)
         if ((s[i] & 0xc0) != 0x80) return 0;
     if (s[0] == 0xe0 && s[1] < 0xa0) return 0;

@@ -1,4 +1,5 @@
-/// A small JSON writer: always well-formed, strings escaped and made valid UTF-8, no locale, NaN and infinity as null.
+/// A small JSON writer: always well-formed, strings escaped and made valid UTF-8, no locale, NaN
+/// and infinity as null.
 #ifndef CUTIS_CLI_JSON_OUT_H
 #define CUTIS_CLI_JSON_OUT_H
 

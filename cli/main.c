@@ -1,4 +1,5 @@
-/// The `cutis` command: parse, make a context, run the verb, make sure that what it printed arrived.
+/// The `cutis` command: parse, make a context, run the verb, make sure that what it printed
+/// arrived.
 #include "app.h"
 #include "help.h"
 

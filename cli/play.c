@@ -1,5 +1,5 @@
-/// Sampling and deforming frames for deform, measure and demo. Everything is allocated when opened, so that a frame is
-/// only cutis_sampler_sample and cutis_deform.
+/// Sampling and deforming frames for deform, measure and demo. Everything is allocated when opened,
+/// so that a frame is only cutis_sampler_sample and cutis_deform.
 #include "play.h"
 
 #include <math.h>
@@ -57,7 +57,8 @@ int play_open(cli_app *app, const char *path, const cutis_model *model, cutis_de
         result = cutis_sampler_create(model, (uint32_t)options->clip, &out->sampler);
     if (result == CUTIS_OK && !allocate(out, options->bind.normals)) {
         play_close(out);
-        return app_fail_text(app, "%s: not enough memory for %u frames at once", path, out->batch);
+        return app_fail_text(app, "%s: not enough memory for %u frames at once", path,
+                             options->batch);
     }
     if (result == CUTIS_OK) {
         place = options->pose_file ? options->pose_file : path;

@@ -5,9 +5,9 @@
 #include "app.h"
 
 typedef struct play_options {
-    int32_t clip;           ///< index, or CUTIS_NONE
-    const char *pose_file;  ///< or NULL
-    uint32_t batch;         ///< frames in one dispatch, >= 1
+    int32_t clip;          ///< index, or CUTIS_NONE
+    const char *pose_file; ///< or NULL
+    uint32_t batch;        ///< frames in one dispatch, >= 1
     cutis_bind_options bind;
 } play_options;
 

@@ -1,5 +1,5 @@
-/// The outputs of deform. A mesh frame is a model of its own: one node per mesh instance, the deformed vertices, the
-/// faces and materials of the source, no skin.
+/// The outputs of deform. A mesh frame is a model of its own: one node per mesh instance, the
+/// deformed vertices, the faces and materials of the source, no skin.
 #include "sink.h"
 
 #include <stdlib.h>
@@ -65,7 +65,8 @@ static bool scratch_allocate(scratch *s, uint32_t instances, size_t primitives, 
            s->values;
 }
 
-// `frames` holds per frame the positions, then the normals; frames after the first are already differences to it.
+// `frames` holds per frame the positions, then the normals; frames after the first are already
+// differences to it.
 static void fill_primitive(const frame_sink *sink, const float *frames, uint32_t frame_count,
                            size_t first, cutis_morph_target *targets, cutis_primitive *primitive)
 {
@@ -99,8 +100,8 @@ static void fill_instance(const frame_sink *sink, const cutis_instance *instance
     s->meshes[index].target_weights = NULL;
     for (uint32_t p = 0; p < mesh->primitive_count; p++, (*next)++) {
         s->primitives[*next] = mesh->primitives[p];
-        fill_primitive(sink, frames, frame_count, vertex,
-                       s->targets + *next * (frame_count - 1), &s->primitives[*next]);
+        fill_primitive(sink, frames, frame_count, vertex, s->targets + *next * (frame_count - 1),
+                       &s->primitives[*next]);
         vertex += mesh->primitives[p].vertex_count;
     }
     s->channels[index] = (cutis_channel){ .node = index,
@@ -128,9 +129,7 @@ static cutis_result make_model(const frame_sink *sink, const float *frames, uint
     }
     for (uint32_t i = 0; i < instance_count; i++)
         fill_instance(sink, &instances[i], i, frames, frame_count, &next, &s);
-    cutis_clip clip = { .name = "frames",
-                        .channel_count = instance_count,
-                        .channels = s.channels };
+    cutis_clip clip = { .name = "frames", .channel_count = instance_count, .channels = s.channels };
     cutis_model_data data = { .node_count = instance_count,
                               .mesh_count = instance_count,
                               .clip_count = frame_count > 1,
@@ -145,7 +144,8 @@ done:
     return result;
 }
 
-// Deformed normals may be a hair off unit length or, where a mesh degenerates, gone: formats want unit ones.
+// Deformed normals may be a hair off unit length or, where a mesh degenerates, gone: formats want
+// unit ones.
 static void unit_normals(float *normals, uint32_t count)
 {
     for (uint32_t v = 0; v < count; v++) {
@@ -179,8 +179,8 @@ static void numbered_path(const frame_sink *sink, uint32_t index, char *out, siz
     if (sink->options.frame_count == 1)
         snprintf(out, capacity, "%s", path);
     else
-        snprintf(out, capacity, "%.*s_%04u%s", (int)(dot - path), path,
-                 sink->options.first + index, dot);
+        snprintf(out, capacity, "%.*s_%04u%s", (int)(dot - path), path, sink->options.first + index,
+                 dot);
 }
 
 int sink_open(cli_app *app, const cutis_model *model, const sink_options *options, frame_sink **out)
@@ -190,8 +190,10 @@ int sink_open(cli_app *app, const cutis_model *model, const sink_options *option
         return app_usage(app, "%s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
                          path);
     if (is_gltf(path) && options->frame_count > SINK_MORPH_FRAMES)
-        return app_fail_text(app, "%s: %u frames are too many for glTF (at most %d); use --frames, "
-                             ".npy or .pc2", path, options->frame_count, SINK_MORPH_FRAMES);
+        return app_fail_text(app,
+                             "%s: %u frames are too many for glTF (at most %d); use --frames, "
+                             ".npy or .pc2",
+                             path, options->frame_count, SINK_MORPH_FRAMES);
     frame_sink *sink = calloc(1, sizeof *sink);
     if (!sink) return app_fail_text(app, "%s: not enough memory", path);
     *sink = (frame_sink){ .app = app, .model = model, .options = *options };

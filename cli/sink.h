@@ -1,5 +1,6 @@
-/// Where deformed frames go: an array (.npy, .pc2), meshes (.obj, .ply, numbered when there are several), or one glTF
-/// that plays them as morph targets. Nothing is left under the output's name unless sink_finish succeeded.
+/// Where deformed frames go: an array (.npy, .pc2), meshes (.obj, .ply, numbered when there are
+/// several), or one glTF that plays them as morph targets. Nothing is left under the output's name
+/// unless sink_finish succeeded.
 #ifndef CUTIS_CLI_SINK_H
 #define CUTIS_CLI_SINK_H
 

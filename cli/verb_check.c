@@ -1,7 +1,7 @@
 /// cutis check: what is wrong with a skin, and with --fix -o a repaired copy.
 ///
-/// The file is always read with the repairing gate, so that one run lists everything; what the gate had to repair
-/// is an error of the file until --fix has written the repaired model.
+/// The file is always read with the repairing gate, so that one run lists everything; what the gate
+/// had to repair is an error of the file until --fix has written the repaired model.
 #include "convert.h"
 
 #include <string.h>

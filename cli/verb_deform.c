@@ -51,8 +51,9 @@ static int set_frames(cli_app *app, deform_job *job)
             good = good && parse_frame(tail, strlen(tail), &job->end);
         if (!good) return app_usage(app, "--frames %s: want A:B, for example 0:30", text);
         if (job->end <= job->first)
-            return app_usage(app, "--frames %s: there is no frame in it (A:B ends before B; the clip has %u)",
-                             text, whole);
+            return app_usage(
+                app, "--frames %s: there is no frame in it (A:B ends before B; the clip has %u)",
+                text, whole);
     }
     if (job->end - job->first > FRAMES_MAX)
         return app_fail_text(app, "%s: %u frames are too many; use --frames", job->path,
@@ -71,7 +72,8 @@ static int find_clip(cli_app *app, deform_job *job)
     const char *text = option_text(app, OPTION_CLIP);
     job->clip = CUTIS_NONE;
     if (!text) return EXIT_GOOD;
-    if (option_given(app, OPTION_POSE)) return app_usage(app, "--clip and --pose exclude each other");
+    if (option_given(app, OPTION_POSE))
+        return app_usage(app, "--clip and --pose exclude each other");
     uint32_t index = 0;
     if (is_clip_file(text)) {
         cutis_model *extended = NULL;
@@ -258,7 +260,8 @@ int verb_deform(cli_app *app)
         const char *method = option_text(app, OPTION_METHOD);
         if (method && strcmp(method, "sbs") == 0 && !option_given(app, OPTION_WEIGHTED) &&
             job.play.info.large_set_count > 0)
-            app_note(app, "%s: sbs may crease at its %u sets of three or more bones; --weighted "
+            app_note(app,
+                     "%s: sbs may crease at its %u sets of three or more bones; --weighted "
                      "has no creases, --method dqs is close to that and cheaper",
                      job.path, job.play.info.large_set_count);
         report(app, &job);

@@ -13,7 +13,8 @@ typedef struct facts {
     uint32_t repaired;
 } facts;
 
-// Joints of skins that no mesh uses (a BVH, a bare Cal3D skeleton) count too when there are no others.
+// Joints of skins that no mesh uses (a BVH, a bare Cal3D skeleton) count too when there are no
+// others.
 static uint32_t all_joints(const cutis_model_data *data)
 {
     uint32_t count = 0;
@@ -38,8 +39,7 @@ static cutis_result collect(const cutis_model *model, facts *out)
     if (result != CUTIS_OK) return result;
     for (uint32_t m = 0; m < out->data->mesh_count; m++)
         out->primitive_count += out->data->meshes[m].primitive_count;
-    out->joint_count =
-        out->weights.joint_count ? out->weights.joint_count : all_joints(out->data);
+    out->joint_count = out->weights.joint_count ? out->weights.joint_count : all_joints(out->data);
     out->repaired = cutis_model_issues(model, &issues);
     if (vertex_count == 0) return CUTIS_OK;
     float *positions = malloc(3 * sizeof(float) * (size_t)vertex_count);
@@ -106,8 +106,8 @@ static void print_text(const cli_app *app, const char *path, const facts *f)
     app_say(app, "\n  %-15s %u", "bone sets", f->weights.bone_set_count);
     if (f->weights.large_set_count)
         app_say(app, ", %u of them of three or more bones", f->weights.large_set_count);
-    app_say(app, "\n  %-15s %.4g x %.4g x %.4g\n", "size", b->max.x - b->min.x,
-            b->max.y - b->min.y, b->max.z - b->min.z);
+    app_say(app, "\n  %-15s %.4g x %.4g x %.4g\n", "size", b->max.x - b->min.x, b->max.y - b->min.y,
+            b->max.z - b->min.z);
     if (cutis_model_target_count(f->model))
         app_say(app, "  %-15s %u\n", "morph targets", cutis_model_target_count(f->model));
     if (f->repaired) app_say(app, "  %-15s %u (cutis check lists them)\n", "repaired", f->repaired);

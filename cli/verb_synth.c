@@ -15,7 +15,8 @@ static int read_options(cli_app *app, cutis_synth_options *out)
         out->size = strcmp(size, "low") == 0   ? CUTIS_BODY_SIZE_LOW
                     : strcmp(size, "mid") == 0 ? CUTIS_BODY_SIZE_MID
                                                : CUTIS_BODY_SIZE_HIGH;
-    if (size && out->vertex_count) return app_usage(app, "--size and --vertices exclude each other");
+    if (size && out->vertex_count)
+        return app_usage(app, "--size and --vertices exclude each other");
     bool crowd = out->body == CUTIS_BODY_CROWD;
     if (!crowd && (option_given(app, OPTION_SEED) || option_given(app, OPTION_COUNT)))
         return app_usage(app, "--seed and --count are for crowd");

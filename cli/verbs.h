@@ -1,5 +1,6 @@
-/// The one table of the command: verbs, their options, their examples. Parsing (args.c), --help, the man page, the
-/// completion and docs/cli.md (help.c) all come from it, so none of them can say something the others do not.
+/// The one table of the command: verbs, their options, their examples. Parsing (args.c), --help,
+/// the man page, the completion and docs/cli.md (help.c) all come from it, so none of them can say
+/// something the others do not.
 #ifndef CUTIS_CLI_VERBS_H
 #define CUTIS_CLI_VERBS_H
 
@@ -69,7 +70,7 @@ typedef enum option_id {
 #define CLI_OPTION_ID(id, ...) OPTION_##id,
     CLI_OPTIONS(CLI_OPTION_ID)
 #undef CLI_OPTION_ID
-    OPTION_ID_COUNT
+        OPTION_ID_COUNT
 } option_id;
 
 typedef struct option_row {
@@ -88,12 +89,13 @@ struct cli_app;
 
 typedef struct verb_row {
     const char *name;
-    const char *operands;        ///< "MODEL", "[VERB]"; empty if none
-    const char *operand_choices; ///< what the first operand can be, separated by spaces, or NULL (files)
+    const char *operands; ///< "MODEL", "[VERB]"; empty if none
+    const char
+        *operand_choices; ///< what the first operand can be, separated by spaces, or NULL (files)
     uint32_t operand_min, operand_max;
-    const char *summary; ///< one line, no full stop
-    const char *details; ///< paragraphs, lines kept
-    uint64_t options;    ///< one bit per option_id
+    const char *summary;  ///< one line, no full stop
+    const char *details;  ///< paragraphs, lines kept
+    uint64_t options;     ///< one bit per option_id
     const char *examples; ///< "command\tmeaning\n" lines
     int (*run)(struct cli_app *app);
 } verb_row;

@@ -1,0 +1,270 @@
+/// cutis measure: a result against rest and against a reference. Operands are told apart by their
+/// names: .npy and .pc2 are arrays, everything else is a model.
+#include "app.h"
+#include "rest_shape.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/// Frames of vertices, from an array file or from a model's own rest.
+typedef struct shapes {
+    const char *path;
+    uint32_t frame_count, vertex_count;
+    const float *values;
+    cutis_array array;
+    rest_shape own;
+} shapes;
+
+typedef struct row {
+    double volume, variation;
+    cutis_difference difference;
+} row;
+
+typedef struct measurement {
+    rest_shape rest; // no triangles: arrays alone
+    shapes result, reference;
+    bool has_result, has_reference;
+    row *rows;
+    uint32_t frame_count, extreme; // extreme: the frame whose volume varies most
+    row total;
+    double rest_volume, diagonal;
+    uint64_t open_edges;
+    cutis_bounds bounds;
+    cutis_curvature curvature;
+} measurement;
+
+static bool is_array(const char *path)
+{
+    return has_extension(path, ".npy .pc2");
+}
+
+static int load_array(cli_app *app, shapes *out)
+{
+    cutis_result result = cutis_array_read(app->context, out->path, &out->array);
+    if (result != CUTIS_OK) return app_fail(app, out->path, result);
+    const cutis_array *a = &out->array;
+    const uint64_t *d = a->dimensions;
+    bool flat = a->dimension_count == 2 && d[1] == 3;
+    bool deep = a->dimension_count == 3 && d[2] == 3;
+    uint64_t frames = flat ? 1 : d[0], vertices = flat ? d[0] : d[1];
+    if ((!flat && !deep) || frames == 0 || vertices == 0 || frames > UINT32_MAX ||
+        vertices > UINT32_MAX)
+        return app_fail_text(app, "%s: want an array of [frames, vertices, 3] or [vertices, 3]",
+                             out->path);
+    out->frame_count = (uint32_t)frames;
+    out->vertex_count = (uint32_t)vertices;
+    out->values = a->values;
+    return EXIT_GOOD;
+}
+
+static int load_model(cli_app *app, const char *path, rest_shape *out)
+{
+    cutis_model *model = NULL;
+    int status = app_read_model(app, path, &model);
+    if (status == EXIT_GOOD) status = rest_shape_make(app, path, model, out);
+    cutis_model_destroy(model);
+    return status;
+}
+
+static int load_shapes(cli_app *app, const char *path, shapes *out)
+{
+    out->path = path;
+    if (is_array(path)) return load_array(app, out);
+    int status = load_model(app, path, &out->own);
+    out->frame_count = 1;
+    out->vertex_count = out->own.vertex_count;
+    out->values = out->own.positions;
+    return status;
+}
+
+// RESULT REFERENCE of two arrays; otherwise MODEL [RESULT [REFERENCE]], where --rest may be the
+// model.
+static int load(cli_app *app, measurement *m)
+{
+    const char *model = option_text(app, OPTION_REST);
+    uint32_t next = 0;
+    if (!model && !is_array(app->operands[0])) model = app->operands[next++];
+    if (app->operand_count - next > 2) return app_usage(app, "want [MODEL] RESULT [REFERENCE]");
+    if (!model && app->operand_count == 1)
+        return app_usage(app, "%s: an array needs a model (--rest MODEL) or a second array",
+                         app->operands[0]);
+    int status = model ? load_model(app, model, &m->rest) : EXIT_GOOD;
+    m->has_result = next < app->operand_count;
+    if (status == EXIT_GOOD && m->has_result)
+        status = load_shapes(app, app->operands[next++], &m->result);
+    m->has_reference = next < app->operand_count;
+    if (status == EXIT_GOOD && m->has_reference)
+        status = load_shapes(app, app->operands[next++], &m->reference);
+    return status;
+}
+
+// Fill the gaps: no model: rest is the reference's first frame; no result: rest itself; no
+// reference: rest.
+static int settle(cli_app *app, measurement *m)
+{
+    if (!m->rest.positions) {
+        size_t bytes = 3 * sizeof(float) * (size_t)m->reference.vertex_count;
+        m->rest.vertex_count = m->reference.vertex_count;
+        m->rest.positions = malloc(bytes);
+        if (!m->rest.positions) return app_fail_text(app, "not enough memory");
+        memcpy(m->rest.positions, m->reference.values, bytes);
+    }
+    shapes *both[2] = { &m->result, &m->reference };
+    for (int k = 0; k < 2; k++) {
+        if (!both[k]->values) {
+            both[k]->frame_count = 1;
+            both[k]->vertex_count = m->rest.vertex_count;
+            both[k]->values = m->rest.positions;
+        }
+        if (both[k]->vertex_count != m->rest.vertex_count)
+            return app_fail_text(app, "%s: %u vertices where %u are wanted", both[k]->path,
+                                 both[k]->vertex_count, m->rest.vertex_count);
+    }
+    m->frame_count = m->result.frame_count;
+    if (m->reference.frame_count != 1 && m->reference.frame_count != m->frame_count)
+        return app_fail_text(app, "%s: %u frames where %s has %u", m->reference.path,
+                             m->reference.frame_count, m->result.path, m->frame_count);
+    m->rows = calloc(m->frame_count, sizeof *m->rows);
+    return m->rows ? EXIT_GOOD : app_fail_text(app, "not enough memory");
+}
+
+static void add_frame(measurement *m, uint32_t frame, const cutis_surface *surface)
+{
+    row *r = &m->rows[frame];
+    cutis_difference *total = &m->total.difference;
+    cutis_bounds box = cutis_surface_bounds(surface);
+    r->volume = cutis_surface_volume(surface);
+    r->variation = 100.0 * (r->volume - m->rest_volume) / m->rest_volume;
+    if (fabs(r->variation) > fabs(m->rows[m->extreme].variation)) m->extreme = frame;
+    total->position_rms += r->difference.position_rms * r->difference.position_rms;
+    total->normal_rms += r->difference.normal_rms * r->difference.normal_rms;
+    total->position_max = fmax(total->position_max, r->difference.position_max);
+    total->normal_max = fmax(total->normal_max, r->difference.normal_max);
+    m->bounds.min.x = fminf(m->bounds.min.x, box.min.x);
+    m->bounds.min.y = fminf(m->bounds.min.y, box.min.y);
+    m->bounds.min.z = fminf(m->bounds.min.z, box.min.z);
+    m->bounds.max.x = fmaxf(m->bounds.max.x, box.max.x);
+    m->bounds.max.y = fmaxf(m->bounds.max.y, box.max.y);
+    m->bounds.max.z = fmaxf(m->bounds.max.z, box.max.z);
+}
+
+static int measure_all(cli_app *app, measurement *m)
+{
+    const size_t plane = 3 * (size_t)m->rest.vertex_count;
+    cutis_surface rest = rest_shape_surface(&m->rest, m->rest.positions);
+    cutis_result result = cutis_surface_open_edges(app->context, &rest, &m->open_edges);
+    m->rest_volume = cutis_surface_volume(&rest);
+    m->diagonal = cutis_surface_diagonal(&rest);
+    m->bounds =
+        (cutis_bounds){ { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
+    for (uint32_t f = 0; f < m->frame_count && result == CUTIS_OK; f++) {
+        const float *positions = m->result.values + plane * f;
+        const float *against = m->reference.values + (m->reference.frame_count > 1 ? plane * f : 0);
+        cutis_surface surface = rest_shape_surface(&m->rest, positions);
+        result =
+            cutis_surface_compare(app->context, &rest, positions, against, &m->rows[f].difference);
+        if (result == CUTIS_OK) add_frame(m, f, &surface);
+        if (!app_progress(app, "measuring", (f + 1.0) / m->frame_count))
+            return app_fail_text(app, "stopped");
+    }
+    if (result == CUTIS_OK) {
+        cutis_surface surface = rest_shape_surface(&m->rest, m->result.values + plane * m->extreme);
+        result =
+            cutis_surface_curvature(app->context, &surface, m->rest.positions, NULL, &m->curvature);
+    }
+    if (result != CUTIS_OK) return app_fail(app, m->result.path, result);
+    m->total.volume = m->rows[m->extreme].volume;
+    m->total.variation = m->rows[m->extreme].variation;
+    m->total.difference.position_rms = sqrt(m->total.difference.position_rms / m->frame_count);
+    m->total.difference.normal_rms = sqrt(m->total.difference.normal_rms / m->frame_count);
+    return EXIT_GOOD;
+}
+
+static void json_row(json_out *json, const row *r, bool faces)
+{
+    json_exact(json, "volume", faces ? r->volume : NAN);
+    json_number(json, "volume_variation", faces ? r->variation : NAN);
+    json_number(json, "position_rms", r->difference.position_rms);
+    json_number(json, "position_max", r->difference.position_max);
+    json_number(json, "normal_rms", faces ? r->difference.normal_rms : NAN);
+}
+
+static void print_json(const measurement *m)
+{
+    const bool faces = m->rest.triangle_count > 0;
+    json_out json = { .file = stdout };
+    json_object(&json, NULL);
+    json_count(&json, "vertices", m->rest.vertex_count);
+    json_count(&json, "triangles", m->rest.triangle_count);
+    json_count(&json, "frames", m->frame_count);
+    json_number(&json, "open_edges", faces ? (double)m->open_edges : NAN);
+    json_exact(&json, "rest_volume", faces ? m->rest_volume : NAN);
+    json_row(&json, &m->total, faces);
+    json_bounds(&json, "bounds", m->bounds);
+    json_number(&json, "diagonal", m->diagonal);
+    json_object(&json, "curvature");
+    json_number(&json, "mean_rms", faces ? m->curvature.mean_rms : NAN);
+    json_number(&json, "mean_max", faces ? m->curvature.mean_max : NAN);
+    json_end(&json);
+    json_number(&json, "edge_stretch_rms", faces ? m->curvature.edge_stretch_rms : NAN);
+    json_array(&json, "per_frame");
+    for (uint32_t f = 0; f < m->frame_count; f++) {
+        json_object(&json, NULL);
+        json_count(&json, "frame", f);
+        json_row(&json, &m->rows[f], faces);
+        json_end(&json);
+    }
+    json_end(&json);
+    json_end(&json);
+}
+
+static void print_text(const cli_app *app, const measurement *m)
+{
+    const cutis_bounds *b = &m->bounds;
+    const cutis_difference *d = &m->total.difference;
+    app_say(app, "%-18s %u of %u vertices, %llu triangles\n", "frames", m->frame_count,
+            m->rest.vertex_count, (unsigned long long)m->rest.triangle_count);
+    app_say(app, "%-18s %.6g x %.6g x %.6g from (%.6g, %.6g, %.6g)\n", "bounds",
+            b->max.x - b->min.x, b->max.y - b->min.y, b->max.z - b->min.z, b->min.x, b->min.y,
+            b->min.z);
+    if (m->rest.triangle_count > 0) {
+        app_say(app, "%-18s %.6g (rest %.6g)\n", "volume", m->total.volume, m->rest_volume);
+        if (m->open_edges > 0)
+            app_say(app, "%-18s %llu: the surface is not closed, its volume means little\n",
+                    "open edges", (unsigned long long)m->open_edges);
+        app_say(app, "%-18s %+.4f %% (frame %u)\n", "volume variation", m->total.variation,
+                m->extreme);
+        app_say(app, "%-18s rms %.5g, max %.5g 1/m\n", "mean curvature", m->curvature.mean_rms,
+                m->curvature.mean_max);
+        app_say(app, "%-18s rms %.5g of log length\n", "edge stretch",
+                m->curvature.edge_stretch_rms);
+    }
+    if (!m->has_result) return;
+    app_say(app, "%-18s rms %.6g %%, max %.6g %% of the diagonal, against %s\n", "positions",
+            d->position_rms, d->position_max, m->has_reference ? m->reference.path : "rest");
+    if (m->rest.triangle_count > 0)
+        app_say(app, "%-18s rms %.6g rad, max %.6g rad\n", "normals", d->normal_rms, d->normal_max);
+}
+
+int verb_measure(cli_app *app)
+{
+    measurement m = { 0 };
+    int status = load(app, &m);
+    if (status == EXIT_GOOD) status = settle(app, &m);
+    if (status == EXIT_GOOD) status = measure_all(app, &m);
+    app_progress_done(app);
+    if (status == EXIT_GOOD) {
+        if (app->json)
+            print_json(&m);
+        else
+            print_text(app, &m);
+    }
+    free(m.rows);
+    cutis_array_release(app->context, &m.result.array);
+    cutis_array_release(app->context, &m.reference.array);
+    rest_shape_release(&m.result.own);
+    rest_shape_release(&m.reference.own);
+    rest_shape_release(&m.rest);
+    return status;
+}
