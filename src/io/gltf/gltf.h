@@ -6,17 +6,20 @@
 
 /// Read a glTF or GLB file that is already in memory (GLB if it starts with "glTF", else JSON).
 ///
-/// @param path    stands in error texts; with `options->format` AUTO, GLTF or GLB, external URIs resolve below its folder
+/// @param path    stands in error texts; with `options->format` AUTO, GLTF or GLB, external URIs
+/// resolve below its folder
 ///                when `on_disk`, and are refused when not
 /// @param data    borrowed for the call
-/// @return CUTIS_OK; CUTIS_CORRUPT_DATA, CUTIS_UNSUPPORTED_FORMAT (a required extension), CUTIS_LIMIT_EXCEEDED,
-///         CUTIS_FILE_NOT_FOUND (a buffer), CUTIS_OUT_OF_MEMORY; the error reads "path: /json/pointer: reason"
+/// @return CUTIS_OK; CUTIS_CORRUPT_DATA, CUTIS_UNSUPPORTED_FORMAT (a required extension),
+/// CUTIS_LIMIT_EXCEEDED,
+///         CUTIS_FILE_NOT_FOUND (a buffer), CUTIS_OUT_OF_MEMORY; the error reads "path:
+///         /json/pointer: reason"
 cutis_result cutis_gltf_read(cutis_context *context, const char *path, bool on_disk,
                              const void *data, size_t size, const cutis_read_options *options,
                              cutis_model **out);
 
-/// Write `.glb`, or `.gltf` with a `.bin` of the same name beside it (`options->format`, else by the path's end).
-/// A model read from glTF keeps everything of its file that Cutis does not model.
+/// Write `.glb`, or `.gltf` with a `.bin` of the same name beside it (`options->format`, else by
+/// the path's end). A model read from glTF keeps everything of its file that Cutis does not model.
 cutis_result cutis_gltf_write(const cutis_model *model, const char *path,
                               const cutis_write_options *options);
 

@@ -1,0 +1,411 @@
+/// Accessors: typed arrays over views. Invariant: gltf_load_accessors proves that every element of
+/// every accessor lies inside its view, so decoding reads without a check.
+#include "io/gltf/document.h"
+
+#include <math.h>
+#include <string.h>
+
+/// Where the components of an element stand. Columns of matrices start at multiples of 4 bytes.
+typedef struct layout {
+    uint32_t rows, columns, component_size, column_stride, size;
+} layout;
+
+static uint32_t component_size(int64_t component)
+{
+    switch (component) {
+    case GLTF_I8:
+    case GLTF_U8:
+        return 1;
+    case GLTF_I16:
+    case GLTF_U16:
+        return 2;
+    case GLTF_U32:
+    case GLTF_F32:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+static layout layout_of(gltf_shape shape, uint32_t component)
+{
+    static const uint8_t ROWS[] = { 1, 2, 3, 4, 2, 3, 4 }, COLUMNS[] = { 1, 1, 1, 1, 2, 3, 4 };
+    layout l = { .rows = ROWS[shape], .columns = COLUMNS[shape] };
+    l.component_size = component_size(component);
+    l.column_stride = l.rows * l.component_size;
+    if (l.columns > 1) l.column_stride = (l.column_stride + 3) / 4 * 4;
+    l.size = l.columns * l.column_stride;
+    return l;
+}
+
+static double read_component(const uint8_t *bytes, uint32_t component)
+{
+    int16_t i16;
+    uint16_t u16;
+    uint32_t u32;
+    float f32;
+    switch (component) {
+    case GLTF_I8:
+        return (int8_t)bytes[0];
+    case GLTF_U8:
+        return bytes[0];
+    case GLTF_I16:
+        return memcpy(&i16, bytes, 2), i16;
+    case GLTF_U16:
+        return memcpy(&u16, bytes, 2), u16;
+    case GLTF_U32:
+        return memcpy(&u32, bytes, 4), u32;
+    default:
+        return memcpy(&f32, bytes, 4), (double)f32;
+    }
+}
+
+/// `count` elements of `size` bytes, `stride` apart, from `offset` of view `index`: aligned,
+/// inside, with data. `place` is the property that names the view.
+static cutis_result place_in_view(const gltf_document *document, uint32_t accessor,
+                                  const char *place, uint32_t index, int64_t offset, uint64_t count,
+                                  size_t stride, size_t size, uint32_t alignment,
+                                  const uint8_t **out)
+{
+    const gltf_view *view = &document->views[index];
+    if (offset % alignment)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/accessors/%u%s/byteOffset: %lld is not a multiple of %u", accessor,
+                           place, (long long)offset, alignment);
+    if (!view->compressed && (view->offset + (uint64_t)offset) % alignment)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/accessors/%u%s/byteOffset: %lld is not aligned to %u in its buffer",
+                           accessor, place, (long long)offset, alignment);
+    uint64_t last;
+    if (__builtin_mul_overflow(count - 1, (uint64_t)stride, &last) ||
+        __builtin_add_overflow(last, (uint64_t)offset + size, &last) || last > view->size)
+        return gltf_refuse(
+            document, CUTIS_CORRUPT_DATA,
+            "/accessors/%u%s: %llu elements of %zu bytes from byte %lld do not fit into "
+            "the %zu bytes of bufferView %u",
+            accessor, place, (unsigned long long)count, size, (long long)offset, view->size, index);
+    if (!view->data) document->accessors[accessor].missing = true;
+    *out = view->data ? view->data + offset : NULL;
+    return CUTIS_OK;
+}
+
+static cutis_result load_sparse(gltf_document *document, uint32_t index, const json_t *sparse,
+                                const layout *l)
+{
+    gltf_accessor *a = &document->accessors[index];
+    const json_t *indices = json_object_get(sparse, "indices");
+    const json_t *values = json_object_get(sparse, "values");
+    int64_t count = gltf_integer(sparse, "count", 0);
+    int64_t component = gltf_integer(indices, "componentType", 0);
+    uint32_t size = component_size(component);
+    if (count > a->count)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/accessors/%u/sparse/count: %lld of %u elements", index,
+                           (long long)count, a->count);
+    if (component != GLTF_U8 && component != GLTF_U16 && component != GLTF_U32)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/accessors/%u/sparse/indices/componentType: %lld is no index type",
+                           index, (long long)component);
+    a->sparse_count = (uint32_t)count;
+    a->sparse_component = (uint32_t)component;
+    for (int which = 0; which < 2; which++) {
+        const gltf_view *view =
+            &document->views[gltf_index(which ? values : indices, "bufferView")];
+        if (view->stride || view->target)
+            return gltf_refuse(
+                document, CUTIS_CORRUPT_DATA,
+                "/accessors/%u/sparse/%s/bufferView: the view has a stride or a target", index,
+                which ? "values" : "indices");
+    }
+    cutis_result result = place_in_view(document, index, "/sparse/indices",
+                                        (uint32_t)gltf_index(indices, "bufferView"),
+                                        gltf_integer(indices, "byteOffset", 0), (uint64_t)count,
+                                        size, size, size, &a->sparse_indices);
+    if (result != CUTIS_OK) return result;
+    return place_in_view(document, index, "/sparse/values",
+                         (uint32_t)gltf_index(values, "bufferView"),
+                         gltf_integer(values, "byteOffset", 0), (uint64_t)count, l->size, l->size,
+                         l->component_size, &a->sparse_values);
+}
+
+static cutis_result load_type(const gltf_document *document, uint32_t index, const json_t *json,
+                              gltf_accessor *a)
+{
+    static const char *const SHAPES[] = {
+        "SCALAR", "VEC2", "VEC3", "VEC4", "MAT2", "MAT3", "MAT4"
+    };
+    const char *shape = gltf_string(json, "type");
+    int64_t component = gltf_integer(json, "componentType", 0),
+            count = gltf_integer(json, "count", 0);
+    while (a->shape <= GLTF_MAT4 && strcmp(SHAPES[a->shape], shape) != 0) a->shape++;
+    if (a->shape > GLTF_MAT4)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA, "/accessors/%u/type: \"%s\" is no type",
+                           index, shape);
+    if (component_size(component) == 0)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/accessors/%u/componentType: %lld is no component type", index,
+                           (long long)component);
+    if (count > UINT32_MAX)
+        return gltf_refuse(document, CUTIS_LIMIT_EXCEEDED, "/accessors/%u/count: %lld elements",
+                           index, (long long)count);
+    a->component = (uint32_t)component;
+    a->normalized = json_is_true(json_object_get(json, "normalized"));
+    a->count = (uint32_t)count;
+    if (a->normalized && (a->component == GLTF_F32 || a->component == GLTF_U32))
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/accessors/%u/normalized: only for 8 and 16 bit integers", index);
+    return CUTIS_OK;
+}
+
+static cutis_result load_accessor(gltf_document *document, uint32_t index)
+{
+    const json_t *json = gltf_item(document, "accessors", index);
+    const json_t *min = json_object_get(json, "min"), *max = json_object_get(json, "max");
+    const json_t *sparse = json_object_get(json, "sparse");
+    gltf_accessor *a = &document->accessors[index];
+    a->view = gltf_index(json, "bufferView");
+    cutis_result result = load_type(document, index, json, a);
+    if (result != CUTIS_OK) return result;
+    layout l = layout_of(a->shape, a->component);
+    a->width = l.rows * l.columns;
+    a->has_bounds = min && max;
+    if ((min && json_array_size(min) != a->width) || (max && json_array_size(max) != a->width))
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA, "/accessors/%u/%s: not %u numbers", index,
+                           min && json_array_size(min) != a->width ? "min" : "max", a->width);
+    if (a->view == CUTIS_NONE && json_object_get(json, "byteOffset"))
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/accessors/%u/byteOffset: there is no bufferView", index);
+    if (a->view != CUTIS_NONE) {
+        uint32_t stride = document->views[a->view].stride;
+        a->stride = stride ? stride : l.size;
+        if (a->stride < l.size)
+            return gltf_refuse(
+                document, CUTIS_CORRUPT_DATA,
+                "/accessors/%u/bufferView: its stride %u is less than an element's %u "
+                "bytes",
+                index, stride, l.size);
+        result = place_in_view(document, index, "", (uint32_t)a->view,
+                               gltf_integer(json, "byteOffset", 0), a->count, a->stride, l.size,
+                               l.columns > 1 ? 4 : l.component_size, &a->data);
+        if (result != CUTIS_OK) return result;
+    }
+    return sparse ? load_sparse(document, index, sparse, &l) : CUTIS_OK;
+}
+
+cutis_result gltf_load_accessors(gltf_document *document)
+{
+    uint32_t count = (uint32_t)json_array_size(json_object_get(document->root, "accessors"));
+    document->accessors = cutis_arena_alloc(&document->arena, count, sizeof *document->accessors);
+    if (!document->accessors) return cutis_alloc_result(document->context);
+    memset(document->accessors, 0, count * sizeof *document->accessors);
+    document->accessor_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        cutis_result result = load_accessor(document, i);
+        if (result != CUTIS_OK) return result;
+    }
+    return CUTIS_OK;
+}
+
+static float to_float(double raw, const gltf_accessor *a)
+{
+    if (!a->normalized) return (float)raw;
+    float value = (float)raw;
+    switch (a->component) {
+    case GLTF_U8:
+        return value / 255.0f;
+    case GLTF_U16:
+        return value / 65535.0f;
+    case GLTF_I8:
+        return value < -127.0f ? -1.0f : value / 127.0f;
+    default:
+        return value < -32767.0f ? -1.0f : value / 32767.0f;
+    }
+}
+
+static void decode_element(const gltf_accessor *a, const layout *l, const uint8_t *bytes,
+                           float *out)
+{
+    if (a->component == GLTF_F32) {
+        memcpy(out, bytes, a->width * sizeof *out); // columns of float matrices have no gaps
+        return;
+    }
+    for (uint32_t c = 0; c < l->columns; c++) {
+        for (uint32_t r = 0; r < l->rows; r++)
+            *out++ = to_float(
+                read_component(bytes + c * l->column_stride + r * l->component_size, a->component),
+                a);
+    }
+}
+
+/// A buffer without data is no error before somebody needs it.
+static cutis_result refuse_missing(const gltf_document *document, uint32_t accessor)
+{
+    return gltf_refuse(document, CUTIS_CORRUPT_DATA, "/accessors/%u: its buffer has no data",
+                       accessor);
+}
+
+/// The index of a sparse entry: ascending, in range.
+static cutis_result sparse_index(const gltf_document *document, uint32_t accessor, uint32_t entry,
+                                 int64_t *previous)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    uint32_t size = component_size(a->sparse_component);
+    int64_t index =
+        (int64_t)read_component(a->sparse_indices + (size_t)entry * size, a->sparse_component);
+    if (index <= *previous || index >= a->count)
+        return gltf_refuse(
+            document, CUTIS_CORRUPT_DATA,
+            "/accessors/%u/sparse/indices: entry %u is %lld, after %lld, of %u elements", accessor,
+            entry, (long long)index, (long long)*previous, a->count);
+    *previous = index;
+    return CUTIS_OK;
+}
+
+static cutis_result check_finite(const gltf_document *document, uint32_t accessor,
+                                 const float *values, size_t count)
+{
+    // With repair wanted, the gate knows better what to do about a weight or a key that is not a
+    // number.
+    if (document->repair || document->accessors[accessor].component != GLTF_F32) return CUTIS_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(values[i]))
+            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                               "/accessors/%u: component %zu of element %zu is not a finite number",
+                               accessor, i % document->accessors[accessor].width,
+                               i / document->accessors[accessor].width);
+    }
+    return CUTIS_OK;
+}
+
+cutis_result gltf_decode_floats(gltf_document *document, uint32_t accessor, float *out)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    layout l = layout_of(a->shape, a->component);
+    int64_t index = -1;
+    if (a->missing) return refuse_missing(document, accessor);
+    if (a->data && a->component == GLTF_F32 && a->stride == l.size) {
+        memcpy(out, a->data, (size_t)a->count * l.size);
+    } else if (a->data) {
+        for (size_t i = 0; i < a->count; i++)
+            decode_element(a, &l, a->data + i * a->stride, out + i * a->width);
+    } else {
+        memset(out, 0, (size_t)a->count * a->width * sizeof *out);
+    }
+    for (uint32_t i = 0; i < a->sparse_count; i++) {
+        cutis_result result = sparse_index(document, accessor, i, &index);
+        if (result != CUTIS_OK) return result;
+        decode_element(a, &l, a->sparse_values + (size_t)i * l.size,
+                       out + (size_t)index * a->width);
+    }
+    return check_finite(document, accessor, out, (size_t)a->count * a->width);
+}
+
+static void decode_integers(const gltf_accessor *a, const layout *l, const uint8_t *bytes,
+                            uint32_t *out)
+{
+    for (uint32_t c = 0; c < a->width; c++)
+        out[c] = (uint32_t)read_component(bytes + c * l->component_size, a->component);
+}
+
+cutis_result gltf_decode_integers(gltf_document *document, uint32_t accessor, uint32_t *out)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    layout l = layout_of(a->shape, a->component);
+    int64_t index = -1;
+    if (a->missing) return refuse_missing(document, accessor);
+    if (a->component == GLTF_F32 || a->component == GLTF_I8 || a->component == GLTF_I16 ||
+        a->normalized || l.columns > 1)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/accessors/%u/componentType: unsigned integers are needed", accessor);
+    for (size_t i = 0; i < a->count; i++) {
+        if (a->data) {
+            decode_integers(a, &l, a->data + i * a->stride, out + i * a->width);
+        } else {
+            memset(out + i * a->width, 0, a->width * sizeof *out);
+        }
+    }
+    for (uint32_t i = 0; i < a->sparse_count; i++) {
+        cutis_result result = sparse_index(document, accessor, i, &index);
+        if (result != CUTIS_OK) return result;
+        decode_integers(a, &l, a->sparse_values + (size_t)i * l.size,
+                        out + (size_t)index * a->width);
+    }
+    return CUTIS_OK;
+}
+
+cutis_result gltf_new_floats(gltf_document *document, cutis_arena *arena, uint32_t accessor,
+                             const float **out)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    cutis_result result = gltf_charge(document, a->count, a->width * sizeof(float));
+    if (result != CUTIS_OK) return result;
+    float *values = cutis_arena_alloc(arena, a->count, a->width * sizeof(float));
+    if (!values) return cutis_alloc_result(document->context);
+    *out = values;
+    return gltf_decode_floats(document, accessor, values);
+}
+
+/// Raw component values, as minimum and maximum are given; `element` counts base elements first,
+/// then sparse ones.
+static void raw_element(const gltf_accessor *a, const layout *l, const uint8_t *bytes, double *low,
+                        double *high)
+{
+    for (uint32_t c = 0; c < l->columns; c++) {
+        for (uint32_t r = 0; r < l->rows; r++) {
+            uint32_t k = c * l->rows + r;
+            double value =
+                bytes ? read_component(bytes + c * l->column_stride + r * l->component_size,
+                                       a->component)
+                      : 0;
+            if (value < low[k]) low[k] = value;
+            if (value > high[k]) high[k] = value;
+        }
+    }
+}
+
+/// A decimal in JSON that was rounded on the way is no lie; 1e-5 is a hundred times the error of
+/// six digits in a float.
+static bool same_bound(double stated, double found, bool is_float)
+{
+    if (!is_float) return stated == found;
+    return fabs((double)(float)stated - found) <= 1e-5 * fmax(fabs(found), 1e-3);
+}
+
+cutis_result gltf_check_bounds(gltf_document *document, uint32_t accessor)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    const json_t *json = gltf_item(document, "accessors", accessor);
+    const json_t *min = json_object_get(json, "min"), *max = json_object_get(json, "max");
+    layout l = layout_of(a->shape, a->component);
+    double low[16], high[16];
+    int64_t index = -1;
+    uint32_t entry = 0;
+    if (a->missing) return CUTIS_OK;
+    for (int k = 0; k < 16; k++) low[k] = INFINITY, high[k] = -INFINITY;
+    for (uint32_t i = 0; i < a->count; i++) {
+        // Sparse indices ascend, so the next replaced element is always known.
+        if (entry < a->sparse_count && index < (int64_t)i) {
+            cutis_result result = sparse_index(document, accessor, entry, &index);
+            if (result != CUTIS_OK) return result;
+            entry++;
+        }
+        const uint8_t *bytes = a->data ? a->data + (size_t)i * a->stride : NULL;
+        if (a->sparse_count && index == (int64_t)i)
+            bytes = a->sparse_values + (size_t)(entry - 1) * l.size;
+        raw_element(a, &l, bytes, low, high);
+    }
+    for (uint32_t k = 0; k < a->width; k++) {
+        double stated_low = min ? json_number_value(json_array_get(min, k)) : low[k];
+        double stated_high = max ? json_number_value(json_array_get(max, k)) : high[k];
+        bool is_float = a->component == GLTF_F32;
+        if (!same_bound(stated_low, low[k], is_float))
+            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                               "/accessors/%u/min/%u: %g, but the least value is %g", accessor, k,
+                               stated_low, low[k]);
+        if (!same_bound(stated_high, high[k], is_float))
+            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                               "/accessors/%u/max/%u: %g, but the greatest value is %g", accessor,
+                               k, stated_high, high[k]);
+    }
+    return CUTIS_OK;
+}

@@ -1,0 +1,137 @@
+/// A glTF document in memory: its JSON, buffers, views and accessors, all checked; the map between
+/// file and model. It is the model's source, so that writing can start from it.
+#ifndef CUTIS_IO_GLTF_DOCUMENT_H
+#define CUTIS_IO_GLTF_DOCUMENT_H
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "io/gltf/gltf.h"
+#include "io/json.h"
+#include "model/source.h"
+
+enum {
+    GLTF_I8 = 5120,
+    GLTF_U8 = 5121,
+    GLTF_I16 = 5122,
+    GLTF_U16 = 5123,
+    GLTF_U32 = 5125,
+    GLTF_F32 = 5126,
+};
+
+enum { GLTF_ARRAY_BUFFER = 34962, GLTF_ELEMENT_ARRAY_BUFFER = 34963 };
+
+typedef enum gltf_shape {
+    GLTF_SCALAR,
+    GLTF_VEC2,
+    GLTF_VEC3,
+    GLTF_VEC4,
+    GLTF_MAT2,
+    GLTF_MAT3,
+    GLTF_MAT4
+} gltf_shape;
+
+typedef struct gltf_buffer {
+    const uint8_t *data; ///< NULL: the file gives none (a fallback buffer)
+    void *owned;         ///< what cutis_os_read_file gave, or NULL
+    size_t owned_size;
+    size_t size; ///< byteLength
+} gltf_buffer;
+
+typedef struct gltf_view {
+    const uint8_t *data; ///< NULL: none; decompressed where compressed
+    size_t size;
+    uint32_t buffer;
+    size_t offset;    ///< into the buffer; meaningless when compressed
+    uint32_t stride;  ///< 0: not given
+    uint32_t target;  ///< 0: not given
+    bool compressed;  ///< EXT_meshopt_compression
+    int32_t vertices; ///< an accessor on it that is a vertex attribute, or CUTIS_NONE
+    int32_t indices;  ///< an accessor on it that is an index array, or CUTIS_NONE
+} gltf_view;
+
+typedef struct gltf_accessor {
+    gltf_shape shape;
+    uint32_t component; ///< GLTF_I8 ...
+    bool normalized;
+    bool has_bounds;
+    bool missing; ///< a buffer under it has no data
+    uint32_t count;
+    uint32_t width;      ///< components of an element
+    int32_t view;        ///< or CUTIS_NONE
+    const uint8_t *data; ///< first element, or NULL: zeros
+    size_t stride;       ///< bytes from element to element
+    uint32_t sparse_count;
+    uint32_t sparse_component;
+    const uint8_t *sparse_indices, *sparse_values;
+} gltf_accessor;
+
+typedef struct gltf_document {
+    cutis_source source; ///< first, so that the two pointers are the same
+    cutis_context *context;
+    cutis_arena arena;
+    const char *file;
+    bool on_disk, binary, repair;
+    json_t *root;
+    uint64_t input_bytes; ///< of all files read
+    uint64_t charged;
+    const uint8_t *bin; ///< the GLB's binary chunk while loading
+    size_t bin_size;
+    uint32_t buffer_count, view_count, accessor_count;
+    gltf_buffer *buffers;
+    gltf_view *views;
+    gltf_accessor *accessors;
+    bool quantized; ///< KHR_mesh_quantization is declared
+
+    uint32_t node_count, mesh_count, skin_count, clip_count, material_count;
+    uint32_t *node_of_model; ///< file index of each node of the model
+    uint32_t *model_of_node; ///< and back
+    int32_t *parent_of_node; ///< file indices, or CUTIS_NONE
+    uint8_t *in_scene;       ///< per file node
+    uint32_t **primitives;   ///< per mesh: file index of each primitive of the model
+    uint32_t **channels;     ///< per clip: file index of each channel of the model
+    uint32_t *primitive_counts, *channel_counts;
+} gltf_document;
+
+/// Load container, JSON, buffers, views and accessors. Release with
+/// cutis_source_release(&document->source).
+cutis_result gltf_document_load(cutis_context *context, const char *file, bool on_disk,
+                                const void *data, size_t size, bool repair, gltf_document **out);
+void gltf_document_destroy(cutis_source *source);
+
+/// Set the error "file: pointer: reason"; the pointer is a format for its indices.
+cutis_result gltf_refuse(const gltf_document *document, cutis_result result, const char *format,
+                         ...) __attribute__((format(printf, 3, 4)));
+
+/// Allow for `count * item` bytes more of decoded data, before it is allocated. The bound is 64
+/// times the input plus 16 MiB over everything reading takes, so a small file cannot ask for a
+/// large machine.
+cutis_result gltf_charge(gltf_document *document, uint64_t count, uint64_t item);
+
+/// Container and buffers (container.c).
+cutis_result gltf_load_json(gltf_document *document, const uint8_t *data, size_t size);
+cutis_result gltf_load_buffers(gltf_document *document);
+/// Views (view.c) and accessors (accessor.c).
+cutis_result gltf_load_views(gltf_document *document);
+cutis_result gltf_load_accessors(gltf_document *document);
+
+/// Decode an accessor: normalised and quantised integers to floats, sparse values in place.
+/// Not-finite floats are an error.
+/// @param out count * width floats
+cutis_result gltf_decode_floats(gltf_document *document, uint32_t accessor, float *out);
+/// The same for integers that stay integers; floats are an error.
+cutis_result gltf_decode_integers(gltf_document *document, uint32_t accessor, uint32_t *out);
+/// Charge, allocate from `arena` and decode.
+cutis_result gltf_new_floats(gltf_document *document, cutis_arena *arena, uint32_t accessor,
+                             const float **out);
+/// Compare declared minimum and maximum with the content.
+cutis_result gltf_check_bounds(gltf_document *document, uint32_t accessor);
+
+/// Small reads from JSON that the schema has already checked.
+int64_t gltf_integer(const json_t *object, const char *key, int64_t otherwise);
+int32_t gltf_index(const json_t *object, const char *key);      ///< CUTIS_NONE if absent
+const char *gltf_string(const json_t *object, const char *key); ///< NULL if absent
+void gltf_floats(const json_t *array, float *out);              ///< all of the array
+const json_t *gltf_item(const gltf_document *document, const char *collection, size_t index);
+const json_t *gltf_extension(const json_t *object, const char *name); ///< NULL if absent
+
+#endif

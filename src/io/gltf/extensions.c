@@ -1,0 +1,67 @@
+/// The list of extensions. All of the first kind leave geometry, hierarchy and animation as they
+/// are.
+#include "io/gltf/extensions.h"
+
+#include <string.h>
+
+enum { READABLE = 1, KNOWN = 2, BOTH = 3 };
+
+static const struct {
+    const char *name;
+    int flags;
+} EXTENSIONS[] = {
+    { "KHR_mesh_quantization", BOTH },
+    { "EXT_meshopt_compression", BOTH },
+    { "CUTIS_parts", BOTH },
+    { "KHR_texture_transform", BOTH },
+    { "KHR_texture_basisu", BOTH },
+    { "KHR_texture_procedurals", READABLE },
+    { "EXT_texture_webp", BOTH },
+    { "EXT_texture_avif", BOTH },
+    { "MSFT_texture_dds", BOTH },
+    { "KHR_materials_anisotropy", BOTH },
+    { "KHR_materials_clearcoat", BOTH },
+    { "KHR_materials_diffuse_transmission", BOTH },
+    { "KHR_materials_dispersion", BOTH },
+    { "KHR_materials_emissive_strength", BOTH },
+    { "KHR_materials_ior", BOTH },
+    { "KHR_materials_iridescence", BOTH },
+    { "KHR_materials_pbrSpecularGlossiness", BOTH },
+    { "KHR_materials_sheen", BOTH },
+    { "KHR_materials_specular", BOTH },
+    { "KHR_materials_transmission", BOTH },
+    { "KHR_materials_unlit", BOTH },
+    { "KHR_materials_variants", BOTH },
+    { "KHR_materials_volume", BOTH },
+    { "KHR_lights_punctual", BOTH },
+    { "EXT_lights_image_based", READABLE },
+    { "EXT_lights_ies", READABLE },
+    { "KHR_xmp", READABLE },
+    { "KHR_xmp_json_ld", BOTH },
+    { "KHR_audio_emitter", READABLE },
+    { "KHR_node_visibility", BOTH },
+    { "KHR_node_selectability", BOTH },
+    { "KHR_node_hoverability", BOTH },
+    // Only known: a file that requires them has geometry or motion that we do not see.
+    { "KHR_draco_mesh_compression", KNOWN },
+    { "EXT_mesh_gpu_instancing", KNOWN },
+    { "KHR_animation_pointer", KNOWN },
+};
+
+static int flags_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof EXTENSIONS / sizeof *EXTENSIONS; i++) {
+        if (strcmp(EXTENSIONS[i].name, name) == 0) return EXTENSIONS[i].flags;
+    }
+    return 0;
+}
+
+bool gltf_extension_readable(const char *name)
+{
+    return flags_of(name) & READABLE;
+}
+
+bool gltf_extension_known(const char *name)
+{
+    return flags_of(name) & KNOWN;
+}

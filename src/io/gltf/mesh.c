@@ -1,0 +1,359 @@
+/// Meshes: attributes to floats, strips, loops and fans to lists, any number of joint sets to
+/// influences, morph targets, named parts. Formats and counts have been checked by mesh_check.c.
+#include "io/gltf/parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/// POSITION and the like; nothing happens if the attribute is not there.
+static cutis_result read_attribute(gltf_document *document, cutis_arena *arena, const json_t *map,
+                                   const char *name, const float **out)
+{
+    int32_t accessor = gltf_index(map, name);
+    if (accessor == CUTIS_NONE) return CUTIS_OK;
+    return gltf_new_floats(document, arena, (uint32_t)accessor, out);
+}
+
+/// Colours have 3 or 4 components; the model always 4.
+static cutis_result read_colors(gltf_document *document, cutis_arena *arena, const json_t *map,
+                                const float **out)
+{
+    const float *values = NULL;
+    int32_t accessor = gltf_index(map, "COLOR_0");
+    cutis_result result = read_attribute(document, arena, map, "COLOR_0", &values);
+    if (result != CUTIS_OK || !values) return result;
+    const gltf_accessor *a = &document->accessors[accessor];
+    *out = values;
+    if (a->width == 4) return CUTIS_OK;
+    result = gltf_charge(document, a->count, 4 * sizeof(float));
+    if (result != CUTIS_OK) return result;
+    float *colors = cutis_arena_alloc(arena, a->count, 4 * sizeof *colors);
+    if (!colors) return cutis_alloc_result(document->context);
+    for (size_t v = 0; v < a->count; v++) {
+        memcpy(colors + 4 * v, values + 3 * v, 3 * sizeof *colors);
+        colors[4 * v + 3] = 1;
+    }
+    *out = colors;
+    return CUTIS_OK;
+}
+
+/// Corner `k` of item `i` of a primitive of `count` corners, in the order of the specification.
+static uint32_t corner(int mode, uint32_t count, uint32_t i, uint32_t k)
+{
+    switch (mode) {
+    case 2:
+        return (i + k) % count; // line loop
+    case 3:
+        return i + k; // line strip
+    case 5:
+        return k == 0 ? i : k == 1 ? i + 1 + i % 2 : i + 2 - i % 2; // triangle strip
+    case 6:
+        return k == 2 ? 0 : i + 1 + k; // triangle fan
+    default:
+        return i * (mode == 4 ? 3 : mode == 1 ? 2 : 1) + k;
+    }
+}
+
+static uint32_t item_count(int mode, uint32_t count)
+{
+    switch (mode) {
+    case 1:
+        return count / 2;
+    case 2:
+        return count < 2 ? 0 : count;
+    case 3:
+        return count < 2 ? 0 : count - 1;
+    case 4:
+        return count / 3;
+    case 5:
+    case 6:
+        return count < 3 ? 0 : count - 2;
+    default:
+        return count;
+    }
+}
+
+static cutis_result check_index_values(const gltf_document *document, const char *place,
+                                       uint32_t accessor, const uint32_t *corners,
+                                       uint32_t vertex_count)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    uint32_t restart = a->component == GLTF_U8    ? 0xff
+                       : a->component == GLTF_U16 ? 0xffff
+                                                  : UINT32_MAX;
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (corners[i] >= vertex_count || corners[i] == restart)
+            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                               "%s/indices: index %u of accessor %u is %u, there are %u vertices",
+                               place, i, accessor, corners[i], vertex_count);
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result read_indices(gltf_document *document, cutis_arena *arena, const char *place,
+                                 const json_t *json, cutis_primitive *out)
+{
+    static const uint8_t CORNERS[] = { 1, 2, 2, 2, 3, 3, 3 };
+    int mode = (int)gltf_integer(json, "mode", 4);
+    int32_t accessor = gltf_index(json, "indices");
+    uint32_t count =
+        accessor == CUTIS_NONE ? out->vertex_count : document->accessors[accessor].count;
+    uint64_t items = item_count(mode, count), per = CORNERS[mode];
+    cutis_result result = gltf_charge(document, count + items * per, sizeof(uint32_t));
+    if (result != CUTIS_OK) return result;
+    if (items * per > UINT32_MAX)
+        return gltf_refuse(document, CUTIS_LIMIT_EXCEEDED, "%s/indices: too many", place);
+    uint32_t *corners = NULL;
+    uint32_t *indices = cutis_arena_alloc(arena, items * per, sizeof *indices);
+    if (!indices) return cutis_alloc_result(document->context);
+    if (accessor != CUTIS_NONE) {
+        corners = cutis_arena_alloc(arena, count, sizeof *corners);
+        if (!corners) return cutis_alloc_result(document->context);
+        result = gltf_decode_integers(document, (uint32_t)accessor, corners);
+        if (result == CUTIS_OK)
+            result =
+                check_index_values(document, place, (uint32_t)accessor, corners, out->vertex_count);
+        if (result != CUTIS_OK) return result;
+    }
+    for (uint32_t i = 0; i < items; i++) {
+        for (uint32_t k = 0; k < per; k++) {
+            uint32_t c = corner(mode, count, i, k);
+            indices[i * per + k] = corners ? corners[c] : c;
+        }
+    }
+    out->topology = per == 3   ? CUTIS_TOPOLOGY_TRIANGLES
+                    : per == 2 ? CUTIS_TOPOLOGY_LINES
+                               : CUTIS_TOPOLOGY_POINTS;
+    out->indices = indices;
+    out->index_count = (uint32_t)(items * per);
+    return CUTIS_OK;
+}
+
+/// The joints and weights of set `set`; *joints NULL when there is no such set.
+static cutis_result read_set(gltf_document *document, cutis_arena *arena, const json_t *map,
+                             uint32_t set, const uint32_t **joints, const float **weights)
+{
+    char name[24];
+    snprintf(name, sizeof name, "JOINTS_%u", set);
+    int32_t accessor = gltf_index(map, name);
+    *joints = NULL;
+    if (accessor == CUTIS_NONE) return CUTIS_OK;
+    uint32_t count = document->accessors[accessor].count;
+    cutis_result result = gltf_charge(document, count, 4 * sizeof(uint32_t));
+    if (result != CUTIS_OK) return result;
+    uint32_t *values = cutis_arena_alloc(arena, count, 4 * sizeof *values);
+    if (!values) return cutis_alloc_result(document->context);
+    *joints = values;
+    result = gltf_decode_integers(document, (uint32_t)accessor, values);
+    snprintf(name, sizeof name, "WEIGHTS_%u", set);
+    if (result != CUTIS_OK) return result;
+    return gltf_new_floats(document, arena, (uint32_t)gltf_index(map, name), weights);
+}
+
+/// All sets to one list per vertex, sets in order; weights of zero are padding and left out.
+static cutis_result read_influences(gltf_document *document, cutis_arena *arena, const json_t *map,
+                                    uint32_t vertex_count, cutis_influences *out)
+{
+    const uint32_t *joints;
+    const float *weights = NULL;
+    uint32_t set_count = 0;
+    uint64_t total = 0;
+    cutis_arena scratch = { .context = document->context };
+    cutis_result result = read_set(document, &scratch, map, 0, &joints, &weights);
+    if (result != CUTIS_OK || !joints) goto done;
+    result = gltf_charge(document, (uint64_t)vertex_count + 1, sizeof(uint32_t));
+    if (result != CUTIS_OK) goto done;
+    uint32_t *first = cutis_arena_alloc(arena, (size_t)vertex_count + 1, sizeof *first);
+    if (!first) {
+        result = cutis_alloc_result(document->context);
+        goto done;
+    }
+    memset(first, 0, ((size_t)vertex_count + 1) * sizeof *first);
+    // Two passes over the sets: how many influences a vertex has, then which.
+    while (result == CUTIS_OK && joints) {
+        for (size_t i = 0; i < 4 * (size_t)vertex_count; i++) {
+            first[i / 4 + 1] += weights[i] != 0;
+            total += weights[i] != 0;
+        }
+        cutis_arena_release(&scratch);
+        result = read_set(document, &scratch, map, ++set_count, &joints, &weights);
+    }
+    if (result == CUTIS_OK) result = gltf_charge(document, total, sizeof(uint32_t) + sizeof(float));
+    if (result == CUTIS_OK && total > UINT32_MAX)
+        result = gltf_refuse(document, CUTIS_LIMIT_EXCEEDED, "/meshes: too many influences");
+    if (result != CUTIS_OK) goto done;
+    for (uint32_t v = 0; v < vertex_count; v++) first[v + 1] += first[v];
+    uint32_t *all_joints = cutis_arena_alloc(arena, total, sizeof *all_joints);
+    float *all_weights = cutis_arena_alloc(arena, total, sizeof *all_weights);
+    uint32_t *next = cutis_arena_alloc(arena, vertex_count, sizeof *next);
+    if (!all_joints || !all_weights || !next) {
+        result = cutis_alloc_result(document->context);
+        goto done;
+    }
+    memcpy(next, first, vertex_count * sizeof *next);
+    for (uint32_t set = 0; set < set_count && result == CUTIS_OK; set++) {
+        cutis_arena_release(&scratch);
+        result = read_set(document, &scratch, map, set, &joints, &weights);
+        for (size_t i = 0; result == CUTIS_OK && i < 4 * (size_t)vertex_count; i++) {
+            if (weights[i] == 0) continue;
+            all_joints[next[i / 4]] = joints[i];
+            all_weights[next[i / 4]++] = weights[i];
+        }
+    }
+    *out = (cutis_influences){ .first = first, .joints = all_joints, .weights = all_weights };
+
+done:
+    cutis_arena_release(&scratch);
+    return result;
+}
+
+static cutis_result read_targets(gltf_document *document, cutis_arena *arena, const json_t *list,
+                                 cutis_primitive *out)
+{
+    size_t count = json_array_size(list);
+    if (count == 0) return CUTIS_OK;
+    cutis_morph_target *targets = cutis_arena_alloc(arena, count, sizeof *targets);
+    if (!targets) return cutis_alloc_result(document->context);
+    memset(targets, 0, count * sizeof *targets);
+    for (size_t t = 0; t < count; t++) {
+        const json_t *map = json_array_get(list, t);
+        cutis_result result =
+            read_attribute(document, arena, map, "POSITION", &targets[t].positions);
+        if (result == CUTIS_OK)
+            result = read_attribute(document, arena, map, "NORMAL", &targets[t].normals);
+        if (result == CUTIS_OK)
+            result = read_attribute(document, arena, map, "TANGENT", &targets[t].tangents);
+        if (result != CUTIS_OK) return result;
+    }
+    out->targets = targets;
+    return CUTIS_OK;
+}
+
+static cutis_result read_primitive(gltf_document *document, cutis_arena *arena, uint32_t mesh,
+                                   uint32_t index, cutis_primitive *out)
+{
+    const json_t *json =
+        json_array_get(json_object_get(gltf_item(document, "meshes", mesh), "primitives"), index);
+    const json_t *map = json_object_get(json, "attributes");
+    char place[96];
+    snprintf(place, sizeof place, "/meshes/%u/primitives/%u", mesh, index);
+    out->vertex_count = document->accessors[gltf_index(map, "POSITION")].count;
+    out->material = gltf_index(json, "material");
+    cutis_result result = read_attribute(document, arena, map, "POSITION", &out->positions);
+    if (result == CUTIS_OK) result = read_indices(document, arena, place, json, out);
+    if (result == CUTIS_OK) result = read_attribute(document, arena, map, "NORMAL", &out->normals);
+    if (result == CUTIS_OK)
+        result = read_attribute(document, arena, map, "TANGENT", &out->tangents);
+    if (result == CUTIS_OK)
+        result = read_attribute(document, arena, map, "TEXCOORD_0", &out->texcoords);
+    if (result == CUTIS_OK) result = read_colors(document, arena, map, &out->colors);
+    if (result == CUTIS_OK)
+        result = read_influences(document, arena, map, out->vertex_count, &out->influences);
+    if (result == CUTIS_OK)
+        result = read_targets(document, arena, json_object_get(json, "targets"), out);
+    return result;
+}
+
+static cutis_result read_labels(gltf_document *document, cutis_arena *arena, uint32_t mesh,
+                                const json_t *label, uint32_t part_count, cutis_primitive *out)
+{
+    int64_t accessor;
+    if (json_is_null(label)) return CUTIS_OK;
+    if (!cutis_json_integer(label, &accessor) || accessor < 0 ||
+        accessor >= document->accessor_count || out->topology != CUTIS_TOPOLOGY_TRIANGLES ||
+        document->accessors[accessor].width != 1 ||
+        document->accessors[accessor].count != out->index_count / 3)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/meshes/%u/extensions/CUTIS_parts/labels: not one accessor or null per "
+                           "primitive, one number per triangle",
+                           mesh);
+    cutis_result result = gltf_charge(document, out->index_count / 3, sizeof(uint32_t));
+    if (result != CUTIS_OK) return result;
+    uint32_t *parts = cutis_arena_alloc(arena, out->index_count / 3, sizeof *parts);
+    if (!parts) return cutis_alloc_result(document->context);
+    result = gltf_decode_integers(document, (uint32_t)accessor, parts);
+    for (uint32_t t = 0; result == CUTIS_OK && t < out->index_count / 3; t++) {
+        if (parts[t] >= part_count)
+            result =
+                gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                            "/meshes/%u/extensions/CUTIS_parts: triangle %u is of part %u of %u",
+                            mesh, t, parts[t], part_count);
+    }
+    out->parts = parts;
+    return result;
+}
+
+static cutis_result read_names(const gltf_document *document, cutis_arena *arena,
+                               const json_t *list, const char *const **out)
+{
+    const char **names = cutis_arena_alloc(arena, json_array_size(list), sizeof *names);
+    if (!names) return cutis_alloc_result(document->context);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        names[i] = json_string_value(json_array_get(list, i));
+    *out = names;
+    return CUTIS_OK;
+}
+
+static bool all_strings(const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!json_is_string(json_array_get(list, i))) return false;
+    }
+    return json_is_array(list);
+}
+
+static cutis_result read_parts(gltf_document *document, cutis_arena *arena, uint32_t index,
+                               cutis_mesh *out, cutis_primitive *primitives)
+{
+    const json_t *json = gltf_extension(gltf_item(document, "meshes", index), "CUTIS_parts");
+    const json_t *names = json_object_get(json, "names"), *labels = json_object_get(json, "labels");
+    size_t file_count =
+        json_array_size(json_object_get(gltf_item(document, "meshes", index), "primitives"));
+    if (!json) return CUTIS_OK;
+    if (!all_strings(names) || json_array_size(names) == 0 || json_array_size(labels) != file_count)
+        return gltf_refuse(
+            document, CUTIS_CORRUPT_DATA,
+            "/meshes/%u/extensions/CUTIS_parts: needs names and one label per primitive", index);
+    out->part_count = (uint32_t)json_array_size(names);
+    cutis_result result = read_names(document, arena, names, &out->part_names);
+    for (uint32_t p = 0; p < out->primitive_count && result == CUTIS_OK; p++) {
+        const json_t *label = json_array_get(labels, document->primitives[index][p]);
+        result = read_labels(document, arena, index, label, out->part_count, &primitives[p]);
+    }
+    return result;
+}
+
+cutis_result gltf_read_mesh(gltf_document *document, cutis_arena *arena, uint32_t index,
+                            cutis_mesh *out)
+{
+    const json_t *json = gltf_item(document, "meshes", index);
+    const json_t *first = json_array_get(json_object_get(json, "primitives"), 0);
+    const json_t *weights = json_object_get(json, "weights");
+    const json_t *names = json_object_get(json_object_get(json, "extras"), "targetNames");
+    cutis_result result = CUTIS_OK;
+    *out = (cutis_mesh){
+        .name = gltf_string(json, "name"),
+        .primitive_count = document->primitive_counts[index],
+        .target_count = (uint32_t)json_array_size(json_object_get(first, "targets")),
+    };
+    cutis_primitive *primitives =
+        cutis_arena_alloc(arena, out->primitive_count, sizeof *primitives);
+    if (!primitives) return cutis_alloc_result(document->context);
+    memset(primitives, 0, out->primitive_count * sizeof *primitives);
+    out->primitives = primitives;
+    for (uint32_t p = 0; p < out->primitive_count && result == CUTIS_OK; p++)
+        result =
+            read_primitive(document, arena, index, document->primitives[index][p], &primitives[p]);
+    if (result == CUTIS_OK && weights) {
+        float *values = cutis_arena_alloc(arena, out->target_count, sizeof *values);
+        if (!values) return cutis_alloc_result(document->context);
+        gltf_floats(weights, values);
+        out->target_weights = values;
+    }
+    // Names are a convention of exporters: what does not look like them is somebody else's extras.
+    if (result == CUTIS_OK && out->target_count && json_array_size(names) == out->target_count &&
+        all_strings(names))
+        result = read_names(document, arena, names, &out->target_names);
+    if (result == CUTIS_OK) result = read_parts(document, arena, index, out, primitives);
+    return result;
+}

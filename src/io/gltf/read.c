@@ -1,0 +1,157 @@
+/// From a file in memory to a model: load the document, decode its parts, hand them to the gate.
+/// The document stays with the model as its source.
+#include "io/gltf/parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void *new_items(gltf_document *document, cutis_arena *arena, const char *collection,
+                       size_t item, uint32_t *count)
+{
+    size_t size = json_array_size(json_object_get(document->root, collection));
+    void *items = cutis_arena_alloc(arena, size, item);
+    if (items) memset(items, 0, size * item);
+    *count = (uint32_t)size;
+    return items;
+}
+
+static cutis_result read_nodes(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
+{
+    cutis_node *nodes = new_items(document, arena, "nodes", sizeof *nodes, &data->node_count);
+    cutis_result result = gltf_load_hierarchy(document);
+    if (!nodes) return cutis_alloc_result(document->context);
+    for (uint32_t i = 0; i < data->node_count && result == CUTIS_OK; i++)
+        result = gltf_read_node(document, arena, document->node_of_model[i], &nodes[i]);
+    data->nodes = nodes;
+    return result;
+}
+
+static cutis_result read_meshes(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
+{
+    cutis_mesh *meshes = new_items(document, arena, "meshes", sizeof *meshes, &data->mesh_count);
+    cutis_result result = gltf_check_meshes(document);
+    if (!meshes) return cutis_alloc_result(document->context);
+    for (uint32_t i = 0; i < data->mesh_count && result == CUTIS_OK; i++)
+        result = gltf_read_mesh(document, arena, i, &meshes[i]);
+    data->meshes = meshes;
+    return result;
+}
+
+static cutis_result read_skins(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
+{
+    cutis_skin *skins = new_items(document, arena, "skins", sizeof *skins, &data->skin_count);
+    cutis_result result = CUTIS_OK;
+    if (!skins) return cutis_alloc_result(document->context);
+    for (uint32_t i = 0; i < data->skin_count && result == CUTIS_OK; i++)
+        result = gltf_read_skin(document, arena, i, &skins[i]);
+    data->skins = skins;
+    document->skin_count = data->skin_count;
+    return result;
+}
+
+static cutis_result read_materials(gltf_document *document, cutis_arena *arena,
+                                   cutis_model_data *data)
+{
+    cutis_material *materials =
+        new_items(document, arena, "materials", sizeof *materials, &data->material_count);
+    if (!materials) return cutis_alloc_result(document->context);
+    for (uint32_t i = 0; i < data->material_count; i++)
+        gltf_read_material(document, i, &materials[i]);
+    data->materials = materials;
+    document->material_count = data->material_count;
+    return CUTIS_OK;
+}
+
+/// No two channels of a clip for the same node and path: which one wins would be a guess.
+static cutis_result check_clip_targets(gltf_document *document, const cutis_model_data *data)
+{
+    uint32_t *stamps = cutis_alloc_zero(document->context, data->node_count, 4 * sizeof *stamps);
+    if (!stamps) return cutis_alloc_result(document->context);
+    cutis_result result = CUTIS_OK;
+    for (uint32_t c = 0; c < data->clip_count && result == CUTIS_OK; c++) {
+        const cutis_clip *clip = &data->clips[c];
+        for (uint32_t i = 0; i < clip->channel_count && result == CUTIS_OK; i++) {
+            uint32_t *stamp = &stamps[4 * (size_t)clip->channels[i].node + clip->channels[i].path];
+            if (*stamp == c + 1)
+                result =
+                    gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                "/animations/%u/channels/%u/target: an earlier channel has the "
+                                "same node and path",
+                                c, document->channels[c][i]);
+            *stamp = c + 1;
+        }
+    }
+    cutis_free_array(document->context, stamps, data->node_count, 4 * sizeof *stamps);
+    return result;
+}
+
+static cutis_result read_clips(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
+{
+    cutis_clip *clips = new_items(document, arena, "animations", sizeof *clips, &data->clip_count);
+    document->channels = new_items(document, &document->arena, "animations",
+                                   sizeof *document->channels, &document->clip_count);
+    document->channel_counts = new_items(document, &document->arena, "animations",
+                                         sizeof *document->channel_counts, &document->clip_count);
+    cutis_result result = CUTIS_OK;
+    if (!clips || !document->channels || !document->channel_counts)
+        return cutis_alloc_result(document->context);
+    for (uint32_t i = 0; i < data->clip_count && result == CUTIS_OK; i++)
+        result = gltf_read_clip(document, arena, data, i, &clips[i]);
+    data->clips = clips;
+    return result == CUTIS_OK ? check_clip_targets(document, data) : result;
+}
+
+/// Minimum and maximum of all accessors, scanned within the same allowance as decoding: accessors
+/// may overlap.
+static cutis_result check_all_bounds(gltf_document *document)
+{
+    uint64_t charged = document->charged;
+    cutis_result result = CUTIS_OK;
+    if (document->repair) return CUTIS_OK;
+    document->charged = 0;
+    for (uint32_t i = 0; i < document->accessor_count && result == CUTIS_OK; i++) {
+        const gltf_accessor *a = &document->accessors[i];
+        result = gltf_charge(document, a->count, a->width * sizeof(float));
+        if (result == CUTIS_OK) result = gltf_check_bounds(document, i);
+    }
+    document->charged = charged;
+    return result;
+}
+
+static cutis_result read_parts(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
+{
+    cutis_result result = read_nodes(document, arena, data);
+    if (result == CUTIS_OK) result = read_meshes(document, arena, data);
+    if (result == CUTIS_OK) result = read_skins(document, arena, data);
+    if (result == CUTIS_OK) result = read_materials(document, arena, data);
+    if (result == CUTIS_OK) result = read_clips(document, arena, data);
+    if (result == CUTIS_OK) result = gltf_check_scene(document, data);
+    if (result == CUTIS_OK) result = check_all_bounds(document);
+    return result;
+}
+
+cutis_result cutis_gltf_read(cutis_context *context, const char *path, bool on_disk,
+                             const void *data, size_t size, const cutis_read_options *options,
+                             cutis_model **out)
+{
+    cutis_gate gate = options ? options->gate : CUTIS_GATE_REFUSE;
+    cutis_arena arena = { .context = context };
+    cutis_model_data parts = { 0 };
+    gltf_document *document = NULL;
+    cutis_result result = gltf_document_load(context, path, on_disk, data, size,
+                                             gate == CUTIS_GATE_REPAIR, &document);
+    if (result != CUTIS_OK) return result;
+    result = read_parts(document, &arena, &parts);
+    if (result == CUTIS_OK) {
+        parts.source = &document->source;
+        result = cutis_model_create(context, &parts, gate, out);
+        if (result != CUTIS_OK) {
+            char reason[1024];
+            snprintf(reason, sizeof reason, "%s", cutis_context_error(context));
+            result = gltf_refuse(document, result, "/%s", reason);
+        }
+    }
+    cutis_arena_release(&arena);
+    cutis_source_release(&document->source); // the model has its own reference
+    return result;
+}

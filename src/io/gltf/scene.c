@@ -1,0 +1,344 @@
+/// Nodes, skins and materials. Invariant: after gltf_load_hierarchy the file's nodes are a forest,
+/// and the model's order is depth-first, so a subtree is a range of it.
+#include "io/gltf/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+// Squared length of a rotation may differ from 1 by this much; the file holds a few decimals,
+// binding normalises.
+static const double UNIT_TOLERANCE = 1e-2;
+// The last row of an affine matrix is 0 0 0 1; exporters that invert in float leave dust.
+static const float AFFINE_TOLERANCE = 1e-4f;
+
+static cutis_result find_parents(gltf_document *document)
+{
+    for (uint32_t i = 0; i < document->node_count; i++) document->parent_of_node[i] = CUTIS_NONE;
+    for (uint32_t i = 0; i < document->node_count; i++) {
+        const json_t *children = json_object_get(gltf_item(document, "nodes", i), "children");
+        for (size_t c = 0; c < json_array_size(children); c++) {
+            int64_t child = 0;
+            cutis_json_integer(json_array_get(children, c), &child);
+            if (document->parent_of_node[child] != CUTIS_NONE)
+                return gltf_refuse(
+                    document, CUTIS_CORRUPT_DATA,
+                    "/nodes/%u/children/%zu: node %lld already is a child of node %d", i, c,
+                    (long long)child, document->parent_of_node[child]);
+            document->parent_of_node[child] = (int32_t)i;
+        }
+    }
+    return CUTIS_OK;
+}
+
+/// Number the subtree of `root` depth-first, children in file order. `stack` holds node_count
+/// entries.
+static void visit_tree(gltf_document *document, uint32_t root, bool in_scene, uint32_t *stack,
+                       uint32_t *next)
+{
+    size_t depth = 0;
+    stack[depth++] = root;
+    while (depth > 0) {
+        uint32_t node = stack[--depth];
+        const json_t *children = json_object_get(gltf_item(document, "nodes", node), "children");
+        document->in_scene[node] = in_scene;
+        document->model_of_node[node] = *next;
+        document->node_of_model[(*next)++] = node;
+        for (size_t c = json_array_size(children); c-- > 0;) {
+            int64_t child = 0;
+            cutis_json_integer(json_array_get(children, c), &child);
+            stack[depth++] = (uint32_t)child;
+        }
+    }
+}
+
+static cutis_result order_nodes(gltf_document *document, uint32_t *stack)
+{
+    const json_t *scenes = json_object_get(document->root, "scenes");
+    int32_t scene = gltf_index(document->root, "scene");
+    const json_t *roots =
+        json_object_get(json_array_get(scenes, scene < 0 ? 0 : (size_t)scene), "nodes");
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < document->node_count; i++) document->model_of_node[i] = UINT32_MAX;
+    for (size_t i = 0; i < json_array_size(roots); i++) {
+        int64_t root = 0;
+        cutis_json_integer(json_array_get(roots, i), &root);
+        if (document->parent_of_node[root] != CUTIS_NONE)
+            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                               "/scenes/%d/nodes/%zu: node %lld is no root", scene < 0 ? 0 : scene,
+                               i, (long long)root);
+        visit_tree(document, (uint32_t)root, true, stack, &next);
+    }
+    for (uint32_t i = 0; i < document->node_count; i++) {
+        if (document->parent_of_node[i] == CUTIS_NONE && document->model_of_node[i] == UINT32_MAX)
+            visit_tree(document, i, !scenes, stack, &next);
+    }
+    if (next == document->node_count) return CUTIS_OK;
+    uint32_t lost = 0;
+    while (document->model_of_node[lost] != UINT32_MAX) lost++;
+    return gltf_refuse(document, CUTIS_CORRUPT_DATA, "/nodes/%u: is its own ancestor", lost);
+}
+
+/// Roots of every scene, the default one or not.
+static cutis_result check_scenes(const gltf_document *document)
+{
+    const json_t *scenes = json_object_get(document->root, "scenes");
+    for (size_t s = 0; s < json_array_size(scenes); s++) {
+        const json_t *roots = json_object_get(json_array_get(scenes, s), "nodes");
+        for (size_t i = 0; i < json_array_size(roots); i++) {
+            int64_t root = 0;
+            cutis_json_integer(json_array_get(roots, i), &root);
+            if (document->parent_of_node[root] != CUTIS_NONE)
+                return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                   "/scenes/%zu/nodes/%zu: node %lld is no root", s, i,
+                                   (long long)root);
+        }
+    }
+    return CUTIS_OK;
+}
+
+cutis_result gltf_load_hierarchy(gltf_document *document)
+{
+    size_t count = json_array_size(json_object_get(document->root, "nodes"));
+    if (count > cutis_context_limits(document->context)->node_count)
+        return gltf_refuse(document, CUTIS_LIMIT_EXCEEDED, "/nodes: %zu nodes", count);
+    document->node_count = (uint32_t)count;
+    document->node_of_model = cutis_arena_alloc(&document->arena, count, sizeof(uint32_t));
+    document->model_of_node = cutis_arena_alloc(&document->arena, count, sizeof(uint32_t));
+    document->parent_of_node = cutis_arena_alloc(&document->arena, count, sizeof(int32_t));
+    document->in_scene = cutis_arena_alloc(&document->arena, count, 1);
+    uint32_t *stack = cutis_alloc_array(document->context, count, sizeof *stack);
+    cutis_result result = CUTIS_OK;
+    if (!document->node_of_model || !document->model_of_node || !document->parent_of_node ||
+        !document->in_scene || !stack)
+        result = cutis_alloc_result(document->context);
+    if (result == CUTIS_OK) result = find_parents(document);
+    if (result == CUTIS_OK) result = order_nodes(document, stack);
+    if (result == CUTIS_OK) result = check_scenes(document);
+    cutis_free_array(document->context, stack, count, sizeof *stack);
+    return result;
+}
+
+/// glTF's 16 numbers by columns to 12 by rows; false if the last row is not 0 0 0 1.
+static bool to_mat34(const float *columns, cutis_mat34 *out)
+{
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 4; c++) out->m[r * 4 + c] = columns[c * 4 + r];
+    }
+    return fabsf(columns[3]) <= AFFINE_TOLERANCE && fabsf(columns[7]) <= AFFINE_TOLERANCE &&
+           fabsf(columns[11]) <= AFFINE_TOLERANCE && fabsf(columns[15] - 1) <= AFFINE_TOLERANCE;
+}
+
+static cutis_result read_transform(const gltf_document *document, cutis_arena *arena,
+                                   uint32_t index, cutis_node *out)
+{
+    const json_t *json = gltf_item(document, "nodes", index);
+    const json_t *matrix = json_object_get(json, "matrix");
+    const json_t *t = json_object_get(json, "translation");
+    const json_t *r = json_object_get(json, "rotation"), *s = json_object_get(json, "scale");
+    float numbers[16];
+    out->rest = cutis_transform_identity();
+    if (matrix) {
+        if (t || r || s)
+            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                               "/nodes/%u/matrix: beside translation, rotation or scale", index);
+        cutis_mat34 *affine = cutis_arena_alloc(arena, 1, sizeof *affine);
+        if (!affine) return cutis_alloc_result(document->context);
+        gltf_floats(matrix, numbers);
+        if (!to_mat34(numbers, affine))
+            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                               "/nodes/%u/matrix: the last row is not 0 0 0 1", index);
+        out->matrix = affine;
+        out->rest = cutis_transform_from_mat34(affine);
+        return CUTIS_OK;
+    }
+    if (t) gltf_floats(t, &out->rest.translation.x);
+    if (s) gltf_floats(s, &out->rest.scale.x);
+    if (!r) return CUTIS_OK;
+    gltf_floats(r, &out->rest.rotation.x);
+    double length = 0;
+    for (int k = 0; k < 4; k++) {
+        double q = json_number_value(json_array_get(r, (size_t)k));
+        length += q * q;
+    }
+    if (!document->repair && fabs(length - 1) > UNIT_TOLERANCE)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/nodes/%u/rotation: its length is %g, not 1", index, sqrt(length));
+    return CUTIS_OK;
+}
+
+cutis_result gltf_read_node(gltf_document *document, cutis_arena *arena, uint32_t index,
+                            cutis_node *out)
+{
+    const json_t *json = gltf_item(document, "nodes", index);
+    const json_t *weights = json_object_get(json, "weights");
+    int32_t parent = document->parent_of_node[index];
+    *out = (cutis_node){
+        .name = gltf_string(json, "name"),
+        .parent = parent == CUTIS_NONE ? CUTIS_NONE : (int32_t)document->model_of_node[parent],
+        .mesh = gltf_index(json, "mesh"),
+        .skin = gltf_index(json, "skin"),
+        .outside = !document->in_scene[index],
+    };
+    if (out->mesh == CUTIS_NONE && out->skin != CUTIS_NONE)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA, "/nodes/%u/skin: there is no mesh", index);
+    if (out->mesh == CUTIS_NONE && weights)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA, "/nodes/%u/weights: there is no mesh",
+                           index);
+    if (weights) {
+        float *values = cutis_arena_alloc(arena, json_array_size(weights), sizeof *values);
+        if (!values) return cutis_alloc_result(document->context);
+        gltf_floats(weights, values);
+        out->target_weights = values;
+    }
+    return read_transform(document, arena, index, out);
+}
+
+static cutis_result read_inverse_binds(gltf_document *document, cutis_arena *arena, uint32_t index,
+                                       uint32_t accessor, cutis_skin *out)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    const float *columns;
+    if (a->shape != GLTF_MAT4 || a->component != GLTF_F32)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/skins/%u/inverseBindMatrices: accessor %u is not MAT4 of floats",
+                           index, accessor);
+    if (a->count < out->joint_count)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/skins/%u/inverseBindMatrices: %u matrices for %u joints", index,
+                           a->count, out->joint_count);
+    if (a->view != CUTIS_NONE && document->views[a->view].stride)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/skins/%u/inverseBindMatrices: its bufferView has a stride", index);
+    cutis_result result = gltf_new_floats(document, arena, accessor, &columns);
+    if (result == CUTIS_OK) result = gltf_charge(document, out->joint_count, sizeof(cutis_mat34));
+    if (result != CUTIS_OK) return result;
+    cutis_mat34 *matrices = cutis_arena_alloc(arena, out->joint_count, sizeof *matrices);
+    if (!matrices) return cutis_alloc_result(document->context);
+    for (uint32_t j = 0; j < out->joint_count; j++) {
+        if (!to_mat34(columns + 16 * (size_t)j, &matrices[j]) && !document->repair)
+            return gltf_refuse(
+                document, CUTIS_CORRUPT_DATA,
+                "/skins/%u/inverseBindMatrices: the last row of matrix %u is not 0 0 0 1", index,
+                j);
+    }
+    out->inverse_binds = matrices;
+    return CUTIS_OK;
+}
+
+cutis_result gltf_read_skin(gltf_document *document, cutis_arena *arena, uint32_t index,
+                            cutis_skin *out)
+{
+    const json_t *json = gltf_item(document, "skins", index);
+    const json_t *list = json_object_get(json, "joints");
+    int32_t root = gltf_index(json, "skeleton"), binds = gltf_index(json, "inverseBindMatrices");
+    *out =
+        (cutis_skin){ .name = gltf_string(json, "name"),
+                      .joint_count = (uint32_t)json_array_size(list),
+                      .root = root == CUTIS_NONE ? root : (int32_t)document->model_of_node[root] };
+    uint32_t *joints = cutis_arena_alloc(arena, out->joint_count, sizeof *joints);
+    if (!joints) return cutis_alloc_result(document->context);
+    for (uint32_t j = 0; j < out->joint_count; j++) {
+        int64_t node = 0;
+        cutis_json_integer(json_array_get(list, j), &node);
+        joints[j] = document->model_of_node[node];
+    }
+    out->joints = joints;
+    if (binds == CUTIS_NONE) return CUTIS_OK;
+    return read_inverse_binds(document, arena, index, (uint32_t)binds, out);
+}
+
+void gltf_read_material(const gltf_document *document, uint32_t index, cutis_material *out)
+{
+    const json_t *json = gltf_item(document, "materials", index);
+    const json_t *pbr = json_object_get(json, "pbrMetallicRoughness");
+    const json_t *metallic = json_object_get(pbr, "metallicFactor");
+    const json_t *roughness = json_object_get(pbr, "roughnessFactor");
+    *out = (cutis_material){ .name = gltf_string(json, "name"),
+                             .base_color = { 1, 1, 1, 1 },
+                             .metallic = metallic ? (float)json_number_value(metallic) : 1,
+                             .roughness = roughness ? (float)json_number_value(roughness) : 1,
+                             .double_sided = json_is_true(json_object_get(json, "doubleSided")) };
+    gltf_floats(json_object_get(pbr, "baseColorFactor"), out->base_color);
+}
+
+/// The tree a node stands in: its topmost ancestor. Fills an array for all, parents before
+/// children.
+static void find_tree_roots(const cutis_model_data *data, uint32_t *roots)
+{
+    for (uint32_t i = 0; i < data->node_count; i++)
+        roots[i] = data->nodes[i].parent == CUTIS_NONE ? i : roots[data->nodes[i].parent];
+}
+
+static cutis_result check_skin(const gltf_document *document, const cutis_model_data *data,
+                               uint32_t index, const uint32_t *roots, const uint32_t *sizes)
+{
+    const cutis_skin *skin = &data->skins[index];
+    for (uint32_t j = 0; j < skin->joint_count; j++) {
+        if (roots[skin->joints[j]] != roots[skin->joints[0]])
+            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                               "/skins/%u/joints/%u: has no common root with joint 0", index, j);
+        if (skin->root != CUTIS_NONE &&
+            (skin->joints[j] < (uint32_t)skin->root ||
+             skin->joints[j] >= (uint32_t)skin->root + sizes[skin->root]))
+            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                               "/skins/%u/skeleton: joint %u is not below it", index, j);
+    }
+    return CUTIS_OK;
+}
+
+/// @param unskinned per mesh: the first primitive (file index) without influences, or CUTIS_NONE
+static cutis_result check_node(const gltf_document *document, const cutis_model_data *data,
+                               uint32_t index, const int32_t *unskinned)
+{
+    const cutis_node *node = &data->nodes[index];
+    uint32_t file_index = document->node_of_model[index];
+    if (node->mesh == CUTIS_NONE) return CUTIS_OK;
+    const cutis_mesh *mesh = &data->meshes[node->mesh];
+    size_t weight_count =
+        json_array_size(json_object_get(gltf_item(document, "nodes", file_index), "weights"));
+    if (weight_count && weight_count != mesh->target_count)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/nodes/%u/weights: %zu weights, mesh %d has %u morph targets",
+                           file_index, weight_count, node->mesh, mesh->target_count);
+    if (node->skin == CUTIS_NONE) return CUTIS_OK;
+    if (unskinned[node->mesh] != CUTIS_NONE)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/nodes/%u/skin: primitive %d of mesh %d has no joints and weights",
+                           file_index, unskinned[node->mesh], node->mesh);
+    if (!node->outside && data->nodes[data->skins[node->skin].joints[0]].outside)
+        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                           "/nodes/%u/skin: the joints of skin %d are not in the scene", file_index,
+                           node->skin);
+    return CUTIS_OK;
+}
+
+cutis_result gltf_check_scene(gltf_document *document, const cutis_model_data *data)
+{
+    cutis_result result = CUTIS_OK;
+    uint32_t *roots = cutis_alloc_array(document->context, data->node_count, sizeof *roots);
+    uint32_t *sizes = cutis_alloc_array(document->context, data->node_count, sizeof *sizes);
+    int32_t *unskinned = cutis_alloc_array(document->context, data->mesh_count, sizeof *unskinned);
+    if (!roots || !sizes || !unskinned) result = cutis_alloc_result(document->context);
+    if (result == CUTIS_OK) {
+        find_tree_roots(data, roots);
+        for (uint32_t i = 0; i < data->node_count; i++) sizes[i] = 1;
+        for (uint32_t i = data->node_count; i-- > 0;) {
+            if (data->nodes[i].parent != CUTIS_NONE) sizes[data->nodes[i].parent] += sizes[i];
+        }
+    }
+    for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++) {
+        unskinned[m] = CUTIS_NONE;
+        for (uint32_t p = data->meshes[m].primitive_count; p-- > 0;) {
+            if (!data->meshes[m].primitives[p].influences.first)
+                unskinned[m] = (int32_t)document->primitives[m][p];
+        }
+    }
+    for (uint32_t s = 0; s < data->skin_count && result == CUTIS_OK; s++)
+        result = check_skin(document, data, s, roots, sizes);
+    for (uint32_t n = 0; n < data->node_count && result == CUTIS_OK; n++)
+        result = check_node(document, data, n, unskinned);
+    cutis_free_array(document->context, unskinned, data->mesh_count, sizeof *unskinned);
+    cutis_free_array(document->context, sizes, data->node_count, sizeof *sizes);
+    cutis_free_array(document->context, roots, data->node_count, sizeof *roots);
+    return result;
+}

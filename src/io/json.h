@@ -1,0 +1,45 @@
+/// JSON by jansson, made safe for hostile text and deterministic on the way out: nesting and memory
+/// are bounded before the parser runs, and numbers are written with the fewest digits that read
+/// back as the same double.
+#ifndef CUTIS_IO_JSON_H
+#define CUTIS_IO_JSON_H
+
+#include <cutis/base.h>
+#include <jansson.h>
+
+/// Bytes that grow; the zero value with `context` set is empty. Once an append fails, `failed`
+/// stays set and appends do nothing, so a writer checks once at its end.
+typedef struct cutis_bytes {
+    cutis_context *context;
+    uint8_t *data;
+    size_t size, capacity;
+    bool failed;
+} cutis_bytes;
+
+void cutis_bytes_append(cutis_bytes *bytes, const void *data, size_t size);
+void cutis_bytes_pad(cutis_bytes *bytes, size_t alignment, uint8_t value);
+void cutis_bytes_release(cutis_bytes *bytes);
+
+/// Bytes of memory that parsing `text` can take, counted by its brackets, commas and strings. Also
+/// checks the nesting.
+/// @return CUTIS_OK or CUTIS_LIMIT_EXCEEDED (deeper than the context allows)
+cutis_result cutis_json_measure(cutis_context *context, const char *file, const char *text,
+                                size_t size, uint64_t *out);
+
+/// Parse one JSON value; duplicate keys, invalid UTF-8 and anything after it are errors.
+/// The error reads "file: line L column C: reason". Release with json_decref.
+cutis_result cutis_json_parse(cutis_context *context, const char *file, const char *text,
+                              size_t size, json_t **out);
+
+/// Write a value with two spaces of indentation; arrays of numbers stand on one line. `compact`: no
+/// white space at all.
+void cutis_json_write(cutis_bytes *bytes, const json_t *value, bool compact);
+
+/// A real that holds a float: the shortest decimal that reads back as that float, so that files
+/// show 0.1, not 0.10000000149011612.
+json_t *cutis_json_float(float value);
+
+/// Whole number of an integer or an integral real; false for anything else and beyond 2^53.
+bool cutis_json_integer(const json_t *value, int64_t *out);
+
+#endif
