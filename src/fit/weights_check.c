@@ -29,9 +29,12 @@ typedef struct {
     const cutis_model *model;
     const cutis_model_data *data;
     cutis_report *report;
+    cutis_arena scratch;
     cutis_vertex_buffer buffer, other;
     uint32_t influence_limit;
     bool out_of_memory;
+    // Nodes that show a mesh with skin s: user_nodes[user_first[s]] .. [user_first[s + 1]].
+    uint32_t *user_first, *user_nodes;
 } check;
 
 __attribute__((format(printf, 6, 7))) static void note(check *c, const char *code, uint8_t severity,
@@ -55,8 +58,7 @@ __attribute__((format(printf, 6, 7))) static void note(check *c, const char *cod
     report->issues[report->count++] = issue;
 }
 
-// Weights of one primitive
-// ---------------------------------------------------------------------------
+// Weights of one primitive ----------------------------------------------
 
 typedef struct {
     uint64_t unweighted, off, duplicated, over;
@@ -145,8 +147,7 @@ static void check_meshes(check *c, const uint8_t *skinned)
         }
 }
 
-// Seams
-// ----------------------------------------------------------------------------------------------
+// Seams -----------------------------------------------------------------
 
 // A vertex of the meshes that one skin moves.
 typedef struct {
@@ -217,46 +218,47 @@ static uint64_t count_seams(check *c, const seam_vertex *vertices, uint32_t coun
     return differing;
 }
 
-// The scene's vertices that skin s moves, each mesh once; `done` per mesh holds s + 1 when it was
-// taken.
-static uint32_t list_seam_vertices(check *c, uint32_t s, uint32_t *done, seam_vertex *out)
+// Vertices with influences of the meshes that skin s moves, each mesh once; `done` per mesh holds
+// the last `mark` that took it. With `out` NULL they are only counted.
+static uint32_t list_seam_vertices(check *c, uint32_t s, uint32_t *done, uint32_t mark,
+                                   seam_vertex *out)
 {
-    const cutis_instance *instances;
-    uint32_t count = 0, instance_count = cutis_model_instances(c->model, &instances);
-    for (uint32_t i = 0; i < instance_count; i++) {
-        if (instances[i].skin != (int32_t)s || done[instances[i].mesh] == s + 1) continue;
-        done[instances[i].mesh] = s + 1;
-        const cutis_mesh *mesh = &c->data->meshes[instances[i].mesh];
+    uint32_t count = 0;
+    for (uint32_t i = c->user_first[s]; i < c->user_first[s + 1]; i++) {
+        const cutis_node *node = &c->data->nodes[c->user_nodes[i]];
+        if (done[node->mesh] == mark) continue;
+        done[node->mesh] = mark;
+        const cutis_mesh *mesh = &c->data->meshes[node->mesh];
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
-            if (!mesh->primitives[p].influences.first) continue;
-            for (uint32_t v = 0; v < mesh->primitives[p].vertex_count; v++)
-                out[count++] = (seam_vertex){ &mesh->primitives[p], v };
+            const cutis_primitive *primitive = &mesh->primitives[p];
+            if (!primitive->influences.first) continue;
+            for (uint32_t v = 0; out && v < primitive->vertex_count; v++)
+                out[count + v] = (seam_vertex){ primitive, v };
+            count += primitive->vertex_count;
         }
     }
     return count;
 }
 
-static void check_seams(check *c, uint32_t s, uint32_t *done)
+static void check_seams(check *c, uint32_t s, uint32_t *done, const char *place)
 {
     cutis_context *context = c->report->context;
-    uint32_t capacity = cutis_model_vertex_count(c->model);
-    seam_vertex *vertices = cutis_alloc_array(context, capacity, sizeof *vertices);
+    uint32_t count = list_seam_vertices(c, s, done, 2 * s + 1, NULL);
+    seam_vertex *vertices = cutis_alloc_array(context, count, sizeof *vertices);
     if (!vertices) {
         c->out_of_memory = true;
         return;
     }
-    uint64_t differing = count_seams(c, vertices, list_seam_vertices(c, s, done, vertices));
-    cutis_free_array(context, vertices, capacity, sizeof *vertices);
-    char place[32];
-    snprintf(place, sizeof place, "skins/%u", s);
+    list_seam_vertices(c, s, done, 2 * s + 2, vertices);
+    uint64_t differing = count_seams(c, vertices, count);
+    cutis_free_array(context, vertices, count, sizeof *vertices);
     if (differing)
         note(c, "SEAM_WEIGHTS_DIFFER", WARNING, differing, place,
              "%llu vertices have other weights than a vertex at the same place; the seam will open",
              (unsigned long long)differing);
 }
 
-// Skins
-// ----------------------------------------------------------------------------------------------
+// Skins -----------------------------------------------------------------
 
 static void mark_used(const cutis_mesh *mesh, uint8_t *used)
 {
@@ -279,9 +281,8 @@ static void check_joints(check *c, uint32_t s, const char *place)
         c->out_of_memory = true;
         return;
     }
-    for (uint32_t n = 0; n < c->data->node_count; n++)
-        if (c->data->nodes[n].skin == (int32_t)s)
-            mark_used(&c->data->meshes[c->data->nodes[n].mesh], used);
+    for (uint32_t i = c->user_first[s]; i < c->user_first[s + 1]; i++)
+        mark_used(&c->data->meshes[c->data->nodes[c->user_nodes[i]].mesh], used);
     for (uint32_t j = skin->joint_count; j-- > 0;)
         if (!used[j]) unused++, first = j;
     const char *name = c->data->nodes[skin->joints[first]].name;
@@ -293,10 +294,32 @@ static void check_joints(check *c, uint32_t s, const char *place)
     cutis_free(c->report->context, used, skin->joint_count);
 }
 
+// Counting sort of the nodes by their skin, so that the work over all skins is one pass over their
+// users.
+static bool list_users(check *c)
+{
+    const cutis_model_data *data = c->data;
+    c->user_first = cutis_arena_alloc(&c->scratch, (size_t)data->skin_count + 2, sizeof(uint32_t));
+    c->user_nodes = cutis_arena_alloc(&c->scratch, data->node_count, sizeof(uint32_t));
+    if (!c->user_first || !c->user_nodes) return false;
+    uint32_t *next = c->user_first + 1; // one further, so that filling leaves the starts in place
+    memset(c->user_first, 0, ((size_t)data->skin_count + 2) * sizeof(uint32_t));
+    for (uint32_t n = 0; n < data->node_count; n++)
+        if (data->nodes[n].skin != CUTIS_NONE) next[data->nodes[n].skin + 1]++;
+    for (uint32_t s = 0; s < data->skin_count; s++) next[s + 1] += next[s];
+    for (uint32_t n = 0; n < data->node_count; n++)
+        if (data->nodes[n].skin != CUTIS_NONE) c->user_nodes[next[data->nodes[n].skin]++] = n;
+    return true;
+}
+
 static void check_skins(check *c)
 {
-    uint32_t *done = cutis_alloc_zero(c->report->context, c->data->mesh_count, sizeof *done);
-    if (!done) c->out_of_memory = true;
+    uint32_t *done = cutis_arena_alloc(&c->scratch, c->data->mesh_count, sizeof *done);
+    if (!done || !list_users(c)) {
+        c->out_of_memory = true;
+        return;
+    }
+    memset(done, 0, c->data->mesh_count * sizeof *done);
     for (uint32_t s = 0; s < c->data->skin_count && !c->out_of_memory; s++) {
         char place[32];
         snprintf(place, sizeof place, "skins/%u", s);
@@ -304,13 +327,11 @@ static void check_skins(check *c)
             note(c, "INVERSE_BINDS_MISSING", INFORMATION, c->data->skins[s].joint_count, place,
                  "no inverse bind matrices: each is the identity");
         check_joints(c, s, place);
-        check_seams(c, s, done);
+        if (!c->out_of_memory) check_seams(c, s, done, place);
     }
-    cutis_free_array(c->report->context, done, c->data->mesh_count, sizeof *done);
 }
 
-// Clips
-// ----------------------------------------------------------------------------------------------
+// Clips -----------------------------------------------------------------
 
 static const float *rest_value(const cutis_model_data *data, const cutis_channel *channel)
 {
@@ -389,7 +410,7 @@ static void check_clips(check *c)
     cutis_free(c->report->context, moving, c->data->node_count);
 }
 
-// ----------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------
 
 static void run_checks(check *c)
 {
@@ -419,12 +440,14 @@ cutis_result cutis_model_check(const cutis_model *model, uint32_t influence_limi
     check c = { .model = model,
                 .data = cutis_model_get(model),
                 .report = report,
+                .scratch = { .context = context },
                 .influence_limit = influence_limit ? influence_limit : 4 };
     c.out_of_memory = !cutis_vertex_buffer_create(model, &c.buffer) ||
                       !cutis_vertex_buffer_create(model, &c.other);
     if (!c.out_of_memory) run_checks(&c);
     cutis_vertex_buffer_destroy(&c.buffer);
     cutis_vertex_buffer_destroy(&c.other);
+    cutis_arena_release(&c.scratch);
     if (c.out_of_memory) {
         cutis_report_destroy(report);
         return cutis_alloc_result(context);

@@ -60,8 +60,7 @@ static inline lanes sine_ratio(lanes z)
     return s * z + lanes_all(1);
 }
 
-// Sampling
-// -----------------------------------------------------------------------------------------
+// Sampling --------------------------------------------------------------
 
 typedef struct {
     uint32_t key, next; // equal outside the keys
@@ -225,8 +224,7 @@ float cutis_sampler_duration(const cutis_sampler *sampler)
     return sampler->duration;
 }
 
-// Creating
-// -----------------------------------------------------------------------------------------
+// Creating --------------------------------------------------------------
 
 // Square of the angle whose cosine is 1 - y, 0 <= y <= 1: halve the angle three times by square
 // roots, then the series arccos^2(1 - y) = sum 2 (2y)^n / (n^2 binomial(2n, n)), whose tenth term
