@@ -79,7 +79,7 @@ FN float elem_fma(float a, float b, float c)
     return __builtin_fmaf(a, b, c);
 }
 #else
-FN float elem_fma(float a, float b, float c)
+static __attribute__((noinline, unused)) float elem_fma(float a, float b, float c)
 {
     double p = (double)a * (double)b, z = c; // p is exact
     kernel_wide_bits s;

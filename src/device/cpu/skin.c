@@ -1,0 +1,211 @@
+/// Skins on the CPU device: what is known of blocks before the first frame, and the split of a call
+/// into tasks.
+///
+/// Invariant: running allocates nothing, and every task writes vertices of its own; bounds are
+/// merged by minimum and maximum, so neither the split nor the order of the tasks changes a bit.
+#include "device/cpu/cpu.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <string.h>
+
+// A task below this many blocks costs more to hand out than it saves (64 blocks take about a
+// microsecond).
+#define TASK_BLOCKS_MIN 64u
+// Tasks a thread, so that a thread that is held up does not hold up the call.
+#define TASKS_PER_THREAD 4u
+// A task's rest data should stay in the second-level cache while several instances use it (512
+// blocks: 0.6 MB).
+#define TASK_BLOCKS_MAX 512u
+
+static uint8_t flags_of(const cutis_skin_layout *layout, uint32_t block)
+{
+    const uint32_t slot = block * CUTIS_CPU_BLOCK;
+    const uint32_t *vertices = layout->vertices + slot;
+    const float *weights = layout->weights + (size_t)layout->list_first[block] * CUTIS_CPU_BLOCK;
+    uint32_t flags = CUTIS_CPU_BLOCK_RUN | CUTIS_CPU_BLOCK_PIVOT | CUTIS_CPU_BLOCK_ONE_SET |
+                     CUTIS_CPU_BLOCK_NO_SET;
+    if (layout->list_first[block] == layout->list_first[block + 1])
+        flags &= ~(uint32_t)CUTIS_CPU_BLOCK_PIVOT;
+    for (uint32_t l = 0; l < CUTIS_CPU_BLOCK; l++) {
+        if (vertices[l] == CUTIS_NO_VERTEX) flags |= CUTIS_CPU_BLOCK_PADDED;
+        if (vertices[l] == CUTIS_NO_VERTEX || vertices[l] != vertices[0] + l)
+            flags &= ~(uint32_t)CUTIS_CPU_BLOCK_RUN;
+        if ((flags & CUTIS_CPU_BLOCK_PIVOT) && !(weights[l] > 0))
+            flags &= ~(uint32_t)CUTIS_CPU_BLOCK_PIVOT;
+        if (layout->sets && layout->sets[slot + l] != CUTIS_NO_SET)
+            flags &= ~(uint32_t)CUTIS_CPU_BLOCK_NO_SET;
+        if (!layout->sets || layout->sets[slot + l] == CUTIS_NO_SET ||
+            layout->sets[slot + l] != layout->sets[slot])
+            flags &= ~(uint32_t)CUTIS_CPU_BLOCK_ONE_SET;
+    }
+    return (uint8_t)flags;
+}
+
+static uint64_t bytes_of(const cutis_skin_layout *layout)
+{
+    const uint64_t planes = 3 + (layout->normals ? 3 : 0) + (layout->tangents ? 4 : 0) +
+                            (layout->centres ? 3 : 0) + (layout->sets ? 1 : 0);
+    return 4 * CUTIS_CPU_BLOCK *
+           (planes * layout->block_count + (uint64_t)layout->list_first[layout->block_count]);
+}
+
+cutis_result cutis_cpu_skin_create(cutis_device *device, const cutis_skin_layout *layout,
+                                   cutis_device_skin **out)
+{
+    if (layout->block_size != CUTIS_CPU_BLOCK)
+        return cutis_fail(device->context, CUTIS_INVALID_ARGUMENT,
+                          "cpu: skin: blocks of %u vertices, not %u", layout->block_size,
+                          CUTIS_CPU_BLOCK);
+    cutis_cpu_skin *skin = cutis_alloc_zero(device->context, 1, sizeof *skin);
+    if (!skin) return cutis_alloc_result(device->context);
+    skin->base.device = device;
+    skin->layout = layout;
+    skin->block_flags = cutis_alloc(device->context, layout->block_count);
+    if (!skin->block_flags) {
+        cutis_result result = cutis_alloc_result(device->context);
+        cutis_free(device->context, skin, sizeof *skin);
+        return result;
+    }
+    for (uint32_t k = 0; k < layout->block_count; k++) skin->block_flags[k] = flags_of(layout, k);
+    skin->bytes = bytes_of(layout);
+    *out = &skin->base;
+    return CUTIS_OK;
+}
+
+void cutis_cpu_skin_destroy(cutis_device_skin *base)
+{
+    cutis_cpu_skin *skin = (cutis_cpu_skin *)base;
+    if (!skin) return;
+    cutis_context *context = skin->base.device->context;
+    cutis_free(context, skin->block_flags, skin->layout->block_count);
+    cutis_free(context, skin, sizeof *skin);
+}
+
+// Running
+// -------------------------------------------------------------------------------------------
+
+static cutis_cpu_stream stream_of(const cutis_skin_stream *stream)
+{
+    cutis_cpu_stream out = { stream->data, stream->stride, stream->instance_stride };
+    if (stream->buffer) out.data = (char *)(uintptr_t)(stream->buffer->handle + stream->offset);
+    return out;
+}
+
+// Floats are ordered as their bits are, once negative ones are turned round; so a box end is a
+// compare-and-swap.
+typedef uint32_t __attribute__((may_alias)) float_bits;
+
+static void merge_end(float *end, float value, bool low)
+{
+    float_bits *place = (float_bits *)end;
+    uint32_t old = __atomic_load_n(place, __ATOMIC_RELAXED), bits;
+    memcpy(&bits, &value, sizeof bits);
+    for (;;) {
+        float now;
+        memcpy(&now, &old, sizeof now);
+        if (low ? !(value < now) : !(value > now)) return;
+        if (__atomic_compare_exchange_n(place, &old, bits, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return;
+    }
+}
+
+void cutis_cpu_merge_bounds(cutis_bounds *bounds, const float low[3], const float high[3])
+{
+    float *lows[3] = { &bounds->min.x, &bounds->min.y, &bounds->min.z };
+    float *highs[3] = { &bounds->max.x, &bounds->max.y, &bounds->max.z };
+    for (int c = 0; c < 3; c++) {
+        merge_end(lows[c], low[c], true);
+        merge_end(highs[c], high[c], false);
+    }
+}
+
+// Task index: instances run fastest, so that a range of blocks stays in the cache for all of them.
+static void run_task(void *data, uint32_t index)
+{
+    const cutis_cpu_job *job = data;
+    const uint32_t block_count = job->layout->block_count;
+    const uint32_t groups =
+        (job->frames->instance_count + job->task_instances - 1) / job->task_instances;
+    const uint32_t begin = index / groups * job->task_blocks;
+    uint32_t end = begin + job->task_blocks;
+    if (end > block_count) end = block_count;
+    uint32_t instance = index % groups * job->task_instances;
+    uint32_t last = instance + job->task_instances;
+    if (last > job->frames->instance_count) last = job->frames->instance_count;
+    for (; instance < last; instance++) job->run(job, instance, begin, end);
+}
+
+// Enough tasks for all threads; a large mesh is cut into ranges of blocks, small instances are
+// bundled.
+static uint32_t split(cutis_cpu_job *job, uint32_t thread_count)
+{
+    const uint64_t block_count = job->layout->block_count;
+    const uint64_t instance_count = job->frames->instance_count;
+    uint64_t blocks = block_count * instance_count / ((uint64_t)thread_count * TASKS_PER_THREAD);
+    if (blocks > TASK_BLOCKS_MAX) blocks = TASK_BLOCKS_MAX;
+    if (blocks < TASK_BLOCKS_MIN) blocks = TASK_BLOCKS_MIN;
+    const uint64_t ranges = (block_count + blocks - 1) / blocks;
+    job->task_blocks = (uint32_t)((block_count + ranges - 1) / ranges);
+    job->task_instances = (uint32_t)(blocks / block_count);
+    if (job->task_instances < 1) job->task_instances = 1;
+    if (job->task_instances > instance_count) job->task_instances = (uint32_t)instance_count;
+    const uint64_t groups = (instance_count + job->task_instances - 1) / job->task_instances;
+    return (uint32_t)(ranges * groups);
+}
+
+static const cutis_bounds EMPTY_BOUNDS = {
+    { __builtin_inff(), __builtin_inff(), __builtin_inff() },
+    { -__builtin_inff(), -__builtin_inff(), -__builtin_inff() },
+};
+
+// + 0: which of -0 and +0 a minimum keeps depends on the order.
+static void settle_bounds(cutis_bounds *bounds)
+{
+    bounds->min.x += 0.0f;
+    bounds->min.y += 0.0f;
+    bounds->min.z += 0.0f;
+    bounds->max.x += 0.0f;
+    bounds->max.y += 0.0f;
+    bounds->max.z += 0.0f;
+}
+
+cutis_result cutis_cpu_skin_run(cutis_device_skin *base, const cutis_skin_frames *frames,
+                                const cutis_skin_outputs *outputs)
+{
+    const cutis_cpu_skin *skin = (const cutis_cpu_skin *)base;
+    cutis_cpu_device *device = (cutis_cpu_device *)base->device;
+    const cutis_skin_layout *layout = skin->layout;
+    cutis_cpu_job job = {
+        .layout = layout,
+        .frames = frames,
+        .block_flags = skin->block_flags,
+        .positions = stream_of(&outputs->positions),
+        .normals = stream_of(&outputs->normals),
+        .tangents = stream_of(&outputs->tangents),
+        .previous = stream_of(&outputs->previous),
+        .bounds = outputs->bounds,
+        .run = device->variant.run,
+    };
+    if (layout->normal_rule == CUTIS_NORMAL_NONE) job.normals.data = NULL;
+    if (!layout->tangents) job.tangents.data = NULL;
+    if (!job.positions.data) job.previous.data = NULL;
+    for (uint32_t i = 0; job.bounds && i < frames->instance_count; i++)
+        job.bounds[i] = EMPTY_BOUNDS;
+    if (frames->instance_count == 0 || layout->block_count == 0) return CUTIS_OK;
+
+    const uint64_t vertex_bytes = (job.positions.data ? 12 : 0) + (job.normals.data ? 12 : 0);
+    const uint64_t written = vertex_bytes * layout->vertex_count * frames->instance_count;
+    job.streaming = written > device->cache_bytes / 2 &&
+                    written + skin->bytes > device->cache_bytes && !job.previous.data;
+    const uint32_t count = split(&job, device->thread_count);
+    if (device->thread_count == 1 || count == 1)
+        for (uint32_t i = 0; i < count; i++) run_task(&job, i);
+    else
+        cutis_cpu_run_tasks(base->device, run_task, &job, count);
+    for (uint32_t i = 0; job.bounds && i < frames->instance_count; i++)
+        settle_bounds(job.bounds + i);
+    return CUTIS_OK;
+}

@@ -1,0 +1,613 @@
+/// The CPU's schedule of blend skinning, compiled once per instruction set (device/room.cmake makes
+/// the wrappers): KERNEL_LANES vertices at a time of blocks of 16 that share a bone list. With one
+/// lane it is the reference: each vertex walks its own influences, no blocks.
+///
+/// Everything but NAME(cutis_cpu_skin) is static, so no code for one instruction set leaks into
+/// another. Invariant: a short cut taken here (one sign per bone, one centre per block) gives the
+/// bits of the kernel text's own way, because it does the same operations on values that are equal
+/// in all lanes.
+#include "device/cpu/cpu.h"
+
+#include "kernel/kernel.h"
+#include "kernel/algebra.h"
+#include "kernel/blend.h"
+
+#include "device/cpu/lanes.h"
+
+#define BLOCK     CUTIS_CPU_BLOCK
+#define SIGNS_MAX 32 // longer lists take their signs lane by lane
+#define OUTLINED  static __attribute__((noinline))
+#define ALWAYS    static inline __attribute__((always_inline))
+
+/// What is the same for all vertices of one instance.
+typedef struct skin_view {
+    const cutis_skin_layout *layout;
+    const float *matrices, *rotations, *duals, *stretches, *centres, *targets;
+    REAL scale, sign; // of an even frame
+    bool linear;      // the blended matrix is needed beside the method
+} skin_view;
+
+/// The bones of the vertices in the lanes.
+typedef struct skin_list {
+    const uint32_t *bone;
+    const float *weight; // of the lanes; the next bone's is BLOCK (one lane: 1) further on
+    uint32_t count;
+    const uint32_t *flips; // sign bit per bone against the first bone, or NULL: lane by lane
+    const float *centre;   // the one centre of all lanes, or NULL
+} skin_list;
+
+/// A vertex in its rest pose, or blended and not yet finished.
+typedef struct skin_vertex {
+    real3 p, n, t;
+    REAL w; // handedness of the tangent
+    REAL n_sign, t_sign;
+} skin_vertex;
+
+#if KERNEL_LANES == 1
+#define LIST_STEP 1
+#else
+#define LIST_STEP BLOCK
+#endif
+#define LIST_WEIGHT(list, i) LOAD((list)->weight + (size_t)(i)*LIST_STEP)
+
+// Walks over the bone list
+// --------------------------------------------------------------------------
+
+FN mat34 list_matrix(const skin_view *view, const skin_list *list)
+{
+    mat34 sum = mat34_zero();
+    for (uint32_t i = 0; i < list->count; i++) {
+        const float *p = view->matrices + 12 * (size_t)list->bone[i];
+        mat34 m;
+        MAT34_AT(m, p, 0);
+        sum = mat34_blend(sum, LIST_WEIGHT(list, i), m);
+    }
+    return sum;
+}
+
+FN sym33 list_stretch(const skin_view *view, const skin_list *list)
+{
+    sym33 sum = sym33_zero();
+    for (uint32_t i = 0; i < list->count; i++) {
+        const float *p = view->stretches + 6 * (size_t)list->bone[i];
+        sym33 s;
+        SYM33_AT(s, p, 0);
+        sum = sym33_blend(sum, LIST_WEIGHT(list, i), s);
+    }
+    return sum;
+}
+
+// Image of the centre: all lanes may share it, then each bone moves one point.
+FN real3 list_image(const skin_view *view, const skin_list *list, real3 c)
+{
+    real3 sum = real3_zero();
+    if (list->centre) {
+        const float *o = list->centre;
+        for (uint32_t i = 0; i < list->count; i++) {
+            const float *m = view->matrices + 12 * (size_t)list->bone[i];
+            REAL w = LIST_WEIGHT(list, i);
+            float x = elem_fma(m[2], o[2], elem_fma(m[1], o[1], elem_fma(m[0], o[0], m[3])));
+            float y = elem_fma(m[6], o[2], elem_fma(m[5], o[1], elem_fma(m[4], o[0], m[7])));
+            float z = elem_fma(m[10], o[2], elem_fma(m[9], o[1], elem_fma(m[8], o[0], m[11])));
+            sum = real3_blend(sum, w, real3_make(SPLAT(x), SPLAT(y), SPLAT(z)));
+        }
+        return sum;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        const float *p = view->matrices + 12 * (size_t)list->bone[i];
+        mat34 m;
+        MAT34_AT(m, p, 0);
+        sum = real3_blend(sum, LIST_WEIGHT(list, i), mat34_point(m, c));
+    }
+    return sum;
+}
+
+FN REAL flipped(REAL w, uint32_t flip)
+{
+    return FROM_BITS(BITS(w) ^ (INT1)flip);
+}
+
+// One bone's dual quaternion; SBS and COR leave the dual part 0 and the compiler drops it.
+FN dual_quat bone_dual(const skin_view *view, uint32_t bone, real3 v, const int formula,
+                       const int uneven)
+{
+    const float *q = view->rotations + 4 * (size_t)bone;
+    dual_quat d;
+    QUAT_AT(d.q, q, 0);
+    d.e = quat_zero();
+    if (formula == CUTIS_FORMULA_DQS && uneven) {
+        const float *p = view->matrices + 12 * (size_t)bone;
+        mat34 m;
+        MAT34_AT(m, p, 0);
+        d = dual_of_image(m, d.q, v);
+    } else if (formula == CUTIS_FORMULA_DQS) {
+        const float *e = view->duals + 4 * (size_t)bone;
+        QUAT_AT(d.e, e, 0);
+    }
+    return d;
+}
+
+// Rare, and as long as the walk itself: kept out of the way.
+OUTLINED void list_settle(const skin_view *view, const skin_list *list, const real3 *v,
+                          const int formula, const int uneven, dual_quat *sum)
+{
+    largest most = largest_zero();
+    for (uint32_t i = 0; i < list->count; i++) {
+        dual_quat d = bone_dual(view, list->bone[i], *v, CUTIS_FORMULA_SBS, 0);
+        if (formula == CUTIS_FORMULA_DQS)
+            d = uneven ? bone_dual(view, list->bone[i], *v, CUTIS_FORMULA_DQS, 1)
+                       : bone_dual(view, list->bone[i], *v, CUTIS_FORMULA_DQS, 0);
+        most = largest_add(most, LIST_WEIGHT(list, i), d);
+    }
+    *sum = turn_settled(*sum, most);
+}
+
+FN dual_quat list_turn(const skin_view *view, const skin_list *list, real3 v, const int formula,
+                       const int uneven)
+{
+    dual_quat sum = dual_quat_zero();
+    if (list->flips) {
+        for (uint32_t i = 0; i < list->count; i++) {
+            dual_quat d = bone_dual(view, list->bone[i], v, formula, uneven);
+            sum = dual_quat_blend(sum, flipped(LIST_WEIGHT(list, i), list->flips[i]), d);
+        }
+    } else {
+        dual_turn t = dual_turn_zero();
+        for (uint32_t i = 0; i < list->count; i++) {
+            dual_quat d = bone_dual(view, list->bone[i], v, formula, uneven);
+            t = dual_turn_add(t, LIST_WEIGHT(list, i), d);
+        }
+        sum = t.sum;
+    }
+    if (__builtin_expect(ANY_LESS(quat_dot(sum.q, sum.q), TURN_DEGENERATE), 0))
+        list_settle(view, list, &v, formula, uneven, &sum);
+    return sum;
+}
+
+// SBS_WEIGHTED: two more walks for the centre.
+FN real3 list_centre(const skin_view *view, const skin_list *list, mat34 b, real3 v)
+{
+    real3 o = real3_zero();
+    REAL most = K(0.0);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const float *p = view->layout->origins + 3 * (size_t)list->bone[i];
+        REAL w = LIST_WEIGHT(list, i);
+        real3 origin;
+        REAL3_AT(origin, p, 0);
+        o = real3_blend(o, w, origin);
+        most = SELECT_LESS(most, w, w, most);
+    }
+    centre_sum s = centre_zero();
+    for (uint32_t i = 0; i < list->count; i++) {
+        const float *p = view->matrices + 12 * (size_t)list->bone[i];
+        mat34 m;
+        MAT34_AT(m, p, 0);
+        s = centre_add(s, LIST_WEIGHT(list, i), m, b, o);
+    }
+    return centre_solve(s, b, o, most, v);
+}
+
+// One vertex per lane
+// -------------------------------------------------------------------------------
+
+FN skin_vertex linear_vertex(const skin_view *view, mat34 m, skin_vertex r, const int uneven,
+                             const int normals, const int extras)
+{
+    skin_vertex out = r;
+    out.p = mat34_point(m, r.p);
+    out.n_sign = out.t_sign = view->sign;
+    if (uneven && (normals || extras)) {
+        shaded s = linear_normal_uneven(m, r.n);
+        out.n = s.v;
+        out.n_sign = s.sign;
+        out.t_sign = K(1.0);
+    } else if (normals) {
+        out.n = mat34_vector(m, r.n);
+    }
+    if (extras) {
+        out.t = mat34_vector(m, r.t);
+        out.w = r.w * out.n_sign;
+    }
+    return out;
+}
+
+FN skin_vertex turned_vertex(const skin_view *view, const skin_list *list, skin_vertex r, real3 c,
+                             mat34 b, const int formula, const int uneven, const int normals,
+                             const int extras)
+{
+    skin_vertex out = r;
+    dual_quat d = list_turn(view, list, r.p, formula, uneven);
+    REAL f = quat_factor(d.q);
+    mat33 q = quat_matrix(d.q, f);
+    real3 to = real3_zero();
+    if (formula == CUTIS_FORMULA_SBS_WEIGHTED) {
+        c = list_centre(view, list, b, r.p);
+        to = mat34_point(b, c);
+    } else if (formula != CUTIS_FORMULA_DQS) {
+        to = list_image(view, list, c);
+    }
+    out.n_sign = out.t_sign = view->sign;
+    if (uneven) {
+        sym33 s = list_stretch(view, list);
+        shaded n = turned_normal_uneven(q, s, r.n);
+        out.p = formula == CUTIS_FORMULA_DQS ? dual_point_uneven(d, f)
+                                             : spherical_point_uneven(q, s, to, r.p, c);
+        out.n = n.v;
+        out.n_sign = n.sign;
+        out.t = turned_tangent_uneven(q, s, r.t);
+        out.t_sign = K(1.0);
+    } else {
+        out.p = formula == CUTIS_FORMULA_DQS ? dual_point(d, f, q, r.p)
+                                             : spherical_point(q, to, r.p, c);
+        if (normals) out.n = mat33_vector(q, r.n);
+        if (extras) out.t = mat33_vector(q, r.t);
+    }
+    if (extras) out.w = r.w * out.n_sign;
+    return out;
+}
+
+// Linear beside the method: normals of the paper's shader, or a blend of both.
+FN skin_vertex mixed_vertex(const cutis_skin_layout *layout, skin_vertex method, skin_vertex linear,
+                            uint32_t slot)
+{
+    if (layout->blend) {
+        REAL f = LOAD(layout->blend + slot);
+        method.p = real3_mix(linear.p, method.p, f);
+        method.n = real3_mix(real3_scaled(linear.n, linear.n_sign),
+                             real3_scaled(method.n, method.n_sign), f);
+        method.t = real3_mix(real3_scaled(linear.t, linear.t_sign),
+                             real3_scaled(method.t, method.t_sign), f);
+        method.n_sign = method.t_sign = K(1.0); // the signs are in the values now
+    }
+    if (layout->linear_normals) {
+        method.n = linear.n;
+        method.n_sign = linear.n_sign;
+    }
+    return method;
+}
+
+FN skin_vertex blended_vertex(const skin_view *view, const skin_list *list, skin_vertex rest,
+                              real3 c, uint32_t slot, const int formula, const int uneven,
+                              const int normals, const int extras)
+{
+    mat34 b = mat34_zero();
+    const bool linear = extras && view->linear;
+    if (formula == CUTIS_FORMULA_LBS || formula == CUTIS_FORMULA_SBS_WEIGHTED || linear)
+        b = list_matrix(view, list);
+    if (formula == CUTIS_FORMULA_LBS) return linear_vertex(view, b, rest, uneven, normals, extras);
+    skin_vertex out = turned_vertex(view, list, rest, c, b, formula, uneven, normals, extras);
+    if (linear)
+        out = mixed_vertex(view->layout, out, linear_vertex(view, b, rest, uneven, normals, extras),
+                           slot);
+    return out;
+}
+
+// Rest data, morphs, centres
+// ------------------------------------------------------------------------
+
+FN real3 planes_at(const float *planes, uint32_t lane)
+{
+    return real3_make(LOAD(planes + lane), LOAD(planes + BLOCK + lane),
+                      LOAD(planes + 2 * BLOCK + lane));
+}
+
+FN void morph_vertex(const skin_view *view, uint32_t block, uint32_t lane, skin_vertex *r)
+{
+    const cutis_skin_layout *layout = view->layout;
+    const size_t planes = 3 + (layout->normals ? 3 : 0) + (layout->tangents ? 3 : 0);
+    for (uint32_t i = layout->morph_first[block]; i < layout->morph_first[block + 1]; i++) {
+        const float weight = view->targets[layout->morph_target[i]];
+        const float *delta = layout->morph_delta + i * planes * BLOCK;
+        if (weight == 0) continue;
+        r->p = morph_add(r->p, SPLAT(weight), planes_at(delta, lane));
+        delta += 3 * BLOCK;
+        if (layout->normals) {
+            r->n = morph_add(r->n, SPLAT(weight), planes_at(delta, lane));
+            delta += 3 * BLOCK;
+        }
+        if (layout->tangents) r->t = morph_add(r->t, SPLAT(weight), planes_at(delta, lane));
+    }
+}
+
+FN skin_vertex rest_vertex(const skin_view *view, uint32_t block, uint32_t lane, const int normals,
+                           const int extras)
+{
+    const cutis_skin_layout *layout = view->layout;
+    skin_vertex r;
+    r.p = planes_at(layout->positions + (size_t)block * 3 * BLOCK, lane);
+    r.n = r.t = real3_zero();
+    r.w = r.n_sign = r.t_sign = K(1.0);
+    if ((normals || extras) && layout->normals)
+        r.n = planes_at(layout->normals + (size_t)block * 3 * BLOCK, lane);
+    if (extras && layout->tangents) {
+        const float *t = layout->tangents_rest + (size_t)block * 4 * BLOCK;
+        r.t = planes_at(t, lane);
+        r.w = LOAD(t + 3 * BLOCK + lane);
+    }
+    if (__builtin_expect(view->targets != NULL, 0)) morph_vertex(view, block, lane, &r);
+    return r;
+}
+
+// The rotation centre of each lane. A vertex without a set has one bone: it is its own centre.
+FN real3 centre_of(const skin_view *view, const skin_list *list, uint32_t block, uint32_t lane,
+                   uint32_t flags, real3 p, const int formula)
+{
+    const cutis_skin_layout *layout = view->layout;
+    if (formula == CUTIS_FORMULA_COR)
+        return planes_at(layout->centres + (size_t)block * 3 * BLOCK, lane);
+    if (formula != CUTIS_FORMULA_SBS || (flags & CUTIS_CPU_BLOCK_NO_SET)) return p;
+    if (list->centre) {
+        real3 c;
+        REAL3_AT(c, list->centre, 0);
+        return c;
+    }
+    // One lane knows no flags, and a skin without sets has no centres to read.
+    if (KERNEL_LANES == 1 && layout->sets[block * BLOCK + lane] == CUTIS_NO_SET) return p;
+    uint32_t index[KERNEL_LANES];
+    float own[KERNEL_LANES]; // 1: the vertex is its own centre
+    for (uint32_t l = 0; l < KERNEL_LANES; l++) {
+        const uint32_t set = layout->sets[block * BLOCK + lane + l];
+        index[l] = set == CUTIS_NO_SET ? 0 : set;
+        own[l] = set == CUTIS_NO_SET ? 1.0f : 0.0f;
+    }
+    real3 c = gather_real3(view->centres, index);
+    return real3_select_less(K(0.5), LOAD(own), p, c);
+}
+
+// Outputs
+// -------------------------------------------------------------------------------------------
+
+typedef struct skin_box {
+    real3 low, high;
+} skin_box;
+
+/// Where the vertices of one instance go.
+typedef struct skin_target {
+    char *positions, *normals, *tangents, *previous;
+    skin_box box;
+} skin_target;
+
+FN void store_vertices(char *data, const cutis_cpu_stream *stream, const uint32_t *vertices,
+                       uint32_t flags, real3 v, bool streaming)
+{
+    if ((flags & CUTIS_CPU_BLOCK_RUN) && stream->stride == 12)
+        store_run((float *)(data + (uint64_t)vertices[0] * 12), v, streaming);
+    else
+        store_scattered(data, stream->stride, vertices, v, K(0.0), 12);
+}
+
+OUTLINED void keep_previous(const cutis_cpu_job *job, const skin_target *target,
+                            const uint32_t *vertices)
+{
+    for (uint32_t l = 0; l < KERNEL_LANES; l++) {
+        if (vertices[l] == CUTIS_NO_VERTEX) continue;
+        memcpy(target->previous + (uint64_t)vertices[l] * job->previous.stride,
+               target->positions + (uint64_t)vertices[l] * job->positions.stride, 12);
+    }
+}
+
+FN void box_add(skin_box *box, real3 p)
+{
+    box->low = real3_make(SELECT_LESS(p.x, box->low.x, p.x, box->low.x),
+                          SELECT_LESS(p.y, box->low.y, p.y, box->low.y),
+                          SELECT_LESS(p.z, box->low.z, p.z, box->low.z));
+    box->high = real3_make(SELECT_LESS(box->high.x, p.x, p.x, box->high.x),
+                           SELECT_LESS(box->high.y, p.y, p.y, box->high.y),
+                           SELECT_LESS(box->high.z, p.z, p.z, box->high.z));
+}
+
+// Padding lanes are no vertices: they get a value that changes no box.
+OUTLINED void box_add_padded(skin_box *box, const real3 *p, const uint32_t *vertices)
+{
+    float valid[KERNEL_LANES];
+    for (uint32_t l = 0; l < KERNEL_LANES; l++)
+        valid[l] = vertices[l] == CUTIS_NO_VERTEX ? 0.0f : 1.0f;
+    REAL v = LOAD(valid);
+    skin_box grown = *box;
+    box_add(&grown, *p);
+    box->low = real3_select_less(K(0.5), v, grown.low, box->low);
+    box->high = real3_select_less(K(0.5), v, grown.high, box->high);
+}
+
+FN void finish_vertices(const cutis_cpu_job *job, const skin_view *view, skin_target *target,
+                        const uint32_t *vertices, uint32_t flags, skin_vertex v, const int normals,
+                        const int extras)
+{
+    const int rule = extras ? (int)view->layout->normal_rule : normals;
+    real3 p = finish_point(v.p, view->scale);
+    if (__builtin_expect(job->previous.data != NULL, 0)) keep_previous(job, target, vertices);
+    if (__builtin_expect(job->positions.data != NULL, 1))
+        store_vertices(target->positions, &job->positions, vertices, flags, p, job->streaming);
+    if (normals && (!extras || job->normals.data)) {
+        real3 n =
+            rule == CUTIS_NORMAL_RAW ? finish_vector(v.n, v.n_sign) : finish_unit(v.n, v.n_sign);
+        store_vertices(target->normals, &job->normals, vertices, flags, n, job->streaming);
+    }
+    if (extras && job->tangents.data) {
+        real3 t =
+            rule == CUTIS_NORMAL_RAW ? finish_vector(v.t, v.t_sign) : finish_unit(v.t, v.t_sign);
+        store_scattered(target->tangents, job->tangents.stride, vertices, t, v.w + K(0.0), 16);
+    }
+    if (__builtin_expect(job->bounds != NULL, 0)) {
+        if (flags & CUTIS_CPU_BLOCK_PADDED)
+            box_add_padded(&target->box, &p, vertices);
+        else
+            box_add(&target->box, p);
+    }
+}
+
+// Ranges of blocks
+// ----------------------------------------------------------------------------------
+
+static skin_view view_of(const cutis_cpu_job *job, uint32_t instance)
+{
+    const cutis_skin_frames *frames = job->frames;
+    const cutis_skin_layout *layout = job->layout;
+    const size_t bones = (size_t)instance * layout->bone_count;
+    skin_view view = { .layout = layout };
+    view.matrices = frames->matrices + 12 * bones;
+    if (frames->rotations) view.rotations = frames->rotations + 4 * bones;
+    if (frames->duals) view.duals = frames->duals + 4 * bones;
+    if (frames->stretches) view.stretches = frames->stretches + 6 * bones;
+    if (frames->centres) view.centres = frames->centres + 4 * (size_t)instance * layout->set_count;
+    if (frames->targets && layout->morph_first)
+        view.targets = frames->targets + (size_t)instance * layout->target_count;
+    view.scale = SPLAT(frames->scales[instance]);
+    view.sign = mirror_sign(view.scale);
+    view.linear = layout->blend || layout->linear_normals;
+    return view;
+}
+
+static char *stream_of(const cutis_cpu_stream *stream, uint32_t instance)
+{
+    return stream->data ? stream->data + instance * stream->instance_stride : NULL;
+}
+
+static skin_target target_of(const cutis_cpu_job *job, uint32_t instance)
+{
+    skin_target target;
+    target.positions = stream_of(&job->positions, instance);
+    target.normals = stream_of(&job->normals, instance);
+    target.tangents = stream_of(&job->tangents, instance);
+    target.previous = stream_of(&job->previous, instance);
+    target.box.low.x = target.box.low.y = target.box.low.z = SPLAT(__builtin_inff());
+    target.box.high.x = target.box.high.y = target.box.high.z = SPLAT(-__builtin_inff());
+    return target;
+}
+
+static void merge_box(const cutis_cpu_job *job, uint32_t instance, const skin_box *box)
+{
+    const real3 ends[2] = { box->low, box->high };
+    float lanes[6][KERNEL_LANES];
+    for (int e = 0; e < 2; e++) {
+        STORE(lanes[3 * e], ends[e].x);
+        STORE(lanes[3 * e + 1], ends[e].y);
+        STORE(lanes[3 * e + 2], ends[e].z);
+    }
+    float low[3], high[3];
+    for (int c = 0; c < 3; c++) {
+        low[c] = lanes[c][0];
+        high[c] = lanes[3 + c][0];
+        for (int l = 1; l < KERNEL_LANES; l++) {
+            if (lanes[c][l] < low[c]) low[c] = lanes[c][l];
+            if (lanes[3 + c][l] > high[c]) high[c] = lanes[3 + c][l];
+        }
+    }
+    cutis_cpu_merge_bounds(job->bounds + instance, low, high);
+}
+
+ALWAYS void skin_lanes(const cutis_cpu_job *job, const skin_view *view, skin_target *target,
+                       const skin_list *list, uint32_t block, uint32_t lane,
+                       const uint32_t *vertices, uint32_t flags, const int formula,
+                       const int uneven, const int normals, const int extras)
+{
+    skin_vertex rest = rest_vertex(view, block, lane, normals, extras);
+    real3 c = centre_of(view, list, block, lane, flags, rest.p, formula);
+    skin_vertex v =
+        blended_vertex(view, list, rest, c, block * BLOCK + lane, formula, uneven, normals, extras);
+    finish_vertices(job, view, target, vertices, flags, v, normals, extras);
+}
+
+#if KERNEL_LANES == 1
+
+ALWAYS void skin_range(const cutis_cpu_job *job, uint32_t instance, uint32_t begin, uint32_t end,
+                       const int formula, const int uneven, const int normals, const int extras)
+{
+    const cutis_skin_layout *layout = job->layout;
+    const skin_view view = view_of(job, instance);
+    skin_target target = target_of(job, instance);
+    const uint64_t last = (uint64_t)end * BLOCK;
+    const uint32_t stop = last < layout->vertex_count ? (uint32_t)last : layout->vertex_count;
+    for (uint32_t v = begin * BLOCK; v < stop; v++) {
+        const uint32_t slot = layout->vertex_slot[v], first = layout->first[v];
+        skin_list list = { layout->bone + first, layout->weight + first,
+                           layout->first[v + 1] - first, NULL, NULL };
+        skin_lanes(job, &view, &target, &list, slot / BLOCK, slot % BLOCK, &v, 0, formula, uneven,
+                   normals, extras);
+    }
+    if (job->bounds) merge_box(job, instance, &target.box);
+}
+
+#else
+
+// Sign bits of the bones against the first one, which all lanes have weight on: the bits of
+// turn_weight.
+FN void list_flips(const skin_view *view, const uint32_t *bone, uint32_t count, uint32_t *flips)
+{
+    const float *a = view->rotations + 4 * (size_t)bone[0];
+    for (uint32_t i = 0; i < count; i++) {
+        const float *b = view->rotations + 4 * (size_t)bone[i];
+        float dot = elem_fma(a[3], b[3], elem_fma(a[2], b[2], elem_fma(a[1], b[1], a[0] * b[0])));
+        flips[i] = dot < 0 ? 0x80000000u : 0;
+    }
+}
+
+ALWAYS void skin_range(const cutis_cpu_job *job, uint32_t instance, uint32_t begin, uint32_t end,
+                       const int formula, const int uneven, const int normals, const int extras)
+{
+    const cutis_skin_layout *layout = job->layout;
+    const skin_view view = view_of(job, instance);
+    skin_target target = target_of(job, instance);
+    uint32_t flips[SIGNS_MAX];
+    for (uint32_t k = begin; k < end; k++) {
+        const uint32_t first = layout->list_first[k], flags = job->block_flags[k];
+        const uint32_t *vertices = layout->vertices + (size_t)k * BLOCK;
+        skin_list list = { layout->list_bone + first, NULL, layout->list_first[k + 1] - first, NULL,
+                           NULL };
+        if (formula != CUTIS_FORMULA_LBS && (flags & CUTIS_CPU_BLOCK_PIVOT) &&
+            list.count <= SIGNS_MAX) {
+            list_flips(&view, list.bone, list.count, flips);
+            list.flips = flips;
+        }
+        if (formula == CUTIS_FORMULA_SBS && (flags & CUTIS_CPU_BLOCK_ONE_SET))
+            list.centre = view.centres + 4 * (size_t)layout->sets[(size_t)k * BLOCK];
+        for (uint32_t lane = 0; lane < BLOCK; lane += KERNEL_LANES) {
+            list.weight = layout->weights + (size_t)first * BLOCK + lane;
+            skin_lanes(job, &view, &target, &list, k, lane, vertices + lane, flags, formula, uneven,
+                       normals, extras);
+        }
+    }
+    if (job->bounds) merge_box(job, instance, &target.box);
+    if (job->streaming) STREAM_END();
+}
+
+#endif
+
+// One function per formula and path; what is rare (uneven frames, tangents, blends) shares one with
+// run-time tests.
+#define RANGE(name, formula, uneven, normals, extras)                                              \
+    OUTLINED void name(const cutis_cpu_job *job, uint32_t instance, uint32_t begin, uint32_t end)  \
+    {                                                                                              \
+        skin_range(job, instance, begin, end, formula, uneven, normals, extras);                   \
+    }
+#define RANGES(name, formula)                                                                      \
+    RANGE(name##_none, formula, 0, CUTIS_NORMAL_NONE, 0)                                           \
+    RANGE(name##_raw, formula, 0, CUTIS_NORMAL_RAW, 0)                                             \
+    RANGE(name##_unit, formula, 0, CUTIS_NORMAL_UNIT, 0)                                           \
+    RANGE(name##_extras, formula, 0, 1, 1)                                                         \
+    RANGE(name##_uneven, formula, 1, 1, 1)                                                         \
+    static const cutis_cpu_run name[5] = { name##_none, name##_raw, name##_unit, name##_extras,    \
+                                           name##_uneven };
+
+RANGES(run_lbs, CUTIS_FORMULA_LBS)
+RANGES(run_sbs, CUTIS_FORMULA_SBS)
+RANGES(run_sbs_weighted, CUTIS_FORMULA_SBS_WEIGHTED)
+RANGES(run_dqs, CUTIS_FORMULA_DQS)
+RANGES(run_cor, CUTIS_FORMULA_COR)
+
+void NAME(cutis_cpu_skin)(const cutis_cpu_job *job, uint32_t instance, uint32_t begin,
+                          uint32_t end);
+
+void NAME(cutis_cpu_skin)(const cutis_cpu_job *job, uint32_t instance, uint32_t begin, uint32_t end)
+{
+    const cutis_skin_layout *layout = job->layout;
+    const cutis_cpu_run *runs = layout->formula == CUTIS_FORMULA_SBS            ? run_sbs
+                                : layout->formula == CUTIS_FORMULA_SBS_WEIGHTED ? run_sbs_weighted
+                                : layout->formula == CUTIS_FORMULA_DQS          ? run_dqs
+                                : layout->formula == CUTIS_FORMULA_COR          ? run_cor
+                                                                                : run_lbs;
+    int path = job->normals.data ? (int)layout->normal_rule : 0;
+    if (job->tangents.data || layout->blend || layout->linear_normals) path = 3;
+    if (job->frames->uneven && job->frames->uneven[instance]) path = 4;
+    runs[path](job, instance, begin, end);
+}

@@ -1,0 +1,134 @@
+/// The public face of devices: checks what every kind needs checked, then calls the kind's
+/// operations.
+///
+/// Invariant: sizes and offsets that reach a device's operations lie within the buffer.
+#include "device/device.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+cutis_result cutis_device_create(cutis_context *context, const cutis_device_options *options,
+                                 cutis_device **out)
+{
+    static const cutis_device_options DEFAULTS;
+    if (!context || !out) return CUTIS_INVALID_ARGUMENT;
+    *out = NULL;
+    if (!options) options = &DEFAULTS;
+    switch (options->kind) {
+    case CUTIS_DEVICE_CPU:
+        return cutis_cpu_device_create(context, options, out);
+    case CUTIS_DEVICE_OPENCL:
+        return cutis_opencl_device_create(context, options, out);
+    case CUTIS_DEVICE_CUDA:
+        return cutis_cuda_device_create(context, options, out);
+    }
+    return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "device: there is no kind %d",
+                      (int)options->kind);
+}
+
+void cutis_device_destroy(cutis_device *device)
+{
+    if (device) device->operations->destroy(device);
+}
+
+cutis_result cutis_device_list(cutis_context *context, uint32_t capacity, cutis_device_info *infos,
+                               uint32_t *count_out)
+{
+    uint32_t count = 0;
+    if (!context || !count_out || (capacity && !infos)) return CUTIS_INVALID_ARGUMENT;
+    cutis_cpu_device_list(context, capacity, infos, &count);
+    cutis_opencl_device_list(context, capacity, infos, &count);
+    cutis_cuda_device_list(context, capacity, infos, &count);
+    *count_out = count;
+    return CUTIS_OK;
+}
+
+cutis_device_info cutis_device_describe(const cutis_device *device)
+{
+    return device->operations->describe(device);
+}
+
+const char *cutis_device_kind_name(cutis_device_kind kind)
+{
+    static const char *const NAMES[] = { "cpu", "opencl", "cuda" };
+    return (unsigned)kind < sizeof NAMES / sizeof NAMES[0] ? NAMES[kind] : "unknown";
+}
+
+const char *cutis_isa_name(cutis_isa isa)
+{
+    static const char *const NAMES[] = {
+        "auto", "scalar", "sse2", "neon", "avx2", "avx512", "wasm"
+    };
+    return (unsigned)isa < sizeof NAMES / sizeof NAMES[0] ? NAMES[isa] : "unknown";
+}
+
+cutis_result cutis_device_finish(cutis_device *device)
+{
+    return device->operations->finish(device);
+}
+
+void cutis_device_native(const cutis_device *device, uint64_t *context, uint64_t *queue)
+{
+    device->operations->native(device, context, queue);
+}
+
+// Buffers
+// -------------------------------------------------------------------------------------------
+
+cutis_result cutis_buffer_create(cutis_device *device, uint64_t size, cutis_buffer **out)
+{
+    if (!device || !out) return CUTIS_INVALID_ARGUMENT;
+    *out = NULL;
+    if (size == 0)
+        return cutis_fail(device->context, CUTIS_INVALID_ARGUMENT, "device: a buffer of 0 bytes");
+    return device->operations->buffer_create(device, size, 0, out);
+}
+
+cutis_result cutis_buffer_wrap(cutis_device *device, uint64_t handle, uint64_t size,
+                               cutis_buffer **out)
+{
+    if (!device || !out) return CUTIS_INVALID_ARGUMENT;
+    *out = NULL;
+    if (handle == 0 || size == 0)
+        return cutis_fail(device->context, CUTIS_INVALID_ARGUMENT,
+                          "device: wrapping a null handle or 0 bytes");
+    return device->operations->buffer_create(device, size, handle, out);
+}
+
+void cutis_buffer_destroy(cutis_buffer *buffer)
+{
+    if (buffer) buffer->device->operations->buffer_destroy(buffer);
+}
+
+static cutis_result check_range(const cutis_buffer *buffer, uint64_t offset, const void *data,
+                                uint64_t size)
+{
+    if (!buffer) return CUTIS_INVALID_ARGUMENT;
+    if ((data || size == 0) && offset <= buffer->size && size <= buffer->size - offset)
+        return CUTIS_OK;
+    return cutis_fail(buffer->device->context, CUTIS_INVALID_ARGUMENT,
+                      "device: bytes %llu + %llu of a buffer of %llu, or no memory for them",
+                      (unsigned long long)offset, (unsigned long long)size,
+                      (unsigned long long)buffer->size);
+}
+
+cutis_result cutis_buffer_write(cutis_buffer *buffer, uint64_t offset, const void *data,
+                                uint64_t size)
+{
+    cutis_result result = check_range(buffer, offset, data, size);
+    if (result != CUTIS_OK || size == 0) return result;
+    return buffer->device->operations->buffer_write(buffer, offset, data, size);
+}
+
+cutis_result cutis_buffer_read(cutis_buffer *buffer, uint64_t offset, void *data, uint64_t size)
+{
+    cutis_result result = check_range(buffer, offset, data, size);
+    if (result != CUTIS_OK || size == 0) return result;
+    return buffer->device->operations->buffer_read(buffer, offset, data, size);
+}
+
+uint64_t cutis_buffer_handle(const cutis_buffer *buffer)
+{
+    return buffer->handle;
+}

@@ -1,0 +1,23 @@
+# The CPU's schedule is one text, compiled once per instruction set: a wrapper each, with its flags.
+set(variants "scalar 1")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
+  list(APPEND variants "scalar_fma 1 -mfma" "sse2 4 -msse2" "sse2_fma 4 -mfma" "avx2 8 -mavx2 -mfma"
+       "avx512 16 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512")
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  list(APPEND variants "neon 4")
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "wasm")
+  list(APPEND variants "wasm 4 -msimd128")
+endif()
+foreach(variant ${variants})
+  string(REPLACE " " ";" words ${variant})
+  list(POP_FRONT words isa lanes)
+  set(wrapper ${PROJECT_BINARY_DIR}/cpu_skin_${isa}.c)
+  file(CONFIGURE OUTPUT ${wrapper} CONTENT
+"// Made by src/device/room.cmake: the CPU schedule for ${isa}.
+#define KERNEL_LANES ${lanes}
+#define NAME(x) x##_${isa}
+#include \"device/cpu/skin_schedule.h\"
+")
+  set_source_files_properties(${wrapper} PROPERTIES COMPILE_OPTIONS "${words}")
+  list(APPEND ROOM_SOURCES ${wrapper})
+endforeach()
