@@ -1,0 +1,137 @@
+/// What a binding is inside the deform room: the layout a device runs, and everything a frame is
+/// prepared with.
+///
+/// Invariant: after cutis_bind only workspaces change, each by the one call that holds it; all
+/// indices are in range.
+#ifndef CUTIS_DEFORM_BINDING_H
+#define CUTIS_DEFORM_BINDING_H
+
+#include <stdatomic.h>
+
+#include <cutis/deform.h>
+
+#include "device/device.h"
+
+/// Memory of one cutis_deform call. All arrays hold `capacity` instances.
+typedef struct cutis_workspace {
+    atomic_flag busy;
+    double *worlds;   ///< 12 per step and lane
+    double *palettes; ///< 12 per bone: world * inverse bind
+    float *matrices, *rotations, *duals, *stretches, *centres, *scales, *targets;
+    uint32_t *uneven;
+} cutis_workspace;
+
+/// Distinct ascending bone lists, numbered in first-seen order.
+typedef struct cutis_set_table {
+    cutis_context *context;
+    uint32_t count;
+    uint32_t *first; ///< count + 1, into `bone`
+    uint32_t *bone;
+    uint32_t *slots; ///< open addressing: set + 1, or 0
+    size_t first_capacity, bone_capacity, slot_capacity;
+} cutis_set_table;
+
+typedef struct cutis_bound_memory {
+    void *memory;
+    size_t size;
+} cutis_bound_memory;
+
+struct cutis_binding {
+    cutis_context *context;
+    cutis_device *device;
+    const cutis_model *model;
+    cutis_bind_options options;
+    cutis_skin_layout layout;
+    cutis_device_skin *skin;
+
+    // The way from local transforms to bones: nodes that bones hang on, parents first.
+    uint32_t node_count, step_count;
+    uint32_t *step_node;
+    int32_t *step_parent;       ///< step, or -1
+    const double **step_matrix; ///< fixed local matrix, or NULL: take the pose's transform
+
+    uint32_t bone_count;
+    uint32_t *bone_node, *bone_step;
+    int32_t *bone_parent;   ///< nearest bone above of the same skin, or -1
+    uint8_t *bone_used;     ///< some vertex has weight on it
+    uint8_t *bone_plain;    ///< its inverse bind is the identity
+    double *inverse_binds;  ///< 12 per bone
+    double *bind_rotations; ///< w x y z of the polar rotation of the inverse bind
+    double *origins;        ///< 3 per bone: rest origin, from inverse(inverse bind)
+
+    // Bone sets of two or more, first-seen order.
+    uint32_t set_count, large_set_count, max_influences;
+    uint32_t *set_first, *set_bone;
+    double *set_reference; ///< 3 per set: the point c0 of the centre
+    double centre_limit;   ///< largest |r_c - c0| that is believed
+
+    float *rest_targets; ///< target_count
+    uint32_t capacity;   ///< instances per chunk
+    uint32_t lane_count; ///< tasks that prepare instances at the same time
+    uint32_t workspace_count;
+    cutis_workspace *workspaces;
+    atomic_uint_fast64_t solve_count; ///< centres solved so far (tests count them)
+
+    uint64_t memory_bytes;
+    cutis_bound_memory *memory; ///< everything cutis_binding_alloc gave out
+    size_t memory_count, memory_capacity;
+};
+
+/// Zeroed memory that lives as long as the binding; NULL with the context's error set.
+void *cutis_binding_alloc(cutis_binding *binding, size_t count, size_t item);
+
+// bones.c
+/// @param skin_bone per skin: bone of its first joint; @param node_bone per node: its bone.
+/// UINT32_MAX: none
+cutis_result cutis_bind_bones(cutis_binding *binding, uint32_t *skin_bone, uint32_t *node_bone);
+
+// influences.c: layout.first, bone, weight
+cutis_result cutis_bind_influences(cutis_binding *binding, const uint32_t *skin_bone,
+                                   const uint32_t *node_bone);
+
+// sets.c
+bool cutis_set_table_find(cutis_set_table *table, const uint32_t *bones, uint32_t count,
+                          uint32_t *set);
+void cutis_set_table_release(cutis_set_table *table);
+cutis_result cutis_bind_sets(cutis_binding *binding, cutis_set_table *table, uint32_t *vertex_set,
+                             uint32_t *centre);
+
+// pack.c: layout.block_count, vertices, list_first, list_bone
+cutis_result cutis_bind_pack(cutis_binding *binding, const cutis_set_table *table,
+                             const uint32_t *vertex_set);
+
+// layout.c: the planes of the layout
+cutis_result cutis_bind_layout(cutis_binding *binding, const uint32_t *vertex_set,
+                               const uint32_t *centre, const double *centres);
+
+// morph.c: target lists of the layout, rest weights
+cutis_result cutis_bind_morphs(cutis_binding *binding);
+
+// cor.c: one rest centre per vertex, 3 doubles each
+cutis_result cutis_bind_centres(cutis_binding *binding, double *centres);
+
+// palette.c
+/// World * inverse bind of every bone. @param worlds step_count * 12 of scratch
+void cutis_palette_local(const cutis_binding *binding, const cutis_transform *local, double *worlds,
+                         double *palette);
+void cutis_palette_world(const cutis_binding *binding, const cutis_mat34 *world, double *palette);
+/// The rotation a bone has by its local rotations alone, for bones whose matrix defines none. w x y
+/// z
+void cutis_palette_rotation(const cutis_binding *binding, const cutis_transform *local,
+                            uint32_t bone, double *quat);
+
+// frame.c
+/// Bone data of instances [first, first + count) into the workspace.
+/// @return false if a bone matrix is not finite in float
+bool cutis_frames_prepare(const cutis_binding *binding, cutis_workspace *workspace,
+                          const cutis_poses *poses, uint32_t first, uint32_t count);
+/// floats per instance of each array, for sizing workspaces
+bool cutis_workspace_create(cutis_binding *binding, cutis_workspace *workspace);
+
+// centre.c
+/// The rotation centre of a bone set: least squares about `reference` (blending spec 4.2).
+/// @param palette 12 doubles per bone; @param limit safety clamp on the distance from the reference
+void cutis_centre_solve(const double *palette, const uint32_t *bones, uint32_t count,
+                        const double *reference, double limit, double *centre);
+
+#endif

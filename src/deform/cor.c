@@ -1,0 +1,365 @@
+/// Optimized centres of rotation: for every vertex the mean of the surface that is weighted alike
+/// (blending spec 6).
+///
+/// The similarity of two weight vectors is a sum over bone pairs, so triangles are kept in buckets
+/// by pair, and a vertex visits the buckets of its own pairs. Vertices with equal weights share a
+/// centre. Invariant: double throughout, sums in a fixed order with four partial sums, exp of our
+/// own: the same bits for any number of threads.
+#include "base/error.h"
+#include "base/memory.h"
+#include "deform/binding.h"
+#include "math/exponential.h"
+#include "math/mat3.h"
+
+#include <string.h>
+
+static const double SIGMA = 0.1;
+// Edges whose ends differ more than this in weights are split for the integral.
+static const double WEIGHT_STEP = 0.1;
+#define LEVELS 8
+// Less similar surface than this part of the whole: no centre, the vertex is as good as rigid.
+static const double NO_CENTRE = 1e-12;
+#define INFLUENCE_LIMIT   64u
+#define CORNER_BONES      (3 * INFLUENCE_LIMIT)
+#define VERTICES_PER_TASK 32
+#define TASKS_PER_BATCH   64
+
+typedef struct corner {
+    double point[3];
+    double weights[CORNER_BONES];
+} corner;
+
+typedef struct piece {
+    corner corners[3];
+    int level;
+} piece;
+
+typedef struct centre_job {
+    const cutis_binding *binding;
+    const float *positions; ///< 3 per output vertex
+    cutis_set_table pairs;  ///< lists of two bones
+    uint32_t unique_count;
+    uint32_t *unique;                      ///< one vertex of each weight vector
+    uint32_t *same_as;                     ///< per vertex: index into `unique`
+    uint32_t *pair_first, *pair;           ///< per unique vertex: its pairs, in order
+    size_t *bucket_first;                  ///< pairs + 1, in multiples of 4
+    size_t *bucket_used;                   ///< entries written so far
+    double *wj, *wk, *area, *cx, *cy, *cz; ///< per entry; c: centroid times area
+    double total_area;
+    double *unique_centres; ///< 3 each
+    piece *stack;           ///< LEVELS + 2
+    uint32_t first_task;
+} centre_job;
+
+/// Weight vectors with equal bones and bits are one; found by hashing.
+static cutis_result find_unique(centre_job *job, cutis_arena *arena)
+{
+    const cutis_skin_layout *layout = &job->binding->layout;
+    size_t slots = 64;
+    while (slots < 2 * (size_t)layout->vertex_count) slots *= 2;
+    uint32_t *table = cutis_arena_alloc(arena, slots, sizeof *table);
+    job->unique = cutis_arena_alloc(arena, layout->vertex_count, sizeof *job->unique);
+    job->same_as = cutis_arena_alloc(arena, layout->vertex_count, sizeof *job->same_as);
+    if (!table || !job->unique || !job->same_as) return cutis_alloc_result(job->binding->context);
+    memset(table, 0, slots * sizeof *table);
+    for (uint32_t v = 0; v < layout->vertex_count; v++) {
+        uint32_t first = layout->first[v], count = layout->first[v + 1] - first;
+        uint64_t hash = count;
+        for (uint32_t i = first; i < first + count; i++) {
+            uint32_t bits;
+            memcpy(&bits, &layout->weight[i], sizeof bits);
+            hash = (hash ^ ((uint64_t)layout->bone[i] << 32 | bits)) * 0x9e3779b97f4a7c15u;
+            hash ^= hash >> 31;
+        }
+        size_t at = hash & (slots - 1);
+        for (; table[at]; at = (at + 1) & (slots - 1)) {
+            uint32_t u = job->unique[table[at] - 1], other = layout->first[u];
+            if (layout->first[u + 1] - other == count &&
+                memcmp(layout->bone + first, layout->bone + other, count * sizeof(uint32_t)) == 0 &&
+                memcmp(layout->weight + first, layout->weight + other, count * sizeof(float)) == 0)
+                break;
+        }
+        if (!table[at]) {
+            job->unique[job->unique_count] = v;
+            table[at] = ++job->unique_count;
+        }
+        job->same_as[v] = table[at] - 1;
+    }
+    return CUTIS_OK;
+}
+
+/// Number the bone pairs of all weight vectors.
+static cutis_result find_pairs(centre_job *job, cutis_arena *arena)
+{
+    const cutis_skin_layout *layout = &job->binding->layout;
+    uint64_t total = 0;
+    for (uint32_t u = 0; u < job->unique_count; u++) {
+        uint32_t v = job->unique[u];
+        uint64_t count = layout->first[v + 1] - layout->first[v];
+        total += count * (count - 1) / 2;
+    }
+    if (total > INT32_MAX)
+        return cutis_fail(job->binding->context, CUTIS_LIMIT_EXCEEDED,
+                          "bind: cor: too many pairs of influences; use max_influences");
+    job->pair_first = cutis_arena_alloc(arena, (size_t)job->unique_count + 1, sizeof(uint32_t));
+    job->pair = cutis_arena_alloc(arena, (size_t)total, sizeof(uint32_t));
+    if (!job->pair_first || !job->pair) return cutis_alloc_result(job->binding->context);
+    uint32_t used = 0;
+    for (uint32_t u = 0; u < job->unique_count; u++) {
+        uint32_t v = job->unique[u], end = layout->first[v + 1];
+        job->pair_first[u] = used;
+        for (uint32_t j = layout->first[v]; j < end; j++)
+            for (uint32_t k = j + 1; k < end; k++) {
+                uint32_t bones[2] = { layout->bone[j], layout->bone[k] };
+                if (!cutis_set_table_find(&job->pairs, bones, 2, &job->pair[used++]))
+                    return cutis_alloc_result(job->binding->context);
+            }
+    }
+    job->pair_first[job->unique_count] = used;
+    return CUTIS_OK;
+}
+
+/// The ascending union of the corners' bones, and each corner's weights on it. @return how many
+/// bones
+static uint32_t load_triangle(const centre_job *job, const uint32_t *triangle, uint32_t *bones,
+                              piece *out)
+{
+    const cutis_skin_layout *layout = &job->binding->layout;
+    uint32_t at[3], count = 0;
+    for (int c = 0; c < 3; c++) at[c] = layout->first[triangle[c]];
+    for (;;) {
+        uint32_t bone = UINT32_MAX;
+        for (int c = 0; c < 3; c++)
+            if (at[c] < layout->first[triangle[c] + 1] && layout->bone[at[c]] < bone)
+                bone = layout->bone[at[c]];
+        if (bone == UINT32_MAX) break;
+        for (int c = 0; c < 3; c++) {
+            bool has = at[c] < layout->first[triangle[c] + 1] && layout->bone[at[c]] == bone;
+            out->corners[c].weights[count] = has ? layout->weight[at[c]++] : 0.0;
+        }
+        bones[count++] = bone;
+    }
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < 3; i++)
+            out->corners[c].point[i] = job->positions[3 * (size_t)triangle[c] + i];
+    out->level = 0;
+    return count;
+}
+
+static double weight_distance(const corner *a, const corner *b, uint32_t count)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += (a->weights[i] - b->weights[i]) * (a->weights[i] - b->weights[i]);
+    return sum;
+}
+
+/// Put one small triangle into the buckets of its pairs (or, while counting, only count).
+static bool emit(centre_job *job, const piece *p, const uint32_t *bones, uint32_t count, bool fill)
+{
+    double u[3], v[3], n[3], centroid[3], weights[CORNER_BONES];
+    for (int i = 0; i < 3; i++) {
+        u[i] = p->corners[1].point[i] - p->corners[0].point[i];
+        v[i] = p->corners[2].point[i] - p->corners[0].point[i];
+        centroid[i] =
+            (p->corners[0].point[i] + p->corners[1].point[i] + p->corners[2].point[i]) / 3.0;
+    }
+    double3_cross(u, v, n);
+    double area = 0.5 * sqrt(double3_dot(n, n));
+    if (!(area > 0.0)) return true;
+    if (fill) job->total_area += area;
+    for (uint32_t i = 0; i < count; i++)
+        weights[i] =
+            (p->corners[0].weights[i] + p->corners[1].weights[i] + p->corners[2].weights[i]) / 3.0;
+    for (uint32_t j = 0; j < count; j++)
+        for (uint32_t k = j + 1; k < count; k++) {
+            uint32_t pair, both[2] = { bones[j], bones[k] };
+            if (!(weights[j] * weights[k] > 0.0)) continue;
+            if (!cutis_set_table_find(&job->pairs, both, 2, &pair)) return false;
+            size_t at = job->bucket_first[pair] + job->bucket_used[pair]++;
+            if (!fill) continue;
+            job->wj[at] = weights[j], job->wk[at] = weights[k], job->area[at] = area;
+            job->cx[at] = area * centroid[0];
+            job->cy[at] = area * centroid[1];
+            job->cz[at] = area * centroid[2];
+        }
+    return true;
+}
+
+/// Halve the edge whose ends differ most in weights until none differs by more than the step.
+static bool refine(centre_job *job, const uint32_t *bones, uint32_t count, bool fill)
+{
+    uint32_t height = 1;
+    while (height > 0) {
+        piece *top = &job->stack[height - 1];
+        double worst = WEIGHT_STEP * WEIGHT_STEP;
+        int edge = -1;
+        for (int e = 0; e < 3 && top->level < LEVELS; e++) {
+            double d = weight_distance(&top->corners[e], &top->corners[(e + 1) % 3], count);
+            if (d > worst) worst = d, edge = e;
+        }
+        if (edge < 0) {
+            height--;
+            if (!emit(job, top, bones, count, fill)) return false;
+            continue;
+        }
+        piece *other = &job->stack[height++];
+        corner *a = &top->corners[edge], *b = &top->corners[(edge + 1) % 3], middle;
+        for (int i = 0; i < 3; i++) middle.point[i] = 0.5 * (a->point[i] + b->point[i]);
+        for (uint32_t i = 0; i < count; i++)
+            middle.weights[i] = 0.5 * (a->weights[i] + b->weights[i]);
+        top->level++;
+        *other = *top;
+        top->corners[(edge + 1) % 3] = middle;
+        other->corners[edge] = middle;
+    }
+    return true;
+}
+
+static bool visit_triangles(centre_job *job, const uint32_t *triangles, uint64_t count, bool fill)
+{
+    uint32_t bones[CORNER_BONES];
+    for (uint64_t t = 0; t < count; t++) {
+        uint32_t bone_count = load_triangle(job, triangles + 3 * t, bones, &job->stack[0]);
+        if (bone_count > 1 && !refine(job, bones, bone_count, fill)) return false;
+    }
+    return true;
+}
+
+/// Pairs that only small triangles have (no vertex) are numbered too, so that emit never meets a
+/// new one.
+static bool number_triangle_pairs(centre_job *job, const uint32_t *triangles, uint64_t count)
+{
+    uint32_t bones[CORNER_BONES], pair;
+    for (uint64_t t = 0; t < count; t++) {
+        uint32_t n = load_triangle(job, triangles + 3 * t, bones, &job->stack[0]);
+        for (uint32_t j = 0; j < n; j++)
+            for (uint32_t k = j + 1; k < n; k++) {
+                uint32_t both[2] = { bones[j], bones[k] };
+                if (!cutis_set_table_find(&job->pairs, both, 2, &pair)) return false;
+            }
+    }
+    return true;
+}
+
+static cutis_result fill_buckets(centre_job *job, cutis_arena *arena)
+{
+    cutis_context *context = job->binding->context;
+    uint64_t count = cutis_model_triangle_count(job->binding->model);
+    uint32_t *triangles = cutis_arena_alloc(arena, (size_t)count, 3 * sizeof *triangles);
+    job->stack = cutis_arena_alloc(arena, LEVELS + 2, sizeof *job->stack);
+    if (!triangles || !job->stack) return cutis_alloc_result(context);
+    cutis_model_triangles(job->binding->model, triangles);
+    if (!number_triangle_pairs(job, triangles, count)) return cutis_alloc_result(context);
+    size_t pairs = job->pairs.count;
+    job->bucket_first = cutis_arena_alloc(arena, pairs + 1, sizeof *job->bucket_first);
+    job->bucket_used = cutis_arena_alloc(arena, pairs + 1, sizeof *job->bucket_used);
+    if (!job->bucket_first || !job->bucket_used) return cutis_alloc_result(context);
+    memset(job->bucket_first, 0, (pairs + 1) * sizeof *job->bucket_first);
+    memset(job->bucket_used, 0, (pairs + 1) * sizeof *job->bucket_used);
+    if (!visit_triangles(job, triangles, count, false)) return cutis_alloc_result(context);
+    for (size_t p = 0; p < pairs; p++) {
+        job->bucket_first[p + 1] = job->bucket_first[p] + (job->bucket_used[p] + 3) / 4 * 4;
+        job->bucket_used[p] = 0;
+    }
+    size_t entries = job->bucket_first[pairs];
+    double **arrays[6] = { &job->wj, &job->wk, &job->area, &job->cx, &job->cy, &job->cz };
+    for (int i = 0; i < 6; i++) {
+        *arrays[i] = cutis_arena_alloc(arena, entries, sizeof(double));
+        if (!*arrays[i]) return cutis_alloc_result(context);
+        memset(*arrays[i], 0, entries * sizeof(double)); // what pads a bucket has no area
+    }
+    return visit_triangles(job, triangles, count, true) ? CUTIS_OK : cutis_alloc_result(context);
+}
+
+static inline double4 load4(const double *p)
+{
+    double4 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/// Add one bucket for a vertex with weights a, b on the pair.
+static void add_bucket(const centre_job *job, uint32_t pair, double a, double b, double4 sums[4])
+{
+    const double4 zero = { 0 };
+    double4 av = a + zero, bv = b + zero, factor = a * b + zero;
+    double sharp = -1.0 / (SIGMA * SIGMA);
+    for (size_t i = job->bucket_first[pair]; i < job->bucket_first[pair + 1]; i += 4) {
+        double4 wj = load4(job->wj + i), wk = load4(job->wk + i);
+        double4 apart = av * wk - bv * wj;
+        double4 s = factor * (wj * wk) * exp_negative4(apart * apart * sharp);
+        sums[0] += s * load4(job->cx + i);
+        sums[1] += s * load4(job->cy + i);
+        sums[2] += s * load4(job->cz + i);
+        sums[3] += s * load4(job->area + i);
+    }
+}
+
+static void solve_vertices(void *data, uint32_t index)
+{
+    const centre_job *job = data;
+    const cutis_skin_layout *layout = &job->binding->layout;
+    uint32_t begin = (job->first_task + index) * VERTICES_PER_TASK;
+    for (uint32_t u = begin; u < begin + VERTICES_PER_TASK && u < job->unique_count; u++) {
+        uint32_t v = job->unique[u], end = layout->first[v + 1], pair = job->pair_first[u];
+        double4 sums[4] = { { 0 }, { 0 }, { 0 }, { 0 } };
+        for (uint32_t j = layout->first[v]; j < end; j++)
+            for (uint32_t k = j + 1; k < end; k++)
+                add_bucket(job, job->pair[pair++], layout->weight[j], layout->weight[k], sums);
+        double total[4];
+        for (int c = 0; c < 4; c++)
+            total[c] = (sums[c][0] + sums[c][1]) + (sums[c][2] + sums[c][3]);
+        double *centre = job->unique_centres + 3 * (size_t)u;
+        bool found = total[3] > NO_CENTRE * job->total_area;
+        for (int c = 0; c < 3; c++) centre[c] = found ? total[c] / total[3] : NAN;
+    }
+}
+
+static cutis_result solve_all(centre_job *job)
+{
+    cutis_device *device = job->binding->device;
+    uint32_t tasks = (job->unique_count + VERTICES_PER_TASK - 1) / VERTICES_PER_TASK;
+    for (uint32_t t = 0; t < tasks; t += TASKS_PER_BATCH) {
+        cutis_result result =
+            cutis_progress(job->binding->context, "centres of rotation", (double)t / tasks);
+        if (result != CUTIS_OK) return result;
+        job->first_task = t;
+        device->operations->run_tasks(device, solve_vertices, job,
+                                      tasks - t < TASKS_PER_BATCH ? tasks - t : TASKS_PER_BATCH);
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_bind_centres(cutis_binding *binding, double *centres)
+{
+    cutis_context *context = binding->context;
+    uint32_t vertices = binding->layout.vertex_count;
+    if (binding->max_influences > INFLUENCE_LIMIT)
+        return cutis_fail(
+            context, CUTIS_UNSUPPORTED,
+            "bind: cor takes at most %u influences, a vertex has %u; use max_influences",
+            INFLUENCE_LIMIT, (unsigned)binding->max_influences);
+    cutis_arena arena = { .context = context };
+    centre_job job = { .binding = binding, .pairs = { .context = context } };
+    float *positions = cutis_arena_alloc(&arena, vertices, 3 * sizeof *positions);
+    cutis_result result = positions ? CUTIS_OK : cutis_alloc_result(context);
+    if (result != CUTIS_OK) goto done;
+    cutis_model_file_positions(binding->model, positions);
+    job.positions = positions;
+    result = find_unique(&job, &arena);
+    if (result == CUTIS_OK) result = find_pairs(&job, &arena);
+    if (result == CUTIS_OK) result = fill_buckets(&job, &arena);
+    if (result != CUTIS_OK) goto done;
+    job.unique_centres = cutis_arena_alloc(&arena, job.unique_count, 3 * sizeof(double));
+    result = job.unique_centres ? solve_all(&job) : cutis_alloc_result(context);
+    for (size_t v = 0; result == CUTIS_OK && v < vertices; v++) {
+        const double *centre = job.unique_centres + 3 * (size_t)job.same_as[v];
+        for (size_t c = 0; c < 3; c++)
+            centres[3 * v + c] = isnan(centre[0]) ? positions[3 * v + c] : centre[c];
+    }
+done:
+    cutis_set_table_release(&job.pairs);
+    cutis_arena_release(&arena);
+    return result;
+}

@@ -1,0 +1,211 @@
+/// Fills the planes of a layout: weights, rest positions, normals, tangents, centres, morph
+/// targets, block by block. Invariant: padding lanes hold weight 1 on the first list bone and zeros
+/// elsewhere.
+#include "base/error.h"
+#include "base/memory.h"
+#include "deform/binding.h"
+
+#include <math.h>
+#include <string.h>
+
+// File normals this far from unit length (squared) are scaled to it; closer ones keep their bits.
+static const float UNIT_SLACK = 1e-4f;
+
+/// Rest data of one output frame in output order; released when the planes are filled.
+typedef struct rest_data {
+    float *positions, *normals, *tangents;
+} rest_data;
+
+/// Area-weighted normals of a primitive without its own; vertices on no triangle get zero.
+static void face_normals(const cutis_primitive *primitive, float *normals)
+{
+    memset(normals, 0, (size_t)primitive->vertex_count * 3 * sizeof *normals);
+    if (primitive->topology != CUTIS_TOPOLOGY_TRIANGLES) return;
+    for (uint32_t t = 0; t + 2 < primitive->index_count; t += 3) {
+        const uint32_t *index = primitive->indices + t;
+        const float *a = primitive->positions + 3 * (size_t)index[0];
+        const float *b = primitive->positions + 3 * (size_t)index[1];
+        const float *c = primitive->positions + 3 * (size_t)index[2];
+        double u[3], v[3];
+        for (int i = 0; i < 3; i++) u[i] = (double)b[i] - a[i], v[i] = (double)c[i] - a[i];
+        double n[3] = { u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
+                        u[0] * v[1] - u[1] * v[0] };
+        for (int k = 0; k < 3; k++)
+            for (int i = 0; i < 3; i++) normals[3 * (size_t)index[k] + i] += (float)n[i];
+    }
+}
+
+static void make_unit(float *normals, uint32_t count, bool all)
+{
+    for (uint32_t v = 0; v < count; v++) {
+        float *n = normals + 3 * (size_t)v;
+        double square = (double)n[0] * n[0] + (double)n[1] * n[1] + (double)n[2] * n[2];
+        if (square == 0.0 || (!all && fabs(square - 1.0) <= UNIT_SLACK)) continue;
+        double scale = 1.0 / sqrt(square);
+        for (int i = 0; i < 3; i++) n[i] = (float)(n[i] * scale);
+    }
+}
+
+static void gather_primitive(const cutis_primitive *primitive, const rest_data *rest, size_t vertex)
+{
+    size_t count = primitive->vertex_count;
+    memcpy(rest->positions + 3 * vertex, primitive->positions, 3 * count * sizeof(float));
+    if (rest->normals) {
+        float *normals = rest->normals + 3 * vertex;
+        if (primitive->normals)
+            memcpy(normals, primitive->normals, 3 * count * sizeof(float));
+        else
+            face_normals(primitive, normals);
+        make_unit(normals, primitive->vertex_count, !primitive->normals);
+    }
+    if (rest->tangents && primitive->tangents)
+        memcpy(rest->tangents + 4 * vertex, primitive->tangents, 4 * count * sizeof(float));
+}
+
+static void gather_rest(const cutis_binding *binding, const rest_data *rest)
+{
+    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_instance *instances;
+    uint32_t count = cutis_model_instances(binding->model, &instances);
+    for (uint32_t i = 0; i < count; i++) {
+        const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
+        size_t vertex = instances[i].vertex_first;
+        for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+            gather_primitive(&mesh->primitives[p], rest, vertex);
+            vertex += mesh->primitives[p].vertex_count;
+        }
+    }
+}
+
+/// `width` floats per vertex into `width` planes per block.
+static void fill_planes(const cutis_skin_layout *layout, const float *values, uint32_t width,
+                        float *planes)
+{
+    size_t size = layout->block_size;
+    for (size_t slot = 0; slot < layout->block_count * size; slot++) {
+        uint32_t v = layout->vertices[slot];
+        if (v == CUTIS_NO_VERTEX) continue;
+        float *lane = planes + slot / size * size * width + slot % size;
+        for (uint32_t c = 0; c < width; c++) lane[c * size] = values[(size_t)v * width + c];
+    }
+}
+
+static void fill_weights(const cutis_skin_layout *layout, float *weights)
+{
+    size_t size = layout->block_size;
+    for (size_t k = 0; k < layout->block_count; k++) {
+        uint32_t first = layout->list_first[k], end = layout->list_first[k + 1];
+        for (size_t l = 0; l < size; l++) {
+            uint32_t v = layout->vertices[k * size + l];
+            if (v == CUTIS_NO_VERTEX) {
+                weights[first * size + l] = 1.0f;
+                continue;
+            }
+            uint32_t entry = first;
+            for (uint32_t i = layout->first[v]; i < layout->first[v + 1]; i++) {
+                while (entry < end && layout->list_bone[entry] != layout->bone[i]) entry++;
+                weights[entry * size + l] = layout->weight[i];
+            }
+        }
+    }
+}
+
+static cutis_result fill_slots(cutis_binding *binding, const uint32_t *vertex_set,
+                               const uint32_t *centre)
+{
+    cutis_skin_layout *layout = &binding->layout;
+    size_t slots = (size_t)layout->block_count * layout->block_size;
+    uint32_t *vertex_slot = cutis_binding_alloc(binding, layout->vertex_count, sizeof *vertex_slot);
+    if (!vertex_slot) return cutis_alloc_result(binding->context);
+    for (size_t slot = 0; slot < slots; slot++)
+        if (layout->vertices[slot] != CUTIS_NO_VERTEX)
+            vertex_slot[layout->vertices[slot]] = (uint32_t)slot;
+    layout->vertex_slot = vertex_slot;
+    if (layout->formula == CUTIS_FORMULA_SBS) {
+        uint32_t *sets = cutis_binding_alloc(binding, slots, sizeof *sets);
+        if (!sets) return cutis_alloc_result(binding->context);
+        for (size_t slot = 0; slot < slots; slot++) {
+            uint32_t v = layout->vertices[slot];
+            sets[slot] = v == CUTIS_NO_VERTEX ? CUTIS_NO_SET : centre[vertex_set[v]];
+        }
+        layout->sets = sets;
+        layout->set_count = binding->set_count;
+    }
+    if (binding->options.blend) {
+        float *blend = cutis_binding_alloc(binding, slots, sizeof *blend);
+        if (!blend) return cutis_alloc_result(binding->context);
+        for (size_t slot = 0; slot < slots; slot++)
+            if (layout->vertices[slot] != CUTIS_NO_VERTEX)
+                blend[slot] = binding->options.blend[layout->vertices[slot]];
+        layout->blend = blend;
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result fill_centres(cutis_binding *binding, const double *centres)
+{
+    cutis_skin_layout *layout = &binding->layout;
+    size_t size = layout->block_size, slots = layout->block_count * size;
+    float *planes = cutis_binding_alloc(binding, slots, 3 * sizeof *planes);
+    if (!planes) return cutis_alloc_result(binding->context);
+    for (size_t slot = 0; slot < slots; slot++) {
+        uint32_t v = layout->vertices[slot];
+        if (v == CUTIS_NO_VERTEX) continue;
+        for (size_t c = 0; c < 3; c++)
+            planes[(slot / size * 3 + c) * size + slot % size] = (float)centres[3 * (size_t)v + c];
+    }
+    layout->centres = planes;
+    return CUTIS_OK;
+}
+
+static cutis_result fill_origins(cutis_binding *binding)
+{
+    float *origins = cutis_binding_alloc(binding, binding->bone_count, 3 * sizeof *origins);
+    if (!origins) return cutis_alloc_result(binding->context);
+    for (size_t i = 0; i < 3 * (size_t)binding->bone_count; i++)
+        origins[i] = (float)binding->origins[i];
+    binding->layout.origins = origins;
+    return CUTIS_OK;
+}
+
+cutis_result cutis_bind_layout(cutis_binding *binding, const uint32_t *vertex_set,
+                               const uint32_t *centre, const double *centres)
+{
+    cutis_skin_layout *layout = &binding->layout;
+    size_t slots = (size_t)layout->block_count * layout->block_size,
+           vertices = layout->vertex_count;
+    cutis_arena arena = { .context = binding->context };
+    rest_data rest = { 0 };
+    bool normals = layout->normal_rule != CUTIS_NORMAL_NONE, tangents = layout->tangents;
+    rest.positions = cutis_arena_alloc(&arena, vertices, 3 * sizeof(float));
+    if (normals) rest.normals = cutis_arena_alloc(&arena, vertices, 3 * sizeof(float));
+    if (tangents) rest.tangents = cutis_arena_alloc(&arena, vertices, 4 * sizeof(float));
+    size_t entries = (size_t)layout->list_first[layout->block_count] * layout->block_size;
+    float *weights = cutis_binding_alloc(binding, entries, sizeof(float));
+    float *positions = cutis_binding_alloc(binding, slots, 3 * sizeof(float));
+    float *normal_planes = normals ? cutis_binding_alloc(binding, slots, 3 * sizeof(float)) : NULL;
+    float *tangent_planes =
+        tangents ? cutis_binding_alloc(binding, slots, 4 * sizeof(float)) : NULL;
+    cutis_result result = CUTIS_OUT_OF_MEMORY;
+    if (!rest.positions || !weights || !positions ||
+        (normals && (!rest.normals || !normal_planes)) ||
+        (tangents && (!rest.tangents || !tangent_planes))) {
+        result = cutis_alloc_result(binding->context);
+        goto done;
+    }
+    if (tangents) memset(rest.tangents, 0, vertices * 4 * sizeof(float));
+    gather_rest(binding, &rest);
+    fill_weights(layout, weights);
+    fill_planes(layout, rest.positions, 3, positions);
+    if (normals) fill_planes(layout, rest.normals, 3, normal_planes);
+    if (tangents) fill_planes(layout, rest.tangents, 4, tangent_planes);
+    layout->weights = weights, layout->positions = positions;
+    layout->normals = normal_planes, layout->tangents_rest = tangent_planes;
+    result = fill_slots(binding, vertex_set, centre);
+    if (result == CUTIS_OK && centres) result = fill_centres(binding, centres);
+    if (result == CUTIS_OK && layout->formula == CUTIS_FORMULA_SBS_WEIGHTED)
+        result = fill_origins(binding);
+done:
+    cutis_arena_release(&arena);
+    return result;
+}

@@ -1,0 +1,196 @@
+/// Morph targets in blocks: a block lists only the targets that move one of its vertices.
+/// Invariant: targets ascend within a block; a target that is not listed has only zero deltas
+/// there.
+#include "base/error.h"
+#include "base/memory.h"
+#include "deform/binding.h"
+
+#include <string.h>
+
+/// Where the deltas of a vertex are: its primitive, its index there, and its instance's targets.
+typedef struct morph_source {
+    const cutis_primitive *primitive;
+    uint32_t vertex, target_first, target_count;
+} morph_source;
+
+/// Cursor over instances and primitives: vertices of a block come in any order, so search by
+/// halves.
+typedef struct morph_span {
+    const cutis_primitive *primitive;
+    uint32_t vertex_first, target_first, target_count;
+} morph_span;
+
+static morph_source find_source(const morph_span *spans, uint32_t count, uint32_t vertex)
+{
+    uint32_t low = 0, high = count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (spans[middle].vertex_first <= vertex)
+            low = middle;
+        else
+            high = middle;
+    }
+    const morph_span *span = &spans[low];
+    return (morph_source){ span->primitive, vertex - span->vertex_first, span->target_first,
+                           span->primitive->targets ? span->target_count : 0 };
+}
+
+static uint32_t list_spans(const cutis_binding *binding, morph_span *spans)
+{
+    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_instance *instances;
+    uint32_t instance_count = cutis_model_instances(binding->model, &instances), count = 0;
+    for (uint32_t i = 0; i < instance_count; i++) {
+        const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
+        uint32_t vertex = instances[i].vertex_first;
+        for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+            if (spans && mesh->primitives[p].vertex_count > 0)
+                spans[count] = (morph_span){ &mesh->primitives[p], vertex,
+                                             instances[i].target_first, instances[i].target_count };
+            count += mesh->primitives[p].vertex_count > 0;
+            vertex += mesh->primitives[p].vertex_count;
+        }
+    }
+    return count;
+}
+
+/// Which kinds of deltas a layout carries, in plane order.
+static uint32_t delta_kinds(const cutis_skin_layout *layout)
+{
+    return 1u + (layout->normals != NULL) + (layout->tangents_rest != NULL);
+}
+
+static const float *kind_of(const cutis_skin_layout *layout, const cutis_morph_target *target,
+                            uint32_t kind)
+{
+    if (kind == 0) return target->positions;
+    return kind == 1 && layout->normals ? target->normals : target->tangents;
+}
+
+static bool moves(const cutis_skin_layout *layout, const cutis_morph_target *target,
+                  uint32_t vertex)
+{
+    for (uint32_t kind = 0; kind < delta_kinds(layout); kind++) {
+        const float *deltas = kind_of(layout, target, kind);
+        if (!deltas) continue;
+        deltas += 3 * (size_t)vertex;
+        if (deltas[0] != 0.0f || deltas[1] != 0.0f || deltas[2] != 0.0f) return true;
+    }
+    return false;
+}
+
+typedef struct morph_work {
+    const cutis_skin_layout *layout;
+    const morph_span *spans;
+    uint32_t span_count;
+    uint8_t *marked; ///< per target: some lane of the block uses it
+} morph_work;
+
+/// Mark the targets of a block; between *low and *high (exclusive) lie all of them.
+static void mark_block(const morph_work *w, uint32_t block, uint32_t *low, uint32_t *high)
+{
+    *low = UINT32_MAX, *high = 0;
+    for (uint32_t l = 0; l < w->layout->block_size; l++) {
+        uint32_t v = w->layout->vertices[(size_t)block * w->layout->block_size + l];
+        if (v == CUTIS_NO_VERTEX) continue;
+        morph_source source = find_source(w->spans, w->span_count, v);
+        for (uint32_t t = 0; t < source.target_count; t++) {
+            uint32_t target = source.target_first + t;
+            if (w->marked[target] ||
+                !moves(w->layout, &source.primitive->targets[t], source.vertex))
+                continue;
+            w->marked[target] = 1;
+            if (target < *low) *low = target;
+            if (target + 1 > *high) *high = target + 1;
+        }
+    }
+}
+
+static void fill_entry(const morph_work *w, uint32_t block, uint32_t target, float *planes)
+{
+    size_t size = w->layout->block_size;
+    for (size_t l = 0; l < size; l++) {
+        uint32_t v = w->layout->vertices[block * size + l];
+        if (v == CUTIS_NO_VERTEX) continue;
+        morph_source source = find_source(w->spans, w->span_count, v);
+        if (target < source.target_first || target - source.target_first >= source.target_count)
+            continue;
+        const cutis_morph_target *deltas = &source.primitive->targets[target - source.target_first];
+        for (uint32_t kind = 0; kind < delta_kinds(w->layout); kind++) {
+            const float *values = kind_of(w->layout, deltas, kind);
+            for (size_t c = 0; values && c < 3; c++)
+                planes[(3 * kind + c) * size + l] = values[3 * (size_t)source.vertex + c];
+        }
+    }
+}
+
+static cutis_result fill_lists(cutis_binding *binding, const morph_work *w)
+{
+    cutis_skin_layout *layout = &binding->layout;
+    size_t blocks = layout->block_count, size = layout->block_size;
+    size_t entry_floats = 3 * size * delta_kinds(layout);
+    uint64_t total = 0;
+    uint32_t low, high, *first = cutis_binding_alloc(binding, blocks + 1, sizeof *first);
+    if (!first) return cutis_alloc_result(binding->context);
+    for (uint32_t k = 0; k < blocks; k++) {
+        mark_block(w, k, &low, &high);
+        for (uint32_t t = low; t < high; t++) total += w->marked[t], w->marked[t] = 0;
+        if (total > INT32_MAX / entry_floats)
+            return cutis_fail(binding->context, CUTIS_LIMIT_EXCEEDED,
+                              "bind: too many morph deltas");
+        first[k + 1] = (uint32_t)total;
+    }
+    uint32_t *targets = cutis_binding_alloc(binding, (size_t)total, sizeof *targets);
+    float *deltas = cutis_binding_alloc(binding, (size_t)total, entry_floats * sizeof *deltas);
+    if (!targets || !deltas) return cutis_alloc_result(binding->context);
+    for (uint32_t k = 0, entry = 0; k < blocks; k++) {
+        mark_block(w, k, &low, &high);
+        for (uint32_t t = low; t < high; t++) {
+            if (!w->marked[t]) continue;
+            w->marked[t] = 0;
+            targets[entry] = t;
+            fill_entry(w, k, t, deltas + entry_floats * entry);
+            entry++;
+        }
+    }
+    layout->morph_first = first, layout->morph_target = targets, layout->morph_delta = deltas;
+    return CUTIS_OK;
+}
+
+/// The weights a pose has when it names none: the node's, else the mesh's, else 0.
+static void fill_rest_weights(cutis_binding *binding)
+{
+    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_instance *instances;
+    uint32_t count = cutis_model_instances(binding->model, &instances);
+    for (uint32_t i = 0; i < count; i++) {
+        const float *weights = data->nodes[instances[i].node].target_weights;
+        if (!weights) weights = data->meshes[instances[i].mesh].target_weights;
+        for (uint32_t t = 0; weights && t < instances[i].target_count; t++)
+            binding->rest_targets[instances[i].target_first + t] = weights[t];
+    }
+}
+
+cutis_result cutis_bind_morphs(cutis_binding *binding)
+{
+    uint32_t target_count = cutis_model_target_count(binding->model);
+    binding->layout.target_count = target_count;
+    binding->rest_targets = cutis_binding_alloc(binding, target_count, sizeof(float));
+    if (!binding->rest_targets) return cutis_alloc_result(binding->context);
+    if (target_count == 0) return CUTIS_OK;
+    fill_rest_weights(binding);
+    cutis_arena arena = { .context = binding->context };
+    uint32_t span_count = list_spans(binding, NULL);
+    morph_span *spans = cutis_arena_alloc(&arena, span_count, sizeof *spans);
+    uint8_t *marked = cutis_arena_alloc(&arena, target_count, sizeof *marked);
+    cutis_result result = CUTIS_OK;
+    if (!spans || !marked) {
+        result = cutis_alloc_result(binding->context);
+    } else {
+        list_spans(binding, spans);
+        memset(marked, 0, target_count);
+        result = fill_lists(binding, &(morph_work){ &binding->layout, spans, span_count, marked });
+    }
+    cutis_arena_release(&arena);
+    return result;
+}

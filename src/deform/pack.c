@@ -1,0 +1,296 @@
+/// Blocks: which vertices share a bone list. Vertices of one bone set fill whole blocks in output
+/// order; what is left of each set is merged greedily, so that lists stay short and few lanes are
+/// padding.
+///
+/// Invariant: every vertex is in exactly one lane; a block's list is the ascending union of its
+/// vertices' sets; the result depends on nothing but the sets. Blocks stand in the order of their
+/// first vertex, so outputs are written nearly front to back.
+#include "base/error.h"
+#include "base/memory.h"
+#include "deform/binding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Cost of a block beside its bones, in bones: loads, the point, the normal, stores.
+#define BLOCK_COST 3
+// Rests that are compared with each other; more would make packing quadratic for skins with very
+// many sets.
+#define WINDOW_SMALL 2048
+#define WINDOW_LARGE 256
+
+typedef struct rest {
+    uint32_t set, begin, count; ///< vertices [begin, begin + count) of the sorted list
+    uint32_t next;              ///< next rest that is not used up, or the end
+} rest;
+
+typedef struct packer {
+    const cutis_set_table *table;
+    uint32_t block_size, block_count, rest_count, window;
+    uint32_t *sorted; ///< vertices by set, ascending within a set
+    uint32_t *begin;  ///< per set + 1: into `sorted`
+    rest *rests;      ///< in lexicographic order of their sets
+    uint32_t head;
+    uint32_t *lanes; ///< block_size per block
+    uint8_t *marked; ///< per bone: in the list of the block being filled
+} packer;
+
+static void sort_by_set(packer *p, uint32_t vertex_count, const uint32_t *vertex_set)
+{
+    for (uint32_t v = 0; v < vertex_count; v++) p->begin[vertex_set[v] + 1]++;
+    for (uint32_t s = 0; s < p->table->count; s++) p->begin[s + 1] += p->begin[s];
+    for (uint32_t v = 0; v < vertex_count; v++) p->sorted[p->begin[vertex_set[v]]++] = v;
+    for (uint32_t s = p->table->count; s > 0; s--) p->begin[s] = p->begin[s - 1];
+    p->begin[0] = 0;
+}
+
+static uint32_t set_size(const packer *p, uint32_t set)
+{
+    return p->table->first[set + 1] - p->table->first[set];
+}
+
+static uint32_t *new_block(packer *p)
+{
+    return p->lanes + (size_t)p->block_size * p->block_count++;
+}
+
+/// Whole blocks of every set; what is left goes to `rests`.
+static void take_whole_blocks(packer *p)
+{
+    for (uint32_t s = 0; s < p->table->count; s++) {
+        uint32_t at = p->begin[s], end = p->begin[s + 1];
+        for (; end - at >= p->block_size; at += p->block_size)
+            memcpy(new_block(p), p->sorted + at, p->block_size * sizeof *p->sorted);
+        if (at < end) p->rests[p->rest_count++] = (rest){ s, at, end - at, 0 };
+    }
+}
+
+/// qsort has no argument for the table; the order is found by a merge sort of our own, which is
+/// also stable.
+static bool set_before(const packer *p, uint32_t a, uint32_t b)
+{
+    const uint32_t *x = p->table->bone + p->table->first[a],
+                   *y = p->table->bone + p->table->first[b];
+    uint32_t m = set_size(p, a), n = set_size(p, b);
+    for (uint32_t i = 0; i < m && i < n; i++)
+        if (x[i] != y[i]) return x[i] < y[i];
+    return m < n;
+}
+
+static void sort_rests(packer *p, rest *scratch)
+{
+    rest *from = p->rests, *to = scratch;
+    for (uint32_t width = 1; width < p->rest_count; width *= 2) {
+        for (uint32_t low = 0; low < p->rest_count; low += 2 * width) {
+            uint32_t middle = low + width < p->rest_count ? low + width : p->rest_count;
+            uint32_t high = middle + width < p->rest_count ? middle + width : p->rest_count;
+            uint32_t i = low, j = middle, k = low;
+            while (i < middle || j < high) {
+                bool second = i == middle || (j < high && set_before(p, from[j].set, from[i].set));
+                to[k++] = second ? from[j++] : from[i++];
+            }
+        }
+        rest *swap = from;
+        from = to, to = swap;
+        if (width > UINT32_MAX / 2) break;
+    }
+    if (from != p->rests) memcpy(p->rests, from, p->rest_count * sizeof *from);
+    for (uint32_t i = 0; i < p->rest_count; i++) p->rests[i].next = i + 1;
+    p->head = 0;
+}
+
+static void mark(packer *p, uint32_t set, uint8_t value)
+{
+    for (uint32_t i = p->table->first[set]; i < p->table->first[set + 1]; i++)
+        p->marked[p->table->bone[i]] = value;
+}
+
+/// How many bones of the set are not yet in the list.
+static uint32_t growth(const packer *p, uint32_t set)
+{
+    uint32_t count = 0;
+    for (uint32_t i = p->table->first[set]; i < p->table->first[set + 1]; i++)
+        count += !p->marked[p->table->bone[i]];
+    return count;
+}
+
+/// The rest to begin a block with: the one with the most bones, since smaller sets then join for
+/// nothing.
+static uint32_t choose_seed(const packer *p)
+{
+    uint32_t best = p->head, seen = 0;
+    for (uint32_t i = p->head; i < p->rest_count && seen < p->window;
+         i = p->rests[i].next, seen++) {
+        uint32_t a = set_size(p, p->rests[i].set), b = set_size(p, p->rests[best].set);
+        if (a > b || (a == b && p->rests[i].count > p->rests[best].count)) best = i;
+    }
+    return best;
+}
+
+/// The rest that lengthens the list least for the lanes it fills; rest_count if none is worth it.
+/// Worth it: new bones cost the whole block one walk each; elsewhere the vertices would cost their
+/// share of a block.
+static uint32_t choose_partner(const packer *p, uint32_t room)
+{
+    uint32_t best = p->rest_count, seen = 0;
+    int64_t best_gain = -1;
+    for (uint32_t i = p->head; i < p->rest_count && seen < p->window;
+         i = p->rests[i].next, seen++) {
+        const rest *r = &p->rests[i];
+        int64_t lanes = r->count < room ? r->count : room;
+        int64_t share = lanes * (BLOCK_COST + set_size(p, r->set));
+        int64_t gain = share - (int64_t)p->block_size * growth(p, r->set);
+        if (gain > best_gain) best = i, best_gain = gain;
+    }
+    return best;
+}
+
+/// Move up to `room` vertices of a rest into the block. @return how many
+static uint32_t take(packer *p, uint32_t index, uint32_t *lanes, uint32_t room)
+{
+    rest *r = &p->rests[index];
+    uint32_t count = r->count < room ? r->count : room;
+    memcpy(lanes, p->sorted + r->begin, count * sizeof *lanes);
+    mark(p, r->set, 1);
+    r->begin += count;
+    r->count -= count;
+    return count;
+}
+
+/// Unlink rests that are used up.
+static void drop_empty(packer *p)
+{
+    uint32_t *link = &p->head, seen = 0;
+    while (*link < p->rest_count && seen <= p->window) {
+        rest *r = &p->rests[*link];
+        if (r->count == 0)
+            *link = r->next;
+        else
+            link = &r->next, seen++;
+    }
+}
+
+static int by_vertex(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void merge_rests(packer *p, const uint32_t *vertex_set)
+{
+    while (p->head < p->rest_count) {
+        uint32_t *lanes = new_block(p), used = 0;
+        uint32_t choice = choose_seed(p);
+        while (used < p->block_size && choice < p->rest_count) {
+            used += take(p, choice, lanes + used, p->block_size - used);
+            drop_empty(p);
+            choice = choose_partner(p, p->block_size - used);
+        }
+        for (uint32_t l = 0; l < used; l++) mark(p, vertex_set[lanes[l]], 0);
+        qsort(lanes, used, sizeof *lanes, by_vertex); // no two are equal: any sort gives the same
+        for (uint32_t l = used; l < p->block_size; l++) lanes[l] = CUTIS_NO_VERTEX;
+    }
+}
+
+/// Blocks in the order of their first vertex: sorted pairs (first vertex, block).
+static int by_first(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void order_blocks(const packer *p, uint64_t *keys, uint32_t *vertices)
+{
+    for (uint32_t k = 0; k < p->block_count; k++)
+        keys[k] = (uint64_t)p->lanes[(size_t)k * p->block_size] << 32 | k;
+    qsort(keys, p->block_count, sizeof *keys, by_first);
+    for (uint32_t k = 0; k < p->block_count; k++)
+        memcpy(vertices + (size_t)k * p->block_size,
+               p->lanes + (size_t)(uint32_t)keys[k] * p->block_size,
+               p->block_size * sizeof *vertices);
+}
+
+/// The ascending union of the sets of one block into `list` (NULL: only count).
+static uint32_t list_block(packer *p, const uint32_t *lanes, const uint32_t *vertex_set,
+                           uint32_t *list)
+{
+    uint32_t count = 0;
+    for (uint32_t l = 0; l < p->block_size && lanes[l] != CUTIS_NO_VERTEX; l++) {
+        uint32_t set = vertex_set[lanes[l]];
+        for (uint32_t i = p->table->first[set]; i < p->table->first[set + 1]; i++) {
+            uint32_t bone = p->table->bone[i];
+            if (p->marked[bone]) continue;
+            p->marked[bone] = 1;
+            if (list) list[count] = bone;
+            count++;
+        }
+    }
+    for (uint32_t l = 0; l < p->block_size && lanes[l] != CUTIS_NO_VERTEX; l++)
+        mark(p, vertex_set[lanes[l]], 0);
+    if (list) qsort(list, count, sizeof *list, by_vertex);
+    return count;
+}
+
+static cutis_result write_lists(cutis_binding *binding, packer *p, const uint32_t *vertex_set)
+{
+    cutis_skin_layout *layout = &binding->layout;
+    size_t slots = (size_t)p->block_count * p->block_size;
+    uint32_t *vertices = cutis_binding_alloc(binding, slots, sizeof *vertices);
+    uint32_t *list_first =
+        cutis_binding_alloc(binding, (size_t)p->block_count + 1, sizeof *list_first);
+    uint64_t *keys = cutis_alloc_array(binding->context, p->block_count, sizeof *keys);
+    if (!vertices || !list_first || !keys) {
+        if (keys) cutis_free_array(binding->context, keys, p->block_count, sizeof *keys);
+        return cutis_alloc_result(binding->context);
+    }
+    order_blocks(p, keys, vertices);
+    cutis_free_array(binding->context, keys, p->block_count, sizeof *keys);
+    uint64_t total = 0;
+    for (uint32_t k = 0; k < p->block_count; k++) {
+        total += list_block(p, vertices + (size_t)k * p->block_size, vertex_set, NULL);
+        if (total > INT32_MAX / p->block_size)
+            return cutis_fail(binding->context, CUTIS_LIMIT_EXCEEDED,
+                              "bind: too many weights: more than %u list entries",
+                              (unsigned)(INT32_MAX / p->block_size));
+        list_first[k + 1] = (uint32_t)total;
+    }
+    uint32_t *list_bone = cutis_binding_alloc(binding, (size_t)total, sizeof *list_bone);
+    if (!list_bone) return cutis_alloc_result(binding->context);
+    for (uint32_t k = 0; k < p->block_count; k++)
+        list_block(p, vertices + (size_t)k * p->block_size, vertex_set, list_bone + list_first[k]);
+    layout->block_count = p->block_count;
+    layout->vertices = vertices;
+    layout->list_first = list_first, layout->list_bone = list_bone;
+    return CUTIS_OK;
+}
+
+cutis_result cutis_bind_pack(cutis_binding *binding, const cutis_set_table *table,
+                             const uint32_t *vertex_set)
+{
+    uint32_t vertex_count = binding->layout.vertex_count, sets = table->count;
+    packer p = { .table = table, .block_size = binding->layout.block_size };
+    // Every set fills whole blocks and at most one more.
+    size_t block_limit = (size_t)vertex_count / p.block_size + sets;
+    cutis_arena arena = { .context = binding->context };
+    p.sorted = cutis_arena_alloc(&arena, vertex_count, sizeof *p.sorted);
+    p.begin = cutis_arena_alloc(&arena, (size_t)sets + 1, sizeof *p.begin);
+    p.rests = cutis_arena_alloc(&arena, sets, sizeof *p.rests);
+    p.marked = cutis_arena_alloc(&arena, binding->bone_count, sizeof *p.marked);
+    p.lanes = cutis_arena_alloc(&arena, block_limit, p.block_size * sizeof *p.lanes);
+    rest *scratch = cutis_arena_alloc(&arena, sets, sizeof *scratch);
+    cutis_result result;
+    if (!p.sorted || !p.begin || !p.rests || !p.marked || !p.lanes || !scratch) {
+        result = cutis_alloc_result(binding->context);
+    } else {
+        memset(p.begin, 0, ((size_t)sets + 1) * sizeof *p.begin);
+        memset(p.marked, 0, binding->bone_count * sizeof *p.marked);
+        sort_by_set(&p, vertex_count, vertex_set);
+        take_whole_blocks(&p);
+        p.window = p.rest_count <= 4 * WINDOW_SMALL ? WINDOW_SMALL : WINDOW_LARGE;
+        sort_rests(&p, scratch);
+        merge_rests(&p, vertex_set);
+        result = write_lists(binding, &p, vertex_set);
+    }
+    cutis_arena_release(&arena);
+    return result;
+}

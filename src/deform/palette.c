@@ -1,0 +1,98 @@
+/// From poses to bone matrices (world * inverse bind), in double: a chain of twenty float products
+/// would by itself leave the 1e-6 within which bones count as rigid (blending spec 6.1). Allocates
+/// nothing.
+#include "deform/binding.h"
+#include "math/mat3.h"
+#include "math/quat.h"
+#include "math/svd3.h"
+
+typedef double double4 __attribute__((vector_size(32)));
+
+static inline double4 load4(const double *p)
+{
+    double4 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/// out = a b for rows of four: three multiply-adds of whole rows, which compilers keep in vectors.
+static inline void multiply_rows(const double *a, const double *b, double *out)
+{
+    double4 b0 = load4(b), b1 = load4(b + 4), b2 = load4(b + 8);
+    double4 r0 = a[0] * b0 + a[1] * b1 + a[2] * b2 + (double4){ 0, 0, 0, a[3] };
+    double4 r1 = a[4] * b0 + a[5] * b1 + a[6] * b2 + (double4){ 0, 0, 0, a[7] };
+    double4 r2 = a[8] * b0 + a[9] * b1 + a[10] * b2 + (double4){ 0, 0, 0, a[11] };
+    memcpy(out, &r0, sizeof r0);
+    memcpy(out + 4, &r1, sizeof r1);
+    memcpy(out + 8, &r2, sizeof r2);
+}
+
+/// Scale, rotate, translate. The quaternion may have any length; zero counts as no rotation.
+static inline void local_matrix(const cutis_transform *t, double *m)
+{
+    double qx = t->rotation.x, qy = t->rotation.y, qz = t->rotation.z, qw = t->rotation.w;
+    double length = qx * qx + qy * qy + qz * qz + qw * qw;
+    double s = length > 0.0 ? 2.0 / length : 0.0;
+    double x = qx * s, y = qy * s, z = qz * s;
+    double xx = qx * x, yy = qy * y, zz = qz * z, xy = qx * y, xz = qx * z, yz = qy * z;
+    double wx = qw * x, wy = qw * y, wz = qw * z;
+    double sx = t->scale.x, sy = t->scale.y, sz = t->scale.z;
+    m[0] = (1.0 - (yy + zz)) * sx, m[1] = (xy - wz) * sy, m[2] = (xz + wy) * sz;
+    m[4] = (xy + wz) * sx, m[5] = (1.0 - (xx + zz)) * sy, m[6] = (yz - wx) * sz;
+    m[8] = (xz - wy) * sx, m[9] = (yz + wx) * sy, m[10] = (1.0 - (xx + yy)) * sz;
+    m[3] = t->translation.x, m[7] = t->translation.y, m[11] = t->translation.z;
+}
+
+void cutis_palette_local(const cutis_binding *binding, const cutis_transform *local, double *worlds,
+                         double *palette)
+{
+    for (uint32_t k = 0; k < binding->step_count; k++) {
+        double own[12], *world = worlds + 12 * (size_t)k;
+        const double *m = binding->step_matrix[k];
+        int32_t parent = binding->step_parent[k];
+        double *target = parent < 0 ? world : own;
+        if (m)
+            memcpy(target, m, sizeof own);
+        else
+            local_matrix(&local[binding->step_node[k]], target);
+        if (parent >= 0) multiply_rows(worlds + 12 * (size_t)parent, own, world);
+    }
+    for (uint32_t b = 0; b < binding->bone_count; b++) {
+        const double *world = worlds + 12 * (size_t)binding->bone_step[b];
+        double *out = palette + 12 * (size_t)b;
+        if (binding->bone_plain[b])
+            memcpy(out, world, 12 * sizeof *out);
+        else
+            multiply_rows(world, binding->inverse_binds + 12 * (size_t)b, out);
+    }
+}
+
+void cutis_palette_world(const cutis_binding *binding, const cutis_mat34 *world, double *palette)
+{
+    for (uint32_t b = 0; b < binding->bone_count; b++) {
+        double m[12], *out = palette + 12 * (size_t)b;
+        double34_from_floats(world[binding->bone_node[b]].m, m);
+        multiply_rows(m, binding->inverse_binds + 12 * (size_t)b, out);
+    }
+}
+
+void cutis_palette_rotation(const cutis_binding *binding, const cutis_transform *local,
+                            uint32_t bone, double *quat)
+{
+    memcpy(quat, binding->bind_rotations + 4 * (size_t)bone, 4 * sizeof *quat);
+    for (int32_t k = (int32_t)binding->bone_step[bone]; k >= 0; k = binding->step_parent[k]) {
+        double q[4] = { 1, 0, 0, 0 }, linear[9], rotation[9];
+        if (binding->step_matrix[k]) {
+            double34_linear(binding->step_matrix[k], linear);
+            if (cutis_polar3(linear, rotation)) cutis_quat_from_mat3(rotation, q);
+        } else {
+            cutis_quat r = local[binding->step_node[k]].rotation;
+            if (r.x != 0.0f || r.y != 0.0f || r.z != 0.0f || r.w != 0.0f)
+                q[0] = r.w, q[1] = r.x, q[2] = r.y, q[3] = r.z;
+        }
+        double_quat_multiply(q, quat, quat);
+        double length =
+            sqrt(quat[0] * quat[0] + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3]);
+        for (int i = 0; i < 4; i++) quat[i] /= length;
+    }
+}

@@ -1,0 +1,10 @@
+/// Eigenvalues and eigenvectors of a symmetric 3x3 matrix by cyclic Jacobi.
+#ifndef CUTIS_MATH_EIGEN3_H
+#define CUTIS_MATH_EIGEN3_H
+
+/// @param a       symmetric: xx xy xz yy yz zz
+/// @param values  3, descending
+/// @param vectors 9: vector k of `values` is vectors[3 k .. 3 k + 2]; orthonormal
+void cutis_eigen3(const double *a, double *values, double *vectors);
+
+#endif
