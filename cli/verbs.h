@@ -58,6 +58,20 @@ typedef enum option_kind {
       "model whose triangles and rest shape measure the arrays")                                   \
     X(QUICK, "quick", 0, FLAG, 0, 0, 0, 0, "shorter timings, fewer rows")                          \
     X(LARGE, "large", 0, FLAG, 0, 0, 0, 0, "also 10 million vertices")                             \
+    X(TIME, "time", 0, NUMBER, "T", 0, 0, 1e9, "seconds into the clip (default: its middle)")      \
+    X(METHODS, "methods", 0, TEXT, "A,B,...", 0, 0, 0,                                             \
+      "several of lbs rigid sbs sbs-weighted dqs cor, side by side")                               \
+    X(PICTURE_SIZE, "size", 0, TEXT, "WxH", 0, 0, 0,                                               \
+      "pixels of the picture, or of each tile of a sheet (default 1280x720; tiles 420x560)")       \
+    X(CAMERA, "camera", 0, TEXT, "auto|YAW,PITCH[,DIST]", 0, 0, 0,                                 \
+      "degrees to the right of the front and up; distance in radii of the body (default fitted)")  \
+    X(SHOW, "show", 0, TEXT, "WHAT,...", 0, 0, 0,                                                  \
+      "skeleton, wire, and one of weights:JOINT, error:METHOD|FILE.npy, curvature, parts")         \
+    X(TURNTABLE, "turntable", 0, COUNT, "N", 0, 1, 3600, "N pictures around the body, numbered")   \
+    X(DARK, "dark", 0, FLAG, 0, 0, 0, 0, "dark background")                                        \
+    X(REFERENCE, "reference", 0, PATH, "FILE", 0, 0, 0,                                            \
+      "what errors are measured against: frames (.npy, .pc2); default: the first method")          \
+    X(REPORT, "report", 0, PATH, "OUT.html", 0, 0, 0, "one self-contained page")                   \
     X(MAN, "man", 0, FLAG, 0, 0, 0, 0, "print the man page (troff)")                               \
     X(COMPLETION, "completion", 0, CHOICE, "SHELL", "bash", 0, 0,                                  \
       "print the completion script of a shell")                                                    \
@@ -112,6 +126,8 @@ int verb_measure(struct cli_app *app);
 int verb_devices(struct cli_app *app);
 int verb_bench(struct cli_app *app);
 int verb_demo(struct cli_app *app);
+int verb_render(struct cli_app *app);
+int verb_compare(struct cli_app *app);
 int verb_help(struct cli_app *app);
 int verb_version(struct cli_app *app);
 

@@ -1,0 +1,173 @@
+/// The page of cutis compare: tables, plots over time, pictures of the worst frames and heat maps.
+#include "compare.h"
+#include "html.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int add_picture(cli_app *app, html_page *page, const cutis_image *image, const char *text)
+{
+    void *data = NULL;
+    size_t size = 0;
+    cutis_result result = cutis_image_encode_png(app->context, image, &data, &size);
+    if (result != CUTIS_OK) return app_fail(app, "report", result);
+    html_markup(page, "<figure>");
+    html_image(page, "image/png", data, size, text);
+    html_markup(page, "<figcaption>");
+    html_text(page, text);
+    html_markup(page, "</figcaption></figure>\n");
+    cutis_bytes_release(app->context, data, size);
+    return EXIT_GOOD;
+}
+
+static int add_plot(cli_app *app, html_page *page, const compare_job *job, const char *title, const char *unit,
+                    double *(*column)(const compare_series *))
+{
+    cutis_series series[PICTURE_METHODS];
+    for (uint32_t s = 0; s < job->shot_count; s++)
+        series[s] = (cutis_series){ picture_method_name(&job->shots[s]), job->frame_count, job->times, column(&job->series[s]) };
+    cutis_plot plot = { .title = title, .x_title = "seconds", .y_title = unit, .series = series, .series_count = job->shot_count,
+                        .width = 720, .height = 400 };
+    void *data = NULL;
+    size_t size = 0;
+    cutis_result result = cutis_plot_svg(app->context, &plot, &data, &size);
+    if (result != CUTIS_OK) return app_fail(app, "report", result);
+    html_image(page, "image/svg+xml", data, size, title);
+    cutis_bytes_release(app->context, data, size + 1);
+    return EXIT_GOOD;
+}
+
+static double *position_column(const compare_series *s) { return s->position_rms; }
+static double *normal_column(const compare_series *s) { return s->normal_rms; }
+static double *volume_column(const compare_series *s) { return s->volume; }
+static double *curvature_column(const compare_series *s) { return s->curvature; }
+static double *stretch_column(const compare_series *s) { return s->stretch; }
+
+static int add_plots(cli_app *app, html_page *page, const compare_job *job)
+{
+    html_markup(page, "<h2>Over time</h2>\n<div class=\"grid\">\n");
+    int status = add_plot(app, page, job, "Position error", "RMS, % of the diagonal", position_column);
+    if (status == EXIT_GOOD) status = add_plot(app, page, job, "Normal deviation", "RMS, radians", normal_column);
+    if (status == EXIT_GOOD) status = add_plot(app, page, job, "Volume against rest", "%", volume_column);
+    if (status == EXIT_GOOD) status = add_plot(app, page, job, "Mean curvature", "RMS, 1/m", curvature_column);
+    if (status == EXIT_GOOD) status = add_plot(app, page, job, "Edge stretch", "RMS of log length / rest", stretch_column);
+    html_markup(page, "</div>\n");
+    return status;
+}
+
+static double rms(const double *values, uint32_t count)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++) sum += values[i] * values[i];
+    return sqrt(sum / count);
+}
+
+static void add_table(html_page *page, const compare_job *job)
+{
+    html_markup(page, "<h2>Figures</h2>\n<table><thead><tr><th>method</th><th>position RMS, %%</th><th>position max, %%</th>"
+                      "<th>normal RMS, rad</th><th>volume, least</th><th>volume, most</th><th>edge stretch</th><th>worst frame</th></tr></thead>\n<tbody>\n");
+    for (uint32_t s = 0; s < job->shot_count; s++) {
+        const compare_series *e = &job->series[s];
+        double most = 0, low = INFINITY, high = -INFINITY;
+        for (uint32_t f = 0; f < job->frame_count; f++)
+            most = fmax(most, e->position_max[f]), low = fmin(low, e->volume[f]), high = fmax(high, e->volume[f]);
+        html_markup(page, "<tr><td>%s <code>%s</code></td>", picture_method_title(&job->shots[s]), picture_method_name(&job->shots[s]));
+        html_markup(page, "<td>%.4f</td><td>%.4f</td><td>%.4f</td><td>%+.2f %%</td><td>%+.2f %%</td><td>%.4f</td><td>%u</td></tr>\n",
+                    rms(e->position_rms, job->frame_count), most, rms(e->normal_rms, job->frame_count), low, high,
+                    rms(e->stretch, job->frame_count), compare_worst_frame(job, s));
+    }
+    html_markup(page, "</tbody></table>\n");
+}
+
+/// All methods at one frame, plain or painted with their distance from the reference.
+static int add_sheet(cli_app *app, html_page *page, compare_job *job, uint32_t frame, bool painted)
+{
+    cutis_image images[PICTURE_METHODS] = { 0 }, sheet = { 0 };
+    picture_paint paints[PICTURE_METHODS] = { 0 };
+    cutis_tile tiles[PICTURE_METHODS];
+    double high = 1e-6;
+    int status = compare_pose(app, job, frame);
+    snprintf(job->stage.show.reference, sizeof job->stage.show.reference, "%s", painted ? compare_reference_name(job) : "");
+    for (uint32_t s = 0; s < job->shot_count && status == EXIT_GOOD; s++) {
+        status = picture_paint_shot(&job->stage, &job->shots[s], painted ? job->reference_frame : NULL, &paints[s]);
+        high = fmax(high, paints[s].legend.high);
+    }
+    job->stage.camera.frame = job->shots[0].play.bounds[0];
+    for (uint32_t s = 0; s < job->shot_count && status == EXIT_GOOD; s++) {
+        paints[s].legend.high = high;
+        paints[s].legend.title = paints[s].title;
+        status = picture_draw(&job->stage, &job->shots[s], &paints[s], &images[s]);
+        tiles[s] = (cutis_tile){ &images[s], picture_method_title(&job->shots[s]), NULL };
+    }
+    if (status == EXIT_GOOD) {
+        cutis_result result = cutis_sheet_create(app->context, tiles, job->shot_count, 0, NULL, painted ? &paints[0].legend : NULL, job->stage.dark, &sheet);
+        if (result != CUTIS_OK) status = app_fail(app, "report", result);
+    }
+    char text[256];
+    snprintf(text, sizeof text, "Frame %u (%.2f s)%s", frame, frame / job->fps, painted ? ", painted with the distance from the reference" : "");
+    if (status == EXIT_GOOD) status = add_picture(app, page, &sheet, text);
+    cutis_image_release(app->context, &sheet);
+    for (uint32_t s = 0; s < job->shot_count; s++) {
+        picture_paint_release(&paints[s]);
+        cutis_image_release(app->context, &images[s]);
+    }
+    return status;
+}
+
+static int add_worst_frames(cli_app *app, html_page *page, compare_job *job)
+{
+    html_markup(page, "<h2>The worst frames</h2>\n");
+    for (uint32_t s = 0; s < job->shot_count; s++) {
+        uint32_t frame = compare_worst_frame(job, s);
+        bool seen = false;
+        for (uint32_t k = 0; k < s; k++) seen |= compare_worst_frame(job, k) == frame;
+        if (seen) continue;
+        if (!app_progress(app, "drawing", (double)s / job->shot_count)) return app_fail_text(app, "stopped on request");
+        html_markup(page, "<p>Worst for <b>%s</b>:</p>\n", picture_method_title(&job->shots[s]));
+        int status = add_sheet(app, page, job, frame, false);
+        if (status == EXIT_GOOD) status = add_sheet(app, page, job, frame, true);
+        if (status != EXIT_GOOD) return status;
+    }
+    return EXIT_GOOD;
+}
+
+static void add_command(cli_app *app, html_page *page, const compare_job *job)
+{
+    html_markup(page, "<h2>To make this page again</h2>\n<pre>cutis compare ");
+    html_text(page, job->stage.path);
+    for (int i = 0; i < OPTION_ID_COUNT; i++) {
+        if (!app->values[i].set) continue;
+        html_markup(page, " --%s", cli_options[i].name);
+        if (!app->values[i].text) continue;
+        html_markup(page, " ");
+        html_text(page, app->values[i].text);
+    }
+    html_markup(page, "</pre>\n<p class=\"lead\">Cutis %s. Errors: %% of the diagonal of the rest bounding box; normals: radians RMS over welded "
+                      "area-weighted vertex normals; volume: signed, in %% of the rest volume.</p>\n", cutis_version());
+}
+
+int compare_report(cli_app *app, compare_job *job)
+{
+    html_page page;
+    html_open(&page, "Cutis: methods compared");
+    html_markup(&page, "<h1>");
+    html_text(&page, job->stage.path);
+    html_markup(&page, "</h1>\n<p class=\"lead\">%u vertices, clip ", job->stage.rest.vertex_count);
+    html_text(&page, option_text(app, OPTION_CLIP) ? option_text(app, OPTION_CLIP) : "(rest pose)");
+    html_markup(&page, ", %u frames at %g a second, measured against ", job->frame_count, job->fps);
+    html_text(&page, compare_reference_name(job));
+    html_markup(&page, ".</p>\n");
+    add_table(&page, job);
+    int status = add_worst_frames(app, &page, job);
+    if (status == EXIT_GOOD) status = add_plots(app, &page, job);
+    app_progress_done(app);
+    if (status != EXIT_GOOD) {
+        html_release(&page);
+        return status;
+    }
+    add_command(app, &page, job);
+    status = html_write(app, &page, job->report);
+    if (status == EXIT_GOOD) app_say(app, "%s written\n", job->report);
+    return status;
+}

@@ -1,0 +1,77 @@
+/// Pictures of a posed model: what render, compare and the gallery share. One stage holds the model, its rest shape, the
+/// renderer and the look that was asked for; a shot is one method at one time.
+#ifndef CUTIS_CLI_PICTURE_H
+#define CUTIS_CLI_PICTURE_H
+
+#include <cutis/render.h>
+
+#include "app.h"
+#include "play.h"
+#include "rest_shape.h"
+
+#define PICTURE_METHODS 8 ///< most methods in one sheet
+
+/// What --show asks for.
+typedef struct picture_show {
+    bool skeleton, wire, parts, curvature;
+    char joint[128];      ///< weights:JOINT, or empty
+    char reference[1024]; ///< error:REFERENCE (a method or a file), or empty
+} picture_show;
+
+typedef struct picture_stage {
+    cli_app *app;
+    const char *path;
+    cutis_model *model;
+    int32_t clip;
+    const char *pose_file;
+    cutis_device *device;
+    cutis_renderer *renderer;
+    rest_shape rest;
+    double diagonal;
+    float *colors; ///< 4 per vertex, linear
+    picture_show show;
+    uint32_t width, height;
+    cutis_camera camera;
+    bool dark;
+} picture_stage;
+
+/// One method, bound; its positions and normals are those of the last picture_pose.
+typedef struct picture_shot {
+    cutis_method method;
+    bool weighted;
+    play play;
+} picture_shot;
+
+/// A method's name as in --methods: "lbs", "sbs", "sbs-weighted", ...
+const char *picture_method_name(const picture_shot *shot);
+/// The same for people: "linear blend", ...
+const char *picture_method_title(const picture_shot *shot);
+
+/// Parse --methods (or --method) into shots; nothing is bound yet.
+int picture_methods(cli_app *app, picture_shot *shots, uint32_t *count);
+int picture_parse_size(cli_app *app, const char *text, uint32_t *width, uint32_t *height);
+int picture_parse_camera(cli_app *app, const char *text, cutis_camera *out);
+int picture_parse_show(cli_app *app, const char *text, picture_show *out);
+
+/// Read the model, find clip, pose and device, open the renderer. On failure nothing is left to close.
+int picture_open(cli_app *app, const char *path, picture_stage *out);
+void picture_close(picture_stage *stage);
+
+int picture_bind(picture_stage *stage, picture_shot *shot);
+int picture_pose(picture_stage *stage, picture_shot *shot, double seconds);
+
+/// Values to paint, one per vertex, with the legend that goes with them.
+typedef struct picture_paint {
+    float *values; ///< NULL: the model's own colours
+    cutis_legend legend;
+    char title[160];
+} picture_paint;
+
+/// What --show paints for this shot, which must be posed; `reference` holds positions for error:, or NULL.
+int picture_paint_shot(picture_stage *stage, const picture_shot *shot, const float *reference, picture_paint *out);
+void picture_paint_release(picture_paint *paint);
+
+/// Draw a posed shot.
+int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_paint *paint, cutis_image *out);
+
+#endif
