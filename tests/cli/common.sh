@@ -1,0 +1,45 @@
+# Shared by the scripts of this folder: a scratch folder, and the three words the runner sums up.
+# CUTIS, SHARED and BUILD come from the test runner; by hand: CUTIS=build/cutis sh tests/cli/test_verbs.sh
+CUTIS=${CUTIS:-build/cutis}
+SHARED=${SHARED:-../shared}
+T=$(mktemp -d) || exit 1
+trap 'rm -rf "$T"' EXIT
+failed=0
+
+ok() { echo "ok $1"; }
+not_ok() { echo "not ok $1: $2"; failed=1; }
+skip() { echo "skip $1: $2"; }
+
+# passes NAME COMMAND...: exit 0 and nothing on stderr; what it prints is in $T/stdout.
+passes() {
+    name=$1; shift
+    "$@" >"$T/stdout" 2>"$T/stderr"; code=$?
+    if [ $code -ne 0 ]; then not_ok "$name" "exit $code: $(head -1 "$T/stderr")"; return 1; fi
+    if [ -s "$T/stderr" ]; then not_ok "$name" "on stderr: $(head -1 "$T/stderr")"; return 1; fi
+    ok "$name"
+}
+
+# fails CODE NAME PATTERN COMMAND...: that exit code, exactly one line on stderr that starts with "cutis: " and matches
+# PATTERN, nothing on stdout, and no file under $T/out.
+fails() {
+    want=$1 name=$2 pattern=$3; shift 3
+    rm -rf "$T/out"; mkdir "$T/out"
+    "$@" >"$T/stdout" 2>"$T/stderr"; code=$?
+    if [ $code -ne "$want" ]; then not_ok "$name" "exit $code, not $want: $(head -1 "$T/stderr")"
+    elif [ "$(wc -l <"$T/stderr")" -ne 1 ]; then not_ok "$name" "$(wc -l <"$T/stderr") lines on stderr"
+    elif ! grep -q '^cutis: ' "$T/stderr"; then not_ok "$name" "the line is: $(cat "$T/stderr")"
+    elif ! grep -Eq -- "$pattern" "$T/stderr"; then not_ok "$name" "no $pattern in: $(cat "$T/stderr")"
+    elif [ -s "$T/stdout" ]; then not_ok "$name" "on stdout: $(head -1 "$T/stdout")"
+    elif [ -n "$(ls -A "$T/out")" ]; then not_ok "$name" "it left $(ls -A "$T/out")"
+    else ok "$name"; fi
+}
+
+# json FILE EXPRESSION: evaluates a Python expression with the parsed object as d.
+json() { /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
+
+# equals NAME GOT WANTED
+equals() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got $2, want $3"; fi; }
+# holds NAME FILE EXPRESSION: the expression over the JSON in FILE is true.
+holds() {
+    if got=$(json "$2" "$3" 2>&1) && [ "$got" = True ]; then ok "$1"; else not_ok "$1" "$3 is $(echo "$got" | tail -1)"; fi
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/python3
+"""References for the command in numpy, sharing no code with it.
+
+compare.py shape FILE.npy F V         the array is float32 [F, V, 3] and finite
+compare.py near A.npy B.npy TOL       same shape, largest difference at most TOL
+compare.py obj A.obj ARRAY.npy FRAME  vertices of an OBJ are that frame (1e-5)
+compare.py pc2 A.pc2 ARRAY.npy        a point cache holds the same floats, bit for bit
+compare.py measure MODEL.obj A.npy B.npy OUT.json   volume, variation, position and normal errors as cutis measure says
+compare.py pose ARRAY.npy             test_verbs.sh's pose file on make_bad.py's triangle, from the formula
+"""
+import json, struct, sys
+import numpy as np
+
+def obj(path):
+    v, f = [], []
+    for line in open(path):
+        t = line.split()
+        if t[:1] == ["v"]: v.append([float(x) for x in t[1:4]])
+        if t[:1] == ["f"]: f.append([int(x.split("/")[0]) - 1 for x in t[1:4]])
+    return np.array(v), np.array(f)
+
+def volume(p, f): return (p[f[:, 0]] * np.cross(p[f[:, 1]], p[f[:, 2]])).sum() / 6
+
+def normals(p, f, weld, n):
+    area = np.cross(p[f[:, 1]] - p[f[:, 0]], p[f[:, 2]] - p[f[:, 0]])
+    out = np.zeros((n, 3))
+    for k in range(3): np.add.at(out, weld[f[:, k]], area)
+    return out / np.linalg.norm(out, axis=1, keepdims=True)
+
+def measure(model, a, b, out):
+    rest, f = obj(model); a = np.load(a).astype(float); b = np.load(b).astype(float); d = json.load(open(out))
+    diagonal = np.linalg.norm(rest.max(0) - rest.min(0))
+    error = np.linalg.norm(a - b, axis=2)
+    uniq, weld = np.unique(rest, axis=0, return_inverse=True); weld = weld.reshape(-1)
+    angle2 = []
+    for x, y in zip(a, b):
+        n, m = normals(x, f, weld, len(uniq)), normals(y, f, weld, len(uniq))
+        angle2.append(np.arctan2(np.linalg.norm(np.cross(n, m), axis=1), (n * m).sum(1)) ** 2)
+    v = np.array([volume(x, f) for x in a]); v0 = volume(rest, f); var = 100 * (v - v0) / v0; k = np.abs(var).argmax()
+    want = {"volume": v[k], "volume_variation": var[k], "position_rms": 100 * np.sqrt((error ** 2).mean()) / diagonal,
+            "position_max": 100 * error.max() / diagonal, "normal_rms": np.sqrt(np.mean(angle2))}
+    for key, value in want.items():
+        # the OBJ has its rest positions in decimal, so a relative 1e-4 of what is measured, and 1e-5 of nothing
+        assert abs(d[key] - value) <= 1e-4 * abs(value) + 1e-5, f"{key}: {d[key]} where numpy has {value}"
+
+def main():
+    what, rest = sys.argv[1], sys.argv[2:]
+    if what == "shape":
+        a = np.load(rest[0]); want = (int(rest[1]), int(rest[2]), 3)
+        assert a.shape == want and a.dtype == np.float32 and np.isfinite(a).all(), f"{a.shape} {a.dtype}"
+    elif what == "near":
+        a, b = np.load(rest[0]), np.load(rest[1])
+        assert a.shape == b.shape, f"{a.shape} {b.shape}"
+        assert np.abs(a.astype(float) - b).max() <= float(rest[2]), f"differs by {np.abs(a.astype(float) - b).max()}"
+    elif what == "obj":
+        v, _ = obj(rest[0]); a = np.load(rest[1])[int(rest[2])]
+        assert v.shape == a.shape and np.abs(v - a).max() < 1e-5, f"{v.shape} {a.shape}"
+    elif what == "pc2":
+        raw = open(rest[0], "rb").read(); a = np.load(rest[1])
+        magic, version, count, start, rate, frames = struct.unpack("<12siiffi", raw[:32])
+        assert magic == b"POINTCACHE2\0" and version == 1 and (frames, count) == a.shape[:2], (magic, version, count, frames)
+        assert raw[32:] == a.tobytes()
+    elif what == "measure": measure(*rest)
+    elif what == "pose":
+        # two joints, weights one half each; the tip stands at (0, 1, 0) with identity inverse bind and turns by 90 degrees
+        a = np.load(rest[0]).astype(float); p = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], float)
+        turned = p @ np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]).T + [0, 1, 0]
+        assert np.abs(a[0] - 0.5 * (p + turned)).max() < 1e-6, a
+    else: sys.exit(__doc__)
+
+try: main()
+except AssertionError as e: print(e); sys.exit(1)

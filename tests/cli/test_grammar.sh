@@ -1,0 +1,70 @@
+# The command line: help, man page, completion and docs come from one table; wrong usage is exit 2 with one line and a hint.
+. "$(dirname "$0")/common.sh"
+
+verbs=$($CUTIS help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v cutis)
+for verb in info check convert synth deform measure devices bench demo help version; do
+    case " $(echo $verbs) " in *" $verb "*) ok "overview names $verb" ;; *) not_ok "overview names $verb" "it does not" ;; esac
+done
+
+# Every option of a verb, as completion lists them, stands in its help, in the man page and in docs/cli.md.
+$CUTIS help --completion bash >"$T/completion"
+$CUTIS help --man >"$T/man"
+$CUTIS help --markdown >"$T/cli.md"
+for verb in $verbs; do
+    missing=
+    $CUTIS "$verb" --help >"$T/help" || missing=exit
+    $CUTIS help "$verb" | cmp -s - "$T/help" || missing="$missing help-verb-differs"
+    grep -q '^Examples:' "$T/help" || missing="$missing examples"
+    sed -n "s/^    $verb) options=\"\([^\"]*\)\".*/\1/p" "$T/completion" | tr ' ' '\n' | grep . >"$T/options"
+    [ -s "$T/options" ] || missing="$missing completion"
+    while read -r option; do
+        grep -q -e "$option" "$T/help" || missing="$missing $option"
+        grep -q -e "\`[^|]*$option" "$T/cli.md" || missing="$missing $option-in-docs"
+        grep -q -e "$(echo "$option" | sed 's/-/\\\\-/g')" "$T/man" || missing="$missing $option-in-man"
+    done <"$T/options"
+    if [ -z "$missing" ]; then ok "help of $verb has all its options"; else not_ok "help of $verb has all its options" "$missing"; fi
+done
+
+if cmp -s "$T/cli.md" docs/cli.md; then ok "docs/cli.md is what the command says"; else
+    not_ok "docs/cli.md is what the command says" "run: cutis help --markdown > docs/cli.md"; fi
+if command -v bash >/dev/null; then
+    bash -c ". '$T/completion'; COMP_WORDS=(cutis deform --me); COMP_CWORD=2; _cutis; echo \${COMPREPLY[*]}
+             COMP_WORDS=(cutis deform --method d); COMP_CWORD=3; _cutis; echo \${COMPREPLY[*]}
+             COMP_WORDS=(cutis synth qu); COMP_CWORD=2; _cutis; echo \${COMPREPLY[*]}
+             COMP_WORDS=(cutis conv); COMP_CWORD=1; _cutis; echo \${COMPREPLY[*]}" >"$T/replies" 2>&1
+    equals "bash completes options, choices, bodies and verbs" "$(tr '\n' ' ' <"$T/replies")" "--method dqs quadruped convert "
+else skip "bash completes options, choices, bodies and verbs" "no bash"; fi
+if command -v man >/dev/null && command -v groff >/dev/null; then
+    man --warnings -l "$T/man" >"$T/page" 2>"$T/warnings"
+    if [ -s "$T/warnings" ]; then not_ok "the man page is clean troff" "$(head -1 "$T/warnings")"; else ok "the man page is clean troff"; fi
+else skip "the man page is clean troff" "no man or groff"; fi
+
+passes "--help" $CUTIS --help
+passes "--version" $CUTIS --version
+passes "version --json" $CUTIS version --json
+holds "version is a string" "$T/stdout" "isinstance(d['version'], str)"
+
+fails 2 "unknown verb" 'did you mean deform' $CUTIS defrom x
+fails 2 "unknown option" 'did you mean --method' $CUTIS deform x --methd dqs -o "$T/out/a.npy"
+fails 2 "unknown choice" 'one of: lbs' $CUTIS deform x --method foo -o "$T/out/a.npy"
+fails 2 "near choice" 'did you mean dqs' $CUTIS deform x --method dqz -o "$T/out/a.npy"
+fails 2 "missing value" 'needs a value' $CUTIS deform x -o
+fails 2 "missing operand" 'MODEL is missing' $CUTIS info
+fails 2 "too many operands" 'unexpected b' $CUTIS info a b
+fails 2 "option given twice" 'twice' $CUTIS deform x --fps 1 --fps 2 -o "$T/out/a.npy"
+fails 2 "flag with a value" 'no value' $CUTIS info x --json=1
+fails 2 "not a number" 'a number' $CUTIS deform x --fps fast -o "$T/out/a.npy"
+fails 2 "not a whole number" 'whole number' $CUTIS deform x --threads 1.5 -o "$T/out/a.npy"
+fails 2 "number out of range" '1 to 1024' $CUTIS deform x --threads 0 -o "$T/out/a.npy"
+fails 2 "infinite number" 'a number' $CUTIS deform x --fps inf -o "$T/out/a.npy"
+fails 2 "hexadecimal number" 'whole number' $CUTIS synth biped --vertices 0x10 -o "$T/out/a.glb"
+fails 2 "missing output" '-o FILE is missing' $CUTIS deform x
+fails 2 "output of unknown kind" '.npy .pc2' $CUTIS deform x -o "$T/out/a.xyz"
+fails 2 "device of unknown kind" 'want cpu' $CUTIS deform "$T/none.glb" --device gpu -o "$T/out/a.npy"
+fails 2 "unknown body" 'did you mean biped' $CUTIS synth bipd -o "$T/out/a.glb"
+fails 2 "seed without crowd" 'for crowd' $CUTIS synth biped --seed 1 -o "$T/out/a.glb"
+fails 2 "help of an unknown verb" 'unknown verb' $CUTIS help nothing
+fails 2 "unknown bench" 'did you mean' $CUTIS bench blnd
+$CUTIS >"$T/stdout" 2>"$T/stderr"; code=$?
+equals "no verb: overview and exit 2" "$code $(grep -c deform "$T/stdout")" "2 3"
+exit $failed
