@@ -24,6 +24,14 @@ typedef int32_t lanes_int __attribute__((vector_size(16)));
 #define LANES_SHUFFLE(a, b, i, j, k, l) __builtin_shuffle((a), (b), (lanes_int){ i, j, k, l })
 #endif
 
+/// Before a loop over four lanes: arrays of vectors stay in registers only if it is unrolled, which
+/// clang does by itself and gcc at -O2 does not.
+#if defined(__GNUC__) && !defined(__clang__)
+#define LANES_UNROLL _Pragma("GCC unroll 4")
+#else
+#define LANES_UNROLL
+#endif
+
 static inline lanes lanes_load(const float *p)
 {
     lanes v;

@@ -37,6 +37,7 @@ static void blend4(const cutis_transform *a, const cutis_transform *b, float wei
 {
     lanes w = lanes_all(weight), v = lanes_all(1 - weight);
     lanes translation[4], scale[4], ra[4], rb[4], r[4];
+    LANES_UNROLL
     for (int i = 0; i < 4; i++) {
         const float *p = floats(a + i), *q = floats(b + i);
         lanes ta = lanes_load(p), tb = lanes_load(q);
@@ -49,12 +50,14 @@ static void blend4(const cutis_transform *a, const cutis_transform *b, float wei
     }
     lanes dot = sum_entries(ra[0] * rb[0], ra[1] * rb[1], ra[2] * rb[2], ra[3] * rb[3]);
     lanes signed_w = lanes_select(dot < 0, -w, w); // q and -q are one rotation: take the near one
+    LANES_UNROLL
     for (int i = 0; i < 4; i++) r[i] = v * ra[i] + lanes_all(signed_w[i]) * rb[i];
     lanes square = sum_entries(r[0] * r[0], r[1] * r[1], r[2] * r[2], r[3] * r[3]);
     // Unnormalised inputs apart, |r|^2 >= 1/2; a vanished one is left as it is rather than made
     // NaN.
     lanes scale_r = lanes_all(1) / lanes_sqrt(square);
     scale_r = lanes_select(square > 1e-30f, scale_r, lanes_all(1));
+    LANES_UNROLL
     for (int i = 0; i < 4; i++) {
         float *p = (float *)(void *)(out + i);
         lanes_store(p + TRANSFORM_TRANSLATION, translation[i]);
@@ -80,6 +83,7 @@ void cutis_pose_blend(const cutis_transform *a, const cutis_transform *b, float 
 static void local4(const cutis_transform *transforms, cutis_mat34 *out)
 {
     lanes t[4], r[4], s[4];
+    LANES_UNROLL
     for (int i = 0; i < 4; i++) {
         const float *p = floats(transforms + i);
         t[i] = lanes_load(p + TRANSFORM_TRANSLATION);
@@ -101,6 +105,7 @@ static void local4(const cutis_transform *transforms, cutis_mat34 *out)
     lanes_transpose(&row0[0], &row0[1], &row0[2], &row0[3]);
     lanes_transpose(&row1[0], &row1[1], &row1[2], &row1[3]);
     lanes_transpose(&row2[0], &row2[1], &row2[2], &row2[3]);
+    LANES_UNROLL
     for (int i = 0; i < 4; i++) {
         lanes_store(out[i].m + 0, row0[i]);
         lanes_store(out[i].m + 4, row1[i]);
@@ -112,6 +117,7 @@ static inline void multiply_in_place(const cutis_mat34 *parent, cutis_mat34 *chi
 {
     lanes c0 = lanes_load(child->m), c1 = lanes_load(child->m + 4), c2 = lanes_load(child->m + 8);
     const lanes_int last = { 0, 0, 0, -1 };
+    LANES_UNROLL
     for (int row = 0; row < 3; row++) {
         lanes p = lanes_load(parent->m + 4 * row);
         lanes sum = LANES_SHUFFLE(p, p, 0, 0, 0, 0) * c0 + LANES_SHUFFLE(p, p, 1, 1, 1, 1) * c1;

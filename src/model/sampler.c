@@ -99,80 +99,113 @@ static void hermite(moment at, float basis[4])
     basis[3] = (u3 - u2) * at.step;
 }
 
-// Components of four lanes at a moment. Keys are [component][lane], or [in, value,
-// out][component][lane] if cubic.
-static inline void interpolate(const run *r, const batch *b, moment at, int width, lanes *out)
+// Everything below is inlined with constant `interpolation`, `width` and `place`, so that the
+// vectors stay in registers.
+#define INLINE static inline __attribute__((always_inline))
+
+// Components of four lanes at a moment. Keys are [component][lane], or [in, value, out][component]
+// [lane] if cubic.
+INLINE void interpolate(const float *key, const float *next, moment at,
+                        cutis_interpolation interpolation, int width, lanes *out)
 {
-    const float *key = b->keys + (size_t)at.key * r->stride,
-                *next = b->keys + (size_t)at.next * r->stride;
-    if (r->interpolation == CUTIS_INTERPOLATION_CUBIC) {
-        float h[4];
-        hermite(at, h);
-        for (int c = 0; c < width; c++) {
+    lanes u = lanes_all(at.u), v = lanes_all(1 - at.u);
+    float h[4];
+    if (interpolation == CUTIS_INTERPOLATION_CUBIC) hermite(at, h);
+    LANES_UNROLL
+    for (int c = 0; c < width; c++) {
+        if (interpolation == CUTIS_INTERPOLATION_CUBIC) {
             lanes value = lanes_all(h[0]) * lanes_load(key + 4 * (width + c));
             value += lanes_all(h[1]) * lanes_load(key + 4 * (2 * width + c));
             value += lanes_all(h[2]) * lanes_load(next + 4 * (width + c));
             out[c] = value + lanes_all(h[3]) * lanes_load(next + 4 * c);
-        }
-    } else if (r->interpolation == CUTIS_INTERPOLATION_STEP) {
-        for (int c = 0; c < width; c++) out[c] = lanes_load(key + 4 * c);
-    } else {
-        lanes u = lanes_all(at.u), v = lanes_all(1 - at.u);
-        for (int c = 0; c < width; c++)
+        } else if (interpolation == CUTIS_INTERPOLATION_STEP) {
+            out[c] = lanes_load(key + 4 * c);
+        } else {
             out[c] = v * lanes_load(key + 4 * c) + u * lanes_load(next + 4 * c);
+        }
     }
 }
 
-static void sample_vectors(const run *r, moment at, cutis_transform *transforms)
+INLINE void store_lanes(const batch *b, int place, lanes v0, lanes v1, lanes v2, lanes v3,
+                        cutis_transform *transforms)
+{
+    lanes_transpose(&v0, &v1, &v2, &v3);
+    lanes_store((float *)(void *)&transforms[b->nodes[0]] + place, v0);
+    lanes_store((float *)(void *)&transforms[b->nodes[1]] + place, v1);
+    lanes_store((float *)(void *)&transforms[b->nodes[2]] + place, v2);
+    lanes_store((float *)(void *)&transforms[b->nodes[3]] + place, v3);
+}
+
+// Translations and scales. The fourth float of a store falls on the rotation, which comes later.
+INLINE void sample_vectors(const run *r, moment at, cutis_interpolation interpolation, int place,
+                           cutis_transform *transforms)
 {
     for (uint32_t i = 0; i < r->batch_count; i++) {
         const batch *b = &r->batches[i];
-        lanes v[4];
-        bool scale = r->path == CUTIS_PATH_SCALE;
-        interpolate(r, b, at, 3, v + scale);
-        v[scale ? 0 : 3] = lanes_all(0); // falls on the rotation, which is written later
-        lanes_transpose(&v[0], &v[1], &v[2], &v[3]);
-        for (int l = 0; l < 4; l++)
-            lanes_store((float *)(void *)&transforms[b->nodes[l]] +
-                            (scale ? TRANSFORM_BEFORE_SCALE : TRANSFORM_TRANSLATION),
-                        v[l]);
+        lanes v[3];
+        interpolate(b->keys + (size_t)at.key * r->stride, b->keys + (size_t)at.next * r->stride, at,
+                    interpolation, 3, v);
+        if (place == TRANSFORM_TRANSLATION)
+            store_lanes(b, place, v[0], v[1], v[2], v[2], transforms);
+        else
+            store_lanes(b, place, v[0], v[0], v[1], v[2], transforms);
     }
 }
 
-static inline void slerp4(const run *r, const batch *b, moment at, lanes *q)
+INLINE void slerp4(const float *key, const float *next, moment at, lanes *q)
 {
-    const float *key = b->keys + (size_t)at.key * r->stride,
-                *next = b->keys + (size_t)at.next * r->stride;
     lanes u = lanes_all(at.u), v = lanes_all(1 - at.u);
     lanes z = lanes_load(key + 16), inverse = lanes_load(key + 20);
     lanes a = v * inverse * sine_ratio(v * v * z), c = u * inverse * sine_ratio(u * u * z);
+    LANES_UNROLL
     for (int k = 0; k < 4; k++) q[k] = a * lanes_load(key + 4 * k) + c * lanes_load(next + 4 * k);
 }
 
-static inline void normalise4(const run *r, const batch *b, moment at, lanes *q)
+INLINE void normalise4(const float *key, lanes *q)
 {
     lanes square = ((q[0] * q[0] + q[1] * q[1]) + q[2] * q[2]) + q[3] * q[3];
     lanes scale = lanes_all(1) / lanes_sqrt(square);
     lanes_int fine = square > 1e-12f; // opposite keys may cancel: then the key before stands
-    const float *key = b->keys + (size_t)at.key * r->stride;
+    LANES_UNROLL
     for (int k = 0; k < 4; k++)
         q[k] = lanes_select(fine, q[k] * scale, lanes_load(key + 4 * (4 + k)));
 }
 
-static void sample_rotations(const run *r, moment at, cutis_transform *transforms)
+INLINE void sample_rotations(const run *r, moment at, cutis_interpolation interpolation,
+                             cutis_transform *transforms)
 {
     for (uint32_t i = 0; i < r->batch_count; i++) {
         const batch *b = &r->batches[i];
+        const float *key = b->keys + (size_t)at.key * r->stride;
+        const float *next = b->keys + (size_t)at.next * r->stride;
         lanes q[4];
-        if (r->interpolation == CUTIS_INTERPOLATION_LINEAR)
-            slerp4(r, b, at, q);
+        if (interpolation == CUTIS_INTERPOLATION_LINEAR)
+            slerp4(key, next, at, q);
         else
-            interpolate(r, b, at, 4, q);
-        if (r->interpolation == CUTIS_INTERPOLATION_CUBIC) normalise4(r, b, at, q);
-        lanes_transpose(&q[0], &q[1], &q[2], &q[3]);
-        for (int l = 0; l < 4; l++)
-            lanes_store((float *)(void *)&transforms[b->nodes[l]] + TRANSFORM_ROTATION, q[l]);
+            interpolate(key, next, at, interpolation, 4, q);
+        if (interpolation == CUTIS_INTERPOLATION_CUBIC) normalise4(key, q);
+        store_lanes(b, TRANSFORM_ROTATION, q[0], q[1], q[2], q[3], transforms);
     }
+}
+
+#define DISPATCH(function, ...)                                                                    \
+    do {                                                                                           \
+        if (r->interpolation == CUTIS_INTERPOLATION_LINEAR)                                        \
+            function(r, at, CUTIS_INTERPOLATION_LINEAR, __VA_ARGS__);                              \
+        else if (r->interpolation == CUTIS_INTERPOLATION_STEP)                                     \
+            function(r, at, CUTIS_INTERPOLATION_STEP, __VA_ARGS__);                                \
+        else                                                                                       \
+            function(r, at, CUTIS_INTERPOLATION_CUBIC, __VA_ARGS__);                               \
+    } while (0)
+
+static void sample_transforms(const run *r, moment at, cutis_transform *transforms)
+{
+    if (r->path == CUTIS_PATH_TRANSLATION)
+        DISPATCH(sample_vectors, TRANSFORM_TRANSLATION, transforms);
+    else if (r->path == CUTIS_PATH_SCALE)
+        DISPATCH(sample_vectors, TRANSFORM_BEFORE_SCALE, transforms);
+    else
+        DISPATCH(sample_rotations, transforms);
 }
 
 static void sample_weights(const run *r, moment at, float *morph_weights)
@@ -207,13 +240,13 @@ void cutis_sampler_sample(const cutis_sampler *sampler, float seconds, cutis_tra
         memcpy(morph_weights, sampler->rest_targets, sampler->target_count * sizeof *morph_weights);
     uint32_t i = 0;
     for (; i < sampler->run_first_rotation; i++)
-        sample_vectors(&sampler->runs[i], locate(&sampler->runs[i], seconds), transforms);
+        sample_transforms(&sampler->runs[i], locate(&sampler->runs[i], seconds), transforms);
     for (uint32_t k = 0; k < sampler->restore_count; k++)
         transforms[sampler->restore[k]].rotation = sampler->rest[sampler->restore[k]].rotation;
     for (; i < sampler->run_count; i++) {
         const run *r = &sampler->runs[i];
         if (r->path == CUTIS_PATH_ROTATION)
-            sample_rotations(r, locate(r, seconds), transforms);
+            sample_transforms(r, locate(r, seconds), transforms);
         else if (morph_weights)
             sample_weights(r, locate(r, seconds), morph_weights);
     }
@@ -258,6 +291,7 @@ static void pack_rotation(const cutis_channel *channel, float *keys, uint32_t st
         double scale = 1 / sqrt(square);
         for (int c = 0; c < 4; c++) q[c] = value[c] * scale;
         for (int c = 0; c < 4; c++) dot += q[c] * before[c];
+        LANES_UNROLL
         for (int c = 0; c < 4; c++) {
             if (dot < 0) q[c] = -q[c];
             key[4 * c] = (float)q[c];
