@@ -7,7 +7,9 @@
 
 /// Where the components of an element stand. Columns of matrices start at multiples of 4 bytes.
 typedef struct layout {
-    uint32_t rows, columns, component_size, column_stride, size;
+    uint32_t rows, columns, component_size, column_stride;
+    uint32_t size; ///< from element to element
+    uint32_t last; ///< of the last element: the padding after its last column may be missing
 } layout;
 
 static uint32_t component_size(int64_t component)
@@ -35,6 +37,7 @@ static layout layout_of(gltf_shape shape, uint32_t component)
     l.column_stride = l.rows * l.component_size;
     if (l.columns > 1) l.column_stride = (l.column_stride + 3) / 4 * 4;
     l.size = l.columns * l.column_stride;
+    l.last = (l.columns - 1) * l.column_stride + l.rows * l.component_size;
     return l;
 }
 
@@ -60,22 +63,19 @@ static double read_component(const uint8_t *bytes, uint32_t component)
     }
 }
 
-/// `count` elements of `size` bytes, `stride` apart, from `offset` of view `index`: aligned,
-/// inside, with data. `place` is the property that names the view.
+/// `count` elements of `size` bytes, `stride` apart, from `offset` of view `index`: aligned in the
+/// buffer, inside the view. `place` is the property that names the view.
 static cutis_result place_in_view(const gltf_document *document, uint32_t accessor,
                                   const char *place, uint32_t index, int64_t offset, uint64_t count,
                                   size_t stride, size_t size, uint32_t alignment,
                                   const uint8_t **out)
 {
     const gltf_view *view = &document->views[index];
-    if (offset % alignment)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/accessors/%u%s/byteOffset: %lld is not a multiple of %u", accessor,
-                           place, (long long)offset, alignment);
-    if (!view->compressed && (view->offset + (uint64_t)offset) % alignment)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/accessors/%u%s/byteOffset: %lld is not aligned to %u in its buffer",
-                           accessor, place, (long long)offset, alignment);
+    if (offset % alignment || (!view->compressed && (view->offset + (uint64_t)offset) % alignment))
+        return gltf_refuse(
+            document, CUTIS_CORRUPT_DATA,
+            "/accessors/%u%s/byteOffset: %lld is not aligned to %u in its view and buffer",
+            accessor, place, (long long)offset, alignment);
     uint64_t last;
     if (__builtin_mul_overflow(count - 1, (uint64_t)stride, &last) ||
         __builtin_add_overflow(last, (uint64_t)offset + size, &last) || last > view->size)
@@ -84,7 +84,9 @@ static cutis_result place_in_view(const gltf_document *document, uint32_t access
             "/accessors/%u%s: %llu elements of %zu bytes from byte %lld do not fit into "
             "the %zu bytes of bufferView %u",
             accessor, place, (unsigned long long)count, size, (long long)offset, view->size, index);
-    if (!view->data) document->accessors[accessor].missing = true;
+    const json_t *buffer = gltf_item(document, "buffers", view->buffer);
+    if (!view->data && gltf_extension(buffer, "EXT_meshopt_compression"))
+        document->accessors[accessor].missing = true;
     *out = view->data ? view->data + offset : NULL;
     return CUTIS_OK;
 }
@@ -124,7 +126,7 @@ static cutis_result load_sparse(gltf_document *document, uint32_t index, const j
     if (result != CUTIS_OK) return result;
     return place_in_view(document, index, "/sparse/values",
                          (uint32_t)gltf_index(values, "bufferView"),
-                         gltf_integer(values, "byteOffset", 0), (uint64_t)count, l->size, l->size,
+                         gltf_integer(values, "byteOffset", 0), (uint64_t)count, l->size, l->last,
                          l->component_size, &a->sparse_values);
 }
 
@@ -177,6 +179,9 @@ static cutis_result load_accessor(gltf_document *document, uint32_t index)
                            "/accessors/%u/byteOffset: there is no bufferView", index);
     if (a->view != CUTIS_NONE) {
         uint32_t stride = document->views[a->view].stride;
+        if (l.columns > 1 && gltf_integer(json, "byteOffset", 0) % 4)
+            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                               "/accessors/%u/byteOffset: matrices start at multiples of 4", index);
         a->stride = stride ? stride : l.size;
         if (a->stride < l.size)
             return gltf_refuse(
@@ -185,8 +190,8 @@ static cutis_result load_accessor(gltf_document *document, uint32_t index)
                 "bytes",
                 index, stride, l.size);
         result = place_in_view(document, index, "", (uint32_t)a->view,
-                               gltf_integer(json, "byteOffset", 0), a->count, a->stride, l.size,
-                               l.columns > 1 ? 4 : l.component_size, &a->data);
+                               gltf_integer(json, "byteOffset", 0), a->count, a->stride, l.last,
+                               l.component_size, &a->data);
         if (result != CUTIS_OK) return result;
     }
     return sparse ? load_sparse(document, index, sparse, &l) : CUTIS_OK;
@@ -237,7 +242,9 @@ static void decode_element(const gltf_accessor *a, const layout *l, const uint8_
     }
 }
 
-/// A buffer without data is no error before somebody needs it.
+/// A fallback buffer has no data of its own; that is no error before somebody needs it. (A buffer
+/// that simply names no data reads as zeros, like an accessor without a view: such documents are
+/// valid templates.)
 static cutis_result refuse_missing(const gltf_document *document, uint32_t accessor)
 {
     return gltf_refuse(document, CUTIS_CORRUPT_DATA, "/accessors/%u: its buffer has no data",
@@ -291,7 +298,7 @@ cutis_result gltf_decode_floats(gltf_document *document, uint32_t accessor, floa
     } else {
         memset(out, 0, (size_t)a->count * a->width * sizeof *out);
     }
-    for (uint32_t i = 0; i < a->sparse_count; i++) {
+    for (uint32_t i = 0; a->sparse_indices && a->sparse_values && i < a->sparse_count; i++) {
         cutis_result result = sparse_index(document, accessor, i, &index);
         if (result != CUTIS_OK) return result;
         decode_element(a, &l, a->sparse_values + (size_t)i * l.size,
@@ -324,13 +331,18 @@ cutis_result gltf_decode_integers(gltf_document *document, uint32_t accessor, ui
             memset(out + i * a->width, 0, a->width * sizeof *out);
         }
     }
-    for (uint32_t i = 0; i < a->sparse_count; i++) {
+    for (uint32_t i = 0; a->sparse_indices && a->sparse_values && i < a->sparse_count; i++) {
         cutis_result result = sparse_index(document, accessor, i, &index);
         if (result != CUTIS_OK) return result;
         decode_integers(a, &l, a->sparse_values + (size_t)i * l.size,
                         out + (size_t)index * a->width);
     }
     return CUTIS_OK;
+}
+
+bool gltf_has_data(const gltf_accessor *accessor)
+{
+    return !accessor->missing && (accessor->data || accessor->sparse_values);
 }
 
 cutis_result gltf_new_floats(gltf_document *document, cutis_arena *arena, uint32_t accessor,
@@ -379,18 +391,18 @@ cutis_result gltf_check_bounds(gltf_document *document, uint32_t accessor)
     layout l = layout_of(a->shape, a->component);
     double low[16], high[16];
     int64_t index = -1;
-    uint32_t entry = 0;
-    if (a->missing) return CUTIS_OK;
+    uint32_t entry = 0, entry_count = a->sparse_indices && a->sparse_values ? a->sparse_count : 0;
+    if (!gltf_has_data(a)) return CUTIS_OK;
     for (int k = 0; k < 16; k++) low[k] = INFINITY, high[k] = -INFINITY;
     for (uint32_t i = 0; i < a->count; i++) {
         // Sparse indices ascend, so the next replaced element is always known.
-        if (entry < a->sparse_count && index < (int64_t)i) {
+        if (entry < entry_count && index < (int64_t)i) {
             cutis_result result = sparse_index(document, accessor, entry, &index);
             if (result != CUTIS_OK) return result;
             entry++;
         }
         const uint8_t *bytes = a->data ? a->data + (size_t)i * a->stride : NULL;
-        if (a->sparse_count && index == (int64_t)i)
+        if (entry_count && index == (int64_t)i)
             bytes = a->sparse_values + (size_t)(entry - 1) * l.size;
         raw_element(a, &l, bytes, low, high);
     }

@@ -3,7 +3,12 @@
 /// keeps them.
 #include "io/gltf/parts.h"
 
+#include <math.h>
 #include <string.h>
+
+// Squared length of a key's rotation: quantised to 8 bits it differs from 1 by up to 0.02, and
+// sampling normalises.
+static const double UNIT_TOLERANCE = 0.05;
 
 static int find_name(const char *const *names, int count, const char *name)
 {
@@ -35,6 +40,7 @@ static cutis_result read_times(gltf_document *document, cutis_arena *arena, uint
         return gltf_refuse(document, CUTIS_CORRUPT_DATA,
                            "/animations/%u/samplers/%u/input: a cubic spline of one key", index,
                            sampler);
+    if (!gltf_has_data(a)) return CUTIS_OK; // left to an extension to fill in: no channel for us
     cutis_result result = gltf_new_floats(document, arena, accessor, &out->times);
     if (result != CUTIS_OK || document->repair) return result;
     for (uint32_t k = 0; k < a->count; k++) {
@@ -43,6 +49,23 @@ static cutis_result read_times(gltf_document *document, cutis_arena *arena, uint
                                "/animations/%u/samplers/%u/input: key %u of accessor %u is at %g, "
                                "times ascend from 0",
                                index, sampler, k, accessor, (double)out->times[k]);
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result check_rotations(const gltf_document *document, uint32_t index, uint32_t sampler,
+                                    uint32_t accessor, const cutis_channel *channel)
+{
+    bool cubic = channel->interpolation == CUTIS_INTERPOLATION_CUBIC;
+    for (size_t k = 0; k < channel->key_count; k++) {
+        const float *q = channel->values + 4 * (cubic ? 3 * k + 1 : k);
+        double length = 0;
+        for (int i = 0; i < 4; i++) length += (double)q[i] * q[i];
+        if (fabs(length - 1) > UNIT_TOLERANCE)
+            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                               "/animations/%u/samplers/%u/output: the length of rotation %zu of "
+                               "accessor %u is %g, not 1",
+                               index, sampler, k, accessor, sqrt(length));
     }
     return CUTIS_OK;
 }
@@ -70,7 +93,10 @@ static cutis_result read_values(gltf_document *document, cutis_arena *arena, uin
             "/animations/%u/samplers/%u/output: accessor %u has %u elements, %llu are "
             "needed",
             index, sampler, accessor, a->count, (unsigned long long)expected);
-    return gltf_new_floats(document, arena, accessor, &out->values);
+    if (!out->times) return CUTIS_OK;
+    cutis_result result = gltf_new_floats(document, arena, accessor, &out->values);
+    if (result != CUTIS_OK || out->path != CUTIS_PATH_ROTATION || document->repair) return result;
+    return check_rotations(document, index, sampler, accessor, out);
 }
 
 static cutis_result read_sampler(gltf_document *document, cutis_arena *arena, uint32_t index,
@@ -94,7 +120,6 @@ static cutis_result read_sampler(gltf_document *document, cutis_arena *arena, ui
                        target_count, out);
 }
 
-/// @param node file index
 static cutis_result read_channel(gltf_document *document, cutis_arena *arena,
                                  const cutis_model_data *data, uint32_t index, uint32_t channel,
                                  const json_t *json, cutis_channel *out)
@@ -140,7 +165,9 @@ cutis_result gltf_read_clip(gltf_document *document, cutis_arena *arena,
     uint32_t count = (uint32_t)json_array_size(list), kept = 0;
     cutis_channel *channels = cutis_arena_alloc(arena, count, sizeof *channels);
     uint32_t *map = document->channels[index];
-    if (!map) map = cutis_arena_alloc(&document->arena, count, sizeof *map);
+    bool first =
+        !map; // the writer calls again, perhaps from several threads: then nothing is changed
+    if (first) map = cutis_arena_alloc(&document->arena, count, sizeof *map);
     if (!channels || !map) return cutis_alloc_result(document->context);
     memset(channels, 0, count * sizeof *channels);
     for (uint32_t c = 0; c < count; c++) {
@@ -149,10 +176,14 @@ cutis_result gltf_read_clip(gltf_document *document, cutis_arena *arena,
         cutis_result result =
             read_channel(document, arena, data, index, c, channel, &channels[kept]);
         if (result != CUTIS_OK) return result;
-        map[kept++] = c;
+        if (!channels[kept].times) continue;
+        if (first) map[kept] = c;
+        kept++;
     }
-    document->channels[index] = map;
-    document->channel_counts[index] = kept;
+    if (first) {
+        document->channels[index] = map;
+        document->channel_counts[index] = kept;
+    }
     *out = (cutis_clip){ .name = gltf_string(json, "name"),
                          .channel_count = kept,
                          .channels = channels };

@@ -31,10 +31,11 @@ static cutis_result split_glb(gltf_document *document, const uint8_t *data, size
     if (read_u32(data + 4) != 2)
         return gltf_refuse(document, CUTIS_UNSUPPORTED_FORMAT, "byte 4: GLB version %u, not 2",
                            read_u32(data + 4));
-    if (read_u32(data + 8) != size)
+    if (read_u32(data + 8) > size)
         return gltf_refuse(document, CUTIS_CORRUPT_DATA,
                            "byte 8: the header says %u bytes, the file has %zu", read_u32(data + 8),
                            size);
+    size = read_u32(data + 8); // what follows it is not part of the asset
     size_t offset = 12;
     for (uint32_t index = 0; offset < size; index++) {
         if (size - offset < 8)

@@ -123,6 +123,8 @@ cutis_result gltf_decode_integers(gltf_document *document, uint32_t accessor, ui
 /// Charge, allocate from `arena` and decode.
 cutis_result gltf_new_floats(gltf_document *document, cutis_arena *arena, uint32_t accessor,
                              const float **out);
+/// Whether the file holds anything for it; else its elements are zeros.
+bool gltf_has_data(const gltf_accessor *accessor);
 /// Compare declared minimum and maximum with the content.
 cutis_result gltf_check_bounds(gltf_document *document, uint32_t accessor);
 

@@ -209,6 +209,7 @@ static cutis_result read_inverse_binds(gltf_document *document, cutis_arena *are
     if (a->view != CUTIS_NONE && document->views[a->view].stride)
         return gltf_refuse(document, CUTIS_CORRUPT_DATA,
                            "/skins/%u/inverseBindMatrices: its bufferView has a stride", index);
+    if (!gltf_has_data(a)) return CUTIS_OK; // left to an extension to fill in
     cutis_result result = gltf_new_floats(document, arena, accessor, &columns);
     if (result == CUTIS_OK) result = gltf_charge(document, out->joint_count, sizeof(cutis_mat34));
     if (result != CUTIS_OK) return result;

@@ -1,0 +1,214 @@
+/// The tools of writing: JSON properties, new accessors. Invariant: equal content gives one
+/// accessor, so channels that share their times share their input, whatever the model's arrays are.
+#include "io/gltf/writer.h"
+
+#include <string.h>
+
+json_t *gltf_collection(gltf_writer *writer, const char *name)
+{
+    json_t *array = json_object_get(writer->root, name);
+    if (array) return array;
+    array = json_array();
+    gltf_set(writer, writer->root, name, array);
+    return array;
+}
+
+void gltf_set(gltf_writer *writer, json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) != 0) writer->failed = true;
+}
+
+void gltf_set_index(gltf_writer *writer, json_t *object, const char *key, int32_t index)
+{
+    if (index == CUTIS_NONE) {
+        json_object_del(object, key);
+    } else if (gltf_index(object, key) != index) {
+        gltf_set(writer, object, key, json_integer(index));
+    }
+}
+
+void gltf_set_string(gltf_writer *writer, json_t *object, const char *key, const char *text)
+{
+    if (!text) {
+        json_object_del(object, key);
+    } else if (!gltf_same_text(gltf_string(object, key), text)) {
+        gltf_set(writer, object, key, json_string(text));
+    }
+}
+
+void gltf_append(gltf_writer *writer, json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) != 0) writer->failed = true;
+}
+
+json_t *gltf_float_array(const float *values, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; array && i < count; i++) {
+        if (json_array_append_new(array, cutis_json_float(values[i])) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+bool gltf_same(const void *a, const void *b, size_t count, size_t item)
+{
+    if (!a || !b) return a == b;
+    return memcmp(a, b, count * item) == 0;
+}
+
+bool gltf_same_text(const char *a, const char *b)
+{
+    if (!a || !b) return a == b;
+    return strcmp(a, b) == 0;
+}
+
+static int find_text(const json_t *array, const char *text)
+{
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        if (gltf_same_text(json_string_value(json_array_get(array, i)), text)) return (int)i;
+    }
+    return -1;
+}
+
+void gltf_use_extension(gltf_writer *writer, const char *name)
+{
+    json_t *used = gltf_collection(writer, "extensionsUsed");
+    if (find_text(used, name) < 0) gltf_append(writer, used, json_string(name));
+}
+
+void gltf_drop_extension(gltf_writer *writer, const char *name)
+{
+    static const char *const LISTS[] = { "extensionsUsed", "extensionsRequired" };
+    for (int i = 0; i < 2; i++) {
+        json_t *list = json_object_get(writer->root, LISTS[i]);
+        int index = find_text(list, name);
+        if (index >= 0) json_array_remove(list, (size_t)index);
+        if (list && json_array_size(list) == 0) json_object_del(writer->root, LISTS[i]);
+    }
+}
+
+static uint32_t width_of(gltf_shape shape)
+{
+    static const uint8_t WIDTHS[] = { 1, 2, 3, 4, 4, 9, 16 };
+    return WIDTHS[shape];
+}
+
+static size_t size_of(const gltf_array *array)
+{
+    size_t component = array->component == GLTF_F32 || array->component == GLTF_U32   ? 4
+                       : array->component == GLTF_U16 || array->component == GLTF_I16 ? 2
+                                                                                      : 1;
+    return (size_t)array->count * width_of(array->shape) * component;
+}
+
+/// FNV-1a; only to find candidates quickly, the content decides.
+static uint64_t hash_bytes(const uint8_t *bytes, size_t size)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < size; i++) hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static bool same_kind(const gltf_array *a, const gltf_array *b)
+{
+    return a->count == b->count && a->shape == b->shape && a->component == b->component &&
+           a->normalized == b->normalized && a->target == b->target && a->bounds == b->bounds;
+}
+
+static json_t *bounds_of(const gltf_array *array, bool greatest)
+{
+    const float *values = array->data;
+    uint32_t width = width_of(array->shape);
+    json_t *list = json_array();
+    for (uint32_t k = 0; k < width; k++) {
+        float found = values[k];
+        for (size_t i = 1; i < array->count; i++) {
+            float value = values[i * width + k];
+            if (greatest ? value > found : value < found) found = value;
+        }
+        // In full: a reader that does not round to float must find the very value.
+        json_array_append_new(list, json_real((double)found + 0.0));
+    }
+    return list;
+}
+
+/// The view for a new accessor, and its offset there.
+static int32_t place_array(gltf_writer *writer, const gltf_array *array, size_t size,
+                           size_t *offset, size_t *byte_offset)
+{
+    json_t *views = gltf_collection(writer, "bufferViews");
+    cutis_bytes *bytes = array->target ? &writer->bytes : &writer->other;
+    cutis_bytes_pad(bytes, 4, 0);
+    *offset = bytes->size;
+    cutis_bytes_append(bytes, array->data, size);
+    if (!array->target) {
+        *byte_offset = *offset;
+        if (writer->other_view == CUTIS_NONE) {
+            writer->other_view = (int32_t)json_array_size(views);
+            gltf_append(writer, views, json_object());
+        }
+        return writer->other_view;
+    }
+    json_t *view = json_object();
+    *byte_offset = 0;
+    gltf_set(writer, view, "buffer", json_integer(0));
+    gltf_set(writer, view, "byteOffset", json_integer((json_int_t)*offset));
+    gltf_set(writer, view, "byteLength", json_integer((json_int_t)size));
+    gltf_set(writer, view, "target", json_integer(array->target));
+    gltf_append(writer, views, view);
+    return (int32_t)json_array_size(views) - 1;
+}
+
+static json_t *new_accessor(gltf_writer *writer, const gltf_array *array, int32_t view,
+                            size_t byte_offset)
+{
+    static const char *const SHAPES[] = {
+        "SCALAR", "VEC2", "VEC3", "VEC4", "MAT2", "MAT3", "MAT4"
+    };
+    json_t *json = json_object();
+    gltf_set(writer, json, "bufferView", json_integer(view));
+    if (byte_offset) gltf_set(writer, json, "byteOffset", json_integer((json_int_t)byte_offset));
+    gltf_set(writer, json, "componentType", json_integer(array->component));
+    if (array->normalized) gltf_set(writer, json, "normalized", json_true());
+    gltf_set(writer, json, "count", json_integer(array->count));
+    gltf_set(writer, json, "type", json_string(SHAPES[array->shape]));
+    if (array->bounds) {
+        gltf_set(writer, json, "min", bounds_of(array, false));
+        gltf_set(writer, json, "max", bounds_of(array, true));
+    }
+    return json;
+}
+
+uint32_t gltf_add_array(gltf_writer *writer, const gltf_array *array)
+{
+    size_t size = size_of(array), offset, byte_offset;
+    uint64_t hash = hash_bytes(array->data, size);
+    cutis_bytes *bytes = array->target ? &writer->bytes : &writer->other;
+    if (writer->failed) return 0;
+    for (size_t i = 0; i < writer->written_count; i++) {
+        const gltf_written *w = &writer->written[i];
+        if (w->hash == hash && w->size == size && same_kind(&w->array, array) &&
+            memcmp(bytes->data + w->offset, array->data, size) == 0)
+            return w->accessor;
+    }
+    if (!cutis_grow(writer->context, &writer->written, &writer->written_capacity,
+                    writer->written_count + 1, sizeof *writer->written)) {
+        writer->failed = true;
+        return 0;
+    }
+    json_t *accessors = gltf_collection(writer, "accessors");
+    int32_t view = place_array(writer, array, size, &offset, &byte_offset);
+    if (bytes->failed) {
+        writer->failed = true;
+        return 0;
+    }
+    gltf_append(writer, accessors, new_accessor(writer, array, view, byte_offset));
+    uint32_t index = (uint32_t)json_array_size(accessors) - 1;
+    writer->written[writer->written_count++] = (gltf_written){
+        .hash = hash, .offset = offset, .size = size, .accessor = index, .array = *array
+    };
+    return index;
+}

@@ -1,0 +1,78 @@
+/// A glTF document being written: JSON that starts from the source's (or empty), and the data of
+/// new accessors. Everything that fails sets `failed`, which is looked at once, at the end.
+#ifndef CUTIS_IO_GLTF_WRITER_H
+#define CUTIS_IO_GLTF_WRITER_H
+
+#include "io/gltf/parts.h"
+
+/// What a new accessor is: its content is `count` elements, tightly packed.
+typedef struct gltf_array {
+    const void *data;
+    uint32_t count;
+    gltf_shape shape;
+    uint32_t component;
+    bool normalized;
+    uint32_t target; ///< GLTF_ARRAY_BUFFER, GLTF_ELEMENT_ARRAY_BUFFER, or 0
+    bool bounds;     ///< write min and max (floats only)
+} gltf_array;
+
+typedef struct gltf_written {
+    uint64_t hash;
+    size_t offset, size;
+    uint32_t accessor;
+    gltf_array array; ///< data is not kept
+} gltf_written;
+
+typedef struct gltf_writer {
+    cutis_context *context;
+    const cutis_model_data *data;
+    cutis_write_options options;
+    gltf_document source; ///< a shallow copy; root is NULL without a source
+    json_t *root;
+    json_t *before;          ///< borrowed: the source's root, or NULL
+    uint32_t *node_of_model; ///< file index of each node of the model
+    uint32_t source_views;   ///< views of the source come first
+    int32_t
+        other_view; ///< the view of everything that is neither vertices nor indices, or CUTIS_NONE
+    cutis_bytes bytes; ///< vertices and indices of new accessors
+    cutis_bytes other; ///< the rest of them
+    gltf_written *written;
+    size_t written_count, written_capacity;
+    cutis_bytes file; ///< the buffer as it goes to the file
+    bool failed;
+} gltf_writer;
+
+/// The array of that name in the root, made if needed.
+json_t *gltf_collection(gltf_writer *writer, const char *name);
+/// Set a property; a NULL value is a failure.
+void gltf_set(gltf_writer *writer, json_t *object, const char *key, json_t *value);
+void gltf_set_index(gltf_writer *writer, json_t *object, const char *key,
+                    int32_t index); ///< none: removed
+void gltf_set_string(gltf_writer *writer, json_t *object, const char *key,
+                     const char *text); ///< NULL: removed
+void gltf_append(gltf_writer *writer, json_t *array, json_t *value);
+json_t *gltf_float_array(const float *values, size_t count);
+bool gltf_same(const void *a, const void *b, size_t count,
+               size_t item); ///< both NULL, or equal bytes
+bool gltf_same_text(const char *a, const char *b);
+
+/// Add an accessor, or find the one that already holds the same.
+uint32_t gltf_add_array(gltf_writer *writer, const gltf_array *array);
+
+/// Names of the extensions in use: add or remove one.
+void gltf_use_extension(gltf_writer *writer, const char *name);
+void gltf_drop_extension(gltf_writer *writer, const char *name);
+
+/// The parts (write_mesh.c, write_influences.c, write_scene.c, write_clip.c).
+void gltf_write_mesh(gltf_writer *writer, uint32_t index);
+void gltf_write_influences(gltf_writer *writer, const cutis_primitive *primitive,
+                           json_t *attributes);
+void gltf_write_nodes(gltf_writer *writer);
+void gltf_write_skin(gltf_writer *writer, uint32_t index);
+void gltf_write_material(gltf_writer *writer, uint32_t index);
+void gltf_write_clip(gltf_writer *writer, uint32_t index);
+
+/// Drop what only the old content used, lay out the buffer, point views into it (layout.c).
+void gltf_lay_out(gltf_writer *writer);
+
+#endif
