@@ -1,6 +1,6 @@
-/// Kernel text: the arguments of the GPU schedules, one struct passed by value. The host includes this file too, so both
-/// sides read the same fields. Offsets are in 4-byte words: `layout` fields into the skin's data, `frame` fields into
-/// the data of this call.
+/// Kernel text: the arguments of the GPU schedules, one struct passed by value. The host includes
+/// this file too, so both sides read the same fields. Offsets are in 4-byte words: `layout` fields
+/// into the skin's data, `frame` fields into the data of this call.
 #ifndef CUTIS_KERNEL_ARGUMENTS_GPU_H
 #define CUTIS_KERNEL_ARGUMENTS_GPU_H
 
@@ -22,19 +22,20 @@ typedef struct skin_arguments {
     WORD2 normal_first, normal_step;
     WORD2 tangent_first, tangent_step;
     WORD2 previous_first, previous_step; // copy kernel only
-    WORD position_stride, normal_stride, tangent_stride, previous_stride; // floats from vertex to vertex
+    WORD position_stride, normal_stride, tangent_stride,
+        previous_stride; // floats from vertex to vertex
     // Shape of the launch.
     WORD chunk_count, split_count; // groups that share a chunk
     WORD group_instances;          // instances a group serves
     WORD instance_count;           // of this launch
     WORD bone_count, set_count, target_count, vertex_count;
     // Layout.
-    WORD chunk_block;  // chunk_count + 1: first block of a chunk
-    WORD near_first;   // chunk_count + 1: into near_bone
-    WORD near_bone;    // bones of a chunk
-    WORD list_first;   // block_count + 1: into the list
-    WORD list_near;    // position in near_bone of the chunk (without near palettes: the bone)
-    WORD weights;      // 32 per list entry
+    WORD chunk_block; // chunk_count + 1: first block of a chunk
+    WORD near_first;  // chunk_count + 1: into near_bone
+    WORD near_bone;   // bones of a chunk
+    WORD list_first;  // block_count + 1: into the list
+    WORD list_near;   // position in near_bone of the chunk (without near palettes: the bone)
+    WORD weights;     // 32 per list entry
     WORD positions, normals, tangents; // planes of 32
     WORD block_vertex; // first vertex of a block whose vertices are consecutive, or NO_VERTEX
     WORD vertices;     // per slot

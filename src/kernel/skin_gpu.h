@@ -1,16 +1,19 @@
-/// Kernel text: the GPU's schedule of blend skinning, shared by OpenCL and CUDA. Concatenated after kernel.h, algebra.h,
-/// blend.h and arguments_gpu.h.
+/// Kernel text: the GPU's schedule of blend skinning, shared by OpenCL and CUDA. Concatenated after
+/// kernel.h, algebra.h, blend.h and arguments_gpu.h.
 ///
-/// A warp of 32 work items serves a block of 32 vertices that share a bone list: weights and rest data stay in
-/// registers while it walks the instances of its group, whose palettes lie in shared memory, so every palette read is
-/// a broadcast. Packed records go through shared memory and leave as 16 bytes a lane. Invariant: bones are added in
-/// ascending order by the functions of blend.h, so the bits are the reference's.
+/// A warp of 32 work items serves a block of 32 vertices that share a bone list: weights and rest
+/// data stay in registers while it walks the instances of its group, whose palettes lie in shared
+/// memory, so every palette read is a broadcast. Packed records go through shared memory and leave
+/// as 16 bytes a lane. Invariant: bones are added in ascending order by the functions of blend.h,
+/// so the bits are the reference's.
 ///
-/// Defined by the host: SKIN_FORMULA, SKIN_NORMALS (0 none, 1 raw, 2 unit), SKIN_TANGENTS, SKIN_UNEVEN, SKIN_BLEND, SKIN_MORPH,
-/// SKIN_LINEAR_NORMALS, SKIN_POSITIONS, SKIN_BOUNDS; SKIN_WARPS a group; SKIN_NEAR (palettes in shared memory); SKIN_STAGED (packed
-/// records), SKIN_PTX (OpenCL on NVIDIA); SKIN_PALETTE (float4s of a bone's record) and where in it SKIN_MATRIX, SKIN_ROTATION,
-/// SKIN_DUAL, SKIN_STRETCH and SKIN_ORIGIN are.
-#ifndef CUTIS_KERNEL_SKIN_GPU_H
+/// Defined by the host: SKIN_FORMULA, SKIN_NORMALS and SKIN_TANGENTS (wanted), SKIN_UNIT (their
+/// length), SKIN_UNEVEN, SKIN_BLEND, SKIN_MORPH (0, or triples of planes of a morph entry: 1 to 3),
+/// SKIN_LINEAR_NORMALS, SKIN_POSITIONS, SKIN_BOUNDS; SKIN_WARPS a group; SKIN_NEAR (palettes in
+/// shared memory); SKIN_STAGED (packed records), SKIN_PTX (OpenCL on NVIDIA); SKIN_PALETTE (float4s
+/// of a bone's record) and where in it SKIN_MATRIX, SKIN_ROTATION, SKIN_DUAL, SKIN_STRETCH and
+/// SKIN_ORIGIN are.
+#if !defined(CUTIS_KERNEL_SKIN_GPU_H) && defined(SKIN_FORMULA)
 #define CUTIS_KERNEL_SKIN_GPU_H
 
 #define NO_VERTEX 0xffffffffu
@@ -35,23 +38,23 @@
 #define UNROLL    _Pragma("unroll")
 #define NO_UNROLL _Pragma("unroll 1")
 #ifdef KERNEL_CUDA
-#define PAIR(x, y)        make_float2(x, y)
-#define RESTRICT          __restrict__
-#define ATOMIC_MIN(p, v)  atomicMin(p, v)
-#define ATOMIC_MAX(p, v)  atomicMax(p, v)
-#define WARP_SYNC         __syncwarp()
-#define STREAM4(p, v)     __stcs(p, v)
-#define STREAM2(p, v)     __stcs(p, v)
-#define STREAM1(p, v)     __stcs(p, v)
-#define BOUNDED(threads)  __launch_bounds__(threads)
+#define PAIR(x, y)       make_float2(x, y)
+#define RESTRICT         __restrict__
+#define ATOMIC_MIN(p, v) atomicMin(p, v)
+#define ATOMIC_MAX(p, v) atomicMax(p, v)
+#define WARP_SYNC        __syncwarp()
+#define STREAM4(p, v)    __stcs(p, v)
+#define STREAM2(p, v)    __stcs(p, v)
+#define STREAM1(p, v)    __stcs(p, v)
+#define BOUNDED(threads) __launch_bounds__(threads)
 #define LOCAL_POINTER
 #else
-#define PAIR(x, y)        (float2)(x, y)
-#define RESTRICT          restrict
-#define ATOMIC_MIN(p, v)  atomic_min(p, v)
-#define ATOMIC_MAX(p, v)  atomic_max(p, v)
-#define LOCAL_POINTER     LOCAL
-#define BOUNDED(threads)  __attribute__((reqd_work_group_size(threads, 1, 1)))
+#define PAIR(x, y)       (float2)(x, y)
+#define RESTRICT         restrict
+#define ATOMIC_MIN(p, v) atomic_min(p, v)
+#define ATOMIC_MAX(p, v) atomic_max(p, v)
+#define LOCAL_POINTER    LOCAL
+#define BOUNDED(threads) __attribute__((reqd_work_group_size(threads, 1, 1)))
 #if SKIN_PTX
 #define WARP_SYNC __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 #define STREAM4(p, v)                                                                              \
@@ -70,7 +73,8 @@
 #endif
 #endif
 
-// Palette records -----------------------------------------------------------------------------------
+// Palette records
+// -----------------------------------------------------------------------------------
 
 #if SKIN_NEAR
 #define PALETTE(b, part) near_palette[near_at + (b) + (part)]
@@ -97,7 +101,8 @@
         s.xx = r0.x, s.xy = r0.y, s.xz = r0.z, s.yy = r0.w, s.yz = r1.x, s.zz = r1.y;              \
     }
 
-// One bone's dual quaternion for the vertex at v; SBS and COR leave the dual part 0 and the compiler drops it.
+// One bone's dual quaternion for the vertex at v; SBS and COR leave the dual part 0 and the
+// compiler drops it.
 #if SKIN_FORMULA == FORMULA_DQS && SKIN_UNEVEN
 #define DUAL_AT(d, b, v)                                                                           \
     {                                                                                              \
@@ -138,9 +143,10 @@
 #define STRETCH_ADD
 #endif
 
-// Walk the bone list: the statements get `w` and `b`, the place of the record. The first bones of a list are in registers.
+// Walk the bone list: the statements get `w` and `b`, the place of the record. The first bones of a
+// list are in registers.
 #define NEAR_BONES 8
-#define FOR_BONES(...)                                                                            \
+#define FOR_BONES(...)                                                                             \
     UNROLL for (int i = 0; i < NEAR_BONES; i++)                                                    \
     {                                                                                              \
         if (i < list_count) {                                                                      \
@@ -181,16 +187,16 @@ FN skin_vertex skin_linear(mat34 m, skin_vertex r, REAL sign)
     out.n = s.v;
     out.n_sign = s.sign;
     out.t_sign = K(1.0);
-#elif SKIN_NORMALS
+#else
     out.n = mat34_vector(m, r.n);
 #endif
-#if SKIN_TANGENTS
     out.t = mat34_vector(m, r.t);
-#endif
+    out.w = r.w * out.n_sign;
     return out;
 }
 
-// d: the blended dual quaternion; c: the centre, `to` its blended image; s: the blended stretch of an uneven frame.
+// d: the blended dual quaternion; c: the centre, `to` its blended image; s: the blended stretch of
+// an uneven frame.
 FN skin_vertex skin_turned(dual_quat d, real3 c, real3 to, sym33 s, skin_vertex r, REAL sign)
 {
     skin_vertex out = r;
@@ -199,46 +205,44 @@ FN skin_vertex skin_turned(dual_quat d, real3 c, real3 to, sym33 s, skin_vertex 
     out.n_sign = sign;
     out.t_sign = sign;
 #if SKIN_UNEVEN
-#if SKIN_FORMULA == FORMULA_DQS
-    out.p = dual_point_uneven(d, f);
-#else
-    out.p = spherical_point_uneven(q, s, to, r.p, c);
-#endif
     shaded n = turned_normal_uneven(q, s, r.n);
     out.n = n.v;
     out.n_sign = n.sign;
     out.t = turned_tangent_uneven(q, s, r.t);
     out.t_sign = K(1.0);
+#if SKIN_FORMULA == FORMULA_DQS
+    out.p = dual_point_uneven(d, f);
 #else
+    out.p = spherical_point_uneven(q, s, to, r.p, c);
+#endif
+#else
+    out.n = mat33_vector(q, r.n);
+    out.t = mat33_vector(q, r.t);
 #if SKIN_FORMULA == FORMULA_DQS
     out.p = dual_point(d, f, q, r.p);
 #else
     out.p = spherical_point(q, to, r.p, c);
 #endif
-    out.n = mat33_vector(q, r.n);
-    out.t = mat33_vector(q, r.t);
 #endif
+    out.w = r.w * out.n_sign;
     return out;
 }
 
-// Linear beside the method: normals of the paper's shader, or a blend of both.
+// Linear beside the method: a blend of both, or normals of the paper's shader.
 FN skin_vertex skin_mixed(skin_vertex method, skin_vertex linear, REAL f)
 {
+#if SKIN_BLEND
+    method.p = real3_mix(linear.p, method.p, f);
+    method.n =
+        real3_mix(real3_scaled(linear.n, linear.n_sign), real3_scaled(method.n, method.n_sign), f);
+    method.t =
+        real3_mix(real3_scaled(linear.t, linear.t_sign), real3_scaled(method.t, method.t_sign), f);
+    method.n_sign = K(1.0); // the signs are in the values now
+    method.t_sign = K(1.0);
+#endif
 #if SKIN_LINEAR_NORMALS
     method.n = linear.n;
     method.n_sign = linear.n_sign;
-#endif
-#if SKIN_BLEND
-    method.p = real3_mix(linear.p, method.p, f);
-#if !SKIN_LINEAR_NORMALS
-    method.w = method.w * method.n_sign; // from here on signs are in the values
-    method.n = real3_mix(real3_scaled(linear.n, linear.n_sign),
-                         real3_scaled(method.n, method.n_sign), f);
-    method.n_sign = K(1.0);
-#endif
-    method.t = real3_mix(real3_scaled(linear.t, linear.t_sign),
-                         real3_scaled(method.t, method.t_sign), f);
-    method.t_sign = K(1.0);
 #endif
     return method;
 }
@@ -246,14 +250,14 @@ FN skin_vertex skin_mixed(skin_vertex method, skin_vertex linear, REAL f)
 FN skin_vertex skin_finished(skin_vertex v, REAL scale)
 {
     v.p = finish_point(v.p, scale);
-#if SKIN_NORMALS == 2
+#if SKIN_UNIT
     v.n = finish_unit(v.n, v.n_sign);
     v.t = finish_unit(v.t, v.t_sign);
 #else
     v.n = finish_vector(v.n, v.n_sign);
     v.t = finish_vector(v.t, v.t_sign);
 #endif
-    v.w = v.w * v.n_sign;
+    v.w = v.w + K(0.0);
     return v;
 }
 
@@ -263,8 +267,9 @@ FN int ordered_bits(REAL x) // integers in the order of the floats
     return i ^ ((i >> 31) & 0x7fffffff);
 }
 
-// Packed records: into the warp's part of shared memory, and from there to the outputs. 32 consecutive vertices are one
-// run of 16-byte pieces; others go in pieces of 8 (or 4) bytes, so that neighbours still share a transaction.
+// Packed records: into the warp's part of shared memory, and from there to the outputs. 32
+// consecutive vertices are one run of 16-byte pieces; others go in pieces of 8 (or 4) bytes, so
+// that neighbours still share a transaction.
 #if RECORD == 6 || RECORD == 10
 #define STAGE_PIECE float2
 #define STAGE_WIDTH 2
@@ -320,7 +325,8 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
     UINT lane = (UINT)LOCAL_ID % 32u, warp = (UINT)LOCAL_ID / 32u;
     UINT part = (UINT)GROUP_ID % (a.chunk_count * a.split_count);
     UINT first = (UINT)GROUP_ID / (a.chunk_count * a.split_count) * a.group_instances;
-    UINT count = a.instance_count - first < a.group_instances ? a.instance_count - first : a.group_instances;
+    UINT count =
+        a.instance_count - first < a.group_instances ? a.instance_count - first : a.group_instances;
     UINT chunk = part / a.split_count, split = part % a.split_count;
     UINT near_first = index[a.near_first + chunk];
     UINT near_size = (index[a.near_first + chunk + 1] - near_first) * SKIN_PALETTE;
@@ -336,13 +342,15 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
         for (UINT i = lane; i < near_size; i += 32) {
             UINT bone = index[a.near_bone + near_first + i / SKIN_PALETTE];
             near_palette[g * near_size + i] =
-                frames4[a.palette / 4 + (instance * a.bone_count + bone) * SKIN_PALETTE + i % SKIN_PALETTE];
+                frames4[a.palette / 4 + (instance * a.bone_count + bone) * SKIN_PALETTE +
+                        i % SKIN_PALETTE];
         }
 #endif
     }
 #if SKIN_BOUNDS
-    LOCAL_POINTER float *box = (LOCAL_POINTER float *)(near_palette + (SKIN_NEAR ? count * near_size : 0u)) +
-                               warp * count * 192u;
+    LOCAL_POINTER float *box =
+        (LOCAL_POINTER float *)(near_palette + (SKIN_NEAR ? count * near_size : 0u)) +
+        warp * count * 192u;
     for (UINT g = 0; g < count; g++)
         for (UINT i = 0; i < 6; i++) box[g * 192u + i * 32u + lane] = i < 3 ? REAL_MAX : -REAL_MAX;
 #endif
@@ -409,8 +417,9 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
 #if SKIN_MORPH
             UINT morph_end = index[a.morph_first + block + 1];
             for (UINT e = index[a.morph_first + block]; e < morph_end; e++) {
-                REAL amount = frames[a.targets + (first + g) * a.target_count + index[a.morph_target + e]];
-                UINT planes = e * (1u + (SKIN_NORMALS ? 1u : 0u) + (SKIN_TANGENTS ? 1u : 0u));
+                REAL amount =
+                    frames[a.targets + (first + g) * a.target_count + index[a.morph_target + e]];
+                UINT planes = e * SKIN_MORPH;
                 real3 delta;
                 PLANES3(delta, a.morph_delta, planes);
                 r.p = morph_add(r.p, amount, delta);
@@ -419,7 +428,7 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
                 r.n = morph_add(r.n, amount, delta);
 #endif
 #if SKIN_TANGENTS
-                PLANES3(delta, a.morph_delta, planes + 1u + (SKIN_NORMALS ? 1u : 0u));
+                PLANES3(delta, a.morph_delta, planes + SKIN_MORPH - 1u);
                 r.t = morph_add(r.t, amount, delta);
 #endif
             }
@@ -507,7 +516,8 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
             WARP_SYNC;
             GLOBAL float *to_instance = positions + a.position_first + instance * a.position_step;
             if (block_vertex != NO_VERTEX) {
-                GLOBAL float4 *to4 = (GLOBAL float4 *)(to_instance + (WORD2)block_vertex * RECORD) + lane;
+                GLOBAL float4 *to4 =
+                    (GLOBAL float4 *)(to_instance + (WORD2)block_vertex * RECORD) + lane;
                 UNROLL for (UINT i = 0; i < RECORD * 8u; i += 32u)
                 {
                     if (i + lane < RECORD * 8u) STREAM4(to4 + i, quads[i + lane]);
@@ -519,7 +529,8 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
                     UINT to_vertex = stage_vertex[warp * 32u + owner];
                     GLOBAL float *at = to_instance + (WORD2)to_vertex * RECORD;
                     if (to_vertex != NO_VERTEX)
-                        STAGE_STORE((GLOBAL STAGE_PIECE *)at + (i + lane) % STAGE_PIECES, pieces[i + lane]);
+                        STAGE_STORE((GLOBAL STAGE_PIECE *)at + (i + lane) % STAGE_PIECES,
+                                    pieces[i + lane]);
                 }
             }
             WARP_SYNC;
@@ -527,7 +538,8 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
             if (vertex != NO_VERTEX) {
                 WORD2 at;
 #if SKIN_POSITIONS
-                at = a.position_first + instance * a.position_step + (WORD2)vertex * a.position_stride;
+                at = a.position_first + instance * a.position_step +
+                     (WORD2)vertex * a.position_stride;
                 positions[at] = out.p.x;
                 positions[at + 1] = out.p.y;
                 positions[at + 2] = out.p.z;
@@ -556,7 +568,8 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
             float value = box[g * 192u + lane * 32u + lane]; // rotated: no two lanes in one bank
             for (UINT i = 1; i < 32; i++) {
                 float other = box[g * 192u + lane * 32u + (i + lane) % 32u];
-                value = lane < 3 ? SELECT_LESS(other, value, other, value) : SELECT_LESS(value, other, other, value);
+                value = lane < 3 ? SELECT_LESS(other, value, other, value)
+                                 : SELECT_LESS(value, other, other, value);
             }
             GLOBAL int *slot = bounds + near_instance[g] * 6u + lane;
             if (lane < 3)

@@ -1,27 +1,464 @@
-/// The opencl device: the driver is opened at run time, never linked. Until it answers, the device says why not.
-#include <device/device.h>
+/// The OpenCL device: platforms and devices found through libOpenCL.so.1, which is opened at run
+/// time and never closed (drivers do not survive being unloaded). Invariant: one in-order queue, so
+/// copies and kernels run as they are given.
+#include <device/opencl/opencl.h>
 
 #include <base/error.h>
+#include <base/memory.h>
+#include <device/gpu/gpu.h>
 #include <stdio.h>
 #include <string.h>
 
-cutis_result cutis_opencl_device_create(cutis_context *context, const cutis_device_options *options,
-                                      cutis_device **out)
+enum { DEVICE_LIMIT = 64 };
+
+typedef struct opencl {
+    cutis_gpu gpu;
+    cl_functions cl;
+    cl_device device;
+    cl_context context;
+    cl_queue queue;
+} opencl;
+
+/// A device of some platform, in the order of cutis_device_list.
+typedef struct found_device {
+    cl_platform platform;
+    cl_device device;
+} found_device;
+
+static opencl *opencl_of(const cutis_gpu *gpu)
 {
-    (void)options;
-    (void)out;
-    return cutis_fail(context, CUTIS_DEVICE_UNAVAILABLE, "opencl: not in this build");
+    return (opencl *)(uintptr_t)gpu;
+}
+
+static const char *error_name(cl_int error)
+{
+    static const struct {
+        cl_int error;
+        const char *name;
+    } names[] = {
+        { -1, "device not found" },
+        { -2, "device not available" },
+        { -4, "out of device memory" },
+        { -5, "out of resources" },
+        { -6, "out of host memory" },
+        { -11, "build failed" },
+        { -30, "invalid value" },
+        { -34, "invalid context" },
+        { -36, "invalid command queue" },
+        { -38, "invalid memory object" },
+        { -42, "invalid binary" },
+        { -46, "invalid kernel name" },
+        { -48, "invalid kernel" },
+        { -51, "invalid argument size" },
+        { -52, "invalid kernel arguments" },
+        { -54, "invalid work group size" },
+        { -61, "invalid buffer size" },
+        { -1001, "no platform is installed" },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].error == error) return names[i].name;
+    return "OpenCL error";
+}
+
+/// A queue that stopped working shows as one of these; after that nothing on the device can be
+/// trusted.
+static cutis_result result_of(cl_int error)
+{
+    switch (error) {
+    case -4:
+    case -6:
+    case -61:
+        return CUTIS_DEVICE_OUT_OF_MEMORY;
+    case -2:
+    case -5:
+    case -14: // an event in a wait list ended in error
+    case -34:
+    case -36:
+        return CUTIS_DEVICE_LOST;
+    default:
+        return CUTIS_INTERNAL;
+    }
+}
+
+static cutis_result fail(cutis_gpu *gpu, cl_int error, const char *what)
+{
+    char why[128];
+    snprintf(why, sizeof why, "%s (%d)", error_name(error), (int)error);
+    return cutis_gpu_fail(gpu, result_of(error), what, why);
+}
+
+static bool open_library(cl_functions *cl)
+{
+    static const char *const names[] = { "libOpenCL.so.1", "libOpenCL.so", "OpenCL.dll" };
+    for (size_t i = 0; i < sizeof names / sizeof *names && !cl->library; i++)
+        cl->library = cutis_os_library_open(names[i]);
+    if (!cl->library) return false;
+#define CL_LOAD(result, name, parameters)                                                          \
+    if (!(*(void **)&cl->name = cutis_os_library_symbol(cl->library, "cl" #name))) return false;
+    CL_FUNCTIONS(CL_LOAD)
+#undef CL_LOAD
+    return true;
+}
+
+/// Devices of all platforms, at most `capacity`; 0 with `why` set when there is none.
+static uint32_t find_devices(const cl_functions *cl, uint32_t capacity, found_device *found,
+                             const char **why)
+{
+    cl_platform platforms[16];
+    cl_uint platform_count = 0;
+    uint32_t count = 0;
+    *why = "no OpenCL platform is installed";
+    if (cl->GetPlatformIDs(16, platforms, &platform_count) != 0) return 0;
+    if (platform_count > 16) platform_count = 16;
+    if (platform_count) *why = "no OpenCL platform has a device";
+    for (cl_uint p = 0; p < platform_count; p++) {
+        cl_device devices[DEVICE_LIMIT];
+        cl_uint device_count = 0;
+        if (cl->GetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, DEVICE_LIMIT, devices,
+                             &device_count))
+            continue;
+        for (cl_uint d = 0; d < device_count && d < DEVICE_LIMIT && count < capacity; d++) {
+            cl_bool available = 0, compiler = 0;
+            cl->GetDeviceInfo(devices[d], CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
+            cl->GetDeviceInfo(devices[d], CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler,
+                              NULL);
+            if (available && compiler) found[count++] = (found_device){ platforms[p], devices[d] };
+        }
+    }
+    return count;
+}
+
+static void device_text(const cl_functions *cl, cl_device device, cl_uint what, char *out,
+                        size_t size)
+{
+    char text[256] = "";
+    if (cl->GetDeviceInfo(device, what, sizeof text, text, NULL) != 0) text[0] = 0;
+    text[sizeof text - 1] = 0;
+    snprintf(out, size, "%.*s", (int)size - 1, text);
+}
+
+static cutis_device_info device_info(const cl_functions *cl, const found_device *found,
+                                     uint32_t index)
+{
+    cutis_device_info info = { .kind = CUTIS_DEVICE_OPENCL, .index = index, .available = true };
+    char version[96], driver[64], platform[64] = "";
+    cl_ulong memory = 0, precision = 0;
+    cl_uint units = 0;
+    device_text(cl, found->device, CL_DEVICE_NAME, info.name, sizeof info.name);
+    device_text(cl, found->device, CL_DEVICE_VERSION, version, sizeof version);
+    device_text(cl, found->device, CL_DRIVER_VERSION, driver, sizeof driver);
+    cl->GetPlatformInfo(found->platform, CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
+    cl->GetDeviceInfo(found->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
+    cl->GetDeviceInfo(found->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    cl->GetDeviceInfo(found->device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof precision, &precision,
+                      NULL);
+    snprintf(info.detail, sizeof info.detail, "%s, %s, driver %s%s", platform, version, driver,
+             precision & CL_FP_DENORM ? "" : ", flushes subnormal numbers (bits may differ)");
+    info.memory_bytes = memory;
+    info.thread_count = units;
+    return info;
+}
+
+static void driver_destroy(cutis_gpu *gpu)
+{
+    opencl *self = opencl_of(gpu);
+    if (self->queue) self->cl.Finish(self->queue);
+    cutis_gpu_clear(gpu);
+    if (self->queue) self->cl.ReleaseCommandQueue(self->queue);
+    if (self->context) self->cl.ReleaseContext(self->context);
+    cutis_free(gpu->base.context, self, sizeof *self);
+}
+
+static cutis_result driver_allocate(cutis_gpu *gpu, uint64_t size, uint64_t *handle)
+{
+    opencl *self = opencl_of(gpu);
+    cl_int error = size > SIZE_MAX ? -61 : 0;
+    cl_mem memory =
+        error ? NULL
+              : self->cl.CreateBuffer(self->context, CL_MEM_READ_WRITE, (size_t)size, NULL, &error);
+    if (!memory && result_of(error) == CUTIS_DEVICE_LOST)
+        error = -4; // "resources" here means memory
+    if (!memory) return fail(gpu, error, "allocate");
+    *handle = (uint64_t)(uintptr_t)memory;
+    return CUTIS_OK;
+}
+
+static void driver_release(cutis_gpu *gpu, uint64_t handle)
+{
+    if (handle) opencl_of(gpu)->cl.ReleaseMemObject((cl_mem)(uintptr_t)handle);
+}
+
+static cutis_result driver_pin(cutis_gpu *gpu, size_t size, cutis_gpu_pinned *out)
+{
+    opencl *self = opencl_of(gpu);
+    cl_int error = 0;
+    cl_mem memory = self->cl.CreateBuffer(self->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                                          size, NULL, &error);
+    if (!memory) return fail(gpu, error == -5 ? -4 : error, "allocate pinned memory");
+    void *data = self->cl.EnqueueMapBuffer(self->queue, memory, 1, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                           size, 0, NULL, NULL, &error);
+    if (!data) {
+        self->cl.ReleaseMemObject(memory);
+        return fail(gpu, error == -5 ? -4 : error, "map pinned memory");
+    }
+    *out = (cutis_gpu_pinned){ data, size, (uint64_t)(uintptr_t)memory };
+    return CUTIS_OK;
+}
+
+static void driver_unpin(cutis_gpu *gpu, cutis_gpu_pinned *pinned)
+{
+    opencl *self = opencl_of(gpu);
+    cl_mem memory = (cl_mem)(uintptr_t)pinned->token;
+    if (!memory) return;
+    self->cl.EnqueueUnmapMemObject(self->queue, memory, pinned->data, 0, NULL, NULL);
+    self->cl.ReleaseMemObject(memory);
+    *pinned = (cutis_gpu_pinned){ 0 };
+}
+
+static cutis_result driver_write(cutis_gpu *gpu, uint64_t handle, uint64_t offset, const void *data,
+                                 uint64_t size, bool wait)
+{
+    opencl *self = opencl_of(gpu);
+    cl_int error = self->cl.EnqueueWriteBuffer(self->queue, (cl_mem)(uintptr_t)handle, wait,
+                                               (size_t)offset, (size_t)size, data, 0, NULL, NULL);
+    return error ? fail(gpu, error, "write to the device") : CUTIS_OK;
+}
+
+static cutis_result driver_read(cutis_gpu *gpu, uint64_t handle, uint64_t offset, void *data,
+                                uint64_t size)
+{
+    opencl *self = opencl_of(gpu);
+    cl_int error = self->cl.EnqueueReadBuffer(self->queue, (cl_mem)(uintptr_t)handle, 1,
+                                              (size_t)offset, (size_t)size, data, 0, NULL, NULL);
+    return error ? fail(gpu, error, "read from the device") : CUTIS_OK;
+}
+
+/// The compiler's log in one line of the error, shortened to its first part.
+static cutis_result build_failed(opencl *self, cl_program program, cl_int error)
+{
+    char log[1500] = "";
+    size_t length = 0;
+    self->cl.GetProgramBuildInfo(program, self->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &length);
+    char *whole = length ? cutis_alloc(self->gpu.base.context, length) : NULL;
+    if (whole) {
+        self->cl.GetProgramBuildInfo(program, self->device, CL_PROGRAM_BUILD_LOG, length, whole,
+                                     NULL);
+        snprintf(log, sizeof log, "%.*s", (int)(length < sizeof log ? length : sizeof log - 1),
+                 whole);
+        cutis_free(self->gpu.base.context, whole, length);
+    }
+    for (char *c = log; *c; c++)
+        if (*c == '\n') *c = ' ';
+    return cutis_fail(self->gpu.base.context, CUTIS_DEVICE_BUILD_FAILED,
+                      "opencl: build: %s (%d): %s", error_name(error), (int)error, log);
+}
+
+static const char BUILD_OPTIONS[] = "-cl-std=CL1.2";
+
+static cutis_result driver_compile(cutis_gpu *gpu, const char *text, void **binary, size_t *size)
+{
+    opencl *self = opencl_of(gpu);
+    cutis_result result = CUTIS_OK;
+    cl_int error = 0;
+    cl_program program = self->cl.CreateProgramWithSource(self->context, 1, &text, NULL, &error);
+    if (!program) return fail(gpu, error, "create a program");
+    error = self->cl.BuildProgram(program, 1, &self->device, BUILD_OPTIONS, NULL, NULL);
+    if (error) {
+        result = build_failed(self, program, error);
+        goto done;
+    }
+    error = self->cl.GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL);
+    *binary = error ? NULL : cutis_alloc(gpu->base.context, *size);
+    if (error) {
+        result = fail(gpu, error, "read a program");
+    } else if (!*binary) {
+        result = cutis_alloc_result(gpu->base.context);
+    } else {
+        error = self->cl.GetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof *binary, binary, NULL);
+        if (error) {
+            cutis_free(gpu->base.context, *binary, *size);
+            result = fail(gpu, error, "read a program");
+        }
+    }
+done:
+    self->cl.ReleaseProgram(program);
+    return result;
+}
+
+static cutis_result driver_load(cutis_gpu *gpu, const void *binary, size_t size, const char *entry,
+                                cutis_gpu_kernel *out)
+{
+    opencl *self = opencl_of(gpu);
+    const unsigned char *bytes = binary;
+    cl_int status = 0, error = 0;
+    cl_program program = self->cl.CreateProgramWithBinary(self->context, 1, &self->device, &size,
+                                                          &bytes, &status, &error);
+    if (!program || status) {
+        if (program) self->cl.ReleaseProgram(program);
+        return fail(gpu, error ? error : status, "load a program");
+    }
+    error = self->cl.BuildProgram(program, 1, &self->device, BUILD_OPTIONS, NULL, NULL);
+    cl_kernel kernel = error ? NULL : self->cl.CreateKernel(program, entry, &error);
+    if (!kernel) {
+        cutis_result result = build_failed(self, program, error);
+        self->cl.ReleaseProgram(program);
+        return result;
+    }
+    *out = (cutis_gpu_kernel){ program, kernel };
+    return CUTIS_OK;
+}
+
+static void driver_unload(cutis_gpu *gpu, cutis_gpu_kernel *kernel)
+{
+    opencl *self = opencl_of(gpu);
+    if (kernel->function) self->cl.ReleaseKernel(kernel->function);
+    if (kernel->program) self->cl.ReleaseProgram(kernel->program);
+}
+
+static cutis_result driver_launch(cutis_gpu *gpu, const cutis_gpu_kernel *kernel,
+                                  const cutis_gpu_launch *launch)
+{
+    opencl *self = opencl_of(gpu);
+    size_t local = launch->group_size, global = (size_t)launch->group_count * local;
+    cl_int error = 0;
+    for (uint32_t i = 0; i < launch->argument_count && !error; i++)
+        error = self->cl.SetKernelArg(kernel->function, i, launch->arguments[i].size,
+                                      launch->arguments[i].data);
+    if (!error)
+        error = self->cl.SetKernelArg(kernel->function, launch->argument_count, launch->local_bytes,
+                                      NULL);
+    if (!error)
+        error = self->cl.EnqueueNDRangeKernel(self->queue, kernel->function, 1, NULL, &global,
+                                              &local, 0, NULL, NULL);
+    if (!error) error = self->cl.Flush(self->queue);
+    return error ? fail(gpu, error, "launch") : CUTIS_OK;
+}
+
+static void driver_forget(cutis_gpu *gpu, void *event)
+{
+    if (event) opencl_of(gpu)->cl.ReleaseEvent(event);
+}
+
+static cutis_result driver_mark(cutis_gpu *gpu, void **event)
+{
+    opencl *self = opencl_of(gpu);
+    cl_event made = NULL;
+    cl_int error = self->cl.EnqueueMarkerWithWaitList(self->queue, 0, NULL, &made);
+    if (error) return fail(gpu, error, "mark");
+    driver_forget(gpu, *event);
+    *event = made;
+    return CUTIS_OK;
+}
+
+static cutis_result driver_wait(cutis_gpu *gpu, void *event)
+{
+    cl_event waited = event;
+    cl_int error = opencl_of(gpu)->cl.WaitForEvents(1, &waited);
+    return error ? fail(gpu, error, "wait") : CUTIS_OK;
+}
+
+static cutis_result driver_finish(cutis_gpu *gpu)
+{
+    cl_int error = opencl_of(gpu)->cl.Finish(opencl_of(gpu)->queue);
+    return error ? fail(gpu, error, "finish") : CUTIS_OK;
+}
+
+static void driver_native(const cutis_gpu *gpu, uint64_t *context, uint64_t *queue)
+{
+    *context = (uint64_t)(uintptr_t)opencl_of(gpu)->context;
+    *queue = (uint64_t)(uintptr_t)opencl_of(gpu)->queue;
+}
+
+static const cutis_gpu_driver DRIVER = {
+    .name = "opencl",
+    .destroy = driver_destroy,
+    .allocate = driver_allocate,
+    .release = driver_release,
+    .pin = driver_pin,
+    .unpin = driver_unpin,
+    .write = driver_write,
+    .read = driver_read,
+    .compile = driver_compile,
+    .load = driver_load,
+    .unload = driver_unload,
+    .launch = driver_launch,
+    .mark = driver_mark,
+    .wait = driver_wait,
+    .forget = driver_forget,
+    .finish = driver_finish,
+    .native = driver_native,
+};
+
+static const char *const NO_LIBRARY = "libOpenCL.so.1 is not there (install an OpenCL ICD loader)";
+
+/// Context, queue and what the runtime wants to know of the device.
+static cutis_result open_device(opencl *self, const found_device *found)
+{
+    cutis_gpu *gpu = &self->gpu;
+    cl_uint vendor = 0;
+    cl_ulong local = 0;
+    size_t group = 0;
+    cl_int error = 0;
+    self->device = found->device;
+    self->context = self->cl.CreateContext(NULL, 1, &self->device, NULL, NULL, &error);
+    if (self->context)
+        self->queue = self->cl.CreateCommandQueue(self->context, self->device, 0, &error);
+    if (!self->queue)
+        return cutis_fail(gpu->base.context, CUTIS_DEVICE_UNAVAILABLE, "opencl: %s: %s (%d)",
+                          gpu->info.name, error_name(error), (int)error);
+    self->cl.GetDeviceInfo(self->device, CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor, NULL);
+    self->cl.GetDeviceInfo(self->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    self->cl.GetDeviceInfo(self->device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL);
+    gpu->local_bytes_max = local > 48 * 1024 ? 48 * 1024 : (uint32_t)local;
+    gpu->staged = vendor == CL_VENDOR_NVIDIA;
+    gpu->warps = group >= 256 ? 8 : group >= 64 ? (uint32_t)group / 32 : 1;
+    snprintf(gpu->identity, sizeof gpu->identity, "%s|%s|%s", gpu->info.name, gpu->info.detail,
+             BUILD_OPTIONS);
+    return CUTIS_OK;
+}
+
+cutis_result cutis_opencl_device_create(cutis_context *context, const cutis_device_options *options,
+                                        cutis_device **out)
+{
+    found_device found[DEVICE_LIMIT];
+    const char *why = NO_LIBRARY;
+    uint32_t index = options ? options->index : 0;
+    opencl *self = cutis_alloc_zero(context, 1, sizeof *self);
+    if (!self) return cutis_alloc_result(context);
+    uint32_t count =
+        open_library(&self->cl) ? find_devices(&self->cl, DEVICE_LIMIT, found, &why) : 0;
+    if (index >= count) {
+        cutis_free(context, self, sizeof *self);
+        if (count)
+            return cutis_fail(context, CUTIS_DEVICE_UNAVAILABLE,
+                              "opencl: there is no device %u, only %u", index, count);
+        return cutis_fail(context, CUTIS_DEVICE_UNAVAILABLE, "opencl: %s", why);
+    }
+    self->gpu.info = device_info(&self->cl, &found[index], index);
+    cutis_result result = cutis_gpu_init(&self->gpu, context, &DRIVER);
+    if (result == CUTIS_OK) result = open_device(self, &found[index]);
+    if (result != CUTIS_OK) {
+        driver_destroy(&self->gpu);
+        return result;
+    }
+    *out = &self->gpu.base;
+    return CUTIS_OK;
 }
 
 void cutis_opencl_device_list(cutis_context *context, uint32_t capacity, cutis_device_info *infos,
-                            uint32_t *count)
+                              uint32_t *count)
 {
+    cl_functions cl = { 0 };
+    found_device found[DEVICE_LIMIT];
+    const char *why = NO_LIBRARY;
     (void)context;
+    uint32_t found_count = open_library(&cl) ? find_devices(&cl, DEVICE_LIMIT, found, &why) : 0;
+    for (uint32_t i = 0; i < found_count; i++, ++*count)
+        if (*count < capacity) infos[*count] = device_info(&cl, &found[i], i);
+    if (found_count) return;
     if (*count < capacity) {
-        cutis_device_info *info = &infos[*count];
-        memset(info, 0, sizeof *info);
-        info->kind = CUTIS_DEVICE_OPENCL;
-        snprintf(info->detail, sizeof info->detail, "not in this build");
+        infos[*count] = (cutis_device_info){ .kind = CUTIS_DEVICE_OPENCL };
+        snprintf(infos[*count].detail, sizeof infos[*count].detail, "%s", why);
     }
     ++*count;
 }

@@ -1,0 +1,165 @@
+/// The operations of a GPU device that need no kernel: buffers, waiting, description. The driver
+/// does the work; this adds the lock, the checks of ranges and the memory of a lost device.
+#include <device/gpu/gpu.h>
+
+#include <base/error.h>
+#include <base/memory.h>
+
+static cutis_gpu *gpu_of(const cutis_device *device)
+{
+    return (cutis_gpu *)(uintptr_t)device;
+}
+
+cutis_result cutis_gpu_fail(cutis_gpu *gpu, cutis_result result, const char *what, const char *why)
+{
+    if (result == CUTIS_DEVICE_LOST) gpu->lost = true;
+    return cutis_fail(gpu->base.context, result, "%s: %s: %s", gpu->driver->name, what, why);
+}
+
+cutis_result cutis_gpu_enter(cutis_gpu *gpu)
+{
+    cutis_os_lock_take(gpu->lock);
+    if (!gpu->lost) return CUTIS_OK;
+    cutis_os_lock_give(gpu->lock);
+    return cutis_fail(gpu->base.context, CUTIS_DEVICE_LOST,
+                      "%s: the device was lost before; create a new one", gpu->driver->name);
+}
+
+void cutis_gpu_leave(cutis_gpu *gpu)
+{
+    cutis_os_lock_give(gpu->lock);
+}
+
+static void device_destroy(cutis_device *device)
+{
+    cutis_gpu *gpu = gpu_of(device);
+    gpu->driver->destroy(gpu);
+}
+
+static cutis_device_info device_describe(const cutis_device *device)
+{
+    return gpu_of(device)->info;
+}
+
+static cutis_result device_finish(cutis_device *device)
+{
+    cutis_gpu *gpu = gpu_of(device);
+    cutis_result result = cutis_gpu_enter(gpu);
+    if (result != CUTIS_OK) return result;
+    result = gpu->driver->finish(gpu);
+    cutis_gpu_leave(gpu);
+    return result;
+}
+
+typedef struct gpu_buffer {
+    cutis_buffer base;
+    bool foreign;
+} gpu_buffer;
+
+static cutis_result buffer_create(cutis_device *device, uint64_t size, uint64_t foreign_handle,
+                                  cutis_buffer **out)
+{
+    cutis_gpu *gpu = gpu_of(device);
+    if (size == 0)
+        return cutis_fail(device->context, CUTIS_INVALID_ARGUMENT, "%s: a buffer of 0 bytes",
+                          gpu->driver->name);
+    cutis_result result = cutis_gpu_enter(gpu);
+    if (result != CUTIS_OK) return result;
+    gpu_buffer *buffer = cutis_alloc_zero(device->context, 1, sizeof *buffer);
+    result = buffer ? CUTIS_OK : cutis_alloc_result(device->context);
+    if (result == CUTIS_OK) {
+        buffer->base.device = device;
+        buffer->base.size = size;
+        buffer->base.handle = foreign_handle;
+        buffer->foreign = foreign_handle != 0;
+        if (!buffer->foreign) result = gpu->driver->allocate(gpu, size, &buffer->base.handle);
+    }
+    cutis_gpu_leave(gpu);
+    if (result == CUTIS_OK)
+        *out = &buffer->base;
+    else
+        cutis_free(device->context, buffer, sizeof *buffer);
+    return result;
+}
+
+static void buffer_destroy(cutis_buffer *buffer)
+{
+    if (!buffer) return;
+    gpu_buffer *mine = (gpu_buffer *)buffer;
+    cutis_gpu *gpu = gpu_of(buffer->device);
+    cutis_os_lock_take(gpu->lock);
+    if (!mine->foreign) gpu->driver->release(gpu, buffer->handle);
+    cutis_os_lock_give(gpu->lock);
+    cutis_free(buffer->device->context, mine, sizeof *mine);
+}
+
+static cutis_result check_range(const cutis_buffer *buffer, uint64_t offset, uint64_t size)
+{
+    if (offset <= buffer->size && size <= buffer->size - offset) return CUTIS_OK;
+    return cutis_fail(buffer->device->context, CUTIS_INVALID_ARGUMENT,
+                      "%s: bytes %llu + %llu are outside a buffer of %llu",
+                      gpu_of(buffer->device)->driver->name, (unsigned long long)offset,
+                      (unsigned long long)size, (unsigned long long)buffer->size);
+}
+
+static cutis_result buffer_write(cutis_buffer *buffer, uint64_t offset, const void *data,
+                                 uint64_t size)
+{
+    cutis_gpu *gpu = gpu_of(buffer->device);
+    cutis_result result = check_range(buffer, offset, size);
+    if (result != CUTIS_OK || size == 0) return result;
+    result = cutis_gpu_enter(gpu);
+    if (result != CUTIS_OK) return result;
+    result = gpu->driver->write(gpu, buffer->handle, offset, data, size, true);
+    cutis_gpu_leave(gpu);
+    return result;
+}
+
+static cutis_result buffer_read(cutis_buffer *buffer, uint64_t offset, void *data, uint64_t size)
+{
+    cutis_gpu *gpu = gpu_of(buffer->device);
+    cutis_result result = check_range(buffer, offset, size);
+    if (result != CUTIS_OK || size == 0) return result;
+    result = cutis_gpu_enter(gpu);
+    if (result != CUTIS_OK) return result;
+    result = gpu->driver->read(gpu, buffer->handle, offset, data, size);
+    cutis_gpu_leave(gpu);
+    return result;
+}
+
+static void device_native(const cutis_device *device, uint64_t *context, uint64_t *queue)
+{
+    const cutis_gpu *gpu = gpu_of(device);
+    gpu->driver->native(gpu, context, queue);
+}
+
+static void run_tasks(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
+                      uint32_t count)
+{
+    (void)device;
+    for (uint32_t i = 0; i < count; i++) task(data, i);
+}
+
+static const cutis_device_operations OPERATIONS = {
+    .destroy = device_destroy,
+    .describe = device_describe,
+    .finish = device_finish,
+    .buffer_create = buffer_create,
+    .buffer_destroy = buffer_destroy,
+    .buffer_write = buffer_write,
+    .buffer_read = buffer_read,
+    .native = device_native,
+    .block_size = 32,
+    .skin_create = cutis_gpu_skin_create,
+    .skin_destroy = cutis_gpu_skin_destroy,
+    .skin_run = cutis_gpu_skin_run,
+    .run_tasks = run_tasks,
+};
+
+cutis_result cutis_gpu_init(cutis_gpu *gpu, cutis_context *context, const cutis_gpu_driver *driver)
+{
+    gpu->base.context = context;
+    gpu->base.operations = &OPERATIONS;
+    gpu->driver = driver;
+    return cutis_os_lock_create(context, &gpu->lock);
+}

@@ -1,0 +1,115 @@
+/// What the OpenCL and CUDA devices share: one runtime (skins, buffers, programs) over a small
+/// table of driver calls.
+///
+/// A driver knows how to allocate, copy, compile and launch; everything else is written once, here.
+/// Invariant: all calls of a driver are made with the device's lock held, so a driver needs no
+/// thread safety of its own.
+#ifndef CUTIS_DEVICE_GPU_H
+#define CUTIS_DEVICE_GPU_H
+
+#include <device/device.h>
+
+#include <base/os/os.h>
+
+typedef struct cutis_gpu cutis_gpu;
+
+/// A compiled kernel on a device.
+typedef struct cutis_gpu_kernel {
+    void *program, *function;
+} cutis_gpu_kernel;
+
+/// A kernel argument by value. A buffer is its 8-byte handle; 0 is allowed.
+typedef struct cutis_gpu_argument {
+    const void *data;
+    size_t size;
+} cutis_gpu_argument;
+
+/// Host memory the device copies from and to at full speed.
+typedef struct cutis_gpu_pinned {
+    void *data;
+    size_t size;
+    uint64_t token;
+} cutis_gpu_pinned;
+
+/// A shape of launch: groups * group_size work items, with `local_bytes` of shared memory a group.
+typedef struct cutis_gpu_launch {
+    uint64_t group_count;
+    uint32_t group_size, local_bytes;
+    uint32_t argument_count;
+    const cutis_gpu_argument *arguments;
+} cutis_gpu_launch;
+
+/// Every function sets the context's error text when it fails. Copies and launches run in the order
+/// they are given.
+typedef struct cutis_gpu_driver {
+    const char *name; ///< "opencl", "cuda"
+    void (*destroy)(cutis_gpu *gpu);
+    cutis_result (*allocate)(cutis_gpu *gpu, uint64_t size, uint64_t *handle);
+    void (*release)(cutis_gpu *gpu, uint64_t handle);
+    cutis_result (*pin)(cutis_gpu *gpu, size_t size, cutis_gpu_pinned *out);
+    void (*unpin)(cutis_gpu *gpu, cutis_gpu_pinned *pinned); ///< a zeroed one is fine
+    /// Without `wait` the source must be pinned memory that stays untouched until a mark made
+    /// afterwards is reached.
+    cutis_result (*write)(cutis_gpu *gpu, uint64_t handle, uint64_t offset, const void *data,
+                          uint64_t size, bool wait);
+    cutis_result (*read)(cutis_gpu *gpu, uint64_t handle, uint64_t offset, void *data,
+                         uint64_t size);
+    /// Compile to a binary that `load` takes; released with cutis_free(context, *binary, *size).
+    cutis_result (*compile)(cutis_gpu *gpu, const char *text, void **binary, size_t *size);
+    cutis_result (*load)(cutis_gpu *gpu, const void *binary, size_t size, const char *entry,
+                         cutis_gpu_kernel *out);
+    void (*unload)(cutis_gpu *gpu, cutis_gpu_kernel *kernel);
+    cutis_result (*launch)(cutis_gpu *gpu, const cutis_gpu_kernel *kernel,
+                           const cutis_gpu_launch *launch);
+    /// A point in the order of work: `mark` puts it there (and creates it where *event is NULL),
+    /// `wait` waits for it.
+    cutis_result (*mark)(cutis_gpu *gpu, void **event);
+    cutis_result (*wait)(cutis_gpu *gpu, void *event);
+    void (*forget)(cutis_gpu *gpu, void *event); ///< NULL is fine
+    cutis_result (*finish)(cutis_gpu *gpu);
+    void (*native)(const cutis_gpu *gpu, uint64_t *context, uint64_t *queue);
+} cutis_gpu_driver;
+
+/// The common part of an OpenCL or CUDA device; drivers append their own fields.
+struct cutis_gpu {
+    cutis_device base;
+    const cutis_gpu_driver *driver;
+    cutis_os_lock *lock;
+    cutis_device_info info;
+    char identity[512]; ///< device, driver and compiler versions, options: part of the cache's key
+    uint32_t local_bytes_max; ///< shared memory a group can have
+    uint32_t warps;           ///< warps of 32 work items in a group
+    bool staged; ///< packed records go through shared memory (pays where a warp can synchronise)
+    bool lost;   ///< the device stopped answering: every later call fails at once
+    struct cutis_gpu_program *programs;
+};
+
+/// Fill the common part; `gpu` is zeroed memory that holds `info` and the driver's own fields
+/// already.
+cutis_result cutis_gpu_init(cutis_gpu *gpu, cutis_context *context, const cutis_gpu_driver *driver);
+/// Release programs and lock; the driver releases the rest.
+void cutis_gpu_clear(cutis_gpu *gpu);
+
+/// Error of a driver call: marks the device lost where `result` is CUTIS_DEVICE_LOST.
+cutis_result cutis_gpu_fail(cutis_gpu *gpu, cutis_result result, const char *what, const char *why);
+
+/// Take the lock of a device that still answers.
+cutis_result cutis_gpu_enter(cutis_gpu *gpu);
+void cutis_gpu_leave(cutis_gpu *gpu);
+
+/// The kernel `entry` of the embedded text with `defines` (lines of #define) before it: from
+/// memory, the disk cache or the compiler.
+cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const char *entry,
+                                  cutis_gpu_kernel *out);
+
+/// Skins, in skin.c.
+cutis_result cutis_gpu_skin_create(cutis_device *device, const cutis_skin_layout *layout,
+                                   cutis_device_skin **out);
+void cutis_gpu_skin_destroy(cutis_device_skin *skin);
+cutis_result cutis_gpu_skin_run(cutis_device_skin *skin, const cutis_skin_frames *frames,
+                                const cutis_skin_outputs *outputs);
+/// Launch again what the last successful run of the skin launched, with the data that is on the
+/// device: for timing alone.
+cutis_result cutis_gpu_skin_repeat(cutis_device_skin *skin);
+
+#endif

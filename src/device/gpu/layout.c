@@ -1,0 +1,366 @@
+/// Packing a bound character for the GPU: choose the order of vertices, cut blocks into chunks
+/// whose bones fit in shared memory, write everything into one array.
+///
+/// Invariant: a block's list is ascending and holds every bone of its vertices; weights, rest data
+/// and vertex numbers are those of the layout, so the order changes where a vertex is computed and
+/// never its bits.
+#include <device/gpu/layout.h>
+
+#include <base/error.h>
+#include <string.h>
+
+#define BLOCK 32u
+
+/// Output order pays while its lists are not much longer than the sorted ones: arithmetic is half
+/// hidden behind writing, and a scattered write costs up to twice an unbroken one (measured;
+/// docs/benchmarks.md).
+static const double OUTPUT_ORDER_LIST_RATIO = 2.0;
+
+// Blocks in output order
+// ------------------------------------------------------------------------------
+
+typedef struct repacker {
+    const cutis_skin_layout *from;
+    cutis_arena *arena;
+    uint32_t *stamp; ///< per bone or target: the last block that had it, plus one
+    uint32_t *place; ///< per bone or target: where in the block's list
+} repacker;
+
+static void sort_words(uint32_t *words, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t word = words[i], j = i;
+        for (; j > 0 && words[j - 1] > word; j--) words[j] = words[j - 1];
+        words[j] = word;
+    }
+}
+
+/// The distinct bones of output vertices [begin, end), ascending; `out` may be NULL to count only.
+static uint32_t block_bones(repacker *pack, uint32_t block, uint32_t *out)
+{
+    const cutis_skin_layout *from = pack->from;
+    uint32_t begin = block * BLOCK, end = begin + BLOCK, count = 0;
+    if (end > from->vertex_count) end = from->vertex_count;
+    for (uint32_t i = from->first[begin]; i < from->first[end]; i++) {
+        uint32_t bone = from->bone[i];
+        if (pack->stamp[bone] == block + 1) continue;
+        pack->stamp[bone] = block + 1;
+        if (out) out[count] = bone;
+        count++;
+    }
+    if (out) sort_words(out, count);
+    return count;
+}
+
+static cutis_result count_lists(repacker *pack, uint32_t block_count, uint64_t *total)
+{
+    *total = 0;
+    memset(pack->stamp, 0, (size_t)pack->from->bone_count * sizeof *pack->stamp);
+    for (uint32_t k = 0; k < block_count; k++) *total += block_bones(pack, k, NULL);
+    return *total <= UINT32_MAX / BLOCK
+               ? CUTIS_OK
+               : cutis_fail(pack->arena->context, CUTIS_LIMIT_EXCEEDED,
+                            "skin: bone lists of %llu entries are too long for a GPU",
+                            (unsigned long long)*total);
+}
+
+static cutis_result repack_lists(repacker *pack, uint64_t total, cutis_skin_layout *to)
+{
+    const cutis_skin_layout *from = pack->from;
+    uint32_t *first = cutis_arena_alloc(pack->arena, (size_t)to->block_count + 1, sizeof *first);
+    uint32_t *bones = cutis_arena_alloc(pack->arena, (size_t)total + 1, sizeof *bones);
+    float *weights = cutis_arena_alloc(pack->arena, (size_t)(total + 1) * BLOCK, sizeof *weights);
+    if (!first || !bones || !weights) return cutis_alloc_result(pack->arena->context);
+    memset(weights, 0, (size_t)total * BLOCK * sizeof *weights);
+    memset(pack->stamp, 0, (size_t)from->bone_count * sizeof *pack->stamp);
+    uint32_t at = 0;
+    for (uint32_t k = 0; k < to->block_count; k++) {
+        first[k] = at;
+        uint32_t count = block_bones(pack, k, bones + at);
+        for (uint32_t i = 0; i < count; i++) pack->place[bones[at + i]] = at + i;
+        for (uint32_t l = 0; l < BLOCK; l++) {
+            uint32_t v = k * BLOCK + l;
+            if (v >= from->vertex_count) {
+                if (count) weights[(size_t)at * BLOCK + l] = 1.0f;
+                continue;
+            }
+            for (uint32_t i = from->first[v]; i < from->first[v + 1]; i++)
+                weights[(size_t)pack->place[from->bone[i]] * BLOCK + l] = from->weight[i];
+        }
+        at += count;
+    }
+    first[to->block_count] = at;
+    to->list_first = first;
+    to->list_bone = bones;
+    to->weights = weights;
+    return CUTIS_OK;
+}
+
+/// Planes of `width` floats per vertex, or words with `fill` for padding lanes, moved from slots to
+/// output order.
+static const void *repack_planes(repacker *pack, const void *planes, uint32_t width, uint32_t fill,
+                                 uint32_t block_count)
+{
+    const cutis_skin_layout *from = pack->from;
+    const uint32_t *source = planes;
+    if (!source) return NULL;
+    uint32_t *to = cutis_arena_alloc(pack->arena, (size_t)block_count * BLOCK * width, sizeof *to);
+    if (!to) return NULL;
+    for (uint32_t v = 0; v < block_count * BLOCK; v++)
+        for (uint32_t c = 0; c < width; c++) {
+            size_t at = ((size_t)(v / BLOCK) * width + c) * BLOCK + v % BLOCK;
+            if (v >= from->vertex_count) {
+                to[at] = fill;
+                continue;
+            }
+            uint32_t slot = from->vertex_slot[v], size = from->block_size;
+            to[at] = source[((size_t)(slot / size) * width + c) * size + slot % size];
+        }
+    return to;
+}
+
+/// Targets of the blocks that the vertices of an output block come from, ascending; `out` may be
+/// NULL to count only.
+static uint32_t block_targets(repacker *pack, uint32_t block, uint32_t *out)
+{
+    const cutis_skin_layout *from = pack->from;
+    uint32_t count = 0;
+    for (uint32_t v = block * BLOCK; v < (block + 1) * BLOCK && v < from->vertex_count; v++) {
+        uint32_t source = from->vertex_slot[v] / from->block_size;
+        for (uint32_t e = from->morph_first[source]; e < from->morph_first[source + 1]; e++) {
+            uint32_t target = from->morph_target[e];
+            if (pack->stamp[target] == block + 1) continue;
+            pack->stamp[target] = block + 1;
+            if (out) out[count] = target;
+            count++;
+        }
+    }
+    if (out) sort_words(out, count);
+    return count;
+}
+
+static void repack_deltas(repacker *pack, uint32_t v, uint32_t width, float *deltas)
+{
+    const cutis_skin_layout *from = pack->from;
+    uint32_t slot = from->vertex_slot[v], size = from->block_size, source = slot / size;
+    for (uint32_t e = from->morph_first[source]; e < from->morph_first[source + 1]; e++) {
+        size_t entry = pack->place[from->morph_target[e]];
+        for (uint32_t c = 0; c < width; c++)
+            deltas[(entry * width + c) * BLOCK + v % BLOCK] =
+                from->morph_delta[((size_t)e * width + c) * size + slot % size];
+    }
+}
+
+static cutis_result repack_morphs(repacker *pack, uint32_t width, cutis_skin_layout *to)
+{
+    const cutis_skin_layout *from = pack->from;
+    size_t total = 0, stamps = (size_t)from->target_count * sizeof *pack->stamp;
+    memset(pack->stamp, 0, stamps);
+    for (uint32_t k = 0; k < to->block_count; k++) total += block_targets(pack, k, NULL);
+    uint32_t *first = cutis_arena_alloc(pack->arena, (size_t)to->block_count + 1, sizeof *first);
+    uint32_t *targets = cutis_arena_alloc(pack->arena, total + 1, sizeof *targets);
+    float *deltas = cutis_arena_alloc(pack->arena, total * width * BLOCK + 1, sizeof *deltas);
+    if (!first || !targets || !deltas) return cutis_alloc_result(pack->arena->context);
+    memset(deltas, 0, total * width * BLOCK * sizeof *deltas);
+    memset(pack->stamp, 0, stamps);
+    uint32_t at = 0;
+    for (uint32_t k = 0; k < to->block_count; k++) {
+        first[k] = at;
+        uint32_t count = block_targets(pack, k, targets + at);
+        for (uint32_t i = 0; i < count; i++) pack->place[targets[at + i]] = at + i;
+        for (uint32_t l = 0; l < BLOCK && k * BLOCK + l < from->vertex_count; l++)
+            repack_deltas(pack, k * BLOCK + l, width, deltas);
+        at += count;
+    }
+    first[to->block_count] = at;
+    to->morph_first = first;
+    to->morph_target = targets;
+    to->morph_delta = deltas;
+    return CUTIS_OK;
+}
+
+static uint32_t morph_width(const cutis_skin_layout *layout)
+{
+    return 3u + (layout->normals ? 3u : 0u) + (layout->tangents ? 3u : 0u);
+}
+
+static cutis_result repack(repacker *pack, uint64_t list_length, cutis_skin_layout *to)
+{
+    const cutis_skin_layout *from = pack->from;
+    uint32_t blocks = (from->vertex_count + BLOCK - 1) / BLOCK;
+    *to = *from;
+    to->block_size = BLOCK;
+    to->block_count = blocks;
+    cutis_result result = repack_lists(pack, list_length, to);
+    if (result == CUTIS_OK && from->morph_first)
+        result = repack_morphs(pack, morph_width(from), to);
+    if (result != CUTIS_OK) return result;
+    to->positions = repack_planes(pack, from->positions, 3, 0, blocks);
+    to->normals = repack_planes(pack, from->normals, 3, 0, blocks);
+    to->tangents_rest = repack_planes(pack, from->tangents_rest, 4, 0, blocks);
+    to->sets = repack_planes(pack, from->sets, 1, CUTIS_NO_SET, blocks);
+    to->centres = repack_planes(pack, from->centres, 3, 0, blocks);
+    to->blend = repack_planes(pack, from->blend, 1, 0, blocks);
+    to->vertices = repack_planes(pack, from->vertices, 1, CUTIS_NO_VERTEX, blocks);
+    bool whole = !from->positions == !to->positions && !from->normals == !to->normals &&
+                 !from->tangents_rest == !to->tangents_rest && !from->sets == !to->sets &&
+                 !from->centres == !to->centres && !from->blend == !to->blend && to->vertices;
+    return whole ? CUTIS_OK : cutis_alloc_result(pack->arena->context);
+}
+
+// Chunks and the array of words
+// -----------------------------------------------------------------------
+
+typedef struct chunk_table {
+    uint32_t *block, *near_first, *near_bone, *list_near;
+    uint32_t count, near_count;
+} chunk_table;
+
+/// Cut blocks into chunks. `place` holds per bone its position in the current chunk, valid if its
+/// stamp is the chunk.
+static cutis_result make_chunks(cutis_arena *arena, const cutis_skin_layout *layout, bool near,
+                                chunk_table *chunks, cutis_gpu_layout *out)
+{
+    uint32_t blocks = layout->block_count, entries = layout->list_first[blocks];
+    uint32_t *stamp = cutis_arena_alloc(arena, (size_t)layout->bone_count + 1, sizeof *stamp);
+    uint32_t *place = cutis_arena_alloc(arena, (size_t)layout->bone_count + 1, sizeof *place);
+    chunks->block = cutis_arena_alloc(arena, (size_t)blocks + 1, sizeof(uint32_t));
+    chunks->near_first = cutis_arena_alloc(arena, (size_t)blocks + 1, sizeof(uint32_t));
+    chunks->near_bone = cutis_arena_alloc(arena, (size_t)entries + 1, sizeof(uint32_t));
+    chunks->list_near = cutis_arena_alloc(arena, (size_t)entries + 1, sizeof(uint32_t));
+    if (!stamp || !place || !chunks->block || !chunks->near_first || !chunks->near_bone ||
+        !chunks->list_near)
+        return cutis_alloc_result(arena->context);
+    memset(stamp, 0, (size_t)layout->bone_count * sizeof *stamp);
+    chunks->count = chunks->near_count = 0;
+    chunks->block[0] = chunks->near_first[0] = 0;
+    for (uint32_t k = 0; k < blocks; k++) {
+        uint32_t fresh = 0, begin = layout->list_first[k], end = layout->list_first[k + 1];
+        for (uint32_t i = begin; i < end; i++)
+            fresh += stamp[layout->list_bone[i]] != chunks->count + 1;
+        uint32_t bones = chunks->near_count - chunks->near_first[chunks->count];
+        uint32_t size = k - chunks->block[chunks->count];
+        if (size > 0 && (size == CUTIS_GPU_CHUNK_BLOCKS || bones + fresh > CUTIS_GPU_CHUNK_BONES)) {
+            chunks->count++;
+            chunks->block[chunks->count] = k;
+            chunks->near_first[chunks->count] = chunks->near_count;
+        }
+        for (uint32_t i = begin; i < end; i++) {
+            uint32_t bone = layout->list_bone[i];
+            if (stamp[bone] != chunks->count + 1) {
+                stamp[bone] = chunks->count + 1;
+                place[bone] = chunks->near_count - chunks->near_first[chunks->count];
+                chunks->near_bone[chunks->near_count++] = bone;
+            }
+            chunks->list_near[i] = near ? place[bone] : bone;
+        }
+        bones = chunks->near_count - chunks->near_first[chunks->count];
+        if (bones > out->near_max) out->near_max = bones;
+    }
+    if (blocks) chunks->count++;
+    chunks->block[chunks->count] = blocks;
+    chunks->near_first[chunks->count] = chunks->near_count;
+    return CUTIS_OK;
+}
+
+/// First vertex of a block that the schedule may write as one run: 32 consecutive vertices, the
+/// first a multiple of 4 so that 16-byte pieces are aligned.
+static uint32_t run_of_block(const uint32_t *vertices)
+{
+    if (vertices[0] == CUTIS_NO_VERTEX || vertices[0] % 4) return CUTIS_NO_VERTEX;
+    for (uint32_t l = 1; l < BLOCK; l++)
+        if (vertices[l] != vertices[0] + l) return CUTIS_NO_VERTEX;
+    return vertices[0];
+}
+
+/// Append `count` words to the array (or only count them while there is no array), 4-word aligned.
+static uint32_t append(cutis_gpu_layout *out, const void *data, size_t count)
+{
+    size_t at = out->word_count;
+    if (!data) return 0;
+    if (out->words) memcpy(out->words + at, data, count * sizeof *out->words);
+    out->word_count = at + (count + 3) / 4 * 4;
+    return (uint32_t)at;
+}
+
+static void append_all(const cutis_skin_layout *layout, const chunk_table *chunks,
+                       const uint32_t *runs, cutis_gpu_layout *out)
+{
+    skin_arguments *a = &out->arguments;
+    size_t slots = (size_t)layout->block_count * BLOCK,
+           entries = layout->list_first[layout->block_count];
+    out->word_count = 0;
+    a->chunk_block = append(out, chunks->block, (size_t)chunks->count + 1);
+    a->near_first = append(out, chunks->near_first, (size_t)chunks->count + 1);
+    a->near_bone = append(out, chunks->near_bone, chunks->near_count);
+    a->list_first = append(out, layout->list_first, (size_t)layout->block_count + 1);
+    a->list_near = append(out, chunks->list_near, entries);
+    a->weights = append(out, layout->weights, entries * BLOCK);
+    a->positions = append(out, layout->positions, slots * 3);
+    a->normals = append(out, layout->normals, slots * 3);
+    a->tangents = append(out, layout->tangents_rest, slots * 4);
+    a->block_vertex = append(out, runs, layout->block_count);
+    a->vertices = append(out, layout->vertices, slots);
+    a->sets = append(out, layout->sets, slots);
+    a->centres = append(out, layout->centres, slots * 3);
+    a->blend = append(out, layout->blend, slots);
+    if (layout->morph_first) {
+        size_t morphs = layout->morph_first[layout->block_count];
+        a->morph_first = append(out, layout->morph_first, (size_t)layout->block_count + 1);
+        a->morph_target = append(out, layout->morph_target, morphs);
+        a->morph_delta = append(out, layout->morph_delta, morphs * morph_width(layout) * BLOCK);
+    }
+}
+
+static cutis_result write_words(cutis_arena *arena, const cutis_skin_layout *layout, bool near,
+                                cutis_gpu_layout *out)
+{
+    chunk_table chunks = { 0 };
+    uint32_t *runs = cutis_arena_alloc(arena, (size_t)layout->block_count + 1, sizeof *runs);
+    if (!runs) return cutis_alloc_result(arena->context);
+    for (uint32_t k = 0; k < layout->block_count; k++)
+        runs[k] = run_of_block(layout->vertices + (size_t)k * BLOCK);
+    cutis_result result = make_chunks(arena, layout, near, &chunks, out);
+    if (result != CUTIS_OK) return result;
+    append_all(layout, &chunks, runs, out);
+    if (out->word_count > UINT32_MAX)
+        return cutis_fail(arena->context, CUTIS_LIMIT_EXCEEDED, "skin: too large for a GPU");
+    out->words = cutis_arena_alloc(arena, out->word_count + 1, sizeof *out->words);
+    if (!out->words) return cutis_alloc_result(arena->context);
+    memset(out->words, 0, (out->word_count + 1) * sizeof *out->words);
+    append_all(layout, &chunks, runs, out);
+    out->arguments.chunk_count = chunks.count;
+    out->arguments.bone_count = layout->bone_count;
+    out->arguments.set_count = layout->set_count;
+    out->arguments.target_count = layout->target_count;
+    out->arguments.vertex_count = layout->vertex_count;
+    out->list_length = layout->list_first[layout->block_count];
+    return CUTIS_OK;
+}
+
+cutis_result cutis_gpu_layout_make(cutis_arena *arena, const cutis_skin_layout *layout,
+                                   cutis_gpu_order order, bool near, cutis_gpu_layout *out)
+{
+    repacker pack = { .from = layout, .arena = arena };
+    uint32_t marks =
+        layout->bone_count > layout->target_count ? layout->bone_count : layout->target_count;
+    uint64_t list_length = 0;
+    cutis_skin_layout packed = *layout;
+    memset(out, 0, sizeof *out);
+    pack.stamp = cutis_arena_alloc(arena, (size_t)marks + 1, sizeof *pack.stamp);
+    pack.place = cutis_arena_alloc(arena, (size_t)marks + 1, sizeof *pack.place);
+    if (!pack.stamp || !pack.place) return cutis_alloc_result(arena->context);
+    cutis_result result =
+        count_lists(&pack, (layout->vertex_count + BLOCK - 1) / BLOCK, &list_length);
+    if (result != CUTIS_OK) return result;
+    if (order == CUTIS_GPU_ORDER_CHOOSE) {
+        double bound = (double)layout->list_first[layout->block_count] * layout->block_size / BLOCK;
+        order = (double)list_length <= OUTPUT_ORDER_LIST_RATIO * bound ? CUTIS_GPU_ORDER_OUTPUT
+                                                                       : CUTIS_GPU_ORDER_BOUND;
+    }
+    if (order == CUTIS_GPU_ORDER_OUTPUT || layout->block_size != BLOCK) {
+        result = repack(&pack, list_length, &packed);
+        if (result != CUTIS_OK) return result;
+    }
+    return write_words(arena, &packed, near, out);
+}

@@ -1,0 +1,36 @@
+/// A bound character as the GPU schedule wants it: one array of words, and where everything is in
+/// it.
+#ifndef CUTIS_DEVICE_GPU_LAYOUT_H
+#define CUTIS_DEVICE_GPU_LAYOUT_H
+
+#include <base/memory.h>
+#include <device/device.h>
+#include <kernel/arguments_gpu.h>
+
+/// Blocks one group of work items walks, at most; they share the palettes in shared memory.
+#define CUTIS_GPU_CHUNK_BLOCKS 32u
+/// Bones of a chunk, at most (unless one block alone has more).
+#define CUTIS_GPU_CHUNK_BONES 64u
+
+typedef enum cutis_gpu_order {
+    CUTIS_GPU_ORDER_CHOOSE,
+    CUTIS_GPU_ORDER_OUTPUT, ///< blocks of consecutive output vertices: longer bone lists, unbroken
+                            ///< writes
+    CUTIS_GPU_ORDER_BOUND,  ///< the layout's own blocks, sorted by bone set: short lists, scattered
+                            ///< writes
+} cutis_gpu_order;
+
+typedef struct cutis_gpu_layout {
+    uint32_t *words;
+    size_t word_count;
+    skin_arguments arguments; ///< layout fields and counts; the rest is zero
+    uint32_t near_max;        ///< bones of the largest chunk
+    uint64_t list_length;     ///< of all blocks
+} cutis_gpu_layout;
+
+/// Pack a layout. `out->words` lies in the arena. The layout is only read.
+/// @param near lists hold places among the chunk's bones (palettes in shared memory), else bones
+cutis_result cutis_gpu_layout_make(cutis_arena *arena, const cutis_skin_layout *layout,
+                                   cutis_gpu_order order, bool near, cutis_gpu_layout *out);
+
+#endif

@@ -1,0 +1,191 @@
+/// Kernels of a GPU device: the embedded text with a variant's defines, compiled once per device
+/// and kept on disk.
+///
+/// Invariant: a cache entry is used only if its header, key and checksum are whole and the driver
+/// accepts it; anything else is compiled again and overwritten. The cache never makes a call fail.
+#include <device/gpu/gpu.h>
+
+#include <base/error.h>
+#include <base/memory.h>
+#include <kernel/embedded.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct cutis_gpu_program {
+    struct cutis_gpu_program *next;
+    cutis_gpu_kernel kernel;
+    char entry[32];
+    char defines[768];
+} cutis_gpu_program;
+
+/// First bytes of a cache entry. The key is repeated in it, so a renamed file is no hit.
+typedef struct cache_header {
+    char magic[8];
+    uint64_t key[2];
+    uint64_t size, checksum;
+} cache_header;
+
+static const char CACHE_MAGIC[8] = "cutisk1";
+
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ bytes[i]) * 0x100000001b3ull; // FNV-1a
+    return hash ^ (hash >> 29);
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return hash_bytes(hash, text, strlen(text) + 1);
+}
+
+static bool cache_path(const cutis_gpu *gpu, const uint64_t key[2], char *out, size_t capacity)
+{
+    char folder[3072];
+    if (!cutis_os_cache_folder(folder, sizeof folder)) return false;
+    int length = snprintf(out, capacity, "%s/%s-%016llx%016llx.bin", folder, gpu->driver->name,
+                          (unsigned long long)key[0], (unsigned long long)key[1]);
+    return length > 0 && (size_t)length < capacity;
+}
+
+/// Load a kernel from its cache entry; false if there is none that works.
+static bool cache_load(cutis_gpu *gpu, const char *path, const uint64_t key[2], const char *entry,
+                       cutis_gpu_kernel *out)
+{
+    void *data = NULL;
+    size_t size = 0;
+    cache_header header;
+    bool loaded = false;
+    cutis_context *context = gpu->base.context;
+    if (!cutis_os_file_exists(path) || cutis_os_read_file(context, path, &data, &size) != CUTIS_OK)
+        return false;
+    if (size >= sizeof header) {
+        memcpy(&header, data, sizeof header);
+        const char *binary = (const char *)data + sizeof header;
+        if (memcmp(header.magic, CACHE_MAGIC, sizeof header.magic) == 0 &&
+            header.key[0] == key[0] && header.key[1] == key[1] &&
+            header.size == size - sizeof header &&
+            header.checksum == hash_bytes(0, binary, (size_t)header.size))
+            loaded = gpu->driver->load(gpu, binary, (size_t)header.size, entry, out) == CUTIS_OK;
+    }
+    cutis_free(context, data, size + 1);
+    return loaded;
+}
+
+static void cache_store(cutis_gpu *gpu, const char *path, const uint64_t key[2], const void *binary,
+                        size_t size)
+{
+    cache_header header = { .key = { key[0], key[1] }, .size = size };
+    cutis_os_write *write = NULL;
+    memcpy(header.magic, CACHE_MAGIC, sizeof header.magic);
+    header.checksum = hash_bytes(0, binary, size);
+    if (cutis_os_write_begin(gpu->base.context, path, &write) != CUTIS_OK) return;
+    if (cutis_os_write_append(write, &header, sizeof header) == CUTIS_OK &&
+        cutis_os_write_append(write, binary, size) == CUTIS_OK)
+        cutis_os_write_commit(write);
+    else
+        cutis_os_write_abort(write);
+}
+
+/// Compile, load, and keep on disk what worked.
+static cutis_result compile(cutis_gpu *gpu, const char *text, const char *path,
+                            const uint64_t key[2], const char *entry, cutis_gpu_kernel *out)
+{
+    void *binary = NULL;
+    size_t size = 0;
+    cutis_result result = gpu->driver->compile(gpu, text, &binary, &size);
+    if (result != CUTIS_OK) return result;
+    result = gpu->driver->load(gpu, binary, size, entry, out);
+    if (result == CUTIS_OK && path) cache_store(gpu, path, key, binary, size);
+    cutis_free(gpu->base.context, binary, size);
+    return result;
+}
+
+/// Defines and kernel texts one after the other, without their #include lines (there are no files
+/// on the user's machine). @return the size with the final zero; `out` may be NULL
+static size_t join_text(const char *defines, char *out)
+{
+    static const char *const names[] = { "kernel.h",        "algebra.h",  "blend.h",
+                                         "arguments_gpu.h", "skin_gpu.h", "copy_gpu.h" };
+    size_t length = strlen(defines);
+    if (out) memcpy(out, defines, length);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *line = cutis_kernel_text(names[i]);
+        while (line && *line) {
+            const char *end = strchr(line, '\n');
+            size_t size = end ? (size_t)(end - line) + 1 : strlen(line);
+            if (strncmp(line, "#include", 8) != 0) {
+                if (out) memcpy(out + length, line, size);
+                length += size;
+            }
+            line += size;
+        }
+    }
+    if (out) out[length] = 0;
+    return length + 1;
+}
+
+static cutis_result build(cutis_gpu *gpu, const char *defines, const char *entry,
+                          cutis_gpu_kernel *out)
+{
+    cutis_context *context = gpu->base.context;
+    char path[4096];
+    uint64_t key[2] = { 0xcbf29ce484222325ull, 0x84222325cbf29ce4ull };
+    size_t length = join_text(defines, NULL);
+    char *text = cutis_alloc(context, length);
+    if (!text) return cutis_alloc_result(context);
+    join_text(defines, text);
+    for (int i = 0; i < 2; i++) {
+        key[i] = hash_text(key[i], gpu->identity);
+        key[i] = hash_text(key[i], entry);
+        key[i] = hash_text(key[i], text);
+    }
+    cutis_result result = CUTIS_OK;
+    bool cached = cache_path(gpu, key, path, sizeof path);
+    if (!cached || !cache_load(gpu, path, key, entry, out))
+        result = compile(gpu, text, cached ? path : NULL, key, entry, out);
+    cutis_free(context, text, length);
+    return result;
+}
+
+cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const char *entry,
+                                  cutis_gpu_kernel *out)
+{
+    cutis_context *context = gpu->base.context;
+    cutis_gpu_program *program;
+    for (program = gpu->programs; program; program = program->next)
+        if (strcmp(program->defines, defines) == 0 && strcmp(program->entry, entry) == 0) {
+            *out = program->kernel;
+            return CUTIS_OK;
+        }
+    program = cutis_alloc_zero(context, 1, sizeof *program);
+    if (!program) return cutis_alloc_result(context);
+    if (strlen(defines) >= sizeof program->defines || strlen(entry) >= sizeof program->entry) {
+        cutis_free(context, program, sizeof *program);
+        return cutis_fail(context, CUTIS_INTERNAL, "%s: a variant's name is too long",
+                          gpu->driver->name);
+    }
+    cutis_result result = build(gpu, defines, entry, &program->kernel);
+    if (result != CUTIS_OK) {
+        cutis_free(context, program, sizeof *program);
+        return result;
+    }
+    strcpy(program->defines, defines);
+    strcpy(program->entry, entry);
+    program->next = gpu->programs;
+    gpu->programs = program;
+    *out = program->kernel;
+    return CUTIS_OK;
+}
+
+void cutis_gpu_clear(cutis_gpu *gpu)
+{
+    while (gpu->programs) {
+        cutis_gpu_program *program = gpu->programs;
+        gpu->programs = program->next;
+        gpu->driver->unload(gpu, &program->kernel);
+        cutis_free(gpu->base.context, program, sizeof *program);
+    }
+    cutis_os_lock_destroy(gpu->lock);
+    gpu->lock = NULL;
+}
