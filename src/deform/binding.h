@@ -134,4 +134,9 @@ bool cutis_workspace_create(cutis_binding *binding, cutis_workspace *workspace);
 void cutis_centre_solve(const double *palette, const uint32_t *bones, uint32_t count,
                         const double *reference, double limit, double *centre);
 
+/// Its normal equations N y = h about the reference, in closed form. @param n xx xy xz yy yz zz
+/// @return sigma^2, the mean square scale of the bones
+double cutis_centre_system(const double *palette, const uint32_t *bones, uint32_t count,
+                           const double *reference, double *n, double *h);
+
 #endif

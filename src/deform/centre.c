@@ -19,21 +19,25 @@ static const double MARGIN = 2.0;
 // 1e-18.
 static const double AXIS_CLEAR = 1e-6;
 
+// Condition from which the plain solve is refined once.
+static const double STIFF = 1e-2;
+
 typedef struct normal_equations {
     double n[6]; ///< xx xy xz yy yz zz
     double h[3]; ///< g - N c0
     double cut;
 } normal_equations;
 
-/// n += a^T a and g -= a^T b for one difference of matrices (row-major 3x4: linear part a,
-/// translation b).
-static inline void add_square(double *n, double *g, const double *d)
+/// n += a^T a and h -= a^T (a c + b) for one difference of matrices (row-major 3x4: linear part a,
+/// translation b). The reference c goes in here: a c + b is small where g and N c0 are both large.
+static inline void add_square(double *n, double *h, const double *d, const double *c)
 {
     for (int r = 0; r < 3; r++) {
         const double *a = d + 4 * r;
+        double b = a[0] * c[0] + a[1] * c[1] + a[2] * c[2] + a[3];
         n[0] += a[0] * a[0], n[1] += a[0] * a[1], n[2] += a[0] * a[2];
         n[3] += a[1] * a[1], n[4] += a[1] * a[2], n[5] += a[2] * a[2];
-        g[0] -= a[0] * a[3], g[1] -= a[1] * a[3], g[2] -= a[2] * a[3];
+        h[0] -= a[0] * b, h[1] -= a[1] * b, h[2] -= a[2] * b;
     }
 }
 
@@ -50,35 +54,33 @@ static inline void symmetric_vector(const double *n, const double *v, double *ou
     out[0] = x, out[1] = y, out[2] = z;
 }
 
-static void build(const double *palette, const uint32_t *bones, uint32_t count,
-                  const double *reference, normal_equations *out)
+double cutis_centre_system(const double *palette, const uint32_t *bones, uint32_t count,
+                           const double *reference, double *n, double *h)
 {
-    double n[6] = { 0 }, g[3] = { 0 }, d[12], square = 0.0, back[3];
+    double d[12], square = 0.0;
+    memset(n, 0, 6 * sizeof *n);
+    memset(h, 0, 3 * sizeof *h);
     if (count == 2) {
         const double *a = palette + 12 * (size_t)bones[0], *b = palette + 12 * (size_t)bones[1];
         for (int i = 0; i < 12; i++) d[i] = a[i] - b[i];
-        square = linear_square(a) + linear_square(b);
-        add_square(n, g, d);
-    } else {
-        double mean[12] = { 0 };
-        for (uint32_t s = 0; s < count; s++) {
-            const double *m = palette + 12 * (size_t)bones[s];
-            for (int i = 0; i < 12; i++) mean[i] += m[i];
-            square += linear_square(m);
-        }
-        for (int i = 0; i < 12; i++) mean[i] /= count;
-        for (uint32_t s = 0; s < count; s++) {
-            const double *m = palette + 12 * (size_t)bones[s];
-            for (int i = 0; i < 12; i++) d[i] = m[i] - mean[i];
-            add_square(n, g, d);
-        }
-        for (int i = 0; i < 6; i++) n[i] *= count;
-        for (int i = 0; i < 3; i++) g[i] *= count;
+        add_square(n, h, d, reference);
+        return (linear_square(a) + linear_square(b)) / 6.0;
     }
-    out->cut = CUT * square / (3.0 * count);
-    symmetric_vector(n, reference, back);
-    for (int i = 0; i < 6; i++) out->n[i] = n[i];
-    for (int i = 0; i < 3; i++) out->h[i] = g[i] - back[i];
+    double mean[12] = { 0 }, share = 1.0 / count;
+    for (uint32_t s = 0; s < count; s++) {
+        const double *m = palette + 12 * (size_t)bones[s];
+        for (int i = 0; i < 12; i++) mean[i] += m[i];
+        square += linear_square(m);
+    }
+    for (int i = 0; i < 12; i++) mean[i] *= share;
+    for (uint32_t s = 0; s < count; s++) {
+        const double *m = palette + 12 * (size_t)bones[s];
+        for (int i = 0; i < 12; i++) d[i] = m[i] - mean[i];
+        add_square(n, h, d, reference);
+    }
+    for (int i = 0; i < 6; i++) n[i] *= count;
+    for (int i = 0; i < 3; i++) h[i] *= count;
+    return square / (3.0 * count);
 }
 
 /// Solve a positive definite system by L D L^T.
@@ -144,11 +146,23 @@ static void solve_by_eigenvectors(const normal_equations *e, double limit, doubl
     }
 }
 
+/// One step with the residual taken from the matrices themselves: squaring them into N lost half
+/// the digits.
+static void refine(const double *palette, const uint32_t *bones, uint32_t count,
+                   const double *reference, const double *n, double *y)
+{
+    double at[3], same[6], residual[3], step[3];
+    for (int i = 0; i < 3; i++) at[i] = reference[i] + y[i];
+    cutis_centre_system(palette, bones, count, at, same, residual);
+    solve_definite(n, residual, step);
+    for (int i = 0; i < 3; i++) y[i] += step[i];
+}
+
 void cutis_centre_solve(const double *palette, const uint32_t *bones, uint32_t count,
                         const double *reference, double limit, double *centre)
 {
     normal_equations e;
-    build(palette, bones, count, reference, &e);
+    e.cut = CUT * cutis_centre_system(palette, bones, count, reference, e.n, e.h);
     const double *n = e.n;
     double y[3] = { 0 }, trace = n[0] + n[3] + n[5];
     if (trace > e.cut) {
@@ -160,10 +174,11 @@ void cutis_centre_solve(const double *palette, const uint32_t *bones, uint32_t c
         double third_above = 4.0 * determinant / (trace * trace);     // <= l3
         double second_above = minors / (3.0 * trace);                 // <= l2
         double third_below = 3.0 * fabs(determinant) / minors;        // >= l3
-        if (third_above > MARGIN * e.cut)
+        if (third_above > MARGIN * e.cut) {
             solve_definite(n, e.h, y);
-        else if (second_above > MARGIN * e.cut && MARGIN * third_below < e.cut &&
-                 third_below < AXIS_CLEAR * second_above)
+            if (third_above < STIFF * trace) refine(palette, bones, count, reference, n, y);
+        } else if (second_above > MARGIN * e.cut && MARGIN * third_below < e.cut &&
+                   third_below < AXIS_CLEAR * second_above)
             solve_across_axis(&e, a, trace, y);
         else
             solve_by_eigenvectors(&e, limit, y);

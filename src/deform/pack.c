@@ -54,11 +54,32 @@ static uint32_t *new_block(packer *p)
     return p->lanes + (size_t)p->block_size * p->block_count++;
 }
 
+/// Blocks of consecutive vertices, which devices write in one go. What is left moves to the front
+/// of [at, end).
+/// @return the end of what is left
+static uint32_t take_runs(packer *p, uint32_t at, uint32_t end)
+{
+    uint32_t kept = at, *v = p->sorted;
+    while (at < end) {
+        uint32_t length = 1;
+        while (at + length < end && length < p->block_size && v[at + length] == v[at] + length)
+            length++;
+        if (length == p->block_size) {
+            memcpy(new_block(p), v + at, length * sizeof *v);
+        } else {
+            memmove(v + kept, v + at, length * sizeof *v);
+            kept += length;
+        }
+        at += length;
+    }
+    return kept;
+}
+
 /// Whole blocks of every set; what is left goes to `rests`.
 static void take_whole_blocks(packer *p)
 {
     for (uint32_t s = 0; s < p->table->count; s++) {
-        uint32_t at = p->begin[s], end = p->begin[s + 1];
+        uint32_t at = p->begin[s], end = take_runs(p, at, p->begin[s + 1]);
         for (; end - at >= p->block_size; at += p->block_size)
             memcpy(new_block(p), p->sorted + at, p->block_size * sizeof *p->sorted);
         if (at < end) p->rests[p->rest_count++] = (rest){ s, at, end - at, 0 };
