@@ -263,14 +263,14 @@ int app_make_folder(cli_app *app, const char *path)
     return EXIT_GOOD;
 }
 
-void json_bounds(json_out *json, const char *key, cutis_bounds bounds)
+void emit_bounds(json_out *json, const char *key, cutis_bounds bounds)
 {
     const float *ends[2] = { &bounds.min.x, &bounds.max.x };
-    json_object(json, key);
+    emit_object(json, key);
     for (int i = 0; i < 2; i++) {
-        json_array(json, i == 0 ? "min" : "max");
-        for (int k = 0; k < 3; k++) json_number(json, NULL, ends[i][k]);
-        json_end(json);
+        emit_array(json, i == 0 ? "min" : "max");
+        for (int k = 0; k < 3; k++) emit_number(json, NULL, ends[i][k]);
+        emit_end(json);
     }
-    json_end(json);
+    emit_end(json);
 }

@@ -90,6 +90,6 @@ bool has_extension(const char *path, const char *list); ///< list: ".npy .pc2"
 /// A folder, created with its parents if need be.
 int app_make_folder(cli_app *app, const char *path);
 
-void json_bounds(json_out *json, const char *key, cutis_bounds bounds);
+void emit_bounds(json_out *json, const char *key, cutis_bounds bounds);
 
 #endif

@@ -1,5 +1,6 @@
-/// The sheet of bench_body.h. Weights change slowly along the strip and take few different values, so that binding
-/// (optimized centres above all) stays quick; a kernel's speed does not depend on them.
+/// The sheet of bench_body.h. Weights change slowly along the strip and take few different values,
+/// so that binding (optimized centres above all) stays quick; a kernel's speed does not depend on
+/// them.
 #include "bench_body.h"
 
 #include <math.h>
@@ -54,10 +55,9 @@ static void fill_skeleton(parts *p)
         cutis_mat34_invert(&world, &p->binds[j]);
         p->joints[j] = j;
     }
-    p->nodes[BENCH_BONES] = (cutis_node){ .parent = CUTIS_NONE,
-                                          .rest = cutis_transform_identity(),
-                                          .mesh = 0,
-                                          .skin = 0 };
+    p->nodes[BENCH_BONES] = (cutis_node){
+        .parent = CUTIS_NONE, .rest = cutis_transform_identity(), .mesh = 0, .skin = 0
+    };
 }
 
 static void fill_clips(parts *p)
@@ -78,7 +78,8 @@ static void fill_clips(parts *p)
         }
 }
 
-// Set s of 16: bones 4s to 4s + 3. With more sets the later ones start at other bones and have gaps, so all differ.
+// Set s of 16: bones 4s to 4s + 3. With more sets the later ones start at other bones and have
+// gaps, so all differ.
 static uint32_t set_bone(uint32_t set, uint32_t i)
 {
     uint32_t round = set / 16, start = 4 * (set % 16) + round;

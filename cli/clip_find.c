@@ -15,7 +15,8 @@ int clip_find(cli_app *app, const char *path, cutis_model **model, int32_t *clip
     uint32_t index = 0;
     *clip = CUTIS_NONE;
     if (!text) return EXIT_GOOD;
-    if (option_given(app, OPTION_POSE)) return app_usage(app, "--clip and --pose exclude each other");
+    if (option_given(app, OPTION_POSE))
+        return app_usage(app, "--clip and --pose exclude each other");
     if (is_clip_file(text)) {
         cutis_model *extended = NULL;
         cutis_result result = cutis_model_read_clip(*model, text, &extended);

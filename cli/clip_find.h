@@ -4,7 +4,8 @@
 
 #include "app.h"
 
-/// `model` may be replaced by one that has the file's clip too. `clip` is CUTIS_NONE without --clip.
+/// `model` may be replaced by one that has the file's clip too. `clip` is CUTIS_NONE without
+/// --clip.
 int clip_find(cli_app *app, const char *path, cutis_model **model, int32_t *clip);
 
 #endif

@@ -26,7 +26,8 @@ typedef struct compare_job {
     const char *report;         ///< or NULL
 } compare_job;
 
-/// The frame where a method is worst: the largest error, or for the reference itself the largest change of volume.
+/// The frame where a method is worst: the largest error, or for the reference itself the largest
+/// change of volume.
 uint32_t compare_worst_frame(const compare_job *job, uint32_t shot);
 /// Pose every method at a frame and set the reference positions.
 int compare_pose(cli_app *app, compare_job *job, uint32_t frame);

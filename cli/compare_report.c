@@ -21,14 +21,20 @@ static int add_picture(cli_app *app, html_page *page, const cutis_image *image, 
     return EXIT_GOOD;
 }
 
-static int add_plot(cli_app *app, html_page *page, const compare_job *job, const char *title, const char *unit,
-                    double *(*column)(const compare_series *))
+static int add_plot(cli_app *app, html_page *page, const compare_job *job, const char *title,
+                    const char *unit, double *(*column)(const compare_series *))
 {
     cutis_series series[PICTURE_METHODS];
     for (uint32_t s = 0; s < job->shot_count; s++)
-        series[s] = (cutis_series){ picture_method_name(&job->shots[s]), job->frame_count, job->times, column(&job->series[s]) };
-    cutis_plot plot = { .title = title, .x_title = "seconds", .y_title = unit, .series = series, .series_count = job->shot_count,
-                        .width = 720, .height = 400 };
+        series[s] = (cutis_series){ picture_method_name(&job->shots[s]), job->frame_count,
+                                    job->times, column(&job->series[s]) };
+    cutis_plot plot = { .title = title,
+                        .x_title = "seconds",
+                        .y_title = unit,
+                        .series = series,
+                        .series_count = job->shot_count,
+                        .width = 720,
+                        .height = 400 };
     void *data = NULL;
     size_t size = 0;
     cutis_result result = cutis_plot_svg(app->context, &plot, &data, &size);
@@ -38,20 +44,41 @@ static int add_plot(cli_app *app, html_page *page, const compare_job *job, const
     return EXIT_GOOD;
 }
 
-static double *position_column(const compare_series *s) { return s->position_rms; }
-static double *normal_column(const compare_series *s) { return s->normal_rms; }
-static double *volume_column(const compare_series *s) { return s->volume; }
-static double *curvature_column(const compare_series *s) { return s->curvature; }
-static double *stretch_column(const compare_series *s) { return s->stretch; }
+static double *position_column(const compare_series *s)
+{
+    return s->position_rms;
+}
+static double *normal_column(const compare_series *s)
+{
+    return s->normal_rms;
+}
+static double *volume_column(const compare_series *s)
+{
+    return s->volume;
+}
+static double *curvature_column(const compare_series *s)
+{
+    return s->curvature;
+}
+static double *stretch_column(const compare_series *s)
+{
+    return s->stretch;
+}
 
 static int add_plots(cli_app *app, html_page *page, const compare_job *job)
 {
     html_markup(page, "<h2>Over time</h2>\n<div class=\"grid\">\n");
-    int status = add_plot(app, page, job, "Position error", "RMS, % of the diagonal", position_column);
-    if (status == EXIT_GOOD) status = add_plot(app, page, job, "Normal deviation", "RMS, radians", normal_column);
-    if (status == EXIT_GOOD) status = add_plot(app, page, job, "Volume against rest", "%", volume_column);
-    if (status == EXIT_GOOD) status = add_plot(app, page, job, "Mean curvature", "RMS, 1/m", curvature_column);
-    if (status == EXIT_GOOD) status = add_plot(app, page, job, "Edge stretch", "RMS of log length / rest", stretch_column);
+    int status =
+        add_plot(app, page, job, "Position error", "RMS, % of the diagonal", position_column);
+    if (status == EXIT_GOOD)
+        status = add_plot(app, page, job, "Normal deviation", "RMS, radians", normal_column);
+    if (status == EXIT_GOOD)
+        status = add_plot(app, page, job, "Volume against rest", "%", volume_column);
+    if (status == EXIT_GOOD)
+        status = add_plot(app, page, job, "Mean curvature", "RMS, 1/m", curvature_column);
+    if (status == EXIT_GOOD)
+        status =
+            add_plot(app, page, job, "Edge stretch", "RMS of log length / rest", stretch_column);
     html_markup(page, "</div>\n");
     return status;
 }
@@ -65,16 +92,23 @@ static double rms(const double *values, uint32_t count)
 
 static void add_table(html_page *page, const compare_job *job)
 {
-    html_markup(page, "<h2>Figures</h2>\n<table><thead><tr><th>method</th><th>position RMS, %%</th><th>position max, %%</th>"
-                      "<th>normal RMS, rad</th><th>volume, least</th><th>volume, most</th><th>edge stretch</th><th>worst frame</th></tr></thead>\n<tbody>\n");
+    html_markup(page, "<h2>Figures</h2>\n<table><thead><tr><th>method</th><th>position RMS, "
+                      "%%</th><th>position max, %%</th>"
+                      "<th>normal RMS, rad</th><th>volume, least</th><th>volume, most</th><th>edge "
+                      "stretch</th><th>worst frame</th></tr></thead>\n<tbody>\n");
     for (uint32_t s = 0; s < job->shot_count; s++) {
         const compare_series *e = &job->series[s];
         double most = 0, low = INFINITY, high = -INFINITY;
         for (uint32_t f = 0; f < job->frame_count; f++)
-            most = fmax(most, e->position_max[f]), low = fmin(low, e->volume[f]), high = fmax(high, e->volume[f]);
-        html_markup(page, "<tr><td>%s <code>%s</code></td>", picture_method_title(&job->shots[s]), picture_method_name(&job->shots[s]));
-        html_markup(page, "<td>%.4f</td><td>%.4f</td><td>%.4f</td><td>%+.2f %%</td><td>%+.2f %%</td><td>%.4f</td><td>%u</td></tr>\n",
-                    rms(e->position_rms, job->frame_count), most, rms(e->normal_rms, job->frame_count), low, high,
+            most = fmax(most, e->position_max[f]), low = fmin(low, e->volume[f]),
+            high = fmax(high, e->volume[f]);
+        html_markup(page, "<tr><td>%s <code>%s</code></td>", picture_method_title(&job->shots[s]),
+                    picture_method_name(&job->shots[s]));
+        html_markup(page,
+                    "<td>%.4f</td><td>%.4f</td><td>%.4f</td><td>%+.2f %%</td><td>%+.2f "
+                    "%%</td><td>%.4f</td><td>%u</td></tr>\n",
+                    rms(e->position_rms, job->frame_count), most,
+                    rms(e->normal_rms, job->frame_count), low, high,
                     rms(e->stretch, job->frame_count), compare_worst_frame(job, s));
     }
     html_markup(page, "</tbody></table>\n");
@@ -88,9 +122,11 @@ static int add_sheet(cli_app *app, html_page *page, compare_job *job, uint32_t f
     cutis_tile tiles[PICTURE_METHODS];
     double high = 1e-6;
     int status = compare_pose(app, job, frame);
-    snprintf(job->stage.show.reference, sizeof job->stage.show.reference, "%s", painted ? compare_reference_name(job) : "");
+    snprintf(job->stage.show.reference, sizeof job->stage.show.reference, "%s",
+             painted ? compare_reference_name(job) : "");
     for (uint32_t s = 0; s < job->shot_count && status == EXIT_GOOD; s++) {
-        status = picture_paint_shot(&job->stage, &job->shots[s], painted ? job->reference_frame : NULL, &paints[s]);
+        status = picture_paint_shot(&job->stage, &job->shots[s],
+                                    painted ? job->reference_frame : NULL, &paints[s]);
         high = fmax(high, paints[s].legend.high);
     }
     job->stage.camera.frame = job->shots[0].play.bounds[0];
@@ -101,11 +137,14 @@ static int add_sheet(cli_app *app, html_page *page, compare_job *job, uint32_t f
         tiles[s] = (cutis_tile){ &images[s], picture_method_title(&job->shots[s]), NULL };
     }
     if (status == EXIT_GOOD) {
-        cutis_result result = cutis_sheet_create(app->context, tiles, job->shot_count, 0, NULL, painted ? &paints[0].legend : NULL, job->stage.dark, &sheet);
+        cutis_result result =
+            cutis_sheet_create(app->context, tiles, job->shot_count, 0, NULL,
+                               painted ? &paints[0].legend : NULL, job->stage.dark, &sheet);
         if (result != CUTIS_OK) status = app_fail(app, "report", result);
     }
     char text[256];
-    snprintf(text, sizeof text, "Frame %u (%.2f s)%s", frame, frame / job->fps, painted ? ", painted with the distance from the reference" : "");
+    snprintf(text, sizeof text, "Frame %u (%.2f s)%s", frame, frame / job->fps,
+             painted ? ", painted with the distance from the reference" : "");
     if (status == EXIT_GOOD) status = add_picture(app, page, &sheet, text);
     cutis_image_release(app->context, &sheet);
     for (uint32_t s = 0; s < job->shot_count; s++) {
@@ -123,7 +162,8 @@ static int add_worst_frames(cli_app *app, html_page *page, compare_job *job)
         bool seen = false;
         for (uint32_t k = 0; k < s; k++) seen |= compare_worst_frame(job, k) == frame;
         if (seen) continue;
-        if (!app_progress(app, "drawing", (double)s / job->shot_count)) return app_fail_text(app, "stopped on request");
+        if (!app_progress(app, "drawing", (double)s / job->shot_count))
+            return app_fail_text(app, "stopped on request");
         html_markup(page, "<p>Worst for <b>%s</b>:</p>\n", picture_method_title(&job->shots[s]));
         int status = add_sheet(app, page, job, frame, false);
         if (status == EXIT_GOOD) status = add_sheet(app, page, job, frame, true);
@@ -143,8 +183,11 @@ static void add_command(cli_app *app, html_page *page, const compare_job *job)
         html_markup(page, " ");
         html_text(page, app->values[i].text);
     }
-    html_markup(page, "</pre>\n<p class=\"lead\">Cutis %s. Errors: %% of the diagonal of the rest bounding box; normals: radians RMS over welded "
-                      "area-weighted vertex normals; volume: signed, in %% of the rest volume.</p>\n", cutis_version());
+    html_markup(page,
+                "</pre>\n<p class=\"lead\">Cutis %s. Errors: %% of the diagonal of the rest "
+                "bounding box; normals: radians RMS over welded "
+                "area-weighted vertex normals; volume: signed, in %% of the rest volume.</p>\n",
+                cutis_version());
 }
 
 int compare_report(cli_app *app, compare_job *job)

@@ -252,9 +252,9 @@ int verb_version(cli_app *app)
 {
     if (app->json) {
         json_out json = { .file = stdout };
-        json_object(&json, NULL);
-        json_string(&json, "version", cutis_version());
-        json_end(&json);
+        emit_object(&json, NULL);
+        emit_string(&json, "version", cutis_version());
+        emit_end(&json);
     } else {
         printf("cutis %s\n", cutis_version());
     }

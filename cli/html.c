@@ -30,13 +30,18 @@ void html_markup(html_page *page, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (length > 0) append(page, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+    if (length > 0)
+        append(page, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
 void html_text(html_page *page, const char *text)
 {
     for (const char *c = text; *c; c++) {
-        const char *entity = *c == '&' ? "&amp;" : *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : *c == '"' ? "&quot;" : NULL;
+        const char *entity = *c == '&'   ? "&amp;"
+                             : *c == '<' ? "&lt;"
+                             : *c == '>' ? "&gt;"
+                             : *c == '"' ? "&quot;"
+                                         : NULL;
         if (entity)
             append(page, entity, strlen(entity));
         else
@@ -44,7 +49,8 @@ void html_text(html_page *page, const char *text)
     }
 }
 
-void html_image(html_page *page, const char *type, const void *data, size_t size, const char *description)
+void html_image(html_page *page, const char *type, const void *data, size_t size,
+                const char *description)
 {
     static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *bytes = data;
@@ -53,8 +59,10 @@ void html_image(html_page *page, const char *type, const void *data, size_t size
     html_markup(page, "\" src=\"data:%s;base64,", type);
     for (size_t i = 0; i < size; i += 3) {
         size_t left = size - i;
-        uint32_t v = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) | (left > 2 ? bytes[i + 2] : 0);
-        char four[4] = { DIGITS[v >> 18], DIGITS[v >> 12 & 63], left > 1 ? DIGITS[v >> 6 & 63] : '=', left > 2 ? DIGITS[v & 63] : '=' };
+        uint32_t v = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                     (left > 2 ? bytes[i + 2] : 0);
+        char four[4] = { DIGITS[v >> 18], DIGITS[v >> 12 & 63],
+                         left > 1 ? DIGITS[v >> 6 & 63] : '=', left > 2 ? DIGITS[v & 63] : '=' };
         append(page, four, 4);
     }
     html_markup(page, "\">\n");
@@ -63,24 +71,36 @@ void html_image(html_page *page, const char *type, const void *data, size_t size
 void html_open(html_page *page, const char *title)
 {
     *page = (html_page){ 0 };
-    html_markup(page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
+    html_markup(
+        page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
     html_text(page, title);
-    html_markup(page, "</title>\n<style>\n"
-                      ":root { color-scheme: light; --ink: #1d2126; --soft: #5b6570; --line: #e1e5ea; --paper: #fafbfc; }\n"
-                      "body { font: 15px/1.55 system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; color: var(--ink); background: var(--paper);\n"
-                      "  max-width: 1180px; margin: 0 auto; padding: 32px 24px 64px; }\n"
-                      "h1 { font-size: 28px; margin: 0 0 4px; } h2 { font-size: 19px; margin: 40px 0 12px; }\n"
-                      "p.lead, figcaption, caption { color: var(--soft); }\n"
-                      "img { max-width: 100%%; height: auto; border-radius: 8px; border: 1px solid var(--line); background: #fff; }\n"
-                      "figure { margin: 16px 0; } figcaption { font-size: 13px; margin-top: 6px; }\n"
-                      "table { border-collapse: collapse; width: 100%%; background: #fff; border: 1px solid var(--line); border-radius: 8px; }\n"
-                      "th, td { padding: 8px 12px; text-align: right; border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; }\n"
-                      "th:first-child, td:first-child { text-align: left; } thead th { font-size: 13px; color: var(--soft); font-weight: 600; }\n"
-                      "td.best { font-weight: 700; } code, pre { font: 13px/1.5 ui-monospace, 'DejaVu Sans Mono', monospace; }\n"
-                      "pre { background: #fff; border: 1px solid var(--line); border-radius: 8px; padding: 12px 16px; overflow-x: auto; }\n"
-                      ".grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 16px; }\n"
-                      "</style>\n</head>\n<body>\n");
+    html_markup(
+        page,
+        "</title>\n<style>\n"
+        ":root { color-scheme: light; --ink: #1d2126; --soft: #5b6570; --line: #e1e5ea; --paper: "
+        "#fafbfc; }\n"
+        "body { font: 15px/1.55 system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; color: "
+        "var(--ink); background: var(--paper);\n"
+        "  max-width: 1180px; margin: 0 auto; padding: 32px 24px 64px; }\n"
+        "h1 { font-size: 28px; margin: 0 0 4px; } h2 { font-size: 19px; margin: 40px 0 12px; }\n"
+        "p.lead, figcaption, caption { color: var(--soft); }\n"
+        "img { max-width: 100%%; height: auto; border-radius: 8px; border: 1px solid var(--line); "
+        "background: #fff; }\n"
+        "figure { margin: 16px 0; } figcaption { font-size: 13px; margin-top: 6px; }\n"
+        "table { border-collapse: collapse; width: 100%%; background: #fff; border: 1px solid "
+        "var(--line); border-radius: 8px; }\n"
+        "th, td { padding: 8px 12px; text-align: right; border-bottom: 1px solid var(--line); "
+        "font-variant-numeric: tabular-nums; }\n"
+        "th:first-child, td:first-child { text-align: left; } thead th { font-size: 13px; color: "
+        "var(--soft); font-weight: 600; }\n"
+        "td.best { font-weight: 700; } code, pre { font: 13px/1.5 ui-monospace, 'DejaVu Sans "
+        "Mono', monospace; }\n"
+        "pre { background: #fff; border: 1px solid var(--line); border-radius: 8px; padding: 12px "
+        "16px; overflow-x: auto; }\n"
+        ".grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: "
+        "16px; }\n"
+        "</style>\n</head>\n<body>\n");
 }
 
 void html_release(html_page *page)

@@ -32,17 +32,17 @@ static void open_bracket(json_out *json, const char *key, bool array)
     json->depth++;
 }
 
-void json_object(json_out *json, const char *key)
+void emit_object(json_out *json, const char *key)
 {
     open_bracket(json, key, false);
 }
 
-void json_array(json_out *json, const char *key)
+void emit_array(json_out *json, const char *key)
 {
     open_bracket(json, key, true);
 }
 
-void json_end(json_out *json)
+void emit_end(json_out *json)
 {
     if (json->depth == 0) return;
     json->depth--;
@@ -92,7 +92,7 @@ static void put_string(FILE *file, const char *text)
     fputc('"', file);
 }
 
-void json_string(json_out *json, const char *key, const char *text)
+void emit_string(json_out *json, const char *key, const char *text)
 {
     start_value(json, key);
     if (text)
@@ -110,29 +110,29 @@ static void put_number(json_out *json, const char *key, double value, int digits
         fputs("null", json->file);
 }
 
-void json_number(json_out *json, const char *key, double value)
+void emit_number(json_out *json, const char *key, double value)
 {
     put_number(json, key, value, 9);
 }
 
-void json_exact(json_out *json, const char *key, double value)
+void emit_exact(json_out *json, const char *key, double value)
 {
     put_number(json, key, value, 17);
 }
 
-void json_count(json_out *json, const char *key, uint64_t value)
+void emit_count(json_out *json, const char *key, uint64_t value)
 {
     start_value(json, key);
     fprintf(json->file, "%llu", (unsigned long long)value);
 }
 
-void json_bool(json_out *json, const char *key, bool value)
+void emit_bool(json_out *json, const char *key, bool value)
 {
     start_value(json, key);
     fputs(value ? "true" : "false", json->file);
 }
 
-void json_null(json_out *json, const char *key)
+void emit_null(json_out *json, const char *key)
 {
     start_value(json, key);
     fputs("null", json->file);

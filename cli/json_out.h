@@ -1,4 +1,5 @@
-/// A small JSON writer: always well-formed, strings escaped and made valid UTF-8, no locale, NaN
+/// A small JSON writer (emit_*, because jansson owns json_*): always well-formed, strings escaped and made valid UTF-8, no
+/// locale, NaN and infinity as null.
 /// and infinity as null.
 #ifndef CUTIS_CLI_JSON_OUT_H
 #define CUTIS_CLI_JSON_OUT_H
@@ -17,14 +18,14 @@ typedef struct json_out {
 } json_out;
 
 /// In all of these `key` is NULL inside arrays and at the top.
-void json_object(json_out *json, const char *key);
-void json_array(json_out *json, const char *key);
-void json_end(json_out *json); ///< closes the innermost; the outermost ends the line
-void json_string(json_out *json, const char *key, const char *text); ///< NULL gives null
-void json_number(json_out *json, const char *key, double value);     ///< 9 digits
-void json_exact(json_out *json, const char *key, double value);      ///< 17 digits
-void json_count(json_out *json, const char *key, uint64_t value);
-void json_bool(json_out *json, const char *key, bool value);
-void json_null(json_out *json, const char *key);
+void emit_object(json_out *json, const char *key);
+void emit_array(json_out *json, const char *key);
+void emit_end(json_out *json); ///< closes the innermost; the outermost ends the line
+void emit_string(json_out *json, const char *key, const char *text); ///< NULL gives null
+void emit_number(json_out *json, const char *key, double value);     ///< 9 digits
+void emit_exact(json_out *json, const char *key, double value);      ///< 17 digits
+void emit_count(json_out *json, const char *key, uint64_t value);
+void emit_bool(json_out *json, const char *key, bool value);
+void emit_null(json_out *json, const char *key);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include "clip_find.h"
 
-// Words --------------------------------------------------------------------------------------------
+// Words
+// --------------------------------------------------------------------------------------------
 
 const char *picture_method_name(const picture_shot *shot)
 {
@@ -17,11 +18,16 @@ const char *picture_method_name(const picture_shot *shot)
 const char *picture_method_title(const picture_shot *shot)
 {
     switch (shot->method) {
-    case CUTIS_METHOD_LBS: return "linear";
-    case CUTIS_METHOD_RIGID: return "rigid";
-    case CUTIS_METHOD_SBS: return shot->weighted ? "spherical, weighted" : "spherical";
-    case CUTIS_METHOD_DQS: return "dual quaternion";
-    case CUTIS_METHOD_COR: return "optimized centres";
+    case CUTIS_METHOD_LBS:
+        return "linear";
+    case CUTIS_METHOD_RIGID:
+        return "rigid";
+    case CUTIS_METHOD_SBS:
+        return shot->weighted ? "spherical, weighted" : "spherical";
+    case CUTIS_METHOD_DQS:
+        return "dual quaternion";
+    case CUTIS_METHOD_COR:
+        return "optimized centres";
     }
     return "?";
 }
@@ -35,7 +41,8 @@ static int parse_method(cli_app *app, const char *text, size_t length, picture_s
     if (out->weighted || cutis_method_from_name(name, &out->method) == CUTIS_OK) return EXIT_GOOD;
     static const char ALL[] = "lbs rigid sbs sbs-weighted dqs cor";
     if (nearest_word(name, ALL, near))
-        return app_usage(app, "unknown method '%s'; did you mean %s? (one of: %s)", name, near, ALL);
+        return app_usage(app, "unknown method '%s'; did you mean %s? (one of: %s)", name, near,
+                         ALL);
     return app_usage(app, "unknown method '%s'; want one of: %s", name, ALL);
 }
 
@@ -47,7 +54,8 @@ int picture_methods(cli_app *app, picture_shot *shots, uint32_t *count)
     *count = 0;
     for (const char *at = list;; at++) {
         size_t length = strcspn(at, ",");
-        if (*count == PICTURE_METHODS) return app_usage(app, "--methods: at most %d", PICTURE_METHODS);
+        if (*count == PICTURE_METHODS)
+            return app_usage(app, "--methods: at most %d", PICTURE_METHODS);
         int status = parse_method(app, at, length, &shots[(*count)++]);
         if (status != EXIT_GOOD) return status;
         at += length;
@@ -62,7 +70,8 @@ int picture_parse_size(cli_app *app, const char *text, uint32_t *width, uint32_t
     if (sscanf(text, "%5ux%5u%n", &w, &h, &used) != 2 || text[used])
         return app_usage(app, "--size %s: want WIDTHxHEIGHT, for example 1280x720", text);
     if (w < 16 || h < 16 || w > CUTIS_IMAGE_SIDE_MAX || h > CUTIS_IMAGE_SIDE_MAX)
-        return app_usage(app, "--size %s: each side must be 16 to %d pixels", text, CUTIS_IMAGE_SIDE_MAX);
+        return app_usage(app, "--size %s: each side must be 16 to %d pixels", text,
+                         CUTIS_IMAGE_SIDE_MAX);
     *width = w;
     *height = h;
     return EXIT_GOOD;
@@ -75,8 +84,11 @@ int picture_parse_camera(cli_app *app, const char *text, cutis_camera *out)
     *out = (cutis_camera){ .yaw = 28, .pitch = 9 };
     if (!text || strcmp(text, "auto") == 0) return EXIT_GOOD;
     int got = sscanf(text, "%lf,%lf%n,%lf%n", &yaw, &pitch, &used, &distance, &used);
-    if (got < 2 || text[used] || !isfinite(yaw) || !isfinite(pitch) || !(fabs(pitch) <= 90) || !(distance >= 0 && distance < 1e6))
-        return app_usage(app, "--camera %s: want auto or YAW,PITCH[,DISTANCE] (degrees; distance in radii)", text);
+    if (got < 2 || text[used] || !isfinite(yaw) || !isfinite(pitch) || !(fabs(pitch) <= 90) ||
+        !(distance >= 0 && distance < 1e6))
+        return app_usage(
+            app, "--camera %s: want auto or YAW,PITCH[,DISTANCE] (degrees; distance in radii)",
+            text);
     out->yaw = yaw;
     out->pitch = pitch;
     out->distance = distance;
@@ -95,8 +107,11 @@ static int parse_show_entry(cli_app *app, const char *entry, picture_show *out)
         return snprintf(out->joint, sizeof out->joint, "%.127s", entry + 8), EXIT_GOOD;
     if (strncmp(entry, "error:", 6) == 0 && entry[6])
         return snprintf(out->reference, sizeof out->reference, "%s", entry + 6), EXIT_GOOD;
-    if (nearest_word(entry, ALL, near)) return app_usage(app, "--show %s: did you mean %s?", entry, near);
-    return app_usage(app, "--show %s: want skeleton, wire, weights:JOINT, error:REFERENCE, curvature or parts", entry);
+    if (nearest_word(entry, ALL, near))
+        return app_usage(app, "--show %s: did you mean %s?", entry, near);
+    return app_usage(
+        app, "--show %s: want skeleton, wire, weights:JOINT, error:REFERENCE, curvature or parts",
+        entry);
 }
 
 int picture_parse_show(cli_app *app, const char *text, picture_show *out)
@@ -111,10 +126,14 @@ int picture_parse_show(cli_app *app, const char *text, picture_show *out)
         at += length + (at[length] == ',');
     }
     int painted = out->parts + out->curvature + (out->joint[0] != 0) + (out->reference[0] != 0);
-    return painted > 1 ? app_usage(app, "--show: only one of weights, error, curvature and parts can be painted") : EXIT_GOOD;
+    return painted > 1
+               ? app_usage(app,
+                           "--show: only one of weights, error, curvature and parts can be painted")
+               : EXIT_GOOD;
 }
 
-// The stage ----------------------------------------------------------------------------------------
+// The stage
+// ----------------------------------------------------------------------------------------
 
 /// Colours of all vertices: vertex colours, else the material's base colour, else clay.
 static void fill_colors(const cutis_model *model, float *colors)
@@ -128,11 +147,16 @@ static void fill_colors(const cutis_model *model, float *colors)
         float *to = colors + 4 * (size_t)instances[i].vertex_first;
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
             const cutis_primitive *primitive = &mesh->primitives[p];
-            const float *base = primitive->material != CUTIS_NONE ? data->materials[primitive->material].base_color : CLAY;
-            bool white = base[0] > 0.95f && base[1] > 0.95f && base[2] > 0.95f; // a texture we do not draw
+            const float *base = primitive->material != CUTIS_NONE
+                                    ? data->materials[primitive->material].base_color
+                                    : CLAY;
+            bool white =
+                base[0] > 0.95f && base[1] > 0.95f && base[2] > 0.95f; // a texture we do not draw
             if (white && !primitive->colors) base = CLAY;
             for (uint32_t v = 0; v < primitive->vertex_count; v++, to += 4)
-                for (int c = 0; c < 4; c++) to[c] = base[c] * (primitive->colors ? primitive->colors[4 * (size_t)v + c] : 1);
+                for (int c = 0; c < 4; c++)
+                    to[c] =
+                        base[c] * (primitive->colors ? primitive->colors[4 * (size_t)v + c] : 1);
         }
     }
 }
@@ -145,7 +169,8 @@ static int open_parts(picture_stage *stage)
     if (status == EXIT_GOOD) status = app_open_device(app, &stage->device);
     if (status == EXIT_GOOD) status = rest_shape_make(app, stage->path, stage->model, &stage->rest);
     if (status != EXIT_GOOD) return status;
-    if (stage->rest.triangle_count == 0) return app_fail_text(app, "%s: it has no triangles to draw", stage->path);
+    if (stage->rest.triangle_count == 0)
+        return app_fail_text(app, "%s: it has no triangles to draw", stage->path);
     cutis_surface surface = rest_shape_surface(&stage->rest, stage->rest.positions);
     stage->diagonal = cutis_surface_diagonal(&surface);
     stage->colors = malloc(16 * (size_t)stage->rest.vertex_count);
@@ -157,12 +182,19 @@ static int open_parts(picture_stage *stage)
 
 int picture_open(cli_app *app, const char *path, picture_stage *out)
 {
-    *out = (picture_stage){ .app = app, .path = path, .clip = CUTIS_NONE, .pose_file = option_text(app, OPTION_POSE),
-                            .width = 1280, .height = 720, .dark = option_given(app, OPTION_DARK) };
+    *out = (picture_stage){ .app = app,
+                            .path = path,
+                            .clip = CUTIS_NONE,
+                            .pose_file = option_text(app, OPTION_POSE),
+                            .width = 1280,
+                            .height = 720,
+                            .dark = option_given(app, OPTION_DARK) };
     int status = picture_parse_camera(app, option_text(app, OPTION_CAMERA), &out->camera);
-    if (status == EXIT_GOOD) status = picture_parse_show(app, option_text(app, OPTION_SHOW), &out->show);
+    if (status == EXIT_GOOD)
+        status = picture_parse_show(app, option_text(app, OPTION_SHOW), &out->show);
     if (status == EXIT_GOOD && option_given(app, OPTION_PICTURE_SIZE))
-        status = picture_parse_size(app, option_text(app, OPTION_PICTURE_SIZE), &out->width, &out->height);
+        status = picture_parse_size(app, option_text(app, OPTION_PICTURE_SIZE), &out->width,
+                                    &out->height);
     if (status == EXIT_GOOD) status = open_parts(out);
     if (status != EXIT_GOOD) picture_close(out);
     return status;
@@ -180,8 +212,12 @@ void picture_close(picture_stage *stage)
 
 int picture_bind(picture_stage *stage, picture_shot *shot)
 {
-    play_options options = { .clip = stage->clip, .pose_file = stage->pose_file, .batch = 1,
-                             .bind = { .method = shot->method, .weighted_centres = shot->weighted, .normals = true } };
+    play_options options = {
+        .clip = stage->clip,
+        .pose_file = stage->pose_file,
+        .batch = 1,
+        .bind = { .method = shot->method, .weighted_centres = shot->weighted, .normals = true }
+    };
     return play_open(stage->app, stage->path, stage->model, stage->device, &options, &shot->play);
 }
 
@@ -189,12 +225,15 @@ int picture_pose(picture_stage *stage, picture_shot *shot, double seconds)
 {
     play *p = &shot->play;
     if (p->sampler) cutis_sampler_sample(p->sampler, (float)seconds, p->transforms, p->morphs);
-    cutis_result result = cutis_deform(p->binding, &(cutis_poses){ .local = p->transforms, .morph_weights = p->morphs }, 1,
-                                       &(cutis_outputs){ .positions.data = p->positions, .normals.data = p->normals, .bounds = p->bounds });
+    cutis_result result = cutis_deform(
+        p->binding, &(cutis_poses){ .local = p->transforms, .morph_weights = p->morphs }, 1,
+        &(cutis_outputs){
+            .positions.data = p->positions, .normals.data = p->normals, .bounds = p->bounds });
     return result == CUTIS_OK ? EXIT_GOOD : app_fail(stage->app, stage->path, result);
 }
 
-// Painting -----------------------------------------------------------------------------------------
+// Painting
+// -----------------------------------------------------------------------------------------
 
 static int paint_weights(picture_stage *stage, picture_paint *out)
 {
@@ -221,27 +260,31 @@ static int paint_weights(picture_stage *stage, picture_paint *out)
     return EXIT_GOOD;
 }
 
-static void paint_error(picture_stage *stage, const picture_shot *shot, const float *reference, picture_paint *out)
+static void paint_error(picture_stage *stage, const picture_shot *shot, const float *reference,
+                        picture_paint *out)
 {
     double worst = 0;
     for (uint32_t v = 0; v < stage->rest.vertex_count; v++) {
         double sum = 0;
         for (int c = 0; c < 3; c++) {
-            double d = (double)shot->play.positions[3 * (size_t)v + c] - reference[3 * (size_t)v + c];
+            double d =
+                (double)shot->play.positions[3 * (size_t)v + c] - reference[3 * (size_t)v + c];
             sum += d * d;
         }
         out->values[v] = (float)(100 * sqrt(sum) / stage->diagonal);
         worst = fmax(worst, out->values[v]);
     }
     out->legend = (cutis_legend){ .map = CUTIS_COLORMAP_HEAT, .low = 0, .high = worst };
-    snprintf(out->title, sizeof out->title, "distance from %.100s, %% of the diagonal", stage->show.reference);
+    snprintf(out->title, sizeof out->title, "distance from %.100s, %% of the diagonal",
+             stage->show.reference);
 }
 
 static int paint_curvature(picture_stage *stage, const picture_shot *shot, picture_paint *out)
 {
     cutis_curvature summary;
     cutis_surface surface = rest_shape_surface(&stage->rest, shot->play.positions);
-    cutis_result result = cutis_surface_curvature(stage->app->context, &surface, stage->rest.positions, out->values, &summary);
+    cutis_result result = cutis_surface_curvature(stage->app->context, &surface,
+                                                  stage->rest.positions, out->values, &summary);
     if (result != CUTIS_OK) return app_fail(stage->app, stage->path, result);
     // A few sharp vertices would bleach the rest: the range is twice the RMS.
     double range = fmax(2 * summary.mean_rms, 1e-12);
@@ -250,7 +293,8 @@ static int paint_curvature(picture_stage *stage, const picture_shot *shot, pictu
     return EXIT_GOOD;
 }
 
-int picture_paint_shot(picture_stage *stage, const picture_shot *shot, const float *reference, picture_paint *out)
+int picture_paint_shot(picture_stage *stage, const picture_shot *shot, const float *reference,
+                       picture_paint *out)
 {
     *out = (picture_paint){ 0 };
     const picture_show *show = &stage->show;
@@ -275,10 +319,13 @@ void picture_paint_release(picture_paint *paint)
     *paint = (picture_paint){ 0 };
 }
 
-// Drawing ------------------------------------------------------------------------------------------
+// Drawing
+// ------------------------------------------------------------------------------------------
 
-/// One line per joint whose nearest joint above it is a joint too. Returns how many; `lines` may be NULL to count.
-static uint32_t bone_lines(const picture_stage *stage, const cutis_mat34 *world, cutis_scene_line *lines)
+/// One line per joint whose nearest joint above it is a joint too. Returns how many; `lines` may be
+/// NULL to count.
+static uint32_t bone_lines(const picture_stage *stage, const cutis_mat34 *world,
+                           cutis_scene_line *lines)
 {
     const cutis_model_data *data = cutis_model_get(stage->model);
     uint32_t count = 0;
@@ -287,13 +334,18 @@ static uint32_t bone_lines(const picture_stage *stage, const cutis_mat34 *world,
             uint32_t node = data->skins[s].joints[j];
             int32_t above = data->nodes[node].parent;
             bool joint = false;
-            for (uint32_t k = 0; above != CUTIS_NONE && k < data->skins[s].joint_count && !joint; k++)
+            for (uint32_t k = 0; above != CUTIS_NONE && k < data->skins[s].joint_count && !joint;
+                 k++)
                 joint = data->skins[s].joints[k] == (uint32_t)above;
             if (!joint) continue;
             if (lines)
-                lines[count] = (cutis_scene_line){ .from = { world[above].m[3], world[above].m[7], world[above].m[11] },
-                                                   .to = { world[node].m[3], world[node].m[7], world[node].m[11] },
-                                                   .width = 3, .dot = 3.5f, .color = 0x1f6feaff };
+                lines[count] = (cutis_scene_line){
+                    .from = { world[above].m[3], world[above].m[7], world[above].m[11] },
+                    .to = { world[node].m[3], world[node].m[7], world[node].m[11] },
+                    .width = 3,
+                    .dot = 3.5f,
+                    .color = 0x1f6feaff
+                };
             count++;
         }
     return count;
@@ -348,20 +400,26 @@ static void part_mesh_release(part_mesh *mesh)
     free(mesh->positions), free(mesh->normals), free(mesh->colors), free(mesh->indices);
 }
 
-int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_paint *paint, cutis_image *out)
+int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_paint *paint,
+                 cutis_image *out)
 {
     const play *p = &shot->play;
-    cutis_scene_surface body = { .surface = rest_shape_surface(&stage->rest, p->positions), .normals = p->normals,
-                                 .colors = stage->colors, .wire = stage->show.wire };
+    cutis_scene_surface body = { .surface = rest_shape_surface(&stage->rest, p->positions),
+                                 .normals = p->normals,
+                                 .colors = stage->colors,
+                                 .wire = stage->show.wire };
     part_mesh parts = { 0 };
     cutis_mat34 *world = malloc((p->node_count + 1) * sizeof *world);
     cutis_scene_line *lines = NULL;
     uint32_t line_count = 0;
     bool good = world != NULL;
     if (good && paint && paint->values)
-        body.values = paint->values, body.low = paint->legend.low, body.high = paint->legend.high, body.map = paint->legend.map;
+        body.values = paint->values, body.low = paint->legend.low, body.high = paint->legend.high,
+        body.map = paint->legend.map;
     if (good && stage->show.parts && (good = part_mesh_make(stage, shot, &parts))) {
-        body.surface = (cutis_surface){ (uint32_t)(3 * stage->rest.triangle_count), stage->rest.triangle_count, parts.positions, parts.indices };
+        body.surface =
+            (cutis_surface){ (uint32_t)(3 * stage->rest.triangle_count), stage->rest.triangle_count,
+                             parts.positions, parts.indices };
         body.normals = parts.normals;
         body.colors = parts.colors;
     }
@@ -372,9 +430,15 @@ int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_p
         good = lines != NULL;
         if (good) bone_lines(stage, world, lines);
     }
-    cutis_scene scene = { .surface_count = 1, .surfaces = &body, .line_count = line_count, .lines = lines,
-                          .camera = stage->camera, .dark = stage->dark };
-    cutis_result result = good ? cutis_renderer_draw(stage->renderer, &scene, stage->width, stage->height, out) : CUTIS_OK;
+    cutis_scene scene = { .surface_count = 1,
+                          .surfaces = &body,
+                          .line_count = line_count,
+                          .lines = lines,
+                          .camera = stage->camera,
+                          .dark = stage->dark };
+    cutis_result result =
+        good ? cutis_renderer_draw(stage->renderer, &scene, stage->width, stage->height, out)
+             : CUTIS_OK;
     free(lines);
     free(world);
     part_mesh_release(&parts);

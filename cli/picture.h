@@ -1,5 +1,6 @@
-/// Pictures of a posed model: what render, compare and the gallery share. One stage holds the model, its rest shape, the
-/// renderer and the look that was asked for; a shot is one method at one time.
+/// Pictures of a posed model: what render, compare and the gallery share. One stage holds the
+/// model, its rest shape, the renderer and the look that was asked for; a shot is one method at one
+/// time.
 #ifndef CUTIS_CLI_PICTURE_H
 #define CUTIS_CLI_PICTURE_H
 
@@ -53,7 +54,8 @@ int picture_parse_size(cli_app *app, const char *text, uint32_t *width, uint32_t
 int picture_parse_camera(cli_app *app, const char *text, cutis_camera *out);
 int picture_parse_show(cli_app *app, const char *text, picture_show *out);
 
-/// Read the model, find clip, pose and device, open the renderer. On failure nothing is left to close.
+/// Read the model, find clip, pose and device, open the renderer. On failure nothing is left to
+/// close.
 int picture_open(cli_app *app, const char *path, picture_stage *out);
 void picture_close(picture_stage *stage);
 
@@ -67,11 +69,14 @@ typedef struct picture_paint {
     char title[160];
 } picture_paint;
 
-/// What --show paints for this shot, which must be posed; `reference` holds positions for error:, or NULL.
-int picture_paint_shot(picture_stage *stage, const picture_shot *shot, const float *reference, picture_paint *out);
+/// What --show paints for this shot, which must be posed; `reference` holds positions for error:,
+/// or NULL.
+int picture_paint_shot(picture_stage *stage, const picture_shot *shot, const float *reference,
+                       picture_paint *out);
 void picture_paint_release(picture_paint *paint);
 
 /// Draw a posed shot.
-int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_paint *paint, cutis_image *out);
+int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_paint *paint,
+                 cutis_image *out);
 
 #endif

@@ -139,21 +139,29 @@ const verb_row cli_verbs[] = {
       "what it made to out/demo (or -o DIR).\n",
       COMMON | RUNNING | BIT(OUTPUT) | BIT(VERTICES), "cutis demo\tunder a minute\n", verb_demo },
     { "render", "MODEL", NULL, 1, 1, "draw a posed model: one method, or several side by side",
-      "Offscreen, with or without a GPU. Several methods make a labelled sheet; painted values (--show) come with\n"
-      "a legend. error: takes a method, or an array of positions (.npy, .pc2: one frame, or frames at 30 a second).\n",
-      COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CLIP) | BIT(POSE) | BIT(TIME) | BIT(METHOD) | BIT(METHODS) |
-          BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(SHOW) | BIT(TURNTABLE) | BIT(DARK),
+      "Offscreen, with or without a GPU. Several methods make a labelled sheet; painted values "
+      "(--show) come with\n"
+      "a legend. error: takes a method, or an array of positions (.npy, .pc2: one frame, or frames "
+      "at 30 a second).\n",
+      COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CLIP) | BIT(POSE) | BIT(TIME) | BIT(METHOD) |
+          BIT(METHODS) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(SHOW) | BIT(TURNTABLE) | BIT(DARK),
       "cutis render biped.glb --clip bend --methods lbs,sbs,dqs,cor -o sheet.png\tfour methods\n"
       "cutis render fox.glb --clip Run --time 0.3 --show skeleton -o fox.png\twith its bones\n"
-      "cutis render arm.glb --clip twist --method lbs --show error:dqs -o error.png\twhere they differ\n",
+      "cutis render arm.glb --clip twist --method lbs --show error:dqs -o error.png\twhere they "
+      "differ\n",
       verb_render },
-    { "compare", "MODEL", NULL, 1, 1, "methods against each other over a clip: a report with pictures and plots",
-      "Errors are against --reference, else against the first method. The page refers to nothing outside itself.\n"
+    { "compare", "MODEL", NULL, 1, 1,
+      "methods against each other over a clip: a report with pictures and plots",
+      "Errors are against --reference, else against the first method. The page refers to nothing "
+      "outside itself.\n"
       "\n"
-      "JSON keys: file, clip, frames, fps, reference, methods [{method, position_rms, position_max, normal_rms,\n"
-      "volume_variation_min, volume_variation_max, edge_stretch_rms, worst_frame, ns_per_vertex}].\n",
-      COMMON | READING | RUNNING | BIT(CLIP) | BIT(METHODS) | BIT(METHOD) | BIT(REFERENCE) | BIT(REPORT) | BIT(FPS) |
-          BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(DARK) | BIT(POSE) | BIT(SHOW),
+      "JSON keys: file, clip, frames, fps, reference, methods [{method, position_rms, "
+      "position_max, normal_rms,\n"
+      "volume_variation_min, volume_variation_max, edge_stretch_rms, worst_frame, "
+      "ns_per_vertex}].\n",
+      COMMON | READING | RUNNING | BIT(CLIP) | BIT(METHODS) | BIT(METHOD) | BIT(REFERENCE) |
+          BIT(REPORT) | BIT(FPS) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(DARK) | BIT(POSE) |
+          BIT(SHOW),
       "cutis compare biped.glb --clip bend --methods dqs,lbs,sbs,cor --report bend.html\t\n",
       verb_compare },
     { "help", "[VERB]", NULL, 0, 1, "explain a verb; print the man page or a completion script", "",

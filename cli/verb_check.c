@@ -27,14 +27,14 @@ static void count_issues(const cutis_issue *issues, uint32_t count, tally *out)
 static void print_issue(const cli_app *app, json_out *json, const cutis_issue *issue)
 {
     if (app->json) {
-        json_object(json, NULL);
-        json_string(json, "code", issue->code);
-        json_string(json, "place", issue->place);
-        json_string(json, "text", issue->text);
-        json_count(json, "count", issue->count);
-        json_string(json, "severity", severity_name(issue));
-        json_bool(json, "repaired", issue->repaired && option_given(app, OPTION_FIX));
-        json_end(json);
+        emit_object(json, NULL);
+        emit_string(json, "code", issue->code);
+        emit_string(json, "place", issue->place);
+        emit_string(json, "text", issue->text);
+        emit_count(json, "count", issue->count);
+        emit_string(json, "severity", severity_name(issue));
+        emit_bool(json, "repaired", issue->repaired && option_given(app, OPTION_FIX));
+        emit_end(json);
         return;
     }
     const char *color = issue->severity == 0 ? "31" : issue->severity == 1 ? "33" : "36";
@@ -53,18 +53,18 @@ static void print_report(const cli_app *app, const char *path, const cutis_model
     json_out json = { .file = stdout };
     for (int k = 0; k < 2; k++) count_issues(lists[k], counts[k], total);
     if (app->json) {
-        json_object(&json, NULL);
-        json_string(&json, "file", path);
-        json_count(&json, "errors", total->errors);
-        json_count(&json, "warnings", total->warnings);
-        json_count(&json, "repaired", option_given(app, OPTION_FIX) ? total->repaired : 0);
-        json_array(&json, "issues");
+        emit_object(&json, NULL);
+        emit_string(&json, "file", path);
+        emit_count(&json, "errors", total->errors);
+        emit_count(&json, "warnings", total->warnings);
+        emit_count(&json, "repaired", option_given(app, OPTION_FIX) ? total->repaired : 0);
+        emit_array(&json, "issues");
     }
     for (int k = 0; k < 2; k++)
         for (uint32_t i = 0; i < counts[k]; i++) print_issue(app, &json, &lists[k][i]);
     if (app->json) {
-        json_end(&json);
-        json_end(&json);
+        emit_end(&json);
+        emit_end(&json);
     } else if (counts[0] + counts[1] == 0) {
         app_say(app, "%s: nothing to complain about\n", path);
     } else {

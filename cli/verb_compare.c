@@ -22,10 +22,12 @@ static int read_reference(cli_app *app, compare_job *job)
     cutis_result result = cutis_array_read(app->context, job->reference_path, &job->reference);
     if (result != CUTIS_OK) return app_fail(app, job->reference_path, result);
     uint64_t total = 1;
-    for (uint32_t i = 0; i < job->reference.dimension_count; i++) total *= job->reference.dimensions[i];
+    for (uint32_t i = 0; i < job->reference.dimension_count; i++)
+        total *= job->reference.dimensions[i];
     if (total != (uint64_t)plane * job->frame_count)
-        return app_fail_text(app, "%s: %llu numbers; %u frames of %u vertices want %llu", job->reference_path,
-                             (unsigned long long)total, job->frame_count, job->stage.rest.vertex_count,
+        return app_fail_text(app, "%s: %llu numbers; %u frames of %u vertices want %llu",
+                             job->reference_path, (unsigned long long)total, job->frame_count,
+                             job->stage.rest.vertex_count,
                              (unsigned long long)plane * job->frame_count);
     return EXIT_GOOD;
 }
@@ -34,8 +36,9 @@ static bool allocate_series(compare_job *job)
 {
     job->times = calloc(job->frame_count, sizeof(double));
     for (uint32_t s = 0; s < job->shot_count; s++) {
-        double **columns[] = { &job->series[s].position_rms, &job->series[s].position_max, &job->series[s].normal_rms,
-                               &job->series[s].volume, &job->series[s].curvature, &job->series[s].stretch };
+        double **columns[] = { &job->series[s].position_rms, &job->series[s].position_max,
+                               &job->series[s].normal_rms,   &job->series[s].volume,
+                               &job->series[s].curvature,    &job->series[s].stretch };
         for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
             if (!(*columns[c] = calloc(job->frame_count, sizeof(double)))) return false;
     }
@@ -60,25 +63,31 @@ int compare_pose(cli_app *app, compare_job *job, uint32_t frame)
         int status = picture_pose(&job->stage, &job->shots[s], frame / job->fps);
         if (status != EXIT_GOOD) return status;
     }
-    const float *from = job->reference_path ? job->reference.values + frame * plane : job->shots[0].play.positions;
+    const float *from =
+        job->reference_path ? job->reference.values + frame * plane : job->shots[0].play.positions;
     memcpy(job->reference_frame, from, plane * sizeof(float));
     return EXIT_GOOD;
 }
 
-static int measure_shot(cli_app *app, compare_job *job, uint32_t shot, uint32_t frame, double rest_volume)
+static int measure_shot(cli_app *app, compare_job *job, uint32_t shot, uint32_t frame,
+                        double rest_volume)
 {
     compare_series *to = &job->series[shot];
     cutis_surface rest = rest_shape_surface(&job->stage.rest, job->stage.rest.positions);
     cutis_surface now = rest_shape_surface(&job->stage.rest, job->shots[shot].play.positions);
     cutis_difference difference;
     cutis_curvature curvature;
-    cutis_result result = cutis_surface_compare(app->context, &rest, now.positions, job->reference_frame, &difference);
-    if (result == CUTIS_OK) result = cutis_surface_curvature(app->context, &now, rest.positions, NULL, &curvature);
+    cutis_result result = cutis_surface_compare(app->context, &rest, now.positions,
+                                                job->reference_frame, &difference);
+    if (result == CUTIS_OK)
+        result = cutis_surface_curvature(app->context, &now, rest.positions, NULL, &curvature);
     if (result != CUTIS_OK) return app_fail(app, job->stage.path, result);
     to->position_rms[frame] = difference.position_rms;
     to->position_max[frame] = difference.position_max;
     to->normal_rms[frame] = difference.normal_rms;
-    to->volume[frame] = fabs(rest_volume) > 0 ? 100 * (cutis_surface_volume(&now) - rest_volume) / rest_volume : NAN;
+    to->volume[frame] = fabs(rest_volume) > 0
+                            ? 100 * (cutis_surface_volume(&now) - rest_volume) / rest_volume
+                            : NAN;
     to->curvature[frame] = curvature.mean_rms;
     to->stretch[frame] = curvature.edge_stretch_rms;
     return EXIT_GOOD;
@@ -89,7 +98,8 @@ static int measure_frames(cli_app *app, compare_job *job)
     cutis_surface rest = rest_shape_surface(&job->stage.rest, job->stage.rest.positions);
     double rest_volume = cutis_surface_volume(&rest);
     for (uint32_t f = 0; f < job->frame_count; f++) {
-        if (!app_progress(app, "measuring", (double)f / job->frame_count)) return app_fail_text(app, "stopped on request");
+        if (!app_progress(app, "measuring", (double)f / job->frame_count))
+            return app_fail_text(app, "stopped on request");
         int status = compare_pose(app, job, f);
         job->times[f] = f / job->fps;
         for (uint32_t s = 0; s < job->shot_count && status == EXIT_GOOD; s++)
@@ -113,7 +123,8 @@ uint32_t compare_worst_frame(const compare_job *job, uint32_t shot)
     return worst;
 }
 
-// Printing -----------------------------------------------------------------------------------------
+// Printing
+// -----------------------------------------------------------------------------------------
 
 typedef struct totals {
     double position_rms, position_max, normal_rms, volume_min, volume_max, stretch;
@@ -139,42 +150,46 @@ static totals sum_up(const compare_job *job, uint32_t shot)
 
 static void print_table(cli_app *app, const compare_job *job)
 {
-    app_say(app, "%-20s %12s %12s %12s %20s %10s\n", "method", "position rms", "position max", "normal rms", "volume", "stretch");
-    app_say(app, "%-20s %12s %12s %12s %20s %10s\n", "", "% diagonal", "% diagonal", "radians", "%, least..most", "log rms");
+    app_say(app, "%-20s %12s %12s %12s %20s %10s\n", "method", "position rms", "position max",
+            "normal rms", "volume", "stretch");
+    app_say(app, "%-20s %12s %12s %12s %20s %10s\n", "", "% diagonal", "% diagonal", "radians",
+            "%, least..most", "log rms");
     for (uint32_t s = 0; s < job->shot_count; s++) {
         totals t = sum_up(job, s);
-        app_say(app, "%-20s %12.4f %12.4f %12.4f %+9.2f .. %+7.2f %10.4f\n", picture_method_name(&job->shots[s]), t.position_rms,
-                t.position_max, t.normal_rms, t.volume_min, t.volume_max, t.stretch);
+        app_say(app, "%-20s %12.4f %12.4f %12.4f %+9.2f .. %+7.2f %10.4f\n",
+                picture_method_name(&job->shots[s]), t.position_rms, t.position_max, t.normal_rms,
+                t.volume_min, t.volume_max, t.stretch);
     }
-    app_say(app, "reference: %s; %u frames at %g a second\n", compare_reference_name(job), job->frame_count, job->fps);
+    app_say(app, "reference: %s; %u frames at %g a second\n", compare_reference_name(job),
+            job->frame_count, job->fps);
 }
 
 static void print_json(cli_app *app, const compare_job *job)
 {
     if (!app->json) return;
     json_out json = { .file = stdout };
-    json_object(&json, NULL);
-    json_string(&json, "file", job->stage.path);
-    json_string(&json, "clip", option_text(app, OPTION_CLIP));
-    json_count(&json, "frames", job->frame_count);
-    json_number(&json, "fps", job->fps);
-    json_string(&json, "reference", compare_reference_name(job));
-    json_array(&json, "methods");
+    emit_object(&json, NULL);
+    emit_string(&json, "file", job->stage.path);
+    emit_string(&json, "clip", option_text(app, OPTION_CLIP));
+    emit_count(&json, "frames", job->frame_count);
+    emit_number(&json, "fps", job->fps);
+    emit_string(&json, "reference", compare_reference_name(job));
+    emit_array(&json, "methods");
     for (uint32_t s = 0; s < job->shot_count; s++) {
         totals t = sum_up(job, s);
-        json_object(&json, NULL);
-        json_string(&json, "method", picture_method_name(&job->shots[s]));
-        json_number(&json, "position_rms", t.position_rms);
-        json_number(&json, "position_max", t.position_max);
-        json_number(&json, "normal_rms", t.normal_rms);
-        json_number(&json, "volume_variation_min", t.volume_min);
-        json_number(&json, "volume_variation_max", t.volume_max);
-        json_number(&json, "edge_stretch_rms", t.stretch);
-        json_count(&json, "worst_frame", compare_worst_frame(job, s));
-        json_end(&json);
+        emit_object(&json, NULL);
+        emit_string(&json, "method", picture_method_name(&job->shots[s]));
+        emit_number(&json, "position_rms", t.position_rms);
+        emit_number(&json, "position_max", t.position_max);
+        emit_number(&json, "normal_rms", t.normal_rms);
+        emit_number(&json, "volume_variation_min", t.volume_min);
+        emit_number(&json, "volume_variation_max", t.volume_max);
+        emit_number(&json, "edge_stretch_rms", t.stretch);
+        emit_count(&json, "worst_frame", compare_worst_frame(job, s));
+        emit_end(&json);
     }
-    json_end(&json);
-    json_end(&json);
+    emit_end(&json);
+    emit_end(&json);
 }
 
 static int run_job(cli_app *app, compare_job *job)
@@ -184,10 +199,13 @@ static int run_job(cli_app *app, compare_job *job)
     if (!option_given(app, OPTION_PICTURE_SIZE)) job->stage.width = 420, job->stage.height = 520;
     job->frame_count = clip_frame_count(job->stage.model, job->stage.clip, job->fps);
     if (job->frame_count > FRAMES_MAX)
-        status = app_fail_text(app, "%s: %u frames; at most %u (a smaller --fps makes fewer)", job->stage.path, job->frame_count, FRAMES_MAX);
+        status = app_fail_text(app, "%s: %u frames; at most %u (a smaller --fps makes fewer)",
+                               job->stage.path, job->frame_count, FRAMES_MAX);
     if (status == EXIT_GOOD) status = read_reference(app, job);
-    if (status == EXIT_GOOD && !allocate_series(job)) status = app_fail_text(app, "not enough memory");
-    for (uint32_t s = 0; s < job->shot_count && status == EXIT_GOOD; s++) status = picture_bind(&job->stage, &job->shots[s]);
+    if (status == EXIT_GOOD && !allocate_series(job))
+        status = app_fail_text(app, "not enough memory");
+    for (uint32_t s = 0; s < job->shot_count && status == EXIT_GOOD; s++)
+        status = picture_bind(&job->stage, &job->shots[s]);
     if (status == EXIT_GOOD) status = measure_frames(app, job);
     if (status == EXIT_GOOD && job->report) status = compare_report(app, job);
     if (status == EXIT_GOOD) {
@@ -204,7 +222,8 @@ static int run_job(cli_app *app, compare_job *job)
 
 int verb_compare(cli_app *app)
 {
-    compare_job job = { .fps = option_number(app, OPTION_FPS, 30), .report = option_text(app, OPTION_REPORT) };
+    compare_job job = { .fps = option_number(app, OPTION_FPS, 30),
+                        .report = option_text(app, OPTION_REPORT) };
     int status = picture_methods(app, job.shots, &job.shot_count);
     if (status == EXIT_GOOD && job.shot_count < 2 && !option_given(app, OPTION_REFERENCE))
         status = app_usage(app, "compare wants --methods A,B,... or a --reference");

@@ -66,12 +66,12 @@ int verb_convert(cli_app *app)
                 cutis_model_get(model)->clip_count);
         if (app->json) {
             json_out json = { .file = stdout };
-            json_object(&json, NULL);
-            json_string(&json, "file", path);
-            json_string(&json, "output", output);
-            json_count(&json, "vertices", cutis_model_vertex_count(model));
-            json_count(&json, "triangles", cutis_model_triangle_count(model));
-            json_end(&json);
+            emit_object(&json, NULL);
+            emit_string(&json, "file", path);
+            emit_string(&json, "output", output);
+            emit_count(&json, "vertices", cutis_model_vertex_count(model));
+            emit_count(&json, "triangles", cutis_model_triangle_count(model));
+            emit_end(&json);
         }
     }
     cutis_model_destroy(model);

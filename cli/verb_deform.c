@@ -231,21 +231,21 @@ static void report(cli_app *app, const deform_job *job)
             isa ? isa : "");
     if (!app->json) return;
     json_out json = { .file = stdout };
-    json_object(&json, NULL);
-    json_string(&json, "file", job->path);
-    json_string(&json, "output", job->output);
-    json_string(&json, "method", method);
-    json_string(&json, "device", cutis_device_kind_name(device.kind));
-    json_string(&json, "isa", isa);
-    json_count(&json, "threads", device.thread_count);
-    json_count(&json, "vertices", p->vertex_count);
-    json_count(&json, "frames", frames);
-    json_number(&json, "seconds", p->seconds);
-    json_number(&json, "ns_per_vertex", ns);
-    json_count(&json, "bone_sets", p->info.bone_set_count);
-    json_count(&json, "large_bone_sets", p->info.large_set_count);
-    json_bounds(&json, "bounds", job->bounds);
-    json_end(&json);
+    emit_object(&json, NULL);
+    emit_string(&json, "file", job->path);
+    emit_string(&json, "output", job->output);
+    emit_string(&json, "method", method);
+    emit_string(&json, "device", cutis_device_kind_name(device.kind));
+    emit_string(&json, "isa", isa);
+    emit_count(&json, "threads", device.thread_count);
+    emit_count(&json, "vertices", p->vertex_count);
+    emit_count(&json, "frames", frames);
+    emit_number(&json, "seconds", p->seconds);
+    emit_number(&json, "ns_per_vertex", ns);
+    emit_count(&json, "bone_sets", p->info.bone_set_count);
+    emit_count(&json, "large_bone_sets", p->info.large_set_count);
+    emit_bounds(&json, "bounds", job->bounds);
+    emit_end(&json);
 }
 
 int verb_deform(cli_app *app)

@@ -6,26 +6,26 @@
 static void print_json(const cutis_device_info *infos, uint32_t count)
 {
     json_out json = { .file = stdout };
-    json_object(&json, NULL);
-    json_array(&json, "devices");
+    emit_object(&json, NULL);
+    emit_array(&json, "devices");
     for (uint32_t i = 0; i < count; i++) {
         const cutis_device_info *info = &infos[i];
-        json_object(&json, NULL);
-        json_string(&json, "kind", cutis_device_kind_name(info->kind));
-        json_count(&json, "index", info->index);
-        json_bool(&json, "available", info->available);
-        json_string(&json, "name", info->name);
-        json_string(&json, "detail", info->detail);
-        json_count(&json, "memory_bytes", info->memory_bytes);
-        json_count(&json, "threads", info->thread_count);
+        emit_object(&json, NULL);
+        emit_string(&json, "kind", cutis_device_kind_name(info->kind));
+        emit_count(&json, "index", info->index);
+        emit_bool(&json, "available", info->available);
+        emit_string(&json, "name", info->name);
+        emit_string(&json, "detail", info->detail);
+        emit_count(&json, "memory_bytes", info->memory_bytes);
+        emit_count(&json, "threads", info->thread_count);
         if (info->kind == CUTIS_DEVICE_CPU)
-            json_string(&json, "isa", cutis_isa_name(info->isa));
+            emit_string(&json, "isa", cutis_isa_name(info->isa));
         else
-            json_null(&json, "isa");
-        json_end(&json);
+            emit_null(&json, "isa");
+        emit_end(&json);
     }
-    json_end(&json);
-    json_end(&json);
+    emit_end(&json);
+    emit_end(&json);
 }
 
 static void print_text(const cli_app *app, const cutis_device_info *info)

@@ -55,38 +55,38 @@ static cutis_result collect(const cutis_model *model, facts *out)
 static void print_json(const char *path, const facts *f)
 {
     json_out json = { .file = stdout };
-    json_object(&json, NULL);
-    json_string(&json, "file", path);
-    json_count(&json, "vertices", cutis_model_vertex_count(f->model));
-    json_count(&json, "triangles", cutis_model_triangle_count(f->model));
-    json_count(&json, "joints", f->joint_count);
-    json_count(&json, "max_influences", f->weights.max_influences);
-    json_count(&json, "bone_sets", f->weights.bone_set_count);
-    json_count(&json, "large_bone_sets", f->weights.large_set_count);
-    json_array(&json, "clips");
+    emit_object(&json, NULL);
+    emit_string(&json, "file", path);
+    emit_count(&json, "vertices", cutis_model_vertex_count(f->model));
+    emit_count(&json, "triangles", cutis_model_triangle_count(f->model));
+    emit_count(&json, "joints", f->joint_count);
+    emit_count(&json, "max_influences", f->weights.max_influences);
+    emit_count(&json, "bone_sets", f->weights.bone_set_count);
+    emit_count(&json, "large_bone_sets", f->weights.large_set_count);
+    emit_array(&json, "clips");
     for (uint32_t c = 0; c < f->data->clip_count; c++) {
-        json_object(&json, NULL);
-        json_string(&json, "name", f->data->clips[c].name);
-        json_number(&json, "duration", f->data->clips[c].duration);
-        json_count(&json, "channels", f->data->clips[c].channel_count);
-        json_end(&json);
+        emit_object(&json, NULL);
+        emit_string(&json, "name", f->data->clips[c].name);
+        emit_number(&json, "duration", f->data->clips[c].duration);
+        emit_count(&json, "channels", f->data->clips[c].channel_count);
+        emit_end(&json);
     }
-    json_end(&json);
-    json_count(&json, "nodes", f->data->node_count);
-    json_count(&json, "meshes", f->data->mesh_count);
-    json_count(&json, "primitives", f->primitive_count);
-    json_count(&json, "skins", f->data->skin_count);
-    json_count(&json, "materials", f->data->material_count);
-    json_count(&json, "morph_targets", cutis_model_target_count(f->model));
-    json_count(&json, "unused_joints", f->weights.unused_joint_count);
-    json_count(&json, "unweighted_vertices", f->weights.unweighted_count);
-    json_array(&json, "influence_histogram");
-    for (int i = 0; i < 17; i++) json_count(&json, NULL, f->weights.histogram[i]);
-    json_end(&json);
-    json_bounds(&json, "bounds", f->bounds);
-    json_number(&json, "diagonal", f->diagonal);
-    json_count(&json, "repaired", f->repaired);
-    json_end(&json);
+    emit_end(&json);
+    emit_count(&json, "nodes", f->data->node_count);
+    emit_count(&json, "meshes", f->data->mesh_count);
+    emit_count(&json, "primitives", f->primitive_count);
+    emit_count(&json, "skins", f->data->skin_count);
+    emit_count(&json, "materials", f->data->material_count);
+    emit_count(&json, "morph_targets", cutis_model_target_count(f->model));
+    emit_count(&json, "unused_joints", f->weights.unused_joint_count);
+    emit_count(&json, "unweighted_vertices", f->weights.unweighted_count);
+    emit_array(&json, "influence_histogram");
+    for (int i = 0; i < 17; i++) emit_count(&json, NULL, f->weights.histogram[i]);
+    emit_end(&json);
+    emit_bounds(&json, "bounds", f->bounds);
+    emit_number(&json, "diagonal", f->diagonal);
+    emit_count(&json, "repaired", f->repaired);
+    emit_end(&json);
 }
 
 static void print_text(const cli_app *app, const char *path, const facts *f)

@@ -183,40 +183,40 @@ static int measure_all(cli_app *app, measurement *m)
 
 static void json_row(json_out *json, const row *r, bool faces)
 {
-    json_exact(json, "volume", faces ? r->volume : NAN);
-    json_number(json, "volume_variation", faces ? r->variation : NAN);
-    json_number(json, "position_rms", r->difference.position_rms);
-    json_number(json, "position_max", r->difference.position_max);
-    json_number(json, "normal_rms", faces ? r->difference.normal_rms : NAN);
+    emit_exact(json, "volume", faces ? r->volume : NAN);
+    emit_number(json, "volume_variation", faces ? r->variation : NAN);
+    emit_number(json, "position_rms", r->difference.position_rms);
+    emit_number(json, "position_max", r->difference.position_max);
+    emit_number(json, "normal_rms", faces ? r->difference.normal_rms : NAN);
 }
 
 static void print_json(const measurement *m)
 {
     const bool faces = m->rest.triangle_count > 0;
     json_out json = { .file = stdout };
-    json_object(&json, NULL);
-    json_count(&json, "vertices", m->rest.vertex_count);
-    json_count(&json, "triangles", m->rest.triangle_count);
-    json_count(&json, "frames", m->frame_count);
-    json_number(&json, "open_edges", faces ? (double)m->open_edges : NAN);
-    json_exact(&json, "rest_volume", faces ? m->rest_volume : NAN);
+    emit_object(&json, NULL);
+    emit_count(&json, "vertices", m->rest.vertex_count);
+    emit_count(&json, "triangles", m->rest.triangle_count);
+    emit_count(&json, "frames", m->frame_count);
+    emit_number(&json, "open_edges", faces ? (double)m->open_edges : NAN);
+    emit_exact(&json, "rest_volume", faces ? m->rest_volume : NAN);
     json_row(&json, &m->total, faces);
-    json_bounds(&json, "bounds", m->bounds);
-    json_number(&json, "diagonal", m->diagonal);
-    json_object(&json, "curvature");
-    json_number(&json, "mean_rms", faces ? m->curvature.mean_rms : NAN);
-    json_number(&json, "mean_max", faces ? m->curvature.mean_max : NAN);
-    json_end(&json);
-    json_number(&json, "edge_stretch_rms", faces ? m->curvature.edge_stretch_rms : NAN);
-    json_array(&json, "per_frame");
+    emit_bounds(&json, "bounds", m->bounds);
+    emit_number(&json, "diagonal", m->diagonal);
+    emit_object(&json, "curvature");
+    emit_number(&json, "mean_rms", faces ? m->curvature.mean_rms : NAN);
+    emit_number(&json, "mean_max", faces ? m->curvature.mean_max : NAN);
+    emit_end(&json);
+    emit_number(&json, "edge_stretch_rms", faces ? m->curvature.edge_stretch_rms : NAN);
+    emit_array(&json, "per_frame");
     for (uint32_t f = 0; f < m->frame_count; f++) {
-        json_object(&json, NULL);
-        json_count(&json, "frame", f);
+        emit_object(&json, NULL);
+        emit_count(&json, "frame", f);
         json_row(&json, &m->rows[f], faces);
-        json_end(&json);
+        emit_end(&json);
     }
-    json_end(&json);
-    json_end(&json);
+    emit_end(&json);
+    emit_end(&json);
 }
 
 static void print_text(const cli_app *app, const measurement *m)

@@ -16,7 +16,8 @@ typedef struct render_job {
 
 static double clip_duration(const picture_stage *stage)
 {
-    return stage->clip == CUTIS_NONE ? 0 : cutis_model_get(stage->model)->clips[stage->clip].duration;
+    return stage->clip == CUTIS_NONE ? 0
+                                     : cutis_model_get(stage->model)->clips[stage->clip].duration;
 }
 
 // error:FILE: one frame of positions, or frames at 30 a second of which the nearest is taken.
@@ -31,8 +32,8 @@ static int read_reference(cli_app *app, render_job *job, const char *path)
     frames = plane ? total / plane : 0;
     int status = EXIT_GOOD;
     if (frames == 0 || total % plane)
-        status = app_fail_text(app, "%s: %llu numbers are no frames of %u vertices", path, (unsigned long long)total,
-                               job->stage.rest.vertex_count);
+        status = app_fail_text(app, "%s: %llu numbers are no frames of %u vertices", path,
+                               (unsigned long long)total, job->stage.rest.vertex_count);
     else {
         uint64_t frame = (uint64_t)llround(job->seconds * 30);
         if (frame >= frames) frame = frames - 1;
@@ -49,8 +50,10 @@ static int make_reference(cli_app *app, render_job *job)
     size_t size = 12 * (size_t)job->stage.rest.vertex_count;
     job->reference = malloc(size);
     if (!job->reference) return app_fail_text(app, "not enough memory");
-    picture_shot shot = { .weighted = strcmp(name, "sbs-weighted") == 0, .method = CUTIS_METHOD_SBS };
-    if (!shot.weighted && cutis_method_from_name(name, &shot.method) != CUTIS_OK) return read_reference(app, job, name);
+    picture_shot shot = { .weighted = strcmp(name, "sbs-weighted") == 0,
+                          .method = CUTIS_METHOD_SBS };
+    if (!shot.weighted && cutis_method_from_name(name, &shot.method) != CUTIS_OK)
+        return read_reference(app, job, name);
     int status = picture_bind(&job->stage, &shot);
     if (status == EXIT_GOOD) status = picture_pose(&job->stage, &shot, job->seconds);
     if (status == EXIT_GOOD) memcpy(job->reference, shot.play.positions, size);
@@ -75,7 +78,8 @@ static int bind_shots(cli_app *app, render_job *job)
 {
     int status = EXIT_GOOD;
     for (uint32_t i = 0; i < job->shot_count && status == EXIT_GOOD; i++) {
-        if (!app_progress(app, "binding", (double)i / job->shot_count)) return app_fail_text(app, "stopped on request");
+        if (!app_progress(app, "binding", (double)i / job->shot_count))
+            return app_fail_text(app, "stopped on request");
         status = picture_bind(&job->stage, &job->shots[i]);
         if (status == EXIT_GOOD) status = picture_pose(&job->stage, &job->shots[i], job->seconds);
     }
@@ -101,7 +105,8 @@ static void caption(const render_job *job, const picture_shot *shot, char *out, 
     cutis_surface now = rest_shape_surface(&job->stage.rest, shot->play.positions);
     double before = cutis_surface_volume(&rest), after = cutis_surface_volume(&now);
     if (fabs(before) > 1e-12)
-        snprintf(out, capacity, "%s \xc2\xb7 volume %+.2f %%", picture_method_name(shot), 100 * (after - before) / before);
+        snprintf(out, capacity, "%s \xc2\xb7 volume %+.2f %%", picture_method_name(shot),
+                 100 * (after - before) / before);
     else
         snprintf(out, capacity, "%s", picture_method_name(shot));
 }
@@ -113,7 +118,8 @@ static int draw_tiles(cli_app *app, render_job *job, picture_paint *paints, cuti
         status = picture_paint_shot(&job->stage, &job->shots[i], job->reference, &paints[i]);
     if (status == EXIT_GOOD) share_range(paints, job->shot_count);
     for (uint32_t i = 0; i < job->shot_count && status == EXIT_GOOD; i++) {
-        if (!app_progress(app, "drawing", (double)i / job->shot_count)) return app_fail_text(app, "stopped on request");
+        if (!app_progress(app, "drawing", (double)i / job->shot_count))
+            return app_fail_text(app, "stopped on request");
         status = picture_draw(&job->stage, &job->shots[i], &paints[i], &images[i]);
     }
     return status;
@@ -132,10 +138,12 @@ static int draw_picture(cli_app *app, render_job *job, cutis_image *out)
     } else if (status == EXIT_GOOD) {
         for (uint32_t i = 0; i < job->shot_count; i++) {
             caption(job, &job->shots[i], captions[i], sizeof captions[i]);
-            tiles[i] = (cutis_tile){ &images[i], picture_method_title(&job->shots[i]), captions[i] };
+            tiles[i] =
+                (cutis_tile){ &images[i], picture_method_title(&job->shots[i]), captions[i] };
         }
-        cutis_result result = cutis_sheet_create(app->context, tiles, job->shot_count, 0, NULL,
-                                                 paints[0].values ? &paints[0].legend : NULL, job->stage.dark, out);
+        cutis_result result =
+            cutis_sheet_create(app->context, tiles, job->shot_count, 0, NULL,
+                               paints[0].values ? &paints[0].legend : NULL, job->stage.dark, out);
         if (result != CUTIS_OK) status = app_fail(app, job->output, result);
     }
     for (uint32_t i = 0; i < job->shot_count; i++) {
@@ -165,7 +173,8 @@ static int write_pictures(cli_app *app, render_job *job)
         cutis_image_release(app->context, &image);
         if (result != CUTIS_OK) return app_fail(app, path, result);
         app_progress_done(app);
-        app_say(app, "%s: %ux%u, %s\n", path, width, height, cutis_renderer_name(job->stage.renderer));
+        app_say(app, "%s: %ux%u, %s\n", path, width, height,
+                cutis_renderer_name(job->stage.renderer));
     }
     return EXIT_GOOD;
 }
@@ -174,19 +183,20 @@ static void print_json(cli_app *app, const render_job *job)
 {
     if (!app->json) return;
     json_out json = { .file = stdout };
-    json_object(&json, NULL);
-    json_string(&json, "file", job->stage.path);
-    json_string(&json, "output", job->output);
-    json_string(&json, "renderer", cutis_renderer_name(job->stage.renderer));
-    json_number(&json, "seconds", job->seconds);
-    json_end(&json);
+    emit_object(&json, NULL);
+    emit_string(&json, "file", job->stage.path);
+    emit_string(&json, "output", job->output);
+    emit_string(&json, "renderer", cutis_renderer_name(job->stage.renderer));
+    emit_number(&json, "seconds", job->seconds);
+    emit_end(&json);
 }
 
 static int run_job(cli_app *app, render_job *job)
 {
     int status = picture_open(app, app->operands[0], &job->stage);
     if (status != EXIT_GOOD) return status;
-    if (job->shot_count > 1 && !option_given(app, OPTION_PICTURE_SIZE)) job->stage.width = 420, job->stage.height = 560;
+    if (job->shot_count > 1 && !option_given(app, OPTION_PICTURE_SIZE))
+        job->stage.width = 420, job->stage.height = 560;
     job->seconds = option_number(app, OPTION_TIME, 0.5 * clip_duration(&job->stage));
     status = make_reference(app, job);
     if (status == EXIT_GOOD) status = bind_shots(app, job);

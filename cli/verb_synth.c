@@ -36,15 +36,15 @@ static void report(cli_app *app, const char *output, const cutis_model *model)
     app_say(app, shown < data->clip_count ? " ...\n" : "\n");
     if (!app->json) return;
     json_out json = { .file = stdout };
-    json_object(&json, NULL);
-    json_string(&json, "output", output);
-    json_string(&json, "body", app->operands[0]);
-    json_count(&json, "vertices", cutis_model_vertex_count(model));
-    json_count(&json, "triangles", cutis_model_triangle_count(model));
-    json_array(&json, "clips");
-    for (uint32_t c = 0; c < data->clip_count; c++) json_string(&json, NULL, data->clips[c].name);
-    json_end(&json);
-    json_end(&json);
+    emit_object(&json, NULL);
+    emit_string(&json, "output", output);
+    emit_string(&json, "body", app->operands[0]);
+    emit_count(&json, "vertices", cutis_model_vertex_count(model));
+    emit_count(&json, "triangles", cutis_model_triangle_count(model));
+    emit_array(&json, "clips");
+    for (uint32_t c = 0; c < data->clip_count; c++) emit_string(&json, NULL, data->clips[c].name);
+    emit_end(&json);
+    emit_end(&json);
 }
 
 int verb_synth(cli_app *app)
