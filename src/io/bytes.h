@@ -1,0 +1,58 @@
+/// Numbers in files have a byte order; these read and write them on a machine of either order.
+#ifndef CUTIS_IO_BYTES_H
+#define CUTIS_IO_BYTES_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline uint16_t cutis_load_u16(const void *data)
+{
+    const unsigned char *b = data;
+    return (uint16_t)(b[0] | b[1] << 8);
+}
+
+static inline uint32_t cutis_load_u32(const void *data)
+{
+    const unsigned char *b = data;
+    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static inline uint64_t cutis_load_u64(const void *data)
+{
+    const unsigned char *b = data;
+    return (uint64_t)cutis_load_u32(b) | (uint64_t)cutis_load_u32(b + 4) << 32;
+}
+
+static inline float cutis_load_f32(const void *data)
+{
+    uint32_t bits = cutis_load_u32(data);
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+static inline double cutis_load_f64(const void *data)
+{
+    uint64_t bits = cutis_load_u64(data);
+    double value;
+    memcpy(&value, &bits, 8);
+    return value;
+}
+
+static inline void cutis_store_u32(void *data, uint32_t value)
+{
+    unsigned char *b = data;
+    b[0] = (unsigned char)value;
+    b[1] = (unsigned char)(value >> 8);
+    b[2] = (unsigned char)(value >> 16);
+    b[3] = (unsigned char)(value >> 24);
+}
+
+static inline void cutis_store_f32(void *data, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    cutis_store_u32(data, bits);
+}
+
+#endif

@@ -1,0 +1,46 @@
+/// What the readers and writers of one format promise each other. Internal to this room.
+#ifndef CUTIS_IO_FORMAT_H
+#define CUTIS_IO_FORMAT_H
+
+#include <cutis/io.h>
+
+/// A file in memory, on its way to becoming a model. Everything is borrowed for the call.
+typedef struct cutis_input {
+    cutis_context *context;
+    const char *name; ///< stands in error texts; the path when `on_disk`
+    bool on_disk;     ///< files beside `name` may be opened; else the data stands alone
+    const char *data; ///< `size` bytes, no terminator promised
+    size_t size;
+    float scale; ///< file units to metres, never 0
+    cutis_gate gate;
+} cutis_input;
+
+cutis_result cutis_obj_read(const cutis_input *input, cutis_model **out);
+cutis_result cutis_ply_read(const cutis_input *input, cutis_model **out);
+cutis_result cutis_bvh_read(const cutis_input *input, cutis_model **out);
+/// A .cfg, or a skeleton or mesh file (binary or XML) alone.
+cutis_result cutis_cal3d_read(const cutis_input *input, cutis_model **out);
+/// A .caf or .xaf as the last clip of a copy of `model`; bone i is joint i of its first skin.
+cutis_result cutis_cal3d_read_clip(const cutis_model *model, const cutis_input *input,
+                                   cutis_model **out);
+
+cutis_result cutis_obj_write(const cutis_model *model, const char *path);
+cutis_result cutis_ply_write(const cutis_model *model, const char *path, bool ascii);
+cutis_result cutis_bvh_write(const cutis_model *model, const char *path);
+
+/// What a file is, by its first bytes; CUTIS_FORMAT_AUTO if they do not say.
+cutis_format cutis_format_of_content(const char *data, size_t size);
+/// By the end of its name, in either case; CUTIS_FORMAT_AUTO if it does not say.
+cutis_format cutis_format_of_name(const char *path);
+
+/// The file's name without folders and without its last extension, as an arena string ("" becomes
+/// "model").
+struct cutis_arena;
+char *cutis_stem(struct cutis_arena *arena, const char *path);
+
+/// A copy of `model` with the clips of `other` at the end, its nodes found by name.
+/// @return CUTIS_NOT_FOUND if no animated node of `other` has a namesake
+cutis_result cutis_clip_merge(const cutis_model *model, const cutis_model *other, const char *name,
+                              cutis_model **out);
+
+#endif

@@ -1,0 +1,264 @@
+// The doors of cutis-io: which format a file is, whole files, and who reads and writes what.
+// Invariant: a reader only ever sees bytes in memory; files are opened here (or below the asset's
+// folder by the reader).
+#include "io/format.h"
+#include "io/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/os/os.h"
+#include "io/gltf/gltf.h"
+
+static const struct {
+    const char *end;
+    cutis_format format;
+} NAMES[] = {
+    { ".gltf", CUTIS_FORMAT_GLTF }, { ".glb", CUTIS_FORMAT_GLB },   { ".vrm", CUTIS_FORMAT_GLB },
+    { ".obj", CUTIS_FORMAT_OBJ },   { ".ply", CUTIS_FORMAT_PLY },   { ".bvh", CUTIS_FORMAT_BVH },
+    { ".cfg", CUTIS_FORMAT_CAL3D }, { ".csf", CUTIS_FORMAT_CAL3D }, { ".cmf", CUTIS_FORMAT_CAL3D },
+    { ".caf", CUTIS_FORMAT_CAL3D }, { ".xsf", CUTIS_FORMAT_CAL3D }, { ".xmf", CUTIS_FORMAT_CAL3D },
+    { ".xaf", CUTIS_FORMAT_CAL3D }, { ".npy", CUTIS_FORMAT_NPY },   { ".pc2", CUTIS_FORMAT_PC2 },
+};
+
+cutis_format cutis_format_of_name(const char *path)
+{
+    size_t size = strlen(path);
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        size_t end = strlen(NAMES[i].end);
+        if (size < end) continue;
+        if (cutis_span_is_any_case((cutis_span){ path + size - end, end }, NAMES[i].end))
+            return NAMES[i].format;
+    }
+    return CUTIS_FORMAT_AUTO;
+}
+
+static bool starts(const char *data, size_t size, const char *magic, size_t length)
+{
+    return size >= length && memcmp(data, magic, length) == 0;
+}
+
+// OBJ has no magic: its first statement must be one that only OBJ has.
+static bool looks_like_obj(cutis_text text)
+{
+    static const char *const WORDS[] = { "v", "vt", "vn", "f", "o", "g", "mtllib", "usemtl", "s" };
+    for (int lines = 0; lines < 1000; lines++) {
+        cutis_span word = cutis_text_token(&text);
+        for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+            if (cutis_span_is(word, WORDS[i])) return true;
+        if (word.size && word.data[0] != '#') return false;
+        cutis_text_rest(&text);
+        if (!cutis_text_next_line(&text)) return false;
+    }
+    return false;
+}
+
+cutis_format cutis_format_of_content(const char *data, size_t size)
+{
+    if (starts(data, size, "glTF", 4)) return CUTIS_FORMAT_GLB;
+    if (starts(data, size, "\x93NUMPY", 6)) return CUTIS_FORMAT_NPY;
+    if (starts(data, size, "POINTCACHE2", 12)) return CUTIS_FORMAT_PC2;
+    if (starts(data, size, "ply\n", 4) || starts(data, size, "ply\r", 4)) return CUTIS_FORMAT_PLY;
+    if (starts(data, size, "CSF", 4) || starts(data, size, "CMF", 4) ||
+        starts(data, size, "CAF", 4))
+        return CUTIS_FORMAT_CAL3D;
+    cutis_text text = cutis_text_begin(data, size);
+    cutis_span word = cutis_text_word(&text);
+    if (word.size && word.data[0] == '{') return CUTIS_FORMAT_GLTF;
+    if (word.size && word.data[0] == '<') return CUTIS_FORMAT_CAL3D;
+    if (cutis_span_is_any_case(word, "HIERARCHY")) return CUTIS_FORMAT_BVH;
+    if (looks_like_obj(cutis_text_begin(data, size))) return CUTIS_FORMAT_OBJ;
+    return CUTIS_FORMAT_AUTO;
+}
+
+char *cutis_stem(struct cutis_arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *start = slash ? slash + 1 : path;
+    const char *dot = strrchr(start, '.');
+    size_t size = dot && dot != start ? (size_t)(dot - start) : strlen(start);
+    if (size == 0) return cutis_arena_string(arena, "model");
+    return cutis_arena_format(arena, "%.*s", (int)(size < 4096 ? size : 4096), start);
+}
+
+static cutis_result read_input(const cutis_input *input, const cutis_read_options *options,
+                               cutis_model **out)
+{
+    cutis_format format = options ? options->format : CUTIS_FORMAT_AUTO;
+    if (format == CUTIS_FORMAT_AUTO) format = cutis_format_of_content(input->data, input->size);
+    if (format == CUTIS_FORMAT_AUTO || format == CUTIS_FORMAT_OBJ) {
+        // What OBJ statements look like is weak evidence; a name that says something else wins.
+        cutis_format named = cutis_format_of_name(input->name);
+        if (!options || options->format == CUTIS_FORMAT_AUTO)
+            format = named != CUTIS_FORMAT_AUTO ? named : format;
+    }
+    switch (format) {
+    case CUTIS_FORMAT_GLTF:
+    case CUTIS_FORMAT_GLB:
+        return cutis_gltf_read(input->context, input->name, input->on_disk, input->data,
+                               input->size, options, out);
+    case CUTIS_FORMAT_OBJ:
+        return cutis_obj_read(input, out);
+    case CUTIS_FORMAT_PLY:
+        return cutis_ply_read(input, out);
+    case CUTIS_FORMAT_BVH:
+        return cutis_bvh_read(input, out);
+    case CUTIS_FORMAT_CAL3D:
+        return cutis_cal3d_read(input, out);
+    case CUTIS_FORMAT_NPY:
+    case CUTIS_FORMAT_PC2:
+        return cutis_fail(input->context, CUTIS_UNSUPPORTED_FORMAT,
+                          "%s: an array of positions, not a model", input->name);
+    default:
+        return cutis_fail(input->context, CUTIS_UNSUPPORTED_FORMAT,
+                          "%s: not a format Cutis reads (glTF, GLB, OBJ, PLY, BVH, Cal3D)",
+                          input->name);
+    }
+}
+
+static cutis_result check_options(cutis_context *context, const cutis_read_options *options)
+{
+    if (!options) return CUTIS_OK;
+    if (!isfinite(options->unit_scale) || options->unit_scale < 0)
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                          "unit_scale: must be a positive number, or 0 for 1");
+    if ((unsigned)options->format > CUTIS_FORMAT_PC2)
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "format: no such format");
+    return CUTIS_OK;
+}
+
+static cutis_input make_input(cutis_context *context, const char *name, bool on_disk,
+                              const void *data, size_t size, const cutis_read_options *options)
+{
+    float scale = options && options->unit_scale != 0 ? options->unit_scale : 1.0f;
+    return (cutis_input){ .context = context,
+                          .name = name,
+                          .on_disk = on_disk,
+                          .data = data,
+                          .size = size,
+                          .scale = scale,
+                          .gate = options ? options->gate : CUTIS_GATE_REFUSE };
+}
+
+cutis_result cutis_model_read(cutis_context *context, const char *path,
+                              const cutis_read_options *options, cutis_model **out)
+{
+    if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
+    *out = NULL;
+    void *data = NULL;
+    size_t size = 0;
+    cutis_result result = check_options(context, options);
+    if (result == CUTIS_OK) result = cutis_os_read_file(context, path, &data, &size);
+    if (result != CUTIS_OK) return result;
+    cutis_input input = make_input(context, path, true, data, size, options);
+    result = read_input(&input, options, out);
+    cutis_free(context, data, size + 1);
+    return result;
+}
+
+cutis_result cutis_model_read_memory(cutis_context *context, const void *data, size_t size,
+                                     const char *name, const cutis_read_options *options,
+                                     cutis_model **out)
+{
+    if (!context || (!data && size) || !out) return CUTIS_INVALID_ARGUMENT;
+    *out = NULL;
+    cutis_result result = check_options(context, options);
+    if (result != CUTIS_OK) return result;
+    cutis_input input =
+        make_input(context, name ? name : "memory", false, data ? data : "", size, options);
+    return read_input(&input, options, out);
+}
+
+static bool is_cal3d_clip(const char *data, size_t size)
+{
+    if (starts(data, size, "CAF", 4)) return true;
+    // XML: the magic stands in the first element or two.
+    size_t window = size < 512 ? size : 512;
+    for (size_t i = 0; i + 3 <= window; i++)
+        if (memcmp(data + i, "XAF", 3) == 0) return true;
+    for (size_t i = 0; i + 10 <= window; i++)
+        if (memcmp(data + i, "<ANIMATION", 10) == 0) return true;
+    return false;
+}
+
+cutis_result cutis_model_read_clip(const cutis_model *model, const char *path, cutis_model **out)
+{
+    if (!model || !path || !out) return CUTIS_INVALID_ARGUMENT;
+    *out = NULL;
+    cutis_context *context = cutis_model_context(model);
+    cutis_model *other = NULL;
+    void *data = NULL;
+    size_t size = 0;
+    cutis_result result = cutis_os_read_file(context, path, &data, &size);
+    if (result != CUTIS_OK) return result;
+    cutis_input input = make_input(context, path, true, data, size, NULL);
+    cutis_format format = cutis_format_of_content(data, size);
+    if (format == CUTIS_FORMAT_AUTO) format = cutis_format_of_name(path);
+    if (format == CUTIS_FORMAT_CAL3D && is_cal3d_clip(data, size)) {
+        result = cutis_cal3d_read_clip(model, &input, out);
+    } else {
+        result = read_input(&input, NULL, &other);
+        if (result == CUTIS_OK) result = cutis_clip_merge(model, other, path, out);
+    }
+    cutis_model_destroy(other);
+    cutis_free(context, data, size + 1);
+    return result;
+}
+
+cutis_result cutis_model_write(const cutis_model *model, const char *path,
+                               const cutis_write_options *options)
+{
+    if (!model || !path) return CUTIS_INVALID_ARGUMENT;
+    cutis_context *context = cutis_model_context(model);
+    cutis_format format = options ? options->format : CUTIS_FORMAT_AUTO;
+    if (format == CUTIS_FORMAT_AUTO) format = cutis_format_of_name(path);
+    switch (format) {
+    case CUTIS_FORMAT_GLTF:
+    case CUTIS_FORMAT_GLB:
+        return cutis_gltf_write(model, path, options);
+    case CUTIS_FORMAT_OBJ:
+        return cutis_obj_write(model, path);
+    case CUTIS_FORMAT_PLY:
+        return cutis_ply_write(model, path, options && options->ascii);
+    case CUTIS_FORMAT_BVH:
+        return cutis_bvh_write(model, path);
+    case CUTIS_FORMAT_CAL3D:
+        return cutis_fail(context, CUTIS_UNSUPPORTED, "%s: Cal3D is read, not written; write .glb",
+                          path);
+    case CUTIS_FORMAT_NPY:
+    case CUTIS_FORMAT_PC2:
+        return cutis_fail(context, CUTIS_UNSUPPORTED,
+                          "%s: an array holds positions, not a model; deform writes it", path);
+    default:
+        return cutis_fail(context, CUTIS_UNSUPPORTED_FORMAT,
+                          "%s: the name does not say a format Cutis writes "
+                          "(.gltf, .glb, .obj, .ply, .bvh)",
+                          path);
+    }
+}
+
+cutis_result cutis_file_read(cutis_context *context, const char *path, void **data, size_t *size)
+{
+    if (!context || !path || !data || !size) return CUTIS_INVALID_ARGUMENT;
+    return cutis_os_read_file(context, path, data, size);
+}
+
+void cutis_file_release(cutis_context *context, void *data, size_t size)
+{
+    if (data) cutis_free(context, data, size + 1);
+}
+
+cutis_result cutis_file_write(cutis_context *context, const char *path, const void *data,
+                              size_t size)
+{
+    if (!context || !path || (!data && size)) return CUTIS_INVALID_ARGUMENT;
+    cutis_os_write *write = NULL;
+    cutis_result result = cutis_os_write_begin(context, path, &write);
+    if (result != CUTIS_OK) return result;
+    result = cutis_os_write_append(write, data, size);
+    if (result == CUTIS_OK) return cutis_os_write_commit(write);
+    cutis_os_write_abort(write);
+    return result;
+}

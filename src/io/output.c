@@ -1,0 +1,197 @@
+// Buffered atomic output, and the scene at rest that OBJ and PLY write. Invariant: after a failure
+// nothing more is written and finish returns that failure, so no half file ever appears.
+#include "io/output.h"
+#include "io/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cutis/clip.h>
+
+#include "base/memory.h"
+#include "base/os/os.h"
+
+cutis_output *cutis_output_begin(cutis_context *context, const char *path, cutis_result *result)
+{
+    cutis_output *output = cutis_alloc(context, sizeof *output);
+    if (!output) {
+        *result = cutis_alloc_result(context);
+        return NULL;
+    }
+    output->context = context;
+    output->write = NULL;
+    output->used = 0;
+    output->result = *result = cutis_os_write_begin(context, path, &output->write);
+    if (*result == CUTIS_OK) return output;
+    cutis_output_abort(output);
+    return NULL;
+}
+
+static void flush(cutis_output *output)
+{
+    if (output->result == CUTIS_OK && output->used)
+        output->result = cutis_os_write_append(output->write, output->buffer, output->used);
+    output->used = 0;
+}
+
+void cutis_output_bytes(cutis_output *output, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size) {
+        size_t room = sizeof output->buffer - output->used, part = size < room ? size : room;
+        memcpy(output->buffer + output->used, at, part);
+        output->used += part;
+        at += part;
+        size -= part;
+        if (output->used == sizeof output->buffer) flush(output);
+    }
+}
+
+void cutis_output_text(cutis_output *output, const char *text)
+{
+    cutis_output_bytes(output, text, strlen(text));
+}
+
+static void put_char(cutis_output *output, char c)
+{
+    if (c) cutis_output_bytes(output, &c, 1);
+}
+
+void cutis_output_float(cutis_output *output, char before, float value)
+{
+    char text[CUTIS_NUMBER_SIZE];
+    put_char(output, before);
+    cutis_output_bytes(output, text, cutis_format_float(value, text));
+}
+
+void cutis_output_double(cutis_output *output, char before, double value)
+{
+    char text[CUTIS_NUMBER_SIZE];
+    put_char(output, before);
+    cutis_output_bytes(output, text, cutis_format_double(value, text));
+}
+
+void cutis_output_count(cutis_output *output, char before, uint64_t value)
+{
+    char text[24];
+    put_char(output, before);
+    cutis_output_bytes(output, text,
+                       (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)value));
+}
+
+void cutis_output_name(cutis_output *output, const char *name)
+{
+    for (; *name; name++) put_char(output, (unsigned char)*name < 32 || *name == 127 ? '_' : *name);
+}
+
+cutis_result cutis_output_finish(cutis_output *output)
+{
+    flush(output);
+    cutis_result result = output->result;
+    if (result == CUTIS_OK) {
+        result = cutis_os_write_commit(output->write);
+        output->write = NULL;
+    }
+    cutis_output_abort(output);
+    return result;
+}
+
+void cutis_output_abort(cutis_output *output)
+{
+    if (!output) return;
+    cutis_os_write_abort(output->write);
+    cutis_free(output->context, output, sizeof *output);
+}
+
+// The scene at rest ------------------------------------------------------------------------------
+
+static bool is_identity(const cutis_mat34 *m)
+{
+    static const float IDENTITY[12] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 };
+    for (int i = 0; i < 12; i++)
+        if (m->m[i] != IDENTITY[i]) return false;
+    return true;
+}
+
+static cutis_result rest_world(const cutis_model *model, cutis_mat34 *world)
+{
+    cutis_context *context = cutis_model_context(model);
+    uint32_t count = cutis_model_get(model)->node_count;
+    cutis_transform *pose = cutis_alloc_array(context, count, sizeof *pose);
+    if (!pose) return cutis_alloc_result(context);
+    cutis_pose_rest(model, pose, NULL);
+    cutis_pose_world(model, pose, world);
+    cutis_free_array(context, pose, count, sizeof *pose);
+    return CUTIS_OK;
+}
+
+uint32_t cutis_shown_list(const cutis_model *model, cutis_shown **out, cutis_result *result)
+{
+    cutis_context *context = cutis_model_context(model);
+    const cutis_model_data *data = cutis_model_get(model);
+    const cutis_instance *instances;
+    uint32_t instance_count = cutis_model_instances(model, &instances), count = 0;
+    for (uint32_t i = 0; i < instance_count; i++)
+        count += data->meshes[instances[i].mesh].primitive_count;
+    cutis_shown *shown = NULL;
+    cutis_mat34 *world = cutis_alloc_array(context, data->node_count, sizeof *world);
+    *result = world ? rest_world(model, world) : cutis_alloc_result(context);
+    if (*result == CUTIS_OK) {
+        shown = cutis_alloc_array(context, count, sizeof *shown);
+        if (!shown) *result = cutis_alloc_result(context);
+    }
+    for (uint32_t i = 0, k = 0; i < instance_count && *result == CUTIS_OK; i++) {
+        uint32_t first = instances[i].vertex_first;
+        const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
+        const cutis_mat34 *matrix = &world[instances[i].node];
+        bool moved = instances[i].skin == CUTIS_NONE && !is_identity(matrix);
+        for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+            shown[k++] =
+                (cutis_shown){ &instances[i], mesh, &mesh->primitives[p], first, moved, *matrix };
+            first += mesh->primitives[p].vertex_count;
+        }
+    }
+    cutis_free_array(context, world, data->node_count, sizeof *world);
+    *out = shown;
+    return *result == CUTIS_OK ? count : UINT32_MAX;
+}
+
+void cutis_shown_release(const cutis_model *model, cutis_shown *shown, uint32_t count)
+{
+    cutis_free_array(cutis_model_context(model), shown, count, sizeof *shown);
+}
+
+// Normals go through the cofactor matrix, which is right under uneven scale and mirrors too.
+static void move_normal(const float *m, float n[3])
+{
+    double out[3], length = 0;
+    for (int r = 0; r < 3; r++) {
+        const float *u = m + 4 * ((r + 1) % 3), *v = m + 4 * ((r + 2) % 3);
+        out[r] = 0;
+        for (int c = 0; c < 3; c++) {
+            int a = (c + 1) % 3, b = (c + 2) % 3;
+            out[r] += ((double)u[a] * v[b] - (double)u[b] * v[a]) * n[c];
+        }
+        length += out[r] * out[r];
+    }
+    length = sqrt(length);
+    if (!(length > 0)) return;
+    for (int r = 0; r < 3; r++) n[r] = (float)(out[r] / length);
+}
+
+void cutis_shown_vertex(const cutis_shown *shown, uint32_t vertex, float position[3],
+                        float normal[3])
+{
+    const cutis_primitive *primitive = shown->primitive;
+    memcpy(position, primitive->positions + 3 * (size_t)vertex, 3 * sizeof(float));
+    if (primitive->normals)
+        memcpy(normal, primitive->normals + 3 * (size_t)vertex, 3 * sizeof(float));
+    if (!shown->moved) return;
+    cutis_float3 p =
+        cutis_mat34_point(&shown->matrix, (cutis_float3){ position[0], position[1], position[2] });
+    position[0] = p.x;
+    position[1] = p.y;
+    position[2] = p.z;
+    if (primitive->normals) move_normal(shown->matrix.m, normal);
+}

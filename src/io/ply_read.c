@@ -1,0 +1,426 @@
+// PLY: vertices with positions, normals, colours and texture coordinates; faces of any number of
+// corners; triangle strips; point clouds. Other elements and properties are stepped over.
+// Invariant: before an element is read, its count is proven to fit into what is left of the file.
+#include "io/ply.h"
+#include "io/bytes.h"
+#include "io/polygon.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+// What a vertex property means to us.
+typedef enum role { X, Y, Z, NX, NY, NZ, RED, GREEN, BLUE, ALPHA, S, T, ROLE_COUNT } role;
+
+typedef struct reader {
+    const cutis_input *input;
+    cutis_context *context;
+    ply_header header;
+    cutis_text text;               // ASCII
+    const unsigned char *at, *end; // binary
+    float *attributes[ROLE_COUNT]; // vertex_count each, or NULL; `capacity` floats
+    size_t vertex_count;
+    bool has_vertices, has_faces;
+    uint32_t *indices;
+    size_t index_count, index_capacity;
+    int64_t *list; // of the property at work
+    size_t list_count, list_capacity;
+    cutis_polygons polygons;
+    const float **points;
+    float *corners;
+    uint32_t *triangles;
+    size_t point_capacity, corner_capacity, triangle_capacity;
+} reader;
+
+static cutis_result fail_at(const reader *r, cutis_result result, const char *reason)
+{
+    if (r->header.encoding == PLY_ASCII)
+        return cutis_fail(r->context, result, "%s: line %zu: %s", r->input->name, r->text.line,
+                          reason);
+    return cutis_fail(r->context, result, "%s: byte %zu: %s", r->input->name,
+                      (size_t)((const char *)r->at - r->input->data), reason);
+}
+
+static cutis_result cut_off(const reader *r)
+{
+    return fail_at(r, CUTIS_CORRUPT_DATA, "the data ends too early");
+}
+
+static double load_binary(const unsigned char *at, ply_type type, bool big)
+{
+    unsigned char b[8] = { 0 };
+    uint32_t size = cutis_ply_size_of(type);
+    for (uint32_t i = 0; i < size; i++) b[i] = at[big ? size - 1 - i : i];
+    switch (type) {
+    case PLY_I8:
+        return (double)(int8_t)b[0];
+    case PLY_U8:
+        return (double)b[0];
+    case PLY_I16:
+        return (double)(int16_t)cutis_load_u16(b);
+    case PLY_U16:
+        return (double)cutis_load_u16(b);
+    case PLY_I32:
+        return (double)(int32_t)cutis_load_u32(b);
+    case PLY_U32:
+        return (double)cutis_load_u32(b);
+    case PLY_F32:
+        return (double)cutis_load_f32(b);
+    default:
+        return cutis_load_f64(b);
+    }
+}
+
+// The next value of a type. ASCII goes through the correctly rounded float where the property is a
+// float.
+static cutis_result take_value(reader *r, ply_type type, double *out)
+{
+    if (r->header.encoding != PLY_ASCII) {
+        uint32_t size = cutis_ply_size_of(type);
+        if ((size_t)(r->end - r->at) < size) return cut_off(r);
+        *out = load_binary(r->at, type, r->header.encoding == PLY_BIG);
+        r->at += size;
+        return CUTIS_OK;
+    }
+    cutis_span word = cutis_text_word(&r->text);
+    if (word.size == 0) return cut_off(r);
+    if (type == PLY_F32) {
+        float value;
+        if (!cutis_parse_float(word, &value)) goto bad;
+        *out = (double)value;
+        return CUTIS_OK;
+    }
+    if (cutis_parse_double(word, out)) return CUTIS_OK;
+bad:
+    return cutis_fail(r->context, CUTIS_CORRUPT_DATA, "%s: line %zu: not a number: '%.*s'",
+                      r->input->name, r->text.line, CUTIS_SPAN_SHOW(word));
+}
+
+static size_t bytes_left(const reader *r)
+{
+    return r->header.encoding == PLY_ASCII ? (size_t)(r->text.end - r->text.at)
+                                           : (size_t)(r->end - r->at);
+}
+
+static bool is_whole(double value)
+{
+    return value >= -2147483648.0 && value <= 4294967295.0 && value == floor(value);
+}
+
+// A list into r->list.
+static cutis_result take_list(reader *r, const ply_property *property)
+{
+    double length;
+    cutis_result result = take_value(r, property->count_type, &length);
+    if (result != CUTIS_OK) return result;
+    size_t each = r->header.encoding == PLY_ASCII ? 2 : cutis_ply_size_of(property->type);
+    if (!is_whole(length) || length < 0)
+        return fail_at(r, CUTIS_CORRUPT_DATA, "the length of a list is no count");
+    if (length * (double)each > (double)bytes_left(r) + 1) return cut_off(r);
+    r->list_count = (size_t)length;
+    if (!cutis_grow(r->context, &r->list, &r->list_capacity, r->list_count, sizeof *r->list))
+        return cutis_alloc_result(r->context);
+    for (size_t i = 0; i < r->list_count; i++) {
+        double value;
+        result = take_value(r, property->type, &value);
+        if (result != CUTIS_OK) return result;
+        r->list[i] = is_whole(value) ? (int64_t)value : INT64_MIN;
+    }
+    return CUTIS_OK;
+}
+
+// The least an element of this kind can take, so that a count can be checked before anything is
+// allocated.
+static size_t least_bytes(const reader *r, const ply_element *element)
+{
+    size_t least = 0;
+    for (uint32_t i = 0; i < element->property_count; i++) {
+        const ply_property *property = &r->header.properties[element->property_first + i];
+        ply_type type = property->count_type == PLY_NONE ? property->type : property->count_type;
+        least += r->header.encoding == PLY_ASCII ? 2 : cutis_ply_size_of(type);
+    }
+    return least;
+}
+
+static role role_named(cutis_span name)
+{
+    static const struct {
+        const char *name;
+        role role;
+    } ROLES[] = {
+        { "x", X },
+        { "y", Y },
+        { "z", Z },
+        { "nx", NX },
+        { "ny", NY },
+        { "nz", NZ },
+        { "red", RED },
+        { "green", GREEN },
+        { "blue", BLUE },
+        { "alpha", ALPHA },
+        { "r", RED },
+        { "g", GREEN },
+        { "b", BLUE },
+        { "a", ALPHA },
+        { "diffuse_red", RED },
+        { "diffuse_green", GREEN },
+        { "diffuse_blue", BLUE },
+        { "s", S },
+        { "t", T },
+        { "u", S },
+        { "v", T },
+        { "texture_u", S },
+        { "texture_v", T },
+    };
+    for (size_t i = 0; i < sizeof ROLES / sizeof *ROLES; i++)
+        if (cutis_span_is(name, ROLES[i].name)) return ROLES[i].role;
+    return ROLE_COUNT;
+}
+
+static double color_unit(ply_type type)
+{
+    return type == PLY_U8 ? 255 : type == PLY_U16 ? 65535 : 1;
+}
+
+static cutis_result store_value(reader *r, role what, ply_type type, size_t vertex, double value)
+{
+    if (what >= RED && what <= ALPHA) value /= color_unit(type);
+    if (what <= Z) value = (double)((float)value * r->input->scale);
+    if (what == T) value = 1 - value; // PLY counts upwards, the model downwards
+    float narrow = (float)value;
+    if (!isfinite(narrow))
+        return fail_at(r, CUTIS_CORRUPT_DATA, "a vertex has a number that is not finite");
+    r->attributes[what][vertex] = narrow;
+    return CUTIS_OK;
+}
+
+static cutis_result read_vertices(reader *r, const ply_element *element)
+{
+    role roles[PLY_PROPERTIES_MAX];
+    r->vertex_count = (size_t)element->count;
+    for (uint32_t i = 0; i < element->property_count; i++) {
+        const ply_property *property = &r->header.properties[element->property_first + i];
+        roles[i] = property->count_type == PLY_NONE ? role_named(property->name) : ROLE_COUNT;
+        if (roles[i] == ROLE_COUNT) continue;
+        if (r->attributes[roles[i]]) {
+            roles[i] = ROLE_COUNT; // "s" and "u" in one file: the first counts
+            continue;
+        }
+        r->attributes[roles[i]] = cutis_alloc_array(r->context, r->vertex_count, sizeof(float));
+        if (!r->attributes[roles[i]]) return cutis_alloc_result(r->context);
+    }
+    if (!r->attributes[X] || !r->attributes[Y] || !r->attributes[Z])
+        return fail_at(r, CUTIS_CORRUPT_DATA, "the vertices lack x, y or z");
+    for (size_t v = 0; v < r->vertex_count; v++) {
+        for (uint32_t i = 0; i < element->property_count; i++) {
+            const ply_property *property = &r->header.properties[element->property_first + i];
+            double value;
+            cutis_result result = property->count_type != PLY_NONE
+                                      ? take_list(r, property)
+                                      : take_value(r, property->type, &value);
+            if (result == CUTIS_OK && roles[i] != ROLE_COUNT)
+                result = store_value(r, roles[i], property->type, v, value);
+            if (result != CUTIS_OK) return result;
+        }
+    }
+    r->has_vertices = true;
+    return CUTIS_OK;
+}
+
+static cutis_result add_triangle(reader *r, int64_t a, int64_t b, int64_t c)
+{
+    if (!cutis_grow(r->context, &r->indices, &r->index_capacity, r->index_count + 3,
+                    sizeof *r->indices))
+        return cutis_alloc_result(r->context);
+    r->indices[r->index_count++] = (uint32_t)a;
+    r->indices[r->index_count++] = (uint32_t)b;
+    r->indices[r->index_count++] = (uint32_t)c;
+    return CUTIS_OK;
+}
+
+static cutis_result add_polygon(reader *r)
+{
+    size_t n = r->list_count;
+    for (size_t i = 0; i < n; i++)
+        if (r->list[i] < 0 || (uint64_t)r->list[i] >= r->vertex_count)
+            return fail_at(r, CUTIS_CORRUPT_DATA, "a face refers to a vertex that is not there");
+    if (n < 3) return CUTIS_OK; // no area, nothing to draw
+    if (!cutis_grow(r->context, &r->points, &r->point_capacity, n, sizeof *r->points) ||
+        !cutis_grow(r->context, &r->corners, &r->corner_capacity, n, 3 * sizeof *r->corners) ||
+        !cutis_grow(r->context, &r->triangles, &r->triangle_capacity, n, 3 * sizeof *r->triangles))
+        return cutis_alloc_result(r->context);
+    for (size_t i = 0; i < n; i++) {
+        for (int k = 0; k < 3; k++)
+            r->corners[3 * i + (size_t)k] = r->attributes[X + k][r->list[i]];
+        r->points[i] = r->corners + 3 * i;
+    }
+    cutis_result result =
+        cutis_polygons_triangulate(&r->polygons, r->points, (uint32_t)n, r->triangles);
+    if (result == CUTIS_LIMIT_EXCEEDED && r->polygons.budget == 0)
+        return fail_at(r, result, "a concave polygon of many corners takes too long");
+    for (size_t i = 0; i + 2 < n && result == CUTIS_OK; i++)
+        result = add_triangle(r, r->list[r->triangles[3 * i]], r->list[r->triangles[3 * i + 1]],
+                              r->list[r->triangles[3 * i + 2]]);
+    return result;
+}
+
+// A strip turns over with every triangle; -1 starts a new one.
+static cutis_result add_strip(reader *r)
+{
+    size_t start = 0;
+    for (size_t i = 0; i < r->list_count; i++) {
+        int64_t c = r->list[i];
+        if (c == -1) {
+            start = i + 1;
+            continue;
+        }
+        if (c < 0 || (uint64_t)c >= r->vertex_count)
+            return fail_at(r, CUTIS_CORRUPT_DATA, "a strip refers to a vertex that is not there");
+        if (i < start + 2) continue;
+        int64_t a = r->list[i - 2], b = r->list[i - 1];
+        bool odd = (i - start) & 1;
+        cutis_result result = add_triangle(r, odd ? b : a, odd ? a : b, c);
+        if (result != CUTIS_OK) return result;
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result read_faces(reader *r, const ply_element *element, bool strips)
+{
+    if (!r->has_vertices && element->count)
+        return fail_at(r, CUTIS_CORRUPT_DATA, "the faces stand before the vertices");
+    for (uint64_t f = 0; f < element->count; f++) {
+        for (uint32_t i = 0; i < element->property_count; i++) {
+            const ply_property *property = &r->header.properties[element->property_first + i];
+            double ignored;
+            bool list = property->count_type != PLY_NONE;
+            cutis_result result =
+                list ? take_list(r, property) : take_value(r, property->type, &ignored);
+            bool corners = list && (cutis_span_is(property->name, "vertex_indices") ||
+                                    cutis_span_is(property->name, "vertex_index"));
+            if (result == CUTIS_OK && corners) result = strips ? add_strip(r) : add_polygon(r);
+            if (result != CUTIS_OK) return result;
+        }
+    }
+    r->has_faces = true;
+    return CUTIS_OK;
+}
+
+static cutis_result skip_element(reader *r, const ply_element *element)
+{
+    for (uint64_t n = 0; element->property_count && n < element->count; n++) {
+        for (uint32_t i = 0; i < element->property_count; i++) {
+            const ply_property *property = &r->header.properties[element->property_first + i];
+            double ignored;
+            cutis_result result = property->count_type != PLY_NONE
+                                      ? take_list(r, property)
+                                      : take_value(r, property->type, &ignored);
+            if (result != CUTIS_OK) return result;
+        }
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result read_elements(reader *r)
+{
+    for (uint32_t e = 0; e < r->header.element_count; e++) {
+        const ply_element *element = &r->header.elements[e];
+        size_t needed, least = least_bytes(r, element);
+        cutis_result result;
+        // The last number of an ASCII file needs no line end after it.
+        if (!cutis_size_multiply((size_t)element->count, least, &needed) ||
+            needed > bytes_left(r) + 1)
+            return cut_off(r);
+        if (cutis_span_is(element->name, "vertex"))
+            result = read_vertices(r, element);
+        else if (cutis_span_is(element->name, "face"))
+            result = read_faces(r, element, false);
+        else if (cutis_span_is(element->name, "tristrips"))
+            result = read_faces(r, element, true);
+        else
+            result = skip_element(r, element);
+        if (result != CUTIS_OK) return result;
+    }
+    if (r->vertex_count == 0) return fail_at(r, CUTIS_CORRUPT_DATA, "the file has no vertices");
+    if (r->vertex_count > UINT32_MAX || r->index_count > UINT32_MAX)
+        return fail_at(r, CUTIS_LIMIT_EXCEEDED, "more than 2^32 vertices or indices");
+    return CUTIS_OK;
+}
+
+// `width` attributes side by side; `fill` where the file has none for the last.
+static float *weave(reader *r, cutis_arena *arena, role first, uint32_t width, float fill)
+{
+    float *out = cutis_arena_alloc(arena, r->vertex_count, width * sizeof(float));
+    for (size_t v = 0; out && v < r->vertex_count; v++)
+        for (uint32_t k = 0; k < width; k++)
+            out[width * v + k] = r->attributes[first + k] ? r->attributes[first + k][v] : fill;
+    return out;
+}
+
+static cutis_result publish(reader *r, cutis_arena *arena, cutis_model **out)
+{
+    bool normals = r->attributes[NX] && r->attributes[NY] && r->attributes[NZ];
+    bool colors = r->attributes[RED] && r->attributes[GREEN] && r->attributes[BLUE];
+    bool texcoords = r->attributes[S] && r->attributes[T];
+    char *name = cutis_stem(arena, r->input->name);
+    cutis_primitive primitive = { .topology = r->index_count ? CUTIS_TOPOLOGY_TRIANGLES
+                                                             : CUTIS_TOPOLOGY_POINTS,
+                                  .vertex_count = (uint32_t)r->vertex_count,
+                                  .index_count = (uint32_t)r->index_count,
+                                  .indices = r->index_count ? r->indices : NULL,
+                                  .positions = weave(r, arena, X, 3, 0),
+                                  .normals = normals ? weave(r, arena, NX, 3, 0) : NULL,
+                                  .colors = colors ? weave(r, arena, RED, 4, 1) : NULL,
+                                  .texcoords = texcoords ? weave(r, arena, S, 2, 0) : NULL,
+                                  .material = CUTIS_NONE };
+    if (!name || !primitive.positions || (normals && !primitive.normals) ||
+        (colors && !primitive.colors) || (texcoords && !primitive.texcoords))
+        return cutis_alloc_result(r->context);
+    cutis_utf8_repair(name);
+    cutis_mesh mesh = { .name = name, .primitive_count = 1, .primitives = &primitive };
+    cutis_node node = { .name = name,
+                        .parent = CUTIS_NONE,
+                        .rest = cutis_transform_identity(),
+                        .mesh = 0,
+                        .skin = CUTIS_NONE };
+    cutis_model_data data = { .node_count = 1, .mesh_count = 1, .nodes = &node, .meshes = &mesh };
+    return cutis_model_create(r->context, &data, r->input->gate, out);
+}
+
+static void release(reader *r)
+{
+    for (int i = 0; i < ROLE_COUNT; i++)
+        cutis_free_array(r->context, r->attributes[i], r->vertex_count, sizeof(float));
+    cutis_free_array(r->context, r->indices, r->index_capacity, sizeof *r->indices);
+    cutis_free_array(r->context, r->list, r->list_capacity, sizeof *r->list);
+    cutis_free_array(r->context, r->points, r->point_capacity, sizeof *r->points);
+    cutis_free_array(r->context, r->corners, r->corner_capacity, 3 * sizeof *r->corners);
+    cutis_free_array(r->context, r->triangles, r->triangle_capacity, 3 * sizeof *r->triangles);
+    cutis_polygons_release(&r->polygons);
+    cutis_free(r->context, r, sizeof *r);
+}
+
+cutis_result cutis_ply_read(const cutis_input *input, cutis_model **out)
+{
+    cutis_context *context = input->context;
+    cutis_arena arena = { .context = context };
+    reader *r = cutis_alloc_zero(context, 1, sizeof *r);
+    if (!r) return cutis_alloc_result(context);
+    r->input = input;
+    r->context = r->polygons.context = context;
+    r->polygons.budget = cutis_polygons_budget(input->size);
+    cutis_result result = cutis_ply_read_header(input, &r->header);
+    if (result == CUTIS_OK) {
+        const char *body = input->data + r->header.size;
+        r->text = (cutis_text){ body, input->data + input->size, r->header.line };
+        r->at = (const unsigned char *)body;
+        r->end = (const unsigned char *)input->data + input->size;
+        result = read_elements(r);
+    }
+    if (result == CUTIS_OK) result = publish(r, &arena, out);
+    release(r);
+    cutis_arena_release(&arena);
+    return result;
+}
