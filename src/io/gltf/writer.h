@@ -39,6 +39,7 @@ typedef struct gltf_writer {
     gltf_written *written;
     size_t written_count, written_capacity;
     cutis_bytes file; ///< the buffer as it goes to the file
+    bool binary;             ///< a GLB is written
     bool failed;
 } gltf_writer;
 

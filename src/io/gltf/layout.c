@@ -1,0 +1,341 @@
+/// The last step of writing: drop accessors and views that only replaced content used, gather the
+/// bytes of all remaining views into one buffer, and point the views there. Invariant: nothing is
+/// dropped or renumbered while an extension that we do not know is in use, because it may refer to
+/// anything by its number.
+#include "io/gltf/extensions.h"
+#include "io/gltf/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef void (*visitor)(void *user, json_t *slot);
+
+static void visit_map(json_t *map, visitor visit, void *user)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(map, key, value) visit(user, value);
+}
+
+static void visit_member(json_t *object, const char *key, visitor visit, void *user)
+{
+    json_t *slot = json_object_get(object, key);
+    if (json_is_number(slot)) visit(user, slot);
+}
+
+static void visit_primitive(json_t *primitive, visitor visit, void *user)
+{
+    json_t *target;
+    size_t i;
+    visit_map(json_object_get(primitive, "attributes"), visit, user);
+    visit_member(primitive, "indices", visit, user);
+    json_array_foreach(json_object_get(primitive, "targets"), i, target)
+        visit_map(target, visit, user);
+}
+
+/// Every place that refers to an accessor, in core glTF and the extensions that we know.
+static void visit_accessors(const json_t *root, visitor visit, void *user)
+{
+    json_t *item, *part;
+    size_t i, k;
+    json_array_foreach(json_object_get(root, "meshes"), i, item)
+    {
+        json_array_foreach(json_object_get(item, "primitives"), k, part)
+            visit_primitive(part, visit, user);
+        const json_t *parts = gltf_extension(item, "CUTIS_parts");
+        json_array_foreach(json_object_get(parts, "labels"), k, part)
+        {
+            if (json_is_number(part)) visit(user, part);
+        }
+    }
+    json_array_foreach(json_object_get(root, "skins"), i, item)
+        visit_member(item, "inverseBindMatrices", visit, user);
+    json_array_foreach(json_object_get(root, "animations"), i, item)
+    {
+        json_array_foreach(json_object_get(item, "samplers"), k, part)
+        {
+            visit_member(part, "input", visit, user);
+            visit_member(part, "output", visit, user);
+        }
+    }
+    json_array_foreach(json_object_get(root, "nodes"), i, item)
+    {
+        const json_t *instancing = gltf_extension(item, "EXT_mesh_gpu_instancing");
+        visit_map(json_object_get(instancing, "attributes"), visit, user);
+    }
+}
+
+static void visit_views(const json_t *root, visitor visit, void *user)
+{
+    json_t *item, *part;
+    size_t i, k;
+    json_array_foreach(json_object_get(root, "accessors"), i, item)
+    {
+        json_t *sparse = json_object_get(item, "sparse");
+        visit_member(item, "bufferView", visit, user);
+        visit_member(json_object_get(sparse, "indices"), "bufferView", visit, user);
+        visit_member(json_object_get(sparse, "values"), "bufferView", visit, user);
+    }
+    json_array_foreach(json_object_get(root, "images"), i, item)
+        visit_member(item, "bufferView", visit, user);
+    json_array_foreach(json_object_get(root, "meshes"), i, item)
+    {
+        json_array_foreach(json_object_get(item, "primitives"), k, part)
+            visit_member((json_t *)gltf_extension(part, "KHR_draco_mesh_compression"), "bufferView",
+                         visit, user);
+    }
+}
+
+/// What each item of a collection becomes: marks while collecting, then the new number, or -1.
+typedef struct numbering {
+    int64_t *map;
+    size_t count;
+    int64_t mark;
+} numbering;
+
+static void mark_item(void *user, json_t *slot)
+{
+    numbering *n = user;
+    int64_t index;
+    if (cutis_json_integer(slot, &index) && index >= 0 && (size_t)index < n->count)
+        n->map[index] |= n->mark;
+}
+
+static void renumber_item(void *user, json_t *slot)
+{
+    numbering *n = user;
+    int64_t index;
+    if (!cutis_json_integer(slot, &index) || index < 0 || (size_t)index >= n->count) return;
+    if (n->map[index] == index) return;
+    if (json_is_integer(slot)) json_integer_set(slot, n->map[index]);
+    if (json_is_real(slot)) json_real_set(slot, (double)n->map[index]);
+}
+
+/// Remove from `collection` what was referred to before and is not now. Returns the map (count
+/// entries), or NULL.
+static int64_t *prune(gltf_writer *writer, const char *collection,
+                      void (*walk)(const json_t *, visitor, void *))
+{
+    json_t *items = json_object_get(writer->root, collection);
+    numbering n = { .count = json_array_size(items) };
+    n.map = cutis_alloc_zero(writer->context, n.count, sizeof *n.map);
+    if (!n.map) {
+        writer->failed = true;
+        return NULL;
+    }
+    n.mark = 1;
+    walk(writer->before, mark_item, &n);
+    n.mark = 2;
+    walk(writer->root, mark_item, &n);
+    int64_t next = 0;
+    for (size_t i = 0; i < n.count; i++) {
+        bool drop = n.map[i] == 1;
+        n.map[i] = drop ? -1 : next;
+        if (drop) {
+            json_array_remove(items, (size_t)next);
+        } else {
+            next++;
+        }
+    }
+    walk(writer->root, renumber_item, &n);
+    if (items && json_array_size(items) == 0) json_object_del(writer->root, collection);
+    return n.map;
+}
+
+static bool knows_all_extensions(const json_t *root)
+{
+    const json_t *used = json_object_get(root, "extensionsUsed");
+    for (size_t i = 0; i < json_array_size(used); i++) {
+        if (!gltf_extension_known(json_string_value(json_array_get(used, i)))) return false;
+    }
+    return true;
+}
+
+/// A view of the source that stays: its bytes in the source and its JSON.
+typedef struct kept_view {
+    uint32_t buffer;
+    size_t offset, size;
+    json_t *json;
+} kept_view;
+
+static int compare_views(const void *a, const void *b)
+{
+    const kept_view *x = a, *y = b;
+    if (x->buffer != y->buffer) return x->buffer < y->buffer ? -1 : 1;
+    if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
+    return x->size > y->size ? -1 : x->size < y->size;
+}
+
+static void point_view(gltf_writer *writer, json_t *view, size_t offset)
+{
+    gltf_set(writer, view, "buffer", json_integer(0));
+    if (offset) {
+        gltf_set(writer, view, "byteOffset", json_integer((json_int_t)offset));
+    } else {
+        json_object_del(view, "byteOffset");
+    }
+}
+
+/// Copy runs of overlapping or touching views once each. A run starts at a multiple of 4 of its
+/// buffer, so alignment stays.
+static void copy_runs(gltf_writer *writer, kept_view *views, size_t count, bool whole)
+{
+    qsort(views, count, sizeof *views, compare_views);
+    for (size_t i = 0; i < count && !writer->failed;) {
+        const gltf_buffer *buffer = &writer->source.buffers[views[i].buffer];
+        size_t start = whole ? 0 : views[i].offset / 4 * 4, end = views[i].offset + views[i].size;
+        size_t next = i;
+        while (next < count && views[next].buffer == views[i].buffer &&
+               (whole || views[next].offset <= (end + 3) / 4 * 4)) {
+            size_t last = views[next].offset + views[next].size;
+            if (last > end) end = last;
+            next++;
+        }
+        if (whole) end = buffer->size;
+        cutis_bytes_pad(&writer->file, 4, 0);
+        size_t base = writer->file.size;
+        cutis_bytes_append(&writer->file, buffer->data + start, end - start);
+        for (; i < next; i++) point_view(writer, views[i].json, base + views[i].offset - start);
+    }
+}
+
+/// Views over buffers without data keep such a buffer, after the real one.
+static void keep_empty_buffer(gltf_writer *writer, json_t *view, uint32_t buffer, json_t *empty,
+                              int64_t *places)
+{
+    if (places[buffer] < 0) {
+        places[buffer] = (int64_t)json_array_size(empty);
+        gltf_append(writer, empty, json_deep_copy(gltf_item(&writer->source, "buffers", buffer)));
+    }
+    gltf_set(writer, view, "buffer",
+             json_integer(places[buffer])); // shifted when the real one is known
+}
+
+static void unpack_view(gltf_writer *writer, json_t *json, const gltf_view *view)
+{
+    json_t *extensions = json_object_get(json, "extensions");
+    json_object_del(extensions, "EXT_meshopt_compression");
+    if (json_object_size(extensions) == 0) json_object_del(json, "extensions");
+    cutis_bytes_pad(&writer->file, 4, 0);
+    size_t offset = writer->file.size;
+    cutis_bytes_append(&writer->file, view->data, view->size);
+    point_view(writer, json, offset);
+}
+
+/// Bytes of the views that come from the source. `map` gives the new number of each, or -1.
+static void gather_source(gltf_writer *writer, const int64_t *map, bool whole, json_t *empty,
+                          json_t *empty_views)
+{
+    const gltf_document *source = &writer->source;
+    json_t *views = json_object_get(writer->root, "bufferViews");
+    kept_view *kept = cutis_alloc_array(writer->context, source->view_count, sizeof *kept);
+    int64_t *places = cutis_alloc_array(writer->context, source->buffer_count, sizeof *places);
+    size_t count = 0;
+    if (!kept || !places) writer->failed = true;
+    for (uint32_t b = 0; b < source->buffer_count && places; b++) places[b] = -1;
+    for (uint32_t v = 0; v < source->view_count && !writer->failed; v++) {
+        const gltf_view *view = &source->views[v];
+        json_t *json = map && map[v] < 0 ? NULL : json_array_get(views, map ? (size_t)map[v] : v);
+        if (!json) continue;
+        if (view->compressed) {
+            unpack_view(writer, json, view);
+        } else if (!view->data) {
+            keep_empty_buffer(writer, json, view->buffer, empty, places);
+            json_array_append(empty_views, json);
+        } else {
+            kept[count++] = (kept_view){ view->buffer, view->offset, view->size, json };
+        }
+    }
+    if (!writer->failed) copy_runs(writer, kept, count, whole);
+    cutis_free_array(writer->context, places, source->buffer_count, sizeof *places);
+    cutis_free_array(writer->context, kept, source->view_count, sizeof *kept);
+}
+
+/// New views: vertices and indices one by one, then the one of everything else.
+static void gather_new(gltf_writer *writer, size_t first, size_t other_view)
+{
+    json_t *views = json_object_get(writer->root, "bufferViews");
+    cutis_bytes_pad(&writer->file, 4, 0);
+    size_t base = writer->file.size;
+    cutis_bytes_append(&writer->file, writer->bytes.data, writer->bytes.size);
+    for (size_t v = first; v < json_array_size(views); v++) {
+        json_t *view = json_array_get(views, v);
+        if (v == other_view) continue;
+        point_view(writer, view, base + (size_t)gltf_integer(view, "byteOffset", 0));
+    }
+    if (writer->other.size == 0) return;
+    json_t *view = json_array_get(views, other_view);
+    cutis_bytes_pad(&writer->file, 4, 0);
+    point_view(writer, view, writer->file.size);
+    gltf_set(writer, view, "byteLength", json_integer((json_int_t)writer->other.size));
+    cutis_bytes_append(&writer->file, writer->other.data, writer->other.size);
+}
+
+/// One buffer with all data, then those that have none. A name or extras of the only source buffer
+/// stay with it.
+static void write_buffers(gltf_writer *writer, json_t *empty, json_t *empty_views)
+{
+    json_t *buffers = json_array(), *buffer, *item;
+    size_t i;
+    // The first buffer of a GLB is its BIN chunk; one without data must not take its place.
+    if (writer->binary && writer->file.size == 0 && json_array_size(empty) > 0)
+        cutis_bytes_append(&writer->file, "\0\0\0", 4);
+    if (writer->file.size > 0) {
+        buffer = writer->before && writer->source.buffer_count == 1
+                     ? json_deep_copy(gltf_item(&writer->source, "buffers", 0))
+                     : json_object();
+        json_t *extensions = json_object_get(buffer, "extensions");
+        json_object_del(buffer, "uri");
+        json_object_del(extensions, "EXT_meshopt_compression");
+        if (extensions && json_object_size(extensions) == 0) json_object_del(buffer, "extensions");
+        gltf_set(writer, buffer, "byteLength", json_integer((json_int_t)writer->file.size));
+        gltf_append(writer, buffers, buffer);
+    }
+    size_t shift = json_array_size(buffers);
+    json_array_foreach(empty_views, i, item) gltf_set(
+        writer, item, "buffer", json_integer(gltf_index(item, "buffer") + (json_int_t)shift));
+    json_array_extend(buffers, empty);
+    if (json_array_size(buffers) > 0) {
+        gltf_set(writer, writer->root, "buffers", buffers);
+    } else {
+        json_object_del(writer->root, "buffers");
+        json_decref(buffers);
+    }
+}
+
+static bool any_compressed(const gltf_document *source)
+{
+    for (uint32_t v = 0; v < source->view_count; v++) {
+        if (source->views[v].compressed) return true;
+    }
+    return false;
+}
+
+void gltf_lay_out(gltf_writer *writer)
+{
+    bool known = knows_all_extensions(writer->root);
+    json_t *empty = json_array(), *empty_views = json_array();
+    int64_t *map = NULL;
+    size_t first = writer->source_views, other = (size_t)writer->other_view, map_size = 0;
+    if (writer->before && known) {
+        int64_t *accessors;
+        size_t accessor_count = json_array_size(json_object_get(writer->root, "accessors"));
+        accessors = prune(writer, "accessors", visit_accessors);
+        cutis_free_array(writer->context, accessors, accessor_count, sizeof *accessors);
+        map_size = json_array_size(json_object_get(writer->root, "bufferViews"));
+        map = writer->failed ? NULL : prune(writer, "bufferViews", visit_views);
+        // New views follow the source's and are all in use, so they move down together.
+        for (size_t v = 0; map && v < writer->source_views; v++) first -= map[v] < 0;
+        other -= writer->source_views - first;
+    }
+    if (writer->before && !writer->failed) {
+        gather_source(writer, map, !known, empty, empty_views);
+        if (any_compressed(&writer->source)) gltf_drop_extension(writer, "EXT_meshopt_compression");
+    }
+    if (!writer->failed) gather_new(writer, first, other);
+    if (!writer->failed) write_buffers(writer, empty, empty_views);
+    if (writer->file.failed) writer->failed = true;
+    cutis_free_array(writer->context, map, map_size, sizeof *map);
+    json_decref(empty);
+    json_decref(empty_views);
+}

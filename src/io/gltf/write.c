@@ -1,0 +1,280 @@
+/// From a model to a file: choose the base (the source's JSON, or a new document), write the parts
+/// over it, lay out the buffer, put the files in place atomically. The same model gives the same
+/// bytes.
+#include "io/gltf/writer.h"
+
+#include "base/os/os.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { GLB_MAGIC = 0x46546C67, CHUNK_JSON = 0x4E4F534A, CHUNK_BIN = 0x004E4942 };
+
+static const char *const COLLECTIONS[] = { "scenes", "nodes",      "meshes",    "materials",
+                                           "skins",  "animations", "accessors", "bufferViews" };
+enum { COLLECTION_COUNT = sizeof COLLECTIONS / sizeof *COLLECTIONS };
+
+/// The source is a base as long as its items still are the model's first ones: then what we do not
+/// model still belongs to them. New ones may follow; one that was removed or moved makes all
+/// references doubtful.
+static bool fits_source(const cutis_model_data *data, gltf_document *source)
+{
+    cutis_arena arena = { .context = source->context };
+    bool fits = data->node_count >= source->node_count && data->mesh_count >= source->mesh_count &&
+                data->skin_count >= source->skin_count && data->clip_count >= source->clip_count &&
+                data->material_count >= source->material_count;
+    for (uint32_t i = 0; i < source->node_count && fits; i++) {
+        cutis_node old;
+        const cutis_node *node = &data->nodes[i];
+        fits = gltf_read_node(source, &arena, source->node_of_model[i], &old) == CUTIS_OK &&
+               node->parent == old.parent && node->outside == old.outside &&
+               gltf_same_text(node->name, old.name);
+        cutis_arena_release(&arena);
+    }
+    return fits;
+}
+
+static void start_new(gltf_writer *writer)
+{
+    json_t *asset = json_object();
+    char generator[64];
+    snprintf(generator, sizeof generator, "Cutis %s", cutis_version());
+    writer->root = json_object();
+    gltf_set(writer, asset, "version", json_string("2.0"));
+    gltf_set(writer, asset, "generator", json_string(generator));
+    gltf_set(writer, writer->root, "asset", asset);
+    // In an order that reads well; what stays empty goes at the end.
+    for (size_t i = 0; i < COLLECTION_COUNT; i++) gltf_collection(writer, COLLECTIONS[i]);
+}
+
+static void start(gltf_writer *writer)
+{
+    cutis_source *source = writer->data->source;
+    uint32_t kept = 0;
+    if (source && source->destroy == gltf_document_destroy) {
+        // The copy has its own allowance, and nothing it points to is changed: models share their
+        // source across threads.
+        writer->source = *(gltf_document *)source;
+        writer->source.context = writer->context;
+        if (fits_source(writer->data, &writer->source)) {
+            writer->before = writer->source.root;
+            writer->root = json_deep_copy(writer->before);
+            writer->source_views = writer->source.view_count;
+            kept = writer->source.node_count;
+        }
+    }
+    if (!writer->before) start_new(writer);
+    if (!writer->root) writer->failed = true;
+    for (uint32_t i = 0; i < writer->data->node_count && writer->node_of_model; i++)
+        writer->node_of_model[i] = i < kept ? writer->source.node_of_model[i] : i;
+}
+
+/// glTF has no mesh without primitives and no animation without channels.
+static void drop_empty(gltf_writer *writer)
+{
+    json_t *meshes = json_object_get(writer->root, "meshes");
+    json_t *nodes = json_object_get(writer->root, "nodes"), *node;
+    json_t *animations = json_object_get(writer->root, "animations");
+    size_t n;
+    for (size_t m = json_array_size(meshes); m-- > 0;) {
+        if (json_array_size(json_object_get(json_array_get(meshes, m), "primitives"))) continue;
+        json_array_remove(meshes, m);
+        json_array_foreach(nodes, n, node)
+        {
+            int32_t mesh = gltf_index(node, "mesh");
+            if (mesh > (int32_t)m) gltf_set_index(writer, node, "mesh", mesh - 1);
+            if (mesh != (int32_t)m) continue;
+            json_object_del(node, "mesh");
+            json_object_del(node, "skin");
+            json_object_del(node, "weights");
+        }
+    }
+    for (size_t a = json_array_size(animations); a-- > 0;) {
+        if (json_array_size(json_object_get(json_array_get(animations, a), "channels")) == 0)
+            json_array_remove(animations, a);
+    }
+    for (size_t i = 0; i < COLLECTION_COUNT; i++) {
+        const json_t *items = json_object_get(writer->root, COLLECTIONS[i]);
+        if (items && json_array_size(items) == 0) json_object_del(writer->root, COLLECTIONS[i]);
+    }
+}
+
+static void write_parts(gltf_writer *writer)
+{
+    const cutis_model_data *data = writer->data;
+    for (uint32_t i = 0; i < data->material_count && !writer->failed; i++)
+        gltf_write_material(writer, i);
+    for (uint32_t i = 0; i < data->mesh_count && !writer->failed; i++) gltf_write_mesh(writer, i);
+    if (!writer->failed) gltf_write_nodes(writer);
+    for (uint32_t i = 0; i < data->skin_count && !writer->failed; i++) gltf_write_skin(writer, i);
+    for (uint32_t i = 0; i < data->clip_count && !writer->failed; i++) gltf_write_clip(writer, i);
+    if (!writer->failed) drop_empty(writer);
+    if (!writer->failed) gltf_lay_out(writer);
+}
+
+static void put_u32(uint8_t *bytes, uint64_t value)
+{
+    for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(value >> (8 * i));
+}
+
+static cutis_result write_glb(gltf_writer *writer, const char *path)
+{
+    cutis_bytes json = { .context = writer->context };
+    cutis_os_write *file = NULL;
+    uint8_t header[20], chunk[8];
+    cutis_json_write(&json, writer->root, true);
+    cutis_bytes_pad(&json, 4, ' ');
+    cutis_bytes_pad(&writer->file, 4, 0);
+    uint64_t bin = writer->file.size ? writer->file.size + 8 : 0, total = 20 + json.size + bin;
+    cutis_result result = CUTIS_OK;
+    if (json.failed || writer->file.failed) result = cutis_alloc_result(writer->context);
+    if (result == CUTIS_OK && total > UINT32_MAX)
+        result = cutis_fail(writer->context, CUTIS_UNSUPPORTED,
+                            "%s: %llu bytes, a GLB holds at most 4294967295; write .gltf", path,
+                            (unsigned long long)total);
+    put_u32(header, GLB_MAGIC);
+    put_u32(header + 4, 2);
+    put_u32(header + 8, total);
+    put_u32(header + 12, json.size);
+    put_u32(header + 16, CHUNK_JSON);
+    put_u32(chunk, writer->file.size);
+    put_u32(chunk + 4, CHUNK_BIN);
+    if (result == CUTIS_OK) result = cutis_os_write_begin(writer->context, path, &file);
+    if (result == CUTIS_OK) result = cutis_os_write_append(file, header, sizeof header);
+    if (result == CUTIS_OK) result = cutis_os_write_append(file, json.data, json.size);
+    if (result == CUTIS_OK && bin) result = cutis_os_write_append(file, chunk, sizeof chunk);
+    if (result == CUTIS_OK && bin)
+        result = cutis_os_write_append(file, writer->file.data, writer->file.size);
+    if (result == CUTIS_OK) {
+        result = cutis_os_write_commit(file);
+    } else {
+        cutis_os_write_abort(file);
+    }
+    cutis_bytes_release(&json);
+    return result;
+}
+
+/// The buffer's name beside `path`: the same with ".bin" at its end.
+static char *bin_path(const char *path, cutis_arena *arena)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    int length = dot && (!slash || dot > slash + 1) ? (int)(dot - path) : (int)strlen(path);
+    return cutis_arena_format(arena, "%.*s.bin", length, path);
+}
+
+/// A file name as a URI: everything but the unreserved characters in percent.
+static char *to_uri(const char *name, cutis_arena *arena)
+{
+    static const char PLAIN[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    size_t length = strlen(name), at = 0;
+    char *uri = cutis_arena_alloc(arena, 3 * length + 1, 1);
+    for (size_t i = 0; uri && i < length; i++) {
+        if (strchr(PLAIN, name[i])) {
+            uri[at++] = name[i];
+        } else {
+            at += (size_t)snprintf(uri + at, 4, "%%%02X", (unsigned char)name[i]);
+        }
+    }
+    if (uri) uri[at] = 0;
+    return uri;
+}
+
+/// The buffer first: a reader that finds the new document finds its data too.
+static cutis_result write_gltf(gltf_writer *writer, const char *path)
+{
+    cutis_context *context = writer->context;
+    cutis_arena arena = { .context = context };
+    cutis_bytes json = { .context = context };
+    cutis_os_write *bin = NULL, *file = NULL;
+    cutis_result result = CUTIS_OK;
+    if (writer->file.size > 0) {
+        char *beside = bin_path(path, &arena), *uri = NULL;
+        const char *slash = beside ? strrchr(beside, '/') : NULL;
+        if (beside) uri = to_uri(slash ? slash + 1 : beside, &arena);
+        if (!uri) {
+            result = cutis_alloc_result(context);
+            goto done;
+        }
+        gltf_set(writer, json_array_get(json_object_get(writer->root, "buffers"), 0), "uri",
+                 json_string(uri));
+        result = cutis_os_write_begin(context, beside, &bin);
+        if (result == CUTIS_OK)
+            result = cutis_os_write_append(bin, writer->file.data, writer->file.size);
+    }
+    cutis_json_write(&json, writer->root, false);
+    cutis_bytes_append(&json, "\n", 1);
+    if (json.failed && result == CUTIS_OK) result = cutis_alloc_result(context);
+    if (result == CUTIS_OK) result = cutis_os_write_begin(context, path, &file);
+    if (result == CUTIS_OK) result = cutis_os_write_append(file, json.data, json.size);
+    if (result == CUTIS_OK && bin) {
+        result = cutis_os_write_commit(bin);
+        bin = NULL;
+    }
+    if (result == CUTIS_OK) {
+        result = cutis_os_write_commit(file);
+        file = NULL;
+    }
+
+done:
+    cutis_os_write_abort(file);
+    cutis_os_write_abort(bin);
+    cutis_bytes_release(&json);
+    cutis_arena_release(&arena);
+    return result;
+}
+
+static bool wants_glb(const char *path, const cutis_write_options *options)
+{
+    size_t length = strlen(path);
+    if (options->format == CUTIS_FORMAT_GLB) return true;
+    if (options->format == CUTIS_FORMAT_GLTF) return false;
+    return !(length >= 5 &&
+             (strcmp(path + length - 5, ".gltf") == 0 || strcmp(path + length - 5, ".GLTF") == 0));
+}
+
+static cutis_result check_model(cutis_context *context, const char *path,
+                                const cutis_model_data *data)
+{
+    for (uint32_t s = 0; s < data->skin_count; s++) {
+        if (data->skins[s].joint_count > 65536)
+            return cutis_fail(context, CUTIS_UNSUPPORTED,
+                              "%s: skin %u has %u joints, glTF counts them in 16 bits", path, s,
+                              data->skins[s].joint_count);
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_gltf_write(const cutis_model *model, const char *path,
+                              const cutis_write_options *options)
+{
+    cutis_context *context = cutis_model_context(model);
+    gltf_writer writer = { .context = context,
+                           .data = cutis_model_get(model),
+                           .other_view = CUTIS_NONE,
+                           .bytes.context = context,
+                           .other.context = context,
+                           .file.context = context };
+    uint32_t node_count = writer.data->node_count;
+    cutis_result result = check_model(context, path, writer.data);
+    if (result != CUTIS_OK) return result;
+    if (options) writer.options = *options;
+    writer.binary = wants_glb(path, &writer.options);
+    writer.node_of_model = cutis_alloc_array(context, node_count, sizeof *writer.node_of_model);
+    if (!writer.node_of_model) return cutis_alloc_result(context);
+    start(&writer);
+    if (!writer.failed) write_parts(&writer);
+    if (writer.failed) {
+        result = cutis_fail(context, CUTIS_OUT_OF_MEMORY, "%s: no memory to write it", path);
+    } else {
+        result =
+            wants_glb(path, &writer.options) ? write_glb(&writer, path) : write_gltf(&writer, path);
+    }
+    json_decref(writer.root);
+    cutis_bytes_release(&writer.bytes);
+    cutis_bytes_release(&writer.other);
+    cutis_bytes_release(&writer.file);
+    cutis_free_array(context, writer.written, writer.written_capacity, sizeof *writer.written);
+    cutis_free_array(context, writer.node_of_model, node_count, sizeof *writer.node_of_model);
+    return result;
+}
