@@ -1,0 +1,147 @@
+/// Exact vertex counts. A vertex off the mirror plane counts twice, one on it once; so an odd difference is
+/// mended by one operation on x = 0, and even ones by splits or collapses of free edges.
+#include "synth/count.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUND_MAX = 40 };
+
+typedef struct candidate {
+    double ratio;
+    int32_t half;
+} candidate;
+
+static int longest_first(const void *left, const void *right)
+{
+    const candidate *a = left, *b = right;
+    if (a->ratio != b->ratio) return a->ratio > b->ratio ? -1 : 1;
+    return (a->half > b->half) - (a->half < b->half);
+}
+
+static int shortest_first(const void *left, const void *right)
+{
+    const candidate *a = left, *b = right;
+    if (a->ratio != b->ratio) return a->ratio < b->ratio ? -1 : 1;
+    return (a->half > b->half) - (a->half < b->half);
+}
+
+/// Edges on the border, or else those that may be split (no constraint) or collapsed (both ends free).
+static size_t gather(const remesher *r, bool border, bool split, candidate *list)
+{
+    const mesh *m = r->m;
+    size_t count = 0;
+    for (int32_t h = 0; h < m->half_count; h++) {
+        if (m->halves[h].vertex < 0 || m->halves[h].twin > h) continue;
+        if ((m->halves[h].twin < 0) != border || m->halves[h].loop) continue;
+        const mesh_vertex *a = &m->vertices[half_start(m, h)], *b = &m->vertices[half_end(m, h)];
+        if (!border && !split && (a->curve != SYNTH_FREE || b->curve != SYNTH_FREE)) continue;
+        if (border && !split && (a->curve == SYNTH_CORNER || b->curve == SYNTH_CORNER)) continue;
+        list[count++] = (candidate){ cutis_synth_edge_ratio(r, h), h };
+    }
+    qsort(list, count, sizeof *list, split ? longest_first : shortest_first);
+    return count;
+}
+
+/// Marks the neighbourhood of both ends; false, and nothing marked, if a part of it was marked before.
+static bool claim(const mesh *m, int32_t edge, uint8_t *taken)
+{
+    int32_t ends[2] = { half_start(m, edge), half_end(m, edge) };
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < 2; i++) {
+            int32_t h = m->vertices[ends[i]].half, start = h;
+            if (pass == 0 && taken[ends[i]]) return false;
+            taken[ends[i]] |= (uint8_t)pass;
+            do {
+                int32_t p = previous_half(h), around[2] = { half_end(m, h), half_start(m, p) };
+                for (int k = 0; k < 2; k++) {
+                    if (pass == 0 && taken[around[k]]) return false;
+                    taken[around[k]] |= (uint8_t)pass;
+                }
+                h = m->halves[p].twin;
+            } while (h >= 0 && h != start);
+        }
+    }
+    return true;
+}
+
+static cutis_result operate(remesher *r, bool border, bool split, int32_t wanted, candidate *list,
+                            uint8_t *taken)
+{
+    mesh *m = r->m;
+    size_t count = gather(r, border, split, list);
+    memset(taken, 0, (size_t)m->vertex_count);
+    int32_t done = 0, known = m->vertex_count;
+    cutis_result result = cutis_synth_mesh_reserve(m, (size_t)wanted + 1, 6 * (size_t)wanted + 6);
+    for (size_t i = 0; i < count && done < wanted && result == CUTIS_OK; i++) {
+        int32_t h = list[i].half;
+        if (m->halves[h].vertex < 0 || half_start(m, h) >= known || half_end(m, h) >= known) continue;
+        if (!claim(m, h, taken)) continue;
+        if (split) cutis_synth_split_middle(m, h);
+        else if (!cutis_synth_try_collapse(r, h)) continue;
+        done++;
+    }
+    // No edge on x = 0 could be collapsed: one more vertex there makes the difference even as well.
+    if (border && done == 0 && count > 0 && result == CUTIS_OK)
+        cutis_synth_split_middle(m, list[count - 1].half);
+    return result;
+}
+
+static cutis_result one_round(remesher *r, int32_t missing)
+{
+    mesh *m = r->m;
+    size_t halves = (size_t)m->half_count, vertices = (size_t)m->vertex_count;
+    candidate *list = cutis_alloc_array(m->context, halves, sizeof *list);
+    uint8_t *taken = cutis_alloc_array(m->context, vertices + 1, 1);
+    cutis_result result = list && taken ? CUTIS_OK : cutis_alloc_result(m->context);
+    bool split = missing > 0, odd = m->shape->folded && missing % 2 != 0;
+    if (result == CUTIS_OK) {
+        int32_t wanted = missing < 0 ? -missing : missing;
+        if (m->shape->folded) wanted /= 2;
+        int32_t most = m->vertices_live / 50 + 1;
+        if (wanted > most) wanted = most;
+        result = operate(r, odd, split, odd ? 1 : wanted, list, taken);
+    }
+    if (list) cutis_free_array(m->context, list, halves, sizeof *list);
+    if (taken) cutis_free_array(m->context, taken, vertices + 1, 1);
+    return result;
+}
+
+static void settle(remesher *r, int smooths)
+{
+    cutis_synth_flip_valence(r);
+    cutis_synth_flip_delaunay(r);
+    for (int i = 0; i < smooths; i++) cutis_synth_smooth(r);
+    cutis_synth_flip_delaunay(r);
+}
+
+cutis_result cutis_synth_exact_count(remesher *r, uint32_t vertices)
+{
+    mesh *m = r->m;
+    // The count comes first: what a last collapse stretches, the smoothing after it evens out.
+    r->edge_max = 2;
+    for (int round = 0;; round++) {
+        int32_t missing = (int32_t)vertices - cutis_synth_mesh_total(m);
+        if (missing == 0) break;
+        if (round == ROUND_MAX)
+            return cutis_fail(m->context, CUTIS_INTERNAL, "%d vertices too few after %d rounds",
+                              (int)missing, (int)ROUND_MAX);
+        cutis_result result = cutis_progress(m->context, "count", round / (double)ROUND_MAX);
+        if (result == CUTIS_OK) result = one_round(r, missing);
+        if (result == CUTIS_OK) result = cutis_synth_mesh_compact(m);
+        if (result != CUTIS_OK) return result;
+        settle(r, 3);
+    }
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) cutis_synth_smooth(r);
+        cutis_synth_flip_valence(r);
+        cutis_synth_flip_delaunay(r);
+    }
+    cutis_synth_smooth(r);
+    cutis_synth_smooth(r);
+    cutis_synth_flip_delaunay(r);
+    return CUTIS_OK;
+}

@@ -1,0 +1,256 @@
+/// Marching tetrahedra on a grid of cubes, six around each cube's diagonal: always manifold, whatever the values.
+/// Blocks of 4^3 nodes far from the surface are filled by one evaluation. Vertices are shared through the
+/// edge's lower node and direction (7 a node), kept for two layers of x at a time.
+#include "synth/extract.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "synth/snap.h"
+
+#include <string.h>
+
+enum { BLOCK = 4 };
+/// A block whose centre is this many block edges away cannot hold the surface: its nodes are within 0.65.
+static const double BLOCK_SKIP = 1.9;
+/// mm; no value is zero, so every node is inside or outside.
+static const float VALUE_MIN = 1e-4f;
+
+typedef struct grid {
+    cutis_context *context;
+    int nodes[3], blocks[3];
+    vec3 origin;
+    double cell;
+    float *values;    ///< per node, x-major
+    size_t value_count;
+    uint8_t *active;  ///< per block: evaluated node by node
+    size_t block_count;
+    int32_t *shared[2]; ///< per node of a layer and direction 1..7: vertex + 1
+    size_t layer_count;
+} grid;
+
+static size_t node_index(const grid *g, int x, int y, int z)
+{
+    return ((size_t)x * (size_t)g->nodes[1] + (size_t)y) * (size_t)g->nodes[2] + (size_t)z;
+}
+
+static size_t block_index(const grid *g, int x, int y, int z)
+{
+    return ((size_t)x * (size_t)g->blocks[1] + (size_t)y) * (size_t)g->blocks[2] + (size_t)z;
+}
+
+static vec3 node_position(const grid *g, double x, double y, double z)
+{
+    return v3_mad(g->origin, g->cell, v3(x, y, z));
+}
+
+static cutis_result grid_create(grid *g, cutis_context *context, const synth_table *table)
+{
+    *g = (grid){ .context = context, .cell = table->cell };
+    g->origin = v3(table->box_min[0], table->box_min[1], table->box_min[2]);
+    g->value_count = g->block_count = 1;
+    for (int i = 0; i < 3; i++) {
+        int cells = (int)((table->box_max[i] - table->box_min[i]) / table->cell) + 2;
+        g->blocks[i] = cells / BLOCK + 1;
+        g->nodes[i] = g->blocks[i] * BLOCK;
+        g->value_count *= (size_t)g->nodes[i];
+        g->block_count *= (size_t)g->blocks[i];
+    }
+    g->layer_count = (size_t)g->nodes[1] * (size_t)g->nodes[2] * 8;
+    g->values = cutis_alloc_array(context, g->value_count, sizeof *g->values);
+    g->active = cutis_alloc_zero(context, g->block_count, 1);
+    for (int i = 0; i < 2; i++)
+        g->shared[i] = cutis_alloc_zero(context, g->layer_count, sizeof *g->shared[i]);
+    if (!g->values || !g->active || !g->shared[0] || !g->shared[1])
+        return cutis_alloc_result(context);
+    return CUTIS_OK;
+}
+
+static void grid_release(grid *g)
+{
+    if (g->values) cutis_free_array(g->context, g->values, g->value_count, sizeof *g->values);
+    if (g->active) cutis_free_array(g->context, g->active, g->block_count, 1);
+    for (int i = 0; i < 2; i++)
+        if (g->shared[i])
+            cutis_free_array(g->context, g->shared[i], g->layer_count, sizeof *g->shared[i]);
+}
+
+static void fill_block(grid *g, const shape *s, int bx, int by, int bz)
+{
+    double half = (BLOCK - 1) * 0.5;
+    vec3 centre = node_position(g, bx * BLOCK + half, by * BLOCK + half, bz * BLOCK + half);
+    double d = cutis_synth_shape_distance(s, centre);
+    bool far = (d < 0 ? -d : d) > BLOCK_SKIP * BLOCK * g->cell;
+    g->active[block_index(g, bx, by, bz)] = !far;
+    for (int i = 0; i < BLOCK * BLOCK * BLOCK; i++) {
+        int x = bx * BLOCK + i / (BLOCK * BLOCK), y = by * BLOCK + i / BLOCK % BLOCK;
+        int z = bz * BLOCK + i % BLOCK;
+        float value = (float)d;
+        if (!far) value = (float)cutis_synth_shape_distance(s, node_position(g, x, y, z));
+        if (value < VALUE_MIN && value > -VALUE_MIN) value = VALUE_MIN;
+        g->values[node_index(g, x, y, z)] = value;
+    }
+}
+
+static cutis_result fill_grid(grid *g, const shape *s)
+{
+    for (int x = 0; x < g->blocks[0]; x++) {
+        cutis_result result =
+            cutis_progress(g->context, "shape", (double)x / (double)g->blocks[0]);
+        if (result != CUTIS_OK) return result;
+        for (int y = 0; y < g->blocks[1]; y++)
+            for (int z = 0; z < g->blocks[2]; z++) fill_block(g, s, x, y, z);
+    }
+    return CUTIS_OK;
+}
+
+/// One cube being cut: where it is, its corner values (corner bit 0 = x, 1 = y, 2 = z).
+typedef struct cube {
+    int x, y, z;
+    float value[8];
+} cube;
+
+/// The vertex on the edge between two corners, one of which contains the other's bits.
+static int32_t edge_vertex(mesh *m, grid *g, const cube *c, int a, int b)
+{
+    int low = a & b, direction = a ^ b;
+    int lx = c->x + (low & 1), ly = c->y + (low >> 1 & 1), lz = c->z + (low >> 2 & 1);
+    size_t node = (size_t)ly * (size_t)g->nodes[2] + (size_t)lz;
+    int32_t *slot = &g->shared[lx & 1][node * 8 + (size_t)direction];
+    if (*slot) return *slot - 1;
+    if (a != low) b = a; // from the lower node, so that all cubes compute the same position
+    double va = c->value[low], vb = c->value[b], t = va / (va - vb);
+    t = t < 0.05 ? 0.05 : t > 0.95 ? 0.95 : t;
+    double dx = direction & 1 ? t : 0, dy = direction & 2 ? t : 0, dz = direction & 4 ? t : 0;
+    mesh_vertex vertex = { .position = node_position(g, lx + dx, ly + dy, lz + dz) };
+    if (m->shape->folded && lx == 0 && !(direction & 1)) vertex.curve = SYNTH_PLANE;
+    m->vertices[m->vertex_count] = vertex;
+    *slot = ++m->vertex_count;
+    return *slot - 1;
+}
+
+static void emit(mesh *m, int32_t a, int32_t b, int32_t c, bool reverse)
+{
+    mesh_half *h = m->halves + m->half_count;
+    h[0] = (mesh_half){ a, -1, 0 };
+    h[1] = (mesh_half){ reverse ? c : b, -1, 0 };
+    h[2] = (mesh_half){ reverse ? b : c, -1, 0 };
+    m->half_count += 3;
+}
+
+/// Sign of the permutation that brings the tetrahedron's corners into the order p.
+static bool odd_order(const int p[4])
+{
+    int swaps = 0;
+    for (int i = 0; i < 4; i++)
+        for (int j = i + 1; j < 4; j++) swaps += p[i] > p[j];
+    return swaps & 1;
+}
+
+/// Triangles face outside, to positive values.
+static void cut_tetrahedron(mesh *m, grid *g, const cube *c, const int corner[4])
+{
+    int inside[4], outside[4], in = 0, out = 0;
+    for (int i = 0; i < 4; i++) {
+        if (c->value[corner[i]] < 0) inside[in++] = i;
+        else outside[out++] = i;
+    }
+    if (in == 0 || out == 0) return;
+    if (in == 2) {
+        int p[4] = { inside[0], inside[1], outside[0], outside[1] };
+        int32_t ik = edge_vertex(m, g, c, corner[p[0]], corner[p[2]]);
+        int32_t il = edge_vertex(m, g, c, corner[p[0]], corner[p[3]]);
+        int32_t jl = edge_vertex(m, g, c, corner[p[1]], corner[p[3]]);
+        int32_t jk = edge_vertex(m, g, c, corner[p[1]], corner[p[2]]);
+        bool reverse = odd_order(p);
+        emit(m, ik, il, jl, reverse);
+        emit(m, ik, jl, jk, reverse);
+        return;
+    }
+    const int *one = in == 1 ? inside : outside, *many = in == 1 ? outside : inside;
+    int p[4] = { one[0], many[0], many[1], many[2] };
+    int32_t v[3];
+    for (int i = 0; i < 3; i++) v[i] = edge_vertex(m, g, c, corner[p[0]], corner[p[i + 1]]);
+    emit(m, v[0], v[1], v[2], odd_order(p) != (in == 3));
+}
+
+static cutis_result cut_cube(mesh *m, grid *g, int x, int y, int z)
+{
+    // Around the diagonal 0-7, all of positive orientation: det(x, x + y, x + y + z) and so on.
+    static const int tetrahedra[6][4] = { { 0, 1, 3, 7 }, { 0, 3, 2, 7 }, { 0, 2, 6, 7 },
+                                          { 0, 6, 4, 7 }, { 0, 4, 5, 7 }, { 0, 5, 1, 7 } };
+    cube c = { x, y, z, { 0 } };
+    int inside = 0;
+    for (int i = 0; i < 8; i++) {
+        c.value[i] = g->values[node_index(g, x + (i & 1), y + (i >> 1 & 1), z + (i >> 2 & 1))];
+        inside += c.value[i] < 0;
+    }
+    if (inside == 0 || inside == 8) return CUTIS_OK;
+    cutis_result result = cutis_synth_mesh_reserve(m, 19, 36);
+    if (result != CUTIS_OK) return result;
+    for (int i = 0; i < 6; i++) cut_tetrahedron(m, g, &c, tetrahedra[i]);
+    return CUTIS_OK;
+}
+
+/// May a cube with its lowest node in this block be crossed? It reaches into the next blocks.
+static bool near_surface(const grid *g, int bx, int by, int bz)
+{
+    for (int i = 0; i < 8; i++) {
+        int x = bx + (i & 1), y = by + (i >> 1 & 1), z = bz + (i >> 2 & 1);
+        if (x < g->blocks[0] && y < g->blocks[1] && z < g->blocks[2] &&
+            g->active[block_index(g, x, y, z)])
+            return true;
+    }
+    return false;
+}
+
+static cutis_result cut_layer(mesh *m, grid *g, int x)
+{
+    for (int by = 0; by < g->blocks[1]; by++) {
+        for (int bz = 0; bz < g->blocks[2]; bz++) {
+            if (!near_surface(g, x / BLOCK, by, bz)) continue;
+            for (int i = 0; i < BLOCK * BLOCK; i++) {
+                int y = by * BLOCK + i / BLOCK, z = bz * BLOCK + i % BLOCK;
+                if (y + 1 >= g->nodes[1] || z + 1 >= g->nodes[2]) continue;
+                cutis_result result = cut_cube(m, g, x, y, z);
+                if (result != CUTIS_OK) return result;
+            }
+        }
+    }
+    // Layer x is done; its slots become those of layer x + 2.
+    memset(g->shared[x & 1], 0, g->layer_count * sizeof *g->shared[0]);
+    return CUTIS_OK;
+}
+
+static cutis_result cut_grid(mesh *m, grid *g)
+{
+    for (int x = 0; x + 1 < g->nodes[0]; x++) {
+        cutis_result result = cut_layer(m, g, x);
+        if (result != CUTIS_OK) return result;
+    }
+    return CUTIS_OK;
+}
+
+/// Euler characteristic: vertices - edges + faces.
+static int32_t euler(const mesh *m)
+{
+    int32_t border = 0;
+    for (int32_t h = 0; h < m->half_count; h++) border += m->halves[h].twin < 0;
+    return m->vertex_count - (m->half_count + border) / 2 + m->half_count / 3;
+}
+
+cutis_result cutis_synth_extract(mesh *m, const synth_table *table)
+{
+    grid g;
+    cutis_result result = grid_create(&g, m->context, table);
+    if (result == CUTIS_OK) result = fill_grid(&g, m->shape);
+    if (result == CUTIS_OK) result = cut_grid(m, &g);
+    grid_release(&g);
+    if (result == CUTIS_OK) result = cutis_synth_mesh_connect(m);
+    if (result != CUTIS_OK) return result;
+    int32_t wanted = table->mirrored ? 1 : 2;
+    if (euler(m) != wanted)
+        return cutis_fail(m->context, CUTIS_INTERNAL, "%s: the table's surface has Euler characteristic %d, not %d",
+                          table->name, (int)euler(m), (int)wanted);
+    for (int32_t v = 0; v < m->vertex_count; v++) cutis_synth_snap_vertex(m, v, 3);
+    return CUTIS_OK;
+}

@@ -1,0 +1,32 @@
+/// Remeshing passes: edges of the wanted length, valences near six, Delaunay, vertices spread evenly.
+#ifndef CUTIS_SYNTH_REMESH_H
+#define CUTIS_SYNTH_REMESH_H
+
+#include "synth/mesh.h"
+
+/// Edge length wanted = scale * size at the edge, mm.
+typedef struct remesher {
+    mesh *m;
+    double scale;
+    double edge_max; ///< no collapse may leave an edge longer than this many lengths wanted
+} remesher;
+
+/// Length of an edge in units of the length wanted there.
+double cutis_synth_edge_ratio(const remesher *r, int32_t h);
+/// Would collapsing h to `position` leave all triangles around it sound?
+bool cutis_synth_collapse_is_sound(const remesher *r, int32_t h, vec3 position);
+/// Collapse the edge of h if topology, constraints and geometry allow it.
+bool cutis_synth_try_collapse(remesher *r, int32_t h);
+/// Split the edge of h at its snapped middle; returns the new vertex. Needs room as cutis_synth_mesh_split.
+int32_t cutis_synth_split_middle(mesh *m, int32_t h);
+
+cutis_result cutis_synth_split_long(remesher *r);
+void cutis_synth_collapse_short(remesher *r);
+void cutis_synth_flip_valence(remesher *r);
+void cutis_synth_flip_delaunay(remesher *r);
+void cutis_synth_smooth(remesher *r);
+
+/// Coarsen and remesh until the whole body has about `vertices` vertices; scale is the one that gave them.
+cutis_result cutis_synth_remesh(remesher *r, uint32_t vertices);
+
+#endif

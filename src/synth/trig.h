@@ -1,0 +1,25 @@
+/// Sine and cosine of degrees and rotations made of them, the same bits on every machine.
+#ifndef CUTIS_SYNTH_TRIG_H
+#define CUTIS_SYNTH_TRIG_H
+
+#include "synth/vec.h"
+
+#define SYNTH_PI 3.14159265358979323846
+
+/// Within 2 ULP for |degrees| <= 1e6; exact at multiples of 90.
+void cutis_synth_sincos(double degrees, double *sine, double *cosine);
+/// Angle of (x, y) in degrees, -180..180, within 1e-9.
+double cutis_synth_atan2(double y, double x);
+
+/// A rotation in double; x y z w.
+typedef struct synth_quat {
+    double x, y, z, w;
+} synth_quat;
+
+/// R(v) of the specification: the rotation about v by |v| degrees.
+synth_quat cutis_synth_rotation(vec3 degrees);
+/// b first, then a.
+synth_quat cutis_synth_quat_multiply(synth_quat a, synth_quat b);
+vec3 cutis_synth_quat_rotate(synth_quat q, vec3 v);
+
+#endif
