@@ -21,6 +21,7 @@
 typedef struct {
     float *keys;       // [key][stride]
     uint32_t nodes[4]; // of the lanes; for morph weights: first entry of the pose, count
+    bool loose;        // linear rotations: a key is not of unit length, the result must be made so
 } batch;
 
 typedef struct {
@@ -171,6 +172,15 @@ INLINE void normalise4(const float *key, lanes *q)
         q[k] = lanes_select(fine, q[k] * scale, lanes_load(key + 4 * (4 + k)));
 }
 
+// Between keys of other than unit length, slerp gives one of other than unit length.
+INLINE void tighten4(lanes *q)
+{
+    lanes square = ((q[0] * q[0] + q[1] * q[1]) + q[2] * q[2]) + q[3] * q[3];
+    lanes scale = lanes_all(1) / lanes_sqrt(square);
+    LANES_UNROLL
+    for (int k = 0; k < 4; k++) q[k] = q[k] * scale;
+}
+
 INLINE void sample_rotations(const run *r, moment at, cutis_interpolation interpolation,
                              cutis_transform *transforms)
 {
@@ -184,6 +194,7 @@ INLINE void sample_rotations(const run *r, moment at, cutis_interpolation interp
         else
             interpolate(key, next, at, interpolation, 4, q);
         if (interpolation == CUTIS_INTERPOLATION_CUBIC) normalise4(key, q);
+        if (b->loose) tighten4(q);
         store_lanes(b, TRANSFORM_ROTATION, q[0], q[1], q[2], q[3], transforms);
     }
 }
@@ -280,15 +291,25 @@ static double sine_ratio_exact(double z)
     return sum;
 }
 
-static void pack_rotation(const cutis_channel *channel, float *keys, uint32_t stride, uint32_t lane)
+// glTF slerps the keys as they are. Files round them ("0.707"), and interpolating the unit
+// rotations in their place differs by more than 1e-5 of a model. Keys within float rounding of unit
+// length are better made exactly so, and keys far from it are no rotations at all until they are.
+static const double LOOSE_MIN = 1e-5, LOOSE_MAX = 0.02; // of the squared length, away from 1
+
+// @return whether a key of a linear channel is not of unit length
+static bool pack_rotation(const cutis_channel *channel, float *keys, uint32_t stride, uint32_t lane)
 {
+    const bool linear = channel->interpolation == CUTIS_INTERPOLATION_LINEAR;
+    bool loose = false, loose_before = false;
     double before[4] = { 0 }, q[4];
     for (uint32_t k = 0; k < channel->key_count; k++, memcpy(before, q, sizeof q)) {
         const float *value = channel->values + 4 * (size_t)k;
         float *key = keys + (size_t)k * stride + lane;
         double square = 0, dot = 0, apart = 0;
         for (int c = 0; c < 4; c++) square += (double)value[c] * value[c];
-        double scale = 1 / sqrt(square);
+        double off = fabs(square - 1);
+        bool loose_now = linear && off > LOOSE_MIN && off < LOOSE_MAX;
+        double scale = loose_now ? 1 : 1 / sqrt(square);
         for (int c = 0; c < 4; c++) q[c] = value[c] * scale;
         for (int c = 0; c < 4; c++) dot += q[c] * before[c];
         LANES_UNROLL
@@ -297,15 +318,19 @@ static void pack_rotation(const cutis_channel *channel, float *keys, uint32_t st
             key[4 * c] = (float)q[c];
             apart += (q[c] - before[c]) * (q[c] - before[c]);
         }
-        if (channel->interpolation != CUTIS_INTERPOLATION_LINEAR) continue;
+        if (!linear) continue;
         if (k > 0) {
-            double z = angle_squared(fmin(0.5 * apart, 1));
+            double y = loose_now || loose_before ? fmax(1 - fabs(dot), 0) : 0.5 * apart;
+            double z = angle_squared(fmin(y, 1));
             key[16 - (ptrdiff_t)stride] = (float)z;
             key[20 - (ptrdiff_t)stride] = (float)(1 / sine_ratio_exact((float)z));
         }
         key[16] = 0;
         key[20] = 1;
+        loose |= loose_now;
+        loose_before = loose_now;
     }
+    return loose;
 }
 
 // Lane `lane` of a batch from a channel, width floats per key (three times that if cubic).
@@ -392,18 +417,20 @@ static bool fill_run(cutis_arena *arena, run *r, const entry *entries, uint32_t 
             size = SIZE_MAX; // refused by the arena
         if (weights) {
             *b = (batch){ cutis_arena_copy(arena, entries[i].channel->values, size, sizeof(float)),
-                          { entries[i].target_first, entries[i].target_count, 0, 0 } };
+                          { entries[i].target_first, entries[i].target_count, 0, 0 },
+                          false };
             if (!b->keys) return false;
             continue;
         }
         b->keys = cutis_arena_alloc(arena, size, sizeof(float));
         if (!b->keys) return false;
+        b->loose = false;
         for (uint32_t l = 0; l < 4; l++) {
             const cutis_channel *channel =
                 entries[i * 4 + l < count ? i * 4 + l : count - 1].channel;
             b->nodes[l] = channel->node;
             if (rotation && !cubic)
-                pack_rotation(channel, b->keys, r->stride, l);
+                b->loose |= pack_rotation(channel, b->keys, r->stride, l);
             else
                 pack_plain(channel, width, b->keys, r->stride, l);
         }

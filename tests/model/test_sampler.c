@@ -132,10 +132,15 @@ static void reference(const cutis_channel *c, double t, double *out)
     for (uint32_t i = 0; i < width; i++) p[i] = a[i], np += p[i] * p[i];
     for (uint32_t i = 0; i < width && !held; i++)
         q[i] = a[(cubic ? 3 * width : width) + i], nq += q[i] * q[i];
+    // Keys that a file rounded are slerped as they are; those far from unit length are made unit
+    // first.
+    bool rounded = c->interpolation == CUTIS_INTERPOLATION_LINEAR;
+    double length_p = rounded && fabs(np - 1) > 1e-5 && fabs(np - 1) < 0.02 ? 1 : sqrt(np);
+    double length_q = rounded && fabs(nq - 1) > 1e-5 && fabs(nq - 1) < 0.02 ? 1 : sqrt(nq);
     if (c->path == CUTIS_PATH_ROTATION && !cubic)
         for (uint32_t i = 0; i < width; i++) {
-            p[i] /= sqrt(np);
-            if (!held) q[i] /= sqrt(nq), dot += p[i] * q[i];
+            p[i] /= length_p;
+            if (!held) q[i] /= length_q, dot += p[i] * q[i];
         }
     double angle = acos(fmin(fabs(dot), 1)), sign = dot < 0 ? -1 : 1;
     for (uint32_t i = 0; i < width; i++) {
