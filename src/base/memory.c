@@ -149,7 +149,8 @@ void *cutis_arena_alloc(cutis_arena *arena, size_t count, size_t item)
             chunk->next = arena->chunks->next;
             arena->chunks->next = chunk;
         }
-    } else if (!chunk || size > chunk->size - align_up(chunk->used, 16)) {
+    } else if (!chunk || align_up(chunk->used, 16) > chunk->size || // a large chunk may end anywhere
+               size > chunk->size - align_up(chunk->used, 16)) {
         chunk = add_chunk(arena, CHUNK_SIZE);
         if (!chunk) return NULL;
     }
