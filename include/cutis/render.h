@@ -4,6 +4,7 @@
 #ifndef CUTIS_RENDER_H
 #define CUTIS_RENDER_H
 
+#include <cutis/deform.h>
 #include <cutis/measure.h>
 #include <cutis/model.h>
 
@@ -120,6 +121,28 @@ CUTIS_API const char *cutis_renderer_name(const cutis_renderer *renderer);
 /// Draw a scene. A renderer belongs to the thread that made it.
 CUTIS_API cutis_result cutis_renderer_draw(cutis_renderer *renderer, const cutis_scene *scene,
                                            uint32_t width, uint32_t height, cutis_image *out);
+
+// Live drawing -------------------------------------------------------------------------------------
+
+/// A body drawn every frame from vertices that a device writes: 24-byte records, position then normal. On CUDA the
+/// device writes straight into the renderer's buffer (nothing leaves the GPU); on the CPU into mapped memory; on OpenCL
+/// the records are copied.
+typedef struct cutis_live cutis_live;
+
+/// @param device the binding's device; must outlive the live body
+/// @param indices 3 * triangle_count, all < vertex_count; copied
+/// @return CUTIS_UNSUPPORTED if the device and the renderer cannot share (the error says what to use)
+CUTIS_API cutis_result cutis_live_create(cutis_renderer *renderer, cutis_device *device, uint32_t vertex_count,
+                                         uint64_t triangle_count, const uint32_t *indices,
+                                         uint32_t width, uint32_t height, cutis_live **out);
+CUTIS_API void cutis_live_destroy(cutis_live *live); ///< NULL is fine
+/// Deform one pose into the body's records. The binding needs normals.
+CUTIS_API cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding, const cutis_poses *poses);
+/// Draw what was deformed last, seen by `camera` (whose frame must be given); waits until it is drawn when `finish`.
+CUTIS_API cutis_result cutis_live_draw(cutis_live *live, const cutis_camera *camera, bool finish);
+CUTIS_API cutis_result cutis_live_read(cutis_live *live, cutis_image *out);
+/// How the vertices reach the renderer: "shared with CUDA", "mapped", "copied". Static memory.
+CUTIS_API const char *cutis_live_path(const cutis_live *live);
 
 // Sheets -------------------------------------------------------------------------------------------
 
