@@ -499,5 +499,6 @@ int bench_blend(cli_app *app)
 
 int verb_bench(cli_app *app)
 {
-    return strcmp(app->operands[0], "pose") == 0 ? bench_poses(app) : bench_blend(app);
+    if (strcmp(app->operands[0], "pose") == 0) return bench_poses(app);
+    return strcmp(app->operands[0], "frame") == 0 ? bench_frames(app) : bench_blend(app);
 }
