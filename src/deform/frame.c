@@ -54,12 +54,11 @@ static void write_matrices(const cutis_binding *binding, const double *palette, 
     }
 }
 
-/// Linear blending: is every bone in use a scaled rotation (all of one handedness)?
-/// @param sigma the largest scale, signed
+/// Linear blending: is every bone in use a scaled rotation, none mirrored (formats.md 1)?
+/// @param sigma the largest scale
 static bool evenly_scaled(const cutis_binding *binding, const float *matrices, float *sigma)
 {
     float largest = 0.0f;
-    uint32_t mirrored = 0, straight = 0;
     for (uint32_t b = 0; b < binding->bone_count; b++) {
         if (!binding->bone_used[b]) continue;
         const float *m = matrices + 12 * (size_t)b;
@@ -76,13 +75,10 @@ static bool evenly_scaled(const cutis_binding *binding, const float *matrices, f
         bool even = fabsf(xx - square) <= slack && fabsf(yy - square) <= slack &&
                     fabsf(zz - square) <= slack && fabsf(xy) <= slack && fabsf(xz) <= slack &&
                     fabsf(yz) <= slack;
-        if (!even) return false;
-        mirrored += determinant < 0.0f;
-        straight += determinant > 0.0f;
+        if (!even || determinant < 0.0f) return false;
         largest = square > largest ? square : largest;
     }
-    if (mirrored && straight) return false;
-    *sigma = mirrored ? -sqrtf(largest) : sqrtf(largest);
+    *sigma = sqrtf(largest);
     return true;
 }
 
@@ -98,7 +94,7 @@ static void prepare_linear(const cutis_binding *binding, float *matrices, float 
         *uneven = 1;
         return;
     }
-    if (fabsf(sigma - 1.0f) <= SCALE_ONE || !(fabsf(sigma) > FLT_MIN)) return;
+    if (fabsf(sigma - 1.0f) <= SCALE_ONE || !(sigma > FLT_MIN)) return;
     for (size_t i = 0; i < 12 * (size_t)binding->bone_count; i++) matrices[i] /= sigma;
     *scale = sigma;
 }
