@@ -80,22 +80,22 @@ static void print_rows(const cli_app *app, const frame_row *rows, uint32_t count
 {
     if (app->json) {
         json_out json = { .file = stdout };
-        json_object(&json, NULL);
-        json_string(&json, "renderer", renderer);
-        json_string(&json, "device", device);
-        json_array(&json, "rows");
+        emit_object(&json, NULL);
+        emit_string(&json, "renderer", renderer);
+        emit_string(&json, "device", device);
+        emit_array(&json, "rows");
         for (uint32_t i = 0; i < count; i++) {
-            json_object(&json, NULL);
-            json_count(&json, "vertices", rows[i].vertices);
-            json_count(&json, "triangles", rows[i].triangles);
-            json_number(&json, "frames_per_second", rows[i].throughput);
-            json_number(&json, "frames_per_second_waiting", rows[i].latency);
-            json_number(&json, "paper_frames_per_second", rows[i].paper);
-            json_string(&json, "vertices_reach_renderer", rows[i].path);
-            json_end(&json);
+            emit_object(&json, NULL);
+            emit_count(&json, "vertices", rows[i].vertices);
+            emit_count(&json, "triangles", rows[i].triangles);
+            emit_number(&json, "frames_per_second", rows[i].throughput);
+            emit_number(&json, "frames_per_second_waiting", rows[i].latency);
+            emit_number(&json, "paper_frames_per_second", rows[i].paper);
+            emit_string(&json, "vertices_reach_renderer", rows[i].path);
+            emit_end(&json);
         }
-        json_end(&json);
-        json_end(&json);
+        emit_end(&json);
+        emit_end(&json);
         return;
     }
     app_say(app, "whole frames a second, 640x480: pose, linear blend with unit normals, draw\n");
