@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct deform_job {
     const char *path, *output, *normals_path;
@@ -134,7 +135,9 @@ static int prepare(cli_app *app, deform_job *job)
     if (name) cutis_method_from_name(name, &method);
     if (option_given(app, OPTION_WEIGHTED) && method != CUTIS_METHOD_SBS)
         return app_usage(app, "--weighted is for --method sbs");
-    int status = check_outputs(app, job);
+    cutis_device_options device; // a wrong --device should not wait for a large file to be read
+    int status = app_device_options(app, &device);
+    if (status == EXIT_GOOD) status = check_outputs(app, job);
     job->fps = option_number(app, OPTION_FPS, 30.0);
     if (status == EXIT_GOOD) status = app_read_model(app, job->path, &job->model);
     if (status == EXIT_GOOD) status = find_clip(app, job);
@@ -211,11 +214,13 @@ static int finish_sinks(deform_job *job)
     frame_sink *sink = job->sink, *normals = job->normals_sink;
     job->sink = job->normals_sink = NULL;
     int status = sink_finish(sink);
-    if (status != EXIT_GOOD) {
-        sink_drop(normals);
+    if (status == EXIT_GOOD && normals) {
+        status = sink_finish(normals);
+        if (status != EXIT_GOOD) unlink(job->output); // both or none
         return status;
     }
-    return normals ? sink_finish(normals) : EXIT_GOOD;
+    sink_drop(normals);
+    return status;
 }
 
 static void report(cli_app *app, const deform_job *job)

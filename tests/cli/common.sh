@@ -12,26 +12,26 @@ skip() { echo "skip $1: $2"; }
 
 # passes NAME COMMAND...: exit 0 and nothing on stderr; what it prints is in $T/stdout.
 passes() {
-    name=$1; shift
+    claim=$1; shift
     "$@" >"$T/stdout" 2>"$T/stderr"; code=$?
-    if [ $code -ne 0 ]; then not_ok "$name" "exit $code: $(head -1 "$T/stderr")"; return 1; fi
-    if [ -s "$T/stderr" ]; then not_ok "$name" "on stderr: $(head -1 "$T/stderr")"; return 1; fi
-    ok "$name"
+    if [ $code -ne 0 ]; then not_ok "$claim" "exit $code: $(head -1 "$T/stderr")"; return 1; fi
+    if [ -s "$T/stderr" ]; then not_ok "$claim" "on stderr: $(head -1 "$T/stderr")"; return 1; fi
+    ok "$claim"
 }
 
 # fails CODE NAME PATTERN COMMAND...: that exit code, exactly one line on stderr that starts with "cutis: " and matches
 # PATTERN, nothing on stdout, and no file under $T/out.
 fails() {
-    want=$1 name=$2 pattern=$3; shift 3
+    want=$1 claim=$2 pattern=$3; shift 3
     rm -rf "$T/out"; mkdir "$T/out"
     "$@" >"$T/stdout" 2>"$T/stderr"; code=$?
-    if [ $code -ne "$want" ]; then not_ok "$name" "exit $code, not $want: $(head -1 "$T/stderr")"
-    elif [ "$(wc -l <"$T/stderr")" -ne 1 ]; then not_ok "$name" "$(wc -l <"$T/stderr") lines on stderr"
-    elif ! grep -q '^cutis: ' "$T/stderr"; then not_ok "$name" "the line is: $(cat "$T/stderr")"
-    elif ! grep -Eq -- "$pattern" "$T/stderr"; then not_ok "$name" "no $pattern in: $(cat "$T/stderr")"
-    elif [ -s "$T/stdout" ]; then not_ok "$name" "on stdout: $(head -1 "$T/stdout")"
-    elif [ -n "$(ls -A "$T/out")" ]; then not_ok "$name" "it left $(ls -A "$T/out")"
-    else ok "$name"; fi
+    if [ $code -ne "$want" ]; then not_ok "$claim" "exit $code, not $want: $(head -1 "$T/stderr")"
+    elif [ "$(wc -l <"$T/stderr")" -ne 1 ]; then not_ok "$claim" "$(wc -l <"$T/stderr") lines on stderr"
+    elif ! grep -q '^cutis: ' "$T/stderr"; then not_ok "$claim" "the line is: $(cat "$T/stderr")"
+    elif ! grep -Eq -- "$pattern" "$T/stderr"; then not_ok "$claim" "no $pattern in: $(cat "$T/stderr")"
+    elif [ -s "$T/stdout" ]; then not_ok "$claim" "on stdout: $(head -1 "$T/stdout")"
+    elif [ -n "$(ls -A "$T/out")" ]; then not_ok "$claim" "it left $(ls -A "$T/out")"
+    else ok "$claim"; fi
 }
 
 # json FILE EXPRESSION: evaluates a Python expression with the parsed object as d.

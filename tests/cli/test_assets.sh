@@ -18,10 +18,10 @@ figures "RiggedFigure" "$(find_model RiggedFigure)" "(d['vertices'], d['joints']
 figures "SimpleSkin" "$(find_model SimpleSkin)" "(d['vertices'], d['joints']) == (10, 2)"
 
 judge() { # NAME MODEL [ARGUMENTS]
-    name=$1 model=$2; shift 2
-    if [ ! -f "$model" ]; then skip "$name" "the model is not there"; return; fi
-    if /usr/bin/python3 "$SHARED/judge/gltf_blend.py" "$CUTIS" "$model" "$@" >"$T/verdict" 2>&1; then ok "$name"
-    else not_ok "$name" "$(tail -1 "$T/verdict")"; fi
+    claim=$1 file=$2; shift 2
+    if [ ! -f "$file" ]; then skip "$claim" "the model is not there"; return; fi
+    if /usr/bin/python3 "$SHARED/judge/gltf_blend.py" "$CUTIS" "$file" "$@" >"$T/verdict" 2>&1; then ok "$claim"
+    else not_ok "$claim" "$(tail -1 "$T/verdict")"; fi
 }
 for model in CesiumMan Fox RiggedFigure RiggedSimple SimpleSkin RecursiveSkeletons; do
     judge "judge: $model" "$(find_model $model)" --methods lbs,dqs,sbs

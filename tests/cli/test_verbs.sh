@@ -1,7 +1,7 @@
 # Every verb on good input; what it writes is looked at by numpy, never by Cutis itself.
 . "$(dirname "$0")/common.sh"
 here=$(dirname "$0")
-looks() { name=$1; shift; if why=$(/usr/bin/python3 "$here/compare.py" "$@" 2>&1); then ok "$name"; else not_ok "$name" "$(echo "$why" | tail -1)"; fi; }
+looks() { claim=$1; shift; if why=$(/usr/bin/python3 "$here/compare.py" "$@" 2>&1); then ok "$claim"; else not_ok "$claim" "$(echo "$why" | tail -1)"; fi; }
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { skip "verbs" "python3-numpy is not installed"; exit 0; }
 
 # synth, info
