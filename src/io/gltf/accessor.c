@@ -1,5 +1,5 @@
-/// Accessors: typed arrays over views. Invariant: gltf_load_accessors proves that every element of
-/// every accessor lies inside its view, so decoding reads without a check.
+/// Accessors: typed arrays over views. Invariant: cutis_gltf_load_accessors proves that every
+/// element of every accessor lies inside its view, so decoding reads without a check.
 #include "io/gltf/document.h"
 
 #include <math.h>
@@ -72,20 +72,20 @@ static cutis_result place_in_view(const gltf_document *document, uint32_t access
 {
     const gltf_view *view = &document->views[index];
     if (offset % alignment || (!view->compressed && (view->offset + (uint64_t)offset) % alignment))
-        return gltf_refuse(
+        return cutis_gltf_refuse(
             document, CUTIS_CORRUPT_DATA,
             "/accessors/%u%s/byteOffset: %lld is not aligned to %u in its view and buffer",
             accessor, place, (long long)offset, alignment);
     uint64_t last;
     if (__builtin_mul_overflow(count - 1, (uint64_t)stride, &last) ||
         __builtin_add_overflow(last, (uint64_t)offset + size, &last) || last > view->size)
-        return gltf_refuse(
+        return cutis_gltf_refuse(
             document, CUTIS_CORRUPT_DATA,
             "/accessors/%u%s: %llu elements of %zu bytes from byte %lld do not fit into "
             "the %zu bytes of bufferView %u",
             accessor, place, (unsigned long long)count, size, (long long)offset, view->size, index);
-    const json_t *buffer = gltf_item(document, "buffers", view->buffer);
-    if (!view->data && gltf_extension(buffer, "EXT_meshopt_compression"))
+    const json_t *buffer = cutis_gltf_item(document, "buffers", view->buffer);
+    if (!view->data && cutis_gltf_extension(buffer, "EXT_meshopt_compression"))
         document->accessors[accessor].missing = true;
     *out = view->data ? view->data + offset : NULL;
     return CUTIS_OK;
@@ -97,37 +97,38 @@ static cutis_result load_sparse(gltf_document *document, uint32_t index, const j
     gltf_accessor *a = &document->accessors[index];
     const json_t *indices = json_object_get(sparse, "indices");
     const json_t *values = json_object_get(sparse, "values");
-    int64_t count = gltf_integer(sparse, "count", 0);
-    int64_t component = gltf_integer(indices, "componentType", 0);
+    int64_t count = cutis_gltf_integer(sparse, "count", 0);
+    int64_t component = cutis_gltf_integer(indices, "componentType", 0);
     uint32_t size = component_size(component);
     if (count > a->count)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/accessors/%u/sparse/count: %lld of %u elements", index,
-                           (long long)count, a->count);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/accessors/%u/sparse/count: %lld of %u elements", index,
+                                 (long long)count, a->count);
     if (component != GLTF_U8 && component != GLTF_U16 && component != GLTF_U32)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/accessors/%u/sparse/indices/componentType: %lld is no index type",
-                           index, (long long)component);
+        return cutis_gltf_refuse(
+            document, CUTIS_CORRUPT_DATA,
+            "/accessors/%u/sparse/indices/componentType: %lld is no index type", index,
+            (long long)component);
     a->sparse_count = (uint32_t)count;
     a->sparse_component = (uint32_t)component;
     for (int which = 0; which < 2; which++) {
         const gltf_view *view =
-            &document->views[gltf_index(which ? values : indices, "bufferView")];
+            &document->views[cutis_gltf_index(which ? values : indices, "bufferView")];
         if (view->stride || view->target)
-            return gltf_refuse(
+            return cutis_gltf_refuse(
                 document, CUTIS_CORRUPT_DATA,
                 "/accessors/%u/sparse/%s/bufferView: the view has a stride or a target", index,
                 which ? "values" : "indices");
     }
     cutis_result result = place_in_view(document, index, "/sparse/indices",
-                                        (uint32_t)gltf_index(indices, "bufferView"),
-                                        gltf_integer(indices, "byteOffset", 0), (uint64_t)count,
-                                        size, size, size, &a->sparse_indices);
+                                        (uint32_t)cutis_gltf_index(indices, "bufferView"),
+                                        cutis_gltf_integer(indices, "byteOffset", 0),
+                                        (uint64_t)count, size, size, size, &a->sparse_indices);
     if (result != CUTIS_OK) return result;
     return place_in_view(document, index, "/sparse/values",
-                         (uint32_t)gltf_index(values, "bufferView"),
-                         gltf_integer(values, "byteOffset", 0), (uint64_t)count, l->size, l->last,
-                         l->component_size, &a->sparse_values);
+                         (uint32_t)cutis_gltf_index(values, "bufferView"),
+                         cutis_gltf_integer(values, "byteOffset", 0), (uint64_t)count, l->size,
+                         l->last, l->component_size, &a->sparse_values);
 }
 
 static cutis_result load_type(const gltf_document *document, uint32_t index, const json_t *json,
@@ -136,68 +137,70 @@ static cutis_result load_type(const gltf_document *document, uint32_t index, con
     static const char *const SHAPES[] = {
         "SCALAR", "VEC2", "VEC3", "VEC4", "MAT2", "MAT3", "MAT4"
     };
-    const char *shape = gltf_string(json, "type");
-    int64_t component = gltf_integer(json, "componentType", 0),
-            count = gltf_integer(json, "count", 0);
+    const char *shape = cutis_gltf_string(json, "type");
+    int64_t component = cutis_gltf_integer(json, "componentType", 0),
+            count = cutis_gltf_integer(json, "count", 0);
     while (a->shape <= GLTF_MAT4 && strcmp(SHAPES[a->shape], shape) != 0) a->shape++;
     if (a->shape > GLTF_MAT4)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA, "/accessors/%u/type: \"%s\" is no type",
-                           index, shape);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/accessors/%u/type: \"%s\" is no type", index, shape);
     if (component_size(component) == 0)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/accessors/%u/componentType: %lld is no component type", index,
-                           (long long)component);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/accessors/%u/componentType: %lld is no component type", index,
+                                 (long long)component);
     if (count > UINT32_MAX)
-        return gltf_refuse(document, CUTIS_LIMIT_EXCEEDED, "/accessors/%u/count: %lld elements",
-                           index, (long long)count);
+        return cutis_gltf_refuse(document, CUTIS_LIMIT_EXCEEDED,
+                                 "/accessors/%u/count: %lld elements", index, (long long)count);
     a->component = (uint32_t)component;
     a->normalized = json_is_true(json_object_get(json, "normalized"));
     a->count = (uint32_t)count;
     if (a->normalized && (a->component == GLTF_F32 || a->component == GLTF_U32))
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/accessors/%u/normalized: only for 8 and 16 bit integers", index);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/accessors/%u/normalized: only for 8 and 16 bit integers", index);
     return CUTIS_OK;
 }
 
 static cutis_result load_accessor(gltf_document *document, uint32_t index)
 {
-    const json_t *json = gltf_item(document, "accessors", index);
+    const json_t *json = cutis_gltf_item(document, "accessors", index);
     const json_t *min = json_object_get(json, "min"), *max = json_object_get(json, "max");
     const json_t *sparse = json_object_get(json, "sparse");
     gltf_accessor *a = &document->accessors[index];
-    a->view = gltf_index(json, "bufferView");
+    a->view = cutis_gltf_index(json, "bufferView");
     cutis_result result = load_type(document, index, json, a);
     if (result != CUTIS_OK) return result;
     layout l = layout_of(a->shape, a->component);
     a->width = l.rows * l.columns;
     a->has_bounds = min && max;
     if ((min && json_array_size(min) != a->width) || (max && json_array_size(max) != a->width))
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA, "/accessors/%u/%s: not %u numbers", index,
-                           min && json_array_size(min) != a->width ? "min" : "max", a->width);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "/accessors/%u/%s: not %u numbers",
+                                 index, min && json_array_size(min) != a->width ? "min" : "max",
+                                 a->width);
     if (a->view == CUTIS_NONE && json_object_get(json, "byteOffset"))
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/accessors/%u/byteOffset: there is no bufferView", index);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/accessors/%u/byteOffset: there is no bufferView", index);
     if (a->view != CUTIS_NONE) {
         uint32_t stride = document->views[a->view].stride;
-        if (l.columns > 1 && gltf_integer(json, "byteOffset", 0) % 4)
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                               "/accessors/%u/byteOffset: matrices start at multiples of 4", index);
+        if (l.columns > 1 && cutis_gltf_integer(json, "byteOffset", 0) % 4)
+            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                     "/accessors/%u/byteOffset: matrices start at multiples of 4",
+                                     index);
         a->stride = stride ? stride : l.size;
         if (a->stride < l.size)
-            return gltf_refuse(
+            return cutis_gltf_refuse(
                 document, CUTIS_CORRUPT_DATA,
                 "/accessors/%u/bufferView: its stride %u is less than an element's %u "
                 "bytes",
                 index, stride, l.size);
         result = place_in_view(document, index, "", (uint32_t)a->view,
-                               gltf_integer(json, "byteOffset", 0), a->count, a->stride, l.last,
-                               l.component_size, &a->data);
+                               cutis_gltf_integer(json, "byteOffset", 0), a->count, a->stride,
+                               l.last, l.component_size, &a->data);
         if (result != CUTIS_OK) return result;
     }
     return sparse ? load_sparse(document, index, sparse, &l) : CUTIS_OK;
 }
 
-cutis_result gltf_load_accessors(gltf_document *document)
+cutis_result cutis_gltf_load_accessors(gltf_document *document)
 {
     uint32_t count = (uint32_t)json_array_size(json_object_get(document->root, "accessors"));
     document->accessors = cutis_arena_alloc(&document->arena, count, sizeof *document->accessors);
@@ -247,8 +250,8 @@ static void decode_element(const gltf_accessor *a, const layout *l, const uint8_
 /// valid templates.)
 static cutis_result refuse_missing(const gltf_document *document, uint32_t accessor)
 {
-    return gltf_refuse(document, CUTIS_CORRUPT_DATA, "/accessors/%u: its buffer has no data",
-                       accessor);
+    return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "/accessors/%u: its buffer has no data",
+                             accessor);
 }
 
 /// The index of a sparse entry: ascending, in range.
@@ -260,7 +263,7 @@ static cutis_result sparse_index(const gltf_document *document, uint32_t accesso
     int64_t index =
         (int64_t)read_component(a->sparse_indices + (size_t)entry * size, a->sparse_component);
     if (index <= *previous || index >= a->count)
-        return gltf_refuse(
+        return cutis_gltf_refuse(
             document, CUTIS_CORRUPT_DATA,
             "/accessors/%u/sparse/indices: entry %u is %lld, after %lld, of %u elements", accessor,
             entry, (long long)index, (long long)*previous, a->count);
@@ -276,15 +279,15 @@ static cutis_result check_finite(const gltf_document *document, uint32_t accesso
     if (document->repair || document->accessors[accessor].component != GLTF_F32) return CUTIS_OK;
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(values[i]))
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                               "/accessors/%u: component %zu of element %zu is not a finite number",
-                               accessor, i % document->accessors[accessor].width,
-                               i / document->accessors[accessor].width);
+            return cutis_gltf_refuse(
+                document, CUTIS_CORRUPT_DATA,
+                "/accessors/%u: component %zu of element %zu is not a finite number", accessor,
+                i % document->accessors[accessor].width, i / document->accessors[accessor].width);
     }
     return CUTIS_OK;
 }
 
-cutis_result gltf_decode_floats(gltf_document *document, uint32_t accessor, float *out)
+cutis_result cutis_gltf_decode_floats(gltf_document *document, uint32_t accessor, float *out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
     layout l = layout_of(a->shape, a->component);
@@ -314,7 +317,7 @@ static void decode_integers(const gltf_accessor *a, const layout *l, const uint8
         out[c] = (uint32_t)read_component(bytes + c * l->component_size, a->component);
 }
 
-cutis_result gltf_decode_integers(gltf_document *document, uint32_t accessor, uint32_t *out)
+cutis_result cutis_gltf_decode_integers(gltf_document *document, uint32_t accessor, uint32_t *out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
     layout l = layout_of(a->shape, a->component);
@@ -322,8 +325,9 @@ cutis_result gltf_decode_integers(gltf_document *document, uint32_t accessor, ui
     if (a->missing) return refuse_missing(document, accessor);
     if (a->component == GLTF_F32 || a->component == GLTF_I8 || a->component == GLTF_I16 ||
         a->normalized || l.columns > 1)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/accessors/%u/componentType: unsigned integers are needed", accessor);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/accessors/%u/componentType: unsigned integers are needed",
+                                 accessor);
     for (size_t i = 0; i < a->count; i++) {
         if (a->data) {
             decode_integers(a, &l, a->data + i * a->stride, out + i * a->width);
@@ -340,21 +344,21 @@ cutis_result gltf_decode_integers(gltf_document *document, uint32_t accessor, ui
     return CUTIS_OK;
 }
 
-bool gltf_has_data(const gltf_accessor *accessor)
+bool cutis_gltf_has_data(const gltf_accessor *accessor)
 {
     return !accessor->missing && (accessor->data || accessor->sparse_values);
 }
 
-cutis_result gltf_new_floats(gltf_document *document, cutis_arena *arena, uint32_t accessor,
-                             const float **out)
+cutis_result cutis_gltf_new_floats(gltf_document *document, cutis_arena *arena, uint32_t accessor,
+                                   const float **out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
-    cutis_result result = gltf_charge(document, a->count, a->width * sizeof(float));
+    cutis_result result = cutis_gltf_charge(document, a->count, a->width * sizeof(float));
     if (result != CUTIS_OK) return result;
     float *values = cutis_arena_alloc(arena, a->count, a->width * sizeof(float));
     if (!values) return cutis_alloc_result(document->context);
     *out = values;
-    return gltf_decode_floats(document, accessor, values);
+    return cutis_gltf_decode_floats(document, accessor, values);
 }
 
 /// Raw component values, as minimum and maximum are given; `element` counts base elements first,
@@ -383,16 +387,16 @@ static bool same_bound(double stated, double found, bool is_float)
     return fabs((double)(float)stated - found) <= 1e-5 * fmax(fabs(found), 1e-3);
 }
 
-cutis_result gltf_check_bounds(gltf_document *document, uint32_t accessor)
+cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
 {
     const gltf_accessor *a = &document->accessors[accessor];
-    const json_t *json = gltf_item(document, "accessors", accessor);
+    const json_t *json = cutis_gltf_item(document, "accessors", accessor);
     const json_t *min = json_object_get(json, "min"), *max = json_object_get(json, "max");
     layout l = layout_of(a->shape, a->component);
     double low[16], high[16];
     int64_t index = -1;
     uint32_t entry = 0, entry_count = a->sparse_indices && a->sparse_values ? a->sparse_count : 0;
-    if (!gltf_has_data(a)) return CUTIS_OK;
+    if (!cutis_gltf_has_data(a)) return CUTIS_OK;
     for (int k = 0; k < 16; k++) low[k] = INFINITY, high[k] = -INFINITY;
     for (uint32_t i = 0; i < a->count; i++) {
         // Sparse indices ascend, so the next replaced element is always known.
@@ -411,13 +415,13 @@ cutis_result gltf_check_bounds(gltf_document *document, uint32_t accessor)
         double stated_high = max ? json_number_value(json_array_get(max, k)) : high[k];
         bool is_float = a->component == GLTF_F32;
         if (!same_bound(stated_low, low[k], is_float))
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                               "/accessors/%u/min/%u: %g, but the least value is %g", accessor, k,
-                               stated_low, low[k]);
+            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                     "/accessors/%u/min/%u: %g, but the least value is %g",
+                                     accessor, k, stated_low, low[k]);
         if (!same_bound(stated_high, high[k], is_float))
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                               "/accessors/%u/max/%u: %g, but the greatest value is %g", accessor,
-                               k, stated_high, high[k]);
+            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                     "/accessors/%u/max/%u: %g, but the greatest value is %g",
+                                     accessor, k, stated_high, high[k]);
     }
     return CUTIS_OK;
 }

@@ -28,27 +28,30 @@ static cutis_result read_times(gltf_document *document, cutis_arena *arena, uint
 {
     const gltf_accessor *a = &document->accessors[accessor];
     if (a->shape != GLTF_SCALAR || a->component != GLTF_F32 || has_stride(document, a))
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/animations/%u/samplers/%u/input: accessor %u is not SCALAR of floats "
-                           "without a stride",
-                           index, sampler, accessor);
+        return cutis_gltf_refuse(
+            document, CUTIS_CORRUPT_DATA,
+            "/animations/%u/samplers/%u/input: accessor %u is not SCALAR of floats "
+            "without a stride",
+            index, sampler, accessor);
     if (!a->has_bounds)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/animations/%u/samplers/%u/input: accessor %u has no min and max",
-                           index, sampler, accessor);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/animations/%u/samplers/%u/input: accessor %u has no min and max",
+                                 index, sampler, accessor);
     if (out->interpolation == CUTIS_INTERPOLATION_CUBIC && a->count < 2)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/animations/%u/samplers/%u/input: a cubic spline of one key", index,
-                           sampler);
-    if (!gltf_has_data(a)) return CUTIS_OK; // left to an extension to fill in: no channel for us
-    cutis_result result = gltf_new_floats(document, arena, accessor, &out->times);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/animations/%u/samplers/%u/input: a cubic spline of one key",
+                                 index, sampler);
+    if (!cutis_gltf_has_data(a))
+        return CUTIS_OK; // left to an extension to fill in: no channel for us
+    cutis_result result = cutis_gltf_new_floats(document, arena, accessor, &out->times);
     if (result != CUTIS_OK || document->repair) return result;
     for (uint32_t k = 0; k < a->count; k++) {
         if (out->times[k] < 0 || (k > 0 && out->times[k] <= out->times[k - 1]))
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                               "/animations/%u/samplers/%u/input: key %u of accessor %u is at %g, "
-                               "times ascend from 0",
-                               index, sampler, k, accessor, (double)out->times[k]);
+            return cutis_gltf_refuse(
+                document, CUTIS_CORRUPT_DATA,
+                "/animations/%u/samplers/%u/input: key %u of accessor %u is at %g, "
+                "times ascend from 0",
+                index, sampler, k, accessor, (double)out->times[k]);
     }
     return CUTIS_OK;
 }
@@ -62,10 +65,11 @@ static cutis_result check_rotations(const gltf_document *document, uint32_t inde
         double length = 0;
         for (int i = 0; i < 4; i++) length += (double)q[i] * q[i];
         if (fabs(length - 1) > UNIT_TOLERANCE)
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                               "/animations/%u/samplers/%u/output: the length of rotation %zu of "
-                               "accessor %u is %g, not 1",
-                               index, sampler, k, accessor, sqrt(length));
+            return cutis_gltf_refuse(
+                document, CUTIS_CORRUPT_DATA,
+                "/animations/%u/samplers/%u/output: the length of rotation %zu of "
+                "accessor %u is %g, not 1",
+                index, sampler, k, accessor, sqrt(length));
     }
     return CUTIS_OK;
 }
@@ -82,19 +86,19 @@ static cutis_result read_values(gltf_document *document, cutis_arena *arena, uin
                         (out->path == CUTIS_PATH_WEIGHTS ? target_count : 1);
     if (a->shape != SHAPES[out->path] || has_stride(document, a) ||
         !(a->component == GLTF_F32 || (a->normalized && integers)))
-        return gltf_refuse(
+        return cutis_gltf_refuse(
             document, CUTIS_CORRUPT_DATA,
             "/animations/%u/samplers/%u/output: the format of accessor %u is not one "
             "for this path",
             index, sampler, accessor);
     if (a->count != expected)
-        return gltf_refuse(
+        return cutis_gltf_refuse(
             document, CUTIS_CORRUPT_DATA,
             "/animations/%u/samplers/%u/output: accessor %u has %u elements, %llu are "
             "needed",
             index, sampler, accessor, a->count, (unsigned long long)expected);
     if (!out->times) return CUTIS_OK;
-    cutis_result result = gltf_new_floats(document, arena, accessor, &out->values);
+    cutis_result result = cutis_gltf_new_floats(document, arena, accessor, &out->values);
     if (result != CUTIS_OK || out->path != CUTIS_PATH_ROTATION || document->repair) return result;
     return check_rotations(document, index, sampler, accessor, out);
 }
@@ -104,19 +108,19 @@ static cutis_result read_sampler(gltf_document *document, cutis_arena *arena, ui
 {
     static const char *const NAMES[] = { "LINEAR", "STEP", "CUBICSPLINE" };
     const json_t *json = json_array_get(
-        json_object_get(gltf_item(document, "animations", index), "samplers"), sampler);
-    const char *name = gltf_string(json, "interpolation");
+        json_object_get(cutis_gltf_item(document, "animations", index), "samplers"), sampler);
+    const char *name = cutis_gltf_string(json, "interpolation");
     int interpolation = name ? find_name(NAMES, 3, name) : CUTIS_INTERPOLATION_LINEAR;
-    uint32_t input = (uint32_t)gltf_index(json, "input");
+    uint32_t input = (uint32_t)cutis_gltf_index(json, "input");
     if (interpolation < 0)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/animations/%u/samplers/%u/interpolation: \"%s\" is unknown", index,
-                           sampler, name);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/animations/%u/samplers/%u/interpolation: \"%s\" is unknown",
+                                 index, sampler, name);
     out->interpolation = (cutis_interpolation)interpolation;
     out->key_count = document->accessors[input].count;
     cutis_result result = read_times(document, arena, index, sampler, input, out);
     if (result != CUTIS_OK) return result;
-    return read_values(document, arena, index, sampler, (uint32_t)gltf_index(json, "output"),
+    return read_values(document, arena, index, sampler, (uint32_t)cutis_gltf_index(json, "output"),
                        target_count, out);
 }
 
@@ -124,23 +128,25 @@ static cutis_result read_channel(gltf_document *document, cutis_arena *arena,
                                  const cutis_model_data *data, uint32_t index, uint32_t channel,
                                  const json_t *json, cutis_channel *out)
 {
-    const json_t *animation = gltf_item(document, "animations", index);
-    int64_t sampler = gltf_integer(json, "sampler", 0);
+    const json_t *animation = cutis_gltf_item(document, "animations", index);
+    int64_t sampler = cutis_gltf_integer(json, "sampler", 0);
     size_t sampler_count = json_array_size(json_object_get(animation, "samplers"));
     const cutis_node *node = &data->nodes[out->node];
     uint32_t targets = node->mesh == CUTIS_NONE ? 0 : data->meshes[node->mesh].target_count;
     if ((uint64_t)sampler >= sampler_count)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/animations/%u/channels/%u/sampler: index %lld, but there are %zu",
-                           index, channel, (long long)sampler, sampler_count);
+        return cutis_gltf_refuse(
+            document, CUTIS_CORRUPT_DATA,
+            "/animations/%u/channels/%u/sampler: index %lld, but there are %zu", index, channel,
+            (long long)sampler, sampler_count);
     if (node->matrix && out->path != CUTIS_PATH_WEIGHTS)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/animations/%u/channels/%u/target/node: node %u has a matrix", index,
-                           channel, document->node_of_model[out->node]);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/animations/%u/channels/%u/target/node: node %u has a matrix",
+                                 index, channel, document->node_of_model[out->node]);
     if (out->path == CUTIS_PATH_WEIGHTS && targets == 0)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/animations/%u/channels/%u/target/path: node %u has no morph targets",
-                           index, channel, document->node_of_model[out->node]);
+        return cutis_gltf_refuse(
+            document, CUTIS_CORRUPT_DATA,
+            "/animations/%u/channels/%u/target/path: node %u has no morph targets", index, channel,
+            document->node_of_model[out->node]);
     return read_sampler(document, arena, index, (uint32_t)sampler, targets, out);
 }
 
@@ -149,18 +155,18 @@ static bool find_target(const gltf_document *document, const json_t *json, cutis
 {
     static const char *const PATHS[] = { "translation", "rotation", "scale", "weights" };
     const json_t *target = json_object_get(json, "target");
-    int32_t node = gltf_index(target, "node");
-    int path = find_name(PATHS, 4, gltf_string(target, "path"));
+    int32_t node = cutis_gltf_index(target, "node");
+    int path = find_name(PATHS, 4, cutis_gltf_string(target, "path"));
     if (node == CUTIS_NONE || path < 0) return false;
     out->node = document->model_of_node[node];
     out->path = (cutis_path)path;
     return true;
 }
 
-cutis_result gltf_read_clip(gltf_document *document, cutis_arena *arena,
-                            const cutis_model_data *data, uint32_t index, cutis_clip *out)
+cutis_result cutis_gltf_read_clip(gltf_document *document, cutis_arena *arena,
+                                  const cutis_model_data *data, uint32_t index, cutis_clip *out)
 {
-    const json_t *json = gltf_item(document, "animations", index);
+    const json_t *json = cutis_gltf_item(document, "animations", index);
     const json_t *list = json_object_get(json, "channels");
     uint32_t count = (uint32_t)json_array_size(list), kept = 0;
     cutis_channel *channels = cutis_arena_alloc(arena, count, sizeof *channels);
@@ -184,7 +190,7 @@ cutis_result gltf_read_clip(gltf_document *document, cutis_arena *arena,
         document->channels[index] = map;
         document->channel_counts[index] = kept;
     }
-    *out = (cutis_clip){ .name = gltf_string(json, "name"),
+    *out = (cutis_clip){ .name = cutis_gltf_string(json, "name"),
                          .channel_count = kept,
                          .channels = channels };
     return CUTIS_OK;

@@ -94,46 +94,50 @@ typedef struct gltf_document {
 
 /// Load container, JSON, buffers, views and accessors. Release with
 /// cutis_source_release(&document->source).
-cutis_result gltf_document_load(cutis_context *context, const char *file, bool on_disk,
-                                const void *data, size_t size, bool repair, gltf_document **out);
-void gltf_document_destroy(cutis_source *source);
+cutis_result cutis_gltf_document_load(cutis_context *context, const char *file, bool on_disk,
+                                      const void *data, size_t size, bool repair,
+                                      gltf_document **out);
+void cutis_gltf_document_destroy(cutis_source *source);
 
 /// Set the error "file: pointer: reason"; the pointer is a format for its indices.
-cutis_result gltf_refuse(const gltf_document *document, cutis_result result, const char *format,
-                         ...) __attribute__((format(printf, 3, 4)));
+cutis_result cutis_gltf_refuse(const gltf_document *document, cutis_result result,
+                               const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /// Allow for `count * item` bytes more of decoded data, before it is allocated. The bound is 64
 /// times the input plus 16 MiB over everything reading takes, so a small file cannot ask for a
 /// large machine.
-cutis_result gltf_charge(gltf_document *document, uint64_t count, uint64_t item);
+cutis_result cutis_gltf_charge(gltf_document *document, uint64_t count, uint64_t item);
 
+/// Decode base64 up to its end or padding, at most `size` bytes of it; false if it is malformed or
+/// holds fewer.
+bool cutis_gltf_decode_base64(const char *text, uint8_t *out, size_t size);
 /// Container and buffers (container.c).
-cutis_result gltf_load_json(gltf_document *document, const uint8_t *data, size_t size);
-cutis_result gltf_load_buffers(gltf_document *document);
+cutis_result cutis_gltf_load_json(gltf_document *document, const uint8_t *data, size_t size);
+cutis_result cutis_gltf_load_buffers(gltf_document *document);
 /// Views (view.c) and accessors (accessor.c).
-cutis_result gltf_load_views(gltf_document *document);
-cutis_result gltf_load_accessors(gltf_document *document);
+cutis_result cutis_gltf_load_views(gltf_document *document);
+cutis_result cutis_gltf_load_accessors(gltf_document *document);
 
 /// Decode an accessor: normalised and quantised integers to floats, sparse values in place.
 /// Not-finite floats are an error.
 /// @param out count * width floats
-cutis_result gltf_decode_floats(gltf_document *document, uint32_t accessor, float *out);
+cutis_result cutis_gltf_decode_floats(gltf_document *document, uint32_t accessor, float *out);
 /// The same for integers that stay integers; floats are an error.
-cutis_result gltf_decode_integers(gltf_document *document, uint32_t accessor, uint32_t *out);
+cutis_result cutis_gltf_decode_integers(gltf_document *document, uint32_t accessor, uint32_t *out);
 /// Charge, allocate from `arena` and decode.
-cutis_result gltf_new_floats(gltf_document *document, cutis_arena *arena, uint32_t accessor,
-                             const float **out);
+cutis_result cutis_gltf_new_floats(gltf_document *document, cutis_arena *arena, uint32_t accessor,
+                                   const float **out);
 /// Whether the file holds anything for it; else its elements are zeros.
-bool gltf_has_data(const gltf_accessor *accessor);
+bool cutis_gltf_has_data(const gltf_accessor *accessor);
 /// Compare declared minimum and maximum with the content.
-cutis_result gltf_check_bounds(gltf_document *document, uint32_t accessor);
+cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor);
 
 /// Small reads from JSON that the schema has already checked.
-int64_t gltf_integer(const json_t *object, const char *key, int64_t otherwise);
-int32_t gltf_index(const json_t *object, const char *key);      ///< CUTIS_NONE if absent
-const char *gltf_string(const json_t *object, const char *key); ///< NULL if absent
-void gltf_floats(const json_t *array, float *out);              ///< all of the array
-const json_t *gltf_item(const gltf_document *document, const char *collection, size_t index);
-const json_t *gltf_extension(const json_t *object, const char *name); ///< NULL if absent
+int64_t cutis_gltf_integer(const json_t *object, const char *key, int64_t otherwise);
+int32_t cutis_gltf_index(const json_t *object, const char *key);      ///< CUTIS_NONE if absent
+const char *cutis_gltf_string(const json_t *object, const char *key); ///< NULL if absent
+void cutis_gltf_floats(const json_t *array, float *out);              ///< all of the array
+const json_t *cutis_gltf_item(const gltf_document *document, const char *collection, size_t index);
+const json_t *cutis_gltf_extension(const json_t *object, const char *name); ///< NULL if absent
 
 #endif

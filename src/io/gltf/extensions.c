@@ -56,12 +56,12 @@ static int flags_of(const char *name)
     return 0;
 }
 
-bool gltf_extension_readable(const char *name)
+bool cutis_gltf_extension_readable(const char *name)
 {
     return flags_of(name) & READABLE;
 }
 
-bool gltf_extension_known(const char *name)
+bool cutis_gltf_extension_known(const char *name)
 {
     return flags_of(name) & KNOWN;
 }

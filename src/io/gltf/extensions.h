@@ -6,10 +6,10 @@
 
 /// A file that requires it can be read: it changes materials, textures or metadata only, or we
 /// implement it.
-bool gltf_extension_readable(const char *name);
+bool cutis_gltf_extension_readable(const char *name);
 
 /// We know every place where it refers to accessors, views or buffers, so those that nobody refers
 /// to may be dropped.
-bool gltf_extension_known(const char *name);
+bool cutis_gltf_extension_known(const char *name);
 
 #endif

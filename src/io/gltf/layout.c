@@ -42,7 +42,7 @@ static void visit_accessors(const json_t *root, visitor visit, void *user)
     {
         json_array_foreach(json_object_get(item, "primitives"), k, part)
             visit_primitive(part, visit, user);
-        const json_t *parts = gltf_extension(item, "CUTIS_parts");
+        const json_t *parts = cutis_gltf_extension(item, "CUTIS_parts");
         json_array_foreach(json_object_get(parts, "labels"), k, part)
         {
             if (json_is_number(part)) visit(user, part);
@@ -60,7 +60,7 @@ static void visit_accessors(const json_t *root, visitor visit, void *user)
     }
     json_array_foreach(json_object_get(root, "nodes"), i, item)
     {
-        const json_t *instancing = gltf_extension(item, "EXT_mesh_gpu_instancing");
+        const json_t *instancing = cutis_gltf_extension(item, "EXT_mesh_gpu_instancing");
         visit_map(json_object_get(instancing, "attributes"), visit, user);
     }
 }
@@ -81,8 +81,8 @@ static void visit_views(const json_t *root, visitor visit, void *user)
     json_array_foreach(json_object_get(root, "meshes"), i, item)
     {
         json_array_foreach(json_object_get(item, "primitives"), k, part)
-            visit_member((json_t *)gltf_extension(part, "KHR_draco_mesh_compression"), "bufferView",
-                         visit, user);
+            visit_member((json_t *)cutis_gltf_extension(part, "KHR_draco_mesh_compression"),
+                         "bufferView", visit, user);
     }
 }
 
@@ -146,7 +146,7 @@ static bool knows_all_extensions(const json_t *root)
 {
     const json_t *used = json_object_get(root, "extensionsUsed");
     for (size_t i = 0; i < json_array_size(used); i++) {
-        if (!gltf_extension_known(json_string_value(json_array_get(used, i)))) return false;
+        if (!cutis_gltf_extension_known(json_string_value(json_array_get(used, i)))) return false;
     }
     return true;
 }
@@ -168,9 +168,9 @@ static int compare_views(const void *a, const void *b)
 
 static void point_view(gltf_writer *writer, json_t *view, size_t offset)
 {
-    gltf_set(writer, view, "buffer", json_integer(0));
+    cutis_gltf_set(writer, view, "buffer", json_integer(0));
     if (offset) {
-        gltf_set(writer, view, "byteOffset", json_integer((json_int_t)offset));
+        cutis_gltf_set(writer, view, "byteOffset", json_integer((json_int_t)offset));
     } else {
         json_object_del(view, "byteOffset");
     }
@@ -205,10 +205,11 @@ static void keep_empty_buffer(gltf_writer *writer, json_t *view, uint32_t buffer
 {
     if (places[buffer] < 0) {
         places[buffer] = (int64_t)json_array_size(empty);
-        gltf_append(writer, empty, json_deep_copy(gltf_item(&writer->source, "buffers", buffer)));
+        cutis_gltf_append(writer, empty,
+                          json_deep_copy(cutis_gltf_item(&writer->source, "buffers", buffer)));
     }
-    gltf_set(writer, view, "buffer",
-             json_integer(places[buffer])); // shifted when the real one is known
+    cutis_gltf_set(writer, view, "buffer",
+                   json_integer(places[buffer])); // shifted when the real one is known
 }
 
 static void unpack_view(gltf_writer *writer, json_t *json, const gltf_view *view)
@@ -261,13 +262,13 @@ static void gather_new(gltf_writer *writer, size_t first, size_t other_view)
     for (size_t v = first; v < json_array_size(views); v++) {
         json_t *view = json_array_get(views, v);
         if (v == other_view) continue;
-        point_view(writer, view, base + (size_t)gltf_integer(view, "byteOffset", 0));
+        point_view(writer, view, base + (size_t)cutis_gltf_integer(view, "byteOffset", 0));
     }
     if (writer->other.size == 0) return;
     json_t *view = json_array_get(views, other_view);
     cutis_bytes_pad(&writer->file, 4, 0);
     point_view(writer, view, writer->file.size);
-    gltf_set(writer, view, "byteLength", json_integer((json_int_t)writer->other.size));
+    cutis_gltf_set(writer, view, "byteLength", json_integer((json_int_t)writer->other.size));
     cutis_bytes_append(&writer->file, writer->other.data, writer->other.size);
 }
 
@@ -282,25 +283,54 @@ static void write_buffers(gltf_writer *writer, json_t *empty, json_t *empty_view
         cutis_bytes_append(&writer->file, "\0\0\0", 4);
     if (writer->file.size > 0) {
         buffer = writer->before && writer->source.buffer_count == 1
-                     ? json_deep_copy(gltf_item(&writer->source, "buffers", 0))
+                     ? json_deep_copy(cutis_gltf_item(&writer->source, "buffers", 0))
                      : json_object();
         json_t *extensions = json_object_get(buffer, "extensions");
         json_object_del(buffer, "uri");
         json_object_del(extensions, "EXT_meshopt_compression");
         if (extensions && json_object_size(extensions) == 0) json_object_del(buffer, "extensions");
-        gltf_set(writer, buffer, "byteLength", json_integer((json_int_t)writer->file.size));
-        gltf_append(writer, buffers, buffer);
+        cutis_gltf_set(writer, buffer, "byteLength", json_integer((json_int_t)writer->file.size));
+        cutis_gltf_append(writer, buffers, buffer);
     }
     size_t shift = json_array_size(buffers);
-    json_array_foreach(empty_views, i, item) gltf_set(
-        writer, item, "buffer", json_integer(gltf_index(item, "buffer") + (json_int_t)shift));
+    json_array_foreach(empty_views, i, item) cutis_gltf_set(
+        writer, item, "buffer", json_integer(cutis_gltf_index(item, "buffer") + (json_int_t)shift));
     json_array_extend(buffers, empty);
     if (json_array_size(buffers) > 0) {
-        gltf_set(writer, writer->root, "buffers", buffers);
+        cutis_gltf_set(writer, writer->root, "buffers", buffers);
     } else {
         json_object_del(writer->root, "buffers");
         json_decref(buffers);
     }
+}
+
+/// An image inside a GLB belongs into its buffer, not into base64 in its JSON.
+static void embed_image(gltf_writer *writer, json_t *image)
+{
+    static const char START[] = "data:image/", BASE64[] = ";base64,";
+    const char *uri = cutis_gltf_string(image, "uri");
+    const char *data = uri && strncmp(uri, START, strlen(START)) == 0 ? strstr(uri, BASE64) : NULL;
+    if (!data) return;
+    const char *text = data + strlen(BASE64);
+    size_t digits = strcspn(text, "="), size = digits / 4 * 3 + (digits % 4 ? digits % 4 - 1 : 0);
+    uint8_t *bytes = cutis_alloc(writer->context, size);
+    if (!bytes) {
+        writer->failed = true;
+        return;
+    }
+    if (size > 0 && cutis_gltf_decode_base64(text, bytes, size)) {
+        json_t *views = cutis_gltf_collection(writer, "bufferViews"), *view = json_object();
+        cutis_bytes_pad(&writer->file, 4, 0);
+        point_view(writer, view, writer->file.size);
+        cutis_gltf_set(writer, view, "byteLength", json_integer((json_int_t)size));
+        cutis_bytes_append(&writer->file, bytes, size);
+        cutis_gltf_append(writer, views, view);
+        cutis_gltf_set(writer, image, "mimeType",
+                       json_stringn(uri + strlen("data:"), (size_t)(data - uri) - strlen("data:")));
+        cutis_gltf_set_index(writer, image, "bufferView", (int32_t)json_array_size(views) - 1);
+        json_object_del(image, "uri");
+    }
+    cutis_free(writer->context, bytes, size);
 }
 
 static bool any_compressed(const gltf_document *source)
@@ -311,7 +341,7 @@ static bool any_compressed(const gltf_document *source)
     return false;
 }
 
-void gltf_lay_out(gltf_writer *writer)
+void cutis_gltf_lay_out(gltf_writer *writer)
 {
     bool known = knows_all_extensions(writer->root);
     json_t *empty = json_array(), *empty_views = json_array();
@@ -330,9 +360,13 @@ void gltf_lay_out(gltf_writer *writer)
     }
     if (writer->before && !writer->failed) {
         gather_source(writer, map, !known, empty, empty_views);
-        if (any_compressed(&writer->source)) gltf_drop_extension(writer, "EXT_meshopt_compression");
+        if (any_compressed(&writer->source))
+            cutis_gltf_drop_extension(writer, "EXT_meshopt_compression");
     }
     if (!writer->failed) gather_new(writer, first, other);
+    const json_t *images = json_object_get(writer->root, "images");
+    for (size_t i = 0; i < json_array_size(images) && writer->binary && !writer->failed; i++)
+        embed_image(writer, json_array_get(images, i));
     if (!writer->failed) write_buffers(writer, empty, empty_views);
     if (writer->file.failed) writer->failed = true;
     cutis_free_array(writer->context, map, map_size, sizeof *map);

@@ -9,9 +9,9 @@
 static cutis_result read_attribute(gltf_document *document, cutis_arena *arena, const json_t *map,
                                    const char *name, const float **out)
 {
-    int32_t accessor = gltf_index(map, name);
+    int32_t accessor = cutis_gltf_index(map, name);
     if (accessor == CUTIS_NONE) return CUTIS_OK;
-    return gltf_new_floats(document, arena, (uint32_t)accessor, out);
+    return cutis_gltf_new_floats(document, arena, (uint32_t)accessor, out);
 }
 
 /// Colours have 3 or 4 components; the model always 4.
@@ -19,13 +19,13 @@ static cutis_result read_colors(gltf_document *document, cutis_arena *arena, con
                                 const float **out)
 {
     const float *values = NULL;
-    int32_t accessor = gltf_index(map, "COLOR_0");
+    int32_t accessor = cutis_gltf_index(map, "COLOR_0");
     cutis_result result = read_attribute(document, arena, map, "COLOR_0", &values);
     if (result != CUTIS_OK || !values) return result;
     const gltf_accessor *a = &document->accessors[accessor];
     *out = values;
     if (a->width == 4) return CUTIS_OK;
-    result = gltf_charge(document, a->count, 4 * sizeof(float));
+    result = cutis_gltf_charge(document, a->count, 4 * sizeof(float));
     if (result != CUTIS_OK) return result;
     float *colors = cutis_arena_alloc(arena, a->count, 4 * sizeof *colors);
     if (!colors) return cutis_alloc_result(document->context);
@@ -83,9 +83,10 @@ static cutis_result check_index_values(const gltf_document *document, const char
                                                   : UINT32_MAX;
     for (uint32_t i = 0; i < a->count; i++) {
         if (corners[i] >= vertex_count || corners[i] == restart)
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                               "%s/indices: index %u of accessor %u is %u, there are %u vertices",
-                               place, i, accessor, corners[i], vertex_count);
+            return cutis_gltf_refuse(
+                document, CUTIS_CORRUPT_DATA,
+                "%s/indices: index %u of accessor %u is %u, there are %u vertices", place, i,
+                accessor, corners[i], vertex_count);
     }
     return CUTIS_OK;
 }
@@ -94,22 +95,22 @@ static cutis_result read_indices(gltf_document *document, cutis_arena *arena, co
                                  const json_t *json, cutis_primitive *out)
 {
     static const uint8_t CORNERS[] = { 1, 2, 2, 2, 3, 3, 3 };
-    int mode = (int)gltf_integer(json, "mode", 4);
-    int32_t accessor = gltf_index(json, "indices");
+    int mode = (int)cutis_gltf_integer(json, "mode", 4);
+    int32_t accessor = cutis_gltf_index(json, "indices");
     uint32_t count =
         accessor == CUTIS_NONE ? out->vertex_count : document->accessors[accessor].count;
     uint64_t items = item_count(mode, count), per = CORNERS[mode];
-    cutis_result result = gltf_charge(document, count + items * per, sizeof(uint32_t));
+    cutis_result result = cutis_gltf_charge(document, count + items * per, sizeof(uint32_t));
     if (result != CUTIS_OK) return result;
     if (items * per > UINT32_MAX)
-        return gltf_refuse(document, CUTIS_LIMIT_EXCEEDED, "%s/indices: too many", place);
+        return cutis_gltf_refuse(document, CUTIS_LIMIT_EXCEEDED, "%s/indices: too many", place);
     uint32_t *corners = NULL;
     uint32_t *indices = cutis_arena_alloc(arena, items * per, sizeof *indices);
     if (!indices) return cutis_alloc_result(document->context);
     if (accessor != CUTIS_NONE) {
         corners = cutis_arena_alloc(arena, count, sizeof *corners);
         if (!corners) return cutis_alloc_result(document->context);
-        result = gltf_decode_integers(document, (uint32_t)accessor, corners);
+        result = cutis_gltf_decode_integers(document, (uint32_t)accessor, corners);
         if (result == CUTIS_OK)
             result =
                 check_index_values(document, place, (uint32_t)accessor, corners, out->vertex_count);
@@ -135,19 +136,19 @@ static cutis_result read_set(gltf_document *document, cutis_arena *arena, const 
 {
     char name[24];
     snprintf(name, sizeof name, "JOINTS_%u", set);
-    int32_t accessor = gltf_index(map, name);
+    int32_t accessor = cutis_gltf_index(map, name);
     *joints = NULL;
     if (accessor == CUTIS_NONE) return CUTIS_OK;
     uint32_t count = document->accessors[accessor].count;
-    cutis_result result = gltf_charge(document, count, 4 * sizeof(uint32_t));
+    cutis_result result = cutis_gltf_charge(document, count, 4 * sizeof(uint32_t));
     if (result != CUTIS_OK) return result;
     uint32_t *values = cutis_arena_alloc(arena, count, 4 * sizeof *values);
     if (!values) return cutis_alloc_result(document->context);
     *joints = values;
-    result = gltf_decode_integers(document, (uint32_t)accessor, values);
+    result = cutis_gltf_decode_integers(document, (uint32_t)accessor, values);
     snprintf(name, sizeof name, "WEIGHTS_%u", set);
     if (result != CUTIS_OK) return result;
-    return gltf_new_floats(document, arena, (uint32_t)gltf_index(map, name), weights);
+    return cutis_gltf_new_floats(document, arena, (uint32_t)cutis_gltf_index(map, name), weights);
 }
 
 /// All sets to one list per vertex, sets in order; weights of zero are padding and left out.
@@ -161,7 +162,7 @@ static cutis_result read_influences(gltf_document *document, cutis_arena *arena,
     cutis_arena scratch = { .context = document->context };
     cutis_result result = read_set(document, &scratch, map, 0, &joints, &weights);
     if (result != CUTIS_OK || !joints) goto done;
-    result = gltf_charge(document, (uint64_t)vertex_count + 1, sizeof(uint32_t));
+    result = cutis_gltf_charge(document, (uint64_t)vertex_count + 1, sizeof(uint32_t));
     if (result != CUTIS_OK) goto done;
     uint32_t *first = cutis_arena_alloc(arena, (size_t)vertex_count + 1, sizeof *first);
     if (!first) {
@@ -178,9 +179,10 @@ static cutis_result read_influences(gltf_document *document, cutis_arena *arena,
         cutis_arena_release(&scratch);
         result = read_set(document, &scratch, map, ++set_count, &joints, &weights);
     }
-    if (result == CUTIS_OK) result = gltf_charge(document, total, sizeof(uint32_t) + sizeof(float));
+    if (result == CUTIS_OK)
+        result = cutis_gltf_charge(document, total, sizeof(uint32_t) + sizeof(float));
     if (result == CUTIS_OK && total > UINT32_MAX)
-        result = gltf_refuse(document, CUTIS_LIMIT_EXCEEDED, "/meshes: too many influences");
+        result = cutis_gltf_refuse(document, CUTIS_LIMIT_EXCEEDED, "/meshes: too many influences");
     if (result != CUTIS_OK) goto done;
     for (uint32_t v = 0; v < vertex_count; v++) first[v + 1] += first[v];
     uint32_t *all_joints = cutis_arena_alloc(arena, total, sizeof *all_joints);
@@ -232,13 +234,13 @@ static cutis_result read_targets(gltf_document *document, cutis_arena *arena, co
 static cutis_result read_primitive(gltf_document *document, cutis_arena *arena, uint32_t mesh,
                                    uint32_t index, cutis_primitive *out)
 {
-    const json_t *json =
-        json_array_get(json_object_get(gltf_item(document, "meshes", mesh), "primitives"), index);
+    const json_t *json = json_array_get(
+        json_object_get(cutis_gltf_item(document, "meshes", mesh), "primitives"), index);
     const json_t *map = json_object_get(json, "attributes");
     char place[96];
     snprintf(place, sizeof place, "/meshes/%u/primitives/%u", mesh, index);
-    out->vertex_count = document->accessors[gltf_index(map, "POSITION")].count;
-    out->material = gltf_index(json, "material");
+    out->vertex_count = document->accessors[cutis_gltf_index(map, "POSITION")].count;
+    out->material = cutis_gltf_index(json, "material");
     cutis_result result = read_attribute(document, arena, map, "POSITION", &out->positions);
     if (result == CUTIS_OK) result = read_indices(document, arena, place, json, out);
     if (result == CUTIS_OK) result = read_attribute(document, arena, map, "NORMAL", &out->normals);
@@ -263,21 +265,22 @@ static cutis_result read_labels(gltf_document *document, cutis_arena *arena, uin
         accessor >= document->accessor_count || out->topology != CUTIS_TOPOLOGY_TRIANGLES ||
         document->accessors[accessor].width != 1 ||
         document->accessors[accessor].count != out->index_count / 3)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/meshes/%u/extensions/CUTIS_parts/labels: not one accessor or null per "
-                           "primitive, one number per triangle",
-                           mesh);
-    cutis_result result = gltf_charge(document, out->index_count / 3, sizeof(uint32_t));
+        return cutis_gltf_refuse(
+            document, CUTIS_CORRUPT_DATA,
+            "/meshes/%u/extensions/CUTIS_parts/labels: not one accessor or null per "
+            "primitive, one number per triangle",
+            mesh);
+    cutis_result result = cutis_gltf_charge(document, out->index_count / 3, sizeof(uint32_t));
     if (result != CUTIS_OK) return result;
     uint32_t *parts = cutis_arena_alloc(arena, out->index_count / 3, sizeof *parts);
     if (!parts) return cutis_alloc_result(document->context);
-    result = gltf_decode_integers(document, (uint32_t)accessor, parts);
+    result = cutis_gltf_decode_integers(document, (uint32_t)accessor, parts);
     for (uint32_t t = 0; result == CUTIS_OK && t < out->index_count / 3; t++) {
         if (parts[t] >= part_count)
-            result =
-                gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                            "/meshes/%u/extensions/CUTIS_parts: triangle %u is of part %u of %u",
-                            mesh, t, parts[t], part_count);
+            result = cutis_gltf_refuse(
+                document, CUTIS_CORRUPT_DATA,
+                "/meshes/%u/extensions/CUTIS_parts: triangle %u is of part %u of %u", mesh, t,
+                parts[t], part_count);
     }
     out->parts = parts;
     return result;
@@ -305,13 +308,14 @@ static bool all_strings(const json_t *list)
 static cutis_result read_parts(gltf_document *document, cutis_arena *arena, uint32_t index,
                                cutis_mesh *out, cutis_primitive *primitives)
 {
-    const json_t *json = gltf_extension(gltf_item(document, "meshes", index), "CUTIS_parts");
+    const json_t *json =
+        cutis_gltf_extension(cutis_gltf_item(document, "meshes", index), "CUTIS_parts");
     const json_t *names = json_object_get(json, "names"), *labels = json_object_get(json, "labels");
     size_t file_count =
-        json_array_size(json_object_get(gltf_item(document, "meshes", index), "primitives"));
+        json_array_size(json_object_get(cutis_gltf_item(document, "meshes", index), "primitives"));
     if (!json) return CUTIS_OK;
     if (!all_strings(names) || json_array_size(names) == 0 || json_array_size(labels) != file_count)
-        return gltf_refuse(
+        return cutis_gltf_refuse(
             document, CUTIS_CORRUPT_DATA,
             "/meshes/%u/extensions/CUTIS_parts: needs names and one label per primitive", index);
     out->part_count = (uint32_t)json_array_size(names);
@@ -323,16 +327,16 @@ static cutis_result read_parts(gltf_document *document, cutis_arena *arena, uint
     return result;
 }
 
-cutis_result gltf_read_mesh(gltf_document *document, cutis_arena *arena, uint32_t index,
-                            cutis_mesh *out)
+cutis_result cutis_gltf_read_mesh(gltf_document *document, cutis_arena *arena, uint32_t index,
+                                  cutis_mesh *out)
 {
-    const json_t *json = gltf_item(document, "meshes", index);
+    const json_t *json = cutis_gltf_item(document, "meshes", index);
     const json_t *first = json_array_get(json_object_get(json, "primitives"), 0);
     const json_t *weights = json_object_get(json, "weights");
     const json_t *names = json_object_get(json_object_get(json, "extras"), "targetNames");
     cutis_result result = CUTIS_OK;
     *out = (cutis_mesh){
-        .name = gltf_string(json, "name"),
+        .name = cutis_gltf_string(json, "name"),
         .primitive_count = document->primitive_counts[index],
         .target_count = (uint32_t)json_array_size(json_object_get(first, "targets")),
     };
@@ -347,7 +351,7 @@ cutis_result gltf_read_mesh(gltf_document *document, cutis_arena *arena, uint32_
     if (result == CUTIS_OK && weights) {
         float *values = cutis_arena_alloc(arena, out->target_count, sizeof *values);
         if (!values) return cutis_alloc_result(document->context);
-        gltf_floats(weights, values);
+        cutis_gltf_floats(weights, values);
         out->target_weights = values;
     }
     // Names are a convention of exporters: what does not look like them is somebody else's extras.

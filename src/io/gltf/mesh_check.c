@@ -1,6 +1,6 @@
 /// What glTF asks of the accessors of a mesh: formats by attribute, equal counts, views that are
-/// not shared between uses. Invariant: after gltf_check_meshes, mesh.c decodes attributes knowing
-/// their width and count.
+/// not shared between uses. Invariant: after cutis_gltf_check_meshes, mesh.c decodes attributes
+/// knowing their width and count.
 #include "io/gltf/parts.h"
 
 #include <stdio.h>
@@ -88,13 +88,13 @@ static cutis_result claim_view(gltf_document *document, const char *place, uint3
     int32_t *mine = vertices ? &view->vertices : &view->indices;
     int32_t other = vertices ? view->indices : view->vertices;
     if ((view->target && view->target != target) || other != CUTIS_NONE)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "%s: bufferView %d holds %s by its target or another accessor", place,
-                           index, vertices ? "indices" : "vertices");
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "%s: bufferView %d holds %s by its target or another accessor",
+                                 place, index, vertices ? "indices" : "vertices");
     if (vertices && *mine != CUTIS_NONE && *mine != (int32_t)accessor && !view->stride)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "%s: bufferView %d holds attributes %d and %u but has no stride", place,
-                           index, *mine, accessor);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "%s: bufferView %d holds attributes %d and %u but has no stride",
+                                 place, index, *mine, accessor);
     *mine = (int32_t)accessor;
     return CUTIS_OK;
 }
@@ -106,28 +106,29 @@ static cutis_result check_attribute(gltf_document *document, const char *place, 
     char full[160];
     snprintf(full, sizeof full, "%s/%.40s", place, name);
     if (a->component == GLTF_U32)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "%s: accessor %u has 32 bit integers, only indices may", full, accessor);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "%s: accessor %u has 32 bit integers, only indices may", full,
+                                 accessor);
     if (s) {
         int allowed = s->formats | (document->quantized ? s->quantized : 0);
         if (a->shape < s->low || a->shape > s->high || !(format_of(a) & allowed))
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                               "%s: the format of accessor %u is not one for %s", full, accessor,
-                               name);
+            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                     "%s: the format of accessor %u is not one for %s", full,
+                                     accessor, name);
     }
     if (a->count != vertex_count)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "%s: accessor %u has %u elements, the primitive has %u vertices", full,
-                           accessor, a->count, vertex_count);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "%s: accessor %u has %u elements, the primitive has %u vertices",
+                                 full, accessor, a->count, vertex_count);
     if (strcmp(name, "POSITION") == 0 && !a->has_bounds)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA, "%s: accessor %u has no min and max", full,
-                           accessor);
-    const json_t *json = gltf_item(document, "accessors", accessor);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "%s: accessor %u has no min and max",
+                                 full, accessor);
+    const json_t *json = cutis_gltf_item(document, "accessors", accessor);
     if (a->view != CUTIS_NONE &&
-        (gltf_integer(json, "byteOffset", 0) % 4 || (a->stride % 4 && a->count > 1)))
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "%s: the elements of accessor %u do not start at multiples of 4 bytes",
-                           full, accessor);
+        (cutis_gltf_integer(json, "byteOffset", 0) % 4 || (a->stride % 4 && a->count > 1)))
+        return cutis_gltf_refuse(
+            document, CUTIS_CORRUPT_DATA,
+            "%s: the elements of accessor %u do not start at multiples of 4 bytes", full, accessor);
     return claim_view(document, full, accessor, true);
 }
 
@@ -149,14 +150,14 @@ static cutis_result check_sets(const gltf_document *document, const char *place,
     }
     for (int i = 0; i < 4; i++) {
         if (highest[i] + 1 != counts[i])
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                               "%s: %s%d is there, but not all sets before it", place, NAMES[i],
-                               highest[i]);
+            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                     "%s: %s%d is there, but not all sets before it", place,
+                                     NAMES[i], highest[i]);
     }
     if (counts[2] != counts[3])
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "%s: %d sets of joints, %d sets of weights", place, counts[2],
-                           counts[3]);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "%s: %d sets of joints, %d sets of weights", place, counts[2],
+                                 counts[3]);
     return CUTIS_OK;
 }
 
@@ -166,15 +167,15 @@ static cutis_result check_attributes(gltf_document *document, const char *place,
     const char *key;
     json_t *value;
     int set;
-    int32_t position = gltf_index(map, "POSITION");
+    int32_t position = cutis_gltf_index(map, "POSITION");
     *vertex_count = position == CUTIS_NONE ? 0 : document->accessors[position].count;
     json_object_foreach((json_t *)map, key, value)
     {
         int64_t accessor = 0;
         const semantic *s = find_semantic(ATTRIBUTES, key, &set);
         if (!s && key[0] != '_')
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA, "%s/%.60s: is no attribute", place,
-                               key);
+            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "%s/%.60s: is no attribute",
+                                     place, key);
         cutis_json_integer(value, &accessor);
         if (*vertex_count == 0) *vertex_count = document->accessors[accessor].count;
         cutis_result result =
@@ -195,11 +196,11 @@ static cutis_result check_target(gltf_document *document, const char *place, con
         int64_t accessor = 0;
         const semantic *s = find_semantic(TARGETS, key, &set);
         if (!s && key[0] != '_')
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA, "%s/%.60s: cannot be morphed", place,
-                               key);
+            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "%s/%.60s: cannot be morphed",
+                                     place, key);
         if (!json_object_get(attributes, key))
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA, "%s/%.60s: the primitive has none",
-                               place, key);
+            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                     "%s/%.60s: the primitive has none", place, key);
         cutis_json_integer(value, &accessor);
         cutis_result result =
             check_attribute(document, place, key, (uint32_t)accessor, s, vertex_count);
@@ -215,11 +216,12 @@ static cutis_result check_indices(gltf_document *document, const char *place, ui
     snprintf(full, sizeof full, "%s/indices", place);
     if (a->shape != GLTF_SCALAR || a->normalized ||
         (a->component != GLTF_U8 && a->component != GLTF_U16 && a->component != GLTF_U32))
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "%s: accessor %u is not SCALAR of unsigned integers", full, accessor);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "%s: accessor %u is not SCALAR of unsigned integers", full,
+                                 accessor);
     if (a->view != CUTIS_NONE && document->views[a->view].stride)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA, "%s: bufferView %d has a stride", full,
-                           a->view);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "%s: bufferView %d has a stride",
+                                 full, a->view);
     return claim_view(document, full, accessor, false);
 }
 
@@ -228,7 +230,7 @@ static cutis_result check_primitive(gltf_document *document, uint32_t mesh, uint
 {
     const json_t *attributes = json_object_get(json, "attributes");
     const json_t *targets = json_object_get(json, "targets");
-    int32_t indices = gltf_index(json, "indices");
+    int32_t indices = cutis_gltf_index(json, "indices");
     char place[96], inner[128];
     uint32_t vertex_count;
     snprintf(place, sizeof place, "/meshes/%u/primitives/%u", mesh, index);
@@ -238,9 +240,9 @@ static cutis_result check_primitive(gltf_document *document, uint32_t mesh, uint
         result = check_indices(document, place, (uint32_t)indices);
     if (result != CUTIS_OK) return result;
     if (json_array_size(targets) != target_count)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "%s/targets: %zu morph targets, the first primitive has %u", place,
-                           json_array_size(targets), target_count);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "%s/targets: %zu morph targets, the first primitive has %u", place,
+                                 json_array_size(targets), target_count);
     for (uint32_t t = 0; t < target_count && result == CUTIS_OK; t++) {
         snprintf(inner, sizeof inner, "%s/targets/%u", place, t);
         result =
@@ -251,7 +253,7 @@ static cutis_result check_primitive(gltf_document *document, uint32_t mesh, uint
 
 static cutis_result check_mesh(gltf_document *document, uint32_t index)
 {
-    const json_t *json = gltf_item(document, "meshes", index);
+    const json_t *json = cutis_gltf_item(document, "meshes", index);
     const json_t *list = json_object_get(json, "primitives"),
                  *weights = json_object_get(json, "weights");
     uint32_t count = (uint32_t)json_array_size(list), kept = 0;
@@ -259,9 +261,9 @@ static cutis_result check_mesh(gltf_document *document, uint32_t index)
     uint32_t *map = cutis_arena_alloc(&document->arena, count, sizeof *map);
     if (!map) return cutis_alloc_result(document->context);
     if (weights && json_array_size(weights) != targets)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/meshes/%u/weights: %zu weights for %zu morph targets", index,
-                           json_array_size(weights), targets);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/meshes/%u/weights: %zu weights for %zu morph targets", index,
+                                 json_array_size(weights), targets);
     for (uint32_t p = 0; p < count; p++) {
         const json_t *primitive = json_array_get(list, p);
         cutis_result result = check_primitive(document, index, p, primitive, (uint32_t)targets);
@@ -274,7 +276,7 @@ static cutis_result check_mesh(gltf_document *document, uint32_t index)
     return CUTIS_OK;
 }
 
-cutis_result gltf_check_meshes(gltf_document *document)
+cutis_result cutis_gltf_check_meshes(gltf_document *document)
 {
     uint32_t count = (uint32_t)json_array_size(json_object_get(document->root, "meshes"));
     document->primitives = cutis_arena_alloc(&document->arena, count, sizeof *document->primitives);

@@ -6,25 +6,25 @@
 #include "io/gltf/document.h"
 
 /// Order the nodes: depth-first over the default scene, then the others. Fills the document's maps.
-cutis_result gltf_load_hierarchy(gltf_document *document);
+cutis_result cutis_gltf_load_hierarchy(gltf_document *document);
 /// What may be wrong between nodes, meshes and skins, once all are known.
-cutis_result gltf_check_scene(gltf_document *document, const cutis_model_data *data);
+cutis_result cutis_gltf_check_scene(gltf_document *document, const cutis_model_data *data);
 
 /// @param index file index; indices in the result are the model's
-cutis_result gltf_read_node(gltf_document *document, cutis_arena *arena, uint32_t index,
-                            cutis_node *out);
-cutis_result gltf_read_skin(gltf_document *document, cutis_arena *arena, uint32_t index,
-                            cutis_skin *out);
-void gltf_read_material(const gltf_document *document, uint32_t index, cutis_material *out);
+cutis_result cutis_gltf_read_node(gltf_document *document, cutis_arena *arena, uint32_t index,
+                                  cutis_node *out);
+cutis_result cutis_gltf_read_skin(gltf_document *document, cutis_arena *arena, uint32_t index,
+                                  cutis_skin *out);
+void cutis_gltf_read_material(const gltf_document *document, uint32_t index, cutis_material *out);
 
 /// Attributes, indices and targets of every primitive: formats, counts, views. Also fills
 /// document->primitives.
-cutis_result gltf_check_meshes(gltf_document *document);
-cutis_result gltf_read_mesh(gltf_document *document, cutis_arena *arena, uint32_t index,
-                            cutis_mesh *out);
+cutis_result cutis_gltf_check_meshes(gltf_document *document);
+cutis_result cutis_gltf_read_mesh(gltf_document *document, cutis_arena *arena, uint32_t index,
+                                  cutis_mesh *out);
 
 /// Also fills document->channels on the first call.
-cutis_result gltf_read_clip(gltf_document *document, cutis_arena *arena,
-                            const cutis_model_data *data, uint32_t index, cutis_clip *out);
+cutis_result cutis_gltf_read_clip(gltf_document *document, cutis_arena *arena,
+                                  const cutis_model_data *data, uint32_t index, cutis_clip *out);
 
 #endif

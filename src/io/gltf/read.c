@@ -18,10 +18,10 @@ static void *new_items(gltf_document *document, cutis_arena *arena, const char *
 static cutis_result read_nodes(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
 {
     cutis_node *nodes = new_items(document, arena, "nodes", sizeof *nodes, &data->node_count);
-    cutis_result result = gltf_load_hierarchy(document);
+    cutis_result result = cutis_gltf_load_hierarchy(document);
     if (!nodes) return cutis_alloc_result(document->context);
     for (uint32_t i = 0; i < data->node_count && result == CUTIS_OK; i++)
-        result = gltf_read_node(document, arena, document->node_of_model[i], &nodes[i]);
+        result = cutis_gltf_read_node(document, arena, document->node_of_model[i], &nodes[i]);
     data->nodes = nodes;
     return result;
 }
@@ -29,10 +29,10 @@ static cutis_result read_nodes(gltf_document *document, cutis_arena *arena, cuti
 static cutis_result read_meshes(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
 {
     cutis_mesh *meshes = new_items(document, arena, "meshes", sizeof *meshes, &data->mesh_count);
-    cutis_result result = gltf_check_meshes(document);
+    cutis_result result = cutis_gltf_check_meshes(document);
     if (!meshes) return cutis_alloc_result(document->context);
     for (uint32_t i = 0; i < data->mesh_count && result == CUTIS_OK; i++)
-        result = gltf_read_mesh(document, arena, i, &meshes[i]);
+        result = cutis_gltf_read_mesh(document, arena, i, &meshes[i]);
     data->meshes = meshes;
     return result;
 }
@@ -43,7 +43,7 @@ static cutis_result read_skins(gltf_document *document, cutis_arena *arena, cuti
     cutis_result result = CUTIS_OK;
     if (!skins) return cutis_alloc_result(document->context);
     for (uint32_t i = 0; i < data->skin_count && result == CUTIS_OK; i++)
-        result = gltf_read_skin(document, arena, i, &skins[i]);
+        result = cutis_gltf_read_skin(document, arena, i, &skins[i]);
     data->skins = skins;
     document->skin_count = data->skin_count;
     return result;
@@ -56,7 +56,7 @@ static cutis_result read_materials(gltf_document *document, cutis_arena *arena,
         new_items(document, arena, "materials", sizeof *materials, &data->material_count);
     if (!materials) return cutis_alloc_result(document->context);
     for (uint32_t i = 0; i < data->material_count; i++)
-        gltf_read_material(document, i, &materials[i]);
+        cutis_gltf_read_material(document, i, &materials[i]);
     data->materials = materials;
     document->material_count = data->material_count;
     return CUTIS_OK;
@@ -73,11 +73,11 @@ static cutis_result check_clip_targets(gltf_document *document, const cutis_mode
         for (uint32_t i = 0; i < clip->channel_count && result == CUTIS_OK; i++) {
             uint32_t *stamp = &stamps[4 * (size_t)clip->channels[i].node + clip->channels[i].path];
             if (*stamp == c + 1)
-                result =
-                    gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                "/animations/%u/channels/%u/target: an earlier channel has the "
-                                "same node and path",
-                                c, document->channels[c][i]);
+                result = cutis_gltf_refuse(
+                    document, CUTIS_CORRUPT_DATA,
+                    "/animations/%u/channels/%u/target: an earlier channel has the "
+                    "same node and path",
+                    c, document->channels[c][i]);
             *stamp = c + 1;
         }
     }
@@ -96,7 +96,7 @@ static cutis_result read_clips(gltf_document *document, cutis_arena *arena, cuti
     if (!clips || !document->channels || !document->channel_counts)
         return cutis_alloc_result(document->context);
     for (uint32_t i = 0; i < data->clip_count && result == CUTIS_OK; i++)
-        result = gltf_read_clip(document, arena, data, i, &clips[i]);
+        result = cutis_gltf_read_clip(document, arena, data, i, &clips[i]);
     data->clips = clips;
     return result == CUTIS_OK ? check_clip_targets(document, data) : result;
 }
@@ -111,8 +111,8 @@ static cutis_result check_all_bounds(gltf_document *document)
     document->charged = 0;
     for (uint32_t i = 0; i < document->accessor_count && result == CUTIS_OK; i++) {
         const gltf_accessor *a = &document->accessors[i];
-        result = gltf_charge(document, a->count, a->width * sizeof(float));
-        if (result == CUTIS_OK) result = gltf_check_bounds(document, i);
+        result = cutis_gltf_charge(document, a->count, a->width * sizeof(float));
+        if (result == CUTIS_OK) result = cutis_gltf_check_bounds(document, i);
     }
     document->charged = charged;
     return result;
@@ -125,7 +125,7 @@ static cutis_result read_parts(gltf_document *document, cutis_arena *arena, cuti
     if (result == CUTIS_OK) result = read_skins(document, arena, data);
     if (result == CUTIS_OK) result = read_materials(document, arena, data);
     if (result == CUTIS_OK) result = read_clips(document, arena, data);
-    if (result == CUTIS_OK) result = gltf_check_scene(document, data);
+    if (result == CUTIS_OK) result = cutis_gltf_check_scene(document, data);
     if (result == CUTIS_OK) result = check_all_bounds(document);
     return result;
 }
@@ -138,8 +138,8 @@ cutis_result cutis_gltf_read(cutis_context *context, const char *path, bool on_d
     cutis_arena arena = { .context = context };
     cutis_model_data parts = { 0 };
     gltf_document *document = NULL;
-    cutis_result result = gltf_document_load(context, path, on_disk, data, size,
-                                             gate == CUTIS_GATE_REPAIR, &document);
+    cutis_result result = cutis_gltf_document_load(context, path, on_disk, data, size,
+                                                   gate == CUTIS_GATE_REPAIR, &document);
     if (result != CUTIS_OK) return result;
     result = read_parts(document, &arena, &parts);
     if (result == CUTIS_OK) {
@@ -148,7 +148,7 @@ cutis_result cutis_gltf_read(cutis_context *context, const char *path, bool on_d
         if (result != CUTIS_OK) {
             char reason[1024];
             snprintf(reason, sizeof reason, "%s", cutis_context_error(context));
-            result = gltf_refuse(document, result, "/%s", reason);
+            result = cutis_gltf_refuse(document, result, "/%s", reason);
         }
     }
     cutis_arena_release(&arena);

@@ -1,5 +1,5 @@
-/// Nodes, skins and materials. Invariant: after gltf_load_hierarchy the file's nodes are a forest,
-/// and the model's order is depth-first, so a subtree is a range of it.
+/// Nodes, skins and materials. Invariant: after cutis_gltf_load_hierarchy the file's nodes are a
+/// forest, and the model's order is depth-first, so a subtree is a range of it.
 #include "io/gltf/parts.h"
 
 #include <math.h>
@@ -15,12 +15,12 @@ static cutis_result find_parents(gltf_document *document)
 {
     for (uint32_t i = 0; i < document->node_count; i++) document->parent_of_node[i] = CUTIS_NONE;
     for (uint32_t i = 0; i < document->node_count; i++) {
-        const json_t *children = json_object_get(gltf_item(document, "nodes", i), "children");
+        const json_t *children = json_object_get(cutis_gltf_item(document, "nodes", i), "children");
         for (size_t c = 0; c < json_array_size(children); c++) {
             int64_t child = 0;
             cutis_json_integer(json_array_get(children, c), &child);
             if (document->parent_of_node[child] != CUTIS_NONE)
-                return gltf_refuse(
+                return cutis_gltf_refuse(
                     document, CUTIS_CORRUPT_DATA,
                     "/nodes/%u/children/%zu: node %lld already is a child of node %d", i, c,
                     (long long)child, document->parent_of_node[child]);
@@ -39,7 +39,8 @@ static void visit_tree(gltf_document *document, uint32_t root, bool in_scene, ui
     stack[depth++] = root;
     while (depth > 0) {
         uint32_t node = stack[--depth];
-        const json_t *children = json_object_get(gltf_item(document, "nodes", node), "children");
+        const json_t *children =
+            json_object_get(cutis_gltf_item(document, "nodes", node), "children");
         document->in_scene[node] = in_scene;
         document->model_of_node[node] = *next;
         document->node_of_model[(*next)++] = node;
@@ -54,7 +55,7 @@ static void visit_tree(gltf_document *document, uint32_t root, bool in_scene, ui
 static cutis_result order_nodes(gltf_document *document, uint32_t *stack)
 {
     const json_t *scenes = json_object_get(document->root, "scenes");
-    int32_t scene = gltf_index(document->root, "scene");
+    int32_t scene = cutis_gltf_index(document->root, "scene");
     const json_t *roots =
         json_object_get(json_array_get(scenes, scene < 0 ? 0 : (size_t)scene), "nodes");
     uint32_t next = 0;
@@ -63,9 +64,9 @@ static cutis_result order_nodes(gltf_document *document, uint32_t *stack)
         int64_t root = 0;
         cutis_json_integer(json_array_get(roots, i), &root);
         if (document->parent_of_node[root] != CUTIS_NONE)
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                               "/scenes/%d/nodes/%zu: node %lld is no root", scene < 0 ? 0 : scene,
-                               i, (long long)root);
+            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                     "/scenes/%d/nodes/%zu: node %lld is no root",
+                                     scene < 0 ? 0 : scene, i, (long long)root);
         visit_tree(document, (uint32_t)root, true, stack, &next);
     }
     for (uint32_t i = 0; i < document->node_count; i++) {
@@ -75,7 +76,7 @@ static cutis_result order_nodes(gltf_document *document, uint32_t *stack)
     if (next == document->node_count) return CUTIS_OK;
     uint32_t lost = 0;
     while (document->model_of_node[lost] != UINT32_MAX) lost++;
-    return gltf_refuse(document, CUTIS_CORRUPT_DATA, "/nodes/%u: is its own ancestor", lost);
+    return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "/nodes/%u: is its own ancestor", lost);
 }
 
 /// Roots of every scene, the default one or not.
@@ -88,19 +89,19 @@ static cutis_result check_scenes(const gltf_document *document)
             int64_t root = 0;
             cutis_json_integer(json_array_get(roots, i), &root);
             if (document->parent_of_node[root] != CUTIS_NONE)
-                return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                   "/scenes/%zu/nodes/%zu: node %lld is no root", s, i,
-                                   (long long)root);
+                return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                         "/scenes/%zu/nodes/%zu: node %lld is no root", s, i,
+                                         (long long)root);
         }
     }
     return CUTIS_OK;
 }
 
-cutis_result gltf_load_hierarchy(gltf_document *document)
+cutis_result cutis_gltf_load_hierarchy(gltf_document *document)
 {
     size_t count = json_array_size(json_object_get(document->root, "nodes"));
     if (count > cutis_context_limits(document->context)->node_count)
-        return gltf_refuse(document, CUTIS_LIMIT_EXCEEDED, "/nodes: %zu nodes", count);
+        return cutis_gltf_refuse(document, CUTIS_LIMIT_EXCEEDED, "/nodes: %zu nodes", count);
     document->node_count = (uint32_t)count;
     document->node_of_model = cutis_arena_alloc(&document->arena, count, sizeof(uint32_t));
     document->model_of_node = cutis_arena_alloc(&document->arena, count, sizeof(uint32_t));
@@ -131,7 +132,7 @@ static bool to_mat34(const float *columns, cutis_mat34 *out)
 static cutis_result read_transform(const gltf_document *document, cutis_arena *arena,
                                    uint32_t index, cutis_node *out)
 {
-    const json_t *json = gltf_item(document, "nodes", index);
+    const json_t *json = cutis_gltf_item(document, "nodes", index);
     const json_t *matrix = json_object_get(json, "matrix");
     const json_t *t = json_object_get(json, "translation");
     const json_t *r = json_object_get(json, "rotation"), *s = json_object_get(json, "scale");
@@ -139,55 +140,58 @@ static cutis_result read_transform(const gltf_document *document, cutis_arena *a
     out->rest = cutis_transform_identity();
     if (matrix) {
         if (t || r || s)
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                               "/nodes/%u/matrix: beside translation, rotation or scale", index);
+            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                     "/nodes/%u/matrix: beside translation, rotation or scale",
+                                     index);
         cutis_mat34 *affine = cutis_arena_alloc(arena, 1, sizeof *affine);
         if (!affine) return cutis_alloc_result(document->context);
-        gltf_floats(matrix, numbers);
+        cutis_gltf_floats(matrix, numbers);
         if (!to_mat34(numbers, affine))
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                               "/nodes/%u/matrix: the last row is not 0 0 0 1", index);
+            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                     "/nodes/%u/matrix: the last row is not 0 0 0 1", index);
         out->matrix = affine;
         out->rest = cutis_transform_from_mat34(affine);
         return CUTIS_OK;
     }
-    if (t) gltf_floats(t, &out->rest.translation.x);
-    if (s) gltf_floats(s, &out->rest.scale.x);
+    if (t) cutis_gltf_floats(t, &out->rest.translation.x);
+    if (s) cutis_gltf_floats(s, &out->rest.scale.x);
     if (!r) return CUTIS_OK;
-    gltf_floats(r, &out->rest.rotation.x);
+    cutis_gltf_floats(r, &out->rest.rotation.x);
     double length = 0;
     for (int k = 0; k < 4; k++) {
         double q = json_number_value(json_array_get(r, (size_t)k));
         length += q * q;
     }
     if (!document->repair && fabs(length - 1) > UNIT_TOLERANCE)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/nodes/%u/rotation: its length is %g, not 1", index, sqrt(length));
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/nodes/%u/rotation: its length is %g, not 1", index,
+                                 sqrt(length));
     return CUTIS_OK;
 }
 
-cutis_result gltf_read_node(gltf_document *document, cutis_arena *arena, uint32_t index,
-                            cutis_node *out)
+cutis_result cutis_gltf_read_node(gltf_document *document, cutis_arena *arena, uint32_t index,
+                                  cutis_node *out)
 {
-    const json_t *json = gltf_item(document, "nodes", index);
+    const json_t *json = cutis_gltf_item(document, "nodes", index);
     const json_t *weights = json_object_get(json, "weights");
     int32_t parent = document->parent_of_node[index];
     *out = (cutis_node){
-        .name = gltf_string(json, "name"),
+        .name = cutis_gltf_string(json, "name"),
         .parent = parent == CUTIS_NONE ? CUTIS_NONE : (int32_t)document->model_of_node[parent],
-        .mesh = gltf_index(json, "mesh"),
-        .skin = gltf_index(json, "skin"),
+        .mesh = cutis_gltf_index(json, "mesh"),
+        .skin = cutis_gltf_index(json, "skin"),
         .outside = !document->in_scene[index],
     };
     if (out->mesh == CUTIS_NONE && out->skin != CUTIS_NONE)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA, "/nodes/%u/skin: there is no mesh", index);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "/nodes/%u/skin: there is no mesh",
+                                 index);
     if (out->mesh == CUTIS_NONE && weights)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA, "/nodes/%u/weights: there is no mesh",
-                           index);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/nodes/%u/weights: there is no mesh", index);
     if (weights) {
         float *values = cutis_arena_alloc(arena, json_array_size(weights), sizeof *values);
         if (!values) return cutis_alloc_result(document->context);
-        gltf_floats(weights, values);
+        cutis_gltf_floats(weights, values);
         out->target_weights = values;
     }
     return read_transform(document, arena, index, out);
@@ -199,25 +203,27 @@ static cutis_result read_inverse_binds(gltf_document *document, cutis_arena *are
     const gltf_accessor *a = &document->accessors[accessor];
     const float *columns;
     if (a->shape != GLTF_MAT4 || a->component != GLTF_F32)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/skins/%u/inverseBindMatrices: accessor %u is not MAT4 of floats",
-                           index, accessor);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/skins/%u/inverseBindMatrices: accessor %u is not MAT4 of floats",
+                                 index, accessor);
     if (a->count < out->joint_count)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/skins/%u/inverseBindMatrices: %u matrices for %u joints", index,
-                           a->count, out->joint_count);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/skins/%u/inverseBindMatrices: %u matrices for %u joints", index,
+                                 a->count, out->joint_count);
     if (a->view != CUTIS_NONE && document->views[a->view].stride)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/skins/%u/inverseBindMatrices: its bufferView has a stride", index);
-    if (!gltf_has_data(a)) return CUTIS_OK; // left to an extension to fill in
-    cutis_result result = gltf_new_floats(document, arena, accessor, &columns);
-    if (result == CUTIS_OK) result = gltf_charge(document, out->joint_count, sizeof(cutis_mat34));
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/skins/%u/inverseBindMatrices: its bufferView has a stride",
+                                 index);
+    if (!cutis_gltf_has_data(a)) return CUTIS_OK; // left to an extension to fill in
+    cutis_result result = cutis_gltf_new_floats(document, arena, accessor, &columns);
+    if (result == CUTIS_OK)
+        result = cutis_gltf_charge(document, out->joint_count, sizeof(cutis_mat34));
     if (result != CUTIS_OK) return result;
     cutis_mat34 *matrices = cutis_arena_alloc(arena, out->joint_count, sizeof *matrices);
     if (!matrices) return cutis_alloc_result(document->context);
     for (uint32_t j = 0; j < out->joint_count; j++) {
         if (!to_mat34(columns + 16 * (size_t)j, &matrices[j]) && !document->repair)
-            return gltf_refuse(
+            return cutis_gltf_refuse(
                 document, CUTIS_CORRUPT_DATA,
                 "/skins/%u/inverseBindMatrices: the last row of matrix %u is not 0 0 0 1", index,
                 j);
@@ -226,14 +232,15 @@ static cutis_result read_inverse_binds(gltf_document *document, cutis_arena *are
     return CUTIS_OK;
 }
 
-cutis_result gltf_read_skin(gltf_document *document, cutis_arena *arena, uint32_t index,
-                            cutis_skin *out)
+cutis_result cutis_gltf_read_skin(gltf_document *document, cutis_arena *arena, uint32_t index,
+                                  cutis_skin *out)
 {
-    const json_t *json = gltf_item(document, "skins", index);
+    const json_t *json = cutis_gltf_item(document, "skins", index);
     const json_t *list = json_object_get(json, "joints");
-    int32_t root = gltf_index(json, "skeleton"), binds = gltf_index(json, "inverseBindMatrices");
+    int32_t root = cutis_gltf_index(json, "skeleton"),
+            binds = cutis_gltf_index(json, "inverseBindMatrices");
     *out =
-        (cutis_skin){ .name = gltf_string(json, "name"),
+        (cutis_skin){ .name = cutis_gltf_string(json, "name"),
                       .joint_count = (uint32_t)json_array_size(list),
                       .root = root == CUTIS_NONE ? root : (int32_t)document->model_of_node[root] };
     uint32_t *joints = cutis_arena_alloc(arena, out->joint_count, sizeof *joints);
@@ -248,18 +255,18 @@ cutis_result gltf_read_skin(gltf_document *document, cutis_arena *arena, uint32_
     return read_inverse_binds(document, arena, index, (uint32_t)binds, out);
 }
 
-void gltf_read_material(const gltf_document *document, uint32_t index, cutis_material *out)
+void cutis_gltf_read_material(const gltf_document *document, uint32_t index, cutis_material *out)
 {
-    const json_t *json = gltf_item(document, "materials", index);
+    const json_t *json = cutis_gltf_item(document, "materials", index);
     const json_t *pbr = json_object_get(json, "pbrMetallicRoughness");
     const json_t *metallic = json_object_get(pbr, "metallicFactor");
     const json_t *roughness = json_object_get(pbr, "roughnessFactor");
-    *out = (cutis_material){ .name = gltf_string(json, "name"),
+    *out = (cutis_material){ .name = cutis_gltf_string(json, "name"),
                              .base_color = { 1, 1, 1, 1 },
                              .metallic = metallic ? (float)json_number_value(metallic) : 1,
                              .roughness = roughness ? (float)json_number_value(roughness) : 1,
                              .double_sided = json_is_true(json_object_get(json, "doubleSided")) };
-    gltf_floats(json_object_get(pbr, "baseColorFactor"), out->base_color);
+    cutis_gltf_floats(json_object_get(pbr, "baseColorFactor"), out->base_color);
 }
 
 /// The tree a node stands in: its topmost ancestor. Fills an array for all, parents before
@@ -276,13 +283,14 @@ static cutis_result check_skin(const gltf_document *document, const cutis_model_
     const cutis_skin *skin = &data->skins[index];
     for (uint32_t j = 0; j < skin->joint_count; j++) {
         if (roots[skin->joints[j]] != roots[skin->joints[0]])
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                               "/skins/%u/joints/%u: has no common root with joint 0", index, j);
+            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                     "/skins/%u/joints/%u: has no common root with joint 0", index,
+                                     j);
         if (skin->root != CUTIS_NONE &&
             (skin->joints[j] < (uint32_t)skin->root ||
              skin->joints[j] >= (uint32_t)skin->root + sizes[skin->root]))
-            return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                               "/skins/%u/skeleton: joint %u is not below it", index, j);
+            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                     "/skins/%u/skeleton: joint %u is not below it", index, j);
     }
     return CUTIS_OK;
 }
@@ -296,24 +304,25 @@ static cutis_result check_node(const gltf_document *document, const cutis_model_
     if (node->mesh == CUTIS_NONE) return CUTIS_OK;
     const cutis_mesh *mesh = &data->meshes[node->mesh];
     size_t weight_count =
-        json_array_size(json_object_get(gltf_item(document, "nodes", file_index), "weights"));
+        json_array_size(json_object_get(cutis_gltf_item(document, "nodes", file_index), "weights"));
     if (weight_count && weight_count != mesh->target_count)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/nodes/%u/weights: %zu weights, mesh %d has %u morph targets",
-                           file_index, weight_count, node->mesh, mesh->target_count);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/nodes/%u/weights: %zu weights, mesh %d has %u morph targets",
+                                 file_index, weight_count, node->mesh, mesh->target_count);
     if (node->skin == CUTIS_NONE) return CUTIS_OK;
     if (unskinned[node->mesh] != CUTIS_NONE)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/nodes/%u/skin: primitive %d of mesh %d has no joints and weights",
-                           file_index, unskinned[node->mesh], node->mesh);
+        return cutis_gltf_refuse(
+            document, CUTIS_CORRUPT_DATA,
+            "/nodes/%u/skin: primitive %d of mesh %d has no joints and weights", file_index,
+            unskinned[node->mesh], node->mesh);
     if (!node->outside && data->nodes[data->skins[node->skin].joints[0]].outside)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/nodes/%u/skin: the joints of skin %d are not in the scene", file_index,
-                           node->skin);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/nodes/%u/skin: the joints of skin %d are not in the scene",
+                                 file_index, node->skin);
     return CUTIS_OK;
 }
 
-cutis_result gltf_check_scene(gltf_document *document, const cutis_model_data *data)
+cutis_result cutis_gltf_check_scene(gltf_document *document, const cutis_model_data *data)
 {
     cutis_result result = CUTIS_OK;
     uint32_t *roots = cutis_alloc_array(document->context, data->node_count, sizeof *roots);

@@ -55,27 +55,29 @@ static cutis_result read_packed(const gltf_document *document, uint32_t index, c
 {
     static const char *const MODES[] = { "ATTRIBUTES", "TRIANGLES", "INDICES" };
     static const char *const FILTERS[] = { "NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL" };
-    const char *filter_name = gltf_string(json, "filter");
-    int mode = find(MODES, 3, gltf_string(json, "mode"));
+    const char *filter_name = cutis_gltf_string(json, "filter");
+    int mode = find(MODES, 3, cutis_gltf_string(json, "mode"));
     int filter = filter_name ? find(FILTERS, 4, filter_name) : NONE;
-    int64_t buffer = gltf_integer(json, "buffer", -1), offset = gltf_integer(json, "byteOffset", 0);
-    int64_t size = gltf_integer(json, "byteLength", -1), count = gltf_integer(json, "count", -1);
-    int64_t stride = gltf_integer(json, "byteStride", -1);
+    int64_t buffer = cutis_gltf_integer(json, "buffer", -1),
+            offset = cutis_gltf_integer(json, "byteOffset", 0);
+    int64_t size = cutis_gltf_integer(json, "byteLength", -1),
+            count = cutis_gltf_integer(json, "count", -1);
+    int64_t stride = cutis_gltf_integer(json, "byteStride", -1);
     static const char *const PLACE = "extensions/EXT_meshopt_compression";
     if (mode < 0 || filter < 0 || buffer < 0 || buffer >= document->buffer_count || offset < 0 ||
         size < 1 || count < 1 || stride < 1)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/bufferViews/%u/%s: a property is missing or out of range", index,
-                           PLACE);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/bufferViews/%u/%s: a property is missing or out of range", index,
+                                 PLACE);
     const gltf_buffer *from = &document->buffers[buffer];
     if ((uint64_t)offset > from->size || (uint64_t)size > from->size - (uint64_t)offset)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/bufferViews/%u/%s: does not fit into buffer %lld", index, PLACE,
-                           (long long)buffer);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/bufferViews/%u/%s: does not fit into buffer %lld", index, PLACE,
+                                 (long long)buffer);
     if (!from->data)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/bufferViews/%u/%s: buffer %lld has no data", index, PLACE,
-                           (long long)buffer);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/bufferViews/%u/%s: buffer %lld has no data", index, PLACE,
+                                 (long long)buffer);
     *out = (packed){ .data = from->data + offset,
                      .size = (size_t)size,
                      .stride = (size_t)stride,
@@ -83,24 +85,24 @@ static cutis_result read_packed(const gltf_document *document, uint32_t index, c
                      .mode = (enum mode)mode,
                      .filter = (enum filter)filter };
     if (!layout_possible(out))
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/bufferViews/%u/%s: mode, filter, count and stride do not go together",
-                           index, PLACE);
+        return cutis_gltf_refuse(
+            document, CUTIS_CORRUPT_DATA,
+            "/bufferViews/%u/%s: mode, filter, count and stride do not go together", index, PLACE);
     return CUTIS_OK;
 }
 
 static cutis_result unpack(gltf_document *document, uint32_t index, const json_t *json)
 {
     gltf_view *view = &document->views[index];
-    packed p;
+    packed p = { 0 };
     int failure = -1;
     cutis_result result = read_packed(document, index, json, &p);
-    if (result == CUTIS_OK) result = gltf_charge(document, p.count, p.stride);
+    if (result == CUTIS_OK) result = cutis_gltf_charge(document, p.count, p.stride);
     if (result != CUTIS_OK) return result;
     if (p.count * p.stride < view->size)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/bufferViews/%u/byteLength: %zu bytes, %zu are compressed", index,
-                           view->size, p.count * p.stride);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/bufferViews/%u/byteLength: %zu bytes, %zu are compressed", index,
+                                 view->size, p.count * p.stride);
     uint8_t *bytes = cutis_arena_alloc(&document->arena, p.count, p.stride);
     if (!bytes) return cutis_alloc_result(document->context);
     switch (p.mode) {
@@ -115,10 +117,11 @@ static cutis_result unpack(gltf_document *document, uint32_t index, const json_t
         break;
     }
     if (failure)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/bufferViews/%u/extensions/EXT_meshopt_compression: the data cannot be "
-                           "decompressed",
-                           index);
+        return cutis_gltf_refuse(
+            document, CUTIS_CORRUPT_DATA,
+            "/bufferViews/%u/extensions/EXT_meshopt_compression: the data cannot be "
+            "decompressed",
+            index);
     switch (p.filter) {
     case NONE:
         break;
@@ -139,37 +142,39 @@ static cutis_result unpack(gltf_document *document, uint32_t index, const json_t
 
 static cutis_result load_view(gltf_document *document, uint32_t index)
 {
-    const json_t *json = gltf_item(document, "bufferViews", index);
-    const json_t *compression = gltf_extension(json, "EXT_meshopt_compression");
+    const json_t *json = cutis_gltf_item(document, "bufferViews", index);
+    const json_t *compression = cutis_gltf_extension(json, "EXT_meshopt_compression");
     gltf_view *view = &document->views[index];
     view->vertices = view->indices = CUTIS_NONE;
-    view->buffer = (uint32_t)gltf_index(json, "buffer");
-    view->offset = (size_t)gltf_integer(json, "byteOffset", 0);
-    view->size = (size_t)gltf_integer(json, "byteLength", 0);
-    view->stride = (uint32_t)gltf_integer(json, "byteStride", 0);
-    view->target = (uint32_t)gltf_integer(json, "target", 0);
+    view->buffer = (uint32_t)cutis_gltf_index(json, "buffer");
+    view->offset = (size_t)cutis_gltf_integer(json, "byteOffset", 0);
+    view->size = (size_t)cutis_gltf_integer(json, "byteLength", 0);
+    view->stride = (uint32_t)cutis_gltf_integer(json, "byteStride", 0);
+    view->target = (uint32_t)cutis_gltf_integer(json, "target", 0);
     const gltf_buffer *buffer = &document->buffers[view->buffer];
     if (view->offset > buffer->size || view->size > buffer->size - view->offset)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/bufferViews/%u/byteLength: bytes %zu to %zu, buffer %u has %zu", index,
-                           view->offset, view->offset + view->size, view->buffer, buffer->size);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/bufferViews/%u/byteLength: bytes %zu to %zu, buffer %u has %zu",
+                                 index, view->offset, view->offset + view->size, view->buffer,
+                                 buffer->size);
     if (view->stride % 4)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/bufferViews/%u/byteStride: %u is not a multiple of 4", index,
-                           view->stride);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/bufferViews/%u/byteStride: %u is not a multiple of 4", index,
+                                 view->stride);
     if (view->stride > view->size)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/bufferViews/%u/byteStride: %u is more than the view's %zu bytes",
-                           index, view->stride, view->size);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/bufferViews/%u/byteStride: %u is more than the view's %zu bytes",
+                                 index, view->stride, view->size);
     if (view->stride && view->target == GLTF_ELEMENT_ARRAY_BUFFER)
-        return gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                           "/bufferViews/%u/byteStride: a view of indices has no stride", index);
+        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
+                                 "/bufferViews/%u/byteStride: a view of indices has no stride",
+                                 index);
     if (compression) return unpack(document, index, compression);
     if (buffer->data) view->data = buffer->data + view->offset;
     return CUTIS_OK;
 }
 
-cutis_result gltf_load_views(gltf_document *document)
+cutis_result cutis_gltf_load_views(gltf_document *document)
 {
     uint32_t count = (uint32_t)json_array_size(json_object_get(document->root, "bufferViews"));
     document->views = cutis_arena_alloc(&document->arena, count, sizeof *document->views);

@@ -26,9 +26,9 @@ static bool fits_source(const cutis_model_data *data, gltf_document *source)
     for (uint32_t i = 0; i < source->node_count && fits; i++) {
         cutis_node old;
         const cutis_node *node = &data->nodes[i];
-        fits = gltf_read_node(source, &arena, source->node_of_model[i], &old) == CUTIS_OK &&
+        fits = cutis_gltf_read_node(source, &arena, source->node_of_model[i], &old) == CUTIS_OK &&
                node->parent == old.parent && node->outside == old.outside &&
-               gltf_same_text(node->name, old.name);
+               cutis_gltf_same_text(node->name, old.name);
         cutis_arena_release(&arena);
     }
     return fits;
@@ -40,18 +40,18 @@ static void start_new(gltf_writer *writer)
     char generator[64];
     snprintf(generator, sizeof generator, "Cutis %s", cutis_version());
     writer->root = json_object();
-    gltf_set(writer, asset, "version", json_string("2.0"));
-    gltf_set(writer, asset, "generator", json_string(generator));
-    gltf_set(writer, writer->root, "asset", asset);
+    cutis_gltf_set(writer, asset, "version", json_string("2.0"));
+    cutis_gltf_set(writer, asset, "generator", json_string(generator));
+    cutis_gltf_set(writer, writer->root, "asset", asset);
     // In an order that reads well; what stays empty goes at the end.
-    for (size_t i = 0; i < COLLECTION_COUNT; i++) gltf_collection(writer, COLLECTIONS[i]);
+    for (size_t i = 0; i < COLLECTION_COUNT; i++) cutis_gltf_collection(writer, COLLECTIONS[i]);
 }
 
 static void start(gltf_writer *writer)
 {
     cutis_source *source = writer->data->source;
     uint32_t kept = 0;
-    if (source && source->destroy == gltf_document_destroy) {
+    if (source && source->destroy == cutis_gltf_document_destroy) {
         // The copy has its own allowance, and nothing it points to is changed: models share their
         // source across threads.
         writer->source = *(gltf_document *)source;
@@ -81,8 +81,8 @@ static void drop_empty(gltf_writer *writer)
         json_array_remove(meshes, m);
         json_array_foreach(nodes, n, node)
         {
-            int32_t mesh = gltf_index(node, "mesh");
-            if (mesh > (int32_t)m) gltf_set_index(writer, node, "mesh", mesh - 1);
+            int32_t mesh = cutis_gltf_index(node, "mesh");
+            if (mesh > (int32_t)m) cutis_gltf_set_index(writer, node, "mesh", mesh - 1);
             if (mesh != (int32_t)m) continue;
             json_object_del(node, "mesh");
             json_object_del(node, "skin");
@@ -103,13 +103,16 @@ static void write_parts(gltf_writer *writer)
 {
     const cutis_model_data *data = writer->data;
     for (uint32_t i = 0; i < data->material_count && !writer->failed; i++)
-        gltf_write_material(writer, i);
-    for (uint32_t i = 0; i < data->mesh_count && !writer->failed; i++) gltf_write_mesh(writer, i);
-    if (!writer->failed) gltf_write_nodes(writer);
-    for (uint32_t i = 0; i < data->skin_count && !writer->failed; i++) gltf_write_skin(writer, i);
-    for (uint32_t i = 0; i < data->clip_count && !writer->failed; i++) gltf_write_clip(writer, i);
+        cutis_gltf_write_material(writer, i);
+    for (uint32_t i = 0; i < data->mesh_count && !writer->failed; i++)
+        cutis_gltf_write_mesh(writer, i);
+    if (!writer->failed) cutis_gltf_write_nodes(writer);
+    for (uint32_t i = 0; i < data->skin_count && !writer->failed; i++)
+        cutis_gltf_write_skin(writer, i);
+    for (uint32_t i = 0; i < data->clip_count && !writer->failed; i++)
+        cutis_gltf_write_clip(writer, i);
     if (!writer->failed) drop_empty(writer);
-    if (!writer->failed) gltf_lay_out(writer);
+    if (!writer->failed) cutis_gltf_lay_out(writer);
 }
 
 static void put_u32(uint8_t *bytes, uint64_t value)
@@ -196,8 +199,8 @@ static cutis_result write_gltf(gltf_writer *writer, const char *path)
             result = cutis_alloc_result(context);
             goto done;
         }
-        gltf_set(writer, json_array_get(json_object_get(writer->root, "buffers"), 0), "uri",
-                 json_string(uri));
+        cutis_gltf_set(writer, json_array_get(json_object_get(writer->root, "buffers"), 0), "uri",
+                       json_string(uri));
         result = cutis_os_write_begin(context, beside, &bin);
         if (result == CUTIS_OK)
             result = cutis_os_write_append(bin, writer->file.data, writer->file.size);

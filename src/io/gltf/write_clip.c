@@ -18,8 +18,8 @@ static uint32_t value_count(const gltf_writer *writer, const cutis_channel *chan
 static bool same_channel(const gltf_writer *writer, const cutis_channel *a, const cutis_channel *b)
 {
     return a->node == b->node && a->path == b->path && a->interpolation == b->interpolation &&
-           a->key_count == b->key_count && gltf_same(a->times, b->times, a->key_count, 4) &&
-           gltf_same(a->values, b->values, value_count(writer, a), 4);
+           a->key_count == b->key_count && cutis_gltf_same(a->times, b->times, a->key_count, 4) &&
+           cutis_gltf_same(a->values, b->values, value_count(writer, a), 4);
 }
 
 static void write_sampler(gltf_writer *writer, const cutis_channel *channel, json_t *json)
@@ -36,10 +36,10 @@ static void write_sampler(gltf_writer *writer, const cutis_channel *channel, jso
                           .count = value_count(writer, channel) / WIDTHS[channel->path],
                           .shape = SHAPES[channel->path],
                           .component = GLTF_F32 };
-    gltf_set(writer, json, "input", json_integer(gltf_add_array(writer, &times)));
+    cutis_gltf_set(writer, json, "input", json_integer(cutis_gltf_add_array(writer, &times)));
     if (channel->interpolation != CUTIS_INTERPOLATION_LINEAR)
-        gltf_set(writer, json, "interpolation", json_string(NAMES[channel->interpolation]));
-    gltf_set(writer, json, "output", json_integer(gltf_add_array(writer, &values)));
+        cutis_gltf_set(writer, json, "interpolation", json_string(NAMES[channel->interpolation]));
+    cutis_gltf_set(writer, json, "output", json_integer(cutis_gltf_add_array(writer, &values)));
 }
 
 /// A sampler with the channel's keys, perhaps one that another channel has already.
@@ -53,7 +53,7 @@ static int32_t find_sampler(gltf_writer *writer, const cutis_channel *channel, j
         json_decref(json);
         return (int32_t)i;
     }
-    gltf_append(writer, samplers, json);
+    cutis_gltf_append(writer, samplers, json);
     return (int32_t)json_array_size(samplers) - 1;
 }
 
@@ -62,13 +62,14 @@ static void write_channel(gltf_writer *writer, const cutis_channel *channel, jso
 {
     static const char *const PATHS[] = { "translation", "rotation", "scale", "weights" };
     json_t *target = json_object_get(json, "target");
-    gltf_set_index(writer, json, "sampler", find_sampler(writer, channel, samplers, first_new));
+    cutis_gltf_set_index(writer, json, "sampler",
+                         find_sampler(writer, channel, samplers, first_new));
     if (!target) {
         target = json_object();
-        gltf_set(writer, json, "target", target);
+        cutis_gltf_set(writer, json, "target", target);
     }
-    gltf_set_index(writer, target, "node", (int32_t)writer->node_of_model[channel->node]);
-    gltf_set_string(writer, target, "path", PATHS[channel->path]);
+    cutis_gltf_set_index(writer, target, "node", (int32_t)writer->node_of_model[channel->node]);
+    cutis_gltf_set_string(writer, target, "path", PATHS[channel->path]);
 }
 
 /// Remove the samplers that a channel used before and none uses now; renumber the rest.
@@ -84,7 +85,7 @@ static void drop_samplers(gltf_writer *writer, json_t *json, const uint8_t *used
         return;
     }
     for (size_t c = 0; c < json_array_size(channels); c++)
-        map[gltf_index(json_array_get(channels, c), "sampler")] = 1;
+        map[cutis_gltf_index(json_array_get(channels, c), "sampler")] = 1;
     for (size_t s = 0; s < count; s++) {
         bool drop = s < count_before && used_before[s] && !map[s];
         map[s] = drop ? -1 : (int64_t)next;
@@ -96,7 +97,8 @@ static void drop_samplers(gltf_writer *writer, json_t *json, const uint8_t *used
     }
     for (size_t c = 0; c < json_array_size(channels); c++) {
         json_t *channel = json_array_get(channels, c);
-        gltf_set_index(writer, channel, "sampler", (int32_t)map[gltf_index(channel, "sampler")]);
+        cutis_gltf_set_index(writer, channel, "sampler",
+                             (int32_t)map[cutis_gltf_index(channel, "sampler")]);
     }
     cutis_free_array(writer->context, map, count, sizeof *map);
 }
@@ -116,7 +118,7 @@ static bool write_channels(gltf_writer *writer, uint32_t index, const cutis_clip
         json_t *target = c < old->channel_count ? json_array_get(channels, map[c]) : NULL;
         if (!target) {
             target = json_object();
-            gltf_append(writer, channels, target);
+            cutis_gltf_append(writer, channels, target);
         }
         write_channel(writer, channel, target, samplers, first_new);
         changed = true;
@@ -128,7 +130,7 @@ static bool write_channels(gltf_writer *writer, uint32_t index, const cutis_clip
     return changed;
 }
 
-void gltf_write_clip(gltf_writer *writer, uint32_t index)
+void cutis_gltf_write_clip(gltf_writer *writer, uint32_t index)
 {
     const cutis_clip *clip = &writer->data->clips[index];
     cutis_arena arena = { .context = writer->context };
@@ -137,22 +139,23 @@ void gltf_write_clip(gltf_writer *writer, uint32_t index)
     writer->source.charged = 0;
     // The widths of old channels come from the old meshes; a clip of new meshes is compared all the
     // same, and differs.
-    if (kept && gltf_read_clip(&writer->source, &arena, writer->data, index, &old) != CUTIS_OK) {
+    if (kept &&
+        cutis_gltf_read_clip(&writer->source, &arena, writer->data, index, &old) != CUTIS_OK) {
         old.channel_count = 0;
         kept = false;
     }
-    json_t *animations = gltf_collection(writer, "animations"), *json;
+    json_t *animations = cutis_gltf_collection(writer, "animations"), *json;
     if (!writer->before || index >= writer->source.clip_count) {
         json = json_object();
-        gltf_append(writer, animations, json);
+        cutis_gltf_append(writer, animations, json);
     } else {
         json = json_array_get(animations, index);
     }
     if (!kept) {
-        gltf_set(writer, json, "channels", json_array());
-        gltf_set(writer, json, "samplers", json_array());
+        cutis_gltf_set(writer, json, "channels", json_array());
+        cutis_gltf_set(writer, json, "samplers", json_array());
     }
-    gltf_set_string(writer, json, "name", clip->name);
+    cutis_gltf_set_string(writer, json, "name", clip->name);
     size_t count = json_array_size(json_object_get(json, "samplers"));
     uint8_t *used = cutis_arena_alloc(&arena, count, 1);
     if (!used || writer->failed) {
@@ -161,7 +164,7 @@ void gltf_write_clip(gltf_writer *writer, uint32_t index)
         const json_t *channels = json_object_get(json, "channels");
         memset(used, 0, count);
         for (size_t c = 0; c < json_array_size(channels); c++)
-            used[gltf_index(json_array_get(channels, c), "sampler")] = 1;
+            used[cutis_gltf_index(json_array_get(channels, c), "sampler")] = 1;
         if (write_channels(writer, index, &old, json)) drop_samplers(writer, json, used, count);
     }
     cutis_arena_release(&arena);

@@ -137,17 +137,19 @@ static void write_sets(gltf_writer *writer, const cutis_primitive *primitive, js
         array.component = s->joint_size == 1 ? GLTF_U8 : GLTF_U16;
         array.normalized = false;
         snprintf(name, sizeof name, "JOINTS_%u", set);
-        gltf_set(writer, attributes, name, json_integer(gltf_add_array(writer, &array)));
+        cutis_gltf_set(writer, attributes, name,
+                       json_integer(cutis_gltf_add_array(writer, &array)));
         array.data = (const uint8_t *)s->weights + set * per_set * s->weight_size;
         array.component = s->weight_size == 1 ? GLTF_U8 : s->weight_size == 2 ? GLTF_U16 : GLTF_F32;
         array.normalized = s->weight_size < 4;
         snprintf(name, sizeof name, "WEIGHTS_%u", set);
-        gltf_set(writer, attributes, name, json_integer(gltf_add_array(writer, &array)));
+        cutis_gltf_set(writer, attributes, name,
+                       json_integer(cutis_gltf_add_array(writer, &array)));
     }
 }
 
-void gltf_write_influences(gltf_writer *writer, const cutis_primitive *primitive,
-                           json_t *attributes)
+void cutis_gltf_write_influences(gltf_writer *writer, const cutis_primitive *primitive,
+                                 json_t *attributes)
 {
     sets s = { .weight_size = writer->options.weights == CUTIS_WEIGHTS_U8    ? 1
                               : writer->options.weights == CUTIS_WEIGHTS_U16 ? 2

@@ -10,7 +10,7 @@
 static void write_attribute(gltf_writer *writer, json_t *map, const char *name, const float *values,
                             const float *before, uint32_t count, uint32_t width)
 {
-    if (gltf_same(values, before, count, width * sizeof *values)) return;
+    if (cutis_gltf_same(values, before, count, width * sizeof *values)) return;
     if (!values) {
         json_object_del(map, name);
         return;
@@ -21,7 +21,7 @@ static void write_attribute(gltf_writer *writer, json_t *map, const char *name, 
                          .component = GLTF_F32,
                          .target = GLTF_ARRAY_BUFFER,
                          .bounds = strcmp(name, "POSITION") == 0 };
-    gltf_set(writer, map, name, json_integer(gltf_add_array(writer, &array)));
+    cutis_gltf_set(writer, map, name, json_integer(cutis_gltf_add_array(writer, &array)));
 }
 
 static void remove_prefixed(json_t *map, const char *prefix)
@@ -38,11 +38,12 @@ static void remove_prefixed(json_t *map, const char *prefix)
 static bool same_influences(const cutis_primitive *a, const cutis_primitive *b)
 {
     const cutis_influences *x = &a->influences, *y = &b->influences;
-    if (!gltf_same(x->first, y->first, (size_t)a->vertex_count + 1, sizeof *x->first)) return false;
+    if (!cutis_gltf_same(x->first, y->first, (size_t)a->vertex_count + 1, sizeof *x->first))
+        return false;
     if (!x->first) return true;
     uint32_t count = x->first[a->vertex_count];
-    return count == 0 || (gltf_same(x->joints, y->joints, count, sizeof *x->joints) &&
-                          gltf_same(x->weights, y->weights, count, sizeof *x->weights));
+    return count == 0 || (cutis_gltf_same(x->joints, y->joints, count, sizeof *x->joints) &&
+                          cutis_gltf_same(x->weights, y->weights, count, sizeof *x->weights));
 }
 
 static bool counts_up(const cutis_primitive *primitive)
@@ -66,7 +67,7 @@ static void write_indices(gltf_writer *writer, const cutis_primitive *primitive,
     json_object_del(json, "mode");
     json_object_del(json, "indices");
     if (primitive->topology != CUTIS_TOPOLOGY_TRIANGLES)
-        gltf_set(writer, json, "mode", json_integer(MODES[primitive->topology]));
+        cutis_gltf_set(writer, json, "mode", json_integer(MODES[primitive->topology]));
     if (counts_up(primitive) || primitive->index_count == 0) return;
     uint16_t *narrow = NULL;
     if (primitive->vertex_count < 65536) {
@@ -80,7 +81,7 @@ static void write_indices(gltf_writer *writer, const cutis_primitive *primitive,
         array.data = narrow;
         array.component = GLTF_U16;
     }
-    gltf_set(writer, json, "indices", json_integer(gltf_add_array(writer, &array)));
+    cutis_gltf_set(writer, json, "indices", json_integer(cutis_gltf_add_array(writer, &array)));
     cutis_free_array(writer->context, narrow, primitive->index_count, sizeof *narrow);
 }
 
@@ -95,8 +96,8 @@ static void write_targets(gltf_writer *writer, const cutis_primitive *primitive,
         json_object_del(json, "targets");
         if (count == 0) return;
         list = json_array();
-        for (uint32_t t = 0; t < count; t++) gltf_append(writer, list, json_object());
-        gltf_set(writer, json, "targets", list);
+        for (uint32_t t = 0; t < count; t++) cutis_gltf_append(writer, list, json_object());
+        cutis_gltf_set(writer, json, "targets", list);
         before = NULL;
     }
     for (uint32_t t = 0; t < count; t++) {
@@ -129,7 +130,7 @@ static void write_attributes(gltf_writer *writer, const cutis_primitive *primiti
         return;
     remove_prefixed(map, "JOINTS_");
     remove_prefixed(map, "WEIGHTS_");
-    gltf_write_influences(writer, primitive, map);
+    cutis_gltf_write_influences(writer, primitive, map);
 }
 
 /// @param before what the source has there, or NULL
@@ -141,17 +142,17 @@ static void write_primitive(gltf_writer *writer, const cutis_mesh *mesh,
     if (!map || !before || before->vertex_count != primitive->vertex_count) {
         // With another number of vertices no array of the old primitive fits any more.
         map = json_object();
-        gltf_set(writer, json, "attributes", map);
+        cutis_gltf_set(writer, json, "attributes", map);
         json_object_del(json, "targets");
         before = NULL;
     }
     write_attributes(writer, primitive, before, map);
     if (!before || before->topology != primitive->topology ||
         before->index_count != primitive->index_count ||
-        !gltf_same(before->indices, primitive->indices, primitive->index_count,
-                   sizeof *primitive->indices))
+        !cutis_gltf_same(before->indices, primitive->indices, primitive->index_count,
+                         sizeof *primitive->indices))
         write_indices(writer, primitive, json);
-    gltf_set_index(writer, json, "material", primitive->material);
+    cutis_gltf_set_index(writer, json, "material", primitive->material);
     write_targets(writer, primitive, before, mesh->target_count, targets_before, json);
     if (!json_equal(json, copy)) {
         json_t *extensions = json_object_get(json, "extensions");
@@ -184,7 +185,7 @@ static json_t *write_labels(gltf_writer *writer, const cutis_mesh *mesh,
     }
     array.data = narrow;
     array.component = size == 1 ? GLTF_U8 : size == 2 ? GLTF_U16 : GLTF_U32;
-    json_t *index = json_integer(gltf_add_array(writer, &array));
+    json_t *index = json_integer(cutis_gltf_add_array(writer, &array));
     cutis_free_array(writer->context, narrow, count, size);
     return index;
 }
@@ -193,14 +194,14 @@ static bool same_parts(const cutis_mesh *a, const cutis_mesh *b)
 {
     if (a->part_count != b->part_count || a->primitive_count != b->primitive_count) return false;
     for (uint32_t i = 0; i < a->part_count; i++) {
-        if (!gltf_same_text(a->part_names ? a->part_names[i] : NULL,
-                            b->part_names ? b->part_names[i] : NULL))
+        if (!cutis_gltf_same_text(a->part_names ? a->part_names[i] : NULL,
+                                  b->part_names ? b->part_names[i] : NULL))
             return false;
     }
     for (uint32_t p = 0; p < a->primitive_count; p++) {
         const cutis_primitive *x = &a->primitives[p], *y = &b->primitives[p];
         if (x->index_count != y->index_count ||
-            !gltf_same(x->parts, y->parts, x->index_count / 3, sizeof *x->parts))
+            !cutis_gltf_same(x->parts, y->parts, x->index_count / 3, sizeof *x->parts))
             return false;
     }
     return true;
@@ -211,7 +212,7 @@ static json_t *member_object(gltf_writer *writer, json_t *object, const char *ke
     json_t *member = json_object_get(object, key);
     if (json_is_object(member)) return member;
     member = json_object();
-    gltf_set(writer, object, key, member);
+    cutis_gltf_set(writer, object, key, member);
     return member;
 }
 
@@ -228,16 +229,16 @@ static void write_parts(gltf_writer *writer, const cutis_mesh *mesh, const cutis
         for (uint32_t i = 0; i < mesh->part_count; i++) {
             snprintf(unnamed, sizeof unnamed, "part%u", i);
             const char *name = mesh->part_names ? mesh->part_names[i] : NULL;
-            gltf_append(writer, names, json_string(name ? name : unnamed));
+            cutis_gltf_append(writer, names, json_string(name ? name : unnamed));
         }
         size_t file_count = json_array_size(json_object_get(json, "primitives"));
-        for (size_t f = 0; f < file_count; f++) gltf_append(writer, labels, json_null());
+        for (size_t f = 0; f < file_count; f++) cutis_gltf_append(writer, labels, json_null());
         for (uint32_t p = 0; p < mesh->primitive_count; p++)
             json_array_set_new(labels, map[p], write_labels(writer, mesh, &mesh->primitives[p]));
-        gltf_set(writer, parts, "names", names);
-        gltf_set(writer, parts, "labels", labels);
-        gltf_set(writer, extensions, "CUTIS_parts", parts);
-        gltf_use_extension(writer, "CUTIS_parts");
+        cutis_gltf_set(writer, parts, "names", names);
+        cutis_gltf_set(writer, parts, "labels", labels);
+        cutis_gltf_set(writer, extensions, "CUTIS_parts", parts);
+        cutis_gltf_use_extension(writer, "CUTIS_parts");
     }
     if (json_object_size(extensions) == 0) json_object_del(json, "extensions");
 }
@@ -248,7 +249,7 @@ static void write_target_names(gltf_writer *writer, const cutis_mesh *mesh,
     bool same = before && before->target_count == mesh->target_count &&
                 !before->target_names == !mesh->target_names;
     for (uint32_t t = 0; same && mesh->target_names && t < mesh->target_count; t++)
-        same = gltf_same_text(mesh->target_names[t], before->target_names[t]);
+        same = cutis_gltf_same_text(mesh->target_names[t], before->target_names[t]);
     if (same || (!before && !mesh->target_names)) return;
     json_t *extras = json_object_get(json, "extras");
     if (!mesh->target_names) {
@@ -259,20 +260,22 @@ static void write_target_names(gltf_writer *writer, const cutis_mesh *mesh,
         return; // somebody else's; the names are lost, not theirs
     json_t *names = json_array();
     for (uint32_t t = 0; t < mesh->target_count; t++)
-        gltf_append(writer, names, json_string(mesh->target_names[t] ? mesh->target_names[t] : ""));
-    gltf_set(writer, member_object(writer, json, "extras"), "targetNames", names);
+        cutis_gltf_append(writer, names,
+                          json_string(mesh->target_names[t] ? mesh->target_names[t] : ""));
+    cutis_gltf_set(writer, member_object(writer, json, "extras"), "targetNames", names);
 }
 
 static void write_target_weights(gltf_writer *writer, const cutis_mesh *mesh,
                                  const cutis_mesh *before, json_t *json)
 {
     if (before && before->target_count == mesh->target_count &&
-        gltf_same(mesh->target_weights, before->target_weights, mesh->target_count, sizeof(float)))
+        cutis_gltf_same(mesh->target_weights, before->target_weights, mesh->target_count,
+                        sizeof(float)))
         return;
     json_object_del(json, "weights");
     if (mesh->target_weights && mesh->target_count)
-        gltf_set(writer, json, "weights",
-                 gltf_float_array(mesh->target_weights, mesh->target_count));
+        cutis_gltf_set(writer, json, "weights",
+                       cutis_gltf_float_array(mesh->target_weights, mesh->target_count));
 }
 
 /// Where each primitive of the model stands in the file: the source's places, then new ones.
@@ -285,31 +288,31 @@ static void place_primitives(gltf_writer *writer, const cutis_mesh *mesh, uint32
             map[p] = writer->source.primitives[index][p];
         } else {
             map[p] = (uint32_t)json_array_size(list);
-            gltf_append(writer, list, json_object());
+            cutis_gltf_append(writer, list, json_object());
         }
     }
     for (uint32_t p = count_before; p > mesh->primitive_count; p--)
         json_array_remove(list, writer->source.primitives[index][p - 1]);
 }
 
-void gltf_write_mesh(gltf_writer *writer, uint32_t index)
+void cutis_gltf_write_mesh(gltf_writer *writer, uint32_t index)
 {
     const cutis_mesh *mesh = &writer->data->meshes[index];
-    json_t *meshes = gltf_collection(writer, "meshes"), *json, *list;
+    json_t *meshes = cutis_gltf_collection(writer, "meshes"), *json, *list;
     cutis_arena arena = { .context = writer->context };
     cutis_mesh old = { 0 };
     bool kept = writer->before && index < writer->source.mesh_count;
     writer->source.charged = 0;
-    if (kept && gltf_read_mesh(&writer->source, &arena, index, &old) != CUTIS_OK)
+    if (kept && cutis_gltf_read_mesh(&writer->source, &arena, index, &old) != CUTIS_OK)
         writer->failed = true;
     while (json_array_size(meshes) <= index && !writer->failed)
-        gltf_append(writer, meshes, json_object());
+        cutis_gltf_append(writer, meshes, json_object());
     uint32_t *map = cutis_arena_alloc(&arena, mesh->primitive_count, sizeof *map);
     if (!map) writer->failed = true;
     if (!writer->failed) {
         json = json_array_get(meshes, index);
-        gltf_set_string(writer, json, "name", mesh->name);
-        if (!kept) gltf_set(writer, json, "primitives", json_array());
+        cutis_gltf_set_string(writer, json, "name", mesh->name);
+        if (!kept) cutis_gltf_set(writer, json, "primitives", json_array());
         list = json_object_get(json, "primitives");
         place_primitives(writer, mesh, index, old.primitive_count, list, map);
         for (uint32_t p = 0; p < mesh->primitive_count; p++)

@@ -10,7 +10,7 @@ static void write_matrix(gltf_writer *writer, const cutis_mat34 *matrix, json_t 
         for (int c = 0; c < 4; c++) columns[c * 4 + r] = matrix->m[r * 4 + c];
     }
     columns[15] = 1;
-    gltf_set(writer, json, "matrix", gltf_float_array(columns, 16));
+    cutis_gltf_set(writer, json, "matrix", cutis_gltf_float_array(columns, 16));
 }
 
 static void write_transform(gltf_writer *writer, const cutis_node *node, json_t *json)
@@ -26,29 +26,31 @@ static void write_transform(gltf_writer *writer, const cutis_node *node, json_t 
         return;
     }
     if (memcmp(&rest->translation, &identity.translation, sizeof rest->translation) != 0)
-        gltf_set(writer, json, "translation", gltf_float_array(&rest->translation.x, 3));
+        cutis_gltf_set(writer, json, "translation",
+                       cutis_gltf_float_array(&rest->translation.x, 3));
     if (memcmp(&rest->rotation, &identity.rotation, sizeof rest->rotation) != 0)
-        gltf_set(writer, json, "rotation", gltf_float_array(&rest->rotation.x, 4));
+        cutis_gltf_set(writer, json, "rotation", cutis_gltf_float_array(&rest->rotation.x, 4));
     if (memcmp(&rest->scale, &identity.scale, sizeof rest->scale) != 0)
-        gltf_set(writer, json, "scale", gltf_float_array(&rest->scale.x, 3));
+        cutis_gltf_set(writer, json, "scale", cutis_gltf_float_array(&rest->scale.x, 3));
 }
 
 static void write_node(gltf_writer *writer, uint32_t index, const cutis_node *before, json_t *json)
 {
     const cutis_node *node = &writer->data->nodes[index];
     uint32_t targets = node->mesh == CUTIS_NONE ? 0 : writer->data->meshes[node->mesh].target_count;
-    gltf_set_string(writer, json, "name", node->name);
-    if (!before || !gltf_same(before->matrix, node->matrix, 1, sizeof *node->matrix) ||
+    cutis_gltf_set_string(writer, json, "name", node->name);
+    if (!before || !cutis_gltf_same(before->matrix, node->matrix, 1, sizeof *node->matrix) ||
         (!node->matrix && memcmp(&before->rest, &node->rest, sizeof node->rest) != 0))
         write_transform(writer, node, json);
-    gltf_set_index(writer, json, "mesh", node->mesh);
-    gltf_set_index(writer, json, "skin", node->skin);
+    cutis_gltf_set_index(writer, json, "mesh", node->mesh);
+    cutis_gltf_set_index(writer, json, "skin", node->skin);
     if (before && before->mesh == node->mesh &&
-        gltf_same(before->target_weights, node->target_weights, targets, sizeof(float)))
+        cutis_gltf_same(before->target_weights, node->target_weights, targets, sizeof(float)))
         return;
     json_object_del(json, "weights");
     if (node->target_weights && targets)
-        gltf_set(writer, json, "weights", gltf_float_array(node->target_weights, targets));
+        cutis_gltf_set(writer, json, "weights",
+                       cutis_gltf_float_array(node->target_weights, targets));
 }
 
 /// The root of a new node goes to the default scene; a child to its parent.
@@ -59,10 +61,10 @@ static void link_node(gltf_writer *writer, uint32_t index, json_t *nodes)
     const char *key = "children";
     if (node->parent == CUTIS_NONE && node->outside) return;
     if (node->parent == CUTIS_NONE) {
-        json_t *scenes = gltf_collection(writer, "scenes");
-        if (json_array_size(scenes) == 0) gltf_append(writer, scenes, json_object());
-        if (!writer->before) gltf_set(writer, writer->root, "scene", json_integer(0));
-        int32_t scene = gltf_index(writer->root, "scene");
+        json_t *scenes = cutis_gltf_collection(writer, "scenes");
+        if (json_array_size(scenes) == 0) cutis_gltf_append(writer, scenes, json_object());
+        if (!writer->before) cutis_gltf_set(writer, writer->root, "scene", json_integer(0));
+        int32_t scene = cutis_gltf_index(writer->root, "scene");
         owner = json_array_get(scenes, scene < 0 ? 0 : (size_t)scene);
         key = "nodes";
     } else {
@@ -71,23 +73,23 @@ static void link_node(gltf_writer *writer, uint32_t index, json_t *nodes)
     list = json_object_get(owner, key);
     if (!list) {
         list = json_array();
-        gltf_set(writer, owner, key, list);
+        cutis_gltf_set(writer, owner, key, list);
     }
-    gltf_append(writer, list, json_integer(writer->node_of_model[index]));
+    cutis_gltf_append(writer, list, json_integer(writer->node_of_model[index]));
 }
 
-void gltf_write_nodes(gltf_writer *writer)
+void cutis_gltf_write_nodes(gltf_writer *writer)
 {
-    json_t *nodes = gltf_collection(writer, "nodes");
+    json_t *nodes = cutis_gltf_collection(writer, "nodes");
     uint32_t source_count = writer->before ? writer->source.node_count : 0;
     for (uint32_t i = 0; i < writer->data->node_count && !writer->failed; i++) {
         cutis_arena arena = { .context = writer->context };
         cutis_node old;
         uint32_t file_index = writer->node_of_model[i];
         bool kept = i < source_count;
-        if (kept && gltf_read_node(&writer->source, &arena, file_index, &old) != CUTIS_OK)
+        if (kept && cutis_gltf_read_node(&writer->source, &arena, file_index, &old) != CUTIS_OK)
             writer->failed = true;
-        if (!kept) gltf_append(writer, nodes, json_object());
+        if (!kept) cutis_gltf_append(writer, nodes, json_object());
         if (!writer->failed)
             write_node(writer, i, kept ? &old : NULL, json_array_get(nodes, file_index));
         if (!kept && !writer->failed) link_node(writer, i, nodes);
@@ -114,70 +116,73 @@ static void write_inverse_binds(gltf_writer *writer, const cutis_skin *skin, jso
     gltf_array array = {
         .data = columns, .count = skin->joint_count, .shape = GLTF_MAT4, .component = GLTF_F32
     };
-    gltf_set(writer, json, "inverseBindMatrices", json_integer(gltf_add_array(writer, &array)));
+    cutis_gltf_set(writer, json, "inverseBindMatrices",
+                   json_integer(cutis_gltf_add_array(writer, &array)));
     cutis_free_array(writer->context, columns, skin->joint_count, 16 * sizeof *columns);
 }
 
-void gltf_write_skin(gltf_writer *writer, uint32_t index)
+void cutis_gltf_write_skin(gltf_writer *writer, uint32_t index)
 {
     const cutis_skin *skin = &writer->data->skins[index];
-    json_t *skins = gltf_collection(writer, "skins");
+    json_t *skins = cutis_gltf_collection(writer, "skins");
     cutis_arena arena = { .context = writer->context };
     cutis_skin old = { 0 };
     bool kept = writer->before && index < writer->source.skin_count;
     writer->source.charged = 0;
-    if (kept && gltf_read_skin(&writer->source, &arena, index, &old) != CUTIS_OK)
+    if (kept && cutis_gltf_read_skin(&writer->source, &arena, index, &old) != CUTIS_OK)
         writer->failed = true;
-    if (!kept) gltf_append(writer, skins, json_object());
+    if (!kept) cutis_gltf_append(writer, skins, json_object());
     json_t *json = json_array_get(skins, index);
-    gltf_set_string(writer, json, "name", skin->name);
+    cutis_gltf_set_string(writer, json, "name", skin->name);
     bool same_joints = kept && old.joint_count == skin->joint_count;
-    if (!same_joints ||
-        !gltf_same(old.inverse_binds, skin->inverse_binds, skin->joint_count, sizeof(cutis_mat34)))
+    if (!same_joints || !cutis_gltf_same(old.inverse_binds, skin->inverse_binds, skin->joint_count,
+                                         sizeof(cutis_mat34)))
         write_inverse_binds(writer, skin, json);
     if (!kept || old.root != skin->root)
-        gltf_set_index(writer, json, "skeleton",
-                       skin->root == CUTIS_NONE ? CUTIS_NONE
-                                                : (int32_t)writer->node_of_model[skin->root]);
-    if (!same_joints || !gltf_same(old.joints, skin->joints, skin->joint_count, sizeof(uint32_t))) {
+        cutis_gltf_set_index(writer, json, "skeleton",
+                             skin->root == CUTIS_NONE ? CUTIS_NONE
+                                                      : (int32_t)writer->node_of_model[skin->root]);
+    if (!same_joints ||
+        !cutis_gltf_same(old.joints, skin->joints, skin->joint_count, sizeof(uint32_t))) {
         json_t *joints = json_array();
         for (uint32_t j = 0; j < skin->joint_count; j++)
-            gltf_append(writer, joints, json_integer(writer->node_of_model[skin->joints[j]]));
-        gltf_set(writer, json, "joints", joints);
+            cutis_gltf_append(writer, joints, json_integer(writer->node_of_model[skin->joints[j]]));
+        cutis_gltf_set(writer, json, "joints", joints);
     }
     cutis_arena_release(&arena);
 }
 
-void gltf_write_material(gltf_writer *writer, uint32_t index)
+void cutis_gltf_write_material(gltf_writer *writer, uint32_t index)
 {
     static const float WHITE[4] = { 1, 1, 1, 1 };
     const cutis_material *material = &writer->data->materials[index];
-    json_t *materials = gltf_collection(writer, "materials");
+    json_t *materials = cutis_gltf_collection(writer, "materials");
     cutis_material old = { .base_color = { 1, 1, 1, 1 }, .metallic = 1, .roughness = 1 };
     if (writer->before && index < writer->source.material_count) {
-        gltf_read_material(&writer->source, index, &old);
+        cutis_gltf_read_material(&writer->source, index, &old);
     } else {
-        gltf_append(writer, materials, json_object());
+        cutis_gltf_append(writer, materials, json_object());
     }
     json_t *json = json_array_get(materials, index);
-    gltf_set_string(writer, json, "name", material->name);
+    cutis_gltf_set_string(writer, json, "name", material->name);
     if (old.double_sided != material->double_sided)
-        gltf_set(writer, json, "doubleSided", json_boolean(material->double_sided));
-    bool same_color = gltf_same(old.base_color, material->base_color, 4, sizeof(float));
+        cutis_gltf_set(writer, json, "doubleSided", json_boolean(material->double_sided));
+    bool same_color = cutis_gltf_same(old.base_color, material->base_color, 4, sizeof(float));
     if (same_color && old.metallic == material->metallic && old.roughness == material->roughness)
         return;
     json_t *pbr = json_object_get(json, "pbrMetallicRoughness");
     if (!pbr) {
         pbr = json_object();
-        gltf_set(writer, json, "pbrMetallicRoughness", pbr);
+        cutis_gltf_set(writer, json, "pbrMetallicRoughness", pbr);
     }
     if (!same_color) {
         json_object_del(pbr, "baseColorFactor");
-        if (!gltf_same(WHITE, material->base_color, 4, sizeof(float)))
-            gltf_set(writer, pbr, "baseColorFactor", gltf_float_array(material->base_color, 4));
+        if (!cutis_gltf_same(WHITE, material->base_color, 4, sizeof(float)))
+            cutis_gltf_set(writer, pbr, "baseColorFactor",
+                           cutis_gltf_float_array(material->base_color, 4));
     }
     if (old.metallic != material->metallic)
-        gltf_set(writer, pbr, "metallicFactor", cutis_json_float(material->metallic));
+        cutis_gltf_set(writer, pbr, "metallicFactor", cutis_json_float(material->metallic));
     if (old.roughness != material->roughness)
-        gltf_set(writer, pbr, "roughnessFactor", cutis_json_float(material->roughness));
+        cutis_gltf_set(writer, pbr, "roughnessFactor", cutis_json_float(material->roughness));
 }

@@ -4,44 +4,44 @@
 
 #include <string.h>
 
-json_t *gltf_collection(gltf_writer *writer, const char *name)
+json_t *cutis_gltf_collection(gltf_writer *writer, const char *name)
 {
     json_t *array = json_object_get(writer->root, name);
     if (array) return array;
     array = json_array();
-    gltf_set(writer, writer->root, name, array);
+    cutis_gltf_set(writer, writer->root, name, array);
     return array;
 }
 
-void gltf_set(gltf_writer *writer, json_t *object, const char *key, json_t *value)
+void cutis_gltf_set(gltf_writer *writer, json_t *object, const char *key, json_t *value)
 {
     if (json_object_set_new(object, key, value) != 0) writer->failed = true;
 }
 
-void gltf_set_index(gltf_writer *writer, json_t *object, const char *key, int32_t index)
+void cutis_gltf_set_index(gltf_writer *writer, json_t *object, const char *key, int32_t index)
 {
     if (index == CUTIS_NONE) {
         json_object_del(object, key);
-    } else if (gltf_index(object, key) != index) {
-        gltf_set(writer, object, key, json_integer(index));
+    } else if (cutis_gltf_index(object, key) != index) {
+        cutis_gltf_set(writer, object, key, json_integer(index));
     }
 }
 
-void gltf_set_string(gltf_writer *writer, json_t *object, const char *key, const char *text)
+void cutis_gltf_set_string(gltf_writer *writer, json_t *object, const char *key, const char *text)
 {
     if (!text) {
         json_object_del(object, key);
-    } else if (!gltf_same_text(gltf_string(object, key), text)) {
-        gltf_set(writer, object, key, json_string(text));
+    } else if (!cutis_gltf_same_text(cutis_gltf_string(object, key), text)) {
+        cutis_gltf_set(writer, object, key, json_string(text));
     }
 }
 
-void gltf_append(gltf_writer *writer, json_t *array, json_t *value)
+void cutis_gltf_append(gltf_writer *writer, json_t *array, json_t *value)
 {
     if (json_array_append_new(array, value) != 0) writer->failed = true;
 }
 
-json_t *gltf_float_array(const float *values, size_t count)
+json_t *cutis_gltf_float_array(const float *values, size_t count)
 {
     json_t *array = json_array();
     for (size_t i = 0; array && i < count; i++) {
@@ -53,13 +53,13 @@ json_t *gltf_float_array(const float *values, size_t count)
     return array;
 }
 
-bool gltf_same(const void *a, const void *b, size_t count, size_t item)
+bool cutis_gltf_same(const void *a, const void *b, size_t count, size_t item)
 {
     if (!a || !b) return a == b;
     return memcmp(a, b, count * item) == 0;
 }
 
-bool gltf_same_text(const char *a, const char *b)
+bool cutis_gltf_same_text(const char *a, const char *b)
 {
     if (!a || !b) return a == b;
     return strcmp(a, b) == 0;
@@ -68,18 +68,18 @@ bool gltf_same_text(const char *a, const char *b)
 static int find_text(const json_t *array, const char *text)
 {
     for (size_t i = 0; i < json_array_size(array); i++) {
-        if (gltf_same_text(json_string_value(json_array_get(array, i)), text)) return (int)i;
+        if (cutis_gltf_same_text(json_string_value(json_array_get(array, i)), text)) return (int)i;
     }
     return -1;
 }
 
-void gltf_use_extension(gltf_writer *writer, const char *name)
+void cutis_gltf_use_extension(gltf_writer *writer, const char *name)
 {
-    json_t *used = gltf_collection(writer, "extensionsUsed");
-    if (find_text(used, name) < 0) gltf_append(writer, used, json_string(name));
+    json_t *used = cutis_gltf_collection(writer, "extensionsUsed");
+    if (find_text(used, name) < 0) cutis_gltf_append(writer, used, json_string(name));
 }
 
-void gltf_drop_extension(gltf_writer *writer, const char *name)
+void cutis_gltf_drop_extension(gltf_writer *writer, const char *name)
 {
     static const char *const LISTS[] = { "extensionsUsed", "extensionsRequired" };
     for (int i = 0; i < 2; i++) {
@@ -139,7 +139,7 @@ static json_t *bounds_of(const gltf_array *array, bool greatest)
 static int32_t place_array(gltf_writer *writer, const gltf_array *array, size_t size,
                            size_t *offset, size_t *byte_offset)
 {
-    json_t *views = gltf_collection(writer, "bufferViews");
+    json_t *views = cutis_gltf_collection(writer, "bufferViews");
     cutis_bytes *bytes = array->target ? &writer->bytes : &writer->other;
     cutis_bytes_pad(bytes, 4, 0);
     *offset = bytes->size;
@@ -148,17 +148,17 @@ static int32_t place_array(gltf_writer *writer, const gltf_array *array, size_t 
         *byte_offset = *offset;
         if (writer->other_view == CUTIS_NONE) {
             writer->other_view = (int32_t)json_array_size(views);
-            gltf_append(writer, views, json_object());
+            cutis_gltf_append(writer, views, json_object());
         }
         return writer->other_view;
     }
     json_t *view = json_object();
     *byte_offset = 0;
-    gltf_set(writer, view, "buffer", json_integer(0));
-    gltf_set(writer, view, "byteOffset", json_integer((json_int_t)*offset));
-    gltf_set(writer, view, "byteLength", json_integer((json_int_t)size));
-    gltf_set(writer, view, "target", json_integer(array->target));
-    gltf_append(writer, views, view);
+    cutis_gltf_set(writer, view, "buffer", json_integer(0));
+    cutis_gltf_set(writer, view, "byteOffset", json_integer((json_int_t)*offset));
+    cutis_gltf_set(writer, view, "byteLength", json_integer((json_int_t)size));
+    cutis_gltf_set(writer, view, "target", json_integer(array->target));
+    cutis_gltf_append(writer, views, view);
     return (int32_t)json_array_size(views) - 1;
 }
 
@@ -169,20 +169,21 @@ static json_t *new_accessor(gltf_writer *writer, const gltf_array *array, int32_
         "SCALAR", "VEC2", "VEC3", "VEC4", "MAT2", "MAT3", "MAT4"
     };
     json_t *json = json_object();
-    gltf_set(writer, json, "bufferView", json_integer(view));
-    if (byte_offset) gltf_set(writer, json, "byteOffset", json_integer((json_int_t)byte_offset));
-    gltf_set(writer, json, "componentType", json_integer(array->component));
-    if (array->normalized) gltf_set(writer, json, "normalized", json_true());
-    gltf_set(writer, json, "count", json_integer(array->count));
-    gltf_set(writer, json, "type", json_string(SHAPES[array->shape]));
+    cutis_gltf_set(writer, json, "bufferView", json_integer(view));
+    if (byte_offset)
+        cutis_gltf_set(writer, json, "byteOffset", json_integer((json_int_t)byte_offset));
+    cutis_gltf_set(writer, json, "componentType", json_integer(array->component));
+    if (array->normalized) cutis_gltf_set(writer, json, "normalized", json_true());
+    cutis_gltf_set(writer, json, "count", json_integer(array->count));
+    cutis_gltf_set(writer, json, "type", json_string(SHAPES[array->shape]));
     if (array->bounds) {
-        gltf_set(writer, json, "min", bounds_of(array, false));
-        gltf_set(writer, json, "max", bounds_of(array, true));
+        cutis_gltf_set(writer, json, "min", bounds_of(array, false));
+        cutis_gltf_set(writer, json, "max", bounds_of(array, true));
     }
     return json;
 }
 
-uint32_t gltf_add_array(gltf_writer *writer, const gltf_array *array)
+uint32_t cutis_gltf_add_array(gltf_writer *writer, const gltf_array *array)
 {
     size_t size = size_of(array), offset, byte_offset;
     uint64_t hash = hash_bytes(array->data, size);
@@ -199,13 +200,13 @@ uint32_t gltf_add_array(gltf_writer *writer, const gltf_array *array)
         writer->failed = true;
         return 0;
     }
-    json_t *accessors = gltf_collection(writer, "accessors");
+    json_t *accessors = cutis_gltf_collection(writer, "accessors");
     int32_t view = place_array(writer, array, size, &offset, &byte_offset);
     if (bytes->failed) {
         writer->failed = true;
         return 0;
     }
-    gltf_append(writer, accessors, new_accessor(writer, array, view, byte_offset));
+    cutis_gltf_append(writer, accessors, new_accessor(writer, array, view, byte_offset));
     uint32_t index = (uint32_t)json_array_size(accessors) - 1;
     writer->written[writer->written_count++] = (gltf_written){
         .hash = hash, .offset = offset, .size = size, .accessor = index, .array = *array

@@ -39,41 +39,41 @@ typedef struct gltf_writer {
     gltf_written *written;
     size_t written_count, written_capacity;
     cutis_bytes file; ///< the buffer as it goes to the file
-    bool binary;             ///< a GLB is written
+    bool binary;      ///< a GLB is written
     bool failed;
 } gltf_writer;
 
 /// The array of that name in the root, made if needed.
-json_t *gltf_collection(gltf_writer *writer, const char *name);
+json_t *cutis_gltf_collection(gltf_writer *writer, const char *name);
 /// Set a property; a NULL value is a failure.
-void gltf_set(gltf_writer *writer, json_t *object, const char *key, json_t *value);
-void gltf_set_index(gltf_writer *writer, json_t *object, const char *key,
-                    int32_t index); ///< none: removed
-void gltf_set_string(gltf_writer *writer, json_t *object, const char *key,
-                     const char *text); ///< NULL: removed
-void gltf_append(gltf_writer *writer, json_t *array, json_t *value);
-json_t *gltf_float_array(const float *values, size_t count);
-bool gltf_same(const void *a, const void *b, size_t count,
-               size_t item); ///< both NULL, or equal bytes
-bool gltf_same_text(const char *a, const char *b);
+void cutis_gltf_set(gltf_writer *writer, json_t *object, const char *key, json_t *value);
+void cutis_gltf_set_index(gltf_writer *writer, json_t *object, const char *key,
+                          int32_t index); ///< none: removed
+void cutis_gltf_set_string(gltf_writer *writer, json_t *object, const char *key,
+                           const char *text); ///< NULL: removed
+void cutis_gltf_append(gltf_writer *writer, json_t *array, json_t *value);
+json_t *cutis_gltf_float_array(const float *values, size_t count);
+bool cutis_gltf_same(const void *a, const void *b, size_t count,
+                     size_t item); ///< both NULL, or equal bytes
+bool cutis_gltf_same_text(const char *a, const char *b);
 
 /// Add an accessor, or find the one that already holds the same.
-uint32_t gltf_add_array(gltf_writer *writer, const gltf_array *array);
+uint32_t cutis_gltf_add_array(gltf_writer *writer, const gltf_array *array);
 
 /// Names of the extensions in use: add or remove one.
-void gltf_use_extension(gltf_writer *writer, const char *name);
-void gltf_drop_extension(gltf_writer *writer, const char *name);
+void cutis_gltf_use_extension(gltf_writer *writer, const char *name);
+void cutis_gltf_drop_extension(gltf_writer *writer, const char *name);
 
 /// The parts (write_mesh.c, write_influences.c, write_scene.c, write_clip.c).
-void gltf_write_mesh(gltf_writer *writer, uint32_t index);
-void gltf_write_influences(gltf_writer *writer, const cutis_primitive *primitive,
-                           json_t *attributes);
-void gltf_write_nodes(gltf_writer *writer);
-void gltf_write_skin(gltf_writer *writer, uint32_t index);
-void gltf_write_material(gltf_writer *writer, uint32_t index);
-void gltf_write_clip(gltf_writer *writer, uint32_t index);
+void cutis_gltf_write_mesh(gltf_writer *writer, uint32_t index);
+void cutis_gltf_write_influences(gltf_writer *writer, const cutis_primitive *primitive,
+                                 json_t *attributes);
+void cutis_gltf_write_nodes(gltf_writer *writer);
+void cutis_gltf_write_skin(gltf_writer *writer, uint32_t index);
+void cutis_gltf_write_material(gltf_writer *writer, uint32_t index);
+void cutis_gltf_write_clip(gltf_writer *writer, uint32_t index);
 
 /// Drop what only the old content used, lay out the buffer, point views into it (layout.c).
-void gltf_lay_out(gltf_writer *writer);
+void cutis_gltf_lay_out(gltf_writer *writer);
 
 #endif
