@@ -185,7 +185,8 @@ static void every_method_equals_its_formula_for_every_kind_of_bone(void **state)
                 worst = fmax(worst, error);
                 worst_normal = fmax(worst_normal, distance(normals + 3 * v, n));
             }
-            if (worst > 2e-6 || worst_normal > 2e-5)
+            // Weighted centres are solved in float with a ridge of 1e-4: up to 1e4 roundings.
+            if (worst > (CASES[k].weighted ? 5e-5 : 2e-6) || worst_normal > 2e-5)
                 fail_msg("method %s weighted %d bones %d: position %.3g, normal %.3g",
                          cutis_method_name(CASES[k].method), CASES[k].weighted, (int)kind, worst,
                          worst_normal);
