@@ -445,11 +445,9 @@ static cutis_result measure_cpu(bench *b)
 {
     uint32_t sizes[4], count = choose_sizes(b->app, sizes);
     const bool filtered = option_given(b->app, OPTION_VERTICES);
-    cutis_result result =
-        bench_limits_measure(b->app->context, b->machine.isa, 1, b->budget, &b->one);
+    cutis_result result = bench_limits_measure(b->machine.isa, 1, b->budget, &b->one);
     if (result == CUTIS_OK)
-        result = bench_limits_measure(b->app->context, b->machine.isa, b->all_threads, b->budget,
-                                      &b->all);
+        result = bench_limits_measure(b->machine.isa, b->all_threads, b->budget, &b->all);
     for (uint32_t i = 0; i < count && result == CUTIS_OK; i++)
         result = sheet_rows(b, sizes[i], sizes[i] == 46036 || filtered);
     if (result == CUTIS_OK && !filtered && !option_given(b->app, OPTION_QUICK))

@@ -10,8 +10,8 @@ typedef struct bench_limits {
     double bandwidth; ///< bytes a second, two reads for one write, past the caches
 } bench_limits;
 
-/// @param isa the widest set the FMA rate may use
-cutis_result bench_limits_measure(cutis_context *context, cutis_isa isa, uint32_t thread_count,
-                                  double budget, bench_limits *out);
+/// @param isa the widest set that may be used
+cutis_result bench_limits_measure(cutis_isa isa, uint32_t thread_count, double budget,
+                                  bench_limits *out);
 
 #endif
