@@ -81,11 +81,20 @@ const cutis_limits *cutis_context_limits(const cutis_context *context)
     return &context->options.limits;
 }
 
-/// Names in files are hostile too: nothing in them may start a new line or move a terminal's cursor.
+/// Names in files are hostile too: nothing in them may start a new line or move a terminal's cursor (U+009B does that
+/// as well as ESC [). A text that was cut to fit ends with a whole character.
 static void make_one_line(char *text)
 {
-    for (unsigned char *c = (unsigned char *)text; *c; c++)
+    unsigned char *c = (unsigned char *)text;
+    for (; *c; c++) {
         if (*c < 0x20 || *c == 0x7f) *c = '?';
+        if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) c[0] = c[1] = '?';
+    }
+    int back = 0; // continuation bytes at the end
+    while (back < 3 && c - back > (unsigned char *)text && (c[-1 - back] & 0xc0) == 0x80) back++;
+    unsigned char *lead = c - 1 - back;
+    if (lead < (unsigned char *)text || *lead < 0xc0) return;
+    if (back + 1 < (*lead >= 0xf0 ? 4 : *lead >= 0xe0 ? 3 : 2)) *lead = 0;
 }
 
 cutis_result cutis_fail(cutis_context *context, cutis_result result, const char *format, ...)
