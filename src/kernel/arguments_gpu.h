@@ -39,6 +39,7 @@ typedef struct skin_arguments {
     WORD positions, normals, tangents; // planes of 32
     WORD block_vertex; // first vertex of a block whose vertices are consecutive, or NO_VERTEX
     WORD vertices;     // per slot
+    WORD block_set;    // the one centre of a block's vertices, or NO_SET
     WORD sets, centres, blend;
     WORD morph_first, morph_target, morph_delta;
     // Frames of this launch.

@@ -19,6 +19,10 @@
 #define NO_VERTEX 0xffffffffu
 #define NO_SET    0xffffffffu
 
+#define CHUNK_BLOCKS 32u         // CUTIS_GPU_CHUNK_BLOCKS
+#define SIGNS_APART  0x80000000u // the signs of a block differ from lane to lane
+#define SIGNS_MAX    16          // bones; longer lists take their signs lane by lane
+
 #define FORMULA_LBS          0
 #define FORMULA_SBS          1
 #define FORMULA_SBS_WEIGHTED 2
@@ -39,6 +43,7 @@
 #define NO_UNROLL _Pragma("unroll 1")
 #ifdef KERNEL_CUDA
 #define PAIR(x, y)       make_float2(x, y)
+#define QUAD(x, y, z, w) make_float4(x, y, z, w)
 #define RESTRICT         __restrict__
 #define ATOMIC_MIN(p, v) atomicMin(p, v)
 #define ATOMIC_MAX(p, v) atomicMax(p, v)
@@ -50,6 +55,7 @@
 #define LOCAL_POINTER
 #else
 #define PAIR(x, y)       (float2)(x, y)
+#define QUAD(x, y, z, w) (float4)(x, y, z, w)
 #define RESTRICT         restrict
 #define ATOMIC_MIN(p, v) atomic_min(p, v)
 #define ATOMIC_MAX(p, v) atomic_max(p, v)
@@ -73,12 +79,23 @@
 #endif
 #endif
 
+// A warp can synchronise by itself, or is a whole group (and then its control flow is the group's).
+#if defined(KERNEL_CUDA) || SKIN_PTX || SKIN_WARPS == 1
+#define WARP_IMAGES      1
+#define WARP_SYNC_IMAGES WARP_SYNC
+#else
+#define WARP_IMAGES 0
+#define WARP_SYNC_IMAGES
+#endif
+
 // Palette records
 // -----------------------------------------------------------------------------------
 
 #if SKIN_NEAR
-#define PALETTE(b, part) near_palette[near_at + (b) + (part)]
+#define PALETTE_OF(g)    UINT palette_at = (g)*near_size;
+#define PALETTE(b, part) near_palette[palette_at + (b) + (part)]
 #else
+#define PALETTE_OF(g)    UINT palette_at = a.palette / 4 + (first + (g)) * a.bone_count * SKIN_PALETTE;
 #define PALETTE(b, part) frames4[palette_at + (b) + (part)]
 #endif
 
@@ -126,40 +143,28 @@
     }
 #endif
 
-#if SKIN_FORMULA == FORMULA_SBS || SKIN_FORMULA == FORMULA_COR
-#define IMAGE_ADD                                                                                  \
-    mat34 m;                                                                                       \
-    MATRIX_AT(m, b)                                                                                \
-    to = real3_blend(to, w, mat34_point(m, centre));
-#else
-#define IMAGE_ADD
-#endif
-#if SKIN_UNEVEN
-#define STRETCH_ADD                                                                                \
-    sym33 s;                                                                                       \
-    STRETCH_AT(s, b)                                                                               \
-    stretch = sym33_blend(stretch, w, s);
-#else
-#define STRETCH_ADD
-#endif
-
 // Walk the bone list: the statements get `w` and `b`, the place of the record. The first bones of a
 // list are in registers.
 #define NEAR_BONES 8
-#define FOR_BONES(...)                                                                             \
-    UNROLL for (int i = 0; i < NEAR_BONES; i++)                                                    \
-    {                                                                                              \
-        if (i < list_count) {                                                                      \
-            REAL w = weight[i];                                                                    \
-            int b = record[i];                                                                     \
-            __VA_ARGS__                                                                            \
-        }                                                                                          \
-    }                                                                                              \
-    NO_UNROLL for (int i = NEAR_BONES; i < list_count; i++)                                        \
+#define LIST_BONES(begin, ...)                                                                     \
+    NO_UNROLL for (int i = (begin); i < list_count; i++)                                           \
     {                                                                                              \
         REAL w = layout[a.weights + 32u * (list_first + (WORD)i) + lane];                          \
         int b = (int)index[a.list_near + list_first + (WORD)i] * SKIN_PALETTE;                     \
         __VA_ARGS__                                                                                \
+    }
+#define EACH_BONE(...) LIST_BONES(0, __VA_ARGS__) // for what is rare
+#define FOR_BONES(...)                                                                             \
+    {                                                                                              \
+        UNROLL for (int i = 0; i < NEAR_BONES; i++)                                                \
+        {                                                                                          \
+            if (i < list_count) {                                                                  \
+                REAL w = weight[i];                                                                \
+                int b = record[i];                                                                 \
+                __VA_ARGS__                                                                        \
+            }                                                                                      \
+        }                                                                                          \
+        LIST_BONES(NEAR_BONES, __VA_ARGS__)                                                        \
     }
 
 #define PLANES3(v, base, place)                                                                    \
@@ -322,6 +327,13 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
     LOCAL_POINTER STAGE_PIECE *pieces = (LOCAL_POINTER STAGE_PIECE *)stage;
     LOCAL_POINTER float4 *quads = (LOCAL_POINTER float4 *)stage;
 #endif
+#if SKIN_TURNED
+    LOCAL UINT near_signs[8 * CHUNK_BLOCKS];
+#endif
+#if SKIN_FORMULA == FORMULA_SBS
+    LOCAL float4 near_images[SKIN_WARPS * 8 * NEAR_BONES];
+    LOCAL_POINTER float4 *images = near_images + LOCAL_ID / 32 * (8 * NEAR_BONES);
+#endif
     UINT lane = (UINT)LOCAL_ID % 32u, warp = (UINT)LOCAL_ID / 32u;
     UINT part = (UINT)GROUP_ID % (a.chunk_count * a.split_count);
     UINT first = (UINT)GROUP_ID / (a.chunk_count * a.split_count) * a.group_instances;
@@ -352,12 +364,48 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
         (LOCAL_POINTER float *)(near_palette + (SKIN_NEAR ? count * near_size : 0u)) +
         warp * count * 192u;
     for (UINT g = 0; g < count; g++)
-        for (UINT i = 0; i < 6; i++) box[g * 192u + i * 32u + lane] = i < 3 ? REAL_MAX : -REAL_MAX;
+        for (UINT i = 0; i < 6; i++)
+            box[g * 192u + i * 32u + lane] = i < 3 ? FROM_BITS(0x7f800000) : -FROM_BITS(0x7f800000);
 #endif
     BARRIER;
 
-    UINT block_end = index[a.chunk_block + chunk + 1];
-    for (UINT block = index[a.chunk_block + chunk] + split * SKIN_WARPS + warp; block < block_end;
+    UINT block_first = index[a.chunk_block + chunk], block_end = index[a.chunk_block + chunk + 1];
+#if SKIN_TURNED
+    // Quaternions that agree in sign with each other after some of them are negated agree with any
+    // pivot: then the sum is the reference's or its negative, which is the same rotation in the
+    // same bits (everything after it is even). One work item finds that out for one block and
+    // instance, by the dot products the reference would take.
+    for (UINT i = (UINT)LOCAL_ID; i < count * CHUNK_BLOCKS; i += SKIN_WARPS * 32u) {
+        UINT g = i / CHUNK_BLOCKS, block = block_first + i % CHUNK_BLOCKS;
+        if (block < block_end) {
+            UINT list_first = index[a.list_first + block];
+            int list_count = (int)(index[a.list_first + block + 1] - list_first);
+            UINT signs = list_count > SIGNS_MAX ? SIGNS_APART : 0u;
+            PALETTE_OF(g)
+            NO_UNROLL for (int j = 1; j < list_count && !(signs & SIGNS_APART); j++)
+            {
+                quat later;
+                ROTATION_AT(later, (int)index[a.list_near + list_first + (UINT)j] * SKIN_PALETTE,
+                            SKIN_ROTATION)
+                NO_UNROLL for (int k = 0; k < j; k++)
+                {
+                    quat earlier;
+                    ROTATION_AT(earlier,
+                                (int)index[a.list_near + list_first + (UINT)k] * SKIN_PALETTE,
+                                SKIN_ROTATION)
+                    UINT opposed = quat_dot(earlier, later) < K(0.0) ? 1u : 0u;
+                    if (k == 0)
+                        signs |= opposed << j;
+                    else if (opposed != (((signs >> j) ^ (signs >> k)) & 1u))
+                        signs |= SIGNS_APART;
+                }
+            }
+            near_signs[i] = signs;
+        }
+    }
+    BARRIER;
+#endif
+    for (UINT block = block_first + split * SKIN_WARPS + warp; block < block_end;
          block += a.split_count * SKIN_WARPS) {
         UINT list_first = index[a.list_first + block];
         int list_count = (int)(index[a.list_first + block + 1] - list_first);
@@ -405,13 +453,32 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
 #if SKIN_STAGED
         stage_vertex[LOCAL_ID] = vertex;
 #endif
+#if SKIN_FORMULA == FORMULA_SBS
+        // Where all lanes share a centre, its image under each bone is one point for all of them:
+        // every lane makes some.
+        UINT shared_set =
+            list_count <= NEAR_BONES && WARP_IMAGES ? index[a.block_set + block] : NO_SET;
+        if (shared_set != NO_SET) {
+            WARP_SYNC_IMAGES;
+            for (UINT i = lane; i < count * NEAR_BONES; i += 32u) {
+                UINT g = i / NEAR_BONES, k = i % NEAR_BONES;
+                if ((int)k < list_count) {
+                    float4 c =
+                        frames4[a.frame_centres / 4 + (first + g) * a.set_count + shared_set];
+                    real3 image;
+                    mat34 m;
+                    PALETTE_OF(g)
+                    MATRIX_AT(m, (int)index[a.list_near + list_first + k] * SKIN_PALETTE)
+                    image = mat34_point(m, real3_make(c.x, c.y, c.z));
+                    images[i] = QUAD(image.x, image.y, image.z, K(0.0));
+                }
+            }
+            WARP_SYNC_IMAGES;
+        }
+#endif
         NO_UNROLL for (UINT g = 0; g < count; g++)
         {
-#if SKIN_NEAR
-            UINT near_at = g * near_size;
-#else
-            UINT palette_at = a.palette / 4 + (first + g) * a.bone_count * SKIN_PALETTE;
-#endif
+            PALETTE_OF(g)
             REAL scale = near_scale[g], sign = mirror_sign(scale);
             skin_vertex r = rest, out;
 #if SKIN_MORPH
@@ -448,7 +515,6 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
 #if SKIN_TURNED
             real3 centre = r.p, to = real3_zero();
             sym33 stretch = sym33_zero();
-            dual_turn turned = dual_turn_zero();
 #if SKIN_FORMULA == FORMULA_SBS
             if (set != NO_SET) {
                 float4 c = frames4[a.frame_centres / 4 + (first + g) * a.set_count + set];
@@ -473,24 +539,55 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
             centre = centre_solve(sums, blended, origin, most, r.p);
             to = mat34_point(blended, centre);
 #endif
+            dual_quat sum = dual_quat_zero();
+            UINT signs = near_signs[g * CHUNK_BLOCKS + block - block_first];
+            if (signs & SIGNS_APART) {
+                dual_turn turned = dual_turn_zero();
+                EACH_BONE({
+                    dual_quat d;
+                    DUAL_AT(d, b, r.p)
+                    turned = dual_turn_add(turned, w, d);
+                })
+                sum = turned.sum;
+            } else {
+                FOR_BONES({
+                    dual_quat d;
+                    DUAL_AT(d, b, r.p)
+                    sum = dual_quat_blend(sum, FROM_BITS(BITS(w) ^ (int)(signs >> i << 31)), d);
+                })
+            }
+#if SKIN_FORMULA == FORMULA_SBS
+            if (shared_set != NO_SET) {
+                UNROLL for (int i = 0; i < NEAR_BONES; i++)
+                {
+                    if (i < list_count) {
+                        float4 m = images[g * NEAR_BONES + i];
+                        to = real3_blend(to, weight[i], real3_make(m.x, m.y, m.z));
+                    }
+                }
+            } else
+#endif
+#if SKIN_FORMULA == FORMULA_SBS || SKIN_FORMULA == FORMULA_COR
+                FOR_BONES({
+                    mat34 m;
+                    MATRIX_AT(m, b)
+                    to = real3_blend(to, w, mat34_point(m, centre));
+                })
+#endif
+#if SKIN_UNEVEN
             FOR_BONES({
-                dual_quat d;
-                DUAL_AT(d, b, r.p)
-                turned = dual_turn_add(turned, w, d);
-                IMAGE_ADD
-                STRETCH_ADD
+                sym33 s;
+                STRETCH_AT(s, b)
+                stretch = sym33_blend(stretch, w, s);
             })
-            dual_quat sum = turned.sum;
+#endif
             if (quat_dot(sum.q, sum.q) < TURN_DEGENERATE) {
                 largest heaviest = largest_zero();
-                NO_UNROLL for (int i = 0; i < list_count; i++)
-                {
-                    REAL w = layout[a.weights + 32u * (list_first + (UINT)i) + lane];
-                    int b = (int)index[a.list_near + list_first + (UINT)i] * SKIN_PALETTE;
+                EACH_BONE({
                     dual_quat d;
                     DUAL_AT(d, b, r.p)
                     heaviest = largest_add(heaviest, w, d);
-                }
+                })
                 sum = turn_settled(sum, heaviest);
             }
             out = skin_turned(sum, centre, to, stretch, r, sign);

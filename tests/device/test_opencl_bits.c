@@ -1,5 +1,6 @@
-/// The OpenCL device writes the bits of the scalar CPU reference: every formula, both paths, every option and layout of
-/// the outputs, in one launch for many instances. Runs on whatever OpenCL there is (PoCL in CI); skips visibly without.
+/// The OpenCL device writes the bits of the scalar CPU reference: every formula, both paths, every
+/// option and layout of the outputs, in one launch for many instances. Runs on whatever OpenCL
+/// there is (PoCL in CI); skips visibly without.
 #include "support.h"
 
 #include "device/cpu/cpu.h"
@@ -25,12 +26,13 @@ static int setup(void **state)
     (void)state;
     cutis_cpu_variant all[8];
     if (cutis_context_create(NULL, &F.context) != CUTIS_OK) return -1;
-    if (cutis_cpu_device_create(F.context, &(cutis_device_options){ .thread_count = 1 }, &F.cpu) != CUTIS_OK)
+    if (cutis_cpu_device_create(F.context, &(cutis_device_options){ .thread_count = 1 }, &F.cpu) !=
+        CUTIS_OK)
         return -1;
     cutis_cpu_variants(all);
     cutis_cpu_device_use(F.cpu, &all[0]); // the plain scalar reference
-    if (cutis_device_create(F.context, &(cutis_device_options){ .kind = CUTIS_DEVICE_OPENCL }, &F.gpu) !=
-        CUTIS_OK)
+    if (cutis_device_create(F.context, &(cutis_device_options){ .kind = CUTIS_DEVICE_OPENCL },
+                            &F.gpu) != CUTIS_OK)
         snprintf(F.why, sizeof F.why, "%s", cutis_context_error(F.context));
     return 0;
 }
@@ -53,12 +55,14 @@ static cutis_gpu *gpu_or_skip(void)
     return (cutis_gpu *)F.gpu;
 }
 
-// Runs ------------------------------------------------------------------------------------------------
+// Runs
+// ------------------------------------------------------------------------------------------------
 
-/// Interleaved outputs: position, normal, tangent, previous of each vertex, with a gap; or a stream each.
+/// Interleaved outputs: position, normal, tangent, previous of each vertex, with a gap; or a stream
+/// each.
 typedef struct outputs {
-    uint32_t stride;       ///< of a vertex, bytes
-    uint64_t step;         ///< of an instance
+    uint32_t stride; ///< of a vertex, bytes
+    uint64_t step;   ///< of an instance
     size_t size;
     unsigned char *bytes;
     uint32_t normal, tangent, previous; ///< offsets in a vertex; 0: not wanted
@@ -87,7 +91,8 @@ static void outputs_free(outputs *out)
     free(out->bounds);
 }
 
-static cutis_skin_stream stream(const outputs *out, uint32_t offset, cutis_buffer *buffer, bool wanted)
+static cutis_skin_stream stream(const outputs *out, uint32_t offset, cutis_buffer *buffer,
+                                bool wanted)
 {
     if (!wanted) return (cutis_skin_stream){ .stride = 12, .instance_stride = 12 };
     return (cutis_skin_stream){ buffer ? NULL : out->bytes + offset, buffer, buffer ? offset : 0,
@@ -151,8 +156,8 @@ static void compare(const skin_case *c, const char *name, const outputs *a, cons
             size_t instance = i / a->step, byte = i % a->step;
             memcpy(&f, a->bytes + i, 4);
             memcpy(&g, expected->bytes + i, 4);
-            fail_msg("%s: formula %d, instance %zu, vertex %zu, byte %zu: %a, the reference has %a", name,
-                     c->options.formula, instance, byte / a->stride, byte % a->stride, f, g);
+            fail_msg("%s: formula %d, instance %zu, vertex %zu, byte %zu: %a, the reference has %a",
+                     name, c->options.formula, instance, byte / a->stride, byte % a->stride, f, g);
         }
     assert_memory_equal(a->bounds, expected->bounds, c->options.instance_count * sizeof *a->bounds);
 }
@@ -199,7 +204,8 @@ static skin_options base_options(cutis_formula formula)
                            .uneven = true };
 }
 
-// Tests -----------------------------------------------------------------------------------------------
+// Tests
+// -----------------------------------------------------------------------------------------------
 
 static void every_formula_has_the_reference_bits_on_even_and_uneven_frames(void **state)
 {
@@ -240,7 +246,8 @@ static void tangents_morphs_and_blend_factors_have_the_reference_bits(void **sta
         o.tangents = true;
         o.target_count = 5;
         o.blend = f > 0;
-        // Huge morphs times huge bones overflow in DQS's images, and 0 * inf of a bone that a vertex does not have is NaN.
+        // Huge morphs times huge bones overflow in DQS's images, and 0 * inf of a bone that a
+        // vertex does not have is NaN.
         o.nasty = FORMULAS[f] != CUTIS_FORMULA_DQS;
         o.linear_normals = FORMULAS[f] == CUTIS_FORMULA_SBS;
         check(&o, "everything", 0, false, false, false);
@@ -266,7 +273,8 @@ static void gaps_previous_positions_and_bounds_are_as_on_the_cpu(void **state)
     }
 }
 
-/// Packed records through shared memory, as on NVIDIA devices, one warp a group; both orders of vertices.
+/// Packed records through shared memory, as on NVIDIA devices, one warp a group; both orders of
+/// vertices.
 static void packed_records_through_shared_memory_have_the_same_bits(void **state)
 {
     (void)state;

@@ -273,6 +273,21 @@ static uint32_t run_of_block(const uint32_t *vertices)
     return vertices[0];
 }
 
+/// The set that all vertices of a block have, or none.
+static uint32_t set_of_block(const cutis_skin_layout *layout, uint32_t block)
+{
+    uint32_t set = CUTIS_NO_SET;
+    for (uint32_t l = 0; layout->sets && l < BLOCK; l++) {
+        size_t slot = (size_t)block * BLOCK + l;
+        if (layout->vertices[slot] == CUTIS_NO_VERTEX) continue;
+        if (layout->sets[slot] == CUTIS_NO_SET ||
+            (set != CUTIS_NO_SET && set != layout->sets[slot]))
+            return CUTIS_NO_SET;
+        set = layout->sets[slot];
+    }
+    return set;
+}
+
 /// Append `count` words to the array (or only count them while there is no array), 4-word aligned.
 static uint32_t append(cutis_gpu_layout *out, const void *data, size_t count)
 {
@@ -284,7 +299,7 @@ static uint32_t append(cutis_gpu_layout *out, const void *data, size_t count)
 }
 
 static void append_all(const cutis_skin_layout *layout, const chunk_table *chunks,
-                       const uint32_t *runs, cutis_gpu_layout *out)
+                       const uint32_t *runs, const uint32_t *block_sets, cutis_gpu_layout *out)
 {
     skin_arguments *a = &out->arguments;
     size_t slots = (size_t)layout->block_count * BLOCK,
@@ -300,6 +315,7 @@ static void append_all(const cutis_skin_layout *layout, const chunk_table *chunk
     a->normals = append(out, layout->normals, slots * 3);
     a->tangents = append(out, layout->tangents_rest, slots * 4);
     a->block_vertex = append(out, runs, layout->block_count);
+    a->block_set = append(out, block_sets, layout->block_count);
     a->vertices = append(out, layout->vertices, slots);
     a->sets = append(out, layout->sets, slots);
     a->centres = append(out, layout->centres, slots * 3);
@@ -317,18 +333,21 @@ static cutis_result write_words(cutis_arena *arena, const cutis_skin_layout *lay
 {
     chunk_table chunks = { 0 };
     uint32_t *runs = cutis_arena_alloc(arena, (size_t)layout->block_count + 1, sizeof *runs);
-    if (!runs) return cutis_alloc_result(arena->context);
-    for (uint32_t k = 0; k < layout->block_count; k++)
+    uint32_t *sets = cutis_arena_alloc(arena, (size_t)layout->block_count + 1, sizeof *sets);
+    if (!runs || !sets) return cutis_alloc_result(arena->context);
+    for (uint32_t k = 0; k < layout->block_count; k++) {
         runs[k] = run_of_block(layout->vertices + (size_t)k * BLOCK);
+        sets[k] = set_of_block(layout, k);
+    }
     cutis_result result = make_chunks(arena, layout, near, &chunks, out);
     if (result != CUTIS_OK) return result;
-    append_all(layout, &chunks, runs, out);
+    append_all(layout, &chunks, runs, sets, out);
     if (out->word_count > UINT32_MAX)
         return cutis_fail(arena->context, CUTIS_LIMIT_EXCEEDED, "skin: too large for a GPU");
     out->words = cutis_arena_alloc(arena, out->word_count + 1, sizeof *out->words);
     if (!out->words) return cutis_alloc_result(arena->context);
     memset(out->words, 0, (out->word_count + 1) * sizeof *out->words);
-    append_all(layout, &chunks, runs, out);
+    append_all(layout, &chunks, runs, sets, out);
     out->arguments.chunk_count = chunks.count;
     out->arguments.bone_count = layout->bone_count;
     out->arguments.set_count = layout->set_count;

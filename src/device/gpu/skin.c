@@ -18,7 +18,8 @@
 #define FRAME_WORDS_MAX (1ull << 30)
 /// Shared memory for palettes: more would leave room for fewer groups on a multiprocessor.
 #define NEAR_BYTES (32u * 1024u)
-/// What a group has beside its palettes: staged records of 8 warps, scales, places.
+/// What a group has beside its palettes, at most: records, images and vertex numbers of 8 warps,
+/// signs, scales.
 #define STATIC_LOCAL_BYTES  (12u * 1024u)
 #define GROUP_INSTANCES_MAX 8u
 
