@@ -148,6 +148,7 @@ void cutis_gltf_write_clip(gltf_writer *writer, uint32_t index)
     if (!writer->before || index >= writer->source.clip_count) {
         json = json_object();
         cutis_gltf_append(writer, animations, json);
+        cutis_gltf_set_string(writer, json, "name", clip->name);
     } else {
         json = json_array_get(animations, index);
     }

@@ -135,16 +135,23 @@ static json_t *bounds_of(const gltf_array *array, bool greatest)
     return list;
 }
 
+/// Vertices, indices and inverse binds have views of their own, one for each accessor; keys and
+/// labels share one.
+static bool stands_alone(const gltf_array *array)
+{
+    return array->target || array->shape == GLTF_MAT4;
+}
+
 /// The view for a new accessor, and its offset there.
 static int32_t place_array(gltf_writer *writer, const gltf_array *array, size_t size,
                            size_t *offset, size_t *byte_offset)
 {
     json_t *views = cutis_gltf_collection(writer, "bufferViews");
-    cutis_bytes *bytes = array->target ? &writer->bytes : &writer->other;
+    cutis_bytes *bytes = stands_alone(array) ? &writer->bytes : &writer->other;
     cutis_bytes_pad(bytes, 4, 0);
     *offset = bytes->size;
     cutis_bytes_append(bytes, array->data, size);
-    if (!array->target) {
+    if (!stands_alone(array)) {
         *byte_offset = *offset;
         if (writer->other_view == CUTIS_NONE) {
             writer->other_view = (int32_t)json_array_size(views);
@@ -157,7 +164,7 @@ static int32_t place_array(gltf_writer *writer, const gltf_array *array, size_t 
     cutis_gltf_set(writer, view, "buffer", json_integer(0));
     cutis_gltf_set(writer, view, "byteOffset", json_integer((json_int_t)*offset));
     cutis_gltf_set(writer, view, "byteLength", json_integer((json_int_t)size));
-    cutis_gltf_set(writer, view, "target", json_integer(array->target));
+    if (array->target) cutis_gltf_set(writer, view, "target", json_integer(array->target));
     cutis_gltf_append(writer, views, view);
     return (int32_t)json_array_size(views) - 1;
 }
@@ -187,7 +194,7 @@ uint32_t cutis_gltf_add_array(gltf_writer *writer, const gltf_array *array)
 {
     size_t size = size_of(array), offset, byte_offset;
     uint64_t hash = hash_bytes(array->data, size);
-    cutis_bytes *bytes = array->target ? &writer->bytes : &writer->other;
+    cutis_bytes *bytes = stands_alone(array) ? &writer->bytes : &writer->other;
     if (writer->failed) return 0;
     for (size_t i = 0; i < writer->written_count; i++) {
         const gltf_written *w = &writer->written[i];

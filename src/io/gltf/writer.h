@@ -32,10 +32,9 @@ typedef struct gltf_writer {
     json_t *before;          ///< borrowed: the source's root, or NULL
     uint32_t *node_of_model; ///< file index of each node of the model
     uint32_t source_views;   ///< views of the source come first
-    int32_t
-        other_view; ///< the view of everything that is neither vertices nor indices, or CUTIS_NONE
-    cutis_bytes bytes; ///< vertices and indices of new accessors
-    cutis_bytes other; ///< the rest of them
+    int32_t other_view;      ///< the view that keys and labels share, or CUTIS_NONE
+    cutis_bytes bytes;       ///< new accessors that have a view of their own
+    cutis_bytes other;       ///< the rest of them
     gltf_written *written;
     size_t written_count, written_capacity;
     cutis_bytes file; ///< the buffer as it goes to the file

@@ -1,0 +1,633 @@
+// What Cutis authors, and what it keeps of a file it has read. Expected values are written down
+// here or taken apart from the written JSON by jansson, not by our reader. With `--write FOLDER` it
+// writes the authored files for the validator's script.
+#include "support.h"
+
+#include "gltf_compare.h"
+
+#include <jansson.h>
+#include <unistd.h>
+
+enum { VERTICES = 6, JOINTS = 6 };
+
+static const float POSITIONS[] = {
+    0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0.25f, 0.5f, -1, -0.1f, 2, 3
+};
+static const float NORMALS[] = { 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0.6f, 0.8f, 0 };
+static const float TANGENTS[] = { 1, 0, 0, 1,  1, 0, 0, 1, 1, 0, 0, 1,
+                                  1, 0, 0, -1, 1, 0, 0, 1, 0, 0, 1, 1 };
+static const float TEXCOORDS[] = { 0, 0, 1, 0, 1, 1, 0, 1, 0.5f, 0.5f, 0.1f, 0.9f };
+static const float COLORS[] = { 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1,
+                                1, 1, 0, 1, 0, 1, 1, 1, 1, 1, 1, 0.5f };
+static const float MOVED[] = { 0, 0, 0.5f, 0, 0, 0.5f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0 };
+static const float ZEROS[3 * VERTICES];
+static const uint32_t TRIANGLES[] = { 0, 1, 2, 0, 2, 3, 3, 2, 4, 4, 5, 3 };
+static const uint32_t LINES[] = { 0, 1, 1, 2, 2, 5 };
+static const uint32_t PARTS[] = { 0, 0, 1, 1 };
+// Powers of two sum to one without rounding; the first vertex has six influences.
+static const uint32_t FIRST[] = { 0, 6, 7, 9, 10, 11, 12 };
+static const uint32_t JOINT_OF[] = { 0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5 };
+static const float WEIGHT_OF[] = { 0.5f, 0.25f, 0.125f, 0.0625f, 0.03125f, 0.03125f,
+                                   1,    0.75f, 0.25f,  1,       1,        1 };
+static const float TARGET_WEIGHTS[] = { 0.25f, 0 };
+static const float NODE_WEIGHTS[] = { 0, 1 };
+static const char *const TARGET_NAMES[] = { "smile", "fr\xc3\xb6hlich \"laut\"" };
+static const char *const PART_NAMES[] = { "upper", "lower" };
+static const float TIMES[] = { 0, 0.5f, 1.25f };
+static const float ROTATIONS[] = { 0, 0, 0, 1, 0, 0.6f, 0, 0.8f, 0, 0, 0, 1 };
+static const float STEPS[] = { 0, 1, 0, 0, 2, 0, 0, 1, 0 };
+static const float SPLINE[] = { 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 2, 2,
+                                2, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0 };
+static const float MORPHS[] = { 0, 0, 1, 0.5f, 0, 1 };
+
+typedef struct authored {
+    cutis_node nodes[JOINTS + 4];
+    cutis_mat34 placed, binds[JOINTS];
+    uint32_t joints[JOINTS];
+    cutis_skin skin;
+    cutis_morph_target targets[2];
+    cutis_primitive primitives[4];
+    cutis_mesh meshes[2];
+    cutis_material materials[2];
+    cutis_channel channels[4];
+    cutis_clip clip;
+    cutis_model_data data;
+} authored;
+
+static void author_nodes(authored *a)
+{
+    for (int j = 0; j < JOINTS; j++) {
+        a->nodes[j] = (cutis_node){
+            .name = "joint", .parent = j - 1, .mesh = CUTIS_NONE, .skin = CUTIS_NONE
+        };
+        a->nodes[j].rest = cutis_transform_identity();
+        a->nodes[j].rest.translation.y = j ? 0.1f : 0;
+        a->binds[j] = (cutis_mat34){ { 1, 0, 0, 0, 0, 1, 0, -0.1f * (float)j, 0, 0, 1, 0 } };
+        a->joints[j] = (uint32_t)j;
+    }
+    a->placed = (cutis_mat34){ { 1, 0, 0, 3, 0, 1, 0, 0, 0, 0, 2, 0 } };
+    a->nodes[JOINTS] = (cutis_node){ .name = "body", .parent = CUTIS_NONE, .mesh = 0, .skin = 0 };
+    a->nodes[JOINTS].rest = cutis_transform_identity();
+    a->nodes[JOINTS + 1] =
+        (cutis_node){ .parent = CUTIS_NONE, .mesh = 1, .skin = CUTIS_NONE, .matrix = &a->placed };
+    a->nodes[JOINTS + 1].rest = cutis_transform_from_mat34(&a->placed);
+    a->nodes[JOINTS + 2] = (cutis_node){
+        .parent = JOINTS + 1, .mesh = 1, .skin = CUTIS_NONE, .target_weights = NODE_WEIGHTS
+    };
+    a->nodes[JOINTS + 2].rest = cutis_transform_identity();
+    a->nodes[JOINTS + 2].rest.rotation = (cutis_quat){ 0, 0.6f, 0, 0.8f };
+    a->nodes[JOINTS + 3] = (cutis_node){
+        .name = "", .parent = CUTIS_NONE, .mesh = 1, .skin = CUTIS_NONE, .outside = true
+    };
+    a->nodes[JOINTS + 3].rest = cutis_transform_identity();
+    a->skin = (cutis_skin){
+        .name = "skin", .joint_count = JOINTS, .joints = a->joints, .inverse_binds = a->binds
+    };
+}
+
+static void author_meshes(authored *a)
+{
+    a->primitives[0] = (cutis_primitive){ .vertex_count = VERTICES,
+                                          .index_count = 12,
+                                          .indices = TRIANGLES,
+                                          .positions = POSITIONS,
+                                          .normals = NORMALS,
+                                          .tangents = TANGENTS,
+                                          .texcoords = TEXCOORDS,
+                                          .colors = COLORS,
+                                          .influences = { FIRST, JOINT_OF, WEIGHT_OF },
+                                          .parts = PARTS,
+                                          .material = 1 };
+    a->targets[0] = (cutis_morph_target){ .positions = MOVED, .normals = ZEROS };
+    a->targets[1] = (cutis_morph_target){ .positions = ZEROS };
+    a->primitives[1] = (cutis_primitive){ .vertex_count = VERTICES,
+                                          .index_count = 12,
+                                          .indices = TRIANGLES,
+                                          .positions = POSITIONS,
+                                          .normals = NORMALS,
+                                          .targets = a->targets,
+                                          .material = CUTIS_NONE };
+    a->primitives[2] = (cutis_primitive){ .topology = CUTIS_TOPOLOGY_LINES,
+                                          .vertex_count = VERTICES,
+                                          .index_count = 6,
+                                          .indices = LINES,
+                                          .positions = POSITIONS,
+                                          .normals = NORMALS,
+                                          .targets = a->targets,
+                                          .material = 0 };
+    a->primitives[3] = a->primitives[2];
+    a->primitives[3].topology = CUTIS_TOPOLOGY_POINTS;
+    a->primitives[3].index_count = 0;
+    a->primitives[3].indices = NULL;
+    a->meshes[0] = (cutis_mesh){ .name = "skinned",
+                                 .primitive_count = 1,
+                                 .primitives = a->primitives,
+                                 .part_count = 2,
+                                 .part_names = PART_NAMES };
+    a->meshes[1] = (cutis_mesh){ .primitive_count = 3,
+                                 .primitives = a->primitives + 1,
+                                 .target_count = 2,
+                                 .target_names = TARGET_NAMES,
+                                 .target_weights = TARGET_WEIGHTS };
+    a->materials[0] =
+        (cutis_material){ .base_color = { 1, 1, 1, 1 }, .metallic = 1, .roughness = 1 };
+    a->materials[1] = (cutis_material){ .name = "suit",
+                                        .base_color = { 0.1f, 0.2f, 0.3f, 1 },
+                                        .roughness = 0.7f,
+                                        .double_sided = true };
+}
+
+static void author(authored *a)
+{
+    memset(a, 0, sizeof *a);
+    author_nodes(a);
+    author_meshes(a);
+    a->skin.root = CUTIS_NONE;
+    a->channels[0] = (cutis_channel){
+        .node = 1, .path = CUTIS_PATH_ROTATION, .key_count = 3, .times = TIMES, .values = ROTATIONS
+    };
+    a->channels[1] = (cutis_channel){ .node = 2,
+                                      .path = CUTIS_PATH_TRANSLATION,
+                                      .interpolation = CUTIS_INTERPOLATION_STEP,
+                                      .key_count = 3,
+                                      .times = TIMES,
+                                      .values = STEPS };
+    a->channels[2] = (cutis_channel){ .node = 3,
+                                      .path = CUTIS_PATH_SCALE,
+                                      .interpolation = CUTIS_INTERPOLATION_CUBIC,
+                                      .key_count = 3,
+                                      .times = TIMES,
+                                      .values = SPLINE };
+    a->channels[3] = (cutis_channel){ .node = JOINTS + 2,
+                                      .path = CUTIS_PATH_WEIGHTS,
+                                      .key_count = 3,
+                                      .times = TIMES,
+                                      .values = MORPHS };
+    a->clip = (cutis_clip){ .name = "wave", .channel_count = 4, .channels = a->channels };
+    a->data = (cutis_model_data){ .node_count = JOINTS + 4,
+                                  .nodes = a->nodes,
+                                  .mesh_count = 2,
+                                  .meshes = a->meshes,
+                                  .skin_count = 1,
+                                  .skins = &a->skin,
+                                  .clip_count = 1,
+                                  .clips = &a->clip,
+                                  .material_count = 2,
+                                  .materials = a->materials };
+}
+
+static cutis_context *context;
+static char folder[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/cutis_gltf_XXXXXX");
+    return mkdtemp(folder) && cutis_context_create(NULL, &context) == CUTIS_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+    uint64_t left = cutis_context_memory(context);
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    cutis_context_destroy(context);
+    return system(command) == 0 && left == 0 ? 0 : -1;
+}
+
+static const char *in_folder(const char *name)
+{
+    static char paths[4][160];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static cutis_model *create(const cutis_model_data *data)
+{
+    cutis_model *model = NULL;
+    assert_ok(context, cutis_model_create(context, data, CUTIS_GATE_REFUSE, &model));
+    return model;
+}
+
+static cutis_model *read_model(const char *path)
+{
+    cutis_model *model = NULL;
+    assert_ok(context, cutis_model_read(context, path, NULL, &model));
+    return model;
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static json_t *load_json(const char *path)
+{
+    json_error_t error;
+    json_t *root = json_load_file(path, 0, &error);
+    if (!root) fail_msg("%s: %s", path, error.text);
+    return root;
+}
+
+static void what_is_authored_reads_back_equal_in_both_containers(void **state)
+{
+    static const char *const NAMES[] = { "a.glb", "a b%.gltf" };
+    authored a;
+    char why[256];
+    (void)state;
+    author(&a);
+    cutis_model *model = create(&a.data);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(context, cutis_model_write(model, in_folder(NAMES[i]), NULL));
+        cutis_model *again = read_model(in_folder(NAMES[i]));
+        if (!same_models(model, again, why)) fail_msg("%s: %s", NAMES[i], why);
+        cutis_model_destroy(again);
+    }
+    cutis_model_destroy(model);
+}
+
+static void the_same_model_gives_the_same_bytes(void **state)
+{
+    authored a;
+    void *bytes[2];
+    size_t sizes[2];
+    (void)state;
+    author(&a);
+    for (int i = 0; i < 2; i++) {
+        cutis_model *model = create(&a.data);
+        assert_ok(context, cutis_model_write(model, in_folder("same.glb"), NULL));
+        assert_ok(context, cutis_file_read(context, in_folder("same.glb"), &bytes[i], &sizes[i]));
+        cutis_model_destroy(model);
+    }
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(bytes[0], bytes[1], sizes[0]);
+    for (int i = 0; i < 2; i++) cutis_file_release(context, bytes[i], sizes[i]);
+}
+
+static void the_first_set_holds_the_largest_four_weights(void **state)
+{
+    // Ascending in the model; 1/64 + 1/64 + 1/32 + 1/16 + 1/8 + 3/4 = 1.
+    static const float ASCENDING[] = { 0.015625f, 0.015625f, 0.03125f, 0.0625f, 0.125f, 0.75f,
+                                       1,         0.75f,     0.25f,    1,       1,      1 };
+    static const uint32_t EXPECTED[] = { 5, 4, 3, 2, 0, 1 };
+    authored a;
+    (void)state;
+    author(&a);
+    a.primitives[0].influences.weights = ASCENDING;
+    cutis_model *model = create(&a.data);
+    assert_ok(context, cutis_model_write(model, in_folder("sets.glb"), NULL));
+    cutis_model *again = read_model(in_folder("sets.glb"));
+    const cutis_influences *found = &cutis_model_get(again)->meshes[0].primitives[0].influences;
+    assert_int_equal(found->first[1], 6);
+    assert_memory_equal(found->joints, EXPECTED, sizeof EXPECTED);
+    cutis_model_destroy(again);
+    cutis_model_destroy(model);
+}
+
+static void duplicate_joints_are_merged_and_sums_become_one(void **state)
+{
+    static const uint32_t JOINT[] = { 3, 1, 3, 0, 0, 0, 0, 1, 2, 3, 4, 5 };
+    static const float WEIGHT[] = { 0.5f, 0.5f, 0.5f, 0.5f, 0, 0, 2, 0.75f, 0.25f, 1, 1, 1 };
+    authored a;
+    (void)state;
+    author(&a);
+    a.primitives[0].influences.joints = JOINT;
+    a.primitives[0].influences.weights = WEIGHT;
+    cutis_model *model = create(&a.data);
+    assert_ok(context, cutis_model_write(model, in_folder("merged.glb"), NULL));
+    cutis_model *again = read_model(in_folder("merged.glb"));
+    const cutis_influences *found = &cutis_model_get(again)->meshes[0].primitives[0].influences;
+    assert_int_equal(found->first[1], 3);
+    assert_int_equal(found->joints[0], 3);
+    assert_true(found->weights[0] == 0.5f && found->weights[1] == 0.25f &&
+                found->weights[2] == 0.25f);
+    assert_true(found->weights[3] == 1.0f);
+    cutis_model_destroy(again);
+    cutis_model_destroy(model);
+}
+
+static void integer_weights_sum_to_exactly_one_and_differ_by_less_than_a_step(void **state)
+{
+    static const cutis_weight_format FORMATS[] = { CUTIS_WEIGHTS_U8, CUTIS_WEIGHTS_U16 };
+    static const double STEPS_OF[] = { 255, 65535 };
+    // Thirds and sevenths: rounding each alone would miss the sum.
+    float third = 1.0f / 3, seventh = 1.0f / 7;
+    const float weights[] = {
+        third, third, 1 - 2 * third, 0, 0, 0, 1, seventh, 1 - seventh, 1, 1, 1
+    };
+    authored a;
+    (void)state;
+    author(&a);
+    a.primitives[0].influences.weights = weights;
+    cutis_model *model = create(&a.data);
+    for (int f = 0; f < 2; f++) {
+        cutis_write_options options = { .weights = FORMATS[f] };
+        assert_ok(context, cutis_model_write(model, in_folder("integers.glb"), &options));
+        cutis_model *again = read_model(in_folder("integers.glb"));
+        const cutis_influences *found = &cutis_model_get(again)->meshes[0].primitives[0].influences;
+        for (uint32_t v = 0; v < VERTICES; v++) {
+            double sum = 0;
+            for (uint32_t i = found->first[v]; i < found->first[v + 1]; i++) {
+                double steps = (double)found->weights[i] * STEPS_OF[f];
+                assert_near(steps, round(steps), 1e-2);
+                sum += round(steps);
+                double wanted = 0;
+                for (uint32_t k = FIRST[v]; k < FIRST[v + 1]; k++)
+                    if (JOINT_OF[k] == found->joints[i]) wanted += (double)weights[k];
+                assert_near(found->weights[i], wanted, 1 / STEPS_OF[f]);
+            }
+            assert_true(sum == STEPS_OF[f]);
+        }
+        cutis_model_destroy(again);
+    }
+    cutis_model_destroy(model);
+}
+
+static void channels_of_equal_times_share_one_input(void **state)
+{
+    authored a;
+    (void)state;
+    author(&a);
+    cutis_model *model = create(&a.data);
+    assert_ok(context, cutis_model_write(model, in_folder("shared.gltf"), NULL));
+    json_t *root = load_json(in_folder("shared.gltf"));
+    json_t *samplers =
+        json_object_get(json_array_get(json_object_get(root, "animations"), 0), "samplers");
+    assert_int_equal(json_array_size(samplers), 4);
+    for (size_t i = 1; i < 4; i++)
+        assert_int_equal(json_integer_value(json_object_get(json_array_get(samplers, i), "input")),
+                         json_integer_value(json_object_get(json_array_get(samplers, 0), "input")));
+    json_decref(root);
+    cutis_model_destroy(model);
+}
+
+static void a_folder_that_is_not_there_is_an_error_and_leaves_no_file(void **state)
+{
+    authored a;
+    (void)state;
+    author(&a);
+    cutis_model *model = create(&a.data);
+    assert_int_equal(cutis_model_write(model, in_folder("no/such/x.glb"), NULL), CUTIS_FILE_WRITE);
+    assert_int_equal(cutis_model_write(model, in_folder("no/such/x.gltf"), NULL), CUTIS_FILE_WRITE);
+    assert_int_equal(access(in_folder("no"), F_OK), -1);
+    cutis_model_destroy(model);
+}
+
+/// Nodes in an order that is not the model's; %s is room for extensionsUsed and more.
+static const char SOURCE[] =
+    "{\"asset\":{\"version\":\"2.0\",\"extras\":{\"by\":[1,0.1,null]}},%s"
+    "\"scene\":1,\"scenes\":[{\"name\":\"other\",\"nodes\":[0]},{\"nodes\":[2]}],"
+    "\"nodes\":[{\"name\":\"far\",\"camera\":0},{\"name\":\"leaf\",\"mesh\":0,\"extras\":7},{"
+    "\"name\":\"top\",\"children\":[1]}],"
+    "\"cameras\":[{\"type\":\"perspective\",\"perspective\":{\"yfov\":1,\"znear\":0.1}}],"
+    "\"images\":[{\"uri\":\"not there.png\"}],\"textures\":[{\"source\":0}],"
+    "\"materials\":[{\"emissiveTexture\":{\"index\":0},\"extras\":{\"keep\":true}}],"
+    "\"meshes\":[{\"name\":\"m\",\"primitives\":[{\"attributes\":{\"POSITION\":1,\"TEXCOORD_0\":2,"
+    "\"TEXCOORD_1\":2},\"material\":0,"
+    "\"extras\":{\"deep\":[{}]}}]}],"
+    "\"accessors\":[{\"name\":\"unused\",\"componentType\":5126,\"count\":1,\"type\":\"SCALAR\"},"
+    "{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\",\"min\":[0,0,0],"
+    "\"max\":[1,1,0]},"
+    "{\"bufferView\":1,\"componentType\":5126,\"count\":3,\"type\":\"VEC2\"}],"
+    "\"bufferViews\":[{\"buffer\":0,\"byteLength\":36},{\"buffer\":0,\"byteOffset\":36,"
+    "\"byteLength\":24}],"
+    "\"buffers\":[{\"byteLength\":60,\"name\":\"data\",\"uri\":\"data:application/"
+    "octet-stream;base64,"
+    "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAAAAAAAAAAAAAAAIA/AAAAAAAAAAAAAIA/\"}]}";
+
+static cutis_model *read_source(const char *more)
+{
+    char text[4096];
+    snprintf(text, sizeof text, SOURCE, more);
+    write_text(in_folder("source.gltf"), text);
+    return read_model(in_folder("source.gltf"));
+}
+
+/// The source with its positions replaced.
+static json_t *write_moved(cutis_model *model)
+{
+    static const float MOVED_TO[] = { 0, 0, 0, 5, 0, 0, 0, 6, 0 };
+    cutis_model_data data = *cutis_model_get(model);
+    cutis_primitive primitive = data.meshes[0].primitives[0];
+    cutis_mesh mesh = data.meshes[0];
+    primitive.positions = MOVED_TO;
+    mesh.primitives = &primitive;
+    data.meshes = &mesh;
+    cutis_model *moved = create(&data);
+    assert_ok(context, cutis_model_write(moved, in_folder("moved.gltf"), NULL));
+    cutis_model *again = read_model(in_folder("moved.gltf"));
+    char why[256];
+    if (!same_models(moved, again, why)) fail_msg("%s", why);
+    cutis_model_destroy(again);
+    cutis_model_destroy(moved);
+    return load_json(in_folder("moved.gltf"));
+}
+
+static const json_t *at(const json_t *value, const char *path)
+{
+    char step[64];
+    while (*path && value) {
+        size_t length = strcspn(path, "/");
+        memcpy(step, path, length);
+        step[length] = 0;
+        value = json_is_array(value) ? json_array_get(value, (size_t)atoi(step))
+                                     : json_object_get(value, step);
+        path += length + (path[length] == '/');
+    }
+    return value;
+}
+
+static void an_edit_keeps_everything_that_cutis_does_not_model(void **state)
+{
+    static const char *const KEPT[] = { "asset",    "scene",     "scenes",
+                                        "nodes",    "cameras",   "images",
+                                        "textures", "materials", "meshes/0/primitives/0/extras" };
+    (void)state;
+    cutis_model *model = read_source("");
+    json_t *before = load_json(in_folder("source.gltf")), *after = write_moved(model);
+    for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++) {
+        if (!json_equal((json_t *)at(before, KEPT[i]), (json_t *)at(after, KEPT[i])))
+            fail_msg("%s changed", KEPT[i]);
+    }
+    assert_string_equal(json_string_value(at(after, "buffers/0/name")), "data");
+    json_decref(before);
+    json_decref(after);
+    cutis_model_destroy(model);
+}
+
+static void replaced_accessors_are_dropped_and_the_rest_renumbered(void **state)
+{
+    (void)state;
+    cutis_model *model = read_source("");
+    json_t *after = write_moved(model);
+    const json_t *map = at(after, "meshes/0/primitives/0/attributes");
+    // "unused" stays at 0, the old positions at 1 go, texture coordinates move down, the new
+    // positions come last.
+    assert_int_equal(json_array_size(at(after, "accessors")), 3);
+    assert_string_equal(json_string_value(at(after, "accessors/0/name")), "unused");
+    assert_int_equal(json_integer_value(at(map, "TEXCOORD_0")), 1);
+    assert_int_equal(json_integer_value(at(map, "TEXCOORD_1")), 1);
+    assert_int_equal(json_integer_value(at(map, "POSITION")), 2);
+    assert_int_equal(json_array_size(at(after, "bufferViews")), 2);
+    assert_int_equal(json_integer_value(at(after, "buffers/0/byteLength")), 60);
+    json_decref(after);
+    cutis_model_destroy(model);
+}
+
+static void nothing_is_renumbered_while_an_unknown_extension_is_in_use(void **state)
+{
+    (void)state;
+    cutis_model *model = read_source(
+        "\"extensionsUsed\":[\"ACME_thing\"],\"extensions\":{\"ACME_thing\":{\"accessor\":1}},");
+    json_t *after = write_moved(model);
+    assert_int_equal(json_array_size(at(after, "accessors")), 4);
+    assert_int_equal(json_integer_value(at(after, "meshes/0/primitives/0/attributes/TEXCOORD_0")),
+                     2);
+    assert_int_equal(json_integer_value(at(after, "meshes/0/primitives/0/attributes/POSITION")), 3);
+    assert_int_equal(json_integer_value(at(after, "extensions/ACME_thing/accessor")), 1);
+    assert_string_equal(json_string_value(at(after, "extensionsUsed/0")), "ACME_thing");
+    json_decref(after);
+    cutis_model_destroy(model);
+}
+
+static void new_nodes_clips_and_meshes_are_added_to_the_source(void **state)
+{
+    char why[256];
+    (void)state;
+    cutis_model *model = read_source("");
+    cutis_model_data data = *cutis_model_get(model);
+    cutis_node nodes[5];
+    memcpy(nodes, data.nodes, 3 * sizeof *nodes);
+    cutis_mesh meshes[2] = { data.meshes[0], data.meshes[0] };
+    meshes[1].name = "copy";
+    nodes[3] = (cutis_node){ .name = "new",
+                             .parent = 0,
+                             .mesh = 1,
+                             .skin = CUTIS_NONE,
+                             .rest = cutis_transform_identity() };
+    nodes[4] = (cutis_node){ .name = "out",
+                             .parent = CUTIS_NONE,
+                             .mesh = CUTIS_NONE,
+                             .skin = CUTIS_NONE,
+                             .rest = cutis_transform_identity(),
+                             .outside = true };
+    cutis_channel channel = {
+        .node = 3, .path = CUTIS_PATH_ROTATION, .key_count = 3, .times = TIMES, .values = ROTATIONS
+    };
+    cutis_clip clip = { .name = "turn", .channel_count = 1, .channels = &channel };
+    data.nodes = nodes, data.node_count = 5, data.meshes = meshes, data.mesh_count = 2;
+    data.clips = &clip, data.clip_count = 1;
+    cutis_model *grown = create(&data);
+    assert_ok(context, cutis_model_write(grown, in_folder("grown.glb"), NULL));
+    cutis_model *again = read_model(in_folder("grown.glb"));
+    // Depth-first order puts the new child before the nodes outside the scene, so only the clip and
+    // mesh can be compared as they are.
+    const cutis_model_data *found = cutis_model_get(again);
+    assert_int_equal(found->node_count, 5);
+    assert_int_equal(found->clip_count, 1);
+    assert_string_equal(found->nodes[found->clips[0].channels[0].node].name, "new");
+    if (!same_mesh(&meshes[1], &found->meshes[1], why)) fail_msg("%s", why);
+    cutis_model_destroy(again);
+    cutis_model_destroy(grown);
+    cutis_model_destroy(model);
+}
+
+static void limited_weights_of_a_real_character_are_written_over_its_source(void **state)
+{
+    char why[256];
+    cutis_model *limited = NULL;
+    (void)state;
+    cutis_model *model =
+        read_model(shared_path("gltf-sample-assets/Fox/glTF-Binary/Fox.glb"));
+    assert_ok(context, cutis_weights_limit(model, 2, &limited));
+    assert_ok(context, cutis_model_write(limited, in_folder("fox.glb"), NULL));
+    cutis_model *again = read_model(in_folder("fox.glb"));
+    const cutis_primitive *p = &cutis_model_get(again)->meshes[0].primitives[0];
+    for (uint32_t v = 0; v < p->vertex_count; v++)
+        assert_true(p->influences.first[v + 1] - p->influences.first[v] <= 2);
+    assert_int_equal(cutis_model_get(again)->clip_count, 3);
+    if (!same_clip(cutis_model_get(model), &cutis_model_get(model)->clips[1],
+                   &cutis_model_get(again)->clips[1], why))
+        fail_msg("%s", why);
+    cutis_model_destroy(again);
+    cutis_model_destroy(limited);
+    cutis_model_destroy(model);
+}
+
+static bool write_one(const cutis_model *model, const char *where, const char *name,
+                      cutis_weight_format weights)
+{
+    char path[4096];
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s%d%s", where, name, (int)weights, i ? ".gltf" : ".glb");
+        if (cutis_model_write(model, path, &(cutis_write_options){ .weights = weights }) !=
+            CUTIS_OK) {
+            fprintf(stderr, "%s\n", cutis_context_error(context));
+            return false;
+        }
+        puts(path);
+    }
+    return true;
+}
+
+static int write_all(const char *where)
+{
+    authored a;
+    cutis_model *model = NULL;
+    bool good = true;
+    author(&a);
+    if (cutis_context_create(NULL, &context) != CUTIS_OK ||
+        cutis_model_create(context, &a.data, CUTIS_GATE_REFUSE, &model) != CUTIS_OK)
+        return 1;
+    for (int weights = 0; weights < 3; weights++)
+        good &= write_one(model, where, "made", (cutis_weight_format)weights);
+    cutis_model_destroy(model);
+    for (int body = CUTIS_BODY_BIPED; body <= CUTIS_BODY_CYLINDER; body++) {
+        cutis_synth_options options = { .body = (cutis_body)body, .size = CUTIS_BODY_SIZE_LOW };
+        if (cutis_synth_create(context, &options, &model) != CUTIS_OK) {
+            fprintf(stderr, "%s\n", cutis_context_error(context));
+            return 1;
+        }
+        good &= write_one(model, where, cutis_body_name((cutis_body)body), CUTIS_WEIGHTS_FLOAT);
+        good &= write_one(model, where, cutis_body_name((cutis_body)body), CUTIS_WEIGHTS_U8);
+        cutis_model_destroy(model);
+    }
+    cutis_context_destroy(context);
+    return good ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_authored_reads_back_equal_in_both_containers,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_same_model_gives_the_same_bytes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_first_set_holds_the_largest_four_weights, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(duplicate_joints_are_merged_and_sums_become_one, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            integer_weights_sum_to_exactly_one_and_differ_by_less_than_a_step, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(channels_of_equal_times_share_one_input, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_folder_that_is_not_there_is_an_error_and_leaves_no_file,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_edit_keeps_everything_that_cutis_does_not_model, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(replaced_accessors_are_dropped_and_the_rest_renumbered,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_is_renumbered_while_an_unknown_extension_is_in_use,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(new_nodes_clips_and_meshes_are_added_to_the_source, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            limited_weights_of_a_real_character_are_written_over_its_source, set_up, tear_down),
+    };
+    if (argc == 3 && strcmp(argv[1], "--write") == 0) return write_all(argv[2]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
