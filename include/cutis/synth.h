@@ -29,11 +29,23 @@ typedef struct cutis_synth_options {
     cutis_body_size size;
     uint64_t seed;         ///< crowd only
     uint32_t count;        ///< crowd only: instances; 0 = 16
+    bool examples;         ///< arm only: a further clip "examples", the poses of cutis_synth_arm_examples, one a second
 } cutis_synth_options;
 
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (a vertex count the body cannot have; the error says the limits), CUTIS_CANCELLED
 CUTIS_API cutis_result cutis_synth_create(cutis_context *context, const cutis_synth_options *options,
                                           cutis_model **out);
+
+/// Example poses of the arm: rest, elbow 45 and 90, shoulder 45 and 90, wrist 45 and 90, collar 20 degrees.
+#define CUTIS_ARM_EXAMPLE_COUNT 8
+
+/// The arm's eight example shapes for pose-space fits: the poses of its clip "examples" (key k at k seconds) under linear
+/// blend skinning, with a muscle on the front (+z) side that swells in rest space by
+/// 9 mm * sum over joints of sin(angle) * weight * max(0, n_z), along the normal n. Metres, world space.
+/// @param arm       what cutis_synth_create made for CUTIS_BODY_ARM (any size, with or without the clip)
+/// @param positions 8 * cutis_model_vertex_count(arm) * 3 floats of caller memory, shape after shape
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (another model)
+CUTIS_API cutis_result cutis_synth_arm_examples(const cutis_model *arm, float *positions);
 
 /// "biped", "quadruped", "arm", "cylinder", "crowd".
 CUTIS_API const char *cutis_body_name(cutis_body body);

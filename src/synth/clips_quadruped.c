@@ -1,0 +1,106 @@
+/// The quadruped's motions: walk (lateral sequence), bend, twist.
+#include "synth/clips.h"
+
+#include <stdio.h>
+
+static const double PROTRACTION[16] = { 18, 14.5, 11, 7, 3.5, 0, -4, -8, -12, -15, -17, -10, 2, 13, 19, 20 };
+static const double SWING[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 2, 8, 20, 34, 36, 24, 10, 2 };
+static const double ROOT_Y[16] = { -8, -5, -4, -6, -8, -8, -8, -9, -8, -5, -4, -6, -8, -8, -8, -9 };
+
+static vec3 axis_x(double degrees) { return v3(degrees, 0, 0); }
+static vec3 axis_y(double degrees) { return v3(0, degrees, 0); }
+static vec3 axis_z(double degrees) { return v3(0, 0, degrees); }
+
+static void turn_tail(const synth_skeleton *k, clip_pose *p, int i, vec3 v)
+{
+    char name[8];
+    snprintf(name, sizeof name, "tail%d", i);
+    cutis_synth_turn(k, p, name, 0, v);
+}
+
+static void walk_hind(const synth_skeleton *k, clip_pose *p, int side, double t)
+{
+    double forward = cutis_synth_cycle(PROTRACTION, t), swing = cutis_synth_cycle(SWING, t);
+    cutis_synth_turn(k, p, "thigh", side, axis_x(-(0.9 * forward + 0.3 * swing)));
+    cutis_synth_turn(k, p, "shin", side, axis_x(swing));
+    cutis_synth_turn(k, p, "hock", side, axis_x(-0.8 * swing));
+    double ahead = cutis_synth_cycle(SWING, t + 1.0 / 16);
+    cutis_synth_turn(k, p, "hindpaw", side, axis_x(0.9 * ahead + 0.1 * forward));
+}
+
+static void walk_fore(const synth_skeleton *k, clip_pose *p, int side, double t)
+{
+    double forward = cutis_synth_cycle(PROTRACTION, t), swing = cutis_synth_cycle(SWING, t);
+    cutis_synth_turn(k, p, "upperarm", side, axis_x(-1.3 * forward + 0.1 * swing));
+    cutis_synth_turn(k, p, "forearm", side, axis_x(-0.95 * swing));
+    cutis_synth_turn(k, p, "carpus", side, axis_x(1.5 * swing));
+    cutis_synth_turn(k, p, "forepaw", side, axis_x(0.6 * swing));
+}
+
+static void walk_trunk(const synth_skeleton *k, clip_pose *p, double t)
+{
+    double s, c, s2, c2;
+    cutis_synth_sincos(360 * t, &s, &c);
+    cutis_synth_sincos(720 * t, &s2, &c2);
+    cutis_synth_turn(k, p, "hips", 0, axis_y(-3 * c));
+    cutis_synth_turn(k, p, "hips", 0, axis_z(2 * s));
+    cutis_synth_turn(k, p, "spine", 0, axis_y(3 * c));
+    cutis_synth_turn(k, p, "spine", 0, axis_z(-s));
+    cutis_synth_turn(k, p, "chest", 0, axis_y(2 * s));
+    cutis_synth_turn(k, p, "chest", 0, axis_z(-s));
+    cutis_synth_turn(k, p, "neck", 0, axis_x(4 + 2 * c2));
+    cutis_synth_turn(k, p, "neck2", 0, axis_x(-2 * c2));
+    cutis_synth_turn(k, p, "head", 0, axis_x(3 - c2));
+    for (int side = 1; side >= -1; side -= 2)
+        cutis_synth_turn(k, p, "ear", side, axis_x(3 * s2));
+    for (int i = 1; i <= 4; i++) {
+        double wag, unused;
+        cutis_synth_sincos(360 * t - 0.7 * (i - 1) * (180 / SYNTH_PI), &wag, &unused);
+        turn_tail(k, p, i, axis_y((3 + 2 * i) * wag));
+        turn_tail(k, p, i, axis_x(-4));
+    }
+}
+
+static void walk(const synth_skeleton *k, double t, clip_pose *p)
+{
+    walk_trunk(k, p, t);
+    walk_hind(k, p, 1, t);
+    walk_fore(k, p, 1, t - 0.25);
+    walk_hind(k, p, -1, t + 0.5);
+    walk_fore(k, p, -1, t + 0.25);
+    p->offset.y = cutis_synth_cycle(ROOT_Y, t);
+}
+
+static void bend(const synth_skeleton *k, double t, clip_pose *p)
+{
+    double s, c;
+    cutis_synth_sincos(360 * t, &s, &c);
+    double a = (1 - c) / 2;
+    for (int side = 1; side >= -1; side -= 2) {
+        cutis_synth_turn(k, p, "forearm", side, axis_x(-80 * a));
+        cutis_synth_turn(k, p, "carpus", side, axis_x(70 * a));
+        cutis_synth_turn(k, p, "shin", side, axis_x(70 * a));
+        cutis_synth_turn(k, p, "hock", side, axis_x(-60 * a));
+    }
+    cutis_synth_turn(k, p, "neck", 0, axis_x(25 * a));
+    for (int i = 1; i <= 4; i++) turn_tail(k, p, i, axis_x(15 * a));
+}
+
+static void twist(const synth_skeleton *k, double t, clip_pose *p)
+{
+    double a, c;
+    cutis_synth_sincos(360 * t, &a, &c);
+    cutis_synth_turn(k, p, "spine", 0, axis_z(20 * a));
+    cutis_synth_turn(k, p, "chest", 0, axis_z(20 * a));
+    cutis_synth_turn(k, p, "neck", 0, axis_z(25 * a));
+    cutis_synth_turn(k, p, "neck2", 0, axis_z(25 * a));
+    for (int i = 1; i <= 4; i++) turn_tail(k, p, i, axis_z(25 * a));
+}
+
+const clip_row cutis_synth_quadruped_clips[] = {
+    { "walk", 1, 16, walk, false, 0, 1 },
+    { "bend", 4, 32, bend, false, 0, 1 },
+    { "twist", 4, 32, twist, false, 0, 1 },
+};
+const size_t cutis_synth_quadruped_clip_count =
+    sizeof cutis_synth_quadruped_clips / sizeof *cutis_synth_quadruped_clips;

@@ -1,0 +1,99 @@
+/// One material with vertex colours, so that the body stays one closed index mesh: splitting it by material would
+/// double the vertices on every border. Colours are linear, as glTF's COLOR_0 is.
+#include "synth/colors.h"
+
+#include "synth/clips.h"
+
+#include <string.h>
+
+static const vec3 SUIT = { 0.045, 0.075, 0.130 }, SUIT_DARK = { 0.020, 0.032, 0.058 };
+static const vec3 SKIN = { 0.62, 0.36, 0.25 }, LIPS = { 0.47, 0.19, 0.15 };
+static const vec3 SHOES = { 0.025, 0.022, 0.022 }, HAIR = { 0.045, 0.024, 0.014 };
+static const vec3 COAT = { 0.36, 0.21, 0.10 }, SADDLE = { 0.10, 0.055, 0.03 };
+static const vec3 PALE = { 0.58, 0.44, 0.30 }, BLACK = { 0.012, 0.011, 0.011 };
+
+static vec3 mix(vec3 a, vec3 b, double t)
+{
+    t = cutis_synth_smoothstep(t);
+    return v3_mad(v3_scale(a, 1 - t), t, b);
+}
+
+static bool starts_with(const char *name, const char *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/// 0 outside an ellipsoid, 1 well inside: its rim is blurred over a fifth of its size.
+static double inside(vec3 x, double cx, double cy, double cz, double rx, double ry, double rz)
+{
+    vec3 q = v3((x.x - cx) / rx, (x.y - cy) / ry, (x.z - cz) / rz);
+    return (1.1 - v3_length(q)) / 0.2;
+}
+
+static vec3 head_color(vec3 x)
+{
+    x.x = x.x < 0 ? -x.x : x.x;
+    vec3 color = mix(SKIN, LIPS, inside(x, 0, 1612, 84, 22, 10, 14));
+    // Hair above a line that rises from behind the ears to the forehead.
+    double line = x.z < -25 ? 1640 + (x.z + 25) * 0.3 : 1690 + x.z * 0.9;
+    return mix(color, HAIR, (x.y - line) / 6);
+}
+
+static vec3 biped_color(const char *part, vec3 x)
+{
+    if (starts_with(part, "head")) return head_color(x);
+    if (starts_with(part, "neck") || starts_with(part, "hand")) return SKIN;
+    if (starts_with(part, "foot") || starts_with(part, "toes")) return SHOES;
+    static const char *const fingers[] = { "index", "middle", "ring", "pinky", "thumb", "fingers" };
+    for (size_t i = 0; i < sizeof fingers / sizeof *fingers; i++)
+        if (starts_with(part, fingers[i])) return SKIN;
+    // A belt's worth of darker cloth at the waist parts jacket from trousers.
+    double waist = (x.y - 985) / 14;
+    bool trunk = starts_with(part, "hips") || starts_with(part, "spine");
+    if (trunk && waist > -1 && waist < 1) return SUIT_DARK;
+    return SUIT;
+}
+
+static vec3 quadruped_color(const char *part, vec3 x)
+{
+    x.x = x.x < 0 ? -x.x : x.x;
+    if (starts_with(part, "head") || starts_with(part, "ear")) {
+        vec3 color = mix(COAT, PALE, (x.z - 520) / 60);
+        if (starts_with(part, "ear")) color = mix(COAT, SADDLE, (x.y - 880) / 60);
+        color = mix(color, BLACK, inside(x, 0, 778, 632, 19, 15, 16));
+        return mix(color, BLACK, inside(x, 43, 816, 472, 11, 10, 12));
+    }
+    if (starts_with(part, "tail")) return mix(COAT, PALE, (-650 - x.z) / 80);
+    vec3 color = mix(COAT, SADDLE, (x.y - 600) / 60 - (x.z > 200 ? (x.z - 200) / 60 : 0));
+    color = mix(color, PALE, (500 - x.y) / 90 - x.x / 90);
+    return mix(color, PALE, (110 - x.y) / 60);
+}
+
+static vec3 arm_color(const char *part, vec3 x)
+{
+    (void)x;
+    return strcmp(part, "collar") == 0 ? SUIT : SKIN;
+}
+
+cutis_result cutis_synth_colors(cutis_arena *arena, const synth_table *table,
+                                const synth_skeleton *skeleton, const synth_surface *surface,
+                                float *colors)
+{
+    uint32_t *part = cutis_arena_alloc(arena, surface->vertex_count, sizeof *part);
+    if (!part) return cutis_alloc_result(arena->context);
+    memset(part, 0, surface->vertex_count * sizeof *part);
+    // Joints stand depth-first, so of two parts that meet the child has the larger number.
+    for (size_t h = 0; h < (size_t)surface->triangle_count * 3; h++)
+        if (surface->labels[h / 3] > part[surface->triangles[h]])
+            part[surface->triangles[h]] = surface->labels[h / 3];
+    bool quadruped = strcmp(table->name, "quadruped") == 0, arm = strcmp(table->name, "arm") == 0;
+    for (uint32_t v = 0; v < surface->vertex_count; v++) {
+        const char *name = skeleton->rows[skeleton->joints[part[v]].row]->name;
+        vec3 x = surface->positions[v];
+        vec3 color = quadruped ? quadruped_color(name, x) : arm ? arm_color(name, x)
+                                                                : biped_color(name, x);
+        float *out = colors + 4 * (size_t)v;
+        out[0] = (float)color.x, out[1] = (float)color.y, out[2] = (float)color.z, out[3] = 1;
+    }
+    return CUTIS_OK;
+}

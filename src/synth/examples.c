@@ -1,0 +1,81 @@
+/// The arm's example shapes: linear blend skinning of the arm with a muscle that swells by the sine of each
+/// joint's angle where the joint has weight. What a pose-space fit is trained on, with a known truth.
+#include <cutis/synth.h>
+
+#include "base/error.h"
+#include "synth/body.h"
+
+/// Metres at sin = 1, weight 1, on a skin facing front: a fifth of the arm's radius.
+static const double SWELL = 0.009;
+
+typedef struct joint_frame {
+    synth_quat rotation;
+    vec3 origin; ///< metres, posed
+    double sine; ///< of the joint's own angle
+} joint_frame;
+
+static void pose_frames(const synth_skeleton *skeleton, const clip_pose *pose, joint_frame *frames)
+{
+    for (int j = 0; j < skeleton->joint_count; j++) {
+        synth_quat q = pose->rotations[j];
+        int parent = skeleton->joints[j].parent;
+        // sin of the full angle from the half one: 2 sin cos.
+        frames[j].sine = 2 * q.w * sqrt(q.x * q.x + q.y * q.y + q.z * q.z);
+        vec3 pivot = v3_scale(skeleton->joints[j].pivot, 1e-3);
+        frames[j].rotation = q;
+        frames[j].origin = pivot;
+        if (parent < 0) continue;
+        vec3 bone = v3_sub(pivot, v3_scale(skeleton->joints[parent].pivot, 1e-3));
+        frames[j].rotation = cutis_synth_quat_multiply(frames[parent].rotation, q);
+        frames[j].origin = v3_add(frames[parent].origin,
+                                  cutis_synth_quat_rotate(frames[parent].rotation, bone));
+    }
+}
+
+static void write_shape(const synth_skeleton *skeleton, const cutis_primitive *p,
+                        const joint_frame *frames, float *out)
+{
+    for (uint32_t v = 0; v < p->vertex_count; v++) {
+        const float *f = p->positions + 3 * (size_t)v, *n = p->normals + 3 * (size_t)v;
+        vec3 x = v3(f[0], f[1], f[2]), sum = v3(0, 0, 0);
+        double swell = 0;
+        for (uint32_t i = p->influences.first[v]; i < p->influences.first[v + 1]; i++)
+            swell += frames[p->influences.joints[i]].sine * p->influences.weights[i];
+        if (n[2] > 0) x = v3_mad(x, SWELL * swell * n[2], v3(n[0], n[1], n[2]));
+        for (uint32_t i = p->influences.first[v]; i < p->influences.first[v + 1]; i++) {
+            const joint_frame *frame = &frames[p->influences.joints[i]];
+            vec3 pivot = v3_scale(skeleton->joints[p->influences.joints[i]].pivot, 1e-3);
+            vec3 moved = v3_add(frame->origin, cutis_synth_quat_rotate(frame->rotation, v3_sub(x, pivot)));
+            sum = v3_mad(sum, p->influences.weights[i], moved);
+        }
+        out[3 * (size_t)v] = (float)sum.x;
+        out[3 * (size_t)v + 1] = (float)sum.y;
+        out[3 * (size_t)v + 2] = (float)sum.z;
+    }
+}
+
+cutis_result cutis_synth_arm_examples(const cutis_model *arm, float *positions)
+{
+    const cutis_model_data *data = cutis_model_get(arm);
+    cutis_context *context = cutis_model_context(arm);
+    synth_skeleton skeleton;
+    cutis_result result = cutis_synth_skeleton_init(&skeleton, context, &cutis_synth_arm);
+    if (result != CUTIS_OK) return result;
+    bool ours = data->mesh_count == 1 && data->meshes[0].primitive_count == 1 &&
+                data->meshes[0].primitives[0].normals && data->skin_count == 1 &&
+                data->skins[0].joint_count == (uint32_t)skeleton.joint_count &&
+                data->meshes[0].primitives[0].influences.first;
+    if (!ours)
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                          "examples: the model is not an arm of cutis_synth_create");
+    const cutis_primitive *primitive = data->meshes[0].primitives;
+    for (int k = 0; k < CUTIS_ARM_EXAMPLE_COUNT; k++) {
+        joint_frame frames[SYNTH_JOINT_MAX];
+        clip_pose pose;
+        cutis_synth_pose_clear(&pose);
+        cutis_synth_arm_examples_clip.function(&skeleton, k / (double)(CUTIS_ARM_EXAMPLE_COUNT - 1), &pose);
+        pose_frames(&skeleton, &pose, frames);
+        write_shape(&skeleton, primitive, frames, positions + 3 * (size_t)k * primitive->vertex_count);
+    }
+    return CUTIS_OK;
+}
