@@ -105,18 +105,25 @@ cutis_result bench_skin_open(cutis_device *device, const cutis_model *model,
     return result;
 }
 
+// Frames of a GPU are queued one behind the other, as a renderer does; one at a time would measure
+// the launch.
+#define QUEUED 8
+
 static cutis_result run_skin(void *data)
 {
     bench_skin *skin = data;
-    cutis_result result =
-        cutis_deform(skin->binding, &skin->poses, skin->instance_count, &skin->outputs);
+    cutis_result result = CUTIS_OK;
+    for (int i = 0; i < (skin->buffer ? QUEUED : 1) && result == CUTIS_OK; i++)
+        result = cutis_deform(skin->binding, &skin->poses, skin->instance_count, &skin->outputs);
     if (result == CUTIS_OK && skin->buffer) result = cutis_device_finish(skin->device);
     return result;
 }
 
 cutis_result bench_skin_time(bench_skin *skin, double budget, double *seconds)
 {
-    return bench_best(run_skin, skin, budget, seconds);
+    cutis_result result = bench_best(run_skin, skin, budget, seconds);
+    if (skin->buffer) *seconds /= QUEUED;
+    return result;
 }
 
 void bench_skin_close(bench_skin *skin)

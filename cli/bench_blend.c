@@ -6,6 +6,7 @@
 /// position and normal written).
 #include "bench.h"
 #include "bench_body.h"
+#include "bench_fill.h"
 #include "bench_rival.h"
 
 #include <math.h>
@@ -45,7 +46,7 @@ typedef struct bench {
     uint32_t row_count, figure_count;
     bench_limits one, all; // one thread; all of them
     uint32_t all_threads;
-    cutis_device_info machine;
+    cutis_device_info machine, gpu;
 } bench;
 
 /// One character to measure on, with what plain C takes for it.
@@ -108,6 +109,14 @@ static cutis_result measure_row(bench *b, const subject *s, cutis_device *device
         row->ns = 1e9 * seconds / ((double)row->vertices * instances);
         row->times_plain = s->plain[!row->raw] * instances / seconds;
         set_limit(b, &skin, row);
+        if (skin.buffer) {
+            double fill = 0.0;
+            uint64_t size = 24 * (uint64_t)row->vertices * instances;
+            if (bench_fill_time(device, skin.buffer, size, b->budget, &fill) == CUTIS_OK) {
+                row->of_limit = fill / seconds;
+                row->limit = "fill";
+            }
+        }
         if (out) *out = row;
     }
     bench_skin_close(&skin);
@@ -355,9 +364,14 @@ static void row_label(const bench_row *row, char *out, size_t capacity)
 static void print_text(const bench *b)
 {
     const cli_app *app = b->app;
-    app_say(app, "%s, %s, %u cores; %.1f G multiply-adds/s and %.1f GB/s on one core\n",
-            b->machine.name, cutis_isa_name(b->machine.isa), b->all_threads, 1e-9 * b->one.fma_rate,
-            1e-9 * b->one.bandwidth);
+    app_say(app, "%s, %s, %u cores", b->machine.name, cutis_isa_name(b->machine.isa),
+            b->all_threads);
+    if (b->one.fma_rate > 0.0)
+        app_say(app, "; %.1f G multiply-adds/s and %.1f GB/s on one core", 1e-9 * b->one.fma_rate,
+                1e-9 * b->one.bandwidth);
+    else
+        app_say(app, "; rows on %s", b->gpu.name);
+    app_say(app, "\n");
     app_say(app, "\n%s%-30s %-6s %-7s %3s %9s %5s %9s %8s %9s%s\n", app_style(app, "1"), "method",
             "body", "isa", "thr", "vertices", "inst", "ns/vertex", "x plain", "of limit",
             app_style(app, "0"));
@@ -476,6 +490,7 @@ int bench_blend(cli_app *app)
         result = open_cpu(b, wanted.isa, 0, &cpu);
         if (result == CUTIS_OK) {
             b->machine = cutis_device_describe(cpu);
+            b->gpu = cutis_device_describe(device);
             b->all_threads = b->machine.thread_count;
             cutis_device_destroy(cpu);
             result = wanted.kind == CUTIS_DEVICE_CPU

@@ -231,9 +231,9 @@ static void report(cli_app *app, const deform_job *job)
     const char *method = option_text(app, OPTION_METHOD) ? option_text(app, OPTION_METHOD) : "lbs";
     double ns = 1e9 * p->seconds / ((double)frames * p->vertex_count);
     const char *isa = device.kind == CUTIS_DEVICE_CPU ? cutis_isa_name(device.isa) : NULL;
-    app_say(app, "%s: %u frames of %u vertices, %s on %s%s%s\n", job->output, frames,
-            p->vertex_count, method, cutis_device_kind_name(device.kind), isa ? " " : "",
-            isa ? isa : "");
+    app_say(app, "%s: %u frame%s of %u vertices, %s on %s%s%s\n", job->output, frames,
+            frames == 1 ? "" : "s", p->vertex_count, method, cutis_device_kind_name(device.kind),
+            isa ? " " : "", isa ? isa : "");
     if (!app->json) return;
     json_out json = { .file = stdout };
     emit_object(&json, NULL);

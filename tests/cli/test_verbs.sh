@@ -49,6 +49,11 @@ looks "the PLY is frame 5" obj "$T/ply.obj" "$T/a.npy" 5
 passes "deform to a morphing GLB" $CUTIS deform "$T/biped.glb" --clip bend --frames 0:7 -o "$T/morph.glb"
 passes "play the GLB" $CUTIS deform "$T/morph.glb" --clip frames --frames 0:7 -o "$T/played.npy"
 looks "it plays the same frames" near "$T/played.npy" "$T/a.npy" 1e-6
+passes "deform to a still GLB" $CUTIS deform "$T/biped.glb" --clip bend --frames 5 -o "$T/still.glb"
+if command -v node >/dev/null && [ -d tests/node_modules/gltf-validator ]; then
+    issues=$(cd tests && node -e 'const v=require("gltf-validator"),fs=require("fs");(async()=>{let n=0;for(const f of process.argv.slice(1)){const i=(await v.validateBytes(new Uint8Array(fs.readFileSync(f)))).issues;n+=i.numErrors+i.numWarnings}console.log(n)})()' "$T/morph.glb" "$T/still.glb")
+    equals "the Khronos validator has nothing against both GLBs" "$issues" 0
+else skip "the Khronos validator has nothing against both GLBs" "no node or gltf-validator"; fi
 passes "deform with normals" $CUTIS deform "$T/biped.glb" --clip bend --frames 0:7 --normals "$T/normals.npy" -o "$T/b.npy"
 looks "normals have the shape of positions" shape "$T/normals.npy" 7 3000
 /usr/bin/python3 -c 'import numpy as n, sys; print(abs(n.linalg.norm(n.load(sys.argv[1]).astype(float), axis=2) - 1).max() < 1e-5)' "$T/normals.npy" >"$T/unit"
