@@ -1,5 +1,4 @@
-// Weights: bone sets, checks and limits on hand-made skins whose answers can be counted by eye, and
-// the published count of the spherical-blend paper's character.
+// Weights: bone sets, checks and limits on hand-made skins whose answers can be counted by eye.
 #include "support.h"
 
 #include <cutis/weights.h>
