@@ -41,6 +41,9 @@
 
 #define UNROLL    _Pragma("unroll")
 #define NO_UNROLL _Pragma("unroll 1")
+#ifndef INSTANCE_UNROLL
+#define INSTANCE_UNROLL NO_UNROLL
+#endif
 #ifdef KERNEL_CUDA
 #define PAIR(x, y)       make_float2(x, y)
 #define QUAD(x, y, z, w) make_float4(x, y, z, w)
@@ -145,7 +148,9 @@
 
 // Walk the bone list: the statements get `w` and `b`, the place of the record. The first bones of a
 // list are in registers.
+#ifndef NEAR_BONES
 #define NEAR_BONES 8
+#endif
 #define LIST_BONES(begin, ...)                                                                     \
     NO_UNROLL for (int i = (begin); i < list_count; i++)                                           \
     {                                                                                              \
@@ -476,7 +481,7 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
             WARP_SYNC_IMAGES;
         }
 #endif
-        NO_UNROLL for (UINT g = 0; g < count; g++)
+        INSTANCE_UNROLL for (UINT g = 0; g < count; g++)
         {
             PALETTE_OF(g)
             REAL scale = near_scale[g], sign = mirror_sign(scale);

@@ -264,11 +264,13 @@ static cutis_result take_binary(cuda *self, nvrtc_program program, bool assembly
 static cutis_result driver_compile(cutis_gpu *gpu, const char *text, void **binary, size_t *size)
 {
     cuda *self = cuda_of(gpu);
-    char target[64];
-    const char *options[] = { "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true",
-                              target };
+    char target[64], registers[64];
+    const char *options[] = { "--fmad=false",     "--ftz=false", "--prec-div=true",
+                              "--prec-sqrt=true", registers,     target };
     nvrtc_program program = NULL;
     snprintf(target, sizeof target, "--gpu-architecture=sm_%d", self->capability);
+    snprintf(registers, sizeof registers, "--maxrregcount=%u",
+             gpu->registers ? gpu->registers : 255);
     cu_result error = self->nvrtc.Create(&program, text, "cutis.cu", 0, NULL, NULL);
     if (error) return build_failed(self, NULL, error);
     int option_count = (int)(sizeof options / sizeof *options);

@@ -161,5 +161,7 @@ cutis_result cutis_gpu_init(cutis_gpu *gpu, cutis_context *context, const cutis_
     gpu->base.context = context;
     gpu->base.operations = &OPERATIONS;
     gpu->driver = driver;
+    gpu->near_bytes = 32 * 1024;
+    gpu->group_instances = 8;
     return cutis_os_lock_create(context, &gpu->lock);
 }

@@ -80,7 +80,11 @@ struct cutis_gpu {
     uint32_t local_bytes_max; ///< shared memory a group can have
     uint32_t warps;           ///< warps of 32 work items in a group
     bool staged; ///< packed records go through shared memory (pays where a warp can synchronise)
-    bool lost;   ///< the device stopped answering: every later call fails at once
+    uint32_t near_bytes;      ///< shared memory for palettes: more leaves room for fewer groups
+    uint32_t group_instances; ///< instances a group serves, at most 8
+    uint32_t registers; ///< of a work item, at most; 0: the compiler's choice (drivers that can)
+    const char *tuning; ///< more lines of #define, to measure variants with; NULL: none
+    bool lost;          ///< the device stopped answering: every later call fails at once
     struct cutis_gpu_program *programs;
 };
 

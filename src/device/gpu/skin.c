@@ -16,12 +16,9 @@
 /// Words of one batch's frames: the kernels' offsets have 32 bits, of which palettes may use a
 /// half.
 #define FRAME_WORDS_MAX (1ull << 30)
-/// Shared memory for palettes: more would leave room for fewer groups on a multiprocessor.
-#define NEAR_BYTES (32u * 1024u)
 /// What a group has beside its palettes, at most: records, images and vertex numbers of 8 warps,
 /// signs, scales.
-#define STATIC_LOCAL_BYTES  (12u * 1024u)
-#define GROUP_INSTANCES_MAX 8u
+#define STATIC_LOCAL_BYTES (12u * 1024u)
 
 static gpu_skin *skin_of(cutis_device_skin *skin)
 {
@@ -213,12 +210,13 @@ static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu
              "#define SKIN_BOUNDS %d\n#define SKIN_WARPS %u\n#define SKIN_NEAR %d\n"
              "#define SKIN_STAGED %d\n#define SKIN_PTX %d\n#define SKIN_PALETTE %d\n"
              "#define SKIN_MATRIX %d\n#define SKIN_ROTATION %d\n#define SKIN_DUAL %d\n"
-             "#define SKIN_STRETCH %d\n#define SKIN_ORIGIN %d\n",
+             "#define SKIN_STRETCH %d\n#define SKIN_ORIGIN %d\n#define SKIN_REGISTERS %u\n%s",
              (int)skin->formula, batch->normals.wanted, batch->tangents.wanted, skin->unit,
              path->uneven, skin->blend, batch->frames->targets ? skin->morph : 0,
              skin->linear_normals, batch->positions.wanted, batch->bounds, skin->gpu->warps,
              skin->near, staged, skin->gpu->staged && skin->gpu->warps > 1, p.size, p.matrix,
-             p.rotation, p.dual, p.stretch, p.origin);
+             p.rotation, p.dual, p.stretch, p.origin, skin->gpu->registers,
+             skin->gpu->tuning ? skin->gpu->tuning : "");
 }
 
 /// How a path is spread over groups: instances together while their palettes fit, chunks split
@@ -231,10 +229,10 @@ static cutis_gpu_launch path_shape(const gpu_skin *skin, const gpu_batch *batch,
     uint32_t each = skin->near ? skin->near_max * (uint32_t)palette.size * 16u : 0u;
     uint32_t budget = gpu->local_bytes_max - STATIC_LOCAL_BYTES;
     if (batch->bounds) each += gpu->warps * 192u * (uint32_t)sizeof(float);
-    if (budget > NEAR_BYTES) budget = NEAR_BYTES;
-    uint32_t together = each ? budget / each : GROUP_INSTANCES_MAX;
+    if (budget > gpu->near_bytes) budget = gpu->near_bytes;
+    uint32_t together = each ? budget / each : gpu->group_instances;
     if (together < 1) together = 1;
-    if (together > GROUP_INSTANCES_MAX) together = GROUP_INSTANCES_MAX;
+    if (together > gpu->group_instances) together = gpu->group_instances;
     if (together > path->count) together = path->count;
     uint64_t groups = ((uint64_t)path->count + together - 1) / together * a->chunk_count;
     uint64_t wanted = (uint64_t)gpu->info.thread_count * 4;
@@ -279,7 +277,7 @@ static cutis_result launch_recorded(gpu_skin *skin, gpu_recorded *r)
 
 static cutis_result launch_path(gpu_skin *skin, gpu_batch *batch, gpu_path *path)
 {
-    char defines[768];
+    char defines[1024];
     skin_arguments *a = &path->arguments;
     gpu_recorded *record = &skin->recorded[skin->recorded_count];
     set_target(&batch->positions, &a->position_first, &a->position_step, &a->position_stride);

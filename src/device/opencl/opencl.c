@@ -17,6 +17,7 @@ typedef struct opencl {
     cl_device device;
     cl_context context;
     cl_queue queue;
+    bool nvidia;
 } opencl;
 
 /// A device of some platform, in the order of cutis_device_list.
@@ -261,8 +262,13 @@ static cutis_result driver_compile(cutis_gpu *gpu, const char *text, void **bina
     cutis_result result = CUTIS_OK;
     cl_int error = 0;
     cl_program program = self->cl.CreateProgramWithSource(self->context, 1, &text, NULL, &error);
+    char options[128];
     if (!program) return fail(gpu, error, "create a program");
-    error = self->cl.BuildProgram(program, 1, &self->device, BUILD_OPTIONS, NULL, NULL);
+    snprintf(options, sizeof options, "%s", BUILD_OPTIONS);
+    if (gpu->registers && self->nvidia)
+        snprintf(options, sizeof options, "%s -cl-nv-maxrregcount=%u", BUILD_OPTIONS,
+                 gpu->registers);
+    error = self->cl.BuildProgram(program, 1, &self->device, options, NULL, NULL);
     if (error) {
         result = build_failed(self, program, error);
         goto done;
@@ -410,7 +416,8 @@ static cutis_result open_device(opencl *self, const found_device *found)
     self->cl.GetDeviceInfo(self->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
     self->cl.GetDeviceInfo(self->device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL);
     gpu->local_bytes_max = local > 48 * 1024 ? 48 * 1024 : (uint32_t)local;
-    gpu->staged = vendor == CL_VENDOR_NVIDIA;
+    self->nvidia = vendor == CL_VENDOR_NVIDIA;
+    gpu->staged = self->nvidia;
     gpu->warps = group >= 256 ? 8 : group >= 64 ? (uint32_t)group / 32 : 1;
     snprintf(gpu->identity, sizeof gpu->identity, "%s|%s|%s", gpu->info.name, gpu->info.detail,
              BUILD_OPTIONS);

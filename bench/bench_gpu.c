@@ -1,0 +1,492 @@
+/// Bits and speed of the GPU devices, on the machine it runs on.
+///
+///   bench_gpu [--device opencl|cuda] [--bits] [--time] [--real] [--tune] [--instances N]
+///   [--vertices N] [--json FILE]
+///
+/// --bits: every formula over at least 10^7 vertices (half of them hard: subnormals, zeros, huge
+/// values, lists of more bones than registers hold; half tame), even and uneven frames, against the
+/// CPU device; a difference ends the program with 1. --time: kernels alone, against a fill of the
+/// same output buffer in the same run. --real: our own characters in both orders of vertices.
+/// --tune: shapes of the launch side by side. Without a choice: --bits and --time.
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cutis/cutis.h>
+
+#include "deform/binding.h"
+#include "device/gpu/gpu.h"
+#include "../tests/device/skin_case.h"
+
+typedef struct bench {
+    cutis_context *context;
+    cutis_device *cpu, *device;
+    cutis_gpu *gpu;
+    uint32_t vertices, instances;
+    double fill_seconds; ///< of the last output buffer
+    FILE *json;
+    int rows, failures;
+} bench;
+
+static const char *const FORMULA_NAMES[] = { "lbs", "sbs", "sbs_weighted", "dqs", "cor" };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void must(bench *b, cutis_result result, const char *what)
+{
+    if (result == CUTIS_OK) return;
+    fprintf(stderr, "bench_gpu: %s: %s: %s\n", what, cutis_result_text(result),
+            cutis_context_error(b->context));
+    exit(1);
+}
+
+// Cases
+// -----------------------------------------------------------------------------------------------
+
+/// Consecutive vertices share their bones: 32 of a block have the same `influences` ones.
+static void coherent_influences(skin_case *c, uint64_t *state)
+{
+    const skin_options *o = &c->options;
+    uint32_t *first = case_alloc(c, o->vertex_count + 1, sizeof *first);
+    uint32_t *bone = case_alloc(c, (size_t)o->vertex_count * o->influences, sizeof *bone);
+    float *weight = case_alloc(c, (size_t)o->vertex_count * o->influences, sizeof *weight);
+    uint32_t n = 0, span = o->bone_count - o->influences + 1;
+    for (uint32_t v = 0; v < o->vertex_count; v++) {
+        uint32_t base = (uint32_t)((uint64_t)(v / 32) * span * 32 / (o->vertex_count + 31));
+        double w[16], sum = 0;
+        first[v] = n;
+        for (uint32_t i = 0; i < o->influences; i++) sum += w[i] = case_in(state, 0.1, 1);
+        for (uint32_t i = 0; i < o->influences; i++, n++) {
+            bone[n] = (base < span ? base : span - 1) + i;
+            weight[n] = (float)(w[i] / sum);
+        }
+    }
+    first[o->vertex_count] = n;
+    c->layout.first = first;
+    c->layout.bone = bone;
+    c->layout.weight = weight;
+}
+
+static void coherent_case(skin_case *c, const skin_options *options)
+{
+    uint64_t state = options->seed;
+    memset(c, 0, sizeof *c);
+    c->options = *options;
+    cutis_skin_layout *l = &c->layout;
+    const skin_options *o = &c->options;
+    l->formula = o->formula;
+    l->normal_rule = o->normal_rule;
+    l->block_size = o->block_size;
+    l->vertex_count = o->vertex_count;
+    l->bone_count = o->bone_count;
+    coherent_influences(c, &state);
+    case_slots(c);
+    case_lists(c);
+    c->rest = case_random(c, &state, 3 * (size_t)o->vertex_count, 1, false);
+    l->positions = case_planes(c, c->rest, 3);
+    c->rest_normal = case_random(c, &state, 3 * (size_t)o->vertex_count, 1, false);
+    l->normals = case_planes(c, c->rest_normal, 3);
+    if (o->formula == CUTIS_FORMULA_SBS) case_sets(c);
+    if (o->formula == CUTIS_FORMULA_COR)
+        l->centres =
+            case_planes(c, case_random(c, &state, 3 * (size_t)o->vertex_count, 1, false), 3);
+    if (o->formula == CUTIS_FORMULA_SBS_WEIGHTED)
+        l->origins = case_random(c, &state, 3 * (size_t)o->bone_count, 1, false);
+    case_frames(c, &state);
+}
+
+// Bits
+// ------------------------------------------------------------------------------------------------
+
+static cutis_skin_outputs packed_outputs(const skin_case *c, float *host, cutis_buffer *buffer)
+{
+    const uint64_t step = (uint64_t)c->options.vertex_count * 24;
+    return (cutis_skin_outputs){
+        .positions = { host, buffer, 0, 24, step },
+        .normals = { host ? host + 3 : NULL, buffer, buffer ? 12 : 0, 24, step },
+    };
+}
+
+static void run_skin(bench *b, cutis_device *device, const skin_case *c, float *host)
+{
+    cutis_device_skin *skin = NULL;
+    must(b, device->operations->skin_create(device, &c->layout, &skin), "create a skin");
+    const cutis_skin_outputs to = packed_outputs(c, host, NULL);
+    must(b, device->operations->skin_run(skin, &c->frames, &to), "run a skin");
+    device->operations->skin_destroy(skin);
+}
+
+static uint64_t count_different(const float *a, const float *b, size_t count)
+{
+    uint64_t different = 0;
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(a + i, b + i, 4) != 0 && !(isnan(a[i]) && isnan(b[i]))) different++;
+    return different;
+}
+
+/// One formula, one kind of data: hard in blocks that the device packs again, tame in the order of
+/// bone sets.
+static void check_bits(bench *b, cutis_formula formula, bool hard)
+{
+    skin_options o = { .seed = 90 + (uint64_t)formula,
+                       .formula = formula,
+                       .vertex_count = b->vertices,
+                       .normal_rule = hard ? CUTIS_NORMAL_UNIT : CUTIS_NORMAL_RAW,
+                       .block_size = 16,
+                       .bone_count = hard ? 20 : 64,
+                       .influences = hard ? 8 : 4,
+                       .uneven = true,
+                       .nasty = hard,
+                       .shuffled = true,
+                       .instance_count = (5000000 + b->vertices - 1) / b->vertices };
+    skin_case c;
+    size_t floats = (size_t)o.vertex_count * o.instance_count * 6;
+    float *expected = malloc(floats * 4), *out = malloc(floats * 4);
+    if (!expected || !out) exit(1);
+    memset(out, 0xc7, floats * 4);
+    skin_case_make(&c, &o);
+    run_skin(b, b->cpu, &c, expected);
+    if (!hard) {
+        skin_case_free(&c);
+        o.block_size = 32;
+        skin_case_make(&c, &o);
+    }
+    run_skin(b, b->device, &c, out);
+    uint64_t different = count_different(out, expected, floats);
+    printf("bits  %-7s %-13s %-5s %9zu vertices, %zu floats: %llu differ\n", b->gpu->driver->name,
+           FORMULA_NAMES[formula], hard ? "hard" : "tame", floats / 6, floats,
+           (unsigned long long)different);
+    if (b->json)
+        fprintf(b->json,
+                "%s{\"kind\": \"bits\", \"device\": \"%s\", \"method\": \"%s\", \"data\": \"%s\", "
+                "\"vertices\": %zu, \"different\": %llu}",
+                b->rows++ ? ",\n" : "", b->gpu->driver->name, FORMULA_NAMES[formula],
+                hard ? "hard" : "tame", floats / 6, (unsigned long long)different);
+    b->failures += different != 0;
+    fflush(stdout);
+    skin_case_free(&c);
+    free(expected);
+    free(out);
+}
+
+// Time
+// ------------------------------------------------------------------------------------------------
+
+/// Fill the whole buffer once, by the driver's own fill.
+static void fill(bench *b, cutis_buffer *buffer)
+{
+    static int (*cl_fill)(void *, void *, const void *, size_t, size_t, size_t, unsigned,
+                          const void *, void *);
+    static int (*cu_fill)(uint64_t, unsigned char, size_t, void *);
+    static int (*cu_push)(void *), (*cu_pop)(void **);
+    uint64_t context, queue;
+    cutis_device_native(b->device, &context, &queue);
+    uint64_t handle = cutis_buffer_handle(buffer);
+    if (strcmp(b->gpu->driver->name, "opencl") == 0) {
+        if (!cl_fill)
+            *(void **)&cl_fill = dlsym(dlopen("libOpenCL.so.1", RTLD_NOW), "clEnqueueFillBuffer");
+        const unsigned zero = 0;
+        cl_fill((void *)(uintptr_t)queue, (void *)(uintptr_t)handle, &zero, 4, 0, buffer->size, 0,
+                NULL, NULL);
+        return;
+    }
+    if (!cu_fill) {
+        void *library = dlopen("libcuda.so.1", RTLD_NOW);
+        *(void **)&cu_fill = dlsym(library, "cuMemsetD8Async");
+        *(void **)&cu_push = dlsym(library, "cuCtxPushCurrent_v2");
+        *(void **)&cu_pop = dlsym(library, "cuCtxPopCurrent_v2");
+    }
+    void *ignored;
+    cu_push((void *)(uintptr_t)context);
+    cu_fill(handle, 0, buffer->size, (void *)(uintptr_t)queue);
+    cu_pop(&ignored);
+}
+
+/// Seconds of one launch (skin) or one fill (skin NULL): the median of rounds of `repeats` between
+/// two waits.
+static double time_launches(bench *b, cutis_device_skin *skin, cutis_buffer *buffer, int repeats)
+{
+    enum { ROUNDS = 7 };
+    double times[ROUNDS];
+    for (int r = -1; r < ROUNDS; r++) {
+        must(b, cutis_device_finish(b->device), "finish");
+        double start = now();
+        for (int i = 0; i < repeats; i++)
+            if (skin)
+                must(b, cutis_gpu_skin_repeat(skin), "repeat");
+            else
+                fill(b, buffer);
+        must(b, cutis_device_finish(b->device), "finish");
+        if (r >= 0) times[r] = (now() - start) / repeats;
+    }
+    for (int i = 1; i < ROUNDS; i++)
+        for (int j = i; j > 0 && times[j] < times[j - 1]; j--) {
+            double t = times[j];
+            times[j] = times[j - 1];
+            times[j - 1] = t;
+        }
+    return times[ROUNDS / 2];
+}
+
+static void print_row(bench *b, const char *kind, const char *name, const char *normals,
+                      uint32_t vertices, uint32_t instances, double seconds)
+{
+    double count = (double)vertices * instances;
+    printf("%-5s %-7s %-20s %-5s %7u x %5u %9.4f ms %7.1f G vertices/s %5.1f %% of fill\n", kind,
+           b->gpu->driver->name, name, normals, vertices, instances, 1e3 * seconds,
+           1e-9 * count / seconds, 100 * b->fill_seconds / seconds);
+    if (b->json)
+        fprintf(b->json,
+                "%s{\"kind\": \"%s\", \"device\": \"%s\", \"method\": \"%s\", \"normals\": \"%s\", "
+                "\"vertices\": %u, \"instances\": %u, \"seconds\": %.9f, \"ns_per_vertex\": %.6f, "
+                "\"of_limit\": %.4f}",
+                b->rows++ ? ",\n" : "", kind, b->gpu->driver->name, name, normals, vertices,
+                instances, seconds, 1e9 * seconds / count, b->fill_seconds / seconds);
+    fflush(stdout);
+}
+
+/// A coherent character into one buffer of packed records.
+static double time_case(bench *b, cutis_formula formula, bool unit, uint32_t influences,
+                        uint32_t instances, int repeats)
+{
+    skin_options o = { .seed = 5,
+                       .formula = formula,
+                       .vertex_count = b->vertices,
+                       .block_size = 32,
+                       .normal_rule = unit ? CUTIS_NORMAL_UNIT : CUTIS_NORMAL_RAW,
+                       .bone_count = 64,
+                       .influences = influences,
+                       .instance_count = instances };
+    skin_case c;
+    cutis_buffer *buffer = NULL;
+    cutis_device_skin *skin = NULL;
+    coherent_case(&c, &o);
+    must(b, cutis_buffer_create(b->device, (uint64_t)b->vertices * instances * 24, &buffer),
+         "buffer");
+    must(b, b->device->operations->skin_create(b->device, &c.layout, &skin), "create a skin");
+    const cutis_skin_outputs to = packed_outputs(&c, NULL, buffer);
+    must(b, b->device->operations->skin_run(skin, &c.frames, &to), "run a skin");
+    b->fill_seconds = time_launches(b, NULL, buffer, repeats);
+    double seconds = time_launches(b, skin, buffer, repeats);
+    b->device->operations->skin_destroy(skin);
+    cutis_buffer_destroy(buffer);
+    skin_case_free(&c);
+    return seconds;
+}
+
+static void time_all(bench *b)
+{
+    for (int f = 0; f < 5; f++)
+        for (int unit = 0; unit < 2; unit++) {
+            double seconds = time_case(b, (cutis_formula)f, unit, 4, b->instances, 20);
+            if (f == 0 && unit == 0)
+                printf("fill  %-7s %.4f ms, %.3f TB/s\n", b->gpu->driver->name,
+                       1e3 * b->fill_seconds,
+                       (double)b->vertices * b->instances * 24e-12 / b->fill_seconds);
+            print_row(b, "time", FORMULA_NAMES[f], unit ? "unit" : "raw", b->vertices, b->instances,
+                      seconds);
+        }
+    for (int n = 1; n <= 8; n *= 2) {
+        char name[32];
+        snprintf(name, sizeof name, "lbs, %d bones", n);
+        print_row(b, "time", name, "raw", b->vertices, b->instances,
+                  time_case(b, CUTIS_FORMULA_LBS, false, (uint32_t)n, b->instances, 20));
+    }
+    print_row(b, "one", "lbs", "raw", b->vertices, 1,
+              time_case(b, CUTIS_FORMULA_LBS, false, 4, 1, 200));
+    print_row(b, "one", "lbs", "unit", b->vertices, 1,
+              time_case(b, CUTIS_FORMULA_LBS, true, 4, 1, 200));
+}
+
+// Shapes of the launch
+// ----------------------------------------------------------------------------------
+
+typedef struct shape {
+    const char *name, *defines;
+    uint32_t warps, registers, instances, near_bytes;
+} shape;
+
+static void tune(bench *b)
+{
+    static const shape shapes[] = {
+        { "8 warps", "", 8, 0, 8, 32768 },
+        { "8 warps, 64 registers", "", 8, 64, 8, 32768 },
+        { "8 warps, 56 registers", "", 8, 56, 8, 32768 },
+        { "8 warps, 48 registers", "", 8, 48, 8, 32768 },
+        { "4 warps", "", 4, 0, 8, 32768 },
+        { "4 warps, 64 registers", "", 4, 64, 8, 32768 },
+        { "4 warps, 56 registers", "", 4, 56, 8, 32768 },
+        { "16 warps, 64 registers", "", 16, 64, 8, 32768 },
+        { "8 warps, 64 registers, 4 instances", "", 8, 64, 4, 32768 },
+        { "8 warps, 64 registers, unroll 2", "#define INSTANCE_UNROLL _Pragma(\"unroll 2\")\n", 8,
+          64, 8, 32768 },
+        { "8 warps, unroll 2", "#define INSTANCE_UNROLL _Pragma(\"unroll 2\")\n", 8, 0, 8, 32768 },
+        { "8 warps, 64 registers, 4 bones near", "#define NEAR_BONES 4\n", 8, 64, 8, 32768 },
+        { "8 warps, 56 registers, 4 bones near", "#define NEAR_BONES 4\n", 8, 56, 8, 32768 },
+    };
+    static const struct {
+        cutis_formula formula;
+        bool unit;
+    } kinds[] = { { CUTIS_FORMULA_LBS, false },
+                  { CUTIS_FORMULA_LBS, true },
+                  { CUTIS_FORMULA_SBS, true },
+                  { CUTIS_FORMULA_DQS, true },
+                  { CUTIS_FORMULA_COR, true } };
+    const cutis_gpu before = *b->gpu;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        b->gpu->warps = shapes[i].warps;
+        b->gpu->registers = shapes[i].registers;
+        b->gpu->group_instances = shapes[i].instances;
+        b->gpu->near_bytes = shapes[i].near_bytes;
+        b->gpu->tuning = shapes[i].defines;
+        printf("tune  %-7s %-38s", b->gpu->driver->name, shapes[i].name);
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            double seconds = time_case(b, kinds[k].formula, kinds[k].unit, 4, b->instances, 10);
+            printf(" %s %s %.4f ms %4.1f %%", FORMULA_NAMES[kinds[k].formula],
+                   kinds[k].unit ? "unit" : "raw", 1e3 * seconds, 100 * b->fill_seconds / seconds);
+        }
+        printf("\n");
+        fflush(stdout);
+    }
+    b->gpu->warps = before.warps;
+    b->gpu->registers = before.registers;
+    b->gpu->group_instances = before.group_instances;
+    b->gpu->near_bytes = before.near_bytes;
+    b->gpu->tuning = before.tuning;
+}
+
+// Our own characters
+// --------------------------------------------------------------------------------------
+
+static void time_binding(bench *b, const cutis_model *model, const char *name, cutis_method method,
+                         const cutis_transform *poses)
+{
+    cutis_binding *binding = NULL;
+    cutis_buffer *buffer = NULL;
+    const cutis_bind_options options = { .method = method,
+                                         .normals = true,
+                                         .instance_capacity = b->instances };
+    uint32_t vertices = cutis_model_vertex_count(model);
+    must(b, cutis_bind(b->device, model, &options, &binding), "bind");
+    must(b, cutis_buffer_create(b->device, (uint64_t)vertices * b->instances * 24, &buffer),
+         "buffer");
+    const cutis_outputs to = { .positions = { .buffer = buffer, .stride = 24 },
+                               .normals = { .buffer = buffer, .offset = 12, .stride = 24 } };
+    must(b, cutis_deform(binding, &(cutis_poses){ .local = poses }, b->instances, &to), "deform");
+    b->fill_seconds = time_launches(b, NULL, buffer, 20);
+    print_row(b, "real", name, "unit", vertices, b->instances,
+              time_launches(b, binding->skin, buffer, 20));
+    double start = now();
+    for (int i = 0; i < 5; i++)
+        must(b, cutis_deform(binding, &(cutis_poses){ .local = poses }, b->instances, &to),
+             "deform");
+    must(b, cutis_device_finish(b->device), "finish");
+    print_row(b, "frame", name, "unit", vertices, b->instances, (now() - start) / 5);
+    cutis_buffer_destroy(buffer);
+    cutis_binding_destroy(binding);
+}
+
+static void time_real(bench *b)
+{
+    static const cutis_body bodies[] = { CUTIS_BODY_ARM, CUTIS_BODY_BIPED, CUTIS_BODY_QUADRUPED };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        cutis_model *model = NULL;
+        cutis_sampler *sampler = NULL;
+        const cutis_synth_options options = { .body = bodies[i], .size = CUTIS_BODY_SIZE_HIGH };
+        must(b, cutis_synth_create(b->context, &options, &model), "synth");
+        must(b, cutis_sampler_create(model, 0, &sampler), "sampler");
+        uint32_t nodes = cutis_model_get(model)->node_count;
+        cutis_transform *poses = malloc((size_t)nodes * b->instances * sizeof *poses);
+        for (uint32_t n = 0; n < b->instances; n++) {
+            cutis_pose_rest(model, poses + (size_t)n * nodes, NULL);
+            cutis_sampler_sample(sampler, (float)n / 30, poses + (size_t)n * nodes, NULL);
+        }
+        for (int order = 0; order < 3; order++) {
+            static const char *const orders[] = { "choose", "output", "bound" };
+            static const cutis_method methods[] = { CUTIS_METHOD_LBS, CUTIS_METHOD_SBS,
+                                                    CUTIS_METHOD_DQS };
+            setenv("CUTIS_GPU_ORDER", orders[order], 1);
+            for (int m = 0; m < 3; m++) {
+                char name[64];
+                snprintf(name, sizeof name, "%s %s, %s", cutis_body_name(bodies[i]),
+                         cutis_method_name(methods[m]), orders[order]);
+                time_binding(b, model, name, methods[m], poses);
+            }
+        }
+        unsetenv("CUTIS_GPU_ORDER");
+        free(poses);
+        cutis_sampler_destroy(sampler);
+        cutis_model_destroy(model);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    bench b = { .vertices = 46036, .instances = 1024 };
+    const char *only = NULL, *json = NULL;
+    bool bits = false, times = false, real = false, tuning = false;
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "--bits") == 0)
+            bits = true;
+        else if (strcmp(argv[i], "--time") == 0)
+            times = true;
+        else if (strcmp(argv[i], "--real") == 0)
+            real = true;
+        else if (strcmp(argv[i], "--tune") == 0)
+            tuning = true;
+        else if (strcmp(argv[i], "--device") == 0)
+            only = value, i++;
+        else if (strcmp(argv[i], "--json") == 0)
+            json = value, i++;
+        else if (strcmp(argv[i], "--instances") == 0)
+            b.instances = (uint32_t)atoi(value), i++;
+        else if (strcmp(argv[i], "--vertices") == 0)
+            b.vertices = (uint32_t)atoi(value), i++;
+        else {
+            fprintf(stderr, "bench_gpu: %s: see the top of bench/bench_gpu.c\n", argv[i]);
+            return 2;
+        }
+    }
+    if (!bits && !times && !real && !tuning) bits = times = true;
+    if (cutis_context_create(NULL, &b.context) != CUTIS_OK) return 1;
+    must(&b, cutis_device_create(b.context, NULL, &b.cpu), "cpu");
+    if (json && !(b.json = fopen(json, "w"))) return 1;
+    if (b.json) fprintf(b.json, "[");
+    int found = 0;
+    for (int kind = CUTIS_DEVICE_CUDA; kind >= CUTIS_DEVICE_OPENCL; kind--) {
+        const char *name = cutis_device_kind_name((cutis_device_kind)kind);
+        if (only && strcmp(only, name) != 0) continue;
+        if (cutis_device_create(
+                b.context, &(cutis_device_options){ .kind = (cutis_device_kind)kind }, &b.device)) {
+            printf("skip  %s: %s\n", name, cutis_context_error(b.context));
+            continue;
+        }
+        found++;
+        b.gpu = (cutis_gpu *)b.device;
+        printf("%s: %s, %s\n", name, b.gpu->info.name, b.gpu->info.detail);
+        for (int f = 0; bits && f < 5; f++)
+            for (int hard = 0; hard < 2; hard++) check_bits(&b, (cutis_formula)f, hard);
+        if (tuning) tune(&b);
+        if (times) time_all(&b);
+        if (real) time_real(&b);
+        cutis_device_destroy(b.device);
+    }
+    if (b.json) {
+        fprintf(b.json, "]\n");
+        fclose(b.json);
+    }
+    cutis_device_destroy(b.cpu);
+    cutis_context_destroy(b.context);
+    if (!found) return 0;
+    printf("%s\n", b.failures ? "some bits DIFFER" : "done");
+    return b.failures ? 1 : 0;
+}
