@@ -33,7 +33,7 @@ void cutis_bytes_pad(cutis_bytes *bytes, size_t alignment, uint8_t value)
     while (!bytes->failed && bytes->size % alignment) cutis_bytes_append(bytes, &value, 1);
 }
 
-void cutis_bytes_release(cutis_bytes *bytes)
+void cutis_bytes_drop(cutis_bytes *bytes)
 {
     if (bytes->data) cutis_free(bytes->context, bytes->data, bytes->capacity);
     bytes->data = NULL;

@@ -18,7 +18,7 @@ typedef struct cutis_bytes {
 
 void cutis_bytes_append(cutis_bytes *bytes, const void *data, size_t size);
 void cutis_bytes_pad(cutis_bytes *bytes, size_t alignment, uint8_t value);
-void cutis_bytes_release(cutis_bytes *bytes);
+void cutis_bytes_drop(cutis_bytes *bytes);
 
 /// Bytes of memory that parsing `text` can take, counted by its brackets, commas and strings. Also
 /// checks the nesting.

@@ -153,7 +153,7 @@ static cutis_result write_glb(gltf_writer *writer, const char *path)
     } else {
         cutis_os_write_abort(file);
     }
-    cutis_bytes_release(&json);
+    cutis_bytes_drop(&json);
     return result;
 }
 
@@ -222,7 +222,7 @@ static cutis_result write_gltf(gltf_writer *writer, const char *path)
 done:
     cutis_os_write_abort(file);
     cutis_os_write_abort(bin);
-    cutis_bytes_release(&json);
+    cutis_bytes_drop(&json);
     cutis_arena_release(&arena);
     return result;
 }
@@ -274,9 +274,9 @@ cutis_result cutis_gltf_write(const cutis_model *model, const char *path,
             wants_glb(path, &writer.options) ? write_glb(&writer, path) : write_gltf(&writer, path);
     }
     json_decref(writer.root);
-    cutis_bytes_release(&writer.bytes);
-    cutis_bytes_release(&writer.other);
-    cutis_bytes_release(&writer.file);
+    cutis_bytes_drop(&writer.bytes);
+    cutis_bytes_drop(&writer.other);
+    cutis_bytes_drop(&writer.file);
     cutis_free_array(context, writer.written, writer.written_capacity, sizeof *writer.written);
     cutis_free_array(context, writer.node_of_model, node_count, sizeof *writer.node_of_model);
     return result;
