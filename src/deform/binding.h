@@ -17,6 +17,8 @@ typedef struct cutis_workspace {
     atomic_flag busy;
     double *worlds;   ///< 12 per step and lane
     double *palettes; ///< 12 per bone: world * inverse bind
+    const float
+        *run_matrices; ///< `matrices`, or the caller's palettes where they serve as they are
     float *matrices, *rotations, *duals, *stretches, *centres, *scales, *targets;
     uint32_t *uneven;
 } cutis_workspace;
@@ -53,7 +55,7 @@ struct cutis_binding {
     uint32_t bone_count;
     uint32_t *bone_node, *bone_step;
     int32_t *bone_parent;   ///< nearest bone above of the same skin, or -1
-    uint8_t *bone_used;     ///< some vertex has weight on it
+    uint32_t *bone_used;    ///< all bits set if some vertex has weight on it, else 0
     uint8_t *bone_plain;    ///< its inverse bind is the identity
     double *inverse_binds;  ///< 12 per bone
     double *bind_rotations; ///< w x y z of the polar rotation of the inverse bind
@@ -62,8 +64,13 @@ struct cutis_binding {
     // Bone sets of two or more, first-seen order.
     uint32_t set_count, large_set_count, max_influences;
     uint32_t *set_first, *set_bone;
-    double *set_reference; ///< 3 per set: the point c0 of the centre
-    double centre_limit;   ///< largest |r_c - c0| that is believed
+    double centre_limit; ///< largest |r_c - c0| that is believed
+    // SBS: centres are solved CUTIS_LANES sets of equal size at a time.
+    uint32_t group_count;
+    uint32_t *group_first;   ///< group_count + 1: places of the groups' sets, into group_bone
+    uint32_t *group_bone;    ///< CUTIS_LANES per place: bones of the sets
+    uint32_t *group_set;     ///< CUTIS_LANES per group; the last set of a size is repeated
+    double *group_reference; ///< 3 CUTIS_LANES per group: the points c0, x of the sets, y, z
 
     float *rest_targets; ///< target_count
     uint32_t capacity;   ///< instances per chunk
@@ -127,16 +134,5 @@ bool cutis_frames_prepare(const cutis_binding *binding, cutis_workspace *workspa
                           const cutis_poses *poses, uint32_t first, uint32_t count);
 /// floats per instance of each array, for sizing workspaces
 bool cutis_workspace_create(cutis_binding *binding, cutis_workspace *workspace);
-
-// centre.c
-/// The rotation centre of a bone set: least squares about `reference` (blending spec 4.2).
-/// @param palette 12 doubles per bone; @param limit safety clamp on the distance from the reference
-void cutis_centre_solve(const double *palette, const uint32_t *bones, uint32_t count,
-                        const double *reference, double limit, double *centre);
-
-/// Its normal equations N y = h about the reference, in closed form. @param n xx xy xz yy yz zz
-/// @return sigma^2, the mean square scale of the bones
-double cutis_centre_system(const double *palette, const uint32_t *bones, uint32_t count,
-                           const double *reference, double *n, double *h);
 
 #endif

@@ -1,10 +1,12 @@
-/// Rotation centres of bone sets: the closed normal equations N y = g - N c0, solved in double.
+/// Rotation centres of bone sets: the closed normal equations N y = h about the reference point, in
+/// double, four sets of equal size at a time.
 ///
 /// Three quick ways need no eigenvectors: nothing turns (rank 0), all directions are well above the
 /// cut (plain solve), one direction is clearly below it (solve in the plane across the axis). They
-/// give what the eigen-decomposition gives, and what is close to the cut takes that. Invariant:
-/// same input, same bits; the distance from the reference never exceeds the limit.
-#include "deform/binding.h"
+/// give what the eigen-decomposition gives, and what is close to the cut takes that. Invariant: a
+/// set's bits depend on its own bones only; the distance from the reference never exceeds the
+/// limit.
+#include "deform/centre.h"
 #include "math/eigen3.h"
 #include "math/mat3.h"
 
@@ -18,104 +20,92 @@ static const double MARGIN = 2.0;
 // Third eigenvalue below this part of the second: two steps of inverse iteration give the axis to
 // 1e-18.
 static const double AXIS_CLEAR = 1e-6;
-
 // Condition from which the plain solve is refined once.
 static const double STIFF = 1e-2;
 
-typedef struct normal_equations {
-    double n[6]; ///< xx xy xz yy yz zz
-    double h[3]; ///< g - N c0
-    double cut;
-} normal_equations;
-
-/// n += a^T a and h -= a^T (a c + b) for one difference of matrices (row-major 3x4: linear part a,
-/// translation b). The reference c goes in here: a c + b is small where g and N c0 are both large.
-static inline void add_square(double *n, double *h, const double *d, const double *c)
+/// n += a^T a and h -= a^T (a c + b) for one difference of matrices (linear part a, translation b).
+/// The reference c goes in here: a c + b is small where g and N c0 of the specification are both
+/// large.
+static inline void add_square(cutis_centre_systems *e, const double2 *d, const double2 *c)
 {
     for (int r = 0; r < 3; r++) {
-        const double *a = d + 4 * r;
-        double b = a[0] * c[0] + a[1] * c[1] + a[2] * c[2] + a[3];
-        n[0] += a[0] * a[0], n[1] += a[0] * a[1], n[2] += a[0] * a[2];
-        n[3] += a[1] * a[1], n[4] += a[1] * a[2], n[5] += a[2] * a[2];
-        h[0] -= a[0] * b, h[1] -= a[1] * b, h[2] -= a[2] * b;
+        double2 x = d[4 * r], y = d[4 * r + 1], z = d[4 * r + 2];
+        double2 b = x * c[0] + y * c[1] + z * c[2] + d[4 * r + 3];
+        e->n[0] += x * x, e->n[1] += x * y, e->n[2] += x * z;
+        e->n[3] += y * y, e->n[4] += y * z, e->n[5] += z * z;
+        e->h[0] -= x * b, e->h[1] -= y * b, e->h[2] -= z * b;
     }
 }
 
-static inline double linear_square(const double *m)
+/// Entry i of the matrices of two bones.
+static inline double2 gather(const double *palette, const uint32_t *bones, int i)
 {
-    return (double3_dot(m, m) + double3_dot(m + 4, m + 4)) + double3_dot(m + 8, m + 8);
+    return (double2){ palette[12 * (size_t)bones[0] + i], palette[12 * (size_t)bones[1] + i] };
 }
 
-static inline void symmetric_vector(const double *n, const double *v, double *out)
+/// N = n sum (L - Lm)^T (L - Lm), h likewise.
+void cutis_centre_build(const double *palette, const uint32_t *bones, uint32_t count,
+                        const double2 *c, cutis_centre_systems *e)
 {
-    double x = n[0] * v[0] + n[1] * v[1] + n[2] * v[2];
-    double y = n[1] * v[0] + n[3] * v[1] + n[4] * v[2];
-    double z = n[2] * v[0] + n[4] * v[1] + n[5] * v[2];
-    out[0] = x, out[1] = y, out[2] = z;
-}
-
-double cutis_centre_system(const double *palette, const uint32_t *bones, uint32_t count,
-                           const double *reference, double *n, double *h)
-{
-    double d[12], square = 0.0;
-    memset(n, 0, 6 * sizeof *n);
-    memset(h, 0, 3 * sizeof *h);
-    if (count == 2) {
-        const double *a = palette + 12 * (size_t)bones[0], *b = palette + 12 * (size_t)bones[1];
-        for (int i = 0; i < 12; i++) d[i] = a[i] - b[i];
-        add_square(n, h, d, reference);
-        return (linear_square(a) + linear_square(b)) / 6.0;
-    }
-    double mean[12] = { 0 }, share = 1.0 / count;
-    for (uint32_t s = 0; s < count; s++) {
-        const double *m = palette + 12 * (size_t)bones[s];
-        for (int i = 0; i < 12; i++) mean[i] += m[i];
-        square += linear_square(m);
-    }
+    double2 mean[12], d[12];
+    memset(e, 0, sizeof *e);
+    memset(mean, 0, sizeof mean);
+    for (uint32_t s = 0; s < count; s++)
+        for (int i = 0; i < 12; i++) {
+            double2 m = gather(palette, bones + CUTIS_LANES * s, i);
+            mean[i] += m;
+            if (i % 4 < 3) e->square += m * m;
+        }
+    double share = 1.0 / count;
     for (int i = 0; i < 12; i++) mean[i] *= share;
     for (uint32_t s = 0; s < count; s++) {
-        const double *m = palette + 12 * (size_t)bones[s];
-        for (int i = 0; i < 12; i++) d[i] = m[i] - mean[i];
-        add_square(n, h, d, reference);
+        for (int i = 0; i < 12; i++) d[i] = gather(palette, bones + CUTIS_LANES * s, i) - mean[i];
+        add_square(e, d, c);
     }
-    for (int i = 0; i < 6; i++) n[i] *= count;
-    for (int i = 0; i < 3; i++) h[i] *= count;
-    return square / (3.0 * count);
+    for (int i = 0; i < 6; i++) e->n[i] *= (double)count;
+    for (int i = 0; i < 3; i++) e->h[i] *= (double)count;
+    e->square *= share / 3.0;
 }
 
-/// Solve a positive definite system by L D L^T.
-static void solve_definite(const double *n, const double *h, double *y)
+/// Positive definite systems by L D L^T.
+static inline void solve_definite(const double2 *n, const double2 *h, double2 *y)
 {
-    double inverse0 = 1.0 / n[0];
-    double l10 = n[1] * inverse0, l20 = n[2] * inverse0;
-    double inverse1 = 1.0 / (n[3] - l10 * n[1]);
-    double d21 = n[4] - l20 * n[1], l21 = d21 * inverse1;
-    double inverse2 = 1.0 / (n[5] - l20 * n[2] - l21 * d21);
-    double z1 = h[1] - l10 * h[0];
-    double z2 = h[2] - l20 * h[0] - l21 * z1;
+    double2 inverse0 = 1.0 / n[0];
+    double2 l10 = n[1] * inverse0, l20 = n[2] * inverse0;
+    double2 inverse1 = 1.0 / (n[3] - l10 * n[1]);
+    double2 d21 = n[4] - l20 * n[1], l21 = d21 * inverse1;
+    double2 inverse2 = 1.0 / (n[5] - l20 * n[2] - l21 * d21);
+    double2 z1 = h[1] - l10 * h[0];
+    double2 z2 = h[2] - l20 * h[0] - l21 * z1;
     y[2] = z2 * inverse2;
     y[1] = z1 * inverse1 - l21 * y[2];
     y[0] = h[0] * inverse0 - l10 * y[1] - l20 * y[2];
 }
 
-/// Rank 2: leave out the axis (the eigenvector of the vanishing eigenvalue) and solve across it.
-static void solve_across_axis(const normal_equations *e, const double *adjugate, double trace,
-                              double *y)
+static inline void symmetric_vector(const double2 *n, double2 *v)
 {
-    const double *a = adjugate;
-    double axis[3], n[6], h[3];
-    if (a[0] >= a[3] && a[0] >= a[5])
-        axis[0] = a[0], axis[1] = a[1], axis[2] = a[2];
-    else if (a[3] >= a[5])
-        axis[0] = a[1], axis[1] = a[3], axis[2] = a[4];
-    else
-        axis[0] = a[2], axis[1] = a[4], axis[2] = a[5];
-    for (int step = 0; step < 3; step++) {
-        if (step > 0) symmetric_vector(a, axis, axis);
-        double scale = 1.0 / sqrt(double3_dot(axis, axis));
-        for (int i = 0; i < 3; i++) axis[i] *= scale;
-    }
-    double along = double3_dot(axis, e->h);
+    double2 x = n[0] * v[0] + n[1] * v[1] + n[2] * v[2];
+    double2 y = n[1] * v[0] + n[3] * v[1] + n[4] * v[2];
+    double2 z = n[2] * v[0] + n[4] * v[1] + n[5] * v[2];
+    v[0] = x, v[1] = y, v[2] = z;
+}
+
+/// Rank 2: leave out the axis (the eigenvector of the vanishing eigenvalue) and solve across it.
+/// @param a adjugate of n, scaled to entries of at most 1
+static void solve_across_axis(const cutis_centre_systems *e, const double2 *a, double2 trace,
+                              double2 *y)
+{
+    integer2 first = (a[0] >= a[3]) & (a[0] >= a[5]), second = a[3] >= a[5];
+    double2 axis[3], n[6], h[3];
+    static const int COLUMN[3][3] = { { 0, 1, 2 }, { 1, 3, 4 }, { 2, 4, 5 } };
+    for (int i = 0; i < 3; i++)
+        axis[i] = double2_select(first, a[COLUMN[0][i]],
+                                 double2_select(second, a[COLUMN[1][i]], a[COLUMN[2][i]]));
+    symmetric_vector(a, axis);
+    symmetric_vector(a, axis);
+    double2 scale = 1.0 / double2_sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    for (int i = 0; i < 3; i++) axis[i] *= scale;
+    double2 along = axis[0] * e->h[0] + axis[1] * e->h[1] + axis[2] * e->h[2];
     for (int i = 0; i < 3; i++) h[i] = e->h[i] - along * axis[i];
     n[0] = e->n[0] + trace * axis[0] * axis[0];
     n[1] = e->n[1] + trace * axis[0] * axis[1];
@@ -124,65 +114,86 @@ static void solve_across_axis(const normal_equations *e, const double *adjugate,
     n[4] = e->n[4] + trace * axis[1] * axis[2];
     n[5] = e->n[5] + trace * axis[2] * axis[2];
     solve_definite(n, h, y);
-    along = double3_dot(axis, y);
+    along = axis[0] * y[0] + axis[1] * y[1] + axis[2] * y[2];
     for (int i = 0; i < 3; i++) y[i] -= along * axis[i];
 }
 
 /// The eigen-decomposition with its cut; the smallest kept direction is dropped while y is beyond
 /// the limit.
-static void solve_by_eigenvectors(const normal_equations *e, double limit, double *y)
+static void solve_by_eigenvectors(const cutis_centre_systems *e, int lane, double limit,
+                                  double2 *out)
 {
-    double values[3], vectors[9];
-    cutis_eigen3(e->n, values, vectors);
+    double values[3], vectors[9], n[6], h[3], y[3], cut = CUT * e->square[lane];
+    for (int i = 0; i < 6; i++) n[i] = e->n[i][lane];
+    for (int i = 0; i < 3; i++) h[i] = e->h[i][lane];
+    cutis_eigen3(n, values, vectors);
     int kept = 0;
-    while (kept < 3 && values[kept] > e->cut && values[kept] > 0.0) kept++;
+    while (kept < 3 && values[kept] > cut && values[kept] > 0.0) kept++;
     for (;; kept--) {
         y[0] = y[1] = y[2] = 0.0;
         for (int k = 0; k < kept; k++) {
-            double part = double3_dot(vectors + 3 * k, e->h) / values[k];
+            double part = double3_dot(vectors + 3 * k, h) / values[k];
             for (int i = 0; i < 3; i++) y[i] += part * vectors[3 * k + i];
         }
-        if (kept == 0 || double3_dot(y, y) <= limit * limit) return;
+        if (kept == 0 || double3_dot(y, y) <= limit * limit) break;
     }
+    for (int i = 0; i < 3; i++) out[i][lane] = y[i];
 }
 
 /// One step with the residual taken from the matrices themselves: squaring them into N lost half
 /// the digits.
-static void refine(const double *palette, const uint32_t *bones, uint32_t count,
-                   const double *reference, const double *n, double *y)
+static void refine(const double *palette, const uint32_t *bones, uint32_t count, const double2 *c,
+                   const cutis_centre_systems *e, integer2 stiff, double2 *y)
 {
-    double at[3], same[6], residual[3], step[3];
-    for (int i = 0; i < 3; i++) at[i] = reference[i] + y[i];
-    cutis_centre_system(palette, bones, count, at, same, residual);
-    solve_definite(n, residual, step);
-    for (int i = 0; i < 3; i++) y[i] += step[i];
+    cutis_centre_systems again;
+    double2 at[3], step[3];
+    for (int i = 0; i < 3; i++) at[i] = c[i] + y[i];
+    cutis_centre_build(palette, bones, count, at, &again);
+    solve_definite(e->n, again.h, step);
+    for (int i = 0; i < 3; i++) y[i] = double2_select(stiff, y[i] + step[i], y[i]);
 }
 
 void cutis_centre_solve(const double *palette, const uint32_t *bones, uint32_t count,
-                        const double *reference, double limit, double *centre)
+                        const double *reference, double limit, double *centres)
 {
-    normal_equations e;
-    e.cut = CUT * cutis_centre_system(palette, bones, count, reference, e.n, e.h);
-    const double *n = e.n;
-    double y[3] = { 0 }, trace = n[0] + n[3] + n[5];
-    if (trace > e.cut) {
-        double a[6] = { n[3] * n[5] - n[4] * n[4], n[2] * n[4] - n[1] * n[5],
-                        n[1] * n[4] - n[2] * n[3], n[0] * n[5] - n[2] * n[2],
-                        n[1] * n[2] - n[0] * n[4], n[0] * n[3] - n[1] * n[1] };
-        double minors = a[0] + a[3] + a[5];                           // l1 l2 + l1 l3 + l2 l3
-        double determinant = n[0] * a[0] + n[1] * a[1] + n[2] * a[2]; // l1 l2 l3
-        double third_above = 4.0 * determinant / (trace * trace);     // <= l3
-        double second_above = minors / (3.0 * trace);                 // <= l2
-        double third_below = 3.0 * fabs(determinant) / minors;        // >= l3
-        if (third_above > MARGIN * e.cut) {
-            solve_definite(n, e.h, y);
-            if (third_above < STIFF * trace) refine(palette, bones, count, reference, n, y);
-        } else if (second_above > MARGIN * e.cut && MARGIN * third_below < e.cut &&
-                   third_below < AXIS_CLEAR * second_above)
-            solve_across_axis(&e, a, trace, y);
-        else
-            solve_by_eigenvectors(&e, limit, y);
-        if (!(double3_dot(y, y) <= limit * limit)) solve_by_eigenvectors(&e, limit, y);
+    cutis_centre_systems e;
+    double2 c[3], y[3], other[3], a[6];
+    for (int i = 0; i < 3; i++) c[i] = double2_load(reference + CUTIS_LANES * i);
+    cutis_centre_build(palette, bones, count, c, &e);
+    const double2 *n = e.n;
+    const double2 zero = double2_splat(0.0);
+    double2 trace = n[0] + n[3] + n[5], cut = CUT * e.square;
+    integer2 turns = trace > cut;
+    // Entries and eigenvalues as parts of the trace, so that products neither overflow nor vanish.
+    double2 part = 1.0 / double2_select(turns, trace, double2_splat(1.0));
+    double2 xx = n[0] * part, xy = n[1] * part, xz = n[2] * part;
+    double2 yy = n[3] * part, yz = n[4] * part, zz = n[5] * part;
+    cut *= part;
+    a[0] = yy * zz - yz * yz, a[1] = xz * yz - xy * zz, a[2] = xy * yz - xz * yy;
+    a[3] = xx * zz - xz * xz, a[4] = xy * xz - xx * yz, a[5] = xx * yy - xy * xy;
+    double2 minors = a[0] + a[3] + a[5];                     // l1 l2 + l1 l3 + l2 l3
+    double2 determinant = xx * a[0] + xy * a[1] + xz * a[2]; // l1 l2 l3
+    double2 third_above = 4.0 * determinant;                 // <= l3
+    double2 second_above = minors * (1.0 / 3.0);             // <= l2
+    double2 product = 3.0 * double2_abs(determinant);        // >= l3 * minors
+    integer2 plain = turns & (third_above > MARGIN * cut);
+    integer2 axial = turns & ~plain & (second_above > MARGIN * cut) &
+                     (MARGIN * product < cut * minors) &
+                     (product < AXIS_CLEAR * second_above * minors);
+    for (int i = 0; i < 3; i++) y[i] = zero;
+    if (integer2_any(plain)) {
+        integer2 stiff = plain & (third_above < double2_splat(STIFF));
+        solve_definite(n, e.h, other);
+        if (integer2_any(stiff)) refine(palette, bones, count, c, &e, stiff, other);
+        for (int i = 0; i < 3; i++) y[i] = double2_select(plain, other[i], y[i]);
     }
-    for (int i = 0; i < 3; i++) centre[i] = reference[i] + y[i];
+    if (integer2_any(axial)) {
+        solve_across_axis(&e, a, trace, other);
+        for (int i = 0; i < 3; i++) y[i] = double2_select(axial, other[i], y[i]);
+    }
+    integer2 near = (y[0] * y[0] + y[1] * y[1] + y[2] * y[2]) <= double2_splat(limit * limit);
+    integer2 open = turns & ~(near & (plain | axial));
+    for (int lane = 0; lane < CUTIS_LANES && integer2_any(open); lane++)
+        if (open[lane]) solve_by_eigenvectors(&e, lane, limit, y);
+    for (int i = 0; i < 3; i++) double2_store(centres + CUTIS_LANES * i, c[i] + y[i]);
 }

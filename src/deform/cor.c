@@ -272,28 +272,23 @@ static cutis_result fill_buckets(centre_job *job, cutis_arena *arena)
     return visit_triangles(job, triangles, count, true) ? CUTIS_OK : cutis_alloc_result(context);
 }
 
-static inline double4 load4(const double *p)
+/// Add one bucket for a vertex with weights a, b on the pair: two pairs of lanes, four partial
+/// sums.
+static void add_bucket(const centre_job *job, uint32_t pair, double a, double b, double2 sums[8])
 {
-    double4 v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-/// Add one bucket for a vertex with weights a, b on the pair.
-static void add_bucket(const centre_job *job, uint32_t pair, double a, double b, double4 sums[4])
-{
-    const double4 zero = { 0 };
-    double4 av = a + zero, bv = b + zero, factor = a * b + zero;
-    double sharp = -1.0 / (SIGMA * SIGMA);
-    for (size_t i = job->bucket_first[pair]; i < job->bucket_first[pair + 1]; i += 4) {
-        double4 wj = load4(job->wj + i), wk = load4(job->wk + i);
-        double4 apart = av * wk - bv * wj;
-        double4 s = factor * (wj * wk) * exp_negative4(apart * apart * sharp);
-        sums[0] += s * load4(job->cx + i);
-        sums[1] += s * load4(job->cy + i);
-        sums[2] += s * load4(job->cz + i);
-        sums[3] += s * load4(job->area + i);
-    }
+    const double sharp = -1.0 / (SIGMA * SIGMA);
+    for (size_t i = job->bucket_first[pair]; i < job->bucket_first[pair + 1]; i += 4)
+        for (size_t half = 0; half < 2; half++) {
+            size_t at = i + 2 * half;
+            double2 wj = double2_load(job->wj + at), wk = double2_load(job->wk + at);
+            double2 apart = a * wk - b * wj;
+            double2 s = (a * b) * (wj * wk) * exp_negative2(apart * apart * sharp);
+            double2 *sum = sums + 4 * half;
+            sum[0] += s * double2_load(job->cx + at);
+            sum[1] += s * double2_load(job->cy + at);
+            sum[2] += s * double2_load(job->cz + at);
+            sum[3] += s * double2_load(job->area + at);
+        }
 }
 
 static void solve_vertices(void *data, uint32_t index)
@@ -303,13 +298,14 @@ static void solve_vertices(void *data, uint32_t index)
     uint32_t begin = (job->first_task + index) * VERTICES_PER_TASK;
     for (uint32_t u = begin; u < begin + VERTICES_PER_TASK && u < job->unique_count; u++) {
         uint32_t v = job->unique[u], end = layout->first[v + 1], pair = job->pair_first[u];
-        double4 sums[4] = { { 0 }, { 0 }, { 0 }, { 0 } };
+        double2 sums[8];
+        memset(sums, 0, sizeof sums);
         for (uint32_t j = layout->first[v]; j < end; j++)
             for (uint32_t k = j + 1; k < end; k++)
                 add_bucket(job, job->pair[pair++], layout->weight[j], layout->weight[k], sums);
         double total[4];
         for (int c = 0; c < 4; c++)
-            total[c] = (sums[c][0] + sums[c][1]) + (sums[c][2] + sums[c][3]);
+            total[c] = (sums[c][0] + sums[c][1]) + (sums[4 + c][0] + sums[4 + c][1]);
         double *centre = job->unique_centres + 3 * (size_t)u;
         bool found = total[3] > NO_CENTRE * job->total_area;
         for (int c = 0; c < 3; c++) centre[c] = found ? total[c] / total[3] : NAN;

@@ -3,6 +3,7 @@
 /// allocated.
 #include "base/error.h"
 #include "deform/binding.h"
+#include "deform/finite.h"
 #include "math/mat3.h"
 
 #include <string.h>
@@ -87,18 +88,6 @@ static cutis_result check_outputs(const cutis_binding *binding, const cutis_outp
     return CUTIS_OK;
 }
 
-static bool finite_floats(const float *values, size_t count)
-{
-    uint32_t worst = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, &values[i], sizeof bits);
-        bits &= 0x7f800000u;
-        worst = bits > worst ? bits : worst;
-    }
-    return worst < 0x7f800000u;
-}
-
 static cutis_result check_poses(const cutis_binding *binding, const cutis_poses *poses,
                                 uint32_t instance_count)
 {
@@ -110,12 +99,12 @@ static cutis_result check_poses(const cutis_binding *binding, const cutis_poses 
         if (!poses->local && nodes > 0)
             return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "deform: poses.local is NULL");
         _Static_assert(sizeof(cutis_transform) == 10 * sizeof(float), "no padding");
-        if (nodes > 0) fine = finite_floats(&poses->local->translation.x, 10 * nodes * count);
+        if (nodes > 0) fine = floats_finite(&poses->local->translation.x, 10 * nodes * count);
     } else if (poses->kind == CUTIS_POSE_WORLD || poses->kind == CUTIS_POSE_PALETTE) {
         size_t matrices = poses->kind == CUTIS_POSE_WORLD ? nodes : bones;
         if (!poses->matrices && matrices > 0)
             return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "deform: poses.matrices is NULL");
-        if (matrices > 0) fine = finite_floats(poses->matrices->m, 12 * matrices * count);
+        if (matrices > 0) fine = floats_finite(poses->matrices->m, 12 * matrices * count);
     } else {
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "deform: there is no pose kind %d",
                           (int)poses->kind);
@@ -123,7 +112,7 @@ static cutis_result check_poses(const cutis_binding *binding, const cutis_poses 
     if (!fine)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "deform: a pose holds a value that is not finite");
-    if (poses->morph_weights && !finite_floats(poses->morph_weights, targets * count))
+    if (poses->morph_weights && !floats_finite(poses->morph_weights, targets * count))
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "deform: a morph weight is not finite");
     return CUTIS_OK;
 }
@@ -152,7 +141,7 @@ static cutis_result run_chunk(const cutis_binding *binding, cutis_workspace *w, 
                               const cutis_skin_outputs *outputs)
 {
     cutis_skin_frames frames = { .instance_count = count,
-                                 .matrices = w->matrices,
+                                 .matrices = w->run_matrices,
                                  .rotations = w->rotations,
                                  .duals = w->duals,
                                  .stretches = w->stretches,

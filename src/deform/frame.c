@@ -4,13 +4,19 @@
 ///
 /// Invariant: what is written for an instance depends on its pose alone, not on threads or chunks.
 #include "deform/binding.h"
+#include "deform/centre.h"
+#include "deform/finite.h"
 #include "deform/split.h"
 #include "math/mat3.h"
+#include "math/quat.h"
 
 #include <float.h>
 
-// All stretches equal sigma I within this: run the rigid formulas (blending spec 6.1).
-static const double EVEN = 1e-6;
+// Stretches this close to sigma I run the rigid formulas (blending spec 6.1). The specification has
+// 1e-6; everyday files are rigid to 1e-6 .. 3e-6 only (rounded inverse binds), and would switch
+// paths from frame to frame. Bone matrices stay as they are on the even path, so what it neglects
+// is this times the distance from the centre.
+static const double EVEN = 1e-5;
 // Linear blending needs the distinction only to pick the rule for normals; the two rules differ by
 // as much as the bones are uneven, so float noise of a palette that someone else made does not
 // matter.
@@ -18,28 +24,17 @@ static const float EVEN_LINEAR = 1e-4f;
 // A common scale closer to 1 than this is left in the matrices of linear blending: they keep their
 // bits.
 static const float SCALE_ONE = 1e-5f;
-// Sets per task: some microseconds of work.
-#define SETS_PER_TASK 64
+// Groups of sets per task: some microseconds of work.
+#define GROUPS_PER_TASK 32
 
 typedef struct frame_job {
     const cutis_binding *binding;
     cutis_workspace *workspace;
     const cutis_poses *poses;
     uint32_t first, count, lanes;
-    atomic_bool bad; ///< a matrix is not finite in float
+    atomic_bool bad;    ///< a matrix is not finite in float
+    atomic_bool scaled; ///< linear: some instance's matrices must be divided by their scale
 } frame_job;
-
-static bool all_finite(const float *values, size_t count)
-{
-    uint32_t worst = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, &values[i], sizeof bits);
-        bits &= 0x7f800000u;
-        worst = bits > worst ? bits : worst;
-    }
-    return worst < 0x7f800000u;
-}
 
 /// Float matrices of one instance, scaled by 1 / sigma.
 static void write_matrices(const cutis_binding *binding, const double *palette, double sigma,
@@ -54,49 +49,75 @@ static void write_matrices(const cutis_binding *binding, const double *palette, 
     }
 }
 
+typedef float float4 __attribute__((vector_size(16)));
+typedef int32_t word4 __attribute__((vector_size(16)));
+
+static inline float4 abs4(float4 a)
+{
+    return (float4)((word4)a & (word4){ INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX });
+}
+
+/// Four bones at a time: which are no scaled rotation, or mirrored; their squared scales.
+static inline word4 measure4(const float *m, float4 *square)
+{
+#define ENTRY(i) ((float4){ m[i], m[12 + (i)], m[24 + (i)], m[36 + (i)] })
+    float4 a = ENTRY(0), b = ENTRY(1), c = ENTRY(2), d = ENTRY(4), e = ENTRY(5), f = ENTRY(6);
+    float4 g = ENTRY(8), h = ENTRY(9), k = ENTRY(10);
+#undef ENTRY
+    float4 xx = a * a + b * b + c * c, yy = d * d + e * e + f * f, zz = g * g + h * h + k * k;
+    float4 xy = a * d + b * e + c * f, xz = a * g + b * h + c * k, yz = d * g + e * h + f * k;
+    *square = (xx + yy + zz) * (1.0f / 3.0f);
+    float4 slack = EVEN_LINEAR * *square;
+    float4 determinant = a * (e * k - f * h) + b * (f * g - d * k) + c * (d * h - e * g);
+    word4 even = (abs4(xx - *square) <= slack) & (abs4(yy - *square) <= slack) &
+                 (abs4(zz - *square) <= slack) & (abs4(xy) <= slack) & (abs4(xz) <= slack) &
+                 (abs4(yz) <= slack) & (determinant >= (float4){ 0 });
+    return ~even;
+}
+
 /// Linear blending: is every bone in use a scaled rotation, none mirrored (formats.md 1)?
 /// @param sigma the largest scale
 static bool evenly_scaled(const cutis_binding *binding, const float *matrices, float *sigma)
 {
-    float largest = 0.0f;
-    for (uint32_t b = 0; b < binding->bone_count; b++) {
-        if (!binding->bone_used[b]) continue;
-        const float *m = matrices + 12 * (size_t)b;
-        float xx = m[0] * m[0] + m[4] * m[4] + m[8] * m[8];
-        float yy = m[1] * m[1] + m[5] * m[5] + m[9] * m[9];
-        float zz = m[2] * m[2] + m[6] * m[6] + m[10] * m[10];
-        float xy = m[0] * m[1] + m[4] * m[5] + m[8] * m[9];
-        float xz = m[0] * m[2] + m[4] * m[6] + m[8] * m[10];
-        float yz = m[1] * m[2] + m[5] * m[6] + m[9] * m[10];
-        float square = (xx + yy + zz) * (1.0f / 3.0f), slack = EVEN_LINEAR * square;
-        float determinant = m[0] * (m[5] * m[10] - m[6] * m[9]) +
-                            m[1] * (m[6] * m[8] - m[4] * m[10]) +
-                            m[2] * (m[4] * m[9] - m[5] * m[8]);
-        bool even = fabsf(xx - square) <= slack && fabsf(yy - square) <= slack &&
-                    fabsf(zz - square) <= slack && fabsf(xy) <= slack && fabsf(xz) <= slack &&
-                    fabsf(yz) <= slack;
-        if (!even || determinant < 0.0f) return false;
-        largest = square > largest ? square : largest;
+    uint32_t bones = binding->bone_count, b = 0;
+    float4 largest = { 0 }, square;
+    word4 bad = { 0 }, used;
+    for (; b + 4 <= bones; b += 4) {
+        memcpy(&used, binding->bone_used + b, sizeof used);
+        bad |= measure4(matrices + 12 * (size_t)b, &square) & used;
+        square = (float4)((word4)square & used);
+        largest =
+            (float4)(((square > largest) & (word4)square) | (~(square > largest) & (word4)largest));
     }
-    *sigma = sqrtf(largest);
-    return true;
+    if (b < bones) { // the rest among zeros, which are even
+        float four[48] = { 0 };
+        used = (word4){ 0 };
+        memcpy(four, matrices + 12 * (size_t)b, 12 * (size_t)(bones - b) * sizeof *four);
+        memcpy(&used, binding->bone_used + b, (bones - b) * sizeof *binding->bone_used);
+        bad |= measure4(four, &square) & used;
+        square = (float4)((word4)square & used);
+        largest =
+            (float4)(((square > largest) & (word4)square) | (~(square > largest) & (word4)largest));
+    }
+    float most = largest[0];
+    for (int i = 1; i < 4; i++) most = largest[i] > most ? largest[i] : most;
+    *sigma = sqrtf(most);
+    return !(bad[0] | bad[1] | bad[2] | bad[3]);
 }
 
-/// Matrices as they are, or divided by the largest scale so that raw normals are no longer than 1.
-static void prepare_linear(const cutis_binding *binding, float *matrices, float *scale,
+/// Chooses path and scale of one instance. Where it is not 1, matrices must be divided by it, so
+/// that raw normals are no longer than 1.
+static void measure_linear(const cutis_binding *binding, const float *matrices, float *scale,
                            uint32_t *uneven)
 {
     float sigma = 1.0f;
     *scale = 1.0f;
     *uneven = 0;
     if (binding->layout.normal_rule == CUTIS_NORMAL_NONE && !binding->layout.tangents) return;
-    if (!evenly_scaled(binding, matrices, &sigma)) {
+    if (!evenly_scaled(binding, matrices, &sigma))
         *uneven = 1;
-        return;
-    }
-    if (fabsf(sigma - 1.0f) <= SCALE_ONE || !(sigma > FLT_MIN)) return;
-    for (size_t i = 0; i < 12 * (size_t)binding->bone_count; i++) matrices[i] /= sigma;
-    *scale = sigma;
+    else if (fabsf(sigma - 1.0f) > SCALE_ONE && sigma > FLT_MIN)
+        *scale = sigma;
 }
 
 /// Do all bones in use equal sigma times a rotation, with one sigma?
@@ -118,9 +139,18 @@ static bool common_scale(const cutis_binding *binding, const double *palette, do
     return true;
 }
 
-static void write_dual(const double *matrix, double sigma, const double *q, float *dual)
+/// 0.5 (0, t) q, with the t that takes the bone's rest origin where its matrix takes it: what a
+/// matrix is short of rigid then grows from there, not from the world's origin.
+static void write_dual(const double *matrix, const double *origin, double sigma, const double *q,
+                       float *dual)
 {
-    double x = 0.5 * matrix[3] / sigma, y = 0.5 * matrix[7] / sigma, z = 0.5 * matrix[11] / sigma;
+    double rotation[9], image[3], turned[3];
+    double34_point(matrix, origin, image);
+    cutis_mat3_from_quat(q, rotation);
+    double33_vector(rotation, origin, turned);
+    double x = 0.5 * (image[0] / sigma - turned[0]);
+    double y = 0.5 * (image[1] / sigma - turned[1]);
+    double z = 0.5 * (image[2] / sigma - turned[2]);
     dual[0] = (float)(-(x * q[1] + y * q[2] + z * q[3]));
     dual[1] = (float)(x * q[0] + y * q[3] - z * q[2]);
     dual[2] = (float)(y * q[0] + z * q[1] - x * q[3]);
@@ -176,43 +206,59 @@ static void prepare_turning(const cutis_binding *binding, cutis_workspace *w, ui
         double quat[4] = { 1, 0, 0, 0 };
         if (binding->bone_used[b]) cutis_bone_turn(palette + 12 * (size_t)b, sigma, quat);
         for (int i = 0; i < 4; i++) rotations[4 * (size_t)b + i] = (float)quat[i];
-        if (duals) write_dual(palette + 12 * (size_t)b, sigma, quat, duals + 4 * (size_t)b);
+        if (duals)
+            write_dual(palette + 12 * (size_t)b, binding->origins + 3 * (size_t)b, sigma, quat,
+                       duals + 4 * (size_t)b);
     }
+}
+
+/// Bone matrices of one instance as doubles. @return the local pose, if there is one
+static const cutis_transform *load_palette(const frame_job *job, uint32_t slot, uint32_t lane)
+{
+    const cutis_binding *binding = job->binding;
+    const cutis_poses *poses = job->poses;
+    size_t bones = binding->bone_count, nodes = binding->node_count, at = job->first + (size_t)slot;
+    double *palette = job->workspace->palettes + 12 * bones * slot;
+    if (poses->kind == CUTIS_POSE_LOCAL) {
+        double *worlds = job->workspace->worlds + 12 * (size_t)binding->step_count * lane;
+        cutis_palette_local(binding, poses->local + nodes * at, worlds, palette);
+        return poses->local + nodes * at;
+    }
+    if (poses->kind == CUTIS_POSE_WORLD)
+        cutis_palette_world(binding, poses->matrices + nodes * at, palette);
+    else
+        for (size_t b = 0; b < bones; b++)
+            double34_from_floats(poses->matrices[bones * at + b].m, palette + 12 * b);
+    return NULL;
 }
 
 static void prepare_instance(frame_job *job, uint32_t slot, uint32_t lane)
 {
     const cutis_binding *binding = job->binding;
     cutis_workspace *w = job->workspace;
-    size_t bones = binding->bone_count, nodes = binding->node_count, at = job->first + (size_t)slot;
-    const cutis_poses *poses = job->poses;
-    const cutis_transform *local = NULL;
-    double *palette = w->palettes + 12 * bones * slot;
+    size_t bones = binding->bone_count;
     float *matrices = w->matrices + 12 * bones * slot;
-    bool linear = binding->layout.formula == CUTIS_FORMULA_LBS;
-    if (poses->kind == CUTIS_POSE_LOCAL) {
-        local = poses->local + nodes * at;
-        cutis_palette_local(binding, local, w->worlds + 12 * (size_t)binding->step_count * lane,
-                            palette);
-    } else if (poses->kind == CUTIS_POSE_WORLD) {
-        cutis_palette_world(binding, poses->matrices + nodes * at, palette);
-    } else if (linear) {
-        memcpy(matrices, poses->matrices + bones * at, 12 * bones * sizeof *matrices);
-    } else {
-        for (size_t b = 0; b < bones; b++)
-            double34_from_floats(poses->matrices[bones * at + b].m, palette + 12 * b);
+    if (binding->layout.formula == CUTIS_FORMULA_LBS && job->poses->kind == CUTIS_POSE_PALETTE) {
+        // Already checked, and used where they are unless they must be scaled.
+        const cutis_mat34 *palette = job->poses->matrices + bones * (job->first + (size_t)slot);
+        if (bones > 0) measure_linear(binding, palette->m, &w->scales[slot], &w->uneven[slot]);
+        if (w->scales[slot] != 1.0f) atomic_store(&job->scaled, true);
+        return;
     }
-    if (linear) {
-        if (poses->kind != CUTIS_POSE_PALETTE) write_matrices(binding, palette, 1.0, matrices);
-        prepare_linear(binding, matrices, &w->scales[slot], &w->uneven[slot]);
+    const cutis_transform *local = load_palette(job, slot, lane);
+    const double *palette = w->palettes + 12 * bones * slot;
+    if (binding->layout.formula == CUTIS_FORMULA_LBS) {
+        write_matrices(binding, palette, 1.0, matrices);
+        measure_linear(binding, matrices, &w->scales[slot], &w->uneven[slot]);
+        if (w->scales[slot] != 1.0f) write_matrices(binding, palette, w->scales[slot], matrices);
     } else {
         prepare_turning(binding, w, slot, palette, local);
     }
-    bool finite = all_finite(matrices, 12 * bones);
+    bool finite = floats_finite(matrices, 12 * bones);
     if (w->duals && !w->uneven[slot])
-        finite = finite && all_finite(w->duals + 4 * bones * slot, 4 * bones);
+        finite = finite && floats_finite(w->duals + 4 * bones * slot, 4 * bones);
     if (w->stretches && w->uneven[slot])
-        finite = finite && all_finite(w->stretches + 6 * bones * slot, 6 * bones);
+        finite = finite && floats_finite(w->stretches + 6 * bones * slot, 6 * bones);
     if (!finite) atomic_store(&job->bad, true);
 }
 
@@ -223,29 +269,61 @@ static void prepare_lane(void *data, uint32_t lane)
         prepare_instance(job, slot, lane);
 }
 
-/// Centres of up to SETS_PER_TASK sets of one instance.
-static void solve_sets(void *data, uint32_t index)
+static uint32_t tasks_per_instance(const cutis_binding *binding)
+{
+    return (binding->group_count + GROUPS_PER_TASK - 1) / GROUPS_PER_TASK;
+}
+
+/// Centres of up to GROUPS_PER_TASK groups of one instance.
+static void solve_groups(void *data, uint32_t index)
 {
     frame_job *job = data;
     const cutis_binding *binding = job->binding;
-    uint32_t tasks = (binding->set_count + SETS_PER_TASK - 1) / SETS_PER_TASK;
-    uint32_t slot = index / tasks, begin = index % tasks * SETS_PER_TASK;
-    uint32_t end =
-        begin + SETS_PER_TASK < binding->set_count ? begin + SETS_PER_TASK : binding->set_count;
+    uint32_t tasks = tasks_per_instance(binding), slot = index / tasks;
+    uint32_t begin = index % tasks * GROUPS_PER_TASK, end = begin + GROUPS_PER_TASK, solved = 0;
+    if (end > binding->group_count) end = binding->group_count;
     const double *palette = job->workspace->palettes + 12 * (size_t)binding->bone_count * slot;
     float *centres = job->workspace->centres + 4 * (size_t)binding->set_count * slot;
-    for (uint32_t set = begin; set < end; set++) {
-        uint32_t first = binding->set_first[set];
-        double centre[3];
-        cutis_centre_solve(palette, binding->set_bone + first, binding->set_first[set + 1] - first,
-                           binding->set_reference + 3 * (size_t)set, binding->centre_limit, centre);
-        for (int c = 0; c < 3; c++) centres[4 * (size_t)set + c] = (float)centre[c];
-        centres[4 * (size_t)set + 3] = 0.0f;
+    bool finite = true;
+    for (uint32_t group = begin; group < end; group++) {
+        uint32_t first = binding->group_first[group];
+        const uint32_t *sets = binding->group_set + CUTIS_LANES * (size_t)group;
+        double out[3 * CUTIS_LANES];
+        cutis_centre_solve(palette, binding->group_bone + CUTIS_LANES * (size_t)first,
+                           binding->group_first[group + 1] - first,
+                           binding->group_reference + 3 * CUTIS_LANES * (size_t)group,
+                           binding->centre_limit, out);
+        for (uint32_t lane = 0; lane < CUTIS_LANES && (lane == 0 || sets[lane] != sets[lane - 1]);
+             lane++) {
+            float *centre = centres + 4 * (size_t)sets[lane];
+            for (uint32_t c = 0; c < 3; c++) centre[c] = (float)out[CUTIS_LANES * c + lane];
+            centre[3] = 0.0f;
+            finite = finite && floats_finite(centre, 4);
+            solved++;
+        }
     }
-    if (!all_finite(centres + 4 * (size_t)begin, 4 * (size_t)(end - begin)))
-        atomic_store(&job->bad, true);
-    atomic_fetch_add_explicit(&((cutis_binding *)binding)->solve_count, end - begin,
+    if (!finite) atomic_store(&job->bad, true);
+    atomic_fetch_add_explicit(&((cutis_binding *)binding)->solve_count, solved,
                               memory_order_relaxed);
+}
+
+/// Linear blending of palettes: the caller's matrices, or scaled copies of all of them.
+static void place_matrices(const frame_job *job)
+{
+    const cutis_binding *binding = job->binding;
+    cutis_workspace *w = job->workspace;
+    size_t bones = binding->bone_count;
+    w->run_matrices = w->matrices;
+    if (binding->layout.formula != CUTIS_FORMULA_LBS || job->poses->kind != CUTIS_POSE_PALETTE ||
+        bones == 0)
+        return;
+    const float *given = job->poses->matrices[bones * job->first].m;
+    if (!atomic_load(&job->scaled)) {
+        w->run_matrices = given;
+        return;
+    }
+    for (size_t i = 0; i < 12 * bones * job->count; i++)
+        w->matrices[i] = given[i] / w->scales[i / (12 * bones)];
 }
 
 /// On the device's threads when there is work for more than one.
@@ -267,12 +345,12 @@ bool cutis_frames_prepare(const cutis_binding *binding, cutis_workspace *workspa
     };
     job.lanes = count < 4 ? 1 : count < binding->lane_count ? count : binding->lane_count;
     atomic_init(&job.bad, false);
+    atomic_init(&job.scaled, false);
     run(&job, prepare_lane, job.lanes, 2);
     if (atomic_load(&job.bad)) return false;
-    if (binding->layout.formula == CUTIS_FORMULA_SBS && binding->set_count > 0) {
-        uint32_t tasks = (binding->set_count + SETS_PER_TASK - 1) / SETS_PER_TASK;
-        run(&job, solve_sets, tasks * count, 3);
-    }
+    place_matrices(&job);
+    if (binding->layout.formula == CUTIS_FORMULA_SBS)
+        run(&job, solve_groups, tasks_per_instance(binding) * count, 4);
     size_t targets = binding->layout.target_count;
     for (uint32_t i = 0; i < count && targets > 0; i++)
         memcpy(workspace->targets + targets * i,

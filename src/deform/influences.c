@@ -80,7 +80,7 @@ static uint32_t write_vertex(cutis_binding *binding, influence *items, uint32_t 
         bones[at] = first_bone;
         weights[at++] = 1.0f;
     }
-    for (uint32_t i = begin; i < at; i++) binding->bone_used[bones[i]] = 1;
+    for (uint32_t i = begin; i < at; i++) binding->bone_used[bones[i]] = UINT32_MAX;
     return at;
 }
 

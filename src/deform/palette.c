@@ -2,29 +2,20 @@
 /// would by itself leave the 1e-6 within which bones count as rigid (blending spec 6.1). Allocates
 /// nothing.
 #include "deform/binding.h"
+#include "math/lanes.h"
 #include "math/mat3.h"
 #include "math/quat.h"
 #include "math/svd3.h"
 
-typedef double double4 __attribute__((vector_size(32)));
-
-static inline double4 load4(const double *p)
-{
-    double4 v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-/// out = a b for rows of four: three multiply-adds of whole rows, which compilers keep in vectors.
+/// out = a b for rows of four, as pairs of lanes.
 static inline void multiply_rows(const double *a, const double *b, double *out)
 {
-    double4 b0 = load4(b), b1 = load4(b + 4), b2 = load4(b + 8);
-    double4 r0 = a[0] * b0 + a[1] * b1 + a[2] * b2 + (double4){ 0, 0, 0, a[3] };
-    double4 r1 = a[4] * b0 + a[5] * b1 + a[6] * b2 + (double4){ 0, 0, 0, a[7] };
-    double4 r2 = a[8] * b0 + a[9] * b1 + a[10] * b2 + (double4){ 0, 0, 0, a[11] };
-    memcpy(out, &r0, sizeof r0);
-    memcpy(out + 4, &r1, sizeof r1);
-    memcpy(out + 8, &r2, sizeof r2);
+    double2 b0 = double2_load(b), b1 = double2_load(b + 4), b2 = double2_load(b + 8);
+    double2 c0 = double2_load(b + 2), c1 = double2_load(b + 6), c2 = double2_load(b + 10);
+    for (int r = 0; r < 3; r++, a += 4) {
+        double2_store(out + 4 * r, a[0] * b0 + a[1] * b1 + a[2] * b2);
+        double2_store(out + 4 * r + 2, a[0] * c0 + a[1] * c1 + a[2] * c2 + (double2){ 0.0, a[3] });
+    }
 }
 
 /// Scale, rotate, translate. The quaternion may have any length; zero counts as no rotation.

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/binding.h"
+#include "math/lanes.h"
 
 #include <string.h>
 
@@ -79,19 +80,68 @@ void cutis_set_table_release(cutis_set_table *table)
     *table = (cutis_set_table){ .context = table->context };
 }
 
-/// The point the least squares refer to: mean of the rest origins, or the world origin as in the
-/// paper.
-static void set_references(cutis_binding *binding)
+/// The point the least squares of a set refer to: mean of the rest origins, or the world origin as
+/// in the paper.
+static void set_reference(const cutis_binding *binding, uint32_t set, double *reference)
 {
-    for (uint32_t set = 0; set < binding->set_count; set++) {
-        uint32_t first = binding->set_first[set], count = binding->set_first[set + 1] - first;
-        double *reference = binding->set_reference + 3 * (size_t)set;
-        if (binding->options.paper_centres) continue;
+    uint32_t first = binding->set_first[set], count = binding->set_first[set + 1] - first;
+    reference[0] = reference[1] = reference[2] = 0.0;
+    if (binding->options.paper_centres) return;
+    for (uint32_t i = 0; i < count; i++)
+        for (int c = 0; c < 3; c++)
+            reference[c] += binding->origins[3 * (size_t)binding->set_bone[first + i] + c];
+    for (int c = 0; c < 3; c++) reference[c] /= count;
+}
+
+/// One group of sets (the last may repeat).
+static void fill_group(cutis_binding *binding, const uint32_t *sets, uint32_t count)
+{
+    uint32_t group = binding->group_count++, at = binding->group_first[group];
+    for (uint32_t lane = 0; lane < CUTIS_LANES; lane++) {
+        uint32_t set = sets[lane];
+        double reference[3];
+        set_reference(binding, set, reference);
+        binding->group_set[CUTIS_LANES * (size_t)group + lane] = set;
+        for (uint32_t c = 0; c < 3; c++)
+            binding->group_reference[CUTIS_LANES * (3 * (size_t)group + c) + lane] = reference[c];
         for (uint32_t i = 0; i < count; i++)
-            for (int c = 0; c < 3; c++)
-                reference[c] += binding->origins[3 * (size_t)binding->set_bone[first + i] + c];
-        for (int c = 0; c < 3; c++) reference[c] /= count;
+            binding->group_bone[CUTIS_LANES * (size_t)(at + i) + lane] =
+                binding->set_bone[binding->set_first[set] + i];
     }
+    binding->group_first[group + 1] = at + count;
+}
+
+/// Sets of equal size together, sizes ascending, first-seen order within a size.
+static cutis_result group_sets(cutis_binding *binding)
+{
+    uint32_t sets = binding->set_count, most = binding->max_influences;
+    size_t groups = (size_t)sets / CUTIS_LANES + most + 1, places = 0;
+    for (uint32_t set = 0; set < sets; set++)
+        places += binding->set_first[set + 1] - binding->set_first[set];
+    places = places / CUTIS_LANES + (size_t)most * (most + 1) / 2 + most +
+             1; // a last group of every size
+    binding->group_first = cutis_binding_alloc(binding, groups + 1, sizeof(uint32_t));
+    binding->group_set = cutis_binding_alloc(binding, groups, CUTIS_LANES * sizeof(uint32_t));
+    binding->group_bone = cutis_binding_alloc(binding, places, CUTIS_LANES * sizeof(uint32_t));
+    binding->group_reference =
+        cutis_binding_alloc(binding, groups, 3 * CUTIS_LANES * sizeof(double));
+    if (!binding->group_first || !binding->group_set || !binding->group_bone ||
+        !binding->group_reference)
+        return cutis_alloc_result(binding->context);
+    for (uint32_t size = 2; size <= most; size++) {
+        uint32_t lanes[CUTIS_LANES], used = 0;
+        for (uint32_t set = 0; set < sets; set++) {
+            if (binding->set_first[set + 1] - binding->set_first[set] != size) continue;
+            lanes[used++] = set;
+            if (used < CUTIS_LANES) continue;
+            fill_group(binding, lanes, size);
+            used = 0;
+        }
+        if (used == 0) continue;
+        for (uint32_t i = used; i < CUTIS_LANES; i++) lanes[i] = lanes[used - 1];
+        fill_group(binding, lanes, size);
+    }
+    return CUTIS_OK;
 }
 
 /// Numbers the sets of all vertices (`vertex_set`), and among them those of two or more bones
@@ -116,10 +166,7 @@ cutis_result cutis_bind_sets(cutis_binding *binding, cutis_set_table *table, uin
     binding->set_first =
         cutis_binding_alloc(binding, (size_t)binding->set_count + 1, sizeof *binding->set_first);
     binding->set_bone = cutis_binding_alloc(binding, bones, sizeof *binding->set_bone);
-    binding->set_reference =
-        cutis_binding_alloc(binding, binding->set_count, 3 * sizeof *binding->set_reference);
-    if (!binding->set_first || !binding->set_bone || !binding->set_reference)
-        return cutis_alloc_result(binding->context);
+    if (!binding->set_first || !binding->set_bone) return cutis_alloc_result(binding->context);
     size_t used = 0;
     for (uint32_t set = 0; set < table->count; set++) {
         if (centre[set] == CUTIS_NO_SET) continue;
@@ -128,6 +175,5 @@ cutis_result cutis_bind_sets(cutis_binding *binding, cutis_set_table *table, uin
         used += count;
         binding->set_first[centre[set] + 1] = (uint32_t)used;
     }
-    set_references(binding);
-    return CUTIS_OK;
+    return binding->layout.formula == CUTIS_FORMULA_SBS ? group_sets(binding) : CUTIS_OK;
 }

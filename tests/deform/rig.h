@@ -6,6 +6,8 @@
 
 #include "support.h"
 
+#include "deform/centre.h"
+
 #define PI 3.14159265358979323846
 
 // Small algebra
@@ -189,6 +191,19 @@ static inline void ref_centre(int n, double m[][12], const double *c0, double *c
         if (smallest && square < *smallest) *smallest = square;
         for (int i = 0; i < 3; i++) centre[i] += v[i][k] * along / square;
     }
+}
+
+/// The library's centre of one set: it takes several at a time.
+static inline void centre_of_set(const double *palette, const uint32_t *bones, uint32_t count,
+                                 const double *c0, double limit, double *centre)
+{
+    uint32_t lanes[CUTIS_LANES * REF_BONES];
+    double reference[3 * CUTIS_LANES], out[3 * CUTIS_LANES];
+    assert_true(count <= REF_BONES);
+    for (uint32_t i = 0; i < CUTIS_LANES * count; i++) lanes[i] = bones[i / CUTIS_LANES];
+    for (int i = 0; i < 3 * CUTIS_LANES; i++) reference[i] = c0[i / CUTIS_LANES];
+    cutis_centre_solve(palette, lanes, count, reference, limit, out);
+    for (int i = 0; i < 3; i++) centre[i] = out[CUTIS_LANES * i];
 }
 
 // One vertex

@@ -435,7 +435,7 @@ static void centres_are_solved_once_per_set_and_frame_and_equal_those_of_each_ve
                 for (int c = 0; c < 3; c++)
                     c0[c] += b->origins[3 * layout->bone[layout->first[v] + i] + (uint32_t)c];
             for (int c = 0; c < 3; c++) c0[c] /= count;
-            cutis_centre_solve(matrices, layout->bone + layout->first[v], count, c0, 1e9, centre);
+            centre_of_set(matrices, layout->bone + layout->first[v], count, c0, 1e9, centre);
             const float *used =
                 binding->workspaces[0].centres + 4 * (instance * layout->set_count + set);
             for (int c = 0; c < 3; c++) assert_true(used[c] == (float)centre[c]);

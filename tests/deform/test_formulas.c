@@ -69,7 +69,7 @@ static real3 centre_of(const vertex *x, cutis_formula formula, mat34 blended)
         bones[i] = (uint32_t)i;
         for (int c = 0; c < 3; c++) c0[c] += x->b[i].o[c] / x->n;
     }
-    cutis_centre_solve(palette, bones, (uint32_t)x->n, x->c0 ? x->c0 : c0, 1e6, centre);
+    centre_of_set(palette, bones, (uint32_t)x->n, x->c0 ? x->c0 : c0, 1e6, centre);
     return real3_of(centre);
 }
 
@@ -468,7 +468,7 @@ static void the_closed_form_equals_the_pseudo_inverse_of_the_stacked_system(void
             memcpy(palette + 12 * i, m[i], sizeof m[i]);
             bones[i] = (uint32_t)i;
         }
-        cutis_centre_solve(palette, bones, (uint32_t)n, c0, 1e6, ours);
+        centre_of_set(palette, bones, (uint32_t)n, c0, 1e6, ours);
         ref_centre(n, m, c0, theirs, &smallest);
         if (smallest <= 1e-4) continue;
         checked++;
@@ -482,7 +482,7 @@ static void the_normal_matrix_is_n_squared_of_identity_minus_the_squared_mean(vo
     (void)state;
     dice d = { 11, 0 };
     for (int k = 0; k < 1000; k++) {
-        double palette[12 * REF_BONES], mean[9] = { 0 }, n6[6], g[3];
+        double palette[12 * REF_BONES], mean[9] = { 0 };
         uint32_t bones[REF_BONES];
         int n = 2 + k % 5;
         for (int i = 0; i < n; i++) {
@@ -492,12 +492,16 @@ static void the_normal_matrix_is_n_squared_of_identity_minus_the_squared_mean(vo
             for (int c = 0; c < 9; c++) mean[c] += l[c] / n;
             bones[i] = (uint32_t)i;
         }
-        assert_near(cutis_centre_system(palette, bones, (uint32_t)n, mean, n6, g), 1, 1e-12);
+        cutis_centre_systems e;
+        uint32_t lanes[CUTIS_LANES * REF_BONES];
+        for (int i = 0; i < CUTIS_LANES * n; i++) lanes[i] = bones[i / CUTIS_LANES];
+        cutis_centre_build(palette, lanes, (uint32_t)n, (double2[3]){ { 0 } }, &e);
+        assert_near(e.square[0], 1, 1e-12);
         static const int ROW[6] = { 0, 0, 0, 1, 1, 2 }, COLUMN[6] = { 0, 1, 2, 1, 2, 2 };
-        for (int e = 0; e < 6; e++) {
+        for (int k6 = 0; k6 < 6; k6++) {
             double square = 0;
-            for (int r = 0; r < 3; r++) square += mean[3 * r + ROW[e]] * mean[3 * r + COLUMN[e]];
-            assert_near(n6[e], n * n * ((ROW[e] == COLUMN[e]) - square), 1e-12);
+            for (int r = 0; r < 3; r++) square += mean[3 * r + ROW[k6]] * mean[3 * r + COLUMN[k6]];
+            assert_near(e.n[k6][0], n * n * ((ROW[k6] == COLUMN[k6]) - square), 1e-12);
         }
     }
 }
@@ -510,9 +514,9 @@ static void a_centre_that_runs_away_is_held_by_the_limit(void **state)
     ref_rotation(axis, 2e-3, (double[]){ 1, 0, 0 },
                  palette + 12); // a stretch: the centre is 500 away
     uint32_t bones[2] = { 0, 1 };
-    cutis_centre_solve(palette, bones, 2, c0, 1e3, centre);
+    centre_of_set(palette, bones, 2, c0, 1e3, centre);
     assert_near(length(centre), 500, 1);
-    cutis_centre_solve(palette, bones, 2, c0, 100, centre);
+    centre_of_set(palette, bones, 2, c0, 100, centre);
     assert_true(length(centre) <= 100);
 }
 
