@@ -55,20 +55,42 @@ static bool list_instances(cutis_model *model)
     return true;
 }
 
+// Counting sort of the nodes by depth. A limb's joints wait for each other; other limbs' do not, so
+// level by level a processor always has independent work at hand.
+static bool list_steps(cutis_model *model)
+{
+    const cutis_model_data *data = &model->data;
+    uint32_t nesting = cutis_context_limits(model->context)->nesting, count = data->node_count;
+    size_t levels = (size_t)(nesting < count ? nesting : count) + 2; // depths 0 .. levels - 2
+    uint32_t *depth = cutis_alloc_array(model->context, count, sizeof *depth);
+    uint32_t *next = depth ? cutis_alloc_zero(model->context, levels, sizeof *next) : NULL;
+    model->steps = cutis_arena_alloc(&model->arena, count, sizeof *model->steps);
+    bool good = next && model->steps;
+    for (uint32_t n = 0; good && n < count; n++) {
+        depth[n] = data->nodes[n].parent < 0 ? 0 : depth[data->nodes[n].parent] + 1;
+        if (depth[n]) next[depth[n] + 1]++, model->step_count++;
+    }
+    for (size_t level = 1; good && level < levels; level++) next[level] += next[level - 1];
+    for (uint32_t n = 0; good && n < count; n++)
+        if (depth[n])
+            model->steps[next[depth[n]]++] =
+                (struct cutis_world_step){ n, (uint32_t)data->nodes[n].parent };
+    cutis_free_array(model->context, next, levels, sizeof *next);
+    cutis_free_array(model->context, depth, count, sizeof *depth);
+    return good;
+}
+
 static bool list_rest(cutis_model *model)
 {
     const cutis_model_data *data = &model->data;
-    model->rest = cutis_arena_alloc(&model->arena, data->node_count, sizeof *model->rest);
-    model->rest_targets = cutis_arena_alloc(&model->arena, model->target_count, sizeof(float));
     for (uint32_t n = 0; n < data->node_count; n++)
         model->matrix_count += data->nodes[n].matrix != NULL;
-    model->parents = cutis_arena_alloc(&model->arena, data->node_count, sizeof *model->parents);
+    model->rest = cutis_arena_alloc(&model->arena, data->node_count, sizeof *model->rest);
+    model->rest_targets = cutis_arena_alloc(&model->arena, model->target_count, sizeof(float));
     model->matrix_nodes = cutis_arena_alloc(&model->arena, model->matrix_count, sizeof(uint32_t));
-    if (!model->rest || !model->rest_targets || !model->parents || !model->matrix_nodes)
-        return false;
+    if (!model->rest || !model->rest_targets || !model->matrix_nodes) return false;
     for (uint32_t n = 0, k = 0; n < data->node_count; n++) {
         model->rest[n] = data->nodes[n].rest;
-        model->parents[n] = data->nodes[n].parent;
         if (data->nodes[n].matrix) model->matrix_nodes[k++] = n;
     }
     for (uint32_t i = 0; i < model->instance_count; i++) {
@@ -107,7 +129,7 @@ cutis_result cutis_model_create(cutis_context *context, const cutis_model_data *
     }
     result = cutis_validate_values(model, gate);
     if (result != CUTIS_OK) goto fail;
-    if (!list_instances(model) || !list_rest(model)) {
+    if (!list_instances(model) || !list_rest(model) || !list_steps(model)) {
         result = cutis_alloc_result(context);
         goto fail;
     }

@@ -6,6 +6,11 @@
 
 #include "base/memory.h"
 
+/// One multiplication on the way to world space.
+struct cutis_world_step {
+    uint32_t node, parent;
+};
+
 struct cutis_model {
     cutis_context *context;
     cutis_arena arena;     ///< owns every array below and behind `data`
@@ -19,7 +24,9 @@ struct cutis_model {
 
     cutis_transform *rest; ///< per node; of a node with a matrix: what comes closest to it
     float *rest_targets;   ///< target_count morph weights of the rest pose
-    int32_t *parents;      ///< per node, packed for the walk to world space
+    uint32_t step_count;
+    struct cutis_world_step
+        *steps; ///< nodes with a parent, level by level: neighbours wait for nothing
     uint32_t matrix_count;
     uint32_t *matrix_nodes; ///< nodes with a matrix, ascending
 

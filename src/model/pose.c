@@ -113,6 +113,7 @@ static void local4(const cutis_transform *transforms, cutis_mat34 *out)
     }
 }
 
+// The sum is a tree, not a chain: the walk down a limb waits for it at every joint.
 static inline void multiply_in_place(const cutis_mat34 *parent, cutis_mat34 *child)
 {
     lanes c0 = lanes_load(child->m), c1 = lanes_load(child->m + 4), c2 = lanes_load(child->m + 8);
@@ -120,9 +121,9 @@ static inline void multiply_in_place(const cutis_mat34 *parent, cutis_mat34 *chi
     LANES_UNROLL
     for (int row = 0; row < 3; row++) {
         lanes p = lanes_load(parent->m + 4 * row);
-        lanes sum = LANES_SHUFFLE(p, p, 0, 0, 0, 0) * c0 + LANES_SHUFFLE(p, p, 1, 1, 1, 1) * c1;
-        sum = sum + LANES_SHUFFLE(p, p, 2, 2, 2, 2) * c2;
-        lanes_store(child->m + 4 * row, sum + (lanes)((lanes_int)p & last));
+        lanes xy = LANES_SHUFFLE(p, p, 0, 0, 0, 0) * c0 + LANES_SHUFFLE(p, p, 1, 1, 1, 1) * c1;
+        lanes zt = LANES_SHUFFLE(p, p, 2, 2, 2, 2) * c2 + (lanes)((lanes_int)p & last);
+        lanes_store(child->m + 4 * row, xy + zt);
     }
 }
 
@@ -154,9 +155,8 @@ void cutis_pose_world(const cutis_model *model, const cutis_transform *transform
         uint32_t n = model->matrix_nodes[k];
         if (at_rest(&transforms[n], &model->rest[n])) world[n] = *nodes[n].matrix;
     }
-    const int32_t *parents = model->parents;
-    for (uint32_t n = 0; n < count; n++)
-        if (parents[n] >= 0) multiply_in_place(&world[parents[n]], &world[n]);
+    for (uint32_t k = 0; k < model->step_count; k++)
+        multiply_in_place(&world[model->steps[k].parent], &world[model->steps[k].node]);
 }
 
 // A name stands for one joint: the first match, and whether another node matches too. Joints go
