@@ -20,6 +20,8 @@ CUTIS_API void cutis_pose_rest(const cutis_model *model, cutis_transform *transf
 /// A clip prepared for fast sampling: keys sorted into lanes, one cursor-free search per channel group.
 typedef struct cutis_sampler cutis_sampler;
 
+/// @param model not needed any more afterwards
+/// @return CUTIS_OK, CUTIS_NOT_FOUND (no such clip), CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_sampler_create(const cutis_model *model, uint32_t clip_index,
                                             cutis_sampler **out);
 CUTIS_API void cutis_sampler_destroy(cutis_sampler *sampler); ///< NULL is fine
@@ -36,12 +38,14 @@ CUTIS_API float cutis_sampler_duration(const cutis_sampler *sampler);
 CUTIS_API void cutis_pose_blend(const cutis_transform *a, const cutis_transform *b, float weight,
                                 uint32_t count, cutis_transform *out);
 
-/// World matrices of all nodes.
+/// World matrices of all nodes. A node given by a matrix keeps it, shear and all, while its transform is at rest (to
+/// rounding); a pose that moves it is taken at its word.
 /// @param transforms node_count local transforms; @param world node_count of caller memory
 CUTIS_API void cutis_pose_world(const cutis_model *model, const cutis_transform *transforms,
                                 cutis_mat34 *world);
 
-/// A joint of a skin by name, or "#i" = index in the skin.
+/// A joint of a skin by name, or "#i" = index in the skin (of all skins that have as many joints, if they agree). Nodes
+/// that are no joints are found by name too, after the joints.
 /// @return CUTIS_NOT_FOUND (lists what there is), CUTIS_INVALID_ARGUMENT (ambiguous name)
 CUTIS_API cutis_result cutis_model_find_joint(const cutis_model *model, const char *name,
                                               uint32_t *node);
