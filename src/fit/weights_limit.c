@@ -21,9 +21,23 @@ static int by_joint(const void *a, const void *b)
     return (x->joint > y->joint) - (x->joint < y->joint);
 }
 
+// Drop the smallest one by one while few are too many: the list stays sorted by joint.
+static uint32_t drop_smallest(cutis_influence *list, uint32_t count, uint32_t limit)
+{
+    for (; count > limit; count--) {
+        uint32_t worst = 0;
+        for (uint32_t i = 1; i < count; i++)
+            if (by_weight(&list[i], &list[worst]) > 0) worst = i;
+        for (uint32_t i = worst; i + 1 < count; i++) list[i] = list[i + 1];
+    }
+    return count;
+}
+
 static uint32_t keep_largest(cutis_influence *list, uint32_t count, uint32_t limit)
 {
-    if (limit > 0 && count > limit) {
+    if (limit > 0 && count > limit && count <= 32) {
+        count = drop_smallest(list, count, limit);
+    } else if (limit > 0 && count > limit) {
         qsort(list, count, sizeof *list, by_weight);
         count = limit;
         qsort(list, count, sizeof *list, by_joint);

@@ -93,6 +93,16 @@ static int compare_nodes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+// Skins mostly list their joints in node order, so the nodes mostly stand sorted already.
+static void sort_nodes(uint32_t *nodes, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (nodes[i] < nodes[i - 1]) {
+            qsort(nodes, count, sizeof *nodes, compare_nodes);
+            return;
+        }
+}
+
 // What one pass over a mesh needs. `state` per node: 1 a joint of a skin in use, 2 with weight.
 typedef struct {
     const cutis_model_data *data;
@@ -121,7 +131,7 @@ static bool count_mesh(pass *p, mesh_use use, uint64_t times)
                 p->state[p->nodes[k]] |= 2;
             }
             if (count < 2) continue;
-            qsort(p->nodes, count, sizeof *p->nodes, compare_nodes);
+            sort_nodes(p->nodes, count);
             if (!add_set(&p->sets, p->nodes, count)) return false;
         }
     }

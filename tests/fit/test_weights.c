@@ -112,14 +112,14 @@ static void bone_sets_are_sets_of_nodes_whatever_skin_names_them(void **state)
     free_strip(s);
 }
 
-static void ten_thousand_different_sets_are_told_apart(void **state)
+static void ten_thousand_different_sets_are_told_apart_and_a_large_one_is_limited(void **state)
 {
     (void)state;
     enum { N = 150 }; // N (N - 1) / 2 pairs
     const uint32_t count = N * (N - 1) / 2;
-    uint32_t *first = malloc((2 * count + 1) * 4), *joints = malloc(4 * count * 4), skin_joints[N],
-             v = 0;
-    float *weights = malloc(4 * count * 4), *positions = calloc(2 * count * 3, 4);
+    uint32_t *first = malloc((2 * count + 2) * 4), *joints = malloc((4 * count + N) * 4),
+             skin_joints[N], v = 0;
+    float *weights = malloc((4 * count + N) * 4), *positions = calloc((2 * count + 1) * 3, 4);
     cutis_node nodes[N + 1];
     for (uint32_t copy = 0; copy < 2; copy++)
         for (uint32_t a = 0; a < N; a++)
@@ -128,7 +128,11 @@ static void ten_thousand_different_sets_are_told_apart(void **state)
                 joints[2 * v] = copy ? b : a, joints[2 * v + 1] = copy ? a : b;
                 weights[2 * v] = weights[2 * v + 1] = 0.5f;
             }
-    first[v] = 2 * v;
+    first[v] = 2 * v; // and one vertex that all joints move
+    for (uint32_t a = 0; a < N; a++)
+        joints[2 * v + a] = (a * 7 + 3) % N, weights[2 * v + a] = 1 + (float)joints[2 * v + a];
+    first[v + 1] = 2 * v + N;
+    v++;
     for (uint32_t n = 0; n <= N; n++) {
         nodes[n] = (cutis_node){ .parent = CUTIS_NONE,
                                  .rest = cutis_transform_identity(),
@@ -155,7 +159,18 @@ static void ten_thousand_different_sets_are_told_apart(void **state)
     assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
     assert_ok(context, cutis_model_create(context, &data, CUTIS_GATE_REFUSE, &model));
     assert_ok(context, cutis_weights_summarize(model, &w));
-    assert_int_equal(w.bone_set_count, count);
+    assert_int_equal(w.bone_set_count, count + 1);
+    assert_int_equal(w.large_set_count, 1);
+    assert_int_equal(w.max_influences, N);
+    cutis_model *limited = NULL;
+    assert_ok(context, cutis_weights_limit(model, 3, &limited));
+    const cutis_influences *i = &cutis_model_get(limited)->meshes[0].primitives[0].influences;
+    assert_int_equal(i->first[v] - i->first[v - 1], 3);
+    for (uint32_t k = 0; k < 3; k++) {
+        assert_int_equal(i->joints[i->first[v - 1] + k], N - 3 + k);
+        assert_near(i->weights[i->first[v - 1] + k], (N - 2.0 + k) / (3 * N - 3), 6e-8);
+    }
+    cutis_model_destroy(limited);
     cutis_model_destroy(model);
     cutis_context_destroy(context);
     free(first), free(joints), free(weights), free(positions);
@@ -198,6 +213,30 @@ static void limiting_merges_doubled_joints_before_it_chooses(void **state)
     check_limit(1, "0:0.4 3:0.3 3:0.3", "3:1");
     check_limit(0, "4:1 0:0.5 4:1 2:0 1:0.5", "0:0.16666666667 1:0.16666666667 4:0.66666666667");
     check_limit(0, "", "");
+}
+
+static void limiting_works_for_vertices_with_hundreds_of_influences(void **state)
+{
+    (void)state;
+    enum { N = 300 };
+    strip *s = STRIP("0:1", "0:1", "0:1");
+    uint32_t first[4] = { 0, N, N + 1, N + 2 }, joints[N + 2] = { 0 };
+    float weights[N + 2];
+    for (uint32_t i = 0; i < N + 2; i++)
+        joints[i] = i * 7 % JOINTS, weights[i] = 1 + (float)(i * 7 % JOINTS);
+    s->primitive.influences = (cutis_influences){ first, joints, weights };
+    create(s);
+    cutis_model *limited = NULL;
+    assert_ok(s->context, cutis_weights_limit(s->model, 2, &limited));
+    // Each joint j comes 50 times with weight 1 + j: the largest are 4 and 5, in proportion 5 to 6.
+    const cutis_influences *i = &cutis_model_get(limited)->meshes[0].primitives[0].influences;
+    assert_int_equal(i->first[1], 2);
+    assert_int_equal(i->joints[0], 4);
+    assert_int_equal(i->joints[1], 5);
+    assert_near(i->weights[0], 5.0 / 11, 6e-8);
+    assert_near(i->weights[1], 6.0 / 11, 6e-8);
+    cutis_model_destroy(limited);
+    free_strip(s);
 }
 
 static void limiting_leaves_everything_else_as_it_was(void **state)
@@ -369,10 +408,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bone_sets_are_counted_by_their_members_with_weight),
         cmocka_unit_test(bone_sets_are_sets_of_nodes_whatever_skin_names_them),
-        cmocka_unit_test(ten_thousand_different_sets_are_told_apart),
+        cmocka_unit_test(ten_thousand_different_sets_are_told_apart_and_a_large_one_is_limited),
         cmocka_unit_test(limiting_keeps_the_largest_renormalised_and_sorted_by_joint),
         cmocka_unit_test(of_equal_weights_the_lower_joint_stays),
         cmocka_unit_test(limiting_merges_doubled_joints_before_it_chooses),
+        cmocka_unit_test(limiting_works_for_vertices_with_hundreds_of_influences),
         cmocka_unit_test(limiting_leaves_everything_else_as_it_was),
         cmocka_unit_test(a_clean_skin_has_nothing_to_complain_about),
         cmocka_unit_test(a_bad_skin_is_reported_finding_by_finding),
