@@ -11,8 +11,9 @@
 static cutis_result bad(const obj_file *file, const cutis_text *text, const char *reason,
                         cutis_span what)
 {
-    return cutis_fail(file->input->context, CUTIS_CORRUPT_DATA, "%s: line %zu: %s '%.*s'",
-                      file->input->name, text->line, reason, CUTIS_SPAN_SHOW(what));
+    return cutis_fail(file->input->context, CUTIS_CORRUPT_DATA, "%s: line %zu: %s%s%.*s%s",
+                      file->input->name, text->line, reason, what.size ? " '" : "",
+                      CUTIS_SPAN_SHOW(what), what.size ? "'" : "");
 }
 
 // Up to `capacity` numbers to the line's end.

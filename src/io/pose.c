@@ -1,12 +1,12 @@
 // Pose files: {"joints": {"elbow": {"rotation": [x, y, z, w]}, "#7": {"translation": [..], "scale":
 // [..]}}}. Invariant: on any error the caller's transforms are as they were.
 #include "io/format.h"
+#include "io/json.h"
 
 #include <math.h>
 #include <string.h>
 
 #include <cutis/clip.h>
-#include <jansson.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -107,13 +107,10 @@ static cutis_result take_joints(const cutis_model *model, pose_file *file, json_
 static cutis_result parse_pose(const cutis_model *model, pose_file *file, const char *text,
                                size_t size, cutis_transform *transforms)
 {
-    json_error_t error;
-    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-    if (!root)
-        return cutis_fail(file->context, CUTIS_CORRUPT_DATA, "%s: line %d, column %d: %s",
-                          file->path, error.line, error.column, error.text);
+    json_t *root = NULL;
+    cutis_result result = cutis_json_parse(file->context, file->path, text, size, &root);
+    if (result != CUTIS_OK) return result;
     json_t *joints = json_object_get(root, "joints");
-    cutis_result result;
     if (!json_is_object(joints))
         result = cutis_fail(file->context, CUTIS_CORRUPT_DATA,
                             "%s: /joints: must be there and be an object", file->path);
