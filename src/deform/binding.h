@@ -17,8 +17,8 @@ typedef struct cutis_workspace {
     atomic_flag busy;
     double *worlds;   ///< 12 per step and lane
     double *palettes; ///< 12 per bone: world * inverse bind
-    const float
-        *run_matrices; ///< `matrices`, or the caller's palettes where they serve as they are
+    double *squares;  ///< per bone: |L|^2; SBS only
+    const float *run_matrices; ///< `matrices`, or the caller's palettes as they are
     float *matrices, *rotations, *duals, *stretches, *centres, *scales, *targets;
     uint32_t *uneven;
 } cutis_workspace;

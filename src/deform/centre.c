@@ -21,7 +21,7 @@ static const double MARGIN = 2.0;
 // 1e-18.
 static const double AXIS_CLEAR = 1e-6;
 // Condition from which the plain solve is refined once.
-static const double STIFF = 1e-2;
+static const double STIFF = 1e-3;
 
 /// n += a^T a and h -= a^T (a c + b) for one difference of matrices (linear part a, translation b).
 /// The reference c goes in here: a c + b is small where g and N c0 of the specification are both
@@ -43,28 +43,63 @@ static inline double2 gather(const double *palette, const uint32_t *bones, int i
     return (double2){ palette[12 * (size_t)bones[0] + i], palette[12 * (size_t)bones[1] + i] };
 }
 
-/// N = n sum (L - Lm)^T (L - Lm), h likewise.
-void cutis_centre_build(const double *palette, const uint32_t *bones, uint32_t count,
+static inline void gather_matrix(const double *palette, const uint32_t *bones, double2 *m)
+{
+    for (int i = 0; i < 12; i++) m[i] = gather(palette, bones, i);
+}
+
+static inline void add_difference(cutis_centre_systems *e, const double2 *a, const double2 *b,
+                                  const double2 *c)
+{
+    double2 d[12];
+    for (int i = 0; i < 12; i++) d[i] = a[i] - b[i];
+    add_square(e, d, c);
+}
+
+/// Two or three bones: the pairs themselves.
+static void build_pairs(const double *palette, const uint32_t *bones, uint32_t count,
                         const double2 *c, cutis_centre_systems *e)
 {
-    double2 mean[12], d[12];
-    memset(e, 0, sizeof *e);
+    double2 first[12], second[12], third[12];
+    gather_matrix(palette, bones, first);
+    gather_matrix(palette, bones + CUTIS_LANES, second);
+    add_difference(e, first, second, c);
+    if (count < 3) return;
+    gather_matrix(palette, bones + 2 * CUTIS_LANES, third);
+    add_difference(e, first, third, c);
+    add_difference(e, second, third, c);
+}
+
+/// More: N = n sum (L - Lm)^T (L - Lm), which is the sum over pairs, and h likewise.
+static void build_about_mean(const double *palette, const uint32_t *bones, uint32_t count,
+                             const double2 *c, cutis_centre_systems *e)
+{
+    double2 mean[12], m[12];
     memset(mean, 0, sizeof mean);
     for (uint32_t s = 0; s < count; s++)
-        for (int i = 0; i < 12; i++) {
-            double2 m = gather(palette, bones + CUTIS_LANES * s, i);
-            mean[i] += m;
-            if (i % 4 < 3) e->square += m * m;
-        }
+        for (int i = 0; i < 12; i++) mean[i] += gather(palette, bones + CUTIS_LANES * s, i);
     double share = 1.0 / count;
     for (int i = 0; i < 12; i++) mean[i] *= share;
     for (uint32_t s = 0; s < count; s++) {
-        for (int i = 0; i < 12; i++) d[i] = gather(palette, bones + CUTIS_LANES * s, i) - mean[i];
-        add_square(e, d, c);
+        gather_matrix(palette, bones + CUTIS_LANES * s, m);
+        add_difference(e, m, mean, c);
     }
     for (int i = 0; i < 6; i++) e->n[i] *= (double)count;
     for (int i = 0; i < 3; i++) e->h[i] *= (double)count;
-    e->square *= share / 3.0;
+}
+
+void cutis_centre_build(const double *palette, const double *squares, const uint32_t *bones,
+                        uint32_t count, const double2 *c, cutis_centre_systems *e)
+{
+    memset(e, 0, sizeof *e);
+    for (uint32_t s = 0; s < count; s++)
+        e->square +=
+            (double2){ squares[bones[CUTIS_LANES * s]], squares[bones[CUTIS_LANES * s + 1]] };
+    e->square *= 1.0 / (3.0 * count);
+    if (count <= 3)
+        build_pairs(palette, bones, count, c, e);
+    else
+        build_about_mean(palette, bones, count, c, e);
 }
 
 /// Positive definite systems by L D L^T.
@@ -142,24 +177,25 @@ static void solve_by_eigenvectors(const cutis_centre_systems *e, int lane, doubl
 
 /// One step with the residual taken from the matrices themselves: squaring them into N lost half
 /// the digits.
-static void refine(const double *palette, const uint32_t *bones, uint32_t count, const double2 *c,
-                   const cutis_centre_systems *e, integer2 stiff, double2 *y)
+static void refine(const double *palette, const double *squares, const uint32_t *bones,
+                   uint32_t count, const double2 *c, const cutis_centre_systems *e, integer2 stiff,
+                   double2 *y)
 {
     cutis_centre_systems again;
     double2 at[3], step[3];
     for (int i = 0; i < 3; i++) at[i] = c[i] + y[i];
-    cutis_centre_build(palette, bones, count, at, &again);
+    cutis_centre_build(palette, squares, bones, count, at, &again);
     solve_definite(e->n, again.h, step);
     for (int i = 0; i < 3; i++) y[i] = double2_select(stiff, y[i] + step[i], y[i]);
 }
 
-void cutis_centre_solve(const double *palette, const uint32_t *bones, uint32_t count,
-                        const double *reference, double limit, double *centres)
+void cutis_centre_solve(const double *palette, const double *squares, const uint32_t *bones,
+                        uint32_t count, const double *reference, double limit, double *centres)
 {
     cutis_centre_systems e;
     double2 c[3], y[3], other[3], a[6];
     for (int i = 0; i < 3; i++) c[i] = double2_load(reference + CUTIS_LANES * i);
-    cutis_centre_build(palette, bones, count, c, &e);
+    cutis_centre_build(palette, squares, bones, count, c, &e);
     const double2 *n = e.n;
     const double2 zero = double2_splat(0.0);
     double2 trace = n[0] + n[3] + n[5], cut = CUT * e.square;
@@ -184,7 +220,7 @@ void cutis_centre_solve(const double *palette, const uint32_t *bones, uint32_t c
     if (integer2_any(plain)) {
         integer2 stiff = plain & (third_above < double2_splat(STIFF));
         solve_definite(n, e.h, other);
-        if (integer2_any(stiff)) refine(palette, bones, count, c, &e, stiff, other);
+        if (integer2_any(stiff)) refine(palette, squares, bones, count, c, &e, stiff, other);
         for (int i = 0; i < 3; i++) y[i] = double2_select(plain, other[i], y[i]);
     }
     if (integer2_any(axial)) {

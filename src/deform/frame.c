@@ -121,12 +121,15 @@ static void measure_linear(const cutis_binding *binding, const float *matrices, 
 }
 
 /// Do all bones in use equal sigma times a rotation, with one sigma?
-static bool common_scale(const cutis_binding *binding, const double *palette, double *sigma)
+/// @param squares |L|^2 of each, or NULL
+static bool common_scale(const cutis_binding *binding, const double *palette, double *squares,
+                         double *sigma)
 {
     double low = INFINITY, high = -INFINITY, worst = 0.0;
     for (uint32_t b = 0; b < binding->bone_count; b++) {
         if (!binding->bone_used[b]) continue;
         cutis_bone_shape shape = cutis_bone_measure(palette + 12 * (size_t)b);
+        if (squares) squares[b] = 3.0 * shape.sigma * shape.sigma;
         low = shape.sigma < low ? shape.sigma : low;
         high = shape.sigma > high ? shape.sigma : high;
         worst = shape.uneven > worst ? shape.uneven : worst;
@@ -192,7 +195,8 @@ static void prepare_turning(const cutis_binding *binding, cutis_workspace *w, ui
 {
     size_t bones = binding->bone_count;
     double sigma = 1.0;
-    bool even = common_scale(binding, palette, &sigma);
+    bool even =
+        common_scale(binding, palette, w->squares ? w->squares + bones * slot : NULL, &sigma);
     w->uneven[slot] = !even;
     w->scales[slot] = even ? (float)sigma : 1.0f;
     write_matrices(binding, palette, even ? sigma : 1.0, w->matrices + 12 * bones * slot);
@@ -283,13 +287,14 @@ static void solve_groups(void *data, uint32_t index)
     uint32_t begin = index % tasks * GROUPS_PER_TASK, end = begin + GROUPS_PER_TASK, solved = 0;
     if (end > binding->group_count) end = binding->group_count;
     const double *palette = job->workspace->palettes + 12 * (size_t)binding->bone_count * slot;
+    const double *squares = job->workspace->squares + (size_t)binding->bone_count * slot;
     float *centres = job->workspace->centres + 4 * (size_t)binding->set_count * slot;
     bool finite = true;
     for (uint32_t group = begin; group < end; group++) {
         uint32_t first = binding->group_first[group];
         const uint32_t *sets = binding->group_set + CUTIS_LANES * (size_t)group;
         double out[3 * CUTIS_LANES];
-        cutis_centre_solve(palette, binding->group_bone + CUTIS_LANES * (size_t)first,
+        cutis_centre_solve(palette, squares, binding->group_bone + CUTIS_LANES * (size_t)first,
                            binding->group_first[group + 1] - first,
                            binding->group_reference + 3 * CUTIS_LANES * (size_t)group,
                            binding->centre_limit, out);
@@ -387,7 +392,8 @@ bool cutis_workspace_create(cutis_binding *binding, cutis_workspace *w)
     }
     if (formula == CUTIS_FORMULA_SBS) {
         w->centres = cutis_binding_alloc(binding, binding->set_count * capacity, 4 * sizeof(float));
-        if (!w->centres) return false;
+        w->squares = cutis_binding_alloc(binding, bones * capacity, sizeof(double));
+        if (!w->centres || !w->squares) return false;
     }
     return true;
 }

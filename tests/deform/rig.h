@@ -57,6 +57,14 @@ static inline void ref_compose(const double *a, const double *b, double *out) //
     memcpy(out, r, sizeof r);
 }
 
+/// |L|^2 of a 3x4
+static inline double ref_square(const double *m)
+{
+    double sum = 0;
+    for (int i = 0; i < 9; i++) sum += m[i / 3 * 4 + i % 3] * m[i / 3 * 4 + i % 3];
+    return sum;
+}
+
 static inline void ref_linear(const double *m, double *l)
 {
     for (int i = 0; i < 9; i++) l[i] = m[i / 3 * 4 + i % 3];
@@ -198,11 +206,15 @@ static inline void centre_of_set(const double *palette, const uint32_t *bones, u
                                  const double *c0, double limit, double *centre)
 {
     uint32_t lanes[CUTIS_LANES * REF_BONES];
-    double reference[3 * CUTIS_LANES], out[3 * CUTIS_LANES];
+    double reference[3 * CUTIS_LANES], out[3 * CUTIS_LANES], squares[REF_BONES];
     assert_true(count <= REF_BONES);
     for (uint32_t i = 0; i < CUTIS_LANES * count; i++) lanes[i] = bones[i / CUTIS_LANES];
     for (int i = 0; i < 3 * CUTIS_LANES; i++) reference[i] = c0[i / CUTIS_LANES];
-    cutis_centre_solve(palette, lanes, count, reference, limit, out);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(bones[i] < REF_BONES);
+        squares[bones[i]] = ref_square(palette + 12 * bones[i]);
+    }
+    cutis_centre_solve(palette, squares, lanes, count, reference, limit, out);
     for (int i = 0; i < 3; i++) centre[i] = out[CUTIS_LANES * i];
 }
 

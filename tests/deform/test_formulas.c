@@ -493,9 +493,11 @@ static void the_normal_matrix_is_n_squared_of_identity_minus_the_squared_mean(vo
             bones[i] = (uint32_t)i;
         }
         cutis_centre_systems e;
+        double squares[REF_BONES];
         uint32_t lanes[CUTIS_LANES * REF_BONES];
         for (int i = 0; i < CUTIS_LANES * n; i++) lanes[i] = bones[i / CUTIS_LANES];
-        cutis_centre_build(palette, lanes, (uint32_t)n, (double2[3]){ { 0 } }, &e);
+        for (int i = 0; i < n; i++) squares[i] = ref_square(palette + 12 * i);
+        cutis_centre_build(palette, squares, lanes, (uint32_t)n, (double2[3]){ { 0 } }, &e);
         assert_near(e.square[0], 1, 1e-12);
         static const int ROW[6] = { 0, 0, 0, 1, 1, 2 }, COLUMN[6] = { 0, 1, 2, 1, 2, 2 };
         for (int k6 = 0; k6 < 6; k6++) {
