@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';
 
-const require = createRequire(path.join(process.env.CUTIS_NODE_MODULES ?? import.meta.dirname, 'x.js'));
+const require = createRequire(path.resolve(process.env.CUTIS_NODE_MODULES ?? import.meta.dirname, 'x.js'));
 const validator = require('gltf-validator');
 
 async function validate(file) {

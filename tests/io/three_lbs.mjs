@@ -7,7 +7,7 @@ import path from 'node:path';
 import readline from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
-const modules = process.env.CUTIS_NODE_MODULES ?? path.join(import.meta.dirname, '..', 'node_modules');
+const modules = path.resolve(process.env.CUTIS_NODE_MODULES ?? path.join(import.meta.dirname, '..', 'node_modules'));
 const require = createRequire(path.join(modules, 'x.js'));
 globalThis.self = globalThis;
 // One module for both, or the loader would bring classes of its own. The loader imports 'three', which node finds beside it.
@@ -91,6 +91,9 @@ for await (const line of readline.createInterface({ input: process.stdin })) {
     const all = [];
     for (let i = 0; i < Number(frames); i++) {
         mixer.setTime(i / Number(fps));
+        // SimpleSkin's keys have three decimals. Everybody takes them for rotations; only three.js builds matrices of them as they
+        // are, which scales the arm by 2e-4.
+        gltf.scene.traverse((object) => object.quaternion.normalize());
         all.push(positions(gltf.scene));
     }
     fs.writeFileSync(out, Buffer.concat(all));
