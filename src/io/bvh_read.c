@@ -87,12 +87,9 @@ static cutis_result add_node(bvh_file *file, int32_t parent, bool is_end)
         return cutis_alloc_result(file->context);
     bvh_node *node = &file->nodes[file->node_count++];
     *node = (bvh_node){ .parent = parent, .is_end = is_end };
-    if (is_end) {
-        cutis_text_rest(&file->text); // "Site", or a comment some programs put there
+    node->name = take_name(file); // after End: "Site", or a comment some programs put there
+    if (node->name && is_end)
         node->name = cutis_arena_format(&file->arena, "%s_end", file->nodes[parent].name);
-    } else {
-        node->name = take_name(file);
-    }
     if (!node->name) return cutis_alloc_result(file->context);
     return take_word(file, "{");
 }
