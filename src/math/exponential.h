@@ -18,7 +18,7 @@ static inline double2 exp_negative2(double2 x)
     double2 shifted = x * 1.4426950408889634 + shift;
     double2 n = shifted - shift;
     // ln 2 in two parts; the first ends in 17 zero bits, so n times it is exact.
-    double2 r = (x - n * 0x1.62e42fefa0000p-1) - n * 0x1.cf79abc9e3b39p-44;
+    double2 r = (x - n * 0x1.62e42fefa0000p-1) - n * 0x1.cf79abc9e3b39p-40;
     double2 p = 1.0 / 6227020800.0 + zero;
     p = p * r + 1.0 / 479001600.0;
     p = p * r + 1.0 / 39916800.0;
