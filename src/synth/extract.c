@@ -9,9 +9,11 @@
 
 #include <string.h>
 
-enum { BLOCK = 4 };
+enum { BLOCK = 4, HALF = BLOCK / 2 };
 /// A block whose centre is this many block edges away cannot hold the surface: its nodes are within 0.65.
-static const double BLOCK_SKIP = 1.9;
+static const double BLOCK_SKIP = 1.6;
+/// The same for an eighth of a block, whose nodes' cubes reach 1.3 of its edges from its centre.
+static const double HALF_SKIP = 2;
 /// mm; no value is zero, so every node is inside or outside.
 static const float VALUE_MIN = 1e-4f;
 
@@ -74,20 +76,40 @@ static void grid_release(grid *g)
             cutis_free_array(g->context, g->shared[i], g->layer_count, sizeof *g->shared[i]);
 }
 
+static vec3 middle_of(const grid *g, int x, int y, int z, int edge)
+{
+    double half = (edge - 1) * 0.5;
+    return node_position(g, x + half, y + half, z + half);
+}
+
+/// The nodes [x, x + edge)^3 and so on: evaluated, or all filled with `value` when it is not 0.
+static void fill_nodes(grid *g, const shape *s, int x, int y, int z, int edge, double fill)
+{
+    for (int i = 0; i < edge * edge * edge; i++) {
+        int nx = x + i / (edge * edge), ny = y + i / edge % edge, nz = z + i % edge;
+        float value = (float)fill;
+        if (fill == 0) value = (float)cutis_synth_shape_distance(s, node_position(g, nx, ny, nz));
+        if (value < VALUE_MIN && value > -VALUE_MIN) value = VALUE_MIN;
+        g->values[node_index(g, nx, ny, nz)] = value;
+    }
+}
+
+/// A block far from the surface is filled whole; in the others the same is asked of each eighth.
 static void fill_block(grid *g, const shape *s, int bx, int by, int bz)
 {
-    double half = (BLOCK - 1) * 0.5;
-    vec3 centre = node_position(g, bx * BLOCK + half, by * BLOCK + half, bz * BLOCK + half);
-    double d = cutis_synth_shape_distance(s, centre);
+    int x = bx * BLOCK, y = by * BLOCK, z = bz * BLOCK;
+    double d = cutis_synth_shape_distance_once(s, middle_of(g, x, y, z, BLOCK));
     bool far = (d < 0 ? -d : d) > BLOCK_SKIP * BLOCK * g->cell;
     g->active[block_index(g, bx, by, bz)] = !far;
-    for (int i = 0; i < BLOCK * BLOCK * BLOCK; i++) {
-        int x = bx * BLOCK + i / (BLOCK * BLOCK), y = by * BLOCK + i / BLOCK % BLOCK;
-        int z = bz * BLOCK + i % BLOCK;
-        float value = (float)d;
-        if (!far) value = (float)cutis_synth_shape_distance(s, node_position(g, x, y, z));
-        if (value < VALUE_MIN && value > -VALUE_MIN) value = VALUE_MIN;
-        g->values[node_index(g, x, y, z)] = value;
+    if (far) {
+        fill_nodes(g, s, x, y, z, BLOCK, d);
+        return;
+    }
+    for (int i = 0; i < 8; i++) {
+        int sx = x + (i & 1) * HALF, sy = y + (i >> 1 & 1) * HALF, sz = z + (i >> 2 & 1) * HALF;
+        d = cutis_synth_shape_distance(s, middle_of(g, sx, sy, sz, HALF));
+        far = (d < 0 ? -d : d) > HALF_SKIP * HALF * g->cell;
+        fill_nodes(g, s, sx, sy, sz, HALF, far ? d : 0);
     }
 }
 
@@ -251,6 +273,7 @@ cutis_result cutis_synth_extract(mesh *m, const synth_table *table)
     if (euler(m) != wanted)
         return cutis_fail(m->context, CUTIS_INTERNAL, "%s: the table's surface has Euler characteristic %d, not %d",
                           table->name, (int)euler(m), (int)wanted);
-    for (int32_t v = 0; v < m->vertex_count; v++) cutis_synth_snap_vertex(m, v, 3);
+    // One step: within 0.1 mm. Most of these vertices are collapsed soon; what stays is snapped with every move.
+    for (int32_t v = 0; v < m->vertex_count; v++) cutis_synth_snap_vertex(m, v, 1);
     return CUTIS_OK;
 }

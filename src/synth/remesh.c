@@ -110,7 +110,7 @@ bool cutis_synth_try_collapse(remesher *r, int32_t h)
     vec3 normal = a->curve == SYNTH_CORNER ? a->normal : b->normal;
     if (a->curve == b->curve && a->curve != SYNTH_CORNER) {
         vec3 middle = v3_scale(v3_add(a->position, b->position), 0.5);
-        position = cutis_synth_snap(m, a, middle, 2, &normal);
+        position = cutis_synth_snap(m, a, middle, r->snap_steps, &normal);
     }
     if (!cutis_synth_collapse_is_sound(r, h, position)) return false;
     int32_t kept = half_end(m, h);
@@ -162,6 +162,14 @@ static bool flip_keeps_side(const quad *q)
            v3_dot(mean, second) > limit * v3_length(second);
 }
 
+bool cutis_synth_flip_is_sound(const remesher *r, int32_t h)
+{
+    quad q = quad_around(r->m, h);
+    const mesh_vertex *a = &r->m->vertices[q.a], *b = &r->m->vertices[q.b];
+    if (a->valence <= (on_plane(a) ? 2 : 4) || b->valence <= (on_plane(b) ? 2 : 4)) return false;
+    return flip_keeps_side(&q) && cutis_synth_mesh_can_flip(r->m, h);
+}
+
 /// Cosine of the smallest angle of a triangle.
 static double sharpest(vec3 a, vec3 b, vec3 c)
 {
@@ -182,11 +190,9 @@ void cutis_synth_flip_valence(remesher *r)
         const mesh_vertex *c = &m->vertices[q.c], *d = &m->vertices[q.d];
         int before = excess(a, 0) + excess(b, 0) + excess(c, 0) + excess(d, 0);
         int after = excess(a, -1) + excess(b, -1) + excess(c, 1) + excess(d, 1);
-        if (after >= before || a->valence <= (on_plane(a) ? 2 : 4) ||
-            b->valence <= (on_plane(b) ? 2 : 4))
-            continue;
+        if (after >= before) continue;
         if (sharpest(q.pd, q.pb, q.pc) > ANGLE_COS || sharpest(q.pc, q.pa, q.pd) > ANGLE_COS) continue;
-        if (flip_keeps_side(&q) && cutis_synth_mesh_can_flip(m, h)) cutis_synth_mesh_flip(m, h);
+        if (cutis_synth_flip_is_sound(r, h)) cutis_synth_mesh_flip(m, h);
     }
 }
 
@@ -208,10 +214,7 @@ void cutis_synth_flip_delaunay(remesher *r)
             if (m->halves[h].vertex < 0 || o < h || m->halves[h].loop) continue;
             quad q = quad_around(m, h);
             if (cotangent(q.pc, q.pa, q.pb) + cotangent(q.pd, q.pa, q.pb) > -1e-9) continue;
-            if (m->vertices[q.a].valence <= (on_plane(&m->vertices[q.a]) ? 2 : 4) ||
-                m->vertices[q.b].valence <= (on_plane(&m->vertices[q.b]) ? 2 : 4))
-                continue;
-            if (!flip_keeps_side(&q) || !cutis_synth_mesh_can_flip(m, h)) continue;
+            if (!cutis_synth_flip_is_sound(r, h)) continue;
             cutis_synth_mesh_flip(m, h);
             flips++;
         }
@@ -240,8 +243,7 @@ static vec3 free_target(const mesh *m, int32_t v)
     return v3_mad(vertex->position, SMOOTH_FACTOR, move);
 }
 
-/// The two neighbours of v along its curve.
-static int curve_neighbours(const mesh *m, int32_t v, int32_t out[2])
+int cutis_synth_curve_neighbours(const mesh *m, int32_t v, int32_t out[2])
 {
     int count = 0;
     int32_t h = m->vertices[v].half, start = h, curve = m->vertices[v].curve;
@@ -262,7 +264,7 @@ static vec3 curve_target(const mesh *m, int32_t v)
 {
     const mesh_vertex *vertex = &m->vertices[v];
     int32_t ends[2];
-    if (curve_neighbours(m, v, ends) != 2) return vertex->position;
+    if (cutis_synth_curve_neighbours(m, v, ends) != 2) return vertex->position;
     vec3 sum = v3(0, 0, 0);
     double total = 0;
     for (int i = 0; i < 2; i++) {
@@ -325,6 +327,7 @@ static cutis_result coarsen(remesher *r, double scale)
 {
     for (double step = 6.4; step < 0.8 * scale; step *= 1.5) {
         r->scale = step;
+        r->snap_steps = 1; // edges are still short against the curvature
         cutis_synth_collapse_short(r);
         cutis_synth_collapse_short(r);
         cutis_synth_flip_valence(r);
@@ -334,6 +337,7 @@ static cutis_result coarsen(remesher *r, double scale)
         if (result != CUTIS_OK) return result;
     }
     r->scale = scale;
+    r->snap_steps = 2;
     return CUTIS_OK;
 }
 

@@ -1,2 +1,182 @@
+/// Local repair. A triangle with a sharp angle has its edges flipped and its corners moved, one at a time, whenever
+/// that raises the smallest angle of the triangles concerned. Where this does not help, its shortest edge is
+/// collapsed and a long edge elsewhere split, so that the count stays. Every step strictly improves or undoes
+/// nothing, so the mesh never gets worse than it came.
 #include "synth/repair.h"
-cutis_result cutis_synth_repair(remesher *r) { (void)r; return CUTIS_OK; }
+
+#include "base/error.h"
+#include "synth/snap.h"
+
+/// Cosines of 24 and 30 degrees: triangles sharper than the first are worked on, neighbours are not made sharper
+/// than the second if they were not.
+static const double SHARP_COS = 0.9135454576426009;
+/// A move must lower the cosine of the sharpest angle by this much to count.
+static const double GAIN = 1e-3;
+/// Shortest over longest edge of neighbours on a curve that a move may leave.
+static const double CURVE_RATIO = 0.5;
+enum { ROUNDS = 40, MOVES_FROM = 12 };
+
+static double worst_cosine(vec3 a, vec3 b, vec3 c)
+{
+    vec3 e[3] = { v3_unit(v3_sub(b, a)), v3_unit(v3_sub(c, b)), v3_unit(v3_sub(a, c)) };
+    double most = -v3_dot(e[0], e[1]), second = -v3_dot(e[1], e[2]), third = -v3_dot(e[2], e[0]);
+    if (second > most) most = second;
+    return third > most ? third : most;
+}
+
+static double triangle_worst(const mesh *m, int32_t h)
+{
+    return worst_cosine(mesh_position(m, half_start(m, h)), mesh_position(m, half_end(m, h)),
+                        mesh_position(m, half_start(m, previous_half(h))));
+}
+
+/// Sharpest angle around v if it stood at x; 2 when a triangle would face away from the normal.
+static double ring_worst(const mesh *m, int32_t v, vec3 x, vec3 normal)
+{
+    double most = -1;
+    int32_t h = m->vertices[v].half, start = h;
+    do {
+        vec3 b = mesh_position(m, half_end(m, h));
+        vec3 c = mesh_position(m, half_start(m, previous_half(h)));
+        if (v3_dot(v3_normal(x, b, c), normal) <= 0) return 2;
+        double worst = worst_cosine(x, b, c);
+        if (worst > most) most = worst;
+        h = rotate_half(m, h);
+    } while (h >= 0 && h != start);
+    return most;
+}
+
+/// The lengths of the two edges of v along its curve, for a vertex at x, stay comparable.
+static bool keeps_curve_even(const mesh *m, int32_t v, vec3 x)
+{
+    int32_t ends[2];
+    if (m->vertices[v].curve == SYNTH_FREE) return true;
+    if (cutis_synth_curve_neighbours(m, v, ends) != 2) return false;
+    double a = v3_distance(x, mesh_position(m, ends[0])), b = v3_distance(x, mesh_position(m, ends[1]));
+    return a > CURVE_RATIO * b && b > CURVE_RATIO * a;
+}
+
+/// Try places around v on the surface and take the best; true if one was better.
+static bool improve_vertex(remesher *r, int32_t v)
+{
+    static const double directions[8][2] = { { 1, 0 },  { 0.7071, 0.7071 },   { 0, 1 },  { -0.7071, 0.7071 },
+                                             { -1, 0 }, { -0.7071, -0.7071 }, { 0, -1 }, { 0.7071, -0.7071 } };
+    mesh *m = r->m;
+    mesh_vertex *vertex = &m->vertices[v];
+    if (vertex->curve == SYNTH_CORNER) return false;
+    vec3 normal = vertex->normal, u = v3_cross(normal, v3(0, 1, 0));
+    if (v3_dot(u, u) < 0.01) u = v3_cross(normal, v3(1, 0, 0));
+    u = v3_unit(u);
+    vec3 w = v3_cross(normal, u);
+    double best = ring_worst(m, v, vertex->position, normal), was = best;
+    mesh_vertex moved = *vertex;
+    for (double step = 0.32; step > 0.03; step /= 2) {
+        double length = step * r->scale * vertex->size;
+        for (int i = 0; i < 8; i++) {
+            vec3 n, x = v3_mad(v3_mad(vertex->position, directions[i][0] * length, u), directions[i][1] * length, w);
+            x = cutis_synth_snap(m, vertex, x, 3, &n);
+            double worst = ring_worst(m, v, x, n);
+            if (worst >= best - GAIN || !keeps_curve_even(m, v, x)) continue;
+            best = worst;
+            moved.position = x;
+            moved.normal = n;
+        }
+    }
+    if (best >= was) return false;
+    moved.size = cutis_synth_shape_size(m->shape, moved.position);
+    *vertex = moved;
+    return true;
+}
+
+/// Flip the edge of h if the sharper of the two triangles gets blunter.
+static bool improve_edge(remesher *r, int32_t h)
+{
+    mesh *m = r->m;
+    int32_t o = m->halves[h].twin;
+    if (o < 0 || m->halves[h].loop || !cutis_synth_flip_is_sound(r, h)) return false;
+    double before = triangle_worst(m, h), other = triangle_worst(m, o);
+    if (other > before) before = other;
+    vec3 a = mesh_position(m, half_start(m, h)), b = mesh_position(m, half_start(m, o));
+    vec3 c = mesh_position(m, half_start(m, previous_half(h)));
+    vec3 d = mesh_position(m, half_start(m, previous_half(o)));
+    double first = worst_cosine(d, b, c), second = worst_cosine(c, a, d);
+    if ((first > second ? first : second) >= before - GAIN) return false;
+    cutis_synth_mesh_flip(m, h);
+    return true;
+}
+
+/// Collapse the triangle's shortest edge whose ends are both free; true if one was.
+static bool remove_needle(remesher *r, int32_t t)
+{
+    mesh *m = r->m;
+    int32_t shortest = -1;
+    double least = 0;
+    for (int32_t h = 3 * t; h < 3 * t + 3; h++) {
+        if (m->vertices[half_start(m, h)].curve != SYNTH_FREE ||
+            m->vertices[half_end(m, h)].curve != SYNTH_FREE)
+            continue;
+        double length = v3_distance(mesh_position(m, half_start(m, h)), mesh_position(m, half_end(m, h)));
+        if (shortest < 0 || length < least) shortest = h, least = length;
+    }
+    return shortest >= 0 && cutis_synth_try_collapse(r, shortest);
+}
+
+/// The longest edge between free vertices, in units of what is wanted there.
+static int32_t longest_edge(const remesher *r)
+{
+    const mesh *m = r->m;
+    int32_t longest = -1;
+    double most = 0;
+    for (int32_t h = 0; h < m->half_count; h++) {
+        if (m->halves[h].vertex < 0 || m->halves[h].twin < h || m->halves[h].loop) continue;
+        if (m->vertices[half_start(m, h)].curve != SYNTH_FREE ||
+            m->vertices[half_end(m, h)].curve != SYNTH_FREE)
+            continue;
+        double ratio = cutis_synth_edge_ratio(r, h);
+        if (ratio > most) most = ratio, longest = h;
+    }
+    return longest;
+}
+
+/// Work on one sharp triangle; true if anything changed.
+static bool mend(remesher *r, int32_t t)
+{
+    bool changed = false;
+    for (int32_t h = 3 * t; h < 3 * t + 3 && !changed; h++) changed = improve_edge(r, h);
+    for (int32_t h = 3 * t; h < 3 * t + 3; h++) changed |= improve_vertex(r, half_start(r->m, h));
+    return changed;
+}
+
+/// A triangle that neither flips nor moves mend: one vertex less here, one more where edges are longest.
+static cutis_result move_vertex_away(remesher *r, int32_t t, bool *changed)
+{
+    cutis_result result = cutis_synth_mesh_reserve(r->m, 1, 6);
+    if (result != CUTIS_OK || !remove_needle(r, t)) return result;
+    int32_t h = longest_edge(r);
+    if (h < 0) return cutis_fail(r->m->context, CUTIS_INTERNAL, "no edge left to split");
+    int32_t v = cutis_synth_split_middle(r->m, h);
+    improve_vertex(r, v);
+    *changed = true;
+    return CUTIS_OK;
+}
+
+cutis_result cutis_synth_repair(remesher *r)
+{
+    mesh *m = r->m;
+    r->edge_max = 2;
+    for (int round = 0; round < ROUNDS; round++) {
+        bool changed = false;
+        int32_t sharp = 0, count = m->half_count / 3;
+        for (int32_t t = 0; t < count; t++) {
+            if (m->halves[3 * t].vertex < 0 || triangle_worst(m, 3 * t) < SHARP_COS) continue;
+            sharp++;
+            if (mend(r, t)) changed = true;
+            else if (round >= MOVES_FROM && round % 4 == 0) {
+                cutis_result result = move_vertex_away(r, t, &changed);
+                if (result != CUTIS_OK) return result;
+            }
+        }
+        if (sharp == 0 || (!changed && round > MOVES_FROM + 4)) break;
+    }
+    return CUTIS_OK;
+}

@@ -10,9 +10,10 @@
 
 /// The mirror plane's fold: evaluating at sqrt(x^2 + e^2) makes the surface C1 across x = 0.
 static const double FOLD = 6;
-/// Cell of the candidate lists. 32 mm: about ten primitives a cell.
-static const double LIST_CELL = 32;
-#define LIST_BYTES (SYNTH_PRIMITIVE_MAX + 1)
+/// Cell of the candidate lists, mm: small enough that near the surface few primitives are in reach of one.
+static const double LIST_CELL = 16;
+/// Room of a list; a cell that needs more says so and has all primitives evaluated.
+enum { LIST_BYTES = 32, LIST_FULL = 255 };
 
 static vec3 from_array(const double *a) { return v3(a[0], a[1], a[2]); }
 
@@ -170,7 +171,7 @@ static void step(const shape_primitive *p, vec3 x, double *d, vec3 *g)
 
 static const uint8_t *candidates(const shape *s, vec3 x);
 
-static double evaluate(const shape *s, vec3 x, vec3 *g)
+static double evaluate(const shape *s, vec3 x, vec3 *g, bool listed)
 {
     double fold = 1;
     if (s->folded) {
@@ -180,7 +181,7 @@ static double evaluate(const shape *s, vec3 x, vec3 *g)
     }
     double d = 1e9;
     if (g) *g = v3(0, 0, 0);
-    const uint8_t *list = candidates(s, x);
+    const uint8_t *list = listed ? candidates(s, x) : NULL;
     if (list) {
         for (int i = 1; i < list[0]; i++) step(&s->primitives[list[i]], x, &d, g);
     } else {
@@ -191,24 +192,37 @@ static double evaluate(const shape *s, vec3 x, vec3 *g)
     return d;
 }
 
-double cutis_synth_shape_distance(const shape *s, vec3 x) { return evaluate(s, x, NULL); }
+double cutis_synth_shape_distance(const shape *s, vec3 x) { return evaluate(s, x, NULL, true); }
+
+double cutis_synth_shape_distance_once(const shape *s, vec3 x)
+{
+    return evaluate(s, x, NULL, false);
+}
 
 double cutis_synth_shape_gradient(const shape *s, vec3 x, vec3 *gradient)
 {
-    return evaluate(s, x, gradient);
+    return evaluate(s, x, gradient, true);
 }
 
-/// Fill the list of the cell around `centre`: what may be within reach of any of its points. Distances grow by
-/// less than 2 per mm (the same margin as out_of_reach), so the running d of the centre bounds that of the cell.
+/// Fill the list of the cell around `centre`: what may be within reach of any of its points. No distance changes
+/// faster than 1.5 per mm near the surface, so what is out of reach at the centre by three half-diagonals is out
+/// of reach everywhere in the cell, and leaving it out changes no bit.
 static void fill_list(const shape *s, vec3 centre, uint8_t *list)
 {
-    double half = LIST_CELL * 0.8660254037844387, d = 1e9;
+    double slack = 3 * LIST_CELL * 0.8660254037844387, d = 1e9;
     int count = 0;
     for (int i = 0; i < s->count; i++) {
         const shape_primitive *p = &s->primitives[i];
-        double far = v3_distance(centre, p->centre) - half;
-        if (out_of_reach(p, far, p->kind == SYNTH_HOLLOW ? d - 2 * half : d + 2 * half)) continue;
-        step(p, centre, &d, NULL);
+        double sign = p->kind == SYNTH_HOLLOW ? -1 : 1;
+        double di = p->kind == SYNTH_CONE ? cone_distance(p, centre, NULL)
+                                          : ellipsoid_distance(p, centre, NULL);
+        bool reaches = di < sign * d + p->k + slack;
+        blend(&d, NULL, di, v3(0, 0, 0), p->k, sign);
+        if (!reaches) continue;
+        if (count + 1 == LIST_BYTES) {
+            list[0] = LIST_FULL;
+            return;
+        }
         list[++count] = (uint8_t)i;
     }
     list[0] = (uint8_t)(count + 1);
@@ -228,7 +242,7 @@ static const uint8_t *candidates(const shape *s, vec3 x)
         vec3 corner = v3_mad(s->grid_origin, LIST_CELL, v3(ix + 0.5, iy + 0.5, iz + 0.5));
         fill_list(s, corner, list);
     }
-    return list;
+    return list[0] == LIST_FULL ? NULL : list;
 }
 
 cutis_result cutis_synth_shape_accelerate(shape *s, const synth_table *table, cutis_context *context)

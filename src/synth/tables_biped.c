@@ -49,8 +49,8 @@ static const synth_row fingers[] = {
     CONE(682.5, 998.7, -16.1, 8.2, 688.8, 976.5, -17.1, 7, 3),
 };
 static const synth_row mitten[] = {
-    FLAT(656.8, 1022.9, 21.3, 38, 687.6, 993.1, 26.7, 35, 12, 0.34, -0.643, -0.766, 0),
-    FLAT(687.6, 993.1, 26.7, 34, 705.2, 967.8, 30.4, 26, 8, 0.34, -0.643, -0.766, 0),
+    FLAT(656.8, 1022.9, 21.3, 38, 687.6, 993.1, 26.7, 35, 12, 0.42, -0.643, -0.766, 0),
+    FLAT(687.6, 993.1, 26.7, 34, 705.2, 967.8, 30.4, 26, 8, 0.42, -0.643, -0.766, 0),
 };
 /// Thumb and head.
 static const synth_row thumb_head[] = {
@@ -113,6 +113,13 @@ static const synth_size_row sizes[] = {
     { { 120, 30, 50 }, 100, 0.62 },
     { { 130, 20, 120 }, 50, 0.36 },
 };
+/// So few vertices go where the silhouette needs them: the mitten's rim rather than the face.
+static const synth_size_row sizes_mitten[] = {
+    { { 670, 1015, 30 }, 80, 0.28 },
+    { { 30, 1660, 50 }, 90, 0.5 },
+    { { 120, 30, 50 }, 100, 0.62 },
+    { { 130, 20, 120 }, 50, 0.4 },
+};
 // clang-format on
 
 const synth_table cutis_synth_biped = {
@@ -136,8 +143,8 @@ const synth_table cutis_synth_mitten = {
     .name = "biped",
     .runs = { { body, sizeof body / sizeof *body }, { mitten, sizeof mitten / sizeof *mitten }, { thumb_head, sizeof thumb_head / sizeof *thumb_head } },
     .joints = { { joints_body, sizeof joints_body / sizeof *joints_body }, { joints_mitten, sizeof joints_mitten / sizeof *joints_mitten }, { joints_rest, sizeof joints_rest / sizeof *joints_rest } },
-    .sizes = sizes,
-    .size_count = sizeof sizes / sizeof *sizes,
+    .sizes = sizes_mitten,
+    .size_count = sizeof sizes_mitten / sizeof *sizes_mitten,
     .mirrored = true,
     .has_floor = true,
     .floor_y = 0,
