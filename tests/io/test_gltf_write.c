@@ -349,6 +349,39 @@ static void integer_weights_sum_to_exactly_one_and_differ_by_less_than_a_step(vo
     cutis_model_destroy(model);
 }
 
+static void normals_tangents_colours_and_rotations_are_written_as_gltf_allows_them(void **state)
+{
+    float normals[3 * VERTICES], tangents[4 * VERTICES], colors[4 * VERTICES], rotations[12];
+    authored a;
+    (void)state;
+    author(&a);
+    memcpy(normals, NORMALS, sizeof normals);
+    memcpy(tangents, TANGENTS, sizeof tangents);
+    memcpy(colors, COLORS, sizeof colors);
+    memcpy(rotations, ROTATIONS, sizeof rotations);
+    normals[1] = 4, normals[2] = 3; // length 5
+    normals[5] = 0;                 // vertex 1: no direction; its only face, 0 1 2, looks along +z
+    tangents[0] = 2, tangents[3] = 0.5f;      // vertex 0
+    colors[0] = 1.5f, colors[1] = -1;         // vertex 0
+    rotations[5] = 1.2f, rotations[7] = 1.6f; // twice (0, 0.6, 0, 0.8)
+    a.primitives[0].normals = normals, a.primitives[0].tangents = tangents,
+    a.primitives[0].colors = colors;
+    a.channels[0].values = rotations;
+    cutis_model *model = create(&a.data);
+    assert_ok(context, cutis_model_write(model, in_folder("conform.glb"), NULL));
+    cutis_model *again = read_model(in_folder("conform.glb"));
+    const cutis_primitive *p = &cutis_model_get(again)->meshes[0].primitives[0];
+    assert_near(p->normals[1], 0.8, 1e-7);
+    assert_near(p->normals[2], 0.6, 1e-7);
+    assert_near(p->normals[5], 1, 1e-7);
+    assert_memory_equal(p->normals + 6, NORMALS + 6, 4 * 3 * (VERTICES - 2));
+    assert_true(p->tangents[0] == 1 && p->tangents[3] == 1);
+    assert_true(p->colors[0] == 1 && p->colors[1] == 0);
+    assert_near(cutis_model_get(again)->clips[0].channels[0].values[5], 0.6, 1e-7);
+    cutis_model_destroy(again);
+    cutis_model_destroy(model);
+}
+
 static void channels_of_equal_times_share_one_input(void **state)
 {
     authored a;
@@ -543,8 +576,7 @@ static void limited_weights_of_a_real_character_are_written_over_its_source(void
     char why[256];
     cutis_model *limited = NULL;
     (void)state;
-    cutis_model *model =
-        read_model(shared_path("gltf-sample-assets/Fox/glTF-Binary/Fox.glb"));
+    cutis_model *model = read_model(shared_path("gltf-sample-assets/Fox/glTF-Binary/Fox.glb"));
     assert_ok(context, cutis_weights_limit(model, 2, &limited));
     assert_ok(context, cutis_model_write(limited, in_folder("fox.glb"), NULL));
     cutis_model *again = read_model(in_folder("fox.glb"));
@@ -614,6 +646,9 @@ int main(int argc, char **argv)
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             integer_weights_sum_to_exactly_one_and_differ_by_less_than_a_step, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            normals_tangents_colours_and_rotations_are_written_as_gltf_allows_them, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown(channels_of_equal_times_share_one_input, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_folder_that_is_not_there_is_an_error_and_leaves_no_file,
                                         set_up, tear_down),

@@ -32,7 +32,8 @@ static void write_sampler(gltf_writer *writer, const cutis_channel *channel, jso
                          .shape = GLTF_SCALAR,
                          .component = GLTF_F32,
                          .bounds = true };
-    gltf_array values = { .data = channel->values,
+    cutis_arena arena = { .context = writer->context };
+    gltf_array values = { .data = cutis_gltf_unit_rotations(writer, &arena, channel),
                           .count = value_count(writer, channel) / WIDTHS[channel->path],
                           .shape = SHAPES[channel->path],
                           .component = GLTF_F32 };
@@ -40,6 +41,7 @@ static void write_sampler(gltf_writer *writer, const cutis_channel *channel, jso
     if (channel->interpolation != CUTIS_INTERPOLATION_LINEAR)
         cutis_gltf_set(writer, json, "interpolation", json_string(NAMES[channel->interpolation]));
     cutis_gltf_set(writer, json, "output", json_integer(cutis_gltf_add_array(writer, &values)));
+    cutis_arena_release(&arena);
 }
 
 /// A sampler with the channel's keys, perhaps one that another channel has already.

@@ -117,14 +117,25 @@ static void write_attributes(gltf_writer *writer, const cutis_primitive *primiti
     static const cutis_primitive NONE;
     const cutis_primitive *old = before ? before : &NONE;
     uint32_t count = primitive->vertex_count;
+    cutis_arena arena = { .context = writer->context };
+    // What came from the source stays, conforming or not; what is new conforms.
+    const float *normals = primitive->normals, *tangents = primitive->tangents;
+    const float *colors = primitive->colors;
+    if (!cutis_gltf_same(normals, old->normals, count, 3 * sizeof *normals))
+        normals = cutis_gltf_unit_normals(writer, &arena, primitive);
+    if (!cutis_gltf_same(tangents, old->tangents, count, 4 * sizeof *tangents))
+        tangents = cutis_gltf_unit_tangents(writer, &arena, primitive);
+    if (!cutis_gltf_same(colors, old->colors, count, 4 * sizeof *colors))
+        colors = cutis_gltf_clamped_colors(writer, &arena, primitive);
     write_attribute(writer, map, "POSITION", primitive->positions, old->positions, count, 3);
-    write_attribute(writer, map, "NORMAL", primitive->normals, old->normals, count, 3);
-    write_attribute(writer, map, "TANGENT", primitive->tangents, old->tangents, count, 4);
+    write_attribute(writer, map, "NORMAL", normals, old->normals, count, 3);
+    write_attribute(writer, map, "TANGENT", tangents, old->tangents, count, 4);
     // A set 1 without a set 0 is invalid, so the sets go together.
     if (!primitive->texcoords && old->texcoords) remove_prefixed(map, "TEXCOORD_");
     if (!primitive->colors && old->colors) remove_prefixed(map, "COLOR_");
     write_attribute(writer, map, "TEXCOORD_0", primitive->texcoords, old->texcoords, count, 2);
-    write_attribute(writer, map, "COLOR_0", primitive->colors, old->colors, count, 4);
+    write_attribute(writer, map, "COLOR_0", colors, old->colors, count, 4);
+    cutis_arena_release(&arena);
     if (before && writer->options.weights == CUTIS_WEIGHTS_FLOAT &&
         same_influences(primitive, before))
         return;

@@ -192,10 +192,10 @@ static json_t *new_accessor(gltf_writer *writer, const gltf_array *array, int32_
 
 uint32_t cutis_gltf_add_array(gltf_writer *writer, const gltf_array *array)
 {
+    if (writer->failed) return 0;
     size_t size = size_of(array), offset, byte_offset;
     uint64_t hash = hash_bytes(array->data, size);
     cutis_bytes *bytes = stands_alone(array) ? &writer->bytes : &writer->other;
-    if (writer->failed) return 0;
     for (size_t i = 0; i < writer->written_count; i++) {
         const gltf_written *w = &writer->written[i];
         if (w->hash == hash && w->size == size && same_kind(&w->array, array) &&

@@ -72,6 +72,16 @@ void cutis_gltf_write_skin(gltf_writer *writer, uint32_t index);
 void cutis_gltf_write_material(gltf_writer *writer, uint32_t index);
 void cutis_gltf_write_clip(gltf_writer *writer, uint32_t index);
 
+/// Arrays as glTF allows them: the model's own, or a changed copy in `arena` (write_conform.c).
+const float *cutis_gltf_unit_normals(gltf_writer *writer, cutis_arena *arena,
+                                     const cutis_primitive *primitive);
+const float *cutis_gltf_unit_tangents(gltf_writer *writer, cutis_arena *arena,
+                                      const cutis_primitive *primitive);
+const float *cutis_gltf_clamped_colors(gltf_writer *writer, cutis_arena *arena,
+                                       const cutis_primitive *primitive);
+const float *cutis_gltf_unit_rotations(gltf_writer *writer, cutis_arena *arena,
+                                       const cutis_channel *channel);
+
 /// Drop what only the old content used, lay out the buffer, point views into it (layout.c).
 void cutis_gltf_lay_out(gltf_writer *writer);
 
