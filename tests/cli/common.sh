@@ -2,6 +2,7 @@
 # CUTIS, SHARED and BUILD come from the test runner; by hand: CUTIS=build/cutis sh tests/cli/test_verbs.sh
 CUTIS=${CUTIS:-build/cutis}
 SHARED=${SHARED:-../shared}
+command -v "$CUTIS" >/dev/null || { echo "not ok $(basename "$0" .sh): $CUTIS is not there; build it first"; exit 1; }
 T=$(mktemp -d) || exit 1
 trap 'rm -rf "$T"' EXIT
 failed=0
