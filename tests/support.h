@@ -19,7 +19,7 @@
 /// Path of a real asset; skips the test, visibly, when the folder is not there.
 static inline const char *shared_path(const char *relative)
 {
-    static char path[4096];
+    static char path[8192];
     struct stat info;
     snprintf(path, sizeof path, "%s/%s", CUTIS_SHARED_DATA, relative);
     if (stat(path, &info) != 0) {
