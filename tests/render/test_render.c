@@ -273,7 +273,7 @@ static void ticks_are_round_and_inside(void **state)
 {
     (void)state;
     static const struct { double low, high, first, step; int count; } CASES[] = {
-        { 0, 1, 0, 0.2, 6 }, { 0, 12.5, 0, 2, 7 }, { -0.03, 0.05, -0.02, 0.02, 4 }, { 3, 97, 20, 20, 4 },
+        { 0, 1, 0, 0.2, 6 }, { 0, 12.5, 0, 2, 7 }, { -0.03, 0.05, -0.03, 0.01, 9 }, { 3, 97, 20, 20, 4 },
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         cutis_ticks t = cutis_ticks_choose(CASES[i].low, CASES[i].high, 6);

@@ -1,0 +1,1 @@
+target_link_libraries(${name}_${room} PRIVATE cutis-render_static)
