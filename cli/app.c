@@ -177,7 +177,13 @@ int app_read_model(cli_app *app, const char *path, cutis_model **out)
         return app_usage(app, "--scale: %s has its own unit, the metre", path);
     cutis_result result = cutis_model_read(app->context, path, &options, out);
     app_progress_done(app);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, path, result);
+    if (result != CUTIS_OK) return app_fail(app, path, result);
+    const cutis_issue *issues;
+    uint32_t repairs = cutis_model_issues(*out, &issues);
+    if (repairs > 0)
+        app_note(app, "%s: %u repair%s; the first: %s: %s", path, repairs, repairs == 1 ? "" : "s",
+                 issues[0].place, issues[0].text);
+    return EXIT_GOOD;
 }
 
 int app_check_output(cli_app *app, const char *path)

@@ -29,7 +29,8 @@ typedef struct bench_row {
     cutis_isa isa;
     uint32_t threads, vertices, instances;
     double ns, times_plain, of_limit; // NaN: does not apply
-    const char *limit;                // NULL: none
+    double bones_per_block;
+    const char *limit; // NULL: none
 } bench_row;
 
 typedef struct figure {
@@ -105,7 +106,8 @@ static cutis_result measure_row(bench *b, const subject *s, cutis_device *device
                             .isa = skin.device_info.isa,
                             .threads = skin.device_info.thread_count,
                             .vertices = skin.info.vertex_count,
-                            .instances = instances };
+                            .instances = instances,
+                            .bones_per_block = skin.info.bones_per_block };
         row->ns = 1e9 * seconds / ((double)row->vertices * instances);
         row->times_plain = s->plain[!row->raw] * instances / seconds;
         set_limit(b, &skin, row);
@@ -424,6 +426,7 @@ static void print_json(const bench *b)
         emit_number(&json, "times_plain", r->times_plain);
         emit_number(&json, "of_limit", r->of_limit);
         emit_string(&json, "limit", r->limit);
+        emit_number(&json, "bones_per_block", r->bones_per_block);
         emit_end(&json);
     }
     emit_end(&json);

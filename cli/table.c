@@ -15,37 +15,32 @@ const option_row cli_options[OPTION_ID_COUNT] = {
 #define READING (BIT(FIX) | BIT(SCALE))
 #define RUNNING (BIT(DEVICE) | BIT(THREADS) | BIT(ISA))
 
+// Texts stand as they are printed, a line a line.
+// clang-format off
 const verb_row cli_verbs[] = {
     { "info", "MODEL", NULL, 1, 1, "say what is in a model: counts, joints, bone sets, clips",
-      "Reads glTF, GLB, OBJ, PLY, BVH and Cal3D (.cfg). Vertices and triangles are those of the "
-      "default scene.\n"
+      "Reads glTF, GLB, OBJ, PLY, BVH and Cal3D (.cfg). Vertices and triangles are those of the default scene.\n"
       "Bone sets are the distinct sets of two or more bones that a vertex has weight on.\n"
       "\n"
       "JSON keys: file, vertices, triangles, joints, max_influences, bone_sets, large_bone_sets,\n"
-      "clips [{name, duration, channels}], nodes, meshes, primitives, skins, materials, "
-      "morph_targets,\n"
-      "unused_joints, unweighted_vertices, influence_histogram, bounds {min, max}, diagonal, "
-      "repaired.\n",
+      "clips [{name, duration, channels}], nodes, meshes, primitives, skins, materials, morph_targets,\n"
+      "unused_joints, unweighted_vertices, influence_histogram, bounds {min, max}, diagonal, repaired.\n",
       COMMON | READING,
       "cutis info fox.glb\tcounts and clips\n"
       "cutis info cally.cfg --json\tthe same for a program\n",
       verb_info },
     { "check", "MODEL", NULL, 1, 1, "look for what is wrong with a skin, and repair it",
-      "Weights that do not sum to one, NaN, negative or duplicated weights, unweighted vertices, "
-      "seams\n"
-      "whose copies differ, more influences than --influences (default 4), unused joints, bad "
-      "inverse binds.\n"
+      "Weights that do not sum to one, NaN, negative or duplicated weights, unweighted vertices, seams\n"
+      "whose copies differ, more influences than --influences (default 4), unused joints, bad inverse binds.\n"
       "Exit status 1 when there is an error that --fix has not repaired; warnings alone give 0.\n"
       "\n"
-      "JSON keys: file, errors, warnings, repaired, issues [{code, place, text, count, severity, "
-      "repaired}].\n",
+      "JSON keys: file, errors, warnings, repaired, issues [{code, place, text, count, severity, repaired}].\n",
       COMMON | READING | BIT(OUTPUT) | BIT(INFLUENCES) | BIT(WEIGHTS),
       "cutis check fox.glb\tlist the findings\n"
       "cutis check broken.glb --fix -o fixed.glb\trepair, clean the weights, write\n",
       verb_check },
     { "convert", "MODEL", NULL, 1, 1, "read a model and write it in another format",
-      "Formats by name: .gltf .glb .obj .ply .bvh .cfg (Cal3D). From glTF to glTF nothing is lost: "
-      "textures,\n"
+      "Formats by name: .gltf .glb .obj .ply .bvh .cfg (Cal3D). From glTF to glTF nothing is lost: textures,\n"
       "extras and unknown extensions stay. --clip FILE adds a clip from another file.\n",
       COMMON | READING | BIT(OUTPUT) | BIT(INFLUENCES) | BIT(WEIGHTS) | BIT(ASCII) | BIT(CLIP),
       "cutis convert cally.cfg -o cally.glb\tCal3D to glTF\n"
@@ -55,54 +50,40 @@ const verb_row cli_verbs[] = {
     { "synth", "BODY", "biped quadruped arm cylinder crowd", 1, 1,
       "make a rigged, animated character: biped, quadruped, arm, cylinder, crowd",
       "The same bytes on every machine. Closed, manifold, with named parts and clips: biped walk,\n"
-      "walk_forward, bend, twist, wave; quadruped walk, bend, twist; arm bend, twist, raise; "
-      "cylinder bend, twist.\n",
+      "walk_forward, bend, twist, wave; quadruped walk, bend, twist; arm bend, twist, raise; cylinder bend, twist.\n",
       COMMON | BIT(OUTPUT) | BIT(VERTICES) | BIT(SIZE) | BIT(SEED) | BIT(COUNT) | BIT(EXAMPLES) |
           BIT(WEIGHTS) | BIT(INFLUENCES),
       "cutis synth biped -o biped.glb\t12000 vertices, 41 joints, 5 clips\n"
-      "cutis synth arm --size low --examples shapes -o arm.glb\twith example shapes for pose-space "
-      "fits\n"
+      "cutis synth arm --size low --examples shapes -o arm.glb\twith example shapes for pose-space fits\n"
       "cutis synth crowd --count 50 --seed 7 -o crowd.glb\tbipeds and quadrupeds on a grid\n",
       verb_synth },
     { "deform", "MODEL", NULL, 1, 1, "pose a model and write the deformed vertices",
-      "Output by name: .npy is float32 [frames, vertices, 3] and .pc2 a point cache, both in world "
-      "space:\n"
-      "mesh instances of the default scene depth-first, primitives in order, vertices in file "
-      "order.\n"
-      ".obj .ply .glb .gltf are meshes: .obj and .ply of several frames are numbered "
-      "(OUT_0000.obj), a .glb of\n"
+      "Output by name: .npy is float32 [frames, vertices, 3] and .pc2 a point cache, both in world space:\n"
+      "mesh instances of the default scene depth-first, primitives in order, vertices in file order.\n"
+      ".obj .ply .glb .gltf are meshes: .obj and .ply of several frames are numbered (OUT_0000.obj), a .glb of\n"
       "several frames (at most 256) plays them as morph targets.\n"
-      "Frame i is time i / fps from the clip's start, held after its end. Without clip or pose: "
-      "the rest pose.\n"
+      "Frame i is time i / fps from the clip's start, held after its end. Without clip or pose: the rest pose.\n"
       "\n"
-      "JSON keys: file, output, method, device, isa, threads, vertices, frames, seconds, "
-      "ns_per_vertex,\n"
+      "JSON keys: file, output, method, device, isa, threads, vertices, frames, seconds, ns_per_vertex,\n"
       "bone_sets, large_bone_sets, bounds {min, max}.\n",
       COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CLIP) | BIT(POSE) | BIT(METHOD) |
           BIT(WEIGHTED) | BIT(BLEND) | BIT(FRAMES) | BIT(FPS) | BIT(INSTANCES) | BIT(NORMALS) |
           BIT(INFLUENCES) | BIT(ASCII),
       "cutis deform biped.glb --clip walk --method dqs -o walk.npy\tall frames at 30 a second\n"
       "cutis deform biped.glb --clip bend --frames 30 -o bent.obj\tone frame as a mesh\n"
-      "cutis deform biped.glb --clip twist --method sbs --device opencl --normals n.npy -o "
-      "p.npy\ton a GPU\n",
+      "cutis deform biped.glb --clip twist --method sbs --device opencl --normals n.npy -o p.npy\ton a GPU\n",
       verb_deform },
     { "measure", "[MODEL] RESULT [REFERENCE]", NULL, 1, 3,
       "volume, bounds, curvature, and the difference between two results",
-      "MODEL gives the triangles and the rest shape; RESULT and REFERENCE are arrays from deform "
-      "(.npy, .pc2) or\n"
-      "models with the same vertices. Alone, MODEL is measured in its rest pose. Without REFERENCE "
-      "the\n"
+      "MODEL gives the triangles and the rest shape; RESULT and REFERENCE are arrays from deform (.npy, .pc2) or\n"
+      "models with the same vertices. Alone, MODEL is measured in its rest pose. Without REFERENCE the\n"
       "difference is the one from rest. Two arrays without a model give positions only.\n"
-      "Units: volume in cubic metres, volume_variation in % of the rest volume (of all frames the "
-      "largest, signed),\n"
-      "position_rms and position_max in % of the rest diagonal, normal_rms in radians, curvature "
-      "in 1/m.\n"
+      "Units: volume in cubic metres, volume_variation in % of the rest volume (of all frames the largest, signed),\n"
+      "position_rms and position_max in % of the rest diagonal, normal_rms in radians, curvature in 1/m.\n"
       "\n"
-      "JSON keys: vertices, triangles, frames, open_edges, rest_volume, volume, volume_variation, "
-      "position_rms,\n"
+      "JSON keys: vertices, triangles, frames, open_edges, rest_volume, volume, volume_variation, position_rms,\n"
       "position_max, normal_rms, bounds {min, max}, diagonal, curvature {mean_rms, mean_max},\n"
-      "edge_stretch_rms, per_frame [{frame, volume, volume_variation, position_rms, position_max, "
-      "normal_rms}].\n"
+      "edge_stretch_rms, per_frame [{frame, volume, volume_variation, position_rms, position_max, normal_rms}].\n"
       "What cannot be known (no triangles) is null.\n",
       COMMON | READING | BIT(REST),
       "cutis measure biped.glb\tvolume and curvature at rest\n"
@@ -114,19 +95,14 @@ const verb_row cli_verbs[] = {
       COMMON, "cutis devices\tCPU, OpenCL and CUDA\n", verb_devices },
     { "bench", "blend|pose|frame", "blend pose frame", 1, 1,
       "measure speed against plain C and the machine's limits",
-      "blend: positions and normals, 4 influences, 64 bones, with plain C (-O3 -march=native), the "
-      "FMA rate and\n"
-      "the memory bandwidth measured in the same run; all figures are the best of many. pose: "
-      "sample two clips,\n"
-      "blend them and go to model space, 64 joints. Compare ratios, not times from different "
-      "days.\n"
+      "blend: positions and normals, 4 influences, 64 bones, with plain C (-O3 -march=native), the FMA rate and\n"
+      "the memory bandwidth measured in the same run; all figures are the best of many. pose: sample two clips,\n"
+      "blend them and go to model space, 64 joints. Compare ratios, not times from different days.\n"
       "\n"
-      "JSON keys of blend: machine {cpu, isa, cores, gfma_per_second, gb_per_second}, rows "
-      "[{method, normals,\n"
-      "body, device, isa, threads, vertices, instances, ns_per_vertex, times_plain, of_limit, "
-      "limit}], figures.\n"
-      "times_plain: plain C's time for the same work over ours. of_limit: the limit's time over "
-      "ours (1 = there).\n",
+      "JSON keys of blend: machine {cpu, isa, cores, gfma_per_second, gb_per_second}, rows [{method, normals,\n"
+      "body, device, isa, threads, vertices, instances, ns_per_vertex, times_plain, of_limit, limit,\n"
+      "bones_per_block}], figures [{name, value, goal, sense}].\n"
+      "times_plain: plain C's time for the same work over ours. of_limit: the limit's time over ours (1 = there).\n",
       COMMON | RUNNING | BIT(QUICK) | BIT(LARGE) | BIT(VERTICES) | BIT(METHOD) | BIT(INSTANCES),
       "cutis bench blend\tthe table\n"
       "cutis bench blend --quick --json\ta short one for a program\n"
@@ -135,31 +111,24 @@ const verb_row cli_verbs[] = {
       "cutis bench frame\tskin and draw: whole frames a second\n",
       verb_bench },
     { "demo", "", NULL, 0, 0, "everything once, on a built-in character: volumes, errors, speeds",
-      "Makes the biped, deforms its bend and twist clips with every method on the default device, "
-      "and writes\n"
+      "Makes the biped, deforms its bend and twist clips with every method on the default device, and writes\n"
       "what it made to out/demo (or -o DIR).\n",
       COMMON | RUNNING | BIT(OUTPUT) | BIT(VERTICES), "cutis demo\tunder a minute\n", verb_demo },
     { "render", "MODEL", NULL, 1, 1, "draw a posed model: one method, or several side by side",
-      "Offscreen, with or without a GPU. Several methods make a labelled sheet; painted values "
-      "(--show) come with\n"
-      "a legend. error: takes a method, or an array of positions (.npy, .pc2: one frame, or frames "
-      "at 30 a second).\n",
+      "Offscreen, with or without a GPU. Several methods make a labelled sheet; painted values (--show) come with\n"
+      "a legend. error: takes a method, or an array of positions (.npy, .pc2: one frame, or frames at 30 a second).\n",
       COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CLIP) | BIT(POSE) | BIT(TIME) | BIT(METHOD) |
           BIT(METHODS) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(SHOW) | BIT(TURNTABLE) | BIT(DARK),
       "cutis render biped.glb --clip bend --methods lbs,sbs,dqs,cor -o sheet.png\tfour methods\n"
       "cutis render fox.glb --clip Run --time 0.3 --show skeleton -o fox.png\twith its bones\n"
-      "cutis render arm.glb --clip twist --method lbs --show error:dqs -o error.png\twhere they "
-      "differ\n",
+      "cutis render arm.glb --clip twist --method lbs --show error:dqs -o error.png\twhere they differ\n",
       verb_render },
     { "compare", "MODEL", NULL, 1, 1,
       "methods against each other over a clip: a report with pictures and plots",
-      "Errors are against --reference, else against the first method. The page refers to nothing "
-      "outside itself.\n"
+      "Errors are against --reference, else against the first method. The page refers to nothing outside itself.\n"
       "\n"
-      "JSON keys: file, clip, frames, fps, reference, methods [{method, position_rms, "
-      "position_max, normal_rms,\n"
-      "volume_variation_min, volume_variation_max, edge_stretch_rms, worst_frame, "
-      "ns_per_vertex}].\n",
+      "JSON keys: file, clip, frames, fps, reference, methods [{method, position_rms, position_max, normal_rms,\n"
+      "volume_variation_min, volume_variation_max, edge_stretch_rms, worst_frame, ns_per_vertex}].\n",
       COMMON | READING | RUNNING | BIT(CLIP) | BIT(METHODS) | BIT(METHOD) | BIT(REFERENCE) |
           BIT(REPORT) | BIT(FPS) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(DARK) | BIT(POSE) |
           BIT(SHOW),
@@ -174,5 +143,6 @@ const verb_row cli_verbs[] = {
     { "version", "", NULL, 0, 0, "print the version", "", COMMON, "cutis version\t\n",
       verb_version },
 };
+// clang-format on
 
 const uint32_t cli_verb_count = sizeof cli_verbs / sizeof cli_verbs[0];

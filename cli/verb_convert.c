@@ -36,15 +36,6 @@ static int add_clip(cli_app *app, cutis_model **model)
     return EXIT_GOOD;
 }
 
-static void say_repairs(cli_app *app, const cutis_model *model, const char *path)
-{
-    const cutis_issue *issues;
-    uint32_t count = cutis_model_issues(model, &issues);
-    if (count > 0)
-        app_note(app, "%s: %u repairs; the first: %s: %s", path, count, issues[0].place,
-                 issues[0].text);
-}
-
 int verb_convert(cli_app *app)
 {
     const char *path = app->operands[0], *output;
@@ -59,7 +50,6 @@ int verb_convert(cli_app *app)
         if (result != CUTIS_OK) status = app_fail(app, output, result);
     }
     if (status == EXIT_GOOD) {
-        say_repairs(app, model, path);
         app_say(app, "%s: %u vertices, %llu triangles, %u clips\n", output,
                 cutis_model_vertex_count(model),
                 (unsigned long long)cutis_model_triangle_count(model),
