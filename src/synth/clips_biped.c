@@ -45,7 +45,7 @@ static void walk_leg(const synth_skeleton *k, clip_pose *p, int side, double t)
 
 static void walk_arm(const synth_skeleton *k, clip_pose *p, int side, double t)
 {
-    static const double curl[4] = { 14, 17, 20, 22 };
+    static const double curl[4] = { 20, 24, 27, 29 }; // a relaxed hand
     double s, c;
     cutis_synth_sincos(360 * t, &s, &c);
     cutis_synth_turn(k, p, "clavicle", side, axis_z(-5));
@@ -55,6 +55,8 @@ static void walk_arm(const synth_skeleton *k, clip_pose *p, int side, double t)
     cutis_synth_turn(k, p, "forearm", side, v3_scale(ELBOW, 20 - 9 * c));
     cutis_synth_turn(k, p, "hand", side, axis_z(-4));
     curl_fingers(k, p, side, curl);
+    cutis_synth_turn(k, p, "thumb1", side, axis_y(12));
+    cutis_synth_turn(k, p, "thumb2", side, axis_z(-10));
 }
 
 static void walk(const synth_skeleton *k, double t, clip_pose *p)

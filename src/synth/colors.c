@@ -6,8 +6,10 @@
 
 #include <string.h>
 
-static const vec3 SUIT = { 0.045, 0.075, 0.130 }, SUIT_DARK = { 0.020, 0.032, 0.058 };
-static const vec3 SKIN = { 0.62, 0.36, 0.25 }, LIPS = { 0.47, 0.19, 0.15 };
+static const vec3 SUIT = { 0.055, 0.105, 0.160 }, TROUSERS = { 0.028, 0.038, 0.060 };
+static const vec3 SKIN = { 0.62, 0.36, 0.25 }, BLUSH = { 0.61, 0.335, 0.235 };
+static const vec3 LIPS = { 0.46, 0.20, 0.155 }, MOUTH = { 0.20, 0.07, 0.055 };
+static const vec3 EYE_WHITE = { 0.66, 0.62, 0.58 }, IRIS = { 0.045, 0.03, 0.02 };
 static const vec3 SHOES = { 0.025, 0.022, 0.022 }, HAIR = { 0.045, 0.024, 0.014 };
 static const vec3 COAT = { 0.36, 0.21, 0.10 }, SADDLE = { 0.10, 0.055, 0.03 };
 static const vec3 PALE = { 0.58, 0.44, 0.30 }, BLACK = { 0.012, 0.011, 0.011 };
@@ -30,27 +32,46 @@ static double inside(vec3 x, double cx, double cy, double cz, double rx, double 
     return (1.1 - v3_length(q)) / 0.2;
 }
 
+/// Painted eyes: an almond of white with an iris, darkened under the upper lid.
+static vec3 eye_color(vec3 skin, vec3 x)
+{
+    double u = (x.x - 31) / 15, v = x.y - 1677, height = 6.5 * (1 - u * u);
+    if (x.z < 55 || height <= 0) return skin;
+    vec3 color = mix(skin, EYE_WHITE, (height - (v < 0 ? -v : v)) / 2.5 + 0.5);
+    double far = sqrt((x.x - 30.5) * (x.x - 30.5) + (v - 0.5) * (v - 0.5));
+    if (v < height + 1 && v > -height - 1) color = mix(color, IRIS, (6.4 - far) / 2.5 + 0.5);
+    double lid = v - height;
+    return mix(color, HAIR, 1 - (lid < 0 ? -lid : lid) / 2.6);
+}
+
 static vec3 head_color(vec3 x)
 {
     x.x = x.x < 0 ? -x.x : x.x;
-    vec3 color = mix(SKIN, LIPS, inside(x, 0, 1612, 84, 22, 10, 14));
-    // Hair above a line that rises from behind the ears to the forehead.
-    double line = x.z < -25 ? 1640 + (x.z + 25) * 0.3 : 1690 + x.z * 0.9;
-    return mix(color, HAIR, (x.y - line) / 6);
+    vec3 hair = v3(x.x / 77, (x.y - 1706) / 100, (x.z + 20) / 99);
+    double cap = x.y > 1600 ? (1.03 - v3_length(hair)) / 0.03 : 0;
+    vec3 color = mix(SKIN, BLUSH, inside(x, 44, 1648, 66, 26, 20, 30));
+    if (x.z > 60) {
+        color = mix(color, LIPS, inside(x, 0, 1612.5, 84, 24, 10.5, 14));
+        double line = x.y - 1612.3 + x.x * x.x / 500;
+        if (x.x < 24) color = mix(color, MOUTH, 0.75 - (line < 0 ? -line : line) / 3.5);
+    }
+    if (x.z > 40) {
+        double arch = x.y - 1700 - 4 * (1 - (x.x - 36) * (x.x - 36) / 400);
+        if (x.x > 11 && x.x < 56) color = mix(color, HAIR, 0.85 - (arch < 0 ? -arch : arch) / 6.5);
+    }
+    return mix(eye_color(color, x), HAIR, cap);
 }
 
 static vec3 biped_color(const char *part, vec3 x)
 {
+    static const char *const skin[] = { "neck", "hand", "index", "middle", "ring", "pinky", "thumb", "fingers" };
+    static const char *const trousers[] = { "hips", "thigh", "shin" };
     if (starts_with(part, "head")) return head_color(x);
-    if (starts_with(part, "neck") || starts_with(part, "hand")) return SKIN;
     if (starts_with(part, "foot") || starts_with(part, "toes")) return SHOES;
-    static const char *const fingers[] = { "index", "middle", "ring", "pinky", "thumb", "fingers" };
-    for (size_t i = 0; i < sizeof fingers / sizeof *fingers; i++)
-        if (starts_with(part, fingers[i])) return SKIN;
-    // A belt's worth of darker cloth at the waist parts jacket from trousers.
-    double waist = (x.y - 985) / 14;
-    bool trunk = starts_with(part, "hips") || starts_with(part, "spine");
-    if (trunk && waist > -1 && waist < 1) return SUIT_DARK;
+    for (size_t i = 0; i < sizeof skin / sizeof *skin; i++)
+        if (starts_with(part, skin[i])) return SKIN;
+    for (size_t i = 0; i < sizeof trousers / sizeof *trousers; i++)
+        if (starts_with(part, trousers[i])) return TROUSERS;
     return SUIT;
 }
 
