@@ -16,26 +16,20 @@
 // 4 x 4 transposes.
 // clang-format off
 #if KERNEL_LANES == 4
-#define RUN_XY0 0, 4, 0, 1
-#define RUN_Z0 0, 1, 4, 3
-#define RUN_XY1 5, 0, 2, 6
-#define RUN_Z1 0, 5, 2, 3
-#define RUN_XY2 0, 3, 7, 0
-#define RUN_Z2 6, 1, 2, 7
-#define PAIR_LOW 0, 4, 1, 5
+#define EVEN_EVEN 0, 2, 4, 6
+#define EVEN_ODD  0, 2, 5, 7
+#define ODD_ODD   1, 3, 5, 7
+#define PAIR_LOW  0, 4, 1, 5
 #define PAIR_HIGH 2, 6, 3, 7
-#define HALF_LOW 0, 1, 4, 5
+#define HALF_LOW  0, 1, 4, 5
 #define HALF_HIGH 2, 3, 6, 7
 #elif KERNEL_LANES == 8
-#define RUN_XY0 0, 8, 0, 1, 9, 0, 2, 10
-#define RUN_Z0 0, 1, 8, 3, 4, 9, 6, 7
-#define RUN_XY1 0, 3, 11, 0, 4, 12, 0, 5
-#define RUN_Z1 10, 1, 2, 11, 4, 5, 12, 7
-#define RUN_XY2 13, 0, 6, 14, 0, 7, 15, 0
-#define RUN_Z2 0, 13, 2, 3, 14, 5, 6, 15
-#define PAIR_LOW 0, 8, 1, 9, 4, 12, 5, 13
+#define EVEN_EVEN 0, 2, 8, 10, 4, 6, 12, 14
+#define EVEN_ODD  0, 2, 9, 11, 4, 6, 13, 15
+#define ODD_ODD   1, 3, 9, 11, 5, 7, 13, 15
+#define PAIR_LOW  0, 8, 1, 9, 4, 12, 5, 13
 #define PAIR_HIGH 2, 10, 3, 11, 6, 14, 7, 15
-#define HALF_LOW 0, 1, 8, 9, 4, 5, 12, 13
+#define HALF_LOW  0, 1, 8, 9, 4, 5, 12, 13
 #define HALF_HIGH 2, 3, 10, 11, 6, 7, 14, 15
 #elif KERNEL_LANES == 16
 #define RUN_XY0 0, 16, 0, 1, 17, 0, 2, 18, 0, 3, 19, 0, 4, 20, 0, 5
@@ -44,9 +38,9 @@
 #define RUN_Z1 0, 21, 2, 3, 22, 5, 6, 23, 8, 9, 24, 11, 12, 25, 14, 15
 #define RUN_XY2 0, 11, 27, 0, 12, 28, 0, 13, 29, 0, 14, 30, 0, 15, 31, 0
 #define RUN_Z2 26, 1, 2, 27, 4, 5, 28, 7, 8, 29, 10, 11, 30, 13, 14, 31
-#define PAIR_LOW 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29
+#define PAIR_LOW  0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29
 #define PAIR_HIGH 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31
-#define HALF_LOW 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
+#define HALF_LOW  0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
 #define HALF_HIGH 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
 #endif
 // clang-format on
@@ -72,44 +66,119 @@ typedef float kernel_half __attribute__((vector_size(32)));
 #define STREAM_END() ((void)0)
 #endif
 
+STRUCT(run3)
+{
+    REAL a, b, c;
+};
+
+// x y z x y z ... of all lanes.
+FN run3 run_of(real3 v)
+{
+    run3 r;
+#if KERNEL_LANES == 16
+    r.a = SHUFFLE(SHUFFLE(v.x, v.y, RUN_XY0), v.z, RUN_Z0);
+    r.b = SHUFFLE(SHUFFLE(v.x, v.y, RUN_XY1), v.z, RUN_Z1);
+    r.c = SHUFFLE(SHUFFLE(v.x, v.y, RUN_XY2), v.z, RUN_Z2);
+#else
+    REAL xy = SHUFFLE(v.x, v.y, EVEN_EVEN), yz = SHUFFLE(v.y, v.z, ODD_ODD);
+    REAL zx = SHUFFLE(v.z, v.x, EVEN_ODD);
+    r.a = SHUFFLE(xy, zx, EVEN_EVEN); // of four lanes: x0 y0 z0 x1
+    r.b = SHUFFLE(yz, xy, EVEN_ODD);  // y1 z1 x2 y2
+    r.c = SHUFFLE(zx, yz, ODD_ODD);   // z2 x3 y3 z3
+#if KERNEL_LANES == 8
+    REAL a = r.a, b = r.b, c = r.c;
+    r.a = SHUFFLE(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
+    r.b = SHUFFLE(c, a, 0, 1, 2, 3, 12, 13, 14, 15);
+    r.c = SHUFFLE(b, c, 4, 5, 6, 7, 12, 13, 14, 15);
+#endif
+#endif
+    return r;
+}
+
 // KERNEL_LANES consecutive vertices at `out`, tightly packed.
 FN void store_run(float *out, real3 v, bool stream)
 {
-    REAL a = SHUFFLE(SHUFFLE(v.x, v.y, RUN_XY0), v.z, RUN_Z0);
-    REAL b = SHUFFLE(SHUFFLE(v.x, v.y, RUN_XY1), v.z, RUN_Z1);
-    REAL c = SHUFFLE(SHUFFLE(v.x, v.y, RUN_XY2), v.z, RUN_Z2);
+    run3 r = run_of(v);
     if (stream && ((uintptr_t)out & (sizeof(REAL) - 1)) == 0) {
-        STREAM(out, a);
-        STREAM(out + KERNEL_LANES, b);
-        STREAM(out + 2 * KERNEL_LANES, c);
+        STREAM(out, r.a);
+        STREAM(out + KERNEL_LANES, r.b);
+        STREAM(out + 2 * KERNEL_LANES, r.c);
     } else {
-        STORE(out, a);
-        STORE(out + KERNEL_LANES, b);
-        STORE(out + 2 * KERNEL_LANES, c);
+        STORE(out, r.a);
+        STORE(out + KERNEL_LANES, r.b);
+        STORE(out + 2 * KERNEL_LANES, r.c);
     }
 }
 
-// Scattered vertices of `size` bytes (12 or 16), through a small array of rows.
-FN void store_scattered(char *out, uint32_t stride, const uint32_t *vertices, real3 v, REAL w,
-                        size_t size)
-{
-    REAL xy = SHUFFLE(v.x, v.y, PAIR_LOW), zw = SHUFFLE(v.z, w, PAIR_LOW);
-    REAL XY = SHUFFLE(v.x, v.y, PAIR_HIGH), ZW = SHUFFLE(v.z, w, PAIR_HIGH);
-    float rows[4][KERNEL_LANES];
-    STORE(rows[0], SHUFFLE(xy, zw, HALF_LOW));
-    STORE(rows[1], SHUFFLE(xy, zw, HALF_HIGH));
-    STORE(rows[2], SHUFFLE(XY, ZW, HALF_LOW));
-    STORE(rows[3], SHUFFLE(XY, ZW, HALF_HIGH));
-    for (uint32_t l = 0; l < KERNEL_LANES; l++) {
-        if (vertices[l] != CUTIS_NO_VERTEX)
-            memcpy(out + (uint64_t)vertices[l] * stride, &rows[l % 4][l / 4 * 4], size);
-    }
-}
-
-// Rows of four floats, one per lane at table + 4 index: x, y, z of each.
 typedef float row4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float row4_value __attribute__((vector_size(16)));
 
+FN void store_row(char *at, row4_value r, const size_t size)
+{
+    if (size == 16) {
+        *(row4 *)at = r;
+        return;
+    }
+#if defined(__AVX512VL__)
+    _mm_mask_storeu_ps(at, 7, (__m128)r);
+#elif defined(__SSE2__)
+    _mm_storel_pi((__m64 *)at, (__m128)r);
+    _mm_store_ss((float *)(at + 8), _mm_movehl_ps((__m128)r, (__m128)r));
+#else
+    memcpy(at, &r, 12);
+#endif
+}
+
+// Four vertices, one of every row vector: group g of the lanes.
+#define ROW_OF(v, g) __builtin_shufflevector(v, v, 4 * g, 4 * g + 1, 4 * g + 2, 4 * g + 3)
+#define STORE_GROUP(g)                                                                             \
+    store_row(out + (uint64_t)vertices[4 * g] * stride, ROW_OF(a, g), size);                       \
+    store_row(out + (uint64_t)vertices[4 * g + 1] * stride, ROW_OF(b, g), size);                   \
+    store_row(out + (uint64_t)vertices[4 * g + 2] * stride, ROW_OF(c, g), size);                   \
+    store_row(out + (uint64_t)vertices[4 * g + 3] * stride, ROW_OF(d, g), size)
+
+// Scattered vertices of `size` bytes (12 or 16).
+FN void store_rows(char *out, uint32_t stride, const uint32_t *vertices, REAL x, REAL y, REAL z,
+                   REAL w, bool padded, const size_t size)
+{
+    REAL xy = SHUFFLE(x, y, PAIR_LOW), zw = SHUFFLE(z, w, PAIR_LOW);
+    REAL XY = SHUFFLE(x, y, PAIR_HIGH), ZW = SHUFFLE(z, w, PAIR_HIGH);
+    REAL a = SHUFFLE(xy, zw, HALF_LOW), b = SHUFFLE(xy, zw, HALF_HIGH);
+    REAL c = SHUFFLE(XY, ZW, HALF_LOW), d = SHUFFLE(XY, ZW, HALF_HIGH);
+    if (padded) {
+        const REAL rows[4] = { a, b, c, d };
+        for (uint32_t l = 0; l < KERNEL_LANES; l++)
+            if (vertices[l] != CUTIS_NO_VERTEX)
+                memcpy(out + (uint64_t)vertices[l] * stride,
+                       (const char *)&rows[l % 4] + l / 4 * 16, size);
+        return;
+    }
+    STORE_GROUP(0);
+#if KERNEL_LANES >= 8
+    STORE_GROUP(1);
+#endif
+#if KERNEL_LANES >= 16
+    STORE_GROUP(2);
+    STORE_GROUP(3);
+#endif
+}
+
+// Not inlined: beside them, a loop that stores runs would lose its registers.
+static __attribute__((noinline)) void store_scattered(char *out, uint32_t stride,
+                                                      const uint32_t *vertices, REAL x, REAL y,
+                                                      REAL z, bool padded)
+{
+    store_rows(out, stride, vertices, x, y, z, K(0.0), padded, 12);
+}
+
+static __attribute__((noinline)) void store_scattered4(char *out, uint32_t stride,
+                                                       const uint32_t *vertices, REAL x, REAL y,
+                                                       REAL z, REAL w, bool padded)
+{
+    store_rows(out, stride, vertices, x, y, z, w, padded, 16);
+}
+
+// Rows of four floats, one per lane at table + 4 index: x, y, z of each.
 #define ROW(i) ((row4_value)(*(const row4 *)(table + 4 * (size_t)index[i])))
 FN REAL gather_rows(const float *table, const uint32_t *index, int first)
 {
@@ -148,11 +217,20 @@ FN void store_run(float *out, real3 v, bool stream)
     out[2] = v.z;
 }
 
-FN void store_scattered(char *out, uint32_t stride, const uint32_t *vertices, real3 v, REAL w,
-                        size_t size)
+FN void store_scattered(char *out, uint32_t stride, const uint32_t *vertices, REAL x, REAL y,
+                        REAL z, bool padded)
 {
-    float row[4] = { v.x, v.y, v.z, w };
-    memcpy(out + (uint64_t)vertices[0] * stride, row, size);
+    const float row[3] = { x, y, z };
+    (void)padded;
+    memcpy(out + (uint64_t)vertices[0] * stride, row, sizeof row);
+}
+
+FN void store_scattered4(char *out, uint32_t stride, const uint32_t *vertices, REAL x, REAL y,
+                         REAL z, REAL w, bool padded)
+{
+    const float row[4] = { x, y, z, w };
+    (void)padded;
+    memcpy(out + (uint64_t)vertices[0] * stride, row, sizeof row);
 }
 
 FN real3 gather_real3(const float *table, const uint32_t *index)

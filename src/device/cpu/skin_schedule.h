@@ -19,11 +19,22 @@
 #define OUTLINED  static __attribute__((noinline))
 #define ALWAYS    static inline __attribute__((always_inline))
 
+/// How much a compiled walk can do; what is rare is tested for at run time, in a walk of its own.
+enum {
+    LEVEL_RUNS,    // positions and normals of blocks that are runs, tightly packed, scale 1
+    LEVEL_SIMPLE,  // the same of any blocks, any scale
+    LEVEL_OUTPUTS, // also bounds, previous positions, any stride, morph targets, stores past the
+                   // cache
+    LEVEL_EXTRAS,  // also tangents, blend factors, linear normals
+};
+
 /// What is the same for all vertices of one instance.
 typedef struct skin_view {
     const cutis_skin_layout *layout;
     const float *matrices, *rotations, *duals, *stretches, *centres, *targets;
     REAL scale, sign; // of an even frame
+    bool unscaled;    // scale is 1: then `* scale + 0` is `+ 0`, which most machines add beside
+                      // multiplying
     bool linear;      // the blended matrix is needed beside the method
 } skin_view;
 
@@ -53,16 +64,25 @@ typedef struct skin_vertex {
 // Walks over the bone list
 // --------------------------------------------------------------------------
 
+FN mat34 matrix_add(const skin_view *view, const skin_list *list, mat34 sum, uint32_t i)
+{
+    const float *p = view->matrices + 12 * (size_t)list->bone[i];
+    mat34 m;
+    MAT34_AT(m, p, 0);
+    return mat34_blend(sum, LIST_WEIGHT(list, i), m);
+}
+
+// Two bones at a time: lists are short, and a turn of the loop should outlast the latency of what
+// follows it.
 FN mat34 list_matrix(const skin_view *view, const skin_list *list)
 {
     mat34 sum = mat34_zero();
-    for (uint32_t i = 0; i < list->count; i++) {
-        const float *p = view->matrices + 12 * (size_t)list->bone[i];
-        mat34 m;
-        MAT34_AT(m, p, 0);
-        sum = mat34_blend(sum, LIST_WEIGHT(list, i), m);
+    uint32_t i = 0;
+    for (; i + 2 <= list->count; i += 2) {
+        sum = matrix_add(view, list, sum, i);
+        sum = matrix_add(view, list, sum, i + 1);
     }
-    return sum;
+    return i < list->count ? matrix_add(view, list, sum, i) : sum;
 }
 
 FN sym33 list_stretch(const skin_view *view, const skin_list *list)
@@ -159,8 +179,15 @@ FN dual_quat list_turn(const skin_view *view, const skin_list *list, real3 v, co
         }
         sum = t.sum;
     }
-    if (__builtin_expect(ANY_LESS(quat_dot(sum.q, sum.q), TURN_DEGENERATE), 0))
-        list_settle(view, list, &v, formula, uneven, &sum);
+    if (__builtin_expect(ANY_LESS(quat_dot(sum.q, sum.q), TURN_DEGENERATE), 0)) {
+        const skin_view view_copy =
+            *view; // what an outlined function is given leaves its registers
+        const skin_list list_copy = *list;
+        const real3 v_copy = v;
+        dual_quat settled = sum;
+        list_settle(&view_copy, &list_copy, &v_copy, formula, uneven, &settled);
+        sum = settled;
+    }
     return sum;
 }
 
@@ -310,21 +337,21 @@ FN void morph_vertex(const skin_view *view, uint32_t block, uint32_t lane, skin_
 }
 
 FN skin_vertex rest_vertex(const skin_view *view, uint32_t block, uint32_t lane, const int normals,
-                           const int extras)
+                           const int level)
 {
     const cutis_skin_layout *layout = view->layout;
     skin_vertex r;
     r.p = planes_at(layout->positions + (size_t)block * 3 * BLOCK, lane);
     r.n = r.t = real3_zero();
     r.w = r.n_sign = r.t_sign = K(1.0);
-    if ((normals || extras) && layout->normals)
+    if (normals && (level <= LEVEL_SIMPLE || layout->normals))
         r.n = planes_at(layout->normals + (size_t)block * 3 * BLOCK, lane);
-    if (extras && layout->tangents) {
+    if (level == LEVEL_EXTRAS && layout->tangents) {
         const float *t = layout->tangents_rest + (size_t)block * 4 * BLOCK;
         r.t = planes_at(t, lane);
         r.w = LOAD(t + 3 * BLOCK + lane);
     }
-    if (__builtin_expect(view->targets != NULL, 0)) morph_vertex(view, block, lane, &r);
+    if (level > LEVEL_SIMPLE && view->targets) morph_vertex(view, block, lane, &r);
     return r;
 }
 
@@ -367,13 +394,14 @@ typedef struct skin_target {
     skin_box box;
 } skin_target;
 
-FN void store_vertices(char *data, const cutis_cpu_stream *stream, const uint32_t *vertices,
-                       uint32_t flags, real3 v, bool streaming)
+FN void store_vertices(char *data, uint32_t stride, const uint32_t *vertices, uint32_t flags,
+                       real3 v, bool streaming)
 {
-    if ((flags & CUTIS_CPU_BLOCK_RUN) && stream->stride == 12)
+    if (__builtin_expect((flags & CUTIS_CPU_BLOCK_RUN) && stride == 12, 1))
         store_run((float *)(data + (uint64_t)vertices[0] * 12), v, streaming);
     else
-        store_scattered(data, stream->stride, vertices, v, K(0.0), 12);
+        store_scattered(data, stride, vertices, v.x, v.y, v.z,
+                        (flags & CUTIS_CPU_BLOCK_PADDED) != 0);
 }
 
 OUTLINED void keep_previous(const cutis_cpu_job *job, const skin_target *target,
@@ -409,28 +437,43 @@ OUTLINED void box_add_padded(skin_box *box, const real3 *p, const uint32_t *vert
     box->high = real3_select_less(K(0.5), v, grown.high, box->high);
 }
 
+FN real3 plus_zero(real3 v)
+{
+    return real3_make(v.x + K(0.0), v.y + K(0.0), v.z + K(0.0));
+}
+
+FN real3 finished_vector(real3 n, REAL sign, int rule, const int level)
+{
+    if (level == LEVEL_RUNS) sign = K(1.0);
+    if (rule != CUTIS_NORMAL_RAW) return finish_unit(n, sign);
+    return level == LEVEL_RUNS ? plus_zero(n) : finish_vector(n, sign);
+}
+
 FN void finish_vertices(const cutis_cpu_job *job, const skin_view *view, skin_target *target,
                         const uint32_t *vertices, uint32_t flags, skin_vertex v, const int normals,
-                        const int extras)
+                        const int level)
 {
-    const int rule = extras ? (int)view->layout->normal_rule : normals;
-    real3 p = finish_point(v.p, view->scale);
-    if (__builtin_expect(job->previous.data != NULL, 0)) keep_previous(job, target, vertices);
-    if (__builtin_expect(job->positions.data != NULL, 1))
-        store_vertices(target->positions, &job->positions, vertices, flags, p, job->streaming);
-    if (normals && (!extras || job->normals.data)) {
-        real3 n =
-            rule == CUTIS_NORMAL_RAW ? finish_vector(v.n, v.n_sign) : finish_unit(v.n, v.n_sign);
-        store_vertices(target->normals, &job->normals, vertices, flags, n, job->streaming);
+    const bool simple = level <= LEVEL_SIMPLE;
+    const int rule = simple ? normals : (int)view->layout->normal_rule;
+    const bool streaming = !simple && job->streaming;
+    real3 p = level == LEVEL_RUNS ? plus_zero(v.p) : finish_point(v.p, view->scale);
+    if (level == LEVEL_RUNS) flags = CUTIS_CPU_BLOCK_RUN;
+    if (!simple && job->previous.data) keep_previous(job, target, vertices);
+    if (simple || job->positions.data)
+        store_vertices(target->positions, simple ? 12 : job->positions.stride, vertices, flags, p,
+                       streaming);
+    if (normals && (simple || job->normals.data))
+        store_vertices(target->normals, simple ? 12 : job->normals.stride, vertices, flags,
+                       finished_vector(v.n, v.n_sign, rule, level), streaming);
+    if (level == LEVEL_EXTRAS && job->tangents.data) {
+        real3 t = finished_vector(v.t, v.t_sign, rule, level);
+        store_scattered4(target->tangents, job->tangents.stride, vertices, t.x, t.y, t.z,
+                         v.w + K(0.0), (flags & CUTIS_CPU_BLOCK_PADDED) != 0);
     }
-    if (extras && job->tangents.data) {
-        real3 t =
-            rule == CUTIS_NORMAL_RAW ? finish_vector(v.t, v.t_sign) : finish_unit(v.t, v.t_sign);
-        store_scattered(target->tangents, job->tangents.stride, vertices, t, v.w + K(0.0), 16);
-    }
-    if (__builtin_expect(job->bounds != NULL, 0)) {
+    if (!simple && job->bounds) {
+        real3 copy = p; // p itself has to stay in registers
         if (flags & CUTIS_CPU_BLOCK_PADDED)
-            box_add_padded(&target->box, &p, vertices);
+            box_add_padded(&target->box, &copy, vertices);
         else
             box_add(&target->box, p);
     }
@@ -439,10 +482,15 @@ FN void finish_vertices(const cutis_cpu_job *job, const skin_view *view, skin_ta
 // Ranges of blocks
 // ----------------------------------------------------------------------------------
 
-static skin_view view_of(const cutis_cpu_job *job, uint32_t instance)
+// Not inlined: the compiler would compare again for every block rather than keep the answer.
+OUTLINED bool is_one(float scale)
+{
+    return scale == 1;
+}
+
+FN skin_view view_of(const cutis_cpu_job *job, const cutis_skin_layout *layout, uint32_t instance)
 {
     const cutis_skin_frames *frames = job->frames;
-    const cutis_skin_layout *layout = job->layout;
     const size_t bones = (size_t)instance * layout->bone_count;
     skin_view view = { .layout = layout };
     view.matrices = frames->matrices + 12 * bones;
@@ -454,6 +502,7 @@ static skin_view view_of(const cutis_cpu_job *job, uint32_t instance)
         view.targets = frames->targets + (size_t)instance * layout->target_count;
     view.scale = SPLAT(frames->scales[instance]);
     view.sign = mirror_sign(view.scale);
+    view.unscaled = is_one(frames->scales[instance]);
     view.linear = layout->blend || layout->linear_normals;
     return view;
 }
@@ -463,7 +512,7 @@ static char *stream_of(const cutis_cpu_stream *stream, uint32_t instance)
     return stream->data ? stream->data + instance * stream->instance_stride : NULL;
 }
 
-static skin_target target_of(const cutis_cpu_job *job, uint32_t instance)
+FN skin_target target_of(const cutis_cpu_job *job, uint32_t instance)
 {
     skin_target target;
     target.positions = stream_of(&job->positions, instance);
@@ -499,22 +548,22 @@ static void merge_box(const cutis_cpu_job *job, uint32_t instance, const skin_bo
 ALWAYS void skin_lanes(const cutis_cpu_job *job, const skin_view *view, skin_target *target,
                        const skin_list *list, uint32_t block, uint32_t lane,
                        const uint32_t *vertices, uint32_t flags, const int formula,
-                       const int uneven, const int normals, const int extras)
+                       const int uneven, const int normals, const int level)
 {
-    skin_vertex rest = rest_vertex(view, block, lane, normals, extras);
+    skin_vertex rest = rest_vertex(view, block, lane, normals, level);
     real3 c = centre_of(view, list, block, lane, flags, rest.p, formula);
-    skin_vertex v =
-        blended_vertex(view, list, rest, c, block * BLOCK + lane, formula, uneven, normals, extras);
-    finish_vertices(job, view, target, vertices, flags, v, normals, extras);
+    skin_vertex v = blended_vertex(view, list, rest, c, block * BLOCK + lane, formula, uneven,
+                                   normals, level == LEVEL_EXTRAS);
+    finish_vertices(job, view, target, vertices, flags, v, normals, level);
 }
 
 #if KERNEL_LANES == 1
 
 ALWAYS void skin_range(const cutis_cpu_job *job, uint32_t instance, uint32_t begin, uint32_t end,
-                       const int formula, const int uneven, const int normals, const int extras)
+                       const int formula, const int uneven, const int normals, const int level)
 {
     const cutis_skin_layout *layout = job->layout;
-    const skin_view view = view_of(job, instance);
+    const skin_view view = view_of(job, layout, instance);
     skin_target target = target_of(job, instance);
     const uint64_t last = (uint64_t)end * BLOCK;
     const uint32_t stop = last < layout->vertex_count ? (uint32_t)last : layout->vertex_count;
@@ -523,7 +572,7 @@ ALWAYS void skin_range(const cutis_cpu_job *job, uint32_t instance, uint32_t beg
         skin_list list = { layout->bone + first, layout->weight + first,
                            layout->first[v + 1] - first, NULL, NULL };
         skin_lanes(job, &view, &target, &list, slot / BLOCK, slot % BLOCK, &v, 0, formula, uneven,
-                   normals, extras);
+                   normals, level);
     }
     if (job->bounds) merge_box(job, instance, &target.box);
 }
@@ -542,12 +591,11 @@ FN void list_flips(const skin_view *view, const uint32_t *bone, uint32_t count, 
     }
 }
 
-ALWAYS void skin_range(const cutis_cpu_job *job, uint32_t instance, uint32_t begin, uint32_t end,
-                       const int formula, const int uneven, const int normals, const int extras)
+ALWAYS void skin_blocks(const cutis_cpu_job *job, const skin_view *view, skin_target *target,
+                        uint32_t begin, uint32_t end, const int formula, const int uneven,
+                        const int normals, const int level)
 {
-    const cutis_skin_layout *layout = job->layout;
-    const skin_view view = view_of(job, instance);
-    skin_target target = target_of(job, instance);
+    const cutis_skin_layout *layout = view->layout;
     uint32_t flips[SIGNS_MAX];
     for (uint32_t k = begin; k < end; k++) {
         const uint32_t first = layout->list_first[k], flags = job->block_flags[k];
@@ -556,38 +604,63 @@ ALWAYS void skin_range(const cutis_cpu_job *job, uint32_t instance, uint32_t beg
                            NULL };
         if (formula != CUTIS_FORMULA_LBS && (flags & CUTIS_CPU_BLOCK_PIVOT) &&
             list.count <= SIGNS_MAX) {
-            list_flips(&view, list.bone, list.count, flips);
+            list_flips(view, list.bone, list.count, flips);
             list.flips = flips;
         }
         if (formula == CUTIS_FORMULA_SBS && (flags & CUTIS_CPU_BLOCK_ONE_SET))
-            list.centre = view.centres + 4 * (size_t)layout->sets[(size_t)k * BLOCK];
+            list.centre = view->centres + 4 * (size_t)layout->sets[(size_t)k * BLOCK];
         for (uint32_t lane = 0; lane < BLOCK; lane += KERNEL_LANES) {
             list.weight = layout->weights + (size_t)first * BLOCK + lane;
-            skin_lanes(job, &view, &target, &list, k, lane, vertices + lane, flags, formula, uneven,
-                       normals, extras);
+            skin_lanes(job, view, target, &list, k, lane, vertices + lane, flags, formula, uneven,
+                       normals, level);
         }
     }
-    if (job->bounds) merge_box(job, instance, &target.box);
-    if (job->streaming) STREAM_END();
+}
+
+// Stores may alias anything the compiler knows of, so what the loops need is copied to locals that
+// none points to.
+ALWAYS void skin_range(const cutis_cpu_job *shared_job, uint32_t instance, uint32_t begin,
+                       uint32_t end, const int formula, const int uneven, const int normals,
+                       const int level)
+{
+    const cutis_cpu_job job = *shared_job;
+    const cutis_skin_layout layout = *shared_job->layout;
+    const skin_view view = view_of(shared_job, &layout, instance);
+    skin_target target = target_of(shared_job, instance);
+    if (level == LEVEL_SIMPLE) {
+        const uint8_t run = view.unscaled ? CUTIS_CPU_BLOCK_RUN : 0;
+        for (uint32_t k = begin, next = begin; k < end; k = next) {
+            while (next < end && (job.block_flags[next] & run)) next++;
+            skin_blocks(&job, &view, &target, k, next, formula, uneven, normals, LEVEL_RUNS);
+            k = next;
+            while (next < end && !(job.block_flags[next] & run)) next++;
+            skin_blocks(&job, &view, &target, k, next, formula, uneven, normals, LEVEL_SIMPLE);
+        }
+        return;
+    }
+    skin_blocks(&job, &view, &target, begin, end, formula, uneven, normals, level);
+    if (job.bounds) merge_box(&job, instance, &target.box);
+    if (job.streaming) STREAM_END();
 }
 
 #endif
 
-// One function per formula and path; what is rare (uneven frames, tangents, blends) shares one with
-// run-time tests.
-#define RANGE(name, formula, uneven, normals, extras)                                              \
+// One function per formula and path. Where the rule of normals is not in the name it is tested at
+// run time.
+#define RANGE(name, formula, uneven, normals, level)                                               \
     OUTLINED void name(const cutis_cpu_job *job, uint32_t instance, uint32_t begin, uint32_t end)  \
     {                                                                                              \
-        skin_range(job, instance, begin, end, formula, uneven, normals, extras);                   \
+        skin_range(job, instance, begin, end, formula, uneven, normals, level);                    \
     }
 #define RANGES(name, formula)                                                                      \
-    RANGE(name##_none, formula, 0, CUTIS_NORMAL_NONE, 0)                                           \
-    RANGE(name##_raw, formula, 0, CUTIS_NORMAL_RAW, 0)                                             \
-    RANGE(name##_unit, formula, 0, CUTIS_NORMAL_UNIT, 0)                                           \
-    RANGE(name##_extras, formula, 0, 1, 1)                                                         \
-    RANGE(name##_uneven, formula, 1, 1, 1)                                                         \
-    static const cutis_cpu_run name[5] = { name##_none, name##_raw, name##_unit, name##_extras,    \
-                                           name##_uneven };
+    RANGE(name##_none, formula, 0, CUTIS_NORMAL_NONE, LEVEL_SIMPLE)                                \
+    RANGE(name##_raw, formula, 0, CUTIS_NORMAL_RAW, LEVEL_SIMPLE)                                  \
+    RANGE(name##_unit, formula, 0, CUTIS_NORMAL_UNIT, LEVEL_SIMPLE)                                \
+    RANGE(name##_outputs, formula, 0, CUTIS_NORMAL_UNIT, LEVEL_OUTPUTS)                            \
+    RANGE(name##_extras, formula, 0, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)                              \
+    RANGE(name##_uneven, formula, 1, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)                              \
+    static const cutis_cpu_run name[6] = { name##_none,    name##_raw,    name##_unit,             \
+                                           name##_outputs, name##_extras, name##_uneven };
 
 RANGES(run_lbs, CUTIS_FORMULA_LBS)
 RANGES(run_sbs, CUTIS_FORMULA_SBS)
@@ -595,19 +668,27 @@ RANGES(run_sbs_weighted, CUTIS_FORMULA_SBS_WEIGHTED)
 RANGES(run_dqs, CUTIS_FORMULA_DQS)
 RANGES(run_cor, CUTIS_FORMULA_COR)
 
+static int path_of(const cutis_cpu_job *job, uint32_t instance)
+{
+    const cutis_skin_layout *layout = job->layout;
+    if (job->frames->uneven && job->frames->uneven[instance]) return 5;
+    if (job->tangents.data || layout->blend || layout->linear_normals) return 4;
+    if (!job->positions.data || job->positions.stride != 12 || job->previous.data || job->bounds ||
+        (job->normals.data && job->normals.stride != 12) || job->frames->targets || job->streaming)
+        return 3;
+    return job->normals.data ? (int)layout->normal_rule : 0;
+}
+
 void NAME(cutis_cpu_skin)(const cutis_cpu_job *job, uint32_t instance, uint32_t begin,
                           uint32_t end);
 
 void NAME(cutis_cpu_skin)(const cutis_cpu_job *job, uint32_t instance, uint32_t begin, uint32_t end)
 {
-    const cutis_skin_layout *layout = job->layout;
-    const cutis_cpu_run *runs = layout->formula == CUTIS_FORMULA_SBS            ? run_sbs
-                                : layout->formula == CUTIS_FORMULA_SBS_WEIGHTED ? run_sbs_weighted
-                                : layout->formula == CUTIS_FORMULA_DQS          ? run_dqs
-                                : layout->formula == CUTIS_FORMULA_COR          ? run_cor
-                                                                                : run_lbs;
-    int path = job->normals.data ? (int)layout->normal_rule : 0;
-    if (job->tangents.data || layout->blend || layout->linear_normals) path = 3;
-    if (job->frames->uneven && job->frames->uneven[instance]) path = 4;
-    runs[path](job, instance, begin, end);
+    const cutis_formula formula = job->layout->formula;
+    const cutis_cpu_run *runs = formula == CUTIS_FORMULA_SBS            ? run_sbs
+                                : formula == CUTIS_FORMULA_SBS_WEIGHTED ? run_sbs_weighted
+                                : formula == CUTIS_FORMULA_DQS          ? run_dqs
+                                : formula == CUTIS_FORMULA_COR          ? run_cor
+                                                                        : run_lbs;
+    runs[path_of(job, instance)](job, instance, begin, end);
 }
