@@ -21,7 +21,7 @@ static const double MARGIN = 2.0;
 // 1e-18.
 static const double AXIS_CLEAR = 1e-6;
 // Condition from which the plain solve is refined once.
-static const double STIFF = 1e-3;
+static const double STIFF = 1e-4;
 
 /// n += a^T a and h -= a^T (a c + b) for one difference of matrices (linear part a, translation b).
 /// The reference c goes in here: a c + b is small where g and N c0 of the specification are both
@@ -70,22 +70,26 @@ static void build_pairs(const double *palette, const uint32_t *bones, uint32_t c
     add_difference(e, second, third, c);
 }
 
-/// More: N = n sum (L - Lm)^T (L - Lm), which is the sum over pairs, and h likewise.
-static void build_about_mean(const double *palette, const uint32_t *bones, uint32_t count,
+/// More: with D the differences from the first bone and D+ their sum, the sum over pairs of squares
+/// is n sum D^T D - D+^T D+ (one walk; what cancels is at most a factor n).
+static void build_from_first(const double *palette, const uint32_t *bones, uint32_t count,
                              const double2 *c, cutis_centre_systems *e)
 {
-    double2 mean[12], m[12];
-    memset(mean, 0, sizeof mean);
-    for (uint32_t s = 0; s < count; s++)
-        for (int i = 0; i < 12; i++) mean[i] += gather(palette, bones + CUTIS_LANES * s, i);
-    double share = 1.0 / count;
-    for (int i = 0; i < 12; i++) mean[i] *= share;
-    for (uint32_t s = 0; s < count; s++) {
-        gather_matrix(palette, bones + CUTIS_LANES * s, m);
-        add_difference(e, m, mean, c);
+    double2 first[12], d[12], sum[12];
+    cutis_centre_systems whole;
+    memset(&whole, 0, sizeof whole);
+    memset(sum, 0, sizeof sum);
+    gather_matrix(palette, bones, first);
+    for (uint32_t s = 1; s < count; s++) {
+        for (int i = 0; i < 12; i++) {
+            d[i] = gather(palette, bones + CUTIS_LANES * s, i) - first[i];
+            sum[i] += d[i];
+        }
+        add_square(e, d, c);
     }
-    for (int i = 0; i < 6; i++) e->n[i] *= (double)count;
-    for (int i = 0; i < 3; i++) e->h[i] *= (double)count;
+    add_square(&whole, sum, c);
+    for (int i = 0; i < 6; i++) e->n[i] = e->n[i] * (double)count - whole.n[i];
+    for (int i = 0; i < 3; i++) e->h[i] = e->h[i] * (double)count - whole.h[i];
 }
 
 void cutis_centre_build(const double *palette, const double *squares, const uint32_t *bones,
@@ -99,7 +103,7 @@ void cutis_centre_build(const double *palette, const double *squares, const uint
     if (count <= 3)
         build_pairs(palette, bones, count, c, e);
     else
-        build_about_mean(palette, bones, count, c, e);
+        build_from_first(palette, bones, count, c, e);
 }
 
 /// Positive definite systems by L D L^T.
@@ -138,10 +142,10 @@ static void solve_across_axis(const cutis_centre_systems *e, const double2 *a, d
                                  double2_select(second, a[COLUMN[1][i]], a[COLUMN[2][i]]));
     symmetric_vector(a, axis);
     symmetric_vector(a, axis);
-    double2 scale = 1.0 / double2_sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
-    for (int i = 0; i < 3; i++) axis[i] *= scale;
-    double2 along = axis[0] * e->h[0] + axis[1] * e->h[1] + axis[2] * e->h[2];
+    double2 share = 1.0 / (axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    double2 along = (axis[0] * e->h[0] + axis[1] * e->h[1] + axis[2] * e->h[2]) * share;
     for (int i = 0; i < 3; i++) h[i] = e->h[i] - along * axis[i];
+    trace *= share; // the axis gets the eigenvalue `trace`
     n[0] = e->n[0] + trace * axis[0] * axis[0];
     n[1] = e->n[1] + trace * axis[0] * axis[1];
     n[2] = e->n[2] + trace * axis[0] * axis[2];
@@ -149,7 +153,7 @@ static void solve_across_axis(const cutis_centre_systems *e, const double2 *a, d
     n[4] = e->n[4] + trace * axis[1] * axis[2];
     n[5] = e->n[5] + trace * axis[2] * axis[2];
     solve_definite(n, h, y);
-    along = axis[0] * y[0] + axis[1] * y[1] + axis[2] * y[2];
+    along = (axis[0] * y[0] + axis[1] * y[1] + axis[2] * y[2]) * share;
     for (int i = 0; i < 3; i++) y[i] -= along * axis[i];
 }
 

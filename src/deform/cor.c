@@ -19,6 +19,9 @@ static const double WEIGHT_STEP = 0.1;
 #define LEVELS 8
 // Less similar surface than this part of the whole: no centre, the vertex is as good as rigid.
 static const double NO_CENTRE = 1e-12;
+// Buckets of this many entries and more are merged by cells of 1 / CELLS in both weights.
+#define MERGE_FROM        2048
+#define CELLS           512
 #define INFLUENCE_LIMIT   64u
 #define CORNER_BONES      (3 * INFLUENCE_LIMIT)
 #define VERTICES_PER_TASK 32
@@ -272,12 +275,54 @@ static cutis_result fill_buckets(centre_job *job, cutis_arena *arena)
     return visit_triangles(job, triangles, count, true) ? CUTIS_OK : cutis_alloc_result(context);
 }
 
+/// Entries of a large bucket whose weights fall into one small cell become one: area and moment
+/// added, weights averaged by area. The similarity is smooth over SIGMA, so its error is of the
+/// order (CELL / SIGMA)^2 / 24 of itself.
+static void merge_bucket(centre_job *job, uint32_t pair, uint32_t *cells)
+{
+    size_t begin = job->bucket_first[pair], end = begin + job->bucket_used[pair], kept = begin;
+    for (size_t i = begin; i < end; i++) {
+        size_t row = (size_t)(job->wj[i] * CELLS), column = (size_t)(job->wk[i] * CELLS);
+        uint32_t *cell = &cells[row * (CELLS + 1) + column];
+        if (*cell == 0) {
+            double area = job->area[i];
+            job->wj[kept] = job->wj[i] * area, job->wk[kept] = job->wk[i] * area;
+            job->area[kept] = area;
+            job->cx[kept] = job->cx[i], job->cy[kept] = job->cy[i], job->cz[kept] = job->cz[i];
+            *cell = (uint32_t)(++kept - begin);
+            continue;
+        }
+        size_t at = begin + *cell - 1;
+        job->wj[at] += job->wj[i] * job->area[i], job->wk[at] += job->wk[i] * job->area[i];
+        job->area[at] += job->area[i];
+        job->cx[at] += job->cx[i], job->cy[at] += job->cy[i], job->cz[at] += job->cz[i];
+    }
+    for (size_t i = begin; i < kept; i++) job->wj[i] /= job->area[i], job->wk[i] /= job->area[i];
+    for (size_t i = kept; i < (kept + 3) / 4 * 4; i++)
+        job->wj[i] = job->wk[i] = job->area[i] = job->cx[i] = job->cy[i] = job->cz[i] = 0.0;
+    job->bucket_used[pair] = kept - begin;
+}
+
+static cutis_result merge_buckets(centre_job *job, cutis_arena *arena)
+{
+    size_t count = (size_t)(CELLS + 1) * (CELLS + 1);
+    uint32_t *cells = cutis_arena_alloc(arena, count, sizeof *cells);
+    if (!cells) return cutis_alloc_result(job->binding->context);
+    for (uint32_t pair = 0; pair < job->pairs.count; pair++) {
+        if (job->bucket_used[pair] < MERGE_FROM) continue;
+        memset(cells, 0, count * sizeof *cells);
+        merge_bucket(job, pair, cells);
+    }
+    return CUTIS_OK;
+}
+
 /// Add one bucket for a vertex with weights a, b on the pair: two pairs of lanes, four partial
 /// sums.
 static void add_bucket(const centre_job *job, uint32_t pair, double a, double b, double2 sums[8])
 {
     const double sharp = -1.0 / (SIGMA * SIGMA);
-    for (size_t i = job->bucket_first[pair]; i < job->bucket_first[pair + 1]; i += 4)
+    size_t begin = job->bucket_first[pair];
+    for (size_t i = begin; i < begin + job->bucket_used[pair]; i += 4)
         for (size_t half = 0; half < 2; half++) {
             size_t at = i + 2 * half;
             double2 wj = double2_load(job->wj + at), wk = double2_load(job->wk + at);
@@ -346,6 +391,7 @@ cutis_result cutis_bind_centres(cutis_binding *binding, double *centres)
     result = find_unique(&job, &arena);
     if (result == CUTIS_OK) result = find_pairs(&job, &arena);
     if (result == CUTIS_OK) result = fill_buckets(&job, &arena);
+    if (result == CUTIS_OK) result = merge_buckets(&job, &arena);
     if (result != CUTIS_OK) goto done;
     job.unique_centres = cutis_arena_alloc(&arena, job.unique_count, 3 * sizeof(double));
     result = job.unique_centres ? solve_all(&job) : cutis_alloc_result(context);

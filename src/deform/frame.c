@@ -355,7 +355,7 @@ bool cutis_frames_prepare(const cutis_binding *binding, cutis_workspace *workspa
     if (atomic_load(&job.bad)) return false;
     place_matrices(&job);
     if (binding->layout.formula == CUTIS_FORMULA_SBS)
-        run(&job, solve_groups, tasks_per_instance(binding) * count, 4);
+        run(&job, solve_groups, tasks_per_instance(binding) * count, 2);
     size_t targets = binding->layout.target_count;
     for (uint32_t i = 0; i < count && targets > 0; i++)
         memcpy(workspace->targets + targets * i,
