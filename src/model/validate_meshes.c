@@ -223,6 +223,10 @@ static cutis_result repair_influences(spot *at, const cutis_primitive *primitive
     uint32_t begin = 0, out = 0;
     for (uint32_t v = 0; v < primitive->vertex_count; v++) {
         uint32_t end = first[v + 1], count = end - begin;
+        if (count == 0) { // without any influence in the primitive the arrays are NULL
+            first[v] = out;
+            continue;
+        }
         uint32_t kept = repair_vertex(joints + begin, weights + begin, count, joint_count, &done);
         memmove(joints + out, joints + begin, kept * sizeof *joints);
         memmove(weights + out, weights + begin, kept * sizeof *weights);
