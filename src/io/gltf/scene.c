@@ -281,6 +281,8 @@ static cutis_result check_skin(const gltf_document *document, const cutis_model_
                                uint32_t index, const uint32_t *roots, const uint32_t *sizes)
 {
     const cutis_skin *skin = &data->skins[index];
+    // Against the specification, but deforming does not mind.
+    if (document->repair) return CUTIS_OK;
     for (uint32_t j = 0; j < skin->joint_count; j++) {
         if (roots[skin->joints[j]] != roots[skin->joints[0]])
             return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
@@ -315,7 +317,8 @@ static cutis_result check_node(const gltf_document *document, const cutis_model_
             document, CUTIS_CORRUPT_DATA,
             "/nodes/%u/skin: primitive %d of mesh %d has no joints and weights", file_index,
             unskinned[node->mesh], node->mesh);
-    if (!node->outside && data->nodes[data->skins[node->skin].joints[0]].outside)
+    if (!document->repair && !node->outside &&
+        data->nodes[data->skins[node->skin].joints[0]].outside)
         return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
                                  "/nodes/%u/skin: the joints of skin %d are not in the scene",
                                  file_index, node->skin);
