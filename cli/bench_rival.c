@@ -1,12 +1,9 @@
-/// Plain C on the same character, and the machine's limits, through the loops of bench_plain.c and
-/// bench_machine.c.
-#include "bench_rival.h"
+/// Plain C on the same character, through the loops of bench_plain.c.
+#include "bench.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "bench_machine.h"
 #include "bench_plain.h"
 
 typedef struct plain_work {
@@ -103,12 +100,4 @@ cutis_result bench_plain_time(const cutis_model *model, const cutis_mat34 *palet
     }
     release(&w);
     return result;
-}
-
-cutis_result bench_limits_measure(cutis_isa isa, uint32_t thread_count, double budget,
-                                  bench_limits *out)
-{
-    out->fma_rate = bench_machine_fma_rate(isa, thread_count, budget);
-    out->bandwidth = bench_machine_bandwidth(isa, thread_count, budget);
-    return out->fma_rate > 0.0 && out->bandwidth > 0.0 ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
 }
