@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "synth/snap.h"
 
 #include <string.h>
 
@@ -13,7 +12,7 @@ enum { BLOCK = 4, HALF = BLOCK / 2 };
 /// A block whose centre is this many block edges away cannot hold the surface: its nodes are within 0.65.
 static const double BLOCK_SKIP = 1.6;
 /// The same for an eighth of a block, whose nodes' cubes reach 1.3 of its edges from its centre.
-static const double HALF_SKIP = 2;
+static const double HALF_SKIP = 1.75;
 /// mm; no value is zero, so every node is inside or outside.
 static const float VALUE_MIN = 1e-4f;
 
@@ -260,6 +259,23 @@ static int32_t euler(const mesh *m)
     return m->vertex_count - (m->half_count + border) / 2 + m->half_count / 3;
 }
 
+/// Area-weighted normals and wanted sizes. Vertices are within a fraction of a millimetre of the surface; most
+/// of them are collapsed soon, and what stays is put on the surface with its first move.
+static void estimate_normals(mesh *m)
+{
+    for (int32_t h = 0; h < m->half_count; h += 3) {
+        int32_t a = m->halves[h].vertex, b = m->halves[h + 1].vertex, c = m->halves[h + 2].vertex;
+        vec3 n = v3_normal(mesh_position(m, a), mesh_position(m, b), mesh_position(m, c));
+        m->vertices[a].normal = v3_add(m->vertices[a].normal, n);
+        m->vertices[b].normal = v3_add(m->vertices[b].normal, n);
+        m->vertices[c].normal = v3_add(m->vertices[c].normal, n);
+    }
+    for (int32_t v = 0; v < m->vertex_count; v++) {
+        m->vertices[v].normal = v3_unit(m->vertices[v].normal);
+        m->vertices[v].size = cutis_synth_shape_size(m->shape, m->vertices[v].position);
+    }
+}
+
 cutis_result cutis_synth_extract(mesh *m, const synth_table *table)
 {
     grid g;
@@ -273,7 +289,6 @@ cutis_result cutis_synth_extract(mesh *m, const synth_table *table)
     if (euler(m) != wanted)
         return cutis_fail(m->context, CUTIS_INTERNAL, "%s: the table's surface has Euler characteristic %d, not %d",
                           table->name, (int)euler(m), (int)wanted);
-    // One step: within 0.1 mm. Most of these vertices are collapsed soon; what stays is snapped with every move.
-    for (int32_t v = 0; v < m->vertex_count; v++) cutis_synth_snap_vertex(m, v, 1);
+    estimate_normals(m);
     return CUTIS_OK;
 }

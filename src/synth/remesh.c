@@ -110,7 +110,10 @@ bool cutis_synth_try_collapse(remesher *r, int32_t h)
     vec3 normal = a->curve == SYNTH_CORNER ? a->normal : b->normal;
     if (a->curve == b->curve && a->curve != SYNTH_CORNER) {
         vec3 middle = v3_scale(v3_add(a->position, b->position), 0.5);
-        position = cutis_synth_snap(m, a, middle, r->snap_steps, &normal);
+        // Most refusals show before the snap, which costs more than the check.
+        if (!cutis_synth_collapse_is_sound(r, h, middle)) return false;
+        if (r->snap_steps > 0) position = cutis_synth_snap(m, a, middle, r->snap_steps, &normal);
+        else position = middle, normal = v3_unit(v3_add(a->normal, b->normal));
     }
     if (!cutis_synth_collapse_is_sound(r, h, position)) return false;
     int32_t kept = half_end(m, h);
@@ -327,7 +330,8 @@ static cutis_result coarsen(remesher *r, double scale)
 {
     for (double step = 6.4; step < 0.8 * scale; step *= 1.5) {
         r->scale = step;
-        r->snap_steps = 1; // edges are still short against the curvature
+        // Short edges against the curvature: the smoothing below puts the vertices back on the surface.
+        r->snap_steps = step < 8 ? 0 : 1;
         cutis_synth_collapse_short(r);
         cutis_synth_collapse_short(r);
         cutis_synth_flip_valence(r);

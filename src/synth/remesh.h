@@ -9,7 +9,7 @@ typedef struct remesher {
     mesh *m;
     double scale;
     double edge_max; ///< no collapse may leave an edge longer than this many lengths wanted
-    int snap_steps;  ///< Newton steps where a collapse puts its vertex
+    int snap_steps;  ///< Newton steps where a collapse puts its vertex; 0: the middle will do for now
 } remesher;
 
 /// Length of an edge in units of the length wanted there.

@@ -1,20 +1,19 @@
 /// Local repair. A triangle with a sharp angle has its edges flipped and its corners moved, one at a time, whenever
-/// that raises the smallest angle of the triangles concerned. Where this does not help, its shortest edge is
-/// collapsed and a long edge elsewhere split, so that the count stays. Every step strictly improves or undoes
-/// nothing, so the mesh never gets worse than it came.
+/// that raises the smallest angle of the triangles concerned. Where this does not help, an edge of it is
+/// collapsed and a long edge elsewhere split, so that the count stays; and where that is stuck too, the whole
+/// mesh is smoothed once more and the repair tried again. Topology and constraints stay.
 #include "synth/repair.h"
 
 #include "base/error.h"
 #include "synth/snap.h"
 
-/// Cosines of 24 and 30 degrees: triangles sharper than the first are worked on, neighbours are not made sharper
-/// than the second if they were not.
+/// Cosine of 24 degrees: triangles sharper than that are worked on.
 static const double SHARP_COS = 0.9135454576426009;
 /// A move must lower the cosine of the sharpest angle by this much to count.
 static const double GAIN = 1e-3;
 /// Shortest over longest edge of neighbours on a curve that a move may leave.
 static const double CURVE_RATIO = 0.5;
-enum { ROUNDS = 40, MOVES_FROM = 12 };
+enum { ROUNDS = 40, MOVES_FROM = 12, ATTEMPTS = 6, SNAP_STEPS = 8 };
 
 static double worst_cosine(vec3 a, vec3 b, vec3 c)
 {
@@ -74,7 +73,7 @@ static bool improve_vertex(remesher *r, int32_t v)
         double length = step * r->scale * vertex->size;
         for (int i = 0; i < 8; i++) {
             vec3 n, x = v3_mad(v3_mad(vertex->position, directions[i][0] * length, u), directions[i][1] * length, w);
-            x = cutis_synth_snap(m, vertex, x, 3, &n);
+            x = cutis_synth_snap(m, vertex, x, SNAP_STEPS, &n);
             double worst = ring_worst(m, v, x, n);
             if (worst >= best - GAIN || !keeps_curve_even(m, v, x)) continue;
             best = worst;
@@ -105,37 +104,61 @@ static bool improve_edge(remesher *r, int32_t h)
     return true;
 }
 
-/// Collapse the triangle's shortest edge whose ends are both free; true if one was.
-static bool remove_needle(remesher *r, int32_t t)
+static bool is_free(const mesh *m, int32_t v) { return m->vertices[v].curve == SYNTH_FREE; }
+
+/// The edges of triangle t, shortest first.
+static void sort_edges(const mesh *m, int32_t t, int32_t out[3])
 {
-    mesh *m = r->m;
-    int32_t shortest = -1;
-    double least = 0;
-    for (int32_t h = 3 * t; h < 3 * t + 3; h++) {
-        if (m->vertices[half_start(m, h)].curve != SYNTH_FREE ||
-            m->vertices[half_end(m, h)].curve != SYNTH_FREE)
-            continue;
+    double lengths[3];
+    for (int i = 0; i < 3; i++) {
+        int32_t h = 3 * t + i;
         double length = v3_distance(mesh_position(m, half_start(m, h)), mesh_position(m, half_end(m, h)));
-        if (shortest < 0 || length < least) shortest = h, least = length;
+        int at = i;
+        for (; at > 0 && lengths[at - 1] > length; at--) {
+            lengths[at] = lengths[at - 1];
+            out[at] = out[at - 1];
+        }
+        lengths[at] = length;
+        out[at] = h;
     }
-    return shortest >= 0 && cutis_synth_try_collapse(r, shortest);
 }
 
-/// The longest edge between free vertices, in units of what is wanted there.
-static int32_t longest_edge(const remesher *r)
+/// The longest edge between free vertices, or of the border, in units of what is wanted there.
+static int32_t longest_edge(const remesher *r, bool border)
 {
     const mesh *m = r->m;
     int32_t longest = -1;
     double most = 0;
     for (int32_t h = 0; h < m->half_count; h++) {
-        if (m->halves[h].vertex < 0 || m->halves[h].twin < h || m->halves[h].loop) continue;
-        if (m->vertices[half_start(m, h)].curve != SYNTH_FREE ||
-            m->vertices[half_end(m, h)].curve != SYNTH_FREE)
-            continue;
+        int32_t twin = m->halves[h].twin;
+        if (m->halves[h].vertex < 0 || (twin < 0) != border || twin > h || m->halves[h].loop) continue;
+        if (!border && (!is_free(m, half_start(m, h)) || !is_free(m, half_end(m, h)))) continue;
         double ratio = cutis_synth_edge_ratio(r, h);
         if (ratio > most) most = ratio, longest = h;
     }
     return longest;
+}
+
+/// A triangle that neither flips nor moves mend: collapse an edge of it that takes a free vertex away (or one on
+/// the border), and split the longest edge of that kind elsewhere, so that the whole body's count stays.
+static cutis_result move_vertex_away(remesher *r, int32_t t, bool *changed)
+{
+    mesh *m = r->m;
+    int32_t edges[3];
+    cutis_result result = cutis_synth_mesh_reserve(m, 1, 6);
+    if (result != CUTIS_OK) return result;
+    sort_edges(m, t, edges);
+    for (int i = 0; i < 3; i++) {
+        bool border = m->halves[edges[i]].twin < 0;
+        if (!border && !is_free(m, half_start(m, edges[i])) && !is_free(m, half_end(m, edges[i]))) continue;
+        if (!cutis_synth_try_collapse(r, edges[i])) continue;
+        int32_t h = longest_edge(r, border);
+        if (h < 0) return cutis_fail(m->context, CUTIS_INTERNAL, "no edge left to split");
+        improve_vertex(r, cutis_synth_split_middle(m, h));
+        *changed = true;
+        break;
+    }
+    return CUTIS_OK;
 }
 
 /// Work on one sharp triangle; true if anything changed.
@@ -147,36 +170,45 @@ static bool mend(remesher *r, int32_t t)
     return changed;
 }
 
-/// A triangle that neither flips nor moves mend: one vertex less here, one more where edges are longest.
-static cutis_result move_vertex_away(remesher *r, int32_t t, bool *changed)
-{
-    cutis_result result = cutis_synth_mesh_reserve(r->m, 1, 6);
-    if (result != CUTIS_OK || !remove_needle(r, t)) return result;
-    int32_t h = longest_edge(r);
-    if (h < 0) return cutis_fail(r->m->context, CUTIS_INTERNAL, "no edge left to split");
-    int32_t v = cutis_synth_split_middle(r->m, h);
-    improve_vertex(r, v);
-    *changed = true;
-    return CUTIS_OK;
-}
-
-cutis_result cutis_synth_repair(remesher *r)
+/// Rounds over the sharp triangles; *sharp = how many were left when the last one began.
+static cutis_result mend_all(remesher *r, int32_t *sharp)
 {
     mesh *m = r->m;
-    r->edge_max = 2;
     for (int round = 0; round < ROUNDS; round++) {
         bool changed = false;
-        int32_t sharp = 0, count = m->half_count / 3;
+        int32_t count = m->half_count / 3;
+        *sharp = 0;
         for (int32_t t = 0; t < count; t++) {
             if (m->halves[3 * t].vertex < 0 || triangle_worst(m, 3 * t) < SHARP_COS) continue;
-            sharp++;
+            ++*sharp;
             if (mend(r, t)) changed = true;
             else if (round >= MOVES_FROM && round % 4 == 0) {
                 cutis_result result = move_vertex_away(r, t, &changed);
                 if (result != CUTIS_OK) return result;
             }
         }
-        if (sharp == 0 || (!changed && round > MOVES_FROM + 4)) break;
+        if (*sharp == 0 || (!changed && round > MOVES_FROM + 4)) break;
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_synth_repair(remesher *r)
+{
+    r->edge_max = 2;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        int32_t sharp = 0;
+        // Angles count where the vertices will stay: exactly on the surface.
+        for (int32_t v = 0; v < r->m->vertex_count; v++)
+            if (r->m->vertices[v].half >= 0) cutis_synth_snap_vertex(r->m, v, SNAP_STEPS);
+        cutis_result result = cutis_progress(r->m->context, "repair", attempt / (double)ATTEMPTS);
+        if (result == CUTIS_OK) result = mend_all(r, &sharp);
+        if (result != CUTIS_OK || sharp == 0) return result;
+        if (attempt + 1 == ATTEMPTS) break;
+        // Stuck: smoothing leads away from here, and the next attempt starts elsewhere.
+        cutis_synth_smooth(r);
+        cutis_synth_flip_valence(r);
+        cutis_synth_smooth(r);
+        cutis_synth_flip_delaunay(r);
     }
     return CUTIS_OK;
 }

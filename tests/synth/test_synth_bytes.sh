@@ -1,0 +1,69 @@
+#!/bin/sh
+# The same bytes from every compiler and optimisation level: the room is built several times over and the
+# quadruped's arrays are hashed.
+set -u
+source=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cat > "$work/hash.c" <<'C'
+#include <cutis/cutis.h>
+#include <stdio.h>
+
+static uint64_t hash = UINT64_C(14695981039346656037);
+
+static void add(const void *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++) hash = (hash ^ ((const unsigned char *)data)[i]) * UINT64_C(1099511628211);
+}
+
+int main(void)
+{
+    cutis_context *context = NULL;
+    cutis_model *model = NULL;
+    cutis_synth_options options = { .body = CUTIS_BODY_QUADRUPED, .vertex_count = 1500 };
+    if (cutis_context_create(NULL, &context) || cutis_synth_create(context, &options, &model)) return 1;
+    const cutis_model_data *data = cutis_model_get(model);
+    const cutis_primitive *p = data->meshes[0].primitives;
+    add(p->positions, 12 * (size_t)p->vertex_count);
+    add(p->normals, 12 * (size_t)p->vertex_count);
+    add(p->colors, 16 * (size_t)p->vertex_count);
+    add(p->indices, 4 * (size_t)p->index_count);
+    add(p->parts, 4 * (size_t)p->index_count / 3);
+    add(p->influences.joints, 4 * (size_t)p->influences.first[p->vertex_count]);
+    add(p->influences.weights, 4 * (size_t)p->influences.first[p->vertex_count]);
+    for (uint32_t c = 0; c < data->clip_count; c++)
+        for (uint32_t k = 0; k < data->clips[c].channel_count; k++) {
+            const cutis_channel *channel = &data->clips[c].channels[k];
+            size_t width = channel->path == CUTIS_PATH_ROTATION ? 12 : 9; // all cubic
+            add(channel->values, 4 * width * channel->key_count);
+        }
+    printf("%016llx\n", (unsigned long long)hash);
+    cutis_model_destroy(model);
+    cutis_context_destroy(context);
+    return 0;
+}
+C
+build() { # name, compiler, flags...
+    name=$1 compiler=$2
+    shift 2
+    "$compiler" -std=c17 -D_GNU_SOURCE -ffp-contract=off "$@" -w -I"$source/include" -I"$source/src" "$work/hash.c" \
+        "$source"/src/synth/*.c "$source"/src/model/*.c "$source"/src/math/*.c "$source"/src/base/*.c "$source"/src/base/os/*.c \
+        -o "$work/$name" -lm -lpthread -ldl && "$work/$name" > "$work/$name.hash"
+}
+status=0
+if ! build plain cc -O0; then
+    echo "not ok bytes_O0: does not build or run"
+    exit 1
+fi
+for variant in "O3_native cc -O3 -march=native -fno-tree-slp-vectorize" "clang clang -O2"; do
+    set -- $variant
+    if ! command -v "$2" > /dev/null; then
+        echo "skip bytes_$1: no $2"
+    elif build "$@" && cmp -s "$work/plain.hash" "$work/$1.hash"; then
+        echo "ok bytes_$1"
+    else
+        echo "not ok bytes_$1: other bytes than -O0"
+        status=1
+    fi
+done
+exit $status
