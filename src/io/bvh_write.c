@@ -22,6 +22,7 @@ typedef struct bvh_writer {
     cutis_arena arena;
     bool *kept;         // joints and what stands above them
     bool *moves;        // has a translation channel
+    bool *animated;     // has any channel
     uint32_t *order;    // kept nodes depth-first
     uint32_t *children; // kept children per node
     uint32_t count;
@@ -66,6 +67,7 @@ static cutis_result check_nodes(bvh_writer *w)
                           "%s: BVH holds joints, and the model has none", w->path);
     for (uint32_t c = 0; w->clip && c < w->clip->channel_count; c++) {
         const cutis_channel *channel = &w->clip->channels[c];
+        w->animated[channel->node] = true;
         if (channel->path == CUTIS_PATH_TRANSLATION) w->moves[channel->node] = true;
     }
     for (uint32_t i = 0; i < w->data->node_count; i++)
@@ -132,9 +134,7 @@ static bool is_end_site(const bvh_writer *w, uint32_t i)
     size_t size = node->name ? strlen(node->name) : 0;
     if (size < 4 || strcmp(node->name + size - 4, "_end") != 0 || node->parent == CUTIS_NONE)
         return false;
-    for (uint32_t c = 0; w->clip && c < w->clip->channel_count; c++)
-        if (w->clip->channels[c].node == i) return false;
-    return w->children[i] == 0;
+    return w->children[i] == 0 && !w->animated[i];
 }
 
 static void indent(cutis_output *out, uint32_t depth)
@@ -290,13 +290,15 @@ cutis_result cutis_bvh_write(const cutis_model *model, const char *path)
     w.clip = w.data->clip_count && w.data->clips[0].channel_count ? &w.data->clips[0] : NULL;
     w.kept = cutis_arena_alloc(&w.arena, n, sizeof *w.kept);
     w.moves = cutis_arena_alloc(&w.arena, n, sizeof *w.moves);
+    w.animated = cutis_arena_alloc(&w.arena, n, sizeof *w.animated);
     w.order = cutis_arena_alloc(&w.arena, n, sizeof *w.order);
     w.children = cutis_arena_alloc(&w.arena, n, sizeof *w.children);
     cutis_result result = CUTIS_OK;
-    if (!w.kept || !w.moves || !w.order || !w.children) {
+    if (!w.kept || !w.moves || !w.animated || !w.order || !w.children) {
         result = cutis_alloc_result(w.context);
     } else {
         memset(w.moves, 0, n * sizeof *w.moves);
+        memset(w.animated, 0, n * sizeof *w.animated);
         memset(w.children, 0, n * sizeof *w.children);
         choose_nodes(&w);
         result = check_nodes(&w);
