@@ -213,24 +213,6 @@ static void merge_rests(packer *p, const uint32_t *vertex_set)
     }
 }
 
-/// Blocks in the order of their first vertex: sorted pairs (first vertex, block).
-static int by_first(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void order_blocks(const packer *p, uint64_t *keys, uint32_t *vertices)
-{
-    for (uint32_t k = 0; k < p->block_count; k++)
-        keys[k] = (uint64_t)p->lanes[(size_t)k * p->block_size] << 32 | k;
-    qsort(keys, p->block_count, sizeof *keys, by_first);
-    for (uint32_t k = 0; k < p->block_count; k++)
-        memcpy(vertices + (size_t)k * p->block_size,
-               p->lanes + (size_t)(uint32_t)keys[k] * p->block_size,
-               p->block_size * sizeof *vertices);
-}
-
 /// The ascending union of the sets of one block into `list` (NULL: only count).
 static uint32_t list_block(packer *p, const uint32_t *lanes, const uint32_t *vertex_set,
                            uint32_t *list)
@@ -250,6 +232,123 @@ static uint32_t list_block(packer *p, const uint32_t *lanes, const uint32_t *ver
         mark(p, vertex_set[lanes[l]], 0);
     if (list) qsort(list, count, sizeof *list, by_vertex);
     return count;
+}
+
+/// A block that has lanes left, and its bones.
+typedef struct open_block {
+    uint32_t block, count, first, size; ///< bones [first, first + size)
+    uint32_t next;
+} open_block;
+
+typedef struct open_blocks {
+    open_block *items;
+    uint32_t *bones;
+    uint32_t count, head;
+} open_blocks;
+
+/// List the blocks from `begin` on that are not full.
+static bool find_open(packer *p, uint32_t begin, const uint32_t *vertex_set, cutis_arena *arena,
+                      open_blocks *open)
+{
+    size_t total = 0, used = 0;
+    for (uint32_t k = begin; k < p->block_count; k++) {
+        const uint32_t *lanes = p->lanes + (size_t)k * p->block_size;
+        if (lanes[p->block_size - 1] != CUTIS_NO_VERTEX) continue;
+        total += list_block(p, lanes, vertex_set, NULL);
+        open->count++;
+    }
+    open->items = cutis_arena_alloc(arena, open->count, sizeof *open->items);
+    open->bones = cutis_arena_alloc(arena, total, sizeof *open->bones);
+    if (!open->items || !open->bones) return false;
+    open->count = 0;
+    for (uint32_t k = begin; k < p->block_count; k++) {
+        const uint32_t *lanes = p->lanes + (size_t)k * p->block_size;
+        if (lanes[p->block_size - 1] != CUTIS_NO_VERTEX) continue;
+        uint32_t count = 0, size = list_block(p, lanes, vertex_set, open->bones + used);
+        while (lanes[count] != CUTIS_NO_VERTEX) count++;
+        open->items[open->count] = (open_block){ k, count, (uint32_t)used, size, open->count + 1 };
+        open->count++;
+        used += size;
+    }
+    return true;
+}
+
+/// The best open block to begin with (room 0: the longest list) or to add (the most bones in
+/// common).
+static uint32_t choose_open(const packer *p, const open_blocks *open, uint32_t room)
+{
+    uint32_t best = open->count, seen = 0;
+    uint64_t best_score = 0;
+    for (uint32_t i = open->head; i < open->count && seen < p->window;
+         i = open->items[i].next, seen++) {
+        const open_block *item = &open->items[i];
+        uint32_t shared = 0;
+        if (room && item->count > room) continue;
+        for (uint32_t b = 0; b < item->size && room; b++)
+            shared += p->marked[open->bones[item->first + b]];
+        uint64_t score = ((uint64_t)(room ? shared : item->size) << 32) + item->count + 1;
+        if (score > best_score) best = i, best_score = score;
+    }
+    return best;
+}
+
+static void unlink_open(open_blocks *open, uint32_t index)
+{
+    uint32_t *link = &open->head;
+    while (*link != index) link = &open->items[*link].next;
+    *link = open->items[index].next;
+}
+
+/// Blocks that are not full are put together while they fit: that saves a block's own cost each
+/// time, however different their bones are.
+static bool merge_open_blocks(packer *p, uint32_t begin, const uint32_t *vertex_set,
+                              cutis_arena *arena)
+{
+    open_blocks open = { 0 };
+    if (!find_open(p, begin, vertex_set, arena, &open)) return false;
+    while (open.head < open.count) {
+        uint32_t choice = choose_open(p, &open, 0), used = 0;
+        uint32_t *lanes = p->lanes + (size_t)open.items[choice].block * p->block_size;
+        while (choice < open.count) {
+            open_block *item = &open.items[choice];
+            uint32_t *from = p->lanes + (size_t)item->block * p->block_size;
+            memmove(lanes + used, from, item->count * sizeof *lanes);
+            if (from != lanes) from[0] = CUTIS_NO_VERTEX; // empty now
+            used += item->count;
+            for (uint32_t b = 0; b < item->size; b++) p->marked[open.bones[item->first + b]] = 1;
+            unlink_open(&open, choice);
+            choice =
+                used < p->block_size ? choose_open(p, &open, p->block_size - used) : open.count;
+        }
+        for (uint32_t l = 0; l < used; l++) mark(p, vertex_set[lanes[l]], 0);
+        qsort(lanes, used, sizeof *lanes, by_vertex);
+    }
+    uint32_t kept = begin;
+    for (uint32_t k = begin; k < p->block_count; k++) {
+        uint32_t *lanes = p->lanes + (size_t)k * p->block_size;
+        if (lanes[0] == CUTIS_NO_VERTEX) continue;
+        memmove(p->lanes + (size_t)kept++ * p->block_size, lanes, p->block_size * sizeof *lanes);
+    }
+    p->block_count = kept;
+    return true;
+}
+
+/// Blocks in the order of their first vertex: sorted pairs (first vertex, block).
+static int by_first(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void order_blocks(const packer *p, uint64_t *keys, uint32_t *vertices)
+{
+    for (uint32_t k = 0; k < p->block_count; k++)
+        keys[k] = (uint64_t)p->lanes[(size_t)k * p->block_size] << 32 | k;
+    qsort(keys, p->block_count, sizeof *keys, by_first);
+    for (uint32_t k = 0; k < p->block_count; k++)
+        memcpy(vertices + (size_t)k * p->block_size,
+               p->lanes + (size_t)(uint32_t)keys[k] * p->block_size,
+               p->block_size * sizeof *vertices);
 }
 
 static cutis_result write_lists(cutis_binding *binding, packer *p, const uint32_t *vertex_set)
@@ -309,8 +408,11 @@ cutis_result cutis_bind_pack(cutis_binding *binding, const cutis_set_table *tabl
         take_whole_blocks(&p);
         p.window = p.rest_count <= 4 * WINDOW_SMALL ? WINDOW_SMALL : WINDOW_LARGE;
         sort_rests(&p, scratch);
+        uint32_t whole = p.block_count;
         merge_rests(&p, vertex_set);
-        result = write_lists(binding, &p, vertex_set);
+        result = merge_open_blocks(&p, whole, vertex_set, &arena)
+                     ? write_lists(binding, &p, vertex_set)
+                     : cutis_alloc_result(binding->context);
     }
     cutis_arena_release(&arena);
     return result;

@@ -520,7 +520,7 @@ static void arguments_that_cannot_be_meant_are_refused_and_nothing_is_written(vo
         { .positions = { .buffer = small } },              // too small
         { .positions = { .buffer = foreign } },            // of another device
         { .previous_positions = { .data = out },
-          .bounds = &(cutis_bounds){ 0 } }, // previous of what?
+          .bounds = &(cutis_bounds){ { 0, 0, 0 }, { 0, 0, 0 } } }, // previous of what?
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(cutis_deform(binding, &fine, 1, &bad[i]), CUTIS_INVALID_ARGUMENT);
