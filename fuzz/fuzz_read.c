@@ -15,6 +15,8 @@
 #include <cutis/clip.h>
 #include <cutis/io.h>
 
+#include "io/format.h"
+
 static const struct {
     const char *name;
     cutis_format format;
@@ -47,22 +49,42 @@ static void walk(const cutis_model *model)
     free(world);
 }
 
+// A Cal3D animation needs a skeleton to move.
+static const char SKELETON[] =
+    "<SKELETON><BONE/><BONE><PARENTID>0</PARENTID></BONE><BONE/></SKELETON>";
+
+static cutis_result read_any(cutis_context *context, size_t kind, const uint8_t *data, size_t size,
+                             const cutis_read_options *options, cutis_model **out)
+{
+    if (kind < sizeof KINDS / sizeof *KINDS)
+        return cutis_model_read_memory(context, data, size, KINDS[kind].name, options, out);
+    cutis_model *model = NULL;
+    if (cutis_model_read_memory(context, SKELETON, sizeof SKELETON - 1, "s.xsf", NULL, &model) !=
+        CUTIS_OK)
+        abort();
+    cutis_input input = {
+        .context = context, .name = "fuzz.caf", .data = (const char *)data, .size = size, .scale = 1
+    };
+    cutis_result result = cutis_cal3d_read_clip(model, &input, out);
+    cutis_model_destroy(model);
+    return result;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 1) return 0;
-    size_t kind = data[0] % (sizeof KINDS / sizeof *KINDS);
+    size_t kinds = sizeof KINDS / sizeof *KINDS, kind = data[0] % (kinds + 1);
     // The allowance is what no file of fuzzing size needs; running into it is an error like any
     // other.
     cutis_context_options options = { .limits = { .memory_bytes = UINT64_C(1) << 30 } };
-    cutis_read_options read = { .format = KINDS[kind].format,
+    cutis_read_options read = { .format = kind < kinds ? KINDS[kind].format : CUTIS_FORMAT_AUTO,
                                 .gate = data[0] & 128 ? CUTIS_GATE_REPAIR : CUTIS_GATE_REFUSE };
     cutis_context *context;
     cutis_model *model = NULL;
     if (cutis_context_create(&options, &context) != CUTIS_OK) abort();
-    cutis_result result =
-        cutis_model_read_memory(context, data + 1, size - 1, KINDS[kind].name, &read, &model);
+    cutis_result result = read_any(context, kind, data + 1, size - 1, &read, &model);
     if ((result == CUTIS_OK) != (model != NULL)) abort();
     if (result != CUTIS_OK && !cutis_context_error(context)[0]) abort();
     if (strchr(cutis_context_error(context), '\n')) abort();

@@ -5,7 +5,7 @@ data=$1
 out=$2
 mkdir -p "$out" || exit 1
 find "$data" -type f -size -64k \( -name '*.gltf' -o -name '*.glb' -o -name '*.obj' -o -name '*.ply' -o -name '*.bvh' \
-    -o -name '*.csf' -o -name '*.cmf' -o -name '*.xsf' -o -name '*.xmf' -o -path '*cgltf-fuzz*' -o -path '*fuzzer_data*' \) |
+    -o -name '*.csf' -o -name '*.caf' -o -name '*.xaf' -o -name '*.cmf' -o -name '*.xsf' -o -name '*.xmf' -o -path '*cgltf-fuzz*' -o -path '*fuzzer_data*' \) |
     sort | while read -r file; do
     case $file in
     *.gltf) kind='\001' ;;
@@ -14,6 +14,7 @@ find "$data" -type f -size -64k \( -name '*.gltf' -o -name '*.glb' -o -name '*.o
     *.ply) kind='\004' ;;
     *.bvh) kind='\005' ;;
     *.csf | *.cmf | *.xsf | *.xmf) kind='\006' ;;
+    *.caf | *.xaf) kind='\007' ;;
     *) kind='\000' ;;
     esac
     name=$(printf '%s' "${file#"$data"/}" | tr '/ ' '__')
