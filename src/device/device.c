@@ -73,8 +73,7 @@ void cutis_device_native(const cutis_device *device, uint64_t *context, uint64_t
     device->operations->native(device, context, queue);
 }
 
-// Buffers
-// -------------------------------------------------------------------------------------------
+// Buffers ---------------------------------------------------------------------------------------
 
 cutis_result cutis_buffer_create(cutis_device *device, uint64_t size, cutis_buffer **out)
 {

@@ -33,13 +33,12 @@ typedef struct skin_arguments {
     WORD chunk_block; // chunk_count + 1: first block of a chunk
     WORD near_first;  // chunk_count + 1: into near_bone
     WORD near_bone;   // bones of a chunk
-    WORD list_first;  // block_count + 1: into the list
-    WORD list_near;   // position in near_bone of the chunk (without near palettes: the bone)
-    WORD weights;     // 32 per list entry
+    WORD blocks;      // 4 words each: first and count of its list, first vertex of a block of
+                 // consecutive ones (else NO_VERTEX), the one centre of its vertices (else NO_SET)
+    WORD list_near; // position in near_bone of the chunk (without near palettes: the bone)
+    WORD weights;   // 32 per list entry
     WORD positions, normals, tangents; // planes of 32
-    WORD block_vertex; // first vertex of a block whose vertices are consecutive, or NO_VERTEX
-    WORD vertices;     // per slot
-    WORD block_set;    // the one centre of a block's vertices, or NO_SET
+    WORD vertices;                     // per slot
     WORD sets, centres, blend;
     WORD morph_first, morph_target, morph_delta;
     // Frames of this launch.

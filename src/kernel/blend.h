@@ -31,7 +31,7 @@
 // The ridge of SBS_WEIGHTED's centre, as a fraction of the bones' mean square scale.
 #define CENTRE_RIDGE K(1e-4)
 
-// Outputs -----------------------------------------------------------------------------------------
+// Outputs ---------------------------------------------------------------------------------------
 
 // -1 where `determinant` (or the scale of an even frame) is negative, else 1.
 FN REAL mirror_sign(REAL determinant)
@@ -62,7 +62,7 @@ FN real3 morph_add(real3 v, REAL weight, real3 delta)
     return real3_blend(v, weight, delta);
 }
 
-// Linear ------------------------------------------------------------------------------------------
+// Linear ----------------------------------------------------------------------------------------
 
 STRUCT(shaded)
 {
@@ -80,7 +80,7 @@ FN shaded linear_normal_uneven(mat34 m, real3 n)
     return r;
 }
 
-// Sums of rotations -------------------------------------------------------------------------------
+// Sums of rotations -----------------------------------------------------------------------------
 
 STRUCT(turn)
 {
@@ -169,7 +169,7 @@ FN dual_quat turn_settled(dual_quat sum, largest r)
     return d;
 }
 
-// Spherical: Q = quat_matrix(q, quat_factor(q)) ---------------------------------------------------
+// Spherical: Q = quat_matrix(q, quat_factor(q)) -------------------------------------------------
 
 // `to` is the blended image of the centre c.
 FN real3 spherical_point(mat33 q, real3 to, real3 v, real3 c)
@@ -198,7 +198,7 @@ FN real3 turned_tangent_uneven(mat33 q, sym33 s, real3 t)
     return mat33_vector(q, sym33_vector(s, t));
 }
 
-// Dual quaternions --------------------------------------------------------------------------------
+// Dual quaternions ------------------------------------------------------------------------------
 
 // f = quat_factor(d.q), q = quat_matrix(d.q, f)
 FN real3 dual_point(dual_quat d, REAL f, mat33 q, real3 v)
@@ -221,7 +221,7 @@ FN real3 dual_point_uneven(dual_quat d, REAL f)
     return dual_quat_translation(d, K(0.5) * f);
 }
 
-// Centre by weights (SBS_WEIGHTED) ----------------------------------------------------------------
+// Centre by weights (SBS_WEIGHTED) --------------------------------------------------------------
 
 STRUCT(centre_sum)
 {

@@ -40,8 +40,7 @@ typedef struct skin_case {
     const uint32_t *set;
 } skin_case;
 
-// Random numbers: splitmix64
-// ------------------------------------------------------------------------
+// Random numbers: splitmix64 --------------------------------------------------------------------
 
 static inline uint64_t case_hash(uint64_t *state)
 {
@@ -93,8 +92,7 @@ static inline float case_nasty(uint64_t *state, float plain)
     }
 }
 
-// Influences
-// ----------------------------------------------------------------------------------------
+// Influences ------------------------------------------------------------------------------------
 
 static inline int case_compare_bones(const void *a, const void *b)
 {
@@ -162,8 +160,7 @@ static inline int case_compare_vertices(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Blocks
-// --------------------------------------------------------------------------------------------
+// Blocks ----------------------------------------------------------------------------------------
 
 /// Slots: vertices sorted by bone set (or as they come, then lists are long), the last block
 /// padded.
@@ -360,8 +357,7 @@ static inline void case_layout(skin_case *c, uint64_t *state)
     if (o->target_count) case_morphs(c, state);
 }
 
-// Frames
-// --------------------------------------------------------------------------------------------
+// Frames ----------------------------------------------------------------------------------------
 
 static inline void case_rotation(const double q[4], double r[9])
 {

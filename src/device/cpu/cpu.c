@@ -49,8 +49,7 @@ static cutis_result cpu_finish(cutis_device *device)
     return CUTIS_OK;
 }
 
-// Buffers: `handle` is the address
-// ------------------------------------------------------------------
+// Buffers: `handle` is the address --------------------------------------------------------------
 
 typedef struct cpu_buffer {
     cutis_buffer base;
@@ -110,8 +109,7 @@ static void cpu_native(const cutis_device *device, uint64_t *context, uint64_t *
     *context = *queue = 0;
 }
 
-// Threads
-// -------------------------------------------------------------------------------------------
+// Threads ---------------------------------------------------------------------------------------
 
 void cutis_cpu_run_tasks(cutis_device *base, void (*task)(void *data, uint32_t index), void *data,
                          uint32_t count)

@@ -95,18 +95,41 @@ FN run3 run_of(real3 v)
     return r;
 }
 
+#define ROW_OF(v, g) __builtin_shufflevector(v, v, 4 * g, 4 * g + 1, 4 * g + 2, 4 * g + 3)
+
+// Past the cache at 16-byte places, which is what malloc gives; the machine joins them to lines.
+FN void stream_rows(float *out, REAL v)
+{
+#if defined(__SSE2__)
+    _mm_stream_ps(out, (__m128)ROW_OF(v, 0));
+#if KERNEL_LANES >= 8
+    _mm_stream_ps(out + 4, (__m128)ROW_OF(v, 1));
+#endif
+#if KERNEL_LANES >= 16
+    _mm_stream_ps(out + 8, (__m128)ROW_OF(v, 2));
+    _mm_stream_ps(out + 12, (__m128)ROW_OF(v, 3));
+#endif
+#else
+    STORE(out, v);
+#endif
+}
+
 // KERNEL_LANES consecutive vertices at `out`, tightly packed.
 FN void store_run(float *out, real3 v, bool stream)
 {
     run3 r = run_of(v);
-    if (stream && ((uintptr_t)out & (sizeof(REAL) - 1)) == 0) {
+    if (!stream || ((uintptr_t)out & 15) != 0) {
+        STORE(out, r.a);
+        STORE(out + KERNEL_LANES, r.b);
+        STORE(out + 2 * KERNEL_LANES, r.c);
+    } else if (((uintptr_t)out & (sizeof(REAL) - 1)) == 0) {
         STREAM(out, r.a);
         STREAM(out + KERNEL_LANES, r.b);
         STREAM(out + 2 * KERNEL_LANES, r.c);
     } else {
-        STORE(out, r.a);
-        STORE(out + KERNEL_LANES, r.b);
-        STORE(out + 2 * KERNEL_LANES, r.c);
+        stream_rows(out, r.a);
+        stream_rows(out + KERNEL_LANES, r.b);
+        stream_rows(out + 2 * KERNEL_LANES, r.c);
     }
 }
 
@@ -130,7 +153,6 @@ FN void store_row(char *at, row4_value r, const size_t size)
 }
 
 // Four vertices, one of every row vector: group g of the lanes.
-#define ROW_OF(v, g) __builtin_shufflevector(v, v, 4 * g, 4 * g + 1, 4 * g + 2, 4 * g + 3)
 #define STORE_GROUP(g)                                                                             \
     store_row(out + (uint64_t)vertices[4 * g] * stride, ROW_OF(a, g), size);                       \
     store_row(out + (uint64_t)vertices[4 * g + 1] * stride, ROW_OF(b, g), size);                   \
@@ -205,6 +227,20 @@ FN real3 gather_real3(const float *table, const uint32_t *index)
     return r;
 }
 
+typedef INT1 loose_int
+    __attribute__((vector_size(sizeof(INT1) * KERNEL_LANES), aligned(4), may_alias));
+
+// Centres of sets; a lane without a set gets its own point p. At least one lane has a set.
+FN real3 centres_at(const float *table, const uint32_t *sets, real3 p)
+{
+    INT set = *(const loose_int *)sets;
+    INT own = (INT)(set == (INT){ 0 } - 1); // CUTIS_NO_SET is all ones
+    uint32_t index[KERNEL_LANES];
+    *(loose_int *)index = set & ~own;
+    real3 c = gather_real3(table, index);
+    return real3_make(SELECT(own, p.x, c.x), SELECT(own, p.y, c.y), SELECT(own, p.z, c.z));
+}
+
 #else // one lane
 
 #define STREAM_END() ((void)0)
@@ -233,9 +269,10 @@ FN void store_scattered4(char *out, uint32_t stride, const uint32_t *vertices, R
     memcpy(out + (uint64_t)vertices[0] * stride, row, sizeof row);
 }
 
-FN real3 gather_real3(const float *table, const uint32_t *index)
+FN real3 centres_at(const float *table, const uint32_t *sets, real3 p)
 {
-    const float *row = table + 4 * (size_t)index[0];
+    if (sets[0] == CUTIS_NO_SET) return p;
+    const float *row = table + 4 * (size_t)sets[0];
     return real3_make(row[0], row[1], row[2]);
 }
 

@@ -83,8 +83,7 @@ void cutis_cpu_skin_destroy(cutis_device_skin *base)
     cutis_free(context, skin, sizeof *skin);
 }
 
-// Running
-// -------------------------------------------------------------------------------------------
+// Running ---------------------------------------------------------------------------------------
 
 static cutis_cpu_stream stream_of(const cutis_skin_stream *stream)
 {

@@ -16,6 +16,7 @@
 
 #define BLOCK     CUTIS_CPU_BLOCK
 #define SIGNS_MAX 32 // longer lists take their signs lane by lane
+#define PAIRS_MAX 8  // the same where all pairs of bones have to be looked at
 #define OUTLINED  static __attribute__((noinline))
 #define ALWAYS    static inline __attribute__((always_inline))
 
@@ -61,8 +62,7 @@ typedef struct skin_vertex {
 #endif
 #define LIST_WEIGHT(list, i) LOAD((list)->weight + (size_t)(i)*LIST_STEP)
 
-// Walks over the bone list
-// --------------------------------------------------------------------------
+// Walks over the bone list ----------------------------------------------------------------------
 
 FN mat34 matrix_add(const skin_view *view, const skin_list *list, mat34 sum, uint32_t i)
 {
@@ -214,8 +214,7 @@ FN real3 list_centre(const skin_view *view, const skin_list *list, mat34 b, real
     return centre_solve(s, b, o, most, v);
 }
 
-// One vertex per lane
-// -------------------------------------------------------------------------------
+// One vertex per lane ---------------------------------------------------------------------------
 
 FN skin_vertex linear_vertex(const skin_view *view, mat34 m, skin_vertex r, const int uneven,
                              const int normals, const int extras)
@@ -309,8 +308,7 @@ FN skin_vertex blended_vertex(const skin_view *view, const skin_list *list, skin
     return out;
 }
 
-// Rest data, morphs, centres
-// ------------------------------------------------------------------------
+// Rest data, morphs, centres --------------------------------------------------------------------
 
 FN real3 planes_at(const float *planes, uint32_t lane)
 {
@@ -368,21 +366,10 @@ FN real3 centre_of(const skin_view *view, const skin_list *list, uint32_t block,
         REAL3_AT(c, list->centre, 0);
         return c;
     }
-    // One lane knows no flags, and a skin without sets has no centres to read.
-    if (KERNEL_LANES == 1 && layout->sets[block * BLOCK + lane] == CUTIS_NO_SET) return p;
-    uint32_t index[KERNEL_LANES];
-    float own[KERNEL_LANES]; // 1: the vertex is its own centre
-    for (uint32_t l = 0; l < KERNEL_LANES; l++) {
-        const uint32_t set = layout->sets[block * BLOCK + lane + l];
-        index[l] = set == CUTIS_NO_SET ? 0 : set;
-        own[l] = set == CUTIS_NO_SET ? 1.0f : 0.0f;
-    }
-    real3 c = gather_real3(view->centres, index);
-    return real3_select_less(K(0.5), LOAD(own), p, c);
+    return centres_at(view->centres, layout->sets + (size_t)block * BLOCK + lane, p);
 }
 
-// Outputs
-// -------------------------------------------------------------------------------------------
+// Outputs ---------------------------------------------------------------------------------------
 
 typedef struct skin_box {
     real3 low, high;
@@ -479,8 +466,7 @@ FN void finish_vertices(const cutis_cpu_job *job, const skin_view *view, skin_ta
     }
 }
 
-// Ranges of blocks
-// ----------------------------------------------------------------------------------
+// Ranges of blocks ------------------------------------------------------------------------------
 
 // Not inlined: the compiler would compare again for every block rather than keep the answer.
 OUTLINED bool is_one(float scale)
@@ -579,16 +565,29 @@ ALWAYS void skin_range(const cutis_cpu_job *job, uint32_t instance, uint32_t beg
 
 #else
 
-// Sign bits of the bones against the first one, which all lanes have weight on: the bits of
-// turn_weight.
-FN void list_flips(const skin_view *view, const uint32_t *bone, uint32_t count, uint32_t *flips)
+// Does the rotation of bone b point away from that of bone a? The bits of quat_dot.
+FN uint32_t bones_oppose(const skin_view *view, uint32_t bone_a, uint32_t bone_b)
 {
-    const float *a = view->rotations + 4 * (size_t)bone[0];
-    for (uint32_t i = 0; i < count; i++) {
-        const float *b = view->rotations + 4 * (size_t)bone[i];
-        float dot = elem_fma(a[3], b[3], elem_fma(a[2], b[2], elem_fma(a[1], b[1], a[0] * b[0])));
-        flips[i] = dot < 0 ? 0x80000000u : 0;
-    }
+    const float *a = view->rotations + 4 * (size_t)bone_a,
+                *b = view->rotations + 4 * (size_t)bone_b;
+    float dot = elem_fma(a[3], b[3], elem_fma(a[2], b[2], elem_fma(a[1], b[1], a[0] * b[0])));
+    return dot < 0 ? 0x80000000u : 0;
+}
+
+// Sign bits of a list's bones against its first one, if they serve all lanes: either all have
+// weight on that bone, so it is their pivot; or the signs of all pairs agree, so another pivot
+// changes at most the sign of a lane's whole sum, which drops out of every product of two of its
+// components.
+FN bool list_flips(const skin_view *view, const uint32_t *bone, uint32_t count, uint32_t flags,
+                   uint32_t *flips)
+{
+    const bool pivot = (flags & CUTIS_CPU_BLOCK_PIVOT) != 0;
+    if (count > (pivot ? SIGNS_MAX : PAIRS_MAX)) return false;
+    for (uint32_t i = 0; i < count; i++) flips[i] = bones_oppose(view, bone[0], bone[i]);
+    for (uint32_t i = 1; i < count && !pivot; i++)
+        for (uint32_t j = i + 1; j < count; j++)
+            if (bones_oppose(view, bone[i], bone[j]) != (flips[i] ^ flips[j])) return false;
+    return true;
 }
 
 ALWAYS void skin_blocks(const cutis_cpu_job *job, const skin_view *view, skin_target *target,
@@ -602,11 +601,8 @@ ALWAYS void skin_blocks(const cutis_cpu_job *job, const skin_view *view, skin_ta
         const uint32_t *vertices = layout->vertices + (size_t)k * BLOCK;
         skin_list list = { layout->list_bone + first, NULL, layout->list_first[k + 1] - first, NULL,
                            NULL };
-        if (formula != CUTIS_FORMULA_LBS && (flags & CUTIS_CPU_BLOCK_PIVOT) &&
-            list.count <= SIGNS_MAX) {
-            list_flips(view, list.bone, list.count, flips);
+        if (formula != CUTIS_FORMULA_LBS && list_flips(view, list.bone, list.count, flags, flips))
             list.flips = flips;
-        }
         if (formula == CUTIS_FORMULA_SBS && (flags & CUTIS_CPU_BLOCK_ONE_SET))
             list.centre = view->centres + 4 * (size_t)layout->sets[(size_t)k * BLOCK];
         for (uint32_t lane = 0; lane < BLOCK; lane += KERNEL_LANES) {
