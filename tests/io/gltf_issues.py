@@ -65,7 +65,8 @@ def main():
         print(f'ok gltf_wrong_files_are_refused ({line})')
 
     authored = reports('authored.jsonl')
-    bad = {f: i for f, i in authored.items() if any(k['severity'] < 2 for k in i)}
+    bad = {os.path.basename(f): sorted({k['code'] for k in i if k['severity'] < 2}) for f, i in authored.items()}
+    bad = {f: codes for f, codes in bad.items() if codes}
     if bad or not authored:
         failures.append(f'gltf_authored_files_have_no_errors_or_warnings: {bad or "none were written"}')
     else:

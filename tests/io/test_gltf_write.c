@@ -620,8 +620,10 @@ static int write_all(const char *where)
     for (int weights = 0; weights < 3; weights++)
         good &= write_one(model, where, "made", (cutis_weight_format)weights);
     cutis_model_destroy(model);
-    for (int body = CUTIS_BODY_BIPED; body <= CUTIS_BODY_CYLINDER; body++) {
-        cutis_synth_options options = { .body = (cutis_body)body, .size = CUTIS_BODY_SIZE_LOW };
+    for (int body = CUTIS_BODY_BIPED; body <= CUTIS_BODY_CROWD; body++) {
+        cutis_synth_options options = { .body = (cutis_body)body,
+                                        .size = CUTIS_BODY_SIZE_LOW,
+                                        .count = 3 };
         if (cutis_synth_create(context, &options, &model) != CUTIS_OK) {
             fprintf(stderr, "%s\n", cutis_context_error(context));
             return 1;
