@@ -1,0 +1,12 @@
+/// Loops of the reduction that are worth compiling for wide vectors. Nothing is contracted and no
+/// sum is reordered, so every clone gives the same bits.
+#ifndef CUTIS_FIT_REDUCE_CLONES_H
+#define CUTIS_FIT_REDUCE_CLONES_H
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
+#define CUTIS_REDUCE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define CUTIS_REDUCE_CLONES
+#endif
+
+#endif

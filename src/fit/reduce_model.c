@@ -1,0 +1,310 @@
+// Groups of a model: vertices that share a skin, welded where position and weights are equal.
+// Invariants: influences of a unit are clean (ascending, positive, sum 1); vertices of one unit get
+// the same weights.
+#include "fit/reduce_model.h"
+
+#include <string.h>
+
+#include <cutis/measure.h>
+
+#include "base/error.h"
+#include "fit/weights_vertex.h"
+
+// Which skin a mesh is fitted with: that of the first instance that has one.
+static void assign_meshes(const cutis_model *model, int32_t *mesh_skin)
+{
+    const cutis_instance *instances;
+    uint32_t count = cutis_model_instances(model, &instances);
+    for (uint32_t m = 0; m < cutis_model_get(model)->mesh_count; m++) mesh_skin[m] = CUTIS_NONE;
+    for (uint32_t i = 0; i < count; i++)
+        if (instances[i].skin != CUTIS_NONE && mesh_skin[instances[i].mesh] == CUTIS_NONE)
+            mesh_skin[instances[i].mesh] = instances[i].skin;
+}
+
+// Count what a primitive adds to its group.
+static bool count_primitive(const cutis_primitive *primitive, cutis_reduce_group *group,
+                            size_t *influences)
+{
+    if (!primitive->influences.first) return true;
+    if (primitive->topology == CUTIS_TOPOLOGY_TRIANGLES)
+        group->triangle_count += primitive->index_count / 3;
+    group->source_count += primitive->vertex_count;
+    // One more per vertex, for those that have none.
+    *influences +=
+        (size_t)primitive->influences.first[primitive->vertex_count] + primitive->vertex_count;
+    return *influences <= UINT32_MAX && group->triangle_count <= UINT32_MAX / 6;
+}
+
+// Clean influences of all source vertices, before welding.
+typedef struct source {
+    uint32_t *first, *control;
+    double *weight;
+} source;
+
+typedef struct filler {
+    const cutis_model *model;
+    cutis_reduce_group *group;
+    source clean;
+    cutis_vertex_buffer buffer;
+    uint32_t vertex, influence, triangle;
+    bool repair;
+    uint64_t repaired;
+} filler;
+
+static cutis_result fill_primitive(filler *f, uint32_t mesh, uint32_t p)
+{
+    const cutis_primitive *primitive = &cutis_model_get(f->model)->meshes[mesh].primitives[p];
+    if (!primitive->influences.first) return CUTIS_OK;
+    cutis_reduce_group *group = f->group;
+    memcpy(group->source_positions + 3 * (size_t)f->vertex, primitive->positions,
+           3 * (size_t)primitive->vertex_count * sizeof(float));
+    if (primitive->topology == CUTIS_TOPOLOGY_TRIANGLES)
+        for (uint32_t i = 0; i < primitive->index_count / 3 * 3; i++)
+            group->triangles[f->triangle++] = f->vertex + primitive->indices[i];
+    for (uint32_t v = 0; v < primitive->vertex_count; v++) {
+        uint32_t count = cutis_vertex_gather(&primitive->influences, v, &f->buffer);
+        if (count == 0) {
+            if (!f->repair)
+                return cutis_fail(cutis_model_context(f->model), CUTIS_INVALID_ARGUMENT,
+                                  "meshes/%u/primitives/%u: vertex %u has no weight; repair it "
+                                  "(--fix) to let it follow the skin's first joint",
+                                  mesh, p, v);
+            f->buffer.list[0] = (cutis_influence){ 0, 1 };
+            f->repaired++;
+            count = 1;
+        }
+        cutis_vertex_normalise(f->buffer.list, count);
+        f->clean.first[f->vertex++] = f->influence;
+        for (uint32_t i = 0; i < count; i++) {
+            f->clean.control[f->influence] = f->buffer.list[i].joint;
+            f->clean.weight[f->influence++] = f->buffer.list[i].weight;
+        }
+    }
+    f->clean.first[f->vertex] = f->influence;
+    return CUTIS_OK;
+}
+
+static bool same_weights(const source *clean, uint32_t a, uint32_t b)
+{
+    uint32_t count = clean->first[a + 1] - clean->first[a];
+    if (clean->first[b + 1] - clean->first[b] != count) return false;
+    return memcmp(clean->control + clean->first[a], clean->control + clean->first[b],
+                  count * sizeof *clean->control) == 0 &&
+           memcmp(clean->weight + clean->first[a], clean->weight + clean->first[b],
+                  count * sizeof *clean->weight) == 0;
+}
+
+// Weld by position first; copies whose weights differ stay apart, each with those that share its
+// own. `next` links the different ones of a place.
+static cutis_result weld_units(cutis_context *context, const source *clean,
+                               cutis_reduce_group *group)
+{
+    const uint32_t count = group->source_count;
+    uint32_t *place = cutis_alloc_array(context, count, sizeof *place);
+    uint32_t *next = cutis_alloc_array(context, count, sizeof *next);
+    cutis_result result = place && next ? CUTIS_OK : cutis_alloc_result(context);
+    if (result == CUTIS_OK)
+        result = cutis_weld_positions(context, count, group->source_positions, place);
+    for (uint32_t v = 0; v < count && result == CUTIS_OK; v++) {
+        uint32_t other = place[v], last = v;
+        next[v] = UINT32_MAX;
+        while (other != UINT32_MAX && other < v && !same_weights(clean, other, v)) {
+            last = other;
+            other = next[other];
+        }
+        if (other != UINT32_MAX && other < v) {
+            group->unit[v] = group->unit[other];
+            continue;
+        }
+        if (last != v) next[last] = v;
+        group->unit[v] = group->unit_count++;
+    }
+    if (place) cutis_free_array(context, place, count, sizeof *place);
+    if (next) cutis_free_array(context, next, count, sizeof *next);
+    return result;
+}
+
+// Influences and positions of the units: those of their first source vertex.
+static void keep_units(const source *clean, cutis_reduce_group *group)
+{
+    uint32_t unit = 0, used = 0;
+    for (uint32_t v = 0; v < group->source_count; v++) {
+        if (group->unit[v] != unit) continue;
+        for (int c = 0; c < 3; c++)
+            group->positions[3 * (size_t)unit + c] = group->source_positions[3 * (size_t)v + c];
+        group->first[unit++] = used;
+        for (uint32_t i = clean->first[v]; i < clean->first[v + 1]; i++, used++) {
+            group->control[used] = clean->control[i];
+            group->weight[used] = clean->weight[i];
+        }
+    }
+    group->first[unit] = used;
+}
+
+static bool build_mesh(cutis_arena *arena, cutis_reduce_group *group)
+{
+    size_t corners = 3 * (size_t)group->triangle_count;
+    uint32_t *welded = cutis_alloc_array(arena->context, corners, sizeof *welded);
+    if (!welded) return false;
+    for (size_t i = 0; i < corners; i++) welded[i] = group->unit[group->triangles[i]];
+    bool good = cutis_reduce_mesh_create(arena, group->unit_count, group->positions,
+                                         group->triangle_count, welded, &group->mesh);
+    cutis_free_array(arena->context, welded, corners, sizeof *welded);
+    return good;
+}
+
+static bool alloc_group(cutis_arena *arena, size_t influences, cutis_reduce_group *group,
+                        source *clean)
+{
+    const size_t count = group->source_count;
+    group->unit = cutis_arena_alloc(arena, count, sizeof *group->unit);
+    group->source_positions = cutis_arena_alloc(arena, count, 3 * sizeof(float));
+    group->triangles = cutis_arena_alloc(arena, group->triangle_count, 3 * sizeof(uint32_t));
+    group->positions = cutis_arena_alloc(arena, count, 3 * sizeof(double));
+    group->first = cutis_arena_alloc(arena, count + 1, sizeof *group->first);
+    group->control = cutis_arena_alloc(arena, influences, sizeof *group->control);
+    group->weight = cutis_arena_alloc(arena, influences, sizeof *group->weight);
+    clean->first = cutis_alloc_array(arena->context, count + 1, sizeof *clean->first);
+    clean->control = cutis_alloc_array(arena->context, influences, sizeof *clean->control);
+    clean->weight = cutis_alloc_array(arena->context, influences, sizeof *clean->weight);
+    return group->unit && group->source_positions && group->triangles && group->positions &&
+           group->first && group->control && group->weight && clean->first && clean->control &&
+           clean->weight;
+}
+
+static cutis_result build_group(filler *f, const int32_t *mesh_group, int32_t index,
+                                cutis_arena *arena)
+{
+    const cutis_model_data *data = cutis_model_get(f->model);
+    cutis_context *context = arena->context;
+    cutis_reduce_group *group = f->group;
+    size_t influences = 0;
+    bool fits = true;
+    for (uint32_t m = 0; m < data->mesh_count; m++)
+        for (uint32_t p = 0; mesh_group[m] == index && p < data->meshes[m].primitive_count; p++)
+            fits &= count_primitive(&data->meshes[m].primitives[p], group, &influences);
+    if (!fits)
+        return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "skins/%u: too many influences to reduce",
+                          group->skin);
+    cutis_result result = CUTIS_OK;
+    if (!alloc_group(arena, influences, group, &f->clean)) result = cutis_alloc_result(context);
+    f->vertex = f->influence = f->triangle = 0;
+    if (result == CUTIS_OK) f->clean.first[0] = 0;
+    for (uint32_t m = 0; m < data->mesh_count; m++)
+        for (uint32_t p = 0; mesh_group[m] == index && p < data->meshes[m].primitive_count; p++)
+            if (result == CUTIS_OK) result = fill_primitive(f, m, p);
+    if (result == CUTIS_OK) result = weld_units(context, &f->clean, group);
+    if (result == CUTIS_OK) {
+        keep_units(&f->clean, group);
+        if (!build_mesh(arena, group)) result = cutis_alloc_result(context);
+    }
+    if (f->clean.first)
+        cutis_free_array(context, f->clean.first, (size_t)group->source_count + 1,
+                         sizeof(uint32_t));
+    if (f->clean.control) cutis_free_array(context, f->clean.control, influences, sizeof(uint32_t));
+    if (f->clean.weight) cutis_free_array(context, f->clean.weight, influences, sizeof(double));
+    f->clean = (source){ 0 };
+    return result;
+}
+
+// Skins that some mesh is fitted with, in order of their index.
+static bool number_groups(const cutis_model *model, cutis_arena *arena, cutis_reduce_groups *out)
+{
+    const cutis_model_data *data = cutis_model_get(model);
+    int32_t *skin_group = cutis_arena_alloc(arena, data->skin_count, sizeof *skin_group);
+    out->mesh_group = cutis_arena_alloc(arena, data->mesh_count, sizeof *out->mesh_group);
+    if (!skin_group || !out->mesh_group) return false;
+    assign_meshes(model, out->mesh_group);
+    for (uint32_t s = 0; s < data->skin_count; s++) skin_group[s] = -1;
+    for (uint32_t m = 0; m < data->mesh_count; m++)
+        if (out->mesh_group[m] != CUTIS_NONE) skin_group[out->mesh_group[m]] = 0;
+    for (uint32_t s = 0; s < data->skin_count; s++)
+        if (skin_group[s] == 0) skin_group[s] = (int32_t)out->count++;
+    out->group = cutis_arena_alloc(arena, out->count, sizeof *out->group);
+    if (!out->group) return false;
+    for (uint32_t s = 0; s < data->skin_count; s++)
+        if (skin_group[s] >= 0) out->group[skin_group[s]] = (cutis_reduce_group){ .skin = s };
+    for (uint32_t m = 0; m < data->mesh_count; m++)
+        if (out->mesh_group[m] != CUTIS_NONE) out->mesh_group[m] = skin_group[out->mesh_group[m]];
+    return true;
+}
+
+cutis_result cutis_reduce_groups_create(const cutis_model *model, bool repair, cutis_arena *arena,
+                                        cutis_reduce_groups *out)
+{
+    *out = (cutis_reduce_groups){ 0 };
+    if (!number_groups(model, arena, out)) return cutis_alloc_result(arena->context);
+    filler f = { .model = model, .repair = repair };
+    cutis_result result = cutis_vertex_buffer_create(model, &f.buffer)
+                              ? CUTIS_OK
+                              : cutis_alloc_result(arena->context);
+    uint64_t vertices = 0;
+    for (uint32_t g = 0; g < out->count && result == CUTIS_OK; g++) {
+        result = cutis_progress(arena->context, "reading weights", (double)g / out->count);
+        f.group = &out->group[g];
+        if (result == CUTIS_OK) result = build_group(&f, out->mesh_group, (int32_t)g, arena);
+        vertices += out->group[g].source_count;
+    }
+    cutis_vertex_buffer_destroy(&f.buffer);
+    out->repaired_count = f.repaired;
+    if (result == CUTIS_OK && vertices == 0)
+        return cutis_fail(arena->context, CUTIS_INVALID_ARGUMENT,
+                          "there is nothing to reduce: no mesh of the scene has a skin");
+    return result;
+}
+
+static bool apply_primitive(cutis_arena *arena, const cutis_reduce_group *group,
+                            const cutis_reduce_weights *weights, uint32_t *source_first,
+                            cutis_primitive *primitive)
+{
+    if (!primitive->influences.first) return true;
+    const uint32_t *unit = group->unit + *source_first;
+    size_t total = 0;
+    for (uint32_t v = 0; v < primitive->vertex_count; v++)
+        total += weights->first[unit[v] + 1] - weights->first[unit[v]];
+    uint32_t *first = cutis_arena_alloc(arena, (size_t)primitive->vertex_count + 1, sizeof *first);
+    uint32_t *joints = cutis_arena_alloc(arena, total, sizeof *joints), used = 0;
+    float *values = cutis_arena_alloc(arena, total, sizeof *values);
+    if (!first || !joints || !values) return false;
+    for (uint32_t v = 0; v < primitive->vertex_count; v++) {
+        first[v] = used;
+        for (uint32_t i = weights->first[unit[v]]; i < weights->first[unit[v] + 1]; i++) {
+            float weight = (float)weights->weight[i];
+            if (!(weight > 0)) continue;
+            joints[used] = weights->control[i];
+            values[used++] = weight;
+        }
+    }
+    first[primitive->vertex_count] = used;
+    primitive->influences = (cutis_influences){ first, joints, values };
+    *source_first += primitive->vertex_count;
+    return true;
+}
+
+cutis_result cutis_reduce_apply(const cutis_model *model, const cutis_reduce_groups *groups,
+                                const cutis_reduce_weights *weights, cutis_model **out)
+{
+    cutis_context *context = cutis_model_context(model);
+    cutis_model_data data = *cutis_model_get(model);
+    cutis_arena arena = { .context = context };
+    cutis_mesh *meshes = cutis_arena_copy(&arena, data.meshes, data.mesh_count, sizeof *meshes);
+    uint32_t *source_first = cutis_arena_alloc(&arena, groups->count, sizeof *source_first);
+    bool good = meshes && source_first;
+    for (uint32_t g = 0; good && g < groups->count; g++) source_first[g] = 0;
+    for (uint32_t m = 0; m < data.mesh_count && good; m++) {
+        int32_t g = groups->mesh_group[m];
+        if (g < 0) continue;
+        cutis_primitive *primitives = cutis_arena_copy(
+            &arena, meshes[m].primitives, meshes[m].primitive_count, sizeof *primitives);
+        good = primitives != NULL;
+        for (uint32_t p = 0; p < meshes[m].primitive_count && good; p++)
+            good = apply_primitive(&arena, &groups->group[g], &weights[g], &source_first[g],
+                                   &primitives[p]);
+        meshes[m].primitives = primitives;
+    }
+    data.meshes = meshes;
+    cutis_result result = good ? cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out)
+                               : cutis_alloc_result(context);
+    cutis_arena_release(&arena);
+    return result;
+}

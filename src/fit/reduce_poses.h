@@ -1,0 +1,30 @@
+/// The poses a reduction learns from and is judged by (formats.md 4).
+#ifndef CUTIS_FIT_REDUCE_POSES_H
+#define CUTIS_FIT_REDUCE_POSES_H
+
+#include <cutis/clip.h>
+#include <cutis/weights.h>
+
+#include "base/memory.h"
+
+typedef struct cutis_reduce_poses {
+    uint32_t example_count, held_out_count;
+    uint32_t added_count; ///< automatic poses that stand behind those, for motion the examples do
+                          ///< not show
+    uint32_t automatic_count;      ///< of all kinds, held-out ones not counted
+    cutis_reduction_pose *origins; ///< example_count + held_out_count
+    cutis_transform *transforms;   ///< node_count per pose: examples, held out, added
+} cutis_reduce_poses;
+
+/// Choose them as the options say; arrays in the arena.
+/// @return CUTIS_INVALID_ARGUMENT (no such clip), CUTIS_OUT_OF_MEMORY
+cutis_result cutis_reduce_poses_create(const cutis_model *model,
+                                       const cutis_reduce_options *options, cutis_arena *arena,
+                                       cutis_reduce_poses *out);
+
+/// An automatic pose: every joint but the roots turned from the node rest pose by a Gaussian of 15
+/// degrees about each of its axes, cut at 45. @param moved per node: turn it
+void cutis_reduce_automatic_pose(const cutis_model *model, const bool *moved, uint64_t seed,
+                                 uint32_t index, cutis_transform *transforms);
+
+#endif

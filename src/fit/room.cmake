@@ -1,0 +1,5 @@
+# Reduction: small loops over rows and sets that -O2 leaves rolled up and unvectorised.
+set_source_files_properties(
+  ${PROJECT_SOURCE_DIR}/src/fit/reduce_vertex.c ${PROJECT_SOURCE_DIR}/src/fit/reduce_sweep.c
+  ${PROJECT_SOURCE_DIR}/src/fit/reduce_solve.c ${PROJECT_SOURCE_DIR}/src/fit/reduce_start.c
+  PROPERTIES COMPILE_OPTIONS -O3)
