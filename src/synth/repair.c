@@ -1,4 +1,4 @@
-/// Local repair. A triangle with a sharp angle has its edges flipped and its corners moved, one at a time, whenever
+/// Local repair. A triangle that has a sharp angle, or faces away from the surface, has its edges flipped and its corners moved, one at a time, whenever
 /// that raises the smallest angle of the triangles concerned. Where this does not help, an edge of it is
 /// collapsed and a long edge elsewhere split, so that the count stays; and where that is stuck too, the whole
 /// mesh is smoothed once more and the repair tried again. Topology and constraints stay.
@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "synth/snap.h"
 
-/// Cosine of 24 degrees: triangles sharper than that are worked on.
-static const double SHARP_COS = 0.9135454576426009;
+/// Cosine of 26 degrees: triangles sharper than that are worked on, so that no angle exceeds 128 either.
+static const double SHARP_COS = 0.8987940462991670;
 /// A move must lower the cosine of the sharpest angle by this much to count.
 static const double GAIN = 1e-3;
 /// Shortest over longest edge of neighbours on a curve that a move may leave.
@@ -23,22 +23,33 @@ static double worst_cosine(vec3 a, vec3 b, vec3 c)
     return third > most ? third : most;
 }
 
-static double triangle_worst(const mesh *m, int32_t h)
+/// The same for a triangle of the surface; 2 when it faces away from the normals at its corners.
+static double judge(vec3 a, vec3 na, const mesh_vertex *b, const mesh_vertex *c)
 {
-    return worst_cosine(mesh_position(m, half_start(m, h)), mesh_position(m, half_end(m, h)),
-                        mesh_position(m, half_start(m, previous_half(h))));
+    vec3 normals = v3_add(v3_add(na, b->normal), c->normal);
+    if (v3_dot(v3_normal(a, b->position, c->position), normals) <= 0) return 2;
+    return worst_cosine(a, b->position, c->position);
 }
 
-/// Sharpest angle around v if it stood at x; 2 when a triangle would face away from the normal.
+static double judge_three(const mesh *m, int32_t a, int32_t b, int32_t c)
+{
+    const mesh_vertex *v = &m->vertices[a];
+    return judge(v->position, v->normal, &m->vertices[b], &m->vertices[c]);
+}
+
+static double triangle_worst(const mesh *m, int32_t h)
+{
+    return judge_three(m, half_start(m, h), half_end(m, h), half_start(m, previous_half(h)));
+}
+
+/// The worst triangle around v if it stood at x with this normal.
 static double ring_worst(const mesh *m, int32_t v, vec3 x, vec3 normal)
 {
     double most = -1;
     int32_t h = m->vertices[v].half, start = h;
     do {
-        vec3 b = mesh_position(m, half_end(m, h));
-        vec3 c = mesh_position(m, half_start(m, previous_half(h)));
-        if (v3_dot(v3_normal(x, b, c), normal) <= 0) return 2;
-        double worst = worst_cosine(x, b, c);
+        double worst = judge(x, normal, &m->vertices[half_end(m, h)],
+                             &m->vertices[half_start(m, previous_half(h))]);
         if (worst > most) most = worst;
         h = rotate_half(m, h);
     } while (h >= 0 && h != start);
@@ -95,10 +106,9 @@ static bool improve_edge(remesher *r, int32_t h)
     if (o < 0 || m->halves[h].loop || !cutis_synth_flip_is_sound(r, h)) return false;
     double before = triangle_worst(m, h), other = triangle_worst(m, o);
     if (other > before) before = other;
-    vec3 a = mesh_position(m, half_start(m, h)), b = mesh_position(m, half_start(m, o));
-    vec3 c = mesh_position(m, half_start(m, previous_half(h)));
-    vec3 d = mesh_position(m, half_start(m, previous_half(o)));
-    double first = worst_cosine(d, b, c), second = worst_cosine(c, a, d);
+    int32_t a = half_start(m, h), b = half_start(m, o);
+    int32_t c = half_start(m, previous_half(h)), d = half_start(m, previous_half(o));
+    double first = judge_three(m, d, b, c), second = judge_three(m, c, a, d);
     if ((first > second ? first : second) >= before - GAIN) return false;
     cutis_synth_mesh_flip(m, h);
     return true;
