@@ -523,7 +523,7 @@ static void a_centre_that_runs_away_is_held_by_the_limit(void **state)
 }
 
 static void
-twist_keeps_the_ring_radius_under_sbs_and_shrinks_it_by_the_cosine_under_lbs(void **state)
+twist_keeps_the_ring_radius_under_sbs_and_cor_and_shrinks_it_by_the_cosine_under_lbs(void **state)
 {
     (void)state;
     for (int degrees = 0; degrees < 180; degrees += 5)
@@ -538,6 +538,9 @@ twist_keeps_the_ring_radius_under_sbs_and_shrinks_it_by_the_cosine_under_lbs(voi
             assert_near(hypot(out[0], out[1]), 1, 1e-12);
             walk(CUTIS_FORMULA_LBS, false, &x, out, NULL);
             assert_near(hypot(out[0], out[1]), fabs(cos(degrees * PI / 360)), 1e-12);
+            x.p[2] = 0.03; // CoR: any centre on the axis
+            walk(CUTIS_FORMULA_COR, false, &x, out, NULL);
+            assert_near(hypot(out[0], out[1]), 1, 1e-9);
         }
 }
 
@@ -812,7 +815,7 @@ int main(void)
         cmocka_unit_test(the_normal_matrix_is_n_squared_of_identity_minus_the_squared_mean),
         cmocka_unit_test(a_centre_that_runs_away_is_held_by_the_limit),
         cmocka_unit_test(
-            twist_keeps_the_ring_radius_under_sbs_and_shrinks_it_by_the_cosine_under_lbs),
+            twist_keeps_the_ring_radius_under_sbs_and_cor_and_shrinks_it_by_the_cosine_under_lbs),
         cmocka_unit_test(qlerp_turns_by_the_angle_of_its_formula),
         cmocka_unit_test(the_signs_of_the_quaternions_do_not_matter),
         cmocka_unit_test(a_cancelled_sum_of_rotations_follows_the_largest_weight),
