@@ -5,6 +5,10 @@ here=$(dirname "$0")
 modules=${CUTIS_NODE_MODULES:-$here/../node_modules}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+command -v node > /dev/null || {
+    echo "skip gltf_validator: node is not there"
+    exit 0
+}
 for need in "$modules/gltf-validator" "$SHARED/data"; do
     if [ ! -d "$need" ]; then
         echo "skip gltf_validator: $need is not there"

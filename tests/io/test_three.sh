@@ -3,6 +3,10 @@
 # characters with at most four influences (three.js reads no more). Within 1e-5 of the diagonal.
 here=$(dirname "$0")
 modules=${CUTIS_NODE_MODULES:-$here/../node_modules}
+command -v node > /dev/null || {
+    echo "skip three: node is not there"
+    exit 0
+}
 for need in "$modules/three" "$SHARED/data/gltf-sample-assets"; do
     if [ ! -d "$need" ]; then
         echo "skip three: $need is not there"

@@ -268,7 +268,8 @@ cutis_result cutis_gltf_write(const cutis_model *model, const char *path,
     start(&writer);
     if (!writer.failed) write_parts(&writer);
     if (writer.failed) {
-        result = cutis_fail(context, CUTIS_OUT_OF_MEMORY, "%s: no memory to write it", path);
+        result =
+            cutis_fail(context, cutis_alloc_result(context), "%s: no memory to write it", path);
     } else {
         result =
             wants_glb(path, &writer.options) ? write_glb(&writer, path) : write_gltf(&writer, path);
