@@ -302,17 +302,18 @@ static void print_table(const demo *d)
             "peak; open two side by side), walk_dqs.npy (positions of every frame), demo.json "
             "(this table)\n",
             d->folder);
+    char play_wave[4200];
+    snprintf(play_wave, sizeof play_wave,
+             "cutis deform %s/biped.glb --clip wave --method dqs -o wave.glb", d->folder);
+    const char *const next[][2] = {
+        { play_wave, "a clip as a file to open" },
+        { "cutis info YOUR.glb; cutis check YOUR.glb", "your own character" },
+        { "cutis bench blend", "how fast, against which limits" },
+        { "cutis help", "everything else" },
+    };
     app_say(app, "\n%sTry next:%s\n", app_style(app, "1"), app_style(app, "0"));
-    app_say(app,
-            "  cutis deform %s/biped.glb --clip wave --method dqs -o wave.glb   a clip as a file "
-            "to open\n",
-            d->folder);
-    app_say(
-        app,
-        "  cutis info YOUR.glb; cutis check YOUR.glb                        your own character\n"
-        "  cutis bench blend                                                how fast, against what "
-        "limit\n"
-        "  cutis help                                                       everything else\n");
+    for (size_t i = 0; i < sizeof next / sizeof *next; i++)
+        app_say(app, "  %-70s %s\n", next[i][0], next[i][1]);
 }
 
 static int prepare(demo *d)
