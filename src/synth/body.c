@@ -1,4 +1,5 @@
-/// From options to a mesh with everything on it: sizes and limits, surface, weights, colours, texture coordinates.
+/// From options to a mesh with everything on it: sizes and limits, surface, weights, colours,
+/// texture coordinates.
 #include "synth/body.h"
 
 #include "base/error.h"
@@ -18,20 +19,27 @@ const synth_table *cutis_synth_table(cutis_body body, uint32_t vertices)
     switch (body) {
     case CUTIS_BODY_BIPED:
         return vertices < FINGERS_FROM ? &cutis_synth_mitten : &cutis_synth_biped;
-    case CUTIS_BODY_QUADRUPED: return &cutis_synth_quadruped;
-    case CUTIS_BODY_ARM: return &cutis_synth_arm;
-    default: return NULL;
+    case CUTIS_BODY_QUADRUPED:
+        return &cutis_synth_quadruped;
+    case CUTIS_BODY_ARM:
+        return &cutis_synth_arm;
+    default:
+        return NULL;
     }
 }
 
-/// Vertices of a closed body; the arm's published sizes come from these and a seam of so many edges.
-static void size_in_vertices(cutis_body body, cutis_body_size size, uint32_t *vertices, uint32_t *seam)
+/// Vertices of a closed body; the arm's published sizes come from these and a seam of so many
+/// edges.
+static void size_in_vertices(cutis_body body, cutis_body_size size, uint32_t *vertices,
+                             uint32_t *seam)
 {
     static const uint32_t biped[4] = { 12000, 3000, 12000, 46036 };
     static const uint32_t quadruped[4] = { 8000, 1500, 8000, 46036 };
     static const uint32_t arm[4] = { 2883, 2883, 11420, 45732 }, arm_seam[4] = { 90, 90, 155, 305 };
     *seam = body == CUTIS_BODY_ARM ? arm_seam[size] : 0;
-    *vertices = body == CUTIS_BODY_BIPED ? biped[size] : body == CUTIS_BODY_ARM ? arm[size] : quadruped[size];
+    *vertices = body == CUTIS_BODY_BIPED ? biped[size]
+                : body == CUTIS_BODY_ARM ? arm[size]
+                                         : quadruped[size];
 }
 
 cutis_result cutis_synth_body_size(cutis_context *context, cutis_body body,
@@ -44,7 +52,8 @@ cutis_result cutis_synth_body_size(cutis_context *context, cutis_body body,
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "synth: %s: unknown size %d",
                           cutis_body_name(body), (int)options->size);
     if (*vertices == 0) size_in_vertices(body, options->size, vertices, seam_edges);
-    uint32_t least = cutis_synth_table(body, body == CUTIS_BODY_BIPED ? 0 : *vertices)->vertices_min;
+    uint32_t least =
+        cutis_synth_table(body, body == CUTIS_BODY_BIPED ? 0 : *vertices)->vertices_min;
     if (*vertices < least || *vertices > VERTICES_MAX)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "synth: %s: %u vertices asked for; it can have %u to %u%s",
@@ -73,7 +82,10 @@ static cutis_result arrays_alloc(cutis_arena *arena, size_t vertices, size_t tri
 }
 
 /// Angle of a point about the arm's axis, degrees.
-static double angle_about_arm(vec3 x) { return cutis_synth_atan2(x.z + 10, x.y - 1425); }
+static double angle_about_arm(vec3 x)
+{
+    return cutis_synth_atan2(x.z + 10, x.y - 1425);
+}
 
 /// The seam's angle at the place of x: that of its vertex nearest along the arm.
 static double seam_angle(const synth_surface *s, const synth_seam *seam, double x)
@@ -129,7 +141,8 @@ static void write_vertices(const synth_surface *s, const synth_seam *seam, const
 static cutis_result extend_influences(cutis_arena *arena, const synth_surface *s,
                                       const synth_seam *seam, cutis_influences *w)
 {
-    size_t vertices = s->vertex_count, total = w->first[vertices], room = total + 8 * seam->copy_count;
+    size_t vertices = s->vertex_count, total = w->first[vertices],
+           room = total + 8 * seam->copy_count;
     uint32_t *first = cutis_arena_alloc(arena, vertices + seam->copy_count + 1, sizeof *first);
     uint32_t *joints = cutis_arena_alloc(arena, room, sizeof *joints);
     float *weights = cutis_arena_alloc(arena, room, sizeof *weights);
@@ -166,8 +179,10 @@ static cutis_result make_primitive(cutis_arena *arena, const synth_body *body, s
     }
     if (result != CUTIS_OK) return result;
     write_vertices(s, &seam, &a);
-    if (seam_edges > 0) seam_texcoords(s, &seam, a.texcoords);
-    else front_texcoords(s, a.texcoords);
+    if (seam_edges > 0)
+        seam_texcoords(s, &seam, a.texcoords);
+    else
+        front_texcoords(s, a.texcoords);
     for (uint32_t t = 0; t < s->triangle_count; t++)
         a.parts[t] = s->labels[t] - (uint32_t)body->skeleton.part_first;
     out->vertex_count = s->vertex_count + seam.copy_count;
@@ -218,8 +233,11 @@ cutis_result cutis_synth_body_build(cutis_arena *arena, cutis_body body, uint32_
         names[i] = cutis_arena_string(arena, out->skeleton.joints[first + i].name);
         if (!names[i]) return cutis_alloc_result(arena->context);
     }
-    out->mesh = (cutis_mesh){ .name = out->table->name, .primitive_count = 1, .primitives = primitive,
-                              .part_count = parts, .part_names = names };
+    out->mesh = (cutis_mesh){ .name = out->table->name,
+                              .primitive_count = 1,
+                              .primitives = primitive,
+                              .part_count = parts,
+                              .part_names = names };
     return make_primitive(arena, out, &surface, seam_edges, primitive);
 }
 
@@ -240,7 +258,8 @@ cutis_result cutis_synth_body_skin(cutis_arena *arena, const synth_body *body, i
         const synth_joint *joint = &skeleton->joints[j];
         vec3 from = joint->parent < 0 ? v3(0, 0, 0) : skeleton->joints[joint->parent].pivot;
         cutis_float3 back = metres(v3_scale(joint->pivot, -1));
-        nodes[j] = (cutis_node){ .name = cutis_arena_string(arena, joint->name), .mesh = CUTIS_NONE,
+        nodes[j] = (cutis_node){ .name = cutis_arena_string(arena, joint->name),
+                                 .mesh = CUTIS_NONE,
                                  .skin = CUTIS_NONE };
         if (!nodes[j].name) return cutis_alloc_result(arena->context);
         nodes[j].parent = joint->parent < 0 ? parent : (int32_t)first_node + joint->parent;
@@ -250,12 +269,17 @@ cutis_result cutis_synth_body_skin(cutis_arena *arena, const synth_body *body, i
         joints[j] = first_node + (uint32_t)j;
         binds[j] = (cutis_mat34){ { 1, 0, 0, back.x, 0, 1, 0, back.y, 0, 0, 1, back.z } };
     }
-    *skin = (cutis_skin){ .name = body->table->name, .joint_count = (uint32_t)count, .joints = joints,
-                          .inverse_binds = binds, .root = (int32_t)first_node };
+    *skin = (cutis_skin){ .name = body->table->name,
+                          .joint_count = (uint32_t)count,
+                          .joints = joints,
+                          .inverse_binds = binds,
+                          .root = (int32_t)first_node };
     return CUTIS_OK;
 }
 
 cutis_material cutis_synth_material(void)
 {
-    return (cutis_material){ .name = "body", .base_color = { 1, 1, 1, 1 }, .metallic = 0, .roughness = 0.75f };
+    return (cutis_material){
+        .name = "body", .base_color = { 1, 1, 1, 1 }, .metallic = 0, .roughness = 0.75f
+    };
 }

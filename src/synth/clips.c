@@ -1,5 +1,6 @@
-/// Sampling motions into channels. Keys hold what the motion's formula gives at their time; cubic tangents are
-/// Catmull-Rom from the neighbouring keys (beyond the ends too), so cyclic motions stay smooth where they close.
+/// Sampling motions into channels. Keys hold what the motion's formula gives at their time; cubic
+/// tangents are Catmull-Rom from the neighbouring keys (beyond the ends too), so cyclic motions
+/// stay smooth where they close.
 #include "synth/clips.h"
 
 #include <string.h>
@@ -10,7 +11,8 @@ void cutis_synth_pose_clear(clip_pose *pose)
     pose->offset = v3(0, 0, 0);
 }
 
-void cutis_synth_turn(const synth_skeleton *skeleton, clip_pose *pose, const char *name, int side, vec3 v)
+void cutis_synth_turn(const synth_skeleton *skeleton, clip_pose *pose, const char *name, int side,
+                      vec3 v)
 {
     if (side < 0) v = v3(v.x, -v.y, -v.z);
     for (int j = 0; j < skeleton->joint_count; j++) {
@@ -27,9 +29,10 @@ double cutis_synth_cycle(const double table[16], double t)
     if ((double)cell > x) cell--;
     double f = x - (double)cell, p[4];
     for (int i = 0; i < 4; i++) p[i] = table[(cell + i + 15) & 15];
-    return p[1] + 0.5 * f * (p[2] - p[0] +
-                             f * (2 * p[0] - 5 * p[1] + 4 * p[2] - p[3] +
-                                  f * (3 * (p[1] - p[2]) + p[3] - p[0])));
+    return p[1] + 0.5 * f *
+                      (p[2] - p[0] +
+                       f * (2 * p[0] - 5 * p[1] + 4 * p[2] - p[3] +
+                            f * (3 * (p[1] - p[2]) + p[3] - p[0])));
 }
 
 double cutis_synth_smoothstep(double t)
@@ -56,7 +59,8 @@ static cutis_result take_samples(cutis_arena *arena, const synth_skeleton *skele
         if (row->span > 0) t *= row->span;
         row->function(skeleton, row->start + t, &out->poses[i]);
         if (i == 0) continue;
-        // Neighbouring keys on the same side of the double cover, or interpolation would take the long way.
+        // Neighbouring keys on the same side of the double cover, or interpolation would take the
+        // long way.
         for (int j = 0; j < skeleton->joint_count; j++) {
             synth_quat *q = &out->poses[i].rotations[j], p = out->poses[i - 1].rotations[j];
             if (p.x * q->x + p.y * q->y + p.z * q->z + p.w * q->w < 0)
@@ -94,11 +98,12 @@ static bool moves(const synth_skeleton *skeleton, const samples *s, int joint, c
     return false;
 }
 
-static float *channel_values(cutis_arena *arena, const synth_skeleton *skeleton, const clip_row *row,
-                             const samples *s, int joint, cutis_path path)
+static float *channel_values(cutis_arena *arena, const synth_skeleton *skeleton,
+                             const clip_row *row, const samples *s, int joint, cutis_path path)
 {
     size_t width = path == CUTIS_PATH_ROTATION ? 4 : 3, at = 0;
-    float *values = cutis_arena_alloc(arena, s->count, width * (row->linear ? 1 : 3) * sizeof *values);
+    float *values =
+        cutis_arena_alloc(arena, s->count, width * (row->linear ? 1 : 3) * sizeof *values);
     if (!values) return NULL;
     double span = 2 * row->duration / (double)row->intervals; // between the neighbours of a key
     for (uint32_t i = 1; i <= s->count; i++) {
@@ -123,8 +128,8 @@ static float *key_times(cutis_arena *arena, const clip_row *row)
     return times;
 }
 
-cutis_result cutis_synth_clip(cutis_arena *arena, const synth_skeleton *skeleton, const clip_row *row,
-                              uint32_t first_node, cutis_clip *out)
+cutis_result cutis_synth_clip(cutis_arena *arena, const synth_skeleton *skeleton,
+                              const clip_row *row, uint32_t first_node, cutis_clip *out)
 {
     samples s;
     cutis_result result = take_samples(arena, skeleton, row, &s);

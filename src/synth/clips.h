@@ -21,27 +21,30 @@ typedef struct clip_row {
     double duration; ///< seconds
     uint32_t intervals;
     clip_function function;
-    bool linear; ///< plain keys; otherwise cubic ones with Catmull-Rom tangents
+    bool linear;        ///< plain keys; otherwise cubic ones with Catmull-Rom tangents
     double start, span; ///< t runs from start to start + span; span 0: from start to start + 1
 } clip_row;
 
-extern const clip_row cutis_synth_biped_clips[], cutis_synth_quadruped_clips[], cutis_synth_arm_clips[];
+extern const clip_row cutis_synth_biped_clips[], cutis_synth_quadruped_clips[],
+    cutis_synth_arm_clips[];
 extern const size_t cutis_synth_biped_clip_count, cutis_synth_quadruped_clip_count,
     cutis_synth_arm_clip_count;
 /// The eight example poses of the arm, one a second (a clip of its own, not in the list above).
 extern const clip_row cutis_synth_arm_examples_clip;
 
-/// Turn the joint `name` of a side by R(v), after what is there already (v as for the left side; degrees; the
-/// right gets the mirror image). A body that lacks the joint is left alone.
-void cutis_synth_turn(const synth_skeleton *skeleton, clip_pose *pose, const char *name, int side, vec3 v);
+/// Turn the joint `name` of a side by R(v), after what is there already (v as for the left side;
+/// degrees; the right gets the mirror image). A body that lacks the joint is left alone.
+void cutis_synth_turn(const synth_skeleton *skeleton, clip_pose *pose, const char *name, int side,
+                      vec3 v);
 void cutis_synth_pose_clear(clip_pose *pose);
 /// A table of 16 values over one cycle, Catmull-Rom between them.
 double cutis_synth_cycle(const double table[16], double t);
 /// Smoothstep of t clamped to 0..1.
 double cutis_synth_smoothstep(double t);
 
-/// Sample a row for the skeleton whose joint j is node first_node + j. Only what moves gets a channel.
-cutis_result cutis_synth_clip(cutis_arena *arena, const synth_skeleton *skeleton, const clip_row *row,
-                              uint32_t first_node, cutis_clip *out);
+/// Sample a row for the skeleton whose joint j is node first_node + j. Only what moves gets a
+/// channel.
+cutis_result cutis_synth_clip(cutis_arena *arena, const synth_skeleton *skeleton,
+                              const clip_row *row, uint32_t first_node, cutis_clip *out);
 
 #endif

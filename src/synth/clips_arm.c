@@ -1,4 +1,5 @@
-/// The arm's motions: bend, twist, raise, and the eight example poses of the pose-space tests as a clip.
+/// The arm's motions: bend, twist, raise, and the eight example poses of the pose-space tests as a
+/// clip.
 #include "synth/clips.h"
 
 static double up_and_down(double t)
@@ -29,7 +30,8 @@ static void raise(const synth_skeleton *k, double t, clip_pose *p)
     cutis_synth_turn(k, p, "collar", 0, v3(0, 0, 12 * a));
 }
 
-/// One joint at a time: rest, elbow 45 and 90, shoulder 45 and 90, wrist 45 and 90, collar 20 degrees.
+/// One joint at a time: rest, elbow 45 and 90, shoulder 45 and 90, wrist 45 and 90, collar 20
+/// degrees.
 static void examples(const synth_skeleton *k, double t, clip_pose *p)
 {
     static const struct {
@@ -50,6 +52,7 @@ const clip_row cutis_synth_arm_clips[] = {
     { "twist", 4, 32, twist, false, 0, 1 },
     { "raise", 4, 32, raise, false, 0, 1 },
 };
-const size_t cutis_synth_arm_clip_count = sizeof cutis_synth_arm_clips / sizeof *cutis_synth_arm_clips;
+const size_t cutis_synth_arm_clip_count =
+    sizeof cutis_synth_arm_clips / sizeof *cutis_synth_arm_clips;
 
 const clip_row cutis_synth_arm_examples_clip = { "examples", 7, 7, examples, true, 0, 1 };

@@ -1,4 +1,5 @@
-/// The biped's motions: walk (and walk_forward), bend, twist, wave. Angles in degrees, vectors for the left side.
+/// The biped's motions: walk (and walk_forward), bend, twist, wave. Angles in degrees, vectors for
+/// the left side.
 #include "synth/clips.h"
 
 static const double HIP[16] = { 28, 26, 21, 15, 9, 3, -3, -8, -11, -9, 0, 12, 22, 28, 30, 30 };
@@ -9,16 +10,26 @@ static const double TOES[16] = { 0, 0, 0, 0, 0, 0, 0, 6, 18, 28, 14, 0, 0, 0, 0,
 static const double ROOT_Y[16] = { -24, -30, -31, -20, -12, -9, -12, -18,
                                    -24, -30, -31, -20, -12, -9, -12, -18 };
 /// Deviation from even progress, mm.
-static const double ROOT_Z[16] = { 0, 34, 39, 35, 12, -11, -27, -26, 0, 34, 39, 35, 12, -11, -27, -26 };
+static const double ROOT_Z[16] = { 0, 34, 39, 35, 12, -11, -27, -26,
+                                   0, 34, 39, 35, 12, -11, -27, -26 };
 static const double STRIDE = 1372;
 
 /// Upper arm, elbow axis (+ flexes forward), forearm.
 static const vec3 ARM = { 0.766, -0.643, 0 }, ELBOW = { -0.643, -0.766, 0 },
                   FOREARM = { 0.760, -0.638, 0.125 };
 
-static vec3 axis_x(double degrees) { return v3(degrees, 0, 0); }
-static vec3 axis_y(double degrees) { return v3(0, degrees, 0); }
-static vec3 axis_z(double degrees) { return v3(0, 0, degrees); }
+static vec3 axis_x(double degrees)
+{
+    return v3(degrees, 0, 0);
+}
+static vec3 axis_y(double degrees)
+{
+    return v3(0, degrees, 0);
+}
+static vec3 axis_z(double degrees)
+{
+    return v3(0, 0, degrees);
+}
 
 /// The four fingers' two joints, or the mitten's; `curl` per finger from the index on.
 static void curl_fingers(const synth_skeleton *k, clip_pose *p, int side, const double curl[4])

@@ -3,13 +3,23 @@
 
 #include <stdio.h>
 
-static const double PROTRACTION[16] = { 18, 14.5, 11, 7, 3.5, 0, -4, -8, -12, -15, -17, -10, 2, 13, 19, 20 };
+static const double PROTRACTION[16] = { 18,  14.5, 11,  7,   3.5, 0,  -4, -8,
+                                        -12, -15,  -17, -10, 2,   13, 19, 20 };
 static const double SWING[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 2, 8, 20, 34, 36, 24, 10, 2 };
 static const double ROOT_Y[16] = { -8, -5, -4, -6, -8, -8, -8, -9, -8, -5, -4, -6, -8, -8, -8, -9 };
 
-static vec3 axis_x(double degrees) { return v3(degrees, 0, 0); }
-static vec3 axis_y(double degrees) { return v3(0, degrees, 0); }
-static vec3 axis_z(double degrees) { return v3(0, 0, degrees); }
+static vec3 axis_x(double degrees)
+{
+    return v3(degrees, 0, 0);
+}
+static vec3 axis_y(double degrees)
+{
+    return v3(0, degrees, 0);
+}
+static vec3 axis_z(double degrees)
+{
+    return v3(0, 0, degrees);
+}
 
 static void turn_tail(const synth_skeleton *k, clip_pose *p, int i, vec3 v)
 {
@@ -51,8 +61,7 @@ static void walk_trunk(const synth_skeleton *k, clip_pose *p, double t)
     cutis_synth_turn(k, p, "neck", 0, axis_x(4 + 2 * c2));
     cutis_synth_turn(k, p, "neck2", 0, axis_x(-2 * c2));
     cutis_synth_turn(k, p, "head", 0, axis_x(3 - c2));
-    for (int side = 1; side >= -1; side -= 2)
-        cutis_synth_turn(k, p, "ear", side, axis_x(3 * s2));
+    for (int side = 1; side >= -1; side -= 2) cutis_synth_turn(k, p, "ear", side, axis_x(3 * s2));
     for (int i = 1; i <= 4; i++) {
         double wag, unused;
         cutis_synth_sincos(360 * t - 0.7 * (i - 1) * (180 / SYNTH_PI), &wag, &unused);

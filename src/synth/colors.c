@@ -1,5 +1,5 @@
-/// One material with vertex colours, so that the body stays one closed index mesh: splitting it by material would
-/// double the vertices on every border. Colours are linear, as glTF's COLOR_0 is.
+/// One material with vertex colours, so that the body stays one closed index mesh: splitting it by
+/// material would double the vertices on every border. Colours are linear, as glTF's COLOR_0 is.
 #include "synth/colors.h"
 
 #include "synth/clips.h"
@@ -64,7 +64,8 @@ static vec3 head_color(vec3 x)
 
 static vec3 biped_color(const char *part, vec3 x)
 {
-    static const char *const skin[] = { "neck", "hand", "index", "middle", "ring", "pinky", "thumb", "fingers" };
+    static const char *const skin[] = { "neck", "hand",  "index", "middle",
+                                        "ring", "pinky", "thumb", "fingers" };
     static const char *const trousers[] = { "hips", "thigh", "shin" };
     if (starts_with(part, "head")) return head_color(x);
     if (starts_with(part, "foot") || starts_with(part, "toes")) return SHOES;
@@ -111,8 +112,9 @@ cutis_result cutis_synth_colors(cutis_arena *arena, const synth_table *table,
     for (uint32_t v = 0; v < surface->vertex_count; v++) {
         const char *name = skeleton->rows[skeleton->joints[part[v]].row]->name;
         vec3 x = surface->positions[v];
-        vec3 color = quadruped ? quadruped_color(name, x) : arm ? arm_color(name, x)
-                                                                : biped_color(name, x);
+        vec3 color = quadruped ? quadruped_color(name, x)
+                     : arm     ? arm_color(name, x)
+                               : biped_color(name, x);
         float *out = colors + 4 * (size_t)v;
         out[0] = (float)color.x, out[1] = (float)color.y, out[2] = (float)color.z, out[3] = 1;
     }

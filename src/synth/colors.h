@@ -4,7 +4,8 @@
 
 #include "synth/surface.h"
 
-/// Linear RGBA of every vertex of the surface. A vertex on a joint's loop has the colour of the child's part.
+/// Linear RGBA of every vertex of the surface. A vertex on a joint's loop has the colour of the
+/// child's part.
 /// @param colors 4 * vertex_count floats
 cutis_result cutis_synth_colors(cutis_arena *arena, const synth_table *table,
                                 const synth_skeleton *skeleton, const synth_surface *surface,

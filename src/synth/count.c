@@ -1,5 +1,6 @@
-/// Exact vertex counts. A vertex off the mirror plane counts twice, one on it once; so an odd difference is
-/// mended by one operation on x = 0, and even ones by splits or collapses of free edges.
+/// Exact vertex counts. A vertex off the mirror plane counts twice, one on it once; so an odd
+/// difference is mended by one operation on x = 0, and even ones by splits or collapses of free
+/// edges.
 #include "synth/count.h"
 
 #include "base/error.h"
@@ -29,7 +30,8 @@ static int shortest_first(const void *left, const void *right)
     return (a->half > b->half) - (a->half < b->half);
 }
 
-/// Edges on the border, or else those that may be split (no constraint) or collapsed (both ends free).
+/// Edges on the border, or else those that may be split (no constraint) or collapsed (both ends
+/// free).
 static size_t gather(const remesher *r, bool border, bool split, candidate *list)
 {
     const mesh *m = r->m;
@@ -46,7 +48,8 @@ static size_t gather(const remesher *r, bool border, bool split, candidate *list
     return count;
 }
 
-/// Marks the neighbourhood of both ends; false, and nothing marked, if a part of it was marked before.
+/// Marks the neighbourhood of both ends; false, and nothing marked, if a part of it was marked
+/// before.
 static bool claim(const mesh *m, int32_t edge, uint8_t *taken)
 {
     int32_t ends[2] = { half_start(m, edge), half_end(m, edge) };
@@ -78,10 +81,13 @@ static cutis_result operate(remesher *r, bool border, bool split, int32_t wanted
     cutis_result result = cutis_synth_mesh_reserve(m, (size_t)wanted + 1, 6 * (size_t)wanted + 6);
     for (size_t i = 0; i < count && done < wanted && result == CUTIS_OK; i++) {
         int32_t h = list[i].half;
-        if (m->halves[h].vertex < 0 || half_start(m, h) >= known || half_end(m, h) >= known) continue;
+        if (m->halves[h].vertex < 0 || half_start(m, h) >= known || half_end(m, h) >= known)
+            continue;
         if (!claim(m, h, taken)) continue;
-        if (split) cutis_synth_split_middle(m, h);
-        else if (!cutis_synth_try_collapse(r, h)) continue;
+        if (split)
+            cutis_synth_split_middle(m, h);
+        else if (!cutis_synth_try_collapse(r, h))
+            continue;
         done++;
     }
     // No edge on x = 0 could be collapsed: one more vertex there makes the difference even as well.

@@ -4,8 +4,8 @@
 
 #include "synth/remesh.h"
 
-/// Split the longest or collapse the shortest edges, few at a time and far apart, until the whole body has
-/// exactly `vertices` vertices; then settle the mesh.
+/// Split the longest or collapse the shortest edges, few at a time and far apart, until the whole
+/// body has exactly `vertices` vertices; then settle the mesh.
 /// @return CUTIS_INTERNAL if 40 rounds were not enough
 cutis_result cutis_synth_exact_count(remesher *r, uint32_t vertices);
 

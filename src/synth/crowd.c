@@ -1,5 +1,6 @@
-/// A crowd: bipeds and quadrupeds walking on the spot on a jittered grid. Two meshes, one skin and one set of
-/// joint nodes a walker; place, heading, size, pace and phase come from the counter hash of (seed, walker).
+/// A crowd: bipeds and quadrupeds walking on the spot on a jittered grid. Two meshes, one skin and
+/// one set of joint nodes a walker; place, heading, size, pace and phase come from the counter hash
+/// of (seed, walker).
 #include "synth/body.h"
 
 #include "base/error.h"
@@ -10,7 +11,15 @@ static const double PITCH = 1.1, JITTER = 0.18;
 static const double DURATION = 2.2;
 static const double QUADRUPEDS = 0.3;
 enum { KEYS = 40, COUNT_DEFAULT = 16, COUNT_MAX = 20000 };
-enum { STREAM_KIND = 1, STREAM_X, STREAM_Z, STREAM_PHASE, STREAM_PACE, STREAM_SCALE, STREAM_HEADING };
+enum {
+    STREAM_KIND = 1,
+    STREAM_X,
+    STREAM_Z,
+    STREAM_PHASE,
+    STREAM_PACE,
+    STREAM_SCALE,
+    STREAM_HEADING
+};
 
 typedef struct crowd {
     cutis_arena arena;
@@ -53,7 +62,8 @@ static cutis_result add_walk(crowd *c, const synth_body *body, uint32_t i, uint3
     cutis_clip clip;
     cutis_result result = cutis_synth_clip(&c->arena, &body->skeleton, &row, first_node, &clip);
     if (result != CUTIS_OK) return result;
-    for (uint32_t k = 0; k < clip.channel_count; k++) c->channels[c->channel_count++] = clip.channels[k];
+    for (uint32_t k = 0; k < clip.channel_count; k++)
+        c->channels[c->channel_count++] = clip.channels[k];
     return CUTIS_OK;
 }
 
@@ -63,14 +73,18 @@ static cutis_result add_walker(crowd *c, uint32_t i)
     const synth_body *body = &c->bodies[kind];
     uint32_t root = c->node_count, joints = (uint32_t)body->skeleton.joint_count;
     cutis_node *nodes = c->nodes + root;
-    nodes[0] = (cutis_node){ .parent = 0, .rest = place(c, i), .mesh = CUTIS_NONE, .skin = CUTIS_NONE };
+    nodes[0] =
+        (cutis_node){ .parent = 0, .rest = place(c, i), .mesh = CUTIS_NONE, .skin = CUTIS_NONE };
     nodes[0].name = cutis_arena_format(&c->arena, "%s_%u", body->table->name, (unsigned)i);
-    nodes[joints + 1] = (cutis_node){ .name = body->table->name, .parent = (int32_t)root, .mesh = kind,
-                                      .skin = (int32_t)i, .rest = cutis_transform_identity() };
+    nodes[joints + 1] = (cutis_node){ .name = body->table->name,
+                                      .parent = (int32_t)root,
+                                      .mesh = kind,
+                                      .skin = (int32_t)i,
+                                      .rest = cutis_transform_identity() };
     if (!nodes[0].name) return cutis_alloc_result(c->arena.context);
     c->node_count += joints + 2;
-    cutis_result result = cutis_synth_body_skin(&c->arena, body, (int32_t)root, root + 1, nodes + 1,
-                                                &c->skins[i]);
+    cutis_result result =
+        cutis_synth_body_skin(&c->arena, body, (int32_t)root, root + 1, nodes + 1, &c->skins[i]);
     return result == CUTIS_OK ? add_walk(c, body, i, root + 1) : result;
 }
 
@@ -97,8 +111,11 @@ static cutis_result build_walkers(crowd *c)
     c->skins = cutis_arena_alloc(&c->arena, c->count, sizeof *c->skins);
     c->channels = cutis_arena_alloc(&c->arena, c->count * most, sizeof *c->channels);
     if (!c->nodes || !c->skins || !c->channels) return cutis_alloc_result(c->arena.context);
-    c->nodes[0] = (cutis_node){ .name = "crowd", .parent = CUTIS_NONE, .mesh = CUTIS_NONE,
-                                .skin = CUTIS_NONE, .rest = cutis_transform_identity() };
+    c->nodes[0] = (cutis_node){ .name = "crowd",
+                                .parent = CUTIS_NONE,
+                                .mesh = CUTIS_NONE,
+                                .skin = CUTIS_NONE,
+                                .rest = cutis_transform_identity() };
     c->node_count = 1;
     for (uint32_t i = 0; i < c->count; i++) {
         cutis_result result = add_walker(c, i);
@@ -110,11 +127,20 @@ static cutis_result build_walkers(crowd *c)
 static cutis_result create(crowd *c, cutis_model **out)
 {
     cutis_mesh meshes[2] = { c->bodies[0].mesh, c->bodies[1].mesh };
-    cutis_clip clip = { .name = "walk", .channel_count = c->channel_count, .channels = c->channels };
+    cutis_clip clip = { .name = "walk",
+                        .channel_count = c->channel_count,
+                        .channels = c->channels };
     cutis_material material = cutis_synth_material();
-    cutis_model_data data = { .node_count = c->node_count, .mesh_count = 2, .skin_count = c->count,
-                              .clip_count = 1, .material_count = 1, .nodes = c->nodes, .meshes = meshes,
-                              .skins = c->skins, .clips = &clip, .materials = &material };
+    cutis_model_data data = { .node_count = c->node_count,
+                              .mesh_count = 2,
+                              .skin_count = c->count,
+                              .clip_count = 1,
+                              .material_count = 1,
+                              .nodes = c->nodes,
+                              .meshes = meshes,
+                              .skins = c->skins,
+                              .clips = &clip,
+                              .materials = &material };
     return cutis_model_create(c->arena.context, &data, CUTIS_GATE_REFUSE, out);
 }
 

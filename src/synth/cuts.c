@@ -1,6 +1,7 @@
-/// A cut is the plane of a joint met with the surface. The plane may meet it in several curves; the one whose
-/// centroid is nearest to the cut point is meant. Each of its crossed edges is split once, and the edges
-/// between the new vertices are the loop: closed by construction, or ending on x = 0 twice.
+/// A cut is the plane of a joint met with the surface. The plane may meet it in several curves; the
+/// one whose centroid is nearest to the cut point is meant. Each of its crossed edges is split
+/// once, and the edges between the new vertices are the loop: closed by construction, or ending on
+/// x = 0 twice.
 #include "synth/cuts.h"
 
 #include "base/error.h"
@@ -9,17 +10,18 @@
 
 #include <string.h>
 
-/// mm; vertices closer to a plane count as this far above it, so that a crossing is never at a vertex.
+/// mm; vertices closer to a plane count as this far above it, so that a crossing is never at a
+/// vertex.
 static const double CLEAR = 1e-2;
 
 typedef struct cutter {
     mesh *m;
     mesh_plane plane;
     bool central;
-    double *side;         ///< signed distance of every vertex to the plane
-    int32_t *seen;        ///< per triangle: curve it belongs to + 1
-    int32_t *queue;       ///< triangles
-    int32_t (*edges)[2];  ///< crossed edges of the chosen curve
+    double *side;        ///< signed distance of every vertex to the plane
+    int32_t *seen;       ///< per triangle: curve it belongs to + 1
+    int32_t *queue;      ///< triangles
+    int32_t (*edges)[2]; ///< crossed edges of the chosen curve
     int32_t edge_count;
     size_t vertices, triangles;
 } cutter;
@@ -104,7 +106,8 @@ static cutis_result split_edges(cutter *c, int32_t loop)
 {
     mesh *m = c->m;
     int32_t first = m->vertex_count;
-    cutis_result result = cutis_synth_mesh_reserve(m, (size_t)c->edge_count, 6 * (size_t)c->edge_count);
+    cutis_result result =
+        cutis_synth_mesh_reserve(m, (size_t)c->edge_count, 6 * (size_t)c->edge_count);
     if (result != CUTIS_OK) return result;
     for (int32_t i = 0; i < c->edge_count; i++) {
         int32_t a = c->edges[i][0], b = c->edges[i][1], h = find_half(m, a, b);
@@ -156,8 +159,8 @@ static cutis_result cut_row(mesh *m, const synth_joint_row *row, int loop)
         }
         int32_t mark = choose_curve(&c);
         if (mark == 0)
-            result = cutis_fail(m->context, CUTIS_INTERNAL, "joint %s: its plane misses the surface",
-                                row->name);
+            result = cutis_fail(m->context, CUTIS_INTERNAL,
+                                "joint %s: its plane misses the surface", row->name);
         else {
             collect_edges(&c, mark);
             result = split_edges(&c, loop + 1);
@@ -192,7 +195,8 @@ static int32_t nearest_triangle(const mesh *m, vec3 point)
     return best;
 }
 
-/// The part on the other side of a half-edge whose own side is `label`; -1: the loop does not bound this part.
+/// The part on the other side of a half-edge whose own side is `label`; -1: the loop does not bound
+/// this part.
 static int32_t across(const mesh *m, const synth_skeleton *s, int32_t h, int32_t label)
 {
     int32_t loop = m->halves[h].loop - 1;
@@ -220,7 +224,8 @@ static cutis_result flood(const mesh *m, const synth_skeleton *s, int32_t *label
             if (twin < 0) continue;
             int32_t label = across(m, s, h, labels[t]);
             if (label < 0 || (labels[twin / 3] >= 0 && labels[twin / 3] != label))
-                return cutis_fail(m->context, CUTIS_INTERNAL, "loop %d does not part %s from its parent",
+                return cutis_fail(m->context, CUTIS_INTERNAL,
+                                  "loop %d does not part %s from its parent",
                                   (int)m->halves[h].loop, s->rows[labels[t]]->name);
             if (labels[twin / 3] >= 0) continue;
             labels[twin / 3] = label;

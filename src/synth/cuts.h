@@ -5,7 +5,8 @@
 #include "synth/mesh.h"
 #include "synth/skeleton.h"
 
-/// One loop per joint row that has a cut; afterwards vertices and edges of the loops carry their class.
+/// One loop per joint row that has a cut; afterwards vertices and edges of the loops carry their
+/// class.
 cutis_result cutis_synth_cut(mesh *m, const synth_skeleton *skeleton);
 /// The row of every triangle's part, by flood fill from the root across the loops.
 /// @param labels half_count / 3 entries; the mesh must be compact

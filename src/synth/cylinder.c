@@ -1,12 +1,19 @@
-/// The reference body of the blending specification: radius 1, length 8 along z, 64 sides, 257 rings, caps with a
-/// centre vertex, two bones that meet at the origin. Its volumes under every method are known in closed form.
+/// The reference body of the blending specification: radius 1, length 8 along z, 64 sides, 257
+/// rings, caps with a centre vertex, two bones that meet at the origin. Its volumes under every
+/// method are known in closed form.
 #include "synth/body.h"
 
 #include "base/error.h"
 
-enum { SIDES = 64, RINGS = 257, VERTICES = SIDES * RINGS + 2, TRIANGLES = 2 * SIDES * (RINGS - 1) + 2 * SIDES };
+enum {
+    SIDES = 64,
+    RINGS = 257,
+    VERTICES = SIDES * RINGS + 2,
+    TRIANGLES = 2 * SIDES * (RINGS - 1) + 2 * SIDES
+};
 static const double RADIUS = 1, LENGTH = 8, BLEND = 1;
-/// Clips go from 0 to 180 degrees, 30 a second: at 1 frame a second the angles of the specification's table.
+/// Clips go from 0 to 180 degrees, 30 a second: at 1 frame a second the angles of the
+/// specification's table.
 enum { STEPS = 6 };
 
 typedef struct cylinder {
@@ -97,37 +104,60 @@ static cutis_result create(cutis_context *context, const cylinder *c, cutis_mode
     static const cutis_mat34 binds[2] = { { { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 4 } },
                                           { { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 } } };
     cutis_primitive primitive = {
-        .vertex_count = VERTICES, .index_count = 3 * TRIANGLES, .indices = c->indices,
-        .positions = c->positions, .normals = c->normals, .parts = c->parts, .material = 0,
+        .vertex_count = VERTICES,
+        .index_count = 3 * TRIANGLES,
+        .indices = c->indices,
+        .positions = c->positions,
+        .normals = c->normals,
+        .parts = c->parts,
+        .material = 0,
         .influences = { c->first, c->joints, c->weights },
     };
-    cutis_mesh mesh = { .name = "cylinder", .primitive_count = 1, .primitives = &primitive,
-                        .part_count = 2, .part_names = parts };
+    cutis_mesh mesh = { .name = "cylinder",
+                        .primitive_count = 1,
+                        .primitives = &primitive,
+                        .part_count = 2,
+                        .part_names = parts };
     cutis_transform rest = cutis_transform_identity(), low = rest, high = rest;
     low.translation.z = -4;
     high.translation.z = 4;
     cutis_node nodes[4] = {
-        { .name = "cylinder", .parent = CUTIS_NONE, .rest = rest, .mesh = CUTIS_NONE, .skin = CUTIS_NONE },
+        { .name = "cylinder",
+          .parent = CUTIS_NONE,
+          .rest = rest,
+          .mesh = CUTIS_NONE,
+          .skin = CUTIS_NONE },
         { .name = "lower", .parent = 0, .rest = low, .mesh = CUTIS_NONE, .skin = CUTIS_NONE },
         { .name = "upper", .parent = 1, .rest = high, .mesh = CUTIS_NONE, .skin = CUTIS_NONE },
         { .name = "cylinder_mesh", .parent = 0, .rest = rest, .mesh = 0, .skin = 0 },
     };
-    cutis_skin skin = { .name = "cylinder", .joint_count = 2, .joints = joints, .inverse_binds = binds,
-                        .root = 1 };
+    cutis_skin skin = {
+        .name = "cylinder", .joint_count = 2, .joints = joints, .inverse_binds = binds, .root = 1
+    };
     float times[STEPS + 1], values[2][4 * (STEPS + 1)];
     clip_values(v3(1, 0, 0), times, values[0]);
     clip_values(v3(0, 0, 1), times, values[1]);
     cutis_channel channels[2];
     for (int i = 0; i < 2; i++)
-        channels[i] = (cutis_channel){ .node = 2, .path = CUTIS_PATH_ROTATION, .key_count = STEPS + 1,
-                                       .times = times, .values = values[i] };
+        channels[i] = (cutis_channel){ .node = 2,
+                                       .path = CUTIS_PATH_ROTATION,
+                                       .key_count = STEPS + 1,
+                                       .times = times,
+                                       .values = values[i] };
     cutis_clip clips[2] = { { .name = "bend", .channel_count = 1, .channels = &channels[0] },
                             { .name = "twist", .channel_count = 1, .channels = &channels[1] } };
     cutis_material material = cutis_synth_material();
     material.base_color[0] = material.base_color[1] = 0.45f;
-    cutis_model_data data = { .node_count = 4, .mesh_count = 1, .skin_count = 1, .clip_count = 2,
-                              .material_count = 1, .nodes = nodes, .meshes = &mesh, .skins = &skin,
-                              .clips = clips, .materials = &material };
+    cutis_model_data data = { .node_count = 4,
+                              .mesh_count = 1,
+                              .skin_count = 1,
+                              .clip_count = 2,
+                              .material_count = 1,
+                              .nodes = nodes,
+                              .meshes = &mesh,
+                              .skins = &skin,
+                              .clips = clips,
+                              .materials = &material };
     return cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out);
 }
 

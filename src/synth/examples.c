@@ -1,5 +1,6 @@
-/// The arm's example shapes: linear blend skinning of the arm with a muscle that swells by the sine of each
-/// joint's angle where the joint has weight. What a pose-space fit is trained on, with a known truth.
+/// The arm's example shapes: linear blend skinning of the arm with a muscle that swells by the sine
+/// of each joint's angle where the joint has weight. What a pose-space fit is trained on, with a
+/// known truth.
 #include <cutis/synth.h>
 
 #include "base/error.h"
@@ -27,8 +28,8 @@ static void pose_frames(const synth_skeleton *skeleton, const clip_pose *pose, j
         if (parent < 0) continue;
         vec3 bone = v3_sub(pivot, v3_scale(skeleton->joints[parent].pivot, 1e-3));
         frames[j].rotation = cutis_synth_quat_multiply(frames[parent].rotation, q);
-        frames[j].origin = v3_add(frames[parent].origin,
-                                  cutis_synth_quat_rotate(frames[parent].rotation, bone));
+        frames[j].origin =
+            v3_add(frames[parent].origin, cutis_synth_quat_rotate(frames[parent].rotation, bone));
     }
 }
 
@@ -45,7 +46,8 @@ static void write_shape(const synth_skeleton *skeleton, const cutis_primitive *p
         for (uint32_t i = p->influences.first[v]; i < p->influences.first[v + 1]; i++) {
             const joint_frame *frame = &frames[p->influences.joints[i]];
             vec3 pivot = v3_scale(skeleton->joints[p->influences.joints[i]].pivot, 1e-3);
-            vec3 moved = v3_add(frame->origin, cutis_synth_quat_rotate(frame->rotation, v3_sub(x, pivot)));
+            vec3 moved =
+                v3_add(frame->origin, cutis_synth_quat_rotate(frame->rotation, v3_sub(x, pivot)));
             sum = v3_mad(sum, p->influences.weights[i], moved);
         }
         out[3 * (size_t)v] = (float)sum.x;
@@ -73,9 +75,11 @@ cutis_result cutis_synth_arm_examples(const cutis_model *arm, float *positions)
         joint_frame frames[SYNTH_JOINT_MAX];
         clip_pose pose;
         cutis_synth_pose_clear(&pose);
-        cutis_synth_arm_examples_clip.function(&skeleton, k / (double)(CUTIS_ARM_EXAMPLE_COUNT - 1), &pose);
+        cutis_synth_arm_examples_clip.function(&skeleton, k / (double)(CUTIS_ARM_EXAMPLE_COUNT - 1),
+                                               &pose);
         pose_frames(&skeleton, &pose, frames);
-        write_shape(&skeleton, primitive, frames, positions + 3 * (size_t)k * primitive->vertex_count);
+        write_shape(&skeleton, primitive, frames,
+                    positions + 3 * (size_t)k * primitive->vertex_count);
     }
     return CUTIS_OK;
 }

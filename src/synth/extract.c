@@ -1,6 +1,7 @@
-/// Marching tetrahedra on a grid of cubes, six around each cube's diagonal: always manifold, whatever the values.
-/// Blocks of 4^3 nodes far from the surface are filled by one evaluation. Vertices are shared through the
-/// edge's lower node and direction (7 a node), kept for two layers of x at a time.
+/// Marching tetrahedra on a grid of cubes, six around each cube's diagonal: always manifold,
+/// whatever the values. Blocks of 4^3 nodes far from the surface are filled by one evaluation.
+/// Vertices are shared through the edge's lower node and direction (7 a node), kept for two layers
+/// of x at a time.
 #include "synth/extract.h"
 
 #include "base/error.h"
@@ -9,7 +10,8 @@
 #include <string.h>
 
 enum { BLOCK = 4, HALF = BLOCK / 2 };
-/// A block whose centre is this many block edges away cannot hold the surface: its nodes are within 0.65.
+/// A block whose centre is this many block edges away cannot hold the surface: its nodes are within
+/// 0.65.
 static const double BLOCK_SKIP = 1.6;
 /// The same for an eighth of a block, whose nodes' cubes reach 1.3 of its edges from its centre.
 static const double HALF_SKIP = 1.75;
@@ -21,9 +23,9 @@ typedef struct grid {
     int nodes[3], blocks[3];
     vec3 origin;
     double cell;
-    float *values;    ///< per node, x-major
+    float *values; ///< per node, x-major
     size_t value_count;
-    uint8_t *active;  ///< per block: evaluated node by node
+    uint8_t *active; ///< per block: evaluated node by node
     size_t block_count;
     int32_t *shared[2]; ///< per node of a layer and direction 1..7: vertex + 1
     size_t layer_count;
@@ -115,8 +117,7 @@ static void fill_block(grid *g, const shape *s, int bx, int by, int bz)
 static cutis_result fill_grid(grid *g, const shape *s)
 {
     for (int x = 0; x < g->blocks[0]; x++) {
-        cutis_result result =
-            cutis_progress(g->context, "shape", (double)x / (double)g->blocks[0]);
+        cutis_result result = cutis_progress(g->context, "shape", (double)x / (double)g->blocks[0]);
         if (result != CUTIS_OK) return result;
         for (int y = 0; y < g->blocks[1]; y++)
             for (int z = 0; z < g->blocks[2]; z++) fill_block(g, s, x, y, z);
@@ -172,8 +173,10 @@ static void cut_tetrahedron(mesh *m, grid *g, const cube *c, const int corner[4]
 {
     int inside[4], outside[4], in = 0, out = 0;
     for (int i = 0; i < 4; i++) {
-        if (c->value[corner[i]] < 0) inside[in++] = i;
-        else outside[out++] = i;
+        if (c->value[corner[i]] < 0)
+            inside[in++] = i;
+        else
+            outside[out++] = i;
     }
     if (in == 0 || out == 0) return;
     if (in == 2) {
@@ -259,8 +262,9 @@ static int32_t euler(const mesh *m)
     return m->vertex_count - (m->half_count + border) / 2 + m->half_count / 3;
 }
 
-/// Area-weighted normals and wanted sizes. Vertices are within a fraction of a millimetre of the surface; most
-/// of them are collapsed soon, and what stays is put on the surface with its first move.
+/// Area-weighted normals and wanted sizes. Vertices are within a fraction of a millimetre of the
+/// surface; most of them are collapsed soon, and what stays is put on the surface with its first
+/// move.
 static void estimate_normals(mesh *m)
 {
     for (int32_t h = 0; h < m->half_count; h += 3) {
@@ -287,7 +291,8 @@ cutis_result cutis_synth_extract(mesh *m, const synth_table *table)
     if (result != CUTIS_OK) return result;
     int32_t wanted = table->mirrored ? 1 : 2;
     if (euler(m) != wanted)
-        return cutis_fail(m->context, CUTIS_INTERNAL, "%s: the table's surface has Euler characteristic %d, not %d",
+        return cutis_fail(m->context, CUTIS_INTERNAL,
+                          "%s: the table's surface has Euler characteristic %d, not %d",
                           table->name, (int)euler(m), (int)wanted);
     estimate_normals(m);
     return CUTIS_OK;

@@ -1,4 +1,5 @@
-/// Half-edge mesh: storage, connection, and split, flip and collapse as pure surgery (no geometry judged here).
+/// Half-edge mesh: storage, connection, and split, flip and collapse as pure surgery (no geometry
+/// judged here).
 #include "synth/mesh.h"
 
 #include "base/error.h"
@@ -145,7 +146,8 @@ static int32_t add_triangle(mesh *m, int32_t a, int32_t b, int32_t c)
     return h;
 }
 
-/// Cut the triangle (a, b, c) left of h into (a, v, c) and the new (v, b, c); returns v -> b of the new one.
+/// Cut the triangle (a, b, c) left of h into (a, v, c) and the new (v, b, c); returns v -> b of the
+/// new one.
 static int32_t cut_triangle(mesh *m, int32_t h, int32_t v)
 {
     int32_t hn = next_half(h), hp = previous_half(h);

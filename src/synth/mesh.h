@@ -1,8 +1,9 @@
 /// The mesh while it is being made: triangles as half-edges, and the three operations on it.
 ///
-/// Half-edge h = 3 t + i runs from half[h].vertex to half[next(h)].vertex along triangle t, which is on its left.
-/// The mesh is closed except, for a mirrored body, along x = 0. Split, flip and collapse keep it manifold and
-/// keep its topology; vertices know one outgoing half-edge, border vertices the one on the border.
+/// Half-edge h = 3 t + i runs from half[h].vertex to half[next(h)].vertex along triangle t, which
+/// is on its left. The mesh is closed except, for a mirrored body, along x = 0. Split, flip and
+/// collapse keep it manifold and keep its topology; vertices know one outgoing half-edge, border
+/// vertices the one on the border.
 #ifndef CUTIS_SYNTH_MESH_H
 #define CUTIS_SYNTH_MESH_H
 
@@ -47,20 +48,35 @@ typedef struct mesh {
     const shape *shape;
 } mesh;
 
-static inline int32_t next_half(int32_t h) { return h % 3 == 2 ? h - 2 : h + 1; }
-static inline int32_t previous_half(int32_t h) { return h % 3 == 0 ? h + 2 : h - 1; }
+static inline int32_t next_half(int32_t h)
+{
+    return h % 3 == 2 ? h - 2 : h + 1;
+}
+static inline int32_t previous_half(int32_t h)
+{
+    return h % 3 == 0 ? h + 2 : h - 1;
+}
 /// The next outgoing half-edge of the same vertex, counter-clockwise; -1 at the border.
 static inline int32_t rotate_half(const mesh *m, int32_t h)
 {
     return m->halves[previous_half(h)].twin;
 }
-static inline int32_t half_start(const mesh *m, int32_t h) { return m->halves[h].vertex; }
-static inline int32_t half_end(const mesh *m, int32_t h) { return m->halves[next_half(h)].vertex; }
+static inline int32_t half_start(const mesh *m, int32_t h)
+{
+    return m->halves[h].vertex;
+}
+static inline int32_t half_end(const mesh *m, int32_t h)
+{
+    return m->halves[next_half(h)].vertex;
+}
 static inline bool on_plane(const mesh_vertex *v)
 {
     return v->curve == SYNTH_PLANE || v->curve == SYNTH_CORNER;
 }
-static inline vec3 mesh_position(const mesh *m, int32_t v) { return m->vertices[v].position; }
+static inline vec3 mesh_position(const mesh *m, int32_t v)
+{
+    return m->vertices[v].position;
+}
 
 void cutis_synth_mesh_release(mesh *m);
 /// Room for `vertices` and `halves` more; without it the operations below must not be called.
@@ -72,14 +88,16 @@ cutis_result cutis_synth_mesh_compact(mesh *m);
 /// Vertices of the whole body: a mirrored one has every vertex off the plane twice.
 int32_t cutis_synth_mesh_total(const mesh *m);
 
-/// New vertex at `position` on the edge of h; its class follows the edge. Needs room for 1 vertex and 6 halves.
+/// New vertex at `position` on the edge of h; its class follows the edge. Needs room for 1 vertex
+/// and 6 halves.
 int32_t cutis_synth_mesh_split(mesh *m, int32_t h, vec3 position);
 /// May the edge of h be flipped without making a double edge? Border and loop edges may not.
 bool cutis_synth_mesh_can_flip(const mesh *m, int32_t h);
 void cutis_synth_mesh_flip(mesh *m, int32_t h);
 /// May the start of h be merged into its end: topology and constraints only.
 bool cutis_synth_mesh_can_collapse(const mesh *m, int32_t h);
-/// The start vanishes; the end keeps its class (or becomes the corner the start was) and gets `position`.
+/// The start vanishes; the end keeps its class (or becomes the corner the start was) and gets
+/// `position`.
 void cutis_synth_mesh_collapse(mesh *m, int32_t h, vec3 position);
 
 #endif

@@ -1,6 +1,7 @@
-/// The one random generator of the project: a hash of (seed, stream, index), no state, so any value can be
-/// had in any order on any thread. Three rounds of the splitmix64 finaliser, one per word, each word spread by
-/// a different odd constant before it enters; every input bit reaches every output bit.
+/// The one random generator of the project: a hash of (seed, stream, index), no state, so any value
+/// can be had in any order on any thread. Three rounds of the splitmix64 finaliser, one per word,
+/// each word spread by a different odd constant before it enters; every input bit reaches every
+/// output bit.
 #include <cutis/synth.h>
 
 static uint64_t mix(uint64_t x)

@@ -1,12 +1,13 @@
-/// The passes of the remesher. Every pass goes in index order and looks at the mesh as it is then, so the
-/// result is one fixed sequence of operations, each of which keeps topology and constraints.
+/// The passes of the remesher. Every pass goes in index order and looks at the mesh as it is then,
+/// so the result is one fixed sequence of operations, each of which keeps topology and constraints.
 #include "synth/remesh.h"
 
 #include "base/error.h"
 #include "synth/snap.h"
 
 static const double SPLIT_ABOVE = 1.35, COLLAPSE_BELOW = 0.78;
-/// Cosine of how far a kept triangle may turn in a collapse, and of a flip against the mean before it.
+/// Cosine of how far a kept triangle may turn in a collapse, and of a flip against the mean before
+/// it.
 static const double TURN_COS = 0.6, FLIP_COS = 0.5;
 /// A triangle with less than this of (longest edge)^2 as twice its area is a sliver.
 static const double SLIVER = 0.12;
@@ -53,7 +54,8 @@ cutis_result cutis_synth_split_long(remesher *r)
 }
 
 /// One kept triangle (p, b, c), whose first corner was at `old`.
-static bool triangle_is_sound(const remesher *r, vec3 old, vec3 p, double size, int32_t vb, int32_t vc)
+static bool triangle_is_sound(const remesher *r, vec3 old, vec3 p, double size, int32_t vb,
+                              int32_t vc)
 {
     const mesh_vertex *b = &r->m->vertices[vb], *c = &r->m->vertices[vc];
     vec3 before = v3_normal(old, b->position, c->position);
@@ -79,8 +81,7 @@ static bool ring_is_sound(const remesher *r, int32_t v, int32_t other, vec3 p, d
     int32_t h = m->vertices[v].half, start = h;
     do {
         int32_t b = half_end(m, h), c = half_start(m, previous_half(h));
-        if (b != other && c != other &&
-            !triangle_is_sound(r, mesh_position(m, v), p, size, b, c))
+        if (b != other && c != other && !triangle_is_sound(r, mesh_position(m, v), p, size, b, c))
             return false;
         h = rotate_half(m, h);
     } while (h >= 0 && h != start);
@@ -112,8 +113,10 @@ bool cutis_synth_try_collapse(remesher *r, int32_t h)
         vec3 middle = v3_scale(v3_add(a->position, b->position), 0.5);
         // Most refusals show before the snap, which costs more than the check.
         if (!cutis_synth_collapse_is_sound(r, h, middle)) return false;
-        if (r->snap_steps > 0) position = cutis_synth_snap(m, a, middle, r->snap_steps, &normal);
-        else position = middle, normal = v3_unit(v3_add(a->normal, b->normal));
+        if (r->snap_steps > 0)
+            position = cutis_synth_snap(m, a, middle, r->snap_steps, &normal);
+        else
+            position = middle, normal = v3_unit(v3_add(a->normal, b->normal));
     }
     if (!cutis_synth_collapse_is_sound(r, h, position)) return false;
     int32_t kept = half_end(m, h);
@@ -158,7 +161,8 @@ static quad quad_around(const mesh *m, int32_t h)
 /// Both triangles after the flip look the way both did before.
 static bool flip_keeps_side(const quad *q)
 {
-    vec3 mean = v3_add(v3_unit(v3_normal(q->pa, q->pb, q->pc)), v3_unit(v3_normal(q->pb, q->pa, q->pd)));
+    vec3 mean =
+        v3_add(v3_unit(v3_normal(q->pa, q->pb, q->pc)), v3_unit(v3_normal(q->pb, q->pa, q->pd)));
     vec3 first = v3_normal(q->pd, q->pb, q->pc), second = v3_normal(q->pc, q->pa, q->pd);
     double limit = FLIP_COS * v3_length(mean);
     return v3_dot(mean, first) > limit * v3_length(first) &&
@@ -194,7 +198,8 @@ void cutis_synth_flip_valence(remesher *r)
         int before = excess(a, 0) + excess(b, 0) + excess(c, 0) + excess(d, 0);
         int after = excess(a, -1) + excess(b, -1) + excess(c, 1) + excess(d, 1);
         if (after >= before) continue;
-        if (sharpest(q.pd, q.pb, q.pc) > ANGLE_COS || sharpest(q.pc, q.pa, q.pd) > ANGLE_COS) continue;
+        if (sharpest(q.pd, q.pb, q.pc) > ANGLE_COS || sharpest(q.pc, q.pa, q.pd) > ANGLE_COS)
+            continue;
         if (cutis_synth_flip_is_sound(r, h)) cutis_synth_mesh_flip(m, h);
     }
 }
@@ -209,7 +214,8 @@ static double cotangent(vec3 a, vec3 b, vec3 c)
 void cutis_synth_flip_delaunay(remesher *r)
 {
     mesh *m = r->m;
-    // Each flip shortens the longest-path measure of Delaunay; three sweeps leave a handful, the next pass has them.
+    // Each flip shortens the longest-path measure of Delaunay; three sweeps leave a handful, the
+    // next pass has them.
     for (int sweep = 0; sweep < 3; sweep++) {
         int32_t flips = 0;
         for (int32_t h = 0; h < m->half_count; h++) {
@@ -330,7 +336,8 @@ static cutis_result coarsen(remesher *r, double scale)
 {
     for (double step = 6.4; step < 0.8 * scale; step *= 1.5) {
         r->scale = step;
-        // Short edges against the curvature: the smoothing below puts the vertices back on the surface.
+        // Short edges against the curvature: the smoothing below puts the vertices back on the
+        // surface.
         r->snap_steps = step < 8 ? 0 : 1;
         cutis_synth_collapse_short(r);
         cutis_synth_collapse_short(r);

@@ -1,13 +1,15 @@
-/// Local repair. A triangle that has a sharp angle, or faces away from the surface, has its edges flipped and its corners moved, one at a time, whenever
-/// that raises the smallest angle of the triangles concerned. Where this does not help, an edge of it is
-/// collapsed and a long edge elsewhere split, so that the count stays; and where that is stuck too, the whole
-/// mesh is smoothed once more and the repair tried again. Topology and constraints stay.
+/// Local repair. A triangle that has a sharp angle, or faces away from the surface, has its edges
+/// flipped and its corners moved, one at a time, whenever that raises the smallest angle of the
+/// triangles concerned. Where this does not help, an edge of it is collapsed and a long edge
+/// elsewhere split, so that the count stays; and where that is stuck too, the whole mesh is
+/// smoothed once more and the repair tried again. Topology and constraints stay.
 #include "synth/repair.h"
 
 #include "base/error.h"
 #include "synth/snap.h"
 
-/// Cosine of 26 degrees: triangles sharper than that are worked on, so that no angle exceeds 128 either.
+/// Cosine of 26 degrees: triangles sharper than that are worked on, so that no angle exceeds 128
+/// either.
 static const double SHARP_COS = 0.8987940462991670;
 /// A move must lower the cosine of the sharpest angle by this much to count.
 static const double GAIN = 1e-3;
@@ -62,15 +64,18 @@ static bool keeps_curve_even(const mesh *m, int32_t v, vec3 x)
     int32_t ends[2];
     if (m->vertices[v].curve == SYNTH_FREE) return true;
     if (cutis_synth_curve_neighbours(m, v, ends) != 2) return false;
-    double a = v3_distance(x, mesh_position(m, ends[0])), b = v3_distance(x, mesh_position(m, ends[1]));
+    double a = v3_distance(x, mesh_position(m, ends[0])),
+           b = v3_distance(x, mesh_position(m, ends[1]));
     return a > CURVE_RATIO * b && b > CURVE_RATIO * a;
 }
 
 /// Try places around v on the surface and take the best; true if one was better.
 static bool improve_vertex(remesher *r, int32_t v)
 {
-    static const double directions[8][2] = { { 1, 0 },  { 0.7071, 0.7071 },   { 0, 1 },  { -0.7071, 0.7071 },
-                                             { -1, 0 }, { -0.7071, -0.7071 }, { 0, -1 }, { 0.7071, -0.7071 } };
+    static const double directions[8][2] = { { 1, 0 },  { 0.7071, 0.7071 },
+                                             { 0, 1 },  { -0.7071, 0.7071 },
+                                             { -1, 0 }, { -0.7071, -0.7071 },
+                                             { 0, -1 }, { 0.7071, -0.7071 } };
     mesh *m = r->m;
     mesh_vertex *vertex = &m->vertices[v];
     if (vertex->curve == SYNTH_CORNER) return false;
@@ -83,7 +88,8 @@ static bool improve_vertex(remesher *r, int32_t v)
     for (double step = 0.32; step > 0.03; step /= 2) {
         double length = step * r->scale * vertex->size;
         for (int i = 0; i < 8; i++) {
-            vec3 n, x = v3_mad(v3_mad(vertex->position, directions[i][0] * length, u), directions[i][1] * length, w);
+            vec3 n, x = v3_mad(v3_mad(vertex->position, directions[i][0] * length, u),
+                               directions[i][1] * length, w);
             x = cutis_synth_snap(m, vertex, x, SNAP_STEPS, &n);
             double worst = ring_worst(m, v, x, n);
             if (worst >= best - GAIN || !keeps_curve_even(m, v, x)) continue;
@@ -114,7 +120,10 @@ static bool improve_edge(remesher *r, int32_t h)
     return true;
 }
 
-static bool is_free(const mesh *m, int32_t v) { return m->vertices[v].curve == SYNTH_FREE; }
+static bool is_free(const mesh *m, int32_t v)
+{
+    return m->vertices[v].curve == SYNTH_FREE;
+}
 
 /// The edges of triangle t, shortest first.
 static void sort_edges(const mesh *m, int32_t t, int32_t out[3])
@@ -122,7 +131,8 @@ static void sort_edges(const mesh *m, int32_t t, int32_t out[3])
     double lengths[3];
     for (int i = 0; i < 3; i++) {
         int32_t h = 3 * t + i;
-        double length = v3_distance(mesh_position(m, half_start(m, h)), mesh_position(m, half_end(m, h)));
+        double length =
+            v3_distance(mesh_position(m, half_start(m, h)), mesh_position(m, half_end(m, h)));
         int at = i;
         for (; at > 0 && lengths[at - 1] > length; at--) {
             lengths[at] = lengths[at - 1];
@@ -141,7 +151,8 @@ static int32_t longest_edge(const remesher *r, bool border)
     double most = 0;
     for (int32_t h = 0; h < m->half_count; h++) {
         int32_t twin = m->halves[h].twin;
-        if (m->halves[h].vertex < 0 || (twin < 0) != border || twin > h || m->halves[h].loop) continue;
+        if (m->halves[h].vertex < 0 || (twin < 0) != border || twin > h || m->halves[h].loop)
+            continue;
         if (!border && (!is_free(m, half_start(m, h)) || !is_free(m, half_end(m, h)))) continue;
         double ratio = cutis_synth_edge_ratio(r, h);
         if (ratio > most) most = ratio, longest = h;
@@ -149,8 +160,9 @@ static int32_t longest_edge(const remesher *r, bool border)
     return longest;
 }
 
-/// A triangle that neither flips nor moves mend: collapse an edge of it that takes a free vertex away (or one on
-/// the border), and split the longest edge of that kind elsewhere, so that the whole body's count stays.
+/// A triangle that neither flips nor moves mend: collapse an edge of it that takes a free vertex
+/// away (or one on the border), and split the longest edge of that kind elsewhere, so that the
+/// whole body's count stays.
 static cutis_result move_vertex_away(remesher *r, int32_t t, bool *changed)
 {
     mesh *m = r->m;
@@ -160,7 +172,8 @@ static cutis_result move_vertex_away(remesher *r, int32_t t, bool *changed)
     sort_edges(m, t, edges);
     for (int i = 0; i < 3; i++) {
         bool border = m->halves[edges[i]].twin < 0;
-        if (!border && !is_free(m, half_start(m, edges[i])) && !is_free(m, half_end(m, edges[i]))) continue;
+        if (!border && !is_free(m, half_start(m, edges[i])) && !is_free(m, half_end(m, edges[i])))
+            continue;
         if (!cutis_synth_try_collapse(r, edges[i])) continue;
         int32_t h = longest_edge(r, border);
         if (h < 0) return cutis_fail(m->context, CUTIS_INTERNAL, "no edge left to split");
@@ -191,7 +204,8 @@ static cutis_result mend_all(remesher *r, int32_t *sharp)
         for (int32_t t = 0; t < count; t++) {
             if (m->halves[3 * t].vertex < 0 || triangle_worst(m, 3 * t) < SHARP_COS) continue;
             ++*sharp;
-            if (mend(r, t)) changed = true;
+            if (mend(r, t))
+                changed = true;
             else if (round >= MOVES_FROM && round % 4 == 0) {
                 cutis_result result = move_vertex_away(r, t, &changed);
                 if (result != CUTIS_OK) return result;

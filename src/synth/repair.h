@@ -4,8 +4,8 @@
 
 #include "synth/remesh.h"
 
-/// Raise angles below about 22 degrees by moving vertices and flipping edges locally; vertex count, topology
-/// and constraints stay.
+/// Raise angles below about 22 degrees by moving vertices and flipping edges locally; vertex count,
+/// topology and constraints stay.
 cutis_result cutis_synth_repair(remesher *r);
 
 #endif

@@ -1,6 +1,7 @@
-/// The path is the shortest in edges from the vertex of smallest x to that of largest x, lengthened by detours
-/// over a neighbouring triangle if it has too few edges, and ended after as many as wanted. Cutting a simple
-/// path of K edges adds K - 1 vertices: a closed surface then has exactly the counts of a published, seamed one.
+/// The path is the shortest in edges from the vertex of smallest x to that of largest x, lengthened
+/// by detours over a neighbouring triangle if it has too few edges, and ended after as many as
+/// wanted. Cutting a simple path of K edges adds K - 1 vertices: a closed surface then has exactly
+/// the counts of a published, seamed one.
 #include "synth/seam.h"
 
 #include "base/error.h"
@@ -78,14 +79,15 @@ static bool lengthen(const mesh *m, uint32_t *path, uint32_t *count, uint32_t wa
 }
 
 /// The fan to the right of the path at path[i] gets the copy.
-static void open_vertex(const mesh *m, synth_surface *s, const uint32_t *path, uint32_t i, uint32_t copy)
+static void open_vertex(const mesh *m, synth_surface *s, const uint32_t *path, uint32_t i,
+                        uint32_t copy)
 {
     int32_t h = find_half(m, path[i], path[i - 1]), stop = find_half(m, path[i], path[i + 1]);
     for (; h != stop; h = rotate_half(m, h)) s->triangles[h] = copy;
 }
 
-static cutis_result find_path(cutis_arena *arena, const mesh *m, const synth_surface *s, uint32_t edges,
-                              synth_seam *out)
+static cutis_result find_path(cutis_arena *arena, const mesh *m, const synth_surface *s,
+                              uint32_t edges, synth_seam *out)
 {
     size_t vertices = s->vertex_count;
     int32_t *before = cutis_arena_alloc(arena, vertices, sizeof *before);

@@ -1,6 +1,6 @@
 /// Shape function, its gradient by the chain rule, and the culling that makes both cheap.
-/// A primitive farther than its blend width changes nothing at all (smin is compact), so which primitives are
-/// skipped never changes a bit of the result as long as only such ones are.
+/// A primitive farther than its blend width changes nothing at all (smin is compact), so which
+/// primitives are skipped never changes a bit of the result as long as only such ones are.
 #include "synth/shape.h"
 
 #include "base/memory.h"
@@ -10,12 +10,16 @@
 
 /// The mirror plane's fold: evaluating at sqrt(x^2 + e^2) makes the surface C1 across x = 0.
 static const double FOLD = 6;
-/// Cell of the candidate lists, mm: small enough that near the surface few primitives are in reach of one.
+/// Cell of the candidate lists, mm: small enough that near the surface few primitives are in reach
+/// of one.
 static const double LIST_CELL = 16;
 /// Room of a list; a cell that needs more says so and has all primitives evaluated.
 enum { LIST_BYTES = 32, LIST_FULL = 255 };
 
-static vec3 from_array(const double *a) { return v3(a[0], a[1], a[2]); }
+static vec3 from_array(const double *a)
+{
+    return v3(a[0], a[1], a[2]);
+}
 
 static void init_cone(shape_primitive *p, const synth_row *row)
 {
@@ -65,8 +69,10 @@ void cutis_synth_shape_init(shape *s, const synth_table *table)
             shape_primitive *p = &s->primitives[s->count++];
             p->kind = row->kind;
             p->k = row->k;
-            if (row->kind == SYNTH_CONE) init_cone(p, row);
-            else init_ellipsoid(p, row);
+            if (row->kind == SYNTH_CONE)
+                init_cone(p, row);
+            else
+                init_ellipsoid(p, row);
         }
     }
     s->folded = table->mirrored;
@@ -104,8 +110,7 @@ static double cone_distance(const shape_primitive *p, vec3 x, vec3 *g)
     double norm = sqrt(1 + c * c * f);
     if (g) {
         vec3 dreach = m;
-        if (middle && off > 1e-9)
-            dreach = v3_scale(v3_mad(q, -y, p->u), 1 / (off * p->cosine));
+        if (middle && off > 1e-9) dreach = v3_scale(v3_mad(q, -y, p->u), 1 / (off * p->cosine));
         vec3 dc = v3_scale(v3_mad(p->w, -c, dreach), 1 / reach);
         vec3 local = v3_mad(v3_scale(m, 1 / norm), -d * f * c / (norm * norm * norm), dc);
         *g = v3_mad(local, v3_dot(local, p->w) * p->stretch, p->w);
@@ -116,8 +121,8 @@ static double cone_distance(const shape_primitive *p, vec3 x, vec3 *g)
 static double ellipsoid_distance(const shape_primitive *p, vec3 x, vec3 *g)
 {
     vec3 q = v3_sub(x, p->centre), r = p->inverse;
-    vec3 m = v3(v3_dot(q, p->axes[0]) * r.x, v3_dot(q, p->axes[1]) * r.y,
-                v3_dot(q, p->axes[2]) * r.z);
+    vec3 m =
+        v3(v3_dot(q, p->axes[0]) * r.x, v3_dot(q, p->axes[1]) * r.y, v3_dot(q, p->axes[2]) * r.z);
     vec3 n = v3(m.x * r.x, m.y * r.y, m.z * r.z);
     double n1 = v3_length(m), n2 = v3_length(n);
     if (n1 < 1e-9) {
@@ -127,16 +132,16 @@ static double ellipsoid_distance(const shape_primitive *p, vec3 x, vec3 *g)
     double d = n1 * (n1 - 1) / n2;
     if (g) {
         double f = (2 * n1 - 1) / (n1 * n2), h = d / (n2 * n2);
-        vec3 local = v3(n.x * (f - h * r.x * r.x), n.y * (f - h * r.y * r.y),
-                        n.z * (f - h * r.z * r.z));
+        vec3 local =
+            v3(n.x * (f - h * r.x * r.x), n.y * (f - h * r.y * r.y), n.z * (f - h * r.z * r.z));
         *g = v3_add(v3_add(v3_scale(p->axes[0], local.x), v3_scale(p->axes[1], local.y)),
                     v3_scale(p->axes[2], local.z));
     }
     return d;
 }
 
-/// True when the primitive cannot change d at a point `far` mm from its bounding sphere's centre. The factor 2
-/// covers the ellipsoid and flattened distances, which are not lower bounds.
+/// True when the primitive cannot change d at a point `far` mm from its bounding sphere's centre.
+/// The factor 2 covers the ellipsoid and flattened distances, which are not lower bounds.
 static bool out_of_reach(const shape_primitive *p, double far, double d)
 {
     if (p->kind == SYNTH_HOLLOW) return far > p->radius + p->k + 2 * (d < 0 ? -d : 0) + 50;
@@ -192,7 +197,10 @@ static double evaluate(const shape *s, vec3 x, vec3 *g, bool listed)
     return d;
 }
 
-double cutis_synth_shape_distance(const shape *s, vec3 x) { return evaluate(s, x, NULL, true); }
+double cutis_synth_shape_distance(const shape *s, vec3 x)
+{
+    return evaluate(s, x, NULL, true);
+}
 
 double cutis_synth_shape_distance_once(const shape *s, vec3 x)
 {
@@ -204,9 +212,10 @@ double cutis_synth_shape_gradient(const shape *s, vec3 x, vec3 *gradient)
     return evaluate(s, x, gradient, true);
 }
 
-/// Fill the list of the cell around `centre`: what may be within reach of any of its points. No distance changes
-/// faster than 1.5 per mm near the surface, so what is out of reach at the centre by three half-diagonals is out
-/// of reach everywhere in the cell, and leaving it out changes no bit.
+/// Fill the list of the cell around `centre`: what may be within reach of any of its points. No
+/// distance changes faster than 1.5 per mm near the surface, so what is out of reach at the centre
+/// by three half-diagonals is out of reach everywhere in the cell, and leaving it out changes no
+/// bit.
 static void fill_list(const shape *s, vec3 centre, uint8_t *list)
 {
     double slack = 3 * LIST_CELL * 0.8660254037844387, d = 1e9;
@@ -235,8 +244,8 @@ static const uint8_t *candidates(const shape *s, vec3 x)
     if (!(q.x >= 0 && q.y >= 0 && q.z >= 0)) return NULL;
     int ix = (int)q.x, iy = (int)q.y, iz = (int)q.z;
     if (ix >= s->grid_size[0] || iy >= s->grid_size[1] || iz >= s->grid_size[2]) return NULL;
-    size_t cell = ((size_t)ix * (size_t)s->grid_size[1] + (size_t)iy) * (size_t)s->grid_size[2] +
-                  (size_t)iz;
+    size_t cell =
+        ((size_t)ix * (size_t)s->grid_size[1] + (size_t)iy) * (size_t)s->grid_size[2] + (size_t)iz;
     uint8_t *list = s->lists + cell * LIST_BYTES;
     if (!list[0]) {
         vec3 corner = v3_mad(s->grid_origin, LIST_CELL, v3(ix + 0.5, iy + 0.5, iz + 0.5));
@@ -245,7 +254,8 @@ static const uint8_t *candidates(const shape *s, vec3 x)
     return list[0] == LIST_FULL ? NULL : list;
 }
 
-cutis_result cutis_synth_shape_accelerate(shape *s, const synth_table *table, cutis_context *context)
+cutis_result cutis_synth_shape_accelerate(shape *s, const synth_table *table,
+                                          cutis_context *context)
 {
     s->grid_origin = from_array(table->box_min);
     s->list_bytes = LIST_BYTES;

@@ -12,16 +12,16 @@ typedef struct shape_primitive {
     synth_kind kind;
     bool flattened;
     double k;
-    vec3 centre;        ///< of the bounding sphere
-    double radius;      ///< of the bounding sphere
-    vec3 a, u, w;       ///< cone: start, direction, flattening axis
-    double length, ra;  ///< cone
+    vec3 centre;         ///< of the bounding sphere
+    double radius;       ///< of the bounding sphere
+    vec3 a, u, w;        ///< cone: start, direction, flattening axis
+    double length, ra;   ///< cone
     double slope, shift; ///< cone: s and s / sqrt(1 - s^2)
-    double cosine;      ///< cone: sqrt(1 - s^2)
-    double stretch;     ///< cone: 1/f - 1
-    vec3 axes[3];       ///< ellipsoid: columns of the rotation
-    vec3 inverse;       ///< ellipsoid: 1 / radii
-    double smallest;    ///< ellipsoid: least radius
+    double cosine;       ///< cone: sqrt(1 - s^2)
+    double stretch;      ///< cone: 1/f - 1
+    vec3 axes[3];        ///< ellipsoid: columns of the rotation
+    vec3 inverse;        ///< ellipsoid: 1 / radii
+    double smallest;     ///< ellipsoid: least radius
 } shape_primitive;
 
 typedef struct shape {
@@ -31,7 +31,8 @@ typedef struct shape {
     double floor_y, floor_k;
     const synth_size_row *sizes;
     int size_count;
-    // Which primitives can matter in each cell of a coarse grid; filled on first visit. NULL: none yet.
+    // Which primitives can matter in each cell of a coarse grid; filled on first visit. NULL: none
+    // yet.
     cutis_context *context;
     vec3 grid_origin;
     int grid_size[3];
@@ -40,8 +41,10 @@ typedef struct shape {
 } shape;
 
 void cutis_synth_shape_init(shape *s, const synth_table *table);
-/// Adds the candidate lists, which make evaluation several times faster inside the table's box and change no bit of it.
-cutis_result cutis_synth_shape_accelerate(shape *s, const synth_table *table, cutis_context *context);
+/// Adds the candidate lists, which make evaluation several times faster inside the table's box and
+/// change no bit of it.
+cutis_result cutis_synth_shape_accelerate(shape *s, const synth_table *table,
+                                          cutis_context *context);
 void cutis_synth_shape_release(shape *s);
 
 double cutis_synth_shape_distance(const shape *s, vec3 x);

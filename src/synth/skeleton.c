@@ -1,5 +1,5 @@
-/// From the rows of a table to joints: every sided row becomes a left and a right joint whose pivots are exact
-/// mirror images; the order is depth-first, as glTF scenes and outputs want it.
+/// From the rows of a table to joints: every sided row becomes a left and a right joint whose
+/// pivots are exact mirror images; the order is depth-first, as glTF scenes and outputs want it.
 #include "synth/skeleton.h"
 
 #include "base/error.h"
@@ -38,7 +38,9 @@ static void add_joint(synth_skeleton *s, int row, int side, int parent)
     *joint = (synth_joint){ .row = row, .side = side, .parent = parent };
     joint->pivot = v3(side < 0 ? -r->pivot[0] : r->pivot[0], r->pivot[1], r->pivot[2]);
     snprintf(joint->name, sizeof joint->name, "%s%s", r->name,
-             side > 0 ? "_l" : side < 0 ? "_r" : "");
+             side > 0   ? "_l"
+             : side < 0 ? "_r"
+                        : "");
 }
 
 cutis_result cutis_synth_skeleton_init(synth_skeleton *s, cutis_context *context,
@@ -76,7 +78,8 @@ cutis_result cutis_synth_skeleton_init(synth_skeleton *s, cutis_context *context
 int cutis_synth_skeleton_joint(const synth_skeleton *s, int row, int side)
 {
     for (int j = 0; j < s->joint_count; j++)
-        if (s->joints[j].row == row && (s->joints[j].side == side || !s->rows[row]->sided)) return j;
+        if (s->joints[j].row == row && (s->joints[j].side == side || !s->rows[row]->sided))
+            return j;
     return -1;
 }
 

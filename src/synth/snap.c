@@ -1,5 +1,5 @@
-/// Newton steps towards the zero of the shape function: freely along the gradient, within the plane of a loop or
-/// of the mirror, or along the line where both meet.
+/// Newton steps towards the zero of the shape function: freely along the gradient, within the plane
+/// of a loop or of the mirror, or along the line where both meet.
 #include "synth/snap.h"
 
 /// On the surface: a millionth of a micrometre, far below what a float file holds.
@@ -11,8 +11,10 @@ static const double STEP_MAX = 20;
 static vec3 allowed(const mesh *m, const mesh_vertex *like, vec3 g)
 {
     switch (like->curve) {
-    case SYNTH_FREE: return g;
-    case SYNTH_PLANE: return v3(0, g.y, g.z);
+    case SYNTH_FREE:
+        return g;
+    case SYNTH_PLANE:
+        return v3(0, g.y, g.z);
     case SYNTH_CORNER: {
         vec3 line = v3_unit(v3_cross(m->loops[like->loop - 1].normal, v3(1, 0, 0)));
         return v3_scale(line, v3_dot(g, line));

@@ -1,5 +1,5 @@
-/// The recipe: extract, cut, remesh, exact count, repair, then mirror. The mirrored half is a copy with x
-/// negated and faces reversed, so the symmetry is exact in bits and in topology.
+/// The recipe: extract, cut, remesh, exact count, repair, then mirror. The mirrored half is a copy
+/// with x negated and faces reversed, so the symmetry is exact in bits and in topology.
 #include "synth/surface.h"
 
 #include "base/error.h"
@@ -54,7 +54,8 @@ static void mirror_half(const mesh *m, synth_surface *out)
     }
     for (int32_t h = 0; h < m->half_count; h += 3)
         for (int i = 0; i < 3; i++)
-            out->triangles[m->half_count + h + i] = out->mirror[out->triangles[h + (i == 0 ? 0 : 3 - i)]];
+            out->triangles[m->half_count + h + i] =
+                out->mirror[out->triangles[h + (i == 0 ? 0 : 3 - i)]];
 }
 
 static cutis_result finish(cutis_arena *arena, const mesh *m, const synth_skeleton *skeleton,
@@ -63,13 +64,15 @@ static cutis_result finish(cutis_arena *arena, const mesh *m, const synth_skelet
     size_t half = (size_t)m->half_count / 3, count = (size_t)cutis_synth_mesh_total(m);
     size_t triangles = m->shape->folded ? 2 * half : half;
     int32_t *rows = cutis_arena_alloc(arena, half, sizeof *rows);
-    *out = (synth_surface){ .vertex_count = (uint32_t)count, .triangle_count = (uint32_t)triangles };
+    *out =
+        (synth_surface){ .vertex_count = (uint32_t)count, .triangle_count = (uint32_t)triangles };
     out->positions = cutis_arena_alloc(arena, count, sizeof *out->positions);
     out->normals = cutis_arena_alloc(arena, count, sizeof *out->normals);
     out->mirror = cutis_arena_alloc(arena, count, sizeof *out->mirror);
     out->triangles = cutis_arena_alloc(arena, triangles, 3 * sizeof *out->triangles);
     out->labels = cutis_arena_alloc(arena, triangles, sizeof *out->labels);
-    if (!rows || !out->positions || !out->normals || !out->mirror || !out->triangles || !out->labels)
+    if (!rows || !out->positions || !out->normals || !out->mirror || !out->triangles ||
+        !out->labels)
         return cutis_alloc_result(arena->context);
     cutis_result result = cutis_synth_label(m, skeleton, rows);
     if (result != CUTIS_OK) return result;

@@ -8,11 +8,12 @@
 
 typedef struct synth_surface {
     uint32_t vertex_count, triangle_count;
-    vec3 *positions; ///< mm
-    vec3 *normals;   ///< unit, of the shape function
+    vec3 *positions;     ///< mm
+    vec3 *normals;       ///< unit, of the shape function
     uint32_t *triangles; ///< 3 each, outside to the left
     uint32_t *labels;    ///< joint of each triangle's part
-    uint32_t *mirror;    ///< the vertex on the other side; itself on x = 0 and on bodies without mirror
+    uint32_t
+        *mirror; ///< the vertex on the other side; itself on x = 0 and on bodies without mirror
 } synth_surface;
 
 /// All steps from the table to the whole surface with exactly `vertices` vertices.

@@ -35,7 +35,8 @@ double cutis_synth_distance(cutis_body body, double x, double y, double z)
 {
     if (body == CUTIS_BODY_CYLINDER) return cylinder_distance(x, y, z);
     const synth_table *table = cutis_synth_table(body, 4000000);
-    if (!table) table = &cutis_synth_biped; // a crowd has no one surface; its first body stands for it
+    if (!table)
+        table = &cutis_synth_biped; // a crowd has no one surface; its first body stands for it
     shape s;
     cutis_synth_shape_init(&s, table);
     return cutis_synth_shape_distance(&s, v3(x * 1e3, y * 1e3, z * 1e3)) * 1e-3;
@@ -48,7 +49,9 @@ static cutis_result make_nodes(cutis_arena *arena, const synth_body *body, cutis
     uint32_t joints = (uint32_t)body->skeleton.joint_count;
     cutis_node *nodes = cutis_arena_alloc(arena, (size_t)joints + 2, sizeof *nodes);
     if (!nodes) return cutis_alloc_result(arena->context);
-    cutis_node plain = { .parent = CUTIS_NONE, .rest = cutis_transform_identity(), .mesh = CUTIS_NONE,
+    cutis_node plain = { .parent = CUTIS_NONE,
+                         .rest = cutis_transform_identity(),
+                         .mesh = CUTIS_NONE,
                          .skin = CUTIS_NONE };
     nodes[0] = nodes[joints + 1] = plain;
     nodes[0].name = body->table->name;
@@ -68,7 +71,8 @@ static cutis_result make_clips(cutis_arena *arena, const synth_body *body, bool 
     cutis_clip *clips = cutis_arena_alloc(arena, count, sizeof *clips);
     if (!clips) return cutis_alloc_result(arena->context);
     for (size_t i = 0; i < count; i++) {
-        const clip_row *row = i < body->clip_count ? &body->clips[i] : &cutis_synth_arm_examples_clip;
+        const clip_row *row =
+            i < body->clip_count ? &body->clips[i] : &cutis_synth_arm_examples_clip;
         cutis_result result = cutis_synth_clip(arena, &body->skeleton, row, 1, &clips[i]);
         if (result != CUTIS_OK) return result;
     }
@@ -91,7 +95,8 @@ static cutis_result create_body(cutis_context *context, const cutis_synth_option
         result = cutis_synth_body_build(&arena, options->body, vertices, seam, &body);
     if (result == CUTIS_OK) result = make_nodes(&arena, &body, &data, &skin);
     if (result == CUTIS_OK)
-        result = make_clips(&arena, &body, options->body == CUTIS_BODY_ARM && options->examples, &data);
+        result =
+            make_clips(&arena, &body, options->body == CUTIS_BODY_ARM && options->examples, &data);
     if (result == CUTIS_OK) {
         data.meshes = &body.mesh;
         data.skins = &skin;
@@ -110,14 +115,16 @@ cutis_result cutis_synth_create(cutis_context *context, const cutis_synth_option
     switch (options->body) {
     case CUTIS_BODY_BIPED:
     case CUTIS_BODY_QUADRUPED:
-    case CUTIS_BODY_ARM: return create_body(context, options, out);
+    case CUTIS_BODY_ARM:
+        return create_body(context, options, out);
     case CUTIS_BODY_CYLINDER:
         if (options->vertex_count != 0 && options->vertex_count != 16450)
             return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                               "synth: cylinder: %u vertices asked for; it has 16450",
                               (unsigned)options->vertex_count);
         return cutis_synth_cylinder(context, out);
-    case CUTIS_BODY_CROWD: return cutis_synth_crowd(context, options, out);
+    case CUTIS_BODY_CROWD:
+        return cutis_synth_crowd(context, options, out);
     }
     return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "synth: no body %d", (int)options->body);
 }

@@ -1,6 +1,6 @@
-/// What a body is made of, as tables in millimetres and degrees: primitives of the shape function, joints with
-/// their cuts, spheres of finer mesh. One row per line of the specification; `docs/design/characters.md` says
-/// where we differ from it.
+/// What a body is made of, as tables in millimetres and degrees: primitives of the shape function,
+/// joints with their cuts, spheres of finer mesh. One row per line of the specification;
+/// `docs/design/characters.md` says where we differ from it.
 #ifndef CUTIS_SYNTH_TABLES_H
 #define CUTIS_SYNTH_TABLES_H
 
@@ -20,13 +20,33 @@ typedef struct synth_row {
 } synth_row;
 
 #define CONE(ax, ay, az, ra, bx, by, bz, rb, k)                                                    \
-    { SYNTH_CONE, { ax, ay, az }, ra, { bx, by, bz }, rb, k, 1, { 0, 0, 0 } }
+    {                                                                                              \
+        SYNTH_CONE, { ax, ay, az }, ra, { bx, by, bz }, rb, k, 1,                                  \
+        {                                                                                          \
+            0, 0, 0                                                                                \
+        }                                                                                          \
+    }
 #define FLAT(ax, ay, az, ra, bx, by, bz, rb, k, f, wx, wy, wz)                                     \
-    { SYNTH_CONE, { ax, ay, az }, ra, { bx, by, bz }, rb, k, f, { wx, wy, wz } }
+    {                                                                                              \
+        SYNTH_CONE, { ax, ay, az }, ra, { bx, by, bz }, rb, k, f,                                  \
+        {                                                                                          \
+            wx, wy, wz                                                                             \
+        }                                                                                          \
+    }
 #define BLOB(cx, cy, cz, rx, ry, rz, k, ax, ay, az)                                                \
-    { SYNTH_BLOB, { cx, cy, cz }, 0, { rx, ry, rz }, 0, k, 1, { ax, ay, az } }
+    {                                                                                              \
+        SYNTH_BLOB, { cx, cy, cz }, 0, { rx, ry, rz }, 0, k, 1,                                    \
+        {                                                                                          \
+            ax, ay, az                                                                             \
+        }                                                                                          \
+    }
 #define HOLLOW(cx, cy, cz, rx, ry, rz, k, ax, ay, az)                                              \
-    { SYNTH_HOLLOW, { cx, cy, cz }, 0, { rx, ry, rz }, 0, k, 1, { ax, ay, az } }
+    {                                                                                              \
+        SYNTH_HOLLOW, { cx, cy, cz }, 0, { rx, ry, rz }, 0, k, 1,                                  \
+        {                                                                                          \
+            ax, ay, az                                                                             \
+        }                                                                                          \
+    }
 
 typedef struct synth_joint_row {
     const char *name, *parent;
@@ -56,13 +76,13 @@ typedef struct synth_table {
     synth_joint_run joints[3];
     const synth_size_row *sizes;
     size_t size_count;
-    bool mirrored;        ///< the table is the left half, x >= 0
+    bool mirrored; ///< the table is the left half, x >= 0
     bool has_floor;
     double floor_y, floor_k;
     double box_min[3], box_max[3];
-    double cell;          ///< of the extraction grid
+    double cell;           ///< of the extraction grid
     uint32_t vertices_min; ///< fewer cannot carry the parts
-    bool rooted;          ///< joint 0 is fixed: no part, no weight (the arm's `base`)
+    bool rooted;           ///< joint 0 is fixed: no part, no weight (the arm's `base`)
 } synth_table;
 
 /// More than any body's joints, sides counted.

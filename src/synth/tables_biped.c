@@ -1,5 +1,5 @@
-/// The biped: 1.80 m, about 7.5 heads, arms 40 degrees below the horizontal; left half only. Below 3000
-/// vertices fingers cannot be meshed, and each hand's four become one mitten.
+/// The biped: 1.80 m, about 7.5 heads, arms 40 degrees below the horizontal; left half only. Below
+/// 3000 vertices fingers cannot be meshed, and each hand's four become one mitten.
 #include "synth/tables.h"
 
 // clang-format off
@@ -125,8 +125,12 @@ static const synth_size_row sizes_mitten[] = {
 
 const synth_table cutis_synth_biped = {
     .name = "biped",
-    .runs = { { body, sizeof body / sizeof *body }, { fingers, sizeof fingers / sizeof *fingers }, { thumb_head, sizeof thumb_head / sizeof *thumb_head } },
-    .joints = { { joints_body, sizeof joints_body / sizeof *joints_body }, { joints_fingers, sizeof joints_fingers / sizeof *joints_fingers }, { joints_rest, sizeof joints_rest / sizeof *joints_rest } },
+    .runs = { { body, sizeof body / sizeof *body },
+              { fingers, sizeof fingers / sizeof *fingers },
+              { thumb_head, sizeof thumb_head / sizeof *thumb_head } },
+    .joints = { { joints_body, sizeof joints_body / sizeof *joints_body },
+                { joints_fingers, sizeof joints_fingers / sizeof *joints_fingers },
+                { joints_rest, sizeof joints_rest / sizeof *joints_rest } },
     .sizes = sizes,
     .size_count = sizeof sizes / sizeof *sizes,
     .mirrored = true,
@@ -142,8 +146,12 @@ const synth_table cutis_synth_biped = {
 
 const synth_table cutis_synth_mitten = {
     .name = "biped",
-    .runs = { { body, sizeof body / sizeof *body }, { mitten, sizeof mitten / sizeof *mitten }, { thumb_head, sizeof thumb_head / sizeof *thumb_head } },
-    .joints = { { joints_body, sizeof joints_body / sizeof *joints_body }, { joints_mitten, sizeof joints_mitten / sizeof *joints_mitten }, { joints_rest, sizeof joints_rest / sizeof *joints_rest } },
+    .runs = { { body, sizeof body / sizeof *body },
+              { mitten, sizeof mitten / sizeof *mitten },
+              { thumb_head, sizeof thumb_head / sizeof *thumb_head } },
+    .joints = { { joints_body, sizeof joints_body / sizeof *joints_body },
+                { joints_mitten, sizeof joints_mitten / sizeof *joints_mitten },
+                { joints_rest, sizeof joints_rest / sizeof *joints_rest } },
     .sizes = sizes_mitten,
     .size_count = sizeof sizes_mitten / sizeof *sizes_mitten,
     .mirrored = true,

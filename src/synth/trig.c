@@ -1,5 +1,5 @@
-/// Sine and cosine from their series after an exact reduction in degrees: + - * / only, so no library's libm
-/// decides a byte of a character.
+/// Sine and cosine from their series after an exact reduction in degrees: + - * / only, so no
+/// library's libm decides a byte of a character.
 #include "synth/trig.h"
 
 /// |x| <= pi/4: the terms dropped are below 1e-18.
@@ -23,17 +23,26 @@ void cutis_synth_sincos(double degrees, double *sine, double *cosine)
     double x = (degrees - 90.0 * (double)quarter) * (SYNTH_PI / 180);
     double s = sine_series(x), c = cosine_series(x);
     switch (quarter & 3) {
-    case 0: *sine = s, *cosine = c; break;
-    case 1: *sine = c, *cosine = -s; break;
-    case 2: *sine = -s, *cosine = -c; break;
-    default: *sine = -c, *cosine = s; break;
+    case 0:
+        *sine = s, *cosine = c;
+        break;
+    case 1:
+        *sine = c, *cosine = -s;
+        break;
+    case 2:
+        *sine = -s, *cosine = -c;
+        break;
+    default:
+        *sine = -c, *cosine = s;
+        break;
     }
 }
 
 double cutis_synth_atan2(double y, double x)
 {
     if (x == 0 && y == 0) return 0;
-    // Halve the angle until the series converges fast: the direction's bisector with +x, three times.
+    // Halve the angle until the series converges fast: the direction's bisector with +x, three
+    // times.
     double length = sqrt(x * x + y * y), u = x / length, v = y / length;
     if (u < -0.999999999999) return v < 0 ? -180 : 180;
     double tangent = v / (1 + u); // of half the angle; |tangent| may be large near 180

@@ -1,7 +1,8 @@
 /// For every joint j: the indicator of its subtree's parts is smoothed by three implicit heat steps
-/// (M + tau L) u' = M u into S_j, and w_j = S_j - sum over children S_c. The sum over all joints telescopes to
-/// S_root = 1, so nothing needs normalising; L is an M-matrix, so every S stays in [0, 1].
-/// Solves are local: beyond REACH blend widths from the loop S is 0 or 1 to 1e-8 and is left so.
+/// (M + tau L) u' = M u into S_j, and w_j = S_j - sum over children S_c. The sum over all joints
+/// telescopes to S_root = 1, so nothing needs normalising; L is an M-matrix, so every S stays in
+/// [0, 1]. Solves are local: beyond REACH blend widths from the loop S is 0 or 1 to 1e-8 and is
+/// left so.
 #include "synth/weights.h"
 
 #include "base/error.h"
@@ -47,7 +48,8 @@ static void add_cotangent(laplacian *l, uint32_t a, uint32_t b, double value)
         if (l->neighbours[i] == b) l->weights[i] += value;
 }
 
-/// In a closed surface every directed edge is in one triangle, so the edges that leave v are its neighbours.
+/// In a closed surface every directed edge is in one triangle, so the edges that leave v are its
+/// neighbours.
 static void build_laplacian(laplacian *l, const synth_surface *s)
 {
     memset(l->first, 0, ((size_t)s->vertex_count + 1) * sizeof *l->first);
@@ -93,7 +95,8 @@ static void indicator(const synth_skeleton *skeleton, const synth_surface *s, co
     for (uint32_t t = 0; t < s->triangle_count; t++) {
         if (!inside[s->labels[t]]) continue;
         const uint32_t *v = s->triangles + 3 * (size_t)t;
-        double third = v3_length(v3_normal(s->positions[v[0]], s->positions[v[1]], s->positions[v[2]])) / 6;
+        double third =
+            v3_length(v3_normal(s->positions[v[0]], s->positions[v[1]], s->positions[v[2]])) / 6;
         for (int i = 0; i < 3; i++) u[v[i]] += third;
     }
     for (uint32_t v = 0; v < s->vertex_count; v++) {
@@ -198,8 +201,8 @@ static void heat_step(solver *c, double *u)
     for (uint32_t i = 0; i < c->count; i++) u[c->active[i]] += change[i];
 }
 
-static void smooth_joint(solver *c, const synth_skeleton *skeleton, const synth_surface *s, int joint,
-                         double *u)
+static void smooth_joint(solver *c, const synth_skeleton *skeleton, const synth_surface *s,
+                         int joint, double *u)
 {
     double blend = skeleton->rows[skeleton->joints[joint].row]->blend;
     indicator(skeleton, s, c->l, joint, u);
@@ -217,7 +220,8 @@ static void smooth_joint(solver *c, const synth_skeleton *skeleton, const synth_
 
 static bool solver_alloc(solver *c, cutis_arena *arena, size_t vertices)
 {
-    double **arrays[] = { &c->diagonal, &c->right, &c->residual, &c->direction, &c->image, &c->scaled };
+    double **arrays[] = { &c->diagonal,  &c->right, &c->residual,
+                          &c->direction, &c->image, &c->scaled };
     c->active = cutis_arena_alloc(arena, vertices, sizeof *c->active);
     c->local = cutis_arena_alloc(arena, vertices, sizeof *c->local);
     bool ok = c->active && c->local;
@@ -249,7 +253,8 @@ static cutis_result smooth_all(cutis_arena *arena, const synth_skeleton *skeleto
         double *u = field + (size_t)j * vertices;
         if (j <= skeleton->part_first)
             for (size_t v = 0; v < vertices; v++) u[v] = 1;
-        else if (skeleton->joints[j].side >= 0) smooth_joint(&c, skeleton, s, j, u);
+        else if (skeleton->joints[j].side >= 0)
+            smooth_joint(&c, skeleton, s, j, u);
     }
     for (int j = 0; j < skeleton->joint_count; j++) {
         if (skeleton->joints[j].side >= 0) continue;
@@ -303,15 +308,18 @@ cutis_result cutis_synth_weights(cutis_arena *arena, const synth_skeleton *skele
     float *weight = cutis_arena_alloc(arena, vertices, INFLUENCES * sizeof *weight);
     double *field = cutis_arena_alloc(&scratch, vertices, joints * sizeof *field);
     cutis_result result = CUTIS_OK;
-    if (!first || !joint || !weight || !field) result = cutis_alloc_result(arena->context);
-    else result = smooth_all(&scratch, skeleton, surface, field);
+    if (!first || !joint || !weight || !field)
+        result = cutis_alloc_result(arena->context);
+    else
+        result = smooth_all(&scratch, skeleton, surface, field);
     for (size_t v = 0; v < vertices && result == CUTIS_OK; v++) {
         entry list[SYNTH_JOINT_MAX];
         uint32_t count = vertex_weights(skeleton, field, vertices, v, list);
         double rest = 1;
         first[v] = (uint32_t)total;
         for (uint32_t i = count; i-- > 0;) {
-            // The largest takes what rounding the others left, so that floats sum to 1 within one rounding.
+            // The largest takes what rounding the others left, so that floats sum to 1 within one
+            // rounding.
             weight[total + i] = (float)(i == 0 ? rest : list[i].weight);
             joint[total + i] = list[i].joint;
             rest -= weight[total + i];

@@ -5,7 +5,8 @@
 #include <cutis/model.h>
 #include "synth/surface.h"
 
-/// Influences in the arena, at most 8 a vertex, largest first, sums 1. Mirrored bodies get mirrored weights, to the last rounding.
+/// Influences in the arena, at most 8 a vertex, largest first, sums 1. Mirrored bodies get mirrored
+/// weights, to the last rounding.
 cutis_result cutis_synth_weights(cutis_arena *arena, const synth_skeleton *skeleton,
                                  const synth_surface *surface, cutis_influences *out);
 

@@ -1,12 +1,15 @@
-/// Reference sampling and skinning for the tests: glTF 2.0's definitions in double, no sharing with the library.
+/// Reference sampling and skinning for the tests: glTF 2.0's definitions in double, no sharing with
+/// the library.
 #include "motion.h"
 
 static affine compose(const double *t, const double *q, const double *s)
 {
     double x = q[0], y = q[1], z = q[2], w = q[3];
-    affine a = { { (1 - 2 * (y * y + z * z)) * s[0], 2 * (x * y - z * w) * s[1], 2 * (x * z + y * w) * s[2], t[0],
-                   2 * (x * y + z * w) * s[0], (1 - 2 * (x * x + z * z)) * s[1], 2 * (y * z - x * w) * s[2], t[1],
-                   2 * (x * z - y * w) * s[0], 2 * (y * z + x * w) * s[1], (1 - 2 * (x * x + y * y)) * s[2], t[2] } };
+    affine a = { { (1 - 2 * (y * y + z * z)) * s[0], 2 * (x * y - z * w) * s[1],
+                   2 * (x * z + y * w) * s[2], t[0], 2 * (x * y + z * w) * s[0],
+                   (1 - 2 * (x * x + z * z)) * s[1], 2 * (y * z - x * w) * s[2], t[1],
+                   2 * (x * z - y * w) * s[0], 2 * (y * z + x * w) * s[1],
+                   (1 - 2 * (x * x + y * y)) * s[2], t[2] } };
     return a;
 }
 
@@ -54,9 +57,11 @@ void sample_channel(const cutis_channel *c, double time, double *out)
         double f2 = f * f, f3 = f2 * f;
         for (uint32_t k = 0; k < width; k++) {
             if (cubic)
-                out[k] = (2 * f3 - 3 * f2 + 1) * p[width + k] + span * (f3 - 2 * f2 + f) * p[2 * width + k] +
+                out[k] = (2 * f3 - 3 * f2 + 1) * p[width + k] +
+                         span * (f3 - 2 * f2 + f) * p[2 * width + k] +
                          (3 * f2 - 2 * f3) * q[width + k] + span * (f3 - f2) * q[k];
-            else out[k] = (1 - f) * p[k] + f * q[k];
+            else
+                out[k] = (1 - f) * p[k] + f * q[k];
         }
         if (width == 4 && !cubic) slerp(p, q, f, out);
     }
@@ -73,14 +78,19 @@ void pose_nodes(const cutis_model_data *data, const cutis_clip *clip, double tim
         for (uint32_t i = 0; clip && i < clip->channel_count; i++) {
             const cutis_channel *c = &clip->channels[i];
             if (c->node != n) continue;
-            sample_channel(c, time, c->path == CUTIS_PATH_ROTATION ? q : c->path == CUTIS_PATH_SCALE ? s : t);
+            sample_channel(c, time,
+                           c->path == CUTIS_PATH_ROTATION ? q
+                           : c->path == CUTIS_PATH_SCALE  ? s
+                                                          : t);
         }
         affine local = compose(t, q, s);
-        world[n] = data->nodes[n].parent < 0 ? local : multiply(world[data->nodes[n].parent], local);
+        world[n] =
+            data->nodes[n].parent < 0 ? local : multiply(world[data->nodes[n].parent], local);
     }
 }
 
-void blend_skin(const cutis_model_data *data, const affine *world, const double *offsets, double *positions)
+void blend_skin(const cutis_model_data *data, const affine *world, const double *offsets,
+                double *positions)
 {
     const cutis_primitive *p = data->meshes[0].primitives;
     const cutis_skin *skin = &data->skins[0];
@@ -97,8 +107,8 @@ void blend_skin(const cutis_model_data *data, const affine *world, const double 
         for (uint32_t i = p->influences.first[v]; i < p->influences.first[v + 1]; i++) {
             const double *m = joints[p->influences.joints[i]].m;
             for (int k = 0; k < 3; k++)
-                sum[k] += p->influences.weights[i] *
-                          (m[4 * k] * x[0] + m[4 * k + 1] * x[1] + m[4 * k + 2] * x[2] + m[4 * k + 3]);
+                sum[k] += p->influences.weights[i] * (m[4 * k] * x[0] + m[4 * k + 1] * x[1] +
+                                                      m[4 * k + 2] * x[2] + m[4 * k + 3]);
         }
         memcpy(positions + 3 * (size_t)v, sum, sizeof sum);
     }

@@ -14,6 +14,7 @@ void sample_channel(const cutis_channel *channel, double time, double *out);
 void pose_nodes(const cutis_model_data *data, const cutis_clip *clip, double time, affine *world);
 /// Linear blend skinning of the first primitive of the first mesh with skin 0.
 /// @param offsets 3 per vertex added to the file positions first, or NULL
-void blend_skin(const cutis_model_data *data, const affine *world, const double *offsets, double *positions);
+void blend_skin(const cutis_model_data *data, const affine *world, const double *offsets,
+                double *positions);
 
 #endif

@@ -1,14 +1,20 @@
 /// Measures for the tests of characters: nothing here knows how the meshes were made.
 #include "survey.h"
 
-static const double *at(const triangle_mesh *m, uint32_t v) { return m->positions + 3 * (size_t)v; }
+static const double *at(const triangle_mesh *m, uint32_t v)
+{
+    return m->positions + 3 * (size_t)v;
+}
 
 static void subtract(const double *a, const double *b, double *out)
 {
     for (int k = 0; k < 3; k++) out[k] = a[k] - b[k];
 }
 
-static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double dot3(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static void cross3(const double *a, const double *b, double *out)
 {
@@ -37,16 +43,19 @@ triangle_mesh mesh_of(const cutis_primitive *p, bool weld)
     for (size_t i = 0; i < 3 * (size_t)p->vertex_count; i++) m.positions[i] = p->positions[i];
     memcpy(m.triangles, p->indices, sizeof(uint32_t) * p->index_count);
     if (!weld) return m;
-    uint32_t *order = malloc(sizeof(uint32_t) * p->vertex_count), *to = malloc(sizeof(uint32_t) * p->vertex_count);
+    uint32_t *order = malloc(sizeof(uint32_t) * p->vertex_count),
+             *to = malloc(sizeof(uint32_t) * p->vertex_count);
     for (uint32_t v = 0; v < p->vertex_count; v++) order[v] = v;
     weld_positions = p->positions;
     qsort(order, p->vertex_count, sizeof *order, by_position);
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->vertex_count; i++) {
-        bool same = i > 0 && memcmp(p->positions + 3 * (size_t)order[i], p->positions + 3 * (size_t)order[i - 1],
-                                    3 * sizeof(float)) == 0;
+        bool same =
+            i > 0 && memcmp(p->positions + 3 * (size_t)order[i],
+                            p->positions + 3 * (size_t)order[i - 1], 3 * sizeof(float)) == 0;
         for (int k = 0; k < 3 && !same; k++)
-            m.positions[3 * (size_t)count + (size_t)k] = p->positions[3 * (size_t)order[i] + (size_t)k];
+            m.positions[3 * (size_t)count + (size_t)k] =
+                p->positions[3 * (size_t)order[i] + (size_t)k];
         count += !same;
         to[order[i]] = count - 1;
     }
@@ -154,7 +163,8 @@ survey survey_mesh(const triangle_mesh *m)
 }
 
 /// Does the open segment p-q pass through the inside of triangle (a, b, c)?
-static bool pierces(const double *p, const double *q, const double *a, const double *b, const double *c)
+static bool pierces(const double *p, const double *q, const double *a, const double *b,
+                    const double *c)
 {
     double e[3], f[3], d[3], h[3], s[3], k[3];
     subtract(b, a, e);
@@ -312,7 +322,8 @@ static loop_survey measure_loop(const triangle_mesh *m, const part_edge *edges, 
     return s;
 }
 
-uint32_t find_loops(const triangle_mesh *m, const uint32_t *parts, loop_survey *out, uint32_t capacity)
+uint32_t find_loops(const triangle_mesh *m, const uint32_t *parts, loop_survey *out,
+                    uint32_t capacity)
 {
     part_edge *edges = malloc(sizeof *edges * 3 * (size_t)m->triangle_count);
     uint32_t count = part_edges(m, parts, edges), found = 0;

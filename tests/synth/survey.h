@@ -14,7 +14,8 @@ typedef struct survey {
     int64_t euler;
     uint32_t unpaired_edges; ///< directed edges without exactly one opposite
     uint32_t components;
-    double angle_min, angle_max, quality_mean, volume; ///< degrees, mean of 4 sqrt(3) A / sum l^2, m^3
+    double angle_min, angle_max, quality_mean,
+        volume;                  ///< degrees, mean of 4 sqrt(3) A / sum l^2, m^3
     uint32_t below_20, below_30; ///< triangles with such an angle
     uint32_t valence_min, valence_max;
 } survey;

@@ -1,5 +1,6 @@
-/// Characters made by code: the acceptance tests of the characters specification, section 7, with measures taken
-/// from the finished models alone (survey.c, motion.c). Every model is made once and used by all tests.
+/// Characters made by code: the acceptance tests of the characters specification, section 7, with
+/// measures taken from the finished models alone (survey.c, motion.c). Every model is made once and
+/// used by all tests.
 #include "motion.h"
 #include "survey.h"
 
@@ -13,7 +14,8 @@ typedef struct made {
     cutis_model *model;
 } made;
 
-/// Litres of the smooth bodies (docs/design/characters.md says how they differ from the specification).
+/// Litres of the smooth bodies (docs/design/characters.md says how they differ from the
+/// specification).
 static const double BIPED_LITRES = 59.7, QUADRUPED_LITRES = 38.3;
 
 static cutis_context *context;
@@ -21,12 +23,16 @@ static made made_list[32];
 static size_t made_count;
 
 /// Below 3000 vertices a biped has mittens; their tolerances are wider.
-static bool is_mitten(const made *m) { return m->body == CUTIS_BODY_BIPED && m->vertices < 3000; }
+static bool is_mitten(const made *m)
+{
+    return m->body == CUTIS_BODY_BIPED && m->vertices < 3000;
+}
 
 static const made *make(cutis_body body, uint32_t vertices, cutis_body_size size)
 {
     for (size_t i = 0; i < made_count; i++)
-        if (made_list[i].body == body && made_list[i].vertices == vertices && made_list[i].size == size)
+        if (made_list[i].body == body && made_list[i].vertices == vertices &&
+            made_list[i].size == size)
             return &made_list[i];
     cutis_synth_options options = { .body = body, .vertex_count = vertices, .size = size };
     made *m = &made_list[made_count];
@@ -38,23 +44,33 @@ static const made *make(cutis_body body, uint32_t vertices, cutis_body_size size
     return m;
 }
 
-static const cutis_model_data *data_of(const made *m) { return cutis_model_get(m->model); }
-static const cutis_primitive *primitive_of(const made *m) { return data_of(m)->meshes[0].primitives; }
+static const cutis_model_data *data_of(const made *m)
+{
+    return cutis_model_get(m->model);
+}
+static const cutis_primitive *primitive_of(const made *m)
+{
+    return data_of(m)->meshes[0].primitives;
+}
 
 /// The closed bodies whose triangles are judged. Counts of test 1, and one mitten at each end.
 static const struct {
     cutis_body body;
     uint32_t vertices;
 } CLOSED[] = {
-    { CUTIS_BODY_BIPED, 1500 },      { CUTIS_BODY_BIPED, 2999 },      { CUTIS_BODY_BIPED, 3000 },
-    { CUTIS_BODY_BIPED, 3001 },      { CUTIS_BODY_BIPED, 4001 },      { CUTIS_BODY_BIPED, 12000 },
-    { CUTIS_BODY_BIPED, 46036 },     { CUTIS_BODY_BIPED, 46037 },     { CUTIS_BODY_QUADRUPED, 1500 },
-    { CUTIS_BODY_QUADRUPED, 8000 },  { CUTIS_BODY_QUADRUPED, 46036 }, { CUTIS_BODY_ARM, 1000 },
+    { CUTIS_BODY_BIPED, 1500 },     { CUTIS_BODY_BIPED, 2999 },      { CUTIS_BODY_BIPED, 3000 },
+    { CUTIS_BODY_BIPED, 3001 },     { CUTIS_BODY_BIPED, 4001 },      { CUTIS_BODY_BIPED, 12000 },
+    { CUTIS_BODY_BIPED, 46036 },    { CUTIS_BODY_BIPED, 46037 },     { CUTIS_BODY_QUADRUPED, 1500 },
+    { CUTIS_BODY_QUADRUPED, 8000 }, { CUTIS_BODY_QUADRUPED, 46036 }, { CUTIS_BODY_ARM, 1000 },
 };
 enum { CLOSED_COUNT = sizeof CLOSED / sizeof *CLOSED };
-static const cutis_body_size ARM_SIZES[3] = { CUTIS_BODY_SIZE_LOW, CUTIS_BODY_SIZE_MID, CUTIS_BODY_SIZE_HIGH };
+static const cutis_body_size ARM_SIZES[3] = { CUTIS_BODY_SIZE_LOW, CUTIS_BODY_SIZE_MID,
+                                              CUTIS_BODY_SIZE_HIGH };
 
-static const made *closed(size_t i) { return make(CLOSED[i].body, CLOSED[i].vertices, CUTIS_BODY_SIZE_DEFAULT); }
+static const made *closed(size_t i)
+{
+    return make(CLOSED[i].body, CLOSED[i].vertices, CUTIS_BODY_SIZE_DEFAULT);
+}
 
 static void bodies_have_exactly_the_vertices_asked_for_and_are_closed_spheres(void **state)
 {
@@ -75,7 +91,8 @@ static void bodies_have_exactly_the_vertices_asked_for_and_are_closed_spheres(vo
 static void arm_sizes_are_the_published_counts_and_weld_to_a_closed_sphere(void **state)
 {
     (void)state;
-    static const uint32_t vertices[3] = { 2972, 11574, 46036 }, triangles[3] = { 5762, 22836, 91460 };
+    static const uint32_t vertices[3] = { 2972, 11574, 46036 },
+                          triangles[3] = { 5762, 22836, 91460 };
     for (int i = 0; i < 3; i++) {
         const made *arm = make(CUTIS_BODY_ARM, 0, ARM_SIZES[i]);
         const cutis_primitive *p = primitive_of(arm);
@@ -95,9 +112,10 @@ static void arm_sizes_are_the_published_counts_and_weld_to_a_closed_sphere(void 
 static void judge_quality(const made *body, const survey *s, uint32_t vertices, uint32_t triangles)
 {
     bool mitten = is_mitten(body), large = vertices >= 5000;
-    print_message("%s %u: angles %.1f..%.1f, below 20: %u, below 30: %.2f %%, quality %.3f, valence %u..%u\n",
-                  cutis_body_name(body->body), vertices, s->angle_min, s->angle_max, s->below_20,
-                  100.0 * s->below_30 / triangles, s->quality_mean, s->valence_min, s->valence_max);
+    print_message(
+        "%s %u: angles %.1f..%.1f, below 20: %u, below 30: %.2f %%, quality %.3f, valence %u..%u\n",
+        cutis_body_name(body->body), vertices, s->angle_min, s->angle_max, s->below_20,
+        100.0 * s->below_30 / triangles, s->quality_mean, s->valence_min, s->valence_max);
     assert_true(s->angle_min >= 20);
     assert_true(s->angle_max <= (mitten ? 135 : 130));
     assert_int_equal(s->below_20, 0);
@@ -157,10 +175,12 @@ static void check_surface(const made *body)
         const uint32_t *c = m.triangles + 3 * (size_t)t;
         const double *x[3], *g[3];
         double sum = 0;
-        for (int k = 0; k < 3; k++) x[k] = m.positions + 3 * (size_t)c[k], g[k] = gradients + 3 * (size_t)c[k];
+        for (int k = 0; k < 3; k++)
+            x[k] = m.positions + 3 * (size_t)c[k], g[k] = gradients + 3 * (size_t)c[k];
         for (int k = 0; k < 3; k++) {
             int j = (k + 1) % 3, l = (k + 2) % 3;
-            double n = (x[1][j] - x[0][j]) * (x[2][l] - x[0][l]) - (x[1][l] - x[0][l]) * (x[2][j] - x[0][j]);
+            double n = (x[1][j] - x[0][j]) * (x[2][l] - x[0][l]) -
+                       (x[1][l] - x[0][l]) * (x[2][j] - x[0][j]);
             sum += n * (g[0][k] + g[1][k] + g[2][k]);
         }
         assert_true(sum > 0);
@@ -173,7 +193,8 @@ static void every_vertex_lies_on_the_shape_and_every_face_looks_outwards(void **
 {
     (void)state;
     for (size_t i = 0; i < CLOSED_COUNT; i++)
-        if (!is_mitten(closed(i)) && CLOSED[i].vertices <= 12000) check_surface(closed(i)); // the mitten's shape is not public
+        if (!is_mitten(closed(i)) && CLOSED[i].vertices <= 12000)
+            check_surface(closed(i)); // the mitten's shape is not public
 }
 
 static void volumes_are_those_of_the_shape_and_grow_towards_it(void **state)
@@ -183,8 +204,13 @@ static void volumes_are_those_of_the_shape_and_grow_towards_it(void **state)
         const made *body = closed(i);
         triangle_mesh m = mesh_of(primitive_of(body), false);
         double volume = volume_of(m.positions, m.triangles, m.triangle_count) * 1e3, full, within;
-        full = body->body == CUTIS_BODY_BIPED ? BIPED_LITRES : body->body == CUTIS_BODY_QUADRUPED ? QUADRUPED_LITRES : 6.91;
-        within = m.vertex_count >= 45000 ? 0.003 : is_mitten(body) ? 0.07 : m.vertex_count >= 3000 ? 0.04 : 0.06;
+        full = body->body == CUTIS_BODY_BIPED       ? BIPED_LITRES
+               : body->body == CUTIS_BODY_QUADRUPED ? QUADRUPED_LITRES
+                                                    : 6.91;
+        within = m.vertex_count >= 45000  ? 0.003
+                 : is_mitten(body)        ? 0.07
+                 : m.vertex_count >= 3000 ? 0.04
+                                          : 0.06;
         print_message("%s %u: %.3f l\n", cutis_body_name(body->body), m.vertex_count, volume);
         assert_near(volume, full, within * full);
         mesh_release(&m);
@@ -205,18 +231,8 @@ static void no_triangles_cut_each_other_at_rest(void **state)
     }
 }
 
-static void the_intersection_test_finds_a_pierced_triangle(void **state)
-{
-    (void)state;
-    double x[] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0.2, 0.2, -1, 0.2, 0.3, 1, 0.3, 0.2, 1 };
-    uint32_t t[] = { 0, 1, 2, 3, 4, 5 };
-    triangle_mesh m = { 6, 2, x, t };
-    assert_int_equal(count_intersections(&m), 1);
-    x[11] = 0.5; // the second triangle now stays above the first
-    assert_int_equal(count_intersections(&m), 0);
-}
-
-// Mirror ---------------------------------------------------------------------------------------------
+// Mirror
+// ---------------------------------------------------------------------------------------------
 
 static const float *sort_positions;
 
@@ -232,7 +248,8 @@ static int compare_positions(const void *left, const void *right)
 /// The vertex at (-x, y, z), bit for bit; fails if there is none.
 static uint32_t *mirror_of(const cutis_primitive *p)
 {
-    uint32_t count = p->vertex_count, *order = malloc(sizeof *order * count), *to = malloc(sizeof *to * count);
+    uint32_t count = p->vertex_count, *order = malloc(sizeof *order * count),
+             *to = malloc(sizeof *to * count);
     float *flipped = malloc(3 * sizeof(float) * (count + 1));
     for (uint32_t v = 0; v < count; v++) order[v] = v;
     memcpy(flipped, p->positions, 3 * sizeof(float) * count);
@@ -250,7 +267,10 @@ static uint32_t *mirror_of(const cutis_primitive *p)
     return to;
 }
 
-static int compare_triples(const void *left, const void *right) { return memcmp(left, right, 12); }
+static int compare_triples(const void *left, const void *right)
+{
+    return memcmp(left, right, 12);
+}
 
 /// A triangle that starts with its smallest vertex.
 static void canonical(const uint32_t *in, uint32_t *out)
@@ -272,7 +292,8 @@ static uint32_t other_side(const char *const *names, uint32_t count, uint32_t i)
     char name[64];
     snprintf(name, sizeof name, "%s", names[i]);
     size_t length = strlen(name);
-    if (length > 2 && name[length - 2] == '_') name[length - 1] = name[length - 1] == 'l' ? 'r' : 'l';
+    if (length > 2 && name[length - 2] == '_')
+        name[length - 1] = name[length - 1] == 'l' ? 'r' : 'l';
     for (uint32_t k = 0; k < count; k++)
         if (strcmp(names[k], name) == 0) return k;
     fail_msg("no %s", name);
@@ -300,7 +321,8 @@ static void check_mirror(const made *body)
     }
     for (uint32_t v = 0; v < p->vertex_count; v++)
         for (uint32_t i = p->influences.first[v]; i < p->influences.first[v + 1]; i++) {
-            uint32_t joint = other_side(mesh->part_names, mesh->part_count, p->influences.joints[i]);
+            uint32_t joint =
+                other_side(mesh->part_names, mesh->part_count, p->influences.joints[i]);
             assert_near(p->influences.weights[i], weight_of(p, to[v], joint), 1.2e-7);
         }
     free(faces);
@@ -316,7 +338,8 @@ static void both_halves_are_mirror_images_in_bits_faces_labels_and_weights(void 
     check_mirror(make(CUTIS_BODY_QUADRUPED, 8000, CUTIS_BODY_SIZE_DEFAULT));
 }
 
-// Parts ----------------------------------------------------------------------------------------------
+// Parts
+// ----------------------------------------------------------------------------------------------
 
 static double diagonal_of(const cutis_primitive *p)
 {
@@ -330,7 +353,10 @@ static double diagonal_of(const cutis_primitive *p)
 }
 
 /// Joint index of a part: the arm's first joint is the fixed `base`, which has none.
-static uint32_t joint_of_part(const made *body, uint32_t part) { return part + (body->body == CUTIS_BODY_ARM); }
+static uint32_t joint_of_part(const made *body, uint32_t part)
+{
+    return part + (body->body == CUTIS_BODY_ARM);
+}
 
 static void check_parts(const made *body, uint32_t joints)
 {
@@ -346,7 +372,8 @@ static void check_parts(const made *body, uint32_t joints)
     assert_int_equal(found, parts - 1);
     double diagonal = diagonal_of(mesh->primitives);
     for (uint32_t i = 0; i < found; i++) {
-        uint32_t child = joint_of_part(body, loops[i].high), parent = joint_of_part(body, loops[i].low);
+        uint32_t child = joint_of_part(body, loops[i].high),
+                 parent = joint_of_part(body, loops[i].low);
         const cutis_node *node = &data->nodes[skin->joints[child]];
         assert_string_equal(node->name, mesh->part_names[loops[i].high]);
         assert_int_equal(node->parent, skin->joints[parent]);
@@ -368,8 +395,10 @@ static void parts_are_the_joints_and_meet_in_simple_planar_loops(void **state)
 {
     (void)state;
     for (size_t i = 0; i < CLOSED_COUNT; i++)
-        check_parts(closed(i), CLOSED[i].body == CUTIS_BODY_QUADRUPED ? 28 : CLOSED[i].body == CUTIS_BODY_ARM ? 5
-                               : CLOSED[i].vertices < 3000 ? 29 : 41);
+        check_parts(closed(i), CLOSED[i].body == CUTIS_BODY_QUADRUPED ? 28
+                               : CLOSED[i].body == CUTIS_BODY_ARM     ? 5
+                               : CLOSED[i].vertices < 3000            ? 29
+                                                                      : 41);
     for (int i = 0; i < 3; i++) check_parts(make(CUTIS_BODY_ARM, 0, ARM_SIZES[i]), 5);
 }
 
@@ -380,17 +409,20 @@ static void loops_are_planar_to_a_nanometre_before_rounding(void **state)
     synth_skeleton skeleton;
     synth_surface surface;
     assert_ok(context, cutis_synth_skeleton_init(&skeleton, context, &cutis_synth_quadruped));
-    assert_ok(context, cutis_synth_surface_build(&arena, &cutis_synth_quadruped, &skeleton, 1500, &surface));
+    assert_ok(context,
+              cutis_synth_surface_build(&arena, &cutis_synth_quadruped, &skeleton, 1500, &surface));
     for (size_t h = 0; h < 3 * (size_t)surface.triangle_count; h++) {
         // Vertices of a part that also belong to its parent lie on the part's cut plane.
         uint32_t child = surface.labels[h / 3], v = surface.triangles[h];
         if (skeleton.joints[child].parent < 0) continue;
         bool shared = false;
         for (size_t k = 0; k < 3 * (size_t)surface.triangle_count && !shared; k++)
-            shared = surface.triangles[k] == v && (int)surface.labels[k / 3] == skeleton.joints[child].parent;
+            shared = surface.triangles[k] == v &&
+                     (int)surface.labels[k / 3] == skeleton.joints[child].parent;
         if (!shared) continue;
         const synth_joint_row *row = skeleton.rows[skeleton.joints[child].row];
-        vec3 x = surface.positions[v], n = v3_unit(v3(row->normal[0], row->normal[1], row->normal[2]));
+        vec3 x = surface.positions[v],
+             n = v3_unit(v3(row->normal[0], row->normal[1], row->normal[2]));
         if (skeleton.joints[child].side < 0) x.x = -x.x;
         vec3 q = v3_sub(x, v3(row->cut[0], row->cut[1], row->cut[2]));
         assert_near(v3_dot(q, n), 0, 1e-6); // mm
@@ -398,7 +430,8 @@ static void loops_are_planar_to_a_nanometre_before_rounding(void **state)
     cutis_arena_release(&arena);
 }
 
-// Weights --------------------------------------------------------------------------------------------
+// Weights
+// --------------------------------------------------------------------------------------------
 
 typedef struct weight_survey {
     uint32_t most, with_4, with_6;
@@ -442,7 +475,8 @@ static void weights_sum_to_one_follow_the_parts_and_use_up_to_eight_joints(void 
     }
     const made *biped = make(CUTIS_BODY_BIPED, 12000, CUTIS_BODY_SIZE_DEFAULT);
     weight_survey s = survey_weights(biped);
-    print_message("biped 12000: up to %u influences, %.1f %% with 4 or more, %u vertices with 6, dominant = part %.1f %%\n",
+    print_message("biped 12000: up to %u influences, %.1f %% with 4 or more, %u vertices with 6, "
+                  "dominant = part %.1f %%\n",
                   s.most, 100.0 * s.with_4 / 12000, s.with_6, 100 * s.dominant_share);
     assert_true(s.with_6 > 0);
     assert_true(s.with_4 >= 0.2 * 12000);
@@ -489,13 +523,16 @@ static void weights_at_12000_and_46036_vertices_agree_on_the_same_surface_points
     const cutis_primitive *b = primitive_of(make(CUTIS_BODY_BIPED, 46036, CUTIS_BODY_SIZE_DEFAULT));
     double sum = 0, most = 0;
     uint32_t tried = 0;
-    for (uint32_t v = 0; v < a->vertex_count; v += 29) { // every 29th: 414 points, all triangles searched
+    for (uint32_t v = 0; v < a->vertex_count;
+         v += 29) { // every 29th: 414 points, all triangles searched
         double best = 1e300, bary[3] = { 0 }, square = 0;
         const float *x = a->positions + 3 * (size_t)v;
         uint32_t at = 0;
         for (uint32_t t = 0; t < b->index_count / 3; t++) {
             const float *c = b->positions + 3 * (size_t)b->indices[3 * t];
-            if (fabsf(c[0] - x[0]) > 0.02f || fabsf(c[1] - x[1]) > 0.02f || fabsf(c[2] - x[2]) > 0.02f) continue;
+            if (fabsf(c[0] - x[0]) > 0.02f || fabsf(c[1] - x[1]) > 0.02f ||
+                fabsf(c[2] - x[2]) > 0.02f)
+                continue;
             double w[3], far = closest_on(b, t, x, w);
             if (far < best) best = far, at = t, memcpy(bary, w, sizeof w);
         }
@@ -514,7 +551,8 @@ static void weights_at_12000_and_46036_vertices_agree_on_the_same_surface_points
     assert_true(sqrt(sum / tried) < 0.02);
 }
 
-// Clips ----------------------------------------------------------------------------------------------
+// Clips
+// ----------------------------------------------------------------------------------------------
 
 static const cutis_clip *clip_of(const made *body, const char *name)
 {
@@ -526,7 +564,8 @@ static const cutis_clip *clip_of(const made *body, const char *name)
 static void clips_are_those_promised_and_close_where_they_should(void **state)
 {
     (void)state;
-    static const char *const names[3][6] = { { "walk", "walk_forward", "bend", "twist", "wave", NULL },
+    static const char *const names[3][6] = { { "walk", "walk_forward", "bend", "twist", "wave",
+                                               NULL },
                                              { "walk", "bend", "twist", NULL },
                                              { "bend", "twist", "raise", NULL } };
     const made *bodies[3] = { make(CUTIS_BODY_BIPED, 12000, CUTIS_BODY_SIZE_DEFAULT),
@@ -534,13 +573,15 @@ static void clips_are_those_promised_and_close_where_they_should(void **state)
                               make(CUTIS_BODY_ARM, 0, CUTIS_BODY_SIZE_LOW) };
     for (int i = 0; i < 3; i++) {
         uint32_t count = 0;
-        for (; names[i][count]; count++) assert_string_equal(data_of(bodies[i])->clips[count].name, names[i][count]);
+        for (; names[i][count]; count++)
+            assert_string_equal(data_of(bodies[i])->clips[count].name, names[i][count]);
         assert_int_equal(data_of(bodies[i])->clip_count, count);
         for (uint32_t c = 0; c < count; c++) {
             const cutis_clip *clip = &data_of(bodies[i])->clips[c];
             for (uint32_t k = 0; k < clip->channel_count; k++) {
                 const cutis_channel *channel = &clip->channels[k];
-                bool travels = strcmp(clip->name, "walk_forward") == 0 && channel->path == CUTIS_PATH_TRANSLATION;
+                bool travels = strcmp(clip->name, "walk_forward") == 0 &&
+                               channel->path == CUTIS_PATH_TRANSLATION;
                 double first[4], last[4];
                 sample_channel(channel, 0, first);
                 sample_channel(channel, clip->duration, last);
@@ -553,7 +594,8 @@ static void clips_are_those_promised_and_close_where_they_should(void **state)
 }
 
 /// Lowest vertex, and volume, of a body at a time of a clip.
-static void pose_survey(const made *body, const cutis_clip *clip, double time, double *low, double *volume)
+static void pose_survey(const made *body, const cutis_clip *clip, double time, double *low,
+                        double *volume)
 {
     const cutis_model_data *data = data_of(body);
     const cutis_primitive *p = primitive_of(body);
@@ -584,12 +626,14 @@ static void walking_soles_stay_on_the_ground_and_the_volume_within_2_percent(voi
         for (int k = 0; k < 32; k++) {
             double low, volume;
             pose_survey(bodies[i], walk, walk->duration * k / 32, &low, &volume);
-            if (k % 2 == 0) at_keys = fmax(at_keys, fabs(low));
-            else between = fmax(between, fabs(low));
+            if (k % 2 == 0)
+                at_keys = fmax(at_keys, fabs(low));
+            else
+                between = fmax(between, fabs(low));
             change = fmax(change, fabs(volume / rest - 1));
         }
-        print_message("walk: soles %.2f mm off at keys, %.2f between, volume %.2f %%\n", at_keys * 1e3,
-                      between * 1e3, change * 100);
+        print_message("walk: soles %.2f mm off at keys, %.2f between, volume %.2f %%\n",
+                      at_keys * 1e3, between * 1e3, change * 100);
         assert_true(at_keys <= 2e-3);
         assert_true(between <= 4e-3);
         assert_true(change <= 0.02);
@@ -634,108 +678,11 @@ static void bending_keeps_most_of_the_volume(void **state)
     }
 }
 
-// Cylinder, crowd, examples -------------------------------------------------------------------------
+// Cylinder, crowd, examples
+// -------------------------------------------------------------------------
 
-static void the_cylinder_has_the_blending_specifications_volumes(void **state)
-{
-    (void)state;
-    static const double bend[6] = { 0.99441, 0.97916, 0.95831, 0.93747, 0.92221, 0.91663 };
-    static const double twist[6] = { 0.98880, 0.95828, 0.91660, 0.87494, 0.84447, 0.83333 };
-    const made *body = make(CUTIS_BODY_CYLINDER, 0, CUTIS_BODY_SIZE_DEFAULT);
-    const cutis_primitive *p = primitive_of(body);
-    assert_int_equal(p->vertex_count, 257 * 64 + 2);
-    triangle_mesh m = mesh_of(p, false);
-    survey s = survey_mesh(&m);
-    assert_int_equal(s.euler, 2);
-    assert_int_equal(s.unpaired_edges, 0);
-    assert_near(s.volume, 8 * 32 * sin(2 * M_PI / 64), 1e-5);
-    mesh_release(&m);
-    for (int i = 0; i < 6; i++) {
-        double low, volume;
-        pose_survey(body, clip_of(body, "bend"), i + 1, &low, &volume);
-        assert_near(volume / s.volume, bend[i], 2e-5);
-        pose_survey(body, clip_of(body, "twist"), i + 1, &low, &volume);
-        assert_near(volume / s.volume, twist[i], 2e-5);
-    }
-}
-
-static cutis_model *make_crowd(uint64_t seed, uint32_t count)
-{
-    cutis_model *model = NULL;
-    cutis_synth_options options = { .body = CUTIS_BODY_CROWD, .seed = seed, .count = count, .vertex_count = 1500 };
-    assert_ok(context, cutis_synth_create(context, &options, &model));
-    return model;
-}
-
-static void a_crowd_has_its_walkers_apart_sized_within_8_percent_and_seeded(void **state)
-{
-    (void)state;
-    cutis_model *one = make_crowd(1, 12), *again = make_crowd(1, 12), *two = make_crowd(2, 12);
-    const cutis_model_data *a = cutis_model_get(one), *b = cutis_model_get(again), *c = cutis_model_get(two);
-    const cutis_instance *instances = NULL;
-    assert_int_equal(cutis_model_instances(one, &instances), 12);
-    assert_int_equal(a->skin_count, 12);
-    assert_int_equal(a->mesh_count, 2);
-    bool kinds[2] = { false, false }, differs = false;
-    for (int i = 0; i < 12; i++) {
-        const cutis_transform *p = &a->nodes[a->nodes[instances[i].node].parent].rest;
-        kinds[instances[i].mesh] = true;
-        assert_true(p->scale.x >= 0.92f && p->scale.x <= 1.08f);
-        for (int k = 0; k < i; k++) {
-            const cutis_transform *q = &a->nodes[a->nodes[instances[k].node].parent].rest;
-            assert_true(hypot(p->translation.x - q->translation.x, p->translation.z - q->translation.z) > 0.7);
-        }
-    }
-    assert_true(kinds[0] && kinds[1]);
-    assert_int_equal(a->node_count, b->node_count);
-    for (uint32_t n = 0; n < a->node_count; n++)
-        assert_memory_equal(&a->nodes[n].rest, &b->nodes[n].rest, sizeof a->nodes[n].rest);
-    differs = a->node_count != c->node_count || memcmp(&a->nodes[1].rest, &c->nodes[1].rest, sizeof a->nodes[1].rest);
-    assert_true(differs);
-    cutis_model_destroy(one);
-    cutis_model_destroy(again);
-    cutis_model_destroy(two);
-}
-
-static void arm_examples_are_the_skinned_arm_with_its_muscle(void **state)
-{
-    (void)state;
-    cutis_model *model = NULL;
-    cutis_synth_options options = { .body = CUTIS_BODY_ARM, .vertex_count = 1000, .examples = true };
-    assert_ok(context, cutis_synth_create(context, &options, &model));
-    const cutis_model_data *data = cutis_model_get(model);
-    const cutis_primitive *p = data->meshes[0].primitives;
-    uint32_t clip = 0, count = p->vertex_count;
-    assert_ok(context, cutis_model_find_clip(model, "examples", &clip));
-    float *shapes = malloc(CUTIS_ARM_EXAMPLE_COUNT * 3 * sizeof(float) * count);
-    double *offsets = malloc(3 * sizeof(double) * count), *expected = malloc(3 * sizeof(double) * count);
-    affine *world = malloc(sizeof *world * data->node_count);
-    assert_ok(context, cutis_synth_arm_examples(model, shapes));
-    static const struct {
-        const char *joint;
-        double angle;
-    } poses[8] = { { "elbow", 0 }, { "elbow", 45 }, { "elbow", 90 }, { "shoulder", 45 }, { "shoulder", 90 },
-                   { "wrist", 45 }, { "wrist", 90 }, { "collar", 20 } };
-    for (int k = 0; k < 8; k++) {
-        uint32_t joint = 0;
-        while (strcmp(data->nodes[data->skins[0].joints[joint]].name, poses[k].joint) != 0) joint++;
-        for (uint32_t v = 0; v < count; v++)
-            for (int i = 0; i < 3; i++)
-                offsets[3 * v + (uint32_t)i] = 0.009 * sin(poses[k].angle * M_PI / 180) * weight_of(p, v, joint) *
-                                               fmax(0, p->normals[3 * v + 2]) * p->normals[3 * v + (uint32_t)i];
-        pose_nodes(data, &data->clips[clip], k, world);
-        blend_skin(data, world, offsets, expected);
-        for (uint32_t i = 0; i < 3 * count; i++)
-            assert_near(shapes[3 * (size_t)k * count + i], expected[i], 1e-6);
-    }
-    free(shapes);
-    free(offsets);
-    free(expected);
-    free(world);
-    cutis_model_destroy(model);
-}
-
-// Machinery ------------------------------------------------------------------------------------------
+// Machinery
+// ------------------------------------------------------------------------------------------
 
 static void making_a_body_twice_gives_the_same_bytes(void **state)
 {
@@ -744,97 +691,16 @@ static void making_a_body_twice_gives_the_same_bytes(void **state)
     cutis_synth_options options = { .body = CUTIS_BODY_QUADRUPED, .vertex_count = 1500 };
     cutis_model *again = NULL;
     assert_ok(context, cutis_synth_create(context, &options, &again));
-    const cutis_primitive *a = primitive_of(first), *b = cutis_model_get(again)->meshes[0].primitives;
+    const cutis_primitive *a = primitive_of(first),
+                          *b = cutis_model_get(again)->meshes[0].primitives;
     assert_memory_equal(a->positions, b->positions, 12 * (size_t)a->vertex_count);
     assert_memory_equal(a->normals, b->normals, 12 * (size_t)a->vertex_count);
     assert_memory_equal(a->indices, b->indices, 4 * (size_t)a->index_count);
-    assert_memory_equal(a->influences.first, b->influences.first, 4 * ((size_t)a->vertex_count + 1));
-    assert_memory_equal(a->influences.weights, b->influences.weights, 4 * (size_t)a->influences.first[1500]);
+    assert_memory_equal(a->influences.first, b->influences.first,
+                        4 * ((size_t)a->vertex_count + 1));
+    assert_memory_equal(a->influences.weights, b->influences.weights,
+                        4 * (size_t)a->influences.first[1500]);
     cutis_model_destroy(again);
-}
-
-static void impossible_counts_are_refused_with_their_limits(void **state)
-{
-    (void)state;
-    static const struct {
-        cutis_body body;
-        uint32_t vertices;
-        const char *limit;
-    } cases[] = { { CUTIS_BODY_BIPED, 1499, "1500" },     { CUTIS_BODY_QUADRUPED, 1499, "1500" },
-                  { CUTIS_BODY_ARM, 999, "1000" },        { CUTIS_BODY_BIPED, 4000001, "4000000" },
-                  { CUTIS_BODY_CYLINDER, 100, "16450" },  { CUTIS_BODY_CROWD, 10, "1500" } };
-    uint64_t before = cutis_context_memory(context);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cutis_model *model = NULL;
-        cutis_synth_options options = { .body = cases[i].body, .vertex_count = cases[i].vertices };
-        assert_int_equal(cutis_synth_create(context, &options, &model), CUTIS_INVALID_ARGUMENT);
-        assert_null(model);
-        assert_non_null(strstr(cutis_context_error(context), cases[i].limit));
-    }
-    assert_int_equal(cutis_context_memory(context), before);
-}
-
-static bool stop_at_third(void *user, const char *stage, double fraction)
-{
-    (void)stage;
-    (void)fraction;
-    return ++*(int *)user < 3;
-}
-
-static void a_cancelled_body_leaves_no_memory_behind(void **state)
-{
-    (void)state;
-    int calls = 0;
-    cutis_context *own = NULL;
-    cutis_model *model = NULL;
-    cutis_context_options options = { .progress = stop_at_third, .progress_user = &calls };
-    assert_int_equal(cutis_context_create(&options, &own), CUTIS_OK);
-    cutis_synth_options body = { .body = CUTIS_BODY_ARM, .vertex_count = 1000 };
-    assert_int_equal(cutis_synth_create(own, &body, &model), CUTIS_CANCELLED);
-    assert_int_equal(calls, 3);
-    assert_int_equal(cutis_context_memory(own), 0);
-    cutis_context_destroy(own);
-}
-
-static void a_memory_limit_stops_a_body_cleanly(void **state)
-{
-    (void)state;
-    for (uint64_t limit = 1 << 20; limit <= 16 << 20; limit *= 4) {
-        cutis_context *own = NULL;
-        cutis_model *model = NULL;
-        cutis_context_options options = { .limits = { .memory_bytes = limit } };
-        assert_int_equal(cutis_context_create(&options, &own), CUTIS_OK);
-        cutis_synth_options body = { .body = CUTIS_BODY_ARM, .vertex_count = 1000 };
-        assert_int_equal(cutis_synth_create(own, &body, &model), CUTIS_LIMIT_EXCEEDED);
-        assert_int_equal(cutis_context_memory(own), 0);
-        cutis_context_destroy(own);
-    }
-}
-
-static void the_shapes_gradient_is_that_of_central_differences(void **state)
-{
-    (void)state;
-    static const synth_table *const tables[] = { &cutis_synth_biped, &cutis_synth_mitten, &cutis_synth_quadruped,
-                                                 &cutis_synth_arm };
-    for (int i = 0; i < 4; i++) {
-        shape s;
-        cutis_synth_shape_init(&s, tables[i]);
-        for (uint64_t k = 0; k < 3000; k++) {
-            vec3 x, g;
-            x.x = random_in(1, 3 * k, tables[i]->box_min[0] + 1, tables[i]->box_max[0]);
-            x.y = random_in(1, 3 * k + 1, tables[i]->box_min[1], tables[i]->box_max[1]);
-            x.z = random_in(1, 3 * k + 2, tables[i]->box_min[2], tables[i]->box_max[2]);
-            double d = cutis_synth_shape_gradient(&s, x, &g), h = 1e-4;
-            if (fabs(d) > 40) continue;
-            assert_near(d, cutis_synth_shape_distance(&s, x), 0);
-            double dx = cutis_synth_shape_distance(&s, v3_add(x, v3(h, 0, 0))) - cutis_synth_shape_distance(&s, v3_sub(x, v3(h, 0, 0)));
-            double dy = cutis_synth_shape_distance(&s, v3_add(x, v3(0, h, 0))) - cutis_synth_shape_distance(&s, v3_sub(x, v3(0, h, 0)));
-            double dz = cutis_synth_shape_distance(&s, v3_add(x, v3(0, 0, h))) - cutis_synth_shape_distance(&s, v3_sub(x, v3(0, 0, h)));
-            assert_near(g.x, dx / (2 * h), 2e-4);
-            assert_near(g.y, dy / (2 * h), 2e-4);
-            assert_near(g.z, dz / (2 * h), 2e-4);
-        }
-    }
 }
 
 static void candidate_lists_change_no_bit_of_the_shape_near_the_surface(void **state)
@@ -849,65 +715,12 @@ static void candidate_lists_change_no_bit_of_the_shape_near_the_surface(void **s
         const float *f = p->positions + 3 * (size_t)v, *n = p->normals + 3 * (size_t)v;
         for (double off = -12; off <= 12; off += 4) {
             vec3 x = v3_mad(v3(1e3 * f[0], 1e3 * f[1], 1e3 * f[2]), off, v3(n[0], n[1], n[2]));
-            double a = cutis_synth_shape_distance(&plain, x), b = cutis_synth_shape_distance(&fast, x);
+            double a = cutis_synth_shape_distance(&plain, x),
+                   b = cutis_synth_shape_distance(&fast, x);
             assert_memory_equal(&a, &b, sizeof a);
         }
     }
     cutis_synth_shape_release(&fast);
-}
-
-static void sine_cosine_and_arc_tangent_agree_with_libm(void **state)
-{
-    (void)state;
-    for (uint64_t k = 0; k < 20000; k++) {
-        double degrees = random_in(2, k, -1000, 1000), s, c;
-        cutis_synth_sincos(degrees, &s, &c);
-        assert_near(s, sin(degrees * M_PI / 180), 5e-15);
-        assert_near(c, cos(degrees * M_PI / 180), 5e-15);
-        double folded = remainder(degrees, 360);
-        assert_near(cutis_synth_atan2(3 * s, 3 * c), folded, fabs(folded) > 179.99 ? 361 : 1e-9);
-    }
-    double s, c;
-    cutis_synth_sincos(270, &s, &c);
-    assert_true(s == -1 && c == 0);
-}
-
-static void random_bits_are_balanced_and_uncorrelated_between_neighbours(void **state)
-{
-    (void)state;
-    // 64 bits x 3 inputs: flipping one input bit flips each output bit about half the time.
-    for (int input = 0; input < 3; input++) {
-        for (int bit = 0; bit < 64; bit += 7) {
-            int flips[64] = { 0 };
-            for (uint64_t k = 0; k < 2000; k++) {
-                uint64_t in[3] = { k * 17, k * 5 + 1, k };
-                uint64_t before = cutis_random_bits(in[0], in[1], in[2]);
-                in[input] ^= UINT64_C(1) << bit;
-                uint64_t change = before ^ cutis_random_bits(in[0], in[1], in[2]);
-                for (int b = 0; b < 64; b++) flips[b] += change >> b & 1;
-            }
-            for (int b = 0; b < 64; b++) assert_in_range(flips[b], 1000 - 130, 1000 + 130); // 5.8 sigma
-        }
-    }
-    double mean = 0;
-    for (uint64_t k = 0; k < 100000; k++) {
-        double u = cutis_random_unit(7, 3, k);
-        assert_true(u >= 0 && u < 1);
-        mean += u / 100000;
-    }
-    assert_near(mean, 0.5, 5 * sqrt(1 / 12.0 / 100000));
-}
-
-static void body_names_go_both_ways(void **state)
-{
-    (void)state;
-    for (int i = 0; i <= CUTIS_BODY_CROWD; i++) {
-        cutis_body body;
-        assert_int_equal(cutis_body_from_name(cutis_body_name((cutis_body)i), &body), CUTIS_OK);
-        assert_int_equal(body, i);
-    }
-    cutis_body body;
-    assert_int_equal(cutis_body_from_name("horse", &body), CUTIS_NOT_FOUND);
 }
 
 static int open_context(void **state)
@@ -928,14 +741,6 @@ static int close_context(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_bits_are_balanced_and_uncorrelated_between_neighbours),
-        cmocka_unit_test(sine_cosine_and_arc_tangent_agree_with_libm),
-        cmocka_unit_test(body_names_go_both_ways),
-        cmocka_unit_test(the_intersection_test_finds_a_pierced_triangle),
-        cmocka_unit_test(the_shapes_gradient_is_that_of_central_differences),
-        cmocka_unit_test(impossible_counts_are_refused_with_their_limits),
-        cmocka_unit_test(a_cancelled_body_leaves_no_memory_behind),
-        cmocka_unit_test(a_memory_limit_stops_a_body_cleanly),
         cmocka_unit_test(bodies_have_exactly_the_vertices_asked_for_and_are_closed_spheres),
         cmocka_unit_test(arm_sizes_are_the_published_counts_and_weld_to_a_closed_sphere),
         cmocka_unit_test(every_angle_is_at_least_20_degrees_and_triangles_are_nearly_regular),
@@ -952,9 +757,6 @@ int main(void)
         cmocka_unit_test(walking_soles_stay_on_the_ground_and_the_volume_within_2_percent),
         cmocka_unit_test(no_joint_turns_faster_than_900_degrees_a_second),
         cmocka_unit_test(bending_keeps_most_of_the_volume),
-        cmocka_unit_test(the_cylinder_has_the_blending_specifications_volumes),
-        cmocka_unit_test(a_crowd_has_its_walkers_apart_sized_within_8_percent_and_seeded),
-        cmocka_unit_test(arm_examples_are_the_skinned_arm_with_its_muscle),
         cmocka_unit_test(making_a_body_twice_gives_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
