@@ -40,6 +40,9 @@ function(cutis_library name)
   set(links_static ${LIBRARY_LINKS})
   list(TRANSFORM links_static REPLACE "^(cutis.*)$" "\\1_static")
   target_link_libraries(${name} PRIVATE ${LIBRARY_LINKS})
+  if(NOT CUTIS_SANITIZE) # what a library does not find must show here, not at its user's
+    target_link_options(${name} PRIVATE -Wl,-z,defs)
+  endif()
   target_link_libraries(${name}_static PUBLIC ${links_static})
   foreach(target ${name} ${name}_static)
     target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

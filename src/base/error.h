@@ -4,6 +4,9 @@
 
 #include <cutis/base.h>
 
+// cutis-io and cutis-render use these across the border of libcutis.so; they are not part of its interface.
+#pragma GCC visibility push(default)
+
 /// Set this thread's error text for the context and return `result`, so that a check is one line:
 /// `return cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: accessor %u: ...", file, i);`
 /// Control characters in arguments come out as '?', so an error is always one line.
@@ -18,5 +21,7 @@ cutis_result cutis_progress(cutis_context *context, const char *stage, double fr
 
 /// The limits in force, defaults filled in.
 const cutis_limits *cutis_context_limits(const cutis_context *context);
+
+#pragma GCC visibility pop
 
 #endif

@@ -5,6 +5,9 @@
 
 #include <cutis/base.h>
 
+// cutis-io and cutis-render use these across the border of libcutis.so; they are not part of its interface.
+#pragma GCC visibility push(default)
+
 /// `size` bytes aligned to 64, or NULL with the context's error set (limit or allocator). size 0 gives a
 /// valid pointer that must be released with size 0.
 void *cutis_alloc(cutis_context *context, size_t size);
@@ -38,5 +41,7 @@ char *cutis_arena_string(cutis_arena *arena, const char *text); ///< NULL gives 
 char *cutis_arena_format(cutis_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void cutis_arena_release(cutis_arena *arena);
+
+#pragma GCC visibility pop
 
 #endif

@@ -4,6 +4,9 @@
 
 #include <cutis/base.h>
 
+// cutis-io and cutis-render use these across the border of libcutis.so; they are not part of its interface.
+#pragma GCC visibility push(default)
+
 // Files --------------------------------------------------------------------------------------------
 
 /// Read a regular file whole (FIFOs, devices and directories are refused), up to the context's file limit.
@@ -60,5 +63,7 @@ void cutis_os_library_close(void *library);
 
 /// The user's cache folder for Cutis ("$XDG_CACHE_HOME/cutis" or "~/.cache/cutis"), created if needed; false if there is none.
 bool cutis_os_cache_folder(char *out, size_t capacity);
+
+#pragma GCC visibility pop
 
 #endif
