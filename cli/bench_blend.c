@@ -365,8 +365,10 @@ static void lbs_figures(bench *b, uint32_t vertices)
         add_figure_at(b, "lbs_times_plain", vertices, raw->times_plain, true, 5.0);
         add_figure_at(b, "lbs_of_fma_limit", vertices, raw->of_limit, true, 0.80);
         add_figure_at(b, "lbs_unit_times_plain", vertices, unit->times_plain, true, 0.85 * 5.0);
+        add_figure_at(b, "lbs_unit_of_fma_limit", vertices, unit->of_limit, true, 0.85 * 0.80);
     } else {
         add_figure_at(b, "lbs_of_bandwidth", vertices, raw->of_limit, true, 0.75);
+        add_figure_at(b, "lbs_unit_of_bandwidth", vertices, unit->of_limit, true, 0.85 * 0.75);
         if (wide && wide != raw)
             add_figure_at(b, "lbs_of_bandwidth_all_threads", vertices, wide->of_limit, true, 0.75);
     }
