@@ -1,6 +1,7 @@
 /// Bits and speed of the GPU devices, on the machine it runs on.
 ///
-///   bench_gpu [--device opencl|cuda] [--bits] [--time] [--real] [--tune] [--instances N]
+///   bench_gpu [--device opencl|cuda] [--bits] [--time] [--real] [--tune] [--registers N] [--plain]
+///   [--instances N]
 ///   [--vertices N] [--json FILE]
 ///
 /// --bits: every formula over at least 10^7 vertices (half of them hard: subnormals, zeros, huge
@@ -193,9 +194,9 @@ static void fill(bench *b, cutis_buffer *buffer)
     if (strcmp(b->gpu->driver->name, "opencl") == 0) {
         if (!cl_fill)
             *(void **)&cl_fill = dlsym(dlopen("libOpenCL.so.1", RTLD_NOW), "clEnqueueFillBuffer");
-        const unsigned zero = 0;
-        cl_fill((void *)(uintptr_t)queue, (void *)(uintptr_t)handle, &zero, 4, 0, buffer->size, 0,
-                NULL, NULL);
+        const unsigned zero[4] = { 0 };
+        cl_fill((void *)(uintptr_t)queue, (void *)(uintptr_t)handle, zero, 16, 0,
+                buffer->size / 16 * 16, 0, NULL, NULL);
         return;
     }
     if (!cu_fill) {
@@ -317,20 +318,13 @@ typedef struct shape {
 static void tune(bench *b)
 {
     static const shape shapes[] = {
-        { "8 warps", "", 8, 0, 8, 32768 },
-        { "8 warps, 64 registers", "", 8, 64, 8, 32768 },
-        { "8 warps, 56 registers", "", 8, 56, 8, 32768 },
-        { "8 warps, 48 registers", "", 8, 48, 8, 32768 },
-        { "4 warps", "", 4, 0, 8, 32768 },
+        { "4 warps, 80 registers", "", 4, 80, 8, 32768 },
+        { "4 warps, 72 registers", "", 4, 72, 8, 32768 },
         { "4 warps, 64 registers", "", 4, 64, 8, 32768 },
         { "4 warps, 56 registers", "", 4, 56, 8, 32768 },
-        { "16 warps, 64 registers", "", 16, 64, 8, 32768 },
-        { "8 warps, 64 registers, 4 instances", "", 8, 64, 4, 32768 },
-        { "8 warps, 64 registers, unroll 2", "#define INSTANCE_UNROLL _Pragma(\"unroll 2\")\n", 8,
-          64, 8, 32768 },
-        { "8 warps, unroll 2", "#define INSTANCE_UNROLL _Pragma(\"unroll 2\")\n", 8, 0, 8, 32768 },
-        { "8 warps, 64 registers, 4 bones near", "#define NEAR_BONES 4\n", 8, 64, 8, 32768 },
-        { "8 warps, 56 registers, 4 bones near", "#define NEAR_BONES 4\n", 8, 56, 8, 32768 },
+        { "4 warps, 48 registers", "", 4, 48, 8, 32768 },
+        { "8 warps, 64 registers", "", 8, 64, 8, 32768 },
+        { "8 warps, 80 registers", "", 8, 80, 8, 32768 },
     };
     static const struct {
         cutis_formula formula;
@@ -343,7 +337,7 @@ static void tune(bench *b)
     const cutis_gpu before = *b->gpu;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         b->gpu->warps = shapes[i].warps;
-        b->gpu->registers = shapes[i].registers;
+        b->gpu->registers = b->gpu->registers_shaded = shapes[i].registers;
         b->gpu->group_instances = shapes[i].instances;
         b->gpu->near_bytes = shapes[i].near_bytes;
         b->gpu->tuning = shapes[i].defines;
@@ -358,6 +352,7 @@ static void tune(bench *b)
     }
     b->gpu->warps = before.warps;
     b->gpu->registers = before.registers;
+    b->gpu->registers_shaded = before.registers_shaded;
     b->gpu->group_instances = before.group_instances;
     b->gpu->near_bytes = before.near_bytes;
     b->gpu->tuning = before.tuning;
@@ -432,6 +427,9 @@ int main(int argc, char **argv)
 {
     bench b = { .vertices = 46036, .instances = 1024 };
     const char *only = NULL, *json = NULL;
+    int registers = -1, formula = -1;
+    const char *text = NULL;
+    bool plain = false; // no packed records, no lists in registers
     bool bits = false, times = false, real = false, tuning = false;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -441,6 +439,15 @@ int main(int argc, char **argv)
             times = true;
         else if (strcmp(argv[i], "--real") == 0)
             real = true;
+        else if (strcmp(argv[i], "--plain") == 0)
+            plain = true;
+        else if (strcmp(argv[i], "--formula") == 0)
+            formula = atoi(value), i++;
+        else if (strcmp(argv[i], "--text") ==
+                 0) // more kernel text before the schedule: "#define ..."
+            text = value, i++;
+        else if (strcmp(argv[i], "--registers") == 0)
+            registers = atoi(value), i++;
         else if (strcmp(argv[i], "--tune") == 0)
             tuning = true;
         else if (strcmp(argv[i], "--device") == 0)
@@ -472,9 +479,13 @@ int main(int argc, char **argv)
         }
         found++;
         b.gpu = (cutis_gpu *)b.device;
+        if (registers >= 0) b.gpu->registers = b.gpu->registers_shaded = (uint32_t)registers;
+        if (plain) b.gpu->staged = false;
+        b.gpu->tuning = text;
         printf("%s: %s, %s\n", name, b.gpu->info.name, b.gpu->info.detail);
         for (int f = 0; bits && f < 5; f++)
-            for (int hard = 0; hard < 2; hard++) check_bits(&b, (cutis_formula)f, hard);
+            if (formula < 0 || f == formula)
+                for (int hard = 0; hard < 2; hard++) check_bits(&b, (cutis_formula)f, hard);
         if (tuning) tune(&b);
         if (times) time_all(&b);
         if (real) time_real(&b);

@@ -24,6 +24,9 @@
 #define SKIN_LISTS 0
 #endif
 
+#ifndef SKIN_NO_IMAGES
+#define SKIN_NO_IMAGES 0
+#endif
 #define NO_VERTEX    0xffffffffu
 #define NO_SET       0xffffffffu
 #define CHUNK_BLOCKS 32u            // CUTIS_GPU_CHUNK_BLOCKS
@@ -115,6 +118,20 @@ FN void near_put2(UINT address, float x, float y)
 #else
 #define ADDRESS_OF(p) ((UINT)(size_t)(p))
 #endif
+#ifdef KERNEL_CUDA
+#define WARP_ANY(condition) __any_sync(0xffffffffu, condition)
+#else
+FN UINT warp_any(UINT mine)
+{
+    UINT any;
+    ASM("{ .reg .pred p, q; setp.ne.u32 p, %1, 0; vote.sync.any.pred q, p, 0xffffffff; selp.u32 "
+        "%0, 1, 0, q; }"
+        : "=r"(any)
+        : "r"(mine));
+    return any;
+}
+#define WARP_ANY(condition) warp_any((condition) ? 1u : 0u)
+#endif
 #define NEAR_FLOATS        UINT
 #define NEAR_AT(p, i)      ((p) + (i)*4u)
 #define NEAR_ROW(p)        near_row(p)
@@ -122,7 +139,8 @@ FN void near_put2(UINT address, float x, float y)
 #define NEAR_PUT(p, x)     near_put(p, x)
 #define NEAR_PUT2(p, x, y) near_put2(p, x, y)
 #else
-#define ADDRESSED 0
+#define ADDRESSED           0
+#define WARP_ANY(condition) (condition)
 #define OPAQUE(x)
 #define OPAQUE2(x)
 #define ADDRESS_OF(p)      ((NEAR_POINTER float *)(p))
@@ -148,7 +166,10 @@ STRUCT(skin_group)
     NEAR_POINTER float4 *images;
     UINT first, count, near_step; // instances, float4s of one of them in `near`
     UINT lane, block_first;
-    NEAR_FLOATS near_address, signs_address, images_address, stage_address;
+    NEAR_FLOATS near_address;
+    NEAR_FLOATS signs_address;
+    NEAR_FLOATS images_address;
+    NEAR_FLOATS stage_address;
 };
 
 // A block, and the vertex of this lane.
@@ -275,10 +296,14 @@ STRUCT(skin_block)
         }                                                                                          \
     }
 
+// Components of lane values, planes of 32; by pointer, so that they differ by a constant.
 #define PLANES3(v, base, place)                                                                    \
-    v.x = s.layout[(base) + 96u * (place) + s.lane];                                               \
-    v.y = s.layout[(base) + 96u * (place) + 32u + s.lane];                                         \
-    v.z = s.layout[(base) + 96u * (place) + 64u + s.lane]
+    {                                                                                              \
+        GLOBAL const float *plane = s.layout + (base) + (WORD2)(place)*96u + s.lane;               \
+        v.x = plane[0];                                                                            \
+        v.y = plane[32];                                                                           \
+        v.z = plane[64];                                                                           \
+    }
 
 // What a block has before the first instance ----------------------------------------------------
 
@@ -290,16 +315,6 @@ FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
     k.list_count = (int)s.index[a.blocks + 4u * block + 1u];
     k.run = s.index[a.blocks + 4u * block + 2u];
     k.vertex = s.index[a.vertices + 32u * block + s.lane];
-#if SKIN_LISTS
-    UNROLL for (int i = 0; i < LIST_MAX; i++)
-    {
-        k.weight[i] = K(0.0);
-        k.record[i] = LIST_ENTRY(i < k.list_count ? i : k.list_count - 1);
-        if (i < k.list_count)
-            k.weight[i] = s.layout[a.weights + 32u * (k.list_first + (UINT)i) + s.lane];
-        OPAQUE(k.record[i]);
-    }
-#endif
     PLANES3(k.rest.p, a.positions, block);
     k.rest.n = real3_zero();
     k.rest.t = real3_zero();
@@ -310,10 +325,11 @@ FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
     PLANES3(k.rest.n, a.normals, block);
 #endif
 #if SKIN_TANGENTS
-    k.rest.t.x = s.layout[a.tangents + 128u * block + s.lane];
-    k.rest.t.y = s.layout[a.tangents + 128u * block + 32u + s.lane];
-    k.rest.t.z = s.layout[a.tangents + 128u * block + 64u + s.lane];
-    k.rest.w = s.layout[a.tangents + 128u * block + 96u + s.lane];
+    GLOBAL const float *tangent = s.layout + a.tangents + (WORD2)block * 128u + s.lane;
+    k.rest.t.x = tangent[0];
+    k.rest.t.y = tangent[32];
+    k.rest.t.z = tangent[64];
+    k.rest.w = tangent[96];
 #endif
     k.centre = real3_zero();
 #if SKIN_FORMULA == FORMULA_COR
@@ -323,7 +339,7 @@ FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
     k.shared_set = NO_SET;
 #if SKIN_FORMULA == FORMULA_SBS
     k.set = s.index[a.sets + 32u * block + s.lane];
-    if (SKIN_LISTS && WARP_SYNCS && k.list_count <= LIST_MAX)
+    if (SKIN_LISTS && WARP_SYNCS && !SKIN_NO_IMAGES && k.list_count <= LIST_MAX)
         k.shared_set = s.index[a.blocks + 4u * block + 3u];
 #endif
     k.factor = K(1.0);
@@ -426,7 +442,8 @@ FN dual_quat vertex_turn(const int bones, const skin_arguments a, const skin_gro
         FOR_BONES(DUAL_AT(d, b, v) sum =
                       dual_quat_blend(sum, FROM_BITS(BITS(w) ^ (int)(signs >> i << 31)), d);)
     }
-    if (quat_dot(sum.q, sum.q) < TURN_DEGENERATE) {
+    // Any lane: the warp stays together, and those whose sum has a direction keep it.
+    if (WARP_ANY(quat_dot(sum.q, sum.q) < TURN_DEGENERATE)) {
         largest heaviest = largest_zero();
         EACH_BONE(DUAL_AT(d, b, v) heaviest = largest_add(heaviest, w, d);)
         sum = turn_settled(sum, heaviest);
@@ -602,9 +619,20 @@ FN void vertex_write(const skin_arguments a, const skin_group s, UINT vertex, WO
 }
 
 // All instances of the group, for one block.
-FN void block_instances(const int bones, const skin_arguments a, const skin_group s,
-                        const skin_block k)
+FN void block_instances(const int bones, const skin_arguments a, const skin_group s, skin_block k)
 {
+    GLOBAL const float *weights = s.layout + a.weights + (WORD2)k.list_first * 32u + s.lane;
+    GLOBAL const UINT *list = s.index + a.list_near + k.list_first;
+    UNROLL for (int i = 0; i < bones; i++)
+    {
+        k.weight[i] = K(0.0);
+        k.record[i] = 0;
+        if (i < 4 || (i & ~1) < k.list_count) { // lists are padded to an even length
+            k.weight[i] = weights[32 * i];
+            k.record[i] = (int)list[i] * (SKIN_PALETTE * PALETTE_UNIT);
+        }
+        OPAQUE(k.record[i]);
+    }
 #if SKIN_STAGED
     UINT half_at = 0u;
     GLOBAL char *run = (GLOBAL char *)(s.positions + (WORD2)k.run * RECORD + s.lane * 4u);

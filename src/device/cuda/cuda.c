@@ -261,7 +261,8 @@ static cutis_result take_binary(cuda *self, nvrtc_program program, bool assembly
     return build_failed(self, program, error);
 }
 
-static cutis_result driver_compile(cutis_gpu *gpu, const char *text, void **binary, size_t *size)
+static cutis_result driver_compile(cutis_gpu *gpu, const char *text, uint32_t registers_max,
+                                   void **binary, size_t *size)
 {
     cuda *self = cuda_of(gpu);
     char target[64], registers[64];
@@ -269,8 +270,7 @@ static cutis_result driver_compile(cutis_gpu *gpu, const char *text, void **bina
                               "--prec-sqrt=true", registers,     target };
     nvrtc_program program = NULL;
     snprintf(target, sizeof target, "--gpu-architecture=sm_%d", self->capability);
-    snprintf(registers, sizeof registers, "--maxrregcount=%u",
-             gpu->registers ? gpu->registers : 255);
+    snprintf(registers, sizeof registers, "--maxrregcount=%u", registers_max ? registers_max : 255);
     cu_result error = self->nvrtc.Create(&program, text, "cutis.cu", 0, NULL, NULL);
     if (error) return build_failed(self, NULL, error);
     int option_count = (int)(sizeof options / sizeof *options);
@@ -406,6 +406,8 @@ static cutis_result open_device(cuda *self, int index)
     if (shared > 0 && (int)gpu->local_bytes_max > shared) gpu->local_bytes_max = (uint32_t)shared;
     gpu->staged = true;
     gpu->warps = 8;
+    gpu->registers = 64; // 32 warps on a multiprocessor: measured, docs/benchmarks.md
+    gpu->registers_shaded = 48;
     snprintf(gpu->identity, sizeof gpu->identity, "%s|%s", gpu->info.name, gpu->info.detail);
     return CUTIS_OK;
 }

@@ -55,7 +55,8 @@ typedef struct cutis_gpu_driver {
     cutis_result (*read)(cutis_gpu *gpu, uint64_t handle, uint64_t offset, void *data,
                          uint64_t size);
     /// Compile to a binary that `load` takes; released with cutis_free(context, *binary, *size).
-    cutis_result (*compile)(cutis_gpu *gpu, const char *text, void **binary, size_t *size);
+    cutis_result (*compile)(cutis_gpu *gpu, const char *text, uint32_t registers, void **binary,
+                            size_t *size);
     cutis_result (*load)(cutis_gpu *gpu, const void *binary, size_t size, const char *entry,
                          cutis_gpu_kernel *out);
     void (*unload)(cutis_gpu *gpu, cutis_gpu_kernel *kernel);
@@ -83,8 +84,9 @@ struct cutis_gpu {
     uint32_t near_bytes;      ///< shared memory for palettes: more leaves room for fewer groups
     uint32_t group_instances; ///< instances a group serves, at most 8
     uint32_t registers; ///< of a work item, at most; 0: the compiler's choice (drivers that can)
-    const char *tuning; ///< more lines of #define, to measure variants with; NULL: none
-    bool lost;          ///< the device stopped answering: every later call fails at once
+    uint32_t registers_shaded; ///< the same for linear skinning with unit normals
+    const char *tuning;        ///< more lines of #define, to measure variants with; NULL: none
+    bool lost;                 ///< the device stopped answering: every later call fails at once
     struct cutis_gpu_program *programs;
 };
 
@@ -104,7 +106,7 @@ void cutis_gpu_leave(cutis_gpu *gpu);
 /// The kernel `entry` of the embedded text with `defines` (lines of #define) before it: from
 /// memory, the disk cache or the compiler.
 cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const char *entry,
-                                  cutis_gpu_kernel *out);
+                                  uint32_t registers, cutis_gpu_kernel *out);
 
 /// Skins, in skin.c.
 cutis_result cutis_gpu_skin_create(cutis_device *device, const cutis_skin_layout *layout,

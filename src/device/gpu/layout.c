@@ -11,10 +11,10 @@
 
 #define BLOCK 32u
 
-/// Output order pays while its lists are not much longer than the sorted ones: arithmetic is half
-/// hidden behind writing, and a scattered write costs up to twice an unbroken one (measured;
-/// docs/benchmarks.md).
-static const double OUTPUT_ORDER_LIST_RATIO = 2.0;
+/// Output order pays while its lists are not very much longer than the sorted ones: arithmetic is
+/// half hidden behind writing, and scattered writes cost twice unbroken ones (H200: biped 0.47
+/// against 0.92 ms, quadruped 0.55 against 1.12 with lists more than twice as long).
+static const double OUTPUT_ORDER_LIST_RATIO = 4.0;
 
 // Blocks in output order
 // ------------------------------------------------------------------------------
@@ -288,6 +288,47 @@ static uint32_t set_of_block(const cutis_skin_layout *layout, uint32_t block)
     return set;
 }
 
+/// Lists as the schedule reads them: padded to an even length with weight 0 on the last bone.
+typedef struct padded_lists {
+    uint32_t *blocks; ///< four words of each block, as skin_arguments.blocks says
+    uint32_t *near;   ///< count
+    float *weights;   ///< BLOCK * count
+    size_t count;
+} padded_lists;
+
+static uint32_t padded_length(uint32_t length)
+{
+    return length == 0 ? 0 : (length + 1) / 2 * 2;
+}
+
+static cutis_result pad_lists(cutis_arena *arena, const cutis_skin_layout *layout,
+                              const chunk_table *chunks, padded_lists *out)
+{
+    size_t at = 0;
+    for (uint32_t k = 0; k < layout->block_count; k++)
+        out->count += padded_length(layout->list_first[k + 1] - layout->list_first[k]);
+    out->blocks = cutis_arena_alloc(arena, (size_t)layout->block_count + 1, 4 * sizeof(uint32_t));
+    out->near = cutis_arena_alloc(arena, out->count + 1, sizeof *out->near);
+    out->weights = cutis_arena_alloc(arena, out->count + 1, BLOCK * sizeof *out->weights);
+    if (!out->blocks || !out->near || !out->weights) return cutis_alloc_result(arena->context);
+    for (uint32_t k = 0; k < layout->block_count; k++) {
+        uint32_t first = layout->list_first[k], length = layout->list_first[k + 1] - first;
+        uint32_t *block = out->blocks + 4 * (size_t)k;
+        block[0] = (uint32_t)at;
+        block[1] = length;
+        block[2] = run_of_block(layout->vertices + (size_t)k * BLOCK);
+        block[3] = set_of_block(layout, k);
+        memcpy(out->weights + at * BLOCK, layout->weights + (size_t)first * BLOCK,
+               (size_t)length * BLOCK * sizeof *out->weights);
+        for (uint32_t i = 0; i < padded_length(length); i++) {
+            out->near[at + i] = chunks->list_near[first + (i < length ? i : length - 1)];
+            if (i >= length) memset(out->weights + (at + i) * BLOCK, 0, BLOCK * sizeof(float));
+        }
+        at += padded_length(length);
+    }
+    return CUTIS_OK;
+}
+
 /// Append `count` words to the array (or only count them while there is no array), 4-word aligned.
 static uint32_t append(cutis_gpu_layout *out, const void *data, size_t count)
 {
@@ -299,23 +340,20 @@ static uint32_t append(cutis_gpu_layout *out, const void *data, size_t count)
 }
 
 static void append_all(const cutis_skin_layout *layout, const chunk_table *chunks,
-                       const uint32_t *runs, const uint32_t *block_sets, cutis_gpu_layout *out)
+                       const padded_lists *lists, cutis_gpu_layout *out)
 {
     skin_arguments *a = &out->arguments;
-    size_t slots = (size_t)layout->block_count * BLOCK,
-           entries = layout->list_first[layout->block_count];
+    size_t slots = (size_t)layout->block_count * BLOCK;
     out->word_count = 0;
     a->chunk_block = append(out, chunks->block, (size_t)chunks->count + 1);
     a->near_first = append(out, chunks->near_first, (size_t)chunks->count + 1);
     a->near_bone = append(out, chunks->near_bone, chunks->near_count);
-    a->list_first = append(out, layout->list_first, (size_t)layout->block_count + 1);
-    a->list_near = append(out, chunks->list_near, entries);
-    a->weights = append(out, layout->weights, entries * BLOCK);
+    a->blocks = append(out, lists->blocks, (size_t)layout->block_count * 4);
+    a->list_near = append(out, lists->near, lists->count);
+    a->weights = append(out, lists->weights, lists->count * BLOCK);
     a->positions = append(out, layout->positions, slots * 3);
     a->normals = append(out, layout->normals, slots * 3);
     a->tangents = append(out, layout->tangents_rest, slots * 4);
-    a->block_vertex = append(out, runs, layout->block_count);
-    a->block_set = append(out, block_sets, layout->block_count);
     a->vertices = append(out, layout->vertices, slots);
     a->sets = append(out, layout->sets, slots);
     a->centres = append(out, layout->centres, slots * 3);
@@ -332,22 +370,17 @@ static cutis_result write_words(cutis_arena *arena, const cutis_skin_layout *lay
                                 cutis_gpu_layout *out)
 {
     chunk_table chunks = { 0 };
-    uint32_t *runs = cutis_arena_alloc(arena, (size_t)layout->block_count + 1, sizeof *runs);
-    uint32_t *sets = cutis_arena_alloc(arena, (size_t)layout->block_count + 1, sizeof *sets);
-    if (!runs || !sets) return cutis_alloc_result(arena->context);
-    for (uint32_t k = 0; k < layout->block_count; k++) {
-        runs[k] = run_of_block(layout->vertices + (size_t)k * BLOCK);
-        sets[k] = set_of_block(layout, k);
-    }
+    padded_lists lists = { 0 };
     cutis_result result = make_chunks(arena, layout, near, &chunks, out);
+    if (result == CUTIS_OK) result = pad_lists(arena, layout, &chunks, &lists);
     if (result != CUTIS_OK) return result;
-    append_all(layout, &chunks, runs, sets, out);
+    append_all(layout, &chunks, &lists, out);
     if (out->word_count > UINT32_MAX)
         return cutis_fail(arena->context, CUTIS_LIMIT_EXCEEDED, "skin: too large for a GPU");
     out->words = cutis_arena_alloc(arena, out->word_count + 1, sizeof *out->words);
     if (!out->words) return cutis_alloc_result(arena->context);
     memset(out->words, 0, (out->word_count + 1) * sizeof *out->words);
-    append_all(layout, &chunks, runs, sets, out);
+    append_all(layout, &chunks, &lists, out);
     out->arguments.chunk_count = chunks.count;
     out->arguments.bone_count = layout->bone_count;
     out->arguments.set_count = layout->set_count;

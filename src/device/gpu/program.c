@@ -88,12 +88,12 @@ static void cache_store(cutis_gpu *gpu, const char *path, const uint64_t key[2],
 }
 
 /// Compile, load, and keep on disk what worked.
-static cutis_result compile(cutis_gpu *gpu, const char *text, const char *path,
+static cutis_result compile(cutis_gpu *gpu, const char *text, uint32_t registers, const char *path,
                             const uint64_t key[2], const char *entry, cutis_gpu_kernel *out)
 {
     void *binary = NULL;
     size_t size = 0;
-    cutis_result result = gpu->driver->compile(gpu, text, &binary, &size);
+    cutis_result result = gpu->driver->compile(gpu, text, registers, &binary, &size);
     if (result != CUTIS_OK) return result;
     result = gpu->driver->load(gpu, binary, size, entry, out);
     if (result == CUTIS_OK && path) cache_store(gpu, path, key, binary, size);
@@ -105,8 +105,9 @@ static cutis_result compile(cutis_gpu *gpu, const char *text, const char *path,
 /// on the user's machine). @return the size with the final zero; `out` may be NULL
 static size_t join_text(const char *defines, char *out)
 {
-    static const char *const names[] = { "kernel.h",        "algebra.h",  "blend.h",
-                                         "arguments_gpu.h", "skin_gpu.h", "copy_gpu.h" };
+    static const char *const names[] = { "kernel.h",     "algebra.h",       "blend.h",
+                                         "vertex_gpu.h", "arguments_gpu.h", "skin_gpu.h",
+                                         "copy_gpu.h" };
     size_t length = strlen(defines);
     if (out) memcpy(out, defines, length);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -126,7 +127,7 @@ static size_t join_text(const char *defines, char *out)
 }
 
 static cutis_result build(cutis_gpu *gpu, const char *defines, const char *entry,
-                          cutis_gpu_kernel *out)
+                          uint32_t registers, cutis_gpu_kernel *out)
 {
     cutis_context *context = gpu->base.context;
     char path[4096];
@@ -143,13 +144,13 @@ static cutis_result build(cutis_gpu *gpu, const char *defines, const char *entry
     cutis_result result = CUTIS_OK;
     bool cached = cache_path(gpu, key, path, sizeof path);
     if (!cached || !cache_load(gpu, path, key, entry, out))
-        result = compile(gpu, text, cached ? path : NULL, key, entry, out);
+        result = compile(gpu, text, registers, cached ? path : NULL, key, entry, out);
     cutis_free(context, text, length);
     return result;
 }
 
 cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const char *entry,
-                                  cutis_gpu_kernel *out)
+                                  uint32_t registers, cutis_gpu_kernel *out)
 {
     cutis_context *context = gpu->base.context;
     cutis_gpu_program *program;
@@ -165,7 +166,7 @@ cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const cha
         return cutis_fail(context, CUTIS_INTERNAL, "%s: a variant's name is too long",
                           gpu->driver->name);
     }
-    cutis_result result = build(gpu, defines, entry, &program->kernel);
+    cutis_result result = build(gpu, defines, entry, registers, &program->kernel);
     if (result != CUTIS_OK) {
         cutis_free(context, program, sizeof *program);
         return result;

@@ -12,13 +12,11 @@
 
 /// Host outputs pass through staging memory of about this size, so that a large batch does not
 /// double its memory.
-#define HOST_BATCH_BYTES (64ull << 20)
+#define HOST_BATCH_BYTES    (64ull << 20)
+#define GROUP_INSTANCES_MAX 8u
 /// Words of one batch's frames: the kernels' offsets have 32 bits, of which palettes may use a
 /// half.
 #define FRAME_WORDS_MAX (1ull << 30)
-/// What a group has beside its palettes, at most: records, images and vertex numbers of 8 warps,
-/// signs, scales.
-#define STATIC_LOCAL_BYTES (12u * 1024u)
 
 static gpu_skin *skin_of(cutis_device_skin *skin)
 {
@@ -77,6 +75,26 @@ static void pack_palette(const gpu_skin *skin, const gpu_palette *p,
 static uint64_t round4(uint64_t words)
 {
     return (words + 3) / 4 * 4;
+}
+
+/// Shared memory for what a group has beside its palettes: staged records and vertex numbers,
+/// signs, images.
+static uint32_t static_local_bytes(const gpu_skin *skin)
+{
+    const cutis_gpu *gpu = skin->gpu;
+    uint32_t record = 3u + (skin->has_normals ? 3u : 0u) + (skin->has_tangents ? 4u : 0u);
+    uint32_t bytes = 256u + GROUP_INSTANCES_MAX * CUTIS_GPU_CHUNK_BLOCKS * 4u;
+    if (gpu->staged) bytes += gpu->warps * (record * 256u + 128u);
+    if (skin->formula == CUTIS_FORMULA_SBS) bytes += gpu->warps * GROUP_INSTANCES_MAX * 9u * 16u;
+    return bytes;
+}
+
+/// Shared memory for palettes of one group.
+static uint32_t near_bytes_max(const gpu_skin *skin)
+{
+    uint32_t used = static_local_bytes(skin), all = skin->gpu->local_bytes_max;
+    uint32_t left = all > used ? all - used : 0;
+    return left < skin->gpu->near_bytes ? left : skin->gpu->near_bytes;
 }
 
 static bool is_uneven(const cutis_skin_frames *frames, uint32_t instance)
@@ -198,6 +216,22 @@ static bool is_packed(const gpu_batch *batch)
     return p->first % 4 == 0 && p->step % 4 == 0 && p->handle % 16 == 0;
 }
 
+/// Registers of a work item, at most: what measured best for the formula.
+static uint32_t registers_of(const gpu_skin *skin)
+{
+    const cutis_gpu *gpu = skin->gpu;
+    return skin->formula == CUTIS_FORMULA_LBS && skin->unit ? gpu->registers_shaded
+                                                            : gpu->registers;
+}
+
+/// Groups on a multiprocessor that they allow, for compilers that want it said so.
+static uint32_t groups_of(const gpu_skin *skin)
+{
+    uint32_t registers = registers_of(skin);
+    uint32_t groups = registers ? 65536u / (registers * 32u * skin->gpu->warps) : 1u;
+    return groups ? groups : 1u;
+}
+
 static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu_path *path,
                          char *out, size_t capacity)
 {
@@ -208,15 +242,17 @@ static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu
              "#define SKIN_UNIT %d\n#define SKIN_UNEVEN %d\n#define SKIN_BLEND %d\n"
              "#define SKIN_MORPH %d\n#define SKIN_LINEAR_NORMALS %d\n#define SKIN_POSITIONS %d\n"
              "#define SKIN_BOUNDS %d\n#define SKIN_WARPS %u\n#define SKIN_NEAR %d\n"
-             "#define SKIN_STAGED %d\n#define SKIN_PTX %d\n#define SKIN_PALETTE %d\n"
+             "#define SKIN_STAGED %d\n#define SKIN_LISTS %d\n#define SKIN_PTX %d\n#define "
+             "SKIN_PALETTE %d\n"
              "#define SKIN_MATRIX %d\n#define SKIN_ROTATION %d\n#define SKIN_DUAL %d\n"
-             "#define SKIN_STRETCH %d\n#define SKIN_ORIGIN %d\n#define SKIN_REGISTERS %u\n%s",
+             "#define SKIN_STRETCH %d\n#define SKIN_ORIGIN %d\n#define SKIN_REGISTERS %u\n"
+             "#define SKIN_GROUPS %u\n%s",
              (int)skin->formula, batch->normals.wanted, batch->tangents.wanted, skin->unit,
              path->uneven, skin->blend, batch->frames->targets ? skin->morph : 0,
              skin->linear_normals, batch->positions.wanted, batch->bounds, skin->gpu->warps,
-             skin->near, staged, skin->gpu->staged && skin->gpu->warps > 1, p.size, p.matrix,
-             p.rotation, p.dual, p.stretch, p.origin, skin->gpu->registers,
-             skin->gpu->tuning ? skin->gpu->tuning : "");
+             skin->near, staged, skin->gpu->staged, skin->gpu->staged && skin->gpu->warps > 1,
+             p.size, p.matrix, p.rotation, p.dual, p.stretch, p.origin, registers_of(skin),
+             groups_of(skin), skin->gpu->tuning ? skin->gpu->tuning : "");
 }
 
 /// How a path is spread over groups: instances together while their palettes fit, chunks split
@@ -226,11 +262,9 @@ static cutis_gpu_launch path_shape(const gpu_skin *skin, const gpu_batch *batch,
     const cutis_gpu *gpu = skin->gpu;
     skin_arguments *a = &path->arguments;
     gpu_palette palette = cutis_gpu_palette(skin, path->uneven);
-    uint32_t each = skin->near ? skin->near_max * (uint32_t)palette.size * 16u : 0u;
-    uint32_t budget = gpu->local_bytes_max - STATIC_LOCAL_BYTES;
+    uint32_t each = 16u + (skin->near ? skin->near_max * (uint32_t)palette.size * 16u : 0u);
     if (batch->bounds) each += gpu->warps * 192u * (uint32_t)sizeof(float);
-    if (budget > gpu->near_bytes) budget = gpu->near_bytes;
-    uint32_t together = each ? budget / each : gpu->group_instances;
+    uint32_t together = near_bytes_max(skin) / each;
     if (together < 1) together = 1;
     if (together > gpu->group_instances) together = gpu->group_instances;
     if (together > path->count) together = path->count;
@@ -242,11 +276,9 @@ static cutis_gpu_launch path_shape(const gpu_skin *skin, const gpu_batch *batch,
     a->group_instances = together;
     a->instance_count = path->count;
     a->split_count = splits;
-    // An OpenCL local argument may not be empty.
-    uint32_t local = each * together;
     return (cutis_gpu_launch){ .group_count = groups * splits,
                                .group_size = gpu->warps * 32u,
-                               .local_bytes = local ? local : 16u };
+                               .local_bytes = each * together };
 }
 
 static void set_target(const gpu_target *target, uint64_t *first, uint64_t *step, uint32_t *stride)
@@ -293,7 +325,8 @@ static cutis_result launch_path(gpu_skin *skin, gpu_batch *batch, gpu_path *path
     };
     record->arguments = *a;
     path_defines(skin, batch, path, defines, sizeof defines);
-    cutis_result result = cutis_gpu_kernel_get(skin->gpu, defines, "cutis_skin", &record->kernel);
+    cutis_result result =
+        cutis_gpu_kernel_get(skin->gpu, defines, "cutis_skin", registers_of(skin), &record->kernel);
     if (result != CUTIS_OK) return result;
     skin->recorded_count++;
     return launch_recorded(skin, record);
@@ -433,15 +466,13 @@ static cutis_gpu_order wanted_order(void)
 static cutis_result pack_layout(gpu_skin *skin, cutis_arena *arena, const cutis_skin_layout *layout,
                                 cutis_gpu_layout *packed)
 {
-    uint32_t room = skin->gpu->local_bytes_max > STATIC_LOCAL_BYTES
-                        ? skin->gpu->local_bytes_max - STATIC_LOCAL_BYTES
-                        : 0;
     cutis_result result = cutis_gpu_layout_make(arena, layout, wanted_order(), true, packed);
     if (result != CUTIS_OK) return result;
     gpu_palette even = cutis_gpu_palette(skin, false), uneven = cutis_gpu_palette(skin, true);
     int size = even.size > uneven.size ? even.size : uneven.size;
     uint64_t bounds = (uint64_t)skin->gpu->warps * 192u * sizeof(float);
-    skin->near = packed->near_max * 16ull * (uint32_t)size + bounds <= room;
+    uint64_t each = 16u + packed->near_max * 16ull * (uint32_t)size;
+    skin->near = each + bounds <= near_bytes_max(skin);
     if (skin->near) return CUTIS_OK;
     return cutis_gpu_layout_make(arena, layout, wanted_order(), false, packed);
 }

@@ -215,7 +215,7 @@ static cutis_result launch_copy(gpu_skin *skin, const gpu_batch *batch, const gp
         .argument_count = 3,
     };
     cutis_result result =
-        cutis_gpu_kernel_get(skin->gpu, "#define COPY_POSITIONS 1\n", "cutis_copy", &kernel);
+        cutis_gpu_kernel_get(skin->gpu, "#define COPY_POSITIONS 1\n", "cutis_copy", 0, &kernel);
     return result == CUTIS_OK ? skin->gpu->driver->launch(skin->gpu, &kernel, &launch) : result;
 }
 

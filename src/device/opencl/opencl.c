@@ -101,10 +101,34 @@ static bool open_library(cl_functions *cl)
     return true;
 }
 
-/// Devices of all platforms, at most `capacity`; 0 with `why` set when there is none.
+static bool is_usable(const cl_functions *cl, cl_device device)
+{
+    cl_bool available = 0, compiler = 0;
+    cl->GetDeviceInfo(device, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
+    cl->GetDeviceInfo(device, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL);
+    return available && compiler;
+}
+
+/// Append the usable devices of one type on all platforms.
+static void find_type(const cl_functions *cl, const cl_platform *platforms, cl_uint platform_count,
+                      cl_bitfield type, uint32_t capacity, found_device *found, uint32_t *count)
+{
+    for (cl_uint p = 0; p < platform_count; p++) {
+        cl_device devices[DEVICE_LIMIT];
+        cl_uint device_count = 0;
+        if (cl->GetDeviceIDs(platforms[p], type, DEVICE_LIMIT, devices, &device_count)) continue;
+        for (cl_uint d = 0; d < device_count && d < DEVICE_LIMIT && *count < capacity; d++)
+            if (is_usable(cl, devices[d]))
+                found[(*count)++] = (found_device){ platforms[p], devices[d] };
+    }
+}
+
+/// Devices of all platforms, GPUs first, at most `capacity`; 0 with `why` set when there is none.
 static uint32_t find_devices(const cl_functions *cl, uint32_t capacity, found_device *found,
                              const char **why)
 {
+    static const cl_bitfield types[] = { CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR,
+                                         CL_DEVICE_TYPE_CPU };
     cl_platform platforms[16];
     cl_uint platform_count = 0;
     uint32_t count = 0;
@@ -112,20 +136,8 @@ static uint32_t find_devices(const cl_functions *cl, uint32_t capacity, found_de
     if (cl->GetPlatformIDs(16, platforms, &platform_count) != 0) return 0;
     if (platform_count > 16) platform_count = 16;
     if (platform_count) *why = "no OpenCL platform has a device";
-    for (cl_uint p = 0; p < platform_count; p++) {
-        cl_device devices[DEVICE_LIMIT];
-        cl_uint device_count = 0;
-        if (cl->GetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, DEVICE_LIMIT, devices,
-                             &device_count))
-            continue;
-        for (cl_uint d = 0; d < device_count && d < DEVICE_LIMIT && count < capacity; d++) {
-            cl_bool available = 0, compiler = 0;
-            cl->GetDeviceInfo(devices[d], CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
-            cl->GetDeviceInfo(devices[d], CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler,
-                              NULL);
-            if (available && compiler) found[count++] = (found_device){ platforms[p], devices[d] };
-        }
-    }
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        find_type(cl, platforms, platform_count, types[t], capacity, found, &count);
     return count;
 }
 
@@ -256,7 +268,8 @@ static cutis_result build_failed(opencl *self, cl_program program, cl_int error)
 
 static const char BUILD_OPTIONS[] = "-cl-std=CL1.2";
 
-static cutis_result driver_compile(cutis_gpu *gpu, const char *text, void **binary, size_t *size)
+static cutis_result driver_compile(cutis_gpu *gpu, const char *text, uint32_t registers,
+                                   void **binary, size_t *size)
 {
     opencl *self = opencl_of(gpu);
     cutis_result result = CUTIS_OK;
@@ -265,9 +278,8 @@ static cutis_result driver_compile(cutis_gpu *gpu, const char *text, void **bina
     char options[128];
     if (!program) return fail(gpu, error, "create a program");
     snprintf(options, sizeof options, "%s", BUILD_OPTIONS);
-    if (gpu->registers && self->nvidia)
-        snprintf(options, sizeof options, "%s -cl-nv-maxrregcount=%u", BUILD_OPTIONS,
-                 gpu->registers);
+    if (registers && self->nvidia)
+        snprintf(options, sizeof options, "%s -cl-nv-maxrregcount=%u", BUILD_OPTIONS, registers);
     error = self->cl.BuildProgram(program, 1, &self->device, options, NULL, NULL);
     if (error) {
         result = build_failed(self, program, error);
@@ -418,7 +430,9 @@ static cutis_result open_device(opencl *self, const found_device *found)
     gpu->local_bytes_max = local > 48 * 1024 ? 48 * 1024 : (uint32_t)local;
     self->nvidia = vendor == CL_VENDOR_NVIDIA;
     gpu->staged = self->nvidia;
-    gpu->warps = group >= 256 ? 8 : group >= 64 ? (uint32_t)group / 32 : 1;
+    gpu->warps = group >= 256 ? 8 : group >= 128 ? 4 : group >= 64 ? 2 : 1;
+    gpu->registers = 64; // NVIDIA: 32 warps on a multiprocessor; measured, docs/benchmarks.md
+    gpu->registers_shaded = 64;
     snprintf(gpu->identity, sizeof gpu->identity, "%s|%s|%s", gpu->info.name, gpu->info.detail,
              BUILD_OPTIONS);
     return CUTIS_OK;

@@ -22,8 +22,6 @@ typedef struct cl_event_s *cl_event;
 
 enum {
     CL_PLATFORM_NAME = 0x0902,
-    CL_PLATFORM_VERSION = 0x0901,
-    CL_DEVICE_TYPE = 0x1000,
     CL_DEVICE_MAX_COMPUTE_UNITS = 0x1002,
     CL_DEVICE_MAX_WORK_GROUP_SIZE = 0x1004,
     CL_DEVICE_GLOBAL_MEM_SIZE = 0x101F,
@@ -35,7 +33,6 @@ enum {
     CL_DEVICE_SINGLE_FP_CONFIG = 0x101B,
     CL_DEVICE_VERSION = 0x102F,
     CL_DRIVER_VERSION = 0x102D,
-    CL_QUEUE_PROFILING = 1 << 1,
     CL_MEM_READ_WRITE = 1 << 0,
     CL_MEM_ALLOC_HOST_PTR = 1 << 4,
     CL_MAP_READ = 1 << 0,
@@ -44,11 +41,11 @@ enum {
     CL_PROGRAM_BINARIES = 0x1166,
     CL_PROGRAM_BUILD_LOG = 0x1183,
     CL_FP_DENORM = 1 << 0,
-    CL_FP_ROUND_TO_NEAREST = 1 << 2,
-    CL_FP_FMA = 1 << 5,
 };
-#define CL_DEVICE_TYPE_ALL 0xFFFFFFFFull
-#define CL_VENDOR_NVIDIA   0x10DEu
+#define CL_DEVICE_TYPE_CPU         (1ull << 1)
+#define CL_DEVICE_TYPE_GPU         (1ull << 2)
+#define CL_DEVICE_TYPE_ACCELERATOR (1ull << 3)
+#define CL_VENDOR_NVIDIA           0x10DEu
 
 /// Return type, name, parameters of every function used.
 #define CL_FUNCTIONS(X)                                                                            \
@@ -74,9 +71,6 @@ enum {
        cl_event *, cl_int *))                                                                      \
     X(cl_int, EnqueueUnmapMemObject,                                                               \
       (cl_queue, cl_mem, void *, cl_uint, const cl_event *, cl_event *))                           \
-    X(cl_int, EnqueueFillBuffer,                                                                   \
-      (cl_queue, cl_mem, const void *, size_t, size_t, size_t, cl_uint, const cl_event *,          \
-       cl_event *))                                                                                \
     X(cl_int, EnqueueMarkerWithWaitList, (cl_queue, cl_uint, const cl_event *, cl_event *))        \
     X(cl_program, CreateProgramWithSource,                                                         \
       (cl_context, cl_uint, const char **, const size_t *, cl_int *))                              \
@@ -97,7 +91,6 @@ enum {
        const cl_event *, cl_event *))                                                              \
     X(cl_int, WaitForEvents, (cl_uint, const cl_event *))                                          \
     X(cl_int, ReleaseEvent, (cl_event))                                                            \
-    X(cl_int, GetEventProfilingInfo, (cl_event, cl_uint, size_t, void *, size_t *))                \
     X(cl_int, Flush, (cl_queue))                                                                   \
     X(cl_int, Finish, (cl_queue))
 
