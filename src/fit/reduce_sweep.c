@@ -117,6 +117,7 @@ static void try_set(const choice *all, const double *reference, bool negative, t
     cutis_reduce_local local;
     double pull[CUTIS_REDUCE_SET];
     uint32_t n = local.count = out->count;
+    if (n == 0) return; // never: sets have at least two members here
     for (uint32_t r = 0; r < n; r++) {
         pull[r] = local.weight[r] = reference[out->member[r]];
         local.right[r] = all->right[out->member[r]];
