@@ -29,6 +29,7 @@ typedef struct crowd {
     cutis_node *nodes;
     cutis_skin *skins;
     cutis_channel *channels;
+    uint8_t *kinds; ///< 0 biped, 1 quadruped
     uint32_t node_count, channel_count;
 } crowd;
 
@@ -76,13 +77,9 @@ static cutis_result add_walker(crowd *c, uint32_t i)
     nodes[0] =
         (cutis_node){ .parent = 0, .rest = place(c, i), .mesh = CUTIS_NONE, .skin = CUTIS_NONE };
     nodes[0].name = cutis_arena_format(&c->arena, "%s_%u", body->table->name, (unsigned)i);
-    nodes[joints + 1] = (cutis_node){ .name = body->table->name,
-                                      .parent = (int32_t)root,
-                                      .mesh = kind,
-                                      .skin = (int32_t)i,
-                                      .rest = cutis_transform_identity() };
     if (!nodes[0].name) return cutis_alloc_result(c->arena.context);
-    c->node_count += joints + 2;
+    c->node_count += joints + 1;
+    c->kinds[i] = (uint8_t)kind;
     cutis_result result =
         cutis_synth_body_skin(&c->arena, body, (int32_t)root, root + 1, nodes + 1, &c->skins[i]);
     return result == CUTIS_OK ? add_walk(c, body, i, root + 1) : result;
@@ -110,7 +107,9 @@ static cutis_result build_walkers(crowd *c)
     c->nodes = cutis_arena_alloc(&c->arena, 1 + c->count * most, sizeof *c->nodes);
     c->skins = cutis_arena_alloc(&c->arena, c->count, sizeof *c->skins);
     c->channels = cutis_arena_alloc(&c->arena, c->count * most, sizeof *c->channels);
-    if (!c->nodes || !c->skins || !c->channels) return cutis_alloc_result(c->arena.context);
+    c->kinds = cutis_arena_alloc(&c->arena, c->count, 1);
+    if (!c->nodes || !c->skins || !c->channels || !c->kinds)
+        return cutis_alloc_result(c->arena.context);
     c->nodes[0] = (cutis_node){ .name = "crowd",
                                 .parent = CUTIS_NONE,
                                 .mesh = CUTIS_NONE,
@@ -121,6 +120,13 @@ static cutis_result build_walkers(crowd *c)
         cutis_result result = add_walker(c, i);
         if (result != CUTIS_OK) return result;
     }
+    // The meshes after all walkers: a skinned mesh is a root of the scene, as glTF recommends.
+    for (uint32_t i = 0; i < c->count; i++)
+        c->nodes[c->node_count++] = (cutis_node){ .name = c->bodies[c->kinds[i]].table->name,
+                                                  .parent = CUTIS_NONE,
+                                                  .mesh = c->kinds[i],
+                                                  .skin = (int32_t)i,
+                                                  .rest = cutis_transform_identity() };
     return CUTIS_OK;
 }
 

@@ -129,7 +129,7 @@ static cutis_result create(cutis_context *context, const cylinder *c, cutis_mode
           .skin = CUTIS_NONE },
         { .name = "lower", .parent = 0, .rest = low, .mesh = CUTIS_NONE, .skin = CUTIS_NONE },
         { .name = "upper", .parent = 1, .rest = high, .mesh = CUTIS_NONE, .skin = CUTIS_NONE },
-        { .name = "cylinder_mesh", .parent = 0, .rest = rest, .mesh = 0, .skin = 0 },
+        { .name = "cylinder_mesh", .parent = CUTIS_NONE, .rest = rest, .mesh = 0, .skin = 0 },
     };
     cutis_skin skin = {
         .name = "cylinder", .joint_count = 2, .joints = joints, .inverse_binds = binds, .root = 1

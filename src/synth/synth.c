@@ -42,7 +42,8 @@ double cutis_synth_distance(cutis_body body, double x, double y, double z)
     return cutis_synth_shape_distance(&s, v3(x * 1e3, y * 1e3, z * 1e3)) * 1e-3;
 }
 
-/// Root, joints depth-first, then the mesh beside them.
+/// Root, joints depth-first, then the mesh beside them: a skinned mesh is a root of the scene, as
+/// glTF recommends.
 static cutis_result make_nodes(cutis_arena *arena, const synth_body *body, cutis_model_data *data,
                                cutis_skin *skin)
 {
@@ -56,7 +57,6 @@ static cutis_result make_nodes(cutis_arena *arena, const synth_body *body, cutis
     nodes[0] = nodes[joints + 1] = plain;
     nodes[0].name = body->table->name;
     nodes[joints + 1].name = cutis_arena_format(arena, "%s_mesh", body->table->name);
-    nodes[joints + 1].parent = 0;
     nodes[joints + 1].mesh = nodes[joints + 1].skin = 0;
     data->nodes = nodes;
     data->node_count = joints + 2;
