@@ -91,6 +91,12 @@ cutis_result cutis_reduce_sweep(const cutis_reduce_problem *problem, cutis_arena
                                 cutis_reduce_energy energy, const cutis_reduce_colours *colours,
                                 bool reselect, cutis_reduce_state *state);
 
+/// Largest or fitted sets for P: those that do better on examples they were not fitted to. The
+/// problem's first `example_count` columns are examples.
+cutis_result cutis_reduce_choose(const cutis_reduce_problem *problem, uint32_t example_count,
+                                 cutis_reduce_energy energy, const cutis_reduce_colours *colours,
+                                 bool *fitted);
+
 /// Smooth weights (S), distance-2 colours.
 cutis_result cutis_reduce_smooth(const cutis_reduce_problem *problem, cutis_arena *arena,
                                  const cutis_reduce_colours *colours, cutis_reduce_state *state);

@@ -13,8 +13,6 @@ enum { METHODS = 4 };
 // and 2.4b).
 static const double AUTOMATIC_WEIGHT = 0.05;
 static const double RADIUS = 0.02;
-// Largest sets win only if they are clearly better: near ties go wrong on unseen poses (spec 1).
-static const double LARGEST_MARGIN = 0.8;
 
 static const char *const method_names[METHODS] = { "poisson", "geometric", "smooth", "klargest" };
 static const char *const sets_names[3] = { "auto", "largest", "fitted" };
@@ -148,41 +146,24 @@ static cutis_result get_colours(run *r, uint32_t g, uint32_t distance,
     return CUTIS_OK;
 }
 
-// Poisson from one kind of set.
+// Poisson sweeps; AUTO sets are decided first.
 static cutis_result run_poisson(run *r, const cutis_reduce_problem *problem, uint32_t g,
-                                bool fitted, cutis_arena *arena, cutis_reduce_state *state)
+                                cutis_arena *arena, cutis_reduce_state *state,
+                                cutis_reduce_sets *sets)
 {
     const cutis_reduce_colours *colours;
     cutis_reduce_energy energy = r->options.energy;
+    bool fitted = *sets == CUTIS_REDUCE_SETS_FITTED;
     cutis_result result = get_colours(r, g, energy == CUTIS_REDUCE_LAPLACE ? 2 : 1, &colours);
+    if (result == CUTIS_OK && *sets == CUTIS_REDUCE_SETS_AUTO)
+        result = cutis_reduce_choose(problem, r->poses.example_count, energy, colours, &fitted);
     if (result != CUTIS_OK) return result;
+    *sets = fitted ? CUTIS_REDUCE_SETS_FITTED : CUTIS_REDUCE_SETS_LARGEST;
     if (!cutis_reduce_start(problem, arena, fitted, true, state))
         return cutis_alloc_result(r->context);
     return cutis_reduce_sweep(problem, arena, energy, colours,
                               fitted && problem->reselect && energy == CUTIS_REDUCE_GRADIENT,
                               state);
-}
-
-// AUTO: both kinds of sets; the fitted one unless the largest is clearly better.
-static cutis_result run_both(run *r, const cutis_reduce_problem *problem, uint32_t g,
-                             cutis_arena *arena, cutis_reduce_state *state, cutis_reduce_sets *sets)
-{
-    cutis_arena other = { .context = r->context };
-    cutis_reduce_state largest;
-    *sets = CUTIS_REDUCE_SETS_FITTED;
-    cutis_result result = run_poisson(r, problem, g, true, arena, state);
-    if (result == CUTIS_OK && state->energy > 0) {
-        result = run_poisson(r, problem, g, false, &other, &largest);
-        if (result == CUTIS_OK && largest.gradient < LARGEST_MARGIN * state->gradient) {
-            cutis_arena_release(arena);
-            *arena = other;
-            *state = largest;
-            *sets = CUTIS_REDUCE_SETS_LARGEST;
-            return CUTIS_OK;
-        }
-    }
-    cutis_arena_release(&other);
-    return result;
 }
 
 static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, cutis_arena *arena,
@@ -192,10 +173,8 @@ static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, c
     const cutis_reduce_colours *colours;
     cutis_result result = CUTIS_OK;
     *sets = r->options.sets;
-    if (method == CUTIS_REDUCE_POISSON && *sets == CUTIS_REDUCE_SETS_AUTO) {
-        result = run_both(r, &problem, g, arena, state, sets);
-    } else if (method == CUTIS_REDUCE_POISSON) {
-        result = run_poisson(r, &problem, g, *sets == CUTIS_REDUCE_SETS_FITTED, arena, state);
+    if (method == CUTIS_REDUCE_POISSON) {
+        result = run_poisson(r, &problem, g, arena, state, sets);
     } else if (method == CUTIS_REDUCE_GEOMETRIC) {
         if (*sets == CUTIS_REDUCE_SETS_AUTO) *sets = CUTIS_REDUCE_SETS_FITTED;
         if (!cutis_reduce_start(&problem, arena, *sets == CUTIS_REDUCE_SETS_FITTED, true, state))
