@@ -30,6 +30,7 @@ typedef struct bench {
     double fill_seconds; ///< of the last output buffer
     FILE *json;
     int rows, failures;
+    bool even; ///< bits of even frames only
 } bench;
 
 static const char *const FORMULA_NAMES[] = { "lbs", "sbs", "sbs_weighted", "dqs", "cor" };
@@ -144,7 +145,7 @@ static void check_bits(bench *b, cutis_formula formula, bool hard)
                        .block_size = 16,
                        .bone_count = hard ? 20 : 64,
                        .influences = hard ? 8 : 4,
-                       .uneven = true,
+                       .uneven = !b->even,
                        .nasty = hard,
                        .shuffled = true,
                        .instance_count = (5000000 + b->vertices - 1) / b->vertices };
@@ -441,6 +442,8 @@ int main(int argc, char **argv)
             real = true;
         else if (strcmp(argv[i], "--plain") == 0)
             plain = true;
+        else if (strcmp(argv[i], "--even") == 0)
+            b.even = true;
         else if (strcmp(argv[i], "--formula") == 0)
             formula = atoi(value), i++;
         else if (strcmp(argv[i], "--text") ==

@@ -17,16 +17,14 @@
 #if !defined(CUTIS_KERNEL_SKIN_GPU_H) && defined(SKIN_FORMULA)
 #define CUTIS_KERNEL_SKIN_GPU_H
 
-// SBS_WEIGHTED walks its list four times: in registers that is more code than NVIDIA's OpenCL
-// compiler gets right.
-#if SKIN_FORMULA == FORMULA_SBS_WEIGHTED
+// SBS_WEIGHTED and uneven frames walk a list several times. With lists in registers NVIDIA's OpenCL
+// (driver 580) made kernels of them that fault, while CUDA made right ones from the same text; the
+// cause was not found.
+#if SKIN_FORMULA == FORMULA_SBS_WEIGHTED || (SKIN_TURNED && SKIN_UNEVEN)
 #undef SKIN_LISTS
 #define SKIN_LISTS 0
 #endif
 
-#ifndef SKIN_NO_IMAGES
-#define SKIN_NO_IMAGES 0
-#endif
 #define NO_VERTEX    0xffffffffu
 #define NO_SET       0xffffffffu
 #define CHUNK_BLOCKS 32u            // CUTIS_GPU_CHUNK_BLOCKS
@@ -36,8 +34,13 @@
 #define IMAGE_ROWS   (LIST_MAX + 1) // of an instance: its centre last
 #define RECORD       (3 + (SKIN_NORMALS ? 3 : 0) + (SKIN_TANGENTS ? 4 : 0)) // floats of a packed vertex
 
+#if defined(KERNEL_CUDA) || SKIN_PTX
 #define UNROLL    _Pragma("unroll")
 #define NO_UNROLL _Pragma("unroll 1")
+#else // other compilers know best, and some warn on stderr about a wish they do not grant
+#define UNROLL
+#define NO_UNROLL
+#endif
 #ifdef KERNEL_CUDA
 #define ASM              asm volatile
 #define PAIR(x, y)       make_float2(x, y)
@@ -339,7 +342,7 @@ FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
     k.shared_set = NO_SET;
 #if SKIN_FORMULA == FORMULA_SBS
     k.set = s.index[a.sets + 32u * block + s.lane];
-    if (SKIN_LISTS && WARP_SYNCS && !SKIN_NO_IMAGES && k.list_count <= LIST_MAX)
+    if (SKIN_LISTS && WARP_SYNCS && k.list_count <= LIST_MAX)
         k.shared_set = s.index[a.blocks + 4u * block + 3u];
 #endif
     k.factor = K(1.0);
