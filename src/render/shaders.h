@@ -56,7 +56,7 @@ static const char SURFACE_FRAGMENT[] = GLSL_HEAD GLSL_COMMON
     "  float a = roughness * roughness, d = max(dot(n, h), 0.0), q = d * d * (a * a - 1.0) + 1.0;\n"
     "  float shine = a * a / (3.1416 * q * q) * 0.045 * facing_key * lit * (1.0 - 0.85 * painted);\n"
     "  vec3 light = mix(key + dome + rim, vec3(0.62) + 0.42 * (key + dome), 0.55 * painted);\n"
-    "  vec3 c = base * light * 0.80 + shine;\n"
+    "  vec3 c = base * light * mix(0.80, 0.52, painted) + shine;\n" // painted: the brightest point keeps its colour
     "  c = mix(c * (1.0 + c * 0.12) / (1.0 + 0.28 * c), c, painted);\n"
     "  pixel = vec4(to_srgb(c), 1.0); }\n";
 
