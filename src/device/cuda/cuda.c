@@ -406,7 +406,7 @@ static cutis_result open_device(cuda *self, int index)
     if (shared > 0 && (int)gpu->local_bytes_max > shared) gpu->local_bytes_max = (uint32_t)shared;
     gpu->staged = true;
     gpu->warps = 8;
-    gpu->registers = 64; // 32 warps on a multiprocessor: measured, docs/benchmarks.md
+    gpu->registers = 64; // 32 warps on a multiprocessor: measured, bench/README.md
     gpu->registers_shaded = 48;
     snprintf(gpu->identity, sizeof gpu->identity, "%s|%s", gpu->info.name, gpu->info.detail);
     return CUTIS_OK;

@@ -106,8 +106,8 @@ static cutis_result compile(cutis_gpu *gpu, const char *text, uint32_t registers
 static size_t join_text(const char *defines, char *out)
 {
     static const char *const names[] = { "kernel.h",     "algebra.h",       "blend.h",
-                                         "vertex_gpu.h", "arguments_gpu.h", "skin_gpu.h",
-                                         "copy_gpu.h" };
+                                         "vertex_gpu.h", "arguments_gpu.h", "near_gpu.h",
+                                         "skin_gpu.h",   "copy_gpu.h" };
     size_t length = strlen(defines);
     if (out) memcpy(out, defines, length);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
