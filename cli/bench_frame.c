@@ -1,4 +1,5 @@
-/// cutis bench frame: whole frames, pose to pixels: sample, deform, draw, for the three published sizes of the arm.
+/// cutis bench frame: whole frames, pose to pixels: sample, deform, draw, for the three published
+/// sizes of the arm.
 #include "bench.h"
 
 #include <stdlib.h>
@@ -16,7 +17,8 @@ typedef struct frame_work {
     uint32_t count;
 } frame_work;
 
-// Drivers queue frames; without a wait now and then a whole second of them would stand in the queue.
+// Drivers queue frames; without a wait now and then a whole second of them would stand in the
+// queue.
 enum { QUEUED_FRAMES = 16 };
 
 static cutis_result one_frame(void *data)
@@ -25,7 +27,8 @@ static cutis_result one_frame(void *data)
     w->seconds += 0.0137;
     if (w->seconds > 4.0) w->seconds -= 4.0;
     cutis_sampler_sample(w->sampler, (float)w->seconds, w->pose, NULL);
-    cutis_result result = cutis_live_deform(w->live, w->binding, &(cutis_poses){ .local = w->pose });
+    cutis_result result =
+        cutis_live_deform(w->live, w->binding, &(cutis_poses){ .local = w->pose });
     bool finish = w->finish || ++w->count % QUEUED_FRAMES == 0;
     return result == CUTIS_OK ? cutis_live_draw(w->live, &w->camera, finish) : result;
 }
@@ -38,8 +41,8 @@ typedef struct frame_row {
     const char *path;
 } frame_row;
 
-static cutis_result measure_body(cli_app *app, cutis_device *device, cutis_renderer *renderer, const cutis_model *model,
-                                 double budget, frame_row *row)
+static cutis_result measure_body(cli_app *app, cutis_device *device, cutis_renderer *renderer,
+                                 const cutis_model *model, double budget, frame_row *row)
 {
     frame_work w = { 0 };
     cutis_binding *binding = NULL;
@@ -55,9 +58,12 @@ static cutis_result measure_body(cli_app *app, cutis_device *device, cutis_rende
     if (result == CUTIS_OK) result = cutis_model_find_clip(model, "bend", &clip);
     if (result == CUTIS_OK) result = cutis_sampler_create(model, clip, &w.sampler);
     if (result == CUTIS_OK)
-        result = cutis_live_create(renderer, device, cutis_model_vertex_count(model), triangles, indices, 640, 480, &w.live);
+        result = cutis_live_create(renderer, device, cutis_model_vertex_count(model), triangles,
+                                   indices, 640, 480, &w.live);
     w.binding = binding;
-    w.camera = (cutis_camera){ .yaw = 20, .pitch = 10, .frame = { { 0.05f, 1.3f, -0.12f }, { 0.95f, 1.55f, 0.1f } } };
+    w.camera = (cutis_camera){ .yaw = 20,
+                               .pitch = 10,
+                               .frame = { { 0.05f, 1.3f, -0.12f }, { 0.95f, 1.55f, 0.1f } } };
     double seconds = 0;
     if (result == CUTIS_OK) result = bench_best(one_frame, &w, budget, &seconds);
     row->throughput = 1 / seconds;
@@ -76,7 +82,8 @@ static cutis_result measure_body(cli_app *app, cutis_device *device, cutis_rende
     return result;
 }
 
-static void print_rows(const cli_app *app, const frame_row *rows, uint32_t count, const char *renderer, const char *device)
+static void print_rows(const cli_app *app, const frame_row *rows, uint32_t count,
+                       const char *renderer, const char *device)
 {
     if (app->json) {
         json_out json = { .file = stdout };
@@ -100,10 +107,12 @@ static void print_rows(const cli_app *app, const frame_row *rows, uint32_t count
     }
     app_say(app, "whole frames a second, 640x480: pose, linear blend with unit normals, draw\n");
     app_say(app, "%s, %s\n\n", device, renderer);
-    app_say(app, "%10s %10s %12s %16s %12s   %s\n", "vertices", "triangles", "frames/s", "wait after each", "paper (2006)", "vertices are");
+    app_say(app, "%10s %10s %12s %16s %12s   %s\n", "vertices", "triangles", "frames/s",
+            "wait after each", "paper (2006)", "vertices are");
     for (uint32_t i = 0; i < count; i++)
-        app_say(app, "%10u %10llu %12.0f %16.0f %12.0f   %s\n", rows[i].vertices, (unsigned long long)rows[i].triangles,
-                rows[i].throughput, rows[i].latency, rows[i].paper, rows[i].path);
+        app_say(app, "%10u %10llu %12.0f %16.0f %12.0f   %s\n", rows[i].vertices,
+                (unsigned long long)rows[i].triangles, rows[i].throughput, rows[i].latency,
+                rows[i].paper, rows[i].path);
 }
 
 int bench_frames(cli_app *app)
@@ -118,8 +127,14 @@ int bench_frames(cli_app *app)
     for (int i = 0; i < 3 && result == CUTIS_OK; i++) {
         cutis_model *model = NULL;
         rows[i].paper = PAPER[i];
-        result = cutis_synth_create(app->context, &(cutis_synth_options){ .body = CUTIS_BODY_ARM, .size = (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i) }, &model);
-        if (result == CUTIS_OK) result = measure_body(app, device, renderer, model, option_given(app, OPTION_QUICK) ? 0.1 : 1.0, &rows[i]);
+        result = cutis_synth_create(
+            app->context,
+            &(cutis_synth_options){ .body = CUTIS_BODY_ARM,
+                                    .size = (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i) },
+            &model);
+        if (result == CUTIS_OK)
+            result = measure_body(app, device, renderer, model,
+                                  option_given(app, OPTION_QUICK) ? 0.1 : 1.0, &rows[i]);
         cutis_model_destroy(model);
     }
     app_progress_done(app);

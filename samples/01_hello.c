@@ -13,11 +13,13 @@ int main(void)
     uint32_t clip = 0;
 
     cutis_context_create(NULL, &context);
-    cutis_result result = cutis_synth_create(context, &(cutis_synth_options){ .vertex_count = 3000 }, &biped);
+    cutis_result result =
+        cutis_synth_create(context, &(cutis_synth_options){ .vertex_count = 3000 }, &biped);
     if (!result) result = cutis_device_create(context, NULL, &device); // all cores, best SIMD
     if (!result)
-        result = cutis_bind(device, biped,
-                            &(cutis_bind_options){ .method = CUTIS_METHOD_DQS, .normals = true }, &skin);
+        result =
+            cutis_bind(device, biped,
+                       &(cutis_bind_options){ .method = CUTIS_METHOD_DQS, .normals = true }, &skin);
     if (!result) result = cutis_model_find_clip(biped, "walk", &clip);
     if (!result) result = cutis_sampler_create(biped, clip, &walk);
     if (result) return fprintf(stderr, "%s\n", cutis_context_error(context)), 1;
@@ -27,9 +29,11 @@ int main(void)
     float *positions = malloc(vertex_count * 12), *normals = malloc(vertex_count * 12);
     cutis_bounds box;
 
-    cutis_sampler_sample(walk, 0.25f, pose, NULL); // every frame: sample, deform; nothing is allocated
-    result = cutis_deform(skin, &(cutis_poses){ .local = pose }, 1,
-                          &(cutis_outputs){ .positions.data = positions, .normals.data = normals, .bounds = &box });
+    cutis_sampler_sample(walk, 0.25f, pose,
+                         NULL); // every frame: sample, deform; nothing is allocated
+    result = cutis_deform(
+        skin, &(cutis_poses){ .local = pose }, 1,
+        &(cutis_outputs){ .positions.data = positions, .normals.data = normals, .bounds = &box });
     printf("%s: %u vertices, from %.2f m to %.2f m above the ground\n", cutis_result_text(result),
            vertex_count, box.min.y, box.max.y);
 

@@ -1,4 +1,5 @@
-// Your engine has the mesh, the weights and the world matrices: Cutis only deforms. No files, no clips.
+// Your engine has the mesh, the weights and the world matrices: Cutis only deforms. No files, no
+// clips.
 #include <cutis/cutis.h>
 #include <stdio.h>
 
@@ -14,33 +15,54 @@ int main(void)
     cutis_transform hip = cutis_transform_identity(), knee = hip;
     knee.translation.y = 1;
 
-    cutis_primitive strip = { .vertex_count = 4, .positions = positions, .index_count = 6, .indices = indices,
-                              .influences = { first, joint, weight }, .material = CUTIS_NONE };
+    cutis_primitive strip = { .vertex_count = 4,
+                              .positions = positions,
+                              .index_count = 6,
+                              .indices = indices,
+                              .influences = { first, joint, weight },
+                              .material = CUTIS_NONE };
     cutis_mesh mesh = { .name = "strip", .primitive_count = 1, .primitives = &strip };
-    cutis_skin skin = { .joint_count = 2, .joints = joints, .inverse_binds = inverse_binds, .root = CUTIS_NONE };
-    cutis_node nodes[] = { { .name = "hip", .parent = CUTIS_NONE, .rest = hip, .mesh = CUTIS_NONE, .skin = CUTIS_NONE },
-                           { .name = "knee", .parent = 0, .rest = knee, .mesh = CUTIS_NONE, .skin = CUTIS_NONE },
-                           { .name = "body", .parent = CUTIS_NONE, .rest = hip, .mesh = 0, .skin = 0 } };
-    cutis_model_data data = { .node_count = 3, .nodes = nodes, .mesh_count = 1, .meshes = &mesh,
-                              .skin_count = 1, .skins = &skin };
+    cutis_skin skin = {
+        .joint_count = 2, .joints = joints, .inverse_binds = inverse_binds, .root = CUTIS_NONE
+    };
+    cutis_node nodes[] = {
+        { .name = "hip",
+          .parent = CUTIS_NONE,
+          .rest = hip,
+          .mesh = CUTIS_NONE,
+          .skin = CUTIS_NONE },
+        { .name = "knee", .parent = 0, .rest = knee, .mesh = CUTIS_NONE, .skin = CUTIS_NONE },
+        { .name = "body", .parent = CUTIS_NONE, .rest = hip, .mesh = 0, .skin = 0 }
+    };
+    cutis_model_data data = { .node_count = 3,
+                              .nodes = nodes,
+                              .mesh_count = 1,
+                              .meshes = &mesh,
+                              .skin_count = 1,
+                              .skins = &skin };
 
     cutis_context *context = NULL;
     cutis_model *model = NULL;
     cutis_device *device = NULL;
     cutis_binding *binding = NULL;
     cutis_context_create(NULL, &context);
-    cutis_result result = cutis_model_create(context, &data, CUTIS_GATE_REFUSE, &model); // checks and copies
+    cutis_result result =
+        cutis_model_create(context, &data, CUTIS_GATE_REFUSE, &model); // checks and copies
     if (!result) result = cutis_device_create(context, NULL, &device);
     if (!result) result = cutis_bind(device, model, NULL, &binding);
     if (result) return fprintf(stderr, "%s\n", cutis_context_error(context)), 1;
 
     cutis_transform pose[3] = { hip, knee, hip };
     pose[1].rotation = cutis_quat_from_axis_angle((cutis_float3){ 0, 0, 1 }, 1.5707963f);
-    struct { float position[3], color[3]; } vertices[4]; // your own interleaved vertices
-    result = cutis_deform(binding, &(cutis_poses){ .local = pose }, 1,
-                          &(cutis_outputs){ .positions = { .data = vertices, .stride = sizeof *vertices } });
+    struct {
+        float position[3], color[3];
+    } vertices[4]; // your own interleaved vertices
+    result = cutis_deform(
+        binding, &(cutis_poses){ .local = pose }, 1,
+        &(cutis_outputs){ .positions = { .data = vertices, .stride = sizeof *vertices } });
     for (int i = 0; i < 4; i++)
-        printf("%g %g %g\n", vertices[i].position[0], vertices[i].position[1], vertices[i].position[2]);
+        printf("%g %g %g\n", vertices[i].position[0], vertices[i].position[1],
+               vertices[i].position[2]);
 
     cutis_binding_destroy(binding);
     cutis_device_destroy(device);

@@ -17,9 +17,12 @@ int main(void)
 
     cutis_result result = CUTIS_DEVICE_UNAVAILABLE;
     for (int kind = CUTIS_DEVICE_CUDA; kind >= CUTIS_DEVICE_CPU && result; kind--)
-        result = cutis_device_create(context, &(cutis_device_options){ .kind = (cutis_device_kind)kind }, &device);
+        result = cutis_device_create(
+            context, &(cutis_device_options){ .kind = (cutis_device_kind)kind }, &device);
     if (!result)
-        result = cutis_synth_create(context, &(cutis_synth_options){ .body = CUTIS_BODY_QUADRUPED, .vertex_count = 1500 }, &hound);
+        result = cutis_synth_create(
+            context, &(cutis_synth_options){ .body = CUTIS_BODY_QUADRUPED, .vertex_count = 1500 },
+            &hound);
     if (!result) result = cutis_bind(device, hound, NULL, &skin);
     if (!result) result = cutis_sampler_create(hound, 0, &walk);
     if (result) return fprintf(stderr, "%s\n", cutis_context_error(context)), 1;
@@ -28,7 +31,8 @@ int main(void)
     cutis_transform *poses = malloc((size_t)INSTANCES * node_count * sizeof *poses);
     cutis_bounds *boxes = malloc(INSTANCES * sizeof *boxes);
     for (uint32_t i = 0; i < INSTANCES; i++) // everyone at another phase
-        cutis_sampler_sample(walk, cutis_sampler_duration(walk) * (float)i / INSTANCES, poses + i * node_count, NULL);
+        cutis_sampler_sample(walk, cutis_sampler_duration(walk) * (float)i / INSTANCES,
+                             poses + i * node_count, NULL);
 
     uint64_t size = (uint64_t)INSTANCES * cutis_model_vertex_count(hound) * 12;
     result = cutis_buffer_create(device, size, &vertices);
@@ -36,8 +40,8 @@ int main(void)
         result = cutis_deform(skin, &(cutis_poses){ .local = poses }, INSTANCES,
                               &(cutis_outputs){ .positions.buffer = vertices, .bounds = boxes });
     if (!result) result = cutis_device_finish(device);
-    printf("%s: %llu bytes of vertices on %s\n", cutis_result_text(result), (unsigned long long)size,
-           cutis_device_describe(device).name);
+    printf("%s: %llu bytes of vertices on %s\n", cutis_result_text(result),
+           (unsigned long long)size, cutis_device_describe(device).name);
 
     free(boxes), free(poses);
     cutis_buffer_destroy(vertices);

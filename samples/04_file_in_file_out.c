@@ -1,5 +1,5 @@
-// Read a glTF file, limit it to four influences, write it again; then bake its first clip to a NumPy file.
-// usage: 04_file_in_file_out IN.glb OUT.glb OUT.npy
+// Read a glTF file, limit it to four influences, write it again; then bake its first clip to a
+// NumPy file. usage: 04_file_in_file_out IN.glb OUT.glb OUT.npy
 #include <cutis/cutis.h>
 #include <cutis/io.h>
 #include <stdio.h>
@@ -7,7 +7,8 @@
 
 int main(int argument_count, char **arguments)
 {
-    if (argument_count != 4) return fprintf(stderr, "usage: %s IN.glb OUT.glb OUT.npy\n", arguments[0]), 2;
+    if (argument_count != 4)
+        return fprintf(stderr, "usage: %s IN.glb OUT.glb OUT.npy\n", arguments[0]), 2;
     enum { FRAMES = 24 };
     cutis_context *context = NULL;
     cutis_model *model = NULL, *limited = NULL;
@@ -31,7 +32,8 @@ int main(int argument_count, char **arguments)
     result = cutis_frame_writer_create(context, arguments[3], FRAMES, vertex_count, 24, &writer);
     for (int i = 0; i < FRAMES && !result; i++) {
         cutis_sampler_sample(clip, (float)i / 24, pose, NULL);
-        result = cutis_deform(skin, &(cutis_poses){ .local = pose }, 1, &(cutis_outputs){ .positions.data = positions });
+        result = cutis_deform(skin, &(cutis_poses){ .local = pose }, 1,
+                              &(cutis_outputs){ .positions.data = positions });
         if (!result) result = cutis_frame_writer_add(writer, positions);
     }
     if (!result) { // appears under its name only now, whole

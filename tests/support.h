@@ -33,7 +33,8 @@ static inline const char *shared_path(const char *relative)
     do {                                                                                           \
         cutis_result result_ = (call);                                                             \
         if (result_ != CUTIS_OK)                                                                   \
-            fail_msg("%s: %s: %s", #call, cutis_result_text(result_), cutis_context_error(context)); \
+            fail_msg("%s: %s: %s", #call, cutis_result_text(result_),                              \
+                     cutis_context_error(context));                                                \
     } while (0)
 
 /// Absolute difference at most `tolerance`; NaN fails.
@@ -41,7 +42,8 @@ static inline const char *shared_path(const char *relative)
     do {                                                                                           \
         double a_ = (a), b_ = (b), t_ = (tolerance);                                               \
         if (!(fabs(a_ - b_) <= t_))                                                                \
-            fail_msg("%s = %.17g, %s = %.17g, difference %.3g > %.3g", #a, a_, #b, b_, fabs(a_ - b_), t_); \
+            fail_msg("%s = %.17g, %s = %.17g, difference %.3g > %.3g", #a, a_, #b, b_,             \
+                     fabs(a_ - b_), t_);                                                           \
     } while (0)
 
 /// Uniform in [low, high), from the library's own counter generator.

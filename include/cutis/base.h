@@ -1,7 +1,7 @@
 /// Results, contexts, memory, limits, progress: what every other header stands on.
 ///
-/// A context carries an allocator, limits and callbacks. It may be used by several threads at once; the
-/// text of the last error belongs to the thread whose call failed.
+/// A context carries an allocator, limits and callbacks. It may be used by several threads at once;
+/// the text of the last error belongs to the thread whose call failed.
 #ifndef CUTIS_BASE_H
 #define CUTIS_BASE_H
 
@@ -51,7 +51,8 @@ typedef enum cutis_result {
 #undef CUTIS_RESULT_ENUM
 } cutis_result;
 
-/// One English sentence for a result, without full stop; "unknown result" for other numbers. Static memory.
+/// One English sentence for a result, without full stop; "unknown result" for other numbers. Static
+/// memory.
 CUTIS_API const char *cutis_result_text(cutis_result result);
 
 /// The name of a result as in the list ("CORRUPT_DATA"). Static memory.
@@ -105,8 +106,8 @@ CUTIS_API cutis_result cutis_context_create(const cutis_context_options *options
 /// Destroy a context; NULL is fine.
 CUTIS_API void cutis_context_destroy(cutis_context *context);
 
-/// What went wrong in this thread's last failing call with this context: what, where, what to do; one line.
-/// Empty if nothing did. Valid until the thread's next failing call.
+/// What went wrong in this thread's last failing call with this context: what, where, what to do;
+/// one line. Empty if nothing did. Valid until the thread's next failing call.
 CUTIS_API const char *cutis_context_error(const cutis_context *context);
 
 /// Bytes allocated through the context now.

@@ -1,7 +1,8 @@
-/// Poses in time: sample clips, blend poses, go from local transforms to world matrices. Nothing here
-/// allocates but cutis_sampler_create; everything is safe from several threads.
+/// Poses in time: sample clips, blend poses, go from local transforms to world matrices. Nothing
+/// here allocates but cutis_sampler_create; everything is safe from several threads.
 ///
-/// A pose is `node_count` local transforms, one per node of the model, and cutis_model_target_count morph weights.
+/// A pose is `node_count` local transforms, one per node of the model, and cutis_model_target_count
+/// morph weights.
 #ifndef CUTIS_CLIP_H
 #define CUTIS_CLIP_H
 
@@ -17,7 +18,8 @@ extern "C" {
 CUTIS_API void cutis_pose_rest(const cutis_model *model, cutis_transform *transforms,
                                float *morph_weights);
 
-/// A clip prepared for fast sampling: keys sorted into lanes, one cursor-free search per channel group.
+/// A clip prepared for fast sampling: keys sorted into lanes, one cursor-free search per channel
+/// group.
 typedef struct cutis_sampler cutis_sampler;
 
 /// @param model not needed any more afterwards
@@ -26,26 +28,28 @@ CUTIS_API cutis_result cutis_sampler_create(const cutis_model *model, uint32_t c
                                             cutis_sampler **out);
 CUTIS_API void cutis_sampler_destroy(cutis_sampler *sampler); ///< NULL is fine
 
-/// The pose at `seconds` (clamped to the clip). Nodes and targets without a channel get their rest value.
+/// The pose at `seconds` (clamped to the clip). Nodes and targets without a channel get their rest
+/// value.
 CUTIS_API void cutis_sampler_sample(const cutis_sampler *sampler, float seconds,
                                     cutis_transform *transforms, float *morph_weights);
 
 /// Seconds.
 CUTIS_API float cutis_sampler_duration(const cutis_sampler *sampler);
 
-/// Blend two poses: linear for translations and scales, shortest-arc normalised linear for rotations.
+/// Blend two poses: linear for translations and scales, shortest-arc normalised linear for
+/// rotations.
 /// @param weight 0 gives a, 1 gives b; @param out may be a or b
 CUTIS_API void cutis_pose_blend(const cutis_transform *a, const cutis_transform *b, float weight,
                                 uint32_t count, cutis_transform *out);
 
-/// World matrices of all nodes. A node given by a matrix keeps it, shear and all, while its transform is at rest (to
-/// rounding); a pose that moves it is taken at its word.
+/// World matrices of all nodes. A node given by a matrix keeps it, shear and all, while its
+/// transform is at rest (to rounding); a pose that moves it is taken at its word.
 /// @param transforms node_count local transforms; @param world node_count of caller memory
 CUTIS_API void cutis_pose_world(const cutis_model *model, const cutis_transform *transforms,
                                 cutis_mat34 *world);
 
-/// A joint of a skin by name, or "#i" = index in the skin (of all skins that have as many joints, if they agree). Nodes
-/// that are no joints are found by name too, after the joints.
+/// A joint of a skin by name, or "#i" = index in the skin (of all skins that have as many joints,
+/// if they agree). Nodes that are no joints are found by name too, after the joints.
 /// @return CUTIS_NOT_FOUND (lists what there is), CUTIS_INVALID_ARGUMENT (ambiguous name)
 CUTIS_API cutis_result cutis_model_find_joint(const cutis_model *model, const char *name,
                                               uint32_t *node);

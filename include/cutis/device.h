@@ -1,4 +1,5 @@
-/// Devices: where deforming runs. The CPU is always there; OpenCL and CUDA are opened at run time if they are.
+/// Devices: where deforming runs. The CPU is always there; OpenCL and CUDA are opened at run time
+/// if they are.
 #ifndef CUTIS_DEVICE_H
 #define CUTIS_DEVICE_H
 
@@ -14,7 +15,8 @@ typedef enum cutis_device_kind {
     CUTIS_DEVICE_CUDA = 2,
 } cutis_device_kind;
 
-/// Instruction sets of the CPU device. All give the same bits. The environment variable CUTIS_ISA can only lower it.
+/// Instruction sets of the CPU device. All give the same bits. The environment variable CUTIS_ISA
+/// can only lower it.
 typedef enum cutis_isa {
     CUTIS_ISA_AUTO = 0,   ///< the best this machine has
     CUTIS_ISA_SCALAR = 1, ///< the reference: one vertex after the other, no blocks
@@ -25,7 +27,8 @@ typedef enum cutis_isa {
     CUTIS_ISA_WASM = 6,   ///< 4 lanes
 } cutis_isa;
 
-/// Run `task(data, 0 .. count - 1)` on the caller's own threads, in any order and grouping; return when all are done.
+/// Run `task(data, 0 .. count - 1)` on the caller's own threads, in any order and grouping; return
+/// when all are done.
 typedef void (*cutis_task_runner)(void *user, void (*task)(void *data, uint32_t index), void *data,
                                   uint32_t count);
 
@@ -44,7 +47,8 @@ typedef struct cutis_device cutis_device;
 /// @return CUTIS_OK, CUTIS_DEVICE_UNAVAILABLE (the error says why), CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_device_create(cutis_context *context,
                                            const cutis_device_options *options, cutis_device **out);
-CUTIS_API void cutis_device_destroy(cutis_device *device); ///< after all bindings and buffers; NULL is fine
+CUTIS_API void
+cutis_device_destroy(cutis_device *device); ///< after all bindings and buffers; NULL is fine
 
 typedef struct cutis_device_info {
     cutis_device_kind kind;
@@ -76,8 +80,8 @@ typedef struct cutis_buffer cutis_buffer;
 
 CUTIS_API cutis_result cutis_buffer_create(cutis_device *device, uint64_t size, cutis_buffer **out);
 
-/// Use memory that the caller's own API made: a `cl_mem` of the device's context, or a `CUdeviceptr`, cast to
-/// uint64_t. Stays the caller's; must outlive the buffer.
+/// Use memory that the caller's own API made: a `cl_mem` of the device's context, or a
+/// `CUdeviceptr`, cast to uint64_t. Stays the caller's; must outlive the buffer.
 CUTIS_API cutis_result cutis_buffer_wrap(cutis_device *device, uint64_t handle, uint64_t size,
                                          cutis_buffer **out);
 CUTIS_API void cutis_buffer_destroy(cutis_buffer *buffer); ///< NULL is fine
@@ -91,8 +95,8 @@ CUTIS_API cutis_result cutis_buffer_read(cutis_buffer *buffer, uint64_t offset, 
 /// The API's own handle: `cl_mem` or `CUdeviceptr` (CPU: the address).
 CUTIS_API uint64_t cutis_buffer_handle(const cutis_buffer *buffer);
 
-/// The device's own context and queue, to create buffers for cutis_buffer_wrap in and to order work with
-/// (OpenCL: cl_context, cl_command_queue; CUDA: CUcontext, CUstream; CPU: 0).
+/// The device's own context and queue, to create buffers for cutis_buffer_wrap in and to order work
+/// with (OpenCL: cl_context, cl_command_queue; CUDA: CUcontext, CUstream; CPU: 0).
 CUTIS_API void cutis_device_native(const cutis_device *device, uint64_t *context, uint64_t *queue);
 
 /// Wait until everything started on the device is done.

@@ -24,7 +24,8 @@ typedef struct cutis_transform {
     cutis_float3 scale;
 } cutis_transform;
 
-/// Affine matrix, row-major: m[0..3] is the first row, its last entry the translation's x. v' = M v.
+/// Affine matrix, row-major: m[0..3] is the first row, its last entry the translation's x. v' = M
+/// v.
 typedef struct cutis_mat34 {
     float m[12];
 } cutis_mat34;
@@ -52,8 +53,8 @@ CUTIS_API cutis_mat34 cutis_mat34_multiply(const cutis_mat34 *a, const cutis_mat
 /// @return false, and nothing written, if the matrix is singular
 CUTIS_API bool cutis_mat34_invert(const cutis_mat34 *matrix, cutis_mat34 *out);
 
-/// Translation, rotation and scale of a matrix: exact without shear; else the rotation nearest to its unit columns and the
-/// best scale for that rotation. A mirror becomes a negative scale.
+/// Translation, rotation and scale of a matrix: exact without shear; else the rotation nearest to
+/// its unit columns and the best scale for that rotation. A mirror becomes a negative scale.
 CUTIS_API cutis_transform cutis_transform_from_mat34(const cutis_mat34 *matrix);
 
 CUTIS_API cutis_float3 cutis_mat34_point(const cutis_mat34 *matrix, cutis_float3 point);

@@ -1,4 +1,5 @@
-/// Measuring deformed skin: volume, bounds, errors, curvature, edge stretch. Units: docs/formats (formats.md 5).
+/// Measuring deformed skin: volume, bounds, errors, curvature, edge stretch. Units: docs/formats
+/// (formats.md 5).
 #ifndef CUTIS_MEASURE_H
 #define CUTIS_MEASURE_H
 
@@ -12,11 +13,12 @@ extern "C" {
 typedef struct cutis_surface {
     uint32_t vertex_count;
     uint64_t triangle_count;
-    const float *positions;   ///< 3 per vertex
-    const uint32_t *indices;  ///< 3 per triangle, all < vertex_count
+    const float *positions;  ///< 3 per vertex
+    const uint32_t *indices; ///< 3 per triangle, all < vertex_count
 } cutis_surface;
 
-/// Signed volume, cubic units, in double (divergence theorem; meaningful for closed surfaces, outward = positive).
+/// Signed volume, cubic units, in double (divergence theorem; meaningful for closed surfaces,
+/// outward = positive).
 CUTIS_API double cutis_surface_volume(const cutis_surface *surface);
 
 CUTIS_API cutis_bounds cutis_surface_bounds(const cutis_surface *surface);
@@ -42,25 +44,29 @@ typedef struct cutis_difference {
     uint32_t worst_vertex;
 } cutis_difference;
 
-/// @param rest rest positions: decide which vertices are welded, and the diagonal errors are divided by
+/// @param rest rest positions: decide which vertices are welded, and the diagonal errors are
+/// divided by
 CUTIS_API cutis_result cutis_surface_compare(cutis_context *context, const cutis_surface *rest,
                                              const float *positions, const float *reference,
                                              cutis_difference *out);
 
-/// Discrete curvature of a closed or open surface: mean curvature by the cotangent Laplacian, 1/unit, per vertex; summary over
-/// welded vertices, area-weighted.
+/// Discrete curvature of a closed or open surface: mean curvature by the cotangent Laplacian,
+/// 1/unit, per vertex; summary over welded vertices, area-weighted.
 typedef struct cutis_curvature {
     double mean_rms, mean_max;
     double edge_stretch_rms; ///< RMS of log(edge length / rest length)
 } cutis_curvature;
 
-/// @param rest_positions decide which vertices are welded and what edges are compared with; NULL: the surface's own
-/// @param per_vertex vertex_count floats of caller memory (positive = convex; 0 on borders), or NULL
+/// @param rest_positions decide which vertices are welded and what edges are compared with; NULL:
+/// the surface's own
+/// @param per_vertex vertex_count floats of caller memory (positive = convex; 0 on borders), or
+/// NULL
 CUTIS_API cutis_result cutis_surface_curvature(cutis_context *context, const cutis_surface *surface,
                                                const float *rest_positions, float *per_vertex,
                                                cutis_curvature *out);
 
-/// Edges (vertices at the same place welded) that do not have exactly two triangles; 0 for a closed surface.
+/// Edges (vertices at the same place welded) that do not have exactly two triangles; 0 for a closed
+/// surface.
 CUTIS_API cutis_result cutis_surface_open_edges(cutis_context *context,
                                                 const cutis_surface *surface, uint64_t *out);
 

@@ -1,9 +1,10 @@
 /// Models: nodes, meshes, skins, clips. A model is immutable; editing makes a new one.
 ///
-/// `cutis_model_data` is both what you fill in to create a model and what you read from one: plain structs
-/// with borrowed arrays. cutis_model_create checks every count, index, parent, weight, time and float
-/// (the one gate for data from outside), then copies all of it; what cutis_model_get returns is owned by the
-/// model and has passed the gate. To edit, copy the structs you change, point them at new arrays, and create again.
+/// `cutis_model_data` is both what you fill in to create a model and what you read from one: plain
+/// structs with borrowed arrays. cutis_model_create checks every count, index, parent, weight, time
+/// and float (the one gate for data from outside), then copies all of it; what cutis_model_get
+/// returns is owned by the model and has passed the gate. To edit, copy the structs you change,
+/// point them at new arrays, and create again.
 #ifndef CUTIS_MODEL_H
 #define CUTIS_MODEL_H
 
@@ -28,8 +29,9 @@ typedef struct cutis_morph_target {
     const float *tangents;
 } cutis_morph_target;
 
-/// Any number of influences per vertex, as the file has them: not sorted, not normalised (binding does that).
-/// Influences of vertex v are entries [first[v], first[v + 1]). All NULL: the primitive has none.
+/// Any number of influences per vertex, as the file has them: not sorted, not normalised (binding
+/// does that). Influences of vertex v are entries [first[v], first[v + 1]). All NULL: the primitive
+/// has none.
 typedef struct cutis_influences {
     const uint32_t *first;  ///< vertex_count + 1
     const uint32_t *joints; ///< index into the joints of the skin the mesh is used with
@@ -40,16 +42,16 @@ typedef struct cutis_primitive {
     cutis_topology topology;
     uint32_t vertex_count;
     uint32_t index_count;
-    const uint32_t *indices;   ///< index_count; NULL with index_count 0 when creating: 0, 1, 2, ...
-    const float *positions;    ///< 3 per vertex, mesh space, metres
-    const float *normals;      ///< 3 per vertex, or NULL
-    const float *tangents;     ///< 4 per vertex (w = handedness), or NULL
-    const float *texcoords;    ///< 2 per vertex (set 0), or NULL
-    const float *colors;       ///< 4 per vertex (set 0, linear), or NULL
+    const uint32_t *indices; ///< index_count; NULL with index_count 0 when creating: 0, 1, 2, ...
+    const float *positions;  ///< 3 per vertex, mesh space, metres
+    const float *normals;    ///< 3 per vertex, or NULL
+    const float *tangents;   ///< 4 per vertex (w = handedness), or NULL
+    const float *texcoords;  ///< 2 per vertex (set 0), or NULL
+    const float *colors;     ///< 4 per vertex (set 0, linear), or NULL
     cutis_influences influences;
     const cutis_morph_target *targets; ///< target_count of the mesh, or NULL
-    const uint32_t *parts;     ///< per triangle, index into the mesh's part_names, or NULL
-    int32_t material;          ///< index into materials, or CUTIS_NONE
+    const uint32_t *parts;             ///< per triangle, index into the mesh's part_names, or NULL
+    int32_t material;                  ///< index into materials, or CUTIS_NONE
 } cutis_primitive;
 
 typedef struct cutis_mesh {
@@ -60,20 +62,21 @@ typedef struct cutis_mesh {
     const char *const *target_names; ///< target_count, or NULL
     const float *target_weights;     ///< target_count rest weights, or NULL (zeros)
     uint32_t part_count;
-    const char *const *part_names;   ///< part_count, or NULL
+    const char *const *part_names; ///< part_count, or NULL
 } cutis_mesh;
 
-/// Parents come before children, so a cycle cannot be written down. Nodes of the scene stand depth-first, so
-/// mesh instances in node order are the order of all outputs.
+/// Parents come before children, so a cycle cannot be written down. Nodes of the scene stand
+/// depth-first, so mesh instances in node order are the order of all outputs.
 typedef struct cutis_node {
-    const char *name;             ///< UTF-8, or NULL
-    int32_t parent;               ///< smaller than the node's own index, or CUTIS_NONE
-    cutis_transform rest;         ///< local
-    const cutis_mat34 *matrix;    ///< local matrix in place of `rest` (may hold shear; never animated), or NULL
-    int32_t mesh;                 ///< or CUTIS_NONE
-    int32_t skin;                 ///< or CUTIS_NONE; needs a mesh
-    const float *target_weights;  ///< overrides the mesh's, or NULL
-    bool outside;                 ///< not part of the default scene: animated, but never deformed or drawn
+    const char *name;     ///< UTF-8, or NULL
+    int32_t parent;       ///< smaller than the node's own index, or CUTIS_NONE
+    cutis_transform rest; ///< local
+    const cutis_mat34
+        *matrix;  ///< local matrix in place of `rest` (may hold shear; never animated), or NULL
+    int32_t mesh; ///< or CUTIS_NONE
+    int32_t skin; ///< or CUTIS_NONE; needs a mesh
+    const float *target_weights; ///< overrides the mesh's, or NULL
+    bool outside; ///< not part of the default scene: animated, but never deformed or drawn
 } cutis_node;
 
 typedef struct cutis_skin {
@@ -101,12 +104,13 @@ typedef struct cutis_channel {
     uint32_t node;
     cutis_path path;
     cutis_interpolation interpolation;
-    uint32_t key_count;   ///< >= 1
-    const float *times;   ///< key_count, seconds, >= 0, strictly ascending
-    const float *values;  ///< key_count * width (* 3 if cubic)
+    uint32_t key_count;  ///< >= 1
+    const float *times;  ///< key_count, seconds, >= 0, strictly ascending
+    const float *values; ///< key_count * width (* 3 if cubic)
 } cutis_channel;
 
-/// A clip starts at time 0 and ends at its last key; before its first key a channel holds the first value.
+/// A clip starts at time 0 and ends at its last key; before its first key a channel holds the first
+/// value.
 typedef struct cutis_clip {
     const char *name; ///< UTF-8, or NULL
     uint32_t channel_count;
@@ -121,7 +125,8 @@ typedef struct cutis_material {
     bool double_sided;
 } cutis_material;
 
-/// What a reader keeps of its file so that writing loses nothing; shared between a model and those made from it.
+/// What a reader keeps of its file so that writing loses nothing; shared between a model and those
+/// made from it.
 typedef struct cutis_source cutis_source;
 
 typedef struct cutis_model_data {
@@ -136,10 +141,11 @@ typedef struct cutis_model_data {
 
 typedef struct cutis_model cutis_model;
 
-/// What the gate does about what can be repaired: weights that are NaN or negative, joints out of range, keys out of order,
-/// singular inverse binds, second channels, normals that are not finite, rotations of length zero.
-/// Both let pass what the format allows and binding sorts out: doubled joints and sums other than one. Repairing merges
-/// and normalises them too. Names that are no UTF-8 and incomplete last triangles are put right, and noted, in both.
+/// What the gate does about what can be repaired: weights that are NaN or negative, joints out of
+/// range, keys out of order, singular inverse binds, second channels, normals that are not finite,
+/// rotations of length zero. Both let pass what the format allows and binding sorts out: doubled
+/// joints and sums other than one. Repairing merges and normalises them too. Names that are no
+/// UTF-8 and incomplete last triangles are put right, and noted, in both.
 typedef enum cutis_gate {
     CUTIS_GATE_REFUSE = 0, ///< an error that names the first one
     CUTIS_GATE_REPAIR = 1, ///< repair, and list it in the model's issues
@@ -147,7 +153,8 @@ typedef enum cutis_gate {
 
 /// Check and copy everything.
 /// @param options-free on purpose: the data says it all
-/// @return CUTIS_OK, CUTIS_CORRUPT_DATA (the context's error names the place), CUTIS_LIMIT_EXCEEDED, CUTIS_OUT_OF_MEMORY
+/// @return CUTIS_OK, CUTIS_CORRUPT_DATA (the context's error names the place),
+/// CUTIS_LIMIT_EXCEEDED, CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_model_create(cutis_context *context, const cutis_model_data *data,
                                           cutis_gate gate, cutis_model **out);
 
@@ -161,11 +168,11 @@ CUTIS_API cutis_context *cutis_model_context(const cutis_model *model);
 
 /// One finding about a model: by the gate while repairing, or by cutis_model_check.
 typedef struct cutis_issue {
-    const char *code;   ///< stable, upper case: "WEIGHTS_NON_NORMALIZED"
-    const char *place;  ///< "meshes/0/primitives/1"
-    const char *text;   ///< one sentence with the figures
-    uint64_t count;     ///< how many vertices, keys, ... are concerned
-    uint8_t severity;   ///< 0 error, 1 warning, 2 information
+    const char *code;  ///< stable, upper case: "WEIGHTS_NON_NORMALIZED"
+    const char *place; ///< "meshes/0/primitives/1"
+    const char *text;  ///< one sentence with the figures
+    uint64_t count;    ///< how many vertices, keys, ... are concerned
+    uint8_t severity;  ///< 0 error, 1 warning, 2 information
     bool repaired;
 } cutis_issue;
 
@@ -175,10 +182,10 @@ CUTIS_API uint32_t cutis_model_issues(const cutis_model *model, const cutis_issu
 /// A mesh in the scene: which node shows it, and where its vertices stand in every output.
 typedef struct cutis_instance {
     uint32_t node, mesh;
-    int32_t skin;           ///< or CUTIS_NONE
-    uint32_t vertex_first;  ///< into outputs
-    uint32_t vertex_count;  ///< of all its primitives
-    uint32_t target_first;  ///< into the morph weights of a pose
+    int32_t skin;          ///< or CUTIS_NONE
+    uint32_t vertex_first; ///< into outputs
+    uint32_t vertex_count; ///< of all its primitives
+    uint32_t target_first; ///< into the morph weights of a pose
     uint32_t target_count;
 } cutis_instance;
 
@@ -199,12 +206,13 @@ CUTIS_API uint32_t cutis_model_target_count(const cutis_model *model);
 CUTIS_API cutis_result cutis_model_find_clip(const cutis_model *model, const char *name_or_index,
                                              uint32_t *out);
 
-/// All triangles of all instances as indices into one output frame, instance after instance, primitives in order.
+/// All triangles of all instances as indices into one output frame, instance after instance,
+/// primitives in order.
 /// @param indices 3 * cutis_model_triangle_count entries of caller memory
 CUTIS_API void cutis_model_triangles(const cutis_model *model, uint32_t *indices);
 
-/// Rest positions of one output frame: mesh space moved by `world(joint) * inverse_bind` blended at the node rest pose
-/// is what deform gives; this is the plain file position of each vertex instead.
+/// Rest positions of one output frame: mesh space moved by `world(joint) * inverse_bind` blended at
+/// the node rest pose is what deform gives; this is the plain file position of each vertex instead.
 /// @param positions 3 * cutis_model_vertex_count floats of caller memory
 CUTIS_API void cutis_model_file_positions(const cutis_model *model, float *positions);
 

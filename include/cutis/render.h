@@ -1,6 +1,8 @@
-/// Pictures and plots, offscreen: surfaces lit and shadowed, colour maps with legends, contact sheets, plots. Library cutis-render.
+/// Pictures and plots, offscreen: surfaces lit and shadowed, colour maps with legends, contact
+/// sheets, plots. Library cutis-render.
 ///
-/// Works without display or GPU (EGL and OpenGL ES 3 on Mesa's software renderer) and on a GPU by the same code.
+/// Works without display or GPU (EGL and OpenGL ES 3 on Mesa's software renderer) and on a GPU by
+/// the same code.
 #ifndef CUTIS_RENDER_H
 #define CUTIS_RENDER_H
 
@@ -12,9 +14,11 @@
 extern "C" {
 #endif
 
-// Images -------------------------------------------------------------------------------------------
+// Images
+// -------------------------------------------------------------------------------------------
 
-/// 8 bits each of red, green, blue, alpha (sRGB, not premultiplied), top row first, owned by the image.
+/// 8 bits each of red, green, blue, alpha (sRGB, not premultiplied), top row first, owned by the
+/// image.
 typedef struct cutis_image {
     uint32_t width, height;
     uint8_t *pixels;
@@ -36,7 +40,8 @@ CUTIS_API cutis_result cutis_image_encode_png(cutis_context *context, const cuti
                                               void **data, size_t *size);
 CUTIS_API void cutis_bytes_release(cutis_context *context, void *data, size_t size);
 /// Copy `source` into `target` with its top left corner at (x, y); what does not fit is cut off.
-CUTIS_API void cutis_image_paste(cutis_image *target, const cutis_image *source, int32_t x, int32_t y);
+CUTIS_API void cutis_image_paste(cutis_image *target, const cutis_image *source, int32_t x,
+                                 int32_t y);
 
 typedef struct cutis_image_difference {
     double mean;      ///< mean absolute difference over all channels, 0..255
@@ -52,7 +57,8 @@ CUTIS_API cutis_result cutis_image_text(cutis_context *context, cutis_image *ima
                                         double y, double size, uint32_t color, int anchor,
                                         const char *text);
 
-// Colour maps --------------------------------------------------------------------------------------
+// Colour maps
+// --------------------------------------------------------------------------------------
 
 /// Perceptually uniform: lightness runs evenly in OKLab.
 typedef enum cutis_colormap {
@@ -68,35 +74,37 @@ CUTIS_API uint32_t cutis_colormap_srgb(cutis_colormap map, double value);
 /// `index`-th of a set of clearly different colours (parts, plot lines), sRGB 0xRRGGBBff.
 CUTIS_API uint32_t cutis_color_category(uint32_t index);
 
-// Scenes -------------------------------------------------------------------------------------------
+// Scenes
+// -------------------------------------------------------------------------------------------
 
 /// A surface to draw; all arrays borrowed. Colour comes from the first of: values, colors, color.
 typedef struct cutis_scene_surface {
     cutis_surface surface;
-    const float *normals;   ///< 3 per vertex, or NULL: computed
-    const float *values;    ///< one per vertex, mapped from [low, high]; or NULL
+    const float *normals; ///< 3 per vertex, or NULL: computed
+    const float *values;  ///< one per vertex, mapped from [low, high]; or NULL
     double low, high;
     cutis_colormap map;
-    const float *colors;    ///< 4 per vertex, linear; or NULL
-    float color[4];         ///< linear; all zero: a pleasant clay
-    float roughness;        ///< 0: 0.6
-    bool wire;              ///< edges on top
+    const float *colors; ///< 4 per vertex, linear; or NULL
+    float color[4];      ///< linear; all zero: a pleasant clay
+    float roughness;     ///< 0: 0.6
+    bool wire;           ///< edges on top
 } cutis_scene_surface;
 
-/// Lines on top of everything (bones, axes), and dots at both ends; width in pixels of a 720-pixel-high picture.
+/// Lines on top of everything (bones, axes), and dots at both ends; width in pixels of a
+/// 720-pixel-high picture.
 typedef struct cutis_scene_line {
     cutis_float3 from, to;
     float width;
-    float dot;        ///< radius of the end dots, 0: none
-    uint32_t color;   ///< sRGB 0xRRGGBBaa
+    float dot;      ///< radius of the end dots, 0: none
+    uint32_t color; ///< sRGB 0xRRGGBBaa
 } cutis_scene_line;
 
-/// Where one looks from: turned by `yaw` degrees to the right of the front (+z), lifted by `pitch`, `distance` in
-/// radii of the framed sphere (0: fitted to the picture).
+/// Where one looks from: turned by `yaw` degrees to the right of the front (+z), lifted by `pitch`,
+/// `distance` in radii of the framed sphere (0: fitted to the picture).
 typedef struct cutis_camera {
     double yaw, pitch, distance;
-    double field_of_view;   ///< degrees, vertical; 0: 28
-    cutis_bounds frame;     ///< what must be in the picture; empty or zero: the surfaces of the scene
+    double field_of_view; ///< degrees, vertical; 0: 28
+    cutis_bounds frame;   ///< what must be in the picture; empty or zero: the surfaces of the scene
 } cutis_camera;
 
 typedef struct cutis_scene {
@@ -104,10 +112,10 @@ typedef struct cutis_scene {
     const cutis_scene_surface *surfaces;
     const cutis_scene_line *lines;
     cutis_camera camera;
-    bool no_ground;         ///< no floor and shadow
-    float ground;           ///< height of the floor; NAN or with `ground_auto`: the lowest point
-    bool ground_fixed;      ///< use `ground`
-    bool dark;              ///< dark background
+    bool no_ground;    ///< no floor and shadow
+    float ground;      ///< height of the floor; NAN or with `ground_auto`: the lowest point
+    bool ground_fixed; ///< use `ground`
+    bool dark;         ///< dark background
 } cutis_scene;
 
 typedef struct cutis_renderer cutis_renderer;
@@ -122,29 +130,35 @@ CUTIS_API const char *cutis_renderer_name(const cutis_renderer *renderer);
 CUTIS_API cutis_result cutis_renderer_draw(cutis_renderer *renderer, const cutis_scene *scene,
                                            uint32_t width, uint32_t height, cutis_image *out);
 
-// Live drawing -------------------------------------------------------------------------------------
+// Live drawing
+// -------------------------------------------------------------------------------------
 
-/// A body drawn every frame from vertices that a device writes: 24-byte records, position then normal. On CUDA the
-/// device writes straight into the renderer's buffer (nothing leaves the GPU); on the CPU into mapped memory; on OpenCL
-/// the records are copied.
+/// A body drawn every frame from vertices that a device writes: 24-byte records, position then
+/// normal. On CUDA the device writes straight into the renderer's buffer (nothing leaves the GPU);
+/// on the CPU into mapped memory; on OpenCL the records are copied.
 typedef struct cutis_live cutis_live;
 
 /// @param device the binding's device; must outlive the live body
 /// @param indices 3 * triangle_count, all < vertex_count; copied
-/// @return CUTIS_UNSUPPORTED if the device and the renderer cannot share (the error says what to use)
-CUTIS_API cutis_result cutis_live_create(cutis_renderer *renderer, cutis_device *device, uint32_t vertex_count,
-                                         uint64_t triangle_count, const uint32_t *indices,
-                                         uint32_t width, uint32_t height, cutis_live **out);
+/// @return CUTIS_UNSUPPORTED if the device and the renderer cannot share (the error says what to
+/// use)
+CUTIS_API cutis_result cutis_live_create(cutis_renderer *renderer, cutis_device *device,
+                                         uint32_t vertex_count, uint64_t triangle_count,
+                                         const uint32_t *indices, uint32_t width, uint32_t height,
+                                         cutis_live **out);
 CUTIS_API void cutis_live_destroy(cutis_live *live); ///< NULL is fine
 /// Deform one pose into the body's records. The binding needs normals.
-CUTIS_API cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding, const cutis_poses *poses);
-/// Draw what was deformed last, seen by `camera` (whose frame must be given); waits until it is drawn when `finish`.
+CUTIS_API cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding,
+                                         const cutis_poses *poses);
+/// Draw what was deformed last, seen by `camera` (whose frame must be given); waits until it is
+/// drawn when `finish`.
 CUTIS_API cutis_result cutis_live_draw(cutis_live *live, const cutis_camera *camera, bool finish);
 CUTIS_API cutis_result cutis_live_read(cutis_live *live, cutis_image *out);
 /// How the vertices reach the renderer: "shared with CUDA", "mapped", "copied". Static memory.
 CUTIS_API const char *cutis_live_path(const cutis_live *live);
 
-// Sheets -------------------------------------------------------------------------------------------
+// Sheets
+// -------------------------------------------------------------------------------------------
 
 /// One tile of a contact sheet.
 typedef struct cutis_tile {
@@ -165,7 +179,8 @@ CUTIS_API cutis_result cutis_sheet_create(cutis_context *context, const cutis_ti
                                           uint32_t tile_count, uint32_t columns, const char *title,
                                           const cutis_legend *legend, bool dark, cutis_image *out);
 
-// Plots --------------------------------------------------------------------------------------------
+// Plots
+// --------------------------------------------------------------------------------------------
 
 typedef enum cutis_plot_kind {
     CUTIS_PLOT_LINES = 0,
@@ -195,7 +210,8 @@ typedef struct cutis_plot {
 /// Written as `.svg` or `.png`, by the name.
 CUTIS_API cutis_result cutis_plot_write(cutis_context *context, const cutis_plot *plot,
                                         const char *path);
-/// SVG text in memory (for reports), zero-terminated, `size` without the zero; release with cutis_bytes_release(size + 1).
+/// SVG text in memory (for reports), zero-terminated, `size` without the zero; release with
+/// cutis_bytes_release(size + 1).
 CUTIS_API cutis_result cutis_plot_svg(cutis_context *context, const cutis_plot *plot, void **data,
                                       size_t *size);
 

@@ -1,7 +1,8 @@
 /// Contexts: options with their defaults, error texts, logging, progress.
 ///
-/// The error text is one buffer per thread, tagged with the context it belongs to: a failing call never races with
-/// another thread's, and reading it takes no lock. It is always one line of valid text without control characters.
+/// The error text is one buffer per thread, tagged with the context it belongs to: a failing call
+/// never races with another thread's, and reading it takes no lock. It is always one line of valid
+/// text without control characters.
 #include "base/context.h"
 #include "base/error.h"
 
@@ -81,8 +82,8 @@ const cutis_limits *cutis_context_limits(const cutis_context *context)
     return &context->options.limits;
 }
 
-/// Names in files are hostile too: nothing in them may start a new line or move a terminal's cursor (U+009B does that
-/// as well as ESC [). A text that was cut to fit ends with a whole character.
+/// Names in files are hostile too: nothing in them may start a new line or move a terminal's cursor
+/// (U+009B does that as well as ESC [). A text that was cut to fit ends with a whole character.
 static void make_one_line(char *text)
 {
     unsigned char *c = (unsigned char *)text;

@@ -4,7 +4,8 @@
 
 #include <cutis/base.h>
 
-// cutis-io and cutis-render use these across the border of libcutis.so; they are not part of its interface.
+// cutis-io and cutis-render use these across the border of libcutis.so; they are not part of its
+// interface.
 #pragma GCC visibility push(default)
 
 /// Set this thread's error text for the context and return `result`, so that a check is one line:

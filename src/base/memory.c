@@ -1,5 +1,6 @@
-/// Allocation through a context. Invariant: memory_used is the sum of the sizes of live allocations, and never
-/// exceeds the limit, because a size is charged before the allocator is asked.
+/// Allocation through a context. Invariant: memory_used is the sum of the sizes of live
+/// allocations, and never exceeds the limit, because a size is charged before the allocator is
+/// asked.
 #include "base/memory.h"
 #include "base/context.h"
 #include "base/error.h"
@@ -65,8 +66,8 @@ void *cutis_alloc_array(cutis_context *context, size_t count, size_t item)
 {
     size_t size;
     if (cutis_size_multiply(count, item, &size)) return cutis_alloc(context, size);
-    last_failure =
-        cutis_fail(context, CUTIS_OUT_OF_MEMORY, "no memory for %zu items of %zu bytes", count, item);
+    last_failure = cutis_fail(context, CUTIS_OUT_OF_MEMORY, "no memory for %zu items of %zu bytes",
+                              count, item);
     return NULL;
 }
 
@@ -107,7 +108,8 @@ bool cutis_grow(cutis_context *context, void *array_pointer, size_t *capacity, s
     return true;
 }
 
-// Arena --------------------------------------------------------------------------------------------
+// Arena
+// --------------------------------------------------------------------------------------------
 
 typedef struct cutis_arena_chunk {
     struct cutis_arena_chunk *next;
@@ -141,7 +143,8 @@ void *cutis_arena_alloc(cutis_arena *arena, size_t count, size_t item)
         return NULL;
     }
     cutis_arena_chunk *chunk = arena->chunks;
-    if (size >= SMALL) { // its own chunk, behind the current one so that small ones go on filling that
+    if (size >=
+        SMALL) { // its own chunk, behind the current one so that small ones go on filling that
         chunk = add_chunk(arena, whole);
         if (!chunk) return NULL;
         if (chunk->next) {
@@ -149,7 +152,8 @@ void *cutis_arena_alloc(cutis_arena *arena, size_t count, size_t item)
             chunk->next = arena->chunks->next;
             arena->chunks->next = chunk;
         }
-    } else if (!chunk || align_up(chunk->used, 16) > chunk->size || // a large chunk may end anywhere
+    } else if (!chunk ||
+               align_up(chunk->used, 16) > chunk->size || // a large chunk may end anywhere
                size > chunk->size - align_up(chunk->used, 16)) {
         chunk = add_chunk(arena, CHUNK_SIZE);
         if (!chunk) return NULL;

@@ -1,15 +1,16 @@
-/// Allocation through a context: charged before it happens, sized by checked arithmetic, released with its
-/// size. Also the arena: many small allocations, one release.
+/// Allocation through a context: charged before it happens, sized by checked arithmetic, released
+/// with its size. Also the arena: many small allocations, one release.
 #ifndef CUTIS_BASE_MEMORY_H
 #define CUTIS_BASE_MEMORY_H
 
 #include <cutis/base.h>
 
-// cutis-io and cutis-render use these across the border of libcutis.so; they are not part of its interface.
+// cutis-io and cutis-render use these across the border of libcutis.so; they are not part of its
+// interface.
 #pragma GCC visibility push(default)
 
-/// `size` bytes aligned to 64, or NULL with the context's error set (limit or allocator). size 0 gives a
-/// valid pointer that must be released with size 0.
+/// `size` bytes aligned to 64, or NULL with the context's error set (limit or allocator). size 0
+/// gives a valid pointer that must be released with size 0.
 void *cutis_alloc(cutis_context *context, size_t size);
 /// The same for `count * item` bytes; NULL if the product overflows.
 void *cutis_alloc_array(cutis_context *context, size_t count, size_t item);
@@ -17,11 +18,13 @@ void *cutis_alloc_array(cutis_context *context, size_t count, size_t item);
 void *cutis_alloc_zero(cutis_context *context, size_t count, size_t item);
 void cutis_free(cutis_context *context, void *memory, size_t size);
 void cutis_free_array(cutis_context *context, void *memory, size_t count, size_t item);
-/// Grow an array to at least `needed` items (capacity doubles); contents kept. false on failure, array unchanged.
+/// Grow an array to at least `needed` items (capacity doubles); contents kept. false on failure,
+/// array unchanged.
 bool cutis_grow(cutis_context *context, void *array_pointer, size_t *capacity, size_t needed,
                 size_t item);
 
-/// After a failed allocation: CUTIS_OUT_OF_MEMORY or CUTIS_LIMIT_EXCEEDED, whichever it was in this thread.
+/// After a failed allocation: CUTIS_OUT_OF_MEMORY or CUTIS_LIMIT_EXCEEDED, whichever it was in this
+/// thread.
 cutis_result cutis_alloc_result(const cutis_context *context);
 
 /// Checked sizes: false on overflow, and nothing written.

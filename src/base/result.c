@@ -4,8 +4,9 @@
 const char *cutis_result_text(cutis_result result)
 {
     switch (result) {
-#define TEXT(name, number, text) \
-    case CUTIS_##name: return text;
+#define TEXT(name, number, text)                                                                   \
+    case CUTIS_##name:                                                                             \
+        return text;
         CUTIS_RESULTS(TEXT)
 #undef TEXT
     }
@@ -15,8 +16,9 @@ const char *cutis_result_text(cutis_result result)
 const char *cutis_result_name(cutis_result result)
 {
     switch (result) {
-#define NAME(name, number, text) \
-    case CUTIS_##name: return #name;
+#define NAME(name, number, text)                                                                   \
+    case CUTIS_##name:                                                                             \
+        return #name;
         CUTIS_RESULTS(NAME)
 #undef NAME
     }
@@ -24,9 +26,10 @@ const char *cutis_result_name(cutis_result result)
 }
 
 #define STRING_(x) #x
-#define STRING(x) STRING_(x)
+#define STRING(x)  STRING_(x)
 
 const char *cutis_version(void)
 {
-    return STRING(CUTIS_VERSION_MAJOR) "." STRING(CUTIS_VERSION_MINOR) "." STRING(CUTIS_VERSION_PATCH);
+    return STRING(CUTIS_VERSION_MAJOR) "." STRING(CUTIS_VERSION_MINOR) "." STRING(
+        CUTIS_VERSION_PATCH);
 }

@@ -1,5 +1,6 @@
-/// Cairo wants native-endian premultiplied ARGB; our pictures are plain RGBA bytes. The conversion happens here and only
-/// here, in whole numbers, so an opaque picture that is opened and closed keeps its bytes.
+/// Cairo wants native-endian premultiplied ARGB; our pictures are plain RGBA bytes. The conversion
+/// happens here and only here, in whole numbers, so an opaque picture that is opened and closed
+/// keeps its bytes.
 #include "render/cairo_image.h"
 #include "base/error.h"
 
@@ -40,7 +41,8 @@ static void from_cairo(cairo_surface_t *surface, cutis_image *image)
 
 cutis_result cutis_canvas_open(cutis_context *context, const cutis_image *image, cutis_canvas *out)
 {
-    out->surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)image->width, (int)image->height);
+    out->surface =
+        cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)image->width, (int)image->height);
     out->cairo = cairo_create(out->surface);
     if (cairo_status(out->cairo) != CAIRO_STATUS_SUCCESS) {
         cairo_destroy(out->cairo);
@@ -61,7 +63,8 @@ cutis_result cutis_canvas_close(cutis_context *context, cutis_image *image, cuti
     cairo_destroy(canvas->cairo);
     cairo_surface_destroy(canvas->surface);
     if (status == CAIRO_STATUS_SUCCESS) return CUTIS_OK;
-    return cutis_fail(context, CUTIS_INTERNAL, "drawing failed: %s", cairo_status_to_string(status));
+    return cutis_fail(context, CUTIS_INTERNAL, "drawing failed: %s",
+                      cairo_status_to_string(status));
 }
 
 void cutis_canvas_color(cairo_t *cairo, uint32_t color)

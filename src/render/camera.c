@@ -25,7 +25,8 @@ static double dot(const double a[3], const double b[3])
 
 static void cross(const double a[3], const double b[3], double out[3])
 {
-    double r[3] = { a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0] };
+    double r[3] = { a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
+                    a[0] * b[1] - a[1] * b[0] };
     memcpy(out, r, sizeof r);
 }
 
@@ -42,7 +43,8 @@ cutis_mat4 cutis_mat4_look(const double eye[3], const double target[3], const do
     for (int i = 0; i < 3; i++) back[i] = eye[i] - target[i];
     normalise(back);
     cross(up, back, right);
-    if (dot(right, right) < 1e-12) cross((double[3]){ 0, 0, -1 }, back, right); // looking straight down
+    if (dot(right, right) < 1e-12)
+        cross((double[3]){ 0, 0, -1 }, back, right); // looking straight down
     normalise(right);
     cross(back, right, above);
     cutis_mat4 r = { { 0 } };
@@ -90,9 +92,10 @@ bool cutis_mat4_project(const cutis_mat4 *m, const double point[3], double out[3
     return true;
 }
 
-/// The smallest distance from the target at which all corners of the box fit in the picture, with a margin.
-static double fitting_distance(const cutis_bounds *box, const double target[3], const cutis_mat4 *turn,
-                               double tan_x, double tan_y)
+/// The smallest distance from the target at which all corners of the box fit in the picture, with a
+/// margin.
+static double fitting_distance(const cutis_bounds *box, const double target[3],
+                               const cutis_mat4 *turn, double tan_x, double tan_y)
 {
     static const double MARGIN = 1.12;
     double best = 0;
@@ -100,7 +103,8 @@ static double fitting_distance(const cutis_bounds *box, const double target[3], 
         double p[3] = { corner & 1 ? box->max.x : box->min.x, corner & 2 ? box->max.y : box->min.y,
                         corner & 4 ? box->max.z : box->min.z };
         double d[3] = { p[0] - target[0], p[1] - target[1], p[2] - target[2] }, v[3];
-        for (int i = 0; i < 3; i++) v[i] = turn->m[i] * d[0] + turn->m[4 + i] * d[1] + turn->m[8 + i] * d[2];
+        for (int i = 0; i < 3; i++)
+            v[i] = turn->m[i] * d[0] + turn->m[4 + i] * d[1] + turn->m[8 + i] * d[2];
         double wanted = fmax(MARGIN * fabs(v[0]) / tan_x, MARGIN * fabs(v[1]) / tan_y) + v[2];
         best = fmax(best, wanted);
     }

@@ -1,5 +1,5 @@
-/// Colour maps, made in OKLab so that equal steps look equal: lightness is linear in the value, hue and chroma follow
-/// a smooth path. Colours out of the sRGB gamut lose chroma, never lightness.
+/// Colour maps, made in OKLab so that equal steps look equal: lightness is linear in the value, hue
+/// and chroma follow a smooth path. Colours out of the sRGB gamut lose chroma, never lightness.
 #include <cutis/render.h>
 
 #include <math.h>
@@ -51,8 +51,14 @@ static lch path(const lch *knots, int count, double value)
                   knots[i].h + t * (knots[i + 1].h - knots[i].h) };
 }
 
-static const lch HEAT[] = { { 0.22, 0.07, 285 }, { 0.40, 0.16, 310 }, { 0.58, 0.19, 370 }, { 0.76, 0.16, 415 }, { 0.94, 0.10, 465 } };
-static const lch WEIGHT[] = { { 0.93, 0.01, 240 }, { 0.72, 0.09, 238 }, { 0.51, 0.15, 258 }, { 0.30, 0.14, 268 } };
+static const lch HEAT[] = { { 0.22, 0.07, 285 },
+                            { 0.40, 0.16, 310 },
+                            { 0.58, 0.19, 370 },
+                            { 0.76, 0.16, 415 },
+                            { 0.94, 0.10, 465 } };
+static const lch WEIGHT[] = {
+    { 0.93, 0.01, 240 }, { 0.72, 0.09, 238 }, { 0.51, 0.15, 258 }, { 0.30, 0.14, 268 }
+};
 static const lch COLD[] = { { 0.96, 0.005, 250 }, { 0.70, 0.12, 245 }, { 0.42, 0.14, 258 } };
 static const lch WARM[] = { { 0.96, 0.005, 40 }, { 0.70, 0.15, 38 }, { 0.42, 0.15, 25 } };
 
@@ -62,8 +68,12 @@ void cutis_colormap_linear(cutis_colormap map, double value, float rgb[3])
     if (value == value) {
         double v = value < 0 ? 0 : value > 1 ? 1 : value;
         switch (map) {
-        case CUTIS_COLORMAP_HEAT: lch_to_linear(path(HEAT, 5, v), result); break;
-        case CUTIS_COLORMAP_WEIGHT: lch_to_linear(path(WEIGHT, 4, v), result); break;
+        case CUTIS_COLORMAP_HEAT:
+            lch_to_linear(path(HEAT, 5, v), result);
+            break;
+        case CUTIS_COLORMAP_WEIGHT:
+            lch_to_linear(path(WEIGHT, 4, v), result);
+            break;
         case CUTIS_COLORMAP_DIVERGING:
             lch_to_linear(v < 0.5 ? path(COLD, 3, 1 - 2 * v) : path(WARM, 3, 2 * v - 1), result);
             break;

@@ -1,7 +1,8 @@
-/// An OpenGL ES 3 context without a window: a GPU through EGL's device list, else Mesa's surfaceless platform.
+/// An OpenGL ES 3 context without a window: a GPU through EGL's device list, else Mesa's
+/// surfaceless platform.
 ///
-/// libepoxy aborts when libEGL is not there, so its presence is tested before the first call. Invariant: after a failed
-/// create nothing is left open.
+/// libepoxy aborts when libEGL is not there, so its presence is tested before the first call.
+/// Invariant: after a failed create nothing is left open.
 #include "render/renderer.h"
 #include "render/shaders.h"
 #include "base/error.h"
@@ -47,7 +48,8 @@ static EGLDisplay any_display(void)
     EGLDisplay display = software && software[0] == '1' ? EGL_NO_DISPLAY : gpu_display();
     if (display != EGL_NO_DISPLAY) return display;
     if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless")) {
-        display = eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
+        display =
+            eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
         if (initialise(display)) return display;
     }
     display = eglGetDisplay(EGL_DEFAULT_DISPLAY);
@@ -63,7 +65,8 @@ static EGLContext es_context(EGLDisplay display)
     EGLConfig config = EGL_NO_CONFIG_KHR;
     EGLint count = 0;
     if (!eglBindAPI(EGL_OPENGL_ES_API)) return EGL_NO_CONTEXT;
-    if (!eglChooseConfig(display, WANTED, &config, 1, &count) || count == 0) config = EGL_NO_CONFIG_KHR;
+    if (!eglChooseConfig(display, WANTED, &config, 1, &count) || count == 0)
+        config = EGL_NO_CONFIG_KHR;
     return eglCreateContext(display, config, EGL_NO_CONTEXT, VERSION);
 }
 
@@ -78,24 +81,28 @@ static cutis_result open_context(cutis_renderer *renderer)
                           "libGLESv2.so.2 is not there: install the package libgles2");
     renderer->display = any_display();
     if (renderer->display == EGL_NO_DISPLAY)
-        return cutis_fail(context, CUTIS_DEVICE_UNAVAILABLE,
-                          "EGL finds no renderer: install the packages libegl-mesa0 and libgl1-mesa-dri");
+        return cutis_fail(
+            context, CUTIS_DEVICE_UNAVAILABLE,
+            "EGL finds no renderer: install the packages libegl-mesa0 and libgl1-mesa-dri");
     renderer->egl = es_context(renderer->display);
     if (renderer->egl == EGL_NO_CONTEXT)
         return cutis_fail(context, CUTIS_DEVICE_UNAVAILABLE,
-                          "EGL has no OpenGL ES 3 (error 0x%x): install libgl1-mesa-dri", eglGetError());
+                          "EGL has no OpenGL ES 3 (error 0x%x): install libgl1-mesa-dri",
+                          eglGetError());
     return cutis_renderer_use(renderer);
 }
 
 cutis_result cutis_renderer_use(cutis_renderer *renderer)
 {
     if (eglGetCurrentContext() == renderer->egl) return CUTIS_OK;
-    if (eglMakeCurrent(renderer->display, EGL_NO_SURFACE, EGL_NO_SURFACE, renderer->egl)) return CUTIS_OK;
+    if (eglMakeCurrent(renderer->display, EGL_NO_SURFACE, EGL_NO_SURFACE, renderer->egl))
+        return CUTIS_OK;
     return cutis_fail(renderer->context, CUTIS_DEVICE_LOST, "eglMakeCurrent failed (error 0x%x)",
                       eglGetError());
 }
 
-// Programs -----------------------------------------------------------------------------------------
+// Programs
+// -----------------------------------------------------------------------------------------
 
 static GLuint compile_shader(cutis_context *context, GLenum kind, const char *text)
 {
@@ -142,7 +149,8 @@ static cutis_result build_programs(cutis_renderer *r)
                  { GROUND_VERTEX, GROUND_FRAGMENT, &r->ground_program },
                  { BACKDROP_VERTEX, BACKDROP_FRAGMENT, &r->background_program } };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        cutis_result result = build_program(r->context, list[i].vertex, list[i].fragment, list[i].program);
+        cutis_result result =
+            build_program(r->context, list[i].vertex, list[i].fragment, list[i].program);
         if (result != CUTIS_OK) return result;
     }
     return CUTIS_OK;

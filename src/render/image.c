@@ -1,6 +1,7 @@
 /// Pictures in memory: create, paste, compare, text (cairo), PNG in and out (libpng).
 ///
-/// libpng reports errors by longjmp; everything that must survive one lives in a struct outside the jumping function.
+/// libpng reports errors by longjmp; everything that must survive one lives in a struct outside the
+/// jumping function.
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/os/os.h"
@@ -13,7 +14,8 @@
 
 static cutis_result check_size(cutis_context *context, uint64_t width, uint64_t height)
 {
-    if (width >= 1 && height >= 1 && width <= CUTIS_IMAGE_SIDE_MAX && height <= CUTIS_IMAGE_SIDE_MAX)
+    if (width >= 1 && height >= 1 && width <= CUTIS_IMAGE_SIDE_MAX &&
+        height <= CUTIS_IMAGE_SIDE_MAX)
         return CUTIS_OK;
     return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                       "a picture of %llux%llu: each side must be 1 to %d pixels",
@@ -68,11 +70,13 @@ cutis_result cutis_image_compare(const cutis_image *a, const cutis_image *b,
         }
         far += worst > 16;
     }
-    *out = (cutis_image_difference){ (double)sum / (4.0 * (double)count), (double)far / (double)count };
+    *out = (cutis_image_difference){ (double)sum / (4.0 * (double)count),
+                                     (double)far / (double)count };
     return CUTIS_OK;
 }
 
-// Text ---------------------------------------------------------------------------------------------
+// Text
+// ---------------------------------------------------------------------------------------------
 
 cutis_result cutis_image_text(cutis_context *context, cutis_image *image, double x, double y,
                               double size, uint32_t color, int anchor, const char *text)
@@ -84,7 +88,8 @@ cutis_result cutis_image_text(cutis_context *context, cutis_image *image, double
     return cutis_canvas_close(context, image, &canvas);
 }
 
-// PNG ----------------------------------------------------------------------------------------------
+// PNG
+// ----------------------------------------------------------------------------------------------
 
 typedef struct png_sink {
     cutis_context *context;

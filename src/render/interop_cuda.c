@@ -1,4 +1,5 @@
-/// Letting a CUDA device write into an OpenGL buffer: the few driver functions of CUDA's graphics interoperability.
+/// Letting a CUDA device write into an OpenGL buffer: the few driver functions of CUDA's graphics
+/// interoperability.
 ///
 /// The mapped address may change from map to map, so the wrapping buffer is made anew when it does.
 #include "render/interop_cuda.h"
@@ -41,16 +42,18 @@ static bool load(cutis_cuda_interop *interop, register_function *enlist)
            find(interop, "cuGraphicsMapResources", &interop->map) &&
            find(interop, "cuGraphicsUnmapResources", &interop->unmap) &&
            find(interop, "cuGraphicsResourceGetMappedPointer_v2", &interop->pointer) &&
-           find(interop, "cuCtxPushCurrent_v2", &interop->push) && find(interop, "cuCtxPopCurrent_v2", &interop->pop);
+           find(interop, "cuCtxPushCurrent_v2", &interop->push) &&
+           find(interop, "cuCtxPopCurrent_v2", &interop->pop);
 }
 
 static cutis_result failed(cutis_cuda_interop *interop, const char *what, int code)
 {
-    return cutis_fail(interop->context, CUTIS_UNSUPPORTED, "CUDA and OpenGL do not share buffers here: %s gives error %d", what, code);
+    return cutis_fail(interop->context, CUTIS_UNSUPPORTED,
+                      "CUDA and OpenGL do not share buffers here: %s gives error %d", what, code);
 }
 
-cutis_result cutis_cuda_interop_create(cutis_context *context, cutis_device *device, unsigned gl_buffer,
-                                       uint64_t size, cutis_cuda_interop **out)
+cutis_result cutis_cuda_interop_create(cutis_context *context, cutis_device *device,
+                                       unsigned gl_buffer, uint64_t size, cutis_cuda_interop **out)
 {
     enum { WRITE_DISCARD = 2 };
     cutis_cuda_interop *interop = cutis_alloc_zero(context, 1, sizeof *interop);
@@ -65,7 +68,8 @@ cutis_result cutis_cuda_interop_create(cutis_context *context, cutis_device *dev
     register_function enlist = NULL;
     cutis_result result = CUTIS_OK;
     if (!load(interop, &enlist)) {
-        result = cutis_fail(context, CUTIS_UNSUPPORTED, "the CUDA driver has no graphics interoperability");
+        result = cutis_fail(context, CUTIS_UNSUPPORTED,
+                            "the CUDA driver has no graphics interoperability");
     } else {
         void *popped;
         int code = interop->push(interop->cuda_context);
@@ -109,7 +113,8 @@ cutis_result cutis_cuda_interop_map(cutis_cuda_interop *interop, cutis_buffer **
     if (!interop->buffer || interop->address != address) {
         cutis_buffer_destroy(interop->buffer);
         interop->buffer = NULL;
-        cutis_result result = cutis_buffer_wrap(interop->device, address, interop->size, &interop->buffer);
+        cutis_result result =
+            cutis_buffer_wrap(interop->device, address, interop->size, &interop->buffer);
         if (result != CUTIS_OK) return result;
         interop->address = address;
     }

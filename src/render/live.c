@@ -1,7 +1,8 @@
 /// Whole frames: a device deforms into the renderer's own vertex buffer, then it is drawn.
 ///
-/// Invariant: between cutis_live_deform and cutis_live_draw the buffer belongs to the device (registered and mapped, or
-/// mapped memory); while drawing it belongs to OpenGL. `mapped` says whose it is.
+/// Invariant: between cutis_live_deform and cutis_live_draw the buffer belongs to the device
+/// (registered and mapped, or mapped memory); while drawing it belongs to OpenGL. `mapped` says
+/// whose it is.
 #include "render/renderer.h"
 #include "render/interop_cuda.h"
 #include "base/error.h"
@@ -27,12 +28,15 @@ struct cutis_live {
 
 static const char VERTEX[] =
     "#version 300 es\nprecision highp float;\n"
-    "layout(location = 0) in vec3 position; layout(location = 1) in vec3 normal; uniform mat4 clip; out vec3 facing;\n"
+    "layout(location = 0) in vec3 position; layout(location = 1) in vec3 normal; uniform mat4 "
+    "clip; out vec3 facing;\n"
     "void main() { facing = normal; gl_Position = clip * vec4(position, 1.0); }\n";
 static const char FRAGMENT[] =
     "#version 300 es\nprecision highp float;\nin vec3 facing; out vec4 pixel;\n"
-    "void main() { vec3 n = normalize(facing); float key = max(dot(n, vec3(-0.48, 0.64, 0.6)), 0.0);\n"
-    "  vec3 c = vec3(0.56, 0.50, 0.44) * (vec3(1.3, 1.22, 1.1) * key + mix(vec3(0.25), vec3(0.5, 0.55, 0.62), 0.5 + 0.5 * n.y));\n"
+    "void main() { vec3 n = normalize(facing); float key = max(dot(n, vec3(-0.48, 0.64, 0.6)), "
+    "0.0);\n"
+    "  vec3 c = vec3(0.56, 0.50, 0.44) * (vec3(1.3, 1.22, 1.1) * key + mix(vec3(0.25), vec3(0.5, "
+    "0.55, 0.62), 0.5 + 0.5 * n.y));\n"
     "  pixel = vec4(pow(c, vec3(1.0 / 2.2)), 1.0); }\n";
 
 static GLuint shader_of(GLenum kind, const char *text)
@@ -45,7 +49,8 @@ static GLuint shader_of(GLenum kind, const char *text)
 
 static cutis_result build_program(cutis_live *live)
 {
-    GLuint vertex = shader_of(GL_VERTEX_SHADER, VERTEX), fragment = shader_of(GL_FRAGMENT_SHADER, FRAGMENT);
+    GLuint vertex = shader_of(GL_VERTEX_SHADER, VERTEX),
+           fragment = shader_of(GL_FRAGMENT_SHADER, FRAGMENT);
     GLint good = 0;
     live->program = glCreateProgram();
     glAttachShader(live->program, vertex);
@@ -55,7 +60,8 @@ static cutis_result build_program(cutis_live *live)
     glDeleteShader(vertex);
     glDeleteShader(fragment);
     if (good) return CUTIS_OK;
-    return cutis_fail(live->renderer->context, CUTIS_DEVICE_BUILD_FAILED, "the live program does not link");
+    return cutis_fail(live->renderer->context, CUTIS_DEVICE_BUILD_FAILED,
+                      "the live program does not link");
 }
 
 static cutis_result build_frame(cutis_live *live)
@@ -65,13 +71,15 @@ static cutis_result build_frame(cutis_live *live)
     glBindRenderbuffer(GL_RENDERBUFFER, live->color);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, (GLsizei)live->width, (GLsizei)live->height);
     glBindRenderbuffer(GL_RENDERBUFFER, live->depth);
-    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, (GLsizei)live->width, (GLsizei)live->height);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, (GLsizei)live->width,
+                          (GLsizei)live->height);
     glGenFramebuffers(1, &live->frame);
     glBindFramebuffer(GL_FRAMEBUFFER, live->frame);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, live->color);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, live->depth);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE) return CUTIS_OK;
-    return cutis_fail(live->renderer->context, CUTIS_DEVICE_OUT_OF_MEMORY, "no frame buffer of %ux%u", live->width, live->height);
+    return cutis_fail(live->renderer->context, CUTIS_DEVICE_OUT_OF_MEMORY,
+                      "no frame buffer of %ux%u", live->width, live->height);
 }
 
 static void build_mesh(cutis_live *live, const uint32_t *indices)
@@ -87,7 +95,8 @@ static void build_mesh(cutis_live *live, const uint32_t *indices)
         glVertexAttribPointer(a, 3, GL_FLOAT, GL_FALSE, RECORD, (void *)(uintptr_t)(12 * a));
     }
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, live->indices);
-    glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)live->triangle_count * 12, indices, GL_STATIC_DRAW);
+    glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)live->triangle_count * 12, indices,
+                 GL_STATIC_DRAW);
 }
 
 static cutis_result open_path(cutis_live *live)
@@ -98,10 +107,12 @@ static cutis_result open_path(cutis_live *live)
     if (kind == CUTIS_DEVICE_CPU) return CUTIS_OK;
     if (kind == CUTIS_DEVICE_CUDA) {
         glFinish(); // the buffer must exist on the GPU before CUDA registers it
-        cutis_result result = cutis_cuda_interop_create(context, live->device, live->vertices, size, &live->interop);
+        cutis_result result =
+            cutis_cuda_interop_create(context, live->device, live->vertices, size, &live->interop);
         live->path = LIVE_CUDA;
         if (result == CUTIS_OK) return CUTIS_OK;
-        cutis_log(context, "live drawing copies: %s", cutis_context_error(context)); // another GPU draws, or software
+        cutis_log(context, "live drawing copies: %s",
+                  cutis_context_error(context)); // another GPU draws, or software
     }
     live->path = LIVE_COPIED;
     live->staging = cutis_alloc(context, (size_t)size);
@@ -109,17 +120,25 @@ static cutis_result open_path(cutis_live *live)
     return cutis_buffer_create(live->device, size, &live->copy);
 }
 
-cutis_result cutis_live_create(cutis_renderer *renderer, cutis_device *device, uint32_t vertex_count,
-                               uint64_t triangle_count, const uint32_t *indices, uint32_t width,
-                               uint32_t height, cutis_live **out)
+cutis_result cutis_live_create(cutis_renderer *renderer, cutis_device *device,
+                               uint32_t vertex_count, uint64_t triangle_count,
+                               const uint32_t *indices, uint32_t width, uint32_t height,
+                               cutis_live **out)
 {
     cutis_context *context = renderer->context;
-    if (width < 1 || height < 1 || width > CUTIS_IMAGE_SIDE_MAX || height > CUTIS_IMAGE_SIDE_MAX || triangle_count > INT32_MAX / 12)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "a live body of %ux%u pixels, %llu triangles", width, height, (unsigned long long)triangle_count);
+    if (width < 1 || height < 1 || width > CUTIS_IMAGE_SIDE_MAX || height > CUTIS_IMAGE_SIDE_MAX ||
+        triangle_count > INT32_MAX / 12)
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                          "a live body of %ux%u pixels, %llu triangles", width, height,
+                          (unsigned long long)triangle_count);
     cutis_live *live = cutis_alloc_zero(context, 1, sizeof *live);
     if (!live) return cutis_alloc_result(context);
-    *live = (cutis_live){ .renderer = renderer, .device = device, .vertex_count = vertex_count,
-                          .triangle_count = triangle_count, .width = width, .height = height };
+    *live = (cutis_live){ .renderer = renderer,
+                          .device = device,
+                          .vertex_count = vertex_count,
+                          .triangle_count = triangle_count,
+                          .width = width,
+                          .height = height };
     cutis_result result = cutis_renderer_use(renderer);
     if (result == CUTIS_OK) result = build_program(live);
     if (result == CUTIS_OK) result = build_frame(live);
@@ -142,7 +161,8 @@ void cutis_live_destroy(cutis_live *live)
     cutis_buffer_destroy(live->copy);
     cutis_free(context, live->staging, (size_t)live->vertex_count * RECORD);
     if (cutis_renderer_use(live->renderer) == CUTIS_OK) {
-        GLuint buffers[] = { live->vertices, live->indices }, stores[] = { live->color, live->depth };
+        GLuint buffers[] = { live->vertices, live->indices },
+               stores[] = { live->color, live->depth };
         glDeleteBuffers(2, buffers);
         glDeleteRenderbuffers(2, stores);
         glDeleteVertexArrays(1, &live->array);
@@ -154,7 +174,8 @@ void cutis_live_destroy(cutis_live *live)
 
 static cutis_outputs records_in(void *data, cutis_buffer *buffer)
 {
-    cutis_stream positions = { .data = data, .buffer = buffer, .stride = RECORD }, normals = positions;
+    cutis_stream positions = { .data = data, .buffer = buffer, .stride = RECORD },
+                 normals = positions;
     if (data)
         normals.data = (char *)data + 12;
     else
@@ -162,24 +183,29 @@ static cutis_outputs records_in(void *data, cutis_buffer *buffer)
     return (cutis_outputs){ .positions = positions, .normals = normals };
 }
 
-static cutis_result deform_mapped(cutis_live *live, const cutis_binding *binding, const cutis_poses *poses)
+static cutis_result deform_mapped(cutis_live *live, const cutis_binding *binding,
+                                  const cutis_poses *poses)
 {
     glBindBuffer(GL_ARRAY_BUFFER, live->vertices);
     void *records = glMapBufferRange(GL_ARRAY_BUFFER, 0, (GLsizeiptr)live->vertex_count * RECORD,
                                      GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
-    if (!records) return cutis_fail(live->renderer->context, CUTIS_DEVICE_LOST, "OpenGL cannot map its vertex buffer");
+    if (!records)
+        return cutis_fail(live->renderer->context, CUTIS_DEVICE_LOST,
+                          "OpenGL cannot map its vertex buffer");
     cutis_outputs outputs = records_in(records, NULL);
     cutis_result result = cutis_deform(binding, poses, 1, &outputs);
     glUnmapBuffer(GL_ARRAY_BUFFER);
     return result;
 }
 
-cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding, const cutis_poses *poses)
+cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding,
+                               const cutis_poses *poses)
 {
     cutis_result result = cutis_renderer_use(live->renderer);
     if (result != CUTIS_OK) return result;
     if (cutis_binding_describe(binding).vertex_count != live->vertex_count)
-        return cutis_fail(live->renderer->context, CUTIS_INVALID_ARGUMENT, "the binding has another number of vertices");
+        return cutis_fail(live->renderer->context, CUTIS_INVALID_ARGUMENT,
+                          "the binding has another number of vertices");
     if (live->path == LIVE_MAPPED) return deform_mapped(live, binding, poses);
     if (live->path == LIVE_CUDA) {
         cutis_buffer *buffer = NULL;
@@ -187,7 +213,8 @@ cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding, c
         if (result != CUTIS_OK) return result;
         cutis_outputs outputs = records_in(NULL, buffer);
         result = cutis_deform(binding, poses, 1, &outputs);
-        cutis_result unmapped = cutis_cuda_interop_unmap(live->interop); // orders drawing after the deform
+        cutis_result unmapped =
+            cutis_cuda_interop_unmap(live->interop); // orders drawing after the deform
         return result != CUTIS_OK ? result : unmapped;
     }
     size_t size = (size_t)live->vertex_count * RECORD;
@@ -221,7 +248,9 @@ cutis_result cutis_live_draw(cutis_live *live, const cutis_camera *camera, bool 
     else
         glFlush();
     GLenum error = glGetError();
-    return error == GL_NO_ERROR ? CUTIS_OK : cutis_fail(live->renderer->context, CUTIS_DEVICE_LOST, "OpenGL error 0x%x", error);
+    return error == GL_NO_ERROR
+               ? CUTIS_OK
+               : cutis_fail(live->renderer->context, CUTIS_DEVICE_LOST, "OpenGL error 0x%x", error);
 }
 
 cutis_result cutis_live_read(cutis_live *live, cutis_image *out)
@@ -229,18 +258,22 @@ cutis_result cutis_live_read(cutis_live *live, cutis_image *out)
     cutis_context *context = live->renderer->context;
     cutis_image image = { 0 };
     cutis_result result = cutis_renderer_use(live->renderer);
-    if (result == CUTIS_OK) result = cutis_image_create(context, live->width, live->height, 0, &image);
+    if (result == CUTIS_OK)
+        result = cutis_image_create(context, live->width, live->height, 0, &image);
     if (result != CUTIS_OK) return result;
     size_t row = 4 * (size_t)live->width;
     glBindFramebuffer(GL_FRAMEBUFFER, live->frame);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     for (uint32_t y = 0; y < live->height; y++)
-        glReadPixels(0, (GLint)(live->height - 1 - y), (GLsizei)live->width, 1, GL_RGBA, GL_UNSIGNED_BYTE, image.pixels + row * y);
+        glReadPixels(0, (GLint)(live->height - 1 - y), (GLsizei)live->width, 1, GL_RGBA,
+                     GL_UNSIGNED_BYTE, image.pixels + row * y);
     *out = image;
     return CUTIS_OK;
 }
 
 const char *cutis_live_path(const cutis_live *live)
 {
-    return live->path == LIVE_CUDA ? "shared with CUDA" : live->path == LIVE_MAPPED ? "mapped" : "copied";
+    return live->path == LIVE_CUDA     ? "shared with CUDA"
+           : live->path == LIVE_MAPPED ? "mapped"
+                                       : "copied";
 }

@@ -55,7 +55,9 @@ static void find_ranges(const cutis_plot *plot, frame *f)
         for (uint32_t i = 0; i < plot->series[s].count; i++) {
             double x = series_x(&plot->series[s], i), y = plot->series[s].y[i];
             if (isfinite(x)) f->low_x = fmin(f->low_x, x), f->high_x = fmax(f->high_x, x);
-            if (drawable(f, y)) f->low_y = fmin(f->low_y, scale_y(f, y)), f->high_y = fmax(f->high_y, scale_y(f, y));
+            if (drawable(f, y))
+                f->low_y = fmin(f->low_y, scale_y(f, y)),
+                f->high_y = fmax(f->high_y, scale_y(f, y));
         }
     if (!(f->low_y <= f->high_y)) f->low_y = 0, f->high_y = 1;
     if (!(f->low_x <= f->high_x)) f->low_x = 0, f->high_x = 1;
@@ -107,7 +109,9 @@ static void draw_x_axis(cairo_t *cairo, const frame *f)
 static void draw_titles(cairo_t *cairo, const cutis_plot *plot, const frame *f)
 {
     if (plot->title) cutis_canvas_text(cairo, f->x0, 28, 17, INK, 0, true, plot->title);
-    if (plot->x_title) cutis_canvas_text(cairo, 0.5 * (f->x0 + f->x1), f->y1 + 44, 12, INK, 1, false, plot->x_title);
+    if (plot->x_title)
+        cutis_canvas_text(cairo, 0.5 * (f->x0 + f->x1), f->y1 + 44, 12, INK, 1, false,
+                          plot->x_title);
     if (!plot->y_title) return;
     cairo_save(cairo);
     cairo_translate(cairo, 20, 0.5 * (f->y0 + f->y1));
@@ -131,7 +135,8 @@ static void draw_key(cairo_t *cairo, const cutis_plot *plot, const frame *f)
     }
 }
 
-static void draw_line_series(cairo_t *cairo, const frame *f, const cutis_series *series, uint32_t color)
+static void draw_line_series(cairo_t *cairo, const frame *f, const cutis_series *series,
+                             uint32_t color)
 {
     cutis_canvas_color(cairo, color);
     cairo_set_line_width(cairo, 2);
@@ -162,13 +167,15 @@ static void draw_bars(cairo_t *cairo, const cutis_plot *plot, const frame *f)
     for (uint32_t s = 0; s < plot->series_count; s++)
         for (uint32_t i = 0; i < plot->series[s].count; i++) {
             if (!drawable(f, plot->series[s].y[i])) continue;
-            double x = f->x0 + group * i + 0.12 * group + bar * s, y = at_y(f, plot->series[s].y[i]);
+            double x = f->x0 + group * i + 0.12 * group + bar * s,
+                   y = at_y(f, plot->series[s].y[i]);
             cutis_canvas_color(cairo, cutis_color_category(s));
             cairo_rectangle(cairo, x + 0.04 * bar, fmin(y, base), 0.92 * bar, fabs(base - y));
             cairo_fill(cairo);
         }
     for (uint32_t i = 0; plot->x_labels && i < groups; i++)
-        cutis_canvas_text(cairo, f->x0 + group * (i + 0.5), f->y1 + 20, 11, SOFT, 1, false, plot->x_labels[i]);
+        cutis_canvas_text(cairo, f->x0 + group * (i + 0.5), f->y1 + 20, 11, SOFT, 1, false,
+                          plot->x_labels[i]);
     draw_rule(cairo, f->x0, base, f->x1, base, SOFT);
 }
 
@@ -179,12 +186,15 @@ static void draw_heatmap(cairo_t *cairo, const cutis_plot *plot, const frame *f)
         const cutis_series *series = &plot->series[s];
         double cell = (f->x1 - f->x0) / (series->count ? series->count : 1);
         for (uint32_t i = 0; i < series->count; i++) {
-            double value = drawable(f, series->y[i]) ? (scale_y(f, series->y[i]) - f->low_y) / range : NAN;
+            double value =
+                drawable(f, series->y[i]) ? (scale_y(f, series->y[i]) - f->low_y) / range : NAN;
             cutis_canvas_color(cairo, cutis_colormap_srgb(plot->map, value));
             cairo_rectangle(cairo, f->x0 + cell * i, f->y0 + row * s, cell + 0.5, row + 0.5);
             cairo_fill(cairo);
         }
-        if (series->name) cutis_canvas_text(cairo, f->x0 - 8, f->y0 + row * (s + 0.5) + 4, 11, SOFT, 2, false, series->name);
+        if (series->name)
+            cutis_canvas_text(cairo, f->x0 - 8, f->y0 + row * (s + 0.5) + 4, 11, SOFT, 2, false,
+                              series->name);
     }
 }
 
@@ -211,7 +221,8 @@ static void draw_plot(cairo_t *cairo, const cutis_plot *plot, double width, doub
         draw_line_series(cairo, &f, &plot->series[s], cutis_color_category(s));
 }
 
-// Out ----------------------------------------------------------------------------------------------
+// Out
+// ----------------------------------------------------------------------------------------------
 
 static void plot_size(const cutis_plot *plot, uint32_t *width, uint32_t *height)
 {
@@ -235,7 +246,8 @@ static cairo_status_t svg_write(void *user, const unsigned char *data, unsigned 
     return CAIRO_STATUS_SUCCESS;
 }
 
-cutis_result cutis_plot_svg(cutis_context *context, const cutis_plot *plot, void **data, size_t *size)
+cutis_result cutis_plot_svg(cutis_context *context, const cutis_plot *plot, void **data,
+                            size_t *size)
 {
     uint32_t width, height;
     plot_size(plot, &width, &height);
@@ -248,7 +260,8 @@ cutis_result cutis_plot_svg(cutis_context *context, const cutis_plot *plot, void
     cairo_surface_finish(surface);
     if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
-    char *exact = status == CAIRO_STATUS_SUCCESS && sink.size ? cutis_alloc(context, sink.size + 1) : NULL;
+    char *exact =
+        status == CAIRO_STATUS_SUCCESS && sink.size ? cutis_alloc(context, sink.size + 1) : NULL;
     if (exact) {
         memcpy(exact, sink.data, sink.size);
         exact[sink.size] = 0;
@@ -257,7 +270,8 @@ cutis_result cutis_plot_svg(cutis_context *context, const cutis_plot *plot, void
     }
     cutis_free(context, sink.data, sink.capacity);
     if (exact) return CUTIS_OK;
-    return cutis_fail(context, CUTIS_INTERNAL, "a plot could not be drawn: %s", cairo_status_to_string(status));
+    return cutis_fail(context, CUTIS_INTERNAL, "a plot could not be drawn: %s",
+                      cairo_status_to_string(status));
 }
 
 static cutis_result write_svg(cutis_context *context, const cutis_plot *plot, const char *path)
@@ -301,5 +315,6 @@ cutis_result cutis_plot_write(cutis_context *context, const cutis_plot *plot, co
     size_t length = strlen(path);
     if (length > 4 && strcmp(path + length - 4, ".svg") == 0) return write_svg(context, plot, path);
     if (length > 4 && strcmp(path + length - 4, ".png") == 0) return write_png(context, plot, path);
-    return cutis_fail(context, CUTIS_UNSUPPORTED_FORMAT, "%s: plots are written as .svg or .png", path);
+    return cutis_fail(context, CUTIS_UNSUPPORTED_FORMAT, "%s: plots are written as .svg or .png",
+                      path);
 }

@@ -1,6 +1,8 @@
-/// Draws a scene: two shadow maps, the surfaces at twice the size in each direction, an average in linear light, then lines.
+/// Draws a scene: two shadow maps, the surfaces at twice the size in each direction, an average in
+/// linear light, then lines.
 ///
-/// Everything GL that a draw makes is listed in one struct and deleted at its end, so a failed draw leaves nothing behind.
+/// Everything GL that a draw makes is listed in one struct and deleted at its end, so a failed draw
+/// leaves nothing behind.
 #include "render/renderer.h"
 #include "render/cairo_image.h"
 #include "base/error.h"
@@ -25,7 +27,8 @@ typedef struct draw_state {
     uint32_t *edge_counts;
 } draw_state;
 
-// Data of the scene ----------------------------------------------------------------------------------
+// Data of the scene
+// ----------------------------------------------------------------------------------
 
 static void extend(cutis_bounds *box, const float *p)
 {
@@ -39,7 +42,8 @@ static cutis_bounds scene_box(const cutis_scene *scene)
     cutis_bounds box = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
     for (uint32_t s = 0; s < scene->surface_count; s++) {
         const cutis_surface *surface = &scene->surfaces[s].surface;
-        for (uint32_t v = 0; v < surface->vertex_count; v++) extend(&box, surface->positions + 3 * (size_t)v);
+        for (uint32_t v = 0; v < surface->vertex_count; v++)
+            extend(&box, surface->positions + 3 * (size_t)v);
     }
     if (!(box.min.x <= box.max.x)) box = (cutis_bounds){ { -1, -1, -1 }, { 1, 1, 1 } };
     return box;
@@ -59,7 +63,8 @@ static void face_normals(const cutis_surface *surface, float *vertices)
         const float *c = surface->positions + 3 * (size_t)corner[2];
         float u[3], v[3];
         for (int i = 0; i < 3; i++) u[i] = b[i] - a[i], v[i] = c[i] - a[i];
-        float n[3] = { u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0] };
+        float n[3] = { u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
+                       u[0] * v[1] - u[1] * v[0] };
         for (int k = 0; k < 3; k++)
             for (int i = 0; i < 3; i++) vertices[(size_t)VERTEX_FLOATS * corner[k] + 3 + i] += n[i];
     }
@@ -73,7 +78,8 @@ static void face_normals(const cutis_surface *surface, float *vertices)
 static void fill_vertices(const cutis_scene_surface *item, float *vertices)
 {
     static const float CLAY[4] = { 0.56f, 0.50f, 0.44f, 1 };
-    const float *plain = item->color[0] + item->color[1] + item->color[2] + item->color[3] > 0 ? item->color : CLAY;
+    const float *plain =
+        item->color[0] + item->color[1] + item->color[2] + item->color[3] > 0 ? item->color : CLAY;
     double range = item->high - item->low;
     for (uint32_t v = 0; v < item->surface.vertex_count; v++) {
         float *to = vertices + (size_t)VERTEX_FLOATS * v;
@@ -85,7 +91,8 @@ static void fill_vertices(const cutis_scene_surface *item, float *vertices)
     if (!item->normals) face_normals(&item->surface, vertices);
 }
 
-/// Every edge as two indices, those of shared edges once: taken where the first index is the smaller one.
+/// Every edge as two indices, those of shared edges once: taken where the first index is the
+/// smaller one.
 static uint32_t list_edges(const cutis_surface *surface, uint32_t *edges)
 {
     uint32_t count = 0;
@@ -104,9 +111,11 @@ static cutis_result upload_surface(draw_state *draw, uint32_t index)
     const cutis_surface *surface = &item->surface;
     size_t index_count = 3 * (size_t)surface->triangle_count;
     if (index_count > INT32_MAX / 2)
-        return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "a picture of %zu triangles", index_count / 3);
+        return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "a picture of %zu triangles",
+                          index_count / 3);
     float *vertices = cutis_alloc_zero(context, (size_t)surface->vertex_count * VERTEX_FLOATS, 4);
-    uint32_t *edges = vertices && item->wire ? cutis_alloc_array(context, 2 * index_count, 4) : NULL;
+    uint32_t *edges =
+        vertices && item->wire ? cutis_alloc_array(context, 2 * index_count, 4) : NULL;
     if (!vertices || (item->wire && !edges)) {
         cutis_free_array(context, vertices, (size_t)surface->vertex_count * VERTEX_FLOATS, 4);
         return cutis_alloc_result(context);
@@ -114,28 +123,34 @@ static cutis_result upload_surface(draw_state *draw, uint32_t index)
     fill_vertices(item, vertices);
     glBindVertexArray(draw->arrays[index]);
     glBindBuffer(GL_ARRAY_BUFFER, draw->vertices[index]);
-    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)surface->vertex_count * VERTEX_FLOATS * 4, vertices, GL_STATIC_DRAW);
+    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)surface->vertex_count * VERTEX_FLOATS * 4, vertices,
+                 GL_STATIC_DRAW);
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, draw->indices[index]);
-    glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)index_count * 4, surface->indices, GL_STATIC_DRAW);
+    glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)index_count * 4, surface->indices,
+                 GL_STATIC_DRAW);
     static const int SIZES[] = { 3, 3, 4, 1 }, OFFSETS[] = { 0, 12, 24, 40 };
     for (GLuint a = 0; a < 4; a++) {
         glEnableVertexAttribArray(a);
-        glVertexAttribPointer(a, SIZES[a], GL_FLOAT, GL_FALSE, VERTEX_FLOATS * 4, (void *)(uintptr_t)OFFSETS[a]);
+        glVertexAttribPointer(a, SIZES[a], GL_FLOAT, GL_FALSE, VERTEX_FLOATS * 4,
+                              (void *)(uintptr_t)OFFSETS[a]);
     }
     if (edges) {
         draw->edge_counts[index] = list_edges(surface, edges);
         glBindVertexArray(draw->empty);
         glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, draw->edges[index]);
-        glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)draw->edge_counts[index] * 4, edges, GL_STATIC_DRAW);
+        glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)draw->edge_counts[index] * 4, edges,
+                     GL_STATIC_DRAW);
     }
     cutis_free_array(context, edges, 2 * index_count, 4);
     cutis_free_array(context, vertices, (size_t)surface->vertex_count * VERTEX_FLOATS, 4);
     return CUTIS_OK;
 }
 
-// Light ----------------------------------------------------------------------------------------------
+// Light
+// ----------------------------------------------------------------------------------------------
 
-/// Orthographic maps around the scene's sphere, from the key light and from above (for contact with the floor).
+/// Orthographic maps around the scene's sphere, from the key light and from above (for contact with
+/// the floor).
 static void place_lights(draw_state *draw)
 {
     const cutis_view *view = &draw->view;
@@ -143,11 +158,14 @@ static void place_lights(draw_state *draw)
     double side = yaw - 0.70, lift = 0.86; // to the upper left of whoever looks
     double toward[3] = { sin(side) * cos(lift), sin(lift), cos(side) * cos(lift) };
     memcpy(draw->key_direction, toward, sizeof toward);
-    double centre[3] = { 0.5 * (draw->box.min.x + draw->box.max.x), 0.5 * (draw->box.min.y + draw->box.max.y),
+    double centre[3] = { 0.5 * (draw->box.min.x + draw->box.max.x),
+                         0.5 * (draw->box.min.y + draw->box.max.y),
                          0.5 * (draw->box.min.z + draw->box.max.z) };
-    double dx = draw->box.max.x - draw->box.min.x, dy = draw->box.max.y - draw->box.min.y, dz = draw->box.max.z - draw->box.min.z;
+    double dx = draw->box.max.x - draw->box.min.x, dy = draw->box.max.y - draw->box.min.y,
+           dz = draw->box.max.z - draw->box.min.z;
     double r = fmax(0.51 * sqrt(dx * dx + dy * dy + dz * dz), 1e-6), eye[3], above[3];
-    for (int i = 0; i < 3; i++) eye[i] = centre[i] + 3 * r * toward[i], above[i] = centre[i] + (i == 1) * 3 * r;
+    for (int i = 0; i < 3; i++)
+        eye[i] = centre[i] + 3 * r * toward[i], above[i] = centre[i] + (i == 1) * 3 * r;
     cutis_mat4 look = cutis_mat4_look(eye, centre, (double[3]){ 0, 1, 0 });
     cutis_mat4 flat = cutis_mat4_orthographic(1.05 * r, 1.05 * r, r, 9 * r);
     draw->key = cutis_mat4_multiply(&flat, &look);
@@ -187,7 +205,8 @@ static GLuint shadow_map(GLuint *frame)
 static void draw_triangles(const draw_state *draw, uint32_t index)
 {
     glBindVertexArray(draw->arrays[index]);
-    glDrawElements(GL_TRIANGLES, (GLsizei)(3 * draw->scene->surfaces[index].surface.triangle_count), GL_UNSIGNED_INT, NULL);
+    glDrawElements(GL_TRIANGLES, (GLsizei)(3 * draw->scene->surfaces[index].surface.triangle_count),
+                   GL_UNSIGNED_INT, NULL);
 }
 
 static void draw_shadow_map(const draw_state *draw, GLuint frame, const cutis_mat4 *clip)
@@ -203,7 +222,8 @@ static void draw_shadow_map(const draw_state *draw, GLuint frame, const cutis_ma
     glDisable(GL_POLYGON_OFFSET_FILL);
 }
 
-// Passes ---------------------------------------------------------------------------------------------
+// Passes
+// ---------------------------------------------------------------------------------------------
 
 /// The backdrop's colours, linear: light studio grey or a dark one.
 static void set_backdrop(const draw_state *draw, GLuint program)
@@ -279,7 +299,8 @@ static void draw_surfaces(const draw_state *draw)
     set_matrix(program, "key_clip", &draw->key);
     set_float(program, "key_bias", 0.004 * draw->view.radius);
     set_float(program, "key_texel", 1.0 / SHADOW_SIZE);
-    glUniform3f(glGetUniformLocation(program, "eye"), (float)draw->view.eye[0], (float)draw->view.eye[1], (float)draw->view.eye[2]);
+    glUniform3f(glGetUniformLocation(program, "eye"), (float)draw->view.eye[0],
+                (float)draw->view.eye[1], (float)draw->view.eye[2]);
     glUniform3f(glGetUniformLocation(program, "key_direction"), (float)draw->key_direction[0],
                 (float)draw->key_direction[1], (float)draw->key_direction[2]);
     bind_map(program, "key_map", 0, draw->key_map);
@@ -314,7 +335,8 @@ static void draw_wires(const draw_state *draw)
     glDisable(GL_BLEND);
 }
 
-// Out ------------------------------------------------------------------------------------------------
+// Out
+// ------------------------------------------------------------------------------------------------
 
 /// Average SAMPLES x SAMPLES pixels in linear light; rows turn over (GL's first row is the lowest).
 static void reduce_pixels(const uint8_t *large, uint32_t width, uint32_t height, cutis_image *image)
@@ -328,18 +350,22 @@ static void reduce_pixels(const uint8_t *large, uint32_t width, uint32_t height,
     uint8_t srgb[4097];
     for (int i = 0; i <= 4096; i++) {
         double v = i / 4096.0;
-        srgb[i] = (uint8_t)(255 * (v <= 0.0031308 ? 12.92 * v : 1.055 * pow(v, 1 / 2.4) - 0.055) + 0.5);
+        srgb[i] =
+            (uint8_t)(255 * (v <= 0.0031308 ? 12.92 * v : 1.055 * pow(v, 1 / 2.4) - 0.055) + 0.5);
     }
     for (uint32_t y = 0; y < image->height; y++)
         for (uint32_t x = 0; x < image->width; x++) {
             float sum[3] = { 0 };
             for (uint32_t j = 0; j < SAMPLES; j++)
                 for (uint32_t i = 0; i < SAMPLES; i++) {
-                    const uint8_t *p = large + 4 * ((size_t)(height - 1 - (SAMPLES * y + j)) * width + SAMPLES * x + i);
+                    const uint8_t *p =
+                        large +
+                        4 * ((size_t)(height - 1 - (SAMPLES * y + j)) * width + SAMPLES * x + i);
                     for (int c = 0; c < 3; c++) sum[c] += linear[p[c]];
                 }
             uint8_t *to = image->pixels + 4 * ((size_t)y * image->width + x);
-            for (int c = 0; c < 3; c++) to[c] = srgb[(int)(sum[c] * (4096.0f / (SAMPLES * SAMPLES)) + 0.5f)];
+            for (int c = 0; c < 3; c++)
+                to[c] = srgb[(int)(sum[c] * (4096.0f / (SAMPLES * SAMPLES)) + 0.5f)];
             to[3] = 255;
         }
 }
@@ -351,11 +377,14 @@ static cutis_result read_picture(draw_state *draw, cutis_image *image)
     uint8_t *large = cutis_alloc(context, size);
     if (!large) return cutis_alloc_result(context);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
-    glReadPixels(0, 0, (GLsizei)draw->width, (GLsizei)draw->height, GL_RGBA, GL_UNSIGNED_BYTE, large);
+    glReadPixels(0, 0, (GLsizei)draw->width, (GLsizei)draw->height, GL_RGBA, GL_UNSIGNED_BYTE,
+                 large);
     GLenum error = glGetError();
     if (error == GL_NO_ERROR) reduce_pixels(large, draw->width, draw->height, image);
     cutis_free(context, large, size);
-    return error == GL_NO_ERROR ? CUTIS_OK : cutis_fail(context, CUTIS_DEVICE_LOST, "OpenGL error 0x%x", error);
+    return error == GL_NO_ERROR
+               ? CUTIS_OK
+               : cutis_fail(context, CUTIS_DEVICE_LOST, "OpenGL error 0x%x", error);
 }
 
 static void line_end(cairo_t *cairo, const double p[2], double radius, uint32_t color)
@@ -379,9 +408,15 @@ static cutis_result draw_lines(const draw_state *draw, cutis_image *image)
     for (int pass = 0; pass < 2; pass++) // lines first, then their dots
         for (uint32_t i = 0; i < draw->scene->line_count; i++) {
             const cutis_scene_line *line = &draw->scene->lines[i];
-            double ends[2][3] = { { line->from.x, line->from.y, line->from.z }, { line->to.x, line->to.y, line->to.z } }, p[2][3];
-            if (!cutis_mat4_project(&draw->view.both, ends[0], p[0]) || !cutis_mat4_project(&draw->view.both, ends[1], p[1])) continue;
-            for (int e = 0; e < 2; e++) p[e][0] = (0.5 + 0.5 * p[e][0]) * image->width, p[e][1] = (0.5 - 0.5 * p[e][1]) * image->height;
+            double ends[2][3] = { { line->from.x, line->from.y, line->from.z },
+                                  { line->to.x, line->to.y, line->to.z } },
+                   p[2][3];
+            if (!cutis_mat4_project(&draw->view.both, ends[0], p[0]) ||
+                !cutis_mat4_project(&draw->view.both, ends[1], p[1]))
+                continue;
+            for (int e = 0; e < 2; e++)
+                p[e][0] = (0.5 + 0.5 * p[e][0]) * image->width,
+                p[e][1] = (0.5 - 0.5 * p[e][1]) * image->height;
             if (pass == 0) {
                 cairo_move_to(canvas.cairo, p[0][0], p[0][1]);
                 cairo_line_to(canvas.cairo, p[1][0], p[1][1]);
@@ -396,7 +431,8 @@ static cutis_result draw_lines(const draw_state *draw, cutis_image *image)
     return cutis_canvas_close(draw->renderer->context, image, &canvas);
 }
 
-// Life of a draw -------------------------------------------------------------------------------------
+// Life of a draw
+// -------------------------------------------------------------------------------------
 
 static cutis_result open_frame(draw_state *draw)
 {
@@ -406,7 +442,8 @@ static cutis_result open_frame(draw_state *draw)
     glBindRenderbuffer(GL_RENDERBUFFER, draw->color);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, (GLsizei)draw->width, (GLsizei)draw->height);
     glBindRenderbuffer(GL_RENDERBUFFER, draw->depth);
-    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, (GLsizei)draw->width, (GLsizei)draw->height);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, (GLsizei)draw->width,
+                          (GLsizei)draw->height);
     draw->key_map = shadow_map(&draw->key_frame);
     draw->dome_map = shadow_map(&draw->dome_frame);
     glGenTextures(1, &draw->ramp);
@@ -476,8 +513,11 @@ cutis_result cutis_renderer_draw(cutis_renderer *renderer, const cutis_scene *sc
     cutis_image image = { 0 };
     cutis_result result = cutis_image_create(renderer->context, width, height, 0, &image);
     if (result != CUTIS_OK) return result;
-    draw_state draw = { .renderer = renderer, .scene = scene, .box = scene_box(scene),
-                        .width = SAMPLES * width, .height = SAMPLES * height };
+    draw_state draw = { .renderer = renderer,
+                        .scene = scene,
+                        .box = scene_box(scene),
+                        .width = SAMPLES * width,
+                        .height = SAMPLES * height };
     cutis_bounds framed = box_is_given(&scene->camera.frame) ? scene->camera.frame : draw.box;
     draw.view = cutis_view_frame(&scene->camera, &framed, (double)width / height);
     draw.ground = scene->ground_fixed ? scene->ground : draw.box.min.y;

@@ -18,7 +18,8 @@ static uint32_t default_columns(uint32_t count)
     return count <= 5 ? count : columns;
 }
 
-static sheet_layout lay_out(const cutis_tile *tiles, uint32_t count, uint32_t columns, bool title, bool legend)
+static sheet_layout lay_out(const cutis_tile *tiles, uint32_t count, uint32_t columns, bool title,
+                            bool legend)
 {
     sheet_layout l = { .columns = columns ? columns : default_columns(count) };
     bool titles = false, subtitles = false;
@@ -37,7 +38,8 @@ static sheet_layout lay_out(const cutis_tile *tiles, uint32_t count, uint32_t co
     return l;
 }
 
-static void draw_legend(cairo_t *cairo, const cutis_legend *legend, double x, double y, double width, uint32_t ink)
+static void draw_legend(cairo_t *cairo, const cutis_legend *legend, double x, double y,
+                        double width, uint32_t ink)
 {
     enum { STEPS = 256, BAR = 14 };
     cutis_canvas_text(cairo, x, y, 13, ink, 0, false, legend->title);
@@ -48,7 +50,8 @@ static void draw_legend(cairo_t *cairo, const cutis_legend *legend, double x, do
     }
     cutis_ticks ticks = cutis_ticks_choose(legend->low, legend->high, 6);
     for (int i = 0; i < ticks.count; i++) {
-        double value = ticks.first + i * ticks.step, at = (value - legend->low) / (legend->high - legend->low);
+        double value = ticks.first + i * ticks.step,
+               at = (value - legend->low) / (legend->high - legend->low);
         char text[32];
         cutis_ticks_label(&ticks, i, text, sizeof text);
         cutis_canvas_color(cairo, ink);
@@ -58,32 +61,37 @@ static void draw_legend(cairo_t *cairo, const cutis_legend *legend, double x, do
     }
 }
 
-static void draw_captions(cairo_t *cairo, const sheet_layout *l, const cutis_tile *tiles, uint32_t count,
-                          uint32_t ink, uint32_t soft)
+static void draw_captions(cairo_t *cairo, const sheet_layout *l, const cutis_tile *tiles,
+                          uint32_t count, uint32_t ink, uint32_t soft)
 {
     for (uint32_t i = 0; i < count; i++) {
         double x = MARGIN + (i % l->columns) * (l->tile_width + GAP) + 0.5 * l->tile_width;
-        double y = MARGIN + l->head + (i / l->columns) * (l->tile_height + l->caption + GAP) + l->tile_height;
+        double y = MARGIN + l->head + (i / l->columns) * (l->tile_height + l->caption + GAP) +
+                   l->tile_height;
         if (tiles[i].title) cutis_canvas_text(cairo, x, y + 22, 16, ink, 1, true, tiles[i].title);
         if (tiles[i].subtitle)
-            cutis_canvas_text(cairo, x, y + (tiles[i].title ? TITLE_ROW : 0) + 12, 12, soft, 1, false, tiles[i].subtitle);
+            cutis_canvas_text(cairo, x, y + (tiles[i].title ? TITLE_ROW : 0) + 12, 12, soft, 1,
+                              false, tiles[i].subtitle);
     }
 }
 
-cutis_result cutis_sheet_create(cutis_context *context, const cutis_tile *tiles, uint32_t tile_count,
-                                uint32_t columns, const char *title, const cutis_legend *legend, bool dark,
-                                cutis_image *out)
+cutis_result cutis_sheet_create(cutis_context *context, const cutis_tile *tiles,
+                                uint32_t tile_count, uint32_t columns, const char *title,
+                                const cutis_legend *legend, bool dark, cutis_image *out)
 {
-    if (tile_count == 0) return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "a sheet without pictures");
+    if (tile_count == 0)
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "a sheet without pictures");
     bool with_legend = legend && legend->title && legend->high > legend->low;
     sheet_layout l = lay_out(tiles, tile_count, columns, title != NULL, with_legend);
     uint32_t ink = dark ? 0xf0f2f5ff : 0x1d2126ff, soft = dark ? 0xa8b0baff : 0x5b6570ff;
     cutis_image sheet = { 0 };
-    cutis_result result = cutis_image_create(context, l.width, l.height, dark ? 0x16181cff : 0xfafbfcff, &sheet);
+    cutis_result result =
+        cutis_image_create(context, l.width, l.height, dark ? 0x16181cff : 0xfafbfcff, &sheet);
     if (result != CUTIS_OK) return result;
     for (uint32_t i = 0; i < tile_count; i++)
-        cutis_image_paste(&sheet, tiles[i].image, (int32_t)(MARGIN + (i % l.columns) * (l.tile_width + GAP)),
-                          (int32_t)(MARGIN + l.head + (i / l.columns) * (l.tile_height + l.caption + GAP)));
+        cutis_image_paste(
+            &sheet, tiles[i].image, (int32_t)(MARGIN + (i % l.columns) * (l.tile_width + GAP)),
+            (int32_t)(MARGIN + l.head + (i / l.columns) * (l.tile_height + l.caption + GAP)));
     cutis_canvas canvas;
     result = cutis_canvas_open(context, &sheet, &canvas);
     if (result == CUTIS_OK) {

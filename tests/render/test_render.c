@@ -40,9 +40,11 @@ static cutis_renderer *renderer_of(void **state)
     return f->renderer;
 }
 
-// Colour maps --------------------------------------------------------------------------------------
+// Colour maps
+// --------------------------------------------------------------------------------------
 
-/// OKLab lightness from linear sRGB, written from the published forward matrices (ours go the other way).
+/// OKLab lightness from linear sRGB, written from the published forward matrices (ours go the other
+/// way).
 static double lightness(const float rgb[3])
 {
     double l = 0.4122214708 * rgb[0] + 0.5363325363 * rgb[1] + 0.0514459929 * rgb[2];
@@ -84,13 +86,16 @@ static void the_diverging_map_is_lightest_in_the_middle_and_even_on_both_sides(v
 static void values_outside_are_clamped_and_nan_is_grey(void **state)
 {
     (void)state;
-    assert_int_equal(cutis_colormap_srgb(CUTIS_COLORMAP_HEAT, -3), cutis_colormap_srgb(CUTIS_COLORMAP_HEAT, 0));
-    assert_int_equal(cutis_colormap_srgb(CUTIS_COLORMAP_HEAT, 7), cutis_colormap_srgb(CUTIS_COLORMAP_HEAT, 1));
+    assert_int_equal(cutis_colormap_srgb(CUTIS_COLORMAP_HEAT, -3),
+                     cutis_colormap_srgb(CUTIS_COLORMAP_HEAT, 0));
+    assert_int_equal(cutis_colormap_srgb(CUTIS_COLORMAP_HEAT, 7),
+                     cutis_colormap_srgb(CUTIS_COLORMAP_HEAT, 1));
     uint32_t grey = cutis_colormap_srgb(CUTIS_COLORMAP_HEAT, NAN);
     assert_int_equal(grey >> 24, grey >> 16 & 255);
 }
 
-// Pictures -----------------------------------------------------------------------------------------
+// Pictures
+// -----------------------------------------------------------------------------------------
 
 static void a_png_comes_back_with_the_same_bytes(void **state)
 {
@@ -98,7 +103,8 @@ static void a_png_comes_back_with_the_same_bytes(void **state)
     cutis_image image, again;
     cutis_image_difference difference;
     assert_ok(f->context, cutis_image_create(f->context, 37, 21, 0x102030ff, &image));
-    for (size_t i = 0; i < 4 * 37 * 21; i++) image.pixels[i] = (uint8_t)(cutis_random_bits(3, 0, i) & 255);
+    for (size_t i = 0; i < 4 * 37 * 21; i++)
+        image.pixels[i] = (uint8_t)(cutis_random_bits(3, 0, i) & 255);
     char path[] = "/tmp/cutis-test-XXXXXX";
     close(mkstemp(path));
     assert_ok(f->context, cutis_image_write_png(f->context, &image, path));
@@ -121,7 +127,8 @@ static void a_huge_picture_is_refused_before_anything_is_allocated(void **state)
     fixture *f = *state;
     cutis_image image;
     uint64_t before = cutis_context_memory(f->context);
-    assert_int_equal(cutis_image_create(f->context, 100000, 100000, 0, &image), CUTIS_INVALID_ARGUMENT);
+    assert_int_equal(cutis_image_create(f->context, 100000, 100000, 0, &image),
+                     CUTIS_INVALID_ARGUMENT);
     assert_int_equal(cutis_context_memory(f->context), before);
     assert_non_null(strstr(cutis_context_error(f->context), "100000x100000"));
 }
@@ -137,7 +144,8 @@ static void damaged_pngs_are_refused(void **state)
     cutis_image_release(f->context, &image);
     char path[] = "/tmp/cutis-test-XXXXXX";
     close(mkstemp(path));
-    for (size_t cut = 0; cut + 13 < size; cut += 7) { // IEND may be missing: libpng then has all pixels
+    for (size_t cut = 0; cut + 13 < size;
+         cut += 7) { // IEND may be missing: libpng then has all pixels
         assert_ok(f->context, cutis_file_write(f->context, path, data, cut));
         cutis_result result = cutis_image_read_png(f->context, path, &image);
         assert_int_equal(result, CUTIS_CORRUPT_DATA);
@@ -162,7 +170,8 @@ static void pasting_cuts_off_what_does_not_fit(void **state)
     cutis_image_release(f->context, &source);
 }
 
-// Scenes -------------------------------------------------------------------------------------------
+// Scenes
+// -------------------------------------------------------------------------------------------
 
 static const float QUAD[] = { -1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0 };
 static const uint32_t QUAD_INDICES[] = { 0, 1, 2, 0, 2, 3 };
@@ -170,7 +179,9 @@ static const uint32_t QUAD_INDICES[] = { 0, 1, 2, 0, 2, 3 };
 static cutis_image draw_quad(fixture *f, const cutis_scene_surface *surface, cutis_camera camera)
 {
     cutis_image image;
-    cutis_scene scene = { .surface_count = 1, .surfaces = surface, .camera = camera, .no_ground = true };
+    cutis_scene scene = {
+        .surface_count = 1, .surfaces = surface, .camera = camera, .no_ground = true
+    };
     assert_ok(f->context, cutis_renderer_draw(f->renderer, &scene, 200, 200, &image));
     return image;
 }
@@ -182,7 +193,9 @@ static void painted_values_have_the_hue_of_the_map(void **state)
     for (int step = 0; step <= 4; step++) {
         float values[4];
         for (int i = 0; i < 4; i++) values[i] = (float)(10 + 5 * step);
-        cutis_scene_surface quad = { .surface = { 4, 2, QUAD, QUAD_INDICES }, .values = values, .low = 10, .high = 30 };
+        cutis_scene_surface quad = {
+            .surface = { 4, 2, QUAD, QUAD_INDICES }, .values = values, .low = 10, .high = 30
+        };
         cutis_image image = draw_quad(f, &quad, (cutis_camera){ 0 });
         const uint8_t *p = image.pixels + 4 * (100 * 200 + 100);
         float expected[3];
@@ -191,7 +204,8 @@ static void painted_values_have_the_hue_of_the_map(void **state)
         double got[3];
         for (int c = 0; c < 3; c++) got[c] = pow((p[c] / 255.0 + 0.055) / 1.055, 2.4);
         int top = expected[0] > expected[2] ? 0 : 2;
-        for (int c = 0; c < 3; c++) assert_near(got[c] / got[top], expected[c] / expected[top], 0.12);
+        for (int c = 0; c < 3; c++)
+            assert_near(got[c] / got[top], expected[c] / expected[top], 0.12);
         cutis_image_release(f->context, &image);
     }
 }
@@ -201,7 +215,8 @@ static void the_automatic_camera_keeps_the_whole_body_in_the_picture(void **stat
     fixture *f = *state;
     renderer_of(state);
     for (double yaw = 0; yaw < 180; yaw += 30) {
-        cutis_scene_surface quad = { .surface = { 4, 2, QUAD, QUAD_INDICES }, .color = { 1, 0, 0, 1 } };
+        cutis_scene_surface quad = { .surface = { 4, 2, QUAD, QUAD_INDICES },
+                                     .color = { 1, 0, 0, 1 } };
         cutis_image image = draw_quad(f, &quad, (cutis_camera){ .yaw = yaw, .pitch = 20 });
         int red = 0, border = 0;
         for (int i = 0; i < 200 * 200; i++) {
@@ -222,7 +237,8 @@ static void projection_agrees_with_the_pixels(void **state)
     // A small quad at a corner of the framed box; its projected centre must be red.
     cutis_camera camera = { .yaw = 25, .pitch = 15, .frame = { { -1, -1, -1 }, { 1, 1, 1 } } };
     float p[12];
-    for (int i = 0; i < 12; i++) p[i] = 0.08f * QUAD[i] + (i % 3 == 0 ? 0.7f : i % 3 == 1 ? 0.6f : 0.3f);
+    for (int i = 0; i < 12; i++)
+        p[i] = 0.08f * QUAD[i] + (i % 3 == 0 ? 0.7f : i % 3 == 1 ? 0.6f : 0.3f);
     cutis_scene_surface quad = { .surface = { 4, 2, p, QUAD_INDICES }, .color = { 1, 0, 0, 1 } };
     cutis_image image = draw_quad(f, &quad, camera);
     cutis_view view = cutis_view_frame(&camera, &camera.frame, 1);
@@ -246,7 +262,8 @@ static void the_same_scene_gives_the_same_pixels(void **state)
     cutis_image_release(f->context, &b);
 }
 
-// Sheets and plots ---------------------------------------------------------------------------------
+// Sheets and plots
+// ---------------------------------------------------------------------------------
 
 static void the_legend_of_a_sheet_runs_from_the_first_colour_to_the_last(void **state)
 {
@@ -255,9 +272,11 @@ static void the_legend_of_a_sheet_runs_from_the_first_colour_to_the_last(void **
     assert_ok(f->context, cutis_image_create(f->context, 600, 100, 0x888888ff, &tile));
     cutis_tile tiles[] = { { &tile, "one", NULL }, { &tile, "two", "second" } };
     cutis_legend legend = { CUTIS_COLORMAP_HEAT, 0, 12.5, "error, %" };
-    assert_ok(f->context, cutis_sheet_create(f->context, tiles, 2, 1, NULL, &legend, false, &sheet));
+    assert_ok(f->context,
+              cutis_sheet_create(f->context, tiles, 2, 1, NULL, &legend, false, &sheet));
     bool first = false, last = false;
-    uint32_t low = cutis_colormap_srgb(CUTIS_COLORMAP_HEAT, 0), high = cutis_colormap_srgb(CUTIS_COLORMAP_HEAT, 1);
+    uint32_t low = cutis_colormap_srgb(CUTIS_COLORMAP_HEAT, 0),
+             high = cutis_colormap_srgb(CUTIS_COLORMAP_HEAT, 1);
     for (size_t i = 0; i < (size_t)sheet.width * sheet.height; i++) {
         const uint8_t *p = sheet.pixels + 4 * i;
         uint32_t color = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
@@ -272,8 +291,14 @@ static void the_legend_of_a_sheet_runs_from_the_first_colour_to_the_last(void **
 static void ticks_are_round_and_inside(void **state)
 {
     (void)state;
-    static const struct { double low, high, first, step; int count; } CASES[] = {
-        { 0, 1, 0, 0.2, 6 }, { 0, 12.5, 0, 2, 7 }, { -0.03, 0.05, -0.03, 0.01, 9 }, { 3, 97, 20, 20, 4 },
+    static const struct {
+        double low, high, first, step;
+        int count;
+    } CASES[] = {
+        { 0, 1, 0, 0.2, 6 },
+        { 0, 12.5, 0, 2, 7 },
+        { -0.03, 0.05, -0.03, 0.01, 9 },
+        { 3, 97, 20, 20, 4 },
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         cutis_ticks t = cutis_ticks_choose(CASES[i].low, CASES[i].high, 6);
@@ -294,7 +319,11 @@ static void plots_are_written_as_svg_and_png_and_survive_gaps(void **state)
     size_t size;
     for (int kind = CUTIS_PLOT_LINES; kind <= CUTIS_PLOT_HEATMAP; kind++)
         for (int logarithmic = 0; logarithmic < 2; logarithmic++) {
-            cutis_plot plot = { .kind = (cutis_plot_kind)kind, .title = "t", .series = series, .series_count = 1, .logarithmic = logarithmic };
+            cutis_plot plot = { .kind = (cutis_plot_kind)kind,
+                                .title = "t",
+                                .series = series,
+                                .series_count = 1,
+                                .logarithmic = logarithmic };
             assert_ok(f->context, cutis_plot_svg(f->context, &plot, &svg, &size));
             assert_int_equal(strlen(svg), size);
             assert_non_null(strstr(svg, "<svg"));
@@ -302,7 +331,8 @@ static void plots_are_written_as_svg_and_png_and_survive_gaps(void **state)
             assert_null(strstr(svg, "nan"));
             cutis_bytes_release(f->context, svg, size + 1);
         }
-    assert_int_equal(cutis_plot_write(f->context, &(cutis_plot){ 0 }, "/tmp/plot.gif"), CUTIS_UNSUPPORTED_FORMAT);
+    assert_int_equal(cutis_plot_write(f->context, &(cutis_plot){ 0 }, "/tmp/plot.gif"),
+                     CUTIS_UNSUPPORTED_FORMAT);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /// Files on POSIX systems: whole regular files in, atomic files out.
 ///
-/// Invariant of writing: the target's name refers to the old content or to the new content, whole, at any moment;
-/// a kill leaves at most a temporary file named ".NAME.cutis-XXXXXX" beside it.
+/// Invariant of writing: the target's name refers to the old content or to the new content, whole,
+/// at any moment; a kill leaves at most a temporary file named ".NAME.cutis-XXXXXX" beside it.
 #include "base/os/os.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -16,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Reading ------------------------------------------------------------------------------------------
+// Reading
+// ------------------------------------------------------------------------------------------
 
 static cutis_result open_regular(cutis_context *context, const char *path, int *descriptor,
                                  size_t *size)
@@ -24,7 +25,8 @@ static cutis_result open_regular(cutis_context *context, const char *path, int *
     // O_NONBLOCK: opening a FIFO must not hang before fstat can refuse it.
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) {
-        cutis_result result = errno == ENOENT || errno == ENOTDIR ? CUTIS_FILE_NOT_FOUND : CUTIS_FILE_READ;
+        cutis_result result =
+            errno == ENOENT || errno == ENOTDIR ? CUTIS_FILE_NOT_FOUND : CUTIS_FILE_READ;
         return cutis_fail(context, result, "%s: %s", path, strerror(errno));
     }
     struct stat info;
@@ -77,7 +79,8 @@ cutis_result cutis_os_read_file(cutis_context *context, const char *path, void *
     return CUTIS_OK;
 }
 
-// Paths --------------------------------------------------------------------------------------------
+// Paths
+// --------------------------------------------------------------------------------------------
 
 /// Length of the folder part of a path, with its slash; 0 if there is none.
 static size_t folder_length(const char *path)
@@ -90,7 +93,8 @@ static bool has_scheme(const char *uri)
 {
     size_t i = 0;
     while ((uri[i] >= 'a' && uri[i] <= 'z') || (uri[i] >= 'A' && uri[i] <= 'Z') ||
-           (i > 0 && ((uri[i] >= '0' && uri[i] <= '9') || uri[i] == '+' || uri[i] == '-' || uri[i] == '.')))
+           (i > 0 &&
+            ((uri[i] >= '0' && uri[i] <= '9') || uri[i] == '+' || uri[i] == '-' || uri[i] == '.')))
         i++;
     return i > 0 && uri[i] == ':';
 }
@@ -108,7 +112,8 @@ cutis_result cutis_os_resolve_below(cutis_context *context, const char *base_fil
     if (!relative[0] || relative[0] == '/' || strchr(relative, '\\') || has_scheme(relative) ||
         has_parent_step(relative))
         return cutis_fail(context, CUTIS_CORRUPT_DATA,
-                          "%s: '%.200s' does not name a file below the asset's folder", base_file, relative);
+                          "%s: '%.200s' does not name a file below the asset's folder", base_file,
+                          relative);
     char folder[PATH_MAX], real_folder[PATH_MAX], real_file[PATH_MAX], joined[PATH_MAX];
     size_t length = folder_length(base_file);
     int folder_size = snprintf(folder, sizeof folder, "%.*s", (int)length, length ? base_file : "");
@@ -142,7 +147,8 @@ cutis_result cutis_os_list_folder(cutis_context *context, const char *folder,
     cutis_result result = CUTIS_OK;
     for (struct dirent *entry; result == CUTIS_OK && (entry = readdir(directory));) {
         struct stat info;
-        if (fstatat(dirfd(directory), entry->d_name, &info, 0) != 0 || !S_ISREG(info.st_mode)) continue;
+        if (fstatat(dirfd(directory), entry->d_name, &info, 0) != 0 || !S_ISREG(info.st_mode))
+            continue;
         char *name = cutis_arena_string(&arena, entry->d_name);
         if (!name || !cutis_grow(context, &names, &capacity, count + 1, sizeof *names))
             result = cutis_alloc_result(context);
@@ -181,7 +187,8 @@ bool cutis_os_cache_folder(char *out, size_t capacity)
     return mkdir(out, 0700) == 0 || errno == EEXIST;
 }
 
-// Writing ------------------------------------------------------------------------------------------
+// Writing
+// ------------------------------------------------------------------------------------------
 
 struct cutis_os_write {
     cutis_context *context;
@@ -238,7 +245,8 @@ cutis_result cutis_os_write_begin(cutis_context *context, const char *path, cuti
     write->context = context;
     write->file = write->folder = -1;
     if (!resolve_target(write, path) || !open_temporary(write)) {
-        cutis_result result = cutis_fail(context, CUTIS_FILE_WRITE, "%s: %s", path, strerror(errno));
+        cutis_result result =
+            cutis_fail(context, CUTIS_FILE_WRITE, "%s: %s", path, strerror(errno));
         cutis_os_write_abort(write);
         return result;
     }
@@ -258,7 +266,8 @@ cutis_result cutis_os_write_append(cutis_os_write *target, const void *data, siz
     return CUTIS_OK;
 }
 
-cutis_result cutis_os_write_at(cutis_os_write *target, uint64_t offset, const void *data, size_t size)
+cutis_result cutis_os_write_at(cutis_os_write *target, uint64_t offset, const void *data,
+                               size_t size)
 {
     for (const char *bytes = data; size;) {
         ssize_t done = pwrite(target->file, bytes, size, (off_t)offset);
@@ -284,7 +293,8 @@ cutis_result cutis_os_write_commit(cutis_os_write *target)
         else
             target->has_temporary = false;
     }
-    if (result == CUTIS_OK) fsync(target->folder); // the name; some file systems refuse, the data is safe
+    if (result == CUTIS_OK)
+        fsync(target->folder); // the name; some file systems refuse, the data is safe
     cutis_os_write_abort(target);
     return result;
 }

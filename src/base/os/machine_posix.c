@@ -23,10 +23,22 @@ const char *cutis_os_environment(const char *name)
 
 #if defined(__wasm__)
 
-uint32_t cutis_os_core_count(void) { return 1; }
-void *cutis_os_library_open(const char *name) { return (void)name, NULL; }
-void *cutis_os_library_symbol(void *library, const char *name) { return (void)library, (void)name, NULL; }
-void cutis_os_library_close(void *library) { (void)library; }
+uint32_t cutis_os_core_count(void)
+{
+    return 1;
+}
+void *cutis_os_library_open(const char *name)
+{
+    return (void)name, NULL;
+}
+void *cutis_os_library_symbol(void *library, const char *name)
+{
+    return (void)library, (void)name, NULL;
+}
+void cutis_os_library_close(void *library)
+{
+    (void)library;
+}
 
 #else
 

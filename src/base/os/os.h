@@ -1,50 +1,64 @@
-/// The only door to the operating system: files, threads, time, dynamic libraries. Everything else is portable C.
+/// The only door to the operating system: files, threads, time, dynamic libraries. Everything else
+/// is portable C.
 #ifndef CUTIS_BASE_OS_H
 #define CUTIS_BASE_OS_H
 
 #include <cutis/base.h>
 
-// cutis-io and cutis-render use these across the border of libcutis.so; they are not part of its interface.
+// cutis-io and cutis-render use these across the border of libcutis.so; they are not part of its
+// interface.
 #pragma GCC visibility push(default)
 
-// Files --------------------------------------------------------------------------------------------
+// Files
+// --------------------------------------------------------------------------------------------
 
-/// Read a regular file whole (FIFOs, devices and directories are refused), up to the context's file limit.
-/// `data` has one zero byte after its end. Release with cutis_free(context, *data, *size + 1).
-cutis_result cutis_os_read_file(cutis_context *context, const char *path, void **data, size_t *size);
+/// Read a regular file whole (FIFOs, devices and directories are refused), up to the context's file
+/// limit. `data` has one zero byte after its end. Release with cutis_free(context, *data, *size +
+/// 1).
+cutis_result cutis_os_read_file(cutis_context *context, const char *path, void **data,
+                                size_t *size);
 
-/// Resolve `relative` (already percent-decoded) against the folder of `base_file`: refuses absolute paths, "..",
-/// schemes, and symbolic links that lead out of the folder. `out` has `capacity` bytes.
+/// Resolve `relative` (already percent-decoded) against the folder of `base_file`: refuses absolute
+/// paths, "..", schemes, and symbolic links that lead out of the folder. `out` has `capacity`
+/// bytes.
 cutis_result cutis_os_resolve_below(cutis_context *context, const char *base_file,
                                     const char *relative, char *out, size_t capacity);
 
-/// An atomic write in progress: a temporary file beside the target; fsync, rename, fsync the folder on commit.
+/// An atomic write in progress: a temporary file beside the target; fsync, rename, fsync the folder
+/// on commit.
 typedef struct cutis_os_write cutis_os_write;
 cutis_result cutis_os_write_begin(cutis_context *context, const char *path, cutis_os_write **out);
 cutis_result cutis_os_write_append(cutis_os_write *write, const void *data, size_t size);
-cutis_result cutis_os_write_at(cutis_os_write *write, uint64_t offset, const void *data, size_t size);
+cutis_result cutis_os_write_at(cutis_os_write *write, uint64_t offset, const void *data,
+                               size_t size);
 cutis_result cutis_os_write_commit(cutis_os_write *write); ///< gone afterwards, also when it fails
 void cutis_os_write_abort(cutis_os_write *write);          ///< NULL is fine
 
-/// Names of the regular files in a folder, sorted by bytes; an arena-owned array is the caller's job: called once per name.
+/// Names of the regular files in a folder, sorted by bytes; an arena-owned array is the caller's
+/// job: called once per name.
 cutis_result cutis_os_list_folder(cutis_context *context, const char *folder,
                                   void (*visit)(void *user, const char *name), void *user);
 bool cutis_os_file_exists(const char *path);
 
-// Time, machine ------------------------------------------------------------------------------------
+// Time, machine
+// ------------------------------------------------------------------------------------
 
-double cutis_os_seconds(void); ///< monotonic
-uint32_t cutis_os_core_count(void); ///< cores this process may use
+double cutis_os_seconds(void);                      ///< monotonic
+uint32_t cutis_os_core_count(void);                 ///< cores this process may use
 const char *cutis_os_environment(const char *name); ///< NULL if unset
 
-// Threads ------------------------------------------------------------------------------------------
+// Threads
+// ------------------------------------------------------------------------------------------
 
-/// A pool of `thread_count - 1` workers; the caller of cutis_os_pool_run is the last thread. thread_count 1 never starts a thread.
+/// A pool of `thread_count - 1` workers; the caller of cutis_os_pool_run is the last thread.
+/// thread_count 1 never starts a thread.
 typedef struct cutis_os_pool cutis_os_pool;
-cutis_result cutis_os_pool_create(cutis_context *context, uint32_t thread_count, cutis_os_pool **out);
+cutis_result cutis_os_pool_create(cutis_context *context, uint32_t thread_count,
+                                  cutis_os_pool **out);
 void cutis_os_pool_destroy(cutis_os_pool *pool); ///< NULL is fine
-/// task(data, 0 .. count - 1), each once, any order; returns when all are done. Several callers take turns.
-/// A task must not call run on the same pool. Workers spin a short while before sleeping, so frames start fast.
+/// task(data, 0 .. count - 1), each once, any order; returns when all are done. Several callers
+/// take turns. A task must not call run on the same pool. Workers spin a short while before
+/// sleeping, so frames start fast.
 void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *data, uint32_t index), void *data,
                        uint32_t count);
 
@@ -55,13 +69,15 @@ void cutis_os_lock_destroy(cutis_os_lock *lock); ///< NULL is fine
 void cutis_os_lock_take(cutis_os_lock *lock);
 void cutis_os_lock_give(cutis_os_lock *lock);
 
-// Dynamic libraries --------------------------------------------------------------------------------
+// Dynamic libraries
+// --------------------------------------------------------------------------------
 
 void *cutis_os_library_open(const char *name); ///< NULL if it is not there
 void *cutis_os_library_symbol(void *library, const char *name);
 void cutis_os_library_close(void *library);
 
-/// The user's cache folder for Cutis ("$XDG_CACHE_HOME/cutis" or "~/.cache/cutis"), created if needed; false if there is none.
+/// The user's cache folder for Cutis ("$XDG_CACHE_HOME/cutis" or "~/.cache/cutis"), created if
+/// needed; false if there is none.
 bool cutis_os_cache_folder(char *out, size_t capacity);
 
 #pragma GCC visibility pop

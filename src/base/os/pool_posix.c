@@ -1,8 +1,9 @@
 /// A thread pool for short parallel loops.
 ///
-/// One job at a time; callers take turns (a mutex held for the whole run). Threads take indices from one shared
-/// counter that carries the job's number, so a late worker can never take an index of the next job.
-/// Invariant: when run returns, every task has returned and no worker touches the caller's data.
+/// One job at a time; callers take turns (a mutex held for the whole run). Threads take indices
+/// from one shared counter that carries the job's number, so a late worker can never take an index
+/// of the next job. Invariant: when run returns, every task has returned and no worker touches the
+/// caller's data.
 #include "base/os/os.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -13,7 +14,8 @@ struct cutis_os_pool {
     cutis_context *context;
 };
 
-cutis_result cutis_os_pool_create(cutis_context *context, uint32_t thread_count, cutis_os_pool **out)
+cutis_result cutis_os_pool_create(cutis_context *context, uint32_t thread_count,
+                                  cutis_os_pool **out)
 {
     (void)thread_count;
     cutis_os_pool *pool = cutis_alloc_zero(context, 1, sizeof *pool);
@@ -28,7 +30,8 @@ void cutis_os_pool_destroy(cutis_os_pool *pool)
     if (pool) cutis_free(pool->context, pool, sizeof *pool);
 }
 
-void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *, uint32_t), void *data, uint32_t count)
+void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *, uint32_t), void *data,
+                       uint32_t count)
 {
     (void)pool;
     for (uint32_t i = 0; i < count; i++) task(data, i);
@@ -44,7 +47,8 @@ void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *, uint32_t), void
 #define CLOSED UINT32_MAX // no job has an index as high
 
 enum {
-    SPINS = 2000, // about 10 us: longer than the gap between the stages of one frame, shorter than a slice
+    SPINS = 2000, // about 10 us: longer than the gap between the stages of one frame, shorter than
+                  // a slice
 };
 
 struct cutis_os_pool {
@@ -106,7 +110,8 @@ static void *worker_main(void *argument)
     uint32_t seen = 0;
     while (!atomic_load(&pool->stop)) {
         seen = wait_for_job(pool, seen);
-        // Announce before reading the job: the caller does not reuse its fields while anyone is inside.
+        // Announce before reading the job: the caller does not reuse its fields while anyone is
+        // inside.
         atomic_fetch_add(&pool->inside, 1);
         work(pool, (uint32_t)(atomic_load(&pool->ticket) >> 32));
         atomic_fetch_sub(&pool->inside, 1);
@@ -114,7 +119,8 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-cutis_result cutis_os_pool_create(cutis_context *context, uint32_t thread_count, cutis_os_pool **out)
+cutis_result cutis_os_pool_create(cutis_context *context, uint32_t thread_count,
+                                  cutis_os_pool **out)
 {
     cutis_os_pool *pool = cutis_alloc_zero(context, 1, sizeof *pool);
     if (!pool) return cutis_alloc_result(context);
@@ -175,14 +181,16 @@ void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *data, uint32_t in
     }
     pthread_mutex_lock(&pool->turn);
     uint32_t closed = (uint32_t)(atomic_load(&pool->ticket) >> 32) | 1, number = closed + 1;
-    // Who comes in from here on finds the job closed; who came before is waited for, then its fields are ours.
+    // Who comes in from here on finds the job closed; who came before is waited for, then its
+    // fields are ours.
     atomic_store(&pool->ticket, (uint64_t)closed << 32 | CLOSED);
     wait_until(&pool->inside, 0);
     pool->task = task;
     pool->data = data;
     pool->count = count;
     atomic_store(&pool->done, 0);
-    pthread_mutex_lock(&pool->mutex); // a worker between its test and its wait must not miss the call
+    pthread_mutex_lock(
+        &pool->mutex); // a worker between its test and its wait must not miss the call
     atomic_store(&pool->ticket, (uint64_t)number << 32);
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->mutex);
