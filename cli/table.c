@@ -134,6 +134,26 @@ const verb_row cli_verbs[] = {
           BIT(SHOW),
       "cutis compare biped.glb --clip bend --methods dqs,lbs,sbs,cor --report bend.html\t\n",
       verb_compare },
+    { "reduce", "MODEL", NULL, 1, 1, "fewer influences per vertex that deform as the original did",
+      "Engines cap influences; dropping the small ones tears normals. reduce chooses and fits weights on example "
+      "poses\n"
+      "(clips at 30 frames a second, up to 16 frames far from each other, or poses made from the rig) and judges them "
+      "on\n"
+      "others. --method: poisson follows the normals, geometric the positions, smooth needs no poses, klargest is what\n"
+      "exporters do. --energy laplace --sets largest is Landreneau and Schaefer 2010.\n"
+      "Errors are means over poses: RMS position in % of the diagonal, RMS normal deviation in radians.\n"
+      "\n"
+      "JSON keys: file, output, vertices, reduced_vertices, repaired_vertices, automatic_poses, histogram_before,\n"
+      "histogram_after, methods [{method, sets, influences, example_position, example_normal, held_out_position,\n"
+      "held_out_normal, energy, sweeps, seconds, energies, frame_position, frame_normal}], frames [{held_out, clip,\n"
+      "seconds}]. The first method is the chosen one.\n",
+      COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(INFLUENCES) | BIT(REDUCE_METHOD) | BIT(ENERGY) |
+          BIT(SETS) | BIT(POSES) | BIT(HELD_OUT) | BIT(COMPARE) | BIT(SEED) | BIT(WEIGHTS) |
+          BIT(REPORT),
+      "cutis reduce body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
+      "cutis reduce fox.glb --influences 2 --poses Run,Walk --weights u8 -o fox2.glb\tlearn from two clips\n"
+      "cutis reduce body.glb --poses auto --compare --report reduce.html -o body4.glb\tfour methods, with pictures\n",
+      verb_reduce },
     { "help", "[VERB]", NULL, 0, 1, "explain a verb; print the man page or a completion script", "",
       COMMON | BIT(MAN) | BIT(COMPLETION) | BIT(MARKDOWN),
       "cutis help deform\toptions and examples of one verb\n"

@@ -41,7 +41,7 @@ typedef enum option_kind {
     X(NORMALS, "normals", 0, PATH, "FILE", 0, 0, 0,                                                \
       "write unit normals too (.npy or .pc2, shaped like the positions)")                          \
     X(INFLUENCES, "influences", 0, COUNT, "K", 0, 1, 64,                                           \
-      "keep the K largest weights of each vertex, renormalised")                                   \
+      "weights per vertex: the K largest, renormalised (reduce: K that deform as all did)")        \
     X(WEIGHTS, "weights", 0, CHOICE, "FORMAT", "float u16 u8", 0, 0,                               \
       "how weights are stored in glTF (default float)")                                            \
     X(SCALE, "scale", 0, NUMBER, "S", 0, 1e-12, 1e12,                                              \
@@ -50,7 +50,7 @@ typedef enum option_kind {
     X(FIX, "fix", 0, FLAG, 0, 0, 0, 0, "repair what can be repaired while reading, and say what")  \
     X(VERTICES, "vertices", 0, COUNT, "N", 0, 1, 64000000, "exactly N vertices")                   \
     X(SIZE, "size", 0, CHOICE, "SIZE", "low mid high", 0, 0, "a standard number of vertices")      \
-    X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0, "random numbers of a crowd")          \
+    X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0, "random numbers (crowd, poses)")     \
     X(COUNT, "count", 0, COUNT, "N", 0, 1, 100000, "characters of a crowd (default 16)")           \
     X(EXAMPLES, "examples", 0, PATH, "DIR", 0, 0, 0,                                               \
       "arm: also write its eight example poses as shapes into DIR and as the clip `examples`")     \
@@ -72,6 +72,17 @@ typedef enum option_kind {
     X(REFERENCE, "reference", 0, PATH, "FILE", 0, 0, 0,                                            \
       "what errors are measured against: frames (.npy, .pc2); default: the first method")          \
     X(REPORT, "report", 0, PATH, "OUT.html", 0, 0, 0, "one self-contained page")                   \
+    X(REDUCE_METHOD, "method", 0, CHOICE, "METHOD", "poisson geometric smooth klargest", 0, 0,     \
+      "how weights are reduced (default poisson)")                                                 \
+    X(ENERGY, "energy", 0, CHOICE, "ENERGY", "gradient laplace", 0, 0,                             \
+      "what poisson makes small: the error's gradient, or its Laplacian as in the paper")          \
+    X(SETS, "sets", 0, CHOICE, "SETS", "auto largest fitted", 0, 0,                                \
+      "influences kept: the largest, those that explain the poses, or the better of both")         \
+    X(POSES, "poses", 0, TEXT, "CLIP,...|auto", 0, 0, 0,                                           \
+      "clips to learn from, or poses made from the rig (default: all clips, else auto)")           \
+    X(HELD_OUT, "held-out", 0, TEXT, "CLIP,...", 0, 0, 0,                                          \
+      "clips to judge by (default: frames of the others that were not learned from)")              \
+    X(COMPARE, "compare", 0, FLAG, 0, 0, 0, 0, "report all four methods")                          \
     X(MAN, "man", 0, FLAG, 0, 0, 0, 0, "print the man page (troff)")                               \
     X(COMPLETION, "completion", 0, CHOICE, "SHELL", "bash", 0, 0,                                  \
       "print the completion script of a shell")                                                    \
@@ -128,6 +139,7 @@ int verb_bench(struct cli_app *app);
 int verb_demo(struct cli_app *app);
 int verb_render(struct cli_app *app);
 int verb_compare(struct cli_app *app);
+int verb_reduce(struct cli_app *app);
 int verb_help(struct cli_app *app);
 int verb_version(struct cli_app *app);
 

@@ -13,6 +13,8 @@ import sys
 
 import numpy as np
 
+from random_bits import shuffled
+
 data, out = sys.argv[1], sys.argv[2]
 face_seed = int(sys.argv[4]) if len(sys.argv) > 4 else None
 home = os.path.join(data, "makehuman/makehuman/data")
@@ -123,16 +125,14 @@ for folder, names in ((assets, sorted(os.listdir(assets))), (os.path.join(home, 
             for i, frame in enumerate(frames):
                 poses[name[:-4] + ("" if len(frames) == 1 else f"#{i}")] = frame
 if face_seed is not None:
-    # Units split in two halves; every pose gets three of its half: even poses the first, odd ones the second.
+    # Units split at random in two halves; of every pose NAME there is NAMEa with three units of the first and NAMEb of the second.
     units = read_bvh(os.path.join(home, "poseunits/face-poseunits.bvh"))[1:]
-    random = np.random.default_rng(face_seed)
-    shuffled = random.permutation(len(units))
-    halves = shuffled[::2], shuffled[1::2]
+    order_of_units = shuffled(range(len(units)), face_seed, 1)
     mixed = {}
-    for name, pose in poses.items():
+    for number, (name, pose) in enumerate(poses.items()):
         for half in (0, 1):
             frame = dict(pose)
-            for u in random.choice(halves[half], 3, replace=False):
+            for u in shuffled(order_of_units[half::2], face_seed, 2 + 2 * number + half)[:3]:
                 for joint, r in units[u].items():
                     frame[joint] = frame.get(joint, np.eye(3)) @ r
             mixed[name + "ab"[half]] = frame

@@ -1,0 +1,206 @@
+/// cutis reduce: fewer influences per vertex, the same motion. Nothing is written unless the whole
+/// reduction succeeded.
+#include "reduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert.h"
+
+#define CLIPS_MAX 256 ///< clips that can be named in one list
+
+typedef struct clip_list {
+    uint32_t count, clips[CLIPS_MAX];
+} clip_list;
+
+static int parse_clips(cli_app *app, const char *text, const cutis_model *model, clip_list *out)
+{
+    char name[512];
+    for (const char *entry = text; *entry;) {
+        size_t span = strcspn(entry, ",");
+        if (span == 0 || span >= sizeof name || out->count == CLIPS_MAX)
+            return app_usage(app, "\"%s\": expected clips separated by commas, at most %d", text,
+                             CLIPS_MAX);
+        memcpy(name, entry, span);
+        name[span] = 0;
+        cutis_result result = cutis_model_find_clip(model, name, &out->clips[out->count]);
+        if (result != CUTIS_OK) return app_fail(app, app->operands[0], result);
+        out->count++;
+        entry += span;
+        entry += *entry == ',';
+    }
+    return out->count ? EXIT_GOOD : app_usage(app, "no clips are named");
+}
+
+// The place of a choice in its list, which is the order of the library's enum.
+static int choice_index(const cli_app *app, option_id id)
+{
+    const char *text = option_text(app, id), *list = cli_options[id].choices;
+    for (int index = 0; text && *list; index++) {
+        size_t span = strcspn(list, " ");
+        if (strlen(text) == span && strncmp(text, list, span) == 0) return index;
+        list += span;
+        list += *list == ' ';
+    }
+    return 0;
+}
+
+static int read_options(cli_app *app, reduce_job *job, clip_list *learn, clip_list *judge)
+{
+    const char *poses = option_text(app, OPTION_POSES),
+               *held_out = option_text(app, OPTION_HELD_OUT);
+    cutis_reduce_options *o = &job->options;
+    o->influences = option_count(app, OPTION_INFLUENCES, 4);
+    o->method = (cutis_reduce_method)choice_index(app, OPTION_REDUCE_METHOD);
+    o->energy = (cutis_reduce_energy)choice_index(app, OPTION_ENERGY);
+    o->sets = (cutis_reduce_sets)choice_index(app, OPTION_SETS);
+    o->seed = (uint64_t)option_number(app, OPTION_SEED, 1);
+    o->repair = option_given(app, OPTION_FIX);
+    o->compare = option_given(app, OPTION_COMPARE);
+    o->automatic = poses && strcmp(poses, "auto") == 0;
+    int status = EXIT_GOOD;
+    if (held_out && o->automatic)
+        return app_usage(app, "--held-out goes with clips; automatic poses bring their own");
+    if (poses && !o->automatic) status = parse_clips(app, poses, job->model, learn);
+    if (status == EXIT_GOOD && held_out) status = parse_clips(app, held_out, job->model, judge);
+    if (learn->count) o->clips = learn->clips, o->clip_count = learn->count;
+    if (judge->count) o->held_out_clips = judge->clips, o->held_out_clip_count = judge->count;
+    return status;
+}
+
+static void say_result(const cli_app *app, const reduce_job *job)
+{
+    const cutis_reduction *r = job->reduction;
+    app_say(app, "%s: %u influences at most, before %u; %llu of %llu vertices had more\n",
+            job->output, job->after.max_influences, job->before.max_influences,
+            (unsigned long long)r->reduced_count, (unsigned long long)r->vertex_count);
+    app_say(app, "%u example poses, %u held out, %u automatic\n\n", r->example_count,
+            r->held_out_count, r->automatic_count);
+    app_say(app, "%s%-10s %-8s %12s %12s %12s %12s %11s %7s %8s%s\n", app_style(app, "1"), "method",
+            "sets", "examples %", "rad", "held out %", "rad", "energy", "sweeps", "seconds",
+            app_style(app, "0"));
+    for (uint32_t i = 0; i < r->row_count; i++) {
+        const cutis_reduction_row *row = &r->rows[i];
+        app_say(app, "%-10s %-8s %12.5f %12.5f %12.5f %12.5f %11.4g %7u %8.3f\n",
+                cutis_reduce_method_name(row->method), cutis_reduce_sets_name(row->sets),
+                row->example_position, row->example_normal, row->held_out_position,
+                row->held_out_normal, row->energy, row->sweep_count, row->seconds);
+    }
+}
+
+static void emit_histogram(json_out *json, const char *key, const cutis_weight_summary *summary)
+{
+    emit_array(json, key);
+    for (int i = 0; i < 17; i++) emit_count(json, NULL, summary->histogram[i]);
+    emit_end(json);
+}
+
+static void emit_numbers(json_out *json, const char *key, const double *values, uint32_t count)
+{
+    emit_array(json, key);
+    for (uint32_t i = 0; values && i < count; i++) emit_number(json, NULL, values[i]);
+    emit_end(json);
+}
+
+static void emit_method(json_out *json, const cutis_reduction *r, const cutis_reduction_row *row)
+{
+    emit_object(json, NULL);
+    emit_string(json, "method", cutis_reduce_method_name(row->method));
+    emit_string(json, "sets", cutis_reduce_sets_name(row->sets));
+    emit_count(json, "influences", row->max_influences);
+    emit_number(json, "example_position", row->example_position);
+    emit_number(json, "example_normal", row->example_normal);
+    emit_number(json, "held_out_position", row->held_out_position);
+    emit_number(json, "held_out_normal", row->held_out_normal);
+    emit_number(json, "energy", row->energy);
+    emit_count(json, "sweeps", row->sweep_count);
+    emit_number(json, "seconds", row->seconds);
+    emit_numbers(json, "energies", row->curve, row->curve_count);
+    emit_numbers(json, "frame_position", row->frame_position, r->example_count + r->held_out_count);
+    emit_numbers(json, "frame_normal", row->frame_normal, r->example_count + r->held_out_count);
+    emit_end(json);
+}
+
+static void emit_result(const reduce_job *job)
+{
+    const cutis_reduction *r = job->reduction;
+    json_out json = { .file = stdout };
+    emit_object(&json, NULL);
+    emit_string(&json, "file", job->path);
+    emit_string(&json, "output", job->output);
+    emit_count(&json, "vertices", r->vertex_count);
+    emit_count(&json, "reduced_vertices", r->reduced_count);
+    emit_count(&json, "repaired_vertices", r->repaired_count);
+    emit_count(&json, "automatic_poses", r->automatic_count);
+    emit_histogram(&json, "histogram_before", &job->before);
+    emit_histogram(&json, "histogram_after", &job->after);
+    emit_array(&json, "methods");
+    for (uint32_t i = 0; i < r->row_count; i++) emit_method(&json, r, &r->rows[i]);
+    emit_end(&json);
+    emit_array(&json, "frames");
+    for (uint32_t i = 0; i < r->example_count + r->held_out_count; i++) {
+        emit_object(&json, NULL);
+        emit_bool(&json, "held_out", i >= r->example_count);
+        if (r->poses[i].clip == CUTIS_NONE)
+            emit_null(&json, "clip");
+        else
+            emit_count(&json, "clip", (uint64_t)r->poses[i].clip);
+        emit_number(&json, "seconds", r->poses[i].seconds);
+        emit_end(&json);
+    }
+    emit_end(&json);
+    emit_end(&json);
+}
+
+static int write_result(cli_app *app, reduce_job *job)
+{
+    cutis_write_options options = write_options(app);
+    cutis_result result = cutis_weights_summarize(job->model, &job->before);
+    if (result == CUTIS_OK) result = cutis_weights_summarize(job->reduced, &job->after);
+    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    const char *report = option_text(app, OPTION_REPORT);
+    int status = report ? reduce_report(app, job, report) : EXIT_GOOD;
+    if (status != EXIT_GOOD) return status;
+    result = cutis_model_write(job->reduced, job->output, &options);
+    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->output, result);
+}
+
+static int reduce_model(cli_app *app, reduce_job *job)
+{
+    clip_list learn = { 0 }, judge = { 0 };
+    int status = read_options(app, job, &learn, &judge);
+    if (status != EXIT_GOOD) return status;
+    cutis_result result = cutis_weights_reduce(job->model, job->device, &job->options,
+                                               &job->reduced, &job->reduction);
+    app_progress_done(app);
+    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    if (job->reduction->repaired_count)
+        app_note(app, "%s: %llu vertices had no weight and follow the skin's first joint now",
+                 job->path, (unsigned long long)job->reduction->repaired_count);
+    if (job->reduction->few_poses)
+        app_note(app,
+                 "%s: so few poses do not determine %u weights; unseen ones may be worse than with "
+                 "k-largest",
+                 job->path, job->options.influences);
+    return write_result(app, job);
+}
+
+int verb_reduce(cli_app *app)
+{
+    reduce_job job = { .path = app->operands[0] };
+    const char *report = option_text(app, OPTION_REPORT);
+    int status = app_output(app, &job.output);
+    if (status == EXIT_GOOD && report) status = app_check_output(app, report);
+    if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
+    if (status == EXIT_GOOD) status = app_open_device(app, &job.device);
+    if (status == EXIT_GOOD) status = reduce_model(app, &job);
+    if (status == EXIT_GOOD) {
+        say_result(app, &job);
+        if (app->json) emit_result(&job);
+    }
+    cutis_reduction_destroy(job.reduction);
+    cutis_model_destroy(job.reduced);
+    cutis_device_destroy(job.device);
+    cutis_model_destroy(job.model);
+    return status;
+}

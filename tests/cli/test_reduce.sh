@@ -1,0 +1,81 @@
+#!/bin/sh
+# cutis reduce: what it prints, writes and refuses.
+. "$(dirname "$0")/common.sh"
+
+FOX=$SHARED/data/gltf-sample-assets/Fox/glTF-Binary/Fox.glb
+passes "makes a biped" "$CUTIS" synth biped --vertices 3000 -o "$T/biped.glb"
+passes "reduces it to two influences" "$CUTIS" reduce "$T/biped.glb" --influences 2 --compare --json -o "$T/two.glb"
+cp "$T/stdout" "$T/report.json"
+[ "$(json "$T/report.json" '[sorted(m) for m in d["methods"]][0]')" = "['energies', 'energy', 'example_normal', 'example_position', 'frame_normal', 'frame_position', 'held_out_normal', 'held_out_position', 'influences', 'method', 'seconds', 'sets', 'sweeps']" ] \
+    && ok "methods have the documented keys" || not_ok "methods have the documented keys" "$(json "$T/report.json" '[sorted(m) for m in d["methods"]][0]')"
+[ "$(json "$T/report.json" '[m["method"] for m in d["methods"]]')" = "['poisson', 'klargest', 'geometric', 'smooth']" ] \
+    && ok "compare reports all four methods" || not_ok "compare reports all four methods" "$(cat "$T/report.json")"
+[ "$(json "$T/report.json" 'd["methods"][0]["held_out_normal"] < d["methods"][1]["held_out_normal"]')" = True ] \
+    && ok "poisson beats k-largest on held-out normals" || not_ok "poisson beats k-largest on held-out normals" "it does not"
+[ "$(json "$T/report.json" 'sum(d["histogram_after"][3:]) == 0 and sum(d["histogram_before"]) == sum(d["histogram_after"])')" = True ] \
+    && ok "no vertex has a third influence" || not_ok "no vertex has a third influence" "$(json "$T/report.json" 'd["histogram_after"]')"
+passes "info reads the result" "$CUTIS" info "$T/two.glb" --json
+[ "$(json "$T/stdout" 'd["max_influences"]')" = 2 ] && ok "the file has two influences" || not_ok "the file has two influences" "$(cat "$T/stdout")"
+
+for format in u8 u16; do
+    passes "writes weights as $format" "$CUTIS" reduce "$T/biped.glb" --influences 4 --weights $format -o "$T/$format.glb"
+    sums=$(/usr/bin/python3 - "$T/$format.glb" <<'PY'
+import json, struct, sys
+raw = open(sys.argv[1], "rb").read()
+length = struct.unpack_from("<I", raw, 12)[0]
+gltf, blob = json.loads(raw[20:20 + length]), raw[28 + length:]
+sums = set()
+for mesh in gltf["meshes"]:
+    for p in mesh["primitives"]:
+        a = gltf["accessors"][p["attributes"]["WEIGHTS_0"]]
+        view, kind = gltf["bufferViews"][a["bufferView"]], {5121: "4B", 5123: "4H"}[a["componentType"]]
+        stride = view.get("byteStride", struct.calcsize(kind))
+        for i in range(a["count"]):
+            sums.add(sum(struct.unpack_from("<" + kind, blob, view.get("byteOffset", 0) + a.get("byteOffset", 0) + i * stride)))
+print(sorted(sums))
+PY
+)
+    case $format in u8) want="[255]" ;; *) want="[65535]" ;; esac
+    [ "$sums" = "$want" ] && ok "$format weights sum to $want" || not_ok "$format weights sum to $want" "$sums"
+done
+
+passes "threads do not matter: 1" "$CUTIS" reduce "$T/biped.glb" --influences 2 --threads 1 -o "$T/t1.glb"
+passes "threads do not matter: 3" "$CUTIS" reduce "$T/biped.glb" --influences 2 --threads 3 -o "$T/t3.glb"
+cmp -s "$T/t1.glb" "$T/t3.glb" && ok "1 and 3 threads write the same file" || not_ok "1 and 3 threads write the same file" "they differ"
+passes "automatic poses are reproducible" "$CUTIS" reduce "$T/biped.glb" --influences 2 --poses auto -o "$T/a1.glb"
+"$CUTIS" reduce "$T/biped.glb" --influences 2 --poses auto -o "$T/a2.glb" >/dev/null
+"$CUTIS" reduce "$T/biped.glb" --influences 2 --poses auto --seed 5 -o "$T/a3.glb" >/dev/null
+cmp -s "$T/a1.glb" "$T/a2.glb" && ! cmp -s "$T/a1.glb" "$T/a3.glb" && ok "the seed decides them" || not_ok "the seed decides them" "files say otherwise"
+
+passes "writes a report" "$CUTIS" reduce "$T/biped.glb" --influences 2 --poses bend --report "$T/report.html" -o "$T/r.glb"
+if [ "$(grep -c '<img' "$T/report.html")" -ge 3 ] && ! grep -Eq '(src|href)="https?:' "$T/report.html"; then ok "the report stands alone, with pictures"
+else not_ok "the report stands alone, with pictures" "$(grep -c '<img' "$T/report.html") pictures"; fi
+
+fails 2 "no output is a usage error" '-o FILE' "$CUTIS" reduce "$T/biped.glb" --influences 2
+fails 2 "zero influences are refused" 'influences' "$CUTIS" reduce "$T/biped.glb" --influences 0 -o "$T/out/x.glb"
+fails 1 "an unknown clip is named" 'no clip "jump"' "$CUTIS" reduce "$T/biped.glb" --poses walk,jump -o "$T/out/x.glb"
+fails 2 "held-out clips do not go with automatic poses" 'held-out' "$CUTIS" reduce "$T/biped.glb" --poses auto --held-out walk -o "$T/out/x.glb"
+fails 2 "an unknown method is refused" 'method' "$CUTIS" reduce "$T/biped.glb" --method best -o "$T/out/x.glb"
+"$CUTIS" convert "$T/biped.glb" -o "$T/plain.obj" >/dev/null
+fails 1 "a model without skin is refused" 'nothing to reduce' "$CUTIS" reduce "$T/plain.obj" -o "$T/out/x.glb"
+if [ -f "$FOX" ]; then
+    # One vertex loses its weights.
+    /usr/bin/python3 - "$FOX" "$T/loose.glb" <<'PY'
+import json, struct, sys
+raw = bytearray(open(sys.argv[1], "rb").read())
+length = struct.unpack_from("<I", raw, 12)[0]
+gltf = json.loads(raw[20:20 + length])
+a = gltf["accessors"][gltf["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"]]
+view = gltf["bufferViews"][a["bufferView"]]
+size = 4 * {5126: 4, 5123: 2, 5121: 1}[a["componentType"]]
+at = 28 + length + view.get("byteOffset", 0) + a.get("byteOffset", 0) + 9 * view.get("byteStride", size)
+raw[at:at + size] = bytes(size)
+open(sys.argv[2], "wb").write(raw)
+PY
+    fails 1 "a vertex without weight is named" 'vertex 9 has no weight' "$CUTIS" reduce "$T/loose.glb" --influences 2 -o "$T/out/x.glb"
+    "$CUTIS" reduce "$T/loose.glb" --influences 2 --fix -o "$T/fixed.glb" >"$T/stdout" 2>"$T/stderr" && [ -f "$T/fixed.glb" ] \
+        && ok "--fix repairs it" || not_ok "--fix repairs it" "$(head -1 "$T/stderr")"
+else
+    skip "a vertex without weight" "no Fox.glb"
+fi
+exit $failed
