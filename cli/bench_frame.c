@@ -73,7 +73,13 @@ static cutis_result measure_body(cli_app *app, cutis_device *device, cutis_rende
     row->vertices = cutis_model_vertex_count(model);
     row->triangles = triangles;
     if (result == CUTIS_OK) row->path = cutis_live_path(w.live);
-    (void)app;
+    if (result == CUTIS_OK && option_given(app, OPTION_OUTPUT)) {
+        cutis_image image = { 0 };
+        result = cutis_live_read(w.live, &image);
+        if (result == CUTIS_OK)
+            result = cutis_image_write_png(app->context, &image, option_text(app, OPTION_OUTPUT));
+        cutis_image_release(app->context, &image);
+    }
     cutis_live_destroy(w.live);
     cutis_sampler_destroy(w.sampler);
     cutis_binding_destroy(binding);

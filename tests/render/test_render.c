@@ -335,9 +335,66 @@ static void plots_are_written_as_svg_and_png_and_survive_gaps(void **state)
                      CUTIS_UNSUPPORTED_FORMAT);
 }
 
+// Live drawing
+// -------------------------------------------------------------------------------------
+
+/// Deform and draw the arm through one device; the pixels must not depend on which.
+static cutis_image live_picture(fixture *f, cutis_device *device, const cutis_model *arm)
+{
+    cutis_binding *binding = NULL;
+    cutis_live *live = NULL;
+    cutis_image image;
+    uint64_t triangles = cutis_model_triangle_count(arm);
+    uint32_t *indices = malloc(12 * (size_t)triangles);
+    cutis_transform *pose = malloc(cutis_model_get(arm)->node_count * sizeof *pose);
+    cutis_model_triangles(arm, indices);
+    cutis_pose_rest(arm, pose, NULL);
+    cutis_camera camera = { .yaw = 20, .frame = { { 0, 1.25f, -0.2f }, { 1, 1.6f, 0.2f } } };
+    assert_ok(f->context,
+              cutis_bind(device, arm, &(cutis_bind_options){ .normals = true }, &binding));
+    assert_ok(f->context, cutis_live_create(f->renderer, device, cutis_model_vertex_count(arm),
+                                            triangles, indices, 160, 90, &live));
+    assert_ok(f->context, cutis_live_deform(live, binding, &(cutis_poses){ .local = pose }));
+    assert_ok(f->context, cutis_live_draw(live, &camera, true));
+    assert_ok(f->context, cutis_live_read(live, &image));
+    cutis_live_destroy(live);
+    cutis_binding_destroy(binding);
+    free(indices), free(pose);
+    return image;
+}
+
+static void live_drawing_shows_the_body_and_does_not_depend_on_the_device(void **state)
+{
+    fixture *f = *state;
+    renderer_of(state);
+    cutis_model *arm = NULL;
+    cutis_device *cpu = NULL, *opencl = NULL;
+    assert_ok(f->context,
+              cutis_synth_create(
+                  f->context,
+                  &(cutis_synth_options){ .body = CUTIS_BODY_ARM, .vertex_count = 1000 }, &arm));
+    assert_ok(f->context, cutis_device_create(f->context, NULL, &cpu));
+    cutis_image mapped = live_picture(f, cpu, arm);
+    int body = 0;
+    for (int i = 0; i < 160 * 90; i++)
+        body += mapped.pixels[4 * i] > mapped.pixels[4 * i + 2] + 8; // clay is warm
+    assert_in_range(body, 900, 160 * 90 / 2);
+    if (cutis_device_create(f->context, &(cutis_device_options){ .kind = CUTIS_DEVICE_OPENCL },
+                            &opencl) == CUTIS_OK) {
+        cutis_image copied = live_picture(f, opencl, arm);
+        assert_memory_equal(mapped.pixels, copied.pixels, 4 * 160 * 90);
+        cutis_image_release(f->context, &copied);
+    }
+    cutis_image_release(f->context, &mapped);
+    cutis_device_destroy(opencl);
+    cutis_device_destroy(cpu);
+    cutis_model_destroy(arm);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(live_drawing_shows_the_body_and_does_not_depend_on_the_device),
         cmocka_unit_test(lightness_runs_evenly_along_the_sequential_maps),
         cmocka_unit_test(the_diverging_map_is_lightest_in_the_middle_and_even_on_both_sides),
         cmocka_unit_test(values_outside_are_clamped_and_nan_is_grey),
