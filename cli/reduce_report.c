@@ -1,8 +1,331 @@
-/// The page of `reduce`. Filled in below.
+/// The page of `reduce`: figures, the body in the pose that k-largest does worst in, heat maps of
+/// the normal deviation of both methods, errors per pose, energy per sweep, influences before and
+/// after.
+#include <cutis/render.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "html.h"
 #include "reduce.h"
+
+enum { TILES = 3, TILE_WIDTH = 420, TILE_HEIGHT = 560 };
+
+/// The same pose by three sets of weights: original, k-largest, chosen.
+typedef struct reduce_bodies {
+    cutis_model *largest;
+    uint32_t vertex_count;
+    uint64_t triangle_count;
+    uint32_t *indices, *weld;
+    float *positions[TILES], *normals[TILES], *deviation[TILES];
+} reduce_bodies;
+
+static int add_picture(cli_app *app, html_page *page, const cutis_image *image, const char *text)
+{
+    void *data = NULL;
+    size_t size = 0;
+    cutis_result result = cutis_image_encode_png(app->context, image, &data, &size);
+    if (result != CUTIS_OK) return app_fail(app, "report", result);
+    html_markup(page, "<figure>");
+    html_image(page, "image/png", data, size, text);
+    html_markup(page, "<figcaption>");
+    html_text(page, text);
+    html_markup(page, "</figcaption></figure>\n");
+    cutis_bytes_release(app->context, data, size);
+    return EXIT_GOOD;
+}
+
+static int add_plot(cli_app *app, html_page *page, cutis_plot plot)
+{
+    void *data = NULL;
+    size_t size = 0;
+    plot.width = 720, plot.height = 400;
+    cutis_result result = cutis_plot_svg(app->context, &plot, &data, &size);
+    if (result != CUTIS_OK) return app_fail(app, "report", result);
+    html_image(page, "image/svg+xml", data, size, plot.title);
+    cutis_bytes_release(app->context, data, size + 1);
+    return EXIT_GOOD;
+}
+
+static void add_table(html_page *page, const cutis_reduction *r)
+{
+    html_markup(page, "<h2>Figures</h2>\n<table><thead><tr><th>method</th><th>sets</"
+                      "th><th>examples, %%</th><th>rad</th>"
+                      "<th>held out, "
+                      "%%</th><th>rad</th><th>energy</th><th>sweeps</th><th>seconds</th></tr></"
+                      "thead>\n<tbody>\n");
+    for (uint32_t i = 0; i < r->row_count; i++) {
+        const cutis_reduction_row *row = &r->rows[i];
+        html_markup(page,
+                    "<tr><td>%s</td><td>%s</td><td>%.5f</td><td>%.5f</td><td>%.5f</td><td>%.5f</"
+                    "td><td>%.4g</td>"
+                    "<td>%u</td><td>%.3f</td></tr>\n",
+                    cutis_reduce_method_name(row->method), cutis_reduce_sets_name(row->sets),
+                    row->example_position, row->example_normal, row->held_out_position,
+                    row->held_out_normal, row->energy, row->sweep_count, row->seconds);
+    }
+    html_markup(page, "</tbody></table>\n");
+}
+
+static const cutis_reduction_row *klargest_row(const cutis_reduction *r)
+{
+    for (uint32_t i = 0; i < r->row_count; i++)
+        if (r->rows[i].method == CUTIS_REDUCE_KLARGEST) return &r->rows[i];
+    return &r->rows[0];
+}
+
+// The pose that k-largest does worst in, among those held out if there are any.
+static uint32_t worst_pose(const cutis_reduction *r)
+{
+    const double *normal = klargest_row(r)->frame_normal;
+    uint32_t first = r->held_out_count ? r->example_count : 0, worst = first;
+    for (uint32_t i = first; i < r->example_count + r->held_out_count; i++)
+        if (normal[i] > normal[worst]) worst = i;
+    return worst;
+}
+
+static cutis_result pose_body(const reduce_job *job, const cutis_model *model,
+                              const cutis_transform *pose, reduce_bodies *bodies, int tile)
+{
+    cutis_binding *binding = NULL;
+    cutis_context *context = cutis_model_context(model);
+    cutis_surface surface = { bodies->vertex_count, bodies->triangle_count, bodies->positions[tile],
+                              bodies->indices };
+    cutis_poses poses = { .kind = CUTIS_POSE_LOCAL, .local = pose };
+    cutis_outputs outputs = { .positions.data = bodies->positions[tile] };
+    cutis_result result = cutis_bind(job->device, model, NULL, &binding);
+    if (result == CUTIS_OK) result = cutis_deform(binding, &poses, 1, &outputs);
+    if (result == CUTIS_OK)
+        result = cutis_surface_normals(context, &surface, bodies->weld, bodies->normals[tile]);
+    cutis_binding_destroy(binding);
+    for (uint32_t v = 0; v < bodies->vertex_count && result == CUTIS_OK; v++) {
+        const float *a = bodies->normals[0] + 3 * (size_t)v,
+                    *b = bodies->normals[tile] + 3 * (size_t)v;
+        double dot = (double)a[0] * b[0] + (double)a[1] * b[1] + (double)a[2] * b[2];
+        bodies->deviation[tile][v] = (float)acos(fmax(-1, fmin(1, dot)));
+    }
+    return result;
+}
+
+static void release_bodies(reduce_bodies *bodies)
+{
+    cutis_model_destroy(bodies->largest);
+    free(bodies->indices);
+    free(bodies->weld);
+    for (int t = 0; t < TILES; t++) {
+        free(bodies->positions[t]);
+        free(bodies->normals[t]);
+        free(bodies->deviation[t]);
+    }
+}
+
+static cutis_result make_bodies(const reduce_job *job, const cutis_transform *pose,
+                                reduce_bodies *out)
+{
+    cutis_context *context = cutis_model_context(job->model);
+    size_t count = out->vertex_count = cutis_model_vertex_count(job->model);
+    out->triangle_count = cutis_model_triangle_count(job->model);
+    out->indices = malloc((3 * out->triangle_count + 1) * sizeof *out->indices);
+    out->weld = malloc((count + 1) * sizeof *out->weld);
+    bool good = out->indices && out->weld;
+    for (int t = 0; t < TILES; t++) {
+        out->positions[t] = malloc((3 * count + 1) * sizeof(float));
+        out->normals[t] = malloc((3 * count + 1) * sizeof(float));
+        out->deviation[t] = malloc((count + 1) * sizeof(float));
+        good = good && out->positions[t] && out->normals[t] && out->deviation[t];
+    }
+    if (!good) return CUTIS_OUT_OF_MEMORY;
+    cutis_model_triangles(job->model, out->indices);
+    cutis_model_file_positions(job->model, out->positions[0]);
+    cutis_result result =
+        cutis_weld_positions(context, (uint32_t)count, out->positions[0], out->weld);
+    if (result == CUTIS_OK)
+        result = cutis_weights_limit(job->model, job->options.influences, &out->largest);
+    const cutis_model *models[TILES] = { job->model, out->largest, job->reduced };
+    for (int t = 0; t < TILES && result == CUTIS_OK; t++)
+        result = pose_body(job, models[t], pose, out, t);
+    return result;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+// The end of the colour scale: what 99 % of k-largest's vertices stay below, so that one fold does
+// not hide the rest.
+static double scale_end(const reduce_bodies *bodies)
+{
+    float *sorted = malloc((bodies->vertex_count + 1) * sizeof *sorted);
+    double end = 0.1;
+    if (sorted && bodies->vertex_count) {
+        memcpy(sorted, bodies->deviation[1], bodies->vertex_count * sizeof *sorted);
+        qsort(sorted, bodies->vertex_count, sizeof *sorted, ascending);
+        end = fmax(1e-4, sorted[(size_t)(0.99 * (bodies->vertex_count - 1))]);
+    }
+    free(sorted);
+    return end;
+}
+
+// Tiles [first, TILES) side by side, plain or painted with their deviation.
+static int add_sheet(cli_app *app, html_page *page, const reduce_job *job,
+                     const reduce_bodies *bodies, cutis_renderer *renderer, bool painted,
+                     const char *text)
+{
+    const char *titles[TILES] = { "original", "k-largest",
+                                  cutis_reduce_method_name(job->options.method) };
+    cutis_image images[TILES] = { 0 }, sheet = { 0 };
+    cutis_tile tiles[TILES];
+    cutis_legend legend = { .map = CUTIS_COLORMAP_HEAT,
+                            .high = scale_end(bodies),
+                            .title = "normal deviation, radians" };
+    cutis_result result = CUTIS_OK;
+    uint32_t count = 0;
+    for (int t = painted; t < TILES && result == CUTIS_OK; t++) {
+        cutis_scene_surface body = { .surface = { bodies->vertex_count, bodies->triangle_count,
+                                                  bodies->positions[t], bodies->indices },
+                                     .normals = bodies->normals[t],
+                                     .values = painted ? bodies->deviation[t] : NULL,
+                                     .high = legend.high,
+                                     .map = legend.map };
+        cutis_scene scene = { .surface_count = 1,
+                              .surfaces = &body,
+                              .camera = { .yaw = 20, .pitch = 10 } };
+        scene.camera.frame = cutis_surface_bounds(&(cutis_surface){
+            bodies->vertex_count, bodies->triangle_count, bodies->positions[0], bodies->indices });
+        result = cutis_renderer_draw(renderer, &scene, TILE_WIDTH, TILE_HEIGHT, &images[t]);
+        tiles[count++] = (cutis_tile){ &images[t], titles[t], NULL };
+    }
+    if (result == CUTIS_OK)
+        result = cutis_sheet_create(app->context, tiles, count, count, NULL,
+                                    painted ? &legend : NULL, false, &sheet);
+    int status =
+        result == CUTIS_OK ? add_picture(app, page, &sheet, text) : app_fail(app, "report", result);
+    for (int t = 0; t < TILES; t++) cutis_image_release(app->context, &images[t]);
+    cutis_image_release(app->context, &sheet);
+    return status;
+}
+
+static int add_pictures(cli_app *app, html_page *page, const reduce_job *job)
+{
+    const cutis_reduction *r = job->reduction;
+    if (r->example_count + r->held_out_count == 0) return EXIT_GOOD;
+    uint32_t pose = worst_pose(r);
+    reduce_bodies bodies = { 0 };
+    cutis_renderer *renderer = NULL;
+    char text[256], where[160] = "an automatic pose";
+    if (r->poses[pose].clip != CUTIS_NONE)
+        snprintf(where, sizeof where, "clip %d at %.2f s", r->poses[pose].clip,
+                 r->poses[pose].seconds);
+    cutis_result result = make_bodies(
+        job, r->transforms + (size_t)pose * cutis_model_get(job->model)->node_count, &bodies);
+    if (result == CUTIS_OK) result = cutis_renderer_create(app->context, &renderer);
+    int status = result == CUTIS_OK ? EXIT_GOOD : app_fail(app, "report", result);
+    if (status == EXIT_GOOD) {
+        html_markup(page, "<h2>The pose that k-largest does worst in</h2>\n");
+        snprintf(text, sizeof text, "%s pose: %s. %u influences against all of them",
+                 pose < r->example_count ? "Example" : "Held-out", where, job->options.influences);
+        status = add_sheet(app, page, job, &bodies, renderer, false, text);
+    }
+    if (status == EXIT_GOOD)
+        status = add_sheet(app, page, job, &bodies, renderer, true,
+                           "Angle between the normals and those of the original weights");
+    cutis_renderer_destroy(renderer);
+    release_bodies(&bodies);
+    return status;
+}
+
+static int add_frame_plots(cli_app *app, html_page *page, const cutis_reduction *r)
+{
+    cutis_series position[4], normal[4];
+    uint32_t count = r->example_count + r->held_out_count;
+    for (uint32_t i = 0; i < r->row_count; i++) {
+        const char *name = cutis_reduce_method_name(r->rows[i].method);
+        position[i] = (cutis_series){ name, count, NULL, r->rows[i].frame_position };
+        normal[i] = (cutis_series){ name, count, NULL, r->rows[i].frame_normal };
+    }
+    html_markup(page,
+                "<h2>Pose by pose</h2>\n<p>Poses 0 to %u are examples, the others were held "
+                "out.</p>\n<div class=\"grid\">\n",
+                r->example_count ? r->example_count - 1 : 0);
+    cutis_plot plot = { .title = "Normal deviation",
+                        .x_title = "pose",
+                        .y_title = "RMS, radians",
+                        .series_count = r->row_count,
+                        .series = normal,
+                        .from_zero = true };
+    int status = add_plot(app, page, plot);
+    plot.title = "Position error", plot.y_title = "RMS, % of the diagonal", plot.series = position;
+    if (status == EXIT_GOOD) status = add_plot(app, page, plot);
+    html_markup(page, "</div>\n");
+    return status;
+}
+
+static int add_other_plots(cli_app *app, html_page *page, const reduce_job *job)
+{
+    const cutis_reduction_row *row = &job->reduction->rows[0];
+    double before[17], after[17];
+    char names[17][8];
+    const char *labels[17];
+    uint32_t groups = job->before.max_influences < 16 ? job->before.max_influences + 1 : 17;
+    for (uint32_t i = 0; i < groups; i++) {
+        before[i] = (double)job->before.histogram[i];
+        after[i] = (double)job->after.histogram[i];
+        snprintf(names[i], sizeof names[i], i == 16 ? "16+" : "%u", i);
+        labels[i] = names[i];
+    }
+    cutis_series bars[2] = { { "before", groups, NULL, before }, { "after", groups, NULL, after } };
+    cutis_series curve = { cutis_reduce_method_name(row->method), row->curve_count, NULL,
+                           row->curve };
+    html_markup(page, "<h2>Influences and energy</h2>\n<div class=\"grid\">\n");
+    int status = add_plot(app, page,
+                          (cutis_plot){ .kind = CUTIS_PLOT_BARS,
+                                        .title = "Vertices by number of influences",
+                                        .x_title = "influences",
+                                        .y_title = "vertices",
+                                        .series_count = 2,
+                                        .series = bars,
+                                        .x_labels = labels,
+                                        .from_zero = true });
+    if (status == EXIT_GOOD && row->curve_count > 1)
+        status = add_plot(app, page,
+                          (cutis_plot){ .title = "Energy per sweep",
+                                        .x_title = "sweep",
+                                        .y_title = "energy",
+                                        .series_count = 1,
+                                        .series = &curve,
+                                        .from_zero = true });
+    html_markup(page, "</div>\n");
+    return status;
+}
 
 int reduce_report(cli_app *app, reduce_job *job, const char *report)
 {
-    (void)job;
-    return app_fail_text(app, "%s: no report", report);
+    const cutis_reduction *r = job->reduction;
+    html_page page;
+    html_open(&page, "Cutis: weights reduced");
+    html_markup(&page, "<h1>");
+    html_text(&page, job->path);
+    html_markup(&page,
+                "</h1>\n<p class=\"lead\">%llu skinned vertices, %llu of them with more than %u "
+                "influences. Learned from %u "
+                "poses (%u automatic beside or among them), judged by %u others. Errors are means "
+                "over poses: RMS position in %% "
+                "of the diagonal, RMS angle between vertex normals in radians, against the "
+                "original weights.</p>\n",
+                (unsigned long long)r->vertex_count, (unsigned long long)r->reduced_count,
+                job->options.influences, r->example_count, r->automatic_count, r->held_out_count);
+    add_table(&page, r);
+    int status = add_pictures(app, &page, job);
+    if (status == EXIT_GOOD) status = add_frame_plots(app, &page, r);
+    if (status == EXIT_GOOD) status = add_other_plots(app, &page, job);
+    if (status != EXIT_GOOD) {
+        html_release(&page);
+        return status;
+    }
+    html_markup(&page, "<p class=\"lead\">Cutis %s, <code>cutis reduce</code>.</p>\n",
+                cutis_version());
+    return html_write(app, &page, report);
 }
