@@ -103,12 +103,12 @@ const verb_row cli_verbs[] = {
       "body, device, isa, threads, vertices, instances, ns_per_vertex, times_plain, of_limit, limit,\n"
       "bones_per_block}], figures [{name, value, goal, sense}].\n"
       "times_plain: plain C's time for the same work over ours. of_limit: the limit's time over ours (1 = there).\n",
-      COMMON | RUNNING | BIT(QUICK) | BIT(LARGE) | BIT(VERTICES) | BIT(METHOD) | BIT(INSTANCES),
+      COMMON | RUNNING | BIT(QUICK) | BIT(LARGE) | BIT(VERTICES) | BIT(METHOD) | BIT(INSTANCES) | BIT(OUTPUT),
       "cutis bench blend\tthe table\n"
       "cutis bench blend --quick --json\ta short one for a program\n"
       "cutis bench blend --isa avx2 --threads 1 --vertices 46036\tone size\n"
       "cutis bench pose\tmicroseconds per pose\n"
-      "cutis bench frame\tskin and draw: whole frames a second\n",
+      "cutis bench frame -o last.png\tskin and draw: whole frames a second, and the last one drawn\n",
       verb_bench },
     { "demo", "", NULL, 0, 0, "everything once, on a built-in character: volumes, errors, speeds",
       "Makes the biped, deforms its bend and twist clips with every method on the default device, and writes\n"
