@@ -6,9 +6,11 @@
 #include <cutis/clip.h>
 #include <cutis/deform.h>
 #include <cutis/device.h>
+#include <cutis/handles.h>
 #include <cutis/math.h>
 #include <cutis/measure.h>
 #include <cutis/model.h>
+#include <cutis/poses.h>
 #include <cutis/synth.h>
 #include <cutis/weights.h>
 

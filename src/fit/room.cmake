@@ -3,3 +3,7 @@ set_source_files_properties(
   ${PROJECT_SOURCE_DIR}/src/fit/reduce_vertex.c ${PROJECT_SOURCE_DIR}/src/fit/reduce_sweep.c
   ${PROJECT_SOURCE_DIR}/src/fit/reduce_solve.c ${PROJECT_SOURCE_DIR}/src/fit/reduce_start.c
   PROPERTIES COMPILE_OPTIONS -O3)
+# Handles: loops over the lanes of a voxel.
+set_source_files_properties(
+  ${PROJECT_SOURCE_DIR}/src/fit/handles_multigrid.c ${PROJECT_SOURCE_DIR}/src/fit/handles_field.c
+  PROPERTIES COMPILE_OPTIONS -O3)

@@ -1,0 +1,37 @@
+/// Intrinsic distances: shortest ways inside the domain, by fast marching (first-order Godunov
+/// steps in order of distance; around a site exact distances in line of sight).
+#ifndef CUTIS_FIT_HANDLES_DISTANCE_H
+#define CUTIS_FIT_HANDLES_DISTANCE_H
+
+#include "fit/handles_site.h"
+
+/// Scratch memory of one march at a time, and its result. `distance` is INFINITY where the front
+/// has not come; `reached` lists the voxels it has passed, in order of distance.
+typedef struct cutis_handles_front {
+    const cutis_handles_grid *grid;
+    float *distance;   ///< per voxel
+    uint32_t *label;   ///< per voxel: source of the shortest way; valid where reached
+    uint32_t *reached; ///< reached_count
+    uint32_t reached_count;
+    uint32_t *heap; ///< voxels that may be next
+    uint32_t *slot; ///< per voxel: place in the heap, NONE if not there
+    uint8_t *done;  ///< per voxel: passed
+    uint32_t heap_count;
+    uint32_t touched_count;
+    uint32_t *touched; ///< voxels whose state must be cleared
+} cutis_handles_front;
+
+bool cutis_handles_front_init(cutis_arena *arena, const cutis_handles_grid *grid,
+                              cutis_handles_front *out);
+/// Forget the last march; costs what it touched.
+void cutis_handles_front_clear(cutis_handles_front *front);
+/// Start from a site: all its voxels within five steps that see it get their straight distance.
+void cutis_handles_front_start(cutis_handles_front *front, const cutis_handles_site *site,
+                               uint32_t label);
+/// Pass the next voxel; NONE when nothing is left.
+uint32_t cutis_handles_front_step(cutis_handles_front *front);
+
+/// March to the end.
+void cutis_handles_front_finish(cutis_handles_front *front);
+
+#endif

@@ -1,0 +1,224 @@
+// The dual graph: an edge where two Voronoi cells share voxel faces, with the conductance of a
+// finite volume between their centres, times a factor that falls with the distance to the nearest
+// real handle (without it a point is next to nothing to a harmonic field in three dimensions).
+// Solved by conjugate gradients in a fixed order. Invariant: shares are in [0, 1] and sum to one.
+#include "fit/handles_dual.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct face {
+    uint32_t a, b; ///< handles, a < b; sites first, then virtual ones
+    double length, factor;
+} face;
+
+typedef struct graph {
+    uint32_t site_count, virtual_count;
+    uint32_t *first; ///< per virtual handle and one more
+    uint32_t *other; ///< handle at the other end
+    double *conductance;
+    double *diagonal;
+} graph;
+
+static int by_pair(const void *x, const void *y)
+{
+    const face *f = x, *g = y;
+    if (f->a != g->a) return f->a < g->a ? -1 : 1;
+    if (f->b != g->b) return f->b < g->b ? -1 : 1;
+    // Faces of one pair in a fixed order too: their sums must not depend on the sort.
+    if (f->length != g->length) return f->length < g->length ? -1 : 1;
+    return (f->factor > g->factor) - (f->factor < g->factor);
+}
+
+static void march_all(const cutis_handles_grid *grid, const cutis_handles_sites *sites,
+                      uint32_t virtual_count, const uint32_t *voxel, cutis_handles_front *front)
+{
+    cutis_handles_front_clear(front);
+    for (uint32_t s = 0; s < sites->site_count; s++)
+        cutis_handles_front_start(front, &sites->sites[s], s);
+    for (uint32_t h = 0; h < virtual_count; h++) {
+        cutis_handles_segment point;
+        const cutis_handles_site site = { .segments = &point, .segment_count = 1 };
+        cutis_handles_voxel_centre(grid, voxel[h], point.a);
+        memcpy(point.b, point.a, sizeof point.b);
+        cutis_handles_front_start(front, &site, sites->site_count + h);
+    }
+    cutis_handles_front_finish(front);
+}
+
+// Distance to the nearest real handle raised to its exponent: 1 for bars, 2 for points.
+static double falling(const cutis_handles_grid *grid, const cutis_handles_sites *sites,
+                      const float *distance, uint32_t v, uint32_t m)
+{
+    double least = INFINITY;
+    bool bar = false;
+    for (uint32_t s = 0; s < sites->site_count; s++) {
+        const float *field = distance + (size_t)s * grid->voxel_count;
+        double d = ((double)field[v] + field[m]) / 2;
+        if (d < least) least = d, bar = sites->sites[s].bar;
+    }
+    double ratio = fmax(least, grid->step) / grid->step;
+    return bar ? 1 / ratio : 1 / (ratio * ratio);
+}
+
+static size_t gather_faces(const cutis_handles_grid *grid, const cutis_handles_sites *sites,
+                           const float *distance, const cutis_handles_front *front, face *out)
+{
+    size_t count = 0;
+    for (uint32_t v = 0; v < grid->voxel_count; v++) {
+        if (!front->done[v]) continue;
+        for (int d = 1; d < 6; d += 2) {
+            uint32_t m = grid->neighbour[6 * (size_t)v + d];
+            if (m == CUTIS_HANDLES_NONE || front->label[m] == front->label[v]) continue;
+            uint32_t a = front->label[v], b = front->label[m];
+            if (out)
+                out[count] = (face){ a < b ? a : b, a < b ? b : a,
+                                     (double)front->distance[v] + front->distance[m],
+                                     falling(grid, sites, distance, v, m) };
+            count++;
+        }
+    }
+    return count;
+}
+
+// One edge per run of faces; written to both ends that are virtual.
+static void add_edges(const cutis_handles_grid *grid, const face *faces, size_t face_count,
+                      graph *g, bool count_only)
+{
+    for (size_t i = 0; i < face_count;) {
+        size_t j = i;
+        double length = 0, factor = 0;
+        for (; j < face_count && faces[j].a == faces[i].a && faces[j].b == faces[i].b; j++)
+            length += faces[j].length, factor += faces[j].factor;
+        double n = (double)(j - i), h = grid->step;
+        double conductance = n * h * h / fmax(length / n, h / 10) * (factor / n);
+        const uint32_t ends[2] = { faces[i].a, faces[i].b };
+        for (int e = 0; e < 2; e++) {
+            if (ends[e] < g->site_count) continue;
+            uint32_t row = ends[e] - g->site_count;
+            if (count_only) {
+                g->first[row + 1]++;
+                continue;
+            }
+            uint32_t at = g->first[row]++;
+            g->other[at] = ends[1 - e];
+            g->conductance[at] = conductance;
+            g->diagonal[row] += conductance;
+        }
+        i = j;
+    }
+}
+
+static bool build_graph(cutis_arena *scratch, const cutis_handles_grid *grid,
+                        const cutis_handles_sites *sites, const float *distance,
+                        const cutis_handles_front *front, graph *g)
+{
+    size_t face_count = gather_faces(grid, sites, distance, front, NULL);
+    face *faces = cutis_arena_alloc(scratch, face_count, sizeof *faces);
+    g->first = cutis_arena_alloc(scratch, (size_t)g->virtual_count + 1, sizeof *g->first);
+    g->diagonal = cutis_arena_alloc(scratch, g->virtual_count, sizeof *g->diagonal);
+    if (!faces || !g->first || !g->diagonal) return false;
+    gather_faces(grid, sites, distance, front, faces);
+    qsort(faces, face_count, sizeof *faces, by_pair);
+    memset(g->first, 0, ((size_t)g->virtual_count + 1) * sizeof *g->first);
+    add_edges(grid, faces, face_count, g, true);
+    for (uint32_t i = 0; i < g->virtual_count; i++) g->first[i + 1] += g->first[i];
+    const uint32_t total = g->first[g->virtual_count];
+    g->other = cutis_arena_alloc(scratch, total, sizeof *g->other);
+    g->conductance = cutis_arena_alloc(scratch, total, sizeof *g->conductance);
+    if (!g->other || !g->conductance) return false;
+    for (uint32_t i = 0; i < g->virtual_count; i++) g->diagonal[i] = 0;
+    add_edges(grid, faces, face_count, g, false);
+    for (uint32_t i = g->virtual_count; i > 0; i--) g->first[i] = g->first[i - 1];
+    g->first[0] = 0;
+    return true;
+}
+
+// y = A x over virtual handles.
+static void apply(const graph *g, const double *x, double *y)
+{
+    for (uint32_t i = 0; i < g->virtual_count; i++) {
+        double sum = g->diagonal[i] * x[i];
+        for (uint32_t e = g->first[i]; e < g->first[i + 1]; e++)
+            if (g->other[e] >= g->site_count)
+                sum -= g->conductance[e] * x[g->other[e] - g->site_count];
+        y[i] = sum;
+    }
+}
+
+// Jacobi-preconditioned conjugate gradients, from zero, to 1e-12 of the start.
+static void solve_site(const graph *g, uint32_t site, double *x, double *r, double *p, double *q)
+{
+    const uint32_t n = g->virtual_count;
+    double rho = 0, before = 0, goal = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        x[i] = r[i] = p[i] = 0;
+        for (uint32_t e = g->first[i]; e < g->first[i + 1]; e++)
+            if (g->other[e] == site) r[i] += g->conductance[e];
+    }
+    for (uint32_t iteration = 0; iteration < 20 * n + 100; iteration++) {
+        rho = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if (g->diagonal[i] > 0) rho += r[i] * r[i] / g->diagonal[i];
+        if (iteration == 0) goal = 1e-24 * rho;
+        if (!(rho > goal)) return;
+        double beta = iteration ? rho / before : 0, curvature = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if (g->diagonal[i] > 0) p[i] = r[i] / g->diagonal[i] + beta * p[i];
+        apply(g, p, q);
+        for (uint32_t i = 0; i < n; i++) curvature += p[i] * q[i];
+        if (!(curvature > 0)) return;
+        for (uint32_t i = 0; i < n; i++) {
+            x[i] += rho / curvature * p[i];
+            r[i] -= rho / curvature * q[i];
+        }
+        before = rho;
+    }
+}
+
+// Clamp and divide each row by its sum. A handle that no real one reaches follows the nearest.
+static void normalise(const cutis_handles_grid *grid, const cutis_handles_sites *sites,
+                      uint32_t virtual_count, const uint32_t *voxel, double *share)
+{
+    const uint32_t count = sites->site_count;
+    for (uint32_t h = 0; h < virtual_count; h++) {
+        double *row = share + (size_t)h * count, sum = 0, centre[3], least = INFINITY;
+        uint32_t best = 0;
+        for (uint32_t s = 0; s < count; s++) sum += row[s] = fmin(fmax(row[s], 0), 1);
+        for (uint32_t s = 0; s < count && sum > 0; s++) row[s] /= sum;
+        if (sum > 0) continue;
+        cutis_handles_voxel_centre(grid, voxel[h], centre);
+        for (uint32_t s = 0; s < count; s++) {
+            double d = cutis_handles_site_distance(&sites->sites[s], centre, NULL);
+            if (d < least) least = d, best = s;
+        }
+        row[best] = 1;
+    }
+}
+
+double *cutis_handles_dual_solve(cutis_arena *arena, const cutis_handles_grid *grid,
+                                 const cutis_handles_sites *sites, uint32_t virtual_count,
+                                 const uint32_t *voxel, const float *distance,
+                                 cutis_handles_front *front)
+{
+    cutis_arena scratch = { .context = arena->context };
+    graph g = { .site_count = sites->site_count, .virtual_count = virtual_count };
+    double *share =
+        cutis_arena_alloc(arena, (size_t)virtual_count * sites->site_count + 1, sizeof *share);
+    double *x = cutis_arena_alloc(&scratch, (size_t)virtual_count + 1, 4 * sizeof *x);
+    bool good = share && x;
+    if (good) {
+        march_all(grid, sites, virtual_count, voxel, front);
+        good = build_graph(&scratch, grid, sites, distance, front, &g);
+    }
+    for (uint32_t s = 0; s < sites->site_count && good; s++) {
+        solve_site(&g, s, x, x + virtual_count, x + 2 * (size_t)virtual_count,
+                   x + 3 * (size_t)virtual_count);
+        for (uint32_t h = 0; h < virtual_count; h++)
+            share[(size_t)h * sites->site_count + s] = x[h];
+    }
+    if (good) normalise(grid, sites, virtual_count, voxel, share);
+    cutis_arena_release(&scratch);
+    return good ? share : NULL;
+}

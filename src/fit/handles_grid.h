@@ -1,0 +1,90 @@
+/// The voxel domain of handle weights: which voxels a shape fills, who is next to whom, and which
+/// pieces hang together. Invariants: every vertex of the shape lies in a domain voxel; two layers
+/// of voxels around the domain are outside it; the grid is centred on the bounding box, so mirrors
+/// and quarter turns of the shape permute voxels.
+#ifndef CUTIS_FIT_HANDLES_GRID_H
+#define CUTIS_FIT_HANDLES_GRID_H
+
+#include <cutis/device.h>
+
+#include "base/memory.h"
+#include "device/device.h"
+
+#define CUTIS_HANDLES_NONE UINT32_MAX
+
+/// What is voxelised: all arrays borrowed.
+typedef struct cutis_handles_shape {
+    uint32_t vertex_count;
+    const float *positions; ///< 3 per vertex, finite
+    uint32_t triangle_count;
+    const uint32_t *triangles; ///< 3 per triangle; a line is a triangle a, b, b
+    uint32_t point_count;
+    const uint32_t *points; ///< vertices that are a point cloud: balls around them are filled
+} cutis_handles_shape;
+
+typedef struct cutis_handles_grid {
+    uint32_t size[3];   ///< voxels per axis, padding included
+    double origin[3];   ///< low corner of the grid
+    double step;        ///< side of a voxel
+    size_t dense_count; ///< product of size
+    uint32_t *index;    ///< dense place (x fastest): domain voxel, or NONE
+    uint32_t voxel_count;
+    uint32_t *place;     ///< per domain voxel: its dense place; ascending
+    uint32_t *neighbour; ///< 6 per domain voxel: -x +x -y +y -z +z, or NONE
+    uint32_t *component; ///< per domain voxel: its 6-connected piece, numbered by first voxel
+    uint32_t component_count;
+} cutis_handles_grid;
+
+/// @param voxels along the longest side of the bounding box
+/// @return CUTIS_OK, CUTIS_LIMIT_EXCEEDED (a grid beyond the memory limit), CUTIS_OUT_OF_MEMORY,
+/// CUTIS_CANCELLED
+cutis_result cutis_handles_grid_create(cutis_arena *arena, cutis_device *device,
+                                       const cutis_handles_shape *shape, uint32_t voxels,
+                                       cutis_handles_grid *out);
+
+/// Integer coordinates of a domain voxel.
+static inline void cutis_handles_voxel_cell(const cutis_handles_grid *grid, uint32_t voxel,
+                                            uint32_t *cell)
+{
+    uint32_t place = grid->place[voxel];
+    cell[0] = place % grid->size[0];
+    cell[1] = place / grid->size[0] % grid->size[1];
+    cell[2] = place / grid->size[0] / grid->size[1];
+}
+
+static inline void cutis_handles_voxel_centre(const cutis_handles_grid *grid, uint32_t voxel,
+                                              double *out)
+{
+    uint32_t cell[3];
+    cutis_handles_voxel_cell(grid, voxel, cell);
+    for (int c = 0; c < 3; c++) out[c] = grid->origin[c] + (cell[c] + 0.5) * grid->step;
+}
+
+/// The domain voxel at integer coordinates, NONE outside the grid or the domain.
+static inline uint32_t cutis_handles_voxel_at(const cutis_handles_grid *grid, const int64_t *cell)
+{
+    for (int c = 0; c < 3; c++)
+        if (cell[c] < 0 || cell[c] >= (int64_t)grid->size[c]) return CUTIS_HANDLES_NONE;
+    return grid->index[((size_t)cell[2] * grid->size[1] + (size_t)cell[1]) * grid->size[0] +
+                       (size_t)cell[0]];
+}
+
+/// The domain voxel that holds a point, or NONE.
+uint32_t cutis_handles_voxel_of(const cutis_handles_grid *grid, const double *point);
+
+/// The domain voxel whose centre is nearest to a point (ties: the lowest).
+uint32_t cutis_handles_voxel_nearest(const cutis_handles_grid *grid, const double *point,
+                                     double *distance);
+
+/// Host tasks on the device's threads; without a device on this one.
+static inline void cutis_handles_run(cutis_device *device, void (*task)(void *data, uint32_t index),
+                                     void *data, uint32_t count)
+{
+    if (device && count > 1) {
+        device->operations->run_tasks(device, task, data, count);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) task(data, i);
+}
+
+#endif

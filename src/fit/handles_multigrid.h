@@ -1,0 +1,51 @@
+/// Weighted Laplace systems on voxels, many right-hand sides at once: conjugate gradients with a
+/// multigrid cycle as preconditioner. The same bits for any number of threads.
+#ifndef CUTIS_FIT_HANDLES_MULTIGRID_H
+#define CUTIS_FIT_HANDLES_MULTIGRID_H
+
+#include "fit/handles_grid.h"
+
+#define CUTIS_HANDLES_LANES  8 ///< right-hand sides solved together
+#define CUTIS_HANDLES_LEVELS 12
+
+/// One level: nodes with up to six neighbours each. Nodes are sorted into two colours (parity of
+/// the coordinate sum), and neighbours always have the other colour.
+typedef struct cutis_handles_level {
+    uint32_t count, red_count;  ///< the first red_count nodes are of the first colour
+    uint32_t *neighbour;        ///< 6 per node; the node itself where there is none
+    double *conductance;        ///< 6 per node; 0 where there is no neighbour
+    double *diagonal, *inverse; ///< per node: row sum with what goes to fixed voxels, and 1 / that
+    uint32_t *cell;             ///< 3 per node: coordinates
+    uint32_t *child_first;      ///< count + 1, into child; nodes of the finer level
+    uint32_t *child;
+    uint32_t *parent; ///< per node: node of the coarser level
+    double *b, *x;    ///< LANES per node (coarser levels only)
+} cutis_handles_level;
+
+typedef struct cutis_handles_system {
+    const cutis_handles_grid *grid;
+    uint32_t level_count;
+    cutis_handles_level levels[CUTIS_HANDLES_LEVELS];
+    uint32_t *node;            ///< per voxel: node of level 0, or NONE (fixed)
+    uint32_t *voxel;           ///< per node of level 0: its voxel
+    double *x, *r, *p, *q, *z; ///< LANES per node of level 0
+    double *partial;           ///< sums per chunk
+    uint32_t iteration_count;  ///< most of any solve so far
+} cutis_handles_system;
+
+/// Build the system of all voxels that are not fixed.
+/// @param fixed       per voxel: owner, or NONE if it is free; every component has a fixed voxel
+/// @param conductance per voxel and direction as grid->neighbour; symmetric, > 0 where there is a
+/// neighbour
+bool cutis_handles_system_create(cutis_arena *arena, const cutis_handles_grid *grid,
+                                 const uint32_t *fixed, const double *conductance,
+                                 cutis_handles_system *out);
+
+/// Solve for owners [first, first + LANES): value 1 on voxels fixed to the owner, 0 on those fixed
+/// to others. system->x holds the start and then the solution.
+/// @param tolerance largest |residual| / diagonal
+void cutis_handles_system_solve(cutis_handles_system *system, cutis_device *device,
+                                const uint32_t *fixed, const double *conductance, uint32_t first,
+                                double tolerance);
+
+#endif

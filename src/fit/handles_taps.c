@@ -1,0 +1,67 @@
+// B-spline taps. The block of 4 x 4 x 4 voxels is one 64-bit word (x in bits 0-1, y in 2-3, z in
+// 4-5 of the bit number), so that connectivity is a few shifts. Invariant: taps stand in ascending
+// order of their bit, so sums over them always run the same way.
+#include "fit/handles_taps.h"
+
+#include <math.h>
+
+static void spline(double x, double *out)
+{
+    double y = 1 - x;
+    out[0] = y * y * y / 6;
+    out[1] = (3 * x * x * x - 6 * x * x + 4) / 6;
+    out[2] = (3 * y * y * y - 6 * y * y + 4) / 6; // = (-3x^3 + 3x^2 + 3x + 1) / 6, mirror-exact
+    out[3] = x * x * x / 6;
+}
+
+static uint64_t grow(uint64_t reach, uint64_t inside)
+{
+    const uint64_t x0 = UINT64_C(0x1111111111111111), y0 = UINT64_C(0x000f000f000f000f);
+    for (;;) {
+        uint64_t next = reach;
+        next |= (reach & ~(x0 << 3)) << 1 | (reach & ~x0) >> 1;
+        next |= (reach & ~(y0 << 12)) << 4 | (reach & ~y0) >> 4;
+        next |= reach << 16 | reach >> 16;
+        next &= inside;
+        if (next == reach) return reach;
+        reach = next;
+    }
+}
+
+void cutis_handles_taps_at(const cutis_handles_grid *grid, const double *point, bool connected,
+                           cutis_handles_taps *out)
+{
+    double weight[3][4];
+    int64_t first[3];
+    uint32_t own = 0, shift = 0;
+    out->count = 0;
+    out->sum = 0;
+    if (cutis_handles_voxel_of(grid, point) == CUTIS_HANDLES_NONE) return;
+    for (int c = 0; c < 3; c++, shift += 2) {
+        double place = (point[c] - grid->origin[c]) / grid->step;
+        double base = floor(place - 0.5);
+        spline(place - 0.5 - base, weight[c]);
+        first[c] = (int64_t)base - 1;
+        own |= (uint32_t)((int64_t)floor(place) - first[c]) << shift;
+    }
+    // Domain voxels keep two voxels from the grid's border, so the block is inside it.
+    const uint32_t *corner = grid->index +
+                             ((size_t)first[2] * grid->size[1] + (size_t)first[1]) * grid->size[0] +
+                             first[0];
+    uint32_t block[64];
+    uint64_t inside = 0;
+    for (uint32_t bit = 0; bit < 64; bit++) {
+        size_t place =
+            ((size_t)(bit >> 4) * grid->size[1] + (bit >> 2 & 3)) * grid->size[0] + (bit & 3);
+        block[bit] = corner[place];
+        inside |= (uint64_t)(block[bit] != CUTIS_HANDLES_NONE) << bit;
+    }
+    if (connected) inside = grow(UINT64_C(1) << own, inside);
+    for (uint32_t bit = 0; bit < 64; bit++) {
+        if (!(inside >> bit & 1)) continue;
+        double value = weight[0][bit & 3] * weight[1][bit >> 2 & 3] * weight[2][bit >> 4];
+        out->voxel[out->count] = block[bit];
+        out->weight[out->count++] = value;
+        out->sum += value;
+    }
+}

@@ -1,0 +1,361 @@
+// Supports, insertion of virtual handles, and folding. Invariants: no support but a site's own
+// reaches its core (unless a floor acts, which is counted), so interpolation is exact; every voxel
+// is within TAU of some support, so densities are at least phi(0.8). Batches are of fixed size and
+// are accepted in order: the same list for any number of threads.
+#include "fit/handles_virtual.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/os/os.h"
+#include "fit/handles_distance.h"
+#include "fit/handles_dual.h"
+
+static const double TAU = 0.8;        ///< a voxel is covered within this part of a support
+static const double SITE_FLOOR = 4.5; ///< voxels: > 2 sqrt 3 / TAU, so a site covers its own core
+#define BATCH 16                      ///< fields computed together before any is accepted
+
+typedef struct entry {
+    uint32_t voxel;
+    float distance;
+} entry;
+
+typedef struct insertion {
+    cutis_arena *arena, *scratch;
+    cutis_device *device;
+    const cutis_handles_grid *grid;
+    const cutis_handles_sites *sites;
+    const cutis_handles_virtual_options *options;
+    cutis_handles_virtual *out;
+    float *distance;  ///< voxel_count per site
+    float *cover;     ///< per voxel: least distance / radius
+    uint8_t *in_core; ///< per voxel
+    double radius_max;
+    cutis_handles_front fronts[BATCH];
+    uint32_t batch[BATCH], batch_count;
+    double batch_radius[BATCH];
+    entry *entries; ///< of all virtual handles
+    size_t entry_count, entry_capacity;
+    size_t *entry_first; ///< per virtual handle and one more
+    size_t first_capacity;
+    size_t voxel_capacity, radius_capacity;
+    double *virtual_radius;
+} insertion;
+
+double cutis_handles_basis(double t)
+{
+    if (!(t < 1)) return 0;
+    double u = 1 - t;
+    return u * u * u * (1 + 3 * t + 6 * t * t);
+}
+
+// Real handles
+// --------------------------------------------------------------------------------------
+
+static void site_task(void *data, uint32_t task)
+{
+    insertion *in = data;
+    cutis_handles_front *front = &in->fronts[task];
+    for (uint32_t s = task; s < in->sites->site_count; s += BATCH) {
+        cutis_handles_front_clear(front);
+        cutis_handles_front_start(front, &in->sites->sites[s], s);
+        cutis_handles_front_finish(front);
+        memcpy(in->distance + (size_t)s * in->grid->voxel_count, front->distance,
+               in->grid->voxel_count * sizeof(float));
+    }
+    cutis_handles_front_clear(front);
+}
+
+// Least distance from site i to the core of another, as its own field has it.
+static double core_distance(const insertion *in, uint32_t i, uint32_t j)
+{
+    const cutis_handles_site *other = &in->sites->sites[j];
+    const float *field = in->distance + (size_t)i * in->grid->voxel_count;
+    double least = INFINITY;
+    for (uint32_t c = 0; c < other->core_count; c++)
+        least = fmin(least, field[in->sites->cores[other->core_first + c]]);
+    return least;
+}
+
+static void site_radii(insertion *in)
+{
+    const uint32_t count = in->sites->site_count;
+    double longest = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double least = INFINITY;
+        for (uint32_t j = 0; j < count; j++) {
+            if (i == j) continue;
+            double d = core_distance(in, i, j);
+            least = fmin(least, d);
+            if (isfinite(d)) longest = fmax(longest, d);
+        }
+        in->out->radius[i] = least;
+    }
+    in->radius_max = in->options->radius_max;
+    if (!(in->radius_max > 0)) in->radius_max = longest > 0 ? longest / 2 : INFINITY;
+    for (uint32_t i = 0; i < count; i++) {
+        double floor_radius = SITE_FLOOR * in->grid->step;
+        in->out->floored[i] = in->out->radius[i] < floor_radius;
+        in->out->radius[i] = fmax(fmin(in->out->radius[i], in->radius_max), floor_radius);
+    }
+}
+
+static float ratio_of(double distance, double radius)
+{
+    if (!isfinite(radius)) return isfinite(distance) ? 0 : INFINITY;
+    return (float)(distance / radius);
+}
+
+static void cover_by_sites(insertion *in, const uint32_t *label)
+{
+    const uint32_t n = in->grid->voxel_count;
+    // Components without a site follow one as a whole and need no cover.
+    for (uint32_t v = 0; v < n; v++) in->cover[v] = label[v] == CUTIS_HANDLES_NONE ? 0 : INFINITY;
+    for (uint32_t s = 0; s < in->sites->site_count; s++)
+        for (uint32_t v = 0; v < n; v++) {
+            float ratio = ratio_of(in->distance[(size_t)s * n + v], in->out->radius[s]);
+            if (ratio < in->cover[v]) in->cover[v] = ratio;
+        }
+    memset(in->in_core, 0, n);
+    for (size_t i = 0; i < in->sites->core_count; i++) in->in_core[in->sites->cores[i]] = 1;
+}
+
+// Virtual handles
+// -----------------------------------------------------------------------------------
+
+// March from a voxel until the front meets a core, or as far as the largest support goes.
+static void virtual_task(void *data, uint32_t task)
+{
+    insertion *in = data;
+    cutis_handles_front *front = &in->fronts[task];
+    const double least = in->options->radius_floor * in->grid->step;
+    cutis_handles_segment point;
+    const cutis_handles_site site = { .segments = &point, .segment_count = 1 };
+    cutis_handles_voxel_centre(in->grid, in->batch[task], point.a);
+    memcpy(point.b, point.a, sizeof point.b);
+    cutis_handles_front_clear(front);
+    cutis_handles_front_start(front, &site, 0);
+    double radius = fmax(in->radius_max, least);
+    for (;;) {
+        uint32_t voxel = cutis_handles_front_step(front);
+        if (voxel == CUTIS_HANDLES_NONE || front->distance[voxel] >= radius) break;
+        if (in->in_core[voxel]) radius = fmin(radius, fmax(front->distance[voxel], least));
+        if (front->distance[voxel] >= radius) break;
+    }
+    // The last voxel passed is at the radius or beyond, where the support ends.
+    while (front->reached_count &&
+           front->distance[front->reached[front->reached_count - 1]] >= radius)
+        front->reached_count--;
+    in->batch_radius[task] = radius;
+}
+
+static bool accept(insertion *in, uint32_t slot)
+{
+    cutis_context *context = in->arena->context;
+    const cutis_handles_front *front = &in->fronts[slot];
+    uint32_t count = in->out->virtual_count;
+    if (!cutis_grow(context, &in->entries, &in->entry_capacity,
+                    in->entry_count + front->reached_count, sizeof *in->entries) ||
+        !cutis_grow(context, &in->entry_first, &in->first_capacity, (size_t)count + 2,
+                    sizeof *in->entry_first) ||
+        !cutis_grow(context, &in->out->voxel, &in->voxel_capacity, (size_t)count + 1,
+                    sizeof *in->out->voxel) ||
+        !cutis_grow(context, &in->virtual_radius, &in->radius_capacity, (size_t)count + 1,
+                    sizeof *in->virtual_radius))
+        return false;
+    in->entry_first[count] = in->entry_count;
+    for (uint32_t i = 0; i < front->reached_count; i++) {
+        uint32_t voxel = front->reached[i];
+        float ratio = ratio_of(front->distance[voxel], in->batch_radius[slot]);
+        in->entries[in->entry_count++] = (entry){ voxel, ratio };
+        if (ratio < in->cover[voxel]) in->cover[voxel] = ratio;
+    }
+    in->entry_first[count + 1] = in->entry_count;
+    in->out->voxel[count] = in->batch[slot];
+    in->virtual_radius[count] = in->batch_radius[slot];
+    in->out->virtual_count++;
+    return true;
+}
+
+typedef struct candidate {
+    float cover;
+    uint32_t voxel;
+} candidate;
+
+static int by_cover(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+    if (x->cover != y->cover) return x->cover > y->cover ? -1 : 1;
+    return (x->voxel > y->voxel) - (x->voxel < y->voxel);
+}
+
+static uint32_t find_candidates(const insertion *in, candidate *out)
+{
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < in->grid->voxel_count; v++) {
+        if (!(in->cover[v] > TAU)) continue;
+        const uint32_t *n = in->grid->neighbour + 6 * (size_t)v;
+        bool peak = true;
+        for (int d = 0; d < 6 && peak; d++)
+            peak = n[d] == CUTIS_HANDLES_NONE || in->cover[v] >= in->cover[n[d]];
+        if (peak) out[count++] = (candidate){ in->cover[v], v };
+    }
+    qsort(out, count, sizeof *out, by_cover);
+    return count;
+}
+
+static cutis_result insert_round(insertion *in, const candidate *list, uint32_t count)
+{
+    uint32_t next = 0;
+    while (next < count) {
+        in->batch_count = 0;
+        for (; next < count && in->batch_count < BATCH; next++)
+            if (in->cover[list[next].voxel] > TAU) in->batch[in->batch_count++] = list[next].voxel;
+        cutis_handles_run(in->device, virtual_task, in, in->batch_count);
+        for (uint32_t i = 0; i < in->batch_count; i++)
+            if (in->cover[in->batch[i]] > TAU && !accept(in, i))
+                return cutis_alloc_result(in->arena->context);
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result insert_all(insertion *in)
+{
+    candidate *list = cutis_arena_alloc(in->scratch, in->grid->voxel_count, sizeof *list);
+    if (!list) return cutis_alloc_result(in->arena->context);
+    for (;;) {
+        uint32_t count = find_candidates(in, list);
+        if (count == 0) return CUTIS_OK;
+        in->out->round_count++;
+        cutis_result result = insert_round(in, list, count);
+        if (result == CUTIS_OK)
+            result = cutis_progress(in->arena->context, "virtual handles",
+                                    1 - 1.0 / (1 + in->out->round_count));
+        if (result != CUTIS_OK) return result;
+    }
+}
+
+// Values
+// --------------------------------------------------------------------------------------------
+
+static void fold(const insertion *in, const uint32_t *label, const uint32_t *owner,
+                 cutis_handles_field *field)
+{
+    const uint32_t n = in->grid->voxel_count, sites = in->sites->site_count;
+    for (size_t v = 0; v < n; v++)
+        for (uint32_t s = 0; s < sites; s++) {
+            double value = s == owner[v];
+            if (label[v] != CUTIS_HANDLES_NONE)
+                value = cutis_handles_basis(
+                    ratio_of(in->distance[(size_t)s * n + v], in->out->radius[s]));
+            field->values[v * sites + s] = (float)value;
+        }
+    for (uint32_t h = 0; h < in->out->virtual_count; h++)
+        for (size_t e = in->entry_first[h]; e < in->entry_first[h + 1]; e++) {
+            double value = cutis_handles_basis(in->entries[e].distance);
+            float *values = field->values + (size_t)in->entries[e].voxel * sites;
+            const double *share = in->out->share + (size_t)h * sites;
+            for (uint32_t s = 0; s < sites; s++) values[s] += (float)(value * share[s]);
+        }
+    for (size_t v = 0; v < n; v++) {
+        double sum = 0;
+        for (uint32_t s = 0; s < sites; s++) sum += field->values[v * sites + s];
+        field->density[v] = (float)sum;
+    }
+}
+
+static bool alloc_all(insertion *in, cutis_handles_field *field)
+{
+    const size_t n = in->grid->voxel_count, sites = in->sites->site_count;
+    in->distance = cutis_arena_alloc(in->scratch, n * sites, sizeof *in->distance);
+    in->cover = cutis_arena_alloc(in->scratch, n, sizeof *in->cover);
+    in->in_core = cutis_arena_alloc(in->scratch, n, 1);
+    in->out->radius = cutis_arena_alloc(in->scratch, sites, sizeof(double));
+    in->out->floored = cutis_arena_alloc(in->arena, sites, sizeof(bool));
+    field->values = cutis_arena_alloc(in->arena, n * sites, sizeof *field->values);
+    field->density = cutis_arena_alloc(in->arena, n, sizeof *field->density);
+    if (!in->distance || !in->cover || !in->in_core || !in->out->radius || !in->out->floored ||
+        !field->values || !field->density)
+        return false;
+    for (uint32_t i = 0; i < BATCH; i++)
+        if (!cutis_handles_front_init(in->scratch, in->grid, &in->fronts[i])) return false;
+    return true;
+}
+
+// Move what the caller keeps from grown arrays into the arena.
+static bool keep_results(insertion *in)
+{
+    const uint32_t sites = in->sites->site_count, count = in->out->virtual_count;
+    double *radius = cutis_arena_alloc(in->arena, (size_t)sites + count, sizeof *radius);
+    uint32_t *voxel = cutis_arena_alloc(in->arena, count, sizeof *voxel);
+    if (!radius || !voxel) return false;
+    memcpy(radius, in->out->radius, sites * sizeof *radius);
+    for (uint32_t h = 0; h < count; h++) {
+        radius[sites + h] = in->virtual_radius[h];
+        voxel[h] = in->out->voxel[h];
+    }
+    cutis_context *context = in->arena->context;
+    if (in->out->voxel)
+        cutis_free_array(context, in->out->voxel, in->voxel_capacity, sizeof *in->out->voxel);
+    in->voxel_capacity = 0;
+    in->out->voxel = voxel;
+    in->out->radius = radius;
+    return true;
+}
+
+static void release(insertion *in)
+{
+    cutis_context *context = in->arena->context;
+    if (in->entries)
+        cutis_free_array(context, in->entries, in->entry_capacity, sizeof *in->entries);
+    if (in->entry_first)
+        cutis_free_array(context, in->entry_first, in->first_capacity, sizeof *in->entry_first);
+    if (in->virtual_radius)
+        cutis_free_array(context, in->virtual_radius, in->radius_capacity, sizeof(double));
+    if (in->voxel_capacity)
+        cutis_free_array(context, in->out->voxel, in->voxel_capacity, sizeof *in->out->voxel);
+    cutis_arena_release(in->scratch);
+}
+
+cutis_result cutis_handles_virtual_solve(cutis_arena *arena, cutis_device *device,
+                                         const cutis_handles_grid *grid,
+                                         const cutis_handles_sites *sites, const uint32_t *label,
+                                         const uint32_t *owner,
+                                         const cutis_handles_virtual_options *options,
+                                         cutis_handles_virtual *out, cutis_handles_field *field)
+{
+    cutis_arena scratch = { .context = arena->context };
+    insertion in = { .arena = arena,
+                     .scratch = &scratch,
+                     .device = device,
+                     .grid = grid,
+                     .sites = sites,
+                     .options = options,
+                     .out = out };
+    *out = (cutis_handles_virtual){ .site_count = sites->site_count };
+    *field = (cutis_handles_field){ .site_count = sites->site_count };
+    cutis_result result = alloc_all(&in, field) ? CUTIS_OK : cutis_alloc_result(arena->context);
+    if (result != CUTIS_OK) goto done;
+    double start = cutis_os_seconds();
+    cutis_handles_run(device, site_task, &in, BATCH);
+    out->seconds_distances = cutis_os_seconds() - start;
+    start = cutis_os_seconds();
+    site_radii(&in);
+    cover_by_sites(&in, label);
+    result = insert_all(&in);
+    if (result == CUTIS_OK && !keep_results(&in)) result = cutis_alloc_result(arena->context);
+    if (result != CUTIS_OK) goto done;
+    for (uint32_t v = 0; v < grid->voxel_count; v++)
+        out->coverage_max = fmax(out->coverage_max, in.cover[v]);
+    out->share = cutis_handles_dual_solve(arena, grid, sites, out->virtual_count, out->voxel,
+                                          in.distance, &in.fronts[0]);
+    if (!out->share) result = cutis_alloc_result(arena->context);
+    out->seconds_insertion = cutis_os_seconds() - start;
+    if (result == CUTIS_OK) fold(&in, label, owner, field);
+done:
+    release(&in);
+    if (result != CUTIS_OK) *out = (cutis_handles_virtual){ 0 };
+    return result;
+}

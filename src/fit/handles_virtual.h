@@ -1,0 +1,36 @@
+/// VIRTUAL weighting, the paper's construction: supports of limited size around the sites, virtual
+/// handles where no support reaches, their transforms from harmonic fields on the dual graph of the
+/// Voronoi cells. The virtual handles are folded into the values of the real ones.
+#ifndef CUTIS_FIT_HANDLES_VIRTUAL_H
+#define CUTIS_FIT_HANDLES_VIRTUAL_H
+
+#include "fit/handles_field.h"
+
+typedef struct cutis_handles_virtual_options {
+    double radius_max;   ///< largest support; 0: half the longest distance between two sites
+    double radius_floor; ///< least support of a virtual handle, in voxels
+} cutis_handles_virtual_options;
+
+typedef struct cutis_handles_virtual {
+    uint32_t site_count, virtual_count, round_count;
+    uint32_t *voxel; ///< per virtual handle: where it is
+    double *radius;  ///< sites, then virtual handles
+    bool *floored;   ///< per site
+    double *share;   ///< per virtual handle, site_count each: H, sum 1
+    double coverage_max;
+    double seconds_distances, seconds_insertion;
+} cutis_handles_virtual;
+
+/// (1 - t)^3 (1 + 3 t + 6 t^2) below 1, 0 above: C2 at both ends.
+double cutis_handles_basis(double t);
+
+/// @param owner per voxel: from cutis_handles_owners; only components without a site use it
+/// @param label per voxel: NONE in components without a site
+cutis_result cutis_handles_virtual_solve(cutis_arena *arena, cutis_device *device,
+                                         const cutis_handles_grid *grid,
+                                         const cutis_handles_sites *sites, const uint32_t *label,
+                                         const uint32_t *owner,
+                                         const cutis_handles_virtual_options *options,
+                                         cutis_handles_virtual *out, cutis_handles_field *field);
+
+#endif
