@@ -139,6 +139,17 @@ static bool copy_clip(cutis_arena *arena, const cutis_model_data *data, cutis_cl
     return true;
 }
 
+static bool copy_pose_space(cutis_arena *arena, cutis_model_data *own)
+{
+    if (!COPY(arena, own->pose_space, 1)) return false;
+    cutis_pose_space *space = (cutis_pose_space *)own->pose_space;
+    if (!space) return true;
+    size_t entries = (size_t)space->pose_count * space->joint_count; // both limited by the gate
+    return COPY(arena, space->joints, space->joint_count) &&
+           COPY(arena, space->rotations, entries) && COPY(arena, space->translations, entries) &&
+           COPY(arena, space->targets, own->mesh_count);
+}
+
 bool cutis_model_copy(cutis_model *model, const cutis_model_data *data)
 {
     cutis_arena *arena = &model->arena;
@@ -164,5 +175,5 @@ bool cutis_model_copy(cutis_model *model, const cutis_model_data *data)
         if (!copy_clip(arena, data, (cutis_clip *)&own->clips[i])) return false;
     for (uint32_t i = 0; i < own->material_count; i++)
         if (!copy_name(arena, (const char **)&own->materials[i].name)) return false;
-    return true;
+    return copy_pose_space(arena, own);
 }

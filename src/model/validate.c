@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "model/pose_space.h"
 
 #define FAIL(...) return cutis_fail(context, CUTIS_CORRUPT_DATA, __VA_ARGS__)
 
@@ -210,5 +211,6 @@ cutis_result cutis_validate_shape(cutis_context *context, const cutis_model_data
     if (result == CUTIS_OK) result = check_nodes(context, data);
     if (result == CUTIS_OK) result = check_skins(context, data);
     if (result == CUTIS_OK) result = check_clips(context, data);
+    if (result == CUTIS_OK) result = cutis_validate_pose_space(context, data);
     return result;
 }
