@@ -18,6 +18,7 @@ typedef struct cutis_workspace {
     double *worlds;   ///< 12 per step and lane
     double *palettes; ///< 12 per bone: world * inverse bind
     double *squares;  ///< per bone: |L|^2; SBS only
+    double *quats;    ///< 4 per bone: rotations; not LBS
     const float *run_matrices; ///< `matrices`, or the caller's palettes as they are
     float *matrices, *rotations, *duals, *stretches, *centres, *scales, *targets;
     uint32_t *uneven;
@@ -65,12 +66,13 @@ struct cutis_binding {
     uint32_t set_count, large_set_count, max_influences;
     uint32_t *set_first, *set_bone;
     double centre_limit; ///< largest |r_c - c0| that is believed
-    // SBS: centres are solved CUTIS_LANES sets of equal size at a time.
+    // SBS: centres are solved CUTIS_CENTRE_LANES sets of equal size at a time.
     uint32_t group_count;
     uint32_t *group_first;   ///< group_count + 1: places of the groups' sets, into group_bone
-    uint32_t *group_bone;    ///< CUTIS_LANES per place: bones of the sets
-    uint32_t *group_set;     ///< CUTIS_LANES per group; the last set of a size is repeated
-    double *group_reference; ///< 3 CUTIS_LANES per group: the points c0, x of the sets, y, z
+    uint32_t *group_bone;    ///< CUTIS_CENTRE_LANES per place: bones of the sets
+    uint32_t *group_set;     ///< CUTIS_CENTRE_LANES per group; the last set of a size is repeated
+    uint32_t *group_size;    ///< sets of the group without the repeated ones
+    double *group_reference; ///< 3 CUTIS_CENTRE_LANES per group: c0, x of the sets, y, z
 
     float *rest_targets; ///< target_count
     uint32_t capacity;   ///< instances per chunk
@@ -129,9 +131,10 @@ void cutis_palette_rotation(const cutis_binding *binding, const cutis_transform 
 
 // frame.c
 /// Bone data of instances [first, first + count) into the workspace.
+/// @param rigid the poses are palettes whose bones are all known to be rigid (cutis_bone_work)
 /// @return false if a bone matrix is not finite in float
 bool cutis_frames_prepare(const cutis_binding *binding, cutis_workspace *workspace,
-                          const cutis_poses *poses, uint32_t first, uint32_t count);
+                          const cutis_poses *poses, uint32_t first, uint32_t count, bool rigid);
 /// floats per instance of each array, for sizing workspaces
 bool cutis_workspace_create(cutis_binding *binding, cutis_workspace *workspace);
 

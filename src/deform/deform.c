@@ -88,8 +88,9 @@ static cutis_result check_outputs(const cutis_binding *binding, const cutis_outp
     return CUTIS_OK;
 }
 
+/// @param rigid set if the poses are found to be palettes of rigid bones (finite, too) on the way
 static cutis_result check_poses(const cutis_binding *binding, const cutis_poses *poses,
-                                uint32_t instance_count)
+                                uint32_t instance_count, bool *rigid)
 {
     cutis_context *context = binding->context;
     size_t nodes = binding->node_count, bones = binding->bone_count, count = instance_count;
@@ -104,7 +105,13 @@ static cutis_result check_poses(const cutis_binding *binding, const cutis_poses 
         size_t matrices = poses->kind == CUTIS_POSE_WORLD ? nodes : bones;
         if (!poses->matrices && matrices > 0)
             return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "deform: poses.matrices is NULL");
-        if (matrices > 0) fine = floats_finite(poses->matrices->m, 12 * matrices * count);
+        // One look tells both, and nearly all frames are rigid; only linear blending asks.
+        *rigid =
+            poses->kind == CUTIS_POSE_PALETTE && matrices > 0 &&
+            binding->layout.formula == CUTIS_FORMULA_LBS &&
+            cutis_device_bone_work(binding->device)->rigid(poses->matrices->m, matrices * count);
+        if (matrices > 0 && !*rigid)
+            fine = floats_finite(poses->matrices->m, 12 * matrices * count);
     } else {
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "deform: there is no pose kind %d",
                           (int)poses->kind);
@@ -161,14 +168,15 @@ cutis_result cutis_deform(const cutis_binding *binding, const cutis_poses *poses
                           "deform: poses and outputs may not be NULL");
     if (instance_count == 0) return CUTIS_OK;
     cutis_skin_outputs streams;
+    bool rigid = false;
     cutis_result result = check_outputs(binding, outputs, instance_count, &streams);
-    if (result == CUTIS_OK) result = check_poses(binding, poses, instance_count);
+    if (result == CUTIS_OK) result = check_poses(binding, poses, instance_count, &rigid);
     if (result != CUTIS_OK) return result;
     cutis_workspace *workspace = take_workspace(binding);
     for (uint32_t first = 0; first < instance_count && result == CUTIS_OK;) {
         uint32_t left = instance_count - first;
         uint32_t count = left < binding->capacity ? left : binding->capacity;
-        if (!cutis_frames_prepare(binding, workspace, poses, first, count))
+        if (!cutis_frames_prepare(binding, workspace, poses, first, count, rigid))
             result = cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
                                 "deform: a bone matrix is too large for float");
         else

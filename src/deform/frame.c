@@ -25,13 +25,15 @@ static const float EVEN_LINEAR = 1e-4f;
 // bits.
 static const float SCALE_ONE = 1e-5f;
 // Groups of sets per task: some microseconds of work.
-#define GROUPS_PER_TASK 32
+#define GROUPS_PER_TASK 16u
 
 typedef struct frame_job {
     const cutis_binding *binding;
     cutis_workspace *workspace;
     const cutis_poses *poses;
     uint32_t first, count, lanes;
+    const cutis_bone_work *work;
+    bool rigid;         ///< palettes that need no look
     atomic_bool bad;    ///< a matrix is not finite in float
     atomic_bool scaled; ///< linear: some instance's matrices must be divided by their scale
 } frame_job;
@@ -122,22 +124,16 @@ static void measure_linear(const cutis_binding *binding, const float *matrices, 
 
 /// Do all bones in use equal sigma times a rotation, with one sigma?
 /// @param squares |L|^2 of each, or NULL
-static bool common_scale(const cutis_binding *binding, const double *palette, double *squares,
+static bool common_scale(const frame_job *job, const double *palette, double *squares,
                          double *sigma)
 {
-    double low = INFINITY, high = -INFINITY, worst = 0.0;
-    for (uint32_t b = 0; b < binding->bone_count; b++) {
-        if (!binding->bone_used[b]) continue;
-        cutis_bone_shape shape = cutis_bone_measure(palette + 12 * (size_t)b);
-        if (squares) squares[b] = 3.0 * shape.sigma * shape.sigma;
-        low = shape.sigma < low ? shape.sigma : low;
-        high = shape.sigma > high ? shape.sigma : high;
-        worst = shape.uneven > worst ? shape.uneven : worst;
-    }
+    cutis_bone_range r;
+    job->work->shapes(palette, job->binding->bone_used, job->binding->bone_count, squares, &r);
     *sigma = 1.0;
-    if (!(low <= high)) return true; // no bone is in use
-    double middle = 0.5 * (low + high);
-    if (!(fabs(middle) > FLT_MIN) || worst + (high - low) / fabs(2.0 * middle) > EVEN) return false;
+    if (!(r.low <= r.high)) return true; // no bone is in use
+    double middle = 0.5 * (r.low + r.high);
+    if (!(fabs(middle) > FLT_MIN) || r.uneven + (r.high - r.low) / fabs(2.0 * middle) > EVEN)
+        return false;
     *sigma = (float)middle; // what the device multiplies by again
     return true;
 }
@@ -189,31 +185,42 @@ static void prepare_uneven(const cutis_binding *binding, const double *palette,
     }
 }
 
-/// The methods that blend rotations: choose the path, take the bones apart.
-static void prepare_turning(const cutis_binding *binding, cutis_workspace *w, uint32_t slot,
-                            const double *palette, const cutis_transform *local)
+/// Rotations of evenly scaled bones, and their duals; bones that are not in use do not turn.
+static void prepare_even(const frame_job *job, uint32_t slot, const double *palette, double sigma)
 {
+    const cutis_binding *binding = job->binding;
+    cutis_workspace *w = job->workspace;
+    size_t bones = binding->bone_count;
+    double *quats = w->quats + 4 * bones * slot;
+    float *rotations = w->rotations + 4 * bones * slot;
+    job->work->turns(palette, binding->bone_count, sigma, quats);
+    for (size_t b = 0; b < bones; b++)
+        if (!binding->bone_used[b])
+            memcpy(quats + 4 * b, (const double[4]){ 1, 0, 0, 0 }, 4 * sizeof *quats);
+    for (size_t i = 0; i < 4 * bones; i++) rotations[i] = (float)quats[i];
+    if (!w->duals) return;
+    float *duals = w->duals + 4 * bones * slot;
+    for (size_t b = 0; b < bones; b++)
+        write_dual(palette + 12 * b, binding->origins + 3 * b, sigma, quats + 4 * b, duals + 4 * b);
+}
+
+/// The methods that blend rotations: choose the path, take the bones apart.
+static void prepare_turning(const frame_job *job, uint32_t slot, const double *palette,
+                            const cutis_transform *local)
+{
+    const cutis_binding *binding = job->binding;
+    cutis_workspace *w = job->workspace;
     size_t bones = binding->bone_count;
     double sigma = 1.0;
-    bool even =
-        common_scale(binding, palette, w->squares ? w->squares + bones * slot : NULL, &sigma);
+    bool even = common_scale(job, palette, w->squares ? w->squares + bones * slot : NULL, &sigma);
     w->uneven[slot] = !even;
     w->scales[slot] = even ? (float)sigma : 1.0f;
     write_matrices(binding, palette, even ? sigma : 1.0, w->matrices + 12 * bones * slot);
-    float *rotations = w->rotations + 4 * bones * slot;
-    float *duals = w->duals ? w->duals + 4 * bones * slot : NULL;
-    if (!even) {
-        prepare_uneven(binding, palette, local, rotations, w->stretches + 6 * bones * slot);
-        return;
-    }
-    for (uint32_t b = 0; b < bones; b++) {
-        double quat[4] = { 1, 0, 0, 0 };
-        if (binding->bone_used[b]) cutis_bone_turn(palette + 12 * (size_t)b, sigma, quat);
-        for (int i = 0; i < 4; i++) rotations[4 * (size_t)b + i] = (float)quat[i];
-        if (duals)
-            write_dual(palette + 12 * (size_t)b, binding->origins + 3 * (size_t)b, sigma, quat,
-                       duals + 4 * (size_t)b);
-    }
+    if (even)
+        prepare_even(job, slot, palette, sigma);
+    else
+        prepare_uneven(binding, palette, local, w->rotations + 4 * bones * slot,
+                       w->stretches + 6 * bones * slot);
 }
 
 /// Bone matrices of one instance as doubles. @return the local pose, if there is one
@@ -245,7 +252,9 @@ static void prepare_instance(frame_job *job, uint32_t slot, uint32_t lane)
     if (binding->layout.formula == CUTIS_FORMULA_LBS && job->poses->kind == CUTIS_POSE_PALETTE) {
         // Already checked, and used where they are unless they must be scaled.
         const cutis_mat34 *palette = job->poses->matrices + bones * (job->first + (size_t)slot);
-        if (bones > 0) measure_linear(binding, palette->m, &w->scales[slot], &w->uneven[slot]);
+        w->scales[slot] = 1.0f, w->uneven[slot] = 0;
+        if (job->rigid || bones == 0) return;
+        measure_linear(binding, palette->m, &w->scales[slot], &w->uneven[slot]);
         if (w->scales[slot] != 1.0f) atomic_store(&job->scaled, true);
         return;
     }
@@ -256,7 +265,7 @@ static void prepare_instance(frame_job *job, uint32_t slot, uint32_t lane)
         measure_linear(binding, matrices, &w->scales[slot], &w->uneven[slot]);
         if (w->scales[slot] != 1.0f) write_matrices(binding, palette, w->scales[slot], matrices);
     } else {
-        prepare_turning(binding, w, slot, palette, local);
+        prepare_turning(job, slot, palette, local);
     }
     bool finite = floats_finite(matrices, 12 * bones);
     if (w->duals && !w->uneven[slot])
@@ -291,21 +300,26 @@ static void solve_groups(void *data, uint32_t index)
     float *centres = job->workspace->centres + 4 * (size_t)binding->set_count * slot;
     bool finite = true;
     for (uint32_t group = begin; group < end; group++) {
-        uint32_t first = binding->group_first[group];
-        const uint32_t *sets = binding->group_set + CUTIS_LANES * (size_t)group;
-        double out[3 * CUTIS_LANES];
-        cutis_centre_solve(palette, squares, binding->group_bone + CUTIS_LANES * (size_t)first,
-                           binding->group_first[group + 1] - first,
-                           binding->group_reference + 3 * CUTIS_LANES * (size_t)group,
-                           binding->centre_limit, out);
-        for (uint32_t lane = 0; lane < CUTIS_LANES && (lane == 0 || sets[lane] != sets[lane - 1]);
-             lane++) {
+        const uint32_t first = binding->group_first[group], size = binding->group_size[group];
+        const uint32_t *sets = binding->group_set + CUTIS_CENTRE_LANES * (size_t)group;
+        double out[3 * CUTIS_CENTRE_LANES];
+        const cutis_centre_group given = {
+            .palette = palette,
+            .squares = squares,
+            .bones = binding->group_bone + CUTIS_CENTRE_LANES * (size_t)first,
+            .reference = binding->group_reference + 3 * CUTIS_CENTRE_LANES * (size_t)group,
+            .count = binding->group_first[group + 1] - first,
+            .set_count = size,
+            .limit = binding->centre_limit,
+        };
+        cutis_centre_solve(job->work, &given, out);
+        for (uint32_t lane = 0; lane < size; lane++) {
             float *centre = centres + 4 * (size_t)sets[lane];
-            for (uint32_t c = 0; c < 3; c++) centre[c] = (float)out[CUTIS_LANES * c + lane];
+            for (uint32_t c = 0; c < 3; c++) centre[c] = (float)out[CUTIS_CENTRE_LANES * c + lane];
             centre[3] = 0.0f;
             finite = finite && floats_finite(centre, 4);
-            solved++;
         }
+        solved += size;
     }
     if (!finite) atomic_store(&job->bad, true);
     atomic_fetch_add_explicit(&((cutis_binding *)binding)->solve_count, solved,
@@ -343,11 +357,15 @@ static void run(const frame_job *job, void (*task)(void *, uint32_t), uint32_t c
 }
 
 bool cutis_frames_prepare(const cutis_binding *binding, cutis_workspace *workspace,
-                          const cutis_poses *poses, uint32_t first, uint32_t count)
+                          const cutis_poses *poses, uint32_t first, uint32_t count, bool rigid)
 {
-    frame_job job = {
-        .binding = binding, .workspace = workspace, .poses = poses, .first = first, .count = count
-    };
+    frame_job job = { .binding = binding,
+                      .workspace = workspace,
+                      .poses = poses,
+                      .first = first,
+                      .count = count,
+                      .work = cutis_device_bone_work(binding->device),
+                      .rigid = rigid };
     job.lanes = count < 4 ? 1 : count < binding->lane_count ? count : binding->lane_count;
     atomic_init(&job.bad, false);
     atomic_init(&job.scaled, false);
@@ -384,7 +402,8 @@ bool cutis_workspace_create(cutis_binding *binding, cutis_workspace *w)
     if (turning) {
         w->rotations = cutis_binding_alloc(binding, bones * capacity, 4 * sizeof(float));
         w->stretches = cutis_binding_alloc(binding, bones * capacity, 6 * sizeof(float));
-        if (!w->rotations || !w->stretches) return false;
+        w->quats = cutis_binding_alloc(binding, bones * capacity, 4 * sizeof(double));
+        if (!w->rotations || !w->stretches || !w->quats) return false;
     }
     if (formula == CUTIS_FORMULA_DQS) {
         w->duals = cutis_binding_alloc(binding, bones * capacity, 4 * sizeof(float));

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/binding.h"
-#include "math/lanes.h"
 
 #include <string.h>
 
@@ -93,21 +92,23 @@ static void set_reference(const cutis_binding *binding, uint32_t set, double *re
     for (int c = 0; c < 3; c++) reference[c] /= count;
 }
 
-/// One group of sets (the last may repeat).
-static void fill_group(cutis_binding *binding, const uint32_t *sets, uint32_t count)
+/// One group of `used` sets of `count` bones; the last is repeated.
+static void fill_group(cutis_binding *binding, const uint32_t *sets, uint32_t used, uint32_t count)
 {
     uint32_t group = binding->group_count++, at = binding->group_first[group];
-    for (uint32_t lane = 0; lane < CUTIS_LANES; lane++) {
-        uint32_t set = sets[lane];
+    for (uint32_t lane = 0; lane < CUTIS_CENTRE_LANES; lane++) {
+        uint32_t set = sets[lane < used ? lane : used - 1];
         double reference[3];
         set_reference(binding, set, reference);
-        binding->group_set[CUTIS_LANES * (size_t)group + lane] = set;
+        binding->group_set[CUTIS_CENTRE_LANES * (size_t)group + lane] = set;
         for (uint32_t c = 0; c < 3; c++)
-            binding->group_reference[CUTIS_LANES * (3 * (size_t)group + c) + lane] = reference[c];
+            binding->group_reference[CUTIS_CENTRE_LANES * (3 * (size_t)group + c) + lane] =
+                reference[c];
         for (uint32_t i = 0; i < count; i++)
-            binding->group_bone[CUTIS_LANES * (size_t)(at + i) + lane] =
+            binding->group_bone[CUTIS_CENTRE_LANES * (size_t)(at + i) + lane] =
                 binding->set_bone[binding->set_first[set] + i];
     }
+    binding->group_size[group] = used;
     binding->group_first[group + 1] = at + count;
 }
 
@@ -115,31 +116,32 @@ static void fill_group(cutis_binding *binding, const uint32_t *sets, uint32_t co
 static cutis_result group_sets(cutis_binding *binding)
 {
     uint32_t sets = binding->set_count, most = binding->max_influences;
-    size_t groups = (size_t)sets / CUTIS_LANES + most + 1, places = 0;
+    size_t groups = (size_t)sets / CUTIS_CENTRE_LANES + most + 1, places = 0;
     for (uint32_t set = 0; set < sets; set++)
         places += binding->set_first[set + 1] - binding->set_first[set];
-    places = places / CUTIS_LANES + (size_t)most * (most + 1) / 2 + most +
+    places = places / CUTIS_CENTRE_LANES + (size_t)most * (most + 1) / 2 + most +
              1; // a last group of every size
     binding->group_first = cutis_binding_alloc(binding, groups + 1, sizeof(uint32_t));
-    binding->group_set = cutis_binding_alloc(binding, groups, CUTIS_LANES * sizeof(uint32_t));
-    binding->group_bone = cutis_binding_alloc(binding, places, CUTIS_LANES * sizeof(uint32_t));
+    binding->group_size = cutis_binding_alloc(binding, groups, sizeof(uint32_t));
+    binding->group_set =
+        cutis_binding_alloc(binding, groups, CUTIS_CENTRE_LANES * sizeof(uint32_t));
+    binding->group_bone =
+        cutis_binding_alloc(binding, places, CUTIS_CENTRE_LANES * sizeof(uint32_t));
     binding->group_reference =
-        cutis_binding_alloc(binding, groups, 3 * CUTIS_LANES * sizeof(double));
-    if (!binding->group_first || !binding->group_set || !binding->group_bone ||
-        !binding->group_reference)
+        cutis_binding_alloc(binding, groups, 3 * CUTIS_CENTRE_LANES * sizeof(double));
+    if (!binding->group_first || !binding->group_size || !binding->group_set ||
+        !binding->group_bone || !binding->group_reference)
         return cutis_alloc_result(binding->context);
     for (uint32_t size = 2; size <= most; size++) {
-        uint32_t lanes[CUTIS_LANES], used = 0;
+        uint32_t lanes[CUTIS_CENTRE_LANES], used = 0;
         for (uint32_t set = 0; set < sets; set++) {
             if (binding->set_first[set + 1] - binding->set_first[set] != size) continue;
             lanes[used++] = set;
-            if (used < CUTIS_LANES) continue;
-            fill_group(binding, lanes, size);
+            if (used < CUTIS_CENTRE_LANES) continue;
+            fill_group(binding, lanes, used, size);
             used = 0;
         }
-        if (used == 0) continue;
-        for (uint32_t i = used; i < CUTIS_LANES; i++) lanes[i] = lanes[used - 1];
-        fill_group(binding, lanes, size);
+        if (used > 0) fill_group(binding, lanes, used, size);
     }
     return CUTIS_OK;
 }

@@ -89,6 +89,45 @@ typedef struct cutis_skin_outputs {
 
 typedef struct cutis_device_skin cutis_device_skin; ///< a layout on a device; each device derives its own from it (model.h has a cutis_skin)
 
+/// Bone sets whose centres are solved together: sets of equal size, CUTIS_CENTRE_LANES at most.
+#define CUTIS_CENTRE_LANES 8u
+typedef struct cutis_centre_group {
+    const double *palette;   ///< 12 per bone
+    const double *squares;   ///< per bone: sum of squares of its linear part
+    const uint32_t *bones;   ///< CUTIS_CENTRE_LANES per place; lanes beyond set_count repeat a set
+    const double *reference; ///< CUTIS_CENTRE_LANES x, then y, then z
+    uint32_t count;          ///< bones of each set: 2 at least
+    uint32_t set_count;
+    double limit;            ///< largest distance from the reference that is believed
+} cutis_centre_group;
+
+/// Their least-squares systems N y = h about the reference points, in closed form.
+typedef struct cutis_centre_systems {
+    double n[6][CUTIS_CENTRE_LANES]; ///< xx xy xz yy yz zz
+    double h[3][CUTIS_CENTRE_LANES];
+    double square[CUTIS_CENTRE_LANES]; ///< sigma^2: mean square scale of the bones
+} cutis_centre_systems;
+
+/// Of the bones in use: smallest and largest sigma (sign of det L times sqrt(|L|^2 / 3)), and the largest
+/// |S / |sigma| -+ 1| (to first order; DBL_MAX for L = 0). No bone in use: low > high.
+typedef struct cutis_bone_range {
+    double low, high, uneven;
+} cutis_bone_range;
+
+/// Host work on bones, in double, with the widest vectors at hand. The same bits from every table.
+typedef struct cutis_bone_work {
+    /// True only if all are finite and the singular values of every linear part lie within 1e-5 of 1, det > 0
+    /// (float matrices, 12 each). False says nothing.
+    bool (*rigid)(const float *matrices, size_t count);
+    /// @param used per bone: 0 if it does not count; @param squares per bone: |L|^2, or NULL
+    void (*shapes)(const double *palette, const uint32_t *used, uint32_t count, double *squares,
+                   cutis_bone_range *range);
+    /// Rotations (w x y z) of bones that are sigma times a rotation to 1e-4; others get any numbers.
+    void (*turns)(const double *palette, uint32_t count, double sigma, double *quats);
+    /// @return bit set of lanes that need the eigenvectors; @param centres laid out like `reference`
+    uint32_t (*centres)(const cutis_centre_group *group, double *centres, cutis_centre_systems *systems);
+} cutis_bone_work;
+
 /// What every device implements. Errors are set on the device's context.
 typedef struct cutis_device_operations {
     void (*destroy)(cutis_device *device);
@@ -107,7 +146,7 @@ typedef struct cutis_device_operations {
     /// Allocates nothing on the CPU. Host outputs are complete on return.
     cutis_result (*skin_run)(cutis_device_skin *skin, const cutis_skin_frames *frames,
                              const cutis_skin_outputs *outputs);
-    /// Run host work on the device's threads (GPU devices: on the calling thread). Returns when all are done.
+    /// Run host work on the device's threads (GPU devices have some for that alone). Returns when all are done.
     void (*run_tasks)(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
                       uint32_t count);
 } cutis_device_operations;
@@ -115,6 +154,7 @@ typedef struct cutis_device_operations {
 struct cutis_device {
     cutis_context *context;
     const cutis_device_operations *operations;
+    uint32_t task_threads; ///< threads of run_tasks
 };
 struct cutis_buffer {
     cutis_device *device;
@@ -123,6 +163,9 @@ struct cutis_buffer {
 struct cutis_device_skin {
     cutis_device *device;
 };
+
+/// The device's own (CPU), or the best this machine has.
+const cutis_bone_work *cutis_device_bone_work(const cutis_device *device);
 
 /// Constructors of the kinds; each sets the error and returns CUTIS_DEVICE_UNAVAILABLE when it is not there.
 cutis_result cutis_cpu_device_create(cutis_context *, const cutis_device_options *, cutis_device **);

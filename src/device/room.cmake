@@ -23,4 +23,16 @@ foreach(variant ${variants})
   endif()
   set_source_files_properties(${wrapper} PROPERTIES COMPILE_OPTIONS "${words}")
   list(APPEND ROOM_SOURCES ${wrapper})
+  # The work on bones: the same, in doubles. Fixed loops over matrix entries, which -O2 leaves rolled up.
+  math(EXPR doubles "(${lanes} + 1) / 2")
+  set(wrapper ${PROJECT_BINARY_DIR}/cpu_bones_${isa}.c)
+  file(CONFIGURE OUTPUT ${wrapper} CONTENT
+"// Made by src/device/room.cmake: work on bones for ${isa}.
+#define KERNEL_DOUBLE
+#define KERNEL_LANES ${doubles}
+#define NAME(x) x##_${isa}
+#include \"device/cpu/bones_schedule.h\"
+")
+  set_source_files_properties(${wrapper} PROPERTIES COMPILE_OPTIONS "${words};-O3")
+  list(APPEND ROOM_SOURCES ${wrapper})
 endforeach()

@@ -164,6 +164,24 @@ typedef ELEM kernel_loose
 #define ANY_LESS(a, b) (wasm_v128_any_true((v128_t)((a) < (b))))
 #endif
 
+#if KERNEL_LANES == 8 && defined(__AVX512F__) && defined(KERNEL_DOUBLE)
+#define FMA(a, b, c)      ((REAL)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
+#define KERNEL_LESS(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_LT_OQ)
+#define SELECT_LESS(a, b, x, y)                                                                    \
+    ((REAL)_mm512_mask_blend_pd(KERNEL_LESS(a, b), (__m512d)(y), (__m512d)(x)))
+#define ANY_LESS(a, b) (KERNEL_LESS(a, b) != 0)
+
+#elif KERNEL_LANES == 4 && defined(__AVX2__) && defined(__FMA__) && defined(KERNEL_DOUBLE)
+#define FMA(a, b, c)      ((REAL)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
+#define KERNEL_LESS(a, b) _mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_LT_OQ)
+#define SELECT_LESS(a, b, x, y)                                                                    \
+    ((REAL)_mm256_blendv_pd((__m256d)(y), (__m256d)(x), KERNEL_LESS(a, b)))
+#define ANY_LESS(a, b) (_mm256_movemask_pd(KERNEL_LESS(a, b)) != 0)
+
+#elif KERNEL_LANES == 2 && defined(__SSE2__) && defined(KERNEL_DOUBLE)
+#define ANY_LESS(a, b) (_mm_movemask_pd((__m128d)((a) < (b))) != 0)
+#endif
+
 #ifndef ANY_LESS
 FN int kernel_any(kernel_int m)
 {

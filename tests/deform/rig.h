@@ -7,6 +7,7 @@
 #include "support.h"
 
 #include "deform/centre.h"
+#include "device/cpu/cpu.h"
 
 #define PI 3.14159265358979323846
 
@@ -201,21 +202,52 @@ static inline void ref_centre(int n, double m[][12], const double *c0, double *c
     }
 }
 
-/// The library's centre of one set: it takes several at a time.
+/// One set as a group of the library's; it takes several at a time.
+typedef struct set_group {
+    cutis_centre_group group;
+    uint32_t bones[CUTIS_CENTRE_LANES * REF_BONES];
+    double reference[3 * CUTIS_CENTRE_LANES], squares[REF_BONES];
+} set_group;
+
+static inline void group_of_set(const double *palette, const uint32_t *bones, uint32_t count,
+                                const double *c0, double limit, set_group *out)
+{
+    assert_true(count <= REF_BONES);
+    for (uint32_t i = 0; i < CUTIS_CENTRE_LANES * count; i++)
+        out->bones[i] = bones[i / CUTIS_CENTRE_LANES];
+    for (uint32_t i = 0; i < 3 * CUTIS_CENTRE_LANES; i++)
+        out->reference[i] = c0[i / CUTIS_CENTRE_LANES];
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(bones[i] < REF_BONES);
+        out->squares[bones[i]] = ref_square(palette + 12 * bones[i]);
+    }
+    out->group = (cutis_centre_group){ .palette = palette,
+                                       .squares = out->squares,
+                                       .bones = out->bones,
+                                       .reference = out->reference,
+                                       .count = count,
+                                       .set_count = CUTIS_CENTRE_LANES,
+                                       .limit = limit };
+}
+
+/// The library's centre of one set, by every table of bone work this machine has; all must agree in
+/// their bits, in every lane.
 static inline void centre_of_set(const double *palette, const uint32_t *bones, uint32_t count,
                                  const double *c0, double limit, double *centre)
 {
-    uint32_t lanes[CUTIS_LANES * REF_BONES];
-    double reference[3 * CUTIS_LANES], out[3 * CUTIS_LANES], squares[REF_BONES];
-    assert_true(count <= REF_BONES);
-    for (uint32_t i = 0; i < CUTIS_LANES * count; i++) lanes[i] = bones[i / CUTIS_LANES];
-    for (int i = 0; i < 3 * CUTIS_LANES; i++) reference[i] = c0[i / CUTIS_LANES];
-    for (uint32_t i = 0; i < count; i++) {
-        assert_true(bones[i] < REF_BONES);
-        squares[bones[i]] = ref_square(palette + 12 * bones[i]);
+    cutis_cpu_variant variants[8];
+    double first[3 * CUTIS_CENTRE_LANES], out[3 * CUTIS_CENTRE_LANES];
+    set_group set;
+    group_of_set(palette, bones, count, c0, limit, &set);
+    for (uint32_t i = 0, n = cutis_cpu_variants(variants); i < n; i++) {
+        if (!variants[i].supported) continue;
+        cutis_centre_solve(variants[i].bones, &set.group, out);
+        if (i == 0) memcpy(first, out, sizeof out);
+        for (uint32_t k = 0; k < 3 * CUTIS_CENTRE_LANES; k++)
+            assert_memory_equal(&out[k], &first[k / CUTIS_CENTRE_LANES * CUTIS_CENTRE_LANES],
+                                sizeof out[k]);
     }
-    cutis_centre_solve(palette, squares, lanes, count, reference, limit, out);
-    for (int i = 0; i < 3; i++) centre[i] = out[CUTIS_LANES * i];
+    for (uint32_t i = 0; i < 3; i++) centre[i] = first[CUTIS_CENTRE_LANES * i];
 }
 
 // One vertex

@@ -493,11 +493,12 @@ static void the_normal_matrix_is_n_squared_of_identity_minus_the_squared_mean(vo
             bones[i] = (uint32_t)i;
         }
         cutis_centre_systems e;
-        double squares[REF_BONES];
-        uint32_t lanes[CUTIS_LANES * REF_BONES];
-        for (int i = 0; i < CUTIS_LANES * n; i++) lanes[i] = bones[i / CUTIS_LANES];
-        for (int i = 0; i < n; i++) squares[i] = ref_square(palette + 12 * i);
-        cutis_centre_build(palette, squares, lanes, (uint32_t)n, (double2[3]){ { 0 } }, &e);
+        cutis_cpu_variant variant;
+        double centres[3 * CUTIS_CENTRE_LANES];
+        set_group set;
+        group_of_set(palette, bones, (uint32_t)n, (double[3]){ 0 }, 1e6, &set);
+        assert_true(cutis_cpu_choose(CUTIS_ISA_AUTO, &variant));
+        variant.bones->centres(&set.group, centres, &e);
         assert_near(e.square[0], 1, 1e-12);
         static const int ROW[6] = { 0, 0, 0, 1, 1, 2 }, COLUMN[6] = { 0, 1, 2, 1, 2, 2 };
         for (int k6 = 0; k6 < 6; k6++) {

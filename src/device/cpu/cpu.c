@@ -158,6 +158,7 @@ cutis_result cutis_cpu_device_create(cutis_context *context, const cutis_device_
     device->run_tasks = options->run_tasks;
     device->run_tasks_user = options->run_tasks_user;
     device->thread_count = options->thread_count ? options->thread_count : cutis_os_core_count();
+    device->base.task_threads = device->thread_count;
     device->cache_bytes = cutis_cpu_cache_bytes();
     if (!device->run_tasks) {
         cutis_result result = cutis_os_pool_create(context, device->thread_count, &device->pool);
@@ -168,6 +169,21 @@ cutis_result cutis_cpu_device_create(cutis_context *context, const cutis_device_
     }
     *out = &device->base;
     return CUTIS_OK;
+}
+
+const cutis_bone_work *cutis_device_bone_work(const cutis_device *device)
+{
+    static const cutis_bone_work
+        *_Atomic best; // asking the processor takes long in a virtual machine
+    if (device->operations == &CPU_OPERATIONS)
+        return ((const cutis_cpu_device *)device)->variant.bones;
+    const cutis_bone_work *work = best;
+    if (!work) {
+        cutis_cpu_variant variant;
+        work = cutis_cpu_choose(CUTIS_ISA_AUTO, &variant) ? variant.bones : NULL;
+        best = work;
+    }
+    return work;
 }
 
 void cutis_cpu_device_use(cutis_device *device, const cutis_cpu_variant *variant)

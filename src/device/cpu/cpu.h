@@ -44,6 +44,7 @@ typedef struct cutis_cpu_variant {
     cutis_isa isa;
     const char *name; ///< "avx512", "sse2", "sse2_fma"
     cutis_cpu_run run;
+    const cutis_bone_work *bones;
     bool supported; ///< by this machine
 } cutis_cpu_variant;
 

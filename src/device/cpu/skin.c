@@ -143,7 +143,9 @@ static uint32_t split(cutis_cpu_job *job, uint32_t thread_count)
 {
     const uint64_t block_count = job->layout->block_count;
     const uint64_t instance_count = job->frames->instance_count;
-    uint64_t blocks = block_count * instance_count / ((uint64_t)thread_count * TASKS_PER_THREAD);
+    uint64_t blocks = TASK_BLOCKS_MAX; // one thread: as few as the cache allows
+    if (thread_count > 1)
+        blocks = block_count * instance_count / ((uint64_t)thread_count * TASKS_PER_THREAD);
     if (blocks > TASK_BLOCKS_MAX) blocks = TASK_BLOCKS_MAX;
     if (blocks < TASK_BLOCKS_MIN) blocks = TASK_BLOCKS_MIN;
     const uint64_t ranges = (block_count + blocks - 1) / blocks;

@@ -16,7 +16,8 @@
 
 #define DECLARE(name)                                                                              \
     void cutis_cpu_skin_##name(const cutis_cpu_job *job, uint32_t instance, uint32_t begin,        \
-                               uint32_t end);
+                               uint32_t end);                                                      \
+    extern const cutis_bone_work cutis_cpu_bones_##name;
 DECLARE(scalar)
 #if defined(CUTIS_X86)
 DECLARE(scalar_fma)
@@ -65,12 +66,13 @@ uint32_t cutis_cpu_variants(cutis_cpu_variant out[8])
 {
     const x86_features has = x86_detect();
     const cutis_cpu_variant all[] = {
-        { CUTIS_ISA_SCALAR, "scalar", cutis_cpu_skin_scalar, true },
-        { CUTIS_ISA_SCALAR, "scalar_fma", cutis_cpu_skin_scalar_fma, has.fma },
-        { CUTIS_ISA_SSE2, "sse2", cutis_cpu_skin_sse2, true },
-        { CUTIS_ISA_SSE2, "sse2_fma", cutis_cpu_skin_sse2_fma, has.fma },
-        { CUTIS_ISA_AVX2, "avx2", cutis_cpu_skin_avx2, has.avx2 },
-        { CUTIS_ISA_AVX512, "avx512", cutis_cpu_skin_avx512, has.avx512 },
+        { CUTIS_ISA_SCALAR, "scalar", cutis_cpu_skin_scalar, &cutis_cpu_bones_scalar, true },
+        { CUTIS_ISA_SCALAR, "scalar_fma", cutis_cpu_skin_scalar_fma, &cutis_cpu_bones_scalar_fma,
+          has.fma },
+        { CUTIS_ISA_SSE2, "sse2", cutis_cpu_skin_sse2, &cutis_cpu_bones_sse2, true },
+        { CUTIS_ISA_SSE2, "sse2_fma", cutis_cpu_skin_sse2_fma, &cutis_cpu_bones_sse2_fma, has.fma },
+        { CUTIS_ISA_AVX2, "avx2", cutis_cpu_skin_avx2, &cutis_cpu_bones_avx2, has.avx2 },
+        { CUTIS_ISA_AVX512, "avx512", cutis_cpu_skin_avx512, &cutis_cpu_bones_avx512, has.avx512 },
     };
     memcpy(out, all, sizeof all);
     return sizeof all / sizeof all[0];
@@ -110,11 +112,11 @@ uint64_t cutis_cpu_cache_bytes(void)
 uint32_t cutis_cpu_variants(cutis_cpu_variant out[8])
 {
     const cutis_cpu_variant all[] = {
-        { CUTIS_ISA_SCALAR, "scalar", cutis_cpu_skin_scalar, true },
+        { CUTIS_ISA_SCALAR, "scalar", cutis_cpu_skin_scalar, &cutis_cpu_bones_scalar, true },
 #if defined(__aarch64__)
-        { CUTIS_ISA_NEON, "neon", cutis_cpu_skin_neon, true },
+        { CUTIS_ISA_NEON, "neon", cutis_cpu_skin_neon, &cutis_cpu_bones_neon, true },
 #elif defined(__wasm__)
-        { CUTIS_ISA_WASM, "wasm", cutis_cpu_skin_wasm, true },
+        { CUTIS_ISA_WASM, "wasm", cutis_cpu_skin_wasm, &cutis_cpu_bones_wasm, true },
 #endif
     };
     memcpy(out, all, sizeof all);
