@@ -93,7 +93,7 @@ const verb_row cli_verbs[] = {
     { "devices", "", NULL, 0, 0, "list what can run the deformers, and why something cannot",
       "JSON keys: devices [{kind, index, available, name, detail, memory_bytes, threads, isa}].\n",
       COMMON, "cutis devices\tCPU, OpenCL and CUDA\n", verb_devices },
-    { "bench", "blend|pose|frame", "blend pose frame", 1, 1,
+    { "bench", "blend|pose|frame|reduce", "blend pose frame reduce", 1, 1,
       "measure speed against plain C and the machine's limits",
       "blend: positions and normals, 4 influences, 64 bones, with plain C (-O3 -march=native), the FMA rate and\n"
       "the memory bandwidth measured in the same run; all figures are the best of many. pose: sample two clips,\n"
@@ -108,7 +108,8 @@ const verb_row cli_verbs[] = {
       "cutis bench blend --quick --json\ta short one for a program\n"
       "cutis bench blend --isa avx2 --threads 1 --vertices 46036\tone size\n"
       "cutis bench pose\tmicroseconds per pose\n"
-      "cutis bench frame -o last.png\tskin and draw: whole frames a second, and the last one drawn\n",
+      "cutis bench frame -o last.png\tskin and draw: whole frames a second, and the last one drawn\n"
+      "cutis bench reduce\tweight reduction at the sizes of the paper's Table 1\n",
       verb_bench },
     { "demo", "", NULL, 0, 0, "everything once, on a built-in character: volumes, errors, speeds",
       "Makes the biped, deforms its bend and twist clips with every method on the default device, and writes\n"

@@ -78,11 +78,12 @@ typedef struct cutis_reduce_options {
     const uint32_t *held_out_clips; ///< clips to judge by; NULL: frames of `clips` that are no examples
     uint32_t held_out_clip_count;
     bool automatic;        ///< automatic poses only, whatever clips there are
+    bool examples_only;    ///< no automatic poses beside the examples
     uint64_t seed;         ///< of the automatic poses; 0 = 1. Those held out have the next seed
     uint32_t sweeps;       ///< most sweeps; 0: 12 (gradient), 0.1 % of the vertices and at least 20 (laplace, smooth)
     bool repair;           ///< vertices without weight follow the skin's first joint (as binding has it); else an error
     bool compare;          ///< report all four methods, not just the chosen one and k-largest
-    bool skip_evaluation;  ///< no errors in the report: for when only the model is wanted
+    bool skip_evaluation;  ///< only the chosen method and no errors in the report: for when only the model is wanted
 } cutis_reduce_options;
 
 /// One method in the report. Errors are means over poses of: RMS distance in % of the diagonal; RMS angle between
@@ -111,7 +112,7 @@ typedef struct cutis_reduction_pose {
 /// What a reduction did; owns its arrays.
 typedef struct cutis_reduction {
     uint32_t row_count;
-    const cutis_reduction_row *rows; ///< the chosen method, then k-largest (if another), then with `compare` the rest
+    const cutis_reduction_row *rows; ///< the chosen method, then k-largest (if another), then with `compare` the rest; one with skip_evaluation
     uint32_t example_count;          ///< without the automatic poses that are added to real ones
     uint32_t held_out_count;
     uint32_t automatic_count;        ///< automatic poses among or beside the examples

@@ -362,7 +362,7 @@ static cutis_result choose(const cutis_model *model, const cutis_reduce_options 
     const selection *from = options->held_out_clips ? &judge : &learn;
     out->example_count = options->examples ? options->example_count : learn.example_count;
     out->held_out_count = options->held_out ? options->held_out_count : from->held_out_count;
-    out->added_count = out->automatic_count = AUTOMATIC;
+    out->added_count = out->automatic_count = options->examples_only ? 0 : AUTOMATIC;
     if (!alloc_poses(model, arena, out)) return cutis_alloc_result(cutis_model_context(model));
     cutis_transform *held_out = out->transforms + out->example_count * nodes;
     if (options->examples)
@@ -376,7 +376,7 @@ static cutis_result choose(const cutis_model *model, const cutis_reduce_options 
         result = fill_frames(r, from, from->held_out, from->held_out_count,
                              out->origins + out->example_count, held_out);
     if (result != CUTIS_OK) return result;
-    return fill_automatic(model, arena, options->seed ? options->seed : 1, AUTOMATIC,
+    return fill_automatic(model, arena, options->seed ? options->seed : 1, out->added_count,
                           held_out + out->held_out_count * nodes)
                ? CUTIS_OK
                : cutis_alloc_result(cutis_model_context(model));

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "fit/reduce_clones.h"
 #include "math/cholesky.h"
 
 enum { ITERATIONS = 50 };
@@ -134,30 +135,48 @@ void cutis_reduce_solve(cutis_reduce_local *local, bool negative)
     for (uint32_t i = 0; i < local->count; i++) local->weight[i] /= sum;
 }
 
+// Inverse of a positive definite matrix in place, by Gauss and Jordan: rows are long enough for
+// vectors, and the pull has made the matrix well conditioned. false: a pivot is not positive.
+CUTIS_REDUCE_CLONES
+static bool invert(uint32_t n, double *a)
+{
+    double row[CUTIS_REDUCE_CANDIDATES];
+    for (uint32_t p = 0; p < n; p++) {
+        double pivot = a[p * n + p];
+        if (!(pivot > 0) || !(pivot < INFINITY)) return false;
+        for (uint32_t c = 0; c < n; c++) row[c] = a[p * n + c] / pivot;
+        row[p] = 1 / pivot;
+        for (uint32_t r = 0; r < n; r++) {
+            double *restrict out = a + r * n, factor = out[p];
+            if (r == p) continue;
+            out[p] = 0;
+            for (uint32_t c = 0; c < n; c++) out[c] -= factor * row[c];
+        }
+        for (uint32_t c = 0; c < n; c++) a[p * n + c] = row[c];
+    }
+    return true;
+}
+
 // K = G^-1 - g1 g1^T / (1 . g1), and the weights with sum 1. false: singular.
 static bool eliminate_start(const cutis_reduce_local *local, double *k, double *a)
 {
     const uint32_t n = local->count;
-    double factor[CUTIS_REDUCE_CANDIDATES * CUTIS_REDUCE_CANDIDATES], g1[CUTIS_REDUCE_CANDIDATES];
-    memcpy(factor, local->gram, (size_t)n * n * sizeof *factor);
-    if (!cutis_cholesky_factor(n, factor)) return false;
-    for (uint32_t c = 0; c < n; c++) {
-        double *column = k + (size_t)c * n; // symmetric: rows are columns
-        for (uint32_t r = 0; r < n; r++) column[r] = r == c;
-        cutis_cholesky_solve(n, factor, column);
-        a[c] = local->right[c];
-    }
-    cutis_cholesky_solve(n, factor, a);
-    double one_sum = 0, sum = 0;
+    double g1[CUTIS_REDUCE_CANDIDATES], one_sum = 0, sum = 0;
+    memcpy(k, local->gram, (size_t)n * n * sizeof *k);
+    if (!invert(n, k)) return false;
     for (uint32_t r = 0; r < n; r++) {
-        g1[r] = 0;
-        for (uint32_t c = 0; c < n; c++) g1[r] += k[r * n + c];
+        g1[r] = a[r] = 0;
+        for (uint32_t c = 0; c < n; c++) {
+            g1[r] += k[r * n + c];
+            a[r] += k[r * n + c] * local->right[c];
+        }
         one_sum += g1[r];
         sum += a[r];
     }
     for (uint32_t r = 0; r < n; r++) {
-        for (uint32_t c = 0; c < n; c++) k[r * n + c] -= g1[r] * g1[c] / one_sum;
-        a[r] += (1 - sum) / one_sum * g1[r];
+        double share = g1[r] / one_sum;
+        for (uint32_t c = 0; c < n; c++) k[r * n + c] -= share * g1[c];
+        a[r] += (1 - sum) * share;
     }
     return true;
 }
@@ -179,6 +198,7 @@ static uint32_t cheapest(uint32_t n, const bool *out, const double *k, const dou
     return found;
 }
 
+CUTIS_REDUCE_CLONES
 void cutis_reduce_eliminate(cutis_reduce_local *local, uint32_t keep, bool negative, uint32_t *kept)
 {
     const uint32_t n = local->count;

@@ -16,6 +16,9 @@ static const double PROXIMAL = 1e-3;
 static const double EXCHANGE_MARGIN = 1e-6;
 // Exchanges at one vertex in one sweep.
 enum { EXCHANGES = 4 };
+// Exchanges tried for one: beyond this the search costs more than it finds (few candidates,
+// spec 2.7).
+enum { EXCHANGE_TRIALS = 48 };
 // Sweeps of the gradient energy: so many that may exchange controls, then at most so many that may
 // not.
 enum { RESELECTING = 2, GRADIENT_SWEEPS = 12, LAPLACE_SWEEPS = 20 };
@@ -263,8 +266,10 @@ static double gradient_vertex(const sweep_job *job, uint32_t v, double *scratch)
     double d = problem->mesh->diagonal[v] + anchor(problem, v);
     if (count < 2 || !free_error(problem, state->error, v, rows, wish, 1 / d)) return 0;
     double before = square_distance(own, wish, rows);
-    if (job->reselect && problem->first[v + 1] - problem->first[v] > count &&
-        count < CUTIS_REDUCE_CANDIDATES)
+    uint32_t had = problem->first[v + 1] - problem->first[v],
+             limit = cutis_reduce_candidate_limit(problem);
+    uint32_t outside = (had < limit ? had : limit) - count;
+    if (job->reselect && outside > 0 && count * outside <= EXCHANGE_TRIALS)
         reselect_vertex(problem, state, v, wish, scratch + rows);
     else
         solve_vertex(problem, state, v, wish, job->omega);

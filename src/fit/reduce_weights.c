@@ -239,7 +239,7 @@ static cutis_result run_row(run *r, uint32_t index)
 static void list_methods(run *r, bool reported)
 {
     r->methods[r->method_count++] = r->options.method;
-    if (!reported) return;
+    if (!reported || r->options.skip_evaluation) return;
     if (r->options.method != CUTIS_REDUCE_KLARGEST)
         r->methods[r->method_count++] = CUTIS_REDUCE_KLARGEST;
     for (int m = 0; m < METHODS && r->options.compare; m++)
