@@ -289,7 +289,8 @@ static cutis_result place_grid(cutis_context *context, const cutis_handles_shape
         reach = fmax(reach, fmax(fabs(low[c]), fabs(high[c])));
     }
     grid->step = fmax(longest / voxels, reach * 1e-9);
-    *radius = fmin(*radius / grid->step, CLOUD_REACH);
+    // At least a voxel, or the points of a dense cloud would leave gaps in their own voxels' layer.
+    if (*radius > 0) *radius = fmin(fmax(*radius / grid->step, 1), CLOUD_REACH);
     uint64_t dense = 1;
     for (int c = 0; c < 3; c++) {
         low[c] -= *radius * grid->step, high[c] += *radius * grid->step;

@@ -21,6 +21,15 @@ static const double STRETCH = 0.5;
 // Levels
 // --------------------------------------------------------------------------------------------
 
+// A node without a neighbour reads itself with conductance 0: what it reads must be finite from the
+// start.
+static double *alloc_zero(cutis_arena *arena, uint32_t count)
+{
+    double *values = cutis_arena_alloc(arena, count, LANES * sizeof *values);
+    if (values) memset(values, 0, (size_t)count * LANES * sizeof *values);
+    return values;
+}
+
 static bool alloc_level(cutis_arena *arena, uint32_t count, bool coarse, cutis_handles_level *level)
 {
     level->count = count;
@@ -32,7 +41,7 @@ static bool alloc_level(cutis_arena *arena, uint32_t count, bool coarse, cutis_h
     level->parent = cutis_arena_alloc(arena, count, sizeof(uint32_t));
     if (coarse) {
         level->b = cutis_arena_alloc(arena, count, LANES * sizeof(double));
-        level->x = cutis_arena_alloc(arena, count, LANES * sizeof(double));
+        level->x = alloc_zero(arena, count);
     }
     return level->neighbour && level->conductance && level->diagonal && level->inverse &&
            level->cell && level->parent && (!coarse || (level->b && level->x));
@@ -149,7 +158,7 @@ static bool build_coarse(cutis_arena *arena, cutis_handles_system *system, uint3
         cutis_handles_level *fine = &system->levels[system->level_count - 1];
         if (fine->count <= COARSE) break;
         for (int c = 0; c < 3; c++) size[c] = (size[c] + 1) / 2;
-        uint32_t red, count = number_blocks(fine, size, block, &red);
+        uint32_t red = 0, count = number_blocks(fine, size, block, &red);
         if (count == fine->count) break; // pieces of single voxels do not get coarser
         cutis_handles_level *coarse = &system->levels[system->level_count];
         if (!alloc_level(arena, count, true, coarse) || !link_children(arena, fine, coarse))
@@ -180,7 +189,7 @@ bool cutis_handles_system_create(cutis_arena *arena, const cutis_handles_grid *g
     const uint32_t n = out->levels[0].count;
     double **vectors[] = { &out->x, &out->r, &out->p, &out->q, &out->z };
     for (int i = 0; i < 5; i++) {
-        *vectors[i] = cutis_arena_alloc(arena, n, LANES * sizeof(double));
+        *vectors[i] = alloc_zero(arena, n);
         good &= *vectors[i] != NULL;
     }
     out->partial = cutis_arena_alloc(arena, (size_t)n / CHUNK + 1, LANES * sizeof(double));
