@@ -37,8 +37,8 @@ typedef struct cutis_device_options {
     cutis_device_kind kind;
     uint32_t index;              ///< which of that kind, as cutis_device_list numbers them
     cutis_isa isa;               ///< CPU only
-    uint32_t thread_count;       ///< CPU only; 0 = one per core
-    cutis_task_runner run_tasks; ///< CPU only; NULL = the device's own thread pool
+    uint32_t thread_count;       ///< 0 = one per core; GPU devices prepare poses on them
+    cutis_task_runner run_tasks; ///< NULL = the device's own thread pool
     void *run_tasks_user;
 } cutis_device_options;
 

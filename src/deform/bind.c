@@ -146,7 +146,8 @@ static cutis_result make_workspaces(cutis_binding *binding)
     capacity = capacity < 1 ? 1 : capacity > most ? most : capacity;
     if (binding->options.instance_capacity) capacity = binding->options.instance_capacity;
     binding->capacity = (uint32_t)capacity;
-    binding->lane_count = cpu && info.thread_count > 1 ? 2 * info.thread_count : 1;
+    uint32_t threads = binding->device->task_threads;
+    binding->lane_count = threads > 1 ? 2 * threads : 1;
     uint32_t calls = binding->options.concurrent_calls ? binding->options.concurrent_calls : 1;
     binding->workspace_count = calls;
     binding->workspaces = cutis_binding_alloc(binding, calls, sizeof *binding->workspaces);

@@ -29,8 +29,10 @@
 #define NO_SET       0xffffffffu
 #define CHUNK_BLOCKS 32u            // CUTIS_GPU_CHUNK_BLOCKS
 #define SIGNS_APART  0x80000000u    // the signs of a block differ from lane to lane
+#define SIGNS_LOOSE  0x40000000u    // a sum of quaternions may have no direction
 #define SIGNS_MAX    16             // bones; longer lists take their signs lane by lane
 #define LIST_MAX     8              // bones whose weights are kept in registers
+#define LIST_FEW     4              // bones whose signs are kept as words
 #define IMAGE_ROWS   (LIST_MAX + 1) // of an instance: its centre last
 #define RECORD       (3 + (SKIN_NORMALS ? 3 : 0) + (SKIN_TANGENTS ? 4 : 0)) // floats of a packed vertex
 
@@ -71,19 +73,22 @@ STRUCT(skin_block)
     // ------------------------------------
 
 #if SKIN_NEAR && ADDRESSED
-#define PALETTE_TYPE   UINT
-#define PALETTE_UNIT   16
-#define PALETTE_ROW(i) near_row(palette + (UINT)(i))
-#define PALETTE_OF(g)  (s.near_address + ((g)*s.near_step + 1u) * 16u)
+#define PALETTE_TYPE          UINT
+#define PALETTE_UNIT          16
+#define PALETTE_ROW(i)        near_row(palette + (UINT)(i))
+#define PALETTE_OF(g)         (s.near_address + ((g)*s.near_step + 1u) * 16u)
+#define PALETTE_AFTER(row, g) ((row) + 16u)
 #else
 #define PALETTE_UNIT   1
 #define PALETTE_ROW(i) palette[i]
 #if SKIN_NEAR
-#define PALETTE_TYPE  NEAR_POINTER const float4 *
-#define PALETTE_OF(g) (s.near + (g)*s.near_step + 1)
+#define PALETTE_TYPE          NEAR_POINTER const float4 *
+#define PALETTE_OF(g)         (s.near + (g)*s.near_step + 1)
+#define PALETTE_AFTER(row, g) PALETTE_OF(g)
 #else
-#define PALETTE_TYPE  GLOBAL const float4 *
-#define PALETTE_OF(g) (s.frames4 + a.palette / 4 + (s.first + (g)) * a.bone_count * SKIN_PALETTE)
+#define PALETTE_TYPE          GLOBAL const float4 *
+#define PALETTE_OF(g)         (s.frames4 + a.palette / 4 + (s.first + (g)) * a.bone_count * SKIN_PALETTE)
+#define PALETTE_AFTER(row, g) PALETTE_OF(g)
 #endif
 #endif
 
@@ -158,7 +163,9 @@ STRUCT(skin_block)
 #define EACH_BONE(BODY)                                                                            \
     NO_UNROLL for (int i = 0; i < k.list_count; i++)                                               \
     {                                                                                              \
-        REAL w = s.layout[a.weights + 32u * (k.list_first + (UINT)i) + s.lane];                    \
+        UINT weight_at = a.weights + 32u * (k.list_first + (UINT)i) + s.lane;                      \
+        OPAQUE(weight_at); /* what leads to it is worth no register meanwhile */                   \
+        REAL w = s.layout[weight_at];                                                              \
         int b = LIST_ENTRY(i);                                                                     \
         BODY                                                                                       \
     }
@@ -194,7 +201,7 @@ FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
     skin_block k;
     k.block = block;
     k.list_first = s.index[a.blocks + 4u * block];
-    k.list_count = (int)s.index[a.blocks + 4u * block + 1u];
+    k.list_count = (int)(s.index[a.blocks + 4u * block + 1u] & ~SIGNS_LOOSE);
     k.run = s.index[a.blocks + 4u * block + 2u];
     k.vertex = s.index[a.vertices + 32u * block + s.lane];
     PLANES3(k.rest.p, a.positions, block);
@@ -233,20 +240,21 @@ FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
 
 #if SKIN_FORMULA == FORMULA_SBS
 // Where all lanes share a centre, its image under each bone is one point for all of them: every
-// lane makes some.
+// lane makes some; of a short list, one for each of 8 instances and 4 bones.
 FN void block_images(const skin_arguments a, const skin_group s, const skin_block k)
 {
-    for (UINT i = s.lane; i < s.count * IMAGE_ROWS; i += 32u) {
-        UINT g = i / IMAGE_ROWS, entry = i % IMAGE_ROWS;
+    UINT few = k.list_count <= LIST_FEW ? LIST_FEW : LIST_MAX;
+    NO_UNROLL for (UINT i = s.lane; i < s.count * few; i += 32u)
+    {
+        UINT g = i / few, entry = i % few;
         PALETTE_TYPE palette = PALETTE_OF(g);
+        NEAR_POINTER float4 *rows = s.images + g * IMAGE_ROWS;
         float4 c = s.frames4[a.frame_centres / 4 + (s.first + g) * a.set_count + k.shared_set];
-        real3 image = real3_make(c.x, c.y, c.z);
-        if (entry < LIST_MAX) {
-            mat34 m;
-            MATRIX_AT(m, LIST_ENTRY((int)entry < k.list_count ? (int)entry : k.list_count - 1))
-            image = mat34_point(m, image);
-        }
-        s.images[i] = QUAD(image.x, image.y, image.z, K(0.0));
+        mat34 m;
+        MATRIX_AT(m, LIST_ENTRY((int)entry < k.list_count ? (int)entry : k.list_count - 1))
+        real3 image = mat34_point(m, real3_make(c.x, c.y, c.z));
+        rows[entry] = QUAD(image.x, image.y, image.z, K(0.0));
+        if (entry == 0u) rows[LIST_MAX] = c;
     }
 }
 #endif
@@ -254,34 +262,73 @@ FN void block_images(const skin_arguments a, const skin_group s, const skin_bloc
 // Quaternions that agree in sign with each other after some of them are negated agree with any
 // pivot: then the sum is the reference's or its negative, which is the same rotation in the same
 // bits (everything after it is even). One work item finds that out for one block and instance, by
-// the dot products the reference would take.
+// the dot products the reference would take. If they are no shorter than a half either, weights
+// that are positive and sum to a half (the host looks at them) give a sum far longer than
+// TURN_DEGENERATE.
+#if SKIN_TURNED
+FN UINT signs_pair(UINT signs, int i, int j, quat earlier, quat later)
+{
+    UINT opposed = quat_dot(earlier, later) < K(0.0) ? 1u : 0u;
+    if (i == 0) return signs | opposed << j;
+    return opposed != (((signs >> j) ^ (signs >> i)) & 1u) ? signs | SIGNS_APART : signs;
+}
+
+FN UINT signs_length(quat q)
+{
+    REAL square = quat_dot(q, q);
+    return square >= K(0.25) && square <= K(4.0) ? 0u : SIGNS_LOOSE;
+}
+
 FN UINT block_signs(const skin_arguments a, const skin_group s, UINT block, UINT g)
 {
     skin_block k;
-    UINT signs = 0u;
-#if SKIN_TURNED
     PALETTE_TYPE palette = PALETTE_OF(g);
     k.list_first = s.index[a.blocks + 4u * block];
-    k.list_count = (int)s.index[a.blocks + 4u * block + 1u];
+    UINT count = s.index[a.blocks + 4u * block + 1u], signs = count & SIGNS_LOOSE;
+    k.list_count = (int)(count & ~SIGNS_LOOSE);
     if (k.list_count > SIGNS_MAX) return SIGNS_APART;
-    NO_UNROLL for (int j = 1; j < k.list_count; j++)
+    if (k.list_count > 0 && k.list_count <= LIST_FEW) {
+        quat q[LIST_FEW]; // the last one repeated agrees with itself
+        UNROLL for (int j = 0; j < LIST_FEW; j++)
+        {
+            ROTATION_AT(q[j], LIST_ENTRY(j < k.list_count ? j : k.list_count - 1), SKIN_ROTATION)
+            signs |= signs_length(q[j]);
+            UNROLL for (int i = 0; i < j; i++) signs = signs_pair(signs, i, j, q[i], q[j]);
+        }
+        return signs;
+    }
+    NO_UNROLL for (int j = 0; j < k.list_count; j++)
     {
         quat later;
         ROTATION_AT(later, LIST_ENTRY(j), SKIN_ROTATION)
+        signs |= signs_length(later);
         NO_UNROLL for (int i = 0; i < j; i++)
         {
             quat earlier;
             ROTATION_AT(earlier, LIST_ENTRY(i), SKIN_ROTATION)
-            UINT opposed = quat_dot(earlier, later) < K(0.0) ? 1u : 0u;
-            if (i == 0)
-                signs |= opposed << j;
-            else if (opposed != (((signs >> j) ^ (signs >> i)) & 1u))
-                signs |= SIGNS_APART;
+            signs = signs_pair(signs, i, j, earlier, later);
         }
     }
-#endif
     return signs;
 }
+
+// Kept as what to change the sign of bones 1, 2 and 3 with, and all of it.
+FN float4 signs_row(UINT signs)
+{
+    return QUAD(FROM_BITS((int)(signs >> 1 << 31)), FROM_BITS((int)(signs >> 2 << 31)),
+                FROM_BITS((int)(signs >> 3 << 31)), FROM_BITS((int)signs));
+}
+
+// The weight of bone i with its sign; with `bones`, i is a constant.
+FN REAL signed_weight(const int bones, REAL w, int i, float4 signs)
+{
+    if (bones && i == 0) return w;
+    if (bones && i == 1) return FROM_BITS(BITS(w) ^ BITS(signs.x));
+    if (bones && i == 2) return FROM_BITS(BITS(w) ^ BITS(signs.y));
+    if (bones && i == 3) return FROM_BITS(BITS(w) ^ BITS(signs.z));
+    return FROM_BITS(BITS(w) ^ (int)((UINT)BITS(signs.w) >> i << 31));
+}
+#endif
 
 // One vertex of one instance --------------------------------------------------------------------
 
@@ -311,21 +358,22 @@ FN skin_vertex vertex_morphed(const skin_arguments a, const skin_group s, const 
 }
 
 #if SKIN_TURNED
-// The blended rotation (DQS: dual quaternion) of a vertex at v.
+// The blended rotation (DQS: dual quaternion) of a vertex at v. From registers only where the
+// block's signs hold for every lane and the sum has a direction.
 FN dual_quat vertex_turn(const int bones, const skin_arguments a, const skin_group s,
-                         const skin_block k, PALETTE_TYPE palette, UINT signs, real3 v)
+                         const skin_block k, PALETTE_TYPE palette, float4 signs, real3 v)
 {
     dual_quat sum = dual_quat_zero(), d;
-    if (signs & SIGNS_APART) {
+    if (bones == 0 && (UINT)BITS(signs.w) & SIGNS_APART) {
         dual_turn turned = dual_turn_zero();
         EACH_BONE(DUAL_AT(d, b, v) turned = dual_turn_add(turned, w, d);)
         sum = turned.sum;
     } else {
         FOR_BONES(DUAL_AT(d, b, v) sum =
-                      dual_quat_blend(sum, FROM_BITS(BITS(w) ^ (int)(signs >> i << 31)), d);)
+                      dual_quat_blend(sum, signed_weight(bones, w, i, signs), d);)
     }
-    // Any lane: the warp stays together, and those whose sum has a direction keep it.
-    if (WARP_ANY(quat_dot(sum.q, sum.q) < TURN_DEGENERATE)) {
+    // The warp stays together, and lanes whose sum has a direction keep it.
+    if (bones == 0 && WARP_ANY(quat_dot(sum.q, sum.q) < TURN_DEGENERATE)) {
         largest heaviest = largest_zero();
         EACH_BONE(DUAL_AT(d, b, v) heaviest = largest_add(heaviest, w, d);)
         sum = turn_settled(sum, heaviest);
@@ -351,10 +399,10 @@ FN real3 vertex_centre(const int bones, const skin_arguments a, const skin_group
 }
 #endif
 
-FN skin_vertex vertex_blended(const int bones, const skin_arguments a, const skin_group s,
-                              const skin_block k, UINT g, REAL sign)
+FN skin_vertex vertex_blended(const int bones, const int images, const skin_arguments a,
+                              const skin_group s, const skin_block k, UINT g, PALETTE_TYPE palette,
+                              float4 signs, REAL sign)
 {
-    PALETTE_TYPE palette = PALETTE_OF(g);
     skin_vertex r = vertex_morphed(a, s, k, g), out = r;
     mat34 blended = mat34_zero(), m;
 #if SKIN_LINEAR
@@ -365,12 +413,11 @@ FN skin_vertex vertex_blended(const int bones, const skin_arguments a, const ski
     out = linear;
 #endif
 #if SKIN_TURNED
-    UINT signs = NEAR_WORD(NEAR_AT(s.signs_address, g * CHUNK_BLOCKS + k.block - s.block_first));
     dual_quat sum = vertex_turn(bones, a, s, k, palette, signs, r.p);
     real3 centre = r.p, to = real3_zero();
     sym33 stretch = sym33_zero();
 #if SKIN_FORMULA == FORMULA_SBS
-    if (bones && k.shared_set != NO_SET) {
+    if (images) {
         NEAR_FLOATS rows = NEAR_AT(s.images_address, g * (IMAGE_ROWS * 4u));
         float4 c = NEAR_ROW(NEAR_AT(rows, LIST_MAX * 4u));
         centre = real3_make(c.x, c.y, c.z);
@@ -453,6 +500,9 @@ FN void record_stage(NEAR_FLOATS to, skin_vertex v)
 // `from` and `to` are the lane's own first pieces.
 FN void record_run(NEAR_FLOATS from, UINT lane, GLOBAL float4 *to)
 {
+#if ADDRESSED && RECORD == 6
+    near_run48(from, lane, to);
+#else
     UNROLL for (UINT i = 0; i < RECORD * 8u; i += 32u)
     {
         if (i + 32u <= RECORD * 8u || lane < RECORD * 8u - i) {
@@ -460,6 +510,7 @@ FN void record_run(NEAR_FLOATS from, UINT lane, GLOBAL float4 *to)
             STREAM4(to + i, row);
         }
     }
+#endif
 }
 
 FN void record_scatter(NEAR_POINTER const float *stage, NEAR_POINTER const UINT *vertices,
@@ -500,8 +551,11 @@ FN void vertex_write(const skin_arguments a, const skin_group s, UINT vertex, WO
 #endif
 }
 
-// All instances of the group, for one block.
-FN void block_instances(const int bones, const skin_arguments a, const skin_group s, skin_block k)
+// The instances `wanted` (a bit each) of the group, for one block. With bones in registers those
+// are left out that need another look at signs or lengths. `images`: of the one centre of a block.
+// @return what was left out
+FN UINT block_instances(const int bones, const int images, const skin_arguments a,
+                        const skin_group s, skin_block k, UINT wanted)
 {
     GLOBAL const float *weights = s.layout + a.weights + (WORD2)k.list_first * 32u + s.lane;
     GLOBAL const UINT *list = s.index + a.list_near + k.list_first;
@@ -524,10 +578,27 @@ FN void block_instances(const int bones, const skin_arguments a, const skin_grou
     OPAQUE(put_at);
     OPAQUE(get_at);
 #endif
+    NEAR_FLOATS row_at = s.near_address;
+    UINT left = 0u;
+#if SKIN_TURNED
+    NEAR_FLOATS signs_at = NEAR_AT(s.signs_address, (k.block - s.block_first) * 32u);
+#endif
     NO_UNROLL for (UINT g = 0; g < s.count; g++)
     {
-        float4 row = NEAR_ROW(NEAR_AT(s.near_address, g * s.near_step * 4u));
-        skin_vertex v = skin_finished(vertex_blended(bones, a, s, k, g, row.y), row.x);
+        float4 row = NEAR_ROW(row_at), signs = QUAD(K(0.0), K(0.0), K(0.0), K(0.0));
+        PALETTE_TYPE palette = PALETTE_AFTER(row_at, g);
+        row_at = NEAR_AT(row_at, s.near_step * 4u);
+#if SKIN_TURNED
+        signs = NEAR_ROW(signs_at);
+        signs_at = NEAR_AT(signs_at, 4u);
+        if (bones && (UINT)BITS(signs.w) >= SIGNS_LOOSE) {
+            left |= 1u << g;
+            continue;
+        }
+#endif
+        if (bones == 0 && !(wanted >> g & 1u)) continue;
+        skin_vertex v =
+            skin_finished(vertex_blended(bones, images, a, s, k, g, palette, signs, row.y), row.x);
         if (SKIN_BOUNDS && k.vertex != NO_VERTEX) box_add(s, g, v.p);
 #if SKIN_STAGED
         // Two halves in turn: the next instance is staged while slower lanes still read this one.
@@ -544,6 +615,21 @@ FN void block_instances(const int bones, const skin_arguments a, const skin_grou
         if (k.vertex != NO_VERTEX) vertex_write(a, s, k.vertex, s.instances[g], v);
 #endif
     }
+    return left;
+}
+
+// @return the instances that are still to do
+FN UINT block_listed(const int images, const skin_arguments a, const skin_group s,
+                     const skin_block k)
+{
+    UINT all = 0xffffffffu;
+#if SKIN_LISTS
+    if (k.list_count > 0 && k.list_count <= 2) return block_instances(2, images, a, s, k, all);
+    if (k.list_count > 2 && k.list_count <= 4) return block_instances(4, images, a, s, k, all);
+    if (k.list_count > 4 && k.list_count <= LIST_MAX)
+        return block_instances(LIST_MAX, images, a, s, k, all);
+#endif
+    return all;
 }
 
 FN void block_run(const skin_arguments a, const skin_group s, UINT block)
@@ -558,18 +644,14 @@ FN void block_run(const skin_arguments a, const skin_group s, UINT block)
     if (k.shared_set != NO_SET) block_images(a, s, k);
     WARP_SYNC;
 #endif
-#if SKIN_LISTS
-    if (k.list_count == 0)
-        block_instances(0, a, s, k);
-    else if (k.list_count <= 2)
-        block_instances(2, a, s, k);
-    else if (k.list_count <= 4)
-        block_instances(4, a, s, k);
-    else if (k.list_count <= LIST_MAX)
-        block_instances(LIST_MAX, a, s, k);
+    UINT left;
+#if SKIN_LISTS && SKIN_FORMULA == FORMULA_SBS && WARP_SYNCS
+    if (k.shared_set != NO_SET)
+        left = block_listed(1, a, s, k);
     else
 #endif
-        block_instances(0, a, s, k);
+        left = block_listed(0, a, s, k);
+    if (left) block_instances(0, 0, a, s, k, left);
 }
 
 // The group -------------------------------------------------------------------------------------
@@ -667,7 +749,7 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
     OPAQUE(s.stage_address);
 #endif
 #if SKIN_TURNED
-    LOCAL UINT signs[8 * CHUNK_BLOCKS];
+    LOCAL float4 signs[8 * CHUNK_BLOCKS];
     s.signs_address = ADDRESS_OF(signs);
     OPAQUE(s.signs_address);
 #endif
@@ -688,8 +770,9 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
     UINT block_end = index[a.chunk_block + chunk + 1];
 #if SKIN_TURNED
     for (UINT i = (UINT)LOCAL_ID; i < s.count * CHUNK_BLOCKS; i += SKIN_WARPS * 32u) {
-        UINT block = s.block_first + i % CHUNK_BLOCKS;
-        if (block < block_end) signs[i] = block_signs(a, s, block, i / CHUNK_BLOCKS);
+        UINT block = s.block_first + i % CHUNK_BLOCKS, g = i / CHUNK_BLOCKS;
+        if (block < block_end)
+            signs[i % CHUNK_BLOCKS * 8u + g] = signs_row(block_signs(a, s, block, g));
     }
     BARRIER;
 #endif

@@ -428,7 +428,7 @@ cutis_result cutis_cuda_device_create(cutis_context *context, const cutis_device
         return cutis_fail(context, CUTIS_DEVICE_UNAVAILABLE, "cuda: %s", why);
     }
     self->gpu.info = device_info(&self->cu, &self->nvrtc, (int)index);
-    cutis_result result = cutis_gpu_init(&self->gpu, context, &DRIVER);
+    cutis_result result = cutis_gpu_init(&self->gpu, context, &DRIVER, options);
     if (result == CUTIS_OK) result = open_device(self, (int)index);
     if (result != CUTIS_OK) {
         driver_destroy(&self->gpu);

@@ -133,11 +133,15 @@ static void device_native(const cutis_device *device, uint64_t *context, uint64_
     gpu->driver->native(gpu, context, queue);
 }
 
-static void run_tasks(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
-                      uint32_t count)
+void cutis_gpu_run_tasks(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
+                         uint32_t count)
 {
-    (void)device;
-    for (uint32_t i = 0; i < count; i++) task(data, i);
+    cutis_gpu *gpu = gpu_of(device);
+    if (count == 0) return;
+    if (gpu->run_tasks)
+        gpu->run_tasks(gpu->run_tasks_user, task, data, count);
+    else
+        cutis_os_pool_run(gpu->pool, task, data, count);
 }
 
 static const cutis_device_operations OPERATIONS = {
@@ -153,15 +157,23 @@ static const cutis_device_operations OPERATIONS = {
     .skin_create = cutis_gpu_skin_create,
     .skin_destroy = cutis_gpu_skin_destroy,
     .skin_run = cutis_gpu_skin_run,
-    .run_tasks = run_tasks,
+    .run_tasks = cutis_gpu_run_tasks,
 };
 
-cutis_result cutis_gpu_init(cutis_gpu *gpu, cutis_context *context, const cutis_gpu_driver *driver)
+cutis_result cutis_gpu_init(cutis_gpu *gpu, cutis_context *context, const cutis_gpu_driver *driver,
+                            const cutis_device_options *options)
 {
+    uint32_t threads = options ? options->thread_count : 0;
     gpu->base.context = context;
     gpu->base.operations = &OPERATIONS;
     gpu->driver = driver;
     gpu->near_bytes = 32 * 1024;
     gpu->group_instances = 8;
-    return cutis_os_lock_create(context, &gpu->lock);
+    gpu->base.task_threads = threads ? threads : cutis_os_core_count();
+    gpu->run_tasks = options ? options->run_tasks : NULL;
+    gpu->run_tasks_user = options ? options->run_tasks_user : NULL;
+    cutis_result result = cutis_os_lock_create(context, &gpu->lock);
+    if (result == CUTIS_OK && !gpu->run_tasks)
+        result = cutis_os_pool_create(context, gpu->base.task_threads, &gpu->pool);
+    return result;
 }

@@ -76,6 +76,9 @@ struct cutis_gpu {
     cutis_device base;
     const cutis_gpu_driver *driver;
     cutis_os_lock *lock;
+    cutis_os_pool *pool; ///< for host work; NULL: the caller's threads
+    cutis_task_runner run_tasks;
+    void *run_tasks_user;
     cutis_device_info info;
     char identity[512]; ///< device, driver and compiler versions, options: part of the cache's key
     uint32_t local_bytes_max; ///< shared memory a group can have
@@ -91,9 +94,10 @@ struct cutis_gpu {
 };
 
 /// Fill the common part; `gpu` is zeroed memory that holds `info` and the driver's own fields
-/// already.
-cutis_result cutis_gpu_init(cutis_gpu *gpu, cutis_context *context, const cutis_gpu_driver *driver);
-/// Release programs and lock; the driver releases the rest.
+/// already. `options` may be NULL.
+cutis_result cutis_gpu_init(cutis_gpu *gpu, cutis_context *context, const cutis_gpu_driver *driver,
+                            const cutis_device_options *options);
+/// Release programs, threads and lock; the driver releases the rest.
 void cutis_gpu_clear(cutis_gpu *gpu);
 
 /// Error of a driver call: marks the device lost where `result` is CUTIS_DEVICE_LOST.
@@ -107,6 +111,10 @@ void cutis_gpu_leave(cutis_gpu *gpu);
 /// memory, the disk cache or the compiler.
 cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const char *entry,
                                   uint32_t registers, cutis_gpu_kernel *out);
+
+/// Host work on the device's threads; the device's lock may be held, so a task takes none of it.
+void cutis_gpu_run_tasks(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
+                         uint32_t count);
 
 /// Skins, in skin.c.
 cutis_result cutis_gpu_skin_create(cutis_device *device, const cutis_skin_layout *layout,

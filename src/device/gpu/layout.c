@@ -9,7 +9,8 @@
 #include <base/error.h>
 #include <string.h>
 
-#define BLOCK 32u
+#define BLOCK      32u
+#define LIST_LOOSE 0x40000000u ///< SIGNS_LOOSE of the kernel text
 
 /// Output order pays while its lists are not very much longer than the sorted ones: arithmetic is
 /// half hidden behind writing, and scattered writes cost twice unbroken ones (H200: biped 0.47
@@ -288,6 +289,21 @@ static uint32_t set_of_block(const cutis_skin_layout *layout, uint32_t block)
     return set;
 }
 
+/// Do the weights of a block alone not rule out that a sum of unit quaternions, none opposed to
+/// another, is short? They do if they are positive and sum to about 1.
+static bool is_loose(const float *weights, uint32_t length)
+{
+    for (uint32_t l = 0; l < BLOCK; l++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < length; i++) {
+            if (!(weights[i * BLOCK + l] >= 0)) return true;
+            sum += weights[i * BLOCK + l];
+        }
+        if (!(sum >= 0.5 && sum <= 2)) return true;
+    }
+    return false;
+}
+
 /// Lists as the schedule reads them: padded to an even length with weight 0 on the last bone.
 typedef struct padded_lists {
     uint32_t *blocks; ///< four words of each block, as skin_arguments.blocks says
@@ -316,6 +332,7 @@ static cutis_result pad_lists(cutis_arena *arena, const cutis_skin_layout *layou
         uint32_t *block = out->blocks + 4 * (size_t)k;
         block[0] = (uint32_t)at;
         block[1] = length;
+        if (is_loose(layout->weights + (size_t)first * BLOCK, length)) block[1] |= LIST_LOOSE;
         block[2] = run_of_block(layout->vertices + (size_t)k * BLOCK);
         block[3] = set_of_block(layout, k);
         memcpy(out->weights + at * BLOCK, layout->weights + (size_t)first * BLOCK,

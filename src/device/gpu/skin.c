@@ -14,6 +14,8 @@
 /// double its memory.
 #define HOST_BATCH_BYTES    (64ull << 20)
 #define GROUP_INSTANCES_MAX 8u
+/// Instances whose frames one task copies.
+#define PACK_INSTANCES 32u
 /// Words of one batch's frames: the kernels' offsets have 32 bits, of which palettes may use a
 /// half.
 #define FRAME_WORDS_MAX (1ull << 30)
@@ -111,12 +113,46 @@ static uint64_t path_words(const gpu_skin *skin, bool uneven, uint64_t count)
            count * a->set_count * 4u + round4(count * a->target_count);
 }
 
+/// Copies of a path's frames, a few instances a task.
+typedef struct pack_job {
+    const gpu_skin *skin;
+    const gpu_batch *batch;
+    const gpu_path *path;
+    float *words;
+    gpu_palette palette;
+} pack_job;
+
+static void pack_instances(void *data, uint32_t task)
+{
+    const pack_job *job = data;
+    const cutis_skin_frames *frames = job->batch->frames;
+    const gpu_path *path = job->path;
+    const skin_arguments *a = &path->arguments;
+    size_t record = (size_t)a->bone_count * 4u * (uint32_t)job->palette.size;
+    size_t end = (size_t)(task + 1) * PACK_INSTANCES;
+    float *words = job->words;
+    for (size_t i = (size_t)task * PACK_INSTANCES; i < end && i < path->count; i++) {
+        uint32_t n;
+        memcpy(&n, words + a->instances + i, sizeof n);
+        uint32_t instance = job->batch->first + n;
+        words[a->scales + i] = frames->scales[instance];
+        pack_palette(job->skin, &job->palette, frames, instance, words + a->palette + i * record);
+        if (a->set_count)
+            memcpy(words + a->frame_centres + i * a->set_count * 4,
+                   frames->centres + (size_t)instance * a->set_count * 4,
+                   (size_t)a->set_count * 4 * sizeof *words);
+        if (a->target_count && frames->targets)
+            memcpy(words + a->targets + i * a->target_count,
+                   frames->targets + (size_t)instance * a->target_count,
+                   (size_t)a->target_count * sizeof *words);
+    }
+}
+
 /// Fill one path's frames into the staging memory, from word *at on; offsets go to the path's
 /// arguments.
 static void pack_path(const gpu_skin *skin, gpu_batch *batch, gpu_path *path, float *words,
                       uint64_t *at)
 {
-    const cutis_skin_frames *frames = batch->frames;
     skin_arguments *a = &path->arguments;
     gpu_palette palette = cutis_gpu_palette(skin, path->uneven);
     uint64_t record = (uint64_t)a->bone_count * 4u * (uint32_t)palette.size;
@@ -127,22 +163,15 @@ static void pack_path(const gpu_skin *skin, gpu_batch *batch, gpu_path *path, fl
     a->targets = (uint32_t)(*at += (uint64_t)path->count * a->set_count * 4u);
     *at += round4((uint64_t)path->count * a->target_count);
     uint32_t i = 0;
-    for (uint32_t n = 0; n < batch->count; n++) {
-        uint32_t instance = batch->first + n;
-        if (is_uneven(frames, instance) != path->uneven) continue;
-        memcpy(words + a->instances + i, &n, sizeof n);
-        words[a->scales + i] = frames->scales[instance];
-        pack_palette(skin, &palette, frames, instance, words + a->palette + i * record);
-        if (a->set_count)
-            memcpy(words + a->frame_centres + (size_t)i * a->set_count * 4,
-                   frames->centres + (size_t)instance * a->set_count * 4,
-                   (size_t)a->set_count * 4 * sizeof *words);
-        if (a->target_count && frames->targets)
-            memcpy(words + a->targets + (size_t)i * a->target_count,
-                   frames->targets + (size_t)instance * a->target_count,
-                   (size_t)a->target_count * sizeof *words);
-        i++;
-    }
+    for (uint32_t n = 0; n < batch->count; n++)
+        if (is_uneven(batch->frames, batch->first + n) == path->uneven)
+            memcpy(words + a->instances + i++, &n, sizeof n);
+    pack_job job = { skin, batch, path, words, palette };
+    uint32_t tasks = (path->count + PACK_INSTANCES - 1) / PACK_INSTANCES;
+    if (tasks > 1)
+        cutis_gpu_run_tasks(&skin->gpu->base, pack_instances, &job, tasks);
+    else
+        pack_instances(&job, 0);
 }
 
 /// Make pinned and device memory at least `bytes` large. Capacity grows by halves, so a growing

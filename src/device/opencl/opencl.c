@@ -456,7 +456,7 @@ cutis_result cutis_opencl_device_create(cutis_context *context, const cutis_devi
         return cutis_fail(context, CUTIS_DEVICE_UNAVAILABLE, "opencl: %s", why);
     }
     self->gpu.info = device_info(&self->cl, &found[index], index);
-    cutis_result result = cutis_gpu_init(&self->gpu, context, &DRIVER);
+    cutis_result result = cutis_gpu_init(&self->gpu, context, &DRIVER, options);
     if (result == CUTIS_OK) result = open_device(self, &found[index]);
     if (result != CUTIS_OK) {
         driver_destroy(&self->gpu);
