@@ -30,6 +30,7 @@ typedef struct bench_row {
     uint32_t threads, vertices, instances;
     double ns, times_plain, of_limit; // NaN: does not apply
     double bones_per_block;
+    double bandwidth;  // of the machine while the row was measured; 0: not asked
     const char *limit; // NULL: none
 } bench_row;
 
@@ -68,22 +69,28 @@ typedef struct subject {
 // A shared machine has quiet moments and loud ones. What is compared is measured in turns, several
 // times each, and the best of each counts: a ratio of two quiet moments.
 #define ROUNDS 3
+// Memory is shared with other machines of the host: its bandwidth goes up and down by half within a
+// second. So shorter turns, and each row is held against what was there while it was measured.
+#define MEMORY_ROUNDS 16
 
 static bool stopped(bench *b)
 {
     return !app_progress(b->app, "measuring", b->row_count / 30.0);
 }
 
-static void refresh_limits(bench *b, uint32_t threads, bool memory, double budget)
+/// @return bandwidth of this moment, 0 if it was not measured
+static double refresh_limits(bench *b, uint32_t threads, bool memory, double budget)
 {
     bench_limits *limits = threads == 1 ? &b->one : &b->all;
-    if (threads != 1 && threads != b->all_threads) return;
-    if (memory)
-        limits->bandwidth =
-            fmax(limits->bandwidth, bench_machine_bandwidth(b->machine.isa, threads, budget));
-    else
+    if (threads != 1 && threads != b->all_threads) return 0.0;
+    if (!memory) {
         limits->fma_rate =
             fmax(limits->fma_rate, bench_machine_fma_rate(b->machine.isa, threads, budget));
+        return 0.0;
+    }
+    double bandwidth = bench_machine_bandwidth(b->machine.isa, threads, budget);
+    limits->bandwidth = fmax(limits->bandwidth, bandwidth);
+    return bandwidth;
 }
 
 static void set_limit(const bench *b, bench_row *row)
@@ -95,7 +102,8 @@ static void set_limit(const bench *b, bench_row *row)
     if (row->threads != 1 && row->threads != b->all_threads) return;
     if (row->vertices >= MEMORY_BOUND_VERTICES) {
         double bytes = 4.0 * bones + 24.0 + 4.0 + (4.0 * bones + 4.0) / 16.0 + 24.0;
-        ns = 1e9 * bytes / limits->bandwidth;
+        if (row->bandwidth == 0.0) return;
+        ns = 1e9 * bytes / row->bandwidth;
         row->limit = "bandwidth";
     } else if (row->method == CUTIS_METHOD_LBS && row->isa == b->machine.isa) {
         ns = 1e9 * (12.0 * bones + 18.0) / limits->fma_rate;
@@ -107,20 +115,23 @@ static void set_limit(const bench *b, bench_row *row)
 }
 
 static cutis_result measure_rounds(bench *b, subject *s, bench_skin *skin, bool unit,
-                                   double *seconds)
+                                   double *seconds, double *bandwidth)
 {
     const bool memory = skin->info.vertex_count >= MEMORY_BOUND_VERTICES;
-    const double budget = b->budget / ROUNDS;
+    const int rounds = memory ? MEMORY_ROUNDS : ROUNDS;
+    const double budget = b->budget / rounds;
     cutis_result result = CUTIS_OK;
-    for (int round = 0; round < ROUNDS && result == CUTIS_OK; round++) {
+    *bandwidth = 0.0;
+    for (int round = 0; round < rounds && result == CUTIS_OK; round++) {
         double now = 0.0, plain = 0.0;
         if (stopped(b)) return CUTIS_CANCELLED;
         result = bench_skin_time(skin, budget, &now);
-        if (result == CUTIS_OK)
-            result = bench_plain_time(s->model, skin->palette, unit, 0.5 * budget, &plain);
         if (skin->device_info.kind == CUTIS_DEVICE_CPU)
-            refresh_limits(b, skin->device_info.thread_count, memory, 0.5 * budget);
+            *bandwidth = fmax(*bandwidth, refresh_limits(b, skin->device_info.thread_count, memory,
+                                                         0.5 * budget));
         *seconds = round == 0 ? now : fmin(*seconds, now);
+        if (result != CUTIS_OK || round >= ROUNDS) continue;
+        result = bench_plain_time(s->model, skin->palette, unit, 0.5 * budget, &plain);
         s->plain[unit] = s->plain[unit] > 0.0 ? fmin(s->plain[unit], plain) : plain;
     }
     return result;
@@ -130,13 +141,13 @@ static cutis_result measure_row(bench *b, subject *s, cutis_device *device,
                                 const cutis_bind_options *options, uint32_t instances)
 {
     bench_skin skin;
-    double seconds;
+    double seconds, bandwidth;
     if (b->row_count == ROWS_MAX) return CUTIS_OK;
     cutis_bind_options bind = *options;
     bind.normals = true;
     cutis_result result = bench_skin_open(device, s->model, &bind, instances, &skin);
     if (result != CUTIS_OK) return result;
-    result = measure_rounds(b, s, &skin, !bind.raw_normals, &seconds);
+    result = measure_rounds(b, s, &skin, !bind.raw_normals, &seconds, &bandwidth);
     if (result == CUTIS_OK) {
         bench_row *row = &b->rows[b->row_count++];
         *row = (bench_row){ .method = bind.method,
@@ -149,6 +160,7 @@ static cutis_result measure_row(bench *b, subject *s, cutis_device *device,
                             .vertices = skin.info.vertex_count,
                             .instances = instances,
                             .bones_per_block = skin.info.bones_per_block,
+                            .bandwidth = bandwidth,
                             .of_limit = NAN };
         row->ns = 1e9 * seconds / ((double)row->vertices * instances);
         double fill = 0.0;

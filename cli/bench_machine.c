@@ -5,6 +5,8 @@
 #include "bench_machine.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -122,42 +124,70 @@ static machine_kind kind_of(cutis_isa isa)
     return (machine_kind){ fma_plain, triad_plain, 1 };
 }
 
-/// One thread's share: best time of one run.
+/// Threads that do each run together: what they share (memory above all) is then shared in every
+/// run that counts. Best times of their own would be those of moments when the others stood still.
+typedef struct team {
+    const struct worker *first; // who keeps the time
+    uint32_t count;
+    _Atomic uint32_t arrived; // at all meeting points so far
+    _Atomic bool stop;
+} team;
+
+/// One thread's share.
 typedef struct worker {
+    team *team;
     machine_kind kind;
     float *a, *b, *c; // NULL: the FMA loop
     size_t count;
-    double budget, best;
+    double budget, best; // of the first one: seconds of a run, until all are done
 } worker;
+
+static void meet(team *t)
+{
+    const uint32_t turn = t->arrived++ / t->count + 1;
+    for (uint32_t spin = 0; t->arrived / t->count < turn; spin++)
+        if (spin > 1000) sched_yield();
+}
 
 static void *work(void *data)
 {
     worker *w = data;
+    const bool first = w == w->team->first;
     float sink[16];
     const double start = seconds_now();
     w->best = 1e30;
     // A piece comes round again when all others have been through the caches, so it is always cold.
     size_t piece = w->count / PIECES / 16 * 16, at = 0;
-    for (double t = start; t - start < w->budget || w->best > 1e29; at = (at + 1) % PIECES) {
+    for (;; at = (at + 1) % PIECES) {
+        const double begin = seconds_now();
+        if (first) w->team->stop = begin - start >= w->budget && w->best < 1e29;
+        meet(w->team);
+        if (w->team->stop) return NULL;
         if (w->a)
             w->kind.triad(w->a + at * piece, w->b + at * piece, w->c + at * piece, piece);
         else
             for (int n = 0; n < 16; n++) w->kind.fma(sink);
-        const double now = seconds_now();
-        if (now - t < w->best) w->best = now - t;
-        t = now;
+        meet(w->team);
+        const double spent = seconds_now() - begin;
+        if (spent < w->best) w->best = spent;
     }
-    return NULL;
 }
 
 // All workers at once; false if one could not be started.
 static bool run_workers(worker *workers, uint32_t count)
 {
+    team together = { .first = workers, .count = count };
     pthread_t threads[THREADS_MAX];
     uint32_t started = 1;
+    for (uint32_t i = 0; i < count; i++) workers[i].team = &together;
     while (started < count && pthread_create(&threads[started], NULL, work, &workers[started]) == 0)
         started++;
-    work(&workers[0]);
+    if (started < count) { // those that wait for the rest are let go
+        together.stop = true;
+        together.arrived += count - started + 1;
+    } else {
+        work(&workers[0]);
+    }
     for (uint32_t i = 1; i < started; i++) pthread_join(threads[i], NULL);
     return started == count;
 }
@@ -169,26 +199,25 @@ double bench_machine_fma_rate(cutis_isa isa, uint32_t thread_count, double budge
                            : thread_count < THREADS_MAX ? thread_count
                                                         : THREADS_MAX;
     const machine_kind kind = kind_of(isa);
-    double rate = 0;
     for (uint32_t i = 0; i < count; i++)
         workers[i] = (worker){ .kind = kind, .budget = budget_seconds };
     if (!run_workers(workers, count)) return 0;
-    for (uint32_t i = 0; i < count; i++)
-        rate += 16.0 * STEPS * CHAINS * kind.lanes / workers[i].best;
-    return rate;
+    return 16.0 * STEPS * CHAINS * kind.lanes * count / workers[0].best;
 }
 
 double bench_machine_bandwidth(cutis_isa isa, uint32_t thread_count, double budget_seconds)
 {
+    static float *memory; // kept: making its pages takes longer than a measurement
     worker workers[THREADS_MAX];
     const uint32_t count = thread_count < 1             ? 1
                            : thread_count < THREADS_MAX ? thread_count
                                                         : THREADS_MAX;
     const size_t floats = STREAM_BYTES / sizeof(float), share = floats / count / 16 * 16;
-    float *memory = aligned_alloc(64, 3 * (size_t)STREAM_BYTES);
-    double rate = 0;
-    if (!memory) return 0;
-    memset(memory, 0, 3 * (size_t)STREAM_BYTES); // pages are there before the clock runs
+    if (!memory) {
+        memory = aligned_alloc(64, 3 * (size_t)STREAM_BYTES);
+        if (!memory) return 0;
+        memset(memory, 0, 3 * (size_t)STREAM_BYTES);
+    }
     for (uint32_t i = 0; i < count; i++) {
         float *a = memory + i * share;
         workers[i] = (worker){ .kind = kind_of(isa),
@@ -198,9 +227,6 @@ double bench_machine_bandwidth(cutis_isa isa, uint32_t thread_count, double budg
                                .count = share,
                                .budget = budget_seconds };
     }
-    if (run_workers(workers, count))
-        for (uint32_t i = 0; i < count; i++)
-            rate += 3.0 * (double)(share / PIECES / 16 * 16 * sizeof(float)) / workers[i].best;
-    free(memory);
-    return rate;
+    if (!run_workers(workers, count)) return 0;
+    return 3.0 * count * (double)(share / PIECES / 16 * 16 * sizeof(float)) / workers[0].best;
 }
