@@ -5,6 +5,7 @@
 #ifndef CUTIS_IO_H
 #define CUTIS_IO_H
 
+#include <cutis/handles.h>
 #include <cutis/model.h>
 
 #ifdef __cplusplus
@@ -95,6 +96,13 @@ CUTIS_API void cutis_file_release(cutis_context *context, void *data, size_t siz
 /// A pose file (formats.md 2): starts from `transforms` and replaces what the file names.
 CUTIS_API cutis_result cutis_pose_read(const cutis_model *model, const char *path,
                                        cutis_transform *transforms);
+
+/// A file of handles and their poses (docs/formats/handles.md), checked: finite, names differ, poses name handles there are.
+typedef struct cutis_handle_file cutis_handle_file;
+CUTIS_API cutis_result cutis_handles_read(cutis_context *context, const char *path, cutis_handle_file **out);
+/// What it holds; owned by the file.
+CUTIS_API const cutis_handle_set *cutis_handle_file_get(const cutis_handle_file *file);
+CUTIS_API void cutis_handle_file_destroy(cutis_handle_file *file); ///< NULL is fine
 
 #ifdef __cplusplus
 }
