@@ -305,9 +305,14 @@ static void print_table(const demo *d)
     char play_wave[4200];
     snprintf(play_wave, sizeof play_wave,
              "cutis deform %s/biped.glb --clip wave --method dqs -o wave.glb", d->folder);
+    char draw_twist[4200];
+    snprintf(draw_twist, sizeof draw_twist,
+             "cutis render %s/biped.glb --clip twist --methods lbs,dqs -o twist.png", d->folder);
     const char *const next[][2] = {
+        { draw_twist, "a picture of two methods" },
         { play_wave, "a clip as a file to open" },
         { "cutis info YOUR.glb; cutis check YOUR.glb", "your own character" },
+        { "cutis compare YOUR.glb --clip 0 --methods dqs,lbs --report r.html", "a report to mail" },
         { "cutis bench blend", "how fast, against which limits" },
         { "cutis help", "everything else" },
     };
