@@ -16,9 +16,11 @@ typedef enum cutis_method {
     CUTIS_METHOD_SBS = 2,   ///< spherical: one rotation centre per bone set and frame
     CUTIS_METHOD_DQS = 3,   ///< dual quaternion. Keeps volume, bulges
     CUTIS_METHOD_COR = 4,   ///< optimized centres: one rest centre per vertex, found at bind
+    CUTIS_METHOD_PSD = 5,   ///< linear, and the displacements of example poses, interpolated once per pose (cutis/poses.h)
+    CUTIS_METHOD_WPSD = 6,  ///< the same, interpolated per vertex by its own joints' distances; CPU devices only
 } cutis_method;
 
-/// "lbs", "rigid", "sbs", "dqs", "cor".
+/// "lbs", "rigid", "sbs", "dqs", "cor", "psd", "wpsd". PSD and WPSD need a model with a pose space and local poses.
 CUTIS_API const char *cutis_method_name(cutis_method method);
 /// @return CUTIS_NOT_FOUND for another name
 CUTIS_API cutis_result cutis_method_from_name(const char *name, cutis_method *out);

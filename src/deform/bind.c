@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/binding.h"
+#include "deform/pose_space.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static cutis_result check_options(cutis_context *context, const cutis_model *mod
     const char *name = cutis_method_name(method);
     bool turning =
         method == CUTIS_METHOD_SBS || method == CUTIS_METHOD_DQS || method == CUTIS_METHOD_COR;
-    if ((unsigned)method > CUTIS_METHOD_COR)
+    if ((unsigned)method > CUTIS_METHOD_WPSD)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "bind: there is no method %d",
                           (int)method);
     if (method != CUTIS_METHOD_SBS &&
@@ -130,6 +131,7 @@ static cutis_result bind_stages(cutis_binding *binding, cutis_arena *arena)
     if (result == CUTIS_OK && centres) result = cutis_bind_centres(binding, centres);
     if (result == CUTIS_OK) result = cutis_bind_layout(binding, vertex_set, centre, centres);
     if (result == CUTIS_OK) result = cutis_bind_morphs(binding);
+    if (result == CUTIS_OK) result = cutis_bind_pose_space(binding);
     cutis_set_table_release(&table);
     return result;
 }
@@ -153,7 +155,8 @@ static cutis_result make_workspaces(cutis_binding *binding)
     binding->workspaces = cutis_binding_alloc(binding, calls, sizeof *binding->workspaces);
     if (!binding->workspaces) return cutis_alloc_result(binding->context);
     for (uint32_t i = 0; i < calls; i++)
-        if (!cutis_workspace_create(binding, &binding->workspaces[i]))
+        if (!cutis_workspace_create(binding, &binding->workspaces[i]) ||
+            !cutis_pose_space_workspace(binding, &binding->workspaces[i]))
             return cutis_alloc_result(binding->context);
     return CUTIS_OK;
 }

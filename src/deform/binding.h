@@ -22,6 +22,8 @@ typedef struct cutis_workspace {
     const float *run_matrices; ///< `matrices`, or the caller's palettes as they are
     float *matrices, *rotations, *duals, *stretches, *centres, *scales, *targets;
     uint32_t *uneven;
+    double *pose_scratch; ///< pose space only
+    float *pose_squares;  ///< WPSD only: poses * bones each
 } cutis_workspace;
 
 /// Distinct ascending bone lists, numbered in first-seen order.
@@ -75,6 +77,7 @@ struct cutis_binding {
     double *group_reference; ///< 3 CUTIS_CENTRE_LANES per group: c0, x of the sets, y, z
 
     float *rest_targets; ///< target_count
+    struct cutis_pose_play *play; ///< PSD and WPSD; else NULL
     uint32_t capacity;   ///< instances per chunk
     uint32_t lane_count; ///< tasks that prepare instances at the same time
     uint32_t workspace_count;

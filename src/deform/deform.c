@@ -96,6 +96,10 @@ static cutis_result check_poses(const cutis_binding *binding, const cutis_poses 
     size_t nodes = binding->node_count, bones = binding->bone_count, count = instance_count;
     size_t targets = binding->layout.target_count;
     bool fine = true;
+    if (binding->play && poses->kind != CUTIS_POSE_LOCAL)
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                          "deform: %s needs local poses to measure distances of",
+                          cutis_method_name(binding->options.method));
     if (poses->kind == CUTIS_POSE_LOCAL) {
         if (!poses->local && nodes > 0)
             return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "deform: poses.local is NULL");
@@ -155,7 +159,8 @@ static cutis_result run_chunk(const cutis_binding *binding, cutis_workspace *w, 
                                  .centres = w->centres,
                                  .scales = w->scales,
                                  .uneven = w->uneven,
-                                 .targets = binding->layout.target_count ? w->targets : NULL };
+                                 .targets = binding->layout.target_count ? w->targets : NULL,
+                                 .pose_squares = w->pose_squares };
     return binding->device->operations->skin_run(binding->skin, &frames, outputs);
 }
 

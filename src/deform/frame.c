@@ -6,6 +6,7 @@
 #include "deform/binding.h"
 #include "deform/centre.h"
 #include "deform/finite.h"
+#include "deform/pose_space.h"
 #include "deform/split.h"
 #include "math/mat3.h"
 #include "math/quat.h"
@@ -380,6 +381,7 @@ bool cutis_frames_prepare(const cutis_binding *binding, cutis_workspace *workspa
                poses->morph_weights ? poses->morph_weights + targets * (first + (size_t)i)
                                     : binding->rest_targets,
                targets * sizeof(float));
+    cutis_pose_space_prepare(binding, workspace, poses, first, count);
     return !atomic_load(&job.bad);
 }
 

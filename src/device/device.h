@@ -51,6 +51,10 @@ typedef struct cutis_skin_layout {
     const uint32_t *morph_first; ///< block_count + 1, into the morph list; or NULL
     const uint32_t *morph_target;///< ascending within a block
     const float *morph_delta;    ///< per morph entry: 3 planes of positions (then 3 of normals if `normals`, 3 of tangents if `tangents`)
+    uint32_t pose_count;         ///< WPSD: example poses; 0: none. CPU devices only
+    bool pose_gaussian;          ///< the kernel (kernel/pose_space.h)
+    const float *pose_scales;    ///< per slot: of the kernel
+    const float *pose_fields;    ///< per block and pose: 3 planes of e, 1 of s (then 3 of normals if `normals`)
     // For the scalar reference schedule, which walks vertices, not blocks (and for tests):
     const uint32_t *vertex_slot; ///< per output vertex: its slot
     const uint32_t *first;       ///< vertex_count + 1: influences by output vertex, ascending bones, weight > 0
@@ -72,6 +76,7 @@ typedef struct cutis_skin_frames {
     const float *scales;      ///< per instance: sigma (uneven frames: 1)
     const uint32_t *uneven;   ///< per instance: 0 even, 1 general path
     const float *targets;     ///< target_count per instance: morph weights; or NULL
+    const float *pose_squares;///< WPSD: pose_count * bone_count per instance: squared distances; or NULL
 } cutis_skin_frames;
 
 typedef struct cutis_skin_stream {

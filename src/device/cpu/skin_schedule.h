@@ -11,6 +11,7 @@
 #include "kernel/kernel.h"
 #include "kernel/algebra.h"
 #include "kernel/blend.h"
+#include "kernel/pose_space.h"
 
 #include "device/cpu/lanes.h"
 
@@ -32,7 +33,7 @@ enum {
 /// What is the same for all vertices of one instance.
 typedef struct skin_view {
     const cutis_skin_layout *layout;
-    const float *matrices, *rotations, *duals, *stretches, *centres, *targets;
+    const float *matrices, *rotations, *duals, *stretches, *centres, *targets, *pose_squares;
     REAL scale, sign; // of an even frame
     bool unscaled;    // scale is 1: then `* scale + 0` is `+ 0`, which most machines add beside
                       // multiplying
@@ -353,6 +354,42 @@ FN skin_vertex rest_vertex(const skin_view *view, uint32_t block, uint32_t lane,
     return r;
 }
 
+FN REAL pose_square(const skin_list *list, const float *squares)
+{
+    REAL sum = K(0.0);
+    for (uint32_t i = 0; i < list->count; i++)
+        sum = pose_square_add(sum, LIST_WEIGHT(list, i), SPLAT(squares[list->bone[i]]));
+    return sum;
+}
+
+// WPSD: displaces the rest vertex. Distances are summed twice, to find the least one first: cheaper
+// than keeping any number of them.
+OUTLINED void pose_vertex(const skin_view *view, const skin_list *list, uint32_t block,
+                          uint32_t lane, skin_vertex *r)
+{
+    const cutis_skin_layout *layout = view->layout;
+    const size_t planes = layout->normals ? 7 : 4;
+    const float *field = layout->pose_fields + (size_t)block * layout->pose_count * planes * BLOCK;
+    const REAL scale = LOAD(layout->pose_scales + (size_t)block * BLOCK + lane);
+    REAL least = pose_square(list, view->pose_squares), total = K(0.0);
+    real3 d = real3_zero(), n = real3_zero();
+    for (uint32_t k = 1; k < layout->pose_count; k++) {
+        REAL square = pose_square(list, view->pose_squares + (size_t)k * layout->bone_count);
+        least = SELECT_LESS(square, least, square, least);
+    }
+    for (uint32_t k = 0; k < layout->pose_count; k++, field += planes * BLOCK) {
+        REAL square = pose_square(list, view->pose_squares + (size_t)k * layout->bone_count);
+        REAL phi = layout->pose_gaussian ? pose_phi_gaussian(square, least, scale)
+                                         : pose_phi(square, least, scale);
+        d = real3_blend(d, phi, planes_at(field, lane));
+        total = FMA(phi, LOAD(field + 3 * BLOCK + lane), total);
+        if (layout->normals) n = real3_blend(n, phi, planes_at(field + 4 * BLOCK, lane));
+    }
+    const REAL reciprocal = pose_reciprocal(total);
+    r->p = real3_blend(r->p, reciprocal, d);
+    if (layout->normals) r->n = real3_blend(r->n, reciprocal, n);
+}
+
 // The rotation centre of each lane. A vertex without a set has one bone: it is its own centre.
 FN real3 centre_of(const skin_view *view, const skin_list *list, uint32_t block, uint32_t lane,
                    uint32_t flags, real3 p, const int formula)
@@ -486,6 +523,9 @@ FN skin_view view_of(const cutis_cpu_job *job, const cutis_skin_layout *layout, 
     if (frames->centres) view.centres = frames->centres + 4 * (size_t)instance * layout->set_count;
     if (frames->targets && layout->morph_first)
         view.targets = frames->targets + (size_t)instance * layout->target_count;
+    if (frames->pose_squares)
+        view.pose_squares = frames->pose_squares +
+                            (size_t)instance * layout->pose_count * layout->bone_count;
     view.scale = SPLAT(frames->scales[instance]);
     view.sign = mirror_sign(view.scale);
     view.unscaled = is_one(frames->scales[instance]);
@@ -537,6 +577,13 @@ ALWAYS void skin_lanes(const cutis_cpu_job *job, const skin_view *view, skin_tar
                        const int uneven, const int normals, const int level)
 {
     skin_vertex rest = rest_vertex(view, block, lane, normals, level);
+    if (formula == CUTIS_FORMULA_LBS && level > LEVEL_SIMPLE && view->pose_squares) {
+        const skin_view view_copy = *view; // as in list_turn
+        const skin_list list_copy = *list;
+        skin_vertex moved = rest;
+        pose_vertex(&view_copy, &list_copy, block, lane, &moved);
+        rest = moved;
+    }
     real3 c = centre_of(view, list, block, lane, flags, rest.p, formula);
     skin_vertex v = blended_vertex(view, list, rest, c, block * BLOCK + lane, formula, uneven,
                                    normals, level == LEVEL_EXTRAS);
@@ -590,6 +637,34 @@ FN bool list_flips(const skin_view *view, const uint32_t *bone, uint32_t count, 
     return true;
 }
 
+#if KERNEL_LANES == 16
+// Two blocks with the same bones, linear: a matrix entry is loaded for both, because the loads of
+// one block nearly fill its time. Only machines with 32 registers have room for it.
+ALWAYS void skin_pair(const cutis_cpu_job *job, const skin_view *view, skin_target *target,
+                      uint32_t k, const int normals, const int level)
+{
+    const cutis_skin_layout *layout = view->layout;
+    const uint32_t first = layout->list_first[k], next = layout->list_first[k + 1];
+    const float *weights[2] = { layout->weights + (size_t)first * BLOCK,
+                                layout->weights + (size_t)next * BLOCK };
+    const uint32_t *vertices = layout->vertices + (size_t)k * BLOCK;
+    mat34 a = mat34_zero(), b = mat34_zero();
+    for (uint32_t i = 0; i < next - first; i++) {
+        const float *p = view->matrices + 12 * (size_t)layout->list_bone[first + i];
+        mat34 m;
+        MAT34_AT(m, p, 0);
+        a = mat34_blend(a, LOAD(weights[0] + (size_t)i * BLOCK), m);
+        b = mat34_blend(b, LOAD(weights[1] + (size_t)i * BLOCK), m);
+    }
+    skin_vertex v = rest_vertex(view, k, 0, normals, level);
+    finish_vertices(job, view, target, vertices, job->block_flags[k],
+                    linear_vertex(view, a, v, 0, normals, 0), normals, level);
+    v = rest_vertex(view, k + 1, 0, normals, level);
+    finish_vertices(job, view, target, vertices + BLOCK, job->block_flags[k + 1],
+                    linear_vertex(view, b, v, 0, normals, 0), normals, level);
+}
+#endif
+
 ALWAYS void skin_blocks(const cutis_cpu_job *job, const skin_view *view, skin_target *target,
                         uint32_t begin, uint32_t end, const int formula, const int uneven,
                         const int normals, const int level)
@@ -597,6 +672,13 @@ ALWAYS void skin_blocks(const cutis_cpu_job *job, const skin_view *view, skin_ta
     const cutis_skin_layout *layout = view->layout;
     uint32_t flips[SIGNS_MAX];
     for (uint32_t k = begin; k < end; k++) {
+#if KERNEL_LANES == 16
+        if (formula == CUTIS_FORMULA_LBS && level == LEVEL_RUNS && k + 1 < end &&
+            (job->block_flags[k + 1] & CUTIS_CPU_BLOCK_AGAIN)) {
+            skin_pair(job, view, target, k++, normals, level);
+            continue;
+        }
+#endif
         const uint32_t first = layout->list_first[k], flags = job->block_flags[k];
         const uint32_t *vertices = layout->vertices + (size_t)k * BLOCK;
         skin_list list = { layout->list_bone + first, NULL, layout->list_first[k + 1] - first, NULL,
@@ -670,7 +752,8 @@ static int path_of(const cutis_cpu_job *job, uint32_t instance)
     if (job->frames->uneven && job->frames->uneven[instance]) return 5;
     if (job->tangents.data || layout->blend || layout->linear_normals) return 4;
     if (!job->positions.data || job->positions.stride != 12 || job->previous.data || job->bounds ||
-        (job->normals.data && job->normals.stride != 12) || job->frames->targets || job->streaming)
+        (job->normals.data && job->normals.stride != 12) || job->frames->targets ||
+        job->frames->pose_squares || job->streaming)
         return 3;
     return job->normals.data ? (int)layout->normal_rule : 0;
 }

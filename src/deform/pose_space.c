@@ -1,0 +1,313 @@
+/// Pose space at run time. PSD interpolates the examples once per instance, here, and hands the
+/// weights to the morph targets that hold their displacements: every device has those. WPSD hands
+/// over squared distances per bone, and each vertex interpolates for itself, with fields made here
+/// at bind.
+///
+/// Invariant: nothing is allocated after bind; what an instance gets depends on its pose alone.
+#include "deform/pose_space.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "model/pose_space.h"
+
+struct cutis_pose_play {
+    cutis_pose_measure measure;
+    cutis_pose_table table;
+    cutis_rbf rbf;        ///< PSD
+    int32_t *bone_joint;  ///< per bone: joint of the space, or -1
+    uint32_t range_count; ///< instances whose targets are examples
+    uint32_t *ranges;     ///< first of those targets in a pose's morph weights
+};
+
+/// Where the displacements of a vertex are.
+typedef struct field_source {
+    const cutis_primitive *primitive;
+    uint32_t vertex, target; ///< target of pose 1
+} field_source;
+
+static void find_joints(const cutis_binding *binding, const cutis_pose_space *space,
+                        int32_t *bone_joint)
+{
+    for (uint32_t b = 0; b < binding->bone_count; b++) {
+        bone_joint[b] = -1;
+        for (uint32_t j = 0; j < space->joint_count; j++)
+            if (space->joints[j] == binding->bone_node[b]) bone_joint[b] = (int32_t)j;
+    }
+}
+
+static void find_ranges(const cutis_binding *binding, const cutis_pose_space *space,
+                        struct cutis_pose_play *play)
+{
+    const cutis_instance *instances;
+    uint32_t count = cutis_model_instances(binding->model, &instances);
+    for (uint32_t i = 0; i < count; i++)
+        if (space->targets[instances[i].mesh] != CUTIS_NONE)
+            play->ranges[play->range_count++] =
+                instances[i].target_first + (uint32_t)space->targets[instances[i].mesh];
+}
+
+/// Displacement of pose t at a vertex; kind 1: of its normal.
+static void displacement(const field_source *source, uint32_t t, int kind, double *out)
+{
+    out[0] = out[1] = out[2] = 0;
+    if (t == 0 || !source->primitive->targets) return;
+    const cutis_morph_target *target = &source->primitive->targets[source->target + t - 1];
+    const float *values = kind ? target->normals : target->positions;
+    for (size_t c = 0; values && c < 3; c++) out[c] = values[3 * (size_t)source->vertex + c];
+}
+
+/// The collapsed fields of one vertex into its lane of the planes.
+static void fill_fields(const cutis_skin_layout *layout, const cutis_rbf *rbf,
+                        const field_source *source, uint32_t slot, float *fields)
+{
+    const size_t size = layout->block_size, planes = layout->normals ? 7 : 4;
+    const uint32_t n = rbf->pose_count;
+    float *to = fields + (slot / size) * n * planes * size + slot % size;
+    for (uint32_t k = 0; k < n; k++, to += planes * size) {
+        double sum[6] = { 0 }, d[3];
+        for (uint32_t t = 0; t < n; t++)
+            for (int kind = 0; kind < (layout->normals ? 2 : 1); kind++) {
+                displacement(source, t, kind, d);
+                for (int c = 0; c < 3; c++)
+                    sum[3 * kind + c] += rbf->matrix[(size_t)t * n + k] * d[c];
+            }
+        for (size_t c = 0; c < 3; c++) to[c * size] = (float)sum[c];
+        to[3 * size] = (float)rbf->sums[k];
+        for (size_t c = 3; c < planes - 1; c++) to[(c + 1) * size] = (float)sum[c];
+    }
+}
+
+static float scale_of(const cutis_rbf *rbf)
+{
+    if (!(rbf->sigma > 0)) return 0;
+    return (float)(rbf->gaussian ? 1 / (2 * rbf->sigma * rbf->sigma) : 1 / rbf->sigma);
+}
+
+/// What the vertices of one primitive share while their fields are made.
+typedef struct field_work {
+    cutis_binding *binding;
+    struct cutis_pose_play *play;
+    cutis_rbf rbf;
+    double *scratch, *weight;
+    uint32_t *joint;
+    uint32_t last; ///< vertex whose weights `rbf` was made for, or UINT32_MAX
+    float *fields, *scales;
+} field_work;
+
+/// Fit the vertex's own kernel, unless its weights are those of the last one.
+static void fit_vertex(field_work *w, uint32_t vertex, bool displaced)
+{
+    const cutis_skin_layout *layout = &w->binding->layout;
+    const cutis_pose_space *space = cutis_model_get(w->binding->model)->pose_space;
+    const uint32_t first = layout->first[vertex], count = layout->first[vertex + 1] - first;
+    cutis_joint_weights weights = { 0, w->joint, w->weight };
+    if (w->last != UINT32_MAX && displaced) {
+        const uint32_t last = layout->first[w->last];
+        if (layout->first[w->last + 1] - last == count &&
+            memcmp(layout->bone + last, layout->bone + first, count * sizeof *layout->bone) == 0 &&
+            memcmp(layout->weight + last, layout->weight + first, count * sizeof *layout->weight) ==
+                0)
+            return;
+    }
+    for (uint32_t i = 0; i < count && displaced; i++) {
+        int32_t joint = w->play->bone_joint[layout->bone[first + i]];
+        if (joint < 0) continue;
+        w->joint[weights.count] = (uint32_t)joint;
+        w->weight[weights.count++] = layout->weight[first + i];
+    }
+    cutis_rbf_fit(&w->play->table, &weights, space->kernel == CUTIS_POSE_GAUSSIAN, space->sigma,
+                  w->scratch, &w->rbf);
+    w->last = displaced ? vertex : UINT32_MAX;
+}
+
+static void fill_primitive(field_work *w, const cutis_primitive *primitive, uint32_t vertex,
+                           int32_t target)
+{
+    const cutis_skin_layout *layout = &w->binding->layout;
+    static const cutis_primitive PLAIN; // without targets: no displacement
+    for (uint32_t v = 0; v < primitive->vertex_count; v++, vertex++) {
+        bool displaced = target != CUTIS_NONE;
+        field_source source = { displaced ? primitive : &PLAIN, v,
+                                displaced ? (uint32_t)target : 0 };
+        uint32_t slot = layout->vertex_slot[vertex];
+        fit_vertex(w, vertex, displaced);
+        fill_fields(layout, &w->rbf, &source, slot, w->fields);
+        w->scales[slot] = scale_of(&w->rbf);
+    }
+}
+
+/// Padding lanes divide by a sum too: it is one for them.
+static void fill_padding(const cutis_skin_layout *layout, float *fields)
+{
+    const size_t size = layout->block_size, planes = layout->normals ? 7 : 4;
+    for (size_t slot = 0; slot < layout->block_count * size; slot++)
+        if (layout->vertices[slot] == CUTIS_NO_VERTEX)
+            fields[(slot / size) * layout->pose_count * planes * size + 3 * size + slot % size] = 1;
+}
+
+static bool alloc_rbf(cutis_binding *binding, uint32_t n, cutis_rbf *out)
+{
+    out->cluster = cutis_binding_alloc(binding, n, sizeof *out->cluster);
+    out->matrix = cutis_binding_alloc(binding, n, n * sizeof *out->matrix);
+    out->sums = cutis_binding_alloc(binding, n, sizeof *out->sums);
+    return out->cluster && out->matrix && out->sums;
+}
+
+static cutis_result make_fields(cutis_binding *binding, struct cutis_pose_play *play)
+{
+    cutis_skin_layout *layout = &binding->layout;
+    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_instance *instances;
+    uint32_t count = cutis_model_instances(binding->model, &instances);
+    uint32_t n = play->table.pose_count, most = binding->max_influences;
+    size_t planes = layout->normals ? 7 : 4,
+           slots = (size_t)layout->block_count * layout->block_size;
+    field_work w = { .binding = binding, .play = play, .last = UINT32_MAX };
+    w.scratch = cutis_binding_alloc(binding, cutis_rbf_scratch(n), sizeof *w.scratch);
+    w.joint = cutis_binding_alloc(binding, (size_t)most + 1, sizeof *w.joint);
+    w.weight = cutis_binding_alloc(binding, (size_t)most + 1, sizeof *w.weight);
+    w.fields = cutis_binding_alloc(binding, slots, n * planes * sizeof *w.fields);
+    w.scales = cutis_binding_alloc(binding, slots, sizeof *w.scales);
+    if (!w.scratch || !w.joint || !w.weight || !w.fields || !w.scales ||
+        !alloc_rbf(binding, n, &w.rbf))
+        return cutis_alloc_result(binding->context);
+    layout->pose_count = n;
+    layout->pose_gaussian = data->pose_space->kernel == CUTIS_POSE_GAUSSIAN;
+    for (uint32_t i = 0; i < count; i++) {
+        const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
+        uint32_t vertex = instances[i].vertex_first;
+        cutis_result result = cutis_progress(binding->context, "pose space", (double)i / count);
+        if (result != CUTIS_OK) return result;
+        for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+            fill_primitive(&w, &mesh->primitives[p], vertex,
+                           data->pose_space->targets[instances[i].mesh]);
+            vertex += mesh->primitives[p].vertex_count;
+        }
+    }
+    fill_padding(layout, w.fields);
+    layout->pose_fields = w.fields;
+    layout->pose_scales = w.scales;
+    return CUTIS_OK;
+}
+
+static bool make_play(cutis_binding *binding, const cutis_pose_space *space, cutis_arena *arena,
+                      struct cutis_pose_play *play)
+{
+    const cutis_instance *instances;
+    uint32_t count = cutis_model_instances(binding->model, &instances), n = space->pose_count;
+    play->bone_joint = cutis_binding_alloc(binding, binding->bone_count, sizeof *play->bone_joint);
+    play->ranges = cutis_binding_alloc(binding, count, sizeof *play->ranges);
+    if (!play->bone_joint || !play->ranges || !alloc_rbf(binding, n, &play->rbf) ||
+        !cutis_pose_measure_create(binding->model, space, arena, &play->measure) ||
+        !cutis_pose_table_create(&play->measure, arena, &play->table))
+        return false;
+    find_joints(binding, space, play->bone_joint);
+    find_ranges(binding, space, play);
+    return true;
+}
+
+/// The measure was made in an arena that ends with the bind; the binding keeps copies.
+static bool keep_measure(cutis_binding *binding, cutis_pose_measure *m)
+{
+    size_t joints = m->joint_count, entries = joints * m->pose_count;
+    double *inverse = cutis_binding_alloc(binding, joints, 4 * sizeof *inverse);
+    double *rotations = cutis_binding_alloc(binding, entries, 4 * sizeof *rotations);
+    double *places = cutis_binding_alloc(binding, entries, 3 * sizeof *places);
+    uint8_t *slides = cutis_binding_alloc(binding, joints, 1);
+    if (!inverse || !rotations || !places || !slides) return false;
+    memcpy(inverse, m->inverse_rests, 4 * joints * sizeof *inverse);
+    memcpy(rotations, m->rotations, 4 * entries * sizeof *rotations);
+    memcpy(places, m->places, 3 * entries * sizeof *places);
+    memcpy(slides, m->slides, joints);
+    m->inverse_rests = inverse, m->rotations = rotations, m->places = places, m->slides = slides;
+    return true;
+}
+
+cutis_result cutis_bind_pose_space(cutis_binding *binding)
+{
+    const cutis_pose_space *space = cutis_model_get(binding->model)->pose_space;
+    bool weighted = binding->options.method == CUTIS_METHOD_WPSD;
+    if (binding->options.method != CUTIS_METHOD_PSD && !weighted) return CUTIS_OK;
+    if (!space)
+        return cutis_fail(binding->context, CUTIS_UNSUPPORTED,
+                          "bind: %s needs a model with a pose space (cutis fit makes one)",
+                          cutis_method_name(binding->options.method));
+    if (weighted && cutis_device_describe(binding->device).kind != CUTIS_DEVICE_CPU)
+        return cutis_fail(binding->context, CUTIS_UNSUPPORTED,
+                          "bind: wpsd runs on the CPU only; psd runs on every device");
+    cutis_arena arena = { .context = binding->context };
+    struct cutis_pose_play *play = cutis_binding_alloc(binding, 1, sizeof *play);
+    cutis_result result = CUTIS_OK;
+    if (!play || !make_play(binding, space, &arena, play)) {
+        result = cutis_alloc_result(binding->context);
+    } else if (weighted) {
+        result = make_fields(binding, play);
+    } else {
+        double *scratch =
+            cutis_arena_alloc(&arena, cutis_rbf_scratch(space->pose_count), sizeof *scratch);
+        if (scratch)
+            cutis_rbf_fit(&play->table, &(cutis_joint_weights){ 0 },
+                          space->kernel == CUTIS_POSE_GAUSSIAN, space->sigma, scratch, &play->rbf);
+        else
+            result = cutis_alloc_result(binding->context);
+    }
+    if (result == CUTIS_OK && !keep_measure(binding, &play->measure))
+        result = cutis_alloc_result(binding->context);
+    if (play) play->table.squares = play->table.query_squares = NULL; // of the arena
+    cutis_arena_release(&arena);
+    if (result == CUTIS_OK) binding->play = play;
+    return result;
+}
+
+bool cutis_pose_space_workspace(cutis_binding *binding, cutis_workspace *w)
+{
+    if (!binding->play) return true;
+    const cutis_pose_measure *m = &binding->play->measure;
+    size_t entries = (size_t)m->pose_count * m->joint_count;
+    w->pose_scratch =
+        cutis_binding_alloc(binding, entries + 2 * (size_t)m->pose_count, sizeof(double));
+    if (binding->layout.pose_count)
+        w->pose_squares = cutis_binding_alloc(binding, (size_t)binding->capacity * m->pose_count,
+                                              binding->bone_count * sizeof(float));
+    return w->pose_scratch && (w->pose_squares || !binding->layout.pose_count);
+}
+
+/// Squares of one instance, spread over the bones.
+static void write_squares(const cutis_binding *binding, const double *squares, float *out)
+{
+    const struct cutis_pose_play *play = binding->play;
+    for (uint32_t k = 0; k < play->measure.pose_count; k++)
+        for (uint32_t b = 0; b < binding->bone_count; b++) {
+            int32_t joint = play->bone_joint[b];
+            *out++ = joint < 0
+                         ? 0.0f
+                         : (float)squares[(size_t)k * play->measure.joint_count + (size_t)joint];
+        }
+}
+
+void cutis_pose_space_prepare(const cutis_binding *binding, cutis_workspace *w,
+                              const cutis_poses *poses, uint32_t first, uint32_t count)
+{
+    const struct cutis_pose_play *play = binding->play;
+    if (!play) return;
+    const size_t n = play->measure.pose_count;
+    double *squares = w->pose_scratch, *g = squares + n * play->measure.joint_count;
+    double *weights = g + n;
+    for (uint32_t i = 0; i < count; i++) {
+        float *targets = w->targets + (size_t)i * binding->layout.target_count;
+        cutis_pose_squares(&play->measure, poses->local + ((size_t)first + i) * binding->node_count,
+                           squares);
+        memset(weights, 0, n * sizeof *weights);
+        if (w->pose_squares) {
+            write_squares(binding, squares, w->pose_squares + i * n * binding->bone_count);
+        } else {
+            cutis_rbf_distances(&play->table, &(cutis_joint_weights){ 0 }, squares, g);
+            cutis_rbf_weights(&play->rbf, g, g, weights);
+        }
+        for (uint32_t r = 0; r < play->range_count; r++)
+            for (size_t k = 1; k < n; k++) targets[play->ranges[r] + k - 1] = (float)weights[k];
+    }
+}
