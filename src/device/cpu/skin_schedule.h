@@ -637,34 +637,6 @@ FN bool list_flips(const skin_view *view, const uint32_t *bone, uint32_t count, 
     return true;
 }
 
-#if KERNEL_LANES == 16
-// Two blocks with the same bones, linear: a matrix entry is loaded for both, because the loads of
-// one block nearly fill its time. Only machines with 32 registers have room for it.
-ALWAYS void skin_pair(const cutis_cpu_job *job, const skin_view *view, skin_target *target,
-                      uint32_t k, const int normals, const int level)
-{
-    const cutis_skin_layout *layout = view->layout;
-    const uint32_t first = layout->list_first[k], next = layout->list_first[k + 1];
-    const float *weights[2] = { layout->weights + (size_t)first * BLOCK,
-                                layout->weights + (size_t)next * BLOCK };
-    const uint32_t *vertices = layout->vertices + (size_t)k * BLOCK;
-    mat34 a = mat34_zero(), b = mat34_zero();
-    for (uint32_t i = 0; i < next - first; i++) {
-        const float *p = view->matrices + 12 * (size_t)layout->list_bone[first + i];
-        mat34 m;
-        MAT34_AT(m, p, 0);
-        a = mat34_blend(a, LOAD(weights[0] + (size_t)i * BLOCK), m);
-        b = mat34_blend(b, LOAD(weights[1] + (size_t)i * BLOCK), m);
-    }
-    skin_vertex v = rest_vertex(view, k, 0, normals, level);
-    finish_vertices(job, view, target, vertices, job->block_flags[k],
-                    linear_vertex(view, a, v, 0, normals, 0), normals, level);
-    v = rest_vertex(view, k + 1, 0, normals, level);
-    finish_vertices(job, view, target, vertices + BLOCK, job->block_flags[k + 1],
-                    linear_vertex(view, b, v, 0, normals, 0), normals, level);
-}
-#endif
-
 ALWAYS void skin_blocks(const cutis_cpu_job *job, const skin_view *view, skin_target *target,
                         uint32_t begin, uint32_t end, const int formula, const int uneven,
                         const int normals, const int level)
@@ -672,13 +644,6 @@ ALWAYS void skin_blocks(const cutis_cpu_job *job, const skin_view *view, skin_ta
     const cutis_skin_layout *layout = view->layout;
     uint32_t flips[SIGNS_MAX];
     for (uint32_t k = begin; k < end; k++) {
-#if KERNEL_LANES == 16
-        if (formula == CUTIS_FORMULA_LBS && level == LEVEL_RUNS && k + 1 < end &&
-            (job->block_flags[k + 1] & CUTIS_CPU_BLOCK_AGAIN)) {
-            skin_pair(job, view, target, k++, normals, level);
-            continue;
-        }
-#endif
         const uint32_t first = layout->list_first[k], flags = job->block_flags[k];
         const uint32_t *vertices = layout->vertices + (size_t)k * BLOCK;
         skin_list list = { layout->list_bone + first, NULL, layout->list_first[k + 1] - first, NULL,
