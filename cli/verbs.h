@@ -83,6 +83,19 @@ typedef enum option_kind {
     X(HELD_OUT, "held-out", 0, TEXT, "CLIP,...", 0, 0, 0,                                          \
       "clips to judge by (default: frames of the others that were not learned from)")              \
     X(COMPARE, "compare", 0, FLAG, 0, 0, 0, 0, "report all four methods")                          \
+    X(HANDLES, "handles", 0, PATH, "FILE.json", 0, 0, 0, "points and bars, and their poses")       \
+    X(SKELETON, "skeleton", 0, FLAG, 0, 0, 0, 0, "the model's own bones are the handles")          \
+    X(SKIN, "skin", 0, COUNT, "N", 0, 0, 1000000, "only this skin (default: all in use)")          \
+    X(VOXELS, "voxels", 0, TEXT, "N|auto", 0, 0, 0,                                                \
+      "along the longest side (default 128); auto: as many as separate the handles, to 512")       \
+    X(WEIGHTING, "weighting", 0, CHOICE, "KIND", "field virtual", 0, 0,                            \
+      "harmonic fields on voxels, or supports and virtual handles (default field)")                \
+    X(SOFTNESS, "softness", 0, NUMBER, "S", 0, 1e-3, 0.5,                                          \
+      "part of a bone that bends with a joint it meets (default 0.25)")                            \
+    X(RADIUS, "radius", 0, NUMBER, "R", 0, 1e-12, 1e12, "virtual: largest support of a handle")    \
+    X(STRICT, "strict", 0, FLAG, 0, 0, 0, 0, "handles the grid cannot separate are an error")      \
+    X(WEIGHTS_PICTURE, "weights-picture", 0, PATH, "OUT.png", 0, 0, 0,                             \
+      "paint the weights of each handle (at most 24)")                                             \
     X(MAN, "man", 0, FLAG, 0, 0, 0, 0, "print the man page (troff)")                               \
     X(COMPLETION, "completion", 0, CHOICE, "SHELL", "bash", 0, 0,                                  \
       "print the completion script of a shell")                                                    \
@@ -140,6 +153,7 @@ int verb_demo(struct cli_app *app);
 int verb_render(struct cli_app *app);
 int verb_compare(struct cli_app *app);
 int verb_reduce(struct cli_app *app);
+int verb_handles(struct cli_app *app);
 int verb_help(struct cli_app *app);
 int verb_version(struct cli_app *app);
 
