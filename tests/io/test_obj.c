@@ -163,7 +163,7 @@ static void unit_scale_turns_file_units_into_metres(void **state)
 static float awkward(uint32_t i)
 {
     static const float KNOWN[] = { 0,    -0.0f,    1e-45f,      -3e38f,      1.17549435e-38f,
-                                   0.1f, 16777217, 1.00000012f, 0.999999940f };
+                                   0.1f, 16777216, 1.00000012f, 0.999999940f };
     if (i < sizeof KNOWN / sizeof *KNOWN) return KNOWN[i];
     uint64_t bits = (uint64_t)(cutis_random_unit(3, 1, i) * 4294967296.0);
     uint32_t pattern = (uint32_t)bits;
