@@ -9,14 +9,10 @@ static bool is_clip_file(const char *text)
     return has_extension(text, ".caf .xaf .bvh .gltf .glb") && stat(text, &info) == 0;
 }
 
-int clip_find(cli_app *app, const char *path, cutis_model **model, int32_t *clip)
+int clip_find_text(cli_app *app, const char *path, const char *text, cutis_model **model,
+                   int32_t *clip)
 {
-    const char *text = option_text(app, OPTION_CLIP);
     uint32_t index = 0;
-    *clip = CUTIS_NONE;
-    if (!text) return EXIT_GOOD;
-    if (option_given(app, OPTION_POSE))
-        return app_usage(app, "--clip and --pose exclude each other");
     if (is_clip_file(text)) {
         cutis_model *extended = NULL;
         cutis_result result = cutis_model_read_clip(*model, text, &extended);
@@ -30,4 +26,14 @@ int clip_find(cli_app *app, const char *path, cutis_model **model, int32_t *clip
     }
     *clip = (int32_t)index;
     return EXIT_GOOD;
+}
+
+int clip_find(cli_app *app, const char *path, cutis_model **model, int32_t *clip)
+{
+    const char *text = option_text(app, OPTION_CLIP);
+    *clip = CUTIS_NONE;
+    if (!text) return EXIT_GOOD;
+    if (option_given(app, OPTION_POSE))
+        return app_usage(app, "--clip and --pose exclude each other");
+    return clip_find_text(app, path, text, model, clip);
 }

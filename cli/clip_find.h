@@ -8,4 +8,8 @@
 /// --clip.
 int clip_find(cli_app *app, const char *path, cutis_model **model, int32_t *clip);
 
+/// The same for the text of another option.
+int clip_find_text(cli_app *app, const char *path, const char *text, cutis_model **model,
+                   int32_t *clip);
+
 #endif

@@ -28,6 +28,10 @@ const char *picture_method_title(const picture_shot *shot)
         return "dual quaternion";
     case CUTIS_METHOD_COR:
         return "optimized centres";
+    case CUTIS_METHOD_PSD:
+        return "pose space";
+    case CUTIS_METHOD_WPSD:
+        return "pose space, weighted";
     }
     return "?";
 }
@@ -39,7 +43,7 @@ static int parse_method(cli_app *app, const char *text, size_t length, picture_s
     *out = (picture_shot){ .weighted = strcmp(name, "sbs-weighted") == 0 };
     if (out->weighted) out->method = CUTIS_METHOD_SBS;
     if (out->weighted || cutis_method_from_name(name, &out->method) == CUTIS_OK) return EXIT_GOOD;
-    static const char ALL[] = "lbs rigid sbs sbs-weighted dqs cor";
+    static const char ALL[] = "lbs rigid sbs sbs-weighted dqs cor psd wpsd";
     if (nearest_word(name, ALL, near))
         return app_usage(app, "unknown method '%s'; did you mean %s? (one of: %s)", name, near,
                          ALL);

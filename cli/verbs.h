@@ -22,8 +22,8 @@ typedef enum option_kind {
     X(CLIP, "clip", 0, TEXT, "CLIP", 0, 0, 0,                                                      \
       "animation: its name, its index, or a file (.caf .xaf .bvh .gltf .glb)")                     \
     X(POSE, "pose", 0, PATH, "FILE", 0, 0, 0, "pose file (JSON) in place of a clip")               \
-    X(METHOD, "method", 0, CHOICE, "METHOD", "lbs rigid sbs dqs cor", 0, 0,                        \
-      "how bones are blended (default lbs)")                                                       \
+    X(METHOD, "method", 0, CHOICE, "METHOD", "lbs rigid sbs dqs cor psd wpsd", 0, 0,               \
+      "how bones are blended (default lbs; psd and wpsd: models of cutis fit)")                    \
     X(WEIGHTED, "weighted", 0, FLAG, 0, 0, 0, 0,                                                   \
       "sbs: a rotation centre per vertex, which leaves no creases")                                \
     X(BLEND, "blend", 0, PATH, "FILE.npy", 0, 0, 0,                                                \
@@ -60,7 +60,7 @@ typedef enum option_kind {
     X(LARGE, "large", 0, FLAG, 0, 0, 0, 0, "also 10 million vertices")                             \
     X(TIME, "time", 0, NUMBER, "T", 0, 0, 1e9, "seconds into the clip (default: its middle)")      \
     X(METHODS, "methods", 0, TEXT, "A,B,...", 0, 0, 0,                                             \
-      "several of lbs rigid sbs sbs-weighted dqs cor, side by side")                               \
+      "several of lbs rigid sbs sbs-weighted dqs cor psd wpsd, side by side")                      \
     X(PICTURE_SIZE, "size", 0, TEXT, "WxH", 0, 0, 0,                                               \
       "pixels of the picture, or of each tile of a sheet (default 1280x720; tiles 420x560)")       \
     X(CAMERA, "camera", 0, TEXT, "auto|YAW,PITCH[,DIST]", 0, 0, 0,                                 \
@@ -96,6 +96,21 @@ typedef enum option_kind {
     X(STRICT, "strict", 0, FLAG, 0, 0, 0, 0, "handles the grid cannot separate are an error")      \
     X(WEIGHTS_PICTURE, "weights-picture", 0, PATH, "OUT.png", 0, 0, 0,                             \
       "paint the weights of each handle (at most 24)")                                             \
+    X(FIT_POSES, "poses", 0, TEXT, "CLIP", 0, 0, 0,                                                \
+      "clip whose keys are the example poses: its name, its index, or a file")                     \
+    X(SHAPES, "shapes", 0, TEXT, "FILE,...", 0, 0, 0,                                              \
+      "one .npy or .pc2 with a shape for every pose, or a mesh for each, separated by commas")     \
+    X(LEARN_WEIGHTS, "learn-weights", 0, FLAG, 0, 0, 0, 0, "learn the weights from the shapes")    \
+    X(WEIGHTS_ONLY, "weights-only", 0, FLAG, 0, 0, 0, 0,                                           \
+      "stop at the learned weights: no displacements")                                             \
+    X(NORMALISE, "normalise", 0, FLAG, 0, 0, 0, 0,                                                 \
+      "learn as the 2006 paper: make the sum one afterwards")                                      \
+    X(KERNEL, "kernel", 0, CHOICE, "KERNEL", "exponential gaussian", 0, 0,                         \
+      "how shapes fade between poses (default exponential)")                                       \
+    X(DISTANCE, "distance", 0, CHOICE, "DISTANCE", "geodesic rotvec euler", 0, 0,                  \
+      "how far apart two poses of a joint are (default geodesic)")                                 \
+    X(SIGMA, "sigma", 0, NUMBER, "C", 0, 1e-3, 1e3,                                                \
+      "width of the kernel (default 1 for exponential, 0.5 for gaussian)")                         \
     X(MAN, "man", 0, FLAG, 0, 0, 0, 0, "print the man page (troff)")                               \
     X(COMPLETION, "completion", 0, CHOICE, "SHELL", "bash", 0, 0,                                  \
       "print the completion script of a shell")                                                    \
@@ -153,6 +168,7 @@ int verb_demo(struct cli_app *app);
 int verb_render(struct cli_app *app);
 int verb_compare(struct cli_app *app);
 int verb_reduce(struct cli_app *app);
+int verb_fit(struct cli_app *app);
 int verb_handles(struct cli_app *app);
 int verb_help(struct cli_app *app);
 int verb_version(struct cli_app *app);

@@ -130,7 +130,7 @@ static inline void rig_init(rig *r)
     r->material = (cutis_material){ .name = "suit", .base_color = { 1, 1, 1, 1 }, .roughness = 1 };
     r->data =
         (cutis_model_data){ RIG_NODES,    1,   1, 1, 1, r->nodes, &r->mesh, &r->skin, &r->clip,
-                            &r->material, NULL };
+                            &r->material, NULL, NULL };
 }
 
 #endif

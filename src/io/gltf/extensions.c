@@ -13,6 +13,7 @@ static const struct {
     { "KHR_mesh_quantization", BOTH },
     { "EXT_meshopt_compression", BOTH },
     { "CUTIS_parts", BOTH },
+    { "CUTIS_pose_space", BOTH },
     { "KHR_texture_transform", BOTH },
     { "KHR_texture_basisu", BOTH },
     { "KHR_texture_procedurals", READABLE },

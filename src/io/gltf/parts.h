@@ -27,4 +27,8 @@ cutis_result cutis_gltf_read_mesh(gltf_document *document, cutis_arena *arena, u
 cutis_result cutis_gltf_read_clip(gltf_document *document, cutis_arena *arena,
                                   const cutis_model_data *data, uint32_t index, cutis_clip *out);
 
+/// CUTIS_pose_space, after nodes and meshes; none leaves data->pose_space NULL (pose_space.c).
+cutis_result cutis_gltf_read_pose_space(gltf_document *document, cutis_arena *arena,
+                                        cutis_model_data *data);
+
 #endif

@@ -125,6 +125,7 @@ static cutis_result read_parts(gltf_document *document, cutis_arena *arena, cuti
     if (result == CUTIS_OK) result = read_skins(document, arena, data);
     if (result == CUTIS_OK) result = read_materials(document, arena, data);
     if (result == CUTIS_OK) result = read_clips(document, arena, data);
+    if (result == CUTIS_OK) result = cutis_gltf_read_pose_space(document, arena, data);
     if (result == CUTIS_OK) result = cutis_gltf_check_scene(document, data);
     if (result == CUTIS_OK) result = check_all_bounds(document);
     return result;

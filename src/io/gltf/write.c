@@ -111,6 +111,7 @@ static void write_parts(gltf_writer *writer)
         cutis_gltf_write_skin(writer, i);
     for (uint32_t i = 0; i < data->clip_count && !writer->failed; i++)
         cutis_gltf_write_clip(writer, i);
+    if (!writer->failed) cutis_gltf_write_pose_space(writer);
     if (!writer->failed) drop_empty(writer);
     if (!writer->failed) cutis_gltf_lay_out(writer);
 }

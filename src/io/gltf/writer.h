@@ -71,6 +71,7 @@ void cutis_gltf_write_nodes(gltf_writer *writer);
 void cutis_gltf_write_skin(gltf_writer *writer, uint32_t index);
 void cutis_gltf_write_material(gltf_writer *writer, uint32_t index);
 void cutis_gltf_write_clip(gltf_writer *writer, uint32_t index);
+void cutis_gltf_write_pose_space(gltf_writer *writer); ///< pose_space.c; takes an old one away
 
 /// Arrays as glTF allows them: the model's own, or a changed copy in `arena` (write_conform.c).
 const float *cutis_gltf_unit_normals(gltf_writer *writer, cutis_arena *arena,

@@ -1,0 +1,338 @@
+/// cutis fit: a rig, the poses of a clip's keys and a shape for each; out comes a model with
+/// weights learned from them (if asked for) and their displacements as morph targets of a pose
+/// space. Nothing is written unless the whole fit succeeded.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "clip_find.h"
+#include "convert.h"
+
+typedef struct fit_job {
+    const char *path, *output;
+    cutis_model *model, *fitted;
+    cutis_device *device;
+    cutis_pose_fit_options options;
+    cutis_pose_fit *fit;
+    int32_t clip;
+    uint32_t count;         ///< examples
+    float *times;           ///< of the clip's keys, ascending
+    cutis_transform *poses; ///< count * node_count
+    float *shapes;          ///< count * vertex_count * 3
+    double *residual[3];    ///< per example, in the model's units: lbs, psd, wpsd; NULL: not played
+} fit_job;
+
+static const cutis_method PLAYED[3] = { CUTIS_METHOD_LBS, CUTIS_METHOD_PSD, CUTIS_METHOD_WPSD };
+
+static int no_memory(cli_app *app)
+{
+    return app_fail_text(app, "fit: not enough memory");
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return x < y ? -1 : x > y;
+}
+
+// The times at which any channel of the clip has a key.
+static int find_keys(cli_app *app, fit_job *job)
+{
+    const cutis_clip *clip = &cutis_model_get(job->model)->clips[job->clip];
+    size_t total = 0;
+    for (uint32_t c = 0; c < clip->channel_count; c++) total += clip->channels[c].key_count;
+    if (!total) return app_fail_text(app, "%s: the clip of --poses has no keys", job->path);
+    job->times = malloc(total * sizeof *job->times);
+    if (!job->times) return no_memory(app);
+    total = 0;
+    for (uint32_t c = 0; c < clip->channel_count; c++) {
+        memcpy(job->times + total, clip->channels[c].times,
+               clip->channels[c].key_count * sizeof *job->times);
+        total += clip->channels[c].key_count;
+    }
+    qsort(job->times, total, sizeof *job->times, compare_floats);
+    for (size_t i = 0; i < total; i++)
+        if (job->count == 0 || job->times[i] > job->times[job->count - 1])
+            job->times[job->count++] = job->times[i];
+    return EXIT_GOOD;
+}
+
+static int sample_poses(cli_app *app, fit_job *job)
+{
+    const size_t nodes = cutis_model_get(job->model)->node_count;
+    cutis_sampler *sampler = NULL;
+    job->poses = calloc(job->count * nodes, sizeof *job->poses);
+    if (!job->poses) return no_memory(app);
+    cutis_result result = cutis_sampler_create(job->model, (uint32_t)job->clip, &sampler);
+    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    for (uint32_t k = 0; k < job->count; k++)
+        cutis_sampler_sample(sampler, job->times[k], job->poses + k * nodes, NULL);
+    cutis_sampler_destroy(sampler);
+    return EXIT_GOOD;
+}
+
+// One array with all shapes.
+static int read_array(cli_app *app, fit_job *job, const char *path)
+{
+    const uint64_t vertices = cutis_model_vertex_count(job->model);
+    cutis_array array = { 0 };
+    cutis_result result = cutis_array_read(app->context, path, &array);
+    if (result != CUTIS_OK) return app_fail(app, path, result);
+    int status = EXIT_GOOD;
+    if (array.dimension_count != 3 || array.dimensions[0] != job->count ||
+        array.dimensions[1] != vertices || array.dimensions[2] != 3)
+        status = app_fail_text(
+            app, "%s: %llu shapes of %llu vertices; the clip has %u poses, the model %llu vertices",
+            path, array.dimension_count ? (unsigned long long)array.dimensions[0] : 0ull,
+            array.dimension_count > 1 ? (unsigned long long)array.dimensions[1] : 0ull, job->count,
+            (unsigned long long)vertices);
+    else
+        memcpy(job->shapes, array.values, 3 * vertices * job->count * sizeof *job->shapes);
+    cutis_array_release(app->context, &array);
+    return status;
+}
+
+// A mesh for one pose, its vertices in the model's order.
+static int read_shape(cli_app *app, fit_job *job, const char *path, uint32_t k)
+{
+    const uint32_t vertices = cutis_model_vertex_count(job->model);
+    cutis_model *shape = NULL;
+    if (k >= job->count)
+        return app_fail_text(app, "%s: more shapes than the clip has poses (%u)", path, job->count);
+    int status = app_read_model(app, path, &shape);
+    if (status != EXIT_GOOD) return status;
+    if (cutis_model_vertex_count(shape) != vertices)
+        status = app_fail_text(app, "%s: pose %u: %u vertices, the model has %u", path, k,
+                               cutis_model_vertex_count(shape), vertices);
+    else
+        cutis_model_file_positions(shape, job->shapes + 3 * (size_t)k * vertices);
+    cutis_model_destroy(shape);
+    return status;
+}
+
+static int read_shapes(cli_app *app, fit_job *job)
+{
+    const char *text = option_text(app, OPTION_SHAPES);
+    char path[4096];
+    uint32_t k = 0;
+    job->shapes =
+        calloc((size_t)job->count * cutis_model_vertex_count(job->model), 3 * sizeof *job->shapes);
+    if (!job->shapes) return no_memory(app);
+    if (has_extension(text, ".npy .pc2") && !strchr(text, ',')) return read_array(app, job, text);
+    for (const char *entry = text; *entry; k++) {
+        size_t span = strcspn(entry, ",");
+        if (span == 0 || span >= sizeof path)
+            return app_usage(
+                app, "--shapes %s: want one .npy or .pc2, or meshes separated by commas", text);
+        memcpy(path, entry, span);
+        path[span] = 0;
+        int status = read_shape(app, job, path, k);
+        if (status != EXIT_GOOD) return status;
+        entry += span;
+        entry += *entry == ',';
+    }
+    if (k != job->count)
+        return app_fail_text(app, "%s: %u shapes, the clip of --poses has %u poses", job->path, k,
+                             job->count);
+    return EXIT_GOOD;
+}
+
+static int choice(const cli_app *app, option_id id, const char *const *words, int count)
+{
+    const char *text = option_text(app, id);
+    for (int i = 0; text && i < count; i++)
+        if (strcmp(text, words[i]) == 0) return i;
+    return 0;
+}
+
+static int read_options(cli_app *app, fit_job *job)
+{
+    static const char *const kernels[] = { "exponential", "gaussian" };
+    static const char *const distances[] = { "geodesic", "rotvec", "euler" };
+    cutis_pose_fit_options *o = &job->options;
+    o->learn_weights = option_given(app, OPTION_LEARN_WEIGHTS);
+    o->weights_only = option_given(app, OPTION_WEIGHTS_ONLY);
+    o->normalise = option_given(app, OPTION_NORMALISE);
+    o->influences = option_count(app, OPTION_INFLUENCES, 0);
+    o->kernel = (cutis_pose_kernel)choice(app, OPTION_KERNEL, kernels, 2);
+    o->distance = (cutis_pose_distance)choice(app, OPTION_DISTANCE, distances, 3);
+    o->sigma = (float)option_number(app, OPTION_SIGMA, 0);
+    if (!o->learn_weights && (o->weights_only || o->normalise || o->influences))
+        return app_usage(app,
+                         "--weights-only, --normalise and --influences go with --learn-weights");
+    if (!option_given(app, OPTION_FIT_POSES) || !option_given(app, OPTION_SHAPES))
+        return app_usage(app, "fit needs --poses and --shapes");
+    return EXIT_GOOD;
+}
+
+// Play the result in the example poses and measure what is left.
+static int play_method(cli_app *app, fit_job *job, int m, float *out)
+{
+    const size_t vertices = cutis_model_vertex_count(job->fitted);
+    cutis_binding *binding = NULL;
+    cutis_bind_options options = { .method = PLAYED[m] };
+    job->residual[m] = calloc(job->count, sizeof **job->residual);
+    if (!job->residual[m]) return no_memory(app);
+    cutis_result result = cutis_bind(job->device, job->fitted, &options, &binding);
+    const size_t nodes = cutis_model_get(job->fitted)->node_count;
+    for (uint32_t k = 0; k < job->count && result == CUTIS_OK; k++) {
+        const float *shape = job->shapes + 3 * k * vertices;
+        double sum = 0;
+        result = cutis_deform(binding, &(cutis_poses){ .local = job->poses + k * nodes }, 1,
+                              &(cutis_outputs){ .positions = { .data = out } });
+        for (size_t i = 0; i < 3 * vertices; i++)
+            sum += ((double)out[i] - shape[i]) * ((double)out[i] - shape[i]);
+        job->residual[m][k] = sqrt(sum / (double)vertices);
+    }
+    cutis_binding_destroy(binding);
+    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->path, result);
+}
+
+static int play_examples(cli_app *app, fit_job *job)
+{
+    bool cpu = cutis_device_describe(job->device).kind == CUTIS_DEVICE_CPU;
+    int methods = job->options.weights_only ? 1 : cpu ? 3 : 2, status = EXIT_GOOD;
+    float *out = calloc(cutis_model_vertex_count(job->fitted), 3 * sizeof *out);
+    if (!out) return no_memory(app);
+    for (int m = 0; m < methods && status == EXIT_GOOD; m++) status = play_method(app, job, m, out);
+    free(out);
+    return status;
+}
+
+static int fit_model(cli_app *app, fit_job *job)
+{
+    cutis_pose_examples examples = { job->count, job->poses, job->shapes, NULL };
+    cutis_result result =
+        cutis_poses_fit(job->model, job->device, &examples, &job->options, &job->fitted, &job->fit);
+    app_progress_done(app);
+    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    const cutis_pose_fit *fit = job->fit;
+    if (fit->ambiguous_count)
+        app_note(app,
+                 "%s: %llu vertices follow joints that have no weight on them: wpsd takes the mean "
+                 "of their examples; psd gives every one",
+                 job->path, (unsigned long long)fit->ambiguous_count);
+    if (fit->damped_count)
+        app_note(app,
+                 "%s: blending is nearly singular at %llu vertices; they do not reach their "
+                 "shape exactly",
+                 job->path, (unsigned long long)fit->damped_count);
+    int status = play_examples(app, job);
+    if (status != EXIT_GOOD) return status;
+    cutis_write_options options = write_options(app);
+    result = cutis_model_write(job->fitted, job->output, &options);
+    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->output, result);
+}
+
+static void say_result(const cli_app *app, const fit_job *job)
+{
+    const cutis_pose_fit *f = job->fit;
+    app_say(app, "%s: %u examples, %u distinct poses with rest, %llu vertices\n", job->output,
+            f->example_count, f->pose_count, (unsigned long long)f->vertex_count);
+    if (job->options.learn_weights)
+        app_say(app,
+                "weights learned: %.4f of the weight discarded in the mean, %.4f at most; %llu "
+                "vertices by nearness to the bones\n",
+                f->discarded_mean, f->discarded_max, (unsigned long long)f->deficient_count);
+    app_say(app, "still joints %u, damped vertices %llu, ambiguous vertices %llu\n",
+            f->still_joint_count, (unsigned long long)f->damped_count,
+            (unsigned long long)f->ambiguous_count);
+    if (!job->options.weights_only)
+        app_say(app,
+                "sigma %.4f rad, condition %.3g; memory: psd %.0f KiB, wpsd %.0f KiB, the paper's "
+                "layout %.0f KiB\n",
+                f->sigma, f->condition, (double)f->psd_bytes / 1024, (double)f->wpsd_bytes / 1024,
+                (double)f->paper_bytes / 1024);
+    app_say(app, "\n%s%-6s %8s %12s %12s %12s %12s%s\n", app_style(app, "1"), "pose", "seconds",
+            "before", "ssd", "psd", "wpsd", app_style(app, "0"));
+    for (uint32_t k = 0; k < job->count; k++) {
+        app_say(app, "%-6u %8.3f ", k, job->times[k]);
+        if (f->before)
+            app_say(app, "%12.3e", f->before[k]);
+        else
+            app_say(app, "%12s", "-");
+        for (int m = 0; m < 3; m++)
+            if (job->residual[m]) app_say(app, " %12.3e", job->residual[m][k]);
+        app_say(app, "\n");
+    }
+}
+
+static void emit_row(json_out *json, const char *key, const double *values, uint32_t count)
+{
+    if (!values) return;
+    emit_array(json, key);
+    for (uint32_t i = 0; i < count; i++) emit_number(json, NULL, values[i]);
+    emit_end(json);
+}
+
+static void emit_result(const fit_job *job)
+{
+    const cutis_pose_fit *f = job->fit;
+    json_out json = { .file = stdout };
+    emit_object(&json, NULL);
+    emit_string(&json, "file", job->path);
+    emit_string(&json, "output", job->output);
+    emit_count(&json, "vertices", f->vertex_count);
+    emit_count(&json, "examples", f->example_count);
+    emit_count(&json, "poses", f->pose_count);
+    emit_count(&json, "merged", f->merged_count);
+    emit_bool(&json, "root_counts", f->root_counts);
+    emit_number(&json, "diagonal", f->diagonal);
+    emit_number(&json, "discarded_mean", f->discarded_mean);
+    emit_number(&json, "discarded_max", f->discarded_max);
+    emit_count(&json, "deficient_vertices", f->deficient_count);
+    emit_count(&json, "damped_vertices", f->damped_count);
+    emit_count(&json, "ambiguous_vertices", f->ambiguous_count);
+    emit_array(&json, "still_joints");
+    for (uint32_t i = 0; i < f->still_joint_count; i++) {
+        const char *name = cutis_model_get(job->model)->nodes[f->still_joints[i]].name;
+        if (name)
+            emit_string(&json, NULL, name);
+        else
+            emit_count(&json, NULL, f->still_joints[i]);
+    }
+    emit_end(&json);
+    emit_number(&json, "sigma", f->sigma);
+    emit_number(&json, "condition", f->condition);
+    emit_number(&json, "displacement_max", f->displacement_max);
+    emit_count(&json, "paper_bytes", f->paper_bytes);
+    emit_count(&json, "psd_bytes", f->psd_bytes);
+    emit_count(&json, "wpsd_bytes", f->wpsd_bytes);
+    emit_row(&json, "before_rms", f->before, job->count);
+    emit_row(&json, "ssd_rms", job->residual[0], job->count);
+    emit_row(&json, "psd_rms", job->residual[1], job->count);
+    emit_row(&json, "wpsd_rms", job->residual[2], job->count);
+    emit_end(&json);
+}
+
+int verb_fit(cli_app *app)
+{
+    fit_job job = { .path = app->operands[0] };
+    int status = app_output(app, &job.output);
+    if (status == EXIT_GOOD && !has_extension(job.output, ".glb .gltf"))
+        status = app_usage(app, "-o %s: want a name that ends in .glb or .gltf", job.output);
+    if (status == EXIT_GOOD) status = read_options(app, &job);
+    if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
+    if (status == EXIT_GOOD)
+        status = clip_find_text(app, job.path, option_text(app, OPTION_FIT_POSES), &job.model,
+                                &job.clip);
+    if (status == EXIT_GOOD) status = find_keys(app, &job);
+    if (status == EXIT_GOOD) status = sample_poses(app, &job);
+    if (status == EXIT_GOOD) status = read_shapes(app, &job);
+    if (status == EXIT_GOOD) status = app_open_device(app, &job.device);
+    if (status == EXIT_GOOD) status = fit_model(app, &job);
+    if (status == EXIT_GOOD) {
+        say_result(app, &job);
+        if (app->json) emit_result(&job);
+    }
+    for (int m = 0; m < 3; m++) free(job.residual[m]);
+    free(job.shapes);
+    free(job.poses);
+    free(job.times);
+    cutis_pose_fit_destroy(job.fit);
+    cutis_model_destroy(job.fitted);
+    cutis_device_destroy(job.device);
+    cutis_model_destroy(job.model);
+    return status;
+}

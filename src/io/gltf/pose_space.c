@@ -1,0 +1,192 @@
+/// CUTIS_pose_space (docs/formats/pose_space.md): the root names kernel, joints and poses; a mesh
+/// names the morph target of the first displaced pose. Everything is JSON numbers that give their
+/// floats back, so what is written is read with the same bits. Invariant: sizes are compared with
+/// the JSON's own before anything is allocated; values are for the model's gate.
+#include "io/gltf/parts.h"
+#include "io/gltf/writer.h"
+
+#include <string.h>
+
+#define NAME "CUTIS_pose_space"
+
+static const char *const KERNELS[] = { "exponential", "gaussian" };
+static const char *const DISTANCES[] = { "geodesic", "rotvec", "euler" };
+
+#define FAIL(...) return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, __VA_ARGS__)
+
+static bool find_word(const json_t *object, const char *key, const char *const *words, int count,
+                      int *out)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    for (int i = 0; i < count; i++) {
+        if (!text || strcmp(text, words[i]) != 0) continue;
+        *out = i;
+        return true;
+    }
+    return false;
+}
+
+static bool all_numbers(const json_t *array, size_t count)
+{
+    if (!json_is_array(array) || json_array_size(array) != count) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!json_is_number(json_array_get(array, i))) return false;
+    return true;
+}
+
+static cutis_result read_joints(const gltf_document *document, const json_t *list, uint32_t *out)
+{
+    for (size_t j = 0; j < json_array_size(list); j++) {
+        const json_t *item = json_array_get(list, j);
+        json_int_t node = json_is_integer(item) ? json_integer_value(item) : -1;
+        if (node < 0 || node >= (json_int_t)document->node_count)
+            FAIL("/extensions/" NAME "/joints/%zu: no node of the file", j);
+        out[j] = document->model_of_node[node];
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result read_poses(const gltf_document *document, const json_t *poses, size_t joints,
+                               cutis_quat *rotations, cutis_float3 *translations)
+{
+    for (size_t k = 0; k < json_array_size(poses); k++) {
+        const json_t *pose = json_array_get(poses, k);
+        const json_t *turns = json_object_get(pose, "rotations");
+        const json_t *places = json_object_get(pose, "translations");
+        if (!all_numbers(turns, 4 * joints))
+            FAIL("/extensions/" NAME "/poses/%zu/rotations: want %zu numbers", k, 4 * joints);
+        if (translations ? !all_numbers(places, 3 * joints) : places != NULL)
+            FAIL("/extensions/" NAME
+                 "/poses/%zu/translations: want %zu numbers in all poses or in none",
+                 k, 3 * joints);
+        cutis_gltf_floats(turns, &rotations[k * joints].x);
+        if (translations) cutis_gltf_floats(places, &translations[k * joints].x);
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result read_targets(const gltf_document *document, uint32_t mesh_count, int32_t *out)
+{
+    for (uint32_t m = 0; m < mesh_count; m++) {
+        const json_t *own = cutis_gltf_extension(cutis_gltf_item(document, "meshes", m), NAME);
+        const json_t *target = json_object_get(own, "target");
+        out[m] = CUTIS_NONE;
+        if (!own) continue;
+        if (!json_is_integer(target) || json_integer_value(target) < 0 ||
+            json_integer_value(target) > INT32_MAX)
+            FAIL("/meshes/%u/extensions/" NAME "/target: want the index of a morph target", m);
+        out[m] = (int32_t)json_integer_value(target);
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_gltf_read_pose_space(gltf_document *document, cutis_arena *arena,
+                                        cutis_model_data *data)
+{
+    const json_t *json = cutis_gltf_extension(document->root, NAME);
+    if (!json) return CUTIS_OK;
+    const json_t *joints = json_object_get(json, "joints"), *poses = json_object_get(json, "poses");
+    const json_t *sigma = json_object_get(json, "sigma");
+    int kernel = 0, distance = 0;
+    if (!find_word(json, "kernel", KERNELS, 2, &kernel) ||
+        !find_word(json, "distance", DISTANCES, 3, &distance) || !json_is_array(joints) ||
+        !json_is_array(poses) || (sigma && !json_is_number(sigma)))
+        FAIL("/extensions/" NAME ": needs kernel, distance, joints and poses");
+    size_t joint_count = json_array_size(joints), pose_count = json_array_size(poses), entries;
+    if (joint_count > UINT32_MAX || pose_count > UINT32_MAX ||
+        !cutis_size_multiply(joint_count, pose_count, &entries) ||
+        !all_numbers(json_object_get(json_array_get(poses, 0), "rotations"), 4 * joint_count))
+        FAIL("/extensions/" NAME "/poses/0/rotations: want %zu numbers", 4 * joint_count);
+    bool places = json_object_get(json_array_get(poses, 0), "translations") != NULL;
+    cutis_result result = cutis_gltf_charge(document, entries, places ? 28 : 16);
+    if (result != CUTIS_OK) return result;
+    cutis_pose_space *space = cutis_arena_alloc(arena, 1, sizeof *space);
+    uint32_t *nodes = cutis_arena_alloc(arena, joint_count, sizeof *nodes);
+    int32_t *targets = cutis_arena_alloc(arena, data->mesh_count, sizeof *targets);
+    cutis_quat *rotations = cutis_arena_alloc(arena, entries, sizeof *rotations);
+    cutis_float3 *translations =
+        places ? cutis_arena_alloc(arena, entries, sizeof *translations) : NULL;
+    if (!space || !nodes || !targets || !rotations || (places && !translations))
+        return cutis_alloc_result(document->context);
+    *space = (cutis_pose_space){ .joint_count = (uint32_t)joint_count,
+                                 .pose_count = (uint32_t)pose_count,
+                                 .joints = nodes,
+                                 .rotations = rotations,
+                                 .translations = translations,
+                                 .targets = targets,
+                                 .kernel = (cutis_pose_kernel)kernel,
+                                 .distance = (cutis_pose_distance)distance,
+                                 .sigma = sigma ? (float)json_number_value(sigma) : 0.0f };
+    result = read_joints(document, joints, nodes);
+    if (result == CUTIS_OK)
+        result = read_poses(document, poses, joint_count, rotations, translations);
+    if (result == CUTIS_OK) result = read_targets(document, data->mesh_count, targets);
+    data->pose_space = space;
+    return result;
+}
+
+static json_t *extensions_of(gltf_writer *writer, json_t *object, bool make)
+{
+    json_t *extensions = json_object_get(object, "extensions");
+    if (extensions || !make) return extensions;
+    extensions = json_object();
+    cutis_gltf_set(writer, object, "extensions", extensions);
+    return extensions;
+}
+
+// Set the extension of an object, or take it away (value NULL).
+static void place(gltf_writer *writer, json_t *object, json_t *value)
+{
+    json_t *extensions = extensions_of(writer, object, value != NULL);
+    if (value) {
+        cutis_gltf_set(writer, extensions, NAME, value);
+        return;
+    }
+    json_object_del(extensions, NAME);
+    if (extensions && json_object_size(extensions) == 0) json_object_del(object, "extensions");
+}
+
+static json_t *write_pose(gltf_writer *writer, const cutis_pose_space *space, uint32_t k)
+{
+    size_t first = (size_t)k * space->joint_count;
+    json_t *pose = json_object();
+    cutis_gltf_set(
+        writer, pose, "rotations",
+        cutis_gltf_float_array(&space->rotations[first].x, 4 * (size_t)space->joint_count));
+    if (space->translations)
+        cutis_gltf_set(
+            writer, pose, "translations",
+            cutis_gltf_float_array(&space->translations[first].x, 3 * (size_t)space->joint_count));
+    return pose;
+}
+
+void cutis_gltf_write_pose_space(gltf_writer *writer)
+{
+    const cutis_pose_space *space = writer->data->pose_space;
+    json_t *meshes = json_object_get(writer->root, "meshes");
+    for (uint32_t m = 0; m < writer->data->mesh_count; m++) {
+        json_t *own = NULL;
+        if (space && space->targets[m] != CUTIS_NONE) {
+            own = json_object();
+            cutis_gltf_set(writer, own, "target", json_integer(space->targets[m]));
+        }
+        place(writer, json_array_get(meshes, m), own);
+    }
+    if (!space) {
+        place(writer, writer->root, NULL);
+        cutis_gltf_drop_extension(writer, NAME);
+        return;
+    }
+    json_t *json = json_object(), *joints = json_array(), *poses = json_array();
+    for (uint32_t j = 0; j < space->joint_count; j++)
+        cutis_gltf_append(writer, joints, json_integer(writer->node_of_model[space->joints[j]]));
+    for (uint32_t k = 0; k < space->pose_count; k++)
+        cutis_gltf_append(writer, poses, write_pose(writer, space, k));
+    cutis_gltf_set(writer, json, "kernel", json_string(KERNELS[space->kernel]));
+    cutis_gltf_set(writer, json, "distance", json_string(DISTANCES[space->distance]));
+    if (space->sigma > 0) cutis_gltf_set(writer, json, "sigma", cutis_json_float(space->sigma));
+    cutis_gltf_set(writer, json, "joints", joints);
+    cutis_gltf_set(writer, json, "poses", poses);
+    place(writer, writer->root, json);
+    cutis_gltf_use_extension(writer, NAME);
+}

@@ -1,0 +1,77 @@
+# fit: shapes in, a model that plays them out; judged by numpy, by bytes and by the Khronos validator.
+. "$(dirname "$0")/common.sh"
+/usr/bin/python3 -c 'import numpy' 2>/dev/null || { skip "fit" "python3-numpy is not installed"; exit 0; }
+# near NAME A B TOLERANCE: largest distance of two arrays of frames, over the box of the first frame of B.
+near() {
+    if why=$(/usr/bin/python3 -c 'import numpy as n, sys
+a, b = (n.load(f).astype(float) for f in sys.argv[1:3])
+d = n.linalg.norm(b[0].max(0) - b[0].min(0)); e = n.linalg.norm(a - b, axis=-1).max() / d
+sys.exit(None if a.shape == b.shape and e < float(sys.argv[3]) else "largest distance %g" % e)' "$2" "$3" "$4" 2>&1); then ok "$1"; else not_ok "$1" "$why"; fi
+}
+E=$T/ex/examples.npy
+$CUTIS synth arm --examples "$T/ex" -o "$T/arm.glb" -q
+passes "fit" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" -o "$T/psd.glb"
+passes "fit --json" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --json -o "$T/psd2.glb"
+holds "the report has the figures" "$T/stdout" "d['poses'] == 8 and d['merged'] == 1 and d['ambiguous_vertices'] == 0 and len(d['psd_rms']) == 8 and max(d['psd_rms'] + d['wpsd_rms']) < 1e-6 < max(d['ssd_rms']) and len(d['still_joints']) == 1"
+if cmp -s "$T/psd.glb" "$T/psd2.glb"; then ok "fit gives the same bytes twice"; else not_ok "fit gives the same bytes twice" "they differ"; fi
+$CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --threads 1 -q -o "$T/psd1.glb"
+if cmp -s "$T/psd.glb" "$T/psd1.glb"; then ok "and with one thread"; else not_ok "and with one thread" "they differ"; fi
+for method in psd wpsd; do
+    passes "deform --method $method" $CUTIS deform "$T/psd.glb" --clip examples --method $method -o "$T/$method.npy"
+    near "$method passes through every example" "$T/$method.npy" "$E" 1e-5
+done
+passes "rewrite" $CUTIS convert "$T/psd.glb" -o "$T/again.glb"
+if cmp -s "$T/psd.glb" "$T/again.glb"; then ok "reading and writing gives the same bytes"; else not_ok "reading and writing gives the same bytes" "they differ"; fi
+passes "rewrite as text" $CUTIS convert "$T/psd.glb" -o "$T/text.gltf"
+$CUTIS deform "$T/text.gltf" --clip examples --method wpsd -q -o "$T/text.npy"
+if cmp -s "$T/text.npy" "$T/wpsd.npy"; then ok "the text form plays the same bits"; else not_ok "the text form plays the same bits" "they differ"; fi
+if $CUTIS devices 2>/dev/null | grep -q '^opencl.*available\|^opencl:0'; then
+    $CUTIS deform "$T/psd.glb" --clip examples --method psd --device opencl -q -o "$T/cl.npy" && near "psd on opencl" "$T/cl.npy" "$T/psd.npy" 1e-6
+else skip "psd on opencl" "no OpenCL device"; fi
+passes "gaussian, rotvec, a width" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --kernel gaussian --distance rotvec --sigma 0.4 -o "$T/g.glb"
+$CUTIS deform "$T/g.glb" --clip examples --method wpsd -q -o "$T/g.npy"
+near "the Gaussian passes through every example too" "$T/g.npy" "$E" 1e-5
+passes "a mesh for every pose" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$(ls "$T"/ex/example_*.obj | tr '\n' ',' | sed 's/,$//')" --json -o "$T/obj.glb"
+holds "gives the same model" "$T/stdout" "d['poses'] == 8 and max(d['psd_rms']) < 1e-6"
+passes "weights alone" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --learn-weights --weights-only --influences 2 --json -o "$T/w.glb"
+holds "they explain the shapes no worse than the model's own" "$T/stdout" "sum(a * a for a in d['ssd_rms']) <= 1.1 * sum(b * b for b in d['before_rms'])"
+$CUTIS info "$T/w.glb" --json >"$T/info"
+holds "at most two a vertex" "$T/info" "d['max_influences'] <= 2"
+if command -v node >/dev/null && [ -d tests/node_modules/gltf-validator ]; then
+    issues=$(cd tests && node -e 'const v=require("gltf-validator"),fs=require("fs");(async()=>{let n=0;for(const f of process.argv.slice(1)){const i=(await v.validateBytes(new Uint8Array(fs.readFileSync(f)))).issues;n+=i.numErrors+i.numWarnings}console.log(n)})()' "$T/psd.glb" "$T/w.glb")
+    equals "the Khronos validator has nothing against both" "$issues" 0
+else skip "the Khronos validator has nothing against both" "no node or gltf-validator"; fi
+
+# What is wrong is said in one line.
+/usr/bin/python3 - "$E" "$T" <<'P'
+import numpy as n, sys
+a = n.load(sys.argv[1]); t = sys.argv[2]
+n.save(t + "/few.npy", a[:7]); n.save(t + "/short.npy", a[:, :100])
+b = a.copy(); b[3, 5, 1] = n.nan; n.save(t + "/nan.npy", b)
+P
+fails 1 "fewer shapes than poses" "few.npy: 7 shapes of 2972 vertices; the clip has 8 poses" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$T/few.npy" -o "$T/out/x.glb"
+fails 1 "another vertex count" "short.npy: 8 shapes of 100 vertices" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$T/short.npy" -o "$T/out/x.glb"
+fails 1 "a NaN in a shape" "nan.npy|example 3: vertex 5" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$T/nan.npy" -o "$T/out/x.glb"
+fails 1 "no such clip" "examples" $CUTIS fit "$T/arm.glb" --poses nothing --shapes "$E" -o "$T/out/x.glb"
+$CUTIS synth cylinder -o "$T/cylinder.glb" -q
+fails 1 "a mesh of another size" "pose 1: .* vertices, the model has 2972" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$T/ex/example_0000.obj,$T/cylinder.glb" -o "$T/out/x.glb"
+fails 2 "no shapes" "needs --poses and --shapes" $CUTIS fit "$T/arm.glb" --poses examples -o "$T/out/x.glb"
+fails 2 "influences without learning" "go with --learn-weights" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --influences 2 -o "$T/out/x.glb"
+fails 1 "a model without a pose space" "psd needs a model with a pose space" $CUTIS deform "$T/arm.glb" --clip examples --method psd -o "$T/out/x.npy"
+/usr/bin/python3 - "$T" <<'P'
+import json, sys
+t = sys.argv[1]
+def make(name, change):
+    d = json.load(open(t + "/text.gltf")); change(d); json.dump(d, open(t + "/" + name + ".gltf", "w"))
+space = lambda d: d["extensions"]["CUTIS_pose_space"]
+make("bad_joint", lambda d: space(d)["joints"].__setitem__(0, 999))
+make("bad_kernel", lambda d: space(d).__setitem__("kernel", "cubic"))
+make("bad_rotation", lambda d: space(d)["poses"][2]["rotations"].pop())
+make("zero_rotation", lambda d: space(d)["poses"][2].__setitem__("rotations", [0] * len(space(d)["poses"][2]["rotations"])))
+make("bad_target", lambda d: d["meshes"][0]["extensions"]["CUTIS_pose_space"].__setitem__("target", 3))
+make("one_pose", lambda d: space(d).__setitem__("poses", space(d)["poses"][:1]))
+P
+for bad in bad_joint bad_kernel bad_rotation zero_rotation bad_target one_pose; do
+    fails 1 "$bad is refused" "$bad.gltf: " $CUTIS deform "$T/$bad.gltf" --clip examples --method psd -o "$T/out/x.npy"
+done
+exit $failed
