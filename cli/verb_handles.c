@@ -83,7 +83,7 @@ static void say_notes(cli_app *app, const handles_job *job)
                  "%s: %u handle%s at the place of another and share%s its weight; the first: %s",
                  job->path, shared, shared == 1 ? " is" : "s are", shared == 1 ? "s" : "",
                  handle_name(r, first_shared, name));
-    if (job->file && r->interpolation_error_max > 1e-12)
+    if (job->file && r->voxels_needed && r->interpolation_error_max > 0)
         app_note(app,
                  "%s: handles %.4g apart are too close for the grid: a weight at its own handle is "
                  "off by %.2g; "

@@ -99,7 +99,7 @@ typedef struct cutis_handles_report {
     uint32_t joints_without_site;
     double interpolation_error_max; ///< largest error of any handle
     double separation_min;       ///< least distance between two handles, world units; 0 with one handle
-    uint32_t voxels_needed;      ///< that would separate all handles; 0 if they are separated
+    uint32_t voxels_needed;      ///< that would separate all handles; 0 if they are (errors up to 1e-6)
     double dropped_mass_max, dropped_mass_mean; ///< weight beyond the kept influences, per vertex
     cutis_handles_seconds seconds;
     uint32_t handle_count;

@@ -10,6 +10,9 @@
 #include "fit/handles_model.h"
 #include "fit/handles_skeleton.h"
 
+/// Weights at their own handle may be off by this much before anybody is told: a thousandth of a
+/// millimetre of a metre's motion, and less than a weight in a file can hold.
+static const double INTERPOLATION_NOISE = 1e-6;
 #define VOXELS_AUTO_MAX 512 ///< where --voxels auto stops
 
 const char *cutis_weighting_name(cutis_weighting weighting)
@@ -182,9 +185,9 @@ static cutis_result check_separation(cutis_context *context, const cutis_handle_
     double gap = cutis_handles_gap(options->weighting), least = least_separation(set);
     bool shared = false;
     for (uint32_t h = 0; h < set->handle_count; h++) shared |= report->handles[h].shared;
-    if (report->interpolation_error_max > 1e-12 || shared)
+    if (report->interpolation_error_max > INTERPOLATION_NOISE || shared)
         report->voxels_needed = isfinite(least) ? voxels_for(longest, gap, least) : 0;
-    if (options->strict && (report->interpolation_error_max > 1e-12 || shared))
+    if (options->strict && (report->interpolation_error_max > INTERPOLATION_NOISE || shared))
         return cutis_fail(
             context, CUTIS_INVALID_ARGUMENT,
             "the grid does not separate the handles: a weight at its own handle is off "
