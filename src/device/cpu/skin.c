@@ -157,6 +157,22 @@ static uint32_t split(cutis_cpu_job *job, uint32_t thread_count)
     return (uint32_t)(ranges * groups);
 }
 
+static void run_job(cutis_cpu_device *device, cutis_cpu_job *job)
+{
+    const uint64_t block_count = job->layout->block_count;
+    const uint32_t instance_count = job->frames->instance_count;
+    const bool alone = device->thread_count == 1;
+    if (block_count * instance_count <= (alone ? TASK_BLOCKS_MAX : TASK_BLOCKS_MIN)) {
+        for (uint32_t i = 0; i < instance_count; i++) job->run(job, i, 0, (uint32_t)block_count);
+        return;
+    }
+    const uint32_t count = split(job, device->thread_count);
+    if (alone || count == 1)
+        for (uint32_t i = 0; i < count; i++) run_task(job, i);
+    else
+        cutis_cpu_run_tasks(&device->base, run_task, job, count);
+}
+
 static const cutis_bounds EMPTY_BOUNDS = {
     { __builtin_inff(), __builtin_inff(), __builtin_inff() },
     { -__builtin_inff(), -__builtin_inff(), -__builtin_inff() },
@@ -201,11 +217,7 @@ cutis_result cutis_cpu_skin_run(cutis_device_skin *base, const cutis_skin_frames
     const uint64_t written = vertex_bytes * layout->vertex_count * frames->instance_count;
     job.streaming = written > device->cache_bytes / 2 &&
                     written + skin->bytes > device->cache_bytes && !job.previous.data;
-    const uint32_t count = split(&job, device->thread_count);
-    if (device->thread_count == 1 || count == 1)
-        for (uint32_t i = 0; i < count; i++) run_task(&job, i);
-    else
-        cutis_cpu_run_tasks(base->device, run_task, &job, count);
+    run_job(device, &job);
     for (uint32_t i = 0; job.bounds && i < frames->instance_count; i++)
         settle_bounds(job.bounds + i);
     return CUTIS_OK;
