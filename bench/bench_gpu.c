@@ -316,25 +316,25 @@ typedef struct shape {
     uint32_t warps, registers, instances, near_bytes;
 } shape;
 
-static void tune(bench *b)
+/// @param only the kind of kernel, -1: all
+static void tune(bench *b, int only)
 {
     static const shape shapes[] = {
-        { "4 warps, 80 registers", "", 4, 80, 8, 32768 },
-        { "4 warps, 72 registers", "", 4, 72, 8, 32768 },
-        { "4 warps, 64 registers", "", 4, 64, 8, 32768 },
-        { "4 warps, 56 registers", "", 4, 56, 8, 32768 },
-        { "4 warps, 48 registers", "", 4, 48, 8, 32768 },
         { "8 warps, 64 registers", "", 8, 64, 8, 32768 },
+        { "8 warps, 48 registers", "", 8, 48, 8, 32768 },
         { "8 warps, 80 registers", "", 8, 80, 8, 32768 },
+        { "4 warps, 48 registers", "", 4, 48, 8, 32768 },
+        { "4 warps, 56 registers", "", 4, 56, 8, 32768 },
+        { "4 warps, 64 registers", "", 4, 64, 8, 32768 },
+        { "4 warps, 72 registers", "", 4, 72, 8, 32768 },
+        { "2 warps, 64 registers", "", 2, 64, 8, 32768 },
     };
     static const struct {
         cutis_formula formula;
         bool unit;
-    } kinds[] = { { CUTIS_FORMULA_LBS, false },
-                  { CUTIS_FORMULA_LBS, true },
-                  { CUTIS_FORMULA_SBS, true },
-                  { CUTIS_FORMULA_DQS, true },
-                  { CUTIS_FORMULA_COR, true } };
+    } kinds[] = { { CUTIS_FORMULA_LBS, false }, { CUTIS_FORMULA_LBS, true },
+                  { CUTIS_FORMULA_SBS, false }, { CUTIS_FORMULA_SBS, true },
+                  { CUTIS_FORMULA_DQS, false }, { CUTIS_FORMULA_DQS, true } };
     const cutis_gpu before = *b->gpu;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         b->gpu->warps = shapes[i].warps;
@@ -344,6 +344,7 @@ static void tune(bench *b)
         b->gpu->tuning = shapes[i].defines;
         printf("tune  %-7s %-38s", b->gpu->driver->name, shapes[i].name);
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            if (only >= 0 && (int)k != only) continue;
             double seconds = time_case(b, kinds[k].formula, kinds[k].unit, 4, b->instances, 10);
             printf(" %s %s %.4f ms %4.1f %%", FORMULA_NAMES[kinds[k].formula],
                    kinds[k].unit ? "unit" : "raw", 1e3 * seconds, 100 * b->fill_seconds / seconds);
@@ -428,7 +429,7 @@ int main(int argc, char **argv)
 {
     bench b = { .vertices = 46036, .instances = 1024 };
     const char *only = NULL, *json = NULL;
-    int registers = -1, formula = -1;
+    int registers = -1, formula = -1, kernel = -1;
     const char *text = NULL;
     bool plain = false; // no packed records, no lists in registers
     bool bits = false, times = false, real = false, tuning = false;
@@ -451,6 +452,8 @@ int main(int argc, char **argv)
             text = value, i++;
         else if (strcmp(argv[i], "--registers") == 0)
             registers = atoi(value), i++;
+        else if (strcmp(argv[i], "--kernel") == 0) // of --tune: 0 LBS raw, 1 unit, 2 SBS ...
+            kernel = atoi(value), i++;
         else if (strcmp(argv[i], "--tune") == 0)
             tuning = true;
         else if (strcmp(argv[i], "--device") == 0)
@@ -489,7 +492,7 @@ int main(int argc, char **argv)
         for (int f = 0; bits && f < 5; f++)
             if (formula < 0 || f == formula)
                 for (int hard = 0; hard < 2; hard++) check_bits(&b, (cutis_formula)f, hard);
-        if (tuning) tune(&b);
+        if (tuning) tune(&b, kernel);
         if (times) time_all(&b);
         if (real) time_real(&b);
         cutis_device_destroy(b.device);

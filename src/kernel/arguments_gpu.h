@@ -33,9 +33,9 @@ typedef struct skin_arguments {
     WORD chunk_block; // chunk_count + 1: first block of a chunk
     WORD near_first;  // chunk_count + 1: into near_bone
     WORD near_bone;   // bones of a chunk
-    WORD blocks;    // 4 words each: first and count (with SIGNS_LOOSE) of its list, first vertex of
-                    // a block of consecutive ones (else NO_VERTEX), the one centre of its vertices
-                    // (else NO_SET)
+    WORD blocks;      // 4 words each: first and count (with flags) of its list, first vertex of
+                 // a block of consecutive ones (else NO_VERTEX), the one centre of its vertices
+                 // (else NO_SET)
     WORD list_near; // position in near_bone of the chunk (without near palettes: the bone)
     WORD weights;   // 32 per list entry
     WORD positions, normals, tangents; // planes of 32

@@ -86,18 +86,6 @@ FN void near_put2(UINT address, float x, float y)
 {
     ASM("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(x), "f"(y) : "memory");
 }
-// 48 pieces of 16 bytes: one a lane, and one more for the first half of them, without a branch.
-FN void near_run48(UINT from, UINT lane, GLOBAL float4 *to)
-{
-    ASM("{ .reg .pred p; .reg .f32 a, b, c, d, e, f, g, h;\n"
-        "setp.lt.u32 p, %1, 16;\n"
-        "ld.shared.v4.f32 {a, b, c, d}, [%0];\n"
-        "@p ld.shared.v4.f32 {e, f, g, h}, [%0+512];\n"
-        "st.global.cs.v4.f32 [%2], {a, b, c, d};\n"
-        "@p st.global.cs.v4.f32 [%2+512], {e, f, g, h}; }" ::"r"(from),
-        "r"(lane), "l"(to)
-        : "memory");
-}
 #ifdef KERNEL_CUDA
 #define ADDRESS_OF(p) ((UINT)__cvta_generic_to_shared(p))
 #else

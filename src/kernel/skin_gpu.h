@@ -20,16 +20,19 @@
 // SBS_WEIGHTED and uneven frames walk a list several times. With lists in registers NVIDIA's OpenCL
 // (driver 580) made kernels of them that fault, while CUDA made right ones from the same text; the
 // cause was not found.
-#if SKIN_FORMULA == FORMULA_SBS_WEIGHTED || (SKIN_TURNED && SKIN_UNEVEN)
+#if !defined(KERNEL_CUDA) && !defined(SKIN_LISTS_ALWAYS) &&                                        \
+    (SKIN_FORMULA == FORMULA_SBS_WEIGHTED || (SKIN_TURNED && SKIN_UNEVEN))
 #undef SKIN_LISTS
 #define SKIN_LISTS 0
 #endif
 
 #define NO_VERTEX    0xffffffffu
 #define NO_SET       0xffffffffu
-#define CHUNK_BLOCKS 32u            // CUTIS_GPU_CHUNK_BLOCKS
-#define SIGNS_APART  0x80000000u    // the signs of a block differ from lane to lane
-#define SIGNS_LOOSE  0x40000000u    // a sum of quaternions may have no direction
+#define CHUNK_BLOCKS 32u         // CUTIS_GPU_CHUNK_BLOCKS
+#define SIGNS_APART  0x80000000u // the signs of a block differ from lane to lane
+#define SIGNS_LOOSE  0x40000000u // a sum of quaternions may have no direction
+#define LIST_LED     0x20000000u // all lanes have weight on the first bone: it is their pivot
+#define LIST_COUNT   0x0fffffffu
 #define SIGNS_MAX    16             // bones; longer lists take their signs lane by lane
 #define LIST_MAX     8              // bones whose weights are kept in registers
 #define LIST_FEW     4              // bones whose signs are kept as words
@@ -73,22 +76,19 @@ STRUCT(skin_block)
     // ------------------------------------
 
 #if SKIN_NEAR && ADDRESSED
-#define PALETTE_TYPE          UINT
-#define PALETTE_UNIT          16
-#define PALETTE_ROW(i)        near_row(palette + (UINT)(i))
-#define PALETTE_OF(g)         (s.near_address + ((g)*s.near_step + 1u) * 16u)
-#define PALETTE_AFTER(row, g) ((row) + 16u)
+#define PALETTE_TYPE   UINT
+#define PALETTE_UNIT   16
+#define PALETTE_ROW(i) near_row(palette + (UINT)(i))
+#define PALETTE_OF(g)  (s.near_address + ((g)*s.near_step + 1u) * 16u)
 #else
 #define PALETTE_UNIT   1
 #define PALETTE_ROW(i) palette[i]
 #if SKIN_NEAR
-#define PALETTE_TYPE          NEAR_POINTER const float4 *
-#define PALETTE_OF(g)         (s.near + (g)*s.near_step + 1)
-#define PALETTE_AFTER(row, g) PALETTE_OF(g)
+#define PALETTE_TYPE  NEAR_POINTER const float4 *
+#define PALETTE_OF(g) (s.near + (g)*s.near_step + 1)
 #else
-#define PALETTE_TYPE          GLOBAL const float4 *
-#define PALETTE_OF(g)         (s.frames4 + a.palette / 4 + (s.first + (g)) * a.bone_count * SKIN_PALETTE)
-#define PALETTE_AFTER(row, g) PALETTE_OF(g)
+#define PALETTE_TYPE  GLOBAL const float4 *
+#define PALETTE_OF(g) (s.frames4 + a.palette / 4 + (s.first + (g)) * a.bone_count * SKIN_PALETTE)
 #endif
 #endif
 
@@ -173,11 +173,9 @@ STRUCT(skin_block)
     if (bones == 0) {                                                                              \
         EACH_BONE(BODY)                                                                            \
     } else {                                                                                       \
-        UNROLL for (int two = 0; two < bones; two += 2)                                            \
+        UNROLL for (int i = 0; i < bones; i++)                                                     \
         {                                                                                          \
-            if (two >= 4 && two >= k.list_count) break;                                            \
-            UNROLL for (int i = two; i < two + 2; i++)                                             \
-            {                                                                                      \
+            if (i < 4 || (i & ~1) < k.list_count) {                                                \
                 REAL w = k.weight[i];                                                              \
                 int b = k.record[i];                                                               \
                 BODY                                                                               \
@@ -201,7 +199,7 @@ FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
     skin_block k;
     k.block = block;
     k.list_first = s.index[a.blocks + 4u * block];
-    k.list_count = (int)(s.index[a.blocks + 4u * block + 1u] & ~SIGNS_LOOSE);
+    k.list_count = (int)(s.index[a.blocks + 4u * block + 1u] & LIST_COUNT);
     k.run = s.index[a.blocks + 4u * block + 2u];
     k.vertex = s.index[a.vertices + 32u * block + s.lane];
     PLANES3(k.rest.p, a.positions, block);
@@ -264,7 +262,8 @@ FN void block_images(const skin_arguments a, const skin_group s, const skin_bloc
 // bits (everything after it is even). One work item finds that out for one block and instance, by
 // the dot products the reference would take. If they are no shorter than a half either, weights
 // that are positive and sum to a half (the host looks at them) give a sum far longer than
-// TURN_DEGENERATE.
+// TURN_DEGENERATE. Where the first bone is every lane's pivot, agreeing with it is enough, and the
+// sum is no shorter than that bone's part of it.
 #if SKIN_TURNED
 FN UINT signs_pair(UINT signs, int i, int j, quat earlier, quat later)
 {
@@ -285,7 +284,7 @@ FN UINT block_signs(const skin_arguments a, const skin_group s, UINT block, UINT
     PALETTE_TYPE palette = PALETTE_OF(g);
     k.list_first = s.index[a.blocks + 4u * block];
     UINT count = s.index[a.blocks + 4u * block + 1u], signs = count & SIGNS_LOOSE;
-    k.list_count = (int)(count & ~SIGNS_LOOSE);
+    k.list_count = (int)(count & LIST_COUNT);
     if (k.list_count > SIGNS_MAX) return SIGNS_APART;
     if (k.list_count > 0 && k.list_count <= LIST_FEW) {
         quat q[LIST_FEW]; // the last one repeated agrees with itself
@@ -293,7 +292,8 @@ FN UINT block_signs(const skin_arguments a, const skin_group s, UINT block, UINT
         {
             ROTATION_AT(q[j], LIST_ENTRY(j < k.list_count ? j : k.list_count - 1), SKIN_ROTATION)
             signs |= signs_length(q[j]);
-            UNROLL for (int i = 0; i < j; i++) signs = signs_pair(signs, i, j, q[i], q[j]);
+            UNROLL for (int i = 0; i < j; i++) if (i == 0 || !(count & LIST_LED)) signs =
+                signs_pair(signs, i, j, q[i], q[j]);
         }
         return signs;
     }
@@ -302,7 +302,7 @@ FN UINT block_signs(const skin_arguments a, const skin_group s, UINT block, UINT
         quat later;
         ROTATION_AT(later, LIST_ENTRY(j), SKIN_ROTATION)
         signs |= signs_length(later);
-        NO_UNROLL for (int i = 0; i < j; i++)
+        NO_UNROLL for (int i = 0; i < (count & LIST_LED ? (j > 0 ? 1 : 0) : j); i++)
         {
             quat earlier;
             ROTATION_AT(earlier, LIST_ENTRY(i), SKIN_ROTATION)
@@ -358,22 +358,23 @@ FN skin_vertex vertex_morphed(const skin_arguments a, const skin_group s, const 
 }
 
 #if SKIN_TURNED
-// The blended rotation (DQS: dual quaternion) of a vertex at v. From registers only where the
-// block's signs hold for every lane and the sum has a direction.
-FN dual_quat vertex_turn(const int bones, const skin_arguments a, const skin_group s,
-                         const skin_block k, PALETTE_TYPE palette, float4 signs, real3 v)
+// The blended rotation (DQS: dual quaternion) of a vertex at v. With bones in registers, `apart`
+// says that the block's signs do not hold for every lane or the sum may have no direction.
+FN dual_quat vertex_turn(const int bones, const int apart, const skin_arguments a,
+                         const skin_group s, const skin_block k, PALETTE_TYPE palette, float4 signs,
+                         real3 v)
 {
     dual_quat sum = dual_quat_zero(), d;
-    if (bones == 0 && (UINT)BITS(signs.w) & SIGNS_APART) {
+    if (apart || (bones == 0 && (UINT)BITS(signs.w) & SIGNS_APART)) {
         dual_turn turned = dual_turn_zero();
-        EACH_BONE(DUAL_AT(d, b, v) turned = dual_turn_add(turned, w, d);)
+        FOR_BONES(DUAL_AT(d, b, v) turned = dual_turn_add(turned, w, d);)
         sum = turned.sum;
     } else {
         FOR_BONES(DUAL_AT(d, b, v) sum =
                       dual_quat_blend(sum, signed_weight(bones, w, i, signs), d);)
     }
     // The warp stays together, and lanes whose sum has a direction keep it.
-    if (bones == 0 && WARP_ANY(quat_dot(sum.q, sum.q) < TURN_DEGENERATE)) {
+    if ((apart || bones == 0) && WARP_ANY(quat_dot(sum.q, sum.q) < TURN_DEGENERATE)) {
         largest heaviest = largest_zero();
         EACH_BONE(DUAL_AT(d, b, v) heaviest = largest_add(heaviest, w, d);)
         sum = turn_settled(sum, heaviest);
@@ -399,10 +400,11 @@ FN real3 vertex_centre(const int bones, const skin_arguments a, const skin_group
 }
 #endif
 
-FN skin_vertex vertex_blended(const int bones, const int images, const skin_arguments a,
-                              const skin_group s, const skin_block k, UINT g, PALETTE_TYPE palette,
-                              float4 signs, REAL sign)
+FN skin_vertex vertex_blended(const int bones, const int images, const int apart,
+                              const skin_arguments a, const skin_group s, const skin_block k,
+                              UINT g, float4 signs, REAL sign)
 {
+    PALETTE_TYPE palette = PALETTE_OF(g);
     skin_vertex r = vertex_morphed(a, s, k, g), out = r;
     mat34 blended = mat34_zero(), m;
 #if SKIN_LINEAR
@@ -413,7 +415,7 @@ FN skin_vertex vertex_blended(const int bones, const int images, const skin_argu
     out = linear;
 #endif
 #if SKIN_TURNED
-    dual_quat sum = vertex_turn(bones, a, s, k, palette, signs, r.p);
+    dual_quat sum = vertex_turn(bones, apart, a, s, k, palette, signs, r.p);
     real3 centre = r.p, to = real3_zero();
     sym33 stretch = sym33_zero();
 #if SKIN_FORMULA == FORMULA_SBS
@@ -423,8 +425,10 @@ FN skin_vertex vertex_blended(const int bones, const int images, const skin_argu
         centre = real3_make(c.x, c.y, c.z);
         UNROLL for (int i = 0; i < bones; i++)
         {
-            float4 image = NEAR_ROW(NEAR_AT(rows, (UINT)i * 4u));
-            to = real3_blend(to, k.weight[i], real3_make(image.x, image.y, image.z));
+            if (i < LIST_FEW || i < k.list_count) {
+                float4 image = NEAR_ROW(NEAR_AT(rows, (UINT)i * 4u));
+                to = real3_blend(to, k.weight[i], real3_make(image.x, image.y, image.z));
+            }
         }
     } else {
         if (k.set != NO_SET) {
@@ -500,9 +504,6 @@ FN void record_stage(NEAR_FLOATS to, skin_vertex v)
 // `from` and `to` are the lane's own first pieces.
 FN void record_run(NEAR_FLOATS from, UINT lane, GLOBAL float4 *to)
 {
-#if ADDRESSED && RECORD == 6
-    near_run48(from, lane, to);
-#else
     UNROLL for (UINT i = 0; i < RECORD * 8u; i += 32u)
     {
         if (i + 32u <= RECORD * 8u || lane < RECORD * 8u - i) {
@@ -510,7 +511,6 @@ FN void record_run(NEAR_FLOATS from, UINT lane, GLOBAL float4 *to)
             STREAM4(to + i, row);
         }
     }
-#endif
 }
 
 FN void record_scatter(NEAR_POINTER const float *stage, NEAR_POINTER const UINT *vertices,
@@ -551,10 +551,10 @@ FN void vertex_write(const skin_arguments a, const skin_group s, UINT vertex, WO
 #endif
 }
 
-// The instances `wanted` (a bit each) of the group, for one block. With bones in registers those
-// are left out that need another look at signs or lengths. `images`: of the one centre of a block.
-// @return what was left out
-FN UINT block_instances(const int bones, const int images, const skin_arguments a,
+// The instances of the group, for one block. With bones in registers those are left out that need
+// the reference's own way with signs and lengths; `apart` does those (a bit each in `wanted`).
+// `images`: of the one centre of a block. @return what was left out
+FN UINT block_instances(const int bones, const int images, const int apart, const skin_arguments a,
                         const skin_group s, skin_block k, UINT wanted)
 {
     GLOBAL const float *weights = s.layout + a.weights + (WORD2)k.list_first * 32u + s.lane;
@@ -578,27 +578,25 @@ FN UINT block_instances(const int bones, const int images, const skin_arguments 
     OPAQUE(put_at);
     OPAQUE(get_at);
 #endif
-    NEAR_FLOATS row_at = s.near_address;
     UINT left = 0u;
 #if SKIN_TURNED
     NEAR_FLOATS signs_at = NEAR_AT(s.signs_address, (k.block - s.block_first) * 32u);
 #endif
     NO_UNROLL for (UINT g = 0; g < s.count; g++)
     {
-        float4 row = NEAR_ROW(row_at), signs = QUAD(K(0.0), K(0.0), K(0.0), K(0.0));
-        PALETTE_TYPE palette = PALETTE_AFTER(row_at, g);
-        row_at = NEAR_AT(row_at, s.near_step * 4u);
+        float4 row = NEAR_ROW(NEAR_AT(s.near_address, g * s.near_step * 4u));
+        float4 signs = QUAD(K(0.0), K(0.0), K(0.0), K(0.0));
 #if SKIN_TURNED
         signs = NEAR_ROW(signs_at);
         signs_at = NEAR_AT(signs_at, 4u);
-        if (bones && (UINT)BITS(signs.w) >= SIGNS_LOOSE) {
+        if (bones && !apart && (UINT)BITS(signs.w) >= SIGNS_LOOSE) {
             left |= 1u << g;
             continue;
         }
+        if (apart && !(wanted >> g & 1u)) continue;
 #endif
-        if (bones == 0 && !(wanted >> g & 1u)) continue;
         skin_vertex v =
-            skin_finished(vertex_blended(bones, images, a, s, k, g, palette, signs, row.y), row.x);
+            skin_finished(vertex_blended(bones, images, apart, a, s, k, g, signs, row.y), row.x);
         if (SKIN_BOUNDS && k.vertex != NO_VERTEX) box_add(s, g, v.p);
 #if SKIN_STAGED
         // Two halves in turn: the next instance is staged while slower lanes still read this one.
@@ -618,18 +616,24 @@ FN UINT block_instances(const int bones, const int images, const skin_arguments 
     return left;
 }
 
-// @return the instances that are still to do
-FN UINT block_listed(const int images, const skin_arguments a, const skin_group s,
-                     const skin_block k)
+// A block of a short list.
+FN void block_listed(const int images, const skin_arguments a, const skin_group s, skin_block k)
 {
-    UINT all = 0xffffffffu;
-#if SKIN_LISTS
-    if (k.list_count > 0 && k.list_count <= 2) return block_instances(2, images, a, s, k, all);
-    if (k.list_count > 2 && k.list_count <= 4) return block_instances(4, images, a, s, k, all);
-    if (k.list_count > 4 && k.list_count <= LIST_MAX)
-        return block_instances(LIST_MAX, images, a, s, k, all);
+    UINT left;
+    if (k.list_count <= 2)
+        left = block_instances(2, images, 0, a, s, k, 0u);
+    else if (k.list_count <= 4)
+        left = block_instances(4, images, 0, a, s, k, 0u);
+    else
+        left = block_instances(LIST_MAX, images, 0, a, s, k, 0u);
+#if SKIN_TURNED
+    if (left) {
+        UINT again = k.block; // loaded anew, so that nothing of it is kept for this rare case
+        OPAQUE(again);
+        k = block_load(a, s, again);
+        block_instances(LIST_MAX, images, 1, a, s, k, left);
+    }
 #endif
-    return all;
 }
 
 FN void block_run(const skin_arguments a, const skin_group s, UINT block)
@@ -644,14 +648,14 @@ FN void block_run(const skin_arguments a, const skin_group s, UINT block)
     if (k.shared_set != NO_SET) block_images(a, s, k);
     WARP_SYNC;
 #endif
-    UINT left;
-#if SKIN_LISTS && SKIN_FORMULA == FORMULA_SBS && WARP_SYNCS
-    if (k.shared_set != NO_SET)
-        left = block_listed(1, a, s, k);
-    else
+    if (!SKIN_LISTS || k.list_count == 0 || k.list_count > LIST_MAX)
+        block_instances(0, 0, 0, a, s, k, 0u);
+#if SKIN_FORMULA == FORMULA_SBS && WARP_SYNCS
+    else if (k.shared_set != NO_SET)
+        block_listed(1, a, s, k);
 #endif
-        left = block_listed(0, a, s, k);
-    if (left) block_instances(0, 0, a, s, k, left);
+    else
+        block_listed(0, a, s, k);
 }
 
 // The group -------------------------------------------------------------------------------------

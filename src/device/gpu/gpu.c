@@ -88,6 +88,7 @@ static void buffer_destroy(cutis_buffer *buffer)
     gpu_buffer *mine = (gpu_buffer *)buffer;
     cutis_gpu *gpu = gpu_of(buffer->device);
     cutis_os_lock_take(gpu->lock);
+    gpu->releases++;
     if (!mine->foreign) gpu->driver->release(gpu, buffer->handle);
     cutis_os_lock_give(gpu->lock);
     cutis_free(buffer->device->context, mine, sizeof *mine);

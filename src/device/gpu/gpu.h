@@ -67,6 +67,7 @@ typedef struct cutis_gpu_driver {
     cutis_result (*mark)(cutis_gpu *gpu, void **event);
     cutis_result (*wait)(cutis_gpu *gpu, void *event);
     void (*forget)(cutis_gpu *gpu, void *event); ///< NULL is fine
+    cutis_result (*submit)(cutis_gpu *gpu);      ///< let the device begin; NULL: launches do
     cutis_result (*finish)(cutis_gpu *gpu);
     void (*native)(const cutis_gpu *gpu, uint64_t *context, uint64_t *queue);
 } cutis_gpu_driver;
@@ -89,6 +90,7 @@ struct cutis_gpu {
     uint32_t registers; ///< of a work item, at most; 0: the compiler's choice (drivers that can)
     uint32_t registers_shaded; ///< the same for linear skinning with unit normals
     const char *tuning;        ///< more lines of #define, to measure variants with; NULL: none
+    uint64_t releases;         ///< of buffers so far, foreign ones too
     bool lost;                 ///< the device stopped answering: every later call fails at once
     struct cutis_gpu_program *programs;
 };

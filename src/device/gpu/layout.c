@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define BLOCK      32u
-#define LIST_LOOSE 0x40000000u ///< SIGNS_LOOSE of the kernel text
+#define LIST_LOOSE 0x40000000u ///< beside a list's count; SIGNS_LOOSE of the kernel text
+#define LIST_LED   0x20000000u
 
 /// Output order pays while its lists are not very much longer than the sorted ones: arithmetic is
 /// half hidden behind writing, and scattered writes cost twice unbroken ones (H200: biped 0.47
@@ -289,19 +290,22 @@ static uint32_t set_of_block(const cutis_skin_layout *layout, uint32_t block)
     return set;
 }
 
-/// Do the weights of a block alone not rule out that a sum of unit quaternions, none opposed to
-/// another, is short? They do if they are positive and sum to about 1.
-static bool is_loose(const float *weights, uint32_t length)
+/// What a block's weights say of any sum of quaternions: LIST_LOOSE unless they are positive and
+/// sum to about 1 (so that unit quaternions, none opposed to another, cannot cancel), LIST_LED
+/// where moreover all lanes have a good part of theirs on the first bone.
+static uint32_t weight_flags(const float *weights, uint32_t length)
 {
+    uint32_t flags = LIST_LED;
     for (uint32_t l = 0; l < BLOCK; l++) {
         double sum = 0;
         for (uint32_t i = 0; i < length; i++) {
-            if (!(weights[i * BLOCK + l] >= 0)) return true;
+            if (!(weights[i * BLOCK + l] >= 0)) return LIST_LOOSE;
             sum += weights[i * BLOCK + l];
         }
-        if (!(sum >= 0.5 && sum <= 2)) return true;
+        if (!(sum >= 0.5 && sum <= 2)) return LIST_LOOSE;
+        if (weights[l] < 1.0f / 256) flags = 0;
     }
-    return false;
+    return flags;
 }
 
 /// Lists as the schedule reads them: padded to an even length with weight 0 on the last bone.
@@ -331,8 +335,7 @@ static cutis_result pad_lists(cutis_arena *arena, const cutis_skin_layout *layou
         uint32_t first = layout->list_first[k], length = layout->list_first[k + 1] - first;
         uint32_t *block = out->blocks + 4 * (size_t)k;
         block[0] = (uint32_t)at;
-        block[1] = length;
-        if (is_loose(layout->weights + (size_t)first * BLOCK, length)) block[1] |= LIST_LOOSE;
+        block[1] = length | weight_flags(layout->weights + (size_t)first * BLOCK, length);
         block[2] = run_of_block(layout->vertices + (size_t)k * BLOCK);
         block[3] = set_of_block(layout, k);
         memcpy(out->weights + at * BLOCK, layout->weights + (size_t)first * BLOCK,

@@ -414,6 +414,8 @@ static cutis_result run_batch(gpu_skin *skin, gpu_batch *batch, const cutis_skin
     if (result == CUTIS_OK) result = cutis_gpu_keep_previous(skin, batch, outputs);
     for (int p = 0; p < 2 && result == CUTIS_OK; p++)
         if (batch->paths[p].count) result = launch_path(skin, batch, &batch->paths[p]);
+    if (result == CUTIS_OK && skin->gpu->driver->submit)
+        result = skin->gpu->driver->submit(skin->gpu);
     if (result == CUTIS_OK) result = cutis_gpu_close_targets(skin, batch, outputs);
     if (result == CUTIS_OK && batch->bounds) result = finish_bounds(skin, batch, outputs->bounds);
     return result;

@@ -6,10 +6,11 @@
 #include <base/error.h>
 #include <base/memory.h>
 #include <device/gpu/gpu.h>
+#include <kernel/arguments_gpu.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { DEVICE_LIMIT = 64 };
+enum { DEVICE_LIMIT = 64, ARGUMENT_LIMIT = 16 };
 
 typedef struct opencl {
     cutis_gpu gpu;
@@ -198,6 +199,7 @@ static cutis_result driver_allocate(cutis_gpu *gpu, uint64_t size, uint64_t *han
 
 static void driver_release(cutis_gpu *gpu, uint64_t handle)
 {
+    gpu->releases++;
     if (handle) opencl_of(gpu)->cl.ReleaseMemObject((cl_mem)(uintptr_t)handle);
 }
 
@@ -303,6 +305,16 @@ done:
     return result;
 }
 
+/// A kernel and the arguments it has, so that only changed ones are set again (a call each costs
+/// a good part of a small launch). They hold while `releases` is the device's: a handle that was
+/// released can come back as another buffer.
+typedef struct opencl_kernel {
+    cl_kernel kernel;
+    uint64_t releases;
+    size_t sizes[ARGUMENT_LIMIT];
+    unsigned char values[ARGUMENT_LIMIT][sizeof(skin_arguments)];
+} opencl_kernel;
+
 static cutis_result driver_load(cutis_gpu *gpu, const void *binary, size_t size, const char *entry,
                                 cutis_gpu_kernel *out)
 {
@@ -322,34 +334,64 @@ static cutis_result driver_load(cutis_gpu *gpu, const void *binary, size_t size,
         self->cl.ReleaseProgram(program);
         return result;
     }
-    *out = (cutis_gpu_kernel){ program, kernel };
+    opencl_kernel *kept = cutis_alloc_zero(gpu->base.context, 1, sizeof *kept);
+    if (!kept) {
+        self->cl.ReleaseKernel(kernel);
+        self->cl.ReleaseProgram(program);
+        return cutis_alloc_result(gpu->base.context);
+    }
+    kept->kernel = kernel;
+    *out = (cutis_gpu_kernel){ program, kept };
     return CUTIS_OK;
 }
 
 static void driver_unload(cutis_gpu *gpu, cutis_gpu_kernel *kernel)
 {
     opencl *self = opencl_of(gpu);
-    if (kernel->function) self->cl.ReleaseKernel(kernel->function);
+    opencl_kernel *kept = kernel->function;
+    if (kept) self->cl.ReleaseKernel(kept->kernel);
+    cutis_free(gpu->base.context, kept, sizeof *kept);
     if (kernel->program) self->cl.ReleaseProgram(kernel->program);
+}
+
+static cl_int set_argument(opencl *self, opencl_kernel *kept, uint32_t i, size_t size,
+                           const void *data)
+{
+    bool keeps = data && size <= sizeof kept->values[i];
+    if (keeps && kept->sizes[i] == size && memcmp(kept->values[i], data, size) == 0) return 0;
+    cl_int error = self->cl.SetKernelArg(kept->kernel, i, size, data);
+    kept->sizes[i] = keeps && !error ? size : 0;
+    if (keeps) memcpy(kept->values[i], data, size);
+    return error;
 }
 
 static cutis_result driver_launch(cutis_gpu *gpu, const cutis_gpu_kernel *kernel,
                                   const cutis_gpu_launch *launch)
 {
     opencl *self = opencl_of(gpu);
+    opencl_kernel *kept = kernel->function;
     size_t local = launch->group_size, global = (size_t)launch->group_count * local;
+    uint32_t count = launch->argument_count;
     cl_int error = 0;
-    for (uint32_t i = 0; i < launch->argument_count && !error; i++)
-        error = self->cl.SetKernelArg(kernel->function, i, launch->arguments[i].size,
-                                      launch->arguments[i].data);
+    if (kept->releases != gpu->releases) memset(kept->sizes, 0, sizeof kept->sizes);
+    kept->releases = gpu->releases;
+    for (uint32_t i = 0; i < count && !error; i++)
+        error = set_argument(self, kept, i, launch->arguments[i].size, launch->arguments[i].data);
+    if (!error && kept->sizes[count] != launch->local_bytes) {
+        error = self->cl.SetKernelArg(kept->kernel, count, launch->local_bytes, NULL);
+        kept->sizes[count] = error ? 0 : launch->local_bytes;
+    }
     if (!error)
-        error = self->cl.SetKernelArg(kernel->function, launch->argument_count, launch->local_bytes,
-                                      NULL);
-    if (!error)
-        error = self->cl.EnqueueNDRangeKernel(self->queue, kernel->function, 1, NULL, &global,
-                                              &local, 0, NULL, NULL);
-    if (!error) error = self->cl.Flush(self->queue);
+        error = self->cl.EnqueueNDRangeKernel(self->queue, kept->kernel, 1, NULL, &global, &local,
+                                              0, NULL, NULL);
     return error ? fail(gpu, error, "launch") : CUTIS_OK;
+}
+
+/// Hand over what was queued, so that the device begins.
+static cutis_result driver_submit(cutis_gpu *gpu)
+{
+    cl_int error = opencl_of(gpu)->cl.Flush(opencl_of(gpu)->queue);
+    return error ? fail(gpu, error, "submit") : CUTIS_OK;
 }
 
 static void driver_forget(cutis_gpu *gpu, void *event)
@@ -403,6 +445,7 @@ static const cutis_gpu_driver DRIVER = {
     .mark = driver_mark,
     .wait = driver_wait,
     .forget = driver_forget,
+    .submit = driver_submit,
     .finish = driver_finish,
     .native = driver_native,
 };
