@@ -1,12 +1,12 @@
 /// cutis deform: a clip or a pose, a method, a device; out come vertices.
 #include "app.h"
+#include "clip_find.h"
 #include "play.h"
 #include "sink.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct deform_job {
@@ -62,35 +62,6 @@ static int set_frames(cli_app *app, deform_job *job)
     return EXIT_GOOD;
 }
 
-static bool is_clip_file(const char *text)
-{
-    struct stat info;
-    return has_extension(text, ".caf .xaf .bvh .gltf .glb") && stat(text, &info) == 0;
-}
-
-static int find_clip(cli_app *app, deform_job *job)
-{
-    const char *text = option_text(app, OPTION_CLIP);
-    job->clip = CUTIS_NONE;
-    if (!text) return EXIT_GOOD;
-    if (option_given(app, OPTION_POSE))
-        return app_usage(app, "--clip and --pose exclude each other");
-    uint32_t index = 0;
-    if (is_clip_file(text)) {
-        cutis_model *extended = NULL;
-        cutis_result result = cutis_model_read_clip(job->model, text, &extended);
-        if (result != CUTIS_OK) return app_fail(app, text, result);
-        cutis_model_destroy(job->model);
-        job->model = extended;
-        index = cutis_model_get(extended)->clip_count - 1;
-    } else {
-        cutis_result result = cutis_model_find_clip(job->model, text, &index);
-        if (result != CUTIS_OK) return app_fail(app, job->path, result);
-    }
-    job->clip = (int32_t)index;
-    return EXIT_GOOD;
-}
-
 static int read_blend(cli_app *app, deform_job *job, cutis_method method)
 {
     const char *path = option_text(app, OPTION_BLEND);
@@ -140,7 +111,7 @@ static int prepare(cli_app *app, deform_job *job)
     if (status == EXIT_GOOD) status = check_outputs(app, job);
     job->fps = option_number(app, OPTION_FPS, 30.0);
     if (status == EXIT_GOOD) status = app_read_model(app, job->path, &job->model);
-    if (status == EXIT_GOOD) status = find_clip(app, job);
+    if (status == EXIT_GOOD) status = clip_find(app, job->path, &job->model, &job->clip);
     if (status == EXIT_GOOD) status = set_frames(app, job);
     if (status == EXIT_GOOD) status = read_blend(app, job, method);
     if (status == EXIT_GOOD) status = app_open_device(app, &job->device);
