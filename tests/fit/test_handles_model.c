@@ -379,6 +379,60 @@ static void automatic_weights_are_near_the_artists(void **state)
         }
 }
 
+// Memory
+// -------------------------------------------------------------------------------------------
+
+static long allocations, allocations_max = -1;
+
+static void *counted_allocate(void *user, size_t size, size_t alignment)
+{
+    (void)user;
+    if (allocations_max >= 0 && allocations++ >= allocations_max) return NULL;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void counted_release(void *user, void *memory, size_t size)
+{
+    (void)user, (void)size;
+    free(memory);
+}
+
+static void every_allocation_may_fail_and_nothing_leaks(void **state)
+{
+    (void)state;
+    cutis_context_options options = { .allocator = { counted_allocate, counted_release, NULL } };
+    fixture f = { 0 };
+    assert_int_equal(cutis_context_create(&options, &f.context), CUTIS_OK);
+    const float places[3][3] = { { 0.1f, 0.15f, 0.15f },
+                                 { 0.5f, 0.15f, 0.15f },
+                                 { 0.8f, 0.15f, 0.15f } };
+    cutis_model *model = rig_of(&f, 3, places, false);
+    const cutis_handle handles[2] = {
+        { "a", CUTIS_HANDLE_POINT, { 0.1f, 0.1f, 0.1f }, { 0, 0, 0 } },
+        { "b", CUTIS_HANDLE_BAR, { 0.7f, 0.1f, 0.1f }, { 0.9f, 0.1f, 0.1f } }
+    };
+    const cutis_handle_set set = { 2, handles, 0, NULL };
+    uint64_t before = cutis_context_memory(f.context);
+    for (int run = 0; run < 4; run++) {
+        cutis_handles_options chosen = { .voxels = 16, .weighting = (cutis_weighting)(run & 1) };
+        cutis_result result = CUTIS_OUT_OF_MEMORY;
+        for (long most = 0; result != CUTIS_OK; most++) {
+            cutis_model *out = NULL;
+            cutis_handles_report *report = NULL;
+            allocations = 0, allocations_max = most;
+            result = run < 2 ? cutis_handles_weights(model, NULL, &set, &chosen, &out, &report)
+                             : cutis_handles_skeleton(model, NULL, &chosen, &out, &report);
+            allocations_max = -1;
+            if (result != CUTIS_OK) assert_int_equal(result, CUTIS_OUT_OF_MEMORY);
+            cutis_model_destroy(out);
+            cutis_handles_report_destroy(report);
+            assert_true(cutis_context_memory(f.context) == before);
+        }
+    }
+    cutis_model_destroy(model);
+    cutis_context_destroy(f.context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +442,7 @@ int main(void)
         claim(what_is_wrong_with_handles_is_said),
         claim(no_skeleton_fails),
         claim(automatic_weights_are_near_the_artists),
+        claim(every_allocation_may_fail_and_nothing_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
