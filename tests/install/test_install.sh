@@ -14,7 +14,7 @@ lib=$(dirname "$(find "$work/prefix" -name 'libcutis.so' | head -n 1)")
 export LD_LIBRARY_PATH="$lib" PKG_CONFIG_PATH="$lib/pkgconfig"
 
 by_cmake() {
-    cmake -S tests/install -B "$work/c" "-DCMAKE_PREFIX_PATH=$work/prefix" && cmake --build "$work/c" && "$work/c/consumer"
+    cmake -S tests/install -B "$work/c" -G Ninja "-DCMAKE_PREFIX_PATH=$work/prefix" && cmake --build "$work/c" && "$work/c/consumer"
 }
 # The .pc files carry the prefix of configure time; pkg-config can be told where the tree stands now.
 flags() { pkg-config --define-variable="prefix=$work/prefix" --cflags --libs cutis-io cutis; }
