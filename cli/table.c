@@ -10,7 +10,7 @@ const option_row cli_options[OPTION_ID_COUNT] = {
 #undef CLI_OPTION_ROW
 };
 
-#define BIT(id) (UINT64_C(1) << OPTION_##id)
+#define BIT(id) ((option_set)1 << OPTION_##id)
 #define COMMON  (BIT(JSON) | BIT(QUIET) | BIT(HELP))
 #define READING (BIT(FIX) | BIT(SCALE))
 #define RUNNING (BIT(DEVICE) | BIT(THREADS) | BIT(ISA))

@@ -140,6 +140,10 @@ extern const option_row cli_options[OPTION_ID_COUNT];
 
 struct cli_app;
 
+/// There are more options than a 64-bit word has bits.
+__extension__ typedef unsigned __int128 option_set;
+_Static_assert(OPTION_ID_COUNT <= 128, "one bit per option");
+
 typedef struct verb_row {
     const char *name;
     const char *operands; ///< "MODEL", "[VERB]"; empty if none
@@ -148,7 +152,7 @@ typedef struct verb_row {
     uint32_t operand_min, operand_max;
     const char *summary;  ///< one line, no full stop
     const char *details;  ///< paragraphs, lines kept
-    uint64_t options;     ///< one bit per option_id
+    option_set options;   ///< one bit per option_id
     const char *examples; ///< "command\tmeaning\n" lines
     int (*run)(struct cli_app *app);
 } verb_row;
