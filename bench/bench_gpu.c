@@ -284,9 +284,10 @@ static double time_case(bench *b, cutis_formula formula, bool unit, uint32_t inf
     return seconds;
 }
 
-static void time_all(bench *b)
+/// @param only the formula, -1: all
+static void time_all(bench *b, int only)
 {
-    for (int f = 0; f < 5; f++)
+    for (int f = only < 0 ? 0 : only; f < (only < 0 ? 5 : only + 1); f++)
         for (int unit = 0; unit < 2; unit++) {
             double seconds = time_case(b, (cutis_formula)f, unit, 4, b->instances, 20);
             if (f == 0 && unit == 0)
@@ -296,7 +297,7 @@ static void time_all(bench *b)
             print_row(b, "time", FORMULA_NAMES[f], unit ? "unit" : "raw", b->vertices, b->instances,
                       seconds);
         }
-    for (int n = 1; n <= 8; n *= 2) {
+    for (int n = only < 0 ? 1 : 16; n <= 8; n *= 2) {
         char name[32];
         snprintf(name, sizeof name, "lbs, %d bones", n);
         print_row(b, "time", name, "raw", b->vertices, b->instances,
@@ -338,7 +339,7 @@ static void tune(bench *b, int only)
     const cutis_gpu before = *b->gpu;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         b->gpu->warps = shapes[i].warps;
-        b->gpu->registers = b->gpu->registers_shaded = shapes[i].registers;
+        b->gpu->registers = b->gpu->registers_few = shapes[i].registers;
         b->gpu->group_instances = shapes[i].instances;
         b->gpu->near_bytes = shapes[i].near_bytes;
         b->gpu->tuning = shapes[i].defines;
@@ -354,7 +355,7 @@ static void tune(bench *b, int only)
     }
     b->gpu->warps = before.warps;
     b->gpu->registers = before.registers;
-    b->gpu->registers_shaded = before.registers_shaded;
+    b->gpu->registers_few = before.registers_few;
     b->gpu->group_instances = before.group_instances;
     b->gpu->near_bytes = before.near_bytes;
     b->gpu->tuning = before.tuning;
@@ -485,7 +486,7 @@ int main(int argc, char **argv)
         }
         found++;
         b.gpu = (cutis_gpu *)b.device;
-        if (registers >= 0) b.gpu->registers = b.gpu->registers_shaded = (uint32_t)registers;
+        if (registers >= 0) b.gpu->registers = b.gpu->registers_few = (uint32_t)registers;
         if (plain) b.gpu->staged = false;
         b.gpu->tuning = text;
         printf("%s: %s, %s\n", name, b.gpu->info.name, b.gpu->info.detail);
@@ -493,7 +494,7 @@ int main(int argc, char **argv)
             if (formula < 0 || f == formula)
                 for (int hard = 0; hard < 2; hard++) check_bits(&b, (cutis_formula)f, hard);
         if (tuning) tune(&b, kernel);
-        if (times) time_all(&b);
+        if (times) time_all(&b, formula);
         if (real) time_real(&b);
         cutis_device_destroy(b.device);
     }

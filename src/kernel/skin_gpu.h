@@ -17,15 +17,18 @@
 #if !defined(CUTIS_KERNEL_SKIN_GPU_H) && defined(SKIN_FORMULA)
 #define CUTIS_KERNEL_SKIN_GPU_H
 
-// SBS_WEIGHTED and uneven frames walk a list several times. With lists in registers NVIDIA's OpenCL
-// (driver 580) made kernels of them that fault, while CUDA made right ones from the same text; the
-// cause was not found.
-#if !defined(KERNEL_CUDA) && !defined(SKIN_LISTS_ALWAYS) &&                                        \
-    (SKIN_FORMULA == FORMULA_SBS_WEIGHTED || (SKIN_TURNED && SKIN_UNEVEN))
+// NVIDIA's OpenCL (driver 580) refuses kernels with many inlined loops, or makes ones that fault,
+// where CUDA makes right ones from the same text (compute-sanitizer finds nothing in them). So for
+// OpenCL there are fewer copies: formulas that walk a list several times read it from memory, and
+// SBS asks in the loop whether a block has one centre.
+#if !defined(KERNEL_CUDA) && (SKIN_FORMULA == FORMULA_SBS_WEIGHTED || (SKIN_TURNED && SKIN_UNEVEN))
 #undef SKIN_LISTS
 #define SKIN_LISTS 0
 #endif
 
+#define IMAGES_NONE  0 // each lane has its own centre
+#define IMAGES       1 // the block has one, and its images are in shared memory
+#define IMAGES_ASK   2
 #define NO_VERTEX    0xffffffffu
 #define NO_SET       0xffffffffu
 #define CHUNK_BLOCKS 32u         // CUTIS_GPU_CHUNK_BLOCKS
@@ -33,10 +36,10 @@
 #define SIGNS_LOOSE  0x40000000u // a sum of quaternions may have no direction
 #define LIST_LED     0x20000000u // all lanes have weight on the first bone: it is their pivot
 #define LIST_COUNT   0x0fffffffu
-#define SIGNS_MAX    16             // bones; longer lists take their signs lane by lane
-#define LIST_MAX     8              // bones whose weights are kept in registers
-#define LIST_FEW     4              // bones whose signs are kept as words
-#define IMAGE_ROWS   (LIST_MAX + 1) // of an instance: its centre last
+#define SIGNS_MAX    16       // bones; longer lists take their signs lane by lane
+#define LIST_MAX     8        // bones whose weights are kept in registers
+#define LIST_FEW     4        // bones whose signs are kept as words
+#define IMAGE_ROWS   LIST_MAX // of an instance; the centre is in the first three's fourth words
 #define RECORD       (3 + (SKIN_NORMALS ? 3 : 0) + (SKIN_TANGENTS ? 4 : 0)) // floats of a packed vertex
 
 // What a group of work items knows. An instance's part of `near` is a row (scale, its sign, first
@@ -251,8 +254,7 @@ FN void block_images(const skin_arguments a, const skin_group s, const skin_bloc
         mat34 m;
         MATRIX_AT(m, LIST_ENTRY((int)entry < k.list_count ? (int)entry : k.list_count - 1))
         real3 image = mat34_point(m, real3_make(c.x, c.y, c.z));
-        rows[entry] = QUAD(image.x, image.y, image.z, K(0.0));
-        if (entry == 0u) rows[LIST_MAX] = c;
+        rows[entry] = QUAD(image.x, image.y, image.z, entry == 0u ? c.x : entry == 1u ? c.y : c.z);
     }
 }
 #endif
@@ -419,14 +421,18 @@ FN skin_vertex vertex_blended(const int bones, const int images, const int apart
     real3 centre = r.p, to = real3_zero();
     sym33 stretch = sym33_zero();
 #if SKIN_FORMULA == FORMULA_SBS
-    if (images) {
+    if (images == IMAGES || (images == IMAGES_ASK && bones && k.shared_set != NO_SET)) {
         NEAR_FLOATS rows = NEAR_AT(s.images_address, g * (IMAGE_ROWS * 4u));
-        float4 c = NEAR_ROW(NEAR_AT(rows, LIST_MAX * 4u));
-        centre = real3_make(c.x, c.y, c.z);
+        float4 row0 = NEAR_ROW(rows), row1 = NEAR_ROW(NEAR_AT(rows, 4u)), image;
+        float4 row2 = NEAR_ROW(NEAR_AT(rows, 8u));
+        centre = real3_make(row0.w, row1.w, row2.w);
         UNROLL for (int i = 0; i < bones; i++)
         {
             if (i < LIST_FEW || i < k.list_count) {
-                float4 image = NEAR_ROW(NEAR_AT(rows, (UINT)i * 4u));
+                image = row0;
+                if (i == 1) image = row1;
+                if (i == 2) image = row2;
+                if (i > 2) image = NEAR_ROW(NEAR_AT(rows, (UINT)i * 4u));
                 to = real3_blend(to, k.weight[i], real3_make(image.x, image.y, image.z));
             }
         }
@@ -553,7 +559,7 @@ FN void vertex_write(const skin_arguments a, const skin_group s, UINT vertex, WO
 
 // The instances of the group, for one block. With bones in registers those are left out that need
 // the reference's own way with signs and lengths; `apart` does those (a bit each in `wanted`).
-// `images`: of the one centre of a block. @return what was left out
+// `images`: IMAGES_... @return what was left out
 FN UINT block_instances(const int bones, const int images, const int apart, const skin_arguments a,
                         const skin_group s, skin_block k, UINT wanted)
 {
@@ -562,8 +568,9 @@ FN UINT block_instances(const int bones, const int images, const int apart, cons
     UNROLL for (int i = 0; i < bones; i++)
     {
         k.weight[i] = K(0.0);
-        k.record[i] = 0;
-        if (i < 4 || (i & ~1) < k.list_count) { // lists are padded to an even length
+        k.record[i] = i < 2 ? 0 : k.record[1];
+        // Lists are padded to an even length; with `apart` they may be shorter than 3.
+        if (i < (apart ? 2 : 4) || (i & ~1) < k.list_count) {
             k.weight[i] = weights[32 * i];
             k.record[i] = (int)list[i] * (SKIN_PALETTE * PALETTE_UNIT);
         }
@@ -630,6 +637,7 @@ FN void block_listed(const int images, const skin_arguments a, const skin_group 
     if (left) {
         UINT again = k.block; // loaded anew, so that nothing of it is kept for this rare case
         OPAQUE(again);
+        WARP_SYNC; // lanes may still read what the last instance staged
         k = block_load(a, s, again);
         block_instances(LIST_MAX, images, 1, a, s, k, left);
     }
@@ -649,13 +657,16 @@ FN void block_run(const skin_arguments a, const skin_group s, UINT block)
     WARP_SYNC;
 #endif
     if (!SKIN_LISTS || k.list_count == 0 || k.list_count > LIST_MAX)
-        block_instances(0, 0, 0, a, s, k, 0u);
-#if SKIN_FORMULA == FORMULA_SBS && WARP_SYNCS
+        block_instances(0, IMAGES_NONE, 0, a, s, k, 0u);
+#if SKIN_FORMULA == FORMULA_SBS && WARP_SYNCS && defined(KERNEL_CUDA)
     else if (k.shared_set != NO_SET)
-        block_listed(1, a, s, k);
-#endif
+        block_listed(IMAGES, a, s, k);
     else
-        block_listed(0, a, s, k);
+        block_listed(IMAGES_NONE, a, s, k);
+#else
+    else
+        block_listed(IMAGES_ASK, a, s, k);
+#endif
 }
 
 // The group -------------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 /// there is (PoCL in CI); skips visibly without.
 #include "support.h"
 
+#include <stdatomic.h>
+
 #include "device/cpu/cpu.h"
 #include "device/gpu/gpu.h"
 #include "device/opencl/opencl.h"
@@ -409,6 +411,47 @@ static void two_threads_share_a_device(void **state)
     skin_case_free(&c);
 }
 
+// Host work of a GPU device -----------------------------------------------------------------------
+
+typedef struct tally {
+    atomic_uint done[1000];
+    atomic_uint callers;
+} tally;
+
+static void count_task(void *data, uint32_t index)
+{
+    atomic_fetch_add(&((tally *)data)->done[index], 1);
+}
+
+static void run_backwards(void *user, void (*task)(void *data, uint32_t index), void *data,
+                          uint32_t count)
+{
+    atomic_fetch_add(&((tally *)user)->callers, 1);
+    while (count-- > 0) task(data, count);
+}
+
+static void host_work_runs_once_on_the_devices_threads_or_the_callers(void **state)
+{
+    (void)state;
+    gpu_or_skip();
+    for (int own = 0; own < 2; own++) {
+        static tally t;
+        cutis_device *device = NULL;
+        memset(&t, 0, sizeof t);
+        const cutis_device_options options = { .kind = CUTIS_DEVICE_OPENCL,
+                                               .thread_count = 3,
+                                               .run_tasks = own ? NULL : run_backwards,
+                                               .run_tasks_user = &t };
+        assert_int_equal(cutis_device_create(F.context, &options, &device), CUTIS_OK);
+        assert_int_equal(device->task_threads, 3);
+        device->operations->run_tasks(device, count_task, &t, 1000);
+        device->operations->run_tasks(device, count_task, &t, 0);
+        for (int i = 0; i < 1000; i++) assert_int_equal(atomic_load(&t.done[i]), 1);
+        assert_int_equal(atomic_load(&t.callers), own ? 0 : 1);
+        cutis_device_destroy(device);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +464,7 @@ int main(void)
         cmocka_unit_test(a_hundred_instances_and_one_of_few_vertices_have_the_reference_bits),
         cmocka_unit_test(a_foreign_buffer_is_written_in_place),
         cmocka_unit_test(two_threads_share_a_device),
+        cmocka_unit_test(host_work_runs_once_on_the_devices_threads_or_the_callers),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -407,7 +407,7 @@ static cutis_result open_device(cuda *self, int index)
     gpu->staged = true;
     gpu->warps = 8;
     gpu->registers = 64; // 32 warps on a multiprocessor: measured, bench/README.md
-    gpu->registers_shaded = 48;
+    gpu->registers_few = 48;
     snprintf(gpu->identity, sizeof gpu->identity, "%s|%s", gpu->info.name, gpu->info.detail);
     return CUTIS_OK;
 }

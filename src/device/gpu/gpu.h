@@ -88,10 +88,11 @@ struct cutis_gpu {
     uint32_t near_bytes;      ///< shared memory for palettes: more leaves room for fewer groups
     uint32_t group_instances; ///< instances a group serves, at most 8
     uint32_t registers; ///< of a work item, at most; 0: the compiler's choice (drivers that can)
-    uint32_t registers_shaded; ///< the same for linear skinning with unit normals
-    const char *tuning;        ///< more lines of #define, to measure variants with; NULL: none
-    uint64_t releases;         ///< of buffers so far, foreign ones too
-    bool lost;                 ///< the device stopped answering: every later call fails at once
+    uint32_t
+        registers_few;  ///< the same for linear skinning with unit normals and for dual quaternions
+    const char *tuning; ///< more lines of #define, to measure variants with; NULL: none
+    uint64_t releases;  ///< of buffers so far, foreign ones too
+    bool lost;          ///< the device stopped answering: every later call fails at once
     struct cutis_gpu_program *programs;
 };
 

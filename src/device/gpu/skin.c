@@ -85,9 +85,9 @@ static uint32_t static_local_bytes(const gpu_skin *skin)
 {
     const cutis_gpu *gpu = skin->gpu;
     uint32_t record = 3u + (skin->has_normals ? 3u : 0u) + (skin->has_tangents ? 4u : 0u);
-    uint32_t bytes = 256u + GROUP_INSTANCES_MAX * CUTIS_GPU_CHUNK_BLOCKS * 4u;
+    uint32_t bytes = 256u + GROUP_INSTANCES_MAX * CUTIS_GPU_CHUNK_BLOCKS * 16u;
     if (gpu->staged) bytes += gpu->warps * (record * 256u + 128u);
-    if (skin->formula == CUTIS_FORMULA_SBS) bytes += gpu->warps * GROUP_INSTANCES_MAX * 9u * 16u;
+    if (skin->formula == CUTIS_FORMULA_SBS) bytes += gpu->warps * GROUP_INSTANCES_MAX * 8u * 16u;
     return bytes;
 }
 
@@ -249,8 +249,9 @@ static bool is_packed(const gpu_batch *batch)
 static uint32_t registers_of(const gpu_skin *skin)
 {
     const cutis_gpu *gpu = skin->gpu;
-    return skin->formula == CUTIS_FORMULA_LBS && skin->unit ? gpu->registers_shaded
-                                                            : gpu->registers;
+    bool few =
+        skin->formula == CUTIS_FORMULA_DQS || (skin->formula == CUTIS_FORMULA_LBS && skin->unit);
+    return few ? gpu->registers_few : gpu->registers;
 }
 
 /// Groups on a multiprocessor that they allow, for compilers that want it said so.

@@ -475,7 +475,7 @@ static cutis_result open_device(opencl *self, const found_device *found)
     gpu->staged = self->nvidia;
     gpu->warps = group >= 256 ? 8 : group >= 128 ? 4 : group >= 64 ? 2 : 1;
     gpu->registers = 64; // NVIDIA: 32 warps on a multiprocessor; measured, bench/README.md
-    gpu->registers_shaded = 64;
+    gpu->registers_few = 64;
     snprintf(gpu->identity, sizeof gpu->identity, "%s|%s|%s", gpu->info.name, gpu->info.detail,
              BUILD_OPTIONS);
     return CUTIS_OK;
