@@ -17,6 +17,7 @@
 
 #define BLOCK     CUTIS_CPU_BLOCK
 #define SIGNS_MAX 32 // longer lists take their signs lane by lane
+#define POSES_KEPT 16 // example poses whose distances stay at hand
 #define PAIRS_MAX 8  // the same where all pairs of bones have to be looked at
 #define OUTLINED  static __attribute__((noinline))
 #define ALWAYS    static inline __attribute__((always_inline))
@@ -362,8 +363,8 @@ FN REAL pose_square(const skin_list *list, const float *squares)
     return sum;
 }
 
-// WPSD: displaces the rest vertex. Distances are summed twice, to find the least one first: cheaper
-// than keeping any number of them.
+// WPSD: displaces the rest vertex. The least distance has to be known first; those of the first
+// poses are kept, of more they are summed again.
 OUTLINED void pose_vertex(const skin_view *view, const skin_list *list, uint32_t block,
                           uint32_t lane, skin_vertex *r)
 {
@@ -373,12 +374,17 @@ OUTLINED void pose_vertex(const skin_view *view, const skin_list *list, uint32_t
     const REAL scale = LOAD(layout->pose_scales + (size_t)block * BLOCK + lane);
     REAL least = pose_square(list, view->pose_squares), total = K(0.0);
     real3 d = real3_zero(), n = real3_zero();
+    REAL kept[POSES_KEPT];
+    kept[0] = least;
     for (uint32_t k = 1; k < layout->pose_count; k++) {
         REAL square = pose_square(list, view->pose_squares + (size_t)k * layout->bone_count);
+        if (k < POSES_KEPT) kept[k] = square;
         least = SELECT_LESS(square, least, square, least);
     }
     for (uint32_t k = 0; k < layout->pose_count; k++, field += planes * BLOCK) {
-        REAL square = pose_square(list, view->pose_squares + (size_t)k * layout->bone_count);
+        REAL square = k < POSES_KEPT
+                          ? kept[k]
+                          : pose_square(list, view->pose_squares + (size_t)k * layout->bone_count);
         REAL phi = layout->pose_gaussian ? pose_phi_gaussian(square, least, scale)
                                          : pose_phi(square, least, scale);
         d = real3_blend(d, phi, planes_at(field, lane));
