@@ -33,8 +33,10 @@ static inline double2 exp_negative2(double2 x)
     p = p * r + 0.5;
     p = p * (r * r) + r;
     p = p + 1.0;
-    integer2 bits = (integer2)p + ((integer2)shifted << 52);
-    return (double2)(bits & ~tiny);
+    // Unsigned: the exponent's bits wrap around.
+    typedef uint64_t word2 __attribute__((vector_size(16)));
+    word2 bits = (word2)p + ((word2)shifted << 52);
+    return (double2)((integer2)bits & ~tiny);
 }
 
 #endif
