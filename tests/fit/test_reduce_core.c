@@ -451,10 +451,8 @@ static void the_laplacian_is_zero_on_planes_and_two_over_the_radius_on_spheres(v
         c.positions[3 * v + 2] = 0.5 * c.positions[3 * v] - c.positions[3 * v + 1];
     assert_true(
         cutis_reduce_mesh_create(&c.arena, 225, c.positions, c.triangle_count, c.triangles, &flat));
-    double total = 0;
     for (uint32_t v = 0; v < 225; v++) {
         double row = -flat.diagonal[v], x[3] = { 0 };
-        total += flat.area[v];
         for (uint32_t i = flat.first[v]; i < flat.first[v + 1]; i++) {
             row += flat.cotangent[i];
             for (int r = 0; r < 3; r++)

@@ -9,6 +9,7 @@ if(CMAKE_CXX_COMPILER AND CAL3D_INCLUDE AND CAL3D_LIBRARY)
   set_target_properties(cal3d_reference PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests CXX_STANDARD 14)
   target_compile_options(cal3d_reference PRIVATE -w -fno-sanitize=all) # the judge is not ours to check
   target_include_directories(cal3d_reference PRIVATE ${CAL3D_INCLUDE})
+  target_link_options(cal3d_reference PRIVATE -fno-sanitize=all)
   target_link_libraries(cal3d_reference PRIVATE ${CAL3D_LIBRARY})
   add_dependencies(test_cal3d_io cal3d_reference)
   target_compile_definitions(test_cal3d_io PRIVATE CAL3D_REFERENCE="$<TARGET_FILE:cal3d_reference>")
