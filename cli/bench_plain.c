@@ -1,8 +1,10 @@
-/// Plain C, compiled with -O3 -march=native (cli/CMakeLists.txt), sharing nothing with the library's kernels.
+/// Plain C, compiled with -O3 -march=native (cli/CMakeLists.txt), sharing nothing with the
+/// library's kernels.
 ///
-/// Of the ways to write the loop over influences (named fields, an array of 12, row by row; a fixed or a variable
-/// number) this is the fastest with gcc 12, 8 ns a vertex with four influences where the others take 9 to 24.
-/// Unrolled by hand for exactly four influences gcc reaches 5 (clang 17): that is no longer plain.
+/// Of the ways to write the loop over influences (named fields, an array of 12, row by row; a fixed
+/// or a variable number) this is the fastest with gcc 12, 8 ns a vertex with four influences where
+/// the others take 9 to 24. Unrolled by hand for exactly four influences gcc reaches 5 (clang 17):
+/// that is no longer plain.
 #include "bench_plain.h"
 
 #include <math.h>

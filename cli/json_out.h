@@ -1,5 +1,5 @@
-/// A small JSON writer (emit_*, because jansson owns json_*): always well-formed, strings escaped and made valid UTF-8, no
-/// locale, NaN and infinity as null.
+/// A small JSON writer (emit_*, because jansson owns json_*): always well-formed, strings escaped
+/// and made valid UTF-8, no locale, NaN and infinity as null.
 #ifndef CUTIS_CLI_JSON_OUT_H
 #define CUTIS_CLI_JSON_OUT_H
 

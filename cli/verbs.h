@@ -50,7 +50,7 @@ typedef enum option_kind {
     X(FIX, "fix", 0, FLAG, 0, 0, 0, 0, "repair what can be repaired while reading, and say what")  \
     X(VERTICES, "vertices", 0, COUNT, "N", 0, 1, 64000000, "exactly N vertices")                   \
     X(SIZE, "size", 0, CHOICE, "SIZE", "low mid high", 0, 0, "a standard number of vertices")      \
-    X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0, "random numbers (crowd, poses)")     \
+    X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0, "random numbers (crowd, poses)")      \
     X(COUNT, "count", 0, COUNT, "N", 0, 1, 100000, "characters of a crowd (default 16)")           \
     X(EXAMPLES, "examples", 0, PATH, "DIR", 0, 0, 0,                                               \
       "arm: also write its eight example poses as shapes into DIR and as the clip `examples`")     \

@@ -16,11 +16,14 @@ typedef enum cutis_method {
     CUTIS_METHOD_SBS = 2,   ///< spherical: one rotation centre per bone set and frame
     CUTIS_METHOD_DQS = 3,   ///< dual quaternion. Keeps volume, bulges
     CUTIS_METHOD_COR = 4,   ///< optimized centres: one rest centre per vertex, found at bind
-    CUTIS_METHOD_PSD = 5,   ///< linear, and the displacements of example poses, interpolated once per pose (cutis/poses.h)
-    CUTIS_METHOD_WPSD = 6,  ///< the same, interpolated per vertex by its own joints' distances; CPU devices only
+    CUTIS_METHOD_PSD = 5, ///< linear, and the displacements of example poses, interpolated once per
+                          ///< pose (cutis/poses.h)
+    CUTIS_METHOD_WPSD =
+        6, ///< the same, interpolated per vertex by its own joints' distances; CPU devices only
 } cutis_method;
 
-/// "lbs", "rigid", "sbs", "dqs", "cor", "psd", "wpsd". PSD and WPSD need a model with a pose space and local poses.
+/// "lbs", "rigid", "sbs", "dqs", "cor", "psd", "wpsd". PSD and WPSD need a model with a pose space
+/// and local poses.
 CUTIS_API const char *cutis_method_name(cutis_method method);
 /// @return CUTIS_NOT_FOUND for another name
 CUTIS_API cutis_result cutis_method_from_name(const char *name, cutis_method *out);
@@ -28,36 +31,41 @@ CUTIS_API cutis_result cutis_method_from_name(const char *name, cutis_method *ou
 /// The zero value: linear blending, positions only, all influences.
 typedef struct cutis_bind_options {
     cutis_method method;
-    bool normals;           ///< normals can be asked for in outputs (computed from the faces where a mesh has none)
-    bool tangents;          ///< tangents too, where a mesh has them (elsewhere zeros)
-    bool raw_normals;       ///< skip the last step to unit length (never longer than 1)
-    bool weighted_centres;  ///< SBS: a centre per vertex, no creases (SBS_WEIGHTED)
-    bool paper_centres;     ///< SBS: reference point = world origin, as in the paper
-    bool paper_normals;     ///< SBS: linear normals, as in the paper's shader
-    uint32_t max_influences;///< 0 = all; else keep the largest and renormalise
-    const float *blend;     ///< per output vertex, 0 = LBS .. 1 = the method; NULL = 1; SBS, DQS and CoR only
-    uint32_t concurrent_calls; ///< how many threads may deform at once without waiting for each other; 0 = 1
-    uint32_t instance_capacity;///< instances whose palettes are prepared together; 0 = chosen by the device
+    bool normals; ///< normals can be asked for in outputs (computed from the faces where a mesh has
+                  ///< none)
+    bool tangents;           ///< tangents too, where a mesh has them (elsewhere zeros)
+    bool raw_normals;        ///< skip the last step to unit length (never longer than 1)
+    bool weighted_centres;   ///< SBS: a centre per vertex, no creases (SBS_WEIGHTED)
+    bool paper_centres;      ///< SBS: reference point = world origin, as in the paper
+    bool paper_normals;      ///< SBS: linear normals, as in the paper's shader
+    uint32_t max_influences; ///< 0 = all; else keep the largest and renormalise
+    const float
+        *blend; ///< per output vertex, 0 = LBS .. 1 = the method; NULL = 1; SBS, DQS and CoR only
+    uint32_t concurrent_calls;  ///< how many threads may deform at once without waiting for each
+                                ///< other; 0 = 1
+    uint32_t instance_capacity; ///< instances whose palettes are prepared together; 0 = chosen by
+                                ///< the device
 } cutis_bind_options;
 
 /// Immutable result of binding; shareable between threads.
 typedef struct cutis_binding cutis_binding;
 
 /// @param model borrowed until the binding is destroyed
-/// @return CUTIS_OK, CUTIS_UNSUPPORTED (the method cannot do this model or device; the error says why), CUTIS_OUT_OF_MEMORY
+/// @return CUTIS_OK, CUTIS_UNSUPPORTED (the method cannot do this model or device; the error says
+/// why), CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_bind(cutis_device *device, const cutis_model *model,
                                   const cutis_bind_options *options, cutis_binding **out);
 CUTIS_API void cutis_binding_destroy(cutis_binding *binding); ///< NULL is fine
 
 typedef struct cutis_binding_info {
-    uint32_t vertex_count;     ///< of one output frame
-    uint32_t bone_count;       ///< joints of all skinned instances, and nodes of unskinned ones
+    uint32_t vertex_count; ///< of one output frame
+    uint32_t bone_count;   ///< joints of all skinned instances, and nodes of unskinned ones
     uint32_t max_influences;
-    uint32_t bone_set_count;   ///< sets of two or more bones with weight
-    uint32_t large_set_count;  ///< of those, sets of three or more (where SBS may crease)
-    float bones_per_block;     ///< mean length of the shared bone lists
+    uint32_t bone_set_count;  ///< sets of two or more bones with weight
+    uint32_t large_set_count; ///< of those, sets of three or more (where SBS may crease)
+    float bones_per_block;    ///< mean length of the shared bone lists
     uint64_t memory_bytes;
-    uint64_t centre_solves;    ///< SBS: solves per frame and instance
+    uint64_t centre_solves; ///< SBS: solves per frame and instance
 } cutis_binding_info;
 
 CUTIS_API cutis_binding_info cutis_binding_describe(const cutis_binding *binding);
@@ -87,16 +95,19 @@ typedef struct cutis_stream {
 
 /// Outputs: vertices of each instance in the model's order (cutis_model_instances), world space.
 typedef struct cutis_outputs {
-    cutis_stream positions;          ///< 3 floats; required unless only bounds are wanted
-    cutis_stream normals;            ///< 3 floats; needs options.normals
-    cutis_stream tangents;           ///< 4 floats; needs options.tangents
-    cutis_stream previous_positions; ///< 3 floats: what `positions` held before this call (motion vectors)
-    cutis_bounds *bounds;            ///< one per instance, tight, host memory; NULL = not wanted
+    cutis_stream positions; ///< 3 floats; required unless only bounds are wanted
+    cutis_stream normals;   ///< 3 floats; needs options.normals
+    cutis_stream tangents;  ///< 4 floats; needs options.tangents
+    cutis_stream
+        previous_positions; ///< 3 floats: what `positions` held before this call (motion vectors)
+    cutis_bounds *bounds;   ///< one per instance, tight, host memory; NULL = not wanted
 } cutis_outputs;
 
-/// Deform instances. Nothing is allocated; safe to call from several threads with different outputs.
-/// With host outputs the result is there on return; with device buffers the work is only started (cutis_device_finish).
-/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (sizes or streams disagree with the binding), CUTIS_DEVICE_LOST, CUTIS_DEVICE_OUT_OF_MEMORY
+/// Deform instances. Nothing is allocated; safe to call from several threads with different
+/// outputs. With host outputs the result is there on return; with device buffers the work is only
+/// started (cutis_device_finish).
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (sizes or streams disagree with the binding),
+/// CUTIS_DEVICE_LOST, CUTIS_DEVICE_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_deform(const cutis_binding *binding, const cutis_poses *poses,
                                     uint32_t instance_count, const cutis_outputs *outputs);
 

@@ -1,8 +1,9 @@
-/// Handles: points, bars or the bones of a skeleton put on anything (meshes, open meshes, soups, loose pieces, point
-/// clouds), and smooth weights for them. The shape is voxelised, so nothing is asked of its triangles.
+/// Handles: points, bars or the bones of a skeleton put on anything (meshes, open meshes, soups,
+/// loose pieces, point clouds), and smooth weights for them. The shape is voxelised, so nothing is
+/// asked of its triangles.
 ///
-/// Weights are non-negative, sum to one, are C2 inside the shape, 1 at their own handle and 0 at the others.
-/// docs/design/handles.md has the definitions, the figures and the limits.
+/// Weights are non-negative, sum to one, are C2 inside the shape, 1 at their own handle and 0 at
+/// the others. docs/design/handles.md has the definitions, the figures and the limits.
 #ifndef CUTIS_HANDLES_H
 #define CUTIS_HANDLES_H
 
@@ -48,8 +49,10 @@ typedef struct cutis_handle_set {
 } cutis_handle_set;
 
 typedef enum cutis_weighting {
-    CUTIS_WEIGHTING_FIELD = 0,   ///< a harmonic field per handle on the voxels: symmetric, no lumps, reaches far
-    CUTIS_WEIGHTING_VIRTUAL = 1, ///< supports of limited size, virtual handles between them (the paper's construction)
+    CUTIS_WEIGHTING_FIELD =
+        0, ///< a harmonic field per handle on the voxels: symmetric, no lumps, reaches far
+    CUTIS_WEIGHTING_VIRTUAL =
+        1, ///< supports of limited size, virtual handles between them (the paper's construction)
 } cutis_weighting;
 
 /// "field", "virtual".
@@ -57,25 +60,29 @@ CUTIS_API const char *cutis_weighting_name(cutis_weighting weighting);
 
 /// The zero value: 128 voxels, field, 4 influences.
 typedef struct cutis_handles_options {
-    uint32_t voxels;     ///< along the longest side of the model, 8 .. 1024; 0 = 128
-    bool voxels_auto;    ///< raise `voxels` (to at most 512) until the grid separates the handles; not for skeletons
+    uint32_t voxels;  ///< along the longest side of the model, 8 .. 1024; 0 = 128
+    bool voxels_auto; ///< raise `voxels` (to at most 512) until the grid separates the handles; not
+                      ///< for skeletons
     cutis_weighting weighting;
     uint32_t influences; ///< largest weights kept per vertex, 1 .. 64; 0 = 4
-    double softness;     ///< skeletons: part of a bone next to a joint that bends with it, 0 < s <= 0.5; 0 = 0.25
-    double radius;       ///< VIRTUAL: largest support of a handle; 0 = half the longest distance between two handles
-    double tolerance;    ///< FIELD: largest residual of the solver; 0 = 1e-6
-    bool strict;         ///< handles the grid cannot separate are an error; not for skeletons
+    double softness;     ///< skeletons: part of a bone next to a joint that bends with it, 0 < s <=
+                         ///< 0.5; 0 = 0.25
+    double radius; ///< VIRTUAL: largest support of a handle; 0 = half the longest distance between
+                   ///< two handles
+    double tolerance;      ///< FIELD: largest residual of the solver; 0 = 1e-6
+    bool strict;           ///< handles the grid cannot separate are an error; not for skeletons
     int32_t skin_plus_one; ///< skeletons: 1 + the only skin to bind; 0 = all skins in use
 } cutis_handles_options;
 
 /// What became of one handle, or of one joint of a skin.
 typedef struct cutis_handle_result {
     const char *name;
-    bool has_site;       ///< false: a joint that touches nothing; its weight is 0 everywhere
-    bool shared;         ///< at the same place as an earlier handle: they share one weight equally
-    bool floored;        ///< VIRTUAL: its support had to be larger than its distance to another handle
-    double snapped;      ///< how far outside the model the handle is; its weights are those of the nearest voxel
-    double error;        ///< 1 - its weight at its own place, largest along a bar
+    bool has_site;  ///< false: a joint that touches nothing; its weight is 0 everywhere
+    bool shared;    ///< at the same place as an earlier handle: they share one weight equally
+    bool floored;   ///< VIRTUAL: its support had to be larger than its distance to another handle
+    double snapped; ///< how far outside the model the handle is; its weights are those of the
+                    ///< nearest voxel
+    double error;   ///< 1 - its weight at its own place, largest along a bar
 } cutis_handle_result;
 
 /// Seconds of each stage, as in the paper's Table 1.
@@ -85,21 +92,21 @@ typedef struct cutis_handles_seconds {
 
 /// What was done. With several skins: sums, and the largest of what is a maximum.
 typedef struct cutis_handles_report {
-    uint32_t voxels;             ///< along the longest side, as used
-    double voxel_size;           ///< of the first domain
+    uint32_t voxels;   ///< along the longest side, as used
+    double voxel_size; ///< of the first domain
     uint64_t domain_voxels;
     uint32_t components;
-    uint32_t orphan_components;  ///< without a handle: they follow the nearest one
-    uint32_t real_handles;       ///< with a site
-    uint32_t virtual_handles;    ///< VIRTUAL
-    uint32_t insertion_rounds;   ///< VIRTUAL
-    double coverage_max;         ///< VIRTUAL: largest distance / support over the voxels; at most 0.8
-    uint32_t iterations;         ///< FIELD: of the solver
+    uint32_t orphan_components; ///< without a handle: they follow the nearest one
+    uint32_t real_handles;      ///< with a site
+    uint32_t virtual_handles;   ///< VIRTUAL
+    uint32_t insertion_rounds;  ///< VIRTUAL
+    double coverage_max; ///< VIRTUAL: largest distance / support over the voxels; at most 0.8
+    uint32_t iterations; ///< FIELD: of the solver
     uint32_t floored_handles;
     uint32_t joints_without_site;
     double interpolation_error_max; ///< largest error of any handle
-    double separation_min;       ///< least distance between two handles, world units; 0 with one handle
-    uint32_t voxels_needed;      ///< that would separate all handles; 0 if they are (errors up to 1e-6)
+    double separation_min;  ///< least distance between two handles, world units; 0 with one handle
+    uint32_t voxels_needed; ///< that would separate all handles; 0 if they are (errors up to 1e-6)
     double dropped_mass_max, dropped_mass_mean; ///< weight beyond the kept influences, per vertex
     cutis_handles_seconds seconds;
     uint32_t handle_count;
@@ -109,20 +116,22 @@ typedef struct cutis_handles_report {
 
 CUTIS_API void cutis_handles_report_destroy(cutis_handles_report *report); ///< NULL is fine
 
-/// Weights for handles. The new model's meshes are skinned to one node per handle (under a node named "handles"), a clip with
-/// one key per pose is added, and everything else is kept. Skins the meshes had no longer move them: they are at rest.
-/// The result is the same for any number of threads.
+/// Weights for handles. The new model's meshes are skinned to one node per handle (under a node
+/// named "handles"), a clip with one key per pose is added, and everything else is kept. Skins the
+/// meshes had no longer move them: they are at rest. The result is the same for any number of
+/// threads.
 /// @param device whose threads work; NULL: the calling one
 /// @param report what was done (destroy it), or NULL
-/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no vertices, no handles, options out of range, `strict`),
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no vertices, no handles, options out of range,
+/// `strict`),
 ///         CUTIS_LIMIT_EXCEEDED (the grid), CUTIS_CANCELLED, CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_handles_weights(const cutis_model *model, cutis_device *device,
                                              const cutis_handle_set *handles,
                                              const cutis_handles_options *options,
                                              cutis_model **out, cutis_handles_report **report);
 
-/// Automatic weights for a rig: the joints of each skin are handles, the meshes that use it get new weights, everything
-/// else stays. Does not fail for any skin.
+/// Automatic weights for a rig: the joints of each skin are handles, the meshes that use it get new
+/// weights, everything else stays. Does not fail for any skin.
 /// @return as cutis_handles_weights; CUTIS_INVALID_ARGUMENT if no mesh of the scene has a skin
 CUTIS_API cutis_result cutis_handles_skeleton(const cutis_model *model, cutis_device *device,
                                               const cutis_handles_options *options,

@@ -1,7 +1,8 @@
 /// Files: models (glTF, GLB, OBJ, PLY, BVH, Cal3D), arrays (NumPy, PC2). Library cutis-io.
 ///
-/// Files are hostile: every reader checks every size and index, refuses what lies outside the asset's folder, and says
-/// file, place and reason in the context's error. Every writer is atomic: the old file or the new one, whole.
+/// Files are hostile: every reader checks every size and index, refuses what lies outside the
+/// asset's folder, and says file, place and reason in the context's error. Every writer is atomic:
+/// the old file or the new one, whole.
 #ifndef CUTIS_IO_H
 #define CUTIS_IO_H
 
@@ -26,15 +27,17 @@ typedef enum cutis_format {
 
 typedef struct cutis_read_options {
     cutis_format format;
-    cutis_gate gate;   ///< CUTIS_GATE_REPAIR: repair what can be
-    float unit_scale;  ///< file units to metres for formats without units (OBJ, PLY, BVH, Cal3D); 0 = 1
+    cutis_gate gate;  ///< CUTIS_GATE_REPAIR: repair what can be
+    float unit_scale; ///< file units to metres for formats without units (OBJ, PLY, BVH, Cal3D); 0
+                      ///< = 1
 } cutis_read_options;
 
 /// Read a model. A missing image is no error.
 CUTIS_API cutis_result cutis_model_read(cutis_context *context, const char *path,
                                         const cutis_read_options *options, cutis_model **out);
 
-/// The same from memory: glTF with data URIs only, GLB, OBJ, PLY, BVH. `name` stands in error texts.
+/// The same from memory: glTF with data URIs only, GLB, OBJ, PLY, BVH. `name` stands in error
+/// texts.
 CUTIS_API cutis_result cutis_model_read_memory(cutis_context *context, const void *data,
                                                size_t size, const char *name,
                                                const cutis_read_options *options,
@@ -56,7 +59,8 @@ typedef struct cutis_write_options {
     bool ascii; ///< PLY: text in place of binary
 } cutis_write_options;
 
-/// Write a model. What its source file held and Cutis does not model (textures, cameras, extras, unknown extensions) is kept when glTF goes to glTF.
+/// Write a model. What its source file held and Cutis does not model (textures, cameras, extras,
+/// unknown extensions) is kept when glTF goes to glTF.
 /// @return CUTIS_UNSUPPORTED if the format cannot hold the model
 CUTIS_API cutis_result cutis_model_write(const cutis_model *model, const char *path,
                                          const cutis_write_options *options);
@@ -65,25 +69,26 @@ CUTIS_API cutis_result cutis_model_write(const cutis_model *model, const char *p
 typedef struct cutis_array {
     uint32_t dimension_count;
     uint64_t dimensions[8];
-    float *values;        ///< product of dimensions, owned by the array
-    double rate;          ///< .pc2: samples per frame; else 0
+    float *values; ///< product of dimensions, owned by the array
+    double rate;   ///< .pc2: samples per frame; else 0
 } cutis_array;
 
 CUTIS_API cutis_result cutis_array_read(cutis_context *context, const char *path, cutis_array *out);
 CUTIS_API void cutis_array_release(cutis_context *context, cutis_array *array);
 
-/// Writes frames of vertices one after the other: `.npy` float32 [frames, vertices, 3], `.pc2`. Appears under its name when finished.
+/// Writes frames of vertices one after the other: `.npy` float32 [frames, vertices, 3], `.pc2`.
+/// Appears under its name when finished.
 typedef struct cutis_frame_writer cutis_frame_writer;
 
 CUTIS_API cutis_result cutis_frame_writer_create(cutis_context *context, const char *path,
                                                  uint32_t frame_count, uint32_t vertex_count,
-                                                 float frames_per_second,
-                                                 cutis_frame_writer **out);
+                                                 float frames_per_second, cutis_frame_writer **out);
 /// @param positions 3 * vertex_count floats
 CUTIS_API cutis_result cutis_frame_writer_add(cutis_frame_writer *writer, const float *positions);
 /// Complete the file and put it in place; the writer is gone afterwards, also when this fails.
 CUTIS_API cutis_result cutis_frame_writer_finish(cutis_frame_writer *writer);
-CUTIS_API void cutis_frame_writer_destroy(cutis_frame_writer *writer); ///< drop it unfinished; NULL is fine
+CUTIS_API void
+cutis_frame_writer_destroy(cutis_frame_writer *writer); ///< drop it unfinished; NULL is fine
 
 /// Write bytes to a file, atomically.
 CUTIS_API cutis_result cutis_file_write(cutis_context *context, const char *path, const void *data,
@@ -97,9 +102,11 @@ CUTIS_API void cutis_file_release(cutis_context *context, void *data, size_t siz
 CUTIS_API cutis_result cutis_pose_read(const cutis_model *model, const char *path,
                                        cutis_transform *transforms);
 
-/// A file of handles and their poses (docs/formats/handles.md), checked: finite, names differ, poses name handles there are.
+/// A file of handles and their poses (docs/formats/handles.md), checked: finite, names differ,
+/// poses name handles there are.
 typedef struct cutis_handle_file cutis_handle_file;
-CUTIS_API cutis_result cutis_handles_read(cutis_context *context, const char *path, cutis_handle_file **out);
+CUTIS_API cutis_result cutis_handles_read(cutis_context *context, const char *path,
+                                          cutis_handle_file **out);
 /// What it holds; owned by the file.
 CUTIS_API const cutis_handle_set *cutis_handle_file_get(const cutis_handle_file *file);
 CUTIS_API void cutis_handle_file_destroy(cutis_handle_file *file); ///< NULL is fine

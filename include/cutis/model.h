@@ -126,28 +126,33 @@ typedef struct cutis_material {
 } cutis_material;
 
 typedef enum cutis_pose_kernel {
-    CUTIS_POSE_EXPONENTIAL = 0, ///< exp(-g / sigma): continuous, never steps, holds the last example beyond it
-    CUTIS_POSE_GAUSSIAN = 1,    ///< exp(-g^2 / 2 sigma^2): the 2006 paper's
+    CUTIS_POSE_EXPONENTIAL =
+        0, ///< exp(-g / sigma): continuous, never steps, holds the last example beyond it
+    CUTIS_POSE_GAUSSIAN = 1, ///< exp(-g^2 / 2 sigma^2): the 2006 paper's
 } cutis_pose_kernel;
 
 /// Distance of two rotations of one joint, radians.
 typedef enum cutis_pose_distance {
     CUTIS_POSE_GEODESIC = 0, ///< angle of the rotation between them
     CUTIS_POSE_ROTVEC = 1,   ///< difference of rotation vectors (from rest)
-    CUTIS_POSE_EULER = 2,    ///< three angles (from rest, x first, then y, z), each difference wrapped
+    CUTIS_POSE_EULER = 2, ///< three angles (from rest, x first, then y, z), each difference wrapped
 } cutis_pose_distance;
 
-/// Example poses whose displacements are morph targets: what the methods PSD and WPSD interpolate between.
-/// cutis_poses_fit (cutis/poses.h) makes it; CUTIS_pose_space stores it in glTF.
+/// Example poses whose displacements are morph targets: what the methods PSD and WPSD interpolate
+/// between. cutis_poses_fit (cutis/poses.h) makes it; CUTIS_pose_space stores it in glTF.
 typedef struct cutis_pose_space {
     uint32_t joint_count, pose_count;
-    const uint32_t *joints;           ///< nodes whose rotation (and translation) tells poses apart, no node twice
-    const cutis_quat *rotations;      ///< pose_count * joint_count, local, pose after pose; pose 0 is the rest pose
+    const uint32_t
+        *joints; ///< nodes whose rotation (and translation) tells poses apart, no node twice
+    const cutis_quat
+        *rotations; ///< pose_count * joint_count, local, pose after pose; pose 0 is the rest pose
     const cutis_float3 *translations; ///< the same for translations, or NULL: only rotations count
-    const int32_t *targets; ///< per mesh: morph target of pose 1 (pose k: k - 1 further), or CUTIS_NONE: not displaced
+    const int32_t *targets; ///< per mesh: morph target of pose 1 (pose k: k - 1 further), or
+                            ///< CUTIS_NONE: not displaced
     cutis_pose_kernel kernel;
     cutis_pose_distance distance;
-    float sigma; ///< width of the kernel: factor on the rule of its kind; 0 = 1 (exponential), 0.5 (Gaussian)
+    float sigma; ///< width of the kernel: factor on the rule of its kind; 0 = 1 (exponential), 0.5
+                 ///< (Gaussian)
 } cutis_pose_space;
 
 /// What a reader keeps of its file so that writing loses nothing; shared between a model and those
@@ -162,7 +167,7 @@ typedef struct cutis_model_data {
     const cutis_clip *clips;
     const cutis_material *materials;
     const cutis_pose_space *pose_space; ///< or NULL
-    cutis_source *source; ///< from the model this one was made of, or NULL
+    cutis_source *source;               ///< from the model this one was made of, or NULL
 } cutis_model_data;
 
 typedef struct cutis_model cutis_model;

@@ -1,6 +1,7 @@
-/// Pose space: example poses in, weights and displacements out. An artist's shapes for some poses become joint weights
-/// learned from them and morph targets that linear blending adds in the rest pose; the methods PSD and WPSD
-/// (cutis/deform.h) interpolate between them and pass through every example. docs/design/pose-space.md.
+/// Pose space: example poses in, weights and displacements out. An artist's shapes for some poses
+/// become joint weights learned from them and morph targets that linear blending adds in the rest
+/// pose; the methods PSD and WPSD (cutis/deform.h) interpolate between them and pass through every
+/// example. docs/design/pose-space.md.
 #ifndef CUTIS_POSES_H
 #define CUTIS_POSES_H
 
@@ -15,53 +16,63 @@ extern "C" {
 typedef struct cutis_pose_examples {
     uint32_t count;
     const cutis_transform *poses; ///< count * node_count local transforms
-    const float *positions;       ///< count * cutis_model_vertex_count * 3, world space, in the model's output order
-    const char *const *names;     ///< count, or NULL: "pose 1", ...; names of the morph targets
+    const float *positions;   ///< count * cutis_model_vertex_count * 3, world space, in the model's
+                              ///< output order
+    const char *const *names; ///< count, or NULL: "pose 1", ...; names of the morph targets
 } cutis_pose_examples;
 
 /// The zero value: keep the model's weights; exponential kernel, geodesic distance.
 typedef struct cutis_pose_fit_options {
-    bool learn_weights;   ///< weights from the examples; the model's own are replaced and need not be there
-    bool weights_only;    ///< no displacements, no pose space; needs learn_weights
-    bool normalise;       ///< learn as the 2006 paper does: sum to one afterwards, not inside the problem
-    uint32_t influences;  ///< learned weights per vertex, 1 .. 64; 0 = 4
+    bool learn_weights; ///< weights from the examples; the model's own are replaced and need not be
+                        ///< there
+    bool weights_only;  ///< no displacements, no pose space; needs learn_weights
+    bool normalise; ///< learn as the 2006 paper does: sum to one afterwards, not inside the problem
+    uint32_t influences; ///< learned weights per vertex, 1 .. 64; 0 = 4
     cutis_pose_kernel kernel;
     cutis_pose_distance distance;
-    float sigma;          ///< 0: the kernel's own rule
+    float sigma; ///< 0: the kernel's own rule
 } cutis_pose_fit_options;
 
 /// What a fit did. Owned by whoever got it; cutis_pose_fit_destroy.
 typedef struct cutis_pose_fit {
     uint32_t example_count;
-    uint32_t pose_count;          ///< distinct poses, rest included
-    uint32_t merged_count;        ///< examples whose pose is another's, or the rest pose
-    bool root_counts;             ///< some examples differ in the root joint alone, so its rotation counts too
-    uint64_t vertex_count;        ///< skinned
-    double diagonal;              ///< of the rest shape's box, metres
-    const double *before;         ///< per example: RMS distance of the model's own skinning to the shape; NULL: it had no weights
-    const double *after;          ///< per example: the same with the final weights, without displacements
+    uint32_t pose_count;   ///< distinct poses, rest included
+    uint32_t merged_count; ///< examples whose pose is another's, or the rest pose
+    bool root_counts; ///< some examples differ in the root joint alone, so its rotation counts too
+    uint64_t vertex_count; ///< skinned
+    double diagonal;       ///< of the rest shape's box, metres
+    const double *before;  ///< per example: RMS distance of the model's own skinning to the shape;
+                           ///< NULL: it had no weights
+    const double *after;   ///< per example: the same with the final weights, without displacements
     double before_rms, after_rms; ///< over all examples
-    double discarded_mean, discarded_max; ///< weight the unlimited solution had on joints that were not kept
-    uint64_t deficient_count;     ///< vertices whose weights the examples do not determine: nearness to the bones decided
-    uint64_t damped_count;        ///< vertices where blending is singular in some example, so it is not reproduced exactly
-    uint64_t ambiguous_count;     ///< vertices whose examples differ in joints without weight on them: WPSD takes the mean there, PSD does not
-    uint32_t still_joint_count;   ///< joints that no example moves
-    const uint32_t *still_joints; ///< their nodes
-    double sigma, condition;      ///< of PSD's kernel: radians, and condition of its matrix
-    double displacement_max;      ///< longest, metres in rest space
-    uint64_t paper_bytes;         ///< of the 2006 paper's textures for this model (its table 2)
+    double discarded_mean,
+        discarded_max;        ///< weight the unlimited solution had on joints that were not kept
+    uint64_t deficient_count; ///< vertices whose weights the examples do not determine: nearness to
+                              ///< the bones decided
+    uint64_t damped_count;    ///< vertices where blending is singular in some example, so it is not
+                              ///< reproduced exactly
+    uint64_t ambiguous_count; ///< vertices whose examples differ in joints without weight on them:
+                              ///< WPSD takes the mean there, PSD does not
+    uint32_t still_joint_count;     ///< joints that no example moves
+    const uint32_t *still_joints;   ///< their nodes
+    double sigma, condition;        ///< of PSD's kernel: radians, and condition of its matrix
+    double displacement_max;        ///< longest, metres in rest space
+    uint64_t paper_bytes;           ///< of the 2006 paper's textures for this model (its table 2)
     uint64_t psd_bytes, wpsd_bytes; ///< of ours: rest shape, weights, fields
 } cutis_pose_fit;
 
 CUTIS_API void cutis_pose_fit_destroy(cutis_pose_fit *fit); ///< NULL is fine
 
-/// Learn weights, pull the shapes back to the rest pose with them, and store what is left as morph targets and pose space.
-/// The rest pose is always one of the poses, without displacement; examples of equal poses become one with the mean of their
-/// displacements. Meshes without a skin stay as they are. The result does not depend on the device or its threads.
+/// Learn weights, pull the shapes back to the rest pose with them, and store what is left as morph
+/// targets and pose space. The rest pose is always one of the poses, without displacement; examples
+/// of equal poses become one with the mean of their displacements. Meshes without a skin stay as
+/// they are. The result does not depend on the device or its threads.
 /// @param device  whose threads work; NULL: the calling one
 /// @param report  what was done, or NULL
-/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no skin, no weights, numbers that are not finite, fewer than two distinct
-///         poses), CUTIS_UNSUPPORTED (a mesh with morph targets, or shown twice), CUTIS_CANCELLED, CUTIS_OUT_OF_MEMORY
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no skin, no weights, numbers that are not finite,
+/// fewer than two distinct
+///         poses), CUTIS_UNSUPPORTED (a mesh with morph targets, or shown twice), CUTIS_CANCELLED,
+///         CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
                                        const cutis_pose_examples *examples,
                                        const cutis_pose_fit_options *options, cutis_model **out,

@@ -1,4 +1,5 @@
-/// Influences: questions about them, checks, and simple edits. Learned and reduced weights come from here too.
+/// Influences: questions about them, checks, and simple edits. Learned and reduced weights come
+/// from here too.
 #ifndef CUTIS_WEIGHTS_H
 #define CUTIS_WEIGHTS_H
 
@@ -24,24 +25,28 @@ CUTIS_API cutis_result cutis_weights_summarize(const cutis_model *model, cutis_w
 
 typedef struct cutis_report cutis_report;
 
-/// Look for what is wrong with the skin: sums, duplicates, unweighted vertices, seams whose copies differ, more influences
-/// than `influence_limit` (0: 4), unused joints, missing or singular inverse binds, degenerate triangles, clips without effect.
+/// Look for what is wrong with the skin: sums, duplicates, unweighted vertices, seams whose copies
+/// differ, more influences than `influence_limit` (0: 4), unused joints, missing or singular
+/// inverse binds, degenerate triangles, clips without effect.
 CUTIS_API cutis_result cutis_model_check(const cutis_model *model, uint32_t influence_limit,
                                          cutis_report **out);
 CUTIS_API void cutis_report_destroy(cutis_report *report); ///< NULL is fine
 CUTIS_API uint32_t cutis_report_issues(const cutis_report *report, const cutis_issue **out);
 
-/// A model whose vertices keep their `max_influences` largest weights (ties: the lower joint), renormalised, sorted by
-/// joint; duplicates merged. 0 keeps all and only cleans. Everything else is the same.
+/// A model whose vertices keep their `max_influences` largest weights (ties: the lower joint),
+/// renormalised, sorted by joint; duplicates merged. 0 keeps all and only cleans. Everything else
+/// is the same.
 CUTIS_API cutis_result cutis_weights_limit(const cutis_model *model, uint32_t max_influences,
                                            cutis_model **out);
 
 /// How weights are reduced to few influences per vertex. docs/design/reduction.md compares them.
 typedef enum cutis_reduce_method {
-    CUTIS_REDUCE_POISSON = 0,   ///< the error's gradient (or Laplacian) over the surface is least: normals stay
+    CUTIS_REDUCE_POISSON =
+        0, ///< the error's gradient (or Laplacian) over the surface is least: normals stay
     CUTIS_REDUCE_GEOMETRIC = 1, ///< the error's size is least, each vertex for itself
-    CUTIS_REDUCE_SMOOTH = 2,    ///< weights change as smoothly as the original ones did; needs no poses
-    CUTIS_REDUCE_KLARGEST = 3,  ///< the largest weights, renormalised: what exporters do
+    CUTIS_REDUCE_SMOOTH =
+        2, ///< weights change as smoothly as the original ones did; needs no poses
+    CUTIS_REDUCE_KLARGEST = 3, ///< the largest weights, renormalised: what exporters do
 } cutis_reduce_method;
 
 /// What POISSON makes small.
@@ -52,7 +57,8 @@ typedef enum cutis_reduce_energy {
 
 /// Which influences a vertex keeps.
 typedef enum cutis_reduce_sets {
-    CUTIS_REDUCE_SETS_AUTO = 0,    ///< POISSON: both, and the better one; GEOMETRIC: fitted; others: largest
+    CUTIS_REDUCE_SETS_AUTO =
+        0, ///< POISSON: both, and the better one; GEOMETRIC: fitted; others: largest
     CUTIS_REDUCE_SETS_LARGEST = 1, ///< the largest weights
     CUTIS_REDUCE_SETS_FITTED = 2,  ///< those that explain the example poses best
 } cutis_reduce_sets;
@@ -62,43 +68,51 @@ CUTIS_API const char *cutis_reduce_method_name(cutis_reduce_method method);
 /// "auto", "largest", "fitted".
 CUTIS_API const char *cutis_reduce_sets_name(cutis_reduce_sets sets);
 
-/// The zero value: 4 influences, poisson, gradient, auto; all clips of the model, or automatic poses if it has none.
+/// The zero value: 4 influences, poisson, gradient, auto; all clips of the model, or automatic
+/// poses if it has none.
 typedef struct cutis_reduce_options {
     uint32_t influences; ///< most per vertex, 1 .. 64; 0 = 4
     cutis_reduce_method method;
     cutis_reduce_energy energy;
     cutis_reduce_sets sets;
-    /// Example poses of the caller's own: example_count * node_count local transforms. NULL: from clips.
+    /// Example poses of the caller's own: example_count * node_count local transforms. NULL: from
+    /// clips.
     const cutis_transform *examples;
     uint32_t example_count;
-    const cutis_transform *held_out; ///< poses to judge by, held_out_count * node_count; NULL: from clips
+    const cutis_transform
+        *held_out; ///< poses to judge by, held_out_count * node_count; NULL: from clips
     uint32_t held_out_count;
     const uint32_t *clips; ///< clips to take examples from; NULL: all
     uint32_t clip_count;
-    const uint32_t *held_out_clips; ///< clips to judge by; NULL: frames of `clips` that are no examples
+    const uint32_t
+        *held_out_clips; ///< clips to judge by; NULL: frames of `clips` that are no examples
     uint32_t held_out_clip_count;
-    bool automatic;        ///< automatic poses only, whatever clips there are
-    bool examples_only;    ///< no automatic poses beside the examples
-    uint64_t seed;         ///< of the automatic poses; 0 = 1. Those held out have the next seed
-    uint32_t sweeps;       ///< most sweeps; 0: 12 (gradient), 0.1 % of the vertices and at least 20 (laplace, smooth)
-    bool repair;           ///< vertices without weight follow the skin's first joint (as binding has it); else an error
-    bool compare;          ///< report all four methods, not just the chosen one and k-largest
-    bool skip_evaluation;  ///< only the chosen method and no errors in the report: for when only the model is wanted
+    bool automatic;     ///< automatic poses only, whatever clips there are
+    bool examples_only; ///< no automatic poses beside the examples
+    uint64_t seed;      ///< of the automatic poses; 0 = 1. Those held out have the next seed
+    uint32_t sweeps;    ///< most sweeps; 0: 12 (gradient), 0.1 % of the vertices and at least 20
+                        ///< (laplace, smooth)
+    bool repair;  ///< vertices without weight follow the skin's first joint (as binding has it);
+                  ///< else an error
+    bool compare; ///< report all four methods, not just the chosen one and k-largest
+    bool skip_evaluation; ///< only the chosen method and no errors in the report: for when only the
+                          ///< model is wanted
 } cutis_reduce_options;
 
-/// One method in the report. Errors are means over poses of: RMS distance in % of the diagonal; RMS angle between
-/// welded area-weighted vertex normals in radians. Both against the original weights, linear blend, without morphs.
+/// One method in the report. Errors are means over poses of: RMS distance in % of the diagonal; RMS
+/// angle between welded area-weighted vertex normals in radians. Both against the original weights,
+/// linear blend, without morphs.
 typedef struct cutis_reduction_row {
     cutis_reduce_method method;
-    cutis_reduce_sets sets;   ///< LARGEST or FITTED; of several skins the last one's
-    uint32_t max_influences;  ///< of any vertex in the result
+    cutis_reduce_sets sets;  ///< LARGEST or FITTED; of several skins the last one's
+    uint32_t max_influences; ///< of any vertex in the result
     double example_position, example_normal;
     double held_out_position, held_out_normal;
-    double energy;            ///< options.energy of the result, summed over skins
-    uint32_t sweep_count;     ///< of the skin that took most
-    double seconds;           ///< choosing sets and solving, without reading poses and without evaluation
-    const double *curve;      ///< energy before the first sweep and after each; curve_count
-    uint32_t curve_count;     ///< 0 for methods without sweeps
+    double energy;        ///< options.energy of the result, summed over skins
+    uint32_t sweep_count; ///< of the skin that took most
+    double seconds; ///< choosing sets and solving, without reading poses and without evaluation
+    const double *curve;          ///< energy before the first sweep and after each; curve_count
+    uint32_t curve_count;         ///< 0 for methods without sweeps
     const double *frame_position; ///< per pose: examples, then held out
     const double *frame_normal;
 } cutis_reduction_row;
@@ -112,26 +126,29 @@ typedef struct cutis_reduction_pose {
 /// What a reduction did; owns its arrays.
 typedef struct cutis_reduction {
     uint32_t row_count;
-    const cutis_reduction_row *rows; ///< the chosen method, then k-largest (if another), then with `compare` the rest; one with skip_evaluation
+    const cutis_reduction_row *rows; ///< the chosen method, then k-largest (if another), then with
+                                     ///< `compare` the rest; one with skip_evaluation
     uint32_t example_count;          ///< without the automatic poses that are added to real ones
     uint32_t held_out_count;
-    uint32_t automatic_count;        ///< automatic poses among or beside the examples
+    uint32_t automatic_count;          ///< automatic poses among or beside the examples
     const cutis_reduction_pose *poses; ///< examples, then held out
     const cutis_transform *transforms; ///< node_count per pose
-    uint64_t vertex_count;    ///< skinned vertices, seam copies counted once
-    uint64_t reduced_count;   ///< of those, vertices that had more influences than allowed
-    uint64_t repaired_count;  ///< vertices that had no weight
-    bool few_poses;           ///< 3 * poses < influences + 3: the poses do not determine the weights
+    uint64_t vertex_count;             ///< skinned vertices, seam copies counted once
+    uint64_t reduced_count;            ///< of those, vertices that had more influences than allowed
+    uint64_t repaired_count;           ///< vertices that had no weight
+    bool few_poses; ///< 3 * poses < influences + 3: the poses do not determine the weights
 } cutis_reduction;
 
 CUTIS_API void cutis_reduction_destroy(cutis_reduction *reduction); ///< NULL is fine
 
-/// A model whose vertices have at most `influences` weights and deform as the original does, as nearly as the method can.
-/// Vertices of equal position and weights get equal weights, whatever seams lie between them. Everything else is the same.
-/// The result does not depend on the device or its threads.
+/// A model whose vertices have at most `influences` weights and deform as the original does, as
+/// nearly as the method can. Vertices of equal position and weights get equal weights, whatever
+/// seams lie between them. Everything else is the same. The result does not depend on the device or
+/// its threads.
 /// @param device  whose threads work; NULL: the calling one
 /// @param report  what was done, or NULL
-/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no skin, too many influences, no such clip, a vertex without weight),
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no skin, too many influences, no such clip, a vertex
+/// without weight),
 ///         CUTIS_CANCELLED, CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_weights_reduce(const cutis_model *model, cutis_device *device,
                                             const cutis_reduce_options *options, cutis_model **out,

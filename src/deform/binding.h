@@ -15,10 +15,10 @@
 /// Memory of one cutis_deform call. All arrays hold `capacity` instances.
 typedef struct cutis_workspace {
     atomic_flag busy;
-    double *worlds;   ///< 12 per step and lane
-    double *palettes; ///< 12 per bone: world * inverse bind
-    double *squares;  ///< per bone: |L|^2; SBS only
-    double *quats;    ///< 4 per bone: rotations; not LBS
+    double *worlds;            ///< 12 per step and lane
+    double *palettes;          ///< 12 per bone: world * inverse bind
+    double *squares;           ///< per bone: |L|^2; SBS only
+    double *quats;             ///< 4 per bone: rotations; not LBS
     const float *run_matrices; ///< `matrices`, or the caller's palettes as they are
     float *matrices, *rotations, *duals, *stretches, *centres, *scales, *targets;
     uint32_t *uneven;
@@ -76,10 +76,10 @@ struct cutis_binding {
     uint32_t *group_size;    ///< sets of the group without the repeated ones
     double *group_reference; ///< 3 CUTIS_CENTRE_LANES per group: c0, x of the sets, y, z
 
-    float *rest_targets; ///< target_count
+    float *rest_targets;          ///< target_count
     struct cutis_pose_play *play; ///< PSD and WPSD; else NULL
-    uint32_t capacity;   ///< instances per chunk
-    uint32_t lane_count; ///< tasks that prepare instances at the same time
+    uint32_t capacity;            ///< instances per chunk
+    uint32_t lane_count;          ///< tasks that prepare instances at the same time
     uint32_t workspace_count;
     cutis_workspace *workspaces;
     atomic_uint_fast64_t solve_count; ///< centres solved so far (tests count them)

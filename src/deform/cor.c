@@ -21,7 +21,7 @@ static const double WEIGHT_STEP = 0.1;
 static const double NO_CENTRE = 1e-12;
 // Buckets of this many entries and more are merged by cells of 1 / CELLS in both weights.
 #define MERGE_FROM        2048
-#define CELLS           512
+#define CELLS             512
 #define INFLUENCE_LIMIT   64u
 #define CORNER_BONES      (3 * INFLUENCE_LIMIT)
 #define VERTICES_PER_TASK 32

@@ -1,87 +1,99 @@
-/// The device interface: what deform and fit see of any device, and what cpu/, opencl/ and cuda/ implement.
+/// The device interface: what deform and fit see of any device, and what cpu/, opencl/ and cuda/
+/// implement.
 ///
-/// A skin is uploaded once (cutis_skin_layout, made by deform at bind) and run many times with per-instance
-/// frames. Invariant: for the same layout and frames every device and schedule writes the same bits.
+/// A skin is uploaded once (cutis_skin_layout, made by deform at bind) and run many times with
+/// per-instance frames. Invariant: for the same layout and frames every device and schedule writes
+/// the same bits.
 #ifndef CUTIS_DEVICE_DEVICE_H
 #define CUTIS_DEVICE_DEVICE_H
 
 #include <cutis/device.h>
 #include <cutis/math.h>
 
-/// Formula a skin is run with. RIGID runs LBS with one influence of weight 1; it needs no formula of its own.
+/// Formula a skin is run with. RIGID runs LBS with one influence of weight 1; it needs no formula
+/// of its own.
 typedef enum cutis_formula {
     CUTIS_FORMULA_LBS,
     CUTIS_FORMULA_SBS,          ///< centre per bone set, from frames
-    CUTIS_FORMULA_SBS_WEIGHTED, ///< centre per vertex, solved in the kernel from matrices and origins
+    CUTIS_FORMULA_SBS_WEIGHTED, ///< centre per vertex, solved in the kernel from matrices and
+                                ///< origins
     CUTIS_FORMULA_DQS,
-    CUTIS_FORMULA_COR,          ///< centre per vertex, from the layout
+    CUTIS_FORMULA_COR, ///< centre per vertex, from the layout
 } cutis_formula;
 
 typedef enum cutis_normal_rule {
     CUTIS_NORMAL_NONE,
-    CUTIS_NORMAL_RAW,  ///< as blended
+    CUTIS_NORMAL_RAW, ///< as blended
     CUTIS_NORMAL_UNIT,
 } cutis_normal_rule;
 
 #define CUTIS_NO_VERTEX 0xffffffffu
-#define CUTIS_NO_SET 0xffffffffu
+#define CUTIS_NO_SET    0xffffffffu
 
-/// A bound character, packed in blocks. Vertices are sorted by bone set; the vertices of a block share one
-/// ascending bone list, with weight 0 for bones a vertex does not have. Lane l of block k is "slot"
-/// k * block_size + l. Padding lanes have CUTIS_NO_VERTEX, weight 1 on the first list bone, zeros elsewhere.
-/// Planes: per block, component after component, block_size floats each.
+/// A bound character, packed in blocks. Vertices are sorted by bone set; the vertices of a block
+/// share one ascending bone list, with weight 0 for bones a vertex does not have. Lane l of block k
+/// is "slot" k * block_size + l. Padding lanes have CUTIS_NO_VERTEX, weight 1 on the first list
+/// bone, zeros elsewhere. Planes: per block, component after component, block_size floats each.
 typedef struct cutis_skin_layout {
     cutis_formula formula;
     cutis_normal_rule normal_rule;
     bool tangents;
-    bool linear_normals;         ///< SBS: normals by the blended matrix (the paper's shader)
-    uint32_t block_size;         ///< 16 (CPU) or 32 (GPU): cutis_device_block_size
+    bool linear_normals; ///< SBS: normals by the blended matrix (the paper's shader)
+    uint32_t block_size; ///< 16 (CPU) or 32 (GPU): cutis_device_block_size
     uint32_t vertex_count, block_count, bone_count, set_count, target_count;
-    const uint32_t *list_first;  ///< block_count + 1, into the list
-    const uint32_t *list_bone;   ///< ascending within a block
-    const float *weights;        ///< block_size per list entry
-    const float *positions;      ///< 3 planes per block
-    const float *normals;        ///< 3 planes per block, or NULL
-    const float *tangents_rest;  ///< 4 planes per block, or NULL
-    const uint32_t *vertices;    ///< per slot: output vertex, or CUTIS_NO_VERTEX
-    const uint32_t *sets;        ///< per slot: centre in the frame, CUTIS_NO_SET for single-bone vertices; SBS only
-    const float *centres;        ///< 3 planes per block; COR only (single-bone vertices: their own position)
-    const float *origins;        ///< 3 per bone: rest origins; SBS_WEIGHTED only
-    const float *blend;          ///< per slot, 0 = LBS .. 1; or NULL
-    const uint32_t *morph_first; ///< block_count + 1, into the morph list; or NULL
-    const uint32_t *morph_target;///< ascending within a block
-    const float *morph_delta;    ///< per morph entry: 3 planes of positions (then 3 of normals if `normals`, 3 of tangents if `tangents`)
-    uint32_t pose_count;         ///< WPSD: example poses; 0: none. CPU devices only
-    bool pose_gaussian;          ///< the kernel (kernel/pose_space.h)
-    const float *pose_scales;    ///< per slot: of the kernel
-    const float *pose_fields;    ///< per block and pose: 3 planes of e, 1 of s (then 3 of normals if `normals`)
+    const uint32_t *list_first; ///< block_count + 1, into the list
+    const uint32_t *list_bone;  ///< ascending within a block
+    const float *weights;       ///< block_size per list entry
+    const float *positions;     ///< 3 planes per block
+    const float *normals;       ///< 3 planes per block, or NULL
+    const float *tangents_rest; ///< 4 planes per block, or NULL
+    const uint32_t *vertices;   ///< per slot: output vertex, or CUTIS_NO_VERTEX
+    const uint32_t
+        *sets; ///< per slot: centre in the frame, CUTIS_NO_SET for single-bone vertices; SBS only
+    const float
+        *centres; ///< 3 planes per block; COR only (single-bone vertices: their own position)
+    const float *origins;         ///< 3 per bone: rest origins; SBS_WEIGHTED only
+    const float *blend;           ///< per slot, 0 = LBS .. 1; or NULL
+    const uint32_t *morph_first;  ///< block_count + 1, into the morph list; or NULL
+    const uint32_t *morph_target; ///< ascending within a block
+    const float *morph_delta;     ///< per morph entry: 3 planes of positions (then 3 of normals if
+                                  ///< `normals`, 3 of tangents if `tangents`)
+    uint32_t pose_count;          ///< WPSD: example poses; 0: none. CPU devices only
+    bool pose_gaussian;           ///< the kernel (kernel/pose_space.h)
+    const float *pose_scales;     ///< per slot: of the kernel
+    const float *
+        pose_fields; ///< per block and pose: 3 planes of e, 1 of s (then 3 of normals if `normals`)
     // For the scalar reference schedule, which walks vertices, not blocks (and for tests):
     const uint32_t *vertex_slot; ///< per output vertex: its slot
-    const uint32_t *first;       ///< vertex_count + 1: influences by output vertex, ascending bones, weight > 0
+    const uint32_t
+        *first; ///< vertex_count + 1: influences by output vertex, ascending bones, weight > 0
     const uint32_t *bone;
     const float *weight;
 } cutis_skin_layout;
 
 /// Bone data of several instances, instance after instance. All entries are finite.
-/// Path: a frame is `even` when all its bones are rigid up to one common scale sigma (blending spec 6.1): matrices
-/// then hold M_j / sigma (not rounded to the rotation, so images of centres are exact), and positions are multiplied
-/// by `scale` = sigma at the end. LBS: even when every bone is a scaled rotation; matrices hold M_j / largest scale.
+/// Path: a frame is `even` when all its bones are rigid up to one common scale sigma (blending
+/// spec 6.1): matrices then hold M_j / sigma (not rounded to the rotation, so images of centres are
+/// exact), and positions are multiplied by `scale` = sigma at the end. LBS: even when every bone is
+/// a scaled rotation; matrices hold M_j / largest scale.
 typedef struct cutis_skin_frames {
     uint32_t instance_count;
-    const float *matrices;    ///< 12 per bone: row-major [L | t] (even: [R | t / sigma])
-    const float *rotations;   ///< 4 per bone: w x y z of the polar rotation; SBS, SBS_WEIGHTED, DQS, COR
-    const float *duals;       ///< 4 per bone: w x y z of 0.5 (0, t) q; DQS, even frames
-    const float *stretches;   ///< 6 per bone: xx xy xz yy yz zz of S = R^T L; uneven frames, not LBS
-    const float *centres;     ///< 4 per set (x y z 0); SBS
-    const float *scales;      ///< per instance: sigma (uneven frames: 1)
-    const uint32_t *uneven;   ///< per instance: 0 even, 1 general path
-    const float *targets;     ///< target_count per instance: morph weights; or NULL
-    const float *pose_squares;///< WPSD: pose_count * bone_count per instance: squared distances; or NULL
+    const float *matrices; ///< 12 per bone: row-major [L | t] (even: [R | t / sigma])
+    const float
+        *rotations;     ///< 4 per bone: w x y z of the polar rotation; SBS, SBS_WEIGHTED, DQS, COR
+    const float *duals; ///< 4 per bone: w x y z of 0.5 (0, t) q; DQS, even frames
+    const float *stretches; ///< 6 per bone: xx xy xz yy yz zz of S = R^T L; uneven frames, not LBS
+    const float *centres;   ///< 4 per set (x y z 0); SBS
+    const float *scales;    ///< per instance: sigma (uneven frames: 1)
+    const uint32_t *uneven; ///< per instance: 0 even, 1 general path
+    const float *targets;   ///< target_count per instance: morph weights; or NULL
+    const float
+        *pose_squares; ///< WPSD: pose_count * bone_count per instance: squared distances; or NULL
 } cutis_skin_frames;
 
 typedef struct cutis_skin_stream {
-    void *data;            ///< host memory, or NULL
-    cutis_buffer *buffer;  ///< device memory, or NULL
+    void *data;           ///< host memory, or NULL
+    cutis_buffer *buffer; ///< device memory, or NULL
     uint64_t offset;
     uint32_t stride;          ///< bytes; never 0 here
     uint64_t instance_stride; ///< bytes; never 0 here
@@ -92,7 +104,8 @@ typedef struct cutis_skin_outputs {
     cutis_bounds *bounds; ///< per instance, host memory, or NULL
 } cutis_skin_outputs;
 
-typedef struct cutis_device_skin cutis_device_skin; ///< a layout on a device; each device derives its own from it (model.h has a cutis_skin)
+typedef struct cutis_device_skin cutis_device_skin; ///< a layout on a device; each device derives
+                                                    ///< its own from it (model.h has a cutis_skin)
 
 /// Bone sets whose centres are solved together: sets of equal size, CUTIS_CENTRE_LANES at most.
 #define CUTIS_CENTRE_LANES 8u
@@ -103,7 +116,7 @@ typedef struct cutis_centre_group {
     const double *reference; ///< CUTIS_CENTRE_LANES x, then y, then z
     uint32_t count;          ///< bones of each set: 2 at least
     uint32_t set_count;
-    double limit;            ///< largest distance from the reference that is believed
+    double limit; ///< largest distance from the reference that is believed
 } cutis_centre_group;
 
 /// Their least-squares systems N y = h about the reference points, in closed form.
@@ -113,24 +126,27 @@ typedef struct cutis_centre_systems {
     double square[CUTIS_CENTRE_LANES]; ///< sigma^2: mean square scale of the bones
 } cutis_centre_systems;
 
-/// Of the bones in use: smallest and largest sigma (sign of det L times sqrt(|L|^2 / 3)), and the largest
-/// |S / |sigma| -+ 1| (to first order; DBL_MAX for L = 0). No bone in use: low > high.
+/// Of the bones in use: smallest and largest sigma (sign of det L times sqrt(|L|^2 / 3)), and the
+/// largest |S / |sigma| -+ 1| (to first order; DBL_MAX for L = 0). No bone in use: low > high.
 typedef struct cutis_bone_range {
     double low, high, uneven;
 } cutis_bone_range;
 
 /// Host work on bones, in double, with the widest vectors at hand. The same bits from every table.
 typedef struct cutis_bone_work {
-    /// True only if all are finite and the singular values of every linear part lie within 1e-5 of 1, det > 0
-    /// (float matrices, 12 each). False says nothing.
+    /// True only if all are finite and the singular values of every linear part lie within 1e-5 of
+    /// 1, det > 0 (float matrices, 12 each). False says nothing.
     bool (*rigid)(const float *matrices, size_t count);
     /// @param used per bone: 0 if it does not count; @param squares per bone: |L|^2, or NULL
     void (*shapes)(const double *palette, const uint32_t *used, uint32_t count, double *squares,
                    cutis_bone_range *range);
-    /// Rotations (w x y z) of bones that are sigma times a rotation to 1e-4; others get any numbers.
+    /// Rotations (w x y z) of bones that are sigma times a rotation to 1e-4; others get any
+    /// numbers.
     void (*turns)(const double *palette, uint32_t count, double sigma, double *quats);
-    /// @return bit set of lanes that need the eigenvectors; @param centres laid out like `reference`
-    uint32_t (*centres)(const cutis_centre_group *group, double *centres, cutis_centre_systems *systems);
+    /// @return bit set of lanes that need the eigenvectors; @param centres laid out like
+    /// `reference`
+    uint32_t (*centres)(const cutis_centre_group *group, double *centres,
+                        cutis_centre_systems *systems);
 } cutis_bone_work;
 
 /// What every device implements. Errors are set on the device's context.
@@ -141,17 +157,21 @@ typedef struct cutis_device_operations {
     cutis_result (*buffer_create)(cutis_device *device, uint64_t size, uint64_t foreign_handle,
                                   cutis_buffer **out); ///< foreign_handle 0: allocate
     void (*buffer_destroy)(cutis_buffer *buffer);
-    cutis_result (*buffer_write)(cutis_buffer *buffer, uint64_t offset, const void *data, uint64_t size);
+    cutis_result (*buffer_write)(cutis_buffer *buffer, uint64_t offset, const void *data,
+                                 uint64_t size);
     cutis_result (*buffer_read)(cutis_buffer *buffer, uint64_t offset, void *data, uint64_t size);
     void (*native)(const cutis_device *device, uint64_t *context, uint64_t *queue);
     uint32_t block_size;
-    /// `layout` is borrowed by CPU devices until the skin is destroyed (no copy), uploaded by others.
-    cutis_result (*skin_create)(cutis_device *device, const cutis_skin_layout *layout, cutis_device_skin **out);
+    /// `layout` is borrowed by CPU devices until the skin is destroyed (no copy), uploaded by
+    /// others.
+    cutis_result (*skin_create)(cutis_device *device, const cutis_skin_layout *layout,
+                                cutis_device_skin **out);
     void (*skin_destroy)(cutis_device_skin *skin);
     /// Allocates nothing on the CPU. Host outputs are complete on return.
     cutis_result (*skin_run)(cutis_device_skin *skin, const cutis_skin_frames *frames,
                              const cutis_skin_outputs *outputs);
-    /// Run host work on the device's threads (GPU devices have some for that alone). Returns when all are done.
+    /// Run host work on the device's threads (GPU devices have some for that alone). Returns when
+    /// all are done.
     void (*run_tasks)(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
                       uint32_t count);
 } cutis_device_operations;
@@ -172,13 +192,20 @@ struct cutis_device_skin {
 /// The device's own (CPU), or the best this machine has.
 const cutis_bone_work *cutis_device_bone_work(const cutis_device *device);
 
-/// Constructors of the kinds; each sets the error and returns CUTIS_DEVICE_UNAVAILABLE when it is not there.
-cutis_result cutis_cpu_device_create(cutis_context *, const cutis_device_options *, cutis_device **);
-cutis_result cutis_opencl_device_create(cutis_context *, const cutis_device_options *, cutis_device **);
-cutis_result cutis_cuda_device_create(cutis_context *, const cutis_device_options *, cutis_device **);
+/// Constructors of the kinds; each sets the error and returns CUTIS_DEVICE_UNAVAILABLE when it is
+/// not there.
+cutis_result cutis_cpu_device_create(cutis_context *, const cutis_device_options *,
+                                     cutis_device **);
+cutis_result cutis_opencl_device_create(cutis_context *, const cutis_device_options *,
+                                        cutis_device **);
+cutis_result cutis_cuda_device_create(cutis_context *, const cutis_device_options *,
+                                      cutis_device **);
 /// Append what a kind offers to a list (or one unavailable entry with the reason).
-void cutis_cpu_device_list(cutis_context *, uint32_t capacity, cutis_device_info *, uint32_t *count);
-void cutis_opencl_device_list(cutis_context *, uint32_t capacity, cutis_device_info *, uint32_t *count);
-void cutis_cuda_device_list(cutis_context *, uint32_t capacity, cutis_device_info *, uint32_t *count);
+void cutis_cpu_device_list(cutis_context *, uint32_t capacity, cutis_device_info *,
+                           uint32_t *count);
+void cutis_opencl_device_list(cutis_context *, uint32_t capacity, cutis_device_info *,
+                              uint32_t *count);
+void cutis_cuda_device_list(cutis_context *, uint32_t capacity, cutis_device_info *,
+                            uint32_t *count);
 
 #endif

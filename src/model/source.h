@@ -1,5 +1,6 @@
-/// What a reader keeps of its file: shared, counted, opaque to everything but the reader's own writer. A model holds one
-/// reference for as long as it lives; `owner` tells a writer whether the source is one of its own.
+/// What a reader keeps of its file: shared, counted, opaque to everything but the reader's own
+/// writer. A model holds one reference for as long as it lives; `owner` tells a writer whether the
+/// source is one of its own.
 #ifndef CUTIS_MODEL_SOURCE_H
 #define CUTIS_MODEL_SOURCE_H
 
@@ -9,7 +10,8 @@
 /// The first member of a reader's own struct. Made with one reference, which belongs to the maker.
 struct cutis_source {
     atomic_uint references;
-    void (*destroy)(struct cutis_source *source); ///< called when the last reference goes; also tells whose it is
+    void (*destroy)(struct cutis_source
+                        *source); ///< called when the last reference goes; also tells whose it is
 };
 
 /// NULL is fine for both.

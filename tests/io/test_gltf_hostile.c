@@ -116,7 +116,8 @@ static void uris_that_leave_the_folder_open_nothing(void **state)
 static double seconds(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now); // what the file costs, however busy the machine is
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID,
+                  &now); // what the file costs, however busy the machine is
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 

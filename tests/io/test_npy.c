@@ -206,8 +206,8 @@ static void a_lying_pc2_is_refused(void **state)
     assert_int_equal(cutis_array_read(f->context, path_in(f, "p.pc2"), &array), CUTIS_CORRUPT_DATA);
 }
 
-// With a command line, a tool for test_npy_numpy.sh: "write OUT" writes frames, "sum IN" prints shape and
-// values.
+// With a command line, a tool for test_npy_numpy.sh: "write OUT" writes frames, "sum IN" prints
+// shape and values.
 static int tool(char **arguments)
 {
     cutis_context *context;

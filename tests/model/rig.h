@@ -129,7 +129,7 @@ static inline void rig_init(rig *r)
     r->skin = (cutis_skin){ "skin", 2, r->skin_joints, r->inverse_binds, 0 };
     r->material = (cutis_material){ .name = "suit", .base_color = { 1, 1, 1, 1 }, .roughness = 1 };
     r->data =
-        (cutis_model_data){ RIG_NODES,    1,   1, 1, 1, r->nodes, &r->mesh, &r->skin, &r->clip,
+        (cutis_model_data){ RIG_NODES,    1,    1,   1, 1, r->nodes, &r->mesh, &r->skin, &r->clip,
                             &r->material, NULL, NULL };
 }
 

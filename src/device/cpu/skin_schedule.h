@@ -15,12 +15,12 @@
 
 #include "device/cpu/lanes.h"
 
-#define BLOCK     CUTIS_CPU_BLOCK
-#define SIGNS_MAX 32 // longer lists take their signs lane by lane
+#define BLOCK      CUTIS_CPU_BLOCK
+#define SIGNS_MAX  32 // longer lists take their signs lane by lane
 #define POSES_KEPT 16 // example poses whose distances stay at hand
-#define PAIRS_MAX 8  // the same where all pairs of bones have to be looked at
-#define OUTLINED  static __attribute__((noinline))
-#define ALWAYS    static inline __attribute__((always_inline))
+#define PAIRS_MAX  8  // the same where all pairs of bones have to be looked at
+#define OUTLINED   static __attribute__((noinline))
+#define ALWAYS     static inline __attribute__((always_inline))
 
 /// How much a compiled walk can do; what is rare is tested for at run time, in a walk of its own.
 enum {
@@ -530,8 +530,8 @@ FN skin_view view_of(const cutis_cpu_job *job, const cutis_skin_layout *layout, 
     if (frames->targets && layout->morph_first)
         view.targets = frames->targets + (size_t)instance * layout->target_count;
     if (frames->pose_squares)
-        view.pose_squares = frames->pose_squares +
-                            (size_t)instance * layout->pose_count * layout->bone_count;
+        view.pose_squares =
+            frames->pose_squares + (size_t)instance * layout->pose_count * layout->bone_count;
     view.scale = SPLAT(frames->scales[instance]);
     view.sign = mirror_sign(view.scale);
     view.unscaled = is_one(frames->scales[instance]);
