@@ -23,8 +23,8 @@ static void compare_positions(uint32_t count, const float *positions, const floa
             out->worst_vertex = v;
         }
     }
-    out->position_rms = 100.0 * sqrt(sum / count) / diagonal;
-    out->position_max = 100.0 * sqrt(largest) / diagonal;
+    out->position_rms = count ? 100.0 * sqrt(sum / count) / diagonal : 0.0;
+    out->position_max = count ? 100.0 * sqrt(largest) / diagonal : 0.0;
 }
 
 // atan2 of sine and cosine keeps its precision for small angles, where acos has none.
