@@ -1,25 +1,10 @@
 /// The page of cutis compare: tables, plots over time, pictures of the worst frames and heat maps.
 #include "compare.h"
-#include "html.h"
+#include "html_figures.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int add_picture(cli_app *app, html_page *page, const cutis_image *image, const char *text)
-{
-    void *data = NULL;
-    size_t size = 0;
-    cutis_result result = cutis_image_encode_png(app->context, image, &data, &size);
-    if (result != CUTIS_OK) return app_fail(app, "report", result);
-    html_markup(page, "<figure>");
-    html_image(page, "image/png", data, size, text);
-    html_markup(page, "<figcaption>");
-    html_text(page, text);
-    html_markup(page, "</figcaption></figure>\n");
-    cutis_bytes_release(app->context, data, size);
-    return EXIT_GOOD;
-}
 
 static int add_plot(cli_app *app, html_page *page, const compare_job *job, const char *title,
                     const char *unit, double *(*column)(const compare_series *))
@@ -32,16 +17,8 @@ static int add_plot(cli_app *app, html_page *page, const compare_job *job, const
                         .x_title = "seconds",
                         .y_title = unit,
                         .series = series,
-                        .series_count = job->shot_count,
-                        .width = 720,
-                        .height = 400 };
-    void *data = NULL;
-    size_t size = 0;
-    cutis_result result = cutis_plot_svg(app->context, &plot, &data, &size);
-    if (result != CUTIS_OK) return app_fail(app, "report", result);
-    html_image(page, "image/svg+xml", data, size, title);
-    cutis_bytes_release(app->context, data, size + 1);
-    return EXIT_GOOD;
+                        .series_count = job->shot_count };
+    return html_plot(app, page, plot);
 }
 
 static double *position_column(const compare_series *s)
@@ -145,7 +122,7 @@ static int add_sheet(cli_app *app, html_page *page, compare_job *job, uint32_t f
     char text[256];
     snprintf(text, sizeof text, "Frame %u (%.2f s)%s", frame, frame / job->fps,
              painted ? ", painted with the distance from the reference" : "");
-    if (status == EXIT_GOOD) status = add_picture(app, page, &sheet, text);
+    if (status == EXIT_GOOD) status = html_picture(app, page, &sheet, text);
     cutis_image_release(app->context, &sheet);
     for (uint32_t s = 0; s < job->shot_count; s++) {
         picture_paint_release(&paints[s]);

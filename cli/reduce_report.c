@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "html.h"
+#include "html_figures.h"
 #include "reduce.h"
 
 enum { TILES = 3, TILE_WIDTH = 420, TILE_HEIGHT = 560 };
@@ -20,33 +20,6 @@ typedef struct reduce_bodies {
     uint32_t *indices, *weld;
     float *positions[TILES], *normals[TILES], *deviation[TILES];
 } reduce_bodies;
-
-static int add_picture(cli_app *app, html_page *page, const cutis_image *image, const char *text)
-{
-    void *data = NULL;
-    size_t size = 0;
-    cutis_result result = cutis_image_encode_png(app->context, image, &data, &size);
-    if (result != CUTIS_OK) return app_fail(app, "report", result);
-    html_markup(page, "<figure>");
-    html_image(page, "image/png", data, size, text);
-    html_markup(page, "<figcaption>");
-    html_text(page, text);
-    html_markup(page, "</figcaption></figure>\n");
-    cutis_bytes_release(app->context, data, size);
-    return EXIT_GOOD;
-}
-
-static int add_plot(cli_app *app, html_page *page, cutis_plot plot)
-{
-    void *data = NULL;
-    size_t size = 0;
-    plot.width = 720, plot.height = 400;
-    cutis_result result = cutis_plot_svg(app->context, &plot, &data, &size);
-    if (result != CUTIS_OK) return app_fail(app, "report", result);
-    html_image(page, "image/svg+xml", data, size, plot.title);
-    cutis_bytes_release(app->context, data, size + 1);
-    return EXIT_GOOD;
-}
 
 static void add_table(html_page *page, const cutis_reduction *r)
 {
@@ -201,8 +174,8 @@ static int add_sheet(cli_app *app, html_page *page, const reduce_job *job,
     if (result == CUTIS_OK)
         result = cutis_sheet_create(app->context, tiles, count, count, NULL,
                                     painted ? &legend : NULL, false, &sheet);
-    int status =
-        result == CUTIS_OK ? add_picture(app, page, &sheet, text) : app_fail(app, "report", result);
+    int status = result == CUTIS_OK ? html_picture(app, page, &sheet, text)
+                                    : app_fail(app, "report", result);
     for (int t = 0; t < TILES; t++) cutis_image_release(app->context, &images[t]);
     cutis_image_release(app->context, &sheet);
     return status;
@@ -256,9 +229,9 @@ static int add_frame_plots(cli_app *app, html_page *page, const cutis_reduction 
                         .series_count = r->row_count,
                         .series = normal,
                         .from_zero = true };
-    int status = add_plot(app, page, plot);
+    int status = html_plot(app, page, plot);
     plot.title = "Position error", plot.y_title = "RMS, % of the diagonal", plot.series = position;
-    if (status == EXIT_GOOD) status = add_plot(app, page, plot);
+    if (status == EXIT_GOOD) status = html_plot(app, page, plot);
     html_markup(page, "</div>\n");
     return status;
 }
@@ -280,23 +253,23 @@ static int add_other_plots(cli_app *app, html_page *page, const reduce_job *job)
     cutis_series curve = { cutis_reduce_method_name(row->method), row->curve_count, NULL,
                            row->curve };
     html_markup(page, "<h2>Influences and energy</h2>\n<div class=\"grid\">\n");
-    int status = add_plot(app, page,
-                          (cutis_plot){ .kind = CUTIS_PLOT_BARS,
-                                        .title = "Vertices by number of influences",
-                                        .x_title = "influences",
-                                        .y_title = "vertices",
-                                        .series_count = 2,
-                                        .series = bars,
-                                        .x_labels = labels,
-                                        .from_zero = true });
+    int status = html_plot(app, page,
+                           (cutis_plot){ .kind = CUTIS_PLOT_BARS,
+                                         .title = "Vertices by number of influences",
+                                         .x_title = "influences",
+                                         .y_title = "vertices",
+                                         .series_count = 2,
+                                         .series = bars,
+                                         .x_labels = labels,
+                                         .from_zero = true });
     if (status == EXIT_GOOD && row->curve_count > 1)
-        status = add_plot(app, page,
-                          (cutis_plot){ .title = "Energy per sweep",
-                                        .x_title = "sweep",
-                                        .y_title = "energy",
-                                        .series_count = 1,
-                                        .series = &curve,
-                                        .from_zero = true });
+        status = html_plot(app, page,
+                           (cutis_plot){ .title = "Energy per sweep",
+                                         .x_title = "sweep",
+                                         .y_title = "energy",
+                                         .series_count = 1,
+                                         .series = &curve,
+                                         .from_zero = true });
     html_markup(page, "</div>\n");
     return status;
 }

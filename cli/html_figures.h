@@ -1,0 +1,14 @@
+/// Pictures and plots of a report, put into the page itself.
+#ifndef CUTIS_CLI_HTML_FIGURES_H
+#define CUTIS_CLI_HTML_FIGURES_H
+
+#include <cutis/render.h>
+
+#include "html.h"
+
+/// A picture with its caption.
+int html_picture(cli_app *app, html_page *page, const cutis_image *image, const char *text);
+/// A plot as SVG, in the size of the page's plots; its title describes it.
+int html_plot(cli_app *app, html_page *page, cutis_plot plot);
+
+#endif
