@@ -54,6 +54,52 @@ typedef struct cutis_primitive {
     int32_t material;                  ///< index into materials, or CUTIS_NONE
 } cutis_primitive;
 
+/// One part of a body and how it hangs on the others. Positions are mesh space, in double: joints
+/// and boxes are made from sums over many vertices, and patches are closed to 1e-12 with them.
+typedef struct cutis_part {
+    int32_t parent;       ///< smaller than the part's own index, or CUTIS_NONE: the root
+    int32_t loop;         ///< joint boundary with the parent, index into `loops`; CUTIS_NONE: the
+                          ///< root, or a part that only touches its parent (no patch there)
+    uint32_t joint;       ///< index into the joints of the skin the mesh is used with
+    double position[3];   ///< J, the point the part turns about: mean of the loop by edge length
+    double end[3];        ///< where its bone ends: tip of a leaf, the child's joint, or their mean
+    double centroid[3];   ///< m: of the kernel, or of the volume where there is none
+    double kernel_radius; ///< largest ball in the kernel; 0: not star-shaped
+    double axes[3][3];    ///< unit, right-handed, principal axis first, refined
+    double box_min[3], box_max[3]; ///< oriented box: range of axes[k] . x over the part's vertices
+} cutis_part;
+
+/// A closed ring of edges between two parts. No vertex is in two rings, or twice in one.
+typedef struct cutis_part_loop {
+    uint32_t parent, child;   ///< parts; the child's index is larger
+    uint32_t vertex_count;    ///< >= 3
+    const uint32_t *vertices; ///< welded vertices in order: v[i] -> v[i + 1] is an edge of a face
+                              ///< of the child, v[i + 1] -> v[i] of one of the parent
+} cutis_part_loop;
+
+/// A line of the skeleton graph inside a part (drawn, never animated).
+typedef struct cutis_part_link {
+    uint32_t part;
+    double from[3], to[3];
+} cutis_part_link;
+
+/// The parts of a mesh as a tree with boxes and joint boundaries: what cutis_skeleton_extract
+/// (cutis/skeleton.h) finds, CUTIS_parts stores, and the method `patches` needs. Every triangle
+/// of the mesh has a part (`parts` of its primitives), every part a triangle. Over the welded
+/// vertices the triangles are closed, manifold and consistently oriented; the gate checks ranges,
+/// binding checks this.
+typedef struct cutis_part_tree {
+    const cutis_part *parts; ///< part_count of the mesh, parents first
+    uint32_t loop_count;
+    const cutis_part_loop *loops; ///< joints and, on bodies with handles, seams: loops no part
+                                  ///< names, which stay stitched
+    uint32_t welded_count;
+    const uint32_t *weld; ///< per vertex of the mesh (primitives one after the other) its welded
+                          ///< vertex, < welded_count; all vertices of one have the same position
+    uint32_t link_count;
+    const cutis_part_link *links; ///< or NULL
+} cutis_part_tree;
+
 typedef struct cutis_mesh {
     const char *name; ///< UTF-8, or NULL
     uint32_t primitive_count;
@@ -62,7 +108,8 @@ typedef struct cutis_mesh {
     const char *const *target_names; ///< target_count, or NULL
     const float *target_weights;     ///< target_count rest weights, or NULL (zeros)
     uint32_t part_count;
-    const char *const *part_names; ///< part_count, or NULL
+    const char *const *part_names;    ///< part_count, or NULL
+    const cutis_part_tree *part_tree; ///< or NULL: the parts are only names
 } cutis_mesh;
 
 /// Parents come before children, so a cycle cannot be written down. Nodes of the scene stand

@@ -86,12 +86,29 @@ static bool copy_primitive(cutis_arena *arena, cutis_primitive *primitive, uint3
            copy_targets(arena, primitive, target_count);
 }
 
+static bool copy_part_tree(cutis_arena *arena, cutis_mesh *mesh)
+{
+    if (!COPY(arena, mesh->part_tree, 1)) return false;
+    cutis_part_tree *tree = (cutis_part_tree *)mesh->part_tree;
+    if (!tree) return true;
+    if (!COPY(arena, tree->parts, mesh->part_count) ||
+        !COPY(arena, tree->loops, tree->loop_count) ||
+        !COPY(arena, tree->weld, cutis_mesh_vertex_total(mesh)) ||
+        !COPY(arena, tree->links, tree->link_count))
+        return false;
+    for (uint32_t l = 0; l < tree->loop_count; l++) {
+        cutis_part_loop *loop = (cutis_part_loop *)&tree->loops[l];
+        if (!COPY(arena, loop->vertices, loop->vertex_count)) return false;
+    }
+    return true;
+}
+
 static bool copy_mesh(cutis_arena *arena, cutis_mesh *mesh)
 {
     if (!copy_name(arena, &mesh->name) || !COPY(arena, mesh->primitives, mesh->primitive_count) ||
         !COPY(arena, mesh->target_weights, mesh->target_count) ||
         !copy_names(arena, &mesh->target_names, mesh->target_count) ||
-        !copy_names(arena, &mesh->part_names, mesh->part_count))
+        !copy_names(arena, &mesh->part_names, mesh->part_count) || !copy_part_tree(arena, mesh))
         return false;
     for (uint32_t p = 0; p < mesh->primitive_count; p++)
         if (!copy_primitive(arena, (cutis_primitive *)&mesh->primitives[p], mesh->target_count))

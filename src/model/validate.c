@@ -90,6 +90,8 @@ static cutis_result check_meshes(cutis_context *context, const cutis_model_data 
             cutis_result result = check_primitive(context, data, m, p);
             if (result != CUTIS_OK) return result;
         }
+        cutis_result result = cutis_validate_part_tree(context, mesh, m);
+        if (result != CUTIS_OK) return result;
     }
     return CUTIS_OK;
 }

@@ -22,6 +22,12 @@ bool cutis_model_note(cutis_model *model, const char *code, uint8_t severity, ui
 cutis_result cutis_validate_meshes(cutis_model *model, cutis_gate gate);
 cutis_result cutis_validate_clips(cutis_model *model, cutis_gate gate);
 
+/// The part tree of a mesh (part_tree.c): counts and indices before the copy, which may have no
+/// tree; values in the copy. @param joint_count of the smallest skin the mesh is used with
+cutis_result cutis_validate_part_tree(cutis_context *context, const cutis_mesh *mesh, uint32_t m);
+cutis_result cutis_validate_part_values(cutis_context *context, const cutis_mesh *mesh, uint32_t m,
+                                        uint32_t joint_count);
+
 /// Index of the first float that is NaN or infinite, or `count`.
 size_t cutis_first_not_finite(const float *values, size_t count);
 

@@ -309,6 +309,8 @@ cutis_result cutis_validate_meshes(cutis_model *model, cutis_gate gate)
             snprintf(at.place, sizeof at.place, "meshes/%u/primitives/%u", m, p);
             result = check_primitive(&at, joint_count[m]);
         }
+        if (result == CUTIS_OK)
+            result = cutis_validate_part_values(model->context, mesh, m, joint_count[m]);
         size_t bad = mesh->target_weights
                          ? cutis_first_not_finite(mesh->target_weights, mesh->target_count)
                          : mesh->target_count;

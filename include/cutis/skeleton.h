@@ -1,0 +1,114 @@
+/// Skeletons from parts: a body cut into parts gets a joint where two parts meet, one rigid bone
+/// per part, oriented boxes, and joint boundaries that blending patches can close.
+///
+/// docs/design/skeleton.md has the method, its figures and its limits. Needs cutis-skeleton.
+#ifndef CUTIS_SKELETON_H
+#define CUTIS_SKELETON_H
+
+#include <cutis/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Where the part of every triangle comes from.
+typedef enum cutis_part_source {
+    CUTIS_PART_SOURCE_AUTO = 0,      ///< a built-in segmentation by shape diameter
+    CUTIS_PART_SOURCE_LABELS = 1,    ///< `labels` of the options
+    CUTIS_PART_SOURCE_PARTS = 2,     ///< the parts the model carries (CUTIS_parts, OBJ groups)
+    CUTIS_PART_SOURCE_MATERIALS = 3, ///< one part per material
+    CUTIS_PART_SOURCE_MESHES = 4,    ///< one part per mesh
+    CUTIS_PART_SOURCE_SHELLS = 5,    ///< one part per connected piece
+    CUTIS_PART_SOURCE_JOINTS = 6,    ///< the joint with the largest weight on the triangle
+} cutis_part_source;
+
+/// How the skeleton graph of a part is drawn (docs/design/skeleton.md). The rig is the same.
+typedef enum cutis_skeleton_method {
+    CUTIS_SKELETON_AXIS = 0,     ///< along the principal axis, joints grouped
+    CUTIS_SKELETON_CENTROID = 1, ///< every joint to the centroid
+    CUTIS_SKELETON_BOUNDARY = 2, ///< joint to joint
+} cutis_skeleton_method;
+
+/// What is done to the principal axes.
+typedef enum cutis_skeleton_refine {
+    CUTIS_REFINE_LOCAL_HIERARCHY = 0, ///< towards the joints, then rolled towards the parent
+    CUTIS_REFINE_LOCAL = 1,
+    CUTIS_REFINE_HIERARCHY = 2,
+    CUTIS_REFINE_PAPER = 3, ///< both refinements as Vasilakis and Fudos print them
+    CUTIS_REFINE_NONE = 4,
+} cutis_skeleton_refine;
+
+/// The zero value: automatic parts, axis, both refinements, 15 degrees, bone frames.
+typedef struct cutis_skeleton_options {
+    cutis_part_source source;
+    const uint32_t *labels; ///< LABELS: one per triangle of the instances, in output order
+    uint64_t label_count;
+    const char *root; ///< name of the root part; NULL: chosen
+    cutis_skeleton_method method;
+    cutis_skeleton_refine refine;
+    double angle;          ///< largest turn of an axis, degrees, 5 .. 20 (30 for none); 0 = 15
+    bool root_at_centroid; ///< the root joint stands at the part's centroid, not at its link point
+    bool world_frames;     ///< joints without rotation (as BVH has them)
+    bool keep_curved;      ///< curved leaves stay whole
+    bool straighten;       ///< cut triangles so that joint loops lie in planes
+    bool extra;            ///< nodes for link points and axis ends
+    uint32_t part_count;   ///< AUTO: parts wanted; 0 = chosen
+    uint64_t seed;         ///< AUTO: of the rays; 0 = 1
+} cutis_skeleton_options;
+
+/// What is known of one part. Axes are rows, principal first.
+typedef struct cutis_skeleton_part {
+    const char *name;
+    uint32_t vertex_count, face_count; ///< boundary vertices count in both parts
+    bool star_shaped;
+    double volume;         ///< closed by fans over its loops
+    double axes_before[9]; ///< principal axes before refinement
+    double box_before[2][3];
+    uint32_t group_count;      ///< groups of joints along the axis = link points
+    const double *link_points; ///< 3 per group
+    uint32_t joint_count;      ///< loops it has
+    const uint32_t *groups; ///< group of each of its joints: the children in order, the parent last
+} cutis_skeleton_part;
+
+/// What was done to the mesh and its labels before anything else.
+typedef struct cutis_skeleton_repairs {
+    uint32_t welded_edges; ///< open edges of different pieces that coincide
+    uint32_t capped_holes, cap_faces;
+    uint32_t split_edges;   ///< edges of more than two triangles
+    uint32_t dropped_faces; ///< without area, or twice there
+    uint32_t flipped_faces;
+    uint32_t rounds; ///< of healing
+    uint64_t relabelled_faces;
+    uint32_t touching_parts; ///< pieces that only touch: a joint, no patch
+    uint32_t seam_count;     ///< loops beyond the tree
+    uint32_t curved_splits;  ///< leaves that were cut into several parts
+    uint32_t straightened, not_straightened;
+} cutis_skeleton_repairs;
+
+/// What an extraction did; owns its arrays.
+typedef struct cutis_skeleton_report {
+    uint32_t part_count;
+    const cutis_skeleton_part *parts; ///< in the order of the new model's parts
+    cutis_skeleton_repairs repairs;
+    uint32_t note_count;
+    const char *const *notes; ///< what was healed, one line each, parts by name
+    double kernel_seconds, axes_seconds, total_seconds; ///< as in the paper's Table 2
+} cutis_skeleton_report;
+
+CUTIS_API void cutis_skeleton_report_destroy(cutis_skeleton_report *report); ///< NULL is fine
+
+/// Extract a skeleton. The new model has one mesh (all instances at rest, in world space, welded
+/// and closed) with a part tree, one joint per part, one end node per leaf and rigid weights; no
+/// clips. Materials, normals, texture coordinates and colours are kept.
+/// @param report what was done (destroy it), or NULL
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no triangles, labels that do not match, no such part),
+///         CUTIS_UNSUPPORTED (a mesh that cannot be closed, labels that do not heal; the error
+///         names the part), CUTIS_CANCELLED, CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_skeleton_extract(const cutis_model *model,
+                                              const cutis_skeleton_options *options,
+                                              cutis_model **out, cutis_skeleton_report **report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
