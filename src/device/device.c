@@ -57,9 +57,8 @@ const char *cutis_device_kind_name(cutis_device_kind kind)
 
 const char *cutis_isa_name(cutis_isa isa)
 {
-    static const char *const NAMES[] = {
-        "auto", "scalar", "sse2", "neon", "avx2", "avx512", "wasm"
-    };
+    static const char *const NAMES[] = { "auto", "scalar", "sse2", "neon",
+                                         "avx2", "avx512", "wasm", "wasm_fast" };
     return (unsigned)isa < sizeof NAMES / sizeof NAMES[0] ? NAMES[isa] : "unknown";
 }
 

@@ -104,6 +104,9 @@ typedef struct cutis_skin_outputs {
     cutis_bounds *bounds; ///< per instance, host memory, or NULL
 } cutis_skin_outputs;
 
+struct cutis_compute_kernel; // device/compute.h
+struct cutis_compute_argument;
+
 typedef struct cutis_device_skin cutis_device_skin; ///< a layout on a device; each device derives
                                                     ///< its own from it (model.h has a cutis_skin)
 
@@ -170,6 +173,10 @@ typedef struct cutis_device_operations {
     /// Allocates nothing on the CPU. Host outputs are complete on return.
     cutis_result (*skin_run)(cutis_device_skin *skin, const cutis_skin_frames *frames,
                              const cutis_skin_outputs *outputs);
+    /// Queue an item kernel (device/compute.h); NULL: its C text runs on the device's threads.
+    cutis_result (*compute_run)(cutis_device *device, const struct cutis_compute_kernel *kernel,
+                                uint32_t item_count,
+                                const struct cutis_compute_argument *arguments);
     /// Run host work on the device's threads (GPU devices have some for that alone). Returns when
     /// all are done.
     void (*run_tasks)(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,

@@ -29,6 +29,7 @@ DECLARE(avx512)
 DECLARE(neon)
 #elif defined(__wasm__)
 DECLARE(wasm)
+DECLARE(wasm_fast)
 #endif
 
 #if defined(CUTIS_X86)
@@ -117,6 +118,8 @@ uint32_t cutis_cpu_variants(cutis_cpu_variant out[8])
         { CUTIS_ISA_NEON, "neon", cutis_cpu_skin_neon, &cutis_cpu_bones_neon, true },
 #elif defined(__wasm__)
         { CUTIS_ISA_WASM, "wasm", cutis_cpu_skin_wasm, &cutis_cpu_bones_wasm, true },
+        { CUTIS_ISA_WASM_FAST, "wasm_fast", cutis_cpu_skin_wasm_fast, &cutis_cpu_bones_wasm_fast,
+          true },
 #endif
     };
     memcpy(out, all, sizeof all);
@@ -145,9 +148,9 @@ uint64_t cutis_cpu_cache_bytes(void)
 static cutis_isa isa_allowed(void)
 {
     const char *wanted = cutis_os_environment("CUTIS_ISA");
-    for (cutis_isa isa = CUTIS_ISA_SCALAR; wanted && isa <= CUTIS_ISA_WASM; isa++)
+    for (cutis_isa isa = CUTIS_ISA_SCALAR; wanted && isa <= CUTIS_ISA_WASM_FAST; isa++)
         if (strcmp(wanted, cutis_isa_name(isa)) == 0) return isa;
-    return CUTIS_ISA_WASM;
+    return CUTIS_ISA_WASM_FAST;
 }
 
 bool cutis_cpu_choose(cutis_isa isa, cutis_cpu_variant *out)
@@ -159,6 +162,7 @@ bool cutis_cpu_choose(cutis_isa isa, cutis_cpu_variant *out)
     for (uint32_t i = 0; i < count; i++) { // best last
         if (!all[i].supported || (isa != CUTIS_ISA_AUTO && all[i].isa > isa)) continue;
         if (all[i].isa > allowed) continue;
+        if (isa == CUTIS_ISA_AUTO && all[i].isa == CUTIS_ISA_WASM_FAST) continue; // other bits
         if (isa != CUTIS_ISA_AUTO && all[i].isa != isa && allowed >= isa) continue;
         *out = all[i];
         found = true;

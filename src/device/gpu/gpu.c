@@ -158,6 +158,7 @@ static const cutis_device_operations OPERATIONS = {
     .skin_create = cutis_gpu_skin_create,
     .skin_destroy = cutis_gpu_skin_destroy,
     .skin_run = cutis_gpu_skin_run,
+    .compute_run = cutis_gpu_compute_run,
     .run_tasks = cutis_gpu_run_tasks,
 };
 

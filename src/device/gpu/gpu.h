@@ -115,6 +115,16 @@ void cutis_gpu_leave(cutis_gpu *gpu);
 cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const char *entry,
                                   uint32_t registers, cutis_gpu_kernel *out);
 
+/// The same from other texts: `texts` are embedded files after kernel.h and item.h, NULL-ended.
+cutis_result cutis_gpu_kernel_get_from(cutis_gpu *gpu, const char *const *texts,
+                                       const char *defines, const char *entry, uint32_t registers,
+                                       cutis_gpu_kernel *out);
+
+/// Item kernels, in compute.c.
+cutis_result cutis_gpu_compute_run(cutis_device *device, const struct cutis_compute_kernel *kernel,
+                                   uint32_t item_count,
+                                   const struct cutis_compute_argument *arguments);
+
 /// Host work on the device's threads; the device's lock may be held, so a task takes none of it.
 void cutis_gpu_run_tasks(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
                          uint32_t count);

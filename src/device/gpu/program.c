@@ -101,41 +101,43 @@ static cutis_result compile(cutis_gpu *gpu, const char *text, uint32_t registers
     return result;
 }
 
-/// Defines and kernel texts one after the other, without their #include lines (there are no files
-/// on the user's machine). @return the size with the final zero; `out` may be NULL
-static size_t join_text(const char *defines, char *out)
+/// Append a kernel text without its #include lines (there are no files on the user's machine).
+static void append_text(const char *name, char *out, size_t *length)
 {
-    static const char *const names[] = { "kernel.h",     "algebra.h",       "blend.h",
-                                         "vertex_gpu.h", "arguments_gpu.h", "near_gpu.h",
-                                         "skin_gpu.h",   "copy_gpu.h" };
+    const char *line = cutis_kernel_text(name);
+    while (line && *line) {
+        const char *end = strchr(line, '\n');
+        size_t size = end ? (size_t)(end - line) + 1 : strlen(line);
+        if (strncmp(line, "#include", 8) != 0) {
+            if (out) memcpy(out + *length, line, size);
+            *length += size;
+        }
+        line += size;
+    }
+}
+
+/// Defines and kernel texts one after the other. @return the size with the final zero; `out` may be
+/// NULL
+static size_t join_text(const char *const *texts, const char *defines, char *out)
+{
     size_t length = strlen(defines);
     if (out) memcpy(out, defines, length);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *line = cutis_kernel_text(names[i]);
-        while (line && *line) {
-            const char *end = strchr(line, '\n');
-            size_t size = end ? (size_t)(end - line) + 1 : strlen(line);
-            if (strncmp(line, "#include", 8) != 0) {
-                if (out) memcpy(out + length, line, size);
-                length += size;
-            }
-            line += size;
-        }
-    }
+    append_text("kernel.h", out, &length);
+    for (; *texts; texts++) append_text(*texts, out, &length);
     if (out) out[length] = 0;
     return length + 1;
 }
 
-static cutis_result build(cutis_gpu *gpu, const char *defines, const char *entry,
-                          uint32_t registers, cutis_gpu_kernel *out)
+static cutis_result build(cutis_gpu *gpu, const char *const *texts, const char *defines,
+                          const char *entry, uint32_t registers, cutis_gpu_kernel *out)
 {
     cutis_context *context = gpu->base.context;
     char path[4096];
     uint64_t key[2] = { 0xcbf29ce484222325ull, 0x84222325cbf29ce4ull };
-    size_t length = join_text(defines, NULL);
+    size_t length = join_text(texts, defines, NULL);
     char *text = cutis_alloc(context, length);
     if (!text) return cutis_alloc_result(context);
-    join_text(defines, text);
+    join_text(texts, defines, text);
     for (int i = 0; i < 2; i++) {
         key[i] = hash_text(key[i], gpu->identity);
         key[i] = hash_text(key[i], entry);
@@ -149,8 +151,8 @@ static cutis_result build(cutis_gpu *gpu, const char *defines, const char *entry
     return result;
 }
 
-cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const char *entry,
-                                  uint32_t registers, cutis_gpu_kernel *out)
+static cutis_result get_kernel(cutis_gpu *gpu, const char *const *texts, const char *defines,
+                               const char *entry, uint32_t registers, cutis_gpu_kernel *out)
 {
     cutis_context *context = gpu->base.context;
     cutis_gpu_program *program;
@@ -166,7 +168,7 @@ cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const cha
         return cutis_fail(context, CUTIS_INTERNAL, "%s: a variant's name is too long",
                           gpu->driver->name);
     }
-    cutis_result result = build(gpu, defines, entry, registers, &program->kernel);
+    cutis_result result = build(gpu, texts, defines, entry, registers, &program->kernel);
     if (result != CUTIS_OK) {
         cutis_free(context, program, sizeof *program);
         return result;
@@ -177,6 +179,29 @@ cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const cha
     gpu->programs = program;
     *out = program->kernel;
     return CUTIS_OK;
+}
+
+cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const char *entry,
+                                  uint32_t registers, cutis_gpu_kernel *out)
+{
+    static const char *const texts[] = { "algebra.h",       "blend.h",    "vertex_gpu.h",
+                                         "arguments_gpu.h", "near_gpu.h", "skin_gpu.h",
+                                         "copy_gpu.h",      NULL };
+    return get_kernel(gpu, texts, defines, entry, registers, out);
+}
+
+cutis_result cutis_gpu_kernel_get_from(cutis_gpu *gpu, const char *const *texts,
+                                       const char *defines, const char *entry, uint32_t registers,
+                                       cutis_gpu_kernel *out)
+{
+    enum { TEXTS = 16 };
+    const char *all[TEXTS] = { "item.h" };
+    for (uint32_t i = 0; texts[i]; i++) {
+        if (i + 2 >= TEXTS)
+            return cutis_fail(gpu->base.context, CUTIS_INTERNAL, "%s: too many texts", entry);
+        all[i + 1] = texts[i];
+    }
+    return get_kernel(gpu, all, defines, entry, registers, out);
 }
 
 void cutis_gpu_clear(cutis_gpu *gpu)

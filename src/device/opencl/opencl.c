@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEVICE_LIMIT = 64, ARGUMENT_LIMIT = 16 };
+enum { DEVICE_LIMIT = 64, ARGUMENT_LIMIT = 32 };
 
 typedef struct opencl {
     cutis_gpu gpu;
@@ -377,7 +377,7 @@ static cutis_result driver_launch(cutis_gpu *gpu, const cutis_gpu_kernel *kernel
     kept->releases = gpu->releases;
     for (uint32_t i = 0; i < count && !error; i++)
         error = set_argument(self, kept, i, launch->arguments[i].size, launch->arguments[i].data);
-    if (!error && kept->sizes[count] != launch->local_bytes) {
+    if (!error && launch->local_bytes && kept->sizes[count] != launch->local_bytes) {
         error = self->cl.SetKernelArg(kept->kernel, count, launch->local_bytes, NULL);
         kept->sizes[count] = error ? 0 : launch->local_bytes;
     }

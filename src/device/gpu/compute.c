@@ -1,0 +1,50 @@
+// Item kernels on a GPU: compiled once per device from the embedded texts, launched in order.
+#include "device/compute.h"
+#include "device/gpu/gpu.h"
+
+enum { GROUP_SIZE = 128 };
+
+static size_t argument_size(cutis_compute_kind kind)
+{
+    return kind == CUTIS_COMPUTE_BUFFER || kind == CUTIS_COMPUTE_DOUBLE ? 8 : 4;
+}
+
+static cutis_result launch_items(cutis_gpu *gpu, const cutis_compute_kernel *kernel,
+                                 uint32_t item_count, const cutis_compute_argument *arguments)
+{
+    cutis_gpu_argument values[CUTIS_COMPUTE_ARGUMENTS + 2];
+    uint64_t handles[CUTIS_COMPUTE_ARGUMENTS];
+    const int32_t first = 0, end = (int32_t)item_count;
+    const uint32_t count = kernel->argument_count;
+    cutis_gpu_kernel compiled;
+    cutis_result result = cutis_gpu_kernel_get_from(
+        gpu, kernel->texts, kernel->defines ? kernel->defines : "", kernel->entry, 0, &compiled);
+    if (result != CUTIS_OK) return result;
+    for (uint32_t i = 0; i < count; i++) {
+        const cutis_compute_argument *a = &arguments[i];
+        values[i] = (cutis_gpu_argument){ &a->wide, argument_size(a->kind) };
+        if (a->kind != CUTIS_COMPUTE_BUFFER) continue;
+        handles[i] = a->buffer ? a->buffer->handle : 0;
+        values[i].data = &handles[i];
+    }
+    values[count] = (cutis_gpu_argument){ &first, sizeof first };
+    values[count + 1] = (cutis_gpu_argument){ &end, sizeof end };
+    cutis_gpu_launch launch = {
+        .group_size = kernel->group_size ? kernel->group_size : GROUP_SIZE,
+        .argument_count = count + 2,
+        .arguments = values,
+    };
+    launch.group_count = (item_count - 1) / launch.group_size + 1;
+    return gpu->driver->launch(gpu, &compiled, &launch);
+}
+
+cutis_result cutis_gpu_compute_run(cutis_device *device, const cutis_compute_kernel *kernel,
+                                   uint32_t item_count, const cutis_compute_argument *arguments)
+{
+    cutis_gpu *gpu = (cutis_gpu *)device;
+    cutis_result result = cutis_gpu_enter(gpu);
+    if (result != CUTIS_OK) return result;
+    result = launch_items(gpu, kernel, item_count, arguments);
+    cutis_gpu_leave(gpu);
+    return result;
+}

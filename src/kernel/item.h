@@ -1,0 +1,49 @@
+/// Item kernels: work that has no schedule of its own. A kernel is a loop over items in C and one
+/// guarded work item on OpenCL and CUDA; the text between ITEM_BEGIN and ITEM_END is the same.
+///
+///     ITEM_KERNEL scale(GLOBAL const float *in, GLOBAL float *out, float factor, ITEM_ARGS)
+///     {
+///         ITEM_BEGIN
+///         out[item] = factor * in[item];
+///         ITEM_END
+///     }
+///
+/// Invariant: an item reads nothing that another item of the same launch writes, so that any order
+/// and any device gives the same result. Sums over many items go in two launches: an item sums a
+/// fixed stretch in order, then one item sums the stretches.
+///
+/// Inside: `item` (int); no `return` and no `continue` at the top level. Pointers are kernel
+/// arguments (GLOBAL). double may be written as such: sums and products are not contracted, and
+/// double division and ROOT are correctly rounded everywhere, so they have the same bits; float
+/// division and roots go through double. Concatenated after kernel.h.
+#ifndef CUTIS_KERNEL_ITEM_H
+#define CUTIS_KERNEL_ITEM_H
+
+#define ITEM_ARGS int item_first, int item_end
+#define ITEM_END  }
+// clang-format off
+#if defined(KERNEL_OPENCL) || defined(KERNEL_CUDA)
+#ifdef KERNEL_OPENCL
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define INDEX long // for offsets of more than 2^31 entries
+#else
+#define INDEX long long
+#endif
+#define ITEM_KERNEL KERNEL void
+#define ITEM_BEGIN                                                                                 \
+    int item = item_first + GLOBAL_ID;                                                             \
+    if (item < item_end) {
+#define ROOT(x)      sqrt((double)(x))
+#define MAGNITUDE(x) fabs((double)(x))
+#else
+#define GLOBAL
+#define INDEX        long long
+#define ITEM_KERNEL  static __attribute__((unused)) void
+#define ITEM_BEGIN   for (int item = item_first; item < item_end; item++) {
+#define ROOT(x)      __builtin_sqrt((double)(x))
+#define MAGNITUDE(x) __builtin_fabs((double)(x))
+#endif
+// clang-format on
+#define DIVIDE_FLOATS(a, b) ((float)((double)(a) / (double)(b)))
+
+#endif

@@ -1,0 +1,156 @@
+/// Item kernels (device/compute.h): the same bits on the CPU with any number of threads and on
+/// OpenCL as a plain loop in this file; wrong calls are named.
+#include "support.h"
+
+#include "device/compute.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT = 100003, STRETCH = 257, SUMS = (COUNT + STRETCH - 1) / STRETCH };
+
+static double draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005ull + 1442695040888963407ull;
+    return ((double)(*state >> 11) / 0x1p53 - 0.5) * pow(10, (double)(*state >> 60) - 8);
+}
+
+static double *numbers(void)
+{
+    uint64_t state = 7;
+    double *all = malloc(COUNT * sizeof *all);
+    for (int i = 0; i < COUNT; i++) all[i] = draw(&state);
+    return all;
+}
+
+static cutis_device *open_device(cutis_context *context, cutis_device_kind kind, uint32_t threads)
+{
+    cutis_device *device = NULL;
+    cutis_device_options options = { .kind = kind, .thread_count = threads };
+    if (cutis_device_create(context, &options, &device) == CUTIS_OK) return device;
+    print_message("skip: %s\n", cutis_context_error(context));
+    cutis_context_destroy(context);
+    skip();
+    return NULL;
+}
+
+static void check_sums(cutis_device_kind kind, uint32_t threads)
+{
+    cutis_context *context = NULL;
+    assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
+    cutis_device *device = open_device(context, kind, threads);
+    double *in = numbers(), out[SUMS];
+    cutis_buffer *from = NULL, *to = NULL;
+    assert_ok(context, cutis_buffer_create(device, COUNT * 8, &from));
+    assert_ok(context, cutis_buffer_create(device, SUMS * 8, &to));
+    assert_ok(context, cutis_buffer_write(from, 0, in, COUNT * 8));
+    const cutis_compute_argument fill[] = { CUTIS_BUFFER_ARGUMENT(to), CUTIS_INT_ARGUMENT(-1) };
+    assert_ok(context, cutis_compute_run(device, &cutis_compute_fill, SUMS * 2, fill));
+    const cutis_compute_argument sum[] = { CUTIS_BUFFER_ARGUMENT(from), CUTIS_BUFFER_ARGUMENT(to),
+                                           CUTIS_INT_ARGUMENT(COUNT), CUTIS_INT_ARGUMENT(STRETCH) };
+    assert_ok(context, cutis_compute_run(device, &cutis_compute_sum, SUMS - 1, sum));
+    assert_ok(context, cutis_buffer_read(to, 0, out, sizeof out));
+    for (int s = 0; s < SUMS - 1; s++) {
+        double expected = 0;
+        for (int i = 0; i < STRETCH; i++) expected += in[s * STRETCH + i];
+        assert_memory_equal(&out[s], &expected, 8);
+    }
+    int64_t untouched; // the last was filled, and no item ran for it
+    memcpy(&untouched, &out[SUMS - 1], 8);
+    assert_true(untouched == -1);
+    cutis_buffer_destroy(from);
+    cutis_buffer_destroy(to);
+    cutis_device_destroy(device);
+    cutis_context_destroy(context);
+    free(in);
+}
+
+static void sums_have_the_bits_of_a_plain_loop_on_any_number_of_threads(void **state)
+{
+    (void)state;
+    check_sums(CUTIS_DEVICE_CPU, 1);
+    check_sums(CUTIS_DEVICE_CPU, 2);
+    check_sums(CUTIS_DEVICE_CPU, 7);
+}
+
+static void sums_have_the_bits_of_a_plain_loop_on_opencl(void **state)
+{
+    (void)state;
+    check_sums(CUTIS_DEVICE_OPENCL, 0);
+}
+
+// What item.h promises of double: division and roots are correctly rounded. The kernel is this
+// test's own.
+static const char PROBE[] =
+    "__kernel void probe(__global const double *in, __global double *out, int first, int end)\n"
+    "{\n"
+    "    int i = first + (int)get_global_id(0);\n"
+    "    if (i < end) {\n"
+    "        out[3 * i] = in[i] / in[i + 1];\n"
+    "        out[3 * i + 1] = sqrt(fabs(in[i]));\n"
+    "        out[3 * i + 2] = (float)((double)(float)in[i] / (double)(float)in[i + 1]);\n"
+    "    }\n"
+    "}\n";
+
+static void division_and_roots_have_the_bits_of_c_on_opencl(void **state)
+{
+    (void)state;
+    static const char *const none[] = { NULL };
+    const cutis_compute_kernel probe = {
+        .entry = "probe", .texts = none, .defines = PROBE, .argument_count = 2
+    };
+    cutis_context *context = NULL;
+    assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
+    cutis_device *device = open_device(context, CUTIS_DEVICE_OPENCL, 0);
+    double *in = numbers(), *out = malloc(3 * COUNT * 8);
+    cutis_buffer *from = NULL, *to = NULL;
+    assert_ok(context, cutis_buffer_create(device, COUNT * 8, &from));
+    assert_ok(context, cutis_buffer_create(device, 3 * COUNT * 8, &to));
+    assert_ok(context, cutis_buffer_write(from, 0, in, COUNT * 8));
+    const cutis_compute_argument a[] = { CUTIS_BUFFER_ARGUMENT(from), CUTIS_BUFFER_ARGUMENT(to) };
+    assert_ok(context, cutis_compute_run(device, &probe, COUNT - 1, a));
+    assert_ok(context, cutis_buffer_read(to, 0, out, (COUNT - 1) * 24));
+    int differ = 0;
+    for (int i = 0; i < COUNT - 1; i++) {
+        float quotient = (float)in[i] / (float)in[i + 1];
+        double expected[3] = { in[i] / in[i + 1], sqrt(fabs(in[i])), quotient };
+        differ += memcmp(expected, out + 3 * i, 24) != 0;
+    }
+    assert_int_equal(differ, 0);
+    cutis_buffer_destroy(from);
+    cutis_buffer_destroy(to);
+    cutis_device_destroy(device);
+    cutis_context_destroy(context);
+    free(in);
+    free(out);
+}
+
+static void a_buffer_of_another_device_is_refused(void **state)
+{
+    (void)state;
+    cutis_context *context = NULL;
+    assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
+    cutis_device *one = open_device(context, CUTIS_DEVICE_CPU, 1);
+    cutis_device *two = open_device(context, CUTIS_DEVICE_CPU, 1);
+    cutis_buffer *buffer = NULL;
+    assert_ok(context, cutis_buffer_create(one, 64, &buffer));
+    const cutis_compute_argument fill[] = { CUTIS_BUFFER_ARGUMENT(buffer), CUTIS_INT_ARGUMENT(0) };
+    assert_int_equal(cutis_compute_run(two, &cutis_compute_fill, 4, fill), CUTIS_INVALID_ARGUMENT);
+    assert_non_null(strstr(cutis_context_error(context), "another device"));
+    cutis_buffer_destroy(buffer);
+    cutis_device_destroy(one);
+    cutis_device_destroy(two);
+    cutis_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_have_the_bits_of_a_plain_loop_on_any_number_of_threads),
+        cmocka_unit_test(sums_have_the_bits_of_a_plain_loop_on_opencl),
+        cmocka_unit_test(division_and_roots_have_the_bits_of_c_on_opencl),
+        cmocka_unit_test(a_buffer_of_another_device_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
