@@ -154,7 +154,8 @@ CUTIS_API cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *
 /// drawn when `finish`.
 CUTIS_API cutis_result cutis_live_draw(cutis_live *live, const cutis_camera *camera, bool finish);
 CUTIS_API cutis_result cutis_live_read(cutis_live *live, cutis_image *out);
-/// How the vertices reach the renderer: "shared with CUDA", "mapped", "copied". Static memory.
+/// How the vertices reach the renderer: "in CUDA's memory", "handed to CUDA and back", "mapped",
+/// "copied". Static memory.
 CUTIS_API const char *cutis_live_path(const cutis_live *live);
 
 // Sheets

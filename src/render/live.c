@@ -1,18 +1,20 @@
 /// Whole frames: a device deforms into the renderer's own vertex buffer, then it is drawn.
 ///
-/// Invariant: between cutis_live_deform and cutis_live_draw the buffer belongs to the device
-/// (registered and mapped, or mapped memory); while drawing it belongs to OpenGL. `mapped` says
-/// whose it is.
+/// Invariant: between cutis_live_deform and cutis_live_draw the records being written belong to the
+/// device; while drawing they belong to OpenGL. CUDA writes into memory that OpenGL imported once:
+/// a ring of slots, each with a fence that says when OpenGL has read it; where the driver cannot do
+/// that, the buffer is handed over and back every frame (0.4 ms).
 #include "render/renderer.h"
 #include "render/interop_cuda.h"
+#include "render/shared_cuda.h"
 #include "base/error.h"
 #include "base/memory.h"
 
 #include <string.h>
 
-enum { RECORD = 24 };
+enum { RECORD = 24, SLOTS = 4, SLOT_ALIGNMENT = 256 };
 
-typedef enum live_path { LIVE_MAPPED, LIVE_COPIED, LIVE_CUDA } live_path;
+typedef enum live_path { LIVE_MAPPED, LIVE_COPIED, LIVE_CUDA, LIVE_SHARED } live_path;
 
 struct cutis_live {
     cutis_renderer *renderer;
@@ -20,7 +22,12 @@ struct cutis_live {
     live_path path;
     uint32_t vertex_count, width, height;
     uint64_t triangle_count;
-    GLuint program, array, vertices, indices, frame, color, depth;
+    GLuint program, vertices, indices, frame, color, depth, memory;
+    GLuint arrays[SLOTS]; ///< all but LIVE_SHARED use the first alone
+    uint32_t slot;        ///< being written, then drawn
+    GLsync read[SLOTS];   ///< LIVE_SHARED: reached when OpenGL has drawn the slot; NULL: never used
+    uint64_t slot_size;   ///< LIVE_SHARED: bytes from slot to slot
+    cutis_cuda_shared *shared;   ///< LIVE_SHARED
     cutis_cuda_interop *interop; ///< LIVE_CUDA
     cutis_buffer *copy;          ///< LIVE_COPIED: the device's records
     void *staging;               ///< LIVE_COPIED
@@ -82,21 +89,70 @@ static cutis_result build_frame(cutis_live *live)
                       "no frame buffer of %ux%u", live->width, live->height);
 }
 
-static void build_mesh(cutis_live *live, const uint32_t *indices)
+/// A vertex array that reads records from `offset` of the vertex buffer on.
+static void build_array(const cutis_live *live, GLuint array, uint64_t offset)
 {
-    glGenVertexArrays(1, &live->array);
-    glGenBuffers(1, &live->vertices);
-    glGenBuffers(1, &live->indices);
-    glBindVertexArray(live->array);
+    glBindVertexArray(array);
     glBindBuffer(GL_ARRAY_BUFFER, live->vertices);
-    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)live->vertex_count * RECORD, NULL, GL_DYNAMIC_DRAW);
     for (GLuint a = 0; a < 2; a++) {
         glEnableVertexAttribArray(a);
-        glVertexAttribPointer(a, 3, GL_FLOAT, GL_FALSE, RECORD, (void *)(uintptr_t)(12 * a));
+        glVertexAttribPointer(a, 3, GL_FLOAT, GL_FALSE, RECORD,
+                              (void *)(uintptr_t)(offset + 12 * a));
     }
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, live->indices);
+}
+
+static void build_mesh(cutis_live *live, const uint32_t *indices)
+{
+    glGenVertexArrays(SLOTS, live->arrays);
+    glGenBuffers(1, &live->vertices);
+    glGenBuffers(1, &live->indices);
+    glBindBuffer(GL_ARRAY_BUFFER, live->vertices);
+    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)live->vertex_count * RECORD, NULL, GL_DYNAMIC_DRAW);
+    build_array(live, live->arrays[0], 0);
     glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)live->triangle_count * 12, indices,
                  GL_STATIC_DRAW);
+}
+
+/// Memory of CUDA's behind the vertex buffer, a slot for each of the next frames. Leaves everything
+/// as it was when the drivers cannot do that.
+static cutis_result share_memory(cutis_live *live)
+{
+    cutis_context *context = live->renderer->context;
+    uint64_t whole = 0, slot = (uint64_t)live->vertex_count * RECORD;
+    int descriptor = -1;
+    GLuint buffer = 0;
+    if (!epoxy_has_gl_extension("GL_EXT_memory_object_fd"))
+        return cutis_fail(context, CUTIS_UNSUPPORTED, "OpenGL imports no memory");
+    slot = (slot + SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT;
+    cutis_result result =
+        cutis_cuda_shared_create(context, live->device, slot * SLOTS, &live->shared);
+    if (result == CUTIS_OK) result = cutis_cuda_shared_export(live->shared, &descriptor, &whole);
+    if (result == CUTIS_OK) {
+        while (glGetError() != GL_NO_ERROR) {}
+        glCreateMemoryObjectsEXT(1, &live->memory);
+        glImportMemoryFdEXT(live->memory, whole, GL_HANDLE_TYPE_OPAQUE_FD_EXT, descriptor);
+        glGenBuffers(1, &buffer);
+        glBindBuffer(GL_ARRAY_BUFFER, buffer);
+        glBufferStorageMemEXT(GL_ARRAY_BUFFER, (GLsizeiptr)whole, live->memory, 0);
+        GLenum error = glGetError();
+        if (error != GL_NO_ERROR)
+            result = cutis_fail(context, CUTIS_UNSUPPORTED,
+                                "OpenGL does not take CUDA's memory: error 0x%x", error);
+    }
+    if (result != CUTIS_OK) {
+        if (buffer) glDeleteBuffers(1, &buffer);
+        if (live->memory) glDeleteMemoryObjectsEXT(1, &live->memory);
+        live->memory = 0;
+        cutis_cuda_shared_destroy(live->shared);
+        live->shared = NULL;
+        return result;
+    }
+    glDeleteBuffers(1, &live->vertices);
+    live->vertices = buffer;
+    live->slot_size = slot;
+    for (uint32_t i = 0; i < SLOTS; i++) build_array(live, live->arrays[i], i * slot);
+    return CUTIS_OK;
 }
 
 static cutis_result open_path(cutis_live *live)
@@ -106,6 +162,10 @@ static cutis_result open_path(cutis_live *live)
     cutis_device_kind kind = cutis_device_describe(live->device).kind;
     if (kind == CUTIS_DEVICE_CPU) return CUTIS_OK;
     if (kind == CUTIS_DEVICE_CUDA) {
+        live->path = LIVE_SHARED;
+        if (share_memory(live) == CUTIS_OK) return CUTIS_OK;
+        cutis_log(context, "live drawing hands its buffer over every frame: %s",
+                  cutis_context_error(context));
         glFinish(); // the buffer must exist on the GPU before CUDA registers it
         cutis_result result =
             cutis_cuda_interop_create(context, live->device, live->vertices, size, &live->interop);
@@ -159,27 +219,32 @@ void cutis_live_destroy(cutis_live *live)
     cutis_context *context = live->renderer->context;
     cutis_cuda_interop_destroy(live->interop);
     cutis_buffer_destroy(live->copy);
+    const bool current = cutis_renderer_use(live->renderer) == CUTIS_OK;
+    if (current && live->memory) glFinish(); // nobody reads the memory any more
     cutis_free(context, live->staging, (size_t)live->vertex_count * RECORD);
-    if (cutis_renderer_use(live->renderer) == CUTIS_OK) {
+    if (current) {
         GLuint buffers[] = { live->vertices, live->indices },
                stores[] = { live->color, live->depth };
+        for (uint32_t i = 0; i < SLOTS; i++) glDeleteSync(live->read[i]);
         glDeleteBuffers(2, buffers);
         glDeleteRenderbuffers(2, stores);
-        glDeleteVertexArrays(1, &live->array);
+        glDeleteVertexArrays(SLOTS, live->arrays);
         glDeleteFramebuffers(1, &live->frame);
         glDeleteProgram(live->program);
+        if (live->memory) glDeleteMemoryObjectsEXT(1, &live->memory);
     }
+    cutis_cuda_shared_destroy(live->shared);
     cutis_free(context, live, sizeof *live);
 }
 
-static cutis_outputs records_in(void *data, cutis_buffer *buffer)
+static cutis_outputs records_in(void *data, cutis_buffer *buffer, uint64_t offset)
 {
-    cutis_stream positions = { .data = data, .buffer = buffer, .stride = RECORD },
+    cutis_stream positions = { .data = data, .buffer = buffer, .offset = offset, .stride = RECORD },
                  normals = positions;
     if (data)
         normals.data = (char *)data + 12;
     else
-        normals.offset = 12;
+        normals.offset += 12;
     return (cutis_outputs){ .positions = positions, .normals = normals };
 }
 
@@ -192,10 +257,29 @@ static cutis_result deform_mapped(cutis_live *live, const cutis_binding *binding
     if (!records)
         return cutis_fail(live->renderer->context, CUTIS_DEVICE_LOST,
                           "OpenGL cannot map its vertex buffer");
-    cutis_outputs outputs = records_in(records, NULL);
+    cutis_outputs outputs = records_in(records, NULL, 0);
     cutis_result result = cutis_deform(binding, poses, 1, &outputs);
     glUnmapBuffer(GL_ARRAY_BUFFER);
     return result;
+}
+
+/// CUDA writes the next slot; OpenGL has drawn from it, and CUDA is done before OpenGL draws it:
+/// neither API knows the other's order of work, so the host waits (for little: slots are old).
+static cutis_result deform_shared(cutis_live *live, const cutis_binding *binding,
+                                  const cutis_poses *poses)
+{
+    enum { LONGEST = 1000000000 }; // a second, in nanoseconds
+    live->slot = (live->slot + 1) % SLOTS;
+    GLsync read = live->read[live->slot];
+    if (read && glClientWaitSync(read, GL_SYNC_FLUSH_COMMANDS_BIT, LONGEST) == GL_TIMEOUT_EXPIRED)
+        return cutis_fail(live->renderer->context, CUTIS_DEVICE_LOST,
+                          "OpenGL does not finish a frame");
+    glDeleteSync(read);
+    live->read[live->slot] = NULL;
+    cutis_outputs outputs =
+        records_in(NULL, cutis_cuda_shared_buffer(live->shared), live->slot * live->slot_size);
+    cutis_result result = cutis_deform(binding, poses, 1, &outputs);
+    return result == CUTIS_OK ? cutis_device_finish(live->device) : result;
 }
 
 cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding,
@@ -207,18 +291,19 @@ cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding,
         return cutis_fail(live->renderer->context, CUTIS_INVALID_ARGUMENT,
                           "the binding has another number of vertices");
     if (live->path == LIVE_MAPPED) return deform_mapped(live, binding, poses);
+    if (live->path == LIVE_SHARED) return deform_shared(live, binding, poses);
     if (live->path == LIVE_CUDA) {
         cutis_buffer *buffer = NULL;
         result = cutis_cuda_interop_map(live->interop, &buffer);
         if (result != CUTIS_OK) return result;
-        cutis_outputs outputs = records_in(NULL, buffer);
+        cutis_outputs outputs = records_in(NULL, buffer, 0);
         result = cutis_deform(binding, poses, 1, &outputs);
         cutis_result unmapped =
             cutis_cuda_interop_unmap(live->interop); // orders drawing after the deform
         return result != CUTIS_OK ? result : unmapped;
     }
     size_t size = (size_t)live->vertex_count * RECORD;
-    cutis_outputs outputs = records_in(NULL, live->copy);
+    cutis_outputs outputs = records_in(NULL, live->copy, 0);
     result = cutis_deform(binding, poses, 1, &outputs);
     if (result == CUTIS_OK) result = cutis_buffer_read(live->copy, 0, live->staging, size);
     if (result != CUTIS_OK) return result;
@@ -241,8 +326,12 @@ cutis_result cutis_live_draw(cutis_live *live, const cutis_camera *camera, bool 
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     glUseProgram(live->program);
     glUniformMatrix4fv(glGetUniformLocation(live->program, "clip"), 1, GL_FALSE, clip);
-    glBindVertexArray(live->array);
+    glBindVertexArray(live->arrays[live->slot]);
     glDrawElements(GL_TRIANGLES, (GLsizei)(3 * live->triangle_count), GL_UNSIGNED_INT, NULL);
+    if (live->path == LIVE_SHARED) {
+        glDeleteSync(live->read[live->slot]); // drawn twice: the later one counts
+        live->read[live->slot] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    }
     if (finish)
         glFinish();
     else
@@ -273,7 +362,8 @@ cutis_result cutis_live_read(cutis_live *live, cutis_image *out)
 
 const char *cutis_live_path(const cutis_live *live)
 {
-    return live->path == LIVE_CUDA     ? "shared with CUDA"
+    return live->path == LIVE_SHARED   ? "in CUDA's memory"
+           : live->path == LIVE_CUDA   ? "handed to CUDA and back"
            : live->path == LIVE_MAPPED ? "mapped"
                                        : "copied";
 }
