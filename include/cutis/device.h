@@ -15,16 +15,18 @@ typedef enum cutis_device_kind {
     CUTIS_DEVICE_CUDA = 2,
 } cutis_device_kind;
 
-/// Instruction sets of the CPU device. All give the same bits. The environment variable CUTIS_ISA
-/// can only lower it.
+/// Instruction sets of the CPU device. All but WASM_FAST give the same bits. The environment
+/// variable CUTIS_ISA can only lower it.
 typedef enum cutis_isa {
-    CUTIS_ISA_AUTO = 0,   ///< the best this machine has
-    CUTIS_ISA_SCALAR = 1, ///< the reference: one vertex after the other, no blocks
-    CUTIS_ISA_SSE2 = 2,   ///< 4 lanes, fma emulated (or used, where the machine has it)
-    CUTIS_ISA_NEON = 3,   ///< 4 lanes
-    CUTIS_ISA_AVX2 = 4,   ///< 8 lanes
-    CUTIS_ISA_AVX512 = 5, ///< 16 lanes
-    CUTIS_ISA_WASM = 6,   ///< 4 lanes
+    CUTIS_ISA_AUTO = 0,      ///< the best this machine has
+    CUTIS_ISA_SCALAR = 1,    ///< the reference: one vertex after the other, no blocks
+    CUTIS_ISA_SSE2 = 2,      ///< 4 lanes, fma emulated (or used, where the machine has it)
+    CUTIS_ISA_NEON = 3,      ///< 4 lanes
+    CUTIS_ISA_AVX2 = 4,      ///< 8 lanes
+    CUTIS_ISA_AVX512 = 5,    ///< 16 lanes
+    CUTIS_ISA_WASM = 6,      ///< 4 lanes, fma emulated
+    CUTIS_ISA_WASM_FAST = 7, ///< 4 lanes, a product and a sum in place of fma: never chosen unless
+                             ///< asked for
 } cutis_isa;
 
 /// Run `task(data, 0 .. count - 1)` on the caller's own threads, in any order and grouping; return
@@ -72,7 +74,7 @@ CUTIS_API cutis_device_info cutis_device_describe(const cutis_device *device);
 
 /// "cpu", "opencl", "cuda".
 CUTIS_API const char *cutis_device_kind_name(cutis_device_kind kind);
-/// "auto", "scalar", "sse2", "neon", "avx2", "avx512", "wasm".
+/// "auto", "scalar", "sse2", "neon", "avx2", "avx512", "wasm", "wasm_fast".
 CUTIS_API const char *cutis_isa_name(cutis_isa isa);
 
 /// Memory on a device (on the CPU device: ordinary memory).

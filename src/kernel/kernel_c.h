@@ -4,7 +4,8 @@
 /// Invariant: FMA is correctly rounded on every machine. Where the instruction set has no fused
 /// multiply-add it is emulated: product and sum in double, the sum rounded to odd, then to float.
 /// Rounding twice is wrong only where the double sum is a midpoint of two floats or the result is
-/// subnormal, so all else takes a short cut.
+/// subnormal, so all else takes a short cut. KERNEL_FAST gives that up (the studio's fast mode): a
+/// product and a sum, each rounded.
 #ifndef CUTIS_KERNEL_C_H
 #define CUTIS_KERNEL_C_H
 
@@ -67,7 +68,12 @@ FN ELEM elem_from_bits(INT1 i)
     return u.value;
 }
 
-#ifdef KERNEL_DOUBLE
+#ifdef KERNEL_FAST
+FN ELEM elem_fma(ELEM a, ELEM b, ELEM c)
+{
+    return a * b + c;
+}
+#elif defined(KERNEL_DOUBLE)
 FN double elem_fma(double a, double b, double c)
 {
     return __builtin_fma(a, b, c);
@@ -190,6 +196,10 @@ FN int kernel_any(kernel_int m)
     return any != 0;
 }
 #define ANY_LESS(a, b) kernel_any((a) < (b))
+#endif
+
+#ifdef KERNEL_FAST
+#define FMA(a, b, c) ((a) * (b) + (c))
 #endif
 
 #if !defined(FMA) && (KERNEL_LANES == 4) && !defined(KERNEL_DOUBLE)

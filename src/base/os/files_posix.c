@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+#if !defined(__wasm__) // files_web.c
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -307,3 +309,5 @@ void cutis_os_write_abort(cutis_os_write *target)
     if (target->folder >= 0) close(target->folder);
     cutis_free(target->context, target, sizeof *target);
 }
+
+#endif

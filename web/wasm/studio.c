@@ -1,0 +1,307 @@
+/// The flat interface the page calls: numbers and addresses only. Everything goes through
+/// include/cutis; the page owns what it creates and destroys it.
+///
+/// Invariant: a function that makes something returns its address, or 0 with the reason in
+/// studio_error. Counts of caller memory are the page's duty, as they are in C.
+#include "pack.h"
+
+#include <cutis/cutis.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT(name) __attribute__((export_name(#name), used)) name
+
+static cutis_context *context;
+static cutis_device *exact, *fast;
+static char failure[512];
+
+/// Imported from the page: how far a long job is; 0 stops it.
+__attribute__((import_module("studio"), import_name("progress"))) extern int
+page_progress(const char *stage, double fraction);
+
+static bool tell_progress(void *user, const char *stage, double fraction)
+{
+    (void)user;
+    return page_progress(stage, fraction) != 0;
+}
+
+static bool good(cutis_result result)
+{
+    if (result == CUTIS_OK) return true;
+    const char *why = cutis_context_error(context);
+    snprintf(failure, sizeof failure, "%s", why && *why ? why : cutis_result_text(result));
+    return false;
+}
+
+int EXPORT(studio_start)(void)
+{
+    cutis_context_options options = { .progress = tell_progress };
+    if (cutis_context_create(&options, &context) != CUTIS_OK) return 0;
+    return good(cutis_device_create(context, &(cutis_device_options){ .isa = CUTIS_ISA_WASM },
+                                    &exact)) &&
+           good(cutis_device_create(context, &(cutis_device_options){ .isa = CUTIS_ISA_WASM_FAST },
+                                    &fast));
+}
+
+const char *EXPORT(studio_error)(void)
+{
+    return failure;
+}
+
+const char *EXPORT(studio_version)(void)
+{
+    return cutis_version();
+}
+
+void *EXPORT(studio_allocate)(uint32_t size)
+{
+    return malloc(size ? size : 1);
+}
+
+void EXPORT(studio_free)(void *memory)
+{
+    free(memory);
+}
+
+// Models ----------------------------------------------------------------------------------------
+
+cutis_model *EXPORT(studio_model_create)(const uint32_t *words, uint32_t count)
+{
+    cutis_model *model = NULL;
+    failure[0] = 0;
+    cutis_result result = pack_read(context, words, count, &model);
+    return good(result) ? model : NULL;
+}
+
+/// The address of count + 1 words: how many, then they. studio_free it.
+uint32_t *EXPORT(studio_model_pack)(const cutis_model *model)
+{
+    pack_words words;
+    if (!good(pack_write(model, &words))) return NULL;
+    uint32_t *out = malloc(((size_t)words.count + 1) * sizeof *out);
+    if (out) {
+        out[0] = words.count;
+        memcpy(out + 1, words.words, words.count * sizeof *out);
+    } else {
+        good(CUTIS_OUT_OF_MEMORY);
+    }
+    free(words.words);
+    return out;
+}
+
+void EXPORT(studio_model_destroy)(cutis_model *model)
+{
+    cutis_model_destroy(model);
+}
+
+cutis_model *EXPORT(studio_synth)(uint32_t body, uint32_t vertex_count, uint32_t size,
+                                  uint32_t seed, uint32_t count, uint32_t examples)
+{
+    cutis_model *model = NULL;
+    const cutis_synth_options options = { .body = (cutis_body)body,
+                                          .vertex_count = vertex_count,
+                                          .size = (cutis_body_size)size,
+                                          .seed = seed,
+                                          .count = count,
+                                          .examples = examples != 0 };
+    return good(cutis_synth_create(context, &options, &model)) ? model : NULL;
+}
+
+uint32_t EXPORT(studio_vertex_count)(const cutis_model *model)
+{
+    return cutis_model_vertex_count(model);
+}
+
+uint32_t EXPORT(studio_target_count)(const cutis_model *model)
+{
+    return cutis_model_target_count(model);
+}
+
+uint32_t EXPORT(studio_triangle_count)(const cutis_model *model)
+{
+    return (uint32_t)cutis_model_triangle_count(model);
+}
+
+void EXPORT(studio_triangles)(const cutis_model *model, uint32_t *indices)
+{
+    cutis_model_triangles(model, indices);
+}
+
+/// Instances as cutis_instance has them, 7 words each.
+uint32_t EXPORT(studio_instances)(const cutis_model *model, const cutis_instance **out)
+{
+    return cutis_model_instances(model, out);
+}
+
+/// The largest number of influences of any vertex.
+uint32_t EXPORT(studio_max_influences)(const cutis_model *model)
+{
+    cutis_weight_summary summary;
+    return good(cutis_weights_summarize(model, &summary)) ? summary.max_influences : 0;
+}
+
+// Poses -----------------------------------------------------------------------------------------
+
+void EXPORT(studio_pose_rest)(const cutis_model *model, cutis_transform *pose, float *morphs)
+{
+    cutis_pose_rest(model, pose, morphs);
+}
+
+void EXPORT(studio_pose_world)(const cutis_model *model, const cutis_transform *pose,
+                               cutis_mat34 *world)
+{
+    cutis_pose_world(model, pose, world);
+}
+
+cutis_sampler *EXPORT(studio_sampler_create)(const cutis_model *model, uint32_t clip)
+{
+    cutis_sampler *sampler = NULL;
+    return good(cutis_sampler_create(model, clip, &sampler)) ? sampler : NULL;
+}
+
+void EXPORT(studio_sampler_destroy)(cutis_sampler *sampler)
+{
+    cutis_sampler_destroy(sampler);
+}
+
+void EXPORT(studio_sample)(const cutis_sampler *sampler, float seconds, cutis_transform *pose,
+                           float *morphs)
+{
+    cutis_sampler_sample(sampler, seconds, pose, morphs);
+}
+
+// Deforming -------------------------------------------------------------------------------------
+
+cutis_binding *EXPORT(studio_bind)(const cutis_model *model, uint32_t method, uint32_t weighted,
+                                   uint32_t max_influences, uint32_t bits)
+{
+    cutis_binding *binding = NULL;
+    const cutis_bind_options options = { .method = (cutis_method)method,
+                                         .normals = true,
+                                         .weighted_centres = weighted != 0,
+                                         .max_influences = max_influences };
+    return good(cutis_bind(bits ? exact : fast, model, &options, &binding)) ? binding : NULL;
+}
+
+void EXPORT(studio_binding_destroy)(cutis_binding *binding)
+{
+    cutis_binding_destroy(binding);
+}
+
+/// World-space positions and normals (NULL: not wanted) of one pose.
+int EXPORT(studio_deform)(const cutis_binding *binding, const cutis_transform *pose,
+                          const float *morphs, float *positions, float *normals)
+{
+    const cutis_poses poses = { .local = pose, .morph_weights = morphs };
+    const cutis_outputs outputs = { .positions = { .data = positions },
+                                    .normals = { .data = normals } };
+    return good(cutis_deform(binding, &poses, 1, &outputs));
+}
+
+/// Two results of the same model: out gets position rms and max (% of the rest diagonal), normal
+/// rms and max (radians).
+int EXPORT(studio_compare)(const cutis_model *model, const uint32_t *indices, const float *rest,
+                           const float *positions, const float *reference, double *out)
+{
+    cutis_difference difference;
+    const cutis_surface surface = { .vertex_count = cutis_model_vertex_count(model),
+                                    .triangle_count = cutis_model_triangle_count(model),
+                                    .positions = rest,
+                                    .indices = indices };
+    if (!good(cutis_surface_compare(context, &surface, positions, reference, &difference)))
+        return 0;
+    out[0] = difference.position_rms;
+    out[1] = difference.position_max;
+    out[2] = difference.normal_rms;
+    out[3] = difference.normal_max;
+    return 1;
+}
+
+double EXPORT(studio_volume)(const cutis_model *model, const uint32_t *indices,
+                             const float *positions)
+{
+    return cutis_surface_volume(
+        &(cutis_surface){ .vertex_count = cutis_model_vertex_count(model),
+                          .triangle_count = cutis_model_triangle_count(model),
+                          .positions = positions,
+                          .indices = indices });
+}
+
+// Fitting ---------------------------------------------------------------------------------------
+
+/// The model with at most `influences` weights per vertex; errors held out: position (% of the
+/// diagonal), normal (radians) of the method, then of k-largest.
+cutis_model *EXPORT(studio_reduce)(const cutis_model *model, uint32_t influences, uint32_t method)
+{
+    cutis_model *reduced = NULL;
+    const cutis_reduce_options options = { .influences = influences,
+                                           .method = (cutis_reduce_method)method,
+                                           .repair = true,
+                                           .skip_evaluation = true };
+    return good(cutis_weights_reduce(model, fast, &options, &reduced, NULL)) ? reduced : NULL;
+}
+
+/// Weights for `count` point handles at `points` (3 floats each, world space of the rest pose).
+/// out: voxels of the domain, the largest error at a handle.
+cutis_model *EXPORT(studio_handles)(const cutis_model *model, const cutis_float3 *points,
+                                    uint32_t count, uint32_t voxels, double *out)
+{
+    cutis_model *posed = NULL;
+    cutis_handles_report *report = NULL;
+    cutis_handle *handles = calloc(count ? count : 1, sizeof *handles);
+    char(*names)[24] = calloc(count ? count : 1, sizeof *names);
+    cutis_result result = handles && names ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    for (uint32_t i = 0; result == CUTIS_OK && i < count; i++) {
+        snprintf(names[i], sizeof names[i], "handle %u", i + 1);
+        handles[i] = (cutis_handle){ .name = names[i], .from = points[i], .to = points[i] };
+    }
+    const cutis_handles_options options = { .voxels = voxels, .influences = 8 };
+    if (result == CUTIS_OK)
+        result = cutis_handles_weights(
+            model, fast, &(cutis_handle_set){ .handle_count = count, .handles = handles }, &options,
+            &posed, &report);
+    if (result == CUTIS_OK) {
+        out[0] = (double)report->domain_voxels;
+        out[1] = report->interpolation_error_max;
+    }
+    cutis_handles_report_destroy(report);
+    free(handles);
+    free(names);
+    return good(result) ? posed : NULL;
+}
+
+/// The arm's eight example shapes become a pose space.
+cutis_model *EXPORT(studio_arm_pose_space)(const cutis_model *arm)
+{
+    static const char *const NAMES[CUTIS_ARM_EXAMPLE_COUNT] = { "rest",        "elbow 45",
+                                                                "elbow 90",    "shoulder 45",
+                                                                "shoulder 90", "wrist 45",
+                                                                "wrist 90",    "collar 20" };
+    const uint32_t nodes = cutis_model_get(arm)->node_count;
+    uint32_t clip = 0;
+    cutis_model *fitted = NULL;
+    cutis_sampler *sampler = NULL;
+    cutis_transform *poses = malloc(CUTIS_ARM_EXAMPLE_COUNT * nodes * sizeof *poses);
+    float *shapes = malloc(CUTIS_ARM_EXAMPLE_COUNT * 3 * sizeof *shapes *
+                           (size_t)cutis_model_vertex_count(arm));
+    cutis_result result = poses && shapes ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    if (result == CUTIS_OK) result = cutis_model_find_clip(arm, "examples", &clip);
+    if (result == CUTIS_OK) result = cutis_sampler_create(arm, clip, &sampler);
+    if (result == CUTIS_OK) result = cutis_synth_arm_examples(arm, shapes);
+    if (result == CUTIS_OK) {
+        for (uint32_t i = 0; i < CUTIS_ARM_EXAMPLE_COUNT; i++)
+            cutis_sampler_sample(sampler, (float)i, poses + (size_t)i * nodes, NULL);
+        result = cutis_poses_fit(arm, fast,
+                                 &(cutis_pose_examples){ .count = CUTIS_ARM_EXAMPLE_COUNT,
+                                                         .poses = poses,
+                                                         .positions = shapes,
+                                                         .names = NAMES },
+                                 NULL, &fitted, NULL);
+    }
+    cutis_sampler_destroy(sampler);
+    free(poses);
+    free(shapes);
+    return good(result) ? fitted : NULL;
+}
