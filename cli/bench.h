@@ -42,6 +42,7 @@ cutis_result bench_plain_time(const cutis_model *model, const cutis_mat34 *palet
 
 int bench_blend(cli_app *app);
 int bench_poses(cli_app *app);
+int bench_pose_space(cli_app *app);
 int bench_frames(cli_app *app);
 int bench_reduce(cli_app *app);
 

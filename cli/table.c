@@ -93,7 +93,7 @@ const verb_row cli_verbs[] = {
     { "devices", "", NULL, 0, 0, "list what can run the deformers, and why something cannot",
       "JSON keys: devices [{kind, index, available, name, detail, memory_bytes, threads, isa}].\n",
       COMMON, "cutis devices\tCPU, OpenCL and CUDA\n", verb_devices },
-    { "bench", "blend|pose|frame|reduce", "blend pose frame reduce", 1, 1,
+    { "bench", "blend|pose|pose-space|frame|reduce", "blend pose pose-space frame reduce", 1, 1,
       "measure speed against plain C and the machine's limits",
       "blend: positions and normals, 4 influences, 64 bones, with plain C (-O3 -march=native), the FMA rate and\n"
       "the memory bandwidth measured in the same run; all figures are the best of many. pose: sample two clips,\n"
@@ -102,12 +102,16 @@ const verb_row cli_verbs[] = {
       "JSON keys of blend: machine {cpu, isa, cores, gfma_per_second, gb_per_second}, rows [{method, normals,\n"
       "body, device, isa, threads, vertices, instances, ns_per_vertex, times_plain, of_limit, limit,\n"
       "bones_per_block}], figures [{name, value, goal, sense}].\n"
+      "JSON keys of pose-space: device, isa, threads, instances, rows [{method, vertices, ns_per_vertex,\n"
+      "frames_per_second, times_ssd, paper_cpu_frames_per_second, paper_gpu_frames_per_second}], figures. One thread\n"
+      "unless --threads; on a GPU 1024 instances unless --instances, and frames_per_second counts characters.\n"
       "times_plain: plain C's time for the same work over ours. of_limit: the limit's time over ours (1 = there).\n",
       COMMON | RUNNING | BIT(QUICK) | BIT(LARGE) | BIT(VERTICES) | BIT(METHOD) | BIT(INSTANCES) | BIT(OUTPUT),
       "cutis bench blend\tthe table\n"
       "cutis bench blend --quick --json\ta short one for a program\n"
       "cutis bench blend --isa avx2 --threads 1 --vertices 46036\tone size\n"
       "cutis bench pose\tmicroseconds per pose\n"
+      "cutis bench pose-space\tplain skinning, PSD and WPSD beside the 2006 paper's table; learning weights\n"
       "cutis bench frame -o last.png\tskin and draw: whole frames a second, and the last one drawn\n"
       "cutis bench reduce\tweight reduction at the sizes of the paper's Table 1\n",
       verb_bench },

@@ -159,7 +159,7 @@ static cutis_result run_chunk(const cutis_binding *binding, cutis_workspace *w, 
                                  .centres = w->centres,
                                  .scales = w->scales,
                                  .uneven = w->uneven,
-                                 .targets = binding->layout.target_count ? w->targets : NULL,
+                                 .targets = binding->layout.morph_first ? w->targets : NULL,
                                  .pose_squares = w->pose_squares };
     return binding->device->operations->skin_run(binding->skin, &frames, outputs);
 }

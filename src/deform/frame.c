@@ -244,6 +244,16 @@ static const cutis_transform *load_palette(const frame_job *job, uint32_t slot, 
     return NULL;
 }
 
+static void copy_targets(const frame_job *job, uint32_t slot)
+{
+    const cutis_binding *binding = job->binding;
+    const size_t targets = binding->layout.target_count, at = job->first + (size_t)slot;
+    const float *given = job->poses->morph_weights;
+    if (targets > 0)
+        memcpy(job->workspace->targets + targets * slot,
+               given ? given + targets * at : binding->rest_targets, targets * sizeof(float));
+}
+
 static void prepare_instance(frame_job *job, uint32_t slot, uint32_t lane)
 {
     const cutis_binding *binding = job->binding;
@@ -261,6 +271,7 @@ static void prepare_instance(frame_job *job, uint32_t slot, uint32_t lane)
     }
     const cutis_transform *local = load_palette(job, slot, lane);
     const double *palette = w->palettes + 12 * bones * slot;
+    if (binding->play) cutis_pose_space_prepare(binding, w, local, slot, lane);
     if (binding->layout.formula == CUTIS_FORMULA_LBS) {
         write_matrices(binding, palette, 1.0, matrices);
         measure_linear(binding, matrices, &w->scales[slot], &w->uneven[slot]);
@@ -279,8 +290,10 @@ static void prepare_instance(frame_job *job, uint32_t slot, uint32_t lane)
 static void prepare_lane(void *data, uint32_t lane)
 {
     frame_job *job = data;
-    for (uint32_t slot = lane; slot < job->count; slot += job->lanes)
+    for (uint32_t slot = lane; slot < job->count; slot += job->lanes) {
+        copy_targets(job, slot);
         prepare_instance(job, slot, lane);
+    }
 }
 
 static uint32_t tasks_per_instance(const cutis_binding *binding)
@@ -375,13 +388,6 @@ bool cutis_frames_prepare(const cutis_binding *binding, cutis_workspace *workspa
     place_matrices(&job);
     if (binding->layout.formula == CUTIS_FORMULA_SBS)
         run(&job, solve_groups, tasks_per_instance(binding) * count, 2);
-    size_t targets = binding->layout.target_count;
-    for (uint32_t i = 0; i < count && targets > 0; i++)
-        memcpy(workspace->targets + targets * i,
-               poses->morph_weights ? poses->morph_weights + targets * (first + (size_t)i)
-                                    : binding->rest_targets,
-               targets * sizeof(float));
-    cutis_pose_space_prepare(binding, workspace, poses, first, count);
     return !atomic_load(&job.bad);
 }
 

@@ -11,13 +11,14 @@
 typedef struct morph_source {
     const cutis_primitive *primitive;
     uint32_t vertex, target_first, target_count;
+    uint32_t skip_first, skip_end; ///< targets that WPSD plays in its own way
 } morph_source;
 
 /// Cursor over instances and primitives: vertices of a block come in any order, so search by
 /// halves.
 typedef struct morph_span {
     const cutis_primitive *primitive;
-    uint32_t vertex_first, target_first, target_count;
+    uint32_t vertex_first, target_first, target_count, skip_first, skip_end;
 } morph_span;
 
 static morph_source find_source(const morph_span *spans, uint32_t count, uint32_t vertex)
@@ -31,22 +32,30 @@ static morph_source find_source(const morph_span *spans, uint32_t count, uint32_
             high = middle;
     }
     const morph_span *span = &spans[low];
-    return (morph_source){ span->primitive, vertex - span->vertex_first, span->target_first,
-                           span->primitive->targets ? span->target_count : 0 };
+    return (morph_source){ span->primitive,    vertex - span->vertex_first,
+                           span->target_first, span->primitive->targets ? span->target_count : 0,
+                           span->skip_first,   span->skip_end };
 }
 
 static uint32_t list_spans(const cutis_binding *binding, morph_span *spans)
 {
     const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_pose_space *space =
+        binding->options.method == CUTIS_METHOD_WPSD ? data->pose_space : NULL;
     const cutis_instance *instances;
     uint32_t instance_count = cutis_model_instances(binding->model, &instances), count = 0;
     for (uint32_t i = 0; i < instance_count; i++) {
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
-        uint32_t vertex = instances[i].vertex_first;
+        uint32_t vertex = instances[i].vertex_first, skip = 0, skip_end = 0;
+        if (space && space->targets[instances[i].mesh] != CUTIS_NONE) {
+            skip = (uint32_t)space->targets[instances[i].mesh];
+            skip_end = skip + space->pose_count - 1;
+        }
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
             if (spans && mesh->primitives[p].vertex_count > 0)
-                spans[count] = (morph_span){ &mesh->primitives[p], vertex,
-                                             instances[i].target_first, instances[i].target_count };
+                spans[count] =
+                    (morph_span){ &mesh->primitives[p],      vertex, instances[i].target_first,
+                                  instances[i].target_count, skip,   skip_end };
             count += mesh->primitives[p].vertex_count > 0;
             vertex += mesh->primitives[p].vertex_count;
         }
@@ -96,7 +105,7 @@ static void mark_block(const morph_work *w, uint32_t block, uint32_t *low, uint3
         morph_source source = find_source(w->spans, w->span_count, v);
         for (uint32_t t = 0; t < source.target_count; t++) {
             uint32_t target = source.target_first + t;
-            if (w->marked[target] ||
+            if (w->marked[target] || (t >= source.skip_first && t < source.skip_end) ||
                 !moves(w->layout, &source.primitive->targets[t], source.vertex))
                 continue;
             w->marked[target] = 1;
@@ -140,6 +149,7 @@ static cutis_result fill_lists(cutis_binding *binding, const morph_work *w)
                               "bind: too many morph deltas");
         first[k + 1] = (uint32_t)total;
     }
+    if (total == 0) return CUTIS_OK; // no lists: nothing to add at run time
     uint32_t *targets = cutis_binding_alloc(binding, (size_t)total, sizeof *targets);
     float *deltas = cutis_binding_alloc(binding, (size_t)total, entry_floats * sizeof *deltas);
     if (!targets || !deltas) return cutis_alloc_result(binding->context);

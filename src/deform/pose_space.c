@@ -13,6 +13,10 @@
 #include "base/memory.h"
 #include "model/pose_space.h"
 
+static const double LOG2_E = 1.4426950408889634;
+// A joint may be moved further than floats reach squared; nothing differs beyond this.
+static const double SQUARE_MAX = 1e30;
+
 struct cutis_pose_play {
     cutis_pose_measure measure;
     cutis_pose_table table;
@@ -59,13 +63,13 @@ static void displacement(const field_source *source, uint32_t t, int kind, doubl
     for (size_t c = 0; values && c < 3; c++) out[c] = values[3 * (size_t)source->vertex + c];
 }
 
-/// The collapsed fields of one vertex into its lane of the planes.
+/// The collapsed fields of one vertex into its lane of the planes; those of padding stay 0.
 static void fill_fields(const cutis_skin_layout *layout, const cutis_rbf *rbf,
                         const field_source *source, uint32_t slot, float *fields)
 {
     const size_t size = layout->block_size, planes = layout->normals ? 7 : 4;
     const uint32_t n = rbf->pose_count;
-    float *to = fields + (slot / size) * n * planes * size + slot % size;
+    float *to = fields + (slot / size) * layout->pose_count * planes * size + slot % size;
     for (uint32_t k = 0; k < n; k++, to += planes * size) {
         double sum[6] = { 0 }, d[3];
         for (uint32_t t = 0; t < n; t++)
@@ -83,7 +87,7 @@ static void fill_fields(const cutis_skin_layout *layout, const cutis_rbf *rbf,
 static float scale_of(const cutis_rbf *rbf)
 {
     if (!(rbf->sigma > 0)) return 0;
-    return (float)(rbf->gaussian ? 1 / (2 * rbf->sigma * rbf->sigma) : 1 / rbf->sigma);
+    return (float)(LOG2_E / (rbf->gaussian ? 2 * rbf->sigma * rbf->sigma : rbf->sigma));
 }
 
 /// What the vertices of one primitive share while their fields are made.
@@ -163,18 +167,19 @@ static cutis_result make_fields(cutis_binding *binding, struct cutis_pose_play *
     const cutis_instance *instances;
     uint32_t count = cutis_model_instances(binding->model, &instances);
     uint32_t n = play->table.pose_count, most = binding->max_influences;
+    uint32_t padded = (n + CUTIS_POSE_QUAD - 1) / CUTIS_POSE_QUAD * CUTIS_POSE_QUAD;
     size_t planes = layout->normals ? 7 : 4,
            slots = (size_t)layout->block_count * layout->block_size;
     field_work w = { .binding = binding, .play = play, .last = UINT32_MAX };
     w.scratch = cutis_binding_alloc(binding, cutis_rbf_scratch(n), sizeof *w.scratch);
     w.joint = cutis_binding_alloc(binding, (size_t)most + 1, sizeof *w.joint);
     w.weight = cutis_binding_alloc(binding, (size_t)most + 1, sizeof *w.weight);
-    w.fields = cutis_binding_alloc(binding, slots, n * planes * sizeof *w.fields);
+    w.fields = cutis_binding_alloc(binding, slots, padded * planes * sizeof *w.fields);
     w.scales = cutis_binding_alloc(binding, slots, sizeof *w.scales);
     if (!w.scratch || !w.joint || !w.weight || !w.fields || !w.scales ||
         !alloc_rbf(binding, n, &w.rbf))
         return cutis_alloc_result(binding->context);
-    layout->pose_count = n;
+    layout->pose_count = padded;
     layout->pose_gaussian = data->pose_space->kernel == CUTIS_POSE_GAUSSIAN;
     for (uint32_t i = 0; i < count; i++) {
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
@@ -235,9 +240,6 @@ cutis_result cutis_bind_pose_space(cutis_binding *binding)
         return cutis_fail(binding->context, CUTIS_UNSUPPORTED,
                           "bind: %s needs a model with a pose space (cutis fit makes one)",
                           cutis_method_name(binding->options.method));
-    if (weighted && cutis_device_describe(binding->device).kind != CUTIS_DEVICE_CPU)
-        return cutis_fail(binding->context, CUTIS_UNSUPPORTED,
-                          "bind: wpsd runs on the CPU only; psd runs on every device");
     cutis_arena arena = { .context = binding->context };
     struct cutis_pose_play *play = cutis_binding_alloc(binding, 1, sizeof *play);
     cutis_result result = CUTIS_OK;
@@ -262,16 +264,22 @@ cutis_result cutis_bind_pose_space(cutis_binding *binding)
     return result;
 }
 
+/// Doubles that one task works with.
+static size_t scratch_size(const cutis_pose_measure *m)
+{
+    return (size_t)m->pose_count * (m->joint_count + 2);
+}
+
 bool cutis_pose_space_workspace(cutis_binding *binding, cutis_workspace *w)
 {
     if (!binding->play) return true;
     const cutis_pose_measure *m = &binding->play->measure;
-    size_t entries = (size_t)m->pose_count * m->joint_count;
     w->pose_scratch =
-        cutis_binding_alloc(binding, entries + 2 * (size_t)m->pose_count, sizeof(double));
+        cutis_binding_alloc(binding, scratch_size(m), binding->lane_count * sizeof(double));
     if (binding->layout.pose_count)
-        w->pose_squares = cutis_binding_alloc(binding, (size_t)binding->capacity * m->pose_count,
-                                              binding->bone_count * sizeof(float));
+        w->pose_squares =
+            cutis_binding_alloc(binding, (size_t)binding->capacity * binding->layout.pose_count,
+                                binding->bone_count * sizeof(float));
     return w->pose_scratch && (w->pose_squares || !binding->layout.pose_count);
 }
 
@@ -279,35 +287,34 @@ bool cutis_pose_space_workspace(cutis_binding *binding, cutis_workspace *w)
 static void write_squares(const cutis_binding *binding, const double *squares, float *out)
 {
     const struct cutis_pose_play *play = binding->play;
-    for (uint32_t k = 0; k < play->measure.pose_count; k++)
-        for (uint32_t b = 0; b < binding->bone_count; b++) {
-            int32_t joint = play->bone_joint[b];
-            *out++ = joint < 0
-                         ? 0.0f
-                         : (float)squares[(size_t)k * play->measure.joint_count + (size_t)joint];
+    const size_t joints = play->measure.joint_count, poses = play->measure.pose_count;
+    for (uint32_t b = 0; b < binding->bone_count; b++) {
+        int32_t joint = play->bone_joint[b];
+        for (size_t k = 0; k < binding->layout.pose_count; k++) {
+            double square = k >= poses ? SQUARE_MAX : 0;
+            if (k < poses && joint >= 0) square = squares[k * joints + (size_t)joint];
+            *out++ = (float)(square < SQUARE_MAX ? square : SQUARE_MAX);
         }
+    }
 }
 
 void cutis_pose_space_prepare(const cutis_binding *binding, cutis_workspace *w,
-                              const cutis_poses *poses, uint32_t first, uint32_t count)
+                              const cutis_transform *local, uint32_t slot, uint32_t lane)
 {
     const struct cutis_pose_play *play = binding->play;
-    if (!play) return;
     const size_t n = play->measure.pose_count;
-    double *squares = w->pose_scratch, *g = squares + n * play->measure.joint_count;
-    double *weights = g + n;
-    for (uint32_t i = 0; i < count; i++) {
-        float *targets = w->targets + (size_t)i * binding->layout.target_count;
-        cutis_pose_squares(&play->measure, poses->local + ((size_t)first + i) * binding->node_count,
-                           squares);
-        memset(weights, 0, n * sizeof *weights);
-        if (w->pose_squares) {
-            write_squares(binding, squares, w->pose_squares + i * n * binding->bone_count);
-        } else {
-            cutis_rbf_distances(&play->table, &(cutis_joint_weights){ 0 }, squares, g);
-            cutis_rbf_weights(&play->rbf, g, g, weights);
-        }
-        for (uint32_t r = 0; r < play->range_count; r++)
-            for (size_t k = 1; k < n; k++) targets[play->ranges[r] + k - 1] = (float)weights[k];
+    double *squares = w->pose_scratch + lane * scratch_size(&play->measure);
+    double *g = squares + n * play->measure.joint_count, *weights = g + n;
+    float *targets = w->targets + (size_t)slot * binding->layout.target_count;
+    cutis_pose_squares(&play->measure, local, squares);
+    if (w->pose_squares) {
+        write_squares(binding, squares,
+                      w->pose_squares +
+                          (size_t)slot * binding->layout.pose_count * binding->bone_count);
+        return;
     }
+    cutis_rbf_distances(&play->table, &(cutis_joint_weights){ 0 }, squares, g);
+    cutis_rbf_weights(&play->rbf, g, g, weights);
+    for (uint32_t r = 0; r < play->range_count; r++)
+        for (size_t k = 1; k < n; k++) targets[play->ranges[r] + k - 1] = (float)weights[k];
 }

@@ -10,8 +10,10 @@ cutis_result cutis_bind_pose_space(cutis_binding *binding);
 /// Memory of a workspace. false: out of memory.
 bool cutis_pose_space_workspace(cutis_binding *binding, cutis_workspace *workspace);
 
-/// PSD: morph weights of the examples; WPSD: squared distances per bone. Poses are local.
+/// One instance. PSD: morph weights of the examples; WPSD: squared distances per bone.
+/// @param local node_count transforms; @param slot its place in the workspace
+/// @param lane  of the task that prepares it: those share no scratch
 void cutis_pose_space_prepare(const cutis_binding *binding, cutis_workspace *workspace,
-                              const cutis_poses *poses, uint32_t first, uint32_t count);
+                              const cutis_transform *local, uint32_t slot, uint32_t lane);
 
 #endif

@@ -29,6 +29,7 @@ typedef enum cutis_normal_rule {
 
 #define CUTIS_NO_VERTEX 0xffffffffu
 #define CUTIS_NO_SET    0xffffffffu
+#define CUTIS_POSE_QUAD 4u ///< example poses come in whole quads
 
 /// A bound character, packed in blocks. Vertices are sorted by bone set; the vertices of a block
 /// share one ascending bone list, with weight 0 for bones a vertex does not have. Lane l of block k
@@ -58,9 +59,9 @@ typedef struct cutis_skin_layout {
     const uint32_t *morph_target; ///< ascending within a block
     const float *morph_delta;     ///< per morph entry: 3 planes of positions (then 3 of normals if
                                   ///< `normals`, 3 of tangents if `tangents`)
-    uint32_t pose_count;          ///< WPSD: example poses; 0: none. CPU devices only
+    uint32_t pose_count; ///< WPSD: example poses, padded to whole quads with fields of 0; 0: none
     bool pose_gaussian;           ///< the kernel (kernel/pose_space.h)
-    const float *pose_scales;     ///< per slot: of the kernel
+    const float *pose_scales;     ///< per slot: log2 e / sigma, or log2 e / (2 sigma^2)
     const float *
         pose_fields; ///< per block and pose: 3 planes of e, 1 of s (then 3 of normals if `normals`)
     // For the scalar reference schedule, which walks vertices, not blocks (and for tests):
@@ -88,7 +89,8 @@ typedef struct cutis_skin_frames {
     const uint32_t *uneven; ///< per instance: 0 even, 1 general path
     const float *targets;   ///< target_count per instance: morph weights; or NULL
     const float
-        *pose_squares; ///< WPSD: pose_count * bone_count per instance: squared distances; or NULL
+        *pose_squares; ///< WPSD: bone_count * pose_count per instance: squared distances, 1e30 at
+                       ///< most and of padding; or NULL
 } cutis_skin_frames;
 
 typedef struct cutis_skin_stream {

@@ -22,7 +22,8 @@ typedef struct skin_options {
     cutis_normal_rule normal_rule;
     uint32_t block_size, vertex_count, bone_count, influences; ///< at most `influences` each
     uint32_t instance_count, target_count;
-    bool tangents, linear_normals, blend;
+    uint32_t pose_count; ///< WPSD: a multiple of 4
+    bool tangents, linear_normals, blend, gaussian;
     bool nasty;    ///< see above
     bool shuffled; ///< output vertices of a block are not consecutive
     bool uneven;   ///< every second instance is
@@ -36,7 +37,8 @@ typedef struct skin_case {
     void *owned[64];
     const float *rest; ///< 3 per vertex, in output order; the same for the next ones
     const float *rest_normal, *rest_tangent, *centre, *blend,
-        *delta; ///< delta: 9 per target and vertex
+        *delta;                           ///< delta: 9 per target and vertex
+    const float *pose_field, *pose_scale; ///< field: e, s, n (7) per vertex and pose
     const uint32_t *set;
 } skin_case;
 
@@ -311,6 +313,34 @@ static inline void case_morphs(skin_case *c, uint64_t *state)
     l->morph_delta = planes;
 }
 
+/// Fields of every vertex (the last pose is padding in some cases), and their kernels' scales.
+static inline void case_poses(skin_case *c, uint64_t *state)
+{
+    const skin_options *o = &c->options;
+    cutis_skin_layout *l = &c->layout;
+    const size_t planes = o->normal_rule != CUTIS_NORMAL_NONE ? 7 : 4, poses = o->pose_count;
+    float *field = case_random(c, state, o->vertex_count * poses * 7, 0.1, o->nasty);
+    float *scale = case_random(c, state, o->vertex_count, 3, false);
+    float *flat = case_alloc(c, o->vertex_count * poses * planes, sizeof *flat);
+    for (size_t i = 0; i < o->vertex_count * poses; i++) {
+        field[7 * i + 3] = (float)case_in(state, 0.5, 1);
+        if (o->seed % 2 && i % poses == poses - 1) memset(field + 7 * i, 0, 7 * sizeof *field);
+        memcpy(flat + planes * i, field + 7 * i, planes * sizeof *flat);
+    }
+    for (uint32_t v = 0; v < o->vertex_count; v++) scale[v] = v % 7 == 3 ? 0 : fabsf(scale[v]);
+    float *planes_of = case_planes(c, flat, (uint32_t)(poses * planes));
+    for (uint32_t i = 0; i < l->block_count * o->block_size; i++)
+        if (l->vertices[i] == CUTIS_NO_VERTEX)
+            planes_of[(i / o->block_size * poses * planes + 3) * o->block_size +
+                      i % o->block_size] = 1;
+    l->pose_count = o->pose_count;
+    l->pose_gaussian = o->gaussian;
+    l->pose_fields = planes_of;
+    l->pose_scales = case_planes(c, scale, 1);
+    c->pose_field = field;
+    c->pose_scale = scale;
+}
+
 static inline void case_layout(skin_case *c, uint64_t *state)
 {
     const skin_options *o = &c->options;
@@ -355,6 +385,7 @@ static inline void case_layout(skin_case *c, uint64_t *state)
         l->blend = case_planes(c, f, 1);
     }
     if (o->target_count) case_morphs(c, state);
+    if (o->pose_count) case_poses(c, state);
 }
 
 // Frames ----------------------------------------------------------------------------------------
@@ -441,6 +472,11 @@ static inline void case_frames(skin_case *c, uint64_t *state)
     float *targets =
         case_random(c, state, (size_t)o->target_count * o->instance_count, 1, o->nasty);
     for (uint32_t i = 0; i < o->target_count * o->instance_count; i += 4) targets[i] = 0;
+    float *squares = case_random(c, state, bones * o->pose_count, 9, false);
+    for (size_t i = 0; i < bones * o->pose_count; i++) {
+        squares[i] = squares[i] < 0 ? 0 : squares[i];
+        if (o->seed % 2 && i % o->pose_count == o->pose_count - 1) squares[i] = 1e30f;
+    }
     c->frames = (cutis_skin_frames){ .instance_count = o->instance_count,
                                      .matrices = matrices,
                                      .rotations = rotations,
@@ -449,7 +485,8 @@ static inline void case_frames(skin_case *c, uint64_t *state)
                                      .centres = c->layout.set_count ? centres : NULL,
                                      .scales = scales,
                                      .uneven = uneven,
-                                     .targets = o->target_count ? targets : NULL };
+                                     .targets = o->target_count ? targets : NULL,
+                                     .pose_squares = o->pose_count ? squares : NULL };
 }
 
 static inline void skin_case_make(skin_case *c, const skin_options *options)

@@ -262,6 +262,65 @@ static void tangents_morphs_and_blend_factors_have_the_reference_bits(void **sta
     cutis_context_destroy(context);
 }
 
+// Positions and normals alone, packed: the walks that engines take.
+static void check_plain(cutis_context *context, const skin_options *options)
+{
+    skin_case c;
+    cutis_cpu_variant all[8];
+    const uint32_t count = cutis_cpu_variants(all);
+    cutis_device *device = device_with(context, 2);
+    skin_case_make(&c, options);
+    const uint64_t step = (uint64_t)options->vertex_count * 12;
+    outputs expected = outputs_make(&c, 12, 16), out = outputs_make(&c, 12, 16);
+    for (uint32_t i = 0; i < count; i++) {
+        outputs *to = i ? &out : &expected;
+        if (!all[i].supported) continue;
+        cutis_cpu_device_use(device, &all[i]);
+        cutis_device_skin *skin = NULL;
+        outputs_poison(&c, to);
+        assert_ok(context, device->operations->skin_create(device, &c.layout, &skin));
+        assert_ok(context,
+                  device->operations->skin_run(
+                      skin, &c.frames,
+                      &(cutis_skin_outputs){ .positions = { to->positions, NULL, 0, 12, step },
+                                             .normals = { to->normals, NULL, 0, 12, step } }));
+        device->operations->skin_destroy(skin);
+        if (i) compare(&c, all[i].name, &out, &expected);
+    }
+    outputs_free(&expected);
+    outputs_free(&out);
+    skin_case_free(&c);
+    cutis_device_destroy(device);
+}
+
+static void weighted_pose_space_has_the_reference_bits(void **state)
+{
+    (void)state;
+    static const uint32_t POSES[4] = { 4, 8, 12, 24 };
+    cutis_context *context;
+    context_setup(&context);
+    for (uint32_t kind = 0; kind < 16; kind++) {
+        skin_options o = base_options(CUTIS_FORMULA_LBS);
+        o.seed += 20000 + kind;
+        o.vertex_count = 333;
+        o.pose_count = POSES[kind % 4];
+        o.gaussian = kind / 4 % 2;
+        o.shuffled = kind / 8 % 2;
+        o.uneven = kind % 3 == 0;
+        o.tangents = kind % 5 == 0;
+        o.target_count = kind % 7 == 0 ? 3 : 0;
+        o.nasty = kind % 2;
+        o.normal_rule = kind % 6 == 0   ? CUTIS_NORMAL_RAW
+                        : kind % 6 == 1 ? CUTIS_NORMAL_NONE
+                                        : CUTIS_NORMAL_UNIT;
+        check_case(context, &o, ONE_AND_THREE, 1);
+        o.tangents = false;
+        o.target_count = 0;
+        if (o.normal_rule != CUTIS_NORMAL_NONE) check_plain(context, &o);
+    }
+    cutis_context_destroy(context);
+}
+
 static void one_to_sixteen_threads_write_the_same_bits(void **state)
 {
     (void)state;
@@ -382,6 +441,7 @@ int main(void)
         cmocka_unit_test(every_formula_and_normal_rule_has_the_reference_bits),
         cmocka_unit_test(tame_poses_have_the_reference_bits_with_short_and_long_lists),
         cmocka_unit_test(tangents_morphs_and_blend_factors_have_the_reference_bits),
+        cmocka_unit_test(weighted_pose_space_has_the_reference_bits),
         cmocka_unit_test(one_to_sixteen_threads_write_the_same_bits),
         cmocka_unit_test(tiny_meshes_and_partial_blocks_are_written_whole_and_bounded_tightly),
         cmocka_unit_test(stores_past_the_cache_write_the_same_bits),

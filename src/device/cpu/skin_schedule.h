@@ -17,10 +17,12 @@
 
 #define BLOCK      CUTIS_CPU_BLOCK
 #define SIGNS_MAX  32 // longer lists take their signs lane by lane
-#define POSES_KEPT 16 // example poses whose distances stay at hand
 #define PAIRS_MAX  8  // the same where all pairs of bones have to be looked at
 #define OUTLINED   static __attribute__((noinline))
 #define ALWAYS     static inline __attribute__((always_inline))
+
+/// Linear blending of vertices that pose space displaces: a walk of its own beside the formulas.
+#define FORMULA_POSED 64
 
 /// How much a compiled walk can do; what is rare is tested for at run time, in a walk of its own.
 enum {
@@ -355,46 +357,7 @@ FN skin_vertex rest_vertex(const skin_view *view, uint32_t block, uint32_t lane,
     return r;
 }
 
-FN REAL pose_square(const skin_list *list, const float *squares)
-{
-    REAL sum = K(0.0);
-    for (uint32_t i = 0; i < list->count; i++)
-        sum = pose_square_add(sum, LIST_WEIGHT(list, i), SPLAT(squares[list->bone[i]]));
-    return sum;
-}
-
-// WPSD: displaces the rest vertex. The least distance has to be known first; those of the first
-// poses are kept, of more they are summed again.
-OUTLINED void pose_vertex(const skin_view *view, const skin_list *list, uint32_t block,
-                          uint32_t lane, skin_vertex *r)
-{
-    const cutis_skin_layout *layout = view->layout;
-    const size_t planes = layout->normals ? 7 : 4;
-    const float *field = layout->pose_fields + (size_t)block * layout->pose_count * planes * BLOCK;
-    const REAL scale = LOAD(layout->pose_scales + (size_t)block * BLOCK + lane);
-    REAL least = pose_square(list, view->pose_squares), total = K(0.0);
-    real3 d = real3_zero(), n = real3_zero();
-    REAL kept[POSES_KEPT];
-    kept[0] = least;
-    for (uint32_t k = 1; k < layout->pose_count; k++) {
-        REAL square = pose_square(list, view->pose_squares + (size_t)k * layout->bone_count);
-        if (k < POSES_KEPT) kept[k] = square;
-        least = SELECT_LESS(square, least, square, least);
-    }
-    for (uint32_t k = 0; k < layout->pose_count; k++, field += planes * BLOCK) {
-        REAL square = k < POSES_KEPT
-                          ? kept[k]
-                          : pose_square(list, view->pose_squares + (size_t)k * layout->bone_count);
-        REAL phi = layout->pose_gaussian ? pose_phi_gaussian(square, least, scale)
-                                         : pose_phi(square, least, scale);
-        d = real3_blend(d, phi, planes_at(field, lane));
-        total = FMA(phi, LOAD(field + 3 * BLOCK + lane), total);
-        if (layout->normals) n = real3_blend(n, phi, planes_at(field + 4 * BLOCK, lane));
-    }
-    const REAL reciprocal = pose_reciprocal(total);
-    r->p = real3_blend(r->p, reciprocal, d);
-    if (layout->normals) r->n = real3_blend(r->n, reciprocal, n);
-}
+#include "device/cpu/pose_schedule.h"
 
 // The rotation centre of each lane. A vertex without a set has one bone: it is its own centre.
 FN real3 centre_of(const skin_view *view, const skin_list *list, uint32_t block, uint32_t lane,
@@ -531,7 +494,7 @@ FN skin_view view_of(const cutis_cpu_job *job, const cutis_skin_layout *layout, 
         view.targets = frames->targets + (size_t)instance * layout->target_count;
     if (frames->pose_squares)
         view.pose_squares =
-            frames->pose_squares + (size_t)instance * layout->pose_count * layout->bone_count;
+            frames->pose_squares + (size_t)instance * layout->bone_count * layout->pose_count;
     view.scale = SPLAT(frames->scales[instance]);
     view.sign = mirror_sign(view.scale);
     view.unscaled = is_one(frames->scales[instance]);
@@ -583,15 +546,18 @@ ALWAYS void skin_lanes(const cutis_cpu_job *job, const skin_view *view, skin_tar
                        const int uneven, const int normals, const int level)
 {
     skin_vertex rest = rest_vertex(view, block, lane, normals, level);
-    if (formula == CUTIS_FORMULA_LBS && level > LEVEL_SIMPLE && view->pose_squares) {
+    const int blend = formula == FORMULA_POSED ? CUTIS_FORMULA_LBS : formula;
+    if (formula == FORMULA_POSED && level == LEVEL_RUNS) {
+        rest = pose_vertex(view, list, block, lane, rest, normals);
+    } else if (formula == FORMULA_POSED) {
         const skin_view view_copy = *view; // as in list_turn
         const skin_list list_copy = *list;
         skin_vertex moved = rest;
-        pose_vertex(&view_copy, &list_copy, block, lane, &moved);
+        pose_vertex_apart(&view_copy, &list_copy, block, lane, &moved);
         rest = moved;
     }
-    real3 c = centre_of(view, list, block, lane, flags, rest.p, formula);
-    skin_vertex v = blended_vertex(view, list, rest, c, block * BLOCK + lane, formula, uneven,
+    real3 c = centre_of(view, list, block, lane, flags, rest.p, blend);
+    skin_vertex v = blended_vertex(view, list, rest, c, block * BLOCK + lane, blend, uneven,
                                    normals, level == LEVEL_EXTRAS);
     finish_vertices(job, view, target, vertices, flags, v, normals, level);
 }
@@ -654,7 +620,8 @@ ALWAYS void skin_blocks(const cutis_cpu_job *job, const skin_view *view, skin_ta
         const uint32_t *vertices = layout->vertices + (size_t)k * BLOCK;
         skin_list list = { layout->list_bone + first, NULL, layout->list_first[k + 1] - first, NULL,
                            NULL };
-        if (formula != CUTIS_FORMULA_LBS && list_flips(view, list.bone, list.count, flags, flips))
+        if (formula != CUTIS_FORMULA_LBS && formula != FORMULA_POSED &&
+            list_flips(view, list.bone, list.count, flags, flips))
             list.flips = flips;
         if (formula == CUTIS_FORMULA_SBS && (flags & CUTIS_CPU_BLOCK_ONE_SET))
             list.centre = view->centres + 4 * (size_t)layout->sets[(size_t)k * BLOCK];
@@ -716,6 +683,13 @@ RANGES(run_sbs, CUTIS_FORMULA_SBS)
 RANGES(run_sbs_weighted, CUTIS_FORMULA_SBS_WEIGHTED)
 RANGES(run_dqs, CUTIS_FORMULA_DQS)
 RANGES(run_cor, CUTIS_FORMULA_COR)
+// The text of a posed vertex is long: where it is not asked for often, one copy serves.
+RANGE(run_posed_unit, FORMULA_POSED, 0, CUTIS_NORMAL_UNIT, LEVEL_SIMPLE)
+RANGE(run_posed_outputs, FORMULA_POSED, 0, CUTIS_NORMAL_UNIT, LEVEL_OUTPUTS)
+RANGE(run_posed_extras, FORMULA_POSED, 0, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)
+RANGE(run_posed_uneven, FORMULA_POSED, 1, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)
+static const cutis_cpu_run run_posed[6] = { run_posed_outputs, run_posed_outputs, run_posed_unit,
+                                            run_posed_outputs, run_posed_extras,  run_posed_uneven };
 
 static int path_of(const cutis_cpu_job *job, uint32_t instance)
 {
@@ -723,8 +697,7 @@ static int path_of(const cutis_cpu_job *job, uint32_t instance)
     if (job->frames->uneven && job->frames->uneven[instance]) return 5;
     if (job->tangents.data || layout->blend || layout->linear_normals) return 4;
     if (!job->positions.data || job->positions.stride != 12 || job->previous.data || job->bounds ||
-        (job->normals.data && job->normals.stride != 12) || job->frames->targets ||
-        job->frames->pose_squares || job->streaming)
+        (job->normals.data && job->normals.stride != 12) || job->frames->targets || job->streaming)
         return 3;
     return job->normals.data ? (int)layout->normal_rule : 0;
 }
@@ -739,6 +712,7 @@ void NAME(cutis_cpu_skin)(const cutis_cpu_job *job, uint32_t instance, uint32_t 
                                 : formula == CUTIS_FORMULA_SBS_WEIGHTED ? run_sbs_weighted
                                 : formula == CUTIS_FORMULA_DQS          ? run_dqs
                                 : formula == CUTIS_FORMULA_COR          ? run_cor
+                                : job->frames->pose_squares             ? run_posed
                                                                         : run_lbs;
     runs[path_of(job, instance)](job, instance, begin, end);
 }
