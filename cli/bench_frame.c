@@ -17,24 +17,27 @@ typedef struct frame_work {
 } frame_work;
 
 // Drivers queue frames; a measured group ends with a wait, so every frame counted has been drawn.
-enum { GROUP_FRAMES = 16 };
+enum { GROUP_FRAMES = 32 };
 
-static cutis_result one_frame(frame_work *w, bool finish)
+static cutis_result deform_next(frame_work *w)
 {
     w->seconds += 0.0137;
     if (w->seconds > 4.0) w->seconds -= 4.0;
     cutis_sampler_sample(w->sampler, (float)w->seconds, w->pose, NULL);
-    cutis_result result =
-        cutis_live_deform(w->live, w->binding, &(cutis_poses){ .local = w->pose });
-    return result == CUTIS_OK ? cutis_live_draw(w->live, &w->camera, finish) : result;
+    return cutis_live_deform(w->live, w->binding, &(cutis_poses){ .local = w->pose });
 }
 
+// Deform as many frames ahead as the live body takes, then draw them.
 static cutis_result frame_group(void *data)
 {
     frame_work *w = data;
     cutis_result result = CUTIS_OK;
-    for (int i = 1; i <= GROUP_FRAMES && result == CUTIS_OK; i++)
-        result = one_frame(w, w->finish || i == GROUP_FRAMES);
+    const uint32_t ahead = w->finish ? 1 : cutis_live_ahead(w->live);
+    for (uint32_t done = 0; done < GROUP_FRAMES; done += ahead) {
+        for (uint32_t i = 0; i < ahead && result == CUTIS_OK; i++) result = deform_next(w);
+        for (uint32_t i = 1; i <= ahead && result == CUTIS_OK; i++)
+            result = cutis_live_draw(w->live, &w->camera, w->finish || (done + i == GROUP_FRAMES));
+    }
     return result;
 }
 

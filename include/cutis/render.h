@@ -150,8 +150,11 @@ CUTIS_API void cutis_live_destroy(cutis_live *live); ///< NULL is fine
 /// Deform one pose into the body's records. The binding needs normals.
 CUTIS_API cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding,
                                          const cutis_poses *poses);
-/// Draw what was deformed last, seen by `camera` (whose frame must be given); waits until it is
-/// drawn when `finish`.
+/// Deforms that may be ahead of drawing: 1, or more where changing between deforming and drawing is
+/// dear to a GPU: deform that many frames, then draw them, and they share the change.
+CUTIS_API uint32_t cutis_live_ahead(const cutis_live *live);
+/// Draw the oldest frame that was deformed and not drawn (or the last one again), seen by `camera`
+/// (whose frame must be given); waits until it is drawn when `finish`.
 CUTIS_API cutis_result cutis_live_draw(cutis_live *live, const cutis_camera *camera, bool finish);
 CUTIS_API cutis_result cutis_live_read(cutis_live *live, cutis_image *out);
 /// How the vertices reach the renderer: "in CUDA's memory", "handed to CUDA and back", "mapped",

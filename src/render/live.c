@@ -2,8 +2,9 @@
 ///
 /// Invariant: between cutis_live_deform and cutis_live_draw the records being written belong to the
 /// device; while drawing they belong to OpenGL. CUDA writes into memory that OpenGL imported once:
-/// a ring of slots, each with a fence that says when OpenGL has read it; where the driver cannot do
-/// that, the buffer is handed over and back every frame (0.4 ms).
+/// a ring of slots, each with a fence that says when OpenGL has read it. A GPU that changes between
+/// CUDA and OpenGL loses 0.4 ms, so frames may be deformed some way ahead of drawing and share the
+/// change. Where the driver cannot import, the buffer is handed over and back every frame.
 #include "render/renderer.h"
 #include "render/interop_cuda.h"
 #include "render/shared_cuda.h"
@@ -12,7 +13,7 @@
 
 #include <string.h>
 
-enum { RECORD = 24, SLOTS = 4, SLOT_ALIGNMENT = 256 };
+enum { RECORD = 24, SLOTS = 16, SLOT_ALIGNMENT = 256 };
 
 typedef enum live_path { LIVE_MAPPED, LIVE_COPIED, LIVE_CUDA, LIVE_SHARED } live_path;
 
@@ -23,10 +24,11 @@ struct cutis_live {
     uint32_t vertex_count, width, height;
     uint64_t triangle_count;
     GLuint program, vertices, indices, frame, color, depth, memory;
-    GLuint arrays[SLOTS]; ///< all but LIVE_SHARED use the first alone
-    uint32_t slot;        ///< being written, then drawn
-    GLsync read[SLOTS];   ///< LIVE_SHARED: reached when OpenGL has drawn the slot; NULL: never used
-    uint64_t slot_size;   ///< LIVE_SHARED: bytes from slot to slot
+    GLuint arrays[SLOTS];     ///< all but LIVE_SHARED use the first alone
+    uint64_t deformed, drawn; ///< frames so far; frame i is in slot i % SLOTS (else always 0)
+    uint64_t ready;           ///< LIVE_SHARED: frames CUDA is known to have finished
+    GLsync read[SLOTS]; ///< LIVE_SHARED: reached when OpenGL has drawn the slot; NULL: never used
+    uint64_t slot_size; ///< LIVE_SHARED: bytes from slot to slot
     cutis_cuda_shared *shared;   ///< LIVE_SHARED
     cutis_cuda_interop *interop; ///< LIVE_CUDA
     cutis_buffer *copy;          ///< LIVE_COPIED: the device's records
@@ -263,23 +265,41 @@ static cutis_result deform_mapped(cutis_live *live, const cutis_binding *binding
     return result;
 }
 
-/// CUDA writes the next slot; OpenGL has drawn from it, and CUDA is done before OpenGL draws it:
-/// neither API knows the other's order of work, so the host waits (for little: slots are old).
+/// CUDA writes the next slot once OpenGL has drawn from it. Neither API knows the other's order of
+/// work, so the host waits: here for OpenGL, before drawing for CUDA.
 static cutis_result deform_shared(cutis_live *live, const cutis_binding *binding,
                                   const cutis_poses *poses)
 {
     enum { LONGEST = 1000000000 }; // a second, in nanoseconds
-    live->slot = (live->slot + 1) % SLOTS;
-    GLsync read = live->read[live->slot];
+    uint32_t slot = live->deformed % SLOTS;
+    GLsync read = live->read[slot];
     if (read && glClientWaitSync(read, GL_SYNC_FLUSH_COMMANDS_BIT, LONGEST) == GL_TIMEOUT_EXPIRED)
         return cutis_fail(live->renderer->context, CUTIS_DEVICE_LOST,
                           "OpenGL does not finish a frame");
     glDeleteSync(read);
-    live->read[live->slot] = NULL;
+    live->read[slot] = NULL;
     cutis_outputs outputs =
-        records_in(NULL, cutis_cuda_shared_buffer(live->shared), live->slot * live->slot_size);
+        records_in(NULL, cutis_cuda_shared_buffer(live->shared), slot * live->slot_size);
     cutis_result result = cutis_deform(binding, poses, 1, &outputs);
-    return result == CUTIS_OK ? cutis_device_finish(live->device) : result;
+    if (result == CUTIS_OK) live->deformed++;
+    return result;
+}
+
+uint32_t cutis_live_ahead(const cutis_live *live)
+{
+    return live->path == LIVE_SHARED ? SLOTS : 1;
+}
+
+/// The vertex array of the oldest frame that was not drawn, or of the last one again.
+static cutis_result next_frame(cutis_live *live, uint32_t *slot)
+{
+    *slot = 0;
+    if (live->path != LIVE_SHARED) return CUTIS_OK;
+    if (live->drawn < live->deformed) live->drawn++;
+    *slot = (uint32_t)((live->drawn + SLOTS - 1) % SLOTS);
+    if (live->drawn <= live->ready) return CUTIS_OK;
+    live->ready = live->deformed;
+    return cutis_device_finish(live->device);
 }
 
 cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding,
@@ -287,6 +307,9 @@ cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding,
 {
     cutis_result result = cutis_renderer_use(live->renderer);
     if (result != CUTIS_OK) return result;
+    if (live->deformed - live->drawn >= SLOTS)
+        return cutis_fail(live->renderer->context, CUTIS_INVALID_ARGUMENT,
+                          "%d frames wait to be drawn", SLOTS);
     if (cutis_binding_describe(binding).vertex_count != live->vertex_count)
         return cutis_fail(live->renderer->context, CUTIS_INVALID_ARGUMENT,
                           "the binding has another number of vertices");
@@ -315,6 +338,8 @@ cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding,
 cutis_result cutis_live_draw(cutis_live *live, const cutis_camera *camera, bool finish)
 {
     cutis_result result = cutis_renderer_use(live->renderer);
+    uint32_t slot = 0;
+    if (result == CUTIS_OK) result = next_frame(live, &slot);
     if (result != CUTIS_OK) return result;
     cutis_view view = cutis_view_frame(camera, &camera->frame, (double)live->width / live->height);
     float clip[16];
@@ -326,11 +351,11 @@ cutis_result cutis_live_draw(cutis_live *live, const cutis_camera *camera, bool 
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     glUseProgram(live->program);
     glUniformMatrix4fv(glGetUniformLocation(live->program, "clip"), 1, GL_FALSE, clip);
-    glBindVertexArray(live->arrays[live->slot]);
+    glBindVertexArray(live->arrays[slot]);
     glDrawElements(GL_TRIANGLES, (GLsizei)(3 * live->triangle_count), GL_UNSIGNED_INT, NULL);
     if (live->path == LIVE_SHARED) {
-        glDeleteSync(live->read[live->slot]); // drawn twice: the later one counts
-        live->read[live->slot] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+        glDeleteSync(live->read[slot]); // drawn twice: the later one counts
+        live->read[slot] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     }
     if (finish)
         glFinish();

@@ -19,6 +19,7 @@ typedef struct opencl {
     cl_context context;
     cl_queue queue;
     bool nvidia;
+    char options[64]; ///< of every build
 } opencl;
 
 /// A device of some platform, in the order of cutis_device_list.
@@ -268,8 +269,6 @@ static cutis_result build_failed(opencl *self, cl_program program, cl_int error)
                       "opencl: build: %s (%d): %s", error_name(error), (int)error, log);
 }
 
-static const char BUILD_OPTIONS[] = "-cl-std=CL1.2";
-
 static cutis_result driver_compile(cutis_gpu *gpu, const char *text, uint32_t registers,
                                    void **binary, size_t *size)
 {
@@ -279,9 +278,9 @@ static cutis_result driver_compile(cutis_gpu *gpu, const char *text, uint32_t re
     cl_program program = self->cl.CreateProgramWithSource(self->context, 1, &text, NULL, &error);
     char options[128];
     if (!program) return fail(gpu, error, "create a program");
-    snprintf(options, sizeof options, "%s", BUILD_OPTIONS);
+    snprintf(options, sizeof options, "%s", self->options);
     if (registers && self->nvidia)
-        snprintf(options, sizeof options, "%s -cl-nv-maxrregcount=%u", BUILD_OPTIONS, registers);
+        snprintf(options, sizeof options, "%s -cl-nv-maxrregcount=%u", self->options, registers);
     error = self->cl.BuildProgram(program, 1, &self->device, options, NULL, NULL);
     if (error) {
         result = build_failed(self, program, error);
@@ -327,7 +326,7 @@ static cutis_result driver_load(cutis_gpu *gpu, const void *binary, size_t size,
         if (program) self->cl.ReleaseProgram(program);
         return fail(gpu, error ? error : status, "load a program");
     }
-    error = self->cl.BuildProgram(program, 1, &self->device, BUILD_OPTIONS, NULL, NULL);
+    error = self->cl.BuildProgram(program, 1, &self->device, self->options, NULL, NULL);
     cl_kernel kernel = error ? NULL : self->cl.CreateKernel(program, entry, &error);
     if (!kernel) {
         cutis_result result = build_failed(self, program, error);
@@ -457,7 +456,7 @@ static cutis_result open_device(opencl *self, const found_device *found)
 {
     cutis_gpu *gpu = &self->gpu;
     cl_uint vendor = 0;
-    cl_ulong local = 0;
+    cl_ulong local = 0, precision = 0;
     size_t group = 0;
     cl_int error = 0;
     self->device = found->device;
@@ -476,8 +475,14 @@ static cutis_result open_device(opencl *self, const found_device *found)
     gpu->warps = group >= 256 ? 8 : group >= 128 ? 4 : group >= 64 ? 2 : 1;
     gpu->registers = 64; // NVIDIA: 32 warps on a multiprocessor; measured, bench/README.md
     gpu->registers_few = 64;
+    // NVIDIA's compiler makes a division of floats from one of doubles that is rounded to float:
+    // both are then as exact as the device can.
+    self->cl.GetDeviceInfo(self->device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof precision, &precision,
+                           NULL);
+    snprintf(self->options, sizeof self->options, "-cl-std=CL1.2%s",
+             precision & CL_FP_CORRECT_DIVIDE ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
     snprintf(gpu->identity, sizeof gpu->identity, "%s|%s|%s", gpu->info.name, gpu->info.detail,
-             BUILD_OPTIONS);
+             self->options);
     return CUTIS_OK;
 }
 

@@ -41,6 +41,7 @@ enum {
     CL_PROGRAM_BINARIES = 0x1166,
     CL_PROGRAM_BUILD_LOG = 0x1183,
     CL_FP_DENORM = 1 << 0,
+    CL_FP_CORRECT_DIVIDE = 1 << 7,
 };
 #define CL_DEVICE_TYPE_CPU         (1ull << 1)
 #define CL_DEVICE_TYPE_GPU         (1ull << 2)
