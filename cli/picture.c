@@ -32,6 +32,8 @@ const char *picture_method_title(const picture_shot *shot)
         return "pose space";
     case CUTIS_METHOD_WPSD:
         return "pose space, weighted";
+    case CUTIS_METHOD_HANDLES_RIGID:
+        return "handles, rigid";
     }
     return "?";
 }
@@ -43,7 +45,7 @@ static int parse_method(cli_app *app, const char *text, size_t length, picture_s
     *out = (picture_shot){ .weighted = strcmp(name, "sbs-weighted") == 0 };
     if (out->weighted) out->method = CUTIS_METHOD_SBS;
     if (out->weighted || cutis_method_from_name(name, &out->method) == CUTIS_OK) return EXIT_GOOD;
-    static const char ALL[] = "lbs rigid sbs sbs-weighted dqs cor psd wpsd";
+    static const char ALL[] = "lbs rigid sbs sbs-weighted dqs cor psd wpsd handles-rigid";
     if (nearest_word(name, ALL, near))
         return app_usage(app, "unknown method '%s'; did you mean %s? (one of: %s)", name, near,
                          ALL);
@@ -101,12 +103,13 @@ int picture_parse_camera(cli_app *app, const char *text, cutis_camera *out)
 
 static int parse_show_entry(cli_app *app, const char *entry, picture_show *out)
 {
-    static const char ALL[] = "skeleton wire parts curvature weights error";
+    static const char ALL[] = "skeleton wire parts curvature handles weights error";
     char near[64];
     if (strcmp(entry, "skeleton") == 0) return out->skeleton = true, EXIT_GOOD;
     if (strcmp(entry, "wire") == 0) return out->wire = true, EXIT_GOOD;
     if (strcmp(entry, "parts") == 0) return out->parts = true, EXIT_GOOD;
     if (strcmp(entry, "curvature") == 0) return out->curvature = true, EXIT_GOOD;
+    if (strcmp(entry, "handles") == 0) return out->handles = true, EXIT_GOOD;
     if (strncmp(entry, "weights:", 8) == 0 && entry[8])
         return snprintf(out->joint, sizeof out->joint, "%.127s", entry + 8), EXIT_GOOD;
     if (strncmp(entry, "error:", 6) == 0 && entry[6])
@@ -114,7 +117,7 @@ static int parse_show_entry(cli_app *app, const char *entry, picture_show *out)
     if (nearest_word(entry, ALL, near))
         return app_usage(app, "--show %s: did you mean %s?", entry, near);
     return app_usage(
-        app, "--show %s: want skeleton, wire, weights:JOINT, error:REFERENCE, curvature or parts",
+        app, "--show %s: want skeleton, wire, handles, weights:JOINT, error:REFERENCE, curvature or parts",
         entry);
 }
 
@@ -175,6 +178,9 @@ static int open_parts(picture_stage *stage)
     if (status != EXIT_GOOD) return status;
     if (stage->rest.triangle_count == 0)
         return app_fail_text(app, "%s: it has no triangles to draw", stage->path);
+    if (stage->show.handles && !cutis_model_get(stage->model)->handles)
+        return app_fail_text(app, "%s: it has no handles to show (cutis handles makes them)",
+                             stage->path);
     cutis_surface surface = rest_shape_surface(&stage->rest, stage->rest.positions);
     stage->diagonal = cutis_surface_diagonal(&surface);
     stage->colors = malloc(16 * (size_t)stage->rest.vertex_count);
@@ -427,12 +433,14 @@ int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_p
         body.normals = parts.normals;
         body.colors = parts.colors;
     }
-    if (good && stage->show.skeleton) {
+    if (good && (stage->show.skeleton || stage->show.handles)) {
         cutis_pose_world(stage->model, p->transforms, world);
-        line_count = bone_lines(stage, world, NULL);
+        const uint32_t bones = stage->show.skeleton ? bone_lines(stage, world, NULL) : 0;
+        line_count = bones + (stage->show.handles ? picture_handle_count(stage) : 0);
         lines = malloc((line_count + 1) * sizeof *lines);
         good = lines != NULL;
-        if (good) bone_lines(stage, world, lines);
+        if (good && bones) bone_lines(stage, world, lines);
+        if (good && stage->show.handles) good = picture_handle_lines(stage, world, lines + bones);
     }
     cutis_scene scene = { .surface_count = 1,
                           .surfaces = &body,

@@ -14,7 +14,7 @@
 
 /// What --show asks for.
 typedef struct picture_show {
-    bool skeleton, wire, parts, curvature;
+    bool skeleton, wire, parts, curvature, handles;
     char joint[128];      ///< weights:JOINT, or empty
     char reference[1024]; ///< error:REFERENCE (a method or a file), or empty
 } picture_show;
@@ -74,6 +74,12 @@ typedef struct picture_paint {
 int picture_paint_shot(picture_stage *stage, const picture_shot *shot, const float *reference,
                        picture_paint *out);
 void picture_paint_release(picture_paint *paint);
+
+/// Lines and dots of the model's handles (picture_handles.c): how many, and what they are with
+/// nodes at `world`. false: out of memory.
+uint32_t picture_handle_count(const picture_stage *stage);
+bool picture_handle_lines(const picture_stage *stage, const cutis_mat34 *world,
+                          cutis_scene_line *lines);
 
 /// Draw a posed shot.
 int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_paint *paint,

@@ -20,10 +20,13 @@ typedef enum cutis_method {
                           ///< pose (cutis/poses.h)
     CUTIS_METHOD_WPSD =
         6, ///< the same, interpolated per vertex by its own joints' distances; CPU devices only
+    CUTIS_METHOD_HANDLES_RIGID = 7, ///< linear over handles and virtual handles, of which each moves
+                                    ///< rigidly between its real ones (cutis/handles.h)
 } cutis_method;
 
-/// "lbs", "rigid", "sbs", "dqs", "cor", "psd", "wpsd". PSD and WPSD need a model with a pose space
-/// and local poses.
+/// "lbs", "rigid", "sbs", "dqs", "cor", "psd", "wpsd", "handles-rigid". PSD and WPSD need a model
+/// with a pose space and local poses, HANDLES_RIGID one with virtual handles; they are bones of the
+/// binding behind the joints of their skin, so CUTIS_POSE_PALETTE has them too.
 CUTIS_API const char *cutis_method_name(cutis_method method);
 /// @return CUTIS_NOT_FOUND for another name
 CUTIS_API cutis_result cutis_method_from_name(const char *name, cutis_method *out);

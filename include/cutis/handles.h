@@ -14,19 +14,6 @@
 extern "C" {
 #endif
 
-typedef enum cutis_handle_kind {
-    CUTIS_HANDLE_POINT = 0,
-    CUTIS_HANDLE_BAR = 1, ///< every point of a segment, moved as one
-} cutis_handle_kind;
-
-/// World space of the model at rest.
-typedef struct cutis_handle {
-    const char *name; ///< UTF-8, or NULL
-    cutis_handle_kind kind;
-    cutis_float3 from; ///< a point's position; a bar's start, which it turns about
-    cutis_float3 to;   ///< a bar's end; not read for points
-} cutis_handle;
-
 /// Moves x to R (x - from) + from + translation.
 typedef struct cutis_handle_motion {
     uint32_t handle;
@@ -129,6 +116,51 @@ CUTIS_API cutis_result cutis_handles_weights(const cutis_model *model, cutis_dev
                                              const cutis_handle_set *handles,
                                              const cutis_handles_options *options,
                                              cutis_model **out, cutis_handles_report **report);
+
+/// A live session: handles come, move and go on one shape, and the weights follow. The shape is
+/// voxelised once; a change recomputes what depends on it (VIRTUAL keeps the distances of handles
+/// that stayed), and after any changes the weights have the same bits as those of a fresh bind of
+/// the same handles. One thread at a time.
+typedef struct cutis_handle_session cutis_handle_session;
+
+/// @param model  borrowed until the session is closed
+/// @param device whose threads (and GPU) work; NULL: the calling thread. Borrowed as well
+/// @return as cutis_handles_weights; `voxels_auto` is not for sessions
+CUTIS_API cutis_result cutis_handles_open(const cutis_model *model, cutis_device *device,
+                                          const cutis_handles_options *options,
+                                          cutis_handle_session **out);
+CUTIS_API void cutis_handles_close(cutis_handle_session *session); ///< NULL is fine
+
+/// Replace all handles at once, or add, move or remove one. A change that fails leaves everything
+/// as it was. Handles are copied.
+CUTIS_API cutis_result cutis_handles_set(cutis_handle_session *session,
+                                         const cutis_handle *handles, uint32_t count);
+/// @param index where it is now, or NULL
+CUTIS_API cutis_result cutis_handles_add(cutis_handle_session *session, const cutis_handle *handle,
+                                         uint32_t *index);
+/// @param place its new kind and place; a NULL name keeps the old one
+CUTIS_API cutis_result cutis_handles_move(cutis_handle_session *session, uint32_t index,
+                                          const cutis_handle *place);
+/// Later handles move up by one.
+CUTIS_API cutis_result cutis_handles_remove(cutis_handle_session *session, uint32_t index);
+
+/// What a session holds; all of it is valid until the next change.
+typedef struct cutis_handles_view {
+    uint32_t handle_count;
+    const cutis_handle *handles;
+    uint32_t vertex_count; ///< of one output frame of the model
+    uint32_t influences;   ///< slots per vertex: joints ascending, unused ones last with weight 0
+    const uint32_t *joints; ///< handles; NULL while there are none
+    const float *weights;
+    const cutis_handles_report *report; ///< of the last change; NULL while there are no handles
+} cutis_handles_view;
+
+CUTIS_API cutis_handles_view cutis_handles_look(const cutis_handle_session *session);
+
+/// The model that cutis_handles_weights would make of the handles as they are now.
+CUTIS_API cutis_result cutis_handles_finish(const cutis_handle_session *session,
+                                            const cutis_handle_pose *poses, uint32_t pose_count,
+                                            cutis_model **out);
 
 /// Automatic weights for a rig: the joints of each skin are handles, the meshes that use it get new
 /// weights, everything else stays. Does not fail for any skin.

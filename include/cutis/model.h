@@ -202,6 +202,69 @@ typedef struct cutis_pose_space {
                  ///< (Gaussian)
 } cutis_pose_space;
 
+typedef enum cutis_handle_kind {
+    CUTIS_HANDLE_POINT = 0,
+    CUTIS_HANDLE_BAR = 1, ///< every point of a segment, moved as one
+} cutis_handle_kind;
+
+/// World space of the model at rest.
+typedef struct cutis_handle {
+    const char *name; ///< UTF-8, or NULL
+    cutis_handle_kind kind;
+    cutis_float3 from; ///< a point's position; a bar's start, which it turns about
+    cutis_float3 to;   ///< a bar's end; not read for points
+} cutis_handle;
+
+/// Weights of a primitive's vertices on handles (below handle_count) and virtual handles (from
+/// there on). influences.first NULL: the primitive has none.
+typedef struct cutis_handle_weights {
+    uint32_t vertex_count;       ///< of the primitive
+    cutis_influences influences; ///< joints are handles here
+} cutis_handle_weights;
+
+/// The handles a model was bound with, and its virtual ones: what `render --show handles` draws and
+/// the method HANDLES_RIGID moves. cutis_handles_weights (cutis/handles.h) makes it; CUTIS_handles
+/// stores it in glTF.
+typedef struct cutis_handle_rig {
+    uint32_t handle_count, virtual_count;
+    const cutis_handle *handles; ///< names are those of the nodes and not kept here
+    const uint32_t *nodes;       ///< per handle: the node that moves it
+    const cutis_float3 *virtual_places; ///< world space at rest
+    const uint32_t *share_first;        ///< virtual_count + 1, into the shares; NULL without any
+    const uint32_t *share_handles;
+    const float *shares; ///< part of each handle's motion that a virtual one takes: > 0, sum one
+    uint32_t mesh_count, primitive_count; ///< of the model (primitives of all meshes, in order)
+    const int32_t *first_handles; ///< per mesh: the handle that is joint 0 of its skin (the others
+                                  ///< follow), or CUTIS_NONE: no handle holds it
+    const cutis_handle_weights *weights; ///< per primitive, or NULL: no virtual handles
+} cutis_handle_rig;
+
+/// Which function of space gives a cage's weights.
+typedef enum cutis_coordinates {
+    CUTIS_COORDINATES_MVC = 0,      ///< mean value: defined everywhere, may be negative
+    CUTIS_COORDINATES_HARMONIC = 1, ///< solved inside the cage: never negative, stays in its prong
+} cutis_coordinates;
+
+/// A cage's weights on the vertices of one mesh, its primitives one after the other.
+typedef struct cutis_cage_mesh {
+    uint32_t vertex_count;    ///< of the mesh's primitives together
+    const uint32_t *first;    ///< vertex_count + 1; NULL: the cage does not move this mesh
+    const uint32_t *controls; ///< ascending per vertex
+    const float *weights;     ///< finite, may be negative
+} cutis_cage_mesh;
+
+/// A closed triangle mesh around a model, whose vertices (controls) move it: a vertex is at the sum
+/// of weight times control. cutis_cage_bind (cutis/cage.h) makes it, the method CAGE plays it,
+/// CUTIS_cage stores it in glTF.
+typedef struct cutis_cage {
+    uint32_t control_count, triangle_count;
+    const cutis_float3 *controls; ///< world space of the model at rest
+    const uint32_t *triangles;    ///< 3 controls each, outward
+    cutis_coordinates coordinates;
+    uint32_t mesh_count;           ///< of the model
+    const cutis_cage_mesh *meshes; ///< mesh_count
+} cutis_cage;
+
 /// What a reader keeps of its file so that writing loses nothing; shared between a model and those
 /// made from it.
 typedef struct cutis_source cutis_source;
@@ -214,6 +277,8 @@ typedef struct cutis_model_data {
     const cutis_clip *clips;
     const cutis_material *materials;
     const cutis_pose_space *pose_space; ///< or NULL
+    const cutis_handle_rig *handles;    ///< or NULL
+    const cutis_cage *cage;             ///< or NULL
     cutis_source *source;               ///< from the model this one was made of, or NULL
 } cutis_model_data;
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/binding.h"
+#include "deform/handles.h"
 #include "deform/pose_space.h"
 
 #include <math.h>
@@ -48,7 +49,7 @@ static cutis_result check_options(cutis_context *context, const cutis_model *mod
     const char *name = cutis_method_name(method);
     bool turning =
         method == CUTIS_METHOD_SBS || method == CUTIS_METHOD_DQS || method == CUTIS_METHOD_COR;
-    if ((unsigned)method > CUTIS_METHOD_WPSD)
+    if ((unsigned)method > CUTIS_METHOD_HANDLES_RIGID)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "bind: there is no method %d",
                           (int)method);
     if (method != CUTIS_METHOD_SBS &&
@@ -65,7 +66,7 @@ static cutis_result check_options(cutis_context *context, const cutis_model *mod
         if (!(options->blend[v] >= 0.0f && options->blend[v] <= 1.0f))
             return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                               "bind: blend of vertex %u is not between 0 and 1", (unsigned)v);
-    return CUTIS_OK;
+    return cutis_bind_handles_check(context, model, options);
 }
 
 static cutis_formula formula_of(const cutis_bind_options *options)
@@ -125,6 +126,7 @@ static cutis_result bind_stages(cutis_binding *binding, cutis_arena *arena)
     cutis_set_table table = { .context = binding->context };
     cutis_result result = cutis_bind_bones(binding, skin_bone, node_bone);
     binding->layout.bone_count = binding->bone_count;
+    if (result == CUTIS_OK) result = cutis_bind_handles(binding, skin_bone);
     if (result == CUTIS_OK) result = cutis_bind_influences(binding, skin_bone, node_bone);
     if (result == CUTIS_OK) result = cutis_bind_sets(binding, &table, vertex_set, centre);
     if (result == CUTIS_OK) result = cutis_bind_pack(binding, &table, vertex_set);

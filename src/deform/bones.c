@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/binding.h"
+#include "deform/handles.h"
 #include "math/mat3.h"
 #include "math/quat.h"
 #include "math/svd3.h"
@@ -33,6 +34,7 @@ static uint64_t number_bones(const cutis_binding *binding, uint32_t *skin_bone, 
         if (instance->skin != CUTIS_NONE && skin_bone[instance->skin] == NO_BONE) {
             skin_bone[instance->skin] = (uint32_t)count;
             count += data->skins[instance->skin].joint_count;
+            count += cutis_handle_bone_count(binding, instance->skin);
         }
         if (has_plain_primitive(&data->meshes[instance->mesh], instance->skin) &&
             node_bone[instance->node] == NO_BONE)
@@ -100,6 +102,10 @@ static void fill_bones(cutis_binding *binding, const uint32_t *skin_bone, const 
             if (skin->inverse_binds)
                 set_inverse_bind(binding, skin_bone[s] + j, &skin->inverse_binds[j]);
         }
+        // Virtual handles hang on the first joint's node until their palettes are filled in.
+        const uint32_t end = skin_bone[s] + skin->joint_count;
+        for (uint32_t v = 0; v < cutis_handle_bone_count(binding, (int32_t)s); v++)
+            set_identity_bone(binding, end + v, skin->joints[0]);
         set_parents(binding, skin, skin_bone[s], joint_of);
     }
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "deform/binding.h"
 #include "deform/finite.h"
+#include "deform/handles.h"
 #include "math/mat3.h"
 
 #include <string.h>
@@ -203,6 +204,7 @@ void cutis_binding_palette(const cutis_binding *binding, const cutis_transform *
     if (!binding || !local || !palette) return;
     cutis_workspace *w = take_workspace(binding);
     cutis_palette_local(binding, local, w->worlds, w->palettes);
+    if (binding->handle_skin_count) cutis_handles_palette(binding, w->palettes, w->handle_scratch);
     for (size_t b = 0; b < binding->bone_count; b++)
         for (int i = 0; i < 12; i++) palette[b].m[i] = (float)w->palettes[12 * b + i];
     atomic_flag_clear_explicit(&w->busy, memory_order_release);

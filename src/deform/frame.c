@@ -6,6 +6,7 @@
 #include "deform/binding.h"
 #include "deform/centre.h"
 #include "deform/finite.h"
+#include "deform/handles.h"
 #include "deform/pose_space.h"
 #include "deform/split.h"
 #include "math/mat3.h"
@@ -224,6 +225,12 @@ static void prepare_turning(const frame_job *job, uint32_t slot, const double *p
                        w->stretches + 6 * bones * slot);
 }
 
+static double *lane_scratch(const frame_job *job, uint32_t lane)
+{
+    return job->workspace->handle_scratch +
+           CUTIS_HANDLE_SCRATCH * (size_t)job->binding->bone_count * lane;
+}
+
 /// Bone matrices of one instance as doubles. @return the local pose, if there is one
 static const cutis_transform *load_palette(const frame_job *job, uint32_t slot, uint32_t lane)
 {
@@ -234,6 +241,8 @@ static const cutis_transform *load_palette(const frame_job *job, uint32_t slot, 
     if (poses->kind == CUTIS_POSE_LOCAL) {
         double *worlds = job->workspace->worlds + 12 * (size_t)binding->step_count * lane;
         cutis_palette_local(binding, poses->local + nodes * at, worlds, palette);
+        if (binding->handle_skin_count)
+            cutis_handles_palette(binding, palette, lane_scratch(job, lane));
         return poses->local + nodes * at;
     }
     if (poses->kind == CUTIS_POSE_WORLD)
@@ -241,6 +250,8 @@ static const cutis_transform *load_palette(const frame_job *job, uint32_t slot, 
     else
         for (size_t b = 0; b < bones; b++)
             double34_from_floats(poses->matrices[bones * at + b].m, palette + 12 * b);
+    if (poses->kind == CUTIS_POSE_WORLD && binding->handle_skin_count)
+        cutis_handles_palette(binding, palette, lane_scratch(job, lane));
     return NULL;
 }
 
@@ -407,6 +418,11 @@ bool cutis_workspace_create(cutis_binding *binding, cutis_workspace *w)
         cutis_binding_alloc(binding, capacity * binding->layout.target_count, sizeof(float));
     if (!w->worlds || !w->palettes || !w->matrices || !w->scales || !w->uneven || !w->targets)
         return false;
+    if (binding->handle_skin_count) {
+        w->handle_scratch = cutis_binding_alloc(binding, bones * binding->lane_count,
+                                                CUTIS_HANDLE_SCRATCH * sizeof(double));
+        if (!w->handle_scratch) return false;
+    }
     if (turning) {
         w->rotations = cutis_binding_alloc(binding, bones * capacity, 4 * sizeof(float));
         w->stretches = cutis_binding_alloc(binding, bones * capacity, 6 * sizeof(float));

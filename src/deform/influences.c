@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/binding.h"
+#include "deform/handles.h"
 
 #include <stdlib.h>
 
@@ -96,7 +97,7 @@ static uint64_t count_influences(const cutis_binding *binding, uint32_t *most)
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
             const cutis_primitive *primitive = &mesh->primitives[p];
-            const uint32_t *first = primitive->influences.first;
+            const uint32_t *first = cutis_bound_influences(binding, instances[i].mesh, p)->first;
             total += primitive->vertex_count; // one for each vertex that has none
             if (instances[i].skin == CUTIS_NONE || !first) continue;
             total += first[primitive->vertex_count];
@@ -108,18 +109,22 @@ static uint64_t count_influences(const cutis_binding *binding, uint32_t *most)
 }
 
 /// All vertices of one primitive of one instance.
-static uint32_t bind_primitive(cutis_binding *binding, const cutis_primitive *primitive,
+static uint32_t bind_primitive(cutis_binding *binding, const cutis_instance *instance, uint32_t p,
                                uint32_t skin_bone, uint32_t node_bone, influence *items,
                                uint32_t *first, uint32_t *bones, float *weights, uint32_t at)
 {
-    const cutis_influences *source = &primitive->influences;
+    const cutis_primitive *primitive =
+        &cutis_model_get(binding->model)->meshes[instance->mesh].primitives[p];
+    const cutis_influences *source = cutis_bound_influences(binding, instance->mesh, p);
     bool skinned = skin_bone != UINT32_MAX && source->first;
     for (uint32_t v = 0; v < primitive->vertex_count; v++) {
         uint32_t count = 0, begin = skinned ? source->first[v] : 0;
         if (skinned) count = source->first[v + 1] - begin;
         for (uint32_t i = 0; i < count; i++)
-            items[i] =
-                (influence){ source->weights[begin + i], skin_bone + source->joints[begin + i], i };
+            items[i] = (influence){ source->weights[begin + i],
+                                    cutis_bound_bone(binding, source, instance->mesh,
+                                                     instance->skin, skin_bone, begin + i),
+                                    i };
         first[v] = at;
         at = write_vertex(binding, items, count, skinned ? skin_bone : node_bone, bones, weights,
                           at);
@@ -152,7 +157,7 @@ cutis_result cutis_bind_influences(cutis_binding *binding, const uint32_t *skin_
             instances[i].skin == CUTIS_NONE ? UINT32_MAX : skin_bone[instances[i].skin];
         uint32_t vertex = instances[i].vertex_first;
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
-            at = bind_primitive(binding, &mesh->primitives[p], joints, node_bone[instances[i].node],
+            at = bind_primitive(binding, &instances[i], p, joints, node_bone[instances[i].node],
                                 items, first + vertex, bones, weights, at);
             vertex += mesh->primitives[p].vertex_count;
         }

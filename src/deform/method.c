@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char *const NAMES[] = { "lbs", "rigid", "sbs", "dqs", "cor", "psd", "wpsd" };
+static const char *const NAMES[] = { "lbs", "rigid", "sbs", "dqs", "cor", "psd", "wpsd", "handles-rigid" };
 #define METHOD_COUNT (sizeof NAMES / sizeof *NAMES)
 
 const char *cutis_method_name(cutis_method method)

@@ -39,6 +39,6 @@ bool cutis_handles_set_influences(cutis_arena *arena, const cutis_handles_influe
 /// nodes.
 cutis_result cutis_handles_rig(const cutis_model *model, const cutis_handles_body *body,
                                const cutis_handle_set *handles,
-                               const cutis_handles_influences *influences, cutis_model **out);
+                               const cutis_handles_solution *solution, cutis_model **out);
 
 #endif

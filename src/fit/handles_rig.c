@@ -3,6 +3,7 @@
 // keeps its textures and everything else we do not model. Invariant: at rest every vertex is where
 // it was.
 #include "fit/handles_model.h"
+#include "fit/handles_record.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +18,9 @@ typedef struct rig {
     const cutis_model *model;
     const cutis_handles_body *body;
     const cutis_handle_set *handles;
-    const cutis_handles_influences *influences;
+    const cutis_handles_solution *solution;
+    cutis_handles_record record;
+    size_t *mesh_vertex; ///< per mesh: first vertex in the body, SIZE_MAX if it has none
     cutis_model_data data;
     cutis_node *nodes;
     cutis_mesh *meshes;
@@ -118,7 +121,8 @@ static bool add_instance(rig *r, uint32_t i, const cutis_instance *instance, boo
     for (uint32_t p = 0; p < mesh.primitive_count; p++) {
         if (r->body->baked[i] && !bake_primitive(r, vertex, mesh.target_count, &primitives[p]))
             return false;
-        if (!cutis_handles_set_influences(&r->arena, r->influences, vertex, &primitives[p]))
+        if (!cutis_handles_set_influences(&r->arena, &r->solution->influences, vertex,
+                                          &primitives[p]))
             return false;
         vertex += primitives[p].vertex_count;
     }
@@ -126,6 +130,7 @@ static bool add_instance(rig *r, uint32_t i, const cutis_instance *instance, boo
     uint32_t at = taken[instance->mesh] ? r->data.mesh_count++ : instance->mesh;
     taken[instance->mesh] = true;
     r->meshes[at] = mesh;
+    r->mesh_vertex[at] = instance->vertex_first;
     r->nodes[instance->node].mesh = (int32_t)at;
     return find_skin(r, r->body->frame[i], frames, &r->nodes[instance->node].skin);
 }
@@ -203,27 +208,63 @@ static bool add_clips(rig *r)
     return true;
 }
 
+// The handles as they are now, with the virtual ones if there are any.
+static bool add_record(rig *r)
+{
+    const uint32_t count = r->handles->handle_count;
+    uint32_t primitives = 0, primitive = 0, first_virtual = 0;
+    for (uint32_t m = 0; m < r->data.mesh_count; m++) primitives += r->meshes[m].primitive_count;
+    if (!cutis_handles_record_init(&r->arena, count, r->data.mesh_count, primitives, &r->record))
+        return false;
+    for (uint32_t h = 0; h < count; h++) {
+        r->record.handles[h] = r->handles->handles[h];
+        r->record.nodes[h] = r->old_nodes + 1 + h;
+    }
+    if (r->solution->virtual.virtual_count)
+        first_virtual = cutis_handles_record_virtual(&r->record, r->solution, 0, NULL);
+    if (first_virtual == UINT32_MAX) return false;
+    for (uint32_t m = 0; m < r->data.mesh_count; m++) {
+        size_t vertex = r->mesh_vertex[m];
+        if (vertex != SIZE_MAX) r->record.first_handles[m] = 0;
+        for (uint32_t p = 0; p < r->meshes[m].primitive_count; p++, primitive++) {
+            const uint32_t vertices = r->meshes[m].primitives[p].vertex_count;
+            if (r->mesh_vertex[m] == SIZE_MAX) continue;
+            if (!cutis_handles_record_primitive(&r->record, r->solution, primitive, vertex,
+                                                vertices, 0, first_virtual))
+                return false;
+            vertex += vertices;
+        }
+    }
+    r->data.handles = cutis_handles_record_rig(&r->record);
+    return true;
+}
+
 cutis_result cutis_handles_rig(const cutis_model *model, const cutis_handles_body *body,
                                const cutis_handle_set *handles,
-                               const cutis_handles_influences *influences, cutis_model **out)
+                               const cutis_handles_solution *solution, cutis_model **out)
 {
     cutis_context *context = cutis_model_context(model);
     rig r = { .arena = { .context = context },
               .model = model,
               .body = body,
               .handles = handles,
-              .influences = influences,
+              .solution = solution,
               .data = *cutis_model_get(model) };
     const cutis_instance *instances;
     const uint32_t count = cutis_model_instances(model, &instances);
+    r.data.cage = NULL;       // it was made for other meshes
+    r.data.pose_space = NULL; // of the skins that no longer move the meshes
     r.old_nodes = r.data.node_count;
     r.old_skins = r.data.skin_count;
     r.nodes = cutis_arena_alloc(&r.arena, (size_t)r.old_nodes + 1 + handles->handle_count,
                                 sizeof *r.nodes);
     r.meshes = cutis_arena_alloc(&r.arena, (size_t)r.data.mesh_count + count, sizeof *r.meshes);
     r.skins = cutis_arena_alloc(&r.arena, (size_t)r.old_skins + count, sizeof *r.skins);
-    bool good = r.nodes && r.meshes && r.skins;
+    r.mesh_vertex =
+        cutis_arena_alloc(&r.arena, (size_t)r.data.mesh_count + count, sizeof *r.mesh_vertex);
+    bool good = r.nodes && r.meshes && r.skins && r.mesh_vertex;
     if (good) {
+        for (size_t m = 0; m < (size_t)r.data.mesh_count + count; m++) r.mesh_vertex[m] = SIZE_MAX;
         memcpy(r.nodes, r.data.nodes, r.old_nodes * sizeof *r.nodes);
         for (uint32_t m = 0; m < r.data.mesh_count; m++) r.meshes[m] = r.data.meshes[m];
         for (uint32_t s = 0; s < r.old_skins; s++) r.skins[s] = r.data.skins[s];
@@ -231,13 +272,14 @@ cutis_result cutis_handles_rig(const cutis_model *model, const cutis_handles_bod
     }
     if (good) {
         add_nodes(&r);
-        good = add_clips(&r);
+        good = add_clips(&r) && add_record(&r);
     }
     r.data.nodes = r.nodes;
     r.data.meshes = r.meshes;
     r.data.skins = r.skins;
     cutis_result result = good ? cutis_model_create(context, &r.data, CUTIS_GATE_REFUSE, out)
                                : cutis_alloc_result(context);
+    cutis_handles_record_release(&r.record);
     cutis_arena_release(&r.arena);
     return result;
 }

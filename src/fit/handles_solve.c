@@ -155,7 +155,6 @@ static double site_error(const cutis_handles_solution *solution, uint32_t s, dou
 }
 
 static cutis_result describe_handles(const cutis_handles_solution *solution,
-                                     const cutis_handles_virtual *virtual,
                                      cutis_handles_report *report, cutis_handle_result *results)
 {
     cutis_context *context = solution->arena->context;
@@ -171,7 +170,7 @@ static cutis_result describe_handles(const cutis_handles_solution *solution,
             continue;
         }
         r->snapped = sites->sites[s].snapped;
-        r->floored = virtual->floored && virtual->floored[s];
+        r->floored = solution->virtual.floored && solution->virtual.floored[s];
         r->error = site_error(solution, s, weights);
         report->floored_handles += r->floored;
         report->interpolation_error_max = fmax(report->interpolation_error_max, r->error);
@@ -187,8 +186,9 @@ static cutis_result describe_handles(const cutis_handles_solution *solution,
 }
 
 static cutis_result solve_voxels(cutis_handles_solution *solution, cutis_arena *scratch,
-                                 cutis_handles_report *report, cutis_handles_virtual *virtual)
+                                 cutis_handles_report *report)
 {
+    cutis_handles_virtual *virtual = &solution->virtual;
     const cutis_handles_grid *grid = &solution->grid;
     cutis_context *context = scratch->context;
     cutis_handles_front front;
@@ -216,9 +216,9 @@ static cutis_result solve_voxels(cutis_handles_solution *solution, cutis_arena *
     }
     const cutis_handles_virtual_options options = { solution->options->radius,
                                                     solution->skeleton ? 4.5 : 1 };
-    cutis_result result =
-        cutis_handles_virtual_solve(solution->arena, solution->device, grid, &solution->sites,
-                                    front.label, owner, &options, virtual, &solution->field);
+    cutis_result result = cutis_handles_virtual_solve(
+        solution->arena, solution->device, grid, &solution->sites, front.label, owner, &options,
+        solution->cache, virtual, &solution->field);
     report->virtual_handles += virtual->virtual_count;
     report->coverage_max = fmax(report->coverage_max, virtual->coverage_max);
     if (virtual->round_count > report->insertion_rounds)
@@ -233,7 +233,6 @@ cutis_result cutis_handles_solve(cutis_handles_solution *solution, const cutis_h
 {
     cutis_context *context = solution->arena->context;
     cutis_arena scratch = { .context = context };
-    cutis_handles_virtual virtual = { 0 };
     double start = cutis_os_seconds(),
            before = report->seconds.distances + report->seconds.insertion;
     report->domain_voxels += solution->grid.voxel_count;
@@ -247,12 +246,16 @@ cutis_result cutis_handles_solve(cutis_handles_solution *solution, const cutis_h
         if (solution->joint_site[j] != CUTIS_HANDLES_NONE)
             solution->sharers[solution->joint_site[j]]++;
     cutis_result result = cutis_progress(context, "distances", 0);
-    if (result == CUTIS_OK) result = solve_voxels(solution, &scratch, report, &virtual);
+    if (result == CUTIS_OK) result = solve_voxels(solution, &scratch, report);
     if (result == CUTIS_OK) result = sample_vertices(solution, shape, report);
+    if (result == CUTIS_OK && solution->rigid && solution->virtual.virtual_count)
+        result = cutis_handles_spread_make(solution->arena, solution->device, &solution->grid,
+                                           &solution->virtual, shape, solution->joint_count,
+                                           solution->joint_site, &solution->spread);
     if (result == CUTIS_OK) {
         report->seconds.weights += cutis_os_seconds() - start -
                                    (report->seconds.distances + report->seconds.insertion - before);
-        result = describe_handles(solution, &virtual, report, results);
+        result = describe_handles(solution, report, results);
     }
     cutis_arena_release(&scratch);
     return result;

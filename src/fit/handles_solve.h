@@ -4,7 +4,7 @@
 
 #include <cutis/handles.h>
 
-#include "fit/handles_field.h"
+#include "fit/handles_spread.h"
 
 /// Influences of the vertices of a shape: `width` slots each, ascending joints; unused slots have
 /// weight 0 and stand last.
@@ -15,7 +15,7 @@ typedef struct cutis_handles_influences {
 } cutis_handles_influences;
 
 typedef struct cutis_handles_solution {
-    cutis_arena *arena; ///< owns the grid, the field and the influences
+    cutis_arena *arena; ///< owns the field and the influences
     cutis_device *device;
     const cutis_handles_options *options;
     cutis_handles_grid grid;
@@ -24,6 +24,10 @@ typedef struct cutis_handles_solution {
     uint32_t *joint_site; ///< per joint: its site, or NONE
     uint32_t *sharers;    ///< per site: joints that have it
     bool skeleton;
+    cutis_handles_cache *cache;    ///< of earlier solves on this grid, or NULL
+    cutis_handles_virtual virtual; ///< VIRTUAL
+    cutis_handles_spread spread;   ///< VIRTUAL, if `rigid`
+    bool rigid;                    ///< weights on virtual handles are wanted too
     cutis_handles_field field;
     cutis_handles_influences influences;
 } cutis_handles_solution;

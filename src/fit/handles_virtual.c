@@ -15,7 +15,8 @@
 
 static const double TAU = 0.8;        ///< a voxel is covered within this part of a support
 static const double SITE_FLOOR = 4.5; ///< voxels: > 2 sqrt 3 / TAU, so a site covers its own core
-#define BATCH 16                      ///< fields computed together before any is accepted
+#define BATCH      16                 ///< fields computed together before any is accepted
+#define FOLD_CHUNK 1024               ///< voxels a task
 
 typedef struct entry {
     uint32_t voxel;
@@ -29,9 +30,11 @@ typedef struct insertion {
     const cutis_handles_sites *sites;
     const cutis_handles_virtual_options *options;
     cutis_handles_virtual *out;
-    float *distance;  ///< voxel_count per site
-    float *cover;     ///< per voxel: least distance / radius
-    uint8_t *in_core; ///< per voxel
+    cutis_handles_cache *cache; ///< or NULL
+    bool *known;                ///< per site: its field came from the cache
+    float *distance;            ///< voxel_count per site
+    float *cover;               ///< per voxel: least distance / radius
+    uint8_t *in_core;           ///< per voxel
     double radius_max;
     cutis_handles_front fronts[BATCH];
     uint32_t batch[BATCH], batch_count;
@@ -54,11 +57,97 @@ double cutis_handles_basis(double t)
 // Real handles
 // --------------------------------------------------------------------------------------
 
+typedef struct cutis_handles_cached {
+    cutis_handles_segment *segments;
+    size_t segment_count, voxel_count;
+    float *distance;
+    bool wanted; ///< by the solve that goes on
+} cached_field;
+
+static void drop_field(cutis_context *context, cached_field *field)
+{
+    if (field->segments)
+        cutis_free_array(context, field->segments, field->segment_count, sizeof *field->segments);
+    if (field->distance)
+        cutis_free_array(context, field->distance, field->voxel_count, sizeof(float));
+    *field = (cached_field){ 0 };
+}
+
+void cutis_handles_cache_release(cutis_handles_cache *cache)
+{
+    for (size_t i = 0; i < cache->field_count; i++) drop_field(cache->context, &cache->fields[i]);
+    if (cache->fields)
+        cutis_free_array(cache->context, cache->fields, cache->field_capacity,
+                         sizeof *cache->fields);
+    *cache = (cutis_handles_cache){ .context = cache->context };
+}
+
+static cached_field *find_field(const insertion *in, uint32_t s)
+{
+    const cutis_handles_site *site = &in->sites->sites[s];
+    for (size_t i = 0; in->cache && i < in->cache->field_count; i++) {
+        cached_field *field = &in->cache->fields[i];
+        if (field->segment_count == site->segment_count &&
+            memcmp(field->segments, site->segments, site->segment_count * sizeof *site->segments) ==
+                0)
+            return field;
+    }
+    return NULL;
+}
+
+// What is known is copied before the others are marched; `known` says which.
+static void recall_fields(insertion *in)
+{
+    const size_t n = in->grid->voxel_count;
+    for (uint32_t s = 0; s < in->sites->site_count; s++) {
+        cached_field *field = find_field(in, s);
+        in->known[s] = field != NULL;
+        if (!field) continue;
+        memcpy(in->distance + s * n, field->distance, n * sizeof(float));
+        field->wanted = true;
+    }
+}
+
+// Keep this solve's fields and forget the others. A cache that cannot grow is merely smaller.
+static void remember_fields(insertion *in)
+{
+    cutis_handles_cache *cache = in->cache;
+    const size_t n = in->grid->voxel_count;
+    size_t kept = 0;
+    for (size_t i = 0; cache && i < cache->field_count; i++) {
+        if (cache->fields[i].wanted) {
+            cache->fields[kept] = cache->fields[i];
+            cache->fields[kept++].wanted = false;
+        } else {
+            drop_field(cache->context, &cache->fields[i]);
+        }
+    }
+    if (cache) cache->field_count = kept;
+    for (uint32_t s = 0; cache && s < in->sites->site_count; s++) {
+        const cutis_handles_site *site = &in->sites->sites[s];
+        if (in->known[s] || !cutis_grow(cache->context, &cache->fields, &cache->field_capacity,
+                                        cache->field_count + 1, sizeof *cache->fields))
+            continue;
+        cached_field field = { .segment_count = site->segment_count, .voxel_count = n };
+        field.segments =
+            cutis_alloc_array(cache->context, site->segment_count, sizeof *field.segments);
+        field.distance = cutis_alloc_array(cache->context, n, sizeof(float));
+        if (!field.segments || !field.distance) {
+            drop_field(cache->context, &field);
+            continue;
+        }
+        memcpy(field.segments, site->segments, site->segment_count * sizeof *field.segments);
+        memcpy(field.distance, in->distance + s * n, n * sizeof(float));
+        cache->fields[cache->field_count++] = field;
+    }
+}
+
 static void site_task(void *data, uint32_t task)
 {
     insertion *in = data;
     cutis_handles_front *front = &in->fronts[task];
     for (uint32_t s = task; s < in->sites->site_count; s += BATCH) {
+        if (in->known[s]) continue;
         cutis_handles_front_clear(front);
         cutis_handles_front_start(front, &in->sites->sites[s], s);
         cutis_handles_front_finish(front);
@@ -240,29 +329,78 @@ static cutis_result insert_all(insertion *in)
 // Values
 // --------------------------------------------------------------------------------------------
 
-static void fold(const insertion *in, const uint32_t *label, const uint32_t *owner,
-                 cutis_handles_field *field)
+// A site's basis at a voxel. Components without a site follow one as a whole.
+static float site_value(const insertion *in, const uint32_t *label, const uint32_t *owner,
+                        uint32_t s, size_t v)
+{
+    if (label[v] == CUTIS_HANDLES_NONE) return s == owner[v];
+    return (float)cutis_handles_basis(
+        ratio_of(in->distance[(size_t)s * in->grid->voxel_count + v], in->out->radius[s]));
+}
+
+// Which handles reach a voxel, and how much: sites, then virtual handles, both ascending.
+static bool make_lists(insertion *in, const uint32_t *label, const uint32_t *owner)
 {
     const uint32_t n = in->grid->voxel_count, sites = in->sites->site_count;
+    uint32_t *first = cutis_arena_alloc(in->arena, (size_t)n + 1, sizeof *first), total = 0;
+    if (!first) return false;
+    memset(first, 0, ((size_t)n + 1) * sizeof *first);
+    for (size_t v = 0; v < n; v++)
+        for (uint32_t s = 0; s < sites; s++) first[v + 1] += site_value(in, label, owner, s, v) > 0;
+    for (size_t e = 0; e < in->entry_count; e++)
+        first[in->entries[e].voxel + 1] += (float)cutis_handles_basis(in->entries[e].distance) > 0;
+    for (size_t v = 0; v < n; v++) first[v + 1] += first[v];
+    total = first[n];
+    uint32_t *handle = cutis_arena_alloc(in->arena, total, sizeof *handle);
+    float *value = cutis_arena_alloc(in->arena, total, sizeof *value);
+    if (!handle || !value) return false;
     for (size_t v = 0; v < n; v++)
         for (uint32_t s = 0; s < sites; s++) {
-            double value = s == owner[v];
-            if (label[v] != CUTIS_HANDLES_NONE)
-                value = cutis_handles_basis(
-                    ratio_of(in->distance[(size_t)s * n + v], in->out->radius[s]));
-            field->values[v * sites + s] = (float)value;
+            float own = site_value(in, label, owner, s, v);
+            if (own > 0) handle[first[v]] = s, value[first[v]++] = own;
         }
     for (uint32_t h = 0; h < in->out->virtual_count; h++)
         for (size_t e = in->entry_first[h]; e < in->entry_first[h + 1]; e++) {
-            double value = cutis_handles_basis(in->entries[e].distance);
-            float *values = field->values + (size_t)in->entries[e].voxel * sites;
-            const double *share = in->out->share + (size_t)h * sites;
-            for (uint32_t s = 0; s < sites; s++) values[s] += (float)(value * share[s]);
+            float own = (float)cutis_handles_basis(in->entries[e].distance);
+            uint32_t v = in->entries[e].voxel;
+            if (own > 0) handle[first[v]] = sites + h, value[first[v]++] = own;
         }
-    for (size_t v = 0; v < n; v++) {
+    for (size_t v = n; v > 0; v--) first[v] = first[v - 1];
+    first[0] = 0;
+    in->out->list_first = first, in->out->list_handle = handle, in->out->list_value = value;
+    return true;
+}
+
+typedef struct folding {
+    const cutis_handles_virtual *virtual;
+    cutis_handles_field *field;
+    uint32_t voxel_count;
+} folding;
+
+// Virtual handles into the real ones: each gives its value to them by its shares.
+static void fold_task(void *data, uint32_t task)
+{
+    const folding *f = data;
+    const cutis_handles_virtual *virtual = f->virtual;
+    const uint32_t sites = virtual->site_count;
+    size_t end = (size_t)(task + 1) * FOLD_CHUNK;
+    if (end > f->voxel_count) end = f->voxel_count;
+    for (size_t v = (size_t)task * FOLD_CHUNK; v < end; v++) {
+        float *values = f->field->values + v * sites;
         double sum = 0;
-        for (uint32_t s = 0; s < sites; s++) sum += field->values[v * sites + s];
-        field->density[v] = (float)sum;
+        for (uint32_t s = 0; s < sites; s++) values[s] = 0;
+        for (uint32_t e = virtual->list_first[v]; e < virtual->list_first[v + 1]; e++) {
+            const uint32_t h = virtual->list_handle[e];
+            if (h < sites) {
+                values[h] = virtual->list_value[e];
+                continue;
+            }
+            const double *share = virtual->share + (size_t)(h - sites) * sites;
+            for (uint32_t s = 0; s < sites; s++)
+                values[s] += (float)(virtual->list_value[e] * share[s]);
+        }
+        for (uint32_t s = 0; s < sites; s++) sum += values[s];
+        f->field->density[v] = (float)sum;
     }
 }
 
@@ -272,12 +410,13 @@ static bool alloc_all(insertion *in, cutis_handles_field *field)
     in->distance = cutis_arena_alloc(in->scratch, n * sites, sizeof *in->distance);
     in->cover = cutis_arena_alloc(in->scratch, n, sizeof *in->cover);
     in->in_core = cutis_arena_alloc(in->scratch, n, 1);
+    in->known = cutis_arena_alloc(in->scratch, sites, sizeof *in->known);
     in->out->radius = cutis_arena_alloc(in->scratch, sites, sizeof(double));
     in->out->floored = cutis_arena_alloc(in->arena, sites, sizeof(bool));
     field->values = cutis_arena_alloc(in->arena, n * sites, sizeof *field->values);
     field->density = cutis_arena_alloc(in->arena, n, sizeof *field->density);
-    if (!in->distance || !in->cover || !in->in_core || !in->out->radius || !in->out->floored ||
-        !field->values || !field->density)
+    if (!in->distance || !in->cover || !in->in_core || !in->known || !in->out->radius ||
+        !in->out->floored || !field->values || !field->density)
         return false;
     for (uint32_t i = 0; i < BATCH; i++)
         if (!cutis_handles_front_init(in->scratch, in->grid, &in->fronts[i])) return false;
@@ -324,7 +463,8 @@ cutis_result cutis_handles_virtual_solve(cutis_arena *arena, cutis_device *devic
                                          const cutis_handles_sites *sites, const uint32_t *label,
                                          const uint32_t *owner,
                                          const cutis_handles_virtual_options *options,
-                                         cutis_handles_virtual *out, cutis_handles_field *field)
+                                         cutis_handles_cache *cache, cutis_handles_virtual *out,
+                                         cutis_handles_field *field)
 {
     cutis_arena scratch = { .context = arena->context };
     insertion in = { .arena = arena,
@@ -333,13 +473,16 @@ cutis_result cutis_handles_virtual_solve(cutis_arena *arena, cutis_device *devic
                      .grid = grid,
                      .sites = sites,
                      .options = options,
+                     .cache = cache,
                      .out = out };
     *out = (cutis_handles_virtual){ .site_count = sites->site_count };
     *field = (cutis_handles_field){ .site_count = sites->site_count };
     cutis_result result = alloc_all(&in, field) ? CUTIS_OK : cutis_alloc_result(arena->context);
     if (result != CUTIS_OK) goto done;
     double start = cutis_os_seconds();
+    recall_fields(&in);
     cutis_handles_run(device, site_task, &in, BATCH);
+    remember_fields(&in);
     out->seconds_distances = cutis_os_seconds() - start;
     start = cutis_os_seconds();
     site_radii(&in);
@@ -353,7 +496,12 @@ cutis_result cutis_handles_virtual_solve(cutis_arena *arena, cutis_device *devic
                                           in.distance, &in.fronts[0]);
     if (!out->share) result = cutis_alloc_result(arena->context);
     out->seconds_insertion = cutis_os_seconds() - start;
-    if (result == CUTIS_OK) fold(&in, label, owner, field);
+    if (result == CUTIS_OK && !make_lists(&in, label, owner))
+        result = cutis_alloc_result(arena->context);
+    const folding f = { out, field, grid->voxel_count };
+    if (result == CUTIS_OK)
+        cutis_handles_run(device, fold_task, (void *)&f,
+                          (grid->voxel_count + FOLD_CHUNK - 1) / FOLD_CHUNK);
 done:
     release(&in);
     if (result != CUTIS_OK) *out = (cutis_handles_virtual){ 0 };

@@ -13,24 +13,39 @@ typedef struct cutis_handles_virtual_options {
 
 typedef struct cutis_handles_virtual {
     uint32_t site_count, virtual_count, round_count;
-    uint32_t *voxel; ///< per virtual handle: where it is
-    double *radius;  ///< sites, then virtual handles
-    bool *floored;   ///< per site
-    double *share;   ///< per virtual handle, site_count each: H, sum 1
+    uint32_t *voxel;       ///< per virtual handle: where it is
+    double *radius;        ///< sites, then virtual handles
+    bool *floored;         ///< per site
+    double *share;         ///< per virtual handle, site_count each: H, sum 1
+    uint32_t *list_first;  ///< per voxel and one more: handles whose supports reach it
+    uint32_t *list_handle; ///< ascending; sites first, then virtual handles
+    float *list_value;     ///< > 0: the basis at the voxel
     double coverage_max;
     double seconds_distances, seconds_insertion;
 } cutis_handles_virtual;
+
+/// Distance fields of sites that were solved before, found again by the sites' own segments: a
+/// handle that stays need not be marched from again. Zero is an empty one.
+typedef struct cutis_handles_cache {
+    cutis_context *context;
+    struct cutis_handles_cached *fields;
+    size_t field_count, field_capacity;
+} cutis_handles_cache;
+
+void cutis_handles_cache_release(cutis_handles_cache *cache);
 
 /// (1 - t)^3 (1 + 3 t + 6 t^2) below 1, 0 above: C2 at both ends.
 double cutis_handles_basis(double t);
 
 /// @param owner per voxel: from cutis_handles_owners; only components without a site use it
 /// @param label per voxel: NONE in components without a site
+/// @param cache fields of earlier solves on the same grid, or NULL; afterwards it has this one's
 cutis_result cutis_handles_virtual_solve(cutis_arena *arena, cutis_device *device,
                                          const cutis_handles_grid *grid,
                                          const cutis_handles_sites *sites, const uint32_t *label,
                                          const uint32_t *owner,
                                          const cutis_handles_virtual_options *options,
-                                         cutis_handles_virtual *out, cutis_handles_field *field);
+                                         cutis_handles_cache *cache, cutis_handles_virtual *out,
+                                         cutis_handles_field *field);
 
 #endif

@@ -19,6 +19,10 @@ void cutis_reduce_regularise(cutis_reduce_local *local, double relative, const d
 /// were.
 void cutis_reduce_solve(cutis_reduce_local *local, bool negative);
 
+/// Go further than the solution `weight` from `old`, as far as the bounds allow.
+void cutis_reduce_relax(const double *old, double *weight, uint32_t count, bool negative,
+                        double omega);
+
 /// Backward elimination: from `local->count` candidates to `keep`; `weight` is the reference (the
 /// original weights) in, spoilt out. @param kept ascending indices of the candidates that stay
 void cutis_reduce_eliminate(cutis_reduce_local *local, uint32_t keep, bool negative,

@@ -74,19 +74,6 @@ static void load_local(const cutis_reduce_state *state, uint32_t v, uint32_t row
         local->right[i] = cutis_reduce_dot(rows, state->offset + (size_t)(begin + i) * rows, wish);
 }
 
-// Go further than the solution, as far as the bounds allow.
-static void relax(const double *old, double *weight, uint32_t count, bool negative, double omega)
-{
-    for (uint32_t i = 0; i < count && !negative; i++) {
-        double step = weight[i] - old[i];
-        if (step < 0) omega = fmin(omega, -old[i] / step);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        weight[i] = old[i] + omega * (weight[i] - old[i]);
-        if (!negative && weight[i] < 0) weight[i] = 0; // rounding at the bound
-    }
-}
-
 // Solve the vertex for the wished error on its set and store weights. The error is left to the
 // caller.
 static void solve_vertex(const cutis_reduce_problem *problem, cutis_reduce_state *state, uint32_t v,
@@ -97,7 +84,7 @@ static void solve_vertex(const cutis_reduce_problem *problem, cutis_reduce_state
     load_local(state, v, 3 * problem->column_count, wish, &local);
     cutis_reduce_regularise(&local, PROXIMAL, weight);
     cutis_reduce_solve(&local, problem->negative);
-    if (omega != 1) relax(weight, local.weight, local.count, problem->negative, omega);
+    if (omega != 1) cutis_reduce_relax(weight, local.weight, local.count, problem->negative, omega);
     memcpy(weight, local.weight, local.count * sizeof *weight);
 }
 

@@ -10,14 +10,7 @@
 
 #include "base/memory.h"
 #include "fit/weights_vertex.h"
-
-struct cutis_report {
-    cutis_context *context;
-    cutis_arena arena; // texts
-    uint32_t count;
-    size_t capacity;
-    cutis_issue *issues;
-};
+#include "model/report.h"
 
 enum { ERROR = 0, WARNING = 1, INFORMATION = 2 };
 
@@ -41,21 +34,12 @@ __attribute__((format(printf, 6, 7))) static void note(check *c, const char *cod
                                                        uint64_t count, const char *place,
                                                        const char *format, ...)
 {
-    cutis_report *report = c->report;
     char text[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    cutis_issue issue = { .code = code, .count = count, .severity = severity };
-    if (!cutis_grow(report->context, &report->issues, &report->capacity, (size_t)report->count + 1,
-                    sizeof issue) ||
-        !(issue.place = cutis_arena_string(&report->arena, place)) ||
-        !(issue.text = cutis_arena_string(&report->arena, text))) {
-        c->out_of_memory = true;
-        return;
-    }
-    report->issues[report->count++] = issue;
+    if (!cutis_report_add(c->report, code, severity, count, place, text)) c->out_of_memory = true;
 }
 
 // Weights of one primitive ----------------------------------------------
@@ -433,10 +417,8 @@ cutis_result cutis_model_check(const cutis_model *model, uint32_t influence_limi
                                cutis_report **out)
 {
     cutis_context *context = cutis_model_context(model);
-    cutis_report *report = cutis_alloc_zero(context, 1, sizeof *report);
+    cutis_report *report = cutis_report_create(context);
     if (!report) return cutis_alloc_result(context);
-    report->context = context;
-    report->arena.context = context;
     check c = { .model = model,
                 .data = cutis_model_get(model),
                 .report = report,
@@ -454,18 +436,4 @@ cutis_result cutis_model_check(const cutis_model *model, uint32_t influence_limi
     }
     *out = report;
     return CUTIS_OK;
-}
-
-void cutis_report_destroy(cutis_report *report)
-{
-    if (!report) return;
-    cutis_free_array(report->context, report->issues, report->capacity, sizeof *report->issues);
-    cutis_arena_release(&report->arena);
-    cutis_free(report->context, report, sizeof *report);
-}
-
-uint32_t cutis_report_issues(const cutis_report *report, const cutis_issue **out)
-{
-    if (out) *out = report->issues;
-    return report->count;
 }

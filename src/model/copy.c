@@ -167,6 +167,49 @@ static bool copy_pose_space(cutis_arena *arena, cutis_model_data *own)
            COPY(arena, space->targets, own->mesh_count);
 }
 
+static bool copy_handles(cutis_arena *arena, cutis_model_data *own)
+{
+    if (!COPY(arena, own->handles, 1)) return false;
+    cutis_handle_rig *rig = (cutis_handle_rig *)own->handles;
+    if (!rig) return true;
+    const size_t shares = rig->share_first ? rig->share_first[rig->virtual_count] : 0;
+    if (!COPY(arena, rig->handles, rig->handle_count) ||
+        !COPY(arena, rig->nodes, rig->handle_count) ||
+        !COPY(arena, rig->virtual_places, rig->virtual_count) ||
+        !COPY(arena, rig->share_first, (size_t)rig->virtual_count + 1) ||
+        !COPY(arena, rig->share_handles, shares) || !COPY(arena, rig->shares, shares) ||
+        !COPY(arena, rig->first_handles, rig->mesh_count) ||
+        !COPY(arena, rig->weights, rig->primitive_count))
+        return false;
+    for (uint32_t h = 0; h < rig->handle_count; h++)
+        ((cutis_handle *)rig->handles)[h].name = NULL;
+    for (uint32_t p = 0; rig->weights && p < rig->primitive_count; p++) {
+        cutis_handle_weights *weights = (cutis_handle_weights *)&rig->weights[p];
+        if (!copy_influences(arena, &weights->influences, weights->vertex_count)) return false;
+    }
+    return true;
+}
+
+static bool copy_cage(cutis_arena *arena, cutis_model_data *own)
+{
+    if (!COPY(arena, own->cage, 1)) return false;
+    cutis_cage *cage = (cutis_cage *)own->cage;
+    if (!cage) return true;
+    if (!COPY(arena, cage->controls, cage->control_count) ||
+        !COPY(arena, cage->triangles, 3 * (size_t)cage->triangle_count) ||
+        !COPY(arena, cage->meshes, cage->mesh_count))
+        return false;
+    for (uint32_t m = 0; m < cage->mesh_count; m++) {
+        cutis_cage_mesh *mesh = (cutis_cage_mesh *)&cage->meshes[m];
+        if (!mesh->first) continue;
+        size_t count = mesh->first[mesh->vertex_count];
+        if (!COPY(arena, mesh->first, (size_t)mesh->vertex_count + 1) ||
+            !COPY(arena, mesh->controls, count) || !COPY(arena, mesh->weights, count))
+            return false;
+    }
+    return true;
+}
+
 bool cutis_model_copy(cutis_model *model, const cutis_model_data *data)
 {
     cutis_arena *arena = &model->arena;
@@ -192,5 +235,5 @@ bool cutis_model_copy(cutis_model *model, const cutis_model_data *data)
         if (!copy_clip(arena, data, (cutis_clip *)&own->clips[i])) return false;
     for (uint32_t i = 0; i < own->material_count; i++)
         if (!copy_name(arena, (const char **)&own->materials[i].name)) return false;
-    return copy_pose_space(arena, own);
+    return copy_pose_space(arena, own) && copy_handles(arena, own) && copy_cage(arena, own);
 }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "model/cage.h"
+#include "model/handle_rig.h"
 #include "model/pose_space.h"
 
 #define FAIL(...) return cutis_fail(context, CUTIS_CORRUPT_DATA, __VA_ARGS__)
@@ -214,5 +216,7 @@ cutis_result cutis_validate_shape(cutis_context *context, const cutis_model_data
     if (result == CUTIS_OK) result = check_skins(context, data);
     if (result == CUTIS_OK) result = check_clips(context, data);
     if (result == CUTIS_OK) result = cutis_validate_pose_space(context, data);
+    if (result == CUTIS_OK) result = cutis_validate_cage(context, data);
+    if (result == CUTIS_OK) result = cutis_validate_handles(context, data);
     return result;
 }

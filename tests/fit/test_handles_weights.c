@@ -160,7 +160,7 @@ static void supports_are_local(void **state)
     const cutis_handles_virtual_options options = { 0, 1 };
     assert_ok(f->context,
               cutis_handles_virtual_solve(&f->arena, f->device, &grid, &sites, front.label,
-                                          front.label, &options, &virtual, &field));
+                                          front.label, &options, NULL, &virtual, &field));
     // A point whose value is a site's alone, far from it, must come through virtual handles: shares
     // sum to one.
     for (uint32_t h = 0; h < virtual.virtual_count; h++) {
