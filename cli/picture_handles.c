@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const uint32_t RIM = 0x3b1a05ff, CORE = 0xff8c1aff, VIRTUAL = 0x2a78b8c0;
+static const uint32_t REAL = 0xff8c1aff, VIRTUAL = 0x2a78b8c0;
 
 static cutis_scene_line dot(cutis_float3 from, cutis_float3 to, float width, float radius,
                             uint32_t color)
@@ -41,7 +41,7 @@ static uint32_t virtual_lines(const cutis_handle_rig *rig, const cutis_mat34 *mo
 uint32_t picture_handle_count(const picture_stage *stage)
 {
     const cutis_handle_rig *rig = cutis_model_get(stage->model)->handles;
-    return rig ? 2 * rig->handle_count + rig->virtual_count : 0;
+    return rig ? rig->handle_count + rig->virtual_count : 0;
 }
 
 bool picture_handle_lines(const picture_stage *stage, const cutis_mat34 *world,
@@ -61,14 +61,12 @@ bool picture_handle_lines(const picture_stage *stage, const cutis_mat34 *world,
                 motion[h] = (cutis_mat34){ { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 } };
         }
         lines += virtual_lines(rig, motion, lines);
-        // Rims first, so that dots that touch do not cut into each other.
         for (uint32_t h = 0; h < rig->handle_count; h++) {
             const cutis_handle *handle = &rig->handles[h];
             cutis_float3 from = cutis_mat34_point(&motion[h], handle->from), to = from;
             const bool bar = handle->kind == CUTIS_HANDLE_BAR;
             if (bar) to = cutis_mat34_point(&motion[h], handle->to);
-            lines[h] = dot(from, to, bar ? 7 : 1, bar ? 6.5f : 7.5f, RIM);
-            lines[rig->handle_count + h] = dot(from, to, bar ? 4 : 1, bar ? 4.5f : 5.5f, CORE);
+            lines[h] = dot(from, to, bar ? 5 : 1, bar ? 5 : 6, REAL);
         }
     }
     bool good = local && rest && motion;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "fit/handles_multigrid.h"
 #include "fit/handles_taps.h"
-#include "fit/reduce_clones.h"
+#include "fit/clones.h"
 
 #define LANES CUTIS_HANDLES_LANES
 
@@ -197,7 +197,7 @@ done:
 }
 
 // Numerators of all sites; densities too.
-CUTIS_REDUCE_CLONES static double gather_taps(const cutis_handles_field *field,
+CUTIS_FIT_CLONES static double gather_taps(const cutis_handles_field *field,
                                               const cutis_handles_taps *taps, double *weights)
 {
     const uint32_t sites = field->site_count;

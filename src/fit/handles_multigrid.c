@@ -7,12 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "fit/reduce_clones.h"
+#include "fit/clones.h"
 
 #define LANES      CUTIS_HANDLES_LANES
-#define CHUNK      1024 ///< nodes a task, and the unit of sums
-#define COARSE     24   ///< nodes that are few enough for plain sweeps
-#define SWEEPS     12   ///< symmetric sweeps on the coarsest level
+#define CHUNK      1024 ///< nodes a task
+#define SUM        CUTIS_HANDLES_SUM
+#define COARSE     24 ///< nodes that are few enough for plain sweeps
+#define SWEEPS     12 ///< symmetric sweeps on the coarsest level
 #define CYCLES_MAX 500
 /// Two blocks' centres are two steps apart, their faces' conductances one step long: half of the
 /// sum is what the block grid would have. Without it the coarse correction comes out half as long.
@@ -192,7 +193,7 @@ bool cutis_handles_system_create(cutis_arena *arena, const cutis_handles_grid *g
         *vectors[i] = alloc_zero(arena, n);
         good &= *vectors[i] != NULL;
     }
-    out->partial = cutis_arena_alloc(arena, (size_t)n / CHUNK + 1, LANES * sizeof(double));
+    out->partial = cutis_arena_alloc(arena, (size_t)n / SUM + 1, LANES * sizeof(double));
     return good && out->partial;
 }
 
@@ -226,7 +227,7 @@ static bool chunk_of(const work *w, uint32_t task, uint32_t *begin, uint32_t *en
     return *begin < *end;
 }
 
-CUTIS_REDUCE_CLONES static void smooth_task(void *data, uint32_t task)
+CUTIS_FIT_CLONES static void smooth_task(void *data, uint32_t task)
 {
     const work *w = data;
     uint32_t begin, end;
@@ -239,7 +240,7 @@ CUTIS_REDUCE_CLONES static void smooth_task(void *data, uint32_t task)
     }
 }
 
-CUTIS_REDUCE_CLONES static void divide_task(void *data, uint32_t task)
+CUTIS_FIT_CLONES static void divide_task(void *data, uint32_t task)
 {
     const work *w = data;
     uint32_t begin, end;
@@ -250,7 +251,7 @@ CUTIS_REDUCE_CLONES static void divide_task(void *data, uint32_t task)
 }
 
 // Residuals of the red children (black ones have none after their sweep), summed into their block.
-CUTIS_REDUCE_CLONES static void restrict_task(void *data, uint32_t task)
+CUTIS_FIT_CLONES static void restrict_task(void *data, uint32_t task)
 {
     const work *w = data;
     const cutis_handles_level *fine = w->level, *coarse = w->coarse;
@@ -270,7 +271,7 @@ CUTIS_REDUCE_CLONES static void restrict_task(void *data, uint32_t task)
     }
 }
 
-CUTIS_REDUCE_CLONES static void prolong_task(void *data, uint32_t task)
+CUTIS_FIT_CLONES static void prolong_task(void *data, uint32_t task)
 {
     const work *w = data;
     uint32_t begin, end;
@@ -318,57 +319,69 @@ static void cycle(cutis_handles_system *system, cutis_device *device, uint32_t d
 // Conjugate gradients
 // -------------------------------------------------------------------------------
 
-CUTIS_REDUCE_CLONES static void apply_task(void *data, uint32_t task)
+// Sums of a task's nodes go SUM nodes at a time, whatever CHUNK is.
+static size_t sum_end(size_t begin, size_t end)
+{
+    return end - begin > SUM ? begin + SUM : end;
+}
+
+CUTIS_FIT_CLONES static void apply_task(void *data, uint32_t task)
 {
     work *w = data;
     cutis_handles_system *s = w->system;
-    double total[LANES] = { 0 };
     uint32_t begin, end;
     chunk_of(w, task, &begin, &end);
-    for (size_t i = begin; i < end; i++) {
-        double sum[LANES];
-        around(w->level, s->p, i, sum);
-        for (int l = 0; l < LANES; l++) {
-            double value = w->level->diagonal[i] * s->p[LANES * i + l] - sum[l];
-            s->q[LANES * i + l] = value;
-            total[l] += value * s->p[LANES * i + l];
+    for (size_t from = begin; from < end; from += SUM) {
+        double total[LANES] = { 0 };
+        for (size_t i = from; i < sum_end(from, end); i++) {
+            double sum[LANES];
+            around(w->level, s->p, i, sum);
+            for (int l = 0; l < LANES; l++) {
+                double value = w->level->diagonal[i] * s->p[LANES * i + l] - sum[l];
+                s->q[LANES * i + l] = value;
+                total[l] += value * s->p[LANES * i + l];
+            }
         }
+        memcpy(s->partial + LANES * (from / SUM), total, sizeof total);
     }
-    memcpy(s->partial + LANES * (size_t)task, total, sizeof total);
 }
 
 // x += alpha p, r -= alpha q; the partial "sum" is the largest |r| / diagonal.
-CUTIS_REDUCE_CLONES static void advance_task(void *data, uint32_t task)
+CUTIS_FIT_CLONES static void advance_task(void *data, uint32_t task)
 {
     work *w = data;
     cutis_handles_system *s = w->system;
-    double worst[LANES] = { 0 };
     uint32_t begin, end;
     chunk_of(w, task, &begin, &end);
-    for (size_t i = begin; i < end; i++)
-        for (int l = 0; l < LANES; l++) {
-            size_t at = LANES * i + l;
-            s->x[at] += w->scale[l] * s->p[at];
-            s->r[at] -= w->scale[l] * s->q[at];
-            double size = fabs(s->r[at]) * w->level->inverse[i];
-            worst[l] = size > worst[l] ? size : worst[l];
-        }
-    memcpy(s->partial + LANES * (size_t)task, worst, sizeof worst);
+    for (size_t from = begin; from < end; from += SUM) {
+        double worst[LANES] = { 0 };
+        for (size_t i = from; i < sum_end(from, end); i++)
+            for (int l = 0; l < LANES; l++) {
+                size_t at = LANES * i + l;
+                s->x[at] += w->scale[l] * s->p[at];
+                s->r[at] -= w->scale[l] * s->q[at];
+                double size = fabs(s->r[at]) * w->level->inverse[i];
+                worst[l] = size > worst[l] ? size : worst[l];
+            }
+        memcpy(s->partial + LANES * (from / SUM), worst, sizeof worst);
+    }
 }
 
-CUTIS_REDUCE_CLONES static void dot_task(void *data, uint32_t task)
+CUTIS_FIT_CLONES static void dot_task(void *data, uint32_t task)
 {
     work *w = data;
     cutis_handles_system *s = w->system;
-    double total[LANES] = { 0 };
     uint32_t begin, end;
     chunk_of(w, task, &begin, &end);
-    for (size_t i = begin; i < end; i++)
-        for (int l = 0; l < LANES; l++) total[l] += s->r[LANES * i + l] * s->z[LANES * i + l];
-    memcpy(s->partial + LANES * (size_t)task, total, sizeof total);
+    for (size_t from = begin; from < end; from += SUM) {
+        double total[LANES] = { 0 };
+        for (size_t i = from; i < sum_end(from, end); i++)
+            for (int l = 0; l < LANES; l++) total[l] += s->r[LANES * i + l] * s->z[LANES * i + l];
+        memcpy(s->partial + LANES * (from / SUM), total, sizeof total);
+    }
 }
 
-CUTIS_REDUCE_CLONES static void turn_task(void *data, uint32_t task)
+CUTIS_FIT_CLONES static void turn_task(void *data, uint32_t task)
 {
     work *w = data;
     cutis_handles_system *s = w->system;
@@ -381,18 +394,26 @@ CUTIS_REDUCE_CLONES static void turn_task(void *data, uint32_t task)
 
 static void sum_partials(const cutis_handles_system *system, double *out)
 {
-    uint32_t chunks = (system->levels[0].count + CHUNK - 1) / CHUNK;
+    uint32_t sums = (system->levels[0].count + SUM - 1) / SUM;
     for (int l = 0; l < LANES; l++) out[l] = 0;
-    for (uint32_t c = 0; c < chunks; c++)
+    for (uint32_t c = 0; c < sums; c++)
         for (int l = 0; l < LANES; l++) out[l] += system->partial[LANES * (size_t)c + l];
 }
 
-static double worst_partial(const cutis_handles_system *system)
+// Which fields have converged: they stop for good, so what else is solved beside them does not
+// matter.
+static bool all_done(const cutis_handles_system *system, double tolerance, bool *done)
 {
-    size_t count = LANES * (size_t)((system->levels[0].count + CHUNK - 1) / CHUNK);
-    double worst = 0;
-    for (size_t i = 0; i < count; i++) worst = fmax(worst, system->partial[i]);
-    return worst;
+    uint32_t sums = (system->levels[0].count + SUM - 1) / SUM;
+    bool all = true;
+    for (int l = 0; l < LANES; l++) {
+        double worst = 0;
+        for (uint32_t c = 0; c < sums; c++)
+            worst = fmax(worst, system->partial[LANES * (size_t)c + l]);
+        done[l] |= worst < tolerance;
+        all &= done[l];
+    }
+    return all;
 }
 
 // r = b - A x for the start in x, where b gathers the fixed neighbours of each owner.
@@ -421,6 +442,7 @@ void cutis_handles_system_solve(cutis_handles_system *system, cutis_device *devi
     const uint32_t n = system->levels[0].count;
     work w = { .system = system, .level = &system->levels[0] };
     double rho[LANES] = { 0 }, next[LANES], curvature[LANES];
+    bool done[LANES] = { false };
     if (n == 0) return;
     first_residual(system, fixed, conductance, first);
     memset(system->p, 0, LANES * (size_t)n * sizeof *system->p);
@@ -437,9 +459,9 @@ void cutis_handles_system_solve(cutis_handles_system *system, cutis_device *devi
         sum_partials(system, curvature);
         // A field that has converged to the last bit has nothing left to go along.
         for (int l = 0; l < LANES; l++)
-            w.scale[l] = curvature[l] > 0 && rho[l] > 0 ? rho[l] / curvature[l] : 0;
+            w.scale[l] = !done[l] && curvature[l] > 0 && rho[l] > 0 ? rho[l] / curvature[l] : 0;
         run(device, advance_task, &w, 0, n);
         if (iteration > system->iteration_count) system->iteration_count = iteration;
-        if (worst_partial(system) < tolerance) break;
+        if (all_done(system, tolerance, done)) break;
     }
 }

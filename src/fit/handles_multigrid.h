@@ -7,6 +7,7 @@
 
 #define CUTIS_HANDLES_LANES  8 ///< right-hand sides solved together
 #define CUTIS_HANDLES_LEVELS 12
+#define CUTIS_HANDLES_SUM    128 ///< nodes of a partial sum; sums of these run in order
 
 /// One level: nodes with up to six neighbours each. Nodes are sorted into two colours (parity of
 /// the coordinate sum), and neighbours always have the other colour.

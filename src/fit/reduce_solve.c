@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "fit/reduce_clones.h"
+#include "fit/clones.h"
 //
 #include "kernel/kernel.h"
 //
@@ -29,7 +29,7 @@ void cutis_reduce_relax(const double *old, double *weight, uint32_t count, bool 
     reduce_relax(old, weight, (int)count, negative, omega);
 }
 
-CUTIS_REDUCE_CLONES
+CUTIS_FIT_CLONES
 void cutis_reduce_eliminate(cutis_reduce_local *local, uint32_t keep, bool negative, uint32_t *kept)
 {
     const uint32_t n = local->count;

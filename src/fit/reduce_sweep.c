@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "fit/reduce_clones.h"
+#include "fit/clones.h"
 #include "fit/reduce_vertex.h"
 
 // Pull of a sweep towards the vertex's current weights: proximal, so the fixed point is the
@@ -36,7 +36,7 @@ static double anchor(const cutis_reduce_problem *problem, uint32_t v)
 
 // The error a vertex would have if it were free: its neighbours' average. false: zero, as it is
 // now.
-CUTIS_REDUCE_CLONES
+CUTIS_FIT_CLONES
 static bool free_error(const cutis_reduce_problem *problem, const double *error, uint32_t v,
                        uint32_t rows, double *restrict out, double weight)
 {
@@ -53,7 +53,7 @@ static bool free_error(const cutis_reduce_problem *problem, const double *error,
     return size > 0;
 }
 
-CUTIS_REDUCE_CLONES
+CUTIS_FIT_CLONES
 static double square_distance(const double *a, const double *b, uint32_t rows)
 {
     double sum = 0;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "fit/reduce_clones.h"
+#include "fit/clones.h"
 
 uint32_t cutis_reduce_candidate_limit(const cutis_reduce_problem *problem)
 {
@@ -40,7 +40,7 @@ uint32_t cutis_reduce_largest(const cutis_reduce_problem *problem, uint32_t vert
     return count;
 }
 
-CUTIS_REDUCE_CLONES
+CUTIS_FIT_CLONES
 void cutis_reduce_target(const cutis_reduce_problem *problem, uint32_t vertex, double *target)
 {
     const double *p = problem->positions + 3 * (size_t)vertex;
@@ -69,7 +69,7 @@ void cutis_reduce_offset(const cutis_reduce_problem *problem, uint32_t vertex, u
     }
 }
 
-CUTIS_REDUCE_CLONES
+CUTIS_FIT_CLONES
 void cutis_reduce_gram(uint32_t count, uint32_t rows, const float *offset, double *gram)
 {
     double column[CUTIS_REDUCE_SET];
@@ -83,7 +83,7 @@ void cutis_reduce_gram(uint32_t count, uint32_t rows, const float *offset, doubl
     }
 }
 
-CUTIS_REDUCE_CLONES
+CUTIS_FIT_CLONES
 double cutis_reduce_dot(uint32_t rows, const float *offset, const double *direction)
 {
     // Eight partial sums, added in a fixed tree: the same bits whatever the machine's vectors are.
@@ -96,7 +96,7 @@ double cutis_reduce_dot(uint32_t rows, const float *offset, const double *direct
            ((part[2] + part[6]) + (part[3] + part[7]));
 }
 
-CUTIS_REDUCE_CLONES
+CUTIS_FIT_CLONES
 void cutis_reduce_blend(uint32_t count, uint32_t rows, const float *offset, const double *weight,
                         double *restrict error)
 {

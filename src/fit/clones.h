@@ -1,0 +1,14 @@
+/// Loops of the fits that are worth compiling for wide vectors. Nothing is contracted and no sum is
+/// reordered, so every clone gives the same bits.
+#ifndef CUTIS_FIT_CLONES_H
+#define CUTIS_FIT_CLONES_H
+
+// Not with clang: version 14 gives clones names that other files do not find.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) &&       \
+    !defined(__SANITIZE_ADDRESS__)
+#define CUTIS_FIT_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define CUTIS_FIT_CLONES
+#endif
+
+#endif
