@@ -42,6 +42,7 @@ typedef struct skin_arguments {
     WORD vertices;                     // per slot
     WORD sets, centres, blend;
     WORD morph_first, morph_target, morph_delta;
+    WORD pose_scales, pose_fields; // per slot; per block and pose: planes of e, s, normals
     // Frames of this launch.
     WORD instances;     // per instance: its place in the outputs
     WORD scales;        // per instance

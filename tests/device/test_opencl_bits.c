@@ -261,6 +261,100 @@ static void tangents_morphs_and_blend_factors_have_the_reference_bits(void **sta
     check(&o, "tangents alone", 0, false, false, true);
 }
 
+static skin_options pose_options(uint32_t kind)
+{
+    static const uint32_t POSES[4] = { 8, 4, 12, 24 };
+    skin_options o = base_options(CUTIS_FORMULA_LBS);
+    o.seed += 40000 + kind;
+    o.vertex_count = 333;
+    o.influences = 4;
+    o.instance_count = 21; // an odd one, in groups of several
+    o.pose_count = POSES[kind % 4];
+    o.gaussian = kind / 4 % 2;
+    o.shuffled = kind % 3 != 1;
+    o.nasty = kind % 2;
+    return o;
+}
+
+static void weighted_pose_space_has_the_reference_bits(void **state)
+{
+    (void)state;
+    cutis_gpu *gpu = gpu_or_skip();
+    const uint32_t tile = gpu->pose_tile;
+    const bool fast = gpu->pose_fast;
+    gpu->pose_fast = false;
+    for (uint32_t kind = 0; kind < 8; kind++) {
+        skin_options o = pose_options(kind);
+        gpu->pose_tile = 1 + kind % 3;
+        check(&o, "poses", 0, false, kind == 5, kind % 2);
+    }
+    gpu->pose_tile = tile;
+    skin_options o = pose_options(0);
+    o.normal_rule = CUTIS_NORMAL_NONE;
+    check(&o, "poses without normals", 0, false, false, true);
+    o = pose_options(2);
+    o.normal_rule = CUTIS_NORMAL_RAW;
+    o.block_size = 16; // the runtime packs it again; morph targets of a case depend on its blocks
+    o.tangents = true;
+    o.target_count = 3;
+    check(&o, "poses, tangents and morphs", 0, false, false, false);
+    gpu->pose_fast = fast;
+}
+
+static void weighted_pose_space_has_the_same_bits_through_shared_memory_and_without(void **state)
+{
+    (void)state;
+    cutis_gpu *gpu = gpu_or_skip();
+    const uint32_t warps = gpu->warps, local = gpu->local_bytes_max;
+    const bool staged = gpu->staged, fast = gpu->pose_fast;
+    gpu->pose_fast = false;
+    gpu->warps = 1;
+    gpu->staged = true;
+    for (uint32_t kind = 0; kind < 3; kind++) {
+        skin_options o = pose_options(kind);
+        check(&o, "staged poses", 0, false, false, true);
+    }
+    gpu->warps = warps;
+    gpu->staged = staged;
+    gpu->local_bytes_max = 8 * 1024;
+    skin_options o = pose_options(3);
+    o.bone_count = 100;
+    o.shuffled = false;
+    check(&o, "far poses", 0, false, false, true);
+    gpu->local_bytes_max = local;
+    gpu->pose_fast = fast;
+}
+
+/// Positions of tame cases lie within some units of the origin; 1e-6 of that.
+static void the_devices_own_root_and_power_stay_within_a_millionth(void **state)
+{
+    (void)state;
+    cutis_gpu *gpu = gpu_or_skip();
+    const bool fast = gpu->pose_fast;
+    for (uint32_t kind = 0; kind < 8; kind += 2) {
+        skin_case c;
+        skin_options o = pose_options(kind);
+        o.block_size = 16;
+        o.uneven = false;
+        skin_case_make(&c, &o);
+        for (uint32_t i = 0; i < o.instance_count; i++) ((float *)c.frames.scales)[i] = 1;
+        outputs expected = outputs_make(&c, 0, false), out = outputs_make(&c, 0, false);
+        run_host(F.cpu, &c, &expected, false);
+        gpu->pose_fast = true;
+        run_buffer(F.gpu, &c, &out, false);
+        gpu->pose_fast = fast;
+        const float *a = (const float *)out.bytes, *b = (const float *)expected.bytes;
+        double most = 0;
+        for (size_t i = 0; i < out.size / 4; i += 6)
+            for (size_t j = i; j < i + 3; j++) most = fmax(most, fabs((double)a[j] - b[j]));
+        print_message("%u poses: %.2g\n", o.pose_count, most);
+        assert_true(most <= 4e-6); // the box of the case is 4 wide
+        outputs_free(&expected);
+        outputs_free(&out);
+        skin_case_free(&c);
+    }
+}
+
 static void gaps_previous_positions_and_bounds_are_as_on_the_cpu(void **state)
 {
     (void)state;
@@ -458,6 +552,9 @@ int main(void)
         cmocka_unit_test(every_formula_has_the_reference_bits_on_even_and_uneven_frames),
         cmocka_unit_test(raw_normals_and_no_normals_have_the_reference_bits),
         cmocka_unit_test(tangents_morphs_and_blend_factors_have_the_reference_bits),
+        cmocka_unit_test(weighted_pose_space_has_the_reference_bits),
+        cmocka_unit_test(weighted_pose_space_has_the_same_bits_through_shared_memory_and_without),
+        cmocka_unit_test(the_devices_own_root_and_power_stay_within_a_millionth),
         cmocka_unit_test(gaps_previous_positions_and_bounds_are_as_on_the_cpu),
         cmocka_unit_test(packed_records_through_shared_memory_have_the_same_bits),
         cmocka_unit_test(palettes_too_large_for_shared_memory_are_read_from_global_memory),

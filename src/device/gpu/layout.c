@@ -186,6 +186,12 @@ static uint32_t morph_width(const cutis_skin_layout *layout)
     return 3u + (layout->normals ? 3u : 0u) + (layout->tangents ? 3u : 0u);
 }
 
+/// Planes of weighted pose space: e, s and normals of every pose.
+static uint32_t field_width(const cutis_skin_layout *layout)
+{
+    return layout->pose_count * (layout->normals ? 7u : 4u);
+}
+
 static cutis_result repack(repacker *pack, uint64_t list_length, cutis_skin_layout *to)
 {
     const cutis_skin_layout *from = pack->from;
@@ -203,10 +209,13 @@ static cutis_result repack(repacker *pack, uint64_t list_length, cutis_skin_layo
     to->sets = repack_planes(pack, from->sets, 1, CUTIS_NO_SET, blocks);
     to->centres = repack_planes(pack, from->centres, 3, 0, blocks);
     to->blend = repack_planes(pack, from->blend, 1, 0, blocks);
+    to->pose_scales = repack_planes(pack, from->pose_scales, 1, 0, blocks);
+    to->pose_fields = repack_planes(pack, from->pose_fields, field_width(from), 0, blocks);
     to->vertices = repack_planes(pack, from->vertices, 1, CUTIS_NO_VERTEX, blocks);
     bool whole = !from->positions == !to->positions && !from->normals == !to->normals &&
                  !from->tangents_rest == !to->tangents_rest && !from->sets == !to->sets &&
-                 !from->centres == !to->centres && !from->blend == !to->blend && to->vertices;
+                 !from->centres == !to->centres && !from->blend == !to->blend && to->vertices &&
+                 !from->pose_scales == !to->pose_scales && !from->pose_fields == !to->pose_fields;
     return whole ? CUTIS_OK : cutis_alloc_result(pack->arena->context);
 }
 
@@ -378,6 +387,8 @@ static void append_all(const cutis_skin_layout *layout, const chunk_table *chunk
     a->sets = append(out, layout->sets, slots);
     a->centres = append(out, layout->centres, slots * 3);
     a->blend = append(out, layout->blend, slots);
+    a->pose_scales = append(out, layout->pose_scales, slots);
+    a->pose_fields = append(out, layout->pose_fields, slots * field_width(layout));
     if (layout->morph_first) {
         size_t morphs = layout->morph_first[layout->block_count];
         a->morph_first = append(out, layout->morph_first, (size_t)layout->block_count + 1);

@@ -184,9 +184,11 @@ static cutis_result get_kernel(cutis_gpu *gpu, const char *const *texts, const c
 cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const char *entry,
                                   uint32_t registers, cutis_gpu_kernel *out)
 {
-    static const char *const texts[] = { "algebra.h",       "blend.h",    "vertex_gpu.h",
-                                         "arguments_gpu.h", "near_gpu.h", "skin_gpu.h",
-                                         "copy_gpu.h",      NULL };
+    static const char *const texts[] = {
+        "algebra.h",  "blend.h",    "pose_space.h", "vertex_gpu.h", "arguments_gpu.h",
+        "near_gpu.h", "skin_gpu.h", "pose_gpu.h",   "group_gpu.h",  "copy_gpu.h",
+        NULL
+    };
     return get_kernel(gpu, texts, defines, entry, registers, out);
 }
 

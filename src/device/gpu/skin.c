@@ -14,6 +14,7 @@
 /// double its memory.
 #define HOST_BATCH_BYTES    (64ull << 20)
 #define GROUP_INSTANCES_MAX 8u
+#define POSE_INSTANCES_MAX  32u
 /// Instances whose frames one task copies.
 #define PACK_INSTANCES 32u
 /// Words of one batch's frames: the kernels' offsets have 32 bits, of which palettes may use a
@@ -30,13 +31,14 @@ static gpu_skin *skin_of(cutis_device_skin *skin)
 
 gpu_palette cutis_gpu_palette(const gpu_skin *skin, bool uneven)
 {
-    gpu_palette p = { -1, -1, -1, -1, -1, 0 };
+    gpu_palette p = { -1, -1, -1, -1, -1, -1, 0 };
     bool turned = skin->formula != CUTIS_FORMULA_LBS, dqs = skin->formula == CUTIS_FORMULA_DQS;
     if (!dqs || uneven || skin->blend || skin->linear_normals) p.matrix = p.size, p.size += 3;
     if (turned) p.rotation = p.size, p.size += 1;
     if (dqs && !uneven) p.dual = p.size, p.size += 1;
     if (turned && uneven) p.stretch = p.size, p.size += 2;
     if (skin->formula == CUTIS_FORMULA_SBS_WEIGHTED) p.origin = p.size, p.size += 1;
+    if (skin->pose_count) p.squares = p.size, p.size += (int)(skin->pose_count / 4);
     return p;
 }
 
@@ -68,6 +70,9 @@ static void pack_palette(const gpu_skin *skin, const gpu_palette *p,
             put_row(to + 4 * p->stretch + 4, frames->stretches + 6 * bone + 4, 2);
         }
         if (p->origin >= 0) put_row(to + 4 * p->origin, skin->origins + 3 * b, 3);
+        if (p->squares >= 0)
+            memcpy(to + 4 * p->squares, frames->pose_squares + skin->pose_count * bone,
+                   skin->pose_count * sizeof *to);
     }
 }
 
@@ -251,6 +256,7 @@ static uint32_t registers_of(const gpu_skin *skin)
     const cutis_gpu *gpu = skin->gpu;
     bool few =
         skin->formula == CUTIS_FORMULA_DQS || (skin->formula == CUTIS_FORMULA_LBS && skin->unit);
+    if (skin->pose_count) return gpu->registers_posed;
     return few ? gpu->registers_few : gpu->registers;
 }
 
@@ -262,11 +268,26 @@ static uint32_t groups_of(const gpu_skin *skin)
     return groups ? groups : 1u;
 }
 
+/// Instances of a group, at most.
+static uint32_t instances_max(const gpu_skin *skin)
+{
+    uint32_t most = skin->pose_count ? skin->gpu->pose_instances : skin->gpu->group_instances;
+    uint32_t limit = skin->pose_count ? POSE_INSTANCES_MAX : GROUP_INSTANCES_MAX;
+    return most < limit ? most : limit;
+}
+
 static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu_path *path,
                          char *out, size_t capacity)
 {
     gpu_palette p = cutis_gpu_palette(skin, path->uneven);
     bool staged = skin->gpu->staged && is_packed(batch);
+    char posed[192] = "";
+    if (skin->pose_count)
+        snprintf(posed, sizeof posed,
+                 "#define SKIN_POSE_PLANES %d\n#define SKIN_GAUSSIAN %d\n#define SKIN_SQUARES %d\n"
+                 "#define POSE_TILE %u\n#define POSE_FAST %d\n",
+                 skin->has_normals ? 7 : 4, skin->gaussian, p.squares, skin->gpu->pose_tile,
+                 skin->gpu->pose_fast);
     snprintf(out, capacity,
              "#define SKIN_FORMULA %d\n#define SKIN_NORMALS %d\n#define SKIN_TANGENTS %d\n"
              "#define SKIN_UNIT %d\n#define SKIN_UNEVEN %d\n#define SKIN_BLEND %d\n"
@@ -276,13 +297,14 @@ static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu
              "SKIN_PALETTE %d\n"
              "#define SKIN_MATRIX %d\n#define SKIN_ROTATION %d\n#define SKIN_DUAL %d\n"
              "#define SKIN_STRETCH %d\n#define SKIN_ORIGIN %d\n#define SKIN_REGISTERS %u\n"
-             "#define SKIN_GROUPS %u\n%s",
+             "#define SKIN_GROUPS %u\n#define SKIN_TOGETHER %u\n#define SKIN_POSES %u\n%s%s",
              (int)skin->formula, batch->normals.wanted, batch->tangents.wanted, skin->unit,
              path->uneven, skin->blend, batch->frames->targets ? skin->morph : 0,
              skin->linear_normals, batch->positions.wanted, batch->bounds, skin->gpu->warps,
              skin->near, staged, skin->gpu->staged, skin->gpu->staged && skin->gpu->warps > 1,
              p.size, p.matrix, p.rotation, p.dual, p.stretch, p.origin, registers_of(skin),
-             groups_of(skin), skin->gpu->tuning ? skin->gpu->tuning : "");
+             groups_of(skin), instances_max(skin), skin->pose_count, posed,
+             skin->gpu->tuning ? skin->gpu->tuning : "");
 }
 
 /// How a path is spread over groups: instances together while their palettes fit, chunks split
@@ -296,7 +318,7 @@ static cutis_gpu_launch path_shape(const gpu_skin *skin, const gpu_batch *batch,
     if (batch->bounds) each += gpu->warps * 192u * (uint32_t)sizeof(float);
     uint32_t together = near_bytes_max(skin) / each;
     if (together < 1) together = 1;
-    if (together > gpu->group_instances) together = gpu->group_instances;
+    if (together > instances_max(skin)) together = instances_max(skin);
     if (together > path->count) together = path->count;
     uint64_t groups = ((uint64_t)path->count + together - 1) / together * a->chunk_count;
     uint64_t wanted = (uint64_t)gpu->info.thread_count * 4;
@@ -548,12 +570,26 @@ static void destroy_skin(gpu_skin *skin)
     cutis_free(gpu->base.context, skin, sizeof *skin);
 }
 
+/// CUTIS_GPU_POSE=TILE,INSTANCES,REGISTERS,FAST: to measure shapes of weighted pose space with.
+static void tune_poses(cutis_gpu *gpu)
+{
+    const char *text = cutis_os_environment("CUTIS_GPU_POSE");
+    unsigned tile, instances, registers, fast;
+    if (!text || sscanf(text, "%u,%u,%u,%u", &tile, &instances, &registers, &fast) != 4) return;
+    if (tile < 1 || tile > 8 || instances < 1 || registers < 16 || registers > 255) return;
+    gpu->pose_tile = tile;
+    gpu->pose_instances = instances;
+    gpu->registers_posed = registers;
+    gpu->pose_fast = fast != 0;
+}
+
 cutis_result cutis_gpu_skin_create(cutis_device *device, const cutis_skin_layout *layout,
                                    cutis_device_skin **out)
 {
     cutis_gpu *gpu = (cutis_gpu *)device;
     cutis_result result = cutis_gpu_enter(gpu);
     if (result != CUTIS_OK) return result;
+    if (layout->pose_count) tune_poses(gpu);
     gpu_skin *skin = cutis_alloc_zero(device->context, 1, sizeof *skin);
     if (!skin) {
         cutis_gpu_leave(gpu);
@@ -568,6 +604,8 @@ cutis_result cutis_gpu_skin_create(cutis_device *device, const cutis_skin_layout
     skin->linear_normals = layout->linear_normals;
     skin->blend = layout->blend != NULL;
     skin->morph = layout->morph_first ? 1 + (layout->normals != NULL) + layout->tangents : 0;
+    skin->pose_count = layout->pose_count;
+    skin->gaussian = layout->pose_gaussian;
     if (layout->origins) {
         skin->origin_count = 3 * (size_t)layout->bone_count;
         skin->origins =

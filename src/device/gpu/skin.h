@@ -17,7 +17,7 @@ typedef struct gpu_slot {
 
 /// Where in a bone's record (in float4s) its parts are, -1 if they are not.
 typedef struct gpu_palette {
-    int matrix, rotation, dual, stretch, origin, size;
+    int matrix, rotation, dual, stretch, origin, squares, size;
 } gpu_palette;
 
 /// A launch that can be repeated.
@@ -33,7 +33,9 @@ typedef struct gpu_skin {
     cutis_gpu *gpu;
     cutis_formula formula;
     bool unit, has_normals, has_tangents, linear_normals, blend;
-    int morph; ///< triples of planes in a morph entry; 0: no morphs
+    int morph;           ///< triples of planes in a morph entry; 0: no morphs
+    uint32_t pose_count; ///< weighted pose space, padded; 0: none
+    bool gaussian;
     bool near; ///< palettes in shared memory
     uint32_t near_max;
     uint64_t layout; ///< device memory
