@@ -1,0 +1,209 @@
+/// CUTIS_cage (docs/formats/cage.md): the root has the cage, a mesh the weights of its vertices,
+/// `slots` each, all in accessors of their own bits. Invariant: sizes are compared with the
+/// accessors' before anything is allocated; values are for the model's gate.
+#include "io/gltf/parts.h"
+#include "io/gltf/writer.h"
+
+#include <string.h>
+
+#define NAME "CUTIS_cage"
+
+static const char *const COORDINATES[] = { "mvc", "harmonic" };
+
+#define FAIL(...) return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, __VA_ARGS__)
+
+// The accessor that a key names, if it is of the shape; else NULL.
+static const gltf_accessor *accessor_of(const gltf_document *document, const json_t *object,
+                                        const char *key, gltf_shape shape, bool floats,
+                                        uint32_t *index)
+{
+    int64_t value = -1;
+    if (!cutis_json_integer(json_object_get(object, key), &value) || value < 0 ||
+        value >= document->accessor_count)
+        return NULL;
+    const gltf_accessor *a = &document->accessors[value];
+    bool whole = a->component == GLTF_U8 || a->component == GLTF_U16 || a->component == GLTF_U32;
+    *index = (uint32_t)value;
+    return a->shape == shape && (floats ? a->component == GLTF_F32 : whole) ? a : NULL;
+}
+
+static cutis_result new_integers(gltf_document *document, cutis_arena *arena, uint32_t accessor,
+                                 uint32_t **out)
+{
+    const uint32_t count = document->accessors[accessor].count;
+    cutis_result result = cutis_gltf_charge(document, count, sizeof **out);
+    if (result != CUTIS_OK) return result;
+    *out = cutis_arena_alloc(arena, count, sizeof **out);
+    return *out ? cutis_gltf_decode_integers(document, accessor, *out)
+                : cutis_alloc_result(document->context);
+}
+
+// Slots to lists: padding has weight 0. Without `controls` every vertex has all, in order.
+static cutis_result make_lists(gltf_document *document, cutis_arena *arena, uint32_t slots,
+                               const uint32_t *controls, const float *weights, cutis_cage_mesh *out)
+{
+    const size_t count = (size_t)out->vertex_count * slots;
+    cutis_result result = cutis_gltf_charge(document, count + out->vertex_count + 1, 8);
+    if (result != CUTIS_OK) return result;
+    uint32_t *first = cutis_arena_alloc(arena, (size_t)out->vertex_count + 1, sizeof *first);
+    uint32_t *list = cutis_arena_alloc(arena, count, sizeof *list), used = 0;
+    float *kept = cutis_arena_alloc(arena, count, sizeof *kept);
+    if (!first || !list || !kept) return cutis_alloc_result(document->context);
+    for (uint32_t v = 0; v < out->vertex_count; v++) {
+        first[v] = used;
+        for (size_t i = (size_t)v * slots; i < ((size_t)v + 1) * slots; i++) {
+            if (controls && weights[i] == 0) continue;
+            list[used] = controls ? controls[i] : (uint32_t)(i - (size_t)v * slots);
+            kept[used++] = weights[i];
+        }
+    }
+    first[out->vertex_count] = used;
+    out->first = first;
+    out->controls = list;
+    out->weights = kept;
+    return CUTIS_OK;
+}
+
+static cutis_result read_mesh(gltf_document *document, cutis_arena *arena, uint32_t m,
+                              const cutis_model_data *data, uint32_t control_count,
+                              cutis_cage_mesh *out)
+{
+    const json_t *json = cutis_gltf_extension(cutis_gltf_item(document, "meshes", m), NAME);
+    *out = (cutis_cage_mesh){ 0 };
+    if (!json) return CUTIS_OK;
+    uint32_t weights_at = 0, controls_at = 0;
+    uint64_t vertices = 0;
+    int64_t slots = 0;
+    for (uint32_t p = 0; p < data->meshes[m].primitive_count; p++)
+        vertices += data->meshes[m].primitives[p].vertex_count;
+    const bool dense = !json_object_get(json, "controls");
+    const gltf_accessor *weights =
+        accessor_of(document, json, "weights", GLTF_SCALAR, true, &weights_at);
+    const gltf_accessor *controls =
+        accessor_of(document, json, "controls", GLTF_SCALAR, false, &controls_at);
+    if (!cutis_json_integer(json_object_get(json, "slots"), &slots) || slots < 1 ||
+        slots > control_count || (dense && slots != control_count))
+        FAIL("/meshes/%u/extensions/" NAME "/slots: want 1 to %u, or all without controls", m,
+             control_count);
+    if (!weights || weights->count != vertices * (uint64_t)slots)
+        FAIL("/meshes/%u/extensions/" NAME "/weights: want an accessor of %llu floats", m,
+             (unsigned long long)(vertices * (uint64_t)slots));
+    if (!dense && (!controls || controls->count != weights->count))
+        FAIL("/meshes/%u/extensions/" NAME "/controls: want an accessor of %u whole numbers", m,
+             weights->count);
+    const float *values = NULL;
+    uint32_t *list = NULL;
+    cutis_result result = cutis_gltf_new_floats(document, arena, weights_at, &values);
+    if (result == CUTIS_OK && !dense) result = new_integers(document, arena, controls_at, &list);
+    out->vertex_count = (uint32_t)vertices;
+    return result == CUTIS_OK
+               ? make_lists(document, arena, (uint32_t)slots, list, values, out)
+               : result;
+}
+
+cutis_result cutis_gltf_read_cage(gltf_document *document, cutis_arena *arena,
+                                  cutis_model_data *data)
+{
+    const json_t *json = cutis_gltf_extension(document->root, NAME);
+    if (!json) return CUTIS_OK;
+    const char *word = json_string_value(json_object_get(json, "coordinates"));
+    uint32_t controls_at = 0, triangles_at = 0, *triangles = NULL;
+    const gltf_accessor *controls =
+        accessor_of(document, json, "controls", GLTF_VEC3, true, &controls_at);
+    const gltf_accessor *corners =
+        accessor_of(document, json, "triangles", GLTF_SCALAR, false, &triangles_at);
+    const bool harmonic = word && strcmp(word, COORDINATES[1]) == 0;
+    if (!word || (!harmonic && strcmp(word, COORDINATES[0]) != 0))
+        FAIL("/extensions/" NAME "/coordinates: want mvc or harmonic");
+    if (!controls || !corners || corners->count % 3)
+        FAIL("/extensions/" NAME ": needs accessors for controls (VEC3, float) and triangles");
+    cutis_cage *cage = cutis_arena_alloc(arena, 1, sizeof *cage);
+    cutis_cage_mesh *meshes = cutis_arena_alloc(arena, data->mesh_count, sizeof *meshes);
+    if (!cage || !meshes) return cutis_alloc_result(document->context);
+    const float *places = NULL;
+    cutis_result result = cutis_gltf_new_floats(document, arena, controls_at, &places);
+    if (result == CUTIS_OK) result = new_integers(document, arena, triangles_at, &triangles);
+    for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++)
+        result = read_mesh(document, arena, m, data, controls->count, &meshes[m]);
+    *cage = (cutis_cage){ .control_count = controls->count,
+                          .triangle_count = corners->count / 3,
+                          .controls = (const cutis_float3 *)places,
+                          .triangles = triangles,
+                          .coordinates = (cutis_coordinates)harmonic,
+                          .mesh_count = data->mesh_count,
+                          .meshes = meshes };
+    data->cage = cage;
+    return result;
+}
+
+static void write_array(gltf_writer *writer, json_t *object, const char *key, gltf_array array)
+{
+    cutis_gltf_set(writer, object, key, json_integer(cutis_gltf_add_array(writer, &array)));
+}
+
+// Lists to slots; padding has weight 0 on control 0.
+static json_t *write_mesh(gltf_writer *writer, const cutis_cage *cage, const cutis_cage_mesh *mesh)
+{
+    uint32_t slots = 1;
+    bool dense = true;
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        uint32_t count = mesh->first[v + 1] - mesh->first[v];
+        if (count > slots) slots = count;
+        dense = dense && count == cage->control_count;
+    }
+    const size_t count = (size_t)mesh->vertex_count * slots;
+    uint16_t *controls = cutis_alloc_zero(writer->context, count, sizeof *controls);
+    float *weights = cutis_alloc_zero(writer->context, count, sizeof *weights);
+    json_t *json = json_object();
+    if (!controls || !weights || count > UINT32_MAX) writer->failed = true;
+    for (uint32_t v = 0; v < mesh->vertex_count && !writer->failed; v++)
+        for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
+            size_t at = (size_t)v * slots + (i - mesh->first[v]);
+            controls[at] = (uint16_t)mesh->controls[i];
+            weights[at] = mesh->weights[i];
+        }
+    if (!writer->failed && count > 0) {
+        gltf_array array = { .data = weights,
+                             .count = (uint32_t)count,
+                             .shape = GLTF_SCALAR,
+                             .component = GLTF_F32 };
+        cutis_gltf_set(writer, json, "slots", json_integer(slots));
+        write_array(writer, json, "weights", array);
+        array.data = controls;
+        array.component = GLTF_U16;
+        if (!dense) write_array(writer, json, "controls", array);
+    }
+    if (controls) cutis_free_array(writer->context, controls, count, sizeof *controls);
+    if (weights) cutis_free_array(writer->context, weights, count, sizeof *weights);
+    return json;
+}
+
+void cutis_gltf_write_cage(gltf_writer *writer)
+{
+    const cutis_cage *cage = writer->data->cage;
+    json_t *meshes = json_object_get(writer->root, "meshes");
+    for (uint32_t m = 0; m < writer->data->mesh_count && !writer->failed; m++) {
+        bool bound = cage && cage->meshes[m].first && cage->meshes[m].vertex_count > 0;
+        cutis_gltf_place_extension(writer, json_array_get(meshes, m), NAME,
+                                   bound ? write_mesh(writer, cage, &cage->meshes[m]) : NULL);
+    }
+    if (!cage) {
+        cutis_gltf_place_extension(writer, writer->root, NAME, NULL);
+        cutis_gltf_drop_extension(writer, NAME);
+        return;
+    }
+    json_t *json = json_object();
+    cutis_gltf_set(writer, json, "coordinates", json_string(COORDINATES[cage->coordinates]));
+    write_array(writer, json, "controls",
+                (gltf_array){ .data = cage->controls,
+                              .count = cage->control_count,
+                              .shape = GLTF_VEC3,
+                              .component = GLTF_F32 });
+    write_array(writer, json, "triangles",
+                (gltf_array){ .data = cage->triangles,
+                              .count = 3 * cage->triangle_count,
+                              .shape = GLTF_SCALAR,
+                              .component = GLTF_U32 });
+    cutis_gltf_place_extension(writer, writer->root, NAME, json);
+    cutis_gltf_use_extension(writer, NAME);
+}

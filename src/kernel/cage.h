@@ -1,0 +1,418 @@
+/// Item kernels of cages: mean value coordinates, relaxation of harmonic coordinates, and the
+/// deformation with its normals. After item.h and algebra.h. Coordinates are double, frames float.
+///
+/// Arrays with a slot per vertex and control (or per node and lane) come with two strides, so that
+/// a CPU walks them vertex by vertex and a GPU side by side: the arithmetic is the same.
+/// Formulas: docs/design/cages.md.
+#ifndef CUTIS_KERNEL_CAGE_H
+#define CUTIS_KERNEL_CAGE_H
+
+// Mean value coordinates ------------------------------------------------------------------------
+
+// Below this the point lies in the triangle's plane: unit vectors span no volume (spec 6).
+#define CAGE_FLAT 1e-14
+// The three angles sum to two pi to this: the point lies on the triangle itself.
+#define CAGE_FACE 1e-6
+#define CAGE_PI   3.14159265358979323846
+
+STRUCT(cage_vector)
+{
+    double x, y, z;
+};
+
+FN cage_vector cage_make(double x, double y, double z)
+{
+    cage_vector v;
+    v.x = x;
+    v.y = y;
+    v.z = z;
+    return v;
+}
+
+FN double cage_dot(cage_vector a, cage_vector b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+FN cage_vector cage_cross(cage_vector a, cage_vector b)
+{
+    return cage_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+
+// The angle whose sine and cosine are proportional to y >= 0 and x; 0 for 0, 0. One division: the
+// quotient is turned back by 0, pi / 8 or pi / 4, which leaves at most tan(pi / 16), where twelve
+// terms of the series reach the last digit. No libm: the same bits on every device.
+FN double cage_angle(double y, double x)
+{
+    double size = x < 0 ? -x : x;
+    double low = y < size ? y : size, high = y < size ? size : y;
+    double turn = low < 0.19891236737965800691 * high ? 0.0
+                  : low < 0.66817863791929891999 * high ? 0.41421356237309504880
+                                                        : 1.0;
+    double base = turn == 0.0 ? 0.0 : turn == 1.0 ? CAGE_PI / 4 : CAGE_PI / 8;
+    double r = (low - turn * high) / (high + turn * low > 0 ? high + turn * low : 1.0);
+    double s = r * r, p = -1.0 / 23;
+    p = p * s + 1.0 / 21;
+    p = p * s - 1.0 / 19;
+    p = p * s + 1.0 / 17;
+    p = p * s - 1.0 / 15;
+    p = p * s + 1.0 / 13;
+    p = p * s - 1.0 / 11;
+    p = p * s + 1.0 / 9;
+    p = p * s - 1.0 / 7;
+    p = p * s + 1.0 / 5;
+    p = p * s - 1.0 / 3;
+    double angle = base + (p * s * r + r);
+    angle = y > size ? CAGE_PI / 2 - angle : angle;
+    return x < 0 ? CAGE_PI - angle : angle;
+}
+
+// A control seen from the point: direction and distance.
+STRUCT(cage_ray)
+{
+    cage_vector u;
+    double d;
+};
+
+FN cage_ray cage_ray_of(cage_vector v)
+{
+    cage_ray ray;
+    ray.d = ROOT(cage_dot(v, v));
+    double f = ray.d > 0 ? 1.0 / ray.d : 0.0;
+    ray.u = cage_make(v.x * f, v.y * f, v.z * f);
+    return ray;
+}
+
+// What a triangle gives to its corners, and how it stands to the point.
+STRUCT(cage_share)
+{
+    double a, b, c;
+    double volume;           // det [ua ub uc]
+    double half;             // half the sum of the angles: pi on the triangle
+    double turn;             // half its solid angle, signed
+    double ia, ib, ic;       // on the triangle: barycentric coordinates times a common factor
+};
+
+FN cage_share cage_triangle(cage_ray a, cage_ray b, cage_ray c)
+{
+    cage_share s;
+    cage_vector na = cage_cross(b.u, c.u), nb = cage_cross(c.u, a.u), nc = cage_cross(a.u, b.u);
+    double la = ROOT(cage_dot(na, na)), lb = ROOT(cage_dot(nb, nb)), lc = ROOT(cage_dot(nc, nc));
+    double ta = cage_angle(la, cage_dot(b.u, c.u)), tb = cage_angle(lb, cage_dot(c.u, a.u)),
+           tc = cage_angle(lc, cage_dot(a.u, b.u));
+    double fa = la > 0 ? 0.5 * ta / la : 0.0, fb = lb > 0 ? 0.5 * tb / lb : 0.0,
+           fc = lc > 0 ? 0.5 * tc / lc : 0.0;
+    cage_vector m =
+        cage_make(fa * na.x + fb * nb.x + fc * nc.x, fa * na.y + fb * nb.y + fc * nc.y,
+                  fa * na.z + fb * nb.z + fc * nc.z);
+    s.volume = cage_dot(a.u, na);
+    s.half = 0.5 * (ta + tb + tc);
+    s.turn = cage_angle(MAGNITUDE(s.volume), 1.0 + cage_dot(a.u, b.u) + cage_dot(b.u, c.u) +
+                                                 cage_dot(c.u, a.u));
+    s.turn = s.volume < 0 ? -s.turn : s.turn;
+    s.a = cage_dot(na, m) / (a.d * s.volume);
+    s.b = cage_dot(nb, m) / (b.d * s.volume);
+    s.c = cage_dot(nc, m) / (c.d * s.volume);
+    s.ia = la * b.d * c.d;
+    s.ib = lb * c.d * a.d;
+    s.ic = lc * a.d * b.d;
+    return s;
+}
+
+// `status`: 1 where the sum of the weights vanishes (only outside), plus 2 for points outside.
+ITEM_KERNEL cage_mean_value(GLOBAL const double *points, GLOBAL const double *controls,
+                            GLOBAL const int *triangles, GLOBAL double *weights,
+                            GLOBAL int *status, int control_count, int triangle_count,
+                            int point_stride, int control_stride, double nearest, ITEM_ARGS)
+{
+    ITEM_BEGIN
+    const cage_vector x =
+        cage_make(points[3 * (INDEX)item], points[3 * (INDEX)item + 1], points[3 * (INDEX)item + 2]);
+    const INDEX own = (INDEX)item * point_stride;
+    int touched = -1, face = -1;
+    double ia = 0, ib = 0, ic = 0, sum = 0, size = 0, turns = 0;
+    for (int c = 0; c < control_count; c++) {
+        cage_vector v = cage_make(controls[3 * c] - x.x, controls[3 * c + 1] - x.y,
+                                  controls[3 * c + 2] - x.z);
+        weights[own + (INDEX)c * control_stride] = 0;
+        if (touched < 0 && cage_dot(v, v) <= nearest * nearest) touched = c;
+    }
+    for (int t = 0; t < triangle_count && touched < 0 && face < 0; t++) {
+        const int a = triangles[3 * t], b = triangles[3 * t + 1], c = triangles[3 * t + 2];
+        cage_share s = cage_triangle(
+            cage_ray_of(cage_make(controls[3 * a] - x.x, controls[3 * a + 1] - x.y,
+                                  controls[3 * a + 2] - x.z)),
+            cage_ray_of(cage_make(controls[3 * b] - x.x, controls[3 * b + 1] - x.y,
+                                  controls[3 * b + 2] - x.z)),
+            cage_ray_of(cage_make(controls[3 * c] - x.x, controls[3 * c + 1] - x.y,
+                                  controls[3 * c + 2] - x.z)));
+        turns += s.turn;
+        if (MAGNITUDE(s.volume) >= CAGE_FLAT) {
+            weights[own + (INDEX)a * control_stride] += s.a;
+            weights[own + (INDEX)b * control_stride] += s.b;
+            weights[own + (INDEX)c * control_stride] += s.c;
+        } else if (CAGE_PI - s.half < CAGE_FACE) {
+            face = t;
+            ia = s.ia;
+            ib = s.ib;
+            ic = s.ic;
+        }
+    }
+    if (touched >= 0 || face >= 0)
+        for (int c = 0; c < control_count; c++) weights[own + (INDEX)c * control_stride] = 0;
+    if (touched >= 0) weights[own + (INDEX)touched * control_stride] = 1;
+    if (face >= 0) {
+        weights[own + (INDEX)triangles[3 * face] * control_stride] = ia;
+        weights[own + (INDEX)triangles[3 * face + 1] * control_stride] = ib;
+        weights[own + (INDEX)triangles[3 * face + 2] * control_stride] = ic;
+    }
+    for (int c = 0; c < control_count; c++) {
+        double w = weights[own + (INDEX)c * control_stride];
+        sum += w;
+        size += MAGNITUDE(w);
+    }
+    status[item] = (MAGNITUDE(sum) > 1e-12 * size ? 0 : 1) +
+                   (touched < 0 && face < 0 && turns < CAGE_PI ? 2 : 0);
+    for (int c = 0; c < control_count; c++) weights[own + (INDEX)c * control_stride] /= sum;
+    ITEM_END
+}
+
+// Doubles side by side to floats vertex by vertex.
+ITEM_KERNEL cage_weights_to_float(GLOBAL const double *weights, GLOBAL float *out,
+                                  int control_count, int point_stride, int control_stride,
+                                  ITEM_ARGS)
+{
+    ITEM_BEGIN
+    for (int c = 0; c < control_count; c++)
+        out[(INDEX)item * control_count + c] =
+            (float)weights[(INDEX)item * point_stride + (INDEX)c * control_stride];
+    ITEM_END
+}
+
+// Harmonic coordinates --------------------------------------------------------------------------
+
+// One step of successive over-relaxation at the nodes of one colour: `width` lanes from lane
+// `width * (item % groups)` of node `first + item / groups`. A node's new value is the mean of what
+// its six arms end in: a neighbour (coefficient not 0), or the cage, whose part is in `fixed` (row
+// -1: none).
+ITEM_KERNEL cage_relax(GLOBAL const int *neighbours, GLOBAL const double *coefficients,
+                       GLOBAL const int *rows, GLOBAL const double *fixed, GLOBAL double *values,
+                       int first, int groups, int width, int lanes, double omega, ITEM_ARGS)
+{
+    ITEM_BEGIN
+    const int node = first + item / groups, lane = width * (item % groups);
+    const INDEX own = (INDEX)node * lanes + lane, arm = 6 * (INDEX)node;
+    const INDEX n0 = (INDEX)neighbours[arm] * lanes + lane,
+                n1 = (INDEX)neighbours[arm + 1] * lanes + lane,
+                n2 = (INDEX)neighbours[arm + 2] * lanes + lane,
+                n3 = (INDEX)neighbours[arm + 3] * lanes + lane,
+                n4 = (INDEX)neighbours[arm + 4] * lanes + lane,
+                n5 = (INDEX)neighbours[arm + 5] * lanes + lane;
+    const double c0 = coefficients[arm], c1 = coefficients[arm + 1], c2 = coefficients[arm + 2],
+                 c3 = coefficients[arm + 3], c4 = coefficients[arm + 4],
+                 c5 = coefficients[arm + 5];
+    const INDEX row = rows[node] < 0 ? -1 : (INDEX)rows[node] * lanes + lane;
+    for (int l = 0; l < width; l++) {
+        double mean = ((c0 * values[n0 + l] + c1 * values[n1 + l]) +
+                       (c2 * values[n2 + l] + c3 * values[n3 + l])) +
+                      (c4 * values[n4 + l] + c5 * values[n5 + l]);
+        if (row >= 0) mean += fixed[row + l];
+        values[own + l] += omega * (mean - values[own + l]);
+    }
+    ITEM_END
+}
+
+// How far the nodes of a stretch are from the mean of their arms: the largest of all lanes.
+ITEM_KERNEL cage_relax_residual(GLOBAL const int *neighbours, GLOBAL const double *coefficients,
+                                GLOBAL const int *rows, GLOBAL const double *fixed,
+                                GLOBAL const double *values, GLOBAL double *out, int node_count,
+                                int stretch, int lanes, ITEM_ARGS)
+{
+    ITEM_BEGIN
+    INDEX node = (INDEX)item * stretch, end = node + stretch;
+    double most = 0;
+    if (end > node_count) end = node_count;
+    for (; node < end; node++)
+        for (int l = 0; l < lanes; l++) {
+            double mean = rows[node] < 0 ? 0.0 : fixed[(INDEX)rows[node] * lanes + l];
+            for (int k = 0; k < 6; k++)
+                mean += coefficients[6 * node + k] *
+                        values[(INDEX)neighbours[6 * node + k] * lanes + l];
+            double change = MAGNITUDE(mean - values[node * lanes + l]);
+            most = change > most ? change : most;
+        }
+    out[item] = most;
+    ITEM_END
+}
+
+// Frames ----------------------------------------------------------------------------------------
+
+// A normal is believed while adj(X) Y n is this part of |X|^2 |Y n|: float noise is a hundredth of
+// that. Below it the kept controls lie in a plane, and the faces around the vertex decide.
+#define CAGE_THIN K(1e-5)
+
+// X = sum of g (c - p)^T, row by row.
+FN mat33 cage_moment(mat33 m, real3 g, real3 c)
+{
+    m.xx = FMA(g.x, c.x, m.xx);
+    m.xy = FMA(g.x, c.y, m.xy);
+    m.xz = FMA(g.x, c.z, m.xz);
+    m.yx = FMA(g.y, c.x, m.yx);
+    m.yy = FMA(g.y, c.y, m.yy);
+    m.yz = FMA(g.y, c.z, m.yz);
+    m.zx = FMA(g.z, c.x, m.zx);
+    m.zy = FMA(g.z, c.y, m.zy);
+    m.zz = FMA(g.z, c.z, m.zz);
+    return m;
+}
+
+FN mat33 cage_moment_zero(void)
+{
+    mat33 m;
+    m.xx = m.xy = m.xz = m.yx = m.yy = m.yz = m.zx = m.zy = m.zz = K(0.0);
+    return m;
+}
+
+// The unit normal sgn(det X) adj(X) q, q = Y n; zero where it is not believed.
+FN real3 cage_normal(mat33 m, real3 q)
+{
+    // Rows of the adjugate are the cross products of the columns.
+    real3 r;
+    REAL ax = FNMA(m.yz, m.zy, m.yy * m.zz), ay = FNMA(m.xy, m.zz, m.xz * m.zy),
+         az = FNMA(m.xz, m.yy, m.xy * m.yz);
+    REAL bx = FNMA(m.yx, m.zz, m.yz * m.zx), by = FNMA(m.xz, m.zx, m.xx * m.zz),
+         bz = FNMA(m.xx, m.yz, m.xz * m.yx);
+    REAL cx = FNMA(m.yy, m.zx, m.yx * m.zy), cy = FNMA(m.xx, m.zy, m.xy * m.zx),
+         cz = FNMA(m.xy, m.yx, m.xx * m.yy);
+    r.x = FMA(az, q.z, FMA(ay, q.y, ax * q.x));
+    r.y = FMA(bz, q.z, FMA(by, q.y, bx * q.x));
+    r.z = FMA(cz, q.z, FMA(cy, q.y, cx * q.x));
+    REAL det = FMA(m.xz, cx, FMA(m.xy, bx, m.xx * ax));
+    REAL size = FMA(m.zz, m.zz, FMA(m.zy, m.zy, m.zx * m.zx));
+    size = FMA(m.yz, m.yz, FMA(m.yy, m.yy, FMA(m.yx, m.yx, size)));
+    size = FMA(m.xz, m.xz, FMA(m.xy, m.xy, FMA(m.xx, m.xx, size)));
+    REAL square = real3_dot(r, r), least = CAGE_THIN * size;
+    REAL factor = reciprocal_root(square);
+    factor = SELECT_LESS(det, K(0.0), -factor, factor);
+    factor = SELECT_LESS(least * least * real3_dot(q, q), square, factor, K(0.0));
+    return real3_scaled(r, factor);
+}
+
+// Vertex item % vertex_count of instance item / vertex_count. Strides of the streams in floats.
+// `thin` is set where a normal is left to cage_face_normals.
+ITEM_KERNEL cage_deform(GLOBAL const int *slot_controls, GLOBAL const ELEM *slot_weights,
+                        GLOBAL const ELEM *centres, GLOBAL const ELEM *rest_normals,
+                        GLOBAL const ELEM *rest, GLOBAL const ELEM *posed,
+                        GLOBAL ELEM *positions, GLOBAL ELEM *normals, GLOBAL ELEM *previous,
+                        GLOBAL int *thin, int vertex_count, int slot_count, int control_count,
+                        int vertex_stride, int slot_stride, int posed_first, int position_first,
+                        int position_stride, int normal_first, int normal_stride,
+                        int previous_first, int previous_stride, int with, ITEM_ARGS)
+{
+    ITEM_BEGIN
+    const int instance = item / vertex_count, vertex = item - instance * vertex_count;
+    const INDEX own = (INDEX)vertex * vertex_stride, frame = posed_first + 3 * (INDEX)instance * control_count;
+    real3 p = real3_zero(), c, g, centre, q;
+    for (int s = 0; s < slot_count; s++) {
+        const INDEX at = own + (INDEX)s * slot_stride, control = frame + 3 * slot_controls[at];
+        REAL3_AT(c, posed, control);
+        p = real3_blend(p, slot_weights[at], c);
+    }
+    const INDEX to = position_first + (INDEX)item * position_stride;
+    if (with & 2) {
+        const INDEX back = previous_first + (INDEX)item * previous_stride;
+        previous[back] = positions[to];
+        previous[back + 1] = positions[to + 1];
+        previous[back + 2] = positions[to + 2];
+    }
+    positions[to] = p.x + K(0.0);
+    positions[to + 1] = p.y + K(0.0);
+    positions[to + 2] = p.z + K(0.0);
+    if (with & 1) {
+        mat33 m = cage_moment_zero();
+        REAL3_AT(centre, centres, 3 * (INDEX)vertex);
+        REAL3_AT(q, rest_normals, 3 * (INDEX)vertex);
+        for (int s = 0; s < slot_count; s++) {
+            const INDEX at = own + (INDEX)s * slot_stride;
+            const int control = 3 * slot_controls[at];
+            const ELEM w = slot_weights[at];
+            REAL3_AT(c, posed, frame + control);
+            REAL3_AT(g, rest, control);
+            m = cage_moment(m, real3_scaled(real3_minus(g, centre), w * w), real3_minus(c, p));
+        }
+        real3 n = cage_normal(m, q);
+        const INDEX out = normal_first + (INDEX)item * normal_stride;
+        normals[out] = n.x;
+        normals[out + 1] = n.y;
+        normals[out + 2] = n.z;
+        if (real3_dot(n, n) == K(0.0)) thin[0] = 1;
+    }
+    ITEM_END
+}
+
+// Area-weighted normals of the faces around vertices that cage_deform has left at zero.
+ITEM_KERNEL cage_face_normals(GLOBAL const int *thin, GLOBAL const int *face_first,
+                              GLOBAL const int *faces, GLOBAL const ELEM *positions,
+                              GLOBAL ELEM *normals, int vertex_count, int position_first,
+                              int position_stride, int normal_first, int normal_stride, ITEM_ARGS)
+{
+    ITEM_BEGIN
+    if (thin[0]) {
+        const int instance = item / vertex_count, vertex = item - instance * vertex_count;
+        const INDEX out = normal_first + (INDEX)item * normal_stride,
+                    base = position_first + (INDEX)instance * vertex_count * position_stride;
+        real3 n, a, b, c, sum = real3_zero();
+        REAL3_AT(n, normals, out);
+        if (real3_dot(n, n) == K(0.0)) {
+            for (int f = face_first[vertex]; f < face_first[vertex + 1]; f++) {
+                REAL3_AT(a, positions, base + (INDEX)faces[3 * f] * position_stride);
+                REAL3_AT(b, positions, base + (INDEX)faces[3 * f + 1] * position_stride);
+                REAL3_AT(c, positions, base + (INDEX)faces[3 * f + 2] * position_stride);
+                b = real3_minus(b, a);
+                c = real3_minus(c, a);
+                sum.x = sum.x + FNMA(b.z, c.y, b.y * c.z);
+                sum.y = sum.y + FNMA(b.x, c.z, b.z * c.x);
+                sum.z = sum.z + FNMA(b.y, c.x, b.x * c.y);
+            }
+            sum = real3_scaled(sum, reciprocal_root(real3_dot(sum, sum)));
+            normals[out] = sum.x;
+            normals[out + 1] = sum.y;
+            normals[out + 2] = sum.z;
+        }
+    }
+    ITEM_END
+}
+
+// Least and greatest coordinates of a stretch of one instance: 6 floats for item = instance *
+// stretches + stretch.
+ITEM_KERNEL cage_bounds(GLOBAL const ELEM *positions, GLOBAL ELEM *out, int vertex_count,
+                        int stretches, int stretch, int position_first, int position_stride,
+                        ITEM_ARGS)
+{
+    ITEM_BEGIN
+    const int instance = item / stretches;
+    int v = (item - instance * stretches) * stretch, end = v + stretch;
+    real3 low, high, p;
+    low.x = low.y = low.z = REAL_MAX;
+    high.x = high.y = high.z = -REAL_MAX;
+    if (end > vertex_count) end = vertex_count;
+    for (; v < end; v++) {
+        const INDEX at =
+            position_first + ((INDEX)instance * vertex_count + v) * position_stride;
+        REAL3_AT(p, positions, at);
+        low = real3_make(SELECT_LESS(p.x, low.x, p.x, low.x), SELECT_LESS(p.y, low.y, p.y, low.y),
+                         SELECT_LESS(p.z, low.z, p.z, low.z));
+        high = real3_make(SELECT_LESS(high.x, p.x, p.x, high.x),
+                          SELECT_LESS(high.y, p.y, p.y, high.y),
+                          SELECT_LESS(high.z, p.z, p.z, high.z));
+    }
+    out[6 * (INDEX)item] = low.x;
+    out[6 * (INDEX)item + 1] = low.y;
+    out[6 * (INDEX)item + 2] = low.z;
+    out[6 * (INDEX)item + 3] = high.x;
+    out[6 * (INDEX)item + 4] = high.y;
+    out[6 * (INDEX)item + 5] = high.z;
+    ITEM_END
+}
+
+#endif
