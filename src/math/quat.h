@@ -12,11 +12,16 @@ static inline void double_quat_multiply(const double *a, const double *b, double
     out[0] = w, out[1] = x, out[2] = y, out[3] = z;
 }
 
+// cutis-skeleton uses these across the border of libcutis.so.
+#pragma GCC visibility push(default)
+
 /// The unit quaternion of a proper rotation (row-major 3x3), by the largest of trace and diagonal
 /// (Shepperd), so that it is exact to rounding for every angle, 180 degrees included.
 void cutis_quat_from_mat3(const double *rotation, double *out);
 
 /// The rotation of a quaternion of any length; zero gives the identity.
 void cutis_mat3_from_quat(const double *quat, double *out);
+
+#pragma GCC visibility pop
 
 #endif

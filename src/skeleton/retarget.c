@@ -1,0 +1,542 @@
+// Retargeting a clip: rigs, map and alignment (retarget_*.c), then two passes over the frames. The
+// first finds the ground and the stances, the second writes keys and measures what it wrote.
+// Invariant: every number of the report is measured on the frames as they are written.
+#include "skeleton/retarget.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "math/mat3.h"
+#include "math/quat.h"
+
+// The lowest foot point touches the ground in at least this part of the frames (spec E4).
+static const double GROUND_PART = 0.05;
+// An arm or a leg of a T-pose is this near to level or upright (cosine of 30 degrees).
+static const double TPOSE_NEAR = 0.866;
+enum { FRAMES_MOST = 10000000 };
+
+typedef struct keys {
+    float *times;
+    float **rotations; // per target node, 4 per frame, or NULL
+    float *moves;      // of the root, 3 per frame
+    uint32_t channel_count;
+} keys;
+
+typedef struct work {
+    const cutis_model *target_model, *motion_model;
+    const cutis_retarget_options *options;
+    cutis_retarget_report report;
+    cutis_arena arena;
+    retarget_job job;
+    retarget_frame frame;
+    cutis_sampler *sampler;
+    cutis_transform *pose;
+    int32_t *map;
+    uint32_t first; // frame of the motion that is the result's first
+    double lift;
+    double *source[2], *ankle[2], *offset[2], *lows; // per frame; ankles of left, right
+    retarget_stance *stances[2];
+    keys keys;
+} work;
+
+static cutis_result make_map(work *w)
+{
+    retarget_job *job = &w->job;
+    cutis_context *context = job->context;
+    w->map = cutis_arena_alloc(&w->arena, job->target.count, sizeof *w->map);
+    if (!w->map) return cutis_alloc_result(context);
+    job->map = w->map;
+    if (!w->options->map)
+        return cutis_retarget_map(w->target_model, w->motion_model, w->map, &w->report.target_by,
+                                  &w->report.motion_by);
+    for (uint32_t n = 0; n < job->target.count; n++) {
+        w->map[n] = w->options->map[n];
+        if (w->map[n] != CUTIS_NONE && (w->map[n] < 0 || w->map[n] >= (int32_t)job->motion.count))
+            return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                              "the map of node %u names a joint the motion does not have", n);
+    }
+    w->report.target_by = CUTIS_RETARGET_BY_FILE;
+    w->report.motion_by = job->motion.found;
+    return CUTIS_OK;
+}
+
+// The clip's own rate if its keys are even, else 30.
+static double clip_rate(const cutis_clip *clip)
+{
+    const cutis_channel *longest = NULL;
+    for (uint32_t c = 0; c < clip->channel_count; c++)
+        if (!longest || clip->channels[c].key_count > longest->key_count)
+            longest = &clip->channels[c];
+    uint32_t count = longest ? longest->key_count : 0;
+    double step = count > 1 ? (double)clip->duration / (count - 1) : 0;
+    bool even = step > 0;
+    for (uint32_t k = 0; k < count && even; k++)
+        even = fabs((double)longest->times[k] - k * step) < 1e-3 * step + 1e-6;
+    return even ? 1 / step : 30;
+}
+
+static cutis_result open_clip(work *w)
+{
+    const cutis_model_data *data = cutis_model_get(w->motion_model);
+    if (w->options->clip >= data->clip_count)
+        return cutis_fail(w->job.context, CUTIS_NOT_FOUND, "the motion has %u clips, no number %u",
+                          data->clip_count, w->options->clip);
+    const cutis_clip *clip = &data->clips[w->options->clip];
+    double fps = w->options->fps > 0 ? w->options->fps : clip_rate(clip);
+    double frames = floor((double)clip->duration * fps + 1e-3) + 1;
+    if (!(frames <= FRAMES_MOST))
+        return cutis_fail(w->job.context, CUTIS_LIMIT_EXCEEDED, "more than %d frames", FRAMES_MOST);
+    w->report.fps = fps;
+    w->report.frame_count = (uint32_t)frames;
+    w->pose = cutis_arena_alloc(&w->arena, data->node_count, sizeof *w->pose);
+    if (!w->pose) return cutis_alloc_result(w->job.context);
+    return cutis_sampler_create(w->motion_model, w->options->clip, &w->sampler);
+}
+
+static void sample(work *w, uint32_t frame)
+{
+    cutis_sampler_sample(w->sampler, (float)((w->first + (double)frame) / w->report.fps), w->pose,
+                         NULL);
+}
+
+// Direction between two joints of the motion's rig against an axis, as a cosine.
+static double toward(const retarget_rig *rig, retarget_role from, retarget_role to, int side)
+{
+    int32_t a = cutis_retarget_joint(rig, from, side), b = cutis_retarget_joint(rig, to, side);
+    if (a == CUTIS_NONE || b == CUTIS_NONE) return NAN;
+    double d[3];
+    for (int k = 0; k < 3; k++)
+        d[k] = rig->place[3 * (size_t)b + k] - rig->place[3 * (size_t)a + k];
+    return double3_dot(d, rig->up) / sqrt(double3_dot(d, d));
+}
+
+// Arms level, legs upright. NAN compares false: a rig without arms has no T-pose.
+static bool is_tpose(const retarget_rig *rig)
+{
+    bool is = true;
+    for (int side = SIDE_LEFT; side <= SIDE_RIGHT; side++) {
+        double arm = toward(rig, ROLE_UPPERARM, ROLE_HAND, side);
+        is = is && 1 - arm * arm > TPOSE_NEAR * TPOSE_NEAR &&
+             toward(rig, ROLE_THIGH, ROLE_FOOT, side) < -TPOSE_NEAR;
+    }
+    return is;
+}
+
+// Neck and head of a T-pose look where the actor happened to look (CMU's files: 16 degrees down,
+// all of them); where the zero pose holds them upright, they rest as they do there, on the T-pose's
+// chest.
+static void rest_head(const retarget_rig *zero, retarget_rig *first)
+{
+    int32_t head = cutis_retarget_joint(zero, ROLE_HEAD, SIDE_NONE);
+    int32_t base = head;
+    while (base != CUTIS_NONE && (zero->role[base] == ROLE_HEAD || zero->role[base] == ROLE_NECK))
+        base = zero->data->nodes[base].parent;
+    if (base == CUTIS_NONE) return;
+    double d[3];
+    for (int k = 0; k < 3; k++)
+        d[k] = zero->place[3 * (size_t)head + k] - zero->place[3 * (size_t)base + k];
+    if (!(double3_dot(d, zero->up) > TPOSE_NEAR * sqrt(double3_dot(d, d)))) return;
+    for (uint32_t n = 0; n < zero->count; n++) {
+        if (zero->role[n] != ROLE_HEAD && zero->role[n] != ROLE_NECK) continue;
+        double local[9];
+        double33_transpose_multiply(zero->rotation + 9 * (size_t)base,
+                                    zero->rotation + 9 * (size_t)n, local);
+        double33_multiply(first->rotation + 9 * (size_t)base, local,
+                          first->rotation + 9 * (size_t)n);
+    }
+}
+
+// The motion's rig at its rest; roles come from the rest of its nodes, where limbs are apart.
+static cutis_result choose_rest(work *w)
+{
+    retarget_rig first;
+    retarget_rig *motion = &w->job.motion;
+    cutis_retarget_rest rest = w->options->rest;
+    cutis_result result = cutis_retarget_rig_pose(&w->arena, w->motion_model, NULL, motion);
+    if (result == CUTIS_OK) result = cutis_retarget_roles(&w->arena, motion);
+    if (result != CUTIS_OK) return result;
+    sample(w, 0);
+    result = cutis_retarget_rig_pose(&w->arena, w->motion_model, w->pose, &first);
+    if (result != CUTIS_OK) return result;
+    memcpy(first.up, motion->up, sizeof first.up);
+    first.role = motion->role, first.side = motion->side, first.order = motion->order;
+    first.found = motion->found;
+    if (rest == CUTIS_RETARGET_REST_AUTO)
+        rest = w->report.frame_count > 1 && is_tpose(&first) ? CUTIS_RETARGET_TPOSE
+                                                             : CUTIS_RETARGET_ZERO;
+    if (rest == CUTIS_RETARGET_TPOSE) {
+        rest_head(motion, &first);
+        *motion = first;
+        w->first = w->report.frame_count > 1;
+        w->report.frame_count -= w->first;
+    }
+    w->report.rest = rest;
+    return CUTIS_OK;
+}
+
+static cutis_result alloc_frames(work *w)
+{
+    const size_t frames = w->report.frame_count;
+    cutis_arena *arena = &w->arena;
+    bool all = true;
+    for (int side = 0; side < 2; side++) {
+        w->source[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(double));
+        w->ankle[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(double));
+        w->offset[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(double));
+        w->stances[side] = cutis_arena_alloc(arena, frames / 2 + 1, sizeof(retarget_stance));
+        all = all && w->source[side] && w->ankle[side] && w->offset[side] && w->stances[side];
+        if (all) memset(w->offset[side], 0, frames * 3 * sizeof(double));
+    }
+    w->lows = cutis_arena_alloc(arena, frames, sizeof *w->lows);
+    keys *k = &w->keys;
+    k->times = cutis_arena_alloc(arena, frames, sizeof *k->times);
+    k->moves = cutis_arena_alloc(arena, frames, 3 * sizeof *k->moves);
+    k->rotations = cutis_arena_alloc(arena, w->job.target.count, sizeof *k->rotations);
+    if (!all || !w->lows || !k->times || !k->moves || !k->rotations)
+        return cutis_alloc_result(w->job.context);
+    for (uint32_t n = 0; n < w->job.target.count; n++) {
+        k->rotations[n] = NULL;
+        if (w->map[n] == CUTIS_NONE) continue;
+        k->rotations[n] = cutis_arena_alloc(arena, frames, 4 * sizeof(float));
+        if (!k->rotations[n]) return cutis_alloc_result(w->job.context);
+    }
+    return CUTIS_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Paths of the ankles as they come, and the ground under them.
+static cutis_result first_pass(work *w)
+{
+    retarget_job *job = &w->job;
+    const uint32_t frames = w->report.frame_count;
+    for (uint32_t f = 0; f < frames; f++) {
+        sample(w, f);
+        cutis_retarget_frame_make(job, w->pose, 0, &w->frame);
+        w->lows[f] = cutis_retarget_lowest(job, w->frame.placed);
+        for (int side = 0; side < 2 && job->feet; side++)
+            for (int k = 0; k < 3; k++) {
+                size_t at = 3 * (size_t)f + k;
+                w->source[side][at] =
+                    job->scale * w->frame.place[3 * (size_t)job->leg[side].motion[2] + k];
+                w->ankle[side][at] = w->frame.placed[3 * (size_t)job->leg[side].target[2] + k];
+            }
+        cutis_result result = cutis_progress(job->context, "retargeting", 0.5 * f / frames);
+        if (result != CUTIS_OK) return result;
+    }
+    double ground = cutis_retarget_lowest(job, job->target.place);
+    if (!isfinite(ground)) return CUTIS_OK;
+    qsort(w->lows, frames, sizeof *w->lows, by_value);
+    w->lift = ground - w->lows[(size_t)(GROUND_PART * (frames - 1))];
+    return CUTIS_OK;
+}
+
+static double path_length(const double *path, const retarget_stance *s)
+{
+    double sum = 0;
+    for (uint32_t f = s->first + 1; f <= s->last; f++) {
+        double square = 0;
+        for (int k = 0; k < 3; k++) {
+            double d = path[3 * (size_t)f + k] - path[3 * (size_t)f - 3 + k];
+            square += d * d;
+        }
+        sum += sqrt(square);
+    }
+    return sum;
+}
+
+static void find_stances(work *w)
+{
+    const retarget_job *job = &w->job;
+    const uint32_t frames = w->report.frame_count;
+    const double dt = 1 / w->report.fps;
+    for (int side = 0; side < 2; side++) {
+        double leg = 0;
+        for (int k = 0; k < 2; k++) {
+            double d[3];
+            const retarget_limb *limb = &job->leg[side];
+            for (int i = 0; i < 3; i++)
+                d[i] = job->target.place[3 * (size_t)limb->target[k + 1] + i] -
+                       job->target.place[3 * (size_t)limb->target[k] + i];
+            leg += sqrt(double3_dot(d, d));
+        }
+        uint32_t count = cutis_retarget_stances(w->source[side], frames, dt, leg, w->stances[side]);
+        w->report.stance_count[side] = count;
+        for (uint32_t i = 0; i < count; i++)
+            w->report.stance_seconds[side] +=
+                (w->stances[side][i].last - w->stances[side][i].first) * dt;
+        if (w->options->feet == CUTIS_RETARGET_FEET_LOCKED)
+            cutis_retarget_hold(w->ankle[side], frames, dt, w->stances[side], count,
+                                w->offset[side]);
+    }
+}
+
+// Rotation of a node under its parent, next to the key before it so that players take the short
+// way.
+static void write_rotation(const work *w, uint32_t n, uint32_t f)
+{
+    const retarget_job *job = &w->job;
+    int32_t parent = job->target.data->nodes[n].parent;
+    double world[9], above[9], local[9], quat[4], sign = 1;
+    float *out = w->keys.rotations[n] + 4 * (size_t)f;
+    double33_multiply(w->frame.turned + 9 * (size_t)n, job->target.rotation + 9 * (size_t)n, world);
+    double33_identity(above);
+    if (parent != CUTIS_NONE)
+        double33_multiply(w->frame.turned + 9 * (size_t)parent,
+                          job->target.rotation + 9 * (size_t)parent, above);
+    double33_transpose_multiply(above, world, local);
+    cutis_quat_from_mat3(local, quat);
+    if (f > 0) {
+        const float *before = out - 4;
+        double dot =
+            quat[1] * before[0] + quat[2] * before[1] + quat[3] * before[2] + quat[0] * before[3];
+        if (dot < 0) sign = -1;
+    }
+    for (int k = 0; k < 4; k++) out[k] = (float)(sign * quat[(k + 1) % 4]);
+}
+
+static void write_move(const work *w, uint32_t f)
+{
+    const retarget_job *job = &w->job;
+    const double *at = w->frame.placed + 3 * (size_t)job->root;
+    int32_t parent = job->target.data->nodes[job->root].parent;
+    cutis_float3 p = { (float)at[0], (float)at[1], (float)at[2] };
+    if (parent != CUTIS_NONE) {
+        cutis_mat34 above, inverse;
+        for (int i = 0; i < 12; i++) above.m[i] = (float)job->target.world[12 * (size_t)parent + i];
+        if (cutis_mat34_invert(&above, &inverse)) p = cutis_mat34_point(&inverse, p);
+    }
+    memcpy(w->keys.moves + 3 * (size_t)f, &p, sizeof p);
+}
+
+typedef struct sums {
+    double ankle, ankle_max, hand, hand_max;
+    uint64_t ankles, hands;
+} sums;
+
+static double angle_between(const double *a, const double *b)
+{
+    double c[3];
+    double3_cross(a, b, c);
+    return atan2(sqrt(double3_dot(c, c)), double3_dot(a, b)) * (180 / M_PI);
+}
+
+static void measure_arm(const work *w, int side, sums *s)
+{
+    const retarget_limb *arm = &w->job.arm[side];
+    double t[3], m[3];
+    if (arm->target[0] == CUTIS_NONE || arm->target[2] == CUTIS_NONE) return;
+    for (int k = 0; k < 3; k++) {
+        t[k] = w->frame.placed[3 * (size_t)arm->target[2] + k] -
+               w->frame.placed[3 * (size_t)arm->target[0] + k];
+        m[k] = w->frame.place[3 * (size_t)arm->motion[2] + k] -
+               w->frame.place[3 * (size_t)arm->motion[0] + k];
+    }
+    double angle = angle_between(t, m);
+    s->hand += angle;
+    s->hand_max = fmax(s->hand_max, angle);
+    s->hands++;
+}
+
+static void measure_ankle(work *w, int side, uint32_t f, sums *s)
+{
+    const retarget_job *job = &w->job;
+    const double *at = w->frame.placed + 3 * (size_t)job->leg[side].target[2];
+    double square = 0;
+    for (int k = 0; k < 3; k++) {
+        double d = at[k] - (w->source[side][3 * (size_t)f + k] + w->lift * job->target.up[k]);
+        square += d * d;
+        w->ankle[side][3 * (size_t)f + k] = at[k];
+    }
+    s->ankle += sqrt(square);
+    s->ankle_max = fmax(s->ankle_max, sqrt(square));
+    s->ankles++;
+}
+
+static void add_slides(const work *w, double *out, double *const paths[2])
+{
+    double sum = 0;
+    uint32_t count = 0;
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < w->report.stance_count[side]; i++, count++)
+            sum += path_length(paths[side], &w->stances[side][i]);
+    *out = count ? 100 * sum / count / w->report.height : NAN;
+}
+
+static cutis_result second_pass(work *w)
+{
+    retarget_job *job = &w->job;
+    const uint32_t frames = w->report.frame_count;
+    sums s = { 0 };
+    if (job->feet) {
+        find_stances(w);
+        add_slides(w, &w->report.slide_source, w->source);
+        add_slides(w, &w->report.slide_free, w->ankle);
+    }
+    for (uint32_t f = 0; f < frames; f++) {
+        sample(w, f);
+        cutis_retarget_frame_make(job, w->pose, w->lift, &w->frame);
+        for (int side = 0; side < 2 && job->feet; side++) {
+            const double *offset = w->offset[side] + 3 * (size_t)f;
+            if (double3_dot(offset, offset) > 0) cutis_retarget_reach(job, side, offset, &w->frame);
+            measure_ankle(w, side, f, &s);
+        }
+        for (int side = 0; side < 2; side++) measure_arm(w, side, &s);
+        w->keys.times[f] = (float)(f / w->report.fps);
+        for (uint32_t n = 0; n < job->target.count; n++)
+            if (w->keys.rotations[n]) write_rotation(w, n, f);
+        write_move(w, f);
+        cutis_result result = cutis_progress(job->context, "retargeting", 0.5 + 0.5 * f / frames);
+        if (result != CUTIS_OK) return result;
+    }
+    if (job->feet) add_slides(w, &w->report.slide, w->ankle);
+    w->report.ankle_mean = 100 * s.ankle / (double)s.ankles / w->report.height;
+    w->report.ankle_max = s.ankles ? 100 * s.ankle_max / w->report.height : NAN;
+    w->report.hand_mean = s.hand / (double)s.hands;
+    w->report.hand_max = s.hands ? s.hand_max : NAN;
+    return CUTIS_OK;
+}
+
+// A node's transform under its parent at bind; false if it is what the file's rest has.
+static bool bind_differs(const retarget_rig *rig, uint32_t n, cutis_transform *out)
+{
+    const cutis_node *node = &rig->data->nodes[n];
+    cutis_mat34 world, above, inverse;
+    *out = node->matrix ? cutis_transform_from_mat34(node->matrix) : node->rest;
+    if (node->parent == CUTIS_NONE || !rig->joint[n]) return false;
+    for (int i = 0; i < 12; i++) {
+        world.m[i] = (float)rig->world[12 * (size_t)n + i];
+        above.m[i] = (float)rig->world[12 * (size_t)node->parent + i];
+    }
+    if (!cutis_mat34_invert(&above, &inverse)) return false;
+    cutis_mat34 local = cutis_mat34_multiply(&inverse, &world);
+    cutis_transform bind = cutis_transform_from_mat34(&local);
+    const float *a = &bind.translation.x, *b = &out->translation.x;
+    const float *p = &bind.rotation.x, *q = &out->rotation.x;
+    float move = 0, size = 0, dot = 0;
+    for (int k = 0; k < 3; k++) {
+        move = fmaxf(move, fabsf(a[k] - b[k]));
+        size = fmaxf(size, fabsf(b[k]));
+    }
+    for (int k = 0; k < 4; k++) dot += p[k] * q[k];
+    bind.scale = out->scale;
+    *out = bind;
+    return move > 1e-3f * size + 1e-6f || fabsf(dot) < 0.9999995f;
+}
+
+static cutis_channel channel(const work *w, uint32_t node, cutis_path path, uint32_t key_count,
+                             const float *values)
+{
+    return (cutis_channel){ .node = node,
+                            .path = path,
+                            .interpolation = CUTIS_INTERPOLATION_LINEAR,
+                            .key_count = key_count,
+                            .times = w->keys.times,
+                            .values = values };
+}
+
+// Channels of what follows the motion; a rig whose file is not at its bind pose is held there.
+static cutis_result make_channels(work *w, cutis_channel **out, uint32_t *count)
+{
+    const retarget_rig *rig = &w->job.target;
+    cutis_channel *list = cutis_arena_alloc(&w->arena, rig->count, 2 * sizeof *list);
+    cutis_transform *held = cutis_arena_alloc(&w->arena, rig->count, sizeof *held);
+    const uint32_t frames = w->report.frame_count;
+    uint32_t used = 0;
+    if (!list || !held) return cutis_alloc_result(w->job.context);
+    for (uint32_t n = 0; n < rig->count; n++) {
+        bool differs = bind_differs(rig, n, &held[n]);
+        if ((int32_t)n == w->job.root)
+            list[used++] = channel(w, n, CUTIS_PATH_TRANSLATION, frames, w->keys.moves);
+        else if (differs)
+            list[used++] = channel(w, n, CUTIS_PATH_TRANSLATION, 1, &held[n].translation.x);
+        if (w->keys.rotations[n])
+            list[used++] = channel(w, n, CUTIS_PATH_ROTATION, frames, w->keys.rotations[n]);
+        else if (differs)
+            list[used++] = channel(w, n, CUTIS_PATH_ROTATION, 1, &held[n].rotation.x);
+    }
+    *out = list;
+    *count = used;
+    return CUTIS_OK;
+}
+
+static cutis_result make_model(work *w, cutis_model **out)
+{
+    const cutis_model_data *data = w->job.target.data;
+    cutis_model_data next = *data;
+    cutis_clip *clips = cutis_arena_alloc(&w->arena, data->clip_count + (size_t)1, sizeof *clips);
+    cutis_node *nodes = cutis_arena_copy(&w->arena, data->nodes, data->node_count, sizeof *nodes);
+    cutis_channel *channels = NULL;
+    uint32_t count = 0;
+    if (!clips || !nodes) return cutis_alloc_result(w->job.context);
+    cutis_result result = make_channels(w, &channels, &count);
+    if (result != CUTIS_OK) return result;
+    for (uint32_t c = 0; c < count; c++) {
+        cutis_node *node = &nodes[channels[c].node];
+        if (!node->matrix) continue; // a matrix cannot be animated
+        node->rest = cutis_transform_from_mat34(node->matrix);
+        node->matrix = NULL;
+    }
+    const cutis_clip *from = &cutis_model_get(w->motion_model)->clips[w->options->clip];
+    if (data->clip_count) memcpy(clips, data->clips, data->clip_count * sizeof *clips);
+    clips[data->clip_count] =
+        (cutis_clip){ .name = w->options->name ? w->options->name : from->name,
+                      .channel_count = count,
+                      .channels = channels };
+    next.nodes = nodes;
+    next.clips = clips;
+    next.clip_count = data->clip_count + 1;
+    return cutis_model_create(w->job.context, &next, CUTIS_GATE_REFUSE, out);
+}
+
+static cutis_result run(work *w, cutis_model **out)
+{
+    retarget_job *job = &w->job;
+    cutis_result result = cutis_retarget_rig_bind(&w->arena, w->target_model, &job->target);
+    if (result == CUTIS_OK) result = cutis_retarget_roles(&w->arena, &job->target);
+    if (result == CUTIS_OK) result = open_clip(w);
+    if (result == CUTIS_OK) result = choose_rest(w);
+    if (result == CUTIS_OK) result = make_map(w);
+    if (result == CUTIS_OK) result = cutis_retarget_align(job);
+    if (result == CUTIS_OK) result = cutis_retarget_frame_alloc(job, &w->frame);
+    if (result == CUTIS_OK) result = alloc_frames(w);
+    if (result != CUTIS_OK) return result;
+    for (uint32_t n = 0; n < job->target.count; n++) {
+        w->report.joint_count += job->target.joint[n];
+        w->report.mapped_count += w->map[n] != CUTIS_NONE;
+    }
+    w->report.scale = job->scale;
+    w->report.height = cutis_retarget_height(&job->target);
+    w->report.slide = w->report.slide_free = w->report.slide_source = NAN;
+    result = first_pass(w);
+    w->report.ground = w->lift;
+    if (result == CUTIS_OK) result = second_pass(w);
+    if (result == CUTIS_OK) result = make_model(w, out);
+    return result;
+}
+
+cutis_result cutis_retarget(const cutis_model *target, const cutis_model *motion,
+                            const cutis_retarget_options *options, cutis_retarget_report *report,
+                            cutis_model **out)
+{
+    static const cutis_retarget_options DEFAULTS = { 0 };
+    if (!target || !motion || !out) return CUTIS_INVALID_ARGUMENT;
+    cutis_context *context = cutis_model_context(target);
+    work w = { .target_model = target,
+               .motion_model = motion,
+               .options = options ? options : &DEFAULTS,
+               .arena = { .context = context } };
+    w.job.context = context;
+    w.job.arena = &w.arena;
+    cutis_result result = run(&w, out);
+    if (report && result == CUTIS_OK) *report = w.report;
+    cutis_sampler_destroy(w.sampler);
+    cutis_arena_release(&w.arena);
+    return result;
+}

@@ -1,0 +1,525 @@
+// How the target's rest pose is turned into the motion's (spec E2), and lengths (E4). Invariant: a
+// rotation K per node of the target; a node that follows nothing has its parent's.
+//
+// Limbs are aligned bone by bone. The trunk, the head, hands and fingers are not: where a rig puts
+// its spine joints or the ends of its collar bones is a convention, both bodies stand upright, and
+// a trunk aligned bone by bone comes out bent. Feet are aligned in heading only, so that a flat
+// sole stays flat whatever the height of the ankle (docs/design/retarget.md has the figures).
+#include "skeleton/retarget.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "math/mat3.h"
+#include "math/svd3.h"
+
+// Bones shorter than this part of the body's height have no direction.
+static const double NO_BONE = 1e-3;
+// Bodies whose trunk leans less than this (cosine) stand upright: up is up in both.
+static const double UPRIGHT = 0.94;
+
+static double unit(double *v)
+{
+    double length = sqrt(double3_dot(v, v));
+    for (int k = 0; k < 3; k++) v[k] /= length > 0 ? length : 1;
+    return length;
+}
+
+static double between(const double *places, int32_t from, int32_t to, double *out)
+{
+    for (int k = 0; k < 3; k++) out[k] = places[3 * (size_t)to + k] - places[3 * (size_t)from + k];
+    return sqrt(double3_dot(out, out));
+}
+
+// The least rotation that takes direction a to b; opposite ones: half a turn about anything across.
+static void least_rotation(const double *from, const double *to, double *out)
+{
+    double a[3], b[3], axis[3];
+    memcpy(a, from, sizeof a);
+    memcpy(b, to, sizeof b);
+    unit(a), unit(b);
+    double c = double3_dot(a, b);
+    double3_cross(a, b, axis);
+    double33_identity(out);
+    if (c < -1 + 1e-12) {
+        double across[3] = { fabs(a[0]) < 0.9, fabs(a[0]) >= 0.9, 0 };
+        double3_cross(a, across, axis);
+        unit(axis);
+        for (int i = 0; i < 9; i++)
+            out[i] = 2 * axis[i / 3] * axis[i % 3] - (i % 4 == 0 ? 1.0 : 0.0);
+        return;
+    }
+    // R = c I + [axis]x + axis axis^T / (1 + c)
+    const double cross[9] = { 0, -axis[2], axis[1], axis[2], 0, -axis[0], -axis[1], axis[0], 0 };
+    for (int i = 0; i < 9; i++)
+        out[i] = (i % 4 == 0 ? c : 0.0) + cross[i] + axis[i / 3] * axis[i % 3] / (1 + c);
+}
+
+// [first, second', first x second'] as columns; false if they are parallel.
+static bool frame_of(const double *first, const double *second, double *out)
+{
+    double a[3], b[3], c[3];
+    memcpy(a, first, sizeof a);
+    memcpy(b, second, sizeof b);
+    if (!(unit(a) > 0) || !(unit(b) > 0)) return false;
+    double along = double3_dot(a, b);
+    for (int k = 0; k < 3; k++) b[k] -= along * a[k];
+    if (!(unit(b) > 1e-6)) return false;
+    double3_cross(a, b, c);
+    for (int k = 0; k < 3; k++) out[3 * k] = a[k], out[3 * k + 1] = b[k], out[3 * k + 2] = c[k];
+    return true;
+}
+
+// K that takes the target's two directions to the motion's: the first exactly.
+static bool align_frames(const double *first_t, const double *second_t, const double *first_m,
+                         const double *second_m, double *out)
+{
+    double t[9], m[9];
+    if (!frame_of(first_t, second_t, t) || !frame_of(first_m, second_m, m)) return false;
+    double33_multiply_transpose(m, t, out);
+    return true;
+}
+
+// The first joint of a role and side that follows the motion.
+static bool find_pair(const retarget_job *job, retarget_role role, int side, int32_t *target,
+                      int32_t *motion)
+{
+    int32_t best = CUTIS_NONE;
+    for (uint32_t n = 0; n < job->target.count; n++)
+        if (job->map[n] != CUTIS_NONE && job->target.role[n] == role &&
+            job->target.side[n] == side &&
+            (best == CUTIS_NONE || job->target.order[n] < job->target.order[best]))
+            best = (int32_t)n;
+    *target = best;
+    *motion = best == CUTIS_NONE ? CUTIS_NONE : job->map[best];
+    return best != CUTIS_NONE;
+}
+
+static void find_limbs(retarget_job *job)
+{
+    static const retarget_role LEG[3] = { ROLE_THIGH, ROLE_SHIN, ROLE_FOOT };
+    static const retarget_role ARM[3] = { ROLE_UPPERARM, ROLE_FOREARM, ROLE_HAND };
+    job->legs = job->feet = true;
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < 3; k++) {
+            bool found = find_pair(job, LEG[k], side + 1, &job->leg[side].target[k],
+                                   &job->leg[side].motion[k]);
+            if (k == 0) job->legs = job->legs && found;
+            job->feet = job->feet && found;
+            find_pair(job, ARM[k], side + 1, &job->arm[side].target[k], &job->arm[side].motion[k]);
+        }
+}
+
+// From right to left, of both bodies, by hips or by shoulders.
+static bool lateral(const retarget_job *job, const retarget_limb *limbs, double *target,
+                    double *motion)
+{
+    if (limbs[0].target[0] == CUTIS_NONE || limbs[1].target[0] == CUTIS_NONE) return false;
+    double a = between(job->target.place, limbs[1].target[0], limbs[0].target[0], target);
+    double b = between(job->motion.place, limbs[1].motion[0], limbs[0].motion[0], motion);
+    return a > NO_BONE * cutis_retarget_height(&job->target) && b > 0;
+}
+
+// The trunk's direction: from the middle of the legs (or the first trunk joint) to head or neck;
+// up itself where both bodies stand.
+static void trunk_up(const retarget_job *job, double *target, double *motion)
+{
+    int32_t top_t, top_m, base_t, base_m;
+    memcpy(target, job->target.up, 3 * sizeof *target);
+    memcpy(motion, job->target.up, 3 * sizeof *motion);
+    if (!find_pair(job, ROLE_HEAD, SIDE_NONE, &top_t, &top_m) &&
+        !find_pair(job, ROLE_NECK, SIDE_NONE, &top_t, &top_m))
+        return;
+    if (!find_pair(job, ROLE_HIPS, SIDE_NONE, &base_t, &base_m) &&
+        !find_pair(job, ROLE_SPINE, SIDE_NONE, &base_t, &base_m))
+        return;
+    double t[3], m[3];
+    between(job->target.place, base_t, top_t, t);
+    between(job->motion.place, base_m, top_m, m);
+    if (!(unit(t) > 0) || !(unit(m) > 0)) return;
+    if (double3_dot(t, job->target.up) > UPRIGHT && double3_dot(m, job->target.up) > UPRIGHT)
+        return;
+    memcpy(target, t, sizeof t);
+    memcpy(motion, m, sizeof m);
+}
+
+static bool align_hips(const retarget_job *job, double *out)
+{
+    double side_t[3], side_m[3], up_t[3], up_m[3];
+    trunk_up(job, up_t, up_m);
+    if (!lateral(job, job->leg, side_t, side_m) && !lateral(job, job->arm, side_t, side_m))
+        return false;
+    return align_frames(side_t, up_t, side_m, up_m, out);
+}
+
+static bool align_chest(const retarget_job *job, double *out)
+{
+    double side_t[3], side_m[3], up_t[3], up_m[3];
+    trunk_up(job, up_t, up_m);
+    if (!lateral(job, job->arm, side_t, side_m)) return false;
+    return align_frames(up_t, side_t, up_m, side_m, out);
+}
+
+// The node under `top` that is farthest from it, seen from above; `top` itself if it has none.
+static int32_t toe_of(const retarget_rig *rig, int32_t top)
+{
+    int32_t best = top;
+    double most = 0;
+    for (uint32_t n = (uint32_t)top + 1; n < rig->count; n++) {
+        int32_t up = (int32_t)n;
+        double d[3];
+        while (up > top) up = rig->data->nodes[up].parent;
+        if (up != top) continue;
+        between(rig->place, top, (int32_t)n, d);
+        double rise = double3_dot(d, rig->up), far = double3_dot(d, d) - rise * rise;
+        if (far > most) most = far, best = (int32_t)n;
+    }
+    return best;
+}
+
+// Where a foot points; without toes, where its skin lies.
+static bool heading(const retarget_rig *rig, int32_t foot, double *out)
+{
+    int32_t toe = toe_of(rig, foot);
+    between(rig->place, foot, toe, out);
+    if (toe == foot && rig->centre && isfinite(rig->centre[3 * (size_t)foot]))
+        for (int k = 0; k < 3; k++)
+            out[k] = rig->centre[3 * (size_t)foot + k] - rig->place[3 * (size_t)foot + k];
+    double rise = double3_dot(out, rig->up);
+    for (int k = 0; k < 3; k++) out[k] -= rise * rig->up[k];
+    return sqrt(double3_dot(out, out)) > NO_BONE * cutis_retarget_height(rig);
+}
+
+static bool align_foot(const retarget_job *job, int32_t c, double *out)
+{
+    double t[3], m[3];
+    const double *up = job->target.up;
+    if (heading(&job->target, c, t) && heading(&job->motion, job->map[c], m))
+        return align_frames(up, t, up, m, out);
+    return align_hips(job, out);
+}
+
+// Target and motion direction of a limb's bone: to the next joint of both; a last joint that stands
+// for more of the motion's (shin and foot in one) points to its skin.
+static bool bone(const retarget_job *job, int32_t c, const retarget_limb *limb, int k, double *t,
+                 double *m)
+{
+    const double least = NO_BONE * cutis_retarget_height(&job->target);
+    for (int next = k + 1; next < 3; next++) {
+        if (limb->target[next] == CUTIS_NONE) continue;
+        return between(job->target.place, c, limb->target[next], t) > least &&
+               between(job->motion.place, job->map[c], limb->motion[next], m) > 0;
+    }
+    static const retarget_role NEXT[ROLE_COUNT] = { [ROLE_SHIN] = ROLE_FOOT,
+                                                    [ROLE_FOREARM] = ROLE_HAND,
+                                                    [ROLE_THIGH] = ROLE_SHIN,
+                                                    [ROLE_UPPERARM] = ROLE_FOREARM };
+    int32_t after =
+        cutis_retarget_joint(&job->motion, NEXT[job->target.role[c]], job->target.side[c]);
+    const double *centre = job->target.centre ? job->target.centre + 3 * (size_t)c : NULL;
+    if (after == CUTIS_NONE || !centre || !isfinite(centre[0])) return false;
+    for (int i = 0; i < 3; i++) t[i] = centre[i] - job->target.place[3 * (size_t)c + i];
+    return sqrt(double3_dot(t, t)) > least && between(job->motion.place, job->map[c], after, m) > 0;
+}
+
+static void align_limb(const retarget_job *job, int32_t c, const retarget_limb *limb, int k,
+                       double *align)
+{
+    double t[3], m[3], turned[3], least[9], out[9];
+    if (limb->target[k] != c || !bone(job, c, limb, k, t, m)) return;
+    double33_vector(align, t, turned);
+    least_rotation(turned, m, least);
+    double33_multiply(least, align, out);
+    memcpy(align, out, sizeof out);
+}
+
+// A joint of no known role: the rotation that takes the places of the joints that hang from it
+// nearest to the motion's (one: the least, from the parent's; several: in the least-squares sense).
+static void align_other(const retarget_job *job, int32_t c, double *align)
+{
+    double sum[9] = { 0 }, t[3], m[3], turned[3], out[9], least[9];
+    uint32_t count = 0;
+    for (uint32_t n = (uint32_t)c + 1; n < job->target.count; n++) {
+        int32_t up = job->target.data->nodes[n].parent;
+        while (up > c && job->map[up] == CUTIS_NONE) up = job->target.data->nodes[up].parent;
+        if (up != c || job->map[n] == CUTIS_NONE) continue;
+        if (!(between(job->target.place, c, (int32_t)n, t) >
+              NO_BONE * cutis_retarget_height(&job->target)) ||
+            !(between(job->motion.place, job->map[c], job->map[n], m) > 0))
+            continue;
+        double33_vector(align, t, turned);
+        unit(m);
+        for (int i = 0; i < 9; i++) sum[i] += m[i / 3] * turned[i % 3];
+        count++;
+    }
+    if (count == 0) return;
+    if (count == 1) {
+        least_rotation(turned, m, least);
+    } else {
+        double u[9], s[3], v[9];
+        cutis_svd3(sum, u, s, v);
+        if (!(s[1] > 1e-6 * s[0])) return;
+        double33_multiply_transpose(u, v, least); // both proper: the nearest proper rotation
+    }
+    double33_multiply(least, align, out);
+    memcpy(align, out, sizeof out);
+}
+
+static void align_node(const retarget_job *job, int32_t c, int32_t chest, double *align)
+{
+    const int role = job->target.role[c], side = job->target.side[c] - 1;
+    switch (role) {
+    case ROLE_HIPS:
+        (void)align_hips(job, align);
+        break;
+    case ROLE_SPINE:
+        if (c == chest) (void)align_chest(job, align);
+        break;
+    case ROLE_THIGH:
+    case ROLE_SHIN:
+        align_limb(job, c, &job->leg[side], role - ROLE_THIGH, align);
+        break;
+    case ROLE_UPPERARM:
+    case ROLE_FOREARM:
+        align_limb(job, c, &job->arm[side], role - ROLE_UPPERARM, align);
+        break;
+    case ROLE_FOOT:
+        (void)align_foot(job, c, align);
+        break;
+    case ROLE_NONE:
+        align_other(job, c, align);
+        break;
+    default:
+        break; // as the joint it hangs from
+    }
+}
+
+// Motion lengths to target lengths: legs, else the trunk, else the spread of all joints.
+static double find_scale(const retarget_job *job)
+{
+    double t = 0, m = 0, d[3];
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < 2; k++) {
+            const retarget_limb *leg = &job->leg[side];
+            if (leg->target[k] == CUTIS_NONE || leg->target[k + 1] == CUTIS_NONE) continue;
+            t += between(job->target.place, leg->target[k], leg->target[k + 1], d);
+            m += between(job->motion.place, leg->motion[k], leg->motion[k + 1], d);
+        }
+    int32_t a, b, x, y;
+    if (!(t > 0 && m > 0) && find_pair(job, ROLE_HEAD, SIDE_NONE, &a, &b) &&
+        (find_pair(job, ROLE_HIPS, SIDE_NONE, &x, &y) ||
+         find_pair(job, ROLE_SPINE, SIDE_NONE, &x, &y))) {
+        t = between(job->target.place, x, a, d);
+        m = between(job->motion.place, y, b, d);
+    }
+    if (t > 0 && m > 0) return t / m;
+    t = m = 0;
+    for (uint32_t n = 0; n < job->target.count; n++) {
+        if (job->map[n] == CUTIS_NONE) continue;
+        t += between(job->target.place, job->root, (int32_t)n, d);
+        m += between(job->motion.place, job->root_motion, job->map[n], d);
+    }
+    return t > 0 && m > 0 ? t / m : 1;
+}
+
+// Roles of the motion hold for what follows it: an edited map says what a joint is.
+static void take_roles(retarget_job *job)
+{
+    for (uint32_t n = 0; n < job->target.count; n++) {
+        if (job->map[n] == CUTIS_NONE || job->motion.role[job->map[n]] == ROLE_NONE) continue;
+        job->target.role[n] = job->motion.role[job->map[n]];
+        job->target.side[n] = job->motion.side[job->map[n]];
+    }
+    cutis_retarget_number(&job->target);
+}
+
+static void turn_motion(retarget_job *job)
+{
+    retarget_rig *rig = &job->motion;
+    least_rotation(rig->up, job->target.up, job->turn);
+    for (uint32_t n = 0; n < rig->count; n++) {
+        double r[9], *rotation = rig->rotation + 9 * (size_t)n;
+        double33_vector(job->turn, rig->place + 3 * (size_t)n, rig->place + 3 * (size_t)n);
+        double33_multiply(job->turn, rotation, r);
+        memcpy(rotation, r, sizeof r);
+    }
+    memcpy(rig->up, job->target.up, sizeof rig->up);
+}
+
+cutis_result cutis_retarget_align(retarget_job *job)
+{
+    const uint32_t count = job->target.count;
+    int32_t chest = CUTIS_NONE;
+    job->align = cutis_arena_alloc(job->arena, count, 9 * sizeof *job->align);
+    if (!job->align) return cutis_alloc_result(job->context);
+    take_roles(job);
+    turn_motion(job);
+    find_limbs(job);
+    job->root = CUTIS_NONE;
+    for (uint32_t n = 0; n < count; n++) {
+        if (job->map[n] == CUTIS_NONE) continue;
+        if (job->root == CUTIS_NONE) {
+            job->root = (int32_t)n;
+            job->root_motion = job->map[n];
+        }
+        int32_t meet = cutis_retarget_ancestor(&job->target, job->root, (int32_t)n);
+        if (meet == CUTIS_NONE)
+            return cutis_fail(job->context, CUTIS_INVALID_ARGUMENT,
+                              "the mapped joints stand in different trees of the model");
+        job->root = meet;
+        if (job->target.role[n] == ROLE_SPINE) chest = (int32_t)n;
+    }
+    if (job->root == CUTIS_NONE)
+        return cutis_fail(job->context, CUTIS_NOT_FOUND, "the map moves no joint of the model");
+    if (job->map[job->root] != CUTIS_NONE) job->root_motion = job->map[job->root];
+    job->scale = find_scale(job);
+    for (uint32_t n = 0; n < count; n++) {
+        int32_t parent = job->target.data->nodes[n].parent;
+        double *align = job->align + 9 * (size_t)n;
+        double33_identity(align);
+        if (parent != CUTIS_NONE) memcpy(align, job->align + 9 * (size_t)parent, 9 * sizeof *align);
+        if (job->map[n] != CUTIS_NONE) align_node(job, (int32_t)n, chest, align);
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_retarget_frame_alloc(const retarget_job *job, retarget_frame *out)
+{
+    const size_t m = job->motion.count, t = job->target.count;
+    out->matrices = cutis_arena_alloc(job->arena, m, 12 * sizeof(double));
+    out->place = cutis_arena_alloc(job->arena, m, 3 * sizeof(double));
+    out->rotation = cutis_arena_alloc(job->arena, m, 9 * sizeof(double));
+    out->turned = cutis_arena_alloc(job->arena, t, 9 * sizeof(double));
+    out->placed = cutis_arena_alloc(job->arena, t, 3 * sizeof(double));
+    bool all = out->matrices && out->place && out->rotation && out->turned && out->placed;
+    return all ? CUTIS_OK : cutis_alloc_result(job->context);
+}
+
+// D of every node: what follows the motion from its joint, the rest from its parent.
+static void turn_nodes(const retarget_job *job, retarget_frame *frame)
+{
+    for (uint32_t n = 0; n < job->target.count; n++) {
+        double *d = frame->turned + 9 * (size_t)n, moved[9];
+        int32_t s = job->map[n], parent = job->target.data->nodes[n].parent;
+        if (s != CUTIS_NONE) {
+            double33_multiply_transpose(frame->rotation + 9 * (size_t)s,
+                                        job->motion.rotation + 9 * (size_t)s, moved);
+            double33_multiply(moved, job->align + 9 * (size_t)n, d);
+        } else if (parent != CUTIS_NONE) {
+            memcpy(d, frame->turned + 9 * (size_t)parent, 9 * sizeof *d);
+        } else {
+            double33_identity(d);
+        }
+    }
+}
+
+void cutis_retarget_frame_place(const retarget_job *job, retarget_frame *frame)
+{
+    for (uint32_t n = 0; n < job->target.count; n++) {
+        double offset[3], *at = frame->placed + 3 * (size_t)n;
+        int32_t parent = job->target.data->nodes[n].parent;
+        if ((int32_t)n == job->root) continue;
+        memcpy(at, job->target.place + 3 * (size_t)n, 3 * sizeof *at);
+        if ((int32_t)n < job->root || parent == CUTIS_NONE) continue;
+        between(job->target.place, parent, (int32_t)n, offset);
+        double33_vector(frame->turned + 9 * (size_t)parent, offset, offset);
+        for (int k = 0; k < 3; k++) at[k] = frame->placed[3 * (size_t)parent + k] + offset[k];
+    }
+}
+
+void cutis_retarget_frame_make(const retarget_job *job, const cutis_transform *pose, double lift,
+                               retarget_frame *frame)
+{
+    const double *up = job->target.up;
+    double *root = frame->placed + 3 * (size_t)job->root;
+    cutis_retarget_world(job->motion.data, pose, frame->matrices, frame->place, frame->rotation);
+    for (uint32_t n = 0; n < job->motion.count; n++) {
+        double r[9], *rotation = frame->rotation + 9 * (size_t)n;
+        double33_vector(job->turn, frame->place + 3 * (size_t)n, frame->place + 3 * (size_t)n);
+        double33_multiply(job->turn, rotation, r);
+        memcpy(rotation, r, sizeof r);
+    }
+    turn_nodes(job, frame);
+    for (int k = 0; k < 3; k++)
+        root[k] = job->scale * frame->place[3 * (size_t)job->root_motion + k] + lift * up[k];
+    cutis_retarget_frame_place(job, frame);
+    if (!job->legs) return;
+    for (int k = 0; k < 3; k++) {
+        double have = 0, want = lift * up[k];
+        for (int side = 0; side < 2; side++) {
+            have += frame->placed[3 * (size_t)job->leg[side].target[0] + k] / 2;
+            want += job->scale * frame->place[3 * (size_t)job->leg[side].motion[0] + k] / 2;
+        }
+        root[k] += want - have;
+    }
+    cutis_retarget_frame_place(job, frame);
+}
+
+double cutis_retarget_lowest(const retarget_job *job, const double *places)
+{
+    double low = NAN;
+    for (int side = 0; side < 2; side++) {
+        int32_t foot = job->leg[side].target[2];
+        for (int32_t n = foot; foot != CUTIS_NONE && n < (int32_t)job->target.count; n++) {
+            int32_t up = n;
+            while (up > foot) up = job->target.data->nodes[up].parent;
+            if (up == foot) low = fmin(low, double3_dot(places + 3 * (size_t)n, job->target.up));
+        }
+    }
+    return low;
+}
+
+// Turn every followed node of [top, end) on the way from `end`'s parent up to `top`.
+static void turn_way(const retarget_job *job, int32_t top, int32_t end, const double *by,
+                     retarget_frame *frame)
+{
+    for (int32_t n = job->target.data->nodes[end].parent; n >= top;
+         n = job->target.data->nodes[n].parent) {
+        double *d = frame->turned + 9 * (size_t)n, out[9];
+        if (job->map[n] == CUTIS_NONE) continue;
+        double33_multiply(by, d, out);
+        memcpy(d, out, sizeof out);
+    }
+    for (uint32_t n = (uint32_t)top + 1; n < job->target.count; n++) {
+        int32_t parent = job->target.data->nodes[n].parent;
+        if (job->map[n] == CUTIS_NONE && parent >= top)
+            memcpy(frame->turned + 9 * (size_t)n, frame->turned + 9 * (size_t)parent,
+                   9 * sizeof(double));
+    }
+    cutis_retarget_frame_place(job, frame);
+}
+
+void cutis_retarget_reach(const retarget_job *job, int side, const double *offset,
+                          retarget_frame *frame)
+{
+    const retarget_limb *leg = &job->leg[side];
+    double thigh[3], shin[3], whole[3], goal[3], across[3], bend[3], by[9], now[3], want[3];
+    double a = between(frame->placed, leg->target[0], leg->target[1], thigh);
+    double b = between(frame->placed, leg->target[1], leg->target[2], shin);
+    between(frame->placed, leg->target[0], leg->target[2], whole);
+    for (int k = 0; k < 3; k++) goal[k] = whole[k] + offset[k];
+    double far = unit(goal), reach = fmin(fmax(far, fabs(a - b) * 1.001), (a + b) * 0.9999);
+    if (!(a > 0) || !(b > 0) || !(far > 0)) return;
+    // The knee stays in the plane it bends in; a straight leg bends in the plane of its foot.
+    double3_cross(thigh, shin, across);
+    if (!(unit(across) > 1e-4 * a * b)) {
+        double front[3];
+        if (!heading(&job->target, leg->target[2], front)) return;
+        double33_vector(frame->turned + 9 * (size_t)leg->target[2], front, front);
+        double3_cross(front, thigh, across);
+        if (!(unit(across) > 0)) return;
+    }
+    double3_cross(across, goal, bend); // towards the knee's side: across x (down the leg)
+    for (int k = 0; k < 3; k++) bend[k] = -bend[k];
+    if (!(unit(bend) > 1e-6)) return;
+    double along = (a * a - b * b + reach * reach) / (2 * reach);
+    double out = sqrt(fmax(0, a * a - along * along));
+    for (int k = 0; k < 3; k++) want[k] = along * goal[k] + out * bend[k];
+    least_rotation(thigh, want, by);
+    turn_way(job, leg->target[0], leg->target[1], by, frame);
+    between(frame->placed, leg->target[1], leg->target[2], now);
+    for (int k = 0; k < 3; k++) shin[k] = reach * goal[k] - want[k];
+    least_rotation(now, shin, by);
+    turn_way(job, leg->target[1], leg->target[2], by, frame);
+}

@@ -1,0 +1,209 @@
+// Which joint follows which: roles of both rigs, side by side. Invariant: a joint of the target
+// follows at most one joint of the motion, and down a limb the order is kept.
+#include "skeleton/retarget.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "math/mat3.h"
+
+// Rigs that share this part of their joints' names are one rig, whatever the names say.
+static const double SAME_RIG = 0.8;
+
+int32_t cutis_retarget_ancestor(const retarget_rig *rig, int32_t a, int32_t b)
+{
+    while (a != b && a != CUTIS_NONE && b != CUTIS_NONE) {
+        if (a > b)
+            a = rig->data->nodes[a].parent;
+        else
+            b = rig->data->nodes[b].parent;
+    }
+    return a == b ? a : CUTIS_NONE;
+}
+
+int32_t cutis_retarget_joint(const retarget_rig *rig, retarget_role role, int side)
+{
+    int32_t best = CUTIS_NONE;
+    for (uint32_t n = 0; n < rig->count; n++)
+        if (rig->role[n] == role && rig->side[n] == side &&
+            (best == CUTIS_NONE || rig->order[n] < rig->order[best]))
+            best = (int32_t)n;
+    return best;
+}
+
+void cutis_retarget_number(retarget_rig *rig)
+{
+    for (uint32_t n = 0; n < rig->count; n++) {
+        int32_t up = rig->data->nodes[n].parent;
+        rig->order[n] = 0;
+        while (up != CUTIS_NONE && (rig->role[up] != rig->role[n] || rig->side[up] != rig->side[n]))
+            up = rig->data->nodes[up].parent;
+        if (up != CUTIS_NONE && rig->order[up] < UINT8_MAX)
+            rig->order[n] = (uint8_t)(rig->order[up] + 1);
+    }
+}
+
+bool cutis_retarget_whole(const retarget_rig *rig)
+{
+    bool legs = true, arms = true;
+    for (int side = SIDE_LEFT; side <= SIDE_RIGHT; side++) {
+        legs = legs && cutis_retarget_joint(rig, ROLE_THIGH, side) != CUTIS_NONE &&
+               cutis_retarget_joint(rig, ROLE_SHIN, side) != CUTIS_NONE;
+        arms = arms && cutis_retarget_joint(rig, ROLE_UPPERARM, side) != CUTIS_NONE &&
+               cutis_retarget_joint(rig, ROLE_FOREARM, side) != CUTIS_NONE;
+    }
+    return legs || arms;
+}
+
+static bool mean_place(const retarget_rig *rig, retarget_role role, bool sided, double *out)
+{
+    int32_t a = cutis_retarget_joint(rig, role, sided ? SIDE_LEFT : SIDE_NONE);
+    int32_t b = cutis_retarget_joint(rig, role, sided ? SIDE_RIGHT : SIDE_NONE);
+    if (a == CUTIS_NONE || b == CUTIS_NONE) return false;
+    for (int k = 0; k < 3; k++)
+        out[k] = (rig->place[3 * (size_t)a + k] + rig->place[3 * (size_t)b + k]) / 2;
+    return true;
+}
+
+void cutis_retarget_find_up(retarget_rig *rig)
+{
+    double top[3], base[3];
+    if (!mean_place(rig, ROLE_HEAD, false, top) && !mean_place(rig, ROLE_UPPERARM, true, top))
+        return;
+    if (!mean_place(rig, ROLE_FOOT, true, base) && !mean_place(rig, ROLE_SHIN, true, base) &&
+        !mean_place(rig, ROLE_HIPS, false, base))
+        return;
+    int axis = 0;
+    for (int k = 0; k < 3; k++) top[k] -= base[k];
+    for (int k = 1; k < 3; k++)
+        if (fabs(top[k]) > fabs(top[axis])) axis = k;
+    memset(rig->up, 0, sizeof rig->up);
+    rig->up[axis] = top[axis] < 0 ? -1 : 1;
+}
+
+cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig)
+{
+    bool whole = cutis_retarget_roles_by_name(rig);
+    rig->found = CUTIS_RETARGET_BY_NAMES;
+    if (!whole) {
+        cutis_result result = cutis_retarget_roles_by_topology(arena, rig, &whole);
+        if (result != CUTIS_OK) return result;
+        rig->found = whole ? CUTIS_RETARGET_BY_TOPOLOGY : CUTIS_RETARGET_BY_NOTHING;
+        if (!whole) cutis_retarget_roles_by_name(rig); // a part of a body is better than nothing
+    }
+    cutis_retarget_find_up(rig);
+    return CUTIS_OK;
+}
+
+static uint32_t role_length(const retarget_rig *rig, uint8_t role, uint8_t side)
+{
+    uint32_t length = 0;
+    for (uint32_t n = 0; n < rig->count; n++)
+        if (rig->role[n] == role && rig->side[n] == side && rig->order[n] >= length)
+            length = rig->order[n] + 1u;
+    return length;
+}
+
+static int32_t joint_at(const retarget_rig *rig, uint8_t role, uint8_t side, uint32_t order)
+{
+    for (uint32_t n = 0; n < rig->count; n++)
+        if (rig->role[n] == role && rig->side[n] == side && rig->order[n] == order)
+            return (int32_t)n;
+    return CUTIS_NONE;
+}
+
+// Which of `m` joints of the motion moves joint `i` of `n`; m: none. Trunk and neck are spread over
+// each other's length, ends to ends; limbs go joint by joint; all hips follow the last.
+static uint32_t partner(uint8_t role, uint32_t i, uint32_t n, uint32_t m)
+{
+    if (role == ROLE_HIPS) return m - 1;
+    if (role != ROLE_SPINE && role != ROLE_NECK) return i;
+    if (n == 1) return role == ROLE_SPINE ? m - 1 : (m - 1) / 2;
+    if (n <= m) return (uint32_t)lround((double)i * (m - 1) / (n - 1));
+    for (uint32_t j = 0; j < m; j++) {
+        double at = m > 1 ? (double)j * (n - 1) / (m - 1) : n - 1;
+        if ((uint32_t)lround(at) == i) return j;
+    }
+    return m;
+}
+
+uint32_t cutis_retarget_map_roles(const retarget_rig *target, const retarget_rig *motion,
+                                  int32_t *map)
+{
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < target->count; c++) {
+        uint8_t role = target->role[c], side = target->side[c];
+        map[c] = CUTIS_NONE;
+        if (role == ROLE_NONE) continue;
+        uint32_t n = role_length(target, role, side), m = role_length(motion, role, side);
+        if (m) map[c] = joint_at(motion, role, side, partner(role, target->order[c], n, m));
+        if (map[c] != CUTIS_NONE) count++;
+    }
+    return count;
+}
+
+static const char *plain_name(const char *name)
+{
+    const char *start = name ? name : "";
+    for (const char *at = start; *at; at++)
+        if (*at == ':' || *at == '|') start = at + 1;
+    return start;
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    a = plain_name(a), b = plain_name(b);
+    if (!*a) return false;
+    for (; *a && tolower((unsigned char)*a) == tolower((unsigned char)*b); a++) b++;
+    return !*a && !*b;
+}
+
+// Both rigs with the same names: joint by joint, whatever they are.
+static bool map_same_names(const retarget_rig *target, const retarget_rig *motion, int32_t *map)
+{
+    uint32_t wanted = 0, found = 0;
+    for (uint32_t c = 0; c < target->count; c++) {
+        map[c] = CUTIS_NONE;
+        if (!target->joint[c]) continue;
+        wanted++;
+        for (uint32_t s = 0; s < motion->count && map[c] == CUTIS_NONE; s++)
+            if (motion->joint[s] &&
+                same_name(target->data->nodes[c].name, motion->data->nodes[s].name))
+                map[c] = (int32_t)s;
+        found += map[c] != CUTIS_NONE;
+    }
+    return found >= 2 && found >= SAME_RIG * wanted;
+}
+
+static cutis_result map_rigs(cutis_arena *arena, retarget_rig *target, retarget_rig *motion,
+                             int32_t *map)
+{
+    cutis_result result = cutis_retarget_roles(arena, target);
+    if (result == CUTIS_OK) result = cutis_retarget_roles(arena, motion);
+    if (result != CUTIS_OK) return result;
+    if (map_same_names(target, motion, map)) {
+        target->found = motion->found = CUTIS_RETARGET_BY_SAME_NAMES;
+        return CUTIS_OK;
+    }
+    if (cutis_retarget_map_roles(target, motion, map) >= 2) return CUTIS_OK;
+    return cutis_fail(arena->context, CUTIS_NOT_FOUND,
+                      "the model's joints and those of the motion have nothing in common, neither "
+                      "by names nor as bodies with legs and arms: give a map");
+}
+
+cutis_result cutis_retarget_map(const cutis_model *target, const cutis_model *motion, int32_t *map,
+                                cutis_retarget_found *target_by, cutis_retarget_found *motion_by)
+{
+    if (!target || !motion || !map) return CUTIS_INVALID_ARGUMENT;
+    cutis_arena arena = { .context = cutis_model_context(target) };
+    retarget_rig a, b;
+    cutis_result result = cutis_retarget_rig_bind(&arena, target, &a);
+    if (result == CUTIS_OK) result = cutis_retarget_rig_pose(&arena, motion, NULL, &b);
+    if (result == CUTIS_OK) result = map_rigs(&arena, &a, &b, map);
+    if (result == CUTIS_OK && target_by) *target_by = a.found;
+    if (result == CUTIS_OK && motion_by) *motion_by = b.found;
+    cutis_arena_release(&arena);
+    return result;
+}

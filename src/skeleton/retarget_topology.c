@@ -1,0 +1,332 @@
+// Roles by the shape of the tree, for rigs without names a program can read: legs are the two
+// branches with the lowest tips that part above the knees, the head is the highest tip, arms reach
+// farthest to the sides. Invariant: a rig that does not look like that ends without roles, not with
+// wrong ones.
+#include "skeleton/retarget.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "math/mat3.h"
+
+// Parts of the body's height. Tips of legs are near the ground; legs part above the knees, so that
+// toes of one foot are not taken for two legs.
+static const double TIP_HEIGHT = 0.15, FORK_HEIGHT = 0.28, ANKLE_HEIGHT = 0.13;
+
+#define PATH_MAX_JOINTS 64
+
+typedef struct tree {
+    retarget_rig *rig;
+    uint32_t *children; // how many, joints and ends
+    bool *in;           // joints, and nodes under joints
+    double ground, height;
+    double left[3];
+} tree;
+
+typedef struct path {
+    int32_t joint[PATH_MAX_JOINTS]; // from the body outwards, without the fork itself
+    uint32_t count;
+    int32_t tip;
+} path;
+
+static const double *place(const tree *t, int32_t n)
+{
+    return t->rig->place + 3 * (size_t)n;
+}
+
+static double above(const tree *t, int32_t n)
+{
+    return double3_dot(place(t, n), t->rig->up) - t->ground;
+}
+
+static double apart(const tree *t, int32_t a, int32_t b)
+{
+    double d[3];
+    for (int k = 0; k < 3; k++) d[k] = place(t, a)[k] - place(t, b)[k];
+    return sqrt(double3_dot(d, d));
+}
+
+static bool is_under(const tree *t, int32_t node, int32_t top)
+{
+    while (node > top) node = t->rig->data->nodes[node].parent;
+    return node == top;
+}
+
+static cutis_result grow_tree(cutis_arena *arena, tree *t)
+{
+    retarget_rig *rig = t->rig;
+    t->children = cutis_arena_alloc(arena, rig->count, sizeof *t->children);
+    t->in = cutis_arena_alloc(arena, rig->count, sizeof *t->in);
+    if (!t->children || !t->in) return cutis_alloc_result(arena->context);
+    memset(t->children, 0, rig->count * sizeof *t->children);
+    double low = INFINITY, high = -INFINITY;
+    for (uint32_t n = 0; n < rig->count; n++) {
+        int32_t parent = rig->data->nodes[n].parent;
+        t->in[n] = rig->joint[n] || (parent != CUTIS_NONE && t->in[parent] &&
+                                     rig->data->nodes[n].mesh == CUTIS_NONE);
+        if (!t->in[n]) continue;
+        if (parent != CUTIS_NONE && t->in[parent]) t->children[parent]++;
+        double h = double3_dot(rig->place + 3 * (size_t)n, rig->up);
+        low = fmin(low, h);
+        high = fmax(high, h);
+    }
+    t->ground = low;
+    t->height = high - low;
+    return CUTIS_OK;
+}
+
+static bool is_tip(const tree *t, uint32_t n)
+{
+    return t->in[n] && t->children[n] == 0;
+}
+
+// The path from below `fork` to `tip`; empty if it is not under it or too long.
+static void take_path(const tree *t, int32_t fork, int32_t tip, path *out)
+{
+    int32_t up[PATH_MAX_JOINTS];
+    uint32_t count = 0;
+    *out = (path){ .tip = tip };
+    for (int32_t n = tip; n != fork; n = t->rig->data->nodes[n].parent) {
+        if (n == CUTIS_NONE || count == PATH_MAX_JOINTS) return;
+        if (t->rig->joint[n] && (n != tip || !cutis_retarget_is_end(&t->rig->data->nodes[n])))
+            up[count++] = n;
+    }
+    for (uint32_t i = 0; i < count; i++) out->joint[i] = up[count - 1 - i];
+    out->count = count;
+}
+
+// The two lowest tips that belong to different legs.
+static bool find_legs(const tree *t, int32_t tips[2], int32_t *fork)
+{
+    int32_t best = CUTIS_NONE;
+    for (uint32_t n = 0; n < t->rig->count; n++)
+        if (is_tip(t, n) && (best == CUTIS_NONE || above(t, (int32_t)n) < above(t, best)))
+            best = (int32_t)n;
+    tips[0] = best;
+    tips[1] = CUTIS_NONE;
+    for (uint32_t n = 0; n < t->rig->count && best != CUTIS_NONE; n++) {
+        int32_t at = (int32_t)n;
+        if (!is_tip(t, n) || above(t, at) > TIP_HEIGHT * t->height) continue;
+        int32_t meet = cutis_retarget_ancestor(t->rig, best, at);
+        if (meet == CUTIS_NONE || !t->in[meet] || above(t, meet) < FORK_HEIGHT * t->height)
+            continue;
+        if (tips[1] == CUTIS_NONE || above(t, at) < above(t, tips[1])) tips[1] = at;
+    }
+    if (tips[1] == CUTIS_NONE) return false;
+    *fork = cutis_retarget_ancestor(t->rig, tips[0], tips[1]);
+    return true;
+}
+
+// Of the foot's tips the farthest: a big toe rather than a heel.
+static void farthest_tip(const tree *t, int32_t foot, int32_t *tip)
+{
+    for (uint32_t n = 0; n < t->rig->count; n++)
+        if (is_tip(t, n) && is_under(t, (int32_t)n, foot) &&
+            apart(t, (int32_t)n, foot) > apart(t, *tip, foot))
+            *tip = (int32_t)n;
+}
+
+// Index of the joint on a path that stands nearest to the middle of the way between two others.
+static uint32_t middle_joint(const tree *t, const path *p, uint32_t first, uint32_t last)
+{
+    double way[PATH_MAX_JOINTS] = { 0 };
+    for (uint32_t i = first + 1; i <= last; i++)
+        way[i] = way[i - 1] + apart(t, p->joint[i], p->joint[i - 1]);
+    uint32_t best = first + 1;
+    for (uint32_t i = first + 1; i < last; i++)
+        if (fabs(way[i] - way[last] / 2) < fabs(way[best] - way[last] / 2)) best = i;
+    return best;
+}
+
+static void set_role(tree *t, int32_t n, int role, int side)
+{
+    t->rig->role[n] = (uint8_t)role;
+    t->rig->side[n] = (uint8_t)side;
+}
+
+// How much the bone of joint i on the path points down: 1 straight down, 0 level.
+static double downward(const tree *t, const path *p, uint32_t i)
+{
+    int32_t next = i + 1 < p->count ? p->joint[i + 1] : p->tip;
+    double length = apart(t, next, p->joint[i]);
+    if (next == p->joint[i] || !(length > 1e-6 * t->height)) return 1;
+    return (above(t, p->joint[i]) - above(t, next)) / length;
+}
+
+// Thigh: the first joint whose bone goes down. Foot: the first one as low as an ankle. Shin: half
+// way between.
+static bool name_leg(tree *t, const path *p, int side)
+{
+    uint32_t thigh = 0, foot = p->count;
+    if (p->count < 2) return false;
+    while (thigh + 2 < p->count && downward(t, p, thigh) < 0.7) thigh++;
+    for (uint32_t i = p->count; i-- > thigh + 2;)
+        if (above(t, p->joint[i]) < ANKLE_HEIGHT * t->height) foot = i;
+    uint32_t last = foot < p->count ? foot : p->count - 1;
+    uint32_t shin =
+        foot < p->count || p->count > thigh + 2 ? middle_joint(t, p, thigh, last) : thigh + 1;
+    for (uint32_t i = 0; i < thigh; i++) set_role(t, p->joint[i], ROLE_HIPJOINT, side);
+    set_role(t, p->joint[thigh], ROLE_THIGH, side);
+    set_role(t, p->joint[shin], ROLE_SHIN, side);
+    if (foot < p->count) set_role(t, p->joint[foot], ROLE_FOOT, side);
+    for (uint32_t i = foot + 1; i < p->count; i++) set_role(t, p->joint[i], ROLE_TOES, side);
+    return true;
+}
+
+// Left is up x front, front where the feet point; without feet that say it, +z.
+static void find_left(tree *t, const path legs[2])
+{
+    double front[3] = { 0 };
+    for (int side = 0; side < 2; side++) {
+        const path *p = &legs[side];
+        int32_t last = p->joint[p->count - 1];
+        for (uint32_t i = 0; i < p->count; i++)
+            if (t->rig->role[p->joint[i]] == ROLE_FOOT) last = p->joint[i];
+        for (int k = 0; k < 3; k++) front[k] += place(t, p->tip)[k] - place(t, last)[k];
+    }
+    double along = double3_dot(front, t->rig->up);
+    for (int k = 0; k < 3; k++) front[k] -= along * t->rig->up[k];
+    if (double3_dot(front, front) < 1e-6 * t->height * t->height)
+        for (int k = 0; k < 3; k++) front[k] = t->rig->up[1] > 0.5 ? k == 2 : -(k == 1);
+    double3_cross(t->rig->up, front, t->left);
+    double length = sqrt(double3_dot(t->left, t->left));
+    for (int k = 0; k < 3; k++) t->left[k] /= length > 0 ? length : 1;
+}
+
+static double leftward(const tree *t, int32_t n, int32_t from)
+{
+    double d[3];
+    for (int k = 0; k < 3; k++) d[k] = place(t, n)[k] - place(t, from)[k];
+    return double3_dot(d, t->left);
+}
+
+typedef struct trunk {
+    int32_t fork, head, hands[2], chest; // fork of the legs; tips
+    const path *legs;
+} trunk;
+
+static bool in_legs(const tree *t, const trunk *k, int32_t n)
+{
+    return is_under(t, n, k->legs[0].joint[0]) || is_under(t, n, k->legs[1].joint[0]);
+}
+
+// Head: the highest tip. Hands: the farthest to each side, above the knees. The chest is where they
+// meet.
+static bool find_trunk(const tree *t, trunk *k)
+{
+    k->head = k->hands[0] = k->hands[1] = CUTIS_NONE;
+    for (uint32_t n = 0; n < t->rig->count; n++) {
+        int32_t at = (int32_t)n;
+        if (!is_tip(t, n) || in_legs(t, k, at)) continue;
+        if (k->head == CUTIS_NONE || above(t, at) > above(t, k->head)) k->head = at;
+    }
+    for (uint32_t n = 0; n < t->rig->count; n++) {
+        int32_t at = (int32_t)n;
+        if (!is_tip(t, n) || in_legs(t, k, at) || at == k->head) continue;
+        double out = leftward(t, at, k->fork);
+        int side = out > 0 ? 0 : 1;
+        if (fabs(out) < 0.08 * t->height || above(t, at) < FORK_HEIGHT * t->height) continue;
+        if (k->hands[side] == CUTIS_NONE || fabs(out) > fabs(leftward(t, k->hands[side], k->fork)))
+            k->hands[side] = at;
+    }
+    if (k->hands[0] == CUTIS_NONE || k->hands[1] == CUTIS_NONE || k->head == CUTIS_NONE)
+        return false;
+    k->chest = cutis_retarget_ancestor(t->rig, k->hands[0], k->hands[1]);
+    return k->chest != CUTIS_NONE && t->in[k->chest] && !in_legs(t, k, k->chest);
+}
+
+// Shoulder: the first joint that is not close to the middle; hand: where fingers part, or the
+// third.
+static void name_arm(tree *t, const path *p, int32_t chest, int side)
+{
+    uint32_t shoulder = 0, hand = p->count;
+    if (p->count < 2) return;
+    if (p->count > 3 && apart(t, p->joint[0], chest) < 0.6 * apart(t, p->joint[1], chest) &&
+        apart(t, p->joint[0], p->joint[1]) < 0.75 * apart(t, p->joint[1], p->joint[2]))
+        shoulder = 1;
+    for (uint32_t i = p->count; i-- > shoulder + 2;)
+        if (t->children[p->joint[i]] > 1) hand = i;
+    if (hand == p->count && p->count > shoulder + 2) hand = shoulder + 2;
+    uint32_t elbow = hand < p->count ? middle_joint(t, p, shoulder, hand) : shoulder + 1;
+    if (shoulder) set_role(t, p->joint[0], ROLE_CLAVICLE, side);
+    set_role(t, p->joint[shoulder], ROLE_UPPERARM, side);
+    if (elbow < p->count) set_role(t, p->joint[elbow], ROLE_FOREARM, side);
+    if (hand < p->count) set_role(t, p->joint[hand], ROLE_HAND, side);
+}
+
+static void name_trunk(tree *t, const trunk *k)
+{
+    path p;
+    int32_t meet = cutis_retarget_ancestor(t->rig, k->fork, k->chest);
+    take_path(t, meet, k->chest, &p);
+    for (uint32_t i = 0; i < p.count; i++) set_role(t, p.joint[i], ROLE_SPINE, SIDE_NONE);
+    // The root may be the chest: then the trunk hangs from it down to the legs' fork.
+    if (meet == k->chest && k->chest != k->fork) {
+        set_role(t, k->chest, ROLE_SPINE, SIDE_NONE);
+    } else {
+        for (int32_t n = k->fork;; n = t->rig->data->nodes[n].parent) {
+            if (t->rig->joint[n]) set_role(t, n, ROLE_HIPS, SIDE_NONE);
+            if (n == meet) break;
+        }
+    }
+    if (t->rig->joint[k->fork]) set_role(t, k->fork, ROLE_HIPS, SIDE_NONE);
+    int32_t neck = cutis_retarget_ancestor(t->rig, k->head, k->chest);
+    take_path(t, neck, k->head, &p);
+    for (uint32_t i = 0; i < p.count; i++) {
+        bool last = i + 1 == p.count || t->children[p.joint[i]] > 1;
+        set_role(t, p.joint[i], last ? ROLE_HEAD : ROLE_NECK, SIDE_NONE);
+        if (last) break;
+    }
+}
+
+static bool name_body(tree *t)
+{
+    int32_t tips[2], fork;
+    path legs[2], arm;
+    if (!(t->height > 0) || !find_legs(t, tips, &fork)) return false;
+    for (int i = 0; i < 2; i++) {
+        take_path(t, fork, tips[i], &legs[i]);
+        if (!legs[i].count) return false;
+        farthest_tip(t, legs[i].joint[legs[i].count > 2 ? 2 : legs[i].count - 1], &legs[i].tip);
+        take_path(t, fork, legs[i].tip, &legs[i]);
+        if (!name_leg(t, &legs[i], SIDE_LEFT)) return false; // sides are not known yet
+    }
+    find_left(t, legs);
+    bool swapped =
+        leftward(t, legs[0].joint[0], legs[1].joint[0]) + leftward(t, tips[0], tips[1]) < 0;
+    for (int i = 0; i < 2; i++) name_leg(t, &legs[i], (i == 0) == swapped ? SIDE_RIGHT : SIDE_LEFT);
+    trunk k = { .fork = fork, .legs = legs };
+    if (!find_trunk(t, &k)) {
+        if (t->rig->joint[fork]) set_role(t, fork, ROLE_HIPS, SIDE_NONE);
+        return true;
+    }
+    name_trunk(t, &k);
+    for (int i = 0; i < 2; i++) {
+        take_path(t, k.chest, k.hands[i], &arm);
+        name_arm(t, &arm, k.chest, i == 0 ? SIDE_LEFT : SIDE_RIGHT);
+    }
+    return true;
+}
+
+cutis_result cutis_retarget_roles_by_topology(cutis_arena *arena, retarget_rig *rig, bool *whole)
+{
+    tree t = { .rig = rig };
+    static const double UPS[2][3] = { { 0, 1, 0 }, { 0, 0, 1 } };
+    *whole = false;
+    for (int i = 0; i < 2 && !*whole; i++) {
+        memcpy(rig->up, UPS[i], sizeof rig->up);
+        memset(rig->role, 0, rig->count);
+        memset(rig->side, 0, rig->count);
+        cutis_result result = grow_tree(arena, &t);
+        if (result != CUTIS_OK) return result;
+        bool named = name_body(&t);
+        cutis_retarget_number(rig);
+        *whole = named && cutis_retarget_whole(rig);
+    }
+    if (*whole) return CUTIS_OK;
+    memset(rig->role, 0, rig->count);
+    memset(rig->side, 0, rig->count);
+    memcpy(rig->up, UPS[0], sizeof rig->up);
+    return CUTIS_OK;
+}
