@@ -52,10 +52,9 @@ static cutis_result try_sets(const cutis_reduce_problem *learn, const cutis_redu
         cutis_arena_alloc(&arena, vertices, 3 * (size_t)test->column_count * sizeof *error);
     const bool exchanging = fitted && learn->reselect && energy == CUTIS_REDUCE_GRADIENT;
     cutis_result result = CUTIS_OK;
-    if (!error || !cutis_reduce_start(learn, &arena, fitted, true, &state))
-        result = cutis_alloc_result(learn->context);
+    if (!error) result = cutis_alloc_result(learn->context);
     if (result == CUTIS_OK)
-        result = cutis_reduce_sweep(learn, &arena, energy, colours, exchanging, &state);
+        result = cutis_reduce_poisson(learn, &arena, energy, colours, fitted, exchanging, &state);
     if (result == CUTIS_OK) {
         double part;
         judge_job job = { test, &state, error };

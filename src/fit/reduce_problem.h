@@ -64,6 +64,10 @@ typedef struct cutis_reduce_problem {
     double radius;       ///< ell of the anchor, as a fraction of the extent
     double stop;         ///< relative fall of the energy per sweep that ends it
     uint32_t sweeps;     ///< 0: the default of the energy
+    double prior; ///< cages: weight of the smooth prior, in mean diagonals of the Gram matrices
+                  ///< (gradient energy); 0: none. On the host only
+    const double *rest; ///< cages: 3 per control at rest, so that S reproduces the vertices there;
+                        ///< NULL: it only sums to 1
 } cutis_reduce_problem;
 
 /// Weights of all vertices on their kept sets, with what the solves need.
@@ -73,14 +77,19 @@ typedef struct cutis_reduce_state {
     double *weight;    ///< per slot
     float *
         offset; ///< per slot: 3 * column_count: where the control takes the vertex, less its target
-    size_t *gram_first; ///< vertex_count + 1, into gram
-    double *gram;       ///< lower triangle of offset^T offset per vertex, row after row
-    double *error;      ///< 3 * column_count per vertex: reduced minus original position
-    double energy;      ///< of the energy it was swept with
-    double gradient;    ///< its part without the anchor
+    size_t *gram_first;        ///< vertex_count + 1, into gram
+    double *gram;              ///< lower triangle of offset^T offset per vertex, row after row
+    double *error;             ///< 3 * column_count per vertex: reduced minus original position
+    double energy;             ///< of the energy it was swept with
+    double gradient;           ///< its part without the anchor
+    uint32_t infeasible_count; ///< S with `rest`: vertices that no kept weights reproduce
     uint32_t sweep_count;
     double *curve; ///< energy before the first sweep and after each: sweep_count + 1
 } cutis_reduce_state;
+
+/// Room for the weights of all vertices; `whole`: with offsets and Gram matrices.
+bool cutis_reduce_state_create(const cutis_reduce_problem *problem, cutis_arena *arena, bool whole,
+                               cutis_reduce_state *out);
 
 /// Choose the sets, weights by k-largest (kL) or geometrically (G).
 bool cutis_reduce_start(const cutis_reduce_problem *problem, cutis_arena *arena, bool fitted,
@@ -90,6 +99,13 @@ bool cutis_reduce_start(const cutis_reduce_problem *problem, cutis_arena *arena,
 cutis_result cutis_reduce_sweep(const cutis_reduce_problem *problem, cutis_arena *arena,
                                 cutis_reduce_energy energy, const cutis_reduce_colours *colours,
                                 bool reselect, cutis_reduce_state *state);
+
+/// The whole of P: geometric start and sweeps, on the problem's GPU where it has one. With a GPU
+/// `state` comes back without offsets and Gram matrices. @param reselect sweeps may exchange
+/// controls
+cutis_result cutis_reduce_poisson(const cutis_reduce_problem *problem, cutis_arena *arena,
+                                  cutis_reduce_energy energy, const cutis_reduce_colours *colours,
+                                  bool fitted, bool reselect, cutis_reduce_state *state);
 
 /// Largest or fitted sets for P: those that do better on examples they were not fitted to. The
 /// problem's first `example_count` columns are examples.
@@ -109,6 +125,8 @@ double cutis_reduce_measure(const cutis_reduce_problem *problem, cutis_reduce_en
 /// only) is kept up to date; `scratch` has 6 * column_count entries.
 void cutis_reduce_update(const cutis_reduce_problem *problem, cutis_reduce_state *state,
                          cutis_reduce_energy energy, double *rho, uint32_t vertex, double *scratch);
+/// Anchor of a vertex under the gradient energy: its area in units of ell^2.
+double cutis_reduce_anchor(const cutis_reduce_problem *problem, uint32_t vertex);
 /// rho = L e, 3 * column_count per vertex.
 void cutis_reduce_residual(const cutis_reduce_problem *problem, const double *error, double *rho);
 

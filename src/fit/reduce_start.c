@@ -18,8 +18,8 @@ typedef struct start_job {
     bool fitted, geometric;
 } start_job;
 
-static bool alloc_state(const cutis_reduce_problem *problem, cutis_arena *arena,
-                        cutis_reduce_state *out)
+bool cutis_reduce_state_create(const cutis_reduce_problem *problem, cutis_arena *arena, bool whole,
+                               cutis_reduce_state *out)
 {
     const size_t vertices = problem->mesh->vertex_count, rows = 3 * (size_t)problem->column_count;
     *out = (cutis_reduce_state){ 0 };
@@ -43,9 +43,10 @@ static bool alloc_state(const cutis_reduce_problem *problem, cutis_arena *arena,
         return false;
     out->control = cutis_arena_alloc(arena, slots, sizeof *out->control);
     out->weight = cutis_arena_alloc(arena, slots, sizeof *out->weight);
+    out->error = cutis_arena_alloc(arena, values, sizeof *out->error);
+    if (!whole) return out->control && out->weight && out->error;
     out->offset = cutis_arena_alloc(arena, entries, sizeof *out->offset);
     out->gram = cutis_arena_alloc(arena, grams, sizeof *out->gram);
-    out->error = cutis_arena_alloc(arena, values, sizeof *out->error);
     return out->control && out->weight && out->offset && out->gram && out->error;
 }
 
@@ -187,7 +188,7 @@ void cutis_reduce_run(const cutis_reduce_problem *problem, void (*task)(void *da
 bool cutis_reduce_start(const cutis_reduce_problem *problem, cutis_arena *arena, bool fitted,
                         bool geometric, cutis_reduce_state *out)
 {
-    if (!alloc_state(problem, arena, out)) return false;
+    if (!cutis_reduce_state_create(problem, arena, true, out)) return false;
     start_job job = { problem, out, fitted, geometric };
     uint32_t tasks = (problem->mesh->vertex_count + CUTIS_REDUCE_TASK - 1) / CUTIS_REDUCE_TASK;
     cutis_reduce_run(problem, start_task, &job, tasks);

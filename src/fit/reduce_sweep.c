@@ -6,7 +6,17 @@
 
 #include "base/error.h"
 #include "fit/clones.h"
+#include "fit/reduce_prior.h"
+#include "fit/reduce_device.h"
 #include "fit/reduce_vertex.h"
+//
+#include "kernel/kernel.h"
+//
+#include "kernel/item.h"
+
+#define REDUCE_SET        CUTIS_REDUCE_SET
+#define REDUCE_CANDIDATES CUTIS_REDUCE_CANDIDATES
+#include "kernel/reduce.h"
 
 // Pull of a sweep towards the vertex's current weights: proximal, so the fixed point is the
 // energy's own (spec 3).
@@ -27,8 +37,7 @@ enum { LARGE_MESH = 100000 };
 static const double OVER_RELAXATION = 1.5;
 static const double STOP = 1e-3;
 
-// Anchor of a vertex: its area in units of ell^2.
-static double anchor(const cutis_reduce_problem *problem, uint32_t v)
+double cutis_reduce_anchor(const cutis_reduce_problem *problem, uint32_t v)
 {
     double ell = problem->radius * problem->mesh->extent;
     return problem->mesh->area[v] / (ell * ell);
@@ -237,6 +246,7 @@ typedef struct sweep_job {
     uint32_t colour;
     bool laplace, reselect;
     double omega;
+    double prior;    ///< weight of the smooth prior, or 0
     double *rho;     ///< laplace
     double *scratch; ///< 2 * 3 * column_count per task of the largest colour
     double *fall;    ///< per task: by how much the energy fell
@@ -247,10 +257,12 @@ static double gradient_vertex(const sweep_job *job, uint32_t v, double *scratch)
 {
     const cutis_reduce_problem *problem = job->problem;
     cutis_reduce_state *state = job->state;
+    if (job->prior > 0)
+        return cutis_reduce_prior_update(problem, state, job->prior, v, job->omega, scratch);
     uint32_t rows = 3 * problem->column_count, begin = state->first[v];
     uint32_t count = state->first[v + 1] - begin;
     double *own = state->error + (size_t)v * rows, *wish = scratch;
-    double d = problem->mesh->diagonal[v] + anchor(problem, v);
+    double d = problem->mesh->diagonal[v] + cutis_reduce_anchor(problem, v);
     if (count < 2 || !free_error(problem, state->error, v, rows, wish, 1 / d)) return 0;
     double before = square_distance(own, wish, rows);
     uint32_t had = problem->first[v + 1] - problem->first[v],
@@ -345,11 +357,16 @@ static uint32_t sweep_limit(const cutis_reduce_problem *problem, bool laplace, b
     return paper > LAPLACE_SWEEPS ? paper : LAPLACE_SWEEPS;
 }
 
+// The paper's count of sweeps is kept whole, for comparison; ours end when they gain little.
+static double stop_of(const cutis_reduce_problem *problem, bool laplace)
+{
+    return problem->stop > 0 ? problem->stop : laplace ? 0 : STOP;
+}
+
 static cutis_result sweep_all(sweep_job *job, uint32_t limit)
 {
     cutis_reduce_state *state = job->state;
-    // The paper's count of sweeps is kept whole, for comparison; ours end when they gain little.
-    const double stop = job->problem->stop > 0 ? job->problem->stop : job->laplace ? 0 : STOP;
+    const double stop = stop_of(job->problem, job->laplace);
     bool may_reselect = job->reselect;
     for (uint32_t s = 0; s < limit; s++) {
         cutis_result result =
@@ -388,7 +405,9 @@ cutis_result cutis_reduce_sweep(const cutis_reduce_problem *problem, cutis_arena
         result = cutis_alloc_result(context);
     } else {
         if (job.laplace) cutis_reduce_residual(problem, state->error, job.rho);
-        state->curve[0] = cutis_reduce_measure(problem, energy, state->error, NULL);
+        if (!job.laplace) job.prior = cutis_reduce_prior_weight(problem, state);
+        state->curve[0] = cutis_reduce_measure(problem, energy, state->error, NULL) +
+                          job.prior * cutis_reduce_prior_energy(problem, state);
         result = sweep_all(&job, limit);
         state->energy = cutis_reduce_measure(problem, energy, state->error, &state->gradient);
     }
@@ -402,6 +421,7 @@ void cutis_reduce_update(const cutis_reduce_problem *problem, cutis_reduce_state
                          cutis_reduce_energy energy, double *rho, uint32_t vertex, double *scratch)
 {
     sweep_job job = { .problem = problem, .state = state, .omega = 1, .rho = rho };
+    if (energy == CUTIS_REDUCE_GRADIENT) job.prior = cutis_reduce_prior_weight(problem, state);
     if (energy == CUTIS_REDUCE_LAPLACE)
         laplace_vertex(&job, vertex, scratch);
     else
@@ -422,42 +442,86 @@ void cutis_reduce_residual(const cutis_reduce_problem *problem, const double *er
     }
 }
 
-static double laplace_energy(const cutis_reduce_problem *problem, const double *error)
+typedef struct measure_job {
+    const cutis_reduce_problem *problem;
+    const double *error;
+    bool laplace;
+    double (*sums)[2]; ///< per task: edges, anchors
+} measure_job;
+
+// Energy of a task's vertices, in order.
+CUTIS_FIT_CLONES
+static void measure_stretch(const measure_job *job, uint32_t index, double sums[2])
 {
+    const cutis_reduce_problem *problem = job->problem;
     const cutis_reduce_mesh *mesh = problem->mesh;
-    const uint32_t rows = 3 * problem->column_count;
-    double energy = 0;
-    for (uint32_t v = 0; v < mesh->vertex_count; v++)
-        for (uint32_t r = 0; r < rows; r++) {
-            double rho = -mesh->diagonal[v] * error[(size_t)v * rows + r];
-            for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
-                rho += mesh->cotangent[i] * error[(size_t)mesh->neighbour[i] * rows + r];
-            energy += row_weight(mesh, v) * rho * rho;
-        }
-    return energy;
+    uint32_t v = index * CUTIS_REDUCE_TASK;
+    sums[0] = sums[1] = 0;
+    for (uint32_t end = v + CUTIS_REDUCE_TASK; v < end && v < mesh->vertex_count; v++) {
+        double edges, anchors;
+        double pull = job->laplace ? row_weight(mesh, v) : cutis_reduce_anchor(problem, v);
+        reduce_energy((const int *)mesh->first, (const int *)mesh->neighbour, mesh->cotangent,
+                      mesh->diagonal[v], pull, job->error, (int)(3 * problem->column_count),
+                      job->laplace, (int)v, &edges, &anchors);
+        sums[0] += edges;
+        sums[1] += anchors;
+    }
+}
+
+static void measure_task(void *data, uint32_t index)
+{
+    const measure_job *job = data;
+    measure_stretch(job, index, job->sums[index]);
 }
 
 double cutis_reduce_measure(const cutis_reduce_problem *problem, cutis_reduce_energy energy,
                             const double *error, double *gradient)
 {
-    const cutis_reduce_mesh *mesh = problem->mesh;
-    const uint32_t rows = 3 * problem->column_count;
-    if (energy == CUTIS_REDUCE_LAPLACE) {
-        double value = laplace_energy(problem, error);
-        if (gradient) *gradient = value;
-        return value;
+    const uint32_t tasks =
+        (problem->mesh->vertex_count + CUTIS_REDUCE_TASK - 1) / CUTIS_REDUCE_TASK;
+    measure_job job = { problem, error, energy == CUTIS_REDUCE_LAPLACE, NULL };
+    double edges = 0, anchors = 0, one[2];
+    job.sums = cutis_alloc_array(problem->context, tasks, sizeof *job.sums);
+    if (job.sums) cutis_reduce_run(problem, measure_task, &job, tasks);
+    for (uint32_t t = 0; t < tasks; t++) { // without memory for the sums: one after the other
+        if (!job.sums) measure_stretch(&job, t, one);
+        edges += job.sums ? job.sums[t][0] : one[0];
+        anchors += job.sums ? job.sums[t][1] : one[1];
     }
-    double edges = 0, anchors = 0;
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        const double *own = error + (size_t)v * rows;
-        double square = 0;
-        for (uint32_t r = 0; r < rows; r++) square += own[r] * own[r];
-        anchors += anchor(problem, v) * square;
-        for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
-            if (mesh->neighbour[i] > v)
-                edges += mesh->cotangent[i] *
-                         square_distance(own, error + (size_t)mesh->neighbour[i] * rows, rows);
-    }
+    if (job.sums) cutis_free_array(problem->context, job.sums, tasks, sizeof *job.sums);
     if (gradient) *gradient = edges;
     return edges + anchors;
+}
+
+static cutis_result poisson_on_device(const cutis_reduce_problem *problem, cutis_arena *arena,
+                                      cutis_reduce_energy energy,
+                                      const cutis_reduce_colours *colours, bool fitted,
+                                      bool reselect, cutis_reduce_state *state)
+{
+    const bool laplace = energy == CUTIS_REDUCE_LAPLACE;
+    cutis_reduce_schedule schedule = {
+        .fitted = fitted,
+        .laplace = laplace,
+        .limit = sweep_limit(problem, laplace, reselect),
+        .reselecting = reselect ? RESELECTING : 0,
+        .trials = EXCHANGE_TRIALS,
+        .omega = problem->mesh->vertex_count >= LARGE_MESH ? OVER_RELAXATION : 1,
+        .stop = stop_of(problem, laplace),
+    };
+    if (!cutis_reduce_state_create(problem, arena, false, state))
+        return cutis_alloc_result(problem->context);
+    state->curve = cutis_arena_alloc(arena, (size_t)schedule.limit + 1, sizeof *state->curve);
+    if (!state->curve) return cutis_alloc_result(problem->context);
+    return cutis_reduce_device_run(problem, colours, &schedule, state);
+}
+
+cutis_result cutis_reduce_poisson(const cutis_reduce_problem *problem, cutis_arena *arena,
+                                  cutis_reduce_energy energy, const cutis_reduce_colours *colours,
+                                  bool fitted, bool reselect, cutis_reduce_state *state)
+{
+    if (cutis_reduce_on_device(problem))
+        return poisson_on_device(problem, arena, energy, colours, fitted, reselect, state);
+    if (!cutis_reduce_start(problem, arena, fitted, true, state))
+        return cutis_alloc_result(problem->context);
+    return cutis_reduce_sweep(problem, arena, energy, colours, reselect, state);
 }

@@ -159,11 +159,9 @@ static cutis_result run_poisson(run *r, const cutis_reduce_problem *problem, uin
         result = cutis_reduce_choose(problem, r->poses.example_count, energy, colours, &fitted);
     if (result != CUTIS_OK) return result;
     *sets = fitted ? CUTIS_REDUCE_SETS_FITTED : CUTIS_REDUCE_SETS_LARGEST;
-    if (!cutis_reduce_start(problem, arena, fitted, true, state))
-        return cutis_alloc_result(r->context);
-    return cutis_reduce_sweep(problem, arena, energy, colours,
-                              fitted && problem->reselect && energy == CUTIS_REDUCE_GRADIENT,
-                              state);
+    return cutis_reduce_poisson(problem, arena, energy, colours, fitted,
+                                fitted && problem->reselect && energy == CUTIS_REDUCE_GRADIENT,
+                                state);
 }
 
 static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, cutis_arena *arena,
@@ -188,7 +186,7 @@ static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, c
             if (result == CUTIS_OK) result = cutis_reduce_smooth(&problem, arena, colours, state);
         }
     }
-    if (result == CUTIS_OK)
+    if (result == CUTIS_OK && method != CUTIS_REDUCE_POISSON)
         state->energy = cutis_reduce_measure(&problem, r->options.energy, state->error, NULL);
     return result;
 }

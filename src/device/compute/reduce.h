@@ -1,0 +1,17 @@
+/// The program of kernel/reduce.h and kernel/reduce_items.h. Arguments in the order of the text,
+/// without ITEM_ARGS. A problem's sizes are compiled in: copy a kernel and set its `defines` to
+/// lines that define REDUCE_SET, REDUCE_CANDIDATES, REDUCE_LIST and REDUCE_ROWS. Not for CPU
+/// devices: their schedule is src/fit/reduce_*.c.
+#ifndef CUTIS_DEVICE_COMPUTE_REDUCE_H
+#define CUTIS_DEVICE_COMPUTE_REDUCE_H
+
+#include "device/compute.h"
+
+extern const cutis_compute_kernel cutis_compute_reduce_begin;
+extern const cutis_compute_kernel cutis_compute_reduce_gradient;
+extern const cutis_compute_kernel cutis_compute_reduce_exchanging;
+extern const cutis_compute_kernel cutis_compute_reduce_laplace;
+extern const cutis_compute_kernel cutis_compute_reduce_energy;
+extern const cutis_compute_kernel cutis_compute_reduce_falls;
+
+#endif

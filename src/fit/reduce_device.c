@@ -1,0 +1,345 @@
+// Poisson reduction on a GPU. The problem goes up once, weights and errors come back at the end; in
+// between there is one wait a sweep, for the fall of the energy that decides whether to go on.
+// Invariant: kernels are launched in the order in which the CPU works (colour after colour), and
+// falls are summed by the CPU's tasks, so both have the same bits.
+#include "fit/reduce_device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "device/compute/reduce.h"
+#include "fit/reduce_vertex.h"
+
+enum { ROWS_MAX = 600, DEFINES = 160 };
+
+typedef struct device_run {
+    const cutis_reduce_problem *problem;
+    const cutis_reduce_colours *colours;
+    const cutis_reduce_schedule *schedule;
+    cutis_reduce_state *state;
+    cutis_device *device;
+    cutis_arena arena; ///< host arrays on their way
+    char defines[DEFINES];
+    cutis_buffer *positions, *first, *control, *weight, *matrices;
+    cutis_buffer *colour, *ring_first, *ring, *edge, *diagonal, *area, *anchor;
+    cutis_buffer *set_first, *gram_first, *set_control, *set_weight, *offset, *gram, *error, *rho;
+    cutis_buffer *fall, *task_first, *task_end, *task_fall, *edges, *anchors;
+    uint32_t colour_tasks, vertex_tasks; ///< stretches of colours; of vertices in their own order
+    double *falls;                       ///< host memory for the larger number of tasks
+} device_run;
+
+bool cutis_reduce_on_device(const cutis_reduce_problem *problem)
+{
+    if (!problem->device || !problem->device->operations->compute_run) return false;
+    if (problem->prior > 0) return false; // the smooth prior of cages is the host's
+    const uint64_t vertices = problem->mesh->vertex_count, k = problem->influences;
+    const uint64_t grams = vertices * (k * (k + 1) / 2);
+    return 3 * (uint64_t)problem->column_count <= ROWS_MAX && grams < INT32_MAX &&
+           problem->first[vertices] < INT32_MAX && vertices < INT32_MAX / 3;
+}
+
+static cutis_result make(device_run *run, uint64_t count, size_t size, cutis_buffer **out)
+{
+    return cutis_buffer_create(run->device, count ? count * size : size, out);
+}
+
+static cutis_result upload(device_run *run, const void *data, uint64_t count, size_t size,
+                           cutis_buffer **out)
+{
+    cutis_result result = make(run, count, size, out);
+    if (result != CUTIS_OK || count == 0) return result;
+    return cutis_buffer_write(*out, 0, data, count * size);
+}
+
+static cutis_result upload_problem(device_run *run)
+{
+    const cutis_reduce_problem *p = run->problem;
+    const uint64_t vertices = p->mesh->vertex_count, influences = p->first[vertices];
+    cutis_result result = upload(run, p->positions, 3 * vertices, 8, &run->positions);
+    if (result == CUTIS_OK) result = upload(run, p->first, vertices + 1, 4, &run->first);
+    if (result == CUTIS_OK) result = upload(run, p->control, influences, 4, &run->control);
+    if (result == CUTIS_OK) result = upload(run, p->weight, influences, 8, &run->weight);
+    if (result == CUTIS_OK)
+        result = upload(run, p->matrices, 12 * (uint64_t)p->column_count * p->control_count, 8,
+                        &run->matrices);
+    return result;
+}
+
+static cutis_result upload_mesh(device_run *run)
+{
+    const cutis_reduce_mesh *mesh = run->problem->mesh;
+    const uint32_t vertices = mesh->vertex_count;
+    const uint64_t edges = mesh->first[vertices];
+    const bool laplace = run->schedule->laplace;
+    double *diagonal = cutis_arena_alloc(&run->arena, vertices, sizeof *diagonal);
+    double *anchor = cutis_arena_alloc(&run->arena, vertices, sizeof *anchor);
+    if (!diagonal || !anchor) return cutis_alloc_result(run->problem->context);
+    for (uint32_t v = 0; v < vertices; v++) {
+        double pull = cutis_reduce_anchor(run->problem, v);
+        anchor[v] = laplace ? 1 / mesh->area[v] : pull;
+        diagonal[v] = laplace ? mesh->diagonal[v] : mesh->diagonal[v] + pull;
+    }
+    cutis_result result = upload(run, run->colours->vertex, vertices, 4, &run->colour);
+    if (result == CUTIS_OK) result = upload(run, mesh->first, vertices + 1ull, 4, &run->ring_first);
+    if (result == CUTIS_OK) result = upload(run, mesh->neighbour, edges, 4, &run->ring);
+    if (result == CUTIS_OK) result = upload(run, mesh->cotangent, edges, 8, &run->edge);
+    if (result == CUTIS_OK) result = upload(run, diagonal, vertices, 8, &run->diagonal);
+    if (result == CUTIS_OK) result = upload(run, anchor, vertices, 8, &run->anchor);
+    if (result == CUTIS_OK && laplace) result = upload(run, mesh->area, vertices, 8, &run->area);
+    return result;
+}
+
+static cutis_result make_state(device_run *run)
+{
+    const cutis_reduce_state *state = run->state;
+    const uint64_t vertices = run->problem->mesh->vertex_count, slots = state->first[vertices];
+    const uint64_t rows = 3 * (uint64_t)run->problem->column_count;
+    int32_t *gram_first = cutis_arena_alloc(&run->arena, vertices + 1, sizeof *gram_first);
+    if (!gram_first) return cutis_alloc_result(run->problem->context);
+    for (uint64_t v = 0; v <= vertices; v++) gram_first[v] = (int32_t)state->gram_first[v];
+    cutis_result result = upload(run, state->first, vertices + 1, 4, &run->set_first);
+    if (result == CUTIS_OK) result = upload(run, gram_first, vertices + 1, 4, &run->gram_first);
+    if (result == CUTIS_OK) result = make(run, slots, 4, &run->set_control);
+    if (result == CUTIS_OK) result = make(run, slots, 8, &run->set_weight);
+    if (result == CUTIS_OK) result = make(run, slots * rows, 4, &run->offset);
+    if (result == CUTIS_OK) result = make(run, state->gram_first[vertices], 8, &run->gram);
+    if (result == CUTIS_OK) result = make(run, vertices * rows, 8, &run->error);
+    if (result == CUTIS_OK) result = make(run, vertices, 8, &run->fall);
+    if (result == CUTIS_OK) result = make(run, vertices, 8, &run->edges);
+    if (result == CUTIS_OK) result = make(run, vertices, 8, &run->anchors);
+    return result;
+}
+
+// Stretches of CUTIS_REDUCE_TASK entries: first those of the colours, then those of all vertices.
+static cutis_result make_tasks(device_run *run)
+{
+    const cutis_reduce_colours *colours = run->colours;
+    const uint32_t vertices = run->problem->mesh->vertex_count;
+    const size_t most = 2 * ((size_t)vertices / CUTIS_REDUCE_TASK + 1) + colours->count;
+    int32_t *first = cutis_arena_alloc(&run->arena, most, sizeof *first);
+    int32_t *end = cutis_arena_alloc(&run->arena, most, sizeof *end);
+    run->falls = cutis_arena_alloc(&run->arena, most, sizeof *run->falls);
+    if (!first || !end || !run->falls) return cutis_alloc_result(run->problem->context);
+    uint32_t count = 0;
+    for (uint32_t c = 0; c <= colours->count; c++) {
+        uint32_t from = c < colours->count ? colours->first[c] : 0;
+        uint32_t to = c < colours->count ? colours->first[c + 1] : vertices;
+        if (c == colours->count) run->colour_tasks = count;
+        for (uint32_t at = from; at < to; at += CUTIS_REDUCE_TASK, count++) {
+            first[count] = (int32_t)at;
+            end[count] = (int32_t)(to - at < CUTIS_REDUCE_TASK ? to : at + CUTIS_REDUCE_TASK);
+        }
+    }
+    run->vertex_tasks = count - run->colour_tasks;
+    cutis_result result = upload(run, first, count, 4, &run->task_first);
+    if (result == CUTIS_OK) result = upload(run, end, count, 4, &run->task_end);
+    if (result == CUTIS_OK) result = make(run, count, 8, &run->task_fall);
+    return result;
+}
+
+static cutis_result launch(device_run *run, const cutis_compute_kernel *kernel, uint32_t count,
+                           const cutis_compute_argument *arguments)
+{
+    cutis_compute_kernel sized = *kernel;
+    sized.defines = run->defines;
+    return cutis_compute_run(run->device, &sized, count, arguments);
+}
+
+// Sum per-vertex values by tasks; `colour_order`: as sweeps do, else vertex after vertex.
+static cutis_result add_up(device_run *run, const cutis_buffer *values, bool colour_order,
+                           double *sum)
+{
+    const cutis_compute_argument a[] = { CUTIS_BUFFER_ARGUMENT(values),
+                                         CUTIS_BUFFER_ARGUMENT(run->task_first),
+                                         CUTIS_BUFFER_ARGUMENT(run->task_end),
+                                         CUTIS_BUFFER_ARGUMENT(run->task_fall) };
+    const uint32_t all = run->colour_tasks + run->vertex_tasks;
+    cutis_result result = launch(run, &cutis_compute_reduce_falls, all, a);
+    if (result == CUTIS_OK) result = cutis_buffer_read(run->task_fall, 0, run->falls, all * 8ull);
+    if (result != CUTIS_OK) return result;
+    *sum = 0;
+    for (uint32_t t = colour_order ? 0 : run->colour_tasks;
+         t < (colour_order ? run->colour_tasks : all); t++)
+        *sum += run->falls[t];
+    return CUTIS_OK;
+}
+
+static cutis_result measure(device_run *run, double *energy, double *gradient)
+{
+    const cutis_compute_argument a[] = {
+        CUTIS_BUFFER_ARGUMENT(run->ring_first),
+        CUTIS_BUFFER_ARGUMENT(run->ring),
+        CUTIS_BUFFER_ARGUMENT(run->edge),
+        CUTIS_BUFFER_ARGUMENT(run->diagonal),
+        CUTIS_BUFFER_ARGUMENT(run->anchor),
+        CUTIS_BUFFER_ARGUMENT(run->error),
+        CUTIS_INT_ARGUMENT(run->problem->column_count),
+        CUTIS_INT_ARGUMENT(run->schedule->laplace),
+        CUTIS_BUFFER_ARGUMENT(run->edges),
+        CUTIS_BUFFER_ARGUMENT(run->anchors),
+    };
+    double anchors = 0;
+    cutis_result result =
+        launch(run, &cutis_compute_reduce_energy, run->problem->mesh->vertex_count, a);
+    if (result == CUTIS_OK) result = add_up(run, run->edges, false, gradient);
+    if (result == CUTIS_OK) result = add_up(run, run->anchors, false, &anchors);
+    *energy = *gradient + anchors;
+    return result;
+}
+
+#define STATE_ARGUMENTS(run)                                                                       \
+    CUTIS_BUFFER_ARGUMENT((run)->set_first), CUTIS_BUFFER_ARGUMENT((run)->gram_first),             \
+        CUTIS_BUFFER_ARGUMENT((run)->set_control), CUTIS_BUFFER_ARGUMENT((run)->set_weight),       \
+        CUTIS_BUFFER_ARGUMENT((run)->offset), CUTIS_BUFFER_ARGUMENT((run)->gram),                  \
+        CUTIS_BUFFER_ARGUMENT((run)->error)
+#define PROBLEM_ARGUMENTS(run)                                                                     \
+    CUTIS_BUFFER_ARGUMENT((run)->positions), CUTIS_BUFFER_ARGUMENT((run)->first),                  \
+        CUTIS_BUFFER_ARGUMENT((run)->control), CUTIS_BUFFER_ARGUMENT((run)->weight),               \
+        CUTIS_BUFFER_ARGUMENT((run)->matrices), CUTIS_INT_ARGUMENT((run)->problem->column_count),  \
+        CUTIS_INT_ARGUMENT((run)->problem->control_count),                                         \
+        CUTIS_INT_ARGUMENT(cutis_reduce_candidate_limit((run)->problem)),                          \
+        CUTIS_INT_ARGUMENT((run)->problem->negative)
+#define MESH_ARGUMENTS(run)                                                                        \
+    CUTIS_BUFFER_ARGUMENT((run)->colour), CUTIS_BUFFER_ARGUMENT((run)->ring_first),                \
+        CUTIS_BUFFER_ARGUMENT((run)->ring), CUTIS_BUFFER_ARGUMENT((run)->edge),                    \
+        CUTIS_BUFFER_ARGUMENT((run)->diagonal)
+
+static cutis_result begin(device_run *run)
+{
+    const cutis_compute_argument a[] = { PROBLEM_ARGUMENTS(run), STATE_ARGUMENTS(run),
+                                         CUTIS_INT_ARGUMENT(run->schedule->fitted),
+                                         CUTIS_INT_ARGUMENT(1) };
+    return launch(run, &cutis_compute_reduce_begin, run->problem->mesh->vertex_count, a);
+}
+
+static cutis_result sweep_colour(device_run *run, uint32_t colour, bool exchange)
+{
+    const cutis_reduce_problem *p = run->problem;
+    const uint32_t at = run->colours->first[colour], count = run->colours->first[colour + 1] - at;
+    const double omega = run->schedule->omega;
+    if (exchange) {
+        const cutis_compute_argument a[] = { MESH_ARGUMENTS(run),
+                                             PROBLEM_ARGUMENTS(run),
+                                             STATE_ARGUMENTS(run),
+                                             CUTIS_DOUBLE_ARGUMENT(omega),
+                                             CUTIS_INT_ARGUMENT(run->schedule->trials),
+                                             CUTIS_INT_ARGUMENT(at),
+                                             CUTIS_BUFFER_ARGUMENT(run->fall) };
+        return launch(run, &cutis_compute_reduce_exchanging, count, a);
+    }
+    if (run->schedule->laplace) {
+        const cutis_compute_argument a[] = { MESH_ARGUMENTS(run),
+                                             CUTIS_BUFFER_ARGUMENT(run->area),
+                                             CUTIS_BUFFER_ARGUMENT(run->rho),
+                                             STATE_ARGUMENTS(run),
+                                             CUTIS_INT_ARGUMENT(p->column_count),
+                                             CUTIS_INT_ARGUMENT(p->negative),
+                                             CUTIS_DOUBLE_ARGUMENT(omega),
+                                             CUTIS_INT_ARGUMENT(at),
+                                             CUTIS_BUFFER_ARGUMENT(run->fall) };
+        return launch(run, &cutis_compute_reduce_laplace, count, a);
+    }
+    const cutis_compute_argument a[] = { MESH_ARGUMENTS(run),
+                                         STATE_ARGUMENTS(run),
+                                         CUTIS_INT_ARGUMENT(p->column_count),
+                                         CUTIS_INT_ARGUMENT(p->negative),
+                                         CUTIS_DOUBLE_ARGUMENT(omega),
+                                         CUTIS_INT_ARGUMENT(at),
+                                         CUTIS_BUFFER_ARGUMENT(run->fall) };
+    return launch(run, &cutis_compute_reduce_gradient, count, a);
+}
+
+static cutis_result sweep_all(device_run *run)
+{
+    cutis_reduce_state *state = run->state;
+    const cutis_reduce_schedule *schedule = run->schedule;
+    for (uint32_t s = 0; s < schedule->limit; s++) {
+        cutis_result result =
+            cutis_progress(run->problem->context, "reducing weights", (double)s / schedule->limit);
+        const bool exchange = s < schedule->reselecting;
+        double fall = 0;
+        for (uint32_t c = 0; c < run->colours->count && result == CUTIS_OK; c++)
+            result = sweep_colour(run, c, exchange);
+        if (result == CUTIS_OK) result = add_up(run, run->fall, true, &fall);
+        if (result != CUTIS_OK) return result;
+        state->curve[s + 1] = state->curve[s] - fall;
+        state->sweep_count = s + 1;
+        if (state->curve[s] <= 0 || (fall < schedule->stop * state->curve[s] && !exchange)) break;
+    }
+    return CUTIS_OK;
+}
+
+// The paper's residual of the first errors: on the host, once.
+static cutis_result make_residual(device_run *run)
+{
+    const uint64_t count =
+        3 * (uint64_t)run->problem->column_count * run->problem->mesh->vertex_count;
+    double *rho = cutis_arena_alloc(&run->arena, count, sizeof *rho);
+    if (!rho) return cutis_alloc_result(run->problem->context);
+    cutis_result result = cutis_buffer_read(run->error, 0, run->state->error, count * 8);
+    if (result != CUTIS_OK) return result;
+    cutis_reduce_residual(run->problem, run->state->error, rho);
+    return upload(run, rho, count, 8, &run->rho);
+}
+
+static cutis_result read_back(device_run *run)
+{
+    cutis_reduce_state *state = run->state;
+    const uint64_t vertices = run->problem->mesh->vertex_count, slots = state->first[vertices];
+    const uint64_t rows = 3 * (uint64_t)run->problem->column_count;
+    cutis_result result = cutis_buffer_read(run->set_control, 0, state->control, slots * 4);
+    if (result == CUTIS_OK)
+        result = cutis_buffer_read(run->set_weight, 0, state->weight, slots * 8);
+    if (result == CUTIS_OK)
+        result = cutis_buffer_read(run->error, 0, state->error, vertices * rows * 8);
+    return result;
+}
+
+static void release(device_run *run)
+{
+    cutis_buffer *all[] = {
+        run->positions,  run->first,      run->control,   run->weight,     run->matrices,
+        run->colour,     run->ring_first, run->ring,      run->edge,       run->diagonal,
+        run->area,       run->anchor,     run->set_first, run->gram_first, run->set_control,
+        run->set_weight, run->offset,     run->gram,      run->error,      run->rho,
+        run->fall,       run->task_first, run->task_end,  run->task_fall,  run->edges,
+        run->anchors,
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) cutis_buffer_destroy(all[i]);
+    cutis_arena_release(&run->arena);
+}
+
+cutis_result cutis_reduce_device_run(const cutis_reduce_problem *problem,
+                                     const cutis_reduce_colours *colours,
+                                     const cutis_reduce_schedule *schedule,
+                                     cutis_reduce_state *state)
+{
+    device_run run = { .problem = problem,
+                       .colours = colours,
+                       .schedule = schedule,
+                       .state = state,
+                       .device = problem->device,
+                       .arena.context = problem->context };
+    const uint32_t set =
+        problem->influences < CUTIS_REDUCE_SET ? problem->influences : CUTIS_REDUCE_SET;
+    const uint32_t candidates = cutis_reduce_candidate_limit(problem) < CUTIS_REDUCE_CANDIDATES
+                                    ? cutis_reduce_candidate_limit(problem)
+                                    : CUTIS_REDUCE_CANDIDATES;
+    snprintf(run.defines, sizeof run.defines,
+             "#define REDUCE_SET %u\n#define REDUCE_CANDIDATES %u\n#define REDUCE_LIST %u\n"
+             "#define REDUCE_ROWS %u\n",
+             set, candidates, set > candidates ? set : candidates, 3 * problem->column_count);
+    cutis_result result = upload_problem(&run);
+    if (result == CUTIS_OK) result = upload_mesh(&run);
+    if (result == CUTIS_OK) result = make_state(&run);
+    if (result == CUTIS_OK) result = make_tasks(&run);
+    if (result == CUTIS_OK) result = begin(&run);
+    if (result == CUTIS_OK && schedule->laplace) result = make_residual(&run);
+    if (result == CUTIS_OK) result = measure(&run, &state->curve[0], &state->gradient);
+    if (result == CUTIS_OK) result = sweep_all(&run);
+    if (result == CUTIS_OK) result = measure(&run, &state->energy, &state->gradient);
+    if (result == CUTIS_OK) result = read_back(&run);
+    release(&run);
+    return result;
+}

@@ -1,0 +1,79 @@
+/// Poisson reduction on OpenCL: the same bits as on the CPU, for both energies, signed and
+/// non-negative weights, fixed, fitted and exchanged sets.
+#include "reduce_case.h"
+
+#include "fit/reduce_device.h"
+
+static cutis_device *opencl_or_skip(reduce_case *c)
+{
+    cutis_device *device = NULL;
+    if (cutis_device_create(c->context, &(cutis_device_options){ .kind = CUTIS_DEVICE_OPENCL },
+                            &device) == CUTIS_OK)
+        return device;
+    print_message("skip: %s\n", cutis_context_error(c->context));
+    free_case(c);
+    skip();
+    return NULL;
+}
+
+static void check_same(case_shape shape, cutis_reduce_energy energy, bool fitted, bool reselect)
+{
+    reduce_case c = make_case(shape);
+    BIND(c);
+    c.problem.device = opencl_or_skip(&c);
+    c.problem.sweeps = 5;
+    cutis_reduce_colours colours;
+    cutis_reduce_state there = { 0 }, here = { 0 };
+    assert_true(cutis_reduce_colours_create(&c.arena, &c.mesh,
+                                            energy == CUTIS_REDUCE_LAPLACE ? 2 : 1, &colours));
+    assert_true(cutis_reduce_on_device(&c.problem));
+    assert_ok(c.context, cutis_reduce_poisson(&c.problem, &c.arena, energy, &colours, fitted,
+                                              reselect, &there));
+    assert_null(there.offset); // it did run there
+    cutis_device *device = c.problem.device;
+    c.problem.device = NULL;
+    assert_ok(c.context, cutis_reduce_poisson(&c.problem, &c.arena, energy, &colours, fitted,
+                                              reselect, &here));
+    const uint32_t vertices = c.mesh.vertex_count, slots = here.first[vertices];
+    assert_int_equal(there.sweep_count, here.sweep_count);
+    assert_memory_equal(there.control, here.control, slots * sizeof *here.control);
+    assert_memory_equal(there.weight, here.weight, slots * sizeof *here.weight);
+    assert_memory_equal(there.error, here.error, 24 * (size_t)shape.poses * vertices);
+    assert_memory_equal(there.curve, here.curve, (here.sweep_count + 1) * sizeof *here.curve);
+    assert_memory_equal(&there.energy, &here.energy, sizeof here.energy);
+    assert_true(here.curve[here.sweep_count] < here.curve[0]);
+    cutis_device_destroy(device);
+    free_case(&c);
+}
+
+static void the_gradient_energy_has_the_bits_of_the_cpu(void **state)
+{
+    (void)state;
+    check_same((case_shape){ 30, 24, 12, 5, 4, false, false, 1 }, CUTIS_REDUCE_GRADIENT, false,
+               false);
+    check_same((case_shape){ 30, 40, 20, 11, 8, true, true, 2 }, CUTIS_REDUCE_GRADIENT, true,
+               false);
+}
+
+static void exchanged_sets_are_those_of_the_cpu(void **state)
+{
+    (void)state;
+    check_same((case_shape){ 20, 16, 9, 6, 4, false, false, 3 }, CUTIS_REDUCE_GRADIENT, true, true);
+}
+
+static void the_papers_energy_has_the_bits_of_the_cpu(void **state)
+{
+    (void)state;
+    check_same((case_shape){ 30, 24, 12, 3, 4, false, false, 4 }, CUTIS_REDUCE_LAPLACE, false,
+               false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_gradient_energy_has_the_bits_of_the_cpu),
+        cmocka_unit_test(exchanged_sets_are_those_of_the_cpu),
+        cmocka_unit_test(the_papers_energy_has_the_bits_of_the_cpu),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
