@@ -3,6 +3,7 @@
 #include "fit/handles_distance.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "math/mat3.h"
 
@@ -42,39 +43,43 @@ void cutis_handles_front_clear(cutis_handles_front *front)
     front->touched_count = front->heap_count = front->reached_count = 0;
 }
 
-static bool before(const cutis_handles_front *f, uint32_t a, uint32_t b)
+// Distances are not negative, so their bits are in their order; ties go to the lower voxel.
+static uint64_t key_of(float distance, uint32_t voxel)
 {
-    return f->distance[a] < f->distance[b] || (f->distance[a] == f->distance[b] && a < b);
+    uint32_t bits;
+    memcpy(&bits, &distance, sizeof bits);
+    return (uint64_t)bits << 32 | voxel;
 }
 
-static void sift_up(cutis_handles_front *f, uint32_t at)
+// Four children a node: half the levels, and they share a cache line.
+static void sift_up(cutis_handles_front *f, uint32_t at, uint64_t key)
 {
-    uint32_t voxel = f->heap[at];
     while (at > 0) {
-        uint32_t parent = (at - 1) / 2;
-        if (!before(f, voxel, f->heap[parent])) break;
+        uint32_t parent = (at - 1) / 4;
+        if (!(key < f->heap[parent])) break;
         f->heap[at] = f->heap[parent];
-        f->slot[f->heap[at]] = at;
+        f->slot[(uint32_t)f->heap[at]] = at;
         at = parent;
     }
-    f->heap[at] = voxel;
-    f->slot[voxel] = at;
+    f->heap[at] = key;
+    f->slot[(uint32_t)key] = at;
 }
 
-static void sift_down(cutis_handles_front *f, uint32_t at)
+static void sift_down(cutis_handles_front *f, uint32_t at, uint64_t key)
 {
-    uint32_t voxel = f->heap[at];
     for (;;) {
-        uint32_t child = 2 * at + 1;
+        uint32_t child = 4 * at + 1;
         if (child >= f->heap_count) break;
-        if (child + 1 < f->heap_count && before(f, f->heap[child + 1], f->heap[child])) child++;
-        if (!before(f, f->heap[child], voxel)) break;
+        const uint32_t end = f->heap_count - child > 4 ? child + 4 : f->heap_count;
+        for (uint32_t other = child + 1; other < end; other++)
+            if (f->heap[other] < f->heap[child]) child = other;
+        if (!(f->heap[child] < key)) break;
         f->heap[at] = f->heap[child];
-        f->slot[f->heap[at]] = at;
+        f->slot[(uint32_t)f->heap[at]] = at;
         at = child;
     }
-    f->heap[at] = voxel;
-    f->slot[voxel] = at;
+    f->heap[at] = key;
+    f->slot[(uint32_t)key] = at;
 }
 
 static void lower(cutis_handles_front *f, uint32_t voxel, float distance, uint32_t label)
@@ -86,12 +91,11 @@ static void lower(cutis_handles_front *f, uint32_t voxel, float distance, uint32
         return;
     if (f->slot[voxel] == CUTIS_HANDLES_NONE) {
         f->touched[f->touched_count++] = voxel;
-        f->slot[voxel] = f->heap_count;
-        f->heap[f->heap_count++] = voxel;
+        f->slot[voxel] = f->heap_count++;
     }
     f->distance[voxel] = distance;
     f->label[voxel] = label;
-    sift_up(f, f->slot[voxel]);
+    sift_up(f, f->slot[voxel], key_of(distance, voxel));
 }
 
 // All voxels on the straight way from a voxel's centre to a point are in the domain.
@@ -195,9 +199,9 @@ static void update(cutis_handles_front *f, uint32_t voxel)
 uint32_t cutis_handles_front_step(cutis_handles_front *front)
 {
     if (front->heap_count == 0) return CUTIS_HANDLES_NONE;
-    uint32_t voxel = front->heap[0];
-    front->heap[0] = front->heap[--front->heap_count];
-    if (front->heap_count) sift_down(front, 0);
+    const uint32_t voxel = (uint32_t)front->heap[0];
+    const uint64_t last = front->heap[--front->heap_count];
+    if (front->heap_count) sift_down(front, 0, last);
     front->done[voxel] = 1;
     front->reached[front->reached_count++] = voxel;
     const uint32_t *n = front->grid->neighbour + 6 * (size_t)voxel;

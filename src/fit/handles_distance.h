@@ -13,7 +13,7 @@ typedef struct cutis_handles_front {
     uint32_t *label;   ///< per voxel: source of the shortest way; valid where reached
     uint32_t *reached; ///< reached_count
     uint32_t reached_count;
-    uint32_t *heap; ///< voxels that may be next
+    uint64_t *heap; ///< voxels that may be next: bits of the distance, then the voxel
     uint32_t *slot; ///< per voxel: place in the heap, NONE if not there
     uint8_t *done;  ///< per voxel: passed
     uint32_t heap_count;

@@ -48,20 +48,28 @@ void cutis_handles_taps_at(const cutis_handles_grid *grid, const double *point, 
     const uint32_t *corner = grid->index +
                              ((size_t)first[2] * grid->size[1] + (size_t)first[1]) * grid->size[0] +
                              first[0];
-    uint32_t block[64];
+    const uint32_t *rows[16];
     uint64_t inside = 0;
-    for (uint32_t bit = 0; bit < 64; bit++) {
-        size_t place =
-            ((size_t)(bit >> 4) * grid->size[1] + (bit >> 2 & 3)) * grid->size[0] + (bit & 3);
-        block[bit] = corner[place];
-        inside |= (uint64_t)(block[bit] != CUTIS_HANDLES_NONE) << bit;
+    for (uint32_t r = 0; r < 16; r++) {
+        const uint32_t *row = corner + ((size_t)(r >> 2) * grid->size[1] + (r & 3)) * grid->size[0];
+        uint64_t four = 0;
+        for (uint32_t x = 0; x < 4; x++) four |= (uint64_t)(row[x] != CUTIS_HANDLES_NONE) << x;
+        inside |= four << (4 * r);
+        rows[r] = row;
     }
-    if (connected) inside = grow(UINT64_C(1) << own, inside);
-    for (uint32_t bit = 0; bit < 64; bit++) {
-        if (!(inside >> bit & 1)) continue;
-        double value = weight[0][bit & 3] * weight[1][bit >> 2 & 3] * weight[2][bit >> 4];
-        out->voxel[out->count] = block[bit];
-        out->weight[out->count++] = value;
-        out->sum += value;
+    if (connected && inside != UINT64_MAX) inside = grow(UINT64_C(1) << own, inside);
+    uint32_t count = 0;
+    double sum = 0;
+    for (uint32_t r = 0; r < 16; r++) {
+        const uint64_t four = inside >> (4 * r) & 15;
+        for (uint32_t x = 0; four && x < 4; x++) {
+            if (!(four >> x & 1)) continue;
+            const double value = weight[0][x] * weight[1][r & 3] * weight[2][r >> 2];
+            out->voxel[count] = rows[r][x];
+            out->weight[count++] = value;
+            sum += value;
+        }
     }
+    out->count = count;
+    out->sum = sum;
 }
