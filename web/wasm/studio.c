@@ -231,8 +231,14 @@ double EXPORT(studio_volume)(const cutis_model *model, const uint32_t *indices,
 
 // Fitting ---------------------------------------------------------------------------------------
 
-/// The model with at most `influences` weights per vertex; errors held out: position (% of the
-/// diagonal), normal (radians) of the method, then of k-largest.
+/// The model with the `influences` largest weights of each vertex.
+cutis_model *EXPORT(studio_limit)(const cutis_model *model, uint32_t influences)
+{
+    cutis_model *limited = NULL;
+    return good(cutis_weights_limit(model, influences, &limited)) ? limited : NULL;
+}
+
+/// The model with at most `influences` weights per vertex that deform as all did.
 cutis_model *EXPORT(studio_reduce)(const cutis_model *model, uint32_t influences, uint32_t method)
 {
     cutis_model *reduced = NULL;

@@ -1,0 +1,27 @@
+// Bundles the page: node web/build.mjs ENGINE.wasm OUTPUT. What comes out is a folder any static server can serve.
+import { build } from 'esbuild';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Engine } from './src/engine.js';
+
+const [wasm, output] = process.argv.slice(2);
+const here = dirname(fileURLToPath(import.meta.url)), source = join(here, 'src');
+mkdirSync(join(output, 'models'), { recursive: true });
+
+await build({
+  entryPoints: [join(source, 'studio.js'), join(source, 'worker.js')],
+  bundle: true, minify: true, format: 'esm', target: 'es2022', outdir: output, legalComments: 'none', logLevel: 'warning',
+  banner: { js: '// Cutis studio, MIT. With three.js (MIT, threejs.org/license).' },
+});
+await build({ entryPoints: [join(source, 'studio.css')], minify: true, outdir: output, logLevel: 'warning' });
+for (const name of ['index.html', 'icon.svg']) copyFileSync(join(source, name), join(output, name));
+copyFileSync(join(here, 'node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'), join(output, 'inter.woff2'));
+copyFileSync(wasm, join(output, 'engine.wasm'));
+
+// The characters the page opens with, so that nobody waits for them to be made.
+const engine = await Engine.create(readFileSync(wasm));
+for (const body of ['biped', 'quadruped', 'arm', 'cylinder']) {
+  const model = engine.synth({ body, examples: body === 'arm' });
+  writeFileSync(join(output, 'models', `${body}.pack`), engine.packed(body === 'arm' ? engine.armPoseSpace(model) : model));
+}

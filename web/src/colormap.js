@@ -1,0 +1,63 @@
+// Colour maps in OKLab, the same paths as src/render/colormap.c: lightness is linear in the value.
+
+const PATHS = {
+  heat: [[0.22, 0.07, 285], [0.4, 0.16, 310], [0.58, 0.19, 370], [0.76, 0.16, 415], [0.94, 0.1, 465]],
+  weight: [[0.93, 0.01, 240], [0.72, 0.09, 238], [0.51, 0.15, 258], [0.3, 0.14, 268]],
+};
+
+function oklabToLinear(l, a, b) {
+  const x = (l + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const y = (l - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const z = (l - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  return [
+    4.0767416621 * x - 3.3077115913 * y + 0.2309699292 * z,
+    -1.2684380046 * x + 2.6097574011 * y - 0.3413193965 * z,
+    -0.0041960863 * x - 0.7034186147 * y + 1.707614701 * z,
+  ];
+}
+
+function linearColor([l, c, h]) {
+  const radians = (h * Math.PI) / 180;
+  for (let chroma = c; chroma > 0; chroma -= 0.005) {
+    const rgb = oklabToLinear(l, chroma * Math.cos(radians), chroma * Math.sin(radians));
+    if (rgb.every((x) => x >= -1e-6 && x <= 1 + 1e-6)) return rgb;
+  }
+  return oklabToLinear(l, 0, 0);
+}
+
+const STEPS = 256;
+const tables = new Map();
+
+/** 256 linear colours, 3 floats each. */
+export function table(name) {
+  if (!tables.has(name)) {
+    const knots = PATHS[name], out = new Float32Array(3 * STEPS);
+    for (let i = 0; i < STEPS; i++) {
+      const at = (i / (STEPS - 1)) * (knots.length - 1), k = Math.min(Math.floor(at), knots.length - 2);
+      out.set(linearColor([0, 1, 2].map((c) => knots[k][c] + (at - k) * (knots[k + 1][c] - knots[k][c]))), 3 * i);
+    }
+    tables.set(name, out);
+  }
+  return tables.get(name);
+}
+
+/** Linear colours of values / top. */
+export function paint(name, values, top, colors) {
+  const map = table(name), scale = top > 0 ? (STEPS - 1) / top : 0;
+  for (let v = 0; v < values.length; v++) {
+    const at = 3 * Math.min(STEPS - 1, Math.max(0, Math.round(values[v] * scale)));
+    colors[3 * v] = map[at];
+    colors[3 * v + 1] = map[at + 1];
+    colors[3 * v + 2] = map[at + 2];
+  }
+}
+
+/** The map as a row of pixels on a canvas, for legends. */
+export function drawRamp(name, canvas) {
+  const map = table(name), context = canvas.getContext('2d'), image = context.createImageData(STEPS, 1);
+  const srgb = (x) => Math.round(255 * Math.min(1, Math.max(0, x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055)));
+  for (let i = 0; i < STEPS; i++) image.data.set([srgb(map[3 * i]), srgb(map[3 * i + 1]), srgb(map[3 * i + 2]), 255], 4 * i);
+  canvas.width = STEPS;
+  canvas.height = 1;
+  context.putImageData(image, 0, 0);
+}

@@ -1,0 +1,62 @@
+// Small helpers for the page's elements.
+
+export const $ = (id) => document.getElementById(id);
+
+/** An element with properties and children. */
+export function make(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+/** The filled part of a slider's track follows its value. */
+export function fill(slider) {
+  const low = Number(slider.min), high = Number(slider.max);
+  const percent = (value) => (100 * (value - low)) / (high - low || 1), start = percent(Math.max(low, Math.min(0, high))), at = percent(Number(slider.value));
+  slider.style.setProperty('--from', `${low < 0 ? Math.min(start, at) : 0}%`); // from zero, which may be in the middle
+  slider.style.setProperty('--fill', `${low < 0 ? Math.max(start, at) : at}%`);
+}
+
+export function setSlider(slider, value) {
+  slider.value = String(value);
+  fill(slider);
+}
+
+export function options(select, entries, selected) {
+  select.replaceChildren(...entries.map(([value, text]) => make('option', { value, textContent: text, selected: String(value) === String(selected) })));
+}
+
+export function checkRadio(name, value) {
+  const input = document.querySelector(`input[name="${name}"][value="${value}"]`);
+  if (input) input.checked = true;
+}
+
+export function download(blob, name) {
+  const url = URL.createObjectURL(blob);
+  const link = make('a', { href: url, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** 0.0123 with three figures and no exponent; enough for errors in percent. */
+export function figure(value) {
+  if (value === 0) return '0';
+  const digits = Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value)))));
+  return value.toFixed(digits);
+}
+
+export function large(value) {
+  if (value >= 1e9) return `${(value / 1e9).toFixed(2)} G`;
+  if (value >= 1e6) return `${(value / 1e6).toFixed(value >= 1e8 ? 0 : 1)} M`;
+  if (value >= 1e3) return `${(value / 1e3).toFixed(0)} k`;
+  return value.toFixed(0);
+}
+
+/** Next number above of the form 1, 2 or 5 times a power of ten. */
+export function roundUp(value) {
+  if (!(value > 0)) return 0;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return power * [1, 2, 5, 10].find((step) => step * power >= value * 0.999999);
+}

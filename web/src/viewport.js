@@ -1,0 +1,451 @@
+// The stage: one scene with two meshes (sides A and B) that share topology, a key light with a soft shadow, a skeleton or
+// handles drawn on top, and a gizmo. Draws only when something changed.
+import * as THREE from 'three';
+import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
+import { TransformControls } from 'three/examples/jsm/controls/TransformControls.js';
+
+const CLAY = new THREE.Color().setRGB(0.56, 0.5, 0.44);
+const LOOKS = {
+  light: { centre: '#f1f2f4', middle: '#dddfe2', edge: '#bfc2c6', shadow: 0.26, sky: 0xf2f6ff, bounce: 0xa39c94, fill: 1.55 },
+  dark: { centre: '#41464e', middle: '#2b2f35', edge: '#16181b', shadow: 0.5, sky: 0xdfe8f8, bounce: 0x6e6a66, fill: 1.3 },
+};
+const PICK_PIXELS = 14;
+const LINEAR_TO_SRGB = Uint8Array.from({ length: 256 }, (_, i) => Math.round(255 * (i <= 0 ? 0 : i / 255 <= 0.0031308 ? (12.92 * i) / 255 : 1.055 * (i / 255) ** (1 / 2.4) - 0.055)));
+
+function backdrop(look) {
+  const canvas = document.createElement('canvas');
+  canvas.width = canvas.height = 512;
+  const context = canvas.getContext('2d'), gradient = context.createRadialGradient(256, 190, 20, 256, 256, 420);
+  gradient.addColorStop(0, look.centre);
+  gradient.addColorStop(0.5, look.middle);
+  gradient.addColorStop(1, look.edge);
+  context.fillStyle = gradient;
+  context.fillRect(0, 0, 512, 512);
+  const texture = new THREE.CanvasTexture(canvas);
+  texture.colorSpace = THREE.SRGBColorSpace;
+  return texture;
+}
+
+function dotTexture() {
+  const canvas = document.createElement('canvas');
+  canvas.width = canvas.height = 64;
+  const context = canvas.getContext('2d');
+  const disc = (radius, style) => { context.beginPath(); context.arc(32, 32, radius, 0, 7); context.fillStyle = style; context.fill(); };
+  disc(30, 'rgba(20,24,30,0.55)');
+  disc(26, '#fff');
+  const texture = new THREE.CanvasTexture(canvas);
+  texture.colorSpace = THREE.SRGBColorSpace;
+  return texture;
+}
+
+/** One side: a mesh over the shared topology with its own positions, normals and paint. */
+class Side {
+  constructor(shared) {
+    this.geometry = new THREE.BufferGeometry();
+    this.positions = new THREE.BufferAttribute(new Float32Array(3 * shared.count), 3).setUsage(THREE.DynamicDrawUsage);
+    this.normals = new THREE.BufferAttribute(new Float32Array(3 * shared.count), 3).setUsage(THREE.DynamicDrawUsage);
+    this.paint = new THREE.BufferAttribute(new Float32Array(3 * shared.count), 3).setUsage(THREE.DynamicDrawUsage);
+    this.geometry.setAttribute('position', this.positions);
+    this.geometry.setAttribute('normal', this.normals);
+    if (shared.uv) this.geometry.setAttribute('uv', shared.uv);
+    this.geometry.setIndex(shared.index);
+    for (const group of shared.groups) this.geometry.addGroup(group.start, group.count, group.material);
+    this.geometry.boundingSphere = new THREE.Sphere(new THREE.Vector3(), Infinity); // moves every frame; never culled
+    this.shared = shared;
+    this.mesh = new THREE.Mesh(this.geometry, shared.materials);
+    this.mesh.castShadow = this.mesh.receiveShadow = true;
+    this.mesh.frustumCulled = false;
+    this.setPainted(false);
+  }
+  setPainted(painted) {
+    this.painted = painted;
+    this.mesh.material = painted ? this.shared.materials.map(() => this.shared.paintMaterial) : this.shared.materials;
+    if (painted) this.geometry.setAttribute('color', this.paint);
+    else if (this.shared.colors) this.geometry.setAttribute('color', this.shared.colors);
+    else this.geometry.deleteAttribute('color');
+  }
+  dispose() { this.geometry.dispose(); }
+}
+
+export class Viewport {
+  constructor(canvas, events) {
+    this.canvas = canvas;
+    this.events = events;
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.renderer.shadowMap.autoUpdate = true;
+    this.scene = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(30, 1, 0.01, 100);
+    this.sides = [];
+    this.split = null;
+    this.dirty = true;
+    this.makeLights();
+    this.makeOverlay();
+    this.makeControls();
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
+    this.resize();
+  }
+
+  makeLights() {
+    this.sky = new THREE.HemisphereLight(0xffffff, 0x888888, 1.5);
+    this.key = new THREE.DirectionalLight(0xfff1de, 2.5);
+    this.key.castShadow = true;
+    this.key.shadow.mapSize.set(2048, 2048);
+    this.key.shadow.radius = 3.5;
+    this.key.shadow.bias = -0.0004;
+    this.rim = new THREE.DirectionalLight(0xd6e4ff, 0.9);
+    this.ground = new THREE.Mesh(new THREE.CircleGeometry(1, 64), new THREE.ShadowMaterial({ opacity: 0.25 }));
+    this.ground.rotation.x = -Math.PI / 2;
+    this.ground.receiveShadow = true;
+    // A soft dark spot under the body: the sky's own shadow.
+    this.contact = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.MeshBasicMaterial({ map: this.contactTexture(), transparent: true, depthWrite: false, opacity: 0.5 }));
+    this.contact.rotation.x = -Math.PI / 2;
+    this.scene.add(this.sky, this.key, this.key.target, this.rim, this.rim.target, this.ground, this.contact);
+  }
+  contactTexture() {
+    const canvas = document.createElement('canvas');
+    canvas.width = canvas.height = 128;
+    const context = canvas.getContext('2d'), gradient = context.createRadialGradient(64, 64, 0, 64, 64, 64);
+    gradient.addColorStop(0, 'rgba(0,0,0,0.34)');
+    gradient.addColorStop(0.45, 'rgba(0,0,0,0.14)');
+    gradient.addColorStop(1, 'rgba(0,0,0,0)');
+    context.fillStyle = gradient;
+    context.fillRect(0, 0, 128, 128);
+    return new THREE.CanvasTexture(canvas);
+  }
+
+  makeOverlay() {
+    const overlay = { depthTest: false, depthWrite: false, transparent: true };
+    const bone = new THREE.OctahedronGeometry(1, 0); // from y = 0 to 1, widest at 0.15
+    const at = bone.attributes.position;
+    for (let i = 0; i < at.count; i++) at.setXYZ(i, at.getX(i) * 0.07, at.getY(i) > 0.5 ? 1 : at.getY(i) < -0.5 ? 0 : 0.15, at.getZ(i) * 0.07);
+    this.boneGeometry = bone;
+    this.boneMaterial = new THREE.MeshBasicMaterial({ color: 0xffffff, opacity: 0.5, ...overlay });
+    this.bones = null;
+    this.pointMaterial = new THREE.PointsMaterial({ map: dotTexture(), size: 9, sizeAttenuation: false, vertexColors: true, alphaTest: 0.05, ...overlay });
+    this.points = new THREE.Points(new THREE.BufferGeometry(), this.pointMaterial);
+    this.points.renderOrder = 12;
+    this.points.frustumCulled = false;
+    this.scene.add(this.points);
+    this.markers = [];
+    this.selected = -1;
+  }
+
+  makeControls() {
+    this.orbit = new OrbitControls(this.camera, this.canvas);
+    this.orbit.enableDamping = false;
+    this.orbit.listenToKeyEvents(this.canvas);
+    this.orbit.addEventListener('change', () => this.invalidate());
+    this.grip = new THREE.Object3D();
+    this.scene.add(this.grip);
+    this.gizmo = new TransformControls(this.camera, this.canvas);
+    this.gizmo.setSize(0.7);
+    this.gizmo.addEventListener('change', () => this.invalidate());
+    this.gizmo.addEventListener('dragging-changed', (event) => { this.orbit.enabled = !event.value; this.events.grip?.(event.value ? 'start' : 'end', this.grip); });
+    this.gizmo.addEventListener('objectChange', () => this.events.grip?.('move', this.grip));
+    this.scene.add(this.gizmo.getHelper());
+    const soft = { ff0000: 0xd9483b, '00ff00': 0x3f9e4d, '0000ff': 0x3a6fd8, ffff00: 0x9aa3ad };
+    this.gizmo.getHelper().traverse(({ material }) => { // pure red, green and blue shout
+      const color = material?.color && soft[material.color.getHexString()];
+      if (color !== undefined) material.color.set(color);
+    });
+    let down = null;
+    this.canvas.addEventListener('pointerdown', (event) => { down = [event.clientX, event.clientY]; });
+    this.canvas.addEventListener('pointerup', (event) => {
+      if (down && Math.hypot(event.clientX - down[0], event.clientY - down[1]) < 4 && !this.gizmo.dragging) this.click(event);
+      down = null;
+    });
+    this.canvas.addEventListener('pointermove', (event) => {
+      if (event.buttons) return;
+      const marker = this.pick(event);
+      this.canvas.style.cursor = marker >= 0 ? 'pointer' : '';
+      if (marker !== this.hovered) { this.hovered = marker; this.events.hover?.(marker, event); }
+    });
+    this.canvas.addEventListener('pointerleave', () => { this.hovered = -1; this.events.hover?.(-1); });
+  }
+  click(event) {
+    const marker = this.pick(event);
+    if (marker >= 0) this.events.pick?.(marker);
+    else this.events.clickSurface?.(this.surfacePoint(event));
+  }
+
+  setLook(dark) {
+    const look = dark ? LOOKS.dark : LOOKS.light;
+    this.scene.background?.dispose();
+    this.scene.background = backdrop(look);
+    this.ground.material.opacity = look.shadow;
+    this.contact.material.opacity = dark ? 0.9 : 0.55;
+    this.sky.color.set(look.sky);
+    this.sky.groundColor.set(look.bounce);
+    this.sky.intensity = look.fill;
+    this.invalidate();
+  }
+
+  // Characters ------------------------------------------------------------------------------------
+
+  /** @param materials three.js materials of a loaded file, or [] */
+  setCharacter(character, materials) {
+    for (const side of this.sides) { this.scene.remove(side.mesh); side.dispose(); }
+    this.shared?.dispose();
+    this.shared = this.makeShared(character, materials);
+    this.sides = [new Side(this.shared), new Side(this.shared)];
+    this.scene.add(...this.sides.map((side) => side.mesh));
+  }
+  makeShared(character, loaded) {
+    const { meshes, materials } = character.description, count = character.vertexCount, instances = character.instances;
+    const uv = new Float32Array(2 * count), colors = new Float32Array(3 * count).fill(1), groups = [], used = new Map(), list = [];
+    let hasUv = false, hasColors = false, start = 0;
+    for (const instance of instances) {
+      let vertex = instance.vertexFirst;
+      for (const part of meshes[instance.mesh].primitives) {
+        if (part.texcoords) { uv.set(part.texcoords, 2 * vertex); hasUv = true; }
+        if (part.colors) {
+          for (let v = 0; v < part.vertexCount; v++) for (let c = 0; c < 3; c++) colors[3 * (vertex + v) + c] = part.colors[4 * v + c];
+          hasColors = true;
+        }
+        if (part.topology === 0 && part.indices?.length) {
+          const key = `${part.material} ${!!part.colors}`;
+          if (!used.has(key)) { used.set(key, list.length); list.push(this.makeMaterial(loaded[part.material], materials[part.material], !!part.colors)); }
+          groups.push({ start, count: part.indices.length, material: used.get(key) });
+          start += part.indices.length;
+        }
+        vertex += part.vertexCount;
+      }
+    }
+    if (!list.length) list.push(this.makeMaterial(null, null, false));
+    const paintMaterial = new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.85, metalness: 0, side: THREE.DoubleSide });
+    return {
+      count, groups, materials: list, paintMaterial,
+      index: new THREE.BufferAttribute(character.indices.slice(), 1),
+      uv: hasUv ? new THREE.BufferAttribute(uv, 2) : null,
+      colors: hasColors ? new THREE.BufferAttribute(colors, 3) : null,
+      dispose() { for (const material of [...list, paintMaterial]) material.dispose(); },
+    };
+  }
+  makeMaterial(loaded, stored, colored) {
+    if (loaded) {
+      const material = loaded.clone();
+      material.vertexColors = colored;
+      material.shadowSide = THREE.DoubleSide;
+      return material;
+    }
+    const color = stored ? new THREE.Color(...stored.baseColor.slice(0, 3)) : colored ? new THREE.Color(1, 1, 1) : CLAY;
+    return new THREE.MeshStandardMaterial({
+      color, vertexColors: colored, roughness: stored ? Math.max(0.35, stored.roughness) : 0.72, metalness: stored ? Math.min(stored.metallic, 0.2) : 0,
+      side: THREE.DoubleSide, shadowSide: THREE.DoubleSide,
+    });
+  }
+  update(index, positions, normals) {
+    const side = this.sides[index];
+    side.positions.array.set(positions);
+    side.normals.array.set(normals);
+    side.positions.needsUpdate = side.normals.needsUpdate = true;
+    this.invalidate();
+  }
+  setPainted(index, painted) {
+    const side = this.sides[index];
+    if (side.painted !== painted) side.setPainted(painted);
+    if (painted) side.paint.needsUpdate = true;
+    this.invalidate();
+  }
+
+  /** Light, ground and camera for a box. */
+  frame(min, max, keepCamera = false) {
+    const box = new THREE.Box3(new THREE.Vector3(...min), new THREE.Vector3(...max));
+    const centre = box.getCenter(new THREE.Vector3()), radius = Math.max(box.getSize(new THREE.Vector3()).length() / 2, 1e-6);
+    this.radius = radius;
+    this.centre = centre;
+    this.key.target.position.copy(centre);
+    this.key.position.copy(centre).add(new THREE.Vector3(-1.1, 2.2, 1.6).normalize().multiplyScalar(4 * radius));
+    this.rim.target.position.copy(centre);
+    this.rim.position.copy(centre).add(new THREE.Vector3(1.6, 0.9, -1.8).multiplyScalar(2 * radius));
+    Object.assign(this.key.shadow.camera, { left: -1.7 * radius, right: 1.7 * radius, top: 1.7 * radius, bottom: -1.7 * radius, near: radius, far: 8 * radius });
+    this.key.shadow.camera.updateProjectionMatrix();
+    this.key.shadow.normalBias = 0.004 * radius;
+    this.ground.position.set(centre.x, min[1], centre.z);
+    this.ground.scale.setScalar(12 * radius);
+    const size = box.getSize(new THREE.Vector3());
+    this.contact.position.set(centre.x, min[1] + 2e-4 * radius, centre.z);
+    this.contact.scale.set(Math.max(size.x, 0.6 * radius) * 1.5, Math.max(size.z, 0.6 * radius) * 2.2, 1);
+    Object.assign(this.camera, { near: radius / 50, far: 40 * radius });
+    this.orbit.minDistance = radius / 10;
+    this.orbit.maxDistance = 12 * radius;
+    if (!keepCamera) this.home();
+    this.camera.updateProjectionMatrix();
+    this.invalidate();
+  }
+  home() {
+    if (!this.centre) return;
+    const half = THREE.MathUtils.degToRad(this.camera.fov / 2), aspect = this.camera.aspect;
+    const distance = (1.06 * this.radius) / Math.sin(Math.min(half, Math.atan(Math.tan(half) * aspect)));
+    this.orbit.target.copy(this.centre);
+    this.camera.position.copy(this.centre).add(new THREE.Vector3(0.42, 0.22, 1).normalize().multiplyScalar(distance));
+    this.camera.zoom = 1;
+    this.orbit.update();
+    this.invalidate();
+  }
+  turn(azimuth, polar) { // radians; for keys
+    const offset = this.camera.position.clone().sub(this.orbit.target), spherical = new THREE.Spherical().setFromVector3(offset);
+    spherical.theta += azimuth;
+    spherical.phi = Math.min(3.1, Math.max(0.04, spherical.phi + polar));
+    this.camera.position.copy(this.orbit.target).add(offset.setFromSpherical(spherical));
+    this.orbit.update();
+  }
+  zoom(factor) {
+    this.camera.position.sub(this.orbit.target).multiplyScalar(factor).add(this.orbit.target);
+    this.orbit.update();
+  }
+
+  // Markers: joints of a skeleton or handles ------------------------------------------------------
+
+  /** @param markers [{ position: [x, y, z], parent: index or -1 }] */
+  setMarkers(markers, selected, { bones = true, size = 9 } = {}) {
+    this.markers = markers;
+    this.selected = selected;
+    const accent = new THREE.Color(getComputedStyle(document.documentElement).getPropertyValue('--accent').trim() || '#2563c9');
+    const geometry = this.points.geometry;
+    if (geometry.attributes.position?.count !== markers.length) {
+      geometry.setAttribute('position', new THREE.BufferAttribute(new Float32Array(3 * markers.length), 3));
+      geometry.setAttribute('color', new THREE.BufferAttribute(new Float32Array(3 * markers.length), 3));
+    }
+    markers.forEach((marker, i) => {
+      geometry.attributes.position.setXYZ(i, ...marker.position);
+      const color = i === selected ? accent : new THREE.Color(0xffffff);
+      geometry.attributes.color.setXYZ(i, color.r, color.g, color.b);
+    });
+    geometry.attributes.position.needsUpdate = geometry.attributes.color.needsUpdate = true;
+    this.points.visible = markers.length > 0;
+    this.pointMaterial.size = size * this.renderer.getPixelRatio();
+    this.setBones(bones ? markers : [], selected, accent);
+    this.invalidate();
+  }
+  setBones(markers, selected, accent) {
+    const links = markers.flatMap((marker, i) => (marker.parent >= 0 ? [i] : []));
+    if (this.bones?.count !== links.length) {
+      if (this.bones) { this.scene.remove(this.bones); this.bones.dispose(); this.bones = null; }
+      if (!links.length) return;
+      this.bones = new THREE.InstancedMesh(this.boneGeometry, this.boneMaterial, links.length);
+      this.bones.renderOrder = 11;
+      this.bones.frustumCulled = false;
+      this.scene.add(this.bones);
+    }
+    if (!this.bones) return;
+    const from = new THREE.Vector3(), to = new THREE.Vector3(), up = new THREE.Vector3(0, 1, 0), turn = new THREE.Quaternion(), matrix = new THREE.Matrix4();
+    links.forEach((i, k) => {
+      from.fromArray(markers[markers[i].parent].position);
+      to.fromArray(markers[i].position).sub(from);
+      const length = Math.max(to.length(), 1e-9);
+      turn.setFromUnitVectors(up, to.divideScalar(length));
+      this.bones.setMatrixAt(k, matrix.compose(from, turn, new THREE.Vector3(length, length, length)));
+      this.bones.setColorAt(k, markers[i].parent === selected ? accent : new THREE.Color(0xffffff));
+    });
+    this.bones.instanceMatrix.needsUpdate = true;
+    if (this.bones.instanceColor) this.bones.instanceColor.needsUpdate = true;
+  }
+  project(position) {
+    const at = new THREE.Vector3(...position).project(this.camera);
+    return [((at.x + 1) / 2) * this.canvas.clientWidth, ((1 - at.y) / 2) * this.canvas.clientHeight, at.z];
+  }
+  pick(event) {
+    const rect = this.canvas.getBoundingClientRect(), x = event.clientX - rect.left, y = event.clientY - rect.top;
+    let best = -1, nearest = PICK_PIXELS;
+    this.markers.forEach((marker, i) => {
+      const [px, py, pz] = this.project(marker.position), distance = Math.hypot(px - x, py - y);
+      if (pz < 1 && distance < nearest) { nearest = distance; best = i; }
+    });
+    return best;
+  }
+  surfacePoint(event) {
+    const rect = this.canvas.getBoundingClientRect();
+    const at = new THREE.Vector2(((event.clientX - rect.left) / rect.width) * 2 - 1, 1 - ((event.clientY - rect.top) / rect.height) * 2);
+    const ray = new THREE.Raycaster();
+    ray.setFromCamera(at, this.camera);
+    if (!this.sides.length) return null;
+    const hit = ray.intersectObject(this.sides[0].mesh, false)[0];
+    return hit ? { point: hit.point.toArray(), normal: hit.face.normal.toArray() } : null;
+  }
+  /** The gizmo at a marker, or gone. @param mode 'rotate' | 'translate' | null */
+  setGrip(mode, position, quaternion) {
+    if (!mode) { this.gizmo.detach(); this.invalidate(); return; }
+    if (this.gizmo.dragging) return;
+    this.grip.position.fromArray(position);
+    this.grip.quaternion.fromArray(quaternion ?? [0, 0, 0, 1]);
+    this.grip.updateMatrixWorld();
+    this.gizmo.setMode(mode);
+    this.gizmo.setSpace(mode === 'rotate' ? 'local' : 'world');
+    if (this.gizmo.object !== this.grip) this.gizmo.attach(this.grip);
+    this.invalidate();
+  }
+
+  // Drawing ---------------------------------------------------------------------------------------
+
+  invalidate() { this.dirty = true; this.events.invalidate?.(); }
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
+    if (!width || !height) return;
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    this.invalidate();
+  }
+  show(side) { this.sides.forEach((each, i) => { each.mesh.visible = i === side; }); }
+  render() {
+    this.dirty = false;
+    if (!this.sides.length) return;
+    const { clientWidth: width, clientHeight: height } = this.canvas, renderer = this.renderer;
+    if (this.split === null) {
+      renderer.setScissorTest(false);
+      this.show(0);
+      renderer.render(this.scene, this.camera);
+      return;
+    }
+    const x = Math.round(this.split * width);
+    renderer.setScissorTest(true);
+    this.show(0);
+    renderer.setScissor(0, 0, x, height);
+    renderer.render(this.scene, this.camera);
+    this.show(1);
+    renderer.setScissor(x, 0, width - x, height);
+    renderer.render(this.scene, this.camera);
+    renderer.setScissorTest(false);
+  }
+  /** Without markers and gizmo, as a PNG blob. */
+  picture() {
+    const helper = this.gizmo.getHelper(), hidden = [this.points, this.bones, helper].filter((object) => object?.visible);
+    for (const object of hidden) object.visible = false;
+    this.render();
+    return new Promise((resolve) => {
+      this.canvas.toBlob(resolve, 'image/png');
+      for (const object of hidden) object.visible = true;
+      this.invalidate();
+    });
+  }
+  /** A small picture of side A as a data URL. */
+  thumbnail(size) {
+    const target = new THREE.WebGLRenderTarget(2 * size, 2 * size, { samples: 4 });
+    const { aspect } = this.camera, helper = this.gizmo.getHelper(), hidden = [this.points, this.bones, helper].filter((object) => object?.visible);
+    for (const object of hidden) object.visible = false;
+    this.show(0);
+    this.camera.aspect = 1;
+    this.camera.updateProjectionMatrix();
+    this.renderer.setRenderTarget(target);
+    this.renderer.render(this.scene, this.camera);
+    const pixels = new Uint8Array(16 * size * size);
+    this.renderer.readRenderTargetPixels(target, 0, 0, 2 * size, 2 * size, pixels);
+    this.renderer.setRenderTarget(null);
+    target.dispose();
+    for (const object of hidden) object.visible = true;
+    this.camera.aspect = aspect;
+    this.camera.updateProjectionMatrix();
+    const canvas = document.createElement('canvas'), context = canvas.getContext('2d');
+    canvas.width = canvas.height = 2 * size;
+    const image = context.createImageData(2 * size, 2 * size), row = 8 * size;
+    for (let i = 0; i < pixels.length; i++) if (i % 4 !== 3) pixels[i] = LINEAR_TO_SRGB[pixels[i]]; // targets hold linear light
+    for (let y = 0; y < 2 * size; y++) image.data.set(pixels.subarray((2 * size - 1 - y) * row, (2 * size - y) * row), y * row);
+    context.putImageData(image, 0, 0);
+    this.invalidate();
+    return canvas.toDataURL('image/png');
+  }
+}
