@@ -1,5 +1,5 @@
-/// Measuring deformed skin: volume, bounds, errors, curvature, edge stretch. Units: docs/formats
-/// (formats.md 5).
+/// Measuring deformed skin: volume, bounds, errors, curvature, edge stretch, whether it is closed,
+/// where it crosses itself. Units: docs/formats (formats.md 5).
 #ifndef CUTIS_MEASURE_H
 #define CUTIS_MEASURE_H
 
@@ -69,6 +69,51 @@ CUTIS_API cutis_result cutis_surface_curvature(cutis_context *context, const cut
 /// surface.
 CUTIS_API cutis_result cutis_surface_open_edges(cutis_context *context,
                                                 const cutis_surface *surface, uint64_t *out);
+
+/// How the triangles of a surface hang together, vertices of equal `weld` representative being one.
+/// Triangles with two equal corners count as none.
+typedef struct cutis_manifold {
+    bool watertight;         ///< every edge in exactly two faces that run along it both ways
+    int64_t euler;           ///< vertices - edges + faces (used vertices only)
+    uint64_t boundary_edges; ///< with one face
+    uint64_t crowded_edges;  ///< with more than two
+    uint64_t turned_edges;   ///< with two faces that run along it the same way
+    uint64_t collapsed_faces;
+    uint32_t piece_count; ///< connected through vertices
+} cutis_manifold;
+
+/// @param weld vertex_count representatives from cutis_weld_positions (of the rest positions, say),
+/// or NULL: by the surface's own positions
+CUTIS_API cutis_result cutis_surface_manifold(cutis_context *context, const cutis_surface *surface,
+                                              const uint32_t *weld, cutis_manifold *out);
+
+/// Where a surface crosses itself.
+typedef struct cutis_crossings {
+    uint64_t triangle_count; ///< triangles that share a point with one they share no vertex with
+    uint64_t pair_count;     ///< pairs of such triangles
+    uint64_t flat_count;     ///< triangles without area or not finite, left out
+} cutis_crossings;
+
+/// Exact: the signs that decide are computed without rounding, so touching counts and a gap of one
+/// ULP does not. About n log n for bodies.
+/// @param weld     as above
+/// @param crossing triangle_count flags of caller memory, or NULL
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (more than 2^31 triangles), CUTIS_CANCELLED,
+///         CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_surface_crossings(cutis_context *context, const cutis_surface *surface,
+                                               const uint32_t *weld, bool *crossing,
+                                               cutis_crossings *out);
+
+/// Curvature as Vasilakis and Fudos measure it: at a vertex the largest angle between its normal
+/// and a neighbour's, degrees; of a part the median over its vertices. A vertex belongs to every
+/// part it has a triangle in.
+/// @param weld       as above
+/// @param parts      part of every triangle, < part_count; NULL: all are part 0
+/// @param medians    part_count of caller memory; NAN for a part without vertices
+/// @param per_vertex vertex_count of caller memory, degrees, or NULL
+CUTIS_API cutis_result cutis_surface_bend(cutis_context *context, const cutis_surface *surface,
+                                          const uint32_t *weld, const uint32_t *parts,
+                                          uint32_t part_count, double *medians, float *per_vertex);
 
 #ifdef __cplusplus
 }
