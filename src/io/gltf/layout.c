@@ -47,6 +47,12 @@ static void visit_accessors(const json_t *root, visitor visit, void *user)
         {
             if (json_is_number(part)) visit(user, part);
         }
+        json_array_foreach(json_object_get(parts, "weld"), k, part)
+        {
+            if (json_is_number(part)) visit(user, part);
+        }
+        json_array_foreach(json_object_get(parts, "loops"), k, part)
+            visit_member(part, "vertices", visit, user);
     }
     json_array_foreach(json_object_get(root, "skins"), i, item)
         visit_member(item, "inverseBindMatrices", visit, user);

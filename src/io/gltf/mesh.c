@@ -324,6 +324,7 @@ static cutis_result read_parts(gltf_document *document, cutis_arena *arena, uint
         const json_t *label = json_array_get(labels, document->primitives[index][p]);
         result = read_labels(document, arena, index, label, out->part_count, &primitives[p]);
     }
+    if (result == CUTIS_OK) result = cutis_gltf_read_part_tree(document, arena, index, json, out);
     return result;
 }
 

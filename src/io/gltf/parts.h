@@ -23,6 +23,10 @@ cutis_result cutis_gltf_check_meshes(gltf_document *document);
 cutis_result cutis_gltf_read_mesh(gltf_document *document, cutis_arena *arena, uint32_t index,
                                   cutis_mesh *out);
 
+/// The tree in a mesh's CUTIS_parts, after its labels; none leaves part_tree NULL (part_tree.c).
+cutis_result cutis_gltf_read_part_tree(gltf_document *document, cutis_arena *arena, uint32_t index,
+                                       const json_t *json, cutis_mesh *out);
+
 /// Also fills document->channels on the first call.
 cutis_result cutis_gltf_read_clip(gltf_document *document, cutis_arena *arena,
                                   const cutis_model_data *data, uint32_t index, cutis_clip *out);

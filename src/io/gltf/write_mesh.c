@@ -215,7 +215,7 @@ static bool same_parts(const cutis_mesh *a, const cutis_mesh *b)
             !cutis_gltf_same(x->parts, y->parts, x->index_count / 3, sizeof *x->parts))
             return false;
     }
-    return true;
+    return cutis_gltf_same_part_tree(a, b);
 }
 
 static json_t *member_object(gltf_writer *writer, json_t *object, const char *key)
@@ -248,6 +248,7 @@ static void write_parts(gltf_writer *writer, const cutis_mesh *mesh, const cutis
             json_array_set_new(labels, map[p], write_labels(writer, mesh, &mesh->primitives[p]));
         cutis_gltf_set(writer, parts, "names", names);
         cutis_gltf_set(writer, parts, "labels", labels);
+        cutis_gltf_write_part_tree(writer, mesh, map, file_count, parts);
         cutis_gltf_set(writer, extensions, "CUTIS_parts", parts);
         cutis_gltf_use_extension(writer, "CUTIS_parts");
     }

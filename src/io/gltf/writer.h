@@ -73,6 +73,11 @@ void cutis_gltf_write_material(gltf_writer *writer, uint32_t index);
 void cutis_gltf_write_clip(gltf_writer *writer, uint32_t index);
 void cutis_gltf_write_pose_space(gltf_writer *writer); ///< pose_space.c; takes an old one away
 
+/// The tree of a mesh's parts (part_tree.c). @param map file index of each primitive
+void cutis_gltf_write_part_tree(gltf_writer *writer, const cutis_mesh *mesh, const uint32_t *map,
+                                size_t file_count, json_t *json);
+bool cutis_gltf_same_part_tree(const cutis_mesh *a, const cutis_mesh *b);
+
 /// Arrays as glTF allows them: the model's own, or a changed copy in `arena` (write_conform.c).
 const float *cutis_gltf_unit_normals(gltf_writer *writer, cutis_arena *arena,
                                      const cutis_primitive *primitive);
