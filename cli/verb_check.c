@@ -1,7 +1,8 @@
-/// cutis check: what is wrong with a skin, and with --fix -o a repaired copy.
+/// cutis check: what is wrong with a file and its skin, and with --fix -o a repaired copy.
 ///
-/// The file is always read with the repairing gate, so that one run lists everything; what the gate
-/// had to repair is an error of the file until --fix has written the repaired model.
+/// Two looks: the strict one of the file's format (for glTF the Khronos validator's codes), and one
+/// with the repairing gate, so that a run lists everything. What the gate had to repair is an error
+/// of the file until --fix has written the repaired model.
 #include "convert.h"
 
 #include <string.h>
@@ -44,14 +45,16 @@ static void print_issue(const cli_app *app, json_out *json, const cutis_issue *i
             fixed ? " [repaired]" : "");
 }
 
-static void print_report(const cli_app *app, const char *path, const cutis_model *model,
-                         const cutis_report *report, tally *total)
+/// The findings in order: the file by its format's letter, what the gate repaired, the skin.
+typedef struct findings {
+    const cutis_issue *lists[3];
+    uint32_t counts[3];
+} findings;
+
+static void print_findings(const cli_app *app, const char *path, const findings *all, tally *total)
 {
-    const cutis_issue *lists[2];
-    uint32_t counts[2] = { cutis_model_issues(model, &lists[0]),
-                           cutis_report_issues(report, &lists[1]) };
     json_out json = { .file = stdout };
-    for (int k = 0; k < 2; k++) count_issues(lists[k], counts[k], total);
+    for (int k = 0; k < 3; k++) count_issues(all->lists[k], all->counts[k], total);
     if (app->json) {
         emit_object(&json, NULL);
         emit_string(&json, "file", path);
@@ -60,12 +63,12 @@ static void print_report(const cli_app *app, const char *path, const cutis_model
         emit_count(&json, "repaired", option_given(app, OPTION_FIX) ? total->repaired : 0);
         emit_array(&json, "issues");
     }
-    for (int k = 0; k < 2; k++)
-        for (uint32_t i = 0; i < counts[k]; i++) print_issue(app, &json, &lists[k][i]);
+    for (int k = 0; k < 3; k++)
+        for (uint32_t i = 0; i < all->counts[k]; i++) print_issue(app, &json, &all->lists[k][i]);
     if (app->json) {
         emit_end(&json);
         emit_end(&json);
-    } else if (counts[0] + counts[1] == 0) {
+    } else if (all->counts[0] + all->counts[1] + all->counts[2] == 0) {
         app_say(app, "%s: nothing to complain about\n", path);
     } else {
         app_say(app, "%s: %u errors, %u warnings\n", path, total->errors, total->warnings);
@@ -85,34 +88,74 @@ static int write_fixed(cli_app *app, const cutis_model *model, const char *outpu
     return EXIT_GOOD;
 }
 
+/// One line for standard error: the first error with its place and code, and how many more.
+static int refuse(cli_app *app, const char *path, const findings *all, const tally *total)
+{
+    const cutis_issue *first = NULL;
+    for (int k = 0; k < 3 && !first; k++)
+        for (uint32_t i = 0; i < all->counts[k] && !first; i++)
+            if (all->lists[k][i].severity == 0) first = &all->lists[k][i];
+    return app_fail_text(
+        app, "%s: %s: %s [%s]; %u error%s in all, --fix -o FILE repairs what can be", path,
+        first->place, first->text, first->code, total->errors, total->errors == 1 ? "" : "s");
+}
+
+/// Read with the repairing gate, so that one run lists everything about the skin. A file that
+/// cannot even be repaired has only the findings of its format.
+static cutis_result look_at_skin(cli_app *app, const char *path, findings *all, cutis_model **model,
+                                 cutis_report **skin)
+{
+    cutis_read_options options = { .gate = CUTIS_GATE_REPAIR,
+                                   .unit_scale = (float)option_number(app, OPTION_SCALE, 0.0) };
+    cutis_result result = cutis_model_read(app->context, path, &options, model);
+    if (result == CUTIS_OK)
+        result = cutis_model_check(*model, option_count(app, OPTION_INFLUENCES, 4), skin);
+    if (result != CUTIS_OK) return result;
+    all->counts[1] = cutis_model_issues(*model, &all->lists[1]);
+    all->counts[2] = cutis_report_issues(*skin, &all->lists[2]);
+    return CUTIS_OK;
+}
+
+/// Whether the model cannot be read because its data is on a network: no fault of the file.
+static bool only_elsewhere(const findings *all)
+{
+    for (uint32_t i = 0; i < all->counts[0]; i++)
+        if (strcmp(all->lists[0][i].code, "NON_RELATIVE_URI") == 0) return true;
+    return false;
+}
+
 int verb_check(cli_app *app)
 {
     const char *path = app->operands[0], *output = option_text(app, OPTION_OUTPUT);
     const bool fix = option_given(app, OPTION_FIX);
-    cutis_read_options options = { .gate = CUTIS_GATE_REPAIR,
-                                   .unit_scale = (float)option_number(app, OPTION_SCALE, 0.0) };
     cutis_model *model = NULL;
-    cutis_report *report = NULL;
+    cutis_report *format = NULL, *skin = NULL;
+    findings all = { 0 };
     tally total = { 0 };
     if (fix && !output) return app_usage(app, "--fix needs -o FILE: the input is never changed");
     if (output && !fix) return app_usage(app, "-o is for --fix");
     int status = output ? app_check_output(app, output) : EXIT_GOOD;
     if (status != EXIT_GOOD) return status;
-    cutis_result result = cutis_model_read(app->context, path, &options, &model);
-    if (result == CUTIS_OK)
-        result = cutis_model_check(model, option_count(app, OPTION_INFLUENCES, 4), &report);
-    if (result != CUTIS_OK) {
+    cutis_result result = cutis_file_inspect(app->context, path, &format);
+    if (result == CUTIS_OK) {
+        all.counts[0] = cutis_report_issues(format, &all.lists[0]);
+        result = look_at_skin(app, path, &all, &model, &skin);
+    }
+    bool unreadable = result != CUTIS_OK;
+    if (!format || (unreadable && (fix || all.counts[0] == 0))) {
         status = app_fail(app, path, result);
         goto done;
     }
-    print_report(app, path, model, report, &total);
+    print_findings(app, path, &all, &total);
     if (fix)
         status = write_fixed(app, model, output);
     else if (total.errors > 0)
-        status = app_fail_text(app, "%s: %u error%s; cutis check --fix -o FILE repairs what can be",
-                               path, total.errors, total.errors == 1 ? "" : "s");
+        status = refuse(app, path, &all, &total);
+    else if (unreadable && result != CUTIS_UNSUPPORTED_FORMAT && !only_elsewhere(&all))
+        status = app_fail(app, path, result); // warnings about the format, but no model
 done:
-    cutis_report_destroy(report);
+    cutis_report_destroy(format);
+    cutis_report_destroy(skin);
     cutis_model_destroy(model);
     return status;
 }

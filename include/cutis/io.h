@@ -27,7 +27,9 @@ typedef enum cutis_format {
 
 typedef struct cutis_read_options {
     cutis_format format;
-    cutis_gate gate;  ///< CUTIS_GATE_REPAIR: repair what can be
+    cutis_gate gate; ///< CUTIS_GATE_REPAIR: repair what can be
+    bool strict;     ///< glTF: refuse whatever the Khronos validator calls an error, also what does
+                     ///< no harm here (sums of weights, doubled joints, bounds, colours above 1)
     float unit_scale; ///< file units to metres for formats without units (OBJ, PLY, BVH, Cal3D); 0
                       ///< = 1
 } cutis_read_options;
@@ -42,6 +44,20 @@ CUTIS_API cutis_result cutis_model_read_memory(cutis_context *context, const voi
                                                size_t size, const char *name,
                                                const cutis_read_options *options,
                                                cutis_model **out);
+
+typedef struct cutis_report cutis_report;
+
+/// List everything that is wrong with a file. glTF: the errors of the Khronos validator by its own
+/// codes, each with its JSON pointer or byte offset (docs/formats/check.md); other formats: what
+/// reading them refuses. Read the list with cutis_report_issues, release it with
+/// cutis_report_destroy (cutis/weights.h).
+/// @return CUTIS_OK with an empty or a filled list; CUTIS_FILE_NOT_FOUND, CUTIS_FILE_READ,
+/// CUTIS_LIMIT_EXCEEDED, CUTIS_OUT_OF_MEMORY: the file could not be looked at
+CUTIS_API cutis_result cutis_file_inspect(cutis_context *context, const char *path,
+                                          cutis_report **out);
+/// The same from memory; `name` stands in for the path.
+CUTIS_API cutis_result cutis_file_inspect_memory(cutis_context *context, const void *data,
+                                                 size_t size, const char *name, cutis_report **out);
 
 /// Add the clip of another file (.caf, .xaf, .bvh, glTF) to a model; joints are matched by name.
 CUTIS_API cutis_result cutis_model_read_clip(const cutis_model *model, const char *path,
@@ -101,6 +117,16 @@ CUTIS_API void cutis_file_release(cutis_context *context, void *data, size_t siz
 /// A pose file (formats.md 2): starts from `transforms` and replaces what the file names.
 CUTIS_API cutis_result cutis_pose_read(const cutis_model *model, const char *path,
                                        cutis_transform *transforms);
+
+/// A map of joints (docs/formats/joint_map.md): which joint of a motion's rig moves which joint of a
+/// model. Joints the file does not name are not moved.
+/// @param map node_count entries of the model, caller memory: nodes of `motion`, or CUTIS_NONE; as
+///            it was if the call fails
+CUTIS_API cutis_result cutis_joint_map_read(const cutis_model *model, const cutis_model *motion,
+                                            const char *path, int32_t *map);
+/// Write a map for editing: every joint of the model, in order, with the joint that moves it or null.
+CUTIS_API cutis_result cutis_joint_map_write(const cutis_model *model, const cutis_model *motion,
+                                             const int32_t *map, const char *path);
 
 /// A file of handles and their poses (docs/formats/handles.md), checked: finite, names differ,
 /// poses name handles there are.

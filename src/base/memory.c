@@ -35,24 +35,29 @@ cutis_result cutis_alloc_result(const cutis_context *context)
     return last_failure;
 }
 
-static bool charge(cutis_context *context, size_t size)
+bool cutis_charge(cutis_context *context, size_t size)
 {
     uint64_t limit = context->options.limits.memory_bytes;
     uint64_t used = atomic_load(&context->memory_used);
     do {
-        if (used > limit || size > limit - used) return false;
+        if (used > limit || size > limit - used) {
+            last_failure = cutis_fail(context, CUTIS_LIMIT_EXCEEDED,
+                                      "%zu bytes more than the memory limit of %llu allows", size,
+                                      (unsigned long long)limit);
+            return false;
+        }
     } while (!atomic_compare_exchange_weak(&context->memory_used, &used, used + size));
     return true;
 }
 
+void cutis_uncharge(cutis_context *context, size_t size)
+{
+    atomic_fetch_sub(&context->memory_used, size);
+}
+
 void *cutis_alloc(cutis_context *context, size_t size)
 {
-    if (!charge(context, size)) {
-        last_failure = cutis_fail(context, CUTIS_LIMIT_EXCEEDED,
-                                  "%zu bytes more than the memory limit of %llu allows", size,
-                                  (unsigned long long)context->options.limits.memory_bytes);
-        return NULL;
-    }
+    if (!cutis_charge(context, size)) return NULL;
     const cutis_allocator *allocator = &context->options.allocator;
     void *memory = allocator->allocate(allocator->user, size ? size : 1, ALIGNMENT);
     if (!memory) {

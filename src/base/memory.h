@@ -23,6 +23,11 @@ void cutis_free_array(cutis_context *context, void *memory, size_t count, size_t
 bool cutis_grow(cutis_context *context, void *array_pointer, size_t *capacity, size_t needed,
                 size_t item);
 
+/// Count memory that somebody else allocates (a library with its own allocator) towards the
+/// context's limit, before it is asked for. false, with the error set: the limit does not allow it.
+bool cutis_charge(cutis_context *context, size_t size);
+void cutis_uncharge(cutis_context *context, size_t size);
+
 /// After a failed allocation: CUTIS_OUT_OF_MEMORY or CUTIS_LIMIT_EXCEEDED, whichever it was in this
 /// thread.
 cutis_result cutis_alloc_result(const cutis_context *context);

@@ -73,9 +73,10 @@ static void check_weights(check *c, const cutis_primitive *primitive, const char
     for (uint32_t v = 0; v < primitive->vertex_count; v++)
         count_vertex(c, &primitive->influences, v, &n);
     if (n.unweighted)
-        note(c, "VERTEX_UNWEIGHTED", ERROR, n.unweighted, place,
-             "%llu of %u vertices have no weight on any joint", (unsigned long long)n.unweighted,
-             primitive->vertex_count);
+        // No weight at all is no slip but a template, to be filled in by somebody else.
+        note(c, "VERTEX_UNWEIGHTED", n.unweighted == primitive->vertex_count ? WARNING : ERROR,
+             n.unweighted, place, "%llu of %u vertices have no weight on any joint",
+             (unsigned long long)n.unweighted, primitive->vertex_count);
     if (n.off)
         note(c, "WEIGHTS_NON_NORMALIZED", ERROR, n.off, place,
              "weights of %llu vertices do not sum to 1; the worst sum is %.4g",

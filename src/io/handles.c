@@ -220,15 +220,16 @@ static cutis_result parse_file(cutis_handle_file *file, const char *path, const 
                                size_t size)
 {
     reader r = { .context = file->arena.context, .path = path, .arena = &file->arena };
-    json_t *root = NULL;
-    cutis_result result = cutis_json_parse(r.context, path, text, size, &root);
+    cutis_json json;
+    cutis_result result = cutis_json_parse(r.context, path, text, size, &json);
     if (result != CUTIS_OK) return result;
+    json_t *root = json.root;
     result = check_keys(&r, root, "handles poses");
     if (result == CUTIS_OK) result = take_handles(&r, json_object_get(root, "handles"));
     if (result == CUTIS_OK) result = take_poses(&r, json_object_get(root, "poses"), &file->set);
     file->set.handles = r.handles;
     file->set.handle_count = r.handle_count;
-    json_decref(root);
+    cutis_json_release(r.context, &json);
     return result;
 }
 

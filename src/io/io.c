@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/os/os.h"
 #include "io/gltf/gltf.h"
+#include "model/report.h"
 
 static const struct {
     const char *end;
@@ -83,8 +84,8 @@ char *cutis_stem(struct cutis_arena *arena, const char *path)
     return cutis_arena_format(arena, "%.*s", (int)(size < 4096 ? size : 4096), start);
 }
 
-static cutis_result read_input(const cutis_input *input, const cutis_read_options *options,
-                               cutis_model **out)
+/// What the caller, the content or the name says, in this order; CUTIS_FORMAT_GLTF for a GLB too.
+static cutis_format choose_format(const cutis_input *input, const cutis_read_options *options)
 {
     cutis_format format = options ? options->format : CUTIS_FORMAT_AUTO;
     if (format == CUTIS_FORMAT_AUTO) format = cutis_format_of_content(input->data, input->size);
@@ -94,9 +95,14 @@ static cutis_result read_input(const cutis_input *input, const cutis_read_option
         if (!options || options->format == CUTIS_FORMAT_AUTO)
             format = named != CUTIS_FORMAT_AUTO ? named : format;
     }
-    switch (format) {
+    return format == CUTIS_FORMAT_GLB ? CUTIS_FORMAT_GLTF : format;
+}
+
+static cutis_result read_input(const cutis_input *input, const cutis_read_options *options,
+                               cutis_model **out)
+{
+    switch (choose_format(input, options)) {
     case CUTIS_FORMAT_GLTF:
-    case CUTIS_FORMAT_GLB:
         return cutis_gltf_read(input->context, input->name, input->on_disk, input->data,
                                input->size, options, out);
     case CUTIS_FORMAT_OBJ:
@@ -169,6 +175,56 @@ cutis_result cutis_model_read_memory(cutis_context *context, const void *data, s
     cutis_input input =
         make_input(context, name ? name : "memory", false, data ? data : "", size, options);
     return read_input(&input, options, out);
+}
+
+/// Formats without a validator of their own: what the reader refuses is the one finding.
+static cutis_result inspect_input(const cutis_input *input, cutis_report *report)
+{
+    cutis_model *model = NULL;
+    if (choose_format(input, NULL) == CUTIS_FORMAT_GLTF)
+        return cutis_gltf_inspect(input->context, input->name, input->on_disk, input->data,
+                                  input->size, report);
+    cutis_result result = read_input(input, NULL, &model);
+    cutis_model_destroy(model);
+    if (result != CUTIS_CORRUPT_DATA && result != CUTIS_UNSUPPORTED_FORMAT) return result;
+    if (!cutis_report_add(report, cutis_result_name(result), CUTIS_ISSUE_ERROR, 1, input->name,
+                          cutis_context_error(input->context)))
+        return cutis_alloc_result(input->context);
+    return CUTIS_OK;
+}
+
+static cutis_result inspect(const cutis_input *input, cutis_report **out)
+{
+    cutis_report *report = cutis_report_create(input->context);
+    if (!report) return cutis_alloc_result(input->context);
+    cutis_result result = inspect_input(input, report);
+    if (result == CUTIS_OK)
+        *out = report;
+    else
+        cutis_report_destroy(report);
+    return result;
+}
+
+cutis_result cutis_file_inspect(cutis_context *context, const char *path, cutis_report **out)
+{
+    if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
+    void *data = NULL;
+    size_t size = 0;
+    cutis_result result = cutis_os_read_file(context, path, &data, &size);
+    if (result != CUTIS_OK) return result;
+    cutis_input input = make_input(context, path, true, data, size, NULL);
+    result = inspect(&input, out);
+    cutis_free(context, data, size + 1);
+    return result;
+}
+
+cutis_result cutis_file_inspect_memory(cutis_context *context, const void *data, size_t size,
+                                       const char *name, cutis_report **out)
+{
+    if (!context || (!data && size) || !out) return CUTIS_INVALID_ARGUMENT;
+    cutis_input input =
+        make_input(context, name ? name : "memory", false, data ? data : "", size, NULL);
+    return inspect(&input, out);
 }
 
 static bool is_cal3d_clip(const char *data, size_t size)

@@ -15,6 +15,10 @@
 // included.
 enum { OBJECT_BYTES = 240, ARRAY_BYTES = 144, VALUE_BYTES = 56, STRING_BYTES = 64 };
 
+// JSON alone may take this much of a reader's allowance of 64 times the file plus 16 MiB; real
+// documents take a tenth of it.
+enum { PARSE_FACTOR = 48, PARSE_BASE = 8 << 20 };
+
 void cutis_bytes_append(cutis_bytes *bytes, const void *data, size_t size)
 {
     size_t needed;
@@ -40,8 +44,10 @@ void cutis_bytes_drop(cutis_bytes *bytes)
     bytes->size = bytes->capacity = 0;
 }
 
-cutis_result cutis_json_measure(cutis_context *context, const char *file, const char *text,
-                                size_t size, uint64_t *out)
+/// Bytes of memory that parsing `text` can take, counted by its brackets, commas and strings. Also
+/// checks the nesting.
+static cutis_result measure(cutis_context *context, const char *file, const char *text, size_t size,
+                            uint64_t *out)
 {
     uint32_t limit = cutis_context_limits(context)->nesting;
     uint64_t depth = 0, bytes = 0;
@@ -79,27 +85,50 @@ cutis_result cutis_json_measure(cutis_context *context, const char *file, const 
 }
 
 cutis_result cutis_json_parse(cutis_context *context, const char *file, const char *text,
-                              size_t size, json_t **out)
+                              size_t size, cutis_json *out)
 {
     json_error_t error;
-    *out = json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-    if (*out) return CUTIS_OK;
+    uint64_t cost = 0;
+    *out = (cutis_json){ 0 };
+    cutis_result result = measure(context, file, text, size, &cost);
+    if (result != CUTIS_OK) return result;
+    if (cost > size * PARSE_FACTOR + PARSE_BASE || !cutis_charge(context, (size_t)cost))
+        return cutis_fail(context, CUTIS_LIMIT_EXCEEDED,
+                          "%s: byte 0: parsing its JSON would take %llu bytes of memory", file,
+                          (unsigned long long)cost);
+    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (root) {
+        *out = (cutis_json){ .root = root, .charged = (size_t)cost };
+        return CUTIS_OK;
+    }
+    cutis_uncharge(context, (size_t)cost);
     if (json_error_code(&error) == json_error_out_of_memory)
         return cutis_fail(context, CUTIS_OUT_OF_MEMORY, "%s: no memory for its JSON", file);
-    return cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: line %d column %d: invalid JSON: %s", file,
+    out->overflow = json_error_code(&error) == json_error_numeric_overflow;
+    return cutis_fail(context, CUTIS_CORRUPT_DATA,
+                      "%s: byte %d, line %d column %d: invalid JSON: %s", file, error.position,
                       error.line, error.column, error.text);
+}
+
+void cutis_json_release(cutis_context *context, cutis_json *json)
+{
+    json_decref(json->root);
+    cutis_uncharge(context, json->charged);
+    *json = (cutis_json){ 0 };
 }
 
 bool cutis_json_integer(const json_t *value, int64_t *out)
 {
+    const int64_t most = INT64_C(9007199254740984); // below 2^53, and aligned for any component
     if (json_is_integer(value)) {
-        *out = (int64_t)json_integer_value(value);
-        return *out >= -(INT64_C(1) << 53) && *out <= (INT64_C(1) << 53);
+        json_int_t whole = json_integer_value(value);
+        *out = whole > most ? most : whole < -most ? -most : (int64_t)whole;
+        return true;
     }
     if (!json_is_real(value)) return false;
     double real = json_real_value(value);
-    if (!(fabs(real) <= 9007199254740992.0) || real != floor(real)) return false;
-    *out = (int64_t)real;
+    if (real != floor(real)) return false;
+    *out = real > (double)most ? most : real < -(double)most ? -most : (int64_t)real;
     return true;
 }
 

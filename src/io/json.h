@@ -20,16 +20,21 @@ void cutis_bytes_append(cutis_bytes *bytes, const void *data, size_t size);
 void cutis_bytes_pad(cutis_bytes *bytes, size_t alignment, uint8_t value);
 void cutis_bytes_drop(cutis_bytes *bytes);
 
-/// Bytes of memory that parsing `text` can take, counted by its brackets, commas and strings. Also
-/// checks the nesting.
-/// @return CUTIS_OK or CUTIS_LIMIT_EXCEEDED (deeper than the context allows)
-cutis_result cutis_json_measure(cutis_context *context, const char *file, const char *text,
-                                size_t size, uint64_t *out);
+/// A parsed document, and what it counts for in the context's memory.
+typedef struct cutis_json {
+    json_t *root;
+    size_t charged;
+    bool overflow; ///< parsing failed because of a number beyond what a double holds
+} cutis_json;
 
-/// Parse one JSON value; duplicate keys, invalid UTF-8 and anything after it are errors.
-/// The error reads "file: line L column C: reason". Release with json_decref.
+/// Parse one JSON value; duplicate keys, invalid UTF-8 and anything after it are errors. What it
+/// can take is estimated and charged to the context before the parser runs. The error reads "file:
+/// byte B, line L column C: reason". Release with cutis_json_release.
+/// @return CUTIS_OK, CUTIS_CORRUPT_DATA, CUTIS_OUT_OF_MEMORY, CUTIS_LIMIT_EXCEEDED (nested deeper
+/// than the context allows, more memory than 48 times the text plus 8 MiB, or than the limit)
 cutis_result cutis_json_parse(cutis_context *context, const char *file, const char *text,
-                              size_t size, json_t **out);
+                              size_t size, cutis_json *out);
+void cutis_json_release(cutis_context *context, cutis_json *json);
 
 /// Write a value with two spaces of indentation; arrays of numbers stand on one line. `compact`: no
 /// white space at all.
@@ -39,7 +44,8 @@ void cutis_json_write(cutis_bytes *bytes, const json_t *value, bool compact);
 /// show 0.1, not 0.10000000149011612.
 json_t *cutis_json_float(float value);
 
-/// Whole number of an integer or an integral real; false for anything else and beyond 2^53.
+/// Whole number of an integer or an integral real, below 2^53 either way (more becomes that:
+/// no file has so many of anything); false for anything else.
 bool cutis_json_integer(const json_t *value, int64_t *out);
 
 #endif

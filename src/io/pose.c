@@ -107,16 +107,16 @@ static cutis_result take_joints(const cutis_model *model, pose_file *file, json_
 static cutis_result parse_pose(const cutis_model *model, pose_file *file, const char *text,
                                size_t size, cutis_transform *transforms)
 {
-    json_t *root = NULL;
-    cutis_result result = cutis_json_parse(file->context, file->path, text, size, &root);
+    cutis_json json;
+    cutis_result result = cutis_json_parse(file->context, file->path, text, size, &json);
     if (result != CUTIS_OK) return result;
-    json_t *joints = json_object_get(root, "joints");
+    json_t *joints = json_object_get(json.root, "joints");
     if (!json_is_object(joints))
         result = cutis_fail(file->context, CUTIS_CORRUPT_DATA,
                             "%s: /joints: must be there and be an object", file->path);
     else
         result = take_joints(model, file, joints, transforms);
-    json_decref(root);
+    cutis_json_release(file->context, &json);
     return result;
 }
 

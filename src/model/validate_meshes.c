@@ -236,6 +236,8 @@ static cutis_result repair_influences(spot *at, const cutis_primitive *primitive
     }
     first[primitive->vertex_count] = out;
     bool noted = true;
+    // Nobody deforms a mesh without a skin by its weights.
+    const uint8_t slip = joint_count == UINT32_MAX ? 1 : 0;
     if (done.bad)
         noted &= cutis_model_note(at->model, "WEIGHT_INVALID", 0, done.bad, at->place,
                                   "%llu weights that were negative or not finite became 0",
@@ -246,12 +248,12 @@ static cutis_result repair_influences(spot *at, const cutis_primitive *primitive
                                   (unsigned long long)done.range);
     if (done.duplicate)
         noted &=
-            cutis_model_note(at->model, "JOINT_DUPLICATED", 0, done.duplicate, at->place,
+            cutis_model_note(at->model, "JOINT_DUPLICATED", slip, done.duplicate, at->place,
                              "%llu vertices had a joint more than once; its weights were added",
                              (unsigned long long)done.duplicate);
     if (done.sum)
         noted &= cutis_model_note(
-            at->model, "WEIGHTS_NON_NORMALIZED", done.worst > 1e-3 ? 0 : 2, done.sum, at->place,
+            at->model, "WEIGHTS_NON_NORMALIZED", done.worst > 1e-3 ? slip : 2, done.sum, at->place,
             "%llu vertices had weights that did not sum to 1 and were normalised",
             (unsigned long long)done.sum);
     return noted ? CUTIS_OK : cutis_alloc_result(at->model->context);

@@ -71,16 +71,20 @@ static cutis_result place_in_view(const gltf_document *document, uint32_t access
                                   const uint8_t **out)
 {
     const gltf_view *view = &document->views[index];
-    if (offset % alignment || (!view->compressed && (view->offset + (uint64_t)offset) % alignment))
-        return cutis_gltf_refuse(
-            document, CUTIS_CORRUPT_DATA,
+    if (offset % alignment)
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_OFFSET_ALIGNMENT",
+                                "/accessors/%u%s/byteOffset: %lld is not a multiple of %u",
+                                accessor, place, (long long)offset, alignment);
+    if (!view->compressed && (view->offset + (uint64_t)offset) % alignment)
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "ACCESSOR_TOTAL_OFFSET_ALIGNMENT",
             "/accessors/%u%s/byteOffset: %lld is not aligned to %u in its view and buffer",
             accessor, place, (long long)offset, alignment);
     uint64_t last;
     if (__builtin_mul_overflow(count - 1, (uint64_t)stride, &last) ||
         __builtin_add_overflow(last, (uint64_t)offset + size, &last) || last > view->size)
-        return cutis_gltf_refuse(
-            document, CUTIS_CORRUPT_DATA,
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "ACCESSOR_TOO_LONG",
             "/accessors/%u%s: %llu elements of %zu bytes from byte %lld do not fit into "
             "the %zu bytes of bufferView %u",
             accessor, place, (unsigned long long)count, size, (long long)offset, view->size, index);
@@ -101,22 +105,27 @@ static cutis_result load_sparse(gltf_document *document, uint32_t index, const j
     int64_t component = cutis_gltf_integer(indices, "componentType", 0);
     uint32_t size = component_size(component);
     if (count > a->count)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/accessors/%u/sparse/count: %lld of %u elements", index,
-                                 (long long)count, a->count);
-    if (component != GLTF_U8 && component != GLTF_U16 && component != GLTF_U32)
-        return cutis_gltf_refuse(
-            document, CUTIS_CORRUPT_DATA,
-            "/accessors/%u/sparse/indices/componentType: %lld is no index type", index,
-            (long long)component);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_SPARSE_COUNT_OUT_OF_RANGE",
+                                "/accessors/%u/sparse/count: %lld of %u elements", index,
+                                (long long)count, a->count);
+    if (component != GLTF_U8 && component != GLTF_U16 && component != GLTF_U32) {
+        cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "VALUE_NOT_IN_LIST",
+                          "/accessors/%u/sparse/indices/componentType: %lld is no index type",
+                          index, (long long)component);
+        // Reading must not guess; looking on and repairing leave the base as it is.
+        a->missing = !document->report && !document->repair;
+        a->loose = true;
+        return CUTIS_OK;
+    }
     a->sparse_count = (uint32_t)count;
     a->sparse_component = (uint32_t)component;
     for (int which = 0; which < 2; which++) {
         const gltf_view *view =
             &document->views[cutis_gltf_index(which ? values : indices, "bufferView")];
         if (view->stride || view->target)
-            return cutis_gltf_refuse(
+            return cutis_gltf_issue(
                 document, CUTIS_CORRUPT_DATA,
+                view->stride ? "BUFFER_VIEW_INVALID_BYTE_STRIDE" : "BUFFER_VIEW_TARGET_OVERRIDE",
                 "/accessors/%u/sparse/%s/bufferView: the view has a stride or a target", index,
                 which ? "values" : "indices");
     }
@@ -141,22 +150,29 @@ static cutis_result load_type(const gltf_document *document, uint32_t index, con
     int64_t component = cutis_gltf_integer(json, "componentType", 0),
             count = cutis_gltf_integer(json, "count", 0);
     while (a->shape <= GLTF_MAT4 && strcmp(SHAPES[a->shape], shape) != 0) a->shape++;
-    if (a->shape > GLTF_MAT4)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/accessors/%u/type: \"%s\" is no type", index, shape);
+    // New types may come with extensions; that is no error before somebody uses one.
     if (component_size(component) == 0)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/accessors/%u/componentType: %lld is no component type", index,
-                                 (long long)component);
+        cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "VALUE_NOT_IN_LIST",
+                          "/accessors/%u/componentType: %lld is no component type", index,
+                          (long long)component);
+    if (a->shape > GLTF_MAT4 || component_size(component) == 0) {
+        a->unknown = true;
+        a->shape = GLTF_SCALAR;
+        component = GLTF_U8;
+    }
+    if (count > UINT32_MAX && a->view != CUTIS_NONE)
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_TOO_LONG",
+                                "/accessors/%u/count: %lld elements do not fit into bufferView %d",
+                                index, (long long)count, a->view);
     if (count > UINT32_MAX)
-        return cutis_gltf_refuse(document, CUTIS_LIMIT_EXCEEDED,
-                                 "/accessors/%u/count: %lld elements", index, (long long)count);
+        return cutis_gltf_issue(document, CUTIS_LIMIT_EXCEEDED, NULL,
+                                "/accessors/%u/count: %lld elements", index, (long long)count);
     a->component = (uint32_t)component;
     a->normalized = json_is_true(json_object_get(json, "normalized"));
     a->count = (uint32_t)count;
     if (a->normalized && (a->component == GLTF_F32 || a->component == GLTF_U32))
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/accessors/%u/normalized: only for 8 and 16 bit integers", index);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_NORMALIZED_INVALID",
+                                "/accessors/%u/normalized: only for 8 and 16 bit integers", index);
     return CUTIS_OK;
 }
 
@@ -168,27 +184,27 @@ static cutis_result load_accessor(gltf_document *document, uint32_t index)
     gltf_accessor *a = &document->accessors[index];
     a->view = cutis_gltf_index(json, "bufferView");
     cutis_result result = load_type(document, index, json, a);
-    if (result != CUTIS_OK) return result;
+    if (result != CUTIS_OK || a->unknown) return result;
     layout l = layout_of(a->shape, a->component);
     a->width = l.rows * l.columns;
     a->has_bounds = min && max;
     if ((min && json_array_size(min) != a->width) || (max && json_array_size(max) != a->width))
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "/accessors/%u/%s: not %u numbers",
-                                 index, min && json_array_size(min) != a->width ? "min" : "max",
-                                 a->width);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ARRAY_LENGTH_NOT_IN_LIST",
+                                "/accessors/%u/%s: not %u numbers", index,
+                                min && json_array_size(min) != a->width ? "min" : "max", a->width);
     if (a->view == CUTIS_NONE && json_object_get(json, "byteOffset"))
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/accessors/%u/byteOffset: there is no bufferView", index);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "UNSATISFIED_DEPENDENCY",
+                                "/accessors/%u/byteOffset: there is no bufferView", index);
     if (a->view != CUTIS_NONE) {
         uint32_t stride = document->views[a->view].stride;
         if (l.columns > 1 && cutis_gltf_integer(json, "byteOffset", 0) % 4)
-            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                     "/accessors/%u/byteOffset: matrices start at multiples of 4",
-                                     index);
+            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_MATRIX_ALIGNMENT",
+                                    "/accessors/%u/byteOffset: matrices start at multiples of 4",
+                                    index);
         a->stride = stride ? stride : l.size;
         if (a->stride < l.size)
-            return cutis_gltf_refuse(
-                document, CUTIS_CORRUPT_DATA,
+            return cutis_gltf_issue(
+                document, CUTIS_CORRUPT_DATA, "ACCESSOR_SMALL_BYTESTRIDE",
                 "/accessors/%u/bufferView: its stride %u is less than an element's %u "
                 "bytes",
                 index, stride, l.size);
@@ -209,9 +225,9 @@ cutis_result cutis_gltf_load_accessors(gltf_document *document)
     document->accessor_count = count;
     for (uint32_t i = 0; i < count; i++) {
         cutis_result result = load_accessor(document, i);
-        if (result != CUTIS_OK) return result;
+        if (!cutis_gltf_go_on(document, &result)) return result;
     }
-    return CUTIS_OK;
+    return cutis_gltf_end_phase(document, CUTIS_OK);
 }
 
 static float to_float(double raw, const gltf_accessor *a)
@@ -250,8 +266,9 @@ static void decode_element(const gltf_accessor *a, const layout *l, const uint8_
 /// valid templates.)
 static cutis_result refuse_missing(const gltf_document *document, uint32_t accessor)
 {
-    return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "/accessors/%u: its buffer has no data",
-                             accessor);
+    return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_MISSING_GLB_DATA",
+                            "/accessors/%u: its buffer has no data, or its type is unknown",
+                            accessor);
 }
 
 /// The index of a sparse entry: ascending, in range.
@@ -263,8 +280,10 @@ static cutis_result sparse_index(const gltf_document *document, uint32_t accesso
     int64_t index =
         (int64_t)read_component(a->sparse_indices + (size_t)entry * size, a->sparse_component);
     if (index <= *previous || index >= a->count)
-        return cutis_gltf_refuse(
+        return cutis_gltf_issue(
             document, CUTIS_CORRUPT_DATA,
+            index <= *previous ? "ACCESSOR_SPARSE_INDICES_NON_INCREASING"
+                               : "ACCESSOR_SPARSE_INDEX_OOB",
             "/accessors/%u/sparse/indices: entry %u is %lld, after %lld, of %u elements", accessor,
             entry, (long long)index, (long long)*previous, a->count);
     *previous = index;
@@ -279,8 +298,8 @@ static cutis_result check_finite(const gltf_document *document, uint32_t accesso
     if (document->repair || document->accessors[accessor].component != GLTF_F32) return CUTIS_OK;
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(values[i]))
-            return cutis_gltf_refuse(
-                document, CUTIS_CORRUPT_DATA,
+            return cutis_gltf_issue(
+                document, CUTIS_CORRUPT_DATA, "ACCESSOR_INVALID_FLOAT",
                 "/accessors/%u: component %zu of element %zu is not a finite number", accessor,
                 i % document->accessors[accessor].width, i / document->accessors[accessor].width);
     }
@@ -292,7 +311,7 @@ cutis_result cutis_gltf_decode_floats(gltf_document *document, uint32_t accessor
     const gltf_accessor *a = &document->accessors[accessor];
     layout l = layout_of(a->shape, a->component);
     int64_t index = -1;
-    if (a->missing) return refuse_missing(document, accessor);
+    if (a->missing || a->unknown) return refuse_missing(document, accessor);
     if (a->data && a->component == GLTF_F32 && a->stride == l.size) {
         memcpy(out, a->data, (size_t)a->count * l.size);
     } else if (a->data) {
@@ -322,12 +341,12 @@ cutis_result cutis_gltf_decode_integers(gltf_document *document, uint32_t access
     const gltf_accessor *a = &document->accessors[accessor];
     layout l = layout_of(a->shape, a->component);
     int64_t index = -1;
-    if (a->missing) return refuse_missing(document, accessor);
+    if (a->missing || a->unknown) return refuse_missing(document, accessor);
     if (a->component == GLTF_F32 || a->component == GLTF_I8 || a->component == GLTF_I16 ||
         a->normalized || l.columns > 1)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/accessors/%u/componentType: unsigned integers are needed",
-                                 accessor);
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_INVALID_FORMAT",
+            "/accessors/%u/componentType: unsigned integers are needed", accessor);
     for (size_t i = 0; i < a->count; i++) {
         if (a->data) {
             decode_integers(a, &l, a->data + i * a->stride, out + i * a->width);
@@ -363,9 +382,10 @@ cutis_result cutis_gltf_new_floats(gltf_document *document, cutis_arena *arena, 
 
 /// Raw component values, as minimum and maximum are given; `element` counts base elements first,
 /// then sparse ones.
-static void raw_element(const gltf_accessor *a, const layout *l, const uint8_t *bytes, double *low,
+static bool raw_element(const gltf_accessor *a, const layout *l, const uint8_t *bytes, double *low,
                         double *high)
 {
+    bool finite = true;
     for (uint32_t c = 0; c < l->columns; c++) {
         for (uint32_t r = 0; r < l->rows; r++) {
             uint32_t k = c * l->rows + r;
@@ -375,15 +395,18 @@ static void raw_element(const gltf_accessor *a, const layout *l, const uint8_t *
                       : 0;
             if (value < low[k]) low[k] = value;
             if (value > high[k]) high[k] = value;
+            if (!isfinite(value)) finite = false;
         }
     }
+    return finite;
 }
 
 /// A decimal in JSON that was rounded on the way is no lie; 1e-5 is a hundred times the error of
 /// six digits in a float.
-static bool same_bound(double stated, double found, bool is_float)
+static bool same_bound(double stated, double found, bool is_float, bool strict)
 {
     if (!is_float) return stated == found;
+    if (strict) return (float)stated == (float)found;
     return fabs((double)(float)stated - found) <= 1e-5 * fmax(fabs(found), 1e-3);
 }
 
@@ -396,7 +419,12 @@ cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
     double low[16], high[16];
     int64_t index = -1;
     uint32_t entry = 0, entry_count = a->sparse_indices && a->sparse_values ? a->sparse_count : 0;
-    if (!cutis_gltf_has_data(a)) return CUTIS_OK;
+    if (!cutis_gltf_has_data(a) || a->loose) return CUTIS_OK;
+    for (uint32_t i = 0; i < entry_count; i++) { // those the walk below does not come to, too
+        cutis_result result = sparse_index(document, accessor, i, &index);
+        if (result != CUTIS_OK) return result;
+    }
+    index = -1;
     for (int k = 0; k < 16; k++) low[k] = INFINITY, high[k] = -INFINITY;
     for (uint32_t i = 0; i < a->count; i++) {
         // Sparse indices ascend, so the next replaced element is always known.
@@ -408,20 +436,22 @@ cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
         const uint8_t *bytes = a->data ? a->data + (size_t)i * a->stride : NULL;
         if (entry_count && index == (int64_t)i)
             bytes = a->sparse_values + (size_t)(entry - 1) * l.size;
-        raw_element(a, &l, bytes, low, high);
+        if (!raw_element(a, &l, bytes, low, high) && document->strict)
+            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_INVALID_FLOAT",
+                                    "/accessors/%u: element %u is not finite", accessor, i);
     }
     for (uint32_t k = 0; k < a->width; k++) {
         double stated_low = min ? json_number_value(json_array_get(min, k)) : low[k];
         double stated_high = max ? json_number_value(json_array_get(max, k)) : high[k];
         bool is_float = a->component == GLTF_F32;
-        if (!same_bound(stated_low, low[k], is_float))
-            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                     "/accessors/%u/min/%u: %g, but the least value is %g",
-                                     accessor, k, stated_low, low[k]);
-        if (!same_bound(stated_high, high[k], is_float))
-            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                     "/accessors/%u/max/%u: %g, but the greatest value is %g",
-                                     accessor, k, stated_high, high[k]);
+        if (!same_bound(stated_low, low[k], is_float, document->strict))
+            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_MIN_MISMATCH",
+                                    "/accessors/%u/min/%u: %g, but the least value is %g", accessor,
+                                    k, stated_low, low[k]);
+        if (!same_bound(stated_high, high[k], is_float, document->strict))
+            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_MAX_MISMATCH",
+                                    "/accessors/%u/max/%u: %g, but the greatest value is %g",
+                                    accessor, k, stated_high, high[k]);
     }
     return CUTIS_OK;
 }

@@ -9,6 +9,10 @@
 // Squared length of a key's rotation: quantised to 8 bits it differs from 1 by up to 0.02, and
 // sampling normalises.
 static const double UNIT_TOLERANCE = 0.05;
+// The Khronos validator's own, of the length.
+static const double STRICT_UNIT_TOLERANCE = 0.00769;
+
+static const char *const PATHS[] = { "translation", "rotation", "scale", "weights" };
 
 static int find_name(const char *const *names, int count, const char *name)
 {
@@ -27,28 +31,35 @@ static cutis_result read_times(gltf_document *document, cutis_arena *arena, uint
                                uint32_t sampler, uint32_t accessor, cutis_channel *out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
-    if (a->shape != GLTF_SCALAR || a->component != GLTF_F32 || has_stride(document, a))
-        return cutis_gltf_refuse(
-            document, CUTIS_CORRUPT_DATA,
-            "/animations/%u/samplers/%u/input: accessor %u is not SCALAR of floats "
-            "without a stride",
-            index, sampler, accessor);
+    if (has_stride(document, a))
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "ANIMATION_SAMPLER_ACCESSOR_WITH_BYTESTRIDE",
+            "/animations/%u/samplers/%u/input: the view of accessor %u has a stride", index,
+            sampler, accessor);
+    if (a->shape != GLTF_SCALAR || a->component != GLTF_F32)
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "ANIMATION_SAMPLER_INPUT_ACCESSOR_INVALID_FORMAT",
+            "/animations/%u/samplers/%u/input: accessor %u is not SCALAR of floats", index, sampler,
+            accessor);
     if (!a->has_bounds)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/animations/%u/samplers/%u/input: accessor %u has no min and max",
-                                 index, sampler, accessor);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
+                                "ANIMATION_SAMPLER_INPUT_ACCESSOR_WITHOUT_BOUNDS",
+                                "/animations/%u/samplers/%u/input: accessor %u has no min and max",
+                                index, sampler, accessor);
     if (out->interpolation == CUTIS_INTERPOLATION_CUBIC && a->count < 2)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/animations/%u/samplers/%u/input: a cubic spline of one key",
-                                 index, sampler);
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "ANIMATION_SAMPLER_INPUT_ACCESSOR_TOO_FEW_ELEMENTS",
+            "/animations/%u/samplers/%u/input: a cubic spline of one key", index, sampler);
     if (!cutis_gltf_has_data(a))
         return CUTIS_OK; // left to an extension to fill in: no channel for us
     cutis_result result = cutis_gltf_new_floats(document, arena, accessor, &out->times);
     if (result != CUTIS_OK || document->repair) return result;
     for (uint32_t k = 0; k < a->count; k++) {
         if (out->times[k] < 0 || (k > 0 && out->times[k] <= out->times[k - 1]))
-            return cutis_gltf_refuse(
+            return cutis_gltf_issue(
                 document, CUTIS_CORRUPT_DATA,
+                out->times[k] < 0 ? "ACCESSOR_ANIMATION_INPUT_NEGATIVE"
+                                  : "ACCESSOR_ANIMATION_INPUT_NON_INCREASING",
                 "/animations/%u/samplers/%u/input: key %u of accessor %u is at %g, "
                 "times ascend from 0",
                 index, sampler, k, accessor, (double)out->times[k]);
@@ -64,9 +75,11 @@ static cutis_result check_rotations(const gltf_document *document, uint32_t inde
         const float *q = channel->values + 4 * (cubic ? 3 * k + 1 : k);
         double length = 0;
         for (int i = 0; i < 4; i++) length += (double)q[i] * q[i];
-        if (fabs(length - 1) > UNIT_TOLERANCE)
-            return cutis_gltf_refuse(
+        if (document->strict ? fabs(sqrt(length) - 1) > STRICT_UNIT_TOLERANCE
+                             : fabs(length - 1) > UNIT_TOLERANCE)
+            return cutis_gltf_issue(
                 document, CUTIS_CORRUPT_DATA,
+                "ACCESSOR_ANIMATION_SAMPLER_OUTPUT_NON_NORMALIZED_QUATERNION",
                 "/animations/%u/samplers/%u/output: the length of rotation %zu of "
                 "accessor %u is %g, not 1",
                 index, sampler, k, accessor, sqrt(length));
@@ -84,20 +97,25 @@ static cutis_result read_values(gltf_document *document, cutis_arena *arena, uin
     uint64_t expected = (uint64_t)out->key_count *
                         (out->interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1) *
                         (out->path == CUTIS_PATH_WEIGHTS ? target_count : 1);
-    if (a->shape != SHAPES[out->path] || has_stride(document, a) ||
+    if (has_stride(document, a))
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "ANIMATION_SAMPLER_ACCESSOR_WITH_BYTESTRIDE",
+            "/animations/%u/samplers/%u/output: the view of accessor %u has a stride", index,
+            sampler, accessor);
+    if (a->unknown || a->shape != SHAPES[out->path] ||
         !(a->component == GLTF_F32 || (a->normalized && integers)))
-        return cutis_gltf_refuse(
-            document, CUTIS_CORRUPT_DATA,
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "ANIMATION_SAMPLER_OUTPUT_ACCESSOR_INVALID_FORMAT",
             "/animations/%u/samplers/%u/output: the format of accessor %u is not one "
             "for this path",
             index, sampler, accessor);
     if (a->count != expected)
-        return cutis_gltf_refuse(
-            document, CUTIS_CORRUPT_DATA,
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "ANIMATION_SAMPLER_OUTPUT_ACCESSOR_INVALID_COUNT",
             "/animations/%u/samplers/%u/output: accessor %u has %u elements, %llu are "
             "needed",
             index, sampler, accessor, a->count, (unsigned long long)expected);
-    if (!out->times) return CUTIS_OK;
+    if (!out->times && !(document->strict && cutis_gltf_has_data(a))) return CUTIS_OK;
     cutis_result result = cutis_gltf_new_floats(document, arena, accessor, &out->values);
     if (result != CUTIS_OK || out->path != CUTIS_PATH_ROTATION || document->repair) return result;
     return check_rotations(document, index, sampler, accessor, out);
@@ -112,10 +130,8 @@ static cutis_result read_sampler(gltf_document *document, cutis_arena *arena, ui
     const char *name = cutis_gltf_string(json, "interpolation");
     int interpolation = name ? find_name(NAMES, 3, name) : CUTIS_INTERPOLATION_LINEAR;
     uint32_t input = (uint32_t)cutis_gltf_index(json, "input");
-    if (interpolation < 0)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/animations/%u/samplers/%u/interpolation: \"%s\" is unknown",
-                                 index, sampler, name);
+    // An unknown word is only a warning of the schema's; linear is what players make of it.
+    if (interpolation < 0) interpolation = CUTIS_INTERPOLATION_LINEAR;
     out->interpolation = (cutis_interpolation)interpolation;
     out->key_count = document->accessors[input].count;
     cutis_result result = read_times(document, arena, index, sampler, input, out);
@@ -134,26 +150,74 @@ static cutis_result read_channel(gltf_document *document, cutis_arena *arena,
     const cutis_node *node = &data->nodes[out->node];
     uint32_t targets = node->mesh == CUTIS_NONE ? 0 : data->meshes[node->mesh].target_count;
     if ((uint64_t)sampler >= sampler_count)
-        return cutis_gltf_refuse(
-            document, CUTIS_CORRUPT_DATA,
-            "/animations/%u/channels/%u/sampler: index %lld, but there are %zu", index, channel,
-            (long long)sampler, sampler_count);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "UNRESOLVED_REFERENCE",
+                                "/animations/%u/channels/%u/sampler: index %lld, but there are %zu",
+                                index, channel, (long long)sampler, sampler_count);
     if (node->matrix && out->path != CUTIS_PATH_WEIGHTS)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/animations/%u/channels/%u/target/node: node %u has a matrix",
-                                 index, channel, document->node_of_model[out->node]);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
+                                "ANIMATION_CHANNEL_TARGET_NODE_MATRIX",
+                                "/animations/%u/channels/%u/target/node: node %u has a matrix",
+                                index, channel, document->node_of_model[out->node]);
     if (out->path == CUTIS_PATH_WEIGHTS && targets == 0)
-        return cutis_gltf_refuse(
-            document, CUTIS_CORRUPT_DATA,
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "ANIMATION_CHANNEL_TARGET_NODE_WEIGHTS_NO_MORPHS",
             "/animations/%u/channels/%u/target/path: node %u has no morph targets", index, channel,
             document->node_of_model[out->node]);
     return read_sampler(document, arena, index, (uint32_t)sampler, targets, out);
 }
 
+/// A channel that names no node moves nothing, but its data is of its path all the same.
+static cutis_result check_loose_channel(gltf_document *document, uint32_t index, uint32_t channel,
+                                        const json_t *json, size_t sampler_count)
+{
+    const json_t *target = json_object_get(json, "target");
+    int64_t sampler = cutis_gltf_integer(json, "sampler", 0);
+    int path = find_name(PATHS, 4, cutis_gltf_string(target, "path"));
+    if ((uint64_t)sampler >= sampler_count)
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "UNRESOLVED_REFERENCE",
+                                "/animations/%u/channels/%u/sampler: index %lld, but there are %zu",
+                                index, channel, (long long)sampler, sampler_count);
+    if (cutis_gltf_index(target, "node") != CUTIS_NONE || path < 0 || path == CUTIS_PATH_WEIGHTS)
+        return CUTIS_OK;
+    cutis_arena scratch = { .context = document->context };
+    uint64_t charged = document->charged;
+    cutis_result result = read_sampler(document, &scratch, index, (uint32_t)sampler, 0,
+                                       &(cutis_channel){ .path = (cutis_path)path });
+    document->charged = charged;
+    cutis_arena_release(&scratch);
+    return result;
+}
+
+cutis_result cutis_gltf_check_samplers(gltf_document *document, uint32_t index)
+{
+    const json_t *json = cutis_gltf_item(document, "animations", index);
+    const json_t *samplers = json_object_get(json, "samplers");
+    const json_t *channels = json_object_get(json, "channels");
+    for (uint32_t s = 0; s < json_array_size(samplers); s++) {
+        const json_t *sampler = json_array_get(samplers, s);
+        const char *name = cutis_gltf_string(sampler, "interpolation");
+        cutis_arena scratch = { .context = document->context };
+        cutis_channel channel = { .interpolation = name && strcmp(name, "CUBICSPLINE") == 0
+                                                       ? CUTIS_INTERPOLATION_CUBIC
+                                                       : CUTIS_INTERPOLATION_LINEAR };
+        uint64_t charged = document->charged;
+        cutis_result result = read_times(document, &scratch, index, s,
+                                         (uint32_t)cutis_gltf_index(sampler, "input"), &channel);
+        document->charged = charged;
+        cutis_arena_release(&scratch);
+        if (result != CUTIS_OK) return result;
+    }
+    for (uint32_t c = 0; c < json_array_size(channels); c++) {
+        cutis_result result = check_loose_channel(document, index, c, json_array_get(channels, c),
+                                                  json_array_size(samplers));
+        if (result != CUTIS_OK) return result;
+    }
+    return CUTIS_OK;
+}
+
 /// Whether a channel is one the model has; its node and path.
 static bool find_target(const gltf_document *document, const json_t *json, cutis_channel *out)
 {
-    static const char *const PATHS[] = { "translation", "rotation", "scale", "weights" };
     const json_t *target = json_object_get(json, "target");
     int32_t node = cutis_gltf_index(target, "node");
     int path = find_name(PATHS, 4, cutis_gltf_string(target, "path"));

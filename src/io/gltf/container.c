@@ -7,12 +7,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { GLB_MAGIC = 0x46546C67, CHUNK_JSON = 0x4E4F534A, CHUNK_BIN = 0x004E4942 };
-
-// JSON alone may take this much of the reader's allowance; real documents take a tenth of it.
-enum { JSON_FACTOR = 48 };
-static const uint64_t JSON_BASE = UINT64_C(8) << 20;
 
 static uint32_t read_u32(const uint8_t *bytes)
 {
@@ -20,51 +17,80 @@ static uint32_t read_u32(const uint8_t *bytes)
            (uint32_t)bytes[3] << 24;
 }
 
+#define GLB(code, ...) return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, code, __VA_ARGS__)
+
+static cutis_result check_glb_header(const gltf_document *document, const uint8_t *data,
+                                     size_t size)
+{
+    if (size >= 4 && read_u32(data) != GLB_MAGIC)
+        GLB("GLB_INVALID_MAGIC", "byte 0: the file does not start with glTF");
+    if (size < 12) GLB("GLB_UNEXPECTED_END_OF_HEADER", "byte %zu: the GLB header is cut off", size);
+    if (read_u32(data + 4) != 2)
+        return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "GLB_INVALID_VERSION",
+                                "byte 4: GLB version %u, not 2", read_u32(data + 4));
+    if (read_u32(data + 8) <= 12)
+        GLB("GLB_LENGTH_TOO_SMALL", "byte 8: the header says %u bytes", read_u32(data + 8));
+    return CUTIS_OK;
+}
+
+/// One chunk at `offset`: that it fits, and what it is.
+static cutis_result take_chunk(gltf_document *document, const uint8_t *data, size_t size,
+                               uint32_t total, size_t offset, uint32_t index, const uint8_t **json,
+                               size_t *json_size)
+{
+    uint32_t length = read_u32(data + offset), kind = read_u32(data + offset + 4);
+    if (length % 4)
+        GLB("GLB_CHUNK_LENGTH_UNALIGNED", "byte %zu: a chunk of %u bytes, not a multiple of 4",
+            offset, length);
+    if (offset + 8 + (uint64_t)length > total)
+        GLB("GLB_CHUNK_TOO_BIG", "byte %zu: a chunk of %u bytes does not fit into the %u bytes",
+            offset, length, total);
+    if (index == 0 && kind != CHUNK_JSON)
+        GLB("GLB_UNEXPECTED_FIRST_CHUNK", "byte %zu: the first chunk is not JSON", offset);
+    if (kind == CHUNK_JSON && length == 0)
+        GLB("GLB_EMPTY_CHUNK", "byte %zu: the JSON chunk is empty", offset);
+    if ((kind == CHUNK_JSON && index > 0) || (kind == CHUNK_BIN && document->bin))
+        GLB("GLB_DUPLICATE_CHUNK", "byte %zu: a second chunk of this kind", offset);
+    if (kind == CHUNK_BIN && index > 1)
+        GLB("GLB_UNEXPECTED_BIN_CHUNK", "byte %zu: the BIN chunk is not the second", offset);
+    if (offset + 8 + (uint64_t)length > size)
+        GLB("GLB_UNEXPECTED_END_OF_CHUNK_DATA", "byte %zu: the file ends inside a chunk", size);
+    if (kind == CHUNK_JSON) {
+        *json = data + offset + 8;
+        *json_size = length;
+    } else if (kind == CHUNK_BIN) {
+        document->bin = data + offset + 8;
+        document->bin_size = length;
+    } else {
+        cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "GLB_UNKNOWN_CHUNK_TYPE",
+                          "byte %zu: a chunk of type 0x%08x", offset, kind);
+    }
+    return CUTIS_OK;
+}
+
 /// The chunks of a GLB: JSON first, then at most one BIN; unknown ones after them are skipped, as
-/// the specification asks.
+/// the specification asks. What follows the declared length is not part of the asset.
 static cutis_result split_glb(gltf_document *document, const uint8_t *data, size_t size,
                               const uint8_t **json, size_t *json_size)
 {
-    if (size < 12)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "byte %zu: the GLB header is cut off", size);
-    if (read_u32(data + 4) != 2)
-        return cutis_gltf_refuse(document, CUTIS_UNSUPPORTED_FORMAT,
-                                 "byte 4: GLB version %u, not 2", read_u32(data + 4));
-    if (read_u32(data + 8) > size)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "byte 8: the header says %u bytes, the file has %zu",
-                                 read_u32(data + 8), size);
-    size = read_u32(data + 8); // what follows it is not part of the asset
+    cutis_result result = check_glb_header(document, data, size);
+    if (result != CUTIS_OK) return result;
+    uint32_t total = read_u32(data + 8);
     size_t offset = 12;
-    for (uint32_t index = 0; offset < size; index++) {
+    for (uint32_t index = 0; offset < total && offset < size; index++) {
         if (size - offset < 8)
-            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                     "byte %zu: a chunk header is cut off", offset);
-        uint32_t length = read_u32(data + offset), kind = read_u32(data + offset + 4);
-        if (length % 4)
-            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                     "byte %zu: a chunk of %u bytes, not a multiple of 4", offset,
-                                     length);
-        if (length > size - offset - 8)
-            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                     "byte %zu: a chunk of %u bytes is longer than the file",
-                                     offset, length);
-        if ((index == 0) != (kind == CHUNK_JSON) || (kind == CHUNK_BIN && index != 1))
-            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                     "byte %zu: chunks must be one JSON, then at most one BIN",
-                                     offset);
-        if (index == 0) {
-            *json = data + offset + 8;
-            *json_size = length;
-        } else if (kind == CHUNK_BIN) {
-            document->bin = data + offset + 8;
-            document->bin_size = length;
-        }
-        offset += 8 + (size_t)length;
+            GLB("GLB_UNEXPECTED_END_OF_CHUNK_HEADER", "byte %zu: a chunk header is cut off",
+                offset);
+        result = take_chunk(document, data, size, total, offset, index, json, json_size);
+        if (result != CUTIS_OK) return result;
+        offset += 8 + (size_t)read_u32(data + offset);
     }
-    if (!*json)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "byte 12: there is no JSON chunk");
+    if (offset < total)
+        GLB("GLB_LENGTH_MISMATCH", "byte 8: the header says %u bytes, the file has %zu", total,
+            size);
+    if (offset < size)
+        cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "GLB_EXTRA_DATA",
+                          "byte %zu: data after the end of the GLB", offset);
     return CUTIS_OK;
 }
 
@@ -72,9 +98,10 @@ cutis_result cutis_gltf_load_json(gltf_document *document, const uint8_t *data, 
 {
     const uint8_t *json = NULL;
     size_t json_size = 0;
-    uint64_t cost;
     cutis_result result;
-    if (size >= 4 && read_u32(data) == GLB_MAGIC) {
+    size_t length = strlen(document->file);
+    bool named = length >= 4 && strcasecmp(document->file + length - 4, ".glb") == 0;
+    if ((size >= 4 && read_u32(data) == GLB_MAGIC) || (named && (size == 0 || data[0] != '{'))) {
         document->binary = true;
         result = split_glb(document, data, size, &json, &json_size);
         if (result != CUTIS_OK) return result;
@@ -83,19 +110,25 @@ cutis_result cutis_gltf_load_json(gltf_document *document, const uint8_t *data, 
         json_size = size;
     }
     if (json_size == 0)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "byte 0: the JSON is empty");
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_JSON",
+                                "byte 0: the JSON is empty");
+    cutis_json parsed;
     result =
-        cutis_json_measure(document->context, document->file, (const char *)json, json_size, &cost);
+        cutis_json_parse(document->context, document->file, (const char *)json, json_size, &parsed);
+    if (result == CUTIS_CORRUPT_DATA) {
+        // The parser's error names the file already.
+        const char *reason = cutis_context_error(document->context);
+        size_t prefix = strlen(document->file) + 2;
+        char text[512];
+        snprintf(text, sizeof text, "%s", strlen(reason) > prefix ? reason + prefix : reason);
+        return cutis_gltf_issue(
+            document, result, parsed.overflow ? "VALUE_NOT_IN_RANGE" : "INVALID_JSON", "%s", text);
+    }
     if (result != CUTIS_OK) return result;
-    uint64_t used = cutis_context_memory(document->context);
-    uint64_t limit = cutis_context_limits(document->context)->memory_bytes;
-    if (cost > json_size * JSON_FACTOR + JSON_BASE || used > limit || cost > limit - used)
-        return cutis_gltf_refuse(document, CUTIS_LIMIT_EXCEEDED,
-                                 "byte 0: parsing its JSON would take %llu bytes of memory",
-                                 (unsigned long long)cost);
-    document->charged += cost;
-    return cutis_json_parse(document->context, document->file, (const char *)json, json_size,
-                            &document->root);
+    document->root = parsed.root;
+    document->json_bytes = parsed.charged;
+    document->charged += parsed.charged;
+    return CUTIS_OK;
 }
 
 static int base64_digit(char c)
@@ -108,14 +141,14 @@ static int base64_digit(char c)
     return -1;
 }
 
-bool cutis_gltf_decode_base64(const char *text, uint8_t *out, size_t size)
+size_t cutis_gltf_decode_base64(const char *text, uint8_t *out, size_t size, bool *malformed)
 {
     size_t written = 0;
     uint32_t bits = 0;
     int bit_count = 0;
-    for (; *text && *text != '='; text++) {
+    for (; *text && *text != '=' && *text != '%'; text++) {
         int digit = base64_digit(*text);
-        if (digit < 0) return false;
+        if (digit < 0) break;
         bits = bits << 6 | (uint32_t)digit;
         bit_count += 6;
         if (bit_count < 8) continue;
@@ -123,29 +156,83 @@ bool cutis_gltf_decode_base64(const char *text, uint8_t *out, size_t size)
         if (written < size) out[written] = (uint8_t)(bits >> bit_count);
         written++;
     }
-    while (*text == '=') text++;
-    return *text == 0 && written >= size;
+    while (*text == '=' || strncasecmp(text, "%3d", 3) == 0) text += *text == '=' ? 1 : 3;
+    *malformed = *text != 0;
+    return written;
+}
+
+bool cutis_gltf_base64_valid(const char *text)
+{
+    size_t digits = 0, padding = 0;
+    for (; *text; text++) {
+        // Padding may be written in percent.
+        if (text[0] == '=' || strncasecmp(text, "%3d", 3) == 0) {
+            padding++;
+            if (text[0] == '%') text += 2;
+        } else if (base64_digit(*text) < 0 || padding) {
+            return false;
+        } else {
+            digits++;
+        }
+    }
+    return padding > 2 ? false : padding ? (digits + padding) % 4 == 0 : digits % 4 != 1;
+}
+
+/// Data as plain text with percents: one byte a character. Returns how many bytes there are; writes
+/// at most `size` of them.
+static size_t decode_plain(const char *text, uint8_t *out, size_t size)
+{
+    size_t count = 0;
+    for (; *text; text++, count++) {
+        char digits[3] = { text[1], text[1] ? text[2] : 0, 0 };
+        unsigned value = (unsigned char)*text;
+        if (value == '%' && strspn(digits, "0123456789abcdefABCDEF") == 2) {
+            sscanf(digits, "%x", &value);
+            text += 2;
+        }
+        if (count < size) out[count] = (uint8_t)value;
+    }
+    return count;
 }
 
 static cutis_result load_data_uri(gltf_document *document, uint32_t index, const char *uri)
 {
     gltf_buffer *buffer = &document->buffers[index];
     const char *comma = strchr(uri, ',');
-    if (!comma || comma - uri < 7 || memcmp(comma - 7, ";base64", 7) != 0)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/buffers/%u/uri: a data URI without base64 data", index);
+    if (!comma)
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_URI",
+                                "/buffers/%u/uri: a data URI without data", index);
+    bool base64 = comma - uri >= 7 && memcmp(comma - 7, ";base64", 7) == 0;
+    if (document->strict) {
+        size_t length = strcspn(uri + 5, ";,");
+        bool octets = length == 24 && strncasecmp(uri + 5, "application/octet-stream", 24) == 0;
+        bool buffers = length == 23 && strncasecmp(uri + 5, "application/gltf-buffer", 23) == 0;
+        if (!cutis_gltf_uri_valid(uri))
+            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_URI",
+                                    "/buffers/%u/uri: malformed", index);
+        if (!octets && !buffers)
+            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
+                                    "BUFFER_DATA_URI_MIME_TYPE_INVALID",
+                                    "/buffers/%u/uri: not application/octet-stream or "
+                                    "application/gltf-buffer",
+                                    index);
+    }
     // Four characters hold three bytes; a lying byteLength is found before it is allocated.
-    if (buffer->size > strlen(comma + 1) / 4 * 3 + 3)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/buffers/%u/byteLength: %zu bytes, the data URI holds less",
-                                 index, buffer->size);
-    uint8_t *bytes = cutis_arena_alloc(&document->arena, buffer->size, 1);
-    if (!bytes) return cutis_alloc_result(document->context);
-    if (!cutis_gltf_decode_base64(comma + 1, bytes, buffer->size))
-        return cutis_gltf_refuse(
-            document, CUTIS_CORRUPT_DATA,
-            "/buffers/%u/uri: base64 is malformed or shorter than byteLength %zu", index,
-            buffer->size);
+    size_t most = base64 ? strlen(comma + 1) / 4 * 3 + 3 : strlen(comma + 1);
+    uint8_t *bytes =
+        buffer->size <= most ? cutis_arena_alloc(&document->arena, buffer->size, 1) : NULL;
+    if (!bytes && buffer->size <= most) return cutis_alloc_result(document->context);
+    bool malformed = false;
+    size_t held =
+        base64 ? cutis_gltf_decode_base64(comma + 1, bytes, bytes ? buffer->size : 0, &malformed)
+               : decode_plain(comma + 1, bytes, bytes ? buffer->size : 0);
+    if (malformed)
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_URI",
+                                "/buffers/%u/uri: base64 is malformed", index);
+    if (held < buffer->size)
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_BYTE_LENGTH_MISMATCH",
+                                "/buffers/%u/byteLength: %zu bytes, the data URI holds %zu", index,
+                                buffer->size, held);
     buffer->data = bytes;
     return CUTIS_OK;
 }
@@ -175,24 +262,35 @@ static cutis_result load_file(gltf_document *document, uint32_t index, const cha
     gltf_buffer *buffer = &document->buffers[index];
     char relative[4096], path[8192], reason[1024];
     if (!document->on_disk)
-        return cutis_gltf_refuse(document, CUTIS_UNSUPPORTED_FORMAT,
-                                 "/buffers/%u/uri: a file beside a document that is in memory",
-                                 index);
+        return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "IO_ERROR",
+                                "/buffers/%u/uri: a file beside a document that is in memory",
+                                index);
+    if (document->strict && !cutis_gltf_uri_valid(uri))
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_URI",
+                                "/buffers/%u/uri: malformed", index);
     if (!decode_percent(uri, relative, sizeof relative))
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "/buffers/%u/uri: malformed", index);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_URI",
+                                "/buffers/%u/uri: malformed", index);
+    // What only a network holds cannot be looked at here: no error of the file, and no data.
+    if (document->report &&
+        (strncasecmp(uri, "http://", 7) == 0 || strncasecmp(uri, "https://", 8) == 0)) {
+        cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "NON_RELATIVE_URI",
+                          "/buffers/%u/uri: not a file beside the document, not looked at", index);
+        return CUTIS_OK;
+    }
     cutis_result result =
         cutis_os_resolve_below(document->context, document->file, relative, path, sizeof path);
     if (result == CUTIS_OK)
         result = cutis_os_read_file(document->context, path, &buffer->owned, &buffer->owned_size);
     if (result != CUTIS_OK) {
         snprintf(reason, sizeof reason, "%s", cutis_context_error(document->context));
-        return cutis_gltf_refuse(document, result, "/buffers/%u/uri: %s", index, reason);
+        return cutis_gltf_issue(document, result, "IO_ERROR", "/buffers/%u/uri: %s", index, reason);
     }
     document->input_bytes += buffer->owned_size;
     if (buffer->owned_size < buffer->size)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/buffers/%u/byteLength: %zu bytes, the file %s has %zu", index,
-                                 buffer->size, relative, buffer->owned_size);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_BYTE_LENGTH_MISMATCH",
+                                "/buffers/%u/byteLength: %zu bytes, the file %s has %zu", index,
+                                buffer->size, relative, buffer->owned_size);
     buffer->data = buffer->owned;
     return CUTIS_OK;
 }
@@ -203,12 +301,12 @@ static cutis_result load_glb_buffer(gltf_document *document, const json_t *json)
     bool fallback = cutis_gltf_extension(json, "EXT_meshopt_compression") != NULL;
     if (!document->bin && fallback) return CUTIS_OK;
     if (!document->bin)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/buffers/0: has no uri, and there is no BIN chunk");
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_MISSING_GLB_DATA",
+                                "/buffers/0: has no uri, and there is no BIN chunk");
     if (document->bin_size < buffer->size)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/buffers/0/byteLength: %zu bytes, the BIN chunk has %zu",
-                                 buffer->size, document->bin_size);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_BYTE_LENGTH_MISMATCH",
+                                "/buffers/0/byteLength: %zu bytes, the BIN chunk has %zu",
+                                buffer->size, document->bin_size);
     buffer->data = cutis_arena_copy(&document->arena, document->bin, buffer->size, 1);
     return buffer->data ? CUTIS_OK : cutis_alloc_result(document->context);
 }
@@ -220,15 +318,15 @@ static cutis_result load_buffer(gltf_document *document, uint32_t index, json_t 
     const char *uri = cutis_gltf_string(json, "uri");
     buffer->size = (size_t)cutis_gltf_integer(json, "byteLength", 0);
     if (!uri) return index == 0 && document->binary ? load_glb_buffer(document, json) : CUTIS_OK;
-    if (strncmp(uri, "data:", 5) == 0) return load_data_uri(document, index, uri);
+    if (strncasecmp(uri, "data:", 5) == 0) return load_data_uri(document, index, uri);
     // A file named by many buffers is read once, or naming it often would multiply its size.
     const json_t *earlier = json_object_get(loaded, uri);
     if (earlier) {
         const gltf_buffer *first = &document->buffers[json_integer_value(earlier)];
         if (first->owned_size < buffer->size)
-            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                     "/buffers/%u/byteLength: %zu bytes, the file has %zu", index,
-                                     buffer->size, first->owned_size);
+            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_BYTE_LENGTH_MISMATCH",
+                                    "/buffers/%u/byteLength: %zu bytes, the file has %zu", index,
+                                    buffer->size, first->owned_size);
         buffer->data = first->owned;
         return CUTIS_OK;
     }
@@ -245,9 +343,11 @@ cutis_result cutis_gltf_load_buffers(gltf_document *document)
     document->buffer_count = count;
     json_t *loaded = json_object();
     cutis_result result = CUTIS_OK;
-    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++)
+    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
         result = load_buffer(document, i, loaded);
+        cutis_gltf_go_on(document, &result);
+    }
     json_decref(loaded);
     document->bin = NULL;
-    return result;
+    return cutis_gltf_end_phase(document, result);
 }

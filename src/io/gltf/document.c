@@ -4,6 +4,7 @@
 #include "io/gltf/document.h"
 
 #include "io/gltf/extensions.h"
+#include "io/gltf/parts.h"
 #include "io/gltf/schema.h"
 
 #include <math.h>
@@ -16,15 +17,77 @@
 enum { BUDGET_FACTOR = 64, COPIES = 2 };
 static const uint64_t BUDGET_BASE = UINT64_C(16) << 20;
 
+/// Into the report: the pointer is what stands before the first ": ".
+static bool report_text(const gltf_document *document, const char *code, uint8_t severity,
+                        const char *text)
+{
+    char place[512];
+    const char *colon = strstr(text, ": ");
+    size_t length = colon ? (size_t)(colon - text) : 0;
+    if (length >= sizeof place) length = sizeof place - 1;
+    memcpy(place, text, length);
+    place[length] = 0;
+    return cutis_report_add(document->report, code, severity, 1, place, colon ? colon + 2 : text);
+}
+
+static cutis_result fail_with(const gltf_document *document, cutis_result result, const char *code,
+                              const char *format, va_list arguments)
+{
+    char text[768];
+    vsnprintf(text, sizeof text, format, arguments);
+    bool finding = result == CUTIS_CORRUPT_DATA || result == CUTIS_UNSUPPORTED_FORMAT ||
+                   result == CUTIS_FILE_NOT_FOUND || result == CUTIS_FILE_READ;
+    if (document->report && code && finding &&
+        !report_text(document, code, CUTIS_ISSUE_ERROR, text))
+        return cutis_alloc_result(document->context);
+    if (!code) return cutis_fail(document->context, result, "%s: %s", document->file, text);
+    return cutis_fail(document->context, result, "%s: %s [%s]", document->file, text, code);
+}
+
+cutis_result cutis_gltf_issue(const gltf_document *document, cutis_result result, const char *code,
+                              const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    result = fail_with(document, result, code, format, arguments);
+    va_end(arguments);
+    return result;
+}
+
 cutis_result cutis_gltf_refuse(const gltf_document *document, cutis_result result,
                                const char *format, ...)
 {
+    va_list arguments;
+    va_start(arguments, format);
+    result = fail_with(document, result, "CUTIS_EXTENSION_INVALID", format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+void cutis_gltf_remark(const gltf_document *document, uint8_t severity, const char *code,
+                       const char *format, ...)
+{
     char text[768];
     va_list arguments;
+    if (!document->report) return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return cutis_fail(document->context, result, "%s: %s", document->file, text);
+    report_text(document, code, severity, text);
+}
+
+bool cutis_gltf_go_on(gltf_document *document, cutis_result *result)
+{
+    if (*result == CUTIS_OK) return true;
+    if (!document->report || *result != CUTIS_CORRUPT_DATA) return false;
+    document->wrong = true;
+    *result = CUTIS_OK;
+    return true;
+}
+
+cutis_result cutis_gltf_end_phase(const gltf_document *document, cutis_result result)
+{
+    return result == CUTIS_OK && document->wrong ? CUTIS_CORRUPT_DATA : result;
 }
 
 cutis_result cutis_gltf_charge(gltf_document *document, uint64_t count, uint64_t item)
@@ -32,9 +95,9 @@ cutis_result cutis_gltf_charge(gltf_document *document, uint64_t count, uint64_t
     uint64_t bytes, limit = document->input_bytes * BUDGET_FACTOR + BUDGET_BASE;
     if (__builtin_mul_overflow(count, item * COPIES, &bytes) || bytes > limit ||
         document->charged > limit - bytes) {
-        return cutis_gltf_refuse(document, CUTIS_LIMIT_EXCEEDED,
-                                 "/: decoding it takes more than %d times its size of %llu bytes",
-                                 BUDGET_FACTOR, (unsigned long long)document->input_bytes);
+        return cutis_gltf_issue(document, CUTIS_LIMIT_EXCEEDED, NULL,
+                                "/: decoding it takes more than %d times its size of %llu bytes",
+                                BUDGET_FACTOR, (unsigned long long)document->input_bytes);
     }
     document->charged += bytes;
     return CUTIS_OK;
@@ -88,22 +151,22 @@ static cutis_result check_asset(const gltf_document *document)
                *least = cutis_gltf_string(asset, "minVersion");
     unsigned major, minor, least_major, least_minor;
     if (!parse_version(version, &major, &minor))
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/asset/version: \"%s\" is no version", version);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "PATTERN_MISMATCH",
+                                "/asset/version: \"%s\" is no version", version);
     if (major != 2)
-        return cutis_gltf_refuse(document, CUTIS_UNSUPPORTED_FORMAT,
-                                 "/asset/version: glTF %s, this reads glTF 2", version);
+        return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNKNOWN_ASSET_MAJOR_VERSION",
+                                "/asset/version: glTF %s, this reads glTF 2", version);
     if (!least) return CUTIS_OK;
     if (!parse_version(least, &least_major, &least_minor))
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/asset/minVersion: \"%s\" is no version", least);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "PATTERN_MISMATCH",
+                                "/asset/minVersion: \"%s\" is no version", least);
     if (least_major > major || (least_major == major && least_minor > minor))
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/asset/minVersion: %s is greater than the version %s", least,
-                                 version);
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "ASSET_MIN_VERSION_GREATER_THAN_VERSION",
+            "/asset/minVersion: %s is greater than the version %s", least, version);
     if (least_major != 2 || least_minor > 0)
-        return cutis_gltf_refuse(document, CUTIS_UNSUPPORTED_FORMAT,
-                                 "/asset/minVersion: needs glTF %s, this reads 2.0", least);
+        return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNKNOWN_ASSET_MINOR_VERSION",
+                                "/asset/minVersion: needs glTF %s, this reads 2.0", least);
     return CUTIS_OK;
 }
 
@@ -116,21 +179,26 @@ static bool contains(const json_t *array, const char *text)
     return false;
 }
 
-static cutis_result check_required(const gltf_document *document)
+static cutis_result check_required(gltf_document *document)
 {
     const json_t *required = json_object_get(document->root, "extensionsRequired");
     const json_t *used = json_object_get(document->root, "extensionsUsed");
     for (size_t i = 0; i < json_array_size(required); i++) {
         const char *name = json_string_value(json_array_get(required, i));
-        if (!cutis_gltf_extension_readable(name))
-            return cutis_gltf_refuse(document, CUTIS_UNSUPPORTED_FORMAT,
-                                     "/extensionsRequired/%zu: the extension %s is not supported",
-                                     i, name);
-        // The list of required ones that we can read is short, so this is linear in the file.
-        if (!contains(used, name))
-            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                     "/extensionsRequired/%zu: %s is not in extensionsUsed", i,
-                                     name);
+        bool readable = cutis_gltf_extension_readable(name);
+        // Readable ones are few, and the others end the walk: this is linear in the file.
+        if (!contains(used, name) && (readable || document->strict))
+            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "UNUSED_EXTENSION_REQUIRED",
+                                    "/extensionsRequired/%zu: %s is not in extensionsUsed", i,
+                                    name);
+        if (readable) continue;
+        if (!document->report)
+            return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNSUPPORTED_EXTENSION",
+                                    "/extensionsRequired/%zu: the extension %s is not supported", i,
+                                    name);
+        cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "UNSUPPORTED_EXTENSION",
+                          "/extensionsRequired/%zu: Cutis does not read %s", i, name);
+        break;
     }
     return CUTIS_OK;
 }
@@ -139,7 +207,8 @@ void cutis_gltf_document_destroy(cutis_source *source)
 {
     gltf_document *document = (gltf_document *)source;
     cutis_context *context = document->context;
-    json_decref(document->root);
+    cutis_json_release(context,
+                       &(cutis_json){ .root = document->root, .charged = document->json_bytes });
     for (uint32_t i = 0; i < document->buffer_count && document->buffers; i++) {
         if (document->buffers[i].owned)
             cutis_free(context, document->buffers[i].owned, document->buffers[i].owned_size + 1);
@@ -148,9 +217,8 @@ void cutis_gltf_document_destroy(cutis_source *source)
     cutis_free(context, document, sizeof *document);
 }
 
-cutis_result cutis_gltf_document_load(cutis_context *context, const char *file, bool on_disk,
-                                      const void *data, size_t size, bool repair,
-                                      gltf_document **out)
+cutis_result cutis_gltf_document_load(cutis_context *context, const char *file, const void *data,
+                                      size_t size, const gltf_purpose *purpose, gltf_document **out)
 {
     cutis_result result = CUTIS_OUT_OF_MEMORY;
     gltf_document *document = cutis_alloc_zero(context, 1, sizeof *document);
@@ -159,8 +227,10 @@ cutis_result cutis_gltf_document_load(cutis_context *context, const char *file, 
     document->source.destroy = cutis_gltf_document_destroy;
     document->context = context;
     document->arena.context = context;
-    document->on_disk = on_disk;
-    document->repair = repair;
+    document->on_disk = purpose->on_disk;
+    document->repair = purpose->repair;
+    document->strict = purpose->strict;
+    document->report = purpose->report;
     document->input_bytes = size;
     document->file = cutis_arena_string(&document->arena, file);
     if (!document->file) {
@@ -168,9 +238,10 @@ cutis_result cutis_gltf_document_load(cutis_context *context, const char *file, 
         goto fail;
     }
     result = cutis_gltf_load_json(document, data, size);
-    if (result == CUTIS_OK) result = cutis_gltf_check_schema(context, file, document->root);
+    if (result == CUTIS_OK) result = cutis_gltf_check_schema(document);
     if (result == CUTIS_OK) result = check_asset(document);
     if (result == CUTIS_OK) result = check_required(document);
+    if (result == CUTIS_OK && document->strict) result = cutis_gltf_check_strict_json(document);
     document->quantized =
         contains(json_object_get(document->root, "extensionsUsed"), "KHR_mesh_quantization");
     if (result == CUTIS_OK) result = cutis_gltf_load_buffers(document);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "io/gltf/gltf.h"
 #include "io/json.h"
+#include "model/report.h"
 #include "model/source.h"
 
 enum {
@@ -55,6 +56,8 @@ typedef struct gltf_accessor {
     bool normalized;
     bool has_bounds;
     bool missing; ///< a buffer under it has no data
+    bool loose;   ///< its sparse values could not be put in: bounds say nothing
+    bool unknown; ///< a type glTF does not have: nothing may use it
     uint32_t count;
     uint32_t width;      ///< components of an element
     int32_t view;        ///< or CUTIS_NONE
@@ -71,7 +74,11 @@ typedef struct gltf_document {
     cutis_arena arena;
     const char *file;
     bool on_disk, binary, repair;
+    bool strict;          ///< refuse what the Khronos validator calls an error, harmless or not
+    bool wrong;           ///< an issue has been reported; the phase under way is the last
+    cutis_report *report; ///< while inspecting: where issues go; else NULL
     json_t *root;
+    size_t json_bytes;    ///< charged to the context for `root`
     uint64_t input_bytes; ///< of all files read
     uint64_t charged;
     const uint8_t *bin; ///< the GLB's binary chunk while loading
@@ -92,10 +99,16 @@ typedef struct gltf_document {
     uint32_t *primitive_counts, *channel_counts;
 } gltf_document;
 
+/// What a document is loaded for.
+typedef struct gltf_purpose {
+    bool on_disk, repair, strict;
+    cutis_report *report; ///< strict: collect issues here in place of stopping at the first
+} gltf_purpose;
+
 /// Load container, JSON, buffers, views and accessors. Release with
 /// cutis_source_release(&document->source).
-cutis_result cutis_gltf_document_load(cutis_context *context, const char *file, bool on_disk,
-                                      const void *data, size_t size, bool repair,
+cutis_result cutis_gltf_document_load(cutis_context *context, const char *file, const void *data,
+                                      size_t size, const gltf_purpose *purpose,
                                       gltf_document **out);
 void cutis_gltf_document_destroy(cutis_source *source);
 
@@ -103,14 +116,33 @@ void cutis_gltf_document_destroy(cutis_source *source);
 cutis_result cutis_gltf_refuse(const gltf_document *document, cutis_result result,
                                const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/// The same with the Khronos validator's code for it (or one of ours for what it does not know),
+/// which stands in brackets at the end of the error. NULL: a limit, no issue of the file.
+cutis_result cutis_gltf_issue(const gltf_document *document, cutis_result result, const char *code,
+                              const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/// A warning or information for the report, if there is one; never an error.
+void cutis_gltf_remark(const gltf_document *document, uint8_t severity, const char *code,
+                       const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/// After an item of a list: while inspecting, one that is wrong does not hide the next ones. true:
+/// go on, *result is CUTIS_OK again and the document `wrong`; false: stop with *result.
+bool cutis_gltf_go_on(gltf_document *document, cutis_result *result);
+
+/// At the end of a phase: what was collected in it makes it fail.
+cutis_result cutis_gltf_end_phase(const gltf_document *document, cutis_result result);
+
 /// Allow for `count * item` bytes more of decoded data, before it is allocated. The bound is 64
 /// times the input plus 16 MiB over everything reading takes, so a small file cannot ask for a
 /// large machine.
 cutis_result cutis_gltf_charge(gltf_document *document, uint64_t count, uint64_t item);
 
-/// Decode base64 up to its end or padding, at most `size` bytes of it; false if it is malformed or
-/// holds fewer.
-bool cutis_gltf_decode_base64(const char *text, uint8_t *out, size_t size);
+/// Whether a URI has the syntax of one; of base64 also its padding (strict_json.c).
+bool cutis_gltf_uri_valid(const char *uri);
+bool cutis_gltf_base64_valid(const char *text);
+/// Decode base64 up to its end or padding, and write at most `size` bytes of it.
+/// @return how many bytes it holds
+size_t cutis_gltf_decode_base64(const char *text, uint8_t *out, size_t size, bool *malformed);
 /// Container and buffers (container.c).
 cutis_result cutis_gltf_load_json(gltf_document *document, const uint8_t *data, size_t size);
 cutis_result cutis_gltf_load_buffers(gltf_document *document);

@@ -12,4 +12,8 @@ bool cutis_gltf_extension_readable(const char *name);
 /// to may be dropped.
 bool cutis_gltf_extension_known(const char *name);
 
+/// Whether an object of type `place` (as the schema names it) may hold the extension. Extensions
+/// whose places we do not know may stand anywhere.
+bool cutis_gltf_extension_belongs(const char *name, const char *place);
+
 #endif

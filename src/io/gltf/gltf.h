@@ -3,6 +3,7 @@
 #define CUTIS_IO_GLTF_H
 
 #include <cutis/io.h>
+#include "model/report.h"
 
 /// Read a glTF or GLB file that is already in memory (GLB if it starts with "glTF", else JSON).
 ///
@@ -17,6 +18,13 @@
 cutis_result cutis_gltf_read(cutis_context *context, const char *path, bool on_disk,
                              const void *data, size_t size, const cutis_read_options *options,
                              cutis_model **out);
+
+/// List what the Khronos validator calls errors, by its own codes, with JSON pointer or byte
+/// offset.
+/// @return CUTIS_OK if the report holds what is wrong, or nothing is; else why the file could not
+/// be looked at (CUTIS_LIMIT_EXCEEDED, CUTIS_OUT_OF_MEMORY)
+cutis_result cutis_gltf_inspect(cutis_context *context, const char *path, bool on_disk,
+                                const void *data, size_t size, cutis_report *report);
 
 /// Write `.glb`, or `.gltf` with a `.bin` of the same name beside it (`options->format`, else by
 /// the path's end). A model read from glTF keeps everything of its file that Cutis does not model.

@@ -23,6 +23,13 @@ static void visit_member(json_t *object, const char *key, visitor visit, void *u
     if (json_is_number(slot)) visit(user, slot);
 }
 
+// CUTIS_handles: accessors of a primitive's weights, or of the virtual handles in the root.
+static void visit_handles(const json_t *lists, visitor visit, void *user)
+{
+    static const char *const KEYS[] = { "first", "handles", "weights", "shares", "places" };
+    for (int i = 0; i < 5; i++) visit_member((json_t *)lists, KEYS[i], visit, user);
+}
+
 static void visit_primitive(json_t *primitive, visitor visit, void *user)
 {
     json_t *target;
@@ -31,6 +38,15 @@ static void visit_primitive(json_t *primitive, visitor visit, void *user)
     visit_member(primitive, "indices", visit, user);
     json_array_foreach(json_object_get(primitive, "targets"), i, target)
         visit_map(target, visit, user);
+    visit_handles(cutis_gltf_extension(primitive, "CUTIS_handles"), visit, user);
+}
+
+// CUTIS_cage: of the cage in the root, or of a mesh's weights.
+static void visit_cage(const json_t *object, visitor visit, void *user)
+{
+    static const char *const KEYS[] = { "controls", "triangles", "weights" };
+    const json_t *cage = cutis_gltf_extension(object, "CUTIS_cage");
+    for (int i = 0; i < 3; i++) visit_member((json_t *)cage, KEYS[i], visit, user);
 }
 
 /// Every place that refers to an accessor, in core glTF and the extensions that we know.
@@ -38,8 +54,12 @@ static void visit_accessors(const json_t *root, visitor visit, void *user)
 {
     json_t *item, *part;
     size_t i, k;
+    visit_handles(json_object_get(cutis_gltf_extension(root, "CUTIS_handles"), "virtual"), visit,
+                  user);
+    visit_cage(root, visit, user);
     json_array_foreach(json_object_get(root, "meshes"), i, item)
     {
+        visit_cage(item, visit, user);
         json_array_foreach(json_object_get(item, "primitives"), k, part)
             visit_primitive(part, visit, user);
         const json_t *parts = cutis_gltf_extension(item, "CUTIS_parts");
@@ -324,7 +344,8 @@ static void embed_image(gltf_writer *writer, json_t *image)
         writer->failed = true;
         return;
     }
-    if (size > 0 && cutis_gltf_decode_base64(text, bytes, size)) {
+    bool malformed = false;
+    if (size > 0 && cutis_gltf_decode_base64(text, bytes, size, &malformed) >= size && !malformed) {
         json_t *views = cutis_gltf_collection(writer, "bufferViews"), *view = json_object();
         cutis_bytes_pad(&writer->file, 4, 0);
         point_view(writer, view, writer->file.size);

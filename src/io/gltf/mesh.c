@@ -83,8 +83,10 @@ static cutis_result check_index_values(const gltf_document *document, const char
                                                   : UINT32_MAX;
     for (uint32_t i = 0; i < a->count; i++) {
         if (corners[i] >= vertex_count || corners[i] == restart)
-            return cutis_gltf_refuse(
+            return cutis_gltf_issue(
                 document, CUTIS_CORRUPT_DATA,
+                corners[i] >= vertex_count ? "ACCESSOR_INDEX_OOB"
+                                           : "ACCESSOR_INDEX_PRIMITIVE_RESTART",
                 "%s/indices: index %u of accessor %u is %u, there are %u vertices", place, i,
                 accessor, corners[i], vertex_count);
     }
@@ -103,7 +105,8 @@ static cutis_result read_indices(gltf_document *document, cutis_arena *arena, co
     cutis_result result = cutis_gltf_charge(document, count + items * per, sizeof(uint32_t));
     if (result != CUTIS_OK) return result;
     if (items * per > UINT32_MAX)
-        return cutis_gltf_refuse(document, CUTIS_LIMIT_EXCEEDED, "%s/indices: too many", place);
+        return cutis_gltf_issue(document, CUTIS_LIMIT_EXCEEDED, NULL, "%s/indices: too many",
+                                place);
     uint32_t *corners = NULL;
     uint32_t *indices = cutis_arena_alloc(arena, items * per, sizeof *indices);
     if (!indices) return cutis_alloc_result(document->context);
@@ -182,7 +185,8 @@ static cutis_result read_influences(gltf_document *document, cutis_arena *arena,
     if (result == CUTIS_OK)
         result = cutis_gltf_charge(document, total, sizeof(uint32_t) + sizeof(float));
     if (result == CUTIS_OK && total > UINT32_MAX)
-        result = cutis_gltf_refuse(document, CUTIS_LIMIT_EXCEEDED, "/meshes: too many influences");
+        result =
+            cutis_gltf_issue(document, CUTIS_LIMIT_EXCEEDED, NULL, "/meshes: too many influences");
     if (result != CUTIS_OK) goto done;
     for (uint32_t v = 0; v < vertex_count; v++) first[v + 1] += first[v];
     uint32_t *all_joints = cutis_arena_alloc(arena, total, sizeof *all_joints);
@@ -265,8 +269,8 @@ static cutis_result read_labels(gltf_document *document, cutis_arena *arena, uin
         accessor >= document->accessor_count || out->topology != CUTIS_TOPOLOGY_TRIANGLES ||
         document->accessors[accessor].width != 1 ||
         document->accessors[accessor].count != out->index_count / 3)
-        return cutis_gltf_refuse(
-            document, CUTIS_CORRUPT_DATA,
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "CUTIS_PARTS_INVALID",
             "/meshes/%u/extensions/CUTIS_parts/labels: not one accessor or null per "
             "primitive, one number per triangle",
             mesh);
@@ -277,8 +281,8 @@ static cutis_result read_labels(gltf_document *document, cutis_arena *arena, uin
     result = cutis_gltf_decode_integers(document, (uint32_t)accessor, parts);
     for (uint32_t t = 0; result == CUTIS_OK && t < out->index_count / 3; t++) {
         if (parts[t] >= part_count)
-            result = cutis_gltf_refuse(
-                document, CUTIS_CORRUPT_DATA,
+            result = cutis_gltf_issue(
+                document, CUTIS_CORRUPT_DATA, "CUTIS_PARTS_INVALID",
                 "/meshes/%u/extensions/CUTIS_parts: triangle %u is of part %u of %u", mesh, t,
                 parts[t], part_count);
     }
@@ -315,8 +319,8 @@ static cutis_result read_parts(gltf_document *document, cutis_arena *arena, uint
         json_array_size(json_object_get(cutis_gltf_item(document, "meshes", index), "primitives"));
     if (!json) return CUTIS_OK;
     if (!all_strings(names) || json_array_size(names) == 0 || json_array_size(labels) != file_count)
-        return cutis_gltf_refuse(
-            document, CUTIS_CORRUPT_DATA,
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "CUTIS_PARTS_INVALID",
             "/meshes/%u/extensions/CUTIS_parts: needs names and one label per primitive", index);
     out->part_count = (uint32_t)json_array_size(names);
     cutis_result result = read_names(document, arena, names, &out->part_names);

@@ -31,8 +31,24 @@ cutis_result cutis_gltf_read_part_tree(gltf_document *document, cutis_arena *are
 cutis_result cutis_gltf_read_clip(gltf_document *document, cutis_arena *arena,
                                   const cutis_model_data *data, uint32_t index, cutis_clip *out);
 
+/// Samplers that no channel uses, too, and channels of other paths (strict).
+cutis_result cutis_gltf_check_samplers(gltf_document *document, uint32_t index);
+
 /// CUTIS_pose_space, after nodes and meshes; none leaves data->pose_space NULL (pose_space.c).
 cutis_result cutis_gltf_read_pose_space(gltf_document *document, cutis_arena *arena,
                                         cutis_model_data *data);
+
+/// CUTIS_handles, after nodes and meshes; none leaves data->handles NULL (handle_rig.c).
+cutis_result cutis_gltf_read_handles(gltf_document *document, cutis_arena *arena,
+                                     cutis_model_data *data);
+
+/// What glTF asks for beyond what reading needs, when document->strict: over the JSON before
+/// buffers are loaded (strict_json.c), and over the data once everything else holds (strict.c).
+cutis_result cutis_gltf_check_strict_json(gltf_document *document);
+cutis_result cutis_gltf_check_strict(gltf_document *document, const cutis_model_data *data);
+
+/// CUTIS_cage, after meshes; none leaves data->cage NULL (cage.c).
+cutis_result cutis_gltf_read_cage(gltf_document *document, cutis_arena *arena,
+                                  cutis_model_data *data);
 
 #endif

@@ -12,7 +12,8 @@
 static const char *const KERNELS[] = { "exponential", "gaussian" };
 static const char *const DISTANCES[] = { "geodesic", "rotvec", "euler" };
 
-#define FAIL(...) return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, __VA_ARGS__)
+#define FAIL(...)                                                                                  \
+    return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "CUTIS_POSE_SPACE_INVALID", __VA_ARGS__)
 
 static bool find_word(const json_t *object, const char *key, const char *const *words, int count,
                       int *out)
@@ -125,27 +126,6 @@ cutis_result cutis_gltf_read_pose_space(gltf_document *document, cutis_arena *ar
     return result;
 }
 
-static json_t *extensions_of(gltf_writer *writer, json_t *object, bool make)
-{
-    json_t *extensions = json_object_get(object, "extensions");
-    if (extensions || !make) return extensions;
-    extensions = json_object();
-    cutis_gltf_set(writer, object, "extensions", extensions);
-    return extensions;
-}
-
-// Set the extension of an object, or take it away (value NULL).
-static void place(gltf_writer *writer, json_t *object, json_t *value)
-{
-    json_t *extensions = extensions_of(writer, object, value != NULL);
-    if (value) {
-        cutis_gltf_set(writer, extensions, NAME, value);
-        return;
-    }
-    json_object_del(extensions, NAME);
-    if (extensions && json_object_size(extensions) == 0) json_object_del(object, "extensions");
-}
-
 static json_t *write_pose(gltf_writer *writer, const cutis_pose_space *space, uint32_t k)
 {
     size_t first = (size_t)k * space->joint_count;
@@ -170,10 +150,10 @@ void cutis_gltf_write_pose_space(gltf_writer *writer)
             own = json_object();
             cutis_gltf_set(writer, own, "target", json_integer(space->targets[m]));
         }
-        place(writer, json_array_get(meshes, m), own);
+        cutis_gltf_place_extension(writer, json_array_get(meshes, m), NAME, own);
     }
     if (!space) {
-        place(writer, writer->root, NULL);
+        cutis_gltf_place_extension(writer, writer->root, NAME, NULL);
         cutis_gltf_drop_extension(writer, NAME);
         return;
     }
@@ -187,6 +167,6 @@ void cutis_gltf_write_pose_space(gltf_writer *writer)
     if (space->sigma > 0) cutis_gltf_set(writer, json, "sigma", cutis_json_float(space->sigma));
     cutis_gltf_set(writer, json, "joints", joints);
     cutis_gltf_set(writer, json, "poses", poses);
-    place(writer, writer->root, json);
+    cutis_gltf_place_extension(writer, writer->root, NAME, json);
     cutis_gltf_use_extension(writer, NAME);
 }

@@ -20,10 +20,12 @@ static cutis_result read_nodes(gltf_document *document, cutis_arena *arena, cuti
     cutis_node *nodes = new_items(document, arena, "nodes", sizeof *nodes, &data->node_count);
     cutis_result result = cutis_gltf_load_hierarchy(document);
     if (!nodes) return cutis_alloc_result(document->context);
-    for (uint32_t i = 0; i < data->node_count && result == CUTIS_OK; i++)
+    for (uint32_t i = 0; i < data->node_count && result == CUTIS_OK; i++) {
         result = cutis_gltf_read_node(document, arena, document->node_of_model[i], &nodes[i]);
+        cutis_gltf_go_on(document, &result);
+    }
     data->nodes = nodes;
-    return result;
+    return cutis_gltf_end_phase(document, result);
 }
 
 static cutis_result read_meshes(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
@@ -31,10 +33,12 @@ static cutis_result read_meshes(gltf_document *document, cutis_arena *arena, cut
     cutis_mesh *meshes = new_items(document, arena, "meshes", sizeof *meshes, &data->mesh_count);
     cutis_result result = cutis_gltf_check_meshes(document);
     if (!meshes) return cutis_alloc_result(document->context);
-    for (uint32_t i = 0; i < data->mesh_count && result == CUTIS_OK; i++)
+    for (uint32_t i = 0; i < data->mesh_count && result == CUTIS_OK; i++) {
         result = cutis_gltf_read_mesh(document, arena, i, &meshes[i]);
+        cutis_gltf_go_on(document, &result);
+    }
     data->meshes = meshes;
-    return result;
+    return cutis_gltf_end_phase(document, result);
 }
 
 static cutis_result read_skins(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
@@ -42,11 +46,13 @@ static cutis_result read_skins(gltf_document *document, cutis_arena *arena, cuti
     cutis_skin *skins = new_items(document, arena, "skins", sizeof *skins, &data->skin_count);
     cutis_result result = CUTIS_OK;
     if (!skins) return cutis_alloc_result(document->context);
-    for (uint32_t i = 0; i < data->skin_count && result == CUTIS_OK; i++)
+    for (uint32_t i = 0; i < data->skin_count && result == CUTIS_OK; i++) {
         result = cutis_gltf_read_skin(document, arena, i, &skins[i]);
+        cutis_gltf_go_on(document, &result);
+    }
     data->skins = skins;
     document->skin_count = data->skin_count;
-    return result;
+    return cutis_gltf_end_phase(document, result);
 }
 
 static cutis_result read_materials(gltf_document *document, cutis_arena *arena,
@@ -73,8 +79,8 @@ static cutis_result check_clip_targets(gltf_document *document, const cutis_mode
         for (uint32_t i = 0; i < clip->channel_count && result == CUTIS_OK; i++) {
             uint32_t *stamp = &stamps[4 * (size_t)clip->channels[i].node + clip->channels[i].path];
             if (*stamp == c + 1)
-                result = cutis_gltf_refuse(
-                    document, CUTIS_CORRUPT_DATA,
+                result = cutis_gltf_issue(
+                    document, CUTIS_CORRUPT_DATA, "ANIMATION_DUPLICATE_TARGETS",
                     "/animations/%u/channels/%u/target: an earlier channel has the "
                     "same node and path",
                     c, document->channels[c][i]);
@@ -95,9 +101,13 @@ static cutis_result read_clips(gltf_document *document, cutis_arena *arena, cuti
     cutis_result result = CUTIS_OK;
     if (!clips || !document->channels || !document->channel_counts)
         return cutis_alloc_result(document->context);
-    for (uint32_t i = 0; i < data->clip_count && result == CUTIS_OK; i++)
-        result = cutis_gltf_read_clip(document, arena, data, i, &clips[i]);
+    for (uint32_t i = 0; i < data->clip_count && result == CUTIS_OK; i++) {
+        if (document->strict) result = cutis_gltf_check_samplers(document, i);
+        if (result == CUTIS_OK) result = cutis_gltf_read_clip(document, arena, data, i, &clips[i]);
+        cutis_gltf_go_on(document, &result);
+    }
     data->clips = clips;
+    result = cutis_gltf_end_phase(document, result);
     return result == CUTIS_OK ? check_clip_targets(document, data) : result;
 }
 
@@ -113,9 +123,10 @@ static cutis_result check_all_bounds(gltf_document *document)
         const gltf_accessor *a = &document->accessors[i];
         result = cutis_gltf_charge(document, a->count, a->width * sizeof(float));
         if (result == CUTIS_OK) result = cutis_gltf_check_bounds(document, i);
+        cutis_gltf_go_on(document, &result);
     }
     document->charged = charged;
-    return result;
+    return cutis_gltf_end_phase(document, result);
 }
 
 static cutis_result read_parts(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
@@ -126,8 +137,39 @@ static cutis_result read_parts(gltf_document *document, cutis_arena *arena, cuti
     if (result == CUTIS_OK) result = read_materials(document, arena, data);
     if (result == CUTIS_OK) result = read_clips(document, arena, data);
     if (result == CUTIS_OK) result = cutis_gltf_read_pose_space(document, arena, data);
+    if (result == CUTIS_OK) result = cutis_gltf_read_handles(document, arena, data);
+    if (result == CUTIS_OK) result = cutis_gltf_read_cage(document, arena, data);
     if (result == CUTIS_OK) result = cutis_gltf_check_scene(document, data);
     if (result == CUTIS_OK) result = check_all_bounds(document);
+    if (result == CUTIS_OK && document->strict) result = cutis_gltf_check_strict(document, data);
+    return result;
+}
+
+/// Load, decode and pass the gate. `document` is the caller's to release, also after a failure.
+static cutis_result read_document(cutis_context *context, const char *path, const void *data,
+                                  size_t size, const gltf_purpose *purpose, cutis_model **out)
+{
+    cutis_arena arena = { .context = context };
+    cutis_model_data parts = { 0 };
+    gltf_document *document = NULL;
+    cutis_result result = cutis_gltf_document_load(context, path, data, size, purpose, &document);
+    if (result != CUTIS_OK) return result;
+    result = read_parts(document, &arena, &parts);
+    document->report = NULL; // from here on models share the document
+    if (result == CUTIS_OK) {
+        parts.source = &document->source;
+        result = cutis_model_create(context, &parts,
+                                    purpose->repair ? CUTIS_GATE_REPAIR : CUTIS_GATE_REFUSE, out);
+        if (result != CUTIS_OK) {
+            char reason[1024];
+            snprintf(reason, sizeof reason, "%s", cutis_context_error(context));
+            document->report = purpose->report;
+            result = cutis_gltf_issue(document, result, "CUTIS_MODEL_INVALID", "/%s", reason);
+            document->report = NULL;
+        }
+    }
+    cutis_arena_release(&arena);
+    cutis_source_release(&document->source); // the model has its own reference
     return result;
 }
 
@@ -135,24 +177,21 @@ cutis_result cutis_gltf_read(cutis_context *context, const char *path, bool on_d
                              const void *data, size_t size, const cutis_read_options *options,
                              cutis_model **out)
 {
-    cutis_gate gate = options ? options->gate : CUTIS_GATE_REFUSE;
-    cutis_arena arena = { .context = context };
-    cutis_model_data parts = { 0 };
-    gltf_document *document = NULL;
-    cutis_result result = cutis_gltf_document_load(context, path, on_disk, data, size,
-                                                   gate == CUTIS_GATE_REPAIR, &document);
-    if (result != CUTIS_OK) return result;
-    result = read_parts(document, &arena, &parts);
-    if (result == CUTIS_OK) {
-        parts.source = &document->source;
-        result = cutis_model_create(context, &parts, gate, out);
-        if (result != CUTIS_OK) {
-            char reason[1024];
-            snprintf(reason, sizeof reason, "%s", cutis_context_error(context));
-            result = cutis_gltf_refuse(document, result, "/%s", reason);
-        }
-    }
-    cutis_arena_release(&arena);
-    cutis_source_release(&document->source); // the model has its own reference
-    return result;
+    gltf_purpose purpose = { .on_disk = on_disk,
+                             .repair = options && options->gate == CUTIS_GATE_REPAIR,
+                             .strict = options && options->strict };
+    return read_document(context, path, data, size, &purpose, out);
+}
+
+cutis_result cutis_gltf_inspect(cutis_context *context, const char *path, bool on_disk,
+                                const void *data, size_t size, cutis_report *report)
+{
+    cutis_model *model = NULL;
+    gltf_purpose purpose = { .on_disk = on_disk, .strict = true, .report = report };
+    uint32_t before = report->count;
+    cutis_result result = read_document(context, path, data, size, &purpose, &model);
+    cutis_model_destroy(model);
+    // What is listed is no failure of the inspection.
+    if (result == CUTIS_OUT_OF_MEMORY || report->count == before) return result;
+    return CUTIS_OK;
 }

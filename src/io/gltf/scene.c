@@ -8,6 +8,9 @@
 // Squared length of a rotation may differ from 1 by this much; the file holds a few decimals,
 // binding normalises.
 static const double UNIT_TOLERANCE = 1e-2;
+// The Khronos validator's own tolerances: of a rotation's length, and of a matrix's norm.
+static const double STRICT_UNIT_TOLERANCE = 0.00769;
+static const double STRICT_MATRIX_TOLERANCE = 5e-5 + 1e-9;
 // The last row of an affine matrix is 0 0 0 1; exporters that invert in float leave dust.
 static const float AFFINE_TOLERANCE = 1e-4f;
 
@@ -20,8 +23,8 @@ static cutis_result find_parents(gltf_document *document)
             int64_t child = 0;
             cutis_json_integer(json_array_get(children, c), &child);
             if (document->parent_of_node[child] != CUTIS_NONE)
-                return cutis_gltf_refuse(
-                    document, CUTIS_CORRUPT_DATA,
+                return cutis_gltf_issue(
+                    document, CUTIS_CORRUPT_DATA, "NODE_PARENT_OVERRIDE",
                     "/nodes/%u/children/%zu: node %lld already is a child of node %d", i, c,
                     (long long)child, document->parent_of_node[child]);
             document->parent_of_node[child] = (int32_t)i;
@@ -64,9 +67,9 @@ static cutis_result order_nodes(gltf_document *document, uint32_t *stack)
         int64_t root = 0;
         cutis_json_integer(json_array_get(roots, i), &root);
         if (document->parent_of_node[root] != CUTIS_NONE)
-            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                     "/scenes/%d/nodes/%zu: node %lld is no root",
-                                     scene < 0 ? 0 : scene, i, (long long)root);
+            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "SCENE_NON_ROOT_NODE",
+                                    "/scenes/%d/nodes/%zu: node %lld is no root",
+                                    scene < 0 ? 0 : scene, i, (long long)root);
         visit_tree(document, (uint32_t)root, true, stack, &next);
     }
     for (uint32_t i = 0; i < document->node_count; i++) {
@@ -76,7 +79,8 @@ static cutis_result order_nodes(gltf_document *document, uint32_t *stack)
     if (next == document->node_count) return CUTIS_OK;
     uint32_t lost = 0;
     while (document->model_of_node[lost] != UINT32_MAX) lost++;
-    return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "/nodes/%u: is its own ancestor", lost);
+    return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "NODE_LOOP",
+                            "/nodes/%u: is its own ancestor", lost);
 }
 
 /// Roots of every scene, the default one or not.
@@ -89,9 +93,9 @@ static cutis_result check_scenes(const gltf_document *document)
             int64_t root = 0;
             cutis_json_integer(json_array_get(roots, i), &root);
             if (document->parent_of_node[root] != CUTIS_NONE)
-                return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                         "/scenes/%zu/nodes/%zu: node %lld is no root", s, i,
-                                         (long long)root);
+                return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "SCENE_NON_ROOT_NODE",
+                                        "/scenes/%zu/nodes/%zu: node %lld is no root", s, i,
+                                        (long long)root);
         }
     }
     return CUTIS_OK;
@@ -101,7 +105,7 @@ cutis_result cutis_gltf_load_hierarchy(gltf_document *document)
 {
     size_t count = json_array_size(json_object_get(document->root, "nodes"));
     if (count > cutis_context_limits(document->context)->node_count)
-        return cutis_gltf_refuse(document, CUTIS_LIMIT_EXCEEDED, "/nodes: %zu nodes", count);
+        return cutis_gltf_issue(document, CUTIS_LIMIT_EXCEEDED, NULL, "/nodes: %zu nodes", count);
     document->node_count = (uint32_t)count;
     document->node_of_model = cutis_arena_alloc(&document->arena, count, sizeof(uint32_t));
     document->model_of_node = cutis_arena_alloc(&document->arena, count, sizeof(uint32_t));
@@ -129,6 +133,69 @@ static bool to_mat34(const float *columns, cutis_mat34 *out)
            fabsf(columns[11]) <= AFFINE_TOLERANCE && fabsf(columns[15] - 1) <= AFFINE_TOLERANCE;
 }
 
+/// The rotation nearest to three columns that need not be at right angles, as a quaternion.
+static void turn_of(double c[3][3], double *q)
+{
+    double trace = c[0][0] + c[1][1] + c[2][2];
+    if (trace > 0) {
+        double s = sqrt(trace + 1);
+        q[3] = s * 0.5;
+        for (int i = 0; i < 3; i++) {
+            int j = (i + 1) % 3, k = (i + 2) % 3;
+            q[i] = (c[j][k] - c[k][j]) * 0.5 / s;
+        }
+        return;
+    }
+    int i = c[0][0] < c[1][1] ? (c[1][1] < c[2][2] ? 2 : 1) : (c[0][0] < c[2][2] ? 2 : 0);
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    double s = sqrt(c[i][i] - c[j][j] - c[k][k] + 1);
+    q[i] = s * 0.5;
+    q[3] = (c[j][k] - c[k][j]) * 0.5 / s;
+    q[j] = (c[i][j] + c[j][i]) * 0.5 / s;
+    q[k] = (c[i][k] + c[k][i]) * 0.5 / s;
+}
+
+/// The largest sum of a column's absolute values, scaled by `scale`; the last column is the
+/// translation's.
+static double column_norm(double c[3][3], const double *scale, const float *translation)
+{
+    double norm = fabs((double)translation[0]) + fabs((double)translation[1]) +
+                  fabs((double)translation[2]) + 1;
+    for (int i = 0; i < 3; i++)
+        norm = fmax(norm, fabs(scale[i]) * (fabs(c[i][0]) + fabs(c[i][1]) + fabs(c[i][2])));
+    return norm;
+}
+
+/// Whether a matrix is a translation, a rotation and a scale, none of them zero: taken apart and
+/// put together, its norm is the same. This is the Khronos validator's measure, which forgives what
+/// a large translation outweighs.
+static bool is_trs(const float *columns)
+{
+    double c[3][3], turned[3][3], scale[3], q[4];
+    const double ones[3] = { 1, 1, 1 };
+    if (columns[3] != 0 || columns[7] != 0 || columns[11] != 0 || columns[15] != 1) return false;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) c[i][k] = columns[4 * i + k];
+    double determinant = c[0][0] * (c[1][1] * c[2][2] - c[1][2] * c[2][1]) -
+                         c[0][1] * (c[1][0] * c[2][2] - c[1][2] * c[2][0]) +
+                         c[0][2] * (c[1][0] * c[2][1] - c[1][1] * c[2][0]);
+    if (determinant == 0) return false;
+    double norm = column_norm(c, ones, columns + 12);
+    for (int i = 0; i < 3; i++) {
+        scale[i] = sqrt(c[i][0] * c[i][0] + c[i][1] * c[i][1] + c[i][2] * c[i][2]);
+        if (i == 0 && determinant < 0) scale[i] = -scale[i];
+        for (int k = 0; k < 3; k++) c[i][k] /= scale[i];
+    }
+    turn_of(c, q);
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        turned[i][i] = 1 - 2 * (q[j] * q[j] + q[k] * q[k]);
+        turned[i][j] = 2 * (q[i] * q[j] + q[3] * q[k]);
+        turned[i][k] = 2 * (q[i] * q[k] - q[3] * q[j]);
+    }
+    return fabs(norm - column_norm(turned, scale, columns + 12)) < STRICT_MATRIX_TOLERANCE;
+}
+
 static cutis_result read_transform(const gltf_document *document, cutis_arena *arena,
                                    uint32_t index, cutis_node *out)
 {
@@ -140,15 +207,16 @@ static cutis_result read_transform(const gltf_document *document, cutis_arena *a
     out->rest = cutis_transform_identity();
     if (matrix) {
         if (t || r || s)
-            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                     "/nodes/%u/matrix: beside translation, rotation or scale",
-                                     index);
+            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "NODE_MATRIX_TRS",
+                                    "/nodes/%u/matrix: beside translation, rotation or scale",
+                                    index);
         cutis_mat34 *affine = cutis_arena_alloc(arena, 1, sizeof *affine);
         if (!affine) return cutis_alloc_result(document->context);
         cutis_gltf_floats(matrix, numbers);
-        if (!to_mat34(numbers, affine))
-            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                     "/nodes/%u/matrix: the last row is not 0 0 0 1", index);
+        if (!to_mat34(numbers, affine) || (document->strict && !is_trs(numbers)))
+            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "NODE_MATRIX_NON_TRS",
+                                    "/nodes/%u/matrix: is no translation, rotation and scale",
+                                    index);
         out->matrix = affine;
         out->rest = cutis_transform_from_mat34(affine);
         return CUTIS_OK;
@@ -162,10 +230,11 @@ static cutis_result read_transform(const gltf_document *document, cutis_arena *a
         double q = json_number_value(json_array_get(r, (size_t)k));
         length += q * q;
     }
-    if (!document->repair && fabs(length - 1) > UNIT_TOLERANCE)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/nodes/%u/rotation: its length is %g, not 1", index,
-                                 sqrt(length));
+    bool off = document->strict ? fabs(sqrt(length) - 1) > STRICT_UNIT_TOLERANCE
+                                : fabs(length - 1) > UNIT_TOLERANCE;
+    if (!document->repair && off)
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ROTATION_NON_UNIT",
+                                "/nodes/%u/rotation: its length is %g, not 1", index, sqrt(length));
     return CUTIS_OK;
 }
 
@@ -183,11 +252,11 @@ cutis_result cutis_gltf_read_node(gltf_document *document, cutis_arena *arena, u
         .outside = !document->in_scene[index],
     };
     if (out->mesh == CUTIS_NONE && out->skin != CUTIS_NONE)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, "/nodes/%u/skin: there is no mesh",
-                                 index);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "UNSATISFIED_DEPENDENCY",
+                                "/nodes/%u/skin: there is no mesh", index);
     if (out->mesh == CUTIS_NONE && weights)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/nodes/%u/weights: there is no mesh", index);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "UNSATISFIED_DEPENDENCY",
+                                "/nodes/%u/weights: there is no mesh", index);
     if (weights) {
         float *values = cutis_arena_alloc(arena, json_array_size(weights), sizeof *values);
         if (!values) return cutis_alloc_result(document->context);
@@ -203,17 +272,17 @@ static cutis_result read_inverse_binds(gltf_document *document, cutis_arena *are
     const gltf_accessor *a = &document->accessors[accessor];
     const float *columns;
     if (a->shape != GLTF_MAT4 || a->component != GLTF_F32)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/skins/%u/inverseBindMatrices: accessor %u is not MAT4 of floats",
-                                 index, accessor);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "SKIN_IBM_INVALID_FORMAT",
+                                "/skins/%u/inverseBindMatrices: accessor %u is not MAT4 of floats",
+                                index, accessor);
     if (a->count < out->joint_count)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/skins/%u/inverseBindMatrices: %u matrices for %u joints", index,
-                                 a->count, out->joint_count);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_IBM_ACCESSOR_COUNT",
+                                "/skins/%u/inverseBindMatrices: %u matrices for %u joints", index,
+                                a->count, out->joint_count);
     if (a->view != CUTIS_NONE && document->views[a->view].stride)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/skins/%u/inverseBindMatrices: its bufferView has a stride",
-                                 index);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "SKIN_IBM_ACCESSOR_WITH_BYTESTRIDE",
+                                "/skins/%u/inverseBindMatrices: its bufferView has a stride",
+                                index);
     if (!cutis_gltf_has_data(a)) return CUTIS_OK; // left to an extension to fill in
     cutis_result result = cutis_gltf_new_floats(document, arena, accessor, &columns);
     if (result == CUTIS_OK)
@@ -223,8 +292,8 @@ static cutis_result read_inverse_binds(gltf_document *document, cutis_arena *are
     if (!matrices) return cutis_alloc_result(document->context);
     for (uint32_t j = 0; j < out->joint_count; j++) {
         if (!to_mat34(columns + 16 * (size_t)j, &matrices[j]) && !document->repair)
-            return cutis_gltf_refuse(
-                document, CUTIS_CORRUPT_DATA,
+            return cutis_gltf_issue(
+                document, CUTIS_CORRUPT_DATA, "ACCESSOR_INVALID_IBM",
                 "/skins/%u/inverseBindMatrices: the last row of matrix %u is not 0 0 0 1", index,
                 j);
     }
@@ -285,14 +354,14 @@ static cutis_result check_skin(const gltf_document *document, const cutis_model_
     if (document->repair) return CUTIS_OK;
     for (uint32_t j = 0; j < skin->joint_count; j++) {
         if (roots[skin->joints[j]] != roots[skin->joints[0]])
-            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                     "/skins/%u/joints/%u: has no common root with joint 0", index,
-                                     j);
+            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "SKIN_NO_COMMON_ROOT",
+                                    "/skins/%u/joints/%u: has no common root with joint 0", index,
+                                    j);
         if (skin->root != CUTIS_NONE &&
             (skin->joints[j] < (uint32_t)skin->root ||
              skin->joints[j] >= (uint32_t)skin->root + sizes[skin->root]))
-            return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                     "/skins/%u/skeleton: joint %u is not below it", index, j);
+            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "SKIN_SKELETON_INVALID",
+                                    "/skins/%u/skeleton: joint %u is not below it", index, j);
     }
     return CUTIS_OK;
 }
@@ -308,20 +377,19 @@ static cutis_result check_node(const gltf_document *document, const cutis_model_
     size_t weight_count =
         json_array_size(json_object_get(cutis_gltf_item(document, "nodes", file_index), "weights"));
     if (weight_count && weight_count != mesh->target_count)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/nodes/%u/weights: %zu weights, mesh %d has %u morph targets",
-                                 file_index, weight_count, node->mesh, mesh->target_count);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "NODE_WEIGHTS_INVALID",
+                                "/nodes/%u/weights: %zu weights, mesh %d has %u morph targets",
+                                file_index, weight_count, node->mesh, mesh->target_count);
     if (node->skin == CUTIS_NONE) return CUTIS_OK;
     if (unskinned[node->mesh] != CUTIS_NONE)
-        return cutis_gltf_refuse(
-            document, CUTIS_CORRUPT_DATA,
-            "/nodes/%u/skin: primitive %d of mesh %d has no joints and weights", file_index,
-            unskinned[node->mesh], node->mesh);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "NODE_SKIN_WITH_NON_SKINNED_MESH",
+                                "/nodes/%u/skin: primitive %d of mesh %d has no joints and weights",
+                                file_index, unskinned[node->mesh], node->mesh);
     if (!document->repair && !node->outside &&
         data->nodes[data->skins[node->skin].joints[0]].outside)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/nodes/%u/skin: the joints of skin %d are not in the scene",
-                                 file_index, node->skin);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "NODE_SKIN_NO_SCENE",
+                                "/nodes/%u/skin: the joints of skin %d are not in the scene",
+                                file_index, node->skin);
     return CUTIS_OK;
 }
 

@@ -4,9 +4,7 @@
 /// document.
 #include "io/gltf/schema.h"
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "io/json.h"
+#include "io/gltf/extensions.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -15,12 +13,13 @@
 
 enum kind {
     BOOLEAN,
-    STRING,
+    STRING,    ///< one of the words in `of`, if it is given
     STRINGS,   ///< array of distinct strings
     INTEGER,   ///< from low to high
     NUMBER,    ///< from low to high
     NUMBERS,   ///< `count` of them (0: any number but none)
-    INDEX,     ///< into the root's collection `of`
+    EXTREMES,  ///< the same, beyond the range of floats if they like
+    INDEX,     ///< into the root's collection `of`; NULL: into another list
     INDICES,   ///< array of distinct indices into `of`
     OBJECT,    ///< of type `of`
     OBJECTS,   ///< non-empty array of type `of`
@@ -49,6 +48,10 @@ typedef struct type {
 #define TEXT(name)                                                                                 \
     {                                                                                              \
         name, STRING, false, NULL, 0, 0, 0                                                         \
+    }
+#define WORD(name, list)                                                                           \
+    {                                                                                              \
+        name, STRING, false, list, 0, 0, 0                                                         \
     }
 #define REF(name, to)                                                                              \
     {                                                                                              \
@@ -101,41 +104,47 @@ static const type TYPES[] = {
     TYPE("asset", TEXT("copyright"), TEXT("generator"), { "version", STRING, true, NULL, 0, 0, 0 },
          TEXT("minVersion")),
     TYPE("accessor", REF("bufferView", "bufferViews"), { "byteOffset", INTEGER, false, COUNT(0) },
-         { "componentType", INTEGER, true, COUNT(0) },
+         { "componentType", INTEGER, true, NULL, 0, -BIG, BIG },
          { "normalized", BOOLEAN, false, NULL, 0, 0, 0 }, { "count", INTEGER, true, COUNT(1) },
-         { "type", STRING, true, NULL, 0, 0, 0 }, { "max", NUMBERS, false, NULL, 0, ANY },
-         { "min", NUMBERS, false, NULL, 0, ANY }, PART("sparse", "sparse"), TEXT("name")),
+         { "type", STRING, true, "SCALAR VEC2 VEC3 VEC4 MAT2 MAT3 MAT4", 0, 0, 0 },
+         { "max", EXTREMES, false, NULL, 0, ANY }, { "min", EXTREMES, false, NULL, 0, ANY },
+         PART("sparse", "sparse"), TEXT("name")),
     TYPE("sparse", { "count", INTEGER, true, COUNT(1) }, PART_REQUIRED("indices", "sparse_indices"),
          PART_REQUIRED("values", "sparse_values")),
     TYPE("sparse_indices", REF_REQUIRED("bufferView", "bufferViews"),
-         { "byteOffset", INTEGER, false, COUNT(0) }, { "componentType", INTEGER, true, COUNT(0) }),
+         { "byteOffset", INTEGER, false, COUNT(0) },
+         { "componentType", INTEGER, true, NULL, 0, -BIG, BIG }),
     TYPE("sparse_values", REF_REQUIRED("bufferView", "bufferViews"),
          { "byteOffset", INTEGER, false, COUNT(0) }),
     TYPE("animation", LIST_REQUIRED("channels", "channel"),
          LIST_REQUIRED("samplers", "animation_sampler"), TEXT("name")),
-    TYPE("channel", { "sampler", INTEGER, true, COUNT(0) }, PART_REQUIRED("target", "target")),
-    TYPE("target", REF("node", "nodes"), { "path", STRING, true, NULL, 0, 0, 0 }),
+    TYPE("channel", { "sampler", INDEX, true, NULL, 0, 0, 0 }, PART_REQUIRED("target", "target")),
+    TYPE("target", REF("node", "nodes"),
+         { "path", STRING, true, "translation rotation scale weights pointer", 0, 0, 0 }),
     TYPE("animation_sampler", REF_REQUIRED("input", "accessors"),
-         REF_REQUIRED("output", "accessors"), TEXT("interpolation")),
+         REF_REQUIRED("output", "accessors"), WORD("interpolation", "LINEAR STEP CUBICSPLINE")),
     TYPE("buffer", TEXT("uri"), { "byteLength", INTEGER, true, COUNT(1) }, TEXT("name")),
     TYPE("bufferView", REF_REQUIRED("buffer", "buffers"),
          { "byteOffset", INTEGER, false, COUNT(0) }, { "byteLength", INTEGER, true, COUNT(1) },
-         { "byteStride", INTEGER, false, NULL, 0, 4, 252 }, { "target", INTEGER, false, COUNT(0) },
-         TEXT("name")),
+         { "byteStride", INTEGER, false, NULL, 0, 4, 252 },
+         { "target", INTEGER, false, NULL, 0, -BIG, BIG }, TEXT("name")),
     TYPE("camera", PART("orthographic", "orthographic"), PART("perspective", "perspective"),
-         { "type", STRING, true, NULL, 0, 0, 0 }, TEXT("name")),
+         { "type", STRING, true, "perspective orthographic", 0, 0, 0 }, TEXT("name")),
     TYPE("orthographic", { "xmag", NUMBER, true, NULL, 0, ANY },
          { "ymag", NUMBER, true, NULL, 0, ANY }, { "zfar", NUMBER, true, NULL, 0, POSITIVE },
          { "znear", NUMBER, true, NULL, 0, 0, INFINITY }),
     TYPE("perspective", NUMBER_IN("aspectRatio", 5e-324, INFINITY),
          { "yfov", NUMBER, true, NULL, 0, POSITIVE }, NUMBER_IN("zfar", 5e-324, INFINITY),
          { "znear", NUMBER, true, NULL, 0, POSITIVE }),
-    TYPE("image", TEXT("uri"), TEXT("mimeType"), REF("bufferView", "bufferViews"), TEXT("name")),
+    TYPE("image", TEXT("uri"),
+         WORD("mimeType", "image/jpeg image/png image/webp image/ktx2 image/avif image/vnd-ms.dds"),
+         REF("bufferView", "bufferViews"), TEXT("name")),
     TYPE("material", TEXT("name"), PART("pbrMetallicRoughness", "pbr"),
          PART("normalTexture", "normal_texture"), PART("occlusionTexture", "occlusion_texture"),
          PART("emissiveTexture", "texture_info"),
-         { "emissiveFactor", NUMBERS, false, NULL, 3, 0, 1 }, TEXT("alphaMode"),
-         NUMBER_IN("alphaCutoff", 0, INFINITY), { "doubleSided", BOOLEAN, false, NULL, 0, 0, 0 }),
+         { "emissiveFactor", NUMBERS, false, NULL, 3, 0, 1 },
+         WORD("alphaMode", "OPAQUE MASK BLEND"), NUMBER_IN("alphaCutoff", 0, INFINITY),
+         { "doubleSided", BOOLEAN, false, NULL, 0, 0, 0 }),
     TYPE("pbr", { "baseColorFactor", NUMBERS, false, NULL, 4, 0, 1 },
          PART("baseColorTexture", "texture_info"), NUMBER_IN("metallicFactor", 0, 1),
          NUMBER_IN("roughnessFactor", 0, 1), PART("metallicRoughnessTexture", "texture_info")),
@@ -156,9 +165,10 @@ static const type TYPES[] = {
          { "rotation", NUMBERS, false, NULL, 4, -1, 1 }, { "scale", NUMBERS, false, NULL, 3, ANY },
          { "translation", NUMBERS, false, NULL, 3, ANY },
          { "weights", NUMBERS, false, NULL, 0, ANY }, TEXT("name")),
-    TYPE("sampler", { "magFilter", INTEGER, false, COUNT(0) },
-         { "minFilter", INTEGER, false, COUNT(0) }, { "wrapS", INTEGER, false, COUNT(0) },
-         { "wrapT", INTEGER, false, COUNT(0) }, TEXT("name")),
+    TYPE("sampler", { "magFilter", INTEGER, false, NULL, 0, -BIG, BIG },
+         { "minFilter", INTEGER, false, NULL, 0, -BIG, BIG },
+         { "wrapS", INTEGER, false, NULL, 0, -BIG, BIG },
+         { "wrapT", INTEGER, false, NULL, 0, -BIG, BIG }, TEXT("name")),
     TYPE("scene", { "nodes", INDICES, false, "nodes", 0, 0, 0 }, TEXT("name")),
     TYPE("skin", REF("inverseBindMatrices", "accessors"), REF("skeleton", "nodes"),
          { "joints", INDICES, true, "nodes", 0, 0, 0 }, TEXT("name")),
@@ -166,24 +176,23 @@ static const type TYPES[] = {
 };
 
 typedef struct walk {
-    cutis_context *context;
-    const char *file;
-    const json_t *root;
+    gltf_document *document;
     json_t *used;     ///< the names in extensionsUsed, as keys
     uint32_t *stamps; ///< per node: the number of the index array that named it last
     uint32_t stamp;
     char pointer[512];
 } walk;
 
-static cutis_result refuse(walk *w, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static cutis_result refuse(walk *w, const char *code,
+                                                                 const char *format, ...)
 {
     char reason[256];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    return cutis_fail(w->context, CUTIS_CORRUPT_DATA, "%s: %s: %s", w->file,
-                      w->pointer[0] ? w->pointer : "/", reason);
+    return cutis_gltf_issue(w->document, CUTIS_CORRUPT_DATA, code, "%s: %s",
+                            w->pointer[0] ? w->pointer : "/", reason);
 }
 
 /// Extend the pointer by one step; the result is the length to cut it back to.
@@ -201,6 +210,15 @@ static size_t enter_index(walk *w, size_t index)
     return enter(w, text);
 }
 
+/// Whether `text` is one of the words in `list`, which are separated by spaces.
+static bool in_words(const char *list, const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *at = list; length && (at = strstr(at, text)); at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == 0)) return true;
+    return false;
+}
+
 static const type *find_type(const char *name)
 {
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
@@ -212,69 +230,86 @@ static const type *find_type(const char *name)
 static cutis_result check_integer(walk *w, const json_t *value, double low, double high)
 {
     int64_t number;
-    if (!cutis_json_integer(value, &number)) return refuse(w, "must be an integer");
+    if (!cutis_json_integer(value, &number))
+        return refuse(w, "TYPE_MISMATCH", "must be an integer");
     if ((double)number < low || (double)number > high)
-        return refuse(w, "%lld is out of range [%g, %g]", (long long)number, low, high);
+        return refuse(w, "VALUE_NOT_IN_RANGE", "%lld is out of range [%g, %g]", (long long)number,
+                      low, high);
     return CUTIS_OK;
 }
 
 static cutis_result check_number(walk *w, const json_t *value, double low, double high)
 {
-    if (!json_is_number(value)) return refuse(w, "must be a number");
+    if (!json_is_number(value)) return refuse(w, "TYPE_MISMATCH", "must be a number");
     double number = json_number_value(value);
     // A value that no float holds would turn into infinity later on.
     if (!isfinite(number) || fabs(number) > 3.4028234663852886e38 || number < low || number > high)
-        return refuse(w, "%g is out of range", number);
+        return refuse(w, "VALUE_NOT_IN_RANGE", "%g is out of range", number);
     return CUTIS_OK;
 }
 
 static cutis_result check_index(walk *w, const json_t *value, const char *collection)
 {
-    size_t size = json_array_size(json_object_get(w->root, collection));
+    size_t size = json_array_size(json_object_get(w->document->root, collection));
     int64_t number;
-    if (!cutis_json_integer(value, &number)) return refuse(w, "must be an index");
-    if (number < 0 || (uint64_t)number >= size)
-        return refuse(w, "index %lld, but there are %zu %s", (long long)number, size, collection);
+    if (!cutis_json_integer(value, &number)) return refuse(w, "TYPE_MISMATCH", "must be an index");
+    if (number < 0) return refuse(w, "INVALID_INDEX", "%lld cannot be an index", (long long)number);
+    if (collection && (uint64_t)number >= size)
+        return refuse(w, "UNRESOLVED_REFERENCE", "index %lld, but there are %zu %s",
+                      (long long)number, size, collection);
     return CUTIS_OK;
 }
 
-/// Distinct node indices. A stamp per node keeps many short arrays as cheap as one long one.
+/// One entry of an array of distinct indices. A stamp per node keeps many short arrays as cheap as
+/// one long one.
+static cutis_result check_one_index(walk *w, const json_t *item, const char *collection)
+{
+    int64_t index = 0;
+    if (!cutis_json_integer(item, &index)) return refuse(w, "INVALID_INDEX", "must be an index");
+    cutis_result result = check_index(w, item, collection);
+    if (result != CUTIS_OK) return result;
+    if (w->stamps[index] == w->stamp)
+        return refuse(w, "DUPLICATE_ELEMENTS", "%lld stands in the array twice", (long long)index);
+    w->stamps[index] = w->stamp;
+    return CUTIS_OK;
+}
+
+/// A non-empty array, or CUTIS_CORRUPT_DATA.
+static cutis_result check_is_list(walk *w, const json_t *array)
+{
+    if (!json_is_array(array)) return refuse(w, "TYPE_MISMATCH", "must be an array");
+    if (json_array_size(array) == 0) return refuse(w, "EMPTY_ENTITY", "must not be empty");
+    return CUTIS_OK;
+}
+
 static cutis_result check_indices(walk *w, const json_t *array, const char *collection)
 {
-    if (!json_is_array(array)) return refuse(w, "must be an array");
-    if (json_array_size(array) == 0) return refuse(w, "must not be empty");
+    cutis_result result = check_is_list(w, array);
     w->stamp++;
-    for (size_t i = 0; i < json_array_size(array); i++) {
-        const json_t *item = json_array_get(array, i);
+    for (size_t i = 0; i < json_array_size(array) && result == CUTIS_OK; i++) {
         size_t cut = enter_index(w, i);
-        int64_t index = 0;
-        cutis_result result = check_index(w, item, collection);
-        if (result != CUTIS_OK) return result;
-        cutis_json_integer(item, &index);
-        if (w->stamps[index] == w->stamp)
-            return refuse(w, "%lld stands in the array twice", (long long)index);
-        w->stamps[index] = w->stamp;
+        result = check_one_index(w, json_array_get(array, i), collection);
+        cutis_gltf_go_on(w->document, &result);
         w->pointer[cut] = 0;
     }
-    return CUTIS_OK;
+    return result;
 }
 
 static cutis_result check_strings(walk *w, const json_t *array)
 {
-    cutis_result result = CUTIS_OK;
-    if (!json_is_array(array)) return refuse(w, "must be an array");
-    if (json_array_size(array) == 0) return refuse(w, "must not be empty");
+    cutis_result result = check_is_list(w, array);
     json_t *seen = json_object();
     for (size_t i = 0; i < json_array_size(array) && result == CUTIS_OK; i++) {
         const char *text = json_string_value(json_array_get(array, i));
         size_t cut = enter_index(w, i);
         if (!text) {
-            result = refuse(w, "must be a string");
+            result = refuse(w, "ARRAY_TYPE_MISMATCH", "must be a string");
         } else if (json_object_get(seen, text)) {
-            result = refuse(w, "%s stands in the array twice", text);
+            result = refuse(w, "DUPLICATE_ELEMENTS", "%.100s stands in the array twice", text);
         } else {
             json_object_set_new(seen, text, json_true());
         }
+        cutis_gltf_go_on(w->document, &result);
         w->pointer[cut] = 0;
     }
     json_decref(seen);
@@ -283,71 +318,105 @@ static cutis_result check_strings(walk *w, const json_t *array)
 
 static cutis_result check_numbers(walk *w, const json_t *array, const property *p)
 {
-    if (!json_is_array(array)) return refuse(w, "must be an array of numbers");
+    cutis_result result = check_is_list(w, array);
     size_t size = json_array_size(array);
-    if (p->count ? size != (size_t)p->count : size == 0)
-        return refuse(w, "has %zu numbers, not %s%d", size, p->count ? "" : "at least ",
-                      p->count ? p->count : 1);
-    for (size_t i = 0; i < size; i++) {
+    if (result == CUTIS_OK && p->count && size != (size_t)p->count)
+        return refuse(w, "ARRAY_LENGTH_NOT_IN_LIST", "has %zu numbers, not %d", size, p->count);
+    for (size_t i = 0; i < size && result == CUTIS_OK; i++) {
+        const json_t *item = json_array_get(array, i);
         size_t cut = enter_index(w, i);
-        cutis_result result = check_number(w, json_array_get(array, i), p->low, p->high);
-        if (result != CUTIS_OK) return result;
+        if (!json_is_number(item))
+            result = refuse(w, "ARRAY_TYPE_MISMATCH", "must be a number");
+        else if (p->kind == NUMBERS)
+            result = check_number(w, item, p->low, p->high);
+        cutis_gltf_go_on(w->document, &result);
         w->pointer[cut] = 0;
     }
-    return CUTIS_OK;
+    return result;
 }
 
 static cutis_result check_index_map(walk *w, const json_t *map, const char *collection)
 {
-    if (!json_is_object(map)) return refuse(w, "must be an object");
-    if (json_object_size(map) == 0) return refuse(w, "must not be empty");
+    if (!json_is_object(map)) return refuse(w, "TYPE_MISMATCH", "must be an object");
+    if (json_object_size(map) == 0) return refuse(w, "EMPTY_ENTITY", "must not be empty");
     const char *key;
     json_t *value;
+    cutis_result result = CUTIS_OK;
     json_object_foreach((json_t *)map, key, value)
     {
         size_t cut = enter(w, key);
-        cutis_result result = check_index(w, value, collection);
-        if (result != CUTIS_OK) return result;
+        result =
+            json_is_number(value) && json_number_value(value) == floor(json_number_value(value))
+                ? check_index(w, value, collection)
+                : refuse(w, "INVALID_INDEX", "must be an index");
         w->pointer[cut] = 0;
+        if (!cutis_gltf_go_on(w->document, &result)) break;
     }
-    return CUTIS_OK;
+    return result;
 }
 
 /// An extension that is used must be declared, or a reader that relies on extensionsUsed is misled.
-static cutis_result check_extensions(walk *w, const json_t *object)
+static cutis_result check_extensions(walk *w, const json_t *object, const char *place)
 {
     const json_t *extensions = json_object_get(object, "extensions");
     if (!extensions) return CUTIS_OK;
     size_t cut = enter(w, "extensions");
-    if (!json_is_object(extensions)) return refuse(w, "must be an object");
     const char *key;
     json_t *value;
+    cutis_result result =
+        json_is_object(extensions) ? CUTIS_OK : refuse(w, "TYPE_MISMATCH", "must be an object");
     json_object_foreach((json_t *)extensions, key, value)
     {
         size_t inner = enter(w, key);
         if (!json_object_get(w->used, key))
-            return refuse(w, "the extension is not in extensionsUsed");
-        if (!json_is_object(value)) return refuse(w, "must be an object");
+            result = refuse(w, "UNDECLARED_EXTENSION", "the extension is not in extensionsUsed");
+        else if (!json_is_object(value))
+            result = refuse(w, "TYPE_MISMATCH", "must be an object");
+        else if (w->document->strict && !cutis_gltf_extension_belongs(key, place))
+            result = refuse(w, "UNEXPECTED_EXTENSION_OBJECT", "the extension does not belong here");
         w->pointer[inner] = 0;
+        if (!cutis_gltf_go_on(w->document, &result)) break;
     }
     w->pointer[cut] = 0;
-    return CUTIS_OK;
+    return result;
 }
 
 static cutis_result check_object(walk *w, const json_t *object, const type *t);
 
+/// Whether the pointer names an item of a list of the root ("/nodes/3").
+static bool array_is_collection(const walk *w)
+{
+    const char *second = strchr(w->pointer + 1, '/');
+    return second && !strchr(second + 1, '/');
+}
+
 static cutis_result check_array(walk *w, const json_t *array, const property *p)
 {
-    if (!json_is_array(array)) return refuse(w, "must be an array");
-    if (json_array_size(array) == 0) return refuse(w, "must not be empty");
+    cutis_result result = check_is_list(w, array);
     const type *t = p->kind == OBJECTS ? find_type(p->of) : NULL;
-    for (size_t i = 0; i < json_array_size(array); i++) {
+    for (size_t i = 0; i < json_array_size(array) && result == CUTIS_OK; i++) {
         size_t cut = enter_index(w, i);
         const json_t *item = json_array_get(array, i);
-        cutis_result result = t ? check_object(w, item, t) : check_index_map(w, item, p->of);
-        if (result != CUTIS_OK) return result;
+        if (!json_is_object(item))
+            result = refuse(w, array_is_collection(w) ? "TYPE_MISMATCH" : "ARRAY_TYPE_MISMATCH",
+                            "must be an object");
+        else
+            result = t ? check_object(w, item, t) : check_index_map(w, item, p->of);
+        cutis_gltf_go_on(w->document, &result);
         w->pointer[cut] = 0;
     }
+    return result;
+}
+
+/// A string; where the property has a pattern or a list of words, one that fits.
+static cutis_result check_string(walk *w, const json_t *value, const property *p)
+{
+    const char *text = json_string_value(value);
+    if (!text) return refuse(w, "TYPE_MISMATCH", "must be a string");
+    // The validator only warns: new words come with extensions, and readers skip what they name.
+    if (p->of && !in_words(p->of, text))
+        cutis_gltf_remark(w->document, CUTIS_ISSUE_WARNING, "VALUE_NOT_IN_LIST",
+                          "%s: \"%.100s\" is not one of %s", w->pointer, text, p->of);
     return CUTIS_OK;
 }
 
@@ -355,9 +424,10 @@ static cutis_result check_property(walk *w, const json_t *value, const property 
 {
     switch (p->kind) {
     case BOOLEAN:
-        return json_is_boolean(value) ? CUTIS_OK : refuse(w, "must be true or false");
+        return json_is_boolean(value) ? CUTIS_OK
+                                      : refuse(w, "TYPE_MISMATCH", "must be true or false");
     case STRING:
-        return json_is_string(value) ? CUTIS_OK : refuse(w, "must be a string");
+        return check_string(w, value, p);
     case STRINGS:
         return check_strings(w, value);
     case INTEGER:
@@ -365,6 +435,7 @@ static cutis_result check_property(walk *w, const json_t *value, const property 
     case NUMBER:
         return check_number(w, value, p->low, p->high);
     case NUMBERS:
+    case EXTREMES:
         return check_numbers(w, value, p);
     case INDEX:
         return check_index(w, value, p->of);
@@ -381,34 +452,57 @@ static cutis_result check_property(walk *w, const json_t *value, const property 
     return CUTIS_OK;
 }
 
-static cutis_result check_object(walk *w, const json_t *object, const type *t)
+/// Properties the type does not have: allowed, but probably a slip.
+static void remark_unknown(walk *w, const json_t *object, const type *t)
 {
-    if (!json_is_object(object)) return refuse(w, "must be an object");
-    for (const property *p = t->properties; p->name; p++) {
-        const json_t *value = json_object_get(object, p->name);
-        if (!value && p->required) return refuse(w, "\"%s\" is missing", p->name);
-        if (!value) continue;
-        size_t cut = enter(w, p->name);
-        cutis_result result = check_property(w, value, p);
-        if (result != CUTIS_OK) return result;
-        w->pointer[cut] = 0;
+    const char *key;
+    json_t *value;
+    if (!w->document->report) return;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        const property *p = t->properties;
+        if (strcmp(key, "extensions") == 0 || strcmp(key, "extras") == 0) continue;
+        while (p->name && strcmp(p->name, key) != 0) p++;
+        if (!p->name)
+            cutis_gltf_remark(w->document, CUTIS_ISSUE_WARNING, "UNEXPECTED_PROPERTY",
+                              "%s/%.100s: glTF has no such property here", w->pointer, key);
     }
-    return check_extensions(w, object);
 }
 
-cutis_result cutis_gltf_check_schema(cutis_context *context, const char *file, const json_t *root)
+static cutis_result check_object(walk *w, const json_t *object, const type *t)
 {
-    walk w = { .context = context, .file = file, .root = root, .used = json_object() };
+    if (!json_is_object(object)) return refuse(w, "TYPE_MISMATCH", "must be an object");
+    cutis_result result = CUTIS_OK;
+    for (const property *p = t->properties; p->name; p++) {
+        const json_t *value = json_object_get(object, p->name);
+        if (value) {
+            size_t cut = enter(w, p->name);
+            result = check_property(w, value, p);
+            w->pointer[cut] = 0;
+        } else if (p->required) {
+            result = refuse(w, "UNDEFINED_PROPERTY", "\"%s\" is missing", p->name);
+        }
+        if (!cutis_gltf_go_on(w->document, &result)) return result;
+    }
+    remark_unknown(w, object, t);
+    return check_extensions(w, object, t->name);
+}
+
+cutis_result cutis_gltf_check_schema(gltf_document *document)
+{
+    const json_t *root = document->root;
+    walk w = { .document = document, .used = json_object() };
     size_t node_count = json_array_size(json_object_get(root, "nodes"));
     const json_t *used = json_object_get(root, "extensionsUsed");
     cutis_result result;
-    w.stamps = cutis_alloc_zero(context, node_count, sizeof *w.stamps);
+    w.stamps = cutis_alloc_zero(document->context, node_count, sizeof *w.stamps);
     for (size_t i = 0; i < json_array_size(used); i++) {
         const char *name = json_string_value(json_array_get(used, i));
         if (name) json_object_set_new(w.used, name, json_true());
     }
-    result = w.stamps ? check_object(&w, root, find_type("root")) : cutis_alloc_result(context);
-    cutis_free_array(context, w.stamps, node_count, sizeof *w.stamps);
+    result = w.stamps ? check_object(&w, root, find_type("root"))
+                      : cutis_alloc_result(document->context);
+    cutis_free_array(document->context, w.stamps, node_count, sizeof *w.stamps);
     json_decref(w.used);
-    return result;
+    return cutis_gltf_end_phase(document, result);
 }

@@ -3,10 +3,9 @@
 #ifndef CUTIS_IO_GLTF_SCHEMA_H
 #define CUTIS_IO_GLTF_SCHEMA_H
 
-#include <cutis/base.h>
-#include <jansson.h>
+#include "io/gltf/document.h"
 
-/// Check the whole document. The error reads "file: /json/pointer: reason".
-cutis_result cutis_gltf_check_schema(cutis_context *context, const char *file, const json_t *root);
+/// Check the whole of document->root. The error reads "file: /json/pointer: reason [CODE]".
+cutis_result cutis_gltf_check_schema(gltf_document *document);
 
 #endif

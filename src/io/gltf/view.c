@@ -66,18 +66,18 @@ static cutis_result read_packed(const gltf_document *document, uint32_t index, c
     static const char *const PLACE = "extensions/EXT_meshopt_compression";
     if (mode < 0 || filter < 0 || buffer < 0 || buffer >= document->buffer_count || offset < 0 ||
         size < 1 || count < 1 || stride < 1)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/bufferViews/%u/%s: a property is missing or out of range", index,
-                                 PLACE);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "CUTIS_MESHOPT_INVALID",
+                                "/bufferViews/%u/%s: a property is missing or out of range", index,
+                                PLACE);
     const gltf_buffer *from = &document->buffers[buffer];
     if ((uint64_t)offset > from->size || (uint64_t)size > from->size - (uint64_t)offset)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/bufferViews/%u/%s: does not fit into buffer %lld", index, PLACE,
-                                 (long long)buffer);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_VIEW_TOO_LONG",
+                                "/bufferViews/%u/%s: does not fit into buffer %lld", index, PLACE,
+                                (long long)buffer);
     if (!from->data)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/bufferViews/%u/%s: buffer %lld has no data", index, PLACE,
-                                 (long long)buffer);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "CUTIS_MESHOPT_INVALID",
+                                "/bufferViews/%u/%s: buffer %lld has no data", index, PLACE,
+                                (long long)buffer);
     *out = (packed){ .data = from->data + offset,
                      .size = (size_t)size,
                      .stride = (size_t)stride,
@@ -85,8 +85,8 @@ static cutis_result read_packed(const gltf_document *document, uint32_t index, c
                      .mode = (enum mode)mode,
                      .filter = (enum filter)filter };
     if (!layout_possible(out))
-        return cutis_gltf_refuse(
-            document, CUTIS_CORRUPT_DATA,
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "CUTIS_MESHOPT_INVALID",
             "/bufferViews/%u/%s: mode, filter, count and stride do not go together", index, PLACE);
     return CUTIS_OK;
 }
@@ -100,9 +100,9 @@ static cutis_result unpack(gltf_document *document, uint32_t index, const json_t
     if (result == CUTIS_OK) result = cutis_gltf_charge(document, p.count, p.stride);
     if (result != CUTIS_OK) return result;
     if (p.count * p.stride < view->size)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/bufferViews/%u/byteLength: %zu bytes, %zu are compressed", index,
-                                 view->size, p.count * p.stride);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "CUTIS_MESHOPT_INVALID",
+                                "/bufferViews/%u/byteLength: %zu bytes, %zu are compressed", index,
+                                view->size, p.count * p.stride);
     uint8_t *bytes = cutis_arena_alloc(&document->arena, p.count, p.stride);
     if (!bytes) return cutis_alloc_result(document->context);
     switch (p.mode) {
@@ -117,8 +117,8 @@ static cutis_result unpack(gltf_document *document, uint32_t index, const json_t
         break;
     }
     if (failure)
-        return cutis_gltf_refuse(
-            document, CUTIS_CORRUPT_DATA,
+        return cutis_gltf_issue(
+            document, CUTIS_CORRUPT_DATA, "CUTIS_MESHOPT_INVALID",
             "/bufferViews/%u/extensions/EXT_meshopt_compression: the data cannot be "
             "decompressed",
             index);
@@ -150,25 +150,30 @@ static cutis_result load_view(gltf_document *document, uint32_t index)
     view->offset = (size_t)cutis_gltf_integer(json, "byteOffset", 0);
     view->size = (size_t)cutis_gltf_integer(json, "byteLength", 0);
     view->stride = (uint32_t)cutis_gltf_integer(json, "byteStride", 0);
-    view->target = (uint32_t)cutis_gltf_integer(json, "target", 0);
+    int64_t target = cutis_gltf_integer(json, "target", 0);
+    if (target == GLTF_ARRAY_BUFFER || target == GLTF_ELEMENT_ARRAY_BUFFER)
+        view->target = (uint32_t)target;
+    else if (target)
+        cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "VALUE_NOT_IN_LIST",
+                          "/bufferViews/%u/target: %lld is no target", index, (long long)target);
     const gltf_buffer *buffer = &document->buffers[view->buffer];
     if (view->offset > buffer->size || view->size > buffer->size - view->offset)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/bufferViews/%u/byteLength: bytes %zu to %zu, buffer %u has %zu",
-                                 index, view->offset, view->offset + view->size, view->buffer,
-                                 buffer->size);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_VIEW_TOO_LONG",
+                                "/bufferViews/%u/byteLength: bytes %zu to %zu, buffer %u has %zu",
+                                index, view->offset, view->offset + view->size, view->buffer,
+                                buffer->size);
     if (view->stride % 4)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/bufferViews/%u/byteStride: %u is not a multiple of 4", index,
-                                 view->stride);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "VALUE_MULTIPLE_OF",
+                                "/bufferViews/%u/byteStride: %u is not a multiple of 4", index,
+                                view->stride);
     if (view->stride > view->size)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/bufferViews/%u/byteStride: %u is more than the view's %zu bytes",
-                                 index, view->stride, view->size);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_VIEW_TOO_BIG_BYTE_STRIDE",
+                                "/bufferViews/%u/byteStride: %u is more than the view's %zu bytes",
+                                index, view->stride, view->size);
     if (view->stride && view->target == GLTF_ELEMENT_ARRAY_BUFFER)
-        return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA,
-                                 "/bufferViews/%u/byteStride: a view of indices has no stride",
-                                 index);
+        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_VIEW_INVALID_BYTE_STRIDE",
+                                "/bufferViews/%u/byteStride: a view of indices has no stride",
+                                index);
     if (compression) return unpack(document, index, compression);
     if (buffer->data) view->data = buffer->data + view->offset;
     return CUTIS_OK;
@@ -183,7 +188,7 @@ cutis_result cutis_gltf_load_views(gltf_document *document)
     document->view_count = count;
     for (uint32_t i = 0; i < count; i++) {
         cutis_result result = load_view(document, i);
-        if (result != CUTIS_OK) return result;
+        if (!cutis_gltf_go_on(document, &result)) return result;
     }
-    return CUTIS_OK;
+    return cutis_gltf_end_phase(document, CUTIS_OK);
 }

@@ -1,0 +1,490 @@
+/// What glTF says about data, where reading does not need it: unit normals, signs of tangents,
+/// colours up to 1, weights that sum to 1 over distinct joints, accessors and views with one use
+/// each, scenes that hold the joints of their skins. Runs last, when everything else holds.
+/// Invariant: every array is decoded within the document's allowance, one at a time.
+#include "io/gltf/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WRONG(code, ...) return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, code, __VA_ARGS__)
+
+// The Khronos validator's own tolerances, so that both say the same of a file: what 8 bits per
+// component make of a unit vector, and of each weight in a float.
+static const double UNIT_VECTOR = 0.00674;
+static const double WEIGHT_STEP = 2e-7;
+
+typedef enum use {
+    UNUSED,
+    VERTICES,
+    INDICES,
+    BINDS,
+    TIMES,
+    VALUES,
+    SPARSE,
+    IMAGE,
+} use;
+
+static const char *const USES[] = {
+    "nothing",   "vertices",   "indices",     "inverse binds",
+    "key times", "key values", "sparse data", "an image",
+};
+
+typedef struct uses {
+    gltf_document *document;
+    uint8_t *accessors, *views;
+} uses;
+
+/// Key times, key values and sparse data may share a view; nothing else may.
+static use view_use(use u)
+{
+    return u == TIMES || u == VALUES || u == SPARSE ? SPARSE : u;
+}
+
+static cutis_result claim_view(uses *all, const char *place, uint32_t view, use as)
+{
+    const gltf_document *document = all->document;
+    uint8_t *now = &all->views[view];
+    if (*now != UNUSED && *now != view_use(as))
+        WRONG("BUFFER_VIEW_TARGET_OVERRIDE",
+              "%s: bufferView %u holds %s by its target or another use", place, view, USES[*now]);
+    *now = (uint8_t)view_use(as);
+    return CUTIS_OK;
+}
+
+static cutis_result claim_accessor(uses *all, const char *place, int64_t accessor, use as)
+{
+    const gltf_document *document = all->document;
+    const gltf_accessor *a = &document->accessors[accessor];
+    uint8_t *now = &all->accessors[accessor];
+    if (*now != UNUSED && *now != as)
+        WRONG("ACCESSOR_USAGE_OVERRIDE", "%s: accessor %lld already holds %s", place,
+              (long long)accessor, USES[*now]);
+    *now = (uint8_t)as;
+    return a->view == CUTIS_NONE ? CUTIS_OK : claim_view(all, place, (uint32_t)a->view, as);
+}
+
+static cutis_result claim_map(uses *all, const char *place, const json_t *map)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)map, key, value)
+    {
+        char full[200];
+        int64_t accessor = 0;
+        cutis_json_integer(value, &accessor);
+        snprintf(full, sizeof full, "%s/%.60s", place, key);
+        cutis_result result = claim_accessor(all, full, accessor, VERTICES);
+        if (result != CUTIS_OK) return result;
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result claim_primitive(uses *all, uint32_t mesh, uint32_t index, const json_t *json)
+{
+    char place[120];
+    const json_t *targets = json_object_get(json, "targets");
+    int32_t indices = cutis_gltf_index(json, "indices");
+    snprintf(place, sizeof place, "/meshes/%u/primitives/%u/attributes", mesh, index);
+    cutis_result result = claim_map(all, place, json_object_get(json, "attributes"));
+    for (size_t t = 0; t < json_array_size(targets) && result == CUTIS_OK; t++) {
+        snprintf(place, sizeof place, "/meshes/%u/primitives/%u/targets/%zu", mesh, index, t);
+        result = claim_map(all, place, json_array_get(targets, t));
+    }
+    snprintf(place, sizeof place, "/meshes/%u/primitives/%u/indices", mesh, index);
+    if (result == CUTIS_OK && indices != CUTIS_NONE)
+        result = claim_accessor(all, place, indices, INDICES);
+    return result;
+}
+
+static cutis_result claim_animation(uses *all, uint32_t index)
+{
+    const json_t *list =
+        json_object_get(cutis_gltf_item(all->document, "animations", index), "samplers");
+    cutis_result result = CUTIS_OK;
+    for (size_t s = 0; s < json_array_size(list) && result == CUTIS_OK; s++) {
+        char place[96];
+        const json_t *sampler = json_array_get(list, s);
+        snprintf(place, sizeof place, "/animations/%u/samplers/%zu/input", index, s);
+        result = claim_accessor(all, place, cutis_gltf_index(sampler, "input"), TIMES);
+        snprintf(place, sizeof place, "/animations/%u/samplers/%zu/output", index, s);
+        if (result == CUTIS_OK)
+            result = claim_accessor(all, place, cutis_gltf_index(sampler, "output"), VALUES);
+    }
+    return result;
+}
+
+static cutis_result claim_sparse(uses *all, uint32_t index)
+{
+    static const char *const PARTS[] = { "indices", "values" };
+    const json_t *sparse =
+        json_object_get(cutis_gltf_item(all->document, "accessors", index), "sparse");
+    cutis_result result = CUTIS_OK;
+    for (int i = 0; i < 2 && sparse && result == CUTIS_OK; i++) {
+        char place[96];
+        int32_t view = cutis_gltf_index(json_object_get(sparse, PARTS[i]), "bufferView");
+        snprintf(place, sizeof place, "/accessors/%u/sparse/%s/bufferView", index, PARTS[i]);
+        result = claim_view(all, place, (uint32_t)view, SPARSE);
+    }
+    return result;
+}
+
+static cutis_result claim_skin(uses *all, uint32_t index)
+{
+    int32_t binds =
+        cutis_gltf_index(cutis_gltf_item(all->document, "skins", index), "inverseBindMatrices");
+    char place[64];
+    snprintf(place, sizeof place, "/skins/%u/inverseBindMatrices", index);
+    return binds == CUTIS_NONE ? CUTIS_OK : claim_accessor(all, place, binds, BINDS);
+}
+
+static cutis_result claim_image(uses *all, uint32_t index)
+{
+    int32_t view = cutis_gltf_index(cutis_gltf_item(all->document, "images", index), "bufferView");
+    char place[64];
+    snprintf(place, sizeof place, "/images/%u/bufferView", index);
+    return view == CUTIS_NONE ? CUTIS_OK : claim_view(all, place, (uint32_t)view, IMAGE);
+}
+
+static cutis_result claim_mesh(uses *all, uint32_t index)
+{
+    const json_t *list =
+        json_object_get(cutis_gltf_item(all->document, "meshes", index), "primitives");
+    cutis_result result = CUTIS_OK;
+    for (uint32_t p = 0; p < json_array_size(list) && result == CUTIS_OK; p++)
+        result = claim_primitive(all, index, p, json_array_get(list, p));
+    return result;
+}
+
+/// One use per accessor and per view, over the whole file.
+static cutis_result check_uses(gltf_document *document)
+{
+    static const struct {
+        const char *collection;
+        cutis_result (*claim)(uses *all, uint32_t index);
+    } CLAIMS[] = { { "accessors", claim_sparse },
+                   { "images", claim_image },
+                   { "meshes", claim_mesh },
+                   { "skins", claim_skin },
+                   { "animations", claim_animation } };
+    uses all = { .document = document };
+    cutis_result result = CUTIS_OK;
+    all.accessors = cutis_alloc_zero(document->context, document->accessor_count, 1);
+    all.views = cutis_alloc_zero(document->context, document->view_count, 1);
+    if (!all.accessors || !all.views) result = cutis_alloc_result(document->context);
+    for (uint32_t v = 0; v < document->view_count && result == CUTIS_OK; v++) {
+        if (document->views[v].target == GLTF_ARRAY_BUFFER) all.views[v] = VERTICES;
+        if (document->views[v].target == GLTF_ELEMENT_ARRAY_BUFFER) all.views[v] = INDICES;
+    }
+    for (size_t k = 0; k < sizeof CLAIMS / sizeof *CLAIMS && result == CUTIS_OK; k++) {
+        size_t count = json_array_size(json_object_get(document->root, CLAIMS[k].collection));
+        for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
+            result = CLAIMS[k].claim(&all, i);
+            cutis_gltf_go_on(document, &result);
+        }
+    }
+    cutis_free(document->context, all.accessors, document->accessor_count);
+    cutis_free(document->context, all.views, document->view_count);
+    return result;
+}
+
+/// Vectors of unit length; of a tangent also the sign.
+static cutis_result check_directions(const gltf_document *document, const char *place,
+                                     const char *name, const float *values, uint32_t count,
+                                     int width)
+{
+    for (size_t v = 0; values && v < count; v++) {
+        const float *n = values + v * (size_t)width;
+        double length = sqrt((double)n[0] * n[0] + (double)n[1] * n[1] + (double)n[2] * n[2]);
+        if (!(fabs(length - 1) <= UNIT_VECTOR))
+            WRONG("ACCESSOR_VECTOR3_NON_UNIT", "%s/attributes/%s: the length of vector %zu is %g",
+                  place, name, v, length);
+        if (width == 4 && n[3] != 1 && n[3] != -1)
+            WRONG("ACCESSOR_INVALID_SIGN", "%s/attributes/%s: w of vector %zu is %g", place, name,
+                  v, (double)n[3]);
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result check_colors(const gltf_document *document, const char *place,
+                                 const float *values, uint32_t count)
+{
+    for (size_t i = 0; values && i < 4 * (size_t)count; i++) {
+        if (!(values[i] >= 0 && values[i] <= 1))
+            WRONG("ACCESSOR_NON_CLAMPED",
+                  "%s/attributes/COLOR_0: component %zu of vertex %zu is %g", place, i % 4, i / 4,
+                  (double)values[i]);
+    }
+    return CUTIS_OK;
+}
+
+/// Whether the file holds data for an attribute; templates leave it to an extension to fill in.
+static bool filled(const gltf_document *document, const json_t *map, const char *name)
+{
+    int32_t accessor = cutis_gltf_index(map, name);
+    return accessor != CUTIS_NONE && cutis_gltf_has_data(&document->accessors[accessor]);
+}
+
+static const json_t *attributes_of(const gltf_document *document, uint32_t mesh, uint32_t primitive)
+{
+    const json_t *list = json_object_get(cutis_gltf_item(document, "meshes", mesh), "primitives");
+    return json_object_get(json_array_get(list, primitive), "attributes");
+}
+
+static cutis_result check_looks(gltf_document *document, const cutis_model_data *data)
+{
+    for (uint32_t m = 0; m < data->mesh_count; m++) {
+        for (uint32_t p = 0; p < data->meshes[m].primitive_count; p++) {
+            const cutis_primitive *primitive = &data->meshes[m].primitives[p];
+            char place[96];
+            snprintf(place, sizeof place, "/meshes/%u/primitives/%u", m,
+                     document->primitives[m][p]);
+            const json_t *map = attributes_of(document, m, document->primitives[m][p]);
+            uint32_t count = primitive->vertex_count;
+            cutis_result result = CUTIS_OK;
+            if (filled(document, map, "NORMAL"))
+                result = check_directions(document, place, "NORMAL", primitive->normals, count, 3);
+            if (cutis_gltf_go_on(document, &result) && filled(document, map, "TANGENT"))
+                result =
+                    check_directions(document, place, "TANGENT", primitive->tangents, count, 4);
+            if (cutis_gltf_go_on(document, &result) && filled(document, map, "COLOR_0"))
+                result = check_colors(document, place, primitive->colors, count);
+            if (!cutis_gltf_go_on(document, &result)) return result;
+        }
+    }
+    return CUTIS_OK;
+}
+
+/// The sets of one primitive side by side: 4 * set_count joints and weights a vertex.
+typedef struct sets {
+    uint32_t set_count, vertex_count;
+    uint32_t *joints;
+    float *weights;
+} sets;
+
+static cutis_result load_sets(gltf_document *document, cutis_arena *arena, const json_t *map,
+                              sets *out)
+{
+    char name[24];
+    uint32_t count = 0;
+    for (;; count++) {
+        snprintf(name, sizeof name, "JOINTS_%u", count);
+        if (cutis_gltf_index(map, name) == CUTIS_NONE) break;
+    }
+    *out = (sets){ .set_count = count };
+    if (count == 0 || !filled(document, map, "JOINTS_0") || !filled(document, map, "WEIGHTS_0"))
+        return CUTIS_OK;
+    out->vertex_count = document->accessors[cutis_gltf_index(map, "JOINTS_0")].count;
+    size_t width = 4 * (size_t)count;
+    cutis_result result = cutis_gltf_charge(document, out->vertex_count,
+                                            (width + 4) * (sizeof(float) + sizeof(uint32_t)));
+    if (result != CUTIS_OK) return result;
+    out->joints = cutis_arena_alloc(arena, out->vertex_count, width * sizeof(uint32_t));
+    out->weights = cutis_arena_alloc(arena, out->vertex_count, width * sizeof(float));
+    uint32_t *joints = cutis_arena_alloc(arena, out->vertex_count, 4 * sizeof(uint32_t));
+    float *weights = cutis_arena_alloc(arena, out->vertex_count, 4 * sizeof(float));
+    if (!out->joints || !out->weights || !joints || !weights)
+        return cutis_alloc_result(document->context);
+    for (uint32_t s = 0; s < count; s++) {
+        snprintf(name, sizeof name, "JOINTS_%u", s);
+        result =
+            cutis_gltf_decode_integers(document, (uint32_t)cutis_gltf_index(map, name), joints);
+        snprintf(name, sizeof name, "WEIGHTS_%u", s);
+        if (result == CUTIS_OK)
+            result =
+                cutis_gltf_decode_floats(document, (uint32_t)cutis_gltf_index(map, name), weights);
+        if (result != CUTIS_OK) return result;
+        for (size_t v = 0; v < out->vertex_count; v++) {
+            memcpy(out->joints + v * width + 4 * s, joints + 4 * v, 4 * sizeof *joints);
+            memcpy(out->weights + v * width + 4 * s, weights + 4 * v, 4 * sizeof *weights);
+        }
+    }
+    return CUTIS_OK;
+}
+
+/// One vertex. `stamps` (one per joint) finds doubled joints in linear time.
+static cutis_result check_vertex(const gltf_document *document, const char *place, const sets *s,
+                                 uint32_t v, uint32_t joint_count, uint32_t *stamps, uint32_t stamp)
+{
+    size_t width = 4 * (size_t)s->set_count, used = 0;
+    const uint32_t *joints = s->joints + v * width;
+    const float *weights = s->weights + v * width;
+    double sum = 0;
+    for (size_t i = 0; i < width; i++) {
+        if (joints[i] >= joint_count)
+            WRONG("ACCESSOR_JOINTS_INDEX_OOB",
+                  "%s/attributes/JOINTS_%zu: joint %zu of vertex %u is %u, the skin has %u", place,
+                  i / 4, i % 4, v, joints[i], joint_count);
+        if (weights[i] < 0)
+            WRONG("ACCESSOR_WEIGHTS_NEGATIVE",
+                  "%s/attributes/WEIGHTS_%zu: weight %zu of vertex %u is %g", place, i / 4, i % 4,
+                  v, (double)weights[i]);
+        if (weights[i] == 0) continue;
+        if (stamps[joints[i]] == stamp)
+            WRONG("ACCESSOR_JOINTS_INDEX_DUPLICATE",
+                  "%s/attributes/JOINTS_%zu: vertex %u has joint %u twice", place, i / 4, v,
+                  joints[i]);
+        stamps[joints[i]] = stamp;
+        sum += weights[i];
+        used++;
+    }
+    if (!(fabs(sum - 1) <= WEIGHT_STEP * (double)(used ? used : 1)))
+        WRONG("ACCESSOR_WEIGHTS_NON_NORMALIZED",
+              "%s/attributes/WEIGHTS_0: the weights of vertex %u sum to %.9g", place, v, sum);
+    return CUTIS_OK;
+}
+
+static cutis_result check_skinning(gltf_document *document, uint32_t mesh, uint32_t joint_count,
+                                   uint32_t *stamps, uint32_t *stamp)
+{
+    const json_t *list = json_object_get(cutis_gltf_item(document, "meshes", mesh), "primitives");
+    cutis_result result = CUTIS_OK;
+    for (uint32_t p = 0; p < json_array_size(list) && result == CUTIS_OK; p++) {
+        const json_t *map = json_object_get(json_array_get(list, p), "attributes");
+        cutis_arena arena = { .context = document->context };
+        char place[96];
+        sets s;
+        snprintf(place, sizeof place, "/meshes/%u/primitives/%u", mesh, p);
+        result = load_sets(document, &arena, map, &s);
+        for (uint32_t v = 0; v < s.vertex_count && result == CUTIS_OK; v++)
+            result = check_vertex(document, place, &s, v, joint_count, stamps, ++*stamp);
+        cutis_arena_release(&arena);
+        cutis_gltf_go_on(document, &result);
+    }
+    return result;
+}
+
+/// Joints and weights of every mesh with the smallest skin it is used with: what holds there holds
+/// for the others.
+static cutis_result check_influences(gltf_document *document, const cutis_model_data *data)
+{
+    cutis_context *context = document->context;
+    uint32_t *smallest = cutis_alloc_array(context, data->mesh_count, sizeof *smallest);
+    uint32_t *stamps = cutis_alloc_zero(context, document->node_count, sizeof *stamps);
+    uint32_t stamp = 0;
+    cutis_result result = smallest && stamps ? CUTIS_OK : cutis_alloc_result(context);
+    for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++) smallest[m] = UINT32_MAX;
+    for (uint32_t n = 0; n < data->node_count && result == CUTIS_OK; n++) {
+        const cutis_node *node = &data->nodes[n];
+        if (node->skin == CUTIS_NONE) continue;
+        uint32_t count = data->skins[node->skin].joint_count;
+        if (count < smallest[node->mesh]) smallest[node->mesh] = count;
+    }
+    for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++) {
+        if (smallest[m] == UINT32_MAX) continue;
+        uint64_t charged = document->charged; // the arrays are gone when the next mesh is looked at
+        result = check_skinning(document, m, smallest[m], stamps, &stamp);
+        document->charged = charged;
+    }
+    cutis_free_array(context, smallest, data->mesh_count, sizeof *smallest);
+    cutis_free_array(context, stamps, document->node_count, sizeof *stamps);
+    return result;
+}
+
+static cutis_result check_binds(gltf_document *document, uint32_t index)
+{
+    const json_t *json = cutis_gltf_item(document, "skins", index);
+    int32_t accessor = cutis_gltf_index(json, "inverseBindMatrices");
+    if (accessor == CUTIS_NONE || !cutis_gltf_has_data(&document->accessors[accessor]))
+        return CUTIS_OK;
+    cutis_arena arena = { .context = document->context };
+    const float *matrices = NULL;
+    uint64_t charged = document->charged;
+    cutis_result result = cutis_gltf_new_floats(document, &arena, (uint32_t)accessor, &matrices);
+    for (size_t i = 0; result == CUTIS_OK && i < document->accessors[accessor].count; i++) {
+        const float *m = matrices + 16 * i;
+        if (m[3] != 0 || m[7] != 0 || m[11] != 0 || m[15] != 1)
+            result = cutis_gltf_issue(
+                document, CUTIS_CORRUPT_DATA, "ACCESSOR_INVALID_IBM",
+                "/skins/%u/inverseBindMatrices: the last row of matrix %zu is not 0 0 0 1", index,
+                i);
+    }
+    document->charged = charged;
+    cutis_arena_release(&arena);
+    return result;
+}
+
+// Scenes and skinned nodes that are compared; a file that needs more is built to take time.
+enum { SCENE_WORK = 20000000 };
+
+/// The topmost ancestor of every node (file indices); the model's order has parents first.
+static void find_tops(const gltf_document *document, uint32_t *tops)
+{
+    for (uint32_t k = 0; k < document->node_count; k++) {
+        uint32_t node = document->node_of_model[k];
+        int32_t parent = document->parent_of_node[node];
+        tops[node] = parent == CUTIS_NONE ? node : tops[parent];
+    }
+}
+
+/// A scene that shows a skinned mesh holds its joints, too. `marks` (one per node) is scratch.
+static cutis_result check_scene(gltf_document *document, size_t scene, const uint32_t *skinned,
+                                const uint32_t *roots, uint32_t skinned_count, uint32_t *marks)
+{
+    const json_t *list = json_object_get(cutis_gltf_item(document, "scenes", scene), "nodes");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        int64_t root = 0;
+        cutis_json_integer(json_array_get(list, i), &root);
+        marks[root] = (uint32_t)scene + 1;
+    }
+    for (uint32_t k = 0; k < skinned_count; k++) {
+        if (marks[roots[2 * k]] == scene + 1 && marks[roots[2 * k + 1]] != scene + 1)
+            WRONG("NODE_SKIN_NO_SCENE",
+                  "/nodes/%u: scene %zu shows it without the joints of its skin", skinned[k],
+                  scene);
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result check_scenes(gltf_document *document)
+{
+    cutis_context *context = document->context;
+    size_t scenes = json_array_size(json_object_get(document->root, "scenes"));
+    size_t count = document->node_count;
+    uint32_t *marks = cutis_alloc_zero(context, count, sizeof *marks);
+    uint32_t *skinned = cutis_alloc_array(context, count, sizeof *skinned);
+    uint32_t *roots = cutis_alloc_array(context, count, 2 * sizeof *roots);
+    uint32_t *tops = cutis_alloc_array(context, count, sizeof *tops);
+    uint32_t found = 0;
+    cutis_result result =
+        marks && skinned && roots && tops ? CUTIS_OK : cutis_alloc_result(context);
+    if (result == CUTIS_OK) find_tops(document, tops);
+    for (uint32_t n = 0; n < count && result == CUTIS_OK; n++) {
+        int32_t skin = cutis_gltf_index(cutis_gltf_item(document, "nodes", n), "skin");
+        if (skin == CUTIS_NONE) continue;
+        int64_t joint = 0;
+        const json_t *joints =
+            json_object_get(cutis_gltf_item(document, "skins", (size_t)skin), "joints");
+        cutis_json_integer(json_array_get(joints, 0), &joint);
+        skinned[found] = n;
+        roots[2 * (size_t)found] = tops[n];
+        roots[2 * (size_t)found + 1] = tops[joint];
+        if (roots[2 * (size_t)found] != roots[2 * (size_t)found + 1]) found++;
+    }
+    if (result == CUTIS_OK && (uint64_t)found * scenes > SCENE_WORK)
+        result = cutis_gltf_issue(document, CUTIS_LIMIT_EXCEEDED, NULL,
+                                  "/scenes: too many scenes and skinned nodes to compare");
+    for (size_t s = 0; s < scenes && found && result == CUTIS_OK; s++) {
+        result = check_scene(document, s, skinned, roots, found, marks);
+        cutis_gltf_go_on(document, &result);
+    }
+    cutis_free_array(context, marks, count, sizeof *marks);
+    cutis_free_array(context, skinned, count, sizeof *skinned);
+    cutis_free_array(context, roots, count, 2 * sizeof *roots);
+    cutis_free_array(context, tops, count, sizeof *tops);
+    return result;
+}
+
+cutis_result cutis_gltf_check_strict(gltf_document *document, const cutis_model_data *data)
+{
+    cutis_result result = check_uses(document);
+    if (result == CUTIS_OK) result = check_looks(document, data);
+    if (result == CUTIS_OK) result = check_influences(document, data);
+    for (uint32_t s = 0; s < data->skin_count && result == CUTIS_OK; s++) {
+        result = check_binds(document, s);
+        cutis_gltf_go_on(document, &result);
+    }
+    if (result == CUTIS_OK) result = check_scenes(document);
+    return cutis_gltf_end_phase(document, result);
+}

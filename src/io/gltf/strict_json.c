@@ -1,0 +1,167 @@
+/// What glTF says about properties together, where reading does not need it: cameras, images, URIs,
+/// texture coordinates, extensions that must be required. Runs on a document that has passed the
+/// schema, so every property has its type and every index its item.
+#include "io/gltf/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define WRONG(code, ...) return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, code, __VA_ARGS__)
+
+static double number_of(const json_t *object, const char *key, double otherwise)
+{
+    const json_t *value = json_object_get(object, key);
+    return value ? json_number_value(value) : otherwise;
+}
+
+static cutis_result check_camera(const gltf_document *document, uint32_t index)
+{
+    const json_t *json = cutis_gltf_item(document, "cameras", index);
+    const json_t *perspective = json_object_get(json, "perspective");
+    const json_t *orthographic = json_object_get(json, "orthographic");
+    const json_t *lens = perspective ? perspective : orthographic;
+    const char *type = cutis_gltf_string(json, "type");
+    bool known = strcmp(type, "perspective") == 0 || strcmp(type, "orthographic") == 0;
+    if (perspective && orthographic)
+        WRONG("ONE_OF_MISMATCH", "/cameras/%u: perspective and orthographic", index);
+    if (!known) return CUTIS_OK;
+    if (!json_object_get(json, type))
+        WRONG("UNDEFINED_PROPERTY", "/cameras/%u: \"%s\" is missing", index, type);
+    if (number_of(lens, "zfar", INFINITY) <= number_of(lens, "znear", 0))
+        WRONG("CAMERA_ZFAR_LEQUAL_ZNEAR", "/cameras/%u: zfar is not beyond znear", index);
+    if (number_of(orthographic, "xmag", 1) == 0 || number_of(orthographic, "ymag", 1) == 0)
+        WRONG("CAMERA_XMAG_YMAG_ZERO", "/cameras/%u: xmag or ymag is 0", index);
+    return CUTIS_OK;
+}
+
+/// The syntax of a reference to a file: a scheme before the first ':' if there is one. Percent
+/// signs are looked at when the file is opened.
+static bool is_reference(const char *uri)
+{
+    size_t before = strcspn(uri, ":/?#");
+    if (uri[before] != ':') return true;
+    size_t scheme =
+        strspn(uri, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
+    bool letter = strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", uri[0]) != NULL;
+    if (before == 0 || scheme != before || !letter) return false;
+    if (strncmp(uri + before, "://", 3) != 0) return true;
+    const char *host = uri + before + 3, *end = host + strcspn(host, "/?#");
+    const char *port = memchr(host, ':', (size_t)(end - host));
+    if (*host == '[') return memchr(host, ']', (size_t)(end - host)) != NULL;
+    return !port || strspn(port + 1, "0123456789") == (size_t)(end - port - 1);
+}
+
+bool cutis_gltf_uri_valid(const char *uri)
+{
+    if (strncasecmp(uri, "data:", 5) != 0) return is_reference(uri);
+    const char *comma = strchr(uri, ',');
+    if (!comma) return false;
+    // Parameters are name=value, and ";base64" comes last.
+    for (const char *at = memchr(uri, ';', (size_t)(comma - uri)); at && at < comma;) {
+        const char *next = memchr(at + 1, ';', (size_t)(comma - at - 1));
+        size_t length = (size_t)((next ? next : comma) - at - 1);
+        bool last = !next && length == 6 && memcmp(at + 1, "base64", 6) == 0;
+        if (!last && !memchr(at + 1, '=', length)) return false;
+        at = next;
+    }
+    if (comma - uri < 7 || memcmp(comma - 7, ";base64", 7) != 0) return true;
+    return cutis_gltf_base64_valid(comma + 1);
+}
+
+static cutis_result check_image(const gltf_document *document, uint32_t index)
+{
+    const json_t *json = cutis_gltf_item(document, "images", index);
+    const char *uri = cutis_gltf_string(json, "uri");
+    int32_t view = cutis_gltf_index(json, "bufferView");
+    if ((uri != NULL) == (view != CUTIS_NONE))
+        WRONG("ONE_OF_MISMATCH", "/images/%u: needs either uri or bufferView", index);
+    if (uri && !cutis_gltf_uri_valid(uri)) WRONG("INVALID_URI", "/images/%u/uri: malformed", index);
+    if (view == CUTIS_NONE) return CUTIS_OK;
+    if (!json_object_get(json, "mimeType"))
+        WRONG("UNSATISFIED_DEPENDENCY", "/images/%u/bufferView: there is no mimeType", index);
+    if (json_object_get(cutis_gltf_item(document, "bufferViews", (size_t)view), "byteStride"))
+        WRONG("IMAGE_BUFFER_VIEW_WITH_BYTESTRIDE", "/images/%u/bufferView: it has a byteStride",
+              index);
+    return CUTIS_OK;
+}
+
+/// Texture coordinate sets a material asks for: the highest one plus 1.
+static int64_t sets_needed(const json_t *material)
+{
+    static const char *const PLACES[] = { "normalTexture", "occlusionTexture", "emissiveTexture" };
+    const json_t *pbr = json_object_get(material, "pbrMetallicRoughness");
+    const json_t *infos[5] = { json_object_get(pbr, "baseColorTexture"),
+                               json_object_get(pbr, "metallicRoughnessTexture") };
+    int64_t needed = 0;
+    for (int i = 0; i < 3; i++) infos[2 + i] = json_object_get(material, PLACES[i]);
+    for (int i = 0; i < 5; i++) {
+        // KHR_texture_transform may choose another set.
+        const json_t *transform = cutis_gltf_extension(infos[i], "KHR_texture_transform");
+        int64_t set = cutis_gltf_integer(infos[i], "texCoord", 0);
+        set = cutis_gltf_integer(transform, "texCoord", set);
+        if (infos[i] && set + 1 > needed) needed = set + 1;
+    }
+    return needed;
+}
+
+static cutis_result check_texcoords(const gltf_document *document, uint32_t mesh)
+{
+    const json_t *list = json_object_get(cutis_gltf_item(document, "meshes", mesh), "primitives");
+    for (size_t p = 0; p < json_array_size(list); p++) {
+        const json_t *primitive = json_array_get(list, p);
+        int32_t material = cutis_gltf_index(primitive, "material");
+        if (material == CUTIS_NONE) continue;
+        int64_t needed = sets_needed(cutis_gltf_item(document, "materials", (size_t)material));
+        char name[40];
+        snprintf(name, sizeof name, "TEXCOORD_%lld", (long long)needed - 1);
+        if (needed && !json_object_get(json_object_get(primitive, "attributes"), name))
+            WRONG("MESH_PRIMITIVE_TOO_FEW_TEXCOORDS",
+                  "/meshes/%u/primitives/%zu/material: material %d needs %s", mesh, p, material,
+                  name);
+    }
+    return CUTIS_OK;
+}
+
+static bool lists(const json_t *array, const char *text)
+{
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const char *item = json_string_value(json_array_get(array, i));
+        if (item && strcmp(item, text) == 0) return true;
+    }
+    return false;
+}
+
+/// Lists of extensions: quantised data cannot be optional.
+static cutis_result check_lists(const gltf_document *document)
+{
+    const json_t *used = json_object_get(document->root, "extensionsUsed");
+    const json_t *required = json_object_get(document->root, "extensionsRequired");
+    if (required && !used)
+        WRONG("UNSATISFIED_DEPENDENCY", "/extensionsRequired: there is no extensionsUsed");
+    if (lists(used, "KHR_mesh_quantization") && !lists(required, "KHR_mesh_quantization"))
+        WRONG("NON_REQUIRED_EXTENSION",
+              "/extensionsUsed: KHR_mesh_quantization cannot be optional");
+    return CUTIS_OK;
+}
+
+cutis_result cutis_gltf_check_strict_json(gltf_document *document)
+{
+    static const struct {
+        const char *collection;
+        cutis_result (*check)(const gltf_document *document, uint32_t index);
+    } CHECKS[] = { { "cameras", check_camera },
+                   { "images", check_image },
+                   { "meshes", check_texcoords } };
+    cutis_result result = check_lists(document);
+    if (!cutis_gltf_go_on(document, &result)) return result;
+    for (size_t k = 0; k < sizeof CHECKS / sizeof *CHECKS; k++) {
+        size_t count = json_array_size(json_object_get(document->root, CHECKS[k].collection));
+        for (uint32_t i = 0; i < count; i++) {
+            result = CHECKS[k].check(document, i);
+            if (!cutis_gltf_go_on(document, &result)) return result;
+        }
+    }
+    return cutis_gltf_end_phase(document, CUTIS_OK);
+}
