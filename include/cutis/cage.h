@@ -29,10 +29,10 @@ typedef struct cutis_cage_options {
     cutis_coordinates coordinates;
     uint32_t resolution; ///< harmonic: nodes along the longest side of the cage, 8 .. 512; 0 = 64
     bool simple;         ///< harmonic: nodes outside carry the value of the nearest cage point, an
-                         ///< error of up to the grid's step; else exact where the cage cuts the grid
-    double tolerance;    ///< harmonic: largest residual of the solver; 0 = 1e-9
-    uint32_t influences; ///< weights kept per vertex, 4 .. 64; 0: all
-    bool signed_weights; ///< reduced weights may be negative; mean value weights always may
+                 ///< error of up to the grid's step; else exact where the cage cuts the grid
+    double tolerance;           ///< harmonic: largest residual of the solver; 0 = 1e-9
+    uint32_t influences;        ///< weights kept per vertex, 4 .. 64; 0: all
+    bool signed_weights;        ///< reduced weights may be negative; mean value weights always may
     cutis_reduce_method method; ///< as in cutis/weights.h
     cutis_reduce_energy energy;
     cutis_reduce_sets sets;
@@ -40,9 +40,9 @@ typedef struct cutis_cage_options {
     uint32_t example_count;
     const float *held_out; ///< poses to judge by; NULL: automatic ones
     uint32_t held_out_count;
-    uint64_t seed;   ///< of automatic poses; 0 = 1. Held-out ones have the next three seeds
-    uint32_t sweeps; ///< most sweeps; 0: 20 (gradient), as in cutis/weights.h otherwise
-    bool compare;    ///< report all four methods
+    uint64_t seed;        ///< of automatic poses; 0 = 1. Held-out ones have the next three seeds
+    uint32_t sweeps;      ///< most sweeps; 0: 20 (gradient), as in cutis/weights.h otherwise
+    bool compare;         ///< report all four methods
     bool skip_evaluation; ///< no errors in the report
 } cutis_cage_options;
 
@@ -53,14 +53,14 @@ typedef struct cutis_cage_options {
 
 /// What was done; owns its arrays.
 typedef struct cutis_cage_report {
-    uint64_t vertex_count;   ///< of the model's output
-    uint64_t outside_count;  ///< vertices outside the cage (mean value: allowed)
-    uint32_t outside_worst;  ///< the vertex farthest outside
-    double outside_distance; ///< how far, world units
-    uint64_t unsure_count;   ///< mean value: vertices where the sum of the weights vanishes
+    uint64_t vertex_count;         ///< of the model's output
+    uint64_t outside_count;        ///< vertices outside the cage (mean value: allowed)
+    uint32_t outside_worst;        ///< the vertex farthest outside
+    double outside_distance;       ///< how far, world units
+    uint64_t unsure_count;         ///< mean value: vertices where the sum of the weights vanishes
     double weight_min, weight_max; ///< of the coordinates, before any reduction
-    double precision;     ///< largest distance of the weighted controls from the vertex at rest, % of
-                          ///< the diagonal; before any reduction
+    double precision; ///< largest distance of the weighted controls from the vertex at rest, % of
+                      ///< the diagonal; before any reduction
     uint32_t resolution;  ///< harmonic
     uint64_t node_count;  ///< harmonic: grid nodes inside the cage
     uint32_t sweep_count; ///< harmonic: of the slowest solve
@@ -95,7 +95,8 @@ CUTIS_API cutis_result cutis_cage_coordinates(cutis_context *context, cutis_devi
 /// threads and, to the tolerance of the solver, for any device.
 /// @param device where coordinates are computed; NULL: the calling thread
 /// @param report what was done (destroy it), or NULL
-/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (harmonic: vertices outside; fewer than 4 influences; no
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (harmonic: vertices outside; fewer than 4 influences;
+/// no
 ///         vertices), CUTIS_UNSUPPORTED (a mesh shown twice), CUTIS_LIMIT_EXCEEDED (the grid),
 ///         CUTIS_CANCELLED, CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_cage_bind(const cutis_model *model, cutis_device *device,

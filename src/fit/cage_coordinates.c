@@ -69,19 +69,22 @@ static cutis_result run_chunk(mean_value_job *job, const double *points, uint32_
         CUTIS_DOUBLE_ARGUMENT(SAME_PLACE * job->shape->extent),
     };
     const cutis_compute_argument narrow[] = {
-        CUTIS_BUFFER_ARGUMENT(b[WEIGHTS]),        CUTIS_BUFFER_ARGUMENT(b[NARROW]),
-        CUTIS_INT_ARGUMENT(n),                    CUTIS_INT_ARGUMENT(job->point_stride),
+        CUTIS_BUFFER_ARGUMENT(b[WEIGHTS]),
+        CUTIS_BUFFER_ARGUMENT(b[NARROW]),
+        CUTIS_INT_ARGUMENT(n),
+        CUTIS_INT_ARGUMENT(job->point_stride),
         CUTIS_INT_ARGUMENT(job->control_stride),
     };
     cutis_result result = cutis_buffer_write(b[POINTS], 0, points, 24 * (uint64_t)count);
     if (result == CUTIS_OK)
         result = cutis_compute_run(job->device, &cutis_compute_cage_mean_value, count, all);
     if (result == CUTIS_OK && !job->wide)
-        result = cutis_compute_run(job->device, &cutis_compute_cage_weights_to_float, count, narrow);
+        result =
+            cutis_compute_run(job->device, &cutis_compute_cage_weights_to_float, count, narrow);
     if (result == CUTIS_OK)
-        result = job->wide ? cutis_buffer_read(b[WEIGHTS], 0, weights.wide, 8 * (uint64_t)count * n)
-                           : cutis_buffer_read(b[NARROW], 0, weights.narrow,
-                                               4 * (uint64_t)count * n);
+        result = job->wide
+                     ? cutis_buffer_read(b[WEIGHTS], 0, weights.wide, 8 * (uint64_t)count * n)
+                     : cutis_buffer_read(b[NARROW], 0, weights.narrow, 4 * (uint64_t)count * n);
     if (result == CUTIS_OK) result = cutis_buffer_read(b[STATUS], 0, status, 4 * (uint64_t)count);
     return result;
 }
@@ -155,10 +158,10 @@ static void inside_task(void *data, uint32_t index)
     if (end > job->point_count) end = job->point_count;
     for (; i < end; i++) {
         const double *x = job->points + 3 * (size_t)i;
-        bool outside = job->known ? (job->status[i] & 2) != 0
-                                  : !(odd_crossings(job->shape, x, 0) &&
-                                      odd_crossings(job->shape, x, 1)) &&
-                                        !cutis_cage_inside(job->shape, x);
+        bool outside =
+            job->known ? (job->status[i] & 2) != 0
+                       : !(odd_crossings(job->shape, x, 0) && odd_crossings(job->shape, x, 1)) &&
+                             !cutis_cage_inside(job->shape, x);
         job->status[i] &= ~2;
         job->distance[i] = 0;
         if (!outside) continue;
@@ -224,8 +227,7 @@ static cutis_result weigh_harmonic(cutis_device *device, const cutis_cage_shape 
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "a resolution of %u; want %d to %d",
                           resolution, RESOLUTION_MIN, RESOLUTION_MAX);
     memset(status, 0, point_count * sizeof *status);
-    cutis_result result =
-        find_outside(device, shape, points, point_count, status, false, report);
+    cutis_result result = find_outside(device, shape, points, point_count, status, false, report);
     if (result != CUTIS_OK) return result;
     if (report->outside_count)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
@@ -246,8 +248,8 @@ static cutis_result weigh_harmonic(cutis_device *device, const cutis_cage_shape 
 
 cutis_result cutis_cage_weigh(cutis_context *context, cutis_device *device,
                               const cutis_cage_shape *shape, const cutis_cage_options *options,
-                              const double *points, uint32_t point_count, cutis_cage_weights weights,
-                              cutis_cage_report *report)
+                              const double *points, uint32_t point_count,
+                              cutis_cage_weights weights, cutis_cage_report *report)
 {
     static const cutis_cage_options DEFAULTS;
     const cutis_cage_options *o = options ? options : &DEFAULTS;

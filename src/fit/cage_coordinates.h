@@ -1,4 +1,5 @@
-/// Coordinates of points in a cage: the two kinds, on a device, and the test that points lie inside.
+/// Coordinates of points in a cage: the two kinds, on a device, and the test that points lie
+/// inside.
 #ifndef CUTIS_FIT_CAGE_COORDINATES_H
 #define CUTIS_FIT_CAGE_COORDINATES_H
 
@@ -32,8 +33,8 @@ cutis_result cutis_cage_harmonic(cutis_device *device, const cutis_cage_shape *s
 /// Both, with the checks; the device may be NULL. Fills the first part of the report.
 cutis_result cutis_cage_weigh(cutis_context *context, cutis_device *device,
                               const cutis_cage_shape *shape, const cutis_cage_options *options,
-                              const double *points, uint32_t point_count, cutis_cage_weights weights,
-                              cutis_cage_report *report);
+                              const double *points, uint32_t point_count,
+                              cutis_cage_weights weights, cutis_cage_report *report);
 
 /// Host tasks on the device's threads.
 static inline void cutis_cage_run(cutis_device *device, void (*task)(void *data, uint32_t index),

@@ -156,7 +156,8 @@ static bool number_nodes(cutis_arena *arena, cutis_cage_grid *g, const lines *al
             double x = g->origin[0] + i * g->step;
             while (next < along->first[line + 1] && along->cuts[next].at <= x) next++;
             bool inside = (next - along->first[line]) % 2 != 0;
-            uint32_t parity = (i + (uint32_t)(line % g->size[1]) + (uint32_t)(line / g->size[1])) % 2;
+            uint32_t parity =
+                (i + (uint32_t)(line % g->size[1]) + (uint32_t)(line / g->size[1])) % 2;
             g->index[at] = inside ? (int32_t)parity : -1;
             if (inside) counts[parity]++;
         }
@@ -458,8 +459,8 @@ void cutis_cage_grid_blend(const cutis_cage_grid *grid, const double *point, cut
     uint32_t corner[3] = { 0 };
     out->node_count = out->control_count = 0;
     for (int c = 0; c < 3; c++)
-        b.cell[c] = (uint32_t)clamped(floor((point[c] - grid->origin[c]) / grid->step),
-                                      grid->size[c] - 1);
+        b.cell[c] =
+            (uint32_t)clamped(floor((point[c] - grid->origin[c]) / grid->step), grid->size[c] - 1);
     blend_along(&b, 2, point, corner, 1);
     if (!b.lost) return;
     // On the cage, and rounding has put it outside: the cage's own value there.

@@ -19,16 +19,16 @@ typedef struct cutis_cage_grid {
     int32_t *index;      ///< dense (x fastest): node, or -1 outside
     uint32_t node_count; ///< inside; sorted by colour (parity of the coordinate sum)
     uint32_t red_count;
-    uint32_t *place;        ///< per node: its dense place
-    int32_t *neighbours;    ///< 6 per node (-x +x -y +y -z +z); the node itself where an arm ends in
-                            ///< the cage
-    double *coefficients;   ///< 6 per node, sum 1 with what is fixed; 0 where the cage ends an arm
-    int32_t *rows;          ///< per node: its row of fixed values, or -1
+    uint32_t *place;      ///< per node: its dense place
+    int32_t *neighbours;  ///< 6 per node (-x +x -y +y -z +z); the node itself where an arm ends in
+                          ///< the cage
+    double *coefficients; ///< 6 per node, sum 1 with what is fixed; 0 where the cage ends an arm
+    int32_t *rows;        ///< per node: its row of fixed values, or -1
     uint32_t row_count;
-    uint32_t *row_first;    ///< row_count + 1
+    uint32_t *row_first; ///< row_count + 1
     uint32_t *row_control;
     double *row_value;
-    uint32_t *cell_first;   ///< dense places + 1: triangles that may touch a cell
+    uint32_t *cell_first; ///< dense places + 1: triangles that may touch a cell
     uint32_t *cell_triangle;
 } cutis_cage_grid;
 
@@ -46,8 +46,8 @@ typedef struct cutis_cage_blend {
     double node_weight[CUTIS_CAGE_LEAVES], control_weight[3 * CUTIS_CAGE_LEAVES];
 } cutis_cage_blend;
 
-/// Interpolation at a point inside: trilinear, where the cage cuts the cell between it and the nodes
-/// on this side. Exact for linear functions, never negative.
+/// Interpolation at a point inside: trilinear, where the cage cuts the cell between it and the
+/// nodes on this side. Exact for linear functions, never negative.
 void cutis_cage_grid_blend(const cutis_cage_grid *grid, const double *point, cutis_cage_blend *out);
 
 #endif

@@ -69,8 +69,8 @@ static cutis_result measure(solver *s, double *out)
         CUTIS_INT_ARGUMENT(STRETCH),
         CUTIS_INT_ARGUMENT(s->lanes),
     };
-    cutis_result result = cutis_compute_run(s->device, &cutis_compute_cage_relax_residual,
-                                            s->stretches, arguments);
+    cutis_result result =
+        cutis_compute_run(s->device, &cutis_compute_cage_relax_residual, s->stretches, arguments);
     if (result == CUTIS_OK)
         result = cutis_buffer_read(s->buffers[RESIDUAL], 0, s->residuals,
                                    s->stretches * sizeof *s->residuals);
@@ -103,8 +103,8 @@ static cutis_result find_rate(solver *s)
     double before = 0, after = 0;
     memset(s->fixed, 0, (size_t)s->grid->row_count * sizeof *s->fixed);
     for (uint32_t i = 0; i < count; i++) s->values[i] = 1;
-    cutis_result result = cutis_buffer_write(s->buffers[FIXED], 0, s->fixed,
-                                             s->grid->row_count * sizeof *s->fixed);
+    cutis_result result =
+        cutis_buffer_write(s->buffers[FIXED], 0, s->fixed, s->grid->row_count * sizeof *s->fixed);
     if (result == CUTIS_OK)
         result = cutis_buffer_write(s->buffers[VALUES], 0, s->values, count * sizeof *s->values);
     if (result == CUTIS_OK) result = decay(s, WARM_UP, &before);
@@ -200,7 +200,8 @@ static void point_task(void *data, uint32_t index)
             uint32_t lane = blend.control[i] - job->first;
             if (lane < job->count) sum[lane] += blend.control_weight[i];
         }
-        for (uint32_t l = 0; l < job->count; l++) store(job, (size_t)p * n + job->first + l, sum[l]);
+        for (uint32_t l = 0; l < job->count; l++)
+            store(job, (size_t)p * n + job->first + l, sum[l]);
     }
 }
 
@@ -222,10 +223,12 @@ static cutis_result create_buffers(solver *s)
 {
     const cutis_cage_grid *g = s->grid;
     const uint64_t nodes = g->node_count;
-    const uint64_t sizes[BUFFERS] = {
-        24 * nodes, 48 * nodes, 4 * nodes, 8 * ((uint64_t)g->row_count * s->lanes + 1),
-        8 * nodes * s->lanes, 8 * (uint64_t)s->stretches
-    };
+    const uint64_t sizes[BUFFERS] = { 24 * nodes,
+                                      48 * nodes,
+                                      4 * nodes,
+                                      8 * ((uint64_t)g->row_count * s->lanes + 1),
+                                      8 * nodes * s->lanes,
+                                      8 * (uint64_t)s->stretches };
     const void *contents[BUFFERS] = { g->neighbours, g->coefficients, g->rows };
     cutis_result result = CUTIS_OK;
     for (int b = 0; b < BUFFERS && result == CUTIS_OK; b++) {

@@ -76,8 +76,7 @@ static cutis_result check_closed(cutis_context *context, const uint32_t *triangl
         size_t same = 1;
         if (twice && !back) {
             has_key(keys, count, keys[i], &at);
-            for (same = 1; at + same < count && keys[at + same] == keys[i]; same++) {
-            }
+            for (same = 1; at + same < count && keys[at + same] == keys[i]; same++) {}
         }
         if ((twice && (back || same != 2)) || (!twice && !back)) {
             if (open++ == 0) edge[0] = a, edge[1] = b;
@@ -120,8 +119,7 @@ static cutis_result fill_cage(owned_cage *own, const cutis_handles_body *body)
     for (uint32_t v = 0; v < vertices; v++) {
         const float *p = body->positions + 3 * (size_t)v;
         control[v] = weld[v] == v ? own->cage.control_count : control[weld[v]];
-        if (weld[v] == v)
-            controls[own->cage.control_count++] = (cutis_float3){ p[0], p[1], p[2] };
+        if (weld[v] == v) controls[own->cage.control_count++] = (cutis_float3){ p[0], p[1], p[2] };
     }
     for (uint32_t t = 0; t < faces; t++) {
         uint32_t corner[3];
@@ -133,9 +131,10 @@ static cutis_result fill_cage(owned_cage *own, const cutis_handles_body *body)
     own->cage.triangles = triangles;
     own->cage.triangle_count = used;
     if (own->cage.control_count < 4 || used < 4)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "a cage has at least four controls and four triangles; this has %u and %u",
-                          own->cage.control_count, used);
+        return cutis_fail(
+            context, CUTIS_INVALID_ARGUMENT,
+            "a cage has at least four controls and four triangles; this has %u and %u",
+            own->cage.control_count, used);
     result = check_closed(context, triangles, used);
     if (result != CUTIS_OK) return result;
     double volume = volume_of(&own->cage, triangles);
@@ -175,8 +174,8 @@ bool cutis_cage_shape_make(cutis_arena *arena, const cutis_cage *cage, cutis_cag
     *out = (cutis_cage_shape){ .control_count = cage->control_count,
                                .triangle_count = cage->triangle_count };
     out->controls = cutis_arena_alloc(arena, cage->control_count, 3 * sizeof(double));
-    out->triangles = cutis_arena_copy(arena, cage->triangles, cage->triangle_count,
-                                      3 * sizeof *out->triangles);
+    out->triangles =
+        cutis_arena_copy(arena, cage->triangles, cage->triangle_count, 3 * sizeof *out->triangles);
     if (!out->controls || !out->triangles) return false;
     for (int c = 0; c < 3; c++) out->low[c] = INFINITY, out->high[c] = -INFINITY;
     for (uint32_t i = 0; i < cage->control_count; i++) {
@@ -241,8 +240,8 @@ double cutis_cage_nearest(const cutis_cage_shape *shape, const double *x, uint32
             corner[c] = shape->controls + 3 * (size_t)shape->triangles[3 * (size_t)t + c];
         nearest_on_triangle(corner[0], corner[1], corner[2], x, bary);
         for (int i = 0; i < 3; i++) {
-            double d = x[i] - bary[0] * corner[0][i] - bary[1] * corner[1][i] -
-                       bary[2] * corner[2][i];
+            double d =
+                x[i] - bary[0] * corner[0][i] - bary[1] * corner[1][i] - bary[2] * corner[2][i];
             square += d * d;
         }
         if (!(square < best)) continue;

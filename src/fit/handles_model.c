@@ -213,6 +213,54 @@ cutis_result cutis_handles_body_world(cutis_arena *arena, const cutis_model *mod
     return check_finite(arena->context, &out->shape);
 }
 
+// Directions by the linear part of each vertex's matrix: `width` floats each, of which three turn.
+// `unit`: brought back to length one (normals by the cofactor matrix, which keeps them normal).
+static const float *turn(cutis_arena *arena, const float *values, uint32_t width, bool normal,
+                         bool unit, double (*moved)[12], size_t count)
+{
+    float *out = cutis_arena_copy(arena, values, count, width * sizeof *out);
+    for (size_t v = 0; out && v < count; v++) {
+        double linear[9], cofactor[9], in[3], to[3];
+        double34_linear(moved[v], linear);
+        double33_cofactor(linear, cofactor);
+        for (int c = 0; c < 3; c++) in[c] = values[width * v + c];
+        double33_vector(normal ? cofactor : linear, in, to);
+        double length = unit ? sqrt(double3_dot(to, to)) : 1;
+        for (int c = 0; c < 3 && length > 0; c++) out[width * v + c] = (float)(to[c] / length);
+    }
+    return out;
+}
+
+bool cutis_handles_bake(cutis_arena *arena, const cutis_handles_body *body, size_t first,
+                        uint32_t target_count, cutis_primitive *primitive)
+{
+    const size_t count = primitive->vertex_count;
+    double(*moved)[12] = body->moved + first;
+    primitive->positions =
+        cutis_arena_copy(arena, body->positions + 3 * first, count, 3 * sizeof(float));
+    bool good = primitive->positions != NULL;
+    if (primitive->normals)
+        good &= (primitive->normals =
+                     turn(arena, primitive->normals, 3, true, true, moved, count)) != NULL;
+    if (primitive->tangents)
+        good &= (primitive->tangents =
+                     turn(arena, primitive->tangents, 4, false, true, moved, count)) != NULL;
+    if (!primitive->targets || !good) return good;
+    cutis_morph_target *targets =
+        cutis_arena_copy(arena, primitive->targets, target_count, sizeof *targets);
+    if (!targets) return false;
+    for (uint32_t t = 0; t < target_count; t++) {
+        const float **streams[3] = { &targets[t].positions, &targets[t].normals,
+                                     &targets[t].tangents };
+        for (int s = 0; s < 3; s++)
+            if (*streams[s])
+                good &=
+                    (*streams[s] = turn(arena, *streams[s], 3, false, false, moved, count)) != NULL;
+    }
+    primitive->targets = targets;
+    return good;
+}
+
 bool cutis_handles_set_influences(cutis_arena *arena, const cutis_handles_influences *influences,
                                   size_t first, cutis_primitive *primitive)
 {

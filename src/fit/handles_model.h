@@ -35,6 +35,11 @@ void cutis_handles_mesh_skins(const cutis_model *model, int32_t *mesh_skin);
 bool cutis_handles_set_influences(cutis_arena *arena, const cutis_handles_influences *influences,
                                   size_t first, cutis_primitive *primitive);
 
+/// Put vertices [first, first + vertex_count) of a body, a primitive's, into world space: positions
+/// of the body, normals, tangents and morph targets turned by body->moved. false: out of memory.
+bool cutis_handles_bake(cutis_arena *arena, const cutis_handles_body *body, size_t first,
+                        uint32_t target_count, cutis_primitive *primitive);
+
 /// The model of cutis_handles_weights: every instance has a mesh of its own, skinned to handle
 /// nodes.
 cutis_result cutis_handles_rig(const cutis_model *model, const cutis_handles_body *body,

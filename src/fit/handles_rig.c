@@ -28,54 +28,6 @@ typedef struct rig {
     uint32_t old_nodes, old_skins;
 } rig;
 
-// Directions by the linear part of each vertex's matrix: `width` floats each, of which three turn.
-// `unit`: brought back to length one (normals by the cofactor matrix, which keeps them normal).
-static const float *turn(rig *r, const float *values, uint32_t width, bool normal, bool unit,
-                         double (*moved)[12], size_t count)
-{
-    float *out = cutis_arena_copy(&r->arena, values, count, width * sizeof *out);
-    for (size_t v = 0; out && v < count; v++) {
-        double linear[9], cofactor[9], in[3], to[3];
-        double34_linear(moved[v], linear);
-        double33_cofactor(linear, cofactor);
-        for (int c = 0; c < 3; c++) in[c] = values[width * v + c];
-        double33_vector(normal ? cofactor : linear, in, to);
-        double length = unit ? sqrt(double3_dot(to, to)) : 1;
-        for (int c = 0; c < 3 && length > 0; c++) out[width * v + c] = (float)(to[c] / length);
-    }
-    return out;
-}
-
-// Vertices of bones that differ at rest go to world space, with all that depends on their
-// direction.
-static bool bake_primitive(rig *r, size_t first, uint32_t target_count, cutis_primitive *primitive)
-{
-    const size_t count = primitive->vertex_count;
-    double(*moved)[12] = r->body->moved + first;
-    primitive->positions =
-        cutis_arena_copy(&r->arena, r->body->positions + 3 * first, count, 3 * sizeof(float));
-    bool good = primitive->positions != NULL;
-    if (primitive->normals)
-        good &=
-            (primitive->normals = turn(r, primitive->normals, 3, true, true, moved, count)) != NULL;
-    if (primitive->tangents)
-        good &= (primitive->tangents =
-                     turn(r, primitive->tangents, 4, false, true, moved, count)) != NULL;
-    if (!primitive->targets || !good) return good;
-    cutis_morph_target *targets =
-        cutis_arena_copy(&r->arena, primitive->targets, target_count, sizeof *targets);
-    if (!targets) return false;
-    for (uint32_t t = 0; t < target_count; t++) {
-        const float **streams[3] = { &targets[t].positions, &targets[t].normals,
-                                     &targets[t].tangents };
-        for (int s = 0; s < 3; s++)
-            if (*streams[s])
-                good &= (*streams[s] = turn(r, *streams[s], 3, false, false, moved, count)) != NULL;
-    }
-    primitive->targets = targets;
-    return good;
-}
-
 // A skin for a rest frame: joint k takes the frame's vertices to the world, then to the handle.
 static bool find_skin(rig *r, const double *frame, double (*frames)[12], int32_t *out)
 {
@@ -119,7 +71,8 @@ static bool add_instance(rig *r, uint32_t i, const cutis_instance *instance, boo
     if (!primitives) return false;
     size_t vertex = instance->vertex_first;
     for (uint32_t p = 0; p < mesh.primitive_count; p++) {
-        if (r->body->baked[i] && !bake_primitive(r, vertex, mesh.target_count, &primitives[p]))
+        if (r->body->baked[i] &&
+            !cutis_handles_bake(&r->arena, r->body, vertex, mesh.target_count, &primitives[p]))
             return false;
         if (!cutis_handles_set_influences(&r->arena, &r->solution->influences, vertex,
                                           &primitives[p]))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "fit/reduce_precision.h"
 #include "fit/reduce_vertex.h"
 
 enum { SWEEPS = 20 };
@@ -158,7 +159,10 @@ static double smooth_vertex(smooth_job *job, uint32_t v)
     }
     double wish[CUTIS_REDUCE_SET];
     memcpy(wish, y, count * sizeof *y);
-    project(count, job->problem->negative, y);
+    if (job->problem->rest)
+        cutis_reduce_precise(job->problem, v, state->control + begin, count, y);
+    else
+        project(count, job->problem->negative, y);
     for (uint32_t s = 0; s < count; s++) {
         fall -= (y[s] - wish[s]) * (y[s] - wish[s]);
         spread(job, v, state->control[begin + s], y[s] - weight[s]);
@@ -206,7 +210,8 @@ static cutis_result sweep_all(smooth_job *job, uint32_t limit)
         }
         state->curve[s + 1] = state->curve[s] - fall;
         state->sweep_count = s + 1;
-        if (!(fall > STOP * state->curve[s])) break;
+        // The first sweep may have to rise: k-largest does not reproduce the vertices at rest.
+        if (!(fall > STOP * state->curve[s]) && (s > 0 || !job->problem->rest)) break;
     }
     return CUTIS_OK;
 }
@@ -239,6 +244,7 @@ cutis_result cutis_reduce_smooth(const cutis_reduce_problem *problem, cutis_aren
                                state->error + (size_t)v * rows);
         }
         state->energy = state->curve[state->sweep_count];
+        if (problem->rest) state->infeasible_count = cutis_reduce_count_imprecise(problem, state);
     }
     if (job.first) cutis_free_array(context, job.first, (size_t)vertices + 1, sizeof *job.first);
     if (job.control) cutis_free_array(context, job.control, bound, sizeof *job.control);

@@ -46,7 +46,7 @@ FN double cage_angle(double y, double x)
 {
     double size = x < 0 ? -x : x;
     double low = y < size ? y : size, high = y < size ? size : y;
-    double turn = low < 0.19891236737965800691 * high ? 0.0
+    double turn = low < 0.19891236737965800691 * high   ? 0.0
                   : low < 0.66817863791929891999 * high ? 0.41421356237309504880
                                                         : 1.0;
     double base = turn == 0.0 ? 0.0 : turn == 1.0 ? CAGE_PI / 4 : CAGE_PI / 8;
@@ -87,10 +87,10 @@ FN cage_ray cage_ray_of(cage_vector v)
 STRUCT(cage_share)
 {
     double a, b, c;
-    double volume;           // det [ua ub uc]
-    double half;             // half the sum of the angles: pi on the triangle
-    double turn;             // half its solid angle, signed
-    double ia, ib, ic;       // on the triangle: barycentric coordinates times a common factor
+    double volume;     // det [ua ub uc]
+    double half;       // half the sum of the angles: pi on the triangle
+    double turn;       // half its solid angle, signed
+    double ia, ib, ic; // on the triangle: barycentric coordinates times a common factor
 };
 
 FN cage_share cage_triangle(cage_ray a, cage_ray b, cage_ray c)
@@ -102,13 +102,12 @@ FN cage_share cage_triangle(cage_ray a, cage_ray b, cage_ray c)
            tc = cage_angle(lc, cage_dot(a.u, b.u));
     double fa = la > 0 ? 0.5 * ta / la : 0.0, fb = lb > 0 ? 0.5 * tb / lb : 0.0,
            fc = lc > 0 ? 0.5 * tc / lc : 0.0;
-    cage_vector m =
-        cage_make(fa * na.x + fb * nb.x + fc * nc.x, fa * na.y + fb * nb.y + fc * nc.y,
-                  fa * na.z + fb * nb.z + fc * nc.z);
+    cage_vector m = cage_make(fa * na.x + fb * nb.x + fc * nc.x, fa * na.y + fb * nb.y + fc * nc.y,
+                              fa * na.z + fb * nb.z + fc * nc.z);
     s.volume = cage_dot(a.u, na);
     s.half = 0.5 * (ta + tb + tc);
-    s.turn = cage_angle(MAGNITUDE(s.volume), 1.0 + cage_dot(a.u, b.u) + cage_dot(b.u, c.u) +
-                                                 cage_dot(c.u, a.u));
+    s.turn = cage_angle(MAGNITUDE(s.volume),
+                        1.0 + cage_dot(a.u, b.u) + cage_dot(b.u, c.u) + cage_dot(c.u, a.u));
     s.turn = s.volume < 0 ? -s.turn : s.turn;
     s.a = cage_dot(na, m) / (a.d * s.volume);
     s.b = cage_dot(nb, m) / (b.d * s.volume);
@@ -121,31 +120,31 @@ FN cage_share cage_triangle(cage_ray a, cage_ray b, cage_ray c)
 
 // `status`: 1 where the sum of the weights vanishes (only outside), plus 2 for points outside.
 ITEM_KERNEL cage_mean_value(GLOBAL const double *points, GLOBAL const double *controls,
-                            GLOBAL const int *triangles, GLOBAL double *weights,
-                            GLOBAL int *status, int control_count, int triangle_count,
-                            int point_stride, int control_stride, double nearest, ITEM_ARGS)
+                            GLOBAL const int *triangles, GLOBAL double *weights, GLOBAL int *status,
+                            int control_count, int triangle_count, int point_stride,
+                            int control_stride, double nearest, ITEM_ARGS)
 {
     ITEM_BEGIN
-    const cage_vector x =
-        cage_make(points[3 * (INDEX)item], points[3 * (INDEX)item + 1], points[3 * (INDEX)item + 2]);
+    const cage_vector x = cage_make(points[3 * (INDEX)item], points[3 * (INDEX)item + 1],
+                                    points[3 * (INDEX)item + 2]);
     const INDEX own = (INDEX)item * point_stride;
     int touched = -1, face = -1;
     double ia = 0, ib = 0, ic = 0, sum = 0, size = 0, turns = 0;
     for (int c = 0; c < control_count; c++) {
-        cage_vector v = cage_make(controls[3 * c] - x.x, controls[3 * c + 1] - x.y,
-                                  controls[3 * c + 2] - x.z);
+        cage_vector v =
+            cage_make(controls[3 * c] - x.x, controls[3 * c + 1] - x.y, controls[3 * c + 2] - x.z);
         weights[own + (INDEX)c * control_stride] = 0;
         if (touched < 0 && cage_dot(v, v) <= nearest * nearest) touched = c;
     }
     for (int t = 0; t < triangle_count && touched < 0 && face < 0; t++) {
         const int a = triangles[3 * t], b = triangles[3 * t + 1], c = triangles[3 * t + 2];
-        cage_share s = cage_triangle(
-            cage_ray_of(cage_make(controls[3 * a] - x.x, controls[3 * a + 1] - x.y,
-                                  controls[3 * a + 2] - x.z)),
-            cage_ray_of(cage_make(controls[3 * b] - x.x, controls[3 * b + 1] - x.y,
-                                  controls[3 * b + 2] - x.z)),
-            cage_ray_of(cage_make(controls[3 * c] - x.x, controls[3 * c + 1] - x.y,
-                                  controls[3 * c + 2] - x.z)));
+        cage_share s =
+            cage_triangle(cage_ray_of(cage_make(controls[3 * a] - x.x, controls[3 * a + 1] - x.y,
+                                                controls[3 * a + 2] - x.z)),
+                          cage_ray_of(cage_make(controls[3 * b] - x.x, controls[3 * b + 1] - x.y,
+                                                controls[3 * b + 2] - x.z)),
+                          cage_ray_of(cage_make(controls[3 * c] - x.x, controls[3 * c + 1] - x.y,
+                                                controls[3 * c + 2] - x.z)));
         turns += s.turn;
         if (MAGNITUDE(s.volume) >= CAGE_FLAT) {
             weights[own + (INDEX)a * control_stride] += s.a;
@@ -209,8 +208,7 @@ ITEM_KERNEL cage_relax(GLOBAL const int *neighbours, GLOBAL const double *coeffi
                 n4 = (INDEX)neighbours[arm + 4] * lanes + lane,
                 n5 = (INDEX)neighbours[arm + 5] * lanes + lane;
     const double c0 = coefficients[arm], c1 = coefficients[arm + 1], c2 = coefficients[arm + 2],
-                 c3 = coefficients[arm + 3], c4 = coefficients[arm + 4],
-                 c5 = coefficients[arm + 5];
+                 c3 = coefficients[arm + 3], c4 = coefficients[arm + 4], c5 = coefficients[arm + 5];
     const INDEX row = rows[node] < 0 ? -1 : (INDEX)rows[node] * lanes + lane;
     for (int l = 0; l < width; l++) {
         double mean = ((c0 * values[n0 + l] + c1 * values[n1 + l]) +
@@ -302,16 +300,17 @@ FN real3 cage_normal(mat33 m, real3 q)
 // `thin` is set where a normal is left to cage_face_normals.
 ITEM_KERNEL cage_deform(GLOBAL const int *slot_controls, GLOBAL const ELEM *slot_weights,
                         GLOBAL const ELEM *centres, GLOBAL const ELEM *rest_normals,
-                        GLOBAL const ELEM *rest, GLOBAL const ELEM *posed,
-                        GLOBAL ELEM *positions, GLOBAL ELEM *normals, GLOBAL ELEM *previous,
-                        GLOBAL int *thin, int vertex_count, int slot_count, int control_count,
-                        int vertex_stride, int slot_stride, int posed_first, int position_first,
-                        int position_stride, int normal_first, int normal_stride,
-                        int previous_first, int previous_stride, int with, ITEM_ARGS)
+                        GLOBAL const ELEM *rest, GLOBAL const ELEM *posed, GLOBAL ELEM *positions,
+                        GLOBAL ELEM *normals, GLOBAL ELEM *previous, GLOBAL int *thin,
+                        int vertex_count, int slot_count, int control_count, int vertex_stride,
+                        int slot_stride, int posed_first, int position_first, int position_stride,
+                        int normal_first, int normal_stride, int previous_first,
+                        int previous_stride, int with, ITEM_ARGS)
 {
     ITEM_BEGIN
     const int instance = item / vertex_count, vertex = item - instance * vertex_count;
-    const INDEX own = (INDEX)vertex * vertex_stride, frame = posed_first + 3 * (INDEX)instance * control_count;
+    const INDEX own = (INDEX)vertex * vertex_stride,
+                frame = posed_first + 3 * (INDEX)instance * control_count;
     real3 p = real3_zero(), c, g, centre, q;
     for (int s = 0; s < slot_count; s++) {
         const INDEX at = own + (INDEX)s * slot_stride, control = frame + 3 * slot_controls[at];
@@ -397,14 +396,13 @@ ITEM_KERNEL cage_bounds(GLOBAL const ELEM *positions, GLOBAL ELEM *out, int vert
     high.x = high.y = high.z = -REAL_MAX;
     if (end > vertex_count) end = vertex_count;
     for (; v < end; v++) {
-        const INDEX at =
-            position_first + ((INDEX)instance * vertex_count + v) * position_stride;
+        const INDEX at = position_first + ((INDEX)instance * vertex_count + v) * position_stride;
         REAL3_AT(p, positions, at);
         low = real3_make(SELECT_LESS(p.x, low.x, p.x, low.x), SELECT_LESS(p.y, low.y, p.y, low.y),
                          SELECT_LESS(p.z, low.z, p.z, low.z));
-        high = real3_make(SELECT_LESS(high.x, p.x, p.x, high.x),
-                          SELECT_LESS(high.y, p.y, p.y, high.y),
-                          SELECT_LESS(high.z, p.z, p.z, high.z));
+        high =
+            real3_make(SELECT_LESS(high.x, p.x, p.x, high.x), SELECT_LESS(high.y, p.y, p.y, high.y),
+                       SELECT_LESS(high.z, p.z, p.z, high.z));
     }
     out[6 * (INDEX)item] = low.x;
     out[6 * (INDEX)item + 1] = low.y;

@@ -42,8 +42,7 @@ cutis_result cutis_validate_cage(cutis_context *context, const cutis_model_data 
                           cage->control_count, CUTIS_CAGE_CONTROLS);
     if (!cage->controls || !cage->triangles || (data->mesh_count && !cage->meshes))
         FAIL("cage: controls, triangles or meshes are missing");
-    if ((unsigned)cage->coordinates > CUTIS_COORDINATES_HARMONIC)
-        FAIL("cage: unknown coordinates");
+    if ((unsigned)cage->coordinates > CUTIS_COORDINATES_HARMONIC) FAIL("cage: unknown coordinates");
     if (cage->mesh_count != data->mesh_count)
         FAIL("cage: it is for %u meshes, the model has %u", cage->mesh_count, data->mesh_count);
     for (size_t i = 0; i < 3 * (size_t)cage->triangle_count; i++)

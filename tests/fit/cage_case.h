@@ -1,5 +1,5 @@
-/// Cages for tests: boxes, an icosphere, an L, a U, a tetrahedron; as models and as shapes. And mean
-/// value coordinates once more, in long double, by the published angles (Ju, Schaefer, Warren
+/// Cages for tests: boxes, an icosphere, an L, a U, a tetrahedron; as models and as shapes. And
+/// mean value coordinates once more, in long double, by the published angles (Ju, Schaefer, Warren
 /// 2005), where the library has vectors.
 #ifndef CUTIS_TESTS_CAGE_CASE_H
 #define CUTIS_TESTS_CAGE_CASE_H
@@ -57,7 +57,9 @@ static inline void make_cube(cage_mesh *m)
 
 static inline void make_l(cage_mesh *m)
 {
-    static const double outline[6][2] = { { 0, 0 }, { 2, 0 }, { 2, 1 }, { 1, 1 }, { 1, 2 }, { 0, 2 } };
+    static const double outline[6][2] = {
+        { 0, 0 }, { 2, 0 }, { 2, 1 }, { 1, 1 }, { 1, 2 }, { 0, 2 }
+    };
     static const uint32_t ears[4][3] = { { 0, 1, 2 }, { 0, 2, 3 }, { 0, 3, 4 }, { 0, 4, 5 } };
     make_prism(m, 6, outline, 4, ears, 1);
 }
@@ -106,10 +108,11 @@ static inline void make_icosphere(cage_mesh *m, int levels, double radius)
     };
     const double t = (1 + sqrt(5)) / 2, s = 1 / sqrt(1 + t * t);
     *m = (cage_mesh){ 0 };
-    const double corner[12][3] = { { -1, t, 0 }, { 1, t, 0 },   { -1, -t, 0 }, { 1, -t, 0 },
-                                   { 0, -1, t }, { 0, 1, t },   { 0, -1, -t }, { 0, 1, -t },
-                                   { t, 0, -1 }, { t, 0, 1 },   { -t, 0, -1 }, { -t, 0, 1 } };
-    for (int i = 0; i < 12; i++) add_vertex(m, s * corner[i][0], s * corner[i][1], s * corner[i][2]);
+    const double corner[12][3] = { { -1, t, 0 }, { 1, t, 0 }, { -1, -t, 0 }, { 1, -t, 0 },
+                                   { 0, -1, t }, { 0, 1, t }, { 0, -1, -t }, { 0, 1, -t },
+                                   { t, 0, -1 }, { t, 0, 1 }, { -t, 0, -1 }, { -t, 0, 1 } };
+    for (int i = 0; i < 12; i++)
+        add_vertex(m, s * corner[i][0], s * corner[i][1], s * corner[i][2]);
     for (int f = 0; f < 20; f++) add_triangle(m, faces[f][0], faces[f][1], faces[f][2]);
     for (int l = 0; l < levels; l++) {
         uint32_t count = m->triangle_count, old[3 * 400];
@@ -212,8 +215,8 @@ static inline void angle_form(const cutis_cage_shape *s, const double *x, double
         }
         for (int i = 0; i < 3; i++) {
             int n = (i + 1) % 3, p = (i + 2) % 3;
-            w[s->triangles[3 * t + i]] += (theta[i] - c[n] * theta[p] - c[p] * theta[n]) /
-                                          (d[i] * sinl(theta[n]) * sine[p]);
+            w[s->triangles[3 * t + i]] +=
+                (theta[i] - c[n] * theta[p] - c[p] * theta[n]) / (d[i] * sinl(theta[n]) * sine[p]);
         }
     }
     for (uint32_t i = 0; i < s->control_count; i++) sum += w[i];

@@ -96,9 +96,8 @@ static cutis_result read_mesh(gltf_document *document, cutis_arena *arena, uint3
     cutis_result result = cutis_gltf_new_floats(document, arena, weights_at, &values);
     if (result == CUTIS_OK && !dense) result = new_integers(document, arena, controls_at, &list);
     out->vertex_count = (uint32_t)vertices;
-    return result == CUTIS_OK
-               ? make_lists(document, arena, (uint32_t)slots, list, values, out)
-               : result;
+    return result == CUTIS_OK ? make_lists(document, arena, (uint32_t)slots, list, values, out)
+                              : result;
 }
 
 cutis_result cutis_gltf_read_cage(gltf_document *document, cutis_arena *arena,
@@ -163,10 +162,9 @@ static json_t *write_mesh(gltf_writer *writer, const cutis_cage *cage, const cut
             weights[at] = mesh->weights[i];
         }
     if (!writer->failed && count > 0) {
-        gltf_array array = { .data = weights,
-                             .count = (uint32_t)count,
-                             .shape = GLTF_SCALAR,
-                             .component = GLTF_F32 };
+        gltf_array array = {
+            .data = weights, .count = (uint32_t)count, .shape = GLTF_SCALAR, .component = GLTF_F32
+        };
         cutis_gltf_set(writer, json, "slots", json_integer(slots));
         write_array(writer, json, "weights", array);
         array.data = controls;
