@@ -138,6 +138,11 @@ bool app_progress(cli_app *app, const char *stage, double fraction)
     return !interrupted;
 }
 
+bool app_interrupted(void)
+{
+    return interrupted != 0;
+}
+
 bool app_progress_callback(void *user, const char *stage, double fraction)
 {
     return app_progress(user, stage, fraction);

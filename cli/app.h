@@ -71,6 +71,7 @@ void app_progress_done(cli_app *app);
 /// The callback form for contexts; `user` is the app.
 bool app_progress_callback(void *user, const char *stage, double fraction);
 void app_catch_interrupt(void);
+bool app_interrupted(void); ///< Ctrl-C was pressed
 
 double app_seconds(void); ///< monotonic
 

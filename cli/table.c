@@ -198,6 +198,33 @@ const verb_row cli_verbs[] = {
       "cutis fit arm.glb --poses examples --shapes ex/examples.npy --learn-weights --weights-only -o arm2.glb\t"
       "weights alone\n",
       verb_fit },
+    { "view", "[MODEL]", NULL, 0, 1, "the studio: skin, compare, paint and drag characters in the browser",
+      "Serves one page on 127.0.0.1, below a secret path, and opens the browser; without one, open the address that\n"
+      "is printed. Nothing but the page and MODEL can be reached, and the page loads nothing from anywhere else.\n"
+      "Runs until Ctrl-C. The same page is a static site: the folder share/cutis/studio (build/studio).\n"
+      "\n"
+      "JSON keys: address.\n",
+      COMMON | READING | BIT(PORT) | BIT(NO_BROWSER),
+      "cutis view\tbegin with a built-in character\n"
+      "cutis view fox.glb\topen a model\n"
+      "cutis view cally.cfg --no-browser\tonly print the address\n",
+      verb_view },
+    { "retarget", "MODEL", NULL, 1, 1, "put motion capture on a model, whatever its joints are called",
+      "Joints are matched by names (sides, synonyms, prefixes), else by the shape of the tree; --write-map and --map let\n"
+      "you edit the match (docs/formats/joint_map.md). Lengths are scaled by the legs, the hips follow the motion's, feet\n"
+      "that stand in the motion stand on the model. The result is the model with the motion as its last clip; .bvh: the\n"
+      "rig and the new motion alone. A first frame that is the rest pose (CMU's T-pose) is no part of the clip.\n"
+      "\n"
+      "JSON keys: file, motion, output, clip, frames, fps, joints, mapped, model_by, motion_by, rest, scale, height,\n"
+      "ground, stances [left, right], stance_seconds [left, right], ankle_mean, ankle_max (from the scaled path), slide,\n"
+      "slide_free, slide_source (path of an ankle in a stance; all in % of the height), hand_mean, hand_max (direction\n"
+      "from shoulder to hand, degrees), map [{joint, motion_joint}]. What a rig lacks is null.\n",
+      COMMON | READING | BIT(OUTPUT) | BIT(MOTION) | BIT(MAP) | BIT(WRITE_MAP) | BIT(MOTION_REST) | BIT(FEET) |
+          BIT(FPS) | BIT(CLIP),
+      "cutis retarget biped.glb --motion 02_01.bvh -o walk.glb\ta CMU walk on a character\n"
+      "cutis retarget fox.glb --motion dog.bvh --write-map map.json\tonly the match, to edit\n"
+      "cutis retarget fox.glb --motion dog.bvh --map map.json --feet free -o run.glb\twith the edited match\n",
+      verb_retarget },
     { "help", "[VERB]", NULL, 0, 1, "explain a verb; print the man page or a completion script", "",
       COMMON | BIT(MAN) | BIT(COMPLETION) | BIT(MARKDOWN),
       "cutis help deform\toptions and examples of one verb\n"

@@ -111,6 +111,18 @@ typedef enum option_kind {
       "how far apart two poses of a joint are (default geodesic)")                                 \
     X(SIGMA, "sigma", 0, NUMBER, "C", 0, 1e-3, 1e3,                                                \
       "width of the kernel (default 1 for exponential, 0.5 for gaussian)")                         \
+    X(PORT, "port", 0, COUNT, "N", 0, 1024, 65535,                                                 \
+      "first port to try (default 8732; the next one if it is in use)")                            \
+    X(NO_BROWSER, "no-browser", 0, FLAG, 0, 0, 0, 0, "only print the address")                     \
+    X(MOTION, "motion", 0, PATH, "FILE", 0, 0, 0,                                                  \
+      "motion to retarget (.bvh, or any model with a clip)")                                       \
+    X(MAP, "map", 0, TEXT, "MAP.json|auto", 0, 0, 0,                                               \
+      "which joint moves which (default auto: by names, else by the shape of the tree)")           \
+    X(WRITE_MAP, "write-map", 0, PATH, "MAP.json", 0, 0, 0, "write the map, for editing")          \
+    X(MOTION_REST, "rest", 0, CHOICE, "REST", "auto tpose zero", 0, 0,                             \
+      "the motion's rest pose: its first frame, or all channels 0 (default: tpose if it is one)")  \
+    X(FEET, "feet", 0, CHOICE, "FEET", "lock free", 0, 0,                                          \
+      "keep standing feet where they stand, or not (default lock)")                                \
     X(MAN, "man", 0, FLAG, 0, 0, 0, 0, "print the man page (troff)")                               \
     X(COMPLETION, "completion", 0, CHOICE, "SHELL", "bash", 0, 0,                                  \
       "print the completion script of a shell")                                                    \
@@ -174,6 +186,8 @@ int verb_compare(struct cli_app *app);
 int verb_reduce(struct cli_app *app);
 int verb_fit(struct cli_app *app);
 int verb_handles(struct cli_app *app);
+int verb_view(struct cli_app *app);
+int verb_retarget(struct cli_app *app);
 int verb_help(struct cli_app *app);
 int verb_version(struct cli_app *app);
 
