@@ -209,10 +209,11 @@ static int fit_model(cli_app *app, fit_job *job)
     if (result != CUTIS_OK) return app_fail(app, job->path, result);
     const cutis_pose_fit *fit = job->fit;
     if (fit->ambiguous_count)
-        app_note(app,
-                 "%s: %llu vertices follow joints that have no weight on them: wpsd takes the mean "
-                 "of their examples; psd gives every one",
-                 job->path, (unsigned long long)fit->ambiguous_count);
+        app_note(
+            app,
+            "%s: %llu vertices follow joints that have no weight on them: wpsd plays what differs "
+            "as psd does, not locally",
+            job->path, (unsigned long long)fit->ambiguous_count);
     if (fit->damped_count)
         app_note(app,
                  "%s: blending is nearly singular at %llu vertices; they do not reach their "

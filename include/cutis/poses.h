@@ -28,6 +28,9 @@ typedef struct cutis_pose_fit_options {
     bool weights_only;  ///< no displacements, no pose space; needs learn_weights
     bool normalise; ///< learn as the 2006 paper does: sum to one afterwards, not inside the problem
     uint32_t influences; ///< learned weights per vertex, 1 .. 64; 0 = 4
+    uint32_t keep_joint_count;
+    const uint32_t *keep_joints;  ///< nodes of joints whose weights stay as the model has them
+    const uint8_t *keep_vertices; ///< per output vertex: not 0 = its weights stay; NULL: none do
     cutis_pose_kernel kernel;
     cutis_pose_distance distance;
     float sigma; ///< 0: the kernel's own rule
@@ -52,7 +55,7 @@ typedef struct cutis_pose_fit {
     uint64_t damped_count;    ///< vertices where blending is singular in some example, so it is not
                               ///< reproduced exactly
     uint64_t ambiguous_count; ///< vertices whose examples differ in joints without weight on them:
-                              ///< WPSD takes the mean there, PSD does not
+                              ///< WPSD interpolates what differs as PSD does
     uint32_t still_joint_count;     ///< joints that no example moves
     const uint32_t *still_joints;   ///< their nodes
     double sigma, condition;        ///< of PSD's kernel: radians, and condition of its matrix

@@ -124,6 +124,7 @@ static cutis_result bind_stages(cutis_binding *binding, cutis_arena *arena)
         (binding->layout.formula == CUTIS_FORMULA_COR && !centres))
         return cutis_alloc_result(binding->context);
     cutis_set_table table = { .context = binding->context };
+    cutis_pose_residuals residuals = { 0 };
     cutis_result result = cutis_bind_bones(binding, skin_bone, node_bone);
     binding->layout.bone_count = binding->bone_count;
     if (result == CUTIS_OK) result = cutis_bind_handles(binding, skin_bone);
@@ -132,8 +133,8 @@ static cutis_result bind_stages(cutis_binding *binding, cutis_arena *arena)
     if (result == CUTIS_OK) result = cutis_bind_pack(binding, &table, vertex_set);
     if (result == CUTIS_OK && centres) result = cutis_bind_centres(binding, centres);
     if (result == CUTIS_OK) result = cutis_bind_layout(binding, vertex_set, centre, centres);
-    if (result == CUTIS_OK) result = cutis_bind_morphs(binding);
-    if (result == CUTIS_OK) result = cutis_bind_pose_space(binding);
+    if (result == CUTIS_OK) result = cutis_bind_pose_space(binding, arena, &residuals);
+    if (result == CUTIS_OK) result = cutis_bind_morphs(binding, &residuals);
     cutis_set_table_release(&table);
     return result;
 }
@@ -188,7 +189,8 @@ cutis_result cutis_bind(cutis_device *device, const cutis_model *model,
     layout->linear_normals = options->paper_normals;
     layout->block_size = device->operations->block_size;
     layout->vertex_count = cutis_model_vertex_count(model);
-    binding->centre_limit = CENTRE_LIMIT * rest_diagonal(model);
+    binding->diagonal = rest_diagonal(model);
+    binding->centre_limit = CENTRE_LIMIT * binding->diagonal;
     result = bind_stages(binding, &arena);
     cutis_arena_release(&arena);
     binding->options.blend = NULL; // the caller's, only for this call

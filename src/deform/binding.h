@@ -68,6 +68,7 @@ struct cutis_binding {
     // Bone sets of two or more, first-seen order.
     uint32_t set_count, large_set_count, max_influences;
     uint32_t *set_first, *set_bone;
+    double diagonal;     ///< of the rest shape
     double centre_limit; ///< largest |r_c - c0| that is believed
     // SBS: centres are solved CUTIS_CENTRE_LANES sets of equal size at a time.
     uint32_t group_count;
@@ -77,6 +78,7 @@ struct cutis_binding {
     uint32_t *group_size;    ///< sets of the group without the repeated ones
     double *group_reference; ///< 3 CUTIS_CENTRE_LANES per group: c0, x of the sets, y, z
 
+    uint32_t target_count;        ///< of the model; a layout may have more of its own behind them
     float *rest_targets;          ///< target_count
     struct cutis_pose_play *play; ///< PSD and WPSD; else NULL
     struct cutis_handle_skin *handle_skins; ///< HANDLES_RIGID: skins that handles hold
@@ -119,8 +121,15 @@ cutis_result cutis_bind_pack(cutis_binding *binding, const cutis_set_table *tabl
 cutis_result cutis_bind_layout(cutis_binding *binding, const uint32_t *vertex_set,
                                const uint32_t *centre, const double *centres);
 
+/// What weighted pose space adds by targets of the layout's own, behind the model's.
+typedef struct cutis_pose_residuals {
+    uint32_t target_count; ///< one per example pose; 0: none
+    const uint32_t *rows;  ///< per output vertex: its row of deltas, or UINT32_MAX
+    const float *deltas;   ///< per row and target: 3 of the position, 3 of the normal
+} cutis_pose_residuals;
+
 // morph.c: target lists of the layout, rest weights
-cutis_result cutis_bind_morphs(cutis_binding *binding);
+cutis_result cutis_bind_morphs(cutis_binding *binding, const cutis_pose_residuals *residuals);
 
 // cor.c: one rest centre per vertex, 3 doubles each
 cutis_result cutis_bind_centres(cutis_binding *binding, double *centres);

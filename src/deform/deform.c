@@ -95,7 +95,7 @@ static cutis_result check_poses(const cutis_binding *binding, const cutis_poses 
 {
     cutis_context *context = binding->context;
     size_t nodes = binding->node_count, bones = binding->bone_count, count = instance_count;
-    size_t targets = binding->layout.target_count;
+    size_t targets = binding->target_count;
     bool fine = true;
     if (binding->play && poses->kind != CUTIS_POSE_LOCAL)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,

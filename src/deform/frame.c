@@ -258,10 +258,10 @@ static const cutis_transform *load_palette(const frame_job *job, uint32_t slot, 
 static void copy_targets(const frame_job *job, uint32_t slot)
 {
     const cutis_binding *binding = job->binding;
-    const size_t targets = binding->layout.target_count, at = job->first + (size_t)slot;
+    const size_t targets = binding->target_count, at = job->first + (size_t)slot;
     const float *given = job->poses->morph_weights;
     if (targets > 0)
-        memcpy(job->workspace->targets + targets * slot,
+        memcpy(job->workspace->targets + binding->layout.target_count * (size_t)slot,
                given ? given + targets * at : binding->rest_targets, targets * sizeof(float));
 }
 

@@ -90,10 +90,19 @@ static bool moves(const cutis_skin_layout *layout, const cutis_morph_target *tar
 
 typedef struct morph_work {
     const cutis_skin_layout *layout;
+    const cutis_pose_residuals *residuals;
+    uint32_t residual_first; ///< their first target
     const morph_span *spans;
     uint32_t span_count;
     uint8_t *marked; ///< per target: some lane of the block uses it
 } morph_work;
+
+static void mark_target(const morph_work *w, uint32_t target, uint32_t *low, uint32_t *high)
+{
+    w->marked[target] = 1;
+    if (target < *low) *low = target;
+    if (target + 1 > *high) *high = target + 1;
+}
 
 /// Mark the targets of a block; between *low and *high (exclusive) lie all of them.
 static void mark_block(const morph_work *w, uint32_t block, uint32_t *low, uint32_t *high)
@@ -108,11 +117,22 @@ static void mark_block(const morph_work *w, uint32_t block, uint32_t *low, uint3
             if (w->marked[target] || (t >= source.skip_first && t < source.skip_end) ||
                 !moves(w->layout, &source.primitive->targets[t], source.vertex))
                 continue;
-            w->marked[target] = 1;
-            if (target < *low) *low = target;
-            if (target + 1 > *high) *high = target + 1;
+            mark_target(w, target, low, high);
         }
+        if (w->residuals->target_count && w->residuals->rows[v] != UINT32_MAX)
+            for (uint32_t t = 0; t < w->residuals->target_count; t++)
+                mark_target(w, w->residual_first + t, low, high);
     }
+}
+
+static void fill_residual(const morph_work *w, uint32_t v, uint32_t pose, float *lane)
+{
+    const uint32_t row = w->residuals->rows[v];
+    if (row == UINT32_MAX) return;
+    const float *deltas =
+        w->residuals->deltas + 6 * ((size_t)row * w->residuals->target_count + pose);
+    for (size_t c = 0; c < (w->layout->normals ? 6u : 3u); c++)
+        lane[c * w->layout->block_size] = deltas[c];
 }
 
 static void fill_entry(const morph_work *w, uint32_t block, uint32_t target, float *planes)
@@ -121,6 +141,10 @@ static void fill_entry(const morph_work *w, uint32_t block, uint32_t target, flo
     for (size_t l = 0; l < size; l++) {
         uint32_t v = w->layout->vertices[block * size + l];
         if (v == CUTIS_NO_VERTEX) continue;
+        if (target >= w->residual_first) {
+            fill_residual(w, v, target - w->residual_first, planes + l);
+            continue;
+        }
         morph_source source = find_source(w->spans, w->span_count, v);
         if (target < source.target_first || target - source.target_first >= source.target_count)
             continue;
@@ -181,9 +205,11 @@ static void fill_rest_weights(cutis_binding *binding)
     }
 }
 
-cutis_result cutis_bind_morphs(cutis_binding *binding)
+cutis_result cutis_bind_morphs(cutis_binding *binding, const cutis_pose_residuals *residuals)
 {
-    uint32_t target_count = cutis_model_target_count(binding->model);
+    uint32_t own = cutis_model_target_count(binding->model);
+    uint32_t target_count = own + residuals->target_count;
+    binding->target_count = own;
     binding->layout.target_count = target_count;
     binding->rest_targets = cutis_binding_alloc(binding, target_count, sizeof(float));
     if (!binding->rest_targets) return cutis_alloc_result(binding->context);
@@ -199,7 +225,12 @@ cutis_result cutis_bind_morphs(cutis_binding *binding)
     } else {
         list_spans(binding, spans);
         memset(marked, 0, target_count);
-        result = fill_lists(binding, &(morph_work){ &binding->layout, spans, span_count, marked });
+        result = fill_lists(binding, &(morph_work){ .layout = &binding->layout,
+                                                    .residuals = residuals,
+                                                    .residual_first = own,
+                                                    .spans = spans,
+                                                    .span_count = span_count,
+                                                    .marked = marked });
     }
     cutis_arena_release(&arena);
     return result;

@@ -1,7 +1,9 @@
 /// Pose space at run time. PSD interpolates the examples once per instance, here, and hands the
 /// weights to the morph targets that hold their displacements: every device has those. WPSD hands
 /// over squared distances per bone, and each vertex interpolates for itself, with fields made here
-/// at bind.
+/// at bind. What its weights cannot tell apart is one pose to it, with the mean displacement; the
+/// rest of those displacements is played as PSD plays it, by morph targets of the few vertices that
+/// have any, so that WPSD too passes through every example.
 ///
 /// Invariant: nothing is allocated after bind; what an instance gets depends on its pose alone.
 #include "deform/pose_space.h"
@@ -14,15 +16,17 @@
 #include "model/pose_space.h"
 
 static const double LOG2_E = 1.4426950408889634;
+// Displacements that are off their mean by less, of the diagonal, are left at the mean.
+static const double RESIDUAL = 1e-6;
 // A joint may be moved further than floats reach squared; nothing differs beyond this.
 static const double SQUARE_MAX = 1e30;
 
 struct cutis_pose_play {
     cutis_pose_measure measure;
     cutis_pose_table table;
-    cutis_rbf rbf;        ///< PSD
+    cutis_rbf rbf;        ///< PSD, and WPSD with residuals
     int32_t *bone_joint;  ///< per bone: joint of the space, or -1
-    uint32_t range_count; ///< instances whose targets are examples
+    uint32_t range_count; ///< instances whose targets are examples, or one: the residuals
     uint32_t *ranges;     ///< first of those targets in a pose's morph weights
 };
 
@@ -99,6 +103,9 @@ typedef struct field_work {
     uint32_t *joint;
     uint32_t last; ///< vertex whose weights `rbf` was made for, or UINT32_MAX
     float *fields, *scales;
+    uint32_t *rows; ///< per output vertex: row of its residuals, or UINT32_MAX
+    uint32_t row_count;
+    float *deltas; ///< NULL while rows are counted
 } field_work;
 
 /// Fit the vertex's own kernel, unless its weights are those of the last one.
@@ -127,6 +134,49 @@ static void fit_vertex(field_work *w, uint32_t vertex, bool displaced)
     w->last = displaced ? vertex : UINT32_MAX;
 }
 
+/// What the displacements of a vertex are off the mean of their cluster. @return is it worth it?
+static bool residual(const field_work *w, const field_source *source, float *out)
+{
+    const cutis_rbf *rbf = &w->rbf;
+    const double limit = RESIDUAL * w->binding->diagonal;
+    bool worth = false;
+    for (uint32_t t = 0; t < rbf->pose_count; t++) {
+        double own[3], d[3], square = 0;
+        for (int kind = 0; kind < (w->binding->layout.normals ? 2 : 1); kind++) {
+            double mean[3] = { 0 };
+            uint32_t members = 0;
+            displacement(source, t, kind, own);
+            for (uint32_t u = 0; u < rbf->pose_count; u++) {
+                if (rbf->cluster[u] != rbf->cluster[t]) continue;
+                displacement(source, u, kind, d);
+                for (int c = 0; c < 3; c++) mean[c] += d[c];
+                members++;
+            }
+            for (size_t c = 0; c < 3; c++) {
+                double off = own[c] - mean[c] / members;
+                if (!kind) square += off * off;
+                if (out) out[6 * (size_t)t + 3 * (size_t)kind + c] = (float)off;
+            }
+        }
+        if (square > limit * limit) worth = true;
+    }
+    return worth;
+}
+
+/// Count the vertices with residuals, or fill in their rows.
+static void note_residual(field_work *w, const field_source *source, uint32_t vertex)
+{
+    const size_t targets = w->rbf.pose_count;
+    if (w->deltas) {
+        if (w->rows[vertex] != UINT32_MAX)
+            residual(w, source, w->deltas + 6 * targets * w->rows[vertex]);
+        return;
+    }
+    w->rows[vertex] = UINT32_MAX;
+    if (w->rbf.cluster_count < w->rbf.pose_count && residual(w, source, NULL))
+        w->rows[vertex] = w->row_count++;
+}
+
 static void fill_primitive(field_work *w, const cutis_primitive *primitive, uint32_t vertex,
                            int32_t target)
 {
@@ -137,7 +187,10 @@ static void fill_primitive(field_work *w, const cutis_primitive *primitive, uint
         field_source source = { displaced ? primitive : &PLAIN, v,
                                 displaced ? (uint32_t)target : 0 };
         uint32_t slot = layout->vertex_slot[vertex];
+        if (w->deltas && w->rows[vertex] == UINT32_MAX) continue;
         fit_vertex(w, vertex, displaced);
+        note_residual(w, &source, vertex);
+        if (w->deltas) continue;
         fill_fields(layout, &w->rbf, &source, slot, w->fields);
         w->scales[slot] = scale_of(&w->rbf);
     }
@@ -160,42 +213,69 @@ static bool alloc_rbf(cutis_binding *binding, uint32_t n, cutis_rbf *out)
     return out->cluster && out->matrix && out->sums;
 }
 
-static cutis_result make_fields(cutis_binding *binding, struct cutis_pose_play *play)
+/// All vertices that are drawn, in output order.
+static cutis_result walk_vertices(field_work *w)
 {
-    cutis_skin_layout *layout = &binding->layout;
+    const cutis_binding *binding = w->binding;
     const cutis_model_data *data = cutis_model_get(binding->model);
     const cutis_instance *instances;
     uint32_t count = cutis_model_instances(binding->model, &instances);
-    uint32_t n = play->table.pose_count, most = binding->max_influences;
-    uint32_t padded = (n + CUTIS_POSE_QUAD - 1) / CUTIS_POSE_QUAD * CUTIS_POSE_QUAD;
-    size_t planes = layout->normals ? 7 : 4,
-           slots = (size_t)layout->block_count * layout->block_size;
-    field_work w = { .binding = binding, .play = play, .last = UINT32_MAX };
-    w.scratch = cutis_binding_alloc(binding, cutis_rbf_scratch(n), sizeof *w.scratch);
-    w.joint = cutis_binding_alloc(binding, (size_t)most + 1, sizeof *w.joint);
-    w.weight = cutis_binding_alloc(binding, (size_t)most + 1, sizeof *w.weight);
-    w.fields = cutis_binding_alloc(binding, slots, padded * planes * sizeof *w.fields);
-    w.scales = cutis_binding_alloc(binding, slots, sizeof *w.scales);
-    if (!w.scratch || !w.joint || !w.weight || !w.fields || !w.scales ||
-        !alloc_rbf(binding, n, &w.rbf))
-        return cutis_alloc_result(binding->context);
-    layout->pose_count = padded;
-    layout->pose_gaussian = data->pose_space->kernel == CUTIS_POSE_GAUSSIAN;
+    w->last = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
         uint32_t vertex = instances[i].vertex_first;
         cutis_result result = cutis_progress(binding->context, "pose space", (double)i / count);
         if (result != CUTIS_OK) return result;
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
-            fill_primitive(&w, &mesh->primitives[p], vertex,
+            fill_primitive(w, &mesh->primitives[p], vertex,
                            data->pose_space->targets[instances[i].mesh]);
             vertex += mesh->primitives[p].vertex_count;
         }
     }
+    return CUTIS_OK;
+}
+
+static cutis_result make_residuals(field_work *w, cutis_arena *arena, cutis_pose_residuals *out)
+{
+    const uint32_t targets = w->rbf.pose_count; // the rest pose's too: its cluster has a mean
+    if (!w->row_count) return CUTIS_OK;
+    w->deltas = cutis_arena_alloc(arena, (size_t)w->row_count * targets, 6 * sizeof *w->deltas);
+    if (!w->deltas) return cutis_alloc_result(w->binding->context);
+    memset(w->deltas, 0, (size_t)w->row_count * targets * 6 * sizeof *w->deltas);
+    *out = (cutis_pose_residuals){ targets, w->rows, w->deltas };
+    w->play->range_count = 1;
+    w->play->ranges[0] = cutis_model_target_count(w->binding->model);
+    return walk_vertices(w);
+}
+
+static cutis_result make_fields(cutis_binding *binding, struct cutis_pose_play *play,
+                                cutis_arena *arena, cutis_pose_residuals *residuals)
+{
+    cutis_skin_layout *layout = &binding->layout;
+    uint32_t n = play->table.pose_count, most = binding->max_influences;
+    uint32_t padded = (n + CUTIS_POSE_QUAD - 1) / CUTIS_POSE_QUAD * CUTIS_POSE_QUAD;
+    size_t planes = layout->normals ? 7 : 4,
+           slots = (size_t)layout->block_count * layout->block_size;
+    field_work w = { .binding = binding, .play = play };
+    w.scratch = cutis_arena_alloc(arena, cutis_rbf_scratch(n), sizeof *w.scratch);
+    w.joint = cutis_arena_alloc(arena, (size_t)most + 1, sizeof *w.joint);
+    w.weight = cutis_arena_alloc(arena, (size_t)most + 1, sizeof *w.weight);
+    w.rows = cutis_arena_alloc(arena, layout->vertex_count, sizeof *w.rows);
+    w.fields = cutis_binding_alloc(binding, slots, padded * planes * sizeof *w.fields);
+    w.scales = cutis_binding_alloc(binding, slots, sizeof *w.scales);
+    if (!w.scratch || !w.joint || !w.weight || !w.rows || !w.fields || !w.scales ||
+        !alloc_rbf(binding, n, &w.rbf))
+        return cutis_alloc_result(binding->context);
+    layout->pose_count = padded;
+    layout->pose_gaussian =
+        cutis_model_get(binding->model)->pose_space->kernel == CUTIS_POSE_GAUSSIAN;
+    play->range_count = 0;
+    cutis_result result = walk_vertices(&w);
+    if (result == CUTIS_OK) result = make_residuals(&w, arena, residuals);
     fill_padding(layout, w.fields);
     layout->pose_fields = w.fields;
     layout->pose_scales = w.scales;
-    return CUTIS_OK;
+    return result;
 }
 
 static bool make_play(cutis_binding *binding, const cutis_pose_space *space, cutis_arena *arena,
@@ -204,7 +284,7 @@ static bool make_play(cutis_binding *binding, const cutis_pose_space *space, cut
     const cutis_instance *instances;
     uint32_t count = cutis_model_instances(binding->model, &instances), n = space->pose_count;
     play->bone_joint = cutis_binding_alloc(binding, binding->bone_count, sizeof *play->bone_joint);
-    play->ranges = cutis_binding_alloc(binding, count, sizeof *play->ranges);
+    play->ranges = cutis_binding_alloc(binding, (size_t)count + 1, sizeof *play->ranges);
     if (!play->bone_joint || !play->ranges || !alloc_rbf(binding, n, &play->rbf) ||
         !cutis_pose_measure_create(binding->model, space, arena, &play->measure) ||
         !cutis_pose_table_create(&play->measure, arena, &play->table))
@@ -231,7 +311,8 @@ static bool keep_measure(cutis_binding *binding, cutis_pose_measure *m)
     return true;
 }
 
-cutis_result cutis_bind_pose_space(cutis_binding *binding)
+cutis_result cutis_bind_pose_space(cutis_binding *binding, cutis_arena *arena,
+                                   cutis_pose_residuals *residuals)
 {
     const cutis_pose_space *space = cutis_model_get(binding->model)->pose_space;
     bool weighted = binding->options.method == CUTIS_METHOD_WPSD;
@@ -240,28 +321,20 @@ cutis_result cutis_bind_pose_space(cutis_binding *binding)
         return cutis_fail(binding->context, CUTIS_UNSUPPORTED,
                           "bind: %s needs a model with a pose space (cutis fit makes one)",
                           cutis_method_name(binding->options.method));
-    cutis_arena arena = { .context = binding->context };
     struct cutis_pose_play *play = cutis_binding_alloc(binding, 1, sizeof *play);
-    cutis_result result = CUTIS_OK;
-    if (!play || !make_play(binding, space, &arena, play)) {
-        result = cutis_alloc_result(binding->context);
-    } else if (weighted) {
-        result = make_fields(binding, play);
-    } else {
-        double *scratch =
-            cutis_arena_alloc(&arena, cutis_rbf_scratch(space->pose_count), sizeof *scratch);
-        if (scratch)
-            cutis_rbf_fit(&play->table, &(cutis_joint_weights){ 0 },
-                          space->kernel == CUTIS_POSE_GAUSSIAN, space->sigma, scratch, &play->rbf);
-        else
-            result = cutis_alloc_result(binding->context);
-    }
-    if (result == CUTIS_OK && !keep_measure(binding, &play->measure))
-        result = cutis_alloc_result(binding->context);
-    if (play) play->table.squares = play->table.query_squares = NULL; // of the arena
-    cutis_arena_release(&arena);
-    if (result == CUTIS_OK) binding->play = play;
-    return result;
+    double *scratch =
+        cutis_arena_alloc(arena, cutis_rbf_scratch(space->pose_count), sizeof *scratch);
+    if (!play || !scratch || !make_play(binding, space, arena, play))
+        return cutis_alloc_result(binding->context);
+    cutis_result result = weighted ? make_fields(binding, play, arena, residuals) : CUTIS_OK;
+    if (result != CUTIS_OK) return result;
+    if (play->range_count)
+        cutis_rbf_fit(&play->table, &(cutis_joint_weights){ 0 },
+                      space->kernel == CUTIS_POSE_GAUSSIAN, space->sigma, scratch, &play->rbf);
+    if (!keep_measure(binding, &play->measure)) return cutis_alloc_result(binding->context);
+    play->table.squares = play->table.query_squares = NULL; // of the arena
+    binding->play = play;
+    return CUTIS_OK;
 }
 
 /// Doubles that one task works with.
@@ -307,14 +380,14 @@ void cutis_pose_space_prepare(const cutis_binding *binding, cutis_workspace *w,
     double *g = squares + n * play->measure.joint_count, *weights = g + n;
     float *targets = w->targets + (size_t)slot * binding->layout.target_count;
     cutis_pose_squares(&play->measure, local, squares);
-    if (w->pose_squares) {
+    if (w->pose_squares)
         write_squares(binding, squares,
                       w->pose_squares +
                           (size_t)slot * binding->layout.pose_count * binding->bone_count);
-        return;
-    }
+    if (!play->range_count) return;
     cutis_rbf_distances(&play->table, &(cutis_joint_weights){ 0 }, squares, g);
     cutis_rbf_weights(&play->rbf, g, g, weights);
+    const size_t first = w->pose_squares ? 0 : 1; // residuals have a target for the rest pose
     for (uint32_t r = 0; r < play->range_count; r++)
-        for (size_t k = 1; k < n; k++) targets[play->ranges[r] + k - 1] = (float)weights[k];
+        for (size_t k = first; k < n; k++) targets[play->ranges[r] + k - first] = (float)weights[k];
 }

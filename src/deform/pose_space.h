@@ -2,10 +2,14 @@
 #ifndef CUTIS_DEFORM_POSE_SPACE_H
 #define CUTIS_DEFORM_POSE_SPACE_H
 
+#include "base/memory.h"
 #include "deform/binding.h"
 
-/// After the layout and the morph targets: kernel of PSD, or fields of WPSD.
-cutis_result cutis_bind_pose_space(cutis_binding *binding);
+/// After the layout, before the morph targets: kernel of PSD, or fields of WPSD.
+/// @param arena outlives the bind of morph targets
+/// @param residuals what WPSD leaves to morph targets, in the arena
+cutis_result cutis_bind_pose_space(cutis_binding *binding, cutis_arena *arena,
+                                   cutis_pose_residuals *residuals);
 
 /// Memory of a workspace. false: out of memory.
 bool cutis_pose_space_workspace(cutis_binding *binding, cutis_workspace *workspace);

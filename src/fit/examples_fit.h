@@ -21,6 +21,7 @@ typedef struct cutis_fit_skin {
     double *palettes;        ///< 12 per example and joint
     double *segments;        ///< 6 per segment: ends of the bones in mesh space
     uint32_t *segment_first; ///< joint_count + 1
+    uint8_t *kept;           ///< per joint: its weights stay; NULL: none do
 } cutis_fit_skin;
 
 /// Sums of one task; added up in the order of the tasks.
@@ -42,6 +43,7 @@ typedef struct cutis_fit_problem {
     cutis_fit_skin *skins;
     uint8_t *even; ///< per example: all joints turn and scale evenly
     double diagonal;
+    bool locks;             ///< some weights stay as they are
     float *example_normals; ///< 3 per example and output vertex, or NULL
     float *rest_normals;    ///< 3 per output vertex
 
@@ -57,6 +59,18 @@ typedef struct cutis_fit_problem {
 
 /// Check model, examples and options; spans, palettes, bones.
 cutis_result cutis_fit_gather(cutis_fit_problem *problem);
+
+/// Check what is locked and mark it, after the gathering of spans.
+cutis_result cutis_fit_lock(cutis_fit_problem *problem);
+
+/// Weights of vertex v of a span. @param scratch 3 doubles per example, then cutis_example_scratch
+void cutis_fit_learn(cutis_fit_problem *problem, const cutis_fit_span *span, uint32_t v,
+                     double *scratch, cutis_fit_sums *sums);
+
+/// Its displacements, with the weights it has. @param errors squares are added: of the old weights,
+/// then of these, for every example
+void cutis_fit_pull(cutis_fit_problem *problem, const cutis_fit_span *span, uint32_t v,
+                    cutis_fit_sums *sums, double *errors);
 
 /// Weights and displacements of all vertices.
 cutis_result cutis_fit_vertices(cutis_fit_problem *problem);

@@ -240,6 +240,7 @@ cutis_result cutis_fit_gather(cutis_fit_problem *p)
     cutis_result result = check_options(p);
     if (result == CUTIS_OK) result = check_examples(p);
     if (result == CUTIS_OK) result = list_spans(p);
+    if (result == CUTIS_OK) result = cutis_fit_lock(p);
     if (result == CUTIS_OK) result = make_palettes(p);
     for (uint32_t s = 0; s < p->data->skin_count && result == CUTIS_OK; s++)
         if (p->skins[s].used) result = make_bones(p, s);

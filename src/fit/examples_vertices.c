@@ -13,7 +13,6 @@
 
 #define TASK       64u // vertices
 #define TASK_GROUP 64u // tasks between two looks at whether to stop
-#define NEAREST    32u // candidates where a skin has more than CUTIS_NNLS_MAX joints
 
 typedef struct vertex_job {
     cutis_fit_problem *problem;
@@ -23,89 +22,6 @@ typedef struct vertex_job {
     double *errors;       ///< per task of the group: before, after of every example
     atomic_bool failed;
 } vertex_job;
-
-// Squared distance from a point to a bone.
-static double segment_square(const double *segment, const double *point)
-{
-    double along[3], from[3];
-    for (int c = 0; c < 3; c++) {
-        along[c] = segment[3 + c] - segment[c];
-        from[c] = point[c] - segment[c];
-    }
-    double length = double3_dot(along, along);
-    double t = length > 0 ? double3_dot(along, from) / length : 0;
-    t = t < 0 ? 0 : t > 1 ? 1 : t;
-    for (int c = 0; c < 3; c++) from[c] -= t * along[c];
-    return double3_dot(from, from);
-}
-
-// Candidates of a vertex and how near their bones are.
-static uint32_t find_candidates(const cutis_fit_problem *p, const cutis_fit_span *span,
-                                const double *rest, uint32_t *joint, double *prior)
-{
-    const cutis_fit_skin *skin = &p->skins[span->skin];
-    const uint32_t joints = p->data->skins[span->skin].joint_count;
-    const uint32_t most = joints > CUTIS_NNLS_MAX ? NEAREST : joints;
-    const double floor_square = 1e-12 * p->diagonal * p->diagonal + 1e-300;
-    double square[CUTIS_NNLS_MAX], total = 0;
-    uint32_t count = 0;
-    for (uint32_t j = 0; j < joints; j++) {
-        double least = INFINITY;
-        for (uint32_t s = skin->segment_first[j]; s < skin->segment_first[j + 1]; s++)
-            least = fmin(least, segment_square(skin->segments + 6 * (size_t)s, rest));
-        uint32_t at = count;
-        if (count == most) { // the farthest makes room; the later of equal ones goes
-            for (uint32_t i = at = 0; i < count; i++)
-                if (square[i] >= square[at]) at = i;
-            if (!(least < square[at])) continue;
-            memmove(square + at, square + at + 1, (count - at - 1) * sizeof *square);
-            memmove(joint + at, joint + at + 1, (count - at - 1) * sizeof *joint);
-            at = --count;
-        }
-        square[at] = least;
-        joint[at] = j;
-        count++;
-    }
-    for (uint32_t i = 0; i < count; i++) total += prior[i] = 1 / (square[i] + floor_square);
-    for (uint32_t i = 0; i < count; i++) prior[i] /= total;
-    return count;
-}
-
-static void keep_learned(cutis_fit_problem *p, const cutis_example_weights *w,
-                         const uint32_t *joint, uint32_t vertex)
-{
-    p->counts[vertex] = w->count;
-    for (uint32_t i = 0; i < w->count; i++) {
-        p->joints[(size_t)vertex * p->slots + i] = joint[w->candidate[i]];
-        p->weights[(size_t)vertex * p->slots + i] = (float)w->weight[i];
-    }
-}
-
-static void learn_vertex(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v,
-                         double *scratch, cutis_fit_sums *sums)
-{
-    uint32_t joint[CUTIS_NNLS_MAX], vertex = span->vertex_first + v;
-    double prior[CUTIS_NNLS_MAX];
-    cutis_example_weights found;
-    cutis_example_vertex problem = { .example_count = p->examples->count,
-                                     .joint = joint,
-                                     .prior = prior,
-                                     .palettes = p->skins[span->skin].palettes,
-                                     .palette_count = p->data->skins[span->skin].joint_count,
-                                     .places = scratch };
-    for (int c = 0; c < 3; c++) problem.rest[c] = span->primitive->positions[3 * (size_t)v + c];
-    const uint32_t examples = p->examples->count;
-    for (size_t e = 0; e < examples; e++)
-        for (size_t c = 0; c < 3; c++)
-            scratch[3 * e + c] = p->examples->positions[3 * (e * p->vertex_count + vertex) + c];
-    problem.joint_count = find_candidates(p, span, problem.rest, joint, prior);
-    cutis_example_solve(&problem, p->options.influences, p->options.normalise,
-                        scratch + 3 * (size_t)examples, &found);
-    keep_learned(p, &found, joint, vertex);
-    sums->deficient += found.deficient;
-    sums->discarded += found.discarded;
-    sums->discarded_max = fmax(sums->discarded_max, found.discarded);
-}
 
 // Blend the palettes of one example. Returns what |L| / sqrt 3 would be without any turning.
 static double blend(const double *palette, uint32_t count, const uint32_t *joints,
@@ -149,8 +65,8 @@ static void displace(cutis_fit_problem *p, const double *matrix, double scale, u
             (float)(d[c] - p->rest_normals[3 * (size_t)vertex + (size_t)c]);
 }
 
-static void pull_vertex(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v,
-                        cutis_fit_sums *sums, double *errors)
+void cutis_fit_pull(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v,
+                    cutis_fit_sums *sums, double *errors)
 {
     const cutis_influences *old = &span->primitive->influences;
     const uint32_t vertex = span->vertex_first + v, examples = p->examples->count;
@@ -192,8 +108,9 @@ static void run_task(void *data, uint32_t index)
     uint32_t v = (job->task_first + index) * TASK, end = v + TASK;
     if (end > job->span->primitive->vertex_count) end = job->span->primitive->vertex_count;
     for (; v < end; v++) {
-        if (scratch) learn_vertex(p, job->span, v, scratch, &job->sums[index]);
-        pull_vertex(p, job->span, v, &job->sums[index], job->errors + 2 * (size_t)index * examples);
+        if (scratch) cutis_fit_learn(p, job->span, v, scratch, &job->sums[index]);
+        cutis_fit_pull(p, job->span, v, &job->sums[index],
+                       job->errors + 2 * (size_t)index * examples);
     }
     if (scratch) cutis_free_array(p->context, scratch, size, sizeof *scratch);
 }
@@ -238,7 +155,7 @@ static cutis_result run_span(cutis_fit_problem *p, vertex_job *job)
     return CUTIS_OK;
 }
 
-// The model's own weights, as they are used when none are learned.
+// The model's own weights, as they are used when none are learned, and kept where they are locked.
 static bool copy_weights(cutis_fit_problem *p)
 {
     cutis_vertex_buffer buffer;
@@ -248,6 +165,7 @@ static bool copy_weights(cutis_fit_problem *p)
             size_t vertex = p->spans[i].vertex_first + v;
             uint32_t count = cutis_vertex_gather(&p->spans[i].primitive->influences, v, &buffer);
             p->counts[vertex] = count;
+            if (p->options.learn_weights) cutis_vertex_normalise(buffer.list, count);
             for (uint32_t k = 0; k < count; k++) {
                 p->joints[vertex * p->slots + k] = buffer.list[k].joint;
                 p->weights[vertex * p->slots + k] = (float)buffer.list[k].weight;
@@ -270,10 +188,11 @@ static cutis_result look_at_weights(cutis_fit_problem *p, bool *all)
                  k++)
                 sum += old->weights[k];
             if (!(sum > 0)) *all = false;
-            if (p->options.learn_weights) continue;
+            if (p->options.learn_weights && !p->locks) continue;
             if (!(sum > 0))
                 return cutis_fail(p->context, CUTIS_INVALID_ARGUMENT,
-                                  "fit: vertex %u has no weight; weights can be learned",
+                                  p->locks ? "fit: vertex %u has no weights to keep"
+                                           : "fit: vertex %u has no weight; weights can be learned",
                                   p->spans[i].vertex_first + v);
             if (old->first[v + 1] - old->first[v] > p->slots)
                 p->slots = old->first[v + 1] - old->first[v];
@@ -311,7 +230,8 @@ cutis_result cutis_fit_vertices(cutis_fit_problem *p)
     if (p->displacements) memset(p->displacements, 0, vertices * 3 * examples * sizeof(float));
     if (p->normal_displacements)
         memset(p->normal_displacements, 0, vertices * 3 * examples * sizeof(float));
-    if (!p->options.learn_weights && !copy_weights(p)) return cutis_alloc_result(p->context);
+    if ((!p->options.learn_weights || p->locks) && !copy_weights(p))
+        return cutis_alloc_result(p->context);
     for (uint32_t i = 0; i < p->span_count && result == CUTIS_OK; i++) {
         job.span = &p->spans[i];
         result = run_span(p, &job);
