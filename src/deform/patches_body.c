@@ -1,0 +1,400 @@
+/// Reads a model for blending patches. Invariant: what comes out is a closed, consistently oriented
+/// surface over welded vertices, every face has a part, every part is in one piece, and the borders
+/// between parts are simple loops without common vertices; anything else is an error that names the
+/// part and says what helps.
+#include "deform/patches.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cutis/measure.h>
+
+#include "base/error.h"
+
+#define NOWHERE UINT32_MAX
+#define HEAL    "; cutis skeleton heals that"
+
+static const char *part_name(const patch_body *body, uint32_t part)
+{
+    const char *name = body->mesh->part_names ? body->mesh->part_names[part] : NULL;
+    return name ? name : "(no name)";
+}
+
+// The one mesh instance that has parts.
+static cutis_result find_instance(patch_body *body)
+{
+    const cutis_model_data *data = cutis_model_get(body->model);
+    const cutis_instance *instances;
+    uint32_t count = cutis_model_instances(body->model, &instances), found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
+        if (mesh->part_count == 0) continue;
+        body->instance = i;
+        body->mesh = mesh;
+        found++;
+    }
+    if (found == 0)
+        return cutis_fail(body->context, CUTIS_UNSUPPORTED,
+                          "no mesh has parts; cutis skeleton makes them");
+    if (found > 1 || count > 1)
+        return cutis_fail(body->context, CUTIS_UNSUPPORTED,
+                          "%u meshes; patches need one, which cutis skeleton makes", count);
+    if (instances[body->instance].skin == CUTIS_NONE)
+        return cutis_fail(body->context, CUTIS_UNSUPPORTED, "the mesh with parts has no skin");
+    for (uint32_t p = 0; p < body->mesh->primitive_count; p++)
+        if (body->mesh->primitives[p].topology != CUTIS_TOPOLOGY_TRIANGLES ||
+            !body->mesh->primitives[p].parts)
+            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
+                              "primitive %u of the mesh with parts has none", p);
+    body->part_count = body->mesh->part_count;
+    return CUTIS_OK;
+}
+
+// Positions, faces and labels of all primitives, vertices in output order.
+static cutis_result gather(patch_body *body, float **positions, uint32_t **weld)
+{
+    const cutis_mesh *mesh = body->mesh;
+    uint32_t vertices = 0, faces = 0;
+    for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+        vertices += mesh->primitives[p].vertex_count;
+        faces += mesh->primitives[p].index_count / 3;
+    }
+    body->output_count = vertices;
+    body->face_count = faces;
+    *positions = cutis_arena_alloc(body->arena, 3 * (size_t)vertices, sizeof **positions);
+    *weld = cutis_arena_alloc(body->arena, vertices, sizeof **weld);
+    body->faces = cutis_arena_alloc(body->arena, 3 * (size_t)faces, sizeof *body->faces);
+    body->labels = cutis_arena_alloc(body->arena, faces, sizeof *body->labels);
+    if (!*positions || !*weld || !body->faces || !body->labels)
+        return cutis_alloc_result(body->context);
+    uint32_t vertex = 0, face = 0;
+    for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+        const cutis_primitive *primitive = &mesh->primitives[p];
+        memcpy(*positions + 3 * (size_t)vertex, primitive->positions,
+               3 * sizeof(float) * (size_t)primitive->vertex_count);
+        for (uint32_t i = 0; i < primitive->index_count; i++)
+            body->faces[3 * (size_t)face + i] = vertex + primitive->indices[i];
+        memcpy(body->labels + face, primitive->parts,
+               sizeof(uint32_t) * (primitive->index_count / 3));
+        vertex += primitive->vertex_count;
+        face += primitive->index_count / 3;
+    }
+    return CUTIS_OK;
+}
+
+// Welded vertices are numbered in the order of their first appearance; faces then use them. Faces
+// that collapse to an edge are not there.
+static cutis_result weld_vertices(patch_body *body)
+{
+    float *positions = NULL;
+    uint32_t *weld = NULL;
+    cutis_result result = gather(body, &positions, &weld);
+    if (result != CUTIS_OK) return result;
+    if (body->mesh->part_tree) {
+        memcpy(weld, body->mesh->part_tree->weld, body->output_count * sizeof *weld);
+        body->vertex_count = body->mesh->part_tree->welded_count;
+    } else {
+        result = cutis_weld_positions(body->context, body->output_count, positions, weld);
+        if (result != CUTIS_OK) return result;
+        for (uint32_t v = 0; v < body->output_count; v++)
+            weld[v] = weld[v] == v ? body->vertex_count++ : weld[weld[v]];
+    }
+    body->weld = weld;
+    body->points = cutis_arena_alloc(body->arena, 3 * (size_t)body->vertex_count, sizeof(double));
+    if (!body->points) return cutis_alloc_result(body->context);
+    for (uint32_t v = 0; v < body->output_count; v++)
+        for (int k = 0; k < 3; k++)
+            body->points[3 * (size_t)weld[v] + k] = positions[3 * (size_t)v + k];
+    uint32_t kept = 0;
+    for (uint32_t f = 0; f < body->face_count; f++) {
+        uint32_t v[3];
+        for (int k = 0; k < 3; k++) v[k] = weld[body->faces[3 * (size_t)f + k]];
+        if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0]) continue;
+        memcpy(body->faces + 3 * (size_t)kept, v, sizeof v);
+        body->labels[kept++] = body->labels[f];
+    }
+    body->face_count = kept;
+    if (kept == 0) return cutis_fail(body->context, CUTIS_UNSUPPORTED, "the mesh has no faces");
+    return CUTIS_OK;
+}
+
+static void measure(patch_body *body)
+{
+    double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
+    for (size_t i = 0; i < 3 * (size_t)body->vertex_count; i++) {
+        low[i % 3] = fmin(low[i % 3], body->points[i]);
+        high[i % 3] = fmax(high[i % 3], body->points[i]);
+    }
+    body->diagonal = sqrt((high[0] - low[0]) * (high[0] - low[0]) +
+                          (high[1] - low[1]) * (high[1] - low[1]) +
+                          (high[2] - low[2]) * (high[2] - low[2]));
+}
+
+typedef struct half_edge {
+    uint32_t low, high, index;
+} half_edge;
+
+static int compare_edges(const void *a, const void *b)
+{
+    const half_edge *x = a, *y = b;
+    if (x->low != y->low) return x->low < y->low ? -1 : 1;
+    if (x->high != y->high) return x->high < y->high ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static uint32_t head(const patch_body *body, uint32_t h)
+{
+    return body->faces[h % 3 == 2 ? h - 2 : h + 1];
+}
+
+// Every edge must have two faces that run it in opposite directions.
+static cutis_result pair_edges(patch_body *body)
+{
+    size_t count = 3 * (size_t)body->face_count;
+    half_edge *edges = cutis_arena_alloc(body->arena, count, sizeof *edges);
+    body->twins = cutis_arena_alloc(body->arena, count, sizeof *body->twins);
+    if (!edges || !body->twins) return cutis_alloc_result(body->context);
+    for (size_t h = 0; h < count; h++) {
+        uint32_t a = body->faces[h], b = head(body, (uint32_t)h);
+        edges[h] = (half_edge){ a < b ? a : b, a < b ? b : a, (uint32_t)h };
+    }
+    qsort(edges, count, sizeof *edges, compare_edges);
+    for (size_t i = 0; i < count; i += 2) {
+        bool pair = i + 1 < count && edges[i].low == edges[i + 1].low &&
+                    edges[i].high == edges[i + 1].high;
+        bool more = pair && i + 2 < count && edges[i].low == edges[i + 2].low &&
+                    edges[i].high == edges[i + 2].high;
+        if (!pair || more)
+            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
+                              "part %s: the mesh is not closed there (an edge has %s)" HEAL,
+                              part_name(body, body->labels[edges[i].index / 3]),
+                              more ? "more than two faces" : "one face");
+        uint32_t a = edges[i].index, b = edges[i + 1].index;
+        if (body->faces[a] == body->faces[b])
+            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
+                              "part %s: neighbouring faces are oriented against each other" HEAL,
+                              part_name(body, body->labels[a / 3]));
+        body->twins[a] = b;
+        body->twins[b] = a;
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result vertex_normals(patch_body *body)
+{
+    size_t count = 3 * (size_t)body->vertex_count;
+    body->normals = cutis_arena_alloc(body->arena, count, sizeof *body->normals);
+    if (!body->normals) return cutis_alloc_result(body->context);
+    memset(body->normals, 0, count * sizeof *body->normals);
+    for (uint32_t f = 0; f < body->face_count; f++) {
+        const uint32_t *v = body->faces + 3 * (size_t)f;
+        const double *a = body->points + 3 * (size_t)v[0], *b = body->points + 3 * (size_t)v[1];
+        const double *c = body->points + 3 * (size_t)v[2];
+        double u[3], w[3];
+        for (int k = 0; k < 3; k++) u[k] = b[k] - a[k], w[k] = c[k] - a[k];
+        double n[3] = { u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2],
+                        u[0] * w[1] - u[1] * w[0] };
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++) body->normals[3 * (size_t)v[i] + k] += n[k];
+    }
+    for (size_t i = 0; i < count; i += 3) {
+        double *n = body->normals + i, l = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        for (int k = 0; k < 3; k++) n[k] = l > 0.0 ? n[k] / l : k == 2;
+    }
+    return CUTIS_OK;
+}
+
+// The joint that drives a part: of its name, else the one with the most weight on its faces.
+static cutis_result find_joints(patch_body *body)
+{
+    const cutis_model_data *data = cutis_model_get(body->model);
+    const cutis_instance *instances;
+    cutis_model_instances(body->model, &instances);
+    const cutis_skin *skin = &data->skins[instances[body->instance].skin];
+    double *weight = cutis_arena_alloc(
+        body->arena, (size_t)body->part_count * skin->joint_count + 1, sizeof *weight);
+    body->joints = cutis_arena_alloc(body->arena, body->part_count, sizeof *body->joints);
+    if (!weight || !body->joints) return cutis_alloc_result(body->context);
+    memset(weight, 0, (size_t)body->part_count * skin->joint_count * sizeof *weight);
+    for (uint32_t p = 0; p < body->mesh->primitive_count; p++) {
+        const cutis_primitive *primitive = &body->mesh->primitives[p];
+        const cutis_influences *in = &primitive->influences;
+        for (uint32_t i = 0; in->first && i < primitive->index_count; i++) {
+            double *row = weight + (size_t)primitive->parts[i / 3] * skin->joint_count;
+            uint32_t v = primitive->indices[i];
+            for (uint32_t k = in->first[v]; k < in->first[v + 1]; k++)
+                row[in->joints[k]] += in->weights[k];
+        }
+    }
+    for (uint32_t part = 0; part < body->part_count; part++) {
+        const double *row = weight + (size_t)part * skin->joint_count;
+        uint32_t best = 0;
+        for (uint32_t j = 1; j < skin->joint_count; j++)
+            if (row[j] > row[best]) best = j;
+        for (uint32_t j = 0; j < skin->joint_count; j++) {
+            const char *name = data->nodes[skin->joints[j]].name;
+            if (name && strcmp(name, part_name(body, part)) == 0) best = j;
+        }
+        body->joints[part] =
+            body->mesh->part_tree ? body->mesh->part_tree->parts[part].joint : best;
+    }
+    return CUTIS_OK;
+}
+
+// Parts as a tree, by the nodes of their joints: the parent is the part of the nearest joint above.
+static cutis_result find_parents(patch_body *body)
+{
+    const cutis_model_data *data = cutis_model_get(body->model);
+    const cutis_instance *instances;
+    cutis_model_instances(body->model, &instances);
+    const cutis_skin *skin = &data->skins[instances[body->instance].skin];
+    uint32_t *part_of = cutis_arena_alloc(body->arena, data->node_count, sizeof *part_of);
+    body->parents = cutis_arena_alloc(body->arena, body->part_count, sizeof *body->parents);
+    if (!part_of || !body->parents) return cutis_alloc_result(body->context);
+    for (uint32_t n = 0; n < data->node_count; n++) part_of[n] = NOWHERE;
+    for (uint32_t part = body->part_count; part-- > 0;)
+        part_of[skin->joints[body->joints[part]]] = part;
+    for (uint32_t part = 0; part < body->part_count; part++) {
+        int32_t node = data->nodes[skin->joints[body->joints[part]]].parent;
+        while (node >= 0 && part_of[node] == NOWHERE) node = data->nodes[node].parent;
+        body->parents[part] = node >= 0 ? part_of[node] : part;
+    }
+    return CUTIS_OK;
+}
+
+static uint32_t depth_of(const patch_body *body, uint32_t part)
+{
+    uint32_t depth = 0;
+    while (body->parents[part] != part && depth < body->part_count) {
+        part = body->parents[part];
+        depth++;
+    }
+    return depth;
+}
+
+// Of two parts that meet: is b the child? The deeper one is; else the larger index.
+static bool is_child(const patch_body *body, uint32_t a, uint32_t b)
+{
+    if (body->parents[b] == a) return true;
+    if (body->parents[a] == b) return false;
+    uint32_t da = depth_of(body, a), db = depth_of(body, b);
+    return da != db ? db > da : b > a;
+}
+
+// Border half-edges of children: next[v] is where the loop goes on from v.
+static cutis_result link_borders(patch_body *body, uint32_t *next, uint32_t *at)
+{
+    for (uint32_t v = 0; v < body->vertex_count; v++) next[v] = at[v] = NOWHERE;
+    for (uint32_t h = 0; h < 3 * body->face_count; h++) {
+        uint32_t own = body->labels[h / 3], other = body->labels[body->twins[h] / 3];
+        if (own == other || !is_child(body, other, own)) continue;
+        uint32_t v = body->faces[h];
+        if (next[v] != NOWHERE)
+            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
+                              "part %s: its border touches another (or itself) in a vertex" HEAL,
+                              part_name(body, own));
+        next[v] = head(body, h);
+        at[v] = h;
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result trace_loop(patch_body *body, const uint32_t *next, const uint32_t *at,
+                               uint32_t start, bool *seen, uint32_t *used, patch_loop *loop)
+{
+    uint32_t child = body->labels[at[start] / 3], v = start;
+    uint32_t parent = body->labels[body->twins[at[start]] / 3];
+    *loop = (patch_loop){ .parent = parent, .child = child, .first = *used };
+    do {
+        bool same = next[v] != NOWHERE && !seen[v] && body->labels[at[v] / 3] == child &&
+                    body->labels[body->twins[at[v]] / 3] == parent;
+        if (!same)
+            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
+                              "parts %s and %s: their border is no closed loop (three parts meet "
+                              "in a vertex)" HEAL,
+                              part_name(body, parent), part_name(body, child));
+        seen[v] = true;
+        body->loop_vertices[(*used)++] = v;
+        loop->count++;
+        v = next[v];
+    } while (v != start);
+    return CUTIS_OK;
+}
+
+// Of several loops between two parts the longest is the joint, the others are seams.
+static void mark_seams(patch_body *body)
+{
+    for (uint32_t i = 0; i < body->loop_count; i++)
+        for (uint32_t k = 0; k < body->loop_count; k++) {
+            const patch_loop *a = &body->loops[i], *b = &body->loops[k];
+            if (i == k || a->child != b->child) continue;
+            bool tree_a = body->parents[a->child] == a->parent;
+            bool tree_b = body->parents[b->child] == b->parent;
+            if (tree_a != tree_b ? tree_b : b->count > a->count || (b->count == a->count && k < i))
+                body->loops[i].seam = true;
+        }
+}
+
+static cutis_result find_loops(patch_body *body)
+{
+    uint32_t count = body->vertex_count, used = 0;
+    uint32_t *next = cutis_arena_alloc(body->arena, count, sizeof *next);
+    uint32_t *at = cutis_arena_alloc(body->arena, count, sizeof *at);
+    bool *seen = cutis_arena_alloc(body->arena, count, sizeof *seen);
+    body->loop_vertices = cutis_arena_alloc(body->arena, count, sizeof *body->loop_vertices);
+    body->loops = cutis_arena_alloc(body->arena, count / 3 + 1, sizeof *body->loops);
+    if (!next || !at || !seen || !body->loop_vertices || !body->loops)
+        return cutis_alloc_result(body->context);
+    memset(seen, 0, count * sizeof *seen);
+    cutis_result result = link_borders(body, next, at);
+    for (uint32_t v = 0; v < count && result == CUTIS_OK; v++) {
+        if (next[v] == NOWHERE || seen[v]) continue;
+        result = trace_loop(body, next, at, v, seen, &used, &body->loops[body->loop_count]);
+        body->loop_count++;
+    }
+    if (result == CUTIS_OK) mark_seams(body);
+    return result;
+}
+
+// The rest origin of a joint: the point its part turns about.
+static cutis_result find_centres(patch_body *body)
+{
+    const cutis_model_data *data = cutis_model_get(body->model);
+    const cutis_instance *instances;
+    cutis_model_instances(body->model, &instances);
+    const cutis_skin *skin = &data->skins[instances[body->instance].skin];
+    body->centres =
+        cutis_arena_alloc(body->arena, 3 * (size_t)body->loop_count, sizeof *body->centres);
+    if (!body->centres) return cutis_alloc_result(body->context);
+    for (uint32_t i = 0; i < body->loop_count; i++) {
+        uint32_t joint = body->joints[body->loops[i].child];
+        cutis_mat34 rest = { { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 } };
+        if (skin->inverse_binds && !cutis_mat34_invert(&skin->inverse_binds[joint], &rest))
+            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
+                              "part %s: the inverse bind of its joint is singular",
+                              part_name(body, body->loops[i].child));
+        for (int k = 0; k < 3; k++) body->centres[3 * (size_t)i + k] = rest.m[4 * k + 3];
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_patch_body_read(const cutis_model *model, cutis_arena *arena, patch_body *out)
+{
+    *out =
+        (patch_body){ .arena = arena, .context = cutis_model_context(model), .model = model };
+    cutis_result result = find_instance(out);
+    if (result == CUTIS_OK) result = weld_vertices(out);
+    if (result != CUTIS_OK) return result;
+    measure(out);
+    result = pair_edges(out);
+    if (result == CUTIS_OK) result = vertex_normals(out);
+    if (result == CUTIS_OK) result = find_joints(out);
+    if (result == CUTIS_OK) result = find_parents(out);
+    if (result == CUTIS_OK) result = find_loops(out);
+    if (result == CUTIS_OK) result = find_centres(out);
+    if (result == CUTIS_OK && out->loop_count == 0)
+        result = cutis_fail(out->context, CUTIS_UNSUPPORTED,
+                            "no two parts meet: there is no joint to patch");
+    return result;
+}

@@ -1,0 +1,35 @@
+/// The binding of the blending patches.
+#ifndef CUTIS_DEFORM_PATCHES_BOUND_H
+#define CUTIS_DEFORM_PATCHES_BOUND_H
+
+#include "deform/patches_pack.h"
+#include "device/patches.h"
+
+struct cutis_patches {
+    cutis_device *device;
+    cutis_arena arena; ///< of what is kept on the host
+    cutis_patches_info info;
+    uint32_t capacity, node_count, part_vertex_count, vertex_blocks, face_blocks;
+    uint32_t int_stride, real_stride, joint_ints, joint_reals, tries; ///< places in I and D
+    cutis_buffer *s, *g, *i, *d, *palette, *counts;
+    cutis_buffer *out[4]; ///< host outputs of a device with its own memory
+    cutis_patches_joint *joints;
+    uint32_t *part_nodes;
+    cutis_mat34 *inverse_binds, *worlds, *matrices;
+    char **part_names;
+    uint32_t *host_counts;
+    double *host_reals;
+    int32_t *host_ints;
+    struct patch_fixed *fixed; ///< what the rest topology needs
+};
+
+/// Everything up to where samples stand, for `count` poses from `first`: what both kinds of output
+/// begin with.
+cutis_result cutis_patches_solve(cutis_patches *patches, const cutis_model *model,
+                                 const cutis_poses *poses, uint32_t first, uint32_t count);
+
+/// What the rest topology needs of each output vertex.
+cutis_result cutis_patches_bind_fixed(cutis_patches *patches, const patch_body *body,
+                                      const patch_parts *parts, const patch_pack *pack);
+
+#endif

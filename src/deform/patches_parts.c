@@ -1,0 +1,337 @@
+/// The parts of a body as meshes of their own: vertices of a loop stand in both of its parts, rings
+/// run counter-clockwise, and from border to border at a loop. Also distances within a part.
+#include "deform/patches.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define NOWHERE UINT32_MAX
+
+static const char *part_name(const patch_body *body, uint32_t part)
+{
+    const char *name = body->mesh->part_names ? body->mesh->part_names[part] : NULL;
+    return name ? name : "(no name)";
+}
+
+// Faces sorted by part, and which vertices each part has. `copy` maps a welded vertex of the part
+// at hand to its part vertex.
+static cutis_result number_vertices(const patch_body *body, patch_parts *out, uint32_t *copy)
+{
+    uint32_t parts = body->part_count, faces = body->face_count, used = 0;
+    out->vertex_first = cutis_arena_alloc(body->arena, parts + 1, sizeof(uint32_t));
+    out->face_first = cutis_arena_alloc(body->arena, parts + 1, sizeof(uint32_t));
+    out->face_origin = cutis_arena_alloc(body->arena, faces, sizeof(uint32_t));
+    out->faces = cutis_arena_alloc(body->arena, 3 * (size_t)faces, sizeof(uint32_t));
+    uint32_t room = body->vertex_count;
+    for (uint32_t i = 0; i < body->loop_count; i++) room += body->loops[i].count;
+    out->welded = cutis_arena_alloc(body->arena, room, sizeof(uint32_t));
+    out->vertex_part = cutis_arena_alloc(body->arena, room, sizeof(uint32_t));
+    if (!out->vertex_first || !out->face_first || !out->face_origin || !out->faces ||
+        !out->welded || !out->vertex_part)
+        return cutis_alloc_result(body->context);
+    memset(out->face_first, 0, (parts + 1) * sizeof *out->face_first);
+    for (uint32_t f = 0; f < faces; f++) out->face_first[body->labels[f] + 1]++;
+    for (uint32_t p = 0; p < parts; p++) {
+        if (out->face_first[p + 1] == 0)
+            return cutis_fail(body->context, CUTIS_UNSUPPORTED, "part %s has no face",
+                              part_name(body, p));
+        out->face_first[p + 1] += out->face_first[p];
+    }
+    for (uint32_t f = 0; f < faces; f++) out->face_origin[out->face_first[body->labels[f]]++] = f;
+    for (uint32_t p = parts; p > 0; p--) out->face_first[p] = out->face_first[p - 1];
+    out->face_first[0] = 0;
+    for (uint32_t p = 0; p < parts; p++) {
+        uint32_t end = out->face_first[p + 1];
+        out->vertex_first[p] = used;
+        for (uint32_t v = 0; v < body->vertex_count; v++) copy[v] = NOWHERE;
+        for (uint32_t i = 3 * out->face_first[p]; i < 3 * end; i++)
+            copy[body->faces[3 * (size_t)out->face_origin[i / 3] + i % 3]] = 0;
+        for (uint32_t v = 0; v < body->vertex_count; v++) {
+            if (copy[v] == NOWHERE) continue;
+            if (used == room)
+                return cutis_fail(body->context, CUTIS_UNSUPPORTED,
+                                  "part %s touches another in a vertex; cutis skeleton heals that",
+                                  part_name(body, p));
+            out->welded[used] = v;
+            out->vertex_part[used] = p;
+            copy[v] = used++;
+        }
+        for (uint32_t i = 3 * out->face_first[p]; i < 3 * end; i++)
+            out->faces[i] = copy[body->faces[3 * (size_t)out->face_origin[i / 3] + i % 3]];
+    }
+    out->vertex_first[parts] = out->vertex_count = used;
+    return CUTIS_OK;
+}
+
+static uint32_t find_copy(const patch_parts *parts, uint32_t part, uint32_t welded)
+{
+    uint32_t low = parts->vertex_first[part], high = parts->vertex_first[part + 1];
+    while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (parts->welded[middle] <= welded)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static cutis_result place_loops(const patch_body *body, patch_parts *out)
+{
+    uint32_t places = 0;
+    for (uint32_t i = 0; i < body->loop_count; i++) places += body->loops[i].count;
+    out->vertex_loop = cutis_arena_alloc(body->arena, out->vertex_count, sizeof(int32_t));
+    out->vertex_place = cutis_arena_alloc(body->arena, out->vertex_count, sizeof(int32_t));
+    out->loop_copies = cutis_arena_alloc(body->arena, 2 * (size_t)places, sizeof(uint32_t));
+    if (!out->vertex_loop || !out->vertex_place || !out->loop_copies)
+        return cutis_alloc_result(body->context);
+    for (uint32_t v = 0; v < out->vertex_count; v++) out->vertex_loop[v] = out->vertex_place[v] = -1;
+    for (uint32_t i = 0; i < body->loop_count; i++) {
+        const patch_loop *loop = &body->loops[i];
+        for (uint32_t k = 0; k < loop->count; k++)
+            for (uint32_t side = 0; side < 2; side++) {
+                uint32_t v = find_copy(out, side ? loop->child : loop->parent,
+                                       body->loop_vertices[loop->first + k]);
+                if (out->vertex_loop[v] >= 0)
+                    return cutis_fail(body->context, CUTIS_UNSUPPORTED,
+                                      "part %s: two of its borders touch; cutis skeleton heals "
+                                      "that",
+                                      part_name(body, side ? loop->child : loop->parent));
+                out->vertex_loop[v] = (int32_t)i;
+                out->vertex_place[v] = (int32_t)k;
+                out->loop_copies[2 * (size_t)(loop->first + k) + side] = v;
+            }
+    }
+    return CUTIS_OK;
+}
+
+typedef struct part_edge {
+    uint32_t low, high, half;
+} part_edge;
+
+static int compare_edges(const void *a, const void *b)
+{
+    const part_edge *x = a, *y = b;
+    if (x->low != y->low) return x->low < y->low ? -1 : 1;
+    if (x->high != y->high) return x->high < y->high ? -1 : 1;
+    return x->half < y->half ? -1 : x->half > y->half;
+}
+
+static cutis_result number_edges(const patch_body *body, patch_parts *out)
+{
+    size_t count = 3 * (size_t)body->face_count;
+    part_edge *edges = cutis_arena_alloc(body->arena, count, sizeof *edges);
+    out->face_edges = cutis_arena_alloc(body->arena, count, sizeof(uint32_t));
+    out->face_joined = cutis_arena_alloc(body->arena, count, sizeof(int32_t));
+    out->edge_faces = cutis_arena_alloc(body->arena, 2 * count, sizeof(int32_t));
+    out->edge_lengths = cutis_arena_alloc(body->arena, count, sizeof(double));
+    if (!edges || !out->face_edges || !out->face_joined || !out->edge_faces || !out->edge_lengths)
+        return cutis_alloc_result(body->context);
+    for (uint32_t h = 0; h < count; h++) {
+        uint32_t a = out->faces[h], b = out->faces[h % 3 == 2 ? h - 2 : h + 1];
+        edges[h] = (part_edge){ a < b ? a : b, a < b ? b : a, h };
+        out->face_joined[h] = -1;
+    }
+    qsort(edges, count, sizeof *edges, compare_edges);
+    for (size_t i = 0; i < count;) {
+        uint32_t e = out->edge_count++;
+        const double *a = body->points + 3 * (size_t)out->welded[edges[i].low];
+        const double *b = body->points + 3 * (size_t)out->welded[edges[i].high];
+        out->edge_lengths[e] = sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                                    (a[2] - b[2]) * (a[2] - b[2]));
+        out->face_edges[edges[i].half] = e;
+        out->edge_faces[2 * (size_t)e] = (int32_t)(edges[i].half / 3);
+        out->edge_faces[2 * (size_t)e + 1] = -1;
+        bool pair = i + 1 < count && edges[i].low == edges[i + 1].low &&
+                    edges[i].high == edges[i + 1].high;
+        if (pair) {
+            out->face_edges[edges[i + 1].half] = e;
+            out->face_joined[edges[i].half] = (int32_t)(edges[i + 1].half / 3);
+            out->face_joined[edges[i + 1].half] = (int32_t)(edges[i].half / 3);
+            out->edge_faces[2 * (size_t)e + 1] = (int32_t)(edges[i + 1].half / 3);
+        }
+        i += pair ? 2 : 1;
+    }
+    return CUTIS_OK;
+}
+
+// The ring of one vertex from its faces (v, a, b): b follows a. `first` .. are its half-edges.
+static cutis_result chain_ring(const patch_body *body, patch_parts *out, uint32_t v,
+                               const uint32_t *halves, uint32_t count, uint32_t *used)
+{
+    uint32_t start = 0;
+    for (uint32_t i = 0; i < count; i++) { // on a loop: the face nothing comes before
+        uint32_t h = halves[i], a = out->faces[h % 3 == 2 ? h - 2 : h + 1];
+        bool follows = false;
+        for (uint32_t k = 0; k < count; k++) {
+            uint32_t g = halves[k];
+            follows |= out->faces[g % 3 == 0 ? g + 2 : g - 1] == a;
+        }
+        if (!follows) start = i;
+    }
+    bool loop = out->vertex_loop[v] >= 0;
+    uint32_t h = halves[start];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t before = h % 3 == 0 ? h + 2 : h - 1, b = out->faces[before];
+        out->ring[*used] = out->faces[h % 3 == 2 ? h - 2 : h + 1];
+        out->ring_edge[(*used)++] = out->face_edges[h];
+        uint32_t next = NOWHERE;
+        for (uint32_t k = 0; k < count; k++)
+            if (out->faces[halves[k] % 3 == 2 ? halves[k] - 2 : halves[k] + 1] == b)
+                next = halves[k];
+        if (i == count - 1) {
+            if (loop) {
+                out->ring[*used] = b;
+                out->ring_edge[(*used)++] = out->face_edges[before];
+            }
+            if (loop ? next == NOWHERE : next == halves[start]) return CUTIS_OK;
+            next = NOWHERE;
+        }
+        if (next == NOWHERE) break;
+        h = next;
+    }
+    return cutis_fail(body->context, CUTIS_UNSUPPORTED,
+                      "part %s: its faces around a vertex hang together only in it; cutis skeleton "
+                      "heals that",
+                      part_name(body, out->vertex_part[v]));
+}
+
+static cutis_result make_rings(const patch_body *body, patch_parts *out)
+{
+    size_t halves = 3 * (size_t)body->face_count;
+    uint32_t *first = cutis_arena_alloc(body->arena, out->vertex_count + (size_t)2, sizeof *first);
+    uint32_t *list = cutis_arena_alloc(body->arena, halves, sizeof *list);
+    out->ring_first = cutis_arena_alloc(body->arena, out->vertex_count + (size_t)1, sizeof(uint32_t));
+    out->ring = cutis_arena_alloc(body->arena, halves + out->vertex_count, sizeof(uint32_t));
+    out->ring_edge = cutis_arena_alloc(body->arena, halves + out->vertex_count, sizeof(uint32_t));
+    if (!first || !list || !out->ring_first || !out->ring || !out->ring_edge)
+        return cutis_alloc_result(body->context);
+    memset(first, 0, (out->vertex_count + (size_t)2) * sizeof *first);
+    for (size_t h = 0; h < halves; h++) first[out->faces[h] + 2]++;
+    for (uint32_t v = 0; v < out->vertex_count; v++) first[v + 2] += first[v + 1];
+    for (uint32_t h = 0; h < halves; h++) list[first[out->faces[h] + 1]++] = h;
+    uint32_t used = 0;
+    for (uint32_t v = 0; v < out->vertex_count; v++) {
+        out->ring_first[v] = used;
+        cutis_result result =
+            chain_ring(body, out, v, list + first[v], first[v + 1] - first[v], &used);
+        if (result != CUTIS_OK) return result;
+    }
+    out->ring_first[out->vertex_count] = used;
+    return CUTIS_OK;
+}
+
+static cutis_result check_pieces(const patch_body *body, const patch_parts *parts)
+{
+    uint32_t *queue = cutis_arena_alloc(body->arena, parts->vertex_count, sizeof *queue);
+    bool *seen = cutis_arena_alloc(body->arena, parts->vertex_count, sizeof *seen);
+    if (!queue || !seen) return cutis_alloc_result(body->context);
+    memset(seen, 0, parts->vertex_count * sizeof *seen);
+    for (uint32_t p = 0; p < body->part_count; p++) {
+        uint32_t first = parts->vertex_first[p], count = 1;
+        queue[0] = first;
+        seen[first] = true;
+        for (uint32_t i = 0; i < count; i++)
+            for (uint32_t k = parts->ring_first[queue[i]]; k < parts->ring_first[queue[i] + 1]; k++)
+                if (!seen[parts->ring[k]]) {
+                    seen[parts->ring[k]] = true;
+                    queue[count++] = parts->ring[k];
+                }
+        if (count != parts->vertex_first[p + 1] - first)
+            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
+                              "part %s is in several pieces; cutis skeleton heals that",
+                              part_name(body, p));
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_patch_parts_make(const patch_body *body, patch_parts *out)
+{
+    *out = (patch_parts){ 0 };
+    uint32_t *copy = cutis_arena_alloc(body->arena, body->vertex_count, sizeof *copy);
+    if (!copy) return cutis_alloc_result(body->context);
+    cutis_result result = number_vertices(body, out, copy);
+    if (result == CUTIS_OK) result = place_loops(body, out);
+    if (result == CUTIS_OK) result = number_edges(body, out);
+    if (result == CUTIS_OK) result = make_rings(body, out);
+    if (result == CUTIS_OK) result = check_pieces(body, out);
+    return result;
+}
+
+// Dijkstra ----------------------------------------------------------------------------------------
+
+typedef struct heap {
+    uint32_t *vertices, count;
+    const double *distance; // of local vertices
+} heap;
+
+static bool before(const heap *h, uint32_t a, uint32_t b)
+{
+    return h->distance[a] != h->distance[b] ? h->distance[a] < h->distance[b] : a < b;
+}
+
+static void heap_push(heap *h, uint32_t *place, uint32_t v)
+{
+    if (place[v] == NOWHERE) {
+        place[v] = h->count;
+        h->vertices[h->count++] = v;
+    }
+    for (uint32_t i = place[v]; i > 0 && before(h, v, h->vertices[(i - 1) / 2]);) {
+        uint32_t up = (i - 1) / 2, other = h->vertices[up];
+        h->vertices[i] = other;
+        place[other] = i;
+        h->vertices[up] = v;
+        place[v] = i = up;
+    }
+}
+
+static uint32_t heap_pop(heap *h, uint32_t *place)
+{
+    uint32_t top = h->vertices[0], v = h->vertices[--h->count], i = 0;
+    while (h->count > 0) {
+        uint32_t down = 2 * i + 1;
+        if (down >= h->count) break;
+        if (down + 1 < h->count && before(h, h->vertices[down + 1], h->vertices[down])) down++;
+        if (!before(h, h->vertices[down], v)) break;
+        h->vertices[i] = h->vertices[down];
+        place[h->vertices[i]] = i;
+        i = down;
+    }
+    h->vertices[i] = v;
+    place[v] = i;
+    return top;
+}
+
+cutis_result cutis_patch_distances(const patch_body *body, const patch_parts *parts, uint32_t part,
+                                   const uint32_t *sources, uint32_t source_count,
+                                   double *distances)
+{
+    uint32_t first = parts->vertex_first[part], count = parts->vertex_first[part + 1] - first;
+    uint32_t *vertices = cutis_alloc_array(body->context, count, 2 * sizeof *vertices);
+    if (!vertices) return cutis_alloc_result(body->context);
+    uint32_t *place = vertices + count;
+    heap h = { .vertices = vertices, .distance = distances };
+    for (uint32_t v = 0; v < count; v++) {
+        distances[v] = INFINITY;
+        place[v] = NOWHERE;
+    }
+    for (uint32_t i = 0; i < source_count; i++) {
+        distances[sources[i] - first] = 0.0;
+        heap_push(&h, place, sources[i] - first);
+    }
+    while (h.count > 0) {
+        uint32_t v = heap_pop(&h, place);
+        for (uint32_t k = parts->ring_first[v + first]; k < parts->ring_first[v + first + 1]; k++) {
+            uint32_t u = parts->ring[k] - first;
+            double d = distances[v] + parts->edge_lengths[parts->ring_edge[k]];
+            if (!(d < distances[u])) continue;
+            distances[u] = d;
+            heap_push(&h, place, u);
+        }
+    }
+    cutis_free_array(body->context, vertices, count, 2 * sizeof *vertices);
+    return CUTIS_OK;
+}

@@ -1,0 +1,107 @@
+/// Kernel text: which vertices of a part a joint may remove, and how far they lie inside what it
+/// removes. After patches_joint.h.
+///
+/// The value of a vertex for an entry (a loop of its part) is the lesser of how far it lies beyond
+/// the joint's plane (or inside the other part's box) and how far inside the joint's territory.
+/// Territories of a part's joints do not meet, so at most one value is positive.
+#ifndef CUTIS_KERNEL_PATCHES_ROOM_H
+#define CUTIS_KERNEL_PATCHES_ROOM_H
+
+FN double patch_least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+// How deep a point lies inside a part's box.
+FN double patch_box_depth(GLOBAL const int *S, GLOBAL const double *G, int part, pvec x)
+{
+    GLOBAL const double *frame = REALS(S, G, PATCH_FRAME) + 15 * part;
+    double depth = 1e300;
+    for (int k = 0; k < 3; k++) {
+        double at = pvec_dot(pvec_at(frame, k), x);
+        depth = patch_least(depth, patch_least(at - frame[9 + 2 * k], frame[10 + 2 * k] - at));
+    }
+    return depth;
+}
+
+// The paper's removal: inside the other part's box, and beyond its end of the joint.
+FN double patch_box_value(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *r,
+                          int joint, int side, pvec y)
+{
+    pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), joint);
+    pvec normal = pvec_at(REALS(S, G, PATCH_PLANE), joint);
+    GLOBAL const double *turn = r + PATCH_J_TURN;
+    pvec offset = pvec_at(r + PATCH_J_OFFSET, 0), z;
+    int other = FIELD(S, PATCH_JOINT_PART)[2 * joint + 1 - side];
+    if (side) {
+        z = pvec_plus(pvec_turned(turn, y), offset);
+    } else {
+        pvec q = pvec_minus(y, offset);
+        z = pvec_make(turn[0] * q.x + turn[3] * q.y + turn[6] * q.z,
+                      turn[1] * q.x + turn[4] * q.y + turn[7] * q.z,
+                      turn[2] * q.x + turn[5] * q.y + turn[8] * q.z);
+    }
+    double beyond = side ? -pvec_dot(normal, z) : pvec_dot(normal, z);
+    return patch_least(beyond, patch_box_depth(S, G, other, pvec_plus(z, centre)));
+}
+
+// How far a vertex lies beyond the joint's removal.
+FN double patch_beyond(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D,
+                       int entry, pvec x)
+{
+    int joint = FIELD(S, PATCH_ENTRY_JOINT)[entry], side = FIELD(S, PATCH_ENTRY_SIDE)[entry];
+    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * joint;
+    pvec y = pvec_minus(x, pvec_at(REALS(S, G, PATCH_CENTRE), joint));
+    if (S[PATCH_BOX]) return patch_box_value(S, G, r, joint, side, y);
+    if (side) y = pvec_turned(r + PATCH_J_TWIST, y);
+    double along = r[PATCH_J_COS] * pvec_dot(pvec_at(REALS(S, G, PATCH_LIMB), joint), y);
+    double across = r[PATCH_J_SIN] * pvec_dot(pvec_at(r + PATCH_J_INNER, 0), y);
+    return side ? across - along : across + along;
+}
+
+// How far a vertex lies inside the territory of an entry.
+FN double patch_room(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D, int entry,
+                     int vertex)
+{
+    int part = FIELD(S, PATCH_VERTEX_PART)[vertex];
+    int local = vertex - FIELD(S, PATCH_PART_VERTEX)[part];
+    double mu = REALS(S, G, PATCH_EDGE_STEP)[part];
+    GLOBAL const int *joints = FIELD(S, PATCH_ENTRY_JOINT), *sides = FIELD(S, PATCH_ENTRY_SIDE);
+    GLOBAL const double *records = D + S[PATCH_JOINT_REAL];
+    double need =
+        records[PATCH_JOINT_REAL_COUNT * joints[entry] + PATCH_J_NEED + sides[entry]];
+    double own = G[FIELD(S, PATCH_ENTRY_FAR)[entry] + local], room = 1.15 * need - own;
+    int end = FIELD(S, PATCH_PART_ENTRY)[part + 1];
+    for (int k = FIELD(S, PATCH_PART_ENTRY)[part]; k < end; k++) {
+        if (k == entry) continue;
+        double other = records[PATCH_JOINT_REAL_COUNT * joints[k] + PATCH_J_NEED + sides[k]];
+        double share = patch_least(0.8, need / (need + other));
+        double far = G[FIELD(S, PATCH_ENTRY_FAR)[k] + local];
+        room = patch_least(room, share * far - (1.0 - share) * own - mu);
+    }
+    int tip = FIELD(S, PATCH_PART_TIP)[part];
+    if (tip >= 0) room = patch_least(room, 0.8 * G[tip + local] - 0.2 * own);
+    return room;
+}
+
+FN double patch_value(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D, int entry,
+                      int vertex, double shrink)
+{
+    double beyond = patch_beyond(S, G, D, entry, pvec_at(REALS(S, G, PATCH_POINTS), vertex));
+    return patch_least(beyond, patch_room(S, G, D, entry, vertex) - shrink);
+}
+
+// Where the territory is largest on its own loop: what the last retry takes away whole.
+FN double patch_room_most(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D,
+                          int entry)
+{
+    int joint = FIELD(S, PATCH_ENTRY_JOINT)[entry], side = FIELD(S, PATCH_ENTRY_SIDE)[entry];
+    double most = 0.0;
+    for (int i = FIELD(S, PATCH_JOINT_LOOP)[joint]; i < FIELD(S, PATCH_JOINT_LOOP)[joint + 1]; i++) {
+        double h = patch_room(S, G, D, entry, FIELD(S, PATCH_LOOP_VERTEX)[2 * i + side]);
+        if (h > most) most = h;
+    }
+    return most;
+}
+
+#endif

@@ -1,0 +1,547 @@
+/// Item kernels: rungs between the two borders of a joint, their curves, and the volume they
+/// enclose. After patches_border.h.
+///
+/// Borders are zipped: both are walked once around, anchors (places of the loop that both still
+/// have) in step, in between by their own arc length. Every state of the walk is a rung from a slot
+/// of the parent to one of the child; strips between consecutive rungs then close the joint by
+/// construction. Positions are in the parent's rest space, from the joint's centre.
+#ifndef CUTIS_KERNEL_PATCHES_RUNG_H
+#define CUTIS_KERNEL_PATCHES_RUNG_H
+
+#define PATCH_WELD 1e-9     // of the diagonal: a shorter rung is one vertex
+#define PATCH_SAME_PLACE 1e-9 // parameters of both borders
+#define PATCH_ARC_STEPS 16  // of the table of arc lengths
+#define PATCH_WEIGHT_MIN 0.1
+#define PATCH_WEIGHT_MAX 30.0
+#define PATCH_LEFT_OVER 1e-5 // of the cut volume: less is not worth flattening the front for
+
+/// What the functions here pass around: one joint of one instance.
+STRUCT(patch_case)
+{
+    int joint, count, p_first, p_count, c_first, c_count, rung, point, shift;
+    double step;
+};
+
+FN patch_case patch_case_of(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                            int joint)
+{
+    patch_case c;
+    GLOBAL const int *entry = FIELD(S, PATCH_JOINT_ENTRY) + 2 * joint;
+    c.joint = joint;
+    c.count = FIELD(S, PATCH_JOINT_LOOP)[joint + 1] - FIELD(S, PATCH_JOINT_LOOP)[joint];
+    c.p_first = FIELD(S, PATCH_ENTRY_SLOT)[entry[0]];
+    c.c_first = FIELD(S, PATCH_ENTRY_SLOT)[entry[1]];
+    c.p_count = I[S[PATCH_BORDER] + entry[0]];
+    c.c_count = I[S[PATCH_BORDER] + entry[1]];
+    c.rung = FIELD(S, PATCH_JOINT_RUNG)[joint];
+    c.point = FIELD(S, PATCH_JOINT_POINT)[joint];
+    c.shift = I[S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint + PATCH_J_SHIFT];
+    c.step = REALS(S, G, PATCH_STEP)[joint];
+    return c;
+}
+
+// Border points from the centre, the child's turned into place.
+FN void patch_place_borders(GLOBAL const int *S, GLOBAL const double *G, GLOBAL double *D,
+                            patch_case c)
+{
+    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    GLOBAL const double *points = D + S[PATCH_SLOT_POINT];
+    GLOBAL double *placed = D + S[PATCH_SLOT_PLACED];
+    pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), c.joint);
+    pvec offset = pvec_at(r + PATCH_J_OFFSET, 0);
+    for (int i = c.p_first; i < c.p_first + c.p_count; i++)
+        pvec_put(placed, i, pvec_minus(pvec_at(points, i), centre));
+    for (int i = c.c_first; i < c.c_first + c.c_count; i++) {
+        pvec y = pvec_turned(r + PATCH_J_TURN, pvec_minus(pvec_at(points, i), centre));
+        pvec_put(placed, i, pvec_plus(y, offset));
+    }
+}
+
+FN pvec patch_end(GLOBAL const int *S, GLOBAL const double *D, int slot)
+{
+    return pvec_at(D + S[PATCH_SLOT_PLACED], slot);
+}
+
+// The child's slot that is partner of a parent's, if that place of the loop is still there on both;
+// -1 if not.
+FN int patch_partner(GLOBAL const int *S, GLOBAL const int *I, patch_case c, int slot)
+{
+    int node = I[S[PATCH_SLOT_NODE] + slot], first = FIELD(S, PATCH_JOINT_LOOP)[c.joint];
+    GLOBAL const int *state = I + S[PATCH_STATE], *loop = FIELD(S, PATCH_LOOP_VERTEX);
+    if (node >= 0) {
+        if (FIELD(S, PATCH_VERTEX_LOOP)[node] != c.joint) return -1;
+        int place = (FIELD(S, PATCH_VERTEX_PLACE)[node] + c.shift) % c.count;
+        int other = loop[2 * (first + place) + 1];
+        if (state[other] == PATCH_REMOVED) return -1;
+        return I[S[PATCH_SLOT] + other];
+    }
+    return -2; // a point on an edge: by place, below
+}
+
+// The same for a split point on the loop: the child's must be on the partner edge.
+FN int patch_partner_split(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
+                           patch_case c, int slot)
+{
+    double along = D[S[PATCH_SLOT_ALONG] + slot];
+    if (along < 0.0) return -1;
+    int place = (int)along, first = FIELD(S, PATCH_JOINT_LOOP)[c.joint];
+    GLOBAL const int *state = I + S[PATCH_STATE], *loop = FIELD(S, PATCH_LOOP_VERTEX);
+    int a = loop[2 * (first + (place + c.shift) % c.count) + 1];
+    int b = loop[2 * (first + (place + 1 + c.shift) % c.count) + 1];
+    int removed = state[a] == PATCH_REMOVED;
+    if (removed == (state[b] == PATCH_REMOVED)) return -1;
+    if (state[removed ? b : a] != PATCH_KEPT) return -1;
+    // The kept end must be the same one, or the borders would cross.
+    int p = loop[2 * (first + place % c.count)];
+    if ((state[p] == PATCH_REMOVED) != removed) return -1;
+    int k = FIELD(S, PATCH_RING_FIRST)[a];
+    if (FIELD(S, PATCH_RING)[k] != b) k = FIELD(S, PATCH_RING_FIRST)[a + 1] - 1;
+    return I[S[PATCH_EDGE_SLOT] + FIELD(S, PATCH_RING_EDGE)[k]];
+}
+
+FN int patch_anchor(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D, patch_case c,
+                    int p_rank)
+{
+    int slot = I[S[PATCH_SLOT_ORDER] + c.p_first + p_rank];
+    int partner = patch_partner(S, I, c, slot);
+    if (partner == -2) partner = patch_partner_split(S, I, D, c, slot);
+    return partner < 0 ? -1 : I[S[PATCH_SLOT_RANK] + partner];
+}
+
+// Without anchors: the closest pair of border points.
+FN void patch_closest(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                      GLOBAL const double *D, patch_case c, int *p_rank, int *c_rank)
+{
+    double least = 1e300;
+    GLOBAL const int *order = I + S[PATCH_SLOT_ORDER];
+    for (int i = 0; i < c.p_count; i++)
+        for (int k = 0; k < c.c_count; k++) {
+            pvec gap = pvec_minus(patch_end(S, D, order[c.p_first + i]),
+                                  patch_end(S, D, order[c.c_first + k]));
+            double square = pvec_dot(gap, gap);
+            if (square < least) {
+                least = square;
+                *p_rank = i;
+                *c_rank = k;
+            }
+        }
+}
+
+FN double patch_slot_gap(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D, int first,
+                         int count, int rank)
+{
+    GLOBAL const int *order = I + S[PATCH_SLOT_ORDER] + first;
+    GLOBAL const double *points = D + S[PATCH_SLOT_POINT];
+    return pvec_length(pvec_minus(pvec_at(points, order[(rank + 1) % count]),
+                                  pvec_at(points, order[rank % count])));
+}
+
+FN int patch_rung_add(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c, int index,
+                      int p_rank, int c_rank, int kind, double along)
+{
+    GLOBAL const int *order = I + S[PATCH_SLOT_ORDER];
+    I[S[PATCH_RUNG_P] + c.rung + index] = order[c.p_first + p_rank % c.p_count];
+    I[S[PATCH_RUNG_C] + c.rung + index] = order[c.c_first + c_rank % c.c_count];
+    I[S[PATCH_RUNG_KIND] + c.rung + index] = kind;
+    D[S[PATCH_RUNG_ALONG] + c.rung + index] = along;
+    return index + 1;
+}
+
+// Rungs of one stretch: from anchor (p, q) over p_steps and c_steps to the next, which is not
+// added. Places on the loop go from `along` over `turn` places.
+FN int patch_zip(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c, int index, int p,
+                 int p_steps, int q, int c_steps, double along, double turn)
+{
+    double p_length = 0.0, c_length = 0.0, p_at = 0.0, c_at = 0.0;
+    for (int i = 0; i < p_steps; i++)
+        p_length += patch_slot_gap(S, I, D, c.p_first, c.p_count, p + i);
+    for (int i = 0; i < c_steps; i++)
+        c_length += patch_slot_gap(S, I, D, c.c_first, c.c_count, q + i);
+    if (!(p_length > 0.0)) p_length = 1.0;
+    if (!(c_length > 0.0)) c_length = 1.0;
+    int i = 0, k = 0;
+    while (i < p_steps || k < c_steps) {
+        double p_next = 2.0, c_next = 2.0;
+        if (i < p_steps)
+            p_next = i == p_steps - 1
+                         ? 1.0
+                         : p_at + patch_slot_gap(S, I, D, c.p_first, c.p_count, p + i) / p_length;
+        if (k < c_steps)
+            c_next = k == c_steps - 1
+                         ? 1.0
+                         : c_at + patch_slot_gap(S, I, D, c.c_first, c.c_count, q + k) / c_length;
+        if (p_next < c_next + PATCH_SAME_PLACE && i < p_steps) {
+            i++;
+            p_at = p_next;
+            if (c_next < p_next + PATCH_SAME_PLACE && k < c_steps) {
+                k++;
+                c_at = c_next;
+            }
+        } else {
+            k++;
+            c_at = c_next;
+        }
+        if (i == p_steps && k == c_steps) break;
+        double mean = 0.5 * (p_at + c_at), place = along + turn * mean;
+        if (place >= c.count) place -= c.count;
+        index = patch_rung_add(S, I, D, c, index, p + i, q + k, PATCH_RUNG_CONIC, place);
+    }
+    return index;
+}
+
+FN double patch_slot_place(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
+                           patch_case c, int p_rank)
+{
+    double along =
+        D[S[PATCH_SLOT_ALONG] + I[S[PATCH_SLOT_ORDER] + c.p_first + p_rank % c.p_count]];
+    return along < 0.0 ? 0.0 : along;
+}
+
+// All rungs, anchors first found, then zipped in between.
+// @return how many
+FN int patch_ladder(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
+                    patch_case c)
+{
+    int p0 = -1, q0 = 0, index = 0, kind = PATCH_RUNG_ARC;
+    for (int i = 0; i < c.p_count && p0 < 0; i++) {
+        q0 = patch_anchor(S, I, D, c, i);
+        if (q0 >= 0) p0 = i;
+    }
+    if (p0 < 0) {
+        patch_closest(S, G, I, D, c, &p0, &q0);
+        kind = PATCH_RUNG_CONIC;
+    }
+    int p = 0, q = 0; // steps from the first anchor
+    double place = patch_slot_place(S, I, D, c, p0);
+    index = patch_rung_add(S, I, D, c, index, p0, q0, kind, place);
+    for (int i = 1; i <= c.p_count; i++) {
+        int rank = (p0 + i) % c.p_count, k, last = i == c.p_count;
+        if (last) {
+            k = c.c_count;
+        } else {
+            int partner = kind == PATCH_RUNG_ARC ? patch_anchor(S, I, D, c, rank) : -1;
+            if (partner < 0) continue;
+            k = (partner - q0 + c.c_count) % c.c_count;
+            if (k <= q) continue; // not in order: no anchor
+        }
+        double next = kind == PATCH_RUNG_ARC ? patch_slot_place(S, I, D, c, rank) : place;
+        double turn = next - place;
+        if (turn <= 0.0) turn += c.count;
+        index = patch_zip(S, I, D, c, index, p0 + p, i - p, q0 + q, k - q, place, turn);
+        if (!last) index = patch_rung_add(S, I, D, c, index, rank, q0 + k, kind, next);
+        p = i;
+        q = k;
+        place = next;
+    }
+    return index;
+}
+
+// Rungs of no length become one vertex; a rung beside one, with which it shares an end, is a border
+// edge and stays straight.
+FN void patch_weld(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
+                   patch_case c, int rungs)
+{
+    GLOBAL int *kind = I + S[PATCH_RUNG_KIND] + c.rung, *p = I + S[PATCH_RUNG_P] + c.rung;
+    GLOBAL int *q = I + S[PATCH_RUNG_C] + c.rung;
+    double limit = PATCH_WELD * REALS(S, G, PATCH_SCALARS)[0];
+    for (int i = 0; i < rungs; i++) {
+        double length = pvec_length(
+            pvec_minus(patch_end(S, D, p[i]), patch_end(S, D, q[i])));
+        if (length < limit) {
+            kind[i] = PATCH_RUNG_WELD;
+            I[S[PATCH_SLOT_WELD] + q[i]] = p[i];
+        } else if (length < 0.1 * c.step) {
+            kind[i] = PATCH_RUNG_LINE;
+        }
+    }
+    for (int i = 0; i < rungs; i++) {
+        if (kind[i] == PATCH_RUNG_WELD) continue;
+        int before = (i + rungs - 1) % rungs, after = (i + 1) % rungs;
+        if (kind[before] == PATCH_RUNG_WELD && (p[before] == p[i] || q[before] == q[i]))
+            kind[i] = PATCH_RUNG_LINE;
+        if (kind[after] == PATCH_RUNG_WELD && (p[after] == p[i] || q[after] == q[i]))
+            kind[i] = PATCH_RUNG_LINE;
+    }
+}
+
+/// One rung's curve: ends, control point and weight of a conic (from the parent's end).
+STRUCT(patch_curve)
+{
+    pvec p, c, k;
+    double w;
+};
+
+// Where the joint's loop is at a place, half way between the two parts.
+FN pvec patch_between(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D,
+                      patch_case c, double place)
+{
+    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    GLOBAL const int *loop = FIELD(S, PATCH_LOOP_VERTEX);
+    GLOBAL const double *points = REALS(S, G, PATCH_POINTS);
+    pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), c.joint);
+    int first = FIELD(S, PATCH_JOINT_LOOP)[c.joint], i = (int)place;
+    double t = place - i;
+    pvec a = pvec_mix(pvec_at(points, loop[2 * (first + i % c.count)]),
+                      pvec_at(points, loop[2 * (first + (i + 1) % c.count)]), t);
+    pvec b = pvec_mix(pvec_at(points, loop[2 * (first + (i + c.shift) % c.count) + 1]),
+                      pvec_at(points, loop[2 * (first + (i + 1 + c.shift) % c.count) + 1]), t);
+    b = pvec_plus(pvec_turned(r + PATCH_J_TURN, pvec_minus(b, centre)),
+                  pvec_at(r + PATCH_J_OFFSET, 0));
+    return pvec_mix(pvec_minus(a, centre), b, 0.5);
+}
+
+// Where the lines a + s u and b + t v meet, both projected into the plane of a, b and m. `at` is
+// where they would if they were parallel or met beyond m.
+FN pvec patch_meeting(pvec a, pvec u, pvec b, pvec v, pvec m)
+{
+    pvec middle = pvec_mix(a, b, 0.5), fallback = pvec_mix(middle, m, 0.5);
+    pvec ab = pvec_minus(b, a), n = pvec_unit(pvec_cross(ab, pvec_minus(m, a)));
+    u = pvec_minus(u, pvec_times(n, pvec_dot(u, n)));
+    v = pvec_minus(v, pvec_times(n, pvec_dot(v, n)));
+    double d = pvec_dot(n, pvec_cross(u, v));
+    if (!(d * d > 1e-12 * pvec_dot(u, u) * pvec_dot(v, v))) return fallback;
+    pvec x = pvec_plus(a, pvec_times(u, pvec_dot(n, pvec_cross(ab, v)) / d));
+    pvec up = pvec_minus(m, middle), at = pvec_minus(x, middle);
+    double height = pvec_dot(at, up);
+    if (height <= 0.0 || pvec_dot(at, at) > pvec_dot(up, up)) return fallback;
+    return x;
+}
+
+// Control point and weight of a rear rung (docs/design/patches.md has the five ways).
+FN patch_curve patch_curve_of(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                              GLOBAL const double *D, patch_case c, int index)
+{
+    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    patch_curve curve;
+    curve.p = patch_end(S, D, I[S[PATCH_RUNG_P] + c.rung + index]);
+    curve.c = patch_end(S, D, I[S[PATCH_RUNG_C] + c.rung + index]);
+    curve.w = r[PATCH_J_WEIGHT];
+    pvec middle = pvec_mix(curve.p, curve.c, 0.5);
+    int fill = S[PATCH_FILL];
+    if (fill == PATCH_FILL_KEEP) {
+        double height =
+            0.5 * pvec_length(pvec_minus(curve.c, curve.p)) * r[PATCH_J_TAN];
+        curve.k =
+            pvec_plus(middle, pvec_times(pvec_at(r + PATCH_J_CORNER, 0), height));
+        return curve;
+    }
+    GLOBAL const int *parts = FIELD(S, PATCH_JOINT_PART) + 2 * c.joint;
+    pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), c.joint);
+    pvec u = pvec_minus(centre, pvec_at(REALS(S, G, PATCH_CENTROID), parts[0]));
+    pvec v = pvec_turned(r + PATCH_J_TURN,
+                         pvec_minus(centre, pvec_at(REALS(S, G, PATCH_CENTROID), parts[1])));
+    pvec m = patch_between(S, G, D, c, D[S[PATCH_RUNG_ALONG] + c.rung + index]);
+    pvec x = patch_meeting(curve.p, u, curve.c, v, m), half = pvec_mix(m, x, 0.5), s;
+    s = fill == PATCH_FILL_MEAN ? half : fill == PATCH_FILL_BETWEEN ? m : x;
+    curve.k = fill == PATCH_FILL_REDUCED   ? half
+              : fill == PATCH_FILL_BETWEEN ? pvec_minus(pvec_times(m, 2.0), half)
+                                           : m;
+    double w = patch_weight_through(curve.p, curve.k, curve.c, s).w;
+    curve.w = w < 0.2 ? (w > 0.0 ? 0.2 : 0.0) : w > 5.0 ? 5.0 : w;
+    return curve;
+}
+
+// Length of a conic, by chords.
+FN double patch_conic_length(patch_curve v)
+{
+    double length = 0.0;
+    pvec last = v.p;
+    for (int i = 1; i <= PATCH_ARC_STEPS; i++) {
+        pvec x = patch_conic(v.p, v.k, v.c, v.w, i / (double)PATCH_ARC_STEPS);
+        length += pvec_length(pvec_minus(x, last));
+        last = x;
+    }
+    return length;
+}
+
+// Samples of a conic at equal lengths along those chords.
+FN void patch_sample_conic(GLOBAL double *out, int first, int count, patch_curve v, double length)
+{
+    double done = 0.0, t = 0.0;
+    pvec last = v.p;
+    int made = 0;
+    for (int i = 1; i <= PATCH_ARC_STEPS && made < count; i++) {
+        double next = i / (double)PATCH_ARC_STEPS;
+        pvec x = patch_conic(v.p, v.k, v.c, v.w, next);
+        double piece = pvec_length(pvec_minus(x, last));
+        while (made < count) {
+            double wanted = length * (made + 1) / (count + 1);
+            if (wanted > done + piece && i < PATCH_ARC_STEPS) break;
+            double f = piece > 0.0 ? (wanted - done) / piece : 0.0;
+            f = f < 0.0 ? 0.0 : f > 1.0 ? 1.0 : f;
+            pvec_put(out, first + made++, patch_conic(v.p, v.k, v.c, v.w, t + f * (next - t)));
+        }
+        done += piece;
+        t = next;
+        last = x;
+    }
+}
+
+FN void patch_sample_arc(GLOBAL const double *r, GLOBAL double *out, int first, int count, pvec p,
+                         pvec q)
+{
+    pquat s = pquat_make(r[PATCH_J_SWING], r[PATCH_J_SWING + 1], r[PATCH_J_SWING + 2],
+                         r[PATCH_J_SWING + 3]);
+    pvec offset = pvec_at(r + PATCH_J_OFFSET, 0);
+    pvec back = pquat_turned(pquat_make(s.w, -s.x, -s.y, -s.z), pvec_minus(q, offset));
+    for (int i = 0; i < count; i++) {
+        double t = (i + 1) / (double)(count + 1);
+        pvec arc = pvec_plus(patch_arc(p, back, s, t), pvec_times(offset, t));
+        pvec_put(out, first + i, pvec_mix(arc, pvec_mix(p, q, t), r[PATCH_J_FLAT]));
+    }
+}
+
+// Inner samples a curve of this length wants.
+FN int patch_sample_count(double length, double step, int most)
+{
+    double wanted = length / step;
+    int count = 0;
+    while (count < most && count + 1 < wanted) count++;
+    return count;
+}
+
+FN double patch_arc_length(GLOBAL const double *r, pvec p, pvec c)
+{
+    pvec axis = pvec_unit(
+        pvec_make(r[PATCH_J_SWING + 1], r[PATCH_J_SWING + 2], r[PATCH_J_SWING + 3]));
+    pvec across = pvec_minus(p, pvec_times(axis, pvec_dot(axis, p)));
+    double around = r[PATCH_J_ANGLE] * pvec_length(across), chord = pvec_length(pvec_minus(c, p));
+    return around > chord ? around : chord;
+}
+
+// How many samples each rung gets, by the present weight, and where they lie.
+FN int patch_count_samples(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                           GLOBAL double *D, patch_case c, int rungs)
+{
+    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    GLOBAL const int *kind = I + S[PATCH_RUNG_KIND] + c.rung;
+    int room = FIELD(S, PATCH_JOINT_POINT)[c.joint + 1] - c.point, total = 0;
+    int most = room / rungs < S[PATCH_CURVE_MAX] ? room / rungs : S[PATCH_CURVE_MAX];
+    for (int i = 0; i < rungs; i++) {
+        int count = 0;
+        if (kind[i] == PATCH_RUNG_ARC) {
+            pvec p = patch_end(S, D, I[S[PATCH_RUNG_P] + c.rung + i]);
+            pvec q = patch_end(S, D, I[S[PATCH_RUNG_C] + c.rung + i]);
+            // A pure twist adds no vertices (the paper's rule): its rungs are straight.
+            if (r[PATCH_J_ANGLE] >= PATCH_BEND_MIN)
+                count = patch_sample_count(patch_arc_length(r, p, q), c.step, most);
+        } else if (kind[i] == PATCH_RUNG_CONIC) {
+            patch_curve v = patch_curve_of(S, G, I, D, c, i);
+            count = patch_sample_count(patch_conic_length(v), c.step, most);
+        }
+        I[S[PATCH_RUNG_COUNT] + c.rung + i] = count;
+        I[S[PATCH_RUNG_FIRST] + c.rung + i] = total;
+        total += count;
+    }
+    return total;
+}
+
+enum patch_sampling { PATCH_SAMPLE_ALL, PATCH_SAMPLE_REAR, PATCH_SAMPLE_FRONT };
+
+FN void patch_place_samples(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                            GLOBAL double *D, patch_case c, int rungs, int which)
+{
+    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    GLOBAL double *out = D + S[PATCH_SAMPLE];
+    for (int i = 0; i < rungs; i++) {
+        int count = I[S[PATCH_RUNG_COUNT] + c.rung + i], kind = I[S[PATCH_RUNG_KIND] + c.rung + i];
+        int first = c.point + I[S[PATCH_RUNG_FIRST] + c.rung + i];
+        if (count == 0) continue;
+        if (kind == PATCH_RUNG_CONIC && which != PATCH_SAMPLE_FRONT) {
+            patch_curve v = patch_curve_of(S, G, I, D, c, i);
+            patch_sample_conic(out, first, count, v, patch_conic_length(v));
+        } else if (kind == PATCH_RUNG_ARC && which != PATCH_SAMPLE_REAR) {
+            pvec p = patch_end(S, D, I[S[PATCH_RUNG_P] + c.rung + i]);
+            pvec q = patch_end(S, D, I[S[PATCH_RUNG_C] + c.rung + i]);
+            patch_sample_arc(r, out, first, count, p, q);
+        }
+    }
+}
+
+/// A walk along a strip between two rungs, a and b. Points of a rung are counted from the parent's
+/// end: 0, its samples, the child's end (a weld has one point only).
+STRUCT(patch_strip)
+{
+    int a_rung, b_rung, a_last, b_last, a, b;
+};
+
+/// How rear rungs are drawn while their weight is looked for: as they are, as chords (w = 0), as
+/// the two legs over their control points (w infinite).
+enum patch_drawing { PATCH_DRAW_CURVES, PATCH_DRAW_CHORDS, PATCH_DRAW_CORNERS };
+
+FN int patch_rung_last(GLOBAL const int *S, GLOBAL const int *I, int rung, int drawing)
+{
+    int kind = I[S[PATCH_RUNG_KIND] + rung], count = I[S[PATCH_RUNG_COUNT] + rung];
+    if (kind == PATCH_RUNG_WELD) return 0;
+    if (kind == PATCH_RUNG_CONIC && drawing != PATCH_DRAW_CURVES)
+        count = drawing == PATCH_DRAW_CORNERS;
+    return count + 1;
+}
+
+FN patch_strip patch_strip_of(GLOBAL const int *S, GLOBAL const int *I, patch_case c, int rungs,
+                              int index, int drawing)
+{
+    patch_strip s;
+    s.a_rung = c.rung + index;
+    s.b_rung = c.rung + (index + 1 == rungs ? 0 : index + 1);
+    s.a_last = patch_rung_last(S, I, s.a_rung, drawing);
+    s.b_last = patch_rung_last(S, I, s.b_rung, drawing);
+    s.a = s.b = 0;
+    return s;
+}
+
+// Who advances next, giving the triangle (a, b, its next point): 1 a, 2 b, 0 the strip has ended.
+FN int patch_strip_turn(patch_strip s)
+{
+    if (s.a >= s.a_last) return s.b >= s.b_last ? 0 : 2;
+    if (s.b >= s.b_last) return 1;
+    return (s.b + 1) * s.a_last < (s.a + 1) * s.b_last ? 2 : 1;
+}
+
+// Which point it is: its slot (of the parent, where both became one), or -1 - its sample.
+FN int patch_point_id(GLOBAL const int *S, GLOBAL const int *I, int rung, int at, int last)
+{
+    if (at == 0) return I[S[PATCH_RUNG_P] + rung];
+    if (at < last) return -1 - (I[S[PATCH_RUNG_FIRST] + rung] + at - 1);
+    int slot = I[S[PATCH_RUNG_C] + rung], weld = I[S[PATCH_SLOT_WELD] + slot];
+    return weld >= 0 ? weld : slot;
+}
+
+FN pvec patch_point_at(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                       GLOBAL const double *D, patch_case c, int rung, int at, int last,
+                       int drawing)
+{
+    if (at == 0) return patch_end(S, D, I[S[PATCH_RUNG_P] + rung]);
+    if (at == last) return patch_end(S, D, I[S[PATCH_RUNG_C] + rung]);
+    if (drawing == PATCH_DRAW_CORNERS && I[S[PATCH_RUNG_KIND] + rung] == PATCH_RUNG_CONIC)
+        return patch_curve_of(S, G, I, D, c, rung - c.rung).k;
+    return pvec_at(D + S[PATCH_SAMPLE], c.point + I[S[PATCH_RUNG_FIRST] + rung] + at - 1);
+}
+
+// Volume of the patch over the joint's centre.
+FN double patch_volume(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                       GLOBAL const double *D, patch_case c, int rungs, int drawing)
+{
+    double sum = 0.0;
+    for (int i = 0; i < rungs; i++) {
+        patch_strip s = patch_strip_of(S, I, c, rungs, i, drawing);
+        pvec a = patch_point_at(S, G, I, D, c, s.a_rung, 0, s.a_last, drawing);
+        pvec b = patch_point_at(S, G, I, D, c, s.b_rung, 0, s.b_last, drawing);
+        for (int turn; (turn = patch_strip_turn(s)) != 0;) {
+            if (turn == 1) {
+                pvec x =
+                    patch_point_at(S, G, I, D, c, s.a_rung, ++s.a, s.a_last, drawing);
+                sum += pvec_det(a, b, x);
+                a = x;
+            } else {
+                pvec x =
+                    patch_point_at(S, G, I, D, c, s.b_rung, ++s.b, s.b_last, drawing);
+                sum += pvec_det(a, b, x);
+                b = x;
+            }
+        }
+    }
+    return sum / 6.0;
+}
+
+#endif

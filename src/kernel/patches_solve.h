@@ -1,0 +1,153 @@
+/// Item kernels: the weight that keeps a joint's volume, and everything counted. After
+/// patches_rung.h.
+///
+/// The volume under a conic between its chord and its control point is a share g(w) of the triangle,
+/// so the volume of the joint is linear in g: drawn as chords (g = 0) and as corners (g = 1) it
+/// says which g keeps the volume. What sampling with few points loses is put right in a step or two
+/// more.
+#ifndef CUTIS_KERNEL_PATCHES_SOLVE_H
+#define CUTIS_KERNEL_PATCHES_SOLVE_H
+
+#define PATCH_SOLVE_STEPS 3
+#define PATCH_SOLVE_LEFT 1e-7 // of the two parts: close enough
+
+// w of a share g of the triangle, by the table.
+FN double patch_weight_of(GLOBAL const int *S, GLOBAL const double *G, double g)
+{
+    double x = g * PATCH_CONIC_STEPS;
+    int i = x > 0.0 ? (int)x : 0;
+    if (i > PATCH_CONIC_STEPS - 1) i = PATCH_CONIC_STEPS - 1;
+    GLOBAL const double *table = REALS(S, G, PATCH_CONIC);
+    double w = table[i] + (x - i) * (table[i + 1] - table[i]);
+    return w < PATCH_WEIGHT_MIN ? PATCH_WEIGHT_MIN : w > PATCH_WEIGHT_MAX ? PATCH_WEIGHT_MAX : w;
+}
+
+FN double patch_unit_share(double g)
+{
+    return g < 0.0 ? 0.0 : g > 1.0 ? 1.0 : g;
+}
+
+// One weight for all rear rungs of the joint. Samples stand where they belong afterwards.
+// @return volume that is too much
+FN double patch_keep(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
+                     patch_case c, int rungs, double cut, double whole)
+{
+    GLOBAL double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    r[PATCH_J_WEIGHT] = 1.0;
+    patch_count_samples(S, G, I, D, c, rungs);
+    patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
+    double chords = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CHORDS) + cut;
+    double corners = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CORNERS) + cut;
+    double slope = corners - chords, g = 0.5, left = chords;
+    if (!(MAGNITUDE(slope) > 1e-12 * whole)) slope = 0.0;
+    if (slope != 0.0) g = patch_unit_share(-chords / slope);
+    for (int step = 0; step <= PATCH_SOLVE_STEPS; step++) {
+        r[PATCH_J_WEIGHT] = patch_weight_of(S, G, g);
+        // Counts are fixed by the first weight: with others the volume would jump.
+        if (step == 0) {
+            patch_count_samples(S, G, I, D, c, rungs);
+            patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_ALL);
+        } else {
+            patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_REAR);
+        }
+        left = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
+        if (slope == 0.0 || MAGNITUDE(left) < PATCH_SOLVE_LEFT * whole) break;
+        double next = patch_unit_share(g - left / slope);
+        if (next == g) break;
+        g = next;
+    }
+    return left;
+}
+
+// Too much is left where the front opens wide: its arcs are flattened, by a parabola through what
+// is left at three flatnesses.
+FN double patch_flatten(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                        GLOBAL double *D, patch_case c, int rungs, double cut, double left)
+{
+    GLOBAL double *flat =
+        D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_FLAT;
+    *flat = 1.0;
+    patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
+    double last = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
+    if (last >= 0.0) return last;
+    double s = left / (left - last);
+    *flat = s;
+    patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
+    double middle = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
+    // left + b x + a x^2 through (s, middle) and (1, last).
+    double a = ((middle - left) / s - (last - left)) / (s - 1.0), b = last - left - a;
+    double root = b * b - 4.0 * a * left;
+    if (root > 0.0) { // b < 0: the smaller root, without cancellation
+        double x = 2.0 * left / (-b + ROOT(root));
+        if (x > 0.0 && x < 1.0) *flat = x;
+    }
+    patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
+    return patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
+}
+
+FN int patch_count_faces(GLOBAL const int *S, GLOBAL const int *I, patch_case c, int rungs)
+{
+    int faces = 0;
+    for (int i = 0; i < rungs; i++) {
+        patch_strip s = patch_strip_of(S, I, c, rungs, i, PATCH_DRAW_CURVES);
+        for (int turn; (turn = patch_strip_turn(s)) != 0;) {
+            int a = patch_point_id(S, I, s.a_rung, s.a, s.a_last);
+            int b = patch_point_id(S, I, s.b_rung, s.b, s.b_last), x;
+            if (turn == 1)
+                x = patch_point_id(S, I, s.a_rung, ++s.a, s.a_last);
+            else
+                x = patch_point_id(S, I, s.b_rung, ++s.b, s.b_last);
+            faces += a != b && b != x && x != a;
+        }
+    }
+    return faces;
+}
+
+// Split points that become vertices, numbered from the joint's first.
+FN int patch_number_splits(GLOBAL const int *S, GLOBAL int *I, int first, int count, int number)
+{
+    for (int i = first; i < first + count; i++)
+        if (I[S[PATCH_SLOT_NODE] + i] < 0 && I[S[PATCH_SLOT_WELD] + i] < 0)
+            I[S[PATCH_SLOT_OUT] + i] = number++;
+    return number;
+}
+
+ITEM_KERNEL patch_solve(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *int_work,
+                        GLOBAL double *work, ITEM_ARGS)
+{
+    ITEM_BEGIN
+    int joint_count = S[PATCH_JOINT_COUNT], joint = item % joint_count;
+    GLOBAL int *I = int_work + (INDEX)(item / joint_count) * S[PATCH_INT_STRIDE];
+    GLOBAL double *D = work + (INDEX)(item / joint_count) * S[PATCH_REAL_STRIDE];
+    GLOBAL int *ints = I + S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint;
+    GLOBAL double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * joint;
+    GLOBAL const int *parts = FIELD(S, PATCH_JOINT_PART) + 2 * joint;
+    GLOBAL const double *volumes = REALS(S, G, PATCH_VOLUME);
+    patch_case c = patch_case_of(S, G, I, joint);
+    double cut = r[PATCH_J_CUT] + r[PATCH_J_CUT + 1];
+    double whole = volumes[parts[0]] + volumes[parts[1]];
+    patch_place_borders(S, G, D, c);
+    int rungs = patch_ladder(S, G, I, D, c);
+    patch_weld(S, G, I, D, c, rungs);
+    if (S[PATCH_FILL] == PATCH_FILL_KEEP && ints[PATCH_J_BENT]) {
+        double left = patch_keep(S, G, I, D, c, rungs, cut, whole);
+        if (left > PATCH_LEFT_OVER * whole)
+            left = patch_flatten(S, G, I, D, c, rungs, cut, left);
+        r[PATCH_J_LEFT] = left;
+    } else {
+        patch_count_samples(S, G, I, D, c, rungs);
+        patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_ALL);
+        r[PATCH_J_LEFT] = ints[PATCH_J_MOVES]
+                              ? patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut
+                              : 0.0;
+    }
+    ints[PATCH_J_RUNGS] = rungs;
+    ints[PATCH_J_POINTS] = I[S[PATCH_RUNG_FIRST] + c.rung + rungs - 1] +
+                           I[S[PATCH_RUNG_COUNT] + c.rung + rungs - 1];
+    ints[PATCH_J_FACES] = patch_count_faces(S, I, c, rungs);
+    int splits = patch_number_splits(S, I, c.p_first, c.p_count, 0);
+    ints[PATCH_J_SPLITS_OUT] = patch_number_splits(S, I, c.c_first, c.c_count, splits);
+    ITEM_END
+}
+
+#endif
