@@ -47,7 +47,7 @@ static void start_new(gltf_writer *writer)
     for (size_t i = 0; i < COLLECTION_COUNT; i++) cutis_gltf_collection(writer, COLLECTIONS[i]);
 }
 
-static void start(gltf_writer *writer)
+static void start(gltf_writer *writer, const char *path)
 {
     cutis_source *source = writer->data->source;
     uint32_t kept = 0;
@@ -61,6 +61,11 @@ static void start(gltf_writer *writer)
             writer->root = json_deep_copy(writer->before);
             writer->source_views = writer->source.view_count;
             kept = writer->source.node_count;
+        } else {
+            cutis_log(writer->context,
+                      "%s: nodes of %s were removed or moved: written anew, without the textures, "
+                      "cameras, extras and foreign extensions that belonged to them",
+                      path, writer->source.file);
         }
     }
     if (!writer->before) start_new(writer);
@@ -112,6 +117,8 @@ static void write_parts(gltf_writer *writer)
     for (uint32_t i = 0; i < data->clip_count && !writer->failed; i++)
         cutis_gltf_write_clip(writer, i);
     if (!writer->failed) cutis_gltf_write_pose_space(writer);
+    if (!writer->failed) cutis_gltf_write_cage(writer);
+    if (!writer->failed) cutis_gltf_write_handles(writer);
     if (!writer->failed) drop_empty(writer);
     if (!writer->failed) cutis_gltf_lay_out(writer);
 }
@@ -266,7 +273,7 @@ cutis_result cutis_gltf_write(const cutis_model *model, const char *path,
     writer.binary = wants_glb(path, &writer.options);
     writer.node_of_model = cutis_alloc_array(context, node_count, sizeof *writer.node_of_model);
     if (!writer.node_of_model) return cutis_alloc_result(context);
-    start(&writer);
+    start(&writer, path);
     if (!writer.failed) write_parts(&writer);
     if (writer.failed) {
         result =

@@ -220,3 +220,19 @@ uint32_t cutis_gltf_add_array(gltf_writer *writer, const gltf_array *array)
     };
     return index;
 }
+
+void cutis_gltf_place_extension(gltf_writer *writer, json_t *object, const char *name,
+                                json_t *value)
+{
+    json_t *extensions = json_object_get(object, "extensions");
+    if (value && !extensions) {
+        extensions = json_object();
+        cutis_gltf_set(writer, object, "extensions", extensions);
+    }
+    if (value) {
+        cutis_gltf_set(writer, extensions, name, value);
+        return;
+    }
+    json_object_del(extensions, name);
+    if (extensions && json_object_size(extensions) == 0) json_object_del(object, "extensions");
+}

@@ -62,6 +62,9 @@ uint32_t cutis_gltf_add_array(gltf_writer *writer, const gltf_array *array);
 /// Names of the extensions in use: add or remove one.
 void cutis_gltf_use_extension(gltf_writer *writer, const char *name);
 void cutis_gltf_drop_extension(gltf_writer *writer, const char *name);
+/// Set the extension of an object, or take it away (value NULL).
+void cutis_gltf_place_extension(gltf_writer *writer, json_t *object, const char *name,
+                                json_t *value);
 
 /// The parts (write_mesh.c, write_influences.c, write_scene.c, write_clip.c).
 void cutis_gltf_write_mesh(gltf_writer *writer, uint32_t index);
@@ -72,6 +75,8 @@ void cutis_gltf_write_skin(gltf_writer *writer, uint32_t index);
 void cutis_gltf_write_material(gltf_writer *writer, uint32_t index);
 void cutis_gltf_write_clip(gltf_writer *writer, uint32_t index);
 void cutis_gltf_write_pose_space(gltf_writer *writer); ///< pose_space.c; takes an old one away
+void cutis_gltf_write_cage(gltf_writer *writer);       ///< cage.c; takes an old one away
+void cutis_gltf_write_handles(gltf_writer *writer);    ///< handle_rig.c; takes old ones away
 
 /// The tree of a mesh's parts (part_tree.c). @param map file index of each primitive
 void cutis_gltf_write_part_tree(gltf_writer *writer, const cutis_mesh *mesh, const uint32_t *map,
