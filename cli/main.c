@@ -6,6 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+static void log_note(void *user, const char *line)
+{
+    app_note(user, "%s", line);
+}
+
 static int run(cli_app *app)
 {
     if (!app->verb) {
@@ -16,7 +21,9 @@ static int run(cli_app *app)
         help_verb(stdout, app->verb);
         return EXIT_GOOD;
     }
-    cutis_context_options options = { .progress = app_progress_callback, .progress_user = app };
+    cutis_context_options options = {
+        .progress = app_progress_callback, .progress_user = app, .log = log_note, .log_user = app
+    };
     cutis_result result = cutis_context_create(&options, &app->context);
     if (result != CUTIS_OK) return app_fail_text(app, "%s", cutis_result_text(result));
     app_catch_interrupt();

@@ -66,11 +66,9 @@ static cutis_result order_nodes(gltf_document *document, uint32_t *stack)
     for (size_t i = 0; i < json_array_size(roots); i++) {
         int64_t root = 0;
         cutis_json_integer(json_array_get(roots, i), &root);
-        if (document->parent_of_node[root] != CUTIS_NONE)
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "SCENE_NON_ROOT_NODE",
-                                    "/scenes/%d/nodes/%zu: node %lld is no root",
-                                    scene < 0 ? 0 : scene, i, (long long)root);
-        visit_tree(document, (uint32_t)root, true, stack, &next);
+        // One that has a parent is no root; check_scenes says so once loops are ruled out.
+        if (document->parent_of_node[root] == CUTIS_NONE)
+            visit_tree(document, (uint32_t)root, true, stack, &next);
     }
     for (uint32_t i = 0; i < document->node_count; i++) {
         if (document->parent_of_node[i] == CUTIS_NONE && document->model_of_node[i] == UINT32_MAX)
