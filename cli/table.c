@@ -74,19 +74,25 @@ const verb_row cli_verbs[] = {
       "cutis deform biped.glb --clip twist --method sbs --device opencl --normals n.npy -o p.npy\ton a GPU\n",
       verb_deform },
     { "measure", "[MODEL] RESULT [REFERENCE]", NULL, 1, 3,
-      "volume, bounds, curvature, and the difference between two results",
+      "volume, closedness, self-intersections, curvature, and the difference between two results",
       "MODEL gives the triangles and the rest shape; RESULT and REFERENCE are arrays from deform (.npy, .pc2) or\n"
-      "models with the same vertices. Alone, MODEL is measured in its rest pose. Without REFERENCE the\n"
-      "difference is the one from rest. Two arrays without a model give positions only.\n"
+      "models with the same vertices. Alone, MODEL is measured in its rest pose, or in the pose that --clip and --time,\n"
+      "--pose and --method ask for; it needs no skin. Without REFERENCE the difference is the one from rest. Two arrays\n"
+      "without a model give positions only.\n"
       "Units: volume in cubic metres, volume_variation in % of the rest volume (of all frames the largest, signed),\n"
       "position_rms and position_max in % of the rest diagonal, normal_rms in radians, curvature in 1/m.\n"
+      "self_intersections counts triangles that meet a triangle they share no vertex with, exactly; curvature_median is\n"
+      "per part, of the largest angle between a vertex's normal and a neighbour's, degrees. These and what follows\n"
+      "them are of the frame whose volume varies most.\n"
       "\n"
       "JSON keys: vertices, triangles, frames, open_edges, rest_volume, volume, volume_variation, position_rms,\n"
-      "position_max, normal_rms, bounds {min, max}, diagonal, curvature {mean_rms, mean_max},\n"
+      "position_max, normal_rms, watertight, euler, boundary_edges, self_intersections, intersecting_pairs,\n"
+      "curvature_median {part}, bounds {min, max}, diagonal, curvature {mean_rms, mean_max},\n"
       "edge_stretch_rms, per_frame [{frame, volume, volume_variation, position_rms, position_max, normal_rms}].\n"
       "What cannot be known (no triangles) is null.\n",
-      COMMON | READING | BIT(REST),
-      "cutis measure biped.glb\tvolume and curvature at rest\n"
+      COMMON | READING | RUNNING | BIT(REST) | BIT(CLIP) | BIT(TIME) | BIT(POSE) | BIT(METHOD) | BIT(WEIGHTED),
+      "cutis measure biped.glb\tvolume, closedness and curvature at rest\n"
+      "cutis measure biped.glb --clip bend --time 1 --method dqs\tthe same in a pose\n"
       "cutis measure biped.glb lbs.npy dqs.npy\tlbs against dqs, frame by frame\n"
       "cutis measure a.npy b.npy --json\ttwo arrays\n",
       verb_measure },

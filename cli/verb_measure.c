@@ -1,6 +1,8 @@
 /// cutis measure: a result against rest and against a reference. Operands are told apart by their
-/// names: .npy and .pc2 are arrays, everything else is a model.
+/// names: .npy and .pc2 are arrays, everything else is a model. A model alone is measured as it is,
+/// or in a pose.
 #include "app.h"
+#include "measure_shape.h"
 #include "rest_shape.h"
 
 #include <math.h>
@@ -25,6 +27,9 @@ typedef struct measurement {
     rest_shape rest; // no triangles: arrays alone
     shapes result, reference;
     bool has_result, has_reference;
+    measure_parts parts; // of the rest's triangles
+    measure_facts facts; // of the extreme frame
+    float *posed;        // the model in the pose asked for, or NULL
     row *rows;
     uint32_t frame_count, extreme; // extreme: the frame whose volume varies most
     row total;
@@ -67,6 +72,23 @@ static int load_model(cli_app *app, const char *path, rest_shape *out)
     return status;
 }
 
+// The model that gives the triangles: its rest, its parts, and the pose that is asked for.
+static int load_main(cli_app *app, const char *path, measurement *m)
+{
+    cutis_model *model = NULL;
+    int status = app_read_model(app, path, &model);
+    if (status == EXIT_GOOD) status = rest_shape_make(app, path, model, &m->rest);
+    if (status == EXIT_GOOD) status = measure_parts_make(app, model, &m->parts);
+    if (status == EXIT_GOOD && measure_wants_pose(app))
+        status = measure_pose(app, path, &model, &m->posed);
+    cutis_model_destroy(model);
+    if (status != EXIT_GOOD || !m->posed) return status;
+    m->result = (shapes){
+        .path = path, .frame_count = 1, .vertex_count = m->rest.vertex_count, .values = m->posed
+    };
+    return EXIT_GOOD;
+}
+
 static int load_shapes(cli_app *app, const char *path, shapes *out)
 {
     out->path = path;
@@ -89,9 +111,11 @@ static int load(cli_app *app, measurement *m)
     if (!model && app->operand_count == 1)
         return app_usage(app, "%s: an array needs a model (--rest MODEL) or a second array",
                          app->operands[0]);
-    int status = model ? load_model(app, model, &m->rest) : EXIT_GOOD;
-    m->has_result = next < app->operand_count;
-    if (status == EXIT_GOOD && m->has_result)
+    if (measure_wants_pose(app) && (!model || next < app->operand_count))
+        return app_usage(app, "--clip, --pose and --method are for a model alone");
+    int status = model ? load_main(app, model, m) : EXIT_GOOD;
+    m->has_result = next < app->operand_count || m->posed;
+    if (status == EXIT_GOOD && next < app->operand_count)
         status = load_shapes(app, app->operands[next++], &m->result);
     m->has_reference = next < app->operand_count;
     if (status == EXIT_GOOD && m->has_reference)
@@ -174,6 +198,11 @@ static int measure_all(cli_app *app, measurement *m)
             cutis_surface_curvature(app->context, &surface, m->rest.positions, NULL, &m->curvature);
     }
     if (result != CUTIS_OK) return app_fail(app, m->result.path, result);
+    if (m->rest.triangle_count > 0) {
+        cutis_surface surface = rest_shape_surface(&m->rest, m->result.values + plane * m->extreme);
+        int status = measure_facts_make(app, m->result.path, &rest, &surface, &m->parts, &m->facts);
+        if (status != EXIT_GOOD) return status;
+    }
     m->total.volume = m->rows[m->extreme].volume;
     m->total.variation = m->rows[m->extreme].variation;
     m->total.difference.position_rms = sqrt(m->total.difference.position_rms / m->frame_count);
@@ -201,6 +230,7 @@ static void print_json(const measurement *m)
     emit_number(&json, "open_edges", faces ? (double)m->open_edges : NAN);
     emit_exact(&json, "rest_volume", faces ? m->rest_volume : NAN);
     json_row(&json, &m->total, faces);
+    measure_facts_json(&json, &m->parts, faces ? &m->facts : NULL);
     emit_bounds(&json, "bounds", m->bounds);
     emit_number(&json, "diagonal", m->diagonal);
     emit_object(&json, "curvature");
@@ -231,10 +261,10 @@ static void print_text(const cli_app *app, const measurement *m)
     if (m->rest.triangle_count > 0) {
         app_say(app, "%-18s %.6g (rest %.6g)\n", "volume", m->total.volume, m->rest_volume);
         if (m->open_edges > 0)
-            app_say(app, "%-18s %llu: the surface is not closed, its volume means little\n",
-                    "open edges", (unsigned long long)m->open_edges);
+            app_say(app, "%-18s the surface is not closed, its volume means little\n", "");
         app_say(app, "%-18s %+.4f %% (frame %u)\n", "volume variation", m->total.variation,
                 m->extreme);
+        measure_facts_print(app, &m->parts, &m->facts);
         app_say(app, "%-18s rms %.5g, max %.5g 1/m\n", "mean curvature", m->curvature.mean_rms,
                 m->curvature.mean_max);
         app_say(app, "%-18s rms %.5g of log length\n", "edge stretch",
@@ -261,6 +291,9 @@ int verb_measure(cli_app *app)
             print_text(app, &m);
     }
     free(m.rows);
+    free(m.posed);
+    measure_parts_release(&m.parts);
+    measure_facts_release(&m.facts);
     cutis_array_release(app->context, &m.result.array);
     cutis_array_release(app->context, &m.reference.array);
     rest_shape_release(&m.result.own);

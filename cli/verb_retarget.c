@@ -1,0 +1,218 @@
+/// cutis retarget: a motion on a model, whatever their rigs are called.
+#include <cutis/retarget.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+
+typedef struct request {
+    const char *path, *motion_path, *output, *map_path, *map_output;
+    cutis_model *model, *motion, *result;
+    int32_t *map; // node_count of the model
+    cutis_retarget_options options;
+    cutis_retarget_report report;
+} request;
+
+static const char *found_text(cutis_retarget_found found)
+{
+    static const char *const TEXTS[] = { "nothing", "names", "topology", "file", "same names" };
+    return TEXTS[found];
+}
+
+// -o may be left out when only the map is wanted.
+static int read_options(cli_app *app, request *r)
+{
+    const char *rest = option_text(app, OPTION_MOTION_REST), *feet = option_text(app, OPTION_FEET);
+    r->path = app->operands[0];
+    r->motion_path = option_text(app, OPTION_MOTION);
+    r->map_output = option_text(app, OPTION_WRITE_MAP);
+    r->map_path = option_text(app, OPTION_MAP);
+    if (r->map_path && strcmp(r->map_path, "auto") == 0) r->map_path = NULL;
+    if (!r->motion_path) return app_usage(app, "retarget needs --motion FILE");
+    if (rest && strcmp(rest, "tpose") == 0) r->options.rest = CUTIS_RETARGET_TPOSE;
+    if (rest && strcmp(rest, "zero") == 0) r->options.rest = CUTIS_RETARGET_ZERO;
+    if (feet && strcmp(feet, "free") == 0) r->options.feet = CUTIS_RETARGET_FEET_FREE;
+    r->options.fps = option_number(app, OPTION_FPS, 0);
+    int status = EXIT_GOOD;
+    if (r->map_output) status = app_check_output(app, r->map_output);
+    if (status == EXIT_GOOD && (option_given(app, OPTION_OUTPUT) || !r->map_output))
+        status = app_output(app, &r->output);
+    if (status == EXIT_GOOD && r->output && !has_extension(r->output, ".glb .gltf .bvh"))
+        return app_usage(app, "%s: want .glb, .gltf or .bvh", r->output);
+    return status;
+}
+
+static int find_motion(cli_app *app, request *r)
+{
+    const char *clip = option_text(app, OPTION_CLIP);
+    if (!clip) return EXIT_GOOD;
+    cutis_result result = cutis_model_find_clip(r->motion, clip, &r->options.clip);
+    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, r->motion_path, result);
+}
+
+static int find_map(cli_app *app, request *r)
+{
+    cutis_result result;
+    r->map = calloc(cutis_model_get(r->model)->node_count + (size_t)1, sizeof *r->map);
+    if (!r->map) return app_fail_text(app, "not enough memory");
+    if (r->map_path) {
+        result = cutis_joint_map_read(r->model, r->motion, r->map_path, r->map);
+        r->options.map = r->map;
+    } else {
+        result = cutis_retarget_map(r->model, r->motion, r->map, NULL, NULL);
+    }
+    if (result != CUTIS_OK) return app_fail(app, r->map_path ? r->map_path : r->path, result);
+    if (!r->map_output) return EXIT_GOOD;
+    result = cutis_joint_map_write(r->model, r->motion, r->map, r->map_output);
+    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, r->map_output, result);
+}
+
+// A BVH holds one motion: the new one.
+static cutis_result write_result(const request *r)
+{
+    if (!has_extension(r->output, ".bvh")) return cutis_model_write(r->result, r->output, NULL);
+    cutis_model_data data = *cutis_model_get(r->result);
+    cutis_model *only = NULL;
+    data.clips += data.clip_count - 1;
+    data.clip_count = 1;
+    cutis_result result =
+        cutis_model_create(cutis_model_context(r->result), &data, CUTIS_GATE_REFUSE, &only);
+    if (result == CUTIS_OK) result = cutis_model_write(only, r->output, NULL);
+    cutis_model_destroy(only);
+    return result;
+}
+
+static int make(cli_app *app, request *r)
+{
+    cutis_result result = cutis_retarget(r->model, r->motion, &r->options, &r->report, &r->result);
+    if (result != CUTIS_OK) return app_fail(app, r->motion_path, result);
+    result = write_result(r);
+    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, r->output, result);
+}
+
+static const char *node_name(const cutis_model *model, uint32_t node)
+{
+    const char *name = cutis_model_get(model)->nodes[node].name;
+    return name ? name : "?";
+}
+
+static const char *clip_name(const request *r)
+{
+    const cutis_model_data *data = cutis_model_get(r->result);
+    const char *name = data->clips[data->clip_count - 1].name;
+    return name ? name : "";
+}
+
+static void print_map(const cli_app *app, const request *r)
+{
+    for (uint32_t n = 0; n < cutis_model_get(r->model)->node_count; n++)
+        if (r->map[n] != CUTIS_NONE)
+            app_say(app, "  %-24s %s\n", node_name(r->model, n),
+                    node_name(r->motion, (uint32_t)r->map[n]));
+}
+
+static void print_text(const cli_app *app, const request *r)
+{
+    const cutis_retarget_report *p = &r->report;
+    app_say(app, "%s: clip %s, %u frames at %.4g a second, %u of %u joints moved\n", r->output,
+            clip_name(r), p->frame_count, p->fps, p->mapped_count, p->joint_count);
+    app_say(app, "%-16s model by %s, motion by %s\n", "joints", found_text(p->target_by),
+            found_text(p->motion_by));
+    print_map(app, r);
+    app_say(app, "%-16s %s\n", "rest",
+            p->rest == CUTIS_RETARGET_TPOSE ? "first frame, left out of the clip"
+                                            : "all channels 0");
+    app_say(app, "%-16s %.5g, lifted by %.4g; height %.4g\n", "scale", p->scale, p->ground,
+            p->height);
+    if (isfinite(p->ankle_mean))
+        app_say(app, "%-16s %.2f %% of the height from the scaled path, at most %.2f %%\n",
+                "ankles", p->ankle_mean, p->ankle_max);
+    if (isfinite(p->slide))
+        app_say(app,
+                "%-16s %u times left, %u right; a stance slides %.3f %% of the height (unlocked "
+                "%.3f %%, the motion %.3f %%)\n",
+                "standing feet", p->stance_count[0], p->stance_count[1], p->slide, p->slide_free,
+                p->slide_source);
+    if (isfinite(p->hand_mean))
+        app_say(app, "%-16s %.2f degrees from the motion's, at most %.2f\n", "arm directions",
+                p->hand_mean, p->hand_max);
+}
+
+static void json_figures(json_out *json, const cutis_retarget_report *p)
+{
+    emit_count(json, "frames", p->frame_count);
+    emit_number(json, "fps", p->fps);
+    emit_count(json, "joints", p->joint_count);
+    emit_count(json, "mapped", p->mapped_count);
+    emit_string(json, "model_by", found_text(p->target_by));
+    emit_string(json, "motion_by", found_text(p->motion_by));
+    emit_string(json, "rest", p->rest == CUTIS_RETARGET_TPOSE ? "tpose" : "zero");
+    emit_exact(json, "scale", p->scale);
+    emit_number(json, "height", p->height);
+    emit_exact(json, "ground", p->ground);
+    emit_array(json, "stances");
+    emit_count(json, NULL, p->stance_count[0]);
+    emit_count(json, NULL, p->stance_count[1]);
+    emit_end(json);
+    emit_array(json, "stance_seconds");
+    emit_number(json, NULL, p->stance_seconds[0]);
+    emit_number(json, NULL, p->stance_seconds[1]);
+    emit_end(json);
+    emit_number(json, "ankle_mean", p->ankle_mean);
+    emit_number(json, "ankle_max", p->ankle_max);
+    emit_number(json, "slide", p->slide);
+    emit_number(json, "slide_free", p->slide_free);
+    emit_number(json, "slide_source", p->slide_source);
+    emit_number(json, "hand_mean", p->hand_mean);
+    emit_number(json, "hand_max", p->hand_max);
+}
+
+static void print_json(const request *r)
+{
+    json_out json = { .file = stdout };
+    emit_object(&json, NULL);
+    emit_string(&json, "file", r->path);
+    emit_string(&json, "motion", r->motion_path);
+    emit_string(&json, "output", r->output);
+    if (r->output) {
+        emit_string(&json, "clip", clip_name(r));
+        json_figures(&json, &r->report);
+    }
+    emit_array(&json, "map");
+    for (uint32_t n = 0; n < cutis_model_get(r->model)->node_count; n++) {
+        if (r->map[n] == CUTIS_NONE) continue;
+        emit_object(&json, NULL);
+        emit_string(&json, "joint", node_name(r->model, n));
+        emit_string(&json, "motion_joint", node_name(r->motion, (uint32_t)r->map[n]));
+        emit_end(&json);
+    }
+    emit_end(&json);
+    emit_end(&json);
+}
+
+int verb_retarget(cli_app *app)
+{
+    request r = { 0 };
+    int status = read_options(app, &r);
+    if (status == EXIT_GOOD) status = app_read_model(app, r.path, &r.model);
+    if (status == EXIT_GOOD) status = app_read_model(app, r.motion_path, &r.motion);
+    if (status == EXIT_GOOD) status = find_motion(app, &r);
+    if (status == EXIT_GOOD) status = find_map(app, &r);
+    if (status == EXIT_GOOD && r.output) status = make(app, &r);
+    app_progress_done(app);
+    if (status == EXIT_GOOD) {
+        if (app->json)
+            print_json(&r);
+        else if (r.output)
+            print_text(app, &r);
+        else
+            print_map(app, &r);
+    }
+    cutis_model_destroy(r.result);
+    cutis_model_destroy(r.motion);
+    cutis_model_destroy(r.model);
+    free(r.map);
+    return status;
+}
