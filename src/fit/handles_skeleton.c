@@ -237,6 +237,29 @@ static bool add_root(const cutis_handles_bones *bones, const cutis_handles_grid 
     return cutis_handles_sites_add(sites, grid, origin, origin, false) != NULL;
 }
 
+static uint32_t child_count(const cutis_handles_bones *bones, uint32_t joint, uint32_t *first)
+{
+    uint32_t count = 0;
+    for (uint32_t k = bones->joint_count; k-- > 0;)
+        if (bones->parent[k] == (int32_t)joint) *first = k, count++;
+    return count;
+}
+
+// Joints at the top that only carry the rig from place to place: each has one child, and either it
+// stands outside the shape or that child is where the body branches (pelvis, hip). Artists give
+// them no weight, and their bones would take the belly from the hip.
+static bool only_carries(const cutis_handles_bones *bones, const cutis_handles_grid *grid,
+                         uint32_t joint)
+{
+    uint32_t child = 0, other = 0;
+    if (child_count(bones, joint, &child) != 1) return false;
+    if (voxel_near(grid, bones->origin + 3 * (size_t)joint) != CUTIS_HANDLES_NONE &&
+        child_count(bones, child, &other) < 2)
+        return false;
+    const int32_t above = bones->parent[joint];
+    return above == CUTIS_NONE || only_carries(bones, grid, (uint32_t)above);
+}
+
 bool cutis_handles_bones_sites(const cutis_handles_bones *bones, const cutis_handles_grid *grid,
                                double softness, double gap, cutis_handles_sites *sites,
                                uint32_t *site)
@@ -246,9 +269,11 @@ bool cutis_handles_bones_sites(const cutis_handles_bones *bones, const cutis_han
         const double *origin = bones->origin + 3 * (size_t)j;
         bool leaf = true, good = true;
         *made = (cutis_handles_site){ .bar = true };
+        const bool carrier = only_carries(bones, grid, j);
         for (uint32_t k = 0; k < bones->joint_count && good; k++) {
             if (bones->parent[k] != (int32_t)j) continue;
             leaf = false;
+            if (carrier) continue;
             const double *end = bones->origin + 3 * (size_t)k;
             if (length_between(origin, end) > 0)
                 good = add_bone(sites->context, grid, origin, end, bones->parent[j] != CUTIS_NONE,
