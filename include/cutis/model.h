@@ -196,6 +196,10 @@ typedef struct cutis_pose_space {
     const cutis_float3 *translations; ///< the same for translations, or NULL: only rotations count
     const int32_t *targets; ///< per mesh: morph target of pose 1 (pose k: k - 1 further), or
                             ///< CUTIS_NONE: not displaced
+    uint32_t field_count;   ///< principal poses: targets a mesh has then, in place of one per pose;
+                            ///< 0: none
+    const float *coefficients; ///< (pose_count - 1) * field_count: displacement of pose k >= 1 =
+                               ///< sum over fields m of [(k - 1) * field_count + m] target m
     cutis_pose_kernel kernel;
     cutis_pose_distance distance;
     float sigma; ///< width of the kernel: factor on the rule of its kind; 0 = 1 (exponential), 0.5

@@ -31,6 +31,8 @@ typedef struct cutis_pose_fit_options {
     uint32_t keep_joint_count;
     const uint32_t *keep_joints;  ///< nodes of joints whose weights stay as the model has them
     const uint8_t *keep_vertices; ///< per output vertex: not 0 = its weights stay; NULL: none do
+    uint32_t principal_poses; ///< keep this many principal fields in place of a displacement per
+                              ///< pose (at most 257 poses); 0, or more than there are: all
     cutis_pose_kernel kernel;
     cutis_pose_distance distance;
     float sigma; ///< 0: the kernel's own rule
@@ -60,6 +62,9 @@ typedef struct cutis_pose_fit {
     const uint32_t *still_joints;   ///< their nodes
     double sigma, condition;        ///< of PSD's kernel: radians, and condition of its matrix
     double displacement_max;        ///< longest, metres in rest space
+    uint32_t field_count;           ///< morph targets: principal fields, or one per pose beside rest
+    double energy;                  ///< part of the displacements' squares that the fields keep
+    double compression_max;         ///< farthest a displacement is from its fields' sum, metres
     uint64_t paper_bytes;           ///< of the 2006 paper's textures for this model (its table 2)
     uint64_t psd_bytes, wpsd_bytes; ///< of ours: rest shape, weights, fields
 } cutis_pose_fit;

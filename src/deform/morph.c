@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/binding.h"
+#include "model/pose_space.h"
 
 #include <string.h>
 
@@ -49,7 +50,7 @@ static uint32_t list_spans(const cutis_binding *binding, morph_span *spans)
         uint32_t vertex = instances[i].vertex_first, skip = 0, skip_end = 0;
         if (space && space->targets[instances[i].mesh] != CUTIS_NONE) {
             skip = (uint32_t)space->targets[instances[i].mesh];
-            skip_end = skip + space->pose_count - 1;
+            skip_end = skip + cutis_pose_targets(space);
         }
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
             if (spans && mesh->primitives[p].vertex_count > 0)

@@ -33,7 +33,7 @@ struct cutis_pose_play {
 /// Where the displacements of a vertex are.
 typedef struct field_source {
     const cutis_primitive *primitive;
-    uint32_t vertex, target; ///< target of pose 1
+    uint32_t vertex, target; ///< first target
 } field_source;
 
 static void find_joints(const cutis_binding *binding, const cutis_pose_space *space,
@@ -57,31 +57,37 @@ static void find_ranges(const cutis_binding *binding, const cutis_pose_space *sp
                 instances[i].target_first + (uint32_t)space->targets[instances[i].mesh];
 }
 
-/// Displacement of pose t at a vertex; kind 1: of its normal.
-static void displacement(const field_source *source, uint32_t t, int kind, double *out)
+/// Displacements of all poses at a vertex: 3 of the position, 3 of the normal each.
+static void load_displacements(const cutis_pose_space *space, const field_source *source,
+                               double *out)
 {
-    out[0] = out[1] = out[2] = 0;
-    if (t == 0 || !source->primitive->targets) return;
-    const cutis_morph_target *target = &source->primitive->targets[source->target + t - 1];
-    const float *values = kind ? target->normals : target->positions;
-    for (size_t c = 0; values && c < 3; c++) out[c] = values[3 * (size_t)source->vertex + c];
+    const uint32_t fields = space->field_count;
+    memset(out, 0, 6 * (size_t)space->pose_count * sizeof *out);
+    if (!source->primitive->targets) return;
+    for (uint32_t m = 0; m < cutis_pose_targets(space); m++) {
+        const cutis_morph_target *target = &source->primitive->targets[source->target + m];
+        const float *values[2] = { target->positions, target->normals };
+        for (size_t i = 0; i < 6; i++) {
+            if (!values[i / 3]) continue;
+            double value = values[i / 3][3 * (size_t)source->vertex + i % 3];
+            if (!fields) out[6 * (size_t)(m + 1) + i] = value;
+            for (size_t k = 1; k < space->pose_count && fields; k++)
+                out[6 * k + i] += space->coefficients[(k - 1) * fields + m] * value;
+        }
+    }
 }
 
 /// The collapsed fields of one vertex into its lane of the planes; those of padding stay 0.
-static void fill_fields(const cutis_skin_layout *layout, const cutis_rbf *rbf,
-                        const field_source *source, uint32_t slot, float *fields)
+static void fill_fields(const cutis_skin_layout *layout, const cutis_rbf *rbf, const double *d,
+                        uint32_t slot, float *fields)
 {
     const size_t size = layout->block_size, planes = layout->normals ? 7 : 4;
     const uint32_t n = rbf->pose_count;
     float *to = fields + (slot / size) * layout->pose_count * planes * size + slot % size;
     for (uint32_t k = 0; k < n; k++, to += planes * size) {
-        double sum[6] = { 0 }, d[3];
-        for (uint32_t t = 0; t < n; t++)
-            for (int kind = 0; kind < (layout->normals ? 2 : 1); kind++) {
-                displacement(source, t, kind, d);
-                for (int c = 0; c < 3; c++)
-                    sum[3 * kind + c] += rbf->matrix[(size_t)t * n + k] * d[c];
-            }
+        double sum[6] = { 0 };
+        for (size_t t = 1; t < n; t++) // the rest pose has none
+            for (size_t i = 0; i < planes - 1; i++) sum[i] += rbf->matrix[t * n + k] * d[6 * t + i];
         for (size_t c = 0; c < 3; c++) to[c * size] = (float)sum[c];
         to[3 * size] = (float)rbf->sums[k];
         for (size_t c = 3; c < planes - 1; c++) to[(c + 1) * size] = (float)sum[c];
@@ -100,6 +106,7 @@ typedef struct field_work {
     struct cutis_pose_play *play;
     cutis_rbf rbf;
     double *scratch, *weight;
+    double *displacements; ///< 6 per pose, of the vertex at hand
     uint32_t *joint;
     uint32_t last; ///< vertex whose weights `rbf` was made for, or UINT32_MAX
     float *fields, *scales;
@@ -135,28 +142,23 @@ static void fit_vertex(field_work *w, uint32_t vertex, bool displaced)
 }
 
 /// What the displacements of a vertex are off the mean of their cluster. @return is it worth it?
-static bool residual(const field_work *w, const field_source *source, float *out)
+static bool residual(const field_work *w, float *out)
 {
     const cutis_rbf *rbf = &w->rbf;
     const double limit = RESIDUAL * w->binding->diagonal;
     bool worth = false;
-    for (uint32_t t = 0; t < rbf->pose_count; t++) {
-        double own[3], d[3], square = 0;
-        for (int kind = 0; kind < (w->binding->layout.normals ? 2 : 1); kind++) {
-            double mean[3] = { 0 };
-            uint32_t members = 0;
-            displacement(source, t, kind, own);
-            for (uint32_t u = 0; u < rbf->pose_count; u++) {
-                if (rbf->cluster[u] != rbf->cluster[t]) continue;
-                displacement(source, u, kind, d);
-                for (int c = 0; c < 3; c++) mean[c] += d[c];
-                members++;
-            }
-            for (size_t c = 0; c < 3; c++) {
-                double off = own[c] - mean[c] / members;
-                if (!kind) square += off * off;
-                if (out) out[6 * (size_t)t + 3 * (size_t)kind + c] = (float)off;
-            }
+    for (size_t t = 0; t < rbf->pose_count; t++) {
+        double mean[6] = { 0 }, square = 0;
+        uint32_t members = 0;
+        for (size_t u = 0; u < rbf->pose_count; u++) {
+            if (rbf->cluster[u] != rbf->cluster[t]) continue;
+            for (size_t i = 0; i < 6; i++) mean[i] += w->displacements[6 * u + i];
+            members++;
+        }
+        for (size_t i = 0; i < 6; i++) {
+            double off = w->displacements[6 * t + i] - mean[i] / members;
+            if (i < 3) square += off * off;
+            if (out) out[6 * t + i] = (float)off;
         }
         if (square > limit * limit) worth = true;
     }
@@ -164,16 +166,15 @@ static bool residual(const field_work *w, const field_source *source, float *out
 }
 
 /// Count the vertices with residuals, or fill in their rows.
-static void note_residual(field_work *w, const field_source *source, uint32_t vertex)
+static void note_residual(field_work *w, uint32_t vertex)
 {
     const size_t targets = w->rbf.pose_count;
     if (w->deltas) {
-        if (w->rows[vertex] != UINT32_MAX)
-            residual(w, source, w->deltas + 6 * targets * w->rows[vertex]);
+        residual(w, w->deltas + 6 * targets * w->rows[vertex]);
         return;
     }
     w->rows[vertex] = UINT32_MAX;
-    if (w->rbf.cluster_count < w->rbf.pose_count && residual(w, source, NULL))
+    if (w->rbf.cluster_count < w->rbf.pose_count && residual(w, NULL))
         w->rows[vertex] = w->row_count++;
 }
 
@@ -189,9 +190,11 @@ static void fill_primitive(field_work *w, const cutis_primitive *primitive, uint
         uint32_t slot = layout->vertex_slot[vertex];
         if (w->deltas && w->rows[vertex] == UINT32_MAX) continue;
         fit_vertex(w, vertex, displaced);
-        note_residual(w, &source, vertex);
+        load_displacements(cutis_model_get(w->binding->model)->pose_space, &source,
+                           w->displacements);
+        note_residual(w, vertex);
         if (w->deltas) continue;
-        fill_fields(layout, &w->rbf, &source, slot, w->fields);
+        fill_fields(layout, &w->rbf, w->displacements, slot, w->fields);
         w->scales[slot] = scale_of(&w->rbf);
     }
 }
@@ -260,11 +263,12 @@ static cutis_result make_fields(cutis_binding *binding, struct cutis_pose_play *
     w.scratch = cutis_arena_alloc(arena, cutis_rbf_scratch(n), sizeof *w.scratch);
     w.joint = cutis_arena_alloc(arena, (size_t)most + 1, sizeof *w.joint);
     w.weight = cutis_arena_alloc(arena, (size_t)most + 1, sizeof *w.weight);
+    w.displacements = cutis_arena_alloc(arena, n, 6 * sizeof *w.displacements);
     w.rows = cutis_arena_alloc(arena, layout->vertex_count, sizeof *w.rows);
     w.fields = cutis_binding_alloc(binding, slots, padded * planes * sizeof *w.fields);
     w.scales = cutis_binding_alloc(binding, slots, sizeof *w.scales);
-    if (!w.scratch || !w.joint || !w.weight || !w.rows || !w.fields || !w.scales ||
-        !alloc_rbf(binding, n, &w.rbf))
+    if (!w.scratch || !w.joint || !w.weight || !w.displacements || !w.rows || !w.fields ||
+        !w.scales || !alloc_rbf(binding, n, &w.rbf))
         return cutis_alloc_result(binding->context);
     layout->pose_count = padded;
     layout->pose_gaussian =
@@ -371,6 +375,24 @@ static void write_squares(const cutis_binding *binding, const double *squares, f
     }
 }
 
+/// Weights of the poses as weights of targets: residuals have one for every pose, meshes one for
+/// every pose but rest, or principal fields.
+static void write_targets(const cutis_binding *binding, const double *weights, float *out)
+{
+    const cutis_pose_space *space = cutis_model_get(binding->model)->pose_space;
+    const size_t n = space->pose_count, fields = space->field_count;
+    if (binding->layout.pose_count)
+        for (size_t k = 0; k < n; k++) out[k] = (float)weights[k];
+    else if (!fields)
+        for (size_t k = 1; k < n; k++) out[k - 1] = (float)weights[k];
+    for (size_t m = 0; m < fields && !binding->layout.pose_count; m++) {
+        double sum = 0;
+        for (size_t k = 1; k < n; k++)
+            sum += weights[k] * space->coefficients[(k - 1) * fields + m];
+        out[m] = (float)sum;
+    }
+}
+
 void cutis_pose_space_prepare(const cutis_binding *binding, cutis_workspace *w,
                               const cutis_transform *local, uint32_t slot, uint32_t lane)
 {
@@ -387,7 +409,6 @@ void cutis_pose_space_prepare(const cutis_binding *binding, cutis_workspace *w,
     if (!play->range_count) return;
     cutis_rbf_distances(&play->table, &(cutis_joint_weights){ 0 }, squares, g);
     cutis_rbf_weights(&play->rbf, g, g, weights);
-    const size_t first = w->pose_squares ? 0 : 1; // residuals have a target for the rest pose
     for (uint32_t r = 0; r < play->range_count; r++)
-        for (size_t k = first; k < n; k++) targets[play->ranges[r] + k - first] = (float)weights[k];
+        write_targets(binding, weights, targets + play->ranges[r]);
 }

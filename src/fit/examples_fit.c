@@ -46,7 +46,7 @@ static bool set_weights(cutis_arena *arena, const cutis_fit_problem *p, const cu
 static bool set_targets(cutis_arena *arena, const cutis_fit_poses *poses,
                         const cutis_fit_span *span, cutis_primitive *out)
 {
-    uint32_t count = poses->space.pose_count - 1;
+    uint32_t count = cutis_pose_targets(&poses->space);
     cutis_morph_target *targets = cutis_arena_alloc(arena, count, sizeof *targets);
     if (!targets) return false;
     for (uint32_t k = 0; k < count; k++)
@@ -63,12 +63,15 @@ static bool set_targets(cutis_arena *arena, const cutis_fit_poses *poses,
 static bool set_names(cutis_arena *arena, const cutis_fit_problem *p, const cutis_fit_poses *poses,
                       const char ***out)
 {
-    uint32_t count = poses->space.pose_count - 1;
+    uint32_t count = cutis_pose_targets(&poses->space);
     *out = cutis_arena_alloc(arena, count, sizeof **out);
     for (uint32_t k = 1; *out && k <= count; k++) {
         uint32_t e = poses->example[k];
         const char *name = p->examples->names ? p->examples->names[e] : NULL;
-        (*out)[k - 1] = name ? name : cutis_arena_format(arena, "pose %u", k);
+        if (poses->space.field_count)
+            (*out)[k - 1] = cutis_arena_format(arena, "principal %u", k);
+        else
+            (*out)[k - 1] = name ? name : cutis_arena_format(arena, "pose %u", k);
         if (!(*out)[k - 1]) return false;
     }
     return *out != NULL;
@@ -95,7 +98,7 @@ cutis_result cutis_fit_model(const cutis_fit_problem *p, const cutis_fit_poses *
         cutis_primitive *primitive = (cutis_primitive *)&mesh->primitives[span->index];
         if (p->options.learn_weights) good = set_weights(arena, p, span, &primitive->influences);
         if (!poses) continue;
-        mesh->target_count = poses->space.pose_count - 1;
+        mesh->target_count = cutis_pose_targets(&poses->space);
         mesh->target_names = names;
         mesh->target_weights = NULL;
         good = good && set_targets(arena, poses, span, primitive);
@@ -111,7 +114,7 @@ static void count_bytes(const cutis_fit_poses *poses, uint64_t vertices, cutis_p
 {
     uint64_t n = poses->space.pose_count, joints = poses->space.joint_count;
     fit->paper_bytes = vertices * (2 * 12 + 2 * 16 + 12 * n) + 4 * n * (n + 3 * joints);
-    fit->psd_bytes = vertices * (2 * 12 + 2 * 16 + 2 * 12 * (n - 1));
+    fit->psd_bytes = vertices * (2 * 12 + 2 * 16 + 2 * 12 * cutis_pose_targets(&poses->space));
     fit->wpsd_bytes = vertices * (2 * 12 + 2 * 16 + 4 + 28 * n);
 }
 
@@ -164,6 +167,9 @@ static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_pose
     fit->sigma = poses->sigma;
     fit->condition = poses->condition;
     fit->displacement_max = p->sums.longest;
+    fit->field_count = p->displacements ? cutis_pose_targets(&poses->space) : 0;
+    fit->energy = poses->energy;
+    fit->compression_max = poses->compression_max;
     count_bytes(poses, fit->vertex_count, fit);
     *out = fit;
     return CUTIS_OK;

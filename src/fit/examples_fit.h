@@ -86,7 +86,11 @@ typedef struct cutis_fit_poses {
     float **positions, **normals; ///< per pose - 1: 3 per output vertex; normals or NULL
     uint64_t ambiguous;
     double sigma, condition;
+    double energy, compression_max; ///< of principal poses; 1 and 0 without
 } cutis_fit_poses;
+
+/// Principal fields in place of the poses' displacements, where options say so.
+cutis_result cutis_fit_compress(cutis_fit_problem *problem, cutis_fit_poses *poses);
 
 cutis_result cutis_fit_poses_create(cutis_fit_problem *problem, cutis_fit_poses *out);
 

@@ -289,7 +289,7 @@ cutis_result cutis_fit_poses_create(cutis_fit_problem *p, cutis_fit_poses *out)
     pose_work w = { .p = p };
     cutis_pose_measure measure;
     cutis_pose_table table;
-    *out = (cutis_fit_poses){ 0 };
+    *out = (cutis_fit_poses){ .energy = 1 };
     int32_t *targets = cutis_arena_alloc(p->arena, p->data->mesh_count, sizeof *targets);
     if (!targets || !list_joints(&w) || !measure_all(&w)) return cutis_alloc_result(p->context);
     out->root_counts = root_counts(&w);
@@ -304,5 +304,6 @@ cutis_result cutis_fit_poses_create(cutis_fit_problem *p, cutis_fit_poses *out)
         !cutis_pose_measure_create(p->model, &out->space, p->arena, &measure) ||
         !cutis_pose_table_create(&measure, p->arena, &table) || !fit_kernel(p, &table, out))
         return cutis_alloc_result(p->context);
-    return count_ambiguous(p, &table, out);
+    result = count_ambiguous(p, &table, out);
+    return result == CUTIS_OK ? cutis_fit_compress(p, out) : result;
 }

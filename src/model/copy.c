@@ -164,7 +164,8 @@ static bool copy_pose_space(cutis_arena *arena, cutis_model_data *own)
     size_t entries = (size_t)space->pose_count * space->joint_count; // both limited by the gate
     return COPY(arena, space->joints, space->joint_count) &&
            COPY(arena, space->rotations, entries) && COPY(arena, space->translations, entries) &&
-           COPY(arena, space->targets, own->mesh_count);
+           COPY(arena, space->targets, own->mesh_count) &&
+           COPY(arena, space->coefficients, (size_t)(space->pose_count - 1) * space->field_count);
 }
 
 static bool copy_handles(cutis_arena *arena, cutis_model_data *own)
@@ -181,8 +182,7 @@ static bool copy_handles(cutis_arena *arena, cutis_model_data *own)
         !COPY(arena, rig->first_handles, rig->mesh_count) ||
         !COPY(arena, rig->weights, rig->primitive_count))
         return false;
-    for (uint32_t h = 0; h < rig->handle_count; h++)
-        ((cutis_handle *)rig->handles)[h].name = NULL;
+    for (uint32_t h = 0; h < rig->handle_count; h++) ((cutis_handle *)rig->handles)[h].name = NULL;
     for (uint32_t p = 0; rig->weights && p < rig->primitive_count; p++) {
         cutis_handle_weights *weights = (cutis_handle_weights *)&rig->weights[p];
         if (!copy_influences(arena, &weights->influences, weights->vertex_count)) return false;

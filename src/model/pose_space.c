@@ -54,12 +54,18 @@ cutis_result cutis_validate_pose_space(cutis_context *context, const cutis_model
         (unsigned)space->distance > CUTIS_POSE_EULER)
         FAIL("pose_space: unknown kernel or distance");
     if (!(space->sigma >= 0 && space->sigma <= 1e6f)) FAIL("pose_space: sigma is out of range");
+    if (space->field_count >= space->pose_count || !space->field_count != !space->coefficients)
+        FAIL("pose_space: %u fields of %u poses, %s coefficients", space->field_count,
+             space->pose_count, space->coefficients ? "with" : "without");
+    size_t numbers = (size_t)(space->pose_count - 1) * space->field_count;
+    if (space->coefficients && cutis_first_not_finite(space->coefficients, numbers) < numbers)
+        FAIL("pose_space: a coefficient is not finite");
     for (uint32_t m = 0; m < data->mesh_count; m++) {
         int32_t first = space->targets[m];
         if (first == CUTIS_NONE) continue;
-        if (first < 0 || (uint64_t)first + space->pose_count - 1 > data->meshes[m].target_count)
+        if (first < 0 || (uint64_t)first + cutis_pose_targets(space) > data->meshes[m].target_count)
             FAIL("pose_space: mesh %u needs morph targets %d and %u more, it has %u", m, first,
-                 space->pose_count - 2, data->meshes[m].target_count);
+                 cutis_pose_targets(space) - 1, data->meshes[m].target_count);
     }
     size_t entries = (size_t)space->pose_count * space->joint_count;
     for (size_t i = 0; i < entries; i++)

@@ -12,6 +12,12 @@
 /// Counts, indices and arrays; before the copy. `data->pose_space` may be NULL.
 cutis_result cutis_validate_pose_space(cutis_context *context, const cutis_model_data *data);
 
+/// Morph targets of a displaced mesh.
+static inline uint32_t cutis_pose_targets(const cutis_pose_space *space)
+{
+    return space->field_count ? space->field_count : space->pose_count - 1;
+}
+
 /// Rest and example values that distances are taken of, in double. Made once, read by every frame.
 typedef struct cutis_pose_measure {
     uint32_t pose_count, joint_count;

@@ -209,6 +209,11 @@ static const cutis_pose_space *get_pose_space(reader *from, uint32_t mesh_count)
     space->rotations = get_array(from, 4 * (size_t)entries);
     space->translations = get_array(from, 3 * (size_t)entries);
     space->targets = get_array(from, mesh_count);
+    space->field_count = get(from);
+    if (space->pose_count < 1 || (uint64_t)space->pose_count * space->field_count > UINT32_MAX / 4)
+        from->corrupt = true;
+    else
+        space->coefficients = get_array(from, (size_t)(space->pose_count - 1) * space->field_count);
     space->kernel = (cutis_pose_kernel)get(from);
     space->distance = (cutis_pose_distance)get(from);
     space->sigma = get_float(from);

@@ -48,7 +48,8 @@ static cutis_result read_joints(const gltf_document *document, const json_t *lis
 }
 
 static cutis_result read_poses(const gltf_document *document, const json_t *poses, size_t joints,
-                               cutis_quat *rotations, cutis_float3 *translations)
+                               cutis_quat *rotations, cutis_float3 *translations, size_t fields,
+                               float *coefficients)
 {
     for (size_t k = 0; k < json_array_size(poses); k++) {
         const json_t *pose = json_array_get(poses, k);
@@ -60,6 +61,12 @@ static cutis_result read_poses(const gltf_document *document, const json_t *pose
             FAIL("/extensions/" NAME
                  "/poses/%zu/translations: want %zu numbers in all poses or in none",
                  k, 3 * joints);
+        const json_t *shares = json_object_get(pose, "coefficients");
+        if (k > 0 && fields ? !all_numbers(shares, fields) : shares != NULL)
+            FAIL("/extensions/" NAME
+                 "/poses/%zu/coefficients: want %zu numbers in all poses but the first",
+                 k, fields);
+        if (k > 0 && fields) cutis_gltf_floats(shares, coefficients + (k - 1) * fields);
         cutis_gltf_floats(turns, &rotations[k * joints].x);
         if (translations) cutis_gltf_floats(places, &translations[k * joints].x);
     }
@@ -99,15 +106,22 @@ cutis_result cutis_gltf_read_pose_space(gltf_document *document, cutis_arena *ar
         !all_numbers(json_object_get(json_array_get(poses, 0), "rotations"), 4 * joint_count))
         FAIL("/extensions/" NAME "/poses/0/rotations: want %zu numbers", 4 * joint_count);
     bool places = json_object_get(json_array_get(poses, 0), "translations") != NULL;
+    // As many fields as the first displaced pose has coefficients; all have as many.
+    size_t fields = json_array_size(json_object_get(json_array_get(poses, 1), "coefficients"));
+    if (fields > UINT32_MAX) FAIL("/extensions/" NAME "/poses/1/coefficients: too many");
     cutis_result result = cutis_gltf_charge(document, entries, places ? 28 : 16);
+    if (result == CUTIS_OK && fields) result = cutis_gltf_charge(document, pose_count, 4 * fields);
     if (result != CUTIS_OK) return result;
+    float *coefficients =
+        fields ? cutis_arena_alloc(arena, pose_count, fields * sizeof *coefficients) : NULL;
     cutis_pose_space *space = cutis_arena_alloc(arena, 1, sizeof *space);
     uint32_t *nodes = cutis_arena_alloc(arena, joint_count, sizeof *nodes);
     int32_t *targets = cutis_arena_alloc(arena, data->mesh_count, sizeof *targets);
     cutis_quat *rotations = cutis_arena_alloc(arena, entries, sizeof *rotations);
     cutis_float3 *translations =
         places ? cutis_arena_alloc(arena, entries, sizeof *translations) : NULL;
-    if (!space || !nodes || !targets || !rotations || (places && !translations))
+    if (!space || !nodes || !targets || !rotations || (places && !translations) ||
+        (fields && !coefficients))
         return cutis_alloc_result(document->context);
     *space = (cutis_pose_space){ .joint_count = (uint32_t)joint_count,
                                  .pose_count = (uint32_t)pose_count,
@@ -115,12 +129,15 @@ cutis_result cutis_gltf_read_pose_space(gltf_document *document, cutis_arena *ar
                                  .rotations = rotations,
                                  .translations = translations,
                                  .targets = targets,
+                                 .field_count = (uint32_t)fields,
+                                 .coefficients = coefficients,
                                  .kernel = (cutis_pose_kernel)kernel,
                                  .distance = (cutis_pose_distance)distance,
                                  .sigma = sigma ? (float)json_number_value(sigma) : 0.0f };
     result = read_joints(document, joints, nodes);
     if (result == CUTIS_OK)
-        result = read_poses(document, poses, joint_count, rotations, translations);
+        result =
+            read_poses(document, poses, joint_count, rotations, translations, fields, coefficients);
     if (result == CUTIS_OK) result = read_targets(document, data->mesh_count, targets);
     data->pose_space = space;
     return result;
@@ -137,6 +154,11 @@ static json_t *write_pose(gltf_writer *writer, const cutis_pose_space *space, ui
         cutis_gltf_set(
             writer, pose, "translations",
             cutis_gltf_float_array(&space->translations[first].x, 3 * (size_t)space->joint_count));
+    if (k > 0 && space->field_count)
+        cutis_gltf_set(
+            writer, pose, "coefficients",
+            cutis_gltf_float_array(space->coefficients + (size_t)(k - 1) * space->field_count,
+                                   space->field_count));
     return pose;
 }
 
