@@ -170,19 +170,21 @@ const verb_row cli_verbs[] = {
       "Meshes, open meshes, soups, loose pieces, point clouds: the shape is voxelised, so nothing is asked of its\n"
       "triangles. Weights are smooth (C2), not negative, sum to one, 1 at their own handle and 0 at the others. The\n"
       "result is a skinned model whose joints are the handles; poses of the handle file become clips. --skeleton gives\n"
-      "a rig automatic weights and never fails. At most --influences weights a vertex are kept (default 4).\n"
+      "a rig automatic weights and never fails. At most --influences weights a vertex are kept (default 4), chosen by the\n"
+      "weight reduction over the clips or automatic poses; --largest is quicker. --weighting virtual keeps its virtual\n"
+      "handles in CUTIS_handles, which `deform --method handles-rigid` plays and `render --show handles` draws.\n"
       "Handles the grid cannot separate are a warning with the voxels that would do (--strict: an error); handles outside\n"
       "the model hold its nearest voxel; loose pieces without a handle follow the nearest one.\n"
       "\n"
       "JSON keys: file, output, weighting, voxels, voxel_size, domain_voxels, components, components_without_handle,\n"
       "real_handles, virtual_handles, insertion_rounds, coverage_max, iterations, floored_handles, joints_without_site,\n"
       "interpolation_error_max, separation_min, voxels_needed, dropped_mass_max, dropped_mass_mean, seconds {voxelise,\n"
-      "distances, insertion, weights, update}, handles [{name, has_site, shared, floored, snapped,\n"
+      "distances, insertion, weights, reduction, update}, handles [{name, has_site, shared, floored, snapped,\n"
       "interpolation_error}]; with --skeleton on a model that has weights against_existing {mean_absolute,\n"
       "position_rms}: mean over vertices of the sum of |difference|, RMS over its clips in % of the diagonal.\n",
       COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(HANDLES) | BIT(SKELETON) | BIT(SKIN) | BIT(VOXELS) |
           BIT(WEIGHTING) | BIT(INFLUENCES) | BIT(SOFTNESS) | BIT(RADIUS) | BIT(STRICT) | BIT(WEIGHTS) |
-          BIT(WEIGHTS_PICTURE),
+          BIT(WEIGHTS_PICTURE) | BIT(LARGEST),
       "cutis handles scan.ply --handles h.json -o scan.glb\tpoints and bars on a scan\n"
       "cutis handles rig.glb --skeleton --weights-picture weights.png -o bound.glb\tautomatic weights for a rig\n"
       "cutis handles soup.obj --handles h.json --weighting virtual --voxels auto -o soup.glb\tthe paper's construction\n",

@@ -37,6 +37,7 @@ static int read_options(cli_app *app, handles_job *job)
     o->softness = option_number(app, OPTION_SOFTNESS, 0);
     o->radius = option_number(app, OPTION_RADIUS, 0);
     o->strict = option_given(app, OPTION_STRICT);
+    o->reduce = !option_given(app, OPTION_LARGEST);
     if (option_given(app, OPTION_SKIN))
         o->skin_plus_one = (int32_t)option_count(app, OPTION_SKIN, 0) + 1;
     if (skeleton && o->strict)
@@ -120,10 +121,12 @@ static void say_result(const cli_app *app, const handles_job *job)
                 "against the file's own weights: %.3f in weights, %.3f %% of the diagonal over its "
                 "clips\n",
                 job->weight_difference, job->position_difference);
-    app_say(app, "\n%s%12s %12s %12s %12s %12s%s\n", app_style(app, "1"), "voxelise ms",
-            "distances ms", "insertion ms", "weights ms", "update ms", app_style(app, "0"));
-    app_say(app, "%12.1f %12.1f %12.1f %12.1f %12.3f\n", 1e3 * t->voxelise, 1e3 * t->distances,
-            1e3 * t->insertion, 1e3 * t->weights, 1e3 * job->update);
+    app_say(app, "\n%s%12s %12s %12s %12s %12s %12s%s\n", app_style(app, "1"), "voxelise ms",
+            "distances ms", "insertion ms", "weights ms", "reduction ms", "update ms",
+            app_style(app, "0"));
+    app_say(app, "%12.1f %12.1f %12.1f %12.1f %12.1f %12.3f\n", 1e3 * t->voxelise,
+            1e3 * t->distances, 1e3 * t->insertion, 1e3 * t->weights, 1e3 * t->reduction,
+            1e3 * job->update);
 }
 
 static void emit_handles(json_out *json, const cutis_handles_report *r)
@@ -172,6 +175,7 @@ static void emit_result(const handles_job *job)
     emit_number(&json, "distances", r->seconds.distances);
     emit_number(&json, "insertion", r->seconds.insertion);
     emit_number(&json, "weights", r->seconds.weights);
+    emit_number(&json, "reduction", r->seconds.reduction);
     emit_number(&json, "update", job->update);
     emit_end(&json);
     if (job->compared) {

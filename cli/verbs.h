@@ -94,6 +94,8 @@ typedef enum option_kind {
       "part of a bone that bends with a joint it meets (default 0.25)")                            \
     X(RADIUS, "radius", 0, NUMBER, "R", 0, 1e-12, 1e12, "virtual: largest support of a handle")    \
     X(STRICT, "strict", 0, FLAG, 0, 0, 0, 0, "handles the grid cannot separate are an error")      \
+    X(LARGEST, "largest", 0, FLAG, 0, 0, 0, 0,                                                     \
+      "keep the largest weights; default: those the reduction chooses, which takes longer")        \
     X(WEIGHTS_PICTURE, "weights-picture", 0, PATH, "OUT.png", 0, 0, 0,                             \
       "paint the weights of each handle (at most 24)")                                             \
     X(FIT_POSES, "poses", 0, TEXT, "CLIP", 0, 0, 0,                                                \

@@ -51,7 +51,9 @@ typedef struct cutis_handles_options {
     bool voxels_auto; ///< raise `voxels` (to at most 512) until the grid separates the handles; not
                       ///< for skeletons
     cutis_weighting weighting;
-    uint32_t influences; ///< largest weights kept per vertex, 1 .. 64; 0 = 4
+    uint32_t influences; ///< weights kept per vertex, 1 .. 64; 0 = 4
+    bool reduce; ///< choose them by cutis_weights_reduce over the model's clips (else automatic
+                 ///< poses), not by size: nearer to all weights, and slower. Not for sessions
     double softness;     ///< skeletons: part of a bone next to a joint that bends with it, 0 < s <=
                          ///< 0.5; 0 = 0.25
     double radius; ///< VIRTUAL: largest support of a handle; 0 = half the longest distance between
@@ -74,7 +76,7 @@ typedef struct cutis_handle_result {
 
 /// Seconds of each stage, as in the paper's Table 1.
 typedef struct cutis_handles_seconds {
-    double voxelise, distances, insertion, weights;
+    double voxelise, distances, insertion, weights, reduction;
 } cutis_handles_seconds;
 
 /// What was done. With several skins: sums, and the largest of what is a maximum.

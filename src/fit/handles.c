@@ -11,6 +11,7 @@
 #include "base/os/os.h"
 #include "fit/handles_model.h"
 #include "fit/handles_record.h"
+#include "fit/handles_reduce.h"
 #include "fit/handles_report.h"
 #include "fit/handles_skeleton.h"
 #include "math/mat3.h"
@@ -230,12 +231,23 @@ cutis_result cutis_handles_skeleton(const cutis_model *model, cutis_device *devi
     cutis_context *context = cutis_model_context(model);
     skeleton s = { .model = model, .device = device, .arena = { .context = context } };
     cutis_result result = cutis_handles_check_options(context, options, &s.options);
+    const uint32_t influences = s.options.influences;
+    if (s.options.reduce) s.options.influences = cutis_handles_wide(influences);
     if (result == CUTIS_OK) result = bind_skins(&s);
     if (result == CUTIS_OK) {
         cutis_model_data data = *cutis_model_get(model);
         data.meshes = s.meshes;
         data.handles = s.record.rig.virtual_count ? cutis_handles_record_rig(&s.record) : NULL;
         result = cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out);
+    }
+    if (result == CUTIS_OK && s.options.reduce) {
+        // Clips tell more than automatic poses; without any, those.
+        const uint32_t clips = cutis_model_get(model)->clip_count;
+        uint32_t *all = cutis_arena_alloc(&s.arena, clips, sizeof *all);
+        for (uint32_t c = 0; all && c < clips; c++) all[c] = c;
+        result = all ? cutis_handles_reduce(device, influences, all, clips, out, s.report)
+                     : cutis_alloc_result(context);
+        if (result != CUTIS_OK) cutis_model_destroy(*out), *out = NULL;
     }
     cutis_handles_record_release(&s.record);
     cutis_arena_release(&s.arena);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/os/os.h"
 #include "fit/handles_model.h"
+#include "fit/handles_reduce.h"
 #include "fit/handles_report.h"
 
 /// Weights at their own handle may be off by this much before anybody is told: a thousandth of a
@@ -282,6 +283,9 @@ static cutis_result open_session(const cutis_model *model, cutis_device *device,
     s->arena = (cutis_arena){ .context = context };
     s->cache = (cutis_handles_cache){ .context = context };
     cutis_result result = cutis_handles_check_options(context, options, &s->options);
+    if (result == CUTIS_OK && s->options.reduce && !set)
+        result = cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                            "handles: a live session keeps the largest weights; reduce at the end");
     if (result == CUTIS_OK && s->options.voxels_auto && !set)
         result = cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                             "handles: a live session keeps its voxels; say how many");
@@ -390,6 +394,20 @@ cutis_result cutis_handles_finish(const cutis_handle_session *session,
     return cutis_handles_rig(session->model, &session->body, &set, &session->now.solution, out);
 }
 
+// Handles move only in the poses they came with.
+static cutis_result reduce_poses(const cutis_model *model, const cutis_handle_session *session,
+                                 uint32_t influences, uint32_t pose_count, cutis_model **out)
+{
+    const uint32_t old = cutis_model_get(model)->clip_count;
+    uint32_t *clips = cutis_alloc_array(session->context, pose_count, sizeof *clips);
+    if (!clips) return cutis_alloc_result(session->context);
+    for (uint32_t p = 0; p < pose_count; p++) clips[p] = old + p;
+    cutis_result result = cutis_handles_reduce(session->device, influences, clips, pose_count, out,
+                                               session->now.report);
+    cutis_free_array(session->context, clips, pose_count, sizeof *clips);
+    return result;
+}
+
 cutis_result cutis_handles_weights(const cutis_model *model, cutis_device *device,
                                    const cutis_handle_set *handles,
                                    const cutis_handles_options *options, cutis_model **out,
@@ -397,11 +415,18 @@ cutis_result cutis_handles_weights(const cutis_model *model, cutis_device *devic
 {
     if (!model || !handles || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_handle_session *session = NULL;
+    cutis_handles_options wide = options ? *options : (cutis_handles_options){ 0 };
+    const uint32_t influences = wide.influences ? wide.influences : 4;
+    if (wide.reduce && influences <= 64) wide.influences = cutis_handles_wide(influences);
     cutis_result result = check_set(cutis_model_context(model), handles);
-    if (result == CUTIS_OK) result = open_session(model, device, options, handles, &session);
+    if (result == CUTIS_OK) result = open_session(model, device, &wide, handles, &session);
     if (result == CUTIS_OK) result = change(session, handles->handles, handles->handle_count);
     if (result == CUTIS_OK)
         result = cutis_handles_finish(session, handles->poses, handles->pose_count, out);
+    if (result == CUTIS_OK && wide.reduce) {
+        result = reduce_poses(model, session, influences, handles->pose_count, out);
+        if (result != CUTIS_OK) cutis_model_destroy(*out), *out = NULL;
+    }
     if (result == CUTIS_OK && report_out) {
         *report_out = session->now.report;
         session->now.report = NULL;
