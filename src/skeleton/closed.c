@@ -1,0 +1,132 @@
+// What a closed mesh can do: areas, splitting an edge, names and notes.
+#include "skeleton/closed.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+double cutis_face_area(const cutis_closed *mesh, uint32_t face)
+{
+    const double *a = mesh->points[mesh->faces[face][0]], *b = mesh->points[mesh->faces[face][1]];
+    const double *c = mesh->points[mesh->faces[face][2]];
+    double u[3] = { b[0] - a[0], b[1] - a[1], b[2] - a[2] }, n[3];
+    double v[3] = { c[0] - a[0], c[1] - a[1], c[2] - a[2] };
+    double3_cross(u, v, n);
+    return 0.5 * sqrt(double3_dot(n, n));
+}
+
+static bool grow_names(cutis_arena *arena, const char ***list, uint32_t count, size_t *capacity)
+{
+    if (count < *capacity) return true;
+    size_t more = 2 * *capacity + 16;
+    const char **grown = cutis_arena_alloc(arena, more, sizeof *grown);
+    if (!grown) return false;
+    if (count) memcpy((void *)grown, (const void *)*list, count * sizeof *grown);
+    *list = grown;
+    *capacity = more;
+    return true;
+}
+
+uint32_t cutis_labels_add(cutis_labels *labels, const char *name)
+{
+    if (!grow_names(labels->arena, &labels->names, labels->count, &labels->capacity))
+        return CUTIS_NOTHING;
+    labels->names[labels->count] = cutis_arena_string(labels->arena, name);
+    return labels->names[labels->count] ? labels->count++ : CUTIS_NOTHING;
+}
+
+bool cutis_note(cutis_notes *notes, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (!grow_names(notes->arena, &notes->lines, notes->count, &notes->capacity)) return false;
+    notes->lines[notes->count] = cutis_arena_string(notes->arena, text);
+    return notes->lines[notes->count] && ++notes->count;
+}
+
+void cutis_closed_release(cutis_closed *mesh)
+{
+    cutis_context *context = mesh->context;
+    if (!context) return;
+    cutis_free_array(context, mesh->points, mesh->point_capacity, sizeof *mesh->points);
+    cutis_free_array(context, mesh->leaving, mesh->leaving_capacity, sizeof *mesh->leaving);
+    cutis_free_array(context, mesh->faces, mesh->face_capacity, sizeof *mesh->faces);
+    cutis_free_array(context, mesh->corners, mesh->corner_capacity, sizeof *mesh->corners);
+    cutis_free_array(context, mesh->twins, mesh->twin_capacity, sizeof *mesh->twins);
+    cutis_free_array(context, mesh->labels, mesh->label_capacity, sizeof *mesh->labels);
+    cutis_free_array(context, mesh->shells, mesh->shell_capacity, sizeof *mesh->shells);
+    cutis_free_array(context, mesh->outputs, mesh->output_capacity, sizeof *mesh->outputs);
+    cutis_free_array(context, mesh->primitives, mesh->primitive_capacity, sizeof *mesh->primitives);
+    *mesh = (cutis_closed){ 0 };
+}
+
+// The output vertex at part t between two corners; faces that share both corners share it.
+static uint32_t mix_output(cutis_closed *mesh, uint32_t a, uint32_t b, double t, uint32_t vertex)
+{
+    const double *p = mesh->points[vertex];
+    mesh->outputs[mesh->output_count] =
+        (cutis_output_vertex){ .primitive = mesh->outputs[a].primitive,
+                               .a = a,
+                               .b = b,
+                               .t = t,
+                               .position = { (float)p[0], (float)p[1], (float)p[2] } };
+    return mesh->output_count++;
+}
+
+// Face of h becomes (from, v, opposite), a new face is (v, to, opposite).
+static uint32_t split_face(cutis_closed *mesh, uint32_t h, uint32_t vertex, uint32_t output)
+{
+    uint32_t f = h / 3, g = mesh->face_count++, n = cutis_next(h), p = cutis_previous(h);
+    uint32_t outer = mesh->twins[n];
+    mesh->faces[g][0] = vertex, mesh->corners[g][0] = output;
+    mesh->faces[g][1] = mesh->faces[f][n % 3], mesh->corners[g][1] = mesh->corners[f][n % 3];
+    mesh->faces[g][2] = mesh->faces[f][p % 3], mesh->corners[g][2] = mesh->corners[f][p % 3];
+    mesh->faces[f][n % 3] = vertex, mesh->corners[f][n % 3] = output;
+    mesh->labels[g] = mesh->labels[f];
+    mesh->shells[g] = mesh->shells[f];
+    // New half-edges: 3g: v -> to (twin set by the caller), 3g+1: to -> opposite, 3g+2: back to v.
+    mesh->twins[3 * g + 1] = outer, mesh->twins[outer] = 3 * g + 1;
+    mesh->twins[3 * g + 2] = n, mesh->twins[n] = 3 * g + 2;
+    mesh->leaving[mesh->faces[g][1]] = 3 * g + 1;
+    mesh->leaving[mesh->faces[g][2]] = 3 * g + 2;
+    return 3 * g;
+}
+
+bool cutis_closed_split(cutis_closed *mesh, uint32_t h, double t, uint32_t *vertex)
+{
+    cutis_context *context = mesh->context;
+    size_t faces = (size_t)mesh->face_count + 2, points = (size_t)mesh->vertex_count + 1;
+    if (!cutis_grow(context, &mesh->points, &mesh->point_capacity, points, sizeof *mesh->points) ||
+        !cutis_grow(context, &mesh->leaving, &mesh->leaving_capacity, points,
+                    sizeof *mesh->leaving) ||
+        !cutis_grow(context, &mesh->faces, &mesh->face_capacity, faces, sizeof *mesh->faces) ||
+        !cutis_grow(context, &mesh->corners, &mesh->corner_capacity, faces,
+                    sizeof *mesh->corners) ||
+        !cutis_grow(context, &mesh->twins, &mesh->twin_capacity, 3 * faces, sizeof *mesh->twins) ||
+        !cutis_grow(context, &mesh->labels, &mesh->label_capacity, faces, sizeof *mesh->labels) ||
+        !cutis_grow(context, &mesh->shells, &mesh->shell_capacity, faces, sizeof *mesh->shells) ||
+        !cutis_grow(context, &mesh->outputs, &mesh->output_capacity, (size_t)mesh->output_count + 2,
+                    sizeof *mesh->outputs))
+        return false;
+    uint32_t twin = mesh->twins[h], v = mesh->vertex_count++;
+    uint32_t a = mesh->corners[h / 3][h % 3], b = mesh->corners[h / 3][cutis_next(h) % 3];
+    uint32_t c = mesh->corners[twin / 3][cutis_next(twin) % 3];
+    uint32_t d = mesh->corners[twin / 3][twin % 3];
+    // Positions are the floats that are written, so that copies of a vertex stay on one point.
+    const double *p = mesh->points[cutis_from(mesh, h)], *q = mesh->points[cutis_to(mesh, h)];
+    for (int k = 0; k < 3; k++) mesh->points[v][k] = (float)((1 - t) * p[k] + t * q[k]);
+    uint32_t output = mix_output(mesh, a, b, t, v);
+    uint32_t other = c == a && d == b ? output : mix_output(mesh, c, d, t, v);
+    uint32_t second = split_face(mesh, h, v, output); // h: from -> v, second: v -> to
+    uint32_t back = split_face(mesh, twin, v, other); // twin: to -> v, back: v -> from
+    mesh->twins[h] = back, mesh->twins[back] = h;
+    mesh->twins[second] = twin, mesh->twins[twin] = second;
+    mesh->leaving[v] = second;
+    mesh->leaving[mesh->faces[h / 3][h % 3]] = h;
+    mesh->leaving[mesh->faces[twin / 3][twin % 3]] = twin;
+    *vertex = v;
+    return true;
+}

@@ -1,0 +1,364 @@
+// The new model of an extraction: one mesh in world space, joints with ends, rigid weights, the
+// part tree. Invariant: copies of one welded vertex have one position and one joint, so nothing
+// tears but along joints, and there only what is nearer to the child stretches.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "skeleton/rig.h"
+
+typedef struct {
+    const cutis_parts *parts;
+    const cutis_closed *mesh;
+    const cutis_skeleton_options *options;
+    cutis_arena arena;
+    bool flipped;
+    uint32_t *place; // per output: its vertex in its primitive, or CUTIS_NOTHING
+    uint32_t *owner; // per welded vertex: its part
+    cutis_primitive *primitives;
+    uint32_t *source_of; // per primitive of the new model: index into mesh->primitives
+    uint32_t primitive_count, vertex_count;
+    uint32_t *weld; // of the new model
+    cutis_node *nodes;
+    uint32_t node_count, *joint_nodes;
+    cutis_mat34 *binds;
+} exporter;
+
+// Vertices --------------------------------------------------------------------------------------
+
+static void turn_vector(const float *turn, const float *v, bool normal, float *out)
+{
+    double m[12], linear[9], cofactor[9], d[3] = { v[0], v[1], v[2] }, r[3];
+    double34_from_floats(turn, m);
+    double34_linear(m, linear);
+    double33_cofactor(linear, cofactor);
+    double33_vector(normal ? cofactor : linear, d, r);
+    double length = sqrt(double3_dot(r, r));
+    for (int k = 0; k < 3; k++) out[k] = length > 0 ? (float)(r[k] / length) : v[k];
+}
+
+// Attribute `which` of an output; points between two outputs mix them.
+static void attribute(const exporter *e, uint32_t output, int which, float *out)
+{
+    const cutis_output_vertex *o = &e->mesh->outputs[output];
+    const cutis_output_primitive *from = &e->mesh->primitives[o->primitive];
+    const cutis_primitive *source = from->source;
+    static const int widths[] = { 3, 4, 2, 4 };
+    const float *arrays[] = { source->normals, source->tangents, source->texcoords,
+                              source->colors };
+    int width = widths[which];
+    if (o->a == o->b) {
+        const float *v = arrays[which] + (size_t)width * (o->a - from->source_first);
+        memcpy(out, v, (size_t)width * sizeof *out);
+        if (which < 2) turn_vector(from->turn, v, which == 0, out);
+        return;
+    }
+    float a[4], b[4];
+    attribute(e, o->a, which, a);
+    attribute(e, o->b, which, b);
+    for (int k = 0; k < width; k++) out[k] = (float)((1 - o->t) * a[k] + o->t * b[k]);
+    if (which == 1) out[3] = a[3];
+    if (which > 1) return;
+    double length =
+        sqrt((double)out[0] * out[0] + (double)out[1] * out[1] + (double)out[2] * out[2]);
+    for (int k = 0; k < 3; k++) out[k] = length > 0 ? (float)(out[k] / length) : a[k];
+}
+
+static bool copy_attribute(exporter *e, const cutis_primitive *to, const uint32_t *outputs,
+                           int which, size_t width, const float **out)
+{
+    float *values = cutis_arena_alloc(&e->arena, to->vertex_count * width, sizeof *values);
+    if (!values) return false;
+    for (uint32_t v = 0; v < to->vertex_count; v++)
+        attribute(e, outputs[v], which, values + width * v);
+    *out = values;
+    return true;
+}
+
+// Normals of caps, and of faces that were turned over, follow the faces.
+static bool fix_normals(exporter *e, cutis_primitive *to)
+{
+    size_t count = to->vertex_count;
+    double(*sums)[3] = cutis_arena_alloc(&e->arena, count, sizeof *sums);
+    bool caps = !to->normals;
+    float *normals = cutis_arena_alloc(&e->arena, 3 * count, sizeof *normals);
+    if (!sums || !normals) return false;
+    memset(sums, 0, count * sizeof *sums);
+    for (uint32_t i = 0; i < to->index_count; i += 3) {
+        double u[3], v[3], n[3];
+        const float *p[3];
+        for (int c = 0; c < 3; c++) p[c] = to->positions + 3 * (size_t)to->indices[i + c];
+        for (int k = 0; k < 3; k++)
+            u[k] = (double)p[1][k] - p[0][k], v[k] = (double)p[2][k] - p[0][k];
+        double3_cross(u, v, n);
+        for (int c = 0; c < 3; c++)
+            for (int k = 0; k < 3; k++) sums[to->indices[i + c]][k] += n[k];
+    }
+    for (size_t v = 0; v < count; v++) {
+        double length = sqrt(double3_dot(sums[v], sums[v])), dot = 0;
+        for (int k = 0; k < 3 && !caps; k++) dot += sums[v][k] * to->normals[3 * v + k];
+        for (int k = 0; k < 3; k++)
+            normals[3 * v + k] = caps ? (length > 0 ? (float)(sums[v][k] / length) : k == 2)
+                                      : (dot < 0 ? -1 : 1) * to->normals[3 * v + k];
+    }
+    to->normals = normals;
+    return true;
+}
+
+static bool set_influences(exporter *e, cutis_primitive *to, const uint32_t *weld)
+{
+    uint32_t count = to->vertex_count;
+    uint32_t *first = cutis_arena_alloc(&e->arena, (size_t)count + 1, sizeof *first);
+    uint32_t *joints = cutis_arena_alloc(&e->arena, count, sizeof *joints);
+    float *weights = cutis_arena_alloc(&e->arena, count, sizeof *weights);
+    if (!first || !joints || !weights) return false;
+    for (uint32_t v = 0; v < count; v++)
+        first[v] = v, joints[v] = e->owner[weld[v]], weights[v] = 1;
+    first[count] = count;
+    to->influences = (cutis_influences){ first, joints, weights };
+    return true;
+}
+
+// Faces and vertices of one primitive.
+static bool make_primitive(exporter *e, uint32_t index, uint32_t face_count)
+{
+    const cutis_closed *mesh = e->mesh;
+    const cutis_output_primitive *from = &mesh->primitives[index];
+    cutis_primitive *to = &e->primitives[e->primitive_count];
+    uint32_t *indices = cutis_arena_alloc(&e->arena, face_count, 3 * sizeof *indices);
+    uint32_t *labels = cutis_arena_alloc(&e->arena, face_count, sizeof *labels);
+    uint32_t *outputs = cutis_arena_alloc(&e->arena, 3 * (size_t)face_count, sizeof *outputs);
+    if (!indices || !labels || !outputs) return false;
+    *to = (cutis_primitive){ .material = from->material, .indices = indices, .parts = labels };
+    uint32_t *weld = e->weld + e->vertex_count;
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        if (mesh->outputs[mesh->corners[f][0]].primitive != index) continue;
+        labels[to->index_count / 3] = e->parts->part_of_label[mesh->labels[f]];
+        for (int c = 0; c < 3; c++) {
+            uint32_t o = mesh->corners[f][c];
+            // A corner's output may stand for two welded vertices where the surface touched
+            // itself: the second gets a copy.
+            if (e->place[o] == CUTIS_NOTHING || weld[e->place[o]] != mesh->faces[f][c]) {
+                e->place[o] = to->vertex_count++;
+                outputs[e->place[o]] = o, weld[e->place[o]] = mesh->faces[f][c];
+            }
+            indices[to->index_count++] = e->place[o];
+        }
+    }
+    float *positions = cutis_arena_alloc(&e->arena, to->vertex_count, 3 * sizeof *positions);
+    if (!positions) return false;
+    for (uint32_t v = 0; v < to->vertex_count; v++)
+        memcpy(positions + 3 * (size_t)v, mesh->outputs[outputs[v]].position, 3 * sizeof(float));
+    to->positions = positions;
+    if (from->source) {
+        const cutis_primitive *s = from->source;
+        if ((s->normals && !copy_attribute(e, to, outputs, 0, 3, &to->normals)) ||
+            (s->tangents && !copy_attribute(e, to, outputs, 1, 4, &to->tangents)) ||
+            (s->texcoords && !copy_attribute(e, to, outputs, 2, 2, &to->texcoords)) ||
+            (s->colors && !copy_attribute(e, to, outputs, 3, 4, &to->colors)))
+            return false;
+    }
+    if ((!from->source || (e->flipped && to->normals)) && !fix_normals(e, to)) return false;
+    if (!set_influences(e, to, weld)) return false;
+    e->vertex_count += to->vertex_count;
+    e->primitive_count++;
+    return true;
+}
+
+static bool make_primitives(exporter *e)
+{
+    const cutis_closed *mesh = e->mesh;
+    uint32_t *counts = cutis_arena_alloc(&e->arena, mesh->primitive_count, sizeof *counts);
+    e->primitives = cutis_arena_alloc(&e->arena, mesh->primitive_count, sizeof *e->primitives);
+    e->place = cutis_arena_alloc(&e->arena, mesh->output_count, sizeof *e->place);
+    e->owner = cutis_arena_alloc(&e->arena, mesh->vertex_count, sizeof *e->owner);
+    e->weld = cutis_arena_alloc(&e->arena, 3 * (size_t)mesh->face_count, sizeof *e->weld);
+    if (!counts || !e->primitives || !e->place || !e->owner || !e->weld) return false;
+    memset(counts, 0, mesh->primitive_count * sizeof *counts);
+    memset(e->place, 0xff, mesh->output_count * sizeof *e->place);
+    memset(e->owner, 0xff, mesh->vertex_count * sizeof *e->owner);
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        uint32_t part = e->parts->part_of_label[mesh->labels[f]];
+        counts[mesh->outputs[mesh->corners[f][0]].primitive]++;
+        for (int c = 0; c < 3; c++) // a loop's vertices go with the parent
+            if (part < e->owner[mesh->faces[f][c]]) e->owner[mesh->faces[f][c]] = part;
+    }
+    for (uint32_t p = 0; p < mesh->primitive_count; p++)
+        if (counts[p] > 0 && !make_primitive(e, p, counts[p])) return false;
+    return true;
+}
+
+// Nodes -----------------------------------------------------------------------------------------
+
+// Local transform of a frame below a parent's: both world, row-major 3 x 4.
+static cutis_transform local_transform(const double *parent, const double *own)
+{
+    cutis_mat34 m;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 4; c++) {
+            double sum = 0;
+            for (int k = 0; k < 3; k++)
+                sum += parent[4 * k + r] * (own[4 * k + c] - (c == 3 ? parent[4 * k + 3] : 0));
+            m.m[4 * r + c] = (float)sum;
+        }
+    return cutis_transform_from_mat34(&m);
+}
+
+static void world_frame(const exporter *e, const cutis_piece *part, double *out)
+{
+    double frame[9];
+    cutis_piece_frame(part, e->options->world_frames, frame);
+    for (int r = 0; r < 3; r++) {
+        memcpy(out + 4 * r, frame + 3 * r, 3 * sizeof *out);
+        out[4 * r + 3] = part->joint[r];
+    }
+}
+
+static bool add_point(exporter *e, uint32_t joint, const double *world, const char *name,
+                      const char *what, int number, const double *point)
+{
+    double own[12];
+    memcpy(own, world, sizeof own);
+    for (int r = 0; r < 3; r++) own[4 * r + 3] = point[r];
+    const char *text = number < 0 ? cutis_arena_format(&e->arena, "%s_%s", name, what)
+                                  : cutis_arena_format(&e->arena, "%s_%s%d", name, what, number);
+    if (!text) return false;
+    e->nodes[e->node_count++] = (cutis_node){ .name = text,
+                                              .parent = (int32_t)joint,
+                                              .rest = local_transform(world, own),
+                                              .mesh = CUTIS_NONE,
+                                              .skin = CUTIS_NONE };
+    return true;
+}
+
+static bool add_part_nodes(exporter *e, uint32_t p, double (*worlds)[12])
+{
+    const cutis_piece *part = &e->parts->parts[p];
+    static const double identity[12] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 };
+    uint32_t node = e->node_count++;
+    world_frame(e, part, worlds[p]);
+    e->joint_nodes[p] = node;
+    e->nodes[node] =
+        (cutis_node){ .name = part->name,
+                      .parent = part->parent == CUTIS_NONE ? CUTIS_NONE
+                                                           : (int32_t)e->joint_nodes[part->parent],
+                      .rest = local_transform(
+                          part->parent == CUTIS_NONE ? identity : worlds[part->parent], worlds[p]),
+                      .mesh = CUTIS_NONE,
+                      .skin = CUTIS_NONE };
+    for (int r = 0; r < 3; r++) { // the inverse: transposed rotation
+        double sum = 0;
+        for (int k = 0; k < 3; k++) {
+            e->binds[p].m[4 * r + k] = (float)worlds[p][4 * k + r];
+            sum -= worlds[p][4 * k + r] * part->joint[k];
+        }
+        e->binds[p].m[4 * r + 3] = (float)sum;
+    }
+    if (part->child_count == 0 && !add_point(e, node, worlds[p], part->name, "end", -1, part->end))
+        return false;
+    if (!e->options->extra) return true;
+    for (uint32_t g = 0; g < part->group_count; g++)
+        if (!add_point(e, node, worlds[p], part->name, "link", (int)g, part->links[g]))
+            return false;
+    return add_point(e, node, worlds[p], part->name, "axis", 0, part->axis_from) &&
+           add_point(e, node, worlds[p], part->name, "axis", 1, part->axis_to);
+}
+
+static bool make_nodes(exporter *e)
+{
+    const cutis_parts *parts = e->parts;
+    size_t most = 1;
+    for (uint32_t p = 0; p < parts->count; p++) most += (size_t)parts->parts[p].group_count + 4;
+    double(*worlds)[12] = cutis_arena_alloc(&e->arena, parts->count, sizeof *worlds);
+    e->nodes = cutis_arena_alloc(&e->arena, most, sizeof *e->nodes);
+    e->joint_nodes = cutis_arena_alloc(&e->arena, parts->count, sizeof *e->joint_nodes);
+    e->binds = cutis_arena_alloc(&e->arena, parts->count, sizeof *e->binds);
+    if (!worlds || !e->nodes || !e->joint_nodes || !e->binds) return false;
+    for (uint32_t p = 0; p < parts->count; p++)
+        if (!add_part_nodes(e, p, worlds)) return false;
+    e->nodes[e->node_count++] = (cutis_node){ .name = "body",
+                                              .parent = CUTIS_NONE,
+                                              .rest = cutis_transform_identity(),
+                                              .mesh = 0,
+                                              .skin = 0 };
+    return true;
+}
+
+// The tree --------------------------------------------------------------------------------------
+
+static bool make_tree(exporter *e, const cutis_part_link *lines, uint32_t line_count,
+                      cutis_part_tree *tree, const char ***names)
+{
+    const cutis_parts *parts = e->parts;
+    cutis_part *list = cutis_arena_alloc(&e->arena, parts->count, sizeof *list);
+    cutis_part_loop *loops = cutis_arena_alloc(&e->arena, parts->ring_count, sizeof *loops);
+    *names = cutis_arena_alloc(&e->arena, parts->count, sizeof **names);
+    if (!list || !loops || !*names) return false;
+    for (uint32_t p = 0; p < parts->count; p++) {
+        const cutis_piece *from = &parts->parts[p];
+        cutis_part *to = &list[p];
+        *to = (cutis_part){
+            .parent = from->parent, .loop = from->ring, .joint = p, .kernel_radius = from->radius
+        };
+        memcpy(to->position, from->joint, sizeof to->position);
+        memcpy(to->end, from->end, sizeof to->end);
+        memcpy(to->centroid, from->centroid, sizeof to->centroid);
+        memcpy(to->axes, from->axes, sizeof to->axes);
+        memcpy(to->box_min, from->box_low, sizeof to->box_min);
+        memcpy(to->box_max, from->box_high, sizeof to->box_max);
+        (*names)[p] = from->name;
+    }
+    for (uint32_t r = 0; r < parts->ring_count; r++)
+        loops[r] = (cutis_part_loop){ parts->rings[r].parent, parts->rings[r].child,
+                                      parts->rings[r].count, parts->rings[r].vertices };
+    *tree = (cutis_part_tree){ .parts = list,
+                               .loop_count = parts->ring_count,
+                               .loops = loops,
+                               .welded_count = e->mesh->vertex_count,
+                               .weld = e->weld,
+                               .link_count = line_count,
+                               .links = lines };
+    return true;
+}
+
+cutis_result cutis_skeleton_model(const cutis_parts *parts, const cutis_model *model,
+                                  const cutis_skeleton_options *options,
+                                  const cutis_part_link *lines, uint32_t line_count, bool flipped,
+                                  cutis_model **out)
+{
+    cutis_context *context = cutis_model_context(model);
+    const cutis_model_data *before = cutis_model_get(model);
+    exporter e = { .parts = parts,
+                   .mesh = parts->mesh,
+                   .options = options,
+                   .flipped = flipped,
+                   .arena = { .context = context } };
+    cutis_part_tree tree;
+    const char **names;
+    cutis_result result = cutis_alloc_result(context);
+    if (make_primitives(&e) && make_nodes(&e) && make_tree(&e, lines, line_count, &tree, &names)) {
+        cutis_mesh mesh = { .name = "body",
+                            .primitive_count = e.primitive_count,
+                            .primitives = e.primitives,
+                            .part_count = parts->count,
+                            .part_names = names,
+                            .part_tree = &tree };
+        cutis_skin skin = { .name = "skeleton",
+                            .joint_count = parts->count,
+                            .joints = e.joint_nodes,
+                            .inverse_binds = e.binds,
+                            .root = (int32_t)e.joint_nodes[0] };
+        cutis_model_data data = { .node_count = e.node_count,
+                                  .mesh_count = 1,
+                                  .skin_count = 1,
+                                  .material_count = before->material_count,
+                                  .nodes = e.nodes,
+                                  .meshes = &mesh,
+                                  .skins = &skin,
+                                  .materials = before->materials };
+        result = cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out);
+    }
+    cutis_arena_release(&e.arena);
+    return result;
+}

@@ -1,0 +1,222 @@
+// Extraction from one end to the other: labels, a closed mesh, healing, parts, kernels, axes,
+// refinement, graph, rig, model. Invariant: nothing is published unless all of it succeeded.
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/os/os.h"
+#include "skeleton/axes.h"
+#include "skeleton/graph.h"
+#include "skeleton/heal.h"
+#include "skeleton/rig.h"
+#include "skeleton/source.h"
+
+static const double DEFAULT_ANGLE = 15; // degrees
+
+typedef struct {
+    cutis_skeleton_report shown;
+    cutis_context *context;
+    cutis_arena arena;
+} owned_report;
+
+typedef struct {
+    cutis_context *context;
+    const cutis_model *model;
+    cutis_skeleton_options options;
+    owned_report *report;
+    cutis_arena *arena; // the report's: what lives as long as it
+    cutis_labels names;
+    cutis_notes notes;
+    cutis_skeleton_repairs repairs;
+    cutis_closed mesh;
+    cutis_parts parts;
+    cutis_arena parts_arena; // of the parts as they are now
+    double *distances;       // per vertex
+    cutis_part_link *lines;
+    uint32_t line_count;
+} extraction;
+
+static cutis_result check_options(cutis_context *context, const cutis_skeleton_options *o)
+{
+    if ((unsigned)o->source > CUTIS_PART_SOURCE_JOINTS ||
+        (unsigned)o->method > CUTIS_SKELETON_BOUNDARY || (unsigned)o->refine > CUTIS_REFINE_NONE)
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "unknown source, method or refinement");
+    if (o->angle != 0 && !(o->angle >= 5 && o->angle <= 20))
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                          "the largest turn of an axis is %g degrees; 5 to 20 are possible",
+                          o->angle);
+    if (o->source == CUTIS_PART_SOURCE_LABELS && !o->labels)
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "parts from labels, but no labels");
+    return CUTIS_OK;
+}
+
+static cutis_result close_surface(extraction *x)
+{
+    const uint32_t *labels;
+    cutis_result result = cutis_source_labels(x->model, &x->options, &x->names, &labels);
+    if (result == CUTIS_OK)
+        result = cutis_closed_make(x->model, labels, &x->names, &x->repairs, &x->mesh);
+    if (result == CUTIS_OK && x->options.source == CUTIS_PART_SOURCE_AUTO)
+        result = cutis_segment(&x->mesh, x->options.part_count,
+                               x->options.seed ? x->options.seed : 1, &x->names);
+    const cutis_skeleton_repairs *r = &x->repairs;
+    bool noted =
+        result != CUTIS_OK ||
+        ((!r->dropped_faces ||
+          cutis_note(&x->notes, "%u triangles without area or there twice were dropped",
+                     r->dropped_faces)) &&
+         (!r->welded_edges ||
+          cutis_note(&x->notes, "%u open edges of borders that nearly coincide were welded",
+                     r->welded_edges)) &&
+         (!r->flipped_faces ||
+          cutis_note(&x->notes, "%u triangles were turned over", r->flipped_faces)) &&
+         (!r->split_edges || cutis_note(&x->notes, "%u edges of more than two triangles were split",
+                                        r->split_edges)) &&
+         (!r->capped_holes || cutis_note(&x->notes, "%u holes were capped with %u triangles",
+                                         r->capped_holes, r->cap_faces)));
+    return noted ? result : cutis_alloc_result(x->context);
+}
+
+// Heal the labels and find the parts anew.
+static cutis_result find_parts(extraction *x)
+{
+    cutis_arena_release(&x->parts_arena);
+    cutis_result result = cutis_heal(&x->mesh, &x->names, &x->notes, &x->repairs);
+    if (result == CUTIS_OK)
+        result = cutis_parts_find(&x->mesh, &x->names, x->options.root, &x->notes, &x->parts_arena,
+                                  &x->parts);
+    if (result != CUTIS_OK) return result;
+    x->distances = cutis_arena_alloc(&x->parts_arena, x->mesh.vertex_count, sizeof *x->distances);
+    return x->distances ? CUTIS_OK : cutis_alloc_result(x->context);
+}
+
+static cutis_result reshape_parts(extraction *x)
+{
+    cutis_result result = CUTIS_OK;
+    if (!x->options.keep_curved) {
+        result = cutis_split_curved(&x->parts, &x->names, &x->notes, x->distances,
+                                    &x->repairs.curved_splits);
+        if (result == CUTIS_OK && x->repairs.curved_splits) result = find_parts(x);
+    }
+    if (result == CUTIS_OK && x->options.straighten) {
+        result = cutis_straighten(&x->parts, &x->notes, &x->repairs.straightened,
+                                  &x->repairs.not_straightened);
+        if (result == CUTIS_OK && x->repairs.straightened) result = find_parts(x);
+    }
+    return result;
+}
+
+static cutis_result analyse(extraction *x)
+{
+    cutis_parts *parts = &x->parts;
+    cutis_skeleton_report *shown = &x->report->shown;
+    cutis_result result = CUTIS_OK;
+    double start = cutis_os_seconds();
+    for (uint32_t p = 0; p < parts->count && result == CUTIS_OK; p++) {
+        result = cutis_piece_kernel(parts, p);
+        if (result == CUTIS_OK)
+            result = cutis_progress(x->context, "kernels", (double)(p + 1) / parts->count);
+    }
+    double middle = cutis_os_seconds();
+    shown->kernel_seconds = middle - start;
+    for (uint32_t p = 0; p < parts->count && result == CUTIS_OK; p++) {
+        cutis_piece *part = &parts->parts[p];
+        result = cutis_piece_axes(parts, p);
+        if (result == CUTIS_OK) result = cutis_piece_box(parts, p);
+        if (result == CUTIS_OK)
+            result = cutis_progress(x->context, "axes", (double)(p + 1) / parts->count);
+        memcpy(part->axes_before, part->axes, sizeof part->axes);
+        memcpy(part->box_low_before, part->box_low, sizeof part->box_low);
+        memcpy(part->box_high_before, part->box_high, sizeof part->box_high);
+    }
+    double bound =
+        (x->options.angle > 0 ? x->options.angle : DEFAULT_ANGLE) * 3.14159265358979323846 / 180;
+    if (result == CUTIS_OK) result = cutis_parts_refine(parts, x->options.refine, bound);
+    for (uint32_t p = 0; p < parts->count && result == CUTIS_OK; p++)
+        result = cutis_piece_group(parts, p);
+    shown->axes_seconds = cutis_os_seconds() - middle;
+    if (result == CUTIS_OK)
+        result = cutis_parts_lines(parts, x->options.method, &x->lines, &x->line_count);
+    if (result == CUTIS_OK)
+        result = cutis_parts_rig(parts, x->options.root_at_centroid, x->distances);
+    return result;
+}
+
+static cutis_result fill_report(extraction *x)
+{
+    cutis_parts *parts = &x->parts;
+    cutis_skeleton_report *shown = &x->report->shown;
+    cutis_skeleton_part *list = cutis_arena_alloc(x->arena, parts->count, sizeof *list);
+    if (!list) return cutis_alloc_result(x->context);
+    for (uint32_t p = 0; p < parts->count; p++) {
+        const cutis_piece *from = &parts->parts[p];
+        cutis_skeleton_part *to = &list[p];
+        *to = (cutis_skeleton_part){ .name = from->name,
+                                     .vertex_count = from->vertex_count,
+                                     .face_count = from->face_count,
+                                     .star_shaped = from->star_shaped,
+                                     .volume = from->volume,
+                                     .group_count = from->group_count,
+                                     .joint_count = from->joint_count };
+        memcpy(to->axes_before, from->axes_before, sizeof to->axes_before);
+        memcpy(to->box_before[0], from->box_low_before, sizeof to->box_before[0]);
+        memcpy(to->box_before[1], from->box_high_before, sizeof to->box_before[1]);
+        to->link_points =
+            cutis_arena_copy(x->arena, from->links, from->group_count, sizeof *from->links);
+        to->groups =
+            cutis_arena_copy(x->arena, from->groups, from->joint_count, sizeof *from->groups);
+        if (!to->link_points || !to->groups) return cutis_alloc_result(x->context);
+    }
+    x->repairs.touching_parts = parts->touching_count;
+    for (uint32_t r = 0; r < parts->ring_count; r++) x->repairs.seam_count += parts->rings[r].seam;
+    shown->part_count = parts->count;
+    shown->parts = list;
+    shown->repairs = x->repairs;
+    shown->note_count = x->notes.count;
+    shown->notes = x->notes.lines;
+    return CUTIS_OK;
+}
+
+void cutis_skeleton_report_destroy(cutis_skeleton_report *report)
+{
+    owned_report *own = (owned_report *)report;
+    if (!own) return;
+    cutis_arena_release(&own->arena);
+    cutis_free(own->context, own, sizeof *own);
+}
+
+cutis_result cutis_skeleton_extract(const cutis_model *model, const cutis_skeleton_options *options,
+                                    cutis_model **out, cutis_skeleton_report **report)
+{
+    cutis_context *context = cutis_model_context(model);
+    double start = cutis_os_seconds();
+    extraction x = { .context = context,
+                     .model = model,
+                     .options = options ? *options : (cutis_skeleton_options){ 0 },
+                     .parts_arena = { .context = context } };
+    cutis_model *made = NULL;
+    cutis_result result = check_options(context, &x.options);
+    if (result != CUTIS_OK) return result;
+    x.report = cutis_alloc_zero(context, 1, sizeof *x.report);
+    if (!x.report) return cutis_alloc_result(context);
+    x.report->context = x.report->arena.context = context;
+    x.arena = x.names.arena = x.notes.arena = &x.report->arena;
+    result = close_surface(&x);
+    if (result == CUTIS_OK) result = find_parts(&x);
+    if (result == CUTIS_OK) result = reshape_parts(&x);
+    if (result == CUTIS_OK) result = analyse(&x);
+    if (result == CUTIS_OK) result = fill_report(&x);
+    x.report->shown.total_seconds = cutis_os_seconds() - start;
+    if (result == CUTIS_OK)
+        result = cutis_skeleton_model(&x.parts, model, &x.options, x.lines, x.line_count,
+                                      x.repairs.flipped_faces > 0, &made);
+    cutis_arena_release(&x.parts_arena);
+    cutis_closed_release(&x.mesh);
+    if (result != CUTIS_OK || !report) {
+        cutis_skeleton_report_destroy(&x.report->shown);
+        x.report = NULL;
+    }
+    if (report) *report = result == CUTIS_OK ? &x.report->shown : NULL;
+    if (result == CUTIS_OK) *out = made;
+    return result;
+}

@@ -1,0 +1,566 @@
+// Healing labels. Every step only ever changes labels of faces, never the surface. Invariant of the
+// result: each label's border is a set of closed loops, no vertex has more than two border edges,
+// and but for shells that ride along every label is one connected piece.
+#include "skeleton/heal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+// A piece with fewer faces, or of a smaller part of the area and few faces, is a crumb. A finger
+// bone of a fine mesh may be as small in area, but not in faces.
+#define CRUMB_FACES 12u
+#define FEW_FACES   40u
+static const double CRUMB_AREA = 5e-4;
+#define TEETH_PASSES 10
+// 20 rounds settle every segmentation of the Princeton benchmark that was tried (at most 23 parts);
+// rigs have up to a few hundred joints, and each contact of three parts may take a round.
+#define ROUNDS 20u
+
+typedef struct {
+    cutis_closed *mesh;
+    cutis_labels *names;
+    cutis_arena arena; // of one round
+    uint32_t *pieces;  // per face
+    uint32_t *queue;   // face_count
+    double *areas;     // per face
+    double total;
+} healer;
+
+// Pieces ----------------------------------------------------------------------------------------
+
+typedef struct {
+    uint32_t label, seed, faces, index;
+    double area;
+    bool whole; // a connected piece of the surface: no border
+} piece;
+
+static uint32_t flood(healer *h, uint32_t seed, uint32_t id, piece *out)
+{
+    cutis_closed *mesh = h->mesh;
+    uint32_t head = 0, tail = 0;
+    *out = (piece){ .label = mesh->labels[seed], .seed = seed, .index = id, .whole = true };
+    h->queue[tail++] = seed;
+    h->pieces[seed] = id;
+    while (head < tail) {
+        uint32_t f = h->queue[head++];
+        out->area += h->areas[f];
+        for (uint32_t e = 3 * f; e < 3 * f + 3; e++) {
+            uint32_t g = mesh->twins[e] / 3;
+            if (mesh->labels[g] != out->label)
+                out->whole = false;
+            else if (h->pieces[g] == CUTIS_NOTHING)
+                h->pieces[g] = id, h->queue[tail++] = g;
+        }
+    }
+    return out->faces = tail;
+}
+
+static int by_area(const void *a, const void *b)
+{
+    const piece *p = a, *q = b;
+    if (p->area != q->area) return p->area < q->area ? -1 : 1;
+    return p->index < q->index ? -1 : p->index > q->index;
+}
+
+static cutis_result list_pieces(healer *h, piece **pieces, uint32_t *count)
+{
+    size_t capacity = 0;
+    piece *list = NULL;
+    memset(h->pieces, 0xff, h->mesh->face_count * sizeof *h->pieces);
+    *count = 0;
+    for (uint32_t f = 0; f < h->mesh->face_count; f++) {
+        if (h->pieces[f] != CUTIS_NOTHING) continue;
+        if (*count == capacity) {
+            capacity = 2 * capacity + 64;
+            piece *grown = cutis_arena_alloc(&h->arena, capacity, sizeof *grown);
+            if (!grown) return cutis_alloc_result(h->mesh->context);
+            if (list) memcpy(grown, list, *count * sizeof *grown);
+            list = grown;
+        }
+        flood(h, f, *count, &list[*count]);
+        ++*count;
+    }
+    qsort(list, *count, sizeof *list, by_area);
+    *pieces = list;
+    return CUTIS_OK;
+}
+
+static void relabel_piece(healer *h, const piece *p, uint32_t label)
+{
+    cutis_closed *mesh = h->mesh;
+    uint32_t head = 0, tail = 0, id = p->index;
+    h->queue[tail++] = p->seed;
+    mesh->labels[p->seed] = label;
+    while (head < tail) {
+        uint32_t f = h->queue[head++];
+        for (uint32_t e = 3 * f; e < 3 * f + 3; e++) {
+            uint32_t g = mesh->twins[e] / 3;
+            if (h->pieces[g] != id || mesh->labels[g] == label) continue;
+            mesh->labels[g] = label;
+            h->queue[tail++] = g;
+        }
+    }
+}
+
+// The label with the longest border to a piece; ties by label. CUTIS_NOTHING: none.
+static uint32_t longest_border(healer *h, const piece *p, double *lengths)
+{
+    cutis_closed *mesh = h->mesh;
+    uint32_t head = 0, tail = 0, best = CUTIS_NOTHING;
+    h->queue[tail++] = p->seed;
+    h->pieces[p->seed] = CUTIS_NOTHING; // visited; put back below
+    while (head < tail) {
+        uint32_t f = h->queue[head++];
+        for (uint32_t e = 3 * f; e < 3 * f + 3; e++) {
+            uint32_t g = mesh->twins[e] / 3;
+            if (h->pieces[g] == p->index) {
+                h->pieces[g] = CUTIS_NOTHING;
+                h->queue[tail++] = g;
+            } else if (mesh->labels[g] != mesh->labels[f]) {
+                lengths[mesh->labels[g]] += cutis_edge_length(mesh, e);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < tail; i++) {
+        uint32_t f = h->queue[i];
+        h->pieces[f] = p->index;
+        for (uint32_t e = 3 * f; e < 3 * f + 3; e++) {
+            uint32_t label = mesh->labels[mesh->twins[e] / 3];
+            if (lengths[label] <= 0) continue;
+            if (best == CUTIS_NOTHING || lengths[label] > lengths[best] ||
+                (lengths[label] == lengths[best] && label < best))
+                best = label;
+        }
+    }
+    for (uint32_t i = 0; i < tail; i++)
+        for (uint32_t e = 3 * h->queue[i]; e < 3 * h->queue[i] + 3; e++)
+            lengths[mesh->labels[mesh->twins[e] / 3]] = 0;
+    return best;
+}
+
+static uint32_t suffixed_label(cutis_labels *names, uint32_t label, uint32_t number)
+{
+    char name[300];
+    snprintf(name, sizeof name, "%.250s_%u", names->names[label], number);
+    return cutis_labels_add(names, name);
+}
+
+// Crumbs join a neighbour, further pieces of a label get labels of their own; whole shells keep
+// theirs and ride along.
+static cutis_result heal_pieces(healer *h, bool *changed)
+{
+    piece *pieces = NULL;
+    uint32_t count, labels = h->names->count;
+    cutis_result result = list_pieces(h, &pieces, &count);
+    if (result != CUTIS_OK) return result;
+    double *lengths = cutis_arena_alloc(&h->arena, labels, sizeof *lengths);
+    uint32_t *main = cutis_arena_alloc(&h->arena, labels, sizeof *main);
+    uint32_t *number = cutis_arena_alloc(&h->arena, labels, sizeof *number);
+    if (!lengths || !main || !number) return cutis_alloc_result(h->mesh->context);
+    memset(lengths, 0, labels * sizeof *lengths);
+    memset(main, 0xff, labels * sizeof *main);
+    for (uint32_t i = 0; i < labels; i++) number[i] = 1;
+    for (uint32_t i = 0; i < count; i++) { // ascending, so the largest stays; borders before shells
+        uint32_t old = main[pieces[i].label];
+        if (old == CUTIS_NOTHING || !pieces[i].whole || pieces[old].whole)
+            main[pieces[i].label] = i;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        piece *p = &pieces[i];
+        if (p->whole) continue;
+        if (p->faces < CRUMB_FACES ||
+            (p->faces < FEW_FACES && p->area < CRUMB_AREA * h->total)) {
+            uint32_t to = longest_border(h, p, lengths);
+            if (to == CUTIS_NOTHING) continue; // its neighbours joined it meanwhile
+            relabel_piece(h, p, to);
+            *changed = true;
+        } else if (main[p->label] != i) {
+            uint32_t to = suffixed_label(h->names, p->label, ++number[p->label]);
+            if (to == CUTIS_NOTHING) return cutis_alloc_result(h->mesh->context);
+            relabel_piece(h, p, to);
+            *changed = true;
+        }
+    }
+    return CUTIS_OK;
+}
+
+static bool heal_teeth(healer *h)
+{
+    cutis_closed *mesh = h->mesh;
+    bool ever = false, changed = true;
+    for (int pass = 0; pass < TEETH_PASSES && changed; pass++) {
+        changed = false;
+        for (uint32_t f = 0; f < mesh->face_count; f++) {
+            uint32_t own = mesh->labels[f], n[3];
+            for (uint32_t c = 0; c < 3; c++) n[c] = mesh->labels[mesh->twins[3 * f + c] / 3];
+            uint32_t to = n[0] == n[1] || n[0] == n[2] ? n[0] : n[1] == n[2] ? n[1] : own;
+            if (to == own) continue;
+            mesh->labels[f] = to;
+            ever = changed = true;
+        }
+    }
+    return ever;
+}
+
+// Contacts --------------------------------------------------------------------------------------
+
+typedef struct {
+    uint32_t low, high, edge;
+} border_edge;
+
+static int by_labels(const void *a, const void *b)
+{
+    const border_edge *p = a, *q = b;
+    if (p->low != q->low) return p->low < q->low ? -1 : 1;
+    if (p->high != q->high) return p->high < q->high ? -1 : 1;
+    return p->edge < q->edge ? -1 : p->edge > q->edge;
+}
+
+// An arc has ends: vertices with an odd number of the contact's edges.
+static void close_contact(const cutis_closed *mesh, const uint32_t *edges, uint8_t *odd,
+                          cutis_contact *contact)
+{
+    for (uint32_t i = 0; i < contact->count; i++) {
+        uint32_t e = edges[contact->first + i];
+        odd[cutis_from(mesh, e)] ^= 1, odd[cutis_to(mesh, e)] ^= 1;
+        contact->length += cutis_edge_length(mesh, e);
+    }
+    for (uint32_t i = 0; i < contact->count; i++) {
+        uint32_t e = edges[contact->first + i], a = cutis_from(mesh, e), b = cutis_to(mesh, e);
+        contact->open = contact->open || odd[a] || odd[b];
+    }
+    for (uint32_t i = 0; i < contact->count; i++) {
+        uint32_t e = edges[contact->first + i];
+        odd[cutis_from(mesh, e)] = odd[cutis_to(mesh, e)] = 0;
+    }
+}
+
+cutis_result cutis_contacts_find(const cutis_closed *mesh, cutis_arena *arena, cutis_contacts *out)
+{
+    uint32_t count = 0;
+    *out = (cutis_contacts){ 0 };
+    for (uint32_t h = 0; h < 3 * mesh->face_count; h++)
+        count += mesh->labels[h / 3] < mesh->labels[mesh->twins[h] / 3];
+    border_edge *list = cutis_arena_alloc(arena, count, sizeof *list);
+    uint8_t *odd = cutis_arena_alloc(arena, mesh->vertex_count, 1);
+    out->edges = cutis_arena_alloc(arena, count, sizeof *out->edges);
+    if (!list || !odd || !out->edges) return cutis_alloc_result(arena->context);
+    memset(odd, 0, mesh->vertex_count);
+    for (uint32_t h = 0, i = 0; h < 3 * mesh->face_count; h++) {
+        uint32_t low = mesh->labels[h / 3], high = mesh->labels[mesh->twins[h] / 3];
+        if (low < high) list[i++] = (border_edge){ low, high, h };
+    }
+    qsort(list, count, sizeof *list, by_labels);
+    for (uint32_t i = 0; i < count; i++)
+        out->count += i == 0 || list[i].low != list[i - 1].low || list[i].high != list[i - 1].high;
+    out->contacts = cutis_arena_alloc(arena, out->count, sizeof *out->contacts);
+    if (!out->contacts) return cutis_alloc_result(arena->context);
+    for (uint32_t i = 0, c = 0; i < count; i++) {
+        if (i == 0 || list[i].low != list[i - 1].low || list[i].high != list[i - 1].high)
+            out->contacts[c++] = (cutis_contact){ list[i].low, list[i].high, i, 0, 0, false };
+        out->contacts[c - 1].count++;
+        out->edges[i] = list[i].edge;
+    }
+    out->edge_count = count;
+    for (uint32_t c = 0; c < out->count; c++)
+        close_contact(mesh, out->edges, odd, &out->contacts[c]);
+    return CUTIS_OK;
+}
+
+// Trees -----------------------------------------------------------------------------------------
+
+typedef struct {
+    const cutis_contact *contact;
+    uint32_t index;
+} ranked;
+
+static int by_worth(const void *a, const void *b)
+{
+    const cutis_contact *p = ((const ranked *)a)->contact, *q = ((const ranked *)b)->contact;
+    if (p->open != q->open) return p->open ? 1 : -1;
+    if (p->length != q->length) return p->length > q->length ? -1 : 1;
+    if (p->low != q->low) return p->low < q->low ? -1 : 1;
+    return p->high < q->high ? -1 : p->high > q->high;
+}
+
+static uint32_t find(uint32_t *up, uint32_t i)
+{
+    while (up[i] != i) i = up[i] = up[up[i]];
+    return i;
+}
+
+static uint32_t walk(uint32_t root, const uint32_t *starts, const uint32_t *neighbours,
+                     uint32_t *queue, uint32_t *hops)
+{
+    uint32_t head = 0, tail = 0;
+    queue[tail++] = root;
+    hops[root] = 0;
+    while (head < tail) {
+        uint32_t n = queue[head++];
+        for (uint32_t i = starts[n]; i < starts[n + 1]; i++) {
+            uint32_t m = neighbours[i];
+            if (m == root || hops[m] != CUTIS_NOTHING) continue;
+            hops[m] = hops[n] + 1;
+            queue[tail++] = m;
+        }
+    }
+    return tail;
+}
+
+uint32_t cutis_best_root(uint32_t seed, uint32_t count, const uint32_t *starts,
+                         const uint32_t *neighbours, const double *sizes, uint32_t *scratch)
+{
+    uint32_t *queue = scratch, *hops = scratch + count, best = seed, size;
+    double least = INFINITY;
+    memset(hops, 0xff, count * sizeof *hops);
+    size = walk(seed, starts, neighbours, queue, hops);
+    uint32_t last = seed;
+    for (uint32_t i = 0; i < size; i++) last = queue[i] > last ? queue[i] : last;
+    for (uint32_t n = 0; n <= last; n++) {
+        if (hops[n] == CUTIS_NOTHING || (size > 2 && starts[n + 1] - starts[n] < 2)) continue;
+        memset(hops, 0xff, count * sizeof *hops);
+        double sum = 0;
+        walk(n, starts, neighbours, queue, hops);
+        for (uint32_t i = 0; i < size; i++) sum += sizes[queue[i]] * hops[queue[i]];
+        if (sum < least) least = sum, best = n;
+    }
+    return best;
+}
+
+cutis_result cutis_hang(cutis_arena *arena, const cutis_contacts *contacts, const double *sizes,
+                        uint32_t label_count, cutis_hanging *out)
+{
+    size_t n = label_count;
+    ranked *order = cutis_arena_alloc(arena, contacts->count, sizeof *order);
+    uint32_t *up = cutis_arena_alloc(arena, n, sizeof *up), *scratch, *neighbours;
+    uint32_t *starts = cutis_arena_alloc(arena, n + 2, sizeof *starts);
+    scratch = cutis_arena_alloc(arena, 2 * n, sizeof *scratch);
+    neighbours = cutis_arena_alloc(arena, 2 * (size_t)contacts->count, sizeof *neighbours);
+    out->parents = cutis_arena_alloc(arena, n, sizeof *out->parents);
+    out->depths = cutis_arena_alloc(arena, n, sizeof *out->depths);
+    out->in_tree = cutis_arena_alloc(arena, contacts->count, sizeof *out->in_tree);
+    if (!order || !up || !starts || !scratch || !neighbours || !out->parents || !out->depths ||
+        !out->in_tree)
+        return cutis_alloc_result(arena->context);
+    for (uint32_t c = 0; c < contacts->count; c++)
+        order[c] = (ranked){ &contacts->contacts[c], c }, out->in_tree[c] = false;
+    qsort(order, contacts->count, sizeof *order, by_worth);
+    for (uint32_t i = 0; i < n; i++) up[i] = i, out->parents[i] = CUTIS_NONE, out->depths[i] = 0;
+    memset(starts, 0, (n + 2) * sizeof *starts);
+    for (uint32_t i = 0; i < contacts->count; i++) {
+        const cutis_contact *c = order[i].contact;
+        uint32_t a = find(up, c->low), b = find(up, c->high);
+        if (a == b) continue;
+        up[a] = b;
+        out->in_tree[order[i].index] = true;
+        starts[c->low + 2]++, starts[c->high + 2]++;
+    }
+    for (uint32_t i = 0; i < n; i++) starts[i + 2] += starts[i + 1];
+    for (uint32_t c = 0; c < contacts->count; c++) {
+        if (!out->in_tree[c]) continue;
+        neighbours[starts[contacts->contacts[c].low + 1]++] = contacts->contacts[c].high;
+        neighbours[starts[contacts->contacts[c].high + 1]++] = contacts->contacts[c].low;
+    }
+    uint32_t *done = up; // no longer needed
+    memset(done, 0, n * sizeof *done);
+    for (uint32_t seed = 0; seed < n; seed++) {
+        if (done[seed] || starts[seed] == starts[seed + 1]) continue;
+        uint32_t root = cutis_best_root(seed, label_count, starts, neighbours, sizes, scratch);
+        uint32_t *queue = scratch, *hops = scratch + n;
+        memset(hops, 0xff, n * sizeof *hops);
+        uint32_t size = walk(root, starts, neighbours, queue, hops);
+        for (uint32_t i = 0; i < size; i++) {
+            uint32_t p = queue[i];
+            done[p] = 1, out->depths[p] = hops[p];
+            for (uint32_t k = starts[p]; k < starts[p + 1]; k++)
+                if (hops[neighbours[k]] < hops[p]) out->parents[p] = (int32_t)neighbours[k];
+        }
+    }
+    return CUTIS_OK;
+}
+
+// Points where three parts meet -----------------------------------------------------------------
+
+// Faces of the two parts around every vertex of the contact go to `label`.
+static void widen(cutis_closed *mesh, const cutis_contacts *contacts, const cutis_contact *contact,
+                  uint32_t label)
+{
+    for (uint32_t i = 0; i < 2 * contact->count; i++) {
+        uint32_t e = contacts->edges[contact->first + i / 2];
+        uint32_t v = i % 2 ? cutis_to(mesh, e) : cutis_from(mesh, e), h = mesh->leaving[v];
+        do {
+            uint32_t *own = &mesh->labels[h / 3];
+            if (*own == contact->low || *own == contact->high) *own = label;
+            h = cutis_around(mesh, h);
+        } while (h != mesh->leaving[v]);
+    }
+}
+
+// Arcs that close a cycle of parts; several a round where they have no part in common.
+static cutis_result heal_arcs(healer *h, const cutis_contacts *contacts,
+                              const cutis_hanging *hanging, const double *sizes, bool *changed)
+{
+    uint8_t *used = cutis_arena_alloc(&h->arena, h->names->count, 1);
+    if (!used) return cutis_alloc_result(h->mesh->context);
+    memset(used, 0, h->names->count);
+    for (uint32_t c = 0; c < contacts->count; c++) {
+        const cutis_contact *contact = &contacts->contacts[c];
+        uint32_t x = contact->low, y = contact->high, deep = x;
+        if (!contact->open || hanging->in_tree[c]) continue;
+        if (hanging->depths[y] > hanging->depths[x] ||
+            (hanging->depths[y] == hanging->depths[x] && sizes[y] < sizes[x]))
+            deep = y;
+        uint32_t to = (uint32_t)hanging->parents[deep]; // a root is never the deeper one
+        if (used[x] || used[y] || used[to]) continue;
+        used[x] = used[y] = used[to] = 1;
+        widen(h->mesh, contacts, contact, to);
+        *changed = true;
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result heal_touching(healer *h, const cutis_hanging *hanging, bool *changed)
+{
+    cutis_closed *mesh = h->mesh;
+    uint8_t *borders = cutis_arena_alloc(&h->arena, mesh->vertex_count, 1);
+    if (!borders) return cutis_alloc_result(mesh->context);
+    memset(borders, 0, mesh->vertex_count);
+    for (uint32_t e = 0; e < 3 * mesh->face_count; e++) {
+        uint8_t *count = &borders[cutis_from(mesh, e)];
+        if (cutis_is_border(mesh, e) && *count < 3) ++*count;
+    }
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        if (borders[v] < 3) continue;
+        uint32_t e = mesh->leaving[v], best = mesh->labels[e / 3];
+        do {
+            uint32_t label = mesh->labels[e / 3];
+            if (hanging->depths[label] < hanging->depths[best] ||
+                (hanging->depths[label] == hanging->depths[best] && label < best))
+                best = label;
+            e = cutis_around(mesh, e);
+        } while (e != mesh->leaving[v]);
+        do {
+            mesh->labels[e / 3] = best;
+            e = cutis_around(mesh, e);
+        } while (e != mesh->leaving[v]);
+        *changed = true;
+    }
+    return CUTIS_OK;
+}
+
+// Rounds ----------------------------------------------------------------------------------------
+
+static cutis_result heal_round(healer *h, bool *changed)
+{
+    cutis_contacts contacts;
+    cutis_hanging hanging;
+    cutis_result result = heal_pieces(h, changed);
+    if (result != CUTIS_OK) return result;
+    *changed |= heal_teeth(h);
+    result = cutis_contacts_find(h->mesh, &h->arena, &contacts);
+    if (result != CUTIS_OK) return result;
+    double *sizes = cutis_arena_alloc(&h->arena, h->names->count, sizeof *sizes);
+    if (!sizes) return cutis_alloc_result(h->mesh->context);
+    memset(sizes, 0, h->names->count * sizeof *sizes);
+    for (uint32_t f = 0; f < h->mesh->face_count; f++) sizes[h->mesh->labels[f]] += h->areas[f];
+    result = cutis_hang(&h->arena, &contacts, sizes, h->names->count, &hanging);
+    bool arcs = false;
+    if (result == CUTIS_OK) result = heal_arcs(h, &contacts, &hanging, sizes, &arcs);
+    if (result == CUTIS_OK && !arcs) result = heal_touching(h, &hanging, changed);
+    *changed |= arcs;
+    return result;
+}
+
+typedef struct {
+    uint32_t from, to, count;
+} moved;
+
+static int by_move(const void *a, const void *b)
+{
+    const moved *p = a, *q = b;
+    if (p->from != q->from) return p->from < q->from ? -1 : 1;
+    return p->to < q->to ? -1 : p->to > q->to;
+}
+
+// What became of the labels, one line for every pair of parts.
+static cutis_result note_changes(const cutis_closed *mesh, const uint32_t *before,
+                                 const cutis_labels *names, cutis_arena *arena, cutis_notes *notes,
+                                 cutis_skeleton_repairs *repairs)
+{
+    moved *list = cutis_arena_alloc(arena, mesh->face_count, sizeof *list);
+    uint32_t count = 0, *kept = cutis_arena_alloc(arena, names->count, sizeof *kept);
+    if (!list || !kept) return cutis_alloc_result(mesh->context);
+    memset(kept, 0, names->count * sizeof *kept);
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        kept[mesh->labels[f]]++;
+        if (mesh->labels[f] != before[f]) list[count++] = (moved){ before[f], mesh->labels[f], 1 };
+    }
+    repairs->relabelled_faces += count;
+    qsort(list, count, sizeof *list, by_move);
+    for (uint32_t i = 0, n; i < count; i += n) {
+        for (n = 1; i + n < count && by_move(&list[i], &list[i + n]) == 0;) n++;
+        if (!cutis_note(notes, "%u face%s of \"%s\" %s \"%s\"%s", n, n == 1 ? "" : "s",
+                        names->names[list[i].from], n == 1 ? "went to" : "went to",
+                        names->names[list[i].to], kept[list[i].from] ? "" : " (nothing is left)"))
+            return cutis_alloc_result(mesh->context);
+    }
+    return CUTIS_OK;
+}
+
+// The part that keeps changing, for the error: the label of the first contact that is open.
+static cutis_result never_settles(healer *h, uint32_t rounds)
+{
+    cutis_contacts contacts;
+    const char *name = h->names->names[h->mesh->labels[0]];
+    if (cutis_contacts_find(h->mesh, &h->arena, &contacts) == CUTIS_OK)
+        for (uint32_t c = contacts.count; c-- > 0;)
+            if (contacts.contacts[c].open) name = h->names->names[contacts.contacts[c].high];
+    return cutis_fail(h->mesh->context, CUTIS_UNSUPPORTED,
+                      "part \"%s\": its border does not become a closed loop after %u rounds of "
+                      "healing",
+                      name, rounds);
+}
+
+static cutis_result heal_all(healer *h, cutis_skeleton_repairs *repairs)
+{
+    cutis_closed *mesh = h->mesh;
+    const uint32_t most = ROUNDS + h->names->count;
+    bool changed = true;
+    for (uint32_t f = 0; f < mesh->face_count; f++)
+        h->total += h->areas[f] = cutis_face_area(mesh, f);
+    for (uint32_t round = 0; changed; round++) {
+        changed = false;
+        if (round == most) return never_settles(h, round);
+        cutis_result result = heal_round(h, &changed);
+        if (result == CUTIS_OK && changed) {
+            repairs->rounds++;
+            result = cutis_progress(mesh->context, "healing", (double)round / most);
+        }
+        cutis_arena_release(&h->arena);
+        if (result != CUTIS_OK) return result;
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_heal(cutis_closed *mesh, cutis_labels *names, cutis_notes *notes,
+                        cutis_skeleton_repairs *repairs)
+{
+    cutis_context *context = mesh->context;
+    healer h = { .mesh = mesh, .names = names, .arena = { .context = context } };
+    cutis_arena arena = { .context = context };
+    h.pieces = cutis_arena_alloc(&arena, mesh->face_count, sizeof *h.pieces);
+    h.queue = cutis_arena_alloc(&arena, mesh->face_count, sizeof *h.queue);
+    h.areas = cutis_arena_alloc(&arena, mesh->face_count, sizeof *h.areas);
+    uint32_t *before =
+        cutis_arena_copy(&arena, mesh->labels, mesh->face_count, sizeof *mesh->labels);
+    cutis_result result = h.pieces && h.queue && h.areas && before ? heal_all(&h, repairs)
+                                                                   : cutis_alloc_result(context);
+    if (result == CUTIS_OK) result = note_changes(mesh, before, names, &arena, notes, repairs);
+    cutis_arena_release(&h.arena);
+    cutis_arena_release(&arena);
+    return result;
+}

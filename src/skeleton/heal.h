@@ -1,0 +1,47 @@
+/// Raw labels to parts whose borders are simple, disjoint, closed loops.
+#ifndef CUTIS_SKELETON_HEAL_H
+#define CUTIS_SKELETON_HEAL_H
+
+#include "skeleton/closed.h"
+
+/// Heal mesh->labels (docs/design/skeleton.md, "Healing"). New labels are pieces with a suffix.
+/// @param notes what changed, by part
+/// @return CUTIS_UNSUPPORTED: one part is left, or it does not settle; the error names the part
+cutis_result cutis_heal(cutis_closed *mesh, cutis_labels *names, cutis_notes *notes,
+                        cutis_skeleton_repairs *repairs);
+
+/// Edges between two labels.
+typedef struct cutis_contact {
+    uint32_t low, high;    ///< labels
+    uint32_t first, count; ///< entries of the edge list
+    double length;
+    bool open; ///< an arc that ends where a third label begins
+} cutis_contact;
+
+/// All contacts of a labelled mesh, sorted by labels; the lists live in the arena.
+typedef struct cutis_contacts {
+    uint32_t count, edge_count;
+    cutis_contact *contacts;
+    uint32_t *edges; ///< half-edges whose own face has the lower label
+} cutis_contacts;
+
+cutis_result cutis_contacts_find(const cutis_closed *mesh, cutis_arena *arena, cutis_contacts *out);
+
+/// Where the parts of each connected piece hang: a spanning tree of the contacts.
+typedef struct cutis_hanging {
+    int32_t *parents; ///< per label; CUTIS_NONE: a root, or no face has it
+    uint32_t *depths;
+    bool *in_tree; ///< per contact
+} cutis_hanging;
+
+/// @param sizes per label; 0: not there
+cutis_result cutis_hang(cutis_arena *arena, const cutis_contacts *contacts, const double *sizes,
+                        uint32_t label_count, cutis_hanging *out);
+
+/// The node of a tree with at least two neighbours (else the largest) that minimises the sum of
+/// size * hops; ties by number. The tree of `seed` only.
+/// @param starts, neighbours CSR of the tree; @param scratch 2 * count
+uint32_t cutis_best_root(uint32_t seed, uint32_t count, const uint32_t *starts,
+                         const uint32_t *neighbours, const double *sizes, uint32_t *scratch);
+
+#endif

@@ -1,0 +1,162 @@
+// qhull behind two functions. Its memory is its own and gone when they return; what it prints is
+// caught. Invariant: a flat set of points never reaches it.
+#include "skeleton/hull.h"
+
+#include <libqhull_r/qhull_ra.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "math/mat3.h"
+
+static double away(const double *a, const double *b, double *out)
+{
+    for (int k = 0; k < 3; k++) out[k] = a[k] - b[k];
+    return sqrt(double3_dot(out, out));
+}
+
+// Do the points span space? Farthest from the first, from that line, from that plane.
+static bool is_solid(const double (*points)[3], uint32_t n, double flat)
+{
+    double u[3] = { 0 }, w[3] = { 0 }, d[3], c[3], far = 0;
+    for (uint32_t i = 1; i < n; i++) {
+        double distance = away(points[i], points[0], d);
+        if (distance > far) far = distance, memcpy(u, d, sizeof u);
+    }
+    if (!(far > flat)) return false;
+    for (int k = 0; k < 3; k++) u[k] /= far;
+    far = 0;
+    for (uint32_t i = 1; i < n; i++) {
+        away(points[i], points[0], d);
+        double3_cross(u, d, c);
+        double distance = sqrt(double3_dot(c, c));
+        if (distance > far) far = distance, memcpy(w, c, sizeof w);
+    }
+    if (!(far > flat)) return false;
+    for (int k = 0; k < 3; k++) w[k] /= far;
+    for (uint32_t i = 1; i < n; i++) {
+        away(points[i], points[0], d);
+        if (fabs(double3_dot(d, w)) > flat) return true;
+    }
+    return false;
+}
+
+// Run qhull; the caller reads the facets and must call finish.
+static bool start(qhT *qh, const double (*points)[3], uint32_t n, char *command, char *said,
+                  size_t size)
+{
+    FILE *errors = fmemopen(said, size, "w");
+    qh_zero(qh, errors ? errors : stderr);
+    if (!errors) return false;
+    int code = qh_new_qhull(qh, 3, (int)n, (double *)points, False, command, NULL, errors);
+    fclose(errors);
+    qh->ferr = qh->qhmem.ferr = stderr; // never written to any more, but must not dangle
+    return code == 0;
+}
+
+static void finish(qhT *qh)
+{
+    int long_blocks, long_bytes;
+    qh_freeqhull(qh, !qh_ALL);
+    qh_memfreeshort(qh, &long_blocks, &long_bytes);
+}
+
+static cutis_result failed(cutis_context *context, const char *said)
+{
+    const char *line = strstr(said, "QH");
+    return cutis_fail(context, CUTIS_INTERNAL, "qhull: %.120s", line ? line : "no memory");
+}
+
+// Corners outward: away from a point inside.
+static void set_triangle(const double *a, const double *b, const double *c, const double *inside,
+                         double (*out)[3])
+{
+    double u[3], v[3], n[3], d[3];
+    for (int k = 0; k < 3; k++) u[k] = b[k] - a[k], v[k] = c[k] - a[k], d[k] = a[k] - inside[k];
+    double3_cross(u, v, n);
+    bool turned = double3_dot(n, d) < 0;
+    memcpy(out[0], a, sizeof *out);
+    memcpy(out[1], turned ? c : b, sizeof *out);
+    memcpy(out[2], turned ? b : c, sizeof *out);
+}
+
+cutis_result cutis_hull_make(cutis_arena *arena, const double (*points)[3], uint32_t n, double flat,
+                             cutis_hull *out)
+{
+    *out = (cutis_hull){ 0 };
+    if (n < 4 || n > INT32_MAX || !is_solid(points, n, flat)) return CUTIS_OK;
+    qhT storage, *qh = &storage;
+    char said[1024] = "", command[] = "qhull Qt Pp";
+    facetT *facet;
+    vertexT *vertex, **vertexp;
+    cutis_result result = CUTIS_OK;
+    if (!start(qh, points, n, command, said, sizeof said)) {
+        finish(qh);
+        return failed(arena->context, said);
+    }
+    uint32_t count = (uint32_t)qh->num_facets;
+    out->triangles = cutis_arena_alloc(arena, count, sizeof *out->triangles);
+    if (!out->triangles) result = cutis_alloc_result(arena->context);
+    double inside[3] = { qh->interior_point[0], qh->interior_point[1], qh->interior_point[2] };
+    FORALLfacets
+    {
+        const double *corners[3];
+        int i = 0;
+        if (result != CUTIS_OK || out->count == count) break;
+        FOREACHvertex_(facet->vertices)
+        {
+            if (i < 3) corners[i] = vertex->point;
+            i++;
+        }
+        if (i == 3)
+            set_triangle(corners[0], corners[1], corners[2], inside, out->triangles[out->count++]);
+    }
+    finish(qh);
+    return result;
+}
+
+void cutis_hull_centroid(const cutis_hull *hull, double *centroid, double *volume)
+{
+    double sum[3] = { 0 }, total = 0;
+    *volume = 0;
+    for (uint32_t i = 0; i < hull->count; i++) {
+        const double *a = hull->triangles[i][0], *b = hull->triangles[i][1];
+        const double *c = hull->triangles[i][2], *o = hull->triangles[0][0];
+        double u[3], v[3], n[3];
+        for (int k = 0; k < 3; k++) u[k] = b[k] - a[k], v[k] = c[k] - a[k];
+        double3_cross(u, v, n);
+        double area = 0.5 * sqrt(double3_dot(n, n));
+        total += area;
+        for (int k = 0; k < 3; k++) {
+            sum[k] += area * (a[k] + b[k] + c[k]) / 3;
+            *volume += n[k] * (a[k] - o[k]) / 6;
+        }
+    }
+    for (int k = 0; k < 3; k++) centroid[k] = total > 0 ? sum[k] / total : 0;
+}
+
+cutis_result cutis_hull_dual(cutis_arena *arena, const double (*points)[3], uint32_t n,
+                             double (**planes)[3], uint32_t *count)
+{
+    qhT storage, *qh = &storage;
+    char said[1024] = "", command[] = "qhull Pp";
+    facetT *facet;
+    cutis_result result = CUTIS_OK;
+    *count = 0;
+    if (!start(qh, points, n, command, said, sizeof said)) {
+        finish(qh);
+        return failed(arena->context, said);
+    }
+    *planes = cutis_arena_alloc(arena, (size_t)qh->num_facets, sizeof **planes);
+    if (!*planes) result = cutis_alloc_result(arena->context);
+    FORALLfacets
+    {
+        if (result != CUTIS_OK) break;
+        if (!(facet->offset < 0)) continue; // the origin is inside, so this is rounding
+        for (int k = 0; k < 3; k++) (*planes)[*count][k] = -facet->normal[k] / facet->offset;
+        ++*count;
+    }
+    finish(qh);
+    return result;
+}

@@ -1,0 +1,111 @@
+// A k-d tree over points: median splits by index order of equal coordinates, so the same points
+// give the same tree everywhere.
+#include <math.h>
+#include <stdlib.h>
+
+#include "skeleton/parts.h"
+
+#define LEAF 8u
+
+struct cutis_nearest {
+    const double (*points)[3];
+    uint32_t *list;
+    uint32_t count;
+};
+
+// Quickselect along one axis; equal coordinates by number.
+static bool before(const cutis_nearest *n, int axis, uint32_t a, uint32_t b)
+{
+    double x = n->points[a][axis], y = n->points[b][axis];
+    return x < y || (x == y && a < b);
+}
+
+static void select_middle(cutis_nearest *n, uint32_t low, uint32_t high, uint32_t middle, int axis)
+{
+    uint32_t *list = n->list;
+    while (high - low > 1) {
+        uint32_t pivot = list[low + (high - low) / 2], i = low, j = high - 1;
+        while (i <= j) {
+            while (before(n, axis, list[i], pivot)) i++;
+            while (before(n, axis, pivot, list[j])) j--;
+            if (i > j) break;
+            uint32_t t = list[i];
+            list[i] = list[j], list[j] = t;
+            i++;
+            if (j == 0) break;
+            j--;
+        }
+        if (middle <= j)
+            high = j + 1;
+        else if (middle >= i)
+            low = i;
+        else
+            return;
+    }
+}
+
+// The axis of a node is found again by its depth: x, y, z in turn keeps the tree free of storage.
+static void build(cutis_nearest *n, uint32_t low, uint32_t high, int axis)
+{
+    if (high - low <= LEAF) return;
+    uint32_t middle = low + (high - low) / 2;
+    select_middle(n, low, high, middle, axis);
+    build(n, low, middle, (axis + 1) % 3);
+    build(n, middle + 1, high, (axis + 1) % 3);
+}
+
+cutis_nearest *cutis_nearest_make(cutis_arena *arena, const double (*points)[3],
+                                  const uint32_t *list, uint32_t count)
+{
+    cutis_nearest *n = cutis_arena_alloc(arena, 1, sizeof *n);
+    if (!n) return NULL;
+    *n = (cutis_nearest){ points, cutis_arena_copy(arena, list, count, sizeof *list), count };
+    if (!n->list) return NULL;
+    build(n, 0, count, 0);
+    return n;
+}
+
+typedef struct {
+    const cutis_nearest *nearest;
+    const double *point;
+    double square;
+    uint32_t best;
+} question;
+
+static void try_point(question *q, uint32_t i)
+{
+    uint32_t entry = q->nearest->list[i];
+    const double *p = q->nearest->points[entry];
+    double d[3] = { p[0] - q->point[0], p[1] - q->point[1], p[2] - q->point[2] };
+    double square = double3_dot(d, d);
+    if (square < q->square || (square == q->square && entry < q->best))
+        q->square = square, q->best = entry;
+}
+
+static void search(question *q, uint32_t low, uint32_t high, int axis)
+{
+    if (high - low <= LEAF) {
+        for (uint32_t i = low; i < high; i++) try_point(q, i);
+        return;
+    }
+    uint32_t middle = low + (high - low) / 2;
+    double d = q->point[axis] - q->nearest->points[q->nearest->list[middle]][axis];
+    if (d < 0)
+        search(q, low, middle, (axis + 1) % 3);
+    else
+        search(q, middle + 1, high, (axis + 1) % 3);
+    if (d * d > q->square) return;
+    try_point(q, middle);
+    if (d < 0)
+        search(q, middle + 1, high, (axis + 1) % 3);
+    else
+        search(q, low, middle, (axis + 1) % 3);
+}
+
+uint32_t cutis_nearest_find(const cutis_nearest *nearest, const double *point, double *distance)
+{
+    question q = { nearest, point, *distance * *distance, CUTIS_NOTHING };
+    search(&q, 0, nearest->count, 0);
+    if (q.best != CUTIS_NOTHING) *distance = sqrt(q.square);
+    return q.best;
+}

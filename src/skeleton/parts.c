@@ -1,0 +1,669 @@
+// From healed labels to a tree of parts: rings, what rides along, what only touches, the root, and
+// the order. Invariant: parts stand in pre-order, every joint has its ring or its touching point,
+// and every face that does not ride along is in exactly one part's list.
+#include "skeleton/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "math/eigen3.h"
+#include "skeleton/heal.h"
+
+#define CRUMB_FACES 12u
+static const double CRUMB_AREA = 5e-4; // of the whole
+// How far beyond the nearest point two pieces still touch, in diagonals of the smaller one.
+static const double TOUCH_REACH = 0.03;
+
+// A shell that belongs to one label whose home is another shell rides along.
+typedef struct {
+    uint32_t label, faces;
+    double area;
+    bool mixed; // has more than one label
+    bool rides;
+} shell;
+
+typedef struct {
+    uint32_t a, b; // labels
+    int32_t ring;  // or CUTIS_NONE
+    double touch[3];
+} link;
+
+typedef struct {
+    cutis_closed *mesh;
+    const cutis_labels *names;
+    cutis_notes *notes;
+    cutis_arena scratch;
+    cutis_parts *out;
+    shell *shells;
+    uint32_t *home; // per label: its shell
+    link *links;
+    uint32_t link_count;
+    size_t link_capacity;
+    double *volumes; // per label
+} builder;
+
+static bool add_link(builder *b, link entry)
+{
+    if (b->link_count == b->link_capacity) {
+        size_t more = 2 * b->link_capacity + 64;
+        link *grown = cutis_arena_alloc(&b->scratch, more, sizeof *grown);
+        if (!grown) return false;
+        if (b->link_count) memcpy(grown, b->links, b->link_count * sizeof *grown);
+        b->links = grown, b->link_capacity = more;
+    }
+    b->links[b->link_count++] = entry;
+    return true;
+}
+
+// Riders ----------------------------------------------------------------------------------------
+
+static cutis_result find_homes(builder *b)
+{
+    cutis_closed *mesh = b->mesh;
+    uint32_t labels = b->names->count;
+    b->shells = cutis_arena_alloc(&b->scratch, mesh->shell_count, sizeof *b->shells);
+    b->home = cutis_arena_alloc(&b->scratch, labels, sizeof *b->home);
+    if (!b->shells || !b->home) return cutis_alloc_result(mesh->context);
+    memset(b->home, 0xff, labels * sizeof *b->home);
+    for (uint32_t s = 0; s < mesh->shell_count; s++)
+        b->shells[s] = (shell){ .label = CUTIS_NOTHING };
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        shell *s = &b->shells[mesh->shells[f]];
+        if (s->label == CUTIS_NOTHING) s->label = mesh->labels[f];
+        s->mixed = s->mixed || s->label != mesh->labels[f];
+        s->area += cutis_face_area(mesh, f);
+        s->faces++;
+    }
+    for (uint32_t f = 0; f < mesh->face_count; f++) { // where it has borders, else the largest
+        uint32_t *home = &b->home[mesh->labels[f]], here = mesh->shells[f];
+        if (*home == here) continue;
+        if (*home == CUTIS_NOTHING || (b->shells[here].mixed && !b->shells[*home].mixed) ||
+            (!b->shells[here].mixed && !b->shells[*home].mixed &&
+             b->shells[here].area > b->shells[*home].area))
+            *home = here;
+    }
+    return CUTIS_OK;
+}
+
+// Shells too small for a part take the label of the nearest vertex of a part.
+static cutis_result board_crumbs(builder *b, bool *any)
+{
+    cutis_closed *mesh = b->mesh;
+    double total = 0;
+    uint32_t count = 0, *list = cutis_arena_alloc(&b->scratch, mesh->vertex_count, sizeof *list);
+    uint32_t *label = cutis_arena_alloc(&b->scratch, mesh->vertex_count, sizeof *label);
+    uint32_t *first = cutis_arena_alloc(&b->scratch, mesh->shell_count, sizeof *first);
+    if (!list || !label || !first) return cutis_alloc_result(mesh->context);
+    for (uint32_t s = 0; s < mesh->shell_count; s++)
+        total += b->shells[s].area, first[s] = CUTIS_NOTHING;
+    uint32_t crumbs = 0;
+    for (uint32_t s = 0; s < mesh->shell_count; s++) {
+        shell *own = &b->shells[s];
+        own->rides = !own->mixed && b->home[own->label] == s &&
+                     (own->faces < CRUMB_FACES || own->area < CRUMB_AREA * total);
+        crumbs += own->rides;
+    }
+    *any = crumbs > 0 && crumbs < mesh->shell_count;
+    if (!*any) return CUTIS_OK;
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        uint32_t f = mesh->leaving[v] / 3, s = mesh->shells[f];
+        label[v] = mesh->labels[f];
+        if (first[s] == CUTIS_NOTHING) first[s] = v;
+        if (!b->shells[s].rides) list[count++] = v;
+    }
+    cutis_nearest *nearest = cutis_nearest_make(&b->scratch, mesh->points, list, count);
+    if (!nearest) return cutis_alloc_result(mesh->context);
+    for (uint32_t s = 0; s < mesh->shell_count; s++) {
+        if (!b->shells[s].rides) continue;
+        double distance = INFINITY;
+        uint32_t v = cutis_nearest_find(nearest, mesh->points[first[s]], &distance);
+        if (!cutis_note(b->notes, "\"%s\" (%u faces) is too small for a part and rides on \"%s\"",
+                        b->names->names[b->shells[s].label], b->shells[s].faces,
+                        b->names->names[label[v]]))
+            return cutis_alloc_result(mesh->context);
+        b->shells[s].label = label[v];
+    }
+    for (uint32_t f = 0; f < mesh->face_count; f++)
+        if (b->shells[mesh->shells[f]].rides) mesh->labels[f] = b->shells[mesh->shells[f]].label;
+    return find_homes(b);
+}
+
+static bool rides(const builder *b, uint32_t f)
+{
+    return b->home[b->mesh->labels[f]] != b->mesh->shells[f];
+}
+
+// Rings -----------------------------------------------------------------------------------------
+
+static void measure_ring(const cutis_closed *mesh, cutis_ring *ring)
+{
+    double sum[3] = { 0 }, mean[3] = { 0 }, c[6] = { 0 }, values[3], vectors[9], area[3] = { 0 };
+    for (uint32_t i = 0; i < ring->count; i++) {
+        const double *p = mesh->points[ring->vertices[i]];
+        const double *q = mesh->points[ring->vertices[(i + 1) % ring->count]];
+        double length = cutis_distance(p, q);
+        ring->length += length;
+        for (int k = 0; k < 3; k++)
+            sum[k] += 0.5 * length * (p[k] + q[k]), mean[k] += p[k] / ring->count;
+    }
+    for (int k = 0; k < 3; k++)
+        ring->centre[k] = ring->length > 0 ? sum[k] / ring->length : mean[k];
+    ring->radius = ring->length / (2 * 3.14159265358979323846);
+    for (uint32_t i = 0; i < ring->count; i++) {
+        const double *p = mesh->points[ring->vertices[i]];
+        const double *q = mesh->points[ring->vertices[(i + 1) % ring->count]];
+        double d[3], e[3], n[3];
+        for (int k = 0; k < 3; k++) d[k] = p[k] - mean[k], e[k] = q[k] - mean[k];
+        double3_cross(d, e, n);
+        for (int k = 0; k < 3; k++) area[k] += n[k];
+        c[0] += d[0] * d[0], c[1] += d[0] * d[1], c[2] += d[0] * d[2];
+        c[3] += d[1] * d[1], c[4] += d[1] * d[2], c[5] += d[2] * d[2];
+    }
+    cutis_eigen3(c, values, vectors);
+    // The ring runs along the child's faces, which lie to its left: its area points to the child.
+    double sign = double3_dot(vectors + 6, area) < 0 ? -1 : 1;
+    for (int k = 0; k < 3; k++) ring->normal[k] = sign * vectors[6 + k];
+}
+
+// All rings, as loops along the face of the lower label; parent and child hold labels for now.
+static cutis_result trace_rings(builder *b)
+{
+    cutis_closed *mesh = b->mesh;
+    cutis_contacts contacts;
+    cutis_parts *out = b->out;
+    cutis_result result = cutis_contacts_find(mesh, &b->scratch, &contacts);
+    if (result != CUTIS_OK) return result;
+    uint32_t *next = cutis_arena_alloc(&b->scratch, mesh->vertex_count, sizeof *next);
+    uint32_t *list = cutis_arena_alloc(out->arena, contacts.edge_count, sizeof *list);
+    out->rings = cutis_arena_alloc(out->arena, contacts.edge_count / 3 + 1, sizeof *out->rings);
+    if (!next || !list || !out->rings) return cutis_alloc_result(mesh->context);
+    memset(next, 0xff, mesh->vertex_count * sizeof *next);
+    for (uint32_t i = 0; i < contacts.edge_count; i++)
+        next[cutis_from(mesh, contacts.edges[i])] = cutis_to(mesh, contacts.edges[i]);
+    for (uint32_t c = 0; c < contacts.count; c++) {
+        const cutis_contact *contact = &contacts.contacts[c];
+        for (uint32_t i = 0; i < contact->count; i++) {
+            uint32_t v = cutis_from(mesh, contacts.edges[contact->first + i]);
+            if (next[v] == CUTIS_NOTHING) continue; // traced already
+            cutis_ring *ring = &out->rings[out->ring_count];
+            *ring =
+                (cutis_ring){ .parent = contact->high, .child = contact->low, .vertices = list };
+            while (next[v] != CUTIS_NOTHING) {
+                uint32_t to = next[v];
+                list[ring->count++] = v;
+                next[v] = CUTIS_NOTHING;
+                v = to;
+            }
+            if (ring->count < 3 || v != ring->vertices[0])
+                return cutis_fail(mesh->context, CUTIS_INTERNAL,
+                                  "part \"%s\": a healed border is no loop",
+                                  b->names->names[contact->low]);
+            list += ring->count;
+            measure_ring(mesh, ring);
+            out->ring_count++;
+        }
+    }
+    return CUTIS_OK;
+}
+
+static int longer_ring(const void *a, const void *b)
+{
+    const cutis_ring *const *p = a, *const *q = b;
+    if ((*p)->length != (*q)->length) return (*p)->length > (*q)->length ? -1 : 1;
+    return *p < *q ? -1 : *p > *q;
+}
+
+static uint32_t find(uint32_t *up, uint32_t i)
+{
+    while (up[i] != i) i = up[i] = up[up[i]];
+    return i;
+}
+
+// Rings that hang parts together become links, longest first; the others are seams.
+static cutis_result choose_rings(builder *b, uint32_t *up)
+{
+    cutis_parts *out = b->out;
+    cutis_ring **order = cutis_arena_alloc(&b->scratch, out->ring_count, sizeof *order);
+    if (!order) return cutis_alloc_result(b->mesh->context);
+    for (uint32_t r = 0; r < out->ring_count; r++) order[r] = &out->rings[r];
+    qsort((void *)order, out->ring_count, sizeof *order, longer_ring);
+    for (uint32_t i = 0; i < out->ring_count; i++) {
+        uint32_t a = order[i]->parent, c = order[i]->child;
+        if (find(up, a) == find(up, c)) {
+            order[i]->seam = true;
+            if (!cutis_note(b->notes, "a second loop between \"%s\" and \"%s\" stays stitched",
+                            b->names->names[c], b->names->names[a]))
+                return cutis_alloc_result(b->mesh->context);
+            continue;
+        }
+        up[find(up, a)] = find(up, c);
+        if (!add_link(b, (link){ a, c, (int32_t)(order[i] - out->rings), { 0 } }))
+            return cutis_alloc_result(b->mesh->context);
+    }
+    return CUTIS_OK;
+}
+
+// Pieces that only touch ------------------------------------------------------------------------
+
+typedef struct {
+    uint32_t *list, count; // vertices
+    cutis_nearest *nearest;
+    double distance; // to what is attached
+    uint32_t from, to;
+    double size;
+    bool attached;
+} island;
+
+static void approach(const builder *b, island *c, const island *a)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        double distance = c->distance;
+        uint32_t v = cutis_nearest_find(a->nearest, b->mesh->points[c->list[i]], &distance);
+        if (v == CUTIS_NOTHING || !(distance < c->distance)) continue;
+        c->distance = distance, c->from = c->list[i], c->to = v;
+    }
+}
+
+// Mean of the vertices of the smaller piece that are nearly as close to the larger as the closest.
+static void touching_point(const builder *b, const island *c, const island *a, double *out)
+{
+    const island *small = c->size <= a->size ? c : a, *large = small == c ? a : c;
+    double reach = c->distance + TOUCH_REACH * small->size, sum[3] = { 0 };
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < small->count; i++) {
+        const double *p = b->mesh->points[small->list[i]];
+        double distance = reach;
+        if (cutis_nearest_find(large->nearest, p, &distance) == CUTIS_NOTHING) continue;
+        for (int k = 0; k < 3; k++) sum[k] += p[k];
+        count++;
+    }
+    const double *p = b->mesh->points[c->from], *q = b->mesh->points[c->to];
+    for (int k = 0; k < 3; k++) out[k] = count ? sum[k] / count : 0.5 * (p[k] + q[k]);
+}
+
+static cutis_result list_islands(builder *b, const uint32_t *piece_of_shell, uint32_t count,
+                                 island *islands)
+{
+    cutis_closed *mesh = b->mesh;
+    uint32_t *list = cutis_arena_alloc(&b->scratch, mesh->vertex_count, sizeof *list);
+    if (!list) return cutis_alloc_result(mesh->context);
+    memset(islands, 0, count * sizeof *islands);
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        uint32_t i = piece_of_shell[mesh->shells[mesh->leaving[v] / 3]];
+        if (i != CUTIS_NOTHING) islands[i].count++;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        islands[i].list = list, list += islands[i].count, islands[i].count = 0;
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        uint32_t i = piece_of_shell[mesh->shells[mesh->leaving[v] / 3]];
+        if (i != CUTIS_NOTHING) islands[i].list[islands[i].count++] = v;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        double low[3] = { INFINITY, INFINITY, INFINITY }, high[3];
+        for (int k = 0; k < 3; k++) high[k] = -INFINITY;
+        for (uint32_t j = 0; j < islands[i].count; j++)
+            for (int k = 0; k < 3; k++) {
+                low[k] = fmin(low[k], mesh->points[islands[i].list[j]][k]);
+                high[k] = fmax(high[k], mesh->points[islands[i].list[j]][k]);
+            }
+        islands[i].size = cutis_distance(low, high), islands[i].distance = INFINITY;
+        islands[i].nearest =
+            cutis_nearest_make(&b->scratch, mesh->points, islands[i].list, islands[i].count);
+        if (!islands[i].nearest) return cutis_alloc_result(mesh->context);
+    }
+    return CUTIS_OK;
+}
+
+// Prim: the nearest piece joins what is attached, from the largest on.
+static cutis_result link_islands(builder *b, uint32_t *up)
+{
+    cutis_closed *mesh = b->mesh;
+    uint32_t count = 0, last = 0;
+    uint32_t *index = cutis_arena_alloc(&b->scratch, mesh->shell_count, sizeof *index);
+    if (!index) return cutis_alloc_result(mesh->context);
+    for (uint32_t s = 0; s < mesh->shell_count; s++) {
+        bool part = b->shells[s].mixed || b->home[b->shells[s].label] == s;
+        index[s] = part ? count++ : CUTIS_NOTHING;
+    }
+    if (count < 2) return CUTIS_OK;
+    island *islands = cutis_arena_alloc(&b->scratch, count, sizeof *islands);
+    if (!islands) return cutis_alloc_result(mesh->context);
+    cutis_result result = list_islands(b, index, count, islands);
+    for (uint32_t i = 1; i < count; i++)
+        if (islands[i].size > islands[last].size) last = i;
+    for (uint32_t done = 1; result == CUTIS_OK && done < count; done++) {
+        islands[last].attached = true;
+        uint32_t best = CUTIS_NOTHING;
+        for (uint32_t i = 0; i < count; i++) {
+            if (islands[i].attached) continue;
+            approach(b, &islands[i], &islands[last]);
+            if (best == CUTIS_NOTHING || islands[i].distance < islands[best].distance) best = i;
+        }
+        island *c = &islands[best];
+        uint32_t to = index[mesh->shells[mesh->leaving[c->to] / 3]];
+        link entry = { mesh->labels[mesh->leaving[c->from] / 3],
+                       mesh->labels[mesh->leaving[c->to] / 3],
+                       CUTIS_NONE,
+                       { 0 } };
+        touching_point(b, c, &islands[to], entry.touch);
+        up[find(up, entry.a)] = find(up, entry.b);
+        if (!add_link(b, entry) ||
+            !cutis_note(b->notes, "\"%s\" only touches \"%s\": a joint, no patch",
+                        b->names->names[entry.a], b->names->names[entry.b]))
+            return cutis_alloc_result(mesh->context);
+        b->out->touching_count++;
+        last = best;
+        result = cutis_progress(mesh->context, "touching", (double)done / count);
+    }
+    return result;
+}
+
+// The tree --------------------------------------------------------------------------------------
+
+static double wedge(const double *a, const double *b, const double *c, const double *o,
+                    double *centre)
+{
+    double u[3], v[3], w[3], n[3];
+    for (int k = 0; k < 3; k++) u[k] = a[k] - o[k], v[k] = b[k] - o[k], w[k] = c[k] - o[k];
+    double3_cross(v, w, n);
+    double volume = double3_dot(u, n) / 6;
+    if (centre)
+        for (int k = 0; k < 3; k++) centre[k] += volume * (u[k] + v[k] + w[k]) / 4;
+    return volume;
+}
+
+// Volumes of the parts, closed by fans, by label.
+static cutis_result label_volumes(builder *b)
+{
+    cutis_closed *mesh = b->mesh;
+    b->volumes = cutis_arena_alloc(&b->scratch, b->names->count, sizeof *b->volumes);
+    if (!b->volumes) return cutis_alloc_result(mesh->context);
+    memset(b->volumes, 0, b->names->count * sizeof *b->volumes);
+    const double *o = mesh->points[0];
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        const uint32_t *v = mesh->faces[f];
+        if (rides(b, f)) continue;
+        b->volumes[mesh->labels[f]] +=
+            wedge(mesh->points[v[0]], mesh->points[v[1]], mesh->points[v[2]], o, NULL);
+    }
+    for (uint32_t r = 0; r < b->out->ring_count; r++) {
+        const cutis_ring *ring = &b->out->rings[r];
+        for (uint32_t i = 0; i < ring->count; i++) {
+            double v = wedge(mesh->points[ring->vertices[(i + 1) % ring->count]],
+                             mesh->points[ring->vertices[i]], ring->centre, o, NULL);
+            b->volumes[ring->child] += v, b->volumes[ring->parent] -= v;
+        }
+    }
+    for (uint32_t i = 0; i < b->names->count; i++) b->volumes[i] = fabs(b->volumes[i]);
+    return CUTIS_OK;
+}
+
+static cutis_result named_root(const builder *b, const char *name, uint32_t *out)
+{
+    char list[256] = "";
+    for (uint32_t i = 0; i < b->names->count; i++) {
+        if (b->home[i] == CUTIS_NOTHING) continue;
+        if (strcmp(b->names->names[i], name) == 0) {
+            *out = i;
+            return CUTIS_OK;
+        }
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%.40s", used ? ", " : "", b->names->names[i]);
+    }
+    return cutis_fail(b->mesh->context, CUTIS_INVALID_ARGUMENT,
+                      "there is no part \"%s\" for the root; parts: %s", name, list);
+}
+
+// Labels and links as a graph, then the parts in pre-order from the root, children by label.
+static cutis_result order_parts(builder *b, const char *root_name)
+{
+    cutis_context *context = b->mesh->context;
+    cutis_parts *out = b->out;
+    uint32_t n = b->names->count, root = CUTIS_NOTHING;
+    uint32_t *starts = cutis_arena_alloc(&b->scratch, (size_t)n + 2, sizeof *starts);
+    uint32_t *near = cutis_arena_alloc(&b->scratch, 2 * (size_t)b->link_count, sizeof *near);
+    uint32_t *via = cutis_arena_alloc(&b->scratch, 2 * (size_t)b->link_count, sizeof *via);
+    uint32_t *stack = cutis_arena_alloc(&b->scratch, 2 * (size_t)n + 2, sizeof *stack);
+    out->part_of_label = cutis_arena_alloc(out->arena, n, sizeof *out->part_of_label);
+    out->parts = cutis_arena_alloc(out->arena, (size_t)b->link_count + 1, sizeof *out->parts);
+    if (!starts || !near || !via || !stack || !out->part_of_label || !out->parts)
+        return cutis_alloc_result(context);
+    memset(starts, 0, ((size_t)n + 2) * sizeof *starts);
+    memset(out->part_of_label, 0xff, n * sizeof *out->part_of_label);
+    for (uint32_t i = 0; i < b->link_count; i++)
+        starts[b->links[i].a + 2]++, starts[b->links[i].b + 2]++;
+    for (uint32_t i = 0; i < n; i++) starts[i + 2] += starts[i + 1];
+    for (uint32_t i = 0; i < b->link_count; i++) {
+        const link *l = &b->links[i];
+        via[starts[l->a + 1]] = i, near[starts[l->a + 1]++] = l->b;
+        via[starts[l->b + 1]] = i, near[starts[l->b + 1]++] = l->a;
+    }
+    cutis_result result =
+        root_name
+            ? named_root(b, root_name, &root)
+            : (root = cutis_best_root(b->links[0].a, n, starts, near, b->volumes, stack), CUTIS_OK);
+    if (result != CUTIS_OK) return result;
+    uint32_t height = 0, *through = stack + n;
+    stack[height] = root, through[height++] = CUTIS_NOTHING;
+    while (height > 0) {
+        uint32_t label = stack[--height], l = through[height], p = out->count++;
+        cutis_piece *part = &out->parts[p];
+        *part = (cutis_piece){
+            .name = b->names->names[label], .label = label, .parent = CUTIS_NONE, .ring = CUTIS_NONE
+        };
+        out->part_of_label[label] = p;
+        if (l != CUTIS_NOTHING) {
+            uint32_t other = b->links[l].a == label ? b->links[l].b : b->links[l].a;
+            part->parent = (int32_t)out->part_of_label[other];
+            part->ring = b->links[l].ring;
+            memcpy(part->touch, b->links[l].touch, sizeof part->touch);
+        }
+        uint32_t base = height; // children in descending order of label, so the lowest pops first
+        for (uint32_t i = starts[label]; i < starts[label + 1]; i++) {
+            if (out->part_of_label[near[i]] != CUTIS_NOTHING) continue;
+            uint32_t at = height++;
+            for (; at > base && stack[at - 1] < near[i]; at--)
+                stack[at] = stack[at - 1], through[at] = through[at - 1];
+            stack[at] = near[i], through[at] = via[i];
+        }
+    }
+    return CUTIS_OK;
+}
+
+// Rings name parts, and run along the child.
+static void turn_rings(cutis_parts *out)
+{
+    for (uint32_t r = 0; r < out->ring_count; r++) {
+        cutis_ring *ring = &out->rings[r];
+        ring->parent = out->part_of_label[ring->parent];
+        ring->child = out->part_of_label[ring->child];
+        if (ring->parent < ring->child) continue;
+        uint32_t p = ring->parent;
+        ring->parent = ring->child, ring->child = p;
+        for (uint32_t i = 0, j = ring->count - 1; i < j; i++, j--) {
+            uint32_t v = ring->vertices[i];
+            ring->vertices[i] = ring->vertices[j], ring->vertices[j] = v;
+        }
+        for (int k = 0; k < 3; k++) ring->normal[k] = -ring->normal[k];
+    }
+}
+
+// Lists -----------------------------------------------------------------------------------------
+
+static bool list_children(cutis_parts *out)
+{
+    uint32_t *children = cutis_arena_alloc(out->arena, out->count, sizeof *children);
+    if (!children) return false;
+    for (uint32_t p = 1; p < out->count; p++) out->parts[out->parts[p].parent].child_count++;
+    for (uint32_t p = 0; p < out->count; p++) {
+        out->parts[p].children = children;
+        children += out->parts[p].child_count;
+        out->parts[p].child_count = 0;
+    }
+    for (uint32_t p = 1; p < out->count; p++) {
+        cutis_piece *parent = &out->parts[out->parts[p].parent];
+        parent->children[parent->child_count++] = p;
+    }
+    return true;
+}
+
+static bool list_rings(cutis_parts *out)
+{
+    uint32_t *rings = cutis_arena_alloc(out->arena, 2 * (size_t)out->ring_count, sizeof *rings);
+    if (!rings) return false;
+    for (uint32_t r = 0; r < out->ring_count; r++) {
+        out->parts[out->rings[r].parent].ring_count++;
+        out->parts[out->rings[r].child].ring_count++;
+    }
+    for (uint32_t p = 0; p < out->count; p++) {
+        out->parts[p].rings = rings;
+        rings += out->parts[p].ring_count;
+        out->parts[p].ring_count = 0;
+    }
+    for (uint32_t r = 0; r < out->ring_count; r++) {
+        cutis_piece *a = &out->parts[out->rings[r].parent], *b = &out->parts[out->rings[r].child];
+        a->rings[a->ring_count++] = r;
+        b->rings[b->ring_count++] = r;
+    }
+    return true;
+}
+
+static bool list_faces(builder *b)
+{
+    cutis_closed *mesh = b->mesh;
+    cutis_parts *out = b->out;
+    uint32_t total = 0, *seen = cutis_arena_alloc(&b->scratch, mesh->vertex_count, sizeof *seen);
+    uint32_t *faces = cutis_arena_alloc(out->arena, mesh->face_count, sizeof *faces);
+    if (!seen || !faces) return false;
+    for (uint32_t f = 0; f < mesh->face_count; f++)
+        if (!rides(b, f)) out->parts[out->part_of_label[mesh->labels[f]]].face_count++;
+    for (uint32_t p = 0; p < out->count; p++) {
+        out->parts[p].faces = faces;
+        faces += out->parts[p].face_count;
+        out->parts[p].face_count = 0;
+    }
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        if (rides(b, f)) continue;
+        cutis_piece *part = &out->parts[out->part_of_label[mesh->labels[f]]];
+        part->faces[part->face_count++] = f;
+    }
+    memset(seen, 0xff, mesh->vertex_count * sizeof *seen);
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        uint32_t *vertices = pass ? cutis_arena_alloc(out->arena, total, sizeof *vertices) : NULL;
+        if (pass && !vertices) return false;
+        for (uint32_t p = 0; p < out->count; p++) {
+            cutis_piece *part = &out->parts[p];
+            part->vertices = vertices, part->vertex_count = 0;
+            for (uint32_t i = 0; i < 3 * part->face_count; i++) {
+                uint32_t v = mesh->faces[part->faces[i / 3]][i % 3], mark = 2 * p + pass;
+                if (seen[v] == mark) continue;
+                seen[v] = mark;
+                if (pass) vertices[part->vertex_count] = v;
+                part->vertex_count++;
+            }
+            total += pass ? 0 : part->vertex_count;
+            if (pass) vertices += part->vertex_count;
+        }
+        if (!pass) memset(seen, 0xff, mesh->vertex_count * sizeof *seen);
+    }
+    return true;
+}
+
+void cutis_piece_triangles(const cutis_parts *parts, uint32_t p, cutis_triangle_visitor visit,
+                           void *user)
+{
+    const cutis_piece *part = &parts->parts[p];
+    const cutis_closed *mesh = parts->mesh;
+    for (uint32_t i = 0; i < part->face_count; i++) {
+        const uint32_t *v = mesh->faces[part->faces[i]];
+        visit(user, mesh->points[v[0]], mesh->points[v[1]], mesh->points[v[2]]);
+    }
+    for (uint32_t i = 0; i < part->ring_count; i++) {
+        const cutis_ring *ring = &parts->rings[part->rings[i]];
+        for (uint32_t j = 0; j < ring->count; j++) {
+            const double *a = mesh->points[ring->vertices[j]];
+            const double *b = mesh->points[ring->vertices[(j + 1) % ring->count]];
+            // The child's faces run a -> b, so its cap runs b -> a.
+            if (ring->child == p)
+                visit(user, b, a, ring->centre);
+            else
+                visit(user, a, b, ring->centre);
+        }
+    }
+}
+
+typedef struct {
+    cutis_piece *part;
+    const double *origin;
+} solid;
+
+static void add_triangle(void *user, const double *a, const double *b, const double *c)
+{
+    solid *s = user;
+    double u[3], v[3], n[3];
+    for (int k = 0; k < 3; k++) u[k] = b[k] - a[k], v[k] = c[k] - a[k];
+    double3_cross(u, v, n);
+    double area = 0.5 * sqrt(double3_dot(n, n));
+    s->part->area += area;
+    for (int k = 0; k < 3; k++) s->part->area_centre[k] += area * (a[k] + b[k] + c[k]) / 3;
+    s->part->volume += wedge(a, b, c, s->origin, s->part->volume_centre);
+}
+
+static void measure_part(cutis_parts *out, uint32_t p)
+{
+    cutis_piece *part = &out->parts[p];
+    solid s = { part, out->mesh->points[part->vertices[0]] };
+    cutis_piece_triangles(out, p, add_triangle, &s);
+    for (int k = 0; k < 3; k++) {
+        part->area_centre[k] = part->area > 0 ? part->area_centre[k] / part->area : s.origin[k];
+        part->volume_centre[k] = part->volume != 0
+                                     ? s.origin[k] + part->volume_centre[k] / part->volume
+                                     : part->area_centre[k];
+    }
+    part->volume = fabs(part->volume);
+}
+
+static cutis_result build(builder *b, const char *root)
+{
+    cutis_context *context = b->mesh->context;
+    bool crumbs;
+    cutis_result result = find_homes(b);
+    if (result == CUTIS_OK) result = board_crumbs(b, &crumbs);
+    if (result == CUTIS_OK) result = trace_rings(b);
+    if (result != CUTIS_OK) return result;
+    uint32_t *up = cutis_arena_alloc(&b->scratch, b->names->count, sizeof *up);
+    if (!up) return cutis_alloc_result(context);
+    for (uint32_t i = 0; i < b->names->count; i++) up[i] = i;
+    result = choose_rings(b, up);
+    if (result == CUTIS_OK) result = link_islands(b, up);
+    if (result != CUTIS_OK) return result;
+    if (b->link_count == 0)
+        return cutis_fail(context, CUTIS_UNSUPPORTED,
+                          "part \"%s\": it is the only part; a skeleton needs two",
+                          b->names->names[b->mesh->labels[0]]);
+    result = label_volumes(b);
+    if (result == CUTIS_OK) result = order_parts(b, root);
+    if (result != CUTIS_OK) return result;
+    turn_rings(b->out);
+    if (!list_children(b->out) || !list_rings(b->out) || !list_faces(b))
+        return cutis_alloc_result(context);
+    for (uint32_t p = 0; p < b->out->count; p++) measure_part(b->out, p);
+    return CUTIS_OK;
+}
+
+cutis_result cutis_parts_find(cutis_closed *mesh, const cutis_labels *names, const char *root,
+                              cutis_notes *notes, cutis_arena *arena, cutis_parts *out)
+{
+    *out = (cutis_parts){ .arena = arena, .mesh = mesh };
+    builder b = { .mesh = mesh,
+                  .names = names,
+                  .notes = notes,
+                  .scratch = { .context = mesh->context },
+                  .out = out };
+    cutis_result result = build(&b, root);
+    cutis_arena_release(&b.scratch);
+    return result;
+}

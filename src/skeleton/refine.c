@@ -1,0 +1,191 @@
+// Refinement of axes: towards the joints of the part, then towards the parent's axes. Invariant:
+// frames stay orthonormal and right-handed, and no turn is larger than the bound.
+#include <math.h>
+#include <string.h>
+
+#include "skeleton/axes.h"
+#include "skeleton/graph.h"
+
+// A parent axis whose shadow on the plane across the child's axis is shorter says nothing of roll.
+static const double SHADOW = 0.5;
+
+static bool unit(double *v)
+{
+    double length = sqrt(double3_dot(v, v));
+    if (!(length > 0)) return false;
+    for (int k = 0; k < 3; k++) v[k] /= length;
+    return true;
+}
+
+static double angle_between(const double *a, const double *b)
+{
+    double c[3];
+    double3_cross(a, b, c);
+    return atan2(sqrt(double3_dot(c, c)), double3_dot(a, b));
+}
+
+static void rotate(const double *axis, double angle, double *v)
+{
+    double c = cos(angle), s = sin(angle), d = (1 - c) * double3_dot(axis, v), across[3];
+    double3_cross(axis, v, across);
+    for (int k = 0; k < 3; k++) v[k] = c * v[k] + s * across[k] + d * axis[k];
+}
+
+static void orthonormalise(double *axes)
+{
+    unit(axes);
+    double along = double3_dot(axes, axes + 3);
+    for (int k = 0; k < 3; k++) axes[3 + k] -= along * axes[k];
+    unit(axes + 3);
+    double3_cross(axes, axes + 3, axes + 6);
+}
+
+void cutis_turn_axes(double *axes, const double *from, const double *to, double angle)
+{
+    double axis[3];
+    double3_cross(from, to, axis);
+    if (!unit(axis)) return; // they agree, or are opposite and no turn is least
+    for (int e = 0; e < 3; e++) rotate(axis, angle, axes + 3 * e);
+    orthonormalise(axes);
+}
+
+// The signed axis closest to a direction: index and direction.
+static int closest_axis(const double *axes, const double *d, double *out)
+{
+    int best = 0;
+    double most = -1;
+    for (int e = 0; e < 3; e++) {
+        double c = double3_dot(axes + 3 * e, d);
+        if (fabs(c) <= most) continue;
+        most = fabs(c), best = e;
+        for (int k = 0; k < 3; k++) out[k] = (c < 0 ? -1 : 1) * axes[3 * e + k];
+    }
+    return best;
+}
+
+// Axis `e` first, the others in cyclic order: still right-handed.
+static void make_principal(double *axes, int e)
+{
+    double old[9];
+    memcpy(old, axes, sizeof old);
+    for (int i = 0; i < 3; i++) memcpy(axes + 3 * i, old + 3 * ((e + i) % 3), 3 * sizeof *axes);
+}
+
+static void toward(const double *from, const double *to, double *out)
+{
+    for (int k = 0; k < 3; k++) out[k] = to[k] - from[k];
+}
+
+// Local -----------------------------------------------------------------------------------------
+
+static void local_default(cutis_parts *parts, uint32_t p, double bound)
+{
+    cutis_piece *part = &parts->parts[p];
+    double d[3], mean[3] = { 0 }, f[3];
+    if (part->parent == CUTIS_NONE || part->child_count == 0) return;
+    for (uint32_t i = 0; i < part->child_count; i++) {
+        const double *joint = cutis_piece_joint(parts, part->children[i]);
+        for (int k = 0; k < 3; k++) mean[k] += joint[k] / part->child_count;
+    }
+    toward(cutis_piece_joint(parts, p), mean, d);
+    if (!unit(d)) return;
+    if (part->child_count == 1) {
+        double sign = double3_dot(part->axes, d) < 0 ? -1 : 1;
+        for (int k = 0; k < 3; k++) f[k] = sign * part->axes[k];
+    } else {
+        closest_axis(part->axes, d, f);
+    }
+    double angle = angle_between(f, d);
+    if (angle > bound) return;
+    cutis_turn_axes(part->axes, f, d, part->child_count == 1 ? angle : 0.5 * angle);
+}
+
+static void local_paper(cutis_parts *parts, uint32_t p, double bound)
+{
+    cutis_piece *part = &parts->parts[p];
+    bool rooted = part->parent != CUTIS_NONE;
+    uint32_t n = part->child_count + rooted;
+    for (uint32_t i = 0; i < n; i++) {
+        bool own = i == part->child_count;
+        double d[3], f[3], weight = rooted ? (own ? 2.0 : 1.0) / (n + 1) : 1.0 / n;
+        toward(part->centroid, cutis_piece_joint(parts, own ? p : part->children[i]), d);
+        if (!unit(d)) continue;
+        int e = closest_axis(part->axes, d, f);
+        double angle = angle_between(f, d) * (n == 1 ? 1 : weight);
+        if (angle > bound) continue;
+        cutis_turn_axes(part->axes, f, d, angle);
+        if (n == 1) make_principal(part->axes, e);
+    }
+}
+
+// Hierarchical ----------------------------------------------------------------------------------
+
+// Roll about e1 so that e2 or e3 meets the nearest parent axis.
+static void roll_default(const double *parent, double *axes, double bound)
+{
+    double least = INFINITY, roll = 0;
+    for (int i = 0; i < 3; i++) {
+        double s[3], along = double3_dot(parent + 3 * i, axes);
+        for (int k = 0; k < 3; k++) s[k] = parent[3 * i + k] - along * axes[k];
+        if (sqrt(double3_dot(s, s)) < SHADOW) continue;
+        for (int e = 1; e < 3; e++) {
+            double x = double3_dot(s, axes + 3 * e), c[3];
+            double3_cross(axes + 3 * e, s, c);
+            double y = double3_dot(c, axes);
+            double angle = x < 0 ? atan2(-y, -x) : atan2(y, x);
+            if (fabs(angle) < fabs(least)) least = roll = angle;
+        }
+    }
+    if (!(fabs(least) <= bound)) return;
+    rotate(axes, roll, axes + 3);
+    rotate(axes, roll, axes + 6);
+    orthonormalise(axes);
+}
+
+// As printed: the child's principal axis onto the nearest parent direction, then the nearest pair
+// of the rest by a turn about it.
+static void align_paper(const double *parent, double *axes, double bound)
+{
+    double f[3], e1[3] = { axes[0], axes[1], axes[2] };
+    int used = closest_axis(parent, e1, f);
+    double angle = angle_between(e1, f);
+    if (angle <= bound) cutis_turn_axes(axes, e1, f, angle);
+    double least = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        if (i == used) continue;
+        for (int e = 1; e < 3; e++) {
+            double c[3], x = double3_dot(parent + 3 * i, axes + 3 * e);
+            double3_cross(axes + 3 * e, parent + 3 * i, c);
+            double y = double3_dot(c, axes);
+            double turn = x < 0 ? atan2(-y, -x) : atan2(y, x);
+            if (fabs(turn) < fabs(least)) least = turn;
+        }
+    }
+    if (!(fabs(least) <= bound)) return;
+    rotate(axes, least, axes + 3);
+    orthonormalise(axes);
+}
+
+cutis_result cutis_parts_refine(cutis_parts *parts, cutis_skeleton_refine refine, double bound)
+{
+    bool local = refine != CUTIS_REFINE_NONE && refine != CUTIS_REFINE_HIERARCHY;
+    bool hierarchy = refine != CUTIS_REFINE_NONE && refine != CUTIS_REFINE_LOCAL;
+    for (uint32_t p = 0; p < parts->count && local; p++) {
+        if (refine == CUTIS_REFINE_PAPER)
+            local_paper(parts, p, bound);
+        else
+            local_default(parts, p, bound);
+    }
+    for (uint32_t p = 1; p < parts->count && hierarchy; p++) { // pre-order: the parent is done
+        const double *parent = parts->parts[parts->parts[p].parent].axes;
+        if (refine == CUTIS_REFINE_PAPER)
+            align_paper(parent, parts->parts[p].axes, bound);
+        else
+            roll_default(parent, parts->parts[p].axes, bound);
+    }
+    for (uint32_t p = 0; p < parts->count && refine != CUTIS_REFINE_NONE; p++) {
+        cutis_result result = cutis_piece_box(parts, p);
+        if (result != CUTIS_OK) return result;
+    }
+    return CUTIS_OK;
+}

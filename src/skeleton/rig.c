@@ -1,0 +1,236 @@
+// Joints at loops, tips at the far end of leaves, and what to do with leaves that curl. Invariant:
+// a joint is its loop's centre to the bit; a tip is a mean of vertices of its own part.
+#include "skeleton/rig.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double TIP_SHARE = 0.95; // of the largest distance: vertices that make the tip
+static const double CURVED = 0.7;     // straight distance to the tip against the way along the skin
+#define BANDS 24
+static const double BEND = 0.1; // of the polyline: how far a kept point must lie off the chord
+
+// The vertex of the part nearest to a point.
+static uint32_t closest_vertex(const cutis_parts *parts, const cutis_piece *part, const double *x)
+{
+    uint32_t best = part->vertices[0];
+    for (uint32_t i = 1; i < part->vertex_count; i++)
+        if (cutis_distance(parts->mesh->points[part->vertices[i]], x) <
+            cutis_distance(parts->mesh->points[best], x))
+            best = part->vertices[i];
+    return best;
+}
+
+// Distances from the joint, and the largest.
+static cutis_result from_joint(const cutis_parts *parts, uint32_t p, double *distances,
+                               double *largest)
+{
+    const cutis_piece *part = &parts->parts[p];
+    uint32_t nearest = 0, count = 1;
+    const uint32_t *sources = &nearest;
+    if (part->ring != CUTIS_NONE) {
+        sources = parts->rings[part->ring].vertices, count = parts->rings[part->ring].count;
+    } else {
+        nearest = closest_vertex(parts, part, part->touch);
+    }
+    cutis_result result = cutis_part_distances(parts, p, sources, count, distances);
+    *largest = 0;
+    for (uint32_t i = 0; i < part->vertex_count; i++)
+        if (isfinite(distances[part->vertices[i]]))
+            *largest = fmax(*largest, distances[part->vertices[i]]);
+    return result;
+}
+
+static cutis_result find_tip(cutis_parts *parts, uint32_t p, double *distances, double *largest)
+{
+    cutis_piece *part = &parts->parts[p];
+    cutis_result result = from_joint(parts, p, distances, largest);
+    if (result != CUTIS_OK) return result;
+    double sum[3] = { 0 };
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < part->vertex_count; i++) {
+        uint32_t v = part->vertices[i];
+        if (!(distances[v] >= TIP_SHARE * *largest) || !isfinite(distances[v])) continue;
+        for (int k = 0; k < 3; k++) sum[k] += parts->mesh->points[v][k];
+        count++;
+    }
+    for (int k = 0; k < 3; k++) part->tip[k] = count ? sum[k] / count : part->centroid[k];
+    return CUTIS_OK;
+}
+
+static double subtree_volume(const cutis_parts *parts, uint32_t p)
+{
+    const cutis_piece *part = &parts->parts[p];
+    double sum = part->volume;
+    for (uint32_t i = 0; i < part->child_count; i++)
+        sum += subtree_volume(parts, part->children[i]);
+    return sum;
+}
+
+// The link point whose children carry the largest volume: the hips of a biped.
+static void place_root(cutis_parts *parts, bool at_centroid)
+{
+    cutis_piece *root = &parts->parts[0];
+    uint32_t best = 0;
+    double most = -1;
+    for (uint32_t g = 0; g < root->group_count; g++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < root->child_count; i++)
+            if (root->groups[i] == g) sum += subtree_volume(parts, root->children[i]);
+        if (sum > most) most = sum, best = g;
+    }
+    memcpy(root->joint, at_centroid || root->group_count == 0 ? root->centroid : root->links[best],
+           sizeof root->joint);
+}
+
+cutis_result cutis_parts_rig(cutis_parts *parts, bool root_at_centroid, double *distances)
+{
+    for (uint32_t p = 1; p < parts->count; p++)
+        memcpy(parts->parts[p].joint, cutis_piece_joint(parts, p), sizeof parts->parts[p].joint);
+    place_root(parts, root_at_centroid);
+    for (uint32_t p = 0; p < parts->count; p++) {
+        cutis_piece *part = &parts->parts[p];
+        memset(part->end, 0, sizeof part->end);
+        for (uint32_t i = 0; i < part->child_count; i++)
+            for (int k = 0; k < 3; k++)
+                part->end[k] += parts->parts[part->children[i]].joint[k] / part->child_count;
+        if (part->child_count > 0) continue;
+        double largest;
+        cutis_result result = find_tip(parts, p, distances, &largest);
+        if (result != CUTIS_OK) return result;
+        memcpy(part->end, part->tip, sizeof part->end);
+    }
+    return CUTIS_OK;
+}
+
+void cutis_piece_frame(const cutis_piece *part, bool world, double *frame)
+{
+    double33_identity(frame);
+    if (world) return;
+    double y[3], x[3], z[3], length = cutis_distance(part->end, part->joint);
+    if (!(length > 0)) return; // a bone without length has no direction
+    for (int k = 0; k < 3; k++) y[k] = (part->end[k] - part->joint[k]) / length;
+    int best = 0;
+    for (int e = 1; e < 3; e++) // e2 unless the bone runs along it
+        if (fabs(double3_dot(part->axes + 3 * e, y)) < fabs(double3_dot(part->axes + 3 * best, y)))
+            best = e;
+    if (fabs(double3_dot(part->axes + 3, y)) < 0.5) best = 1;
+    double along = double3_dot(part->axes + 3 * best, y);
+    for (int k = 0; k < 3; k++) x[k] = part->axes[3 * best + k] - along * y[k];
+    length = sqrt(double3_dot(x, x));
+    for (int k = 0; k < 3; k++) x[k] /= length;
+    double3_cross(x, y, z);
+    for (int k = 0; k < 3; k++)
+        frame[3 * k] = x[k], frame[3 * k + 1] = y[k], frame[3 * k + 2] = z[k];
+}
+
+// Curved leaves ---------------------------------------------------------------------------------
+
+typedef struct {
+    uint32_t count;
+    double points[BANDS + 1][3];
+    int band[BANDS + 1]; // -1: the joint
+    bool kept[BANDS + 1];
+} polyline;
+
+static void band_centres(const cutis_parts *parts, const cutis_piece *part, const double *distances,
+                         double largest, polyline *line)
+{
+    double sums[BANDS][3] = { { 0 } };
+    uint32_t counts[BANDS] = { 0 };
+    for (uint32_t i = 0; i < part->vertex_count; i++) {
+        uint32_t v = part->vertices[i];
+        if (!isfinite(distances[v])) continue;
+        int b = (int)(BANDS * distances[v] / largest);
+        if (b >= BANDS) b = BANDS - 1;
+        for (int k = 0; k < 3; k++) sums[b][k] += parts->mesh->points[v][k];
+        counts[b]++;
+    }
+    memset(line, 0, sizeof *line);
+    memcpy(line->points[0], part->joint, sizeof line->points[0]);
+    line->band[line->count++] = -1;
+    for (int b = 0; b < BANDS; b++) {
+        if (counts[b] == 0) continue;
+        for (int k = 0; k < 3; k++) line->points[line->count][k] = sums[b][k] / counts[b];
+        line->band[line->count++] = b;
+    }
+}
+
+static double off_chord(const double *p, const double *a, const double *b)
+{
+    double d[3], e[3], square, t;
+    for (int k = 0; k < 3; k++) d[k] = b[k] - a[k], e[k] = p[k] - a[k];
+    square = double3_dot(d, d);
+    t = square > 0 ? fmin(1, fmax(0, double3_dot(d, e) / square)) : 0;
+    for (int k = 0; k < 3; k++) e[k] -= t * d[k];
+    return sqrt(double3_dot(e, e));
+}
+
+static void keep_bends(polyline *line, uint32_t i, uint32_t j, double tolerance)
+{
+    uint32_t best = i;
+    double most = tolerance;
+    for (uint32_t k = i + 1; k < j; k++) {
+        double d = off_chord(line->points[k], line->points[i], line->points[j]);
+        if (d > most) most = d, best = k;
+    }
+    if (best == i) return;
+    line->kept[best] = true;
+    keep_bends(line, i, best, tolerance);
+    keep_bends(line, best, j, tolerance);
+}
+
+// Faces beyond each kept band get a label of their own.
+static cutis_result cut_leaf(cutis_parts *parts, const cutis_piece *part, const double *distances,
+                             double largest, const polyline *line, cutis_labels *names,
+                             uint32_t *pieces)
+{
+    cutis_closed *mesh = parts->mesh;
+    uint32_t label = part->label;
+    *pieces = 1;
+    for (uint32_t i = 1; i + 1 < line->count; i++) {
+        if (!line->kept[i]) continue;
+        char name[300];
+        snprintf(name, sizeof name, "%.250s_%u", part->name, ++*pieces);
+        uint32_t next = cutis_labels_add(names, name);
+        if (next == CUTIS_NOTHING) return cutis_alloc_result(mesh->context);
+        double from = (line->band[i] + 0.5) / BANDS * largest;
+        for (uint32_t f = 0; f < part->face_count; f++) {
+            const uint32_t *v = mesh->faces[part->faces[f]];
+            double mean = (distances[v[0]] + distances[v[1]] + distances[v[2]]) / 3;
+            if (mesh->labels[part->faces[f]] == label && mean > from)
+                mesh->labels[part->faces[f]] = next;
+        }
+        label = next;
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_split_curved(cutis_parts *parts, cutis_labels *names, cutis_notes *notes,
+                                double *distances, uint32_t *split)
+{
+    *split = 0;
+    for (uint32_t p = 1; p < parts->count; p++) {
+        cutis_piece *part = &parts->parts[p];
+        double largest, length = 0;
+        uint32_t pieces;
+        polyline line;
+        if (part->child_count > 0) continue;
+        memcpy(part->joint, cutis_piece_joint(parts, p), sizeof part->joint);
+        cutis_result result = find_tip(parts, p, distances, &largest);
+        if (result != CUTIS_OK) return result;
+        if (!(cutis_distance(part->tip, part->joint) < CURVED * largest)) continue;
+        band_centres(parts, part, distances, largest, &line);
+        for (uint32_t i = 1; i < line.count; i++)
+            length += cutis_distance(line.points[i - 1], line.points[i]);
+        keep_bends(&line, 0, line.count - 1, BEND * length);
+        result = cut_leaf(parts, part, distances, largest, &line, names, &pieces);
+        if (result != CUTIS_OK) return result;
+        if (pieces == 1) continue;
+        if (!cutis_note(notes, "\"%s\" is curved and becomes %u parts", part->name, pieces))
+            return cutis_alloc_result(parts->mesh->context);
+        ++*split;
+    }
+    return CUTIS_OK;
+}

@@ -1,0 +1,15 @@
+/// Labels for the triangles of a model, from what the model says.
+#ifndef CUTIS_SKELETON_SOURCE_H
+#define CUTIS_SKELETON_SOURCE_H
+
+#include "skeleton/closed.h"
+
+/// @param labels one per triangle of the instances; lives in the names' arena. NULL for SHELLS and
+/// AUTO, which need the closed mesh
+cutis_result cutis_source_labels(const cutis_model *model, const cutis_skeleton_options *options,
+                                 cutis_labels *names, const uint32_t **labels);
+
+/// Automatic parts of a closed mesh (segment.c).
+cutis_result cutis_segment(cutis_closed *mesh, uint32_t wanted, uint64_t seed, cutis_labels *names);
+
+#endif

@@ -1,0 +1,733 @@
+// From loose triangles to a closed mesh: weld vertices at one place, pair half-edges, orient, split
+// what is not manifold, cap what is open. Invariant: nothing is moved but borders that nearly
+// coincide, and no triangle is lost but those without area and those that are there twice.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cutis/measure.h>
+
+#include "base/error.h"
+#include "skeleton/closed.h"
+
+// Border vertices this close (part of the diagonal) are one: exporters round to 6 digits.
+static const double WELD_REACH = 1e-5;
+// A piece that encloses less than this part of (its diagonal)^3 is a sheet.
+static const double SHEET = 1e-9;
+
+typedef struct {
+    cutis_context *context;
+    cutis_arena arena; // released at the end
+    cutis_gathered from;
+    uint32_t *weld;      // per gathered vertex: welded vertex
+    uint32_t weld_count; // welded vertices before splitting
+    uint32_t face_count;
+    uint32_t (*faces)[3], (*corners)[3]; // welded and gathered vertices
+    uint32_t *triangles;                 // per face: gathered triangle
+    uint32_t *twins;                     // 3 per face
+    uint32_t *starts, *edges;            // half-edges by their lower vertex
+    uint8_t *flips;                      // per face: turned over
+    uint32_t *shells;
+    uint32_t shell_count;
+    cutis_skeleton_repairs *repairs;
+} welder;
+
+// Welding ----------------------------------------------------------------------------------------
+
+static cutis_result weld_exact(welder *w)
+{
+    cutis_arena *arena = &w->arena;
+    w->weld = cutis_arena_alloc(arena, w->from.vertex_count, sizeof *w->weld);
+    if (!w->weld) return cutis_alloc_result(w->context);
+    return cutis_weld_positions(w->context, w->from.vertex_count, w->from.positions, w->weld);
+}
+
+// Faces of distinct welded vertices.
+static cutis_result list_faces(welder *w)
+{
+    uint32_t n = w->from.triangle_count;
+    if (!w->faces) {
+        w->faces = cutis_arena_alloc(&w->arena, n, sizeof *w->faces);
+        w->corners = cutis_arena_alloc(&w->arena, n, sizeof *w->corners);
+        w->triangles = cutis_arena_alloc(&w->arena, n, sizeof *w->triangles);
+        w->twins = cutis_arena_alloc(&w->arena, n, 3 * sizeof *w->twins);
+        w->edges = cutis_arena_alloc(&w->arena, n, 3 * sizeof *w->edges);
+        w->starts =
+            cutis_arena_alloc(&w->arena, (size_t)w->from.vertex_count + 2, sizeof(uint32_t));
+        if (!w->faces || !w->corners || !w->triangles || !w->twins || !w->edges || !w->starts)
+            return cutis_alloc_result(w->context);
+    }
+    w->face_count = 0;
+    w->repairs->dropped_faces = 0;
+    for (uint32_t t = 0; t < n; t++) {
+        const uint32_t *corner = w->from.triangles + 3 * (size_t)t;
+        uint32_t a = w->weld[corner[0]], b = w->weld[corner[1]], c = w->weld[corner[2]];
+        if (a == b || b == c || c == a) {
+            w->repairs->dropped_faces++;
+            continue;
+        }
+        uint32_t *face = w->faces[w->face_count];
+        face[0] = a, face[1] = b, face[2] = c;
+        memcpy(w->corners[w->face_count], corner, sizeof *w->corners);
+        w->triangles[w->face_count++] = t;
+    }
+    if (w->face_count == 0)
+        return cutis_fail(w->context, CUTIS_UNSUPPORTED, "every triangle is without area");
+    return CUTIS_OK;
+}
+
+static uint32_t edge_from(const welder *w, uint32_t h)
+{
+    return w->faces[h / 3][h % 3];
+}
+static uint32_t edge_to(const welder *w, uint32_t h)
+{
+    return edge_from(w, cutis_next(h));
+}
+static uint32_t edge_low(const welder *w, uint32_t h)
+{
+    uint32_t a = edge_from(w, h), b = edge_to(w, h);
+    return a < b ? a : b;
+}
+static uint32_t edge_high(const welder *w, uint32_t h)
+{
+    uint32_t a = edge_from(w, h), b = edge_to(w, h);
+    return a < b ? b : a;
+}
+
+// Half-edges sorted by lower vertex; within one vertex by number.
+static void sort_edges(welder *w)
+{
+    uint32_t n = w->from.vertex_count, count = 3 * w->face_count;
+    memset(w->starts, 0, ((size_t)n + 2) * sizeof *w->starts);
+    for (uint32_t h = 0; h < count; h++) w->starts[edge_low(w, h) + 2]++;
+    for (uint32_t v = 0; v < n; v++) w->starts[v + 2] += w->starts[v + 1];
+    for (uint32_t h = 0; h < count; h++) w->edges[w->starts[edge_low(w, h) + 1]++] = h;
+}
+
+// Half-edges of vertex v's bucket that run to `high`, from entry i on; moves them together.
+static uint32_t collect_edge(welder *w, uint32_t i, uint32_t end)
+{
+    uint32_t high = edge_high(w, w->edges[i]), count = 1;
+    for (uint32_t j = i + 1; j < end; j++) {
+        if (edge_high(w, w->edges[j]) != high) continue;
+        uint32_t h = w->edges[j];
+        memmove(w->edges + i + count + 1, w->edges + i + count, (j - i - count) * sizeof h);
+        w->edges[i + count++] = h;
+    }
+    return count;
+}
+
+// Twice the same triangle, the same way round: one of them goes.
+static void drop_doubles(welder *w)
+{
+    uint32_t kept = 0;
+    sort_edges(w);
+    uint8_t *doubled = cutis_arena_alloc(&w->arena, w->face_count, 1);
+    if (!doubled) return; // doubles are then split as edges of many faces
+    memset(doubled, 0, w->face_count);
+    for (uint32_t v = 0; v < w->from.vertex_count; v++) {
+        uint32_t end = w->starts[v + 1];
+        for (uint32_t i = w->starts[v], n; i < end; i += n) {
+            n = collect_edge(w, i, end);
+            for (uint32_t a = i; n > 2 && a < i + n; a++)
+                for (uint32_t b = a + 1; b < i + n; b++) {
+                    uint32_t g = w->edges[a], h = w->edges[b];
+                    if (edge_from(w, g) == edge_from(w, h) && !doubled[g / 3] &&
+                        edge_from(w, cutis_previous(g)) == edge_from(w, cutis_previous(h)))
+                        doubled[h / 3] = 1;
+                }
+        }
+    }
+    for (uint32_t f = 0; f < w->face_count; f++) {
+        if (doubled[f]) {
+            w->repairs->dropped_faces++;
+            continue;
+        }
+        memmove(w->faces[kept], w->faces[f], sizeof *w->faces);
+        memmove(w->corners[kept], w->corners[f], sizeof *w->corners);
+        w->triangles[kept++] = w->triangles[f];
+    }
+    w->face_count = kept;
+    sort_edges(w);
+}
+
+// Borders that nearly coincide ------------------------------------------------------------------
+
+typedef struct {
+    int64_t cell[3];
+    uint32_t vertex;
+} border_point;
+
+static int compare_points(const void *a, const void *b)
+{
+    const border_point *p = a, *q = b;
+    for (int k = 0; k < 3; k++)
+        if (p->cell[k] != q->cell[k]) return p->cell[k] < q->cell[k] ? -1 : 1;
+    return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
+}
+
+static double place_distance(const welder *w, uint32_t a, uint32_t b)
+{
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        double d =
+            (double)w->from.positions[3 * (size_t)a + k] - w->from.positions[3 * (size_t)b + k];
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+static uint32_t list_border(const welder *w, double reach, border_point *points)
+{
+    uint32_t count = 0;
+    for (uint32_t h = 0; h < 3 * w->face_count; h++) {
+        if (w->twins[h] != CUTIS_NOTHING) continue;
+        border_point *p = &points[count++];
+        p->vertex = edge_from(w, h);
+        for (int k = 0; k < 3; k++)
+            p->cell[k] = (int64_t)floor(w->from.positions[3 * (size_t)p->vertex + k] / reach);
+    }
+    qsort(points, count, sizeof *points, compare_points);
+    return count;
+}
+
+static uint32_t first_not_below(const border_point *points, uint32_t count, const border_point *key)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (compare_points(&points[middle], key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// The lowest border vertex within reach of p, or p's own.
+static uint32_t lowest_near(const welder *w, const border_point *points, uint32_t count,
+                            const border_point *p, double reach)
+{
+    uint32_t best = p->vertex;
+    for (int i = 0; i < 27; i++) {
+        border_point key = {
+            { p->cell[0] + i % 3 - 1, p->cell[1] + i / 3 % 3 - 1, p->cell[2] + i / 9 - 1 }, 0
+        };
+        for (uint32_t j = first_not_below(points, count, &key);
+             j < count && memcmp(points[j].cell, key.cell, sizeof key.cell) == 0; j++)
+            if (points[j].vertex < best && place_distance(w, points[j].vertex, p->vertex) <= reach)
+                best = points[j].vertex;
+    }
+    return best;
+}
+
+// Border vertices within reach become one, at the place of the lowest. Only ever called with open
+// edges about; the edges of the borders must be longer than the reach, so no face collapses.
+static cutis_result weld_borders(welder *w, double reach, bool *changed)
+{
+    *changed = false;
+    border_point *points = cutis_arena_alloc(&w->arena, 3 * (size_t)w->face_count, sizeof *points);
+    uint32_t *target = cutis_arena_alloc(&w->arena, w->from.vertex_count, sizeof *target);
+    if (!points || !target) return cutis_alloc_result(w->context);
+    for (uint32_t h = 0; h < 3 * w->face_count; h++)
+        if (w->twins[h] == CUTIS_NOTHING)
+            reach = fmin(reach, 0.3 * place_distance(w, edge_from(w, h), edge_to(w, h)));
+    if (!(reach > 0)) return CUTIS_OK;
+    uint32_t count = list_border(w, reach, points);
+    for (uint32_t v = 0; v < w->from.vertex_count; v++) target[v] = v;
+    for (uint32_t i = 0; i < count; i++)
+        target[points[i].vertex] = lowest_near(w, points, count, &points[i], reach);
+    for (uint32_t v = 0; v < w->from.vertex_count; v++) {
+        uint32_t to = w->weld[v];
+        while (target[to] != to) to = target[to];
+        if (to == w->weld[v]) continue;
+        w->weld[v] = to;
+        *changed = true;
+        memcpy(w->from.positions + 3 * (size_t)v, w->from.positions + 3 * (size_t)to,
+               3 * sizeof(float));
+    }
+    return CUTIS_OK;
+}
+
+// Pairing and orientation -----------------------------------------------------------------------
+
+// Edges of exactly two faces are pairs, whichever way they run.
+static void pair_simple(welder *w)
+{
+    memset(w->twins, 0xff, 3 * (size_t)w->face_count * sizeof *w->twins);
+    for (uint32_t v = 0; v < w->from.vertex_count; v++) {
+        uint32_t end = w->starts[v + 1];
+        for (uint32_t i = w->starts[v], n; i < end; i += n) {
+            n = collect_edge(w, i, end);
+            if (n != 2) continue;
+            w->twins[w->edges[i]] = w->edges[i + 1];
+            w->twins[w->edges[i + 1]] = w->edges[i];
+        }
+    }
+}
+
+static const char *face_name(const welder *w, const uint32_t *labels, const cutis_labels *names,
+                             uint32_t f)
+{
+    return labels ? names->names[labels[w->triangles[f]]] : "the model";
+}
+
+// Flood every piece, turning faces so that neighbours agree.
+static cutis_result orient(welder *w, const uint32_t *labels, const cutis_labels *names)
+{
+    uint32_t n = w->face_count, *queue = cutis_arena_alloc(&w->arena, n, sizeof *queue);
+    w->flips = cutis_arena_alloc(&w->arena, n, 1);
+    w->shells = cutis_arena_alloc(&w->arena, n, sizeof *w->shells);
+    if (!queue || !w->flips || !w->shells) return cutis_alloc_result(w->context);
+    memset(w->shells, 0xff, n * sizeof *w->shells);
+    w->shell_count = 0;
+    for (uint32_t seed = 0; seed < n; seed++) {
+        if (w->shells[seed] != CUTIS_NOTHING) continue;
+        uint32_t head = 0, tail = 0;
+        queue[tail++] = seed;
+        w->shells[seed] = w->shell_count, w->flips[seed] = 0;
+        while (head < tail) {
+            uint32_t f = queue[head++];
+            for (uint32_t h = 3 * f; h < 3 * f + 3; h++) {
+                uint32_t t = w->twins[h];
+                if (t == CUTIS_NOTHING) continue;
+                uint8_t flip = w->flips[f] ^ (edge_from(w, h) == edge_from(w, t));
+                if (w->shells[t / 3] == CUTIS_NOTHING) {
+                    w->shells[t / 3] = w->shell_count, w->flips[t / 3] = flip;
+                    queue[tail++] = t / 3;
+                } else if (w->flips[t / 3] != flip) {
+                    return cutis_fail(w->context, CUTIS_UNSUPPORTED,
+                                      "part \"%s\": the surface has one side only (a Moebius "
+                                      "strip) and encloses nothing",
+                                      face_name(w, labels, names, f));
+                }
+            }
+        }
+        w->shell_count++;
+    }
+    return CUTIS_OK;
+}
+
+static void face_points(const welder *w, uint32_t f, double p[3][3])
+{
+    for (int c = 0; c < 3; c++)
+        for (int k = 0; k < 3; k++) p[c][k] = w->from.positions[3 * (size_t)w->corners[f][c] + k];
+}
+
+static double wedge(const double *a, const double *b, const double *c, const double *o)
+{
+    double u[3], v[3], t[3], n[3];
+    for (int k = 0; k < 3; k++) u[k] = a[k] - o[k], v[k] = b[k] - o[k], t[k] = c[k] - o[k];
+    double3_cross(v, t, n);
+    return double3_dot(u, n);
+}
+
+// Turn faces over, and whole pieces that are inside out.
+static cutis_result turn_outward(welder *w)
+{
+    double(*middle)[4] = cutis_arena_alloc(&w->arena, w->shell_count, sizeof *middle);
+    double *volume = cutis_arena_alloc(&w->arena, w->shell_count, sizeof *volume), p[3][3];
+    if (!middle || !volume) return cutis_alloc_result(w->context);
+    memset(middle, 0, w->shell_count * sizeof *middle);
+    memset(volume, 0, w->shell_count * sizeof *volume);
+    for (uint32_t f = 0; f < w->face_count; f++) {
+        double *m = middle[w->shells[f]];
+        face_points(w, f, p);
+        for (int k = 0; k < 3; k++) m[k] += p[0][k] + p[1][k] + p[2][k];
+        m[3] += 3;
+    }
+    for (uint32_t s = 0; s < w->shell_count; s++)
+        for (int k = 0; k < 3; k++) middle[s][k] /= middle[s][3];
+    for (uint32_t f = 0; f < w->face_count; f++) {
+        face_points(w, f, p);
+        double v = wedge(p[0], p[1], p[2], middle[w->shells[f]]);
+        volume[w->shells[f]] += w->flips[f] ? -v : v;
+    }
+    bool any = false;
+    for (uint32_t f = 0; f < w->face_count; f++) {
+        if (w->flips[f] ^ (volume[w->shells[f]] < 0)) {
+            uint32_t *a = w->faces[f], *b = w->corners[f], t = a[1], u = b[1];
+            a[1] = a[2], a[2] = t, b[1] = b[2], b[2] = u;
+            w->repairs->flipped_faces++;
+            any = true;
+        }
+    }
+    if (any) { // half-edge numbers moved
+        sort_edges(w);
+        pair_simple(w);
+    }
+    return CUTIS_OK;
+}
+
+typedef struct {
+    double angle;
+    uint32_t edge;
+    bool up; // runs from the lower to the higher vertex
+} spoke;
+
+static int compare_spokes(const void *a, const void *b)
+{
+    const spoke *s = a, *t = b;
+    if (s->angle != t->angle) return s->angle < t->angle ? -1 : 1;
+    return s->edge < t->edge ? -1 : s->edge > t->edge;
+}
+
+static void spoke_direction(const welder *w, uint32_t h, const double *axis, double *out)
+{
+    const float *o = w->from.positions + 3 * (size_t)edge_low(w, h);
+    const float *p = w->from.positions + 3 * (size_t)edge_from(w, cutis_previous(h));
+    for (int k = 0; k < 3; k++) out[k] = (double)p[k] - o[k];
+    double along = double3_dot(out, axis);
+    for (int k = 0; k < 3; k++) out[k] -= along * axis[k];
+}
+
+// An edge of more than two faces: faces that enclose material between them are a pair. Seen along
+// the edge, material lies clockwise of a face that runs up and counter-clockwise of one that runs
+// down.
+static void pair_fan(welder *w, spoke *spokes, uint32_t first, uint32_t count)
+{
+    const float *p = w->from.positions + 3 * (size_t)edge_low(w, w->edges[first]);
+    const float *q = w->from.positions + 3 * (size_t)edge_high(w, w->edges[first]);
+    double axis[3], zero[3], side[3], d[3], length = 0;
+    for (int k = 0; k < 3; k++) axis[k] = (double)q[k] - p[k], length += axis[k] * axis[k];
+    for (int k = 0; k < 3; k++) axis[k] /= sqrt(length);
+    spoke_direction(w, w->edges[first], axis, zero);
+    double3_cross(axis, zero, side);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t h = w->edges[first + i];
+        spoke_direction(w, h, axis, d);
+        double angle = i == 0 ? 0 : atan2(double3_dot(d, side), double3_dot(d, zero));
+        spokes[i] = (spoke){ angle, h, edge_from(w, h) < edge_to(w, h) };
+    }
+    qsort(spokes, count, sizeof *spokes, compare_spokes);
+    for (uint32_t i = 0; i < count; i++) {
+        spoke *above = &spokes[i], *below = &spokes[(i + count - 1) % count];
+        if (!above->up || below->up || w->twins[below->edge] != CUTIS_NOTHING) continue;
+        w->twins[above->edge] = below->edge, w->twins[below->edge] = above->edge;
+    }
+}
+
+static cutis_result pair_fans(welder *w)
+{
+    uint32_t most = 0;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        spoke *spokes = pass ? cutis_arena_alloc(&w->arena, most, sizeof *spokes) : NULL;
+        if (pass && !spokes) return cutis_alloc_result(w->context);
+        for (uint32_t v = 0; v < w->from.vertex_count; v++) {
+            uint32_t end = w->starts[v + 1];
+            for (uint32_t i = w->starts[v], n; i < end; i += n) {
+                n = collect_edge(w, i, end);
+                if (n < 3) continue;
+                if (n > most) most = n;
+                if (!pass) continue;
+                pair_fan(w, spokes, i, n);
+                w->repairs->split_edges++;
+            }
+        }
+        if (most == 0) break;
+    }
+    return CUTIS_OK;
+}
+
+// The closed mesh -------------------------------------------------------------------------------
+
+static bool grow_all(cutis_closed *mesh, size_t points, size_t faces, size_t outputs)
+{
+    cutis_context *context = mesh->context;
+    return cutis_grow(context, &mesh->points, &mesh->point_capacity, points,
+                      sizeof *mesh->points) &&
+           cutis_grow(context, &mesh->leaving, &mesh->leaving_capacity, points,
+                      sizeof *mesh->leaving) &&
+           cutis_grow(context, &mesh->faces, &mesh->face_capacity, faces, sizeof *mesh->faces) &&
+           cutis_grow(context, &mesh->corners, &mesh->corner_capacity, faces,
+                      sizeof *mesh->corners) &&
+           cutis_grow(context, &mesh->twins, &mesh->twin_capacity, 3 * faces,
+                      sizeof *mesh->twins) &&
+           cutis_grow(context, &mesh->labels, &mesh->label_capacity, faces, sizeof *mesh->labels) &&
+           cutis_grow(context, &mesh->shells, &mesh->shell_capacity, faces, sizeof *mesh->shells) &&
+           cutis_grow(context, &mesh->outputs, &mesh->output_capacity, outputs,
+                      sizeof *mesh->outputs);
+}
+
+// One vertex for every fan of corners that hang together by pairs.
+static bool make_vertices(welder *w, cutis_closed *mesh)
+{
+    const float *positions = w->from.positions;
+    uint32_t corners = 3 * w->face_count;
+    if (!grow_all(mesh, corners, w->face_count, w->from.vertex_count)) return false;
+    mesh->face_count = w->face_count;
+    memcpy(mesh->twins, w->twins, corners * sizeof *w->twins);
+    memcpy(mesh->corners, w->corners, w->face_count * sizeof *w->corners);
+    memset(mesh->faces, 0xff, w->face_count * sizeof *mesh->faces);
+    for (uint32_t seed = 0; seed < corners; seed++) {
+        if (mesh->faces[seed / 3][seed % 3] != CUTIS_NOTHING) continue;
+        uint32_t v = mesh->vertex_count++, h = seed, start = seed;
+        while (w->twins[cutis_previous(start)] != CUTIS_NOTHING) { // back to a border, or around
+            start = w->twins[cutis_previous(start)];
+            if (start == seed) break;
+        }
+        h = start;
+        do { // ends with the border edge that leaves v, where there is one
+            mesh->faces[h / 3][h % 3] = v;
+            mesh->leaving[v] = h;
+            h = w->twins[h];
+            if (h != CUTIS_NOTHING) h = cutis_next(h);
+        } while (h != CUTIS_NOTHING && h != start);
+        const float *p = positions + 3 * (size_t)w->corners[seed / 3][seed % 3];
+        for (int k = 0; k < 3; k++) mesh->points[v][k] = p[k];
+    }
+    return true;
+}
+
+static bool make_outputs(welder *w, cutis_closed *mesh)
+{
+    const cutis_gathered *from = &w->from;
+    if (!cutis_grow(mesh->context, &mesh->primitives, &mesh->primitive_capacity,
+                    (size_t)from->primitive_count + 1, sizeof *mesh->primitives))
+        return false;
+    memcpy(mesh->primitives, from->primitives, from->primitive_count * sizeof *mesh->primitives);
+    mesh->primitive_count = from->primitive_count;
+    for (uint32_t v = 0; v < from->vertex_count; v++) {
+        cutis_output_vertex *output = &mesh->outputs[v];
+        *output = (cutis_output_vertex){ CUTIS_NOTHING, v, v, 0, { 0 } };
+        memcpy(output->position, from->positions + 3 * (size_t)v, sizeof output->position);
+    }
+    mesh->output_count = from->vertex_count;
+    for (uint32_t f = 0; f < mesh->face_count; f++)
+        for (int c = 0; c < 3; c++)
+            mesh->outputs[mesh->corners[f][c]].primitive =
+                from->triangle_primitives[w->triangles[f]];
+    return true;
+}
+
+// Caps ------------------------------------------------------------------------------------------
+
+static uint32_t bare_output(cutis_closed *mesh, uint32_t vertex, uint32_t primitive)
+{
+    const double *p = mesh->points[vertex];
+    cutis_output_vertex *output = &mesh->outputs[mesh->output_count];
+    *output = (cutis_output_vertex){
+        primitive, CUTIS_NOTHING, CUTIS_NOTHING, 0, { (float)p[0], (float)p[1], (float)p[2] }
+    };
+    return mesh->output_count++;
+}
+
+// One face over border edges; corners are outputs.
+static uint32_t cap_face(cutis_closed *mesh, const uint32_t *vertices, const uint32_t *outputs,
+                         uint32_t neighbour)
+{
+    uint32_t f = mesh->face_count++;
+    for (int c = 0; c < 3; c++) mesh->faces[f][c] = vertices[c], mesh->corners[f][c] = outputs[c];
+    mesh->labels[f] = mesh->labels[neighbour / 3];
+    mesh->shells[f] = mesh->shells[neighbour / 3];
+    return f;
+}
+
+static void join(cutis_closed *mesh, uint32_t g, uint32_t h)
+{
+    mesh->twins[g] = h, mesh->twins[h] = g;
+}
+
+// Close the border loop `loop` (half-edges, each starts where the one before ends).
+static void cap_loop(cutis_closed *mesh, const uint32_t *loop, uint32_t count, uint32_t primitive)
+{
+    if (count == 2) {
+        join(mesh, loop[0], loop[1]);
+        return;
+    }
+    uint32_t base = mesh->output_count, vertices[3], outputs[3];
+    for (uint32_t i = 0; i < count; i++) bare_output(mesh, cutis_from(mesh, loop[i]), primitive);
+    if (count == 3) {
+        for (uint32_t i = 0; i < 3; i++)
+            vertices[i] = cutis_from(mesh, loop[2 - i]), outputs[i] = base + 2 - i;
+        uint32_t f = cap_face(mesh, vertices, outputs, loop[0]);
+        join(mesh, 3 * f, loop[1]), join(mesh, 3 * f + 1, loop[0]), join(mesh, 3 * f + 2, loop[2]);
+        return;
+    }
+    uint32_t centre = mesh->vertex_count++;
+    double sum[3] = { 0 }, total = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const double *p = mesh->points[cutis_from(mesh, loop[i])];
+        const double *q = mesh->points[cutis_to(mesh, loop[i])];
+        double length = cutis_distance(p, q);
+        for (int k = 0; k < 3; k++) sum[k] += 0.5 * length * (p[k] + q[k]);
+        total += length;
+    }
+    for (int k = 0; k < 3; k++) mesh->points[centre][k] = (float)(sum[k] / total);
+    uint32_t middle = bare_output(mesh, centre, primitive), first = mesh->face_count;
+    for (uint32_t i = 0; i < count; i++) { // (to, from, centre): runs against the border
+        vertices[0] = cutis_to(mesh, loop[i]), vertices[1] = cutis_from(mesh, loop[i]);
+        outputs[0] = base + (i + 1) % count, outputs[1] = base + i;
+        vertices[2] = centre, outputs[2] = middle;
+        uint32_t f = cap_face(mesh, vertices, outputs, loop[i]);
+        join(mesh, 3 * f, loop[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) // from -> centre of one, centre -> to of the one before
+        join(mesh, 3 * (first + i) + 1, 3 * (first + (i + count - 1) % count) + 2);
+    mesh->leaving[centre] = 3 * first + 2;
+}
+
+static bool cap_holes(welder *w, cutis_closed *mesh)
+{
+    uint32_t open = 0, faces = mesh->face_count;
+    for (uint32_t h = 0; h < 3 * faces; h++) open += mesh->twins[h] == CUTIS_NOTHING;
+    if (open == 0) return true;
+    uint32_t *loop = cutis_arena_alloc(&w->arena, open, sizeof *loop);
+    if (!loop || !grow_all(mesh, (size_t)mesh->vertex_count + open, (size_t)faces + open,
+                           (size_t)mesh->output_count + 2 * (size_t)open))
+        return false;
+    uint32_t caps = mesh->primitive_count++;
+    mesh->primitives[caps] = (cutis_output_primitive){ .material = CUTIS_NONE };
+    for (uint32_t seed = 0; seed < 3 * faces; seed++) {
+        if (mesh->twins[seed] != CUTIS_NOTHING) continue;
+        if (mesh->primitives[caps].material == CUTIS_NONE)
+            mesh->primitives[caps].material =
+                mesh->primitives[mesh->outputs[mesh->corners[seed / 3][0]].primitive].material;
+        uint32_t count = 0, h = seed;
+        do { // make_vertices left the border edge of a vertex in `leaving`
+            loop[count++] = h;
+            h = mesh->leaving[cutis_to(mesh, h)];
+        } while (h != seed);
+        uint32_t before = mesh->face_count;
+        cap_loop(mesh, loop, count, caps);
+        w->repairs->capped_holes++;
+        w->repairs->cap_faces += mesh->face_count - before;
+    }
+    if (mesh->face_count == faces) mesh->primitive_count--;
+    return true;
+}
+
+// The pieces of the paired mesh, and that each encloses something.
+static cutis_result check_shells(welder *w, cutis_closed *mesh, const uint32_t *labels,
+                                 const cutis_labels *names)
+{
+    uint32_t n = mesh->face_count, *queue = cutis_arena_alloc(&w->arena, n, sizeof *queue);
+    if (!queue) return cutis_alloc_result(w->context);
+    memset(mesh->shells, 0xff, n * sizeof *mesh->shells);
+    mesh->shell_count = 0;
+    for (uint32_t seed = 0; seed < n; seed++) {
+        if (mesh->shells[seed] != CUTIS_NOTHING) continue;
+        double low[3] = { INFINITY, INFINITY, INFINITY }, high[3], volume = 0, size = 0;
+        for (int k = 0; k < 3; k++) high[k] = -INFINITY;
+        uint32_t head = 0, tail = 0;
+        queue[tail++] = seed;
+        mesh->shells[seed] = mesh->shell_count;
+        while (head < tail) {
+            uint32_t f = queue[head++];
+            for (uint32_t h = 3 * f; h < 3 * f + 3; h++) {
+                const double *p = mesh->points[cutis_from(mesh, h)];
+                uint32_t g = mesh->twins[h] / 3;
+                for (int k = 0; k < 3; k++)
+                    low[k] = fmin(low[k], p[k]), high[k] = fmax(high[k], p[k]);
+                if (mesh->shells[g] != CUTIS_NOTHING) continue;
+                mesh->shells[g] = mesh->shell_count;
+                queue[tail++] = g;
+            }
+        }
+        for (uint32_t i = 0; i < tail; i++) {
+            const uint32_t *v = mesh->faces[queue[i]];
+            volume += wedge(mesh->points[v[0]], mesh->points[v[1]], mesh->points[v[2]], low) / 6;
+        }
+        size = cutis_distance(low, high);
+        // Small sheets (lashes, hair) ride along; a body that is one cannot have bones inside.
+        if (fabs(volume) <= SHEET * size * size * size && 2 * tail > n)
+            return cutis_fail(w->context, CUTIS_UNSUPPORTED,
+                              "part \"%s\": welding and capping %u holes leaves a sheet that "
+                              "encloses nothing",
+                              seed < w->face_count ? face_name(w, labels, names, seed) : "caps",
+                              w->repairs->capped_holes);
+        mesh->shell_count++;
+    }
+    return CUTIS_OK;
+}
+
+static void set_diagonal(cutis_closed *mesh)
+{
+    double low[3], high[3];
+    for (int k = 0; k < 3; k++) low[k] = INFINITY, high[k] = -INFINITY;
+    for (uint32_t v = 0; v < mesh->vertex_count; v++)
+        for (int k = 0; k < 3; k++) {
+            low[k] = fmin(low[k], mesh->points[v][k]);
+            high[k] = fmax(high[k], mesh->points[v][k]);
+        }
+    mesh->diagonal = cutis_distance(low, high);
+}
+
+static cutis_result build(welder *w, const uint32_t *labels, const cutis_labels *names,
+                          cutis_closed *mesh)
+{
+    if (!make_vertices(w, mesh) || !make_outputs(w, mesh)) return cutis_alloc_result(w->context);
+    for (uint32_t f = 0; f < mesh->face_count; f++)
+        mesh->labels[f] = labels ? labels[w->triangles[f]] : 0;
+    if (!cap_holes(w, mesh)) return cutis_alloc_result(w->context);
+    set_diagonal(mesh);
+    return check_shells(w, mesh, labels, names);
+}
+
+// Pieces are parts.
+static cutis_result label_shells(cutis_closed *mesh, cutis_labels *names)
+{
+    char name[32];
+    for (uint32_t s = 0; s < mesh->shell_count; s++) {
+        snprintf(name, sizeof name, "shell%u", s);
+        if (cutis_labels_add(names, name) == CUTIS_NOTHING)
+            return cutis_alloc_result(mesh->context);
+    }
+    memcpy(mesh->labels, mesh->shells, mesh->face_count * sizeof *mesh->labels);
+    return CUTIS_OK;
+}
+
+static uint32_t count_open(const welder *w)
+{
+    uint32_t open = 0;
+    for (uint32_t h = 0; h < 3 * w->face_count; h++) open += w->twins[h] == CUTIS_NOTHING;
+    return open;
+}
+
+static cutis_result weld_all(welder *w)
+{
+    cutis_result result = weld_exact(w);
+    if (result == CUTIS_OK) result = list_faces(w);
+    if (result != CUTIS_OK) return result;
+    drop_doubles(w);
+    pair_simple(w);
+    uint32_t open = count_open(w);
+    if (open == 0) return CUTIS_OK;
+    double low[3], high[3];
+    for (int k = 0; k < 3; k++) low[k] = INFINITY, high[k] = -INFINITY;
+    for (size_t i = 0; i < 3 * (size_t)w->from.vertex_count; i++) {
+        low[i % 3] = fmin(low[i % 3], w->from.positions[i]);
+        high[i % 3] = fmax(high[i % 3], w->from.positions[i]);
+    }
+    bool changed;
+    result = weld_borders(w, WELD_REACH * cutis_distance(low, high), &changed);
+    if (result != CUTIS_OK || !changed) return result;
+    result = list_faces(w);
+    if (result != CUTIS_OK) return result;
+    drop_doubles(w);
+    pair_simple(w);
+    w->repairs->welded_edges = open - count_open(w);
+    return CUTIS_OK;
+}
+
+cutis_result cutis_closed_make(const cutis_model *model, const uint32_t *labels,
+                               cutis_labels *names, cutis_skeleton_repairs *repairs,
+                               cutis_closed *out)
+{
+    cutis_context *context = cutis_model_context(model);
+    welder w = { .context = context, .arena = { .context = context }, .repairs = repairs };
+    *out = (cutis_closed){ .context = context };
+    // The turns of the primitives outlive the welder: names' arena lives as long as the mesh.
+    cutis_result result = cutis_gather(names->arena, model, &w.from);
+    if (result == CUTIS_OK) result = weld_all(&w);
+    if (result == CUTIS_OK) result = orient(&w, labels, names);
+    if (result == CUTIS_OK) result = turn_outward(&w);
+    if (result == CUTIS_OK) result = pair_fans(&w);
+    if (result == CUTIS_OK) result = build(&w, labels, names, out);
+    if (result == CUTIS_OK && !labels) result = label_shells(out, names);
+    if (result != CUTIS_OK) cutis_closed_release(out);
+    cutis_arena_release(&w.arena);
+    return result;
+}
