@@ -19,6 +19,8 @@ typedef struct option_value {
     bool set;
     const char *text; ///< NULL for flags
     double number;    ///< counts and numbers
+    char **words;     ///< paths: the first is `text`
+    int word_count;
 } option_value;
 
 typedef struct cli_app {

@@ -115,7 +115,7 @@ static int set_value(cli_app *app, option_id id, const char *text)
                              row->choices);
         return app_usage(app, "--%s %s: want one of: %s", row->name, text, row->choices);
     }
-    if ((row->kind == KIND_PATH || row->kind == KIND_TEXT) && !*text)
+    if ((row->kind == KIND_PATH || row->kind == KIND_PATHS || row->kind == KIND_TEXT) && !*text)
         return app_usage(app, "--%s: the value is empty", row->name);
     return EXIT_GOOD;
 }
@@ -169,12 +169,22 @@ static int parse_option(cli_app *app, int count, char **arguments, int *position
         if (value) return app_usage(app, "--%s takes no value", row->name);
         return set_value(app, (option_id)id, NULL);
     }
-    if (!value) {
+    bool attached = value != NULL;
+    if (!attached) {
         if (*position + 1 >= count)
             return app_usage(app, "--%s needs a value: %s", row->name, row->value);
         value = arguments[++*position];
     }
-    return set_value(app, (option_id)id, value);
+    int status = set_value(app, (option_id)id, value);
+    option_value *set = &app->values[id];
+    if (status != EXIT_GOOD || row->kind != KIND_PATHS || attached) return status;
+    set->words = arguments + *position;
+    set->word_count = 1;
+    while (*position + 1 < count && arguments[*position + 1][0] != '-') {
+        ++*position;
+        set->word_count++;
+    }
+    return EXIT_GOOD;
 }
 
 static int find_verb(cli_app *app, const char *word)

@@ -190,16 +190,17 @@ const verb_row cli_verbs[] = {
       "cutis handles soup.obj --handles h.json --weighting virtual --voxels auto -o soup.glb\tthe paper's construction\n",
       verb_handles },
     { "fit", "RIG", NULL, 1, 1, "learn weights and pose-space displacements from example shapes",
-      "A clip gives the poses (one per key), --shapes what the skin looks like in each: world space, metres, vertices in\n"
-      "the model's order. The result has the displacements as morph targets and the poses in CUTIS_pose_space\n"
-      "(docs/formats/pose_space.md); any glTF player shows its skin and clips, `deform --method psd` (every device) and\n"
-      "`--method wpsd` (CPU) pass through every example. The table lists RMS distances to the shapes, in metres.\n"
+      "A clip gives the poses (one per key), --shapes what the skin looks like in each: world space, metres. Vertices are\n"
+      "matched in order, or, where a glTF has seams and a sculpt does not, by rest position. The result has the displacements as morph targets and the poses in CUTIS_pose_space\n"
+      "(docs/formats/pose_space.md); any glTF player shows its skin and clips, `deform --method psd` and `--method wpsd`\n"
+      "pass through every example. The table lists RMS distances to the shapes, in metres.\n"
       "\n"
       "JSON keys: file, output, vertices, examples, poses, merged, root_counts, diagonal, discarded_mean, discarded_max,\n"
       "deficient_vertices, damped_vertices, ambiguous_vertices, still_joints, sigma, condition, displacement_max,\n"
-      "paper_bytes, psd_bytes, wpsd_bytes, before_rms, ssd_rms, psd_rms, wpsd_rms.\n",
+      "fields, energy, compression_max, paper_bytes, psd_bytes, wpsd_bytes, before_rms, ssd_rms, psd_rms, wpsd_rms.\n",
       COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(FIT_POSES) | BIT(SHAPES) | BIT(LEARN_WEIGHTS) | BIT(WEIGHTS_ONLY) |
-          BIT(NORMALISE) | BIT(INFLUENCES) | BIT(KERNEL) | BIT(DISTANCE) | BIT(SIGMA) | BIT(WEIGHTS),
+          BIT(NORMALISE) | BIT(INFLUENCES) | BIT(KERNEL) | BIT(DISTANCE) | BIT(SIGMA) | BIT(WEIGHTS) |
+          BIT(POSE_SPACE) | BIT(PRINCIPAL_POSES) | BIT(KEEP_JOINTS) | BIT(KEEP_VERTICES),
       "cutis synth arm --examples ex -o arm.glb\ta rig with the clip `examples`, and its shapes\n"
       "cutis fit arm.glb --poses examples --shapes ex/examples.npy -o arm-psd.glb\tlearn from eight shapes\n"
       "cutis deform arm-psd.glb --clip bend --method wpsd -o bend.npy\tplay what was learned\n"

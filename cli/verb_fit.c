@@ -8,6 +8,7 @@
 #include "app.h"
 #include "clip_find.h"
 #include "convert.h"
+#include "fit_shapes.h"
 
 typedef struct fit_job {
     const char *path, *output;
@@ -20,7 +21,10 @@ typedef struct fit_job {
     float *times;           ///< of the clip's keys, ascending
     cutis_transform *poses; ///< count * node_count
     float *shapes;          ///< count * vertex_count * 3
-    double *residual[3];    ///< per example, in the model's units: lbs, psd, wpsd; NULL: not played
+    uint32_t *keep_joints;
+    uint8_t *keep_vertices;
+    bool played[3];      ///< of PLAYED: wanted in the report
+    double *residual[3]; ///< per example, in the model's units: lbs, psd, wpsd; NULL: not played
 } fit_job;
 
 static const cutis_method PLAYED[3] = { CUTIS_METHOD_LBS, CUTIS_METHOD_PSD, CUTIS_METHOD_WPSD };
@@ -72,78 +76,50 @@ static int sample_poses(cli_app *app, fit_job *job)
     return EXIT_GOOD;
 }
 
-// One array with all shapes.
-static int read_array(cli_app *app, fit_job *job, const char *path)
-{
-    const uint64_t vertices = cutis_model_vertex_count(job->model);
-    cutis_array array = { 0 };
-    cutis_result result = cutis_array_read(app->context, path, &array);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
-    int status = EXIT_GOOD;
-    if (array.dimension_count != 3 || array.dimensions[0] != job->count ||
-        array.dimensions[1] != vertices || array.dimensions[2] != 3)
-        status = app_fail_text(
-            app, "%s: %llu shapes of %llu vertices; the clip has %u poses, the model %llu vertices",
-            path, array.dimension_count ? (unsigned long long)array.dimensions[0] : 0ull,
-            array.dimension_count > 1 ? (unsigned long long)array.dimensions[1] : 0ull, job->count,
-            (unsigned long long)vertices);
-    else
-        memcpy(job->shapes, array.values, 3 * vertices * job->count * sizeof *job->shapes);
-    cutis_array_release(app->context, &array);
-    return status;
-}
-
-// A mesh for one pose, its vertices in the model's order.
-static int read_shape(cli_app *app, fit_job *job, const char *path, uint32_t k)
-{
-    const uint32_t vertices = cutis_model_vertex_count(job->model);
-    cutis_model *shape = NULL;
-    if (k >= job->count)
-        return app_fail_text(app, "%s: more shapes than the clip has poses (%u)", path, job->count);
-    int status = app_read_model(app, path, &shape);
-    if (status != EXIT_GOOD) return status;
-    if (cutis_model_vertex_count(shape) != vertices)
-        status = app_fail_text(app, "%s: pose %u: %u vertices, the model has %u", path, k,
-                               cutis_model_vertex_count(shape), vertices);
-    else
-        cutis_model_file_positions(shape, job->shapes + 3 * (size_t)k * vertices);
-    cutis_model_destroy(shape);
-    return status;
-}
-
-static int read_shapes(cli_app *app, fit_job *job)
-{
-    const char *text = option_text(app, OPTION_SHAPES);
-    char path[4096];
-    uint32_t k = 0;
-    job->shapes =
-        calloc((size_t)job->count * cutis_model_vertex_count(job->model), 3 * sizeof *job->shapes);
-    if (!job->shapes) return no_memory(app);
-    if (has_extension(text, ".npy .pc2") && !strchr(text, ',')) return read_array(app, job, text);
-    for (const char *entry = text; *entry; k++) {
-        size_t span = strcspn(entry, ",");
-        if (span == 0 || span >= sizeof path)
-            return app_usage(
-                app, "--shapes %s: want one .npy or .pc2, or meshes separated by commas", text);
-        memcpy(path, entry, span);
-        path[span] = 0;
-        int status = read_shape(app, job, path, k);
-        if (status != EXIT_GOOD) return status;
-        entry += span;
-        entry += *entry == ',';
-    }
-    if (k != job->count)
-        return app_fail_text(app, "%s: %u shapes, the clip of --poses has %u poses", job->path, k,
-                             job->count);
-    return EXIT_GOOD;
-}
-
 static int choice(const cli_app *app, option_id id, const char *const *words, int count)
 {
     const char *text = option_text(app, id);
     for (int i = 0; text && i < count; i++)
         if (strcmp(text, words[i]) == 0) return i;
     return 0;
+}
+
+// --keep-joints and --keep-vertices, once the model is there.
+static int read_locks(cli_app *app, fit_job *job)
+{
+    const char *names = option_text(app, OPTION_KEEP_JOINTS);
+    const char *path = option_text(app, OPTION_KEEP_VERTICES);
+    const uint32_t vertices = cutis_model_vertex_count(job->model);
+    if (names) job->keep_joints = calloc(strlen(names) + 1, sizeof *job->keep_joints);
+    if (names && !job->keep_joints) return no_memory(app);
+    for (const char *entry = names; entry && *entry;) {
+        size_t span = strcspn(entry, ",");
+        char name[256];
+        snprintf(name, sizeof name, "%.*s", (int)(span < 255 ? span : 255), entry);
+        cutis_result result = cutis_model_find_joint(
+            job->model, name, &job->keep_joints[job->options.keep_joint_count]);
+        if (result != CUTIS_OK) return app_fail(app, job->path, result);
+        job->options.keep_joint_count++;
+        entry += span;
+        entry += *entry == ',';
+    }
+    job->options.keep_joints = job->keep_joints;
+    if (!path) return EXIT_GOOD;
+    cutis_array array = { 0 };
+    cutis_result result = cutis_array_read(app->context, path, &array);
+    if (result != CUTIS_OK) return app_fail(app, path, result);
+    int status = EXIT_GOOD;
+    job->keep_vertices = calloc(vertices + (size_t)1, 1);
+    if (array.dimension_count != 1 || array.dimensions[0] != vertices)
+        status = app_fail_text(app, "%s: want one number for each of the model's %u vertices", path,
+                               vertices);
+    else if (!job->keep_vertices)
+        status = no_memory(app);
+    else
+        for (uint32_t v = 0; v < vertices; v++) job->keep_vertices[v] = array.values[v] != 0;
+    job->options.keep_vertices = job->keep_vertices;
+    cutis_array_release(app->context, &array);
+    return status;
 }
 
 static int read_options(cli_app *app, fit_job *job)
@@ -158,9 +134,20 @@ static int read_options(cli_app *app, fit_job *job)
     o->kernel = (cutis_pose_kernel)choice(app, OPTION_KERNEL, kernels, 2);
     o->distance = (cutis_pose_distance)choice(app, OPTION_DISTANCE, distances, 3);
     o->sigma = (float)option_number(app, OPTION_SIGMA, 0);
+    o->principal_poses = option_count(app, OPTION_PRINCIPAL_POSES, 0);
+    const char *space = option_text(app, OPTION_POSE_SPACE);
+    job->played[0] = true;
+    job->played[1] = !o->weights_only && (!space || strcmp(space, "psd") == 0);
+    job->played[2] = !o->weights_only && (!space || strcmp(space, "wpsd") == 0);
     if (!o->learn_weights && (o->weights_only || o->normalise || o->influences))
         return app_usage(app,
                          "--weights-only, --normalise and --influences go with --learn-weights");
+    if (!o->learn_weights &&
+        (option_given(app, OPTION_KEEP_JOINTS) || option_given(app, OPTION_KEEP_VERTICES)))
+        return app_usage(app, "--keep-joints and --keep-vertices go with --learn-weights");
+    if (o->weights_only && (space || o->principal_poses))
+        return app_usage(app, "--pose-space and --principal-poses make no sense with "
+                              "--weights-only");
     if (!option_given(app, OPTION_FIT_POSES) || !option_given(app, OPTION_SHAPES))
         return app_usage(app, "fit needs --poses and --shapes");
     return EXIT_GOOD;
@@ -191,11 +178,11 @@ static int play_method(cli_app *app, fit_job *job, int m, float *out)
 
 static int play_examples(cli_app *app, fit_job *job)
 {
-    bool cpu = cutis_device_describe(job->device).kind == CUTIS_DEVICE_CPU;
-    int methods = job->options.weights_only ? 1 : cpu ? 3 : 2, status = EXIT_GOOD;
+    int status = EXIT_GOOD;
     float *out = calloc(cutis_model_vertex_count(job->fitted), 3 * sizeof *out);
     if (!out) return no_memory(app);
-    for (int m = 0; m < methods && status == EXIT_GOOD; m++) status = play_method(app, job, m, out);
+    for (int m = 0; m < 3 && status == EXIT_GOOD; m++)
+        if (job->played[m]) status = play_method(app, job, m, out);
     free(out);
     return status;
 }
@@ -208,7 +195,7 @@ static int fit_model(cli_app *app, fit_job *job)
     app_progress_done(app);
     if (result != CUTIS_OK) return app_fail(app, job->path, result);
     const cutis_pose_fit *fit = job->fit;
-    if (fit->ambiguous_count)
+    if (fit->ambiguous_count && job->played[2])
         app_note(
             app,
             "%s: %llu vertices follow joints that have no weight on them: wpsd plays what differs "
@@ -245,6 +232,10 @@ static void say_result(const cli_app *app, const fit_job *job)
                 "layout %.0f KiB\n",
                 f->sigma, f->condition, (double)f->psd_bytes / 1024, (double)f->wpsd_bytes / 1024,
                 (double)f->paper_bytes / 1024);
+    if (f->field_count && f->field_count < f->pose_count - 1)
+        app_say(app,
+                "%u principal fields keep %.4f %% of the displacements, off by %.3g m at most\n",
+                f->field_count, 100 * f->energy, f->compression_max);
     app_say(app, "\n%s%-6s %8s %12s %12s %12s %12s%s\n", app_style(app, "1"), "pose", "seconds",
             "before", "ssd", "psd", "wpsd", app_style(app, "0"));
     for (uint32_t k = 0; k < job->count; k++) {
@@ -253,8 +244,12 @@ static void say_result(const cli_app *app, const fit_job *job)
             app_say(app, "%12.3e", f->before[k]);
         else
             app_say(app, "%12s", "-");
-        for (int m = 0; m < 3; m++)
-            if (job->residual[m]) app_say(app, " %12.3e", job->residual[m][k]);
+        for (int m = 0; m < 3; m++) {
+            if (job->residual[m])
+                app_say(app, " %12.3e", job->residual[m][k]);
+            else
+                app_say(app, " %12s", "-");
+        }
         app_say(app, "\n");
     }
 }
@@ -297,6 +292,9 @@ static void emit_result(const fit_job *job)
     emit_number(&json, "sigma", f->sigma);
     emit_number(&json, "condition", f->condition);
     emit_number(&json, "displacement_max", f->displacement_max);
+    emit_count(&json, "fields", f->field_count);
+    emit_number(&json, "energy", f->energy);
+    emit_number(&json, "compression_max", f->compression_max);
     emit_count(&json, "paper_bytes", f->paper_bytes);
     emit_count(&json, "psd_bytes", f->psd_bytes);
     emit_count(&json, "wpsd_bytes", f->wpsd_bytes);
@@ -320,7 +318,9 @@ int verb_fit(cli_app *app)
                                 &job.clip);
     if (status == EXIT_GOOD) status = find_keys(app, &job);
     if (status == EXIT_GOOD) status = sample_poses(app, &job);
-    if (status == EXIT_GOOD) status = read_shapes(app, &job);
+    if (status == EXIT_GOOD)
+        status = fit_shapes_read(app, job.path, job.model, job.count, job.poses, &job.shapes);
+    if (status == EXIT_GOOD) status = read_locks(app, &job);
     if (status == EXIT_GOOD) status = app_open_device(app, &job.device);
     if (status == EXIT_GOOD) status = fit_model(app, &job);
     if (status == EXIT_GOOD) {
@@ -328,6 +328,8 @@ int verb_fit(cli_app *app)
         if (app->json) emit_result(&job);
     }
     for (int m = 0; m < 3; m++) free(job.residual[m]);
+    free(job.keep_vertices);
+    free(job.keep_joints);
     free(job.shapes);
     free(job.poses);
     free(job.times);

@@ -11,6 +11,7 @@ typedef enum option_kind {
     KIND_FLAG,   ///< no value
     KIND_TEXT,   ///< any text
     KIND_PATH,   ///< a file or folder
+    KIND_PATHS,  ///< one or more files: all words up to the next option
     KIND_COUNT,  ///< an integer in [min, max]
     KIND_NUMBER, ///< a finite number in [min, max]
     KIND_CHOICE, ///< one of `choices`, separated by spaces
@@ -100,8 +101,16 @@ typedef enum option_kind {
       "paint the weights of each handle (at most 24)")                                             \
     X(FIT_POSES, "poses", 0, TEXT, "CLIP", 0, 0, 0,                                                \
       "clip whose keys are the example poses: its name, its index, or a file")                     \
-    X(SHAPES, "shapes", 0, TEXT, "FILE,...", 0, 0, 0,                                              \
-      "one .npy or .pc2 with a shape for every pose, or a mesh for each, separated by commas")     \
+    X(SHAPES, "shapes", 0, PATHS, "FILE...", 0, 0, 0,                                              \
+      "one .npy or .pc2 with a shape for every pose, or a mesh for each")                          \
+    X(POSE_SPACE, "pose-space", 0, CHOICE, "KIND", "psd wpsd", 0, 0,                               \
+      "what the result is for: only this is played and reported (default both)")                   \
+    X(PRINCIPAL_POSES, "principal-poses", 0, COUNT, "M", 0, 1, 256,                                \
+      "store M principal fields in place of a displacement for every pose")                        \
+    X(KEEP_JOINTS, "keep-joints", 0, TEXT, "JOINT,...", 0, 0, 0,                                   \
+      "joints whose weights stay as they are while others are learned")                            \
+    X(KEEP_VERTICES, "keep-vertices", 0, PATH, "FILE.npy", 0, 0, 0,                                \
+      "one number per vertex: not 0 = its weights stay as they are")                               \
     X(LEARN_WEIGHTS, "learn-weights", 0, FLAG, 0, 0, 0, 0, "learn the weights from the shapes")    \
     X(WEIGHTS_ONLY, "weights-only", 0, FLAG, 0, 0, 0, 0,                                           \
       "stop at the learned weights: no displacements")                                             \

@@ -71,6 +71,18 @@ typedef struct cutis_pose_fit {
 
 CUTIS_API void cutis_pose_fit_destroy(cutis_pose_fit *fit); ///< NULL is fine
 
+/// Which vertex of a sculpt each vertex of a model is: a glTF splits vertices at seams, a sculpt
+/// does not. In order where counts agree and nothing speaks against it; else by rest position, or,
+/// without one of the sculpt, in the order in which the model's places are first seen.
+/// @param rest       3 * vertex_count: the model's vertices at rest, world space
+/// @param shape_rest 3 * shape_count: the sculpt's in the same pose, or NULL
+/// @param map        vertex_count: for each its vertex of the sculpt
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (they do not match; the error has the numbers),
+///         CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_poses_match(cutis_context *context, uint32_t vertex_count,
+                                         const float *rest, uint32_t shape_count,
+                                         const float *shape_rest, uint32_t *map);
+
 /// Learn weights, pull the shapes back to the rest pose with them, and store what is left as morph
 /// targets and pose space. The rest pose is always one of the poses, without displacement; examples
 /// of equal poses become one with the mean of their displacements. Meshes without a skin stay as

@@ -1,0 +1,165 @@
+/// Reading of fit_shapes.h. Sculpts may have fewer vertices than the model, which has seams, or
+/// another order: where one of the poses is the rest pose, its shape tells which is which.
+#include "fit_shapes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rest_shape.h"
+
+/// Shapes as the files have them.
+typedef struct raw_shapes {
+    uint32_t count, vertex_count;
+    float *positions; ///< count * vertex_count * 3
+    const char *file; ///< the last one read
+} raw_shapes;
+
+static int no_memory(cli_app *app)
+{
+    return app_fail_text(app, "fit: not enough memory");
+}
+
+static int add_shape(cli_app *app, const char *path, uint32_t pose_count, raw_shapes *raw)
+{
+    cutis_model *shape = NULL;
+    if (raw->count == pose_count)
+        return app_fail_text(app, "%s: more shapes than the clip has poses (%u)", path, pose_count);
+    int status = app_read_model(app, path, &shape);
+    if (status != EXIT_GOOD) return status;
+    uint32_t vertices = cutis_model_vertex_count(shape);
+    if (raw->count == 0) {
+        raw->vertex_count = vertices;
+        raw->positions = calloc((size_t)pose_count * vertices + 1, 3 * sizeof *raw->positions);
+    }
+    if (!raw->positions)
+        status = no_memory(app);
+    else if (vertices != raw->vertex_count)
+        status = app_fail_text(app, "%s: pose %u: %u vertices, the shape before it has %u", path,
+                               raw->count, vertices, raw->vertex_count);
+    else
+        cutis_model_file_positions(shape,
+                                   raw->positions + 3 * (size_t)raw->count++ * raw->vertex_count);
+    raw->file = path;
+    cutis_model_destroy(shape);
+    return status;
+}
+
+static int read_array(cli_app *app, const char *path, uint32_t pose_count, uint32_t vertices,
+                      raw_shapes *raw)
+{
+    cutis_array array = { 0 };
+    cutis_result result = cutis_array_read(app->context, path, &array);
+    if (result != CUTIS_OK) return app_fail(app, path, result);
+    int status = EXIT_GOOD;
+    if (array.dimension_count != 3 || array.dimensions[0] != pose_count ||
+        array.dimensions[1] < 1 || array.dimensions[1] > UINT32_MAX || array.dimensions[2] != 3) {
+        status = app_fail_text(
+            app, "%s: %llu shapes of %llu vertices; the clip has %u poses, the model %u vertices",
+            path, array.dimension_count ? (unsigned long long)array.dimensions[0] : 0ull,
+            array.dimension_count > 1 ? (unsigned long long)array.dimensions[1] : 0ull, pose_count,
+            vertices);
+    } else {
+        raw->count = pose_count;
+        raw->vertex_count = (uint32_t)array.dimensions[1];
+        raw->file = path;
+        size_t size = 3 * (size_t)raw->count * raw->vertex_count * sizeof *raw->positions;
+        raw->positions = malloc(size);
+        if (raw->positions)
+            memcpy(raw->positions, array.values, size);
+        else
+            status = no_memory(app);
+    }
+    cutis_array_release(app->context, &array);
+    return status;
+}
+
+// A word may hold several names, separated by commas.
+static int read_word(cli_app *app, char *word, uint32_t pose_count, raw_shapes *raw)
+{
+    for (char *entry = word; *entry;) {
+        size_t span = strcspn(entry, ",");
+        char *next = entry + span + (entry[span] == ',');
+        if (span == 0) return app_usage(app, "--shapes: an empty name");
+        entry[span] = 0;
+        int status = add_shape(app, entry, pose_count, raw);
+        if (status != EXIT_GOOD) return status;
+        entry = next;
+    }
+    return EXIT_GOOD;
+}
+
+static bool is_rest(const cutis_transform *a, const cutis_transform *b, uint32_t nodes)
+{
+    for (uint32_t n = 0; n < nodes; n++) {
+        const float *p = &a[n].translation.x, *q = &b[n].translation.x;
+        for (int i = 0; i < 10; i++)
+            if (fabsf(p[i] - q[i]) > 1e-6f * (1 + fabsf(q[i]))) return false;
+    }
+    return true;
+}
+
+/// The shape of the rest pose, or NULL: no pose is it.
+static const float *rest_of(const cutis_model *model, const cutis_transform *poses,
+                            const raw_shapes *raw)
+{
+    const uint32_t nodes = cutis_model_get(model)->node_count;
+    const float *found = NULL;
+    cutis_transform *rest = calloc(nodes + (size_t)1, sizeof *rest);
+    if (rest) cutis_pose_rest(model, rest, NULL);
+    for (uint32_t k = 0; k < raw->count && rest && !found; k++)
+        if (is_rest(poses + (size_t)k * nodes, rest, nodes))
+            found = raw->positions + 3 * (size_t)k * raw->vertex_count;
+    free(rest);
+    return found;
+}
+
+static int match(cli_app *app, const char *path, const cutis_model *model,
+                 const cutis_transform *poses, const raw_shapes *raw, float **out)
+{
+    const size_t vertices = cutis_model_vertex_count(model);
+    rest_shape rest;
+    int status = rest_shape_make(app, path, model, &rest);
+    if (status != EXIT_GOOD) return status;
+    uint32_t *map = malloc((vertices + 1) * sizeof *map);
+    *out = malloc((raw->count * vertices + 1) * 3 * sizeof **out);
+    if (map && *out) {
+        cutis_result result = cutis_poses_match(app->context, (uint32_t)vertices, rest.positions,
+                                                raw->vertex_count, rest_of(model, poses, raw), map);
+        if (result != CUTIS_OK) status = app_fail(app, raw->file, result);
+        for (size_t i = 0; i < raw->count * vertices && status == EXIT_GOOD; i++)
+            memcpy(*out + 3 * i,
+                   raw->positions + 3 * (i / vertices * raw->vertex_count + map[i % vertices]),
+                   3 * sizeof **out);
+    } else {
+        status = no_memory(app);
+    }
+    free(map);
+    rest_shape_release(&rest);
+    return status;
+}
+
+int fit_shapes_read(cli_app *app, const char *path, const cutis_model *model, uint32_t pose_count,
+                    const cutis_transform *poses, float **out)
+{
+    const option_value *value = &app->values[OPTION_SHAPES];
+    const char *text = value->text;
+    raw_shapes raw = { 0 };
+    int status = EXIT_GOOD;
+    if (value->word_count <= 1 && has_extension(text, ".npy .pc2") && !strchr(text, ',')) {
+        status = read_array(app, text, pose_count, cutis_model_vertex_count(model), &raw);
+    } else {
+        for (int i = 0; i < (value->words ? value->word_count : 1) && status == EXIT_GOOD; i++) {
+            char *word = strdup(value->words ? value->words[i] : text);
+            status = word ? read_word(app, word, pose_count, &raw) : no_memory(app);
+            raw.file = text;
+            free(word);
+        }
+        if (status == EXIT_GOOD && raw.count != pose_count)
+            status = app_fail_text(app, "%s: %u shapes, the clip of --poses has %u poses", path,
+                                   raw.count, pose_count);
+    }
+    if (status == EXIT_GOOD) status = match(app, path, model, poses, &raw, out);
+    free(raw.positions);
+    return status;
+}
