@@ -22,11 +22,14 @@ typedef enum cutis_method {
         6, ///< the same, interpolated per vertex by its own joints' distances; CPU devices only
     CUTIS_METHOD_HANDLES_RIGID = 7, ///< linear over handles and virtual handles, of which each moves
                                     ///< rigidly between its real ones (cutis/handles.h)
+    CUTIS_METHOD_CAGE = 8, ///< weighted controls of the model's cage, normals by the best affine
+                           ///< map of each vertex's controls (cutis/cage.h)
 } cutis_method;
 
-/// "lbs", "rigid", "sbs", "dqs", "cor", "psd", "wpsd", "handles-rigid". PSD and WPSD need a model
+/// "lbs", "rigid", "sbs", "dqs", "cor", "psd", "wpsd", "handles-rigid", "cage". PSD and WPSD need a model
 /// with a pose space and local poses, HANDLES_RIGID one with virtual handles; they are bones of the
-/// binding behind the joints of their skin, so CUTIS_POSE_PALETTE has them too.
+/// binding behind the joints of their skin, so CUTIS_POSE_PALETTE has them too. CAGE needs a model
+/// with a cage and CUTIS_POSE_CONTROLS.
 CUTIS_API const char *cutis_method_name(cutis_method method);
 /// @return CUTIS_NOT_FOUND for another name
 CUTIS_API cutis_result cutis_method_from_name(const char *name, cutis_method *out);
@@ -77,6 +80,7 @@ typedef enum cutis_pose_kind {
     CUTIS_POSE_LOCAL = 0,   ///< local transforms of all nodes
     CUTIS_POSE_WORLD = 1,   ///< world matrices of all nodes, from the caller's own animation system
     CUTIS_POSE_PALETTE = 2, ///< world * inverse bind of every bone of the binding
+    CUTIS_POSE_CONTROLS = 3, ///< positions of the cage's controls, world space
 } cutis_pose_kind;
 
 /// Poses of all instances, instance after instance.
@@ -84,6 +88,7 @@ typedef struct cutis_poses {
     cutis_pose_kind kind;
     const cutis_transform *local; ///< node_count each
     const cutis_mat34 *matrices;  ///< node_count (world) or bone_count (palette) each
+    const cutis_float3 *controls; ///< control_count each (bone_count of the binding)
     const float *morph_weights;   ///< cutis_model_target_count each, or NULL: the rest weights
 } cutis_poses;
 

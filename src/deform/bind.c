@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/binding.h"
+#include "deform/cage.h"
 #include "deform/handles.h"
 #include "deform/pose_space.h"
 
@@ -34,6 +35,7 @@ void cutis_binding_destroy(cutis_binding *binding)
 {
     if (!binding) return;
     if (binding->skin) binding->device->operations->skin_destroy(binding->skin);
+    cutis_cage_close(binding);
     for (size_t i = binding->memory_count; i-- > 0;)
         cutis_free(binding->context, binding->memory[i].memory, binding->memory[i].size);
     if (binding->memory)
@@ -49,7 +51,7 @@ static cutis_result check_options(cutis_context *context, const cutis_model *mod
     const char *name = cutis_method_name(method);
     bool turning =
         method == CUTIS_METHOD_SBS || method == CUTIS_METHOD_DQS || method == CUTIS_METHOD_COR;
-    if ((unsigned)method > CUTIS_METHOD_HANDLES_RIGID)
+    if ((unsigned)method > CUTIS_METHOD_CAGE)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "bind: there is no method %d",
                           (int)method);
     if (method != CUTIS_METHOD_SBS &&
@@ -66,7 +68,8 @@ static cutis_result check_options(cutis_context *context, const cutis_model *mod
         if (!(options->blend[v] >= 0.0f && options->blend[v] <= 1.0f))
             return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                               "bind: blend of vertex %u is not between 0 and 1", (unsigned)v);
-    return cutis_bind_handles_check(context, model, options);
+    cutis_result result = cutis_cage_check(context, model, options);
+    return result == CUTIS_OK ? cutis_bind_handles_check(context, model, options) : result;
 }
 
 static cutis_formula formula_of(const cutis_bind_options *options)
@@ -191,12 +194,16 @@ cutis_result cutis_bind(cutis_device *device, const cutis_model *model,
     layout->vertex_count = cutis_model_vertex_count(model);
     binding->diagonal = rest_diagonal(model);
     binding->centre_limit = CENTRE_LIMIT * binding->diagonal;
-    result = bind_stages(binding, &arena);
-    cutis_arena_release(&arena);
-    binding->options.blend = NULL; // the caller's, only for this call
-    if (result == CUTIS_OK) result = make_workspaces(binding);
-    if (result == CUTIS_OK)
-        result = device->operations->skin_create(device, layout, &binding->skin);
+    if (options->method == CUTIS_METHOD_CAGE) {
+        result = cutis_cage_open(binding);
+    } else {
+        result = bind_stages(binding, &arena);
+        cutis_arena_release(&arena);
+        binding->options.blend = NULL; // the caller's, only for this call
+        if (result == CUTIS_OK) result = make_workspaces(binding);
+        if (result == CUTIS_OK)
+            result = device->operations->skin_create(device, layout, &binding->skin);
+    }
     if (result != CUTIS_OK) {
         cutis_binding_destroy(binding);
         return result;

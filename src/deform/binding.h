@@ -23,6 +23,7 @@ typedef struct cutis_workspace {
     float *matrices, *rotations, *duals, *stretches, *centres, *scales, *targets;
     uint32_t *uneven;
     double *pose_scratch; ///< pose space only
+    struct cutis_cage_work *cage; ///< CAGE only
     double *handle_scratch; ///< HANDLES_RIGID: CUTIS_HANDLE_SCRATCH per bone and lane
     float *pose_squares;  ///< WPSD only: poses * bones each
 } cutis_workspace;
@@ -81,6 +82,7 @@ struct cutis_binding {
     uint32_t target_count;        ///< of the model; a layout may have more of its own behind them
     float *rest_targets;          ///< target_count
     struct cutis_pose_play *play; ///< PSD and WPSD; else NULL
+    struct cutis_cage_play *cage;           ///< CAGE; else NULL
     struct cutis_handle_skin *handle_skins; ///< HANDLES_RIGID: skins that handles hold
     uint32_t handle_skin_count;
     uint32_t capacity;            ///< instances per chunk

@@ -3,6 +3,7 @@
 /// allocated.
 #include "base/error.h"
 #include "deform/binding.h"
+#include "deform/cage.h"
 #include "deform/finite.h"
 #include "deform/handles.h"
 #include "math/mat3.h"
@@ -97,6 +98,18 @@ static cutis_result check_poses(const cutis_binding *binding, const cutis_poses 
     size_t nodes = binding->node_count, bones = binding->bone_count, count = instance_count;
     size_t targets = binding->target_count;
     bool fine = true;
+    if ((binding->cage != NULL) != (poses->kind == CUTIS_POSE_CONTROLS))
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                          "deform: controls move cages, and nothing else does; this is %s",
+                          cutis_method_name(binding->options.method));
+    if (binding->cage) {
+        if (!poses->controls)
+            return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "deform: poses.controls is NULL");
+        return floats_finite(&poses->controls->x, 3 * bones * count)
+                   ? CUTIS_OK
+                   : cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                                "deform: a pose holds a value that is not finite");
+    }
     if (binding->play && poses->kind != CUTIS_POSE_LOCAL)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "deform: %s needs local poses to measure distances of",
@@ -182,7 +195,9 @@ cutis_result cutis_deform(const cutis_binding *binding, const cutis_poses *poses
     for (uint32_t first = 0; first < instance_count && result == CUTIS_OK;) {
         uint32_t left = instance_count - first;
         uint32_t count = left < binding->capacity ? left : binding->capacity;
-        if (!cutis_frames_prepare(binding, workspace, poses, first, count, rigid))
+        if (binding->cage)
+            result = cutis_cage_frames(binding, workspace, poses, first, count, &streams);
+        else if (!cutis_frames_prepare(binding, workspace, poses, first, count, rigid))
             result = cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
                                 "deform: a bone matrix is too large for float");
         else
@@ -201,7 +216,7 @@ cutis_result cutis_deform(const cutis_binding *binding, const cutis_poses *poses
 void cutis_binding_palette(const cutis_binding *binding, const cutis_transform *local,
                            cutis_mat34 *palette)
 {
-    if (!binding || !local || !palette) return;
+    if (!binding || !local || !palette || binding->cage) return;
     cutis_workspace *w = take_workspace(binding);
     cutis_palette_local(binding, local, w->worlds, w->palettes);
     if (binding->handle_skin_count) cutis_handles_palette(binding, w->palettes, w->handle_scratch);

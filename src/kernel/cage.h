@@ -1,5 +1,5 @@
 /// Item kernels of cages: mean value coordinates, relaxation of harmonic coordinates, and the
-/// deformation with its normals. After item.h and algebra.h. Coordinates are double, frames float.
+/// deformation with its normals. After item.h. Coordinates are double, frames float.
 ///
 /// Arrays with a slot per vertex and control (or per node and lane) come with two strides, so that
 /// a CPU walks them vertex by vertex and a GPU side by side: the arithmetic is the same.
@@ -88,7 +88,7 @@ STRUCT(cage_share)
 {
     double a, b, c;
     double volume;     // det [ua ub uc]
-    double half;       // half the sum of the angles: pi on the triangle
+    double angles;     // half the sum of the three: pi on the triangle
     double turn;       // half its solid angle, signed
     double ia, ib, ic; // on the triangle: barycentric coordinates times a common factor
 };
@@ -105,7 +105,7 @@ FN cage_share cage_triangle(cage_ray a, cage_ray b, cage_ray c)
     cage_vector m = cage_make(fa * na.x + fb * nb.x + fc * nc.x, fa * na.y + fb * nb.y + fc * nc.y,
                               fa * na.z + fb * nb.z + fc * nc.z);
     s.volume = cage_dot(a.u, na);
-    s.half = 0.5 * (ta + tb + tc);
+    s.angles = 0.5 * (ta + tb + tc);
     s.turn = cage_angle(MAGNITUDE(s.volume),
                         1.0 + cage_dot(a.u, b.u) + cage_dot(b.u, c.u) + cage_dot(c.u, a.u));
     s.turn = s.volume < 0 ? -s.turn : s.turn;
@@ -150,7 +150,7 @@ ITEM_KERNEL cage_mean_value(GLOBAL const double *points, GLOBAL const double *co
             weights[own + (INDEX)a * control_stride] += s.a;
             weights[own + (INDEX)b * control_stride] += s.b;
             weights[own + (INDEX)c * control_stride] += s.c;
-        } else if (CAGE_PI - s.half < CAGE_FACE) {
+        } else if (CAGE_PI - s.angles < CAGE_FACE) {
             face = t;
             ia = s.ia;
             ib = s.ib;
@@ -244,60 +244,91 @@ ITEM_KERNEL cage_relax_residual(GLOBAL const int *neighbours, GLOBAL const doubl
 }
 
 // Frames ----------------------------------------------------------------------------------------
+//
+// Products and sums apart, no FMA: nothing here cancels that a fused product would save, the bits
+// are the same everywhere, and machines without the instruction do not emulate it.
 
 // A normal is believed while adj(X) Y n is this part of |X|^2 |Y n|: float noise is a hundredth of
 // that. Below it the kept controls lie in a plane, and the faces around the vertex decide.
-#define CAGE_THIN K(1e-5)
+#define CAGE_THIN 1e-5
 
-// X = sum of g (c - p)^T, row by row.
-FN mat33 cage_moment(mat33 m, real3 g, real3 c)
+STRUCT(cage_point)
 {
-    m.xx = FMA(g.x, c.x, m.xx);
-    m.xy = FMA(g.x, c.y, m.xy);
-    m.xz = FMA(g.x, c.z, m.xz);
-    m.yx = FMA(g.y, c.x, m.yx);
-    m.yy = FMA(g.y, c.y, m.yy);
-    m.yz = FMA(g.y, c.z, m.yz);
-    m.zx = FMA(g.z, c.x, m.zx);
-    m.zy = FMA(g.z, c.y, m.zy);
-    m.zz = FMA(g.z, c.z, m.zz);
+    ELEM x, y, z;
+};
+
+// X = sum of g c^T, row by row.
+STRUCT(cage_moments)
+{
+    ELEM xx, xy, xz, yx, yy, yz, zx, zy, zz;
+};
+
+FN cage_point cage_point_of(ELEM x, ELEM y, ELEM z)
+{
+    cage_point p;
+    p.x = x;
+    p.y = y;
+    p.z = z;
+    return p;
+}
+
+FN cage_moments cage_moments_add(cage_moments m, cage_point g, cage_point c)
+{
+    m.xx = m.xx + g.x * c.x;
+    m.xy = m.xy + g.x * c.y;
+    m.xz = m.xz + g.x * c.z;
+    m.yx = m.yx + g.y * c.x;
+    m.yy = m.yy + g.y * c.y;
+    m.yz = m.yz + g.y * c.z;
+    m.zx = m.zx + g.z * c.x;
+    m.zy = m.zy + g.z * c.y;
+    m.zz = m.zz + g.z * c.z;
     return m;
 }
 
-FN mat33 cage_moment_zero(void)
+FN ELEM cage_point_dot(cage_point a, cage_point b)
 {
-    mat33 m;
-    m.xx = m.xy = m.xz = m.yx = m.yy = m.yz = m.zx = m.zy = m.zz = K(0.0);
-    return m;
+    return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-// The unit normal sgn(det X) adj(X) q, q = Y n; zero where it is not believed.
-FN real3 cage_normal(mat33 m, real3 q)
+// At unit length; zero stays zero. Through double, whose roots and quotients are the same
+// everywhere.
+FN cage_point cage_unit(cage_point p)
 {
-    // Rows of the adjugate are the cross products of the columns.
-    real3 r;
-    REAL ax = FNMA(m.yz, m.zy, m.yy * m.zz), ay = FNMA(m.xy, m.zz, m.xz * m.zy),
-         az = FNMA(m.xz, m.yy, m.xy * m.yz);
-    REAL bx = FNMA(m.yx, m.zz, m.yz * m.zx), by = FNMA(m.xz, m.zx, m.xx * m.zz),
-         bz = FNMA(m.xx, m.yz, m.xz * m.yx);
-    REAL cx = FNMA(m.yy, m.zx, m.yx * m.zy), cy = FNMA(m.xx, m.zy, m.xy * m.zx),
-         cz = FNMA(m.xy, m.yx, m.xx * m.yy);
-    r.x = FMA(az, q.z, FMA(ay, q.y, ax * q.x));
-    r.y = FMA(bz, q.z, FMA(by, q.y, bx * q.x));
-    r.z = FMA(cz, q.z, FMA(cy, q.y, cx * q.x));
-    REAL det = FMA(m.xz, cx, FMA(m.xy, bx, m.xx * ax));
-    REAL size = FMA(m.zz, m.zz, FMA(m.zy, m.zy, m.zx * m.zx));
-    size = FMA(m.yz, m.yz, FMA(m.yy, m.yy, FMA(m.yx, m.yx, size)));
-    size = FMA(m.xz, m.xz, FMA(m.xy, m.xy, FMA(m.xx, m.xx, size)));
-    REAL square = real3_dot(r, r), least = CAGE_THIN * size;
-    REAL factor = reciprocal_root(square);
-    factor = SELECT_LESS(det, K(0.0), -factor, factor);
-    factor = SELECT_LESS(least * least * real3_dot(q, q), square, factor, K(0.0));
-    return real3_scaled(r, factor);
+    double square = (double)p.x * p.x + (double)p.y * p.y + (double)p.z * p.z;
+    double factor = square > 0 ? 1.0 / ROOT(square) : 0.0;
+    return cage_point_of((ELEM)(p.x * factor), (ELEM)(p.y * factor), (ELEM)(p.z * factor));
 }
+
+// The unit normal sgn(det X) adj(X) q, q = Y n at unit length; zero where it is not believed.
+FN cage_point cage_normal(cage_moments m, cage_point q)
+{
+    // Rows of the adjugate.
+    cage_point a = cage_point_of(m.yy * m.zz - m.yz * m.zy, m.xz * m.zy - m.xy * m.zz,
+                                 m.xy * m.yz - m.xz * m.yy);
+    cage_point b = cage_point_of(m.yz * m.zx - m.yx * m.zz, m.xx * m.zz - m.xz * m.zx,
+                                 m.xz * m.yx - m.xx * m.yz);
+    cage_point c = cage_point_of(m.yx * m.zy - m.yy * m.zx, m.xy * m.zx - m.xx * m.zy,
+                                 m.xx * m.yy - m.xy * m.yx);
+    cage_point r = cage_point_of(cage_point_dot(a, q), cage_point_dot(b, q), cage_point_dot(c, q));
+    ELEM det = m.xx * a.x + m.xy * b.x + m.xz * c.x;
+    double size = (double)m.xx * m.xx + (double)m.xy * m.xy + (double)m.xz * m.xz +
+                  (double)m.yx * m.yx + (double)m.yy * m.yy + (double)m.yz * m.yz +
+                  (double)m.zx * m.zx + (double)m.zy * m.zy + (double)m.zz * m.zz;
+    double square = (double)r.x * r.x + (double)r.y * r.y + (double)r.z * r.z;
+    double least = CAGE_THIN * size;
+    double length = (double)q.x * q.x + (double)q.y * q.y + (double)q.z * q.z;
+    if (!(square > least * least * length)) r = cage_point_of(0, 0, 0);
+    if (det < 0) r = cage_point_of(-r.x, -r.y, -r.z);
+    return cage_unit(r);
+}
+
+#define CAGE_POINT_AT(p, i) cage_point_of((p)[(i)], (p)[(i) + 1], (p)[(i) + 2])
 
 // Vertex item % vertex_count of instance item / vertex_count. Strides of the streams in floats.
-// `thin` is set where a normal is left to cage_face_normals.
+// `centres`: of a vertex's controls at rest, and the scale of its moments; `rest_normals`: Y n at
+// unit length. `thin` is set where a normal is left to cage_face_normals. `with`: 1 normals, 2
+// previous positions.
 ITEM_KERNEL cage_deform(GLOBAL const int *slot_controls, GLOBAL const ELEM *slot_weights,
                         GLOBAL const ELEM *centres, GLOBAL const ELEM *rest_normals,
                         GLOBAL const ELEM *rest, GLOBAL const ELEM *posed, GLOBAL ELEM *positions,
@@ -311,40 +342,46 @@ ITEM_KERNEL cage_deform(GLOBAL const int *slot_controls, GLOBAL const ELEM *slot
     const int instance = item / vertex_count, vertex = item - instance * vertex_count;
     const INDEX own = (INDEX)vertex * vertex_stride,
                 frame = posed_first + 3 * (INDEX)instance * control_count;
-    real3 p = real3_zero(), c, g, centre, q;
-    for (int s = 0; s < slot_count; s++) {
-        const INDEX at = own + (INDEX)s * slot_stride, control = frame + 3 * slot_controls[at];
-        REAL3_AT(c, posed, control);
-        p = real3_blend(p, slot_weights[at], c);
-    }
     const INDEX to = position_first + (INDEX)item * position_stride;
+    cage_point p = cage_point_of(0, 0, 0);
+    for (int s = 0; s < slot_count; s++) {
+        const INDEX at = own + (INDEX)s * slot_stride;
+        const cage_point c = CAGE_POINT_AT(posed, frame + 3 * slot_controls[at]);
+        const ELEM w = slot_weights[at];
+        p = cage_point_of(p.x + w * c.x, p.y + w * c.y, p.z + w * c.z);
+    }
     if (with & 2) {
         const INDEX back = previous_first + (INDEX)item * previous_stride;
         previous[back] = positions[to];
         previous[back + 1] = positions[to + 1];
         previous[back + 2] = positions[to + 2];
     }
-    positions[to] = p.x + K(0.0);
-    positions[to + 1] = p.y + K(0.0);
-    positions[to + 2] = p.z + K(0.0);
+    positions[to] = p.x;
+    positions[to + 1] = p.y;
+    positions[to + 2] = p.z;
     if (with & 1) {
-        mat33 m = cage_moment_zero();
-        REAL3_AT(centre, centres, 3 * (INDEX)vertex);
-        REAL3_AT(q, rest_normals, 3 * (INDEX)vertex);
+        const INDEX out = normal_first + (INDEX)item * normal_stride;
+        const ELEM scale = centres[4 * (INDEX)vertex + 3];
+        const cage_point centre = CAGE_POINT_AT(centres, 4 * (INDEX)vertex),
+                         q = CAGE_POINT_AT(rest_normals, 3 * (INDEX)vertex);
+        cage_moments m;
+        m.xx = m.xy = m.xz = m.yx = m.yy = m.yz = m.zx = m.zy = m.zz = 0;
         for (int s = 0; s < slot_count; s++) {
             const INDEX at = own + (INDEX)s * slot_stride;
             const int control = 3 * slot_controls[at];
-            const ELEM w = slot_weights[at];
-            REAL3_AT(c, posed, frame + control);
-            REAL3_AT(g, rest, control);
-            m = cage_moment(m, real3_scaled(real3_minus(g, centre), w * w), real3_minus(c, p));
+            const ELEM w = slot_weights[at], square = scale * (w * w);
+            const cage_point c = CAGE_POINT_AT(posed, frame + control),
+                             g = CAGE_POINT_AT(rest, control);
+            m = cage_moments_add(m,
+                                 cage_point_of(square * (g.x - centre.x), square * (g.y - centre.y),
+                                               square * (g.z - centre.z)),
+                                 cage_point_of(c.x - p.x, c.y - p.y, c.z - p.z));
         }
-        real3 n = cage_normal(m, q);
-        const INDEX out = normal_first + (INDEX)item * normal_stride;
+        const cage_point n = cage_normal(m, q);
         normals[out] = n.x;
         normals[out + 1] = n.y;
         normals[out + 2] = n.z;
-        if (real3_dot(n, n) == K(0.0)) thin[0] = 1;
+        if (n.x == 0 && n.y == 0 && n.z == 0) thin[0] = 1;
     }
     ITEM_END
 }
@@ -360,20 +397,21 @@ ITEM_KERNEL cage_face_normals(GLOBAL const int *thin, GLOBAL const int *face_fir
         const int instance = item / vertex_count, vertex = item - instance * vertex_count;
         const INDEX out = normal_first + (INDEX)item * normal_stride,
                     base = position_first + (INDEX)instance * vertex_count * position_stride;
-        real3 n, a, b, c, sum = real3_zero();
-        REAL3_AT(n, normals, out);
-        if (real3_dot(n, n) == K(0.0)) {
+        if (normals[out] == 0 && normals[out + 1] == 0 && normals[out + 2] == 0) {
+            cage_point sum = cage_point_of(0, 0, 0);
             for (int f = face_first[vertex]; f < face_first[vertex + 1]; f++) {
-                REAL3_AT(a, positions, base + (INDEX)faces[3 * f] * position_stride);
-                REAL3_AT(b, positions, base + (INDEX)faces[3 * f + 1] * position_stride);
-                REAL3_AT(c, positions, base + (INDEX)faces[3 * f + 2] * position_stride);
-                b = real3_minus(b, a);
-                c = real3_minus(c, a);
-                sum.x = sum.x + FNMA(b.z, c.y, b.y * c.z);
-                sum.y = sum.y + FNMA(b.x, c.z, b.z * c.x);
-                sum.z = sum.z + FNMA(b.y, c.x, b.x * c.y);
+                const cage_point a = CAGE_POINT_AT(positions,
+                                                   base + (INDEX)faces[3 * f] * position_stride),
+                                 b = CAGE_POINT_AT(positions, base + (INDEX)faces[3 * f + 1] *
+                                                                         position_stride),
+                                 c = CAGE_POINT_AT(positions, base + (INDEX)faces[3 * f + 2] *
+                                                                         position_stride);
+                const ELEM ux = b.x - a.x, uy = b.y - a.y, uz = b.z - a.z;
+                const ELEM vx = c.x - a.x, vy = c.y - a.y, vz = c.z - a.z;
+                sum = cage_point_of(sum.x + (uy * vz - uz * vy), sum.y + (uz * vx - ux * vz),
+                                    sum.z + (ux * vy - uy * vx));
             }
-            sum = real3_scaled(sum, reciprocal_root(real3_dot(sum, sum)));
+            sum = cage_unit(sum);
             normals[out] = sum.x;
             normals[out + 1] = sum.y;
             normals[out + 2] = sum.z;
@@ -382,27 +420,22 @@ ITEM_KERNEL cage_face_normals(GLOBAL const int *thin, GLOBAL const int *face_fir
     ITEM_END
 }
 
-// Least and greatest coordinates of a stretch of one instance: 6 floats for item = instance *
-// stretches + stretch.
+// Least and greatest coordinates of a stretch of one instance: 6 floats each.
 ITEM_KERNEL cage_bounds(GLOBAL const ELEM *positions, GLOBAL ELEM *out, int vertex_count,
-                        int stretches, int stretch, int position_first, int position_stride,
-                        ITEM_ARGS)
+                        int stretch, int position_first, int position_stride, ITEM_ARGS)
 {
     ITEM_BEGIN
-    const int instance = item / stretches;
-    int v = (item - instance * stretches) * stretch, end = v + stretch;
-    real3 low, high, p;
+    int v = item * stretch, end = v + stretch;
+    cage_point low, high;
     low.x = low.y = low.z = REAL_MAX;
     high.x = high.y = high.z = -REAL_MAX;
     if (end > vertex_count) end = vertex_count;
     for (; v < end; v++) {
-        const INDEX at = position_first + ((INDEX)instance * vertex_count + v) * position_stride;
-        REAL3_AT(p, positions, at);
-        low = real3_make(SELECT_LESS(p.x, low.x, p.x, low.x), SELECT_LESS(p.y, low.y, p.y, low.y),
-                         SELECT_LESS(p.z, low.z, p.z, low.z));
-        high =
-            real3_make(SELECT_LESS(high.x, p.x, p.x, high.x), SELECT_LESS(high.y, p.y, p.y, high.y),
-                       SELECT_LESS(high.z, p.z, p.z, high.z));
+        const cage_point p = CAGE_POINT_AT(positions, position_first + (INDEX)v * position_stride);
+        low = cage_point_of(p.x < low.x ? p.x : low.x, p.y < low.y ? p.y : low.y,
+                            p.z < low.z ? p.z : low.z);
+        high = cage_point_of(p.x > high.x ? p.x : high.x, p.y > high.y ? p.y : high.y,
+                             p.z > high.z ? p.z : high.z);
     }
     out[6 * (INDEX)item] = low.x;
     out[6 * (INDEX)item + 1] = low.y;

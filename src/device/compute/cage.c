@@ -3,12 +3,11 @@
 
 #include "kernel/kernel.h"
 //
-#include "kernel/algebra.h"
 #include "kernel/item.h"
 //
 #include "kernel/cage.h"
 
-static const char *const TEXTS[] = { "algebra.h", "cage.h", NULL };
+static const char *const TEXTS[] = { "cage.h", NULL };
 
 #define P(i) cutis_compute_pointer(&a[i])
 #define N(i) a[i].number
@@ -46,7 +45,7 @@ static void run_face_normals(const cutis_compute_argument *a, int first, int end
 
 static void run_bounds(const cutis_compute_argument *a, int first, int end)
 {
-    cage_bounds(P(0), P(1), N(2), N(3), N(4), N(5), N(6), first, end);
+    cage_bounds(P(0), P(1), N(2), N(3), N(4), N(5), first, end);
 }
 
 const cutis_compute_kernel cutis_compute_cage_mean_value = {
@@ -94,6 +93,6 @@ const cutis_compute_kernel cutis_compute_cage_bounds = {
     .entry = "cage_bounds",
     .texts = TEXTS,
     .run = run_bounds,
-    .argument_count = 7,
+    .argument_count = 6,
     .task_items = 8,
 };
