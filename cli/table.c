@@ -234,6 +234,25 @@ const verb_row cli_verbs[] = {
       "cutis retarget fox.glb --motion dog.bvh --write-map map.json\tonly the match, to edit\n"
       "cutis retarget fox.glb --motion dog.bvh --map map.json --feet free -o run.glb\twith the edited match\n",
       verb_retarget },
+    { "skeleton", "MODEL", NULL, 1, 1, "a skeleton, rig and parts for a body cut in parts",
+      "SOURCE: file:LABELS (one number per triangle, a line each: .seg), parts (that the file carries: CUTIS_parts,\n"
+      "OBJ groups), materials, meshes, shells, joints (the heaviest joint of a skin), auto (found by shape; --count,\n"
+      "--seed). Pieces are welded where borders coincide, holes capped, labels healed; all of it is said. The result has\n"
+      "one joint per part at the loop where it meets its parent, an end node per leaf, rigid weights, and boxes, loops\n"
+      "and graph in CUTIS_parts (docs/formats/parts.md), which `deform --method patches` needs. Pieces that only touch\n"
+      "get a joint but no patch.\n"
+      "\n"
+      "JSON keys: file, output, source, parts [{name, vertices, faces, star_shaped, kernel_radius, centroid, volume,\n"
+      "axes, axes_before, box {min, max}, parent, joint, end, loop_vertices, groups, link_points}], repairs\n"
+      "{dropped_faces, welded_edges, flipped_faces, split_edges, capped_holes, healing_rounds, relabelled_faces,\n"
+      "touching_parts, seams, curved_splits, straightened, not_straightened}, notes, seconds {kernel, axes, total}.\n",
+      COMMON | READING | BIT(OUTPUT) | BIT(PARTS) | BIT(PART_COUNT) | BIT(SEED) | BIT(ROOT) |
+          BIT(SKELETON_METHOD) | BIT(REFINE) | BIT(ANGLE) | BIT(ROOT_AT) | BIT(JOINT_FRAMES) |
+          BIT(NO_SPLIT_CURVED) | BIT(STRAIGHTEN) | BIT(EXTRA) | BIT(SKELETON_PICTURE) | BIT(WEIGHTS),
+      "cutis skeleton scan.obj --parts auto --picture rig.png -o rig.glb\tfrom nothing\n"
+      "cutis skeleton cow.ply --parts file:cow.seg -o cow.glb\tlabels of the Princeton benchmark\n"
+      "cutis skeleton human.glb --parts joints --frames world -o rig.glb\ta new rig from an old one's weights\n",
+      verb_skeleton },
     { "help", "[VERB]", NULL, 0, 1, "explain a verb; print the man page or a completion script", "",
       COMMON | BIT(MAN) | BIT(COMPLETION) | BIT(MARKDOWN),
       "cutis help deform\toptions and examples of one verb\n"

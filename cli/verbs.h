@@ -134,6 +134,25 @@ typedef enum option_kind {
       "the motion's rest pose: its first frame, or all channels 0 (default: tpose if it is one)")  \
     X(FEET, "feet", 0, CHOICE, "FEET", "lock free", 0, 0,                                          \
       "keep standing feet where they stand, or not (default lock)")                                \
+    X(PARTS, "parts", 0, TEXT, "SOURCE", 0, 0, 0,                                                  \
+      "file:LABELS, parts, materials, meshes, shells, joints or auto")                             \
+    X(PART_COUNT, "count", 0, COUNT, "N", 0, 2, 10000, "auto: at most N parts")                    \
+    X(ROOT, "root", 0, TEXT, "PART", 0, 0, 0, "the root part (default: chosen by volume)")         \
+    X(SKELETON_METHOD, "method", 0, CHOICE, "METHOD", "axis centroid boundary", 0, 0,              \
+      "how the skeleton graph is drawn (default axis)")                                            \
+    X(REFINE, "refine", 0, CHOICE, "HOW", "local,hierarchy local hierarchy paper none", 0, 0,      \
+      "turn axes towards joints, roll boxes towards the parent's (default local,hierarchy)")       \
+    X(ANGLE, "angle", 0, NUMBER, "DEGREES", 0, 5, 20, "largest turn of an axis (default 15)")      \
+    X(ROOT_AT, "root-at", 0, CHOICE, "WHERE", "link centroid", 0, 0,                               \
+      "where the root joint stands: the hips' link point, or the part's centroid (default link)")  \
+    X(JOINT_FRAMES, "frames", 0, CHOICE, "FRAMES", "bone world", 0, 0,                             \
+      "joints turned along their bones, or not turned, as BVH needs it (default bone)")            \
+    X(NO_SPLIT_CURVED, "no-split-curved", 0, FLAG, 0, 0, 0, 0, "curved leaves stay one part")      \
+    X(STRAIGHTEN, "straighten", 0, FLAG, 0, 0, 0, 0,                                               \
+      "cut triangles so that joint loops lie in planes")                                           \
+    X(EXTRA, "extra", 0, FLAG, 0, 0, 0, 0, "nodes for link points and axis ends too")              \
+    X(SKELETON_PICTURE, "picture", 0, PATH, "OUT.png", 0, 0, 0,                                    \
+      "draw parts, boxes and skeleton, before and after refinement")                               \
     X(MAN, "man", 0, FLAG, 0, 0, 0, 0, "print the man page (troff)")                               \
     X(COMPLETION, "completion", 0, CHOICE, "SHELL", "bash", 0, 0,                                  \
       "print the completion script of a shell")                                                    \
@@ -197,6 +216,7 @@ int verb_compare(struct cli_app *app);
 int verb_reduce(struct cli_app *app);
 int verb_fit(struct cli_app *app);
 int verb_handles(struct cli_app *app);
+int verb_skeleton(struct cli_app *app);
 int verb_view(struct cli_app *app);
 int verb_retarget(struct cli_app *app);
 int verb_help(struct cli_app *app);

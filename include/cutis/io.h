@@ -118,6 +118,12 @@ CUTIS_API void cutis_file_release(cutis_context *context, void *data, size_t siz
 CUTIS_API cutis_result cutis_pose_read(const cutis_model *model, const char *path,
                                        cutis_transform *transforms);
 
+/// Labels of triangles, one whole number a line (the .seg files of the Princeton segmentation
+/// benchmark), for cutis_skeleton_extract. Release with cutis_part_labels_release.
+CUTIS_API cutis_result cutis_part_labels_read(cutis_context *context, const char *path,
+                                              uint32_t **labels, uint64_t *count);
+CUTIS_API void cutis_part_labels_release(cutis_context *context, uint32_t *labels, uint64_t count);
+
 /// A map of joints (docs/formats/joint_map.md): which joint of a motion's rig moves which joint of a
 /// model. Joints the file does not name are not moved.
 /// @param map node_count entries of the model, caller memory: nodes of `motion`, or CUTIS_NONE; as

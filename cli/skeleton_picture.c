@@ -1,0 +1,183 @@
+/// The picture of an extraction: parts in colours, boxes, and the skeleton inside; one tile before
+/// refinement, one after.
+#include "skeleton.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cutis/render.h>
+
+#define TILE_WIDTH  720
+#define TILE_HEIGHT 760
+
+// A body whose triangles share nothing, so that each has its part's colour.
+typedef struct part_body {
+    float *positions, *normals, *colors;
+    uint32_t *indices;
+    uint64_t triangles;
+} part_body;
+
+static void linear_color(uint32_t part, float *out)
+{
+    uint32_t color = cutis_color_category(part);
+    for (int k = 0; k < 3; k++) {
+        float c = (float)(color >> (24 - 8 * k) & 0xff) / 255.0f;
+        out[k] = 0.25f + 0.6f * c * c; // pale, so that lines stand out
+    }
+    out[3] = 1;
+}
+
+static bool body_make(const cutis_mesh *mesh, part_body *out)
+{
+    size_t n = 0, t = 0;
+    for (uint32_t p = 0; p < mesh->primitive_count; p++) n += mesh->primitives[p].index_count;
+    out->positions = malloc((n + 1) * 3 * sizeof(float));
+    out->normals = malloc((n + 1) * 3 * sizeof(float));
+    out->colors = malloc((n + 1) * 4 * sizeof(float));
+    out->indices = malloc((n + 1) * sizeof(uint32_t));
+    if (!out->positions || !out->normals || !out->colors || !out->indices) return false;
+    out->triangles = n / 3;
+    bool smooth = true;
+    for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+        const cutis_primitive *primitive = &mesh->primitives[p];
+        smooth = smooth && primitive->normals;
+        for (uint32_t i = 0; i < primitive->index_count; i++, t++) {
+            size_t v = primitive->indices[i];
+            memcpy(out->positions + 3 * t, primitive->positions + 3 * v, 3 * sizeof(float));
+            if (primitive->normals)
+                memcpy(out->normals + 3 * t, primitive->normals + 3 * v, 3 * sizeof(float));
+            linear_color(primitive->parts[i / 3], out->colors + 4 * t);
+            out->indices[t] = (uint32_t)t;
+        }
+    }
+    if (!smooth) {
+        free(out->normals);
+        out->normals = NULL;
+    }
+    return true;
+}
+
+static void body_release(part_body *body)
+{
+    free(body->positions);
+    free(body->normals);
+    free(body->colors);
+    free(body->indices);
+}
+
+typedef struct line_list {
+    cutis_scene_line *lines;
+    uint32_t count;
+} line_list;
+
+static void add_line(line_list *list, const double *a, const double *b, float width, float dot,
+                     uint32_t color)
+{
+    list->lines[list->count++] =
+        (cutis_scene_line){ .from = { (float)a[0], (float)a[1], (float)a[2] },
+                            .to = { (float)b[0], (float)b[1], (float)b[2] },
+                            .width = width,
+                            .dot = dot,
+                            .color = color };
+}
+
+static void add_box(line_list *list, const double *axes, const double *low, const double *high,
+                    uint32_t color)
+{
+    double corners[8][3];
+    for (int c = 0; c < 8; c++)
+        for (int k = 0; k < 3; k++) {
+            corners[c][k] = 0;
+            for (int e = 0; e < 3; e++)
+                corners[c][k] += (c >> e & 1 ? high[e] : low[e]) * axes[3 * e + k];
+        }
+    for (int c = 0; c < 8; c++)
+        for (int e = 0; e < 3; e++)
+            if (!(c >> e & 1)) add_line(list, corners[c], corners[c | 1 << e], 1.2f, 0, color);
+}
+
+static uint32_t dark_color(uint32_t part)
+{
+    uint32_t color = cutis_color_category(part), out = 0xff;
+    for (int k = 0; k < 3; k++) out |= (color >> (24 - 8 * k) & 0xff) * 3 / 5 << (24 - 8 * k);
+    return out;
+}
+
+static void add_lines(const skeleton_job *job, bool after, line_list *list)
+{
+    const cutis_part_tree *tree = cutis_model_get(job->result)->meshes[0].part_tree;
+    const cutis_skeleton_report *r = job->report;
+    for (uint32_t p = 0; p < r->part_count; p++) {
+        const cutis_part *part = &tree->parts[p];
+        const cutis_skeleton_part *before = &r->parts[p];
+        const double *axes = after ? &part->axes[0][0] : before->axes_before;
+        const double *low = after ? part->box_min : before->box_before[0];
+        const double *high = after ? part->box_max : before->box_before[1];
+        double ends[2][3], middle[3];
+        for (int k = 0; k < 3; k++)
+            middle[k] = 0.5 * ((low[1] + high[1]) * axes[3 + k] + (low[2] + high[2]) * axes[6 + k]);
+        for (int k = 0; k < 3; k++) {
+            ends[0][k] = middle[k] + low[0] * axes[k];
+            ends[1][k] = middle[k] + high[0] * axes[k];
+        }
+        add_box(list, axes, low, high, dark_color(p));
+        if (!after) add_line(list, ends[0], ends[1], 2, 0, 0x202020ff);
+    }
+    for (uint32_t i = 0; after && i < tree->link_count; i++)
+        add_line(list, tree->links[i].from, tree->links[i].to, 1.5f, 0, 0x30303090);
+    for (uint32_t p = 0; after && p < r->part_count; p++) {
+        const cutis_part *part = &tree->parts[p];
+        bool leaf = true;
+        for (uint32_t q = p + 1; q < r->part_count; q++)
+            leaf = leaf && tree->parts[q].parent != (int32_t)p;
+        if (part->parent != CUTIS_NONE)
+            add_line(list, tree->parts[part->parent].position, part->position, 3, 5, 0x1a5fd0ff);
+        if (leaf) add_line(list, part->position, part->end, 3, 3, 0x1a5fd0ff);
+    }
+}
+
+int skeleton_picture(cli_app *app, const skeleton_job *job, const char *path)
+{
+    const cutis_mesh *mesh = &cutis_model_get(job->result)->meshes[0];
+    part_body body = { 0 };
+    cutis_renderer *renderer = NULL;
+    cutis_image images[2] = { { 0 } }, sheet = { 0 };
+    cutis_tile tiles[2];
+    line_list list = { 0 };
+    cutis_result result = CUTIS_OUT_OF_MEMORY;
+    list.lines =
+        malloc((16 * (size_t)mesh->part_count + mesh->part_tree->link_count) * sizeof *list.lines);
+    if (list.lines && body_make(mesh, &body))
+        result = cutis_renderer_create(app->context, &renderer);
+    for (int i = 0; i < 2 && result == CUTIS_OK; i++) {
+        const cutis_scene_surface surface = {
+            .surface = { .vertex_count = (uint32_t)(3 * body.triangles),
+                         .triangle_count = body.triangles,
+                         .positions = body.positions,
+                         .indices = body.indices },
+            .normals = body.normals,
+            .colors = body.colors,
+        };
+        list.count = 0;
+        add_lines(job, i == 1, &list);
+        const cutis_scene scene = { .surface_count = 1,
+                                    .surfaces = &surface,
+                                    .lines = list.lines,
+                                    .line_count = list.count,
+                                    .camera = { .yaw = 25, .pitch = 10 } };
+        result = cutis_renderer_draw(renderer, &scene, TILE_WIDTH, TILE_HEIGHT, &images[i]);
+        tiles[i] = (cutis_tile){ .image = &images[i],
+                                 .title = i ? "after refinement" : "before refinement",
+                                 .subtitle = i ? "boxes, skeleton graph, rig"
+                                               : "boxes and principal axes" };
+    }
+    if (result == CUTIS_OK)
+        result = cutis_sheet_create(app->context, tiles, 2, 2, NULL, NULL, false, &sheet);
+    if (result == CUTIS_OK) result = cutis_image_write_png(app->context, &sheet, path);
+    for (int i = 0; i < 2; i++) cutis_image_release(app->context, &images[i]);
+    cutis_image_release(app->context, &sheet);
+    cutis_renderer_destroy(renderer);
+    body_release(&body);
+    free(list.lines);
+    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, path, result);
+}

@@ -1,0 +1,222 @@
+/// cutis skeleton: a rig for a body cut in parts. Nothing is written unless all of it succeeded.
+#include "skeleton.h"
+
+#include <string.h>
+
+#include "convert.h"
+
+static int read_labels(cli_app *app, skeleton_job *job, const char *path)
+{
+    cutis_result result =
+        cutis_part_labels_read(app->context, path, &job->labels, &job->label_count);
+    if (result != CUTIS_OK) return app_fail(app, path, result);
+    job->options.source = CUTIS_PART_SOURCE_LABELS;
+    job->options.labels = job->labels;
+    job->options.label_count = job->label_count;
+    return EXIT_GOOD;
+}
+
+static int read_source(cli_app *app, skeleton_job *job)
+{
+    static const char *const WORDS[] = { "auto",   "",       "parts", "materials",
+                                         "meshes", "shells", "joints" };
+    job->source = option_text(app, OPTION_PARTS);
+    if (!job->source)
+        return app_usage(app, "--parts SOURCE is missing: file:LABELS, parts, materials, meshes, "
+                              "shells, joints or auto");
+    if (strncmp(job->source, "file:", 5) == 0) return read_labels(app, job, job->source + 5);
+    for (int i = 0; i < 7; i++)
+        if (*WORDS[i] && strcmp(job->source, WORDS[i]) == 0) {
+            job->options.source = (cutis_part_source)i;
+            return EXIT_GOOD;
+        }
+    return app_usage(app,
+                     "--parts %s: want file:LABELS, parts, materials, meshes, shells, joints or "
+                     "auto",
+                     job->source);
+}
+
+// The index of an option's value among its choices; 0 if it is not given.
+static int choice(const cli_app *app, option_id id)
+{
+    const char *value = option_text(app, id), *list = cli_options[id].choices;
+    for (int i = 0; value && *list; i++) {
+        size_t length = strcspn(list, " ");
+        if (strlen(value) == length && strncmp(value, list, length) == 0) return i;
+        list += length + (list[length] == ' ');
+    }
+    return 0;
+}
+
+static int read_options(cli_app *app, skeleton_job *job)
+{
+    cutis_skeleton_options *o = &job->options;
+    o->root = option_text(app, OPTION_ROOT);
+    o->method = (cutis_skeleton_method)choice(app, OPTION_SKELETON_METHOD);
+    o->refine = (cutis_skeleton_refine)choice(app, OPTION_REFINE);
+    o->angle = option_number(app, OPTION_ANGLE, 0);
+    o->root_at_centroid = choice(app, OPTION_ROOT_AT) == 1;
+    o->world_frames = choice(app, OPTION_JOINT_FRAMES) == 1;
+    o->keep_curved = option_given(app, OPTION_NO_SPLIT_CURVED);
+    o->straighten = option_given(app, OPTION_STRAIGHTEN);
+    o->extra = option_given(app, OPTION_EXTRA);
+    o->part_count = option_count(app, OPTION_PART_COUNT, 0);
+    o->seed = (uint64_t)option_number(app, OPTION_SEED, 0);
+    const char *source = option_text(app, OPTION_PARTS);
+    if (source && strcmp(source, "auto") != 0 &&
+        (option_given(app, OPTION_PART_COUNT) || option_given(app, OPTION_SEED)))
+        return app_usage(app, "--count and --seed go with --parts auto");
+    return EXIT_GOOD;
+}
+
+static void say_parts(const cli_app *app, const skeleton_job *job)
+{
+    const cutis_skeleton_report *r = job->report;
+    const cutis_part_tree *tree = cutis_model_get(job->result)->meshes[0].part_tree;
+    app_say(app, "\n%s%-20s %-20s %8s %6s %8s %6s %s%s\n", app_style(app, "1"), "part", "parent",
+            "vertices", "star", "kernel", "groups", "joint", app_style(app, "0"));
+    for (uint32_t p = 0; p < r->part_count; p++) {
+        const cutis_skeleton_part *part = &r->parts[p];
+        const cutis_part *own = &tree->parts[p];
+        app_say(app, "%-20.60s %-20.60s %8u %6s %8.4g %6u %9.4f %9.4f %9.4f\n", part->name,
+                own->parent == CUTIS_NONE ? "-" : r->parts[own->parent].name, part->vertex_count,
+                part->star_shaped ? "yes" : "no", own->kernel_radius, part->group_count,
+                own->position[0], own->position[1], own->position[2]);
+    }
+}
+
+static void say_result(cli_app *app, const skeleton_job *job)
+{
+    const cutis_skeleton_report *r = job->report;
+    uint32_t leaves = 0;
+    for (uint32_t n = 0; n < cutis_model_get(job->result)->node_count; n++) leaves++;
+    leaves -= r->part_count + 1;
+    app_say(app, "%s: %u parts, %u further nodes, %u vertices, %llu triangles\n", job->output,
+            r->part_count, leaves, cutis_model_vertex_count(job->result),
+            (unsigned long long)cutis_model_triangle_count(job->result));
+    for (uint32_t i = 0; i < r->note_count; i++) app_note(app, "%s: %s", job->path, r->notes[i]);
+    say_parts(app, job);
+    app_say(app, "\nkernels %.3f s, axes %.3f s, total %.3f s\n", r->kernel_seconds,
+            r->axes_seconds, r->total_seconds);
+}
+
+static void emit_point(json_out *json, const char *key, const double *values, int count)
+{
+    emit_array(json, key);
+    for (int i = 0; i < count; i++) emit_exact(json, NULL, values[i]);
+    emit_end(json);
+}
+
+static void emit_axes(json_out *json, const char *key, const double *axes)
+{
+    emit_array(json, key);
+    for (int e = 0; e < 3; e++) emit_point(json, NULL, axes + 3 * e, 3);
+    emit_end(json);
+}
+
+static void emit_part(json_out *json, const cutis_skeleton_report *r, const cutis_part_tree *tree,
+                      uint32_t p)
+{
+    const cutis_skeleton_part *part = &r->parts[p];
+    const cutis_part *own = &tree->parts[p];
+    emit_object(json, NULL);
+    emit_string(json, "name", part->name);
+    emit_count(json, "vertices", part->vertex_count);
+    emit_count(json, "faces", part->face_count);
+    emit_bool(json, "star_shaped", part->star_shaped);
+    emit_exact(json, "kernel_radius", own->kernel_radius);
+    emit_point(json, "centroid", own->centroid, 3);
+    emit_exact(json, "volume", part->volume);
+    emit_axes(json, "axes", &own->axes[0][0]);
+    emit_axes(json, "axes_before", part->axes_before);
+    emit_object(json, "box");
+    emit_point(json, "min", own->box_min, 3);
+    emit_point(json, "max", own->box_max, 3);
+    emit_end(json);
+    emit_string(json, "parent", own->parent == CUTIS_NONE ? NULL : r->parts[own->parent].name);
+    emit_point(json, "joint", own->position, 3);
+    emit_point(json, "end", own->end, 3);
+    emit_count(json, "loop_vertices",
+               own->loop == CUTIS_NONE ? 0 : tree->loops[own->loop].vertex_count);
+    emit_array(json, "groups");
+    for (uint32_t i = 0; i < part->joint_count; i++) emit_count(json, NULL, part->groups[i]);
+    emit_end(json);
+    emit_array(json, "link_points");
+    for (uint32_t i = 0; i < part->group_count; i++)
+        emit_point(json, NULL, part->link_points + 3 * (size_t)i, 3);
+    emit_end(json);
+    emit_end(json);
+}
+
+static void emit_result(const skeleton_job *job)
+{
+    const cutis_skeleton_report *r = job->report;
+    const cutis_skeleton_repairs *d = &r->repairs;
+    const cutis_part_tree *tree = cutis_model_get(job->result)->meshes[0].part_tree;
+    json_out json = { .file = stdout };
+    emit_object(&json, NULL);
+    emit_string(&json, "file", job->path);
+    emit_string(&json, "output", job->output);
+    emit_string(&json, "source", job->source);
+    emit_array(&json, "parts");
+    for (uint32_t p = 0; p < r->part_count; p++) emit_part(&json, r, tree, p);
+    emit_end(&json);
+    emit_object(&json, "repairs");
+    emit_count(&json, "dropped_faces", d->dropped_faces);
+    emit_count(&json, "welded_edges", d->welded_edges);
+    emit_count(&json, "flipped_faces", d->flipped_faces);
+    emit_count(&json, "split_edges", d->split_edges);
+    emit_count(&json, "capped_holes", d->capped_holes);
+    emit_count(&json, "healing_rounds", d->rounds);
+    emit_count(&json, "relabelled_faces", d->relabelled_faces);
+    emit_count(&json, "touching_parts", d->touching_parts);
+    emit_count(&json, "seams", d->seam_count);
+    emit_count(&json, "curved_splits", d->curved_splits);
+    emit_count(&json, "straightened", d->straightened);
+    emit_count(&json, "not_straightened", d->not_straightened);
+    emit_end(&json);
+    emit_array(&json, "notes");
+    for (uint32_t i = 0; i < r->note_count; i++) emit_string(&json, NULL, r->notes[i]);
+    emit_end(&json);
+    emit_object(&json, "seconds");
+    emit_number(&json, "kernel", r->kernel_seconds);
+    emit_number(&json, "axes", r->axes_seconds);
+    emit_number(&json, "total", r->total_seconds);
+    emit_end(&json);
+    emit_end(&json);
+}
+
+static int extract(cli_app *app, skeleton_job *job)
+{
+    cutis_result result =
+        cutis_skeleton_extract(job->model, &job->options, &job->result, &job->report);
+    app_progress_done(app);
+    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->path, result);
+}
+
+int verb_skeleton(cli_app *app)
+{
+    skeleton_job job = { .path = app->operands[0] };
+    const char *picture = option_text(app, OPTION_SKELETON_PICTURE);
+    cutis_write_options options = write_options(app);
+    int status = app_output(app, &job.output);
+    if (status == EXIT_GOOD) status = read_options(app, &job);
+    if (status == EXIT_GOOD && picture) status = app_check_output(app, picture);
+    if (status == EXIT_GOOD) status = read_source(app, &job);
+    if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
+    if (status == EXIT_GOOD) status = extract(app, &job);
+    if (status == EXIT_GOOD && picture) status = skeleton_picture(app, &job, picture);
+    if (status == EXIT_GOOD) {
+        cutis_result result = cutis_model_write(job.result, job.output, &options);
+        if (result != CUTIS_OK) status = app_fail(app, job.output, result);
+    }
+    if (status == EXIT_GOOD) {
+        say_result(app, &job);
+        if (app->json) emit_result(&job);
+    }
+    cutis_skeleton_report_destroy(job.report);
+    cutis_model_destroy(job.result);
+    cutis_model_destroy(job.model);
+    cutis_part_labels_release(app->context, job.labels, job.label_count);
+    return status;
+}
