@@ -129,16 +129,20 @@ static uint32_t partner(uint8_t role, uint32_t i, uint32_t n, uint32_t m)
     return m;
 }
 
+static int32_t role_partner(const retarget_rig *target, const retarget_rig *motion, uint32_t c)
+{
+    const uint8_t role = target->role[c], side = target->side[c];
+    if (role == ROLE_NONE) return CUTIS_NONE;
+    uint32_t n = role_length(target, role, side), m = role_length(motion, role, side);
+    return m ? joint_at(motion, role, side, partner(role, target->order[c], n, m)) : CUTIS_NONE;
+}
+
 uint32_t cutis_retarget_map_roles(const retarget_rig *target, const retarget_rig *motion,
                                   int32_t *map)
 {
     uint32_t count = 0;
     for (uint32_t c = 0; c < target->count; c++) {
-        uint8_t role = target->role[c], side = target->side[c];
-        map[c] = CUTIS_NONE;
-        if (role == ROLE_NONE) continue;
-        uint32_t n = role_length(target, role, side), m = role_length(motion, role, side);
-        if (m) map[c] = joint_at(motion, role, side, partner(role, target->order[c], n, m));
+        map[c] = role_partner(target, motion, c);
         if (map[c] != CUTIS_NONE) count++;
     }
     return count;
@@ -177,6 +181,18 @@ static bool map_same_names(const retarget_rig *target, const retarget_rig *motio
     return found >= 2 && found >= SAME_RIG * wanted;
 }
 
+// Joints that no name matched follow what their role says, if nothing else does.
+static void fill_roles(const retarget_rig *target, const retarget_rig *motion, int32_t *map)
+{
+    for (uint32_t c = 0; c < target->count; c++) {
+        if (map[c] != CUTIS_NONE || !target->joint[c]) continue;
+        int32_t s = role_partner(target, motion, c);
+        bool used = false;
+        for (uint32_t n = 0; n < target->count; n++) used = used || (s >= 0 && map[n] == s);
+        if (!used) map[c] = s;
+    }
+}
+
 static cutis_result map_rigs(cutis_arena *arena, retarget_rig *target, retarget_rig *motion,
                              int32_t *map)
 {
@@ -184,6 +200,7 @@ static cutis_result map_rigs(cutis_arena *arena, retarget_rig *target, retarget_
     if (result == CUTIS_OK) result = cutis_retarget_roles(arena, motion);
     if (result != CUTIS_OK) return result;
     if (map_same_names(target, motion, map)) {
+        fill_roles(target, motion, map);
         target->found = motion->found = CUTIS_RETARGET_BY_SAME_NAMES;
         return CUTIS_OK;
     }

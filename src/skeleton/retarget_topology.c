@@ -14,13 +14,16 @@
 // toes of one foot are not taken for two legs.
 static const double TIP_HEIGHT = 0.15, FORK_HEIGHT = 0.28, ANKLE_HEIGHT = 0.13;
 
+// A standing body is at least this high against its width with stretched arms.
+static const double STANDING = 0.4;
+
 #define PATH_MAX_JOINTS 64
 
 typedef struct tree {
     retarget_rig *rig;
-    uint32_t *children; // how many, joints and ends
-    bool *in;           // joints, and nodes under joints
-    double ground, height;
+    uint32_t *children;            // how many, joints and ends
+    bool *in;                      // joints, and nodes under joints
+    double ground, height, widest; // widest: along any axis
     double left[3];
 } tree;
 
@@ -60,7 +63,8 @@ static cutis_result grow_tree(cutis_arena *arena, tree *t)
     t->in = cutis_arena_alloc(arena, rig->count, sizeof *t->in);
     if (!t->children || !t->in) return cutis_alloc_result(arena->context);
     memset(t->children, 0, rig->count * sizeof *t->children);
-    double low = INFINITY, high = -INFINITY;
+    double low = INFINITY, high = -INFINITY, box[6];
+    for (int k = 0; k < 3; k++) box[k] = INFINITY, box[3 + k] = -INFINITY;
     for (uint32_t n = 0; n < rig->count; n++) {
         int32_t parent = rig->data->nodes[n].parent;
         t->in[n] = rig->joint[n] || (parent != CUTIS_NONE && t->in[parent] &&
@@ -70,7 +74,13 @@ static cutis_result grow_tree(cutis_arena *arena, tree *t)
         double h = double3_dot(rig->place + 3 * (size_t)n, rig->up);
         low = fmin(low, h);
         high = fmax(high, h);
+        for (int k = 0; k < 3; k++) {
+            box[k] = fmin(box[k], rig->place[3 * (size_t)n + k]);
+            box[3 + k] = fmax(box[3 + k], rig->place[3 * (size_t)n + k]);
+        }
     }
+    t->widest = 0;
+    for (int k = 0; k < 3; k++) t->widest = fmax(t->widest, box[3 + k] - box[k]);
     t->ground = low;
     t->height = high - low;
     return CUTIS_OK;
@@ -236,14 +246,14 @@ static bool find_trunk(const tree *t, trunk *k)
     return k->chest != CUTIS_NONE && t->in[k->chest] && !in_legs(t, k, k->chest);
 }
 
-// Shoulder: the first joint that is not close to the middle; hand: where fingers part, or the
-// third.
+// Shoulder: the first joint that is not close to the middle (that is a collar bone); hand: where
+// fingers part, or the third.
 static void name_arm(tree *t, const path *p, int32_t chest, int side)
 {
     uint32_t shoulder = 0, hand = p->count;
     if (p->count < 2) return;
-    if (p->count > 3 && apart(t, p->joint[0], chest) < 0.6 * apart(t, p->joint[1], chest) &&
-        apart(t, p->joint[0], p->joint[1]) < 0.75 * apart(t, p->joint[1], p->joint[2]))
+    if (p->count > 3 &&
+        fabs(leftward(t, p->joint[0], chest)) < 0.5 * fabs(leftward(t, p->joint[1], chest)))
         shoulder = 1;
     for (uint32_t i = p->count; i-- > shoulder + 2;)
         if (t->children[p->joint[i]] > 1) hand = i;
@@ -284,7 +294,8 @@ static bool name_body(tree *t)
 {
     int32_t tips[2], fork;
     path legs[2], arm;
-    if (!(t->height > 0) || !find_legs(t, tips, &fork)) return false;
+    // A body that lies has another axis for its height.
+    if (!(t->height > STANDING * t->widest) || !find_legs(t, tips, &fork)) return false;
     for (int i = 0; i < 2; i++) {
         take_path(t, fork, tips[i], &legs[i]);
         if (!legs[i].count) return false;
