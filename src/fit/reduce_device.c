@@ -24,6 +24,7 @@ typedef struct device_run {
     cutis_buffer *positions, *first, *control, *weight, *matrices;
     cutis_buffer *colour, *ring_first, *ring, *edge, *diagonal, *area, *anchor;
     cutis_buffer *set_first, *gram_first, *set_control, *set_weight, *offset, *gram, *error, *rho;
+    cutis_buffer *inverses, *inverse_first, *masks;
     cutis_buffer *fall, *task_first, *task_end, *task_fall, *edges, *anchors;
     uint32_t colour_tasks, vertex_tasks; ///< stretches of colours; of vertices in their own order
     double *falls;                       ///< host memory for the larger number of tasks
@@ -34,8 +35,8 @@ bool cutis_reduce_on_device(const cutis_reduce_problem *problem)
     if (!problem->device || !problem->device->operations->compute_run) return false;
     if (problem->prior > 0) return false; // the smooth prior of cages is the host's
     const uint64_t vertices = problem->mesh->vertex_count, k = problem->influences;
-    const uint64_t grams = vertices * (k * (k + 1) / 2);
-    return 3 * (uint64_t)problem->column_count <= ROWS_MAX && grams < INT32_MAX &&
+    const uint64_t inverses = vertices * (k * k + k + 1);
+    return 3 * (uint64_t)problem->column_count <= ROWS_MAX && inverses < INT32_MAX &&
            problem->first[vertices] < INT32_MAX && vertices < INT32_MAX / 3;
 }
 
@@ -96,8 +97,12 @@ static cutis_result make_state(device_run *run)
     const uint64_t vertices = run->problem->mesh->vertex_count, slots = state->first[vertices];
     const uint64_t rows = 3 * (uint64_t)run->problem->column_count;
     int32_t *gram_first = cutis_arena_alloc(&run->arena, vertices + 1, sizeof *gram_first);
-    if (!gram_first) return cutis_alloc_result(run->problem->context);
-    for (uint64_t v = 0; v <= vertices; v++) gram_first[v] = (int32_t)state->gram_first[v];
+    int32_t *inverse_first = cutis_arena_alloc(&run->arena, vertices + 1, sizeof *inverse_first);
+    if (!gram_first || !inverse_first) return cutis_alloc_result(run->problem->context);
+    for (uint64_t v = 0; v <= vertices; v++) {
+        gram_first[v] = (int32_t)state->gram_first[v];
+        inverse_first[v] = (int32_t)state->inverse_first[v];
+    }
     cutis_result result = upload(run, state->first, vertices + 1, 4, &run->set_first);
     if (result == CUTIS_OK) result = upload(run, gram_first, vertices + 1, 4, &run->gram_first);
     if (result == CUTIS_OK) result = make(run, slots, 4, &run->set_control);
@@ -105,6 +110,10 @@ static cutis_result make_state(device_run *run)
     if (result == CUTIS_OK) result = make(run, slots * rows, 4, &run->offset);
     if (result == CUTIS_OK) result = make(run, state->gram_first[vertices], 8, &run->gram);
     if (result == CUTIS_OK) result = make(run, vertices * rows, 8, &run->error);
+    if (result == CUTIS_OK) result = make(run, state->inverse_first[vertices], 8, &run->inverses);
+    if (result == CUTIS_OK)
+        result = upload(run, inverse_first, vertices + 1, 4, &run->inverse_first);
+    if (result == CUTIS_OK) result = make(run, vertices, 8, &run->masks);
     if (result == CUTIS_OK) result = make(run, vertices, 8, &run->fall);
     if (result == CUTIS_OK) result = make(run, vertices, 8, &run->edges);
     if (result == CUTIS_OK) result = make(run, vertices, 8, &run->anchors);
@@ -192,7 +201,8 @@ static cutis_result measure(device_run *run, double *energy, double *gradient)
     CUTIS_BUFFER_ARGUMENT((run)->set_first), CUTIS_BUFFER_ARGUMENT((run)->gram_first),             \
         CUTIS_BUFFER_ARGUMENT((run)->set_control), CUTIS_BUFFER_ARGUMENT((run)->set_weight),       \
         CUTIS_BUFFER_ARGUMENT((run)->offset), CUTIS_BUFFER_ARGUMENT((run)->gram),                  \
-        CUTIS_BUFFER_ARGUMENT((run)->error)
+        CUTIS_BUFFER_ARGUMENT((run)->error), CUTIS_BUFFER_ARGUMENT((run)->inverses),               \
+        CUTIS_BUFFER_ARGUMENT((run)->inverse_first), CUTIS_BUFFER_ARGUMENT((run)->masks)
 #define PROBLEM_ARGUMENTS(run)                                                                     \
     CUTIS_BUFFER_ARGUMENT((run)->positions), CUTIS_BUFFER_ARGUMENT((run)->first),                  \
         CUTIS_BUFFER_ARGUMENT((run)->control), CUTIS_BUFFER_ARGUMENT((run)->weight),               \
@@ -299,12 +309,12 @@ static cutis_result read_back(device_run *run)
 static void release(device_run *run)
 {
     cutis_buffer *all[] = {
-        run->positions,  run->first,      run->control,   run->weight,     run->matrices,
-        run->colour,     run->ring_first, run->ring,      run->edge,       run->diagonal,
-        run->area,       run->anchor,     run->set_first, run->gram_first, run->set_control,
-        run->set_weight, run->offset,     run->gram,      run->error,      run->rho,
-        run->fall,       run->task_first, run->task_end,  run->task_fall,  run->edges,
-        run->anchors,
+        run->positions,  run->first,      run->control,       run->weight,     run->matrices,
+        run->colour,     run->ring_first, run->ring,          run->edge,       run->diagonal,
+        run->area,       run->anchor,     run->set_first,     run->gram_first, run->set_control,
+        run->set_weight, run->offset,     run->gram,          run->error,      run->rho,
+        run->fall,       run->task_first, run->task_end,      run->task_fall,  run->edges,
+        run->anchors,    run->inverses,   run->inverse_first, run->masks,
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) cutis_buffer_destroy(all[i]);
     cutis_arena_release(&run->arena);

@@ -77,11 +77,14 @@ typedef struct cutis_reduce_state {
     double *weight;    ///< per slot
     float *
         offset; ///< per slot: 3 * column_count: where the control takes the vertex, less its target
-    size_t *gram_first;        ///< vertex_count + 1, into gram
-    double *gram;              ///< lower triangle of offset^T offset per vertex, row after row
-    double *error;             ///< 3 * column_count per vertex: reduced minus original position
-    double energy;             ///< of the energy it was swept with
-    double gradient;           ///< its part without the anchor
+    size_t *gram_first;    ///< vertex_count + 1, into gram
+    double *gram;          ///< lower triangle of offset^T offset per vertex, row after row
+    double *error;         ///< 3 * column_count per vertex: reduced minus original position
+    size_t *inverse_first; ///< vertex_count + 1, into inverse
+    double *inverse;       ///< what solves of the sweeps keep (kernel/reduce.h)
+    long long *active;     ///< per vertex: which slots that is for, a bit each; 0: nothing is kept
+    double energy;         ///< of the energy it was swept with
+    double gradient;       ///< its part without the anchor
     uint32_t infeasible_count; ///< S with `rest`: vertices that no kept weights reproduce
     uint32_t sweep_count;
     double *curve; ///< energy before the first sweep and after each: sweep_count + 1

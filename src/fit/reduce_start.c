@@ -25,19 +25,23 @@ bool cutis_reduce_state_create(const cutis_reduce_problem *problem, cutis_arena 
     *out = (cutis_reduce_state){ 0 };
     out->first = cutis_arena_alloc(arena, vertices + 1, sizeof *out->first);
     out->gram_first = cutis_arena_alloc(arena, vertices + 1, sizeof *out->gram_first);
-    if (!out->first || !out->gram_first) return false;
+    out->inverse_first = cutis_arena_alloc(arena, vertices + 1, sizeof *out->inverse_first);
+    if (!out->first || !out->gram_first || !out->inverse_first) return false;
     uint32_t slots = 0;
-    size_t grams = 0, entries, values;
+    size_t grams = 0, inverses = 0, entries, values;
     for (size_t v = 0; v < vertices; v++) {
         uint32_t count = problem->first[v + 1] - problem->first[v];
         if (count > problem->influences) count = problem->influences;
         out->first[v] = slots;
         out->gram_first[v] = grams;
+        out->inverse_first[v] = inverses;
+        inverses += (size_t)count * count + count + 1; // REDUCE_KEPT_SIZE
         slots += count;
         grams += (size_t)count * (count + 1) / 2;
     }
     out->first[vertices] = slots;
     out->gram_first[vertices] = grams;
+    out->inverse_first[vertices] = inverses;
     if (!cutis_size_multiply(slots, rows, &entries) ||
         !cutis_size_multiply(vertices, rows, &values))
         return false;
@@ -47,7 +51,10 @@ bool cutis_reduce_state_create(const cutis_reduce_problem *problem, cutis_arena 
     if (!whole) return out->control && out->weight && out->error;
     out->offset = cutis_arena_alloc(arena, entries, sizeof *out->offset);
     out->gram = cutis_arena_alloc(arena, grams, sizeof *out->gram);
-    return out->control && out->weight && out->offset && out->gram && out->error;
+    out->inverse = cutis_arena_alloc(arena, inverses, sizeof *out->inverse);
+    out->active = cutis_arena_alloc(arena, vertices, sizeof *out->active);
+    return out->control && out->weight && out->offset && out->gram && out->error && out->inverse &&
+           out->active;
 }
 
 // Gram matrix of candidates without keeping their offsets: poses a few at a time.
@@ -149,6 +156,7 @@ static void start_vertex(const start_job *job, uint32_t vertex)
     uint32_t begin = state->first[vertex], keep = state->first[vertex + 1] - begin;
     uint32_t rows = 3 * problem->column_count, list[CUTIS_REDUCE_SET];
     double *error = state->error + (size_t)vertex * rows, original[CUTIS_REDUCE_SET];
+    state->active[vertex] = 0;
     cutis_reduce_target(problem, vertex, error); // its place is free until the weights are known
     bool fit = job->fitted && count > keep && keep < CUTIS_REDUCE_CANDIDATES;
     uint32_t chosen = cutis_reduce_largest(

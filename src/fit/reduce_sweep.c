@@ -70,31 +70,23 @@ static double square_distance(const double *a, const double *b, uint32_t rows)
     return sum;
 }
 
-static void load_local(const cutis_reduce_state *state, uint32_t v, uint32_t rows,
-                       const double *wish, cutis_reduce_local *local)
-{
-    uint32_t begin = state->first[v], n = local->count = state->first[v + 1] - begin;
-    const double *packed = state->gram + state->gram_first[v];
-    for (uint32_t r = 0; r < n; r++)
-        for (uint32_t c = 0; c <= r; c++, packed++)
-            local->gram[r * n + c] = local->gram[c * n + r] = *packed;
-    memcpy(local->weight, state->weight + begin, n * sizeof *local->weight);
-    for (uint32_t i = 0; i < n; i++)
-        local->right[i] = cutis_reduce_dot(rows, state->offset + (size_t)(begin + i) * rows, wish);
-}
-
 // Solve the vertex for the wished error on its set and store weights. The error is left to the
 // caller.
+CUTIS_FIT_CLONES
 static void solve_vertex(const cutis_reduce_problem *problem, cutis_reduce_state *state, uint32_t v,
                          const double *wish, double omega)
 {
-    cutis_reduce_local local;
-    double *weight = state->weight + state->first[v];
-    load_local(state, v, 3 * problem->column_count, wish, &local);
-    cutis_reduce_regularise(&local, PROXIMAL, weight);
-    cutis_reduce_solve(&local, problem->negative);
-    if (omega != 1) cutis_reduce_relax(weight, local.weight, local.count, problem->negative, omega);
-    memcpy(weight, local.weight, local.count * sizeof *weight);
+    const uint32_t begin = state->first[v], n = state->first[v + 1] - begin,
+                   rows = 3 * problem->column_count;
+    const size_t gram = state->gram_first[v];
+    double *weight = state->weight + begin, right[CUTIS_REDUCE_SET], now[CUTIS_REDUCE_SET];
+    for (uint32_t i = 0; i < n; i++)
+        right[i] = reduce_dot((int)rows, state->offset + (size_t)(begin + i) * rows, wish);
+    memcpy(now, weight, n * sizeof *weight);
+    reduce_kept_solve((int)n, state->gram + gram, PROXIMAL, right, now, problem->negative,
+                      state->inverse + state->inverse_first[v], &state->active[v]);
+    if (omega != 1) reduce_relax(weight, now, (int)n, problem->negative, omega);
+    memcpy(weight, now, n * sizeof *weight);
 }
 
 // A set being tried for a vertex: indices into its candidates.
@@ -205,6 +197,7 @@ static void adopt(const cutis_reduce_problem *problem, cutis_reduce_state *state
             set->member[k - 1] = member, set->weight[k - 1] = weight;
         }
     double *packed = state->gram + state->gram_first[v];
+    state->active[v] = 0; // another set, another inverse
     for (uint32_t r = 0; r < n; r++) {
         state->control[begin + r] = all->control[set->member[r]];
         state->weight[begin + r] = set->weight[r];

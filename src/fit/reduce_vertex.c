@@ -7,6 +7,14 @@
 #include <string.h>
 
 #include "fit/clones.h"
+//
+#include "kernel/kernel.h"
+//
+#include "kernel/item.h"
+
+#define REDUCE_SET        CUTIS_REDUCE_SET
+#define REDUCE_CANDIDATES CUTIS_REDUCE_CANDIDATES
+#include "kernel/reduce.h"
 
 uint32_t cutis_reduce_candidate_limit(const cutis_reduce_problem *problem)
 {
@@ -86,14 +94,7 @@ void cutis_reduce_gram(uint32_t count, uint32_t rows, const float *offset, doubl
 CUTIS_FIT_CLONES
 double cutis_reduce_dot(uint32_t rows, const float *offset, const double *direction)
 {
-    // Eight partial sums, added in a fixed tree: the same bits whatever the machine's vectors are.
-    double part[8] = { 0 };
-    uint32_t r = 0;
-    for (; r + 8 <= rows; r += 8)
-        for (int l = 0; l < 8; l++) part[l] += offset[r + l] * direction[r + l];
-    for (int l = 0; r < rows; r++, l++) part[l] += offset[r] * direction[r];
-    return ((part[0] + part[4]) + (part[1] + part[5])) +
-           ((part[2] + part[6]) + (part[3] + part[7]));
+    return reduce_dot((int)rows, offset, direction);
 }
 
 CUTIS_FIT_CLONES

@@ -12,9 +12,9 @@ static const char *const TEXTS[] = { "reduce.h", "reduce_items.h", NULL };
         .group_size = 64,                                                                          \
     }
 
-PROGRAM(begin, 18);
-PROGRAM(gradient, 17);
-PROGRAM(exchanging, 25);
-PROGRAM(laplace, 19);
+PROGRAM(begin, 21);
+PROGRAM(gradient, 20);
+PROGRAM(exchanging, 28);
+PROGRAM(laplace, 22);
 PROGRAM(energy, 10);
 PROGRAM(falls, 4);
