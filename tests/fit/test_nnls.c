@@ -194,8 +194,35 @@ static void sixty_four_unknowns_and_one_are_possible(void **state)
     assert_true(w[0] == 1.0);
 }
 
-int main(void)
+static void dump_numbers(FILE *file, const double *values, size_t count)
 {
+    for (size_t i = 0; i < count; i++) fprintf(file, "%a ", values[i]);
+    fprintf(file, "\n");
+}
+
+// Problems and what we make of them, for test_nnls_scipy.sh.
+static int dump(const char *path)
+{
+    static problem p;
+    double w[CUTIS_NNLS_MAX];
+    FILE *file = fopen(path, "w");
+    if (!file) return 1;
+    for (uint32_t t = 0; t < 300; t++) {
+        make_problem(20000 + t, 2 + t % 19, false, &p);
+        fprintf(file, "%u\n", p.n);
+        dump_numbers(file, p.g, (size_t)p.n * p.n);
+        dump_numbers(file, p.h, p.n);
+        cutis_nnls(p.n, p.g, p.h, w);
+        dump_numbers(file, w, p.n);
+        cutis_nnls_unit(p.n, p.g, p.h, w);
+        dump_numbers(file, w, p.n);
+    }
+    return fclose(file) != 0;
+}
+
+int main(int count, char **arguments)
+{
+    if (count == 3 && strcmp(arguments[1], "--dump") == 0) return dump(arguments[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thousand_problems_satisfy_the_conditions_of_a_minimum),
         cmocka_unit_test(no_support_of_up_to_six_unknowns_does_better),

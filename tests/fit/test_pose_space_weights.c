@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "fit/examples_weights.h"
+#include "math/pose_rbf.h"
 
 #define PI 3.14159265358979323846
 
@@ -44,7 +45,7 @@ static void random_turn(uint64_t seed, uint64_t index, double x, double most, do
 }
 
 // A chain of joints along x and random vertices with up to four weights; exact blends, moved by
-// `origin` and disturbed by `noise` (uniform, of this standard deviation).
+// `origin` and disturbed by `noise` (Gaussian, of this standard deviation).
 static void make_chain(chain *c, double origin, double noise)
 {
     for (uint64_t e = 0; e < EXAMPLES; e++)
@@ -71,7 +72,9 @@ static void make_chain(chain *c, double origin, double noise)
         for (int j = 0; j < JOINTS; j++) c->truth[v][j] /= sum;
         for (uint64_t i = 0; i < 3 * EXAMPLES; i++) {
             const uint64_t e = i / 3, r = i % 3;
-            double place = noise * random_in(4, v * 3 * EXAMPLES + i, -sqrt(3), sqrt(3));
+            const uint64_t draw = 2 * (v * 3 * EXAMPLES + i);
+            double place = noise * sqrt(-2 * log(random_in(4, draw, 1e-12, 1))) *
+                           cos(2 * PI * random_in(4, draw + 1, 0, 1)); // Box and Muller
             for (int j = 0; j < JOINTS; j++) {
                 const double *m = c->palettes[e][j] + 4 * r;
                 place += c->truth[v][j] * (m[0] * c->rest[v][0] + m[1] * c->rest[v][1] +
@@ -220,6 +223,87 @@ static void the_pull_undoes_the_blend_unless_it_is_singular(void **state)
     assert_false(cutis_example_pull(twisted, 1, rest, place, d));
     assert_near(d[0], 0.5, 1e-12);
     assert_true(isfinite(d[1]) && isfinite(d[2]));
+}
+
+// The whole way in double: displacements by the pull, weights of poses by the interpolant, the
+// blend. At every example the vertex is where it should be, at rest it does not move, and turning
+// and moving everything changes no displacement (spec 11, tests 3, 5, 9).
+static void every_example_comes_back_in_double(void **state)
+{
+    (void)state;
+    enum { POSES = 6, LIMIT = POSES * POSES };
+    static chain c, moved;
+    double squares[LIMIT * JOINTS], scratch[2 * LIMIT + 3 * POSES], matrix[LIMIT], sums[POSES];
+    double angle[POSES][JOINTS], motion[12], worst = 0, drift = 0;
+    uint32_t cluster[POSES];
+    make_chain(&c, 0, 0);
+    moved = c;
+    random_turn(50, 1, 3, 2, motion);
+    for (int r = 0; r < 3; r++) motion[4 * r + 3] += 1.5 * r - 1;
+    for (int e = 0; e < POSES; e++)
+        for (int j = 0; j < JOINTS; j++) {
+            angle[e][j] = e ? random_in(51, (uint64_t)(e * JOINTS + j), -1.5, 1.5) : 0;
+            if (e == 0) { // the rest pose
+                memset(c.palettes[0][j], 0, sizeof c.palettes[0][j]);
+                for (int i = 0; i < 3; i++) c.palettes[0][j][5 * i] = 1;
+            }
+            multiply(motion, c.palettes[e][j], moved.palettes[e][j]);
+        }
+    for (int k = 0; k < POSES; k++)
+        for (int l = 0; l < POSES; l++)
+            for (int j = 0; j < JOINTS; j++)
+                squares[(k * POSES + l) * JOINTS + j] = pow(angle[k][j] - angle[l][j], 2);
+    const cutis_pose_table table = { .pose_count = POSES,
+                                     .joint_count = JOINTS,
+                                     .squares = squares };
+    assert_true(cutis_rbf_scratch(POSES) <= sizeof scratch / sizeof *scratch);
+    for (int v = 0; v < VERTICES; v++) {
+        static const uint32_t joint[JOINTS] = { 0, 1, 2, 3 };
+        const cutis_joint_weights weights = { JOINTS, joint, c.truth[v] };
+        cutis_rbf rbf = { .cluster = cluster, .matrix = matrix, .sums = sums };
+        double blend[POSES][12] = { { 0 } }, place[POSES][3], d[POSES][3], also[3];
+        bool exact = true;
+        for (int e = 0; e < POSES; e++) {
+            double turned[12] = { 0 }, there[3];
+            for (int j = 0; j < JOINTS; j++)
+                for (int i = 0; i < 12; i++) {
+                    blend[e][i] += c.truth[v][j] * c.palettes[e][j][i];
+                    turned[i] += c.truth[v][j] * moved.palettes[e][j][i];
+                }
+            for (int k = 0; k < 3; k++)
+                place[e][k] =
+                    e ? random_in(52, (uint64_t)((v * POSES + e) * 3 + k), -1, 9) : c.rest[v][k];
+            for (int r = 0; r < 3; r++)
+                there[r] = motion[4 * r] * place[e][0] + motion[4 * r + 1] * place[e][1] +
+                           motion[4 * r + 2] * place[e][2] + motion[4 * r + 3];
+            exact = cutis_example_pull(blend[e], 1, c.rest[v], place[e], d[e]) && exact;
+            cutis_example_pull(turned, 1, c.rest[v], there, also);
+            for (int k = 0; k < 3 && exact; k++) drift = fmax(drift, fabs(also[k] - d[e][k]));
+        }
+        for (int k = 0; k < 3; k++) assert_near(d[0][k], 0, 1e-12);
+        for (int metric = 0; metric < 2 && exact; metric++) { // PSD, WPSD
+            const cutis_joint_weights *own = metric ? &weights : &(cutis_joint_weights){ 0 };
+            cutis_rbf_fit(&table, own, false, 0, scratch, &rbf);
+            if (rbf.cluster_count < POSES) continue; // cannot tell them apart: not to be exact
+            for (int e = 0; e < POSES; e++) {
+                double g[POSES], r[POSES], at[3];
+                cutis_rbf_distances(&table, own, squares + e * POSES * JOINTS, g);
+                cutis_rbf_weights(&rbf, g, g, r);
+                for (int k = 0; k < 3; k++) {
+                    at[k] = c.rest[v][k];
+                    for (int t = 0; t < POSES; t++) at[k] += r[t] * d[t][k];
+                }
+                for (int row = 0; row < 3; row++) {
+                    double x = blend[e][4 * row + 3] - place[e][row];
+                    for (int k = 0; k < 3; k++) x += blend[e][4 * row + k] * at[k];
+                    worst = fmax(worst, fabs(x));
+                }
+            }
+        }
+    }
+    print_message("examples to %.2g, displacements moved along to %.2g\n", worst, drift);
+    assert_true(worst < 1e-9 * sqrt(64 + 4 + 4));
+    assert_true(drift < 1e-10);
 }
 
 // Real data -------------------------------------------------------------------------------------
@@ -435,6 +519,7 @@ int main(void)
         cmocka_unit_test(a_far_origin_changes_nothing_with_the_sum_inside_but_does_otherwise),
         cmocka_unit_test(joints_that_move_alike_share_by_the_prior_and_are_reported),
         cmocka_unit_test(the_pull_undoes_the_blend_unless_it_is_singular),
+        cmocka_unit_test(every_example_comes_back_in_double),
         cmocka_unit_test(real_shapes_reach_the_published_figures),
         cmocka_unit_test(threads_do_not_change_the_bits),
     };
