@@ -35,7 +35,7 @@ bool cutis_reduce_on_device(const cutis_reduce_problem *problem)
     if (!problem->device || !problem->device->operations->compute_run) return false;
     if (problem->prior > 0) return false; // the smooth prior of cages is the host's
     const uint64_t vertices = problem->mesh->vertex_count, k = problem->influences;
-    const uint64_t inverses = vertices * (k * k + k + 1);
+    const uint64_t inverses = vertices * (k * k + k + 2);
     return 3 * (uint64_t)problem->column_count <= ROWS_MAX && inverses < INT32_MAX &&
            problem->first[vertices] < INT32_MAX && vertices < INT32_MAX / 3;
 }

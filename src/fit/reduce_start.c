@@ -35,7 +35,7 @@ bool cutis_reduce_state_create(const cutis_reduce_problem *problem, cutis_arena 
         out->first[v] = slots;
         out->gram_first[v] = grams;
         out->inverse_first[v] = inverses;
-        inverses += (size_t)count * count + count + 1; // REDUCE_KEPT_SIZE
+        inverses += (size_t)count * count + count + 2; // REDUCE_KEPT_SIZE
         slots += count;
         grams += (size_t)count * (count + 1) / 2;
     }

@@ -315,6 +315,23 @@ static double laplace_vertex(const sweep_job *job, uint32_t v, double *scratch)
     return a * fall;
 }
 
+// Vertices of a colour lie apart, so the processor does not see them coming: ask for the records of
+// a later one while this one is solved.
+static void fetch_ahead(const sweep_job *job, uint32_t v)
+{
+    const cutis_reduce_state *state = job->state;
+    const size_t rows = 3 * (size_t)job->problem->column_count, line = 64;
+    const char *offset = (const char *)(state->offset + state->first[v] * rows);
+    const char *offset_end = (const char *)(state->offset + state->first[v + 1] * rows);
+    const char *inverse = (const char *)(state->inverse + state->inverse_first[v]);
+    const char *inverse_end = (const char *)(state->inverse + state->inverse_first[v + 1]);
+    for (; offset < offset_end; offset += line) __builtin_prefetch(offset);
+    for (; inverse < inverse_end; inverse += line) __builtin_prefetch(inverse);
+    __builtin_prefetch(state->weight + state->first[v]);
+    __builtin_prefetch(state->error + v * rows);
+    __builtin_prefetch(&state->active[v]);
+}
+
 static void sweep_task(void *data, uint32_t index)
 {
     const sweep_job *job = data;
@@ -323,9 +340,11 @@ static void sweep_task(void *data, uint32_t index)
     uint32_t i = colours->first[job->colour] + index * CUTIS_REDUCE_TASK;
     uint32_t end = colours->first[job->colour + 1];
     if (end - i > CUTIS_REDUCE_TASK) end = i + CUTIS_REDUCE_TASK;
-    for (; i < end; i++)
+    for (; i < end; i++) {
+        if (i + 2 < end) fetch_ahead(job, colours->vertex[i + 2]);
         fall += job->laplace ? laplace_vertex(job, colours->vertex[i], scratch)
                              : gradient_vertex(job, colours->vertex[i], scratch);
+    }
     job->fall[index] = fall;
 }
 

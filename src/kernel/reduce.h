@@ -22,6 +22,20 @@
 #define REDUCE_MULTIPLIER_TOLERANCE 1e-10
 #define REDUCE_HUGE                 1.7976931348623157e308
 
+// sum of offset * direction over the rows: eight partial sums, added in a fixed tree, whatever the
+// machine's vectors are.
+FN double reduce_dot(int rows, GLOBAL const float *offset, const double *direction)
+{
+    double part[8];
+    for (int l = 0; l < 8; l++) part[l] = 0;
+    int r = 0;
+    for (; r + 8 <= rows; r += 8)
+        for (int l = 0; l < 8; l++) part[l] += offset[r + l] * direction[r + l];
+    for (int l = 0; r < rows; r++, l++) part[l] += offset[r] * direction[r];
+    return ((part[0] + part[4]) + (part[1] + part[5])) +
+           ((part[2] + part[6]) + (part[3] + part[7]));
+}
+
 // Add mu I and mu * reference: mu = relative * trace / n.
 FN void reduce_regularise(int n, double *gram, double *right, double relative,
                           const double *reference)
@@ -182,6 +196,137 @@ PROC void reduce_solve(int n, const double *gram, const double *right, double *w
     }
     // The sum is 1 by construction; this takes the last rounding out of it.
     double sum = 0;
+    for (int i = 0; i < n; i++) sum += weight[i];
+    for (int i = 0; i < n; i++) weight[i] /= sum;
+}
+
+// What a vertex keeps between sweeps. Its Gram matrix and the pull never change, so the solution is
+// a fixed linear function of the right side for as long as the same controls are active: a = K h +
+// s, nu = (1 - n . h) / t with the inverse I of the active system, n = I 1, t = 1 . n, s = n / t, K
+// = I - n s^T. `mask` says for which controls (0: none); `kept` holds the pull, t, n (count), K
+// (count rows of count).
+#define REDUCE_KEPT         GLOBAL double *kept, GLOBAL INDEX *mask
+#define REDUCE_KEPT_SIZE(n) ((n) * (n) + (n) + 2)
+
+// Invert the active part of a packed Gram matrix with `mu` on its diagonal, and keep what solves
+// need. 0: singular.
+PROC int reduce_keep(GLOBAL const double *packed, double mu, const int *list, int count,
+                     INDEX wanted, REDUCE_KEPT)
+{
+    double work[REDUCE_SET * REDUCE_SET], column[REDUCE_SET], total = 0;
+    *mask = 0;
+    if (count < 1) return 0;
+    for (int r = 0; r < count; r++) {
+        GLOBAL const double *row = packed + list[r] * (list[r] + 1) / 2;
+        for (int c = 0; c < r; c++) work[r * count + c] = row[list[c]];
+        work[r * count + r] = row[list[r]] + mu;
+    }
+    if (!reduce_factor(count, work)) return 0;
+    GLOBAL double *ones = kept + 2, *matrix = ones + count;
+    for (int c = 0; c < count; c++) {
+        for (int r = 0; r < count; r++) column[r] = r == c;
+        reduce_substitute(count, work, column);
+        for (int r = 0; r < count; r++) matrix[c * count + r] = column[r];
+    }
+    for (int r = 0; r < count; r++) {
+        double sum = 0;
+        for (int c = 0; c < count; c++) sum += matrix[c * count + r];
+        ones[r] = sum;
+        total += sum;
+    }
+    for (int c = 0; c < count; c++) {
+        double share = ones[c] / total;
+        for (int r = 0; r < count; r++) matrix[c * count + r] -= share * ones[r];
+    }
+    kept[0] = mu;
+    kept[1] = total;
+    if (total - total != 0) return 0; // not finite
+    *mask = wanted;
+    return 1;
+}
+
+// The equality problem on the active controls, with what is kept.
+FN int reduce_kept_equality(GLOBAL const double *packed, double mu, const double *right,
+                            const int *list, int count, INDEX wanted, REDUCE_KEPT, double *weight,
+                            double *multiplier)
+{
+    if (*mask != wanted && !reduce_keep(packed, mu, list, count, wanted, kept, mask)) return 0;
+    GLOBAL const double *ones = kept + 2, *matrix = ones + count;
+    double total = kept[1], sum = 0;
+    for (int r = 0; r < count; r++) weight[r] = ones[r] / total;
+    for (int c = 0; c < count; c++) {
+        double h = right[list[c]];
+        sum += ones[c] * h;
+        for (int r = 0; r < count; r++) weight[r] += matrix[c * count + r] * h;
+    }
+    *multiplier = (1 - sum) / total;
+    return sum - sum == 0; // finite
+}
+
+// reduce_most_wanted of a packed Gram matrix with `mu` on its diagonal.
+PROC int reduce_kept_wanted(int n, GLOBAL const double *packed, double mu, const double *right,
+                            const double *weight, const int *active, double nu)
+{
+    double largest = 0, trace = 0;
+    for (int i = 0; i < n; i++) {
+        double size = MAGNITUDE(right[i]);
+        if (size > largest) largest = size;
+        trace += packed[i * (i + 1) / 2 + i] + mu;
+    }
+    double scale = trace / n > largest ? trace / n : largest;
+    double worst = -REDUCE_MULTIPLIER_TOLERANCE * scale;
+    int found = n;
+    for (int i = 0; i < n; i++) {
+        if (active[i]) continue;
+        double z = -right[i] - nu;
+        for (int j = 0; j < n; j++) {
+            double g = j < i ? packed[i * (i + 1) / 2 + j] : packed[j * (j + 1) / 2 + i];
+            if (j == i) g += mu;
+            z += g * weight[j];
+        }
+        if (z < worst) {
+            worst = z;
+            found = i;
+        }
+    }
+    return found;
+}
+
+// reduce_solve for sweeps: the system is the packed Gram matrix with a pull of `relative` towards
+// the weights there are, and its inverse is kept. `weight`: in and out; `right`: spoilt.
+FN void reduce_kept_solve(int n, GLOBAL const double *packed, double relative, double *right,
+                          double *weight, int negative, REDUCE_KEPT)
+{
+    int active[REDUCE_SET], list[REDUCE_SET];
+    double solution[REDUCE_SET], trace = 0, nu = 0, sum = 0, mu = kept[0];
+    if (*mask == 0) { // kept with the first inverse: the diagonal is far apart in memory
+        for (int i = 0; i < n; i++) trace += packed[i * (i + 1) / 2 + i];
+        mu = relative * trace / n;
+    }
+    for (int i = 0; i < n; i++) {
+        right[i] += mu * weight[i];
+        active[i] = negative || weight[i] > 0;
+    }
+    for (int iteration = 0; iteration < REDUCE_ITERATIONS; iteration++) {
+        INDEX wanted = 0;
+        int count = 0;
+        for (int i = 0; i < n; i++)
+            if (active[i]) {
+                list[count++] = i;
+                wanted |= (INDEX)1 << i;
+            }
+        if (!reduce_kept_equality(packed, mu, right, list, count, wanted, kept, mask, solution,
+                                  &nu))
+            break;
+        if (negative) {
+            for (int i = 0; i < n; i++) weight[i] = solution[i];
+            break;
+        }
+        if (!reduce_step(weight, list, count, solution, active)) continue;
+        int next = count == n ? n : reduce_kept_wanted(n, packed, mu, right, weight, active, nu);
+        if (next == n) break;
+        active[next] = 1;
+    }
     for (int i = 0; i < n; i++) sum += weight[i];
     for (int i = 0; i < n; i++) weight[i] /= sum;
 }
