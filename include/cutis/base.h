@@ -75,7 +75,8 @@ typedef struct cutis_limits {
     uint64_t memory_bytes; ///< allocated through one context at any time [no limit]
     uint64_t file_bytes;   ///< one file read whole [4 GiB]
     uint32_t vertex_count; ///< of one model, and of its instances together [64 million]
-    uint32_t node_count;   ///< nodes and joints of one model [1 million]
+    uint32_t node_count;   ///< nodes of one model [1 million]
+    uint32_t joint_count;  ///< joints of one skin [1 million]
     uint32_t nesting;      ///< depth of JSON, XML and node hierarchies [512]
 } cutis_limits;
 

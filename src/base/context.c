@@ -42,6 +42,7 @@ static void fill_defaults(cutis_context_options *options)
     if (!limits->file_bytes) limits->file_bytes = (uint64_t)4 << 30;
     if (!limits->vertex_count) limits->vertex_count = 64u << 20;
     if (!limits->node_count) limits->node_count = 1u << 20;
+    if (!limits->joint_count) limits->joint_count = 1u << 20;
     if (!limits->nesting) limits->nesting = 512;
 }
 

@@ -150,10 +150,15 @@ static cutis_result check_skins(cutis_context *context, const cutis_model_data *
 {
     uint32_t *seen = cutis_alloc_zero(context, data->node_count, sizeof *seen);
     if (!seen) return cutis_alloc_result(context);
+    const uint32_t joint_limit = cutis_context_limits(context)->joint_count;
     cutis_result result = CUTIS_OK;
     for (uint32_t s = 0; s < data->skin_count && result == CUTIS_OK; s++) {
         const cutis_skin *skin = &data->skins[s];
-        if (skin->joint_count == 0 || !skin->joints)
+        if (skin->joint_count > joint_limit)
+            result = cutis_fail(context, CUTIS_LIMIT_EXCEEDED,
+                                "skins/%u: %u joints, the context's limit is %u", s,
+                                skin->joint_count, joint_limit);
+        else if (skin->joint_count == 0 || !skin->joints)
             result = cutis_fail(context, CUTIS_CORRUPT_DATA, "skins/%u: no joints", s);
         else if (!in_range(skin->root, data->node_count))
             result = cutis_fail(context, CUTIS_CORRUPT_DATA,

@@ -196,4 +196,5 @@ def main():
     return 1 if accepted or refused or not good else 0
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main())

@@ -418,6 +418,34 @@ static void uris_that_would_open_something_else_are_refused_by_name(void **state
     }
 }
 
+static void cal3d_files_that_leave_their_folder_are_not_opened(void **state)
+{
+    static const char *const NAMES[] = {
+        "../secret.csf",      "/etc/passwd",          "link.csf", "pipe.csf",
+        "file:///etc/passwd", "sub/../../secret.csf", "."
+    };
+    char command[512], path[128];
+    (void)state;
+    snprintf(command, sizeof command,
+             "cd %s && mkdir in && cp " CUTIS_SOURCE_DIR "/fuzz/seeds/two.csf secret.csf && "
+             "ln -s ../secret.csf in/link.csf && mkfifo in/pipe.csf && cp secret.csf in/good.csf",
+             folder);
+    assert_int_equal(system(command), 0);
+    snprintf(path, sizeof path, "%s/in/x.cfg", folder);
+    for (size_t i = 0; i <= sizeof NAMES / sizeof *NAMES; i++) {
+        bool good = i == sizeof NAMES / sizeof *NAMES;
+        cutis_model *model = NULL;
+        FILE *file = fopen(path, "w");
+        fprintf(file, "scale=1\nskeleton=%s\n", good ? "good.csf" : NAMES[i]);
+        fclose(file);
+        cutis_result result = cutis_model_read(context, path, NULL, &model);
+        if ((result == CUTIS_OK) != good)
+            fail_msg("%s: %s", good ? "good.csf" : NAMES[i], cutis_context_error(context));
+        cutis_model_destroy(model);
+        attack_count += !good;
+    }
+}
+
 static void other_formats_are_refused_by_name(void **state)
 {
     static const struct {
@@ -546,6 +574,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(endless_structures_are_refused_by_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(uris_that_would_open_something_else_are_refused_by_name,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(cal3d_files_that_leave_their_folder_are_not_opened, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(other_formats_are_refused_by_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(arrays_and_small_files_are_refused_by_name, set_up,
                                         tear_down),

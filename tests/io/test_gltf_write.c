@@ -636,6 +636,40 @@ static int write_all(const char *where)
     return good ? 0 : 1;
 }
 
+static char logged[512];
+
+static void remember_line(void *user, const char *line)
+{
+    (void)user;
+    snprintf(logged, sizeof logged, "%s", line);
+}
+
+static void a_source_that_no_longer_fits_is_written_anew_and_that_is_said(void **state)
+{
+    static const char JSON[] = "{\"asset\":{\"version\":\"2.0\"},\"nodes\":[{\"name\":\"a\"},{"
+                               "\"name\":\"b\"}],\"extras\":{\"kept\":1}}";
+    cutis_context *own = NULL;
+    cutis_model *model = NULL, *less = NULL;
+    (void)state;
+    assert_int_equal(cutis_context_create(&(cutis_context_options){ .log = remember_line }, &own),
+                     CUTIS_OK);
+    assert_ok(own, cutis_model_read_memory(own, JSON, strlen(JSON), "two.gltf", NULL, &model));
+    logged[0] = 0;
+    assert_ok(own, cutis_model_write(model, "/tmp/cutis_anew.glb", NULL));
+    assert_string_equal(logged, "");
+    cutis_model_data data = *cutis_model_get(model);
+    data.node_count = 1;
+    assert_ok(own, cutis_model_create(own, &data, CUTIS_GATE_REFUSE, &less));
+    assert_ok(own, cutis_model_write(less, "/tmp/cutis_anew.glb", NULL));
+    assert_non_null(strstr(logged, "two.gltf"));
+    assert_non_null(strstr(logged, "written anew"));
+    remove("/tmp/cutis_anew.glb");
+    cutis_model_destroy(less);
+    cutis_model_destroy(model);
+    assert_int_equal(cutis_context_memory(own), 0);
+    cutis_context_destroy(own);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -664,6 +698,7 @@ int main(int argc, char **argv)
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             limited_weights_of_a_real_character_are_written_over_its_source, set_up, tear_down),
+        cmocka_unit_test(a_source_that_no_longer_fits_is_written_anew_and_that_is_said),
     };
     if (argc == 3 && strcmp(argv[1], "--write") == 0) return write_all(argv[2]);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,32 @@
+// The command line: one argument a line. Only parsed; a line that parses has a verb, and every
+// option it was given can be asked for.
+#include "target.h"
+
+#include "../cli/app.h"
+
+static void target(const uint8_t *data, size_t size)
+{
+    enum { ARGUMENTS = 64, LENGTH = 4096 };
+    static char text[LENGTH];
+    static FILE *nowhere;
+    char *arguments[ARGUMENTS + 1] = { "cutis" };
+    int count = 1;
+    if (!nowhere) { // what the parser says to people is not looked at here
+        nowhere = freopen("/dev/null", "w", stderr);
+        RUN_MUST(nowhere);
+    }
+    if (size >= LENGTH) size = LENGTH - 1;
+    memcpy(text, data, size);
+    text[size] = 0;
+    for (char *at = strtok(text, "\n"); at && count < ARGUMENTS; at = strtok(NULL, "\n"))
+        arguments[count++] = at;
+    cli_app app = { 0 };
+    if (args_parse(&app, count, arguments) != EXIT_GOOD || !app.verb) return;
+    RUN_MUST(app.operand_count <= APP_OPERANDS);
+    for (int id = 0; id < OPTION_ID_COUNT; id++) {
+        if (!option_given(&app, (option_id)id)) continue;
+        const char *word = option_text(&app, (option_id)id);
+        RUN_MUST(!word || strlen(word) < LENGTH);
+        (void)option_number(&app, (option_id)id, 0);
+    }
+}

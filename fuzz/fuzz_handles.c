@@ -1,0 +1,7 @@
+// Handle files (JSON).
+#include "target.h"
+
+static void target(const uint8_t *data, size_t size)
+{
+    run_handles(data, size);
+}

@@ -1,0 +1,48 @@
+/// What makes a fuzz target of `static void target(const uint8_t *data, size_t size)`: libFuzzer's
+/// entry, or with CUTIS_FUZZ_REPLAY a program that runs the files it is given.
+#ifndef CUTIS_FUZZ_TARGET_H
+#define CUTIS_FUZZ_TARGET_H
+
+#include "run.h"
+
+static void target(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    target(data, size);
+    return 0;
+}
+
+#ifdef CUTIS_FUZZ_REPLAY
+int main(int count, char **arguments)
+{
+    for (int i = 1; i < count; i++) {
+        FILE *file = fopen(arguments[i], "rb");
+        if (!file) {
+            fprintf(stderr, "%s: cannot be opened\n", arguments[i]);
+            return 1;
+        }
+        uint8_t *data = NULL;
+        size_t size = 0, got;
+        do {
+            data = realloc(data, size + 65536);
+            RUN_MUST(data);
+            got = fread(data + size, 1, 65536, file);
+            size += got;
+        } while (got);
+        fclose(file);
+        uint8_t *exact = malloc(size ? size : 1); // so that a sanitizer sees one byte too far
+        RUN_MUST(exact);
+        memcpy(exact, data, size);
+        free(data);
+        target(exact, size);
+        free(exact);
+    }
+    printf("ok %s: %d files replayed\n", strrchr(arguments[0], '/') + 1, count - 1);
+    return 0;
+}
+#endif
+
+#endif
