@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "fit/handles_device.h"
 #include "fit/handles_model.h"
 #include "fit/handles_record.h"
 #include "fit/handles_reduce.h"
@@ -162,8 +163,14 @@ static cutis_result solve_skin(skeleton *s, int32_t skin, cutis_handles_solution
                                    gap * solution->grid.step, &solution->sites,
                                    solution->joint_site))
         return cutis_alloc_result(context);
+    if (cutis_handles_on_device(solution, &body.shape)) {
+        solution->gpu = cutis_handles_gpu_create(s->device);
+        if (!solution->gpu) return cutis_alloc_result(context);
+    }
     result =
         cutis_handles_solve(solution, &body.shape, s->report, s->report->handles + s->joint_first);
+    cutis_handles_gpu_destroy(solution->gpu);
+    solution->gpu = NULL;
     if (result != CUTIS_OK) return result;
     s->vertex_count += body.shape.vertex_count;
     if (!record_skin(s, skin, solution, &bones)) return cutis_alloc_result(context);

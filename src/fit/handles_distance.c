@@ -7,8 +7,6 @@
 
 #include "math/mat3.h"
 
-#define EXACT_STEPS 5.0 ///< voxels around a site with straight distances: error 1.7 voxels at 128
-
 bool cutis_handles_front_init(cutis_arena *arena, const cutis_handles_grid *grid,
                               cutis_handles_front *out)
 {
@@ -118,7 +116,7 @@ static void start_segment(cutis_handles_front *front, const cutis_handles_segmen
     const cutis_handles_grid *grid = front->grid;
     const cutis_handles_site one = { .segments = (cutis_handles_segment *)segment,
                                      .segment_count = 1 };
-    const double reach = EXACT_STEPS * grid->step;
+    const double reach = CUTIS_HANDLES_EXACT_STEPS * grid->step;
     int64_t low[3], high[3], cell[3];
     for (int c = 0; c < 3; c++) {
         double least = fmin(segment->a[c], segment->b[c]),

@@ -5,6 +5,10 @@
 
 #include "fit/handles_site.h"
 
+#define CUTIS_HANDLES_EXACT_STEPS                                                                  \
+    5.0 ///< voxels around a site with straight distances: error 1.7
+        ///< voxels at 128
+
 /// Scratch memory of one march at a time, and its result. `distance` is INFINITY where the front
 /// has not come; `reached` lists the voxels it has passed, in order of distance.
 typedef struct cutis_handles_front {

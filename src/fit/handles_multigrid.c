@@ -13,8 +13,8 @@
 #define CHUNK      1024 ///< nodes a task
 #define SUM        CUTIS_HANDLES_SUM
 #define COARSE     24 ///< nodes that are few enough for plain sweeps
-#define SWEEPS     12 ///< symmetric sweeps on the coarsest level
-#define CYCLES_MAX 500
+#define SWEEPS     CUTIS_HANDLES_SWEEPS
+#define CYCLES_MAX CUTIS_HANDLES_CYCLES
 /// Two blocks' centres are two steps apart, their faces' conductances one step long: half of the
 /// sum is what the block grid would have. Without it the coarse correction comes out half as long.
 static const double STRETCH = 0.5;
@@ -31,15 +31,17 @@ static double *alloc_zero(cutis_arena *arena, uint32_t count)
     return values;
 }
 
-static bool alloc_level(cutis_arena *arena, uint32_t count, bool coarse, cutis_handles_level *level)
+static bool alloc_level(cutis_arena *arena, uint32_t count, bool coarse, bool values,
+                        cutis_handles_level *level)
 {
     level->count = count;
+    level->cell = cutis_arena_alloc(arena, count, 3 * sizeof(uint32_t));
+    level->parent = cutis_arena_alloc(arena, count, sizeof(uint32_t));
+    if (!values) return level->cell && level->parent;
     level->neighbour = cutis_arena_alloc(arena, count, 6 * sizeof(uint32_t));
     level->conductance = cutis_arena_alloc(arena, count, 6 * sizeof(double));
     level->diagonal = cutis_arena_alloc(arena, count, sizeof(double));
     level->inverse = cutis_arena_alloc(arena, count, sizeof(double));
-    level->cell = cutis_arena_alloc(arena, count, 3 * sizeof(uint32_t));
-    level->parent = cutis_arena_alloc(arena, count, sizeof(uint32_t));
     if (coarse) {
         level->b = cutis_arena_alloc(arena, count, LANES * sizeof(double));
         level->x = alloc_zero(arena, count);
@@ -48,26 +50,34 @@ static bool alloc_level(cutis_arena *arena, uint32_t count, bool coarse, cutis_h
            level->cell && level->parent && (!coarse || (level->b && level->x));
 }
 
-static bool build_finest(cutis_arena *arena, const uint32_t *fixed, const double *conductance,
-                         cutis_handles_system *system)
+static bool number_finest(cutis_arena *arena, const uint32_t *fixed, bool values,
+                          cutis_handles_system *system)
 {
     const cutis_handles_grid *grid = system->grid;
     cutis_handles_level *level = &system->levels[0];
     uint32_t count = 0, at = 0, cell[3];
     for (uint32_t v = 0; v < grid->voxel_count; v++) count += fixed[v] == CUTIS_HANDLES_NONE;
-    if (!alloc_level(arena, count, false, level)) return false;
+    if (!alloc_level(arena, count, false, values, level)) return false;
     for (uint32_t color = 0; color < 2; color++) {
         for (uint32_t v = 0; v < grid->voxel_count; v++) {
+            if (fixed[v] != CUTIS_HANDLES_NONE) continue;
             cutis_handles_voxel_cell(grid, v, cell);
-            if (fixed[v] != CUTIS_HANDLES_NONE || ((cell[0] + cell[1] + cell[2]) & 1) != color)
-                continue;
+            if (((cell[0] + cell[1] + cell[2]) & 1) != color) continue;
             memcpy(level->cell + 3 * (size_t)at, cell, sizeof cell);
             system->voxel[at] = v;
             system->node[v] = at++;
         }
         if (color == 0) level->red_count = at;
     }
-    for (uint32_t i = 0; i < count; i++) {
+    return true;
+}
+
+static void fill_finest(const uint32_t *fixed, const double *conductance,
+                        cutis_handles_system *system)
+{
+    const cutis_handles_grid *grid = system->grid;
+    cutis_handles_level *level = &system->levels[0];
+    for (uint32_t i = 0; i < level->count; i++) {
         size_t v = system->voxel[i];
         double sum = 0;
         for (int d = 0; d < 6; d++) {
@@ -80,7 +90,6 @@ static bool build_finest(cutis_arena *arena, const uint32_t *fixed, const double
         level->diagonal[i] = sum;
         level->inverse[i] = 1 / sum;
     }
-    return true;
 }
 
 // Number the blocks: colour by colour, each in the order of its first child.
@@ -119,6 +128,9 @@ static bool link_children(cutis_arena *arena, const cutis_handles_level *fine,
     for (uint32_t i = coarse->count; i > 0; i--)
         coarse->child_first[i] = coarse->child_first[i - 1];
     coarse->child_first[0] = 0;
+    for (uint32_t i = 0; i < fine->count; i++)
+        for (int c = 0; c < 3; c++)
+            coarse->cell[3 * (size_t)fine->parent[i] + c] = fine->cell[3 * (size_t)i + c] / 2;
     return true;
 }
 
@@ -140,17 +152,16 @@ static void sum_conductances(const cutis_handles_level *fine, cutis_handles_leve
                 conductance[d] += STRETCH * c;
             }
             leak += fine->diagonal[child] - inner;
-            memcpy(coarse->cell + 3 * (size_t)i, fine->cell + 3 * child, 3 * sizeof(uint32_t));
         }
         double sum = fmax(leak, 0);
         for (int d = 0; d < 6; d++) sum += conductance[d];
-        for (int c = 0; c < 3; c++) coarse->cell[3 * (size_t)i + c] /= 2;
         coarse->diagonal[i] = sum;
         coarse->inverse[i] = sum > 0 ? 1 / sum : 0;
     }
 }
 
-static bool build_coarse(cutis_arena *arena, cutis_handles_system *system, uint32_t *block)
+static bool number_coarse(cutis_arena *arena, cutis_handles_system *system, uint32_t *block,
+                          bool values)
 {
     uint32_t size[3];
     memcpy(size, system->grid->size, sizeof size);
@@ -162,33 +173,43 @@ static bool build_coarse(cutis_arena *arena, cutis_handles_system *system, uint3
         uint32_t red = 0, count = number_blocks(fine, size, block, &red);
         if (count == fine->count) break; // pieces of single voxels do not get coarser
         cutis_handles_level *coarse = &system->levels[system->level_count];
-        if (!alloc_level(arena, count, true, coarse) || !link_children(arena, fine, coarse))
+        if (!alloc_level(arena, count, true, values, coarse) || !link_children(arena, fine, coarse))
             return false;
         coarse->red_count = red;
-        sum_conductances(fine, coarse);
         system->level_count++;
     }
     return true;
 }
 
-bool cutis_handles_system_create(cutis_arena *arena, const cutis_handles_grid *grid,
-                                 const uint32_t *fixed, const double *conductance,
-                                 cutis_handles_system *out)
+bool cutis_handles_system_shape(cutis_arena *arena, const cutis_handles_grid *grid,
+                                const uint32_t *fixed, bool values, cutis_handles_system *out)
 {
     *out = (cutis_handles_system){ .grid = grid };
     out->node = cutis_arena_alloc(arena, grid->voxel_count, sizeof(uint32_t));
     out->voxel = cutis_arena_alloc(arena, grid->voxel_count, sizeof(uint32_t));
     if (!out->node || !out->voxel) return false;
     for (uint32_t v = 0; v < grid->voxel_count; v++) out->node[v] = CUTIS_HANDLES_NONE;
-    if (!build_finest(arena, fixed, conductance, out)) return false;
+    if (!number_finest(arena, fixed, values, out)) return false;
     size_t blocks = 1;
     for (int c = 0; c < 3; c++) blocks *= (grid->size[c] + 1) / 2;
     uint32_t *block = cutis_alloc_array(arena->context, blocks, sizeof *block);
     if (!block) return false;
-    bool good = build_coarse(arena, out, block);
+    bool good = number_coarse(arena, out, block, values);
     cutis_free_array(arena->context, block, blocks, sizeof *block);
+    return good;
+}
+
+bool cutis_handles_system_create(cutis_arena *arena, const cutis_handles_grid *grid,
+                                 const uint32_t *fixed, const double *conductance,
+                                 cutis_handles_system *out)
+{
+    if (!cutis_handles_system_shape(arena, grid, fixed, true, out)) return false;
+    fill_finest(fixed, conductance, out);
+    for (uint32_t l = 1; l < out->level_count; l++)
+        sum_conductances(&out->levels[l - 1], &out->levels[l]);
     const uint32_t n = out->levels[0].count;
     double **vectors[] = { &out->x, &out->r, &out->p, &out->q, &out->z };
+    bool good = true;
     for (int i = 0; i < 5; i++) {
         *vectors[i] = alloc_zero(arena, n);
         good &= *vectors[i] != NULL;

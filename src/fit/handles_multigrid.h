@@ -7,6 +7,8 @@
 
 #define CUTIS_HANDLES_LANES  8 ///< right-hand sides solved together
 #define CUTIS_HANDLES_LEVELS 12
+#define CUTIS_HANDLES_SWEEPS 12  ///< symmetric sweeps on the coarsest level
+#define CUTIS_HANDLES_CYCLES 500 ///< most iterations
 #define CUTIS_HANDLES_SUM    128 ///< nodes of a partial sum; sums of these run in order
 
 /// One level: nodes with up to six neighbours each. Nodes are sorted into two colours (parity of
@@ -33,6 +35,11 @@ typedef struct cutis_handles_system {
     double *partial;           ///< sums per chunk
     uint32_t iteration_count;  ///< most of any solve so far
 } cutis_handles_system;
+
+/// Number nodes and blocks, link them: everything but values, which a device may fill in.
+/// @param values make room for them
+bool cutis_handles_system_shape(cutis_arena *arena, const cutis_handles_grid *grid,
+                                const uint32_t *fixed, bool values, cutis_handles_system *out);
 
 /// Build the system of all voxels that are not fixed.
 /// @param fixed       per voxel: owner, or NONE if it is free; every component has a fixed voxel

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "fit/handles_device.h"
 #include "fit/handles_model.h"
 #include "fit/handles_reduce.h"
 #include "fit/handles_report.h"
@@ -38,6 +39,7 @@ struct cutis_handle_session {
     double longest; ///< side of the model
     double voxelise_seconds;
     cutis_handles_cache cache;
+    cutis_handles_gpu *gpu; ///< made when a solve wants it
     solved now;
 };
 
@@ -218,6 +220,11 @@ static cutis_result solve(cutis_handle_session *session, const cutis_handle *han
     out->report->voxel_size = session->grid.step;
     out->report->seconds.voxelise = session->voxelise_seconds;
     cutis_result result = place_handles(solution, &set, out->report);
+    if (result == CUTIS_OK && cutis_handles_on_device(solution, &session->body.shape)) {
+        if (!session->gpu) session->gpu = cutis_handles_gpu_create(session->device);
+        if (!session->gpu) return cutis_alloc_result(context);
+        solution->gpu = session->gpu;
+    }
     if (result == CUTIS_OK)
         result =
             cutis_handles_solve(solution, &session->body.shape, out->report, out->report->handles);
@@ -309,6 +316,7 @@ void cutis_handles_close(cutis_handle_session *session)
     if (!session) return;
     release_solved(&session->now);
     cutis_handles_cache_release(&session->cache);
+    cutis_handles_gpu_destroy(session->gpu);
     cutis_arena_release(&session->arena);
     cutis_free(session->context, session, sizeof *session);
 }

@@ -3,9 +3,11 @@
 #include "fit/handles_solve.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "fit/handles_device.h"
 #include "fit/handles_distance.h"
 #include "fit/handles_virtual.h"
 
@@ -103,6 +105,30 @@ static void sample_task(void *data, uint32_t task)
     }
 }
 
+static cutis_result sample_on_host(sampling *s, uint32_t tasks, cutis_arena *scratch)
+{
+    s->scratch =
+        cutis_arena_alloc(scratch, (size_t)tasks * s->solution->sites.site_count, sizeof(double));
+    if (!s->scratch) return cutis_alloc_result(scratch->context);
+    cutis_handles_run(s->solution->device, sample_task, s, tasks);
+    return CUTIS_OK;
+}
+
+static cutis_result sample_on_device(sampling *s, uint32_t tasks, cutis_arena *scratch)
+{
+    const uint32_t vertices = s->shape->vertex_count;
+    double *dropped = cutis_arena_alloc(scratch, vertices, sizeof *dropped);
+    if (!dropped) return cutis_alloc_result(scratch->context);
+    cutis_result result =
+        cutis_handles_gpu_sample(s->solution->gpu, s->solution, s->shape, dropped);
+    for (uint32_t t = 0; t < tasks; t++) s->dropped_sum[t] = s->dropped[t] = 0;
+    for (uint32_t v = 0; v < vertices && result == CUTIS_OK; v++) {
+        s->dropped_sum[v / CHUNK] += dropped[v];
+        s->dropped[v / CHUNK] = fmax(s->dropped[v / CHUNK], dropped[v]);
+    }
+    return result;
+}
+
 static cutis_result sample_vertices(cutis_handles_solution *solution,
                                     const cutis_handles_shape *shape, cutis_handles_report *report)
 {
@@ -116,22 +142,22 @@ static cutis_result sample_vertices(cutis_handles_solution *solution,
     out->joints = cutis_arena_alloc(solution->arena, total, sizeof *out->joints);
     out->weights = cutis_arena_alloc(solution->arena, total, sizeof *out->weights);
     sampling s = { .solution = solution, .shape = shape };
-    s.scratch =
-        cutis_arena_alloc(&scratch, (size_t)tasks * solution->sites.site_count, sizeof(double));
     s.dropped_sum = cutis_arena_alloc(&scratch, tasks, sizeof(double));
     s.dropped = cutis_arena_alloc(&scratch, tasks, sizeof(double));
-    bool good = out->joints && out->weights && s.scratch && s.dropped_sum && s.dropped;
-    if (good) {
-        double sum = 0;
-        cutis_handles_run(solution->device, sample_task, &s, tasks);
-        for (uint32_t t = 0; t < tasks; t++) {
-            sum += s.dropped_sum[t];
-            report->dropped_mass_max = fmax(report->dropped_mass_max, s.dropped[t]);
-        }
-        report->dropped_mass_mean += sum; // divided by all vertices at the end
+    cutis_result result = out->joints && out->weights && s.dropped_sum && s.dropped
+                              ? CUTIS_OK
+                              : cutis_alloc_result(context);
+    if (result == CUTIS_OK)
+        result = solution->gpu ? sample_on_device(&s, tasks, &scratch)
+                               : sample_on_host(&s, tasks, &scratch);
+    double sum = 0;
+    for (uint32_t t = 0; t < tasks && result == CUTIS_OK; t++) {
+        sum += s.dropped_sum[t];
+        report->dropped_mass_max = fmax(report->dropped_mass_max, s.dropped[t]);
     }
+    report->dropped_mass_mean += sum; // divided by all vertices at the end
     cutis_arena_release(&scratch);
-    return good ? CUTIS_OK : cutis_alloc_result(context);
+    return result;
 }
 
 // Handles
@@ -185,6 +211,21 @@ static cutis_result describe_handles(const cutis_handles_solution *solution,
     return CUTIS_OK;
 }
 
+// Label 0 in components that a core lies in, NONE in the others: which sites can be reached at all.
+static bool mark_reached(const cutis_handles_solution *solution, cutis_arena *scratch,
+                         uint32_t *label)
+{
+    const cutis_handles_grid *grid = &solution->grid;
+    const cutis_handles_sites *sites = &solution->sites;
+    bool *held = cutis_arena_alloc(scratch, grid->component_count, sizeof *held);
+    if (!held) return false;
+    memset(held, 0, grid->component_count * sizeof *held);
+    for (size_t i = 0; i < sites->core_count; i++) held[grid->component[sites->cores[i]]] = true;
+    for (uint32_t v = 0; v < grid->voxel_count; v++)
+        label[v] = held[grid->component[v]] ? 0 : CUTIS_HANDLES_NONE;
+    return true;
+}
+
 static cutis_result solve_voxels(cutis_handles_solution *solution, cutis_arena *scratch,
                                  cutis_handles_report *report)
 {
@@ -193,32 +234,43 @@ static cutis_result solve_voxels(cutis_handles_solution *solution, cutis_arena *
     cutis_context *context = scratch->context;
     cutis_handles_front front;
     double start = cutis_os_seconds();
+    const bool field = solution->options->weighting == CUTIS_WEIGHTING_FIELD;
     uint32_t *owner = cutis_arena_alloc(scratch, grid->voxel_count, sizeof *owner);
-    if (!owner || !cutis_handles_sites_cores(&solution->sites, grid) ||
-        !cutis_handles_front_init(scratch, grid, &front))
+    uint32_t *label = cutis_arena_alloc(scratch, grid->voxel_count, sizeof *label);
+    if (!owner || !label || !cutis_handles_sites_cores(&solution->sites, grid) ||
+        !mark_reached(solution, scratch, label))
         return cutis_alloc_result(context);
-    for (uint32_t s = 0; s < solution->sites.site_count; s++)
-        cutis_handles_front_start(&front, &solution->sites.sites[s], s);
-    cutis_handles_front_finish(&front);
-    for (uint32_t v = 0; v < grid->voxel_count; v++)
-        if (!front.done[v]) front.label[v] = CUTIS_HANDLES_NONE;
-    uint32_t orphans = cutis_handles_owners(grid, &solution->sites, front.label, owner);
+    uint32_t orphans = cutis_handles_owners(grid, &solution->sites, label, owner);
     if (orphans == CUTIS_HANDLES_NONE) return cutis_alloc_result(context);
     report->orphan_components += orphans;
+    if (solution->gpu && field) {
+        report->seconds.distances += cutis_os_seconds() - start;
+        cutis_result result =
+            cutis_handles_gpu_field(solution->gpu, solution, owner, &report->seconds.distances);
+        if (solution->field.iteration_count > report->iterations)
+            report->iterations = solution->field.iteration_count;
+        return result;
+    }
+    if (!cutis_handles_front_init(scratch, grid, &front)) return cutis_alloc_result(context);
+    for (uint32_t s = 0; s < solution->sites.site_count && field; s++)
+        cutis_handles_front_start(&front, &solution->sites.sites[s], s);
+    if (field) cutis_handles_front_finish(&front);
+    for (uint32_t v = 0; v < grid->voxel_count && field; v++)
+        if (front.done[v]) label[v] = front.label[v];
     report->seconds.distances += cutis_os_seconds() - start;
-    if (solution->options->weighting == CUTIS_WEIGHTING_FIELD) {
+    if (field) {
         cutis_result result = cutis_handles_field_solve(
-            solution->arena, solution->device, grid, &solution->sites, front.distance, front.label,
-            owner, solution->options->tolerance, &solution->field);
+            solution->arena, solution->device, grid, &solution->sites, front.distance, label, owner,
+            solution->options->tolerance, &solution->field);
         if (solution->field.iteration_count > report->iterations)
             report->iterations = solution->field.iteration_count;
         return result;
     }
     const cutis_handles_virtual_options options = { solution->options->radius,
                                                     solution->skeleton ? 4.5 : 1 };
-    cutis_result result = cutis_handles_virtual_solve(
-        solution->arena, solution->device, grid, &solution->sites, front.label, owner, &options,
-        solution->cache, virtual, &solution->field);
+    cutis_result result = cutis_handles_virtual_solve(solution->arena, solution->device, grid,
+                                                      &solution->sites, label, owner, &options,
+                                                      solution->cache, virtual, &solution->field);
     report->virtual_handles += virtual->virtual_count;
     report->coverage_max = fmax(report->coverage_max, virtual->coverage_max);
     if (virtual->round_count > report->insertion_rounds)

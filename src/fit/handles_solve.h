@@ -24,6 +24,7 @@ typedef struct cutis_handles_solution {
     uint32_t *joint_site; ///< per joint: its site, or NONE
     uint32_t *sharers;    ///< per site: joints that have it
     bool skeleton;
+    struct cutis_handles_gpu *gpu; ///< NULL: the host does it all
     cutis_handles_cache *cache;    ///< of earlier solves on this grid, or NULL
     cutis_handles_virtual virtual; ///< VIRTUAL
     cutis_handles_spread spread;   ///< VIRTUAL, if `rigid`

@@ -1,0 +1,18 @@
+/// Kernels of handle weights (kernel/handles.h) for GPUs. Arguments stand as in the text.
+#ifndef CUTIS_DEVICE_COMPUTE_HANDLES_H
+#define CUTIS_DEVICE_COMPUTE_HANDLES_H
+
+#include "device/compute.h"
+
+#define CUTIS_HANDLES_SLOTS 16 ///< most influences a vertex keeps there
+
+extern const cutis_compute_kernel cutis_compute_handles_start, cutis_compute_handles_sweep,
+    cutis_compute_handles_conduct, cutis_compute_handles_finest, cutis_compute_handles_coarse,
+    cutis_compute_handles_begin, cutis_compute_handles_divide, cutis_compute_handles_smooth,
+    cutis_compute_handles_restrict, cutis_compute_handles_prolong, cutis_compute_handles_coarsest,
+    cutis_compute_handles_dot, cutis_compute_handles_turning, cutis_compute_handles_turn,
+    cutis_compute_handles_apply, cutis_compute_handles_stepping, cutis_compute_handles_advance,
+    cutis_compute_handles_worst, cutis_compute_handles_done, cutis_compute_handles_values,
+    cutis_compute_handles_sample;
+
+#endif

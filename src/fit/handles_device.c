@@ -1,0 +1,488 @@
+// The GPU's side of handle weights. Launches follow the host's order of work, sums have the host's
+// stretches, and a field stops when it has converged, as on the host: the same bits. One wait every
+// few sweeps and one an iteration, for whether to go on.
+#include "fit/handles_device.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/os/os.h"
+#include "device/compute/handles.h"
+#include "fit/handles_distance.h"
+#include "fit/handles_multigrid.h"
+
+#define SWEEPS_A_LOOK 16 ///< sweeps between two looks at whether anything changed
+
+enum {
+    GRID_INDEX,
+    GRID_PLACE,
+    GRID_NEIGHBOUR,
+    SEGMENTS,
+    SEGMENT_LABELS,
+    BARS,
+    START,
+    START_LABEL,
+    FROM,
+    FROM_LABEL,
+    TO,
+    TO_LABEL,
+    FLAG,
+    CONDUCTANCE,
+    OWNER,
+    NODE,
+    VOXEL,
+    PARENT,
+    CHILD_FIRST,
+    CHILD,
+    LEVEL_NEIGHBOUR,
+    LEVEL_CONDUCTANCE,
+    DIAGONAL,
+    INVERSE,
+    COARSE_B,
+    COARSE_X,
+    X,
+    R,
+    P,
+    Q,
+    Z,
+    PARTIAL,
+    SCALARS,
+    VALUES,
+    POSITIONS,
+    JOINT_SITE,
+    SHARERS,
+    SUMS,
+    JOINTS,
+    WEIGHTS,
+    DROPPED,
+    BUFFERS
+};
+
+struct cutis_handles_gpu {
+    cutis_device *device;
+    cutis_buffer *buffers[BUFFERS];
+    uint64_t sizes[BUFFERS];
+    const uint32_t *grid;   ///< whose grid is there: its index array
+    const float *positions; ///< whose vertices
+    uint32_t lanes;
+    bool field;                              ///< VALUES holds the solution's field
+    uint32_t level_at[CUTIS_HANDLES_LEVELS]; ///< node where each level begins
+    uint32_t list_at[CUTIS_HANDLES_LEVELS];  ///< into CHILD_FIRST
+};
+
+bool cutis_handles_on_device(const cutis_handles_solution *solution,
+                             const cutis_handles_shape *shape)
+{
+    const cutis_device *device = solution->device;
+    const uint64_t sites = solution->sites.site_count, n = solution->grid.voxel_count;
+    if (!device || !device->operations->compute_run) return false;
+    return solution->options->influences <= CUTIS_HANDLES_SLOTS && 6 * n < INT32_MAX &&
+           2 * n * sites < INT32_MAX && solution->grid.dense_count < INT32_MAX &&
+           (uint64_t)shape->vertex_count * sites < INT32_MAX;
+}
+
+cutis_handles_gpu *cutis_handles_gpu_create(cutis_device *device)
+{
+    cutis_handles_gpu *gpu = cutis_alloc_zero(device->context, 1, sizeof *gpu);
+    if (gpu) gpu->device = device;
+    return gpu;
+}
+
+void cutis_handles_gpu_destroy(cutis_handles_gpu *gpu)
+{
+    if (!gpu) return;
+    for (int b = 0; b < BUFFERS; b++) cutis_buffer_destroy(gpu->buffers[b]);
+    cutis_free(gpu->device->context, gpu, sizeof *gpu);
+}
+
+// Buffers and launches
+// -------------------------------------------------------------------------------
+
+static cutis_result room(cutis_handles_gpu *gpu, int which, uint64_t count, size_t item)
+{
+    const uint64_t size = count ? count * item : item;
+    if (gpu->sizes[which] >= size) return CUTIS_OK;
+    cutis_buffer_destroy(gpu->buffers[which]);
+    gpu->buffers[which] = NULL;
+    gpu->sizes[which] = 0;
+    // A little more than asked for: a moved handle changes counts by a few.
+    const uint64_t roomy = size + size / 8;
+    cutis_result result = cutis_buffer_create(gpu->device, roomy, &gpu->buffers[which]);
+    if (result == CUTIS_OK) gpu->sizes[which] = roomy;
+    return result;
+}
+
+static cutis_result upload(cutis_handles_gpu *gpu, int which, const void *data, uint64_t count,
+                           size_t item)
+{
+    cutis_result result = room(gpu, which, count, item);
+    if (result != CUTIS_OK || count == 0) return result;
+    return cutis_buffer_write(gpu->buffers[which], 0, data, count * item);
+}
+
+#define BUFFER(which) CUTIS_BUFFER_ARGUMENT(gpu->buffers[which])
+#define INTEGER(i)    CUTIS_INT_ARGUMENT(i)
+#define NUMBER(x)     CUTIS_DOUBLE_ARGUMENT(x)
+#define LAUNCH(name, items, ...)                                                                   \
+    do {                                                                                           \
+        if (result == CUTIS_OK) {                                                                  \
+            const cutis_compute_argument arguments[] = { __VA_ARGS__ };                            \
+            result =                                                                               \
+                cutis_compute_run(gpu->device, &cutis_compute_handles_##name, (items), arguments); \
+        }                                                                                          \
+    } while (0)
+
+static cutis_result set_flag(cutis_handles_gpu *gpu, int32_t value)
+{
+    return cutis_buffer_write(gpu->buffers[FLAG], 0, &value, sizeof value);
+}
+
+static cutis_result look_at_flag(cutis_handles_gpu *gpu, bool *set)
+{
+    int32_t value = 0;
+    cutis_result result = cutis_buffer_read(gpu->buffers[FLAG], 0, &value, sizeof value);
+    *set = value != 0;
+    return result;
+}
+
+static cutis_result upload_grid(cutis_handles_gpu *gpu, const cutis_handles_grid *grid)
+{
+    if (gpu->grid == grid->index) return CUTIS_OK;
+    cutis_result result = upload(gpu, GRID_INDEX, grid->index, grid->dense_count, 4);
+    if (result == CUTIS_OK) result = upload(gpu, GRID_PLACE, grid->place, grid->voxel_count, 4);
+    if (result == CUTIS_OK)
+        result = upload(gpu, GRID_NEIGHBOUR, grid->neighbour, 6ull * grid->voxel_count, 4);
+    if (result == CUTIS_OK) result = room(gpu, FLAG, 1, sizeof(int32_t));
+    if (result == CUTIS_OK) gpu->grid = grid->index;
+    return result;
+}
+
+// Distances
+// -----------------------------------------------------------------------------------------
+
+// Voxels that sites pass through start whatever they see; the kernel does the ones around them.
+static void passed_voxels(const cutis_handles_solution *solution, float *distance, uint32_t *label)
+{
+    const cutis_handles_grid *grid = &solution->grid;
+    for (uint32_t v = 0; v < grid->voxel_count; v++)
+        distance[v] = FLT_MAX, label[v] = CUTIS_HANDLES_NONE;
+    for (uint32_t s = 0; s < solution->sites.site_count; s++) {
+        const cutis_handles_site *site = &solution->sites.sites[s];
+        for (uint32_t g = 0; g < site->segment_count; g++) {
+            uint32_t count = cutis_handles_sample_count(grid, &site->segments[g]);
+            for (uint32_t i = 0; i < count; i++) {
+                double p[3], centre[3];
+                cutis_handles_sample(&site->segments[g], count, i, p);
+                uint32_t v = cutis_handles_voxel_of(grid, p);
+                if (v == CUTIS_HANDLES_NONE) continue;
+                cutis_handles_voxel_centre(grid, v, centre);
+                float d = (float)cutis_handles_site_distance(site, centre, NULL);
+                if (d < distance[v] || (d == distance[v] && s < label[v]))
+                    distance[v] = d, label[v] = s;
+            }
+        }
+    }
+}
+
+static cutis_result upload_sites(cutis_handles_gpu *gpu, const cutis_handles_solution *solution,
+                                 cutis_arena *scratch, uint32_t *segment_count)
+{
+    const cutis_handles_sites *sites = &solution->sites;
+    const uint32_t n = solution->grid.voxel_count;
+    size_t count = 0, at = 0;
+    for (uint32_t s = 0; s < sites->site_count; s++) count += sites->sites[s].segment_count;
+    double *segments = cutis_arena_alloc(scratch, count, 6 * sizeof *segments);
+    uint32_t *labels = cutis_arena_alloc(scratch, count, sizeof *labels);
+    int32_t *bars = cutis_arena_alloc(scratch, sites->site_count, sizeof *bars);
+    float *distance = cutis_arena_alloc(scratch, n, sizeof *distance);
+    uint32_t *label = cutis_arena_alloc(scratch, n, sizeof *label);
+    if (!segments || !labels || !bars || !distance || !label)
+        return cutis_alloc_result(scratch->context);
+    for (uint32_t s = 0; s < sites->site_count; s++) {
+        bars[s] = sites->sites[s].bar;
+        for (size_t g = 0; g < sites->sites[s].segment_count; g++, at++) {
+            memcpy(segments + 6 * at, sites->sites[s].segments[g].a, 3 * sizeof *segments);
+            memcpy(segments + 6 * at + 3, sites->sites[s].segments[g].b, 3 * sizeof *segments);
+            labels[at] = s;
+        }
+    }
+    passed_voxels(solution, distance, label);
+    *segment_count = (uint32_t)count;
+    cutis_result result = upload(gpu, SEGMENTS, segments, 6 * count, 8);
+    if (result == CUTIS_OK) result = upload(gpu, SEGMENT_LABELS, labels, count, 4);
+    if (result == CUTIS_OK) result = upload(gpu, BARS, bars, sites->site_count, 4);
+    if (result == CUTIS_OK) result = upload(gpu, START, distance, n, 4);
+    if (result == CUTIS_OK) result = upload(gpu, START_LABEL, label, n, 4);
+    if (result == CUTIS_OK) result = upload(gpu, FROM, distance, n, 4);
+    if (result == CUTIS_OK) result = upload(gpu, FROM_LABEL, label, n, 4);
+    if (result == CUTIS_OK) result = room(gpu, TO, n, 4);
+    if (result == CUTIS_OK) result = room(gpu, TO_LABEL, n, 4);
+    return result;
+}
+
+static void swap(cutis_handles_gpu *gpu, int a, int b)
+{
+    cutis_buffer *buffer = gpu->buffers[a];
+    uint64_t size = gpu->sizes[a];
+    gpu->buffers[a] = gpu->buffers[b], gpu->sizes[a] = gpu->sizes[b];
+    gpu->buffers[b] = buffer, gpu->sizes[b] = size;
+}
+
+// Distances and labels end in FROM and FROM_LABEL.
+static cutis_result march(cutis_handles_gpu *gpu, const cutis_handles_solution *solution,
+                          cutis_arena *scratch)
+{
+    const cutis_handles_grid *grid = &solution->grid;
+    const uint32_t n = grid->voxel_count;
+    uint32_t segments = 0;
+    bool changed = true;
+    cutis_result result = upload_sites(gpu, solution, scratch, &segments);
+    LAUNCH(start, n, BUFFER(GRID_INDEX), BUFFER(GRID_PLACE), BUFFER(SEGMENTS),
+           BUFFER(SEGMENT_LABELS), BUFFER(START), BUFFER(START_LABEL), INTEGER(segments),
+           INTEGER(grid->size[0]), INTEGER(grid->size[1]), INTEGER(grid->size[2]),
+           NUMBER(grid->origin[0]), NUMBER(grid->origin[1]), NUMBER(grid->origin[2]),
+           NUMBER(grid->step), NUMBER(CUTIS_HANDLES_EXACT_STEPS * grid->step));
+    while (result == CUTIS_OK && changed) {
+        result = set_flag(gpu, 0);
+        for (int i = 0; i < SWEEPS_A_LOOK && result == CUTIS_OK; i++) {
+            LAUNCH(sweep, n, BUFFER(GRID_NEIGHBOUR), BUFFER(START), BUFFER(START_LABEL),
+                   BUFFER(FROM), BUFFER(FROM_LABEL), BUFFER(TO), BUFFER(TO_LABEL), BUFFER(FLAG),
+                   NUMBER(grid->step));
+            swap(gpu, FROM, TO);
+            swap(gpu, FROM_LABEL, TO_LABEL);
+        }
+        if (result == CUTIS_OK) result = look_at_flag(gpu, &changed);
+        if (result == CUTIS_OK) result = cutis_progress(scratch->context, "distances", 0.5);
+    }
+    return result;
+}
+
+// Fields
+// --------------------------------------------------------------------------------------------
+
+// Parents and children of all levels, one level behind the other.
+static cutis_result upload_levels(cutis_handles_gpu *gpu, const cutis_handles_system *system,
+                                  const uint32_t *owner, cutis_arena *scratch)
+{
+    uint32_t nodes = 0, lists = 0;
+    const uint32_t n = system->grid->voxel_count;
+    for (uint32_t l = 0; l < system->level_count; l++) {
+        gpu->level_at[l] = nodes, gpu->list_at[l] = lists;
+        nodes += system->levels[l].count, lists += system->levels[l].count + 1;
+    }
+    uint32_t *parent = cutis_arena_alloc(scratch, nodes, sizeof *parent);
+    uint32_t *child = cutis_arena_alloc(scratch, nodes, sizeof *child);
+    uint32_t *first = cutis_arena_alloc(scratch, lists, sizeof *first);
+    if (!parent || !child || !first) return cutis_alloc_result(scratch->context);
+    memset(parent, 0, nodes * sizeof *parent);
+    memset(child, 0, nodes * sizeof *child);
+    for (uint32_t l = 0; l + 1 < system->level_count; l++) {
+        const cutis_handles_level *fine = &system->levels[l], *coarse = fine + 1;
+        memcpy(parent + gpu->level_at[l], fine->parent, fine->count * sizeof *parent);
+        memcpy(child + gpu->level_at[l], coarse->child, fine->count * sizeof *child);
+        memcpy(first + gpu->list_at[l + 1], coarse->child_first,
+               ((size_t)coarse->count + 1) * sizeof *first);
+    }
+    const uint64_t lanes = gpu->lanes, fine = system->levels[0].count;
+    cutis_result result = upload(gpu, PARENT, parent, nodes, 4);
+    if (result == CUTIS_OK) result = upload(gpu, CHILD, child, nodes, 4);
+    if (result == CUTIS_OK) result = upload(gpu, CHILD_FIRST, first, lists, 4);
+    if (result == CUTIS_OK) result = upload(gpu, OWNER, owner, n, 4);
+    if (result == CUTIS_OK) result = upload(gpu, NODE, system->node, n, 4);
+    if (result == CUTIS_OK) result = upload(gpu, VOXEL, system->voxel, fine, 4);
+    if (result == CUTIS_OK) result = room(gpu, CONDUCTANCE, 6ull * n, 8);
+    if (result == CUTIS_OK) result = room(gpu, LEVEL_NEIGHBOUR, 6ull * nodes, 4);
+    if (result == CUTIS_OK) result = room(gpu, LEVEL_CONDUCTANCE, 6ull * nodes, 8);
+    if (result == CUTIS_OK) result = room(gpu, DIAGONAL, nodes, 8);
+    if (result == CUTIS_OK) result = room(gpu, INVERSE, nodes, 8);
+    if (result == CUTIS_OK) result = room(gpu, COARSE_B, (nodes - fine) * lanes, 8);
+    if (result == CUTIS_OK) result = room(gpu, COARSE_X, (nodes - fine) * lanes, 8);
+    for (int vector = X; vector <= Z && result == CUTIS_OK; vector++)
+        result = room(gpu, vector, fine * lanes, 8);
+    if (result == CUTIS_OK) result = room(gpu, PARTIAL, (fine / CUTIS_HANDLES_SUM + 1) * lanes, 8);
+    if (result == CUTIS_OK) result = room(gpu, VALUES, (uint64_t)n * lanes, 4);
+    return result;
+}
+
+static cutis_result fill_levels(cutis_handles_gpu *gpu, const cutis_handles_system *system)
+{
+    const cutis_handles_grid *grid = system->grid;
+    cutis_result result = CUTIS_OK;
+    LAUNCH(conduct, grid->voxel_count, BUFFER(GRID_NEIGHBOUR), BUFFER(FROM), BUFFER(FROM_LABEL),
+           BUFFER(BARS), BUFFER(CONDUCTANCE), NUMBER(grid->step));
+    LAUNCH(finest, system->levels[0].count, BUFFER(VOXEL), BUFFER(NODE), BUFFER(GRID_NEIGHBOUR),
+           BUFFER(CONDUCTANCE), BUFFER(LEVEL_NEIGHBOUR), BUFFER(LEVEL_CONDUCTANCE),
+           BUFFER(DIAGONAL), BUFFER(INVERSE));
+    for (uint32_t l = 1; l < system->level_count; l++)
+        LAUNCH(coarse, system->levels[l].count, BUFFER(PARENT), BUFFER(CHILD_FIRST), BUFFER(CHILD),
+               BUFFER(LEVEL_NEIGHBOUR), BUFFER(LEVEL_CONDUCTANCE), BUFFER(DIAGONAL),
+               BUFFER(INVERSE), INTEGER(gpu->level_at[l - 1]), INTEGER(gpu->level_at[l]),
+               INTEGER(gpu->list_at[l]));
+    return result;
+}
+
+// A half sweep over nodes [first, end) of a level. `offset`: where its b and x begin.
+static cutis_result smooth(cutis_handles_gpu *gpu, int b, int x, uint32_t at, uint32_t offset,
+                           uint32_t first, uint32_t end)
+{
+    cutis_result result = CUTIS_OK;
+    LAUNCH(smooth, (end - first) * gpu->lanes, BUFFER(LEVEL_NEIGHBOUR), BUFFER(LEVEL_CONDUCTANCE),
+           BUFFER(INVERSE), BUFFER(b), BUFFER(x), INTEGER(at), INTEGER(offset), INTEGER(gpu->lanes),
+           INTEGER(first));
+    return result;
+}
+
+// z = M^-1 r, one cycle from zero; the order of handles_multigrid.c.
+static cutis_result cycle(cutis_handles_gpu *gpu, const cutis_handles_system *system,
+                          uint32_t depth)
+{
+    const cutis_handles_level *level = &system->levels[depth];
+    const uint32_t red = level->red_count, all = level->count, fine = system->levels[0].count;
+    const uint32_t at = gpu->level_at[depth], offset = depth ? at - fine : 0, lanes = gpu->lanes;
+    const int b = depth ? COARSE_B : R, x = depth ? COARSE_X : Z;
+    cutis_result result = CUTIS_OK;
+    if (depth + 1 == system->level_count) {
+        LAUNCH(coarsest, lanes, BUFFER(LEVEL_NEIGHBOUR), BUFFER(LEVEL_CONDUCTANCE), BUFFER(INVERSE),
+               BUFFER(b), BUFFER(x), INTEGER(at), INTEGER(offset), INTEGER(red), INTEGER(all),
+               INTEGER(CUTIS_HANDLES_SWEEPS), INTEGER(lanes));
+        return result;
+    }
+    const uint32_t coarse = gpu->level_at[depth + 1] - fine;
+    LAUNCH(divide, red * lanes, BUFFER(INVERSE), BUFFER(b), BUFFER(x), INTEGER(at), INTEGER(offset),
+           INTEGER(lanes), INTEGER(0));
+    if (result == CUTIS_OK) result = smooth(gpu, b, x, at, offset, red, all);
+    LAUNCH(restrict, system->levels[depth + 1].count * lanes, BUFFER(LEVEL_NEIGHBOUR),
+           BUFFER(LEVEL_CONDUCTANCE), BUFFER(DIAGONAL), BUFFER(CHILD_FIRST), BUFFER(CHILD),
+           BUFFER(b), BUFFER(x), BUFFER(COARSE_B), INTEGER(at), INTEGER(offset), INTEGER(red),
+           INTEGER(gpu->list_at[depth + 1]), INTEGER(coarse), INTEGER(lanes));
+    if (result == CUTIS_OK) result = cycle(gpu, system, depth + 1);
+    LAUNCH(prolong, red * lanes, BUFFER(PARENT), BUFFER(COARSE_X), BUFFER(x), INTEGER(at),
+           INTEGER(offset), INTEGER(coarse), INTEGER(lanes));
+    if (result == CUTIS_OK) result = smooth(gpu, b, x, at, offset, red, all);
+    if (result == CUTIS_OK) result = smooth(gpu, b, x, at, offset, 0, red);
+    return result;
+}
+
+static cutis_result iterate(cutis_handles_gpu *gpu, const cutis_handles_system *system,
+                            double tolerance, bool *going)
+{
+    const uint32_t lanes = gpu->lanes, count = system->levels[0].count;
+    const uint32_t sums = (count + CUTIS_HANDLES_SUM - 1) / CUTIS_HANDLES_SUM;
+    cutis_result result = cycle(gpu, system, 0);
+    LAUNCH(dot, sums * lanes, BUFFER(R), BUFFER(Z), BUFFER(PARTIAL), INTEGER(count),
+           INTEGER(lanes));
+    LAUNCH(turning, lanes, BUFFER(PARTIAL), BUFFER(SCALARS), INTEGER(sums), INTEGER(lanes));
+    LAUNCH(turn, count * lanes, BUFFER(SCALARS), BUFFER(Z), BUFFER(P), INTEGER(lanes));
+    LAUNCH(apply, count * lanes, BUFFER(LEVEL_NEIGHBOUR), BUFFER(LEVEL_CONDUCTANCE),
+           BUFFER(DIAGONAL), BUFFER(P), BUFFER(Q), INTEGER(lanes));
+    LAUNCH(dot, sums * lanes, BUFFER(Q), BUFFER(P), BUFFER(PARTIAL), INTEGER(count),
+           INTEGER(lanes));
+    LAUNCH(stepping, lanes, BUFFER(PARTIAL), BUFFER(SCALARS), INTEGER(sums), INTEGER(lanes));
+    LAUNCH(advance, count * lanes, BUFFER(SCALARS), BUFFER(P), BUFFER(Q), BUFFER(X), BUFFER(R),
+           INTEGER(lanes));
+    LAUNCH(worst, sums * lanes, BUFFER(R), BUFFER(INVERSE), BUFFER(PARTIAL), INTEGER(count),
+           INTEGER(lanes));
+    if (result == CUTIS_OK) result = set_flag(gpu, 0);
+    LAUNCH(done, lanes, BUFFER(PARTIAL), BUFFER(SCALARS), BUFFER(FLAG), INTEGER(sums),
+           INTEGER(lanes), NUMBER(tolerance));
+    if (result == CUTIS_OK) result = look_at_flag(gpu, going);
+    return result;
+}
+
+static cutis_result solve_fields(cutis_handles_gpu *gpu, cutis_handles_solution *solution,
+                                 const cutis_handles_system *system, cutis_arena *scratch)
+{
+    const uint32_t lanes = gpu->lanes, count = system->levels[0].count;
+    double *scalars = cutis_arena_alloc(scratch, lanes, 4 * sizeof *scalars);
+    if (!scalars) return cutis_alloc_result(scratch->context);
+    memset(scalars, 0, 4 * lanes * sizeof *scalars);
+    cutis_result result = upload(gpu, SCALARS, scalars, 4ull * lanes, 8);
+    LAUNCH(begin, count * lanes, BUFFER(VOXEL), BUFFER(FROM_LABEL), BUFFER(OWNER),
+           BUFFER(GRID_NEIGHBOUR), BUFFER(CONDUCTANCE), BUFFER(LEVEL_NEIGHBOUR),
+           BUFFER(LEVEL_CONDUCTANCE), BUFFER(DIAGONAL), BUFFER(X), BUFFER(R), BUFFER(P),
+           INTEGER(lanes));
+    bool going = count > 0;
+    for (uint32_t i = 1; result == CUTIS_OK && going && i <= CUTIS_HANDLES_CYCLES; i++) {
+        result = iterate(gpu, system, solution->options->tolerance, &going);
+        solution->field.iteration_count = i;
+        if (result == CUTIS_OK) result = cutis_progress(scratch->context, "weights", 0.5);
+    }
+    LAUNCH(values, system->grid->voxel_count, BUFFER(NODE), BUFFER(OWNER), BUFFER(X),
+           BUFFER(VALUES), INTEGER(lanes));
+    return result;
+}
+
+cutis_result cutis_handles_gpu_field(cutis_handles_gpu *gpu, cutis_handles_solution *solution,
+                                     const uint32_t *owner, double *seconds_distances)
+{
+    cutis_context *context = gpu->device->context;
+    cutis_arena scratch = { .context = context };
+    cutis_handles_system system;
+    const uint32_t n = solution->grid.voxel_count, lanes = solution->sites.site_count;
+    double start = cutis_os_seconds();
+    gpu->lanes = lanes;
+    gpu->field = false;
+    solution->field = (cutis_handles_field){ .site_count = lanes };
+    solution->field.values = cutis_arena_alloc(solution->arena, (size_t)n * lanes, sizeof(float));
+    cutis_result result =
+        solution->field.values ? upload_grid(gpu, &solution->grid) : cutis_alloc_result(context);
+    if (result == CUTIS_OK) result = march(gpu, solution, &scratch);
+    *seconds_distances += cutis_os_seconds() - start;
+    if (result == CUTIS_OK &&
+        !cutis_handles_system_shape(&scratch, &solution->grid, owner, false, &system))
+        result = cutis_alloc_result(context);
+    if (result == CUTIS_OK) result = upload_levels(gpu, &system, owner, &scratch);
+    if (result == CUTIS_OK) result = fill_levels(gpu, &system);
+    if (result == CUTIS_OK) result = solve_fields(gpu, solution, &system, &scratch);
+    if (result == CUTIS_OK)
+        result = cutis_buffer_read(gpu->buffers[VALUES], 0, solution->field.values,
+                                   (uint64_t)n * lanes * sizeof(float));
+    if (result == CUTIS_OK) {
+        solution->field.level_count = system.level_count;
+        gpu->field = true;
+    }
+    cutis_arena_release(&scratch);
+    return result;
+}
+
+// Vertices
+// --------------------------------------------------------------------------------------------
+
+cutis_result cutis_handles_gpu_sample(cutis_handles_gpu *gpu, cutis_handles_solution *solution,
+                                      const cutis_handles_shape *shape, double *dropped)
+{
+    const cutis_handles_grid *grid = &solution->grid;
+    const cutis_handles_influences *out = &solution->influences;
+    const uint32_t vertices = shape->vertex_count, sites = solution->sites.site_count;
+    const uint64_t slots = (uint64_t)vertices * out->width;
+    cutis_result result = upload_grid(gpu, grid);
+    if (result == CUTIS_OK && gpu->positions != shape->positions)
+        result = upload(gpu, POSITIONS, shape->positions, 3ull * vertices, 4);
+    if (result == CUTIS_OK) gpu->positions = shape->positions;
+    if (result == CUTIS_OK && !gpu->field)
+        result =
+            upload(gpu, VALUES, solution->field.values, (uint64_t)grid->voxel_count * sites, 4);
+    gpu->field = false;
+    if (result == CUTIS_OK)
+        result = upload(gpu, JOINT_SITE, solution->joint_site, solution->joint_count, 4);
+    if (result == CUTIS_OK) result = upload(gpu, SHARERS, solution->sharers, sites, 4);
+    if (result == CUTIS_OK) result = room(gpu, SUMS, (uint64_t)vertices * sites, 8);
+    if (result == CUTIS_OK) result = room(gpu, JOINTS, slots, 4);
+    if (result == CUTIS_OK) result = room(gpu, WEIGHTS, slots, 4);
+    if (result == CUTIS_OK) result = room(gpu, DROPPED, vertices, 8);
+    LAUNCH(sample, vertices, BUFFER(GRID_INDEX), BUFFER(VALUES), BUFFER(POSITIONS),
+           BUFFER(JOINT_SITE), BUFFER(SHARERS), BUFFER(SUMS), BUFFER(JOINTS), BUFFER(WEIGHTS),
+           BUFFER(DROPPED), INTEGER(vertices), INTEGER(sites), INTEGER(solution->joint_count),
+           INTEGER(out->width), INTEGER(grid->size[0]), INTEGER(grid->size[1]),
+           INTEGER(grid->size[2]), NUMBER(grid->origin[0]), NUMBER(grid->origin[1]),
+           NUMBER(grid->origin[2]), NUMBER(grid->step));
+    if (result == CUTIS_OK)
+        result = cutis_buffer_read(gpu->buffers[JOINTS], 0, out->joints, 4 * slots);
+    if (result == CUTIS_OK)
+        result = cutis_buffer_read(gpu->buffers[WEIGHTS], 0, out->weights, 4 * slots);
+    if (result == CUTIS_OK)
+        result = cutis_buffer_read(gpu->buffers[DROPPED], 0, dropped, 8ull * vertices);
+    return result;
+}
