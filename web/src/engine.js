@@ -94,13 +94,17 @@ export class Engine {
   reduce(model, influences, method = 'poisson') { return this.made(this.call.studio_reduce(model, influences, REDUCE[method])); }
   limit(model, influences) { return this.made(this.call.studio_limit(model, influences)); }
   armPoseSpace(model) { return this.made(this.call.studio_arm_pose_space(model)); }
-  handles(model, points, voxels) {
+  /** A session for handles on a model, which must outlive it. */
+  openHandles(model, voxels) { return this.made(this.call.studio_handles_open(model, voxels)); }
+  closeHandles(session) { if (session) this.call.studio_handles_close(session); }
+  /** The model with weights for points (x y z ...) as handles. */
+  setHandles(session, points) {
     const memory = this.allocate(16 + points.length * 4);
     try {
       this.floats(memory + 16, points.length).set(points);
-      const made = this.made(this.call.studio_handles(model, memory + 16, points.length / 3, voxels, memory));
+      const model = this.made(this.call.studio_handles_set(session, memory + 16, points.length / 3, memory));
       const [domain, error] = new Float64Array(this.memory.buffer, memory, 2);
-      return { model: made, domain, error };
+      return { model, domain, error };
     } finally {
       this.free(memory);
     }

@@ -63,7 +63,8 @@ function unitNormals(normals) {
   for (let i = 0; i < normals.length; i += 3) {
     const length = Math.hypot(normals[i], normals[i + 1], normals[i + 2]);
     if (!(length > 1e-12)) return null;
-    for (let c = 0; c < 3; c++) out[i + c] = normals[i + c] / length;
+    const scale = Math.abs(length - 1) < 1e-3 ? 1 : length; // as good as unit: keep the bits
+    for (let c = 0; c < 3; c++) out[i + c] = normals[i + c] / scale;
   }
   return out;
 }
@@ -78,7 +79,8 @@ function influenceSets(part, jointCount) {
     const entries = [];
     for (let k = part.first[v]; k < part.first[v + 1]; k++) if (part.weights[k] > 0) entries.push([part.joints[k], part.weights[k]]);
     entries.sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-    const sum = entries.reduce((total, entry) => total + entry[1], 0);
+    let sum = entries.reduce((total, entry) => total + entry[1], 0);
+    if (Math.abs(sum - 1) <= 1e-7 * entries.length) sum = 1; // as good as one: keep the bits
     if (!entries.length) sets[0].weights[4 * v] = 1;
     entries.forEach(([joint, weight], i) => {
       sets[i >> 2].joints[4 * v + (i & 3)] = joint;
@@ -199,7 +201,7 @@ function writePoseSpace(to, space) {
   to.json.extensions = { CUTIS_pose_space: {
     kernel: ['exponential', 'gaussian'][space.kernel], distance: ['geodesic', 'rotvec', 'euler'][space.distance],
     joints: Array.from(space.joints),
-    poses: Array.from({ length: space.poseCount }, (_, k) => ({ rotations: rotations(k), ...(space.translations ? { translations: translations(k) } : {}) })),
+    poses: Array.from({ length: space.poseCount }, (_, k) => ({ rotations: rotations(k), ...(space.translations ? { translations: translations(k) } : {}), ...(space.fieldCount && k ? { coefficients: Array.from(space.coefficients.subarray(space.fieldCount * (k - 1), space.fieldCount * k)) } : {}) })),
     ...(space.sigma ? { sigma: space.sigma } : {}),
   } };
 }

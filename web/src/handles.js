@@ -33,11 +33,14 @@ export class Handles {
     this.mode = 'move';
     this.character = null;
     this.serial = 0;
+    this.session = 0; // on the coarse grid, once there are handles
   }
   destroy() {
     this.serial++;
     this.character?.destroy();
     this.character = null;
+    this.engine.closeHandles(this.session);
+    this.session = 0;
   }
   begin() {
     if (!this.list.length) {
@@ -57,7 +60,8 @@ export class Handles {
   solveHere() {
     const start = performance.now();
     try {
-      const made = this.engine.handles(this.base.model, this.points(), COARSE);
+      this.session ||= this.engine.openHandles(this.base.model, COARSE);
+      const made = this.engine.setHandles(this.session, this.points());
       this.coarseTime = performance.now() - start;
       this.adopt(made.model, made.domain, this.coarseTime);
     } catch (error) {

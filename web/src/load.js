@@ -277,8 +277,13 @@ class GltfBuilder {
       if (pose?.[name]?.length !== width * joints.length) throw new BadFile(`CUTIS_pose_space/poses/${k}/${name} must be ${width * joints.length} numbers`);
       return pose[name];
     }));
+    const fieldCount = poses[1]?.coefficients?.length ?? 0;
+    const coefficients = fieldCount ? Float32Array.from(poses.slice(1).flatMap((pose, k) => {
+      if (pose?.coefficients?.length !== fieldCount) throw new BadFile(`CUTIS_pose_space/poses/${k + 1}/coefficients must be ${fieldCount} numbers`);
+      return pose.coefficients;
+    })) : null;
     return {
-      poseCount: poses.length, joints: Uint32Array.from(joints, (j) => newIndex.get(j)),
+      fieldCount, coefficients, poseCount: poses.length, joints: Uint32Array.from(joints, (j) => newIndex.get(j)),
       rotations: flat('rotations', 4), translations: slides ? flat('translations', 3) : null,
       targets: Int32Array.from(this.all.meshes, (mesh) => mesh.extensions?.CUTIS_pose_space?.target ?? -1),
       kernel: KERNELS[stored.kernel ?? 'exponential'] ?? 0, distance: DISTANCES[stored.distance ?? 'geodesic'] ?? 0, sigma: stored.sigma ?? 0,

@@ -109,6 +109,8 @@ export function pack(model) {
     to.array(space.rotations);
     to.array(space.translations);
     to.array(space.targets);
+    to.put(space.fieldCount);
+    to.array(space.coefficients);
     to.put(space.kernel);
     to.put(space.distance);
     to.float(space.sigma);
@@ -201,6 +203,8 @@ export function unpack(words) {
     rotations: from.array(),
     translations: from.array(),
     targets: from.array(from.signed),
+    fieldCount: from.get(),
+    coefficients: from.array(),
     kernel: from.get(),
     distance: from.get(),
     sigma: from.float(),

@@ -25,8 +25,13 @@ const JOBS = {
   },
   handles({ words, points, voxels }) {
     return withModel(words, (model) => {
-      const { model: made, domain, error } = engine.handles(model, points, voxels);
-      return { ...finish(made), domain, error };
+      const session = engine.openHandles(model, voxels);
+      try {
+        const { model: made, domain, error } = engine.setHandles(session, points);
+        return { ...finish(made), domain, error };
+      } finally {
+        engine.closeHandles(session);
+      }
     });
   },
 };

@@ -249,13 +249,25 @@ cutis_model *EXPORT(studio_reduce)(const cutis_model *model, uint32_t influences
     return good(cutis_weights_reduce(model, fast, &options, &reduced, NULL)) ? reduced : NULL;
 }
 
-/// Weights for `count` point handles at `points` (3 floats each, world space of the rest pose).
-/// out: voxels of the domain, the largest error at a handle.
-cutis_model *EXPORT(studio_handles)(const cutis_model *model, const cutis_float3 *points,
-                                    uint32_t count, uint32_t voxels, double *out)
+/// A live session on a model, which must outlive it: handles move, weights follow.
+cutis_handle_session *EXPORT(studio_handles_open)(const cutis_model *model, uint32_t voxels)
+{
+    cutis_handle_session *session = NULL;
+    const cutis_handles_options options = { .voxels = voxels, .influences = 8 };
+    return good(cutis_handles_open(model, fast, &options, &session)) ? session : NULL;
+}
+
+void EXPORT(studio_handles_close)(cutis_handle_session *session)
+{
+    cutis_handles_close(session);
+}
+
+/// The model with weights for `count` point handles at `points` (3 floats each, world space of the
+/// rest pose). out: voxels of the domain, the largest error at a handle.
+cutis_model *EXPORT(studio_handles_set)(cutis_handle_session *session, const cutis_float3 *points,
+                                        uint32_t count, double *out)
 {
     cutis_model *posed = NULL;
-    cutis_handles_report *report = NULL;
     cutis_handle *handles = calloc(count ? count : 1, sizeof *handles);
     char(*names)[24] = calloc(count ? count : 1, sizeof *names);
     cutis_result result = handles && names ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
@@ -263,16 +275,13 @@ cutis_model *EXPORT(studio_handles)(const cutis_model *model, const cutis_float3
         snprintf(names[i], sizeof names[i], "handle %u", i + 1);
         handles[i] = (cutis_handle){ .name = names[i], .from = points[i], .to = points[i] };
     }
-    const cutis_handles_options options = { .voxels = voxels, .influences = 8 };
-    if (result == CUTIS_OK)
-        result = cutis_handles_weights(
-            model, fast, &(cutis_handle_set){ .handle_count = count, .handles = handles }, &options,
-            &posed, &report);
+    if (result == CUTIS_OK) result = cutis_handles_set(session, handles, count);
+    if (result == CUTIS_OK) result = cutis_handles_finish(session, NULL, 0, &posed);
     if (result == CUTIS_OK) {
-        out[0] = (double)report->domain_voxels;
-        out[1] = report->interpolation_error_max;
+        const cutis_handles_report *report = cutis_handles_look(session).report;
+        out[0] = report ? (double)report->domain_voxels : 0;
+        out[1] = report ? report->interpolation_error_max : 0;
     }
-    cutis_handles_report_destroy(report);
     free(handles);
     free(names);
     return good(result) ? posed : NULL;

@@ -1,0 +1,82 @@
+// `cutis view` as a server: node server.mjs CUTIS FOLDER. What can be reached, what cannot, and how it starts and stops.
+import { execFileSync } from 'node:child_process';
+import { createServer, request } from 'node:http';
+import { connect } from 'node:net';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { view as startView } from './view.mjs';
+
+const [command, folder] = process.argv.slice(2);
+const say = (claim, problem) => console.log(problem ? `not ok ${claim}: ${problem}` : `ok ${claim}`);
+
+const view = (words) => startView(command, words);
+
+function get(port, path, { method = 'GET', host = `127.0.0.1:${port}` } = {}) {
+  return new Promise((resolve, reject) => {
+    const asked = request({ port, host: '127.0.0.1', path, method, headers: { host } }, (answer) => {
+      const parts = [];
+      answer.on('data', (part) => parts.push(part));
+      answer.on('end', () => resolve({ status: answer.statusCode, headers: answer.headers, body: Buffer.concat(parts) }));
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+const status = async (claim, wanted, ...ask) => { const { status: got } = await get(...ask); say(claim, got === wanted ? '' : `${ask[1]} gives ${got}, not ${wanted}`); };
+
+const model = join(folder, 'served model.glb');
+execFileSync(command, ['synth', 'cylinder', '-q', '-o', model]);
+const server = view([model]);
+const address = new URL(await server.address), port = Number(address.port), [, token] = address.pathname.split('/');
+say('the address is on 127.0.0.1, has a token of 128 bits and names the model', address.hostname === '127.0.0.1' && /^[0-9a-f]{32}$/.test(token) && address.hash === '#open=served_model.glb' ? '' : address.href);
+const page = await get(port, `/${token}/`);
+say('the page is served with its security headers', page.status === 200 && /default-src 'none'/.test(page.headers['content-security-policy']) && /frame-ancestors 'none'/.test(page.headers['content-security-policy']) && page.headers['x-content-type-options'] === 'nosniff' ? '' : `${page.status} ${JSON.stringify(page.headers)}`);
+await status('its parts are served', 200, port, `/${token}/engine.wasm`);
+const opened = await get(port, `/${token}/open/served_model.glb`);
+say('the opened file is served byte for byte', opened.body.equals(readFileSync(model)) ? '' : `${opened.status}, ${opened.body.length} bytes`);
+await status('without a token there is nothing', 404, port, '/');
+await status('with another token there is nothing', 404, port, `/${'0'.repeat(32)}/`);
+await status('with a part of the token there is nothing', 404, port, `/${token.slice(0, 16)}/`);
+for (const path of ['../../../../etc/passwd', '..%2f..%2fetc%2fpasswd', 'open/../index.html', 'models/', 'open/', '/etc/passwd', 'studio.js%00', 'package.json'])
+  await status(`${path} cannot be reached`, 404, port, `/${token}/${path}`);
+await status('a request under another name is refused', 403, port, `/${token}/`, { host: 'evil.example' });
+await status('a POST is refused', 405, port, `/${token}/`, { method: 'POST' });
+{
+  const outside = await new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.2' }, () => { socket.destroy(); resolve('it answers'); });
+    socket.on('error', () => resolve(''));
+  });
+  say('it listens on 127.0.0.1 alone', outside);
+}
+{ // the port of the running one
+  const second = view(['--port', String(port)]), other = new URL(await second.address);
+  say('a port in use: the next one', Number(other.port) > port && Number(other.port) < port + 64 ? '' : other.href);
+  say('another run has another token', other.pathname === address.pathname ? 'the same' : '');
+  await second.stop();
+}
+{ // every port it tries is someone else's
+  const plain = createServer().listen(0, '127.0.0.1');
+  await new Promise((done) => { plain.on('listening', done); });
+  const third = view(['--port', String(plain.address().port), '--json']), other = new URL(await third.address);
+  say('another program on the port: the next one, and --json says where', Number(other.port) !== plain.address().port ? '' : other.href);
+  await third.stop();
+  plain.close();
+}
+const { code } = await server.stop();
+say('Ctrl-C ends it with status 0', code === 0 ? '' : `status ${code}`);
+{
+  const broken = join(folder, 'broken.glb');
+  writeFileSync(broken, 'glTF and no more');
+  const { code: failed, errors, out } = await view([broken]).ended;
+  say('a broken model: status 1, one line, no address', failed === 1 && /^cutis: .*broken\.glb/.test(errors) && errors.trim().split('\n').length === 1 && !out ? '' : `${failed} ${errors}${out}`);
+  const missing = await view([join(folder, 'nothing.glb')]).ended;
+  say('a missing model: status 1, one line', missing.code === 1 && missing.errors.trim().split('\n').length === 1 ? '' : `${missing.code} ${missing.errors}`);
+}
+{ // formats the page does not read arrive as a GLB
+  const ply = join(folder, 'body.ply');
+  execFileSync(command, ['convert', model, '-q', '-o', ply]);
+  const other = view([ply]), there = new URL(await other.address), got = await get(Number(there.port), `${there.pathname}open/body.glb`);
+  say('a PLY is opened as a GLB', there.hash === '#open=body.glb' && got.body.subarray(0, 4).toString() === 'glTF' ? '' : `${there.hash} ${got.status}`);
+  await other.stop();
+}
