@@ -327,8 +327,8 @@ ITEM_KERNEL cutis_handles_coarsest(GLOBAL const unsigned *neighbour,
     for (int i = 0; i < red; i++)
         x[base + (INDEX)i * lanes] = b[base + (INDEX)i * lanes] * inverse[at + i];
     // Half sweeps: black, then red and black `sweeps` times, then red.
-    for (int half = 0; half < 2 * sweeps + 2; half++) {
-        int from = half % 2 ? 0 : red, end = half % 2 ? red : count;
+    for (int pass = 0; pass < 2 * sweeps + 2; pass++) {
+        int from = pass % 2 ? 0 : red, end = pass % 2 ? red : count;
         for (int i = from; i < end; i++) {
             INDEX row = (INDEX)(at + i) * 6;
             double sum = 0;
