@@ -45,6 +45,8 @@ bool option_given(const cli_app *app, option_id id);
 const char *option_text(const cli_app *app, option_id id); ///< NULL if not given
 double option_number(const cli_app *app, option_id id, double fallback);
 uint32_t option_count(const cli_app *app, option_id id, uint32_t fallback);
+/// The place of a choice in its list, which is the order of the library's enum; 0 if not given.
+int option_choice(const cli_app *app, option_id id);
 
 /// The entry of a space-separated list that is spelled most like `word`, or NULL if none is near.
 /// `out` has 64 bytes.

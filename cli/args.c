@@ -69,6 +69,18 @@ uint32_t option_count(const cli_app *app, option_id id, uint32_t fallback)
     return app->values[id].set ? (uint32_t)app->values[id].number : fallback;
 }
 
+int option_choice(const cli_app *app, option_id id)
+{
+    const char *text = option_text(app, id), *list = cli_options[id].choices;
+    for (int index = 0; text && *list; index++) {
+        size_t span = strcspn(list, " ");
+        if (strlen(text) == span && strncmp(text, list, span) == 0) return index;
+        list += span;
+        list += *list == ' ';
+    }
+    return 0;
+}
+
 static bool in_list(const char *word, const char *list)
 {
     size_t length = strlen(word);

@@ -34,6 +34,8 @@ const char *picture_method_title(const picture_shot *shot)
         return "pose space, weighted";
     case CUTIS_METHOD_HANDLES_RIGID:
         return "handles, rigid";
+    case CUTIS_METHOD_CAGE:
+        return "cage";
     }
     return "?";
 }
@@ -45,7 +47,7 @@ static int parse_method(cli_app *app, const char *text, size_t length, picture_s
     *out = (picture_shot){ .weighted = strcmp(name, "sbs-weighted") == 0 };
     if (out->weighted) out->method = CUTIS_METHOD_SBS;
     if (out->weighted || cutis_method_from_name(name, &out->method) == CUTIS_OK) return EXIT_GOOD;
-    static const char ALL[] = "lbs rigid sbs sbs-weighted dqs cor psd wpsd handles-rigid";
+    static const char ALL[] = "lbs rigid sbs sbs-weighted dqs cor psd wpsd handles-rigid cage";
     if (nearest_word(name, ALL, near))
         return app_usage(app, "unknown method '%s'; did you mean %s? (one of: %s)", name, near,
                          ALL);
@@ -103,13 +105,14 @@ int picture_parse_camera(cli_app *app, const char *text, cutis_camera *out)
 
 static int parse_show_entry(cli_app *app, const char *entry, picture_show *out)
 {
-    static const char ALL[] = "skeleton wire parts curvature handles weights error";
+    static const char ALL[] = "skeleton wire parts curvature handles cage weights error";
     char near[64];
     if (strcmp(entry, "skeleton") == 0) return out->skeleton = true, EXIT_GOOD;
     if (strcmp(entry, "wire") == 0) return out->wire = true, EXIT_GOOD;
     if (strcmp(entry, "parts") == 0) return out->parts = true, EXIT_GOOD;
     if (strcmp(entry, "curvature") == 0) return out->curvature = true, EXIT_GOOD;
     if (strcmp(entry, "handles") == 0) return out->handles = true, EXIT_GOOD;
+    if (strcmp(entry, "cage") == 0) return out->cage = true, EXIT_GOOD;
     if (strncmp(entry, "weights:", 8) == 0 && entry[8])
         return snprintf(out->joint, sizeof out->joint, "%.127s", entry + 8), EXIT_GOOD;
     if (strncmp(entry, "error:", 6) == 0 && entry[6])
@@ -117,7 +120,7 @@ static int parse_show_entry(cli_app *app, const char *entry, picture_show *out)
     if (nearest_word(entry, ALL, near))
         return app_usage(app, "--show %s: did you mean %s?", entry, near);
     return app_usage(
-        app, "--show %s: want skeleton, wire, handles, weights:JOINT, error:REFERENCE, curvature or parts",
+        app, "--show %s: want skeleton, wire, handles, cage, weights:JOINT, error:REFERENCE, curvature or parts",
         entry);
 }
 
@@ -181,6 +184,8 @@ static int open_parts(picture_stage *stage)
     if (stage->show.handles && !cutis_model_get(stage->model)->handles)
         return app_fail_text(app, "%s: it has no handles to show (cutis handles makes them)",
                              stage->path);
+    status = picture_open_cage(stage);
+    if (status != EXIT_GOOD) return status;
     cutis_surface surface = rest_shape_surface(&stage->rest, stage->rest.positions);
     stage->diagonal = cutis_surface_diagonal(&surface);
     stage->colors = malloc(16 * (size_t)stage->rest.vertex_count);
@@ -214,6 +219,7 @@ void picture_close(picture_stage *stage)
 {
     cutis_renderer_destroy(stage->renderer);
     free(stage->colors);
+    cage_poses_release(&stage->cage);
     rest_shape_release(&stage->rest);
     cutis_device_destroy(stage->device);
     cutis_model_destroy(stage->model);
@@ -226,6 +232,8 @@ int picture_bind(picture_stage *stage, picture_shot *shot)
         .clip = stage->clip,
         .pose_file = stage->pose_file,
         .batch = 1,
+        .controls = stage->cage.values,
+        .control_frames = stage->cage.count,
         .bind = { .method = shot->method, .weighted_centres = shot->weighted, .normals = true }
     };
     return play_open(stage->app, stage->path, stage->model, stage->device, &options, &shot->play);
@@ -235,10 +243,8 @@ int picture_pose(picture_stage *stage, picture_shot *shot, double seconds)
 {
     play *p = &shot->play;
     if (p->sampler) cutis_sampler_sample(p->sampler, (float)seconds, p->transforms, p->morphs);
-    cutis_result result = cutis_deform(
-        p->binding, &(cutis_poses){ .local = p->transforms, .morph_weights = p->morphs }, 1,
-        &(cutis_outputs){
-            .positions.data = p->positions, .normals.data = p->normals, .bounds = p->bounds });
+    if (p->controls) picture_pose_cage(p, seconds);
+    cutis_result result = play_deform(p, 1);
     return result == CUTIS_OK ? EXIT_GOOD : app_fail(stage->app, stage->path, result);
 }
 
@@ -433,14 +439,16 @@ int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_p
         body.normals = parts.normals;
         body.colors = parts.colors;
     }
-    if (good && (stage->show.skeleton || stage->show.handles)) {
+    if (good && (stage->show.skeleton || stage->show.handles || stage->show.cage)) {
         cutis_pose_world(stage->model, p->transforms, world);
         const uint32_t bones = stage->show.skeleton ? bone_lines(stage, world, NULL) : 0;
-        line_count = bones + (stage->show.handles ? picture_handle_count(stage) : 0);
+        const uint32_t handles = stage->show.handles ? picture_handle_count(stage) : 0;
+        line_count = bones + handles + (stage->show.cage ? picture_cage_count(stage) : 0);
         lines = malloc((line_count + 1) * sizeof *lines);
         good = lines != NULL;
         if (good && bones) bone_lines(stage, world, lines);
         if (good && stage->show.handles) good = picture_handle_lines(stage, world, lines + bones);
+        if (good && stage->show.cage) picture_cage_lines(stage, p, lines + bones + handles);
     }
     cutis_scene scene = { .surface_count = 1,
                           .surfaces = &body,

@@ -7,6 +7,7 @@
 #include <cutis/render.h>
 
 #include "app.h"
+#include "cage_poses.h"
 #include "play.h"
 #include "rest_shape.h"
 
@@ -14,7 +15,7 @@
 
 /// What --show asks for.
 typedef struct picture_show {
-    bool skeleton, wire, parts, curvature, handles;
+    bool skeleton, wire, parts, curvature, handles, cage;
     char joint[128];      ///< weights:JOINT, or empty
     char reference[1024]; ///< error:REFERENCE (a method or a file), or empty
 } picture_show;
@@ -30,6 +31,7 @@ typedef struct picture_stage {
     rest_shape rest;
     double diagonal;
     float *colors; ///< 4 per vertex, linear
+    cage_poses cage; ///< --cage-poses, 30 a second
     picture_show show;
     uint32_t width, height;
     cutis_camera camera;
@@ -84,5 +86,13 @@ bool picture_handle_lines(const picture_stage *stage, const cutis_mat34 *world,
 /// Draw a posed shot.
 int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_paint *paint,
                  cutis_image *out);
+
+/// The cage (picture_cage.c): its poses when the stage opens, the one at a time, its edges.
+int picture_open_cage(picture_stage *stage);
+void picture_pose_cage(play *play, double seconds);
+uint32_t picture_cage_count(const picture_stage *stage);
+/// Grow a box by the cage, if it is shown.
+void picture_cage_frame(const picture_stage *stage, const play *play, cutis_bounds *box);
+void picture_cage_lines(const picture_stage *stage, const play *play, cutis_scene_line *lines);
 
 #endif

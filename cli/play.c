@@ -22,6 +22,8 @@ static bool allocate(play *p, bool normals)
     p->positions = calloc(p->batch, floats);
     p->normals = normals ? calloc(p->batch, floats) : NULL;
     p->bounds = calloc(p->batch, sizeof *p->bounds);
+    p->posed = calloc(p->batch, (p->control_count + (size_t)1) * sizeof *p->posed);
+    if (!p->posed) return false;
     return p->transforms && p->morphs && p->positions && p->bounds && (p->normals || !normals);
 }
 
@@ -49,6 +51,12 @@ int play_open(cli_app *app, const char *path, const cutis_model *model, cutis_de
     out->node_count = cutis_model_get(model)->node_count;
     out->target_count = cutis_model_target_count(model);
     out->vertex_count = cutis_model_vertex_count(model);
+    if (options->bind.method == CUTIS_METHOD_CAGE && cutis_model_get(model)->cage) {
+        const cutis_cage *cage = cutis_model_get(model)->cage;
+        out->control_count = cage->control_count;
+        out->controls = options->controls ? options->controls : &cage->controls->x;
+        out->control_frames = options->controls ? options->control_frames : 1;
+    }
     if (out->vertex_count == 0)
         return app_fail_text(app, "%s: there is no mesh in its scene to deform", path);
     const char *place = path;
@@ -72,14 +80,22 @@ int play_open(cli_app *app, const char *path, const cutis_model *model, cutis_de
     return app_fail(app, place, result);
 }
 
-cutis_result play_frames(play *p, uint32_t first, uint32_t count, double fps)
+// Frame i of a cage is its i-th pose, the last one is held.
+static void pose_controls(play *p, uint32_t first, uint32_t count)
 {
-    for (uint32_t i = 0; p->sampler && i < count; i++)
-        cutis_sampler_sample(p->sampler, (float)((first + (double)i) / fps),
-                             p->transforms + (size_t)i * p->node_count,
-                             p->morphs + (size_t)i * p->target_count);
-    cutis_poses poses = { .kind = CUTIS_POSE_LOCAL,
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t frame = first + i < p->control_frames ? first + i : p->control_frames - 1;
+        memcpy(p->posed + (size_t)i * p->control_count,
+               p->controls + 3 * (size_t)frame * p->control_count,
+               p->control_count * sizeof *p->posed);
+    }
+}
+
+cutis_result play_deform(play *p, uint32_t count)
+{
+    cutis_poses poses = { .kind = p->controls ? CUTIS_POSE_CONTROLS : CUTIS_POSE_LOCAL,
                           .local = p->transforms,
+                          .controls = p->posed,
                           .morph_weights = p->target_count ? p->morphs : NULL };
     cutis_outputs outputs = { .positions.data = p->positions,
                               .normals.data = p->normals,
@@ -88,6 +104,16 @@ cutis_result play_frames(play *p, uint32_t first, uint32_t count, double fps)
     cutis_result result = cutis_deform(p->binding, &poses, count, &outputs);
     p->seconds += app_seconds() - start;
     return result;
+}
+
+cutis_result play_frames(play *p, uint32_t first, uint32_t count, double fps)
+{
+    for (uint32_t i = 0; p->sampler && i < count; i++)
+        cutis_sampler_sample(p->sampler, (float)((first + (double)i) / fps),
+                             p->transforms + (size_t)i * p->node_count,
+                             p->morphs + (size_t)i * p->target_count);
+    if (p->controls) pose_controls(p, first, count);
+    return play_deform(p, count);
 }
 
 void play_close(play *p)
@@ -99,5 +125,6 @@ void play_close(play *p)
     free(p->positions);
     free(p->normals);
     free(p->bounds);
+    free(p->posed);
     *p = (play){ 0 };
 }

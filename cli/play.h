@@ -8,6 +8,8 @@ typedef struct play_options {
     int32_t clip;          ///< index, or CUTIS_NONE
     const char *pose_file; ///< or NULL
     uint32_t batch;        ///< frames in one dispatch, >= 1
+    const float *controls; ///< method cage: control_frames poses, borrowed; NULL: the cage at rest
+    uint32_t control_frames;
     cutis_bind_options bind;
 } play_options;
 
@@ -17,6 +19,9 @@ typedef struct play {
     cutis_binding_info info;
     cutis_sampler *sampler; ///< NULL: the pose in `transforms` stays
     uint32_t batch, node_count, target_count, vertex_count;
+    const float *controls; ///< method cage: control_frames poses, borrowed; else NULL
+    uint32_t control_frames, control_count;
+    cutis_float3 *posed;         ///< batch * control_count
     cutis_transform *transforms; ///< batch * node_count
     float *morphs;               ///< batch * target_count
     float *positions, *normals;  ///< batch * vertex_count * 3; normals NULL unless bound with them
@@ -29,6 +34,8 @@ int play_open(cli_app *app, const char *path, const cutis_model *model, cutis_de
               const play_options *options, play *out);
 /// Frames [first, first + count) at i / fps seconds into the clip; count <= batch.
 cutis_result play_frames(play *play, uint32_t first, uint32_t count, double fps);
+/// Deform the poses that stand in `transforms`, `morphs` (method cage: in `posed`).
+cutis_result play_deform(play *play, uint32_t count);
 void play_close(play *play);
 
 /// Frames of a whole clip at `fps`, the last one at or before its end.

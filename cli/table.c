@@ -66,7 +66,7 @@ const verb_row cli_verbs[] = {
       "\n"
       "JSON keys: file, output, method, device, isa, threads, vertices, frames, seconds, ns_per_vertex,\n"
       "bone_sets, large_bone_sets, bounds {min, max}.\n",
-      COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CLIP) | BIT(POSE) | BIT(METHOD) |
+      COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CLIP) | BIT(POSE) | BIT(METHOD) | BIT(CAGE_POSES) |
           BIT(WEIGHTED) | BIT(BLEND) | BIT(FRAMES) | BIT(FPS) | BIT(INSTANCES) | BIT(NORMALS) |
           BIT(INFLUENCES) | BIT(ASCII),
       "cutis deform biped.glb --clip walk --method dqs -o walk.npy\tall frames at 30 a second\n"
@@ -130,7 +130,7 @@ const verb_row cli_verbs[] = {
       "Offscreen, with or without a GPU. Several methods make a labelled sheet; painted values (--show) come with\n"
       "a legend. error: takes a method, or an array of positions (.npy, .pc2: one frame, or frames at 30 a second).\n",
       COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CLIP) | BIT(POSE) | BIT(TIME) | BIT(METHOD) |
-          BIT(METHODS) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(SHOW) | BIT(TURNTABLE) | BIT(DARK),
+          BIT(METHODS) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(SHOW) | BIT(CAGE_POSES) | BIT(TURNTABLE) | BIT(DARK),
       "cutis render biped.glb --clip bend --methods lbs,sbs,dqs,cor -o sheet.png\tfour methods\n"
       "cutis render fox.glb --clip Run --time 0.3 --show skeleton -o fox.png\twith its bones\n"
       "cutis render arm.glb --clip twist --method lbs --show error:dqs -o error.png\twhere they differ\n",
@@ -154,6 +154,7 @@ const verb_row cli_verbs[] = {
       "others. --method: poisson follows the normals, geometric the positions, smooth needs no poses, klargest is what\n"
       "exporters do. --energy laplace --sets largest is Landreneau and Schaefer 2010.\n"
       "Errors are means over poses: RMS position in % of the diagonal, RMS normal deviation in radians.\n"
+      "A model with a cage and no skin (or with --signed) has its cage's weights reduced; --poses are then cage poses.\n"
       "\n"
       "JSON keys: file, output, vertices, reduced_vertices, repaired_vertices, automatic_poses, histogram_before,\n"
       "histogram_after, methods [{method, sets, influences, example_position, example_normal, held_out_position,\n"
@@ -161,11 +162,32 @@ const verb_row cli_verbs[] = {
       "seconds}]. The first method is the chosen one.\n",
       COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(INFLUENCES) | BIT(REDUCE_METHOD) | BIT(ENERGY) |
           BIT(SETS) | BIT(POSES) | BIT(HELD_OUT) | BIT(COMPARE) | BIT(SEED) | BIT(WEIGHTS) |
-          BIT(REPORT),
+          BIT(REPORT) | BIT(SIGNED),
       "cutis reduce body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
       "cutis reduce fox.glb --influences 2 --poses Run,Walk --weights u8 -o fox2.glb\tlearn from two clips\n"
       "cutis reduce body.glb --poses auto --compare --report reduce.html -o body4.glb\tfour methods, with pictures\n",
       verb_reduce },
+    { "cage", "MODEL", NULL, 1, 1, "bind a model to a cage whose vertices move it",
+      "The cage is a closed triangle mesh around the model (OBJ, PLY, glTF). Weights are mean value coordinates, which\n"
+      "any cage has, or harmonic ones, which are never negative and stay in their limb, but need every vertex inside.\n"
+      "--influences K (at least 4) keeps K weights that deform like all of them, learned from cage poses; K as in\n"
+      "`cutis reduce`. The result carries the cage (CUTIS_cage, docs/formats/cage.md): `deform --method cage --cage-poses`\n"
+      "plays it. --as-skin writes a plain skin instead: one joint a control while no weight is negative (any player, up\n"
+      "to K = 4), else two, in players that read JOINTS_1; with --cage-poses its clip \"cage\" plays them.\n"
+      "\n"
+      "JSON keys: file, cage, output, coordinates, controls, vertices, outside_vertices, outside_distance, weight_min,\n"
+      "weight_max, precision (% of the diagonal), resolution, nodes, sweeps, residual, seconds, example_poses,\n"
+      "held_out_poses, reduced_vertices, infeasible_vertices, methods (as in reduce), skin {written, paired, joints,\n"
+      "influences, scale, frames}.\n",
+      COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CAGE) | BIT(COORDINATES) | BIT(RESOLUTION) | BIT(INFLUENCES) |
+          BIT(REDUCE_METHOD) | BIT(ENERGY) | BIT(SETS) | BIT(CAGE_EXAMPLES) | BIT(CAGE_HELD_OUT) | BIT(COMPARE) |
+          BIT(SEED) | BIT(SIGNED) | BIT(AS_SKIN) | BIT(CAGE_POSES) | BIT(FPS) | BIT(WEIGHTS),
+      "cutis cage arm.obj --cage arm_cage.obj -o arm.glb\tall weights, mean value\n"
+      "cutis cage arm.obj --cage arm_cage.obj --coordinates harmonic --influences 8 --compare -o arm8.glb\teight of them\n"
+      "cutis deform arm.glb --method cage --cage-poses bent.obj,twisted.obj -o frames.npy\ttwo poses\n"
+      "cutis cage arm.obj --cage arm_cage.obj --coordinates harmonic --influences 4 --as-skin --cage-poses poses.npy -o "
+      "arm.glb\tfor any player\n",
+      verb_cage },
     { "handles", "MODEL", NULL, 1, 1, "weights for points, bars or a skeleton put on anything",
       "Meshes, open meshes, soups, loose pieces, point clouds: the shape is voxelised, so nothing is asked of its\n"
       "triangles. Weights are smooth (C2), not negative, sum to one, 1 at their own handle and 0 at the others. The\n"

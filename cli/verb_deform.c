@@ -1,5 +1,6 @@
 /// cutis deform: a clip or a pose, a method, a device; out come vertices.
 #include "app.h"
+#include "cage_poses.h"
 #include "clip_find.h"
 #include "play.h"
 #include "sink.h"
@@ -17,6 +18,7 @@ typedef struct deform_job {
     uint32_t first, end;
     double fps;
     cutis_array blend;
+    cage_poses cage;
     play play;
     frame_sink *sink, *normals_sink;
     cutis_bounds bounds;
@@ -40,7 +42,8 @@ static bool parse_frame(const char *text, size_t length, uint32_t *out)
 static int set_frames(cli_app *app, deform_job *job)
 {
     const char *text = option_text(app, OPTION_FRAMES);
-    uint32_t whole = clip_frame_count(job->model, job->clip, job->fps);
+    uint32_t whole =
+        job->cage.count ? job->cage.count : clip_frame_count(job->model, job->clip, job->fps);
     job->end = whole;
     if (text) {
         size_t head = strcspn(text, ":");
@@ -82,6 +85,18 @@ static int read_blend(cli_app *app, deform_job *job, cutis_method method)
     return EXIT_GOOD;
 }
 
+static int read_cage_poses(cli_app *app, deform_job *job, cutis_method method)
+{
+    const char *list = option_text(app, OPTION_CAGE_POSES);
+    const cutis_cage *cage = cutis_model_get(job->model)->cage;
+    if (method == CUTIS_METHOD_CAGE && job->clip != CUTIS_NONE)
+        return app_usage(app, "--method cage is moved by --cage-poses, not by --clip");
+    if (!list) return EXIT_GOOD;
+    if (method != CUTIS_METHOD_CAGE) return app_usage(app, "--cage-poses is for --method cage");
+    if (!cage) return app_fail_text(app, "%s: it has no cage; cutis cage binds one", job->path);
+    return cage_poses_read(app, list, cage, job->fps, &job->cage);
+}
+
 static int check_outputs(cli_app *app, deform_job *job)
 {
     int status = app_output(app, &job->output);
@@ -112,6 +127,7 @@ static int prepare(cli_app *app, deform_job *job)
     job->fps = option_number(app, OPTION_FPS, 30.0);
     if (status == EXIT_GOOD) status = app_read_model(app, job->path, &job->model);
     if (status == EXIT_GOOD) status = clip_find(app, job->path, &job->model, &job->clip);
+    if (status == EXIT_GOOD) status = read_cage_poses(app, job, method);
     if (status == EXIT_GOOD) status = set_frames(app, job);
     if (status == EXIT_GOOD) status = read_blend(app, job, method);
     if (status == EXIT_GOOD) status = app_open_device(app, &job->device);
@@ -121,6 +137,8 @@ static int prepare(cli_app *app, deform_job *job)
         .clip = job->clip,
         .pose_file = option_text(app, OPTION_POSE),
         .batch = option_count(app, OPTION_INSTANCES, 1),
+        .controls = job->cage.values,
+        .control_frames = job->cage.count,
         .bind = { .method = method,
                   .normals = job->normals_path || !sink_is_array(job->output),
                   .weighted_centres = option_given(app, OPTION_WEIGHTED),
@@ -245,6 +263,7 @@ int verb_deform(cli_app *app)
     sink_drop(job.sink);
     sink_drop(job.normals_sink);
     if (job.model) play_close(&job.play);
+    cage_poses_release(&job.cage);
     cutis_array_release(app->context, &job.blend);
     cutis_device_destroy(job.device);
     cutis_model_destroy(job.model);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cage.h"
 #include "convert.h"
 
 #define CLIPS_MAX 256 ///< clips that can be named in one list
@@ -32,28 +33,15 @@ static int parse_clips(cli_app *app, const char *text, const cutis_model *model,
     return out->count ? EXIT_GOOD : app_usage(app, "no clips are named");
 }
 
-// The place of a choice in its list, which is the order of the library's enum.
-static int choice_index(const cli_app *app, option_id id)
-{
-    const char *text = option_text(app, id), *list = cli_options[id].choices;
-    for (int index = 0; text && *list; index++) {
-        size_t span = strcspn(list, " ");
-        if (strlen(text) == span && strncmp(text, list, span) == 0) return index;
-        list += span;
-        list += *list == ' ';
-    }
-    return 0;
-}
-
 static int read_options(cli_app *app, reduce_job *job, clip_list *learn, clip_list *judge)
 {
     const char *poses = option_text(app, OPTION_POSES),
                *held_out = option_text(app, OPTION_HELD_OUT);
     cutis_reduce_options *o = &job->options;
     o->influences = option_count(app, OPTION_INFLUENCES, 4);
-    o->method = (cutis_reduce_method)choice_index(app, OPTION_REDUCE_METHOD);
-    o->energy = (cutis_reduce_energy)choice_index(app, OPTION_ENERGY);
-    o->sets = (cutis_reduce_sets)choice_index(app, OPTION_SETS);
+    o->method = (cutis_reduce_method)option_choice(app, OPTION_REDUCE_METHOD);
+    o->energy = (cutis_reduce_energy)option_choice(app, OPTION_ENERGY);
+    o->sets = (cutis_reduce_sets)option_choice(app, OPTION_SETS);
     o->seed = (uint64_t)option_number(app, OPTION_SEED, 1);
     o->repair = option_given(app, OPTION_FIX);
     o->compare = option_given(app, OPTION_COMPARE);
@@ -68,6 +56,20 @@ static int read_options(cli_app *app, reduce_job *job, clip_list *learn, clip_li
     return status;
 }
 
+void reduce_say_rows(const cli_app *app, const cutis_reduction_row *rows, uint32_t count)
+{
+    app_say(app, "%s%-10s %-8s %12s %12s %12s %12s %11s %7s %8s%s\n", app_style(app, "1"), "method",
+            "sets", "examples %", "rad", "held out %", "rad", "energy", "sweeps", "seconds",
+            app_style(app, "0"));
+    for (uint32_t i = 0; i < count; i++) {
+        const cutis_reduction_row *row = &rows[i];
+        app_say(app, "%-10s %-8s %12.5f %12.5f %12.5f %12.5f %11.4g %7u %8.3f\n",
+                cutis_reduce_method_name(row->method), cutis_reduce_sets_name(row->sets),
+                row->example_position, row->example_normal, row->held_out_position,
+                row->held_out_normal, row->energy, row->sweep_count, row->seconds);
+    }
+}
+
 static void say_result(const cli_app *app, const reduce_job *job)
 {
     const cutis_reduction *r = job->reduction;
@@ -76,16 +78,7 @@ static void say_result(const cli_app *app, const reduce_job *job)
             (unsigned long long)r->reduced_count, (unsigned long long)r->vertex_count);
     app_say(app, "%u example poses, %u held out, %u automatic\n\n", r->example_count,
             r->held_out_count, r->automatic_count);
-    app_say(app, "%s%-10s %-8s %12s %12s %12s %12s %11s %7s %8s%s\n", app_style(app, "1"), "method",
-            "sets", "examples %", "rad", "held out %", "rad", "energy", "sweeps", "seconds",
-            app_style(app, "0"));
-    for (uint32_t i = 0; i < r->row_count; i++) {
-        const cutis_reduction_row *row = &r->rows[i];
-        app_say(app, "%-10s %-8s %12.5f %12.5f %12.5f %12.5f %11.4g %7u %8.3f\n",
-                cutis_reduce_method_name(row->method), cutis_reduce_sets_name(row->sets),
-                row->example_position, row->example_normal, row->held_out_position,
-                row->held_out_normal, row->energy, row->sweep_count, row->seconds);
-    }
+    reduce_say_rows(app, r->rows, r->row_count);
 }
 
 static void emit_histogram(json_out *json, const char *key, const cutis_weight_summary *summary)
@@ -102,7 +95,7 @@ static void emit_numbers(json_out *json, const char *key, const double *values, 
     emit_end(json);
 }
 
-static void emit_method(json_out *json, const cutis_reduction *r, const cutis_reduction_row *row)
+void reduce_emit_row(json_out *json, const cutis_reduction_row *row, uint32_t frame_count)
 {
     emit_object(json, NULL);
     emit_string(json, "method", cutis_reduce_method_name(row->method));
@@ -116,8 +109,8 @@ static void emit_method(json_out *json, const cutis_reduction *r, const cutis_re
     emit_count(json, "sweeps", row->sweep_count);
     emit_number(json, "seconds", row->seconds);
     emit_numbers(json, "energies", row->curve, row->curve_count);
-    emit_numbers(json, "frame_position", row->frame_position, r->example_count + r->held_out_count);
-    emit_numbers(json, "frame_normal", row->frame_normal, r->example_count + r->held_out_count);
+    emit_numbers(json, "frame_position", row->frame_position, frame_count);
+    emit_numbers(json, "frame_normal", row->frame_normal, frame_count);
     emit_end(json);
 }
 
@@ -135,7 +128,8 @@ static void emit_result(const reduce_job *job)
     emit_histogram(&json, "histogram_before", &job->before);
     emit_histogram(&json, "histogram_after", &job->after);
     emit_array(&json, "methods");
-    for (uint32_t i = 0; i < r->row_count; i++) emit_method(&json, r, &r->rows[i]);
+    for (uint32_t i = 0; i < r->row_count; i++)
+        reduce_emit_row(&json, &r->rows[i], r->example_count + r->held_out_count);
     emit_end(&json);
     emit_array(&json, "frames");
     for (uint32_t i = 0; i < r->example_count + r->held_out_count; i++) {
@@ -165,8 +159,21 @@ static int write_result(cli_app *app, reduce_job *job)
     return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->output, result);
 }
 
+// A cage's weights are meant where there is no skin, or where signed ones are asked for.
+static bool means_cage(const cli_app *app, const cutis_model *model)
+{
+    const cutis_model_data *data = cutis_model_get(model);
+    const cutis_instance *instances;
+    const uint32_t count = cutis_model_instances(model, &instances);
+    bool skinned = false;
+    for (uint32_t i = 0; i < count; i++) skinned |= instances[i].skin != CUTIS_NONE;
+    return data->cage && (!skinned || option_given(app, OPTION_SIGNED));
+}
+
 static int reduce_model(cli_app *app, reduce_job *job)
 {
+    if (option_given(app, OPTION_SIGNED) && !cutis_model_get(job->model)->cage)
+        return app_usage(app, "--signed is for cages; weights of a skin are never negative");
     clip_list learn = { 0 }, judge = { 0 };
     int status = read_options(app, job, &learn, &judge);
     if (status != EXIT_GOOD) return status;
@@ -193,8 +200,11 @@ int verb_reduce(cli_app *app)
     if (status == EXIT_GOOD && report) status = app_check_output(app, report);
     if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
     if (status == EXIT_GOOD) status = app_open_device(app, &job.device);
-    if (status == EXIT_GOOD) status = reduce_model(app, &job);
-    if (status == EXIT_GOOD) {
+    const bool cage = status == EXIT_GOOD && means_cage(app, job.model);
+    if (status == EXIT_GOOD)
+        status = cage ? cage_reduce(app, job.path, job.output, job.model, job.device)
+                      : reduce_model(app, &job);
+    if (status == EXIT_GOOD && !cage) {
         say_result(app, &job);
         if (app->json) emit_result(&job);
     }

@@ -71,6 +71,8 @@ static void frame_shots(render_job *job)
         box.min.y = fminf(box.min.y, more->min.y), box.max.y = fmaxf(box.max.y, more->max.y);
         box.min.z = fminf(box.min.z, more->min.z), box.max.z = fmaxf(box.max.z, more->max.z);
     }
+    for (uint32_t i = 0; i < job->shot_count; i++)
+        picture_cage_frame(&job->stage, &job->shots[i].play, &box);
     job->stage.camera.frame = box;
 }
 

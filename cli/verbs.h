@@ -23,7 +23,7 @@ typedef enum option_kind {
     X(CLIP, "clip", 0, TEXT, "CLIP", 0, 0, 0,                                                      \
       "animation: its name, its index, or a file (.caf .xaf .bvh .gltf .glb)")                     \
     X(POSE, "pose", 0, PATH, "FILE", 0, 0, 0, "pose file (JSON) in place of a clip")               \
-    X(METHOD, "method", 0, CHOICE, "METHOD", "lbs rigid sbs dqs cor psd wpsd handles-rigid", 0, 0,               \
+    X(METHOD, "method", 0, CHOICE, "METHOD", "lbs rigid sbs dqs cor psd wpsd cage handles-rigid", 0, 0,               \
       "how bones are blended (default lbs; psd and wpsd: models of cutis fit; handles-rigid: of cutis handles --weighting virtual)")                    \
     X(WEIGHTED, "weighted", 0, FLAG, 0, 0, 0, 0,                                                   \
       "sbs: a rotation centre per vertex, which leaves no creases")                                \
@@ -67,7 +67,7 @@ typedef enum option_kind {
     X(CAMERA, "camera", 0, TEXT, "auto|YAW,PITCH[,DIST]", 0, 0, 0,                                 \
       "degrees to the right of the front and up; distance in radii of the body (default fitted)")  \
     X(SHOW, "show", 0, TEXT, "WHAT,...", 0, 0, 0,                                                  \
-      "skeleton, wire, handles, and one of weights:JOINT, error:METHOD|FILE.npy, curvature, parts")         \
+      "skeleton, wire, handles, cage, and one of weights:JOINT, error:METHOD|FILE.npy, curvature, parts")         \
     X(TURNTABLE, "turntable", 0, COUNT, "N", 0, 1, 3600, "N pictures around the body, numbered")   \
     X(DARK, "dark", 0, FLAG, 0, 0, 0, 0, "dark background")                                        \
     X(REFERENCE, "reference", 0, PATH, "FILE", 0, 0, 0,                                            \
@@ -84,6 +84,21 @@ typedef enum option_kind {
     X(HELD_OUT, "held-out", 0, TEXT, "CLIP,...", 0, 0, 0,                                          \
       "clips to judge by (default: frames of the others that were not learned from)")              \
     X(COMPARE, "compare", 0, FLAG, 0, 0, 0, 0, "report all four methods")                          \
+    X(CAGE, "cage", 0, PATH, "CAGE.obj", 0, 0, 0, "the closed mesh around the model")              \
+    X(COORDINATES, "coordinates", 0, CHOICE, "KIND", "mvc harmonic", 0, 0,                         \
+      "mean value (signed, any cage) or harmonic (not negative, solved inside; default mvc)")      \
+    X(RESOLUTION, "resolution", 0, COUNT, "N", 0, 8, 512,                                          \
+      "harmonic: grid nodes along the longest side (default 64)")                                  \
+    X(CAGE_POSES, "cage-poses", 0, TEXT, "FILE,...", 0, 0, 0,                                      \
+      "frames of the cage: meshes, arrays (.npy .pc2) or a model whose clip moves it")             \
+    X(CAGE_EXAMPLES, "poses", 0, TEXT, "FILE,...|auto", 0, 0, 0,                                   \
+      "cage poses to learn from: as --cage-poses (default auto: bends, twists, bumps)")            \
+    X(CAGE_HELD_OUT, "held-out", 0, TEXT, "FILE,...", 0, 0, 0,                                     \
+      "cage poses to judge by (default: other automatic ones)")                                    \
+    X(SIGNED, "signed", 0, FLAG, 0, 0, 0, 0,                                                       \
+      "weights may be negative; reduce: the cage's weights even if there is a skin")               \
+    X(AS_SKIN, "as-skin", 0, FLAG, 0, 0, 0, 0,                                                     \
+      "write controls as joints that move by translation: a plain skin")                           \
     X(HANDLES, "handles", 0, PATH, "FILE.json", 0, 0, 0, "points and bars, and their poses")       \
     X(SKELETON, "skeleton", 0, FLAG, 0, 0, 0, 0, "the model's own bones are the handles")          \
     X(SKIN, "skin", 0, COUNT, "N", 0, 0, 1000000, "only this skin (default: all in use)")          \
@@ -214,6 +229,7 @@ int verb_demo(struct cli_app *app);
 int verb_render(struct cli_app *app);
 int verb_compare(struct cli_app *app);
 int verb_reduce(struct cli_app *app);
+int verb_cage(struct cli_app *app);
 int verb_fit(struct cli_app *app);
 int verb_handles(struct cli_app *app);
 int verb_skeleton(struct cli_app *app);

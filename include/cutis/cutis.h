@@ -3,6 +3,7 @@
 #define CUTIS_CUTIS_H
 
 #include <cutis/base.h>
+#include <cutis/cage.h>
 #include <cutis/clip.h>
 #include <cutis/deform.h>
 #include <cutis/device.h>

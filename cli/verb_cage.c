@@ -1,0 +1,270 @@
+/// cutis cage: bind a model to a cage, reduce its weights, write it with the cage or as a plain
+/// skin. Nothing is written unless all of it succeeded.
+#include "cage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert.h"
+#include "reduce.h"
+
+typedef struct cage_job {
+    const char *path, *cage_path, *output;
+    cutis_model *model; ///< as read
+    cutis_model *bound;
+    cutis_model *written; ///< with --as-skin; else NULL
+    cutis_cage *cage;
+    cutis_device *device;
+    cutis_cage_options options;
+    cage_poses examples, held_out, frames;
+    cutis_cage_report *report;
+    cutis_cage_skin skin;
+} cage_job;
+
+// Poses to learn from and to judge by; "auto": the library's own.
+static int read_learning(cli_app *app, cage_job *job, const cutis_cage *cage, option_id examples_id,
+                         option_id held_out_id)
+{
+    const char *examples = option_text(app, examples_id), *held_out = option_text(app, held_out_id);
+    const double fps = option_number(app, OPTION_FPS, 30);
+    int status = EXIT_GOOD;
+    if (examples && strcmp(examples, "auto") != 0)
+        status = cage_poses_read(app, examples, cage, fps, &job->examples);
+    if (status == EXIT_GOOD && held_out)
+        status = cage_poses_read(app, held_out, cage, fps, &job->held_out);
+    job->options.examples = job->examples.values;
+    job->options.example_count = job->examples.count;
+    job->options.held_out = job->held_out.values;
+    job->options.held_out_count = job->held_out.count;
+    return status;
+}
+
+static void read_reduction(const cli_app *app, cage_job *job)
+{
+    cutis_cage_options *o = &job->options;
+    o->method = (cutis_reduce_method)option_choice(app, OPTION_REDUCE_METHOD);
+    o->energy = (cutis_reduce_energy)option_choice(app, OPTION_ENERGY);
+    o->sets = (cutis_reduce_sets)option_choice(app, OPTION_SETS);
+    o->signed_weights = option_given(app, OPTION_SIGNED);
+    o->seed = (uint64_t)option_number(app, OPTION_SEED, 1);
+    o->compare = option_given(app, OPTION_COMPARE);
+}
+
+static int read_options(cli_app *app, cage_job *job)
+{
+    cutis_cage_options *o = &job->options;
+    o->coordinates = (cutis_coordinates)option_choice(app, OPTION_COORDINATES);
+    o->resolution = option_count(app, OPTION_RESOLUTION, 0);
+    o->influences = option_count(app, OPTION_INFLUENCES, 0);
+    read_reduction(app, job);
+    job->cage_path = option_text(app, OPTION_CAGE);
+    if (!job->cage_path) return app_usage(app, "--cage FILE is missing: the mesh around the model");
+    if (o->resolution && o->coordinates != CUTIS_COORDINATES_HARMONIC)
+        return app_usage(app, "--resolution goes with --coordinates harmonic");
+    if (!o->influences &&
+        (option_given(app, OPTION_CAGE_EXAMPLES) || option_given(app, OPTION_REDUCE_METHOD)))
+        return app_usage(app, "reducing needs --influences K");
+    if (option_given(app, OPTION_CAGE_POSES) && !option_given(app, OPTION_AS_SKIN))
+        return app_usage(app, "--cage-poses goes with --as-skin here; cutis deform plays them");
+    return app_check_output(app, job->output);
+}
+
+static int read_cage(cli_app *app, cage_job *job)
+{
+    cutis_model *model = NULL;
+    int status = app_read_model(app, job->cage_path, &model);
+    if (status != EXIT_GOOD) return status;
+    cutis_result result = cutis_cage_create(model, &job->cage);
+    cutis_model_destroy(model);
+    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->cage_path, result);
+}
+
+static int bind_model(cli_app *app, cage_job *job)
+{
+    cutis_result result = cutis_cage_bind(job->model, job->device, job->cage, &job->options,
+                                          &job->bound, &job->report);
+    app_progress_done(app);
+    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    const cutis_cage_report *r = job->report;
+    if (r->outside_count)
+        app_note(app,
+                 "%s: %llu of %llu vertices lie outside the cage, the worst is vertex %u, %.4g "
+                 "outside; mean value coordinates reach them, but may be large there",
+                 job->path, (unsigned long long)r->outside_count,
+                 (unsigned long long)r->vertex_count, r->outside_worst, r->outside_distance);
+    return EXIT_GOOD;
+}
+
+static int make_skin(cli_app *app, cage_job *job)
+{
+    const char *list = option_text(app, OPTION_CAGE_POSES);
+    const double fps = option_number(app, OPTION_FPS, 30);
+    int status = list ? cage_poses_read(app, list, job->cage, fps, &job->frames) : EXIT_GOOD;
+    if (status != EXIT_GOOD) return status;
+    cutis_result result = cutis_cage_to_skin(job->bound, job->frames.values, job->frames.count,
+                                             (float)fps, &job->written, &job->skin);
+    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->path, result);
+}
+
+static void say_rows(const cli_app *app, const cutis_cage_report *r)
+{
+    if (r->row_count == 0) return;
+    app_say(app, "%u example poses and rest, %u held out\n\n", r->example_count, r->held_out_count);
+    reduce_say_rows(app, r->rows, r->row_count);
+}
+
+static void say_result(const cli_app *app, const cage_job *job)
+{
+    const cutis_cage_report *r = job->report;
+    app_say(app, "%s: %llu vertices, %u controls, %s coordinates in %.3g s\n", job->output,
+            (unsigned long long)r->vertex_count, job->cage->control_count,
+            cutis_coordinates_name(job->options.coordinates), r->seconds);
+    app_say(app, "weights %.4f to %.4f, rest shape off by at most %.2g %% of the diagonal\n",
+            r->weight_min, r->weight_max, r->precision);
+    if (r->node_count)
+        app_say(app, "grid of %u: %llu nodes inside, %u sweeps, residual %.2g\n", r->resolution,
+                (unsigned long long)r->node_count, r->sweep_count, r->residual);
+    say_rows(app, r);
+    if (!job->written) return;
+    if (!job->skin.paired && job->skin.max_influences <= 4)
+        app_say(app, "written as a skin: one joint a control, %u influences, for any player\n",
+                job->skin.max_influences);
+    else if (!job->skin.paired)
+        app_say(app,
+                "written as a skin: one joint a control, %u influences, for players that read "
+                "JOINTS_1 and on\n",
+                job->skin.max_influences);
+    else
+        app_say(
+            app,
+            "written as a skin: two joints a control (some weights are negative) moving by plus "
+            "and minus %.4g times its way, %u influences, for players that read JOINTS_1 and "
+            "on\n",
+            job->skin.scale, job->skin.max_influences);
+}
+
+static void emit_rows(json_out *json, const cutis_cage_report *r)
+{
+    emit_count(json, "example_poses", r->example_count);
+    emit_count(json, "held_out_poses", r->held_out_count);
+    emit_count(json, "reduced_vertices", r->reduced_count);
+    emit_count(json, "infeasible_vertices", r->infeasible_count);
+    emit_array(json, "methods");
+    for (uint32_t i = 0; i < r->row_count; i++)
+        reduce_emit_row(json, &r->rows[i], r->example_count + r->held_out_count);
+    emit_end(json);
+}
+
+static void emit_result(const cage_job *job)
+{
+    const cutis_cage_report *r = job->report;
+    json_out json = { .file = stdout };
+    emit_object(&json, NULL);
+    emit_string(&json, "file", job->path);
+    emit_string(&json, "cage", job->cage_path);
+    emit_string(&json, "output", job->output);
+    emit_string(&json, "coordinates", cutis_coordinates_name(job->options.coordinates));
+    emit_count(&json, "controls", job->cage->control_count);
+    emit_count(&json, "vertices", r->vertex_count);
+    emit_count(&json, "outside_vertices", r->outside_count);
+    emit_number(&json, "outside_distance", r->outside_distance);
+    emit_number(&json, "weight_min", r->weight_min);
+    emit_number(&json, "weight_max", r->weight_max);
+    emit_number(&json, "precision", r->precision);
+    emit_count(&json, "resolution", r->resolution);
+    emit_count(&json, "nodes", r->node_count);
+    emit_count(&json, "sweeps", r->sweep_count);
+    emit_number(&json, "residual", r->residual);
+    emit_number(&json, "seconds", r->seconds);
+    emit_rows(&json, r);
+    emit_object(&json, "skin");
+    emit_bool(&json, "written", job->written != NULL);
+    emit_bool(&json, "paired", job->skin.paired);
+    emit_count(&json, "joints", job->skin.joint_count);
+    emit_count(&json, "influences", job->skin.max_influences);
+    emit_number(&json, "scale", job->skin.scale);
+    emit_count(&json, "frames", job->frames.count);
+    emit_end(&json);
+    emit_end(&json);
+}
+
+static void close_job(cage_job *job)
+{
+    cage_poses_release(&job->examples);
+    cage_poses_release(&job->held_out);
+    cage_poses_release(&job->frames);
+    cutis_cage_report_destroy(job->report);
+    cutis_model_destroy(job->written);
+    cutis_model_destroy(job->bound);
+    cutis_cage_destroy(job->cage);
+    cutis_device_destroy(job->device);
+    cutis_model_destroy(job->model);
+}
+
+int verb_cage(cli_app *app)
+{
+    cage_job job = { .path = app->operands[0] };
+    int status = app_output(app, &job.output);
+    if (status == EXIT_GOOD) status = read_options(app, &job);
+    if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
+    if (status == EXIT_GOOD) status = read_cage(app, &job);
+    if (status == EXIT_GOOD)
+        status = read_learning(app, &job, job.cage, OPTION_CAGE_EXAMPLES, OPTION_CAGE_HELD_OUT);
+    if (status == EXIT_GOOD) status = app_open_device(app, &job.device);
+    if (status == EXIT_GOOD) status = bind_model(app, &job);
+    if (status == EXIT_GOOD && option_given(app, OPTION_AS_SKIN)) status = make_skin(app, &job);
+    if (status == EXIT_GOOD) {
+        cutis_write_options options = write_options(app);
+        cutis_result result =
+            cutis_model_write(job.written ? job.written : job.bound, job.output, &options);
+        if (result != CUTIS_OK) status = app_fail(app, job.output, result);
+    }
+    if (status == EXIT_GOOD) {
+        say_result(app, &job);
+        if (app->json) emit_result(&job);
+    }
+    close_job(&job);
+    return status;
+}
+
+// Of a model that has its cage ------------------------------------------------------------------
+
+static void emit_reduced(const cage_job *job)
+{
+    json_out json = { .file = stdout };
+    emit_object(&json, NULL);
+    emit_string(&json, "file", job->path);
+    emit_string(&json, "output", job->output);
+    emit_count(&json, "vertices", job->report->vertex_count);
+    emit_rows(&json, job->report);
+    emit_end(&json);
+}
+
+int cage_reduce(cli_app *app, const char *path, const char *output, const cutis_model *model,
+                cutis_device *device)
+{
+    cage_job job = { .path = path, .output = output };
+    read_reduction(app, &job);
+    job.options.influences = option_count(app, OPTION_INFLUENCES, 8);
+    int status =
+        read_learning(app, &job, cutis_model_get(model)->cage, OPTION_POSES, OPTION_HELD_OUT);
+    if (status == EXIT_GOOD) {
+        cutis_result result =
+            cutis_cage_reduce(model, device, &job.options, &job.bound, &job.report);
+        app_progress_done(app);
+        if (result != CUTIS_OK) status = app_fail(app, path, result);
+    }
+    if (status == EXIT_GOOD) {
+        cutis_write_options options = write_options(app);
+        cutis_result result = cutis_model_write(job.bound, output, &options);
+        if (result != CUTIS_OK) status = app_fail(app, output, result);
+    }
+    if (status == EXIT_GOOD) {
+        app_say(app, "%s: the cage's weights, %u a vertex at most; %llu vertices had more\n",
+                output, job.options.influences, (unsigned long long)job.report->reduced_count);
+        say_rows(app, job.report);
+        if (app->json) emit_reduced(&job);
+    }
+    close_job(&job);
+    return status;
+}
