@@ -1,4 +1,5 @@
-"""Compare `cutis deform --method lbs` with three.js on every clip of every animated model; see test_three.sh."""
+"""Compare `cutis deform --method lbs` with three.js on every clip of every animated model; see test_three.sh.
+With models named after the script of three.js: on the last clip of those alone."""
 import glob
 import json
 import os
@@ -13,6 +14,7 @@ FRAMES = 5
 BODIES = ['biped', 'quadruped', 'arm', 'cylinder']
 
 cutis, assets, folder, three = sys.argv[1:5]
+named = sys.argv[5:]
 
 
 def document(path):
@@ -38,7 +40,9 @@ def main():
     for path in sorted(glob.glob(os.path.join(assets, '*', '*', '*.gl*'))):
         if path.endswith(('.gltf', '.glb')):
             models.append(('/'.join(path.split('/')[-3:]), path))
-    for body in BODIES:
+    for path in named:
+        models.append((os.path.basename(path), path))
+    for body in [] if named else BODIES:
         full, limited = os.path.join(folder, body + '.glb'), os.path.join(folder, body + '4.glb')
         why = run('synth', body, '--size', 'low', '-o', full) if body != 'cylinder' else run('synth', body, '-o', full)
         why = why or run('convert', full, '--influences', '4', '-o', limited)
@@ -52,6 +56,8 @@ def main():
     for name, path in models:
         gltf = document(path)
         for index, animation in enumerate(gltf.get('animations', [])):
+            if named and index + 1 < len(gltf['animations']):
+                continue
             # The last of the five times lies inside the clip: at its very end three.js may wrap around.
             fps = '%.6g' % ((FRAMES - 0.1) / max(duration(gltf, animation), 1e-3))
             jobs.append((name, path, str(index), fps, os.path.join(folder, f'{len(jobs)}.f32')))

@@ -1,0 +1,274 @@
+"""Retargeted walks measured from their files: BVH and glTF are read and posed here, in double, without Cutis. See
+test_retarget_walk.sh. Prints `ok`, `not ok` and `skip` lines.
+usage: retarget_check.py CUTIS SHARED FOLDER"""
+import json
+import os
+import struct
+import subprocess
+import sys
+
+import numpy as np
+
+cutis, shared, folder = sys.argv[1:4]
+here = os.path.dirname(os.path.abspath(__file__))
+WALK = os.path.join(shared, 'data/cmu-mocap/data/002/02_01.bvh')
+failures = 0
+
+
+def say(good, name, why):
+    global failures
+    print(f'ok {name} ({why})' if good else f'not ok {name}: {why}')
+    failures += not good
+
+
+def run(*arguments):
+    done = subprocess.run([cutis, *arguments], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip() or f'exit {done.returncode}')
+    return done.stdout
+
+
+# Files ------------------------------------------------------------------------------------------
+
+def axis_rotation(axis, degrees):
+    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    return np.array({'X': [[1, 0, 0], [0, c, -s], [0, s, c]], 'Y': [[c, 0, s], [0, 1, 0], [-s, 0, c]],
+                     'Z': [[c, -s, 0], [s, c, 0], [0, 0, 1]]}[axis])
+
+
+class Bvh:
+    """names, parents, places [frames, joints, 3], seconds a frame"""
+
+    def __init__(self, path):
+        self.names, self.parents, offsets, channels, stack, rows = [], [], [], [], [], []
+        motion = False
+        for line in open(path):
+            w = line.split()
+            if not w:
+                continue
+            if motion:
+                if w[0] == 'Frame':
+                    self.step = float(w[2])
+                elif w[0] != 'Frames:':
+                    rows.append([float(x) for x in w])
+            elif w[0] in ('ROOT', 'JOINT', 'End'):
+                self.names.append(self.names[stack[-1]] + '_end' if w[0] == 'End' else w[1])
+                self.parents.append(stack[-1] if stack else -1)
+                offsets.append(None)
+                channels.append([])
+            elif w[0] == '{':
+                stack.append(len(self.names) - 1)
+            elif w[0] == '}':
+                stack.pop()
+            elif w[0] == 'OFFSET':
+                offsets[-1] = [float(x) for x in w[1:4]]
+            elif w[0] == 'CHANNELS':
+                channels[-1] = w[2:]
+            elif w[0] == 'MOTION':
+                motion = True
+        self.places = np.array([self.pose(np.array(offsets), channels, row) for row in rows])
+
+    def pose(self, offsets, channels, row):
+        at, places, rotations = 0, [], []
+        for n, parent in enumerate(self.parents):
+            r, p = np.eye(3), offsets[n].copy()
+            for channel in channels[n]:
+                if channel.endswith('position'):
+                    p['XYZ'.index(channel[0])] += row[at]
+                else:
+                    r = r @ axis_rotation(channel[0], row[at])
+                at += 1
+            places.append(p if parent < 0 else places[parent] + rotations[parent] @ p)
+            rotations.append(r if parent < 0 else rotations[parent] @ r)
+        return np.array(places)
+
+
+def quaternion_matrix(q):
+    x, y, z, w = q / np.linalg.norm(q)
+    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                     [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                     [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]])
+
+
+class Glb:
+    """The nodes of a GLB at the keys of its last clip: places [frames, nodes, 3]; bind places of joints"""
+
+    def __init__(self, path, posed=True):
+        raw = open(path, 'rb').read()
+        length = struct.unpack_from('<I', raw, 12)[0]
+        self.json = json.loads(raw[20:20 + length])
+        self.bin = raw[28 + length:]
+        nodes = self.json['nodes']
+        self.names = [n.get('name', '') for n in nodes]
+        self.parents = [-1] * len(nodes)
+        for i, n in enumerate(nodes):
+            for c in n.get('children', []):
+                self.parents[c] = i
+        self.order = sorted(range(len(nodes)), key=self.depth)
+        if not posed:
+            return
+        keys = {}
+        animation = self.json['animations'][-1]
+        self.clip = animation.get('name')
+        for channel in animation['channels']:
+            sampler = animation['samplers'][channel['sampler']]
+            times = self.accessor(sampler['input'])
+            if len(times) > 1:
+                self.times = times
+            keys[channel['target']['node'], channel['target']['path']] = self.accessor(sampler['output'])
+        self.places = np.array([self.pose(keys, f) for f in range(len(self.times))])
+
+    def depth(self, node):
+        return 0 if self.parents[node] < 0 else 1 + self.depth(self.parents[node])
+
+    def accessor(self, index):
+        a = self.json['accessors'][index]
+        view = self.json['bufferViews'][a['bufferView']]
+        width = {'SCALAR': 1, 'VEC3': 3, 'VEC4': 4, 'MAT4': 16}[a['type']]
+        values = np.frombuffer(self.bin, np.float32, a['count'] * width, view.get('byteOffset', 0) + a.get('byteOffset', 0))
+        return values.reshape(a['count'], -1).astype(float).squeeze()
+
+    def pose(self, keys, frame):
+        world = [None] * len(self.names)
+        for n in self.order:
+            node, m = self.json['nodes'][n], np.eye(4)
+            if 'matrix' in node and (n, 'rotation') not in keys:
+                m = np.array(node['matrix']).reshape(4, 4).T
+            else:
+                def value(path, rest):
+                    v = keys.get((n, path))
+                    return np.array(node.get(path, rest)) if v is None else v[frame] if v.ndim > 1 else v
+                m[:3, :3] = quaternion_matrix(value('rotation', [0, 0, 0, 1])) * value('scale', [1, 1, 1])
+                m[:3, 3] = value('translation', [0, 0, 0])
+            world[n] = m if self.parents[n] < 0 else world[self.parents[n]] @ m
+        return np.array([w[:3, 3] for w in world])
+
+    def height(self):
+        low = np.array([self.json['accessors'][p['attributes']['POSITION']]['min'] for m in self.json['meshes'] for p in m['primitives']])
+        high = np.array([self.json['accessors'][p['attributes']['POSITION']]['max'] for m in self.json['meshes'] for p in m['primitives']])
+        return (high.max(0) - low.min(0)).max()
+
+    def rename(self, path):
+        """The same file with nameless joints."""
+        nodes = self.json['nodes']
+        for i, n in enumerate(nodes):
+            n['name'] = f'n{i}' + ('_end' if n.get('name', '').endswith('_end') else '')
+        text = json.dumps(self.json).encode()
+        text += b' ' * (-len(text) % 4)
+        with open(path, 'wb') as out:
+            out.write(struct.pack('<4sIIII', b'glTF', 2, 28 + len(text) + len(self.bin), len(text), 0x4e4f534a))
+            out.write(text + struct.pack('<II', len(self.bin), 0x004e4942) + self.bin)
+
+
+# Measures ---------------------------------------------------------------------------------------
+
+SOURCE = {'thigh': 'UpLeg', 'shin': 'Leg', 'foot': 'Foot', 'upperarm': 'Arm', 'hand': 'Hand'}
+
+
+def stances(path, step, leg):
+    span = max(1, round(1 / 60 / step))
+    n = len(path)
+    standing = []
+    for f in range(n):
+        a, b = max(0, f - span), min(n - 1, f + span)
+        standing.append(np.linalg.norm(path[b] - path[a]) / ((b - a) * step) < 0.15 * leg)
+    found, f = [], 0
+    while f < n:
+        last = f
+        while last < n and standing[last]:
+            last += 1
+        if (last - f - 1) * step >= 0.1:
+            found.append((f, last))
+        f = last + 1
+    return found
+
+
+def length(path):
+    return np.linalg.norm(np.diff(path, axis=0), axis=1).sum()
+
+
+def check(name, target, joints, source, height):
+    """joints: role and side to node of the target."""
+    s = {role + side: source.names.index(long + word) for role, word in SOURCE.items() for side, long in (('_l', 'Left'), ('_r', 'Right'))}
+    motion = source.places[1:]  # the first frame is the T-pose
+    t = target.places
+    if len(t) != len(motion):
+        return say(False, f'{name} frames', f'{len(t)} where {len(motion)} are wanted')
+
+    def leg(places, j):
+        return np.mean([np.linalg.norm(places[0, j['shin' + k]] - places[0, j['thigh' + k]]) +
+                        np.linalg.norm(places[0, j['foot' + k]] - places[0, j['shin' + k]]) for k in ('_l', '_r')])
+    scale = leg(t, joints) / leg(motion, s)
+    gaps, slide, slide_source, angles = [], 0, 0, []
+    feet = [(t[:, joints['foot' + k]], scale * motion[:, s['foot' + k]]) for k in ('_l', '_r')]
+    lift = np.median(np.concatenate([(a - b)[:, 1] for a, b in feet]))
+    for ours, theirs in feet:
+        gaps += list(np.linalg.norm(ours - theirs - [0, lift, 0], axis=1) / height)
+        for first, last in stances(theirs, source.step, leg(t, joints)):
+            slide += length(ours[first:last])
+            slide_source += length(theirs[first:last])
+    for k in ('_l', '_r'):
+        a = t[:, joints['hand' + k]] - t[:, joints['upperarm' + k]]
+        b = motion[:, s['hand' + k]] - motion[:, s['upperarm' + k]]
+        angles += list(np.degrees(np.arccos(np.clip((a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1), -1, 1))))
+    say(max(gaps) <= 0.02, f'{name}: ankles within 2 % of the height of the scaled source path', f'{100 * max(gaps):.2f} %, mean {100 * np.mean(gaps):.2f} %')
+    say(slide_source > 0 and slide <= 1.3 * slide_source, f'{name}: stance slide at most 1.3 times the source', f'{slide / slide_source:.3f} times')
+    say(max(angles) <= 12, f'{name}: shoulder-to-hand direction within 12 degrees', f'{max(angles):.1f}, mean {np.mean(angles):.1f}')
+
+
+def walk(name, model, words, **options):
+    out = os.path.join(folder, name.replace(' ', '_') + '_walk.glb')
+    report = json.loads(run('retarget', model, '--motion', WALK, '--json', '-o', out, *options.get('more', [])))
+    target = Glb(out)
+    joints = {}
+    for role, word in words.items():
+        for side in ('_l', '_r'):
+            joints[role + side] = target.names.index(word.format(*({'_l': ('l', 'L', 'Left'), '_r': ('r', 'R', 'Right')}[side])))
+    check(name, target, joints, source, target.height())
+    if 'by' in options:
+        say(report['model_by'] == options['by'], f'{name}: joints found by {options["by"]}', report['model_by'])
+    return report, target, joints
+
+
+BIPED = {r: r + '_{0}' for r in SOURCE}
+MAKEHUMAN = {'thigh': 'upperleg01.{1}', 'shin': 'lowerleg01.{1}', 'foot': 'foot.{1}', 'upperarm': 'upperarm01.{1}', 'hand': 'wrist.{1}'}
+
+
+def nameless(name, model, words):
+    """The same body without names: found by topology, and as good."""
+    bare = os.path.join(folder, 'bare.glb')
+    file = Glb(model, posed=False)
+    indices = {role + side: file.names.index(word.format(*sides)) for role, word in words.items()
+               for side, sides in (('_l', ('l', 'L', 'Left')), ('_r', ('r', 'R', 'Right')))}
+    file.rename(bare)
+    out = os.path.join(folder, 'bare_walk.glb')
+    report = json.loads(run('retarget', bare, '--motion', WALK, '--json', '-o', out))
+    say(report['model_by'] == 'topology', f'{name}: joints found by topology', report['model_by'])
+    target = Glb(out)
+    renamed = {key: target.names.index(f'n{i}') for key, i in indices.items()}
+    check(name, target, renamed, source, target.height())
+
+
+source = Bvh(WALK)
+biped = os.path.join(folder, 'biped.glb')
+run('synth', 'biped', '--size', 'low', '-o', biped)
+walk('biped', biped, BIPED, by='names')
+nameless('nameless biped', biped, BIPED)
+
+human = os.path.join(folder, 'human.glb')
+done = subprocess.run([sys.executable, os.path.join(here, '../fit/makehuman.py'), os.path.join(shared, 'data'), human],
+                      capture_output=True, text=True)
+if done.returncode:
+    say(False, 'makehuman', done.stderr.strip()[-200:])
+else:
+    walk('MakeHuman', human, MAKEHUMAN, by='names')
+
+extracted = os.path.join(folder, 'extracted.glb')
+try:
+    run('skeleton', biped, '--parts', 'joints', '-o', extracted)
+except RuntimeError as why:
+    print(f'skip extracted skeleton: {str(why)[:120]}')
+else:
+    walk('extracted skeleton', extracted, BIPED)
+    nameless('nameless extracted skeleton', extracted, BIPED)
+sys.exit(1 if failures else 0)
