@@ -42,6 +42,8 @@ bool cutis_note(cutis_notes *notes, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    for (uint32_t i = 0; i < notes->count; i++) // parts are found again after every change
+        if (strcmp(notes->lines[i], text) == 0) return true;
     if (!grow_names(notes->arena, &notes->lines, notes->count, &notes->capacity)) return false;
     notes->lines[notes->count] = cutis_arena_string(notes->arena, text);
     return notes->lines[notes->count] && ++notes->count;

@@ -16,9 +16,13 @@
 #define FEW_FACES   40u
 static const double CRUMB_AREA = 5e-4;
 #define TEETH_PASSES 10
-// 20 rounds settle every segmentation of the Princeton benchmark that was tried (at most 23 parts);
-// rigs have up to a few hundred joints, and each contact of three parts may take a round.
-#define ROUNDS 20u
+// 20 rounds settle every segmentation of the Princeton benchmark that was tried (at most 23 parts).
+// Rigs with faces have dozens of small parts that all meet: small ones with arcs to several others
+// go at once, and what has not settled after 20 rounds loses its smallest part, one after the
+// other.
+#define ROUNDS     20u
+#define CROWD_ARCS 3u
+static const double CROWD_AREA = 0.01;
 
 typedef struct {
     cutis_closed *mesh;
@@ -172,8 +176,7 @@ static cutis_result heal_pieces(healer *h, bool *changed)
     for (uint32_t i = 0; i < count; i++) {
         piece *p = &pieces[i];
         if (p->whole) continue;
-        if (p->faces < CRUMB_FACES ||
-            (p->faces < FEW_FACES && p->area < CRUMB_AREA * h->total)) {
+        if (p->faces < CRUMB_FACES || (p->faces < FEW_FACES && p->area < CRUMB_AREA * h->total)) {
             uint32_t to = longest_border(h, p, lengths);
             if (to == CUTIS_NOTHING) continue; // its neighbours joined it meanwhile
             relabel_piece(h, p, to);
@@ -400,13 +403,54 @@ static void widen(cutis_closed *mesh, const cutis_contacts *contacts, const cuti
     }
 }
 
+// A part goes to the neighbour with the longest border.
+static void dissolve(healer *h, const cutis_contacts *contacts, uint32_t from)
+{
+    uint32_t to = from;
+    double longest = 0;
+    for (uint32_t c = 0; c < contacts->count; c++) {
+        const cutis_contact *other = &contacts->contacts[c];
+        if ((other->low != from && other->high != from) || other->length <= longest) continue;
+        longest = other->length, to = other->low == from ? other->high : other->low;
+    }
+    for (uint32_t f = 0; f < h->mesh->face_count; f++)
+        if (h->mesh->labels[f] == from) h->mesh->labels[f] = to;
+}
+
+// The smallest part that crowds: small and with arcs to several others, or (stuck) any with an arc.
+static uint32_t crowding_part(const healer *h, const cutis_contacts *contacts,
+                              const cutis_hanging *hanging, const double *sizes, uint32_t *arcs,
+                              bool stuck)
+{
+    uint32_t best = CUTIS_NOTHING;
+    memset(arcs, 0, h->names->count * sizeof *arcs);
+    for (uint32_t c = 0; c < contacts->count; c++) {
+        if (!contacts->contacts[c].open || hanging->in_tree[c]) continue;
+        arcs[contacts->contacts[c].low]++, arcs[contacts->contacts[c].high]++;
+    }
+    for (uint32_t l = 0; l < h->names->count; l++) {
+        bool crowds = arcs[l] >= CROWD_ARCS && sizes[l] < CROWD_AREA * h->total;
+        if (!crowds && !(stuck && arcs[l] > 0)) continue;
+        if (best == CUTIS_NOTHING || sizes[l] < sizes[best]) best = l;
+    }
+    return best;
+}
+
 // Arcs that close a cycle of parts; several a round where they have no part in common.
 static cutis_result heal_arcs(healer *h, const cutis_contacts *contacts,
-                              const cutis_hanging *hanging, const double *sizes, bool *changed)
+                              const cutis_hanging *hanging, const double *sizes, bool stuck,
+                              bool *changed)
 {
     uint8_t *used = cutis_arena_alloc(&h->arena, h->names->count, 1);
-    if (!used) return cutis_alloc_result(h->mesh->context);
+    uint32_t *arcs = cutis_arena_alloc(&h->arena, h->names->count, sizeof *arcs);
+    if (!used || !arcs) return cutis_alloc_result(h->mesh->context);
     memset(used, 0, h->names->count);
+    uint32_t crowding = crowding_part(h, contacts, hanging, sizes, arcs, stuck);
+    if (crowding != CUTIS_NOTHING) {
+        dissolve(h, contacts, crowding);
+        *changed = true;
+        return CUTIS_OK;
+    }
     for (uint32_t c = 0; c < contacts->count; c++) {
         const cutis_contact *contact = &contacts->contacts[c];
         uint32_t x = contact->low, y = contact->high, deep = x;
@@ -454,7 +498,7 @@ static cutis_result heal_touching(healer *h, const cutis_hanging *hanging, bool 
 
 // Rounds ----------------------------------------------------------------------------------------
 
-static cutis_result heal_round(healer *h, bool *changed)
+static cutis_result heal_round(healer *h, bool stuck, bool *changed)
 {
     cutis_contacts contacts;
     cutis_hanging hanging;
@@ -469,7 +513,7 @@ static cutis_result heal_round(healer *h, bool *changed)
     for (uint32_t f = 0; f < h->mesh->face_count; f++) sizes[h->mesh->labels[f]] += h->areas[f];
     result = cutis_hang(&h->arena, &contacts, sizes, h->names->count, &hanging);
     bool arcs = false;
-    if (result == CUTIS_OK) result = heal_arcs(h, &contacts, &hanging, sizes, &arcs);
+    if (result == CUTIS_OK) result = heal_arcs(h, &contacts, &hanging, sizes, stuck, &arcs);
     if (result == CUTIS_OK && !arcs) result = heal_touching(h, &hanging, changed);
     *changed |= arcs;
     return result;
@@ -528,14 +572,14 @@ static cutis_result never_settles(healer *h, uint32_t rounds)
 static cutis_result heal_all(healer *h, cutis_skeleton_repairs *repairs)
 {
     cutis_closed *mesh = h->mesh;
-    const uint32_t most = ROUNDS + h->names->count;
+    const uint32_t most = ROUNDS + 4 * h->names->count;
     bool changed = true;
     for (uint32_t f = 0; f < mesh->face_count; f++)
         h->total += h->areas[f] = cutis_face_area(mesh, f);
     for (uint32_t round = 0; changed; round++) {
         changed = false;
         if (round == most) return never_settles(h, round);
-        cutis_result result = heal_round(h, &changed);
+        cutis_result result = heal_round(h, round >= ROUNDS, &changed);
         if (result == CUTIS_OK && changed) {
             repairs->rounds++;
             result = cutis_progress(mesh->context, "healing", (double)round / most);

@@ -106,35 +106,63 @@ static cutis_result label_parts(lister *l)
     return CUTIS_OK;
 }
 
-// Largest total weight over the corners of a triangle; ties: the lower joint. No weight: joint 0.
-static uint32_t dominant_joint(const cutis_primitive *primitive, uint32_t t, double *sums)
+// The deepest joint that, with all below it, holds more than half of the weight at the corners of a
+// triangle. Borders of a joint are then level sets of one function, and those of siblings do not
+// cross: the largest weight alone leaves points where three joints meet all over a face or a hip.
+// Without any such joint (several roots) the heaviest.
+static uint32_t triangle_joint(const lister *l, const cutis_skin *skin,
+                               const cutis_primitive *primitive, uint32_t t, double *sums,
+                               const uint32_t *depths)
 {
     const cutis_influences *influences = &primitive->influences;
-    uint32_t best = 0;
-    if (!influences->first) return 0;
-    for (int pass = 0; pass < 3; pass++)
+    uint32_t best = skin->joints[0], heaviest = best;
+    double total = 0;
+    bool half = false;
+    for (int pass = 0; pass < 3 && influences->first; pass++)
         for (uint32_t c = 0; c < 3; c++) {
             uint32_t v = primitive->indices[3 * (size_t)t + c];
             for (uint32_t e = influences->first[v]; e < influences->first[v + 1]; e++) {
-                uint32_t j = influences->joints[e];
-                if (pass == 0) sums[j] += influences->weights[e];
-                if (pass == 1 && (sums[j] > sums[best] || (sums[j] == sums[best] && j < best)))
-                    best = j;
-                if (pass == 2) sums[j] = 0;
+                int32_t node = (int32_t)skin->joints[influences->joints[e]];
+                if (pass == 0) total += influences->weights[e];
+                for (; node != CUTIS_NONE; node = l->data->nodes[node].parent) {
+                    uint32_t n = (uint32_t)node;
+                    if (pass == 0) sums[n] += influences->weights[e];
+                    if (pass == 1 && depths[n] && sums[n] > 0.5 * total &&
+                        (!half || depths[n] > depths[best]))
+                        best = n, half = true;
+                    if (pass == 1 && depths[n] && (sums[n] > sums[heaviest])) heaviest = n;
+                    if (pass == 2) sums[n] = 0;
+                }
             }
         }
-    return best;
+    return half ? best : heaviest;
+}
+
+// 1 + the number of joints above, for joints; 0 for other nodes.
+static void joint_depths(const lister *l, uint32_t *depths)
+{
+    const cutis_model_data *data = l->data;
+    memset(depths, 0, data->node_count * sizeof *depths);
+    for (uint32_t s = 0; s < data->skin_count; s++)
+        for (uint32_t j = 0; j < data->skins[s].joint_count; j++)
+            depths[data->skins[s].joints[j]] = 1;
+    for (uint32_t n = 0; n < data->node_count; n++) { // parents come first
+        if (!depths[n]) continue;
+        int32_t up = data->nodes[n].parent;
+        while (up != CUTIS_NONE && !depths[up]) up = data->nodes[up].parent;
+        if (up != CUTIS_NONE) depths[n] = depths[up] + 1;
+    }
 }
 
 static cutis_result label_joints(lister *l)
 {
-    uint32_t *table = key_table(l, l->data->node_count), at = 0, most = 1;
+    uint32_t *table = key_table(l, l->data->node_count), at = 0;
+    uint32_t *depths = key_table(l, l->data->node_count);
+    double *sums = cutis_arena_alloc(l->names->arena, l->data->node_count, sizeof *sums);
     bool skinned = false;
-    for (uint32_t s = 0; s < l->data->skin_count; s++)
-        if (l->data->skins[s].joint_count > most) most = l->data->skins[s].joint_count;
-    double *sums = cutis_arena_alloc(l->names->arena, most, sizeof *sums);
-    if (!table || !sums) return no_memory(l);
-    memset(sums, 0, most * sizeof *sums);
+    if (!table || !sums || !depths) return no_memory(l);
+    memset(sums, 0, l->data->node_count * sizeof *sums);
+    joint_depths(l, depths);
     for (uint32_t i = 0; i < l->instance_count; i++) {
         const cutis_mesh *mesh = &l->data->meshes[l->instances[i].mesh];
         const cutis_skin *skin =
@@ -142,7 +170,7 @@ static cutis_result label_joints(lister *l)
         skinned = skinned || skin;
         for (uint32_t p = 0; p < mesh->primitive_count; p++)
             for (uint32_t t = 0; t < triangles_of(&mesh->primitives[p]); t++) {
-                uint32_t key = skin ? skin->joints[dominant_joint(&mesh->primitives[p], t, sums)]
+                uint32_t key = skin ? triangle_joint(l, skin, &mesh->primitives[p], t, sums, depths)
                                     : l->instances[i].node;
                 if (table[key] == CUTIS_NOTHING)
                     table[key] = fresh_label(l, l->data->nodes[key].name, "joint", key);
