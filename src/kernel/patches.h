@@ -151,6 +151,7 @@ enum patch_joint_real {
     PATCH_J_WEIGHT = 40, ///< w of the conics
     PATCH_J_FLAT,        ///< how far the front arcs are flattened
     PATCH_J_LEFT,        ///< volume that is left over
+    PATCH_J_DEPTH,       ///< of the crease, 1 = where the limbs meet
     PATCH_JOINT_REAL_COUNT = 44
 };
 

@@ -161,6 +161,7 @@ ITEM_KERNEL patch_joints(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int
     r[PATCH_J_TWIST_ANGLE] =
         twist.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / twist.w) : 3.141592653589793;
     r[PATCH_J_WEIGHT] = r[PATCH_J_FLAT] = r[PATCH_J_LEFT] = 0.0;
+    r[PATCH_J_DEPTH] = 1.0;
     ints[PATCH_J_MOVES] = !still || !near;
     ints[PATCH_J_SHIFT] = still ? 0 : patch_loop_shift(S, G, joint, r + PATCH_J_TWIST);
     patch_joint_bend(S, G, joint, swing, r, ints);

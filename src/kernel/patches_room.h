@@ -53,8 +53,16 @@ FN double patch_beyond(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * joint;
     pvec y = pvec_minus(x, pvec_at(REALS(S, G, PATCH_CENTRE), joint));
     if (S[PATCH_BOX]) return patch_box_value(S, G, r, joint, side, y);
+    // Along the limb from the plane of the loop: both planes meet the loop in the same two points,
+    // however it is tilted, and nothing is cut off at once when the joint begins to bend.
+    pvec normal = pvec_at(REALS(S, G, PATCH_PLANE), joint);
+    double slant = pvec_dot(normal, pvec_at(REALS(S, G, PATCH_LIMB), joint));
+    if (slant < 0.5) { // a loop along the limb says nothing about where the limb ends
+        normal = pvec_at(REALS(S, G, PATCH_LIMB), joint);
+        slant = 1.0;
+    }
+    double along = r[PATCH_J_COS] * pvec_dot(normal, y) / slant;
     if (side) y = pvec_turned(r + PATCH_J_TWIST, y);
-    double along = r[PATCH_J_COS] * pvec_dot(pvec_at(REALS(S, G, PATCH_LIMB), joint), y);
     double across = r[PATCH_J_SIN] * pvec_dot(pvec_at(r + PATCH_J_INNER, 0), y);
     return side ? across - along : across + along;
 }

@@ -109,8 +109,8 @@ FN int patch_anchor(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const doubl
 }
 
 // Without anchors: the closest pair of border points.
-FN void patch_closest(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                      GLOBAL const double *D, patch_case c, int *p_rank, int *c_rank)
+FN void patch_closest(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
+                      patch_case c, int *p_rank, int *c_rank)
 {
     double least = 1e300;
     GLOBAL const int *order = I + S[PATCH_SLOT_ORDER];
@@ -208,7 +208,7 @@ FN int patch_ladder(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, 
         if (q0 >= 0) p0 = i;
     }
     if (p0 < 0) {
-        patch_closest(S, G, I, D, c, &p0, &q0);
+        patch_closest(S, I, D, c, &p0, &q0);
         kind = PATCH_RUNG_CONIC;
     }
     int p = 0, q = 0; // steps from the first anchor
@@ -320,7 +320,7 @@ FN patch_curve patch_curve_of(GLOBAL const int *S, GLOBAL const double *G, GLOBA
     int fill = S[PATCH_FILL];
     if (fill == PATCH_FILL_KEEP) {
         double height =
-            0.5 * pvec_length(pvec_minus(curve.c, curve.p)) * r[PATCH_J_TAN];
+            0.5 * pvec_length(pvec_minus(curve.c, curve.p)) * r[PATCH_J_TAN] * r[PATCH_J_DEPTH];
         curve.k =
             pvec_plus(middle, pvec_times(pvec_at(r + PATCH_J_CORNER, 0), height));
         return curve;

@@ -10,6 +10,8 @@
 
 #define PATCH_SOLVE_STEPS 3
 #define PATCH_SOLVE_LEFT 1e-7 // of the two parts: close enough
+#define PATCH_BULGE -1.5 // front arcs stand out by this much more than circles, at most
+#define PATCH_DEPTH_MAX 3.0 // the crease's depth, in those of the limbs' corner
 
 // w of a share g of the triangle, by the table.
 FN double patch_weight_of(GLOBAL const int *S, GLOBAL const double *G, double g)
@@ -59,29 +61,56 @@ FN double patch_keep(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
     return left;
 }
 
-// Too much is left where the front opens wide: its arcs are flattened, by a parabola through what
-// is left at three flatnesses.
-FN double patch_flatten(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                        GLOBAL double *D, patch_case c, int rungs, double cut, double left)
+// The front takes what the rear could not: its arcs are flattened towards their chords (s to 1), or
+// stand out further (s to PATCH_BULGE) like the cap of a knee. By a parabola through what is left
+// at three values.
+FN double patch_shape_front(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                            GLOBAL double *D, patch_case c, int rungs, double cut, double left)
 {
     GLOBAL double *flat =
         D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_FLAT;
-    *flat = 1.0;
+    double end = left > 0.0 ? 1.0 : PATCH_BULGE;
+    *flat = end;
     patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
     double last = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
-    if (last >= 0.0) return last;
-    double s = left / (left - last);
-    *flat = s;
+    if (last * left >= 0.0) {
+        if (MAGNITUDE(last) <= MAGNITUDE(left)) return last;
+        *flat = 0.0; // an inside-out front: leave it alone
+        patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
+        return left;
+    }
+    double s = left / (left - last); // of the way to the end
+    *flat = s * end;
     patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
     double middle = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
-    // left + b x + a x^2 through (s, middle) and (1, last).
+    // left + b x + a x^2 through (s, middle) and (1, last); the root between 0 and 1.
     double a = ((middle - left) / s - (last - left)) / (s - 1.0), b = last - left - a;
     double root = b * b - 4.0 * a * left;
-    if (root > 0.0) { // b < 0: the smaller root, without cancellation
-        double x = 2.0 * left / (-b + ROOT(root));
-        if (x > 0.0 && x < 1.0) *flat = x;
+    if (root > 0.0) {
+        double x = b < 0.0 ? 2.0 * left / (-b + ROOT(root)) : 2.0 * left / (-b - ROOT(root));
+        if (x > 0.0 && x < 1.0) *flat = x * end;
     }
     patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
+    return patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
+}
+
+// Still too much: the crease goes deeper than the limbs' own corner.
+FN double patch_deepen(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
+                       patch_case c, int rungs, double cut, double left)
+{
+    GLOBAL double *depth =
+        D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_DEPTH;
+    *depth = PATCH_DEPTH_MAX;
+    patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_REAR);
+    double last = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
+    if (last >= left) { // no crease to speak of
+        *depth = 1.0;
+    } else if (last < 0.0) {
+        *depth = 1.0 + (PATCH_DEPTH_MAX - 1.0) * left / (left - last);
+    } else {
+        return last;
+    }
+    patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_REAR);
     return patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
 }
 
@@ -131,8 +160,9 @@ ITEM_KERNEL patch_solve(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int 
     patch_weld(S, G, I, D, c, rungs);
     if (S[PATCH_FILL] == PATCH_FILL_KEEP && ints[PATCH_J_BENT]) {
         double left = patch_keep(S, G, I, D, c, rungs, cut, whole);
-        if (left > PATCH_LEFT_OVER * whole)
-            left = patch_flatten(S, G, I, D, c, rungs, cut, left);
+        if (MAGNITUDE(left) > PATCH_LEFT_OVER * whole)
+            left = patch_shape_front(S, G, I, D, c, rungs, cut, left);
+        if (left > PATCH_LEFT_OVER * whole) left = patch_deepen(S, G, I, D, c, rungs, cut, left);
         r[PATCH_J_LEFT] = left;
     } else {
         patch_count_samples(S, G, I, D, c, rungs);
