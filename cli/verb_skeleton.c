@@ -5,6 +5,8 @@
 
 #include "convert.h"
 
+#define NOTES_SHOWN 12u // on stderr; a healed segmentation may have a hundred
+
 static int read_labels(cli_app *app, skeleton_job *job, const char *path)
 {
     cutis_result result =
@@ -94,7 +96,11 @@ static void say_result(cli_app *app, const skeleton_job *job)
     app_say(app, "%s: %u parts, %u further nodes, %u vertices, %llu triangles\n", job->output,
             r->part_count, leaves, cutis_model_vertex_count(job->result),
             (unsigned long long)cutis_model_triangle_count(job->result));
-    for (uint32_t i = 0; i < r->note_count; i++) app_note(app, "%s: %s", job->path, r->notes[i]);
+    for (uint32_t i = 0; i < r->note_count && i < NOTES_SHOWN; i++)
+        app_note(app, "%s: %s", job->path, r->notes[i]);
+    if (r->note_count > NOTES_SHOWN)
+        app_note(app, "%s: and %u more like these; --json lists them all", job->path,
+                 r->note_count - NOTES_SHOWN);
     say_parts(app, job);
     app_say(app, "\nkernels %.3f s, axes %.3f s, total %.3f s\n", r->kernel_seconds,
             r->axes_seconds, r->total_seconds);

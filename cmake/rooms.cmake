@@ -53,8 +53,8 @@ endfunction()
 
 # Libraries, headers, CMake package and pkg-config files.
 function(cutis_install)
-  install(TARGETS cutis cutis-io cutis-render EXPORT cutis_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(TARGETS cutis_static cutis-io_static cutis-render_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS cutis cutis-io cutis-skeleton cutis-render EXPORT cutis_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS cutis_static cutis-io_static cutis-skeleton_static cutis-render_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY include/cutis DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT cutis_targets NAMESPACE cutis:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutis)
   configure_package_config_file(cmake/cutisConfig.cmake.in ${PROJECT_BINARY_DIR}/cutisConfig.cmake
@@ -63,7 +63,7 @@ function(cutis_install)
                                    COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/cutisConfig.cmake ${PROJECT_BINARY_DIR}/cutisConfigVersion.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutis)
-  foreach(name cutis cutis-io cutis-render)
+  foreach(name cutis cutis-io cutis-skeleton cutis-render)
     configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   endforeach()

@@ -206,10 +206,10 @@ cutis_result cutis_skeleton_extract(const cutis_model *model, const cutis_skelet
     if (result == CUTIS_OK) result = reshape_parts(&x);
     if (result == CUTIS_OK) result = analyse(&x);
     if (result == CUTIS_OK) result = fill_report(&x);
-    x.report->shown.total_seconds = cutis_os_seconds() - start;
     if (result == CUTIS_OK)
         result = cutis_skeleton_model(&x.parts, model, &x.options, x.lines, x.line_count,
                                       x.repairs.flipped_faces > 0, &made);
+    x.report->shown.total_seconds = cutis_os_seconds() - start;
     cutis_arena_release(&x.parts_arena);
     cutis_closed_release(&x.mesh);
     if (result != CUTIS_OK || !report) {
