@@ -14,6 +14,7 @@ check hello_walks 'success: 3000 vertices, from -?0\.[0-9]+ m to 1\.[78]' "$BUIL
 check own_mesh_bends '^-1 1 0$|^-1 1 ' "$BUILD/samples/sample_02_your_own_mesh"
 check crowd_stays_on_the_device 'success: 18000000 bytes' "$BUILD/samples/sample_03_crowd"
 check pose_space_reaches_its_shapes '8 poses: .* pose space by 0\.00[0-9]+ mm at most' "$BUILD/samples/sample_05_pose_space"
+check handles_are_dragged 'step 10: 4 weights a vertex' "$BUILD/samples/sample_06_drag_handles"
 if "$CUTIS" synth arm --size low -o "$work/arm.glb" >/dev/null 2>&1; then
     check file_in_file_out '' "$BUILD/samples/sample_04_file_in_file_out" "$work/arm.glb" "$work/four.glb" "$work/frames.npy"
     [ -s "$work/four.glb" ] && [ -s "$work/frames.npy" ] && echo "ok files_are_there" || { echo "not ok files_are_there: missing"; status=1; }
