@@ -24,7 +24,8 @@
 #define REDUCE_STATE                                                                               \
     GLOBAL const int *set_first, GLOBAL const int *gram_first, GLOBAL int *set_control,            \
         GLOBAL double *set_weight, GLOBAL float *set_offset, GLOBAL double *set_gram,              \
-        GLOBAL double *error
+        GLOBAL double *error, GLOBAL double *inverses, GLOBAL const int *inverse_first,            \
+        GLOBAL INDEX *masks
 
 // The `limit` largest original influences of a vertex by magnitude (ties: the lower control), as
 // ascending indices into the influence arrays.
@@ -185,6 +186,7 @@ ITEM_KERNEL cutis_reduce_begin(REDUCE_PROBLEM, REDUCE_STATE, int fitted, int geo
     GLOBAL double *own = error + (INDEX)item * rows;
     GLOBAL double *packed = set_gram + gram_first[item];
     reduce_target(positions, first, control, weight, matrices, columns, controls, item, target);
+    masks[item] = 0;
     int fit = fitted && count > keep && keep < REDUCE_CANDIDATES;
     int chosen = reduce_largest(first, weight, item, fit ? limit : keep, list);
     if (fit) {
@@ -219,21 +221,15 @@ ITEM_KERNEL cutis_reduce_begin(REDUCE_PROBLEM, REDUCE_STATE, int fitted, int geo
 
 // Solve the vertex for the wished error on its set and store weights.
 PROC void reduce_update(const double *wish, int rows, int n, GLOBAL const float *offset,
-                        GLOBAL const double *packed, int negative, double omega,
+                        GLOBAL const double *packed, int negative, double omega, REDUCE_KEPT,
                         GLOBAL double *weight)
 {
-    double gram[REDUCE_SET * REDUCE_SET], right[REDUCE_SET], old[REDUCE_SET], now[REDUCE_SET];
-    reduce_unpack(packed, n, gram);
+    double right[REDUCE_SET], old[REDUCE_SET], now[REDUCE_SET];
     for (int i = 0; i < n; i++) {
-        double part[8];
-        for (int l = 0; l < 8; l++) part[l] = 0;
-        for (int r = 0; r < rows; r++) part[r & 7] += offset[i * rows + r] * wish[r];
-        right[i] = ((part[0] + part[4]) + (part[1] + part[5])) +
-                   ((part[2] + part[6]) + (part[3] + part[7]));
+        right[i] = reduce_dot(rows, offset + i * rows, wish);
         now[i] = old[i] = weight[i];
     }
-    reduce_regularise(n, gram, right, REDUCE_PROXIMAL, old);
-    reduce_solve(n, gram, right, now, negative);
+    reduce_kept_solve(n, packed, REDUCE_PROXIMAL, right, now, negative, kept, mask);
     if (omega != 1) reduce_relax(old, now, n, negative, omega);
     for (int i = 0; i < n; i++) weight[i] = now[i];
 }
@@ -278,7 +274,7 @@ ITEM_KERNEL cutis_reduce_gradient(GLOBAL const int *colour, GLOBAL const int *ri
     if (n >= 2 && reduce_wish(ring_first, ring, edge, error, v, rows, 1 / d, wish)) {
         double before = reduce_distance(own, wish, rows);
         reduce_update(wish, rows, n, offset, set_gram + gram_first[v], negative, omega,
-                      set_weight + begin);
+                      inverses + inverse_first[v], masks + v, set_weight + begin);
         reduce_blend(offset, set_weight + begin, n, rows, own);
         gain = d * (before - reduce_distance(own, wish, rows));
     }
@@ -382,6 +378,7 @@ PROC void reduce_reselect(REDUCE_PROBLEM, REDUCE_STATE, int v, const double *wis
     double x = positions[3 * v], y = positions[3 * v + 1], z = positions[3 * v + 2];
     GLOBAL double *packed = set_gram + gram_first[v];
     int rows = 3 * columns;
+    masks[v] = 0; // another set, another inverse
     for (int r = 0; r < count; r++) {
         GLOBAL float *offset = set_offset + (INDEX)(begin + r) * rows;
         set_control[begin + r] = control[list[member[r]]];
@@ -413,10 +410,10 @@ ITEM_KERNEL cutis_reduce_exchanging(GLOBAL const int *colour, GLOBAL const int *
         if (outside > 0 && n * outside <= trials)
             reduce_reselect(positions, first, control, weight, matrices, columns, controls, limit,
                             negative, set_first, gram_first, set_control, set_weight, set_offset,
-                            set_gram, error, v, wish);
+                            set_gram, error, inverses, inverse_first, masks, v, wish);
         else
             reduce_update(wish, rows, n, offset, set_gram + gram_first[v], negative, omega,
-                          set_weight + begin);
+                          inverses + inverse_first[v], masks + v, set_weight + begin);
         reduce_blend(offset, set_weight + begin, n, rows, own);
         gain = d * (before - reduce_distance(own, wish, rows));
     }
@@ -452,7 +449,7 @@ ITEM_KERNEL cutis_reduce_laplace(GLOBAL const int *colour, GLOBAL const int *rin
     if (n >= 2 && a > 0 && size != 0) {
         gain = reduce_distance(own, wish, rows);
         reduce_update(wish, rows, n, offset, set_gram + gram_first[v], negative, omega,
-                      set_weight + begin);
+                      inverses + inverse_first[v], masks + v, set_weight + begin);
         for (int r = 0; r < rows; r++) step[r] = own[r];
         reduce_blend(offset, set_weight + begin, n, rows, own);
         gain -= reduce_distance(own, wish, rows);

@@ -24,6 +24,13 @@ static double *numbers(void)
     return all;
 }
 
+/// The GPU under test: OpenCL, or what CUTIS_TEST_DEVICE names (./dev gpu).
+static cutis_device_kind gpu_kind(void)
+{
+    const char *name = getenv("CUTIS_TEST_DEVICE");
+    return name && strcmp(name, "cuda") == 0 ? CUTIS_DEVICE_CUDA : CUTIS_DEVICE_OPENCL;
+}
+
 static cutis_device *open_device(cutis_context *context, cutis_device_kind kind, uint32_t threads)
 {
     cutis_device *device = NULL;
@@ -74,10 +81,10 @@ static void sums_have_the_bits_of_a_plain_loop_on_any_number_of_threads(void **s
     check_sums(CUTIS_DEVICE_CPU, 7);
 }
 
-static void sums_have_the_bits_of_a_plain_loop_on_opencl(void **state)
+static void sums_have_the_bits_of_a_plain_loop_on_a_gpu(void **state)
 {
     (void)state;
-    check_sums(CUTIS_DEVICE_OPENCL, 0);
+    check_sums(gpu_kind(), 0);
 }
 
 // What item.h promises of double: division and roots are correctly rounded. The kernel is this
@@ -148,7 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_have_the_bits_of_a_plain_loop_on_any_number_of_threads),
-        cmocka_unit_test(sums_have_the_bits_of_a_plain_loop_on_opencl),
+        cmocka_unit_test(sums_have_the_bits_of_a_plain_loop_on_a_gpu),
         cmocka_unit_test(division_and_roots_have_the_bits_of_c_on_opencl),
         cmocka_unit_test(a_buffer_of_another_device_is_refused),
     };

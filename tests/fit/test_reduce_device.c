@@ -4,12 +4,14 @@
 
 #include "fit/reduce_device.h"
 
-static cutis_device *opencl_or_skip(reduce_case *c)
+/// OpenCL, or what CUTIS_TEST_DEVICE names (./dev gpu).
+static cutis_device *gpu_or_skip(reduce_case *c)
 {
+    const char *name = getenv("CUTIS_TEST_DEVICE");
+    bool cuda = name && strcmp(name, "cuda") == 0;
+    cutis_device_options options = { .kind = cuda ? CUTIS_DEVICE_CUDA : CUTIS_DEVICE_OPENCL };
     cutis_device *device = NULL;
-    if (cutis_device_create(c->context, &(cutis_device_options){ .kind = CUTIS_DEVICE_OPENCL },
-                            &device) == CUTIS_OK)
-        return device;
+    if (cutis_device_create(c->context, &options, &device) == CUTIS_OK) return device;
     print_message("skip: %s\n", cutis_context_error(c->context));
     free_case(c);
     skip();
@@ -20,7 +22,7 @@ static void check_same(case_shape shape, cutis_reduce_energy energy, bool fitted
 {
     reduce_case c = make_case(shape);
     BIND(c);
-    c.problem.device = opencl_or_skip(&c);
+    c.problem.device = gpu_or_skip(&c);
     c.problem.sweeps = 5;
     cutis_reduce_colours colours;
     cutis_reduce_state there = { 0 }, here = { 0 };
