@@ -413,6 +413,49 @@ static void nothing_at_all_and_points_that_are_not_finite_are_measured_without_h
     assert_true(x.flat_count > 0);
 }
 
+static long allocations, allocations_max = -1;
+
+static void *counted_allocate(void *user, size_t size, size_t alignment)
+{
+    (void)user;
+    if (allocations_max >= 0 && allocations++ >= allocations_max) return NULL;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void counted_release(void *user, void *memory, size_t size)
+{
+    (void)user, (void)size;
+    free(memory);
+}
+
+static void every_allocation_may_fail_and_nothing_leaks(void **state)
+{
+    (void)state;
+    cutis_context *own;
+    cutis_context_options options = { .allocator = { .allocate = counted_allocate,
+                                                     .release = counted_release } };
+    assert_int_equal(cutis_context_create(&options, &own), CUTIS_OK);
+    for (int i = 0; i < 20; i++) add_cube(0.9 * i, 0.3 * (i % 3), 0, 1);
+    cutis_surface s = surface();
+    uint64_t before = cutis_context_memory(own);
+    for (int run = 0; run < 3; run++) {
+        cutis_result result = CUTIS_OUT_OF_MEMORY;
+        for (long most = 0; result != CUTIS_OK; most++) {
+            cutis_manifold m;
+            cutis_crossings x;
+            double median;
+            allocations = 0, allocations_max = most;
+            result = run == 0   ? cutis_surface_manifold(own, &s, NULL, &m)
+                     : run == 1 ? cutis_surface_crossings(own, &s, NULL, NULL, &x)
+                                : cutis_surface_bend(own, &s, NULL, NULL, 1, &median, NULL);
+            allocations_max = -1;
+            if (result != CUTIS_OK) assert_int_equal(result, CUTIS_OUT_OF_MEMORY);
+            assert_true(cutis_context_memory(own) == before);
+        }
+    }
+    cutis_context_destroy(own);
+}
+
 int main(void)
 {
 #define claim(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -426,6 +469,7 @@ int main(void)
         claim(tubes_bend_by_a_full_turn_over_their_sides),
         claim(a_cube_bends_by_the_angle_between_its_corners),
         claim(nothing_at_all_and_points_that_are_not_finite_are_measured_without_harm),
+        claim(every_allocation_may_fail_and_nothing_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

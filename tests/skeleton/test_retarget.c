@@ -560,6 +560,64 @@ static void standing_feet_are_found_and_held(void **state)
     assert_int_equal(cutis_retarget_stances(path, 30, dt, 0.9, stances), 0);
 }
 
+// Memory and stopping ----------------------------------------------------------------------------
+
+static long allocations, allocations_max = -1;
+
+static void *counted_allocate(void *user, size_t size, size_t alignment)
+{
+    (void)user;
+    if (allocations_max >= 0 && allocations++ >= allocations_max) return NULL;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void counted_release(void *user, void *memory, size_t size)
+{
+    (void)user, (void)size;
+    free(memory);
+}
+
+static bool stop(void *user, const char *stage, double fraction)
+{
+    (void)stage;
+    return !*(bool *)user || fraction < 0.7;
+}
+
+static void every_allocation_may_fail_and_stopping_leaves_nothing(void **state)
+{
+    (void)state;
+    bool stopping = false;
+    cutis_context *usual = context;
+    cutis_context_options options = { .allocator = { .allocate = counted_allocate,
+                                                     .release = counted_release },
+                                      .progress = stop,
+                                      .progress_user = &stopping };
+    assert_int_equal(cutis_context_create(&options, &context), CUTIS_OK);
+    cutis_model *source = make_body(NAMES[0], 1, NULL, &make_motion()->clip);
+    cutis_model *bare = make_body(NAMES[CONVENTIONS - 1], 1, NULL, NULL), *out = NULL;
+    uint64_t before = cutis_context_memory(context);
+    for (int run = 0; run < 2; run++) {
+        cutis_result result = CUTIS_OUT_OF_MEMORY;
+        for (long most = 0; result != CUTIS_OK; most++) {
+            allocations = 0, allocations_max = most;
+            result = cutis_retarget(run ? bare : source, source, NULL, NULL, &out);
+            allocations_max = -1;
+            if (result != CUTIS_OK) assert_int_equal(result, CUTIS_OUT_OF_MEMORY);
+            cutis_model_destroy(out);
+            out = NULL;
+            assert_true(cutis_context_memory(context) == before);
+        }
+    }
+    stopping = true;
+    assert_int_equal(cutis_retarget(bare, source, NULL, NULL, &out), CUTIS_CANCELLED);
+    assert_null(out);
+    assert_true(cutis_context_memory(context) == before);
+    cutis_model_destroy(source);
+    cutis_model_destroy(bare);
+    cutis_context_destroy(context);
+    context = usual;
+}
+
 int main(void)
 {
 #define claim(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -573,6 +631,7 @@ int main(void)
         claim(the_new_clip_holds_the_motion_and_old_clips_stay),
         claim(a_leg_reaches_its_goal_with_its_lengths_its_plane_and_its_foot),
         claim(standing_feet_are_found_and_held),
+        claim(every_allocation_may_fail_and_stopping_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
