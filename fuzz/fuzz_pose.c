@@ -1,7 +1,9 @@
-// Pose files (JSON) for a small character.
+// Pose files and maps of joints (JSON) for a small character, and labels of triangles.
 #include "target.h"
 
 static void target(const uint8_t *data, size_t size)
 {
     run_pose(data, size);
+    run_joint_map(data, size);
+    run_labels(data, size);
 }

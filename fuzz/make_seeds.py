@@ -52,8 +52,7 @@ def everything():
     sides = d.accessor('B', [0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3], 'SCALAR')
     shares = d.accessor('f', [.25] * 16, 'SCALAR')
     poses = [{'rotations': [0, 0, 0, 1, 0, 0, 0, 1]}, {'rotations': [0, 0, .38268343, .9238795, 0, 0, 0, 1]}]
-    names = ['CUTIS_parts', 'CUTIS_pose_space', 'CUTIS_cage', 'CUTIS_handles']
-    handles = {'handles': [{'node': 1, 'kind': 'point', 'position': [0, 0, 0]}]}
+    names = ['CUTIS_parts', 'CUTIS_pose_space', 'CUTIS_cage']
     mesh_extensions = {'CUTIS_parts': {'names': ['a', 'b'], 'labels': [labels]}, 'CUTIS_pose_space': {'target': 0},
                        'CUTIS_cage': {'slots': 4, 'weights': shares}}
     channels = [('translation', places, 'CUBICSPLINE'), ('rotation', turns, 'LINEAR'), ('scale', places, 'CUBICSPLINE')]
@@ -68,7 +67,7 @@ def everything():
                  'weights': [0], 'extras': {'targetNames': ['up']}, 'extensions': mesh_extensions}],
         skins=[{'joints': [1, 2, 3, 4, 5], 'inverseBindMatrices': binds}],
         materials=[{'name': 'skin', 'pbrMetallicRoughness': {'baseColorFactor': [1, .5, .5, 1]}, 'doubleSided': True}],
-        cameras=[{'type': 'perspective', 'perspective': {'yfov': 1, 'znear': .1}}], extras={'handles': handles},
+        cameras=[{'type': 'perspective', 'perspective': {'yfov': 1, 'znear': .1}}],
         animations=[{'name': 'all', 'channels': [{'sampler': i, 'target': {'node': 2, 'path': p}} for i, (p, _, _) in enumerate(channels)] +
                      [{'sampler': 3, 'target': {'node': 0, 'path': 'weights'}}], 'samplers': samplers}])
 
@@ -83,11 +82,50 @@ def quantized():
                meshes=[{'primitives': [{'attributes': {'POSITION': 0, 'NORMAL': 1}}]}], nodes=[{'mesh': 0, 'scale': [.01, .01, .01]}])
 
 
+def handled():
+    """CUTIS_handles: two real handles, a virtual one between them."""
+    d = Document()
+    attributes = {'POSITION': d.triangle(), 'JOINTS_0': d.accessor('B', [0, 1, 0, 0] * 3, 'VEC4', VERTICES),
+                  'WEIGHTS_0': d.accessor('f', [.5, .5, 0, 0] * 3, 'VEC4', VERTICES)}
+    virtual = {'places': d.accessor('f', [.5, .5, 0], 'VEC3'), 'first': d.accessor('B', [0, 2], 'SCALAR'),
+               'handles': d.accessor('B', [0, 1], 'SCALAR'), 'shares': d.accessor('f', [.5, .5], 'SCALAR')}
+    weights = {'first': d.accessor('H', [0, 1, 2, 3], 'SCALAR'), 'handles': d.accessor('H', [0, 1, 2], 'SCALAR'),
+               'weights': d.accessor('f', [1, 1, 1], 'SCALAR')}
+    handles = [{'node': 1, 'kind': 'point', 'position': [0, 0, 0]}, {'node': 2, 'kind': 'bar', 'from': [1, 0, 0], 'to': [0, 1, 0]}]
+    return glb(d, extensionsUsed=['CUTIS_handles'], extensions={'CUTIS_handles': {'handles': handles, 'virtual': virtual}},
+               nodes=[{'mesh': 0, 'skin': 0}, {'name': 'a', 'children': [2]}, {'name': 'b'}], skins=[{'joints': [1, 2]}],
+               meshes=[{'primitives': [{'attributes': attributes, 'extensions': {'CUTIS_handles': weights}}],
+                        'extensions': {'CUTIS_handles': {'first': 0}}}])
+
+
+def parted():
+    """CUTIS_parts with its tree: a tetrahedron, one face of it a part of its own."""
+    d = Document()
+    position = d.accessor('f', [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1], 'VEC3', VERTICES, True)
+    joints = d.accessor('B', [0, 1, 0, 0] * 4, 'VEC4', VERTICES)
+    weights = d.accessor('f', [.5, .5, 0, 0] * 4, 'VEC4', VERTICES)
+    indices = d.accessor('B', [0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3], 'SCALAR', INDICES)
+    labels = d.accessor('B', [1, 0, 0, 0], 'SCALAR')
+    loop = d.accessor('B', [0, 2, 1], 'SCALAR')
+    weld = d.accessor('B', [0, 1, 2, 3], 'SCALAR')
+    part = {'joint': 0, 'position': [0, 0, 0], 'end': [0, 0, 1], 'centroid': [.25, .25, .25], 'kernelRadius': .1,
+            'axes': [1, 0, 0, 0, 1, 0, 0, 0, 1], 'boxMin': [0, 0, 0], 'boxMax': [1, 1, 1]}
+    tree = {'names': ['body', 'foot'], 'labels': [labels], 'parts': [part, {**part, 'parent': 0, 'loop': 0, 'joint': 1}],
+            'loops': [{'parent': 0, 'child': 1, 'vertices': loop}], 'weldedCount': 4, 'weld': [weld],
+            'links': [{'part': 0, 'from': [0, 0, 0], 'to': [0, 0, 1]}]}
+    return glb(d, extensionsUsed=['CUTIS_parts'], nodes=[{'mesh': 0, 'skin': 0}, {'name': 'a', 'children': [2]}, {'name': 'b'}],
+               skins=[{'joints': [1, 2]}],
+               meshes=[{'primitives': [{'attributes': {'POSITION': position, 'JOINTS_0': joints, 'WEIGHTS_0': weights}, 'indices': indices}],
+                        'extensions': {'CUTIS_parts': tree}}])
+
+
 for name, make in (('skinned', skinned), ('cubic', lambda: skinned('CUBICSPLINE')), ('morphed', morphed), ('sparse', sparse),
                    ('interleaved', interleaved), ('looks', looks)):
     write(name + '.gltf', json.dumps(make(), separators=(',', ':')))
 write('everything.glb', everything())
 write('quantized.glb', quantized())
+write('handled.glb', handled())
+write('parted.glb', parted())
 
 write('box.obj', 'mtllib none.mtl\no box\ng front\nv 0 0 0\nv 1 0 0 1 0 0\nv 1 1 0\nv 0 1 0\nvn 0 0 1\nvt 0 0\nvt 1 1\nusemtl red\n'
       's 1\nf 1/1/1 2/2/1 3/1/1 4/2/1\nf -4//-1 -3//-1 -2//-1\nl 1 2 3\np 1\n# end\n')
@@ -146,5 +184,7 @@ write('frames.pc2', b'POINTCACHE2\0' + struct.pack('<IIffI', 1, 2, 0, 1, 2) + st
 write('handles.json', '{"handles": [{"name": "head", "kind": "point", "position": [0, 1.5, 0]}, {"name": "tail", "kind": "bar", "from": [0, 1, 0], '
       '"to": [0, 0, -1]}], "poses": [{"name": "nod", "handles": {"head": {"rotation": [0.25, 0, 0, 0.97], "translation": [0, -0.5, 0.25]}}}]}')
 write('pose.json', '{"joints": {"j1": {"rotation": [0, 0, 0.5, 0.5]}, "#2": {"translation": [0, 1, 0], "scale": [1, 1, 1]}}}')
+write('joint_map.json', '{"joints": {"j0": "j1", "j1": null, "#2": "#0"}}')
+write('parts.seg', '0\n0\n1\n\n 2 \n')
 write('commands.cli', 'deform\nmodel.glb\n--clip\nwalk\n--method\nlbs\n--frames\n0:10\n-o\nout.npy\n')
 write('check.cli', 'check\nmodel.glb\n--fix\n-o\nfixed.glb\n--influences\n4\n--json\n')

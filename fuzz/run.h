@@ -183,6 +183,32 @@ static inline void run_pose(const uint8_t *data, size_t size)
     run_end(context, result);
 }
 
+static inline void run_joint_map(const uint8_t *data, size_t size)
+{
+    char path[64];
+    int32_t map[8];
+    cutis_context *context = run_begin();
+    cutis_model *model = run_character(context);
+    int file = run_file(data, size, path);
+    cutis_result result = cutis_joint_map_read(model, model, path, map);
+    cutis_model_destroy(model);
+    close(file);
+    run_end(context, result);
+}
+
+static inline void run_labels(const uint8_t *data, size_t size)
+{
+    char path[64];
+    uint32_t *labels = NULL;
+    uint64_t count = 0;
+    cutis_context *context = run_begin();
+    int file = run_file(data, size, path);
+    cutis_result result = cutis_part_labels_read(context, path, &labels, &count);
+    if (result == CUTIS_OK) cutis_part_labels_release(context, labels, count);
+    close(file);
+    run_end(context, result);
+}
+
 /// By the end of a file's name.
 static inline void run_any(const char *name, const uint8_t *data, size_t size, cutis_gate gate)
 {
@@ -196,6 +222,10 @@ static inline void run_any(const char *name, const uint8_t *data, size_t size, c
         run_handles(data, size);
     else if (strstr(name, "pose.json"))
         run_pose(data, size);
+    else if (strstr(name, "map.json"))
+        run_joint_map(data, size);
+    else if (strcmp(end, ".seg") == 0)
+        run_labels(data, size);
     else if (strcmp(end, ".cli") != 0)
         run_model(name, data, size, gate);
 }

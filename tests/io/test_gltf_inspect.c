@@ -114,6 +114,21 @@ static void other_formats_have_what_their_reader_refuses(void **state)
     assert_int_equal(cutis_file_inspect(context, "/nowhere/x.gltf", &report), CUTIS_FILE_NOT_FOUND);
 }
 
+static void a_file_that_is_wrong_everywhere_has_a_thousand_findings(void **state)
+{
+    enum { COUNT = 5000 };
+    char *text = malloc(16 * COUNT + 64);
+    cutis_report *report = NULL;
+    (void)state;
+    size_t size = (size_t)sprintf(text, "{\"asset\":{\"version\":\"2.0\"},\"nodes\":[{}");
+    for (int i = 0; i < COUNT; i++) size += (size_t)sprintf(text + size, ",{\"mesh\":1}");
+    size += (size_t)sprintf(text + size, "]}");
+    assert_ok(context, cutis_file_inspect_memory(context, text, size, "x.gltf", &report));
+    assert_int_equal(cutis_report_issues(report, NULL), 1000);
+    cutis_report_destroy(report);
+    free(text);
+}
+
 static void parsed_json_counts_towards_the_memory_limit(void **state)
 {
     // 40,000 numbers take about 2.2 MiB in the parser: more than this context allows, though the
@@ -148,6 +163,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(strict_reading_refuses_what_is_harmless, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_formats_have_what_their_reader_refuses, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_file_that_is_wrong_everywhere_has_a_thousand_findings,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(parsed_json_counts_towards_the_memory_limit, set_up,
                                         tear_down),
     };

@@ -17,12 +17,17 @@
 enum { BUDGET_FACTOR = 64, COPIES = 2 };
 static const uint64_t BUDGET_BASE = UINT64_C(16) << 20;
 
+// Findings that are listed: a file that is wrong everywhere must not fill the memory with its
+// report.
+enum { FINDINGS_MAX = 1000 };
+
 /// Into the report: the pointer is what stands before the first ": ".
 static bool report_text(const gltf_document *document, const char *code, uint8_t severity,
                         const char *text)
 {
     char place[512];
     const char *colon = strstr(text, ": ");
+    if (document->report->count >= FINDINGS_MAX) return true;
     size_t length = colon ? (size_t)(colon - text) : 0;
     if (length >= sizeof place) length = sizeof place - 1;
     memcpy(place, text, length);

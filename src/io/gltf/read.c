@@ -17,8 +17,14 @@ static void *new_items(gltf_document *document, cutis_arena *arena, const char *
 
 static cutis_result read_nodes(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
 {
+    // A node takes two characters of JSON but many bytes here and in the model: itself, its rest
+    // transform, its place in three orders.
+    size_t count = json_array_size(json_object_get(document->root, "nodes"));
+    cutis_result result =
+        cutis_gltf_charge(document, count, sizeof(cutis_node) + sizeof(cutis_transform));
+    if (result != CUTIS_OK) return result;
     cutis_node *nodes = new_items(document, arena, "nodes", sizeof *nodes, &data->node_count);
-    cutis_result result = cutis_gltf_load_hierarchy(document);
+    result = cutis_gltf_load_hierarchy(document);
     if (!nodes) return cutis_alloc_result(document->context);
     for (uint32_t i = 0; i < data->node_count && result == CUTIS_OK; i++) {
         result = cutis_gltf_read_node(document, arena, document->node_of_model[i], &nodes[i]);
