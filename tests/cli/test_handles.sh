@@ -65,6 +65,16 @@ PY
     ); then ok "$weighting: vertices move by the pose's formula"; else not_ok "$weighting: vertices move by the pose's formula" "$(echo "$why" | tail -1)"; fi
 done
 for method in dqs cor; do passes "$method plays it too" "$CUTIS" deform "$T/field.glb" --clip lift --method $method -o "$T/m.npy"; done
+passes "handles-rigid plays virtual handles" "$CUTIS" deform "$T/virtual.glb" --clip lift --method handles-rigid -o "$T/r.npy"
+"$CUTIS" convert "$T/virtual.glb" -q -o "$T/again.gltf" && "$CUTIS" deform "$T/again.gltf" --clip lift --method handles-rigid -q -o "$T/r2.npy"
+if cmp -s "$T/r.npy" "$T/r2.npy"; then ok "and the same bits after another writing"; else not_ok "and the same bits after another writing" "they differ"; fi
+fails 1 "handles-rigid without virtual handles" "needs a model with virtual handles" "$CUTIS" deform "$T/field.glb" --method handles-rigid -o "$T/out/x.npy"
+if "$CUTIS" render "$T/virtual.glb" --clip lift --show handles --size 320x240 -q -o "$T/show.png" 2>"$T/stderr"; then
+    equals "handles are drawn" "$(head -c 4 "$T/show.png" | tail -c 3)" PNG
+    fails 1 "a model without handles has none to show" "no handles to show" "$CUTIS" render "$T/soup.obj" --show handles -o "$T/out/x.png"
+else skip "handles are drawn" "$(head -1 "$T/stderr")"; fi
+"$CUTIS" bench handles --quick --vertices 3000 --json >"$T/report" 2>"$T/stderr"
+holds "bench handles times both weightings" "$T/report" "[r['weighting'] for r in d['rows']] == ['field', 'virtual'] and all(r['bind'] > 0 and r['move'] > 0 and r['update'] > 0 and r['domain_voxels'] > 10000 for r in d['rows'])"
 for threads in 1 3; do "$CUTIS" handles "$T/soup.obj" --handles "$T/h.json" --threads $threads -q -o "$T/t$threads.glb" 2>/dev/null; done
 if cmp -s "$T/t1.glb" "$T/t3.glb"; then ok "any number of threads writes the same bytes"; else not_ok "any number of threads writes the same bytes" "they differ"; fi
 passes "a point cloud binds" "$CUTIS" handles "$T/cloud.ply" --handles "$T/h.json" --voxels 64 -o "$T/cloud.glb"
