@@ -139,7 +139,7 @@ enum patch_joint_real {
     PATCH_J_OFFSET = 9,  ///< 3: where the centre goes
     PATCH_J_SWING = 12,  ///< 4: quaternion w x y z
     PATCH_J_TWIST = 16,  ///< 9: T
-    PATCH_J_INNER = 25,  ///< 3
+    PATCH_J_INNER = 25,  ///< 3: where the parts collide, across the loop's plane
     PATCH_J_CORNER = 28, ///< 3: unit, from a rung's middle to its control point
     PATCH_J_ANGLE = 31,
     PATCH_J_TWIST_ANGLE,
@@ -152,7 +152,8 @@ enum patch_joint_real {
     PATCH_J_FLAT,        ///< how far the front arcs are flattened
     PATCH_J_LEFT,        ///< volume that is left over
     PATCH_J_DEPTH,       ///< of the crease, 1 = where the limbs meet
-    PATCH_JOINT_REAL_COUNT = 44
+    PATCH_J_INNER_CHILD, ///< 3: the same for the child, twisted
+    PATCH_JOINT_REAL_COUNT = 48
 };
 
 STRUCT(pvec)

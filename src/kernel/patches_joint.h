@@ -101,6 +101,16 @@ FN void patch_swing_twist(pquat q, pvec limb, pquat *swing, pquat *twist)
     if (swing->w < 0) *swing = pquat_make(-swing->w, -swing->x, -swing->y, -swing->z);
 }
 
+// Normal of the loop's plane; of a loop that runs along the limb, the limb's direction.
+FN pvec patch_joint_plane(GLOBAL const int *S, GLOBAL const double *G, int joint)
+{
+    pvec normal = pvec_at(REALS(S, G, PATCH_PLANE), joint);
+    pvec limb = pvec_at(REALS(S, G, PATCH_LIMB), joint);
+    return pvec_dot(normal, limb) < 0.5 ? limb : normal;
+}
+
+// The plane of a tilted loop decides where the parts collide first: where a point of it moves
+// against its normal, n . (a x y) < 0, that is on the side of a x n.
 FN void patch_joint_bend(GLOBAL const int *S, GLOBAL const double *G, int joint, pquat swing,
                          GLOBAL double *r, GLOBAL int *ints)
 {
@@ -110,18 +120,22 @@ FN void patch_joint_bend(GLOBAL const int *S, GLOBAL const double *G, int joint,
     double angle = swing.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / swing.w) : 3.141592653589793;
     int bent = angle >= PATCH_BEND_MIN && !FIELD(S, PATCH_JOINT_SEAM)[joint];
     double slope = (1.0 + PATCH_KAPPA) * tangent;
-    pvec inner = pvec_unit(pvec_cross(axis, limb));
+    pvec normal = patch_joint_plane(S, G, joint), inner[2];
+    inner[0] = pvec_unit(pvec_cross(axis, normal));
+    inner[1] = pvec_unit(pvec_cross(axis, pvec_turned(r + PATCH_J_TWIST, normal)));
     ints[PATCH_J_BENT] = bent;
     r[PATCH_J_ANGLE] = angle;
     r[PATCH_J_TAN] = tangent;
     r[PATCH_J_COS] = 1.0 / ROOT(1.0 + slope * slope);
     r[PATCH_J_SIN] = slope * r[PATCH_J_COS];
-    pvec_put(r + PATCH_J_INNER, 0, inner);
+    pvec_put(r + PATCH_J_INNER, 0, inner[0]);
+    pvec_put(r + PATCH_J_INNER_CHILD, 0, inner[1]);
     pvec_put(r + PATCH_J_CORNER, 0,
              pvec_unit(pvec_minus(limb, pvec_turned(r + PATCH_J_TURN, limb))));
     for (int side = 0; side < 2; side++) {
         double mu = REALS(S, G, PATCH_EDGE_STEP)[FIELD(S, PATCH_JOINT_PART)[2 * joint + side]];
-        double reach = bent ? patch_loop_reach(S, G, joint, side, r + PATCH_J_TWIST, inner) : 0.0;
+        double reach = bent ? patch_loop_reach(S, G, joint, side, r + PATCH_J_TWIST, inner[side])
+                            : 0.0;
         r[PATCH_J_NEED + side] = mu + slope * reach;
         r[PATCH_J_CUT + side] = 0.0;
     }

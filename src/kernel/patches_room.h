@@ -55,15 +55,12 @@ FN double patch_beyond(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const
     if (S[PATCH_BOX]) return patch_box_value(S, G, r, joint, side, y);
     // Along the limb from the plane of the loop: both planes meet the loop in the same two points,
     // however it is tilted, and nothing is cut off at once when the joint begins to bend.
-    pvec normal = pvec_at(REALS(S, G, PATCH_PLANE), joint);
+    pvec normal = patch_joint_plane(S, G, joint);
     double slant = pvec_dot(normal, pvec_at(REALS(S, G, PATCH_LIMB), joint));
-    if (slant < 0.5) { // a loop along the limb says nothing about where the limb ends
-        normal = pvec_at(REALS(S, G, PATCH_LIMB), joint);
-        slant = 1.0;
-    }
     double along = r[PATCH_J_COS] * pvec_dot(normal, y) / slant;
     if (side) y = pvec_turned(r + PATCH_J_TWIST, y);
-    double across = r[PATCH_J_SIN] * pvec_dot(pvec_at(r + PATCH_J_INNER, 0), y);
+    pvec inner = pvec_at(r + (side ? PATCH_J_INNER_CHILD : PATCH_J_INNER), 0);
+    double across = r[PATCH_J_SIN] * pvec_dot(inner, y);
     return side ? across - along : across + along;
 }
 

@@ -9,6 +9,7 @@
 #define CUTIS_KERNEL_PATCHES_RUNG_H
 
 #define PATCH_WELD 1e-9     // of the diagonal: a shorter rung is one vertex
+#define PATCH_WELD_ANCHOR 0.02 // of a step: the same for anchors, which have one partner only
 #define PATCH_SAME_PLACE 1e-9 // parameters of both borders
 #define PATCH_ARC_STEPS 16  // of the table of arc lengths
 #define PATCH_WEIGHT_MIN 0.1
@@ -199,8 +200,7 @@ FN double patch_slot_place(GLOBAL const int *S, GLOBAL const int *I, GLOBAL cons
 
 // All rungs, anchors first found, then zipped in between.
 // @return how many
-FN int patch_ladder(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
-                    patch_case c)
+FN int patch_ladder(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c)
 {
     int p0 = -1, q0 = 0, index = 0, kind = PATCH_RUNG_ARC;
     for (int i = 0; i < c.p_count && p0 < 0; i++) {
@@ -247,7 +247,7 @@ FN void patch_weld(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, G
     for (int i = 0; i < rungs; i++) {
         double length = pvec_length(
             pvec_minus(patch_end(S, D, p[i]), patch_end(S, D, q[i])));
-        if (length < limit) {
+        if (length < limit || (kind[i] == PATCH_RUNG_ARC && length < PATCH_WELD_ANCHOR * c.step)) {
             kind[i] = PATCH_RUNG_WELD;
             I[S[PATCH_SLOT_WELD] + q[i]] = p[i];
         } else if (length < 0.1 * c.step) {
@@ -428,6 +428,7 @@ FN int patch_count_samples(GLOBAL const int *S, GLOBAL const double *G, GLOBAL i
         } else if (kind[i] == PATCH_RUNG_CONIC) {
             patch_curve v = patch_curve_of(S, G, I, D, c, i);
             count = patch_sample_count(patch_conic_length(v), c.step, most);
+            if (count > 0 && count < most) count |= 1; // its middle is where it turns most
         }
         I[S[PATCH_RUNG_COUNT] + c.rung + i] = count;
         I[S[PATCH_RUNG_FIRST] + c.rung + i] = total;

@@ -156,7 +156,7 @@ ITEM_KERNEL patch_solve(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int 
     double cut = r[PATCH_J_CUT] + r[PATCH_J_CUT + 1];
     double whole = volumes[parts[0]] + volumes[parts[1]];
     patch_place_borders(S, G, D, c);
-    int rungs = patch_ladder(S, G, I, D, c);
+    int rungs = patch_ladder(S, I, D, c);
     patch_weld(S, G, I, D, c, rungs);
     if (S[PATCH_FILL] == PATCH_FILL_KEEP && ints[PATCH_J_BENT]) {
         double left = patch_keep(S, G, I, D, c, rungs, cut, whole);
