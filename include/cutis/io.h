@@ -124,13 +124,14 @@ CUTIS_API cutis_result cutis_part_labels_read(cutis_context *context, const char
                                               uint32_t **labels, uint64_t *count);
 CUTIS_API void cutis_part_labels_release(cutis_context *context, uint32_t *labels, uint64_t count);
 
-/// A map of joints (docs/formats/joint_map.md): which joint of a motion's rig moves which joint of a
-/// model. Joints the file does not name are not moved.
+/// A map of joints (docs/formats/joint_map.md): which joint of a motion's rig moves which joint of
+/// a model. Joints the file does not name are not moved.
 /// @param map node_count entries of the model, caller memory: nodes of `motion`, or CUTIS_NONE; as
 ///            it was if the call fails
 CUTIS_API cutis_result cutis_joint_map_read(const cutis_model *model, const cutis_model *motion,
                                             const char *path, int32_t *map);
-/// Write a map for editing: every joint of the model, in order, with the joint that moves it or null.
+/// Write a map for editing: every joint of the model, in order, with the joint that moves it or
+/// null.
 CUTIS_API cutis_result cutis_joint_map_write(const cutis_model *model, const cutis_model *motion,
                                              const int32_t *map, const char *path);
 

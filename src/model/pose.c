@@ -210,6 +210,10 @@ static void list_joints(const cutis_model_data *data, char *list, size_t capacit
                               : snprintf(list + used, capacity - used, "%s#%u", j ? ", " : "", j);
             used += (size_t)length;
         }
+    for (uint32_t n = 0; data->skin_count == 0 && n < data->node_count && used < capacity; n++)
+        if (data->nodes[n].name)
+            used += (size_t)snprintf(list + used, capacity - used, "%s%s", used ? ", " : "",
+                                     data->nodes[n].name);
     if (used >= capacity) memcpy(list + capacity - 4, "...", 4);
 }
 
