@@ -84,8 +84,8 @@ static uint32_t part_planes(const cutis_parts *parts, uint32_t p, double (*plane
         planes[2 * k][3] = planes[2 * k + 1][3] = -INFINITY;
         for (uint32_t i = 0; i < part->vertex_count; i++) {
             double x = mesh->points[part->vertices[i]][k];
-            planes[2 * k][3] = fmax(planes[2 * k][3], x);
-            planes[2 * k + 1][3] = fmax(planes[2 * k + 1][3], -x);
+            if (x > planes[2 * k][3]) planes[2 * k][3] = x;
+            if (-x > planes[2 * k + 1][3]) planes[2 * k + 1][3] = -x;
         }
     }
     for (uint32_t i = 0; i < part->ring_count; i++) { // early: a cap decides most kernels
@@ -278,8 +278,8 @@ cutis_result cutis_piece_box(cutis_parts *parts, uint32_t p)
         part->box_low[k] = INFINITY, part->box_high[k] = -INFINITY;
         for (uint32_t i = 0; i < part->vertex_count; i++) {
             double x = double3_dot(part->axes + 3 * k, parts->mesh->points[part->vertices[i]]);
-            part->box_low[k] = fmin(part->box_low[k], x);
-            part->box_high[k] = fmax(part->box_high[k], x);
+            if (x < part->box_low[k]) part->box_low[k] = x;
+            if (x > part->box_high[k]) part->box_high[k] = x;
         }
     }
     return cutis_piece_chord(parts, p, part->axes, part->axis_from, part->axis_to);

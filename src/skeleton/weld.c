@@ -30,6 +30,7 @@ typedef struct {
     uint8_t *flips;                      // per face: turned over
     uint32_t *shells;
     uint32_t shell_count;
+    bool fans; // some edge has more than two faces
     cutis_skeleton_repairs *repairs;
 } welder;
 
@@ -123,7 +124,6 @@ static uint32_t collect_edge(welder *w, uint32_t i, uint32_t end)
 static void drop_doubles(welder *w)
 {
     uint32_t kept = 0;
-    sort_edges(w);
     uint8_t *doubled = cutis_arena_alloc(&w->arena, w->face_count, 1);
     if (!doubled) return; // doubles are then split as edges of many faces
     memset(doubled, 0, w->face_count);
@@ -257,10 +257,12 @@ static cutis_result weld_borders(welder *w, double reach, bool *changed)
 static void pair_simple(welder *w)
 {
     memset(w->twins, 0xff, 3 * (size_t)w->face_count * sizeof *w->twins);
+    w->fans = false;
     for (uint32_t v = 0; v < w->from.vertex_count; v++) {
         uint32_t end = w->starts[v + 1];
         for (uint32_t i = w->starts[v], n; i < end; i += n) {
             n = collect_edge(w, i, end);
+            w->fans = w->fans || n > 2;
             if (n != 2) continue;
             w->twins[w->edges[i]] = w->edges[i + 1];
             w->twins[w->edges[i + 1]] = w->edges[i];
@@ -411,24 +413,21 @@ static void pair_fan(welder *w, spoke *spokes, uint32_t first, uint32_t count)
 
 static cutis_result pair_fans(welder *w)
 {
-    uint32_t most = 0;
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        spoke *spokes = pass ? cutis_arena_alloc(&w->arena, most, sizeof *spokes) : NULL;
-        if (pass && !spokes) return cutis_alloc_result(w->context);
-        for (uint32_t v = 0; v < w->from.vertex_count; v++) {
-            uint32_t end = w->starts[v + 1];
-            for (uint32_t i = w->starts[v], n; i < end; i += n) {
-                n = collect_edge(w, i, end);
-                if (n < 3) continue;
-                if (n > most) most = n;
-                if (!pass) continue;
-                pair_fan(w, spokes, i, n);
-                w->repairs->split_edges++;
-            }
+    spoke *spokes = NULL;
+    size_t capacity = 0;
+    bool good = true;
+    for (uint32_t v = 0; v < w->from.vertex_count && w->fans && good; v++) {
+        uint32_t end = w->starts[v + 1];
+        for (uint32_t i = w->starts[v], n; i < end && good; i += n) {
+            n = collect_edge(w, i, end);
+            if (n < 3) continue;
+            good = cutis_grow(w->context, &spokes, &capacity, n, sizeof *spokes);
+            if (good) pair_fan(w, spokes, i, n);
+            w->repairs->split_edges++;
         }
-        if (most == 0) break;
     }
-    return CUTIS_OK;
+    cutis_free_array(w->context, spokes, capacity, sizeof *spokes);
+    return good ? CUTIS_OK : cutis_alloc_result(w->context);
 }
 
 // The closed mesh -------------------------------------------------------------------------------
@@ -619,8 +618,10 @@ static cutis_result check_shells(welder *w, cutis_closed *mesh, const uint32_t *
             for (uint32_t h = 3 * f; h < 3 * f + 3; h++) {
                 const double *p = mesh->points[cutis_from(mesh, h)];
                 uint32_t g = mesh->twins[h] / 3;
-                for (int k = 0; k < 3; k++)
-                    low[k] = fmin(low[k], p[k]), high[k] = fmax(high[k], p[k]);
+                for (int k = 0; k < 3; k++) {
+                    if (p[k] < low[k]) low[k] = p[k];
+                    if (p[k] > high[k]) high[k] = p[k];
+                }
                 if (mesh->shells[g] != CUTIS_NOTHING) continue;
                 mesh->shells[g] = mesh->shell_count;
                 queue[tail++] = g;
@@ -686,13 +687,22 @@ static uint32_t count_open(const welder *w)
     return open;
 }
 
+// Doubles show as edges of many faces.
+static void pair_all(welder *w)
+{
+    sort_edges(w);
+    pair_simple(w);
+    if (!w->fans) return;
+    drop_doubles(w);
+    pair_simple(w);
+}
+
 static cutis_result weld_all(welder *w)
 {
     cutis_result result = weld_exact(w);
     if (result == CUTIS_OK) result = list_faces(w);
     if (result != CUTIS_OK) return result;
-    drop_doubles(w);
-    pair_simple(w);
+    pair_all(w);
     uint32_t open = count_open(w);
     if (open == 0) return CUTIS_OK;
     double low[3], high[3];
@@ -706,8 +716,7 @@ static cutis_result weld_all(welder *w)
     if (result != CUTIS_OK || !changed) return result;
     result = list_faces(w);
     if (result != CUTIS_OK) return result;
-    drop_doubles(w);
-    pair_simple(w);
+    pair_all(w);
     w->repairs->welded_edges = open - count_open(w);
     return CUTIS_OK;
 }
