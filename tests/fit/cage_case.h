@@ -12,8 +12,8 @@
 
 typedef struct {
     uint32_t vertex_count, triangle_count;
-    float positions[3 * 400];
-    uint32_t triangles[3 * 800];
+    float positions[3 * 2600];
+    uint32_t triangles[3 * 5200];
 } cage_mesh;
 
 static inline uint32_t add_vertex(cage_mesh *m, double x, double y, double z)
@@ -97,7 +97,7 @@ static inline uint32_t middle_of(cage_mesh *m, uint32_t a, uint32_t b)
     return add_vertex(m, p[0] / length, p[1] / length, p[2] / length);
 }
 
-/// Radius `radius`, `levels` splits: 12, 42, 162 vertices.
+/// Radius `radius`, `levels` splits: 12, 42, 162, 642, 2562 vertices.
 static inline void make_icosphere(cage_mesh *m, int levels, double radius)
 {
     static const uint32_t faces[20][3] = {
@@ -115,7 +115,7 @@ static inline void make_icosphere(cage_mesh *m, int levels, double radius)
         add_vertex(m, s * corner[i][0], s * corner[i][1], s * corner[i][2]);
     for (int f = 0; f < 20; f++) add_triangle(m, faces[f][0], faces[f][1], faces[f][2]);
     for (int l = 0; l < levels; l++) {
-        uint32_t count = m->triangle_count, old[3 * 400];
+        uint32_t count = m->triangle_count, old[3 * 1300];
         memcpy(old, m->triangles, 3 * count * sizeof *old);
         m->triangle_count = 0;
         for (uint32_t f = 0; f < count; f++) {
