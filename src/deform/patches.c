@@ -1,4 +1,4 @@
-/// Binding a body to its patches, and the frames: ten launches, one after the other, for all
+/// Binding a body to its patches, and the frames: twelve launches, one after the other, for all
 /// instances at once. Invariant: between the first launch and the last nothing comes back to the
 /// host; counts and reports are read afterwards.
 #include "deform/patches.h"
@@ -311,6 +311,8 @@ cutis_result cutis_patches_solve(cutis_patches *patches, const cutis_model *mode
     RUN(joints, joints, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
     RUN(clear, count * patches->part_vertex_count, BUFFER(s), BUFFER(i));
     RUN(cut, parts, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
+    RUN(rungs, joints, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
+    RUN(cut_volume, parts, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
     RUN(solve, joints, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
     return CUTIS_OK;
 }

@@ -8,6 +8,8 @@ extern const cutis_compute_kernel cutis_compute_patch_parts;  ///< S G palette D
 extern const cutis_compute_kernel cutis_compute_patch_joints; ///< S G I D; per joint
 extern const cutis_compute_kernel cutis_compute_patch_clear;  ///< S I; per part vertex
 extern const cutis_compute_kernel cutis_compute_patch_cut;    ///< S G I D; per part
+extern const cutis_compute_kernel cutis_compute_patch_rungs;  ///< S G I D; per joint
+extern const cutis_compute_kernel cutis_compute_patch_cut_volume; ///< S G I D; per part
 extern const cutis_compute_kernel cutis_compute_patch_solve;  ///< S G I D; per joint
 extern const cutis_compute_kernel cutis_compute_patch_count;  ///< S I; per block of both kinds
 extern const cutis_compute_kernel cutis_compute_patch_sum;    ///< S I counts; per instance

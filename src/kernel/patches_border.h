@@ -286,10 +286,15 @@ FN double patch_left_volume(GLOBAL const int *S, GLOBAL const double *G, GLOBAL 
     return pvec_det(p, x, y) + pvec_det(p, y, q);
 }
 
-// What the cut takes from the volume, joint by joint, over each joint's centre.
-FN void patch_cut_volume(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                         GLOBAL double *D, int part)
+// What the cut takes from the volume, joint by joint, over each joint's centre. After the rungs,
+// which may have moved border points.
+ITEM_KERNEL patch_cut_volume(GLOBAL const int *S, GLOBAL const double *G,
+                             GLOBAL const int *int_work, GLOBAL double *work, ITEM_ARGS)
 {
+    ITEM_BEGIN
+    int count = S[PATCH_PART_COUNT], part = item % count;
+    GLOBAL const int *I = int_work + (INDEX)(item / count) * S[PATCH_INT_STRIDE];
+    GLOBAL double *D = work + (INDEX)(item / count) * S[PATCH_REAL_STRIDE];
     GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     int end = FIELD(S, PATCH_PART_FACE)[part + 1];
     for (int f = FIELD(S, PATCH_PART_FACE)[part]; f < end; f++) {
@@ -307,6 +312,7 @@ FN void patch_cut_volume(GLOBAL const int *S, GLOBAL const double *G, GLOBAL con
         D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * joint + PATCH_J_CUT +
           FIELD(S, PATCH_ENTRY_SIDE)[entry]] += (left - pvec_det(x, y, z)) / 6.0;
     }
+    ITEM_END
 }
 
 ITEM_KERNEL patch_cut(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *int_work,
@@ -332,10 +338,7 @@ ITEM_KERNEL patch_cut(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *i
             if (good && !S[PATCH_BOX]) queued = patch_snap(S, G, I, D, part, queued, fraction);
         }
         if (good) good = patch_borders(S, G, I, D, part, queued, fraction);
-        if (good) {
-            if (queued > 0) patch_cut_volume(S, G, I, D, part);
-            break;
-        }
+        if (good) break;
         int end = FIELD(S, PATCH_PART_VERTEX)[part + 1];
         for (int v = FIELD(S, PATCH_PART_VERTEX)[part]; v < end; v++) {
             I[S[PATCH_STATE] + v] = PATCH_KEPT;

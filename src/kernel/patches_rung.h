@@ -10,6 +10,7 @@
 
 #define PATCH_WELD 1e-9     // of the diagonal: a shorter rung is one vertex
 #define PATCH_WELD_ANCHOR 0.02 // of a step: the same for anchors, which have one partner only
+#define PATCH_WELD_END 1.0 // of a step: the same for the ends of the front
 #define PATCH_SAME_PLACE 1e-9 // parameters of both borders
 #define PATCH_ARC_STEPS 16  // of the table of arc lengths
 #define PATCH_WEIGHT_MIN 0.1
@@ -236,6 +237,32 @@ FN int patch_ladder(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_
     return index;
 }
 
+// Is this slot where the front ends: on the loop, and beside what was removed?
+FN int patch_is_end(GLOBAL const int *S, GLOBAL const int *I, int slot)
+{
+    int node = I[S[PATCH_SLOT_NODE] + slot];
+    return node < 0 || I[S[PATCH_STATE] + node] == PATCH_ZERO;
+}
+
+// Parent's and child's end of the front meet half way. On a loop that is tilted about the inner
+// direction they lie off the bend axis, the child's has turned past the parent's, and without this
+// the patch would cross itself there.
+FN void patch_join_ends(GLOBAL const int *S, GLOBAL const double *G, GLOBAL double *D, patch_case c,
+                        int p, int q)
+{
+    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    GLOBAL const double *m = r + PATCH_J_TURN;
+    pvec middle = pvec_mix(patch_end(S, D, p), patch_end(S, D, q), 0.5);
+    pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), c.joint);
+    pvec y = pvec_minus(middle, pvec_at(r + PATCH_J_OFFSET, 0));
+    pvec back = pvec_make(m[0] * y.x + m[3] * y.y + m[6] * y.z, m[1] * y.x + m[4] * y.y + m[7] * y.z,
+                          m[2] * y.x + m[5] * y.y + m[8] * y.z);
+    pvec_put(D + S[PATCH_SLOT_PLACED], p, middle);
+    pvec_put(D + S[PATCH_SLOT_PLACED], q, middle);
+    pvec_put(D + S[PATCH_SLOT_POINT], p, pvec_plus(middle, centre));
+    pvec_put(D + S[PATCH_SLOT_POINT], q, pvec_plus(back, centre));
+}
+
 // Rungs of no length become one vertex; a rung beside one, with which it shares an end, is a border
 // edge and stays straight.
 FN void patch_weld(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
@@ -245,9 +272,13 @@ FN void patch_weld(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, G
     GLOBAL int *q = I + S[PATCH_RUNG_C] + c.rung;
     double limit = PATCH_WELD * REALS(S, G, PATCH_SCALARS)[0];
     for (int i = 0; i < rungs; i++) {
-        double length = pvec_length(
-            pvec_minus(patch_end(S, D, p[i]), patch_end(S, D, q[i])));
-        if (length < limit || (kind[i] == PATCH_RUNG_ARC && length < PATCH_WELD_ANCHOR * c.step)) {
+        int anchor = kind[i] == PATCH_RUNG_ARC;
+        double length =
+            pvec_length(pvec_minus(patch_end(S, D, p[i]), patch_end(S, D, q[i])));
+        int ends = anchor && length < PATCH_WELD_END * c.step && patch_is_end(S, I, p[i]) &&
+                   patch_is_end(S, I, q[i]);
+        if (length < limit || (anchor && length < PATCH_WELD_ANCHOR * c.step) || ends) {
+            if (ends) patch_join_ends(S, G, D, c, p[i], q[i]);
             kind[i] = PATCH_RUNG_WELD;
             I[S[PATCH_SLOT_WELD] + q[i]] = p[i];
         } else if (length < 0.1 * c.step) {
@@ -262,6 +293,21 @@ FN void patch_weld(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, G
         if (kind[after] == PATCH_RUNG_WELD && (p[after] == p[i] || q[after] == q[i]))
             kind[i] = PATCH_RUNG_LINE;
     }
+}
+
+ITEM_KERNEL patch_rungs(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *int_work,
+                        GLOBAL double *work, ITEM_ARGS)
+{
+    ITEM_BEGIN
+    int joint_count = S[PATCH_JOINT_COUNT], joint = item % joint_count;
+    GLOBAL int *I = int_work + (INDEX)(item / joint_count) * S[PATCH_INT_STRIDE];
+    GLOBAL double *D = work + (INDEX)(item / joint_count) * S[PATCH_REAL_STRIDE];
+    patch_case c = patch_case_of(S, G, I, joint);
+    patch_place_borders(S, G, D, c);
+    int rungs = patch_ladder(S, I, D, c);
+    patch_weld(S, G, I, D, c, rungs);
+    I[S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint + PATCH_J_RUNGS] = rungs;
+    ITEM_END
 }
 
 /// One rung's curve: ends, control point and weight of a conic (from the parent's end).

@@ -155,9 +155,7 @@ ITEM_KERNEL patch_solve(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int 
     patch_case c = patch_case_of(S, G, I, joint);
     double cut = r[PATCH_J_CUT] + r[PATCH_J_CUT + 1];
     double whole = volumes[parts[0]] + volumes[parts[1]];
-    patch_place_borders(S, G, D, c);
-    int rungs = patch_ladder(S, I, D, c);
-    patch_weld(S, G, I, D, c, rungs);
+    int rungs = ints[PATCH_J_RUNGS];
     if (S[PATCH_FILL] == PATCH_FILL_KEEP && ints[PATCH_J_BENT]) {
         double left = patch_keep(S, G, I, D, c, rungs, cut, whole);
         if (MAGNITUDE(left) > PATCH_LEFT_OVER * whole)
@@ -171,7 +169,6 @@ ITEM_KERNEL patch_solve(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int 
                               ? patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut
                               : 0.0;
     }
-    ints[PATCH_J_RUNGS] = rungs;
     ints[PATCH_J_POINTS] = I[S[PATCH_RUNG_FIRST] + c.rung + rungs - 1] +
                            I[S[PATCH_RUNG_COUNT] + c.rung + rungs - 1];
     ints[PATCH_J_FACES] = patch_count_faces(S, I, c, rungs);

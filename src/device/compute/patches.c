@@ -42,6 +42,14 @@ static void run_cut(const cutis_compute_argument *a, int first, int end)
 {
     patch_cut(POINTER(0), POINTER(1), POINTER(2), POINTER(3), first, end);
 }
+static void run_rungs(const cutis_compute_argument *a, int first, int end)
+{
+    patch_rungs(POINTER(0), POINTER(1), POINTER(2), POINTER(3), first, end);
+}
+static void run_cut_volume(const cutis_compute_argument *a, int first, int end)
+{
+    patch_cut_volume(POINTER(0), POINTER(1), POINTER(2), POINTER(3), first, end);
+}
 static void run_solve(const cutis_compute_argument *a, int first, int end)
 {
     patch_solve(POINTER(0), POINTER(1), POINTER(2), POINTER(3), first, end);
@@ -81,6 +89,8 @@ PATCH_KERNEL(parts, 4, 256);
 PATCH_KERNEL(joints, 4, 32);
 PATCH_KERNEL(clear, 2, 1 << 15);
 PATCH_KERNEL(cut, 4, 1);
+PATCH_KERNEL(rungs, 4, 1);
+PATCH_KERNEL(cut_volume, 4, 1);
 PATCH_KERNEL(solve, 4, 1);
 PATCH_KERNEL(count, 2, 512);
 PATCH_KERNEL(sum, 3, 16);
