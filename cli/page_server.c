@@ -108,6 +108,13 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
     return refuse(connection, MHD_HTTP_NOT_FOUND, "not found\n");
 }
 
+/// Paths are compared as they are sent: nothing we serve needs an escape.
+static size_t keep_escapes(void *user, struct MHD_Connection *connection, char *text)
+{
+    (void)user, (void)connection;
+    return strlen(text);
+}
+
 static bool make_token(char *token)
 {
     unsigned char bytes[TOKEN_BYTES];
@@ -120,9 +127,10 @@ static bool start_at(page_server *server, uint16_t port)
 {
     struct sockaddr_in here = { .sin_family = AF_INET, .sin_port = htons(port) };
     here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    server->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, port, NULL, NULL, handle,
-                                      server, MHD_OPTION_SOCK_ADDR, &here,
-                                      MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_END);
+    server->daemon =
+        MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, port, NULL, NULL, handle, server,
+                         MHD_OPTION_SOCK_ADDR, &here, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes,
+                         NULL, MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_END);
     if (!server->daemon) return false;
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);

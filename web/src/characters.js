@@ -1,6 +1,6 @@
 /** Characters that come with the page; `file` is made at build time, others when asked for. */
 export const BUILT_IN = [
-  { id: 'biped', name: 'Biped', detail: '12 000 vertices', file: 'models/biped.pack' },
+  { id: 'biped', name: 'Biped', detail: '12 000', file: 'models/biped.pack' },
   { id: 'quadruped', name: 'Quadruped', detail: '8 000', file: 'models/quadruped.pack' },
   { id: 'arm', name: 'Arm, example poses', detail: '2 972', file: 'models/arm.pack' },
   { id: 'cylinder', name: 'Cylinder', detail: '16 450', file: 'models/cylinder.pack' },

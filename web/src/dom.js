@@ -54,9 +54,12 @@ export function large(value) {
   return value.toFixed(0);
 }
 
-/** Next number above of the form 1, 2 or 5 times a power of ten. */
+/** The same without zeros at the end: for scales. */
+export const short = (value) => String(Number(figure(value)));
+
+/** A round number just above. */
 export function roundUp(value) {
   if (!(value > 0)) return 0;
   const power = 10 ** Math.floor(Math.log10(value));
-  return power * [1, 2, 5, 10].find((step) => step * power >= value * 0.999999);
+  return power * [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((step) => step * power >= value * 0.999999);
 }

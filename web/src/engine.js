@@ -89,6 +89,13 @@ export class Engine {
     this.free(memory);
     return words;
   }
+  /** What the gate had to repair: sentences, at most a few. */
+  repairs(model) {
+    const size = 600, memory = this.allocate(size);
+    const count = this.call.studio_issues(model, memory, size), lines = this.text(memory).split('\n').filter(Boolean).slice(0, 3);
+    this.free(memory);
+    return count > lines.length ? [...lines, `and ${count - lines.length} more`] : lines;
+  }
   describe(model) { return unpack(this.packed(model)); }
   destroyModel(model) { if (model) this.call.studio_model_destroy(model); }
   reduce(model, influences, method = 'poisson') { return this.made(this.call.studio_reduce(model, influences, REDUCE[method])); }

@@ -2,7 +2,7 @@
 import { METHODS } from './engine.js';
 import { BUILT_IN } from './characters.js';
 import { drawRamp } from './colormap.js';
-import { $, checkRadio, figure, fill, large, make, options, setSlider } from './dom.js';
+import { $, checkRadio, figure, fill, large, make, options, setSlider, short } from './dom.js';
 import * as turn from './turn.js';
 
 const PAINT_ABOUT = {
@@ -179,8 +179,8 @@ export class Panels {
     legend.firstElementChild.textContent = painted.title;
     if (this.ramp !== painted.map) { this.ramp = painted.map; drawRamp(painted.map, legend.querySelector('canvas')); }
     start.textContent = '0';
-    middle.textContent = figure(painted.top / 2);
-    end.textContent = painted.top ? figure(painted.top) : '';
+    middle.textContent = short(painted.top / 2);
+    end.textContent = painted.top ? short(painted.top) : '';
   }
   showSpeed() {
     const { studio } = this, mean = trimmedMean;

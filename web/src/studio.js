@@ -115,9 +115,10 @@ export class Studio {
       const read = await Promise.all([...files].map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) })));
       const loaded = await loadFiles(read);
       if (serial !== this.opening) return;
-      this.open({ ...loaded, model: this.engine.create(loaded.description) });
+      const model = this.engine.create(loaded.description), notes = [...loaded.notes, ...this.engine.repairs(model).map((line) => `repaired: ${line}`)];
+      this.open({ ...loaded, model });
       this.panels.openedFile(title);
-      if (loaded.notes.length) this.panels.say(`${title} is open`, loaded.notes.join('; '));
+      if (notes.length) this.panels.say(`${title} is open`, notes.join('; '));
     }, title);
   }
 
@@ -431,6 +432,7 @@ async function main() {
     else studio.panels.fail(`${wanted} cannot be read`, `the server says ${response.status}`);
   }
   if (!studio.source) await studio.openBuiltIn('biped');
+  studio.readyAfter = performance.now(); // since the page was opened
   document.documentElement.dataset.ready = '';
 }
 

@@ -91,6 +91,20 @@ uint32_t *EXPORT(studio_model_pack)(const cutis_model *model)
     return out;
 }
 
+/// What the gate repaired, at most `capacity` bytes of "place: sentence" lines; how many there are.
+uint32_t EXPORT(studio_issues)(const cutis_model *model, char *text, uint32_t capacity)
+{
+    const cutis_issue *issues;
+    const uint32_t count = cutis_model_issues(model, &issues);
+    text[0] = 0;
+    for (uint32_t i = 0, used = 0; i < count && used + 1 < capacity; i++) {
+        int more =
+            snprintf(text + used, capacity - used, "%s: %s\n", issues[i].place, issues[i].text);
+        used += more > 0 ? (uint32_t)more : 0;
+    }
+    return count;
+}
+
 void EXPORT(studio_model_destroy)(cutis_model *model)
 {
     cutis_model_destroy(model);
