@@ -111,8 +111,9 @@ typedef struct cutis_reduction_row {
     double energy;        ///< options.energy of the result, summed over skins
     uint32_t sweep_count; ///< of the skin that took most
     double seconds; ///< choosing sets and solving, without reading poses and without evaluation
-    const double *curve;          ///< energy before the first sweep and after each; curve_count
-    uint32_t curve_count;         ///< 0 for methods without sweeps
+    double solve_seconds; ///< of these, from the first set to the last sweep (the device's part)
+    const double *curve;  ///< energy before the first sweep and after each; curve_count
+    uint32_t curve_count; ///< 0 for methods without sweeps
     const double *frame_position; ///< per pose: examples, then held out
     const double *frame_normal;
 } cutis_reduction_row;

@@ -223,7 +223,9 @@ static cutis_result run_row(run *r, uint32_t index)
     for (uint32_t g = 0; g < r->groups.count; g++) {
         cutis_arena arena = { .context = r->context };
         cutis_reduce_state state;
+        double begin = cutis_os_seconds();
         cutis_result result = run_method(r, row->method, g, &arena, &state, &row->sets);
+        row->solve_seconds += cutis_os_seconds() - begin;
         if (result == CUTIS_OK &&
             !keep_result(r, &state, g, &r->weights[index * r->groups.count + g], row))
             result = cutis_alloc_result(r->context);
