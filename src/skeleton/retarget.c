@@ -21,6 +21,7 @@ typedef struct keys {
     float *times;
     float **rotations; // per target node, 4 per frame, or NULL
     float *moves;      // of the root, 3 per frame
+    float *loose[2];   // of feet that hang elsewhere, or NULL
     uint32_t channel_count;
 } keys;
 
@@ -196,6 +197,11 @@ static cutis_result alloc_frames(work *w)
     k->rotations = cutis_arena_alloc(arena, w->job.target.count, sizeof *k->rotations);
     if (!all || !w->lows || !k->times || !k->moves || !k->rotations)
         return cutis_alloc_result(w->job.context);
+    for (int side = 0; side < 2; side++) {
+        if (w->job.loose[side] == CUTIS_NONE) continue;
+        k->loose[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(float));
+        if (!k->loose[side]) return cutis_alloc_result(w->job.context);
+    }
     for (uint32_t n = 0; n < w->job.target.count; n++) {
         k->rotations[n] = NULL;
         if (w->map[n] == CUTIS_NONE) continue;
@@ -315,6 +321,27 @@ static void write_move(const work *w, uint32_t f)
     memcpy(w->keys.moves + 3 * (size_t)f, &p, sizeof p);
 }
 
+// Where a loose foot stands under its own parent, which moves too.
+static void write_loose(const work *w, int side, uint32_t f)
+{
+    const retarget_job *job = &w->job;
+    const int32_t foot = job->loose[side], parent = job->target.data->nodes[foot].parent;
+    const double *at = w->frame.placed + 3 * (size_t)foot;
+    cutis_float3 p = { (float)at[0], (float)at[1], (float)at[2] };
+    if (parent != CUTIS_NONE) {
+        double linear[9], turned[9];
+        cutis_mat34 world, inverse;
+        double34_linear(job->target.world + 12 * (size_t)parent, linear);
+        double33_multiply(w->frame.turned + 9 * (size_t)parent, linear, turned);
+        for (int r = 0; r < 3; r++) {
+            for (int c = 0; c < 3; c++) world.m[4 * r + c] = (float)turned[3 * r + c];
+            world.m[4 * r + 3] = (float)w->frame.placed[3 * (size_t)parent + r];
+        }
+        if (cutis_mat34_invert(&world, &inverse)) p = cutis_mat34_point(&inverse, p);
+    }
+    memcpy(w->keys.loose[side] + 3 * (size_t)f, &p, sizeof p);
+}
+
 typedef struct sums {
     double ankle, ankle_max, hand, hand_max;
     uint64_t ankles, hands;
@@ -392,6 +419,8 @@ static cutis_result second_pass(work *w)
         for (uint32_t n = 0; n < job->target.count; n++)
             if (w->keys.rotations[n]) write_rotation(w, n, f);
         write_move(w, f);
+        for (int side = 0; side < 2; side++)
+            if (w->keys.loose[side]) write_loose(w, side, f);
         cutis_result result = cutis_progress(job->context, "retargeting", 0.5 + 0.5 * f / frames);
         if (result != CUTIS_OK) return result;
     }
@@ -452,8 +481,11 @@ static cutis_result make_channels(work *w, cutis_channel **out, uint32_t *count)
     if (!list || !held) return cutis_alloc_result(w->job.context);
     for (uint32_t n = 0; n < rig->count; n++) {
         bool differs = bind_differs(rig, n, &held[n]);
-        if ((int32_t)n == w->job.root)
-            list[used++] = channel(w, n, CUTIS_PATH_TRANSLATION, frames, w->keys.moves);
+        const float *moves = (int32_t)n == w->job.root ? w->keys.moves : NULL;
+        for (int side = 0; side < 2; side++)
+            if ((int32_t)n == w->job.loose[side]) moves = w->keys.loose[side];
+        if (moves)
+            list[used++] = channel(w, n, CUTIS_PATH_TRANSLATION, frames, moves);
         else if (differs)
             list[used++] = channel(w, n, CUTIS_PATH_TRANSLATION, 1, &held[n].translation.x);
         if (w->keys.rotations[n])

@@ -106,6 +106,9 @@ typedef struct retarget_job {
     retarget_limb leg[2]; ///< left, right
     retarget_limb arm[2];
     bool legs, feet; ///< both thighs; both legs whole, to the feet
+    /// Feet that do not hang from their shins (goals of a rig's own inverse kinematics), which
+    /// carry them all the same; or CUTIS_NONE.
+    int32_t loose[2];
 } retarget_job;
 
 /// Fill in everything after `map`. Rigs have their roles.

@@ -96,19 +96,29 @@ static bool find_pair(const retarget_job *job, retarget_role role, int side, int
     return best != CUTIS_NONE;
 }
 
+static bool is_under(const retarget_rig *rig, int32_t node, int32_t top)
+{
+    while (node > top) node = rig->data->nodes[node].parent;
+    return node == top;
+}
+
 static void find_limbs(retarget_job *job)
 {
     static const retarget_role LEG[3] = { ROLE_THIGH, ROLE_SHIN, ROLE_FOOT };
     static const retarget_role ARM[3] = { ROLE_UPPERARM, ROLE_FOREARM, ROLE_HAND };
     job->legs = job->feet = true;
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < 2; side++) {
+        retarget_limb *leg = &job->leg[side], *arm = &job->arm[side];
         for (int k = 0; k < 3; k++) {
-            bool found = find_pair(job, LEG[k], side + 1, &job->leg[side].target[k],
-                                   &job->leg[side].motion[k]);
+            bool found = find_pair(job, LEG[k], side + 1, &leg->target[k], &leg->motion[k]);
             if (k == 0) job->legs = job->legs && found;
             job->feet = job->feet && found;
-            find_pair(job, ARM[k], side + 1, &job->arm[side].target[k], &job->arm[side].motion[k]);
+            find_pair(job, ARM[k], side + 1, &arm->target[k], &arm->motion[k]);
         }
+        bool loose = leg->target[1] != CUTIS_NONE && leg->target[2] != CUTIS_NONE &&
+                     !is_under(&job->target, leg->target[2], leg->target[1]);
+        job->loose[side] = loose ? leg->target[2] : CUTIS_NONE;
+    }
 }
 
 // From right to left, of both bodies, by hips or by shoulders.
@@ -414,17 +424,33 @@ static void turn_nodes(const retarget_job *job, retarget_frame *frame)
     }
 }
 
+// Place of a node from the one it is carried by.
+static void place_from(const retarget_job *job, int32_t from, int32_t n, retarget_frame *frame)
+{
+    double offset[3], *at = frame->placed + 3 * (size_t)n;
+    between(job->target.place, from, n, offset);
+    double33_vector(frame->turned + 9 * (size_t)from, offset, offset);
+    for (int k = 0; k < 3; k++) at[k] = frame->placed[3 * (size_t)from + k] + offset[k];
+}
+
 void cutis_retarget_frame_place(const retarget_job *job, retarget_frame *frame)
 {
     for (uint32_t n = 0; n < job->target.count; n++) {
-        double offset[3], *at = frame->placed + 3 * (size_t)n;
         int32_t parent = job->target.data->nodes[n].parent;
         if ((int32_t)n == job->root) continue;
-        memcpy(at, job->target.place + 3 * (size_t)n, 3 * sizeof *at);
-        if ((int32_t)n < job->root || parent == CUTIS_NONE) continue;
-        between(job->target.place, parent, (int32_t)n, offset);
-        double33_vector(frame->turned + 9 * (size_t)parent, offset, offset);
-        for (int k = 0; k < 3; k++) at[k] = frame->placed[3 * (size_t)parent + k] + offset[k];
+        if ((int32_t)n > job->root && parent != CUTIS_NONE)
+            place_from(job, parent, (int32_t)n, frame);
+        else
+            memcpy(frame->placed + 3 * (size_t)n, job->target.place + 3 * (size_t)n,
+                   3 * sizeof *frame->placed);
+    }
+    for (int side = 0; side < 2; side++) {
+        const int32_t foot = job->loose[side];
+        if (foot == CUTIS_NONE) continue;
+        place_from(job, job->leg[side].target[1], foot, frame);
+        for (int32_t n = foot + 1; n < (int32_t)job->target.count; n++)
+            if (is_under(&job->target, n, foot))
+                place_from(job, job->target.data->nodes[n].parent, n, frame);
     }
 }
 
@@ -470,12 +496,13 @@ double cutis_retarget_lowest(const retarget_job *job, const double *places)
     return low;
 }
 
-// Turn every followed node of [top, end) on the way from `end`'s parent up to `top`.
+// Turn every followed node of [top, end) on the way from `end`'s parent up to `top`; `top` alone,
+// if the other does not hang from it.
 static void turn_way(const retarget_job *job, int32_t top, int32_t end, const double *by,
                      retarget_frame *frame)
 {
-    for (int32_t n = job->target.data->nodes[end].parent; n >= top;
-         n = job->target.data->nodes[n].parent) {
+    int32_t last = is_under(&job->target, end, top) ? job->target.data->nodes[end].parent : top;
+    for (int32_t n = last; n >= top; n = job->target.data->nodes[n].parent) {
         double *d = frame->turned + 9 * (size_t)n, out[9];
         if (job->map[n] == CUTIS_NONE) continue;
         double33_multiply(by, d, out);

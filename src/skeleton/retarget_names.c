@@ -4,6 +4,7 @@
 #include "skeleton/retarget.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 #define WORD_COUNT 10
@@ -192,8 +193,27 @@ static bool is_above(const retarget_rig *rig, int32_t above, int32_t node)
     return node == above && node != CUTIS_NONE;
 }
 
-// A limb is a chain: a foot that does not hang from its shin (a goal for inverse kinematics) is
-// none.
+static double apart(const retarget_rig *rig, int32_t a, int32_t b)
+{
+    double square = 0;
+    for (int k = 0; k < 3; k++) {
+        double d = rig->place[3 * (size_t)a + k] - rig->place[3 * (size_t)b + k];
+        square += d * d;
+    }
+    return sqrt(square);
+}
+
+// A foot that hangs elsewhere but stands where the shin ends: a goal of inverse kinematics.
+static bool stands_at_shin(const retarget_rig *rig, int32_t foot)
+{
+    int32_t shin = cutis_retarget_joint(rig, ROLE_SHIN, rig->side[foot]);
+    int32_t thigh = cutis_retarget_joint(rig, ROLE_THIGH, rig->side[foot]);
+    if (rig->role[foot] != ROLE_FOOT || shin == CUTIS_NONE || thigh == CUTIS_NONE) return false;
+    double bone = apart(rig, thigh, shin), way = apart(rig, shin, foot);
+    return way > 0.4 * bone && way < 1.6 * bone;
+}
+
+// A limb is a chain, but for feet that stand where they should.
 static void settle_limbs(retarget_rig *rig)
 {
     static const uint8_t ABOVE[ROLE_COUNT] = { [ROLE_SHIN] = ROLE_THIGH,
@@ -204,7 +224,8 @@ static void settle_limbs(retarget_rig *rig)
     for (uint32_t n = 0; n < rig->count; n++) {
         uint8_t wanted = ABOVE[rig->role[n]], side = rig->side[n];
         int32_t top = wanted ? cutis_retarget_joint(rig, wanted, side) : CUTIS_NONE;
-        if (top != CUTIS_NONE && !is_above(rig, top, (int32_t)n)) rig->role[n] = ROLE_NONE;
+        if (top == CUTIS_NONE || is_above(rig, top, (int32_t)n)) continue;
+        if (!stands_at_shin(rig, (int32_t)n)) rig->role[n] = ROLE_NONE;
     }
 }
 

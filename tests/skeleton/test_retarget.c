@@ -560,6 +560,65 @@ static void standing_feet_are_found_and_held(void **state)
     assert_int_equal(cutis_retarget_stances(path, 30, dt, 0.9, stances), 0);
 }
 
+// A rig with goals for inverse kinematics: feet and toes hang from a root on the ground, before the
+// body.
+static void feet_that_hang_elsewhere_stay_at_their_shins(void **state)
+{
+    (void)state;
+    static const int ORDER[] = { -1, 15, 16, 19, 20, 0,  1,  2,  3,  4,  5,
+                                 6,  7,  8,  9,  10, 11, 12, 13, 14, 17, 18 };
+    enum { COUNT = sizeof ORDER / sizeof *ORDER };
+    cutis_node nodes[COUNT] = { 0 };
+    int node_of[NODES];
+    for (int i = 0; i < COUNT; i++) {
+        const int n = ORDER[i];
+        int up = n < 0 ? -2 : n == 15 || n == 19 || n == 0 ? -1 : BODY[n].parent;
+        nodes[i] = (cutis_node){ .name = n < 0 ? "Rig" : NAMES[3][n],
+                                 .parent = up == -2   ? CUTIS_NONE
+                                           : up == -1 ? 0
+                                                      : node_of[up],
+                                 .rest = cutis_transform_identity(),
+                                 .mesh = CUTIS_NONE,
+                                 .skin = CUTIS_NONE };
+        float *t = &nodes[i].rest.translation.x;
+        for (int k = 0; k < 3 && n >= 0; k++)
+            t[k] = (float)(BODY[n].place[k] - (up < 0 ? 0 : BODY[up].place[k]));
+        if (n >= 0) node_of[n] = i;
+    }
+    cutis_model_data data = { .node_count = COUNT, .nodes = nodes };
+    cutis_model *target, *source = make_body(NAMES[0], 1, NULL, &make_motion()->clip), *out;
+    assert_ok(context, cutis_model_create(context, &data, CUTIS_GATE_REFUSE, &target));
+    cutis_retarget_report report;
+    cutis_retarget_options options = { .rest = CUTIS_RETARGET_ZERO,
+                                       .feet = CUTIS_RETARGET_FEET_FREE };
+    assert_ok(context, cutis_retarget(target, source, &options, &report, &out));
+    assert_int_equal(report.mapped_count, JOINTS);
+    assert_true(report.ankle_max < 1e-3); // the same body: on the motion's own path
+    cutis_sampler *sampler;
+    cutis_transform pose[COUNT];
+    cutis_mat34 world[COUNT];
+    assert_ok(context, cutis_sampler_create(out, 0, &sampler));
+    for (int f = 0; f < FRAMES; f++) {
+        cutis_sampler_sample(sampler, (float)f / 8, pose, NULL);
+        cutis_pose_world(out, pose, world);
+        for (int foot = 15; foot <= 19; foot += 4) {
+            double now = 0, rest = 0;
+            for (int k = 0; k < 3; k++) {
+                double d = (double)world[node_of[foot]].m[4 * k + 3] -
+                           world[node_of[foot - 1]].m[4 * k + 3];
+                double e = BODY[foot].place[k] - BODY[foot - 1].place[k];
+                now += d * d;
+                rest += e * e;
+            }
+            assert_near(sqrt(now), sqrt(rest), 1e-5);
+        }
+    }
+    cutis_sampler_destroy(sampler);
+    cutis_model_destroy(out);
+    cutis_model_destroy(target);
+    cutis_model_destroy(source);
+}
+
 // Memory and stopping ----------------------------------------------------------------------------
 
 static long allocations, allocations_max = -1;
@@ -631,6 +690,7 @@ int main(void)
         claim(the_new_clip_holds_the_motion_and_old_clips_stay),
         claim(a_leg_reaches_its_goal_with_its_lengths_its_plane_and_its_foot),
         claim(standing_feet_are_found_and_held),
+        claim(feet_that_hang_elsewhere_stay_at_their_shins),
         claim(every_allocation_may_fail_and_stopping_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
