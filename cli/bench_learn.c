@@ -91,7 +91,7 @@ static cutis_result time_fit(const cutis_model *rig, cutis_device *device,
     return result;
 }
 
-cutis_result bench_learn(cli_app *app, bool quick, bench_learned *out)
+cutis_result bench_learn(cli_app *app, bool quick, cutis_device *gpu, bench_learned *out)
 {
     cutis_model *biped = NULL, *rig = NULL;
     cutis_device *device = NULL;
@@ -100,7 +100,7 @@ cutis_result bench_learn(cli_app *app, bool quick, bench_learned *out)
     const cutis_synth_options options = { .body = CUTIS_BODY_BIPED,
                                           .size =
                                               quick ? CUTIS_BODY_SIZE_LOW : CUTIS_BODY_SIZE_HIGH };
-    *out = (bench_learned){ .joints = JOINTS, .poses = POSES };
+    *out = (bench_learned){ .joints = JOINTS, .poses = POSES, .gpu = gpu != NULL };
     cutis_result result = cutis_synth_create(app->context, &options, &biped);
     if (result == CUTIS_OK)
         result = cutis_device_create(app->context, &(cutis_device_options){ .thread_count = 2 },
@@ -114,7 +114,8 @@ cutis_result bench_learn(cli_app *app, bool quick, bench_learned *out)
         result = poses && shapes ? make_shapes(biped, device, poses, shapes) : CUTIS_OUT_OF_MEMORY;
     }
     if (result == CUTIS_OK)
-        result = time_fit(rig, device, &(cutis_pose_examples){ POSES, poses, shapes, NULL }, out);
+        result = time_fit(rig, gpu ? gpu : device,
+                          &(cutis_pose_examples){ POSES, poses, shapes, NULL }, out);
     free(shapes);
     free(poses);
     cutis_device_destroy(device);

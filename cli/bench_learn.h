@@ -8,9 +8,11 @@
 typedef struct bench_learned {
     uint32_t vertices, joints, poses, threads;
     double seconds; ///< 0: not measured
+    bool gpu;
 } bench_learned;
 
 /// @param quick the small biped
-cutis_result bench_learn(cli_app *app, bool quick, bench_learned *out);
+/// @param gpu   learns; NULL: two threads of the CPU
+cutis_result bench_learn(cli_app *app, bool quick, cutis_device *gpu, bench_learned *out);
 
 #endif

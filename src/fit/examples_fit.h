@@ -44,6 +44,7 @@ typedef struct cutis_fit_problem {
     uint8_t *even; ///< per example: all joints turn and scale evenly
     double diagonal;
     bool locks;             ///< some weights stay as they are
+    bool learned;           ///< the span at hand has its weights already, from a device
     float *example_normals; ///< 3 per example and output vertex, or NULL
     float *rest_normals;    ///< 3 per output vertex
 
@@ -66,6 +67,21 @@ cutis_result cutis_fit_lock(cutis_fit_problem *problem);
 /// Weights of vertex v of a span. @param scratch 3 doubles per example, then cutis_example_scratch
 void cutis_fit_learn(cutis_fit_problem *problem, const cutis_fit_span *span, uint32_t v,
                      double *scratch, cutis_fit_sums *sums);
+
+/// Its two halves, around the solving: candidates, their priors (CUTIS_NNLS_MAX each), where they
+/// have to take the vertex (3 per example) and how many weights are wanted. @return candidates; 0:
+/// its weights stay
+uint32_t cutis_fit_learn_begin(const cutis_fit_problem *problem, const cutis_fit_span *span,
+                               uint32_t v, uint32_t *joint, double *prior, double *places,
+                               uint32_t *influences);
+void cutis_fit_learn_end(cutis_fit_problem *problem, const cutis_fit_span *span, uint32_t v,
+                         const uint32_t *joint, const cutis_example_weights *found,
+                         cutis_fit_sums *sums);
+
+/// All vertices of a span on the problem's device, with the bits of cutis_fit_learn.
+/// @param done false: the device cannot, nothing has changed
+cutis_result cutis_fit_learn_on_device(cutis_fit_problem *problem, const cutis_fit_span *span,
+                                       bool *done);
 
 /// Its displacements, with the weights it has. @param errors squares are added: of the old weights,
 /// then of these, for every example

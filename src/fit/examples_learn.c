@@ -112,38 +112,59 @@ static void put_weight(cutis_fit_problem *p, uint32_t vertex, uint32_t joint, do
     weights[at] = (float)weight;
 }
 
+uint32_t cutis_fit_learn_begin(const cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v,
+                               uint32_t *joint, double *prior, double *places, uint32_t *influences)
+{
+    const uint32_t vertex = span->vertex_first + v;
+    const cutis_fit_skin *skin = &p->skins[span->skin];
+    kept_weights kept;
+    if (p->options.keep_vertices && p->options.keep_vertices[vertex]) return 0;
+    cutis_example_vertex problem = { .example_count = p->examples->count,
+                                     .palettes = skin->palettes,
+                                     .palette_count = p->data->skins[span->skin].joint_count };
+    for (int c = 0; c < 3; c++) problem.rest[c] = span->primitive->positions[3 * (size_t)v + c];
+    find_kept(p, skin, vertex, &kept);
+    uint32_t count = find_candidates(p, span, problem.rest, joint, prior);
+    if (kept.sum > 1 - FREE_MIN) return 0;
+    read_places(p, &problem, vertex, &kept, places);
+    *influences = p->options.influences > kept.count ? p->options.influences - kept.count : 1;
+    return count;
+}
+
+void cutis_fit_learn_end(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v,
+                         const uint32_t *joint, const cutis_example_weights *found,
+                         cutis_fit_sums *sums)
+{
+    const uint32_t vertex = span->vertex_first + v;
+    kept_weights kept;
+    find_kept(p, &p->skins[span->skin], vertex, &kept);
+    p->counts[vertex] = 0;
+    for (uint32_t i = 0; i < kept.count; i++) put_weight(p, vertex, kept.joint[i], kept.weight[i]);
+    for (uint32_t i = 0; i < found->count; i++)
+        put_weight(p, vertex, joint[found->candidate[i]], (1 - kept.sum) * found->weight[i]);
+    sums->deficient += found->deficient;
+    sums->discarded += found->discarded;
+    sums->discarded_max = fmax(sums->discarded_max, found->discarded);
+}
+
 void cutis_fit_learn(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v, double *scratch,
                      cutis_fit_sums *sums)
 {
-    uint32_t joint[CUTIS_NNLS_MAX], vertex = span->vertex_first + v;
+    uint32_t joint[CUTIS_NNLS_MAX], influences = 0;
     double prior[CUTIS_NNLS_MAX];
-    const cutis_fit_skin *skin = &p->skins[span->skin];
-    const uint32_t examples = p->examples->count;
-    kept_weights kept;
     cutis_example_weights found;
-    cutis_example_vertex problem = { .example_count = examples,
+    cutis_example_vertex problem = { .example_count = p->examples->count,
                                      .joint = joint,
                                      .prior = prior,
-                                     .palettes = skin->palettes,
+                                     .palettes = p->skins[span->skin].palettes,
                                      .palette_count = p->data->skins[span->skin].joint_count,
                                      .places = scratch };
-    if (p->options.keep_vertices && p->options.keep_vertices[vertex]) return;
+    problem.joint_count = cutis_fit_learn_begin(p, span, v, joint, prior, scratch, &influences);
+    if (!problem.joint_count) return;
     for (int c = 0; c < 3; c++) problem.rest[c] = span->primitive->positions[3 * (size_t)v + c];
-    find_kept(p, skin, vertex, &kept);
-    problem.joint_count = find_candidates(p, span, problem.rest, joint, prior);
-    if (kept.sum > 1 - FREE_MIN || problem.joint_count == 0) return;
-    read_places(p, &problem, vertex, &kept, scratch);
-    uint32_t influences =
-        p->options.influences > kept.count ? p->options.influences - kept.count : 1;
-    cutis_example_solve(&problem, influences, p->options.normalise, scratch + 3 * (size_t)examples,
-                        &found);
-    p->counts[vertex] = 0;
-    for (uint32_t i = 0; i < kept.count; i++) put_weight(p, vertex, kept.joint[i], kept.weight[i]);
-    for (uint32_t i = 0; i < found.count; i++)
-        put_weight(p, vertex, joint[found.candidate[i]], (1 - kept.sum) * found.weight[i]);
-    sums->deficient += found.deficient;
-    sums->discarded += found.discarded;
-    sums->discarded_max = fmax(sums->discarded_max, found.discarded);
+    cutis_example_solve(&problem, influences, p->options.normalise,
+                        scratch + 3 * (size_t)problem.example_count, &found);
+    cutis_fit_learn_end(p, span, v, joint, &found, sums);
 }
 
 cutis_result cutis_fit_lock(cutis_fit_problem *p)

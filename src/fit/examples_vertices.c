@@ -98,7 +98,7 @@ static void run_task(void *data, uint32_t index)
     const uint32_t candidates = CUTIS_NNLS_MAX, examples = p->examples->count;
     size_t size = (size_t)cutis_example_scratch(candidates, examples) + 3 * (size_t)examples;
     double *scratch = NULL;
-    if (p->options.learn_weights) {
+    if (p->options.learn_weights && !p->learned) {
         scratch = cutis_alloc_array(p->context, size, sizeof *scratch);
         if (!scratch) {
             atomic_store(&job->failed, true);
@@ -234,7 +234,9 @@ cutis_result cutis_fit_vertices(cutis_fit_problem *p)
         return cutis_alloc_result(p->context);
     for (uint32_t i = 0; i < p->span_count && result == CUTIS_OK; i++) {
         job.span = &p->spans[i];
-        result = run_span(p, &job);
+        p->learned = false;
+        if (p->options.learn_weights) result = cutis_fit_learn_on_device(p, job.span, &p->learned);
+        if (result == CUTIS_OK) result = run_span(p, &job);
     }
     return result;
 }

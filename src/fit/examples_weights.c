@@ -5,29 +5,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/kernel.h"
+#include "kernel/item.h"
+
+#define NNLS_MAX CUTIS_NNLS_MAX
+#include "kernel/nnls.h"
+
+#include "kernel/examples.h"
 #include "math/mat3.h"
 #include "math/svd3.h"
 
-// Weights below this are not worth an influence (spec 6.2).
-static const double WEIGHT_MIN = 1e-3;
-// The pull to the prior, of the mean diagonal (spec 6). Solved twice, the second time towards the
-// first solution: what the examples determine then keeps no trace of the prior, (1e-8 / lambda)^2,
-// and what they leave open keeps all of it.
-static const double RIDGE = 1e-8;
-// A direction whose pivot is smaller against the diagonal is open: places are floats, so squares
-// are known to 1e-13 or so.
-static const double OPEN = 1e-10;
 // Singular values of a blended matrix below this, for joints that turn, are damped (spec 3).
 static const double SINGULAR = 0.05;
-
-typedef struct normal_equations {
-    uint32_t n;
-    double *g, *h;  ///< with the ridge
-    double *g_part; ///< scratch: the same on a subset
-    const double *prior;
-    double mu; ///< the ridge
-    bool normalise;
-} normal_equations;
 
 uint64_t cutis_example_scratch(uint32_t joint_count, uint32_t example_count)
 {
@@ -61,143 +50,29 @@ static double dot(const double *a, const double *b, uint32_t count)
     return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
-// Does the matrix (differences to its first joint) leave a direction open? `a` is spoilt.
-static bool is_open(uint32_t n, const double *g, double *a)
-{
-    uint32_t m = n - 1;
-    double largest = 0;
-    for (uint32_t i = 0; i < m; i++)
-        for (uint32_t j = 0; j <= i; j++)
-            a[i * m + j] = (g[(i + 1) * n + j + 1] - g[(i + 1) * n]) - (g[j + 1] - g[0]);
-    for (uint32_t i = 0; i < m; i++) largest = fmax(largest, a[i * m + i]);
-    for (uint32_t i = 0; i < m; i++)
-        for (uint32_t j = 0; j <= i; j++) {
-            double sum = a[i * m + j];
-            for (uint32_t k = 0; k < j; k++) sum -= a[i * m + k] * a[j * m + k];
-            if (j == i && !(sum > OPEN * largest)) return true;
-            a[i * m + j] = j == i ? sqrt(sum) : sum / a[j * m + j];
-        }
-    return false;
-}
-
-static void make_equations(const cutis_example_vertex *v, normal_equations *q, double *columns,
-                           bool *open)
-{
-    const uint32_t n = q->n, rows = 3 * v->example_count;
-    double trace = 0;
-    fill_columns(v, q->normalise, columns);
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t j = 0; j <= i; j++)
-            q->g[i * n + j] = q->g[j * n + i] =
-                dot(columns + (size_t)i * rows, columns + (size_t)j * rows, rows);
-    *open = n > 1 && is_open(n, q->g, q->g_part);
-    for (uint32_t i = 0; i < n; i++) trace += q->g[i * n + i];
-    q->mu = RIDGE * trace / n;
-    if (!(q->mu > 0)) q->mu = 1; // every joint leaves it where it should be: the prior alone
-    for (uint32_t i = 0; i < n; i++) {
-        q->g[i * n + i] += q->mu;
-        q->h[i] = q->normalise ? dot(columns + (size_t)i * rows, v->places, rows) : 0;
-    }
-}
-
-// Solve on a subset of the candidates; w per entry of the subset. Returns the objective.
-static double solve_subset(const normal_equations *q, uint32_t count, const uint32_t *subset,
-                           double *w)
-{
-    double h[CUTIS_NNLS_MAX], pull[CUTIS_NNLS_MAX], value = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        pull[i] = q->prior[subset[i]];
-        for (uint32_t j = 0; j < count; j++)
-            q->g_part[i * count + j] = q->g[subset[i] * q->n + subset[j]];
-    }
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < count; i++) h[i] = q->h[subset[i]] + q->mu * pull[i];
-        if (q->normalise)
-            cutis_nnls(count, q->g_part, h, w);
-        else
-            cutis_nnls_unit(count, q->g_part, h, w);
-        memcpy(pull, w, count * sizeof *w);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        double sum = 0;
-        for (uint32_t j = 0; j < count; j++) sum += q->g_part[i * count + j] * w[j];
-        value += w[i] * (sum - q->mu * w[i] - 2 * q->h[subset[i]]);
-    }
-    return value;
-}
-
-static uint32_t without(const uint32_t *subset, uint32_t count, uint32_t place, uint32_t *out)
-{
-    for (uint32_t i = 0, at = 0; i < count; i++)
-        if (i != place) out[at++] = subset[i];
-    return count - 1;
-}
-
-// Entries worth keeping, in order; at least the largest.
-static uint32_t keep_worthy(uint32_t *subset, double *w, uint32_t count)
-{
-    uint32_t kept = 0, largest = 0;
-    for (uint32_t i = 1; i < count; i++)
-        if (w[i] > w[largest]) largest = i;
-    for (uint32_t i = 0; i < count; i++) {
-        if (w[i] < WEIGHT_MIN && i != largest) continue;
-        subset[kept] = subset[i];
-        w[kept++] = w[i];
-    }
-    return kept;
-}
-
-// One joint after the other, always the one that is missed least (spec 6.2).
-static uint32_t remove_joints(const normal_equations *q, uint32_t *subset, double *w,
-                              uint32_t count, uint32_t influences)
-{
-    uint32_t fewer[CUTIS_NNLS_MAX];
-    double trial[CUTIS_NNLS_MAX];
-    while (count > influences) {
-        uint32_t best = 0;
-        double least = INFINITY;
-        for (uint32_t i = 0; i < count; i++) {
-            without(subset, count, i, fewer);
-            double value = solve_subset(q, count - 1, fewer, trial);
-            if (value < least) least = value, best = i;
-        }
-        count = without(subset, count, best, fewer);
-        memcpy(subset, fewer, count * sizeof *subset);
-        solve_subset(q, count, subset, w);
-        count = keep_worthy(subset, w, count);
-    }
-    return count;
-}
-
 void cutis_example_solve(const cutis_example_vertex *v, uint32_t influences, bool normalise,
                          double *scratch, cutis_example_weights *out)
 {
-    const uint32_t n = v->joint_count;
-    uint32_t subset[CUTIS_NNLS_MAX];
-    double w[CUTIS_NNLS_MAX], full[CUTIS_NNLS_MAX], sum = 0, full_sum = 0, kept = 0;
-    normal_equations q = { .n = n,
-                           .g = scratch,
-                           .h = scratch + 2 * (size_t)n * n,
-                           .g_part = scratch + (size_t)n * n,
-                           .prior = v->prior,
-                           .normalise = normalise };
-    make_equations(v, &q, scratch + 2 * (size_t)n * n + n, &out->deficient);
-    for (uint32_t j = 0; j < n; j++) subset[j] = j;
-    solve_subset(&q, n, subset, w);
-    memcpy(full, w, n * sizeof *w);
-    uint32_t count = keep_worthy(subset, w, n);
-    count = remove_joints(&q, subset, w, count, influences);
-    solve_subset(&q, count, subset, w);
-    out->count = 0;
-    for (uint32_t i = 0; i < count; i++) sum += w[i];
-    for (uint32_t i = 0; i < count; i++) {
-        if (!(w[i] > 0) && sum > 0) continue;
-        out->candidate[out->count] = subset[i];
-        out->weight[out->count++] = sum > 0 ? w[i] / sum : 1.0 / count;
-        kept += full[subset[i]];
+    const uint32_t n = v->joint_count, rows = 3 * v->example_count;
+    int candidate[CUTIS_NNLS_MAX];
+    double *columns = scratch + 2 * (size_t)n * n + n;
+    examples_equations q = { .n = (int)n,
+                             .normalise = normalise,
+                             .g = scratch,
+                             .h = scratch + 2 * (size_t)n * n,
+                             .part = scratch + (size_t)n * n,
+                             .prior = v->prior };
+    fill_columns(v, normalise, columns);
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t j = 0; j <= i; j++)
+            q.g[i * n + j] = q.g[j * n + i] =
+                dot(columns + (size_t)i * rows, columns + (size_t)j * rows, rows);
+        q.h[i] = normalise ? dot(columns + (size_t)i * rows, v->places, rows) : 0;
     }
-    for (uint32_t j = 0; j < n; j++) full_sum += full[j];
-    out->discarded = full_sum > 0 ? fmax(0, 1 - kept / full_sum) : 0;
+    out->deficient = examples_ridge(&q) != 0;
+    out->count =
+        (uint32_t)examples_weights(&q, (int)influences, candidate, out->weight, &out->discarded);
+    for (uint32_t i = 0; i < out->count; i++) out->candidate[i] = (uint32_t)candidate[i];
 }
 
 // L^-1, damped where a singular value is small. false if it was.

@@ -223,6 +223,72 @@ static void locked_joints_keep_their_weights_and_the_rest_is_found(void **state)
     close_tube(&t);
 }
 
+// The arm's vertices are enough for a launch. Runs on whatever OpenCL there is.
+static void a_gpu_learns_the_same_bits(void **state)
+{
+    (void)state;
+    cutis_context *context = NULL;
+    cutis_device *gpu = NULL;
+    cutis_model *arm = NULL;
+    uint32_t clip, keep = 0;
+    cutis_sampler *sampler = NULL;
+    assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
+    if (cutis_device_create(context, &(cutis_device_options){ .kind = CUTIS_DEVICE_OPENCL },
+                            &gpu) != CUTIS_OK) {
+        print_message("skip: %s\n", cutis_context_error(context));
+        cutis_context_destroy(context);
+        skip();
+    }
+    assert_ok(context,
+              cutis_synth_create(context,
+                                 &(cutis_synth_options){ .body = CUTIS_BODY_ARM, .examples = true },
+                                 &arm));
+    const uint32_t nodes = cutis_model_get(arm)->node_count;
+    const size_t vertices = cutis_model_vertex_count(arm);
+    cutis_transform *poses = calloc(8 * (size_t)nodes, sizeof *poses);
+    float *shapes = calloc(8 * 3 * vertices, sizeof *shapes);
+    uint8_t *fixed = calloc(vertices, 1);
+    for (size_t v = 0; v < vertices; v += 5) fixed[v] = 1;
+    assert_ok(context, cutis_synth_arm_examples(arm, shapes));
+    assert_ok(context, cutis_model_find_clip(arm, "examples", &clip));
+    assert_ok(context, cutis_sampler_create(arm, clip, &sampler));
+    for (uint32_t k = 0; k < 8; k++)
+        cutis_sampler_sample(sampler, (float)k, poses + (size_t)k * nodes, NULL);
+    cutis_sampler_destroy(sampler);
+    assert_ok(context, cutis_model_find_joint(arm, "wrist", &keep));
+    for (int kind = 0; kind < 3; kind++) {
+        cutis_model *models[2] = { NULL, NULL };
+        cutis_pose_fit *reports[2] = { NULL, NULL };
+        cutis_pose_fit_options options = { .learn_weights = true,
+                                           .normalise = kind == 1,
+                                           .influences = kind == 2 ? 2 : 0,
+                                           .keep_joint_count = kind == 2,
+                                           .keep_joints = &keep,
+                                           .keep_vertices = kind == 2 ? fixed : NULL };
+        for (int d = 0; d < 2; d++)
+            assert_ok(context, cutis_poses_fit(arm, d ? gpu : NULL,
+                                               &(cutis_pose_examples){ 8, poses, shapes, NULL },
+                                               &options, &models[d], &reports[d]));
+        const cutis_primitive *a = cutis_model_get(models[0])->meshes[0].primitives;
+        const cutis_primitive *b = cutis_model_get(models[1])->meshes[0].primitives;
+        assert_memory_equal(a->influences.first, b->influences.first, (vertices + 1) * 4);
+        assert_memory_equal(a->influences.joints, b->influences.joints,
+                            a->influences.first[vertices] * 4);
+        assert_memory_equal(a->influences.weights, b->influences.weights,
+                            a->influences.first[vertices] * 4);
+        assert_true(reports[0]->discarded_mean == reports[1]->discarded_mean);
+        assert_int_equal(reports[0]->deficient_count, reports[1]->deficient_count);
+        for (int d = 0; d < 2; d++) {
+            cutis_pose_fit_destroy(reports[d]);
+            cutis_model_destroy(models[d]);
+        }
+    }
+    free(fixed), free(shapes), free(poses);
+    cutis_model_destroy(arm);
+    cutis_device_destroy(gpu);
+    cutis_context_destroy(context);
+}
+
 static void locks_without_learning_or_of_no_joint_are_refused(void **state)
 {
     (void)state;
@@ -252,6 +318,7 @@ int main(void)
         cmocka_unit_test(more_than_64_joints_are_learned_from_the_nearest_bones),
         cmocka_unit_test(locked_vertices_keep_their_weights_and_the_others_are_learned),
         cmocka_unit_test(locked_joints_keep_their_weights_and_the_rest_is_found),
+        cmocka_unit_test(a_gpu_learns_the_same_bits),
         cmocka_unit_test(locks_without_learning_or_of_no_joint_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
