@@ -25,10 +25,12 @@ static const struct {
     { "engine.wasm", "application/wasm" },
     { "icon.svg", "image/svg+xml" },
     { "inter.woff2", "font/woff2" },
+    { "licences.txt", "text/plain; charset=utf-8" },
     { "models/biped.pack", "application/octet-stream" },
     { "models/quadruped.pack", "application/octet-stream" },
     { "models/arm.pack", "application/octet-stream" },
     { "models/cylinder.pack", "application/octet-stream" },
+    { "models/biped-high.pack", "application/octet-stream" },
 };
 enum { PAGE_COUNT = sizeof PAGE / sizeof PAGE[0], DEFAULT_PORT = 8732, NAME_SIZE = 96 };
 

@@ -12,16 +12,22 @@ mkdirSync(join(output, 'models'), { recursive: true });
 await build({
   entryPoints: [join(source, 'studio.js'), join(source, 'worker.js')],
   bundle: true, minify: true, format: 'esm', target: 'es2022', outdir: output, legalComments: 'none', logLevel: 'warning',
-  banner: { js: '// Cutis studio, MIT. With three.js (MIT, threejs.org/license).' },
+  banner: { js: '// Cutis studio. Licences: licences.txt' },
 });
 await build({ entryPoints: [join(source, 'studio.css')], minify: true, outdir: output, logLevel: 'warning' });
 for (const name of ['index.html', 'icon.svg']) copyFileSync(join(source, name), join(output, name));
 copyFileSync(join(here, 'node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'), join(output, 'inter.woff2'));
 copyFileSync(wasm, join(output, 'engine.wasm'));
+const licence = (title, path) => `${title}\n${'-'.repeat(title.length)}\n${readFileSync(join(here, path), 'utf8').trim()}\n`;
+writeFileSync(join(output, 'licences.txt'), [
+  licence('Cutis', '../LICENSE'), licence('three.js, with the loaders, controls and meshopt decoder (MIT, Arseny Kapoulkine) it ships', 'node_modules/three/LICENSE'),
+  licence('Inter, the typeface', 'node_modules/@fontsource-variable/inter/LICENSE'),
+].join('\n\n'));
 
 // The characters the page opens with, so that nobody waits for them to be made.
 const engine = await Engine.create(readFileSync(wasm));
-for (const body of ['biped', 'quadruped', 'arm', 'cylinder']) {
-  const model = engine.synth({ body, examples: body === 'arm' });
-  writeFileSync(join(output, 'models', `${body}.pack`), engine.packed(body === 'arm' ? engine.armPoseSpace(model) : model));
+const CHARACTERS = { biped: {}, quadruped: {}, arm: { examples: true }, cylinder: {}, 'biped-high': { body: 'biped', size: 3 } };
+for (const [name, options] of Object.entries(CHARACTERS)) {
+  const model = engine.synth({ body: name, ...options });
+  writeFileSync(join(output, 'models', `${name}.pack`), engine.packed(options.examples ? engine.armPoseSpace(model) : model));
 }

@@ -43,7 +43,7 @@ class Stage {
   }
   async open(id) {
     await this.page.selectOption('#character', id);
-    await until(this.page, (name) => window.studio.source?.name === name && document.getElementById('busy').hidden, id, 60_000);
+    await until(this.page, (name) => window.studio.source?.name === name && document.getElementById('busy').hidden, id, 160_000);
     await this.settle();
   }
   async tab(name) { await this.page.click(`#tab-${name}`); await this.settle(); }
@@ -67,7 +67,7 @@ class Stage {
     return false;
   }
   async save(button) {
-    const [saved] = await Promise.all([this.page.waitForEvent('download', { timeout: 20_000 }), this.page.click(button)]);
+    const [saved] = await Promise.all([this.page.waitForEvent('download', { timeout: 60_000 }), this.page.click(button)]);
     return { name: saved.suggestedFilename(), bytes: readFileSync(await saved.path()) };
   }
 }
@@ -97,7 +97,7 @@ function difference(page, a, b) {
 }
 
 /** Until a predicate of the page is true. Not waitForFunction: it evaluates strings, which the page's policy refuses. */
-async function until(page, predicate, argument = null, timeout = 20_000) {
+async function until(page, predicate, argument = null, timeout = 60_000) {
   for (const end = Date.now() + timeout; Date.now() < end;) {
     if (await page.evaluate(predicate, argument)) return true;
     await new Promise((done) => { setTimeout(done, 40); });
@@ -130,10 +130,10 @@ async function testClip(stage) {
   await page.selectOption('#clip', { label: 'walk' });
   const before = await stage.fingerprint();
   await page.click('#play');
-  await until(page, () => window.studio.time > 0.15, null, 10_000);
-  await until(page, () => window.studio.speed.frame.length > 2, null, 10_000);
+  await until(page, () => window.studio.time > 0.15, null, 60_000);
+  await until(page, () => window.studio.speed.frame.length > 2, null, 60_000);
   say('play moves the character and the time', (await stage.fingerprint()) !== before ? '' : 'nothing moves');
-  await until(page, () => /ms/.test(document.getElementById('speed-frame').textContent) && /[kMG]/.test(document.getElementById('speed-rate').textContent), null, 10_000);
+  await until(page, () => /ms/.test(document.getElementById('speed-frame').textContent) && /[kMG]/.test(document.getElementById('speed-rate').textContent), null, 60_000);
   say('frame time and vertices per second are shown', '');
   await page.keyboard.press('Escape');
   await page.click('#play');
@@ -224,7 +224,7 @@ async function testInfluences(stage) {
   say('no vertex keeps more than the slider says', (await stage.state('s.reduction.character.maxInfluences')) === 1 ? '' : 'more');
   await page.locator('#influences').fill('2');
   await page.locator('#reduction input[value="poisson"]').check({ force: true });
-  await until(page, () => document.getElementById('busy').hidden && window.studio.reduction.method === 'poisson', null, 60_000);
+  await until(page, () => document.getElementById('busy').hidden && window.studio.reduction.method === 'poisson', null, 160_000);
   await stage.settle();
   const optimised = Number(await page.locator('#error-normal-rms').innerText().then((text) => text.replace('°', '')));
   await page.locator('#reduction input[value="klargest"]').check({ force: true });
@@ -274,7 +274,7 @@ async function testExamples(stage) {
   const picture = await stage.save('#save-picture');
   say('a picture is a PNG of the stage', picture.bytes.subarray(1, 4).toString() === 'PNG' && picture.bytes.length > 10_000 ? '' : `${picture.bytes.length} bytes`);
   await stage.drop([['saved.glb', bytes]]);
-  await until(page, () => window.studio.source.name === 'saved', null, 20_000);
+  await until(page, () => window.studio.source.name === 'saved', null, 60_000);
   say('the saved file opens again, pose space and all', (await stage.state('s.character.description.poseSpace?.poseCount')) === 8 ? '' : 'no pose space');
 }
 
@@ -284,7 +284,7 @@ async function testBadFiles(stage) {
     const before = await stage.state('s.source.name');
     await page.evaluate(() => { document.getElementById('notice').hidden = true; });
     await stage.drop([[name, bytes]]);
-    await page.waitForSelector('#notice:not([hidden])', { timeout: 10_000 }).catch(() => {});
+    await page.waitForSelector('#notice:not([hidden])', { timeout: 60_000 }).catch(() => {});
     const text = await page.locator('#notice').innerText().catch(() => '');
     if (!text.includes(name)) problems.push(`${name}: the message does not name it ("${text}")`);
     else if (!pattern.test(text)) problems.push(`${name}: "${text.replaceAll('\n', ' ')}"`);
@@ -293,13 +293,13 @@ async function testBadFiles(stage) {
   }
   say(`${BAD.length} broken files: a message with name and reason each, and what was open stays`, problems.join(' | '));
   await stage.drop([['good.glb', GOOD]]);
-  await until(page, () => window.studio.source.name === 'good', null, 10_000).catch(() => {});
+  await until(page, () => window.studio.source.name === 'good', null, 60_000).catch(() => {});
   say('after them a good file opens', (await stage.state('s.source.name')) === 'good' ? '' : await page.locator('#notice').innerText());
   await stage.drop([['repair.glb', REPAIRABLE]]);
   await until(page, () => window.studio.source.name === 'repair' || !document.getElementById('notice').hidden);
   say('a file that can be repaired opens, and the message says what was repaired', (await stage.state('s.source.name')) === 'repair' && /repaired/.test(await page.locator('#notice').innerText()) ? '' : await page.locator('#notice').innerText());
   await stage.drop([['square.obj', new TextEncoder().encode('v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n')]]);
-  await until(page, () => window.studio.source.name === 'square', null, 10_000).catch(() => {});
+  await until(page, () => window.studio.source.name === 'square', null, 60_000).catch(() => {});
   say('and an OBJ', (await stage.state('s.character.triangleCount')) === 2 ? '' : 'no');
 }
 
@@ -344,7 +344,7 @@ async function testLook(browser, base) {
     const context = await browser.newContext({ viewport: { width: shot.width, height: shot.height }, colorScheme: shot.scheme, deviceScaleFactor: 1, reducedMotion: 'reduce' });
     const page = await context.newPage(), stage = new Stage(page);
     await page.goto(base);
-    await page.waitForSelector('html[data-ready]', { timeout: 60_000 });
+    await page.waitForSelector('html[data-ready]', { timeout: 160_000 });
     await page.evaluate(() => document.fonts.ready);
     if (shot.open) await stage.open(shot.open);
     if (shot.tab) await stage.tab(shot.tab);
@@ -374,7 +374,7 @@ async function testReady(browser, base) {
   for (let i = 0; i < 5 && best > READY_LIMIT; i++) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } }), page = await context.newPage();
     await page.goto(base);
-    await page.waitForSelector('html[data-ready]', { timeout: 60_000 });
+    await page.waitForSelector('html[data-ready]', { timeout: 160_000 });
     best = Math.min(best, await page.evaluate(() => window.studio.readyAfter));
     await context.close();
   }
@@ -392,12 +392,13 @@ const complaints = [], foreign = [];
 try {
   testDownload();
   const context = await browser.newContext({ viewport: { width: 900, height: 640 }, acceptDownloads: true });
+  context.setDefaultTimeout(120_000); // a machine with other work
   const page = await context.newPage(), stage = new Stage(page);
   page.on('console', (message) => { if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text()); });
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('request', (asked) => { const url = asked.url(); if (!url.startsWith(`${origin}/`) && !url.startsWith('blob:') && !url.startsWith('data:')) foreign.push(url); });
   await page.goto(address);
-  await page.waitForSelector('html[data-ready]', { timeout: 60_000 });
+  await page.waitForSelector('html[data-ready]', { timeout: 160_000 });
   say('the model named on the command line is open', (await stage.state('s.source.name')) === 'opened' && (await stage.state('s.character.vertexCount')) === 3000 ? '' : await stage.state('s.source?.name'));
   for (const step of [(s) => testOpened(s, model), testClip, (s) => testAccess(s, page), testMethods, testSplit, testJoint, testInfluences, testHandles, testExamples, testBadFiles, testSpeed]) {
     await step(stage);
