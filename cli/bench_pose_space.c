@@ -147,9 +147,9 @@ static void print_rows(const space_bench *b)
                     PAPER_CPU[i][m], PAPER_GPU[i][m]);
         }
     if (b->learned.seconds > 0)
-        app_say(app, "weights of %u vertices, %u joints, %u poses: %.3f s on %u threads\n",
+        app_say(app, "weights of %u vertices, %u joints, %u poses learned in %.3f s on %s\n",
                 b->learned.vertices, b->learned.joints, b->learned.poses, b->learned.seconds,
-                b->learned.threads);
+                b->learned.gpu ? b->info.name : "two threads");
 }
 
 static void emit_figure(json_out *json, const char *name, double value, const char *sense,
@@ -178,7 +178,8 @@ static void emit_figures(json_out *json, const space_bench *b)
     }
     snprintf(name, sizeof name, "wpsd_frames_per_second_%u", high->vertices);
     emit_figure(json, name, b->instances / high->seconds[2], ">=", cpu ? 1500 : 1.5e6);
-    if (b->learned.seconds > 0) emit_figure(json, "learn_seconds", b->learned.seconds, "<=", 1);
+    if (b->learned.seconds > 0)
+        emit_figure(json, "learn_seconds", b->learned.seconds, "<=", cpu ? 1 : 0.05);
     emit_end(json);
 }
 
@@ -224,8 +225,9 @@ int bench_pose_space(cli_app *app)
     b.threads = options.thread_count ? options.thread_count : b.info.thread_count;
     b.instances = option_count(app, OPTION_INSTANCES, cpu ? 1 : 1024);
     for (uint32_t i = 0; i < SIZES && result == CUTIS_OK; i++) result = measure_size(&b, i);
-    if (result == CUTIS_OK && cpu)
-        result = bench_learn(app, option_given(app, OPTION_QUICK), &b.learned);
+    if (result == CUTIS_OK)
+        result =
+            bench_learn(app, option_given(app, OPTION_QUICK), cpu ? NULL : b.device, &b.learned);
     app_progress_done(app);
     if (result == CUTIS_OK) {
         print_rows(&b);
