@@ -53,7 +53,7 @@ cutis_result cutis_patch_fill_from_name(const char *name, cutis_patch_fill *out)
 
 // What the binding keeps on the host: names, joints, inverse binds, the volume.
 static cutis_result keep_facts(cutis_patches *patches, const patch_body *body,
-                               const patch_parts *parts, const patch_pack *pack)
+                               const patch_pieces *parts, const patch_pack *pack)
 {
     const cutis_model_data *data = cutis_model_get(body->model);
     const cutis_instance *instances;
@@ -97,7 +97,7 @@ static cutis_result keep_facts(cutis_patches *patches, const patch_body *body,
     return CUTIS_OK;
 }
 
-static void fill_info(cutis_patches *patches, const patch_body *body, const patch_parts *parts,
+static void fill_info(cutis_patches *patches, const patch_body *body, const patch_pieces *parts,
                       const patch_pack *pack)
 {
     cutis_patches_info *info = &patches->info;
@@ -178,7 +178,7 @@ cutis_result cutis_patches_create(cutis_device *device, const cutis_model *model
     cutis_context *context = cutis_model_context(model);
     cutis_arena scratch = { .context = context };
     patch_body body;
-    patch_parts parts;
+    patch_pieces parts;
     patch_pack pack;
     cutis_patches *patches = NULL;
     if (!options) options = &defaults;
@@ -374,16 +374,14 @@ static cutis_result open_batch(cutis_patches *patches, const cutis_patches_outpu
     cutis_stream streams[4];
     stream_list(output, streams);
     for (int k = 0; k < 4; k++) {
-        uint64_t skip = stream_size(out, k) * first;
-        out->buffers[k] = NULL;
-        if (streams[k].buffer || (streams[k].data && host)) {
-            uint64_t at = streams[k].buffer ? streams[k].buffer->handle + streams[k].offset
-                                            : (uint64_t)(uintptr_t)streams[k].data;
+        out->buffers[k] = streams[k].buffer;
+        if (streams[k].buffer) continue; // one batch, from its beginning (cutis_patches_run)
+        if (streams[k].data && host) {
+            char *at = (char *)streams[k].data + stream_size(out, k) * first;
             out->wrapped[k] = (cutis_buffer){ .device = patches->device,
                                               .size = stream_size(out, k) * patches->capacity,
-                                              .handle = at + skip };
-            out->buffers[k] = streams[k].buffer && !skip && !streams[k].offset ? streams[k].buffer
-                                                                               : &out->wrapped[k];
+                                              .handle = (uint64_t)(uintptr_t)at };
+            out->buffers[k] = &out->wrapped[k];
         } else if (streams[k].data) {
             cutis_result result = own_buffer(patches, out, k);
             if (result != CUTIS_OK) return result;
@@ -472,8 +470,8 @@ static cutis_result finish_batch(cutis_patches *patches, const cutis_patches_out
     return result;
 }
 
-static cutis_result check_run(const cutis_patches *patches, const cutis_model *model,
-                              const cutis_poses *poses, uint32_t instance_count)
+cutis_result cutis_patches_check(const cutis_patches *patches, const cutis_model *model,
+                                 const cutis_poses *poses, uint32_t instance_count)
 {
     cutis_context *context = patches->arena.context;
     if (poses->kind == CUTIS_POSE_LOCAL && !model)
@@ -497,7 +495,7 @@ cutis_result cutis_patches_run(cutis_patches *patches, const cutis_model *model,
         .face_room =
             output->triangle_capacity ? output->triangle_capacity : info->triangle_capacity,
     };
-    cutis_result result = check_run(patches, model, poses, instance_count);
+    cutis_result result = cutis_patches_check(patches, model, poses, instance_count);
     bool host = output->positions.data && output->indices.data && output->counts.data;
     bool device = output->positions.buffer && output->indices.buffer;
     if (result == CUTIS_OK && !host && !device)
@@ -508,6 +506,10 @@ cutis_result cutis_patches_run(cutis_patches *patches, const cutis_model *model,
         result = cutis_fail(patches->arena.context, CUTIS_INVALID_ARGUMENT,
                             "patches: %u instances into buffers at once, bound for %u",
                             instance_count, patches->capacity);
+    if (result == CUTIS_OK && (output->positions.offset || output->normals.offset ||
+                               output->indices.offset || output->labels.offset))
+        result = cutis_fail(patches->arena.context, CUTIS_INVALID_ARGUMENT,
+                            "patches: buffers are written from their beginning");
     for (uint32_t first = 0; first < instance_count && result == CUTIS_OK;) {
         uint32_t left = instance_count - first;
         uint32_t count = left < patches->capacity ? left : patches->capacity;

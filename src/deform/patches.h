@@ -45,7 +45,7 @@ typedef struct patch_shape {
 } patch_shape;
 
 /// The parts as meshes of their own: loop vertices stand in both parts.
-typedef struct patch_parts {
+typedef struct patch_pieces {
     uint32_t vertex_count, edge_count;
     uint32_t *vertex_first, *face_first; ///< per part, + 1
     uint32_t *welded;                    ///< per part vertex
@@ -60,16 +60,16 @@ typedef struct patch_parts {
     uint32_t *ring_first, *ring, *ring_edge;
     uint32_t *loop_copies;  ///< 2 per place on a loop: part vertex in the parent, in the child
     patch_shape *shapes;    ///< per part
-} patch_parts;
+} patch_pieces;
 
 /// Weld, check that the mesh is closed, find loops and the tree.
 cutis_result cutis_patch_body_read(const cutis_model *model, cutis_arena *arena, patch_body *out);
-cutis_result cutis_patch_parts_make(const patch_body *body, patch_parts *out);
+cutis_result cutis_patch_parts_make(const patch_body *body, patch_pieces *out);
 /// Volumes, centroids and boxes; the model's own where it has a part tree.
-cutis_result cutis_patch_shapes_make(const patch_body *body, patch_parts *parts);
+cutis_result cutis_patch_shapes_make(const patch_body *body, patch_pieces *parts);
 /// Geodesic distances (edge graph of a part) from the sources, which are part vertices of it.
 /// @param distances one per vertex of the part
-cutis_result cutis_patch_distances(const patch_body *body, const patch_parts *parts, uint32_t part,
+cutis_result cutis_patch_distances(const patch_body *body, const patch_pieces *parts, uint32_t part,
                                    const uint32_t *sources, uint32_t source_count,
                                    double *distances);
 

@@ -23,6 +23,10 @@ struct cutis_patches {
     struct patch_fixed *fixed; ///< what the rest topology needs
 };
 
+/// Do poses and model fit the binding?
+cutis_result cutis_patches_check(const cutis_patches *patches, const cutis_model *model,
+                                 const cutis_poses *poses, uint32_t instance_count);
+
 /// Everything up to where samples stand, for `count` poses from `first`: what both kinds of output
 /// begin with.
 cutis_result cutis_patches_solve(cutis_patches *patches, const cutis_model *model,
@@ -30,6 +34,6 @@ cutis_result cutis_patches_solve(cutis_patches *patches, const cutis_model *mode
 
 /// What the rest topology needs of each output vertex.
 cutis_result cutis_patches_bind_fixed(cutis_patches *patches, const patch_body *body,
-                                      const patch_parts *parts, const patch_pack *pack);
+                                      const patch_pieces *parts, const patch_pack *pack);
 
 #endif

@@ -23,7 +23,7 @@ static const uint32_t POINTS_PER_RUNG = 6;
 
 typedef struct packing {
     const patch_body *body;
-    const patch_parts *parts;
+    const patch_pieces *parts;
     patch_pack *out;
     uint32_t entry_count, place_count;
     uint32_t *entry_first;           // per part, + 1
@@ -78,7 +78,7 @@ static void take(places *p, int field, uint64_t count)
 static cutis_result place_ints(packing *p)
 {
     const patch_body *body = p->body;
-    const patch_parts *parts = p->parts;
+    const patch_pieces *parts = p->parts;
     int32_t *fields = p->out->ints;
     places s = { fields, PATCH_FIELD_COUNT };
     uint64_t P = body->part_count, J = body->loop_count, V = parts->vertex_count;
@@ -125,7 +125,7 @@ static cutis_result place_ints(packing *p)
 static cutis_result place_reals(packing *p)
 {
     const patch_body *body = p->body;
-    const patch_parts *parts = p->parts;
+    const patch_pieces *parts = p->parts;
     places g = { p->out->ints, 0 };
     uint64_t P = body->part_count, J = body->loop_count, V = parts->vertex_count;
     take(&g, PATCH_POINTS, 3 * V);
@@ -156,7 +156,7 @@ static cutis_result place_reals(packing *p)
 static cutis_result place_work(packing *p)
 {
     const patch_body *body = p->body;
-    const patch_parts *parts = p->parts;
+    const patch_pieces *parts = p->parts;
     places i = { p->out->ints, 0 }, d = { p->out->ints, 0 };
     uint64_t P = body->part_count, J = body->loop_count, V = parts->vertex_count;
     uint64_t slots = p->out->slot_count, rungs = p->out->rung_count, points = p->out->point_count;
@@ -213,7 +213,7 @@ static void copy_ints(const packing *p, int field, const void *from, size_t coun
 static void fill_topology(packing *p)
 {
     const patch_body *body = p->body;
-    const patch_parts *parts = p->parts;
+    const patch_pieces *parts = p->parts;
     size_t V = parts->vertex_count, F = body->face_count, R = parts->ring_first[V];
     copy_ints(p, PATCH_PART_VERTEX, parts->vertex_first, body->part_count + (size_t)1);
     copy_ints(p, PATCH_PART_FACE, parts->face_first, body->part_count + (size_t)1);
@@ -286,7 +286,7 @@ static int compare_far(const void *a, const void *b)
 static cutis_result fill_part_fields(packing *p, uint32_t part, uint32_t *int_at, uint32_t *real_at,
                                      far_vertex *sorted, uint32_t *sources)
 {
-    const patch_parts *parts = p->parts;
+    const patch_pieces *parts = p->parts;
     uint32_t first = parts->vertex_first[part], count = parts->vertex_first[part + 1] - first;
     uint32_t entries = p->entry_first[part], end = p->entry_first[part + 1];
     for (uint32_t e = entries; e < end; e++) {
@@ -472,7 +472,7 @@ static void fill_conics(const packing *p)
     }
 }
 
-cutis_result cutis_patch_pack_make(const patch_body *body, const patch_parts *parts, int box,
+cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *parts, int box,
                                    int fill, patch_pack *out)
 {
     packing p = { .body = body, .parts = parts, .out = out };

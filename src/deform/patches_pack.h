@@ -12,7 +12,7 @@ typedef struct patch_pack {
 } patch_pack;
 
 /// @param box 1: the paper's removal; @param fill patch_fill_kind. Arrays lie in the body's arena.
-cutis_result cutis_patch_pack_make(const patch_body *body, const patch_parts *parts, int box,
+cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *parts, int box,
                                    int fill, patch_pack *out);
 
 #endif

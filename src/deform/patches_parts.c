@@ -18,7 +18,7 @@ static const char *part_name(const patch_body *body, uint32_t part)
 
 // Faces sorted by part, and which vertices each part has. `copy` maps a welded vertex of the part
 // at hand to its part vertex.
-static cutis_result number_vertices(const patch_body *body, patch_parts *out, uint32_t *copy)
+static cutis_result number_vertices(const patch_body *body, patch_pieces *out, uint32_t *copy)
 {
     uint32_t parts = body->part_count, faces = body->face_count, used = 0;
     out->vertex_first = cutis_arena_alloc(body->arena, parts + 1, sizeof(uint32_t));
@@ -66,7 +66,7 @@ static cutis_result number_vertices(const patch_body *body, patch_parts *out, ui
     return CUTIS_OK;
 }
 
-static uint32_t find_copy(const patch_parts *parts, uint32_t part, uint32_t welded)
+static uint32_t find_copy(const patch_pieces *parts, uint32_t part, uint32_t welded)
 {
     uint32_t low = parts->vertex_first[part], high = parts->vertex_first[part + 1];
     while (low + 1 < high) {
@@ -79,7 +79,7 @@ static uint32_t find_copy(const patch_parts *parts, uint32_t part, uint32_t weld
     return low;
 }
 
-static cutis_result place_loops(const patch_body *body, patch_parts *out)
+static cutis_result place_loops(const patch_body *body, patch_pieces *out)
 {
     uint32_t places = 0;
     for (uint32_t i = 0; i < body->loop_count; i++) places += body->loops[i].count;
@@ -120,7 +120,7 @@ static int compare_edges(const void *a, const void *b)
     return x->half < y->half ? -1 : x->half > y->half;
 }
 
-static cutis_result number_edges(const patch_body *body, patch_parts *out)
+static cutis_result number_edges(const patch_body *body, patch_pieces *out)
 {
     size_t count = 3 * (size_t)body->face_count;
     part_edge *edges = cutis_arena_alloc(body->arena, count, sizeof *edges);
@@ -159,7 +159,7 @@ static cutis_result number_edges(const patch_body *body, patch_parts *out)
 }
 
 // The ring of one vertex from its faces (v, a, b): b follows a. `first` .. are its half-edges.
-static cutis_result chain_ring(const patch_body *body, patch_parts *out, uint32_t v,
+static cutis_result chain_ring(const patch_body *body, patch_pieces *out, uint32_t v,
                                const uint32_t *halves, uint32_t count, uint32_t *used)
 {
     uint32_t start = 0;
@@ -199,7 +199,7 @@ static cutis_result chain_ring(const patch_body *body, patch_parts *out, uint32_
                       part_name(body, out->vertex_part[v]));
 }
 
-static cutis_result make_rings(const patch_body *body, patch_parts *out)
+static cutis_result make_rings(const patch_body *body, patch_pieces *out)
 {
     size_t halves = 3 * (size_t)body->face_count;
     uint32_t *first = cutis_arena_alloc(body->arena, out->vertex_count + (size_t)2, sizeof *first);
@@ -224,7 +224,7 @@ static cutis_result make_rings(const patch_body *body, patch_parts *out)
     return CUTIS_OK;
 }
 
-static cutis_result check_pieces(const patch_body *body, const patch_parts *parts)
+static cutis_result check_pieces(const patch_body *body, const patch_pieces *parts)
 {
     uint32_t *queue = cutis_arena_alloc(body->arena, parts->vertex_count, sizeof *queue);
     bool *seen = cutis_arena_alloc(body->arena, parts->vertex_count, sizeof *seen);
@@ -248,9 +248,9 @@ static cutis_result check_pieces(const patch_body *body, const patch_parts *part
     return CUTIS_OK;
 }
 
-cutis_result cutis_patch_parts_make(const patch_body *body, patch_parts *out)
+cutis_result cutis_patch_parts_make(const patch_body *body, patch_pieces *out)
 {
-    *out = (patch_parts){ 0 };
+    *out = (patch_pieces){ 0 };
     uint32_t *copy = cutis_arena_alloc(body->arena, body->vertex_count, sizeof *copy);
     if (!copy) return cutis_alloc_result(body->context);
     cutis_result result = number_vertices(body, out, copy);
@@ -305,7 +305,7 @@ static uint32_t heap_pop(heap *h, uint32_t *place)
     return top;
 }
 
-cutis_result cutis_patch_distances(const patch_body *body, const patch_parts *parts, uint32_t part,
+cutis_result cutis_patch_distances(const patch_body *body, const patch_pieces *parts, uint32_t part,
                                    const uint32_t *sources, uint32_t source_count,
                                    double *distances)
 {

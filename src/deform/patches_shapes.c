@@ -77,7 +77,7 @@ static void add_caps(const patch_body *body, uint32_t part, const double *origin
     }
 }
 
-static void find_box(const patch_body *body, const patch_parts *parts, uint32_t part,
+static void find_box(const patch_body *body, const patch_pieces *parts, uint32_t part,
                      patch_shape *shape)
 {
     for (int k = 0; k < 3; k++) {
@@ -92,7 +92,7 @@ static void find_box(const patch_body *body, const patch_parts *parts, uint32_t 
     }
 }
 
-static void make_shape(const patch_body *body, const patch_parts *parts, uint32_t part,
+static void make_shape(const patch_body *body, const patch_pieces *parts, uint32_t part,
                        patch_shape *shape)
 {
     sums s = { 0 };
@@ -128,7 +128,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void median_edges(const patch_body *body, patch_parts *parts, double *room)
+static void median_edges(const patch_body *body, patch_pieces *parts, double *room)
 {
     for (uint32_t p = 0; p < body->part_count; p++) {
         uint32_t count = 0;
@@ -140,7 +140,7 @@ static void median_edges(const patch_body *body, patch_parts *parts, double *roo
     }
 }
 
-cutis_result cutis_patch_shapes_make(const patch_body *body, patch_parts *parts)
+cutis_result cutis_patch_shapes_make(const patch_body *body, patch_pieces *parts)
 {
     double *room = cutis_arena_alloc(body->arena, parts->edge_count, sizeof *room);
     parts->shapes = cutis_arena_alloc(body->arena, body->part_count, sizeof *parts->shapes);

@@ -9,8 +9,8 @@
 #define CUTIS_KERNEL_PATCHES_CUT_H
 
 #define PATCH_TRIES_MAX 6
-#define PATCH_SNAP_NEAR 0.15  // a split this near to the end of an edge moves the vertex instead
-#define PATCH_SPLIT_EDGE 0.02 // splits keep this distance from the ends
+#define PATCH_SNAP_NEAR 0.25  // a split this near to the end of an edge moves the vertex instead
+#define PATCH_SPLIT_EDGE 0.05 // splits keep this distance from the ends
 #define PATCH_GIVEN_BACK 0.1  // where an edge without sign change is split
 
 ITEM_KERNEL patch_clear(GLOBAL const int *S, GLOBAL int *int_work, ITEM_ARGS)
