@@ -93,7 +93,9 @@ static cutis_result find_parts(extraction *x)
 static cutis_result reshape_parts(extraction *x)
 {
     cutis_result result = CUTIS_OK;
-    if (!x->options.keep_curved) {
+    // A number of parts that was asked for is not raised again.
+    bool fixed = x->options.source == CUTIS_PART_SOURCE_AUTO && x->options.part_count > 0;
+    if (!x->options.keep_curved && !fixed) {
         result = cutis_split_curved(&x->parts, &x->names, &x->notes, x->distances,
                                     &x->repairs.curved_splits);
         if (result == CUTIS_OK && x->repairs.curved_splits) result = find_parts(x);
