@@ -1,5 +1,7 @@
-// Fast marching on domain voxels. The heap orders by (distance, voxel), so the result is one and
-// the same on every machine. Invariant: a voxel that has been passed never changes again.
+// Distances on domain voxels by first-order Godunov steps: marched in order of distance where the
+// order matters (supports that end at a core), by buckets where only the end does. The heap orders
+// by (distance, voxel). Invariant: both end in the one solution that no step lowers any more, so
+// the result is the same on every machine.
 #include "fit/handles_distance.h"
 
 #include <math.h>
@@ -17,15 +19,14 @@ bool cutis_handles_front_init(cutis_arena *arena, const cutis_handles_grid *grid
     out->reached = cutis_arena_alloc(arena, n, sizeof *out->reached);
     out->heap = cutis_arena_alloc(arena, n, sizeof *out->heap);
     out->slot = cutis_arena_alloc(arena, n, sizeof *out->slot);
-    out->done = cutis_arena_alloc(arena, n, sizeof *out->done);
+    out->pending = cutis_arena_alloc(arena, n, sizeof *out->pending);
     out->touched = cutis_arena_alloc(arena, n, sizeof *out->touched);
-    if (!out->distance || !out->label || !out->reached || !out->heap || !out->slot || !out->done ||
-        !out->touched)
+    if (!out->distance || !out->label || !out->reached || !out->heap || !out->slot ||
+        !out->pending || !out->touched)
         return false;
     for (uint32_t v = 0; v < n; v++) {
-        out->distance[v] = INFINITY;
+        out->distance[v] = out->pending[v] = INFINITY;
         out->slot[v] = CUTIS_HANDLES_NONE;
-        out->done[v] = 0;
     }
     return true;
 }
@@ -34,9 +35,8 @@ void cutis_handles_front_clear(cutis_handles_front *front)
 {
     for (uint32_t i = 0; i < front->touched_count; i++) {
         uint32_t v = front->touched[i];
-        front->distance[v] = INFINITY;
+        front->distance[v] = front->pending[v] = INFINITY;
         front->slot[v] = CUTIS_HANDLES_NONE;
-        front->done[v] = 0;
     }
     front->touched_count = front->heap_count = front->reached_count = 0;
 }
@@ -84,14 +84,15 @@ static void lower(cutis_handles_front *f, uint32_t voxel, float distance, uint32
 {
     // Equal distances from two sites belong to the lower label, so order of starting does not
     // matter.
-    if (f->done[voxel] || !(distance < f->distance[voxel] ||
-                            (distance == f->distance[voxel] && label < f->label[voxel])))
+    const float known = f->pending[voxel];
+    if (!(distance < known || (distance == known && label < f->label[voxel])) ||
+        f->distance[voxel] < INFINITY)
         return;
     if (f->slot[voxel] == CUTIS_HANDLES_NONE) {
         f->touched[f->touched_count++] = voxel;
         f->slot[voxel] = f->heap_count++;
     }
-    f->distance[voxel] = distance;
+    f->pending[voxel] = distance;
     f->label[voxel] = label;
     sift_up(f, f->slot[voxel], key_of(distance, voxel));
 }
@@ -135,7 +136,7 @@ static void start_segment(cutis_handles_front *front, const cutis_handles_segmen
                 for (int c = 0; c < 3; c++)
                     centre[c] = grid->origin[c] + ((double)cell[c] + 0.5) * grid->step;
                 double distance = cutis_handles_site_distance(&one, centre, nearest);
-                if (distance <= reach && distance <= front->distance[voxel] &&
+                if (distance <= reach && distance <= front->pending[voxel] &&
                     sees(grid, centre, nearest))
                     lower(front, voxel, (float)distance, label);
             }
@@ -159,39 +160,53 @@ void cutis_handles_front_start(cutis_handles_front *front, const cutis_handles_s
     }
 }
 
-// Godunov's first-order solution of |grad d| = 1 from the passed neighbours of a voxel.
-static void update(cutis_handles_front *f, uint32_t voxel)
+// The label of the nearest neighbours; the lower one of two at one distance.
+static uint32_t label_of(const cutis_handles_front *f, const float *distance, const uint32_t *n,
+                         float least)
 {
-    const uint32_t *n = f->grid->neighbour + 6 * (size_t)voxel;
-    const double h = f->grid->step;
-    double value[3];
-    uint32_t label = CUTIS_HANDLES_NONE, count = 0;
-    float least = INFINITY;
-    for (int axis = 0; axis < 3; axis++) {
-        double best = INFINITY;
-        for (int side = 0; side < 2; side++) {
-            uint32_t m = n[2 * axis + side];
-            if (m == CUTIS_HANDLES_NONE || !f->done[m]) continue;
-            best = fmin(best, f->distance[m]);
-            if (f->distance[m] < least || (f->distance[m] == least && f->label[m] < label))
-                least = f->distance[m], label = f->label[m];
-        }
-        if (best == INFINITY) continue;
-        uint32_t at = count++;
-        for (; at > 0 && value[at - 1] > best; at--) value[at] = value[at - 1];
-        value[at] = best;
+    uint32_t label = CUTIS_HANDLES_NONE;
+    for (int d = 0; d < 6; d++)
+        if (n[d] != CUTIS_HANDLES_NONE && distance[n[d]] == least && f->label[n[d]] < label)
+            label = f->label[n[d]];
+    return label;
+}
+
+// Godunov's first-order solution of |grad d| = 1 at a voxel from its neighbours' distances, of
+// which some may be infinite. @param least the smallest of them
+static float godunov(const cutis_handles_grid *grid, const float *distance, const uint32_t *n,
+                     float *least)
+{
+    const double h = grid->step;
+    float axis[3];
+    for (int k = 0; k < 3; k++) {
+        float a = n[2 * k] == CUTIS_HANDLES_NONE ? INFINITY : distance[n[2 * k]];
+        float b = n[2 * k + 1] == CUTIS_HANDLES_NONE ? INFINITY : distance[n[2 * k + 1]];
+        axis[k] = a < b ? a : b;
     }
-    double d = value[0] + h;
-    if (count > 1 && d > value[1]) {
-        double a = value[0], b = value[1];
+    for (int k = 1; k >= 0; k--) // ascending: three exchanges
+        for (int i = 0; i <= k; i++)
+            if (axis[i + 1] < axis[i]) {
+                float larger = axis[i];
+                axis[i] = axis[i + 1], axis[i + 1] = larger;
+            }
+    double a = axis[0], b = axis[1], c = axis[2], d = a + h;
+    *least = axis[0];
+    if (d > b) {
         d = (a + b + sqrt(2 * h * h - (a - b) * (a - b))) / 2;
-        if (count > 2 && d > value[2]) {
-            double sum = a + b + value[2];
-            double squares = a * a + b * b + value[2] * value[2];
+        if (d > c) {
+            double sum = a + b + c, squares = a * a + b * b + c * c;
             d = (sum + sqrt(fmax(sum * sum - 3 * (squares - h * h), 0))) / 3;
         }
     }
-    lower(f, voxel, (float)d, label);
+    return (float)d;
+}
+
+// From the passed neighbours of a voxel: the others are infinitely far.
+static void update(cutis_handles_front *f, uint32_t voxel)
+{
+    const uint32_t *n = f->grid->neighbour + 6 * (size_t)voxel;
+    float least, d = godunov(f->grid, f->distance, n, &least);
+    if (d <= f->pending[voxel]) lower(f, voxel, d, label_of(f, f->distance, n, least));
 }
 
 uint32_t cutis_handles_front_step(cutis_handles_front *front)
@@ -200,15 +215,90 @@ uint32_t cutis_handles_front_step(cutis_handles_front *front)
     const uint32_t voxel = (uint32_t)front->heap[0];
     const uint64_t last = front->heap[--front->heap_count];
     if (front->heap_count) sift_down(front, 0, last);
-    front->done[voxel] = 1;
+    front->distance[voxel] = front->pending[voxel];
     front->reached[front->reached_count++] = voxel;
     const uint32_t *n = front->grid->neighbour + 6 * (size_t)voxel;
     for (int d = 0; d < 6; d++)
-        if (n[d] != CUTIS_HANDLES_NONE && !front->done[n[d]]) update(front, n[d]);
+        if (n[d] != CUTIS_HANDLES_NONE && !(front->distance[n[d]] < INFINITY)) update(front, n[d]);
     return voxel;
+}
+
+// A whole march needs no order among voxels half a step apart: they stand in buckets, and one whose
+// distance still falls is looked at again. What remains when nothing falls any more is the solution
+// that the ordered march finds, without its heap, whose jumps through memory cost more than the
+// arithmetic on large domains. A bucket is a list through its voxels (the heap's memory).
+#define BUCKETS 64 ///< of half a step, used in turn: distances in them span five steps at most
+
+typedef struct bucket_queue {
+    cutis_handles_front *front;
+    uint32_t *link; ///< previous and next voxel of each
+    uint32_t head[BUCKETS];
+    uint32_t count, now; ///< voxels in all; the bucket that is emptied
+    double width;
+} bucket_queue;
+
+static void take_out(bucket_queue *q, uint32_t voxel)
+{
+    const uint32_t before = q->link[2 * (size_t)voxel], after = q->link[2 * (size_t)voxel + 1];
+    if (before == CUTIS_HANDLES_NONE)
+        q->head[q->front->slot[voxel]] = after;
+    else
+        q->link[2 * (size_t)before + 1] = after;
+    if (after != CUTIS_HANDLES_NONE) q->link[2 * (size_t)after] = before;
+    q->front->slot[voxel] = CUTIS_HANDLES_NONE;
+    q->count--;
+}
+
+static void put_in(bucket_queue *q, uint32_t voxel)
+{
+    uint32_t bucket = (uint32_t)(q->front->pending[voxel] / q->width);
+    if (bucket < q->now) bucket = q->now; // rounding
+    bucket %= BUCKETS;
+    q->link[2 * (size_t)voxel] = CUTIS_HANDLES_NONE;
+    q->link[2 * (size_t)voxel + 1] = q->head[bucket];
+    if (q->head[bucket] != CUTIS_HANDLES_NONE) q->link[2 * (size_t)q->head[bucket]] = voxel;
+    q->head[bucket] = voxel;
+    q->front->slot[voxel] = bucket;
+    q->count++;
+}
+
+static void relax(bucket_queue *q, uint32_t voxel)
+{
+    cutis_handles_front *f = q->front;
+    const uint32_t *n = f->grid->neighbour + 6 * (size_t)voxel;
+    const float known = f->pending[voxel];
+    float least, d = godunov(f->grid, f->pending, n, &least);
+    if (d > known) return;
+    const uint32_t label = label_of(f, f->pending, n, least);
+    if (d == known && label >= f->label[voxel]) return;
+    if (known == INFINITY) f->touched[f->touched_count++] = voxel;
+    if (f->slot[voxel] != CUTIS_HANDLES_NONE) take_out(q, voxel);
+    f->pending[voxel] = d;
+    f->label[voxel] = label;
+    put_in(q, voxel);
 }
 
 void cutis_handles_front_finish(cutis_handles_front *front)
 {
-    while (cutis_handles_front_step(front) != CUTIS_HANDLES_NONE) {}
+    bucket_queue q = { .front = front,
+                       .link = (uint32_t *)front->heap,
+                       .width = 0.5 * front->grid->step };
+    const uint32_t started = front->heap_count;
+    for (int b = 0; b < BUCKETS; b++) q.head[b] = CUTIS_HANDLES_NONE;
+    for (uint32_t i = 0; i < started; i++) front->reached[i] = (uint32_t)front->heap[i];
+    for (uint32_t i = 0; i < started; i++) put_in(&q, front->reached[i]);
+    for (; q.count > 0; q.now++) {
+        uint32_t *head = &q.head[q.now % BUCKETS];
+        while (*head != CUTIS_HANDLES_NONE) {
+            const uint32_t *n = front->grid->neighbour + 6 * (size_t)*head;
+            take_out(&q, *head);
+            for (int d = 0; d < 6; d++)
+                if (n[d] != CUTIS_HANDLES_NONE) relax(&q, n[d]);
+        }
+    }
+    for (uint32_t i = 0; i < front->touched_count; i++) {
+        const uint32_t voxel = front->touched[i];
+        front->distance[voxel] = front->pending[voxel];
+    }
+    front->heap_count = front->reached_count = 0;
 }

@@ -10,16 +10,16 @@
         ///< voxels at 128
 
 /// Scratch memory of one march at a time, and its result. `distance` is INFINITY where the front
-/// has not come; `reached` lists the voxels it has passed, in order of distance.
+/// has not passed; `reached` lists the voxels it has passed, in order of distance.
 typedef struct cutis_handles_front {
     const cutis_handles_grid *grid;
     float *distance;   ///< per voxel
+    float *pending;    ///< per voxel: least distance found so far
     uint32_t *label;   ///< per voxel: source of the shortest way; valid where reached
     uint32_t *reached; ///< reached_count
     uint32_t reached_count;
     uint64_t *heap; ///< voxels that may be next: bits of the distance, then the voxel
     uint32_t *slot; ///< per voxel: place in the heap, NONE if not there
-    uint8_t *done;  ///< per voxel: passed
     uint32_t heap_count;
     uint32_t touched_count;
     uint32_t *touched; ///< voxels whose state must be cleared
@@ -35,7 +35,7 @@ void cutis_handles_front_start(cutis_handles_front *front, const cutis_handles_s
 /// Pass the next voxel; NONE when nothing is left.
 uint32_t cutis_handles_front_step(cutis_handles_front *front);
 
-/// March to the end.
+/// March to the end, right after the starts; `reached` stays empty.
 void cutis_handles_front_finish(cutis_handles_front *front);
 
 #endif

@@ -67,7 +67,7 @@ static size_t gather_faces(const cutis_handles_grid *grid, const cutis_handles_s
 {
     size_t count = 0;
     for (uint32_t v = 0; v < grid->voxel_count; v++) {
-        if (!front->done[v]) continue;
+        if (!(front->distance[v] < INFINITY)) continue;
         for (int d = 1; d < 6; d += 2) {
             uint32_t m = grid->neighbour[6 * (size_t)v + d];
             if (m == CUTIS_HANDLES_NONE || front->label[m] == front->label[v]) continue;

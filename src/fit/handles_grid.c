@@ -12,6 +12,7 @@
 
 #define PADDING 3    ///< voxels around the bounding box: taps of any vertex stay inside the grid
 #define CHUNK   4096 ///< triangles or points a task
+#define TILE    8    ///< side of the tiles that voxels are numbered in
 /// Largest grid, bytes of its dense arrays: about 800 voxels a side of a cube.
 #define GRID_BYTES_MAX (UINT64_C(4) << 30)
 /// Overlap tests are this much too generous, in voxels: a face that lies on a voxel border counts
@@ -226,6 +227,24 @@ static void flood_outside(const cutis_handles_grid *grid, uint8_t *state, uint32
     }
 }
 
+// Tile by tile, so that neighbours are near in memory whichever way they lie.
+static void number_tiles(cutis_handles_grid *grid, const uint8_t *state)
+{
+    const size_t row = grid->size[0], plane = row * grid->size[1];
+    uint32_t used = 0;
+    for (uint32_t z0 = 0; z0 < grid->size[2]; z0 += TILE)
+        for (uint32_t y0 = 0; y0 < grid->size[1]; y0 += TILE)
+            for (uint32_t x0 = 0; x0 < grid->size[0]; x0 += TILE)
+                for (uint32_t z = z0; z < z0 + TILE && z < grid->size[2]; z++)
+                    for (uint32_t y = y0; y < y0 + TILE && y < grid->size[1]; y++)
+                        for (uint32_t x = x0; x < x0 + TILE && x < grid->size[0]; x++) {
+                            const size_t i = z * plane + y * row + x;
+                            const bool inside = state[i] != OUTSIDE;
+                            grid->index[i] = inside ? used : CUTIS_HANDLES_NONE;
+                            if (inside) grid->place[used++] = (uint32_t)i;
+                        }
+}
+
 static bool number_voxels(cutis_arena *arena, cutis_handles_grid *grid, const uint8_t *state)
 {
     uint32_t count = 0;
@@ -235,11 +254,7 @@ static bool number_voxels(cutis_arena *arena, cutis_handles_grid *grid, const ui
     grid->neighbour = cutis_arena_alloc(arena, count, 6 * sizeof *grid->neighbour);
     grid->component = cutis_arena_alloc(arena, count, sizeof *grid->component);
     if (!grid->place || !grid->neighbour || !grid->component) return false;
-    uint32_t used = 0;
-    for (size_t i = 0; i < grid->dense_count; i++) {
-        grid->index[i] = state[i] != OUTSIDE ? used : CUTIS_HANDLES_NONE;
-        if (state[i] != OUTSIDE) grid->place[used++] = (uint32_t)i;
-    }
+    number_tiles(grid, state);
     const size_t row = grid->size[0], plane = row * grid->size[1];
     for (uint32_t v = 0; v < count; v++) {
         // The outermost layers are never in the domain, so all six places exist.

@@ -29,7 +29,7 @@ typedef struct cutis_handles_grid {
     size_t dense_count; ///< product of size
     uint32_t *index;    ///< dense place (x fastest): domain voxel, or NONE
     uint32_t voxel_count;
-    uint32_t *place;     ///< per domain voxel: its dense place; ascending
+    uint32_t *place;     ///< per domain voxel: its dense place; voxels stand tile by tile
     uint32_t *neighbour; ///< 6 per domain voxel: -x +x -y +y -z +z, or NONE
     uint32_t *component; ///< per domain voxel: its 6-connected piece, numbered by first voxel
     uint32_t component_count;

@@ -256,7 +256,7 @@ static cutis_result solve_voxels(cutis_handles_solution *solution, cutis_arena *
         cutis_handles_front_start(&front, &solution->sites.sites[s], s);
     if (field) cutis_handles_front_finish(&front);
     for (uint32_t v = 0; v < grid->voxel_count && field; v++)
-        if (front.done[v]) label[v] = front.label[v];
+        if (front.distance[v] < INFINITY) label[v] = front.label[v];
     report->seconds.distances += cutis_os_seconds() - start;
     if (field) {
         cutis_result result = cutis_handles_field_solve(
