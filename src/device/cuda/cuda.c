@@ -146,6 +146,16 @@ static cutis_device_info device_info(const cu_functions *cu, const nvrtc_functio
         }                                                                                          \
     } while (0)
 
+/// The same for giving back: tried even where the context cannot be made current, for what is not
+/// tried is surely not given back.
+#define GIVE_BACK(self, call)                                                                      \
+    do {                                                                                           \
+        cu_context previous_;                                                                      \
+        const bool current_ = (self)->cu.Push((self)->context) == 0;                               \
+        (void)(call);                                                                              \
+        if (current_) (self)->cu.Pop(&previous_);                                                  \
+    } while (0)
+
 static void driver_destroy(cutis_gpu *gpu)
 {
     cuda *self = cuda_of(gpu);
@@ -173,8 +183,7 @@ static cutis_result driver_allocate(cutis_gpu *gpu, uint64_t size, uint64_t *han
 static void driver_release(cutis_gpu *gpu, uint64_t handle)
 {
     cuda *self = cuda_of(gpu);
-    cu_result error;
-    if (handle) WITH_CONTEXT(self, error, self->cu.MemFree(handle));
+    if (handle) GIVE_BACK(self, self->cu.MemFree(handle));
 }
 
 static cutis_result driver_pin(cutis_gpu *gpu, size_t size, cutis_gpu_pinned *out)
@@ -191,8 +200,7 @@ static cutis_result driver_pin(cutis_gpu *gpu, size_t size, cutis_gpu_pinned *ou
 static void driver_unpin(cutis_gpu *gpu, cutis_gpu_pinned *pinned)
 {
     cuda *self = cuda_of(gpu);
-    cu_result error;
-    if (pinned->data) WITH_CONTEXT(self, error, self->cu.MemFreeHost(pinned->data));
+    if (pinned->data) GIVE_BACK(self, self->cu.MemFreeHost(pinned->data));
     *pinned = (cutis_gpu_pinned){ 0 };
 }
 
@@ -303,8 +311,7 @@ static cutis_result driver_load(cutis_gpu *gpu, const void *binary, size_t size,
                      self->cu.FunctionSetAttribute(function, CU_FUNCTION_DYNAMIC_SHARED_BYTES,
                                                    (int)gpu->local_bytes_max));
     if (error) {
-        cu_result ignored;
-        WITH_CONTEXT(self, ignored, self->cu.ModuleUnload(module));
+        GIVE_BACK(self, self->cu.ModuleUnload(module));
         return fail(self, error, "find a kernel");
     }
     *out = (cutis_gpu_kernel){ module, function };
@@ -314,8 +321,7 @@ static cutis_result driver_load(cutis_gpu *gpu, const void *binary, size_t size,
 static void driver_unload(cutis_gpu *gpu, cutis_gpu_kernel *kernel)
 {
     cuda *self = cuda_of(gpu);
-    cu_result error;
-    if (kernel->program) WITH_CONTEXT(self, error, self->cu.ModuleUnload(kernel->program));
+    if (kernel->program) GIVE_BACK(self, self->cu.ModuleUnload(kernel->program));
 }
 
 static cutis_result driver_launch(cutis_gpu *gpu, const cutis_gpu_kernel *kernel,
@@ -356,8 +362,7 @@ static cutis_result driver_wait(cutis_gpu *gpu, void *event)
 static void driver_forget(cutis_gpu *gpu, void *event)
 {
     cuda *self = cuda_of(gpu);
-    cu_result error;
-    if (event) WITH_CONTEXT(self, error, self->cu.EventDestroy(event));
+    if (event) GIVE_BACK(self, self->cu.EventDestroy(event));
 }
 
 static void driver_native(const cutis_gpu *gpu, uint64_t *context, uint64_t *queue)
