@@ -65,12 +65,20 @@ const verb_row cli_verbs[] = {
       "Frame i is time i / fps from the clip's start, held after its end. Without clip or pose: the rest pose.\n"
       "\n"
       "JSON keys: file, output, method, device, isa, threads, vertices, frames, seconds, ns_per_vertex,\n"
-      "bone_sets, large_bone_sets, bounds {min, max}.\n",
+      "bone_sets, large_bone_sets, bounds {min, max}.\n"
+      "\n"
+      "--method patches moves every part rigidly and closes each joint by a patch made anew for the frame (models with\n"
+      "parts: cutis skeleton, synth; docs/guide/patches.md). Vertices and triangles differ from frame to frame: .obj and\n"
+      ".ply are numbered, a .glb has a mesh for every frame and a clip that shows them in turn. --fixed keeps the model's\n"
+      "vertices and triangles, for arrays and morph targets, and says what that costs.\n"
+      "JSON keys of patches: file, output, method, remove, fill, fixed, frames, vertices_max, triangles_max,\n"
+      "volume_variation, seconds; --fixed also fixed_volume_variation. Variations: the largest, signed, % of rest.\n",
       COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CLIP) | BIT(POSE) | BIT(METHOD) | BIT(CAGE_POSES) |
-          BIT(WEIGHTED) | BIT(BLEND) | BIT(FRAMES) | BIT(FPS) | BIT(INSTANCES) | BIT(NORMALS) |
+          BIT(REMOVE) | BIT(FILL) | BIT(FIXED) | BIT(BAKE) | BIT(WEIGHTED) | BIT(BLEND) | BIT(FRAMES) | BIT(FPS) | BIT(INSTANCES) | BIT(NORMALS) |
           BIT(INFLUENCES) | BIT(ASCII),
       "cutis deform biped.glb --clip walk --method dqs -o walk.npy\tall frames at 30 a second\n"
       "cutis deform biped.glb --clip bend --frames 30 -o bent.obj\tone frame as a mesh\n"
+      "cutis deform biped.glb --clip bend --method patches -o bent.glb\tno weights: rigid parts and patches\n"
       "cutis deform biped.glb --clip twist --method sbs --device opencl --normals n.npy -o p.npy\ton a GPU\n",
       verb_deform },
     { "measure", "[MODEL] RESULT [REFERENCE]", NULL, 1, 3,

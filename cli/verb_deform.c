@@ -2,6 +2,7 @@
 #include "app.h"
 #include "cage_poses.h"
 #include "clip_find.h"
+#include "deform.h"
 #include "play.h"
 #include "sink.h"
 
@@ -39,30 +40,36 @@ static bool parse_frame(const char *text, size_t length, uint32_t *out)
 }
 
 // "A:B" is half-open, either end may be missing; "A" is one frame.
-static int set_frames(cli_app *app, deform_job *job)
+int deform_frame_range(cli_app *app, const char *path, uint32_t whole, uint32_t *first,
+                       uint32_t *end)
 {
     const char *text = option_text(app, OPTION_FRAMES);
-    uint32_t whole =
-        job->cage.count ? job->cage.count : clip_frame_count(job->model, job->clip, job->fps);
-    job->end = whole;
+    *first = 0;
+    *end = whole;
     if (text) {
         size_t head = strcspn(text, ":");
         const char *tail = text[head] ? text + head + 1 : NULL;
-        bool good = (head == 0 && tail) || parse_frame(text, head, &job->first);
+        bool good = (head == 0 && tail) || parse_frame(text, head, first);
         if (!tail)
-            job->end = job->first + 1;
+            *end = *first + 1;
         else if (*tail)
-            good = good && parse_frame(tail, strlen(tail), &job->end);
+            good = good && parse_frame(tail, strlen(tail), end);
         if (!good) return app_usage(app, "--frames %s: want A:B, for example 0:30", text);
-        if (job->end <= job->first)
+        if (*end <= *first)
             return app_usage(
                 app, "--frames %s: there is no frame in it (A:B ends before B; the clip has %u)",
                 text, whole);
     }
-    if (job->end - job->first > FRAMES_MAX)
-        return app_fail_text(app, "%s: %u frames are too many; use --frames", job->path,
-                             job->end - job->first);
+    if (*end - *first > FRAMES_MAX)
+        return app_fail_text(app, "%s: %u frames are too many; use --frames", path, *end - *first);
     return EXIT_GOOD;
+}
+
+static int set_frames(cli_app *app, deform_job *job)
+{
+    uint32_t whole =
+        job->cage.count ? job->cage.count : clip_frame_count(job->model, job->clip, job->fps);
+    return deform_frame_range(app, job->path, whole, &job->first, &job->end);
 }
 
 static int read_blend(cli_app *app, deform_job *job, cutis_method method)
@@ -244,6 +251,11 @@ static void report(cli_app *app, const deform_job *job)
 
 int verb_deform(cli_app *app)
 {
+    const char *chosen = option_text(app, OPTION_METHOD);
+    if (chosen && strcmp(chosen, "patches") == 0) return deform_patches(app);
+    if (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL) ||
+        option_given(app, OPTION_FIXED) || option_given(app, OPTION_BAKE))
+        return app_usage(app, "--remove, --fill, --fixed and --bake are for --method patches");
     deform_job job = { .path = app->operands[0] };
     int status = prepare(app, &job);
     if (status == EXIT_GOOD) status = open_sinks(app, &job);

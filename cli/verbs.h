@@ -23,8 +23,15 @@ typedef enum option_kind {
     X(CLIP, "clip", 0, TEXT, "CLIP", 0, 0, 0,                                                      \
       "animation: its name, its index, or a file (.caf .xaf .bvh .gltf .glb)")                     \
     X(POSE, "pose", 0, PATH, "FILE", 0, 0, 0, "pose file (JSON) in place of a clip")               \
-    X(METHOD, "method", 0, CHOICE, "METHOD", "lbs rigid sbs dqs cor psd wpsd cage handles-rigid", 0, 0,               \
+    X(METHOD, "method", 0, CHOICE, "METHOD", "lbs rigid sbs dqs cor psd wpsd cage handles-rigid patches", 0, 0,               \
       "how bones are blended (default lbs; psd and wpsd: models of cutis fit; handles-rigid: of cutis handles --weighting virtual)")                    \
+    X(REMOVE, "remove", 0, CHOICE, "HOW", "cut box", 0, 0,                                         \
+      "patches: take away what lies beyond a plane, or in the other part's box (default cut)")     \
+    X(FILL, "fill", 0, CHOICE, "HOW", "keep mean intersection reduced between", 0, 0,              \
+      "patches: keep the volume, or one of the paper's (default keep; box: reduced)")              \
+    X(FIXED, "fixed", 0, FLAG, 0, 0, 0, 0, "patches: the model's own vertices and triangles")      \
+    X(BAKE, "bake", 0, CHOICE, "FORMAT", "glb", 0, 0,                                              \
+      "patches: one mesh per frame in a .glb that shows them in turn (as -o OUT.glb does)")        \
     X(WEIGHTED, "weighted", 0, FLAG, 0, 0, 0, 0,                                                   \
       "sbs: a rotation centre per vertex, which leaves no creases")                                \
     X(BLEND, "blend", 0, PATH, "FILE.npy", 0, 0, 0,                                                \

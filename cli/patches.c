@@ -1,0 +1,90 @@
+/// Playing a model with blending patches.
+#include "patches.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool allocate(patch_play *p)
+{
+    const cutis_patches_info *info = &p->info;
+    p->transforms =
+        calloc(cutis_model_get(p->model)->node_count + (size_t)1, sizeof *p->transforms);
+    p->positions = calloc(info->vertex_capacity, 3 * sizeof *p->positions);
+    p->normals = calloc(info->vertex_capacity, 3 * sizeof *p->normals);
+    p->indices = calloc(info->triangle_capacity, 3 * sizeof *p->indices);
+    p->labels = calloc(info->triangle_capacity, sizeof *p->labels);
+    p->reports = calloc(info->joint_count, sizeof *p->reports);
+    return p->transforms && p->positions && p->normals && p->indices && p->labels && p->reports;
+}
+
+static void read_options(const cli_app *app, cutis_patches_options *out)
+{
+    const char *removal = option_text(app, OPTION_REMOVE), *fill = option_text(app, OPTION_FILL);
+    *out = (cutis_patches_options){ 0 };
+    if (removal) cutis_patch_removal_from_name(removal, &out->removal);
+    if (fill) cutis_patch_fill_from_name(fill, &out->fill);
+}
+
+int patch_play_open(cli_app *app, const char *path, const cutis_model *model, cutis_device *device,
+                    int32_t clip, const char *pose_file, patch_play *out)
+{
+    cutis_patches_options options;
+    const char *place = path;
+    *out = (patch_play){ .model = model };
+    read_options(app, &options);
+    cutis_result result = cutis_patches_create(device, model, &options, &out->patches);
+    if (result == CUTIS_OK && clip != CUTIS_NONE)
+        result = cutis_sampler_create(model, (uint32_t)clip, &out->sampler);
+    if (result == CUTIS_OK) {
+        out->info = cutis_patches_describe(out->patches);
+        if (!allocate(out)) {
+            patch_play_close(out);
+            return app_fail_text(app, "%s: not enough memory", path);
+        }
+        cutis_pose_rest(model, out->transforms, NULL);
+        if (pose_file) {
+            place = pose_file;
+            result = cutis_pose_read(model, pose_file, out->transforms);
+        }
+    }
+    if (result == CUTIS_OK) return EXIT_GOOD;
+    patch_play_close(out);
+    return app_fail(app, place, result);
+}
+
+cutis_result patch_play_frame(patch_play *p, double seconds)
+{
+    cutis_poses poses = { .kind = CUTIS_POSE_LOCAL, .local = p->transforms };
+    cutis_patches_output output = { .positions.data = p->positions,
+                                    .normals.data = p->normals,
+                                    .indices.data = p->indices,
+                                    .labels.data = p->labels,
+                                    .counts.data = p->counts,
+                                    .reports = p->reports };
+    if (p->sampler) cutis_sampler_sample(p->sampler, (float)seconds, p->transforms, NULL);
+    double start = app_seconds();
+    cutis_result result = cutis_patches_run(p->patches, p->model, &poses, 1, &output);
+    p->seconds += app_seconds() - start;
+    return result;
+}
+
+cutis_surface patch_play_surface(const patch_play *p)
+{
+    return (cutis_surface){ .vertex_count = p->counts[0],
+                            .positions = p->positions,
+                            .triangle_count = p->counts[1],
+                            .indices = p->indices };
+}
+
+void patch_play_close(patch_play *p)
+{
+    cutis_patches_destroy(p->patches);
+    cutis_sampler_destroy(p->sampler);
+    free(p->transforms);
+    free(p->positions);
+    free(p->normals);
+    free(p->indices);
+    free(p->labels);
+    free(p->reports);
+    *p = (patch_play){ 0 };
+}

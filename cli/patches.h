@@ -1,0 +1,29 @@
+/// A model being played with blending patches: a clip or a pose, a binding, and room for a frame.
+#ifndef CUTIS_CLI_PATCHES_H
+#define CUTIS_CLI_PATCHES_H
+
+#include <cutis/patches.h>
+
+#include "app.h"
+
+typedef struct patch_play {
+    const cutis_model *model; ///< borrowed
+    cutis_patches *patches;
+    cutis_patches_info info;
+    cutis_sampler *sampler;      ///< NULL: the pose in `transforms` stays
+    cutis_transform *transforms; ///< node_count
+    float *positions, *normals;
+    uint32_t *indices, *labels, counts[2];
+    cutis_patches_report *reports;
+    double seconds; ///< spent in cutis_patches_run
+} patch_play;
+
+/// As --remove and --fill say. On failure nothing is left to close.
+int patch_play_open(cli_app *app, const char *path, const cutis_model *model, cutis_device *device,
+                    int32_t clip, const char *pose_file, patch_play *out);
+/// The mesh at `seconds` into the clip.
+cutis_result patch_play_frame(patch_play *play, double seconds);
+cutis_surface patch_play_surface(const patch_play *play);
+void patch_play_close(patch_play *play);
+
+#endif

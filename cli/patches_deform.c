@@ -1,0 +1,361 @@
+/// cutis deform --method patches: a mesh of its own for every frame, or (--fixed) the model's.
+#include "clip_find.h"
+#include "deform.h"
+#include "patches.h"
+#include "play.h"
+#include "sink.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/// One frame that is kept: what a model of it points to.
+typedef struct kept_frame {
+    float *positions, *normals;
+    uint32_t *indices, *labels;
+    uint32_t vertex_count, triangle_count;
+} kept_frame;
+
+typedef struct patch_job {
+    const char *path, *output;
+    cutis_model *model;
+    cutis_device *device;
+    int32_t clip;
+    uint32_t first, end, written;
+    double fps;
+    bool fixed, baked;
+    patch_play play;
+    kept_frame *frames; ///< baked: all of them
+    const char **part_names;
+    char *name_text;
+    frame_sink *sink;
+    float *positions, *normals; ///< --fixed: of the model
+    uint32_t *weld;
+    uint32_t vertices_max, triangles_max;
+    double rest_volume, variation, fixed_variation;
+} patch_job;
+
+static int check_output(cli_app *app, patch_job *job)
+{
+    int status = app_output(app, &job->output);
+    if (status != EXIT_GOOD) return status;
+    job->fixed = option_given(app, OPTION_FIXED);
+    job->baked = has_extension(job->output, ".gltf .glb") && !job->fixed;
+    if (option_given(app, OPTION_BAKE) && (job->fixed || !has_extension(job->output, ".glb")))
+        return app_usage(app, "--bake glb wants -o OUT.glb, and no --fixed");
+    if (!job->fixed && !sink_is_mesh(job->output))
+        return app_usage(app,
+                         "-o %s: every frame has its own vertices; want .obj, .ply or .glb, or "
+                         "--fixed",
+                         job->output);
+    if (job->fixed && !sink_is_mesh(job->output) && !sink_is_array(job->output))
+        return app_usage(app, "-o %s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
+                         job->output);
+    return EXIT_GOOD;
+}
+
+// Names of parts, then of patches: what --show parts of a written mesh shows.
+static bool name_parts(patch_job *job)
+{
+    const cutis_patches_info *info = &job->play.info;
+    uint32_t count = info->part_count + info->joint_count;
+    job->part_names = calloc(count, sizeof *job->part_names);
+    job->name_text = calloc(info->joint_count, 128);
+    if (!job->part_names || !job->name_text) return false;
+    for (uint32_t p = 0; p < info->part_count; p++)
+        job->part_names[p] = cutis_patches_part_name(job->play.patches, p);
+    for (uint32_t j = 0; j < info->joint_count; j++) {
+        cutis_patches_joint joint = cutis_patches_joint_at(job->play.patches, j);
+        char *text = job->name_text + 128 * (size_t)j;
+        snprintf(text, 128, "%.100s patch", cutis_patches_part_name(job->play.patches, joint.child));
+        job->part_names[info->part_count + j] = text;
+    }
+    return true;
+}
+
+static int open_fixed(cli_app *app, patch_job *job)
+{
+    uint32_t count = cutis_model_vertex_count(job->model);
+    job->positions = calloc(count + (size_t)1, 3 * sizeof(float));
+    job->normals = calloc(count + (size_t)1, 3 * sizeof(float));
+    job->weld = calloc(count + (size_t)1, sizeof *job->weld);
+    if (!job->positions || !job->normals || !job->weld)
+        return app_fail_text(app, "%s: not enough memory", job->path);
+    cutis_model_file_positions(job->model, job->positions);
+    cutis_result result = cutis_weld_positions(app->context, count, job->positions, job->weld);
+    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    sink_options options = { .path = job->output,
+                             .first = job->first,
+                             .frame_count = job->end - job->first,
+                             .fps = job->fps,
+                             .ascii = option_given(app, OPTION_ASCII) };
+    return sink_open(app, job->model, &options, &job->sink);
+}
+
+static int prepare(cli_app *app, patch_job *job)
+{
+    int status = check_output(app, job);
+    job->fps = option_number(app, OPTION_FPS, 30.0);
+    if (status == EXIT_GOOD) status = app_read_model(app, job->path, &job->model);
+    if (status == EXIT_GOOD) status = clip_find(app, job->path, &job->model, &job->clip);
+    if (status == EXIT_GOOD)
+        status = deform_frame_range(app, job->path,
+                                    clip_frame_count(job->model, job->clip, job->fps), &job->first,
+                                    &job->end);
+    if (status == EXIT_GOOD && job->baked && job->end - job->first > SINK_MORPH_FRAMES)
+        status = app_fail_text(app, "%s: %u frames are too many for glTF (at most %d); use --frames",
+                               job->output, job->end - job->first, SINK_MORPH_FRAMES);
+    if (status == EXIT_GOOD) status = app_open_device(app, &job->device);
+    if (status == EXIT_GOOD)
+        status = patch_play_open(app, job->path, job->model, job->device, job->clip,
+                                 option_text(app, OPTION_POSE), &job->play);
+    if (status != EXIT_GOOD) return status;
+    job->rest_volume = job->play.info.volume;
+    job->frames = calloc(job->end - job->first, sizeof *job->frames);
+    if (!job->frames || !name_parts(job))
+        return app_fail_text(app, "%s: not enough memory", job->path);
+    return job->fixed ? open_fixed(app, job) : EXIT_GOOD;
+}
+
+static void *copy_of(const void *data, size_t size)
+{
+    void *copy = malloc(size ? size : 1);
+    if (copy) memcpy(copy, data, size);
+    return copy;
+}
+
+static bool keep_frame(const patch_play *p, kept_frame *out)
+{
+    *out = (kept_frame){ .vertex_count = p->counts[0], .triangle_count = p->counts[1] };
+    out->positions = copy_of(p->positions, 12 * (size_t)p->counts[0]);
+    out->normals = copy_of(p->normals, 12 * (size_t)p->counts[0]);
+    out->indices = copy_of(p->indices, 12 * (size_t)p->counts[1]);
+    out->labels = copy_of(p->labels, 4 * (size_t)p->counts[1]);
+    return out->positions && out->normals && out->indices && out->labels;
+}
+
+static void release_frame(kept_frame *frame)
+{
+    free(frame->positions);
+    free(frame->normals);
+    free(frame->indices);
+    free(frame->labels);
+    *frame = (kept_frame){ 0 };
+}
+
+/// Borrowed by cutis_model_create for the call.
+typedef struct baked_scene {
+    cutis_node *nodes;
+    cutis_mesh *meshes;
+    cutis_primitive *primitives;
+    cutis_channel *channels;
+    float *times, *values; // per frame: up to 3 keys
+} baked_scene;
+
+static void fill_frame(const patch_job *job, const kept_frame *frame, uint32_t index,
+                       uint32_t count, baked_scene *s)
+{
+    float *times = s->times + 3 * (size_t)index, *values = s->values + 9 * (size_t)index;
+    uint32_t keys = 0;
+    s->primitives[index] = (cutis_primitive){ .topology = CUTIS_TOPOLOGY_TRIANGLES,
+                                              .vertex_count = frame->vertex_count,
+                                              .index_count = 3 * frame->triangle_count,
+                                              .indices = frame->indices,
+                                              .positions = frame->positions,
+                                              .normals = frame->normals,
+                                              .parts = frame->labels,
+                                              .material = CUTIS_NONE };
+    s->meshes[index] =
+        (cutis_mesh){ .primitive_count = 1,
+                      .primitives = &s->primitives[index],
+                      .part_count = job->play.info.part_count + job->play.info.joint_count,
+                      .part_names = job->part_names };
+    s->nodes[index] = (cutis_node){ .parent = CUTIS_NONE,
+                                    .rest = cutis_transform_identity(),
+                                    .mesh = (int32_t)index,
+                                    .skin = CUTIS_NONE };
+    if (index > 0) s->nodes[index].rest.scale = (cutis_float3){ 0, 0, 0 };
+    // Hidden (scale 0), shown from its time on, hidden again at the next.
+    if (index > 0) times[keys++] = 0.0f;
+    times[keys] = (float)(index / job->fps);
+    for (int k = 0; k < 3; k++) values[3 * keys + k] = 1.0f;
+    keys++;
+    times[keys++] = (float)((index + 1) / job->fps);
+    s->channels[index] = (cutis_channel){ .node = index,
+                                          .path = CUTIS_PATH_SCALE,
+                                          .interpolation = CUTIS_INTERPOLATION_STEP,
+                                          .key_count = index + 1 < count ? keys : keys - 1,
+                                          .times = times,
+                                          .values = values };
+}
+
+static int write_model(cli_app *app, const patch_job *job, const kept_frame *frames, uint32_t count,
+                       const char *path)
+{
+    baked_scene s = { calloc(count, sizeof *s.nodes),      calloc(count, sizeof *s.meshes),
+                      calloc(count, sizeof *s.primitives), calloc(count, sizeof *s.channels),
+                      calloc(count, 3 * sizeof *s.times),  calloc(count, 9 * sizeof *s.values) };
+    cutis_write_options options = { .ascii = option_given(app, OPTION_ASCII) };
+    cutis_model *model = NULL;
+    cutis_result result = CUTIS_OUT_OF_MEMORY;
+    if (s.nodes && s.meshes && s.primitives && s.channels && s.times && s.values) {
+        for (uint32_t f = 0; f < count; f++) fill_frame(job, &frames[f], f, count, &s);
+        cutis_clip clip = { .name = "frames", .channel_count = count, .channels = s.channels };
+        cutis_model_data data = { .node_count = count,
+                                  .mesh_count = count,
+                                  .clip_count = count > 1,
+                                  .nodes = s.nodes,
+                                  .meshes = s.meshes,
+                                  .clips = &clip };
+        result = cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, &model);
+    }
+    if (result == CUTIS_OK) result = cutis_model_write(model, path, &options);
+    cutis_model_destroy(model);
+    free(s.nodes);
+    free(s.meshes);
+    free(s.primitives);
+    free(s.channels);
+    free(s.times);
+    free(s.values);
+    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, path, result);
+}
+
+// OUT.obj of frame 7 is OUT_0007.obj when there are several.
+static void frame_path(const patch_job *job, uint32_t frame, char *out, size_t capacity)
+{
+    const char *dot = strrchr(job->output, '.');
+    if (job->end - job->first == 1)
+        snprintf(out, capacity, "%s", job->output);
+    else
+        snprintf(out, capacity, "%.*s_%04u%s", (int)(dot - job->output), job->output, frame, dot);
+}
+
+static void note_extreme(double value, double *extreme)
+{
+    if (fabs(value) > fabs(*extreme)) *extreme = value;
+}
+
+static int add_fixed(cli_app *app, patch_job *job)
+{
+    patch_play *p = &job->play;
+    uint32_t count = cutis_model_vertex_count(job->model);
+    cutis_poses poses = { .kind = CUTIS_POSE_LOCAL, .local = p->transforms };
+    uint64_t triangles = cutis_model_triangle_count(job->model);
+    uint32_t *indices = calloc((size_t)triangles + 1, 3 * sizeof *indices);
+    if (!indices) return app_fail_text(app, "%s: not enough memory", job->path);
+    cutis_model_triangles(job->model, indices);
+    cutis_result result =
+        cutis_patches_run_fixed(p->patches, job->model, &poses, 1, job->positions);
+    cutis_surface surface = { .vertex_count = count,
+                              .positions = job->positions,
+                              .triangle_count = triangles,
+                              .indices = indices };
+    if (result == CUTIS_OK)
+        result = cutis_surface_normals(app->context, &surface, job->weld, job->normals);
+    if (result == CUTIS_OK)
+        note_extreme(100.0 * (cutis_surface_volume(&surface) / job->rest_volume - 1.0),
+                     &job->fixed_variation);
+    free(indices);
+    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    return sink_add(job->sink, job->positions, job->normals);
+}
+
+static int add_frame(cli_app *app, patch_job *job, uint32_t frame)
+{
+    patch_play *p = &job->play;
+    cutis_result result = patch_play_frame(p, frame / job->fps);
+    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    cutis_surface surface = patch_play_surface(p);
+    note_extreme(100.0 * (cutis_surface_volume(&surface) / job->rest_volume - 1.0),
+                 &job->variation);
+    if (p->counts[0] > job->vertices_max) job->vertices_max = p->counts[0];
+    if (p->counts[1] > job->triangles_max) job->triangles_max = p->counts[1];
+    if (job->fixed) return add_fixed(app, job);
+    kept_frame *kept = &job->frames[frame - job->first];
+    if (!keep_frame(p, kept)) return app_fail_text(app, "%s: not enough memory", job->path);
+    if (job->baked) return EXIT_GOOD;
+    char path[4096];
+    frame_path(job, frame, path, sizeof path);
+    int status = write_model(app, job, kept, 1, path);
+    release_frame(kept);
+    if (status == EXIT_GOOD) job->written++;
+    return status;
+}
+
+static int run_frames(cli_app *app, patch_job *job)
+{
+    for (uint32_t f = job->first; f < job->end; f++) {
+        int status = add_frame(app, job, f);
+        if (status != EXIT_GOOD) return status;
+        if (!app_progress(app, "patching", (f + 1.0 - job->first) / (job->end - job->first)))
+            return app_fail_text(app, "%s: stopped", job->path);
+    }
+    if (job->baked) return write_model(app, job, job->frames, job->end - job->first, job->output);
+    if (!job->fixed) return EXIT_GOOD;
+    frame_sink *sink = job->sink;
+    job->sink = NULL;
+    return sink_finish(sink);
+}
+
+static void report(cli_app *app, const patch_job *job)
+{
+    const char *removal = option_text(app, OPTION_REMOVE), *fill = option_text(app, OPTION_FILL);
+    uint32_t frames = job->end - job->first;
+    if (!removal) removal = "cut";
+    if (!fill) fill = strcmp(removal, "box") == 0 ? "reduced" : "keep";
+    app_say(app, "%s: %u frame%s of at most %u vertices and %u triangles, %s and %s, volume %+.4f %%\n",
+            job->output, frames, frames == 1 ? "" : "s", job->vertices_max, job->triangles_max,
+            removal, fill, job->variation);
+    if (job->fixed)
+        app_say(app, "%s: with the model's own triangles the volume varies by %+.4f %%\n",
+                job->output, job->fixed_variation);
+    if (!app->json) return;
+    json_out json = { .file = stdout };
+    emit_object(&json, NULL);
+    emit_string(&json, "file", job->path);
+    emit_string(&json, "output", job->output);
+    emit_string(&json, "method", "patches");
+    emit_string(&json, "remove", removal);
+    emit_string(&json, "fill", fill);
+    emit_bool(&json, "fixed", job->fixed);
+    emit_count(&json, "frames", frames);
+    emit_count(&json, "vertices_max", job->vertices_max);
+    emit_count(&json, "triangles_max", job->triangles_max);
+    emit_number(&json, "volume_variation", job->variation);
+    if (job->fixed) emit_number(&json, "fixed_volume_variation", job->fixed_variation);
+    emit_number(&json, "seconds", job->play.seconds);
+    emit_end(&json);
+}
+
+static void close_job(patch_job *job, bool failed)
+{
+    for (uint32_t i = 0; failed && i < job->written; i++) {
+        char path[4096];
+        frame_path(job, job->first + i, path, sizeof path);
+        unlink(path);
+    }
+    for (uint32_t i = 0; job->frames && i < job->end - job->first; i++)
+        release_frame(&job->frames[i]);
+    free(job->frames);
+    free(job->part_names);
+    free(job->name_text);
+    free(job->positions);
+    free(job->normals);
+    free(job->weld);
+    sink_drop(job->sink);
+    patch_play_close(&job->play);
+    cutis_device_destroy(job->device);
+    cutis_model_destroy(job->model);
+}
+
+int deform_patches(cli_app *app)
+{
+    patch_job job = { .path = app->operands[0] };
+    int status = prepare(app, &job);
+    if (status == EXIT_GOOD) status = run_frames(app, &job);
+    app_progress_done(app);
+    if (status == EXIT_GOOD) report(app, &job);
+    close_job(&job, status != EXIT_GOOD);
+    return status;
+}
