@@ -1,6 +1,6 @@
 // Bundles the page: node web/build.mjs ENGINE.wasm OUTPUT. What comes out is a folder any static server can serve.
 import { build } from 'esbuild';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Engine } from './src/engine.js';
@@ -24,10 +24,12 @@ writeFileSync(join(output, 'licences.txt'), [
   licence('Inter, the typeface', 'node_modules/@fontsource-variable/inter/LICENSE'),
 ].join('\n\n'));
 
-// The characters the page opens with, so that nobody waits for them to be made.
-const engine = await Engine.create(readFileSync(wasm));
+// The characters the page opens with, so that nobody waits for them to be made. They depend on the engine alone.
 const CHARACTERS = { biped: {}, quadruped: {}, arm: { examples: true }, cylinder: {}, 'biped-high': { body: 'biped', size: 3 } };
-for (const [name, options] of Object.entries(CHARACTERS)) {
+const place = (name) => join(output, 'models', `${name}.pack`), age = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+const old = Object.entries(CHARACTERS).filter(([name]) => age(place(name)) <= age(wasm));
+const engine = old.length ? await Engine.create(readFileSync(wasm)) : null;
+for (const [name, options] of old) {
   const model = engine.synth({ body: name, ...options });
-  writeFileSync(join(output, 'models', `${name}.pack`), engine.packed(options.examples ? engine.armPoseSpace(model) : model));
+  writeFileSync(place(name), engine.packed(options.examples ? engine.armPoseSpace(model) : model));
 }

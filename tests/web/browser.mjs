@@ -107,22 +107,50 @@ async function until(page, predicate, argument = null, timeout = 60_000) {
 
 // The steps -------------------------------------------------------------------------------------
 
-async function testOpened(stage, model) {
-  const reference = join(folder, 'lbs.npy');
-  execFileSync(command, ['deform', model, '--clip', 'bend', '--frames', '45:46', '-q', '-o', reference]);
-  const wanted = readNpy(reference).values;
-  await stage.page.selectOption('#clip', { label: 'bend' });
-  const got = await stage.page.evaluate((seconds) => {
+/** Positions of the open model under LBS, exact, at a time of a clip. */
+function exactPositions(page, clip, seconds) {
+  return page.evaluate(([index, time]) => {
     const s = window.studio;
     s.exact = true;
-    s.character.sample(s.clip, Math.fround(seconds));
+    s.methods[0] = 'lbs';
+    if (index >= 0) s.character.sample(index, Math.fround(time));
     s.compute(0);
-    const out = Array.from(s.viewport.sides[0].positions.array);
     s.exact = false;
-    return out;
-  }, 45 / 30);
-  const differing = wanted.reduce((n, x, i) => n + (Object.is(x, got[i]) ? 0 : 1), 0);
-  say('a GLB of the command, read by the page, deforms to the same bits (LBS, exact)', got.length === wanted.length && differing === 0 ? '' : `${differing} of ${wanted.length} numbers differ`);
+    return Array.from(s.viewport.sides[0].positions.array);
+  }, [clip, seconds]);
+}
+
+function commandPositions(model, words) {
+  const file = join(folder, 'lbs.npy');
+  execFileSync(command, ['deform', model, ...words, '-q', '-o', file]);
+  return readNpy(file).values;
+}
+
+const differing = (got, wanted) => (got.length === wanted.length ? wanted.reduce((n, x, i) => n + (x === got[i] ? 0 : 1), 0) : wanted.length);
+
+async function testOpened(stage, model) {
+  const wanted = commandPositions(model, ['--clip', 'bend', '--frames', '45:46']);
+  await stage.page.selectOption('#clip', { label: 'bend' });
+  const far = differing(await exactPositions(stage.page, await stage.state('s.clip'), 45 / 30), wanted);
+  say('a GLB of the command, read by the page, deforms to the same bits (LBS, exact)', far ? `${far} of ${wanted.length} numbers differ` : '');
+}
+
+/** Other people's files: the page reads them as the command does. */
+async function testAssets(stage) {
+  const assets = join(here, '../../../shared/data/gltf-sample-assets');
+  if (!existsSync(assets)) { console.log('skip sample assets in the page: shared/data is not there'); return; }
+  for (const name of ['Fox', 'CesiumMan', 'RecursiveSkeletons', 'MorphStressTest', 'InterpolationTest', 'SimpleSkin']) {
+    const binary = join(assets, name, 'glTF-Binary', `${name}.glb`), single = join(assets, name, 'glTF', `${name}.gltf`), embedded = join(assets, name, 'glTF-Embedded', `${name}.gltf`);
+    const path = [binary, single, embedded].find(existsSync);
+    if (!path) { console.log(`skip ${name} in the page: not among the assets`); continue; }
+    const parts = path === single ? readdirSync(dirname(path)).map((file) => [file, readFileSync(join(dirname(path), file))]) : [[path.split('/').at(-1), readFileSync(path)]];
+    await stage.drop(parts);
+    await until(stage.page, (wanted) => window.studio.source.name === wanted || document.getElementById('notice').classList.contains('info') === false && !document.getElementById('notice').hidden, name);
+    const opened = (await stage.state('s.source.name')) === name, animated = opened && (await stage.state('s.character.description.clips.length')) > 0;
+    const wanted = commandPositions(path, animated ? ['--clip', '0', '--frames', '9:10'] : []);
+    const far = opened ? differing(await exactPositions(stage.page, animated ? 0 : -1, 9 / 30), wanted) : wanted.length;
+    say(`${name} opens in the page and has the command's bits (LBS, exact)`, far ? (opened ? `${far} of ${wanted.length} numbers differ` : await stage.page.locator('#notice').innerText()) : '');
+  }
 }
 
 async function testClip(stage) {
@@ -400,7 +428,7 @@ try {
   await page.goto(address);
   await page.waitForSelector('html[data-ready]', { timeout: 160_000 });
   say('the model named on the command line is open', (await stage.state('s.source.name')) === 'opened' && (await stage.state('s.character.vertexCount')) === 3000 ? '' : await stage.state('s.source?.name'));
-  for (const step of [(s) => testOpened(s, model), testClip, (s) => testAccess(s, page), testMethods, testSplit, testJoint, testInfluences, testHandles, testExamples, testBadFiles, testSpeed]) {
+  for (const step of [(s) => testOpened(s, model), testClip, (s) => testAccess(s, page), testMethods, testSplit, testJoint, testInfluences, testHandles, testExamples, testBadFiles, testAssets, testSpeed]) {
     await step(stage);
     note(step.name || 'opened');
   }

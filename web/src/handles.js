@@ -6,8 +6,8 @@ const COARSE = 40, FINE = 96; // voxels along the longest side
 const START_COUNT = 6;
 const SLOW = 70; // milliseconds: above it, weights do not follow the pointer but its release
 
-/** `count` vertices that lie far from each other: the first is the farthest from the middle. */
-export function spread(positions, count) {
+/** `count` vertices that lie far from each other and from `others`, or from the middle. */
+export function spread(positions, count, others = []) {
   const n = positions.length / 3, middle = [0, 0, 0];
   for (let v = 0; v < n; v++) for (let c = 0; c < 3; c++) middle[c] += positions[3 * v + c] / n;
   const distance = new Float64Array(n).fill(Infinity), chosen = [];
@@ -15,7 +15,7 @@ export function spread(positions, count) {
     for (let v = 0; v < n; v++)
       distance[v] = Math.min(distance[v], (positions[3 * v] - point[0]) ** 2 + (positions[3 * v + 1] - point[1]) ** 2 + (positions[3 * v + 2] - point[2]) ** 2);
   };
-  near(middle);
+  for (const other of others.length ? others : [middle]) near(other);
   while (chosen.length < Math.min(count, n)) {
     let best = 0;
     for (let v = 1; v < n; v++) if (distance[v] > distance[best]) best = v;
@@ -114,6 +114,8 @@ export class Handles {
     this.selected = this.list.length - 1;
     this.solve();
   }
+  /** Where it is farthest from all others: for those who have no pointer to click with. */
+  addFarthest() { this.add(spread(this.base.rest, 1, this.list.map((handle) => handle.rest))[0]); }
   remove() {
     if (this.list.length <= 1) return;
     this.list.splice(this.selected, 1);

@@ -303,7 +303,10 @@ export class Panels {
     $('paint-error').addEventListener('click', () => this.setPaint(studio.paint === 'error' ? 'none' : 'error'));
     $('handle-mode').addEventListener('change', (event) => { studio.handles.mode = event.target.value; this.showHandles(); studio.changed(); });
     $('handle').addEventListener('change', (event) => studio.pickMarker(Number(event.target.value)));
-    $('handle-add').addEventListener('click', () => { studio.adding = true; this.say('Click the surface', 'The new handle goes where you click.'); });
+    $('handle-add').addEventListener('click', (event) => {
+      if (event.detail === 0) { studio.handles.addFarthest(); this.announce(`handle ${studio.handles.list.length} added`); return; } // by keyboard
+      studio.adding = true; this.say('Click the surface', 'The new handle goes where you click.');
+    });
     $('handle-remove').addEventListener('click', () => { studio.handles.remove(); this.showHandles(); });
     $('handle-reset').addEventListener('click', () => studio.handles.resetMoves());
     for (const slider of $('handle-moves').querySelectorAll('input')) {

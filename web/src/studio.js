@@ -40,7 +40,7 @@ export class Studio {
       pick: (marker) => this.pickMarker(marker),
       hover: (marker, event) => this.panels.hover(marker >= 0 ? this.markerName(marker) : null, event),
       grip: (what, grip) => this.grip(what, grip),
-      clickSurface: (hit) => { if (this.tab === 'handles' && hit && this.adding) { this.adding = false; this.handles.add(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); } },
+      clickSurface: (hit) => { if (this.tab === 'handles' && hit && this.adding) { this.adding = false; $('notice').hidden = true; this.handles.add(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); } },
     });
     this.panels = new Panels(this);
   }
@@ -194,6 +194,7 @@ export class Studio {
   }
   setTab(tab) {
     this.tab = tab;
+    this.adding = false;
     if (tab === 'handles') { this.setPlaying(false); this.handles?.begin(); }
     this.paintTop = 0;
     this.changed();
@@ -307,6 +308,7 @@ export class Studio {
     const split = this.split && !this.inHandles;
     this.viewport.update(0, this.floats(positionsA), this.floats(normalsA));
     if (split) this.viewport.update(1, this.floats(positionsB), this.floats(normalsB));
+    this.viewport.setGround(this.floats(positionsA), this.playing);
     this.viewport.split = split ? this.panels.dividerAt : null;
     this.paintSides(split);
     this.showMarkers();

@@ -7,7 +7,7 @@ import { TransformControls } from 'three/examples/jsm/controls/TransformControls
 const CLAY = new THREE.Color().setRGB(0.56, 0.5, 0.44);
 const LOOKS = {
   light: { centre: '#f1f2f4', middle: '#dddfe2', edge: '#bfc2c6', shadow: 0.26, sky: 0xf2f6ff, bounce: 0xa39c94, fill: 1.55 },
-  dark: { centre: '#41464e', middle: '#2b2f35', edge: '#16181b', shadow: 0.5, sky: 0xdfe8f8, bounce: 0x6e6a66, fill: 1.3 },
+  dark: { centre: '#41464e', middle: '#2b2f35', edge: '#16181b', shadow: 0.5, sky: 0xdfe8f8, bounce: 0x7d7974, fill: 1.9 },
 };
 const PICK_PIXELS = 14;
 const LINEAR_TO_SRGB = Uint8Array.from({ length: 256 }, (_, i) => Math.round(255 * (i <= 0 ? 0 : i / 255 <= 0.0031308 ? (12.92 * i) / 255 : 1.055 * (i / 255) ** (1 / 2.4) - 0.055)));
@@ -274,6 +274,14 @@ export class Viewport {
     if (!keepCamera) this.home();
     this.camera.updateProjectionMatrix();
     this.invalidate();
+  }
+  /** The ground is where the shape stands; while a clip plays it only sinks, so that a jump leaves it. */
+  setGround(positions, playing) {
+    let low = Infinity;
+    for (let i = 1; i < positions.length; i += 3) if (positions[i] < low) low = positions[i];
+    if (playing) low = Math.min(low, this.ground.position.y);
+    this.ground.position.y = low;
+    this.contact.position.y = low + 2e-4 * this.radius;
   }
   home() {
     if (!this.centre) return;
