@@ -29,10 +29,13 @@ const verb_row cli_verbs[] = {
       "cutis info fox.glb\tcounts and clips\n"
       "cutis info cally.cfg --json\tthe same for a program\n",
       verb_info },
-    { "check", "MODEL", NULL, 1, 1, "look for what is wrong with a skin, and repair it",
-      "Weights that do not sum to one, NaN, negative or duplicated weights, unweighted vertices, seams\n"
-      "whose copies differ, more influences than --influences (default 4), unused joints, bad inverse binds.\n"
-      "Exit status 1 when there is an error that --fix has not repaired; warnings alone give 0.\n"
+    { "check", "MODEL", NULL, 1, 1, "look for what is wrong with a file and its skin, and repair it",
+      "Two looks. At the file: of glTF everything the Khronos validator calls an error, by its own codes, with JSON\n"
+      "pointer or byte offset. At the skin: weights that do not sum to one, NaN, negative or duplicated weights,\n"
+      "unweighted vertices, seams whose copies differ, more influences than --influences (default 4), unused joints,\n"
+      "bad inverse binds. Exit status 1 when there is an error that --fix has not repaired; warnings alone give 0.\n"
+      "--fix repairs sums, negative, doubled and NaN weights, unweighted vertices, joints out of range, keys out of\n"
+      "order, singular inverse binds, and lists what it did.\n"
       "\n"
       "JSON keys: file, errors, warnings, repaired, issues [{code, place, text, count, severity, repaired}].\n",
       COMMON | READING | BIT(OUTPUT) | BIT(INFLUENCES) | BIT(WEIGHTS),

@@ -291,7 +291,8 @@ typedef struct cutis_model cutis_model;
 /// What the gate does about what can be repaired: weights that are NaN or negative, joints out of
 /// range, keys out of order, singular inverse binds, second channels, normals that are not finite,
 /// rotations of length zero. Both let pass what the format allows and binding sorts out: doubled
-/// joints and sums other than one. Repairing merges and normalises them too. Names that are no
+/// joints, sums other than one and vertices without weight. Repairing merges and normalises them and
+/// gives those vertices to the skin's first joint. Names that are no
 /// UTF-8 and incomplete last triangles are put right, and noted, in both.
 typedef enum cutis_gate {
     CUTIS_GATE_REFUSE = 0, ///< an error that names the first one

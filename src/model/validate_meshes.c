@@ -213,6 +213,49 @@ static uint32_t repair_vertex(uint32_t *joints, float *weights, uint32_t count,
     return kept;
 }
 
+static bool has_weight(const cutis_influences *influences, uint32_t v)
+{
+    for (uint32_t i = influences->first[v]; i < influences->first[v + 1]; i++)
+        if (influences->weights[i] > 0) return true;
+    return false;
+}
+
+// Vertices without any influence, beside others that have some, follow the first joint: what
+// binding does with them, written down. Where no vertex has one the file is a template and stays as
+// it is.
+static cutis_result fill_unweighted(spot *at, cutis_primitive *primitive, uint32_t joint_count)
+{
+    const cutis_influences old = primitive->influences;
+    const uint32_t count = primitive->vertex_count, total = old.first[count];
+    uint32_t empty = 0, out = 0;
+    for (uint32_t v = 0; v < count; v++) empty += !has_weight(&old, v);
+    if (empty == 0 || empty == count || joint_count == UINT32_MAX || total > UINT32_MAX - empty)
+        return CUTIS_OK;
+    cutis_arena *arena = &at->model->arena;
+    uint32_t *first = cutis_arena_alloc(arena, (size_t)count + 1, sizeof *first);
+    uint32_t *joints = cutis_arena_alloc(arena, (size_t)total + empty, sizeof *joints);
+    float *weights = cutis_arena_alloc(arena, (size_t)total + empty, sizeof *weights);
+    if (!first || !joints || !weights) return cutis_alloc_result(at->model->context);
+    for (uint32_t v = 0; v < count; v++) {
+        const uint32_t own = has_weight(&old, v) ? old.first[v + 1] - old.first[v] : 0;
+        first[v] = out;
+        joints[out] = 0;
+        weights[out] = 1;
+        if (own > 0) memcpy(joints + out, old.joints + old.first[v], own * sizeof *joints);
+        if (own > 0) memcpy(weights + out, old.weights + old.first[v], own * sizeof *weights);
+        out += own ? own : 1;
+    }
+    first[count] = out;
+    primitive->influences =
+        (cutis_influences){ .first = first, .joints = joints, .weights = weights };
+    if (!cutis_model_note(
+            at->model, "VERTEX_UNWEIGHTED", 0, empty, at->place,
+            "%u of %u vertices had no weight on any joint and follow the skin's first", empty,
+            count))
+        return cutis_alloc_result(at->model->context);
+    return CUTIS_OK;
+}
+
 static cutis_result repair_influences(spot *at, const cutis_primitive *primitive,
                                       uint32_t joint_count)
 {
@@ -285,6 +328,8 @@ static cutis_result check_primitive(spot *at, uint32_t joint_count)
     if (result == CUTIS_OK && primitive->influences.first)
         result = at->gate == CUTIS_GATE_REPAIR ? repair_influences(at, primitive, joint_count)
                                                : check_influences(at, primitive, joint_count);
+    if (result == CUTIS_OK && primitive->influences.first && at->gate == CUTIS_GATE_REPAIR)
+        result = fill_unweighted(at, primitive, joint_count);
     return result;
 }
 

@@ -1,0 +1,40 @@
+# cutis check: the codes of the Khronos validator with their places, and --fix, whose result is right.
+here=$(dirname "$0")
+. "$here/common.sh"
+/usr/bin/python3 "$here/make_bad.py" "$T" || exit 1
+
+# codes FILE: the errors of a file, sorted, as check --json lists them.
+codes() {
+    $CUTIS check --json "$1" 2>"$T/stderr" | /usr/bin/python3 -c "
+import json, sys
+print(' '.join(sorted({i['code'] for i in json.load(sys.stdin)['issues'] if i['severity'] == 'error' and i['place'].startswith(('/', 'byte'))})))"
+}
+
+while read -r name code place; do
+    equals "check names what is wrong with $name" "$(codes "$T/$name.gltf")" "$code"
+    $CUTIS check "$T/$name.gltf" >"$T/stdout" 2>"$T/stderr"
+    equals "check refuses $name in one line with code and place" \
+        "$? $(wc -l <"$T/stderr") $(grep -c "$place.*\[$code\]" "$T/stderr")" "1 1 1"
+done <<'END'
+cycle NODE_LOOP /nodes/1
+index_out_of_range ACCESSOR_INDEX_OOB /meshes/0/primitives/0/indices
+joint_out_of_range ACCESSOR_JOINTS_INDEX_OOB /meshes/0/primitives/0/attributes/JOINTS_0
+node_out_of_range UNRESOLVED_REFERENCE /skins/0/joints/1
+view_too_long BUFFER_VIEW_TOO_LONG /bufferViews/0/byteLength
+nan_position ACCESSOR_INVALID_FLOAT /accessors/0
+sums_to_two ACCESSOR_WEIGHTS_NON_NORMALIZED /meshes/0/primitives/0/attributes/WEIGHTS_0
+times_backwards ACCESSOR_ANIMATION_INPUT_NON_INCREASING /animations/0/samplers/0/input
+truncated INVALID_JSON byte
+END
+
+# What --fix repairs is listed as repaired, and the file that was written has nothing wrong with it.
+for name in sums_to_two negative_weight nan_weight unweighted doubled_joint times_backwards nan_key joint_out_of_range singular_bind; do
+    $CUTIS check "$T/$name.gltf" --fix -o "$T/fixed.glb" --json >"$T/stdout" 2>"$T/stderr"
+    code=$?
+    listed=$(grep -c '"repaired": *true' "$T/stdout")
+    $CUTIS check "$T/fixed.glb" >"$T/again" 2>&1
+    equals "check --fix repairs $name and lists it" "$code $? $([ "$listed" -gt 0 ] && echo listed)" "0 0 listed"
+done
+$CUTIS check "$T/good.gltf" >"$T/stdout" 2>&1
+equals "check has nothing against a right file" "$?" 0
+exit $failed
