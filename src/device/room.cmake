@@ -36,3 +36,5 @@ foreach(variant ${variants})
   set_source_files_properties(${wrapper} PROPERTIES COMPILE_OPTIONS "${words};-O3")
   list(APPEND ROOM_SOURCES ${wrapper})
 endforeach()
+# Cages: loops over the lanes of a node.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/compute/cage.c PROPERTIES COMPILE_OPTIONS -O3)
