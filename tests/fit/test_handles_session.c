@@ -318,7 +318,7 @@ static void a_rig_that_does_not_fit_its_model_is_refused(void **state)
         const uint32_t entries = weights.influences.first[weights.vertex_count];
         uint32_t *handles = malloc(entries * sizeof *handles);
         float *shares = malloc(rig.share_first[rig.virtual_count] * sizeof *shares);
-        uint32_t node = good->node_count;
+        const uint32_t node = good->node_count, none[4] = { node, node, node, node };
         int32_t first = 7;
         memcpy(handles, weights.influences.joints, entries * sizeof *handles);
         memcpy(shares, rig.shares, rig.share_first[rig.virtual_count] * sizeof *shares);
@@ -326,7 +326,7 @@ static void a_rig_that_does_not_fit_its_model_is_refused(void **state)
         if (i == 0) rig.handle_count = 0;
         if (i == 1) rig.mesh_count++;
         if (i == 2) rig.primitive_count++;
-        if (i == 3) rig.nodes = (uint32_t[4]){ node, node, node, node };
+        if (i == 3) rig.nodes = none;
         if (i == 4) rig.first_handles = &first;
         if (i == 5) shares[0] = 2, rig.shares = shares;
         if (i == 6) shares[0] += 0.1f, rig.shares = shares;
