@@ -353,6 +353,17 @@ async function testAccess(stage, page) {
   await page.keyboard.press('b');
 }
 
+/** Characters come and go: a crowd made by the worker, then many in turn, and the engine's memory stays. */
+async function testMany(stage) {
+  await stage.open('crowd');
+  say('a crowd is made in the worker and shown', (await stage.state('s.character.instances.length')) === 8 ? '' : `${await stage.state('s.character.instances.length')} bodies`);
+  const size = () => stage.state('s.engine.memory.buffer.byteLength');
+  for (const id of ['quadruped', 'cylinder']) await stage.open(id);
+  const before = await size();
+  for (let i = 0; i < 3; i++) for (const id of ['quadruped', 'cylinder']) await stage.open(id);
+  say('opening characters again and again does not grow the engine', (await size()) <= before + 65536 ? '' : `from ${before} to ${await size()} bytes`);
+}
+
 async function testSpeed(stage) {
   await stage.open('biped-high');
   let best = Infinity;
@@ -428,7 +439,7 @@ try {
   await page.goto(address);
   await page.waitForSelector('html[data-ready]', { timeout: 160_000 });
   say('the model named on the command line is open', (await stage.state('s.source.name')) === 'opened' && (await stage.state('s.character.vertexCount')) === 3000 ? '' : await stage.state('s.source?.name'));
-  for (const step of [(s) => testOpened(s, model), testClip, (s) => testAccess(s, page), testMethods, testSplit, testJoint, testInfluences, testHandles, testExamples, testBadFiles, testAssets, testSpeed]) {
+  for (const step of [(s) => testOpened(s, model), testClip, (s) => testAccess(s, page), testMethods, testSplit, testJoint, testInfluences, testHandles, testExamples, testBadFiles, testAssets, testMany, testSpeed]) {
     await step(stage);
     note(step.name || 'opened');
   }
