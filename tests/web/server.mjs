@@ -1,8 +1,8 @@
 // `cutis view` as a server: node server.mjs CUTIS FOLDER. What can be reached, what cannot, and how it starts and stops.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { view as startView } from './view.mjs';
 
@@ -72,6 +72,18 @@ say('Ctrl-C ends it with status 0', code === 0 ? '' : `status ${code}`);
   say('a broken model: status 1, one line, no address', failed === 1 && /^cutis: .*broken\.glb/.test(errors) && errors.trim().split('\n').length === 1 && !out ? '' : `${failed} ${errors}${out}`);
   const missing = await view([join(folder, 'nothing.glb')]).ended;
   say('a missing model: status 1, one line', missing.code === 1 && missing.errors.trim().split('\n').length === 1 ? '' : `${missing.code} ${missing.errors}`);
+}
+{ // a desktop with a browser: xdg-open gets the address
+  const tool = join(folder, 'xdg-open'), got = join(folder, 'opened');
+  writeFileSync(tool, `#!/bin/sh\necho "$1" >"${got}"\n`, { mode: 0o755 });
+  const child = spawn(command, ['view'], { env: { ...process.env, PATH: `${folder}:${process.env.PATH}`, DISPLAY: ':77' } });
+  let out = '';
+  child.stdout.on('data', (data) => { out += data; });
+  for (let i = 0; i < 200 && !existsSync(got); i++) await new Promise((done) => { setTimeout(done, 50); });
+  await new Promise((done) => { setTimeout(done, 100); });
+  child.kill('SIGINT');
+  const address_ = existsSync(got) ? readFileSync(got, 'utf8').trim() : '';
+  say('the desktop is asked to open the address that is printed', address_ && out.startsWith(address_) ? '' : `"${address_}" and "${out}"`);
 }
 { // formats the page does not read arrive as a GLB
   const ply = join(folder, 'body.ply');
