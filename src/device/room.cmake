@@ -37,4 +37,4 @@ foreach(variant ${variants})
   list(APPEND ROOM_SOURCES ${wrapper})
 endforeach()
 # Cages: loops over the lanes of a node.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/compute/cage.c PROPERTIES COMPILE_OPTIONS -O3)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/compute/cage_grid.c PROPERTIES COMPILE_OPTIONS -O3)

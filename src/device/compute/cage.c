@@ -1,4 +1,5 @@
-// The program of cage.h: coordinates, relaxation, frames of cages.
+// The program of cage.h: mean value coordinates and frames of cages. The relaxation is in
+// cage_grid.c, because it wants other vectors.
 #include "device/compute/cage.h"
 
 #include "kernel/kernel.h"
@@ -7,21 +8,11 @@
 //
 #include "kernel/cage.h"
 
-// Once for each width of vectors; nothing is contracted or reordered, so every clone gives the same
-// bits. Not with clang: version 14 gives clones names that other files do not find.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) &&       \
-    !defined(__SANITIZE_ADDRESS__)
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default"), flatten))
-#else
-#define CLONES
-#endif
-
 static const char *const TEXTS[] = { "cage.h", NULL };
 
 #define P(i) cutis_compute_pointer(&a[i])
 #define N(i) a[i].number
 
-CLONES
 static void run_mean_value(const cutis_compute_argument *a, int first, int end)
 {
     cage_mean_value(P(0), P(1), P(2), P(3), P(4), N(5), N(6), N(7), N(8), a[9].wide, first, end);
@@ -32,19 +23,6 @@ static void run_weights_to_float(const cutis_compute_argument *a, int first, int
     cage_weights_to_float(P(0), P(1), N(2), N(3), N(4), first, end);
 }
 
-CLONES
-static void run_relax(const cutis_compute_argument *a, int first, int end)
-{
-    cage_relax(P(0), P(1), P(2), P(3), P(4), N(5), N(6), N(7), N(8), a[9].wide, first, end);
-}
-
-CLONES
-static void run_residual(const cutis_compute_argument *a, int first, int end)
-{
-    cage_relax_residual(P(0), P(1), P(2), P(3), P(4), P(5), N(6), N(7), N(8), first, end);
-}
-
-CLONES
 static void run_deform(const cutis_compute_argument *a, int first, int end)
 {
     cage_deform(P(0), P(1), P(2), P(3), P(4), P(5), P(6), P(7), P(8), P(9), N(10), N(11), N(12),
@@ -56,7 +34,6 @@ static void run_face_normals(const cutis_compute_argument *a, int first, int end
     cage_face_normals(P(0), P(1), P(2), P(3), P(4), N(5), N(6), N(7), N(8), N(9), first, end);
 }
 
-CLONES
 static void run_bounds(const cutis_compute_argument *a, int first, int end)
 {
     cage_bounds(P(0), P(1), N(2), N(3), N(4), N(5), first, end);
@@ -74,20 +51,6 @@ const cutis_compute_kernel cutis_compute_cage_weights_to_float = {
     .texts = TEXTS,
     .run = run_weights_to_float,
     .argument_count = 5,
-};
-const cutis_compute_kernel cutis_compute_cage_relax = {
-    .entry = "cage_relax",
-    .texts = TEXTS,
-    .run = run_relax,
-    .argument_count = 10,
-    .task_items = 2048,
-};
-const cutis_compute_kernel cutis_compute_cage_relax_residual = {
-    .entry = "cage_relax_residual",
-    .texts = TEXTS,
-    .run = run_residual,
-    .argument_count = 9,
-    .task_items = 16,
 };
 const cutis_compute_kernel cutis_compute_cage_deform = {
     .entry = "cage_deform",
