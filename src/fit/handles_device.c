@@ -79,7 +79,7 @@ bool cutis_handles_on_device(const cutis_handles_solution *solution,
     const uint64_t sites = solution->sites.site_count, n = solution->grid.voxel_count;
     if (!device || !device->operations->compute_run) return false;
     return solution->options->influences <= CUTIS_HANDLES_SLOTS && 6 * n < INT32_MAX &&
-           2 * n * sites < INT32_MAX && solution->grid.dense_count < INT32_MAX &&
+           4 * n * sites < INT32_MAX && solution->grid.dense_count < INT32_MAX &&
            (uint64_t)shape->vertex_count * sites < INT32_MAX;
 }
 
@@ -391,6 +391,14 @@ static cutis_result iterate(cutis_handles_gpu *gpu, const cutis_handles_system *
     return result;
 }
 
+// A node without a neighbour reads itself with conductance 0: what it reads must be finite from the
+// start, and new memory of a device may hold anything.
+static cutis_result clear(cutis_handles_gpu *gpu, int which, uint64_t doubles)
+{
+    const cutis_compute_argument arguments[] = { BUFFER(which), INTEGER(0) };
+    return cutis_compute_run(gpu->device, &cutis_compute_fill, (uint32_t)(2 * doubles), arguments);
+}
+
 static cutis_result solve_fields(cutis_handles_gpu *gpu, cutis_handles_solution *solution,
                                  const cutis_handles_system *system, cutis_arena *scratch)
 {
@@ -399,6 +407,10 @@ static cutis_result solve_fields(cutis_handles_gpu *gpu, cutis_handles_solution 
     if (!scalars) return cutis_alloc_result(scratch->context);
     memset(scalars, 0, 4 * lanes * sizeof *scalars);
     cutis_result result = upload(gpu, SCALARS, scalars, 4ull * lanes, 8);
+    const uint32_t last = system->level_count - 1;
+    const uint64_t coarse = gpu->level_at[last] + system->levels[last].count - count;
+    if (result == CUTIS_OK) result = clear(gpu, Z, (uint64_t)count * lanes);
+    if (result == CUTIS_OK) result = clear(gpu, COARSE_X, coarse * lanes);
     LAUNCH(begin, count * lanes, BUFFER(VOXEL), BUFFER(FROM_LABEL), BUFFER(OWNER),
            BUFFER(GRID_NEIGHBOUR), BUFFER(CONDUCTANCE), BUFFER(LEVEL_NEIGHBOUR),
            BUFFER(LEVEL_CONDUCTANCE), BUFFER(DIAGONAL), BUFFER(X), BUFFER(R), BUFFER(P),

@@ -5,6 +5,7 @@
 /// same order, so both have the same bits. Fields ("lanes") stand side by side: value `lane` of
 /// node i is at i * lanes + lane, and an item of a node kernel is one of those. Levels stand one
 /// behind the other in shared arrays, from node `at`; indices of neighbours count within a level.
+/// Compilers that are asked for one kernel at a time define HANDLES_ONE and HANDLES_NAME of it.
 #ifndef CUTIS_KERNEL_HANDLES_H
 #define CUTIS_KERNEL_HANDLES_H
 
@@ -36,6 +37,7 @@ FN double handles_nearest(double px, double py, double pz, double ax, double ay,
 
 /// Voxels near a segment that see it get their straight distance. `distance` and `label` hold the
 /// voxels that sites pass through, and are the result.
+#if !defined(HANDLES_ONE) || defined(HANDLES_START)
 ITEM_KERNEL cutis_handles_start(GLOBAL const unsigned *index, GLOBAL const unsigned *place,
                                 GLOBAL const double *segments, GLOBAL const unsigned *labels,
                                 GLOBAL float *distance, GLOBAL unsigned *label, int segment_count,
@@ -73,9 +75,11 @@ ITEM_KERNEL cutis_handles_start(GLOBAL const unsigned *index, GLOBAL const unsig
     label[item] = owner;
     ITEM_END
 }
+#endif
 
 /// One sweep of all voxels: Godunov's first-order solution from the six neighbours, or the start.
 /// Repeated until nothing changes it is the solution that marching finds.
+#if !defined(HANDLES_ONE) || defined(HANDLES_SWEEP)
 ITEM_KERNEL cutis_handles_sweep(GLOBAL const unsigned *neighbour, GLOBAL const float *start,
                                 GLOBAL const unsigned *start_label, GLOBAL const float *from,
                                 GLOBAL const unsigned *from_label, GLOBAL float *to,
@@ -132,9 +136,11 @@ ITEM_KERNEL cutis_handles_sweep(GLOBAL const unsigned *neighbour, GLOBAL const f
     to_label[item] = owner;
     ITEM_END
 }
+#endif
 
 /// Conductances to the six neighbours: they fall with the distance to the nearest site, as 1 / d
 /// from a bar, as 1 / d^2 from a point.
+#if !defined(HANDLES_ONE) || defined(HANDLES_CONDUCT)
 ITEM_KERNEL cutis_handles_conduct(GLOBAL const unsigned *neighbour, GLOBAL const float *distance,
                                   GLOBAL const unsigned *label, GLOBAL const int *bar,
                                   GLOBAL double *out, double h, ITEM_ARGS)
@@ -157,11 +163,13 @@ ITEM_KERNEL cutis_handles_conduct(GLOBAL const unsigned *neighbour, GLOBAL const
     }
     ITEM_END
 }
+#endif
 
 // Levels
 // --------------------------------------------------------------------------------------------
 
 /// The finest level: free voxels, with what goes to fixed ones in the diagonal.
+#if !defined(HANDLES_ONE) || defined(HANDLES_FINEST)
 ITEM_KERNEL cutis_handles_finest(GLOBAL const unsigned *voxel, GLOBAL const unsigned *node,
                                  GLOBAL const unsigned *voxel_neighbour,
                                  GLOBAL const double *voxel_conductance,
@@ -185,8 +193,10 @@ ITEM_KERNEL cutis_handles_finest(GLOBAL const unsigned *voxel, GLOBAL const unsi
     inverse[item] = 1 / sum;
     ITEM_END
 }
+#endif
 
 /// A coarser level from the one at `fine`: blocks of nodes, half their conductances.
+#if !defined(HANDLES_ONE) || defined(HANDLES_COARSE)
 ITEM_KERNEL cutis_handles_coarse(GLOBAL const unsigned *parent, GLOBAL const unsigned *child_first,
                                  GLOBAL const unsigned *child, GLOBAL unsigned *neighbour,
                                  GLOBAL double *conductance, GLOBAL double *diagonal,
@@ -220,8 +230,10 @@ ITEM_KERNEL cutis_handles_coarse(GLOBAL const unsigned *parent, GLOBAL const uns
     inverse[coarse + item] = sum > 0 ? 1 / sum : 0;
     ITEM_END
 }
+#endif
 
 /// First fields (1 where a site is nearest), their residual, and no direction.
+#if !defined(HANDLES_ONE) || defined(HANDLES_BEGIN)
 ITEM_KERNEL cutis_handles_begin(GLOBAL const unsigned *voxel, GLOBAL const unsigned *label,
                                 GLOBAL const unsigned *owner,
                                 GLOBAL const unsigned *voxel_neighbour,
@@ -247,10 +259,12 @@ ITEM_KERNEL cutis_handles_begin(GLOBAL const unsigned *voxel, GLOBAL const unsig
     p[item] = 0;
     ITEM_END
 }
+#endif
 
 // The cycle. Items of a range of nodes begin at node `first` of the level.
 // -------------------------------------------------------------------------------------------
 
+#if !defined(HANDLES_ONE) || defined(HANDLES_DIVIDE)
 ITEM_KERNEL cutis_handles_divide(GLOBAL const double *inverse, GLOBAL const double *b,
                                  GLOBAL double *x, int at, int offset, int lanes, int first,
                                  ITEM_ARGS)
@@ -260,9 +274,11 @@ ITEM_KERNEL cutis_handles_divide(GLOBAL const double *inverse, GLOBAL const doub
     x[(INDEX)offset * lanes + k] = b[(INDEX)offset * lanes + k] * inverse[at + k / lanes];
     ITEM_END
 }
+#endif
 
 /// x = (b + sum of conductance * neighbour) / diagonal. `offset`: of b and x, which the finest
 /// level has to itself.
+#if !defined(HANDLES_ONE) || defined(HANDLES_SMOOTH)
 ITEM_KERNEL cutis_handles_smooth(GLOBAL const unsigned *neighbour, GLOBAL const double *conductance,
                                  GLOBAL const double *inverse, GLOBAL const double *b,
                                  GLOBAL double *x, int at, int offset, int lanes, int first,
@@ -278,8 +294,10 @@ ITEM_KERNEL cutis_handles_smooth(GLOBAL const unsigned *neighbour, GLOBAL const 
     x[base + k] = (b[base + k] + sum) * inverse[i];
     ITEM_END
 }
+#endif
 
 /// Residuals of the red children of each block (black ones have none), summed.
+#if !defined(HANDLES_ONE) || defined(HANDLES_RESTRICT)
 ITEM_KERNEL cutis_handles_restrict(GLOBAL const unsigned *neighbour,
                                    GLOBAL const double *conductance,
                                    GLOBAL const double *diagonal, GLOBAL const unsigned *child_first,
@@ -305,7 +323,9 @@ ITEM_KERNEL cutis_handles_restrict(GLOBAL const unsigned *neighbour,
     coarse[(INDEX)to * lanes + item] = total;
     ITEM_END
 }
+#endif
 
+#if !defined(HANDLES_ONE) || defined(HANDLES_PROLONG)
 ITEM_KERNEL cutis_handles_prolong(GLOBAL const unsigned *parent, GLOBAL const double *coarse,
                                   GLOBAL double *x, int at, int offset, int to, int lanes,
                                   ITEM_ARGS)
@@ -315,8 +335,10 @@ ITEM_KERNEL cutis_handles_prolong(GLOBAL const unsigned *parent, GLOBAL const do
     x[(INDEX)offset * lanes + item] += coarse[from];
     ITEM_END
 }
+#endif
 
 /// The coarsest level, a field an item: it has few nodes.
+#if !defined(HANDLES_ONE) || defined(HANDLES_COARSEST)
 ITEM_KERNEL cutis_handles_coarsest(GLOBAL const unsigned *neighbour,
                                    GLOBAL const double *conductance, GLOBAL const double *inverse,
                                    GLOBAL const double *b, GLOBAL double *x, int at, int offset,
@@ -339,11 +361,13 @@ ITEM_KERNEL cutis_handles_coarsest(GLOBAL const unsigned *neighbour,
     }
     ITEM_END
 }
+#endif
 
 // Conjugate gradients. Scalars of a lane: rho, beta, alpha, done.
 // -------------------------------------------------------------------------------------------
 
 /// Partial sums of products: item is a stretch of nodes and a lane.
+#if !defined(HANDLES_ONE) || defined(HANDLES_DOT)
 ITEM_KERNEL cutis_handles_dot(GLOBAL const double *a, GLOBAL const double *b,
                               GLOBAL double *partial, int count, int lanes, ITEM_ARGS)
 {
@@ -358,7 +382,9 @@ ITEM_KERNEL cutis_handles_dot(GLOBAL const double *a, GLOBAL const double *b,
     partial[item] = sum;
     ITEM_END
 }
+#endif
 
+#if !defined(HANDLES_ONE) || defined(HANDLES_TURNING)
 ITEM_KERNEL cutis_handles_turning(GLOBAL const double *partial, GLOBAL double *scalars, int sums,
                                   int lanes, ITEM_ARGS)
 {
@@ -369,7 +395,9 @@ ITEM_KERNEL cutis_handles_turning(GLOBAL const double *partial, GLOBAL double *s
     scalars[4 * item] = sum;
     ITEM_END
 }
+#endif
 
+#if !defined(HANDLES_ONE) || defined(HANDLES_TURN)
 ITEM_KERNEL cutis_handles_turn(GLOBAL const double *scalars, GLOBAL const double *z,
                                GLOBAL double *p, int lanes, ITEM_ARGS)
 {
@@ -377,7 +405,9 @@ ITEM_KERNEL cutis_handles_turn(GLOBAL const double *scalars, GLOBAL const double
     p[item] = z[item] + scalars[4 * (item % lanes) + 1] * p[item];
     ITEM_END
 }
+#endif
 
+#if !defined(HANDLES_ONE) || defined(HANDLES_APPLY)
 ITEM_KERNEL cutis_handles_apply(GLOBAL const unsigned *neighbour, GLOBAL const double *conductance,
                                 GLOBAL const double *diagonal, GLOBAL const double *p,
                                 GLOBAL double *q, int lanes, ITEM_ARGS)
@@ -390,7 +420,9 @@ ITEM_KERNEL cutis_handles_apply(GLOBAL const unsigned *neighbour, GLOBAL const d
     q[item] = diagonal[i] * p[item] - sum;
     ITEM_END
 }
+#endif
 
+#if !defined(HANDLES_ONE) || defined(HANDLES_STEPPING)
 ITEM_KERNEL cutis_handles_stepping(GLOBAL const double *partial, GLOBAL double *scalars, int sums,
                                    int lanes, ITEM_ARGS)
 {
@@ -400,7 +432,9 @@ ITEM_KERNEL cutis_handles_stepping(GLOBAL const double *partial, GLOBAL double *
     scalars[4 * item + 2] = scalars[4 * item + 3] == 0 && sum > 0 && rho > 0 ? rho / sum : 0;
     ITEM_END
 }
+#endif
 
+#if !defined(HANDLES_ONE) || defined(HANDLES_ADVANCE)
 ITEM_KERNEL cutis_handles_advance(GLOBAL const double *scalars, GLOBAL const double *p,
                                   GLOBAL const double *q, GLOBAL double *x, GLOBAL double *r,
                                   int lanes, ITEM_ARGS)
@@ -411,7 +445,9 @@ ITEM_KERNEL cutis_handles_advance(GLOBAL const double *scalars, GLOBAL const dou
     r[item] -= alpha * q[item];
     ITEM_END
 }
+#endif
 
+#if !defined(HANDLES_ONE) || defined(HANDLES_WORST)
 ITEM_KERNEL cutis_handles_worst(GLOBAL const double *r, GLOBAL const double *inverse,
                                 GLOBAL double *partial, int count, int lanes, ITEM_ARGS)
 {
@@ -426,8 +462,10 @@ ITEM_KERNEL cutis_handles_worst(GLOBAL const double *r, GLOBAL const double *inv
     partial[item] = worst;
     ITEM_END
 }
+#endif
 
 /// Which lanes have converged; `going` is set while one has not.
+#if !defined(HANDLES_ONE) || defined(HANDLES_DONE)
 ITEM_KERNEL cutis_handles_done(GLOBAL const double *partial, GLOBAL double *scalars,
                                GLOBAL int *going, int sums, int lanes, double tolerance, ITEM_ARGS)
 {
@@ -441,8 +479,10 @@ ITEM_KERNEL cutis_handles_done(GLOBAL const double *partial, GLOBAL double *scal
     if (scalars[4 * item + 3] == 0) going[0] = 1;
     ITEM_END
 }
+#endif
 
 /// Values of a voxel: 1 and 0 where it is fixed, else its node's, clamped and divided by their sum.
+#if !defined(HANDLES_ONE) || defined(HANDLES_VALUES)
 ITEM_KERNEL cutis_handles_values(GLOBAL const unsigned *node, GLOBAL const unsigned *owner,
                                  GLOBAL const double *x, GLOBAL float *values, int lanes,
                                  ITEM_ARGS)
@@ -463,6 +503,7 @@ ITEM_KERNEL cutis_handles_values(GLOBAL const unsigned *node, GLOBAL const unsig
         for (int s = 0; s < lanes; s++) values[to + s] = (float)(values[to + s] / sum);
     ITEM_END
 }
+#endif
 
 // Vertices
 // --------------------------------------------------------------------------------------------
@@ -499,6 +540,7 @@ FN HANDLES_WORD handles_reach(HANDLES_WORD own, HANDLES_WORD inside)
 
 /// The largest weights of a vertex, by ascending joint, summing to one; and what was dropped.
 /// `sums`: `sites` per vertex of scratch, vertex after vertex within a site.
+#if !defined(HANDLES_ONE) || defined(HANDLES_SAMPLE)
 ITEM_KERNEL cutis_handles_sample(GLOBAL const unsigned *index, GLOBAL const float *values,
                                  GLOBAL const float *positions, GLOBAL const unsigned *joint_site,
                                  GLOBAL const unsigned *sharers, GLOBAL double *sums,
@@ -571,5 +613,6 @@ ITEM_KERNEL cutis_handles_sample(GLOBAL const unsigned *index, GLOBAL const floa
     dropped[item] = 1 - sum > 0 ? 1 - sum : 0;
     ITEM_END
 }
+#endif
 
 #endif

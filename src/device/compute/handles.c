@@ -4,31 +4,33 @@
 
 static const char *const TEXTS[] = { "handles.h", NULL };
 
-#define PROGRAM(name, count)                                                                       \
+// Compiled one by one: a device that needs one kernel does not wait for all.
+#define PROGRAM(name, wanted, count)                                                               \
     const cutis_compute_kernel cutis_compute_handles_##name = {                                    \
         .entry = "cutis_handles_" #name,                                                           \
         .texts = TEXTS,                                                                            \
+        .defines = "#define HANDLES_ONE\n#define HANDLES_" #wanted "\n",                           \
         .argument_count = count,                                                                   \
     }
 
-PROGRAM(start, 15);
-PROGRAM(sweep, 9);
-PROGRAM(conduct, 6);
-PROGRAM(finest, 8);
-PROGRAM(coarse, 10);
-PROGRAM(begin, 12);
-PROGRAM(divide, 7);
-PROGRAM(smooth, 9);
-PROGRAM(restrict, 14);
-PROGRAM(prolong, 7);
-PROGRAM(coarsest, 11);
-PROGRAM(dot, 5);
-PROGRAM(turning, 4);
-PROGRAM(turn, 4);
-PROGRAM(apply, 6);
-PROGRAM(stepping, 4);
-PROGRAM(advance, 6);
-PROGRAM(worst, 5);
-PROGRAM(done, 6);
-PROGRAM(values, 5);
-PROGRAM(sample, 20);
+PROGRAM(start, START, 15);
+PROGRAM(sweep, SWEEP, 9);
+PROGRAM(conduct, CONDUCT, 6);
+PROGRAM(finest, FINEST, 8);
+PROGRAM(coarse, COARSE, 10);
+PROGRAM(begin, BEGIN, 12);
+PROGRAM(divide, DIVIDE, 7);
+PROGRAM(smooth, SMOOTH, 9);
+PROGRAM(restrict, RESTRICT, 14);
+PROGRAM(prolong, PROLONG, 7);
+PROGRAM(coarsest, COARSEST, 11);
+PROGRAM(dot, DOT, 5);
+PROGRAM(turning, TURNING, 4);
+PROGRAM(turn, TURN, 4);
+PROGRAM(apply, APPLY, 6);
+PROGRAM(stepping, STEPPING, 4);
+PROGRAM(advance, ADVANCE, 6);
+PROGRAM(worst, WORST, 5);
+PROGRAM(done, DONE, 6);
+PROGRAM(values, VALUES, 5);
+PROGRAM(sample, SAMPLE, 20);
