@@ -35,7 +35,7 @@ static cutis_mat34 instance_turn(const cutis_model_data *data, const cutis_insta
         if (j == 0) first = matrix;
         if (!same_matrix(&first, &matrix)) return identity;
     }
-    return first;
+    return same_matrix(&identity, &first) ? identity : first; // what differs is rounding
 }
 
 static void count(const cutis_model_data *data, const cutis_instance *instances, uint32_t n,
