@@ -1,4 +1,4 @@
-// Twenty files that are broken, hostile or not what they say: [name, bytes or text, what the message must speak of].
+// Twenty-one files that are broken, hostile or not what they say: [name, bytes or text, what the message must speak of].
 
 const utf8 = (text) => new TextEncoder().encode(text);
 
@@ -59,5 +59,8 @@ export const BAD = [
   ['binds.glb', triangle((json) => { json.skins[0].inverseBindMatrices = 0; }), /inverseBindMatrices/],
   ['infinite.glb', triangle((json, body) => { new DataView(body.buffer).setFloat32(0, Infinity, true); }), /inf|finite|number/i],
   ['draco.glb', triangle((json) => { json.meshes[0].primitives[0].extensions = { KHR_draco_mesh_compression: {} }; }), /Draco/],
+  ['deep.glb', triangle((json) => {
+    for (let i = 2; i < 60_000; i++) { json.nodes[i - 1].children = [i]; json.nodes.push({}); }
+  }), /nest|deep/i],
   ['noface.obj', utf8('v 0 0 0\nv 1 0 0\nv 0 1 0\n'), /faces|triangles/],
 ];

@@ -27,6 +27,7 @@ for (const state of STATES) {
   if (state.tab) await page.click(`#tab-${state.tab}`);
   await page.evaluate(`(() => { const s = window.studio; ${state.act} })()`);
   if (state.tab === 'handles') await new Promise((done) => { setTimeout(done, 4000); });
+  await page.evaluate(() => { for (let i = 0; i < 40; i++) window.studio.compute(0); }); // so that the speeds shown are settled
   await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
   await page.screenshot({ path: join(output, `${state.name}${width ? `-${width}-${scheme}` : ''}.png`) });
   await page.close();

@@ -82,10 +82,16 @@ function checkNodes(all) {
       parent[child] = i;
     }
   });
-  parent.forEach((_, i) => { // one parent each: from a node in a cycle the way up never ends
-    let steps = 0;
-    for (let at = i; at !== -1; at = parent[at]) if (++steps > parent.length) fail(`nodes/${i} is its own ancestor`);
-  });
+  // One parent each: what cannot be reached from above lies in a cycle.
+  const reached = new Uint8Array(parent.length), stack = [];
+  parent.forEach((above, i) => { if (above === -1) stack.push(i); });
+  while (stack.length) {
+    const node = stack.pop();
+    reached[node] = 1;
+    for (const child of all.nodes[node].children ?? []) stack.push(child);
+  }
+  const lost = reached.indexOf(0);
+  if (lost >= 0) fail(`nodes/${lost} is its own ancestor`);
 }
 
 function checkUses(all) {

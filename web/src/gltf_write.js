@@ -72,7 +72,9 @@ function unitNormals(normals) {
 /** Influences in sets of four, largest first, summing to one. */
 function influenceSets(part, jointCount) {
   if (!part.first) return [];
-  const n = part.vertexCount, most = Math.max(...Array.from({ length: n }, (_, v) => part.first[v + 1] - part.first[v]), 1);
+  const n = part.vertexCount;
+  let most = 1;
+  for (let v = 0; v < n; v++) most = Math.max(most, part.first[v + 1] - part.first[v]);
   const Joints = jointCount <= 256 ? Uint8Array : Uint16Array;
   const sets = Array.from({ length: Math.ceil(most / 4) }, () => ({ joints: new Joints(4 * n), weights: new Float32Array(4 * n) }));
   for (let v = 0; v < n; v++) {

@@ -107,7 +107,7 @@ function orderNodes(json, all) {
       if (set.has(node)) continue;
       set.add(node);
       order.push(node);
-      stack.push(...[...(all.nodes[node].children ?? [])].reverse());
+      for (const child of [...(all.nodes[node].children ?? [])].reverse()) stack.push(child);
     }
   };
   const children = new Set(all.nodes.flatMap((node) => node.children ?? []));

@@ -366,8 +366,9 @@ export class Panels {
   }
   fillJoints() {
     const { studio } = this, { nodes } = studio.character.description, inside = new Set(studio.joints);
-    const depth = (node) => { let d = 0; for (let at = nodes[node].parent; at >= 0; at = nodes[at].parent) if (inside.has(at)) d++; return d; };
-    options($('joint'), studio.joints.map((node) => [node, `${'\u2002'.repeat(Math.min(depth(node), 9))}${nodes[node].name ?? `joint ${node}`}`]), studio.joint);
+    const depth = []; // parents come first
+    nodes.forEach((node, i) => { depth[i] = node.parent < 0 ? 0 : depth[node.parent] + (inside.has(node.parent) ? 1 : 0); });
+    options($('joint'), studio.joints.map((node) => [node, `${'\u2002'.repeat(Math.min(depth[node], 9))}${nodes[node].name ?? `joint ${node}`}`]), studio.joint);
   }
   showSelection() {
     if (this.studio.tab === 'handles') { this.showHandles(); return; }
