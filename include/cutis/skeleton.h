@@ -13,13 +13,13 @@ extern "C" {
 
 /// Where the part of every triangle comes from.
 typedef enum cutis_part_source {
-    CUTIS_PART_SOURCE_AUTO = 0,      ///< a built-in segmentation by shape diameter
+    CUTIS_PART_SOURCE_AUTO = 0,      ///< found: limbs by distance, cut where they are narrow
     CUTIS_PART_SOURCE_LABELS = 1,    ///< `labels` of the options
     CUTIS_PART_SOURCE_PARTS = 2,     ///< the parts the model carries (CUTIS_parts, OBJ groups)
     CUTIS_PART_SOURCE_MATERIALS = 3, ///< one part per material
     CUTIS_PART_SOURCE_MESHES = 4,    ///< one part per mesh
     CUTIS_PART_SOURCE_SHELLS = 5,    ///< one part per connected piece
-    CUTIS_PART_SOURCE_JOINTS = 6,    ///< the joint with the largest weight on the triangle
+    CUTIS_PART_SOURCE_JOINTS = 6,    ///< the deepest joint whose subtree holds most weight
 } cutis_part_source;
 
 /// How the skeleton graph of a part is drawn (docs/design/skeleton.md). The rig is the same.
@@ -46,7 +46,7 @@ typedef struct cutis_skeleton_options {
     const char *root; ///< name of the root part; NULL: chosen
     cutis_skeleton_method method;
     cutis_skeleton_refine refine;
-    double angle;          ///< largest turn of an axis, degrees, 5 .. 20 (30 for none); 0 = 15
+    double angle;          ///< largest turn of an axis, degrees, 5 .. 20; 0 = 15
     bool root_at_centroid; ///< the root joint stands at the part's centroid, not at its link point
     bool world_frames;     ///< joints without rotation (as BVH has them)
     bool keep_curved;      ///< curved leaves stay whole
