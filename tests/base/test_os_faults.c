@@ -229,7 +229,7 @@ static int make_folder(void **state)
 {
     (void)state;
     const cutis_context_options options = { .allocator = { count_allocate, count_release, NULL } };
-    const cutis_synth_options small = { .body = CUTIS_BODY_CYLINDER, .vertex_count = 400 };
+    const cutis_synth_options small = { .body = CUTIS_BODY_ARM, .size = CUTIS_BODY_SIZE_LOW };
     if (!mkdtemp(folder) || cutis_context_create(&options, &context) != CUTIS_OK) return -1;
     return cutis_synth_create(context, &small, &model) == CUTIS_OK ? 0 : -1;
 }
