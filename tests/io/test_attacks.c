@@ -219,6 +219,60 @@ static void lies_in_the_json_are_refused_by_name(void **state)
     }
 }
 
+// Found by reading the writer: it renumbers the samplers of channels it does not read, so their
+// index must be in range even where strictness is not asked for.
+static void plain_reading_refuses_samplers_of_foreign_channels_too(void **state)
+{
+    uint8_t data[BASE_DATA];
+    size_t size;
+    cutis_model *model = NULL;
+    (void)state;
+    base_data(data);
+    char *json = base_replace(BASE_JSON, "'channels':[",
+                              "'channels':[{'sampler':1000000,'target':{'path':'pointer'}},");
+    uint8_t *glb = base_glb(json, data, sizeof data, &size);
+    assert_int_equal(cutis_model_read_memory(context, glb, size, "x.glb", NULL, &model),
+                     CUTIS_CORRUPT_DATA);
+    assert_non_null(strstr(cutis_context_error(context), "[UNRESOLVED_REFERENCE]"));
+    free(glb);
+    free(json);
+    attack_count++;
+}
+
+// Found by fuzz_pipeline: a repaired file must be right when it is written.
+static void repaired_bounds_and_rotations_are_written_right(void **state)
+{
+    static const char *const EDITS[][2] = {
+        { "'max':[1,1,0]", "'max':[7,1,0]" },
+        { "'rotation':[0,0,0,1]", "'rotation':[0,0,0,0.5]" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof EDITS / sizeof *EDITS; i++) {
+        uint8_t data[BASE_DATA];
+        char path[128];
+        size_t size;
+        cutis_model *model = NULL;
+        cutis_report *report = NULL;
+        const cutis_issue *issues = NULL;
+        base_data(data);
+        char *json = base_replace(BASE_JSON, EDITS[i][0], EDITS[i][1]);
+        uint8_t *glb = base_glb(json, data, sizeof data, &size);
+        snprintf(path, sizeof path, "%s/mended.glb", folder);
+        assert_ok(context, cutis_model_read_memory(
+                               context, glb, size, "x.glb",
+                               &(cutis_read_options){ .gate = CUTIS_GATE_REPAIR }, &model));
+        assert_int_equal(cutis_model_issues(model, &issues), 1);
+        assert_true(issues[0].repaired);
+        assert_ok(context, cutis_model_write(model, path, NULL));
+        assert_ok(context, cutis_file_inspect(context, path, &report));
+        assert_int_equal(cutis_report_issues(report, NULL), 0);
+        cutis_report_destroy(report);
+        cutis_model_destroy(model);
+        free(glb);
+        free(json);
+    }
+}
+
 static void lies_in_the_data_are_refused_by_name(void **state)
 {
     static const struct {
@@ -568,6 +622,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_seed_of_the_attacks_is_a_right_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lies_in_the_json_are_refused_by_name, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(plain_reading_refuses_samplers_of_foreign_channels_too,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(repaired_bounds_and_rotations_are_written_right, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(lies_in_the_data_are_refused_by_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lies_in_the_container_are_refused_by_name, set_up,
                                         tear_down),

@@ -410,16 +410,14 @@ static bool same_bound(double stated, double found, bool is_float, bool strict)
     return fabs((double)(float)stated - found) <= 1e-5 * fmax(fabs(found), 1e-3);
 }
 
-cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
+/// The least and greatest value of each component; of an accessor without data nothing is known.
+static cutis_result find_bounds(gltf_document *document, uint32_t accessor, double *low,
+                                double *high)
 {
     const gltf_accessor *a = &document->accessors[accessor];
-    const json_t *json = cutis_gltf_item(document, "accessors", accessor);
-    const json_t *min = json_object_get(json, "min"), *max = json_object_get(json, "max");
     layout l = layout_of(a->shape, a->component);
-    double low[16], high[16];
     int64_t index = -1;
     uint32_t entry = 0, entry_count = a->sparse_indices && a->sparse_values ? a->sparse_count : 0;
-    if (!cutis_gltf_has_data(a) || a->loose) return CUTIS_OK;
     for (uint32_t i = 0; i < entry_count; i++) { // those the walk below does not come to, too
         cutis_result result = sparse_index(document, accessor, i, &index);
         if (result != CUTIS_OK) return result;
@@ -440,7 +438,23 @@ cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
             return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_INVALID_FLOAT",
                                     "/accessors/%u: element %u is not finite", accessor, i);
     }
-    for (uint32_t k = 0; k < a->width; k++) {
+    return CUTIS_OK;
+}
+
+static bool bounds_known(const gltf_accessor *a)
+{
+    return cutis_gltf_has_data(a) && !a->loose;
+}
+
+cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    const json_t *json = cutis_gltf_item(document, "accessors", accessor);
+    const json_t *min = json_object_get(json, "min"), *max = json_object_get(json, "max");
+    double low[16], high[16];
+    if (!bounds_known(a)) return CUTIS_OK;
+    cutis_result result = find_bounds(document, accessor, low, high);
+    for (uint32_t k = 0; k < a->width && result == CUTIS_OK; k++) {
         double stated_low = min ? json_number_value(json_array_get(min, k)) : low[k];
         double stated_high = max ? json_number_value(json_array_get(max, k)) : high[k];
         bool is_float = a->component == GLTF_F32;
@@ -453,5 +467,36 @@ cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
                                     "/accessors/%u/max/%u: %g, but the greatest value is %g",
                                     accessor, k, stated_high, high[k]);
     }
+    return result;
+}
+
+/// Put the true values in place of a list of bounds; true if they were others.
+static bool mend_list(json_t *json, const char *key, const double *found, const gltf_accessor *a)
+{
+    json_t *list = json_object_get(json, key);
+    bool wrong = false, is_float = a->component == GLTF_F32;
+    for (uint32_t k = 0; list && k < a->width; k++)
+        wrong |= !same_bound(json_number_value(json_array_get(list, k)), found[k], is_float, true);
+    for (uint32_t k = 0; wrong && k < a->width; k++)
+        json_array_set_new(list, k,
+                           is_float ? cutis_json_float((float)found[k])
+                                    : json_integer((json_int_t)found[k]));
+    return wrong;
+}
+
+cutis_result cutis_gltf_mend_bounds(gltf_document *document, uint32_t accessor)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    json_t *json = json_array_get(json_object_get(document->root, "accessors"), accessor);
+    double low[16], high[16];
+    if (!bounds_known(a) || !(json_object_get(json, "min") || json_object_get(json, "max")))
+        return CUTIS_OK;
+    cutis_result result = find_bounds(document, accessor, low, high);
+    for (uint32_t k = 0; k < a->width && result == CUTIS_OK; k++)
+        if (!isfinite(low[k]) || !isfinite(high[k])) return CUTIS_OK; // the gate replaces the data
+    if (result != CUTIS_OK) return result;
+    bool wrong = mend_list(json, "min", low, a);
+    wrong |= mend_list(json, "max", high, a);
+    document->mended_bounds += wrong;
     return CUTIS_OK;
 }

@@ -144,15 +144,9 @@ static cutis_result read_channel(gltf_document *document, cutis_arena *arena,
                                  const cutis_model_data *data, uint32_t index, uint32_t channel,
                                  const json_t *json, cutis_channel *out)
 {
-    const json_t *animation = cutis_gltf_item(document, "animations", index);
     int64_t sampler = cutis_gltf_integer(json, "sampler", 0);
-    size_t sampler_count = json_array_size(json_object_get(animation, "samplers"));
     const cutis_node *node = &data->nodes[out->node];
     uint32_t targets = node->mesh == CUTIS_NONE ? 0 : data->meshes[node->mesh].target_count;
-    if ((uint64_t)sampler >= sampler_count)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "UNRESOLVED_REFERENCE",
-                                "/animations/%u/channels/%u/sampler: index %lld, but there are %zu",
-                                index, channel, (long long)sampler, sampler_count);
     if (node->matrix && out->path != CUTIS_PATH_WEIGHTS)
         return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
                                 "ANIMATION_CHANNEL_TARGET_NODE_MATRIX",
@@ -166,6 +160,16 @@ static cutis_result read_channel(gltf_document *document, cutis_arena *arena,
     return read_sampler(document, arena, index, (uint32_t)sampler, targets, out);
 }
 
+static cutis_result check_sampler_index(const gltf_document *document, uint32_t index,
+                                        uint32_t channel, const json_t *json, size_t count)
+{
+    int64_t sampler = cutis_gltf_integer(json, "sampler", 0);
+    if (sampler >= 0 && (uint64_t)sampler < count) return CUTIS_OK;
+    return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "UNRESOLVED_REFERENCE",
+                            "/animations/%u/channels/%u/sampler: index %lld, but there are %zu",
+                            index, channel, (long long)sampler, count);
+}
+
 /// A channel that names no node moves nothing, but its data is of its path all the same.
 static cutis_result check_loose_channel(gltf_document *document, uint32_t index, uint32_t channel,
                                         const json_t *json, size_t sampler_count)
@@ -173,16 +177,14 @@ static cutis_result check_loose_channel(gltf_document *document, uint32_t index,
     const json_t *target = json_object_get(json, "target");
     int64_t sampler = cutis_gltf_integer(json, "sampler", 0);
     int path = find_name(PATHS, 4, cutis_gltf_string(target, "path"));
-    if ((uint64_t)sampler >= sampler_count)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "UNRESOLVED_REFERENCE",
-                                "/animations/%u/channels/%u/sampler: index %lld, but there are %zu",
-                                index, channel, (long long)sampler, sampler_count);
+    cutis_result result = check_sampler_index(document, index, channel, json, sampler_count);
+    if (result != CUTIS_OK) return result;
     if (cutis_gltf_index(target, "node") != CUTIS_NONE || path < 0 || path == CUTIS_PATH_WEIGHTS)
         return CUTIS_OK;
     cutis_arena scratch = { .context = document->context };
     uint64_t charged = document->charged;
-    cutis_result result = read_sampler(document, &scratch, index, (uint32_t)sampler, 0,
-                                       &(cutis_channel){ .path = (cutis_path)path });
+    result = read_sampler(document, &scratch, index, (uint32_t)sampler, 0,
+                          &(cutis_channel){ .path = (cutis_path)path });
     document->charged = charged;
     cutis_arena_release(&scratch);
     return result;
@@ -232,6 +234,7 @@ cutis_result cutis_gltf_read_clip(gltf_document *document, cutis_arena *arena,
 {
     const json_t *json = cutis_gltf_item(document, "animations", index);
     const json_t *list = json_object_get(json, "channels");
+    const json_t *samplers = json_object_get(json, "samplers");
     uint32_t count = (uint32_t)json_array_size(list), kept = 0;
     cutis_channel *channels = cutis_arena_alloc(arena, count, sizeof *channels);
     uint32_t *map = document->channels[index];
@@ -242,9 +245,12 @@ cutis_result cutis_gltf_read_clip(gltf_document *document, cutis_arena *arena,
     memset(channels, 0, count * sizeof *channels);
     for (uint32_t c = 0; c < count; c++) {
         const json_t *channel = json_array_get(list, c);
-        if (!find_target(document, channel, &channels[kept])) continue;
+        // Also of channels that are not ours: the writer renumbers samplers for all of them.
         cutis_result result =
-            read_channel(document, arena, data, index, c, channel, &channels[kept]);
+            check_sampler_index(document, index, c, channel, json_array_size(samplers));
+        if (result != CUTIS_OK) return result;
+        if (!find_target(document, channel, &channels[kept])) continue;
+        result = read_channel(document, arena, data, index, c, channel, &channels[kept]);
         if (result != CUTIS_OK) return result;
         if (!channels[kept].times) continue;
         if (first) map[kept] = c;

@@ -75,8 +75,10 @@ typedef struct gltf_document {
     const char *file;
     bool on_disk, binary, repair;
     bool strict;          ///< refuse what the Khronos validator calls an error, harmless or not
+    bool published;       ///< models share it: nothing in it changes any more
     bool wrong;           ///< an issue has been reported; the phase under way is the last
     cutis_report *report; ///< while inspecting: where issues go; else NULL
+    uint32_t mended_bounds, mended_rotations; ///< repaired in `root` while reading
     json_t *root;
     size_t json_bytes;    ///< charged to the context for `root`
     uint64_t input_bytes; ///< of all files read
@@ -163,6 +165,8 @@ cutis_result cutis_gltf_new_floats(gltf_document *document, cutis_arena *arena, 
 bool cutis_gltf_has_data(const gltf_accessor *accessor);
 /// Compare declared minimum and maximum with the content.
 cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor);
+/// The same while repairing: what is declared becomes what is.
+cutis_result cutis_gltf_mend_bounds(gltf_document *document, uint32_t accessor);
 
 /// Small reads from JSON that the schema has already checked.
 int64_t cutis_gltf_integer(const json_t *object, const char *key, int64_t otherwise);

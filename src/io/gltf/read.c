@@ -1,6 +1,7 @@
 /// From a file in memory to a model: load the document, decode its parts, hand them to the gate.
 /// The document stays with the model as its source.
 #include "io/gltf/parts.h"
+#include "model/validate.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -123,12 +124,13 @@ static cutis_result check_all_bounds(gltf_document *document)
 {
     uint64_t charged = document->charged;
     cutis_result result = CUTIS_OK;
-    if (document->repair) return CUTIS_OK;
     document->charged = 0;
     for (uint32_t i = 0; i < document->accessor_count && result == CUTIS_OK; i++) {
         const gltf_accessor *a = &document->accessors[i];
         result = cutis_gltf_charge(document, a->count, a->width * sizeof(float));
-        if (result == CUTIS_OK) result = cutis_gltf_check_bounds(document, i);
+        if (result == CUTIS_OK)
+            result = document->repair ? cutis_gltf_mend_bounds(document, i)
+                                      : cutis_gltf_check_bounds(document, i);
         cutis_gltf_go_on(document, &result);
     }
     document->charged = charged;
@@ -151,6 +153,21 @@ static cutis_result read_parts(gltf_document *document, cutis_arena *arena, cuti
     return result;
 }
 
+/// What the reader itself repaired, beside what the gate did.
+static cutis_result note_mended(const gltf_document *document, cutis_model *model)
+{
+    bool noted = true;
+    if (document->mended_bounds)
+        noted &= cutis_model_note(model, "ACCESSOR_BOUNDS_MISMATCH", 0, document->mended_bounds,
+                                  "accessors", "%u accessors had another minimum or maximum",
+                                  document->mended_bounds);
+    if (document->mended_rotations)
+        noted &= cutis_model_note(
+            model, "ROTATION_NON_UNIT", 0, document->mended_rotations, "nodes",
+            "%u rotations were not of unit length and were normalised", document->mended_rotations);
+    return noted ? CUTIS_OK : cutis_alloc_result(document->context);
+}
+
 /// Load, decode and pass the gate. `document` is the caller's to release, also after a failure.
 static cutis_result read_document(cutis_context *context, const char *path, const void *data,
                                   size_t size, const gltf_purpose *purpose, cutis_model **out)
@@ -162,6 +179,7 @@ static cutis_result read_document(cutis_context *context, const char *path, cons
     if (result != CUTIS_OK) return result;
     result = read_parts(document, &arena, &parts);
     document->report = NULL; // from here on models share the document
+    document->published = true;
     if (result == CUTIS_OK) {
         parts.source = &document->source;
         result = cutis_model_create(context, &parts,
@@ -172,6 +190,13 @@ static cutis_result read_document(cutis_context *context, const char *path, cons
             document->report = purpose->report;
             result = cutis_gltf_issue(document, result, "CUTIS_MODEL_INVALID", "/%s", reason);
             document->report = NULL;
+        }
+    }
+    if (result == CUTIS_OK) {
+        result = note_mended(document, *out);
+        if (result != CUTIS_OK) {
+            cutis_model_destroy(*out);
+            *out = NULL;
         }
     }
     cutis_arena_release(&arena);

@@ -194,8 +194,8 @@ static bool is_trs(const float *columns)
     return fabs(norm - column_norm(turned, scale, columns + 12)) < STRICT_MATRIX_TOLERANCE;
 }
 
-static cutis_result read_transform(const gltf_document *document, cutis_arena *arena,
-                                   uint32_t index, cutis_node *out)
+static cutis_result read_transform(gltf_document *document, cutis_arena *arena, uint32_t index,
+                                   cutis_node *out)
 {
     const json_t *json = cutis_gltf_item(document, "nodes", index);
     const json_t *matrix = json_object_get(json, "matrix");
@@ -233,6 +233,17 @@ static cutis_result read_transform(const gltf_document *document, cutis_arena *a
     if (!document->repair && off)
         return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ROTATION_NON_UNIT",
                                 "/nodes/%u/rotation: its length is %g, not 1", index, sqrt(length));
+    // Repairing: in the file, too, so that what is written from it is right. The gate does those
+    // without any length. Only while loading: the writer reads nodes of a document that is shared.
+    if (document->repair && !document->published && length > 1e-12 &&
+        fabs(sqrt(length) - 1) > STRICT_UNIT_TOLERANCE) {
+        for (int k = 0; k < 4; k++) {
+            float *part = &out->rest.rotation.x + k;
+            *part = (float)(*part / sqrt(length));
+            json_array_set_new((json_t *)r, (size_t)k, cutis_json_float(*part));
+        }
+        document->mended_rotations++;
+    }
     return CUTIS_OK;
 }
 

@@ -24,6 +24,13 @@ static bool same_channel(const gltf_writer *writer, const cutis_channel *a, cons
 
 static void write_sampler(gltf_writer *writer, const cutis_channel *channel, json_t *json)
 {
+    // glTF has no spline of one key; what it says is a constant.
+    cutis_channel constant = *channel;
+    if (channel->interpolation == CUTIS_INTERPOLATION_CUBIC && channel->key_count == 1) {
+        constant.values += value_count(writer, channel) / 3;
+        constant.interpolation = CUTIS_INTERPOLATION_STEP;
+        channel = &constant;
+    }
     static const char *const NAMES[] = { "LINEAR", "STEP", "CUBICSPLINE" };
     static const gltf_shape SHAPES[] = { GLTF_VEC3, GLTF_VEC4, GLTF_VEC3, GLTF_SCALAR };
     static const uint32_t WIDTHS[] = { 3, 4, 3, 1 };
