@@ -488,8 +488,8 @@ cutis_result cutis_handles_gpu_sample(cutis_handles_gpu *gpu, cutis_handles_solu
            BUFFER(JOINT_SITE), BUFFER(SHARERS), BUFFER(SUMS), BUFFER(JOINTS), BUFFER(WEIGHTS),
            BUFFER(DROPPED), INTEGER(vertices), INTEGER(sites), INTEGER(solution->joint_count),
            INTEGER(out->width), INTEGER(grid->size[0]), INTEGER(grid->size[1]),
-           INTEGER(grid->size[2]), NUMBER(grid->origin[0]), NUMBER(grid->origin[1]),
-           NUMBER(grid->origin[2]), NUMBER(grid->step));
+           NUMBER(grid->origin[0]), NUMBER(grid->origin[1]), NUMBER(grid->origin[2]),
+           NUMBER(grid->step));
     if (result == CUTIS_OK)
         result = cutis_buffer_read(gpu->buffers[JOINTS], 0, out->joints, 4 * slots);
     if (result == CUTIS_OK)

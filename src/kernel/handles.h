@@ -41,8 +41,8 @@ FN double handles_nearest(double px, double py, double pz, double ax, double ay,
 ITEM_KERNEL cutis_handles_start(GLOBAL const unsigned *index, GLOBAL const unsigned *place,
                                 GLOBAL const double *segments, GLOBAL const unsigned *labels,
                                 GLOBAL float *distance, GLOBAL unsigned *label, int segment_count,
-                                int size_x, int size_y, int size_z, double ox, double oy,
-                                double oz, double step, double reach, ITEM_ARGS)
+                                int size_x, int size_y, int size_z, double ox, double oy, double oz,
+                                double step, double reach, ITEM_ARGS)
 {
     ITEM_BEGIN
     int at = (int)place[item];
@@ -56,7 +56,8 @@ ITEM_KERNEL cutis_handles_start(GLOBAL const unsigned *index, GLOBAL const unsig
         double t = handles_nearest(cx, cy, cz, ax, ay, az, bx, by, bz);
         double d = handles_segment(cx, cy, cz, ax, ay, az, bx, by, bz, t);
         float own = (float)d;
-        int sees = d <= reach && d <= (double)best && (own < best || (own == best && labels[g] < owner));
+        int sees =
+            d <= reach && d <= (double)best && (own < best || (own == best && labels[g] < owner));
         double dx = (1 - t) * ax + t * bx - cx, dy = (1 - t) * ay + t * by - cy;
         double dz = (1 - t) * az + t * bz - cz;
         double length = ROOT(dx * dx + dy * dy + dz * dz) / (0.5 * step);
@@ -83,8 +84,7 @@ ITEM_KERNEL cutis_handles_start(GLOBAL const unsigned *index, GLOBAL const unsig
 ITEM_KERNEL cutis_handles_sweep(GLOBAL const unsigned *neighbour, GLOBAL const float *start,
                                 GLOBAL const unsigned *start_label, GLOBAL const float *from,
                                 GLOBAL const unsigned *from_label, GLOBAL float *to,
-                                GLOBAL unsigned *to_label, GLOBAL int *changed, double h,
-                                ITEM_ARGS)
+                                GLOBAL unsigned *to_label, GLOBAL int *changed, double h, ITEM_ARGS)
 {
     ITEM_BEGIN
     double v0 = 0, v1 = 0, v2 = 0;
@@ -172,9 +172,9 @@ ITEM_KERNEL cutis_handles_conduct(GLOBAL const unsigned *neighbour, GLOBAL const
 #if !defined(HANDLES_ONE) || defined(HANDLES_FINEST)
 ITEM_KERNEL cutis_handles_finest(GLOBAL const unsigned *voxel, GLOBAL const unsigned *node,
                                  GLOBAL const unsigned *voxel_neighbour,
-                                 GLOBAL const double *voxel_conductance,
-                                 GLOBAL unsigned *neighbour, GLOBAL double *conductance,
-                                 GLOBAL double *diagonal, GLOBAL double *inverse, ITEM_ARGS)
+                                 GLOBAL const double *voxel_conductance, GLOBAL unsigned *neighbour,
+                                 GLOBAL double *conductance, GLOBAL double *diagonal,
+                                 GLOBAL double *inverse, ITEM_ARGS)
 {
     ITEM_BEGIN
     INDEX v = voxel[item];
@@ -200,8 +200,7 @@ ITEM_KERNEL cutis_handles_finest(GLOBAL const unsigned *voxel, GLOBAL const unsi
 ITEM_KERNEL cutis_handles_coarse(GLOBAL const unsigned *parent, GLOBAL const unsigned *child_first,
                                  GLOBAL const unsigned *child, GLOBAL unsigned *neighbour,
                                  GLOBAL double *conductance, GLOBAL double *diagonal,
-                                 GLOBAL double *inverse, int fine, int coarse, int list,
-                                 ITEM_ARGS)
+                                 GLOBAL double *inverse, int fine, int coarse, int list, ITEM_ARGS)
 {
     ITEM_BEGIN
     INDEX to = (INDEX)(coarse + item) * 6;
@@ -247,8 +246,7 @@ ITEM_KERNEL cutis_handles_begin(GLOBAL const unsigned *voxel, GLOBAL const unsig
     unsigned lane = (unsigned)(item % lanes);
     double own = label[v] == lane ? 1 : 0, sum = 0;
     for (int d = 0; d < 6; d++)
-        sum += conductance[6 * i + d] *
-               (label[voxel[neighbour[6 * i + d]]] == lane ? 1.0 : 0.0);
+        sum += conductance[6 * i + d] * (label[voxel[neighbour[6 * i + d]]] == lane ? 1.0 : 0.0);
     double value = sum - diagonal[i] * own;
     for (int d = 0; d < 6; d++) {
         unsigned m = voxel_neighbour[6 * v + d];
@@ -299,11 +297,11 @@ ITEM_KERNEL cutis_handles_smooth(GLOBAL const unsigned *neighbour, GLOBAL const 
 /// Residuals of the red children of each block (black ones have none), summed.
 #if !defined(HANDLES_ONE) || defined(HANDLES_RESTRICT)
 ITEM_KERNEL cutis_handles_restrict(GLOBAL const unsigned *neighbour,
-                                   GLOBAL const double *conductance,
-                                   GLOBAL const double *diagonal, GLOBAL const unsigned *child_first,
-                                   GLOBAL const unsigned *child, GLOBAL const double *b,
-                                   GLOBAL const double *x, GLOBAL double *coarse, int at,
-                                   int offset, int red, int list, int to, int lanes, ITEM_ARGS)
+                                   GLOBAL const double *conductance, GLOBAL const double *diagonal,
+                                   GLOBAL const unsigned *child_first, GLOBAL const unsigned *child,
+                                   GLOBAL const double *b, GLOBAL const double *x,
+                                   GLOBAL double *coarse, int at, int offset, int red, int list,
+                                   int to, int lanes, ITEM_ARGS)
 {
     ITEM_BEGIN
     int j = item / lanes, lane = item % lanes;
@@ -484,8 +482,7 @@ ITEM_KERNEL cutis_handles_done(GLOBAL const double *partial, GLOBAL double *scal
 /// Values of a voxel: 1 and 0 where it is fixed, else its node's, clamped and divided by their sum.
 #if !defined(HANDLES_ONE) || defined(HANDLES_VALUES)
 ITEM_KERNEL cutis_handles_values(GLOBAL const unsigned *node, GLOBAL const unsigned *owner,
-                                 GLOBAL const double *x, GLOBAL float *values, int lanes,
-                                 ITEM_ARGS)
+                                 GLOBAL const double *x, GLOBAL float *values, int lanes, ITEM_ARGS)
 {
     ITEM_BEGIN
     INDEX to = (INDEX)item * lanes;
@@ -546,8 +543,8 @@ ITEM_KERNEL cutis_handles_sample(GLOBAL const unsigned *index, GLOBAL const floa
                                  GLOBAL const unsigned *sharers, GLOBAL double *sums,
                                  GLOBAL unsigned *joints, GLOBAL float *weights,
                                  GLOBAL double *dropped, int vertices, int sites, int joint_count,
-                                 int width, int size_x, int size_y, int size_z, double ox,
-                                 double oy, double oz, double step, ITEM_ARGS)
+                                 int width, int size_x, int size_y, double ox, double oy, double oz,
+                                 double step, ITEM_ARGS)
 {
     ITEM_BEGIN
     double wx[4], wy[4], wz[4], tap_weight[64], kept[HANDLES_SLOTS];

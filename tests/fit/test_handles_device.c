@@ -2,6 +2,8 @@
 // promises the same bits. Skips, visibly, where there is no such device.
 #include "handles_case.h"
 
+#include "fit/handles_device.h"
+
 static cutis_device *open_device(fixture *f)
 {
     cutis_device *device = NULL;
@@ -66,6 +68,57 @@ static void an_opencl_device_gives_the_cpus_weights(void **state)
     cutis_device_destroy(device);
 }
 
+// The text as C, which the sanitizers see, on a CPU device: the host's own path beside it.
+static void the_text_as_c_has_the_bits_of_the_host(void **state)
+{
+    fixture *f = *state;
+    static domain_case host, text;
+    double points[16][3];
+    shape_case *s = new_shape();
+    const double low[3] = { 0, 0, 0 }, high[3] = { 1, 0.5, 0.5 };
+    add_box(s, low, high);
+    add_box(s, (const double[3]){ 1.3, 0, 0 }, (const double[3]){ 1.5, 0.5, 0.5 });
+    uint32_t count = random_points(7, 10, low, high, 0.12, points);
+    solve_domain(f, s, 40, CUTIS_WEIGHTING_FIELD, 1e-6, count, (const double(*)[3])points,
+                 (const double(*)[3])points, &host);
+    solve_domain(f, s, 40, CUTIS_WEIGHTING_FIELD, 1e-6, count, (const double(*)[3])points,
+                 (const double(*)[3])points, &text);
+    cutis_handles_solution *solution = &text.solution;
+    // Again, as a GPU would be asked: at most 16 influences.
+    const uint32_t width = 4, vertices = s->shape.vertex_count;
+    uint32_t *owner = cutis_arena_alloc(&f->arena, solution->grid.voxel_count, sizeof *owner);
+    uint32_t *label = cutis_arena_alloc(&f->arena, solution->grid.voxel_count, sizeof *label);
+    double *dropped = cutis_arena_alloc(&f->arena, vertices, sizeof *dropped), seconds = 0;
+    for (uint32_t v = 0; v < solution->grid.voxel_count; v++)
+        label[v] = solution->grid.component[v] == 0 ? 0 : CUTIS_HANDLES_NONE;
+    assert_int_equal(cutis_handles_owners(&solution->grid, &solution->sites, label, owner), 1);
+    cutis_handles_gpu *gpu = cutis_handles_gpu_create(f->device);
+    assert_non_null(gpu);
+    assert_ok(f->context, cutis_handles_gpu_field(gpu, solution, owner, &seconds));
+    assert_int_equal(solution->field.iteration_count, host.solution.field.iteration_count);
+    assert_memory_equal(solution->field.values, host.solution.field.values,
+                        (size_t)solution->grid.voxel_count * count * sizeof(float));
+    solution->influences.width = width;
+    assert_ok(f->context, cutis_handles_gpu_sample(gpu, solution, &s->shape, dropped));
+    for (uint32_t v = 0; v < vertices; v++) {
+        double weights[16], point[3], kept = 0, own[16] = { 0 };
+        for (int c = 0; c < 3; c++) point[c] = s->positions[3 * v + (uint32_t)c];
+        weights_at(&host, point, weights);
+        for (uint32_t i = 0; i < width; i++) {
+            own[solution->influences.joints[width * v + i]] +=
+                solution->influences.weights[width * v + i];
+            if (solution->influences.weights[width * v + i] > 0)
+                kept += weights[solution->influences.joints[width * v + i]];
+        }
+        assert_near(kept + dropped[v], 1, 1e-12);
+        for (uint32_t h = 0; h < count; h++)
+            if (own[h] > 0) assert_near(own[h], weights[h] / kept, 1e-7);
+    }
+    cutis_handles_gpu_destroy(gpu);
+    release_domain(&host), release_domain(&text);
+    free(s);
+}
+
 // Two pieces of which one has no handle, and a coarsest level that is the only one.
 static void loose_pieces_and_small_grids_too(void **state)
 {
@@ -100,6 +153,7 @@ static void loose_pieces_and_small_grids_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        claim(the_text_as_c_has_the_bits_of_the_host),
         claim(an_opencl_device_gives_the_cpus_weights),
         claim(loose_pieces_and_small_grids_too),
     };
