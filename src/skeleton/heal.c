@@ -88,7 +88,7 @@ static cutis_result list_pieces(healer *h, piece **pieces, uint32_t *count)
         flood(h, f, *count, &list[*count]);
         ++*count;
     }
-    qsort(list, *count, sizeof *list, by_area);
+    if (list) qsort(list, *count, sizeof *list, by_area);
     *pieces = list;
     return CUTIS_OK;
 }
