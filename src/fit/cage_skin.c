@@ -247,7 +247,8 @@ cutis_result cutis_cage_to_skin(const cutis_model *model, const float *frames, u
         !(place_body(&s) && add_meshes(&s) && add_nodes(&s) && add_skin(&s) &&
           (!frame_count || add_clip(&s, frames, frame_count, frames_per_second))))
         result = cutis_alloc_result(context);
-    s.data.cage = NULL; // the skin has its place
+    s.data.cage = NULL;    // the skin has its place
+    s.data.handles = NULL; // of skins that no longer move the meshes
     if (result == CUTIS_OK) result = cutis_model_create(context, &s.data, CUTIS_GATE_REFUSE, out);
     if (result == CUTIS_OK && how) *how = s.how;
     cutis_arena_release(&s.arena);
