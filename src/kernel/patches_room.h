@@ -69,23 +69,23 @@ FN double patch_room(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const d
                      int vertex)
 {
     int part = FIELD(S, PATCH_VERTEX_PART)[vertex];
-    int local = vertex - FIELD(S, PATCH_PART_VERTEX)[part];
+    int index = vertex - FIELD(S, PATCH_PART_VERTEX)[part];
     double mu = REALS(S, G, PATCH_EDGE_STEP)[part];
     GLOBAL const int *joints = FIELD(S, PATCH_ENTRY_JOINT), *sides = FIELD(S, PATCH_ENTRY_SIDE);
     GLOBAL const double *records = D + S[PATCH_JOINT_REAL];
     double need =
         records[PATCH_JOINT_REAL_COUNT * joints[entry] + PATCH_J_NEED + sides[entry]];
-    double own = G[FIELD(S, PATCH_ENTRY_FAR)[entry] + local], room = 1.15 * need - own;
+    double own = G[FIELD(S, PATCH_ENTRY_FAR)[entry] + index], room = 1.15 * need - own;
     int end = FIELD(S, PATCH_PART_ENTRY)[part + 1];
     for (int k = FIELD(S, PATCH_PART_ENTRY)[part]; k < end; k++) {
         if (k == entry) continue;
         double other = records[PATCH_JOINT_REAL_COUNT * joints[k] + PATCH_J_NEED + sides[k]];
         double share = patch_least(0.8, need / (need + other));
-        double far = G[FIELD(S, PATCH_ENTRY_FAR)[k] + local];
+        double far = G[FIELD(S, PATCH_ENTRY_FAR)[k] + index];
         room = patch_least(room, share * far - (1.0 - share) * own - mu);
     }
     int tip = FIELD(S, PATCH_PART_TIP)[part];
-    if (tip >= 0) room = patch_least(room, 0.8 * G[tip + local] - 0.2 * own);
+    if (tip >= 0) room = patch_least(room, 0.8 * G[tip + index] - 0.2 * own);
     return room;
 }
 

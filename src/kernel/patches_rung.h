@@ -377,10 +377,10 @@ FN patch_curve patch_curve_of(GLOBAL const int *S, GLOBAL const double *G, GLOBA
     pvec v = pvec_turned(r + PATCH_J_TURN,
                          pvec_minus(centre, pvec_at(REALS(S, G, PATCH_CENTROID), parts[1])));
     pvec m = patch_between(S, G, D, c, D[S[PATCH_RUNG_ALONG] + c.rung + index]);
-    pvec x = patch_meeting(curve.p, u, curve.c, v, m), half = pvec_mix(m, x, 0.5), s;
-    s = fill == PATCH_FILL_MEAN ? half : fill == PATCH_FILL_BETWEEN ? m : x;
-    curve.k = fill == PATCH_FILL_REDUCED   ? half
-              : fill == PATCH_FILL_BETWEEN ? pvec_minus(pvec_times(m, 2.0), half)
+    pvec x = patch_meeting(curve.p, u, curve.c, v, m), mean = pvec_mix(m, x, 0.5), s;
+    s = fill == PATCH_FILL_MEAN ? mean : fill == PATCH_FILL_BETWEEN ? m : x;
+    curve.k = fill == PATCH_FILL_REDUCED   ? mean
+              : fill == PATCH_FILL_BETWEEN ? pvec_minus(pvec_times(m, 2.0), mean)
                                            : m;
     double w = patch_weight_through(curve.p, curve.k, curve.c, s).w;
     curve.w = w < 0.2 ? (w > 0.0 ? 0.2 : 0.0) : w > 5.0 ? 5.0 : w;
