@@ -119,9 +119,10 @@ static int parse_show_entry(cli_app *app, const char *entry, picture_show *out)
         return snprintf(out->reference, sizeof out->reference, "%s", entry + 6), EXIT_GOOD;
     if (nearest_word(entry, ALL, near))
         return app_usage(app, "--show %s: did you mean %s?", entry, near);
-    return app_usage(
-        app, "--show %s: want skeleton, wire, handles, cage, weights:JOINT, error:REFERENCE, curvature or parts",
-        entry);
+    return app_usage(app,
+                     "--show %s: want skeleton, wire, handles, cage, weights:JOINT, "
+                     "error:REFERENCE, curvature or parts",
+                     entry);
 }
 
 int picture_parse_show(cli_app *app, const char *text, picture_show *out)

@@ -30,7 +30,7 @@ typedef struct picture_stage {
     cutis_renderer *renderer;
     rest_shape rest;
     double diagonal;
-    float *colors; ///< 4 per vertex, linear
+    float *colors;   ///< 4 per vertex, linear
     cage_poses cage; ///< --cage-poses, 30 a second
     picture_show show;
     uint32_t width, height;

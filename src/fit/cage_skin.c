@@ -150,7 +150,8 @@ static bool add_nodes(skinner *s)
     for (uint32_t j = 0; j < joints; j++) {
         const uint32_t control = s->how.paired ? (j - 1) / 2 : j;
         const bool stays = s->how.paired && j == 0;
-        node.rest.translation = stays ? (cutis_float3){ 0 } : s->cage->controls[control];
+        const cutis_float3 origin = { 0, 0, 0 };
+        node.rest.translation = stays ? origin : s->cage->controls[control];
         node.name = stays           ? "cage_rest"
                     : s->how.paired ? cutis_arena_format(&s->arena, "cage_%u%c", control,
                                                          (j - 1) % 2 ? '-' : '+')
