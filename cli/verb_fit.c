@@ -134,6 +134,7 @@ static int read_options(cli_app *app, fit_job *job)
     o->kernel = (cutis_pose_kernel)choice(app, OPTION_KERNEL, kernels, 2);
     o->distance = (cutis_pose_distance)choice(app, OPTION_DISTANCE, distances, 3);
     o->sigma = (float)option_number(app, OPTION_SIGMA, 0);
+    o->after = option_given(app, OPTION_AFTER);
     o->principal_poses = option_count(app, OPTION_PRINCIPAL_POSES, 0);
     const char *space = option_text(app, OPTION_POSE_SPACE);
     job->played[0] = true;
@@ -204,7 +205,7 @@ static int fit_model(cli_app *app, fit_job *job)
     if (fit->damped_count)
         app_note(app,
                  "%s: blending is nearly singular at %llu vertices; they do not reach their "
-                 "shape exactly",
+                 "shape exactly (--after-skinning does)",
                  job->path, (unsigned long long)fit->damped_count);
     int status = play_examples(app, job);
     if (status != EXIT_GOOD) return status;

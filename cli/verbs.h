@@ -127,6 +127,8 @@ typedef enum option_kind {
       "one .npy or .pc2 with a shape for every pose, or a mesh for each")                          \
     X(POSE_SPACE, "pose-space", 0, CHOICE, "KIND", "psd wpsd", 0, 0,                               \
       "what the result is for: only this is played and reported (default both)")                   \
+    X(AFTER, "after-skinning", 0, FLAG, 0, 0, 0, 0,                                                \
+      "add displacements after skinning: for poses in which blending collapses")                   \
     X(PRINCIPAL_POSES, "principal-poses", 0, COUNT, "M", 0, 1, 256,                                \
       "store M principal fields in place of a displacement for every pose")                        \
     X(KEEP_JOINTS, "keep-joints", 0, TEXT, "JOINT,...", 0, 0, 0,                                   \

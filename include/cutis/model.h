@@ -200,6 +200,7 @@ typedef struct cutis_pose_space {
                             ///< 0: none
     const float *coefficients; ///< (pose_count - 1) * field_count: displacement of pose k >= 1 =
                                ///< sum over fields m of [(k - 1) * field_count + m] target m
+    bool after; ///< displacements are added after skinning, turned by the vertex's blended rotation
     cutis_pose_kernel kernel;
     cutis_pose_distance distance;
     float sigma; ///< width of the kernel: factor on the rule of its kind; 0 = 1 (exponential), 0.5

@@ -31,6 +31,8 @@ typedef struct cutis_pose_fit_options {
     uint32_t keep_joint_count;
     const uint32_t *keep_joints;  ///< nodes of joints whose weights stay as the model has them
     const uint8_t *keep_vertices; ///< per output vertex: not 0 = its weights stay; NULL: none do
+    bool after; ///< displacements after skinning, turned by the vertex's blended rotation: reaches
+                ///< shapes where blending collapses. Needs joints that scale evenly
     uint32_t principal_poses; ///< keep this many principal fields in place of a displacement per
                               ///< pose (at most 257 poses); 0, or more than there are: all
     cutis_pose_kernel kernel;

@@ -72,9 +72,13 @@ static cutis_result check_options(cutis_context *context, const cutis_model *mod
     return result == CUTIS_OK ? cutis_bind_handles_check(context, model, options) : result;
 }
 
-static cutis_formula formula_of(const cutis_bind_options *options)
+static cutis_formula formula_of(const cutis_model *model, const cutis_bind_options *options)
 {
+    const cutis_pose_space *space = cutis_model_get(model)->pose_space;
     switch (options->method) {
+    case CUTIS_METHOD_PSD:
+    case CUTIS_METHOD_WPSD: // added after skinning: about the undisplaced vertex as its own centre
+        return space && space->after ? CUTIS_FORMULA_COR : CUTIS_FORMULA_LBS;
     case CUTIS_METHOD_SBS:
         return options->weighted_centres ? CUTIS_FORMULA_SBS_WEIGHTED : CUTIS_FORMULA_SBS;
     case CUTIS_METHOD_DQS:
@@ -111,6 +115,19 @@ static double rest_diagonal(const cutis_model *model)
     return sqrt(square);
 }
 
+/// Every vertex is its own centre.
+static cutis_result own_centres(const cutis_binding *binding, double *centres)
+{
+    float *rest = cutis_alloc_array(binding->context, binding->layout.vertex_count + (size_t)1,
+                                    3 * sizeof *rest);
+    if (!rest) return cutis_alloc_result(binding->context);
+    cutis_model_file_positions(binding->model, rest);
+    for (size_t i = 0; i < 3 * (size_t)binding->layout.vertex_count; i++) centres[i] = rest[i];
+    cutis_free_array(binding->context, rest, binding->layout.vertex_count + (size_t)1,
+                     3 * sizeof *rest);
+    return CUTIS_OK;
+}
+
 /// Everything but the device: the layout and what frames are prepared with.
 static cutis_result bind_stages(cutis_binding *binding, cutis_arena *arena)
 {
@@ -134,7 +151,9 @@ static cutis_result bind_stages(cutis_binding *binding, cutis_arena *arena)
     if (result == CUTIS_OK) result = cutis_bind_influences(binding, skin_bone, node_bone);
     if (result == CUTIS_OK) result = cutis_bind_sets(binding, &table, vertex_set, centre);
     if (result == CUTIS_OK) result = cutis_bind_pack(binding, &table, vertex_set);
-    if (result == CUTIS_OK && centres) result = cutis_bind_centres(binding, centres);
+    if (result == CUTIS_OK && centres)
+        result = binding->options.method == CUTIS_METHOD_COR ? cutis_bind_centres(binding, centres)
+                                                             : own_centres(binding, centres);
     if (result == CUTIS_OK) result = cutis_bind_layout(binding, vertex_set, centre, centres);
     if (result == CUTIS_OK) result = cutis_bind_pose_space(binding, arena, &residuals);
     if (result == CUTIS_OK) result = cutis_bind_morphs(binding, &residuals);
@@ -184,7 +203,7 @@ cutis_result cutis_bind(cutis_device *device, const cutis_model *model,
     binding->memory_bytes = sizeof *binding;
     atomic_init(&binding->solve_count, 0);
     cutis_skin_layout *layout = &binding->layout;
-    layout->formula = formula_of(options);
+    layout->formula = formula_of(model, options);
     layout->normal_rule = !options->normals      ? CUTIS_NORMAL_NONE
                           : options->raw_normals ? CUTIS_NORMAL_RAW
                                                  : CUTIS_NORMAL_UNIT;

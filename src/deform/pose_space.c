@@ -325,6 +325,10 @@ cutis_result cutis_bind_pose_space(cutis_binding *binding, cutis_arena *arena,
         return cutis_fail(binding->context, CUTIS_UNSUPPORTED,
                           "bind: %s needs a model with a pose space (cutis fit makes one)",
                           cutis_method_name(binding->options.method));
+    if (weighted && space->after && cutis_device_describe(binding->device).kind != CUTIS_DEVICE_CPU)
+        return cutis_fail(binding->context, CUTIS_UNSUPPORTED,
+                          "bind: wpsd of displacements that are added after skinning runs on the "
+                          "CPU only; psd runs on every device");
     struct cutis_pose_play *play = cutis_binding_alloc(binding, 1, sizeof *play);
     double *scratch =
         cutis_arena_alloc(arena, cutis_rbf_scratch(space->pose_count), sizeof *scratch);

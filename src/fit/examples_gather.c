@@ -242,6 +242,12 @@ cutis_result cutis_fit_gather(cutis_fit_problem *p)
     if (result == CUTIS_OK) result = list_spans(p);
     if (result == CUTIS_OK) result = cutis_fit_lock(p);
     if (result == CUTIS_OK) result = make_palettes(p);
+    for (uint32_t e = 0; e < p->examples->count && result == CUTIS_OK && p->options.after; e++)
+        if (!p->even[e])
+            result = cutis_fail(p->context, CUTIS_UNSUPPORTED,
+                                "fit: example %u scales a joint unevenly; displacements after "
+                                "skinning need rotations",
+                                e);
     for (uint32_t s = 0; s < p->data->skin_count && result == CUTIS_OK; s++)
         if (p->skins[s].used) result = make_bones(p, s);
     if (result == CUTIS_OK) result = make_normals(p);

@@ -77,6 +77,7 @@ static bool make_space(const pose_work *w, uint32_t count, const uint32_t *entri
                                .joints = list,
                                .rotations = rotations,
                                .translations = places,
+                               .after = w->p->options.after,
                                .kernel = w->p->options.kernel,
                                .distance = w->p->options.distance,
                                .sigma = w->p->options.sigma };

@@ -48,6 +48,30 @@ static double error_square(const double *matrix, const double *rest, const float
     return sum;
 }
 
+// The displacement after skinning: what is missing, turned back. Always there.
+static void displace_after(cutis_fit_problem *p, const double *palette, const double *matrix,
+                           double scale, uint32_t example, uint32_t vertex, const double *rest,
+                           double *longest)
+{
+    size_t at = 3 * ((size_t)example * p->vertex_count + vertex);
+    double turn[9], image[3], d[3] = { 0 }, n[3] = { 0 };
+    cutis_example_turn(palette, p->counts[vertex], p->joints + (size_t)vertex * p->slots,
+                       p->weights + (size_t)vertex * p->slots, turn);
+    double34_point(matrix, rest, image);
+    for (size_t r = 0; r < 3; r++)
+        for (size_t c = 0; c < 3; c++) {
+            d[c] += turn[3 * r + c] * (p->examples->positions[at + r] - image[r]) / scale;
+            if (p->normal_displacements) n[c] += turn[3 * r + c] * p->example_normals[at + r];
+        }
+    *longest = fmax(*longest, sqrt(double3_dot(d, d)));
+    for (size_t c = 0; c < 3; c++) {
+        p->displacements[at + c] = (float)d[c];
+        if (p->normal_displacements)
+            p->normal_displacements[at + c] =
+                (float)(n[c] - p->rest_normals[3 * (size_t)vertex + c]);
+    }
+}
+
 static void displace(cutis_fit_problem *p, const double *matrix, double scale, uint32_t example,
                      uint32_t vertex, const double *rest, bool *exact, double *longest)
 {
@@ -86,7 +110,10 @@ void cutis_fit_pull(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v
         double scale = blend(palette, p->counts[vertex], p->joints + (size_t)vertex * p->slots,
                              p->weights + (size_t)vertex * p->slots, matrix);
         errors[examples + e] += error_square(matrix, rest, place);
-        if (p->displacements) displace(p, matrix, scale, e, vertex, rest, &exact, &sums->longest);
+        if (p->displacements && p->options.after)
+            displace_after(p, palette, matrix, scale, e, vertex, rest, &sums->longest);
+        else if (p->displacements)
+            displace(p, matrix, scale, e, vertex, rest, &exact, &sums->longest);
     }
     sums->damped += !exact;
 }

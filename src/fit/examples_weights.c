@@ -13,6 +13,7 @@
 
 #include "kernel/examples.h"
 #include "math/mat3.h"
+#include "math/quat.h"
 #include "math/svd3.h"
 
 // Singular values of a blended matrix below this, for joints that turn, are damped (spec 3).
@@ -110,6 +111,23 @@ bool cutis_example_pull(const double *blend, double scale, const double *rest, c
     for (int c = 0; c < 3; c++) left[c] = place[c] - image[c];
     double33_vector(inverse, left, displacement);
     return exact;
+}
+
+void cutis_example_turn(const double *palette, uint32_t count, const uint32_t *joints,
+                        const float *weights, double *out)
+{
+    double sum[4] = { 0 }, first[4] = { 1 };
+    for (uint32_t i = 0; i < count; i++) {
+        double l[9], q[4], dot = 0;
+        double34_linear(palette + 12 * (size_t)joints[i], l);
+        double size = sqrt(double33_square(l) / 3);
+        for (int k = 0; k < 9 && size > 0; k++) l[k] /= size;
+        cutis_quat_from_mat3(l, q);
+        if (i == 0) memcpy(first, q, sizeof first);
+        for (int k = 0; k < 4; k++) dot += first[k] * q[k];
+        for (int k = 0; k < 4; k++) sum[k] += (dot < 0 ? -1 : 1) * (double)weights[i] * q[k];
+    }
+    cutis_mat3_from_quat(sum, out);
 }
 
 void cutis_example_pull_normal(const double *blend, bool even, double scale, const double *normal,

@@ -42,6 +42,12 @@ uint64_t cutis_example_scratch(uint32_t joint_count, uint32_t example_count);
 bool cutis_example_pull(const double *blend, double scale, const double *rest, const double *place,
                         double *displacement);
 
+/// The rotation that a displacement after skinning is turned by: the normalised sum of the joints'
+/// rotations, each with the sign of the first.
+/// @param palette 12 per joint, scaled rotations; @param out row-major 3x3
+void cutis_example_turn(const double *palette, uint32_t count, const uint32_t *joints,
+                        const float *weights, double *out);
+
 /// The same inverse for a direction. @param out unit length, or zero
 void cutis_example_pull_normal(const double *blend, bool even, double scale, const double *normal,
                                double *out);

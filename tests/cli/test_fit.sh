@@ -58,6 +58,10 @@ $CUTIS info "$T/few.glb" --json >"$T/info"
 holds "in four morph targets" "$T/info" "d['morph_targets'] == 4"
 $CUTIS convert "$T/few.glb" -q -o "$T/few2.glb"
 if cmp -s "$T/few.glb" "$T/few2.glb"; then ok "they are read and written with the same bytes"; else not_ok "they are read and written with the same bytes" "they differ"; fi
+passes "displacements after skinning" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --after-skinning --json -o "$T/after.glb"
+holds "pass through every example" "$T/stdout" "max(d['psd_rms'] + d['wpsd_rms']) < 1e-6"
+$CUTIS convert "$T/after.glb" -q -o "$T/after2.glb"
+if cmp -s "$T/after.glb" "$T/after2.glb"; then ok "and are read and written with the same bytes"; else not_ok "and are read and written with the same bytes" "they differ"; fi
 passes "only psd" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --pose-space psd --json -o "$T/one.glb"
 holds "is reported" "$T/stdout" "'psd_rms' in d and 'wpsd_rms' not in d"
 # Locks: the elbow's weights, and half of the vertices.

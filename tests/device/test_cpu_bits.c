@@ -300,7 +300,8 @@ static void weighted_pose_space_has_the_reference_bits(void **state)
     cutis_context *context;
     context_setup(&context);
     for (uint32_t kind = 0; kind < 16; kind++) {
-        skin_options o = base_options(CUTIS_FORMULA_LBS);
+        // COR: displacements after skinning.
+        skin_options o = base_options(kind % 5 == 4 ? CUTIS_FORMULA_COR : CUTIS_FORMULA_LBS);
         o.seed += 20000 + kind;
         o.vertex_count = 333;
         o.pose_count = POSES[kind % 4];

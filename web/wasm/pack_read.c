@@ -214,6 +214,7 @@ static const cutis_pose_space *get_pose_space(reader *from, uint32_t mesh_count)
         from->corrupt = true;
     else
         space->coefficients = get_array(from, (size_t)(space->pose_count - 1) * space->field_count);
+    space->after = get(from) != 0;
     space->kernel = (cutis_pose_kernel)get(from);
     space->distance = (cutis_pose_distance)get(from);
     space->sigma = get_float(from);

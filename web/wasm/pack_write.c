@@ -175,6 +175,7 @@ static void put_pose_space(writer *to, const cutis_pose_space *space, uint32_t m
     put_array(to, space->targets, mesh_count);
     put(to, space->field_count);
     put_array(to, space->coefficients, (size_t)(space->pose_count - 1) * space->field_count);
+    put(to, space->after);
     put(to, space->kernel);
     put(to, space->distance);
     put_values(to, &space->sigma, 1);

@@ -15,14 +15,16 @@
 
 #include "device/cpu/lanes.h"
 
-#define BLOCK      CUTIS_CPU_BLOCK
-#define SIGNS_MAX  32 // longer lists take their signs lane by lane
-#define PAIRS_MAX  8  // the same where all pairs of bones have to be looked at
-#define OUTLINED   static __attribute__((noinline))
-#define ALWAYS     static inline __attribute__((always_inline))
+#define BLOCK     CUTIS_CPU_BLOCK
+#define SIGNS_MAX 32 // longer lists take their signs lane by lane
+#define PAIRS_MAX 8  // the same where all pairs of bones have to be looked at
+#define OUTLINED  static __attribute__((noinline))
+#define ALWAYS    static inline __attribute__((always_inline))
 
 /// Linear blending of vertices that pose space displaces: a walk of its own beside the formulas.
 #define FORMULA_POSED 64
+/// The same with displacements after skinning: COR about the vertex itself.
+#define FORMULA_POSED_TURNED 65
 
 /// How much a compiled walk can do; what is rare is tested for at run time, in a walk of its own.
 enum {
@@ -546,10 +548,12 @@ ALWAYS void skin_lanes(const cutis_cpu_job *job, const skin_view *view, skin_tar
                        const int uneven, const int normals, const int level)
 {
     skin_vertex rest = rest_vertex(view, block, lane, normals, level);
-    const int blend = formula == FORMULA_POSED ? CUTIS_FORMULA_LBS : formula;
+    const int blend = formula == FORMULA_POSED          ? CUTIS_FORMULA_LBS
+                      : formula == FORMULA_POSED_TURNED ? CUTIS_FORMULA_COR
+                                                        : formula;
     if (formula == FORMULA_POSED && level == LEVEL_RUNS) {
         rest = pose_vertex(view, list, block, lane, rest, normals);
-    } else if (formula == FORMULA_POSED) {
+    } else if (formula == FORMULA_POSED || formula == FORMULA_POSED_TURNED) {
         const skin_view view_copy = *view; // as in list_turn
         const skin_list list_copy = *list;
         skin_vertex moved = rest;
@@ -688,8 +692,16 @@ RANGE(run_posed_unit, FORMULA_POSED, 0, CUTIS_NORMAL_UNIT, LEVEL_SIMPLE)
 RANGE(run_posed_outputs, FORMULA_POSED, 0, CUTIS_NORMAL_UNIT, LEVEL_OUTPUTS)
 RANGE(run_posed_extras, FORMULA_POSED, 0, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)
 RANGE(run_posed_uneven, FORMULA_POSED, 1, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)
-static const cutis_cpu_run run_posed[6] = { run_posed_outputs, run_posed_outputs, run_posed_unit,
-                                            run_posed_outputs, run_posed_extras,  run_posed_uneven };
+RANGE(run_turned_outputs, FORMULA_POSED_TURNED, 0, CUTIS_NORMAL_UNIT, LEVEL_OUTPUTS)
+RANGE(run_turned_extras, FORMULA_POSED_TURNED, 0, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)
+RANGE(run_turned_uneven, FORMULA_POSED_TURNED, 1, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)
+static const cutis_cpu_run run_turned[6] = { run_turned_outputs, run_turned_outputs,
+                                             run_turned_outputs, run_turned_outputs,
+                                             run_turned_extras,  run_turned_uneven };
+static const cutis_cpu_run run_posed[6] = {
+    run_posed_outputs, run_posed_outputs, run_posed_unit,
+    run_posed_outputs, run_posed_extras,  run_posed_uneven
+};
 
 static int path_of(const cutis_cpu_job *job, uint32_t instance)
 {
@@ -711,8 +723,9 @@ void NAME(cutis_cpu_skin)(const cutis_cpu_job *job, uint32_t instance, uint32_t 
     const cutis_cpu_run *runs = formula == CUTIS_FORMULA_SBS            ? run_sbs
                                 : formula == CUTIS_FORMULA_SBS_WEIGHTED ? run_sbs_weighted
                                 : formula == CUTIS_FORMULA_DQS          ? run_dqs
-                                : formula == CUTIS_FORMULA_COR          ? run_cor
-                                : job->frames->pose_squares             ? run_posed
-                                                                        : run_lbs;
+                                : formula == CUTIS_FORMULA_COR
+                                    ? (job->frames->pose_squares ? run_turned : run_cor)
+                                : job->frames->pose_squares ? run_posed
+                                                            : run_lbs;
     runs[path_of(job, instance)](job, instance, begin, end);
 }

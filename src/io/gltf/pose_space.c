@@ -94,11 +94,12 @@ cutis_result cutis_gltf_read_pose_space(gltf_document *document, cutis_arena *ar
     const json_t *json = cutis_gltf_extension(document->root, NAME);
     if (!json) return CUTIS_OK;
     const json_t *joints = json_object_get(json, "joints"), *poses = json_object_get(json, "poses");
-    const json_t *sigma = json_object_get(json, "sigma");
+    const json_t *sigma = json_object_get(json, "sigma"), *after = json_object_get(json, "after");
     int kernel = 0, distance = 0;
     if (!find_word(json, "kernel", KERNELS, 2, &kernel) ||
         !find_word(json, "distance", DISTANCES, 3, &distance) || !json_is_array(joints) ||
-        !json_is_array(poses) || (sigma && !json_is_number(sigma)))
+        !json_is_array(poses) || (sigma && !json_is_number(sigma)) ||
+        (after && !json_is_boolean(after)))
         FAIL("/extensions/" NAME ": needs kernel, distance, joints and poses");
     size_t joint_count = json_array_size(joints), pose_count = json_array_size(poses), entries;
     if (joint_count > UINT32_MAX || pose_count > UINT32_MAX ||
@@ -131,6 +132,7 @@ cutis_result cutis_gltf_read_pose_space(gltf_document *document, cutis_arena *ar
                                  .targets = targets,
                                  .field_count = (uint32_t)fields,
                                  .coefficients = coefficients,
+                                 .after = json_is_true(after),
                                  .kernel = (cutis_pose_kernel)kernel,
                                  .distance = (cutis_pose_distance)distance,
                                  .sigma = sigma ? (float)json_number_value(sigma) : 0.0f };
@@ -187,6 +189,7 @@ void cutis_gltf_write_pose_space(gltf_writer *writer)
     cutis_gltf_set(writer, json, "kernel", json_string(KERNELS[space->kernel]));
     cutis_gltf_set(writer, json, "distance", json_string(DISTANCES[space->distance]));
     if (space->sigma > 0) cutis_gltf_set(writer, json, "sigma", cutis_json_float(space->sigma));
+    if (space->after) cutis_gltf_set(writer, json, "after", json_true());
     cutis_gltf_set(writer, json, "joints", joints);
     cutis_gltf_set(writer, json, "poses", poses);
     cutis_gltf_place_extension(writer, writer->root, NAME, json);
