@@ -410,7 +410,7 @@ function testDownload() {
 /** From opening to usable; the best of a few, for a machine that does other things too. */
 async function testReady(browser, base) {
   let best = Infinity;
-  for (let i = 0; i < 5 && best > READY_LIMIT; i++) {
+  for (let i = 0; i < 8 && best > READY_LIMIT; i++) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } }), page = await context.newPage();
     await page.goto(base);
     await page.waitForSelector('html[data-ready]', { timeout: 160_000 });

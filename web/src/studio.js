@@ -434,6 +434,7 @@ async function main() {
     else studio.panels.fail(`${wanted} cannot be read`, `the server says ${response.status}`);
   }
   if (!studio.source) await studio.openBuiltIn('biped');
+  await new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }); // the first frame is drawn
   studio.readyAfter = performance.now(); // since the page was opened
   document.documentElement.dataset.ready = '';
 }
