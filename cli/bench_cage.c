@@ -3,6 +3,7 @@
 /// and Schaefer 2010 (702,538 triangles, 137 controls; Core i7 920 and GTX 280). The body is a
 /// bumpy ball of 351,002 vertices, the cage a coarse ball around it.
 #include "bench.h"
+#include "bench_measure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,14 +13,7 @@ enum { RINGS = 9, SEGMENTS = 15, CONTROLS = RINGS * SEGMENTS + 2, FEW = 8, CHUNK
 static const double PI = 3.14159265358979323846;
 static const double PAPER_FULL = 1.2, PAPER_FEW = 13.9, PAPER_GPU = 142.9;
 
-/// Rings of vertices between two poles.
-typedef struct ball {
-    uint32_t vertex_count, triangle_count;
-    float *positions;
-    uint32_t *triangles;
-} ball;
-
-static void ball_release(ball *b)
+void bench_ball_release(bench_ball *b)
 {
     free(b->positions), free(b->triangles);
 }
@@ -42,9 +36,11 @@ static void ring_triangles(uint32_t rings, uint32_t segments, uint32_t *out)
         }
 }
 
-static bool ball_make(uint32_t rings, uint32_t segments, double radius, double bumps, ball *out)
+bool bench_ball_make(uint32_t rings, uint32_t segments, double radius, double bumps,
+                     bench_ball *out)
 {
-    *out = (ball){ .vertex_count = rings * segments + 2, .triangle_count = 2 * rings * segments };
+    *out = (bench_ball){ .vertex_count = rings * segments + 2,
+                         .triangle_count = 2 * rings * segments };
     out->positions = malloc(12 * (size_t)out->vertex_count);
     out->triangles = malloc(12 * (size_t)out->triangle_count);
     if (!out->positions || !out->triangles) return false;
@@ -63,8 +59,8 @@ static bool ball_make(uint32_t rings, uint32_t segments, double radius, double b
     return true;
 }
 
-static cutis_result ball_model(cutis_context *context, const ball *b, const cutis_cage *cage,
-                               cutis_model **out)
+cutis_result bench_ball_model(cutis_context *context, const bench_ball *b, const cutis_cage *cage,
+                              cutis_model **out)
 {
     cutis_primitive primitive = { .vertex_count = b->vertex_count,
                                   .index_count = 3 * b->triangle_count,
@@ -86,13 +82,14 @@ typedef struct cage_bench {
     cutis_device *device;
     bool gpu;
     double budget;
-    ball body, around;
+    bench_ball body, around;
     cutis_cage *cage;
     double *points;
     float *weights; ///< all of them
     uint32_t *first, *controls;
     float *kept;
     json_out json;
+    bench_cage_figures figures;
 } cage_bench;
 
 static cutis_result weigh(void *data)
@@ -188,6 +185,9 @@ static void report_row(cage_bench *b, const char *what, uint32_t weights, double
                        double paper, const char *machine)
 {
     char beside[64] = "";
+    *(weights == FEW           ? &b->figures.few
+      : strcmp(what, "deform") ? &b->figures.bind
+                               : &b->figures.full) = seconds;
     if (paper > 0) snprintf(beside, sizeof beside, "%.1f (%s)", paper, machine);
     app_say(b->app, "%-10s %8u %12.6f %12.1f   %s\n", what, weights, seconds, 1 / seconds, beside);
     if (!b->app->json) return;
@@ -216,7 +216,7 @@ static cutis_result run_deforms(cage_bench *b)
         keep_largest(b, few ? FEW : CONTROLS);
         const cutis_cage_mesh mesh = { b->body.vertex_count, b->first, b->controls, b->kept };
         cage.mesh_count = 1, cage.meshes = &mesh;
-        result = ball_model(b->app->context, &b->body, &cage, &model);
+        result = bench_ball_model(b->app->context, &b->body, &cage, &model);
         if (result == CUTIS_OK) result = time_frames(b, model, few ? batch : 1, &seconds);
         if (result == CUTIS_OK)
             report_row(b, "deform", few ? FEW : CONTROLS, seconds,
@@ -233,7 +233,7 @@ static cutis_result run_all(cage_bench *b)
 {
     cutis_model *model = NULL;
     double best = INFINITY;
-    cutis_result result = ball_model(b->app->context, &b->around, NULL, &model);
+    cutis_result result = bench_ball_model(b->app->context, &b->around, NULL, &model);
     if (result == CUTIS_OK) result = cutis_cage_create(model, &b->cage);
     cutis_model_destroy(model);
     // The first call of a GPU compiles; a CPU's takes long enough to be told once.
@@ -255,8 +255,8 @@ static cutis_result run_all(cage_bench *b)
 static bool allocate(cage_bench *b, uint32_t vertices)
 {
     uint32_t segments = (uint32_t)sqrt(vertices / 1.4), rings = (vertices - 2) / segments;
-    if (!ball_make(rings, segments, 1, 0.1, &b->body) ||
-        !ball_make(RINGS, SEGMENTS, 1.35, 0, &b->around))
+    if (!bench_ball_make(rings, segments, 1, 0.1, &b->body) ||
+        !bench_ball_make(RINGS, SEGMENTS, 1.35, 0, &b->around))
         return false;
     const size_t count = b->body.vertex_count;
     b->points = malloc(3 * count * sizeof *b->points);
@@ -266,6 +266,27 @@ static bool allocate(cage_bench *b, uint32_t vertices)
     b->kept = malloc(count * CONTROLS * sizeof *b->kept);
     for (size_t i = 0; b->points && i < 3 * count; i++) b->points[i] = b->body.positions[i];
     return b->points && b->weights && b->first && b->controls && b->kept;
+}
+
+static void cage_bench_close(cage_bench *b)
+{
+    cutis_cage_destroy(b->cage);
+    bench_ball_release(&b->body), bench_ball_release(&b->around);
+    free(b->points), free(b->weights), free(b->first), free(b->controls), free(b->kept);
+}
+
+cutis_result bench_cage_measure(cli_app *app, cutis_device *device, uint32_t vertices,
+                                double budget, bench_cage_figures *out)
+{
+    cli_app silent = *app; // rows go into the figures only
+    silent.quiet = true, silent.json = false;
+    cage_bench b = { .app = &silent, .budget = budget, .device = device };
+    b.gpu = cutis_device_describe(device).kind != CUTIS_DEVICE_CPU;
+    cutis_result result = allocate(&b, vertices) ? run_all(&b) : CUTIS_OUT_OF_MEMORY;
+    b.figures.triangles = b.body.triangle_count;
+    *out = b.figures;
+    cage_bench_close(&b);
+    return result;
 }
 
 int bench_cage(cli_app *app)
@@ -282,9 +303,7 @@ int bench_cage(cli_app *app)
         if (app->json) emit_end(&b.json), emit_end(&b.json);
         if (result != CUTIS_OK) status = app_fail(app, "bench cage", result);
     }
-    cutis_cage_destroy(b.cage);
+    cage_bench_close(&b);
     cutis_device_destroy(b.device);
-    ball_release(&b.body), ball_release(&b.around);
-    free(b.points), free(b.weights), free(b.first), free(b.controls), free(b.kept);
     return status;
 }

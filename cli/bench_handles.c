@@ -2,12 +2,13 @@
 /// beside Table 1 of Xian et al. Bodies are generated; handles are the biped's joints farthest from
 /// each other, so that they spread over it.
 #include "bench.h"
+#include "bench_measure.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HANDLES  20
+#define HANDLES  BENCH_HANDLES
 #define VERTICES 100000u
 
 static const struct {
@@ -27,24 +28,13 @@ typedef struct handles_bench {
     double budget;
 } handles_bench;
 
-/// One bind, timed as a whole and by stages; the best of several.
-typedef struct handles_row {
-    const char *body;
-    cutis_weighting weighting;
-    uint32_t voxels;
-    uint64_t domain_voxels;
-    uint32_t iterations, virtual_handles;
-    cutis_handles_seconds stages;
-    double bind, move, update;
-} handles_row;
-
 static double apart(cutis_float3 a, cutis_float3 b)
 {
     return hypot(hypot((double)a.x - b.x, (double)a.y - b.y), (double)a.z - b.z);
 }
 
 /// Farthest-point choice among the joints, from the first.
-static void spread_handles(const cutis_model *model, cutis_handle *out)
+void bench_handles_spread(const cutis_model *model, cutis_handle *out)
 {
     const cutis_skin *skin = &cutis_model_get(model)->skins[0];
     uint32_t used = 0;
@@ -108,17 +98,17 @@ static cutis_result make_box(cli_app *app, uint32_t side, cutis_handle *handles,
     return result;
 }
 
-static cutis_result time_bind(handles_bench *b, const cutis_model *model,
-                              const cutis_handle *handles, uint32_t count, handles_row *row)
+cutis_result bench_handles_bind(cutis_device *device, double budget, const cutis_model *model,
+                                const cutis_handle *handles, uint32_t count, bench_handles_row *row)
 {
     const cutis_handles_options options = { .voxels = row->voxels, .weighting = row->weighting };
     cutis_result result = CUTIS_OK;
     double start = app_seconds();
     row->bind = row->move = INFINITY;
-    for (int i = 0; result == CUTIS_OK && (i < 2 || app_seconds() - start < b->budget); i++) {
+    for (int i = 0; result == CUTIS_OK && (i < 2 || app_seconds() - start < budget); i++) {
         cutis_handle_session *session = NULL;
         double before = app_seconds();
-        result = cutis_handles_open(model, b->device, &options, &session);
+        result = cutis_handles_open(model, device, &options, &session);
         if (result == CUTIS_OK) result = cutis_handles_set(session, handles, count);
         double seconds = app_seconds() - before;
         if (result == CUTIS_OK && seconds < row->bind) {
@@ -141,25 +131,26 @@ static cutis_result time_bind(handles_bench *b, const cutis_model *model,
     return result;
 }
 
-static cutis_result time_update(handles_bench *b, const cutis_model *model,
-                                const cutis_handle *handles, uint32_t count, handles_row *row)
+cutis_result bench_handles_update(cutis_device *device, double budget, const cutis_model *model,
+                                  const cutis_handle *handles, uint32_t count,
+                                  bench_handles_row *row)
 {
     const cutis_handles_options options = { .voxels = row->voxels, .weighting = row->weighting };
     const cutis_handle_set set = { .handle_count = count, .handles = handles };
     cutis_model *bound = NULL;
     bench_skin skin;
-    cutis_result result = cutis_handles_weights(model, b->device, &set, &options, &bound, NULL);
+    cutis_result result = cutis_handles_weights(model, device, &set, &options, &bound, NULL);
     if (result == CUTIS_OK)
-        result = bench_skin_open(b->device, bound, &(cutis_bind_options){ 0 }, 1, &skin);
+        result = bench_skin_open(device, bound, &(cutis_bind_options){ 0 }, 1, &skin);
     if (result == CUTIS_OK) {
-        result = bench_skin_time(&skin, b->budget / 4, &row->update);
+        result = bench_skin_time(&skin, budget / 4, &row->update);
         bench_skin_close(&skin);
     }
     cutis_model_destroy(bound);
     return result;
 }
 
-static void show_row(handles_bench *b, const handles_row *r)
+static void show_row(handles_bench *b, const bench_handles_row *r)
 {
     const cutis_handles_seconds *t = &r->stages;
     app_say(b->app, "%-18s %-8s %6u %8llu %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f", r->body,
@@ -192,15 +183,15 @@ static cutis_result bench_body_rows(handles_bench *b)
     cutis_synth_options synth = { .vertex_count = option_count(b->app, OPTION_VERTICES, VERTICES) };
     static const uint32_t sizes[3] = { 128, 64, 256 };
     cutis_result result = cutis_synth_create(b->app->context, &synth, &model);
-    if (result == CUTIS_OK) spread_handles(model, handles);
+    if (result == CUTIS_OK) bench_handles_spread(model, handles);
     for (int i = 0; i < (option_given(b->app, OPTION_QUICK) ? 1 : 3); i++)
         for (int w = 0; w < 2 && result == CUTIS_OK; w++) {
-            handles_row row = { .body = "biped",
-                                .weighting = (cutis_weighting)w,
-                                .voxels = sizes[i] };
-            result = time_bind(b, model, handles, HANDLES, &row);
+            bench_handles_row row = { .body = "biped",
+                                      .weighting = (cutis_weighting)w,
+                                      .voxels = sizes[i] };
+            result = bench_handles_bind(b->device, b->budget, model, handles, HANDLES, &row);
             if (result == CUTIS_OK && i == 0)
-                result = time_update(b, model, handles, HANDLES, &row);
+                result = bench_handles_update(b->device, b->budget, model, handles, HANDLES, &row);
             if (result == CUTIS_OK) show_row(b, &row);
         }
     cutis_model_destroy(model);
@@ -213,8 +204,8 @@ static cutis_result bench_box_rows(handles_bench *b)
     cutis_handle handles[10];
     cutis_result result = make_box(b->app, 40, handles, &model);
     for (uint32_t voxels = 64; voxels <= 256 && result == CUTIS_OK; voxels *= 2) {
-        handles_row row = { .body = "solid box", .voxels = voxels };
-        result = time_bind(b, model, handles, 10, &row);
+        bench_handles_row row = { .body = "solid box", .voxels = voxels };
+        result = bench_handles_bind(b->device, b->budget, model, handles, 10, &row);
         if (result == CUTIS_OK) show_row(b, &row);
     }
     cutis_model_destroy(model);

@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "bench_learn.h"
+#include "bench_measure.h"
 
 #define ROUNDS  3
-#define METHODS 3
+#define METHODS BENCH_SPACE_METHODS
 #define SIZES   3
 #define POSES   CUTIS_ARM_EXAMPLE_COUNT
 
@@ -26,18 +27,13 @@ static const double PAPER_GPU[SIZES][METHODS] = { { 1425, 1230, 85 },
                                                   { 630, 530, 25 },
                                                   { 164, 140, 7 } };
 
-typedef struct space_row {
-    uint32_t vertices;
-    double seconds[METHODS]; ///< of a frame of all instances
-} space_row;
-
 typedef struct space_bench {
     cli_app *app;
     cutis_device *device;
     cutis_device_info info;
     uint32_t instances, threads;
     double budget;
-    space_row rows[SIZES];
+    bench_space_row rows[SIZES];
     bench_learned learned;
 } space_bench;
 
@@ -72,20 +68,19 @@ static cutis_result sample_poses(subject *s, uint32_t instances)
     return result;
 }
 
-static cutis_result open_subject(space_bench *b, uint32_t size, subject *out)
+static cutis_result open_subject(cli_app *app, cutis_device *device, uint32_t instances,
+                                 cutis_body_size size, subject *out)
 {
-    const cutis_synth_options options = { .body = CUTIS_BODY_ARM,
-                                          .size = (cutis_body_size)(CUTIS_BODY_SIZE_LOW + size),
-                                          .examples = true };
+    const cutis_synth_options options = { .body = CUTIS_BODY_ARM, .size = size, .examples = true };
     *out = (subject){ 0 };
-    cutis_result result = cutis_synth_create(b->app->context, &options, &out->arm);
+    cutis_result result = cutis_synth_create(app->context, &options, &out->arm);
     if (result != CUTIS_OK) return result;
     size_t vertices = cutis_model_vertex_count(out->arm);
     float *shapes = malloc(POSES * vertices * 3 * sizeof *shapes);
     result = shapes ? cutis_synth_arm_examples(out->arm, shapes) : CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = sample_poses(out, b->instances);
+    if (result == CUTIS_OK) result = sample_poses(out, instances);
     if (result == CUTIS_OK)
-        result = cutis_poses_fit(out->arm, b->device,
+        result = cutis_poses_fit(out->arm, device,
                                  &(cutis_pose_examples){ POSES, out->poses, shapes, NULL }, NULL,
                                  &out->fitted, NULL);
     free(shapes);
@@ -94,31 +89,30 @@ static cutis_result open_subject(space_bench *b, uint32_t size, subject *out)
 }
 
 /// SSD runs on the arm itself: the fitted one has targets that plain skinning would look at.
-static cutis_result measure_size(space_bench *b, uint32_t size)
+cutis_result bench_space_measure(cli_app *app, cutis_device *device, uint32_t instances,
+                                 double budget, cutis_body_size size, bench_space_row *row)
 {
     subject s;
     bench_skin skins[METHODS];
-    space_row *row = &b->rows[size];
     uint32_t open = 0;
-    cutis_result result = open_subject(b, size, &s);
+    cutis_result result = open_subject(app, device, instances, size, &s);
     if (result != CUTIS_OK) return result;
     row->vertices = cutis_model_vertex_count(s.arm);
     const size_t nodes = cutis_model_get(s.arm)->node_count;
     for (; open < METHODS && result == CUTIS_OK; open++) {
-        result = bench_skin_open(b->device, open == 0 ? s.arm : s.fitted,
+        result = bench_skin_open(device, open == 0 ? s.arm : s.fitted,
                                  &(cutis_bind_options){ .method = TIMED[open], .normals = true },
-                                 b->instances, &skins[open]);
+                                 instances, &skins[open]);
         if (result != CUTIS_OK) break;
         skins[open].poses = (cutis_poses){ .local = s.poses + POSES * nodes };
         row->seconds[open] = INFINITY;
     }
     for (uint32_t i = 0; i < ROUNDS * METHODS && result == CUTIS_OK; i++) {
         double seconds = 0;
-        if (!app_progress(b->app, "measuring",
-                          (size * ROUNDS * METHODS + i) / (double)(SIZES * ROUNDS * METHODS)))
+        if (!app_progress(app, "measuring", i / (double)(ROUNDS * METHODS)))
             result = CUTIS_CANCELLED;
         else
-            result = bench_skin_time(&skins[i % METHODS], b->budget, &seconds);
+            result = bench_skin_time(&skins[i % METHODS], budget, &seconds);
         row->seconds[i % METHODS] = fmin(row->seconds[i % METHODS], seconds);
     }
     while (open > 0) bench_skin_close(&skins[--open]);
@@ -140,7 +134,7 @@ static void print_rows(const space_bench *b)
             "ns/vertex", "frames/s", "x ssd", "paper CPU", "GPU", app_style(app, "0"));
     for (int i = 0; i < SIZES; i++)
         for (int m = 0; m < METHODS; m++) {
-            const space_row *r = &b->rows[i];
+            const bench_space_row *r = &b->rows[i];
             double each = r->seconds[m] / b->instances;
             app_say(app, "%9u %-6s %11.3f %12.0f %9.2f %14g %10g\n", r->vertices, NAMES[m],
                     1e9 * each / r->vertices, 1 / each, r->seconds[m] / r->seconds[0],
@@ -166,11 +160,11 @@ static void emit_figure(json_out *json, const char *name, double value, const ch
 static void emit_figures(json_out *json, const space_bench *b)
 {
     char name[64];
-    const space_row *high = &b->rows[SIZES - 1];
+    const bench_space_row *high = &b->rows[SIZES - 1];
     bool cpu = b->info.kind == CUTIS_DEVICE_CPU;
     emit_array(json, "figures");
     for (int i = cpu ? 0 : SIZES - 1; i < SIZES; i++) {
-        const space_row *r = &b->rows[i];
+        const bench_space_row *r = &b->rows[i];
         snprintf(name, sizeof name, "psd_times_ssd_%u", r->vertices);
         emit_figure(json, name, r->seconds[1] / r->seconds[0], "<=", 3);
         snprintf(name, sizeof name, "wpsd_times_ssd_%u", r->vertices);
@@ -194,7 +188,7 @@ static void emit_rows(const space_bench *b)
     emit_array(&json, "rows");
     for (int i = 0; i < SIZES; i++)
         for (int m = 0; m < METHODS; m++) {
-            const space_row *r = &b->rows[i];
+            const bench_space_row *r = &b->rows[i];
             emit_object(&json, NULL);
             emit_string(&json, "method", NAMES[m]);
             emit_count(&json, "vertices", r->vertices);
@@ -224,7 +218,9 @@ int bench_pose_space(cli_app *app)
     b.info = cutis_device_describe(b.device);
     b.threads = options.thread_count ? options.thread_count : b.info.thread_count;
     b.instances = option_count(app, OPTION_INSTANCES, cpu ? 1 : 1024);
-    for (uint32_t i = 0; i < SIZES && result == CUTIS_OK; i++) result = measure_size(&b, i);
+    for (uint32_t i = 0; i < SIZES && result == CUTIS_OK; i++)
+        result = bench_space_measure(app, b.device, b.instances, b.budget,
+                                     (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i), &b.rows[i]);
     if (result == CUTIS_OK)
         result =
             bench_learn(app, option_given(app, OPTION_QUICK), cpu ? NULL : b.device, &b.learned);

@@ -1,33 +1,20 @@
 /// cutis bench skeleton: extraction on bodies of the sizes of Vasilakis and Fudos' Table 2. Parts
 /// are those of the biped or quadruped, the smallest leaves merged until as many are left.
 #include "bench.h"
+#include "bench_measure.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <cutis/skeleton.h>
 
-typedef struct skeleton_row {
-    const char *name;
-    cutis_body body;
-    uint32_t vertices, parts;
-    double paper_kernel, paper_axes, paper_total; ///< seconds in Table 2
-    bool quick;
-} skeleton_row;
-
-static const skeleton_row rows[] = {
+const bench_skeleton_row bench_skeleton_rows[] = {
     { "Cow's size", CUTIS_BODY_QUADRUPED, 3825, 16, 1.982, 0.868, 2.995, true },
     { "Horse's size", CUTIS_BODY_QUADRUPED, 8964, 17, 2.086, 0.924, 3.178, true },
     { "Dilo's size", CUTIS_BODY_BIPED, 26214, 37, 4.701, 2.022, 7.150, false },
     { "Human's size", CUTIS_BODY_BIPED, 74014, 31, 10.244, 4.649, 14.893, false },
 };
-enum { ROWS = sizeof rows / sizeof rows[0], RUNS = 5 };
-
-typedef struct skeleton_figures {
-    double kernel, axes, total; ///< seconds, of the fastest run
-    uint64_t triangles;
-    uint32_t star_shaped;
-} skeleton_figures;
+enum { ROWS = BENCH_SKELETON_ROWS, RUNS = 5 };
 
 // Join the smallest leaf to its parent until `wanted` parts are left. `part` maps parts to labels.
 static void merge_leaves(const cutis_part_tree *tree, const cutis_skeleton_report *report,
@@ -51,7 +38,8 @@ static void merge_leaves(const cutis_part_tree *tree, const cutis_skeleton_repor
 }
 
 // Labels of a body with as many parts as the row wants.
-static cutis_result make_labels(const skeleton_row *row, const cutis_model *body, uint32_t *labels)
+static cutis_result make_labels(const bench_skeleton_row *row, const cutis_model *body,
+                                uint32_t *labels)
 {
     cutis_model *model = NULL;
     cutis_skeleton_report *report = NULL;
@@ -77,7 +65,7 @@ static cutis_result make_labels(const skeleton_row *row, const cutis_model *body
 }
 
 static cutis_result time_extraction(const cutis_model *body, const uint32_t *labels,
-                                    const skeleton_row *row, skeleton_figures *f)
+                                    const bench_skeleton_row *row, bench_skeleton_figures *f)
 {
     cutis_skeleton_options options = { .source = CUTIS_PART_SOURCE_LABELS,
                                        .labels = labels,
@@ -104,11 +92,12 @@ static cutis_result time_extraction(const cutis_model *body, const uint32_t *lab
     return CUTIS_OK;
 }
 
-static cutis_result measure(cli_app *app, const skeleton_row *row, skeleton_figures *f)
+cutis_result bench_skeleton_measure(cli_app *app, const bench_skeleton_row *row,
+                                    bench_skeleton_figures *f)
 {
     cutis_model *body = NULL;
     cutis_synth_options synth = { .body = row->body, .vertex_count = row->vertices };
-    *f = (skeleton_figures){ 0 };
+    *f = (bench_skeleton_figures){ 0 };
     cutis_result result = cutis_synth_create(app->context, &synth, &body);
     if (result != CUTIS_OK) return result;
     f->triangles = cutis_model_triangle_count(body);
@@ -120,7 +109,7 @@ static cutis_result measure(cli_app *app, const skeleton_row *row, skeleton_figu
     return result;
 }
 
-static void emit_row(json_out *json, const skeleton_row *row, const skeleton_figures *f)
+static void emit_row(json_out *json, const bench_skeleton_row *row, const bench_skeleton_figures *f)
 {
     emit_object(json, NULL);
     emit_string(json, "body", row->name);
@@ -146,10 +135,10 @@ int bench_skeleton(cli_app *app)
             "star", "kernel s", "axes s", "total s", "us/triangle", "Table 2 k", "axes", "total");
     if (app->json) emit_object(&json, NULL), emit_array(&json, "rows");
     for (int i = 0; i < ROWS && status == EXIT_GOOD; i++) {
-        const skeleton_row *row = &rows[i];
-        skeleton_figures f;
+        const bench_skeleton_row *row = &bench_skeleton_rows[i];
+        bench_skeleton_figures f;
         if (option_given(app, OPTION_QUICK) && !row->quick) continue;
-        cutis_result result = measure(app, row, &f);
+        cutis_result result = bench_skeleton_measure(app, row, &f);
         if (result != CUTIS_OK) {
             status = app_fail(app, "bench skeleton", result);
             break;

@@ -78,8 +78,12 @@ void html_open(html_page *page, const char *title)
     html_markup(
         page,
         "</title>\n<style>\n"
-        ":root { color-scheme: light; --ink: #1d2126; --soft: #5b6570; --line: #e1e5ea; --paper: "
-        "#fafbfc; }\n"
+        ":root { color-scheme: light dark; --ink: #1d2126; --soft: #5b6570; --line: #e1e5ea; "
+        "--paper: "
+        "#fafbfc; --card: #fff; }\n"
+        "@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ed; --soft: #98a3af; --line: "
+        "#2c333b; --paper: #14171b; --card: #1b1f24; }\n"
+        "  img[src^='data:image/svg'] { filter: invert(.89) hue-rotate(180deg); } }\n"
         "body { font: 15px/1.55 system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; color: "
         "var(--ink); background: var(--paper);\n"
         "  max-width: 1180px; margin: 0 auto; padding: 32px 24px 64px; }\n"
@@ -88,7 +92,8 @@ void html_open(html_page *page, const char *title)
         "img { max-width: 100%%; height: auto; border-radius: 8px; border: 1px solid var(--line); "
         "background: #fff; }\n"
         "figure { margin: 16px 0; } figcaption { font-size: 13px; margin-top: 6px; }\n"
-        "table { border-collapse: collapse; width: 100%%; background: #fff; border: 1px solid "
+        "table { border-collapse: collapse; width: 100%%; background: var(--card); border: 1px "
+        "solid "
         "var(--line); border-radius: 8px; }\n"
         "th, td { padding: 8px 12px; text-align: right; border-bottom: 1px solid var(--line); "
         "font-variant-numeric: tabular-nums; }\n"
@@ -96,9 +101,11 @@ void html_open(html_page *page, const char *title)
         "var(--soft); font-weight: 600; }\n"
         "td.best { font-weight: 700; } code, pre { font: 13px/1.5 ui-monospace, 'DejaVu Sans "
         "Mono', monospace; }\n"
-        "pre { background: #fff; border: 1px solid var(--line); border-radius: 8px; padding: 12px "
+        "pre { background: var(--card); border: 1px solid var(--line); border-radius: 8px; "
+        "padding: 12px "
         "16px; overflow-x: auto; }\n"
-        ".grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: "
+        ".grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(440px, 100%%), "
+        "1fr)); gap: "
         "16px; }\n"
         "</style>\n</head>\n<body>\n");
 }

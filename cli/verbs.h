@@ -177,6 +177,8 @@ typedef enum option_kind {
     X(EXTRA, "extra", 0, FLAG, 0, 0, 0, 0, "nodes for link points and axis ends too")              \
     X(SKELETON_PICTURE, "picture", 0, PATH, "OUT.png", 0, 0, 0,                                    \
       "draw parts, boxes and skeleton, before and after refinement")                               \
+    X(PAPER, "paper", 0, CHOICE, "PAPER", "sbs pose-space reduction handles patches all", 0, 0,    \
+      "one of the five source papers (default all)")                                               \
     X(MAN, "man", 0, FLAG, 0, 0, 0, 0, "print the man page (troff)")                               \
     X(COMPLETION, "completion", 0, CHOICE, "SHELL", "bash", 0, 0,                                  \
       "print the completion script of a shell")                                                    \
@@ -237,6 +239,7 @@ int verb_bench(struct cli_app *app);
 int verb_demo(struct cli_app *app);
 int verb_render(struct cli_app *app);
 int verb_compare(struct cli_app *app);
+int verb_reproduce(struct cli_app *app);
 int verb_reduce(struct cli_app *app);
 int verb_cage(struct cli_app *app);
 int verb_fit(struct cli_app *app);
