@@ -151,7 +151,10 @@ static cutis_result launch(device_run *run, const cutis_compute_kernel *kernel, 
                            const cutis_compute_argument *arguments)
 {
     cutis_compute_kernel sized = *kernel;
-    sized.defines = run->defines;
+    char defines[DEFINES + 64];
+    snprintf(defines, sizeof defines, "%s#define REDUCE_ONLY_%s\n", run->defines,
+             kernel->entry + strlen("cutis_reduce_"));
+    sized.defines = defines;
     return cutis_compute_run(run->device, &sized, count, arguments);
 }
 

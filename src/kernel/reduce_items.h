@@ -3,7 +3,8 @@
 /// src/fit/reduce_*.c, which has the CPU's schedule (rows in vectors).
 ///
 /// Defined by the host: REDUCE_SET, REDUCE_CANDIDATES, REDUCE_LIST (the larger of the two) and
-/// REDUCE_ROWS (3 per pose), so that a work item's arrays are no larger than they must be.
+/// REDUCE_ROWS (3 per pose), so that a work item's arrays are no larger than they must be; and
+/// REDUCE_ONLY_name of the one kernel that is wanted, for compilers take seconds for all.
 #ifndef CUTIS_KERNEL_REDUCE_ITEMS_H
 #define CUTIS_KERNEL_REDUCE_ITEMS_H
 
@@ -177,6 +178,7 @@ PROC void reduce_weigh(const double *original, int n, GLOBAL const double *packe
 }
 
 // Sets (fitted or the largest), offsets, Gram matrices, first weights and errors.
+#ifdef REDUCE_ONLY_begin
 ITEM_KERNEL cutis_reduce_begin(REDUCE_PROBLEM, REDUCE_STATE, int fitted, int geometric, ITEM_ARGS)
 {
     ITEM_BEGIN
@@ -218,6 +220,7 @@ ITEM_KERNEL cutis_reduce_begin(REDUCE_PROBLEM, REDUCE_STATE, int fitted, int geo
     }
     ITEM_END
 }
+#endif
 
 // Solve the vertex for the wished error on its set and store weights.
 PROC void reduce_update(const double *wish, int rows, int n, GLOBAL const float *offset,
@@ -259,6 +262,7 @@ FN double reduce_distance(GLOBAL const double *a, const double *b, int rows)
 }
 
 // One colour under the gradient energy, sets fixed. diagonal: of the mesh plus the anchor.
+#ifdef REDUCE_ONLY_gradient
 ITEM_KERNEL cutis_reduce_gradient(GLOBAL const int *colour, GLOBAL const int *ring_first,
                                   GLOBAL const int *ring, GLOBAL const double *edge,
                                   GLOBAL const double *diagonal, REDUCE_STATE, int columns,
@@ -281,6 +285,7 @@ ITEM_KERNEL cutis_reduce_gradient(GLOBAL const int *colour, GLOBAL const int *ri
     fall[colour_first + item] = gain;
     ITEM_END
 }
+#endif
 
 // Weights and value a^T G a - 2 h^T a of a set of candidates; `reference` is dense.
 PROC double reduce_try(int n, const double *gram, const double *right, const double *reference,
@@ -392,6 +397,7 @@ PROC void reduce_reselect(REDUCE_PROBLEM, REDUCE_STATE, int v, const double *wis
 
 // One colour under the gradient energy, where vertices with few candidates may exchange controls.
 // trials: exchanges tried for one, at most.
+#ifdef REDUCE_ONLY_exchanging
 ITEM_KERNEL cutis_reduce_exchanging(GLOBAL const int *colour, GLOBAL const int *ring_first,
                                     GLOBAL const int *ring, GLOBAL const double *edge,
                                     GLOBAL const double *diagonal, REDUCE_PROBLEM, REDUCE_STATE,
@@ -420,8 +426,10 @@ ITEM_KERNEL cutis_reduce_exchanging(GLOBAL const int *colour, GLOBAL const int *
     fall[colour_first + item] = gain;
     ITEM_END
 }
+#endif
 
 // One colour (of distance 2) under the paper's energy; rho = L e is kept up to date.
+#ifdef REDUCE_ONLY_laplace
 ITEM_KERNEL cutis_reduce_laplace(GLOBAL const int *colour, GLOBAL const int *ring_first,
                                  GLOBAL const int *ring, GLOBAL const double *edge,
                                  GLOBAL const double *diagonal, GLOBAL const double *area,
@@ -464,9 +472,11 @@ ITEM_KERNEL cutis_reduce_laplace(GLOBAL const int *colour, GLOBAL const int *rin
     fall[colour_first + item] = gain;
     ITEM_END
 }
+#endif
 
 // Per vertex: the energy of its edges to later vertices, and its anchor's (gradient); or the square
 // of its Laplacian (laplace), twice. docs/design/reduction.md.
+#ifdef REDUCE_ONLY_energy
 ITEM_KERNEL cutis_reduce_energy(GLOBAL const int *ring_first, GLOBAL const int *ring,
                                 GLOBAL const double *edge, GLOBAL const double *diagonal,
                                 GLOBAL const double *anchor, GLOBAL const double *error,
@@ -478,8 +488,10 @@ ITEM_KERNEL cutis_reduce_energy(GLOBAL const int *ring_first, GLOBAL const int *
                   item, edges + item, anchors + item);
     ITEM_END
 }
+#endif
 
 // Falls of the vertices of a task, in order: tasks are stretches of the colour list.
+#ifdef REDUCE_ONLY_falls
 ITEM_KERNEL cutis_reduce_falls(GLOBAL const double *fall, GLOBAL const int *task_first,
                                GLOBAL const int *task_end, GLOBAL double *out, ITEM_ARGS)
 {
@@ -489,5 +501,6 @@ ITEM_KERNEL cutis_reduce_falls(GLOBAL const double *fall, GLOBAL const int *task
     out[item] = sum;
     ITEM_END
 }
+#endif
 
 #endif
