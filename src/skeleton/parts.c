@@ -16,6 +16,10 @@
 static const double CRUMB_AREA = 5e-4; // of the whole
 // How far beyond the nearest point two pieces still touch, in diagonals of the smaller one.
 static const double TOUCH_REACH = 0.03;
+// Distances between pieces are taken between points this far apart (parts of the diagonal), at most
+// so many along an edge.
+static const double SAMPLE_STEP = 0.01;
+#define SAMPLE_MOST 12
 
 // A shell that belongs to one label whose home is another shell rides along.
 typedef struct {
@@ -249,7 +253,7 @@ static cutis_result choose_rings(builder *b, uint32_t *up)
 // Pieces that only touch ------------------------------------------------------------------------
 
 typedef struct {
-    uint32_t *list, count; // vertices
+    uint32_t *list, count; // samples
     cutis_nearest *nearest;
     double distance; // to what is attached
     uint32_t from, to;
@@ -257,61 +261,109 @@ typedef struct {
     bool attached;
 } island;
 
-static void approach(const builder *b, island *c, const island *a)
+// Points all over the surface: vertices alone say little of coarse pieces.
+typedef struct {
+    double (*points)[3];
+    uint32_t *faces;
+    uint32_t count;
+} samples;
+
+static uint32_t grid_steps(const cutis_closed *mesh, uint32_t f)
+{
+    double longest = 0;
+    for (uint32_t h = 3 * f; h < 3 * f + 3; h++)
+        longest = fmax(longest, cutis_edge_length(mesh, h));
+    double steps = ceil(longest / (SAMPLE_STEP * mesh->diagonal));
+    return steps < 1 ? 1 : steps > SAMPLE_MOST ? SAMPLE_MOST : (uint32_t)steps;
+}
+
+// A grid over every face, its corners included.
+static bool take_samples(builder *b, samples *out)
+{
+    const cutis_closed *mesh = b->mesh;
+    size_t total = 0;
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        size_t n = grid_steps(mesh, f);
+        total += (n + 1) * (n + 2) / 2;
+    }
+    if (total > UINT32_MAX) return false;
+    out->points = cutis_arena_alloc(&b->scratch, total, sizeof *out->points);
+    out->faces = cutis_arena_alloc(&b->scratch, total, sizeof *out->faces);
+    if (!out->points || !out->faces) return false;
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        uint32_t n = grid_steps(mesh, f);
+        const uint32_t *v = mesh->faces[f];
+        for (uint32_t i = 0; i <= n; i++)
+            for (uint32_t j = 0; i + j <= n; j++, out->count++) {
+                double x = (double)i / n, y = (double)j / n;
+                for (int k = 0; k < 3; k++)
+                    out->points[out->count][k] = (1 - x - y) * mesh->points[v[0]][k] +
+                                                 x * mesh->points[v[1]][k] +
+                                                 y * mesh->points[v[2]][k];
+                out->faces[out->count] = f;
+            }
+    }
+    return true;
+}
+
+static void approach(const samples *s, island *c, const island *a)
 {
     for (uint32_t i = 0; i < c->count; i++) {
         double distance = c->distance;
-        uint32_t v = cutis_nearest_find(a->nearest, b->mesh->points[c->list[i]], &distance);
+        uint32_t v = cutis_nearest_find(a->nearest, s->points[c->list[i]], &distance);
         if (v == CUTIS_NOTHING || !(distance < c->distance)) continue;
         c->distance = distance, c->from = c->list[i], c->to = v;
     }
 }
 
-// Mean of the vertices of the smaller piece that are nearly as close to the larger as the closest.
-static void touching_point(const builder *b, const island *c, const island *a, double *out)
+// Mean of the points of the smaller piece that are nearly as close to the larger as the closest.
+static void touching_point(const samples *s, const island *c, const island *a, double *out)
 {
     const island *small = c->size <= a->size ? c : a, *large = small == c ? a : c;
     double reach = c->distance + TOUCH_REACH * small->size, sum[3] = { 0 };
     uint32_t count = 0;
     for (uint32_t i = 0; i < small->count; i++) {
-        const double *p = b->mesh->points[small->list[i]];
+        const double *p = s->points[small->list[i]];
         double distance = reach;
         if (cutis_nearest_find(large->nearest, p, &distance) == CUTIS_NOTHING) continue;
         for (int k = 0; k < 3; k++) sum[k] += p[k];
         count++;
     }
-    const double *p = b->mesh->points[c->from], *q = b->mesh->points[c->to];
+    const double *p = s->points[c->from], *q = s->points[c->to];
     for (int k = 0; k < 3; k++) out[k] = count ? sum[k] / count : 0.5 * (p[k] + q[k]);
 }
 
-static cutis_result list_islands(builder *b, const uint32_t *piece_of_shell, uint32_t count,
-                                 island *islands)
+static cutis_result list_islands(builder *b, const samples *s, const uint32_t *piece_of_shell,
+                                 uint32_t count, island *islands)
 {
     cutis_closed *mesh = b->mesh;
-    uint32_t *list = cutis_arena_alloc(&b->scratch, mesh->vertex_count, sizeof *list);
+    uint32_t *list = cutis_arena_alloc(&b->scratch, s->count, sizeof *list);
     if (!list) return cutis_alloc_result(mesh->context);
     memset(islands, 0, count * sizeof *islands);
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        uint32_t i = piece_of_shell[mesh->shells[mesh->leaving[v] / 3]];
-        if (i != CUTIS_NOTHING) islands[i].count++;
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t piece = piece_of_shell[mesh->shells[s->faces[i]]];
+        if (piece != CUTIS_NOTHING) islands[piece].count++;
     }
-    for (uint32_t i = 0; i < count; i++)
-        islands[i].list = list, list += islands[i].count, islands[i].count = 0;
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        uint32_t i = piece_of_shell[mesh->shells[mesh->leaving[v] / 3]];
-        if (i != CUTIS_NOTHING) islands[i].list[islands[i].count++] = v;
+    for (uint32_t i = 0; i < count; i++) {
+        islands[i].list = list;
+        list += islands[i].count;
+        islands[i].count = 0;
+    }
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t piece = piece_of_shell[mesh->shells[s->faces[i]]];
+        if (piece != CUTIS_NOTHING) islands[piece].list[islands[piece].count++] = i;
     }
     for (uint32_t i = 0; i < count; i++) {
         double low[3] = { INFINITY, INFINITY, INFINITY }, high[3];
         for (int k = 0; k < 3; k++) high[k] = -INFINITY;
         for (uint32_t j = 0; j < islands[i].count; j++)
             for (int k = 0; k < 3; k++) {
-                low[k] = fmin(low[k], mesh->points[islands[i].list[j]][k]);
-                high[k] = fmax(high[k], mesh->points[islands[i].list[j]][k]);
+                low[k] = fmin(low[k], s->points[islands[i].list[j]][k]);
+                high[k] = fmax(high[k], s->points[islands[i].list[j]][k]);
             }
         islands[i].size = cutis_distance(low, high), islands[i].distance = INFINITY;
         islands[i].nearest =
-            cutis_nearest_make(&b->scratch, mesh->points, islands[i].list, islands[i].count);
+            cutis_nearest_make(&b->scratch, s->points, islands[i].list, islands[i].count);
         if (!islands[i].nearest) return cutis_alloc_result(mesh->context);
     }
     return CUTIS_OK;
@@ -330,8 +382,9 @@ static cutis_result link_islands(builder *b, uint32_t *up)
     }
     if (count < 2) return CUTIS_OK;
     island *islands = cutis_arena_alloc(&b->scratch, count, sizeof *islands);
-    if (!islands) return cutis_alloc_result(mesh->context);
-    cutis_result result = list_islands(b, index, count, islands);
+    samples s = { .count = 0 };
+    if (!islands || !take_samples(b, &s)) return cutis_alloc_result(mesh->context);
+    cutis_result result = list_islands(b, &s, index, count, islands);
     for (uint32_t i = 1; i < count; i++)
         if (islands[i].size > islands[last].size) last = i;
     for (uint32_t done = 1; result == CUTIS_OK && done < count; done++) {
@@ -339,16 +392,15 @@ static cutis_result link_islands(builder *b, uint32_t *up)
         uint32_t best = CUTIS_NOTHING;
         for (uint32_t i = 0; i < count; i++) {
             if (islands[i].attached) continue;
-            approach(b, &islands[i], &islands[last]);
+            approach(&s, &islands[i], &islands[last]);
             if (best == CUTIS_NOTHING || islands[i].distance < islands[best].distance) best = i;
         }
         island *c = &islands[best];
-        uint32_t to = index[mesh->shells[mesh->leaving[c->to] / 3]];
-        link entry = { mesh->labels[mesh->leaving[c->from] / 3],
-                       mesh->labels[mesh->leaving[c->to] / 3],
-                       CUTIS_NONE,
-                       { 0 } };
-        touching_point(b, c, &islands[to], entry.touch);
+        uint32_t to = index[mesh->shells[s.faces[c->to]]];
+        link entry = {
+            mesh->labels[s.faces[c->from]], mesh->labels[s.faces[c->to]], CUTIS_NONE, { 0 }
+        };
+        touching_point(&s, c, &islands[to], entry.touch);
         up[find(up, entry.a)] = find(up, entry.b);
         if (!add_link(b, entry) ||
             !cutis_note(b->notes, "\"%s\" only touches \"%s\": a joint, no patch",

@@ -8,7 +8,8 @@
 
 static const double TIP_SHARE = 0.95; // of the largest distance: vertices that make the tip
 static const double CURVED = 0.7;     // straight distance to the tip against the way along the skin
-#define BANDS 24
+#define BANDS  24
+#define COARSE 120u             // faces: a leaf of fewer has crumbs for bands
 static const double BEND = 0.1; // of the polyline: how far a kept point must lie off the chord
 
 // The vertex of the part nearest to a point.
@@ -216,7 +217,7 @@ cutis_result cutis_split_curved(cutis_parts *parts, cutis_labels *names, cutis_n
         double largest, length = 0;
         uint32_t pieces;
         polyline line;
-        if (part->child_count > 0) continue;
+        if (part->child_count > 0 || part->face_count < COARSE) continue;
         memcpy(part->joint, cutis_piece_joint(parts, p), sizeof part->joint);
         cutis_result result = find_tip(parts, p, distances, &largest);
         if (result != CUTIS_OK) return result;
