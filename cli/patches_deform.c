@@ -68,7 +68,8 @@ static bool name_parts(patch_job *job)
     for (uint32_t j = 0; j < info->joint_count; j++) {
         cutis_patches_joint joint = cutis_patches_joint_at(job->play.patches, j);
         char *text = job->name_text + 128 * (size_t)j;
-        snprintf(text, 128, "%.100s patch", cutis_patches_part_name(job->play.patches, joint.child));
+        snprintf(text, 128, "%.100s patch",
+                 cutis_patches_part_name(job->play.patches, joint.child));
         job->part_names[info->part_count + j] = text;
     }
     return true;
@@ -100,12 +101,13 @@ static int prepare(cli_app *app, patch_job *job)
     if (status == EXIT_GOOD) status = app_read_model(app, job->path, &job->model);
     if (status == EXIT_GOOD) status = clip_find(app, job->path, &job->model, &job->clip);
     if (status == EXIT_GOOD)
-        status = deform_frame_range(app, job->path,
-                                    clip_frame_count(job->model, job->clip, job->fps), &job->first,
-                                    &job->end);
+        status =
+            deform_frame_range(app, job->path, clip_frame_count(job->model, job->clip, job->fps),
+                               &job->first, &job->end);
     if (status == EXIT_GOOD && job->baked && job->end - job->first > SINK_MORPH_FRAMES)
-        status = app_fail_text(app, "%s: %u frames are too many for glTF (at most %d); use --frames",
-                               job->output, job->end - job->first, SINK_MORPH_FRAMES);
+        status =
+            app_fail_text(app, "%s: %u frames are too many for glTF (at most %d); use --frames",
+                          job->output, job->end - job->first, SINK_MORPH_FRAMES);
     if (status == EXIT_GOOD) status = app_open_device(app, &job->device);
     if (status == EXIT_GOOD)
         status = patch_play_open(app, job->path, job->model, job->device, job->clip,
@@ -304,7 +306,8 @@ static void report(cli_app *app, const patch_job *job)
     uint32_t frames = job->end - job->first;
     if (!removal) removal = "cut";
     if (!fill) fill = strcmp(removal, "box") == 0 ? "reduced" : "keep";
-    app_say(app, "%s: %u frame%s of at most %u vertices and %u triangles, %s and %s, volume %+.4f %%\n",
+    app_say(app,
+            "%s: %u frame%s of at most %u vertices and %u triangles, %s and %s, volume %+.4f %%\n",
             job->output, frames, frames == 1 ? "" : "s", job->vertices_max, job->triangles_max,
             removal, fill, job->variation);
     if (job->fixed)

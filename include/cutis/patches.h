@@ -20,9 +20,9 @@ typedef enum cutis_patch_removal {
 
 /// How the gap on the inner side of a bend is filled.
 typedef enum cutis_patch_fill {
-    CUTIS_PATCH_FILL_DEFAULT = 0,      ///< keep for cut, reduced for box
-    CUTIS_PATCH_FILL_KEEP = 1,         ///< so that the joint keeps its volume
-    CUTIS_PATCH_FILL_MEAN = 2,         ///< the paper's four alternatives, in its order
+    CUTIS_PATCH_FILL_DEFAULT = 0, ///< keep for cut, reduced for box
+    CUTIS_PATCH_FILL_KEEP = 1,    ///< so that the joint keeps its volume
+    CUTIS_PATCH_FILL_MEAN = 2,    ///< the paper's four alternatives, in its order
     CUTIS_PATCH_FILL_INTERSECTION = 3,
     CUTIS_PATCH_FILL_REDUCED = 4,
     CUTIS_PATCH_FILL_BETWEEN = 5,
@@ -59,22 +59,22 @@ CUTIS_API void cutis_patches_destroy(cutis_patches *patches); ///< NULL is fine
 
 typedef struct cutis_patches_info {
     uint32_t part_count, joint_count;
-    uint32_t vertex_count;   ///< of the welded rest mesh
-    uint32_t triangle_count; ///< of the rest mesh
+    uint32_t vertex_count;                       ///< of the welded rest mesh
+    uint32_t triangle_count;                     ///< of the rest mesh
     uint32_t vertex_capacity, triangle_capacity; ///< no frame has more
-    double volume, diagonal; ///< of the rest mesh
+    double volume, diagonal;                     ///< of the rest mesh
     uint64_t memory_bytes;
 } cutis_patches_info;
 CUTIS_API cutis_patches_info cutis_patches_describe(const cutis_patches *patches);
 
 /// Where two parts meet.
 typedef struct cutis_patches_joint {
-    uint32_t parent, child;       ///< parts
-    uint32_t node;                ///< the child's joint
-    uint32_t loop_length;         ///< vertices
-    bool seam;                    ///< a second loop of a pair of parts: closed, never cut
-    double centre[3];             ///< the point it turns about
-    double limb[3];               ///< unit, along the limb, from parent to child
+    uint32_t parent, child;             ///< parts
+    uint32_t node;                      ///< the child's joint
+    uint32_t loop_length;               ///< vertices
+    bool seam;                          ///< a second loop of a pair of parts: closed, never cut
+    double centre[3];                   ///< the point it turns about
+    double limb[3];                     ///< unit, along the limb, from parent to child
     double parent_volume, child_volume; ///< of the two parts, closed by fans over their loops
 } cutis_patches_joint;
 /// @param joint below joint_count
@@ -84,24 +84,24 @@ CUTIS_API const char *cutis_patches_part_name(const cutis_patches *patches, uint
 
 /// What a joint did in a frame.
 typedef struct cutis_patches_report {
-    double bend, twist;      ///< radians
-    double weight;           ///< of its conics (fill keep)
-    double flatness;         ///< 0: front arcs are circles, 1: chords
-    double volume_left;      ///< volume gained (lost: negative), cubic units, by this joint
-    uint32_t triangles;      ///< of the patch
-    uint32_t retries;        ///< cuts that were made smaller, the larger of its two parts'
+    double bend, twist; ///< radians
+    double weight;      ///< of its conics (fill keep)
+    double flatness;    ///< 0: front arcs are circles, 1: chords
+    double volume_left; ///< volume gained (lost: negative), cubic units, by this joint
+    uint32_t triangles; ///< of the patch
+    uint32_t retries;   ///< cuts that were made smaller, the larger of its two parts'
 } cutis_patches_report;
 
 /// Where frames go. Host memory, or buffers of the binding's device (results stay there).
 /// Instance i stands at i * capacity. World space.
 typedef struct cutis_patches_output {
     uint32_t vertex_capacity, triangle_capacity; ///< of each instance; 0 = those of the info
-    cutis_stream positions; ///< 3 floats a vertex, tightly packed
-    cutis_stream normals;   ///< 3 floats, unit; NULL = not wanted
-    cutis_stream indices;   ///< 3 uint32 a triangle
-    cutis_stream labels;    ///< uint32 a triangle: its part, or part_count + joint for patches; NULL
-                            ///< = not wanted
-    cutis_stream counts;    ///< 2 uint32 an instance: vertices, triangles
+    cutis_stream positions;                      ///< 3 floats a vertex, tightly packed
+    cutis_stream normals;                        ///< 3 floats, unit; NULL = not wanted
+    cutis_stream indices;                        ///< 3 uint32 a triangle
+    cutis_stream labels; ///< uint32 a triangle: its part, or part_count + joint for patches; NULL
+                         ///< = not wanted
+    cutis_stream counts; ///< 2 uint32 an instance: vertices, triangles
     cutis_patches_report *reports; ///< joint_count an instance, host memory, or NULL
 } cutis_patches_output;
 

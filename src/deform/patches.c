@@ -18,8 +18,9 @@
 #include "math/mat3.h"
 
 static const char *const REMOVALS[] = { "cut", "box" };
-static const char *const FILLS[] = { "default", "keep", "mean", "intersection", "reduced",
-                                     "between" };
+static const char *const FILLS[] = {
+    "default", "keep", "mean", "intersection", "reduced", "between"
+};
 
 const char *cutis_patch_removal_name(cutis_patch_removal removal)
 {
@@ -72,10 +73,9 @@ static cutis_result keep_facts(cutis_patches *patches, const patch_body *body,
     for (uint32_t p = 0; p < body->part_count; p++) {
         const char *name = body->mesh->part_names ? body->mesh->part_names[p] : NULL;
         patches->part_nodes[p] = skin->joints[body->joints[p]];
-        patches->inverse_binds[p] =
-            skin->inverse_binds
-                ? skin->inverse_binds[body->joints[p]]
-                : (cutis_mat34){ { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 } };
+        patches->inverse_binds[p] = skin->inverse_binds
+                                        ? skin->inverse_binds[body->joints[p]]
+                                        : (cutis_mat34){ { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 } };
         patches->part_names[p] = cutis_arena_string(arena, name ? name : "");
         if (!patches->part_names[p]) return cutis_alloc_result(body->context);
         patches->info.volume += parts->shapes[p].volume;
@@ -192,8 +192,8 @@ cutis_result cutis_patches_create(cutis_device *device, const cutis_model *model
     if (result == CUTIS_OK) result = cutis_patch_parts_make(&body, &parts);
     if (result == CUTIS_OK) result = cutis_patch_shapes_make(&body, &parts);
     if (result == CUTIS_OK)
-        result = cutis_patch_pack_make(&body, &parts, box, (int)fill - CUTIS_PATCH_FILL_KEEP,
-                                       &pack);
+        result =
+            cutis_patch_pack_make(&body, &parts, box, (int)fill - CUTIS_PATCH_FILL_KEEP, &pack);
     if (result != CUTIS_OK) goto fail;
     patches = cutis_alloc_zero(context, 1, sizeof *patches);
     result = patches ? CUTIS_OK : cutis_alloc_result(context);
@@ -220,10 +220,9 @@ void cutis_patches_destroy(cutis_patches *patches)
 {
     if (!patches) return;
     cutis_context *context = patches->arena.context;
-    cutis_buffer *buffers[] = { patches->s,       patches->g,       patches->i,
-                                patches->d,       patches->palette, patches->counts,
-                                patches->out[0],  patches->out[1],  patches->out[2],
-                                patches->out[3] };
+    cutis_buffer *buffers[] = { patches->s,       patches->g,      patches->i,      patches->d,
+                                patches->palette, patches->counts, patches->out[0], patches->out[1],
+                                patches->out[2],  patches->out[3] };
     for (size_t b = 0; b < sizeof buffers / sizeof *buffers; b++) cutis_buffer_destroy(buffers[b]);
     cutis_arena_release(&patches->arena);
     cutis_free(context, patches, sizeof *patches);
@@ -416,10 +415,9 @@ static cutis_result read_reports(cutis_patches *patches, uint32_t instance,
     uint32_t joints = patches->info.joint_count, parts = patches->info.part_count;
     int32_t *host = patches->host_ints, *tries = host + (size_t)joints * PATCH_JOINT_INT_COUNT;
     uint64_t int_at = 4 * (uint64_t)instance * patches->int_stride;
-    cutis_result result =
-        cutis_buffer_read(patches->d,
-                          8 * ((uint64_t)instance * patches->real_stride + patches->joint_reals),
-                          patches->host_reals, 8 * (uint64_t)joints * PATCH_JOINT_REAL_COUNT);
+    cutis_result result = cutis_buffer_read(
+        patches->d, 8 * ((uint64_t)instance * patches->real_stride + patches->joint_reals),
+        patches->host_reals, 8 * (uint64_t)joints * PATCH_JOINT_REAL_COUNT);
     if (result == CUTIS_OK)
         result = cutis_buffer_read(patches->i, int_at + 4 * (uint64_t)patches->joint_ints, host,
                                    4 * (uint64_t)joints * PATCH_JOINT_INT_COUNT);
@@ -448,8 +446,7 @@ static cutis_result finish_batch(cutis_patches *patches, const cutis_patches_out
     bool host = output->positions.data || output->indices.data || output->counts.data;
     cutis_result result = CUTIS_OK;
     if (host) {
-        result = cutis_buffer_read(patches->counts, 0, patches->host_counts,
-                                   8 * (uint64_t)count);
+        result = cutis_buffer_read(patches->counts, 0, patches->host_counts, 8 * (uint64_t)count);
         if (result != CUTIS_OK) return result;
         if (output->counts.data)
             memcpy((uint32_t *)output->counts.data + 2 * (size_t)first, patches->host_counts,
@@ -465,8 +462,8 @@ static cutis_result finish_batch(cutis_patches *patches, const cutis_patches_out
         result = fetch(patches, output, out, first, count);
     }
     for (uint32_t i = 0; output->reports && i < count && result == CUTIS_OK; i++)
-        result = read_reports(
-            patches, i, output->reports + (size_t)(first + i) * patches->info.joint_count);
+        result = read_reports(patches, i,
+                              output->reports + (size_t)(first + i) * patches->info.joint_count);
     return result;
 }
 

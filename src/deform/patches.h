@@ -51,15 +51,15 @@ typedef struct patch_pieces {
     uint32_t *welded;                    ///< per part vertex
     uint32_t *vertex_part;
     int32_t *vertex_loop, *vertex_place;
-    uint32_t *face_origin;  ///< per face in part order: face of the body
-    uint32_t *faces;        ///< 3 part vertices, part order
-    uint32_t *face_edges;   ///< 3
-    int32_t *face_joined;   ///< 3: face in part order, or -1
-    int32_t *edge_faces;    ///< 2 per edge
+    uint32_t *face_origin; ///< per face in part order: face of the body
+    uint32_t *faces;       ///< 3 part vertices, part order
+    uint32_t *face_edges;  ///< 3
+    int32_t *face_joined;  ///< 3: face in part order, or -1
+    int32_t *edge_faces;   ///< 2 per edge
     double *edge_lengths;
     uint32_t *ring_first, *ring, *ring_edge;
-    uint32_t *loop_copies;  ///< 2 per place on a loop: part vertex in the parent, in the child
-    patch_shape *shapes;    ///< per part
+    uint32_t *loop_copies; ///< 2 per place on a loop: part vertex in the parent, in the child
+    patch_shape *shapes;   ///< per part
 } patch_pieces;
 
 /// Weld, check that the mesh is closed, find loops and the tree.

@@ -126,9 +126,9 @@ static void measure(patch_body *body)
         low[i % 3] = fmin(low[i % 3], body->points[i]);
         high[i % 3] = fmax(high[i % 3], body->points[i]);
     }
-    body->diagonal = sqrt((high[0] - low[0]) * (high[0] - low[0]) +
-                          (high[1] - low[1]) * (high[1] - low[1]) +
-                          (high[2] - low[2]) * (high[2] - low[2]));
+    body->diagonal =
+        sqrt((high[0] - low[0]) * (high[0] - low[0]) + (high[1] - low[1]) * (high[1] - low[1]) +
+             (high[2] - low[2]) * (high[2] - low[2]));
 }
 
 typedef struct half_edge {
@@ -161,8 +161,8 @@ static cutis_result pair_edges(patch_body *body)
     }
     qsort(edges, count, sizeof *edges, compare_edges);
     for (size_t i = 0; i < count; i += 2) {
-        bool pair = i + 1 < count && edges[i].low == edges[i + 1].low &&
-                    edges[i].high == edges[i + 1].high;
+        bool pair =
+            i + 1 < count && edges[i].low == edges[i + 1].low && edges[i].high == edges[i + 1].high;
         bool more = pair && i + 2 < count && edges[i].low == edges[i + 2].low &&
                     edges[i].high == edges[i + 2].high;
         if (!pair || more)
@@ -381,8 +381,7 @@ static cutis_result find_centres(patch_body *body)
 
 cutis_result cutis_patch_body_read(const cutis_model *model, cutis_arena *arena, patch_body *out)
 {
-    *out =
-        (patch_body){ .arena = arena, .context = cutis_model_context(model), .model = model };
+    *out = (patch_body){ .arena = arena, .context = cutis_model_context(model), .model = model };
     cutis_result result = find_instance(out);
     if (result == CUTIS_OK) result = weld_vertices(out);
     if (result != CUTIS_OK) return result;

@@ -72,7 +72,8 @@ cutis_result cutis_patches_bind_fixed(cutis_patches *patches, const patch_body *
 {
     cutis_arena *arena = &patches->arena;
     struct patch_fixed *fixed = cutis_arena_alloc(arena, 1, sizeof *fixed);
-    double *circle = cutis_arena_alloc(body->arena, 2 * (size_t)parts->vertex_count, sizeof *circle);
+    double *circle =
+        cutis_arena_alloc(body->arena, 2 * (size_t)parts->vertex_count, sizeof *circle);
     if (!fixed || !circle) return cutis_alloc_result(body->context);
     *fixed = (struct patch_fixed){ .output_count = body->output_count,
                                    .welded_count = body->vertex_count };
@@ -85,7 +86,8 @@ cutis_result cutis_patches_bind_fixed(cutis_patches *patches, const patch_body *
     for (uint32_t v = 0; v < body->vertex_count; v++) fixed->copies[v] = UINT32_MAX;
     for (uint32_t v = 0; v < parts->vertex_count; v++) fixed->copies[parts->welded[v]] = v;
     for (uint32_t i = 0; i < body->loop_count; i++)
-        for (uint32_t k = body->loops[i].first; k < body->loops[i].first + body->loops[i].count; k++)
+        for (uint32_t k = body->loops[i].first; k < body->loops[i].first + body->loops[i].count;
+             k++)
             fixed->copies[body->loop_vertices[k]] = parts->loop_copies[2 * (size_t)k];
     for (uint32_t p = 0; p < body->part_count; p++) {
         const int32_t *entries = pack->ints + pack->ints[PATCH_PART_ENTRY];
@@ -194,12 +196,12 @@ static pvec vertex_at(const view *w, const struct patch_fixed *fixed, uint32_t v
 static void place_frame(const cutis_patches *patches, uint32_t instance, float *positions)
 {
     const struct patch_fixed *fixed = patches->fixed;
-    view w = { .S = (const int *)(uintptr_t)patches->s->handle,
-               .G = (const double *)(uintptr_t)patches->g->handle,
-               .I = (const int *)(uintptr_t)patches->i->handle +
-                    (size_t)instance * patches->int_stride,
-               .D = (double *)(uintptr_t)patches->d->handle +
-                    (size_t)instance * patches->real_stride };
+    view w = {
+        .S = (const int *)(uintptr_t)patches->s->handle,
+        .G = (const double *)(uintptr_t)patches->g->handle,
+        .I = (const int *)(uintptr_t)patches->i->handle + (size_t)instance * patches->int_stride,
+        .D = (double *)(uintptr_t)patches->d->handle + (size_t)instance * patches->real_stride
+    };
     memset(fixed->welded, 0, 3 * (size_t)fixed->welded_count * sizeof *fixed->welded);
     for (uint32_t v = 0; v < fixed->welded_count; v++) {
         if (fixed->copies[v] == UINT32_MAX) continue; // no face has it
@@ -218,8 +220,7 @@ cutis_result cutis_patches_run_fixed(cutis_patches *patches, const cutis_model *
                                      float *positions)
 {
     cutis_result result = cutis_patches_check(patches, model, poses, instance_count);
-    if (result == CUTIS_OK &&
-        cutis_device_describe(patches->device).kind != CUTIS_DEVICE_CPU)
+    if (result == CUTIS_OK && cutis_device_describe(patches->device).kind != CUTIS_DEVICE_CPU)
         result = cutis_fail(patches->arena.context, CUTIS_UNSUPPORTED,
                             "patches with the rest topology need the cpu device");
     for (uint32_t first = 0; first < instance_count && result == CUTIS_OK;) {

@@ -26,7 +26,7 @@ typedef struct packing {
     const patch_pieces *parts;
     patch_pack *out;
     uint32_t entry_count, place_count;
-    uint32_t *entry_first;           // per part, + 1
+    uint32_t *entry_first; // per part, + 1
     uint32_t *entry_joint, *entry_side;
 } packing;
 
@@ -160,8 +160,8 @@ static cutis_result place_work(packing *p)
     places i = { p->out->ints, 0 }, d = { p->out->ints, 0 };
     uint64_t P = body->part_count, J = body->loop_count, V = parts->vertex_count;
     uint64_t slots = p->out->slot_count, rungs = p->out->rung_count, points = p->out->point_count;
-    static const int per_vertex[] = { PATCH_STATE, PATCH_OWNER, PATCH_SLOT, PATCH_VERTEX_OUT,
-                                      PATCH_QUEUE, PATCH_SNAP_EDGE };
+    static const int per_vertex[] = { PATCH_STATE,      PATCH_OWNER, PATCH_SLOT,
+                                      PATCH_VERTEX_OUT, PATCH_QUEUE, PATCH_SNAP_EDGE };
     static const int per_slot[] = { PATCH_SLOT_NODE, PATCH_SLOT_NEXT, PATCH_SLOT_ORDER,
                                     PATCH_SLOT_RANK, PATCH_SLOT_WELD, PATCH_SLOT_OUT };
     static const int per_rung[] = { PATCH_RUNG_P, PATCH_RUNG_C, PATCH_RUNG_KIND, PATCH_RUNG_COUNT,
@@ -299,8 +299,7 @@ static cutis_result fill_part_fields(packing *p, uint32_t part, uint32_t *int_at
         if (result != CUTIS_OK) return result;
         for (uint32_t v = 0; v < count; v++) sorted[v] = (far_vertex){ far[v], first + v };
         qsort(sorted, count, sizeof *sorted, compare_far);
-        for (uint32_t v = 0; v < count; v++)
-            p->out->ints[*int_at + v] = (int32_t)sorted[v].vertex;
+        for (uint32_t v = 0; v < count; v++) p->out->ints[*int_at + v] = (int32_t)sorted[v].vertex;
         ints(p, PATCH_ENTRY_FAR)[e] = (int32_t)*real_at;
         ints(p, PATCH_ENTRY_ORDER)[e] = (int32_t)*int_at;
         *int_at += count;
@@ -333,8 +332,7 @@ static cutis_result fill_fields(packing *p)
     const patch_body *body = p->body;
     uint32_t int_at = (uint32_t)(p->out->ints[PATCH_SLOT_JOINT]) + p->out->slot_count;
     uint32_t real_at = (uint32_t)(p->out->ints[PATCH_SCALARS]) + 2;
-    far_vertex *sorted =
-        cutis_arena_alloc(body->arena, p->parts->vertex_count, sizeof *sorted);
+    far_vertex *sorted = cutis_arena_alloc(body->arena, p->parts->vertex_count, sizeof *sorted);
     uint32_t *sources = cutis_arena_alloc(body->arena, p->place_count + (size_t)1, sizeof *sources);
     if (!sorted || !sources) return cutis_alloc_result(body->context);
     for (uint32_t part = 0; part < body->part_count; part++) {

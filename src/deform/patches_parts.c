@@ -88,7 +88,8 @@ static cutis_result place_loops(const patch_body *body, patch_pieces *out)
     out->loop_copies = cutis_arena_alloc(body->arena, 2 * (size_t)places, sizeof(uint32_t));
     if (!out->vertex_loop || !out->vertex_place || !out->loop_copies)
         return cutis_alloc_result(body->context);
-    for (uint32_t v = 0; v < out->vertex_count; v++) out->vertex_loop[v] = out->vertex_place[v] = -1;
+    for (uint32_t v = 0; v < out->vertex_count; v++)
+        out->vertex_loop[v] = out->vertex_place[v] = -1;
     for (uint32_t i = 0; i < body->loop_count; i++) {
         const patch_loop *loop = &body->loops[i];
         for (uint32_t k = 0; k < loop->count; k++)
@@ -145,8 +146,8 @@ static cutis_result number_edges(const patch_body *body, patch_pieces *out)
         out->face_edges[edges[i].half] = e;
         out->edge_faces[2 * (size_t)e] = (int32_t)(edges[i].half / 3);
         out->edge_faces[2 * (size_t)e + 1] = -1;
-        bool pair = i + 1 < count && edges[i].low == edges[i + 1].low &&
-                    edges[i].high == edges[i + 1].high;
+        bool pair =
+            i + 1 < count && edges[i].low == edges[i + 1].low && edges[i].high == edges[i + 1].high;
         if (pair) {
             out->face_edges[edges[i + 1].half] = e;
             out->face_joined[edges[i].half] = (int32_t)(edges[i + 1].half / 3);
@@ -204,7 +205,8 @@ static cutis_result make_rings(const patch_body *body, patch_pieces *out)
     size_t halves = 3 * (size_t)body->face_count;
     uint32_t *first = cutis_arena_alloc(body->arena, out->vertex_count + (size_t)2, sizeof *first);
     uint32_t *list = cutis_arena_alloc(body->arena, halves, sizeof *list);
-    out->ring_first = cutis_arena_alloc(body->arena, out->vertex_count + (size_t)1, sizeof(uint32_t));
+    out->ring_first =
+        cutis_arena_alloc(body->arena, out->vertex_count + (size_t)1, sizeof(uint32_t));
     out->ring = cutis_arena_alloc(body->arena, halves + out->vertex_count, sizeof(uint32_t));
     out->ring_edge = cutis_arena_alloc(body->arena, halves + out->vertex_count, sizeof(uint32_t));
     if (!first || !list || !out->ring_first || !out->ring || !out->ring_edge)

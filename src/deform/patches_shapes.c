@@ -1,5 +1,5 @@
-/// Sizes of parts: median edge, volume, centroid and oriented box. A part is closed by fans over its
-/// loops for that. Where the model has a part tree, its centroid and box are used instead.
+/// Sizes of parts: median edge, volume, centroid and oriented box. A part is closed by fans over
+/// its loops for that. Where the model has a part tree, its centroid and box are used instead.
 #include "deform/patches.h"
 
 #include <math.h>
@@ -36,8 +36,7 @@ static void add_face(sums *s, const double *a, const double *b, const double *c)
     }
     for (int i = 0; i < 6; i++) { // exact over the triangle
         int r = row[i], q = column[i];
-        s->square[i] += area / 12.0 *
-                        (9.0 * m[r] * m[q] + a[r] * a[q] + b[r] * b[q] + c[r] * c[q]);
+        s->square[i] += area / 12.0 * (9.0 * m[r] * m[q] + a[r] * a[q] + b[r] * b[q] + c[r] * c[q]);
     }
 }
 
@@ -51,8 +50,7 @@ static void add_caps(const patch_body *body, uint32_t part, const double *origin
         for (uint32_t k = 0; k < loop->count; k++) {
             const double *a = body->points + 3 * (size_t)body->loop_vertices[loop->first + k];
             const double *b =
-                body->points +
-                3 * (size_t)body->loop_vertices[loop->first + (k + 1) % loop->count];
+                body->points + 3 * (size_t)body->loop_vertices[loop->first + (k + 1) % loop->count];
             double l = sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
                             (a[2] - b[2]) * (a[2] - b[2]));
             for (int d = 0; d < 3; d++) centre[d] += l * 0.5 * (a[d] + b[d]);
@@ -62,12 +60,12 @@ static void add_caps(const patch_body *body, uint32_t part, const double *origin
         for (uint32_t k = 0; k < loop->count; k++) {
             double a[3], b[3];
             for (int d = 0; d < 3; d++) {
-                a[d] = body->points[3 * (size_t)body->loop_vertices[loop->first + k] + d] -
-                       origin[d];
-                b[d] = body->points[3 * (size_t)body->loop_vertices[loop->first +
-                                                                    (k + 1) % loop->count] +
-                                    d] -
-                       origin[d];
+                a[d] =
+                    body->points[3 * (size_t)body->loop_vertices[loop->first + k] + d] - origin[d];
+                b[d] =
+                    body->points
+                        [3 * (size_t)body->loop_vertices[loop->first + (k + 1) % loop->count] + d] -
+                    origin[d];
             }
             if (loop->child == part)
                 add_face(s, b, a, centre);

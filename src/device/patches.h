@@ -4,15 +4,15 @@
 
 #include "device/compute.h"
 
-extern const cutis_compute_kernel cutis_compute_patch_parts;  ///< S G palette D; per part
-extern const cutis_compute_kernel cutis_compute_patch_joints; ///< S G I D; per joint
-extern const cutis_compute_kernel cutis_compute_patch_clear;  ///< S I; per part vertex
-extern const cutis_compute_kernel cutis_compute_patch_cut;    ///< S G I D; per part
-extern const cutis_compute_kernel cutis_compute_patch_rungs;  ///< S G I D; per joint
+extern const cutis_compute_kernel cutis_compute_patch_parts;      ///< S G palette D; per part
+extern const cutis_compute_kernel cutis_compute_patch_joints;     ///< S G I D; per joint
+extern const cutis_compute_kernel cutis_compute_patch_clear;      ///< S I; per part vertex
+extern const cutis_compute_kernel cutis_compute_patch_cut;        ///< S G I D; per part
+extern const cutis_compute_kernel cutis_compute_patch_rungs;      ///< S G I D; per joint
 extern const cutis_compute_kernel cutis_compute_patch_cut_volume; ///< S G I D; per part
-extern const cutis_compute_kernel cutis_compute_patch_solve;  ///< S G I D; per joint
-extern const cutis_compute_kernel cutis_compute_patch_count;  ///< S I; per block of both kinds
-extern const cutis_compute_kernel cutis_compute_patch_sum;    ///< S I counts; per instance
+extern const cutis_compute_kernel cutis_compute_patch_solve;      ///< S G I D; per joint
+extern const cutis_compute_kernel cutis_compute_patch_count;      ///< S I; per block of both kinds
+extern const cutis_compute_kernel cutis_compute_patch_sum;        ///< S I counts; per instance
 /// S G I D counts positions normals, ints vertex_room face_room; per block of vertices
 extern const cutis_compute_kernel cutis_compute_patch_vertices;
 /// S I counts indices labels, ints vertex_room face_room; per block of faces

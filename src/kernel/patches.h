@@ -9,6 +9,16 @@
 #ifndef CUTIS_KERNEL_PATCHES_H
 #define CUTIS_KERNEL_PATCHES_H
 
+// Functions that are called from several places: inlined everywhere they would make kernels of
+// hundreds of kilobytes, which take minutes to compile and do not fit an instruction cache.
+#if defined(KERNEL_CUDA)
+#define PATCH_FN static __device__ __noinline__
+#elif defined(KERNEL_OPENCL)
+#define PATCH_FN static __attribute__((noinline))
+#else
+#define PATCH_FN static __attribute__((noinline, unused))
+#endif
+
 /// Counts, then places. "P" parts, "J" joints (loops), "V" part vertices (a vertex of a loop stands
 /// in both of its parts), "E" edges, "L" places on loops, "N" entries: (part, loop of it).
 enum patch_field {
@@ -22,25 +32,25 @@ enum patch_field {
     PATCH_FILL,      ///< patch_fill_kind
     PATCH_CURVE_MAX, ///< inner samples of a rung at most
     // places in S
-    PATCH_PART_VERTEX, ///< P + 1
-    PATCH_PART_FACE,   ///< P + 1
-    PATCH_PART_ENTRY,  ///< P + 1, into the entries
-    PATCH_PART_SEED,   ///< P: the vertex farthest from all loops
-    PATCH_PART_TIP,    ///< P: place in G of distances to the tip, or -1
-    PATCH_ENTRY_JOINT, ///< N
-    PATCH_ENTRY_SIDE,  ///< N: 0 the part is the parent, 1 the child
-    PATCH_ENTRY_FAR,   ///< N: place in G of the part's distances to the loop
-    PATCH_ENTRY_ORDER, ///< N: place in S of the part's vertices by that distance
-    PATCH_ENTRY_SLOT,  ///< N + 1: border slots of an entry, into the slot arrays
-    PATCH_JOINT_PART,  ///< 2 J: parent, child
-    PATCH_JOINT_ENTRY, ///< 2 J: entry in the parent, in the child
-    PATCH_JOINT_SEAM,  ///< J: 1: never articulated
-    PATCH_JOINT_LOOP,  ///< J + 1, into the loop arrays
-    PATCH_JOINT_RUNG,  ///< J + 1: rungs of a joint
-    PATCH_JOINT_POINT, ///< J + 1: samples of a joint
-    PATCH_LOOP_VERTEX, ///< 2 L: part vertex in the parent, in the child
-    PATCH_VERTEX_PART, ///< V
-    PATCH_VERTEX_LOOP, ///< V: joint, or -1
+    PATCH_PART_VERTEX,  ///< P + 1
+    PATCH_PART_FACE,    ///< P + 1
+    PATCH_PART_ENTRY,   ///< P + 1, into the entries
+    PATCH_PART_SEED,    ///< P: the vertex farthest from all loops
+    PATCH_PART_TIP,     ///< P: place in G of distances to the tip, or -1
+    PATCH_ENTRY_JOINT,  ///< N
+    PATCH_ENTRY_SIDE,   ///< N: 0 the part is the parent, 1 the child
+    PATCH_ENTRY_FAR,    ///< N: place in G of the part's distances to the loop
+    PATCH_ENTRY_ORDER,  ///< N: place in S of the part's vertices by that distance
+    PATCH_ENTRY_SLOT,   ///< N + 1: border slots of an entry, into the slot arrays
+    PATCH_JOINT_PART,   ///< 2 J: parent, child
+    PATCH_JOINT_ENTRY,  ///< 2 J: entry in the parent, in the child
+    PATCH_JOINT_SEAM,   ///< J: 1: never articulated
+    PATCH_JOINT_LOOP,   ///< J + 1, into the loop arrays
+    PATCH_JOINT_RUNG,   ///< J + 1: rungs of a joint
+    PATCH_JOINT_POINT,  ///< J + 1: samples of a joint
+    PATCH_LOOP_VERTEX,  ///< 2 L: part vertex in the parent, in the child
+    PATCH_VERTEX_PART,  ///< V
+    PATCH_VERTEX_LOOP,  ///< V: joint, or -1
     PATCH_VERTEX_PLACE, ///< V: place on the loop, from its first
     PATCH_RING_FIRST,   ///< V + 1
     PATCH_RING,         ///< neighbours counter-clockwise; on a loop from border to border
@@ -85,30 +95,30 @@ enum patch_field {
     PATCH_JOINT_INTS, ///< PATCH_JOINT_INT_COUNT per joint
     PATCH_RUNG_P,     ///< slot of the parent
     PATCH_RUNG_C,
-    PATCH_RUNG_KIND, ///< patch_rung
-    PATCH_RUNG_COUNT, ///< inner samples
-    PATCH_RUNG_FIRST, ///< first of them, from the joint's first
+    PATCH_RUNG_KIND,    ///< patch_rung
+    PATCH_RUNG_COUNT,   ///< inner samples
+    PATCH_RUNG_FIRST,   ///< first of them, from the joint's first
     PATCH_BLOCK_VERTEX, ///< per block of vertices: first output vertex
     PATCH_BLOCK_FACE,   ///< per block of faces: first output triangle
     // places in D
-    PATCH_MATRIX,     ///< 12 P: part to world
-    PATCH_JOINT_REAL, ///< PATCH_JOINT_REAL_COUNT per joint
-    PATCH_VALUE,      ///< V: how far it is removed
-    PATCH_SNAP,       ///< V: how far along the edge, kept end = 0
-    PATCH_SLOT_POINT, ///< 3 per slot, rest
+    PATCH_MATRIX,      ///< 12 P: part to world
+    PATCH_JOINT_REAL,  ///< PATCH_JOINT_REAL_COUNT per joint
+    PATCH_VALUE,       ///< V: how far it is removed
+    PATCH_SNAP,        ///< V: how far along the edge, kept end = 0
+    PATCH_SLOT_POINT,  ///< 3 per slot, rest
     PATCH_SLOT_PLACED, ///< 3 per slot, the parent's rest space, from the centre
     PATCH_SLOT_FAR,    ///< distance to the loop
-    PATCH_SLOT_ALONG, ///< place on the joint loop, or -1
-    PATCH_RUNG_ALONG, ///< place on the joint loop
-    PATCH_SAMPLE,     ///< 3 per sample, parent's rest space
-    PATCH_SLOT_SUM,   ///< 3 per slot: sum of patch normals
-    PATCH_SAMPLE_SUM, ///< 3 per sample
+    PATCH_SLOT_ALONG,  ///< place on the joint loop, or -1
+    PATCH_RUNG_ALONG,  ///< place on the joint loop
+    PATCH_SAMPLE,      ///< 3 per sample, parent's rest space
+    PATCH_SLOT_SUM,    ///< 3 per slot: sum of patch normals
+    PATCH_SAMPLE_SUM,  ///< 3 per sample
     PATCH_FIELD_COUNT
 };
 
-#define FIELD(S, name) ((S) + (S)[name])     // ints
-#define REALS(S, G, name) ((G) + (S)[name])  // doubles
-#define PATCH_BLOCK 32                       // vertices or faces that are counted together
+#define FIELD(S, name)    ((S) + (S)[name]) // ints
+#define REALS(S, G, name) ((G) + (S)[name]) // doubles
+#define PATCH_BLOCK       32                // vertices or faces that are counted together
 #define PATCH_CONIC_STEPS 1024
 
 enum patch_state { PATCH_KEPT, PATCH_REMOVED, PATCH_ZERO /* moved onto the border */ };
@@ -283,11 +293,9 @@ FN pquat pquat_of(double scale, pvec x, pvec y, pvec z) // rows
     if (t > x.x && t > y.y && t > z.z)
         return pquat_unit(pquat_make(scale + t, z.y - y.z, x.z - z.x, y.x - x.y));
     if (x.x >= y.y && x.x >= z.z)
-        return pquat_unit(
-            pquat_make(z.y - y.z, scale + x.x - y.y - z.z, x.y + y.x, x.z + z.x));
+        return pquat_unit(pquat_make(z.y - y.z, scale + x.x - y.y - z.z, x.y + y.x, x.z + z.x));
     if (y.y >= z.z)
-        return pquat_unit(
-            pquat_make(x.z - z.x, x.y + y.x, scale + y.y - x.x - z.z, y.z + z.y));
+        return pquat_unit(pquat_make(x.z - z.x, x.y + y.x, scale + y.y - x.x - z.z, y.z + z.y));
     return pquat_unit(pquat_make(y.x - x.y, x.z + z.x, y.z + z.y, scale + z.z - x.x - y.y));
 }
 
@@ -330,7 +338,7 @@ STRUCT(patch_weight)
 // The weight with which the conic from a to b with control point k passes through s, which lies in
 // their plane: w = b1 / (2 sqrt(b0 b2)) of its barycentric coordinates. If s is not inside the
 // triangle: by heights over ab, 0.2 .. 5. No triangle: 0, a straight line.
-FN patch_weight patch_weight_through(pvec a, pvec k, pvec b, pvec s)
+PATCH_FN patch_weight patch_weight_through(pvec a, pvec k, pvec b, pvec s)
 {
     patch_weight r;
     r.w = 0.0;

@@ -47,14 +47,15 @@ FN double patch_place(GLOBAL const int *S, int a, int b, double t)
 
 FN int patch_edge_end(GLOBAL const int *S, int vertex, int edge)
 {
-    for (int k = FIELD(S, PATCH_RING_FIRST)[vertex]; k < FIELD(S, PATCH_RING_FIRST)[vertex + 1]; k++)
+    for (int k = FIELD(S, PATCH_RING_FIRST)[vertex]; k < FIELD(S, PATCH_RING_FIRST)[vertex + 1];
+         k++)
         if (FIELD(S, PATCH_RING_EDGE)[k] == edge) return FIELD(S, PATCH_RING)[k];
     return vertex;
 }
 
 // The slot of a vertex that stays where it is or was moved onto the border.
-FN int patch_slot_vertex(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                         GLOBAL double *D, int entry, int v)
+PATCH_FN int patch_slot_vertex(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                               GLOBAL double *D, int entry, int v)
 {
     pvec point = pvec_at(REALS(S, G, PATCH_POINTS), v);
     int loop = FIELD(S, PATCH_VERTEX_LOOP)[v];
@@ -71,8 +72,9 @@ FN int patch_slot_vertex(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int
     return slot;
 }
 
-FN int patch_slot_split(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
-                        int entry, int kept, int removed, int edge, double fraction)
+PATCH_FN int patch_slot_split(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                              GLOBAL double *D, int entry, int kept, int removed, int edge,
+                              double fraction)
 {
     double t = patch_crossing(S, G, I, D, kept, removed, fraction);
     double low = patch_far(S, G, entry, kept), along = -1.0;
@@ -97,8 +99,8 @@ FN void patch_link(GLOBAL const int *S, GLOBAL int *I, int entry, int from, int 
 }
 
 // Slots of all loops, of moved vertices and of split edges. false when an entry is full.
-FN int patch_slots(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
-                   int part, int queued, double fraction)
+PATCH_FN int patch_slots(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                         GLOBAL double *D, int part, int queued, double fraction)
 {
     GLOBAL const int *state = I + S[PATCH_STATE], *queue = I + S[PATCH_QUEUE];
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
@@ -156,8 +158,8 @@ FN void patch_link_face(GLOBAL const int *S, GLOBAL int *I, int face, int corner
 }
 
 // Box removal: the edge across from a removed corner, if a face is left beyond it.
-FN int patch_link_box(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
-                      int face, int corner, int entry)
+PATCH_FN int patch_link_box(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                            GLOBAL double *D, int face, int corner, int entry)
 {
     GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * face, *state = I + S[PATCH_STATE];
     int a = v[(corner + 1) % 3], b = v[(corner + 2) % 3];
@@ -180,7 +182,7 @@ FN int patch_first_removed(GLOBAL const int *S, GLOBAL const int *I, int face)
 }
 
 // Loop edges that are still there, whole or in part.
-FN void patch_link_loop(GLOBAL const int *S, GLOBAL int *I, int entry)
+PATCH_FN void patch_link_loop(GLOBAL const int *S, GLOBAL int *I, int entry)
 {
     int joint = FIELD(S, PATCH_ENTRY_JOINT)[entry], side = FIELD(S, PATCH_ENTRY_SIDE)[entry];
     int first = FIELD(S, PATCH_JOINT_LOOP)[joint];
@@ -191,7 +193,8 @@ FN void patch_link_loop(GLOBAL const int *S, GLOBAL int *I, int entry)
         int b = FIELD(S, PATCH_LOOP_VERTEX)[2 * (first + (i + 1) % count) + side];
         int end = FIELD(S, PATCH_RING_FIRST)[a + 1] - 1, k = FIELD(S, PATCH_RING_FIRST)[a];
         if (FIELD(S, PATCH_RING)[k] != b) k = end; // loop neighbours end the ring
-        int edge = FIELD(S, PATCH_RING_EDGE)[k], third = FIELD(S, PATCH_RING)[k == end ? k - 1 : k + 1];
+        int edge = FIELD(S, PATCH_RING_EDGE)[k],
+            third = FIELD(S, PATCH_RING)[k == end ? k - 1 : k + 1];
         int from = slot[a], to = slot[b];
         if (state[a] == PATCH_REMOVED && state[b] == PATCH_REMOVED) continue;
         if (S[PATCH_BOX]) {
@@ -226,8 +229,8 @@ FN int patch_trace(GLOBAL const int *S, GLOBAL int *I, int entry)
 
 // Slots, links and traces of one try. The faces around removed vertices are found through their
 // rings; a face with two of them comes up twice, with the same links.
-FN int patch_borders(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
-                     int part, int queued, double fraction)
+PATCH_FN int patch_borders(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                           GLOBAL double *D, int part, int queued, double fraction)
 {
     if (!patch_slots(S, G, I, D, part, queued, fraction)) return 0;
     if (queued > 0) {
@@ -261,8 +264,8 @@ FN pvec patch_corner(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const i
 }
 
 // Six times the volume of what is left of a face, over its centre.
-FN double patch_left_volume(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                            GLOBAL const double *D, int face, int corner, pvec centre)
+PATCH_FN double patch_left_volume(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                                  GLOBAL const double *D, int face, int corner, pvec centre)
 {
     GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * face;
     GLOBAL const int *edge = FIELD(S, PATCH_FACE_EDGES) + 3 * face, *state = I + S[PATCH_STATE];

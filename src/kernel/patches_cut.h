@@ -8,8 +8,8 @@
 #ifndef CUTIS_KERNEL_PATCHES_CUT_H
 #define CUTIS_KERNEL_PATCHES_CUT_H
 
-#define PATCH_TRIES_MAX 6
-#define PATCH_SNAP_NEAR 0.25  // a split this near to the end of an edge moves the vertex instead
+#define PATCH_TRIES_MAX  6
+#define PATCH_SNAP_NEAR  0.25 // a split this near to the end of an edge moves the vertex instead
 #define PATCH_SPLIT_EDGE 0.05 // splits keep this distance from the ends
 #define PATCH_GIVEN_BACK 0.1  // where an edge without sign change is split
 
@@ -32,10 +32,11 @@ FN int patch_degree(GLOBAL const int *S, int v)
 // Candidates of all entries, those that meet another joint's given back, then what hangs together
 // with the loop is removed. The queue then holds the removed vertices.
 // @return how many
-FN int patch_remove(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
-                    int part, double fraction)
+PATCH_FN int patch_remove(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                          GLOBAL double *D, int part, double fraction)
 {
-    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER], *queue = I + S[PATCH_QUEUE];
+    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER],
+               *queue = I + S[PATCH_QUEUE];
     GLOBAL double *value = D + S[PATCH_VALUE];
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
     GLOBAL const int *loop_of = FIELD(S, PATCH_VERTEX_LOOP);
@@ -97,9 +98,9 @@ FN int patch_remove(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, 
     for (int e = FIELD(S, PATCH_PART_ENTRY)[part]; e < FIELD(S, PATCH_PART_ENTRY)[part + 1]; e++) {
         GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
         GLOBAL const double *far = G + FIELD(S, PATCH_ENTRY_FAR)[e];
-        double need = D[S[PATCH_JOINT_REAL] +
-                        PATCH_JOINT_REAL_COUNT * FIELD(S, PATCH_ENTRY_JOINT)[e] + PATCH_J_NEED +
-                        FIELD(S, PATCH_ENTRY_SIDE)[e]];
+        double need =
+            D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * FIELD(S, PATCH_ENTRY_JOINT)[e] +
+              PATCH_J_NEED + FIELD(S, PATCH_ENTRY_SIDE)[e]];
         for (int i = 0; i < count && far[order[i] - first] <= 1.15 * need; i++)
             if (state[order[i]] == PATCH_KEPT) owner[order[i]] = -1;
     }
@@ -124,9 +125,10 @@ FN int patch_take(GLOBAL const int *S, GLOBAL int *I, int v, int entry)
 
 // What of the kept vertices does not hang together with the seed is removed too.
 // @return removed vertices now, or -1 if that is not possible
-FN int patch_flood(GLOBAL const int *S, GLOBAL int *I, int part, int removed)
+PATCH_FN int patch_flood(GLOBAL const int *S, GLOBAL int *I, int part, int removed)
 {
-    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER], *queue = I + S[PATCH_QUEUE];
+    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER],
+               *queue = I + S[PATCH_QUEUE];
     GLOBAL int *seen = I + S[PATCH_SNAP_EDGE];
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
     int first = FIELD(S, PATCH_PART_VERTEX)[part], end = FIELD(S, PATCH_PART_VERTEX)[part + 1];
@@ -162,9 +164,10 @@ FN int patch_flood(GLOBAL const int *S, GLOBAL int *I, int part, int removed)
 // Box removal drops faces whole. A kept vertex without a face, or whose faces hang together in it
 // alone, goes too.
 // @return removed vertices now, or -1
-FN int patch_unpinch(GLOBAL const int *S, GLOBAL int *I, int part, int removed)
+PATCH_FN int patch_unpinch(GLOBAL const int *S, GLOBAL int *I, int part, int removed)
 {
-    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER], *queue = I + S[PATCH_QUEUE];
+    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER],
+               *queue = I + S[PATCH_QUEUE];
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
     int first = FIELD(S, PATCH_PART_VERTEX)[part];
     for (int i = 0; i < removed; i++) {
@@ -208,8 +211,8 @@ FN int patch_changes(GLOBAL const int *S, GLOBAL const int *I, int v)
 }
 
 // Where the border crosses an edge: from the kept end 0 to the removed end 1.
-FN double patch_crossing(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                         GLOBAL const double *D, int kept, int removed, double fraction)
+PATCH_FN double patch_crossing(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                               GLOBAL const double *D, int kept, int removed, double fraction)
 {
     int entry = I[S[PATCH_OWNER] + removed];
     double shrink = fraction > 0.0 ? fraction * patch_room_most(S, G, D, entry) : 0.0;
@@ -228,8 +231,8 @@ FN int patch_on_one_loop(GLOBAL const int *S, int a, int b)
 }
 
 // A vertex offers to move along an edge. Vertices of a loop only along the loop.
-FN void patch_offer(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, int v, int other, int edge,
-                    double near)
+FN void patch_offer(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, int v, int other,
+                    int edge, double near)
 {
     GLOBAL double *snap = D + S[PATCH_SNAP];
     GLOBAL int *snap_edge = I + S[PATCH_SNAP_EDGE];
@@ -250,7 +253,7 @@ FN int patch_moves_first(GLOBAL const int *S, GLOBAL const double *snap, int a, 
 
 // May this vertex become a point of the border? Its removed neighbours must be one run, of one
 // joint.
-FN int patch_may_snap(GLOBAL const int *S, GLOBAL const int *I, int v)
+PATCH_FN int patch_may_snap(GLOBAL const int *S, GLOBAL const int *I, int v)
 {
     GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     int closed = FIELD(S, PATCH_VERTEX_LOOP)[v] < 0;
@@ -268,8 +271,8 @@ FN int patch_may_snap(GLOBAL const int *S, GLOBAL const int *I, int v)
 // Vertices that the border passes near are moved onto it; no two neighbours. SNAP_EDGE then has the
 // edge, SNAP how far from the vertex.
 // @return vertices in the queue: the removed ones, and kept ones that may have moved
-FN int patch_snap(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
-                   int part, int removed, double fraction)
+PATCH_FN int patch_snap(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                        GLOBAL double *D, int part, int removed, double fraction)
 {
     GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     GLOBAL int *snap_edge = I + S[PATCH_SNAP_EDGE], *queue = I + S[PATCH_QUEUE];

@@ -9,8 +9,7 @@
 FN int patch_is_out(GLOBAL const int *S, GLOBAL const int *I, int v)
 {
     int slot = I[S[PATCH_SLOT] + v];
-    return I[S[PATCH_STATE] + v] != PATCH_REMOVED &&
-           (slot < 0 || I[S[PATCH_SLOT_WELD] + slot] < 0);
+    return I[S[PATCH_STATE] + v] != PATCH_REMOVED && (slot < 0 || I[S[PATCH_SLOT_WELD] + slot] < 0);
 }
 
 FN int patch_faces_left(GLOBAL const int *S, GLOBAL const int *I, int face)
@@ -30,8 +29,7 @@ ITEM_KERNEL patch_count(GLOBAL const int *S, GLOBAL int *int_work, ITEM_ARGS)
     int vertex_blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int face_blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int block = item % (vertex_blocks + face_blocks), sum = 0;
-    GLOBAL int *I =
-        int_work + (INDEX)(item / (vertex_blocks + face_blocks)) * S[PATCH_INT_STRIDE];
+    GLOBAL int *I = int_work + (INDEX)(item / (vertex_blocks + face_blocks)) * S[PATCH_INT_STRIDE];
     if (block < vertex_blocks) {
         for (int i = 0; i < PATCH_BLOCK; i++) {
             int v = block * PATCH_BLOCK + i;
@@ -195,7 +193,8 @@ ITEM_KERNEL patch_faces(GLOBAL const int *S, GLOBAL const int *int_work, GLOBAL 
 // Where the sums of a strip's point are kept.
 FN GLOBAL double *patch_sum_of(GLOBAL const int *S, GLOBAL double *D, int point, int id)
 {
-    return id >= 0 ? D + S[PATCH_SLOT_SUM] + 3 * id : D + S[PATCH_SAMPLE_SUM] + 3 * (point - 1 - id);
+    return id >= 0 ? D + S[PATCH_SLOT_SUM] + 3 * id
+                   : D + S[PATCH_SAMPLE_SUM] + 3 * (point - 1 - id);
 }
 
 FN void patch_add(GLOBAL double *sum, pvec v)
@@ -214,8 +213,8 @@ FN pvec patch_face_normal(GLOBAL const int *S, GLOBAL const double *G, int face)
 }
 
 // Normals of the rest faces that a border point still touches, weighted by area.
-FN pvec patch_kept_normals(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                           int node)
+PATCH_FN pvec patch_kept_normals(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                                 int node)
 {
     pvec sum = pvec_make(0, 0, 0);
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *first = FIELD(S, PATCH_RING_FIRST);
@@ -231,16 +230,16 @@ FN pvec patch_kept_normals(GLOBAL const int *S, GLOBAL const double *G, GLOBAL c
     for (int k = 0; k < (closed ? degree : degree - 1); k++) {
         int a = ring[first[node] + k], b = ring[first[node] + (k + 1) % degree];
         if (I[S[PATCH_STATE] + a] != PATCH_KEPT && I[S[PATCH_STATE] + b] != PATCH_KEPT) continue;
-        sum = pvec_plus(sum, pvec_cross(pvec_minus(pvec_at(points, a), x),
-                                        pvec_minus(pvec_at(points, b), x)));
+        sum = pvec_plus(
+            sum, pvec_cross(pvec_minus(pvec_at(points, a), x), pvec_minus(pvec_at(points, b), x)));
     }
     return sum;
 }
 
 // The strips of a joint: triangles, and their normals summed at their corners.
-FN void patch_put_strips(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                         GLOBAL double *D, patch_case c, GLOBAL int *indices, GLOBAL int *labels,
-                         INDEX at, int normals)
+PATCH_FN void patch_put_strips(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                               GLOBAL double *D, patch_case c, GLOBAL int *indices,
+                               GLOBAL int *labels, INDEX at, int normals)
 {
     GLOBAL const int *ints = I + S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * c.joint;
     int rungs = ints[PATCH_J_RUNGS], label = S[PATCH_PART_COUNT] + c.joint;
@@ -259,10 +258,10 @@ FN void patch_put_strips(GLOBAL const int *S, GLOBAL const double *G, GLOBAL con
                     v[k] = id[k] >= 0 ? patch_slot_vertex_out(S, I, id[k]) : sample_out - 1 - id[k];
                 patch_put_face(indices, labels, at++, v[0], v[1], v[2], label);
                 if (normals) {
-                    pvec a = patch_point_at(S, G, I, D, c, s.a_rung, s.a, s.a_last,
-                                            PATCH_DRAW_CURVES);
-                    pvec b = patch_point_at(S, G, I, D, c, s.b_rung, s.b, s.b_last,
-                                            PATCH_DRAW_CURVES);
+                    pvec a =
+                        patch_point_at(S, G, I, D, c, s.a_rung, s.a, s.a_last, PATCH_DRAW_CURVES);
+                    pvec b =
+                        patch_point_at(S, G, I, D, c, s.b_rung, s.b, s.b_last, PATCH_DRAW_CURVES);
                     pvec x = patch_point_at(S, G, I, D, c, rung, next, last, PATCH_DRAW_CURVES);
                     pvec n = pvec_cross(pvec_minus(b, a), pvec_minus(x, a));
                     for (int k = 0; k < 3; k++) patch_add(patch_sum_of(S, D, c.point, id[k]), n);
@@ -277,8 +276,8 @@ FN void patch_put_strips(GLOBAL const int *S, GLOBAL const double *G, GLOBAL con
 }
 
 // Sums at the borders get the faces that are left there.
-FN void patch_add_kept(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                       GLOBAL double *D, patch_case c)
+PATCH_FN void patch_add_kept(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                             GLOBAL double *D, patch_case c)
 {
     GLOBAL const double *turn =
         D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_TURN;
@@ -292,9 +291,10 @@ FN void patch_add_kept(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const
     }
 }
 
-FN void patch_put_slots(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D, int first,
-                        int count, GLOBAL const double *matrix, GLOBAL const double *parent,
-                        GLOBAL float *positions, GLOBAL float *normals, INDEX base)
+PATCH_FN void patch_put_slots(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
+                              int first, int count, GLOBAL const double *matrix,
+                              GLOBAL const double *parent, GLOBAL float *positions,
+                              GLOBAL float *normals, INDEX base)
 {
     for (int i = first; i < first + count; i++) {
         if (I[S[PATCH_SLOT_WELD] + i] >= 0) continue;
@@ -339,8 +339,7 @@ ITEM_KERNEL patch_strips(GLOBAL const int *S, GLOBAL const double *G, GLOBAL con
         for (int i = c.point; i < c.point + ints[PATCH_J_POINTS]; i++, at++) {
             pvec x = pvec_plus(pvec_at(D + S[PATCH_SAMPLE], i), centre);
             patch_store(positions, at, pvec_moved(parent, x));
-            if (normals)
-                patch_store(normals, at, patch_direction(parent, pvec_at(sample_sums, i)));
+            if (normals) patch_store(normals, at, patch_direction(parent, pvec_at(sample_sums, i)));
         }
     }
     ITEM_END

@@ -9,10 +9,10 @@
 // Matrices come as floats: what differs from rest by less than their rounding over a chain of
 // joints is rest, so that a body at rest is its file to the bit.
 #define PATCH_REST_ANGLE 4e-6
-#define PATCH_REST_SHIFT 1e-5 // of the diagonal
-#define PATCH_BEND_MIN 8.726646259971648e-4 // 0.05 degrees: less is no bend
-#define PATCH_TAN_MAX 3.7320508075688772 // 75 degrees: half of 150
-#define PATCH_KAPPA 1.0 // how far beyond the mitre the planes reach: 1 leaves room to keep volume
+#define PATCH_REST_SHIFT 1e-5                 // of the diagonal
+#define PATCH_BEND_MIN   8.726646259971648e-4 // 0.05 degrees: less is no bend
+#define PATCH_TAN_MAX    3.7320508075688772   // 75 degrees: half of 150
+#define PATCH_KAPPA      1.0 // how far beyond the mitre the planes reach: 1 leaves room to keep volume
 
 ITEM_KERNEL patch_parts(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const float *palette,
                         GLOBAL double *work, ITEM_ARGS)
@@ -25,7 +25,8 @@ ITEM_KERNEL patch_parts(GLOBAL const int *S, GLOBAL const double *G, GLOBAL cons
     double shift = PATCH_REST_SHIFT * REALS(S, G, PATCH_SCALARS)[0];
     int rest = 1;
     for (int i = 0; i < 12; i++) {
-        double one = i % 5 == 0 ? 1.0 : 0.0, limit = i % 4 == 3 ? 0.1 * shift : 0.5 * PATCH_REST_ANGLE;
+        double one = i % 5 == 0 ? 1.0 : 0.0,
+               limit = i % 4 == 3 ? 0.1 * shift : 0.5 * PATCH_REST_ANGLE;
         if (!(MAGNITUDE((double)m[i] - one) <= limit)) rest = 0;
     }
     for (int i = 0; i < 12; i++) out[i] = rest ? (i % 5 == 0 ? 1.0 : 0.0) : (double)m[i];
@@ -33,8 +34,8 @@ ITEM_KERNEL patch_parts(GLOBAL const int *S, GLOBAL const double *G, GLOBAL cons
 }
 
 // Half of the extent of a loop across the bend, in rest space turned by `turn`.
-FN double patch_loop_reach(GLOBAL const int *S, GLOBAL const double *G, int joint, int side,
-                           GLOBAL const double *turn, pvec inner)
+PATCH_FN double patch_loop_reach(GLOBAL const int *S, GLOBAL const double *G, int joint, int side,
+                                 GLOBAL const double *turn, pvec inner)
 {
     int first = FIELD(S, PATCH_JOINT_LOOP)[joint], end = FIELD(S, PATCH_JOINT_LOOP)[joint + 1];
     pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), joint);
@@ -51,8 +52,8 @@ FN double patch_loop_reach(GLOBAL const int *S, GLOBAL const double *G, int join
 }
 
 // The shift of the child's loop that brings it nearest to the parent's after the twist.
-FN int patch_loop_shift(GLOBAL const int *S, GLOBAL const double *G, int joint,
-                        GLOBAL const double *twist)
+PATCH_FN int patch_loop_shift(GLOBAL const int *S, GLOBAL const double *G, int joint,
+                              GLOBAL const double *twist)
 {
     int first = FIELD(S, PATCH_JOINT_LOOP)[joint];
     int count = FIELD(S, PATCH_JOINT_LOOP)[joint + 1] - first, best = 0;
@@ -111,10 +112,11 @@ FN pvec patch_joint_plane(GLOBAL const int *S, GLOBAL const double *G, int joint
 
 // The plane of a tilted loop decides where the parts collide first: where a point of it moves
 // against its normal, n . (a x y) < 0, that is on the side of a x n.
-FN void patch_joint_bend(GLOBAL const int *S, GLOBAL const double *G, int joint, pquat swing,
-                         GLOBAL double *r, GLOBAL int *ints)
+PATCH_FN void patch_joint_bend(GLOBAL const int *S, GLOBAL const double *G, int joint, pquat swing,
+                               GLOBAL double *r, GLOBAL int *ints)
 {
-    pvec limb = pvec_at(REALS(S, G, PATCH_LIMB), joint), axis = pvec_make(swing.x, swing.y, swing.z);
+    pvec limb = pvec_at(REALS(S, G, PATCH_LIMB), joint),
+         axis = pvec_make(swing.x, swing.y, swing.z);
     double sine = pvec_length(axis);
     double tangent = swing.w * PATCH_TAN_MAX > sine ? sine / swing.w : PATCH_TAN_MAX;
     double angle = swing.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / swing.w) : 3.141592653589793;
@@ -134,8 +136,8 @@ FN void patch_joint_bend(GLOBAL const int *S, GLOBAL const double *G, int joint,
              pvec_unit(pvec_minus(limb, pvec_turned(r + PATCH_J_TURN, limb))));
     for (int side = 0; side < 2; side++) {
         double mu = REALS(S, G, PATCH_EDGE_STEP)[FIELD(S, PATCH_JOINT_PART)[2 * joint + side]];
-        double reach = bent ? patch_loop_reach(S, G, joint, side, r + PATCH_J_TWIST, inner[side])
-                            : 0.0;
+        double reach =
+            bent ? patch_loop_reach(S, G, joint, side, r + PATCH_J_TWIST, inner[side]) : 0.0;
         r[PATCH_J_NEED + side] = mu + slope * reach;
         r[PATCH_J_CUT + side] = 0.0;
     }
@@ -155,8 +157,8 @@ ITEM_KERNEL patch_joints(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int
     pquat swing, twist;
     patch_relative(D + S[PATCH_MATRIX] + 12 * parts[0], D + S[PATCH_MATRIX] + 12 * parts[1], centre,
                    rows, &offset);
-    double square = pvec_dot(rows[0], rows[0]) + pvec_dot(rows[1], rows[1]) +
-                    pvec_dot(rows[2], rows[2]);
+    double square =
+        pvec_dot(rows[0], rows[0]) + pvec_dot(rows[1], rows[1]) + pvec_dot(rows[2], rows[2]);
     pquat q = pquat_of(ROOT(square / 3.0), rows[0], rows[1], rows[2]);
     double diagonal = REALS(S, G, PATCH_SCALARS)[0];
     int near = pvec_length(offset) <= PATCH_REST_SHIFT * diagonal;

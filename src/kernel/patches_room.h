@@ -73,8 +73,7 @@ FN double patch_room(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const d
     double mu = REALS(S, G, PATCH_EDGE_STEP)[part];
     GLOBAL const int *joints = FIELD(S, PATCH_ENTRY_JOINT), *sides = FIELD(S, PATCH_ENTRY_SIDE);
     GLOBAL const double *records = D + S[PATCH_JOINT_REAL];
-    double need =
-        records[PATCH_JOINT_REAL_COUNT * joints[entry] + PATCH_J_NEED + sides[entry]];
+    double need = records[PATCH_JOINT_REAL_COUNT * joints[entry] + PATCH_J_NEED + sides[entry]];
     double own = G[FIELD(S, PATCH_ENTRY_FAR)[entry] + index], room = 1.15 * need - own;
     int end = FIELD(S, PATCH_PART_ENTRY)[part + 1];
     for (int k = FIELD(S, PATCH_PART_ENTRY)[part]; k < end; k++) {
@@ -89,20 +88,21 @@ FN double patch_room(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const d
     return room;
 }
 
-FN double patch_value(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D, int entry,
-                      int vertex, double shrink)
+PATCH_FN double patch_value(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D,
+                            int entry, int vertex, double shrink)
 {
     double beyond = patch_beyond(S, G, D, entry, pvec_at(REALS(S, G, PATCH_POINTS), vertex));
     return patch_least(beyond, patch_room(S, G, D, entry, vertex) - shrink);
 }
 
 // Where the territory is largest on its own loop: what the last retry takes away whole.
-FN double patch_room_most(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D,
-                          int entry)
+PATCH_FN double patch_room_most(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D,
+                                int entry)
 {
     int joint = FIELD(S, PATCH_ENTRY_JOINT)[entry], side = FIELD(S, PATCH_ENTRY_SIDE)[entry];
     double most = 0.0;
-    for (int i = FIELD(S, PATCH_JOINT_LOOP)[joint]; i < FIELD(S, PATCH_JOINT_LOOP)[joint + 1]; i++) {
+    for (int i = FIELD(S, PATCH_JOINT_LOOP)[joint]; i < FIELD(S, PATCH_JOINT_LOOP)[joint + 1];
+         i++) {
         double h = patch_room(S, G, D, entry, FIELD(S, PATCH_LOOP_VERTEX)[2 * i + side]);
         if (h > most) most = h;
     }

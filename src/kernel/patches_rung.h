@@ -8,14 +8,14 @@
 #ifndef CUTIS_KERNEL_PATCHES_RUNG_H
 #define CUTIS_KERNEL_PATCHES_RUNG_H
 
-#define PATCH_WELD 1e-9     // of the diagonal: a shorter rung is one vertex
+#define PATCH_WELD        1e-9 // of the diagonal: a shorter rung is one vertex
 #define PATCH_WELD_ANCHOR 0.02 // of a step: the same for anchors, which have one partner only
-#define PATCH_WELD_END 1.0 // of a step: the same for the ends of the front
-#define PATCH_SAME_PLACE 1e-9 // parameters of both borders
-#define PATCH_ARC_STEPS 16  // of the table of arc lengths
-#define PATCH_WEIGHT_MIN 0.1
-#define PATCH_WEIGHT_MAX 30.0
-#define PATCH_LEFT_OVER 1e-5 // of the cut volume: less is not worth flattening the front for
+#define PATCH_WELD_END    1.0  // of a step: the same for the ends of the front
+#define PATCH_SAME_PLACE  1e-9 // parameters of both borders
+#define PATCH_ARC_STEPS   16   // of the table of arc lengths
+#define PATCH_WEIGHT_MIN  0.1
+#define PATCH_WEIGHT_MAX  30.0
+#define PATCH_LEFT_OVER   1e-5 // of the cut volume: less is not worth flattening the front for
 
 /// What the functions here pass around: one joint of one instance.
 STRUCT(patch_case)
@@ -43,8 +43,8 @@ FN patch_case patch_case_of(GLOBAL const int *S, GLOBAL const double *G, GLOBAL 
 }
 
 // Border points from the centre, the child's turned into place.
-FN void patch_place_borders(GLOBAL const int *S, GLOBAL const double *G, GLOBAL double *D,
-                            patch_case c)
+PATCH_FN void patch_place_borders(GLOBAL const int *S, GLOBAL const double *G, GLOBAL double *D,
+                                  patch_case c)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL const double *points = D + S[PATCH_SLOT_POINT];
@@ -101,8 +101,8 @@ FN int patch_partner_split(GLOBAL const int *S, GLOBAL const int *I, GLOBAL cons
     return I[S[PATCH_EDGE_SLOT] + FIELD(S, PATCH_RING_EDGE)[k]];
 }
 
-FN int patch_anchor(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D, patch_case c,
-                    int p_rank)
+PATCH_FN int patch_anchor(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
+                          patch_case c, int p_rank)
 {
     int slot = I[S[PATCH_SLOT_ORDER] + c.p_first + p_rank];
     int partner = patch_partner(S, I, c, slot);
@@ -111,8 +111,8 @@ FN int patch_anchor(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const doubl
 }
 
 // Without anchors: the closest pair of border points.
-FN void patch_closest(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
-                      patch_case c, int *p_rank, int *c_rank)
+PATCH_FN void patch_closest(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
+                            patch_case c, int *p_rank, int *c_rank)
 {
     double least = 1e300;
     GLOBAL const int *order = I + S[PATCH_SLOT_ORDER];
@@ -129,8 +129,8 @@ FN void patch_closest(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const dou
         }
 }
 
-FN double patch_slot_gap(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D, int first,
-                         int count, int rank)
+FN double patch_slot_gap(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
+                         int first, int count, int rank)
 {
     GLOBAL const int *order = I + S[PATCH_SLOT_ORDER] + first;
     GLOBAL const double *points = D + S[PATCH_SLOT_POINT];
@@ -151,8 +151,8 @@ FN int patch_rung_add(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patc
 
 // Rungs of one stretch: from anchor (p, q) over p_steps and c_steps to the next, which is not
 // added. Places on the loop go from `along` over `turn` places.
-FN int patch_zip(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c, int index, int p,
-                 int p_steps, int q, int c_steps, double along, double turn)
+PATCH_FN int patch_zip(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c,
+                       int index, int p, int p_steps, int q, int c_steps, double along, double turn)
 {
     double p_length = 0.0, c_length = 0.0, p_at = 0.0, c_at = 0.0;
     for (int i = 0; i < p_steps; i++)
@@ -194,14 +194,13 @@ FN int patch_zip(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_cas
 FN double patch_slot_place(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
                            patch_case c, int p_rank)
 {
-    double along =
-        D[S[PATCH_SLOT_ALONG] + I[S[PATCH_SLOT_ORDER] + c.p_first + p_rank % c.p_count]];
+    double along = D[S[PATCH_SLOT_ALONG] + I[S[PATCH_SLOT_ORDER] + c.p_first + p_rank % c.p_count]];
     return along < 0.0 ? 0.0 : along;
 }
 
 // All rungs, anchors first found, then zipped in between.
 // @return how many
-FN int patch_ladder(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c)
+PATCH_FN int patch_ladder(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c)
 {
     int p0 = -1, q0 = 0, index = 0, kind = PATCH_RUNG_ARC;
     for (int i = 0; i < c.p_count && p0 < 0; i++) {
@@ -247,16 +246,17 @@ FN int patch_is_end(GLOBAL const int *S, GLOBAL const int *I, int slot)
 // Parent's and child's end of the front meet half way. On a loop that is tilted about the inner
 // direction they lie off the bend axis, the child's has turned past the parent's, and without this
 // the patch would cross itself there.
-FN void patch_join_ends(GLOBAL const int *S, GLOBAL const double *G, GLOBAL double *D, patch_case c,
-                        int p, int q)
+PATCH_FN void patch_join_ends(GLOBAL const int *S, GLOBAL const double *G, GLOBAL double *D,
+                              patch_case c, int p, int q)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL const double *m = r + PATCH_J_TURN;
     pvec middle = pvec_mix(patch_end(S, D, p), patch_end(S, D, q), 0.5);
     pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), c.joint);
     pvec y = pvec_minus(middle, pvec_at(r + PATCH_J_OFFSET, 0));
-    pvec back = pvec_make(m[0] * y.x + m[3] * y.y + m[6] * y.z, m[1] * y.x + m[4] * y.y + m[7] * y.z,
-                          m[2] * y.x + m[5] * y.y + m[8] * y.z);
+    pvec back =
+        pvec_make(m[0] * y.x + m[3] * y.y + m[6] * y.z, m[1] * y.x + m[4] * y.y + m[7] * y.z,
+                  m[2] * y.x + m[5] * y.y + m[8] * y.z);
     pvec_put(D + S[PATCH_SLOT_PLACED], p, middle);
     pvec_put(D + S[PATCH_SLOT_PLACED], q, middle);
     pvec_put(D + S[PATCH_SLOT_POINT], p, pvec_plus(middle, centre));
@@ -265,16 +265,15 @@ FN void patch_join_ends(GLOBAL const int *S, GLOBAL const double *G, GLOBAL doub
 
 // Rungs of no length become one vertex; a rung beside one, with which it shares an end, is a border
 // edge and stays straight.
-FN void patch_weld(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
-                   patch_case c, int rungs)
+PATCH_FN void patch_weld(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                         GLOBAL double *D, patch_case c, int rungs)
 {
     GLOBAL int *kind = I + S[PATCH_RUNG_KIND] + c.rung, *p = I + S[PATCH_RUNG_P] + c.rung;
     GLOBAL int *q = I + S[PATCH_RUNG_C] + c.rung;
     double limit = PATCH_WELD * REALS(S, G, PATCH_SCALARS)[0];
     for (int i = 0; i < rungs; i++) {
         int anchor = kind[i] == PATCH_RUNG_ARC;
-        double length =
-            pvec_length(pvec_minus(patch_end(S, D, p[i]), patch_end(S, D, q[i])));
+        double length = pvec_length(pvec_minus(patch_end(S, D, p[i]), patch_end(S, D, q[i])));
         int ends = anchor && length < PATCH_WELD_END * c.step && patch_is_end(S, I, p[i]) &&
                    patch_is_end(S, I, q[i]);
         if (length < limit || (anchor && length < PATCH_WELD_ANCHOR * c.step) || ends) {
@@ -318,8 +317,8 @@ STRUCT(patch_curve)
 };
 
 // Where the joint's loop is at a place, half way between the two parts.
-FN pvec patch_between(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D,
-                      patch_case c, double place)
+PATCH_FN pvec patch_between(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D,
+                            patch_case c, double place)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL const int *loop = FIELD(S, PATCH_LOOP_VERTEX);
@@ -338,7 +337,7 @@ FN pvec patch_between(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const 
 
 // Where the lines a + s u and b + t v meet, both projected into the plane of a, b and m. `at` is
 // where they would if they were parallel or met beyond m.
-FN pvec patch_meeting(pvec a, pvec u, pvec b, pvec v, pvec m)
+PATCH_FN pvec patch_meeting(pvec a, pvec u, pvec b, pvec v, pvec m)
 {
     pvec middle = pvec_mix(a, b, 0.5), fallback = pvec_mix(middle, m, 0.5);
     pvec ab = pvec_minus(b, a), n = pvec_unit(pvec_cross(ab, pvec_minus(m, a)));
@@ -354,8 +353,9 @@ FN pvec patch_meeting(pvec a, pvec u, pvec b, pvec v, pvec m)
 }
 
 // Control point and weight of a rear rung (docs/design/patches.md has the five ways).
-FN patch_curve patch_curve_of(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                              GLOBAL const double *D, patch_case c, int index)
+PATCH_FN patch_curve patch_curve_of(GLOBAL const int *S, GLOBAL const double *G,
+                                    GLOBAL const int *I, GLOBAL const double *D, patch_case c,
+                                    int index)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     patch_curve curve;
@@ -367,8 +367,7 @@ FN patch_curve patch_curve_of(GLOBAL const int *S, GLOBAL const double *G, GLOBA
     if (fill == PATCH_FILL_KEEP) {
         double height =
             0.5 * pvec_length(pvec_minus(curve.c, curve.p)) * r[PATCH_J_TAN] * r[PATCH_J_DEPTH];
-        curve.k =
-            pvec_plus(middle, pvec_times(pvec_at(r + PATCH_J_CORNER, 0), height));
+        curve.k = pvec_plus(middle, pvec_times(pvec_at(r + PATCH_J_CORNER, 0), height));
         return curve;
     }
     GLOBAL const int *parts = FIELD(S, PATCH_JOINT_PART) + 2 * c.joint;
@@ -388,7 +387,7 @@ FN patch_curve patch_curve_of(GLOBAL const int *S, GLOBAL const double *G, GLOBA
 }
 
 // Length of a conic, by chords.
-FN double patch_conic_length(patch_curve v)
+PATCH_FN double patch_conic_length(patch_curve v)
 {
     double length = 0.0;
     pvec last = v.p;
@@ -401,7 +400,8 @@ FN double patch_conic_length(patch_curve v)
 }
 
 // Samples of a conic at equal lengths along those chords.
-FN void patch_sample_conic(GLOBAL double *out, int first, int count, patch_curve v, double length)
+PATCH_FN void patch_sample_conic(GLOBAL double *out, int first, int count, patch_curve v,
+                                 double length)
 {
     double done = 0.0, t = 0.0;
     pvec last = v.p;
@@ -423,8 +423,8 @@ FN void patch_sample_conic(GLOBAL double *out, int first, int count, patch_curve
     }
 }
 
-FN void patch_sample_arc(GLOBAL const double *r, GLOBAL double *out, int first, int count, pvec p,
-                         pvec q)
+PATCH_FN void patch_sample_arc(GLOBAL const double *r, GLOBAL double *out, int first, int count,
+                               pvec p, pvec q)
 {
     pquat s = pquat_make(r[PATCH_J_SWING], r[PATCH_J_SWING + 1], r[PATCH_J_SWING + 2],
                          r[PATCH_J_SWING + 3]);
@@ -448,16 +448,16 @@ FN int patch_sample_count(double length, double step, int most)
 
 FN double patch_arc_length(GLOBAL const double *r, pvec p, pvec c)
 {
-    pvec axis = pvec_unit(
-        pvec_make(r[PATCH_J_SWING + 1], r[PATCH_J_SWING + 2], r[PATCH_J_SWING + 3]));
+    pvec axis =
+        pvec_unit(pvec_make(r[PATCH_J_SWING + 1], r[PATCH_J_SWING + 2], r[PATCH_J_SWING + 3]));
     pvec across = pvec_minus(p, pvec_times(axis, pvec_dot(axis, p)));
     double around = r[PATCH_J_ANGLE] * pvec_length(across), chord = pvec_length(pvec_minus(c, p));
     return around > chord ? around : chord;
 }
 
 // How many samples each rung gets, by the present weight, and where they lie.
-FN int patch_count_samples(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                           GLOBAL double *D, patch_case c, int rungs)
+PATCH_FN int patch_count_samples(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                                 GLOBAL double *D, patch_case c, int rungs)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL const int *kind = I + S[PATCH_RUNG_KIND] + c.rung;
@@ -485,8 +485,8 @@ FN int patch_count_samples(GLOBAL const int *S, GLOBAL const double *G, GLOBAL i
 
 enum patch_sampling { PATCH_SAMPLE_ALL, PATCH_SAMPLE_REAR, PATCH_SAMPLE_FRONT };
 
-FN void patch_place_samples(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                            GLOBAL double *D, patch_case c, int rungs, int which)
+PATCH_FN void patch_place_samples(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                                  GLOBAL double *D, patch_case c, int rungs, int which)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL double *out = D + S[PATCH_SAMPLE];
@@ -566,8 +566,8 @@ FN pvec patch_point_at(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const
 }
 
 // Volume of the patch over the joint's centre.
-FN double patch_volume(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                       GLOBAL const double *D, patch_case c, int rungs, int drawing)
+PATCH_FN double patch_volume(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                             GLOBAL const double *D, patch_case c, int rungs, int drawing)
 {
     double sum = 0.0;
     for (int i = 0; i < rungs; i++) {
@@ -576,13 +576,11 @@ FN double patch_volume(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const
         pvec b = patch_point_at(S, G, I, D, c, s.b_rung, 0, s.b_last, drawing);
         for (int turn; (turn = patch_strip_turn(s)) != 0;) {
             if (turn == 1) {
-                pvec x =
-                    patch_point_at(S, G, I, D, c, s.a_rung, ++s.a, s.a_last, drawing);
+                pvec x = patch_point_at(S, G, I, D, c, s.a_rung, ++s.a, s.a_last, drawing);
                 sum += pvec_det(a, b, x);
                 a = x;
             } else {
-                pvec x =
-                    patch_point_at(S, G, I, D, c, s.b_rung, ++s.b, s.b_last, drawing);
+                pvec x = patch_point_at(S, G, I, D, c, s.b_rung, ++s.b, s.b_last, drawing);
                 sum += pvec_det(a, b, x);
                 b = x;
             }

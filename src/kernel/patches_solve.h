@@ -1,17 +1,17 @@
 /// Item kernels: the weight that keeps a joint's volume, and everything counted. After
 /// patches_rung.h.
 ///
-/// The volume under a conic between its chord and its control point is a share g(w) of the triangle,
-/// so the volume of the joint is linear in g: drawn as chords (g = 0) and as corners (g = 1) it
-/// says which g keeps the volume. What sampling with few points loses is put right in a step or two
-/// more.
+/// The volume under a conic between its chord and its control point is a share g(w) of the
+/// triangle, so the volume of the joint is linear in g: drawn as chords (g = 0) and as corners (g =
+/// 1) it says which g keeps the volume. What sampling with few points loses is put right in a step
+/// or two more.
 #ifndef CUTIS_KERNEL_PATCHES_SOLVE_H
 #define CUTIS_KERNEL_PATCHES_SOLVE_H
 
 #define PATCH_SOLVE_STEPS 3
-#define PATCH_SOLVE_LEFT 1e-7 // of the two parts: close enough
-#define PATCH_BULGE -1.5 // front arcs stand out by this much more than circles, at most
-#define PATCH_DEPTH_MAX 3.0 // the crease's depth, in those of the limbs' corner
+#define PATCH_SOLVE_LEFT  1e-7 // of the two parts: close enough
+#define PATCH_BULGE       -1.5 // front arcs stand out by this much more than circles, at most
+#define PATCH_DEPTH_MAX   3.0  // the crease's depth, in those of the limbs' corner
 
 // w of a share g of the triangle, by the table.
 FN double patch_weight_of(GLOBAL const int *S, GLOBAL const double *G, double g)
@@ -31,8 +31,8 @@ FN double patch_unit_share(double g)
 
 // One weight for all rear rungs of the joint. Samples stand where they belong afterwards.
 // @return volume that is too much
-FN double patch_keep(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
-                     patch_case c, int rungs, double cut, double whole)
+PATCH_FN double patch_keep(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                           GLOBAL double *D, patch_case c, int rungs, double cut, double whole)
 {
     GLOBAL double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     r[PATCH_J_WEIGHT] = 1.0;
@@ -64,11 +64,11 @@ FN double patch_keep(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
 // The front takes what the rear could not: its arcs are flattened towards their chords (s to 1), or
 // stand out further (s to PATCH_BULGE) like the cap of a knee. By a parabola through what is left
 // at three values.
-FN double patch_shape_front(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                            GLOBAL double *D, patch_case c, int rungs, double cut, double left)
+PATCH_FN double patch_shape_front(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                                  GLOBAL double *D, patch_case c, int rungs, double cut,
+                                  double left)
 {
-    GLOBAL double *flat =
-        D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_FLAT;
+    GLOBAL double *flat = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_FLAT;
     double end = left > 0.0 ? 1.0 : PATCH_BULGE;
     *flat = end;
     patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
@@ -95,8 +95,8 @@ FN double patch_shape_front(GLOBAL const int *S, GLOBAL const double *G, GLOBAL 
 }
 
 // Still too much: the crease goes deeper than the limbs' own corner.
-FN double patch_deepen(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
-                       patch_case c, int rungs, double cut, double left)
+PATCH_FN double patch_deepen(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                             GLOBAL double *D, patch_case c, int rungs, double cut, double left)
 {
     GLOBAL double *depth =
         D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_DEPTH;
@@ -114,7 +114,7 @@ FN double patch_deepen(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *
     return patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
 }
 
-FN int patch_count_faces(GLOBAL const int *S, GLOBAL const int *I, patch_case c, int rungs)
+PATCH_FN int patch_count_faces(GLOBAL const int *S, GLOBAL const int *I, patch_case c, int rungs)
 {
     int faces = 0;
     for (int i = 0; i < rungs; i++) {
@@ -165,12 +165,11 @@ ITEM_KERNEL patch_solve(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int 
     } else {
         patch_count_samples(S, G, I, D, c, rungs);
         patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_ALL);
-        r[PATCH_J_LEFT] = ints[PATCH_J_MOVES]
-                              ? patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut
-                              : 0.0;
+        r[PATCH_J_LEFT] =
+            ints[PATCH_J_MOVES] ? patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut : 0.0;
     }
-    ints[PATCH_J_POINTS] = I[S[PATCH_RUNG_FIRST] + c.rung + rungs - 1] +
-                           I[S[PATCH_RUNG_COUNT] + c.rung + rungs - 1];
+    ints[PATCH_J_POINTS] =
+        I[S[PATCH_RUNG_FIRST] + c.rung + rungs - 1] + I[S[PATCH_RUNG_COUNT] + c.rung + rungs - 1];
     ints[PATCH_J_FACES] = patch_count_faces(S, I, c, rungs);
     int splits = patch_number_splits(S, I, c.p_first, c.p_count, 0);
     ints[PATCH_J_SPLITS_OUT] = patch_number_splits(S, I, c.c_first, c.c_count, splits);

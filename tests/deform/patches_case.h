@@ -11,12 +11,12 @@
 
 /// A limb along z with its joint at the origin: rings of `around` vertices from -length to length.
 typedef struct limb_options {
-    double length;  ///< of each part
-    bool knee;      ///< a thigh and a calf, else a cylinder of radius 1
-    double ellipse; ///< factor on y; 0 = 1
-    double tilt;    ///< of the joint loop, degrees
-    double wave;    ///< amplitude of the joint loop
-    double jitter;  ///< of all vertices, in radii
+    double length;          ///< of each part
+    bool knee;              ///< a thigh and a calf, else a cylinder of radius 1
+    double ellipse;         ///< factor on y; 0 = 1
+    double tilt;            ///< of the joint loop, degrees
+    double wave;            ///< amplitude of the joint loop
+    double jitter;          ///< of all vertices, in radii
     uint32_t around, rings; ///< rings is even: half for each part
 } limb_options;
 
@@ -99,7 +99,11 @@ static inline cutis_model *limb_create(cutis_context *context, const limb_option
     root.translation.z = (float)-o->length;
     child.translation.z = (float)o->length;
     cutis_node nodes[3] = {
-        { .name = "upper", .parent = CUTIS_NONE, .rest = root, .mesh = CUTIS_NONE, .skin = CUTIS_NONE },
+        { .name = "upper",
+          .parent = CUTIS_NONE,
+          .rest = root,
+          .mesh = CUTIS_NONE,
+          .skin = CUTIS_NONE },
         { .name = "lower", .parent = 0, .rest = child, .mesh = CUTIS_NONE, .skin = CUTIS_NONE },
         { .name = "limb", .parent = CUTIS_NONE, .rest = still, .mesh = 0, .skin = 0 },
     };
@@ -227,7 +231,8 @@ static inline void patch_pose_joint(patch_run *r, uint32_t joint, double turn, d
     for (int k = 0; k < 3; k++) {
         const float *m = parent >= 0 ? world[parent].m : NULL;
         local[0][k] = m ? m[k] * axis[0] + m[4 + k] * axis[1] + m[8 + k] * axis[2] : axis[k];
-        local[1][k] = m ? m[k] * j.limb[0] + m[4 + k] * j.limb[1] + m[8 + k] * j.limb[2] : j.limb[k];
+        local[1][k] =
+            m ? m[k] * j.limb[0] + m[4 + k] * j.limb[1] + m[8 + k] * j.limb[2] : j.limb[k];
     }
     free(world);
     cutis_quat swing = cutis_quat_from_axis_angle(
@@ -302,8 +307,7 @@ static inline uint32_t patch_crossings(const patch_run *r, uint32_t joint, uint3
                               .triangle_count = count,
                               .indices = own };
     cutis_crossings crossings;
-    assert_ok(r->context,
-              cutis_surface_crossings(r->context, &surface, weld, NULL, &crossings));
+    assert_ok(r->context, cutis_surface_crossings(r->context, &surface, weld, NULL, &crossings));
     free(own), free(weld);
     if (total) *total = count;
     return (uint32_t)crossings.triangle_count;
@@ -373,14 +377,13 @@ static inline cutis_model *rig_at_loops(cutis_context *context, cutis_device *de
                                  .rest = t,
                                  .mesh = CUTIS_NONE,
                                  .skin = CUTIS_NONE };
-        binds[i] = (cutis_mat34){ { 1, 0, 0, (float)-place[4 * p], 0, 1, 0, (float)-place[4 * p + 1],
-                                    0, 0, 1, (float)-place[4 * p + 2] } };
+        binds[i] = (cutis_mat34){ { 1, 0, 0, (float)-place[4 * p], 0, 1, 0,
+                                    (float)-place[4 * p + 1], 0, 0, 1, (float)-place[4 * p + 2] } };
         joints[i] = i;
     }
-    nodes[parts] = (cutis_node){ .parent = CUTIS_NONE,
-                                 .rest = cutis_transform_identity(),
-                                 .mesh = 0,
-                                 .skin = 0 };
+    nodes[parts] = (cutis_node){
+        .parent = CUTIS_NONE, .rest = cutis_transform_identity(), .mesh = 0, .skin = 0
+    };
     uint32_t *first = calloc(from->vertex_count + 1, 4), *influence = calloc(from->vertex_count, 4);
     float *weights = calloc(from->vertex_count, 4);
     for (uint32_t v = 0; v < from->vertex_count; v++) first[v + 1] = v + 1, weights[v] = 1.0f;

@@ -75,9 +75,8 @@ static void conics_pass_through_their_point_in_1000_random_cases(void **state)
         double r2 = D(b, u, a) * D(s, u, a) * D(a, v, b) * D(s, v, b);
         double sg = D(b, u, a) * D(a, v, b) > 0 ? 1.0 : -1.0;
         double wanted = sg * area * CROSS(u, v) / sqrt(r2);
-        patch_weight got =
-            patch_weight_through(pvec_make(a[0], a[1], 0), pvec_make(k[0], k[1], 0),
-                                 pvec_make(b[0], b[1], 0), pvec_make(s[0], s[1], 0));
+        patch_weight got = patch_weight_through(pvec_make(a[0], a[1], 0), pvec_make(k[0], k[1], 0),
+                                                pvec_make(b[0], b[1], 0), pvec_make(s[0], s[1], 0));
         assert_true(got.valid);
         assert_near(got.w, fabs(wanted), 1e-9 * fmax(1.0, fabs(wanted)));
         assert_near(got.w, w[1] / (2.0 * sqrt(w[0] * w[2])), 1e-9 * fmax(1.0, got.w));
@@ -92,9 +91,9 @@ static void conics_pass_through_their_point_in_1000_random_cases(void **state)
         assert_near(CROSS(t, u) / (hypot(t[0], t[1]) * hypot(u[0], u[1])), 0.0, 1e-4);
     }
     // Quarter circle: w = cos 45. A point beyond the control point, or none: no NaN.
-    patch_weight quarter = patch_weight_through(pvec_make(1, 0, 0), pvec_make(1, 1, 0),
-                                                pvec_make(0, 1, 0),
-                                                pvec_make(sqrt(0.5), sqrt(0.5), 0));
+    patch_weight quarter =
+        patch_weight_through(pvec_make(1, 0, 0), pvec_make(1, 1, 0), pvec_make(0, 1, 0),
+                             pvec_make(sqrt(0.5), sqrt(0.5), 0));
     assert_near(quarter.w, sqrt(0.5), 1e-12);
     patch_weight beyond = patch_weight_through(pvec_make(1, 0, 0), pvec_make(1, 1, 0),
                                                pvec_make(0, 1, 0), pvec_make(2, 2, 0));
@@ -126,8 +125,7 @@ static void at_rest_the_mesh_is_the_file_to_the_bit(void **state)
         double file = mesh_volume(p->index_count / 3, p->positions, p->indices);
         assert_near(r.rest_volume / file, 1.0, 1e-12);
         assert_null(frame_fault(&r, 2));
-        for (uint32_t t = 0; t < r.counts[1]; t++)
-            assert_true(r.labels[t] < r.info.part_count);
+        for (uint32_t t = 0; t < r.counts[1]; t++) assert_true(r.labels[t] < r.info.part_count);
         patch_run_close(&r);
     }
 }
@@ -166,9 +164,8 @@ static double lbs_volume(patch_run *r)
     float *positions = malloc(12 * (size_t)vertices);
     const cutis_primitive *p = &cutis_model_get(r->model)->meshes[0].primitives[0];
     assert_ok(context, cutis_bind(device, r->model, NULL, &binding));
-    assert_ok(context,
-              cutis_deform(binding, &(cutis_poses){ .local = r->pose }, 1,
-                           &(cutis_outputs){ .positions.data = positions }));
+    assert_ok(context, cutis_deform(binding, &(cutis_poses){ .local = r->pose }, 1,
+                                    &(cutis_outputs){ .positions.data = positions }));
     double volume = mesh_volume(p->index_count / 3, positions, p->indices);
     cutis_binding_destroy(binding);
     free(positions);
@@ -284,7 +281,8 @@ static void curvature_of_the_parts_stays_and_the_patch_has_no_crease(void **stat
     (void)state;
     patch_run r = open_limb(&KNEE, CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_KEEP);
     double rest[3], now[3], worst = 0.0, crease = 0.0;
-    float *bend = malloc(4 * (size_t)r.info.vertex_capacity), *own = malloc(4 * (size_t)r.info.vertex_capacity);
+    float *bend = malloc(4 * (size_t)r.info.vertex_capacity),
+          *own = malloc(4 * (size_t)r.info.vertex_capacity);
     uint32_t *weld = malloc(4 * (size_t)r.info.vertex_capacity);
     uint8_t *patch = malloc(r.info.vertex_capacity);
     for (uint32_t v = 0; v < r.info.vertex_capacity; v++) weld[v] = v;
@@ -351,8 +349,9 @@ static void bytes_do_not_depend_on_the_number_of_threads(void **state)
     static const uint32_t threads[3] = { 1, 2, 8 };
     for (int t = 0; t < 3; t++) {
         cutis_device *own = NULL;
-        assert_ok(context, cutis_device_create(
-                               context, &(cutis_device_options){ .thread_count = threads[t] }, &own));
+        assert_ok(context,
+                  cutis_device_create(context,
+                                      &(cutis_device_options){ .thread_count = threads[t] }, &own));
         patch_run r = patch_run_open(context, own, limb_create(context, &KNEE), CUTIS_PATCH_CUT,
                                      CUTIS_PATCH_FILL_KEEP);
         bent_change(&r, 0.7, 80, 35);
@@ -378,13 +377,15 @@ static void many_instances_give_the_frames_of_one(void **state)
         patch_pose_joint(&r, 0, i, 25.0 * i * DEGREES, 0.1 * i);
         memcpy(poses + i * nodes, r.pose, nodes * sizeof *poses);
     }
-    assert_ok(context, cutis_patches_create(device, r.model,
-                                            &(cutis_patches_options){ .instance_capacity = 2 }, &many));
+    assert_ok(context,
+              cutis_patches_create(device, r.model,
+                                   &(cutis_patches_options){ .instance_capacity = 2 }, &many));
     cutis_patches_output output = { .positions.data = positions,
                                     .normals.data = normals,
                                     .indices.data = indices,
                                     .counts.data = counts };
-    assert_ok(context, cutis_patches_run(many, r.model, &(cutis_poses){ .local = poses }, 5, &output));
+    assert_ok(context,
+              cutis_patches_run(many, r.model, &(cutis_poses){ .local = poses }, 5, &output));
     for (uint32_t i = 0; i < 5; i++) {
         memcpy(r.pose, poses + i * nodes, nodes * sizeof *poses);
         patch_run_now(&r);
@@ -444,8 +445,8 @@ static void a_frame_allocates_nothing(void **state)
     assert_ok(own, cutis_device_create(own, &(cutis_device_options){ .thread_count = 1 }, &cpu));
     cutis_context *before = context;
     context = own;
-    patch_run r = patch_run_open(own, cpu, limb_create(own, &KNEE), CUTIS_PATCH_CUT,
-                                 CUTIS_PATCH_FILL_KEEP);
+    patch_run r =
+        patch_run_open(own, cpu, limb_create(own, &KNEE), CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_KEEP);
     size_t bound = allocations;
     bent_change(&r, 0, 75, 20);
     assert_int_equal(allocations, bound);

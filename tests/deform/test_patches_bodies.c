@@ -41,7 +41,8 @@ static void check_pose(patch_run *r, uint32_t joint, const char *what, int step)
     const char *fault = frame_fault(r, 2);
     if (!fault) return;
     cutis_patches_joint j = cutis_patches_joint_at(r->patches, joint);
-    fail_msg("%s, %s, step %d: %s", cutis_patches_part_name(r->patches, j.child), what, step, fault);
+    fail_msg("%s, %s, step %d: %s", cutis_patches_part_name(r->patches, j.child), what, step,
+             fault);
 }
 
 static uint32_t sweep_joint(patch_run *r, uint32_t joint, int stride)
@@ -69,9 +70,8 @@ static void every_joint_of_biped_and_quadruped_is_closed(void **state)
     for (int b = 0; b < 2; b++)
         for (int removal = 0; removal < 2; removal++)
             for (int fill = 1; fill <= 5; fill++) {
-                patch_run r =
-                    patch_run_open(context, device, make_body(BODIES[b], !soak),
-                                   (cutis_patch_removal)removal, (cutis_patch_fill)fill);
+                patch_run r = patch_run_open(context, device, make_body(BODIES[b], !soak),
+                                             (cutis_patch_removal)removal, (cutis_patch_fill)fill);
                 for (uint32_t j = 0; j < r.info.joint_count; j++)
                     poses += sweep_joint(&r, j, soak ? 1 : fill == 1 ? 4 : 9);
                 patch_run_close(&r);
@@ -125,10 +125,11 @@ static void elbows_and_knees_keep_their_volume(void **state)
     double worst[2] = { 0 }, stifle[2] = { 0 };
     for (int b = 0; b < 2; b++) {
         cutis_model *model = rig_at_loops(context, device, make_body(BODIES[b], false));
-        patch_run r = patch_run_open(context, device, model, CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_KEEP);
+        patch_run r =
+            patch_run_open(context, device, model, CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_KEEP);
         for (uint32_t j = 0; j < r.info.joint_count; j++) {
-            const char *name = cutis_patches_part_name(
-                r.patches, cutis_patches_joint_at(r.patches, j).child);
+            const char *name =
+                cutis_patches_part_name(r.patches, cutis_patches_joint_at(r.patches, j).child);
             if (!starts_with(name, "forearm") && !starts_with(name, "shin")) continue;
             bool hound_knee = b == 1 && starts_with(name, "shin");
             double *to = hound_knee ? stifle : worst;
@@ -184,10 +185,11 @@ static void crossings_at_elbows_and_knees_are_counted(void **state)
     uint32_t poses = 0, clean = 0, most = 0;
     for (int b = 0; b < 2; b++) {
         cutis_model *model = rig_at_loops(context, device, make_body(BODIES[b], false));
-        patch_run r = patch_run_open(context, device, model, CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_KEEP);
+        patch_run r =
+            patch_run_open(context, device, model, CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_KEEP);
         for (uint32_t j = 0; j < r.info.joint_count; j++) {
-            const char *name = cutis_patches_part_name(
-                r.patches, cutis_patches_joint_at(r.patches, j).child);
+            const char *name =
+                cutis_patches_part_name(r.patches, cutis_patches_joint_at(r.patches, j).child);
             if (!starts_with(name, "forearm") && !starts_with(name, "shin")) continue;
             for (int step = 1; step <= 11; step += soak ? 1 : 2)
                 for (int axis = 0; axis < 2; axis++, poses++) {
@@ -237,8 +239,9 @@ static void opencl_makes_the_frames_of_the_cpu(void **state)
     cutis_device_destroy(gpu);
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
+    if (count > 1) cmocka_set_test_filter(arguments[1]); // one test by name, for the impatient
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_joint_of_biped_and_quadruped_is_closed),
         cmocka_unit_test(all_joints_at_once_are_closed_and_their_volumes_add_up),

@@ -20,9 +20,16 @@
 //
 #include "kernel/patches_emit.h"
 
-static const char *const TEXTS[] = { "patches.h",        "patches_joint.h", "patches_room.h",
-                                     "patches_cut.h",    "patches_border.h", "patches_rung.h",
-                                     "patches_solve.h",  "patches_emit.h",   NULL };
+// Each kernel with no more text than it needs: GPU compilers read all of it, for every kernel.
+#define JOINT_TEXTS  "patches.h", "patches_joint.h"
+#define BORDER_TEXTS JOINT_TEXTS, "patches_room.h", "patches_cut.h", "patches_border.h"
+#define RUNG_TEXTS   BORDER_TEXTS, "patches_rung.h"
+#define SOLVE_TEXTS  RUNG_TEXTS, "patches_solve.h"
+static const char *const JOINT[] = { JOINT_TEXTS, NULL };
+static const char *const BORDER[] = { BORDER_TEXTS, NULL };
+static const char *const RUNG[] = { RUNG_TEXTS, NULL };
+static const char *const SOLVE[] = { SOLVE_TEXTS, NULL };
+static const char *const EMIT[] = { SOLVE_TEXTS, "patches_emit.h", NULL };
 
 #define POINTER(i) cutis_compute_pointer(&a[i])
 
@@ -78,22 +85,22 @@ static void run_strips(const cutis_compute_argument *a, int first, int end)
                  POINTER(7), POINTER(8), a[9].number, a[10].number, first, end);
 }
 
-#define PATCH_KERNEL(name, arguments, items)                                                       \
+#define PATCH_KERNEL(name, text, arguments, items)                                                 \
     const cutis_compute_kernel cutis_compute_patch_##name = { .entry = "patch_" #name,             \
-                                                              .texts = TEXTS,                      \
+                                                              .texts = text,                       \
                                                               .run = run_##name,                   \
                                                               .argument_count = arguments,         \
                                                               .task_items = items,                 \
                                                               .group_size = 64 }
-PATCH_KERNEL(parts, 4, 256);
-PATCH_KERNEL(joints, 4, 32);
-PATCH_KERNEL(clear, 2, 1 << 15);
-PATCH_KERNEL(cut, 4, 1);
-PATCH_KERNEL(rungs, 4, 1);
-PATCH_KERNEL(cut_volume, 4, 1);
-PATCH_KERNEL(solve, 4, 1);
-PATCH_KERNEL(count, 2, 512);
-PATCH_KERNEL(sum, 3, 16);
-PATCH_KERNEL(vertices, 9, 64);
-PATCH_KERNEL(faces, 7, 64);
-PATCH_KERNEL(strips, 11, 1);
+PATCH_KERNEL(parts, JOINT, 4, 256);
+PATCH_KERNEL(joints, JOINT, 4, 32);
+PATCH_KERNEL(clear, BORDER, 2, 1 << 15);
+PATCH_KERNEL(cut, BORDER, 4, 1);
+PATCH_KERNEL(rungs, RUNG, 4, 1);
+PATCH_KERNEL(cut_volume, BORDER, 4, 1);
+PATCH_KERNEL(solve, SOLVE, 4, 1);
+PATCH_KERNEL(count, EMIT, 2, 512);
+PATCH_KERNEL(sum, EMIT, 3, 16);
+PATCH_KERNEL(vertices, EMIT, 9, 64);
+PATCH_KERNEL(faces, EMIT, 7, 64);
+PATCH_KERNEL(strips, EMIT, 11, 1);
