@@ -85,6 +85,35 @@ PY
     case $(tail -1 "$T/verdict") in radius*) ok "kernels and hulls of all parts: scipy says the same ($(tail -1 "$T/verdict"))" ;; *) not_ok "kernels and hulls of all parts: scipy says the same" "$(tail -1 "$T/verdict")" ;; esac
 else skip "kernels and hulls against scipy" "python3-scipy is not installed"; fi
 
+# A tree that contradicts itself is refused when it is read.
+"$CUTIS" convert "$T/rig.glb" -o "$T/rig.gltf" >/dev/null 2>&1
+/usr/bin/python3 - "$T" <<'PY'
+import copy, json, sys
+t = sys.argv[1]; good = json.load(open(t + "/rig.gltf"))
+def spoil(name, change):
+    g = copy.deepcopy(good); change(g["meshes"][0]["extensions"]["CUTIS_parts"])
+    json.dump(g, open(t + "/bad_" + name + ".gltf", "w"))
+spoil("parent", lambda p: p["parts"][1].update(parent=5))
+spoil("count", lambda p: p["parts"].pop())
+spoil("axes", lambda p: p["parts"][0]["axes"].pop())
+spoil("loop", lambda p: p["loops"][0].update(vertices=99999))
+spoil("child", lambda p: p["loops"][0].update(child=0))
+spoil("welded", lambda p: p.update(weldedCount=3))
+spoil("weld", lambda p: p.update(weld=[None]))
+spoil("joint", lambda p: p["parts"][0].update(joint=4000))
+PY
+for fault in parent count axes loop child welded weld joint; do
+    fails 1 "a part tree with a bad $fault is refused" 'part' "$CUTIS" info "$T/bad_$fault.gltf"
+done
+"$CUTIS" convert "$T/rig.gltf" -o "$T/round.glb" >/dev/null 2>&1 && "$CUTIS" convert "$T/round.glb" -o "$T/round.gltf" >/dev/null 2>&1
+/usr/bin/python3 - "$T" >"$T/verdict" 2>&1 <<'PY'
+import json, sys
+a, b = (json.load(open(sys.argv[1] + "/" + n))["meshes"][0]["extensions"]["CUTIS_parts"] for n in ("rig.gltf", "round.gltf"))
+assert a["parts"] == b["parts"] and a["links"] == b["links"] and len(a["loops"]) == len(b["loops"])
+print("same")
+PY
+equals "the tree goes through glb and gltf unchanged" "$(tail -1 "$T/verdict")" same
+
 # Other sources.
 "$CUTIS" convert "$T/biped.glb" -o "$T/biped.obj" >/dev/null 2>&1
 /usr/bin/python3 - "$T" <<'PY'
