@@ -45,6 +45,7 @@ int bench_poses(cli_app *app);
 int bench_pose_space(cli_app *app);
 int bench_frames(cli_app *app);
 int bench_reduce(cli_app *app);
+int bench_patches(cli_app *app);
 int bench_cage(cli_app *app);
 int bench_skeleton(cli_app *app);
 int bench_handles(cli_app *app);

@@ -573,6 +573,7 @@ int verb_bench(cli_app *app)
     if (strcmp(app->operands[0], "reduce") == 0) return bench_reduce(app);
     if (strcmp(app->operands[0], "cage") == 0) return bench_cage(app);
     if (strcmp(app->operands[0], "skeleton") == 0) return bench_skeleton(app);
+    if (strcmp(app->operands[0], "patches") == 0) return bench_patches(app);
     if (strcmp(app->operands[0], "handles") == 0) return bench_handles(app);
     return strcmp(app->operands[0], "frame") == 0 ? bench_frames(app) : bench_blend(app);
 }

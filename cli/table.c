@@ -110,7 +110,7 @@ const verb_row cli_verbs[] = {
     { "devices", "", NULL, 0, 0, "list what can run the deformers, and why something cannot",
       "JSON keys: devices [{kind, index, available, name, detail, memory_bytes, threads, isa}].\n",
       COMMON, "cutis devices\tCPU, OpenCL and CUDA\n", verb_devices },
-    { "bench", "blend|pose|pose-space|frame|reduce|cage|handles|skeleton", "blend pose pose-space frame reduce cage handles skeleton", 1, 1,
+    { "bench", "blend|pose|pose-space|frame|reduce|cage|handles|skeleton|patches", "blend pose pose-space frame reduce cage handles skeleton patches", 1, 1,
       "measure speed against plain C and the machine's limits",
       "blend: positions and normals, 4 influences, 64 bones, with plain C (-O3 -march=native), the FMA rate and\n"
       "the memory bandwidth measured in the same run; all figures are the best of many. pose: sample two clips,\n"
@@ -132,6 +132,7 @@ const verb_row cli_verbs[] = {
       "cutis bench pose-space\tplain skinning, PSD and WPSD beside the 2006 paper's table; learning weights\n"
       "cutis bench frame -o last.png\tskin and draw: whole frames a second, and the last one drawn\n"
       "cutis bench reduce\tweight reduction at the sizes of the paper's Table 1\n"
+      "cutis bench patches --threads 1\ta knee's blending patch, and a body's: milliseconds a frame\n"
       "cutis bench cage\tbinding 351,000 vertices to 137 controls, and frames, beside the paper's\n"
       "cutis bench skeleton\tskeleton extraction at the sizes of the paper's Table 2\n"
       "cutis bench handles\tbinding, moving and updating handles beside the paper's Table 1; cost against the grid\n",

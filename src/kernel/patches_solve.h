@@ -9,7 +9,7 @@
 #define CUTIS_KERNEL_PATCHES_SOLVE_H
 
 #define PATCH_SOLVE_STEPS 3
-#define PATCH_SOLVE_LEFT  1e-7 // of the two parts: close enough
+#define PATCH_SOLVE_LEFT 2e-6 // of the two parts: close enough
 #define PATCH_BULGE       -1.5 // front arcs stand out by this much more than circles, at most
 #define PATCH_DEPTH_MAX   3.0  // the crease's depth, in those of the limbs' corner
 
