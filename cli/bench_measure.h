@@ -14,6 +14,8 @@
 typedef struct bench_space_row {
     uint32_t vertices;
     double seconds[BENCH_SPACE_METHODS]; ///< of a frame of all instances
+    double apart[BENCH_SPACE_METHODS];   ///< GPU: largest distance to the CPU's vertices, of the
+                                         ///< diagonal
 } bench_space_row;
 
 /// The arm of one size, its eight examples learned, played by all three methods with normals.
