@@ -205,6 +205,7 @@ function writePoseSpace(to, space) {
     joints: Array.from(space.joints),
     poses: Array.from({ length: space.poseCount }, (_, k) => ({ rotations: rotations(k), ...(space.translations ? { translations: translations(k) } : {}), ...(space.fieldCount && k ? { coefficients: Array.from(space.coefficients.subarray(space.fieldCount * (k - 1), space.fieldCount * k)) } : {}) })),
     ...(space.sigma ? { sigma: space.sigma } : {}),
+    ...(space.after ? { after: true } : {}),
   } };
 }
 

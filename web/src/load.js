@@ -283,7 +283,7 @@ class GltfBuilder {
       return pose.coefficients;
     })) : null;
     return {
-      fieldCount, coefficients, poseCount: poses.length, joints: Uint32Array.from(joints, (j) => newIndex.get(j)),
+      fieldCount, coefficients, after: stored.after === true, poseCount: poses.length, joints: Uint32Array.from(joints, (j) => newIndex.get(j)),
       rotations: flat('rotations', 4), translations: slides ? flat('translations', 3) : null,
       targets: Int32Array.from(this.all.meshes, (mesh) => mesh.extensions?.CUTIS_pose_space?.target ?? -1),
       kernel: KERNELS[stored.kernel ?? 'exponential'] ?? 0, distance: DISTANCES[stored.distance ?? 'geodesic'] ?? 0, sigma: stored.sigma ?? 0,

@@ -111,6 +111,7 @@ export function pack(model) {
     to.array(space.targets);
     to.put(space.fieldCount);
     to.array(space.coefficients);
+    to.put(space.after ? 1 : 0);
     to.put(space.kernel);
     to.put(space.distance);
     to.float(space.sigma);
@@ -205,9 +206,11 @@ export function unpack(words) {
     targets: from.array(from.signed),
     fieldCount: from.get(),
     coefficients: from.array(),
+    after: from.get() !== 0,
     kernel: from.get(),
     distance: from.get(),
     sigma: from.float(),
   } : null;
+  if (from.at !== words.length) throw new Error('pack.js and pack_write.c do not agree'); // a field one of them does not have
   return { meshes, nodes, skins, clips, materials, poseSpace };
 }
