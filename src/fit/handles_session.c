@@ -38,6 +38,7 @@ struct cutis_handle_session {
     cutis_handles_grid grid;
     double longest; ///< side of the model
     double voxelise_seconds;
+    bool live; ///< more than one solve is to come: fields are worth keeping
     cutis_handles_cache cache;
     cutis_handles_gpu *gpu; ///< made when a solve wants it
     solved now;
@@ -208,8 +209,8 @@ static cutis_result solve(cutis_handle_session *session, const cutis_handle *han
                                           .device = session->device,
                                           .options = &session->options,
                                           .grid = session->grid,
-                                          .joint_count = count,
-                                          .cache = &session->cache };
+                                          .joint_count = count };
+    if (session->live) solution->cache = &session->cache;
     solution->rigid = session->options.weighting == CUTIS_WEIGHTING_VIRTUAL;
     out->report = cutis_handles_report_create(context, count);
     solution->joint_site = cutis_arena_alloc(&out->arena, count, sizeof(uint32_t));
@@ -287,6 +288,7 @@ static cutis_result open_session(const cutis_model *model, cutis_device *device,
     cutis_handle_session *s = cutis_alloc_zero(context, 1, sizeof *s);
     if (!s) return cutis_alloc_result(context);
     s->context = context, s->model = model, s->device = device;
+    s->live = set == NULL;
     s->arena = (cutis_arena){ .context = context };
     s->cache = (cutis_handles_cache){ .context = context };
     cutis_result result = cutis_handles_check_options(context, options, &s->options);
