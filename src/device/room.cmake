@@ -38,3 +38,5 @@ foreach(variant ${variants})
 endforeach()
 # Cages: loops over the lanes of a node.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/compute/cage_grid.c PROPERTIES COMPILE_OPTIONS -O3)
+# One long scalar loop per item: unrolled and with its calls' constants known it is a fifth faster.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/compute/patches.c PROPERTIES COMPILE_OPTIONS -O3)

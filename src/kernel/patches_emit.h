@@ -84,12 +84,20 @@ FN void patch_store(GLOBAL float *out, INDEX at, pvec v)
     out[3 * at + 2] = (float)v.z;
 }
 
-// A direction by a part's matrix, to unit length. Parts are rigid up to one scale.
+// A direction by a part's matrix.
+FN pvec patch_rotated(GLOBAL const double *m, pvec n)
+{
+    return pvec_make(m[0] * n.x + m[1] * n.y + m[2] * n.z, m[4] * n.x + m[5] * n.y + m[6] * n.z,
+                     m[8] * n.x + m[9] * n.y + m[10] * n.z);
+}
+FN double patch_inverse_scale(GLOBAL const double *m)
+{
+    double scale = ROOT(m[0] * m[0] + m[4] * m[4] + m[8] * m[8]);
+    return scale > 1e-150 ? 1.0 / scale : 0.0;
+}
 FN pvec patch_direction(GLOBAL const double *m, pvec n)
 {
-    return pvec_unit(pvec_make(m[0] * n.x + m[1] * n.y + m[2] * n.z,
-                               m[4] * n.x + m[5] * n.y + m[6] * n.z,
-                               m[8] * n.x + m[9] * n.y + m[10] * n.z));
+    return pvec_unit(patch_rotated(m, n));
 }
 
 ITEM_KERNEL patch_vertices(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *int_work,
@@ -105,16 +113,23 @@ ITEM_KERNEL patch_vertices(GLOBAL const int *S, GLOBAL const double *G, GLOBAL i
     int out = I[S[PATCH_BLOCK_VERTEX] + block], end = (block + 1) * PATCH_BLOCK;
     if (end > S[PATCH_VERTEX_COUNT]) end = S[PATCH_VERTEX_COUNT];
     int fits = counts[2 * instance] <= vertex_room && counts[2 * instance + 1] <= face_room;
+    int last = -1;
+    double shrink = 1.0; // parts are rigid up to one scale: normals stay unit but for that
     for (int v = block * PATCH_BLOCK; v < end && fits; v++) {
         if (!patch_is_out(S, I, v)) continue;
-        GLOBAL const double *m = D + S[PATCH_MATRIX] + 12 * FIELD(S, PATCH_VERTEX_PART)[v];
+        int part = FIELD(S, PATCH_VERTEX_PART)[v];
+        GLOBAL const double *m = D + S[PATCH_MATRIX] + 12 * part;
+        if (part != last) shrink = patch_inverse_scale(m);
+        last = part;
         pvec x = I[S[PATCH_STATE] + v] == PATCH_ZERO
                      ? pvec_at(D + S[PATCH_SLOT_POINT], I[S[PATCH_SLOT] + v])
                      : pvec_at(REALS(S, G, PATCH_POINTS), v);
         INDEX at = (INDEX)instance * vertex_room + out;
         patch_store(positions, at, pvec_moved(m, x));
         if (normals)
-            patch_store(normals, at, patch_direction(m, pvec_at(REALS(S, G, PATCH_NORMALS), v)));
+            patch_store(
+                normals, at,
+                pvec_times(patch_rotated(m, pvec_at(REALS(S, G, PATCH_NORMALS), v)), shrink));
         I[S[PATCH_VERTEX_OUT] + v] = out++;
     }
     ITEM_END

@@ -12,7 +12,7 @@
 #define PATCH_WELD_ANCHOR 0.02 // of a step: the same for anchors, which have one partner only
 #define PATCH_WELD_END    1.0  // of a step: the same for the ends of the front
 #define PATCH_SAME_PLACE  1e-9 // parameters of both borders
-#define PATCH_ARC_STEPS   16   // of the table of arc lengths
+#define PATCH_ARC_STEPS   10   // of the table of arc lengths
 #define PATCH_WEIGHT_MIN  0.1
 #define PATCH_WEIGHT_MAX  30.0
 #define PATCH_LEFT_OVER   1e-5 // of the cut volume: less is not worth flattening the front for
@@ -457,7 +457,7 @@ FN double patch_arc_length(GLOBAL const double *r, pvec p, pvec c)
 
 // How many samples each rung gets, by the present weight, and where they lie.
 PATCH_FN int patch_count_samples(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                                 GLOBAL double *D, patch_case c, int rungs)
+                                 GLOBAL double *D, patch_case c, int rungs, int front_only)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL const int *kind = I + S[PATCH_RUNG_KIND] + c.rung;
@@ -471,7 +471,7 @@ PATCH_FN int patch_count_samples(GLOBAL const int *S, GLOBAL const double *G, GL
             // A pure twist adds no vertices (the paper's rule): its rungs are straight.
             if (r[PATCH_J_ANGLE] >= PATCH_BEND_MIN)
                 count = patch_sample_count(patch_arc_length(r, p, q), c.step, most);
-        } else if (kind[i] == PATCH_RUNG_CONIC) {
+        } else if (kind[i] == PATCH_RUNG_CONIC && !front_only) {
             patch_curve v = patch_curve_of(S, G, I, D, c, i);
             count = patch_sample_count(patch_conic_length(v), c.step, most);
             if (count > 0 && count < most) count |= 1; // its middle is where it turns most

@@ -9,7 +9,7 @@
 #define CUTIS_KERNEL_PATCHES_SOLVE_H
 
 #define PATCH_SOLVE_STEPS 3
-#define PATCH_SOLVE_LEFT 2e-6 // of the two parts: close enough
+#define PATCH_SOLVE_LEFT  2e-6 // of the two parts: close enough
 #define PATCH_BULGE       -1.5 // front arcs stand out by this much more than circles, at most
 #define PATCH_DEPTH_MAX   3.0  // the crease's depth, in those of the limbs' corner
 
@@ -36,7 +36,7 @@ PATCH_FN double patch_keep(GLOBAL const int *S, GLOBAL const double *G, GLOBAL i
 {
     GLOBAL double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     r[PATCH_J_WEIGHT] = 1.0;
-    patch_count_samples(S, G, I, D, c, rungs);
+    patch_count_samples(S, G, I, D, c, rungs, 1);
     patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
     double chords = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CHORDS) + cut;
     double corners = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CORNERS) + cut;
@@ -47,7 +47,7 @@ PATCH_FN double patch_keep(GLOBAL const int *S, GLOBAL const double *G, GLOBAL i
         r[PATCH_J_WEIGHT] = patch_weight_of(S, G, g);
         // Counts are fixed by the first weight: with others the volume would jump.
         if (step == 0) {
-            patch_count_samples(S, G, I, D, c, rungs);
+            patch_count_samples(S, G, I, D, c, rungs, 0);
             patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_ALL);
         } else {
             patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_REAR);
@@ -163,7 +163,7 @@ ITEM_KERNEL patch_solve(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int 
         if (left > PATCH_LEFT_OVER * whole) left = patch_deepen(S, G, I, D, c, rungs, cut, left);
         r[PATCH_J_LEFT] = left;
     } else {
-        patch_count_samples(S, G, I, D, c, rungs);
+        patch_count_samples(S, G, I, D, c, rungs, 0);
         patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_ALL);
         r[PATCH_J_LEFT] =
             ints[PATCH_J_MOVES] ? patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut : 0.0;
