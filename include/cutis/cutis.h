@@ -11,6 +11,7 @@
 #include <cutis/math.h>
 #include <cutis/measure.h>
 #include <cutis/model.h>
+#include <cutis/patches.h>
 #include <cutis/poses.h>
 #include <cutis/synth.h>
 #include <cutis/weights.h>
