@@ -56,6 +56,10 @@ cutis_result reproduce_rest(reproduce_job *job, const cutis_model *model, rest_s
 static void put_number(html_page *page, double value, bool published)
 {
     char digits[64];
+    if (!published && value != 0 && fabs(value) < 1e-4) { // below what a table shows
+        html_markup(page, "&asymp;0");
+        return;
+    }
     if (published && fabs(value) < 1e6)
         snprintf(digits, sizeof digits, "%.7g", value);
     else if (fabs(value) >= 999.5)
@@ -88,7 +92,10 @@ static void put_factor(html_page *page, const reproduce_cell *cell, reproduce_se
     double factor = sense == REPRODUCE_LESS ? cell->paper / cell->ours : cell->ours / cell->paper;
     if (sense == REPRODUCE_PLAIN || !isfinite(factor) || factor <= 0) return;
     html_markup(page, "<small class=\"%s\">%.*f&times;</small>", factor >= 1 ? "up" : "down",
-                factor < 9.95 ? 1 : 0, factor);
+                factor < 0.95   ? 2
+                : factor < 9.95 ? 1
+                                : 0,
+                factor);
 }
 
 static void put_head(html_page *page, const reproduce_table *table)
@@ -164,7 +171,8 @@ void reproduce_show(reproduce_job *job, const reproduce_table *table)
     html_text(page, table->place);
     html_markup(page, "</span> ");
     html_text(page, table->title);
-    html_markup(page, "</h3>\n<div class=\"scroll\"><table>\n");
+    html_markup(page, "</h3>\n<div class=\"scroll%s\"><table>\n",
+                table->metric_count > 3 ? " wide" : "");
     put_head(page, table);
     html_markup(page, "<tbody>\n");
     for (uint32_t r = 0; r < table->row_count; r++) put_row(page, table, r, bodies);

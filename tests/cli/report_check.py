@@ -13,7 +13,7 @@ class Page(HTMLParser):
         if tag not in VOID: self.stack.append(tag)
         self.rows += tag == "tr"
         for name, value in attributes:
-            if name in ("src", "href", "action", "data", "poster", "srcset") and not (value or "").startswith("data:"):
+            if name in ("src", "href", "action", "data", "poster", "srcset") and not (value or "").startswith(("data:", "#")):
                 self.bad.append(f"<{tag} {name}={value!r}>")
             if name.startswith("on"): self.bad.append(f"<{tag} {name}>")
             if tag == "img" and name == "src": self.images.append(value)
