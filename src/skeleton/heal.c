@@ -467,6 +467,14 @@ static cutis_result heal_arcs(healer *h, const cutis_contacts *contacts,
     return CUTIS_OK;
 }
 
+// Do two border edges join the same two vertices? That is a loop without an inside.
+static bool is_digon(const cutis_closed *mesh, uint32_t e)
+{
+    for (uint32_t h = cutis_around(mesh, e); h != e; h = cutis_around(mesh, h))
+        if (cutis_to(mesh, h) == cutis_to(mesh, e) && cutis_is_border(mesh, h)) return true;
+    return false;
+}
+
 static cutis_result heal_touching(healer *h, const cutis_hanging *hanging, bool *changed)
 {
     cutis_closed *mesh = h->mesh;
@@ -477,6 +485,9 @@ static cutis_result heal_touching(healer *h, const cutis_hanging *hanging, bool 
         uint8_t *count = &borders[cutis_from(mesh, e)];
         if (cutis_is_border(mesh, e) && *count < 3) ++*count;
     }
+    for (uint32_t e = 0; e < 3 * mesh->face_count; e++)
+        if (cutis_is_border(mesh, e) && borders[cutis_from(mesh, e)] < 3 && is_digon(mesh, e))
+            borders[cutis_from(mesh, e)] = 3;
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         if (borders[v] < 3) continue;
         uint32_t e = mesh->leaving[v], best = mesh->labels[e / 3];

@@ -155,6 +155,12 @@ if [ -d "$SHARED/data/makehuman" ] && /usr/bin/python3 -c 'import numpy' 2>/dev/
     holds "MakeHuman, 163 joints: legs, arms and fingers become parts, left and right alike" "$T/report" "(lambda up: all(up['lowerleg01.' + s] == 'upperleg02.' + s and up['lowerarm01.' + s] == 'upperarm02.' + s and up['foot.' + s] == 'lowerleg02.' + s for s in 'LR'))({p['name']: p['parent'] for p in d['parts']}) and 60 <= len(d['parts']) <= 120"
 else skip "MakeHuman" "the shared data or numpy are not there"; fi
 
+HOUSE=$SHARED/data/assimp/test/models/OBJ/regr01.obj
+if [ -f "$HOUSE" ]; then
+    "$CUTIS" skeleton "$HOUSE" --parts materials --json -o "$T/house.glb" >"$T/report" 2>/dev/null
+    holds "a house by its materials: loops of two edges heal too" "$T/report" "len(d['parts']) > 3"
+else skip "a house by its materials" "the shared data are not there"; fi
+
 # Bad input.
 fails 2 "no source is wrong usage" 'parts SOURCE' "$CUTIS" skeleton "$T/biped.glb" -o "$T/out/x.glb"
 fails 2 "an unknown source is wrong usage" 'colours' "$CUTIS" skeleton "$T/biped.glb" --parts colours -o "$T/out/x.glb"
