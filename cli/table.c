@@ -101,11 +101,13 @@ const verb_row cli_verbs[] = {
       "curvature_median {part}, bounds {min, max}, diagonal, curvature {mean_rms, mean_max},\n"
       "edge_stretch_rms, per_frame [{frame, volume, volume_variation, position_rms, position_max, normal_rms}].\n"
       "What cannot be known (no triangles) is null.\n",
-      COMMON | READING | RUNNING | BIT(REST) | BIT(CLIP) | BIT(TIME) | BIT(POSE) | BIT(METHOD) | BIT(WEIGHTED),
+      COMMON | READING | RUNNING | BIT(REST) | BIT(CLIP) | BIT(TIME) | BIT(POSE) | BIT(METHOD) | BIT(WEIGHTED) |
+          BIT(PLOT) | BIT(JOINT),
       "cutis measure biped.glb\tvolume, closedness and curvature at rest\n"
       "cutis measure biped.glb --clip bend --time 1 --method dqs\tthe same in a pose\n"
       "cutis measure biped.glb lbs.npy dqs.npy\tlbs against dqs, frame by frame\n"
-      "cutis measure a.npy b.npy --json\ttwo arrays\n",
+      "cutis measure a.npy b.npy --json\ttwo arrays\n"
+      "cutis measure arm.glb --plot elbow.svg --joint elbow\tvolume and curvature against the bend, six ways\n",
       verb_measure },
     { "devices", "", NULL, 0, 0, "list what can run the deformers, and why something cannot",
       "JSON keys: devices [{kind, index, available, name, detail, memory_bytes, threads, isa}].\n",

@@ -3,6 +3,7 @@
 /// or in a pose.
 #include "app.h"
 #include "measure_shape.h"
+#include "patches_plot.h"
 #include "rest_shape.h"
 
 #include <math.h>
@@ -279,6 +280,7 @@ static void print_text(const cli_app *app, const measurement *m)
 
 int verb_measure(cli_app *app)
 {
+    if (option_given(app, OPTION_PLOT)) return measure_plot(app);
     measurement m = { 0 };
     int status = load(app, &m);
     if (status == EXIT_GOOD) status = settle(app, &m);

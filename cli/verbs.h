@@ -32,6 +32,9 @@ typedef enum option_kind {
     X(FIXED, "fixed", 0, FLAG, 0, 0, 0, 0, "patches: the model's own vertices and triangles")      \
     X(BAKE, "bake", 0, CHOICE, "FORMAT", "glb", 0, 0,                                              \
       "patches: one mesh per frame in a .glb that shows them in turn (as -o OUT.glb does)")        \
+    X(PLOT, "plot", 0, PATH, "OUT.svg|png", 0, 0, 0,                                               \
+      "volume and curvature of a joint against its bend: five fills of patches and lbs")           \
+    X(JOINT, "joint", 0, TEXT, "PART", 0, 0, 0, "--plot: the part it leads to (default: the first)") \
     X(WEIGHTED, "weighted", 0, FLAG, 0, 0, 0, 0,                                                   \
       "sbs: a rotation centre per vertex, which leaves no creases")                                \
     X(BLEND, "blend", 0, PATH, "FILE.npy", 0, 0, 0,                                                \

@@ -1,0 +1,227 @@
+/// measure --plot: the paper's Figures 21 and 22 for a joint of a model. Curvature of the two parts
+/// and of the patch, and volume of the two parts, against the bend, for five fills and linear
+/// blending.
+#include "patches_plot.h"
+
+#include <cutis/patches.h>
+#include <cutis/render.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAYS  6u
+#define STEPS 23u // 0 .. 110 degrees by 5
+
+typedef struct plot_way {
+    const char *name;
+    cutis_patch_removal removal;
+    cutis_patch_fill fill;
+} plot_way;
+
+static const plot_way ways[WAYS] = {
+    { "keep (cut)", CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_KEEP },
+    { "mean point (box)", CUTIS_PATCH_BOX, CUTIS_PATCH_FILL_MEAN },
+    { "intersection point (box)", CUTIS_PATCH_BOX, CUTIS_PATCH_FILL_INTERSECTION },
+    { "reduced volume (box)", CUTIS_PATCH_BOX, CUTIS_PATCH_FILL_REDUCED },
+    { "in-between point (box)", CUTIS_PATCH_BOX, CUTIS_PATCH_FILL_BETWEEN },
+    { "linear blending", CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_DEFAULT },
+};
+
+typedef struct plot_job {
+    cli_app *app;
+    const char *path;
+    cutis_model *model;
+    cutis_device *device;
+    cutis_patches *patches;
+    cutis_patches_info info;
+    cutis_patches_joint joint;
+    uint32_t joint_index;
+    cutis_transform *pose;
+    float *positions;
+    uint32_t *indices, *labels, counts[2];
+    double *medians;
+    double values[3][WAYS][STEPS]; // volume, parts, patch: % of rest (patch: degrees)
+} plot_job;
+
+static int find_joint(plot_job *job)
+{
+    const char *name = option_text(job->app, OPTION_JOINT);
+    for (uint32_t j = 0; j < job->info.joint_count; j++) {
+        cutis_patches_joint joint = cutis_patches_joint_at(job->patches, j);
+        if (name && strcmp(cutis_patches_part_name(job->patches, joint.child), name) != 0) continue;
+        job->joint = joint;
+        job->joint_index = j;
+        return EXIT_GOOD;
+    }
+    return app_fail_text(job->app, "%s: no joint leads to a part named %s", job->path, name);
+}
+
+// Bend the joint about the axis across its limb that is most lateral (x).
+static void bend(plot_job *job, double angle)
+{
+    const double *d = job->joint.limb;
+    double a[3] = { 1.0 - d[0] * d[0], -d[0] * d[1], -d[0] * d[2] };
+    if (a[0] < 0.2) a[0] = -d[2] * d[0], a[1] = -d[2] * d[1], a[2] = 1.0 - d[2] * d[2];
+    const cutis_model_data *data = cutis_model_get(job->model);
+    cutis_mat34 *world = calloc(data->node_count, sizeof *world);
+    cutis_pose_rest(job->model, job->pose, NULL);
+    if (!world) return;
+    cutis_pose_world(job->model, job->pose, world);
+    int32_t parent = data->nodes[job->joint.node].parent;
+    double local[3];
+    for (int k = 0; k < 3; k++) {
+        const float *m = parent >= 0 ? world[parent].m : NULL;
+        local[k] = m ? m[k] * a[0] + m[4 + k] * a[1] + m[8 + k] * a[2] : a[k];
+    }
+    free(world);
+    cutis_quat turn = cutis_quat_from_axis_angle(
+        (cutis_float3){ (float)local[0], (float)local[1], (float)local[2] }, (float)angle);
+    job->pose[job->joint.node].rotation =
+        cutis_quat_multiply(turn, job->pose[job->joint.node].rotation);
+}
+
+static cutis_result patch_frame(plot_job *job)
+{
+    cutis_patches_output output = { .positions.data = job->positions,
+                                    .indices.data = job->indices,
+                                    .labels.data = job->labels,
+                                    .counts.data = job->counts };
+    return cutis_patches_run(job->patches, job->model, &(cutis_poses){ .local = job->pose }, 1,
+                             &output);
+}
+
+// The model's own triangles, labelled by its parts.
+static cutis_result linear_frame(plot_job *job)
+{
+    cutis_binding *binding = NULL;
+    const cutis_instance *instances;
+    cutis_model_instances(job->model, &instances);
+    const cutis_mesh *mesh = &cutis_model_get(job->model)->meshes[instances[0].mesh];
+    uint32_t *label = job->labels;
+    cutis_result result = cutis_bind(job->device, job->model, NULL, &binding);
+    if (result == CUTIS_OK)
+        result = cutis_deform(binding, &(cutis_poses){ .local = job->pose }, 1,
+                              &(cutis_outputs){ .positions.data = job->positions });
+    cutis_binding_destroy(binding);
+    job->counts[0] = cutis_model_vertex_count(job->model);
+    job->counts[1] = (uint32_t)cutis_model_triangle_count(job->model);
+    cutis_model_triangles(job->model, job->indices);
+    for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+        memcpy(label, mesh->primitives[p].parts, 4 * (size_t)(mesh->primitives[p].index_count / 3));
+        label += mesh->primitives[p].index_count / 3;
+    }
+    return result;
+}
+
+static cutis_result measure_frame(plot_job *job, bool linear, double *volume, double *parts,
+                                  double *patch)
+{
+    cutis_result result = linear ? linear_frame(job) : patch_frame(job);
+    if (result != CUTIS_OK) return result;
+    cutis_surface surface = { .vertex_count = job->counts[0],
+                              .positions = job->positions,
+                              .triangle_count = job->counts[1],
+                              .indices = job->indices };
+    uint32_t labels = job->info.part_count + job->info.joint_count;
+    result = cutis_surface_bend(job->app->context, &surface, NULL, job->labels, labels,
+                                job->medians, NULL);
+    *volume = cutis_surface_volume(&surface);
+    *parts = 0.5 * (job->medians[job->joint.parent] + job->medians[job->joint.child]);
+    *patch = linear ? NAN : job->medians[job->info.part_count + job->joint_index];
+    return result;
+}
+
+static int sweep(plot_job *job, uint32_t way)
+{
+    bool linear = way == WAYS - 1;
+    double whole = job->joint.parent_volume + job->joint.child_volume, rest[2] = { 0, 0 };
+    for (uint32_t s = 0; s < STEPS; s++) {
+        double volume, parts, patch;
+        bend(job, 5.0 * s * M_PI / 180.0);
+        cutis_result result = measure_frame(job, linear, &volume, &parts, &patch);
+        if (result != CUTIS_OK) return app_fail(job->app, job->path, result);
+        if (s == 0) rest[0] = volume, rest[1] = parts;
+        job->values[0][way][s] = 100.0 * (volume - rest[0]) / whole;
+        job->values[1][way][s] = 100.0 * (parts - rest[1]) / rest[1];
+        job->values[2][way][s] = patch;
+        if (!app_progress(job->app, "sweeping", (way * STEPS + s + 1.0) / (WAYS * STEPS)))
+            return app_fail_text(job->app, "%s: stopped", job->path);
+    }
+    return EXIT_GOOD;
+}
+
+static int open_way(plot_job *job, uint32_t way)
+{
+    cutis_patches_options options = { .removal = ways[way].removal, .fill = ways[way].fill };
+    cutis_patches_destroy(job->patches);
+    job->patches = NULL;
+    cutis_result result = cutis_patches_create(job->device, job->model, &options, &job->patches);
+    if (result != CUTIS_OK) return app_fail(job->app, job->path, result);
+    if (job->pose) return EXIT_GOOD;
+    job->info = cutis_patches_describe(job->patches);
+    uint32_t labels = job->info.part_count + job->info.joint_count;
+    job->pose = calloc(cutis_model_get(job->model)->node_count, sizeof *job->pose);
+    job->positions = calloc(job->info.vertex_capacity, 12);
+    job->indices = calloc(job->info.triangle_capacity, 12);
+    job->labels = calloc(job->info.triangle_capacity, 4);
+    job->medians = calloc(labels, sizeof *job->medians);
+    if (!job->pose || !job->positions || !job->indices || !job->labels || !job->medians)
+        return app_fail_text(job->app, "%s: not enough memory", job->path);
+    return find_joint(job);
+}
+
+static int write_plots(plot_job *job, const char *output)
+{
+    static const char *const endings[3] = { "volume", "curvature", "patch" };
+    static const char *const titles[3] = { "Volume of the two parts, change in %",
+                                           "Curvature of the two parts, change of the medians in %",
+                                           "Curvature of the patch, median in degrees" };
+    double x[STEPS];
+    const char *dot = strrchr(output, '.');
+    for (uint32_t s = 0; s < STEPS; s++) x[s] = 5.0 * s;
+    for (int k = 0; k < 3; k++) {
+        cutis_series series[WAYS];
+        char path[4096], title[256];
+        for (uint32_t w = 0; w < WAYS; w++)
+            series[w] = (cutis_series){ ways[w].name, STEPS, x, job->values[k][w] };
+        snprintf(path, sizeof path, "%.*s_%s%s", (int)(dot - output), output, endings[k], dot);
+        snprintf(title, sizeof title, "%s: %s",
+                 cutis_patches_part_name(job->patches, job->joint.child), titles[k]);
+        cutis_plot plot = { .title = title,
+                            .x_title = "bend, degrees",
+                            .series_count = k == 2 ? WAYS - 1 : WAYS,
+                            .series = series };
+        cutis_result result = cutis_plot_write(job->app->context, &plot, path);
+        if (result != CUTIS_OK) return app_fail(job->app, path, result);
+        app_say(job->app, "%s\n", path);
+    }
+    return EXIT_GOOD;
+}
+
+int measure_plot(cli_app *app)
+{
+    const char *output = option_text(app, OPTION_PLOT);
+    plot_job *job = calloc(1, sizeof *job);
+    if (!job) return app_fail_text(app, "not enough memory");
+    job->app = app;
+    job->path = app->operands[0];
+    int status = app_check_output(app, output);
+    if (status == EXIT_GOOD && !has_extension(output, ".svg .png"))
+        status = app_usage(app, "--plot %s: want a name that ends in .svg or .png", output);
+    if (status == EXIT_GOOD) status = app_read_model(app, job->path, &job->model);
+    if (status == EXIT_GOOD) status = app_open_device(app, &job->device);
+    for (uint32_t w = 0; w < WAYS && status == EXIT_GOOD; w++) {
+        status = open_way(job, w);
+        if (status == EXIT_GOOD) status = sweep(job, w);
+    }
+    app_progress_done(app);
+    if (status == EXIT_GOOD) status = write_plots(job, output);
+    cutis_patches_destroy(job->patches);
+    free(job->pose), free(job->positions), free(job->indices), free(job->labels);
+    free(job->medians);
+    cutis_device_destroy(job->device);
+    cutis_model_destroy(job->model);
+    free(job);
+    return status;
+}
