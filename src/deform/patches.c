@@ -109,7 +109,6 @@ static void fill_info(cutis_patches *patches, const patch_body *body, const patc
     info->triangle_capacity =
         body->face_count + pack->slot_count + 2 * pack->point_count + 2 * pack->rung_count;
     info->diagonal = body->diagonal;
-    patches->part_vertex_count = parts->vertex_count;
     patches->vertex_blocks = (parts->vertex_count + PATCH_BLOCK - 1) / PATCH_BLOCK;
     patches->face_blocks = (body->face_count + PATCH_BLOCK - 1) / PATCH_BLOCK;
     patches->int_stride = (uint32_t)pack->ints[PATCH_INT_STRIDE];
@@ -308,7 +307,7 @@ cutis_result cutis_patches_solve(cutis_patches *patches, const cutis_model *mode
     uint32_t parts = count * patches->info.part_count, joints = count * patches->info.joint_count;
     RUN(parts, parts, BUFFER(s), BUFFER(g), BUFFER(patches->palette), BUFFER(d));
     RUN(joints, joints, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
-    RUN(clear, count * patches->part_vertex_count, BUFFER(s), BUFFER(i));
+    RUN(clear, count * patches->vertex_blocks, BUFFER(s), BUFFER(i));
     RUN(cut, parts, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
     RUN(rungs, joints, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
     RUN(cut_volume, parts, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));

@@ -9,7 +9,7 @@ struct cutis_patches {
     cutis_device *device;
     cutis_arena arena; ///< of what is kept on the host
     cutis_patches_info info;
-    uint32_t capacity, node_count, part_vertex_count, vertex_blocks, face_blocks;
+    uint32_t capacity, node_count, vertex_blocks, face_blocks;
     uint32_t int_stride, real_stride, joint_ints, joint_reals, tries; ///< places in I and D
     cutis_buffer *s, *g, *i, *d, *palette, *counts;
     cutis_buffer *out[4]; ///< host outputs of a device with its own memory

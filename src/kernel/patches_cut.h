@@ -16,11 +16,15 @@
 ITEM_KERNEL patch_clear(GLOBAL const int *S, GLOBAL int *int_work, ITEM_ARGS)
 {
     ITEM_BEGIN
-    int count = S[PATCH_VERTEX_COUNT], v = item % count;
-    GLOBAL int *I = int_work + (INDEX)(item / count) * S[PATCH_INT_STRIDE];
-    I[S[PATCH_STATE] + v] = PATCH_KEPT;
-    I[S[PATCH_OWNER] + v] = -1;
-    I[S[PATCH_SLOT] + v] = -1;
+    int blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
+    int first = item % blocks * PATCH_BLOCK, end = first + PATCH_BLOCK;
+    GLOBAL int *I = int_work + (INDEX)(item / blocks) * S[PATCH_INT_STRIDE];
+    if (end > S[PATCH_VERTEX_COUNT]) end = S[PATCH_VERTEX_COUNT];
+    for (int v = first; v < end; v++) {
+        I[S[PATCH_STATE] + v] = PATCH_KEPT;
+        I[S[PATCH_OWNER] + v] = -1;
+        I[S[PATCH_SLOT] + v] = -1;
+    }
     ITEM_END
 }
 

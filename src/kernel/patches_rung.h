@@ -12,7 +12,7 @@
 #define PATCH_WELD_ANCHOR 0.02 // of a step: the same for anchors, which have one partner only
 #define PATCH_WELD_END    1.0  // of a step: the same for the ends of the front
 #define PATCH_SAME_PLACE  1e-9 // parameters of both borders
-#define PATCH_ARC_STEPS   10   // of the table of arc lengths
+#define PATCH_ARC_STEPS   8    // of the table of arc lengths
 #define PATCH_WEIGHT_MIN  0.1
 #define PATCH_WEIGHT_MAX  30.0
 #define PATCH_LEFT_OVER   1e-5 // of the cut volume: less is not worth flattening the front for

@@ -94,7 +94,7 @@ static void run_strips(const cutis_compute_argument *a, int first, int end)
                                                               .group_size = 64 }
 PATCH_KERNEL(parts, JOINT, 4, 256);
 PATCH_KERNEL(joints, JOINT, 4, 32);
-PATCH_KERNEL(clear, BORDER, 2, 1 << 15);
+PATCH_KERNEL(clear, BORDER, 2, 1 << 10);
 PATCH_KERNEL(cut, BORDER, 4, 1);
 PATCH_KERNEL(rungs, RUNG, 4, 1);
 PATCH_KERNEL(cut_volume, BORDER, 4, 1);
