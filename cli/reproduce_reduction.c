@@ -409,7 +409,7 @@ static cutis_result show_kept(reproduce_job *job)
     caged c;
     cutis_model *models[KEPT] = { NULL };
     held_errors errors;
-    cutis_result result = caged_open(job, horse, job->quick ? 1500 : 8000, &c);
+    cutis_result result = caged_open(job, horse, job->quick ? 1500 : 4000, &c);
     if (result != CUTIS_OK) return result;
     float *poses = make_poses(&c, 7);
     if (!poses) result = CUTIS_OUT_OF_MEMORY;
@@ -486,9 +486,10 @@ static cutis_result plot_frames(reproduce_job *job, const cutis_cage_report *r,
     return result;
 }
 
-static void fill_animation(reproduce_table *t, const cutis_cage_report *ours,
-                           const cutis_cage_report *paper)
+// `reports`: our four methods, the paper's P, its G.
+static void fill_animation(reproduce_table *t, cutis_cage_report *const *reports)
 {
+    const cutis_cage_report *ours = reports[0];
     for (int m = 0; m < METHODS; m++) {
         reproduce_cell *cells = reproduce_row_add(t, METHOD_NAMES[m], NULL);
         for (uint32_t i = 0; i < ours->row_count; i++)
@@ -496,11 +497,10 @@ static void fill_animation(reproduce_table *t, const cutis_cage_report *ours,
                 cells[0].ours = ours->rows[i].held_out_normal;
                 cells[1].ours = ours->rows[i].held_out_position;
             }
-        for (uint32_t i = 0; i < paper->row_count; i++)
-            if (paper->rows[i].method == KINDS[m] && (m == 1 || m == 3)) {
-                cells[0].own = paper->rows[i].held_out_normal;
-                cells[1].own = paper->rows[i].held_out_position;
-            }
+        if (m != 1 && m != 3) continue;
+        const cutis_reduction_row *own = &reports[m == 3 ? 1 : 2]->rows[0];
+        cells[0].own = own->held_out_normal;
+        cells[1].own = own->held_out_position;
     }
 }
 
@@ -510,16 +510,19 @@ static cutis_result show_animation(reproduce_job *job)
         reproduce_table_add(job, "Figure 12", "errors over an animation, 110 to 8");
     const time_row *armadillo = &TIMES[2];
     caged c;
-    cutis_cage_report *reports[2] = { NULL, NULL };
-    cutis_result result = caged_open(job, armadillo, job->quick ? 3000 : 15002, &c);
+    cutis_cage_report *reports[3] = { NULL };
+    cutis_result result = caged_open(job, armadillo, job->quick ? 3000 : 8000, &c);
     if (result != CUTIS_OK) return result;
     float *poses = make_poses(&c, 6);
     if (!poses) result = CUTIS_OUT_OF_MEMORY;
-    for (int paper = 0; paper < 2 && result == CUTIS_OK; paper++) {
+    for (int i = 0; i < 3 && result == CUTIS_OK; i++) {
         cutis_model *model = NULL;
-        cutis_cage_options options = judged(&c, 8, 6, paper, poses);
-        options.compare = true;
-        result = cutis_cage_reduce(c.bound, job->device, &options, &model, &reports[paper]);
+        cutis_cage_options options = judged(&c, 8, 6, i > 0, poses);
+        options.compare = i == 0;
+        if (i == 2) options.method = CUTIS_REDUCE_GEOMETRIC;
+        if (!reproduce_progress(job, "Figure 12", i / 3.0)) result = CUTIS_CANCELLED;
+        if (result == CUTIS_OK)
+            result = cutis_cage_reduce(c.bound, job->device, &options, &model, &reports[i]);
         cutis_model_destroy(model);
     }
     reproduce_metric_add(t, "normals", "rad RMS", REPRODUCE_PLAIN);
@@ -533,11 +536,11 @@ static cutis_result show_animation(reproduce_job *job)
         "normals and G, S, P, kL for positions, best first.",
         HELD_OUT);
     if (result == CUTIS_OK) {
-        fill_animation(t, reports[0], reports[1]);
+        fill_animation(t, reports);
         reproduce_show(job, t);
         result = plot_frames(job, reports[0], reports[1]);
     }
-    for (int i = 0; i < 2; i++) cutis_cage_report_destroy(reports[i]);
+    for (int i = 0; i < 3; i++) cutis_cage_report_destroy(reports[i]);
     caged_close(&c);
     free(poses);
     return result;
@@ -547,6 +550,7 @@ cutis_result reproduce_reduction(reproduce_job *job)
 {
     cutis_result result = show_times(job);
     if (result == CUTIS_OK) result = show_rates(job);
+    if (result == CUTIS_OK && !reproduce_progress(job, "Figure 11", 0)) result = CUTIS_CANCELLED;
     if (result == CUTIS_OK) result = show_kept(job);
     if (result == CUTIS_OK) result = show_animation(job);
     return result;

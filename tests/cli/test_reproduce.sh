@@ -34,5 +34,5 @@ fails 2 "no folder is a usage error" '-o DIR' "$CUTIS" reproduce --paper sbs
 echo text >"$T/file"
 fails 1 "a folder below a file cannot be made" 'folder' "$CUTIS" reproduce --paper sbs -o "$T/file/x"
 fails 1 "a file is no folder" 'folder' "$CUTIS" reproduce --paper sbs -o "$T/file"
-fails 1 "a device that is not there is named" 'cpu' "$CUTIS" reproduce --paper sbs --device cpu:7 -o "$T/out/"
+fails 2 "a device that does not exist is named" 'tpu' "$CUTIS" reproduce --paper sbs --device tpu -o "$T/out/x"
 exit $failed
