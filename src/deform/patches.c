@@ -3,7 +3,6 @@
 /// host; counts and reports are read afterwards.
 #include "deform/patches.h"
 
-#include <math.h>
 #include <string.h>
 
 #include <cutis/clip.h>
@@ -263,28 +262,43 @@ void cutis_patches_palette(const cutis_patches *patches, const cutis_model *mode
     palette_of_worlds(patches, patches->worlds, palette);
 }
 
+// Exponents all ones are infinite or NaN; the largest of the bits shows whether there is one.
+static cutis_result check_finite(const cutis_patches *patches, const cutis_mat34 *matrices,
+                                 size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits[12], most = 0;
+        memcpy(bits, matrices[i].m, sizeof bits);
+        for (int k = 0; k < 12; k++) {
+            uint32_t size = bits[k] & 0x7fffffffu;
+            most = size > most ? size : most;
+        }
+        if (most >= 0x7f800000u)
+            return cutis_fail(patches->arena.context, CUTIS_INVALID_ARGUMENT,
+                              "the matrix of part %s is not finite",
+                              patches->part_names[i % patches->info.part_count]);
+    }
+    return CUTIS_OK;
+}
+
 static cutis_result set_poses(cutis_patches *patches, const cutis_model *model,
                               const cutis_poses *poses, uint32_t first, uint32_t count)
 {
     uint32_t parts = patches->info.part_count, nodes = patches->node_count;
-    for (uint32_t i = 0; i < count; i++) {
+    const cutis_mat34 *matrices = patches->matrices;
+    if (poses->kind == CUTIS_POSE_PALETTE) matrices = poses->matrices + (size_t)first * parts;
+    for (uint32_t i = 0; i < count && poses->kind != CUTIS_POSE_PALETTE; i++) {
         cutis_mat34 *out = patches->matrices + (size_t)i * parts;
         size_t at = first + (size_t)i;
         if (poses->kind == CUTIS_POSE_LOCAL)
             cutis_patches_palette(patches, model, poses->local + at * nodes, out);
-        else if (poses->kind == CUTIS_POSE_WORLD)
-            palette_of_worlds(patches, poses->matrices + at * nodes, out);
         else
-            memcpy(out, poses->matrices + at * parts, parts * sizeof *out);
-        for (uint32_t p = 0; p < parts; p++)
-            for (int k = 0; k < 12; k++)
-                if (!isfinite(out[p].m[k]))
-                    return cutis_fail(patches->arena.context, CUTIS_INVALID_ARGUMENT,
-                                      "pose %zu: the matrix of part %s is not finite", at,
-                                      patches->part_names[p]);
+            palette_of_worlds(patches, poses->matrices + at * nodes, out);
     }
-    return cutis_buffer_write(patches->palette, 0, patches->matrices,
-                              (uint64_t)count * parts * sizeof *patches->matrices);
+    cutis_result result = check_finite(patches, matrices, (size_t)count * parts);
+    if (result != CUTIS_OK) return result;
+    return cutis_buffer_write(patches->palette, 0, matrices,
+                              (uint64_t)count * parts * sizeof *matrices);
 }
 
 // Frames ------------------------------------------------------------------------------------------
