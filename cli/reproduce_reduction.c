@@ -274,7 +274,7 @@ static cutis_result show_times(reproduce_job *job)
         t->note, sizeof t->note,
         "kL k-largest, G geometric, S smooth weights, P Poisson. MVC mean value (signed), HC "
         "harmonic, SD a skeleton with harmonic fields for weights; the same vertices, poses and "
-        "weights as published, but 46 controls for Buddha's 45. All threads. Above 100 000 "
+        "weights as published, but 46 controls for Buddha's 45. All threads. Above 20 000 "
         "vertices S and the paper's P make 20 sweeps in "
         "place of 0.1 %% of the vertices.");
     for (int i = 0; i < TIMED && result == CUTIS_OK; i++) {
