@@ -510,6 +510,7 @@ PATCH_FN void patch_place_samples(GLOBAL const int *S, GLOBAL const double *G, G
 STRUCT(patch_strip)
 {
     int a_rung, b_rung, a_last, b_last, a, b;
+    int one_start, one_end; ///< both rungs begin, or end, in the same point
 };
 
 /// How rear rungs are drawn while their weight is looked for: as they are, as chords (w = 0), as
@@ -534,14 +535,21 @@ FN patch_strip patch_strip_of(GLOBAL const int *S, GLOBAL const int *I, patch_ca
     s.a_last = patch_rung_last(S, I, s.a_rung, drawing);
     s.b_last = patch_rung_last(S, I, s.b_rung, drawing);
     s.a = s.b = 0;
+    s.one_start = I[S[PATCH_RUNG_P] + s.a_rung] == I[S[PATCH_RUNG_P] + s.b_rung];
+    s.one_end = I[S[PATCH_RUNG_C] + s.a_rung] == I[S[PATCH_RUNG_C] + s.b_rung];
     return s;
 }
 
 // Who advances next, giving the triangle (a, b, its next point): 1 a, 2 b, 0 the strip has ended.
+// From a common point both leave together, and reach one together: else a rung with more samples
+// than both of its neighbours would have its second one joined to that point by both strips.
 FN int patch_strip_turn(patch_strip s)
 {
     if (s.a >= s.a_last) return s.b >= s.b_last ? 0 : 2;
     if (s.b >= s.b_last) return 1;
+    if (s.one_start && s.a + s.b == 1) return s.a == 0 ? 1 : 2;
+    if (s.one_end && (s.a == s.a_last - 1) != (s.b == s.b_last - 1))
+        return s.a == s.a_last - 1 ? 2 : 1;
     return (s.b + 1) * s.a_last < (s.a + 1) * s.b_last ? 2 : 1;
 }
 
