@@ -128,9 +128,16 @@ static inline void rig_init(rig *r)
     r->inverse_binds[1].m[7] = -1;
     r->skin = (cutis_skin){ "skin", 2, r->skin_joints, r->inverse_binds, 0 };
     r->material = (cutis_material){ .name = "suit", .base_color = { 1, 1, 1, 1 }, .roughness = 1 };
-    r->data =
-        (cutis_model_data){ RIG_NODES,    1,    1,   1, 1, r->nodes, &r->mesh, &r->skin, &r->clip,
-                            &r->material, NULL, NULL };
+    r->data = (cutis_model_data){ .node_count = RIG_NODES,
+                                  .mesh_count = 1,
+                                  .skin_count = 1,
+                                  .clip_count = 1,
+                                  .material_count = 1,
+                                  .nodes = r->nodes,
+                                  .meshes = &r->mesh,
+                                  .skins = &r->skin,
+                                  .clips = &r->clip,
+                                  .materials = &r->material };
 }
 
 #endif
