@@ -23,8 +23,10 @@ typedef enum option_kind {
     X(CLIP, "clip", 0, TEXT, "CLIP", 0, 0, 0,                                                      \
       "animation: its name, its index, or a file (.caf .xaf .bvh .gltf .glb)")                     \
     X(POSE, "pose", 0, PATH, "FILE", 0, 0, 0, "pose file (JSON) in place of a clip")               \
-    X(METHOD, "method", 0, CHOICE, "METHOD", "lbs rigid sbs dqs cor psd wpsd cage handles-rigid patches", 0, 0,               \
-      "how bones are blended (default lbs; psd and wpsd: models of cutis fit; handles-rigid: of cutis handles --weighting virtual)")                    \
+    X(METHOD, "method", 0, CHOICE, "METHOD",                                                       \
+      "lbs rigid sbs dqs cor psd wpsd cage handles-rigid patches", 0, 0,                           \
+      "how bones are blended (default lbs; psd and wpsd: models of cutis fit; handles-rigid: of "  \
+      "cutis handles --weighting virtual)")                                                        \
     X(REMOVE, "remove", 0, CHOICE, "HOW", "cut box", 0, 0,                                         \
       "patches: take away what lies beyond a plane, or in the other part's box (default cut)")     \
     X(FILL, "fill", 0, CHOICE, "HOW", "keep mean intersection reduced between", 0, 0,              \
@@ -34,7 +36,8 @@ typedef enum option_kind {
       "patches: one mesh per frame in a .glb that shows them in turn (as -o OUT.glb does)")        \
     X(PLOT, "plot", 0, PATH, "OUT.svg|png", 0, 0, 0,                                               \
       "volume and curvature of a joint against its bend: five fills of patches and lbs")           \
-    X(JOINT, "joint", 0, TEXT, "PART", 0, 0, 0, "--plot: the part it leads to (default: the first)") \
+    X(JOINT, "joint", 0, TEXT, "PART", 0, 0, 0,                                                    \
+      "--plot: the part it leads to (default: the first)")                                         \
     X(WEIGHTED, "weighted", 0, FLAG, 0, 0, 0, 0,                                                   \
       "sbs: a rotation centre per vertex, which leaves no creases")                                \
     X(BLEND, "blend", 0, PATH, "FILE.npy", 0, 0, 0,                                                \
@@ -71,13 +74,14 @@ typedef enum option_kind {
     X(LARGE, "large", 0, FLAG, 0, 0, 0, 0, "also 10 million vertices")                             \
     X(TIME, "time", 0, NUMBER, "T", 0, 0, 1e9, "seconds into the clip (default: its middle)")      \
     X(METHODS, "methods", 0, TEXT, "A,B,...", 0, 0, 0,                                             \
-      "several of lbs rigid sbs sbs-weighted dqs cor psd wpsd handles-rigid, side by side")                      \
+      "several of lbs rigid sbs sbs-weighted dqs cor psd wpsd handles-rigid, side by side")        \
     X(PICTURE_SIZE, "size", 0, TEXT, "WxH", 0, 0, 0,                                               \
       "pixels of the picture, or of each tile of a sheet (default 1280x720; tiles 420x560)")       \
     X(CAMERA, "camera", 0, TEXT, "auto|YAW,PITCH[,DIST]", 0, 0, 0,                                 \
       "degrees to the right of the front and up; distance in radii of the body (default fitted)")  \
     X(SHOW, "show", 0, TEXT, "WHAT,...", 0, 0, 0,                                                  \
-      "skeleton, wire, handles, cage, and one of weights:JOINT, error:METHOD|FILE.npy, curvature, parts")         \
+      "skeleton, wire, handles, cage, and one of weights:JOINT, error:METHOD|FILE.npy, "           \
+      "curvature, parts")                                                                          \
     X(TURNTABLE, "turntable", 0, COUNT, "N", 0, 1, 3600, "N pictures around the body, numbered")   \
     X(DARK, "dark", 0, FLAG, 0, 0, 0, 0, "dark background")                                        \
     X(REFERENCE, "reference", 0, PATH, "FILE", 0, 0, 0,                                            \

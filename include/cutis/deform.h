@@ -20,16 +20,16 @@ typedef enum cutis_method {
                           ///< pose (cutis/poses.h)
     CUTIS_METHOD_WPSD =
         6, ///< the same, interpolated per vertex by its own joints' distances; CPU devices only
-    CUTIS_METHOD_HANDLES_RIGID = 7, ///< linear over handles and virtual handles, of which each moves
-                                    ///< rigidly between its real ones (cutis/handles.h)
+    CUTIS_METHOD_HANDLES_RIGID = 7, ///< linear over handles and virtual handles, of which each
+                                    ///< moves rigidly between its real ones (cutis/handles.h)
     CUTIS_METHOD_CAGE = 8, ///< weighted controls of the model's cage, normals by the best affine
                            ///< map of each vertex's controls (cutis/cage.h)
 } cutis_method;
 
-/// "lbs", "rigid", "sbs", "dqs", "cor", "psd", "wpsd", "handles-rigid", "cage". PSD and WPSD need a model
-/// with a pose space and local poses, HANDLES_RIGID one with virtual handles; they are bones of the
-/// binding behind the joints of their skin, so CUTIS_POSE_PALETTE has them too. CAGE needs a model
-/// with a cage and CUTIS_POSE_CONTROLS.
+/// "lbs", "rigid", "sbs", "dqs", "cor", "psd", "wpsd", "handles-rigid", "cage". PSD and WPSD need a
+/// model with a pose space and local poses, HANDLES_RIGID one with virtual handles; they are bones
+/// of the binding behind the joints of their skin, so CUTIS_POSE_PALETTE has them too. CAGE needs a
+/// model with a cage and CUTIS_POSE_CONTROLS.
 CUTIS_API const char *cutis_method_name(cutis_method method);
 /// @return CUTIS_NOT_FOUND for another name
 CUTIS_API cutis_result cutis_method_from_name(const char *name, cutis_method *out);

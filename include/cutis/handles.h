@@ -52,10 +52,10 @@ typedef struct cutis_handles_options {
                       ///< for skeletons
     cutis_weighting weighting;
     uint32_t influences; ///< weights kept per vertex, 1 .. 64; 0 = 4
-    bool reduce; ///< choose them by cutis_weights_reduce over the model's clips (else automatic
-                 ///< poses), not by size: nearer to all weights, and slower. Not for sessions
-    double softness;     ///< skeletons: part of a bone next to a joint that bends with it, 0 < s <=
-                         ///< 0.5; 0 = 0.25
+    bool reduce;     ///< choose them by cutis_weights_reduce over the model's clips (else automatic
+                     ///< poses), not by size: nearer to all weights, and slower. Not for sessions
+    double softness; ///< skeletons: part of a bone next to a joint that bends with it, 0 < s <=
+                     ///< 0.5; 0 = 0.25
     double radius; ///< VIRTUAL: largest support of a handle; 0 = half the longest distance between
                    ///< two handles
     double tolerance;      ///< FIELD: largest residual of the solver; 0 = 1e-6
@@ -135,8 +135,8 @@ CUTIS_API void cutis_handles_close(cutis_handle_session *session); ///< NULL is 
 
 /// Replace all handles at once, or add, move or remove one. A change that fails leaves everything
 /// as it was. Handles are copied.
-CUTIS_API cutis_result cutis_handles_set(cutis_handle_session *session,
-                                         const cutis_handle *handles, uint32_t count);
+CUTIS_API cutis_result cutis_handles_set(cutis_handle_session *session, const cutis_handle *handles,
+                                         uint32_t count);
 /// @param index where it is now, or NULL
 CUTIS_API cutis_result cutis_handles_add(cutis_handle_session *session, const cutis_handle *handle,
                                          uint32_t *index);
@@ -150,8 +150,8 @@ CUTIS_API cutis_result cutis_handles_remove(cutis_handle_session *session, uint3
 typedef struct cutis_handles_view {
     uint32_t handle_count;
     const cutis_handle *handles;
-    uint32_t vertex_count; ///< of one output frame of the model
-    uint32_t influences;   ///< slots per vertex: joints ascending, unused ones last with weight 0
+    uint32_t vertex_count;  ///< of one output frame of the model
+    uint32_t influences;    ///< slots per vertex: joints ascending, unused ones last with weight 0
     const uint32_t *joints; ///< handles; NULL while there are none
     const float *weights;
     const cutis_handles_report *report; ///< of the last change; NULL while there are no handles

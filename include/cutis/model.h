@@ -232,8 +232,8 @@ typedef struct cutis_handle_weights {
 /// stores it in glTF.
 typedef struct cutis_handle_rig {
     uint32_t handle_count, virtual_count;
-    const cutis_handle *handles; ///< names are those of the nodes and not kept here
-    const uint32_t *nodes;       ///< per handle: the node that moves it
+    const cutis_handle *handles;        ///< names are those of the nodes and not kept here
+    const uint32_t *nodes;              ///< per handle: the node that moves it
     const cutis_float3 *virtual_places; ///< world space at rest
     const uint32_t *share_first;        ///< virtual_count + 1, into the shares; NULL without any
     const uint32_t *share_handles;
@@ -292,9 +292,9 @@ typedef struct cutis_model cutis_model;
 /// What the gate does about what can be repaired: weights that are NaN or negative, joints out of
 /// range, keys out of order, singular inverse binds, second channels, normals that are not finite,
 /// rotations of length zero. Both let pass what the format allows and binding sorts out: doubled
-/// joints, sums other than one and vertices without weight. Repairing merges and normalises them and
-/// gives those vertices to the skin's first joint. Names that are no
-/// UTF-8 and incomplete last triangles are put right, and noted, in both.
+/// joints, sums other than one and vertices without weight. Repairing merges and normalises them
+/// and gives those vertices to the skin's first joint. Names that are no UTF-8 and incomplete last
+/// triangles are put right, and noted, in both.
 typedef enum cutis_gate {
     CUTIS_GATE_REFUSE = 0, ///< an error that names the first one
     CUTIS_GATE_REPAIR = 1, ///< repair, and list it in the model's issues

@@ -60,14 +60,14 @@ typedef struct cutis_pose_fit {
                               ///< reproduced exactly
     uint64_t ambiguous_count; ///< vertices whose examples differ in joints without weight on them:
                               ///< WPSD interpolates what differs as PSD does
-    uint32_t still_joint_count;     ///< joints that no example moves
-    const uint32_t *still_joints;   ///< their nodes
-    double sigma, condition;        ///< of PSD's kernel: radians, and condition of its matrix
-    double displacement_max;        ///< longest, metres in rest space
-    uint32_t field_count;           ///< morph targets: principal fields, or one per pose beside rest
-    double energy;                  ///< part of the displacements' squares that the fields keep
-    double compression_max;         ///< farthest a displacement is from its fields' sum, metres
-    uint64_t paper_bytes;           ///< of the 2006 paper's textures for this model (its table 2)
+    uint32_t still_joint_count;   ///< joints that no example moves
+    const uint32_t *still_joints; ///< their nodes
+    double sigma, condition;      ///< of PSD's kernel: radians, and condition of its matrix
+    double displacement_max;      ///< longest, metres in rest space
+    uint32_t field_count;         ///< morph targets: principal fields, or one per pose beside rest
+    double energy;                ///< part of the displacements' squares that the fields keep
+    double compression_max;       ///< farthest a displacement is from its fields' sum, metres
+    uint64_t paper_bytes;         ///< of the 2006 paper's textures for this model (its table 2)
     uint64_t psd_bytes, wpsd_bytes; ///< of ours: rest shape, weights, fields
 } cutis_pose_fit;
 

@@ -22,10 +22,10 @@ typedef struct cutis_workspace {
     const float *run_matrices; ///< `matrices`, or the caller's palettes as they are
     float *matrices, *rotations, *duals, *stretches, *centres, *scales, *targets;
     uint32_t *uneven;
-    double *pose_scratch; ///< pose space only
+    double *pose_scratch;         ///< pose space only
     struct cutis_cage_work *cage; ///< CAGE only
-    double *handle_scratch; ///< HANDLES_RIGID: CUTIS_HANDLE_SCRATCH per bone and lane
-    float *pose_squares;  ///< WPSD only: poses * bones each
+    double *handle_scratch;       ///< HANDLES_RIGID: CUTIS_HANDLE_SCRATCH per bone and lane
+    float *pose_squares;          ///< WPSD only: poses * bones each
 } cutis_workspace;
 
 /// Distinct ascending bone lists, numbered in first-seen order.
@@ -82,11 +82,11 @@ struct cutis_binding {
     uint32_t target_count;        ///< of the model; a layout may have more of its own behind them
     float *rest_targets;          ///< target_count
     struct cutis_pose_play *play; ///< PSD and WPSD; else NULL
-    struct cutis_cage_play *cage;           ///< CAGE; else NULL
+    struct cutis_cage_play *cage; ///< CAGE; else NULL
     struct cutis_handle_skin *handle_skins; ///< HANDLES_RIGID: skins that handles hold
     uint32_t handle_skin_count;
-    uint32_t capacity;            ///< instances per chunk
-    uint32_t lane_count;          ///< tasks that prepare instances at the same time
+    uint32_t capacity;   ///< instances per chunk
+    uint32_t lane_count; ///< tasks that prepare instances at the same time
     uint32_t workspace_count;
     cutis_workspace *workspaces;
     atomic_uint_fast64_t solve_count; ///< centres solved so far (tests count them)

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static const char *const NAMES[] = { "lbs", "rigid", "sbs", "dqs", "cor", "psd", "wpsd", "handles-rigid", "cage" };
+static const char *const NAMES[] = { "lbs", "rigid", "sbs",           "dqs", "cor",
+                                     "psd", "wpsd",  "handles-rigid", "cage" };
 #define METHOD_COUNT (sizeof NAMES / sizeof *NAMES)
 
 const char *cutis_method_name(cutis_method method)

@@ -60,8 +60,8 @@ typedef struct cutis_skin_layout {
     const float *morph_delta;     ///< per morph entry: 3 planes of positions (then 3 of normals if
                                   ///< `normals`, 3 of tangents if `tangents`)
     uint32_t pose_count; ///< WPSD: example poses, padded to whole quads with fields of 0; 0: none
-    bool pose_gaussian;           ///< the kernel (kernel/pose_space.h)
-    const float *pose_scales;     ///< per slot: log2 e / sigma, or log2 e / (2 sigma^2)
+    bool pose_gaussian;  ///< the kernel (kernel/pose_space.h)
+    const float *pose_scales; ///< per slot: log2 e / sigma, or log2 e / (2 sigma^2)
     const float *
         pose_fields; ///< per block and pose: 3 planes of e, 1 of s (then 3 of normals if `normals`)
     // For the scalar reference schedule, which walks vertices, not blocks (and for tests):
@@ -88,9 +88,8 @@ typedef struct cutis_skin_frames {
     const float *scales;    ///< per instance: sigma (uneven frames: 1)
     const uint32_t *uneven; ///< per instance: 0 even, 1 general path
     const float *targets;   ///< target_count per instance: morph weights; or NULL
-    const float
-        *pose_squares; ///< WPSD: bone_count * pose_count per instance: squared distances, 1e30 at
-                       ///< most and of padding; or NULL
+    const float *pose_squares; ///< WPSD: bone_count * pose_count per instance: squared distances,
+                               ///< 1e30 at most and of padding; or NULL
 } cutis_skin_frames;
 
 typedef struct cutis_skin_stream {

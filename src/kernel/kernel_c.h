@@ -93,6 +93,7 @@ static __attribute__((noinline, unused)) float elem_fma(float a, float b, float 
     if ((s.bits & 0x1fffffff) != 0x10000000 && (size >= 0x1p-126 || size == 0))
         return (float)s.value;
     double v = s.value - p, e = (p - (s.value - v)) + (z - v); // s + e = p + z exactly
+    // cppcheck-suppress shiftTooManyBitsSigned; gcc and clang keep the sign
     long long neg = s.bits >> 63;
     long long dir = (long long)(e > 0) - (long long)(e < 0); // NaN: 0
     s.bits +=

@@ -16,7 +16,7 @@ static const double SECONDS_MAX = 0.1;
 #endif
 
 typedef struct seed {
-    char name[128];
+    char name[256];
     uint8_t *data;
     size_t size;
     bool binary;
@@ -234,7 +234,7 @@ static void edit(draft *d, const seed *s, enum kind kind, size_t index)
 typedef struct tally {
     uint64_t files;
     double slowest;
-    char slowest_name[160];
+    char slowest_name[320];
 } tally;
 
 static void try_draft(const draft *d, const seed *s, const char *what, tally *t)

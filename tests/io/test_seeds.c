@@ -9,7 +9,7 @@
 #include <dirent.h>
 
 typedef struct seed {
-    char name[128], path[512];
+    char name[256], path[512];
 } seed;
 
 static seed seeds[64];
@@ -42,7 +42,7 @@ static int set_up_all(void **state)
 
 static int tear_down_all(void **state)
 {
-    char command[128];
+    char command[256];
     (void)state;
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);
