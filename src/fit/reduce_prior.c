@@ -10,12 +10,6 @@
 // As in plain sweeps (reduce_sweep.c): proximal.
 static const double PROXIMAL = 1e-3;
 
-static double anchor(const cutis_reduce_problem *problem, uint32_t v)
-{
-    double ell = problem->radius * problem->mesh->extent;
-    return problem->mesh->area[v] / (ell * ell);
-}
-
 double cutis_reduce_prior_weight(const cutis_reduce_problem *problem,
                                  const cutis_reduce_state *state)
 {
@@ -76,7 +70,7 @@ double cutis_reduce_prior_energy(const cutis_reduce_problem *problem,
         for (uint32_t i = problem->first[v]; i < problem->first[v + 1]; i++) {
             const uint32_t control = problem->control[i];
             double own = difference(problem, state, v, control);
-            energy += anchor(problem, v) * own * own;
+            energy += cutis_reduce_anchor(problem, v) * own * own;
             for (uint32_t k = mesh->first[v]; k < mesh->first[v + 1]; k++) {
                 const uint32_t u = mesh->neighbour[k], end = problem->first[u + 1];
                 bool shared = end - problem->first[u] == problem->control_count;
@@ -120,7 +114,7 @@ double cutis_reduce_prior_update(const cutis_reduce_problem *problem, cutis_redu
     const uint32_t rows = 3 * problem->column_count, begin = state->first[v];
     const uint32_t count = state->first[v + 1] - begin;
     double *own = state->error + (size_t)v * rows, *weight = state->weight + begin, *wish = scratch;
-    double wished[CUTIS_REDUCE_SET], d = mesh->diagonal[v] + anchor(problem, v);
+    double wished[CUTIS_REDUCE_SET], d = mesh->diagonal[v] + cutis_reduce_anchor(problem, v);
     cutis_reduce_local local;
     if (count < 2) return 0;
     memset(wish, 0, rows * sizeof *wish);
