@@ -28,6 +28,6 @@ done <<LIST
 gcc_O0 gcc -O0
 gcc_O2 gcc -O2
 gcc_O3_native gcc -O3 -march=native
-clang_O2 clang -O2
+clang_O2 clang-14 -O2
 LIST
 exit $failed

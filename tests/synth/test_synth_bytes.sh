@@ -55,7 +55,7 @@ if ! build plain cc -O0; then
     echo "not ok bytes_O0: does not build or run"
     exit 1
 fi
-for variant in "O3_native cc -O3 -march=native -fno-tree-slp-vectorize" "clang clang -O2"; do
+for variant in "O3_native cc -O3 -march=native -fno-tree-slp-vectorize" "clang clang-14 -O2"; do
     set -- $variant
     if ! command -v "$2" > /dev/null; then
         echo "skip bytes_$1: no $2"
