@@ -2,10 +2,11 @@
 ///
 ///   bench_gpu [--device opencl|cuda] [--bits] [--time] [--real] [--tune] [--registers N] [--plain]
 ///   [--instances N]
-///   [--vertices N] [--json FILE]
+///   [--vertices N] [--total N] [--json FILE]
 ///
-/// --bits: every formula over at least 10^7 vertices (half of them hard: subnormals, zeros, huge
-/// values, lists of more bones than registers hold; half tame), even and uneven frames, against the
+/// --bits: rigid and LBS over at least 10^8 vertices, every other formula over 10^7 (--total: that
+/// many each), half of them hard (subnormals, zeros, huge values, lists of more bones than
+/// registers hold), half tame, even and uneven frames, a new skin every five million, against the
 /// CPU device; a difference ends the program with 1. --time: kernels alone, against a fill of the
 /// same output buffer in the same run. --real: our own characters in both orders of vertices.
 /// --tune: shapes of the launch side by side. Without a choice: --bits and --time.
@@ -30,10 +31,27 @@ typedef struct bench {
     double fill_seconds; ///< of the last output buffer
     FILE *json;
     int rows, failures;
-    bool even; ///< bits of even frames only
+    bool even;      ///< bits of even frames only
+    uint64_t total; ///< vertices of a formula's bits; 0: as the issue asks
 } bench;
 
 static const char *const FORMULA_NAMES[] = { "lbs", "sbs", "sbs_weighted", "dqs", "cor" };
+
+/// What bits are compared of; rigid is LBS with one bone a vertex.
+static const struct {
+    const char *name;
+    cutis_formula formula;
+    bool rigid;
+    uint64_t total;
+} KINDS[] = {
+    { "lbs", CUTIS_FORMULA_LBS, false, 100000000 },
+    { "sbs", CUTIS_FORMULA_SBS, false, 10000000 },
+    { "sbs_weighted", CUTIS_FORMULA_SBS_WEIGHTED, false, 10000000 },
+    { "dqs", CUTIS_FORMULA_DQS, false, 10000000 },
+    { "cor", CUTIS_FORMULA_COR, false, 10000000 },
+    { "rigid", CUTIS_FORMULA_LBS, true, 100000000 },
+};
+enum { KIND_COUNT = sizeof KINDS / sizeof *KINDS };
 
 static double now(void)
 {
@@ -126,55 +144,70 @@ static void run_skin(bench *b, cutis_device *device, const skin_case *c, float *
     device->operations->skin_destroy(skin);
 }
 
+/// NaN is compared as NaN: which one it is, is nobody's promise.
 static uint64_t count_different(const float *a, const float *b, size_t count)
 {
     uint64_t different = 0;
+    if (memcmp(a, b, count * sizeof *a) == 0) return 0;
     for (size_t i = 0; i < count; i++)
         if (memcmp(a + i, b + i, 4) != 0 && !(isnan(a[i]) && isnan(b[i]))) different++;
     return different;
 }
 
-/// One formula, one kind of data: hard in blocks that the device packs again, tame in the order of
-/// bone sets.
-static void check_bits(bench *b, cutis_formula formula, bool hard)
+/// One skin: hard in blocks that the device packs again, tame in the order of bone sets. `out` and
+/// `expected` hold all its instances.
+static uint64_t compare_round(bench *b, skin_options o, float *expected, float *out, size_t floats)
 {
-    skin_options o = { .seed = 90 + (uint64_t)formula,
-                       .formula = formula,
-                       .vertex_count = b->vertices,
-                       .normal_rule = hard ? CUTIS_NORMAL_UNIT : CUTIS_NORMAL_RAW,
-                       .block_size = 16,
-                       .bone_count = hard ? 20 : 64,
-                       .influences = hard ? 8 : 4,
-                       .uneven = !b->even,
-                       .nasty = hard,
-                       .shuffled = true,
-                       .instance_count = (5000000 + b->vertices - 1) / b->vertices };
     skin_case c;
-    size_t floats = (size_t)o.vertex_count * o.instance_count * 6;
-    float *expected = malloc(floats * 4), *out = malloc(floats * 4);
-    if (!expected || !out) exit(1);
     memset(out, 0xc7, floats * 4);
     skin_case_make(&c, &o);
     run_skin(b, b->cpu, &c, expected);
-    if (!hard) {
+    if (!o.nasty) {
         skin_case_free(&c);
         o.block_size = 32;
         skin_case_make(&c, &o);
     }
     run_skin(b, b->device, &c, out);
-    uint64_t different = count_different(out, expected, floats);
-    printf("bits  %-7s %-13s %-5s %9zu vertices, %zu floats: %llu differ\n", b->gpu->driver->name,
-           FORMULA_NAMES[formula], hard ? "hard" : "tame", floats / 6, floats,
-           (unsigned long long)different);
+    skin_case_free(&c);
+    return count_different(out, expected, floats);
+}
+
+/// One formula, one kind of data.
+static void check_bits(bench *b, int kind, bool hard)
+{
+    skin_options o = { .seed = 90 + (uint64_t)kind,
+                       .formula = KINDS[kind].formula,
+                       .vertex_count = b->vertices,
+                       .normal_rule = hard ? CUTIS_NORMAL_UNIT : CUTIS_NORMAL_RAW,
+                       .block_size = 16,
+                       .bone_count = hard ? 20 : 64,
+                       .influences = KINDS[kind].rigid ? 1
+                                     : hard            ? 8
+                                                       : 4,
+                       .uneven = !b->even,
+                       .nasty = hard,
+                       .shuffled = true,
+                       .instance_count = (5000000 + b->vertices - 1) / b->vertices };
+    uint64_t wanted = (b->total ? b->total : KINDS[kind].total) / 2, vertices = 0, different = 0;
+    size_t floats = (size_t)o.vertex_count * o.instance_count * 6;
+    float *expected = malloc(floats * 4), *out = malloc(floats * 4);
+    if (!expected || !out) exit(1);
+    double start = now();
+    for (; vertices < wanted; vertices += floats / 6, o.seed += 1000)
+        different += compare_round(b, o, expected, out, floats);
+    printf("bits  %-7s %-13s %-5s %9llu vertices, %llu floats: %llu differ (%.1f s)\n",
+           b->gpu->driver->name, KINDS[kind].name, hard ? "hard" : "tame",
+           (unsigned long long)vertices, 6 * (unsigned long long)vertices,
+           (unsigned long long)different, now() - start);
     if (b->json)
         fprintf(b->json,
                 "%s{\"kind\": \"bits\", \"device\": \"%s\", \"method\": \"%s\", \"data\": \"%s\", "
-                "\"vertices\": %zu, \"different\": %llu}",
-                b->rows++ ? ",\n" : "", b->gpu->driver->name, FORMULA_NAMES[formula],
-                hard ? "hard" : "tame", floats / 6, (unsigned long long)different);
+                "\"vertices\": %llu, \"different\": %llu}",
+                b->rows++ ? ",\n" : "", b->gpu->driver->name, KINDS[kind].name,
+                hard ? "hard" : "tame", (unsigned long long)vertices,
+                (unsigned long long)different);
     b->failures += different != 0;
     fflush(stdout);
-    skin_case_free(&c);
     free(expected);
     free(out);
 }
@@ -461,6 +494,8 @@ int main(int argc, char **argv)
             only = value, i++;
         else if (strcmp(argv[i], "--json") == 0)
             json = value, i++;
+        else if (strcmp(argv[i], "--total") == 0)
+            b.total = strtoull(value, NULL, 10), i++;
         else if (strcmp(argv[i], "--instances") == 0)
             b.instances = (uint32_t)atoi(value), i++;
         else if (strcmp(argv[i], "--vertices") == 0)
@@ -490,11 +525,11 @@ int main(int argc, char **argv)
         if (plain) b.gpu->staged = false;
         b.gpu->tuning = text;
         printf("%s: %s, %s\n", name, b.gpu->info.name, b.gpu->info.detail);
-        for (int f = 0; bits && f < 5; f++)
-            if (formula < 0 || f == formula)
-                for (int hard = 0; hard < 2; hard++) check_bits(&b, (cutis_formula)f, hard);
+        for (int k = 0; bits && k < KIND_COUNT; k++)
+            if (formula < 0 || k == formula)
+                for (int hard = 0; hard < 2; hard++) check_bits(&b, k, hard);
         if (tuning) tune(&b, kernel);
-        if (times) time_all(&b, formula);
+        if (times) time_all(&b, formula < 5 ? formula : -1);
         if (real) time_real(&b);
         cutis_device_destroy(b.device);
     }

@@ -1,8 +1,8 @@
 // BVH text, read with both gates.
+#define MUTATE_LINES
 #include "target.h"
 
 static void target(const uint8_t *data, size_t size)
 {
-    run_model("fuzz.bvh", data, size, CUTIS_GATE_REFUSE);
-    run_model("fuzz.bvh", data, size, CUTIS_GATE_REPAIR);
+    run_gates("fuzz.bvh", data, size);
 }

@@ -1,4 +1,5 @@
 // Cal3D: skeletons, meshes and animations, binary and XML.
+#define MUTATE_LINES
 #include "target.h"
 
 static void target(const uint8_t *data, size_t size)

@@ -1,5 +1,6 @@
 // The command line: one argument a line. Only parsed; a line that parses has a verb, and every
 // option it was given can be asked for.
+#define MUTATE_LINES
 #include "target.h"
 
 #include "../cli/app.h"

@@ -1,4 +1,5 @@
 // Handle files (JSON).
+#define MUTATE_JSON
 #include "target.h"
 
 static void target(const uint8_t *data, size_t size)

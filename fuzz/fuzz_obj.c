@@ -1,8 +1,8 @@
 // OBJ text, read with both gates.
+#define MUTATE_LINES
 #include "target.h"
 
 static void target(const uint8_t *data, size_t size)
 {
-    run_model("fuzz.obj", data, size, CUTIS_GATE_REFUSE);
-    run_model("fuzz.obj", data, size, CUTIS_GATE_REPAIR);
+    run_gates("fuzz.obj", data, size);
 }

@@ -1,8 +1,10 @@
 // The whole way of a character: read, pass the gate, deform one pose with every method, write, read
 // again. What was written must be readable, whatever the first file was.
+#define MUTATE_GLTF
 #include "target.h"
 
 #include <cutis/deform.h>
+#include <unistd.h>
 
 enum { VERTICES_MAX = 20000, NODES_MAX = 2000 };
 

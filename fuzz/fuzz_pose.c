@@ -1,4 +1,5 @@
 // Pose files and maps of joints (JSON) for a small character, and labels of triangles.
+#define MUTATE_JSON
 #include "target.h"
 
 static void target(const uint8_t *data, size_t size)

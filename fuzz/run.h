@@ -8,14 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cutis/clip.h>
 #include <cutis/io.h>
 #include <cutis/weights.h>
 
 #include "io/format.h"
+#ifdef CUTIS_FUZZ_FAST
+#include "guard.h"
+#endif
 
 #define RUN_MUST(condition)                                                                        \
     do {                                                                                           \
@@ -30,6 +31,9 @@ static inline cutis_context *run_begin(void)
 {
     cutis_context *context = NULL;
     cutis_context_options options = { .limits = { .memory_bytes = UINT64_C(1) << 30 } };
+#ifdef CUTIS_FUZZ_FAST
+    options.allocator = (cutis_allocator){ .allocate = guard_allocate, .release = guard_release };
+#endif
     RUN_MUST(cutis_context_create(&options, &context) == CUTIS_OK);
     return context;
 }
@@ -65,8 +69,8 @@ static inline void run_walk(const cutis_model *model)
     free(world);
 }
 
-/// Read a model by the format of `name`; glTF is inspected, too.
-static inline void run_model(const char *name, const uint8_t *data, size_t size, cutis_gate gate)
+/// Read a model by the format of `name`.
+static inline void run_read(const char *name, const uint8_t *data, size_t size, cutis_gate gate)
 {
     cutis_context *context = run_begin();
     cutis_model *model = NULL;
@@ -76,13 +80,24 @@ static inline void run_model(const char *name, const uint8_t *data, size_t size,
     if (model) run_walk(model);
     cutis_model_destroy(model);
     run_end(context, result);
-    if (!strstr(name, ".gl")) return;
+}
+
+/// The strict report of a file.
+static inline void run_inspect(const char *name, const uint8_t *data, size_t size)
+{
+    cutis_context *context = run_begin();
     cutis_report *report = NULL;
-    context = run_begin();
-    result = cutis_file_inspect_memory(context, data, size, name, &report);
+    cutis_result result = cutis_file_inspect_memory(context, data, size, name, &report);
     RUN_MUST((result == CUTIS_OK) == (report != NULL));
     cutis_report_destroy(report);
     run_end(context, result);
+}
+
+/// Read a model; glTF is inspected, too.
+static inline void run_model(const char *name, const uint8_t *data, size_t size, cutis_gate gate)
+{
+    run_read(name, data, size, gate);
+    if (strstr(name, ".gl")) run_inspect(name, data, size);
 }
 
 /// A character with a skin, for poses, handles and clips to be about.
@@ -95,12 +110,28 @@ static const char RUN_CHARACTER[] =
     "\"min\":[0,0,0],\"max\":[0,0,0]},{\"componentType\":5121,\"count\":3,\"type\":\"VEC4\"},{"
     "\"componentType\":5126,\"count\":3,\"type\":\"VEC4\"}]}";
 
-static inline cutis_model *run_character(cutis_context *context)
+/// A model that is made once: `*model` keeps it from call to call. `*used` is what its context
+/// counts for it, and must count again when a call is over.
+static inline const cutis_model *run_keep(cutis_model **model, uint64_t *used, const char *name,
+                                          const char *text, size_t size)
 {
-    cutis_model *model = NULL;
-    RUN_MUST(cutis_model_read_memory(context, RUN_CHARACTER, sizeof RUN_CHARACTER - 1, "c.gltf",
-                                     NULL, &model) == CUTIS_OK);
-    return model;
+    if (!*model) {
+        cutis_context *context = run_begin();
+        RUN_MUST(cutis_model_read_memory(context, text, size, name, NULL, model) == CUTIS_OK);
+        *used = cutis_context_memory(context);
+#ifdef CUTIS_FUZZ_FAST
+        guard_keep();
+#endif
+    }
+    return *model;
+}
+
+static inline void run_kept(const cutis_model *model, uint64_t used, cutis_result result)
+{
+    cutis_context *context = cutis_model_context(model);
+    if (result != CUTIS_OK) RUN_MUST(cutis_context_error(context)[0]);
+    RUN_MUST(!strchr(cutis_context_error(context), '\n'));
+    RUN_MUST(cutis_context_memory(context) == used);
 }
 
 /// A Cal3D animation, which needs a skeleton to move.
@@ -108,42 +139,27 @@ static inline void run_clip(const uint8_t *data, size_t size)
 {
     static const char SKELETON[] =
         "<SKELETON><BONE/><BONE><PARENTID>0</PARENTID></BONE><BONE/></SKELETON>";
-    cutis_context *context = run_begin();
-    cutis_model *model = NULL, *moved = NULL;
-    RUN_MUST(cutis_model_read_memory(context, SKELETON, sizeof SKELETON - 1, "s.xsf", NULL,
-                                     &model) == CUTIS_OK);
-    cutis_input input = {
-        .context = context, .name = "fuzz.caf", .data = (const char *)data, .size = size, .scale = 1
-    };
+    static cutis_model *kept;
+    static uint64_t used;
+    const cutis_model *model = run_keep(&kept, &used, "s.xsf", SKELETON, sizeof SKELETON - 1);
+    cutis_model *moved = NULL;
+    cutis_input input = { .context = cutis_model_context(model),
+                          .name = "fuzz.caf",
+                          .data = (const char *)data,
+                          .size = size,
+                          .scale = 1 };
     cutis_result result = cutis_cal3d_read_clip(model, &input, &moved);
     RUN_MUST((result == CUTIS_OK) == (moved != NULL));
     if (moved) run_walk(moved);
     cutis_model_destroy(moved);
-    cutis_model_destroy(model);
-    run_end(context, result);
-}
-
-/// The bytes as a regular file without a name of its own; close() it. `path` has 64 bytes.
-static inline int run_file(const uint8_t *data, size_t size, char *path)
-{
-    int file = memfd_create("fuzz", 0);
-    RUN_MUST(file >= 0);
-    for (size_t done = 0; done < size;) {
-        ssize_t wrote = write(file, data + done, size - done);
-        RUN_MUST(wrote > 0);
-        done += (size_t)wrote;
-    }
-    snprintf(path, 64, "/proc/self/fd/%d", file);
-    return file;
+    run_kept(model, used, result);
 }
 
 static inline void run_array(const uint8_t *data, size_t size)
 {
-    char path[64];
     cutis_context *context = run_begin();
     cutis_array array = { 0 };
-    int file = run_file(data, size, path);
-    cutis_result result = cutis_array_read(context, path, &array);
+    cutis_result result = cutis_array_parse(context, "fuzz.npy", data, size, &array);
     if (result == CUTIS_OK) {
         uint64_t count = 1;
         float sum = 0;
@@ -152,60 +168,60 @@ static inline void run_array(const uint8_t *data, size_t size)
         RUN_MUST(sum == sum || sum != sum); // every value was there to be read
         cutis_array_release(context, &array);
     }
-    close(file);
     run_end(context, result);
 }
 
 static inline void run_handles(const uint8_t *data, size_t size)
 {
-    char path[64];
     cutis_context *context = run_begin();
     cutis_handle_file *handles = NULL;
-    int file = run_file(data, size, path);
-    cutis_result result = cutis_handles_read(context, path, &handles);
+    cutis_result result = cutis_handles_parse(context, "handles.json", data, size, &handles);
     RUN_MUST((result == CUTIS_OK) == (handles != NULL));
     cutis_handle_file_destroy(handles);
-    close(file);
     run_end(context, result);
+}
+
+static inline cutis_model *run_character(cutis_context *context)
+{
+    cutis_model *model = NULL;
+    RUN_MUST(cutis_model_read_memory(context, RUN_CHARACTER, sizeof RUN_CHARACTER - 1, "c.gltf",
+                                     NULL, &model) == CUTIS_OK);
+    return model;
+}
+
+static inline const cutis_model *run_kept_character(uint64_t *used)
+{
+    static cutis_model *kept;
+    static uint64_t bytes;
+    run_keep(&kept, &bytes, "c.gltf", RUN_CHARACTER, sizeof RUN_CHARACTER - 1);
+    *used = bytes;
+    return kept;
 }
 
 static inline void run_pose(const uint8_t *data, size_t size)
 {
-    char path[64];
     cutis_transform pose[8];
-    cutis_context *context = run_begin();
-    cutis_model *model = run_character(context);
-    int file = run_file(data, size, path);
+    uint64_t used;
+    const cutis_model *model = run_kept_character(&used);
     cutis_pose_rest(model, pose, NULL);
-    cutis_result result = cutis_pose_read(model, path, pose);
-    cutis_model_destroy(model);
-    close(file);
-    run_end(context, result);
+    run_kept(model, used, cutis_pose_parse(model, "pose.json", data, size, pose));
 }
 
 static inline void run_joint_map(const uint8_t *data, size_t size)
 {
-    char path[64];
     int32_t map[8];
-    cutis_context *context = run_begin();
-    cutis_model *model = run_character(context);
-    int file = run_file(data, size, path);
-    cutis_result result = cutis_joint_map_read(model, model, path, map);
-    cutis_model_destroy(model);
-    close(file);
-    run_end(context, result);
+    uint64_t used;
+    const cutis_model *model = run_kept_character(&used);
+    run_kept(model, used, cutis_joint_map_parse(model, model, "map.json", data, size, map));
 }
 
 static inline void run_labels(const uint8_t *data, size_t size)
 {
-    char path[64];
     uint32_t *labels = NULL;
     uint64_t count = 0;
     cutis_context *context = run_begin();
-    int file = run_file(data, size, path);
-    cutis_result result = cutis_part_labels_read(context, path, &labels, &count);
+    cutis_result result = cutis_part_labels_parse(context, "fuzz.seg", data, size, &labels, &count);
     if (result == CUTIS_OK) cutis_part_labels_release(context, labels, count);
-    close(file);
     run_end(context, result);
 }
 

@@ -1,5 +1,6 @@
 /// What makes a fuzz target of `static void target(const uint8_t *data, size_t size)`: libFuzzer's
-/// entry, or with CUTIS_FUZZ_REPLAY a program that runs the files it is given.
+/// entry, or with CUTIS_FUZZ_REPLAY a program that runs the files it is given. With MUTATE_LINES,
+/// MUTATE_JSON or MUTATE_GLTF defined it mutates as that format asks for (mutate.h).
 #ifndef CUTIS_FUZZ_TARGET_H
 #define CUTIS_FUZZ_TARGET_H
 
@@ -11,11 +12,33 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+#ifdef CUTIS_FUZZ_FAST
+    target(guard_begin(data, size), size);
+    guard_end();
+#else
     target(data, size);
+#endif
     return 0;
 }
 
-#ifdef CUTIS_FUZZ_REPLAY
+/// Both gates; the fast programs take the one that the file's bytes choose, and do twice as many.
+static inline void run_gates(const char *name, const uint8_t *data, size_t size)
+{
+#ifdef CUTIS_FUZZ_FAST
+    uint32_t sum = 0;
+    for (size_t i = 0; i < size; i++) sum += data[i];
+    run_read(name, data, size, sum & 1 ? CUTIS_GATE_REPAIR : CUTIS_GATE_REFUSE);
+#else
+    run_read(name, data, size, CUTIS_GATE_REFUSE);
+    run_read(name, data, size, CUTIS_GATE_REPAIR);
+#endif
+}
+
+#ifndef CUTIS_FUZZ_REPLAY
+#if defined MUTATE_LINES || defined MUTATE_JSON || defined MUTATE_GLTF
+#include "mutate.h"
+#endif
+#else
 int main(int count, char **arguments)
 {
     for (int i = 1; i < count; i++) {

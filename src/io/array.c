@@ -237,6 +237,15 @@ static cutis_result read_pc2(cutis_context *context, const char *path, const cha
     return result;
 }
 
+cutis_result cutis_array_parse(cutis_context *context, const char *name, const void *data,
+                               size_t size, cutis_array *out)
+{
+    cutis_format format = cutis_format_of_content(data, size);
+    if (format == CUTIS_FORMAT_NPY) return read_npy(context, name, data, size, out);
+    if (format == CUTIS_FORMAT_PC2) return read_pc2(context, name, data, size, out);
+    return cutis_fail(context, CUTIS_UNSUPPORTED_FORMAT, "%s: neither .npy nor .pc2", name);
+}
+
 cutis_result cutis_array_read(cutis_context *context, const char *path, cutis_array *out)
 {
     if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
@@ -245,13 +254,7 @@ cutis_result cutis_array_read(cutis_context *context, const char *path, cutis_ar
     size_t size = 0;
     cutis_result result = cutis_os_read_file(context, path, &data, &size);
     if (result != CUTIS_OK) return result;
-    cutis_format format = cutis_format_of_content(data, size);
-    if (format == CUTIS_FORMAT_NPY)
-        result = read_npy(context, path, data, size, out);
-    else if (format == CUTIS_FORMAT_PC2)
-        result = read_pc2(context, path, data, size, out);
-    else
-        result = cutis_fail(context, CUTIS_UNSUPPORTED_FORMAT, "%s: neither .npy nor .pc2", path);
+    result = cutis_array_parse(context, path, data, size, out);
     cutis_free(context, data, size + 1);
     return result;
 }

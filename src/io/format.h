@@ -28,6 +28,19 @@ cutis_result cutis_obj_write(const cutis_model *model, const char *path);
 cutis_result cutis_ply_write(const cutis_model *model, const char *path, bool ascii);
 cutis_result cutis_bvh_write(const cutis_model *model, const char *path);
 
+/// The readers of small files, on bytes in memory: `size` of them, no terminator promised. `name`
+/// stands in error texts. Arguments are those of cutis_array_read and its like.
+cutis_result cutis_array_parse(cutis_context *context, const char *name, const void *data,
+                               size_t size, cutis_array *out);
+cutis_result cutis_handles_parse(cutis_context *context, const char *name, const void *data,
+                                 size_t size, cutis_handle_file **out);
+cutis_result cutis_pose_parse(const cutis_model *model, const char *name, const void *data,
+                              size_t size, cutis_transform *transforms);
+cutis_result cutis_joint_map_parse(const cutis_model *model, const cutis_model *motion,
+                                   const char *name, const void *data, size_t size, int32_t *map);
+cutis_result cutis_part_labels_parse(cutis_context *context, const char *name, const void *data,
+                                     size_t size, uint32_t **labels, uint64_t *count);
+
 /// What a file is, by its first bytes; CUTIS_FORMAT_AUTO if they do not say.
 cutis_format cutis_format_of_content(const char *data, size_t size);
 /// By the end of its name, in either case; CUTIS_FORMAT_AUTO if it does not say.

@@ -233,6 +233,20 @@ static cutis_result parse_file(cutis_handle_file *file, const char *path, const 
     return result;
 }
 
+cutis_result cutis_handles_parse(cutis_context *context, const char *name, const void *data,
+                                 size_t size, cutis_handle_file **out)
+{
+    cutis_handle_file *file = cutis_alloc_zero(context, 1, sizeof *file);
+    if (!file) return cutis_alloc_result(context);
+    file->arena.context = context;
+    cutis_result result = parse_file(file, name, data, size);
+    if (result == CUTIS_OK)
+        *out = file;
+    else
+        cutis_handle_file_destroy(file);
+    return result;
+}
+
 cutis_result cutis_handles_read(cutis_context *context, const char *path, cutis_handle_file **out)
 {
     if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
@@ -240,18 +254,8 @@ cutis_result cutis_handles_read(cutis_context *context, const char *path, cutis_
     size_t size = 0;
     cutis_result result = cutis_os_read_file(context, path, &text, &size);
     if (result != CUTIS_OK) return result;
-    cutis_handle_file *file = cutis_alloc_zero(context, 1, sizeof *file);
-    if (file) {
-        file->arena.context = context;
-        result = parse_file(file, path, text, size);
-    } else {
-        result = cutis_alloc_result(context);
-    }
+    result = cutis_handles_parse(context, path, text, size, out);
     cutis_free(context, text, size + 1);
-    if (result == CUTIS_OK)
-        *out = file;
-    else
-        cutis_handle_file_destroy(file);
     return result;
 }
 

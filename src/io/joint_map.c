@@ -66,25 +66,30 @@ static cutis_result parse_map(const cutis_model *model, const cutis_model *motio
     return result;
 }
 
+cutis_result cutis_joint_map_parse(const cutis_model *model, const cutis_model *motion,
+                                   const char *name, const void *data, size_t size, int32_t *map)
+{
+    cutis_context *context = cutis_model_context(model);
+    const uint32_t count = cutis_model_get(model)->node_count;
+    int32_t *draft = cutis_alloc_array(context, count, sizeof *draft);
+    if (!draft) return cutis_alloc_result(context);
+    for (uint32_t n = 0; n < count; n++) draft[n] = CUTIS_NONE;
+    cutis_result result = parse_map(model, motion, name, data, size, draft);
+    if (result == CUTIS_OK) memcpy(map, draft, count * sizeof *draft);
+    cutis_free_array(context, draft, count, sizeof *draft);
+    return result;
+}
+
 cutis_result cutis_joint_map_read(const cutis_model *model, const cutis_model *motion,
                                   const char *path, int32_t *map)
 {
     if (!model || !motion || !path || !map) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
-    const uint32_t count = cutis_model_get(model)->node_count;
     void *text = NULL;
     size_t size = 0;
     cutis_result result = cutis_os_read_file(context, path, &text, &size);
     if (result != CUTIS_OK) return result;
-    int32_t *draft = cutis_alloc_array(context, count, sizeof *draft);
-    if (draft) {
-        for (uint32_t n = 0; n < count; n++) draft[n] = CUTIS_NONE;
-        result = parse_map(model, motion, path, text, size, draft);
-        if (result == CUTIS_OK) memcpy(map, draft, count * sizeof *draft);
-        cutis_free_array(context, draft, count, sizeof *draft);
-    } else {
-        result = cutis_alloc_result(context);
-    }
+    result = cutis_joint_map_parse(model, motion, path, text, size, map);
     cutis_free(context, text, size + 1);
     return result;
 }

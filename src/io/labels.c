@@ -1,6 +1,6 @@
 // Labels of triangles, one whole number a line: the .seg files of the Princeton segmentation
 // benchmark. Blank lines are skipped; anything else is refused with its line.
-#include <cutis/io.h>
+#include "io/format.h"
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -28,14 +28,12 @@ static bool read_line(const char **text, const char *end, bool *found, uint32_t 
     return true;
 }
 
-cutis_result cutis_part_labels_read(cutis_context *context, const char *path, uint32_t **labels,
-                                    uint64_t *count)
+cutis_result cutis_part_labels_parse(cutis_context *context, const char *name, const void *data,
+                                     size_t size, uint32_t **labels, uint64_t *count)
 {
-    void *data = NULL;
-    size_t size = 0, used = 0, capacity = 0;
+    size_t used = 0, capacity = 0;
     uint32_t *list = NULL;
-    cutis_result result = cutis_os_read_file(context, path, &data, &size);
-    if (result != CUTIS_OK) return result;
+    cutis_result result = CUTIS_OK;
     const char *text = data, *end = text + size;
     for (uint64_t line = 1; text < end && result == CUTIS_OK; line++) {
         bool found;
@@ -43,15 +41,14 @@ cutis_result cutis_part_labels_read(cutis_context *context, const char *path, ui
         if (!read_line(&text, end, &found, &value))
             result = cutis_fail(context, CUTIS_CORRUPT_DATA,
                                 "%s: line %llu: want one whole number, the part of a triangle",
-                                path, (unsigned long long)line);
+                                name, (unsigned long long)line);
         else if (found && !cutis_grow(context, &list, &capacity, used + 1, sizeof *list))
             result = cutis_alloc_result(context);
         else if (found)
             list[used++] = value;
     }
     if (result == CUTIS_OK && used == 0)
-        result = cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: no labels", path);
-    cutis_free(context, data, size + 1);
+        result = cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: no labels", name);
     if (result == CUTIS_OK) { // the caller releases by count
         *labels = cutis_alloc_array(context, used, sizeof *list);
         if (!*labels) result = cutis_alloc_result(context);
@@ -59,6 +56,18 @@ cutis_result cutis_part_labels_read(cutis_context *context, const char *path, ui
         *count = used;
     }
     cutis_free_array(context, list, capacity, sizeof *list);
+    return result;
+}
+
+cutis_result cutis_part_labels_read(cutis_context *context, const char *path, uint32_t **labels,
+                                    uint64_t *count)
+{
+    void *data = NULL;
+    size_t size = 0;
+    cutis_result result = cutis_os_read_file(context, path, &data, &size);
+    if (result != CUTIS_OK) return result;
+    result = cutis_part_labels_parse(context, path, data, size, labels, count);
+    cutis_free(context, data, size + 1);
     return result;
 }
 

@@ -291,7 +291,8 @@ static cutis_result read_faces(reader *r, const ply_element *element, bool strip
 {
     if (!r->has_vertices && element->count)
         return fail_at(r, CUTIS_CORRUPT_DATA, "the faces stand before the vertices");
-    for (uint64_t f = 0; f < element->count; f++) {
+    // Faces without properties take no bytes, so their count is bounded by nothing: no loop.
+    for (uint64_t f = 0; element->property_count && f < element->count; f++) {
         for (uint32_t i = 0; i < element->property_count; i++) {
             const ply_property *property = &r->header.properties[element->property_first + i];
             double ignored;

@@ -120,28 +120,31 @@ static cutis_result parse_pose(const cutis_model *model, pose_file *file, const 
     return result;
 }
 
+cutis_result cutis_pose_parse(const cutis_model *model, const char *name, const void *data,
+                              size_t size, cutis_transform *transforms)
+{
+    cutis_context *context = cutis_model_context(model);
+    uint32_t count = cutis_model_get(model)->node_count;
+    pose_file file = { context, name, "" };
+    cutis_transform *draft = cutis_alloc_array(context, count, sizeof *draft);
+    if (!draft) return cutis_alloc_result(context);
+    memcpy(draft, transforms, count * sizeof *draft);
+    cutis_result result = parse_pose(model, &file, data, size, draft);
+    if (result == CUTIS_OK) memcpy(transforms, draft, count * sizeof *draft);
+    cutis_free_array(context, draft, count, sizeof *draft);
+    return result;
+}
+
 cutis_result cutis_pose_read(const cutis_model *model, const char *path,
                              cutis_transform *transforms)
 {
     if (!model || !path || !transforms) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
-    uint32_t count = cutis_model_get(model)->node_count;
-    pose_file file = { context, path, "" };
     void *text = NULL;
     size_t size = 0;
-    cutis_transform *draft = NULL;
     cutis_result result = cutis_os_read_file(context, path, &text, &size);
     if (result != CUTIS_OK) return result;
-    draft = cutis_alloc_array(context, count, sizeof *draft);
-    if (!draft) {
-        result = cutis_alloc_result(context);
-        goto done;
-    }
-    memcpy(draft, transforms, count * sizeof *draft);
-    result = parse_pose(model, &file, text, size, draft);
-    if (result == CUTIS_OK) memcpy(transforms, draft, count * sizeof *draft);
-done:
-    if (draft) cutis_free_array(context, draft, count, sizeof *draft);
+    result = cutis_pose_parse(model, path, text, size, transforms);
     cutis_free(context, text, size + 1);
     return result;
 }

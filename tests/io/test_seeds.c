@@ -7,6 +7,7 @@
 #include "gltf_compare.h"
 
 #include <dirent.h>
+#include <unistd.h>
 
 typedef struct seed {
     char name[256], path[512];
