@@ -279,7 +279,8 @@ const verb_row cli_verbs[] = {
       "--seed). Pieces are welded where borders coincide, holes capped, labels healed; all of it is said. The result has\n"
       "one joint per part at the loop where it meets its parent, an end node per leaf, rigid weights, and boxes, loops\n"
       "and graph in CUTIS_parts (docs/formats/parts.md), which `deform --method patches` needs. Pieces that only touch\n"
-      "get a joint but no patch.\n"
+      "get a joint but no patch. Materials, textures, coordinates, colours and morph targets come along; clips only where\n"
+      "the old rig is the new one (`cutis retarget` brings the others), which is said too.\n"
       "\n"
       "JSON keys: file, output, source, parts [{name, vertices, faces, star_shaped, kernel_radius, centroid, volume,\n"
       "axes, axes_before, box {min, max}, parent, joint, end, loop_vertices, groups, link_points}], repairs\n"
@@ -287,7 +288,8 @@ const verb_row cli_verbs[] = {
       "touching_parts, seams, curved_splits, straightened, not_straightened}, notes, seconds {kernel, axes, total}.\n",
       COMMON | READING | BIT(OUTPUT) | BIT(PARTS) | BIT(PART_COUNT) | BIT(SEED) | BIT(ROOT) |
           BIT(SKELETON_METHOD) | BIT(REFINE) | BIT(ANGLE) | BIT(ROOT_AT) | BIT(JOINT_FRAMES) |
-          BIT(NO_SPLIT_CURVED) | BIT(STRAIGHTEN) | BIT(EXTRA) | BIT(SKELETON_PICTURE) | BIT(WEIGHTS),
+          BIT(NO_SPLIT_CURVED) | BIT(HEAL_ROUNDS) | BIT(STRAIGHTEN) | BIT(EXTRA) | BIT(SKELETON_PICTURE) |
+          BIT(WEIGHTS),
       "cutis skeleton scan.obj --parts auto --picture rig.png -o rig.glb\tfrom nothing\n"
       "cutis skeleton cow.ply --parts file:cow.seg -o cow.glb\tlabels of the Princeton benchmark\n"
       "cutis skeleton human.glb --parts joints --frames world -o rig.glb\ta new rig from an old one's weights\n",

@@ -60,6 +60,7 @@ static int read_options(cli_app *app, skeleton_job *job)
     o->root_at_centroid = choice(app, OPTION_ROOT_AT) == 1;
     o->world_frames = choice(app, OPTION_JOINT_FRAMES) == 1;
     o->keep_curved = option_given(app, OPTION_NO_SPLIT_CURVED);
+    o->heal_rounds = option_count(app, OPTION_HEAL_ROUNDS, 0);
     o->straighten = option_given(app, OPTION_STRAIGHTEN);
     o->extra = option_given(app, OPTION_EXTRA);
     o->part_count = option_count(app, OPTION_PART_COUNT, 0);

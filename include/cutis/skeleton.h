@@ -50,6 +50,8 @@ typedef struct cutis_skeleton_options {
     bool root_at_centroid; ///< the root joint stands at the part's centroid, not at its link point
     bool world_frames;     ///< joints without rotation (as BVH has them)
     bool keep_curved;      ///< curved leaves stay whole
+    uint32_t heal_rounds;  ///< labels that do not heal in so many are refused; 0 = 20, then 4 for
+                           ///< every part there is by then
     bool straighten;       ///< cut triangles so that joint loops lie in planes
     bool extra;            ///< nodes for link points and axis ends
     uint32_t part_count;   ///< AUTO: parts wanted; 0 = chosen
@@ -98,8 +100,10 @@ typedef struct cutis_skeleton_report {
 CUTIS_API void cutis_skeleton_report_destroy(cutis_skeleton_report *report); ///< NULL is fine
 
 /// Extract a skeleton. The new model has one mesh (all instances at rest, in world space, welded
-/// and closed) with a part tree, one joint per part, one end node per leaf and rigid weights; no
-/// clips. Materials, normals, texture coordinates and colours are kept.
+/// and closed) with a part tree, one joint per part, one end node per leaf and rigid weights.
+/// Materials (with their textures, when written as glTF), normals, texture coordinates, colours and
+/// morph targets are kept; clips where the joints they move are the same in the new rig (names,
+/// parents, rests). What stays behind is in the report's notes, first.
 /// @param report what was done (destroy it), or NULL
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no triangles, labels that do not match, no such part),
 ///         CUTIS_UNSUPPORTED (a mesh that cannot be closed, labels that do not heal; the error

@@ -14,11 +14,11 @@
 
 #define CUTIS_NOTHING UINT32_MAX
 
-/// A vertex of the new model: a copy of a source vertex, a point between two earlier outputs, or
-/// (caps) a bare point.
+/// A vertex of the new model: a copy of a source vertex, or a point between two earlier outputs.
 typedef struct cutis_output_vertex {
     uint32_t primitive; ///< of the new model
-    uint32_t a, b;      ///< a == b: source vertex of the instances; a != b: outputs, mixed by t
+    uint32_t a, b;      ///< a == b: source vertex of the instances; else, and in caps: outputs,
+                        ///< mixed by t
     double t;
     float position[3];
 } cutis_output_vertex;
@@ -29,6 +29,7 @@ typedef struct cutis_output_primitive {
     uint32_t source_first;         ///< output-order index of its first vertex
     const float *turn;             ///< 12: moves its positions to world space
     int32_t material;
+    uint32_t instance;
 } cutis_output_primitive;
 
 typedef struct cutis_closed {

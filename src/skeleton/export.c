@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "skeleton/carry.h"
 #include "skeleton/rig.h"
 
 typedef struct {
@@ -13,6 +14,7 @@ typedef struct {
     const cutis_closed *mesh;
     const cutis_skeleton_options *options;
     cutis_arena arena;
+    cutis_carried carried;
     bool flipped;
     uint32_t *place; // per output: its vertex in its primitive, or CUTIS_NOTHING
     uint32_t *owner; // per welded vertex: its part
@@ -38,20 +40,26 @@ static void turn_vector(const float *turn, const float *v, bool normal, float *o
     for (int k = 0; k < 3; k++) out[k] = length > 0 ? (float)(r[k] / length) : v[k];
 }
 
-// Attribute `which` of an output; points between two outputs mix them.
+static const float *attribute_array(const cutis_primitive *source, int which)
+{
+    const float *arrays[] = { source->normals, source->tangents, source->texcoords,
+                              source->colors };
+    return arrays[which];
+}
+
+// Attribute `which` of an output; points between two outputs mix them. Caps may lie beside a
+// primitive that has none: zeros, and white.
 static void attribute(const exporter *e, uint32_t output, int which, float *out)
 {
     const cutis_output_vertex *o = &e->mesh->outputs[output];
     const cutis_output_primitive *from = &e->mesh->primitives[o->primitive];
-    const cutis_primitive *source = from->source;
     static const int widths[] = { 3, 4, 2, 4 };
-    const float *arrays[] = { source->normals, source->tangents, source->texcoords,
-                              source->colors };
     int width = widths[which];
-    if (o->a == o->b) {
-        const float *v = arrays[which] + (size_t)width * (o->a - from->source_first);
-        memcpy(out, v, (size_t)width * sizeof *out);
-        if (which < 2) turn_vector(from->turn, v, which == 0, out);
+    if (from->source && o->a == o->b) {
+        const float *array = attribute_array(from->source, which);
+        const float *v = array ? array + (size_t)width * (o->a - from->source_first) : NULL;
+        for (int k = 0; k < width; k++) out[k] = v ? v[k] : which == 3;
+        if (v && which < 2) turn_vector(from->turn, v, which == 0, out);
         return;
     }
     float a[4], b[4];
@@ -74,6 +82,61 @@ static bool copy_attribute(exporter *e, const cutis_primitive *to, const uint32_
         attribute(e, outputs[v], which, values + width * v);
     *out = values;
     return true;
+}
+
+// Does the primitive get attribute `which`? Caps do if one beside them has it.
+static bool has_attribute(const exporter *e, const cutis_output_primitive *from,
+                          const uint32_t *outputs, uint32_t count, int which)
+{
+    if (from->source) return attribute_array(from->source, which);
+    for (uint32_t v = 0; v < count && which > 1; v++) { // their normals are their own
+        const cutis_output_vertex *o = &e->mesh->outputs[outputs[v]];
+        const cutis_output_vertex *border = &e->mesh->outputs[o->a];
+        const cutis_primitive *source = e->mesh->primitives[border->primitive].source;
+        if (source && attribute_array(source, which)) return true;
+    }
+    return false;
+}
+
+// Displacements of the morph targets; normals and tangents where the source has them.
+static bool copy_targets(exporter *e, cutis_primitive *to, const uint32_t *outputs,
+                         uint32_t primitive)
+{
+    const cutis_carried *carried = &e->carried;
+    const cutis_primitive *source = e->mesh->primitives[primitive].source;
+    size_t floats = 3 * (size_t)to->vertex_count;
+    if (carried->target_count == 0) return true;
+    cutis_morph_target *targets =
+        cutis_arena_alloc(&e->arena, carried->target_count, sizeof *targets);
+    if (!targets) return false;
+    for (uint32_t t = 0; t < carried->target_count; t++) {
+        uint32_t own = carried->sources[(size_t)primitive * carried->target_count + t];
+        const cutis_morph_target *old = own == CUTIS_NOTHING ? NULL : &source->targets[own];
+        const float **arrays[] = { &targets[t].positions, &targets[t].normals,
+                                   &targets[t].tangents };
+        bool wanted[] = { true, old && old->normals, old && old->tangents };
+        targets[t] = (cutis_morph_target){ 0 };
+        for (int which = 0; which < 3; which++) {
+            if (!wanted[which]) continue;
+            float *values = cutis_arena_alloc(&e->arena, floats, sizeof *values);
+            if (!values) return false;
+            for (uint32_t v = 0; v < to->vertex_count; v++)
+                cutis_carry_displacement(e->mesh, carried, outputs[v], t, which,
+                                         values + 3 * (size_t)v);
+            *arrays[which] = values;
+        }
+    }
+    to->targets = targets;
+    return true;
+}
+
+// A normal that was turned over takes the displacements of its targets along.
+static void turn_targets(const exporter *e, cutis_primitive *to, size_t v)
+{
+    for (uint32_t t = 0; t < e->carried.target_count; t++) {
+        float *values = (float *)to->targets[t].normals; // made by copy_targets
+        for (size_t k = 3 * v; values && k < 3 * v + 3; k++) values[k] = -values[k];
+    }
 }
 
 // Normals of caps, and of faces that were turned over, follow the faces.
@@ -101,6 +164,7 @@ static bool fix_normals(exporter *e, cutis_primitive *to)
         for (int k = 0; k < 3; k++)
             normals[3 * v + k] = caps ? (length > 0 ? (float)(sums[v][k] / length) : k == 2)
                                       : (dot < 0 ? -1 : 1) * to->normals[3 * v + k];
+        if (!caps && dot < 0) turn_targets(e, to, v);
     }
     to->normals = normals;
     return true;
@@ -118,6 +182,21 @@ static bool set_influences(exporter *e, cutis_primitive *to, const uint32_t *wel
     first[count] = count;
     to->influences = (cutis_influences){ first, joints, weights };
     return true;
+}
+
+// What the vertices of one primitive carry beside their places.
+static bool copy_attributes(exporter *e, cutis_primitive *to, const uint32_t *outputs,
+                            uint32_t index)
+{
+    const cutis_output_primitive *from = &e->mesh->primitives[index];
+    static const size_t widths[] = { 3, 4, 2, 4 };
+    const float **arrays[] = { &to->normals, &to->tangents, &to->texcoords, &to->colors };
+    for (int which = 0; which < 4; which++)
+        if (has_attribute(e, from, outputs, to->vertex_count, which) &&
+            !copy_attribute(e, to, outputs, which, widths[which], arrays[which]))
+            return false;
+    if (!copy_targets(e, to, outputs, index)) return false;
+    return (from->source && !(e->flipped && to->normals)) || fix_normals(e, to);
 }
 
 // Faces and vertices of one primitive.
@@ -151,16 +230,7 @@ static bool make_primitive(exporter *e, uint32_t index, uint32_t face_count)
     for (uint32_t v = 0; v < to->vertex_count; v++)
         memcpy(positions + 3 * (size_t)v, mesh->outputs[outputs[v]].position, 3 * sizeof(float));
     to->positions = positions;
-    if (from->source) {
-        const cutis_primitive *s = from->source;
-        if ((s->normals && !copy_attribute(e, to, outputs, 0, 3, &to->normals)) ||
-            (s->tangents && !copy_attribute(e, to, outputs, 1, 4, &to->tangents)) ||
-            (s->texcoords && !copy_attribute(e, to, outputs, 2, 2, &to->texcoords)) ||
-            (s->colors && !copy_attribute(e, to, outputs, 3, 4, &to->colors)))
-            return false;
-    }
-    if ((!from->source || (e->flipped && to->normals)) && !fix_normals(e, to)) return false;
-    if (!set_influences(e, to, weld)) return false;
+    if (!copy_attributes(e, to, outputs, index) || !set_influences(e, to, weld)) return false;
     e->vertex_count += to->vertex_count;
     e->primitive_count++;
     return true;
@@ -325,7 +395,7 @@ static bool make_tree(exporter *e, const cutis_part_link *lines, uint32_t line_c
 cutis_result cutis_skeleton_model(const cutis_parts *parts, const cutis_model *model,
                                   const cutis_skeleton_options *options,
                                   const cutis_part_link *lines, uint32_t line_count, bool flipped,
-                                  cutis_model **out)
+                                  cutis_notes *notes, cutis_model **out)
 {
     cutis_context *context = cutis_model_context(model);
     const cutis_model_data *before = cutis_model_get(model);
@@ -335,12 +405,23 @@ cutis_result cutis_skeleton_model(const cutis_parts *parts, const cutis_model *m
                    .flipped = flipped,
                    .arena = { .context = context } };
     cutis_part_tree tree;
-    const char **names;
-    cutis_result result = cutis_alloc_result(context);
-    if (make_primitives(&e) && make_nodes(&e) && make_tree(&e, lines, line_count, &tree, &names)) {
+    const char **names = NULL;
+    cutis_clip *clips = NULL;
+    uint32_t clip_count = 0;
+    cutis_result result = cutis_carry_targets(model, parts->mesh, &e.arena, notes, &e.carried);
+    if (result == CUTIS_OK &&
+        !(make_primitives(&e) && make_nodes(&e) && make_tree(&e, lines, line_count, &tree, &names)))
+        result = cutis_alloc_result(context);
+    if (result == CUTIS_OK)
+        result = cutis_carry_clips(model, &e.carried, e.nodes, e.node_count, e.node_count - 1,
+                                   &e.arena, notes, &clips, &clip_count);
+    if (result == CUTIS_OK) {
         cutis_mesh mesh = { .name = "body",
                             .primitive_count = e.primitive_count,
                             .primitives = e.primitives,
+                            .target_count = e.carried.target_count,
+                            .target_names = e.carried.target_count ? e.carried.target_names : NULL,
+                            .target_weights = e.carried.target_weights,
                             .part_count = parts->count,
                             .part_names = names,
                             .part_tree = &tree };
@@ -352,11 +433,14 @@ cutis_result cutis_skeleton_model(const cutis_parts *parts, const cutis_model *m
         cutis_model_data data = { .node_count = e.node_count,
                                   .mesh_count = 1,
                                   .skin_count = 1,
+                                  .clip_count = clip_count,
                                   .material_count = before->material_count,
                                   .nodes = e.nodes,
                                   .meshes = &mesh,
                                   .skins = &skin,
-                                  .materials = before->materials };
+                                  .clips = clips,
+                                  .materials = before->materials,
+                                  .source = before->source };
         result = cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out);
     }
     cutis_arena_release(&e.arena);

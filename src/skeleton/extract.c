@@ -26,7 +26,7 @@ typedef struct {
     owned_report *report;
     cutis_arena *arena; // the report's: what lives as long as it
     cutis_labels names;
-    cutis_notes notes;
+    cutis_notes notes, losses; // the latter: what of the input could not come along
     cutis_skeleton_repairs repairs;
     cutis_closed mesh;
     cutis_parts parts;
@@ -81,7 +81,7 @@ static cutis_result close_surface(extraction *x)
 static cutis_result find_parts(extraction *x)
 {
     cutis_arena_release(&x->parts_arena);
-    cutis_result result = cutis_heal(&x->mesh, &x->names, &x->notes, &x->repairs);
+    cutis_result result = cutis_heal(&x->mesh, &x->names, x->options.heal_rounds, &x->notes, &x->repairs);
     if (result == CUTIS_OK)
         result = cutis_parts_find(&x->mesh, &x->names, x->options.root, &x->notes, &x->parts_arena,
                                   &x->parts);
@@ -174,8 +174,11 @@ static cutis_result fill_report(extraction *x)
     shown->part_count = parts->count;
     shown->parts = list;
     shown->repairs = x->repairs;
-    shown->note_count = x->notes.count;
-    shown->notes = x->notes.lines;
+    // Losses first: what was healed may be a hundred lines.
+    for (uint32_t i = 0; i < x->notes.count; i++)
+        if (!cutis_note(&x->losses, "%s", x->notes.lines[i])) return cutis_alloc_result(x->context);
+    shown->note_count = x->losses.count;
+    shown->notes = x->losses.lines;
     return CUTIS_OK;
 }
 
@@ -202,15 +205,19 @@ cutis_result cutis_skeleton_extract(const cutis_model *model, const cutis_skelet
     x.report = cutis_alloc_zero(context, 1, sizeof *x.report);
     if (!x.report) return cutis_alloc_result(context);
     x.report->context = x.report->arena.context = context;
-    x.arena = x.names.arena = x.notes.arena = &x.report->arena;
+    x.arena = x.names.arena = x.notes.arena = x.losses.arena = &x.report->arena;
     result = close_surface(&x);
     if (result == CUTIS_OK) result = find_parts(&x);
     if (result == CUTIS_OK) result = reshape_parts(&x);
     if (result == CUTIS_OK) result = analyse(&x);
-    if (result == CUTIS_OK) result = fill_report(&x);
     if (result == CUTIS_OK)
         result = cutis_skeleton_model(&x.parts, model, &x.options, x.lines, x.line_count,
-                                      x.repairs.flipped_faces > 0, &made);
+                                      x.repairs.flipped_faces > 0, &x.losses, &made);
+    if (result == CUTIS_OK) result = fill_report(&x);
+    if (result != CUTIS_OK) {
+        cutis_model_destroy(made);
+        made = NULL;
+    }
     x.report->shown.total_seconds = cutis_os_seconds() - start;
     cutis_arena_release(&x.parts_arena);
     cutis_closed_release(&x.mesh);

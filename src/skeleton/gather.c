@@ -111,7 +111,7 @@ cutis_result cutis_gather(cutis_arena *arena, const cutis_model *model, cutis_ga
                     out->triangle_primitives[triangle] = primitive;
                 }
                 out->primitives[primitive++] =
-                    (cutis_output_primitive){ source, vertex, turns[i].m, source->material };
+                    (cutis_output_primitive){ source, vertex, turns[i].m, source->material, i };
             }
             vertex += source->vertex_count;
         }

@@ -30,6 +30,7 @@ typedef struct {
     cutis_arena arena; // of one round
     uint32_t *pieces;  // per face
     uint32_t *queue;   // face_count
+    uint32_t *last;    // labels before the round that is one too many
     double *areas;     // per face
     double total;
 } healer;
@@ -566,31 +567,31 @@ static cutis_result note_changes(const cutis_closed *mesh, const uint32_t *befor
     return CUTIS_OK;
 }
 
-// The part that keeps changing, for the error: the label of the first contact that is open.
-static cutis_result never_settles(healer *h, uint32_t rounds)
+// The error names a part that the last round still changed.
+static cutis_result never_settles(const healer *h, uint32_t rounds)
 {
-    cutis_contacts contacts;
-    const char *name = h->names->names[h->mesh->labels[0]];
-    if (cutis_contacts_find(h->mesh, &h->arena, &contacts) == CUTIS_OK)
-        for (uint32_t c = contacts.count; c-- > 0;)
-            if (contacts.contacts[c].open) name = h->names->names[contacts.contacts[c].high];
-    return cutis_fail(h->mesh->context, CUTIS_UNSUPPORTED,
-                      "part \"%s\": its border does not become a closed loop after %u rounds of "
-                      "healing",
-                      name, rounds);
+    const cutis_closed *mesh = h->mesh;
+    uint32_t f = 0;
+    while (f + 1 < mesh->face_count && mesh->labels[f] == h->last[f]) f++;
+    return cutis_fail(mesh->context, CUTIS_UNSUPPORTED,
+                      "part \"%s\": its border does not settle to closed loops of two parts each "
+                      "in %u rounds of healing",
+                      h->names->names[h->last[f]], rounds);
 }
 
-static cutis_result heal_all(healer *h, cutis_skeleton_repairs *repairs)
+static cutis_result heal_all(healer *h, uint32_t rounds, cutis_skeleton_repairs *repairs)
 {
     cutis_closed *mesh = h->mesh;
-    const uint32_t most = ROUNDS + 4 * h->names->count;
+    uint32_t most = rounds ? rounds : ROUNDS + 4 * h->names->count;
     bool changed = true;
     for (uint32_t f = 0; f < mesh->face_count; f++)
         h->total += h->areas[f] = cutis_face_area(mesh, f);
     for (uint32_t round = 0; changed; round++) {
         changed = false;
-        if (round == most) return never_settles(h, round);
+        if (round == ROUNDS && !rounds) most += 4 * h->names->count; // pieces are parts by now
+        if (round == most) memcpy(h->last, mesh->labels, mesh->face_count * sizeof *h->last);
         cutis_result result = heal_round(h, round >= ROUNDS, &changed);
+        if (result == CUTIS_OK && changed && round == most) result = never_settles(h, most);
         if (result == CUTIS_OK && changed) {
             repairs->rounds++;
             result = cutis_progress(mesh->context, "healing", (double)round / most);
@@ -601,8 +602,8 @@ static cutis_result heal_all(healer *h, cutis_skeleton_repairs *repairs)
     return CUTIS_OK;
 }
 
-cutis_result cutis_heal(cutis_closed *mesh, cutis_labels *names, cutis_notes *notes,
-                        cutis_skeleton_repairs *repairs)
+cutis_result cutis_heal(cutis_closed *mesh, cutis_labels *names, uint32_t rounds,
+                        cutis_notes *notes, cutis_skeleton_repairs *repairs)
 {
     cutis_context *context = mesh->context;
     healer h = { .mesh = mesh, .names = names, .arena = { .context = context } };
@@ -610,10 +611,12 @@ cutis_result cutis_heal(cutis_closed *mesh, cutis_labels *names, cutis_notes *no
     h.pieces = cutis_arena_alloc(&arena, mesh->face_count, sizeof *h.pieces);
     h.queue = cutis_arena_alloc(&arena, mesh->face_count, sizeof *h.queue);
     h.areas = cutis_arena_alloc(&arena, mesh->face_count, sizeof *h.areas);
+    h.last = cutis_arena_alloc(&arena, mesh->face_count, sizeof *h.last);
     uint32_t *before =
         cutis_arena_copy(&arena, mesh->labels, mesh->face_count, sizeof *mesh->labels);
-    cutis_result result = h.pieces && h.queue && h.areas && before ? heal_all(&h, repairs)
-                                                                   : cutis_alloc_result(context);
+    cutis_result result = h.pieces && h.queue && h.areas && h.last && before
+                              ? heal_all(&h, rounds, repairs)
+                              : cutis_alloc_result(context);
     if (result == CUTIS_OK) result = note_changes(mesh, before, names, &arena, notes, repairs);
     cutis_arena_release(&h.arena);
     cutis_arena_release(&arena);

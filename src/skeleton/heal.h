@@ -5,10 +5,11 @@
 #include "skeleton/closed.h"
 
 /// Heal mesh->labels (docs/design/skeleton.md, "Healing"). New labels are pieces with a suffix.
+/// @param rounds at most so many; 0: 20, then 4 for every part
 /// @param notes what changed, by part
 /// @return CUTIS_UNSUPPORTED: one part is left, or it does not settle; the error names the part
-cutis_result cutis_heal(cutis_closed *mesh, cutis_labels *names, cutis_notes *notes,
-                        cutis_skeleton_repairs *repairs);
+cutis_result cutis_heal(cutis_closed *mesh, cutis_labels *names, uint32_t rounds,
+                        cutis_notes *notes, cutis_skeleton_repairs *repairs);
 
 /// Edges between two labels.
 typedef struct cutis_contact {

@@ -484,7 +484,7 @@ static bool make_outputs(welder *w, cutis_closed *mesh)
 {
     const cutis_gathered *from = &w->from;
     if (!cutis_grow(mesh->context, &mesh->primitives, &mesh->primitive_capacity,
-                    (size_t)from->primitive_count + 1, sizeof *mesh->primitives))
+                    2 * (size_t)from->primitive_count, sizeof *mesh->primitives))
         return false;
     memcpy(mesh->primitives, from->primitives, from->primitive_count * sizeof *mesh->primitives);
     mesh->primitive_count = from->primitive_count;
@@ -503,14 +503,20 @@ static bool make_outputs(welder *w, cutis_closed *mesh)
 
 // Caps ------------------------------------------------------------------------------------------
 
-static uint32_t bare_output(cutis_closed *mesh, uint32_t vertex, uint32_t primitive)
+// A vertex of a cap: attributes halfway between two outputs of the border, or those of one.
+static uint32_t cap_output(cutis_closed *mesh, uint32_t vertex, uint32_t a, uint32_t b,
+                           uint32_t primitive)
 {
     const double *p = mesh->points[vertex];
     cutis_output_vertex *output = &mesh->outputs[mesh->output_count];
-    *output = (cutis_output_vertex){
-        primitive, CUTIS_NOTHING, CUTIS_NOTHING, 0, { (float)p[0], (float)p[1], (float)p[2] }
-    };
+    *output =
+        (cutis_output_vertex){ primitive, a, b, 0.5, { (float)p[0], (float)p[1], (float)p[2] } };
     return mesh->output_count++;
+}
+
+static uint32_t corner_of(const cutis_closed *mesh, uint32_t h)
+{
+    return mesh->corners[h / 3][h % 3];
 }
 
 // One face over border edges; corners are outputs.
@@ -537,7 +543,9 @@ static void cap_loop(cutis_closed *mesh, const uint32_t *loop, uint32_t count, u
         return;
     }
     uint32_t base = mesh->output_count, vertices[3], outputs[3];
-    for (uint32_t i = 0; i < count; i++) bare_output(mesh, cutis_from(mesh, loop[i]), primitive);
+    for (uint32_t i = 0; i < count; i++)
+        cap_output(mesh, cutis_from(mesh, loop[i]), corner_of(mesh, loop[i]),
+                   corner_of(mesh, loop[i]), primitive);
     if (count == 3) {
         for (uint32_t i = 0; i < 3; i++)
             vertices[i] = cutis_from(mesh, loop[2 - i]), outputs[i] = base + 2 - i;
@@ -555,7 +563,9 @@ static void cap_loop(cutis_closed *mesh, const uint32_t *loop, uint32_t count, u
         total += length;
     }
     for (int k = 0; k < 3; k++) mesh->points[centre][k] = (float)(sum[k] / total);
-    uint32_t middle = bare_output(mesh, centre, primitive), first = mesh->face_count;
+    uint32_t middle = cap_output(mesh, centre, corner_of(mesh, loop[0]),
+                                 corner_of(mesh, loop[count / 2]), primitive);
+    uint32_t first = mesh->face_count;
     for (uint32_t i = 0; i < count; i++) { // (to, from, centre): runs against the border
         vertices[0] = cutis_to(mesh, loop[i]), vertices[1] = cutis_from(mesh, loop[i]);
         outputs[0] = base + (i + 1) % count, outputs[1] = base + i;
@@ -568,6 +578,18 @@ static void cap_loop(cutis_closed *mesh, const uint32_t *loop, uint32_t count, u
     mesh->leaving[centre] = 3 * first + 2;
 }
 
+// The primitive of caps that look like the face of a border edge.
+static uint32_t caps_like(const welder *w, cutis_closed *mesh, uint32_t h)
+{
+    int32_t material = mesh->primitives[mesh->outputs[corner_of(mesh, h)].primitive].material;
+    uint32_t caps = w->from.primitive_count;
+    while (caps < mesh->primitive_count && mesh->primitives[caps].material != material) caps++;
+    if (caps == mesh->primitive_count)
+        mesh->primitives[mesh->primitive_count++] =
+            (cutis_output_primitive){ .material = material };
+    return caps;
+}
+
 static bool cap_holes(welder *w, cutis_closed *mesh)
 {
     uint32_t open = 0, faces = mesh->face_count;
@@ -577,24 +599,18 @@ static bool cap_holes(welder *w, cutis_closed *mesh)
     if (!loop || !grow_all(mesh, (size_t)mesh->vertex_count + open, (size_t)faces + open,
                            (size_t)mesh->output_count + 2 * (size_t)open))
         return false;
-    uint32_t caps = mesh->primitive_count++;
-    mesh->primitives[caps] = (cutis_output_primitive){ .material = CUTIS_NONE };
     for (uint32_t seed = 0; seed < 3 * faces; seed++) {
         if (mesh->twins[seed] != CUTIS_NOTHING) continue;
-        if (mesh->primitives[caps].material == CUTIS_NONE)
-            mesh->primitives[caps].material =
-                mesh->primitives[mesh->outputs[mesh->corners[seed / 3][0]].primitive].material;
         uint32_t count = 0, h = seed;
         do { // make_vertices left the border edge of a vertex in `leaving`
             loop[count++] = h;
             h = mesh->leaving[cutis_to(mesh, h)];
         } while (h != seed);
         uint32_t before = mesh->face_count;
-        cap_loop(mesh, loop, count, caps);
+        cap_loop(mesh, loop, count, count == 2 ? 0 : caps_like(w, mesh, seed));
         w->repairs->capped_holes++;
         w->repairs->cap_faces += mesh->face_count - before;
     }
-    if (mesh->face_count == faces) mesh->primitive_count--;
     return true;
 }
 

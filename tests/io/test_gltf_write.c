@@ -670,6 +670,77 @@ static void a_source_that_no_longer_fits_is_written_anew_and_that_is_said(void *
     cutis_context_destroy(own);
 }
 
+// Two textures: one on the first set of coordinates, one on the second, which a model does not
+// hold. The image lies in the buffer behind an accessor's bytes, which are not to come along.
+static void a_model_with_other_nodes_keeps_the_look_of_its_source(void **state)
+{
+    static const char JSON[] =
+        "{\"asset\":{\"version\":\"2.0\"},\"extensionsUsed\":[\"KHR_lights_punctual\","
+        "\"KHR_materials_unlit\"],\"scene\":0,\"scenes\":[{\"nodes\":[0,1]}],"
+        "\"nodes\":[{\"name\":\"a\"},{\"name\":\"b\",\"extensions\":"
+        "{\"KHR_lights_punctual\":{\"light\":0}}}],"
+        "\"extensions\":{\"KHR_lights_punctual\":{\"lights\":[{\"type\":\"point\"}]}},"
+        "\"materials\":[{\"name\":\"skin\",\"pbrMetallicRoughness\":{\"baseColorTexture\":"
+        "{\"index\":0}},\"occlusionTexture\":{\"index\":1,\"texCoord\":1},"
+        "\"extensions\":{\"KHR_materials_unlit\":{}}}],"
+        "\"textures\":[{\"source\":0,\"sampler\":0},{\"source\":0}],"
+        "\"samplers\":[{\"wrapS\":33071}],"
+        "\"images\":[{\"bufferView\":1,\"mimeType\":\"image/png\"}],"
+        "\"accessors\":[{\"componentType\":5126,\"count\":1,\"type\":\"VEC3\",\"bufferView\":0,"
+        "\"min\":[0,0,0],\"max\":[0,0,0]}],"
+        "\"meshes\":[{\"primitives\":[{\"mode\":0,\"attributes\":{\"POSITION\":0}}]}],"
+        "\"bufferViews\":[{\"buffer\":0,\"byteLength\":12},{\"buffer\":0,\"byteOffset\":12,"
+        "\"byteLength\":6}],\"buffers\":[{\"byteLength\":18,\"uri\":"
+        "\"data:application/octet-stream;base64,AAAAAAAAAAAAAAAAUElDVFVS\"}]}";
+    cutis_context *own = NULL;
+    cutis_model *model = NULL, *less = NULL;
+    (void)state;
+    assert_int_equal(cutis_context_create(&(cutis_context_options){ .log = remember_line }, &own),
+                     CUTIS_OK);
+    assert_ok(own, cutis_model_read_memory(own, JSON, strlen(JSON), "two.gltf", NULL, &model));
+    cutis_model_data data = *cutis_model_get(model);
+    cutis_node node = { .name = "other",
+                        .parent = CUTIS_NONE,
+                        .rest = cutis_transform_identity(),
+                        .mesh = CUTIS_NONE,
+                        .skin = CUTIS_NONE };
+    data.nodes = &node, data.node_count = 1, data.mesh_count = 0;
+    assert_ok(own, cutis_model_create(own, &data, CUTIS_GATE_REFUSE, &less));
+    assert_ok(own, cutis_model_write(less, "/tmp/cutis_look.gltf", NULL));
+    assert_non_null(strstr(logged, "second set of coordinates"));
+    json_t *root = load_json("/tmp/cutis_look.gltf");
+    const json_t *skin = json_array_get(json_object_get(root, "materials"), 0);
+    assert_string_equal(json_string_value(json_object_get(skin, "name")), "skin");
+    assert_non_null(
+        json_object_get(json_object_get(skin, "pbrMetallicRoughness"), "baseColorTexture"));
+    assert_null(json_object_get(skin, "occlusionTexture"));
+    assert_int_equal(json_array_size(json_object_get(root, "textures")), 2);
+    assert_int_equal(json_array_size(json_object_get(root, "samplers")), 1);
+    const json_t *views = json_object_get(root, "bufferViews");
+    assert_int_equal(json_array_size(views), 1);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(views, 0), "byteLength")),
+                     6);
+    assert_null(json_object_get(root, "extensions"));
+    const json_t *used = json_object_get(root, "extensionsUsed");
+    assert_int_equal(json_array_size(used), 1);
+    assert_string_equal(json_string_value(json_array_get(used, 0)), "KHR_materials_unlit");
+    FILE *bin = fopen("/tmp/cutis_look.bin", "rb");
+    char bytes[64];
+    size_t offset =
+        (size_t)json_integer_value(json_object_get(json_array_get(views, 0), "byteOffset"));
+    assert_non_null(bin);
+    assert_true(fread(bytes, 1, sizeof bytes, bin) >= offset + 6);
+    assert_memory_equal(bytes + offset, "PICTUR", 6);
+    fclose(bin);
+    json_decref(root);
+    remove("/tmp/cutis_look.gltf");
+    remove("/tmp/cutis_look.bin");
+    cutis_model_destroy(less);
+    cutis_model_destroy(model);
+    assert_int_equal(cutis_context_memory(own), 0);
+    cutis_context_destroy(own);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -699,6 +770,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(
             limited_weights_of_a_real_character_are_written_over_its_source, set_up, tear_down),
         cmocka_unit_test(a_source_that_no_longer_fits_is_written_anew_and_that_is_said),
+        cmocka_unit_test(a_model_with_other_nodes_keeps_the_look_of_its_source),
     };
     if (argc == 3 && strcmp(argv[1], "--write") == 0) return write_all(argv[2]);
     return cmocka_run_group_tests(tests, NULL, NULL);

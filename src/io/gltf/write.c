@@ -47,6 +47,7 @@ static void start_new(gltf_writer *writer)
     for (size_t i = 0; i < COLLECTION_COUNT; i++) cutis_gltf_collection(writer, COLLECTIONS[i]);
 }
 
+/// A source that no longer fits may still say how the model looks.
 static void start(gltf_writer *writer, const char *path)
 {
     cutis_source *source = writer->data->source;
@@ -61,14 +62,16 @@ static void start(gltf_writer *writer, const char *path)
             writer->root = json_deep_copy(writer->before);
             writer->source_views = writer->source.view_count;
             kept = writer->source.node_count;
+        } else if (writer->data->material_count >= writer->source.material_count) {
+            cutis_gltf_start_anew(writer, path);
         } else {
             cutis_log(writer->context,
-                      "%s: nodes of %s were removed or moved: written anew, without the textures, "
-                      "cameras, extras and foreign extensions that belonged to them",
+                      "%s: nodes and materials of %s were removed or moved: written anew, without "
+                      "the textures, cameras, extras and foreign extensions that belonged to them",
                       path, writer->source.file);
         }
     }
-    if (!writer->before) start_new(writer);
+    if (!writer->before && !writer->failed) start_new(writer);
     if (!writer->root) writer->failed = true;
     for (uint32_t i = 0; i < writer->data->node_count && writer->node_of_model; i++)
         writer->node_of_model[i] = i < kept ? writer->source.node_of_model[i] : i;

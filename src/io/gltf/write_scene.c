@@ -63,7 +63,8 @@ static void link_node(gltf_writer *writer, uint32_t index, json_t *nodes)
     if (node->parent == CUTIS_NONE) {
         json_t *scenes = cutis_gltf_collection(writer, "scenes");
         if (json_array_size(scenes) == 0) cutis_gltf_append(writer, scenes, json_object());
-        if (!writer->before) cutis_gltf_set(writer, writer->root, "scene", json_integer(0));
+        if (!writer->before || writer->source.node_count == 0)
+            cutis_gltf_set(writer, writer->root, "scene", json_integer(0));
         int32_t scene = cutis_gltf_index(writer->root, "scene");
         owner = json_array_get(scenes, scene < 0 ? 0 : (size_t)scene);
         key = "nodes";

@@ -66,6 +66,9 @@ void cutis_gltf_drop_extension(gltf_writer *writer, const char *name);
 void cutis_gltf_place_extension(gltf_writer *writer, json_t *object, const char *name,
                                 json_t *value);
 
+/// Start from how the source looks, not from its nodes (write_anew.c).
+void cutis_gltf_start_anew(gltf_writer *writer, const char *path);
+
 /// The parts (write_mesh.c, write_influences.c, write_scene.c, write_clip.c).
 void cutis_gltf_write_mesh(gltf_writer *writer, uint32_t index);
 void cutis_gltf_write_influences(gltf_writer *writer, const cutis_primitive *primitive,
