@@ -243,6 +243,17 @@ static void bad_files_are_refused_with_place_and_reason(void **state)
                 CUTIS_CORRUPT_DATA, "line 8: not a number: 'zero'");
 }
 
+// Found by the fuzzer: nothing of the file bounds the count of faces that take no bytes.
+static void faces_without_properties_are_none_however_many_they_are_said_to_be(void **state)
+{
+    cutis_model *model = read_text(*state, "a.ply",
+                                   "ply\nformat ascii 1.0\nelement vertex 1\n" XYZ
+                                   "element face 9223372036854775807\nend_header\n1 2 3\n");
+    assert_int_equal(cutis_model_vertex_count(model), 1);
+    assert_int_equal(cutis_model_triangle_count(model), 0);
+    cutis_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +264,7 @@ int main(void)
         claim(writing_and_reading_again_keeps_every_bit),
         claim(an_unskinned_mesh_is_written_where_its_node_puts_it),
         claim(bad_files_are_refused_with_place_and_reason),
+        claim(faces_without_properties_are_none_however_many_they_are_said_to_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
