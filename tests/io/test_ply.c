@@ -248,7 +248,7 @@ static void faces_without_properties_are_none_however_many_they_are_said_to_be(v
 {
     cutis_model *model = read_text(*state, "a.ply",
                                    "ply\nformat ascii 1.0\nelement vertex 1\n" XYZ
-                                   "element face 9223372036854775807\nend_header\n1 2 3\n");
+                                   "element face 999999999999999999\nend_header\n1 2 3\n");
     assert_int_equal(cutis_model_vertex_count(model), 1);
     assert_int_equal(cutis_model_triangle_count(model), 0);
     cutis_model_destroy(model);
