@@ -33,10 +33,10 @@ foreach(variant ${variants})
 #define NAME(x) x##_${isa}
 #include \"device/cpu/bones_schedule.h\"
 ")
-  set_source_files_properties(${wrapper} PROPERTIES COMPILE_OPTIONS "${words};-O3")
+  set_source_files_properties(${wrapper} PROPERTIES COMPILE_OPTIONS "${words};${fast_level}")
   list(APPEND ROOM_SOURCES ${wrapper})
 endforeach()
 # Cages: loops over the lanes of a node.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/compute/cage_grid.c PROPERTIES COMPILE_OPTIONS -O3)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/compute/cage_grid.c PROPERTIES COMPILE_OPTIONS ${fast_level})
 # One long scalar loop per item: unrolled and with its calls' constants known it is a fifth faster.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/compute/patches.c PROPERTIES COMPILE_OPTIONS -O3)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/compute/patches.c PROPERTIES COMPILE_OPTIONS ${fast_level})

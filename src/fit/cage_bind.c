@@ -206,7 +206,7 @@ cutis_result cutis_cage_reduce(const cutis_model *model, cutis_device *device,
     if (result == CUTIS_OK) result = check_influences(b.context, b.options.influences);
     if (result == CUTIS_OK) result = check_instances(&b);
     if (result == CUTIS_OK) result = gather_lists(&b);
-    b.report->report.vertex_count = b.body.shape.vertex_count;
+    if (result == CUTIS_OK) b.report->report.vertex_count = b.body.shape.vertex_count;
     if (result == CUTIS_OK && b.options.influences < cage->control_count)
         result = reduce(&b, b.options.signed_weights || cage->coordinates == CUTIS_COORDINATES_MVC);
     if (result == CUTIS_OK) result = publish(&b, cage->coordinates, out);

@@ -2,8 +2,10 @@
 set_source_files_properties(
   ${PROJECT_SOURCE_DIR}/src/fit/reduce_vertex.c ${PROJECT_SOURCE_DIR}/src/fit/reduce_sweep.c
   ${PROJECT_SOURCE_DIR}/src/fit/reduce_solve.c ${PROJECT_SOURCE_DIR}/src/fit/reduce_start.c
-  PROPERTIES COMPILE_OPTIONS -O3)
+  ${PROJECT_SOURCE_DIR}/src/fit/reduce_lanes.c ${PROJECT_SOURCE_DIR}/src/fit/reduce_prior.c
+  ${PROJECT_SOURCE_DIR}/src/fit/reduce_exchange.c
+  PROPERTIES COMPILE_OPTIONS ${fast_level})
 # Handles: loops over the lanes of a voxel.
 set_source_files_properties(
   ${PROJECT_SOURCE_DIR}/src/fit/handles_multigrid.c ${PROJECT_SOURCE_DIR}/src/fit/handles_field.c
-  PROPERTIES COMPILE_OPTIONS -O3)
+  PROPERTIES COMPILE_OPTIONS ${fast_level})

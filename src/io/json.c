@@ -97,12 +97,20 @@ cutis_result cutis_json_parse(cutis_context *context, const char *file, const ch
                           "%s: byte 0: parsing its JSON would take %llu bytes of memory", file,
                           (unsigned long long)cost);
     json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (!root && error.text[0]) {
+        // jansson's lexer calls a string it has no memory for a wrong token. What is wrong with a
+        // text is so at any time.
+        json_error_t again;
+        root = json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &again);
+        if (!root && strcmp(error.text, again.text) != 0) error = again;
+    }
     if (root) {
         *out = (cutis_json){ .root = root, .charged = (size_t)cost };
         return CUTIS_OK;
     }
     cutis_uncharge(context, (size_t)cost);
-    if (json_error_code(&error) == json_error_out_of_memory)
+    // What is wrong with a text has a name; without one jansson had no memory to begin with.
+    if (json_error_code(&error) == json_error_out_of_memory || !error.text[0])
         return cutis_fail(context, CUTIS_OUT_OF_MEMORY, "%s: no memory for its JSON", file);
     out->overflow = json_error_code(&error) == json_error_numeric_overflow;
     return cutis_fail(context, CUTIS_CORRUPT_DATA,

@@ -270,6 +270,9 @@ cutis_result cutis_plot_svg(cutis_context *context, const cutis_plot *plot, void
     }
     cutis_free(context, sink.data, sink.capacity);
     if (exact) return CUTIS_OK;
+    bool memory = status == CAIRO_STATUS_SUCCESS || status == CAIRO_STATUS_NO_MEMORY ||
+                  status == CAIRO_STATUS_WRITE_ERROR; // what writes is svg_write, into memory
+    if (memory) return cutis_fail(context, CUTIS_OUT_OF_MEMORY, "no memory for a plot");
     return cutis_fail(context, CUTIS_INTERNAL, "a plot could not be drawn: %s",
                       cairo_status_to_string(status));
 }

@@ -3,4 +3,4 @@ set_source_files_properties(
   ${PROJECT_SOURCE_DIR}/src/skeleton/axes.c ${PROJECT_SOURCE_DIR}/src/skeleton/kernel.c
   ${PROJECT_SOURCE_DIR}/src/skeleton/parts.c ${PROJECT_SOURCE_DIR}/src/skeleton/weld.c
   ${PROJECT_SOURCE_DIR}/src/skeleton/heal.c
-  PROPERTIES COMPILE_OPTIONS -O3)
+  PROPERTIES COMPILE_OPTIONS ${fast_level})

@@ -470,18 +470,22 @@ cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
     return result;
 }
 
-/// Put the true values in place of a list of bounds; true if they were others.
-static bool mend_list(json_t *json, const char *key, const double *found, const gltf_accessor *a)
+/// Put the true values in place of a list of bounds. @param mended set if they were others
+/// @return false: no memory
+static bool mend_list(json_t *json, const char *key, const double *found, const gltf_accessor *a,
+                      bool *mended)
 {
     json_t *list = json_object_get(json, key);
     bool wrong = false, is_float = a->component == GLTF_F32;
     for (uint32_t k = 0; list && k < a->width; k++)
         wrong |= !same_bound(json_number_value(json_array_get(list, k)), found[k], is_float, true);
     for (uint32_t k = 0; wrong && k < a->width; k++)
-        json_array_set_new(list, k,
-                           is_float ? cutis_json_float((float)found[k])
-                                    : json_integer((json_int_t)found[k]));
-    return wrong;
+        if (json_array_set_new(list, k,
+                               is_float ? cutis_json_float((float)found[k])
+                                        : json_integer((json_int_t)found[k])) != 0)
+            return false;
+    *mended |= wrong;
+    return true;
 }
 
 cutis_result cutis_gltf_mend_bounds(gltf_document *document, uint32_t accessor)
@@ -495,8 +499,9 @@ cutis_result cutis_gltf_mend_bounds(gltf_document *document, uint32_t accessor)
     for (uint32_t k = 0; k < a->width && result == CUTIS_OK; k++)
         if (!isfinite(low[k]) || !isfinite(high[k])) return CUTIS_OK; // the gate replaces the data
     if (result != CUTIS_OK) return result;
-    bool wrong = mend_list(json, "min", low, a);
-    wrong |= mend_list(json, "max", high, a);
-    document->mended_bounds += wrong;
+    bool mended = false;
+    if (!mend_list(json, "min", low, a, &mended) || !mend_list(json, "max", high, a, &mended))
+        return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for bounds");
+    document->mended_bounds += mended;
     return CUTIS_OK;
 }

@@ -330,7 +330,8 @@ static cutis_result load_buffer(gltf_document *document, uint32_t index, json_t 
         buffer->data = first->owned;
         return CUTIS_OK;
     }
-    json_object_set_new(loaded, uri, json_integer(index));
+    if (json_object_set_new(loaded, uri, json_integer(index)) != 0)
+        return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for names of files");
     return load_file(document, index, uri);
 }
 

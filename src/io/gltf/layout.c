@@ -268,7 +268,7 @@ static void gather_source(gltf_writer *writer, const int64_t *map, bool whole, j
             unpack_view(writer, json, view);
         } else if (!view->data) {
             keep_empty_buffer(writer, json, view->buffer, empty, places);
-            json_array_append(empty_views, json);
+            if (json_array_append(empty_views, json) != 0) writer->failed = true;
         } else {
             kept[count++] = (kept_view){ view->buffer, view->offset, view->size, json };
         }

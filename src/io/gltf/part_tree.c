@@ -216,7 +216,8 @@ void cutis_gltf_write_part_tree(gltf_writer *writer, const cutis_mesh *mesh, con
     for (size_t f = 0; f < file_count; f++) cutis_gltf_append(writer, weld, json_null());
     for (size_t p = 0, v = 0; p < mesh->primitive_count; p++) {
         uint32_t count = mesh->primitives[p].vertex_count;
-        json_array_set_new(weld, map[p], integers(writer, tree->weld + v, count));
+        if (json_array_set_new(weld, map[p], integers(writer, tree->weld + v, count)) != 0)
+            writer->failed = true;
         v += count;
     }
     for (uint32_t i = 0; i < tree->link_count; i++) {

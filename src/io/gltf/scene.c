@@ -240,7 +240,8 @@ static cutis_result read_transform(gltf_document *document, cutis_arena *arena, 
         for (int k = 0; k < 4; k++) {
             float *part = &out->rest.rotation.x + k;
             *part = (float)(*part / sqrt(length));
-            json_array_set_new((json_t *)r, (size_t)k, cutis_json_float(*part));
+            if (json_array_set_new((json_t *)r, (size_t)k, cutis_json_float(*part)) != 0)
+                return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for a node");
         }
         document->mended_rotations++;
     }

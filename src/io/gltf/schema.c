@@ -306,8 +306,8 @@ static cutis_result check_strings(walk *w, const json_t *array)
             result = refuse(w, "ARRAY_TYPE_MISMATCH", "must be a string");
         } else if (json_object_get(seen, text)) {
             result = refuse(w, "DUPLICATE_ELEMENTS", "%.100s stands in the array twice", text);
-        } else {
-            json_object_set_new(seen, text, json_true());
+        } else if (json_object_set_new(seen, text, json_true()) != 0) {
+            result = cutis_fail(w->document->context, CUTIS_OUT_OF_MEMORY, "no memory for names");
         }
         cutis_gltf_go_on(w->document, &result);
         w->pointer[cut] = 0;
@@ -494,14 +494,15 @@ cutis_result cutis_gltf_check_schema(gltf_document *document)
     walk w = { .document = document, .used = json_object() };
     size_t node_count = json_array_size(json_object_get(root, "nodes"));
     const json_t *used = json_object_get(root, "extensionsUsed");
-    cutis_result result;
+    cutis_result result = CUTIS_OK;
     w.stamps = cutis_alloc_zero(document->context, node_count, sizeof *w.stamps);
+    if (!w.stamps) result = cutis_alloc_result(document->context);
     for (size_t i = 0; i < json_array_size(used); i++) {
         const char *name = json_string_value(json_array_get(used, i));
-        if (name) json_object_set_new(w.used, name, json_true());
+        if (name && json_object_set_new(w.used, name, json_true()) != 0)
+            result = cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for names");
     }
-    result = w.stamps ? check_object(&w, root, find_type("root"))
-                      : cutis_alloc_result(document->context);
+    if (result == CUTIS_OK) result = check_object(&w, root, find_type("root"));
     cutis_free_array(document->context, w.stamps, node_count, sizeof *w.stamps);
     json_decref(w.used);
     return cutis_gltf_end_phase(document, result);

@@ -17,8 +17,10 @@ enum { COLLECTION_COUNT = sizeof COLLECTIONS / sizeof *COLLECTIONS };
 /// The source is a base as long as its items still are the model's first ones: then what we do not
 /// model still belongs to them. New ones may follow; one that was removed or moved makes all
 /// references doubtful.
-static bool fits_source(const cutis_model_data *data, gltf_document *source)
+static bool fits_source(gltf_writer *writer)
 {
+    const cutis_model_data *data = writer->data;
+    gltf_document *source = &writer->source;
     cutis_arena arena = { .context = source->context };
     bool fits = data->node_count >= source->node_count && data->mesh_count >= source->mesh_count &&
                 data->skin_count >= source->skin_count && data->clip_count >= source->clip_count &&
@@ -26,8 +28,9 @@ static bool fits_source(const cutis_model_data *data, gltf_document *source)
     for (uint32_t i = 0; i < source->node_count && fits; i++) {
         cutis_node old;
         const cutis_node *node = &data->nodes[i];
-        fits = cutis_gltf_read_node(source, &arena, source->node_of_model[i], &old) == CUTIS_OK &&
-               node->parent == old.parent && node->outside == old.outside &&
+        if (cutis_gltf_read_node(source, &arena, source->node_of_model[i], &old) != CUTIS_OK)
+            writer->failed = true; // it was read before: there is no memory
+        fits = !writer->failed && node->parent == old.parent && node->outside == old.outside &&
                cutis_gltf_same_text(node->name, old.name);
         cutis_arena_release(&arena);
     }
@@ -57,7 +60,7 @@ static void start(gltf_writer *writer, const char *path)
         // source across threads.
         writer->source = *(gltf_document *)source;
         writer->source.context = writer->context;
-        if (fits_source(writer->data, &writer->source)) {
+        if (fits_source(writer)) {
             writer->before = writer->source.root;
             writer->root = json_deep_copy(writer->before);
             writer->source_views = writer->source.view_count;
@@ -212,7 +215,9 @@ static cutis_result write_gltf(gltf_writer *writer, const char *path)
         }
         cutis_gltf_set(writer, json_array_get(json_object_get(writer->root, "buffers"), 0), "uri",
                        json_string(uri));
-        result = cutis_os_write_begin(context, beside, &bin);
+        if (writer->failed)
+            result = cutis_fail(context, CUTIS_OUT_OF_MEMORY, "%s: no memory for its JSON", path);
+        if (result == CUTIS_OK) result = cutis_os_write_begin(context, beside, &bin);
         if (result == CUTIS_OK)
             result = cutis_os_write_append(bin, writer->file.data, writer->file.size);
     }

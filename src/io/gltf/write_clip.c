@@ -148,10 +148,12 @@ void cutis_gltf_write_clip(gltf_writer *writer, uint32_t index)
     writer->source.charged = 0;
     // The widths of old channels come from the old meshes; a clip of new meshes is compared all the
     // same, and differs.
-    if (kept &&
-        cutis_gltf_read_clip(&writer->source, &arena, writer->data, index, &old) != CUTIS_OK) {
-        old.channel_count = 0;
-        kept = false;
+    if (kept) {
+        cutis_result result =
+            cutis_gltf_read_clip(&writer->source, &arena, writer->data, index, &old);
+        if (result == CUTIS_OUT_OF_MEMORY || result == CUTIS_LIMIT_EXCEEDED) writer->failed = true;
+        kept = result == CUTIS_OK;
+        if (!kept) old.channel_count = 0;
     }
     json_t *animations = cutis_gltf_collection(writer, "animations"), *json;
     if (!writer->before || index >= writer->source.clip_count) {

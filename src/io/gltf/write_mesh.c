@@ -245,7 +245,9 @@ static void write_parts(gltf_writer *writer, const cutis_mesh *mesh, const cutis
         size_t file_count = json_array_size(json_object_get(json, "primitives"));
         for (size_t f = 0; f < file_count; f++) cutis_gltf_append(writer, labels, json_null());
         for (uint32_t p = 0; p < mesh->primitive_count; p++)
-            json_array_set_new(labels, map[p], write_labels(writer, mesh, &mesh->primitives[p]));
+            if (json_array_set_new(labels, map[p],
+                                   write_labels(writer, mesh, &mesh->primitives[p])) != 0)
+                writer->failed = true;
         cutis_gltf_set(writer, parts, "names", names);
         cutis_gltf_set(writer, parts, "labels", labels);
         cutis_gltf_write_part_tree(writer, mesh, map, file_count, parts);

@@ -118,7 +118,7 @@ static bool same_kind(const gltf_array *a, const gltf_array *b)
            a->normalized == b->normalized && a->target == b->target && a->bounds == b->bounds;
 }
 
-static json_t *bounds_of(const gltf_array *array, bool greatest)
+static json_t *bounds_of(gltf_writer *writer, const gltf_array *array, bool greatest)
 {
     const float *values = array->data;
     uint32_t width = width_of(array->shape);
@@ -130,7 +130,7 @@ static json_t *bounds_of(const gltf_array *array, bool greatest)
             if (greatest ? value > found : value < found) found = value;
         }
         // In full: a reader that does not round to float must find the very value.
-        json_array_append_new(list, json_real((double)found + 0.0));
+        cutis_gltf_append(writer, list, json_real((double)found + 0.0));
     }
     return list;
 }
@@ -184,8 +184,8 @@ static json_t *new_accessor(gltf_writer *writer, const gltf_array *array, int32_
     cutis_gltf_set(writer, json, "count", json_integer(array->count));
     cutis_gltf_set(writer, json, "type", json_string(SHAPES[array->shape]));
     if (array->bounds) {
-        cutis_gltf_set(writer, json, "min", bounds_of(array, false));
-        cutis_gltf_set(writer, json, "max", bounds_of(array, true));
+        cutis_gltf_set(writer, json, "min", bounds_of(writer, array, false));
+        cutis_gltf_set(writer, json, "max", bounds_of(writer, array, true));
     }
     return json;
 }
