@@ -100,6 +100,8 @@ typedef struct cutis_labels {
     uint32_t count;
     size_t capacity;
     const char **names;
+    uint32_t *parents; ///< of labels that are joints: the one each hangs on, or CUTIS_NOTHING;
+                       ///< NULL: not known
 } cutis_labels;
 
 /// A new label; CUTIS_NOTHING: out of memory. The name is copied.

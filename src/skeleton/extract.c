@@ -59,6 +59,9 @@ static cutis_result close_surface(extraction *x)
     if (result == CUTIS_OK && x->options.source == CUTIS_PART_SOURCE_AUTO)
         result = cutis_segment(&x->mesh, x->options.part_count,
                                x->options.seed ? x->options.seed : 1, &x->names);
+    uint32_t nested = 0;
+    if (result == CUTIS_OK && x->names.parents) result = cutis_nest(&x->mesh, &x->names, &nested);
+    x->repairs.relabelled_faces += nested;
     const cutis_skeleton_repairs *r = &x->repairs;
     bool noted =
         result != CUTIS_OK ||
@@ -73,7 +76,11 @@ static cutis_result close_surface(extraction *x)
          (!r->split_edges || cutis_note(&x->notes, "%u edges of more than two triangles were split",
                                         r->split_edges)) &&
          (!r->capped_holes || cutis_note(&x->notes, "%u holes were capped with %u triangles",
-                                         r->capped_holes, r->cap_faces)));
+                                         r->capped_holes, r->cap_faces)) &&
+         (!nested || cutis_note(&x->notes,
+                                "%u faces went to a joint further up, so that every part borders "
+                                "on its parent and its children alone",
+                                nested)));
     return noted ? result : cutis_alloc_result(x->context);
 }
 
@@ -81,7 +88,8 @@ static cutis_result close_surface(extraction *x)
 static cutis_result find_parts(extraction *x)
 {
     cutis_arena_release(&x->parts_arena);
-    cutis_result result = cutis_heal(&x->mesh, &x->names, x->options.heal_rounds, &x->notes, &x->repairs);
+    cutis_result result =
+        cutis_heal(&x->mesh, &x->names, x->options.heal_rounds, &x->notes, &x->repairs);
     if (result == CUTIS_OK)
         result = cutis_parts_find(&x->mesh, &x->names, x->options.root, &x->notes, &x->parts_arena,
                                   &x->parts);

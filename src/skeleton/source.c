@@ -154,6 +154,22 @@ static void joint_depths(const lister *l, uint32_t *depths)
     }
 }
 
+// A part hangs where its joint does: on the next joint above that has triangles.
+static cutis_result list_parents(lister *l, const uint32_t *table)
+{
+    const cutis_node *nodes = l->data->nodes;
+    uint32_t *parents = key_table(l, l->names->count);
+    if (!parents) return no_memory(l);
+    for (uint32_t n = 0; n < l->data->node_count; n++) {
+        int32_t up = nodes[n].parent;
+        if (table[n] == CUTIS_NOTHING) continue;
+        while (up != CUTIS_NONE && table[up] == CUTIS_NOTHING) up = nodes[up].parent;
+        if (up != CUTIS_NONE) parents[table[n]] = table[up];
+    }
+    l->names->parents = parents;
+    return CUTIS_OK;
+}
+
 static cutis_result label_joints(lister *l)
 {
     uint32_t *table = key_table(l, l->data->node_count), at = 0;
@@ -181,7 +197,7 @@ static cutis_result label_joints(lister *l)
     if (!skinned)
         return cutis_fail(l->names->arena->context, CUTIS_INVALID_ARGUMENT,
                           "parts from joints need a skin, and the model has none");
-    return CUTIS_OK;
+    return list_parents(l, table);
 }
 
 static int ascending(const void *a, const void *b)

@@ -195,7 +195,21 @@ else skip "Cally" "the shared data are not there"; fi
 if [ -d "$SHARED/data/makehuman" ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     /usr/bin/python3 "$ROOT/tests/fit/makehuman.py" "$SHARED/data" "$T/human.glb" >/dev/null 2>&1
     "$CUTIS" skeleton "$T/human.glb" --parts joints --json --picture "$T/human.png" -o "$T/human_rig.glb" >"$T/report" 2>/dev/null
-    holds "MakeHuman, 163 joints: legs, arms and fingers become parts, left and right alike" "$T/report" "(lambda up: all(up['lowerleg01.' + s] == 'upperleg02.' + s and up['lowerarm01.' + s] == 'upperarm02.' + s and up['foot.' + s] == 'lowerleg02.' + s for s in 'LR'))({p['name']: p['parent'] for p in d['parts']}) and 60 <= len(d['parts']) <= 120"
+    holds "MakeHuman, 163 joints: legs, arms and fingers become parts, left and right alike" "$T/report" "(lambda up: all(up['lowerleg01.' + s] == 'upperleg02.' + s and up['lowerarm01.' + s] == 'upperarm02.' + s and up['foot.' + s] == 'lowerleg02.' + s for s in 'LR'))({p['name']: p['parent'] for p in d['parts']}) and 100 <= len(d['parts']) <= 140"
+    holds "its head sits on its neck, the jaw on the head, and every finger has three parts" "$T/report" "(lambda up: up['head'] == 'neck03' and up['jaw'] == 'head' and up['clavicle.L'] == 'spine01' and all(up['finger%d-3.%s' % (f, s)] == 'finger%d-2.%s' % (f, s) and up['finger%d-2.%s' % (f, s)] == 'finger%d-1.%s' % (f, s) for f in range(1, 6) for s in 'LR'))({p['name']: p['parent'] for p in d['parts']})"
+    /usr/bin/python3 - "$T" >"$T/verdict" 2>&1 <<'PY'
+import json, struct, sys
+blob = open(sys.argv[1] + "/human.glb", "rb").read(); size = struct.unpack("<I", blob[12:16])[0]
+nodes = json.loads(blob[20:20 + size])["nodes"]; up = {nodes[c]["name"]: n["name"] for n in nodes for c in n.get("children", [])}
+parts = {p["name"]: p["parent"] for p in json.load(open(sys.argv[1] + "/report"))["parts"]}
+root = [p for p in parts if parts[p] is None][0]; wrong = []
+def above(j):
+    while j in up: j = up[j]; yield j
+for p, q in parts.items():  # in the joints' tree one is the other's ancestor, or the joint between them has no part
+    if q and p in up and q in up and q not in above(p) and p not in above(q) and (up[p] != up[q] or up[p] in parts): wrong.append((p, q))
+print(wrong)
+PY
+    equals "its parts hang as its joints do" "$(tail -1 "$T/verdict")" "[]"
 else skip "MakeHuman" "the shared data or numpy are not there"; fi
 
 HOUSE=$SHARED/data/assimp/test/models/OBJ/regr01.obj

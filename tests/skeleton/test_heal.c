@@ -1,6 +1,8 @@
 // Labels to disjoint simple loops: spoiled labels, straightened loops, what cannot heal.
 #include "extracted.h"
 
+#include "skeleton/source.h"
+
 // Spoiled labels --------------------------------------------------------------------------------
 
 static uint32_t *copy_labels(const cutis_primitive *primitive)
@@ -129,6 +131,68 @@ static void labels_that_do_not_settle_are_refused_with_a_part_and_the_rounds(voi
     cutis_model_destroy(model);
 }
 
+// Joints of a random tree, drawn at random over a body: the worst that weights could say.
+static void labels_of_joints_nest_whatever_the_weights_say(void **state)
+{
+    (void)state;
+    cutis_model *model = body(CUTIS_BODY_BIPED, 2000);
+    uint32_t faces = mesh_of(model)->primitives[0].index_count / 3;
+    uint32_t *labels = malloc(faces * sizeof *labels);
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        cutis_arena arena = { .context = context };
+        cutis_labels names = { .arena = &arena };
+        cutis_skeleton_repairs repairs = { 0 };
+        cutis_closed mesh;
+        uint32_t parents[24], moved, changed = 0, count = 2 + (uint32_t)(2 * seed - 1) % 22;
+        const cutis_primitive *primitive = &mesh_of(model)->primitives[0];
+        for (uint32_t l = 0; l < count; l++) {
+            char name[16];
+            snprintf(name, sizeof name, "j%u", l);
+            cutis_labels_add(&names, name);
+            parents[l] = l == 0 ? CUTIS_NOTHING : (uint32_t)(l * cutis_random_unit(seed, 2, l));
+        }
+        names.parents = parents;
+        for (uint32_t t = 0; t < faces; t++) { // patches of a few faces, or (odd seeds) single ones
+            double m[3];
+            middle_of(primitive, t, m);
+            uint64_t cell = seed % 2
+                                ? t
+                                : (uint64_t)(8 * (m[0] + 2)) + 64 * (uint64_t)(8 * (m[1] + 2)) +
+                                      4096 * (uint64_t)(8 * (m[2] + 2));
+            labels[t] = (uint32_t)(count * cutis_random_unit(seed, 1, cell));
+        }
+        assert_ok(context, cutis_closed_make(model, labels, &names, &repairs, &mesh));
+        assert_int_equal(mesh.face_count, faces);
+        assert_ok(context, cutis_nest(&mesh, &names, &moved));
+        for (uint32_t v = 0; v < mesh.vertex_count; v++) {
+            uint32_t low = CUTIS_NOTHING, high = 0, borders = 0, h = mesh.leaving[v];
+            do {
+                uint32_t label = mesh.labels[h / 3];
+                low = label < low ? label : low, high = label > high ? label : high;
+                borders += cutis_is_border(&mesh, h);
+                h = cutis_around(&mesh, h);
+            } while (h != mesh.leaving[v]);
+            do { // one label, or a joint and its parent
+                assert_true(mesh.labels[h / 3] == low || mesh.labels[h / 3] == high);
+                h = cutis_around(&mesh, h);
+            } while (h != mesh.leaving[v]);
+            assert_true(low == high || parents[high] == low); // parents have smaller numbers
+            assert_int_equal(borders, low == high ? 0 : 2);
+        }
+        for (uint32_t f = 0; f < faces; f++) {
+            uint32_t up = labels[f];
+            while (up != mesh.labels[f] && up != CUTIS_NOTHING) up = parents[up];
+            assert_int_equal(up, mesh.labels[f]); // only ever up its own chain
+            changed += labels[f] != mesh.labels[f];
+        }
+        assert_int_equal(changed, moved);
+        cutis_closed_release(&mesh);
+        cutis_arena_release(&arena);
+    }
+    free(labels);
+    cutis_model_destroy(model);
+}
+
 // Straight loops --------------------------------------------------------------------------------
 
 // RMS distance from the plane through a loop's vertices, in its radii: the least eigenvalue of the
@@ -203,6 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spoiled_labels_heal_to_a_tree_of_loops_and_stay_healed),
         cmocka_unit_test(labels_that_do_not_settle_are_refused_with_a_part_and_the_rounds),
+        cmocka_unit_test(labels_of_joints_nest_whatever_the_weights_say),
         cmocka_unit_test(straightened_loops_lie_in_planes_and_the_surface_stays),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
