@@ -8,6 +8,8 @@
 
 #include "support.h"
 
+#include "guard.h"
+
 #include <stdatomic.h>
 #include <time.h>
 
@@ -15,7 +17,7 @@ static struct {
     atomic_bool armed; ///< count, and fail
     atomic_bool persistent;
     atomic_llong seen, fail_at, live; ///< live: allocations that are not released
-    atomic_bool lexes; ///< of the scenario
+    atomic_bool lexes;                ///< of the scenario
 } faults;
 
 static inline bool fault_here(void)
@@ -26,11 +28,48 @@ static inline bool fault_here(void)
     return fails;
 }
 
+/// Memory between pages that may not be touched, in place of ordinary memory. Whose a block is its
+/// address says: they are few, and searched.
+enum { GUARDED_MOST = 4096 };
+static struct {
+    atomic_int place; ///< 0: ordinary memory, else 1 + guard_place
+    atomic_flag busy;
+    guard_block blocks[GUARDED_MOST];
+    int count;
+} guards;
+
+static inline void *guarded_allocate(size_t size, size_t alignment, guard_place place)
+{
+    guard_block block = guard_take(size, alignment, place);
+    while (atomic_flag_test_and_set(&guards.busy)) {}
+    guard_must(guards.count < GUARDED_MOST, "too many blocks");
+    guards.blocks[guards.count++] = block;
+    atomic_flag_clear(&guards.busy);
+    return guard_memory(&block);
+}
+
+static inline bool guarded_release(void *memory)
+{
+    guard_block block = { 0 };
+    while (atomic_flag_test_and_set(&guards.busy)) {}
+    for (int i = guards.count - 1; i >= 0 && !block.pages; i--)
+        if (guard_memory(&guards.blocks[i]) == memory) {
+            block = guards.blocks[i];
+            guards.blocks[i] = guards.blocks[--guards.count];
+        }
+    atomic_flag_clear(&guards.busy);
+    if (!block.pages) return false;
+    guard_give(&block);
+    return true;
+}
+
 static inline void *fault_allocate(void *user, size_t size, size_t alignment)
 {
     (void)user;
     if (fault_here()) return NULL;
     atomic_fetch_add(&faults.live, 1);
+    int place = atomic_load(&guards.place);
+    if (place) return guarded_allocate(size, alignment, (guard_place)(place - 1));
     return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
 
@@ -38,7 +77,7 @@ static inline void fault_release(void *user, void *memory, size_t size)
 {
     (void)user, (void)size;
     atomic_fetch_sub(&faults.live, 1);
-    free(memory);
+    if (!guarded_release(memory)) free(memory);
 }
 
 /// For what a scenario prepares and puts away: it is not what is tested.
@@ -175,6 +214,26 @@ static inline long long run_scenario(const fault_suite *suite, const scenario *s
             FAULT_CLAIM(result == CUTIS_OK && digest == wanted);
         }
     return count;
+}
+
+/// The same results with every block of memory against a page that may not be touched, and full of
+/// NaN before it is used.
+static inline void guard_scenarios(const fault_suite *suite, const scenario *table, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t wanted, digest;
+        assert_ok(suite->context, run_once(&table[i], -1, false, &wanted));
+        for (int place = 1; place <= 2; place++) {
+            atomic_store(&guards.place, place);
+            cutis_result result = run_once(&table[i], -1, false, &digest);
+            atomic_store(&guards.place, 0);
+            if (result != CUTIS_OK || digest != wanted)
+                fail_msg("%s, %s: other results between guard pages (%s: %s)", table[i].function,
+                         table[i].variant, cutis_result_name(result),
+                         cutis_context_error(suite->context));
+            assert_int_equal(guards.count, 0);
+        }
+    }
 }
 
 static inline void run_scenarios(const fault_suite *suite, const scenario *table, size_t count)

@@ -663,6 +663,12 @@ static void every_allocation_of_every_function_may_fail(void **state)
     run_scenarios(&(fault_suite){ w.context, fold_objects }, SCENARIOS, SCENARIO_COUNT);
 }
 
+static void nothing_outside_its_memory_is_touched_and_nothing_unset_is_used(void **state)
+{
+    (void)state;
+    guard_scenarios(&(fault_suite){ w.context, fold_objects }, SCENARIOS, SCENARIO_COUNT);
+}
+
 /// cutis_context_create: there is no context yet to ask for a text.
 static void a_context_may_get_no_memory(void **state)
 {
@@ -688,6 +694,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_context_may_get_no_memory),
         cmocka_unit_test(every_allocation_of_every_function_may_fail),
+        cmocka_unit_test(nothing_outside_its_memory_is_touched_and_nothing_unset_is_used),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

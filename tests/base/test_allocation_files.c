@@ -576,6 +576,12 @@ static void every_allocation_of_files_and_skeletons_may_fail(void **state)
     run_scenarios(&(fault_suite){ w.context, fold_objects }, FILES, COUNT(FILES));
 }
 
+static void files_and_skeletons_touch_nothing_outside_their_memory(void **state)
+{
+    (void)state;
+    guard_scenarios(&(fault_suite){ w.context, fold_objects }, FILES, COUNT(FILES));
+}
+
 static void every_allocation_of_pictures_may_fail(void **state)
 {
     (void)state;
@@ -593,6 +599,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_of_files_and_skeletons_may_fail),
+        cmocka_unit_test(files_and_skeletons_touch_nothing_outside_their_memory),
         cmocka_unit_test(every_allocation_of_pictures_may_fail),
         cmocka_unit_test(every_allocation_of_scenes_may_fail),
     };
