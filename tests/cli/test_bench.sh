@@ -1,0 +1,40 @@
+#!/bin/sh
+# Benchmarks, short ones: figures that belong together agree, tables have the rows that JSON has, and what a bench makes is right.
+. "$(dirname "$0")/common.sh"
+
+near="lambda a, b: abs(a - b) <= 1e-3 * abs(b)"
+
+passes "bench pose-space" "$CUTIS" bench pose-space --quick --json
+holds "frames a second follow from the time of a vertex" "$T/stdout" \
+    "all(($near)(r['frames_per_second'] * r['ns_per_vertex'] * r['vertices'], 1e9) for r in d['rows'])"
+holds "plain skinning is the measure of the others" "$T/stdout" \
+    "all(($near)(r['times_ssd'], r['ns_per_vertex'] / [s for s in d['rows'] if s['vertices'] == r['vertices'] and s['method'] == 'ssd'][0]['ns_per_vertex']) for r in d['rows'])"
+
+passes "bench reduce" "$CUTIS" bench reduce --quick --json
+holds "reduced weights have less energy than the largest ones kept" "$T/stdout" \
+    "all(0 < r['energy_ratio'] < 1 and r['solve_seconds'] <= r['seconds'] and r['sweeps'] > 0 for r in d['rows'])"
+
+passes "bench cage" "$CUTIS" bench cage --quick --json
+cp "$T/stdout" "$T/cage.json"
+holds "rates are one over times, and all weights come before few" "$T/cage.json" \
+    "all(($near)(r['seconds'] * r['per_second'], 1) and r['weights'] <= r['controls'] for r in d['rows']) and len({r['weights'] for r in d['rows']}) > 1"
+passes "bench cage as text" "$CUTIS" bench cage --quick
+equals "has a line for every row" "$(grep -c 'bind\|deform' "$T/stdout")" "$(json "$T/cage.json" "len([r for r in d['rows'] if 'bind' in r['what'] or 'deform' in r['what']])")"
+
+passes "bench skeleton" "$CUTIS" bench skeleton --quick --json
+holds "its parts take no longer than the whole" "$T/stdout" \
+    "all(r['kernel_seconds'] + r['axes_seconds'] <= r['total_seconds'] and ($near)(r['microseconds_per_triangle'] * r['triangles'], 1e6 * r['total_seconds']) and r['star_shaped'] <= r['parts'] for r in d['rows'])"
+
+passes "bench patches" "$CUTIS" bench patches --quick --instances 1 --threads 1 --json
+holds "every pose of knee and body takes time" "$T/stdout" \
+    "all(r['ms_per_frame'] > 0 for r in d['rows']) and {r['what'] for r in d['rows']} > {'knee'} and len({r['degrees'] for r in d['rows'] if r['what'] == 'knee'}) > 2"
+
+if "$CUTIS" bench frame --quick --json -o "$T/last.png" >"$T/stdout" 2>"$T/stderr"; then
+    holds "frames are drawn" "$T/stdout" "all(r['frames_per_second'] > 0 and r['triangles'] > 0 for r in d['rows'])"
+    equals "the last one is a picture" "$(head -c 4 "$T/last.png" | tail -c 3)" PNG
+else skip "bench frame" "$(head -1 "$T/stderr")"; fi
+
+passes "bench blend of every method" "$CUTIS" bench blend --quick --vertices 2972 --threads 1
+equals "has a line for each" "$(for m in lbs sbs dqs cor; do grep -qi "$m" "$T/stdout" && echo "$m"; done | tr '\n' ' ')" "lbs sbs dqs cor "
+fails 2 "a bench of nothing" "0|must|from" "$CUTIS" bench blend --vertices 0
+exit $failed
