@@ -9,9 +9,10 @@
 
 #include "base/error.h"
 #include "device/compute/reduce.h"
+#include "fit/reduce_exchange.h"
 #include "fit/reduce_vertex.h"
 
-enum { ROWS_MAX = 600, DEFINES = 160 };
+enum { ROWS_MAX = 600, DEFINES = 192 };
 
 typedef struct device_run {
     const cutis_reduce_problem *problem;
@@ -21,10 +22,13 @@ typedef struct device_run {
     cutis_device *device;
     cutis_arena arena; ///< host arrays on their way
     char defines[DEFINES];
+    cutis_reduce_blocks blocks;
+    double lambda; ///< of the prior, or 0
     cutis_buffer *positions, *first, *control, *weight, *matrices;
-    cutis_buffer *colour, *ring_first, *ring, *edge, *diagonal, *area, *anchor;
-    cutis_buffer *set_first, *gram_first, *set_control, *set_weight, *offset, *gram, *error, *rho;
-    cutis_buffer *inverses, *inverse_first, *masks;
+    cutis_buffer *ring_first, *ring, *edge, *diagonal, *area, *anchor;
+    cutis_buffer *lane_vertex, *block_size, *slot_first, *kept_first;
+    cutis_buffer *block_weight, *block_offset, *block_kept, *block_active;
+    cutis_buffer *set_first, *set_control, *set_weight, *error, *rho, *base, *match;
     cutis_buffer *fall, *task_first, *task_end, *task_fall, *edges, *anchors;
     uint32_t colour_tasks, vertex_tasks; ///< stretches of colours; of vertices in their own order
     double *falls;                       ///< host memory for the larger number of tasks
@@ -33,11 +37,9 @@ typedef struct device_run {
 bool cutis_reduce_on_device(const cutis_reduce_problem *problem)
 {
     if (!problem->device || !problem->device->operations->compute_run) return false;
-    if (problem->prior > 0) return false; // the smooth prior of cages is the host's
-    const uint64_t vertices = problem->mesh->vertex_count, k = problem->influences;
-    const uint64_t inverses = vertices * (k * k + k + 2);
-    return 3 * (uint64_t)problem->column_count <= ROWS_MAX && inverses < INT32_MAX &&
-           problem->first[vertices] < INT32_MAX && vertices < INT32_MAX / 3;
+    const uint64_t vertices = problem->mesh->vertex_count;
+    return 3 * (uint64_t)problem->column_count <= ROWS_MAX &&
+           problem->first[vertices] < INT32_MAX && vertices < INT32_MAX / 64;
 }
 
 static cutis_result make(device_run *run, uint64_t count, size_t size, cutis_buffer **out)
@@ -81,8 +83,7 @@ static cutis_result upload_mesh(device_run *run)
         anchor[v] = laplace ? 1 / mesh->area[v] : pull;
         diagonal[v] = laplace ? mesh->diagonal[v] : mesh->diagonal[v] + pull;
     }
-    cutis_result result = upload(run, run->colours->vertex, vertices, 4, &run->colour);
-    if (result == CUTIS_OK) result = upload(run, mesh->first, vertices + 1ull, 4, &run->ring_first);
+    cutis_result result = upload(run, mesh->first, vertices + 1ull, 4, &run->ring_first);
     if (result == CUTIS_OK) result = upload(run, mesh->neighbour, edges, 4, &run->ring);
     if (result == CUTIS_OK) result = upload(run, mesh->cotangent, edges, 8, &run->edge);
     if (result == CUTIS_OK) result = upload(run, diagonal, vertices, 8, &run->diagonal);
@@ -94,50 +95,63 @@ static cutis_result upload_mesh(device_run *run)
 static cutis_result make_state(device_run *run)
 {
     const cutis_reduce_state *state = run->state;
+    const cutis_reduce_blocks *blocks = &run->blocks;
     const uint64_t vertices = run->problem->mesh->vertex_count, slots = state->first[vertices];
     const uint64_t rows = 3 * (uint64_t)run->problem->column_count;
-    int32_t *gram_first = cutis_arena_alloc(&run->arena, vertices + 1, sizeof *gram_first);
-    int32_t *inverse_first = cutis_arena_alloc(&run->arena, vertices + 1, sizeof *inverse_first);
-    if (!gram_first || !inverse_first) return cutis_alloc_result(run->problem->context);
-    for (uint64_t v = 0; v <= vertices; v++) {
-        gram_first[v] = (int32_t)state->gram_first[v];
-        inverse_first[v] = (int32_t)state->inverse_first[v];
-    }
-    cutis_result result = upload(run, state->first, vertices + 1, 4, &run->set_first);
-    if (result == CUTIS_OK) result = upload(run, gram_first, vertices + 1, 4, &run->gram_first);
-    if (result == CUTIS_OK) result = make(run, slots, 4, &run->set_control);
-    if (result == CUTIS_OK) result = make(run, slots, 8, &run->set_weight);
-    if (result == CUTIS_OK) result = make(run, slots * rows, 4, &run->offset);
-    if (result == CUTIS_OK) result = make(run, state->gram_first[vertices], 8, &run->gram);
-    if (result == CUTIS_OK) result = make(run, vertices * rows, 8, &run->error);
-    if (result == CUTIS_OK) result = make(run, state->inverse_first[vertices], 8, &run->inverses);
-    if (result == CUTIS_OK)
-        result = upload(run, inverse_first, vertices + 1, 4, &run->inverse_first);
-    if (result == CUTIS_OK) result = make(run, vertices, 8, &run->masks);
-    if (result == CUTIS_OK) result = make(run, vertices, 8, &run->fall);
-    if (result == CUTIS_OK) result = make(run, vertices, 8, &run->edges);
-    if (result == CUTIS_OK) result = make(run, vertices, 8, &run->anchors);
+    const uint64_t lanes = (uint64_t)blocks->count * CUTIS_REDUCE_LANES;
+    const uint64_t block_slots = (uint64_t)blocks->slot_first[blocks->count] * CUTIS_REDUCE_LANES;
+    const uint64_t kept = (uint64_t)blocks->kept_first[blocks->count] * CUTIS_REDUCE_LANES;
+    const struct {
+        const void *data; // NULL: only room for it
+        uint64_t count;
+        size_t size;
+        cutis_buffer **out;
+    } all[] = {
+        { blocks->vertex, lanes, 4, &run->lane_vertex },
+        { blocks->size, blocks->count, 4, &run->block_size },
+        { blocks->slot_first, blocks->count + 1ull, 4, &run->slot_first },
+        { blocks->kept_first, blocks->count + 1ull, 4, &run->kept_first },
+        { NULL, block_slots, 8, &run->block_weight },
+        { NULL, block_slots * rows, 4, &run->block_offset },
+        { NULL, kept, 8, &run->block_kept },
+        { NULL, lanes, 8, &run->block_active },
+        { state->first, vertices + 1, 4, &run->set_first },
+        { NULL, slots, 4, &run->set_control },
+        { NULL, slots, 8, &run->set_weight },
+        { NULL, vertices * rows, 8, &run->error },
+        { NULL, lanes, 8, &run->fall },
+        { NULL, vertices, 8, &run->edges },
+        { NULL, vertices, 8, &run->anchors },
+    };
+    cutis_result result = CUTIS_OK;
+    for (size_t i = 0; i < sizeof all / sizeof *all && result == CUTIS_OK; i++)
+        result = all[i].data ? upload(run, all[i].data, all[i].count, all[i].size, all[i].out)
+                             : make(run, all[i].count, all[i].size, all[i].out);
     return result;
 }
 
-// Stretches of CUTIS_REDUCE_TASK entries: first those of the colours, then those of all vertices.
+// Stretches that are summed in order: first lanes of the colours, then vertices.
 static cutis_result make_tasks(device_run *run)
 {
-    const cutis_reduce_colours *colours = run->colours;
-    const uint32_t vertices = run->problem->mesh->vertex_count;
-    const size_t most = 2 * ((size_t)vertices / CUTIS_REDUCE_TASK + 1) + colours->count;
+    const cutis_reduce_blocks *blocks = &run->blocks;
+    const uint32_t colours = run->colours->count, vertices = run->problem->mesh->vertex_count;
+    const uint32_t stretch = CUTIS_REDUCE_TASK_BLOCKS * CUTIS_REDUCE_LANES;
+    const size_t lanes = (size_t)blocks->count * CUTIS_REDUCE_LANES;
+    const size_t most = lanes / stretch + colours + vertices / CUTIS_REDUCE_TASK + 1;
     int32_t *first = cutis_arena_alloc(&run->arena, most, sizeof *first);
     int32_t *end = cutis_arena_alloc(&run->arena, most, sizeof *end);
     run->falls = cutis_arena_alloc(&run->arena, most, sizeof *run->falls);
     if (!first || !end || !run->falls) return cutis_alloc_result(run->problem->context);
     uint32_t count = 0;
-    for (uint32_t c = 0; c <= colours->count; c++) {
-        uint32_t from = c < colours->count ? colours->first[c] : 0;
-        uint32_t to = c < colours->count ? colours->first[c + 1] : vertices;
-        if (c == colours->count) run->colour_tasks = count;
-        for (uint32_t at = from; at < to; at += CUTIS_REDUCE_TASK, count++) {
+    for (uint32_t c = 0; c <= colours; c++) {
+        const bool last = c == colours;
+        const uint32_t step = last ? CUTIS_REDUCE_TASK : stretch;
+        const uint32_t to = last ? vertices : blocks->colour_first[c + 1] * CUTIS_REDUCE_LANES;
+        uint32_t at = last ? 0 : blocks->colour_first[c] * CUTIS_REDUCE_LANES;
+        if (last) run->colour_tasks = count;
+        for (; at < to; at += step, count++) {
             first[count] = (int32_t)at;
-            end[count] = (int32_t)(to - at < CUTIS_REDUCE_TASK ? to : at + CUTIS_REDUCE_TASK);
+            end[count] = (int32_t)(to - at < step ? to : at + step);
         }
     }
     run->vertex_tasks = count - run->colour_tasks;
@@ -158,21 +172,20 @@ static cutis_result launch(device_run *run, const cutis_compute_kernel *kernel, 
     return cutis_compute_run(run->device, &sized, count, arguments);
 }
 
-// Sum per-vertex values by tasks; `colour_order`: as sweeps do, else vertex after vertex.
-static cutis_result add_up(device_run *run, const cutis_buffer *values, bool colour_order,
-                           double *sum)
+// Sum values by tasks: of lanes, as sweeps do, or of vertices.
+static cutis_result add_up(device_run *run, const cutis_buffer *values, bool lanes, double *sum)
 {
     const cutis_compute_argument a[] = { CUTIS_BUFFER_ARGUMENT(values),
                                          CUTIS_BUFFER_ARGUMENT(run->task_first),
                                          CUTIS_BUFFER_ARGUMENT(run->task_end),
+                                         CUTIS_INT_ARGUMENT(lanes ? CUTIS_REDUCE_LANES : 1),
                                          CUTIS_BUFFER_ARGUMENT(run->task_fall) };
     const uint32_t all = run->colour_tasks + run->vertex_tasks;
     cutis_result result = launch(run, &cutis_compute_reduce_falls, all, a);
     if (result == CUTIS_OK) result = cutis_buffer_read(run->task_fall, 0, run->falls, all * 8ull);
     if (result != CUTIS_OK) return result;
     *sum = 0;
-    for (uint32_t t = colour_order ? 0 : run->colour_tasks;
-         t < (colour_order ? run->colour_tasks : all); t++)
+    for (uint32_t t = lanes ? 0 : run->colour_tasks; t < (lanes ? run->colour_tasks : all); t++)
         *sum += run->falls[t];
     return CUTIS_OK;
 }
@@ -200,41 +213,112 @@ static cutis_result measure(device_run *run, double *energy, double *gradient)
     return result;
 }
 
-#define STATE_ARGUMENTS(run)                                                                       \
-    CUTIS_BUFFER_ARGUMENT((run)->set_first), CUTIS_BUFFER_ARGUMENT((run)->gram_first),             \
-        CUTIS_BUFFER_ARGUMENT((run)->set_control), CUTIS_BUFFER_ARGUMENT((run)->set_weight),       \
-        CUTIS_BUFFER_ARGUMENT((run)->offset), CUTIS_BUFFER_ARGUMENT((run)->gram),                  \
-        CUTIS_BUFFER_ARGUMENT((run)->error), CUTIS_BUFFER_ARGUMENT((run)->inverses),               \
-        CUTIS_BUFFER_ARGUMENT((run)->inverse_first), CUTIS_BUFFER_ARGUMENT((run)->masks)
-#define PROBLEM_ARGUMENTS(run)                                                                     \
+#define BLOCK_ARGUMENTS(run)                                                                       \
+    CUTIS_BUFFER_ARGUMENT((run)->lane_vertex), CUTIS_BUFFER_ARGUMENT((run)->block_size),           \
+        CUTIS_BUFFER_ARGUMENT((run)->slot_first), CUTIS_BUFFER_ARGUMENT((run)->kept_first),        \
+        CUTIS_BUFFER_ARGUMENT((run)->block_weight), CUTIS_BUFFER_ARGUMENT((run)->block_offset),    \
+        CUTIS_BUFFER_ARGUMENT((run)->block_kept), CUTIS_BUFFER_ARGUMENT((run)->block_active)
+#define PROBLEM_ARGUMENTS(run, limit)                                                              \
     CUTIS_BUFFER_ARGUMENT((run)->positions), CUTIS_BUFFER_ARGUMENT((run)->first),                  \
         CUTIS_BUFFER_ARGUMENT((run)->control), CUTIS_BUFFER_ARGUMENT((run)->weight),               \
         CUTIS_BUFFER_ARGUMENT((run)->matrices), CUTIS_INT_ARGUMENT((run)->problem->column_count),  \
-        CUTIS_INT_ARGUMENT((run)->problem->control_count),                                         \
-        CUTIS_INT_ARGUMENT(cutis_reduce_candidate_limit((run)->problem)),                          \
+        CUTIS_INT_ARGUMENT((run)->problem->control_count), CUTIS_INT_ARGUMENT(limit),              \
         CUTIS_INT_ARGUMENT((run)->problem->negative)
 #define MESH_ARGUMENTS(run)                                                                        \
-    CUTIS_BUFFER_ARGUMENT((run)->colour), CUTIS_BUFFER_ARGUMENT((run)->ring_first),                \
-        CUTIS_BUFFER_ARGUMENT((run)->ring), CUTIS_BUFFER_ARGUMENT((run)->edge),                    \
-        CUTIS_BUFFER_ARGUMENT((run)->diagonal)
+    CUTIS_BUFFER_ARGUMENT((run)->ring_first), CUTIS_BUFFER_ARGUMENT((run)->ring),                  \
+        CUTIS_BUFFER_ARGUMENT((run)->edge), CUTIS_BUFFER_ARGUMENT((run)->diagonal)
+#define LIST_ARGUMENTS(run)                                                                        \
+    CUTIS_BUFFER_ARGUMENT((run)->first), CUTIS_BUFFER_ARGUMENT((run)->control),                    \
+        CUTIS_BUFFER_ARGUMENT((run)->weight), CUTIS_BUFFER_ARGUMENT((run)->set_first),             \
+        CUTIS_BUFFER_ARGUMENT((run)->set_control), CUTIS_BUFFER_ARGUMENT((run)->set_weight)
 
-static cutis_result begin(device_run *run)
+static uint32_t lane_count(const device_run *run)
 {
-    const cutis_compute_argument a[] = { PROBLEM_ARGUMENTS(run), STATE_ARGUMENTS(run),
-                                         CUTIS_INT_ARGUMENT(run->schedule->fitted),
-                                         CUTIS_INT_ARGUMENT(1) };
-    return launch(run, &cutis_compute_reduce_begin, run->problem->mesh->vertex_count, a);
+    return run->blocks.count * CUTIS_REDUCE_LANES;
+}
+
+static cutis_result store_weights(device_run *run)
+{
+    const cutis_compute_argument a[] = { BLOCK_ARGUMENTS(run),
+                                         CUTIS_BUFFER_ARGUMENT(run->set_first),
+                                         CUTIS_BUFFER_ARGUMENT(run->set_weight) };
+    return launch(run, &cutis_compute_reduce_store, lane_count(run), a);
+}
+
+// The prior's weight, tables and first energy.
+static cutis_result begin_prior(device_run *run, double *energy)
+{
+    const cutis_reduce_problem *p = run->problem;
+    const uint32_t vertices = p->mesh->vertex_count, *first = run->state->first;
+    const cutis_compute_argument trace[] = { BLOCK_ARGUMENTS(run),
+                                             CUTIS_INT_ARGUMENT(p->column_count),
+                                             CUTIS_BUFFER_ARGUMENT(run->edges) };
+    double sum = 0;
+    uint32_t used = 0;
+    *energy = 0;
+    if (!(p->prior > 0) || run->schedule->laplace) return CUTIS_OK;
+    for (uint32_t v = 0; v < vertices; v++) used += first[v + 1] > first[v];
+    cutis_result result = make(run, first[vertices], 8, &run->base);
+    if (result == CUTIS_OK)
+        result = make(run, p->mesh->first[vertices], p->influences, &run->match);
+    if (result == CUTIS_OK) result = store_weights(run);
+    if (result == CUTIS_OK)
+        result = launch(run, &cutis_compute_reduce_trace, lane_count(run), trace);
+    if (result == CUTIS_OK) result = add_up(run, run->edges, false, &sum);
+    run->lambda = used ? p->prior * sum / used : 0;
+    const cutis_compute_argument match[] = { MESH_ARGUMENTS(run), LIST_ARGUMENTS(run),
+                                             CUTIS_INT_ARGUMENT(p->influences),
+                                             CUTIS_BUFFER_ARGUMENT(run->base),
+                                             CUTIS_BUFFER_ARGUMENT(run->match) };
+    const cutis_compute_argument stray[] = { MESH_ARGUMENTS(run),
+                                             CUTIS_BUFFER_ARGUMENT(run->anchor),
+                                             LIST_ARGUMENTS(run),
+                                             CUTIS_BUFFER_ARGUMENT(run->edges) };
+    if (result == CUTIS_OK) result = launch(run, &cutis_compute_reduce_match, vertices, match);
+    if (result == CUTIS_OK) result = launch(run, &cutis_compute_reduce_stray, vertices, stray);
+    if (result == CUTIS_OK) result = add_up(run, run->edges, false, energy);
+    return result;
+}
+
+// Sets, first weights and what the lanes keep. @param extra the prior's part of the first energy
+static cutis_result begin(device_run *run, double *extra)
+{
+    const cutis_reduce_problem *p = run->problem;
+    const uint32_t limit = run->schedule->fitted && p->influences < CUTIS_REDUCE_CANDIDATES
+                               ? cutis_reduce_candidate_limit(p)
+                               : p->influences;
+    const cutis_compute_argument start[] = {
+        PROBLEM_ARGUMENTS(run, limit),         BLOCK_ARGUMENTS(run),
+        CUTIS_BUFFER_ARGUMENT(run->set_first), CUTIS_BUFFER_ARGUMENT(run->set_control),
+        CUTIS_BUFFER_ARGUMENT(run->error),     CUTIS_INT_ARGUMENT(1)
+    };
+    cutis_result result = launch(run, &cutis_compute_reduce_begin, lane_count(run), start);
+    double energy = 0;
+    if (result == CUTIS_OK) result = begin_prior(run, &energy);
+    *extra = run->lambda * energy;
+    const cutis_compute_argument keep[] = { BLOCK_ARGUMENTS(run),
+                                            CUTIS_INT_ARGUMENT(p->column_count),
+                                            CUTIS_INT_ARGUMENT(p->negative),
+                                            CUTIS_DOUBLE_ARGUMENT(run->lambda) };
+    if (result == CUTIS_OK) result = launch(run, &cutis_compute_reduce_keep, lane_count(run), keep);
+    return result;
 }
 
 static cutis_result sweep_colour(device_run *run, uint32_t colour, bool exchange)
 {
     const cutis_reduce_problem *p = run->problem;
-    const uint32_t at = run->colours->first[colour], count = run->colours->first[colour + 1] - at;
+    const uint32_t *first = run->blocks.colour_first;
+    const uint32_t at = first[colour] * CUTIS_REDUCE_LANES;
+    const uint32_t count = first[colour + 1] * CUTIS_REDUCE_LANES - at;
     const double omega = run->schedule->omega;
     if (exchange) {
         const cutis_compute_argument a[] = { MESH_ARGUMENTS(run),
-                                             PROBLEM_ARGUMENTS(run),
-                                             STATE_ARGUMENTS(run),
+                                             PROBLEM_ARGUMENTS(run,
+                                                               cutis_reduce_candidate_limit(p)),
+                                             BLOCK_ARGUMENTS(run),
+                                             CUTIS_BUFFER_ARGUMENT(run->set_first),
+                                             CUTIS_BUFFER_ARGUMENT(run->set_control),
+                                             CUTIS_BUFFER_ARGUMENT(run->error),
                                              CUTIS_DOUBLE_ARGUMENT(omega),
                                              CUTIS_INT_ARGUMENT(run->schedule->trials),
                                              CUTIS_INT_ARGUMENT(at),
@@ -245,7 +329,8 @@ static cutis_result sweep_colour(device_run *run, uint32_t colour, bool exchange
         const cutis_compute_argument a[] = { MESH_ARGUMENTS(run),
                                              CUTIS_BUFFER_ARGUMENT(run->area),
                                              CUTIS_BUFFER_ARGUMENT(run->rho),
-                                             STATE_ARGUMENTS(run),
+                                             BLOCK_ARGUMENTS(run),
+                                             CUTIS_BUFFER_ARGUMENT(run->error),
                                              CUTIS_INT_ARGUMENT(p->column_count),
                                              CUTIS_INT_ARGUMENT(p->negative),
                                              CUTIS_DOUBLE_ARGUMENT(omega),
@@ -254,31 +339,49 @@ static cutis_result sweep_colour(device_run *run, uint32_t colour, bool exchange
         return launch(run, &cutis_compute_reduce_laplace, count, a);
     }
     const cutis_compute_argument a[] = { MESH_ARGUMENTS(run),
-                                         STATE_ARGUMENTS(run),
+                                         BLOCK_ARGUMENTS(run),
+                                         CUTIS_BUFFER_ARGUMENT(run->error),
                                          CUTIS_INT_ARGUMENT(p->column_count),
                                          CUTIS_INT_ARGUMENT(p->negative),
                                          CUTIS_DOUBLE_ARGUMENT(omega),
+                                         CUTIS_DOUBLE_ARGUMENT(run->lambda),
+                                         CUTIS_BUFFER_ARGUMENT(run->set_first),
+                                         CUTIS_BUFFER_ARGUMENT(run->set_weight),
+                                         CUTIS_BUFFER_ARGUMENT(run->base),
+                                         CUTIS_BUFFER_ARGUMENT(run->match),
+                                         CUTIS_INT_ARGUMENT(p->influences),
                                          CUTIS_INT_ARGUMENT(at),
                                          CUTIS_BUFFER_ARGUMENT(run->fall) };
     return launch(run, &cutis_compute_reduce_gradient, count, a);
+}
+
+// Is there a vertex whose controls may be exchanged at all?
+static bool any_exchange(const device_run *run)
+{
+    for (uint32_t v = 0; v < run->problem->mesh->vertex_count; v++)
+        if (run->state->first[v + 1] - run->state->first[v] >= 2 &&
+            cutis_reduce_may_exchange(run->problem, run->state, v))
+            return true;
+    return false;
 }
 
 static cutis_result sweep_all(device_run *run)
 {
     cutis_reduce_state *state = run->state;
     const cutis_reduce_schedule *schedule = run->schedule;
+    const bool exchanges = schedule->reselecting && any_exchange(run);
     for (uint32_t s = 0; s < schedule->limit; s++) {
         cutis_result result =
             cutis_progress(run->problem->context, "reducing weights", (double)s / schedule->limit);
-        const bool exchange = s < schedule->reselecting;
+        const bool early = s < schedule->reselecting;
         double fall = 0;
         for (uint32_t c = 0; c < run->colours->count && result == CUTIS_OK; c++)
-            result = sweep_colour(run, c, exchange);
+            result = sweep_colour(run, c, early && exchanges);
         if (result == CUTIS_OK) result = add_up(run, run->fall, true, &fall);
         if (result != CUTIS_OK) return result;
         state->curve[s + 1] = state->curve[s] - fall;
         state->sweep_count = s + 1;
-        if (state->curve[s] <= 0 || (fall < schedule->stop * state->curve[s] && !exchange)) break;
+        if (state->curve[s] <= 0 || (fall < schedule->stop * state->curve[s] && !early)) break;
     }
     return CUTIS_OK;
 }
@@ -301,7 +404,9 @@ static cutis_result read_back(device_run *run)
     cutis_reduce_state *state = run->state;
     const uint64_t vertices = run->problem->mesh->vertex_count, slots = state->first[vertices];
     const uint64_t rows = 3 * (uint64_t)run->problem->column_count;
-    cutis_result result = cutis_buffer_read(run->set_control, 0, state->control, slots * 4);
+    cutis_result result = store_weights(run);
+    if (result == CUTIS_OK)
+        result = cutis_buffer_read(run->set_control, 0, state->control, slots * 4);
     if (result == CUTIS_OK)
         result = cutis_buffer_read(run->set_weight, 0, state->weight, slots * 8);
     if (result == CUTIS_OK)
@@ -312,12 +417,13 @@ static cutis_result read_back(device_run *run)
 static void release(device_run *run)
 {
     cutis_buffer *all[] = {
-        run->positions,  run->first,      run->control,       run->weight,     run->matrices,
-        run->colour,     run->ring_first, run->ring,          run->edge,       run->diagonal,
-        run->area,       run->anchor,     run->set_first,     run->gram_first, run->set_control,
-        run->set_weight, run->offset,     run->gram,          run->error,      run->rho,
-        run->fall,       run->task_first, run->task_end,      run->task_fall,  run->edges,
-        run->anchors,    run->inverses,   run->inverse_first, run->masks,
+        run->positions,    run->first,        run->control,    run->weight,       run->matrices,
+        run->ring_first,   run->ring,         run->edge,       run->diagonal,     run->area,
+        run->anchor,       run->lane_vertex,  run->block_size, run->slot_first,   run->kept_first,
+        run->block_weight, run->block_offset, run->block_kept, run->block_active, run->set_first,
+        run->set_control,  run->set_weight,   run->error,      run->rho,          run->base,
+        run->match,        run->fall,         run->task_first, run->task_end,     run->task_fall,
+        run->edges,        run->anchors,
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) cutis_buffer_destroy(all[i]);
     cutis_arena_release(&run->arena);
@@ -340,16 +446,22 @@ cutis_result cutis_reduce_device_run(const cutis_reduce_problem *problem,
                                     ? cutis_reduce_candidate_limit(problem)
                                     : CUTIS_REDUCE_CANDIDATES;
     snprintf(run.defines, sizeof run.defines,
-             "#define REDUCE_SET %u\n#define REDUCE_CANDIDATES %u\n#define REDUCE_LIST %u\n"
+             "#define KERNEL_DOUBLE\n#define REDUCE_SET %u\n#define REDUCE_CANDIDATES %u\n#define "
+             "REDUCE_LIST %u\n"
              "#define REDUCE_ROWS %u\n",
              set, candidates, set > candidates ? set : candidates, 3 * problem->column_count);
-    cutis_result result = upload_problem(&run);
+    double extra = 0;
+    cutis_result result = CUTIS_OK;
+    if (!cutis_reduce_blocks_create(problem, colours, state->first, &run.arena, &run.blocks))
+        result = cutis_alloc_result(problem->context);
+    if (result == CUTIS_OK) result = upload_problem(&run);
     if (result == CUTIS_OK) result = upload_mesh(&run);
     if (result == CUTIS_OK) result = make_state(&run);
     if (result == CUTIS_OK) result = make_tasks(&run);
-    if (result == CUTIS_OK) result = begin(&run);
+    if (result == CUTIS_OK) result = begin(&run, &extra);
     if (result == CUTIS_OK && schedule->laplace) result = make_residual(&run);
     if (result == CUTIS_OK) result = measure(&run, &state->curve[0], &state->gradient);
+    state->curve[0] += extra;
     if (result == CUTIS_OK) result = sweep_all(&run);
     if (result == CUTIS_OK) result = measure(&run, &state->energy, &state->gradient);
     if (result == CUTIS_OK) result = read_back(&run);

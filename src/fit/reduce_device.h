@@ -9,7 +9,7 @@
 bool cutis_reduce_on_device(const cutis_reduce_problem *problem);
 
 /// What cutis_reduce_start and cutis_reduce_sweep do together, with the same bits. `state` has its
-/// arrays but for `offset` and `gram`; `curve` has limit + 1 entries. @param omega of every update;
+/// arrays but for `offset`; `curve` has limit + 1 entries. @param omega of every update;
 /// @param reselecting first sweeps that may exchange controls; @param trials exchanges tried for
 /// one
 typedef struct cutis_reduce_schedule {

@@ -17,6 +17,9 @@
 #define CUTIS_REDUCE_SET 64
 /// Most controls a vertex chooses from when its set is fitted.
 #define CUTIS_REDUCE_CANDIDATES 32
+/// Pull of a sweep towards the vertex's current weights, in mean diagonals of its Gram matrix:
+/// proximal, so the fixed point is the energy's own (spec 3).
+#define CUTIS_REDUCE_PROXIMAL 1e-3
 
 /// Neighbours of every vertex with cotangent weights, and areas (spec 2.2).
 typedef struct cutis_reduce_mesh {
@@ -77,20 +80,15 @@ typedef struct cutis_reduce_state {
     double *weight;    ///< per slot
     float *
         offset; ///< per slot: 3 * column_count: where the control takes the vertex, less its target
-    size_t *gram_first;    ///< vertex_count + 1, into gram
-    double *gram;          ///< lower triangle of offset^T offset per vertex, row after row
-    double *error;         ///< 3 * column_count per vertex: reduced minus original position
-    size_t *inverse_first; ///< vertex_count + 1, into inverse
-    double *inverse;       ///< what solves of the sweeps keep (kernel/reduce.h)
-    long long *active;     ///< per vertex: which slots that is for, a bit each; 0: nothing is kept
-    double energy;         ///< of the energy it was swept with
-    double gradient;       ///< its part without the anchor
+    double *error;             ///< 3 * column_count per vertex: reduced minus original position
+    double energy;             ///< of the energy it was swept with
+    double gradient;           ///< its part without the anchor
     uint32_t infeasible_count; ///< S with `rest`: vertices that no kept weights reproduce
     uint32_t sweep_count;
     double *curve; ///< energy before the first sweep and after each: sweep_count + 1
 } cutis_reduce_state;
 
-/// Room for the weights of all vertices; `whole`: with offsets and Gram matrices.
+/// Room for the weights of all vertices; `whole`: with offsets.
 bool cutis_reduce_state_create(const cutis_reduce_problem *problem, cutis_arena *arena, bool whole,
                                cutis_reduce_state *out);
 
@@ -104,7 +102,7 @@ cutis_result cutis_reduce_sweep(const cutis_reduce_problem *problem, cutis_arena
                                 bool reselect, cutis_reduce_state *state);
 
 /// The whole of P: geometric start and sweeps, on the problem's GPU where it has one. With a GPU
-/// `state` comes back without offsets and Gram matrices. @param reselect sweeps may exchange
+/// `state` comes back without offsets. @param reselect sweeps may exchange
 /// controls
 cutis_result cutis_reduce_poisson(const cutis_reduce_problem *problem, cutis_arena *arena,
                                   cutis_reduce_energy energy, const cutis_reduce_colours *colours,
@@ -125,9 +123,9 @@ double cutis_reduce_measure(const cutis_reduce_problem *problem, cutis_reduce_en
                             const double *error, double *gradient);
 
 /// The update of one vertex that sweeps are made of, without reselecting, for tests. `rho` (laplace
-/// only) is kept up to date; `scratch` has 6 * column_count entries.
-void cutis_reduce_update(const cutis_reduce_problem *problem, cutis_reduce_state *state,
-                         cutis_reduce_energy energy, double *rho, uint32_t vertex, double *scratch);
+/// only) is kept up to date; `fall` (may be NULL): of the energy. @return false: no memory
+bool cutis_reduce_update(const cutis_reduce_problem *problem, cutis_reduce_state *state,
+                         cutis_reduce_energy energy, double *rho, uint32_t vertex, double *fall);
 /// Anchor of a vertex under the gradient energy: its area in units of ell^2.
 double cutis_reduce_anchor(const cutis_reduce_problem *problem, uint32_t vertex);
 /// rho = L e, 3 * column_count per vertex.

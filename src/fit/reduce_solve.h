@@ -19,13 +19,25 @@ void cutis_reduce_regularise(cutis_reduce_local *local, double relative, const d
 /// were.
 void cutis_reduce_solve(cutis_reduce_local *local, bool negative);
 
-/// Go further than the solution `weight` from `old`, as far as the bounds allow.
-void cutis_reduce_relax(const double *old, double *weight, uint32_t count, bool negative,
-                        double omega);
-
 /// Backward elimination: from `local->count` candidates to `keep`; `weight` is the reference (the
 /// original weights) in, spoilt out. @param kept ascending indices of the candidates that stay
 void cutis_reduce_eliminate(cutis_reduce_local *local, uint32_t keep, bool negative,
                             uint32_t *kept);
+
+/// The update of one lane of a block whose active controls change (kernel/reduce_wide.h).
+typedef struct cutis_reduce_search {
+    uint32_t count, rows;
+    bool negative;
+    double lambda;       ///< a pull besides the proximal one
+    const float *offset; ///< these three: of the lane in its block
+    double *kept;
+    long long *active;
+    const double *wish;       ///< `rows`
+    double *rest;             ///< `rows`, scratch
+    const double *push, *old; ///< `count`
+} cutis_reduce_search;
+
+/// @param now the new weights, `count`
+void cutis_reduce_search_set(const cutis_reduce_search *search, double *now);
 
 #endif

@@ -6,29 +6,18 @@
 
 #include "base/error.h"
 #include "fit/clones.h"
-#include "fit/reduce_prior.h"
 #include "fit/reduce_device.h"
+#include "fit/reduce_exchange.h"
+#include "fit/reduce_lanes.h"
 #include "fit/reduce_vertex.h"
 //
 #include "kernel/kernel.h"
 //
 #include "kernel/item.h"
 
-#define REDUCE_SET        CUTIS_REDUCE_SET
-#define REDUCE_CANDIDATES CUTIS_REDUCE_CANDIDATES
+#define REDUCE_SET CUTIS_REDUCE_SET
 #include "kernel/reduce.h"
 
-// Pull of a sweep towards the vertex's current weights: proximal, so the fixed point is the
-// energy's own (spec 3).
-static const double PROXIMAL = 1e-3;
-// An exchange must lower the vertex's energy by this share of what is there, or rounding would
-// decide.
-static const double EXCHANGE_MARGIN = 1e-6;
-// Exchanges at one vertex in one sweep.
-enum { EXCHANGES = 4 };
-// Exchanges tried for one: beyond this the search costs more than it finds (few candidates,
-// spec 2.7).
-enum { EXCHANGE_TRIALS = 48 };
 // Sweeps of the gradient energy: so many that may exchange controls, then at most so many that may
 // not.
 enum { RESELECTING = 2, GRADIENT_SWEEPS = 12, LAPLACE_SWEEPS = 20 };
@@ -43,319 +32,35 @@ double cutis_reduce_anchor(const cutis_reduce_problem *problem, uint32_t v)
     return problem->mesh->area[v] / (ell * ell);
 }
 
-// The error a vertex would have if it were free: its neighbours' average. false: zero, as it is
-// now.
-CUTIS_FIT_CLONES
-static bool free_error(const cutis_reduce_problem *problem, const double *error, uint32_t v,
-                       uint32_t rows, double *restrict out, double weight)
-{
-    const cutis_reduce_mesh *mesh = problem->mesh;
-    const double *own = error + (size_t)v * rows;
-    for (uint32_t r = 0; r < rows; r++) out[r] = 0;
-    for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
-        const double *other = error + (size_t)mesh->neighbour[i] * rows, l = mesh->cotangent[i];
-        for (uint32_t r = 0; r < rows; r++) out[r] += l * other[r];
-    }
-    double size = 0;
-    for (uint32_t r = 0; r < rows; r++) out[r] *= weight;
-    for (uint32_t r = 0; r < rows; r++) size += fabs(out[r]) + fabs(own[r]);
-    return size > 0;
-}
-
-CUTIS_FIT_CLONES
-static double square_distance(const double *a, const double *b, uint32_t rows)
-{
-    double sum = 0;
-    for (uint32_t r = 0; r < rows; r++) sum += (a[r] - b[r]) * (a[r] - b[r]);
-    return sum;
-}
-
-// Solve the vertex for the wished error on its set and store weights. The error is left to the
-// caller.
-CUTIS_FIT_CLONES
-static void solve_vertex(const cutis_reduce_problem *problem, cutis_reduce_state *state, uint32_t v,
-                         const double *wish, double omega)
-{
-    const uint32_t begin = state->first[v], n = state->first[v + 1] - begin,
-                   rows = 3 * problem->column_count;
-    const size_t gram = state->gram_first[v];
-    double *weight = state->weight + begin, right[CUTIS_REDUCE_SET], now[CUTIS_REDUCE_SET];
-    for (uint32_t i = 0; i < n; i++)
-        right[i] = reduce_dot((int)rows, state->offset + (size_t)(begin + i) * rows, wish);
-    memcpy(now, weight, n * sizeof *weight);
-    reduce_kept_solve((int)n, state->gram + gram, PROXIMAL, right, now, problem->negative,
-                      state->inverse + state->inverse_first[v], &state->active[v]);
-    if (omega != 1) reduce_relax(weight, now, (int)n, problem->negative, omega);
-    memcpy(weight, now, n * sizeof *weight);
-}
-
-// A set being tried for a vertex: indices into its candidates.
-typedef struct trial {
-    uint32_t count, member[CUTIS_REDUCE_SET];
-    double weight[CUTIS_REDUCE_SET];
-    double value; ///< a^T G a - 2 h^T a
-} trial;
-
-// The candidates of one vertex with their Gram matrix; too large for arrays on the stack when there
-// are many poses.
-typedef struct choice {
-    uint32_t count, control[CUTIS_REDUCE_CANDIDATES];
-    double gram[CUTIS_REDUCE_CANDIDATES * CUTIS_REDUCE_CANDIDATES], right[CUTIS_REDUCE_CANDIDATES];
-} choice;
-
-static void try_set(const choice *all, const double *reference, bool negative, trial *out)
-{
-    cutis_reduce_local local;
-    double pull[CUTIS_REDUCE_SET];
-    uint32_t n = local.count = out->count;
-    if (n == 0) return; // never: sets have at least two members here
-    for (uint32_t r = 0; r < n; r++) {
-        pull[r] = local.weight[r] = reference[out->member[r]];
-        local.right[r] = all->right[out->member[r]];
-        for (uint32_t c = 0; c < n; c++)
-            local.gram[r * n + c] = all->gram[out->member[r] * all->count + out->member[c]];
-    }
-    // What left the set goes to its largest member, so that the start is feasible.
-    double sum = 0;
-    uint32_t largest = 0;
-    for (uint32_t r = 0; r < n; r++) {
-        sum += local.weight[r];
-        if (local.weight[r] > local.weight[largest]) largest = r;
-    }
-    local.weight[largest] += 1 - sum;
-    cutis_reduce_regularise(&local, PROXIMAL, pull);
-    cutis_reduce_solve(&local, negative);
-    out->value = 0;
-    for (uint32_t r = 0; r < n; r++) {
-        double row = -2 * all->right[out->member[r]];
-        for (uint32_t c = 0; c < n; c++)
-            row += all->gram[out->member[r] * all->count + out->member[c]] * local.weight[c];
-        out->value += local.weight[r] * row;
-        out->weight[r] = local.weight[r];
-    }
-}
-
-// All exchanges of one member for one outsider; the best, if it is better than `best`.
-static bool exchange(const choice *all, bool negative, double scale, trial *best)
-{
-    double reference[CUTIS_REDUCE_CANDIDATES] = { 0 };
-    bool inside[CUTIS_REDUCE_CANDIDATES] = { false }, better = false;
-    trial start = *best, next;
-    for (uint32_t r = 0; r < start.count; r++) {
-        inside[start.member[r]] = true;
-        reference[start.member[r]] = start.weight[r];
-    }
-    for (uint32_t j = 0; j < all->count; j++) {
-        if (inside[j]) continue;
-        for (uint32_t r = 0; r < start.count; r++) {
-            next = start;
-            next.member[r] = j;
-            try_set(all, reference, negative, &next);
-            if (next.value < best->value - EXCHANGE_MARGIN * scale) *best = next, better = true;
-        }
-    }
-    return better;
-}
-
-static void gather_choice(const cutis_reduce_problem *problem, uint32_t v, const double *target,
-                          const double *wish, choice *out, uint32_t *list)
-{
-    enum { POSES = 8 };
-    float offset[CUTIS_REDUCE_CANDIDATES * 3 * POSES];
-    double part[CUTIS_REDUCE_CANDIDATES * CUTIS_REDUCE_CANDIDATES];
-    const uint32_t n = out->count;
-    memset(out->gram, 0, (size_t)n * n * sizeof *out->gram);
-    memset(out->right, 0, n * sizeof *out->right);
-    for (uint32_t begin = 0; begin < problem->column_count; begin += POSES) {
-        cutis_reduce_problem some = *problem;
-        some.matrices += 12 * (size_t)begin * problem->control_count;
-        some.column_count = problem->column_count - begin;
-        if (some.column_count > POSES) some.column_count = POSES;
-        uint32_t rows = 3 * some.column_count;
-        for (uint32_t i = 0; i < n; i++) {
-            out->control[i] = problem->control[list[i]];
-            cutis_reduce_offset(&some, v, out->control[i], target + 3 * (size_t)begin,
-                                offset + (size_t)i * rows);
-            out->right[i] +=
-                cutis_reduce_dot(rows, offset + (size_t)i * rows, wish + 3 * (size_t)begin);
-        }
-        cutis_reduce_gram(n, rows, offset, part);
-        for (uint32_t i = 0; i < n * n; i++) out->gram[i] += part[i];
-    }
-}
-
-// Keep a new set: controls ascending, offsets and Gram matrix to match.
-static void adopt(const cutis_reduce_problem *problem, cutis_reduce_state *state, uint32_t v,
-                  const choice *all, trial *set, const double *target)
-{
-    uint32_t begin = state->first[v], n = set->count, rows = 3 * problem->column_count;
-    for (uint32_t i = 1; i < n; i++)
-        for (uint32_t k = i; k > 0 && set->member[k - 1] > set->member[k]; k--) {
-            uint32_t member = set->member[k];
-            double weight = set->weight[k];
-            set->member[k] = set->member[k - 1], set->weight[k] = set->weight[k - 1];
-            set->member[k - 1] = member, set->weight[k - 1] = weight;
-        }
-    double *packed = state->gram + state->gram_first[v];
-    state->active[v] = 0; // another set, another inverse
-    for (uint32_t r = 0; r < n; r++) {
-        state->control[begin + r] = all->control[set->member[r]];
-        state->weight[begin + r] = set->weight[r];
-        cutis_reduce_offset(problem, v, state->control[begin + r], target,
-                            state->offset + (size_t)(begin + r) * rows);
-        for (uint32_t c = 0; c <= r; c++)
-            *packed++ = all->gram[set->member[r] * all->count + set->member[c]];
-    }
-}
-
-// Look for a better set at the wished error. `target` is scratch of 3 * column_count.
-static void reselect_vertex(const cutis_reduce_problem *problem, cutis_reduce_state *state,
-                            uint32_t v, const double *wish, double *target)
-{
-    choice all;
-    trial best = { .count = state->first[v + 1] - state->first[v] };
-    double reference[CUTIS_REDUCE_CANDIDATES] = { 0 }, scale = 0;
-    uint32_t list[CUTIS_REDUCE_SET];
-    all.count = cutis_reduce_largest(problem, v, cutis_reduce_candidate_limit(problem), list);
-    cutis_reduce_target(problem, v, target);
-    gather_choice(problem, v, target, wish, &all, list);
-    for (uint32_t r = 0; r < best.count; r++)
-        for (uint32_t i = 0; i < all.count; i++)
-            if (all.control[i] == state->control[state->first[v] + r]) {
-                best.member[r] = i;
-                reference[i] = state->weight[state->first[v] + r];
-            }
-    for (uint32_t r = 0; r < 3 * problem->column_count; r++) scale += wish[r] * wish[r];
-    try_set(&all, reference, problem->negative, &best);
-    for (int n = 0; n < EXCHANGES; n++)
-        if (!exchange(&all, problem->negative, scale + best.value, &best)) break;
-    adopt(problem, state, v, &all, &best, target);
-}
-
 typedef struct sweep_job {
-    const cutis_reduce_problem *problem;
-    cutis_reduce_state *state;
-    const cutis_reduce_colours *colours;
-    uint32_t colour;
-    bool laplace, reselect;
-    double omega;
-    double prior;    ///< weight of the smooth prior, or 0
-    double *rho;     ///< laplace
-    double *scratch; ///< 2 * 3 * column_count per task of the largest colour
-    double *fall;    ///< per task: by how much the energy fell
+    cutis_reduce_sweeper sweeper;
+    uint32_t block, end; ///< of the colour
+    char *scratch;       ///< per task
+    size_t scratch_size;
+    double *fall; ///< per task: by how much the energy fell
 } sweep_job;
-
-// One update under the gradient energy. @return the fall of the energy
-static double gradient_vertex(const sweep_job *job, uint32_t v, double *scratch)
-{
-    const cutis_reduce_problem *problem = job->problem;
-    cutis_reduce_state *state = job->state;
-    if (job->prior > 0)
-        return cutis_reduce_prior_update(problem, state, job->prior, v, job->omega, scratch);
-    uint32_t rows = 3 * problem->column_count, begin = state->first[v];
-    uint32_t count = state->first[v + 1] - begin;
-    double *own = state->error + (size_t)v * rows, *wish = scratch;
-    double d = problem->mesh->diagonal[v] + cutis_reduce_anchor(problem, v);
-    if (count < 2 || !free_error(problem, state->error, v, rows, wish, 1 / d)) return 0;
-    double before = square_distance(own, wish, rows);
-    uint32_t had = problem->first[v + 1] - problem->first[v],
-             limit = cutis_reduce_candidate_limit(problem);
-    uint32_t outside = (had < limit ? had : limit) - count;
-    if (job->reselect && outside > 0 && count * outside <= EXCHANGE_TRIALS)
-        reselect_vertex(problem, state, v, wish, scratch + rows);
-    else
-        solve_vertex(problem, state, v, wish, job->omega);
-    cutis_reduce_blend(count, rows, state->offset + (size_t)begin * rows, state->weight + begin,
-                       own);
-    return d * (before - square_distance(own, wish, rows));
-}
-
-// Row weight of the paper's energy: 1 / area, so that the sum approximates the integral.
-static double row_weight(const cutis_reduce_mesh *mesh, uint32_t v)
-{
-    return 1 / mesh->area[v];
-}
-
-// One update under the paper's energy; rho is brought up to date. @return the fall of the energy
-static double laplace_vertex(const sweep_job *job, uint32_t v, double *scratch)
-{
-    const cutis_reduce_problem *problem = job->problem;
-    const cutis_reduce_mesh *mesh = problem->mesh;
-    cutis_reduce_state *state = job->state;
-    uint32_t rows = 3 * problem->column_count, begin = state->first[v];
-    uint32_t count = state->first[v + 1] - begin;
-    double *own = state->error + (size_t)v * rows, *wish = scratch, *step = scratch + rows;
-    double m = row_weight(mesh, v), l = -mesh->diagonal[v], a = m * l * l, fall = 0;
-    if (count < 2) return 0;
-    for (uint32_t r = 0; r < rows; r++) step[r] = m * l * job->rho[(size_t)v * rows + r];
-    for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
-        uint32_t u = mesh->neighbour[i];
-        double w = row_weight(mesh, u), c = mesh->cotangent[i];
-        a += w * c * c;
-        for (uint32_t r = 0; r < rows; r++) step[r] += w * c * job->rho[(size_t)u * rows + r];
-    }
-    if (!(a > 0)) return 0;
-    double size = 0;
-    for (uint32_t r = 0; r < rows; r++) {
-        wish[r] = own[r] - step[r] / a;
-        size += fabs(step[r]);
-    }
-    if (size == 0) return 0;
-    fall = square_distance(own, wish, rows);
-    solve_vertex(problem, state, v, wish, job->omega);
-    memcpy(step, own, rows * sizeof *step);
-    cutis_reduce_blend(count, rows, state->offset + (size_t)begin * rows, state->weight + begin,
-                       own);
-    fall -= square_distance(own, wish, rows);
-    for (uint32_t r = 0; r < rows; r++) job->rho[(size_t)v * rows + r] += l * (own[r] - step[r]);
-    for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
-        double *rho = job->rho + (size_t)mesh->neighbour[i] * rows, c = mesh->cotangent[i];
-        for (uint32_t r = 0; r < rows; r++) rho[r] += c * (own[r] - step[r]);
-    }
-    return a * fall;
-}
-
-// Vertices of a colour lie apart, so the processor does not see them coming: ask for the records of
-// a later one while this one is solved.
-static void fetch_ahead(const sweep_job *job, uint32_t v)
-{
-    const cutis_reduce_state *state = job->state;
-    const size_t rows = 3 * (size_t)job->problem->column_count, line = 64;
-    const char *offset = (const char *)(state->offset + state->first[v] * rows);
-    const char *offset_end = (const char *)(state->offset + state->first[v + 1] * rows);
-    const char *inverse = (const char *)(state->inverse + state->inverse_first[v]);
-    const char *inverse_end = (const char *)(state->inverse + state->inverse_first[v + 1]);
-    for (; offset < offset_end; offset += line) __builtin_prefetch(offset);
-    for (; inverse < inverse_end; inverse += line) __builtin_prefetch(inverse);
-    __builtin_prefetch(state->weight + state->first[v]);
-    __builtin_prefetch(state->error + v * rows);
-    __builtin_prefetch(&state->active[v]);
-}
 
 static void sweep_task(void *data, uint32_t index)
 {
     const sweep_job *job = data;
-    const cutis_reduce_colours *colours = job->colours;
-    double *scratch = job->scratch + 6 * (size_t)job->problem->column_count * index, fall = 0;
-    uint32_t i = colours->first[job->colour] + index * CUTIS_REDUCE_TASK;
-    uint32_t end = colours->first[job->colour + 1];
-    if (end - i > CUTIS_REDUCE_TASK) end = i + CUTIS_REDUCE_TASK;
-    for (; i < end; i++) {
-        if (i + 2 < end) fetch_ahead(job, colours->vertex[i + 2]);
-        fall += job->laplace ? laplace_vertex(job, colours->vertex[i], scratch)
-                             : gradient_vertex(job, colours->vertex[i], scratch);
-    }
+    uint32_t b = job->block + index * CUTIS_REDUCE_TASK_BLOCKS, end = b + CUTIS_REDUCE_TASK_BLOCKS;
+    double fall = 0;
+    for (; b < end && b < job->end; b++)
+        fall +=
+            cutis_reduce_lanes_update(&job->sweeper, b, job->scratch + index * job->scratch_size);
     job->fall[index] = fall;
 }
 
 // All vertices once. @return the fall of the energy
-static double sweep_once(sweep_job *job)
+static double sweep_once(sweep_job *job, uint32_t colour_count)
 {
+    const cutis_reduce_blocks *blocks = job->sweeper.blocks;
     double fall = 0;
-    for (job->colour = 0; job->colour < job->colours->count; job->colour++) {
-        uint32_t count = job->colours->first[job->colour + 1] - job->colours->first[job->colour];
-        uint32_t tasks = (count + CUTIS_REDUCE_TASK - 1) / CUTIS_REDUCE_TASK;
-        cutis_reduce_run(job->problem, sweep_task, job, tasks);
+    for (uint32_t c = 0; c < colour_count; c++) {
+        job->block = blocks->colour_first[c], job->end = blocks->colour_first[c + 1];
+        uint32_t tasks =
+            (job->end - job->block + CUTIS_REDUCE_TASK_BLOCKS - 1) / CUTIS_REDUCE_TASK_BLOCKS;
+        cutis_reduce_run(job->sweeper.problem, sweep_task, job, tasks);
         for (uint32_t t = 0; t < tasks; t++) fall += job->fall[t];
     }
     return fall;
@@ -375,22 +80,34 @@ static double stop_of(const cutis_reduce_problem *problem, bool laplace)
     return problem->stop > 0 ? problem->stop : laplace ? 0 : STOP;
 }
 
-static cutis_result sweep_all(sweep_job *job, uint32_t limit)
+static cutis_result sweep_all(sweep_job *job, uint32_t colour_count, uint32_t limit)
 {
-    cutis_reduce_state *state = job->state;
-    const double stop = stop_of(job->problem, job->laplace);
-    bool may_reselect = job->reselect;
+    cutis_reduce_sweeper *sweeper = &job->sweeper;
+    cutis_reduce_state *state = sweeper->state;
+    const double stop = stop_of(sweeper->problem, sweeper->laplace);
+    const bool may_reselect = sweeper->reselect;
     for (uint32_t s = 0; s < limit; s++) {
         cutis_result result =
-            cutis_progress(job->problem->context, "reducing weights", (double)s / limit);
+            cutis_progress(sweeper->problem->context, "reducing weights", (double)s / limit);
         if (result != CUTIS_OK) return result;
-        job->reselect = may_reselect && s < RESELECTING;
-        double fall = sweep_once(job);
+        sweeper->reselect = may_reselect && s < RESELECTING;
+        double fall = sweep_once(job, colour_count);
         state->curve[s + 1] = state->curve[s] - fall;
         state->sweep_count = s + 1;
-        if (state->curve[s] <= 0 || (fall < stop * state->curve[s] && !job->reselect)) break;
+        if (state->curve[s] <= 0 || (fall < stop * state->curve[s] && !sweeper->reselect)) break;
     }
     return CUTIS_OK;
+}
+
+// Tasks of the colour that has most.
+static uint32_t most_tasks(const cutis_reduce_blocks *blocks, uint32_t colour_count)
+{
+    uint32_t most = 0;
+    for (uint32_t c = 0; c < colour_count; c++) {
+        uint32_t count = blocks->colour_first[c + 1] - blocks->colour_first[c];
+        if (count > most) most = count;
+    }
+    return most / CUTIS_REDUCE_TASK_BLOCKS + 1;
 }
 
 cutis_result cutis_reduce_sweep(const cutis_reduce_problem *problem, cutis_arena *arena,
@@ -400,44 +117,74 @@ cutis_result cutis_reduce_sweep(const cutis_reduce_problem *problem, cutis_arena
     cutis_context *context = problem->context;
     const uint32_t vertices = problem->mesh->vertex_count;
     const size_t rows = 3 * (size_t)problem->column_count;
-    sweep_job job = { .problem = problem,
-                      .state = state,
-                      .colours = colours,
-                      .laplace = energy == CUTIS_REDUCE_LAPLACE,
-                      .reselect = reselect,
-                      .omega = vertices >= LARGE_MESH ? OVER_RELAXATION : 1 };
-    const uint32_t limit = sweep_limit(problem, job.laplace, reselect);
-    const size_t tasks = vertices / CUTIS_REDUCE_TASK + 1, rho_count = job.laplace ? vertices : 0;
+    const bool laplace = energy == CUTIS_REDUCE_LAPLACE;
+    const uint32_t limit = sweep_limit(problem, laplace, reselect);
+    cutis_arena own = { .context = context };
+    cutis_reduce_blocks blocks;
+    cutis_reduce_prior prior = { 0 };
+    sweep_job job = { .sweeper = { .problem = problem,
+                                   .state = state,
+                                   .blocks = &blocks,
+                                   .prior = &prior,
+                                   .laplace = laplace,
+                                   .reselect = reselect,
+                                   .omega = vertices >= LARGE_MESH ? OVER_RELAXATION : 1 },
+                      .scratch_size = cutis_reduce_lanes_scratch(problem) };
     state->curve = cutis_arena_alloc(arena, (size_t)limit + 1, sizeof *state->curve);
-    job.scratch = cutis_alloc_array(context, tasks * 2, rows * sizeof(double));
-    job.fall = cutis_alloc_array(context, tasks, sizeof(double));
-    job.rho = cutis_alloc_array(context, rho_count, rows * sizeof(double));
-    cutis_result result = CUTIS_OK;
-    if (!state->curve || !job.scratch || !job.fall || !job.rho) {
-        result = cutis_alloc_result(context);
-    } else {
-        if (job.laplace) cutis_reduce_residual(problem, state->error, job.rho);
-        if (!job.laplace) job.prior = cutis_reduce_prior_weight(problem, state);
-        state->curve[0] = cutis_reduce_measure(problem, energy, state->error, NULL) +
-                          job.prior * cutis_reduce_prior_energy(problem, state);
-        result = sweep_all(&job, limit);
+    bool good = state->curve != NULL;
+    if (good && !laplace) good = cutis_reduce_prior_create(problem, state, &own, &prior);
+    if (prior.lambda > 0) job.sweeper.reselect = false; // it counts on the sets
+    good = good && cutis_reduce_blocks_create(problem, colours, state->first, &own, &blocks) &&
+           cutis_reduce_blocks_load(problem, state, prior.lambda, &own, &blocks);
+    if (good) {
+        const size_t tasks = most_tasks(&blocks, colours->count);
+        job.scratch = cutis_arena_alloc(&own, tasks, job.scratch_size);
+        job.fall = cutis_arena_alloc(&own, tasks, sizeof *job.fall);
+        job.sweeper.rho = cutis_arena_alloc(&own, laplace ? vertices : 0, rows * sizeof(double));
+        good = job.scratch && job.fall && job.sweeper.rho;
+    }
+    double prior_energy = 0;
+    good = good && (laplace || cutis_reduce_prior_energy(problem, state, &prior_energy));
+    cutis_result result = good ? CUTIS_OK : cutis_alloc_result(context);
+    if (good) {
+        if (laplace) cutis_reduce_residual(problem, state->error, job.sweeper.rho);
+        state->curve[0] =
+            cutis_reduce_measure(problem, energy, state->error, NULL) + prior.lambda * prior_energy;
+        result = sweep_all(&job, colours->count, limit);
+        cutis_reduce_blocks_store(problem, &blocks, state);
         state->energy = cutis_reduce_measure(problem, energy, state->error, &state->gradient);
     }
-    if (job.scratch) cutis_free_array(context, job.scratch, tasks * 2, rows * sizeof(double));
-    if (job.fall) cutis_free_array(context, job.fall, tasks, sizeof(double));
-    if (job.rho) cutis_free_array(context, job.rho, rho_count, rows * sizeof(double));
+    cutis_arena_release(&own);
     return result;
 }
 
-void cutis_reduce_update(const cutis_reduce_problem *problem, cutis_reduce_state *state,
-                         cutis_reduce_energy energy, double *rho, uint32_t vertex, double *scratch)
+bool cutis_reduce_update(const cutis_reduce_problem *problem, cutis_reduce_state *state,
+                         cutis_reduce_energy energy, double *rho, uint32_t vertex, double *fall)
 {
-    sweep_job job = { .problem = problem, .state = state, .omega = 1, .rho = rho };
-    if (energy == CUTIS_REDUCE_GRADIENT) job.prior = cutis_reduce_prior_weight(problem, state);
-    if (energy == CUTIS_REDUCE_LAPLACE)
-        laplace_vertex(&job, vertex, scratch);
-    else
-        gradient_vertex(&job, vertex, scratch);
+    uint32_t ends[3] = { 0, 1, 1 };
+    const cutis_reduce_colours colours = { .count = 1, .first = ends, .vertex = &vertex };
+    const bool laplace = energy == CUTIS_REDUCE_LAPLACE;
+    cutis_arena arena = { .context = problem->context };
+    cutis_reduce_blocks blocks;
+    cutis_reduce_prior prior = { 0 };
+    void *scratch = cutis_arena_alloc(&arena, 1, cutis_reduce_lanes_scratch(problem));
+    bool good = scratch && (laplace || cutis_reduce_prior_create(problem, state, &arena, &prior)) &&
+                cutis_reduce_blocks_create(problem, &colours, state->first, &arena, &blocks) &&
+                cutis_reduce_blocks_load(problem, state, prior.lambda, &arena, &blocks);
+    if (good) {
+        cutis_reduce_sweeper sweeper = { .problem = problem,
+                                         .state = state,
+                                         .blocks = &blocks,
+                                         .prior = &prior,
+                                         .laplace = laplace,
+                                         .omega = 1,
+                                         .rho = rho };
+        const double down = cutis_reduce_lanes_update(&sweeper, 0, scratch);
+        if (fall) *fall = down;
+        cutis_reduce_blocks_store(problem, &blocks, state);
+    }
+    cutis_arena_release(&arena);
+    return good;
 }
 
 void cutis_reduce_residual(const cutis_reduce_problem *problem, const double *error, double *rho)
@@ -471,7 +218,7 @@ static void measure_stretch(const measure_job *job, uint32_t index, double sums[
     sums[0] = sums[1] = 0;
     for (uint32_t end = v + CUTIS_REDUCE_TASK; v < end && v < mesh->vertex_count; v++) {
         double edges, anchors;
-        double pull = job->laplace ? row_weight(mesh, v) : cutis_reduce_anchor(problem, v);
+        double pull = job->laplace ? 1 / mesh->area[v] : cutis_reduce_anchor(problem, v);
         reduce_energy((const int *)mesh->first, (const int *)mesh->neighbour, mesh->cotangent,
                       mesh->diagonal[v], pull, job->error, (int)(3 * problem->column_count),
                       job->laplace, (int)v, &edges, &anchors);
@@ -516,7 +263,7 @@ static cutis_result poisson_on_device(const cutis_reduce_problem *problem, cutis
         .laplace = laplace,
         .limit = sweep_limit(problem, laplace, reselect),
         .reselecting = reselect ? RESELECTING : 0,
-        .trials = EXCHANGE_TRIALS,
+        .trials = CUTIS_REDUCE_TRIALS,
         .omega = problem->mesh->vertex_count >= LARGE_MESH ? OVER_RELAXATION : 1,
         .stop = stop_of(problem, laplace),
     };

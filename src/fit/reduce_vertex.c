@@ -4,7 +4,6 @@
 #include "fit/reduce_vertex.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "fit/clones.h"
 //
@@ -12,8 +11,7 @@
 //
 #include "kernel/item.h"
 
-#define REDUCE_SET        CUTIS_REDUCE_SET
-#define REDUCE_CANDIDATES CUTIS_REDUCE_CANDIDATES
+#define REDUCE_SET CUTIS_REDUCE_SET
 #include "kernel/reduce.h"
 
 uint32_t cutis_reduce_candidate_limit(const cutis_reduce_problem *problem)
@@ -81,7 +79,6 @@ CUTIS_FIT_CLONES
 void cutis_reduce_gram(uint32_t count, uint32_t rows, const float *offset, double *gram)
 {
     double column[CUTIS_REDUCE_SET];
-    memset(gram, 0, (size_t)count * count * sizeof *gram);
     for (uint32_t r = 0; r < rows; r++) {
         for (uint32_t i = 0; i < count; i++) column[i] = offset[(size_t)i * rows + r];
         for (uint32_t i = 0; i < count; i++) {

@@ -24,7 +24,7 @@ void cutis_reduce_target(const cutis_reduce_problem *problem, uint32_t vertex, d
 void cutis_reduce_offset(const cutis_reduce_problem *problem, uint32_t vertex, uint32_t control,
                          const double *target, float *offset);
 
-/// gram = offset^T offset, full and symmetric, for `count` offsets that lie one after the other.
+/// gram += offset^T offset, full and symmetric, for `count` offsets that lie one after the other.
 void cutis_reduce_gram(uint32_t count, uint32_t rows, const float *offset, double *gram);
 
 /// sum of offset * direction over the rows.

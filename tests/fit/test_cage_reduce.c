@@ -371,9 +371,10 @@ static void the_prior_is_its_definition_and_sweeps_with_it_never_rise(void **sta
         BIND(c);
         c.problem.prior = 1e-2;
         cutis_reduce_state s;
-        double scratch[6 * 4];
+        cutis_reduce_prior prior;
         assert_true(cutis_reduce_start(&c.problem, &c.arena, true, true, &s));
-        const double lambda = cutis_reduce_prior_weight(&c.problem, &s);
+        assert_true(cutis_reduce_prior_create(&c.problem, &s, &c.arena, &prior));
+        const double lambda = prior.lambda;
         assert_true(lambda > 0);
         double last = INFINITY;
         for (int sweep = 0; sweep < 4; sweep++)
@@ -381,7 +382,9 @@ static void the_prior_is_its_definition_and_sweeps_with_it_never_rise(void **sta
                 double total = (double)(definition_energy(&c, CUTIS_REDUCE_GRADIENT, s.error) +
                                         lambda * definition_prior(&c, &s));
                 assert_true(total <= last * (1 + 1e-9));
-                double fall = cutis_reduce_prior_update(&c.problem, &s, lambda, v, 1, scratch);
+                double fall;
+                assert_true(
+                    cutis_reduce_update(&c.problem, &s, CUTIS_REDUCE_GRADIENT, NULL, v, &fall));
                 double now = (double)(definition_energy(&c, CUTIS_REDUCE_GRADIENT, s.error) +
                                       lambda * definition_prior(&c, &s));
                 // Offsets are floats, so the library's error differs from the definition's a
@@ -389,7 +392,9 @@ static void the_prior_is_its_definition_and_sweeps_with_it_never_rise(void **sta
                 assert_near(total - now, fall, 1e-5 * total);
                 last = total;
             }
-        assert_near(cutis_reduce_prior_energy(&c.problem, &s), (double)definition_prior(&c, &s),
+        double energy;
+        assert_true(cutis_reduce_prior_energy(&c.problem, &s, &energy));
+        assert_near(energy, (double)definition_prior(&c, &s),
                     1e-9 * (double)definition_prior(&c, &s));
         free_case(&c);
     }
@@ -411,12 +416,14 @@ static void an_update_with_the_prior_goes_to_the_local_least(void **state)
         BIND(c);
         c.problem.prior = 1e-2;
         cutis_reduce_state s;
-        double scratch[6 * 5];
+        cutis_reduce_prior prior;
         assert_true(cutis_reduce_start(&c.problem, &c.arena, false, true, &s));
-        const double lambda = cutis_reduce_prior_weight(&c.problem, &s);
+        assert_true(cutis_reduce_prior_create(&c.problem, &s, &c.arena, &prior));
+        const double lambda = prior.lambda;
         for (uint32_t v = 3; v < c.mesh.vertex_count; v += 7) {
             for (int i = 0; i < 400; i++)
-                cutis_reduce_prior_update(&c.problem, &s, lambda, v, 1, scratch);
+                assert_true(
+                    cutis_reduce_update(&c.problem, &s, CUTIS_REDUCE_GRADIENT, NULL, v, NULL));
             const uint32_t begin = s.first[v], count = s.first[v + 1] - begin;
             const uint32_t rows = 3 * c.problem.column_count;
             long double least = definition_energy(&c, CUTIS_REDUCE_GRADIENT, s.error) +

@@ -2,7 +2,7 @@
 // from src/fit, which keeps rows in vectors.
 #include "device/compute/reduce.h"
 
-static const char *const TEXTS[] = { "reduce.h", "reduce_items.h", NULL };
+static const char *const TEXTS[] = { "reduce.h", "reduce_wide.h", "reduce_items.h", NULL };
 
 #define PROGRAM(name, count)                                                                       \
     const cutis_compute_kernel cutis_compute_reduce_##name = {                                     \
@@ -13,8 +13,13 @@ static const char *const TEXTS[] = { "reduce.h", "reduce_items.h", NULL };
     }
 
 PROGRAM(begin, 21);
-PROGRAM(gradient, 20);
+PROGRAM(keep, 11);
+PROGRAM(gradient, 24);
 PROGRAM(exchanging, 28);
-PROGRAM(laplace, 22);
+PROGRAM(laplace, 20);
 PROGRAM(energy, 10);
-PROGRAM(falls, 4);
+PROGRAM(falls, 5);
+PROGRAM(store, 10);
+PROGRAM(trace, 10);
+PROGRAM(match, 13);
+PROGRAM(stray, 12);

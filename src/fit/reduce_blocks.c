@@ -1,0 +1,162 @@
+// Sorting vertices into blocks, and the way of weights and offsets into them and back. Invariant:
+// the order depends on colours and counts alone.
+#include "fit/reduce_blocks.h"
+
+#include <string.h>
+
+#include "fit/reduce_lanes.h"
+#include "fit/reduce_vertex.h"
+
+enum { LANES = CUTIS_REDUCE_LANES };
+
+uint32_t cutis_reduce_kept_size(uint32_t n)
+{
+    return 2 + n + n * (n + 1) / 2; // REDUCE_KEPT_SIZE
+}
+
+// How many vertices of a colour keep how many controls.
+static void count_sizes(const cutis_reduce_colours *colours, uint32_t colour, const uint32_t *slots,
+                        uint32_t count[CUTIS_REDUCE_SET + 1])
+{
+    memset(count, 0, (CUTIS_REDUCE_SET + 1) * sizeof *count);
+    for (uint32_t i = colours->first[colour]; i < colours->first[colour + 1]; i++) {
+        uint32_t v = colours->vertex[i];
+        count[slots[v + 1] - slots[v]]++;
+    }
+}
+
+static uint32_t blocks_of(uint32_t vertices)
+{
+    return (vertices + LANES - 1) / LANES;
+}
+
+// Put the vertices of a colour into its blocks, by size and in order.
+static void fill_colour(const cutis_reduce_colours *colours, uint32_t colour, const uint32_t *slots,
+                        cutis_reduce_blocks *out)
+{
+    uint32_t count[CUTIS_REDUCE_SET + 1], lane[CUTIS_REDUCE_SET + 1];
+    uint32_t block = out->colour_first[colour];
+    count_sizes(colours, colour, slots, count);
+    for (uint32_t n = 0; n <= CUTIS_REDUCE_SET; n++) {
+        lane[n] = block * LANES;
+        for (uint32_t end = block + blocks_of(count[n]); block < end; block++) {
+            out->size[block] = n;
+            out->slot_first[block + 1] = out->slot_first[block] + n;
+            out->kept_first[block + 1] = out->kept_first[block] + cutis_reduce_kept_size(n);
+        }
+    }
+    for (uint32_t i = colours->first[colour]; i < colours->first[colour + 1]; i++) {
+        uint32_t v = colours->vertex[i], at = lane[slots[v + 1] - slots[v]]++;
+        out->vertex[at] = v;
+        out->place[v] = at;
+    }
+}
+
+bool cutis_reduce_blocks_create(const cutis_reduce_problem *problem,
+                                const cutis_reduce_colours *colours, const uint32_t *slots,
+                                cutis_arena *arena, cutis_reduce_blocks *out)
+{
+    uint32_t count[CUTIS_REDUCE_SET + 1];
+    *out = (cutis_reduce_blocks){ 0 };
+    out->colour_first =
+        cutis_arena_alloc(arena, (size_t)colours->count + 1, sizeof *out->colour_first);
+    if (!out->colour_first) return false;
+    for (uint32_t c = 0; c < colours->count; c++) {
+        out->colour_first[c] = out->count;
+        count_sizes(colours, c, slots, count);
+        for (uint32_t n = 0; n <= CUTIS_REDUCE_SET; n++) out->count += blocks_of(count[n]);
+    }
+    out->colour_first[colours->count] = out->count;
+    const size_t lanes = (size_t)out->count * LANES, ends = (size_t)out->count + 1;
+    out->vertex = cutis_arena_alloc(arena, lanes, sizeof *out->vertex);
+    out->place = cutis_arena_alloc(arena, problem->mesh->vertex_count, sizeof *out->place);
+    out->size = cutis_arena_alloc(arena, out->count, sizeof *out->size);
+    out->slot_first = cutis_arena_alloc(arena, ends, sizeof *out->slot_first);
+    out->kept_first = cutis_arena_alloc(arena, ends, sizeof *out->kept_first);
+    if (!out->vertex || !out->place || !out->size || !out->slot_first || !out->kept_first)
+        return false;
+    memset(out->vertex, 0xff, lanes * sizeof *out->vertex);
+    out->slot_first[0] = out->kept_first[0] = 0;
+    for (uint32_t c = 0; c < colours->count; c++) fill_colour(colours, c, slots, out);
+    return true;
+}
+
+typedef struct move_job {
+    const cutis_reduce_problem *problem;
+    cutis_reduce_state *state;
+    cutis_reduce_blocks *blocks;
+    double lambda;
+} move_job;
+
+// Offsets and weights of one block; lanes without a vertex repeat the first, so that nothing
+// singular is met there.
+static void load_block(const move_job *job, uint32_t block)
+{
+    const cutis_reduce_state *state = job->state;
+    const cutis_reduce_blocks *blocks = job->blocks;
+    const uint32_t n = blocks->size[block], rows = 3 * job->problem->column_count;
+    const size_t slot = (size_t)blocks->slot_first[block] * LANES;
+    double *weight = blocks->weight + slot;
+    float *offset = blocks->offset + slot * rows;
+    for (uint32_t l = 0; l < LANES; l++) {
+        uint32_t v = blocks->vertex[block * LANES + l];
+        if (v == UINT32_MAX) v = blocks->vertex[block * LANES];
+        const float *from = state->offset + (size_t)state->first[v] * rows;
+        for (uint32_t i = 0; i < n; i++) weight[i * LANES + l] = state->weight[state->first[v] + i];
+        for (size_t i = 0; i < (size_t)n * rows; i++) offset[i * LANES + l] = from[i];
+    }
+    cutis_reduce_lanes_keep(job->problem, blocks, job->lambda, block);
+}
+
+static void load_task(void *data, uint32_t index)
+{
+    const move_job *job = data;
+    uint32_t b = index * CUTIS_REDUCE_TASK_BLOCKS;
+    for (uint32_t end = b + CUTIS_REDUCE_TASK_BLOCKS; b < end && b < job->blocks->count; b++)
+        load_block(job, b);
+}
+
+static uint32_t tasks_of(const cutis_reduce_blocks *blocks)
+{
+    return (blocks->count + CUTIS_REDUCE_TASK_BLOCKS - 1) / CUTIS_REDUCE_TASK_BLOCKS;
+}
+
+bool cutis_reduce_blocks_load(const cutis_reduce_problem *problem, const cutis_reduce_state *state,
+                              double lambda, cutis_arena *arena, cutis_reduce_blocks *blocks)
+{
+    const size_t slots = blocks->slot_first[blocks->count];
+    const size_t rows = 3 * (size_t)problem->column_count;
+    size_t entries;
+    if (!cutis_size_multiply(slots, rows * LANES, &entries)) return false;
+    blocks->weight = cutis_arena_alloc(arena, slots, LANES * sizeof *blocks->weight);
+    blocks->offset = cutis_arena_alloc(arena, entries, sizeof *blocks->offset);
+    blocks->kept =
+        cutis_arena_alloc(arena, blocks->kept_first[blocks->count], LANES * sizeof *blocks->kept);
+    blocks->active = cutis_arena_alloc(arena, blocks->count, LANES * sizeof *blocks->active);
+    if (!blocks->weight || !blocks->offset || !blocks->kept || !blocks->active) return false;
+    move_job job = { problem, (cutis_reduce_state *)state, blocks, lambda };
+    cutis_reduce_run(problem, load_task, &job, tasks_of(blocks));
+    return true;
+}
+
+static void store_task(void *data, uint32_t index)
+{
+    const move_job *job = data;
+    const cutis_reduce_blocks *blocks = job->blocks;
+    cutis_reduce_state *state = job->state;
+    uint32_t b = index * CUTIS_REDUCE_TASK_BLOCKS;
+    for (uint32_t end = b + CUTIS_REDUCE_TASK_BLOCKS; b < end && b < blocks->count; b++)
+        for (uint32_t l = 0; l < LANES; l++) {
+            const uint32_t v = blocks->vertex[b * LANES + l];
+            const double *weight = blocks->weight + (size_t)blocks->slot_first[b] * LANES + l;
+            for (uint32_t i = 0; v != UINT32_MAX && i < blocks->size[b]; i++)
+                state->weight[state->first[v] + i] = weight[i * LANES];
+        }
+}
+
+void cutis_reduce_blocks_store(const cutis_reduce_problem *problem,
+                               const cutis_reduce_blocks *blocks, cutis_reduce_state *state)
+{
+    move_job job = { problem, state, (cutis_reduce_blocks *)blocks, 0 };
+    cutis_reduce_run(problem, store_task, &job, tasks_of(blocks));
+}

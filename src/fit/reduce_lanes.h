@@ -1,0 +1,32 @@
+/// The arithmetic of sweeps on a CPU: a block of eight vertices at a time.
+#ifndef CUTIS_FIT_REDUCE_LANES_H
+#define CUTIS_FIT_REDUCE_LANES_H
+
+#include "fit/reduce_blocks.h"
+#include "fit/reduce_prior.h"
+
+/// What the updates of a sweep share.
+typedef struct cutis_reduce_sweeper {
+    const cutis_reduce_problem *problem;
+    cutis_reduce_state *state;
+    cutis_reduce_blocks *blocks;
+    const cutis_reduce_prior *prior; ///< of cages; lambda 0: none
+    bool laplace;
+    bool reselect; ///< vertices with few candidates may exchange controls
+    double omega;
+    double *rho; ///< laplace: L e, kept up to date
+} cutis_reduce_sweeper;
+
+/// Bytes of scratch that one update needs.
+size_t cutis_reduce_lanes_scratch(const cutis_reduce_problem *problem);
+
+/// Update the vertices of a block. @return by how much the energy fell
+double cutis_reduce_lanes_update(const cutis_reduce_sweeper *sweeper, uint32_t block,
+                                 void *scratch);
+
+/// Make what the lanes of a block keep, for the controls whose weights are positive (all, if
+/// negative ones are allowed).
+void cutis_reduce_lanes_keep(const cutis_reduce_problem *problem, const cutis_reduce_blocks *blocks,
+                             double lambda, uint32_t block);
+
+#endif
