@@ -82,22 +82,28 @@ static cutis_result check_weights(cutis_context *context, const cutis_handle_rig
     return CUTIS_OK;
 }
 
-// The skins a mesh is shown with have a joint for every handle it has weight on.
-static cutis_result check_skins(cutis_context *context, const cutis_model_data *data, uint32_t mesh,
-                                uint32_t first, uint32_t real_end)
+// The skins a mesh is shown with have a joint for every handle it has weight on, which are those
+// below real_ends[mesh].
+static cutis_result check_skins(cutis_context *context, const cutis_model_data *data,
+                                const uint32_t *real_ends)
 {
     for (uint32_t n = 0; n < data->node_count; n++) {
         const cutis_node *node = &data->nodes[n];
-        if (node->mesh != (int32_t)mesh || node->skin == CUTIS_NONE) continue;
-        const uint32_t joints = data->skins[node->skin].joint_count;
+        const int32_t held =
+            node->mesh == CUTIS_NONE ? CUTIS_NONE : data->handles->first_handles[node->mesh];
+        if (held == CUTIS_NONE || node->skin == CUTIS_NONE) continue;
+        const uint32_t joints = data->skins[node->skin].joint_count, first = (uint32_t)held;
+        const uint32_t real_end = real_ends[node->mesh];
         if (joints > data->handles->handle_count - first || real_end > first + joints)
-            FAIL("handles: mesh %u is held by handles %u to %u, skin %d has %u joints", mesh, first,
-                 real_end, node->skin, joints);
+            FAIL("handles: mesh %d is held by handles %u to %u, skin %d has %u joints", node->mesh,
+                 first, real_end, node->skin, joints);
     }
     return CUTIS_OK;
 }
 
-static cutis_result check_meshes(cutis_context *context, const cutis_model_data *data)
+/// @param real_ends per mesh: one past the last handle (no virtual one) it has weight on
+static cutis_result check_meshes(cutis_context *context, const cutis_model_data *data,
+                                 uint32_t *real_ends)
 {
     const cutis_handle_rig *rig = data->handles;
     cutis_result result = CUTIS_OK;
@@ -105,7 +111,7 @@ static cutis_result check_meshes(cutis_context *context, const cutis_model_data 
     for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++) {
         const int32_t held = rig->first_handles[m];
         const uint32_t first = held == CUTIS_NONE ? rig->handle_count : (uint32_t)held;
-        uint32_t real_end = 0;
+        real_ends[m] = 0;
         if (held < CUTIS_NONE || (held >= 0 && (uint32_t)held >= rig->handle_count))
             FAIL("handles: mesh %u begins at handle %d, there are %u", m, held, rig->handle_count);
         for (uint32_t p = 0; p < data->meshes[m].primitive_count; p++, primitive++) {
@@ -114,14 +120,13 @@ static cutis_result check_meshes(cutis_context *context, const cutis_model_data 
                 (held == CUTIS_NONE || rig->weights[primitive].vertex_count !=
                                            data->meshes[m].primitives[p].vertex_count))
                 FAIL("handles: primitive %u has weights of other vertices", primitive);
-            result = check_weights(context, rig, primitive, first, &real_end);
+            result = check_weights(context, rig, primitive, first, &real_ends[m]);
             if (result != CUTIS_OK) return result;
         }
-        if (held != CUTIS_NONE) result = check_skins(context, data, m, first, real_end);
     }
     if (result == CUTIS_OK && primitive != rig->primitive_count)
         FAIL("handles: %u primitives, the model has %u", rig->primitive_count, primitive);
-    return result;
+    return result == CUTIS_OK ? check_skins(context, data, real_ends) : result;
 }
 
 cutis_result cutis_validate_handles(cutis_context *context, const cutis_model_data *data)
@@ -137,6 +142,9 @@ cutis_result cutis_validate_handles(cutis_context *context, const cutis_model_da
         FAIL("handles: of %u meshes, the model has %u", rig->mesh_count, data->mesh_count);
     cutis_result result = check_handles(context, data);
     if (result == CUTIS_OK) result = check_virtual(context, rig);
-    if (result == CUTIS_OK) result = check_meshes(context, data);
+    if (result != CUTIS_OK) return result;
+    uint32_t *real_ends = cutis_alloc_array(context, data->mesh_count, sizeof *real_ends);
+    result = real_ends ? check_meshes(context, data, real_ends) : cutis_alloc_result(context);
+    if (real_ends) cutis_free_array(context, real_ends, data->mesh_count, sizeof *real_ends);
     return result;
 }

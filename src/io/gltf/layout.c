@@ -157,12 +157,13 @@ static int64_t *prune(gltf_writer *writer, const char *collection,
     for (size_t i = 0; i < n.count; i++) {
         bool drop = n.map[i] == 1;
         n.map[i] = drop ? -1 : next;
-        if (drop) {
-            json_array_remove(items, (size_t)next);
-        } else {
-            next++;
-        }
+        if (!drop && next != (int64_t)i)
+            json_array_set(items, (size_t)next, json_array_get(items, i));
+        next += !drop;
     }
+    // From the end: nothing moves up, however many there are.
+    while (json_array_size(items) > (size_t)next)
+        json_array_remove(items, json_array_size(items) - 1);
     walk(writer->root, renumber_item, &n);
     if (items && json_array_size(items) == 0) json_object_del(writer->root, collection);
     return n.map;
