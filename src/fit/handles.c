@@ -171,6 +171,10 @@ static cutis_result solve_skin(skeleton *s, int32_t skin, cutis_handles_solution
         cutis_handles_solve(solution, &body.shape, s->report, s->report->handles + s->joint_first);
     cutis_handles_gpu_destroy(solution->gpu);
     solution->gpu = NULL;
+    if (result == CUTIS_OK && solution->virtual.virtual_count)
+        result = cutis_handles_spread_make(solution->arena, s->device, &solution->grid,
+                                           &solution->virtual, &body.shape, solution->joint_count,
+                                           solution->joint_site, &solution->spread);
     if (result != CUTIS_OK) return result;
     s->vertex_count += body.shape.vertex_count;
     if (!record_skin(s, skin, solution, &bones)) return cutis_alloc_result(context);
@@ -185,7 +189,6 @@ static cutis_result bind_skin(skeleton *s, int32_t skin)
     cutis_handles_solution solution = {
         .arena = &arena, .device = s->device, .options = &s->options, .skeleton = true
     };
-    solution.rigid = s->options.weighting == CUTIS_WEIGHTING_VIRTUAL;
     cutis_result result = CUTIS_OK;
     for (uint32_t j = 0; j < data->skins[skin].joint_count && result == CUTIS_OK; j++)
         if (!cutis_handles_report_name(context, data->nodes[data->skins[skin].joints[j]].name,

@@ -9,68 +9,8 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
-#include "device/compute/handles.h"
 #include "fit/handles_distance.h"
-#include "fit/handles_multigrid.h"
-
-#define SWEEPS_A_LOOK 16 ///< sweeps between two looks at whether anything changed
-
-enum {
-    GRID_INDEX,
-    GRID_PLACE,
-    GRID_NEIGHBOUR,
-    SEGMENTS,
-    SEGMENT_LABELS,
-    BARS,
-    START,
-    START_LABEL,
-    FROM,
-    FROM_LABEL,
-    TO,
-    TO_LABEL,
-    FLAG,
-    CONDUCTANCE,
-    OWNER,
-    NODE,
-    VOXEL,
-    PARENT,
-    CHILD_FIRST,
-    CHILD,
-    LEVEL_NEIGHBOUR,
-    LEVEL_CONDUCTANCE,
-    DIAGONAL,
-    INVERSE,
-    COARSE_B,
-    COARSE_X,
-    X,
-    R,
-    P,
-    Q,
-    Z,
-    PARTIAL,
-    SCALARS,
-    VALUES,
-    POSITIONS,
-    JOINT_SITE,
-    SHARERS,
-    SUMS,
-    JOINTS,
-    WEIGHTS,
-    DROPPED,
-    BUFFERS
-};
-
-struct cutis_handles_gpu {
-    cutis_device *device;
-    cutis_buffer *buffers[BUFFERS];
-    uint64_t sizes[BUFFERS];
-    const uint32_t *grid;   ///< whose grid is there: its index array
-    const float *positions; ///< whose vertices
-    uint32_t lanes;
-    bool field;                              ///< VALUES holds the solution's field
-    uint32_t level_at[CUTIS_HANDLES_LEVELS]; ///< node where each level begins
-    uint32_t list_at[CUTIS_HANDLES_LEVELS];  ///< into CHILD_FIRST
-};
+#include "fit/handles_gpu.h"
 
 bool cutis_handles_on_device(const cutis_handles_solution *solution,
                              const cutis_handles_shape *shape)
@@ -94,62 +34,17 @@ void cutis_handles_gpu_destroy(cutis_handles_gpu *gpu)
 {
     if (!gpu) return;
     for (int b = 0; b < BUFFERS; b++) cutis_buffer_destroy(gpu->buffers[b]);
+    cutis_handles_gpu_forget(gpu);
     cutis_free(gpu->device->context, gpu, sizeof *gpu);
 }
 
 // Buffers and launches
 // -------------------------------------------------------------------------------
 
-static cutis_result room(cutis_handles_gpu *gpu, int which, uint64_t count, size_t item)
-{
-    const uint64_t size = count ? count * item : item;
-    if (gpu->sizes[which] >= size) return CUTIS_OK;
-    cutis_buffer_destroy(gpu->buffers[which]);
-    gpu->buffers[which] = NULL;
-    gpu->sizes[which] = 0;
-    // A little more than asked for: a moved handle changes counts by a few.
-    const uint64_t roomy = size + size / 8;
-    cutis_result result = cutis_buffer_create(gpu->device, roomy, &gpu->buffers[which]);
-    if (result == CUTIS_OK) gpu->sizes[which] = roomy;
-    return result;
-}
-
-static cutis_result upload(cutis_handles_gpu *gpu, int which, const void *data, uint64_t count,
-                           size_t item)
-{
-    cutis_result result = room(gpu, which, count, item);
-    if (result != CUTIS_OK || count == 0) return result;
-    return cutis_buffer_write(gpu->buffers[which], 0, data, count * item);
-}
-
-#define BUFFER(which) CUTIS_BUFFER_ARGUMENT(gpu->buffers[which])
-#define INTEGER(i)    CUTIS_INT_ARGUMENT(i)
-#define NUMBER(x)     CUTIS_DOUBLE_ARGUMENT(x)
-#define LAUNCH(name, items, ...)                                                                   \
-    do {                                                                                           \
-        if (result == CUTIS_OK) {                                                                  \
-            const cutis_compute_argument arguments[] = { __VA_ARGS__ };                            \
-            result =                                                                               \
-                cutis_compute_run(gpu->device, &cutis_compute_handles_##name, (items), arguments); \
-        }                                                                                          \
-    } while (0)
-
-static cutis_result set_flag(cutis_handles_gpu *gpu, int32_t value)
-{
-    return cutis_buffer_write(gpu->buffers[FLAG], 0, &value, sizeof value);
-}
-
-static cutis_result look_at_flag(cutis_handles_gpu *gpu, bool *set)
-{
-    int32_t value = 0;
-    cutis_result result = cutis_buffer_read(gpu->buffers[FLAG], 0, &value, sizeof value);
-    *set = value != 0;
-    return result;
-}
-
-static cutis_result upload_grid(cutis_handles_gpu *gpu, const cutis_handles_grid *grid)
+cutis_result cutis_handles_gpu_grid(cutis_handles_gpu *gpu, const cutis_handles_grid *grid)
 {
     if (gpu->grid == grid->index) return CUTIS_OK;
+    cutis_handles_gpu_forget(gpu);
     cutis_result result = upload(gpu, GRID_INDEX, grid->index, grid->dense_count, 4);
     if (result == CUTIS_OK) result = upload(gpu, GRID_PLACE, grid->place, grid->voxel_count, 4);
     if (result == CUTIS_OK)
@@ -187,11 +82,12 @@ static void passed_voxels(const cutis_handles_solution *solution, float *distanc
 }
 
 static cutis_result upload_sites(cutis_handles_gpu *gpu, const cutis_handles_solution *solution,
-                                 cutis_arena *scratch, uint32_t *segment_count)
+                                 uint32_t virtual_count, const uint32_t *voxel,
+                                 cutis_arena *scratch)
 {
     const cutis_handles_sites *sites = &solution->sites;
     const uint32_t n = solution->grid.voxel_count;
-    size_t count = 0, at = 0;
+    size_t count = virtual_count, at = 0;
     for (uint32_t s = 0; s < sites->site_count; s++) count += sites->sites[s].segment_count;
     double *segments = cutis_arena_alloc(scratch, count, 6 * sizeof *segments);
     uint32_t *labels = cutis_arena_alloc(scratch, count, sizeof *labels);
@@ -208,10 +104,16 @@ static cutis_result upload_sites(cutis_handles_gpu *gpu, const cutis_handles_sol
             labels[at] = s;
         }
     }
+    for (uint32_t h = 0; h < virtual_count; h++, at++) {
+        cutis_handles_voxel_centre(&solution->grid, voxel[h], segments + 6 * at);
+        memcpy(segments + 6 * at + 3, segments + 6 * at, 3 * sizeof *segments);
+        labels[at] = sites->site_count + h;
+    }
     passed_voxels(solution, distance, label);
-    *segment_count = (uint32_t)count;
+    const uint32_t first[2] = { 0, (uint32_t)count };
     cutis_result result = upload(gpu, SEGMENTS, segments, 6 * count, 8);
     if (result == CUTIS_OK) result = upload(gpu, SEGMENT_LABELS, labels, count, 4);
+    if (result == CUTIS_OK) result = upload(gpu, SEGMENT_FIRST, first, 2, 4);
     if (result == CUTIS_OK) result = upload(gpu, BARS, bars, sites->site_count, 4);
     if (result == CUTIS_OK) result = upload(gpu, START, distance, n, 4);
     if (result == CUTIS_OK) result = upload(gpu, START_LABEL, label, n, 4);
@@ -222,31 +124,24 @@ static cutis_result upload_sites(cutis_handles_gpu *gpu, const cutis_handles_sol
     return result;
 }
 
-static void swap(cutis_handles_gpu *gpu, int a, int b)
-{
-    cutis_buffer *buffer = gpu->buffers[a];
-    uint64_t size = gpu->sizes[a];
-    gpu->buffers[a] = gpu->buffers[b], gpu->sizes[a] = gpu->sizes[b];
-    gpu->buffers[b] = buffer, gpu->sizes[b] = size;
-}
-
 // Distances and labels end in FROM and FROM_LABEL.
-static cutis_result march(cutis_handles_gpu *gpu, const cutis_handles_solution *solution,
-                          cutis_arena *scratch)
+cutis_result cutis_handles_gpu_march(cutis_handles_gpu *gpu, const cutis_handles_solution *solution,
+                                     uint32_t virtual_count, const uint32_t *voxel,
+                                     cutis_arena *scratch)
 {
     const cutis_handles_grid *grid = &solution->grid;
     const uint32_t n = grid->voxel_count;
-    uint32_t segments = 0;
     bool changed = true;
-    cutis_result result = upload_sites(gpu, solution, scratch, &segments);
-    LAUNCH(start, n, BUFFER(GRID_INDEX), BUFFER(GRID_PLACE), BUFFER(SEGMENTS),
-           BUFFER(SEGMENT_LABELS), BUFFER(START), BUFFER(START_LABEL), INTEGER(segments),
-           INTEGER(grid->size[0]), INTEGER(grid->size[1]), INTEGER(grid->size[2]),
+    cutis_result result = upload_sites(gpu, solution, virtual_count, voxel, scratch);
+    const cutis_compute_argument all = CUTIS_BUFFER_ARGUMENT(NULL);
+    LAUNCH(start, (n + 31) / 32 * 32, all, BUFFER(GRID_INDEX), BUFFER(GRID_PLACE), BUFFER(SEGMENTS),
+           BUFFER(SEGMENT_LABELS), BUFFER(SEGMENT_FIRST), BUFFER(START), BUFFER(START_LABEL),
+           INTEGER(n), INTEGER(grid->size[0]), INTEGER(grid->size[1]), INTEGER(grid->size[2]),
            NUMBER(grid->origin[0]), NUMBER(grid->origin[1]), NUMBER(grid->origin[2]),
            NUMBER(grid->step), NUMBER(CUTIS_HANDLES_EXACT_STEPS * grid->step));
     while (result == CUTIS_OK && changed) {
         result = set_flag(gpu, 0);
-        for (int i = 0; i < SWEEPS_A_LOOK && result == CUTIS_OK; i++) {
+        for (int i = 0; i < CUTIS_HANDLES_SWEEPS_A_LOOK && result == CUTIS_OK; i++) {
             LAUNCH(sweep, n, BUFFER(GRID_NEIGHBOUR), BUFFER(START), BUFFER(START_LABEL),
                    BUFFER(FROM), BUFFER(FROM_LABEL), BUFFER(TO), BUFFER(TO_LABEL), BUFFER(FLAG),
                    NUMBER(grid->step));
@@ -438,9 +333,9 @@ cutis_result cutis_handles_gpu_field(cutis_handles_gpu *gpu, cutis_handles_solut
     gpu->field = false;
     solution->field = (cutis_handles_field){ .site_count = lanes };
     solution->field.values = cutis_arena_alloc(solution->arena, (size_t)n * lanes, sizeof(float));
-    cutis_result result =
-        solution->field.values ? upload_grid(gpu, &solution->grid) : cutis_alloc_result(context);
-    if (result == CUTIS_OK) result = march(gpu, solution, &scratch);
+    cutis_result result = solution->field.values ? cutis_handles_gpu_grid(gpu, &solution->grid)
+                                                 : cutis_alloc_result(context);
+    if (result == CUTIS_OK) result = cutis_handles_gpu_march(gpu, solution, 0, NULL, &scratch);
     *seconds_distances += cutis_os_seconds() - start;
     if (result == CUTIS_OK &&
         !cutis_handles_system_shape(&scratch, &solution->grid, owner, false, &system))
@@ -469,7 +364,7 @@ cutis_result cutis_handles_gpu_sample(cutis_handles_gpu *gpu, cutis_handles_solu
     const cutis_handles_influences *out = &solution->influences;
     const uint32_t vertices = shape->vertex_count, sites = solution->sites.site_count;
     const uint64_t slots = (uint64_t)vertices * out->width;
-    cutis_result result = upload_grid(gpu, grid);
+    cutis_result result = cutis_handles_gpu_grid(gpu, grid);
     if (result == CUTIS_OK && gpu->positions != shape->positions)
         result = upload(gpu, POSITIONS, shape->positions, 3ull * vertices, 4);
     if (result == CUTIS_OK) gpu->positions = shape->positions;

@@ -22,8 +22,15 @@ void cutis_handles_gpu_destroy(cutis_handles_gpu *gpu); ///< NULL is fine
 cutis_result cutis_handles_gpu_field(cutis_handles_gpu *gpu, cutis_handles_solution *solution,
                                      const uint32_t *owner, double *seconds_distances);
 
-/// Weights of vertices into solution->influences, from the field that is on the device or, for
-/// VIRTUAL, from solution->field. @param dropped per vertex
+/// VIRTUAL: what cutis_handles_virtual_solve does, into solution->virtual and solution->field.
+/// Fields of sites stay on the device for the next solve.
+/// @param fits false: some voxel has more handles than the device has room for; ask the host
+cutis_result cutis_handles_gpu_virtual(cutis_handles_gpu *gpu, cutis_handles_solution *solution,
+                                       const uint32_t *label, const uint32_t *owner,
+                                       const cutis_handles_virtual_options *options, bool *fits);
+
+/// Weights of vertices into solution->influences, from the field that is on the device or, where
+/// the host made it, from solution->field. @param dropped per vertex
 cutis_result cutis_handles_gpu_sample(cutis_handles_gpu *gpu, cutis_handles_solution *solution,
                                       const cutis_handles_shape *shape, double *dropped);
 

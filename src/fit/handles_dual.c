@@ -5,13 +5,7 @@
 #include "fit/handles_dual.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-typedef struct face {
-    uint32_t a, b; ///< handles, a < b; sites first, then virtual ones
-    double length, factor;
-} face;
 
 typedef struct graph {
     uint32_t site_count, virtual_count;
@@ -20,16 +14,6 @@ typedef struct graph {
     double *conductance;
     double *diagonal;
 } graph;
-
-static int by_pair(const void *x, const void *y)
-{
-    const face *f = x, *g = y;
-    if (f->a != g->a) return f->a < g->a ? -1 : 1;
-    if (f->b != g->b) return f->b < g->b ? -1 : 1;
-    // Faces of one pair in a fixed order too: their sums must not depend on the sort.
-    if (f->length != g->length) return f->length < g->length ? -1 : 1;
-    return (f->factor > g->factor) - (f->factor < g->factor);
-}
 
 static void march_all(const cutis_handles_grid *grid, const cutis_handles_sites *sites,
                       uint32_t virtual_count, const uint32_t *voxel, cutis_handles_front *front)
@@ -63,7 +47,8 @@ static double falling(const cutis_handles_grid *grid, const cutis_handles_sites 
 }
 
 static size_t gather_faces(const cutis_handles_grid *grid, const cutis_handles_sites *sites,
-                           const float *distance, const cutis_handles_front *front, face *out)
+                           const float *distance, const cutis_handles_front *front,
+                           cutis_handles_face *out)
 {
     size_t count = 0;
     for (uint32_t v = 0; v < grid->voxel_count; v++) {
@@ -73,9 +58,9 @@ static size_t gather_faces(const cutis_handles_grid *grid, const cutis_handles_s
             if (m == CUTIS_HANDLES_NONE || front->label[m] == front->label[v]) continue;
             uint32_t a = front->label[v], b = front->label[m];
             if (out)
-                out[count] = (face){ a < b ? a : b, a < b ? b : a,
-                                     (double)front->distance[v] + front->distance[m],
-                                     falling(grid, sites, distance, v, m) };
+                out[count] = (cutis_handles_face){ a < b ? a : b, a < b ? b : a,
+                                                   (double)front->distance[v] + front->distance[m],
+                                                   falling(grid, sites, distance, v, m) };
             count++;
         }
     }
@@ -83,8 +68,8 @@ static size_t gather_faces(const cutis_handles_grid *grid, const cutis_handles_s
 }
 
 // One edge per run of faces; written to both ends that are virtual.
-static void add_edges(const cutis_handles_grid *grid, const face *faces, size_t face_count,
-                      graph *g, bool count_only)
+static void add_edges(const cutis_handles_grid *grid, const cutis_handles_face *faces,
+                      size_t face_count, graph *g, bool count_only)
 {
     for (size_t i = 0; i < face_count;) {
         size_t j = i;
@@ -110,26 +95,41 @@ static void add_edges(const cutis_handles_grid *grid, const face *faces, size_t 
     }
 }
 
-static bool build_graph(cutis_arena *scratch, const cutis_handles_grid *grid,
-                        const cutis_handles_sites *sites, const float *distance,
-                        const cutis_handles_front *front, graph *g)
+// By pair of cells, within a pair as they came: two stable passes of counting.
+static bool sort_faces(cutis_arena *scratch, uint32_t handle_count, const cutis_handles_face *from,
+                       size_t count, cutis_handles_face *to)
 {
-    size_t face_count = gather_faces(grid, sites, distance, front, NULL);
-    face *faces = cutis_arena_alloc(scratch, face_count, sizeof *faces);
+    uint32_t *order = cutis_arena_alloc(scratch, count, sizeof *order);
+    size_t *first = cutis_arena_alloc(scratch, (size_t)handle_count + 1, 2 * sizeof *first);
+    if (!order || !first) return false;
+    size_t *second = first + handle_count + 1;
+    memset(first, 0, 2 * ((size_t)handle_count + 1) * sizeof *first);
+    for (size_t i = 0; i < count; i++) first[from[i].b + 1]++, second[from[i].a + 1]++;
+    for (uint32_t h = 0; h < handle_count; h++)
+        first[h + 1] += first[h], second[h + 1] += second[h];
+    for (size_t i = 0; i < count; i++) order[first[from[i].b]++] = (uint32_t)i;
+    for (size_t i = 0; i < count; i++) to[second[from[order[i]].a]++] = from[order[i]];
+    return true;
+}
+
+static bool build_graph(cutis_arena *scratch, const cutis_handles_grid *grid,
+                        const cutis_handles_face *faces, size_t face_count, graph *g)
+{
+    cutis_handles_face *sorted = cutis_arena_alloc(scratch, face_count, sizeof *sorted);
     g->first = cutis_arena_alloc(scratch, (size_t)g->virtual_count + 1, sizeof *g->first);
     g->diagonal = cutis_arena_alloc(scratch, g->virtual_count, sizeof *g->diagonal);
-    if (!faces || !g->first || !g->diagonal) return false;
-    gather_faces(grid, sites, distance, front, faces);
-    qsort(faces, face_count, sizeof *faces, by_pair);
+    if (!sorted || !g->first || !g->diagonal ||
+        !sort_faces(scratch, g->site_count + g->virtual_count, faces, face_count, sorted))
+        return false;
     memset(g->first, 0, ((size_t)g->virtual_count + 1) * sizeof *g->first);
-    add_edges(grid, faces, face_count, g, true);
+    add_edges(grid, sorted, face_count, g, true);
     for (uint32_t i = 0; i < g->virtual_count; i++) g->first[i + 1] += g->first[i];
     const uint32_t total = g->first[g->virtual_count];
     g->other = cutis_arena_alloc(scratch, total, sizeof *g->other);
     g->conductance = cutis_arena_alloc(scratch, total, sizeof *g->conductance);
     if (!g->other || !g->conductance) return false;
     for (uint32_t i = 0; i < g->virtual_count; i++) g->diagonal[i] = 0;
-    add_edges(grid, faces, face_count, g, false);
+    add_edges(grid, sorted, face_count, g, false);
     for (uint32_t i = g->virtual_count; i > 0; i--) g->first[i] = g->first[i - 1];
     g->first[0] = 0;
     return true;
@@ -197,28 +197,50 @@ static void normalise(const cutis_handles_grid *grid, const cutis_handles_sites 
     }
 }
 
-double *cutis_handles_dual_solve(cutis_arena *arena, const cutis_handles_grid *grid,
-                                 const cutis_handles_sites *sites, uint32_t virtual_count,
-                                 const uint32_t *voxel, const float *distance,
-                                 cutis_handles_front *front)
+cutis_handles_face *cutis_handles_dual_faces(cutis_arena *arena, const cutis_handles_grid *grid,
+                                             const cutis_handles_sites *sites,
+                                             uint32_t virtual_count, const uint32_t *voxel,
+                                             const float *distance, cutis_handles_front *front,
+                                             size_t *face_count)
+{
+    march_all(grid, sites, virtual_count, voxel, front);
+    *face_count = gather_faces(grid, sites, distance, front, NULL);
+    cutis_handles_face *faces = cutis_arena_alloc(arena, *face_count, sizeof *faces);
+    if (faces) gather_faces(grid, sites, distance, front, faces);
+    return faces;
+}
+
+typedef struct solving {
+    const graph *graph;
+    double *scratch; ///< four vectors per site
+    double *share;
+} solving;
+
+static void solve_task(void *data, uint32_t site)
+{
+    const solving *job = data;
+    const size_t n = job->graph->virtual_count, sites = job->graph->site_count;
+    double *x = job->scratch + 4 * n * site;
+    solve_site(job->graph, site, x, x + n, x + 2 * n, x + 3 * n);
+    for (size_t h = 0; h < n; h++) job->share[h * sites + site] = x[h];
+}
+
+double *cutis_handles_dual_solve(cutis_arena *arena, cutis_device *device,
+                                 const cutis_handles_grid *grid, const cutis_handles_sites *sites,
+                                 uint32_t virtual_count, const uint32_t *voxel,
+                                 const cutis_handles_face *faces, size_t face_count)
 {
     cutis_arena scratch = { .context = arena->context };
     graph g = { .site_count = sites->site_count, .virtual_count = virtual_count };
-    double *share =
-        cutis_arena_alloc(arena, (size_t)virtual_count * sites->site_count + 1, sizeof *share);
-    double *x = cutis_arena_alloc(&scratch, (size_t)virtual_count + 1, 4 * sizeof *x);
-    bool good = share && x;
+    const size_t shares = (size_t)virtual_count * sites->site_count + 1;
+    double *share = cutis_arena_alloc(arena, shares, sizeof *share);
+    double *vectors = cutis_arena_alloc(&scratch, shares, 4 * sizeof *vectors);
+    const bool good = share && vectors && build_graph(&scratch, grid, faces, face_count, &g);
     if (good) {
-        march_all(grid, sites, virtual_count, voxel, front);
-        good = build_graph(&scratch, grid, sites, distance, front, &g);
+        solving job = { &g, vectors, share };
+        cutis_handles_run(device, solve_task, &job, sites->site_count);
+        normalise(grid, sites, virtual_count, voxel, share);
     }
-    for (uint32_t s = 0; s < sites->site_count && good; s++) {
-        solve_site(&g, s, x, x + virtual_count, x + 2 * (size_t)virtual_count,
-                   x + 3 * (size_t)virtual_count);
-        for (uint32_t h = 0; h < virtual_count; h++)
-            share[(size_t)h * sites->site_count + s] = x[h];
-    }
-    if (good) normalise(grid, sites, virtual_count, voxel, share);
     cutis_arena_release(&scratch);
     return good ? share : NULL;
 }

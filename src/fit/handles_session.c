@@ -211,7 +211,6 @@ static cutis_result solve(cutis_handle_session *session, const cutis_handle *han
                                           .grid = session->grid,
                                           .joint_count = count };
     if (session->live) solution->cache = &session->cache;
-    solution->rigid = session->options.weighting == CUTIS_WEIGHTING_VIRTUAL;
     out->report = cutis_handles_report_create(context, count);
     solution->joint_site = cutis_arena_alloc(&out->arena, count, sizeof(uint32_t));
     if (!out->report || !solution->joint_site || !copy_handles(out, handles, count))
@@ -401,7 +400,17 @@ cutis_result cutis_handles_finish(const cutis_handle_session *session,
                                    poses };
     cutis_result result = check_set(session->context, &set);
     if (result != CUTIS_OK) return result;
-    return cutis_handles_rig(session->model, &session->body, &set, &session->now.solution, out);
+    // Weights on virtual handles are for the model's rig; a drag does not wait for them.
+    cutis_arena scratch = { .context = session->context };
+    cutis_handles_solution solution = session->now.solution;
+    if (solution.virtual.virtual_count)
+        result = cutis_handles_spread_make(
+            &scratch, session->device, &solution.grid, &solution.virtual, &session->body.shape,
+            solution.joint_count, solution.joint_site, &solution.spread);
+    if (result == CUTIS_OK)
+        result = cutis_handles_rig(session->model, &session->body, &set, &solution, out);
+    cutis_arena_release(&scratch);
+    return result;
 }
 
 // Handles move only in the poses they came with.

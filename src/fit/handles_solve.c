@@ -226,15 +226,64 @@ static bool mark_reached(const cutis_handles_solution *solution, cutis_arena *sc
     return true;
 }
 
+static cutis_result solve_field(cutis_handles_solution *solution, cutis_arena *scratch,
+                                uint32_t *label, const uint32_t *owner,
+                                cutis_handles_report *report)
+{
+    const cutis_handles_grid *grid = &solution->grid;
+    cutis_result result;
+    if (solution->gpu) {
+        result =
+            cutis_handles_gpu_field(solution->gpu, solution, owner, &report->seconds.distances);
+    } else {
+        cutis_handles_front front;
+        double start = cutis_os_seconds();
+        if (!cutis_handles_front_init(scratch, grid, &front))
+            return cutis_alloc_result(scratch->context);
+        for (uint32_t s = 0; s < solution->sites.site_count; s++)
+            cutis_handles_front_start(&front, &solution->sites.sites[s], s);
+        cutis_handles_front_finish(&front);
+        for (uint32_t v = 0; v < grid->voxel_count; v++)
+            if (front.distance[v] < INFINITY) label[v] = front.label[v];
+        report->seconds.distances += cutis_os_seconds() - start;
+        result = cutis_handles_field_solve(solution->arena, solution->device, grid,
+                                           &solution->sites, front.distance, label, owner,
+                                           solution->options->tolerance, &solution->field);
+    }
+    if (solution->field.iteration_count > report->iterations)
+        report->iterations = solution->field.iteration_count;
+    return result;
+}
+
+static cutis_result solve_virtual(cutis_handles_solution *solution, const uint32_t *label,
+                                  const uint32_t *owner, cutis_handles_report *report)
+{
+    cutis_handles_virtual *virtual = &solution->virtual;
+    const cutis_handles_virtual_options options = { .radius_max = solution->options->radius,
+                                                    .radius_floor = solution->skeleton ? 4.5 : 1 };
+    cutis_result result = CUTIS_OK;
+    bool fits = false;
+    if (solution->gpu)
+        result = cutis_handles_gpu_virtual(solution->gpu, solution, label, owner, &options, &fits);
+    if (result == CUTIS_OK && !fits)
+        result = cutis_handles_virtual_solve(solution->arena, solution->device, &solution->grid,
+                                             &solution->sites, label, owner, &options,
+                                             solution->cache, virtual, &solution->field);
+    report->virtual_handles += virtual->virtual_count;
+    report->coverage_max = fmax(report->coverage_max, virtual->coverage_max);
+    if (virtual->round_count > report->insertion_rounds)
+        report->insertion_rounds = virtual->round_count;
+    report->seconds.distances += virtual->seconds_distances;
+    report->seconds.insertion += virtual->seconds_insertion;
+    return result;
+}
+
 static cutis_result solve_voxels(cutis_handles_solution *solution, cutis_arena *scratch,
                                  cutis_handles_report *report)
 {
-    cutis_handles_virtual *virtual = &solution->virtual;
     const cutis_handles_grid *grid = &solution->grid;
     cutis_context *context = scratch->context;
-    cutis_handles_front front;
     double start = cutis_os_seconds();
-    const bool field = solution->options->weighting == CUTIS_WEIGHTING_FIELD;
     uint32_t *owner = cutis_arena_alloc(scratch, grid->voxel_count, sizeof *owner);
     uint32_t *label = cutis_arena_alloc(scratch, grid->voxel_count, sizeof *label);
     if (!owner || !label || !cutis_handles_sites_cores(&solution->sites, grid) ||
@@ -243,41 +292,10 @@ static cutis_result solve_voxels(cutis_handles_solution *solution, cutis_arena *
     uint32_t orphans = cutis_handles_owners(grid, &solution->sites, label, owner);
     if (orphans == CUTIS_HANDLES_NONE) return cutis_alloc_result(context);
     report->orphan_components += orphans;
-    if (solution->gpu && field) {
-        report->seconds.distances += cutis_os_seconds() - start;
-        cutis_result result =
-            cutis_handles_gpu_field(solution->gpu, solution, owner, &report->seconds.distances);
-        if (solution->field.iteration_count > report->iterations)
-            report->iterations = solution->field.iteration_count;
-        return result;
-    }
-    if (!cutis_handles_front_init(scratch, grid, &front)) return cutis_alloc_result(context);
-    for (uint32_t s = 0; s < solution->sites.site_count && field; s++)
-        cutis_handles_front_start(&front, &solution->sites.sites[s], s);
-    if (field) cutis_handles_front_finish(&front);
-    for (uint32_t v = 0; v < grid->voxel_count && field; v++)
-        if (front.distance[v] < INFINITY) label[v] = front.label[v];
     report->seconds.distances += cutis_os_seconds() - start;
-    if (field) {
-        cutis_result result = cutis_handles_field_solve(
-            solution->arena, solution->device, grid, &solution->sites, front.distance, label, owner,
-            solution->options->tolerance, &solution->field);
-        if (solution->field.iteration_count > report->iterations)
-            report->iterations = solution->field.iteration_count;
-        return result;
-    }
-    const cutis_handles_virtual_options options = { solution->options->radius,
-                                                    solution->skeleton ? 4.5 : 1 };
-    cutis_result result = cutis_handles_virtual_solve(solution->arena, solution->device, grid,
-                                                      &solution->sites, label, owner, &options,
-                                                      solution->cache, virtual, &solution->field);
-    report->virtual_handles += virtual->virtual_count;
-    report->coverage_max = fmax(report->coverage_max, virtual->coverage_max);
-    if (virtual->round_count > report->insertion_rounds)
-        report->insertion_rounds = virtual->round_count;
-    report->seconds.distances += virtual->seconds_distances;
-    report->seconds.insertion += virtual->seconds_insertion;
-    return result;
+    if (solution->options->weighting == CUTIS_WEIGHTING_FIELD)
+        return solve_field(solution, scratch, label, owner, report);
+    return solve_virtual(solution, label, owner, report);
 }
 
 cutis_result cutis_handles_solve(cutis_handles_solution *solution, const cutis_handles_shape *shape,
@@ -300,10 +318,6 @@ cutis_result cutis_handles_solve(cutis_handles_solution *solution, const cutis_h
     cutis_result result = cutis_progress(context, "distances", 0);
     if (result == CUTIS_OK) result = solve_voxels(solution, &scratch, report);
     if (result == CUTIS_OK) result = sample_vertices(solution, shape, report);
-    if (result == CUTIS_OK && solution->rigid && solution->virtual.virtual_count)
-        result = cutis_handles_spread_make(solution->arena, solution->device, &solution->grid,
-                                           &solution->virtual, shape, solution->joint_count,
-                                           solution->joint_site, &solution->spread);
     if (result == CUTIS_OK) {
         report->seconds.weights += cutis_os_seconds() - start -
                                    (report->seconds.distances + report->seconds.insertion - before);

@@ -27,8 +27,8 @@ typedef struct cutis_handles_solution {
     struct cutis_handles_gpu *gpu; ///< NULL: the host does it all
     cutis_handles_cache *cache;    ///< of earlier solves on this grid, or NULL
     cutis_handles_virtual virtual; ///< VIRTUAL
-    cutis_handles_spread spread;   ///< VIRTUAL, if `rigid`
-    bool rigid;                    ///< weights on virtual handles are wanted too
+    cutis_handles_spread
+        spread; ///< VIRTUAL: made for the rig of a model, by cutis_handles_spread_make
     cutis_handles_field field;
     cutis_handles_influences influences;
 } cutis_handles_solution;

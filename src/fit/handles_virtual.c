@@ -158,37 +158,49 @@ static void site_task(void *data, uint32_t task)
 }
 
 // Least distance from site i to the core of another, as its own field has it.
-static double core_distance(const insertion *in, uint32_t i, uint32_t j)
+static float core_distance(const insertion *in, uint32_t i, uint32_t j)
 {
     const cutis_handles_site *other = &in->sites->sites[j];
     const float *field = in->distance + (size_t)i * in->grid->voxel_count;
-    double least = INFINITY;
+    float least = INFINITY;
     for (uint32_t c = 0; c < other->core_count; c++)
-        least = fmin(least, field[in->sites->cores[other->core_first + c]]);
+        least = fminf(least, field[in->sites->cores[other->core_first + c]]);
     return least;
 }
 
-static void site_radii(insertion *in)
+void cutis_handles_site_radii(uint32_t site_count, const float *apart, double step,
+                              const cutis_handles_virtual_options *options, double *radius,
+                              bool *floored, double *radius_max)
 {
-    const uint32_t count = in->sites->site_count;
     double longest = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        double least = INFINITY;
-        for (uint32_t j = 0; j < count; j++) {
+    for (size_t i = 0; i < site_count; i++) {
+        radius[i] = INFINITY;
+        for (size_t j = 0; j < site_count; j++) {
+            double d = apart[i * site_count + j];
             if (i == j) continue;
-            double d = core_distance(in, i, j);
-            least = fmin(least, d);
+            radius[i] = fmin(radius[i], d);
             if (isfinite(d)) longest = fmax(longest, d);
         }
-        in->out->radius[i] = least;
     }
-    in->radius_max = in->options->radius_max;
-    if (!(in->radius_max > 0)) in->radius_max = longest > 0 ? longest / 2 : INFINITY;
-    for (uint32_t i = 0; i < count; i++) {
-        double floor_radius = SITE_FLOOR * in->grid->step;
-        in->out->floored[i] = in->out->radius[i] < floor_radius;
-        in->out->radius[i] = fmax(fmin(in->out->radius[i], in->radius_max), floor_radius);
+    *radius_max = options->radius_max;
+    if (!(*radius_max > 0)) *radius_max = longest > 0 ? longest / 2 : INFINITY;
+    for (size_t i = 0; i < site_count; i++) {
+        floored[i] = radius[i] < SITE_FLOOR * step;
+        radius[i] = fmax(fmin(radius[i], *radius_max), SITE_FLOOR * step);
     }
+}
+
+static bool site_radii(insertion *in)
+{
+    const size_t count = in->sites->site_count;
+    float *apart = cutis_arena_alloc(in->scratch, count * count, sizeof *apart);
+    if (!apart) return false;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < count; j++)
+            apart[i * count + j] = i == j ? 0 : core_distance(in, i, j);
+    cutis_handles_site_radii((uint32_t)count, apart, in->grid->step, in->options, in->out->radius,
+                             in->out->floored, &in->radius_max);
+    return true;
 }
 
 static float ratio_of(double distance, double radius)
@@ -230,10 +242,11 @@ static void virtual_task(void *data, uint32_t task)
     for (;;) {
         uint32_t voxel = cutis_handles_front_step(front);
         if (voxel == CUTIS_HANDLES_NONE || front->distance[voxel] >= radius) break;
-        if (in->in_core[voxel]) radius = fmin(radius, fmax(front->distance[voxel], least));
+        if (!in->in_core[voxel]) continue;
+        radius = fmin(radius, fmax(CUTIS_HANDLES_SUPPORT * front->distance[voxel], least));
         if (front->distance[voxel] >= radius) break;
     }
-    // The last voxel passed is at the radius or beyond, where the support ends.
+    // The last voxels passed are at the radius or beyond, where the support ends.
     while (front->reached_count &&
            front->distance[front->reached[front->reached_count - 1]] >= radius)
         front->reached_count--;
@@ -295,6 +308,15 @@ static uint32_t find_candidates(const insertion *in, candidate *out)
     return count;
 }
 
+// Where cover is worst.
+static uint32_t find_worst(const insertion *in, candidate *out)
+{
+    *out = (candidate){ 0, 0 };
+    for (uint32_t v = 0; v < in->grid->voxel_count; v++)
+        if (in->cover[v] > out->cover) *out = (candidate){ in->cover[v], v };
+    return out->cover > TAU;
+}
+
 static cutis_result insert_round(insertion *in, const candidate *list, uint32_t count)
 {
     uint32_t next = 0;
@@ -315,7 +337,7 @@ static cutis_result insert_all(insertion *in)
     candidate *list = cutis_arena_alloc(in->scratch, in->grid->voxel_count, sizeof *list);
     if (!list) return cutis_alloc_result(in->arena->context);
     for (;;) {
-        uint32_t count = find_candidates(in, list);
+        uint32_t count = in->options->serial ? find_worst(in, list) : find_candidates(in, list);
         if (count == 0) return CUTIS_OK;
         in->out->round_count++;
         cutis_result result = insert_round(in, list, count);
@@ -485,15 +507,23 @@ cutis_result cutis_handles_virtual_solve(cutis_arena *arena, cutis_device *devic
     remember_fields(&in);
     out->seconds_distances = cutis_os_seconds() - start;
     start = cutis_os_seconds();
-    site_radii(&in);
+    if (!site_radii(&in)) {
+        result = cutis_alloc_result(arena->context);
+        goto done;
+    }
     cover_by_sites(&in, label);
     result = insert_all(&in);
     if (result == CUTIS_OK && !keep_results(&in)) result = cutis_alloc_result(arena->context);
     if (result != CUTIS_OK) goto done;
     for (uint32_t v = 0; v < grid->voxel_count; v++)
         out->coverage_max = fmax(out->coverage_max, in.cover[v]);
-    out->share = cutis_handles_dual_solve(arena, grid, sites, out->virtual_count, out->voxel,
-                                          in.distance, &in.fronts[0]);
+    size_t face_count = 0;
+    cutis_handles_face *faces =
+        cutis_handles_dual_faces(&scratch, grid, sites, out->virtual_count, out->voxel, in.distance,
+                                 &in.fronts[0], &face_count);
+    if (faces)
+        out->share = cutis_handles_dual_solve(arena, device, grid, sites, out->virtual_count,
+                                              out->voxel, faces, face_count);
     if (!out->share) result = cutis_alloc_result(arena->context);
     out->seconds_insertion = cutis_os_seconds() - start;
     if (result == CUTIS_OK && !make_lists(&in, label, owner))

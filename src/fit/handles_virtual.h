@@ -6,9 +6,15 @@
 
 #include "fit/handles_field.h"
 
+/// Part of the way to the first core that a virtual handle's support goes. All of it would do for
+/// interpolation; but then few large supports leave lumps: a U's far prong is felt more, the Fox is
+/// farther from its artist's weights (docs/design/handles.md).
+#define CUTIS_HANDLES_SUPPORT 0.85
+
 typedef struct cutis_handles_virtual_options {
     double radius_max;   ///< largest support; 0: half the longest distance between two sites
     double radius_floor; ///< least support of a virtual handle, in voxels
+    bool serial;         ///< one virtual handle at a time, where cover is worst: the reference
 } cutis_handles_virtual_options;
 
 typedef struct cutis_handles_virtual {
@@ -36,6 +42,13 @@ void cutis_handles_cache_release(cutis_handles_cache *cache);
 
 /// (1 - t)^3 (1 + 3 t + 6 t^2) below 1, 0 above: C2 at both ends.
 double cutis_handles_basis(double t);
+
+/// Supports of sites: up to the core of the nearest other one, within floor and largest radius.
+/// @param apart site_count * site_count: least distance of each one's field to each other's core
+/// @param radius_max options' or half the longest of them; INFINITY if there is none
+void cutis_handles_site_radii(uint32_t site_count, const float *apart, double step,
+                              const cutis_handles_virtual_options *options, double *radius,
+                              bool *floored, double *radius_max);
 
 /// @param owner per voxel: from cutis_handles_owners; only components without a site use it
 /// @param label per voxel: NONE in components without a site

@@ -35,45 +35,82 @@ FN double handles_nearest(double px, double py, double pz, double ax, double ay,
     return t < 0 ? 0 : t > 1 ? 1 : t;
 }
 
-/// Voxels near a segment that see it get their straight distance. `distance` and `label` hold the
-/// voxels that sites pass through, and are the result.
+/// Godunov's first-order solution of |grad d| = 1 from the least neighbours along each axis.
+FN float handles_godunov(float x, float y, float z, double h)
+{
+    double a = x, b = y, c = z, t = a;
+    if (b < a) a = b, b = t;
+    t = b;
+    if (c < b) b = c, c = t;
+    t = a;
+    if (b < a) a = b, b = t;
+    double d = a + h;
+    if (d > b) {
+        d = (a + b + ROOT(2 * h * h - (a - b) * (a - b))) / 2;
+        if (d > c) {
+            double sum = a + b + c, squares = a * a + b * b + c * c;
+            double inner = sum * sum - 3 * (squares - h * h);
+            d = (sum + ROOT(inner > 0 ? inner : 0)) / 3;
+        }
+    }
+    return (float)d;
+}
+
+/// Voxels of many fields in units of 32: unit u is of field u / units_of_a_field. `work` lists the
+/// units that an item kernel runs over; NULL: all. Makes f and v of an item.
+#define HANDLES_UNIT 32
+#define HANDLES_WORK                                                                               \
+    int units = (n + HANDLES_UNIT - 1) / HANDLES_UNIT;                                             \
+    int unit = work != 0 ? (int)work[item / HANDLES_UNIT] : item / HANDLES_UNIT;                   \
+    int f = unit / units, v = HANDLES_UNIT * (unit - f * units) + item % HANDLES_UNIT;
+
+/// Voxels near a segment that see it get their straight distance: field f has the segments from
+/// first[f] on. `distance` and `label` hold the voxels that sites pass through, and are the result.
+/// No label, no labels: NULL. Items are the voxels of `work` (HANDLES_WORK).
 #if !defined(HANDLES_ONE) || defined(HANDLES_START)
-ITEM_KERNEL cutis_handles_start(GLOBAL const unsigned *index, GLOBAL const unsigned *place,
-                                GLOBAL const double *segments, GLOBAL const unsigned *labels,
-                                GLOBAL float *distance, GLOBAL unsigned *label, int segment_count,
-                                int size_x, int size_y, int size_z, double ox, double oy, double oz,
+ITEM_KERNEL cutis_handles_start(GLOBAL const unsigned *work, GLOBAL const unsigned *index,
+                                GLOBAL const unsigned *place, GLOBAL const double *segments,
+                                GLOBAL const unsigned *labels, GLOBAL const unsigned *first,
+                                GLOBAL float *distance, GLOBAL unsigned *label, int n, int size_x,
+                                int size_y, int size_z, double ox, double oy, double oz,
                                 double step, double reach, ITEM_ARGS)
 {
     ITEM_BEGIN
-    int at = (int)place[item];
-    double cx = ox + (at % size_x + 0.5) * step, cy = oy + (at / size_x % size_y + 0.5) * step;
-    double cz = oz + (at / size_x / size_y + 0.5) * step;
-    float best = distance[item];
-    unsigned owner = label[item];
-    for (int g = 0; g < segment_count; g++) {
-        double ax = segments[6 * g], ay = segments[6 * g + 1], az = segments[6 * g + 2];
-        double bx = segments[6 * g + 3], by = segments[6 * g + 4], bz = segments[6 * g + 5];
-        double t = handles_nearest(cx, cy, cz, ax, ay, az, bx, by, bz);
-        double d = handles_segment(cx, cy, cz, ax, ay, az, bx, by, bz, t);
-        float own = (float)d;
-        int sees =
-            d <= reach && d <= (double)best && (own < best || (own == best && labels[g] < owner));
-        double dx = (1 - t) * ax + t * bx - cx, dy = (1 - t) * ay + t * by - cy;
-        double dz = (1 - t) * az + t * bz - cz;
-        double length = ROOT(dx * dx + dy * dy + dz * dz) / (0.5 * step);
-        int count = (int)length;
-        if ((double)count < length) count++;
-        for (int i = 1; i <= count && sees; i++) {
-            double x = (cx + dx * i / count - ox) / step, y = (cy + dy * i / count - oy) / step;
-            double z = (cz + dz * i / count - oz) / step;
-            sees = x >= 0 && y >= 0 && z >= 0 && x < size_x && y < size_y && z < size_z;
-            if (sees)
-                sees = index[((INDEX)(int)z * size_y + (int)y) * size_x + (int)x] != HANDLES_NONE;
+    HANDLES_WORK
+    if (v < n) {
+        INDEX to = (INDEX)f * n + v;
+        int at = (int)place[v];
+        double cx = ox + (at % size_x + 0.5) * step, cy = oy + (at / size_x % size_y + 0.5) * step;
+        double cz = oz + (at / size_x / size_y + 0.5) * step;
+        float best = distance[to];
+        unsigned owner = label != 0 ? label[to] : 0;
+        for (int g = (int)first[f]; g < (int)first[f + 1]; g++) {
+            double ax = segments[6 * g], ay = segments[6 * g + 1], az = segments[6 * g + 2];
+            double bx = segments[6 * g + 3], by = segments[6 * g + 4], bz = segments[6 * g + 5];
+            double t = handles_nearest(cx, cy, cz, ax, ay, az, bx, by, bz);
+            double d = handles_segment(cx, cy, cz, ax, ay, az, bx, by, bz, t);
+            float own = (float)d;
+            unsigned mine = label != 0 ? labels[g] : 0;
+            int sees =
+                d <= reach && d <= (double)best && (own < best || (own == best && mine < owner));
+            double dx = (1 - t) * ax + t * bx - cx, dy = (1 - t) * ay + t * by - cy;
+            double dz = (1 - t) * az + t * bz - cz;
+            double length = ROOT(dx * dx + dy * dy + dz * dz) / (0.5 * step);
+            int count = (int)length;
+            if ((double)count < length) count++;
+            for (int i = 1; i <= count && sees; i++) {
+                double x = (cx + dx * i / count - ox) / step, y = (cy + dy * i / count - oy) / step;
+                double z = (cz + dz * i / count - oz) / step;
+                sees = x >= 0 && y >= 0 && z >= 0 && x < size_x && y < size_y && z < size_z;
+                if (sees)
+                    sees =
+                        index[((INDEX)(int)z * size_y + (int)y) * size_x + (int)x] != HANDLES_NONE;
+            }
+            if (sees) best = own, owner = mine;
         }
-        if (sees) best = own, owner = labels[g];
+        distance[to] = best;
+        if (label != 0) label[to] = owner;
     }
-    distance[item] = best;
-    label[item] = owner;
     ITEM_END
 }
 #endif
@@ -87,49 +124,23 @@ ITEM_KERNEL cutis_handles_sweep(GLOBAL const unsigned *neighbour, GLOBAL const f
                                 GLOBAL unsigned *to_label, GLOBAL int *changed, double h, ITEM_ARGS)
 {
     ITEM_BEGIN
-    double v0 = 0, v1 = 0, v2 = 0;
-    int count = 0;
-    float least = HANDLES_INFINITY, best = start[item];
+    float low[3], least = HANDLES_INFINITY, best = start[item];
     unsigned own = HANDLES_NONE, owner = start_label[item];
     for (int axis = 0; axis < 3; axis++) {
-        float low = HANDLES_INFINITY;
+        low[axis] = HANDLES_INFINITY;
         for (int side = 0; side < 2; side++) {
             unsigned m = neighbour[6 * (INDEX)item + 2 * axis + side];
             if (m != HANDLES_NONE) {
                 float d = from[m];
-                low = d < low ? d : low;
+                low[axis] = d < low[axis] ? d : low[axis];
                 if (d < least || (d == least && from_label[m] < own))
                     least = d, own = from_label[m];
             }
         }
-        if (low < HANDLES_INFINITY) {
-            double x = low;
-            if (count == 0) {
-                v0 = x;
-            } else if (count == 1) {
-                v1 = x < v0 ? v0 : x;
-                v0 = x < v0 ? x : v0;
-            } else {
-                v2 = x < v1 ? v1 : x;
-                x = x < v1 ? x : v1;
-                v1 = x < v0 ? v0 : x;
-                v0 = x < v0 ? x : v0;
-            }
-            count++;
-        }
     }
-    if (count > 0) {
-        double d = v0 + h;
-        if (count > 1 && d > v1) {
-            d = (v0 + v1 + ROOT(2 * h * h - (v0 - v1) * (v0 - v1))) / 2;
-            if (count > 2 && d > v2) {
-                double sum = v0 + v1 + v2, squares = v0 * v0 + v1 * v1 + v2 * v2;
-                double inner = sum * sum - 3 * (squares - h * h);
-                d = (sum + ROOT(inner > 0 ? inner : 0)) / 3;
-            }
-        }
-        float rounded = (float)d;
-        if (rounded < best || (rounded == best && own < owner)) best = rounded, owner = own;
+    if (least < HANDLES_INFINITY) {
+        float value = handles_godunov(low[0], low[1], low[2], h);
+        if (value < best || (value == best && own < owner)) best = value, owner = own;
     }
     if (best != from[item] || owner != from_label[item]) changed[0] = 1;
     to[item] = best;

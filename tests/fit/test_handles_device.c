@@ -119,6 +119,81 @@ static void the_text_as_c_has_the_bits_of_the_host(void **state)
     free(s);
 }
 
+// Owners and labels of a domain as cutis_handles_solve makes them.
+static void label_pieces(fixture *f, const cutis_handles_solution *solution, uint32_t **label,
+                         uint32_t **owner)
+{
+    const cutis_handles_grid *grid = &solution->grid;
+    const cutis_handles_sites *sites = &solution->sites;
+    *label = cutis_arena_alloc(&f->arena, grid->voxel_count, sizeof **label);
+    *owner = cutis_arena_alloc(&f->arena, grid->voxel_count, sizeof **owner);
+    for (uint32_t v = 0; v < grid->voxel_count; v++) {
+        (*label)[v] = CUTIS_HANDLES_NONE;
+        for (size_t c = 0; c < sites->core_count; c++)
+            if (grid->component[sites->cores[c]] == grid->component[v]) {
+                (*label)[v] = 0;
+                break;
+            }
+    }
+    cutis_handles_owners(grid, sites, *label, *owner);
+}
+
+// Points, bars, pairs that floors act on, a piece without a handle; fields kept from the first
+// solve to the second.
+static void virtual_handles_of_the_text_as_c_are_the_hosts(void **state)
+{
+    fixture *f = *state;
+    const double low[3] = { 0, 0, 0 }, high[3] = { 1, 0.5, 0.5 };
+    shape_case *s = new_shape();
+    add_box(s, low, high);
+    add_box(s, (const double[3]){ 1.3, 0, 0 }, (const double[3]){ 1.5, 0.5, 0.5 });
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        static domain_case host;
+        double a[16][3], b[16][3];
+        const uint32_t count = random_points(seed, 8, low, high, seed ? 0.12 : 0.04, a);
+        memcpy(b, a, sizeof b);
+        b[0][0] = fmin(a[0][0] + 0.1, 0.95);
+        solve_domain(f, s, 48, CUTIS_WEIGHTING_VIRTUAL, 0, count, (const double(*)[3])a,
+                     (const double(*)[3])b, &host);
+        const cutis_handles_virtual *v = &host.solution.virtual;
+        uint32_t *label, *owner;
+        label_pieces(f, &host.solution, &label, &owner);
+        cutis_handles_gpu *gpu = cutis_handles_gpu_create(f->device);
+        assert_non_null(gpu);
+        for (int again = 0; again < 2; again++) {
+            cutis_handles_solution text = host.solution;
+            bool fits = false;
+            assert_ok(f->context,
+                      cutis_handles_gpu_virtual(
+                          gpu, &text, label, owner,
+                          &(cutis_handles_virtual_options){ .radius_floor = 1 }, &fits));
+            const cutis_handles_virtual *t = &text.virtual;
+            const uint32_t n = text.grid.voxel_count;
+            assert_true(fits);
+            assert_int_equal(t->virtual_count, v->virtual_count);
+            assert_int_equal(t->round_count, v->round_count);
+            assert_memory_equal(t->voxel, v->voxel, v->virtual_count * sizeof *v->voxel);
+            assert_memory_equal(t->radius, v->radius,
+                                (count + v->virtual_count) * sizeof *v->radius);
+            assert_memory_equal(t->floored, v->floored, count * sizeof *v->floored);
+            assert_memory_equal(t->share, v->share,
+                                (size_t)count * v->virtual_count * sizeof *v->share);
+            assert_memory_equal(t->list_first, v->list_first, (n + 1) * sizeof *v->list_first);
+            assert_memory_equal(t->list_handle, v->list_handle,
+                                v->list_first[n] * sizeof *v->list_handle);
+            assert_memory_equal(t->list_value, v->list_value,
+                                v->list_first[n] * sizeof *v->list_value);
+            assert_memory_equal(text.field.values, host.solution.field.values,
+                                (size_t)n * count * sizeof(float));
+            assert_memory_equal(text.field.density, host.solution.field.density, n * sizeof(float));
+            assert_true(t->coverage_max == v->coverage_max);
+        }
+        cutis_handles_gpu_destroy(gpu);
+        release_domain(&host);
+    }
+    free(s);
+}
+
 // Two pieces of which one has no handle, and a coarsest level that is the only one.
 static void loose_pieces_and_small_grids_too(void **state)
 {
@@ -154,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         claim(the_text_as_c_has_the_bits_of_the_host),
+        claim(virtual_handles_of_the_text_as_c_are_the_hosts),
         claim(an_opencl_device_gives_the_cpus_weights),
         claim(loose_pieces_and_small_grids_too),
     };

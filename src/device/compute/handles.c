@@ -16,8 +16,8 @@ static const char *const TEXTS[] = { "handles.h", NULL };
 static void run_start(const cutis_compute_argument *a, int first, int end)
 {
     cutis_handles_start(POINTER(0), POINTER(1), POINTER(2), POINTER(3), POINTER(4), POINTER(5),
-                        NUMBER(6), NUMBER(7), NUMBER(8), NUMBER(9), WIDE(10), WIDE(11), WIDE(12),
-                        WIDE(13), WIDE(14), first, end);
+                        POINTER(6), POINTER(7), NUMBER(8), NUMBER(9), NUMBER(10), NUMBER(11),
+                        WIDE(12), WIDE(13), WIDE(14), WIDE(15), WIDE(16), first, end);
 }
 
 static void run_sweep(const cutis_compute_argument *a, int first, int end)
@@ -148,7 +148,7 @@ static void run_sample(const cutis_compute_argument *a, int first, int end)
         .argument_count = count,                                                                   \
     }
 
-PROGRAM(start, START, 15);
+PROGRAM(start, START, 17);
 PROGRAM(sweep, SWEEP, 9);
 PROGRAM(conduct, CONDUCT, 6);
 PROGRAM(finest, FINEST, 8);

@@ -15,4 +15,12 @@ extern const cutis_compute_kernel cutis_compute_handles_start, cutis_compute_han
     cutis_compute_handles_worst, cutis_compute_handles_done, cutis_compute_handles_values,
     cutis_compute_handles_sample;
 
+/// kernel/handles_virtual.h.
+extern const cutis_compute_kernel cutis_compute_handles_scatter, cutis_compute_handles_boxes,
+    cutis_compute_handles_around, cutis_compute_handles_fields, cutis_compute_handles_keep,
+    cutis_compute_handles_apart, cutis_compute_handles_cover, cutis_compute_handles_peaks,
+    cutis_compute_handles_rank, cutis_compute_handles_bound, cutis_compute_handles_near,
+    cutis_compute_handles_support, cutis_compute_handles_clash, cutis_compute_handles_gain,
+    cutis_compute_handles_faces, cutis_compute_handles_fold, cutis_compute_handles_pack;
+
 #endif
