@@ -1,4 +1,4 @@
-/// Binding a body to its patches, and the frames: twelve launches, one after the other, for all
+/// Binding a body to its patches, and the frames: eleven launches, one after the other, for all
 /// instances at once. Invariant: between the first launch and the last nothing comes back to the
 /// host; counts and reports are read afterwards.
 #include "deform/patches.h"
@@ -12,6 +12,8 @@
 #include "kernel/kernel.h"
 //
 #include "kernel/item.h"
+//
+#include "kernel/team.h"
 //
 #include "kernel/patches.h"
 #include "math/mat3.h"
@@ -321,7 +323,6 @@ cutis_result cutis_patches_solve(cutis_patches *patches, const cutis_model *mode
     uint32_t parts = count * patches->info.part_count, joints = count * patches->info.joint_count;
     RUN(parts, parts, BUFFER(s), BUFFER(g), BUFFER(patches->palette), BUFFER(d));
     RUN(joints, joints, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
-    RUN(clear, count * patches->vertex_blocks, BUFFER(s), BUFFER(i));
     RUN(cut, parts, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
     RUN(rungs, joints, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
     RUN(cut_volume, parts, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));

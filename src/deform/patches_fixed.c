@@ -12,6 +12,8 @@
 //
 #include "kernel/item.h"
 //
+#include "kernel/team.h"
+//
 #include "kernel/patches.h"
 //
 #include "kernel/patches_joint.h"

@@ -12,6 +12,8 @@
 //
 #include "kernel/item.h"
 //
+#include "kernel/team.h"
+//
 #include "kernel/patches.h"
 #include "math/eigen3.h"
 #include "math/mat3.h"
@@ -111,6 +113,7 @@ static cutis_result place_ints(packing *p)
     take(&s, PATCH_FACE_JOINED, 3 * F);
     take(&s, PATCH_EDGE_FACES, 2 * E);
     take(&s, PATCH_SLOT_JOINT, p->out->slot_count);
+    take(&s, PATCH_SEED_ORDER, V);
     for (uint32_t e = 0; e < N; e++) { // the orders stand behind everything
         const patch_loop *loop = &body->loops[p->entry_joint[e]];
         uint32_t part = p->entry_side[e] ? loop->child : loop->parent;
@@ -131,6 +134,7 @@ static cutis_result place_reals(packing *p)
     take(&g, PATCH_POINTS, 3 * V);
     take(&g, PATCH_NORMALS, 3 * V);
     take(&g, PATCH_EDGE_STEP, P);
+    take(&g, PATCH_EDGE_MOST, P);
     take(&g, PATCH_CENTROID, 3 * P);
     take(&g, PATCH_VOLUME, P);
     take(&g, PATCH_FRAME, 15 * P);
@@ -142,11 +146,14 @@ static cutis_result place_reals(packing *p)
     take(&g, PATCH_STEP, J);
     take(&g, PATCH_CONIC, PATCH_CONIC_STEPS + 1);
     take(&g, PATCH_SCALARS, 2);
+    uint64_t most = 0;
     for (uint32_t part = 0; part < P; part++) { // distances: of every entry, and of a leaf's tip
         uint32_t entries = p->entry_first[part + 1] - p->entry_first[part];
         uint64_t vertices = parts->vertex_first[part + 1] - parts->vertex_first[part];
         g.used += vertices * (entries + (entries == 1));
+        if (vertices > most) most = vertices;
     }
+    g.used += most; // distances to the last part's seed, for a moment
     if (g.used > INT32_MAX)
         return cutis_fail(body->context, CUTIS_LIMIT_EXCEEDED, "the mesh is too large for patches");
     p->out->real_count = (uint32_t)g.used;
@@ -162,16 +169,17 @@ static cutis_result place_work(packing *p)
     uint64_t slots = p->out->slot_count, rungs = p->out->rung_count, points = p->out->point_count;
     static const int per_vertex[] = { PATCH_STATE,      PATCH_OWNER, PATCH_SLOT,
                                       PATCH_VERTEX_OUT, PATCH_QUEUE, PATCH_SNAP_EDGE };
-    static const int per_slot[] = { PATCH_SLOT_NODE, PATCH_SLOT_NEXT, PATCH_SLOT_ORDER,
-                                    PATCH_SLOT_RANK, PATCH_SLOT_WELD, PATCH_SLOT_OUT };
-    static const int per_rung[] = { PATCH_RUNG_P, PATCH_RUNG_C, PATCH_RUNG_KIND, PATCH_RUNG_COUNT,
-                                    PATCH_RUNG_FIRST };
+    static const int per_slot[] = { PATCH_SLOT_NODE,  PATCH_SLOT_NEXT,   PATCH_SLOT_ORDER,
+                                    PATCH_SLOT_RANK,  PATCH_SLOT_WELD,   PATCH_SLOT_OUT,
+                                    PATCH_SLOT_GUEST, PATCH_SLOT_ANCHOR, PATCH_SLOT_RUNG };
+    static const int per_rung[] = { PATCH_RUNG_P,     PATCH_RUNG_C,     PATCH_RUNG_KIND,
+                                    PATCH_RUNG_COUNT, PATCH_RUNG_FIRST, PATCH_RUNG_FACE };
     for (size_t k = 0; k < sizeof per_vertex / sizeof *per_vertex; k++) take(&i, per_vertex[k], V);
     for (size_t k = 0; k < sizeof per_slot / sizeof *per_slot; k++) take(&i, per_slot[k], slots);
     for (size_t k = 0; k < sizeof per_rung / sizeof *per_rung; k++) take(&i, per_rung[k], rungs);
     take(&i, PATCH_EDGE_SLOT, parts->edge_count);
     take(&i, PATCH_BORDER, p->entry_count);
-    take(&i, PATCH_SPLIT, p->entry_count);
+    take(&i, PATCH_REACH, p->entry_count);
     take(&i, PATCH_TRIES, P);
     take(&i, PATCH_JOINT_INTS, PATCH_JOINT_INT_COUNT * J);
     take(&i, PATCH_BLOCK_VERTEX, (V + PATCH_BLOCK - 1) / PATCH_BLOCK);
@@ -180,11 +188,16 @@ static cutis_result place_work(packing *p)
     take(&d, PATCH_JOINT_REAL, PATCH_JOINT_REAL_COUNT * J);
     take(&d, PATCH_VALUE, V);
     take(&d, PATCH_SNAP, V);
+    take(&d, PATCH_EDGE_CROSS, parts->edge_count);
+    take(&d, PATCH_SHRINK, p->entry_count);
+    take(&d, PATCH_ENTRY_SUM, TEAM_PARTS * (uint64_t)p->entry_count);
     take(&d, PATCH_SLOT_POINT, 3 * slots);
     take(&d, PATCH_SLOT_PLACED, 3 * slots);
     take(&d, PATCH_SLOT_FAR, slots);
     take(&d, PATCH_SLOT_ALONG, slots);
-    take(&d, PATCH_SLOT_SUM, 3 * slots);
+    take(&d, PATCH_SLOT_GAP, slots);
+    take(&d, PATCH_JOINT_SUM, TEAM_PARTS * J);
+    take(&d, PATCH_RUNG_SUM, 6 * rungs);
     take(&d, PATCH_RUNG_ALONG, rungs);
     take(&d, PATCH_SAMPLE, 3 * points);
     take(&d, PATCH_SAMPLE_SUM, 3 * points);
@@ -282,6 +295,14 @@ static int compare_far(const void *a, const void *b)
     return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
 }
 
+static void sort_by_distance(const double *far, uint32_t first, uint32_t count, far_vertex *sorted,
+                             int32_t *out)
+{
+    for (uint32_t v = 0; v < count; v++) sorted[v] = (far_vertex){ far[v], first + v };
+    qsort(sorted, count, sizeof *sorted, compare_far);
+    for (uint32_t v = 0; v < count; v++) out[v] = (int32_t)sorted[v].vertex;
+}
+
 // Distances of one entry, its order, and the seed and tip of the part, which need all of them.
 static cutis_result fill_part_fields(packing *p, uint32_t part, uint32_t *int_at, uint32_t *real_at,
                                      far_vertex *sorted, uint32_t *sources)
@@ -297,9 +318,7 @@ static cutis_result fill_part_fields(packing *p, uint32_t part, uint32_t *int_at
         cutis_result result =
             cutis_patch_distances(p->body, parts, part, sources, loop->count, far);
         if (result != CUTIS_OK) return result;
-        for (uint32_t v = 0; v < count; v++) sorted[v] = (far_vertex){ far[v], first + v };
-        qsort(sorted, count, sizeof *sorted, compare_far);
-        for (uint32_t v = 0; v < count; v++) p->out->ints[*int_at + v] = (int32_t)sorted[v].vertex;
+        sort_by_distance(far, first, count, sorted, p->out->ints + *int_at);
         ints(p, PATCH_ENTRY_FAR)[e] = (int32_t)*real_at;
         ints(p, PATCH_ENTRY_ORDER)[e] = (int32_t)*int_at;
         *int_at += count;
@@ -318,11 +337,13 @@ static cutis_result fill_part_fields(packing *p, uint32_t part, uint32_t *int_at
     }
     ints(p, PATCH_PART_SEED)[part] = (int32_t)(first + seed);
     ints(p, PATCH_PART_TIP)[part] = -1;
-    if (end - entries != 1) return CUTIS_OK;
     sources[0] = first + seed;
-    ints(p, PATCH_PART_TIP)[part] = (int32_t)*real_at;
     cutis_result result =
         cutis_patch_distances(p->body, parts, part, sources, 1, p->out->reals + *real_at);
+    sort_by_distance(p->out->reals + *real_at, first, count, sorted,
+                     ints(p, PATCH_SEED_ORDER) + first);
+    if (end - entries != 1) return result; // its distances are not needed any more
+    ints(p, PATCH_PART_TIP)[part] = (int32_t)*real_at;
     *real_at += count;
     return result;
 }
@@ -330,7 +351,7 @@ static cutis_result fill_part_fields(packing *p, uint32_t part, uint32_t *int_at
 static cutis_result fill_fields(packing *p)
 {
     const patch_body *body = p->body;
-    uint32_t int_at = (uint32_t)(p->out->ints[PATCH_SLOT_JOINT]) + p->out->slot_count;
+    uint32_t int_at = (uint32_t)(p->out->ints[PATCH_SEED_ORDER]) + p->parts->vertex_count;
     uint32_t real_at = (uint32_t)(p->out->ints[PATCH_SCALARS]) + 2;
     far_vertex *sorted = cutis_arena_alloc(body->arena, p->parts->vertex_count, sizeof *sorted);
     uint32_t *sources = cutis_arena_alloc(body->arena, p->place_count + (size_t)1, sizeof *sources);
@@ -412,6 +433,15 @@ static void fill_shifts(const packing *p, uint32_t joint)
     }
 }
 
+static double longest_edge(const patch_pieces *parts, uint32_t part)
+{
+    double most = 0.0;
+    uint32_t end = parts->ring_first[parts->vertex_first[part + 1]];
+    for (uint32_t k = parts->ring_first[parts->vertex_first[part]]; k < end; k++)
+        most = fmax(most, parts->edge_lengths[parts->ring_edge[k]]);
+    return most;
+}
+
 static void fill_joints(packing *p)
 {
     const patch_body *body = p->body;
@@ -430,6 +460,7 @@ static void fill_joints(packing *p)
         const patch_shape *shape = &p->parts->shapes[part];
         double *frame = reals(p, PATCH_FRAME) + 15 * (size_t)part;
         reals(p, PATCH_EDGE_STEP)[part] = shape->step;
+        reals(p, PATCH_EDGE_MOST)[part] = longest_edge(p->parts, part);
         reals(p, PATCH_VOLUME)[part] = shape->volume;
         memcpy(reals(p, PATCH_CENTROID) + 3 * (size_t)part, shape->centroid, 3 * sizeof(double));
         memcpy(frame, shape->axes, 9 * sizeof(double));

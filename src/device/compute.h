@@ -58,6 +58,8 @@ typedef struct cutis_compute_kernel {
     uint32_t argument_count;
     uint32_t task_items; ///< CPU: items of one task; 0: 256
     uint32_t group_size; ///< GPU: work items of a group; 0: 128
+    uint32_t
+        lanes; ///< GPU: of a team that does one item (kernel/team.h), no defines then; 0 or 1: none
 } cutis_compute_kernel;
 
 /// Address of a buffer argument, in a cutis_compute_function.

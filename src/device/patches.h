@@ -6,7 +6,6 @@
 
 extern const cutis_compute_kernel cutis_compute_patch_parts;      ///< S G palette D; per part
 extern const cutis_compute_kernel cutis_compute_patch_joints;     ///< S G I D; per joint
-extern const cutis_compute_kernel cutis_compute_patch_clear;      ///< S I; per part vertex
 extern const cutis_compute_kernel cutis_compute_patch_cut;        ///< S G I D; per part
 extern const cutis_compute_kernel cutis_compute_patch_rungs;      ///< S G I D; per joint
 extern const cutis_compute_kernel cutis_compute_patch_cut_volume; ///< S G I D; per part

@@ -1,5 +1,5 @@
 /// Kernel text: the values of blending patches: vectors in double, planes, arcs, conics, and the
-/// names of everything that lies in the four big buffers. After item.h.
+/// names of everything that lies in the four big buffers. After team.h.
 ///
 /// A bound body is two buffers: S (ints) and G (doubles); what an instance needs while it is made
 /// is two more, I and D (base + instance * stride). S begins with the counts and places of
@@ -60,10 +60,12 @@ enum patch_field {
     PATCH_FACE_JOINED,  ///< 3 F: the face across it in the same part, or -1
     PATCH_EDGE_FACES,   ///< 2 E: faces, the second -1 on a loop
     PATCH_SLOT_JOINT,   ///< slots: their joint
+    PATCH_SEED_ORDER,   ///< V: of each part the vertices by their distance to its seed
     // places in G
     PATCH_POINTS,    ///< 3 V
     PATCH_NORMALS,   ///< 3 V
     PATCH_EDGE_STEP, ///< P: median edge
+    PATCH_EDGE_MOST, ///< P: longest edge
     PATCH_CENTROID,  ///< 3 P
     PATCH_VOLUME,    ///< P: closed by fans over its loops
     PATCH_FRAME,     ///< 15 P: three axes, least and greatest along each
@@ -81,44 +83,53 @@ enum patch_field {
     PATCH_SLOT,       ///< V: its border slot
     PATCH_VERTEX_OUT, ///< V: output vertex
     PATCH_EDGE_SLOT,  ///< E: slot of the point that splits it
-    PATCH_QUEUE,      ///< V
+    PATCH_QUEUE,      ///< V: scratch
     PATCH_SNAP_EDGE,  ///< V: edge a vertex may be moved along, or -1
     PATCH_SLOT_NODE,  ///< slots: vertex, or -1 - edge
     PATCH_SLOT_NEXT,
-    PATCH_SLOT_ORDER, ///< slots in order along the border
-    PATCH_SLOT_RANK,  ///< and back
-    PATCH_SLOT_WELD,  ///< child: slot of the parent it became one with, or -1
-    PATCH_SLOT_OUT,   ///< output vertex; split points: from the joint's first
-    PATCH_BORDER,     ///< N: slots of the entry
-    PATCH_SPLIT,      ///< N: of them points on edges
-    PATCH_TRIES,      ///< P
-    PATCH_JOINT_INTS, ///< PATCH_JOINT_INT_COUNT per joint
-    PATCH_RUNG_P,     ///< slot of the parent
+    PATCH_SLOT_ORDER,  ///< slots in order along the border
+    PATCH_SLOT_RANK,   ///< and back
+    PATCH_SLOT_WELD,   ///< child: slot of the parent it became one with, or -1
+    PATCH_SLOT_OUT,    ///< output vertex; split points: from the joint's first
+    PATCH_SLOT_GUEST,  ///< parent: the child's slot that became one with it, or -1
+    PATCH_SLOT_ANCHOR, ///< parent, by rank: rank of its partner in the child, or -1
+    PATCH_SLOT_RUNG,   ///< its first rung
+    PATCH_BORDER,      ///< N: slots of the entry
+    PATCH_REACH,       ///< N: how many of its vertices by distance the entry looks at
+    PATCH_TRIES,       ///< P
+    PATCH_JOINT_INTS,  ///< PATCH_JOINT_INT_COUNT per joint
+    PATCH_RUNG_P,      ///< slot of the parent
     PATCH_RUNG_C,
     PATCH_RUNG_KIND,    ///< patch_rung
     PATCH_RUNG_COUNT,   ///< inner samples
     PATCH_RUNG_FIRST,   ///< first of them, from the joint's first
+    PATCH_RUNG_FACE,    ///< first triangle of the strip to the next rung, likewise
     PATCH_BLOCK_VERTEX, ///< per block of vertices: first output vertex
     PATCH_BLOCK_FACE,   ///< per block of faces: first output triangle
     // places in D
     PATCH_MATRIX,      ///< 12 P: part to world
     PATCH_JOINT_REAL,  ///< PATCH_JOINT_REAL_COUNT per joint
     PATCH_VALUE,       ///< V: how far it is removed
-    PATCH_SNAP,        ///< V: how far along the edge, kept end = 0
+    PATCH_SNAP,        ///< V: how far from it, of the edge's length
+    PATCH_EDGE_CROSS,  ///< E: where the border crosses it, kept end = 0
+    PATCH_SHRINK,      ///< N: what this try takes from the territory
+    PATCH_ENTRY_SUM,   ///< TEAM_PARTS per entry
     PATCH_SLOT_POINT,  ///< 3 per slot, rest
     PATCH_SLOT_PLACED, ///< 3 per slot, the parent's rest space, from the centre
     PATCH_SLOT_FAR,    ///< distance to the loop
     PATCH_SLOT_ALONG,  ///< place on the joint loop, or -1
     PATCH_RUNG_ALONG,  ///< place on the joint loop
     PATCH_SAMPLE,      ///< 3 per sample, parent's rest space
-    PATCH_SLOT_SUM,    ///< 3 per slot: sum of patch normals
+    PATCH_SLOT_GAP,    ///< by rank: distance to the next
+    PATCH_JOINT_SUM,   ///< TEAM_PARTS per joint
+    PATCH_RUNG_SUM,    ///< 6 per rung: sums of the patch's normals at its ends
     PATCH_SAMPLE_SUM,  ///< 3 per sample
     PATCH_FIELD_COUNT
 };
 
 #define FIELD(S, name)    ((S) + (S)[name]) // ints
 #define REALS(S, G, name) ((G) + (S)[name]) // doubles
-#define PATCH_BLOCK       32                // vertices or faces that are counted together
+#define PATCH_BLOCK       256               // vertices or faces that are counted together
 #define PATCH_CONIC_STEPS 1024
 
 enum patch_state { PATCH_KEPT, PATCH_REMOVED, PATCH_ZERO /* moved onto the border */ };

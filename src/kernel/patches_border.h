@@ -11,21 +11,16 @@ FN int patch_slot_room(GLOBAL const int *S, int entry)
     return FIELD(S, PATCH_ENTRY_SLOT)[entry + 1] - FIELD(S, PATCH_ENTRY_SLOT)[entry];
 }
 
-// A new slot of an entry; -1 when it is full.
-FN int patch_slot_add(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, int entry, int node,
-                      pvec point, double far, double along)
+FN void patch_slot_put(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, int slot, int node,
+                       pvec point, double far, double along)
 {
-    GLOBAL int *border = I + S[PATCH_BORDER];
-    if (border[entry] >= patch_slot_room(S, entry)) return -1;
-    int slot = FIELD(S, PATCH_ENTRY_SLOT)[entry] + border[entry]++;
     I[S[PATCH_SLOT_NODE] + slot] = node;
     I[S[PATCH_SLOT_NEXT] + slot] = -1;
     I[S[PATCH_SLOT_WELD] + slot] = -1;
-    I[S[PATCH_SPLIT] + entry] += node < 0;
+    I[S[PATCH_SLOT_GUEST] + slot] = -1;
     pvec_put(D + S[PATCH_SLOT_POINT], slot, point);
     D[S[PATCH_SLOT_FAR] + slot] = far;
     D[S[PATCH_SLOT_ALONG] + slot] = along;
-    return slot;
 }
 
 FN double patch_far(GLOBAL const int *S, GLOBAL const double *G, int entry, int vertex)
@@ -54,8 +49,8 @@ FN int patch_edge_end(GLOBAL const int *S, int vertex, int edge)
 }
 
 // The slot of a vertex that stays where it is or was moved onto the border.
-PATCH_FN int patch_slot_vertex(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                               GLOBAL double *D, int entry, int v)
+PATCH_FN void patch_slot_vertex(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                                GLOBAL double *D, int entry, int v, int slot)
 {
     pvec point = pvec_at(REALS(S, G, PATCH_POINTS), v);
     int loop = FIELD(S, PATCH_VERTEX_LOOP)[v];
@@ -67,16 +62,15 @@ PATCH_FN int patch_slot_vertex(GLOBAL const int *S, GLOBAL const double *G, GLOB
         point = pvec_mix(point, pvec_at(REALS(S, G, PATCH_POINTS), other), t);
         far += t * (patch_far(S, G, entry, other) - far);
     }
-    int slot = patch_slot_add(S, I, D, entry, v, point, far, along);
+    patch_slot_put(S, I, D, slot, v, point, far, along);
     I[S[PATCH_SLOT] + v] = slot;
-    return slot;
 }
 
-PATCH_FN int patch_slot_split(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                              GLOBAL double *D, int entry, int kept, int removed, int edge,
-                              double fraction)
+PATCH_FN void patch_slot_split(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+                               GLOBAL double *D, int entry, int kept, int removed, int edge,
+                               int slot)
 {
-    double t = patch_crossing(S, G, I, D, kept, removed, fraction);
+    double t = D[S[PATCH_EDGE_CROSS] + edge];
     double low = patch_far(S, G, entry, kept), along = -1.0;
     if (t < PATCH_SPLIT_EDGE) t = PATCH_SPLIT_EDGE;
     if (t > 1.0 - PATCH_SPLIT_EDGE) t = 1.0 - PATCH_SPLIT_EDGE;
@@ -84,9 +78,8 @@ PATCH_FN int patch_slot_split(GLOBAL const int *S, GLOBAL const double *G, GLOBA
     pvec point = pvec_mix(pvec_at(REALS(S, G, PATCH_POINTS), kept),
                           pvec_at(REALS(S, G, PATCH_POINTS), removed), t);
     double far = low + t * (patch_far(S, G, entry, removed) - low);
-    int slot = patch_slot_add(S, I, D, entry, -1 - edge, point, far, along);
+    patch_slot_put(S, I, D, slot, -1 - edge, point, far, along);
     I[S[PATCH_EDGE_SLOT] + edge] = slot;
-    return slot;
 }
 
 // A piece of border, as the kept face beside it has it. Both ends have slots of one entry.
@@ -98,35 +91,58 @@ FN void patch_link(GLOBAL const int *S, GLOBAL int *I, int entry, int from, int 
         I[S[PATCH_SLOT_NEXT] + to] = from;
 }
 
-// Slots of all loops, of moved vertices and of split edges. false when an entry is full.
-PATCH_FN int patch_slots(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                         GLOBAL double *D, int part, int queued, double fraction)
+// Slots a vertex brings besides those of the loops: itself where it was moved, or the points on its
+// edges to kept vertices.
+FN int patch_slots_of(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int entry, int v)
 {
-    GLOBAL const int *state = I + S[PATCH_STATE], *queue = I + S[PATCH_QUEUE];
-    GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
-    int first = FIELD(S, PATCH_PART_VERTEX)[part];
-    for (int e = FIELD(S, PATCH_PART_ENTRY)[part]; e < FIELD(S, PATCH_PART_ENTRY)[part + 1]; e++) {
-        int joint = FIELD(S, PATCH_ENTRY_JOINT)[e], side = FIELD(S, PATCH_ENTRY_SIDE)[e];
-        I[S[PATCH_BORDER] + e] = I[S[PATCH_SPLIT] + e] = 0;
-        for (int i = FIELD(S, PATCH_JOINT_LOOP)[joint]; i < FIELD(S, PATCH_JOINT_LOOP)[joint + 1];
-             i++) {
-            int v = FIELD(S, PATCH_LOOP_VERTEX)[2 * i + side];
-            if (state[v] != PATCH_REMOVED && patch_slot_vertex(S, G, I, D, e, v) < 0) return 0;
-        }
+    GLOBAL const int *state = I + S[PATCH_STATE];
+    int count = 0;
+    if (I[S[PATCH_OWNER] + v] != entry) return 0;
+    if (state[v] == PATCH_ZERO) return FIELD(S, PATCH_VERTEX_LOOP)[v] < 0;
+    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < FIELD(S, PATCH_RING_FIRST)[v + 1]; k++)
+        count += state[FIELD(S, PATCH_RING)[k]] == PATCH_KEPT;
+    return count;
+}
+
+FN void patch_slots_fill(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                         GLOBAL int *I, GLOBAL double *D, int entry, int v, int slot)
+{
+    GLOBAL const int *state = I + S[PATCH_STATE];
+    if (state[v] == PATCH_ZERO) {
+        patch_slot_vertex(S, G, I, D, entry, v, slot);
+        return;
     }
-    if (S[PATCH_BOX]) return 1; // its border runs along edges: slots come with the links
-    for (int i = 0; i < queued; i++) {
-        int u = queue[first + i], entry = I[S[PATCH_OWNER] + u];
-        if (state[u] == PATCH_ZERO && FIELD(S, PATCH_VERTEX_LOOP)[u] < 0 &&
-            patch_slot_vertex(S, G, I, D, entry, u) < 0)
-            return 0;
-        for (int k = ring_first[u]; k < ring_first[u + 1] && state[u] == PATCH_REMOVED; k++)
-            if (state[ring[k]] == PATCH_KEPT &&
-                patch_slot_split(S, G, I, D, entry, ring[k], u, FIELD(S, PATCH_RING_EDGE)[k],
-                                 fraction) < 0)
-                return 0;
+    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < FIELD(S, PATCH_RING_FIRST)[v + 1]; k++) {
+        int u = FIELD(S, PATCH_RING)[k];
+        if (state[u] == PATCH_KEPT)
+            patch_slot_split(S, G, I, D, entry, u, v, FIELD(S, PATCH_RING_EDGE)[k], slot++);
     }
-    return 1;
+}
+
+// Slots of an entry: of its loop, then of moved vertices and split edges. Box removal's border runs
+// along edges: its slots come with the links.
+// @return how many; if there is no room for them, those that fit are there
+TEAM_FN int patch_slots(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                        GLOBAL int *I, GLOBAL double *D, int e, int cut TEAM_PARAM)
+{
+    GLOBAL const int *state = I + S[PATCH_STATE], *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
+    int joint = FIELD(S, PATCH_ENTRY_JOINT)[e], side = FIELD(S, PATCH_ENTRY_SIDE)[e];
+    int base = FIELD(S, PATCH_ENTRY_SLOT)[e], room = patch_slot_room(S, e), used = 0;
+    int end = FIELD(S, PATCH_JOINT_LOOP)[joint + 1], reach = cut ? I[S[PATCH_REACH] + e] : 0;
+    for (int from = FIELD(S, PATCH_JOINT_LOOP)[joint]; from < end; from += TEAM_LANES) {
+        int i = from + TEAM_LANE, v = i < end ? FIELD(S, PATCH_LOOP_VERTEX)[2 * i + side] : -1;
+        int there = v >= 0 && state[v] != PATCH_REMOVED, at = used + team_before(there);
+        if (there && at < room) patch_slot_vertex(S, G, I, D, e, v, base + at);
+        used += team_total(there);
+    }
+    for (int from = 0; from < reach; from += TEAM_LANES) {
+        int i = from + TEAM_LANE, v = i < reach ? order[i] : -1;
+        int count = v >= 0 ? patch_slots_of(S, I, e, v) : 0, at = used + team_before(count);
+        if (count > 0 && at + count <= room) patch_slots_fill(S, G, I, D, e, v, base + at);
+        used += team_total(count);
+    }
+    if (TEAM_LANE == 0) I[S[PATCH_BORDER] + e] = used;
+    return used;
 }
 
 // The slot where the border leaves the removed corner of a face towards `to`.
@@ -167,8 +183,13 @@ PATCH_FN int patch_link_box(GLOBAL const int *S, GLOBAL const double *G, GLOBAL 
     if (beyond < 0 || state[a] == PATCH_REMOVED || state[b] == PATCH_REMOVED) return 1;
     for (int k = 0; k < 3; k++)
         if (state[FIELD(S, PATCH_FACES)[3 * beyond + k]] == PATCH_REMOVED) return 1;
-    if (I[S[PATCH_SLOT] + a] < 0 && patch_slot_vertex(S, G, I, D, entry, a) < 0) return 0;
-    if (I[S[PATCH_SLOT] + b] < 0 && patch_slot_vertex(S, G, I, D, entry, b) < 0) return 0;
+    for (int k = 0; k < 2; k++) {
+        int end = k ? b : a;
+        if (I[S[PATCH_SLOT] + end] >= 0) continue;
+        if (I[S[PATCH_BORDER] + entry] >= patch_slot_room(S, entry)) return 0;
+        patch_slot_vertex(S, G, I, D, entry, end,
+                          FIELD(S, PATCH_ENTRY_SLOT)[entry] + I[S[PATCH_BORDER] + entry]++);
+    }
     patch_link(S, I, entry, I[S[PATCH_SLOT] + b], I[S[PATCH_SLOT] + a]);
     return 1;
 }
@@ -181,14 +202,29 @@ FN int patch_first_removed(GLOBAL const int *S, GLOBAL const int *I, int face)
     return -1;
 }
 
+// Box removal: all of them. One lane, because they make slots.
+// @return false when an entry is full
+PATCH_FN int patch_link_boxes(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                              GLOBAL int *I, GLOBAL double *D, patch_cutting c)
+{
+    int end = FIELD(S, PATCH_PART_FACE)[c.part + 1];
+    for (int f = FIELD(S, PATCH_PART_FACE)[c.part]; f < end; f++) {
+        int corner = patch_first_removed(S, I, f);
+        if (corner < 0) continue;
+        int entry = I[S[PATCH_OWNER] + FIELD(S, PATCH_FACES)[3 * f + corner]];
+        if (!patch_link_box(S, G, I, D, f, corner, entry)) return 0;
+    }
+    return 1;
+}
+
 // Loop edges that are still there, whole or in part.
-PATCH_FN void patch_link_loop(GLOBAL const int *S, GLOBAL int *I, int entry)
+TEAM_FN void patch_link_loop(GLOBAL const int *S, GLOBAL int *I, int entry)
 {
     int joint = FIELD(S, PATCH_ENTRY_JOINT)[entry], side = FIELD(S, PATCH_ENTRY_SIDE)[entry];
     int first = FIELD(S, PATCH_JOINT_LOOP)[joint];
     int count = FIELD(S, PATCH_JOINT_LOOP)[joint + 1] - first;
     GLOBAL const int *state = I + S[PATCH_STATE], *slot = I + S[PATCH_SLOT];
-    for (int i = 0; i < count; i++) {
+    TEAM_EACH (i, 0, count) {
         int a = FIELD(S, PATCH_LOOP_VERTEX)[2 * (first + i) + side];
         int b = FIELD(S, PATCH_LOOP_VERTEX)[2 * (first + (i + 1) % count) + side];
         int end = FIELD(S, PATCH_RING_FIRST)[a + 1] - 1, k = FIELD(S, PATCH_RING_FIRST)[a];
@@ -227,30 +263,34 @@ FN int patch_trace(GLOBAL const int *S, GLOBAL int *I, int entry)
     return count >= 3 && slot == base;
 }
 
-// Slots, links and traces of one try. The faces around removed vertices are found through their
-// rings; a face with two of them comes up twice, with the same links.
-PATCH_FN int patch_borders(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                           GLOBAL double *D, int part, int queued, double fraction)
+// Slots, links and traces of one try. Every slot is linked by one face or loop edge.
+// @return false if a border is not one closed curve, or has no room
+TEAM_FN int patch_borders(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                          GLOBAL int *I, GLOBAL double *D, patch_cutting c, int removed TEAM_PARAM)
 {
-    if (!patch_slots(S, G, I, D, part, queued, fraction)) return 0;
-    if (queued > 0) {
-        int end = FIELD(S, PATCH_PART_FACE)[part + 1];
-        for (int f = FIELD(S, PATCH_PART_FACE)[part]; f < end; f++) {
+    int box = S[PATCH_BOX], bad = 0, end = FIELD(S, PATCH_PART_FACE)[c.part + 1];
+    for (int e = c.entry_first; e < c.entry_end; e++)
+        bad |= patch_slots(S, G, I, D, e, removed > 0 && !box TEAM_PASS) > patch_slot_room(S, e);
+    TEAM_SYNC;
+    if (bad) return 0;
+    if (removed > 0 && box) {
+        if (TEAM_LANE == 0) bad = !patch_link_boxes(S, G, I, D, c);
+        TEAM_SYNC;
+        if (team_any(bad)) return 0;
+    } else if (removed > 0) {
+        TEAM_EACH (f, FIELD(S, PATCH_PART_FACE)[c.part], end) {
             int corner = patch_first_removed(S, I, f);
-            if (corner < 0) continue;
-            int entry = I[S[PATCH_OWNER] + FIELD(S, PATCH_FACES)[3 * f + corner]];
-            if (!S[PATCH_BOX]) {
-                patch_link_face(S, I, f, corner, entry);
-            } else if (!patch_link_box(S, G, I, D, f, corner, entry)) {
-                return 0;
-            }
+            if (corner >= 0)
+                patch_link_face(S, I, f, corner,
+                                I[S[PATCH_OWNER] + FIELD(S, PATCH_FACES)[3 * f + corner]]);
         }
+        TEAM_SYNC;
     }
-    for (int e = FIELD(S, PATCH_PART_ENTRY)[part]; e < FIELD(S, PATCH_PART_ENTRY)[part + 1]; e++) {
-        patch_link_loop(S, I, e);
-        if (!patch_trace(S, I, e)) return 0;
-    }
-    return 1;
+    for (int e = c.entry_first; e < c.entry_end; e++) patch_link_loop(S, I, e);
+    TEAM_SYNC;
+    TEAM_EACH (e, c.entry_first, c.entry_end) bad |= !patch_trace(S, I, e);
+    TEAM_SYNC;
+    return !team_any(bad);
 }
 
 // Rest position of a corner that is not removed, from the centre.
@@ -289,66 +329,95 @@ PATCH_FN double patch_left_volume(GLOBAL const int *S, GLOBAL const double *G, G
     return pvec_det(p, x, y) + pvec_det(p, y, q);
 }
 
-// What the cut takes from the volume, joint by joint, over each joint's centre. After the rungs,
-// which may have moved border points.
-ITEM_KERNEL patch_cut_volume(GLOBAL const int *S, GLOBAL const double *G,
+// What the cut takes from the volume at a face, over the centre of the joint that cuts it.
+FN double patch_face_loss(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                          GLOBAL const int *I, GLOBAL const double *D, int face, int entry)
+{
+    GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * face;
+    GLOBAL const double *points = REALS(S, G, PATCH_POINTS);
+    pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), FIELD(S, PATCH_ENTRY_JOINT)[entry]);
+    pvec x = pvec_minus(pvec_at(points, v[0]), centre);
+    pvec y = pvec_minus(pvec_at(points, v[1]), centre);
+    pvec z = pvec_minus(pvec_at(points, v[2]), centre);
+    double left = patch_left_volume(S, G, I, D, face, patch_first_removed(S, I, face), centre);
+    return (left - pvec_det(x, y, z)) / 6.0;
+}
+
+// What the cut takes from the volume, joint by joint. After the rungs, which may have moved border
+// points.
+TEAM_KERNEL patch_cut_volume(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
                              GLOBAL const int *int_work, GLOBAL double *work, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int count = S[PATCH_PART_COUNT], part = item % count;
+    TEAM_BEGIN
+    int count = S[PATCH_PART_COUNT];
+    patch_cutting c = patch_cutting_of(S, item % count);
     GLOBAL const int *I = int_work + (INDEX)(item / count) * S[PATCH_INT_STRIDE];
     GLOBAL double *D = work + (INDEX)(item / count) * S[PATCH_REAL_STRIDE];
     GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
-    int end = FIELD(S, PATCH_PART_FACE)[part + 1];
-    for (int f = FIELD(S, PATCH_PART_FACE)[part]; f < end; f++) {
-        GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * f;
-        int entry = -1;
-        for (int k = 0; k < 3; k++)
-            if (state[v[k]] != PATCH_KEPT) entry = owner[v[k]];
-        if (entry < 0) continue;
-        int joint = FIELD(S, PATCH_ENTRY_JOINT)[entry];
-        pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), joint);
-        pvec x = pvec_minus(pvec_at(REALS(S, G, PATCH_POINTS), v[0]), centre);
-        pvec y = pvec_minus(pvec_at(REALS(S, G, PATCH_POINTS), v[1]), centre);
-        pvec z = pvec_minus(pvec_at(REALS(S, G, PATCH_POINTS), v[2]), centre);
-        double left = patch_left_volume(S, G, I, D, f, patch_first_removed(S, I, f), centre);
-        D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * joint + PATCH_J_CUT +
-          FIELD(S, PATCH_ENTRY_SIDE)[entry]] += (left - pvec_det(x, y, z)) / 6.0;
+    GLOBAL double *sums = D + S[PATCH_ENTRY_SUM];
+    int end = FIELD(S, PATCH_PART_FACE)[c.part + 1];
+    TEAM_EACH (k, TEAM_PARTS * c.entry_first, TEAM_PARTS * c.entry_end) sums[k] = 0.0;
+    TEAM_SYNC;
+    TEAM_EACH (k, 0, TEAM_PARTS) {
+        for (int f = FIELD(S, PATCH_PART_FACE)[c.part] + k; f < end; f += TEAM_PARTS) {
+            GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * f;
+            int entry = -1;
+            for (int n = 0; n < 3; n++)
+                if (state[v[n]] != PATCH_KEPT) entry = owner[v[n]];
+            if (entry >= 0) sums[TEAM_PARTS * entry + k] += patch_face_loss(S, G, I, D, f, entry);
+        }
+    }
+    TEAM_SYNC;
+    TEAM_EACH (e, c.entry_first, c.entry_end) {
+        double sum = 0.0;
+        for (int k = 0; k < TEAM_PARTS; k++) sum += sums[TEAM_PARTS * e + k];
+        D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * FIELD(S, PATCH_ENTRY_JOINT)[e] +
+          PATCH_J_CUT + FIELD(S, PATCH_ENTRY_SIDE)[e]] = sum;
     }
     ITEM_END
 }
 
-ITEM_KERNEL patch_cut(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *int_work,
-                      GLOBAL double *work, ITEM_ARGS)
+// Box removal: what is left is cleaned up until nothing changes.
+// @return removed vertices now, or -1
+TEAM_FN int patch_clean_box(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                            GLOBAL int *I, GLOBAL double *D, patch_cutting c,
+                            int removed TEAM_PARAM)
 {
-    ITEM_BEGIN
-    int count = S[PATCH_PART_COUNT], part = item % count, tries = 0;
+    int last = -1;
+    while (removed > 0 && removed != last) {
+        last = removed;
+        if (TEAM_LANE == 0) I[S[PATCH_TRIES] + c.part] = patch_unpinch(S, G, I, D, c);
+        TEAM_SYNC;
+        removed = I[S[PATCH_TRIES] + c.part];
+        TEAM_SYNC;
+        if (removed > 0) removed = patch_flood(S, G, I, D, c, removed TEAM_PASS);
+    }
+    return removed;
+}
+
+TEAM_KERNEL patch_cut(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                      GLOBAL int *int_work, GLOBAL double *work, ITEM_ARGS)
+{
+    TEAM_BEGIN
+    int count = S[PATCH_PART_COUNT], tries = 0, good = 0;
+    patch_cutting c = patch_cutting_of(S, item % count);
     GLOBAL int *I = int_work + (INDEX)(item / count) * S[PATCH_INT_STRIDE];
     GLOBAL double *D = work + (INDEX)(item / count) * S[PATCH_REAL_STRIDE];
-    for (; tries <= PATCH_TRIES_MAX + 1; tries++) {
-        double fraction = tries / (double)PATCH_TRIES_MAX;
-        int queued = tries <= PATCH_TRIES_MAX ? patch_remove(S, G, I, D, part, fraction) : 0;
-        int good = 1;
-        if (queued > 0) {
-            int last = -1;
-            while (S[PATCH_BOX] && queued > 0 && queued != last) {
-                last = queued;
-                queued = patch_unpinch(S, I, part, queued);
-                if (queued > 0) queued = patch_flood(S, I, part, queued);
-            }
-            if (!S[PATCH_BOX]) queued = patch_flood(S, I, part, queued);
-            good = queued > 0;
-            if (good && !S[PATCH_BOX]) queued = patch_snap(S, G, I, D, part, queued, fraction);
+    for (; !good; tries++) {
+        int removed = 0, box = S[PATCH_BOX];
+        patch_cut_begin(S, G, I, D, c, tries / (double)PATCH_TRIES_MAX);
+        if (tries <= PATCH_TRIES_MAX) removed = patch_remove(S, G, I, D, c TEAM_PASS);
+        good = 1;
+        if (removed > 0) {
+            removed = box ? patch_clean_box(S, G, I, D, c, removed TEAM_PASS)
+                          : patch_flood(S, G, I, D, c, removed TEAM_PASS);
+            good = removed > 0;
+            if (good && !box) patch_snap(S, G, I, D, c);
         }
-        if (good) good = patch_borders(S, G, I, D, part, queued, fraction);
-        if (good) break;
-        int end = FIELD(S, PATCH_PART_VERTEX)[part + 1];
-        for (int v = FIELD(S, PATCH_PART_VERTEX)[part]; v < end; v++) {
-            I[S[PATCH_STATE] + v] = PATCH_KEPT;
-            I[S[PATCH_OWNER] + v] = I[S[PATCH_SLOT] + v] = -1;
-        }
+        if (good) good = patch_borders(S, G, I, D, c, removed TEAM_PASS);
+        if (tries > PATCH_TRIES_MAX) good = 1; // there is nothing less than nothing
     }
-    I[S[PATCH_TRIES] + part] = tries;
+    if (TEAM_LANE == 0) I[S[PATCH_TRIES] + c.part] = tries - 1;
     ITEM_END
 }
 

@@ -13,167 +13,305 @@
 #define PATCH_SPLIT_EDGE 0.05 // splits keep this distance from the ends
 #define PATCH_GIVEN_BACK 0.1  // where an edge without sign change is split
 
-ITEM_KERNEL patch_clear(GLOBAL const int *S, GLOBAL int *int_work, ITEM_ARGS)
-{
-    ITEM_BEGIN
-    int blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
-    int first = item % blocks * PATCH_BLOCK, end = first + PATCH_BLOCK;
-    GLOBAL int *I = int_work + (INDEX)(item / blocks) * S[PATCH_INT_STRIDE];
-    if (end > S[PATCH_VERTEX_COUNT]) end = S[PATCH_VERTEX_COUNT];
-    for (int v = first; v < end; v++) {
-        I[S[PATCH_STATE] + v] = PATCH_KEPT;
-        I[S[PATCH_OWNER] + v] = -1;
-        I[S[PATCH_SLOT] + v] = -1;
-    }
-    ITEM_END
-}
-
 FN int patch_degree(GLOBAL const int *S, int v)
 {
     return FIELD(S, PATCH_RING_FIRST)[v + 1] - FIELD(S, PATCH_RING_FIRST)[v];
 }
 
-// Candidates of all entries, those that meet another joint's given back, then what hangs together
-// with the loop is removed. The queue then holds the removed vertices.
-// @return how many
-PATCH_FN int patch_remove(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                          GLOBAL double *D, int part, double fraction)
+/// One part of one instance while it is cut: what the functions here pass around.
+STRUCT(patch_cutting)
 {
-    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER],
-               *queue = I + S[PATCH_QUEUE];
-    GLOBAL double *value = D + S[PATCH_VALUE];
+    int part, first, end, entry_first, entry_end;
+};
+
+FN patch_cutting patch_cutting_of(GLOBAL const int *RESTRICT S, int part)
+{
+    patch_cutting c;
+    c.part = part;
+    c.first = FIELD(S, PATCH_PART_VERTEX)[part];
+    c.end = FIELD(S, PATCH_PART_VERTEX)[part + 1];
+    c.entry_first = FIELD(S, PATCH_PART_ENTRY)[part];
+    c.entry_end = FIELD(S, PATCH_PART_ENTRY)[part + 1];
+    return c;
+}
+
+FN double patch_need(GLOBAL const int *RESTRICT S, GLOBAL const double *D, int entry)
+{
+    return D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * FIELD(S, PATCH_ENTRY_JOINT)[entry] +
+             PATCH_J_NEED + FIELD(S, PATCH_ENTRY_SIDE)[entry]];
+}
+
+// How many of an entry's vertices, nearest first, a frame looks at: those that can be removed, and
+// their neighbours.
+FN int patch_reach(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                   GLOBAL const double *D, patch_cutting c, int entry)
+{
+    GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[entry];
+    GLOBAL const double *far = G + FIELD(S, PATCH_ENTRY_FAR)[entry];
+    double most = 1.15 * patch_need(S, D, entry) + REALS(S, G, PATCH_EDGE_MOST)[c.part];
+    int low = 0, high = c.end - c.first;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (far[order[middle] - c.first] <= most)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Nothing is removed, and how far each entry looks.
+TEAM_FN void patch_cut_begin(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                             GLOBAL int *I, GLOBAL double *D, patch_cutting c, double fraction)
+{
+    TEAM_SYNC; // no lane looks at the last try any more
+    TEAM_EACH (v, c.first, c.end) {
+        I[S[PATCH_STATE] + v] = PATCH_KEPT;
+        I[S[PATCH_OWNER] + v] = -1;
+        I[S[PATCH_SLOT] + v] = -1;
+    }
+    TEAM_EACH (e, c.entry_first, c.entry_end) {
+        I[S[PATCH_REACH] + e] = patch_reach(S, G, D, c, e);
+        D[S[PATCH_SHRINK] + e] = fraction > 0.0 ? fraction * patch_room_most(S, G, D, e) : 0.0;
+    }
+    TEAM_SYNC;
+}
+
+// A candidate next to a stronger one of another joint is given back. All look at the same
+// candidates; state marks them, so that the order does not matter.
+TEAM_FN void patch_give_back(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL const double *D,
+                             patch_cutting c)
+{
+    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
+    GLOBAL const double *value = D + S[PATCH_VALUE];
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
+    for (int e = c.entry_first; e < c.entry_end; e++) {
+        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
+        TEAM_EACH (i, 0, I[S[PATCH_REACH] + e]) {
+            int v = order[i];
+            if (owner[v] != e) continue;
+            for (int k = ring_first[v]; k < ring_first[v + 1]; k++) {
+                int u = ring[k];
+                if (owner[u] < 0 || owner[u] == e) continue;
+                if (value[u] > value[v] || (value[u] == value[v] && u < v)) state[v] = PATCH_ZERO;
+            }
+        }
+    }
+    TEAM_SYNC;
+    TEAM_EACH (v, c.first, c.end) {
+        if (state[v] == PATCH_ZERO) owner[v] = -1;
+        state[v] = PATCH_KEPT;
+    }
+    TEAM_SYNC;
+}
+
+// Is a neighbour of this vertex removed by the same joint?
+FN int patch_touches(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int v)
+{
+    GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
+    int entry = owner[v], end = FIELD(S, PATCH_RING_FIRST)[v + 1];
+    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < end; k++) {
+        int u = FIELD(S, PATCH_RING)[k];
+        if (state[u] == PATCH_REMOVED && owner[u] == entry) return 1;
+    }
+    return 0;
+}
+
+// Of the candidates those that hang together with their loop are removed. Nearest first, so that
+// one sweep does nearly all.
+TEAM_FN void patch_spread(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch_cutting c TEAM_PARAM)
+{
+    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
+    for (int e = c.entry_first; e < c.entry_end; e++) {
+        int joint = FIELD(S, PATCH_ENTRY_JOINT)[e], side = FIELD(S, PATCH_ENTRY_SIDE)[e];
+        TEAM_EACH (i, FIELD(S, PATCH_JOINT_LOOP)[joint], FIELD(S, PATCH_JOINT_LOOP)[joint + 1]) {
+            int v = FIELD(S, PATCH_LOOP_VERTEX)[2 * i + side];
+            if (owner[v] == e) state[v] = PATCH_REMOVED;
+        }
+    }
+    TEAM_SYNC;
+    for (int e = c.entry_first; e < c.entry_end; e++) {
+        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
+        int reach = I[S[PATCH_REACH] + e], grown = 1;
+        while (grown) {
+            grown = 0;
+            for (int from = 0; from < reach; from += TEAM_LANES) {
+                int i = from + TEAM_LANE, v = i < reach ? order[i] : -1, again;
+                int open = v >= 0 && owner[v] == e && state[v] == PATCH_KEPT;
+                do { // once for one lane; else until these vertices have settled
+                    again = open && patch_touches(S, I, v);
+                    if (again) {
+                        state[v] = PATCH_REMOVED;
+                        open = 0;
+                    }
+                    grown |= again;
+                    TEAM_SYNC;
+                } while (TEAM_LANES > 1 && team_any(again));
+            }
+            grown = team_any(grown);
+        }
+    }
+}
+
+// Candidates of all entries, those that meet another joint's given back, then what hangs together
+// with the loop is removed.
+// @return how many
+TEAM_FN int patch_remove(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                         GLOBAL int *I, GLOBAL double *D, patch_cutting c TEAM_PARAM)
+{
+    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     GLOBAL const int *loop_of = FIELD(S, PATCH_VERTEX_LOOP);
-    int first = FIELD(S, PATCH_PART_VERTEX)[part], base = first;
-    int count = FIELD(S, PATCH_PART_VERTEX)[part + 1] - first, candidates = 0, removed = 0;
     double eps = REALS(S, G, PATCH_SCALARS)[1];
-    for (int e = FIELD(S, PATCH_PART_ENTRY)[part]; e < FIELD(S, PATCH_PART_ENTRY)[part + 1]; e++) {
+    int removed = 0, bent = 0;
+    for (int e = c.entry_first; e < c.entry_end; e++) {
         int joint = FIELD(S, PATCH_ENTRY_JOINT)[e];
         if (!I[S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint + PATCH_J_BENT]) continue;
         GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
-        GLOBAL const double *far = G + FIELD(S, PATCH_ENTRY_FAR)[e];
-        double need = D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * joint + PATCH_J_NEED +
-                        FIELD(S, PATCH_ENTRY_SIDE)[e]];
-        double shrink = fraction > 0.0 ? fraction * patch_room_most(S, G, D, e) : 0.0;
-        for (int i = 0; i < count && far[order[i] - first] <= 1.15 * need; i++) {
+        double shrink = D[S[PATCH_SHRINK] + e];
+        bent++;
+        TEAM_EACH (i, 0, I[S[PATCH_REACH] + e]) {
             int v = order[i];
             if (owner[v] >= 0 || (loop_of[v] >= 0 && loop_of[v] != joint)) continue;
             double g = patch_value(S, G, D, e, v, shrink);
             if (!(g > eps)) continue;
-            value[v] = g;
+            D[S[PATCH_VALUE] + v] = g;
             owner[v] = e;
-            queue[base + candidates++] = v;
         }
+        TEAM_SYNC;
     }
-    // A candidate next to a stronger one of another joint is given back. All look at the same
-    // candidates; state marks them, so that the order does not matter.
-    for (int i = 0; i < candidates; i++) {
-        int v = queue[base + i];
-        for (int k = ring_first[v]; k < ring_first[v + 1]; k++) {
-            int u = ring[k];
-            if (owner[u] < 0 || owner[u] == owner[v]) continue;
-            if (value[u] > value[v] || (value[u] == value[v] && u < v)) state[v] = PATCH_ZERO;
-        }
+    if (!bent) return 0;
+    if (bent > 1) patch_give_back(S, I, D, c);
+    patch_spread(S, I, c TEAM_PASS);
+    TEAM_EACH (v, c.first, c.end) {
+        if (state[v] == PATCH_REMOVED)
+            removed++;
+        else
+            owner[v] = -1;
     }
-    for (int i = 0; i < candidates; i++) {
-        int v = queue[base + i];
-        if (state[v] == PATCH_ZERO) owner[v] = -1;
-        state[v] = PATCH_KEPT;
-    }
-    for (int e = FIELD(S, PATCH_PART_ENTRY)[part]; e < FIELD(S, PATCH_PART_ENTRY)[part + 1]; e++) {
-        int joint = FIELD(S, PATCH_ENTRY_JOINT)[e], side = FIELD(S, PATCH_ENTRY_SIDE)[e];
-        for (int i = FIELD(S, PATCH_JOINT_LOOP)[joint]; i < FIELD(S, PATCH_JOINT_LOOP)[joint + 1];
-             i++) {
-            int v = FIELD(S, PATCH_LOOP_VERTEX)[2 * i + side];
-            if (owner[v] != e || state[v] == PATCH_REMOVED) continue;
-            state[v] = PATCH_REMOVED;
-            queue[base + removed++] = v;
-        }
-    }
-    for (int i = 0; i < removed; i++) {
-        int v = queue[base + i];
-        for (int k = ring_first[v]; k < ring_first[v + 1]; k++) {
-            int u = ring[k];
-            if (owner[u] != owner[v] || state[u] != PATCH_KEPT) continue;
-            state[u] = PATCH_REMOVED;
-            queue[base + removed++] = u;
-        }
-    }
-    for (int e = FIELD(S, PATCH_PART_ENTRY)[part]; e < FIELD(S, PATCH_PART_ENTRY)[part + 1]; e++) {
-        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
-        GLOBAL const double *far = G + FIELD(S, PATCH_ENTRY_FAR)[e];
-        double need =
-            D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * FIELD(S, PATCH_ENTRY_JOINT)[e] +
-              PATCH_J_NEED + FIELD(S, PATCH_ENTRY_SIDE)[e]];
-        for (int i = 0; i < count && far[order[i] - first] <= 1.15 * need; i++)
-            if (state[order[i]] == PATCH_KEPT) owner[order[i]] = -1;
-    }
-    return removed;
+    TEAM_SYNC;
+    return team_total(removed);
 }
 
-// A vertex that is left over joins the removal around it.
-// @return false if two joints would meet, or it lies on another loop
-FN int patch_take(GLOBAL const int *S, GLOBAL int *I, int v, int entry)
+// May a vertex that is left over join the removal of an entry? Not if two joints would meet, or it
+// lies on another loop.
+FN int patch_may_take(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int v, int entry)
 {
-    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
+    GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     int loop = FIELD(S, PATCH_VERTEX_LOOP)[v];
     if (loop >= 0 && loop != FIELD(S, PATCH_ENTRY_JOINT)[entry]) return 0;
     for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < FIELD(S, PATCH_RING_FIRST)[v + 1]; k++) {
         int u = FIELD(S, PATCH_RING)[k];
         if (state[u] == PATCH_REMOVED && owner[u] != entry) return 0;
     }
-    state[v] = PATCH_REMOVED;
-    owner[v] = entry;
     return 1;
+}
+
+// What it removes then lies wherever: the whole part is looked at, and the vertex counts as removed
+// by at least eps.
+FN void patch_take(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                   GLOBAL double *D, int v, int entry)
+{
+    double eps = REALS(S, G, PATCH_SCALARS)[1];
+    double g = patch_value(S, G, D, entry, v, D[S[PATCH_SHRINK] + entry]);
+    int part = FIELD(S, PATCH_VERTEX_PART)[v];
+    I[S[PATCH_STATE] + v] = PATCH_REMOVED;
+    I[S[PATCH_OWNER] + v] = entry;
+    I[S[PATCH_REACH] + entry] =
+        FIELD(S, PATCH_PART_VERTEX)[part + 1] - FIELD(S, PATCH_PART_VERTEX)[part];
+    D[S[PATCH_VALUE] + v] = g > eps ? g : eps;
+}
+
+FN int patch_sees(GLOBAL const int *RESTRICT S, GLOBAL const int *seen, int v)
+{
+    int end = FIELD(S, PATCH_RING_FIRST)[v + 1];
+    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < end; k++)
+        if (seen[FIELD(S, PATCH_RING)[k]]) return 1;
+    return 0;
+}
+
+// Marks in `seen` what of the kept vertices hangs together with the seed; nearest to it first, so
+// that one sweep does nearly all.
+// @return how many do not
+TEAM_FN int patch_mark_seen(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL int *seen,
+                            patch_cutting c TEAM_PARAM)
+{
+    GLOBAL const int *state = I + S[PATCH_STATE];
+    GLOBAL const int *order = FIELD(S, PATCH_SEED_ORDER) + c.first;
+    int seed = FIELD(S, PATCH_PART_SEED)[c.part], count = c.end - c.first, grown = 1, left = 1;
+    TEAM_EACH (v, c.first, c.end) seen[v] = v == seed;
+    TEAM_SYNC;
+    while (grown && left) {
+        grown = left = 0;
+        for (int from = 0; from < count; from += TEAM_LANES) {
+            int i = from + TEAM_LANE, v = i < count ? order[i] : seed, again;
+            int open = state[v] != PATCH_REMOVED && !seen[v];
+            do { // once for one lane; else until these vertices have settled
+                again = open && patch_sees(S, seen, v);
+                if (again) {
+                    seen[v] = 1;
+                    open = 0;
+                }
+                grown |= again;
+                TEAM_SYNC;
+            } while (TEAM_LANES > 1 && team_any(again));
+            left += open;
+        }
+        grown = team_any(grown);
+        left = team_total(left);
+    }
+    return left;
 }
 
 // What of the kept vertices does not hang together with the seed is removed too.
 // @return removed vertices now, or -1 if that is not possible
-PATCH_FN int patch_flood(GLOBAL const int *S, GLOBAL int *I, int part, int removed)
+TEAM_FN int patch_flood(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                        GLOBAL int *I, GLOBAL double *D, patch_cutting c, int removed TEAM_PARAM)
 {
-    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER],
-               *queue = I + S[PATCH_QUEUE];
+    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     GLOBAL int *seen = I + S[PATCH_SNAP_EDGE];
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
-    int first = FIELD(S, PATCH_PART_VERTEX)[part], end = FIELD(S, PATCH_PART_VERTEX)[part + 1];
-    int seed = FIELD(S, PATCH_PART_SEED)[part], kept = 1, base = first + removed;
-    if (state[seed] != PATCH_KEPT || removed >= end - first) return -1;
-    for (int v = first; v < end; v++) seen[v] = 0;
-    seen[seed] = 1;
-    queue[base] = seed;
-    for (int i = 0; i < kept; i++) {
-        int v = queue[base + i];
-        for (int k = ring_first[v]; k < ring_first[v + 1]; k++) {
-            int u = ring[k];
-            if (state[u] == PATCH_REMOVED || seen[u]) continue;
-            seen[u] = 1;
-            queue[base + kept++] = u;
-        }
-    }
-    int left = end - first - removed - kept;
+    if (state[FIELD(S, PATCH_PART_SEED)[c.part]] != PATCH_KEPT) return -1;
+    int left = patch_mark_seen(S, I, seen, c TEAM_PASS), taken = 1, bad = 0;
     if (left == 0) return removed;
-    if (10 * left > end - first) return -1;
-    for (int i = 0; i < removed; i++) { // the queue grows by what is taken
-        int v = queue[first + i];
-        for (int k = ring_first[v]; k < ring_first[v + 1]; k++) {
-            int u = ring[k];
-            if (state[u] == PATCH_REMOVED || seen[u]) continue;
-            if (!patch_take(S, I, u, owner[v])) return -1;
-            queue[first + removed++] = u;
+    if (10 * left > c.end - c.first) return -1;
+    while (taken && !bad) {
+        taken = 0;
+        TEAM_EACH (v, c.first, c.end) {
+            if (state[v] == PATCH_REMOVED || seen[v]) continue;
+            int entry = -1;
+            for (int k = ring_first[v]; k < ring_first[v + 1]; k++)
+                if (state[ring[k]] == PATCH_REMOVED) entry = owner[ring[k]];
+            if (entry < 0) continue;
+            if (patch_may_take(S, I, v, entry)) {
+                patch_take(S, G, I, D, v, entry);
+                taken++;
+            } else {
+                bad = 1;
+            }
         }
+        TEAM_SYNC;
+        bad = team_any(bad);
+        taken = team_total(taken);
+        removed += taken;
     }
-    return removed;
+    // Two lanes may have let two joints meet.
+    TEAM_EACH (v, c.first, c.end)
+        if (state[v] == PATCH_REMOVED && !patch_may_take(S, I, v, owner[v])) bad = 1;
+    return team_any(bad) ? -1 : removed;
 }
 
 // Box removal drops faces whole. A kept vertex without a face, or whose faces hang together in it
-// alone, goes too.
+// alone, goes too. One lane: what goes hangs on what went before.
 // @return removed vertices now, or -1
-PATCH_FN int patch_unpinch(GLOBAL const int *S, GLOBAL int *I, int part, int removed)
+PATCH_FN int patch_unpinch(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                           GLOBAL int *I, GLOBAL double *D, patch_cutting c)
 {
     GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER],
                *queue = I + S[PATCH_QUEUE];
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
-    int first = FIELD(S, PATCH_PART_VERTEX)[part];
+    int first = c.first, removed = 0;
+    for (int v = c.first; v < c.end; v++)
+        if (state[v] == PATCH_REMOVED) queue[first + removed++] = v;
     for (int i = 0; i < removed; i++) {
         int v = queue[first + i];
         for (int k = ring_first[v]; k < ring_first[v + 1]; k++) {
@@ -191,7 +329,8 @@ PATCH_FN int patch_unpinch(GLOBAL const int *S, GLOBAL int *I, int part, int rem
                 }
             }
             if (runs == 1) continue;
-            if (!patch_take(S, I, u, owner[v])) return -1;
+            if (!patch_may_take(S, I, u, owner[v])) return -1;
+            patch_take(S, G, I, D, u, owner[v]);
             queue[first + removed++] = u;
             i = -1; // rings around it have changed: look again from the first
             break;
@@ -216,10 +355,10 @@ FN int patch_changes(GLOBAL const int *S, GLOBAL const int *I, int v)
 
 // Where the border crosses an edge: from the kept end 0 to the removed end 1.
 PATCH_FN double patch_crossing(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                               GLOBAL const double *D, int kept, int removed, double fraction)
+                               GLOBAL const double *D, int kept, int removed)
 {
     int entry = I[S[PATCH_OWNER] + removed];
-    double shrink = fraction > 0.0 ? fraction * patch_room_most(S, G, D, entry) : 0.0;
+    double shrink = D[S[PATCH_SHRINK] + entry];
     double low = patch_value(S, G, D, entry, kept, shrink), high = D[S[PATCH_VALUE] + removed];
     if (low > REALS(S, G, PATCH_SCALARS)[1]) return PATCH_GIVEN_BACK;
     return low < 0.0 ? -low / (high - low) : 0.0;
@@ -232,19 +371,6 @@ FN int patch_on_one_loop(GLOBAL const int *S, int a, int b)
     int count = FIELD(S, PATCH_JOINT_LOOP)[loop[a] + 1] - FIELD(S, PATCH_JOINT_LOOP)[loop[a]];
     int step = (place[a] - place[b] + count) % count;
     return step == 1 || step == count - 1;
-}
-
-// A vertex offers to move along an edge. Vertices of a loop only along the loop.
-FN void patch_offer(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, int v, int other,
-                    int edge, double near)
-{
-    GLOBAL double *snap = D + S[PATCH_SNAP];
-    GLOBAL int *snap_edge = I + S[PATCH_SNAP_EDGE];
-    int loop = FIELD(S, PATCH_VERTEX_LOOP)[v];
-    if (!(near < PATCH_SNAP_NEAR) || (loop >= 0 && !patch_on_one_loop(S, v, other))) return;
-    if (snap_edge[v] >= 0 && (snap[v] < near || (snap[v] == near && snap_edge[v] < edge))) return;
-    snap[v] = near;
-    snap_edge[v] = edge;
 }
 
 // Does `a` move rather than its neighbour `b`? Vertices of a loop first, then the shorter way.
@@ -272,56 +398,90 @@ PATCH_FN int patch_may_snap(GLOBAL const int *S, GLOBAL const int *I, int v)
     return 1;
 }
 
-// Vertices that the border passes near are moved onto it; no two neighbours. SNAP_EDGE then has the
-// edge, SNAP how far from the vertex.
-// @return vertices in the queue: the removed ones, and kept ones that may have moved
-PATCH_FN int patch_snap(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                        GLOBAL double *D, int part, int removed, double fraction)
+// The edge a vertex would be moved along: the one where the border is nearest, and near enough.
+// Vertices of a loop only along the loop. -1: none.
+PATCH_FN int patch_offer(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL double *D, int v)
+{
+    GLOBAL const int *state = I + S[PATCH_STATE], *ring = FIELD(S, PATCH_RING);
+    int removed = state[v] == PATCH_REMOVED, loop = FIELD(S, PATCH_VERTEX_LOOP)[v], best = -1;
+    double least = PATCH_SNAP_NEAR;
+    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < FIELD(S, PATCH_RING_FIRST)[v + 1]; k++) {
+        if ((state[ring[k]] == PATCH_REMOVED) == removed) continue;
+        int edge = FIELD(S, PATCH_RING_EDGE)[k];
+        double t = D[S[PATCH_EDGE_CROSS] + edge], near = removed ? 1.0 - t : t;
+        if (!(near < least || (best >= 0 && near == least && edge < best))) continue;
+        if (loop >= 0 && !patch_on_one_loop(S, v, ring[k])) continue;
+        least = near;
+        best = edge;
+    }
+    if (best < 0 || !patch_may_snap(S, I, v)) return -1;
+    D[S[PATCH_SNAP] + v] = least;
+    return best;
+}
+
+// Where the border crosses edges. Their ends are marked.
+TEAM_FN void patch_cross_edges(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                               GLOBAL const int *I, GLOBAL double *D, GLOBAL int *marks,
+                               patch_cutting c)
+{
+    GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
+    GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
+    for (int e = c.entry_first; e < c.entry_end; e++) {
+        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
+        TEAM_EACH (i, 0, I[S[PATCH_REACH] + e]) {
+            int u = order[i];
+            if (owner[u] != e) continue;
+            for (int k = ring_first[u]; k < ring_first[u + 1]; k++)
+                if (state[ring[k]] == PATCH_KEPT) {
+                    D[S[PATCH_EDGE_CROSS] + FIELD(S, PATCH_RING_EDGE)[k]] =
+                        patch_crossing(S, G, I, D, ring[k], u);
+                    marks[u] = marks[ring[k]] = 1;
+                }
+        }
+    }
+    TEAM_SYNC;
+}
+
+// A moved vertex belongs to the joint that removed its neighbours.
+FN void patch_move(GLOBAL const int *RESTRICT S, GLOBAL int *I, int v)
 {
     GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
-    GLOBAL int *snap_edge = I + S[PATCH_SNAP_EDGE], *queue = I + S[PATCH_QUEUE];
+    if (state[v] == PATCH_KEPT)
+        for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < FIELD(S, PATCH_RING_FIRST)[v + 1]; k++) {
+            int u = FIELD(S, PATCH_RING)[k];
+            if (state[u] == PATCH_REMOVED) owner[v] = owner[u];
+        }
+    state[v] = PATCH_ZERO;
+}
+
+// Vertices that the border passes near are moved onto it; no two neighbours. SNAP_EDGE then has the
+// edge, SNAP how far from the vertex.
+TEAM_FN void patch_snap(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                        GLOBAL int *I, GLOBAL double *D, patch_cutting c)
+{
+    GLOBAL int *snap_edge = I + S[PATCH_SNAP_EDGE], *moved = I + S[PATCH_QUEUE];
     GLOBAL const double *snap = D + S[PATCH_SNAP];
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
-    int first = FIELD(S, PATCH_PART_VERTEX)[part], end = FIELD(S, PATCH_PART_VERTEX)[part + 1];
-    int offers = removed;
-    for (int v = first; v < end; v++) snap_edge[v] = -1;
-    for (int i = 0; i < removed; i++) {
-        int u = queue[first + i];
-        for (int k = ring_first[u]; k < ring_first[u + 1]; k++) {
-            int v = ring[k], edge = FIELD(S, PATCH_RING_EDGE)[k];
-            if (state[v] == PATCH_REMOVED) continue;
-            double t = patch_crossing(S, G, I, D, v, u, fraction);
-            int fresh = snap_edge[v] < 0;
-            patch_offer(S, I, D, v, u, edge, t);
-            if (fresh && snap_edge[v] >= 0) queue[first + offers++] = v;
-            patch_offer(S, I, D, u, v, edge, 1.0 - t);
-        }
-    }
-    for (int i = 0; i < offers; i++) {
-        int v = queue[first + i];
-        if (snap_edge[v] >= 0 && !patch_may_snap(S, I, v)) snap_edge[v] = -1;
-    }
-    // Decided by the offers alone, then done: the order of the queue does not matter.
-    for (int i = 0; i < offers; i++) {
-        int v = queue[first + i], moves = snap_edge[v] >= 0;
+    TEAM_EACH (v, c.first, c.end) moved[v] = 0;
+    TEAM_SYNC;
+    patch_cross_edges(S, G, I, D, moved, c);
+    TEAM_EACH (v, c.first, c.end) snap_edge[v] = moved[v] ? patch_offer(S, I, D, v) : -1;
+    TEAM_SYNC;
+    // Decided by the offers alone, then done: the order does not matter.
+    TEAM_EACH (v, c.first, c.end) {
+        int moves = snap_edge[v] >= 0;
         for (int k = ring_first[v]; k < ring_first[v + 1] && moves; k++)
             if (snap_edge[ring[k]] >= 0 && !patch_moves_first(S, snap, v, ring[k])) moves = 0;
-        queue[first + i] = moves ? v : -1 - v;
+        moved[v] = moves;
     }
-    for (int i = 0; i < offers; i++) {
-        int v = queue[first + i];
-        if (v < 0) {
-            v = -1 - v;
+    TEAM_SYNC;
+    TEAM_EACH (v, c.first, c.end) {
+        if (moved[v])
+            patch_move(S, I, v);
+        else
             snap_edge[v] = -1;
-        } else {
-            if (state[v] != PATCH_REMOVED)
-                for (int k = ring_first[v]; k < ring_first[v + 1]; k++)
-                    if (state[ring[k]] == PATCH_REMOVED) owner[v] = owner[ring[k]];
-            state[v] = PATCH_ZERO;
-        }
-        queue[first + i] = v;
     }
-    return offers;
+    TEAM_SYNC;
 }
 
 #endif

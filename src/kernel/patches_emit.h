@@ -23,57 +23,70 @@ FN int patch_faces_left(GLOBAL const int *S, GLOBAL const int *I, int face)
 }
 
 // Blocks of vertices, then blocks of faces.
-ITEM_KERNEL patch_count(GLOBAL const int *S, GLOBAL int *int_work, ITEM_ARGS)
+TEAM_KERNEL patch_count(GLOBAL const int *RESTRICT S, GLOBAL int *int_work, ITEM_ARGS)
 {
-    ITEM_BEGIN
+    TEAM_BEGIN
     int vertex_blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int face_blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int block = item % (vertex_blocks + face_blocks), sum = 0;
     GLOBAL int *I = int_work + (INDEX)(item / (vertex_blocks + face_blocks)) * S[PATCH_INT_STRIDE];
+    GLOBAL int *out = I + S[PATCH_BLOCK_VERTEX] + block;
     if (block < vertex_blocks) {
-        for (int i = 0; i < PATCH_BLOCK; i++) {
-            int v = block * PATCH_BLOCK + i;
-            if (v < S[PATCH_VERTEX_COUNT]) sum += patch_is_out(S, I, v);
-        }
-        I[S[PATCH_BLOCK_VERTEX] + block] = sum;
+        int end = (block + 1) * PATCH_BLOCK;
+        if (end > S[PATCH_VERTEX_COUNT]) end = S[PATCH_VERTEX_COUNT];
+        TEAM_EACH (v, block * PATCH_BLOCK, end) sum += patch_is_out(S, I, v);
     } else {
         block -= vertex_blocks;
-        for (int i = 0; i < PATCH_BLOCK; i++) {
-            int f = block * PATCH_BLOCK + i;
-            if (f < S[PATCH_FACE_COUNT]) sum += patch_faces_left(S, I, f);
-        }
-        I[S[PATCH_BLOCK_FACE] + block] = sum;
+        int end = (block + 1) * PATCH_BLOCK;
+        if (end > S[PATCH_FACE_COUNT]) end = S[PATCH_FACE_COUNT];
+        TEAM_EACH (f, block * PATCH_BLOCK, end) sum += patch_faces_left(S, I, f);
+        out = I + S[PATCH_BLOCK_FACE] + block;
     }
+    sum = team_total(sum);
+    if (TEAM_LANE == 0) *out = sum;
     ITEM_END
 }
 
-// counts: per instance vertices and triangles.
-ITEM_KERNEL patch_sum(GLOBAL const int *S, GLOBAL int *int_work, GLOBAL int *counts, ITEM_ARGS)
+// Counts become places.
+// @return their sum and `from`
+TEAM_FN int patch_sum_blocks(GLOBAL int *counts, int count, int sum TEAM_PARAM)
 {
-    ITEM_BEGIN
+    for (int from = 0; from < count; from += TEAM_LANES) {
+        int i = from + TEAM_LANE, own = i < count ? counts[i] : 0;
+        int before = sum + team_before(own);
+        if (i < count) counts[i] = before;
+        sum += team_total(own);
+    }
+    return sum;
+}
+
+// counts: per instance vertices and triangles.
+TEAM_KERNEL patch_sum(GLOBAL const int *RESTRICT S, GLOBAL int *int_work, GLOBAL int *counts,
+                      ITEM_ARGS)
+{
+    TEAM_BEGIN
     int vertex_blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int face_blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     GLOBAL int *I = int_work + (INDEX)item * S[PATCH_INT_STRIDE];
-    GLOBAL int *joints = I + S[PATCH_JOINT_INTS];
-    int vertices = 0, faces = 0;
-    for (int i = 0; i < vertex_blocks; i++) {
-        int count = I[S[PATCH_BLOCK_VERTEX] + i];
-        I[S[PATCH_BLOCK_VERTEX] + i] = vertices;
-        vertices += count;
+    int vertices = patch_sum_blocks(I + S[PATCH_BLOCK_VERTEX], vertex_blocks, 0 TEAM_PASS);
+    int faces = patch_sum_blocks(I + S[PATCH_BLOCK_FACE], face_blocks, 0 TEAM_PASS);
+    for (int from = 0; from < S[PATCH_JOINT_COUNT]; from += TEAM_LANES) {
+        int j = from + TEAM_LANE, there = j < S[PATCH_JOINT_COUNT];
+        GLOBAL int *joint = I + S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * (there ? j : 0);
+        int own = there ? joint[PATCH_J_SPLITS_OUT] + joint[PATCH_J_POINTS] : 0;
+        int own_faces = there ? joint[PATCH_J_FACES] : 0;
+        int at = vertices + team_before(own), face = faces + team_before(own_faces);
+        if (there) {
+            joint[PATCH_J_VERTEX_OUT] = at;
+            joint[PATCH_J_FACE_OUT] = face;
+        }
+        vertices += team_total(own);
+        faces += team_total(own_faces);
     }
-    for (int i = 0; i < face_blocks; i++) {
-        int count = I[S[PATCH_BLOCK_FACE] + i];
-        I[S[PATCH_BLOCK_FACE] + i] = faces;
-        faces += count;
+    if (TEAM_LANE == 0) {
+        counts[2 * item] = vertices;
+        counts[2 * item + 1] = faces;
     }
-    for (int j = 0; j < S[PATCH_JOINT_COUNT]; j++, joints += PATCH_JOINT_INT_COUNT) {
-        joints[PATCH_J_VERTEX_OUT] = vertices;
-        joints[PATCH_J_FACE_OUT] = faces;
-        vertices += joints[PATCH_J_SPLITS_OUT] + joints[PATCH_J_POINTS];
-        faces += joints[PATCH_J_FACES];
-    }
-    counts[2 * item] = vertices;
-    counts[2 * item + 1] = faces;
     ITEM_END
 }
 
@@ -100,23 +113,26 @@ FN pvec patch_direction(GLOBAL const double *m, pvec n)
     return pvec_unit(patch_rotated(m, n));
 }
 
-ITEM_KERNEL patch_vertices(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *int_work,
-                           GLOBAL const double *work, GLOBAL const int *counts,
-                           GLOBAL float *positions, GLOBAL float *normals, int vertex_room,
-                           int face_room, ITEM_ARGS)
+// What is left of the parts, moved.
+TEAM_KERNEL patch_vertices(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                           GLOBAL int *int_work, GLOBAL const double *work,
+                           GLOBAL const int *counts, GLOBAL float *positions, GLOBAL float *normals,
+                           int vertex_room, int face_room, ITEM_ARGS)
 {
-    ITEM_BEGIN
+    TEAM_BEGIN
     int blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
-    int instance = item / blocks, block = item % blocks;
+    int instance = item / blocks, block = item % blocks, last = -1;
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL const double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
     int out = I[S[PATCH_BLOCK_VERTEX] + block], end = (block + 1) * PATCH_BLOCK;
     if (end > S[PATCH_VERTEX_COUNT]) end = S[PATCH_VERTEX_COUNT];
     int fits = counts[2 * instance] <= vertex_room && counts[2 * instance + 1] <= face_room;
-    int last = -1;
     double shrink = 1.0; // parts are rigid up to one scale: normals stay unit but for that
-    for (int v = block * PATCH_BLOCK; v < end && fits; v++) {
-        if (!patch_is_out(S, I, v)) continue;
+    for (int from = block * PATCH_BLOCK; from < end && fits; from += TEAM_LANES) {
+        int v = from + TEAM_LANE, there = v < end && patch_is_out(S, I, v);
+        int place = out + team_before(there);
+        out += team_total(there);
+        if (!there) continue;
         int part = FIELD(S, PATCH_VERTEX_PART)[v];
         GLOBAL const double *m = D + S[PATCH_MATRIX] + 12 * part;
         if (part != last) shrink = patch_inverse_scale(m);
@@ -124,13 +140,13 @@ ITEM_KERNEL patch_vertices(GLOBAL const int *S, GLOBAL const double *G, GLOBAL i
         pvec x = I[S[PATCH_STATE] + v] == PATCH_ZERO
                      ? pvec_at(D + S[PATCH_SLOT_POINT], I[S[PATCH_SLOT] + v])
                      : pvec_at(REALS(S, G, PATCH_POINTS), v);
-        INDEX at = (INDEX)instance * vertex_room + out;
+        INDEX at = (INDEX)instance * vertex_room + place;
         patch_store(positions, at, pvec_moved(m, x));
         if (normals)
             patch_store(
                 normals, at,
                 pvec_times(patch_rotated(m, pvec_at(REALS(S, G, PATCH_NORMALS), v)), shrink));
-        I[S[PATCH_VERTEX_OUT] + v] = out++;
+        I[S[PATCH_VERTEX_OUT] + v] = place;
     }
     ITEM_END
 }
@@ -163,53 +179,54 @@ FN void patch_put_face(GLOBAL int *indices, GLOBAL int *labels, INDEX at, int a,
     if (labels) labels[at] = label;
 }
 
-ITEM_KERNEL patch_faces(GLOBAL const int *S, GLOBAL const int *int_work, GLOBAL const int *counts,
-                        GLOBAL int *indices, GLOBAL int *labels, int vertex_room, int face_room,
-                        ITEM_ARGS)
+// What is left of a face that was cut, at most two triangles.
+FN void patch_put_cut_face(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int f, int corner,
+                           GLOBAL int *indices, GLOBAL int *labels, INDEX at, int label)
 {
-    ITEM_BEGIN
+    GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * f, *state = I + S[PATCH_STATE];
+    GLOBAL const int *edge = FIELD(S, PATCH_FACE_EDGES) + 3 * f;
+    int a = v[(corner + 1) % 3], b = v[(corner + 2) % 3], ab = edge[(corner + 1) % 3];
+    int from = state[b] == PATCH_REMOVED ? I[S[PATCH_EDGE_SLOT] + ab]
+                                         : patch_slot_towards(S, I, b, edge[(corner + 2) % 3]);
+    int to = state[a] == PATCH_REMOVED ? I[S[PATCH_EDGE_SLOT] + ab]
+                                       : patch_slot_towards(S, I, a, edge[corner]);
+    int p = patch_slot_vertex_out(S, I, to);
+    int q = patch_slot_vertex_out(S, I, from);
+    if (state[a] == PATCH_KEPT && state[b] == PATCH_KEPT) {
+        int x = patch_vertex_out(S, I, a), y = patch_vertex_out(S, I, b);
+        patch_put_face(indices, labels, at, p, x, y, label);
+        patch_put_face(indices, labels, at + 1, p, y, q, label);
+    } else {
+        int x = patch_vertex_out(S, I, state[a] == PATCH_KEPT ? a : b);
+        patch_put_face(indices, labels, at, p, x, q, label);
+    }
+}
+
+TEAM_KERNEL patch_faces(GLOBAL const int *RESTRICT S, GLOBAL const int *int_work,
+                        GLOBAL const int *counts, GLOBAL int *indices, GLOBAL int *labels,
+                        int vertex_room, int face_room, ITEM_ARGS)
+{
+    TEAM_BEGIN
     int blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int instance = item / blocks, block = item % blocks;
     GLOBAL const int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
-    GLOBAL const int *state = I + S[PATCH_STATE];
-    INDEX at = (INDEX)instance * face_room + I[S[PATCH_BLOCK_FACE] + block];
-    int end = (block + 1) * PATCH_BLOCK;
+    int out = I[S[PATCH_BLOCK_FACE] + block], end = (block + 1) * PATCH_BLOCK;
     if (end > S[PATCH_FACE_COUNT]) end = S[PATCH_FACE_COUNT];
     int fits = counts[2 * instance] <= vertex_room && counts[2 * instance + 1] <= face_room;
-    for (int f = block * PATCH_BLOCK; f < end && fits; f++) {
+    for (int from = block * PATCH_BLOCK; from < end && fits; from += TEAM_LANES) {
+        int f = from + TEAM_LANE, left = f < end ? patch_faces_left(S, I, f) : 0;
+        INDEX at = (INDEX)instance * face_room + out + team_before(left);
+        out += team_total(left);
+        if (left == 0) continue;
         GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * f;
-        GLOBAL const int *edge = FIELD(S, PATCH_FACE_EDGES) + 3 * f;
         int corner = patch_first_removed(S, I, f), label = FIELD(S, PATCH_VERTEX_PART)[v[0]];
-        if (corner < 0) {
-            patch_put_face(indices, labels, at++, patch_vertex_out(S, I, v[0]),
+        if (corner < 0)
+            patch_put_face(indices, labels, at, patch_vertex_out(S, I, v[0]),
                            patch_vertex_out(S, I, v[1]), patch_vertex_out(S, I, v[2]), label);
-            continue;
-        }
-        if (patch_faces_left(S, I, f) == 0) continue;
-        int a = v[(corner + 1) % 3], b = v[(corner + 2) % 3], ab = edge[(corner + 1) % 3];
-        int from = state[b] == PATCH_REMOVED ? I[S[PATCH_EDGE_SLOT] + ab]
-                                             : patch_slot_towards(S, I, b, edge[(corner + 2) % 3]);
-        int to = state[a] == PATCH_REMOVED ? I[S[PATCH_EDGE_SLOT] + ab]
-                                           : patch_slot_towards(S, I, a, edge[corner]);
-        int p = patch_slot_vertex_out(S, I, to);
-        int q = patch_slot_vertex_out(S, I, from);
-        if (state[a] == PATCH_KEPT && state[b] == PATCH_KEPT) {
-            int x = patch_vertex_out(S, I, a), y = patch_vertex_out(S, I, b);
-            patch_put_face(indices, labels, at++, p, x, y, label);
-            patch_put_face(indices, labels, at++, p, y, q, label);
-        } else {
-            int x = patch_vertex_out(S, I, state[a] == PATCH_KEPT ? a : b);
-            patch_put_face(indices, labels, at++, p, x, q, label);
-        }
+        else
+            patch_put_cut_face(S, I, f, corner, indices, labels, at, label);
     }
     ITEM_END
-}
-
-// Where the sums of a strip's point are kept.
-FN GLOBAL double *patch_sum_of(GLOBAL const int *S, GLOBAL double *D, int point, int id)
-{
-    return id >= 0 ? D + S[PATCH_SLOT_SUM] + 3 * id
-                   : D + S[PATCH_SAMPLE_SUM] + 3 * (point - 1 - id);
 }
 
 FN void patch_add(GLOBAL double *sum, pvec v)
@@ -251,111 +268,195 @@ PATCH_FN pvec patch_kept_normals(GLOBAL const int *S, GLOBAL const double *G, GL
     return sum;
 }
 
-// The strips of a joint: triangles, and their normals summed at their corners.
-PATCH_FN void patch_put_strips(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                               GLOBAL double *D, patch_case c, GLOBAL int *indices,
-                               GLOBAL int *labels, INDEX at, int normals)
+// One step of a strip: the triangle that `turn` gives, as points of its rungs.
+STRUCT(patch_step)
 {
-    GLOBAL const int *ints = I + S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * c.joint;
-    int rungs = ints[PATCH_J_RUNGS], label = S[PATCH_PART_COUNT] + c.joint;
-    int sample_out = ints[PATCH_J_VERTEX_OUT] + ints[PATCH_J_SPLITS_OUT];
-    for (int i = 0; i < rungs; i++) {
-        patch_strip s = patch_strip_of(S, I, c, rungs, i, PATCH_DRAW_CURVES);
-        for (int turn; (turn = patch_strip_turn(s)) != 0;) {
-            int rung = turn == 1 ? s.a_rung : s.b_rung, last = turn == 1 ? s.a_last : s.b_last;
-            int next = (turn == 1 ? s.a : s.b) + 1, id[3];
-            id[0] = patch_point_id(S, I, s.a_rung, s.a, s.a_last);
-            id[1] = patch_point_id(S, I, s.b_rung, s.b, s.b_last);
-            id[2] = patch_point_id(S, I, rung, next, last);
-            if (id[0] != id[1] && id[1] != id[2] && id[2] != id[0]) {
-                int v[3];
-                for (int k = 0; k < 3; k++)
-                    v[k] = id[k] >= 0 ? patch_slot_vertex_out(S, I, id[k]) : sample_out - 1 - id[k];
-                patch_put_face(indices, labels, at++, v[0], v[1], v[2], label);
-                if (normals) {
-                    pvec a =
-                        patch_point_at(S, G, I, D, c, s.a_rung, s.a, s.a_last, PATCH_DRAW_CURVES);
-                    pvec b =
-                        patch_point_at(S, G, I, D, c, s.b_rung, s.b, s.b_last, PATCH_DRAW_CURVES);
-                    pvec x = patch_point_at(S, G, I, D, c, rung, next, last, PATCH_DRAW_CURVES);
-                    pvec n = pvec_cross(pvec_minus(b, a), pvec_minus(x, a));
-                    for (int k = 0; k < 3; k++) patch_add(patch_sum_of(S, D, c.point, id[k]), n);
-                }
-            }
-            if (turn == 1)
-                s.a++;
-            else
-                s.b++;
+    int rung, next, last; ///< of the third point
+    int a, b, x;          ///< ids
+    int real;             ///< has it three corners?
+};
+
+FN patch_step patch_step_of(GLOBAL const int *RESTRICT S, GLOBAL const int *I, patch_strip s,
+                            int turn)
+{
+    patch_step t;
+    t.rung = turn == 1 ? s.a_rung : s.b_rung;
+    t.last = turn == 1 ? s.a_last : s.b_last;
+    t.next = (turn == 1 ? s.a : s.b) + 1;
+    t.a = patch_point_id(S, I, s.a_rung, s.a, s.a_last);
+    t.b = patch_point_id(S, I, s.b_rung, s.b, s.b_last);
+    t.x = patch_point_id(S, I, t.rung, t.next, t.last);
+    t.real = t.a != t.b && t.b != t.x && t.x != t.a;
+    return t;
+}
+
+FN int patch_id_out(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int id, int sample_out)
+{
+    return id >= 0 ? patch_slot_vertex_out(S, I, id) : sample_out - 1 - id;
+}
+
+// The triangles of a strip.
+PATCH_FN void patch_put_strip(GLOBAL const int *S, GLOBAL const int *I, patch_strip s,
+                              GLOBAL int *indices, GLOBAL int *labels, INDEX at, int sample_out,
+                              int label)
+{
+    for (int turn; (turn = patch_strip_turn(s)) != 0;) {
+        patch_step t = patch_step_of(S, I, s, turn);
+        if (t.real)
+            patch_put_face(indices, labels, at++, patch_id_out(S, I, t.a, sample_out),
+                           patch_id_out(S, I, t.b, sample_out), patch_id_out(S, I, t.x, sample_out),
+                           label);
+        if (turn == 1)
+            s.a++;
+        else
+            s.b++;
+    }
+}
+
+// Where a rung keeps the sum of a point: its ends', or that of a sample.
+FN GLOBAL double *patch_sum_of(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL double *D,
+                               patch_case c, int rung, int at, int last)
+{
+    if (at == 0) return D + S[PATCH_RUNG_SUM] + 6 * rung;
+    if (at == last) return D + S[PATCH_RUNG_SUM] + 6 * rung + 3;
+    return D + S[PATCH_SAMPLE_SUM] + 3 * (c.point + I[S[PATCH_RUNG_FIRST] + rung] + at - 1);
+}
+
+// The normals of a strip's triangles, summed at the points of one of its rungs.
+PATCH_FN void patch_sum_strip(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                              GLOBAL double *D, patch_case c, patch_strip s, int second)
+{
+    int rung = second ? s.b_rung : s.a_rung, last = second ? s.b_last : s.a_last;
+    pvec a = patch_point_at(S, G, I, D, c, s.a_rung, 0, s.a_last, PATCH_DRAW_CURVES);
+    pvec b = patch_point_at(S, G, I, D, c, s.b_rung, 0, s.b_last, PATCH_DRAW_CURVES);
+    for (int turn; (turn = patch_strip_turn(s)) != 0;) {
+        patch_step t = patch_step_of(S, I, s, turn);
+        pvec x = patch_point_at(S, G, I, D, c, t.rung, t.next, t.last, PATCH_DRAW_CURVES);
+        if (t.real) {
+            pvec n = pvec_cross(pvec_minus(b, a), pvec_minus(x, a));
+            patch_add(patch_sum_of(S, I, D, c, rung, second ? s.b : s.a, last), n);
+            if (t.rung == rung) patch_add(patch_sum_of(S, I, D, c, rung, t.next, last), n);
+        }
+        if (turn == 1) {
+            s.a++;
+            a = x;
+        } else {
+            s.b++;
+            b = x;
         }
     }
 }
 
-// Sums at the borders get the faces that are left there.
-PATCH_FN void patch_add_kept(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                             GLOBAL double *D, patch_case c)
+// Sums of one rung: from the strip before it and the one after it.
+FN void patch_sum_rung(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                       GLOBAL double *D, patch_case c, int rungs, int index)
+{
+    int before = index == 0 ? rungs - 1 : index - 1, rung = c.rung + index;
+    int first = c.point + I[S[PATCH_RUNG_FIRST] + rung];
+    for (int i = 0; i < 6; i++) D[S[PATCH_RUNG_SUM] + 6 * rung + i] = 0.0;
+    for (int i = 3 * first; i < 3 * (first + I[S[PATCH_RUNG_COUNT] + rung]); i++)
+        D[S[PATCH_SAMPLE_SUM] + i] = 0.0;
+    patch_sum_strip(S, G, I, D, c, patch_strip_of(S, I, c, rungs, before, PATCH_DRAW_CURVES), 1);
+    patch_sum_strip(S, G, I, D, c, patch_strip_of(S, I, c, rungs, index, PATCH_DRAW_CURVES), 0);
+    int p = I[S[PATCH_RUNG_P] + rung], q = I[S[PATCH_RUNG_C] + rung];
+    if (I[S[PATCH_RUNG_P] + c.rung + before] != p) I[S[PATCH_SLOT_RUNG] + p] = index;
+    if (I[S[PATCH_RUNG_C] + c.rung + before] != q) I[S[PATCH_SLOT_RUNG] + q] = index;
+}
+
+// What the rungs of a slot have summed at it. They follow each other.
+FN pvec patch_slot_sum(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL const double *D,
+                       patch_case c, int rungs, int slot, int child)
+{
+    GLOBAL const int *ends = I + (child ? S[PATCH_RUNG_C] : S[PATCH_RUNG_P]) + c.rung;
+    pvec sum = pvec_make(0, 0, 0);
+    int i = I[S[PATCH_SLOT_RUNG] + slot];
+    while (ends[i] == slot) {
+        sum = pvec_plus(sum, pvec_at(D + S[PATCH_RUNG_SUM], 2 * (c.rung + i) + child));
+        i = i + 1 == rungs ? 0 : i + 1;
+    }
+    return sum;
+}
+
+// Normal of a border point: the patch, and the faces that are left there.
+PATCH_FN pvec patch_slot_normal(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                                GLOBAL const double *D, patch_case c, int rungs, int slot,
+                                int child)
 {
     GLOBAL const double *turn =
         D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_TURN;
-    GLOBAL double *sums = D + S[PATCH_SLOT_SUM];
-    for (int i = c.p_first; i < c.p_first + c.p_count; i++)
-        patch_add(sums + 3 * i, patch_kept_normals(S, G, I, I[S[PATCH_SLOT_NODE] + i]));
-    for (int i = c.c_first; i < c.c_first + c.c_count; i++) {
-        int weld = I[S[PATCH_SLOT_WELD] + i];
-        pvec n = pvec_turned(turn, patch_kept_normals(S, G, I, I[S[PATCH_SLOT_NODE] + i]));
-        patch_add(sums + 3 * (weld >= 0 ? weld : i), n);
-    }
+    int guest = child ? -1 : I[S[PATCH_SLOT_GUEST] + slot];
+    pvec kept = patch_kept_normals(S, G, I, I[S[PATCH_SLOT_NODE] + slot]);
+    pvec sum = patch_slot_sum(S, I, D, c, rungs, slot, child);
+    sum = pvec_plus(sum, child ? pvec_turned(turn, kept) : kept);
+    if (guest < 0) return sum;
+    kept = patch_kept_normals(S, G, I, I[S[PATCH_SLOT_NODE] + guest]);
+    sum = pvec_plus(sum, patch_slot_sum(S, I, D, c, rungs, guest, 1));
+    return pvec_plus(sum, pvec_turned(turn, kept));
 }
 
-PATCH_FN void patch_put_slots(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
-                              int first, int count, GLOBAL const double *matrix,
-                              GLOBAL const double *parent, GLOBAL float *positions,
-                              GLOBAL float *normals, INDEX base)
+TEAM_FN void patch_put_slots(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                             GLOBAL const int *I, GLOBAL const double *D, patch_case c, int rungs,
+                             int child, GLOBAL float *positions, GLOBAL float *normals, INDEX base)
 {
-    for (int i = first; i < first + count; i++) {
+    GLOBAL const int *parts = FIELD(S, PATCH_JOINT_PART) + 2 * c.joint;
+    GLOBAL const double *parent = D + S[PATCH_MATRIX] + 12 * parts[0];
+    GLOBAL const double *matrix = D + S[PATCH_MATRIX] + 12 * parts[child];
+    int first = child ? c.c_first : c.p_first, count = child ? c.c_count : c.p_count;
+    TEAM_EACH (i, first, first + count) {
         if (I[S[PATCH_SLOT_WELD] + i] >= 0) continue;
         INDEX at = base + patch_slot_vertex_out(S, I, i);
         if (I[S[PATCH_SLOT_NODE] + i] < 0)
             patch_store(positions, at, pvec_moved(matrix, pvec_at(D + S[PATCH_SLOT_POINT], i)));
-        pvec n = pvec_at(D + S[PATCH_SLOT_SUM], i);
-        if (normals && pvec_dot(n, n) > 0.0) patch_store(normals, at, patch_direction(parent, n));
+        if (!normals) continue;
+        pvec n = patch_slot_normal(S, G, I, D, c, rungs, i, child);
+        if (pvec_dot(n, n) > 0.0) patch_store(normals, at, patch_direction(parent, n));
     }
 }
 
-ITEM_KERNEL patch_strips(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *int_work,
-                         GLOBAL double *work, GLOBAL const int *counts, GLOBAL float *positions,
-                         GLOBAL float *normals, GLOBAL int *indices, GLOBAL int *labels,
-                         int vertex_room, int face_room, ITEM_ARGS)
+TEAM_FN void patch_put_samples(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                               GLOBAL const double *D, patch_case c, int count,
+                               GLOBAL float *positions, GLOBAL float *normals, INDEX base)
 {
-    ITEM_BEGIN
+    GLOBAL const double *parent =
+        D + S[PATCH_MATRIX] + 12 * FIELD(S, PATCH_JOINT_PART)[2 * c.joint];
+    pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), c.joint);
+    TEAM_EACH (i, 0, count) {
+        pvec x = pvec_plus(pvec_at(D + S[PATCH_SAMPLE], c.point + i), centre);
+        patch_store(positions, base + i, pvec_moved(parent, x));
+        if (normals)
+            patch_store(normals, base + i,
+                        patch_direction(parent, pvec_at(D + S[PATCH_SAMPLE_SUM], c.point + i)));
+    }
+}
+
+TEAM_KERNEL patch_strips(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                         GLOBAL int *int_work, GLOBAL double *work, GLOBAL const int *counts,
+                         GLOBAL float *positions, GLOBAL float *normals, GLOBAL int *indices,
+                         GLOBAL int *labels, int vertex_room, int face_room, ITEM_ARGS)
+{
+    TEAM_BEGIN
     int joint_count = S[PATCH_JOINT_COUNT], joint = item % joint_count;
     int instance = item / joint_count;
-    GLOBAL const int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
+    GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
     GLOBAL const int *ints = I + S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint;
-    GLOBAL const int *parts = FIELD(S, PATCH_JOINT_PART) + 2 * joint;
     int fits = counts[2 * instance] <= vertex_room && counts[2 * instance + 1] <= face_room;
     // A joint at rest is welded whole: nothing to draw, and its normals are those of the file.
     if (fits && (ints[PATCH_J_FACES] > 0 || ints[PATCH_J_SPLITS_OUT] > 0)) {
         patch_case c = patch_case_of(S, G, I, joint);
+        int rungs = ints[PATCH_J_RUNGS], label = S[PATCH_PART_COUNT] + joint;
+        int sample_out = ints[PATCH_J_VERTEX_OUT] + ints[PATCH_J_SPLITS_OUT];
         INDEX base = (INDEX)instance * vertex_room;
-        GLOBAL const double *parent = D + S[PATCH_MATRIX] + 12 * parts[0];
-        GLOBAL const double *child = D + S[PATCH_MATRIX] + 12 * parts[1];
-        GLOBAL double *sums = D + S[PATCH_SLOT_SUM], *sample_sums = D + S[PATCH_SAMPLE_SUM];
-        for (int i = 0; i < 3 * c.p_count; i++) sums[3 * c.p_first + i] = 0.0;
-        for (int i = 0; i < 3 * c.c_count; i++) sums[3 * c.c_first + i] = 0.0;
-        for (int i = 0; i < 3 * ints[PATCH_J_POINTS]; i++) sample_sums[3 * c.point + i] = 0.0;
-        patch_put_strips(S, G, I, D, c, indices, labels,
-                         (INDEX)instance * face_room + ints[PATCH_J_FACE_OUT], normals != 0);
-        if (normals) patch_add_kept(S, G, I, D, c);
-        patch_put_slots(S, I, D, c.p_first, c.p_count, parent, parent, positions, normals, base);
-        patch_put_slots(S, I, D, c.c_first, c.c_count, child, parent, positions, normals, base);
-        pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), joint);
-        INDEX at = base + ints[PATCH_J_VERTEX_OUT] + ints[PATCH_J_SPLITS_OUT];
-        for (int i = c.point; i < c.point + ints[PATCH_J_POINTS]; i++, at++) {
-            pvec x = pvec_plus(pvec_at(D + S[PATCH_SAMPLE], i), centre);
-            patch_store(positions, at, pvec_moved(parent, x));
-            if (normals) patch_store(normals, at, patch_direction(parent, pvec_at(sample_sums, i)));
+        INDEX face = (INDEX)instance * face_room + ints[PATCH_J_FACE_OUT];
+        TEAM_EACH (i, 0, rungs) {
+            patch_put_strip(S, I, patch_strip_of(S, I, c, rungs, i, PATCH_DRAW_CURVES), indices,
+                            labels, face + I[S[PATCH_RUNG_FACE] + c.rung + i], sample_out, label);
+            if (normals) patch_sum_rung(S, G, I, D, c, rungs, i);
         }
+        TEAM_SYNC;
+        patch_put_slots(S, G, I, D, c, rungs, 0, positions, normals, base);
+        patch_put_slots(S, G, I, D, c, rungs, 1, positions, normals, base);
+        patch_put_samples(S, G, D, c, ints[PATCH_J_POINTS], positions, normals, base + sample_out);
     }
     ITEM_END
 }

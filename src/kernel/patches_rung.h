@@ -43,17 +43,17 @@ FN patch_case patch_case_of(GLOBAL const int *S, GLOBAL const double *G, GLOBAL 
 }
 
 // Border points from the centre, the child's turned into place.
-PATCH_FN void patch_place_borders(GLOBAL const int *S, GLOBAL const double *G, GLOBAL double *D,
-                                  patch_case c)
+TEAM_FN void patch_place_borders(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                                 GLOBAL double *D, patch_case c)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL const double *points = D + S[PATCH_SLOT_POINT];
     GLOBAL double *placed = D + S[PATCH_SLOT_PLACED];
     pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), c.joint);
     pvec offset = pvec_at(r + PATCH_J_OFFSET, 0);
-    for (int i = c.p_first; i < c.p_first + c.p_count; i++)
+    TEAM_EACH (i, c.p_first, c.p_first + c.p_count)
         pvec_put(placed, i, pvec_minus(pvec_at(points, i), centre));
-    for (int i = c.c_first; i < c.c_first + c.c_count; i++) {
+    TEAM_EACH (i, c.c_first, c.c_first + c.c_count) {
         pvec y = pvec_turned(r + PATCH_J_TURN, pvec_minus(pvec_at(points, i), centre));
         pvec_put(placed, i, pvec_plus(y, offset));
     }
@@ -110,25 +110,6 @@ PATCH_FN int patch_anchor(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const
     return partner < 0 ? -1 : I[S[PATCH_SLOT_RANK] + partner];
 }
 
-// Without anchors: the closest pair of border points.
-PATCH_FN void patch_closest(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
-                            patch_case c, int *p_rank, int *c_rank)
-{
-    double least = 1e300;
-    GLOBAL const int *order = I + S[PATCH_SLOT_ORDER];
-    for (int i = 0; i < c.p_count; i++)
-        for (int k = 0; k < c.c_count; k++) {
-            pvec gap = pvec_minus(patch_end(S, D, order[c.p_first + i]),
-                                  patch_end(S, D, order[c.c_first + k]));
-            double square = pvec_dot(gap, gap);
-            if (square < least) {
-                least = square;
-                *p_rank = i;
-                *c_rank = k;
-            }
-        }
-}
-
 FN double patch_slot_gap(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
                          int first, int count, int rank)
 {
@@ -136,6 +117,60 @@ FN double patch_slot_gap(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const 
     GLOBAL const double *points = D + S[PATCH_SLOT_POINT];
     return pvec_length(pvec_minus(pvec_at(points, order[(rank + 1) % count]),
                                   pvec_at(points, order[rank % count])));
+}
+
+// What the walk along the borders needs of each slot: how far it is to the next, and the anchors.
+// @return is there an anchor?
+TEAM_FN int patch_measure_borders(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL double *D,
+                                  patch_case c TEAM_PARAM)
+{
+    int anchored = 0;
+    TEAM_EACH (i, 0, c.p_count) {
+        int partner = patch_anchor(S, I, D, c, i);
+        I[S[PATCH_SLOT_ANCHOR] + c.p_first + i] = partner;
+        D[S[PATCH_SLOT_GAP] + c.p_first + i] = patch_slot_gap(S, I, D, c.p_first, c.p_count, i);
+        anchored |= partner >= 0;
+    }
+    TEAM_EACH (i, 0, c.c_count)
+        D[S[PATCH_SLOT_GAP] + c.c_first + i] = patch_slot_gap(S, I, D, c.c_first, c.c_count, i);
+    TEAM_SYNC;
+    return team_any(anchored);
+}
+
+// Without anchors: the closest pair of border points.
+TEAM_FN void patch_closest(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL double *D,
+                           patch_case c, int *p_rank, int *c_rank)
+{
+    GLOBAL const int *order = I + S[PATCH_SLOT_ORDER];
+    GLOBAL int *partners = I + S[PATCH_RUNG_KIND] + c.rung; // scratch: there are no rungs yet
+    GLOBAL double *squares = D + S[PATCH_RUNG_ALONG] + c.rung;
+    double least = 1e300;
+    TEAM_EACH (i, 0, c.p_count) {
+        double best = 1e300;
+        for (int k = 0; k < c.c_count; k++) {
+            pvec gap = pvec_minus(patch_end(S, D, order[c.p_first + i]),
+                                  patch_end(S, D, order[c.c_first + k]));
+            double square = pvec_dot(gap, gap);
+            if (square < best) {
+                best = square;
+                partners[i] = k;
+            }
+        }
+        squares[i] = best;
+    }
+    TEAM_SYNC;
+    for (int i = 0; i < c.p_count; i++)
+        if (squares[i] < least) {
+            least = squares[i];
+            *p_rank = i;
+            *c_rank = partners[i];
+        }
+    TEAM_SYNC;
+}
+
+FN double patch_gap_at(GLOBAL const int *S, GLOBAL const double *D, int first, int count, int rank)
+{
+    return D[S[PATCH_SLOT_GAP] + first + rank % count];
 }
 
 FN int patch_rung_add(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c, int index,
@@ -155,10 +190,8 @@ PATCH_FN int patch_zip(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, pat
                        int index, int p, int p_steps, int q, int c_steps, double along, double turn)
 {
     double p_length = 0.0, c_length = 0.0, p_at = 0.0, c_at = 0.0;
-    for (int i = 0; i < p_steps; i++)
-        p_length += patch_slot_gap(S, I, D, c.p_first, c.p_count, p + i);
-    for (int i = 0; i < c_steps; i++)
-        c_length += patch_slot_gap(S, I, D, c.c_first, c.c_count, q + i);
+    for (int i = 0; i < p_steps; i++) p_length += patch_gap_at(S, D, c.p_first, c.p_count, p + i);
+    for (int i = 0; i < c_steps; i++) c_length += patch_gap_at(S, D, c.c_first, c.c_count, q + i);
     if (!(p_length > 0.0)) p_length = 1.0;
     if (!(c_length > 0.0)) c_length = 1.0;
     int i = 0, k = 0;
@@ -167,11 +200,11 @@ PATCH_FN int patch_zip(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, pat
         if (i < p_steps)
             p_next = i == p_steps - 1
                          ? 1.0
-                         : p_at + patch_slot_gap(S, I, D, c.p_first, c.p_count, p + i) / p_length;
+                         : p_at + patch_gap_at(S, D, c.p_first, c.p_count, p + i) / p_length;
         if (k < c_steps)
             c_next = k == c_steps - 1
                          ? 1.0
-                         : c_at + patch_slot_gap(S, I, D, c.c_first, c.c_count, q + k) / c_length;
+                         : c_at + patch_gap_at(S, D, c.c_first, c.c_count, q + k) / c_length;
         if (p_next < c_next + PATCH_SAME_PLACE && i < p_steps) {
             i++;
             p_at = p_next;
@@ -198,20 +231,21 @@ FN double patch_slot_place(GLOBAL const int *S, GLOBAL const int *I, GLOBAL cons
     return along < 0.0 ? 0.0 : along;
 }
 
-// All rungs, anchors first found, then zipped in between.
+// All rungs from the first anchor (or, without one, the closest pair), zipped in between. One lane:
+// a walk.
 // @return how many
-PATCH_FN int patch_ladder(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c)
+PATCH_FN int patch_ladder(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c,
+                          int p0, int q0, int kind)
 {
-    int p0 = -1, q0 = 0, index = 0, kind = PATCH_RUNG_ARC;
-    for (int i = 0; i < c.p_count && p0 < 0; i++) {
-        q0 = patch_anchor(S, I, D, c, i);
-        if (q0 >= 0) p0 = i;
-    }
-    if (p0 < 0) {
-        patch_closest(S, I, D, c, &p0, &q0);
-        kind = PATCH_RUNG_CONIC;
-    }
+    GLOBAL const int *anchors = I + S[PATCH_SLOT_ANCHOR] + c.p_first;
+    int index = 0;
     int p = 0, q = 0; // steps from the first anchor
+    for (int i = 0; i < c.p_count && kind == PATCH_RUNG_ARC; i++)
+        if (anchors[i] >= 0) {
+            p0 = i;
+            q0 = anchors[i];
+            break;
+        }
     double place = patch_slot_place(S, I, D, c, p0);
     index = patch_rung_add(S, I, D, c, index, p0, q0, kind, place);
     for (int i = 1; i <= c.p_count; i++) {
@@ -219,7 +253,7 @@ PATCH_FN int patch_ladder(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, 
         if (last) {
             k = c.c_count;
         } else {
-            int partner = kind == PATCH_RUNG_ARC ? patch_anchor(S, I, D, c, rank) : -1;
+            int partner = kind == PATCH_RUNG_ARC ? anchors[rank] : -1;
             if (partner < 0) continue;
             k = (partner - q0 + c.c_count) % c.c_count;
             if (k <= q) continue; // not in order: no anchor
@@ -263,49 +297,80 @@ PATCH_FN void patch_join_ends(GLOBAL const int *S, GLOBAL const double *G, GLOBA
     pvec_put(D + S[PATCH_SLOT_POINT], q, pvec_plus(back, centre));
 }
 
-// Rungs of no length become one vertex; a rung beside one, with which it shares an end, is a border
-// edge and stays straight.
-PATCH_FN void patch_weld(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                         GLOBAL double *D, patch_case c, int rungs)
+// Anchors that are one point, or the two ends of the front, become one vertex.
+FN void patch_weld_anchor(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                          GLOBAL int *I, GLOBAL double *D, patch_case c, int index)
+{
+    GLOBAL int *kind = I + S[PATCH_RUNG_KIND] + c.rung + index;
+    int p = I[S[PATCH_RUNG_P] + c.rung + index], q = I[S[PATCH_RUNG_C] + c.rung + index];
+    if (*kind != PATCH_RUNG_ARC) return;
+    double length = pvec_length(pvec_minus(patch_end(S, D, p), patch_end(S, D, q)));
+    int ends = length < PATCH_WELD_END * c.step && patch_is_end(S, I, p) && patch_is_end(S, I, q);
+    if (!ends && !(length < PATCH_WELD_ANCHOR * c.step)) return;
+    if (ends) patch_join_ends(S, G, D, c, p, q);
+    *kind = PATCH_RUNG_WELD;
+}
+
+// A rung of no length becomes one vertex, a short one stays straight.
+FN void patch_weld_short(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                         GLOBAL int *I, GLOBAL const double *D, patch_case c, int index)
+{
+    GLOBAL int *kind = I + S[PATCH_RUNG_KIND] + c.rung + index;
+    int p = I[S[PATCH_RUNG_P] + c.rung + index], q = I[S[PATCH_RUNG_C] + c.rung + index];
+    if (*kind == PATCH_RUNG_WELD) return;
+    double length = pvec_length(pvec_minus(patch_end(S, D, p), patch_end(S, D, q)));
+    if (length < PATCH_WELD * REALS(S, G, PATCH_SCALARS)[0])
+        *kind = PATCH_RUNG_WELD;
+    else if (length < 0.1 * c.step)
+        *kind = PATCH_RUNG_LINE;
+}
+
+// Welds are done; of several that share an end the last one counts. A rung beside a weld, with
+// which it shares an end, is a border edge and stays straight.
+FN void patch_weld_end(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch_case c, int rungs,
+                       int index)
 {
     GLOBAL int *kind = I + S[PATCH_RUNG_KIND] + c.rung, *p = I + S[PATCH_RUNG_P] + c.rung;
     GLOBAL int *q = I + S[PATCH_RUNG_C] + c.rung;
-    double limit = PATCH_WELD * REALS(S, G, PATCH_SCALARS)[0];
-    for (int i = 0; i < rungs; i++) {
-        int anchor = kind[i] == PATCH_RUNG_ARC;
-        double length = pvec_length(pvec_minus(patch_end(S, D, p[i]), patch_end(S, D, q[i])));
-        int ends = anchor && length < PATCH_WELD_END * c.step && patch_is_end(S, I, p[i]) &&
-                   patch_is_end(S, I, q[i]);
-        if (length < limit || (anchor && length < PATCH_WELD_ANCHOR * c.step) || ends) {
-            if (ends) patch_join_ends(S, G, D, c, p[i], q[i]);
-            kind[i] = PATCH_RUNG_WELD;
-            I[S[PATCH_SLOT_WELD] + q[i]] = p[i];
-        } else if (length < 0.1 * c.step) {
-            kind[i] = PATCH_RUNG_LINE;
-        }
+    int before = (index + rungs - 1) % rungs, after = (index + 1) % rungs, last = rungs - 1;
+    if (kind[index] != PATCH_RUNG_WELD) {
+        if (kind[before] == PATCH_RUNG_WELD && (p[before] == p[index] || q[before] == q[index]))
+            kind[index] = PATCH_RUNG_LINE;
+        if (kind[after] == PATCH_RUNG_WELD && (p[after] == p[index] || q[after] == q[index]))
+            kind[index] = PATCH_RUNG_LINE;
+        return;
     }
-    for (int i = 0; i < rungs; i++) {
-        if (kind[i] == PATCH_RUNG_WELD) continue;
-        int before = (i + rungs - 1) % rungs, after = (i + 1) % rungs;
-        if (kind[before] == PATCH_RUNG_WELD && (p[before] == p[i] || q[before] == q[i]))
-            kind[i] = PATCH_RUNG_LINE;
-        if (kind[after] == PATCH_RUNG_WELD && (p[after] == p[i] || q[after] == q[i]))
-            kind[i] = PATCH_RUNG_LINE;
-    }
+    int p_last = index == last || !((p[after] == p[index] && kind[after] == PATCH_RUNG_WELD) ||
+                                    (p[last] == p[index] && kind[last] == PATCH_RUNG_WELD));
+    int q_last = index == last || !((q[after] == q[index] && kind[after] == PATCH_RUNG_WELD) ||
+                                    (q[last] == q[index] && kind[last] == PATCH_RUNG_WELD));
+    if (q_last) I[S[PATCH_SLOT_WELD] + q[index]] = p[index];
+    if (p_last) I[S[PATCH_SLOT_GUEST] + p[index]] = q[index];
 }
 
-ITEM_KERNEL patch_rungs(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *int_work,
-                        GLOBAL double *work, ITEM_ARGS)
+TEAM_KERNEL patch_rungs(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                        GLOBAL int *int_work, GLOBAL double *work, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int joint_count = S[PATCH_JOINT_COUNT], joint = item % joint_count;
+    TEAM_BEGIN
+    int joint_count = S[PATCH_JOINT_COUNT], joint = item % joint_count, p0 = 0, q0 = 0;
     GLOBAL int *I = int_work + (INDEX)(item / joint_count) * S[PATCH_INT_STRIDE];
     GLOBAL double *D = work + (INDEX)(item / joint_count) * S[PATCH_REAL_STRIDE];
+    GLOBAL int *rungs = I + S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint + PATCH_J_RUNGS;
     patch_case c = patch_case_of(S, G, I, joint);
     patch_place_borders(S, G, D, c);
-    int rungs = patch_ladder(S, I, D, c);
-    patch_weld(S, G, I, D, c, rungs);
-    I[S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint + PATCH_J_RUNGS] = rungs;
+    int kind = PATCH_RUNG_ARC;
+    if (!patch_measure_borders(S, I, D, c TEAM_PASS)) {
+        kind = PATCH_RUNG_CONIC;
+        patch_closest(S, I, D, c, &p0, &q0);
+    }
+    if (TEAM_LANE == 0) *rungs = patch_ladder(S, I, D, c, p0, q0, kind);
+    TEAM_SYNC;
+    int count = *rungs;
+    TEAM_EACH (i, 0, count) patch_weld_anchor(S, G, I, D, c, i);
+    TEAM_SYNC;
+    TEAM_EACH (i, 0, count) patch_weld_short(S, G, I, D, c, i);
+    TEAM_SYNC;
+    TEAM_EACH (i, 0, count) patch_weld_end(S, I, c, count, i);
     ITEM_END
 }
 
@@ -400,26 +465,28 @@ PATCH_FN double patch_conic_length(patch_curve v)
 }
 
 // Samples of a conic at equal lengths along those chords.
-PATCH_FN void patch_sample_conic(GLOBAL double *out, int first, int count, patch_curve v,
-                                 double length)
+PATCH_FN void patch_sample_conic(GLOBAL double *out, int first, int count, patch_curve v)
 {
-    double done = 0.0, t = 0.0;
+    double pieces[PATCH_ARC_STEPS], length = 0.0, past = 0.0, t = 0.0;
     pvec last = v.p;
     int made = 0;
-    for (int i = 1; i <= PATCH_ARC_STEPS && made < count; i++) {
-        double next = i / (double)PATCH_ARC_STEPS;
-        pvec x = patch_conic(v.p, v.k, v.c, v.w, next);
-        double piece = pvec_length(pvec_minus(x, last));
+    for (int i = 0; i < PATCH_ARC_STEPS; i++) {
+        pvec x = patch_conic(v.p, v.k, v.c, v.w, (i + 1) / (double)PATCH_ARC_STEPS);
+        pieces[i] = pvec_length(pvec_minus(x, last));
+        length += pieces[i];
+        last = x;
+    }
+    for (int i = 0; i < PATCH_ARC_STEPS && made < count; i++) {
+        double next = (i + 1) / (double)PATCH_ARC_STEPS, piece = pieces[i];
         while (made < count) {
             double wanted = length * (made + 1) / (count + 1);
-            if (wanted > done + piece && i < PATCH_ARC_STEPS) break;
-            double f = piece > 0.0 ? (wanted - done) / piece : 0.0;
+            if (wanted > past + piece && i < PATCH_ARC_STEPS - 1) break;
+            double f = piece > 0.0 ? (wanted - past) / piece : 0.0;
             f = f < 0.0 ? 0.0 : f > 1.0 ? 1.0 : f;
             pvec_put(out, first + made++, patch_conic(v.p, v.k, v.c, v.w, t + f * (next - t)));
         }
-        done += piece;
+        past += piece;
         t = next;
-        last = x;
     }
 }
 
@@ -455,54 +522,69 @@ FN double patch_arc_length(GLOBAL const double *r, pvec p, pvec c)
     return around > chord ? around : chord;
 }
 
-// How many samples each rung gets, by the present weight, and where they lie.
-PATCH_FN int patch_count_samples(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                                 GLOBAL double *D, patch_case c, int rungs, int front_only)
+// Samples of one rung, by the present weight.
+FN int patch_rung_samples(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                          GLOBAL const int *I, GLOBAL const double *D, patch_case c, int index,
+                          int most, int front_only)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
-    GLOBAL const int *kind = I + S[PATCH_RUNG_KIND] + c.rung;
+    int kind = I[S[PATCH_RUNG_KIND] + c.rung + index], count = 0;
+    if (kind == PATCH_RUNG_ARC) {
+        pvec p = patch_end(S, D, I[S[PATCH_RUNG_P] + c.rung + index]);
+        pvec q = patch_end(S, D, I[S[PATCH_RUNG_C] + c.rung + index]);
+        // A pure twist adds no vertices (the paper's rule): its rungs are straight.
+        if (r[PATCH_J_ANGLE] >= PATCH_BEND_MIN)
+            count = patch_sample_count(patch_arc_length(r, p, q), c.step, most);
+    } else if (kind == PATCH_RUNG_CONIC && !front_only) {
+        patch_curve v = patch_curve_of(S, G, I, D, c, index);
+        count = patch_sample_count(patch_conic_length(v), c.step, most);
+        if (count > 0 && count < most) count |= 1; // its middle is where it turns most
+    }
+    return count;
+}
+
+// How many samples each rung gets, and where they lie.
+TEAM_FN int patch_count_samples(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                                GLOBAL int *I, GLOBAL const double *D, patch_case c, int rungs,
+                                int front_only TEAM_PARAM)
+{
     int room = FIELD(S, PATCH_JOINT_POINT)[c.joint + 1] - c.point, total = 0;
     int most = room / rungs < S[PATCH_CURVE_MAX] ? room / rungs : S[PATCH_CURVE_MAX];
-    for (int i = 0; i < rungs; i++) {
-        int count = 0;
-        if (kind[i] == PATCH_RUNG_ARC) {
-            pvec p = patch_end(S, D, I[S[PATCH_RUNG_P] + c.rung + i]);
-            pvec q = patch_end(S, D, I[S[PATCH_RUNG_C] + c.rung + i]);
-            // A pure twist adds no vertices (the paper's rule): its rungs are straight.
-            if (r[PATCH_J_ANGLE] >= PATCH_BEND_MIN)
-                count = patch_sample_count(patch_arc_length(r, p, q), c.step, most);
-        } else if (kind[i] == PATCH_RUNG_CONIC && !front_only) {
-            patch_curve v = patch_curve_of(S, G, I, D, c, i);
-            count = patch_sample_count(patch_conic_length(v), c.step, most);
-            if (count > 0 && count < most) count |= 1; // its middle is where it turns most
+    for (int from = 0; from < rungs; from += TEAM_LANES) {
+        int i = from + TEAM_LANE;
+        int count = i < rungs ? patch_rung_samples(S, G, I, D, c, i, most, front_only) : 0;
+        int first = total + team_before(count);
+        if (i < rungs) {
+            I[S[PATCH_RUNG_COUNT] + c.rung + i] = count;
+            I[S[PATCH_RUNG_FIRST] + c.rung + i] = first;
         }
-        I[S[PATCH_RUNG_COUNT] + c.rung + i] = count;
-        I[S[PATCH_RUNG_FIRST] + c.rung + i] = total;
-        total += count;
+        total += team_total(count);
     }
+    TEAM_SYNC;
     return total;
 }
 
 enum patch_sampling { PATCH_SAMPLE_ALL, PATCH_SAMPLE_REAR, PATCH_SAMPLE_FRONT };
 
-PATCH_FN void patch_place_samples(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                                  GLOBAL double *D, patch_case c, int rungs, int which)
+TEAM_FN void patch_place_samples(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                                 GLOBAL const int *I, GLOBAL double *D, patch_case c, int rungs,
+                                 int which)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL double *out = D + S[PATCH_SAMPLE];
-    for (int i = 0; i < rungs; i++) {
+    TEAM_EACH (i, 0, rungs) {
         int count = I[S[PATCH_RUNG_COUNT] + c.rung + i], kind = I[S[PATCH_RUNG_KIND] + c.rung + i];
         int first = c.point + I[S[PATCH_RUNG_FIRST] + c.rung + i];
         if (count == 0) continue;
         if (kind == PATCH_RUNG_CONIC && which != PATCH_SAMPLE_FRONT) {
-            patch_curve v = patch_curve_of(S, G, I, D, c, i);
-            patch_sample_conic(out, first, count, v, patch_conic_length(v));
+            patch_sample_conic(out, first, count, patch_curve_of(S, G, I, D, c, i));
         } else if (kind == PATCH_RUNG_ARC && which != PATCH_SAMPLE_REAR) {
             pvec p = patch_end(S, D, I[S[PATCH_RUNG_P] + c.rung + i]);
             pvec q = patch_end(S, D, I[S[PATCH_RUNG_C] + c.rung + i]);
             patch_sample_arc(r, out, first, count, p, q);
         }
     }
+    TEAM_SYNC;
 }
 
 /// A walk along a strip between two rungs, a and b. Points of a rung are counted from the parent's
@@ -573,28 +655,45 @@ FN pvec patch_point_at(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const
     return pvec_at(D + S[PATCH_SAMPLE], c.point + I[S[PATCH_RUNG_FIRST] + rung] + at - 1);
 }
 
-// Volume of the patch over the joint's centre.
-PATCH_FN double patch_volume(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                             GLOBAL const double *D, patch_case c, int rungs, int drawing)
+// Six times the volume of a strip over the joint's centre.
+PATCH_FN double patch_strip_volume(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                                   GLOBAL const double *D, patch_case c, patch_strip s, int drawing)
 {
     double sum = 0.0;
-    for (int i = 0; i < rungs; i++) {
-        patch_strip s = patch_strip_of(S, I, c, rungs, i, drawing);
-        pvec a = patch_point_at(S, G, I, D, c, s.a_rung, 0, s.a_last, drawing);
-        pvec b = patch_point_at(S, G, I, D, c, s.b_rung, 0, s.b_last, drawing);
-        for (int turn; (turn = patch_strip_turn(s)) != 0;) {
-            if (turn == 1) {
-                pvec x = patch_point_at(S, G, I, D, c, s.a_rung, ++s.a, s.a_last, drawing);
-                sum += pvec_det(a, b, x);
-                a = x;
-            } else {
-                pvec x = patch_point_at(S, G, I, D, c, s.b_rung, ++s.b, s.b_last, drawing);
-                sum += pvec_det(a, b, x);
-                b = x;
-            }
+    pvec a = patch_point_at(S, G, I, D, c, s.a_rung, 0, s.a_last, drawing);
+    pvec b = patch_point_at(S, G, I, D, c, s.b_rung, 0, s.b_last, drawing);
+    for (int turn; (turn = patch_strip_turn(s)) != 0;) {
+        if (turn == 1) {
+            pvec x = patch_point_at(S, G, I, D, c, s.a_rung, ++s.a, s.a_last, drawing);
+            sum += pvec_det(a, b, x);
+            a = x;
+        } else {
+            pvec x = patch_point_at(S, G, I, D, c, s.b_rung, ++s.b, s.b_last, drawing);
+            sum += pvec_det(a, b, x);
+            b = x;
         }
     }
-    return sum / 6.0;
+    return sum;
+}
+
+// Volume of the patch over the joint's centre.
+TEAM_FN double patch_volume(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                            GLOBAL const int *I, GLOBAL double *D, patch_case c, int rungs,
+                            int drawing)
+{
+    GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + TEAM_PARTS * c.joint;
+    double total = 0.0;
+    TEAM_EACH (k, 0, TEAM_PARTS) {
+        double sum = 0.0;
+        for (int i = k; i < rungs; i += TEAM_PARTS)
+            sum += patch_strip_volume(S, G, I, D, c, patch_strip_of(S, I, c, rungs, i, drawing),
+                                      drawing);
+        sums[k] = sum;
+    }
+    TEAM_SYNC;
+    for (int k = 0; k < TEAM_PARTS; k++) total += sums[k];
+    TEAM_SYNC;
+    return total / 6.0;
 }
 
 #endif

@@ -8,6 +8,7 @@
 #ifndef CUTIS_KERNEL_PATCHES_SOLVE_H
 #define CUTIS_KERNEL_PATCHES_SOLVE_H
 
+// All lanes have the same numbers and write the same ones to the joint's record.
 #define PATCH_SOLVE_STEPS 3
 #define PATCH_SOLVE_LEFT  2e-6 // of the two parts: close enough
 #define PATCH_BULGE       -1.5 // front arcs stand out by this much more than circles, at most
@@ -31,12 +32,13 @@ FN double patch_unit_share(double g)
 
 // One weight for all rear rungs of the joint. Samples stand where they belong afterwards.
 // @return volume that is too much
-PATCH_FN double patch_keep(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                           GLOBAL double *D, patch_case c, int rungs, double cut, double whole)
+TEAM_FN double patch_keep(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                          GLOBAL int *I, GLOBAL double *D, patch_case c, int rungs, double cut,
+                          double whole TEAM_PARAM)
 {
     GLOBAL double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     r[PATCH_J_WEIGHT] = 1.0;
-    patch_count_samples(S, G, I, D, c, rungs, 1);
+    patch_count_samples(S, G, I, D, c, rungs, 1 TEAM_PASS);
     patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
     double chords = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CHORDS) + cut;
     double corners = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CORNERS) + cut;
@@ -47,7 +49,7 @@ PATCH_FN double patch_keep(GLOBAL const int *S, GLOBAL const double *G, GLOBAL i
         r[PATCH_J_WEIGHT] = patch_weight_of(S, G, g);
         // Counts are fixed by the first weight: with others the volume would jump.
         if (step == 0) {
-            patch_count_samples(S, G, I, D, c, rungs, 0);
+            patch_count_samples(S, G, I, D, c, rungs, 0 TEAM_PASS);
             patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_ALL);
         } else {
             patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_REAR);
@@ -64,9 +66,9 @@ PATCH_FN double patch_keep(GLOBAL const int *S, GLOBAL const double *G, GLOBAL i
 // The front takes what the rear could not: its arcs are flattened towards their chords (s to 1), or
 // stand out further (s to PATCH_BULGE) like the cap of a knee. By a parabola through what is left
 // at three values.
-PATCH_FN double patch_shape_front(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                                  GLOBAL double *D, patch_case c, int rungs, double cut,
-                                  double left)
+TEAM_FN double patch_shape_front(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                                 GLOBAL int *I, GLOBAL double *D, patch_case c, int rungs,
+                                 double cut, double left)
 {
     GLOBAL double *flat = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_FLAT;
     double end = left > 0.0 ? 1.0 : PATCH_BULGE;
@@ -95,8 +97,9 @@ PATCH_FN double patch_shape_front(GLOBAL const int *S, GLOBAL const double *G, G
 }
 
 // Still too much: the crease goes deeper than the limbs' own corner.
-PATCH_FN double patch_deepen(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                             GLOBAL double *D, patch_case c, int rungs, double cut, double left)
+TEAM_FN double patch_deepen(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                            GLOBAL int *I, GLOBAL double *D, patch_case c, int rungs, double cut,
+                            double left)
 {
     GLOBAL double *depth =
         D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_DEPTH;
@@ -114,37 +117,57 @@ PATCH_FN double patch_deepen(GLOBAL const int *S, GLOBAL const double *G, GLOBAL
     return patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
 }
 
-PATCH_FN int patch_count_faces(GLOBAL const int *S, GLOBAL const int *I, patch_case c, int rungs)
+FN int patch_strip_faces(GLOBAL const int *S, GLOBAL const int *I, patch_strip s)
 {
     int faces = 0;
-    for (int i = 0; i < rungs; i++) {
-        patch_strip s = patch_strip_of(S, I, c, rungs, i, PATCH_DRAW_CURVES);
-        for (int turn; (turn = patch_strip_turn(s)) != 0;) {
-            int a = patch_point_id(S, I, s.a_rung, s.a, s.a_last);
-            int b = patch_point_id(S, I, s.b_rung, s.b, s.b_last), x;
-            if (turn == 1)
-                x = patch_point_id(S, I, s.a_rung, ++s.a, s.a_last);
-            else
-                x = patch_point_id(S, I, s.b_rung, ++s.b, s.b_last);
-            faces += a != b && b != x && x != a;
-        }
+    for (int turn; (turn = patch_strip_turn(s)) != 0;) {
+        int a = patch_point_id(S, I, s.a_rung, s.a, s.a_last);
+        int b = patch_point_id(S, I, s.b_rung, s.b, s.b_last), x;
+        if (turn == 1)
+            x = patch_point_id(S, I, s.a_rung, ++s.a, s.a_last);
+        else
+            x = patch_point_id(S, I, s.b_rung, ++s.b, s.b_last);
+        faces += a != b && b != x && x != a;
     }
     return faces;
 }
 
-// Split points that become vertices, numbered from the joint's first.
-FN int patch_number_splits(GLOBAL const int *S, GLOBAL int *I, int first, int count, int number)
+// Triangles of every strip, counted from the joint's first.
+// @return how many
+TEAM_FN int patch_count_faces(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch_case c,
+                              int rungs TEAM_PARAM)
 {
-    for (int i = first; i < first + count; i++)
-        if (I[S[PATCH_SLOT_NODE] + i] < 0 && I[S[PATCH_SLOT_WELD] + i] < 0)
-            I[S[PATCH_SLOT_OUT] + i] = number++;
+    int total = 0;
+    for (int from = 0; from < rungs; from += TEAM_LANES) {
+        int i = from + TEAM_LANE, faces = 0;
+        if (i < rungs)
+            faces = patch_strip_faces(S, I, patch_strip_of(S, I, c, rungs, i, PATCH_DRAW_CURVES));
+        int first = total + team_before(faces);
+        if (i < rungs) I[S[PATCH_RUNG_FACE] + c.rung + i] = first;
+        total += team_total(faces);
+    }
+    return total;
+}
+
+// Split points that become vertices, numbered from the joint's first.
+TEAM_FN int patch_number_splits(GLOBAL const int *RESTRICT S, GLOBAL int *I, int first, int count,
+                                int number TEAM_PARAM)
+{
+    for (int from = first; from < first + count; from += TEAM_LANES) {
+        int i = from + TEAM_LANE;
+        int own =
+            i < first + count && I[S[PATCH_SLOT_NODE] + i] < 0 && I[S[PATCH_SLOT_WELD] + i] < 0;
+        int at = number + team_before(own);
+        if (own) I[S[PATCH_SLOT_OUT] + i] = at;
+        number += team_total(own);
+    }
     return number;
 }
 
-ITEM_KERNEL patch_solve(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *int_work,
-                        GLOBAL double *work, ITEM_ARGS)
+TEAM_KERNEL patch_solve(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                        GLOBAL int *int_work, GLOBAL double *work, ITEM_ARGS)
 {
-    ITEM_BEGIN
+    TEAM_BEGIN
     int joint_count = S[PATCH_JOINT_COUNT], joint = item % joint_count;
     GLOBAL int *I = int_work + (INDEX)(item / joint_count) * S[PATCH_INT_STRIDE];
     GLOBAL double *D = work + (INDEX)(item / joint_count) * S[PATCH_REAL_STRIDE];
@@ -154,25 +177,29 @@ ITEM_KERNEL patch_solve(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int 
     GLOBAL const double *volumes = REALS(S, G, PATCH_VOLUME);
     patch_case c = patch_case_of(S, G, I, joint);
     double cut = r[PATCH_J_CUT] + r[PATCH_J_CUT + 1];
-    double whole = volumes[parts[0]] + volumes[parts[1]];
+    double whole = volumes[parts[0]] + volumes[parts[1]], left = 0.0;
     int rungs = ints[PATCH_J_RUNGS];
     if (S[PATCH_FILL] == PATCH_FILL_KEEP && ints[PATCH_J_BENT]) {
-        double left = patch_keep(S, G, I, D, c, rungs, cut, whole);
+        left = patch_keep(S, G, I, D, c, rungs, cut, whole TEAM_PASS);
         if (MAGNITUDE(left) > PATCH_LEFT_OVER * whole)
             left = patch_shape_front(S, G, I, D, c, rungs, cut, left);
         if (left > PATCH_LEFT_OVER * whole) left = patch_deepen(S, G, I, D, c, rungs, cut, left);
-        r[PATCH_J_LEFT] = left;
     } else {
-        patch_count_samples(S, G, I, D, c, rungs, 0);
+        patch_count_samples(S, G, I, D, c, rungs, 0 TEAM_PASS);
         patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_ALL);
-        r[PATCH_J_LEFT] =
-            ints[PATCH_J_MOVES] ? patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut : 0.0;
+        if (ints[PATCH_J_MOVES]) left = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
     }
-    ints[PATCH_J_POINTS] =
+    int points =
         I[S[PATCH_RUNG_FIRST] + c.rung + rungs - 1] + I[S[PATCH_RUNG_COUNT] + c.rung + rungs - 1];
-    ints[PATCH_J_FACES] = patch_count_faces(S, I, c, rungs);
-    int splits = patch_number_splits(S, I, c.p_first, c.p_count, 0);
-    ints[PATCH_J_SPLITS_OUT] = patch_number_splits(S, I, c.c_first, c.c_count, splits);
+    int faces = patch_count_faces(S, I, c, rungs TEAM_PASS);
+    int splits = patch_number_splits(S, I, c.p_first, c.p_count, 0 TEAM_PASS);
+    splits = patch_number_splits(S, I, c.c_first, c.c_count, splits TEAM_PASS);
+    if (TEAM_LANE == 0) {
+        r[PATCH_J_LEFT] = left;
+        ints[PATCH_J_POINTS] = points;
+        ints[PATCH_J_FACES] = faces;
+        ints[PATCH_J_SPLITS_OUT] = splits;
+    }
     ITEM_END
 }
 

@@ -4,6 +4,8 @@
 //
 #include "kernel/item.h"
 //
+#include "kernel/team.h"
+//
 #include "kernel/patches.h"
 //
 #include "kernel/patches_joint.h"
@@ -21,7 +23,7 @@
 #include "kernel/patches_emit.h"
 
 // Each kernel with no more text than it needs: GPU compilers read all of it, for every kernel.
-#define JOINT_TEXTS  "patches.h", "patches_joint.h"
+#define JOINT_TEXTS  "team.h", "patches.h", "patches_joint.h"
 #define BORDER_TEXTS JOINT_TEXTS, "patches_room.h", "patches_cut.h", "patches_border.h"
 #define RUNG_TEXTS   BORDER_TEXTS, "patches_rung.h"
 #define SOLVE_TEXTS  RUNG_TEXTS, "patches_solve.h"
@@ -40,10 +42,6 @@ static void run_parts(const cutis_compute_argument *a, int first, int end)
 static void run_joints(const cutis_compute_argument *a, int first, int end)
 {
     patch_joints(POINTER(0), POINTER(1), POINTER(2), POINTER(3), first, end);
-}
-static void run_clear(const cutis_compute_argument *a, int first, int end)
-{
-    patch_clear(POINTER(0), POINTER(1), first, end);
 }
 static void run_cut(const cutis_compute_argument *a, int first, int end)
 {
@@ -85,22 +83,22 @@ static void run_strips(const cutis_compute_argument *a, int first, int end)
                  POINTER(7), POINTER(8), a[9].number, a[10].number, first, end);
 }
 
-#define PATCH_KERNEL(name, text, arguments, items)                                                 \
+#define PATCH_KERNEL(name, text, arguments, items, team)                                           \
     const cutis_compute_kernel cutis_compute_patch_##name = { .entry = "patch_" #name,             \
                                                               .texts = text,                       \
                                                               .run = run_##name,                   \
                                                               .argument_count = arguments,         \
                                                               .task_items = items,                 \
-                                                              .group_size = 64 }
-PATCH_KERNEL(parts, JOINT, 4, 256);
-PATCH_KERNEL(joints, JOINT, 4, 32);
-PATCH_KERNEL(clear, BORDER, 2, 1 << 10);
-PATCH_KERNEL(cut, BORDER, 4, 1);
-PATCH_KERNEL(rungs, RUNG, 4, 1);
-PATCH_KERNEL(cut_volume, BORDER, 4, 1);
-PATCH_KERNEL(solve, SOLVE, 4, 1);
-PATCH_KERNEL(count, EMIT, 2, 512);
-PATCH_KERNEL(sum, EMIT, 3, 16);
-PATCH_KERNEL(vertices, EMIT, 9, 64);
-PATCH_KERNEL(faces, EMIT, 7, 64);
-PATCH_KERNEL(strips, EMIT, 11, 1);
+                                                              .group_size = 64,                    \
+                                                              .lanes = team }
+PATCH_KERNEL(parts, JOINT, 4, 256, 1);
+PATCH_KERNEL(joints, JOINT, 4, 32, 1);
+PATCH_KERNEL(cut, BORDER, 4, 1, 32);
+PATCH_KERNEL(rungs, RUNG, 4, 1, 32);
+PATCH_KERNEL(cut_volume, BORDER, 4, 1, 32);
+PATCH_KERNEL(solve, SOLVE, 4, 1, 32);
+PATCH_KERNEL(count, EMIT, 2, 64, 32);
+PATCH_KERNEL(sum, EMIT, 3, 16, 32);
+PATCH_KERNEL(vertices, EMIT, 9, 8, 32);
+PATCH_KERNEL(faces, EMIT, 7, 8, 32);
+PATCH_KERNEL(strips, EMIT, 11, 1, 32);

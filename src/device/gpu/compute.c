@@ -17,8 +17,11 @@ static cutis_result launch_items(cutis_gpu *gpu, const cutis_compute_kernel *ker
     const int32_t first = 0, end = (int32_t)item_count;
     const uint32_t count = kernel->argument_count;
     cutis_gpu_kernel compiled;
-    cutis_result result = cutis_gpu_kernel_get_from(
-        gpu, kernel->texts, kernel->defines ? kernel->defines : "", kernel->entry, 0, &compiled);
+    bool team = kernel->lanes > 1 && !gpu->alone;
+    const char *defines = kernel->defines ? kernel->defines : "";
+    if (kernel->lanes > 1 && gpu->alone) defines = "#define TEAM_ALONE 1\n";
+    cutis_result result =
+        cutis_gpu_kernel_get_from(gpu, kernel->texts, defines, kernel->entry, 0, &compiled);
     if (result != CUTIS_OK) return result;
     for (uint32_t i = 0; i < count; i++) {
         const cutis_compute_argument *a = &arguments[i];
@@ -35,6 +38,10 @@ static cutis_result launch_items(cutis_gpu *gpu, const cutis_compute_kernel *ker
         .arguments = values,
     };
     launch.group_count = (item_count - 1) / launch.group_size + 1;
+    if (team) {
+        launch.group_size = kernel->lanes;
+        launch.group_count = item_count;
+    }
     return gpu->driver->launch(gpu, &compiled, &launch);
 }
 

@@ -1,0 +1,106 @@
+/// Team kernels: item kernels whose items are worth more than one lane. An item is done by a team
+/// of TEAM_LANES work items (one warp) on OpenCL and CUDA and by one lane in C; the text is the
+/// same. After item.h.
+///
+///     TEAM_EACH(i, first, end) { ... }   every i once, by some lane
+///     TEAM_SYNC;                         what lanes wrote before is seen by all lanes after
+///     team_any(x), team_total(x), team_before(x)   over all lanes; every lane must call them
+///
+/// Invariant: between two TEAM_SYNC no lane reads what another writes, except where any order of
+/// reading and writing ends in the same result (a flag that only ever goes up, several lanes that
+/// write the same value). Control flow around TEAM_SYNC and the team_ functions is the same in all
+/// lanes. Sums of reals are made in TEAM_PARTS stretches, i and i + TEAM_PARTS in the same one, and
+/// the stretches added in order: one order for any number of lanes.
+///
+/// TEAM_ALONE: one lane on OpenCL too, where the device is a CPU.
+///
+/// TEAM_PARAM ends the parameters of a function that needs the team, TEAM_PASS its arguments:
+/// OpenCL needs memory for what lanes tell each other.
+#ifndef CUTIS_KERNEL_TEAM_H
+#define CUTIS_KERNEL_TEAM_H
+
+#define TEAM_PARTS 32
+// clang-format off
+#if defined(KERNEL_OPENCL) && !defined(TEAM_ALONE)
+#define TEAM_LANES 32 // as cutis_compute_kernel.lanes
+#define TEAM_LANE  LOCAL_ID
+#define TEAM_SYNC  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define TEAM_FN    static
+#define TEAM_PARAM , LOCAL int *team_words
+#define TEAM_PASS  , team_words
+#define TEAM_BEGIN                                                                                 \
+    LOCAL int team_words[TEAM_LANES];                                                              \
+    int item = item_first + GROUP_ID;                                                              \
+    {
+#define RESTRICT   restrict
+#elif defined(KERNEL_CUDA)
+#define TEAM_LANES 32
+#define TEAM_LANE  LOCAL_ID
+#define TEAM_SYNC  __syncwarp()
+#define TEAM_FN    static __device__
+#define TEAM_PARAM
+#define TEAM_PASS
+#define TEAM_BEGIN                                                                                 \
+    int item = item_first + GROUP_ID;                                                              \
+    {
+#define RESTRICT   __restrict__
+#else
+#ifdef TEAM_HOST // a test that runs the lanes by turns: team_host_lane, team_host_sync, team_host_words
+#define TEAM_LANES 32
+#define TEAM_LANE  team_host_lane
+#define TEAM_SYNC  team_host_sync()
+#else
+#define TEAM_LANES 1
+#define TEAM_LANE  0
+#define TEAM_SYNC  ((void)0)
+#endif
+#define TEAM_FN    static __attribute__((unused))
+#define TEAM_PARAM
+#define TEAM_PASS
+#define TEAM_BEGIN ITEM_BEGIN
+#define RESTRICT   restrict
+#endif
+// clang-format on
+#define TEAM_KERNEL              ITEM_KERNEL
+#define TEAM_EACH(i, first, end) for (int i = (first) + TEAM_LANE; i < (end); i += TEAM_LANES)
+
+#if defined(KERNEL_CUDA)
+FN int team_before(int x)
+{
+    int sum = x;
+    for (int step = 1; step < TEAM_LANES; step *= 2) {
+        int other = __shfl_up_sync(0xffffffffu, sum, step);
+        if (TEAM_LANE >= step) sum += other;
+    }
+    return sum - x;
+}
+FN int team_total(int x)
+{
+    for (int step = 1; step < TEAM_LANES; step *= 2) x += __shfl_xor_sync(0xffffffffu, x, step);
+    return x;
+}
+#define team_any(x) __any_sync(0xffffffffu, x)
+#elif (defined(KERNEL_OPENCL) && !defined(TEAM_ALONE)) || defined(TEAM_HOST)
+#ifdef TEAM_HOST
+#define team_words team_host_words
+#endif
+// Sum over the lanes before `end`.
+FN int team_sum(int x, int end TEAM_PARAM)
+{
+    int sum = 0;
+    TEAM_SYNC;
+    team_words[TEAM_LANE] = x;
+    TEAM_SYNC;
+    for (int i = 0; i < end; i++) sum += team_words[i];
+    return sum;
+}
+#define team_any(x)    (team_sum((x) != 0, TEAM_LANES TEAM_PASS) > 0)
+#define team_total(x)  team_sum(x, TEAM_LANES TEAM_PASS)
+#define team_before(x) team_sum(x, TEAM_LANE TEAM_PASS)
+#else
+#define team_any(x)    ((x) != 0)
+#define team_total(x)  (x)
+#define team_before(x) ((void)(x), 0)
+#endif
+
+#endif
