@@ -161,6 +161,7 @@ static cutis_result measure(cli_app *app, cutis_device *device, const reduce_row
                                      .examples = poses,
                                      .example_count = row->poses,
                                      .examples_only = true,
+                                     .energy = CUTIS_REDUCE_GRADIENT,
                                      .sets = CUTIS_REDUCE_SETS_FITTED,
                                      .skip_evaluation = true };
     *out = (reduce_figures){ 0 };

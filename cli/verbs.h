@@ -89,8 +89,9 @@ typedef enum option_kind {
     X(REPORT, "report", 0, PATH, "OUT.html", 0, 0, 0, "one self-contained page")                   \
     X(REDUCE_METHOD, "method", 0, CHOICE, "METHOD", "poisson geometric smooth klargest", 0, 0,     \
       "how weights are reduced (default poisson)")                                                 \
-    X(ENERGY, "energy", 0, CHOICE, "ENERGY", "gradient laplace", 0, 0,                             \
-      "what poisson makes small: the error's gradient, or its Laplacian as in the paper")          \
+    X(ENERGY, "energy", 0, CHOICE, "ENERGY", "normals gradient laplace", 0, 0,                     \
+      "what poisson makes small: what the error does to normals (default; cages: gradient), its "  \
+      "gradient, or its Laplacian as in the paper")                                                \
     X(SETS, "sets", 0, CHOICE, "SETS", "auto largest fitted", 0, 0,                                \
       "influences kept: the largest, those that explain the poses, or the better of both")         \
     X(POSES, "poses", 0, TEXT, "CLIP,...|auto", 0, 0, 0,                                           \

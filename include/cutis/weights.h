@@ -42,7 +42,7 @@ CUTIS_API cutis_result cutis_weights_limit(const cutis_model *model, uint32_t ma
 /// How weights are reduced to few influences per vertex. docs/design/reduction.md compares them.
 typedef enum cutis_reduce_method {
     CUTIS_REDUCE_POISSON =
-        0, ///< the error's gradient (or Laplacian) over the surface is least: normals stay
+        0, ///< what the error does to normals (or its gradient, or Laplacian) is least
     CUTIS_REDUCE_GEOMETRIC = 1, ///< the error's size is least, each vertex for itself
     CUTIS_REDUCE_SMOOTH =
         2, ///< weights change as smoothly as the original ones did; needs no poses
@@ -51,8 +51,10 @@ typedef enum cutis_reduce_method {
 
 /// What POISSON makes small.
 typedef enum cutis_reduce_energy {
-    CUTIS_REDUCE_GRADIENT = 0, ///< integral of |grad e|^2, with a weak pull to the original
-    CUTIS_REDUCE_LAPLACE = 1,  ///< integral of (Laplacian e)^2: Landreneau and Schaefer 2010
+    CUTIS_REDUCE_NORMALS = 0,  ///< GRADIENT, then what the error does to vertex normals, to first
+                               ///< order; cages have GRADIENT alone
+    CUTIS_REDUCE_GRADIENT = 1, ///< integral of |grad e|^2, with a weak pull to the original
+    CUTIS_REDUCE_LAPLACE = 2,  ///< integral of (Laplacian e)^2: Landreneau and Schaefer 2010
 } cutis_reduce_energy;
 
 /// Which influences a vertex keeps.
@@ -68,7 +70,7 @@ CUTIS_API const char *cutis_reduce_method_name(cutis_reduce_method method);
 /// "auto", "largest", "fitted".
 CUTIS_API const char *cutis_reduce_sets_name(cutis_reduce_sets sets);
 
-/// The zero value: 4 influences, poisson, gradient, auto; all clips of the model, or automatic
+/// The zero value: 4 influences, poisson, normals, auto; all clips of the model, or automatic
 /// poses if it has none.
 typedef struct cutis_reduce_options {
     uint32_t influences; ///< most per vertex, 1 .. 64; 0 = 4
@@ -90,11 +92,11 @@ typedef struct cutis_reduce_options {
     bool automatic;     ///< automatic poses only, whatever clips there are
     bool examples_only; ///< no automatic poses beside the examples
     uint64_t seed;      ///< of the automatic poses; 0 = 1. Those held out have the next seed
-    uint32_t sweeps;    ///< most sweeps; 0: 12 (gradient), 0.1 % of the vertices and at least 20
-                        ///< (laplace, smooth)
-    bool repair;  ///< vertices without weight follow the skin's first joint (as binding has it);
-                  ///< else an error
-    bool compare; ///< report all four methods, not just the chosen one and k-largest
+    uint32_t sweeps; ///< most sweeps; 0: 14 (gradient), 14 of either kind (normals), 0.1 % of the
+                     ///< vertices and at least 20 (laplace, smooth)
+    bool repair;     ///< vertices without weight follow the skin's first joint (as binding has it);
+                     ///< else an error
+    bool compare;    ///< report all four methods, not just the chosen one and k-largest
     bool skip_evaluation; ///< only the chosen method and no errors in the report: for when only the
                           ///< model is wanted
 } cutis_reduce_options;
@@ -109,7 +111,7 @@ typedef struct cutis_reduction_row {
     double example_position, example_normal;
     double held_out_position, held_out_normal;
     double energy;        ///< options.energy of the result, summed over skins
-    uint32_t sweep_count; ///< of the skin that took most
+    uint32_t sweep_count; ///< of the skin that took most; normals: without those of the gradient
     double seconds; ///< choosing sets and solving, without reading poses and without evaluation
     double solve_seconds; ///< of these, from the first set to the last sweep (the device's part)
     const double *curve;  ///< energy before the first sweep and after each; curve_count

@@ -174,9 +174,16 @@ static cutis_result get_colours(reducer *r, uint32_t distance, const cutis_reduc
                : cutis_alloc_result(r->in->context);
 }
 
+// Cages move too far for normals to first order.
+static cutis_reduce_energy energy_of(const reducer *r)
+{
+    return r->in->options->energy == CUTIS_REDUCE_LAPLACE ? CUTIS_REDUCE_LAPLACE
+                                                          : CUTIS_REDUCE_GRADIENT;
+}
+
 static cutis_result run_sets(reducer *r, bool fitted, cutis_reduce_state *state)
 {
-    const cutis_reduce_energy energy = r->in->options->energy;
+    const cutis_reduce_energy energy = energy_of(r);
     const cutis_reduce_colours *colours;
     cutis_reduce_problem problem = r->problem;
     if (!problem.sweeps && energy == CUTIS_REDUCE_GRADIENT) problem.sweeps = SWEEPS;

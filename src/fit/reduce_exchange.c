@@ -4,84 +4,11 @@
 
 #include <string.h>
 
+#include "fit/reduce_sets.h"
 #include "fit/reduce_vertex.h"
 
-// An exchange must lower the vertex's energy by this share of what is there, or rounding would
-// decide.
-static const double MARGIN = 1e-6;
-// Exchanges at one vertex in one sweep.
-enum { EXCHANGES = 4 };
-
-// A set being tried for a vertex: indices into its candidates.
-typedef struct trial {
-    uint32_t count, member[CUTIS_REDUCE_SET];
-    double weight[CUTIS_REDUCE_SET];
-    double value; ///< a^T G a - 2 h^T a
-} trial;
-
-// The candidates of one vertex with their Gram matrix; too large for arrays on the stack when there
-// are many poses.
-typedef struct choice {
-    uint32_t count, control[CUTIS_REDUCE_CANDIDATES];
-    double gram[CUTIS_REDUCE_CANDIDATES * CUTIS_REDUCE_CANDIDATES], right[CUTIS_REDUCE_CANDIDATES];
-} choice;
-
-static void try_set(const choice *all, const double *reference, bool negative, trial *out)
-{
-    cutis_reduce_local local;
-    double pull[CUTIS_REDUCE_SET];
-    uint32_t n = local.count = out->count;
-    if (n == 0) return; // never: sets have at least two members here
-    for (uint32_t r = 0; r < n; r++) {
-        pull[r] = local.weight[r] = reference[out->member[r]];
-        local.right[r] = all->right[out->member[r]];
-        for (uint32_t c = 0; c < n; c++)
-            local.gram[r * n + c] = all->gram[out->member[r] * all->count + out->member[c]];
-    }
-    // What left the set goes to its largest member, so that the start is feasible.
-    double sum = 0;
-    uint32_t largest = 0;
-    for (uint32_t r = 0; r < n; r++) {
-        sum += local.weight[r];
-        if (local.weight[r] > local.weight[largest]) largest = r;
-    }
-    local.weight[largest] += 1 - sum;
-    cutis_reduce_regularise(&local, CUTIS_REDUCE_PROXIMAL, pull);
-    cutis_reduce_solve(&local, negative);
-    out->value = 0;
-    for (uint32_t r = 0; r < n; r++) {
-        double row = -2 * all->right[out->member[r]];
-        for (uint32_t c = 0; c < n; c++)
-            row += all->gram[out->member[r] * all->count + out->member[c]] * local.weight[c];
-        out->value += local.weight[r] * row;
-        out->weight[r] = local.weight[r];
-    }
-}
-
-// All exchanges of one member for one outsider; the best, if it is better than `best`.
-static bool exchange(const choice *all, bool negative, double scale, trial *best)
-{
-    double reference[CUTIS_REDUCE_CANDIDATES] = { 0 };
-    bool inside[CUTIS_REDUCE_CANDIDATES] = { false }, better = false;
-    trial start = *best, next;
-    for (uint32_t r = 0; r < start.count; r++) {
-        inside[start.member[r]] = true;
-        reference[start.member[r]] = start.weight[r];
-    }
-    for (uint32_t j = 0; j < all->count; j++) {
-        if (inside[j]) continue;
-        for (uint32_t r = 0; r < start.count; r++) {
-            next = start;
-            next.member[r] = j;
-            try_set(all, reference, negative, &next);
-            if (next.value < best->value - MARGIN * scale) *best = next, better = true;
-        }
-    }
-    return better;
-}
-
 static void gather_choice(const cutis_reduce_problem *problem, uint32_t v, const double *target,
-                          const double *wish, choice *out, uint32_t *list)
+                          const double *wish, cutis_reduce_choice *out, uint32_t *list)
 {
     enum { POSES = 8 };
     float offset[CUTIS_REDUCE_CANDIDATES * 3 * POSES];
@@ -105,10 +32,10 @@ static void gather_choice(const cutis_reduce_problem *problem, uint32_t v, const
     }
 }
 
-// Keep a new set: controls ascending, offsets and weights of the vertex's lane to match.
+// Keep a new set: controls, offsets and weights of the vertex's lane to match.
 static void adopt(const cutis_reduce_problem *problem, cutis_reduce_state *state,
-                  const cutis_reduce_blocks *blocks, uint32_t v, const choice *all, trial *set,
-                  const double *target)
+                  const cutis_reduce_blocks *blocks, uint32_t v, const cutis_reduce_choice *all,
+                  const cutis_reduce_trial *set, const double *target)
 {
     enum { LANES = CUTIS_REDUCE_LANES };
     const uint32_t begin = state->first[v], n = set->count, rows = 3 * problem->column_count;
@@ -116,13 +43,6 @@ static void adopt(const cutis_reduce_problem *problem, cutis_reduce_state *state
     const size_t slot = (size_t)blocks->slot_first[place / LANES] * LANES;
     float *offset = blocks->offset + slot * rows + place % LANES;
     double *weight = blocks->weight + slot + place % LANES;
-    for (uint32_t i = 1; i < n; i++)
-        for (uint32_t k = i; k > 0 && set->member[k - 1] > set->member[k]; k--) {
-            uint32_t member = set->member[k];
-            double moved = set->weight[k];
-            set->member[k] = set->member[k - 1], set->weight[k] = set->weight[k - 1];
-            set->member[k - 1] = member, set->weight[k - 1] = moved;
-        }
     blocks->active[place] = 0; // another set, another inverse
     for (uint32_t i = 0; i < n; i++) {
         float *own = state->offset + (size_t)(begin + i) * rows;
@@ -154,8 +74,8 @@ double cutis_reduce_exchange(const cutis_reduce_problem *problem, cutis_reduce_s
                              const cutis_reduce_blocks *blocks, uint32_t v, const double *wish,
                              double *target)
 {
-    choice all;
-    trial best = { .count = state->first[v + 1] - state->first[v] };
+    cutis_reduce_choice all;
+    cutis_reduce_trial best = { .count = state->first[v + 1] - state->first[v] };
     const uint32_t rows = 3 * problem->column_count, place = blocks->place[v];
     const size_t slot = (size_t)blocks->slot_first[place / CUTIS_REDUCE_LANES] * CUTIS_REDUCE_LANES;
     const double *weight = blocks->weight + slot + place % CUTIS_REDUCE_LANES;
@@ -172,9 +92,7 @@ double cutis_reduce_exchange(const cutis_reduce_problem *problem, cutis_reduce_s
                 reference[i] = weight[r * CUTIS_REDUCE_LANES];
             }
     for (uint32_t r = 0; r < rows; r++) scale += wish[r] * wish[r];
-    try_set(&all, reference, problem->negative, &best);
-    for (int n = 0; n < EXCHANGES; n++)
-        if (!exchange(&all, problem->negative, scale + best.value, &best)) break;
+    cutis_reduce_find_set(&all, reference, problem->negative, scale, &best);
     const double before = square_distance(own, wish, rows);
     adopt(problem, state, blocks, v, &all, &best, target);
     cutis_reduce_blend(best.count, rows, state->offset + (size_t)state->first[v] * rows,

@@ -144,13 +144,11 @@ static void keep_units(const source *clean, cutis_reduce_group *group)
 static bool build_mesh(cutis_arena *arena, cutis_reduce_group *group)
 {
     size_t corners = 3 * (size_t)group->triangle_count;
-    uint32_t *welded = cutis_alloc_array(arena->context, corners, sizeof *welded);
-    if (!welded) return false;
-    for (size_t i = 0; i < corners; i++) welded[i] = group->unit[group->triangles[i]];
-    bool good = cutis_reduce_mesh_create(arena, group->unit_count, group->positions,
-                                         group->triangle_count, welded, &group->mesh);
-    cutis_free_array(arena->context, welded, corners, sizeof *welded);
-    return good;
+    group->welded = cutis_arena_alloc(arena, corners, sizeof *group->welded);
+    if (!group->welded) return false;
+    for (size_t i = 0; i < corners; i++) group->welded[i] = group->unit[group->triangles[i]];
+    return cutis_reduce_mesh_create(arena, group->unit_count, group->positions,
+                                    group->triangle_count, group->welded, &group->mesh);
 }
 
 static bool alloc_group(cutis_arena *arena, size_t influences, cutis_reduce_group *group,

@@ -13,6 +13,7 @@ typedef struct cutis_reduce_group {
     float *source_positions; ///< 3 per source vertex
     uint32_t triangle_count;
     uint32_t *triangles; ///< 3 source vertices each
+    uint32_t *welded;    ///< the same by units
     double *positions;   ///< 3 per unit
     uint32_t *first;     ///< unit_count + 1: clean influences
     uint32_t *control;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/os/os.h"
 #include "fit/reduce_evaluate.h"
+#include "fit/reduce_normals.h"
 
 enum { METHODS = 4 };
 // Weight of automatic poses beside real ones, and the anchor's radius on skeletons (spec 1
@@ -52,6 +53,7 @@ typedef struct run {
     cutis_arena arena; ///< groups, poses, results
     cutis_reduce_poses poses;
     cutis_reduce_groups groups;
+    double *column_weights;           ///< per pose that is learned from
     double **matrices;                ///< per group: 12 per pose and joint
     cutis_reduce_colours *colours[2]; ///< per group, distance 1 and 2; made when first needed
     double shared_seconds;            ///< spent on groups, matrices
@@ -86,7 +88,8 @@ static cutis_result make_matrices(run *r)
     uint32_t columns = poses->example_count + poses->added_count;
     cutis_mat34 *world = cutis_arena_alloc(&r->arena, data->node_count, sizeof *world);
     r->matrices = cutis_arena_alloc(&r->arena, r->groups.count, sizeof *r->matrices);
-    if (!world || !r->matrices) return cutis_alloc_result(r->context);
+    r->column_weights = cutis_arena_alloc(&r->arena, columns, sizeof *r->column_weights);
+    if (!world || !r->matrices || !r->column_weights) return cutis_alloc_result(r->context);
     for (uint32_t g = 0; g < r->groups.count; g++) {
         size_t joints = data->skins[r->groups.group[g].skin].joint_count, entries;
         r->matrices[g] = cutis_size_multiply(columns, joints, &entries)
@@ -94,9 +97,10 @@ static cutis_result make_matrices(run *r)
                              : NULL;
         if (!r->matrices[g]) return cutis_alloc_result(r->context);
     }
-    const double share = poses->example_count ? sqrt(AUTOMATIC_WEIGHT) : 1;
+    const double weight = poses->example_count ? AUTOMATIC_WEIGHT : 1, share = sqrt(weight);
     for (uint32_t c = 0; c < columns; c++) {
         bool added = c >= poses->example_count;
+        r->column_weights[c] = added ? weight : 1;
         size_t pose = added ? (size_t)c + poses->held_out_count : c;
         cutis_pose_world(r->model, poses->transforms + pose * data->node_count, world);
         for (uint32_t g = 0; g < r->groups.count; g++) {
@@ -146,22 +150,45 @@ static cutis_result get_colours(run *r, uint32_t g, uint32_t distance,
     return CUTIS_OK;
 }
 
+static cutis_reduce_surface surface_of(const run *r, uint32_t g)
+{
+    const cutis_reduce_group *group = &r->groups.group[g];
+    return (cutis_reduce_surface){ group->triangle_count, group->welded, r->column_weights };
+}
+
 // Poisson sweeps; AUTO sets are decided first.
 static cutis_result run_poisson(run *r, const cutis_reduce_problem *problem, uint32_t g,
                                 cutis_arena *arena, cutis_reduce_state *state,
                                 cutis_reduce_sets *sets)
 {
     const cutis_reduce_colours *colours;
-    cutis_reduce_energy energy = r->options.energy;
+    const cutis_reduce_energy energy =
+        r->options.energy == CUTIS_REDUCE_LAPLACE ? CUTIS_REDUCE_LAPLACE : CUTIS_REDUCE_GRADIENT;
     bool fitted = *sets == CUTIS_REDUCE_SETS_FITTED;
     cutis_result result = get_colours(r, g, energy == CUTIS_REDUCE_LAPLACE ? 2 : 1, &colours);
     if (result == CUTIS_OK && *sets == CUTIS_REDUCE_SETS_AUTO)
         result = cutis_reduce_choose(problem, r->poses.example_count, energy, colours, &fitted);
     if (result != CUTIS_OK) return result;
     *sets = fitted ? CUTIS_REDUCE_SETS_FITTED : CUTIS_REDUCE_SETS_LARGEST;
-    return cutis_reduce_poisson(problem, arena, energy, colours, fitted,
-                                fitted && problem->reselect && energy == CUTIS_REDUCE_GRADIENT,
-                                state);
+    const bool reselect = fitted && problem->reselect && energy == CUTIS_REDUCE_GRADIENT;
+    result = cutis_reduce_poisson(problem, arena, energy, colours, fitted, reselect, state);
+    if (result != CUTIS_OK || r->options.energy != CUTIS_REDUCE_NORMALS) return result;
+    const cutis_reduce_surface surface = surface_of(r, g);
+    result = get_colours(r, g, 2, &colours);
+    return result == CUTIS_OK
+               ? cutis_reduce_normals(problem, &surface, colours, reselect, arena, state)
+               : result;
+}
+
+// The energy of a method that does not make it small.
+static cutis_result measure_energy(const run *r, const cutis_reduce_problem *problem, uint32_t g,
+                                   cutis_reduce_state *state)
+{
+    const cutis_reduce_surface surface = surface_of(r, g);
+    if (r->options.energy == CUTIS_REDUCE_NORMALS)
+        return cutis_reduce_normals_measure(problem, &surface, state->error, &state->energy);
+    state->energy = cutis_reduce_measure(problem, r->options.energy, state->error, NULL);
+    return CUTIS_OK;
 }
 
 static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, cutis_arena *arena,
@@ -187,7 +214,7 @@ static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, c
         }
     }
     if (result == CUTIS_OK && method != CUTIS_REDUCE_POISSON)
-        state->energy = cutis_reduce_measure(&problem, r->options.energy, state->error, NULL);
+        result = measure_energy(r, &problem, g, state);
     return result;
 }
 

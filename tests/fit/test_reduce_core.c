@@ -152,7 +152,7 @@ static void as_many_influences_as_before_give_the_original_weights(void **state)
         reduce_case c = make_case((case_shape){ 12, 20, 7, 5, 7, negative, negative, 3 });
         BIND(c);
         for (int method = 0; method < 4; method++)
-            for (int energy = 0; energy < 2; energy++) {
+            for (int energy = CUTIS_REDUCE_GRADIENT; energy <= CUTIS_REDUCE_LAPLACE; energy++) {
                 cutis_reduce_state s;
                 reduce_to(&c, method, energy, method < 2, &s);
                 for (uint32_t i = 0; i < c.first[144]; i++) {

@@ -213,10 +213,12 @@ static void the_number_of_threads_does_not_change_a_bit(void **state)
 {
     (void)state;
     limb *l = make_limb(FEW_RINGS);
-    for (int variant = 0; variant < 3; variant++) {
+    for (int variant = 0; variant < 4; variant++) {
         cutis_model *reference = NULL;
         cutis_reduce_options options = {
-            .energy = variant == 1 ? CUTIS_REDUCE_LAPLACE : CUTIS_REDUCE_GRADIENT,
+            .energy = variant == 1   ? CUTIS_REDUCE_LAPLACE
+                      : variant == 3 ? CUTIS_REDUCE_NORMALS
+                                     : CUTIS_REDUCE_GRADIENT,
             .method = variant == 2 ? CUTIS_REDUCE_SMOOTH : CUTIS_REDUCE_POISSON,
             .sets = variant == 1 ? CUTIS_REDUCE_SETS_LARGEST : CUTIS_REDUCE_SETS_AUTO
         };

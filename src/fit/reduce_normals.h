@@ -1,0 +1,21 @@
+/// The last part of P on skins: sweeps that follow vertex normals.
+#ifndef CUTIS_FIT_REDUCE_NORMALS_H
+#define CUTIS_FIT_REDUCE_NORMALS_H
+
+#include "fit/reduce_turns.h"
+
+/// Sweeps on the turns of normals, from the state's sets and weights on: those of the gradient
+/// energy are a good start. Curve, energy and number of sweeps become those of these sweeps. On the
+/// host, whatever the problem's device. @param colours of distance 2 @param reselect sweeps may
+/// exchange controls
+cutis_result cutis_reduce_normals(const cutis_reduce_problem *problem,
+                                  const cutis_reduce_surface *surface,
+                                  const cutis_reduce_colours *colours, bool reselect,
+                                  cutis_arena *arena, cutis_reduce_state *state);
+
+/// The energy of a state's errors.
+cutis_result cutis_reduce_normals_measure(const cutis_reduce_problem *problem,
+                                          const cutis_reduce_surface *surface, const double *error,
+                                          double *energy);
+
+#endif
