@@ -1,13 +1,16 @@
 // Distances on domain voxels by first-order Godunov steps: marched in order of distance where the
-// order matters (supports that end at a core), by buckets where only the end does. The heap orders
-// by (distance, voxel). Invariant: both end in the one solution that no step lowers any more, so
-// the result is the same on every machine.
+// order matters (supports that end at a core), tile by tile where only the end does. The heap
+// orders by (distance, voxel). Invariant: both end in the one solution that no step lowers any
+// more, so the result is the same on every machine.
 #include "fit/handles_distance.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "math/mat3.h"
+
+/// Words of a tile's bits.
+#define TILE_WORDS (CUTIS_HANDLES_TILE * CUTIS_HANDLES_TILE * CUTIS_HANDLES_TILE / 64)
 
 bool cutis_handles_front_init(cutis_arena *arena, const cutis_handles_grid *grid,
                               cutis_handles_front *out)
@@ -21,9 +24,14 @@ bool cutis_handles_front_init(cutis_arena *arena, const cutis_handles_grid *grid
     out->slot = cutis_arena_alloc(arena, n, sizeof *out->slot);
     out->pending = cutis_arena_alloc(arena, n, sizeof *out->pending);
     out->touched = cutis_arena_alloc(arena, n, sizeof *out->touched);
+    out->news = cutis_arena_alloc(arena, grid->tile_count, TILE_WORDS * sizeof *out->news);
+    out->tile_link = cutis_arena_alloc(arena, grid->tile_count, 2 * sizeof *out->tile_link);
+    out->tile_queue = cutis_arena_alloc(arena, grid->tile_count, sizeof *out->tile_queue);
     if (!out->distance || !out->label || !out->reached || !out->heap || !out->slot ||
-        !out->pending || !out->touched)
+        !out->pending || !out->touched || !out->news || !out->tile_link || !out->tile_queue)
         return false;
+    memset(out->news, 0, grid->tile_count * TILE_WORDS * sizeof *out->news);
+    for (uint32_t t = 0; t < grid->tile_count; t++) out->tile_queue[t] = CUTIS_HANDLES_NONE;
     for (uint32_t v = 0; v < n; v++) {
         out->distance[v] = out->pending[v] = INFINITY;
         out->slot[v] = CUTIS_HANDLES_NONE;
@@ -223,82 +231,166 @@ uint32_t cutis_handles_front_step(cutis_handles_front *front)
     return voxel;
 }
 
-// A whole march needs no order among voxels half a step apart: they stand in buckets, and one whose
-// distance still falls is looked at again. What remains when nothing falls any more is the solution
-// that the ordered march finds, without its heap, whose jumps through memory cost more than the
-// arithmetic on large domains. A bucket is a list through its voxels (the heap's memory).
-#define BUCKETS 64 ///< of half a step, used in turn: distances in them span five steps at most
+// A whole march needs little order: it goes tile by tile through bands of distance. In a band a
+// tile works until none of its voxels in the band has news for a neighbour; so memory is walked in
+// pieces of a few kilobytes, however large the domain is. What remains when nobody has news is the
+// solution that the ordered march finds. A tile waits in a queue by the nearest voxel that has
+// news; queues are used in turn.
+#define QUEUES 64
+static const double BAND = 1; ///< voxels
 
-typedef struct bucket_queue {
+typedef struct tile_march {
     cutis_handles_front *front;
-    uint32_t *link; ///< previous and next voxel of each
-    uint32_t head[BUCKETS];
-    uint32_t count, now; ///< voxels in all; the bucket that is emptied
-    double width;
-} bucket_queue;
+    uint32_t head[QUEUES];
+    uint32_t count;            ///< tiles that wait
+    uint64_t now;              ///< the queue that is emptied, not taken modulo QUEUES
+    double width;              ///< of a band
+    float limit;               ///< where the band ends
+    uint32_t tile, first, end; ///< that is worked on, and its voxels
+} tile_march;
 
-static void take_out(bucket_queue *q, uint32_t voxel)
+static void take_out(tile_march *m, uint32_t tile)
 {
-    const uint32_t before = q->link[2 * (size_t)voxel], after = q->link[2 * (size_t)voxel + 1];
+    cutis_handles_front *f = m->front;
+    const uint32_t before = f->tile_link[2 * (size_t)tile];
+    const uint32_t after = f->tile_link[2 * (size_t)tile + 1];
     if (before == CUTIS_HANDLES_NONE)
-        q->head[q->front->slot[voxel]] = after;
+        m->head[f->tile_queue[tile]] = after;
     else
-        q->link[2 * (size_t)before + 1] = after;
-    if (after != CUTIS_HANDLES_NONE) q->link[2 * (size_t)after] = before;
-    q->front->slot[voxel] = CUTIS_HANDLES_NONE;
-    q->count--;
+        f->tile_link[2 * (size_t)before + 1] = after;
+    if (after != CUTIS_HANDLES_NONE) f->tile_link[2 * (size_t)after] = before;
+    f->tile_queue[tile] = CUTIS_HANDLES_NONE;
+    m->count--;
 }
 
-static void put_in(bucket_queue *q, uint32_t voxel)
+static void put_in(tile_march *m, uint32_t tile, float distance)
 {
-    uint32_t bucket = (uint32_t)(q->front->pending[voxel] / q->width);
-    if (bucket < q->now) bucket = q->now; // rounding
-    bucket %= BUCKETS;
-    q->link[2 * (size_t)voxel] = CUTIS_HANDLES_NONE;
-    q->link[2 * (size_t)voxel + 1] = q->head[bucket];
-    if (q->head[bucket] != CUTIS_HANDLES_NONE) q->link[2 * (size_t)q->head[bucket]] = voxel;
-    q->head[bucket] = voxel;
-    q->front->slot[voxel] = bucket;
-    q->count++;
+    cutis_handles_front *f = m->front;
+    const uint64_t last = m->now + QUEUES - 1;
+    uint64_t queue = (uint64_t)(distance / m->width);
+    // What is below the band's end belongs to it, what is not to a later one, however they round.
+    queue = queue <= m->now ? m->now + 1 : queue > last ? last : queue;
+    if (distance < m->limit) queue = m->now;
+    if (f->tile_queue[tile] != CUTIS_HANDLES_NONE) {
+        const uint64_t stands = m->now + (f->tile_queue[tile] + QUEUES - m->now % QUEUES) % QUEUES;
+        if (stands <= queue) return;
+        take_out(m, tile);
+    }
+    uint32_t *head = &m->head[queue % QUEUES];
+    f->tile_link[2 * (size_t)tile] = CUTIS_HANDLES_NONE;
+    f->tile_link[2 * (size_t)tile + 1] = *head;
+    if (*head != CUTIS_HANDLES_NONE) f->tile_link[2 * (size_t)*head] = tile;
+    *head = tile;
+    f->tile_queue[tile] = (uint32_t)(queue % QUEUES);
+    m->count++;
 }
 
-static void relax(bucket_queue *q, uint32_t voxel)
+// A voxel from its neighbours, or from its own start (kept in `distance` and `slot`).
+static bool relax(cutis_handles_front *f, uint32_t voxel)
 {
-    cutis_handles_front *f = q->front;
     const uint32_t *n = f->grid->neighbour + 6 * (size_t)voxel;
     const float known = f->pending[voxel];
     float least, d = godunov(f->grid, f->pending, n, &least);
-    if (d > known) return;
-    const uint32_t label = label_of(f, f->pending, n, least);
-    if (d == known && label >= f->label[voxel]) return;
+    if (d > known) return false;
+    uint32_t label = label_of(f, f->pending, n, least);
+    if (f->distance[voxel] < d || (f->distance[voxel] == d && f->slot[voxel] < label))
+        d = f->distance[voxel], label = f->slot[voxel];
+    if (!(d < known || (d == known && label != f->label[voxel]))) return false;
     if (known == INFINITY) f->touched[f->touched_count++] = voxel;
-    if (f->slot[voxel] != CUTIS_HANDLES_NONE) take_out(q, voxel);
     f->pending[voxel] = d;
     f->label[voxel] = label;
-    put_in(q, voxel);
+    return true;
+}
+
+static void has_news(cutis_handles_front *f, uint32_t tile, uint32_t voxel)
+{
+    const uint32_t bit = voxel - f->grid->tile_first[tile];
+    f->news[TILE_WORDS * (size_t)tile + bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+// Neighbours of a voxel look at it; nearer ones have nothing to learn.
+static void tell(tile_march *m, uint32_t voxel)
+{
+    cutis_handles_front *f = m->front;
+    const uint32_t *n = f->grid->neighbour + 6 * (size_t)voxel;
+    const float distance = f->pending[voxel];
+    for (int d = 0; d < 6; d++) {
+        if (n[d] == CUTIS_HANDLES_NONE || f->pending[n[d]] <= distance || !relax(f, n[d])) continue;
+        if (n[d] >= m->first && n[d] < m->end) {
+            has_news(f, m->tile, n[d]);
+            continue;
+        }
+        const uint32_t tile = f->grid->tile_neighbour[6 * (size_t)m->tile + (size_t)d];
+        has_news(f, tile, n[d]);
+        put_in(m, tile, f->pending[n[d]]);
+    }
+}
+
+// Work on a tile until no voxel in the band has news; what lies beyond waits for a later band.
+static void settle_tile(tile_march *m)
+{
+    const cutis_handles_front *f = m->front;
+    uint64_t *news = f->news + TILE_WORDS * (size_t)m->tile;
+    float least = INFINITY;
+    for (bool told = true; told;) {
+        told = false;
+        least = INFINITY;
+        for (uint32_t w = 0; w < TILE_WORDS; w++)
+            for (uint64_t bits = news[w]; bits; bits &= bits - 1) {
+                const uint32_t bit = (uint32_t)__builtin_ctzll(bits);
+                const uint32_t voxel = m->first + 64 * w + bit;
+                if (!(f->pending[voxel] < m->limit)) {
+                    least = f->pending[voxel] < least ? f->pending[voxel] : least;
+                    continue;
+                }
+                news[w] &= ~(UINT64_C(1) << bit);
+                tell(m, voxel);
+                told = true;
+            }
+    }
+    if (least < INFINITY) put_in(m, m->tile, least);
+}
+
+static uint32_t tile_of(const cutis_handles_grid *grid, uint32_t voxel)
+{
+    uint32_t low = 0, high = grid->tile_count;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (grid->tile_first[middle] <= voxel)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 void cutis_handles_front_finish(cutis_handles_front *front)
 {
-    bucket_queue q = { .front = front,
-                       .link = (uint32_t *)front->heap,
-                       .width = 0.5 * front->grid->step };
+    const double width = BAND * front->grid->step;
+    tile_march m = { .front = front, .width = width, .limit = (float)width };
     const uint32_t started = front->heap_count;
-    for (int b = 0; b < BUCKETS; b++) q.head[b] = CUTIS_HANDLES_NONE;
-    for (uint32_t i = 0; i < started; i++) front->reached[i] = (uint32_t)front->heap[i];
-    for (uint32_t i = 0; i < started; i++) put_in(&q, front->reached[i]);
-    for (; q.count > 0; q.now++) {
-        uint32_t *head = &q.head[q.now % BUCKETS];
-        while (*head != CUTIS_HANDLES_NONE) {
-            const uint32_t *n = front->grid->neighbour + 6 * (size_t)*head;
-            take_out(&q, *head);
-            for (int d = 0; d < 6; d++)
-                if (n[d] != CUTIS_HANDLES_NONE) relax(&q, n[d]);
+    for (int q = 0; q < QUEUES; q++) m.head[q] = CUTIS_HANDLES_NONE;
+    for (uint32_t i = 0; i < started; i++) {
+        const uint32_t voxel = (uint32_t)front->heap[i], tile = tile_of(front->grid, voxel);
+        front->distance[voxel] = front->pending[voxel];
+        front->slot[voxel] = front->label[voxel];
+        has_news(front, tile, voxel);
+        put_in(&m, tile, front->pending[voxel]);
+    }
+    for (; m.count > 0; m.now++) {
+        m.limit = (float)((double)(m.now + 1) * m.width);
+        while (m.head[m.now % QUEUES] != CUTIS_HANDLES_NONE) {
+            m.tile = m.head[m.now % QUEUES];
+            m.first = front->grid->tile_first[m.tile];
+            m.end = front->grid->tile_first[m.tile + 1];
+            take_out(&m, m.tile);
+            settle_tile(&m);
         }
     }
     for (uint32_t i = 0; i < front->touched_count; i++) {
         const uint32_t voxel = front->touched[i];
         front->distance[voxel] = front->pending[voxel];
+        front->slot[voxel] = CUTIS_HANDLES_NONE;
     }
     front->heap_count = front->reached_count = 0;
 }

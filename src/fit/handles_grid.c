@@ -12,7 +12,7 @@
 
 #define PADDING 3    ///< voxels around the bounding box: taps of any vertex stay inside the grid
 #define CHUNK   4096 ///< triangles or points a task
-#define TILE    8    ///< side of the tiles that voxels are numbered in
+#define TILE    CUTIS_HANDLES_TILE
 /// Largest grid, bytes of its dense arrays: about 800 voxels a side of a cube.
 #define GRID_BYTES_MAX (UINT64_C(4) << 30)
 /// Overlap tests are this much too generous, in voxels: a face that lies on a voxel border counts
@@ -227,22 +227,61 @@ static void flood_outside(const cutis_handles_grid *grid, uint8_t *state, uint32
     }
 }
 
-// Tile by tile, so that neighbours are near in memory whichever way they lie.
-static void number_tiles(cutis_handles_grid *grid, const uint8_t *state)
+// The voxels of one tile, from number `used` on.
+static uint32_t number_tile(cutis_handles_grid *grid, const uint8_t *state, const uint32_t *low,
+                            uint32_t used)
 {
     const size_t row = grid->size[0], plane = row * grid->size[1];
-    uint32_t used = 0;
-    for (uint32_t z0 = 0; z0 < grid->size[2]; z0 += TILE)
-        for (uint32_t y0 = 0; y0 < grid->size[1]; y0 += TILE)
-            for (uint32_t x0 = 0; x0 < grid->size[0]; x0 += TILE)
-                for (uint32_t z = z0; z < z0 + TILE && z < grid->size[2]; z++)
-                    for (uint32_t y = y0; y < y0 + TILE && y < grid->size[1]; y++)
-                        for (uint32_t x = x0; x < x0 + TILE && x < grid->size[0]; x++) {
-                            const size_t i = z * plane + y * row + x;
-                            const bool inside = state[i] != OUTSIDE;
-                            grid->index[i] = inside ? used : CUTIS_HANDLES_NONE;
-                            if (inside) grid->place[used++] = (uint32_t)i;
-                        }
+    for (uint32_t z = low[2]; z < low[2] + TILE && z < grid->size[2]; z++)
+        for (uint32_t y = low[1]; y < low[1] + TILE && y < grid->size[1]; y++)
+            for (uint32_t x = low[0]; x < low[0] + TILE && x < grid->size[0]; x++) {
+                const size_t i = z * plane + y * row + x;
+                const bool inside = state[i] != OUTSIDE;
+                grid->index[i] = inside ? used : CUTIS_HANDLES_NONE;
+                if (inside) grid->place[used++] = (uint32_t)i;
+            }
+    return used;
+}
+
+// Tile by tile, so that neighbours are near in memory whichever way they lie. Tiles without a voxel
+// get no number.
+static bool number_tiles(cutis_arena *arena, cutis_handles_grid *grid, const uint8_t *state)
+{
+    uint32_t count[3], used = 0, low[3];
+    for (int c = 0; c < 3; c++) count[c] = (grid->size[c] + TILE - 1) / TILE;
+    const size_t all = (size_t)count[0] * count[1] * count[2];
+    uint32_t *number = cutis_alloc_array(arena->context, all, sizeof *number);
+    uint32_t *first = cutis_alloc_array(arena->context, all + 1, sizeof *first);
+    bool good = number && first;
+    for (size_t t = 0; t < all && good; t++) {
+        low[0] = (uint32_t)(t % count[0]) * TILE;
+        low[1] = (uint32_t)(t / count[0] % count[1]) * TILE;
+        low[2] = (uint32_t)(t / count[0] / count[1]) * TILE;
+        first[grid->tile_count] = used;
+        const uint32_t end = number_tile(grid, state, low, used);
+        number[t] = end > used ? grid->tile_count++ : CUTIS_HANDLES_NONE;
+        used = end;
+        first[grid->tile_count] = used;
+    }
+    if (good)
+        grid->tile_first =
+            cutis_arena_copy(arena, first, (size_t)grid->tile_count + 1, sizeof *first);
+    grid->tile_neighbour =
+        cutis_arena_alloc(arena, grid->tile_count, 6 * sizeof *grid->tile_neighbour);
+    good = good && grid->tile_first && grid->tile_neighbour;
+    const size_t stride[3] = { 1, count[0], (size_t)count[0] * count[1] };
+    for (size_t t = 0; t < all && good; t++) {
+        const size_t cell[3] = { t % count[0], t / count[0] % count[1], t / stride[2] };
+        for (int d = 0; d < 6 && number[t] != CUTIS_HANDLES_NONE; d++) {
+            const int c = d / 2;
+            const bool there = d % 2 ? cell[c] + 1 < count[c] : cell[c] > 0;
+            grid->tile_neighbour[6 * (size_t)number[t] + (size_t)d] =
+                !there ? CUTIS_HANDLES_NONE : number[d % 2 ? t + stride[c] : t - stride[c]];
+        }
+    }
+    if (number) cutis_free_array(arena->context, number, all, sizeof *number);
+    if (first) cutis_free_array(arena->context, first, all + 1, sizeof *first);
+    return good;
 }
 
 static bool number_voxels(cutis_arena *arena, cutis_handles_grid *grid, const uint8_t *state)
@@ -253,8 +292,8 @@ static bool number_voxels(cutis_arena *arena, cutis_handles_grid *grid, const ui
     grid->place = cutis_arena_alloc(arena, count, sizeof *grid->place);
     grid->neighbour = cutis_arena_alloc(arena, count, 6 * sizeof *grid->neighbour);
     grid->component = cutis_arena_alloc(arena, count, sizeof *grid->component);
-    if (!grid->place || !grid->neighbour || !grid->component) return false;
-    number_tiles(grid, state);
+    if (!grid->place || !grid->neighbour || !grid->component || !number_tiles(arena, grid, state))
+        return false;
     const size_t row = grid->size[0], plane = row * grid->size[1];
     for (uint32_t v = 0; v < count; v++) {
         // The outermost layers are never in the domain, so all six places exist.

@@ -11,6 +11,7 @@
 #include "device/device.h"
 
 #define CUTIS_HANDLES_NONE UINT32_MAX
+#define CUTIS_HANDLES_TILE 8 ///< side of the tiles that voxels are numbered in
 
 /// What is voxelised: all arrays borrowed.
 typedef struct cutis_handles_shape {
@@ -33,6 +34,9 @@ typedef struct cutis_handles_grid {
     uint32_t *neighbour; ///< 6 per domain voxel: -x +x -y +y -z +z, or NONE
     uint32_t *component; ///< per domain voxel: its 6-connected piece, numbered by first voxel
     uint32_t component_count;
+    uint32_t tile_count;      ///< tiles that hold a voxel
+    uint32_t *tile_first;     ///< tile_count + 1: the first voxel of each
+    uint32_t *tile_neighbour; ///< 6 per tile, in the order of voxels' neighbours, or NONE
 } cutis_handles_grid;
 
 /// @param voxels along the longest side of the bounding box
