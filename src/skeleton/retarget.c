@@ -13,6 +13,9 @@
 
 // The lowest foot point touches the ground in at least this part of the frames (spec E4).
 static const double GROUND_PART = 0.05;
+// How far from the scaled path an ankle may be, in heights: less than the 2 % that are asked for,
+// so that a standing foot, which is held at its mean, stays within them.
+static const double PATH_REACH = 0.015;
 // An arm or a leg of a T-pose is this near to level or upright (cosine of 30 degrees).
 static const double TPOSE_NEAR = 0.866;
 enum { FRAMES_MOST = 10000000 };
@@ -38,6 +41,7 @@ typedef struct work {
     uint32_t first; // frame of the motion that is the result's first
     double lift;
     double *source[2], *ankle[2], *offset[2], *lows; // per frame; ankles of left, right
+    double *pull[2];                                 // per frame: towards the scaled path
     retarget_stance *stances[2];
     keys keys;
 } work;
@@ -187,7 +191,9 @@ static cutis_result alloc_frames(work *w)
         w->ankle[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(double));
         w->offset[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(double));
         w->stances[side] = cutis_arena_alloc(arena, frames / 2 + 1, sizeof(retarget_stance));
-        all = all && w->source[side] && w->ankle[side] && w->offset[side] && w->stances[side];
+        w->pull[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(double));
+        all = all && w->source[side] && w->ankle[side] && w->offset[side] && w->stances[side] &&
+              w->pull[side];
         if (all) memset(w->offset[side], 0, frames * 3 * sizeof(double));
     }
     w->lows = cutis_arena_alloc(arena, frames, sizeof *w->lows);
@@ -257,6 +263,21 @@ static double path_length(const double *path, const retarget_stance *s)
     return sum;
 }
 
+// Bones keep the motion's directions, so hips of another width and a knee of another height put an
+// ankle beside its scaled path: it is pulled back to within PATH_REACH of it.
+static void pull_ankle(work *w, int side)
+{
+    const double reach = PATH_REACH * w->report.height;
+    for (size_t f = 0; f < w->report.frame_count; f++) {
+        double e[3], length;
+        for (int k = 0; k < 3; k++) e[k] = w->source[side][3 * f + k] - w->ankle[side][3 * f + k];
+        length = sqrt(double3_dot(e, e));
+        for (int k = 0; k < 3; k++)
+            w->pull[side][3 * f + k] = length > reach ? e[k] * (1 - reach / length) : 0;
+        for (int k = 0; k < 3; k++) w->ankle[side][3 * f + k] += w->pull[side][3 * f + k];
+    }
+}
+
 static void find_stances(work *w)
 {
     const retarget_job *job = &w->job;
@@ -277,9 +298,9 @@ static void find_stances(work *w)
         for (uint32_t i = 0; i < count; i++)
             w->report.stance_seconds[side] +=
                 (w->stances[side][i].last - w->stances[side][i].first) * dt;
-        if (w->options->feet == CUTIS_RETARGET_FEET_LOCKED)
-            cutis_retarget_hold(w->ankle[side], frames, dt, w->stances[side], count,
-                                w->offset[side]);
+        if (w->options->feet != CUTIS_RETARGET_FEET_LOCKED) continue;
+        cutis_retarget_hold(w->ankle[side], frames, dt, w->stances[side], count, w->offset[side]);
+        for (size_t i = 0; i < 3 * (size_t)frames; i++) w->offset[side][i] += w->pull[side][i];
     }
 }
 
@@ -401,6 +422,8 @@ static cutis_result second_pass(work *w)
     retarget_job *job = &w->job;
     const uint32_t frames = w->report.frame_count;
     sums s = { 0 };
+    for (int side = 0; side < 2 && job->feet; side++)
+        if (w->options->feet == CUTIS_RETARGET_FEET_LOCKED) pull_ankle(w, side);
     if (job->feet) {
         find_stances(w);
         add_slides(w, &w->report.slide_source, w->source);

@@ -1,228 +1,34 @@
 // Parts of a body nobody has cut. The distance from its middle, swept from the far ends inwards,
 // shows its limbs; each limb is then measured by the distance from its own tip, ends where its
-// girth grows most, is cut where it is narrow and halved where it is long. What is left, the trunk,
-// is cut across its longest axis. Invariant: a cut is a level set of a smooth function, so it runs
-// round; the same mesh and seed give the same labels.
+// girth grows most, is cut where it is narrow and halved where it is long. The ends of limbs are
+// swept once more at their own scale, for fingers. What is left, the trunk, is cut across its
+// longest axis. Invariant: a cut is a level set of a smooth function, so it runs round; the same
+// mesh and seed give the same labels.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cutis/synth.h>
-
 #include "base/error.h"
 #include "math/eigen3.h"
-#include "skeleton/heap.h"
+#include "skeleton/branches.h"
 #include "skeleton/source.h"
 
-#define SAMPLES 12u // far points that the middle is found from
 #define BANDS   32
 #define FINE    96 // bands that the end of a limb is found from
 #define WINDOW  4
+#define POCKETS 8 // sweeps, each without the pockets of those before
+#define PIECE_FACES                                                                                \
+    64u // a finger of fewer on average in its pieces stays whole: healing eats crumbs
 static const double STANDS_OUT = 0.06; // a limb's length, in the largest distance
-static const double NARROW = 0.06;     // how much thinner a waist is than what lies on both sides
-static const double LONG_LIMB = 8.0;   // length in mean radii: longer ones are halved
+static const double FINGER = 0.1;    // the same for what stands out of a limb's end, in its length
+static const double THIN = 3.0;      // a finger's least length in its mean radii: a heel is shorter
+static const double NARROW = 0.06;   // how much thinner a waist is than what lies on both sides
+static const double LONG_LIMB = 8.0; // length in mean radii: longer ones are halved
 static const double LONG_TRUNK = 4.0;
 static const double REACH = 1.6;        // how far beyond the sweep the end of a limb may lie
+static const double BEYOND = 1.25;      // distances are right up to REACH, so they march farther
 static const double SMALL_SHELL = 0.02; // part of all faces: smaller shells are parts as they are
-
-// Distances -------------------------------------------------------------------------------------
-
-typedef struct {
-    cutis_closed *mesh;
-    cutis_heap heap;
-    uint8_t *fixed; // per vertex
-} front;
-
-// Distance at c of a plane wave that passes a at da and b at db; along the edges if it does not
-// come in through the triangle.
-static double wave(const double *a, const double *b, const double *c, double da, double db)
-{
-    double u[3], v[3];
-    for (int k = 0; k < 3; k++) u[k] = a[k] - c[k], v[k] = b[k] - c[k];
-    double uu = double3_dot(u, u), uv = double3_dot(u, v), vv = double3_dot(v, v);
-    double best = fmin(da + sqrt(uu), db + sqrt(vv)), det = uu * vv - uv * uv;
-    if (!(det > 1e-12 * uu * vv)) return best;
-    // |gradient| = 1 with gradient in the triangle: a quadratic in the distance at c.
-    double qa = (vv - 2 * uv + uu) / det;
-    double qb = -2 * ((vv - uv) * da + (uu - uv) * db) / det;
-    double qc = (vv * da * da - 2 * uv * da * db + uu * db * db) / det - 1;
-    double root = qb * qb - 4 * qa * qc;
-    if (root < 0) return best;
-    double d = (-qb + sqrt(root)) / (2 * qa);
-    if (d < da || d < db) return best;
-    // The wave must reach c through the edge: the gradient seen from c lies between u and v.
-    double x = (vv * (da - d) - uv * (db - d)) / det, y = (uu * (db - d) - uv * (da - d)) / det;
-    return x <= 0 && y <= 0 ? fmin(best, d) : best;
-}
-
-// Distances over one shell from a vertex; *far is the farthest.
-static bool march(front *w, uint32_t source, double *distances, uint32_t *far)
-{
-    cutis_closed *mesh = w->mesh;
-    memset(w->fixed, 0, mesh->vertex_count);
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) distances[v] = INFINITY;
-    distances[source] = 0;
-    w->heap.count = 0;
-    bool good = cutis_heap_push(&w->heap, 0, source);
-    *far = source;
-    while (w->heap.count > 0 && good) {
-        uint32_t v = cutis_heap_pop(&w->heap).vertex, first = mesh->leaving[v], h = first;
-        if (w->fixed[v]) continue;
-        w->fixed[v] = 1;
-        *far = v;
-        do {
-            for (int side = 0; side < 2 && good; side++) { // both triangles beside v -> to
-                uint32_t to = side ? cutis_from(mesh, cutis_previous(h)) : cutis_to(mesh, h);
-                uint32_t third = side ? cutis_to(mesh, h) : cutis_from(mesh, cutis_previous(h));
-                if (w->fixed[to]) continue;
-                double d = distances[v] + cutis_distance(mesh->points[v], mesh->points[to]);
-                if (w->fixed[third])
-                    d = wave(mesh->points[v], mesh->points[third], mesh->points[to], distances[v],
-                             distances[third]);
-                if (d < distances[to]) {
-                    distances[to] = d;
-                    good = cutis_heap_push(&w->heap, d, to);
-                }
-            }
-            h = cutis_around(mesh, h);
-        } while (h != first && good);
-    }
-    return good;
-}
-
-// The vertex with the least mean distance to far points that are far from each other.
-static bool find_middle(front *w, const uint32_t *list, uint32_t count, uint64_t seed,
-                        double *distances, double *sum, double *least, uint32_t *out)
-{
-    uint32_t source = list[cutis_random_bits(seed, 0, 0) % count], far;
-    for (uint32_t i = 0; i < count; i++) sum[list[i]] = 0, least[list[i]] = INFINITY;
-    if (!march(w, source, distances, &source)) return false;
-    for (uint32_t s = 0; s < SAMPLES; s++) {
-        if (!march(w, source, distances, &far)) return false;
-        for (uint32_t i = 0; i < count; i++) {
-            sum[list[i]] += distances[list[i]];
-            least[list[i]] = fmin(least[list[i]], distances[list[i]]);
-        }
-        source = list[0];
-        for (uint32_t i = 1; i < count; i++)
-            if (least[list[i]] > least[source]) source = list[i];
-    }
-    *out = list[0];
-    for (uint32_t i = 1; i < count; i++)
-        if (sum[list[i]] < sum[*out]) *out = list[i];
-    return true;
-}
-
-// Branches --------------------------------------------------------------------------------------
-
-typedef struct {
-    double low, high; // of the field
-    uint32_t parent;  // the stretch below, or CUTIS_NOTHING
-    uint32_t alias;   // joined to this one; itself if not
-    uint32_t tip;     // its farthest vertex, or CUTIS_NOTHING: an inner stretch
-} arc;
-
-typedef struct {
-    cutis_closed *mesh;
-    cutis_arena *arena;
-    const double *field; // per vertex
-    double largest;
-    arc *arcs;
-    uint32_t count;
-    size_t capacity;
-    uint32_t *up;   // union-find over vertices
-    uint32_t *open; // per representative: the arc that is growing downwards
-    double *peak;   // per representative
-} branches;
-
-static uint32_t find(uint32_t *up, uint32_t i)
-{
-    while (up[i] != i) i = up[i] = up[up[i]];
-    return i;
-}
-
-static uint32_t add_arc(branches *b, double high, uint32_t tip)
-{
-    if (b->count == b->capacity) {
-        size_t more = 2 * b->capacity + 256;
-        arc *grown = cutis_arena_alloc(b->arena, more, sizeof *grown);
-        if (!grown) return CUTIS_NOTHING;
-        if (b->count) memcpy(grown, b->arcs, b->count * sizeof *grown);
-        b->arcs = grown, b->capacity = more;
-    }
-    b->arcs[b->count] = (arc){ 0, high, CUTIS_NOTHING, b->count, tip };
-    return b->count++;
-}
-
-static int farthest_first(const void *a, const void *b)
-{
-    const cutis_waiting *x = a, *y = b;
-    if (x->distance != y->distance) return x->distance > y->distance ? -1 : 1;
-    return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
-}
-
-// Vertex v joins the pieces above it. Where several that stand out meet, each ends here and a new
-// stretch begins below; the others are bumps and join the tallest.
-static bool join_at(branches *b, uint32_t v, const uint32_t *roots, uint32_t n)
-{
-    double here = b->field[v], tall = STANDS_OUT * b->largest;
-    uint32_t tallest = roots[0], standing = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (b->peak[roots[i]] > b->peak[tallest]) tallest = roots[i];
-        standing += b->peak[roots[i]] - here > tall;
-    }
-    uint32_t keep = b->open[tallest];
-    double peak = b->peak[tallest];
-    if (standing > 1) {
-        keep = add_arc(b, here, CUTIS_NOTHING);
-        if (keep == CUTIS_NOTHING) return false;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        arc *own = &b->arcs[b->open[roots[i]]];
-        if (b->open[roots[i]] == keep) continue;
-        if (standing > 1 && b->peak[roots[i]] - here > tall)
-            own->low = here, own->parent = keep;
-        else
-            own->alias = keep;
-    }
-    for (uint32_t i = 0; i < n; i++) b->up[roots[i]] = v;
-    b->open[v] = keep;
-    b->peak[v] = peak;
-    return true;
-}
-
-// Sweep the shell from its far ends to the middle.
-static bool find_branches(branches *b, const uint32_t *list, uint32_t count)
-{
-    cutis_closed *mesh = b->mesh;
-    cutis_waiting *order = cutis_arena_alloc(b->arena, count, sizeof *order);
-    if (!order) return false;
-    for (uint32_t i = 0; i < count; i++) order[i] = (cutis_waiting){ b->field[list[i]], list[i] };
-    qsort(order, count, sizeof *order, farthest_first);
-    b->largest = order[0].distance;
-    for (uint32_t i = 0; i < count; i++) b->up[list[i]] = CUTIS_NOTHING;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t v = order[i].vertex, roots[64], n = 0, first = mesh->leaving[v], h = first;
-        do {
-            uint32_t to = cutis_to(mesh, h);
-            h = cutis_around(mesh, h);
-            if (b->up[to] == CUTIS_NOTHING) continue;
-            uint32_t root = find(b->up, to), k = 0;
-            while (k < n && roots[k] != root) k++;
-            if (k == n && n < 64) roots[n++] = root;
-        } while (h != first);
-        b->up[v] = v;
-        if (n == 0) {
-            uint32_t a = add_arc(b, b->field[v], v);
-            if (a == CUTIS_NOTHING) return false;
-            b->open[v] = a, b->peak[v] = b->field[v];
-        } else if (!join_at(b, v, roots, n)) {
-            return false;
-        }
-    }
-    return true;
-}
 
 // Cuts along a limb -----------------------------------------------------------------------------
 
@@ -316,10 +122,12 @@ static double face_mean(const cutis_closed *mesh, const double *field, uint32_t 
 typedef struct {
     cutis_closed *mesh;
     cutis_labels *names;
+    cutis_front *front;
     uint32_t shell;
-    double *field;  // per vertex: from the tip at work
-    double *share;  // per face: how near the tip of its limb, in the limb's length
-    uint32_t *limb; // per face, or CUTIS_NOTHING: trunk
+    double *field;   // per vertex: from the tip at work
+    double *share;   // per face: how near the tip of its limb, in the limb's length
+    uint32_t *limb;  // per face, or CUTIS_NOTHING: trunk
+    uint8_t *inside; // per face: may be relabelled
 } cutter;
 
 static bool name_pieces(cutter *c, profile *p)
@@ -340,34 +148,83 @@ static uint32_t piece_label(const profile *p, double share)
     return p->first + i;
 }
 
+// How far a face is from the tip at work.
+static double from_tip(const cutter *c, uint32_t f)
+{
+    return c->mesh->shells[f] == c->shell ? face_mean(c->mesh, c->field, f) : INFINITY;
+}
+
 // Faces nearer to a tip than where its limb ends are the limb's, cut at waists.
-static bool cut_limb(cutter *c, front *w, uint32_t index, uint32_t tip, double length)
+// @param least faces that its pieces have on average, or it stays whole
+// @param end label of the piece with the tip
+static bool cut_limb(cutter *c, uint32_t index, const cutis_stretch *own, uint32_t least,
+                     uint32_t *end)
 {
     cutis_closed *mesh = c->mesh;
-    double girth[FINE] = { 0 }, reach = REACH * length;
+    double girth[FINE] = { 0 }, length = own->high - own->low, reach = REACH * length;
     profile p = { .cut_count = 0 };
-    uint32_t far;
-    if (!march(w, tip, c->field, &far)) return false;
+    uint32_t far, faces = 0;
+    if (!cutis_march(c->front, own->tip, BEYOND * reach, c->field, &far)) return false;
     for (uint32_t f = 0; f < mesh->face_count; f++) {
-        double t = mesh->shells[f] == c->shell ? face_mean(mesh, c->field, f) : INFINITY;
+        double t = from_tip(c, f);
         if (t < reach) girth[band_of(t / reach, FINE)] += cutis_face_area(mesh, f) * FINE / reach;
     }
     p.length = limb_end(girth, reach, length);
     for (uint32_t f = 0; f < mesh->face_count; f++) {
-        double t = mesh->shells[f] == c->shell ? face_mean(mesh, c->field, f) : INFINITY;
+        double t = from_tip(c, f);
         if (!(t < p.length)) continue;
+        faces++;
         p.girth[band_of(t / p.length, BANDS)] += cutis_face_area(mesh, f) * BANDS / p.length;
     }
     smooth(p.girth, BANDS);
     find_waist(&p, 0, BANDS);
     halve_long(&p, LONG_LIMB);
+    if (faces < least * (p.cut_count + 1)) p.cut_count = 0;
     if (!name_pieces(c, &p)) return false;
+    *end = p.first;
     for (uint32_t f = 0; f < mesh->face_count; f++) {
-        double t = mesh->shells[f] == c->shell ? face_mean(mesh, c->field, f) : INFINITY;
+        double t = c->inside[f] ? from_tip(c, f) : INFINITY;
         if (!(t < p.length) || !(t / p.length < c->share[f])) continue;
         c->share[f] = t / p.length, c->limb[f] = index;
         mesh->labels[f] = piece_label(&p, t / p.length);
     }
+    return true;
+}
+
+// Six times the volume between a face and a point. Summed over a piece of surface, with the point
+// in the middle of its border, it is that of the piece closed by a fan, which adds nothing.
+static double wedge(const cutis_closed *mesh, uint32_t f, const double *point)
+{
+    double u[3][3], n[3];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) u[i][k] = mesh->points[mesh->faces[f][i]][k] - point[k];
+    double3_cross(u[1], u[2], n);
+    return double3_dot(u[0], n);
+}
+
+// What the surface within `length` of a tip is like: its mean radius, and whether it encloses a
+// piece of the body (a limb) or of the space outside (a mouth).
+static bool look_at(cutter *c, uint32_t tip, double length, double *radius, bool *pocket)
+{
+    const cutis_closed *mesh = c->mesh;
+    double middle[3] = { 0 }, volume = 0, area = 0, total = 0;
+    uint32_t far;
+    if (!cutis_march(c->front, tip, BEYOND * length, c->field, &far)) return false;
+    for (uint32_t h = 0; h < 3 * mesh->face_count; h++) {
+        if (!(from_tip(c, h / 3) < length) || from_tip(c, mesh->twins[h] / 3) < length) continue;
+        double edge = cutis_edge_length(mesh, h);
+        const double *p = mesh->points[cutis_from(mesh, h)], *q = mesh->points[cutis_to(mesh, h)];
+        for (int k = 0; k < 3; k++) middle[k] += edge * (p[k] + q[k]) / 2;
+        total += edge;
+    }
+    for (int k = 0; k < 3 && total > 0; k++) middle[k] /= total;
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        if (!(from_tip(c, f) < length)) continue;
+        volume += wedge(mesh, f, middle);
+        area += cutis_face_area(mesh, f);
+    }
+    *radius = area / (2 * 3.14159265358979323846 * length);
+    *pocket = volume < 0;
     return true;
 }
 
@@ -422,25 +279,155 @@ static bool cut_trunk(cutter *c)
     return true;
 }
 
-// Labels of one shell: limbs from their tips, then the trunk.
-static cutis_result label_branches(branches *b, front *w, uint32_t shell, double *field,
-                                   cutis_labels *names)
+// Sweep, flatten the pockets that were found, and sweep again until there are none.
+static cutis_result find_limbs(cutter *c, cutis_branches *b, double *field, const uint32_t *list,
+                               uint32_t count, double tall)
 {
-    cutis_closed *mesh = b->mesh;
-    cutter c = { .mesh = mesh, .names = names, .shell = shell, .field = field };
-    c.share = cutis_arena_alloc(b->arena, mesh->face_count, sizeof *c.share);
-    c.limb = cutis_arena_alloc(b->arena, mesh->face_count, sizeof *c.limb);
-    if (!c.share || !c.limb) return cutis_alloc_result(mesh->context);
-    for (uint32_t f = 0; f < mesh->face_count; f++) c.share[f] = 1, c.limb[f] = CUTIS_NOTHING;
+    bool pockets = true;
+    for (int pass = 0; pass < POCKETS && pockets; pass++) {
+        pockets = false;
+        if (!cutis_branches_find(b, list, count, tall)) return cutis_alloc_result(c->mesh->context);
+        for (uint32_t a = 0; a < b->count; a++) {
+            const cutis_stretch *own = &b->arcs[a];
+            double radius;
+            bool pocket;
+            if (!cutis_is_limb(b, a)) continue;
+            if (!look_at(c, own->tip, own->high - own->low, &radius, &pocket))
+                return cutis_alloc_result(c->mesh->context);
+            if (!pocket) continue;
+            pockets = true;
+            for (uint32_t i = 0; i < count; i++)
+                if (c->field[list[i]] <= own->high - own->low)
+                    field[list[i]] = fmin(field[list[i]], own->low);
+        }
+        cutis_result result = cutis_progress(c->mesh->context, "segmenting", 0.2);
+        if (result != CUTIS_OK) return result;
+    }
+    return CUTIS_OK;
+}
+
+// Fingers of a hand: what stands out of the end of a limb and is thin. One alone is its tip.
+static cutis_result cut_fingers(cutter *c, cutis_branches *b, double *field, uint32_t hand)
+{
+    cutis_closed *mesh = c->mesh;
+    cutis_result result = CUTIS_OK;
+    uint32_t count = 0, fingers = 0, end;
+    uint32_t *list = cutis_arena_alloc(b->arena, mesh->vertex_count, sizeof *list);
+    uint8_t *seen = cutis_arena_alloc(b->arena, mesh->vertex_count, 1);
+    if (!list || !seen) return cutis_alloc_result(mesh->context);
+    double low = INFINITY, high = 0;
+    memset(seen, 0, mesh->vertex_count);
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        c->inside[f] = mesh->labels[f] == hand && mesh->shells[f] == c->shell;
+        for (int k = 0; k < 3 && c->inside[f]; k++) {
+            uint32_t v = mesh->faces[f][k];
+            if (seen[v]) continue;
+            seen[v] = 1, list[count++] = v;
+            low = fmin(low, field[v]), high = fmax(high, field[v]);
+        }
+        if (c->inside[f]) c->share[f] = 1;
+    }
+    if (count == 0) return CUTIS_OK;
+    result = find_limbs(c, b, field, list, count, FINGER * (high - low));
+    for (uint32_t a = 0; a < b->count && result == CUTIS_OK; a++) {
+        cutis_stretch *own = &b->arcs[a];
+        double radius;
+        bool pocket;
+        if (!cutis_is_limb(b, a)) continue;
+        if (!look_at(c, own->tip, own->high - own->low, &radius, &pocket))
+            result = cutis_alloc_result(mesh->context);
+        else if (pocket || own->high - own->low < THIN * radius)
+            own->tip = CUTIS_NOTHING;
+        fingers += own->tip != CUTIS_NOTHING;
+    }
+    for (uint32_t a = 0; a < b->count && result == CUTIS_OK && fingers > 1; a++) {
+        const cutis_stretch *own = &b->arcs[a];
+        if (cutis_is_limb(b, a) && !cut_limb(c, a, own, PIECE_FACES, &end))
+            result = cutis_alloc_result(mesh->context);
+    }
+    return result;
+}
+
+// Labels of one shell: limbs from their tips, their fingers, then the trunk.
+static cutis_result label_branches(cutter *c, cutis_branches *b, double *field)
+{
+    cutis_closed *mesh = c->mesh;
+    uint32_t *hands = cutis_arena_alloc(b->arena, b->count, sizeof *hands), hand_count = 0;
+    if (!hands) return cutis_alloc_result(mesh->context);
+    for (uint32_t f = 0; f < mesh->face_count; f++)
+        c->share[f] = 1, c->limb[f] = CUTIS_NOTHING, c->inside[f] = 1;
     for (uint32_t a = 0; a < b->count; a++) {
-        const arc *own = &b->arcs[a];
-        if (own->alias != a || own->tip == CUTIS_NOTHING || own->parent == CUTIS_NOTHING) continue;
-        if (!cut_limb(&c, w, a, own->tip, own->high - own->low))
-            return cutis_alloc_result(mesh->context);
+        const cutis_stretch *own = &b->arcs[a];
+        if (!cutis_is_limb(b, a)) continue;
+        if (!cut_limb(c, a, own, 0, &hands[hand_count++])) return cutis_alloc_result(mesh->context);
         cutis_result result = cutis_progress(mesh->context, "segmenting", (a + 1.0) / b->count);
         if (result != CUTIS_OK) return result;
     }
-    return cut_trunk(&c) ? CUTIS_OK : cutis_alloc_result(mesh->context);
+    for (uint32_t i = 0; i < hand_count; i++) {
+        cutis_result result = cut_fingers(c, b, field, hands[i]);
+        if (result != CUTIS_OK) return result;
+    }
+    return cut_trunk(c) ? CUTIS_OK : cutis_alloc_result(mesh->context);
+}
+
+// Pockets ---------------------------------------------------------------------------------------
+
+// The faces of one label around a face, into `list`, and whether they look inward.
+static uint32_t gather_piece(const cutis_closed *mesh, uint32_t seed, uint32_t *list,
+                             uint32_t *mark, uint32_t id, bool *pocket)
+{
+    uint32_t head = 0, tail = 0, label = mesh->labels[seed];
+    double middle[3] = { 0 }, total = 0, volume = 0;
+    list[tail++] = seed, mark[seed] = id;
+    while (head < tail) {
+        uint32_t f = list[head++];
+        for (uint32_t h = 3 * f; h < 3 * f + 3; h++) {
+            uint32_t g = mesh->twins[h] / 3;
+            if (mesh->labels[g] == label) {
+                if (mark[g] != id) mark[g] = id, list[tail++] = g;
+                continue;
+            }
+            double edge = cutis_edge_length(mesh, h);
+            const double *p = mesh->points[cutis_from(mesh, h)];
+            for (int k = 0; k < 3; k++) middle[k] += edge * p[k];
+            total += edge;
+        }
+    }
+    for (int k = 0; k < 3 && total > 0; k++) middle[k] /= total;
+    for (uint32_t i = 0; i < tail; i++) volume += wedge(mesh, list[i], middle);
+    *pocket = total > 0 && volume < 0;
+    return tail;
+}
+
+// A piece that looks inward (the bottom of a mouth that a cut went through) goes to the label with
+// the longest border.
+static cutis_result join_pockets(cutis_closed *mesh, uint32_t label_count, cutis_arena *arena)
+{
+    uint32_t *list = cutis_arena_alloc(arena, mesh->face_count, sizeof *list), id = 0;
+    uint32_t *mark = cutis_arena_alloc(arena, mesh->face_count, sizeof *mark);
+    double *border = cutis_arena_alloc(arena, label_count, sizeof *border);
+    bool changed = true, pocket;
+    if (!list || !mark || !border) return cutis_alloc_result(mesh->context);
+    for (int pass = 0; pass < POCKETS && changed; pass++) {
+        changed = false, id = 0;
+        memset(mark, 0, mesh->face_count * sizeof *mark);
+        for (uint32_t seed = 0; seed < mesh->face_count; seed++) {
+            if (mark[seed]) continue;
+            uint32_t count = gather_piece(mesh, seed, list, mark, ++id, &pocket),
+                     to = CUTIS_NOTHING;
+            if (!pocket) continue;
+            memset(border, 0, label_count * sizeof *border);
+            for (uint32_t i = 0; i < 3 * count; i++) {
+                uint32_t h = 3 * list[i / 3] + i % 3, other = mesh->labels[mesh->twins[h] / 3];
+                if (other == mesh->labels[seed]) continue;
+                border[other] += cutis_edge_length(mesh, h);
+                if (to == CUTIS_NOTHING || border[other] > border[to]) to = other;
+            }
+            for (uint32_t i = 0; i < count; i++) mesh->labels[list[i]] = to;
+            changed = true;
+        }
+    }
+    return CUTIS_OK;
 }
 
 // Fewer parts -----------------------------------------------------------------------------------
@@ -478,30 +465,36 @@ static cutis_result merge_parts(cutis_closed *mesh, uint32_t wanted, uint32_t la
 
 // Shells ----------------------------------------------------------------------------------------
 
-static cutis_result segment_shell(cutis_closed *mesh, front *w, uint32_t shell, uint64_t seed,
+static cutis_result segment_shell(cutis_closed *mesh, cutis_front *w, uint32_t shell, uint64_t seed,
                                   cutis_labels *names, cutis_arena *arena)
 {
     uint32_t n = mesh->vertex_count, count = 0, middle, far;
     uint32_t *list = cutis_arena_alloc(arena, n, sizeof *list);
     double *field = cutis_arena_alloc(arena, n, 3 * sizeof *field);
-    branches b = { .mesh = mesh, .arena = arena, .field = field };
-    b.up = cutis_arena_alloc(arena, n, sizeof *b.up);
-    b.open = cutis_arena_alloc(arena, n, sizeof *b.open);
-    b.peak = cutis_arena_alloc(arena, n, sizeof *b.peak);
-    if (!list || !field || !b.up || !b.open || !b.peak) return cutis_alloc_result(mesh->context);
+    cutter c = { .mesh = mesh, .names = names, .front = w, .shell = shell };
+    cutis_branches b;
+    c.share = cutis_arena_alloc(arena, mesh->face_count, sizeof *c.share);
+    c.limb = cutis_arena_alloc(arena, mesh->face_count, sizeof *c.limb);
+    c.inside = cutis_arena_alloc(arena, mesh->face_count, 1);
+    if (!list || !field || !c.share || !c.limb || !c.inside ||
+        !cutis_branches_make(&b, mesh, arena, field))
+        return cutis_alloc_result(mesh->context);
+    c.field = field + n;
     for (uint32_t v = 0; v < n; v++)
         if (mesh->shells[mesh->leaving[v] / 3] == shell) list[count++] = v;
-    if (!find_middle(w, list, count, seed, field, field + n, field + 2 * (size_t)n, &middle) ||
-        !march(w, middle, field, &far) || !find_branches(&b, list, count))
+    if (!cutis_find_middle(w, list, count, seed, field, field + n, field + 2 * (size_t)n,
+                           &middle) ||
+        !cutis_march(w, middle, INFINITY, field, &far))
         return cutis_alloc_result(mesh->context);
-    return label_branches(&b, w, shell, field, names);
+    cutis_result result = find_limbs(&c, &b, field, list, count, STANDS_OUT * field[far]);
+    return result == CUTIS_OK ? label_branches(&c, &b, field) : result;
 }
 
 cutis_result cutis_segment(cutis_closed *mesh, uint32_t wanted, uint64_t seed, cutis_labels *names)
 {
     cutis_context *context = mesh->context;
     cutis_arena arena = { .context = context };
-    front w = { .mesh = mesh, .heap = { .context = context } };
+    cutis_front w = { .mesh = mesh, .heap = { .context = context } };
     uint32_t *sizes = cutis_arena_alloc(&arena, mesh->shell_count, sizeof *sizes);
     w.fixed = cutis_arena_alloc(&arena, mesh->vertex_count, 1);
     cutis_result result = sizes && w.fixed ? CUTIS_OK : cutis_alloc_result(context);
@@ -516,6 +509,7 @@ cutis_result cutis_segment(cutis_closed *mesh, uint32_t wanted, uint64_t seed, c
         if (result == CUTIS_OK)
             result = cutis_progress(context, "segmenting", (double)(s + 1) / mesh->shell_count);
     }
+    if (result == CUTIS_OK) result = join_pockets(mesh, names->count, &arena);
     if (result == CUTIS_OK && wanted > 0)
         result = merge_parts(mesh, wanted < 2 ? 2 : wanted, names->count, &arena);
     cutis_heap_release(&w.heap);

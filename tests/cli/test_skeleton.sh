@@ -210,6 +210,26 @@ for p, q in parts.items():  # in the joints' tree one is the other's ancestor, o
 print(wrong)
 PY
     equals "its parts hang as its joints do" "$(tail -1 "$T/verdict")" "[]"
+    "$CUTIS" skeleton "$T/human.glb" --parts auto --json -o "$T/human_auto.glb" >"$T/report" 2>/dev/null
+    /usr/bin/python3 - "$T" >"$T/verdict" 2>&1 <<'PY'
+import json, struct, sys
+import numpy as np
+t = sys.argv[1]; blob = open(t + "/human.glb", "rb").read(); size = struct.unpack("<I", blob[12:16])[0]
+g = json.loads(blob[20:20 + size]); skin = g["skins"][0]; a = g["accessors"][skin["inverseBindMatrices"]]; v = g["bufferViews"][a["bufferView"]]
+m = np.frombuffer(blob[28 + size:], "f4", 16 * a["count"], v.get("byteOffset", 0) + a.get("byteOffset", 0)).reshape(-1, 4, 4).transpose(0, 2, 1)
+place = {g["nodes"][j]["name"]: np.linalg.inv(m[i].astype(float))[:3, 3] for i, j in enumerate(skin["joints"])}
+parts = [np.array(p["joint"]) for p in json.load(open(t + "/report"))["parts"][1:]]
+height = place["head"][1] - place["foot.L"][1]; far = {}
+near = lambda name: min(np.linalg.norm(q - place[name]) for q in parts) / height
+for f in range(1, 6):
+    for s in "LR": far["finger%d-%d.%s" % (f, 2 if f == 1 else 1, s)] = near("finger%d-%d.%s" % (f, 2 if f == 1 else 1, s))
+for n in ("upperarm01.L", "upperarm01.R", "lowerarm01.L", "lowerarm01.R", "lowerleg01.L", "lowerleg01.R", "neck01"): far[n] = near(n)
+worst = max(far, key=far.get)
+assert max(x for n, x in far.items() if "finger" in n) < 0.02, (worst, far[worst])
+assert far[worst] < 0.06, (worst, far[worst])
+print("found, %s the farthest: %.3f of the height" % (worst, far[worst]))
+PY
+    case $(tail -1 "$T/verdict") in found*) ok "MakeHuman, auto: ten fingers, shoulders, elbows, knees and neck ($(tail -1 "$T/verdict"))" ;; *) not_ok "MakeHuman, auto: ten fingers, shoulders, elbows, knees and neck" "$(tail -1 "$T/verdict")" ;; esac
 else skip "MakeHuman" "the shared data or numpy are not there"; fi
 
 HOUSE=$SHARED/data/assimp/test/models/OBJ/regr01.obj
