@@ -21,9 +21,12 @@
 
 // NVIDIA's OpenCL (driver 580) refuses kernels with many inlined loops, or makes ones that fault,
 // where CUDA makes right ones from the same text (compute-sanitizer finds nothing in them). So for
-// OpenCL there are fewer copies: formulas that walk a list several times read it from memory, and
+// OpenCL there are fewer copies: formulas that walk a list several times read it from memory (so do
+// those that turn and also morph or blend with the linear vertex, which it refuses in part), and
 // SBS asks in the loop whether a block has one centre.
-#if !defined(KERNEL_CUDA) && (SKIN_FORMULA == FORMULA_SBS_WEIGHTED || (SKIN_TURNED && SKIN_UNEVEN))
+#if !defined(KERNEL_CUDA) &&                                                                       \
+    (SKIN_FORMULA == FORMULA_SBS_WEIGHTED ||                                                       \
+     (SKIN_TURNED && (SKIN_UNEVEN || SKIN_MORPH || SKIN_LINEAR_OUT)))
 #undef SKIN_LISTS
 #define SKIN_LISTS 0
 #endif

@@ -402,6 +402,25 @@ static void packed_records_through_shared_memory_have_the_same_bits(void **state
     gpu->staged = staged;
 }
 
+/// NVIDIA's compiler did that (-9999): the skin runs all the same, and the reference's bits come.
+static void a_compiler_that_refuses_lists_in_registers_gets_a_kernel_without(void **state)
+{
+    (void)state;
+    cutis_gpu *gpu = gpu_or_skip();
+    const cutis_gpu before = *gpu;
+    gpu->warps = 1;
+    gpu->staged = true;
+    gpu->tuning = "#if SKIN_LISTS\n#error too many loops\n#endif\n";
+    skin_options o = base_options(CUTIS_FORMULA_DQS);
+    o.uneven = false;
+    check(&o, "refused", 0, false, false, true);
+    assert_true(gpu->lists_refused);
+    gpu->warps = before.warps;
+    gpu->staged = before.staged;
+    gpu->tuning = before.tuning;
+    gpu->lists_refused = before.lists_refused;
+}
+
 static void palettes_too_large_for_shared_memory_are_read_from_global_memory(void **state)
 {
     (void)state;
@@ -557,6 +576,7 @@ int main(void)
         cmocka_unit_test(the_devices_own_root_and_power_stay_within_a_millionth),
         cmocka_unit_test(gaps_previous_positions_and_bounds_are_as_on_the_cpu),
         cmocka_unit_test(packed_records_through_shared_memory_have_the_same_bits),
+        cmocka_unit_test(a_compiler_that_refuses_lists_in_registers_gets_a_kernel_without),
         cmocka_unit_test(palettes_too_large_for_shared_memory_are_read_from_global_memory),
         cmocka_unit_test(a_hundred_instances_and_one_of_few_vertices_have_the_reference_bits),
         cmocka_unit_test(a_foreign_buffer_is_written_in_place),

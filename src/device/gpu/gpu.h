@@ -86,7 +86,8 @@ struct cutis_gpu {
     uint32_t warps;           ///< warps of 32 work items in a group
     bool alone;  ///< a CPU, whose work items are no lanes: teams have one (kernel/team.h)
     bool staged; ///< packed records go through shared memory (pays where a warp can synchronise)
-    uint32_t near_bytes;      ///< shared memory for palettes: more leaves room for fewer groups
+    bool lists_refused;  ///< the compiler failed on a kernel with short bone lists in registers
+    uint32_t near_bytes; ///< shared memory for palettes: more leaves room for fewer groups
     uint32_t group_instances; ///< instances a group serves, at most 8
     uint32_t registers; ///< of a work item, at most; 0: the compiler's choice (drivers that can)
     uint32_t

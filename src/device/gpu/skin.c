@@ -301,10 +301,10 @@ static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu
              (int)skin->formula, batch->normals.wanted, batch->tangents.wanted, skin->unit,
              path->uneven, skin->blend, batch->frames->targets ? skin->morph : 0,
              skin->linear_normals, batch->positions.wanted, batch->bounds, skin->gpu->warps,
-             skin->near, staged, skin->gpu->staged, skin->gpu->staged && skin->gpu->warps > 1,
-             p.size, p.matrix, p.rotation, p.dual, p.stretch, p.origin, registers_of(skin),
-             groups_of(skin), instances_max(skin), skin->pose_count, posed,
-             skin->gpu->tuning ? skin->gpu->tuning : "");
+             skin->near, staged, skin->gpu->staged && !skin->gpu->lists_refused,
+             skin->gpu->staged && skin->gpu->warps > 1, p.size, p.matrix, p.rotation, p.dual,
+             p.stretch, p.origin, registers_of(skin), groups_of(skin), instances_max(skin),
+             skin->pose_count, posed, skin->gpu->tuning ? skin->gpu->tuning : "");
 }
 
 /// How a path is spread over groups: instances together while their palettes fit, chunks split
@@ -359,9 +359,23 @@ static cutis_result launch_recorded(gpu_skin *skin, gpu_recorded *r)
     return skin->gpu->driver->launch(skin->gpu, &r->kernel, &r->launch);
 }
 
-static cutis_result launch_path(gpu_skin *skin, gpu_batch *batch, gpu_path *path)
+/// A compiler that refuses the kernel with bone lists in registers gets the one without, from then
+/// on for all kernels of the device.
+static cutis_result path_kernel(const gpu_skin *skin, const gpu_batch *batch, const gpu_path *path,
+                                cutis_gpu_kernel *out)
 {
     char defines[1024];
+    cutis_gpu *gpu = skin->gpu;
+    path_defines(skin, batch, path, defines, sizeof defines);
+    cutis_result result = cutis_gpu_kernel_get(gpu, defines, "cutis_skin", registers_of(skin), out);
+    if (result != CUTIS_DEVICE_BUILD_FAILED || !gpu->staged || gpu->lists_refused) return result;
+    gpu->lists_refused = true;
+    path_defines(skin, batch, path, defines, sizeof defines);
+    return cutis_gpu_kernel_get(gpu, defines, "cutis_skin", registers_of(skin), out);
+}
+
+static cutis_result launch_path(gpu_skin *skin, gpu_batch *batch, gpu_path *path)
+{
     skin_arguments *a = &path->arguments;
     gpu_recorded *record = &skin->recorded[skin->recorded_count];
     set_target(&batch->positions, &a->position_first, &a->position_step, &a->position_stride);
@@ -376,9 +390,7 @@ static cutis_result launch_path(gpu_skin *skin, gpu_batch *batch, gpu_path *path
         .bounds = batch->bounds ? skin->bounds.device : 0,
     };
     record->arguments = *a;
-    path_defines(skin, batch, path, defines, sizeof defines);
-    cutis_result result =
-        cutis_gpu_kernel_get(skin->gpu, defines, "cutis_skin", registers_of(skin), &record->kernel);
+    cutis_result result = path_kernel(skin, batch, path, &record->kernel);
     if (result != CUTIS_OK) return result;
     skin->recorded_count++;
     return launch_recorded(skin, record);

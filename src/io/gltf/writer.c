@@ -79,9 +79,42 @@ void cutis_gltf_use_extension(gltf_writer *writer, const char *name)
     if (find_text(used, name) < 0) cutis_gltf_append(writer, used, json_string(name));
 }
 
+static void push_containers(gltf_writer *writer, json_t *value, json_t ***stack, size_t *capacity,
+                            size_t *depth)
+{
+    if (!json_is_object(value) && !json_is_array(value)) return;
+    if (cutis_grow(writer->context, stack, capacity, *depth + 1, sizeof **stack))
+        (*stack)[(*depth)++] = value;
+    else
+        writer->failed = true;
+}
+
+/// Does anything that is kept of the source use the extension? Free-form extras do not count.
+static bool is_used(gltf_writer *writer, const char *name)
+{
+    json_t **stack = NULL;
+    size_t capacity = 0, depth = 0, i;
+    bool found = false;
+    push_containers(writer, writer->root, &stack, &capacity, &depth);
+    while (depth > 0 && !found && !writer->failed) {
+        json_t *top = stack[--depth], *value;
+        const char *key;
+        json_object_foreach(top, key, value)
+        {
+            if (strcmp(key, "extras") == 0) continue;
+            found |= strcmp(key, "extensions") == 0 && json_object_get(value, name);
+            push_containers(writer, value, &stack, &capacity, &depth);
+        }
+        json_array_foreach(top, i, value) push_containers(writer, value, &stack, &capacity, &depth);
+    }
+    cutis_free_array(writer->context, stack, capacity, sizeof *stack);
+    return found;
+}
+
 void cutis_gltf_drop_extension(gltf_writer *writer, const char *name)
 {
     static const char *const LISTS[] = { "extensionsUsed", "extensionsRequired" };
+    if (is_used(writer, name)) return; // by a primitive, say, that no reader of ours looks at
     for (int i = 0; i < 2; i++) {
         json_t *list = json_object_get(writer->root, LISTS[i]);
         int index = find_text(list, name);
