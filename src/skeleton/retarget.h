@@ -50,6 +50,7 @@ typedef struct retarget_rig {
     double *world;    ///< 12 per node, at rest
     double bounds[6]; ///< of the skin at rest, or of the nodes: least, most
     double up[3];     ///< one of the world's axes
+    bool four_legged; ///< thighs and shins are the hind legs, arms the fore legs
     cutis_retarget_found found;
 } retarget_rig;
 
@@ -73,7 +74,9 @@ double cutis_retarget_height(const retarget_rig *rig);
 bool cutis_retarget_roles_by_name(retarget_rig *rig);
 /// Roles by the shape of the tree; roles of before are forgotten. @return the same
 cutis_result cutis_retarget_roles_by_topology(cutis_arena *arena, retarget_rig *rig, bool *whole);
-/// One of both; sets `found`.
+/// Roles of a body on four legs, by the shape of the tree; without one nothing changes.
+cutis_result cutis_retarget_roles_of_four(cutis_arena *arena, retarget_rig *rig, bool *four);
+/// One of them; sets `found`.
 cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig);
 /// Number joints of one role and side along their paths.
 void cutis_retarget_number(retarget_rig *rig);

@@ -85,7 +85,11 @@ void cutis_retarget_find_up(retarget_rig *rig)
 
 cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig)
 {
-    bool whole = cutis_retarget_roles_by_name(rig);
+    bool whole;
+    cutis_result four = cutis_retarget_roles_of_four(arena, rig, &rig->four_legged);
+    rig->found = CUTIS_RETARGET_BY_TOPOLOGY;
+    if (four != CUTIS_OK || rig->four_legged) return four;
+    whole = cutis_retarget_roles_by_name(rig);
     rig->found = CUTIS_RETARGET_BY_NAMES;
     if (!whole) {
         cutis_result result = cutis_retarget_roles_by_topology(arena, rig, &whole);

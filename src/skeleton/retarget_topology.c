@@ -1,7 +1,8 @@
 // Roles by the shape of the tree, for rigs without names a program can read: legs are the two
 // branches with the lowest tips that part above the knees, the head is the highest tip, arms reach
-// farthest to the sides. Invariant: a rig that does not look like that ends without roles, not with
-// wrong ones.
+// farthest to the sides. Four branches to the ground are two pairs of legs, the fore legs below the
+// head; names say little about those (arms, legs, hands?), so they are looked for first. Invariant:
+// a rig that does not look like that ends without roles, not with wrong ones.
 #include "skeleton/retarget.h"
 
 #include <math.h>
@@ -320,7 +321,130 @@ static bool name_body(tree *t)
     return true;
 }
 
-cutis_result cutis_retarget_roles_by_topology(cutis_arena *arena, retarget_rig *rig, bool *whole)
+// Four legs -------------------------------------------------------------------------------------
+
+// Tips on the ground whose branches part above the knees; how many, at most five.
+static uint32_t find_ground_tips(const tree *t, int32_t tips[5])
+{
+    uint32_t count = 0;
+    for (;;) {
+        int32_t best = CUTIS_NONE;
+        for (uint32_t n = 0; n < t->rig->count; n++) {
+            int32_t at = (int32_t)n;
+            bool own = is_tip(t, n) && above(t, at) <= TIP_HEIGHT * t->height;
+            for (uint32_t i = 0; i < count && own; i++) {
+                int32_t meet = cutis_retarget_ancestor(t->rig, tips[i], at);
+                own =
+                    meet != CUTIS_NONE && t->in[meet] && above(t, meet) >= FORK_HEIGHT * t->height;
+            }
+            if (own && (best == CUTIS_NONE || above(t, at) < above(t, best))) best = at;
+        }
+        if (best == CUTIS_NONE || count == 5) return count;
+        tips[count++] = best;
+    }
+}
+
+static uint32_t depth_of(const tree *t, int32_t n)
+{
+    uint32_t depth = 0;
+    for (; n != CUTIS_NONE; n = t->rig->data->nodes[n].parent) depth++;
+    return depth;
+}
+
+// Tips in pairs, 0 1 and 2 3: those that meet deepest in the tree, else those that stand nearest.
+static void pair_tips(const tree *t, int32_t tips[4])
+{
+    static const int WAYS[3][4] = { { 0, 1, 2, 3 }, { 0, 2, 1, 3 }, { 0, 3, 1, 2 } };
+    int32_t old[4], best = 0;
+    uint32_t deepest = 0;
+    double least = INFINITY;
+    memcpy(old, tips, sizeof old);
+    for (int w = 0; w < 3; w++) {
+        uint32_t depth = 0;
+        double way = 0;
+        for (int pair = 0; pair < 4; pair += 2) {
+            int32_t a = old[WAYS[w][pair]], b = old[WAYS[w][pair + 1]];
+            depth += depth_of(t, cutis_retarget_ancestor(t->rig, a, b));
+            way += apart(t, a, b);
+        }
+        if (depth > deepest || (depth == deepest && way < least))
+            deepest = depth, least = way, best = w;
+    }
+    for (int i = 0; i < 4; i++) tips[i] = old[WAYS[best][i]];
+}
+
+// How far two tips together stand from a node, seen from above.
+static double from_above(const tree *t, const int32_t tips[2], int32_t node)
+{
+    double d[3];
+    for (int k = 0; k < 3; k++)
+        d[k] = (place(t, tips[0])[k] + place(t, tips[1])[k]) / 2 - place(t, node)[k];
+    double along = double3_dot(d, t->rig->up);
+    return double3_dot(d, d) - along * along;
+}
+
+// First and last joint of a leg are upper bone and paw, between them is the lower leg, hock and
+// all. What is short before the upper bone (a shoulder blade) is no bone of the leg.
+static bool name_paw(tree *t, const path *p, bool fore, int side)
+{
+    uint32_t first = 0;
+    double length = apart(t, p->joint[0], p->tip);
+    while (first + 3 < p->count && apart(t, p->joint[first], p->joint[first + 1]) < 0.12 * length)
+        first++;
+    if (p->count < first + 2) return false;
+    for (uint32_t i = 0; i < p->count; i++) {
+        int role = fore ? ROLE_FOREARM : ROLE_SHIN;
+        if (i < first)
+            role = fore ? ROLE_CLAVICLE : ROLE_HIPJOINT;
+        else if (i == first)
+            role = fore ? ROLE_UPPERARM : ROLE_THIGH;
+        else if (i + 1 == p->count && i > first + 1)
+            role = fore ? ROLE_HAND : ROLE_FOOT;
+        set_role(t, p->joint[i], role, side);
+    }
+    return true;
+}
+
+static bool name_four(tree *t)
+{
+    int32_t tips[5];
+    path legs[4];
+    if (!(t->height > STANDING * t->widest) || find_ground_tips(t, tips) != 4) return false;
+    pair_tips(t, tips);
+    trunk k = { .legs = legs, .head = CUTIS_NONE };
+    for (uint32_t n = 0; n < t->rig->count; n++) {
+        bool leg = false;
+        for (int i = 0; i < 4; i++) leg = leg || tips[i] == (int32_t)n;
+        if (is_tip(t, n) && !leg &&
+            (k.head == CUTIS_NONE || above(t, (int32_t)n) > above(t, k.head)))
+            k.head = (int32_t)n;
+    }
+    if (k.head == CUTIS_NONE) return false;
+    if (from_above(t, tips, k.head) < from_above(t, tips + 2, k.head)) { // hind legs first
+        int32_t swap[2] = { tips[0], tips[1] };
+        tips[0] = tips[2], tips[1] = tips[3], tips[2] = swap[0], tips[3] = swap[1];
+    }
+    k.fork = cutis_retarget_ancestor(t->rig, tips[0], tips[1]);
+    k.chest = cutis_retarget_ancestor(t->rig, tips[2], tips[3]);
+    double front[3], along;
+    for (int i = 0; i < 3; i++)
+        front[i] = place(t, tips[2])[i] + place(t, tips[3])[i] - place(t, tips[0])[i] -
+                   place(t, tips[1])[i];
+    along = double3_dot(front, t->rig->up);
+    for (int i = 0; i < 3; i++) front[i] -= along * t->rig->up[i];
+    double3_cross(t->rig->up, front, t->left);
+    for (int i = 0; i < 4; i++) {
+        take_path(t, i < 2 ? k.fork : k.chest, tips[i], &legs[i]);
+        bool left = leftward(t, tips[i], tips[i ^ 1]) > 0;
+        if (!legs[i].count || !name_paw(t, &legs[i], i >= 2, left ? SIDE_LEFT : SIDE_RIGHT))
+            return false;
+    }
+    name_trunk(t, &k);
+    return true;
+}
+
+static cutis_result find_body(cutis_arena *arena, retarget_rig *rig, bool (*name)(tree *),
+                              bool *whole)
 {
     tree t = { .rig = rig };
     static const double UPS[2][3] = { { 0, 1, 0 }, { 0, 0, 1 } };
@@ -331,7 +455,7 @@ cutis_result cutis_retarget_roles_by_topology(cutis_arena *arena, retarget_rig *
         memset(rig->side, 0, rig->count);
         cutis_result result = grow_tree(arena, &t);
         if (result != CUTIS_OK) return result;
-        bool named = name_body(&t);
+        bool named = name(&t);
         cutis_retarget_number(rig);
         *whole = named && cutis_retarget_whole(rig);
     }
@@ -340,4 +464,14 @@ cutis_result cutis_retarget_roles_by_topology(cutis_arena *arena, retarget_rig *
     memset(rig->side, 0, rig->count);
     memcpy(rig->up, UPS[0], sizeof rig->up);
     return CUTIS_OK;
+}
+
+cutis_result cutis_retarget_roles_by_topology(cutis_arena *arena, retarget_rig *rig, bool *whole)
+{
+    return find_body(arena, rig, name_body, whole);
+}
+
+cutis_result cutis_retarget_roles_of_four(cutis_arena *arena, retarget_rig *rig, bool *four)
+{
+    return find_body(arena, rig, name_four, four);
 }

@@ -137,23 +137,33 @@ def length(path):
     return np.linalg.norm(np.diff(path, axis=0), axis=1).sum()
 
 
+def leg(places, j):
+    return np.mean([np.linalg.norm(places[0, j['shin' + k]] - places[0, j['thigh' + k]]) +
+                    np.linalg.norm(places[0, j['foot' + k]] - places[0, j['shin' + k]]) for k in ('_l', '_r')])
+
+
+def source_joints(source):
+    return {role + side: source.names.index(long + word) for role, word in SOURCE.items() for side, long in (('_l', 'Left'), ('_r', 'Right'))}
+
+
+def ankle_gaps(t, joints, motion, s, height):
+    """Paths of both ankles, ours and the scaled source's, and how far apart they are in heights."""
+    scale = leg(t, joints) / leg(motion, s)
+    feet = [(t[:, joints['foot' + k]], scale * motion[:, s['foot' + k]]) for k in ('_l', '_r')]
+    lift = np.median(np.concatenate([(a - b)[:, 1] for a, b in feet]))
+    return feet, np.concatenate([np.linalg.norm(a - b - [0, lift, 0], axis=1) / height for a, b in feet])
+
+
 def check(name, target, joints, source, height):
     """joints: role and side to node of the target."""
-    s = {role + side: source.names.index(long + word) for role, word in SOURCE.items() for side, long in (('_l', 'Left'), ('_r', 'Right'))}
+    s = source_joints(source)
     motion = source.places[1:]  # the first frame is the T-pose
     t = target.places
     if len(t) != len(motion):
         return say(False, f'{name} frames', f'{len(t)} where {len(motion)} are wanted')
-
-    def leg(places, j):
-        return np.mean([np.linalg.norm(places[0, j['shin' + k]] - places[0, j['thigh' + k]]) +
-                        np.linalg.norm(places[0, j['foot' + k]] - places[0, j['shin' + k]]) for k in ('_l', '_r')])
-    scale = leg(t, joints) / leg(motion, s)
-    gaps, slide, slide_source, angles = [], 0, 0, []
-    feet = [(t[:, joints['foot' + k]], scale * motion[:, s['foot' + k]]) for k in ('_l', '_r')]
-    lift = np.median(np.concatenate([(a - b)[:, 1] for a, b in feet]))
+    slide, slide_source, angles = 0, 0, []
+    feet, gaps = ankle_gaps(t, joints, motion, s, height)
     for ours, theirs in feet:
-        gaps += list(np.linalg.norm(ours - theirs - [0, lift, 0], axis=1) / height)
         for first, last in stances(theirs, source.step, leg(t, joints)):
             slide += length(ours[first:last])
             slide_source += length(theirs[first:last])
@@ -166,14 +176,26 @@ def check(name, target, joints, source, height):
     say(max(angles) <= 12, f'{name}: shoulder-to-hand direction within 12 degrees', f'{max(angles):.1f}, mean {np.mean(angles):.1f}')
 
 
+def named_joints(target, words):
+    return {role + side: target.names.index(word.format(*sides)) for role, word in words.items()
+            for side, sides in (('_l', ('l', 'L', 'Left')), ('_r', ('r', 'R', 'Right')))}
+
+
+def other(name, model, words, motion):
+    """Ankles only: another motion of the same collection."""
+    path = os.path.join(shared, 'data/cmu-mocap/data', motion[:3], motion[1:] + '.bvh')
+    out = os.path.join(folder, 'other.glb')
+    run('retarget', model, '--motion', path, '-o', out)
+    target, file = Glb(out), Bvh(path)
+    gaps = ankle_gaps(target.places, named_joints(target, words), file.places[1:], source_joints(file), target.height())[1]
+    say(max(gaps) <= 0.02, f'{name}, {motion[1:]}: ankles within 2 % of the height of the scaled source path', f'{100 * max(gaps):.2f} %, mean {100 * np.mean(gaps):.2f} %')
+
+
 def walk(name, model, words, **options):
     out = os.path.join(folder, name.replace(' ', '_') + '_walk.glb')
     report = json.loads(run('retarget', model, '--motion', WALK, '--json', '-o', out, *options.get('more', [])))
     target = Glb(out)
-    joints = {}
-    for role, word in words.items():
-        for side in ('_l', '_r'):
-            joints[role + side] = target.names.index(word.format(*({'_l': ('l', 'L', 'Left'), '_r': ('r', 'R', 'Right')}[side])))
+    joints = named_joints(target, words)
     check(name, target, joints, source, target.height())
     if 'by' in options:
         say(report['model_by'] == options['by'], f'{name}: joints found by {options["by"]}', report['model_by'])
@@ -204,6 +226,7 @@ biped = os.path.join(folder, 'biped.glb')
 run('synth', 'biped', '--size', 'low', '-o', biped)
 walk('biped', biped, BIPED, by='names')
 nameless('nameless biped', biped, BIPED)
+other('biped', biped, BIPED, '005_01')
 
 human = os.path.join(folder, 'human.glb')
 done = subprocess.run([sys.executable, os.path.join(here, '../fit/makehuman.py'), os.path.join(shared, 'data'), human],
@@ -212,6 +235,8 @@ if done.returncode:
     say(False, 'makehuman', done.stderr.strip()[-200:])
 else:
     walk('MakeHuman', human, MAKEHUMAN, by='names')
+    for motion in ('005_01', '009_01', '016_35'):  # a walk with wide steps, two runs
+        other('MakeHuman', human, MAKEHUMAN, motion)
 
 extracted = os.path.join(folder, 'extracted.glb')
 try:
@@ -221,4 +246,5 @@ except RuntimeError as why:
 else:
     walk('extracted skeleton', extracted, BIPED)
     nameless('nameless extracted skeleton', extracted, BIPED)
+    other('extracted skeleton', extracted, BIPED, '005_01')
 sys.exit(1 if failures else 0)
