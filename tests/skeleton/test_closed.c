@@ -105,6 +105,44 @@ static void faces_that_look_inward_or_are_there_twice_are_put_right(void **state
     cutis_model_destroy(model);
 }
 
+// A torus cut like a cake: two pieces share two loops, three close a cycle. One loop too many stays
+// stitched either way.
+static void a_body_with_a_handle_keeps_one_loop_as_a_seam(void **state)
+{
+    (void)state;
+    for (uint32_t pieces = 2; pieces <= 4; pieces++) {
+        const uint32_t n = 36, m = 10;
+        memset(&s, 0, sizeof s);
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t j = 0; j < m; j++) {
+                double u = 2 * 3.14159265358979 * i / n, v = 2 * 3.14159265358979 * j / m;
+                double r = 3 + (1 + 0.2 * sin(u)) * cos(v);
+                add_vertex(&s, r * cos(u), r * sin(u), (1 + 0.2 * sin(u)) * sin(v));
+            }
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t j = 0; j < m; j++) {
+                uint32_t a = i * m + j, b = (i + 1) % n * m + j, k = (j + 1) % m;
+                uint32_t c = (i + 1) % n * m + k, d = i * m + k;
+                add_face(&s, a, b, c, (i + 5) % n * pieces / n);
+                add_face(&s, a, c, d, (i + 5) % n * pieces / n);
+            }
+        cutis_model *model = soup_model(&s);
+        cutis_skeleton_report *report;
+        cutis_model *out = extract(model, by_labels(&s), &report);
+        const cutis_part_tree *tree = mesh_of(out)->part_tree;
+        assert_sound(out); // all loops are there, and border edges are on them
+        assert_int_equal(mesh_of(out)->part_count, pieces);
+        assert_int_equal(tree->loop_count, pieces);
+        assert_int_equal(report->repairs.seam_count, 1);
+        uint32_t joints = 0;
+        for (uint32_t p = 0; p < pieces; p++) joints += tree->parts[p].loop != CUTIS_NONE;
+        assert_int_equal(joints, pieces - 1);
+        cutis_skeleton_report_destroy(report);
+        cutis_model_destroy(out);
+        cutis_model_destroy(model);
+    }
+}
+
 static void a_curled_leaf_becomes_a_chain_of_parts(void **state)
 {
     (void)state;
@@ -192,6 +230,7 @@ int main(void)
         cmocka_unit_test(pieces_that_only_touch_get_a_joint_at_their_contact_and_no_loop),
         cmocka_unit_test(an_edge_of_four_faces_is_split_into_two_solids),
         cmocka_unit_test(faces_that_look_inward_or_are_there_twice_are_put_right),
+        cmocka_unit_test(a_body_with_a_handle_keeps_one_loop_as_a_seam),
         cmocka_unit_test(a_curled_leaf_becomes_a_chain_of_parts),
         cmocka_unit_test(what_cannot_be_closed_or_labelled_is_refused_with_its_part),
     };

@@ -83,6 +83,41 @@ static void spoiled_labels_heal_to_a_tree_of_loops_and_stay_healed(void **state)
     cutis_model_destroy(model);
 }
 
+// Two joints of one part whose loops share vertices: a band that is one face wide at one place, and
+// none at another.
+static void loops_that_touch_are_drawn_apart(void **state)
+{
+    (void)state;
+    static soup s;
+    for (int pinch = 1; pinch <= 3; pinch++) {
+        memset(&s, 0, sizeof s);
+        add_tube(&s, 0, 12, 24, 0, 1, true, true, 0); // 12 quads a ring, two faces each
+        for (uint32_t f = 0; f < 24 * 24; f++) {
+            uint32_t ring = f / 24, quad = f % 24 / 2;
+            s.labels[f] = ring < 10 ? 1 : ring >= 14 ? 2 : 0;
+            if (quad < (uint32_t)pinch && ring < 12) s.labels[f] = 1;
+            if (quad < (uint32_t)pinch && ring >= 12) s.labels[f] = 2;
+            if (pinch == 1 && quad == 0 && ring == 12) s.labels[f] = 0; // only a vertex in common
+        }
+        for (uint32_t f = 24 * 24; f < s.index_count / 3; f++) // the ends
+            s.labels[f] = f < 24 * 24 + 12 ? 1 : 2;
+        cutis_model *model = soup_model(&s);
+        cutis_skeleton_report *report;
+        cutis_model *out = extract(model, by_labels(&s), &report);
+        assert_sound(out); // loops disjoint: no vertex in two
+        assert_int_equal(mesh_of(out)->part_count, 3);
+        assert_int_equal(mesh_of(out)->part_tree->loop_count, 2);
+        cutis_model *again = extract(
+            out, (cutis_skeleton_options){ .source = CUTIS_PART_SOURCE_PARTS, .keep_curved = true },
+            NULL);
+        assert_int_equal(mesh_of(again)->part_count, 3);
+        cutis_model_destroy(again);
+        cutis_skeleton_report_destroy(report);
+        cutis_model_destroy(out);
+        cutis_model_destroy(model);
+    }
+}
+
 // Labels drawn face by face are no segmentation. They still heal, in dozens of rounds and to
 // something nobody meant; who sets a limit gets the error that names a part, and no model.
 static void labels_that_do_not_settle_are_refused_with_a_part_and_the_rounds(void **state)
@@ -266,6 +301,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spoiled_labels_heal_to_a_tree_of_loops_and_stay_healed),
+        cmocka_unit_test(loops_that_touch_are_drawn_apart),
         cmocka_unit_test(labels_that_do_not_settle_are_refused_with_a_part_and_the_rounds),
         cmocka_unit_test(labels_of_joints_nest_whatever_the_weights_say),
         cmocka_unit_test(straightened_loops_lie_in_planes_and_the_surface_stays),

@@ -424,6 +424,26 @@ static void the_papers_refinement_keeps_frames_and_a_turn_is_exact(void **state)
     assert_orthonormal(axes);
 }
 
+// Specification D4: with one joint the paper turns by the whole angle, here of a leaf.
+static void in_the_papers_way_a_leaf_tilted_by_ten_degrees_turns_onto_its_joint(void **state)
+{
+    (void)state;
+    static const double from[3] = { -6, 0, 0 }, to[3] = { -2, 0, 0 };
+    const double tilt = 10 * 3.14159265358979 / 180;
+    chain c;
+    chain_make(&c, 0, from, to);
+    double *axes = c.pieces[2].axes; // the leaf: its only joint is at -2 0 0, its middle at 0
+    axes[0] = cos(tilt), axes[1] = sin(tilt), axes[3] = -sin(tilt), axes[4] = cos(tilt);
+    assert_ok(context, cutis_parts_refine(&c.parts, CUTIS_REFINE_PAPER, 0.2617993878));
+    assert_near(fabs(axes[0]), 1, 1e-9);
+    assert_near(axes[1], 0, 1e-9);
+    assert_orthonormal(axes);
+    axes[0] = cos(2 * tilt), axes[1] = sin(2 * tilt); // 20 degrees: beyond the bound
+    axes[3] = -sin(2 * tilt), axes[4] = cos(2 * tilt);
+    assert_ok(context, cutis_parts_refine(&c.parts, CUTIS_REFINE_PAPER, 0.2617993878));
+    assert_near(atan2(axes[1], axes[0]), 2 * tilt, 1e-9);
+}
+
 static void every_turn_of_random_chains_respects_the_bound(void **state)
 {
     (void)state;
@@ -459,6 +479,7 @@ int main(void)
         cmocka_unit_test(close_joints_share_a_link_point_and_far_ones_do_not),
         cmocka_unit_test(a_box_tilted_by_ten_degrees_turns_onto_the_line_of_its_joints),
         cmocka_unit_test(the_papers_refinement_keeps_frames_and_a_turn_is_exact),
+        cmocka_unit_test(in_the_papers_way_a_leaf_tilted_by_ten_degrees_turns_onto_its_joint),
         cmocka_unit_test(every_turn_of_random_chains_respects_the_bound),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
