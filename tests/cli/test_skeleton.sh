@@ -13,6 +13,9 @@ if [ "$(head -c 4 "$T/rig.png" | od -An -tx1 | tr -d ' ')" = 89504e47 ]; then ok
 passes "the result plays" "$CUTIS" deform "$T/rig.glb" --method rigid -o "$T/rest.npy"
 passes "and is sound" "$CUTIS" check "$T/rig.glb"
 
+"$CUTIS" measure "$T/rig.glb" --json >"$T/measured" 2>"$T/stderr"
+holds "measure says of it: closed, one body, no border, nothing crossing, curvature by part" "$T/measured" "d['watertight'] is True and d['euler'] == 2 and d['boundary_edges'] == 0 and d['self_intersections'] == 0 and d['volume'] > 0 and d['volume_variation'] == 0 and set(d['curvature_median']) == {p['name'] for p in json.load(open('$T/report'))['parts']} and all(0 < c < 90 for c in d['curvature_median'].values())"
+
 # Parts of the result are read back with all they say: a second extraction finds the same.
 "$CUTIS" skeleton "$T/rig.glb" --parts parts --json -o "$T/again.glb" >"$T/second" 2>&1
 /usr/bin/python3 - "$T" >"$T/verdict" 2>&1 <<'PY'
