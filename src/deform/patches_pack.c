@@ -94,6 +94,7 @@ static cutis_result place_ints(packing *p)
     take(&s, PATCH_ENTRY_SIDE, N);
     take(&s, PATCH_ENTRY_FAR, N);
     take(&s, PATCH_ENTRY_ORDER, N);
+    take(&s, PATCH_ENTRY_SHARE, N);
     take(&s, PATCH_ENTRY_SLOT, N + 1);
     take(&s, PATCH_JOINT_PART, 2 * J);
     take(&s, PATCH_JOINT_ENTRY, 2 * J);
@@ -160,6 +161,16 @@ static cutis_result place_reals(packing *p)
     return CUTIS_OK;
 }
 
+static uint64_t count_shares(const packing *p)
+{
+    uint64_t count = 0;
+    for (uint32_t part = 0; part < p->body->part_count; part++) {
+        uint64_t entries = p->entry_first[part + 1] - p->entry_first[part];
+        count += entries * entries;
+    }
+    return count;
+}
+
 static cutis_result place_work(packing *p)
 {
     const patch_body *body = p->body;
@@ -181,14 +192,16 @@ static cutis_result place_work(packing *p)
     take(&i, PATCH_BORDER, p->entry_count);
     take(&i, PATCH_REACH, p->entry_count);
     take(&i, PATCH_TRIES, P);
+    take(&i, PATCH_TOUCHED, P);
+    take(&i, PATCH_FACE_LIST, body->face_count);
     take(&i, PATCH_JOINT_INTS, PATCH_JOINT_INT_COUNT * J);
     take(&i, PATCH_BLOCK_VERTEX, (V + PATCH_BLOCK - 1) / PATCH_BLOCK);
     take(&i, PATCH_BLOCK_FACE, (body->face_count + (uint64_t)PATCH_BLOCK - 1) / PATCH_BLOCK);
     take(&d, PATCH_MATRIX, 12 * P);
     take(&d, PATCH_JOINT_REAL, PATCH_JOINT_REAL_COUNT * J);
-    take(&d, PATCH_VALUE, V);
+    take(&d, PATCH_VALUE, p->out->real_count - ((uint64_t)p->out->ints[PATCH_SCALARS] + 2));
     take(&d, PATCH_SNAP, V);
-    take(&d, PATCH_EDGE_CROSS, parts->edge_count);
+    take(&d, PATCH_SHARE, count_shares(p));
     take(&d, PATCH_SHRINK, p->entry_count);
     take(&d, PATCH_ENTRY_SUM, TEAM_PARTS * (uint64_t)p->entry_count);
     take(&d, PATCH_SLOT_POINT, 3 * slots);
@@ -264,7 +277,12 @@ static void fill_rooms(packing *p)
         entry[2 * (size_t)p->entry_joint[e] + p->entry_side[e]] = (int32_t)e;
     }
     slot[p->entry_count] = (int32_t)used;
-    int32_t rungs = 0, points = 0;
+    int32_t rungs = 0, points = 0, shares = 0;
+    for (uint32_t part = 0; part < body->part_count; part++)
+        for (uint32_t e = p->entry_first[part]; e < p->entry_first[part + 1]; e++) {
+            ints(p, PATCH_ENTRY_SHARE)[e] = shares;
+            shares += (int32_t)(p->entry_first[part + 1] - p->entry_first[part]);
+        }
     for (uint32_t j = 0; j < body->loop_count; j++) {
         const patch_loop *loop = &body->loops[j];
         int32_t room = (int32_t)(slot_room(p, (uint32_t)entry[2 * j]) +

@@ -41,6 +41,7 @@ enum patch_field {
     PATCH_ENTRY_SIDE,   ///< N: 0 the part is the parent, 1 the child
     PATCH_ENTRY_FAR,    ///< N: place in G of the part's distances to the loop
     PATCH_ENTRY_ORDER,  ///< N: place in S of the part's vertices by that distance
+    PATCH_ENTRY_SHARE,  ///< N: its shares in PATCH_SHARE
     PATCH_ENTRY_SLOT,   ///< N + 1: border slots of an entry, into the slot arrays
     PATCH_JOINT_PART,   ///< 2 J: parent, child
     PATCH_JOINT_ENTRY,  ///< 2 J: entry in the parent, in the child
@@ -81,7 +82,7 @@ enum patch_field {
     PATCH_STATE,      ///< V: patch_state
     PATCH_OWNER,      ///< V: entry that removes it, or -1
     PATCH_SLOT,       ///< V: its border slot
-    PATCH_VERTEX_OUT, ///< V: output vertex
+    PATCH_VERTEX_OUT, ///< V: output vertex, -1: removed, -2 - slot: that slot's
     PATCH_EDGE_SLOT,  ///< E: slot of the point that splits it
     PATCH_QUEUE,      ///< V: scratch
     PATCH_SNAP_EDGE,  ///< V: edge a vertex may be moved along, or -1
@@ -97,6 +98,8 @@ enum patch_field {
     PATCH_BORDER,      ///< N: slots of the entry
     PATCH_REACH,       ///< N: how many of its vertices by distance the entry looks at
     PATCH_TRIES,       ///< P
+    PATCH_TOUCHED,     ///< P: faces that have removed or moved vertices
+    PATCH_FACE_LIST,   ///< F: these faces, from the part\'s first
     PATCH_JOINT_INTS,  ///< PATCH_JOINT_INT_COUNT per joint
     PATCH_RUNG_P,      ///< slot of the parent
     PATCH_RUNG_C,
@@ -109,9 +112,9 @@ enum patch_field {
     // places in D
     PATCH_MATRIX,      ///< 12 P: part to world
     PATCH_JOINT_REAL,  ///< PATCH_JOINT_REAL_COUNT per joint
-    PATCH_VALUE,       ///< V: how far it is removed
+    PATCH_VALUE,       ///< like the entries' distances in G: how far it is removed by the entry
     PATCH_SNAP,        ///< V: how far from it, of the edge's length
-    PATCH_EDGE_CROSS,  ///< E: where the border crosses it, kept end = 0
+    PATCH_SHARE,       ///< per entry its shares of the way to the part's entries
     PATCH_SHRINK,      ///< N: what this try takes from the territory
     PATCH_ENTRY_SUM,   ///< TEAM_PARTS per entry
     PATCH_SLOT_POINT,  ///< 3 per slot, rest

@@ -70,7 +70,7 @@ PATCH_FN void patch_slot_split(GLOBAL const int *S, GLOBAL const double *G, GLOB
                                GLOBAL double *D, int entry, int kept, int removed, int edge,
                                int slot)
 {
-    double t = D[S[PATCH_EDGE_CROSS] + edge];
+    double t = patch_crossing(S, G, I, D, kept, removed);
     double low = patch_far(S, G, entry, kept), along = -1.0;
     if (t < PATCH_SPLIT_EDGE) t = PATCH_SPLIT_EDGE;
     if (t > 1.0 - PATCH_SPLIT_EDGE) t = 1.0 - PATCH_SPLIT_EDGE;
@@ -263,14 +263,34 @@ FN int patch_trace(GLOBAL const int *S, GLOBAL int *I, int entry)
     return count >= 3 && slot == base;
 }
 
+// The faces that have removed or moved vertices, in order.
+TEAM_FN void patch_list_faces(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch_cutting c,
+                              int removed TEAM_PARAM)
+{
+    GLOBAL const int *state = I + S[PATCH_STATE];
+    int first = FIELD(S, PATCH_PART_FACE)[c.part], end = FIELD(S, PATCH_PART_FACE)[c.part + 1];
+    int count = 0;
+    for (int from = first; from < end && removed > 0; from += TEAM_LANES) {
+        int f = from + TEAM_LANE < end ? from + TEAM_LANE : end - 1;
+        GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * f;
+        int a = state[v[0]], b = state[v[1]], d = state[v[2]];
+        int touched = from + TEAM_LANE < end && (a | b | d) != PATCH_KEPT;
+        int at = count + team_before(touched);
+        if (touched) I[S[PATCH_FACE_LIST] + first + at] = f;
+        count += team_total(touched);
+    }
+    if (TEAM_LANE == 0) I[S[PATCH_TOUCHED] + c.part] = count;
+}
+
 // Slots, links and traces of one try. Every slot is linked by one face or loop edge.
 // @return false if a border is not one closed curve, or has no room
 TEAM_FN int patch_borders(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
                           GLOBAL int *I, GLOBAL double *D, patch_cutting c, int removed TEAM_PARAM)
 {
-    int box = S[PATCH_BOX], bad = 0, end = FIELD(S, PATCH_PART_FACE)[c.part + 1];
+    int box = S[PATCH_BOX], bad = 0, first = FIELD(S, PATCH_PART_FACE)[c.part];
     for (int e = c.entry_first; e < c.entry_end; e++)
         bad |= patch_slots(S, G, I, D, e, removed > 0 && !box TEAM_PASS) > patch_slot_room(S, e);
+    patch_list_faces(S, I, c, removed TEAM_PASS);
     TEAM_SYNC;
     if (bad) return 0;
     if (removed > 0 && box) {
@@ -278,8 +298,8 @@ TEAM_FN int patch_borders(GLOBAL const int *RESTRICT S, GLOBAL const double *RES
         TEAM_SYNC;
         if (team_any(bad)) return 0;
     } else if (removed > 0) {
-        TEAM_EACH (f, FIELD(S, PATCH_PART_FACE)[c.part], end) {
-            int corner = patch_first_removed(S, I, f);
+        TEAM_EACH (i, 0, I[S[PATCH_TOUCHED] + c.part]) {
+            int f = I[S[PATCH_FACE_LIST] + first + i], corner = patch_first_removed(S, I, f);
             if (corner >= 0)
                 patch_link_face(S, I, f, corner,
                                 I[S[PATCH_OWNER] + FIELD(S, PATCH_FACES)[3 * f + corner]]);
@@ -349,22 +369,23 @@ TEAM_KERNEL patch_cut_volume(GLOBAL const int *RESTRICT S, GLOBAL const double *
                              GLOBAL const int *int_work, GLOBAL double *work, ITEM_ARGS)
 {
     TEAM_BEGIN
-    int count = S[PATCH_PART_COUNT];
-    patch_cutting c = patch_cutting_of(S, item % count);
-    GLOBAL const int *I = int_work + (INDEX)(item / count) * S[PATCH_INT_STRIDE];
-    GLOBAL double *D = work + (INDEX)(item / count) * S[PATCH_REAL_STRIDE];
+    int count = S[PATCH_PART_COUNT], instance = TEAM_INSTANCE(count);
+    patch_cutting c = patch_cutting_of(S, TEAM_INDEX(count));
+    GLOBAL const int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
+    GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
     GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     GLOBAL double *sums = D + S[PATCH_ENTRY_SUM];
-    int end = FIELD(S, PATCH_PART_FACE)[c.part + 1];
+    GLOBAL const int *faces = I + S[PATCH_FACE_LIST] + FIELD(S, PATCH_PART_FACE)[c.part];
+    int touched = I[S[PATCH_TOUCHED] + c.part];
     TEAM_EACH (k, TEAM_PARTS * c.entry_first, TEAM_PARTS * c.entry_end) sums[k] = 0.0;
     TEAM_SYNC;
     TEAM_EACH (k, 0, TEAM_PARTS) {
-        for (int f = FIELD(S, PATCH_PART_FACE)[c.part] + k; f < end; f += TEAM_PARTS) {
+        for (int i = k; i < touched; i += TEAM_PARTS) {
+            int f = faces[i], entry = -1;
             GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * f;
-            int entry = -1;
             for (int n = 0; n < 3; n++)
                 if (state[v[n]] != PATCH_KEPT) entry = owner[v[n]];
-            if (entry >= 0) sums[TEAM_PARTS * entry + k] += patch_face_loss(S, G, I, D, f, entry);
+            sums[TEAM_PARTS * entry + k] += patch_face_loss(S, G, I, D, f, entry);
         }
     }
     TEAM_SYNC;
@@ -395,27 +416,52 @@ TEAM_FN int patch_clean_box(GLOBAL const int *RESTRICT S, GLOBAL const double *R
     return removed;
 }
 
+// One try. Mostly the candidates hang together with their loops, and what is left with itself: then
+// every border is one closed curve, and if every border is one closed curve then they do (a piece
+// more would have a border of its own). Only where it is not, `careful` looks at what hangs
+// together.
+// @return is every border one closed curve?
+TEAM_FN int patch_try(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                      GLOBAL double *D, patch_cutting c, int careful TEAM_PARAM)
+{
+    int removed = 1, box = S[PATCH_BOX];
+    if (!careful) {
+        TEAM_EACH (v, c.first, c.end)
+            if (I[S[PATCH_OWNER] + v] >= 0) I[S[PATCH_STATE] + v] = PATCH_REMOVED;
+        TEAM_SYNC;
+        if (I[S[PATCH_STATE] + FIELD(S, PATCH_PART_SEED)[c.part]] != PATCH_KEPT) return 0;
+    } else {
+        patch_spread(S, I, c TEAM_PASS);
+        removed = patch_count_removed(S, I, c TEAM_PASS);
+        if (removed > 0)
+            removed = box ? patch_clean_box(S, G, I, D, c, removed TEAM_PASS)
+                          : patch_flood(S, G, I, D, c, removed TEAM_PASS);
+        if (removed < 0) return 0;
+    }
+    if (removed > 0 && !box) patch_snap(S, G, I, D, c);
+    return patch_borders(S, G, I, D, c, removed TEAM_PASS);
+}
+
 TEAM_KERNEL patch_cut(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
                       GLOBAL int *int_work, GLOBAL double *work, ITEM_ARGS)
 {
     TEAM_BEGIN
-    int count = S[PATCH_PART_COUNT], tries = 0, good = 0;
-    patch_cutting c = patch_cutting_of(S, item % count);
-    GLOBAL int *I = int_work + (INDEX)(item / count) * S[PATCH_INT_STRIDE];
-    GLOBAL double *D = work + (INDEX)(item / count) * S[PATCH_REAL_STRIDE];
+    int count = S[PATCH_PART_COUNT], tries = 0, careful = S[PATCH_BOX], good = 0;
+    int instance = TEAM_INSTANCE(count);
+    patch_cutting c = patch_cutting_of(S, TEAM_INDEX(count));
+    GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
+    GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
     for (; !good; tries++) {
-        int removed = 0, box = S[PATCH_BOX];
         patch_cut_begin(S, G, I, D, c, tries / (double)PATCH_TRIES_MAX);
-        if (tries <= PATCH_TRIES_MAX) removed = patch_remove(S, G, I, D, c TEAM_PASS);
-        good = 1;
-        if (removed > 0) {
-            removed = box ? patch_clean_box(S, G, I, D, c, removed TEAM_PASS)
-                          : patch_flood(S, G, I, D, c, removed TEAM_PASS);
-            good = removed > 0;
-            if (good && !box) patch_snap(S, G, I, D, c);
+        int some = tries <= PATCH_TRIES_MAX && patch_candidates(S, G, I, D, c TEAM_PASS);
+        if (some) {
+            good = patch_try(S, G, I, D, c, careful TEAM_PASS);
+            if (!good && !careful) tries--; // the same again, carefully
+            careful = S[PATCH_BOX] || (!good && !careful);
+        } else {
+            patch_borders(S, G, I, D, c, 0 TEAM_PASS);
+            good = 1; // there is nothing less than nothing
         }
-        if (good) good = patch_borders(S, G, I, D, c, removed TEAM_PASS);
-        if (tries > PATCH_TRIES_MAX) good = 1; // there is nothing less than nothing
     }
     if (TEAM_LANE == 0) I[S[PATCH_TRIES] + c.part] = tries - 1;
     ITEM_END

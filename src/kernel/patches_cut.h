@@ -35,12 +35,6 @@ FN patch_cutting patch_cutting_of(GLOBAL const int *RESTRICT S, int part)
     return c;
 }
 
-FN double patch_need(GLOBAL const int *RESTRICT S, GLOBAL const double *D, int entry)
-{
-    return D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * FIELD(S, PATCH_ENTRY_JOINT)[entry] +
-             PATCH_J_NEED + FIELD(S, PATCH_ENTRY_SIDE)[entry]];
-}
-
 // How many of an entry's vertices, nearest first, a frame looks at: those that can be removed, and
 // their neighbours.
 FN int patch_reach(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
@@ -69,21 +63,30 @@ TEAM_FN void patch_cut_begin(GLOBAL const int *RESTRICT S, GLOBAL const double *
         I[S[PATCH_STATE] + v] = PATCH_KEPT;
         I[S[PATCH_OWNER] + v] = -1;
         I[S[PATCH_SLOT] + v] = -1;
+        I[S[PATCH_SNAP_EDGE] + v] = -1;
     }
     TEAM_EACH (e, c.entry_first, c.entry_end) {
+        patch_share(S, D, c.part, e);
         I[S[PATCH_REACH] + e] = patch_reach(S, G, D, c, e);
         D[S[PATCH_SHRINK] + e] = fraction > 0.0 ? fraction * patch_room_most(S, G, D, e) : 0.0;
     }
     TEAM_SYNC;
 }
 
+// Where the value of a vertex for an entry stands. Those within its reach are known.
+FN GLOBAL double *patch_value_at(GLOBAL const int *RESTRICT S, GLOBAL double *D, int entry, int v)
+{
+    int part = FIELD(S, PATCH_VERTEX_PART)[v], fields = S[PATCH_SCALARS] + 2;
+    return D + S[PATCH_VALUE] + (FIELD(S, PATCH_ENTRY_FAR)[entry] - fields) +
+           (v - FIELD(S, PATCH_PART_VERTEX)[part]);
+}
+
 // A candidate next to a stronger one of another joint is given back. All look at the same
 // candidates; state marks them, so that the order does not matter.
-TEAM_FN void patch_give_back(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL const double *D,
+TEAM_FN void patch_give_back(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL double *D,
                              patch_cutting c)
 {
     GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
-    GLOBAL const double *value = D + S[PATCH_VALUE];
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
     for (int e = c.entry_first; e < c.entry_end; e++) {
         GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
@@ -91,9 +94,10 @@ TEAM_FN void patch_give_back(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL
             int v = order[i];
             if (owner[v] != e) continue;
             for (int k = ring_first[v]; k < ring_first[v + 1]; k++) {
-                int u = ring[k];
-                if (owner[u] < 0 || owner[u] == e) continue;
-                if (value[u] > value[v] || (value[u] == value[v] && u < v)) state[v] = PATCH_ZERO;
+                int u = ring[k], other = owner[u];
+                if (other < 0 || other == e) continue;
+                double a = *patch_value_at(S, D, other, u), b = *patch_value_at(S, D, e, v);
+                if (a > b || (a == b && u < v)) state[v] = PATCH_ZERO;
             }
         }
     }
@@ -105,16 +109,17 @@ TEAM_FN void patch_give_back(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL
     TEAM_SYNC;
 }
 
-// Is a neighbour of this vertex removed by the same joint?
+// Is a neighbour of this vertex removed by the same joint? (Without a way out: so the reads do not
+// wait for each other.)
 FN int patch_touches(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int v)
 {
     GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
-    int entry = owner[v], end = FIELD(S, PATCH_RING_FIRST)[v + 1];
+    int entry = owner[v], end = FIELD(S, PATCH_RING_FIRST)[v + 1], touches = 0;
     for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < end; k++) {
         int u = FIELD(S, PATCH_RING)[k];
-        if (state[u] == PATCH_REMOVED && owner[u] == entry) return 1;
+        touches |= (state[u] == PATCH_REMOVED) & (owner[u] == entry);
     }
-    return 0;
+    return touches;
 }
 
 // Of the candidates those that hang together with their loop are removed. Nearest first, so that
@@ -153,16 +158,31 @@ TEAM_FN void patch_spread(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch_cut
     }
 }
 
-// Candidates of all entries, those that meet another joint's given back, then what hangs together
-// with the loop is removed.
-// @return how many
-TEAM_FN int patch_remove(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                         GLOBAL int *I, GLOBAL double *D, patch_cutting c TEAM_PARAM)
+// What of the candidates does not hang together with its loop is given back.
+// @return how many are removed
+TEAM_FN int patch_count_removed(GLOBAL const int *RESTRICT S, GLOBAL int *I,
+                                patch_cutting c TEAM_PARAM)
 {
-    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
+    int removed = 0;
+    TEAM_EACH (v, c.first, c.end) {
+        if (I[S[PATCH_STATE] + v] == PATCH_REMOVED)
+            removed++;
+        else
+            I[S[PATCH_OWNER] + v] = -1;
+    }
+    TEAM_SYNC;
+    return team_total(removed);
+}
+
+// The candidates of all entries: owner has them. Those that meet another joint's are given back.
+// @return are there any?
+TEAM_FN int patch_candidates(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                             GLOBAL int *I, GLOBAL double *D, patch_cutting c TEAM_PARAM)
+{
+    GLOBAL int *owner = I + S[PATCH_OWNER];
     GLOBAL const int *loop_of = FIELD(S, PATCH_VERTEX_LOOP);
     double eps = REALS(S, G, PATCH_SCALARS)[1];
-    int removed = 0, bent = 0;
+    int some = 0, bent = 0;
     for (int e = c.entry_first; e < c.entry_end; e++) {
         int joint = FIELD(S, PATCH_ENTRY_JOINT)[e];
         if (!I[S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint + PATCH_J_BENT]) continue;
@@ -171,25 +191,16 @@ TEAM_FN int patch_remove(GLOBAL const int *RESTRICT S, GLOBAL const double *REST
         bent++;
         TEAM_EACH (i, 0, I[S[PATCH_REACH] + e]) {
             int v = order[i];
-            if (owner[v] >= 0 || (loop_of[v] >= 0 && loop_of[v] != joint)) continue;
             double g = patch_value(S, G, D, e, v, shrink);
-            if (!(g > eps)) continue;
-            D[S[PATCH_VALUE] + v] = g;
+            *patch_value_at(S, D, e, v) = g;
+            if (!(g > eps) || owner[v] >= 0 || (loop_of[v] >= 0 && loop_of[v] != joint)) continue;
             owner[v] = e;
+            some = 1;
         }
         TEAM_SYNC;
     }
-    if (!bent) return 0;
     if (bent > 1) patch_give_back(S, I, D, c);
-    patch_spread(S, I, c TEAM_PASS);
-    TEAM_EACH (v, c.first, c.end) {
-        if (state[v] == PATCH_REMOVED)
-            removed++;
-        else
-            owner[v] = -1;
-    }
-    TEAM_SYNC;
-    return team_total(removed);
+    return bent ? team_any(some) : 0;
 }
 
 // May a vertex that is left over join the removal of an entry? Not if two joints would meet, or it
@@ -206,27 +217,22 @@ FN int patch_may_take(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int v, 
     return 1;
 }
 
-// What it removes then lies wherever: the whole part is looked at, and the vertex counts as removed
-// by at least eps.
+// The vertex counts as removed by at least eps.
 FN void patch_take(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
                    GLOBAL double *D, int v, int entry)
 {
     double eps = REALS(S, G, PATCH_SCALARS)[1];
     double g = patch_value(S, G, D, entry, v, D[S[PATCH_SHRINK] + entry]);
-    int part = FIELD(S, PATCH_VERTEX_PART)[v];
     I[S[PATCH_STATE] + v] = PATCH_REMOVED;
     I[S[PATCH_OWNER] + v] = entry;
-    I[S[PATCH_REACH] + entry] =
-        FIELD(S, PATCH_PART_VERTEX)[part + 1] - FIELD(S, PATCH_PART_VERTEX)[part];
-    D[S[PATCH_VALUE] + v] = g > eps ? g : eps;
+    *patch_value_at(S, D, entry, v) = g > eps ? g : eps;
 }
 
 FN int patch_sees(GLOBAL const int *RESTRICT S, GLOBAL const int *seen, int v)
 {
-    int end = FIELD(S, PATCH_RING_FIRST)[v + 1];
-    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < end; k++)
-        if (seen[FIELD(S, PATCH_RING)[k]]) return 1;
-    return 0;
+    int end = FIELD(S, PATCH_RING_FIRST)[v + 1], sees = 0;
+    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < end; k++) sees |= seen[FIELD(S, PATCH_RING)[k]];
+    return sees;
 }
 
 // Marks in `seen` what of the kept vertices hangs together with the seed; nearest to it first, so
@@ -262,13 +268,30 @@ TEAM_FN int patch_mark_seen(GLOBAL const int *RESTRICT S, GLOBAL const int *I, G
     return left;
 }
 
+// What was taken lies wherever: the whole part is looked at from now on.
+TEAM_FN void patch_reach_all(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                             GLOBAL int *I, GLOBAL double *D, patch_cutting c)
+{
+    for (int e = c.entry_first; e < c.entry_end; e++) {
+        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
+        TEAM_EACH (i, I[S[PATCH_REACH] + e], c.end - c.first) {
+            int v = order[i];
+            if (I[S[PATCH_STATE] + v] != PATCH_REMOVED)
+                *patch_value_at(S, D, e, v) = patch_value(S, G, D, e, v, D[S[PATCH_SHRINK] + e]);
+        }
+    }
+    TEAM_SYNC;
+    TEAM_EACH (e, c.entry_first, c.entry_end) I[S[PATCH_REACH] + e] = c.end - c.first;
+    TEAM_SYNC;
+}
+
 // What of the kept vertices does not hang together with the seed is removed too.
 // @return removed vertices now, or -1 if that is not possible
 TEAM_FN int patch_flood(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
                         GLOBAL int *I, GLOBAL double *D, patch_cutting c, int removed TEAM_PARAM)
 {
     GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
-    GLOBAL int *seen = I + S[PATCH_SNAP_EDGE];
+    GLOBAL int *seen = I + S[PATCH_QUEUE];
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
     if (state[FIELD(S, PATCH_PART_SEED)[c.part]] != PATCH_KEPT) return -1;
     int left = patch_mark_seen(S, I, seen, c TEAM_PASS), taken = 1, bad = 0;
@@ -297,7 +320,9 @@ TEAM_FN int patch_flood(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTR
     // Two lanes may have let two joints meet.
     TEAM_EACH (v, c.first, c.end)
         if (state[v] == PATCH_REMOVED && !patch_may_take(S, I, v, owner[v])) bad = 1;
-    return team_any(bad) ? -1 : removed;
+    if (team_any(bad)) return -1;
+    patch_reach_all(S, G, I, D, c);
+    return removed;
 }
 
 // Box removal drops faces whole. A kept vertex without a face, or whose faces hang together in it
@@ -354,12 +379,11 @@ FN int patch_changes(GLOBAL const int *S, GLOBAL const int *I, int v)
 }
 
 // Where the border crosses an edge: from the kept end 0 to the removed end 1.
-PATCH_FN double patch_crossing(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                               GLOBAL const double *D, int kept, int removed)
+FN double patch_crossing(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                         GLOBAL const int *I, GLOBAL double *D, int kept, int removed)
 {
     int entry = I[S[PATCH_OWNER] + removed];
-    double shrink = D[S[PATCH_SHRINK] + entry];
-    double low = patch_value(S, G, D, entry, kept, shrink), high = D[S[PATCH_VALUE] + removed];
+    double low = *patch_value_at(S, D, entry, kept), high = *patch_value_at(S, D, entry, removed);
     if (low > REALS(S, G, PATCH_SCALARS)[1]) return PATCH_GIVEN_BACK;
     return low < 0.0 ? -low / (high - low) : 0.0;
 }
@@ -400,7 +424,8 @@ PATCH_FN int patch_may_snap(GLOBAL const int *S, GLOBAL const int *I, int v)
 
 // The edge a vertex would be moved along: the one where the border is nearest, and near enough.
 // Vertices of a loop only along the loop. -1: none.
-PATCH_FN int patch_offer(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL double *D, int v)
+PATCH_FN int patch_offer(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                         GLOBAL const int *I, GLOBAL double *D, int v)
 {
     GLOBAL const int *state = I + S[PATCH_STATE], *ring = FIELD(S, PATCH_RING);
     int removed = state[v] == PATCH_REMOVED, loop = FIELD(S, PATCH_VERTEX_LOOP)[v], best = -1;
@@ -408,7 +433,9 @@ PATCH_FN int patch_offer(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOB
     for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < FIELD(S, PATCH_RING_FIRST)[v + 1]; k++) {
         if ((state[ring[k]] == PATCH_REMOVED) == removed) continue;
         int edge = FIELD(S, PATCH_RING_EDGE)[k];
-        double t = D[S[PATCH_EDGE_CROSS] + edge], near = removed ? 1.0 - t : t;
+        double t = removed ? patch_crossing(S, G, I, D, ring[k], v)
+                           : patch_crossing(S, G, I, D, v, ring[k]);
+        double near = removed ? 1.0 - t : t;
         if (!(near < least || (best >= 0 && near == least && edge < best))) continue;
         if (loop >= 0 && !patch_on_one_loop(S, v, ring[k])) continue;
         least = near;
@@ -419,27 +446,17 @@ PATCH_FN int patch_offer(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOB
     return best;
 }
 
-// Where the border crosses edges. Their ends are marked.
-TEAM_FN void patch_cross_edges(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                               GLOBAL const int *I, GLOBAL double *D, GLOBAL int *marks,
-                               patch_cutting c)
+// Has a vertex neighbours on the other side of the border of this entry?
+FN int patch_at_border(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int entry, int v)
 {
     GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
-    GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
-    for (int e = c.entry_first; e < c.entry_end; e++) {
-        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
-        TEAM_EACH (i, 0, I[S[PATCH_REACH] + e]) {
-            int u = order[i];
-            if (owner[u] != e) continue;
-            for (int k = ring_first[u]; k < ring_first[u + 1]; k++)
-                if (state[ring[k]] == PATCH_KEPT) {
-                    D[S[PATCH_EDGE_CROSS] + FIELD(S, PATCH_RING_EDGE)[k]] =
-                        patch_crossing(S, G, I, D, ring[k], u);
-                    marks[u] = marks[ring[k]] = 1;
-                }
-        }
+    int removed = state[v] == PATCH_REMOVED, end = FIELD(S, PATCH_RING_FIRST)[v + 1], there = 0;
+    if (removed && owner[v] != entry) return 0;
+    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < end; k++) {
+        int u = FIELD(S, PATCH_RING)[k];
+        there |= removed ? state[u] == PATCH_KEPT : owner[u] == entry;
     }
-    TEAM_SYNC;
+    return there;
 }
 
 // A moved vertex belongs to the joint that removed its neighbours.
@@ -455,31 +472,41 @@ FN void patch_move(GLOBAL const int *RESTRICT S, GLOBAL int *I, int v)
 }
 
 // Vertices that the border passes near are moved onto it; no two neighbours. SNAP_EDGE then has the
-// edge, SNAP how far from the vertex.
+// edge, SNAP how far from the vertex. A vertex may be in the reach of several entries: all of them
+// find the same.
 TEAM_FN void patch_snap(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
                         GLOBAL int *I, GLOBAL double *D, patch_cutting c)
 {
     GLOBAL int *snap_edge = I + S[PATCH_SNAP_EDGE], *moved = I + S[PATCH_QUEUE];
     GLOBAL const double *snap = D + S[PATCH_SNAP];
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
-    TEAM_EACH (v, c.first, c.end) moved[v] = 0;
-    TEAM_SYNC;
-    patch_cross_edges(S, G, I, D, moved, c);
-    TEAM_EACH (v, c.first, c.end) snap_edge[v] = moved[v] ? patch_offer(S, I, D, v) : -1;
-    TEAM_SYNC;
-    // Decided by the offers alone, then done: the order does not matter.
-    TEAM_EACH (v, c.first, c.end) {
-        int moves = snap_edge[v] >= 0;
-        for (int k = ring_first[v]; k < ring_first[v + 1] && moves; k++)
-            if (snap_edge[ring[k]] >= 0 && !patch_moves_first(S, snap, v, ring[k])) moves = 0;
-        moved[v] = moves;
+    for (int e = c.entry_first; e < c.entry_end; e++) {
+        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
+        TEAM_EACH (i, 0, I[S[PATCH_REACH] + e])
+            if (patch_at_border(S, I, e, order[i]))
+                snap_edge[order[i]] = patch_offer(S, G, I, D, order[i]);
     }
     TEAM_SYNC;
-    TEAM_EACH (v, c.first, c.end) {
-        if (moved[v])
-            patch_move(S, I, v);
-        else
-            snap_edge[v] = -1;
+    // Decided by the offers alone, then done: the order does not matter.
+    for (int e = c.entry_first; e < c.entry_end; e++) {
+        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
+        TEAM_EACH (i, 0, I[S[PATCH_REACH] + e]) {
+            int v = order[i], moves = snap_edge[v] >= 0;
+            for (int k = ring_first[v]; k < ring_first[v + 1] && moves; k++)
+                if (snap_edge[ring[k]] >= 0 && !patch_moves_first(S, snap, v, ring[k])) moves = 0;
+            moved[v] = moves;
+        }
+    }
+    TEAM_SYNC;
+    for (int e = c.entry_first; e < c.entry_end; e++) {
+        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
+        TEAM_EACH (i, 0, I[S[PATCH_REACH] + e]) {
+            int v = order[i];
+            if (moved[v])
+                patch_move(S, I, v);
+            else
+                snap_edge[v] = -1;
+        }
     }
     TEAM_SYNC;
 }

@@ -132,6 +132,9 @@ TEAM_KERNEL patch_vertices(GLOBAL const int *RESTRICT S, GLOBAL const double *RE
         int v = from + TEAM_LANE, there = v < end && patch_is_out(S, I, v);
         int place = out + team_before(there);
         out += team_total(there);
+        if (v < end && !there)
+            I[S[PATCH_VERTEX_OUT] + v] =
+                I[S[PATCH_STATE] + v] == PATCH_REMOVED ? -1 : -2 - I[S[PATCH_SLOT] + v];
         if (!there) continue;
         int part = FIELD(S, PATCH_VERTEX_PART)[v];
         GLOBAL const double *m = D + S[PATCH_MATRIX] + 12 * part;
@@ -163,11 +166,14 @@ FN int patch_slot_vertex_out(GLOBAL const int *S, GLOBAL const int *I, int slot)
            I[S[PATCH_SLOT_OUT] + slot];
 }
 
+// Output vertex of what VERTEX_OUT says.
+FN int patch_resolve(GLOBAL const int *S, GLOBAL const int *I, int out)
+{
+    return out >= -1 ? out : patch_slot_vertex_out(S, I, -2 - out);
+}
 FN int patch_vertex_out(GLOBAL const int *S, GLOBAL const int *I, int v)
 {
-    int slot = I[S[PATCH_SLOT] + v];
-    if (slot < 0) return I[S[PATCH_VERTEX_OUT] + v];
-    return patch_slot_vertex_out(S, I, slot);
+    return patch_resolve(S, I, I[S[PATCH_VERTEX_OUT] + v]);
 }
 
 FN void patch_put_face(GLOBAL int *indices, GLOBAL int *labels, INDEX at, int a, int b, int c,
@@ -214,17 +220,20 @@ TEAM_KERNEL patch_faces(GLOBAL const int *RESTRICT S, GLOBAL const int *int_work
     if (end > S[PATCH_FACE_COUNT]) end = S[PATCH_FACE_COUNT];
     int fits = counts[2 * instance] <= vertex_room && counts[2 * instance + 1] <= face_room;
     for (int from = block * PATCH_BLOCK; from < end && fits; from += TEAM_LANES) {
-        int f = from + TEAM_LANE, left = f < end ? patch_faces_left(S, I, f) : 0;
+        int f = from + TEAM_LANE < end ? from + TEAM_LANE : end - 1;
+        GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * f, *outs = I + S[PATCH_VERTEX_OUT];
+        int x = outs[v[0]], y = outs[v[1]], z = outs[v[2]], whole = x != -1 && y != -1 && z != -1;
+        int left = whole ? 1 : patch_faces_left(S, I, f);
+        if (from + TEAM_LANE >= end) left = 0;
         INDEX at = (INDEX)instance * face_room + out + team_before(left);
         out += team_total(left);
         if (left == 0) continue;
-        GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * f;
-        int corner = patch_first_removed(S, I, f), label = FIELD(S, PATCH_VERTEX_PART)[v[0]];
-        if (corner < 0)
-            patch_put_face(indices, labels, at, patch_vertex_out(S, I, v[0]),
-                           patch_vertex_out(S, I, v[1]), patch_vertex_out(S, I, v[2]), label);
+        int label = FIELD(S, PATCH_VERTEX_PART)[v[0]];
+        if (whole)
+            patch_put_face(indices, labels, at, patch_resolve(S, I, x), patch_resolve(S, I, y),
+                           patch_resolve(S, I, z), label);
         else
-            patch_put_cut_face(S, I, f, corner, indices, labels, at, label);
+            patch_put_cut_face(S, I, f, patch_first_removed(S, I, f), indices, labels, at, label);
     }
     ITEM_END
 }
@@ -295,24 +304,6 @@ FN int patch_id_out(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int id, i
     return id >= 0 ? patch_slot_vertex_out(S, I, id) : sample_out - 1 - id;
 }
 
-// The triangles of a strip.
-PATCH_FN void patch_put_strip(GLOBAL const int *S, GLOBAL const int *I, patch_strip s,
-                              GLOBAL int *indices, GLOBAL int *labels, INDEX at, int sample_out,
-                              int label)
-{
-    for (int turn; (turn = patch_strip_turn(s)) != 0;) {
-        patch_step t = patch_step_of(S, I, s, turn);
-        if (t.real)
-            patch_put_face(indices, labels, at++, patch_id_out(S, I, t.a, sample_out),
-                           patch_id_out(S, I, t.b, sample_out), patch_id_out(S, I, t.x, sample_out),
-                           label);
-        if (turn == 1)
-            s.a++;
-        else
-            s.b++;
-    }
-}
-
 // Where a rung keeps the sum of a point: its ends', or that of a sample.
 FN GLOBAL double *patch_sum_of(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL double *D,
                                patch_case c, int rung, int at, int last)
@@ -322,9 +313,19 @@ FN GLOBAL double *patch_sum_of(GLOBAL const int *RESTRICT S, GLOBAL const int *I
     return D + S[PATCH_SAMPLE_SUM] + 3 * (c.point + I[S[PATCH_RUNG_FIRST] + rung] + at - 1);
 }
 
-// The normals of a strip's triangles, summed at the points of one of its rungs.
-PATCH_FN void patch_sum_strip(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                              GLOBAL double *D, patch_case c, patch_strip s, int second)
+/// Where the triangles of a strip go. No indices: nowhere.
+STRUCT(patch_target)
+{
+    GLOBAL int *indices;
+    GLOBAL int *labels;
+    INDEX at;
+    int sample_out, label;
+};
+
+// The triangles of a strip, and their normals summed at the points of one of its rungs.
+PATCH_FN void patch_put_strip(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+                              GLOBAL double *D, patch_case c, patch_strip s, int second,
+                              patch_target out, int normals)
 {
     int rung = second ? s.b_rung : s.a_rung, last = second ? s.b_last : s.a_last;
     pvec a = patch_point_at(S, G, I, D, c, s.a_rung, 0, s.a_last, PATCH_DRAW_CURVES);
@@ -332,11 +333,16 @@ PATCH_FN void patch_sum_strip(GLOBAL const int *S, GLOBAL const double *G, GLOBA
     for (int turn; (turn = patch_strip_turn(s)) != 0;) {
         patch_step t = patch_step_of(S, I, s, turn);
         pvec x = patch_point_at(S, G, I, D, c, t.rung, t.next, t.last, PATCH_DRAW_CURVES);
-        if (t.real) {
+        if (t.real && normals) {
             pvec n = pvec_cross(pvec_minus(b, a), pvec_minus(x, a));
             patch_add(patch_sum_of(S, I, D, c, rung, second ? s.b : s.a, last), n);
             if (t.rung == rung) patch_add(patch_sum_of(S, I, D, c, rung, t.next, last), n);
         }
+        if (t.real && out.indices)
+            patch_put_face(out.indices, out.labels, out.at++,
+                           patch_id_out(S, I, t.a, out.sample_out),
+                           patch_id_out(S, I, t.b, out.sample_out),
+                           patch_id_out(S, I, t.x, out.sample_out), out.label);
         if (turn == 1) {
             s.a++;
             a = x;
@@ -347,20 +353,28 @@ PATCH_FN void patch_sum_strip(GLOBAL const int *S, GLOBAL const double *G, GLOBA
     }
 }
 
-// Sums of one rung: from the strip before it and the one after it.
-FN void patch_sum_rung(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
-                       GLOBAL double *D, patch_case c, int rungs, int index)
+// A rung: the strip after it goes out, and what the strips before and after it sum at its points.
+FN void patch_put_rung(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                       GLOBAL double *D, patch_case c, int rungs, int index, patch_target out,
+                       int normals)
 {
     int before = index == 0 ? rungs - 1 : index - 1, rung = c.rung + index;
     int first = c.point + I[S[PATCH_RUNG_FIRST] + rung];
-    for (int i = 0; i < 6; i++) D[S[PATCH_RUNG_SUM] + 6 * rung + i] = 0.0;
-    for (int i = 3 * first; i < 3 * (first + I[S[PATCH_RUNG_COUNT] + rung]); i++)
-        D[S[PATCH_SAMPLE_SUM] + i] = 0.0;
-    patch_sum_strip(S, G, I, D, c, patch_strip_of(S, I, c, rungs, before, PATCH_DRAW_CURVES), 1);
-    patch_sum_strip(S, G, I, D, c, patch_strip_of(S, I, c, rungs, index, PATCH_DRAW_CURVES), 0);
-    int p = I[S[PATCH_RUNG_P] + rung], q = I[S[PATCH_RUNG_C] + rung];
-    if (I[S[PATCH_RUNG_P] + c.rung + before] != p) I[S[PATCH_SLOT_RUNG] + p] = index;
-    if (I[S[PATCH_RUNG_C] + c.rung + before] != q) I[S[PATCH_SLOT_RUNG] + q] = index;
+    patch_target none = out;
+    none.indices = 0;
+    out.at += I[S[PATCH_RUNG_FACE] + rung];
+    if (normals) {
+        int p = I[S[PATCH_RUNG_P] + rung], q = I[S[PATCH_RUNG_C] + rung];
+        for (int i = 0; i < 6; i++) D[S[PATCH_RUNG_SUM] + 6 * rung + i] = 0.0;
+        for (int i = 3 * first; i < 3 * (first + I[S[PATCH_RUNG_COUNT] + rung]); i++)
+            D[S[PATCH_SAMPLE_SUM] + i] = 0.0;
+        patch_put_strip(S, G, I, D, c, patch_strip_of(S, I, c, rungs, before, PATCH_DRAW_CURVES), 1,
+                        none, 1);
+        if (I[S[PATCH_RUNG_P] + c.rung + before] != p) I[S[PATCH_SLOT_RUNG] + p] = index;
+        if (I[S[PATCH_RUNG_C] + c.rung + before] != q) I[S[PATCH_SLOT_RUNG] + q] = index;
+    }
+    patch_put_strip(S, G, I, D, c, patch_strip_of(S, I, c, rungs, index, PATCH_DRAW_CURVES), 0, out,
+                    normals);
 }
 
 // What the rungs of a slot have summed at it. They follow each other.
@@ -435,8 +449,8 @@ TEAM_KERNEL patch_strips(GLOBAL const int *RESTRICT S, GLOBAL const double *REST
                          GLOBAL int *labels, int vertex_room, int face_room, ITEM_ARGS)
 {
     TEAM_BEGIN
-    int joint_count = S[PATCH_JOINT_COUNT], joint = item % joint_count;
-    int instance = item / joint_count;
+    int joint_count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(joint_count);
+    int joint = TEAM_INDEX(joint_count);
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
     GLOBAL const int *ints = I + S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint;
@@ -444,15 +458,16 @@ TEAM_KERNEL patch_strips(GLOBAL const int *RESTRICT S, GLOBAL const double *REST
     // A joint at rest is welded whole: nothing to draw, and its normals are those of the file.
     if (fits && (ints[PATCH_J_FACES] > 0 || ints[PATCH_J_SPLITS_OUT] > 0)) {
         patch_case c = patch_case_of(S, G, I, joint);
-        int rungs = ints[PATCH_J_RUNGS], label = S[PATCH_PART_COUNT] + joint;
+        int rungs = ints[PATCH_J_RUNGS];
         int sample_out = ints[PATCH_J_VERTEX_OUT] + ints[PATCH_J_SPLITS_OUT];
         INDEX base = (INDEX)instance * vertex_room;
-        INDEX face = (INDEX)instance * face_room + ints[PATCH_J_FACE_OUT];
-        TEAM_EACH (i, 0, rungs) {
-            patch_put_strip(S, I, patch_strip_of(S, I, c, rungs, i, PATCH_DRAW_CURVES), indices,
-                            labels, face + I[S[PATCH_RUNG_FACE] + c.rung + i], sample_out, label);
-            if (normals) patch_sum_rung(S, G, I, D, c, rungs, i);
-        }
+        patch_target out;
+        out.indices = indices;
+        out.labels = labels;
+        out.at = (INDEX)instance * face_room + ints[PATCH_J_FACE_OUT];
+        out.sample_out = sample_out;
+        out.label = S[PATCH_PART_COUNT] + joint;
+        TEAM_EACH (i, 0, rungs) patch_put_rung(S, G, I, D, c, rungs, i, out, normals != 0);
         TEAM_SYNC;
         patch_put_slots(S, G, I, D, c, rungs, 0, positions, normals, base);
         patch_put_slots(S, G, I, D, c, rungs, 1, positions, normals, base);

@@ -13,7 +13,8 @@ FN double patch_least(double a, double b)
 }
 
 // How deep a point lies inside a part's box.
-FN double patch_box_depth(GLOBAL const int *S, GLOBAL const double *G, int part, pvec x)
+FN double patch_box_depth(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G, int part,
+                          pvec x)
 {
     GLOBAL const double *frame = REALS(S, G, PATCH_FRAME) + 15 * part;
     double depth = 1e300;
@@ -25,8 +26,8 @@ FN double patch_box_depth(GLOBAL const int *S, GLOBAL const double *G, int part,
 }
 
 // The paper's removal: inside the other part's box, and beyond its end of the joint.
-FN double patch_box_value(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *r,
-                          int joint, int side, pvec y)
+FN double patch_box_value(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                          GLOBAL const double *r, int joint, int side, pvec y)
 {
     pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), joint);
     pvec normal = pvec_at(REALS(S, G, PATCH_PLANE), joint);
@@ -46,8 +47,8 @@ FN double patch_box_value(GLOBAL const int *S, GLOBAL const double *G, GLOBAL co
 }
 
 // How far a vertex lies beyond the joint's removal.
-FN double patch_beyond(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D,
-                       int entry, pvec x)
+FN double patch_beyond(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                       GLOBAL const double *D, int entry, pvec x)
 {
     int joint = FIELD(S, PATCH_ENTRY_JOINT)[entry], side = FIELD(S, PATCH_ENTRY_SIDE)[entry];
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * joint;
@@ -64,40 +65,53 @@ FN double patch_beyond(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const
     return side ? across - along : across + along;
 }
 
+FN double patch_need(GLOBAL const int *RESTRICT S, GLOBAL const double *D, int entry)
+{
+    return D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * FIELD(S, PATCH_ENTRY_JOINT)[entry] +
+             PATCH_J_NEED + FIELD(S, PATCH_ENTRY_SIDE)[entry]];
+}
+
+// What the entries of a part get of the way to each other: PATCH_SHARE.
+FN void patch_share(GLOBAL const int *RESTRICT S, GLOBAL double *D, int part, int entry)
+{
+    int first = FIELD(S, PATCH_PART_ENTRY)[part], end = FIELD(S, PATCH_PART_ENTRY)[part + 1];
+    GLOBAL double *shares = D + S[PATCH_SHARE] + FIELD(S, PATCH_ENTRY_SHARE)[entry];
+    double need = patch_need(S, D, entry);
+    for (int k = first; k < end; k++)
+        shares[k - first] = patch_least(0.8, need / (need + patch_need(S, D, k)));
+}
+
 // How far a vertex lies inside the territory of an entry.
-FN double patch_room(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D, int entry,
-                     int vertex)
+FN double patch_room(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                     GLOBAL const double *D, int entry, int vertex)
 {
     int part = FIELD(S, PATCH_VERTEX_PART)[vertex];
     int index = vertex - FIELD(S, PATCH_PART_VERTEX)[part];
+    int first = FIELD(S, PATCH_PART_ENTRY)[part], end = FIELD(S, PATCH_PART_ENTRY)[part + 1];
+    GLOBAL const double *shares = D + S[PATCH_SHARE] + FIELD(S, PATCH_ENTRY_SHARE)[entry];
     double mu = REALS(S, G, PATCH_EDGE_STEP)[part];
-    GLOBAL const int *joints = FIELD(S, PATCH_ENTRY_JOINT), *sides = FIELD(S, PATCH_ENTRY_SIDE);
-    GLOBAL const double *records = D + S[PATCH_JOINT_REAL];
-    double need = records[PATCH_JOINT_REAL_COUNT * joints[entry] + PATCH_J_NEED + sides[entry]];
-    double own = G[FIELD(S, PATCH_ENTRY_FAR)[entry] + index], room = 1.15 * need - own;
-    int end = FIELD(S, PATCH_PART_ENTRY)[part + 1];
-    for (int k = FIELD(S, PATCH_PART_ENTRY)[part]; k < end; k++) {
-        if (k == entry) continue;
-        double other = records[PATCH_JOINT_REAL_COUNT * joints[k] + PATCH_J_NEED + sides[k]];
-        double share = patch_least(0.8, need / (need + other));
-        double far = G[FIELD(S, PATCH_ENTRY_FAR)[k] + index];
-        room = patch_least(room, share * far - (1.0 - share) * own - mu);
+    double own = G[FIELD(S, PATCH_ENTRY_FAR)[entry] + index];
+    double room = 1.15 * patch_need(S, D, entry) - own;
+    for (int k = first; k < end; k++) {
+        double share = shares[k - first], far = G[FIELD(S, PATCH_ENTRY_FAR)[k] + index];
+        double left = share * far - (1.0 - share) * own - mu;
+        room = k != entry ? patch_least(room, left) : room;
     }
     int tip = FIELD(S, PATCH_PART_TIP)[part];
     if (tip >= 0) room = patch_least(room, 0.8 * G[tip + index] - 0.2 * own);
     return room;
 }
 
-PATCH_FN double patch_value(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D,
-                            int entry, int vertex, double shrink)
+PATCH_FN double patch_value(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                            GLOBAL const double *D, int entry, int vertex, double shrink)
 {
     double beyond = patch_beyond(S, G, D, entry, pvec_at(REALS(S, G, PATCH_POINTS), vertex));
     return patch_least(beyond, patch_room(S, G, D, entry, vertex) - shrink);
 }
 
 // Where the territory is largest on its own loop: what the last retry takes away whole.
-PATCH_FN double patch_room_most(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D,
-                                int entry)
+PATCH_FN double patch_room_most(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                                GLOBAL const double *D, int entry)
 {
     int joint = FIELD(S, PATCH_ENTRY_JOINT)[entry], side = FIELD(S, PATCH_ENTRY_SIDE)[entry];
     double most = 0.0;

@@ -189,6 +189,7 @@ FN int patch_rung_add(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patc
 PATCH_FN int patch_zip(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c,
                        int index, int p, int p_steps, int q, int c_steps, double along, double turn)
 {
+    if (p_steps == 1 && c_steps == 1) return index; // from anchor to anchor
     double p_length = 0.0, c_length = 0.0, p_at = 0.0, c_at = 0.0;
     for (int i = 0; i < p_steps; i++) p_length += patch_gap_at(S, D, c.p_first, c.p_count, p + i);
     for (int i = 0; i < c_steps; i++) c_length += patch_gap_at(S, D, c.c_first, c.c_count, q + i);
@@ -352,9 +353,10 @@ TEAM_KERNEL patch_rungs(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTR
                         GLOBAL int *int_work, GLOBAL double *work, ITEM_ARGS)
 {
     TEAM_BEGIN
-    int joint_count = S[PATCH_JOINT_COUNT], joint = item % joint_count, p0 = 0, q0 = 0;
-    GLOBAL int *I = int_work + (INDEX)(item / joint_count) * S[PATCH_INT_STRIDE];
-    GLOBAL double *D = work + (INDEX)(item / joint_count) * S[PATCH_REAL_STRIDE];
+    int joint_count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(joint_count);
+    int joint = TEAM_INDEX(joint_count), p0 = 0, q0 = 0;
+    GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
+    GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
     GLOBAL int *rungs = I + S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint + PATCH_J_RUNGS;
     patch_case c = patch_case_of(S, G, I, joint);
     patch_place_borders(S, G, D, c);
@@ -676,18 +678,25 @@ PATCH_FN double patch_strip_volume(GLOBAL const int *S, GLOBAL const double *G, 
     return sum;
 }
 
-// Volume of the patch over the joint's centre.
+/// Strips whose volume is summed: all, those that have conics, those that have none.
+enum patch_strips_kind { PATCH_STRIPS_ALL, PATCH_STRIPS_REAR, PATCH_STRIPS_FRONT };
+
+// Volume of the patch, or of its rear or front, over the joint's centre.
 TEAM_FN double patch_volume(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
                             GLOBAL const int *I, GLOBAL double *D, patch_case c, int rungs,
-                            int drawing)
+                            int drawing, int which)
 {
     GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + TEAM_PARTS * c.joint;
+    GLOBAL const int *kind = I + S[PATCH_RUNG_KIND];
     double total = 0.0;
     TEAM_EACH (k, 0, TEAM_PARTS) {
         double sum = 0.0;
-        for (int i = k; i < rungs; i += TEAM_PARTS)
-            sum += patch_strip_volume(S, G, I, D, c, patch_strip_of(S, I, c, rungs, i, drawing),
-                                      drawing);
+        for (int i = k; i < rungs; i += TEAM_PARTS) {
+            patch_strip s = patch_strip_of(S, I, c, rungs, i, drawing);
+            int rear = kind[s.a_rung] == PATCH_RUNG_CONIC || kind[s.b_rung] == PATCH_RUNG_CONIC;
+            if (which == PATCH_STRIPS_ALL || rear == (which == PATCH_STRIPS_REAR))
+                sum += patch_strip_volume(S, G, I, D, c, s, drawing);
+        }
         sums[k] = sum;
     }
     TEAM_SYNC;

@@ -40,8 +40,11 @@ TEAM_FN double patch_keep(GLOBAL const int *RESTRICT S, GLOBAL const double *RES
     r[PATCH_J_WEIGHT] = 1.0;
     patch_count_samples(S, G, I, D, c, rungs, 1 TEAM_PASS);
     patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
-    double chords = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CHORDS) + cut;
-    double corners = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CORNERS) + cut;
+    // What no weight changes is summed once.
+    cut += patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_FRONT);
+    double chords = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CHORDS, PATCH_STRIPS_REAR) + cut;
+    double corners =
+        patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CORNERS, PATCH_STRIPS_REAR) + cut;
     double slope = corners - chords, g = 0.5, left = chords;
     if (!(MAGNITUDE(slope) > 1e-12 * whole)) slope = 0.0;
     if (slope != 0.0) g = patch_unit_share(-chords / slope);
@@ -54,7 +57,7 @@ TEAM_FN double patch_keep(GLOBAL const int *RESTRICT S, GLOBAL const double *RES
         } else {
             patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_REAR);
         }
-        left = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
+        left = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_REAR) + cut;
         if (slope == 0.0 || MAGNITUDE(left) < PATCH_SOLVE_LEFT * whole) break;
         double next = patch_unit_share(g - left / slope);
         if (next == g) break;
@@ -74,7 +77,7 @@ TEAM_FN double patch_shape_front(GLOBAL const int *RESTRICT S, GLOBAL const doub
     double end = left > 0.0 ? 1.0 : PATCH_BULGE;
     *flat = end;
     patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
-    double last = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
+    double last = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_ALL) + cut;
     if (last * left >= 0.0) {
         if (MAGNITUDE(last) <= MAGNITUDE(left)) return last;
         *flat = 0.0; // an inside-out front: leave it alone
@@ -84,7 +87,7 @@ TEAM_FN double patch_shape_front(GLOBAL const int *RESTRICT S, GLOBAL const doub
     double s = left / (left - last); // of the way to the end
     *flat = s * end;
     patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
-    double middle = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
+    double middle = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_ALL) + cut;
     // left + b x + a x^2 through (s, middle) and (1, last); the root between 0 and 1.
     double a = ((middle - left) / s - (last - left)) / (s - 1.0), b = last - left - a;
     double root = b * b - 4.0 * a * left;
@@ -93,7 +96,7 @@ TEAM_FN double patch_shape_front(GLOBAL const int *RESTRICT S, GLOBAL const doub
         if (x > 0.0 && x < 1.0) *flat = x * end;
     }
     patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
-    return patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
+    return patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_ALL) + cut;
 }
 
 // Still too much: the crease goes deeper than the limbs' own corner.
@@ -105,7 +108,7 @@ TEAM_FN double patch_deepen(GLOBAL const int *RESTRICT S, GLOBAL const double *R
         D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_DEPTH;
     *depth = PATCH_DEPTH_MAX;
     patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_REAR);
-    double last = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
+    double last = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_ALL) + cut;
     if (last >= left) { // no crease to speak of
         *depth = 1.0;
     } else if (last < 0.0) {
@@ -114,7 +117,7 @@ TEAM_FN double patch_deepen(GLOBAL const int *RESTRICT S, GLOBAL const double *R
         return last;
     }
     patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_REAR);
-    return patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
+    return patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_ALL) + cut;
 }
 
 FN int patch_strip_faces(GLOBAL const int *S, GLOBAL const int *I, patch_strip s)
@@ -168,9 +171,10 @@ TEAM_KERNEL patch_solve(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTR
                         GLOBAL int *int_work, GLOBAL double *work, ITEM_ARGS)
 {
     TEAM_BEGIN
-    int joint_count = S[PATCH_JOINT_COUNT], joint = item % joint_count;
-    GLOBAL int *I = int_work + (INDEX)(item / joint_count) * S[PATCH_INT_STRIDE];
-    GLOBAL double *D = work + (INDEX)(item / joint_count) * S[PATCH_REAL_STRIDE];
+    int joint_count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(joint_count);
+    int joint = TEAM_INDEX(joint_count);
+    GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
+    GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
     GLOBAL int *ints = I + S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint;
     GLOBAL double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * joint;
     GLOBAL const int *parts = FIELD(S, PATCH_JOINT_PART) + 2 * joint;
@@ -187,7 +191,8 @@ TEAM_KERNEL patch_solve(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTR
     } else {
         patch_count_samples(S, G, I, D, c, rungs, 0 TEAM_PASS);
         patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_ALL);
-        if (ints[PATCH_J_MOVES]) left = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES) + cut;
+        if (ints[PATCH_J_MOVES])
+            left = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_ALL) + cut;
     }
     int points =
         I[S[PATCH_RUNG_FIRST] + c.rung + rungs - 1] + I[S[PATCH_RUNG_COUNT] + c.rung + rungs - 1];

@@ -61,7 +61,16 @@
 #define RESTRICT   restrict
 #endif
 // clang-format on
-#define TEAM_KERNEL              ITEM_KERNEL
+#define TEAM_KERNEL ITEM_KERNEL
+// Item of instance `instance` and index `index` of `count`. On a GPU the same index of all
+// instances comes first: teams that run at the same time then read the same part of the body.
+#if defined(KERNEL_CUDA) || (defined(KERNEL_OPENCL) && !defined(TEAM_ALONE))
+#define TEAM_INSTANCE(count) (item % (item_end / (count)))
+#define TEAM_INDEX(count)    (item / (item_end / (count)))
+#else
+#define TEAM_INSTANCE(count) (item / (count))
+#define TEAM_INDEX(count)    (item % (count))
+#endif
 #define TEAM_EACH(i, first, end) for (int i = (first) + TEAM_LANE; i < (end); i += TEAM_LANES)
 
 #if defined(KERNEL_CUDA)
