@@ -21,7 +21,8 @@
 // Sweeps of the gradient energy: so many that may exchange controls, then at most so many that may
 // not.
 enum { RESELECTING = 2, GRADIENT_SWEEPS = 12, LAPLACE_SWEEPS = 20 };
-// Large meshes: steps are made longer, which halves the sweeps (spec 2.6).
+// Large meshes, and cages, whose every vertex is reduced: steps are made longer, which halves the
+// sweeps (spec 2.6). The paper's energy is kept as it is as long as that ends.
 enum { LARGE_MESH = 100000 };
 static const double OVER_RELAXATION = 1.5;
 static const double STOP = 1e-3;
@@ -110,6 +111,12 @@ static uint32_t most_tasks(const cutis_reduce_blocks *blocks, uint32_t colour_co
     return most / CUTIS_REDUCE_TASK_BLOCKS + 1;
 }
 
+static double relaxation_of(const cutis_reduce_problem *problem, bool laplace)
+{
+    const bool cage = problem->prior > 0 && !laplace;
+    return cage || problem->mesh->vertex_count >= LARGE_MESH ? OVER_RELAXATION : 1;
+}
+
 cutis_result cutis_reduce_sweep(const cutis_reduce_problem *problem, cutis_arena *arena,
                                 cutis_reduce_energy energy, const cutis_reduce_colours *colours,
                                 bool reselect, cutis_reduce_state *state)
@@ -128,7 +135,7 @@ cutis_result cutis_reduce_sweep(const cutis_reduce_problem *problem, cutis_arena
                                    .prior = &prior,
                                    .laplace = laplace,
                                    .reselect = reselect,
-                                   .omega = vertices >= LARGE_MESH ? OVER_RELAXATION : 1 },
+                                   .omega = relaxation_of(problem, laplace) },
                       .scratch_size = cutis_reduce_lanes_scratch(problem) };
     state->curve = cutis_arena_alloc(arena, (size_t)limit + 1, sizeof *state->curve);
     bool good = state->curve != NULL;
@@ -264,7 +271,7 @@ static cutis_result poisson_on_device(const cutis_reduce_problem *problem, cutis
         .limit = sweep_limit(problem, laplace, reselect),
         .reselecting = reselect ? RESELECTING : 0,
         .trials = CUTIS_REDUCE_TRIALS,
-        .omega = problem->mesh->vertex_count >= LARGE_MESH ? OVER_RELAXATION : 1,
+        .omega = relaxation_of(problem, laplace),
         .stop = stop_of(problem, laplace),
     };
     if (!cutis_reduce_state_create(problem, arena, false, state))
