@@ -59,6 +59,8 @@ typedef struct cutis_compute_kernel {
     uint32_t task_items; ///< CPU: items of one task; 0: 256
     uint32_t group_size; ///< GPU: work items of a group; 0: 128
     uint32_t
+        registers; ///< GPU: of a work item at most (drivers that can); 0: as the compiler likes
+    uint32_t
         lanes; ///< GPU: of a team that does one item (kernel/team.h), no defines then; 0 or 1: none
 } cutis_compute_kernel;
 

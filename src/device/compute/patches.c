@@ -83,22 +83,24 @@ static void run_strips(const cutis_compute_argument *a, int first, int end)
                  POINTER(7), POINTER(8), a[9].number, a[10].number, first, end);
 }
 
-#define PATCH_KERNEL(name, text, arguments, items, team)                                           \
+// Registers: those with which the H200 was fastest (docs/design/patches.md).
+#define PATCH_KERNEL(name, text, arguments, items, team, most)                                     \
     const cutis_compute_kernel cutis_compute_patch_##name = { .entry = "patch_" #name,             \
                                                               .texts = text,                       \
                                                               .run = run_##name,                   \
                                                               .argument_count = arguments,         \
                                                               .task_items = items,                 \
                                                               .group_size = 64,                    \
-                                                              .lanes = team }
-PATCH_KERNEL(parts, JOINT, 4, 256, 1);
-PATCH_KERNEL(joints, JOINT, 4, 32, 1);
-PATCH_KERNEL(cut, BORDER, 4, 1, 32);
-PATCH_KERNEL(rungs, RUNG, 4, 1, 32);
-PATCH_KERNEL(cut_volume, BORDER, 4, 1, 32);
-PATCH_KERNEL(solve, SOLVE, 4, 1, 32);
-PATCH_KERNEL(count, EMIT, 2, 64, 32);
-PATCH_KERNEL(sum, EMIT, 3, 16, 32);
-PATCH_KERNEL(vertices, EMIT, 9, 8, 32);
-PATCH_KERNEL(faces, EMIT, 7, 8, 32);
-PATCH_KERNEL(strips, EMIT, 11, 1, 32);
+                                                              .lanes = team,                       \
+                                                              .registers = most }
+PATCH_KERNEL(parts, JOINT, 4, 256, 1, 0);
+PATCH_KERNEL(joints, JOINT, 4, 32, 1, 0);
+PATCH_KERNEL(cut, BORDER, 4, 1, 32, 80);
+PATCH_KERNEL(rungs, RUNG, 4, 1, 32, 64);
+PATCH_KERNEL(cut_volume, BORDER, 4, 1, 32, 64);
+PATCH_KERNEL(solve, SOLVE, 4, 1, 32, 0);
+PATCH_KERNEL(count, EMIT, 2, 64, 32, 0);
+PATCH_KERNEL(sum, EMIT, 3, 16, 32, 0);
+PATCH_KERNEL(vertices, EMIT, 9, 8, 32, 0);
+PATCH_KERNEL(faces, EMIT, 7, 8, 32, 0);
+PATCH_KERNEL(strips, EMIT, 11, 1, 32, 80);

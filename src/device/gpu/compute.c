@@ -20,8 +20,8 @@ static cutis_result launch_items(cutis_gpu *gpu, const cutis_compute_kernel *ker
     bool team = kernel->lanes > 1 && !gpu->alone;
     const char *defines = kernel->defines ? kernel->defines : "";
     if (kernel->lanes > 1 && gpu->alone) defines = "#define TEAM_ALONE 1\n";
-    cutis_result result =
-        cutis_gpu_kernel_get_from(gpu, kernel->texts, defines, kernel->entry, 0, &compiled);
+    cutis_result result = cutis_gpu_kernel_get_from(gpu, kernel->texts, defines, kernel->entry,
+                                                    kernel->registers, &compiled);
     if (result != CUTIS_OK) return result;
     for (uint32_t i = 0; i < count; i++) {
         const cutis_compute_argument *a = &arguments[i];
