@@ -48,7 +48,7 @@ static void print_line(cli_app *app, const char *head, const char *text)
     fputc('\n', stderr);
 }
 
-int app_fail(cli_app *app, const char *file, cutis_result result)
+int(app_fail)(cli_app *app, const char *file, cutis_result result)
 {
     const char *reason = cutis_context_error(app->context);
     char line[4096];
@@ -62,7 +62,7 @@ int app_fail(cli_app *app, const char *file, cutis_result result)
     return EXIT_FAILED;
 }
 
-int app_fail_text(cli_app *app, const char *format, ...)
+int(app_fail_text)(cli_app *app, const char *format, ...)
 {
     char line[4096];
     va_list list;
@@ -73,7 +73,7 @@ int app_fail_text(cli_app *app, const char *format, ...)
     return EXIT_FAILED;
 }
 
-int app_usage(cli_app *app, const char *format, ...)
+int(app_usage)(cli_app *app, const char *format, ...)
 {
     char text[2048], line[2400];
     va_list list;

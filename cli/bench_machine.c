@@ -189,6 +189,7 @@ static bool run_workers(worker *workers, uint32_t count)
         work(&workers[0]);
     }
     for (uint32_t i = 1; i < started; i++) pthread_join(threads[i], NULL);
+    for (uint32_t i = 0; i < count; i++) workers[i].team = NULL;
     return started == count;
 }
 

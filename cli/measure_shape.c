@@ -3,6 +3,7 @@
 #include "measure_shape.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,7 +91,7 @@ int measure_parts_make(cli_app *app, const cutis_model *model, measure_parts *ou
         list_names(model, out, first);
         fill_parts(model, first, out);
     } else {
-        strcpy(out->names[0], "all");
+        snprintf(out->names[0], sizeof out->names[0], "all");
     }
     free(first);
     return EXIT_GOOD;

@@ -95,6 +95,7 @@ static int refuse(cli_app *app, const char *path, const findings *all, const tal
     for (int k = 0; k < 3 && !first; k++)
         for (uint32_t i = 0; i < all->counts[k] && !first; i++)
             if (all->lists[k][i].severity == 0) first = &all->lists[k][i];
+    if (!first) return EXIT_GOOD;
     return app_fail_text(
         app, "%s: %s: %s [%s]; %u error%s in all, --fix -o FILE repairs what can be", path,
         first->place, first->text, first->code, total->errors, total->errors == 1 ? "" : "s");

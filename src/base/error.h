@@ -13,6 +13,9 @@
 /// Control characters in arguments come out as '?', so an error is always one line.
 cutis_result cutis_fail(cutis_context *context, cutis_result result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#ifdef __clang_analyzer__ // it looks at one file at a time, and must know what comes back
+#define cutis_fail(context, result, ...) (cutis_fail(context, result, __VA_ARGS__), (result))
+#endif
 
 void cutis_log(cutis_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -29,7 +29,7 @@ bool cutis_size_add(size_t a, size_t b, size_t *out)
     return true;
 }
 
-cutis_result cutis_alloc_result(const cutis_context *context)
+cutis_result(cutis_alloc_result)(const cutis_context *context)
 {
     (void)context;
     return last_failure;

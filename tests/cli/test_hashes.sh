@@ -42,5 +42,36 @@ settled "fit" "$T/fitted.glb"
 for method in psd wpsd; do everywhere "$method" "$T/fitted.glb" --clip examples --method $method; done
 $CUTIS reduce "$T/biped.glb" --influences 2 --poses walk -q -o "$T/reduced.glb" && settled "reduce" "$T/reduced.glb"
 $CUTIS handles "$T/quadruped.glb" --skeleton --voxels 48 -q -o "$T/bound.glb" && settled "handles --skeleton" "$T/bound.glb"
+
+# The other deformers: a cage of eight controls, handles with virtual ones, blending patches.
+cat >"$T/box.obj" <<'OBJ'
+v -2 -2 -2
+v 2 -2 -2
+v -2 2 -2
+v 2 2 -2
+v -2 -2 2
+v 2 -2 2
+v -2 2 2
+v 2 2 2
+f 1 3 4 2
+f 5 6 8 7
+f 1 2 6 5
+f 3 7 8 4
+f 1 5 7 3
+f 2 4 8 6
+OBJ
+sed '8s/.*/v 2.5 2.3 1.7/; 1s/.*/v -2 -1.6 -2.4/' "$T/box.obj" >"$T/moved.obj"
+$CUTIS cage "$T/arm.glb" --cage "$T/box.obj" -q -o "$T/caged.glb" && settled "cage" "$T/caged.glb"
+everywhere "cage of the arm" "$T/caged.glb" --method cage --cage-poses "$T/box.obj,$T/moved.obj"
+cat >"$T/handles.json" <<'JSON'
+{"handles": [{"name": "tail", "kind": "point", "position": [0, 0.6, -0.5]}, {"name": "head", "kind": "point", "position": [0, 0.7, 0.5]}],
+ "poses": [{"name": "nod", "handles": {"head": {"rotation": [0, 0, 0.6, 0.8], "translation": [0, -0.1, 0]}}}]}
+JSON
+$CUTIS handles "$T/quadruped.glb" --handles "$T/handles.json" --weighting virtual --voxels 48 -q -o "$T/virtual.glb" && settled "handles" "$T/virtual.glb"
+everywhere "handles-rigid" "$T/virtual.glb" --clip nod --method handles-rigid
+patched() { $CUTIS deform "$T/arm.glb" --clip bend --frames 20:28 --method patches --fixed -q "$@"; }
+patched --threads 1 -o "$T/one.npy" && patched --threads 3 -o "$T/three.npy" && cmp -s "$T/one.npy" "$T/three.npy" ||
+    not_ok "patches of the arm" "other bits with 3 threads"
+settled "patches of the arm" "$T/one.npy"
 if [ -n "$CUTIS_UPDATE_HASHES" ]; then mv "$T/golden" "$golden"; fi
 exit $failed
