@@ -18,8 +18,8 @@ static _Thread_local struct {
     char text[ERROR_CAPACITY];
 } last_error;
 
-// From this size on whole large pages are asked for: a page fault each 2 MiB in place of 512 of them
-// halves the time to fill such arrays (docs/benchmarks.md, weight reduction).
+// From this size on whole large pages are asked for: a page fault each 2 MiB in place of 512 of
+// them halves the time to fill such arrays (docs/benchmarks.md, weight reduction).
 static const size_t LARGE = 16u << 20, LARGE_PAGE = 2u << 20;
 
 static void *default_allocate(void *user, size_t size, size_t alignment)

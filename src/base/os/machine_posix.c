@@ -6,6 +6,7 @@
 #if !defined(__wasm__)
 #include <dlfcn.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #endif
 
@@ -14,6 +15,15 @@ double cutis_os_seconds(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void cutis_os_large_pages(void *memory, size_t size)
+{
+#if defined(MADV_HUGEPAGE)
+    (void)madvise(memory, size, MADV_HUGEPAGE); // a hint: what it says does not matter
+#else
+    (void)memory, (void)size;
+#endif
 }
 
 const char *cutis_os_environment(const char *name)
