@@ -62,7 +62,7 @@ static void attribute(const exporter *e, uint32_t output, int which, float *out)
         if (v && which < 2) turn_vector(from->turn, v, which == 0, out);
         return;
     }
-    float a[4], b[4];
+    float a[4] = { 0 }, b[4] = { 0 };
     attribute(e, o->a, which, a);
     attribute(e, o->b, which, b);
     for (int k = 0; k < width; k++) out[k] = (float)((1 - o->t) * a[k] + o->t * b[k]);

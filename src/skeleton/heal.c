@@ -559,9 +559,9 @@ static cutis_result note_changes(const cutis_closed *mesh, const uint32_t *befor
     qsort(list, count, sizeof *list, by_move);
     for (uint32_t i = 0, n; i < count; i += n) {
         for (n = 1; i + n < count && by_move(&list[i], &list[i + n]) == 0;) n++;
-        if (!cutis_note(notes, "%u face%s of \"%s\" %s \"%s\"%s", n, n == 1 ? "" : "s",
-                        names->names[list[i].from], n == 1 ? "went to" : "went to",
-                        names->names[list[i].to], kept[list[i].from] ? "" : " (nothing is left)"))
+        if (!cutis_note(notes, "%u face%s of \"%s\" went to \"%s\"%s", n, n == 1 ? "" : "s",
+                        names->names[list[i].from], names->names[list[i].to],
+                        kept[list[i].from] ? "" : " (nothing is left)"))
             return cutis_alloc_result(mesh->context);
     }
     return CUTIS_OK;

@@ -462,7 +462,7 @@ static bool make_vertices(welder *w, cutis_closed *mesh)
     memset(mesh->faces, 0xff, w->face_count * sizeof *mesh->faces);
     for (uint32_t seed = 0; seed < corners; seed++) {
         if (mesh->faces[seed / 3][seed % 3] != CUTIS_NOTHING) continue;
-        uint32_t v = mesh->vertex_count++, h = seed, start = seed;
+        uint32_t v = mesh->vertex_count++, h, start = seed;
         while (w->twins[cutis_previous(start)] != CUTIS_NOTHING) { // back to a border, or around
             start = w->twins[cutis_previous(start)];
             if (start == seed) break;
