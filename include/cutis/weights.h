@@ -113,9 +113,11 @@ typedef struct cutis_reduction_row {
     double energy;        ///< options.energy of the result, summed over skins
     uint32_t sweep_count; ///< of the skin that took most; normals: without those of the gradient
     double seconds; ///< choosing sets and solving, without reading poses and without evaluation
-    double solve_seconds; ///< of these, from the first set to the last sweep (the device's part)
-    const double *curve;  ///< energy before the first sweep and after each; curve_count
-    uint32_t curve_count; ///< 0 for methods without sweeps
+    double solve_seconds;    ///< of these, from the first set to the last sweep (the device's part)
+    double transfer_seconds; ///< of these, to and from a GPU
+    double sweep_seconds;    ///< of these, in sweeps
+    const double *curve;     ///< energy before the first sweep and after each; curve_count
+    uint32_t curve_count;    ///< 0 for methods without sweeps
     const double *frame_position; ///< per pose: examples, then held out
     const double *frame_normal;
 } cutis_reduction_row;

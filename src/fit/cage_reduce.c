@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/os/os.h"
 
-// Anchor of the gradient energy, smooth prior, sweeps (spec 2.4b and 2.6). The prior is ten times
-// the specification's: better on unseen poses (docs/design/cages.md).
+// Anchor of the gradient energy, smooth prior, sweeps (spec 2.4b and 2.6). The prior is ten times the
+// specification's: better on unseen poses (docs/design/cages.md).
 static const double RADIUS = 0.03, PRIOR = 1e-2;
 enum { SWEEPS = 20 };
 // The largest sets must have this part of the fitted ones' energy to be taken.
@@ -190,9 +190,7 @@ static cutis_result run_sets(reducer *r, bool fitted, cutis_reduce_state *state)
     if (!problem.sweeps && energy == CUTIS_REDUCE_GRADIENT) problem.sweeps = SWEEPS;
     cutis_result result = get_colours(r, energy == CUTIS_REDUCE_LAPLACE ? 2 : 1, &colours);
     if (result != CUTIS_OK) return result;
-    if (!cutis_reduce_start(&problem, &r->arena, fitted, true, state))
-        return cutis_alloc_result(r->in->context);
-    return cutis_reduce_sweep(&problem, &r->arena, energy, colours, false, state);
+    return cutis_reduce_poisson(&problem, &r->arena, energy, colours, fitted, false, state);
 }
 
 // AUTO: both kinds of sets, and the largest only where their energy is clearly less (spec 1). Not
@@ -242,6 +240,9 @@ static cutis_result run_row(reducer *r, uint32_t index)
     *row = (cutis_reduction_row){ .method = r->methods[index] };
     cutis_result result = run_method(r, row->method, state, &row->sets);
     if (result != CUTIS_OK) return result;
+    row->solve_seconds = cutis_os_seconds() - start;
+    row->sweep_seconds = state->sweep_seconds;
+    row->transfer_seconds = state->transfer_seconds;
     for (uint32_t v = 0; v < r->unit_count; v++) {
         uint32_t count = 0;
         for (uint32_t i = state->first[v]; i < state->first[v + 1]; i++)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/os/os.h"
 #include "device/compute/reduce.h"
 #include "fit/reduce_exchange.h"
 #include "fit/reduce_vertex.h"
@@ -120,8 +121,8 @@ static cutis_result make_state(device_run *run)
         { NULL, slots, 8, &run->set_weight },
         { NULL, vertices * rows, 8, &run->error },
         { NULL, lanes, 8, &run->fall },
-        { NULL, vertices, 8, &run->edges },
-        { NULL, vertices, 8, &run->anchors },
+        { NULL, lanes, 8, &run->edges }, // per vertex; summed with tasks of lanes beside
+        { NULL, lanes, 8, &run->anchors },
     };
     cutis_result result = CUTIS_OK;
     for (size_t i = 0; i < sizeof all / sizeof *all && result == CUTIS_OK; i++)
@@ -429,6 +430,21 @@ static void release(device_run *run)
     cutis_arena_release(&run->arena);
 }
 
+// What the kernels are compiled for.
+static void define_sizes(device_run *run)
+{
+    const cutis_reduce_problem *p = run->problem;
+    const uint32_t limit = cutis_reduce_candidate_limit(p), set = p->influences;
+    const uint32_t candidates = limit < CUTIS_REDUCE_CANDIDATES ? limit : CUTIS_REDUCE_CANDIDATES;
+    bool exact = true;
+    for (uint32_t b = 0; b < run->blocks.count; b++) exact &= run->blocks.size[b] == set;
+    snprintf(run->defines, sizeof run->defines,
+             "#define KERNEL_DOUBLE\n#define REDUCE_SET %u\n#define REDUCE_CANDIDATES %u\n"
+             "#define REDUCE_LIST %u\n#define REDUCE_ROWS %u\n%s",
+             set, candidates, set > candidates ? set : candidates, 3 * p->column_count,
+             exact ? "#define REDUCE_EXACT\n" : "");
+}
+
 cutis_result cutis_reduce_device_run(const cutis_reduce_problem *problem,
                                      const cutis_reduce_colours *colours,
                                      const cutis_reduce_schedule *schedule,
@@ -440,31 +456,28 @@ cutis_result cutis_reduce_device_run(const cutis_reduce_problem *problem,
                        .state = state,
                        .device = problem->device,
                        .arena.context = problem->context };
-    const uint32_t set =
-        problem->influences < CUTIS_REDUCE_SET ? problem->influences : CUTIS_REDUCE_SET;
-    const uint32_t candidates = cutis_reduce_candidate_limit(problem) < CUTIS_REDUCE_CANDIDATES
-                                    ? cutis_reduce_candidate_limit(problem)
-                                    : CUTIS_REDUCE_CANDIDATES;
-    snprintf(run.defines, sizeof run.defines,
-             "#define KERNEL_DOUBLE\n#define REDUCE_SET %u\n#define REDUCE_CANDIDATES %u\n#define "
-             "REDUCE_LIST %u\n"
-             "#define REDUCE_ROWS %u\n",
-             set, candidates, set > candidates ? set : candidates, 3 * problem->column_count);
     double extra = 0;
     cutis_result result = CUTIS_OK;
     if (!cutis_reduce_blocks_create(problem, colours, state->first, &run.arena, &run.blocks))
         result = cutis_alloc_result(problem->context);
+    if (result == CUTIS_OK) define_sizes(&run);
+    const double start = cutis_os_seconds();
     if (result == CUTIS_OK) result = upload_problem(&run);
     if (result == CUTIS_OK) result = upload_mesh(&run);
     if (result == CUTIS_OK) result = make_state(&run);
     if (result == CUTIS_OK) result = make_tasks(&run);
+    state->transfer_seconds = cutis_os_seconds() - start;
     if (result == CUTIS_OK) result = begin(&run, &extra);
     if (result == CUTIS_OK && schedule->laplace) result = make_residual(&run);
     if (result == CUTIS_OK) result = measure(&run, &state->curve[0], &state->gradient);
     state->curve[0] += extra;
+    const double sweeping = cutis_os_seconds();
     if (result == CUTIS_OK) result = sweep_all(&run);
+    state->sweep_seconds = cutis_os_seconds() - sweeping;
     if (result == CUTIS_OK) result = measure(&run, &state->energy, &state->gradient);
+    const double reading = cutis_os_seconds();
     if (result == CUTIS_OK) result = read_back(&run);
+    state->transfer_seconds += cutis_os_seconds() - reading;
     release(&run);
     return result;
 }

@@ -284,6 +284,20 @@ double cutis_reduce_lanes_update(const cutis_reduce_sweeper *s, uint32_t block, 
     for (uint32_t l = 0; l < LANES; l++) fall += falls[l];
     return fall;
 }
+// A block's own records are read straight on, but the errors around lie apart: ask for them while
+// another block is solved.
+void cutis_reduce_lanes_fetch(const cutis_reduce_sweeper *s, uint32_t block)
+{
+    const cutis_reduce_mesh *mesh = s->problem->mesh;
+    const size_t rows = 3 * (size_t)s->problem->column_count;
+    for (uint32_t l = 0; l < LANES; l++) {
+        const uint32_t v = s->blocks->vertex[(size_t)block * LANES + l];
+        if (v == UINT32_MAX) continue;
+        for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
+            __builtin_prefetch(s->state->error + mesh->neighbour[i] * rows);
+    }
+}
+
 CUTIS_FIT_CLONES
 void cutis_reduce_lanes_keep(const cutis_reduce_problem *problem, const cutis_reduce_blocks *blocks,
                              double lambda, uint32_t block)

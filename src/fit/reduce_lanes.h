@@ -24,6 +24,9 @@ size_t cutis_reduce_lanes_scratch(const cutis_reduce_problem *problem);
 double cutis_reduce_lanes_update(const cutis_reduce_sweeper *sweeper, uint32_t block,
                                  void *scratch);
 
+/// Ask for the memory that updating a block will read.
+void cutis_reduce_lanes_fetch(const cutis_reduce_sweeper *sweeper, uint32_t block);
+
 /// Make what the lanes of a block keep, for the controls whose weights are positive (all, if
 /// negative ones are allowed).
 void cutis_reduce_lanes_keep(const cutis_reduce_problem *problem, const cutis_reduce_blocks *blocks,

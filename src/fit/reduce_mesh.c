@@ -15,6 +15,8 @@ static const double COTANGENT_MAX = 1e4;
 static const double AREA_MIN = 1e-14;
 // Of the mean: vertices of slivers alone (and vertices without triangles) weigh at least this.
 static const double AREA_FLOOR = 1e-6;
+// Rows up to this length are sorted by insertion.
+enum { ROW_SHORT = 64 };
 
 typedef struct half_edge {
     uint32_t to, order;
@@ -94,7 +96,22 @@ static int by_target(const void *a, const void *b)
 {
     const half_edge *x = a, *y = b;
     if (x->to != y->to) return x->to < y->to ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order); // sums in triangle order, for any qsort
+    return (x->order > y->order) - (x->order < y->order); // for any sort
+}
+
+// By neighbour, then by triangle: sums run in triangle order. Rows are short.
+static void sort_row(half_edge *row, uint32_t count)
+{
+    if (count > ROW_SHORT) {
+        qsort(row, count, sizeof *row, by_target);
+        return;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        half_edge moved = row[i];
+        uint32_t at = i;
+        for (; at > 0 && by_target(&row[at - 1], &moved) > 0; at--) row[at] = row[at - 1];
+        row[at] = moved;
+    }
 }
 
 static void add_half_edges(const uint32_t *corner, const triangle_shape *shape, uint32_t order,
@@ -115,7 +132,7 @@ static void merge_rows(cutis_reduce_mesh *mesh, half_edge *edges, const uint32_t
         uint32_t count = begin[v + 1] - begin[v];
         half_edge *row = edges + begin[v];
         mesh->first[v] = used;
-        if (count) qsort(row, count, sizeof *row, by_target);
+        sort_row(row, count);
         for (uint32_t i = 0; i < count; i++) {
             if (i && row[i].to == row[i - 1].to) {
                 mesh->cotangent[used - 1] += row[i].cotangent;

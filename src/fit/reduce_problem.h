@@ -86,6 +86,7 @@ typedef struct cutis_reduce_state {
     uint32_t infeasible_count; ///< S with `rest`: vertices that no kept weights reproduce
     uint32_t sweep_count;
     double *curve; ///< energy before the first sweep and after each: sweep_count + 1
+    double sweep_seconds, transfer_seconds; ///< of sweeps; to and from a GPU
 } cutis_reduce_state;
 
 /// Room for the weights of all vertices; `whole`: with offsets.

@@ -77,29 +77,34 @@ static uint32_t shape_of(const start_job *job, uint32_t v)
 }
 
 // Offsets of a group's lists of controls, a few rows of all: poses [begin, begin + some) of them.
+// `list` NULL: of the sets that are kept.
 static void gather_rows(const start_job *job, const uint32_t *vertex,
-                        uint32_t list[LANES][CUTIS_REDUCE_SET], uint32_t count, uint32_t begin,
+                        uint32_t (*list)[CUTIS_REDUCE_SET], uint32_t count, uint32_t begin,
                         uint32_t some, float *out)
 {
+    const cutis_reduce_state *state = job->state;
     cutis_reduce_problem part = *job->problem;
     const uint32_t rows = 3 * some, all = 3 * job->problem->column_count;
-    float line[CHUNK];
+    float line[CHUNK] = { 0 };
     part.matrices += 12 * (size_t)begin * part.control_count;
     part.column_count = some;
     for (uint32_t l = 0; l < LANES; l++)
         for (uint32_t i = 0; i < count; i++) {
-            if (vertex[l] == UINT32_MAX)
+            const uint32_t v = vertex[l];
+            const float *from = line;
+            if (v == UINT32_MAX)
                 memset(line, 0, sizeof line);
+            else if (!list)
+                from = state->offset + (size_t)(state->first[v] + i) * all + 3 * (size_t)begin;
             else
-                cutis_reduce_offset(&part, vertex[l], job->problem->control[list[l][i]],
-                                    job->state->error + (size_t)vertex[l] * all + 3 * (size_t)begin,
-                                    line);
-            for (uint32_t r = 0; r < rows; r++) out[(i * rows + r) * LANES + l] = line[r];
+                cutis_reduce_offset(&part, v, job->problem->control[list[l][i]],
+                                    state->error + (size_t)v * all + 3 * (size_t)begin, line);
+            for (uint32_t r = 0; r < rows; r++) out[(i * rows + r) * LANES + l] = from[r];
         }
 }
 
 static void group_gram(const start_job *job, const uint32_t *vertex,
-                       uint32_t list[LANES][CUTIS_REDUCE_SET], uint32_t count, REAL *gram)
+                       uint32_t (*list)[CUTIS_REDUCE_SET], uint32_t count, REAL *gram)
 {
     float offset[CUTIS_REDUCE_SET * CHUNK * LANES];
     const uint32_t columns = job->problem->column_count;
@@ -177,7 +182,7 @@ static void weigh(const start_job *job, const uint32_t *vertex,
     REAL gram[TRIANGLE(CUTIS_REDUCE_SET)], system[TRIANGLE(CUTIS_REDUCE_SET)],
         right[CUTIS_REDUCE_SET], original[CUTIS_REDUCE_SET], row[CUTIS_REDUCE_SET],
         solution[CUTIS_REDUCE_SET];
-    group_gram(job, vertex, list, count, gram);
+    group_gram(job, vertex, NULL, count, gram);
     pull_group(job, vertex, list, count, gram, right, original);
     memcpy(system, gram, TRIANGLE(count) * sizeof *gram);
     INT good = reduce_first((int)count, system, right, negative, row, solution);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/os/os.h"
 #include "fit/clones.h"
 #include "fit/reduce_device.h"
 #include "fit/reduce_exchange.h"
@@ -45,10 +46,12 @@ static void sweep_task(void *data, uint32_t index)
 {
     const sweep_job *job = data;
     uint32_t b = job->block + index * CUTIS_REDUCE_TASK_BLOCKS, end = b + CUTIS_REDUCE_TASK_BLOCKS;
+    void *scratch = job->scratch + index * job->scratch_size;
     double fall = 0;
-    for (; b < end && b < job->end; b++)
-        fall +=
-            cutis_reduce_lanes_update(&job->sweeper, b, job->scratch + index * job->scratch_size);
+    for (; b < end && b < job->end; b++) {
+        if (b + 1 < job->end) cutis_reduce_lanes_fetch(&job->sweeper, b + 1);
+        fall += cutis_reduce_lanes_update(&job->sweeper, b, scratch);
+    }
     job->fall[index] = fall;
 }
 
@@ -157,7 +160,9 @@ cutis_result cutis_reduce_sweep(const cutis_reduce_problem *problem, cutis_arena
         if (laplace) cutis_reduce_residual(problem, state->error, job.sweeper.rho);
         state->curve[0] =
             cutis_reduce_measure(problem, energy, state->error, NULL) + prior.lambda * prior_energy;
+        const double start = cutis_os_seconds();
         result = sweep_all(&job, colours->count, limit);
+        state->sweep_seconds = cutis_os_seconds() - start;
         cutis_reduce_blocks_store(problem, &blocks, state);
         state->energy = cutis_reduce_measure(problem, energy, state->error, &state->gradient);
     }

@@ -234,6 +234,8 @@ static bool keep_result(run *r, const cutis_reduce_state *state, uint32_t g,
         if (count > row->max_influences) row->max_influences = count;
     }
     row->energy += state->energy;
+    row->sweep_seconds += state->sweep_seconds;
+    row->transfer_seconds += state->transfer_seconds;
     if (state->sweep_count <= row->sweep_count && row->curve) return true;
     row->sweep_count = state->sweep_count;
     row->curve_count = state->curve ? state->sweep_count + 1 : 0;

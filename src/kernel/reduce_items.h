@@ -33,6 +33,12 @@
     GLOBAL const int *ring_first, GLOBAL const int *ring, GLOBAL const double *edge,               \
         GLOBAL const double *diagonal
 
+// Controls that the vertices of a lane's block keep: as many everywhere, if the host says so.
+#ifdef REDUCE_EXACT
+#define REDUCE_COUNT(lane) REDUCE_SET
+#else
+#define REDUCE_COUNT(lane) block_size[(lane) / REDUCE_BLOCK]
+#endif
 // Where the records of a lane begin.
 #define LANE_SLOTS(lane)        ((INDEX)slot_first[(lane) / REDUCE_BLOCK] * REDUCE_BLOCK)
 #define LANE_WEIGHT(lane)       (block_weight + LANE_SLOTS(lane) + (lane) % REDUCE_BLOCK)
@@ -103,8 +109,8 @@ PROC void reduce_candidates(GLOBAL const double *positions, GLOBAL const int *co
     float offset[REDUCE_CANDIDATES * 3 * REDUCE_POSES];
     double x = positions[3 * vertex], y = positions[3 * vertex + 1], z = positions[3 * vertex + 2];
     for (int i = 0; i < TRIANGLE(n); i++) gram[i] = 0;
-    for (int begin = 0; begin < 3 * columns; begin += 3 * REDUCE_POSES) {
-        int rows = 3 * columns - begin;
+    for (int begin = 0; begin < REDUCE_ROWS; begin += 3 * REDUCE_POSES) {
+        int rows = REDUCE_ROWS - begin;
         if (rows > 3 * REDUCE_POSES) rows = 3 * REDUCE_POSES;
         for (int i = 0; i < n; i++)
             for (int r = 0; r < rows; r++)
@@ -186,10 +192,10 @@ ITEM_KERNEL cutis_reduce_begin(REDUCE_PROBLEM, REDUCE_BLOCKS, GLOBAL const int *
                                ITEM_ARGS)
 {
     ITEM_BEGIN
-    int v = lane_vertex[item], rows = 3 * columns;
+    int v = lane_vertex[item], rows = REDUCE_ROWS;
     if (v >= 0) {
         int list[REDUCE_LIST], count = first[v + 1] - first[v];
-        int begin = set_first[v], keep = set_first[v + 1] - begin;
+        int begin = set_first[v], keep = REDUCE_COUNT(item);
         double target[REDUCE_ROWS], original[REDUCE_SET], now[REDUCE_SET];
         double x = positions[3 * v], y = positions[3 * v + 1], z = positions[3 * v + 2];
         GLOBAL double *own = error + (INDEX)v * rows, *slots = LANE_WEIGHT(item);
@@ -224,7 +230,7 @@ ITEM_KERNEL cutis_reduce_begin(REDUCE_PROBLEM, REDUCE_BLOCKS, GLOBAL const int *
 ITEM_KERNEL cutis_reduce_keep(REDUCE_BLOCKS, int columns, int negative, double lambda, ITEM_ARGS)
 {
     ITEM_BEGIN
-    int n = block_size[item / REDUCE_BLOCK], rows = 3 * columns;
+    int n = REDUCE_COUNT(item), rows = REDUCE_ROWS;
     block_active[item] = 0;
     if (n >= 2 && lane_vertex[item] >= 0) {
         double gram[TRIANGLE(REDUCE_SET)], row[REDUCE_SET];
@@ -294,8 +300,8 @@ ITEM_KERNEL cutis_reduce_gradient(REDUCE_MESH, REDUCE_BLOCKS, GLOBAL double *err
                                   int stride, int lane_first, GLOBAL double *fall, ITEM_ARGS)
 {
     ITEM_BEGIN
-    int lane = lane_first + item, v = lane_vertex[lane], rows = 3 * columns;
-    int n = block_size[lane / REDUCE_BLOCK];
+    int lane = lane_first + item, v = lane_vertex[lane], rows = REDUCE_ROWS;
+    int n = REDUCE_COUNT(lane);
     double gain = 0;
     if (v >= 0 && n >= 2) {
         double wish[REDUCE_ROWS], own[REDUCE_ROWS], old[REDUCE_SET], now[REDUCE_SET];
@@ -416,7 +422,7 @@ PROC void reduce_reselect(REDUCE_PROBLEM, GLOBAL const int *set_first, GLOBAL in
 {
     double gram[TRIANGLE(REDUCE_CANDIDATES)], right[REDUCE_CANDIDATES];
     double reference[REDUCE_CANDIDATES], target[REDUCE_ROWS], now[REDUCE_SET], scale = 0;
-    int list[REDUCE_LIST], member[REDUCE_SET], begin = set_first[v], rows = 3 * columns;
+    int list[REDUCE_LIST], member[REDUCE_SET], begin = set_first[v], rows = REDUCE_ROWS;
     int n = reduce_largest(first, weight, v, limit, list);
     double x = positions[3 * v], y = positions[3 * v + 1], z = positions[3 * v + 2];
     reduce_target(positions, first, control, weight, matrices, columns, controls, v, target);
@@ -475,8 +481,8 @@ ITEM_KERNEL cutis_reduce_exchanging(REDUCE_MESH, REDUCE_PROBLEM, REDUCE_BLOCKS,
                                     GLOBAL double *fall, ITEM_ARGS)
 {
     ITEM_BEGIN
-    int lane = lane_first + item, v = lane_vertex[lane], rows = 3 * columns;
-    int n = block_size[lane / REDUCE_BLOCK];
+    int lane = lane_first + item, v = lane_vertex[lane], rows = REDUCE_ROWS;
+    int n = REDUCE_COUNT(lane);
     double gain = 0;
     if (v >= 0 && n >= 2) {
         int had = first[v + 1] - first[v], outside = (had < limit ? had : limit) - n;
@@ -515,8 +521,8 @@ ITEM_KERNEL cutis_reduce_laplace(REDUCE_MESH, GLOBAL const double *area, GLOBAL 
                                  double omega, int lane_first, GLOBAL double *fall, ITEM_ARGS)
 {
     ITEM_BEGIN
-    int lane = lane_first + item, v = lane_vertex[lane], rows = 3 * columns;
-    int n = block_size[lane / REDUCE_BLOCK];
+    int lane = lane_first + item, v = lane_vertex[lane], rows = REDUCE_ROWS;
+    int n = REDUCE_COUNT(lane);
     double gain = 0;
     if (v >= 0 && n >= 2) {
         double wish[REDUCE_ROWS], step[REDUCE_ROWS], own[REDUCE_ROWS], old[REDUCE_SET];
@@ -584,7 +590,7 @@ ITEM_KERNEL cutis_reduce_energy(GLOBAL const int *ring_first, GLOBAL const int *
 ITEM_KERNEL cutis_reduce_trace(REDUCE_BLOCKS, int columns, GLOBAL double *trace, ITEM_ARGS)
 {
     ITEM_BEGIN
-    int v = lane_vertex[item], n = block_size[item / REDUCE_BLOCK], rows = 3 * columns;
+    int v = lane_vertex[item], n = REDUCE_COUNT(item), rows = REDUCE_ROWS;
     if (v >= 0) {
         GLOBAL const float *offset = LANE_OFFSET(item, rows);
         double sum = 0;

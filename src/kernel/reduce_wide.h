@@ -15,13 +15,15 @@
 #define REDUCE_MOST  1.7976931348623157e308
 #define TRIANGLE(n)  ((n) * ((n) + 1) / 2) // entries of the lower triangle of n rows
 
-// Long functions: GPU compilers take seconds where they put them into each other.
-#ifdef KERNEL_CUDA
-#define WIDE_FN static __device__ __noinline__
-#elif defined(KERNEL_OPENCL)
+// Long functions: OpenCL's compilers take seconds where they put them into each other. Not on CUDA:
+// NVRTC of CUDA 12 was seen to make wrong code of calls here (16 candidates;
+// docs/design/reduction.md).
+#ifndef WIDE_FN
+#ifdef KERNEL_OPENCL
 #define WIDE_FN static __attribute__((noinline))
 #else
 #define WIDE_FN FN
+#endif
 #endif
 
 #if KERNEL_LANES > 1
@@ -51,16 +53,49 @@ FN int reduce_any(INT m)
 // Is bit i of every lane set?
 #define HAS(bits, i) ((((bits) >> (i)) & 1) != 0)
 
-// gram += offset^T offset: the lower triangle row after row, rows of the offsets ascending.
+// gram += offset^T offset: the lower triangle row after row, rows of the offsets ascending. Four
+// entries at a time, so that none waits for the others' sums.
 WIDE_FN void reduce_gram(int n, int rows, GLOBAL const float *offset, REAL *gram)
 {
-    for (int i = 0, at = 0; i < n; i++)
-        for (int k = 0; k <= i; k++, at++) {
+    for (int i = 0, at = 0; i < n; i++) {
+        int k = 0;
+        for (; k + 4 <= i + 1; k += 4, at += 4) {
+            REAL a = gram[at], b = gram[at + 1], c = gram[at + 2], d = gram[at + 3];
+            for (int r = 0; r < rows; r++) {
+                REAL own = FLOAT_ENTRY(offset, i * rows + r);
+                a += own * FLOAT_ENTRY(offset, k * rows + r);
+                b += own * FLOAT_ENTRY(offset, (k + 1) * rows + r);
+                c += own * FLOAT_ENTRY(offset, (k + 2) * rows + r);
+                d += own * FLOAT_ENTRY(offset, (k + 3) * rows + r);
+            }
+            gram[at] = a;
+            gram[at + 1] = b;
+            gram[at + 2] = c;
+            gram[at + 3] = d;
+        }
+        for (; k <= i; k++, at++) {
             REAL sum = gram[at];
             for (int r = 0; r < rows; r++)
                 sum += FLOAT_ENTRY(offset, i * rows + r) * FLOAT_ENTRY(offset, k * rows + r);
             gram[at] = sum;
         }
+    }
+}
+
+// a -= f f^T share, in the lower triangle.
+FN void reduce_downdate(int n, const REAL *f, REAL share, REAL *a)
+{
+    for (int r = 0; r < n; r++) {
+        REAL factor = f[r] * share, *line = a + TRIANGLE(r);
+        int c = 0;
+        for (; c + 4 <= r + 1; c += 4) {
+            line[c] -= factor * f[c];
+            line[c + 1] -= factor * f[c + 1];
+            line[c + 2] -= factor * f[c + 2];
+            line[c + 3] -= factor * f[c + 3];
+        }
+        for (; c <= r; c++) line[c] -= factor * f[c];
+    }
 }
 
 FN REAL reduce_mean_diagonal(int n, const REAL *gram)
@@ -82,12 +117,8 @@ WIDE_FN INT reduce_invert(int n, REAL *a, REAL *row)
         REAL inverse = ONE / SELECT(good, pivot, ONE);
         for (int i = 0; i < p; i++) row[i] = a[TRIANGLE(p) + i];
         for (int i = p + 1; i < n; i++) row[i] = a[TRIANGLE(i) + p];
-        for (int r = 0; r < n; r++) {
-            REAL factor = row[r] * inverse, *line = a + TRIANGLE(r);
-            if (r == p) continue;
-            for (int c = 0; c <= r; c++)
-                if (c != p) line[c] -= factor * row[c];
-        }
+        row[p] = ZERO; // its row and column stay as they are
+        reduce_downdate(n, row, inverse, a);
         for (int i = 0; i < p; i++) a[TRIANGLE(p) + i] = row[i] * inverse;
         for (int i = p + 1; i < n; i++) a[TRIANGLE(i) + p] = row[i] * inverse;
         a[TRIANGLE(p) + p] = -inverse;
@@ -240,11 +271,11 @@ FN void reduce_finish(int n, int rows, GLOBAL const float *offset, int negative,
 }
 
 // The candidate whose removal costs least, a^2 / K_ii; with bounds first one that is not positive.
-// Fractions are compared by products.
-WIDE_FN INT reduce_cheapest(int n, INT gone, const REAL *k, const REAL *a, int negative)
+// Fractions are compared by products. @return its index
+WIDE_FN REAL reduce_cheapest(int n, INT gone, const REAL *k, const REAL *a, int negative)
 {
-    REAL above = ZERO, below = ONE;
-    INT found = gone - gone, none = ZERO == ZERO;
+    REAL above = ZERO, below = ONE, found = ZERO;
+    INT none = ZERO == ZERO;
     for (int i = 0; i < n; i++) {
         REAL diagonal = k[TRIANGLE(i) + i];
         // A diagonal that rounding has eaten belongs to a control that others replace exactly.
@@ -258,9 +289,8 @@ WIDE_FN INT reduce_cheapest(int n, INT gone, const REAL *k, const REAL *a, int n
         INT take = (HAS(gone, i) == 0) & (none | (over * below < above * under));
         above = SELECT(take, over, above);
         below = SELECT(take, under, below);
+        found = SELECT(take, SPLAT((double)i), found);
         none = none & (take == 0);
-        for (int l = 0; l < KERNEL_LANES; l++)
-            if (LANE(take, l)) LANE(found, l) = i;
     }
     return found;
 }
@@ -284,7 +314,7 @@ WIDE_FN INT reduce_eliminate(int n, REAL *k, const REAL *right, const REAL *refe
             k[at] = SELECT(good, k[at] - share * column[c], c == i ? ONE : ZERO);
     }
     for (int left = n; left > keep; left--) {
-        INT out = reduce_cheapest(n, gone, k, a, negative);
+        REAL out = reduce_cheapest(n, gone, k, a, negative);
         REAL removed = ZERO, pivot = ZERO;
         for (int l = 0; l < KERNEL_LANES; l++) {
             int o = (int)LANE(out, l);
@@ -297,11 +327,9 @@ WIDE_FN INT reduce_eliminate(int n, REAL *k, const REAL *right, const REAL *refe
         INT sound = pivot > ZERO;
         REAL share = SELECT(sound, ONE / SELECT(sound, pivot, ONE), ZERO);
         removed = removed * share;
-        for (int r = 0; r < n; r++) { // rows that are gone take part: nobody reads them again
-            REAL factor = column[r] * share, *line = k + TRIANGLE(r);
-            a[r] -= column[r] * removed;
-            for (int c = 0; c <= r; c++) line[c] -= factor * column[c];
-        }
+        // Rows that are gone take part: nobody reads them again.
+        for (int r = 0; r < n; r++) a[r] -= column[r] * removed;
+        reduce_downdate(n, column, share, k);
     }
     return gone;
 }

@@ -1,5 +1,5 @@
 /// Poisson reduction on OpenCL: the same bits as on the CPU, for both energies, signed and
-/// non-negative weights, fixed, fitted and exchanged sets.
+/// non-negative weights, fixed, fitted and exchanged sets, with the prior of cages and without.
 #include "reduce_case.h"
 
 #include "fit/reduce_device.h"
@@ -18,10 +18,12 @@ static cutis_device *gpu_or_skip(reduce_case *c)
     return NULL;
 }
 
-static void check_same(case_shape shape, cutis_reduce_energy energy, bool fitted, bool reselect)
+static void check_prior(case_shape shape, cutis_reduce_energy energy, bool fitted, bool reselect,
+                        double prior)
 {
     reduce_case c = make_case(shape);
     BIND(c);
+    c.problem.prior = prior;
     c.problem.device = gpu_or_skip(&c);
     c.problem.sweeps = 5;
     cutis_reduce_colours colours;
@@ -48,6 +50,11 @@ static void check_same(case_shape shape, cutis_reduce_energy energy, bool fitted
     free_case(&c);
 }
 
+static void check_same(case_shape shape, cutis_reduce_energy energy, bool fitted, bool reselect)
+{
+    check_prior(shape, energy, fitted, reselect, 0);
+}
+
 static void the_gradient_energy_has_the_bits_of_the_cpu(void **state)
 {
     (void)state;
@@ -55,6 +62,24 @@ static void the_gradient_energy_has_the_bits_of_the_cpu(void **state)
                false);
     check_same((case_shape){ 30, 40, 20, 11, 8, true, true, 2 }, CUTIS_REDUCE_GRADIENT, true,
                false);
+}
+
+static void vertices_that_all_keep_the_same_number_have_the_bits_of_the_cpu(void **state)
+{
+    (void)state;
+    check_same((case_shape){ 20, 51, 51, 3, 8, false, true, 5 }, CUTIS_REDUCE_GRADIENT, true,
+               false);
+    check_same((case_shape){ 20, 45, 45, 3, 12, false, true, 6 }, CUTIS_REDUCE_GRADIENT, true,
+               false);
+}
+
+static void the_prior_of_cages_has_the_bits_of_the_cpu(void **state)
+{
+    (void)state;
+    check_prior((case_shape){ 20, 30, 30, 4, 8, true, true, 7 }, CUTIS_REDUCE_GRADIENT, true, false,
+                1e-3);
+    check_prior((case_shape){ 20, 30, 17, 4, 6, false, true, 8 }, CUTIS_REDUCE_GRADIENT, false,
+                false, 1e-2);
 }
 
 static void exchanged_sets_are_those_of_the_cpu(void **state)
@@ -74,6 +99,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gradient_energy_has_the_bits_of_the_cpu),
+        cmocka_unit_test(vertices_that_all_keep_the_same_number_have_the_bits_of_the_cpu),
+        cmocka_unit_test(the_prior_of_cages_has_the_bits_of_the_cpu),
         cmocka_unit_test(exchanged_sets_are_those_of_the_cpu),
         cmocka_unit_test(the_papers_energy_has_the_bits_of_the_cpu),
     };
