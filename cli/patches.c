@@ -13,8 +13,12 @@ static bool allocate(patch_play *p)
     p->normals = calloc(info->vertex_capacity, 3 * sizeof *p->normals);
     p->indices = calloc(info->triangle_capacity, 3 * sizeof *p->indices);
     p->labels = calloc(info->triangle_capacity, sizeof *p->labels);
+    p->origins = calloc(info->triangle_capacity, sizeof *p->origins);
+    p->source_vertices = calloc(info->vertex_capacity, 4 * sizeof *p->source_vertices);
+    p->source_weights = calloc(info->vertex_capacity, 4 * sizeof *p->source_weights);
     p->reports = calloc(info->joint_count, sizeof *p->reports);
-    return p->transforms && p->positions && p->normals && p->indices && p->labels && p->reports;
+    return p->transforms && p->positions && p->normals && p->indices && p->labels && p->origins &&
+           p->source_vertices && p->source_weights && p->reports;
 }
 
 static void read_options(const cli_app *app, cutis_patches_options *out)
@@ -59,6 +63,9 @@ cutis_result patch_play_frame(patch_play *p, double seconds)
                                     .normals.data = p->normals,
                                     .indices.data = p->indices,
                                     .labels.data = p->labels,
+                                    .origins.data = p->origins,
+                                    .source_vertices.data = p->source_vertices,
+                                    .source_weights.data = p->source_weights,
                                     .counts.data = p->counts,
                                     .reports = p->reports };
     if (p->sampler) cutis_sampler_sample(p->sampler, (float)seconds, p->transforms, NULL);
@@ -85,6 +92,9 @@ void patch_play_close(patch_play *p)
     free(p->normals);
     free(p->indices);
     free(p->labels);
+    free(p->origins);
+    free(p->source_vertices);
+    free(p->source_weights);
     free(p->reports);
     *p = (patch_play){ 0 };
 }

@@ -14,6 +14,8 @@ typedef struct patch_play {
     cutis_transform *transforms; ///< node_count
     float *positions, *normals;
     uint32_t *indices, *labels, counts[2];
+    uint32_t *origins, *source_vertices; ///< where triangles and vertices come from
+    float *source_weights;
     cutis_patches_report *reports;
     double seconds; ///< spent in cutis_patches_run
 } patch_play;

@@ -1,7 +1,7 @@
 /// cutis deform --method patches: a mesh of its own for every frame, or (--fixed) the model's.
 #include "clip_find.h"
 #include "deform.h"
-#include "patches.h"
+#include "patches_look.h"
 #include "play.h"
 #include "sink.h"
 
@@ -9,13 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/// One frame that is kept: what a model of it points to.
-typedef struct kept_frame {
-    float *positions, *normals;
-    uint32_t *indices, *labels;
-    uint32_t vertex_count, triangle_count;
-} kept_frame;
 
 typedef struct patch_job {
     const char *path, *output;
@@ -26,7 +19,7 @@ typedef struct patch_job {
     double fps;
     bool fixed, baked;
     patch_play play;
-    kept_frame *frames; ///< baked: all of them
+    patch_look *frames; ///< baked: all of them
     const char **part_names;
     char *name_text;
     frame_sink *sink;
@@ -120,32 +113,6 @@ static int prepare(cli_app *app, patch_job *job)
     return job->fixed ? open_fixed(app, job) : EXIT_GOOD;
 }
 
-static void *copy_of(const void *data, size_t size)
-{
-    void *copy = malloc(size ? size : 1);
-    if (copy) memcpy(copy, data, size);
-    return copy;
-}
-
-static bool keep_frame(const patch_play *p, kept_frame *out)
-{
-    *out = (kept_frame){ .vertex_count = p->counts[0], .triangle_count = p->counts[1] };
-    out->positions = copy_of(p->positions, 12 * (size_t)p->counts[0]);
-    out->normals = copy_of(p->normals, 12 * (size_t)p->counts[0]);
-    out->indices = copy_of(p->indices, 12 * (size_t)p->counts[1]);
-    out->labels = copy_of(p->labels, 4 * (size_t)p->counts[1]);
-    return out->positions && out->normals && out->indices && out->labels;
-}
-
-static void release_frame(kept_frame *frame)
-{
-    free(frame->positions);
-    free(frame->normals);
-    free(frame->indices);
-    free(frame->labels);
-    *frame = (kept_frame){ 0 };
-}
-
 /// Borrowed by cutis_model_create for the call.
 typedef struct baked_scene {
     cutis_node *nodes;
@@ -155,22 +122,36 @@ typedef struct baked_scene {
     float *times, *values; // per frame: up to 3 keys
 } baked_scene;
 
-static void fill_frame(const patch_job *job, const kept_frame *frame, uint32_t index,
+// The pieces that have triangles. @return how many
+static uint32_t fill_pieces(const patch_look *look, cutis_primitive *out)
+{
+    uint32_t count = 0;
+    for (uint32_t p = 0; p < look->count; p++) {
+        const look_piece *piece = &look->pieces[p];
+        if (piece->triangle_count == 0) continue;
+        out[count++] = (cutis_primitive){ .topology = CUTIS_TOPOLOGY_TRIANGLES,
+                                          .vertex_count = piece->vertex_count,
+                                          .index_count = 3 * piece->triangle_count,
+                                          .indices = piece->indices,
+                                          .positions = piece->positions,
+                                          .normals = piece->normals,
+                                          .texcoords = piece->texcoords,
+                                          .colors = piece->colors,
+                                          .parts = piece->labels,
+                                          .material = piece->material };
+    }
+    return count;
+}
+
+static void fill_frame(const patch_job *job, const patch_look *frame, uint32_t index,
                        uint32_t count, baked_scene *s)
 {
     float *times = s->times + 3 * (size_t)index, *values = s->values + 9 * (size_t)index;
+    cutis_primitive *primitives = s->primitives + (size_t)frame->count * index;
     uint32_t keys = 0;
-    s->primitives[index] = (cutis_primitive){ .topology = CUTIS_TOPOLOGY_TRIANGLES,
-                                              .vertex_count = frame->vertex_count,
-                                              .index_count = 3 * frame->triangle_count,
-                                              .indices = frame->indices,
-                                              .positions = frame->positions,
-                                              .normals = frame->normals,
-                                              .parts = frame->labels,
-                                              .material = CUTIS_NONE };
     s->meshes[index] =
-        (cutis_mesh){ .primitive_count = 1,
-                      .primitives = &s->primitives[index],
+        (cutis_mesh){ .primitive_count = fill_pieces(frame, primitives),
+                      .primitives = primitives,
                       .part_count = job->play.info.part_count + job->play.info.joint_count,
                       .part_names = job->part_names };
     s->nodes[index] = (cutis_node){ .parent = CUTIS_NONE,
@@ -192,12 +173,16 @@ static void fill_frame(const patch_job *job, const kept_frame *frame, uint32_t i
                                           .values = values };
 }
 
-static int write_model(cli_app *app, const patch_job *job, const kept_frame *frames, uint32_t count,
+static int write_model(cli_app *app, const patch_job *job, const patch_look *frames, uint32_t count,
                        const char *path)
 {
-    baked_scene s = { calloc(count, sizeof *s.nodes),      calloc(count, sizeof *s.meshes),
-                      calloc(count, sizeof *s.primitives), calloc(count, sizeof *s.channels),
-                      calloc(count, 3 * sizeof *s.times),  calloc(count, 9 * sizeof *s.values) };
+    baked_scene s = { calloc(count, sizeof *s.nodes),
+                      calloc(count, sizeof *s.meshes),
+                      calloc((size_t)count * frames[0].count, sizeof *s.primitives),
+                      calloc(count, sizeof *s.channels),
+                      calloc(count, 3 * sizeof *s.times),
+                      calloc(count, 9 * sizeof *s.values) };
+    const cutis_model_data *source = cutis_model_get(job->model);
     cutis_write_options options = { .ascii = option_given(app, OPTION_ASCII) };
     cutis_model *model = NULL;
     cutis_result result = CUTIS_OUT_OF_MEMORY;
@@ -207,6 +192,8 @@ static int write_model(cli_app *app, const patch_job *job, const kept_frame *fra
         cutis_model_data data = { .node_count = count,
                                   .mesh_count = count,
                                   .clip_count = count > 1,
+                                  .material_count = source->material_count,
+                                  .materials = source->materials,
                                   .nodes = s.nodes,
                                   .meshes = s.meshes,
                                   .clips = &clip };
@@ -274,13 +261,13 @@ static int add_frame(cli_app *app, patch_job *job, uint32_t frame)
     if (p->counts[0] > job->vertices_max) job->vertices_max = p->counts[0];
     if (p->counts[1] > job->triangles_max) job->triangles_max = p->counts[1];
     if (job->fixed) return add_fixed(app, job);
-    kept_frame *kept = &job->frames[frame - job->first];
-    if (!keep_frame(p, kept)) return app_fail_text(app, "%s: not enough memory", job->path);
+    patch_look *kept = &job->frames[frame - job->first];
+    if (!patch_look_make(p, kept)) return app_fail_text(app, "%s: not enough memory", job->path);
     if (job->baked) return EXIT_GOOD;
     char path[4096];
     frame_path(job, frame, path, sizeof path);
     int status = write_model(app, job, kept, 1, path);
-    release_frame(kept);
+    patch_look_release(kept);
     if (status == EXIT_GOOD) job->written++;
     return status;
 }
@@ -339,7 +326,7 @@ static void close_job(patch_job *job, bool failed)
         unlink(path);
     }
     for (uint32_t i = 0; job->frames && i < job->end - job->first; i++)
-        release_frame(&job->frames[i]);
+        patch_look_release(&job->frames[i]);
     free(job->frames);
     free(job->part_names);
     free(job->name_text);

@@ -101,7 +101,13 @@ typedef struct cutis_patches_output {
     cutis_stream indices;                        ///< 3 uint32 a triangle
     cutis_stream labels; ///< uint32 a triangle: its part, or part_count + joint for patches; NULL
                          ///< = not wanted
-    cutis_stream counts; ///< 2 uint32 an instance: vertices, triangles
+    /// What vertices and triangles come from, for colours and the like; NULL = not wanted. A vertex
+    /// is a mixture of four vertices of the model (primitives in order); weights sum to 1.
+    cutis_stream source_vertices; ///< 4 uint32 a vertex
+    cutis_stream source_weights;  ///< 4 floats a vertex; both or none
+    cutis_stream origins; ///< uint32 a triangle: of the model (in the order of its primitives) that
+                          ///< it is or is cut from; UINT32_MAX: a patch
+    cutis_stream counts;  ///< 2 uint32 an instance: vertices, triangles
     cutis_patches_report *reports; ///< joint_count an instance, host memory, or NULL
 } cutis_patches_output;
 

@@ -220,10 +220,10 @@ void cutis_patches_destroy(cutis_patches *patches)
 {
     if (!patches) return;
     cutis_context *context = patches->arena.context;
-    cutis_buffer *buffers[] = { patches->s,       patches->g,      patches->i,      patches->d,
-                                patches->palette, patches->counts, patches->out[0], patches->out[1],
-                                patches->out[2],  patches->out[3] };
+    cutis_buffer *buffers[] = { patches->s, patches->g,       patches->i,
+                                patches->d, patches->palette, patches->counts };
     for (size_t b = 0; b < sizeof buffers / sizeof *buffers; b++) cutis_buffer_destroy(buffers[b]);
+    for (size_t b = 0; b < STREAMS; b++) cutis_buffer_destroy(patches->out[b]);
     cutis_arena_release(&patches->arena);
     cutis_free(context, patches, sizeof *patches);
 }
@@ -332,10 +332,31 @@ cutis_result cutis_patches_solve(cutis_patches *patches, const cutis_model *mode
 
 /// Where a batch goes: buffers of the device, made from host memory where that is the device's own.
 typedef struct batch_output {
-    cutis_buffer wrapped[4];
-    const cutis_buffer *buffers[4]; // positions, normals, indices, labels
+    cutis_buffer wrapped[STREAMS];
+    const cutis_buffer *buffers[STREAMS]; // as stream_list has them
     uint32_t vertex_room, face_room;
 } batch_output;
+
+static cutis_result emit_sources(cutis_patches *patches, const batch_output *out, uint32_t count)
+{
+    cutis_buffer *s = patches->s, *g = patches->g, *i = patches->i, *d = patches->d;
+    cutis_buffer *c = patches->counts;
+    const cutis_buffer *const *b = out->buffers;
+    uint32_t joints = count * patches->info.joint_count;
+    if (b[4]) {
+        RUN(origins, count * patches->face_blocks, BUFFER(s), BUFFER(i), BUFFER(c), BUFFER(b[4]),
+            CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
+        RUN(no_origins, joints, BUFFER(s), BUFFER(i), BUFFER(c), BUFFER(b[4]),
+            CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
+    }
+    if (!b[5]) return CUTIS_OK;
+    RUN(vertex_sources, count * patches->vertex_blocks, BUFFER(s), BUFFER(i), BUFFER(d), BUFFER(c),
+        BUFFER(b[5]), BUFFER(b[6]), CUTIS_INT_ARGUMENT(out->vertex_room),
+        CUTIS_INT_ARGUMENT(out->face_room));
+    RUN(joint_sources, joints, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d), BUFFER(c), BUFFER(b[5]),
+        BUFFER(b[6]), CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
+    return CUTIS_OK;
+}
 
 static cutis_result emit(cutis_patches *patches, const batch_output *out, uint32_t count)
 {
@@ -352,7 +373,7 @@ static cutis_result emit(cutis_patches *patches, const batch_output *out, uint32
     RUN(strips, count * patches->info.joint_count, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d),
         BUFFER(c), BUFFER(b[0]), BUFFER(b[1]), BUFFER(b[2]), BUFFER(b[3]),
         CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
-    return CUTIS_OK;
+    return emit_sources(patches, out, count);
 }
 
 static void stream_list(const cutis_patches_output *output, cutis_stream *streams)
@@ -361,13 +382,22 @@ static void stream_list(const cutis_patches_output *output, cutis_stream *stream
     streams[1] = output->normals;
     streams[2] = output->indices;
     streams[3] = output->labels;
+    streams[4] = output->origins;
+    streams[5] = output->source_vertices;
+    streams[6] = output->source_weights;
 }
 
-static const uint32_t STREAM_BYTES[4] = { 12, 12, 12, 4 };
+static const uint32_t STREAM_BYTES[STREAMS] = { 12, 12, 12, 4, 4, 16, 16 };
+
+// Is there one entry of a stream a vertex (else: a triangle)?
+static bool of_vertices(int k)
+{
+    return k < 2 || k >= 5;
+}
 
 static uint64_t stream_size(const batch_output *out, int k)
 {
-    return (uint64_t)STREAM_BYTES[k] * (k < 2 ? out->vertex_room : out->face_room);
+    return (uint64_t)STREAM_BYTES[k] * (of_vertices(k) ? out->vertex_room : out->face_room);
 }
 
 // Host outputs of a device with its own memory go through buffers that are made once.
@@ -384,9 +414,9 @@ static cutis_result open_batch(cutis_patches *patches, const cutis_patches_outpu
                                uint32_t first, batch_output *out)
 {
     bool host = cutis_device_describe(patches->device).kind == CUTIS_DEVICE_CPU;
-    cutis_stream streams[4];
+    cutis_stream streams[STREAMS];
     stream_list(output, streams);
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < STREAMS; k++) {
         out->buffers[k] = streams[k].buffer;
         if (streams[k].buffer) continue; // one batch, from its beginning (cutis_patches_run)
         if (streams[k].data && host) {
@@ -408,12 +438,13 @@ static cutis_result open_batch(cutis_patches *patches, const cutis_patches_outpu
 static cutis_result fetch(cutis_patches *patches, const cutis_patches_output *output,
                           const batch_output *out, uint32_t first, uint32_t count)
 {
-    cutis_stream streams[4];
+    cutis_stream streams[STREAMS];
     stream_list(output, streams);
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < STREAMS; k++) {
         if (!streams[k].data || out->buffers[k] != patches->out[k]) continue;
         for (uint32_t i = 0; i < count; i++) {
-            uint64_t used = STREAM_BYTES[k] * (uint64_t)patches->host_counts[2 * i + (k >= 2)];
+            uint64_t used =
+                STREAM_BYTES[k] * (uint64_t)patches->host_counts[2 * i + !of_vertices(k)];
             cutis_result result = cutis_buffer_read(
                 patches->out[k], stream_size(out, k) * i,
                 (char *)streams[k].data + stream_size(out, k) * (first + i), used);
@@ -517,8 +548,10 @@ cutis_result cutis_patches_run(cutis_patches *patches, const cutis_model *model,
         result = cutis_fail(patches->arena.context, CUTIS_INVALID_ARGUMENT,
                             "patches: %u instances into buffers at once, bound for %u",
                             instance_count, patches->capacity);
-    if (result == CUTIS_OK && (output->positions.offset || output->normals.offset ||
-                               output->indices.offset || output->labels.offset))
+    if (result == CUTIS_OK &&
+        (output->positions.offset || output->normals.offset || output->indices.offset ||
+         output->labels.offset || output->origins.offset || output->source_vertices.offset ||
+         output->source_weights.offset))
         result = cutis_fail(patches->arena.context, CUTIS_INVALID_ARGUMENT,
                             "patches: buffers are written from their beginning");
     for (uint32_t first = 0; first < instance_count && result == CUTIS_OK;) {

@@ -28,6 +28,8 @@ typedef struct patch_body {
     double *normals;   ///< the same
     uint32_t *faces;   ///< 3 welded vertices each, in the order of the model
     uint32_t *labels;  ///< part of each face
+    uint32_t *origins; ///< triangle of the model that it is
+    uint32_t *files;   ///< per welded vertex: an output vertex
     uint32_t *twins;   ///< 3 per face: half-edge 3 f + k on the other side
     uint32_t *joints;  ///< per part: joint of the skin
     uint32_t *parents; ///< per part: part, or itself for the root

@@ -102,7 +102,10 @@ static cutis_result weld_vertices(patch_body *body)
     }
     body->weld = weld;
     body->points = cutis_arena_alloc(body->arena, 3 * (size_t)body->vertex_count, sizeof(double));
-    if (!body->points) return cutis_alloc_result(body->context);
+    body->files = cutis_arena_alloc(body->arena, body->vertex_count, sizeof *body->files);
+    body->origins = cutis_arena_alloc(body->arena, body->face_count, sizeof *body->origins);
+    if (!body->points || !body->files || !body->origins) return cutis_alloc_result(body->context);
+    for (uint32_t v = body->output_count; v-- > 0;) body->files[weld[v]] = v;
     for (uint32_t v = 0; v < body->output_count; v++)
         for (int k = 0; k < 3; k++)
             body->points[3 * (size_t)weld[v] + k] = positions[3 * (size_t)v + k];
@@ -112,6 +115,7 @@ static cutis_result weld_vertices(patch_body *body)
         for (int k = 0; k < 3; k++) v[k] = weld[body->faces[3 * (size_t)f + k]];
         if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0]) continue;
         memcpy(body->faces + 3 * (size_t)kept, v, sizeof v);
+        body->origins[kept] = f;
         body->labels[kept++] = body->labels[f];
     }
     body->face_count = kept;

@@ -5,6 +5,8 @@
 #include "deform/patches_pack.h"
 #include "device/patches.h"
 
+enum { STREAMS = 7 }; ///< that a frame may have
+
 struct cutis_patches {
     cutis_device *device;
     cutis_arena arena; ///< of what is kept on the host
@@ -12,7 +14,7 @@ struct cutis_patches {
     uint32_t capacity, node_count, vertex_blocks, face_blocks;
     uint32_t int_stride, real_stride, joint_ints, joint_reals, tries; ///< places in I and D
     cutis_buffer *s, *g, *i, *d, *palette, *counts;
-    cutis_buffer *out[4]; ///< host outputs of a device with its own memory
+    cutis_buffer *out[STREAMS]; ///< host outputs of a device with its own memory
     cutis_patches_joint *joints;
     uint32_t *part_nodes;
     cutis_mat34 *inverse_binds, *worlds, *matrices;

@@ -115,6 +115,8 @@ static cutis_result place_ints(packing *p)
     take(&s, PATCH_EDGE_FACES, 2 * E);
     take(&s, PATCH_SLOT_JOINT, p->out->slot_count);
     take(&s, PATCH_SEED_ORDER, V);
+    take(&s, PATCH_VERTEX_FILE, V);
+    take(&s, PATCH_FACE_ORIGIN, F);
     for (uint32_t e = 0; e < N; e++) { // the orders stand behind everything
         const patch_loop *loop = &body->loops[p->entry_joint[e]];
         uint32_t part = p->entry_side[e] ? loop->child : loop->parent;
@@ -182,7 +184,8 @@ static cutis_result place_work(packing *p)
                                       PATCH_VERTEX_OUT, PATCH_QUEUE, PATCH_SNAP_EDGE };
     static const int per_slot[] = { PATCH_SLOT_NODE,  PATCH_SLOT_NEXT,   PATCH_SLOT_ORDER,
                                     PATCH_SLOT_RANK,  PATCH_SLOT_WELD,   PATCH_SLOT_OUT,
-                                    PATCH_SLOT_GUEST, PATCH_SLOT_ANCHOR, PATCH_SLOT_RUNG };
+                                    PATCH_SLOT_GUEST, PATCH_SLOT_ANCHOR, PATCH_SLOT_RUNG,
+                                    PATCH_SLOT_FROM,  PATCH_SLOT_TO };
     static const int per_rung[] = { PATCH_RUNG_P,     PATCH_RUNG_C,     PATCH_RUNG_KIND,
                                     PATCH_RUNG_COUNT, PATCH_RUNG_FIRST, PATCH_RUNG_FACE };
     for (size_t k = 0; k < sizeof per_vertex / sizeof *per_vertex; k++) take(&i, per_vertex[k], V);
@@ -209,6 +212,7 @@ static cutis_result place_work(packing *p)
     take(&d, PATCH_SLOT_FAR, slots);
     take(&d, PATCH_SLOT_ALONG, slots);
     take(&d, PATCH_SLOT_GAP, slots);
+    take(&d, PATCH_SLOT_T, slots);
     take(&d, PATCH_JOINT_SUM, TEAM_PARTS * J);
     take(&d, PATCH_RUNG_SUM, 6 * rungs);
     take(&d, PATCH_RUNG_ALONG, rungs);
@@ -257,7 +261,10 @@ static void fill_topology(packing *p)
     copy_ints(p, PATCH_FACE_EDGES, parts->face_edges, 3 * F);
     copy_ints(p, PATCH_FACE_JOINED, parts->face_joined, 3 * F);
     copy_ints(p, PATCH_EDGE_FACES, parts->edge_faces, 2 * (size_t)parts->edge_count);
+    for (size_t f = 0; f < F; f++)
+        ints(p, PATCH_FACE_ORIGIN)[f] = (int32_t)body->origins[parts->face_origin[f]];
     for (size_t v = 0; v < V; v++) {
+        ints(p, PATCH_VERTEX_FILE)[v] = (int32_t)body->files[parts->welded[v]];
         memcpy(reals(p, PATCH_POINTS) + 3 * v, body->points + 3 * (size_t)parts->welded[v],
                3 * sizeof(double));
         memcpy(reals(p, PATCH_NORMALS) + 3 * v, body->normals + 3 * (size_t)parts->welded[v],
@@ -369,7 +376,7 @@ static cutis_result fill_part_fields(packing *p, uint32_t part, uint32_t *int_at
 static cutis_result fill_fields(packing *p)
 {
     const patch_body *body = p->body;
-    uint32_t int_at = (uint32_t)(p->out->ints[PATCH_SEED_ORDER]) + p->parts->vertex_count;
+    uint32_t int_at = (uint32_t)(p->out->ints[PATCH_FACE_ORIGIN]) + p->body->face_count;
     uint32_t real_at = (uint32_t)(p->out->ints[PATCH_SCALARS]) + 2;
     far_vertex *sorted = cutis_arena_alloc(body->arena, p->parts->vertex_count, sizeof *sorted);
     uint32_t *sources = cutis_arena_alloc(body->arena, p->place_count + (size_t)1, sizeof *sources);

@@ -18,5 +18,11 @@ extern const cutis_compute_kernel cutis_compute_patch_vertices;
 extern const cutis_compute_kernel cutis_compute_patch_faces;
 /// S G I D counts positions normals indices labels, ints vertex_room face_room; per joint
 extern const cutis_compute_kernel cutis_compute_patch_strips;
+/// S I D counts vertices weights, ints vertex_room face_room; per block of vertices
+extern const cutis_compute_kernel cutis_compute_patch_vertex_sources;
+/// S G I D counts vertices weights, ints vertex_room face_room; per joint
+extern const cutis_compute_kernel cutis_compute_patch_joint_sources;
+/// S I counts origins, ints vertex_room face_room; per block of faces, then per joint
+extern const cutis_compute_kernel cutis_compute_patch_origins, cutis_compute_patch_no_origins;
 
 #endif

@@ -62,6 +62,8 @@ enum patch_field {
     PATCH_EDGE_FACES,   ///< 2 E: faces, the second -1 on a loop
     PATCH_SLOT_JOINT,   ///< slots: their joint
     PATCH_SEED_ORDER,   ///< V: of each part the vertices by their distance to its seed
+    PATCH_VERTEX_FILE,  ///< V: a vertex of the model
+    PATCH_FACE_ORIGIN,  ///< F: triangle of the model
     // places in G
     PATCH_POINTS,    ///< 3 V
     PATCH_NORMALS,   ///< 3 V
@@ -95,13 +97,15 @@ enum patch_field {
     PATCH_SLOT_GUEST,  ///< parent: the child's slot that became one with it, or -1
     PATCH_SLOT_ANCHOR, ///< parent, by rank: rank of its partner in the child, or -1
     PATCH_SLOT_RUNG,   ///< its first rung
-    PATCH_BORDER,      ///< N: slots of the entry
-    PATCH_REACH,       ///< N: how many of its vertices by distance the entry looks at
-    PATCH_TRIES,       ///< P
-    PATCH_TOUCHED,     ///< P: faces that have removed or moved vertices
-    PATCH_FACE_LIST,   ///< F: these faces, from the part\'s first
-    PATCH_JOINT_INTS,  ///< PATCH_JOINT_INT_COUNT per joint
-    PATCH_RUNG_P,      ///< slot of the parent
+    PATCH_SLOT_FROM,   ///< vertices it lies between: SLOT_T of the way
+    PATCH_SLOT_TO,
+    PATCH_BORDER,     ///< N: slots of the entry
+    PATCH_REACH,      ///< N: how many of its vertices by distance the entry looks at
+    PATCH_TRIES,      ///< P
+    PATCH_TOUCHED,    ///< P: faces that have removed or moved vertices
+    PATCH_FACE_LIST,  ///< F: these faces, from the part\'s first
+    PATCH_JOINT_INTS, ///< PATCH_JOINT_INT_COUNT per joint
+    PATCH_RUNG_P,     ///< slot of the parent
     PATCH_RUNG_C,
     PATCH_RUNG_KIND,    ///< patch_rung
     PATCH_RUNG_COUNT,   ///< inner samples
@@ -124,6 +128,7 @@ enum patch_field {
     PATCH_RUNG_ALONG,  ///< place on the joint loop
     PATCH_SAMPLE,      ///< 3 per sample, parent's rest space
     PATCH_SLOT_GAP,    ///< by rank: distance to the next
+    PATCH_SLOT_T,      ///< of the way between its two vertices
     PATCH_JOINT_SUM,   ///< TEAM_PARTS per joint
     PATCH_RUNG_SUM,    ///< 6 per rung: sums of the patch's normals at its ends
     PATCH_SAMPLE_SUM,  ///< 3 per sample

@@ -12,8 +12,11 @@ FN int patch_slot_room(GLOBAL const int *S, int entry)
 }
 
 FN void patch_slot_put(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, int slot, int node,
-                       pvec point, double far, double along)
+                       pvec point, double far, double along, int from, int to, double t)
 {
+    I[S[PATCH_SLOT_FROM] + slot] = from;
+    I[S[PATCH_SLOT_TO] + slot] = to;
+    D[S[PATCH_SLOT_T] + slot] = t;
     I[S[PATCH_SLOT_NODE] + slot] = node;
     I[S[PATCH_SLOT_NEXT] + slot] = -1;
     I[S[PATCH_SLOT_WELD] + slot] = -1;
@@ -54,15 +57,16 @@ PATCH_FN void patch_slot_vertex(GLOBAL const int *S, GLOBAL const double *G, GLO
 {
     pvec point = pvec_at(REALS(S, G, PATCH_POINTS), v);
     int loop = FIELD(S, PATCH_VERTEX_LOOP)[v];
-    double far = patch_far(S, G, entry, v), along = -1.0;
+    double far = patch_far(S, G, entry, v), along = -1.0, t = 0.0;
+    int other = v;
     if (loop >= 0) along = FIELD(S, PATCH_VERTEX_PLACE)[v];
     if (I[S[PATCH_STATE] + v] == PATCH_ZERO) {
-        int other = patch_edge_end(S, v, I[S[PATCH_SNAP_EDGE] + v]);
-        double t = D[S[PATCH_SNAP] + v];
+        other = patch_edge_end(S, v, I[S[PATCH_SNAP_EDGE] + v]);
+        t = D[S[PATCH_SNAP] + v];
         point = pvec_mix(point, pvec_at(REALS(S, G, PATCH_POINTS), other), t);
         far += t * (patch_far(S, G, entry, other) - far);
     }
-    patch_slot_put(S, I, D, slot, v, point, far, along);
+    patch_slot_put(S, I, D, slot, v, point, far, along, v, other, t);
     I[S[PATCH_SLOT] + v] = slot;
 }
 
@@ -78,7 +82,7 @@ PATCH_FN void patch_slot_split(GLOBAL const int *S, GLOBAL const double *G, GLOB
     pvec point = pvec_mix(pvec_at(REALS(S, G, PATCH_POINTS), kept),
                           pvec_at(REALS(S, G, PATCH_POINTS), removed), t);
     double far = low + t * (patch_far(S, G, entry, removed) - low);
-    patch_slot_put(S, I, D, slot, -1 - edge, point, far, along);
+    patch_slot_put(S, I, D, slot, -1 - edge, point, far, along, kept, removed, t);
     I[S[PATCH_EDGE_SLOT] + edge] = slot;
 }
 

@@ -508,6 +508,66 @@ static void models_without_parts_or_with_holes_are_refused(void **state)
     cutis_model_destroy(arm);
 }
 
+// Sources, mixed at rest and moved with their part, are where the vertices are (those of the patch
+// excepted); weights sum to one; origins are triangles of the same part.
+static void vertices_and_triangles_know_what_they_come_from(void **state)
+{
+    (void)state;
+    limb_options limb = { .length = 4.5, .knee = true, .around = 24, .rings = 40 };
+    patch_run r = patch_run_open(context, device, limb_create(context, &limb), CUTIS_PATCH_CUT,
+                                 CUTIS_PATCH_FILL_KEEP);
+    const cutis_primitive *mesh = &cutis_model_get(r.model)->meshes[0].primitives[0];
+    uint32_t *vertices = calloc(r.info.vertex_capacity, 16), split = 0, samples = 0;
+    uint32_t *origins = calloc(r.info.triangle_capacity, 4), patches = 0;
+    float *weights = calloc(r.info.vertex_capacity, 16);
+    cutis_mat34 palette[2];
+    patch_pose_joint(&r, 0, 0.3, 60 * DEGREES, 0.0);
+    cutis_patches_palette(r.patches, r.model, r.pose, palette);
+    cutis_poses poses = { .kind = CUTIS_POSE_LOCAL, .local = r.pose };
+    cutis_patches_output output = { .positions.data = r.positions,
+                                    .indices.data = r.indices,
+                                    .labels.data = r.labels,
+                                    .origins.data = origins,
+                                    .source_vertices.data = vertices,
+                                    .source_weights.data = weights,
+                                    .counts.data = r.counts };
+    assert_ok(context, cutis_patches_run(r.patches, r.model, &poses, 1, &output));
+    for (uint32_t t = 0; t < r.counts[1]; t++) {
+        patches += r.labels[t] >= 2;
+        if (r.labels[t] >= 2) {
+            assert_int_equal(origins[t], UINT32_MAX);
+            continue;
+        }
+        assert_in_range(origins[t], 0, mesh->index_count / 3 - 1);
+        assert_int_equal(mesh->parts[origins[t]], r.labels[t]);
+        for (int k = 0; k < 3; k++) {
+            uint32_t v = r.indices[3 * t + k];
+            const float *w = weights + 4 * v, *m = palette[r.labels[t]].m;
+            double x[3] = { 0 }, sum = 0.0;
+            for (int s = 0; s < 4; s++) {
+                sum += w[s];
+                for (int c = 0; c < 3; c++)
+                    x[c] += w[s] * mesh->positions[3 * vertices[4 * v + s] + c];
+            }
+            assert_float_equal(sum, 1.0, 1e-6);
+            split += w[1] > 0;
+            for (int c = 0; c < 3; c++)
+                assert_float_equal(r.positions[3 * v + c],
+                                   m[4 * c] * x[0] + m[4 * c + 1] * x[1] + m[4 * c + 2] * x[2] +
+                                       m[4 * c + 3],
+                                   2e-5);
+        }
+    }
+    for (uint32_t v = 0; v < r.counts[0]; v++) {
+        const float *w = weights + 4 * v;
+        assert_float_equal(w[0] + w[1] + w[2] + w[3], 1.0, 1e-6);
+        samples += w[2] + w[3] > 0;
+    }
+    assert_true(split > 20 && samples > 50 && patches > 100);
+    free(vertices), free(weights), free(origins);
+    patch_run_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -526,6 +586,7 @@ int main(void)
         cmocka_unit_test(too_little_room_says_how_much_is_needed),
         cmocka_unit_test(a_frame_allocates_nothing),
         cmocka_unit_test(the_rest_topology_follows_the_patches),
+        cmocka_unit_test(vertices_and_triangles_know_what_they_come_from),
         cmocka_unit_test(models_without_parts_or_with_holes_are_refused),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);

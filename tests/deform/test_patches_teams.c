@@ -20,18 +20,24 @@ static void team_host_sync(void)
 
 #define TEAM_HOST 1
 #define PATCH_NAMES(X)                                                                             \
-    X(cut) X(rungs) X(cut_volume) X(solve) X(count) X(sum) X(vertices) X(faces) X(strips)
-#define cutis_compute_patch_parts      team_patch_parts
-#define cutis_compute_patch_joints     team_patch_joints
-#define cutis_compute_patch_cut        team_patch_cut
-#define cutis_compute_patch_rungs      team_patch_rungs
-#define cutis_compute_patch_cut_volume team_patch_cut_volume
-#define cutis_compute_patch_solve      team_patch_solve
-#define cutis_compute_patch_count      team_patch_count
-#define cutis_compute_patch_sum        team_patch_sum
-#define cutis_compute_patch_vertices   team_patch_vertices
-#define cutis_compute_patch_faces      team_patch_faces
-#define cutis_compute_patch_strips     team_patch_strips
+    X(cut)                                                                                         \
+    X(rungs) X(cut_volume) X(solve) X(count) X(sum) X(vertices) X(faces) X(strips)                 \
+        X(vertex_sources) X(joint_sources) X(origins) X(no_origins)
+#define cutis_compute_patch_parts          team_patch_parts
+#define cutis_compute_patch_joints         team_patch_joints
+#define cutis_compute_patch_cut            team_patch_cut
+#define cutis_compute_patch_rungs          team_patch_rungs
+#define cutis_compute_patch_cut_volume     team_patch_cut_volume
+#define cutis_compute_patch_solve          team_patch_solve
+#define cutis_compute_patch_count          team_patch_count
+#define cutis_compute_patch_sum            team_patch_sum
+#define cutis_compute_patch_vertices       team_patch_vertices
+#define cutis_compute_patch_faces          team_patch_faces
+#define cutis_compute_patch_strips         team_patch_strips
+#define cutis_compute_patch_vertex_sources team_patch_vertex_sources
+#define cutis_compute_patch_joint_sources  team_patch_joint_sources
+#define cutis_compute_patch_origins        team_patch_origins
+#define cutis_compute_patch_no_origins     team_patch_no_origins
 #include "device/compute/patches.c"
 
 static const cutis_compute_kernel *const KERNELS[] = {

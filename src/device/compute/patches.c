@@ -21,6 +21,8 @@
 #include "kernel/patches_solve.h"
 //
 #include "kernel/patches_emit.h"
+//
+#include "kernel/patches_source.h"
 
 // Each kernel with no more text than it needs: GPU compilers read all of it, for every kernel.
 #define JOINT_TEXTS  "team.h", "patches.h", "patches_joint.h"
@@ -32,6 +34,7 @@ static const char *const BORDER[] = { BORDER_TEXTS, NULL };
 static const char *const RUNG[] = { RUNG_TEXTS, NULL };
 static const char *const SOLVE[] = { SOLVE_TEXTS, NULL };
 static const char *const EMIT[] = { SOLVE_TEXTS, "patches_emit.h", NULL };
+static const char *const SOURCE[] = { SOLVE_TEXTS, "patches_emit.h", "patches_source.h", NULL };
 
 #define POINTER(i) cutis_compute_pointer(&a[i])
 
@@ -83,6 +86,27 @@ static void run_strips(const cutis_compute_argument *a, int first, int end)
                  POINTER(7), POINTER(8), a[9].number, a[10].number, first, end);
 }
 
+static void run_vertex_sources(const cutis_compute_argument *a, int first, int end)
+{
+    patch_vertex_sources(POINTER(0), POINTER(1), POINTER(2), POINTER(3), POINTER(4), POINTER(5),
+                         a[6].number, a[7].number, first, end);
+}
+static void run_joint_sources(const cutis_compute_argument *a, int first, int end)
+{
+    patch_joint_sources(POINTER(0), POINTER(1), POINTER(2), POINTER(3), POINTER(4), POINTER(5),
+                        POINTER(6), a[7].number, a[8].number, first, end);
+}
+static void run_origins(const cutis_compute_argument *a, int first, int end)
+{
+    patch_origins(POINTER(0), POINTER(1), POINTER(2), POINTER(3), a[4].number, a[5].number, first,
+                  end);
+}
+static void run_no_origins(const cutis_compute_argument *a, int first, int end)
+{
+    patch_no_origins(POINTER(0), POINTER(1), POINTER(2), POINTER(3), a[4].number, a[5].number,
+                     first, end);
+}
+
 // Registers: those with which the H200 was fastest (docs/design/patches.md).
 #define PATCH_KERNEL(name, text, arguments, items, team, most)                                     \
     const cutis_compute_kernel cutis_compute_patch_##name = { .entry = "patch_" #name,             \
@@ -104,3 +128,7 @@ PATCH_KERNEL(sum, EMIT, 3, 16, 32, 0);
 PATCH_KERNEL(vertices, EMIT, 9, 8, 32, 0);
 PATCH_KERNEL(faces, EMIT, 7, 8, 32, 0);
 PATCH_KERNEL(strips, EMIT, 11, 1, 32, 80);
+PATCH_KERNEL(vertex_sources, SOURCE, 8, 8, 32, 0);
+PATCH_KERNEL(joint_sources, SOURCE, 9, 1, 32, 0);
+PATCH_KERNEL(origins, SOURCE, 6, 8, 32, 0);
+PATCH_KERNEL(no_origins, SOURCE, 6, 16, 32, 0);

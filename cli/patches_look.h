@@ -1,0 +1,28 @@
+/// What a model looks like, carried onto a frame of its patches: materials, texture coordinates and
+/// colours. Patches have new vertices in every frame, so this is done for every frame.
+#ifndef CUTIS_CLI_PATCHES_LOOK_H
+#define CUTIS_CLI_PATCHES_LOOK_H
+
+#include "patches.h"
+
+/// The triangles of a frame that have the material of one of the model's primitives.
+typedef struct look_piece {
+    uint32_t vertex_count, triangle_count;
+    float *positions, *normals;
+    float *texcoords, *colors; ///< NULL: the model's primitive has none
+    uint32_t *indices, *labels;
+    int32_t material;
+} look_piece;
+
+/// A frame, in pieces: one for each primitive of the model; those without triangles are empty.
+typedef struct patch_look {
+    look_piece *pieces;
+    uint32_t count;
+} patch_look;
+
+/// The frame that `play` holds. A vertex on a seam of the texture becomes several. @return false:
+/// out of memory, and nothing is left to release
+bool patch_look_make(const patch_play *play, patch_look *out);
+void patch_look_release(patch_look *look);
+
+#endif
