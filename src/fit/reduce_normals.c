@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/os/os.h"
 #include "fit/reduce_exchange.h"
 #include "fit/reduce_sets.h"
 #include "fit/reduce_vertex.h"
@@ -306,6 +307,7 @@ static cutis_result sweep_all(normals_job *job, uint32_t limit, uint32_t reselec
 {
     cutis_reduce_state *state = job->state;
     const double stop = job->problem->stop > 0 ? job->problem->stop : STOP;
+    const double start = cutis_os_seconds();
     for (uint32_t s = 0; s < limit; s++) {
         cutis_result result =
             cutis_progress(job->problem->context, "fitting normals", (double)s / limit);
@@ -317,6 +319,7 @@ static cutis_result sweep_all(normals_job *job, uint32_t limit, uint32_t reselec
         if (state->curve[s] <= 0 || (fall < stop * state->curve[s] && !job->reselect)) break;
     }
     state->energy = state->curve[state->sweep_count];
+    state->sweep_seconds += cutis_os_seconds() - start;
     return CUTIS_OK;
 }
 
