@@ -35,16 +35,9 @@ static bool count_primitive(const cutis_primitive *primitive, cutis_reduce_group
     return *influences <= UINT32_MAX && group->triangle_count <= UINT32_MAX / 6;
 }
 
-// Clean influences of all source vertices, before welding.
-typedef struct source {
-    uint32_t *first, *control;
-    double *weight;
-} source;
-
 typedef struct filler {
     const cutis_model *model;
     cutis_reduce_group *group;
-    source clean;
     cutis_vertex_buffer buffer;
     uint32_t vertex, influence, triangle;
     bool repair;
@@ -74,30 +67,29 @@ static cutis_result fill_primitive(filler *f, uint32_t mesh, uint32_t p)
             count = 1;
         }
         cutis_vertex_normalise(f->buffer.list, count);
-        f->clean.first[f->vertex++] = f->influence;
+        group->first[f->vertex++] = f->influence;
         for (uint32_t i = 0; i < count; i++) {
-            f->clean.control[f->influence] = f->buffer.list[i].joint;
-            f->clean.weight[f->influence++] = f->buffer.list[i].weight;
+            group->control[f->influence] = f->buffer.list[i].joint;
+            group->weight[f->influence++] = f->buffer.list[i].weight;
         }
     }
-    f->clean.first[f->vertex] = f->influence;
+    group->first[f->vertex] = f->influence;
     return CUTIS_OK;
 }
 
-static bool same_weights(const source *clean, uint32_t a, uint32_t b)
+static bool same_weights(const cutis_reduce_group *group, uint32_t a, uint32_t b)
 {
-    uint32_t count = clean->first[a + 1] - clean->first[a];
-    if (clean->first[b + 1] - clean->first[b] != count) return false;
-    return memcmp(clean->control + clean->first[a], clean->control + clean->first[b],
-                  count * sizeof *clean->control) == 0 &&
-           memcmp(clean->weight + clean->first[a], clean->weight + clean->first[b],
-                  count * sizeof *clean->weight) == 0;
+    const uint32_t *first = group->first, count = first[a + 1] - first[a];
+    if (first[b + 1] - first[b] != count) return false;
+    return memcmp(group->control + first[a], group->control + first[b],
+                  count * sizeof *group->control) == 0 &&
+           memcmp(group->weight + first[a], group->weight + first[b],
+                  count * sizeof *group->weight) == 0;
 }
 
 // Weld by position first; copies whose weights differ stay apart, each with those that share its
 // own. `next` links the different ones of a place.
-static cutis_result weld_units(cutis_context *context, const source *clean,
-                               cutis_reduce_group *group)
+static cutis_result weld_units(cutis_context *context, cutis_reduce_group *group)
 {
     const uint32_t count = group->source_count;
     uint32_t *place = cutis_alloc_array(context, count, sizeof *place);
@@ -108,7 +100,7 @@ static cutis_result weld_units(cutis_context *context, const source *clean,
     for (uint32_t v = 0; v < count && result == CUTIS_OK; v++) {
         uint32_t other = place[v], last = v;
         next[v] = UINT32_MAX;
-        while (other != UINT32_MAX && other < v && !same_weights(clean, other, v)) {
+        while (other != UINT32_MAX && other < v && !same_weights(group, other, v)) {
             last = other;
             other = next[other];
         }
@@ -124,19 +116,22 @@ static cutis_result weld_units(cutis_context *context, const source *clean,
     return result;
 }
 
-// Influences and positions of the units: those of their first source vertex.
-static void keep_units(const source *clean, cutis_reduce_group *group)
+// Influences and positions of the units: those of their first source vertex. Lists move up within
+// the same arrays; a unit never comes after its source.
+static void keep_units(cutis_reduce_group *group)
 {
     uint32_t unit = 0, used = 0;
     for (uint32_t v = 0; v < group->source_count; v++) {
+        const uint32_t begin = group->first[v], count = group->first[v + 1] - begin;
         if (group->unit[v] != unit) continue;
         for (int c = 0; c < 3; c++)
             group->positions[3 * (size_t)unit + c] = group->source_positions[3 * (size_t)v + c];
         group->first[unit++] = used;
-        for (uint32_t i = clean->first[v]; i < clean->first[v + 1]; i++, used++) {
-            group->control[used] = clean->control[i];
-            group->weight[used] = clean->weight[i];
+        if (used != begin) {
+            memmove(group->control + used, group->control + begin, count * sizeof *group->control);
+            memmove(group->weight + used, group->weight + begin, count * sizeof *group->weight);
         }
+        used += count;
     }
     group->first[unit] = used;
 }
@@ -151,8 +146,7 @@ static bool build_mesh(cutis_arena *arena, cutis_reduce_group *group)
                                     group->triangle_count, group->welded, &group->mesh);
 }
 
-static bool alloc_group(cutis_arena *arena, size_t influences, cutis_reduce_group *group,
-                        source *clean)
+static bool alloc_group(cutis_arena *arena, size_t influences, cutis_reduce_group *group)
 {
     const size_t count = group->source_count;
     group->unit = cutis_arena_alloc(arena, count, sizeof *group->unit);
@@ -162,12 +156,8 @@ static bool alloc_group(cutis_arena *arena, size_t influences, cutis_reduce_grou
     group->first = cutis_arena_alloc(arena, count + 1, sizeof *group->first);
     group->control = cutis_arena_alloc(arena, influences, sizeof *group->control);
     group->weight = cutis_arena_alloc(arena, influences, sizeof *group->weight);
-    clean->first = cutis_alloc_array(arena->context, count + 1, sizeof *clean->first);
-    clean->control = cutis_alloc_array(arena->context, influences, sizeof *clean->control);
-    clean->weight = cutis_alloc_array(arena->context, influences, sizeof *clean->weight);
     return group->unit && group->source_positions && group->triangles && group->positions &&
-           group->first && group->control && group->weight && clean->first && clean->control &&
-           clean->weight;
+           group->first && group->control && group->weight;
 }
 
 static cutis_result build_group(filler *f, const int32_t *mesh_group, int32_t index,
@@ -185,23 +175,17 @@ static cutis_result build_group(filler *f, const int32_t *mesh_group, int32_t in
         return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "skins/%u: too many influences to reduce",
                           group->skin);
     cutis_result result = CUTIS_OK;
-    if (!alloc_group(arena, influences, group, &f->clean)) result = cutis_alloc_result(context);
+    if (!alloc_group(arena, influences, group)) result = cutis_alloc_result(context);
     f->vertex = f->influence = f->triangle = 0;
-    if (result == CUTIS_OK) f->clean.first[0] = 0;
+    if (result == CUTIS_OK) group->first[0] = 0;
     for (uint32_t m = 0; m < data->mesh_count; m++)
         for (uint32_t p = 0; mesh_group[m] == index && p < data->meshes[m].primitive_count; p++)
             if (result == CUTIS_OK) result = fill_primitive(f, m, p);
-    if (result == CUTIS_OK) result = weld_units(context, &f->clean, group);
+    if (result == CUTIS_OK) result = weld_units(context, group);
     if (result == CUTIS_OK) {
-        keep_units(&f->clean, group);
+        keep_units(group);
         if (!build_mesh(arena, group)) result = cutis_alloc_result(context);
     }
-    if (f->clean.first)
-        cutis_free_array(context, f->clean.first, (size_t)group->source_count + 1,
-                         sizeof(uint32_t));
-    if (f->clean.control) cutis_free_array(context, f->clean.control, influences, sizeof(uint32_t));
-    if (f->clean.weight) cutis_free_array(context, f->clean.weight, influences, sizeof(double));
-    f->clean = (source){ 0 };
     return result;
 }
 

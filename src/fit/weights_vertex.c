@@ -60,7 +60,15 @@ uint32_t cutis_vertex_gather(const cutis_influences *influences, uint32_t vertex
     if (!influences->first) return 0;
     uint32_t begin = influences->first[vertex], end = influences->first[vertex + 1], count = 0;
     cutis_influence *list = buffer->list;
-    bool few = end - begin <= INSERTION_MAX;
+    bool few = end - begin <= INSERTION_MAX, sorted = true;
+    for (uint32_t i = begin + 1; i < end; i++)
+        sorted &= influences->joints[i - 1] < influences->joints[i];
+    if (sorted) { // as most files have them
+        for (uint32_t i = begin; i < end; i++)
+            if (influences->weights[i] > 0)
+                list[count++] = (cutis_influence){ influences->joints[i], influences->weights[i] };
+        return count;
+    }
     for (uint32_t i = begin; i < end; i++) {
         if (!(influences->weights[i] > 0)) continue;
         if (few)
