@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "fit/handles_device_grid.h"
 
 #define PADDING 3    ///< voxels around the bounding box: taps of any vertex stay inside the grid
 #define CHUNK   4096 ///< triangles or points a task
@@ -84,11 +85,12 @@ static void mark_edges(voxeliser *v, const double corner[3][3])
 {
     for (int e = 0; e < 3; e++) {
         const double *a = corner[e], *b = corner[(e + 1) % 3];
-        double length = sqrt(pow(b[0] - a[0], 2) + pow(b[1] - a[1], 2) + pow(b[2] - a[2], 2));
+        const double d[3] = { b[0] - a[0], b[1] - a[1], b[2] - a[2] };
+        double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
         uint32_t count = (uint32_t)ceil(4 * length) + 1;
         for (uint32_t i = 0; i <= count; i++) {
             double t = (double)i / count, p[3];
-            for (int c = 0; c < 3; c++) p[c] = a[c] + t * (b[c] - a[c]);
+            for (int c = 0; c < 3; c++) p[c] = a[c] + t * d[c];
             mark_point(v, p);
         }
     }
@@ -365,6 +367,22 @@ static cutis_result place_grid(cutis_context *context, const cutis_handles_shape
     return CUTIS_OK;
 }
 
+// Surface and outside. The index is not filled in yet and serves as a queue.
+static cutis_result voxels_on_host(cutis_device *device, const cutis_handles_shape *shape,
+                                   double radius, _Atomic uint8_t *state, cutis_handles_grid *grid)
+{
+    voxeliser v = { .shape = shape, .grid = grid, .state = state, .radius = radius };
+    cutis_handles_run(device, triangle_task, &v, (shape->triangle_count + CHUNK - 1) / CHUNK);
+    cutis_handles_run(device, point_task, &v, (shape->point_count + CHUNK - 1) / CHUNK);
+    for (uint32_t i = 0; i < shape->vertex_count; i++) {
+        double p[3];
+        to_grid(&v, i, p);
+        mark_point(&v, p);
+    }
+    flood_outside(grid, (uint8_t *)state, grid->index);
+    return CUTIS_OK;
+}
+
 cutis_result cutis_handles_grid_create(cutis_arena *arena, cutis_device *device,
                                        const cutis_handles_shape *shape, uint32_t voxels,
                                        cutis_handles_grid *out)
@@ -380,17 +398,11 @@ cutis_result cutis_handles_grid_create(cutis_arena *arena, cutis_device *device,
         result = cutis_alloc_result(context);
         goto done;
     }
-    voxeliser v = { .shape = shape, .grid = out, .state = state, .radius = radius };
-    cutis_handles_run(device, triangle_task, &v, (shape->triangle_count + CHUNK - 1) / CHUNK);
-    cutis_handles_run(device, point_task, &v, (shape->point_count + CHUNK - 1) / CHUNK);
-    for (uint32_t i = 0; i < shape->vertex_count; i++) {
-        double p[3];
-        to_grid(&v, i, p);
-        mark_point(&v, p);
-    }
-    result = cutis_progress(context, "voxels", 0.5);
+    result = cutis_handles_grid_on_device(device, shape, out)
+                 ? cutis_handles_grid_voxels(device, shape, out, radius, (uint8_t *)state)
+                 : voxels_on_host(device, shape, radius, state, out);
+    if (result == CUTIS_OK) result = cutis_progress(context, "voxels", 0.5);
     if (result != CUTIS_OK) goto done;
-    flood_outside(out, (uint8_t *)state, out->index); // the index is not filled in yet: a queue
     if (!number_voxels(arena, out, (const uint8_t *)state)) {
         result = cutis_alloc_result(context);
         goto done;

@@ -3,6 +3,7 @@
 #include "handles_case.h"
 
 #include "fit/handles_device.h"
+#include "fit/handles_device_grid.h"
 
 static cutis_device *open_device(fixture *f)
 {
@@ -119,6 +120,70 @@ static void the_text_as_c_has_the_bits_of_the_host(void **state)
     free(s);
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Spec 4.1: twice the median distance to the nearest neighbour; ours has 1 to 16 voxels.
+static double ball_radius(const cutis_handles_shape *shape, double step)
+{
+    double nearest[64];
+    for (uint32_t i = 0; i < shape->point_count; i++) {
+        nearest[i] = INFINITY;
+        for (uint32_t j = 0; j < shape->point_count; j++) {
+            const float *p = shape->positions + 3 * (size_t)shape->points[i];
+            const float *q = shape->positions + 3 * (size_t)shape->points[j];
+            const double x = (double)p[0] - q[0], y = (double)p[1] - q[1], z = (double)p[2] - q[2];
+            const double d = sqrt(x * x + y * y + z * z);
+            if (d > 0 && d < nearest[i]) nearest[i] = d;
+        }
+    }
+    qsort(nearest, shape->point_count, sizeof *nearest, by_size);
+    return fmin(fmax(2 * nearest[shape->point_count / 2] / step, 1), 16);
+}
+
+// Slanted and tiny triangles, ones without area, a line, loose points with balls around them.
+static void voxels_of_the_text_as_c_are_the_hosts(void **state)
+{
+    fixture *f = *state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        shape_case *s = new_shape();
+        uint32_t points[64];
+        if (seed == 1) add_box(s, (const double[3]){ 0, 0, 0 }, (const double[3]){ 1, 0.5, 0.5 });
+        if (seed == 2) add_cylinder(s, 0.3, 1, 12, 5);
+        for (uint64_t t = 0; t < 40; t++) {
+            const double size = t % 3 ? 0.05 : 0.6;
+            double at[3], corner[3];
+            uint32_t v[3];
+            for (int c = 0; c < 3; c++) at[c] = random_in(seed, 3 * t + (uint64_t)c, 0, 1);
+            for (uint64_t e = 0; e < 3; e++) {
+                for (uint64_t c = 0; c < 3; c++)
+                    corner[c] = at[c] + random_in(seed + 9, 9 * t + 3 * e + c, -size, size);
+                v[e] = add_vertex(s, corner[0], corner[1], corner[2]);
+            }
+            if (seed == 4) points[t] = v[0];
+            if (seed < 4) add_triangle(s, v[0], v[1], t % 5 ? v[2] : v[1]);
+        }
+        if (seed == 4) s->shape.points = points, s->shape.point_count = 40;
+        for (uint32_t voxels = 16; voxels <= 64; voxels += 48) {
+            cutis_handles_grid grid;
+            assert_ok(f->context,
+                      cutis_handles_grid_create(&f->arena, f->device, &s->shape, voxels, &grid));
+            uint8_t *found = cutis_arena_alloc(&f->arena, grid.dense_count, 1);
+            // The host's own radius: twice the median distance, at most 16 voxels.
+            double radius = 0;
+            if (seed == 4) radius = ball_radius(&s->shape, grid.step);
+            assert_ok(f->context,
+                      cutis_handles_grid_voxels(f->device, &s->shape, &grid, radius, found));
+            for (size_t i = 0; i < grid.dense_count; i++)
+                assert_int_equal(found[i] == 2, grid.index[i] == CUTIS_HANDLES_NONE);
+        }
+        free(s);
+    }
+}
+
 // Owners and labels of a domain as cutis_handles_solve makes them.
 static void label_pieces(fixture *f, const cutis_handles_solution *solution, uint32_t **label,
                          uint32_t **owner)
@@ -153,7 +218,7 @@ static void virtual_handles_of_the_text_as_c_are_the_hosts(void **state)
         const uint32_t count = random_points(seed, 8, low, high, seed ? 0.12 : 0.04, a);
         memcpy(b, a, sizeof b);
         b[0][0] = fmin(a[0][0] + 0.1, 0.95);
-        solve_domain(f, s, 48, CUTIS_WEIGHTING_VIRTUAL, 0, count, (const double(*)[3])a,
+        solve_domain(f, s, 40, CUTIS_WEIGHTING_VIRTUAL, 0, count, (const double(*)[3])a,
                      (const double(*)[3])b, &host);
         const cutis_handles_virtual *v = &host.solution.virtual;
         uint32_t *label, *owner;
@@ -229,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         claim(the_text_as_c_has_the_bits_of_the_host),
+        claim(voxels_of_the_text_as_c_are_the_hosts),
         claim(virtual_handles_of_the_text_as_c_are_the_hosts),
         claim(an_opencl_device_gives_the_cpus_weights),
         claim(loose_pieces_and_small_grids_too),

@@ -23,4 +23,8 @@ extern const cutis_compute_kernel cutis_compute_handles_scatter, cutis_compute_h
     cutis_compute_handles_support, cutis_compute_handles_clash, cutis_compute_handles_gain,
     cutis_compute_handles_faces, cutis_compute_handles_fold, cutis_compute_handles_pack;
 
+/// kernel/handles_grid.h.
+extern const cutis_compute_kernel cutis_compute_handles_surfaces, cutis_compute_handles_corners,
+    cutis_compute_handles_balls, cutis_compute_handles_flood;
+
 #endif

@@ -1,0 +1,120 @@
+// Voxels of a shape on a GPU: surface and outside by the kernels of kernel/handles_grid.h.
+// Invariant: the bytes are those of handles_grid.c's own tasks.
+#include "fit/handles_device_grid.h"
+
+#include "base/error.h"
+#include "device/compute/handles.h"
+
+#define FLOODS_A_LOOK 2     ///< rounds of three axes between two looks at whether anything changed
+#define FEW_TRIANGLES 65536 ///< below it a triangle is many items
+#define PARTS         16
+
+enum { POSITIONS, TRIANGLES, POINTS, STATE, FLAG, BUFFERS };
+
+typedef struct voxel_run {
+    cutis_device *device;
+    const cutis_handles_shape *shape;
+    const cutis_handles_grid *grid;
+    double radius;
+    cutis_buffer *buffers[BUFFERS];
+} voxel_run;
+
+#define BUFFER(which) CUTIS_BUFFER_ARGUMENT(run->buffers[which])
+#define INTEGER(i)    CUTIS_INT_ARGUMENT(i)
+#define NUMBER(x)     CUTIS_DOUBLE_ARGUMENT(x)
+#define LAUNCH(name, items, ...)                                                                   \
+    do {                                                                                           \
+        if (result == CUTIS_OK) {                                                                  \
+            const cutis_compute_argument arguments[] = { __VA_ARGS__ };                            \
+            result =                                                                               \
+                cutis_compute_run(run->device, &cutis_compute_handles_##name, (items), arguments); \
+        }                                                                                          \
+    } while (0)
+
+bool cutis_handles_grid_on_device(const cutis_device *device, const cutis_handles_shape *shape,
+                                  const cutis_handles_grid *grid)
+{
+    return device && device->operations->compute_run && grid->dense_count < INT32_MAX - 1024 &&
+           shape->vertex_count < INT32_MAX / 3 && shape->triangle_count < INT32_MAX / 3;
+}
+
+static cutis_result put(voxel_run *run, int which, const void *data, uint64_t size)
+{
+    cutis_result result = cutis_buffer_create(run->device, size ? size : 4, &run->buffers[which]);
+    if (result == CUTIS_OK && size && data)
+        result = cutis_buffer_write(run->buffers[which], 0, data, size);
+    return result;
+}
+
+static cutis_result upload(voxel_run *run)
+{
+    const cutis_handles_shape *shape = run->shape;
+    cutis_result result = put(run, POSITIONS, shape->positions, 12ull * shape->vertex_count);
+    if (result == CUTIS_OK)
+        result = put(run, TRIANGLES, shape->triangles, 12ull * shape->triangle_count);
+    if (result == CUTIS_OK) result = put(run, POINTS, shape->points, 4ull * shape->point_count);
+    // Whole words, so that they can be cleared as such.
+    const uint64_t words = (run->grid->dense_count + 3) / 4;
+    if (result == CUTIS_OK) result = put(run, STATE, NULL, 4 * words);
+    if (result == CUTIS_OK) result = put(run, FLAG, NULL, 4);
+    if (result != CUTIS_OK) return result;
+    const cutis_compute_argument arguments[] = { BUFFER(STATE), INTEGER(0) };
+    return cutis_compute_run(run->device, &cutis_compute_fill, (uint32_t)words, arguments);
+}
+
+static cutis_result mark(voxel_run *run)
+{
+    const cutis_handles_shape *shape = run->shape;
+    const cutis_handles_grid *g = run->grid;
+    const uint32_t parts = shape->triangle_count < FEW_TRIANGLES ? PARTS : 1;
+    cutis_result result = CUTIS_OK;
+    LAUNCH(surfaces, shape->triangle_count * parts, BUFFER(POSITIONS), BUFFER(TRIANGLES),
+           BUFFER(STATE), INTEGER(parts), INTEGER(g->size[0]), INTEGER(g->size[1]),
+           INTEGER(g->size[2]), NUMBER(g->origin[0]), NUMBER(g->origin[1]), NUMBER(g->origin[2]),
+           NUMBER(g->step));
+    LAUNCH(balls, shape->point_count, BUFFER(POSITIONS), BUFFER(POINTS), BUFFER(STATE),
+           INTEGER(g->size[0]), INTEGER(g->size[1]), INTEGER(g->size[2]), NUMBER(g->origin[0]),
+           NUMBER(g->origin[1]), NUMBER(g->origin[2]), NUMBER(g->step), NUMBER(run->radius));
+    LAUNCH(corners, shape->vertex_count, BUFFER(POSITIONS), BUFFER(STATE), INTEGER(g->size[0]),
+           INTEGER(g->size[1]), INTEGER(g->size[2]), NUMBER(g->origin[0]), NUMBER(g->origin[1]),
+           NUMBER(g->origin[2]), NUMBER(g->step));
+    return result;
+}
+
+// From a corner, which is padding, along all rows of each axis in turn.
+static cutis_result flood(voxel_run *run)
+{
+    const uint32_t x = run->grid->size[0], y = run->grid->size[1], z = run->grid->size[2];
+    const uint8_t outside = 2;
+    cutis_result result = cutis_buffer_write(run->buffers[STATE], 0, &outside, 1);
+    for (int32_t changed = 1; changed && result == CUTIS_OK;) {
+        changed = 0;
+        result = cutis_buffer_write(run->buffers[FLAG], 0, &changed, sizeof changed);
+        for (int i = 0; i < FLOODS_A_LOOK; i++) {
+            LAUNCH(flood, y * z, BUFFER(STATE), BUFFER(FLAG), INTEGER(x), INTEGER(1), INTEGER(y),
+                   INTEGER(x), INTEGER(x * y));
+            LAUNCH(flood, x * z, BUFFER(STATE), BUFFER(FLAG), INTEGER(y), INTEGER(x), INTEGER(x),
+                   INTEGER(1), INTEGER(x * y));
+            LAUNCH(flood, x * y, BUFFER(STATE), BUFFER(FLAG), INTEGER(z), INTEGER(x * y),
+                   INTEGER(x), INTEGER(1), INTEGER(x));
+        }
+        if (result == CUTIS_OK)
+            result = cutis_buffer_read(run->buffers[FLAG], 0, &changed, sizeof changed);
+        if (result == CUTIS_OK) result = cutis_progress(run->device->context, "voxels", 0.5);
+    }
+    return result;
+}
+
+cutis_result cutis_handles_grid_voxels(cutis_device *device, const cutis_handles_shape *shape,
+                                       const cutis_handles_grid *grid, double radius,
+                                       uint8_t *state)
+{
+    voxel_run run = { .device = device, .shape = shape, .grid = grid, .radius = radius };
+    cutis_result result = upload(&run);
+    if (result == CUTIS_OK) result = mark(&run);
+    if (result == CUTIS_OK) result = flood(&run);
+    if (result == CUTIS_OK)
+        result = cutis_buffer_read(run.buffers[STATE], 0, state, grid->dense_count);
+    for (int b = 0; b < BUFFERS; b++) cutis_buffer_destroy(run.buffers[b]);
+    return result;
+}
