@@ -12,11 +12,13 @@
 
 const char *picture_method_name(const picture_shot *shot)
 {
+    if (shot->patched) return "patches";
     return shot->weighted ? "sbs-weighted" : cutis_method_name(shot->method);
 }
 
 const char *picture_method_title(const picture_shot *shot)
 {
+    if (shot->patched) return "blending patches";
     switch (shot->method) {
     case CUTIS_METHOD_LBS:
         return "linear";
@@ -44,10 +46,13 @@ static int parse_method(cli_app *app, const char *text, size_t length, picture_s
 {
     char name[32], near[64];
     snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), text);
-    *out = (picture_shot){ .weighted = strcmp(name, "sbs-weighted") == 0 };
+    *out = (picture_shot){ .weighted = strcmp(name, "sbs-weighted") == 0,
+                           .patched = strcmp(name, "patches") == 0 };
     if (out->weighted) out->method = CUTIS_METHOD_SBS;
-    if (out->weighted || cutis_method_from_name(name, &out->method) == CUTIS_OK) return EXIT_GOOD;
-    static const char ALL[] = "lbs rigid sbs sbs-weighted dqs cor psd wpsd handles-rigid cage";
+    if (out->weighted || out->patched || cutis_method_from_name(name, &out->method) == CUTIS_OK)
+        return EXIT_GOOD;
+    static const char ALL[] =
+        "lbs rigid sbs sbs-weighted dqs cor psd wpsd handles-rigid cage patches";
     if (nearest_word(name, ALL, near))
         return app_usage(app, "unknown method '%s'; did you mean %s? (one of: %s)", name, near,
                          ALL);
@@ -237,6 +242,9 @@ int picture_bind(picture_stage *stage, picture_shot *shot)
         .control_frames = stage->cage.count,
         .bind = { .method = shot->method, .weighted_centres = shot->weighted, .normals = true }
     };
+    int status = EXIT_GOOD;
+    if (shot->patched) status = picture_patches_open(stage, shot);
+    if (status != EXIT_GOOD) return status;
     return play_open(stage->app, stage->path, stage->model, stage->device, &options, &shot->play);
 }
 
@@ -246,7 +254,8 @@ int picture_pose(picture_stage *stage, picture_shot *shot, double seconds)
     if (p->sampler) cutis_sampler_sample(p->sampler, (float)seconds, p->transforms, p->morphs);
     if (p->controls) picture_pose_cage(p, seconds);
     cutis_result result = play_deform(p, 1);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(stage->app, stage->path, result);
+    if (result != CUTIS_OK) return app_fail(stage->app, stage->path, result);
+    return shot->patched ? picture_patches_pose(stage, shot, seconds) : EXIT_GOOD;
 }
 
 // Painting
@@ -384,28 +393,38 @@ static void part_color(uint32_t part, float rgba[4])
     rgba[3] = 1;
 }
 
-static bool part_mesh_make(const picture_stage *stage, const picture_shot *shot, part_mesh *out)
+// Colours of the model's triangles, in those of their first corners.
+static void part_colors(const picture_stage *stage, float *colors)
 {
-    size_t corners = 3 * (size_t)stage->rest.triangle_count, triangle = 0;
-    out->positions = malloc(12 * corners);
-    out->normals = malloc(12 * corners);
-    out->colors = malloc(16 * corners);
-    out->indices = malloc(4 * corners);
-    if (!out->positions || !out->normals || !out->colors || !out->indices) return false;
     const cutis_model_data *data = cutis_model_get(stage->model);
     const cutis_instance *instances;
     uint32_t count = cutis_model_instances(stage->model, &instances);
+    size_t triangle = 0;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t p = 0; p < data->meshes[instances[i].mesh].primitive_count; p++) {
             const cutis_primitive *primitive = &data->meshes[instances[i].mesh].primitives[p];
             if (primitive->topology != CUTIS_TOPOLOGY_TRIANGLES) continue;
             for (uint32_t t = 0; t < primitive->index_count / 3; t++, triangle++)
-                part_color(primitive->parts ? primitive->parts[t] : p, out->colors + 12 * triangle);
+                part_color(primitive->parts ? primitive->parts[t] : p, colors + 12 * triangle);
         }
+}
+
+static bool part_mesh_make(const picture_stage *stage, const picture_shot *shot,
+                           const cutis_scene_surface *body, part_mesh *out)
+{
+    size_t corners = 3 * (size_t)body->surface.triangle_count;
+    out->positions = malloc(12 * corners);
+    out->normals = malloc(12 * corners);
+    out->colors = malloc(16 * corners);
+    out->indices = malloc(4 * corners);
+    if (!out->positions || !out->normals || !out->colors || !out->indices) return false;
+    if (!shot->patched) part_colors(stage, out->colors);
+    for (size_t t = 0; shot->patched && t < corners / 3; t++)
+        part_color(shot->patch.labels[t], out->colors + 12 * t);
     for (size_t k = 0; k < corners; k++) {
-        uint32_t v = stage->rest.indices[k];
-        memcpy(out->positions + 3 * k, shot->play.positions + 3 * (size_t)v, 12);
-        memcpy(out->normals + 3 * k, shot->play.normals + 3 * (size_t)v, 12);
+        uint32_t v = body->surface.indices[k];
+        memcpy(out->positions + 3 * k, body->surface.positions + 3 * (size_t)v, 12);
+        memcpy(out->normals + 3 * k, body->normals + 3 * (size_t)v, 12);
         if (k % 3) memcpy(out->colors + 4 * k, out->colors + 12 * (k / 3), 16);
         out->indices[k] = (uint32_t)k;
     }
@@ -430,13 +449,20 @@ int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_p
     cutis_scene_line *lines = NULL;
     uint32_t line_count = 0;
     bool good = world != NULL;
+    float *mixed = NULL;
+    if (shot->patched) {
+        body.surface = patch_play_surface(&shot->patch);
+        body.normals = shot->patch.normals;
+        body.colors = mixed = picture_patches_colors(stage, shot);
+        good = good && mixed;
+    }
     if (good && paint && paint->values)
         body.values = paint->values, body.low = paint->legend.low, body.high = paint->legend.high,
         body.map = paint->legend.map;
-    if (good && stage->show.parts && (good = part_mesh_make(stage, shot, &parts))) {
+    if (good && stage->show.parts && (good = part_mesh_make(stage, shot, &body, &parts))) {
+        uint64_t triangles = body.surface.triangle_count;
         body.surface =
-            (cutis_surface){ (uint32_t)(3 * stage->rest.triangle_count), stage->rest.triangle_count,
-                             parts.positions, parts.indices };
+            (cutis_surface){ (uint32_t)(3 * triangles), triangles, parts.positions, parts.indices };
         body.normals = parts.normals;
         body.colors = parts.colors;
     }
@@ -462,6 +488,7 @@ int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_p
              : CUTIS_OK;
     free(lines);
     free(world);
+    free(mixed);
     part_mesh_release(&parts);
     if (!good) return app_fail_text(stage->app, "%s: not enough memory", stage->path);
     return result == CUTIS_OK ? EXIT_GOOD : app_fail(stage->app, stage->path, result);

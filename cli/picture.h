@@ -8,6 +8,7 @@
 
 #include "app.h"
 #include "cage_poses.h"
+#include "patches.h"
 #include "play.h"
 #include "rest_shape.h"
 
@@ -42,7 +43,9 @@ typedef struct picture_stage {
 typedef struct picture_shot {
     cutis_method method;
     bool weighted;
+    bool patched; ///< --method patches: `patch` has the mesh, `play` the pose
     play play;
+    patch_play patch;
 } picture_shot;
 
 /// A method's name as in --methods: "lbs", "sbs", "sbs-weighted", ...
@@ -61,8 +64,18 @@ int picture_parse_show(cli_app *app, const char *text, picture_show *out);
 int picture_open(cli_app *app, const char *path, picture_stage *out);
 void picture_close(picture_stage *stage);
 
+/// A shot that was never bound is fine.
+void picture_shot_close(picture_shot *shot);
+double picture_shot_volume(const picture_stage *stage, const picture_shot *shot);
+
 int picture_bind(picture_stage *stage, picture_shot *shot);
 int picture_pose(picture_stage *stage, picture_shot *shot, double seconds);
+
+/// Shots of --method patches (picture_patches.c): bound, posed, and the frame's colours (4 per
+/// vertex, to be freed; NULL: out of memory).
+int picture_patches_open(picture_stage *stage, picture_shot *shot);
+int picture_patches_pose(picture_stage *stage, picture_shot *shot, double seconds);
+float *picture_patches_colors(const picture_stage *stage, const picture_shot *shot);
 
 /// Values to paint, one per vertex, with the legend that goes with them.
 typedef struct picture_paint {

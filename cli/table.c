@@ -147,7 +147,8 @@ const verb_row cli_verbs[] = {
       "Offscreen, with or without a GPU. Several methods make a labelled sheet; painted values (--show) come with\n"
       "a legend. error: takes a method, or an array of positions (.npy, .pc2: one frame, or frames at 30 a second).\n",
       COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CLIP) | BIT(POSE) | BIT(TIME) | BIT(METHOD) |
-          BIT(METHODS) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(SHOW) | BIT(CAGE_POSES) | BIT(TURNTABLE) | BIT(DARK),
+          BIT(METHODS) | BIT(REMOVE) | BIT(FILL) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(SHOW) | BIT(CAGE_POSES) |
+          BIT(TURNTABLE) | BIT(DARK),
       "cutis render biped.glb --clip bend --methods lbs,sbs,dqs,cor -o sheet.png\tfour methods\n"
       "cutis render fox.glb --clip Run --time 0.3 --show skeleton -o fox.png\twith its bones\n"
       "cutis render arm.glb --clip twist --method lbs --show error:dqs -o error.png\twhere they differ\n",

@@ -225,6 +225,10 @@ int verb_compare(cli_app *app)
     compare_job job = { .fps = option_number(app, OPTION_FPS, 30),
                         .report = option_text(app, OPTION_REPORT) };
     int status = picture_methods(app, job.shots, &job.shot_count);
+    for (uint32_t i = 0; i < job.shot_count && status == EXIT_GOOD; i++)
+        if (job.shots[i].patched)
+            status = app_usage(app, "patches have vertices of their own, which compare with none; "
+                                    "render draws them beside others, measure measures them");
     if (status == EXIT_GOOD && job.shot_count < 2 && !option_given(app, OPTION_REFERENCE))
         status = app_usage(app, "compare wants --methods A,B,... or a --reference");
     if (status == EXIT_GOOD && job.report && !has_extension(job.report, ".html"))

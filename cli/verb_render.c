@@ -104,8 +104,7 @@ static void share_range(picture_paint *paints, uint32_t count)
 static void caption(const render_job *job, const picture_shot *shot, char *out, size_t capacity)
 {
     cutis_surface rest = rest_shape_surface(&job->stage.rest, job->stage.rest.positions);
-    cutis_surface now = rest_shape_surface(&job->stage.rest, shot->play.positions);
-    double before = cutis_surface_volume(&rest), after = cutis_surface_volume(&now);
+    double before = cutis_surface_volume(&rest), after = picture_shot_volume(&job->stage, shot);
     if (fabs(before) > 1e-12)
         snprintf(out, capacity, "%s \xc2\xb7 volume %+.2f %%", picture_method_name(shot),
                  100 * (after - before) / before);
@@ -207,7 +206,7 @@ static int run_job(cli_app *app, render_job *job)
         status = write_pictures(app, job);
     }
     if (status == EXIT_GOOD) print_json(app, job);
-    for (uint32_t i = 0; i < job->shot_count; i++) play_close(&job->shots[i].play);
+    for (uint32_t i = 0; i < job->shot_count; i++) picture_shot_close(&job->shots[i]);
     free(job->reference);
     picture_close(&job->stage);
     return status;

@@ -12,7 +12,7 @@
 /// lanes. Sums of reals are made in TEAM_PARTS stretches, i and i + TEAM_PARTS in the same one, and
 /// the stretches added in order: one order for any number of lanes.
 ///
-/// TEAM_ALONE: one lane on OpenCL too, where the device is a CPU.
+/// TEAM_ALONE: one lane on OpenCL too (cutis_gpu.alone).
 ///
 /// TEAM_PARAM ends the parameters of a function that needs the team, TEAM_PASS its arguments:
 /// OpenCL needs memory for what lanes tell each other.

@@ -29,6 +29,52 @@ for plot in volume curvature patch; do
     grep -q "<svg" "$T/elbow_$plot.svg" && ok "there is elbow_$plot.svg" || not_ok "there is elbow_$plot.svg" "no SVG"
 done
 
+# Colours that are the rest positions: what a frame's vertex has is where it came from.
+cat >"$T/paint.py" <<'END'
+import json, struct, sys
+data = open(sys.argv[1], "rb").read()
+size = struct.unpack_from("<I", data, 12)[0]
+doc, body = json.loads(data[20:20 + size]), bytearray(data[28 + size:])
+if len(sys.argv) == 3:
+    doc["materials"] = [{"name": "skin", "pbrMetallicRoughness": {"baseColorFactor": [0.2, 0.4, 0.6, 1]}}]
+    for mesh in doc["meshes"]:
+        for primitive in mesh["primitives"]:
+            a = doc["accessors"][primitive["attributes"]["POSITION"]]
+            view = doc["bufferViews"][a["bufferView"]]
+            at, step = view.get("byteOffset", 0) + a.get("byteOffset", 0), view.get("byteStride", 12)
+            points = [struct.unpack_from("<3f", body, at + step * i) for i in range(a["count"])]
+            low, high = min(map(min, points)), max(map(max, points))
+            unit = [[(x - low) / (high - low) for x in p] for p in points]
+            for name, kind, width in (("COLOR_0", "VEC4", 4), ("TEXCOORD_0", "VEC2", 2)):
+                body += bytes(-len(body) % 4)
+                rows = b"".join(struct.pack("<%df" % width, *(u + [1.0])[:width]) for u in unit)
+                doc["bufferViews"].append({"buffer": 0, "byteOffset": len(body), "byteLength": len(rows)})
+                doc["accessors"].append({"bufferView": len(doc["bufferViews"]) - 1, "componentType": 5126,
+                                         "count": a["count"], "type": kind})
+                primitive["attributes"][name] = len(doc["accessors"]) - 1
+                body += rows
+            primitive["material"] = 0
+    doc["buffers"][0]["byteLength"] = len(body)
+    text = json.dumps(doc).encode()
+    text += b" " * (-len(text) % 4)
+    body += bytes(-len(body) % 4)
+    out = struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(body), 0x4E4942) + body
+    open(sys.argv[2], "wb").write(b"glTF" + struct.pack("<II", 2, 12 + len(out)) + out)
+else:
+    primitives = [p for m in doc["meshes"] for p in m["primitives"]]
+    attributes = [sorted(p["attributes"]) for p in primitives]
+    print(json.dumps({"materials": [m.get("name") for m in doc.get("materials", [])], "attributes": attributes,
+                      "used": [p.get("material") for p in primitives]}))
+END
+passes "paints the arm" /usr/bin/python3 "$T/paint.py" "$T/arm.glb" "$T/painted.glb"
+passes "deforms it" "$CUTIS" deform "$T/painted.glb" --clip bend --method patches --frames 30 -o "$T/painted_bent.glb"
+passes "reads it back" /usr/bin/python3 "$T/paint.py" "$T/painted_bent.glb"
+cp "$T/stdout" "$T/painted.json"
+holds "material, colours and texture coordinates came along" "$T/painted.json" 'd["materials"] == ["skin"] and d["used"] == [0] and all("COLOR_0" in a and "TEXCOORD_0" in a for a in d["attributes"])'
+passes "render draws the frame's own mesh" "$CUTIS" render "$T/painted.glb" --clip bend --time 1 --methods lbs,patches -o "$T/sheet.png"
+fails 2 "render does not paint vertices that are gone" "patches replace" "$CUTIS" render "$T/arm.glb" --method patches --show curvature -o "$T/out/x.png"
+fails 2 "compare has no vertices to compare" "vertices of their own" "$CUTIS" compare "$T/arm.glb" --methods lbs,patches --report "$T/out/x.html"
+
 fails 2 "free patches are no array" "want .obj" "$CUTIS" deform "$T/arm.glb" --method patches -o "$T/out/x.npy"
 fails 2 "--fill needs patches" "for --method patches" "$CUTIS" deform "$T/arm.glb" --fill mean -o "$T/out/x.npy"
 fails 2 "--bake wants a glb" "OUT.glb" "$CUTIS" deform "$T/arm.glb" --method patches --bake glb -o "$T/out/x.obj"

@@ -84,7 +84,7 @@ struct cutis_gpu {
     char identity[512]; ///< device, driver and compiler versions, options: part of the cache's key
     uint32_t local_bytes_max; ///< shared memory a group can have
     uint32_t warps;           ///< warps of 32 work items in a group
-    bool alone;  ///< a CPU, whose work items are no lanes: teams have one (kernel/team.h)
+    bool alone;               ///< work items work alone: teams have one lane (kernel/team.h)
     bool staged; ///< packed records go through shared memory (pays where a warp can synchronise)
     bool lists_refused;  ///< the compiler failed on a kernel with short bone lists in registers
     uint32_t near_bytes; ///< shared memory for palettes: more leaves room for fewer groups

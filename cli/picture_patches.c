@@ -1,0 +1,59 @@
+/// Shots of --method patches: the frame's own mesh, in the model's colours. The linear play of such
+/// a shot stands for its pose and its bones.
+#include "picture.h"
+
+#include <stdlib.h>
+
+int picture_patches_open(picture_stage *stage, picture_shot *shot)
+{
+    const picture_show *show = &stage->show;
+    if (show->joint[0] || show->curvature || show->reference[0])
+        return app_usage(stage->app, "--show weights, error and curvature paint the model's own "
+                                     "vertices, which patches replace");
+    return patch_play_open(stage->app, stage->path, stage->model, stage->device, stage->clip,
+                           stage->pose_file, &shot->patch);
+}
+
+static void grow(cutis_bounds *box, const float *x, bool first)
+{
+    if (first || x[0] < box->min.x) box->min.x = x[0];
+    if (first || x[1] < box->min.y) box->min.y = x[1];
+    if (first || x[2] < box->min.z) box->min.z = x[2];
+    if (first || x[0] > box->max.x) box->max.x = x[0];
+    if (first || x[1] > box->max.y) box->max.y = x[1];
+    if (first || x[2] > box->max.z) box->max.z = x[2];
+}
+
+int picture_patches_pose(picture_stage *stage, picture_shot *shot, double seconds)
+{
+    patch_play *p = &shot->patch;
+    cutis_result result = patch_play_frame(p, seconds);
+    if (result != CUTIS_OK) return app_fail(stage->app, stage->path, result);
+    for (uint32_t v = 0; v < p->counts[0]; v++)
+        grow(&shot->play.bounds[0], p->positions + 3 * (size_t)v, v == 0);
+    return EXIT_GOOD;
+}
+
+float *picture_patches_colors(const picture_stage *stage, const picture_shot *shot)
+{
+    const patch_play *p = &shot->patch;
+    float *colors = calloc(p->counts[0] + (size_t)1, 4 * sizeof *colors);
+    for (size_t k = 0; colors && k < 4 * (size_t)p->counts[0]; k++)
+        for (int c = 0; c < 4; c++)
+            colors[4 * (k / 4) + c] +=
+                p->source_weights[k] * stage->colors[4 * (size_t)p->source_vertices[k] + c];
+    return colors;
+}
+
+double picture_shot_volume(const picture_stage *stage, const picture_shot *shot)
+{
+    cutis_surface now = shot->patched ? patch_play_surface(&shot->patch)
+                                      : rest_shape_surface(&stage->rest, shot->play.positions);
+    return cutis_surface_volume(&now);
+}
+
+void picture_shot_close(picture_shot *shot)
+{
+    play_close(&shot->play);
+    patch_play_close(&shot->patch);
+}
