@@ -32,6 +32,9 @@ struct patch_fixed {
     uint32_t *copies; ///< per welded vertex: a part vertex (on a loop: the parent's)
     double *places;   ///< like the distances in G: where on the loop, counted in vertices
     float *welded;    ///< 3 per welded vertex: of the frame at hand
+    /// Of a device with its own memory: the body, and the work of the instance at hand.
+    int32_t *body_ints, *work_ints;
+    double *body_reals, *work_reals;
 };
 
 // Places spread from the loop outwards: a vertex has the mean direction, around the circle that the
@@ -69,6 +72,20 @@ static void spread_places(const patch_pieces *parts, const patch_pack *pack, uin
     }
 }
 
+// What a device with its own memory is asked for, the host has room for.
+static cutis_result copy_body(const cutis_patches *patches, const patch_pack *pack,
+                              cutis_arena *arena, struct patch_fixed *fixed)
+{
+    if (cutis_device_describe(patches->device).kind == CUTIS_DEVICE_CPU) return CUTIS_OK;
+    fixed->body_ints = cutis_arena_copy(arena, pack->ints, pack->int_count, sizeof(int32_t));
+    fixed->body_reals = cutis_arena_copy(arena, pack->reals, pack->real_count, sizeof(double));
+    fixed->work_ints = cutis_arena_alloc(arena, patches->int_stride, sizeof(int32_t));
+    fixed->work_reals = cutis_arena_alloc(arena, patches->real_stride, sizeof(double));
+    return fixed->body_ints && fixed->body_reals && fixed->work_ints && fixed->work_reals
+               ? CUTIS_OK
+               : cutis_alloc_result(patches->arena.context);
+}
+
 cutis_result cutis_patches_bind_fixed(cutis_patches *patches, const patch_body *body,
                                       const patch_pieces *parts, const patch_pack *pack)
 {
@@ -102,7 +119,7 @@ cutis_result cutis_patches_bind_fixed(cutis_patches *patches, const patch_body *
         }
     }
     patches->fixed = fixed;
-    return CUTIS_OK;
+    return copy_body(patches, pack, arena, fixed);
 }
 
 /// The buffers of a host device, as the kernels see them.
@@ -195,15 +212,31 @@ static pvec vertex_at(const view *w, const struct patch_fixed *fixed, uint32_t v
     return pvec_moved(matrices + 12 * FIELD(S, PATCH_JOINT_PART)[2 * joint], x);
 }
 
-static void place_frame(const cutis_patches *patches, uint32_t instance, float *positions)
+// The buffers as the host sees them; those of another memory are read.
+static cutis_result open_view(const cutis_patches *patches, uint32_t instance, view *out)
 {
     const struct patch_fixed *fixed = patches->fixed;
-    view w = {
-        .S = (const int *)(uintptr_t)patches->s->handle,
-        .G = (const double *)(uintptr_t)patches->g->handle,
-        .I = (const int *)(uintptr_t)patches->i->handle + (size_t)instance * patches->int_stride,
-        .D = (double *)(uintptr_t)patches->d->handle + (size_t)instance * patches->real_stride
-    };
+    uint64_t ints = 4 * (uint64_t)patches->int_stride, reals = 8 * (uint64_t)patches->real_stride;
+    *out = (view){ fixed->body_ints, fixed->body_reals, fixed->work_ints, fixed->work_reals };
+    if (fixed->work_ints) {
+        cutis_result result =
+            cutis_buffer_read(patches->i, ints * instance, fixed->work_ints, ints);
+        if (result != CUTIS_OK) return result;
+        return cutis_buffer_read(patches->d, reals * instance, fixed->work_reals, reals);
+    }
+    out->S = (const int *)(uintptr_t)patches->s->handle;
+    out->G = (const double *)(uintptr_t)patches->g->handle;
+    out->I = (const int *)(uintptr_t)patches->i->handle + (size_t)instance * patches->int_stride;
+    out->D = (double *)(uintptr_t)patches->d->handle + (size_t)instance * patches->real_stride;
+    return CUTIS_OK;
+}
+
+static cutis_result place_frame(const cutis_patches *patches, uint32_t instance, float *positions)
+{
+    const struct patch_fixed *fixed = patches->fixed;
+    view w;
+    cutis_result result = open_view(patches, instance, &w);
+    if (result != CUTIS_OK) return result;
     memset(fixed->welded, 0, 3 * (size_t)fixed->welded_count * sizeof *fixed->welded);
     for (uint32_t v = 0; v < fixed->welded_count; v++) {
         if (fixed->copies[v] == UINT32_MAX) continue; // no face has it
@@ -215,6 +248,7 @@ static void place_frame(const cutis_patches *patches, uint32_t instance, float *
     for (uint32_t v = 0; v < fixed->output_count; v++)
         memcpy(positions + 3 * (size_t)v, fixed->welded + 3 * (size_t)fixed->weld[v],
                3 * sizeof(float));
+    return CUTIS_OK;
 }
 
 cutis_result cutis_patches_run_fixed(cutis_patches *patches, const cutis_model *model,
@@ -222,16 +256,13 @@ cutis_result cutis_patches_run_fixed(cutis_patches *patches, const cutis_model *
                                      float *positions)
 {
     cutis_result result = cutis_patches_check(patches, model, poses, instance_count);
-    if (result == CUTIS_OK && cutis_device_describe(patches->device).kind != CUTIS_DEVICE_CPU)
-        result = cutis_fail(patches->arena.context, CUTIS_UNSUPPORTED,
-                            "patches with the rest topology need the cpu device");
     for (uint32_t first = 0; first < instance_count && result == CUTIS_OK;) {
         uint32_t left = instance_count - first;
         uint32_t count = left < patches->capacity ? left : patches->capacity;
         result = cutis_patches_solve(patches, model, poses, first, count);
         for (uint32_t i = 0; i < count && result == CUTIS_OK; i++)
-            place_frame(patches, i,
-                        positions + 3 * (size_t)patches->fixed->output_count * (first + i));
+            result = place_frame(
+                patches, i, positions + 3 * (size_t)patches->fixed->output_count * (first + i));
         first += count;
     }
     return result;

@@ -233,6 +233,13 @@ static void opencl_makes_the_frames_of_the_cpu(void **state)
         assert_memory_equal(a.normals, b.normals, 12 * (size_t)a.counts[0]);
         assert_memory_equal(a.indices, b.indices, 12 * (size_t)a.counts[1]);
         assert_memory_equal(a.labels, b.labels, 4 * (size_t)a.counts[1]);
+        size_t count = 3 * (size_t)cutis_model_vertex_count(a.model);
+        float *fixed_a = calloc(count, sizeof *fixed_a), *fixed_b = calloc(count, sizeof *fixed_b);
+        cutis_poses poses_a = { .local = a.pose }, poses_b = { .local = b.pose };
+        assert_ok(context, cutis_patches_run_fixed(a.patches, a.model, &poses_a, 1, fixed_a));
+        assert_ok(context, cutis_patches_run_fixed(b.patches, b.model, &poses_b, 1, fixed_b));
+        assert_memory_equal(fixed_a, fixed_b, count * sizeof *fixed_a);
+        free(fixed_a), free(fixed_b);
     }
     patch_run_close(&a);
     patch_run_close(&b);
