@@ -1,6 +1,8 @@
 # The CPU's schedule is one text, compiled once per instruction set: a wrapper each, with its flags.
 set(variants "scalar 1")
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
+if(CUTIS_SANITIZE STREQUAL memory) # it follows every lane of a vector: the same text with one is enough
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/cpu/variants.c PROPERTIES COMPILE_DEFINITIONS CUTIS_SCALAR_ONLY)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
   list(APPEND variants "scalar_fma 1 -mfma" "sse2 4 -msse2" "sse2_fma 4 -mfma" "avx2 8 -mavx2 -mfma"
        "avx512 16 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512")
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")

@@ -65,6 +65,9 @@ static jmp_buf standin_out;
 #define assert_in_range(v, low, high)                                                              \
     assert_true((uintmax_t)(v) >= (uintmax_t)(low) && (uintmax_t)(v) <= (uintmax_t)(high))
 
+#define assert_float_equal(a, b, epsilon)                                                          \
+    assert_true(__builtin_fabs((double)(a) - (double)(b)) <= (epsilon))
+
 static inline int standin_run_one(const struct CMUnitTest *test, void *group_state)
 {
     void *state = group_state;

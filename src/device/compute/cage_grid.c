@@ -11,7 +11,7 @@
 // Once for each width of vectors; nothing is contracted or reordered, so every clone gives the same
 // bits. Not with clang: version 14 gives clones names that other files do not find.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) &&       \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CLONES __attribute__((target_clones("avx512f", "avx2", "default"), flatten))
 #else
 #define CLONES

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#if defined(__x86_64__) || defined(__i386__)
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(CUTIS_SCALAR_ONLY)
 #include <cpuid.h>
 #define CUTIS_X86 1
 #endif
