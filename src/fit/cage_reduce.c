@@ -11,12 +11,13 @@
 #include "base/error.h"
 #include "base/os/os.h"
 
-// Anchor of the gradient energy, smooth prior, sweeps (spec 2.4b and 2.6). The prior is ten times the
-// specification's: better on unseen poses (docs/design/cages.md).
+// Anchor of the gradient energy, smooth prior, sweeps (spec 2.4b and 2.6). The prior is ten times
+// the specification's: better on unseen poses (docs/design/cages.md).
 static const double RADIUS = 0.03, PRIOR = 1e-2;
 enum { SWEEPS = 20 };
-// The largest sets must have this part of the fitted ones' energy to be taken.
-static const double MARGIN = 0.8;
+// The largest sets must have this part of the fitted ones' energy to be taken
+// (docs/design/cages.md).
+static const double MARGIN = 0.9;
 
 typedef struct reducer {
     const cutis_cage_reduction *in;
