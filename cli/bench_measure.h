@@ -3,6 +3,7 @@
 #define CUTIS_CLI_BENCH_MEASURE_H
 
 #include <cutis/handles.h>
+#include <cutis/patches.h>
 
 #include "app.h"
 
@@ -48,6 +49,14 @@ cutis_result bench_handles_bind(cutis_device *device, double budget, const cutis
 cutis_result bench_handles_update(cutis_device *device, double budget, const cutis_model *model,
                                   const cutis_handle *handles, uint32_t count,
                                   bench_handles_row *row);
+
+// Patches (bench_patches.c)
+// -----------------------------------------------------------------------------------------
+
+/// Seconds of a frame of the paper's knee (891 and 1000 vertices), bent, normals included.
+cutis_result bench_patches_knee(cutis_context *context, cutis_device *device,
+                                const cutis_patches_options *options, double degrees, double budget,
+                                double *seconds);
 
 // Skeletons (bench_skeleton.c)
 // ---------------------------------------------------------------------

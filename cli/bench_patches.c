@@ -1,6 +1,7 @@
 /// cutis bench patches: one knee (891 + 1000 vertices) beside the paper's, and many instances of a
 /// body of 31 parts and 10,000 vertices.
 #include "bench.h"
+#include "bench_measure.h"
 
 #include <cutis/patches.h>
 
@@ -171,13 +172,13 @@ static cutis_result room(patch_bench *b, int k, uint64_t size, cutis_stream *str
 
 // Room for frames twice the size of the rest mesh: the capacity of every conceivable frame would
 // not fit a thousand times.
-static cutis_result open_bench(cutis_device *device, const cutis_model *model, uint32_t instances,
-                               patch_bench *b)
+static cutis_result open_bench(cutis_device *device, const cutis_model *model,
+                               cutis_patches_options options, uint32_t instances, patch_bench *b)
 {
     *b = (patch_bench){ .instance_count = instances, .device = device };
     b->host = cutis_device_describe(device).kind == CUTIS_DEVICE_CPU;
-    cutis_result result = cutis_patches_create(
-        device, model, &(cutis_patches_options){ .instance_capacity = instances }, &b->patches);
+    options.instance_capacity = instances;
+    cutis_result result = cutis_patches_create(device, model, &options, &b->patches);
     if (result != CUTIS_OK) return result;
     b->info = cutis_patches_describe(b->patches);
     uint64_t vertices = 2 * (uint64_t)b->info.vertex_count, n = instances;
@@ -241,13 +242,36 @@ typedef struct patch_row {
     double seconds, goal; // goal 0: none
 } patch_row;
 
+static cutis_result time_bench(cutis_device *device, const cutis_model *model,
+                               cutis_patches_options options, uint32_t instances, double degrees,
+                               double budget, patch_bench *b, double *seconds)
+{
+    cutis_result result = open_bench(device, model, options, instances, b);
+    if (result == CUTIS_OK) result = pose_all(b, model, degrees * M_PI / 180.0);
+    if (result == CUTIS_OK) result = bench_best(run_bench, b, budget, seconds);
+    return result;
+}
+
+cutis_result bench_patches_knee(cutis_context *context, cutis_device *device,
+                                const cutis_patches_options *options, double degrees, double budget,
+                                double *seconds)
+{
+    patch_bench b = { 0 };
+    cutis_model *model = NULL;
+    cutis_result result = make_knee(context, &model);
+    if (result == CUTIS_OK)
+        result = time_bench(device, model, *options, 1, degrees, budget, &b, seconds);
+    close_bench(&b);
+    cutis_model_destroy(model);
+    return result;
+}
+
 static int measure(cli_app *app, const cutis_model *model, cutis_device *device, patch_row *row)
 {
-    patch_bench b;
+    patch_bench b = { 0 };
     double budget = option_given(app, OPTION_QUICK) ? 0.2 : 1.0;
-    cutis_result result = open_bench(device, model, row->instances, &b);
-    if (result == CUTIS_OK) result = pose_all(&b, model, row->degrees * M_PI / 180.0);
-    if (result == CUTIS_OK) result = bench_best(run_bench, &b, budget, &row->seconds);
+    cutis_result result = time_bench(device, model, (cutis_patches_options){ 0 }, row->instances,
+                                     row->degrees, budget, &b, &row->seconds);
     row->vertices = b.info.vertex_count;
     row->parts = b.info.part_count;
     close_bench(&b);
