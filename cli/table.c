@@ -260,8 +260,8 @@ const verb_row cli_verbs[] = {
       "cutis view cally.cfg --no-browser\tonly print the address\n",
       verb_view },
     { "retarget", "MODEL", NULL, 1, 1, "put motion capture on a model, whatever its joints are called",
-      "Joints are matched by names (sides, synonyms, prefixes), else by the shape of the tree; --write-map and --map let\n"
-      "you edit the match (docs/formats/joint_map.md). Lengths are scaled by the legs, the hips follow the motion's, feet\n"
+      "Joints are matched by names (sides, synonyms, prefixes), else by the shape of the tree, four legs always by it;\n"
+      "--write-map and --map let you edit the match (docs/formats/joint_map.md). Lengths are scaled by the legs, the hips follow the motion's, feet\n"
       "that stand in the motion stand on the model. The result is the model with the motion as its last clip; .bvh: the\n"
       "rig and the new motion alone. A first frame that is the rest pose (CMU's T-pose) is no part of the clip.\n"
       "\n"

@@ -33,7 +33,8 @@ typedef enum cutis_retarget_found {
 
 /// For every node of the target the node of the motion's rig that moves it, or CUTIS_NONE.
 /// Found by names (sides and synonyms), else by the shape of the tree: legs are the two lowest
-/// branches, arms the two that reach farthest to the sides, the head is the highest.
+/// branches, arms the two that reach farthest to the sides, the head is the highest. Bodies on four
+/// legs always by their shape: fore legs, below the head, go with arms.
 /// @param motion a model with the motion's rig; its meshes, if any, do not matter
 /// @param map    node_count entries of the target, caller memory
 /// @param target_by, motion_by how each rig was understood, or NULL
