@@ -87,7 +87,7 @@ double cutis_reduce_exchange(const cutis_reduce_problem *problem, cutis_reduce_s
     gather_choice(problem, v, target, wish, &all, list);
     for (uint32_t r = 0; r < best.count; r++)
         for (uint32_t i = 0; i < all.count; i++)
-            if (all.control[i] == state->control[state->first[v] + r]) {
+            if (problem->control[list[i]] == state->control[state->first[v] + r]) {
                 best.member[r] = i;
                 reference[i] = weight[r * CUTIS_REDUCE_LANES];
             }

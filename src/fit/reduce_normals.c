@@ -148,7 +148,7 @@ static double keep_set(const normals_job *job, uint32_t v, const double *force)
     const uint32_t rows = 3 * job->problem->column_count, begin = job->state->first[v];
     const uint32_t count = job->state->first[v + 1] - begin;
     const double *gram = job->gram + job->gram_first[v];
-    double *weight = job->state->weight + begin, right[CUTIS_REDUCE_SET];
+    double *weight = job->state->weight + begin, right[CUTIS_REDUCE_SET] = { 0 };
     cutis_reduce_local local;
     right_of(count, rows, job->offset + (size_t)begin * rows, gram, force, weight, right);
     local.count = count;
@@ -195,7 +195,7 @@ static double change_set(const normals_job *job, uint32_t v, const double *force
 {
     const uint32_t rows = 3 * job->problem->column_count, begin = job->state->first[v];
     float *offset = (float *)(scratch + 4 * (size_t)rows);
-    double reference[CUTIS_REDUCE_CANDIDATES], *gram = job->gram + job->gram_first[v];
+    double reference[CUTIS_REDUCE_CANDIDATES] = { 0 }, *gram = job->gram + job->gram_first[v];
     cutis_reduce_choice all;
     cutis_reduce_trial best;
     gather_choice(job, v, force, &all, &best, reference, offset, scratch);
