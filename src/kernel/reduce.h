@@ -8,12 +8,16 @@
 #ifndef CUTIS_KERNEL_REDUCE_H
 #define CUTIS_KERNEL_REDUCE_H
 
+// Long functions. On CUDA they are put into the kernels: NVRTC was seen to make wrong code of calls
+// that take arrays of the work item (docs/design/reduction.md).
+#ifndef PROC
 #ifdef KERNEL_CUDA
-#define PROC static __device__
+#define PROC FN
 #elif defined(KERNEL_OPENCL)
 #define PROC static
 #else
 #define PROC static __attribute__((unused))
+#endif
 #endif
 
 #define REDUCE_ITERATIONS 50

@@ -15,9 +15,7 @@
 #define REDUCE_MOST  1.7976931348623157e308
 #define TRIANGLE(n)  ((n) * ((n) + 1) / 2) // entries of the lower triangle of n rows
 
-// Long functions: OpenCL's compilers take seconds where they put them into each other. Not on CUDA:
-// NVRTC of CUDA 12 was seen to make wrong code of calls here (16 candidates;
-// docs/design/reduction.md).
+// Longer still: OpenCL's compilers take seconds where they put them into each other.
 #ifndef WIDE_FN
 #ifdef KERNEL_OPENCL
 #define WIDE_FN static __attribute__((noinline))
