@@ -25,6 +25,8 @@
 #include "kernel/patches_border.h"
 //
 #include "kernel/patches_rung.h"
+//
+#include "kernel/patches_curve.h"
 
 struct patch_fixed {
     uint32_t output_count, welded_count;
@@ -141,7 +143,9 @@ static pvec rung_at(const view *w, patch_case c, int index, double t)
         patch_curve v = patch_curve_of(S, w->G, I, w->D, c, index);
         return patch_conic(v.p, v.k, v.c, v.w, t);
     }
-    if (kind != PATCH_RUNG_ARC || r[PATCH_J_ANGLE] < PATCH_BEND_MIN) return pvec_mix(p, q, t);
+    if (r[PATCH_J_ANGLE] < PATCH_BEND_MIN) return pvec_mix(p, q, t);
+    if (kind == PATCH_RUNG_FAN) return patch_fan(r, p, q, t);
+    if (kind != PATCH_RUNG_ARC) return pvec_mix(p, q, t);
     pquat s = pquat_make(r[PATCH_J_SWING], r[PATCH_J_SWING + 1], r[PATCH_J_SWING + 2],
                          r[PATCH_J_SWING + 3]);
     pvec offset = pvec_at(r + PATCH_J_OFFSET, 0);

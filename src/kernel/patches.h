@@ -139,9 +139,16 @@ enum patch_field {
 #define REALS(S, G, name) ((G) + (S)[name]) // doubles
 #define PATCH_BLOCK       256               // vertices or faces that are counted together
 #define PATCH_CONIC_STEPS 1024
+#define PATCH_TIMES       16
 
 enum patch_state { PATCH_KEPT, PATCH_REMOVED, PATCH_ZERO /* moved onto the border */ };
-enum patch_rung { PATCH_RUNG_WELD, PATCH_RUNG_LINE, PATCH_RUNG_ARC, PATCH_RUNG_CONIC };
+enum patch_rung {
+    PATCH_RUNG_WELD,
+    PATCH_RUNG_LINE,
+    PATCH_RUNG_ARC,  ///< front, between partners
+    PATCH_RUNG_FAN,  ///< front, between others
+    PATCH_RUNG_CONIC ///< rear
+};
 enum patch_fill_kind {
     PATCH_FILL_KEEP,
     PATCH_FILL_MEAN,
@@ -163,26 +170,41 @@ enum patch_joint_int {
     PATCH_J_SPLITS_OUT, ///< split points that became vertices of their own
     PATCH_JOINT_INT_COUNT
 };
+/// Where a part is cut, in rest space from the centre: a height along the limb, as a function of
+/// the place along the bend axis and of the depth inwards.
+enum patch_border_real {
+    PATCH_B_AXIS = 0,
+    PATCH_B_INNER = 3, ///< across axis and limb, where the parts collide
+    PATCH_B_LIMB = 6,  ///< 2: height where the front ends, and its slope over the axis
+    PATCH_B_DEPTH = 8, ///< 2: the same for its depth
+    PATCH_B_LOW = 10,  ///< ends of the loop along the axis
+    PATCH_B_HIGH,
+    PATCH_B_REACH,  ///< depth of the loop's inner side
+    PATCH_B_FOLLOW, ///< the share of the front's height that the cut still has there
+    PATCH_B_BEND,   ///< slope of the cut of a loop across the limb
+    PATCH_B_SLOPE,  ///< and of this one
+    PATCH_BORDER_REALS
+};
+
 enum patch_joint_real {
-    PATCH_J_TURN = 0,    ///< 9: R, child to parent
-    PATCH_J_OFFSET = 9,  ///< 3: where the centre goes
-    PATCH_J_SWING = 12,  ///< 4: quaternion w x y z
-    PATCH_J_TWIST = 16,  ///< 9: T
-    PATCH_J_INNER = 25,  ///< 3: where the parts collide, across the loop's plane
-    PATCH_J_CORNER = 28, ///< 3: unit, from a rung's middle to its control point
-    PATCH_J_ANGLE = 31,
+    PATCH_J_TURN = 0,   ///< 9: R, child to parent
+    PATCH_J_OFFSET = 9, ///< 3: where the centre goes
+    PATCH_J_SWING = 12, ///< 4: quaternion w x y z
+    PATCH_J_TWIST = 16, ///< 9: T
+    PATCH_J_AXIS = 25,  ///< 3: of the bend, unit
+    PATCH_J_ANGLE = 28,
     PATCH_J_TWIST_ANGLE,
-    PATCH_J_TAN, ///< of half the bend, 150 degrees at most
-    PATCH_J_COS, ///< of beta
-    PATCH_J_SIN,
+    PATCH_J_TAN,         ///< of half the bend, 150 degrees at most
     PATCH_J_NEED,        ///< 2: room wanted in the parent, in the child
-    PATCH_J_CUT = 38,    ///< 2: volume the cut changed
-    PATCH_J_WEIGHT = 40, ///< w of the conics
+    PATCH_J_CUT = 33,    ///< 2: volume the cut changed
+    PATCH_J_WEIGHT = 35, ///< w of the conics
     PATCH_J_FLAT,        ///< how far the front arcs are flattened
     PATCH_J_LEFT,        ///< volume that is left over
     PATCH_J_DEPTH,       ///< of the crease, 1 = where the limbs meet
-    PATCH_J_INNER_CHILD, ///< 3: the same for the child, twisted
-    PATCH_JOINT_REAL_COUNT = 48
+    PATCH_J_LENGTH,      ///< of a rear rung, in chords
+    PATCH_J_TIMES,       ///< PATCH_TIMES + 1: parameters of evenly spaced points of a rear rung
+    PATCH_J_BORDER = PATCH_J_TIMES + PATCH_TIMES + 1, ///< 2 patch_border_real: parent, child
+    PATCH_JOINT_REAL_COUNT = PATCH_J_BORDER + 2 * PATCH_BORDER_REALS
 };
 
 STRUCT(pvec)

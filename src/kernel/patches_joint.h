@@ -12,6 +12,8 @@
 #define PATCH_REST_SHIFT 1e-5                 // of the diagonal
 #define PATCH_BEND_MIN   8.726646259971648e-4 // 0.05 degrees: less is no bend
 #define PATCH_TAN_MAX    3.7320508075688772   // 75 degrees: half of 150
+#define PATCH_END_MOST   1.0 // of the loop's width: the ends of a front go inwards by no more
+#define PATCH_TURN_LEAST 0.2 // a cut is no steeper than this allows
 #define PATCH_KAPPA      1.0 // how far beyond the mitre the planes reach: 1 leaves room to keep volume
 
 ITEM_KERNEL patch_parts(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const float *palette,
@@ -31,24 +33,6 @@ ITEM_KERNEL patch_parts(GLOBAL const int *S, GLOBAL const double *G, GLOBAL cons
     }
     for (int i = 0; i < 12; i++) out[i] = rest ? (i % 5 == 0 ? 1.0 : 0.0) : (double)m[i];
     ITEM_END
-}
-
-// Half of the extent of a loop across the bend, in rest space turned by `turn`.
-PATCH_FN double patch_loop_reach(GLOBAL const int *S, GLOBAL const double *G, int joint, int side,
-                                 GLOBAL const double *turn, pvec inner)
-{
-    int first = FIELD(S, PATCH_JOINT_LOOP)[joint], end = FIELD(S, PATCH_JOINT_LOOP)[joint + 1];
-    pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), joint);
-    double reach = 0.0;
-    for (int i = first; i < end; i++) {
-        int v = FIELD(S, PATCH_LOOP_VERTEX)[2 * i + side];
-        pvec y = pvec_minus(pvec_at(REALS(S, G, PATCH_POINTS), v), centre);
-        if (side) y = pvec_turned(turn, y);
-        double d = MAGNITUDE(pvec_dot(inner, y));
-        if (d > reach) reach = d;
-    }
-    double width = 1.25 * REALS(S, G, PATCH_WIDTH)[joint];
-    return reach < width ? reach : width;
 }
 
 // The shift of the child's loop that brings it nearest to the parent's after the twist.
@@ -110,8 +94,93 @@ FN pvec patch_joint_plane(GLOBAL const int *S, GLOBAL const double *G, int joint
     return pvec_dot(normal, limb) < 0.5 ? limb : normal;
 }
 
-// The plane of a tilted loop decides where the parts collide first: where a point of it moves
-// against its normal, n . (a x y) < 0, that is on the side of a x n.
+/// The frame of a bend: the axis, the limb, and the side where the parts collide; the tangent of
+/// half the bend, for the child the other way round.
+STRUCT(patch_bend)
+{
+    pvec axis, limb, inner;
+    double tangent;
+};
+
+FN pvec patch_loop_point(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *twist,
+                         int joint, int side, int place)
+{
+    int v = FIELD(S, PATCH_LOOP_VERTEX)[2 * place + side];
+    pvec y = pvec_minus(pvec_at(REALS(S, G, PATCH_POINTS), v),
+                        pvec_at(REALS(S, G, PATCH_CENTRE), joint));
+    return side ? pvec_turned(twist, y) : y;
+}
+
+// A point of the loop that lies h beyond the axis meets its partner's neighbour h tan(bend / 2)
+// further inwards: there both parts' fronts end. Found for both ends of the loop.
+PATCH_FN void patch_find_ends(GLOBAL const int *S, GLOBAL const double *G,
+                              GLOBAL const double *twist, int joint, int side, patch_bend b,
+                              double most, GLOBAL double *out)
+{
+    int first = FIELD(S, PATCH_JOINT_LOOP)[joint], end = FIELD(S, PATCH_JOINT_LOOP)[joint + 1];
+    pvec low = pvec_make(0, 0, 0), high = low, last = low;
+    double before = 0.0, reach = 0.0;
+    int found = 0;
+    for (int i = first; i <= end; i++) {
+        pvec y = patch_loop_point(S, G, twist, joint, side, i < end ? i : first);
+        y = pvec_make(pvec_dot(b.axis, y), pvec_dot(b.limb, y), pvec_dot(b.inner, y));
+        double shift = b.tangent * y.y;
+        double gap = y.z - (shift > most ? most : shift < -most ? -most : shift);
+        if (i > first && (gap > 0.0) != (before > 0.0)) {
+            pvec x = pvec_mix(last, y, before / (before - gap));
+            if (!found || x.x < low.x) low = x;
+            if (!found || x.x > high.x) high = x;
+            found = 1;
+        }
+        if (y.z > reach) reach = y.z;
+        before = gap;
+        last = y;
+    }
+    double apart = high.x - low.x;
+    int good = apart > most;
+    out[PATCH_B_LIMB + 1] = good ? (high.y - low.y) / apart : 0.0;
+    out[PATCH_B_DEPTH + 1] = good ? (high.z - low.z) / apart : 0.0;
+    out[PATCH_B_LIMB] = good ? low.y - out[PATCH_B_LIMB + 1] * low.x : 0.0;
+    out[PATCH_B_DEPTH] = good ? low.z - out[PATCH_B_DEPTH + 1] * low.x : 0.0;
+    out[PATCH_B_LOW] = low.x;
+    out[PATCH_B_HIGH] = high.x;
+    double deep = (low.z > high.z ? low.z : high.z) + 0.25 * most;
+    out[PATCH_B_REACH] = reach > deep ? reach : deep;
+}
+
+// Where a part is cut: from the ends of its front, along its loop at first, so that nothing is cut
+// off at once when the joint begins to bend; the further it bends, the more the limbs alone decide.
+PATCH_FN void patch_cut_border(GLOBAL const int *S, GLOBAL const double *G, GLOBAL double *r,
+                               int joint, int side, patch_bend b)
+{
+    GLOBAL const double *twist = r + PATCH_J_TWIST;
+    GLOBAL double *out = r + PATCH_J_BORDER + PATCH_BORDER_REALS * side;
+    double width = REALS(S, G, PATCH_WIDTH)[joint];
+    double slope = (1.0 + PATCH_KAPPA) * b.tangent;
+    pvec normal = patch_joint_plane(S, G, joint);
+    if (side) normal = pvec_turned(twist, normal);
+    patch_find_ends(S, G, twist, joint, side, b, PATCH_END_MOST * width, out);
+    double tilt = -pvec_dot(normal, b.inner) / pvec_dot(normal, b.limb), reach = out[PATCH_B_REACH];
+    double low = MAGNITUDE(out[PATCH_B_LIMB] + out[PATCH_B_LIMB + 1] * out[PATCH_B_LOW]);
+    double high = MAGNITUDE(out[PATCH_B_LIMB] + out[PATCH_B_LIMB + 1] * out[PATCH_B_HIGH]);
+    double most = low;
+    if (high > most) most = high;
+    double bend = MAGNITUDE(b.tangent) * reach;
+    out[PATCH_B_FOLLOW] = most / (most + bend + 1e-300);
+    out[PATCH_B_BEND] = slope;
+    double turn = 1.0 + tilt * slope;
+    out[PATCH_B_SLOPE] = (tilt - slope) / (turn > PATCH_TURN_LEAST ? turn : PATCH_TURN_LEAST);
+    for (int k = 0; k < 2; k++) {
+        pvec v = k ? b.inner : b.axis;
+        if (side) // back to rest
+            v = pvec_make(twist[0] * v.x + twist[3] * v.y + twist[6] * v.z,
+                          twist[1] * v.x + twist[4] * v.y + twist[7] * v.z,
+                          twist[2] * v.x + twist[5] * v.y + twist[8] * v.z);
+        pvec_put(out, k, v);
+    }
+    r[PATCH_J_NEED + side] += MAGNITUDE(slope) * (reach < 1.25 * width ? reach : 1.25 * width);
+}
+
 PATCH_FN void patch_joint_bend(GLOBAL const int *S, GLOBAL const double *G, int joint, pquat swing,
                                GLOBAL double *r, GLOBAL int *ints)
 {
@@ -121,24 +190,19 @@ PATCH_FN void patch_joint_bend(GLOBAL const int *S, GLOBAL const double *G, int 
     double tangent = swing.w * PATCH_TAN_MAX > sine ? sine / swing.w : PATCH_TAN_MAX;
     double angle = swing.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / swing.w) : 3.141592653589793;
     int bent = angle >= PATCH_BEND_MIN && !FIELD(S, PATCH_JOINT_SEAM)[joint];
-    double slope = (1.0 + PATCH_KAPPA) * tangent;
-    pvec normal = patch_joint_plane(S, G, joint), inner[2];
-    inner[0] = pvec_unit(pvec_cross(axis, normal));
-    inner[1] = pvec_unit(pvec_cross(axis, pvec_turned(r + PATCH_J_TWIST, normal)));
     ints[PATCH_J_BENT] = bent;
     r[PATCH_J_ANGLE] = angle;
     r[PATCH_J_TAN] = tangent;
-    r[PATCH_J_COS] = 1.0 / ROOT(1.0 + slope * slope);
-    r[PATCH_J_SIN] = slope * r[PATCH_J_COS];
-    pvec_put(r + PATCH_J_INNER, 0, inner[0]);
-    pvec_put(r + PATCH_J_INNER_CHILD, 0, inner[1]);
-    pvec_put(r + PATCH_J_CORNER, 0,
-             pvec_unit(pvec_minus(limb, pvec_turned(r + PATCH_J_TURN, limb))));
+    patch_bend b;
+    b.axis = pvec_unit(axis);
+    pvec_put(r + PATCH_J_AXIS, 0, b.axis);
+    b.limb = limb;
+    b.inner = pvec_cross(b.axis, limb);
     for (int side = 0; side < 2; side++) {
-        double mu = REALS(S, G, PATCH_EDGE_STEP)[FIELD(S, PATCH_JOINT_PART)[2 * joint + side]];
-        double reach =
-            bent ? patch_loop_reach(S, G, joint, side, r + PATCH_J_TWIST, inner[side]) : 0.0;
-        r[PATCH_J_NEED + side] = mu + slope * reach;
+        b.tangent = side ? -tangent : tangent;
+        r[PATCH_J_NEED + side] =
+            REALS(S, G, PATCH_EDGE_STEP)[FIELD(S, PATCH_JOINT_PART)[2 * joint + side]];
+        if (bent) patch_cut_border(S, G, r, joint, side, b);
         r[PATCH_J_CUT + side] = 0.0;
     }
 }

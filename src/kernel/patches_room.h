@@ -46,6 +46,19 @@ FN double patch_box_value(GLOBAL const int *RESTRICT S, GLOBAL const double *RES
     return patch_least(beyond, patch_box_depth(S, G, other, pvec_plus(z, centre)));
 }
 
+// Where the cut lies along the limb: straight from the end of the front to the inner side.
+FN double patch_cut_height(GLOBAL const double *b, pvec y)
+{
+    double at = pvec_dot(pvec_at(b + PATCH_B_AXIS, 0), y),
+           in = pvec_dot(pvec_at(b + PATCH_B_INNER, 0), y);
+    at = at < b[PATCH_B_LOW] ? b[PATCH_B_LOW] : at > b[PATCH_B_HIGH] ? b[PATCH_B_HIGH] : at;
+    double height = b[PATCH_B_LIMB] + b[PATCH_B_LIMB + 1] * at;
+    double depth = b[PATCH_B_DEPTH] + b[PATCH_B_DEPTH + 1] * at, reach = b[PATCH_B_REACH];
+    double last =
+        b[PATCH_B_FOLLOW] * height - b[PATCH_B_BEND] * depth + b[PATCH_B_SLOPE] * (reach - depth);
+    return height + (last - height) * (in - depth) / (reach - depth);
+}
+
 // How far a vertex lies beyond the joint's removal.
 FN double patch_beyond(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
                        GLOBAL const double *D, int entry, pvec x)
@@ -54,15 +67,9 @@ FN double patch_beyond(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRI
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * joint;
     pvec y = pvec_minus(x, pvec_at(REALS(S, G, PATCH_CENTRE), joint));
     if (S[PATCH_BOX]) return patch_box_value(S, G, r, joint, side, y);
-    // Along the limb from the plane of the loop: both planes meet the loop in the same two points,
-    // however it is tilted, and nothing is cut off at once when the joint begins to bend.
-    pvec normal = patch_joint_plane(S, G, joint);
-    double slant = pvec_dot(normal, pvec_at(REALS(S, G, PATCH_LIMB), joint));
-    double along = r[PATCH_J_COS] * pvec_dot(normal, y) / slant;
-    if (side) y = pvec_turned(r + PATCH_J_TWIST, y);
-    pvec inner = pvec_at(r + (side ? PATCH_J_INNER_CHILD : PATCH_J_INNER), 0);
-    double across = r[PATCH_J_SIN] * pvec_dot(inner, y);
-    return side ? across - along : across + along;
+    double d = pvec_dot(pvec_at(REALS(S, G, PATCH_LIMB), joint), y);
+    d -= patch_cut_height(r + PATCH_J_BORDER + PATCH_BORDER_REALS * side, y);
+    return side ? -d : d;
 }
 
 FN double patch_need(GLOBAL const int *RESTRICT S, GLOBAL const double *D, int entry)

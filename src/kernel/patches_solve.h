@@ -1,5 +1,5 @@
 /// Item kernels: the weight that keeps a joint's volume, and everything counted. After
-/// patches_rung.h.
+/// patches_curve.h.
 ///
 /// The volume under a conic between its chord and its control point is a share g(w) of the
 /// triangle, so the volume of the joint is linear in g: drawn as chords (g = 0) and as corners (g =
@@ -50,6 +50,7 @@ TEAM_FN double patch_keep(GLOBAL const int *RESTRICT S, GLOBAL const double *RES
     if (slope != 0.0) g = patch_unit_share(-chords / slope);
     for (int step = 0; step <= PATCH_SOLVE_STEPS; step++) {
         r[PATCH_J_WEIGHT] = patch_weight_of(S, G, g);
+        patch_set_times(r);
         // Counts are fixed by the first weight: with others the volume would jump.
         if (step == 0) {
             patch_count_samples(S, G, I, D, c, rungs, 0 TEAM_PASS);
@@ -104,9 +105,10 @@ TEAM_FN double patch_deepen(GLOBAL const int *RESTRICT S, GLOBAL const double *R
                             GLOBAL int *I, GLOBAL double *D, patch_case c, int rungs, double cut,
                             double left)
 {
-    GLOBAL double *depth =
-        D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_DEPTH;
+    GLOBAL double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    GLOBAL double *depth = r + PATCH_J_DEPTH;
     *depth = PATCH_DEPTH_MAX;
+    patch_set_times(r);
     patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_REAR);
     double last = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_ALL) + cut;
     if (last >= left) { // no crease to speak of
@@ -116,6 +118,7 @@ TEAM_FN double patch_deepen(GLOBAL const int *RESTRICT S, GLOBAL const double *R
     } else {
         return last;
     }
+    patch_set_times(r);
     patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_REAR);
     return patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_ALL) + cut;
 }

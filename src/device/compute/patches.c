@@ -18,6 +18,8 @@
 //
 #include "kernel/patches_rung.h"
 //
+#include "kernel/patches_curve.h"
+//
 #include "kernel/patches_solve.h"
 //
 #include "kernel/patches_emit.h"
@@ -28,7 +30,7 @@
 #define JOINT_TEXTS  "team.h", "patches.h", "patches_joint.h"
 #define BORDER_TEXTS JOINT_TEXTS, "patches_room.h", "patches_cut.h", "patches_border.h"
 #define RUNG_TEXTS   BORDER_TEXTS, "patches_rung.h"
-#define SOLVE_TEXTS  RUNG_TEXTS, "patches_solve.h"
+#define SOLVE_TEXTS  RUNG_TEXTS, "patches_curve.h", "patches_solve.h"
 static const char *const JOINT[] = { JOINT_TEXTS, NULL };
 static const char *const BORDER[] = { BORDER_TEXTS, NULL };
 static const char *const RUNG[] = { RUNG_TEXTS, NULL };
