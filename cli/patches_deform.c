@@ -17,7 +17,8 @@ typedef struct patch_job {
     int32_t clip;
     uint32_t first, end, written;
     double fps;
-    bool fixed, baked;
+    bool fixed, baked, local;
+    uint64_t open_edges; ///< local: most in a frame
     patch_play play;
     patch_look *frames; ///< baked: all of them
     const char **part_names;
@@ -33,7 +34,11 @@ static int check_output(cli_app *app, patch_job *job)
 {
     int status = app_output(app, &job->output);
     if (status != EXIT_GOOD) return status;
+    const char *triangulation = option_text(app, OPTION_TRIANGULATE);
+    job->local = triangulation && strcmp(triangulation, "local") == 0;
     job->fixed = option_given(app, OPTION_FIXED);
+    if (job->local && job->fixed)
+        return app_usage(app, "--triangulate local makes triangles, --fixed keeps the model's");
     job->baked = has_extension(job->output, ".gltf .glb") && !job->fixed;
     if (option_given(app, OPTION_BAKE) && (job->fixed || !has_extension(job->output, ".glb")))
         return app_usage(app, "--bake glb wants -o OUT.glb, and no --fixed");
@@ -250,10 +255,29 @@ static int add_fixed(cli_app *app, patch_job *job)
     return sink_add(job->sink, job->positions, job->normals);
 }
 
+// The paper's triangulation in place of the strips, and how many edges it leaves open.
+static cutis_result triangulate_local(cli_app *app, patch_job *job)
+{
+    patch_play *p = &job->play;
+    cutis_manifold manifold;
+    cutis_result result =
+        cutis_patches_local(app->context, &p->info, p->positions, p->normals, p->indices, p->labels,
+                            p->info.triangle_capacity, p->counts);
+    if (result != CUTIS_OK) return result;
+    for (uint32_t t = 0; t < p->counts[1]; t++)
+        if (p->labels[t] >= p->info.part_count) p->origins[t] = UINT32_MAX;
+    cutis_surface surface = patch_play_surface(p);
+    result = cutis_surface_manifold(app->context, &surface, NULL, &manifold);
+    if (result == CUTIS_OK && manifold.boundary_edges > job->open_edges)
+        job->open_edges = manifold.boundary_edges;
+    return result;
+}
+
 static int add_frame(cli_app *app, patch_job *job, uint32_t frame)
 {
     patch_play *p = &job->play;
     cutis_result result = patch_play_frame(p, frame / job->fps);
+    if (result == CUTIS_OK && job->local) result = triangulate_local(app, job);
     if (result != CUTIS_OK) return app_fail(app, job->path, result);
     cutis_surface surface = patch_play_surface(p);
     note_extreme(100.0 * (cutis_surface_volume(&surface) / job->rest_volume - 1.0),
@@ -300,6 +324,9 @@ static void report(cli_app *app, const patch_job *job)
     if (job->fixed)
         app_say(app, "%s: with the model's own triangles the volume varies by %+.4f %%\n",
                 job->output, job->fixed_variation);
+    if (job->local)
+        app_say(app, "%s: local triangulation leaves up to %llu edges open in a frame\n",
+                job->output, (unsigned long long)job->open_edges);
     if (!app->json) return;
     json_out json = { .file = stdout };
     emit_object(&json, NULL);
@@ -314,6 +341,7 @@ static void report(cli_app *app, const patch_job *job)
     emit_count(&json, "triangles_max", job->triangles_max);
     emit_number(&json, "volume_variation", job->variation);
     if (job->fixed) emit_number(&json, "fixed_volume_variation", job->fixed_variation);
+    if (job->local) emit_count(&json, "open_edges", job->open_edges);
     emit_number(&json, "seconds", job->play.seconds);
     emit_end(&json);
 }

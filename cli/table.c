@@ -75,9 +75,9 @@ const verb_row cli_verbs[] = {
       ".ply are numbered, a .glb has a mesh for every frame and a clip that shows them in turn. --fixed keeps the model's\n"
       "vertices and triangles, for arrays and morph targets, and says what that costs.\n"
       "JSON keys of patches: file, output, method, remove, fill, fixed, frames, vertices_max, triangles_max,\n"
-      "volume_variation, seconds; --fixed also fixed_volume_variation. Variations: the largest, signed, % of rest.\n",
+      "volume_variation, seconds; --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
       COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CLIP) | BIT(POSE) | BIT(METHOD) | BIT(CAGE_POSES) |
-          BIT(REMOVE) | BIT(FILL) | BIT(FIXED) | BIT(BAKE) | BIT(WEIGHTED) | BIT(BLEND) | BIT(FRAMES) | BIT(FPS) | BIT(INSTANCES) | BIT(NORMALS) |
+          BIT(REMOVE) | BIT(FILL) | BIT(TRIANGULATE) | BIT(FIXED) | BIT(BAKE) | BIT(WEIGHTED) | BIT(BLEND) | BIT(FRAMES) | BIT(FPS) | BIT(INSTANCES) | BIT(NORMALS) |
           BIT(INFLUENCES) | BIT(ASCII),
       "cutis deform biped.glb --clip walk --method dqs -o walk.npy\tall frames at 30 a second\n"
       "cutis deform biped.glb --clip bend --frames 30 -o bent.obj\tone frame as a mesh\n"

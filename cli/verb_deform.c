@@ -254,8 +254,10 @@ int verb_deform(cli_app *app)
     const char *chosen = option_text(app, OPTION_METHOD);
     if (chosen && strcmp(chosen, "patches") == 0) return deform_patches(app);
     if (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL) ||
-        option_given(app, OPTION_FIXED) || option_given(app, OPTION_BAKE))
-        return app_usage(app, "--remove, --fill, --fixed and --bake are for --method patches");
+        option_given(app, OPTION_TRIANGULATE) || option_given(app, OPTION_FIXED) ||
+        option_given(app, OPTION_BAKE))
+        return app_usage(app, "--remove, --fill, --triangulate, --fixed and --bake are for "
+                              "--method patches");
     deform_job job = { .path = app->operands[0] };
     int status = prepare(app, &job);
     if (status == EXIT_GOOD) status = open_sinks(app, &job);

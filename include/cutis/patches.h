@@ -129,6 +129,19 @@ CUTIS_API cutis_result cutis_patches_run_fixed(cutis_patches *patches, const cut
                                                const cutis_poses *poses, uint32_t instance_count,
                                                float *positions);
 
+/// The paper's triangulation in place of the strips of a frame, for comparison: every point of a
+/// patch finds the triangles around it by itself (local Delaunay), and those that all three corners
+/// found are kept. Not closed: points disagree in places. On the host, quadratic in the points of a
+/// patch.
+/// @param positions, normals  counts[0] vertices of a frame of cutis_patches_run
+/// @param indices, labels     its triangles, and the result: room for triangle_capacity
+/// @param counts              vertices, triangles; the latter changes
+/// @return CUTIS_OK, CUTIS_BUFFER_TOO_SMALL, CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_patches_local(cutis_context *context, const cutis_patches_info *info,
+                                           const float *positions, const float *normals,
+                                           uint32_t *indices, uint32_t *labels,
+                                           uint32_t triangle_capacity, uint32_t counts[2]);
+
 /// Part matrices of one pose, in the order CUTIS_POSE_PALETTE wants them.
 /// @param palette part_count of caller memory
 CUTIS_API void cutis_patches_palette(const cutis_patches *patches, const cutis_model *model,

@@ -20,6 +20,9 @@ holds "three meshes, one clip with a channel each" "$T/info.json" 'd["meshes"] =
 passes "the box removal names its own default" "$CUTIS" deform "$T/arm.glb" --clip bend --method patches --remove box --frames 30 --json -o "$T/box.obj"
 cp "$T/stdout" "$T/box.json"
 holds "it is reduced" "$T/box.json" 'd["fill"] == "reduced" and d["volume_variation"] < 0'
+passes "the paper's triangulation" "$CUTIS" deform "$T/arm.glb" --clip bend --method patches --triangulate local --frames 30 --json -o "$T/local.obj"
+cp "$T/stdout" "$T/local.json"
+holds "it says what it leaves open" "$T/local.json" 'd["open_edges"] > 0'
 passes "the rest topology goes into an array" "$CUTIS" deform "$T/arm.glb" --clip bend --method patches --fixed --frames 28:31 --json -o "$T/fixed.pc2"
 cp "$T/stdout" "$T/fixed.json"
 holds "and says what it costs" "$T/fixed.json" 'abs(d["fixed_volume_variation"]) > abs(d["volume_variation"]) and abs(d["fixed_volume_variation"]) < 2'
@@ -77,6 +80,7 @@ fails 2 "compare has no vertices to compare" "vertices of their own" "$CUTIS" co
 
 fails 2 "free patches are no array" "want .obj" "$CUTIS" deform "$T/arm.glb" --method patches -o "$T/out/x.npy"
 fails 2 "--fill needs patches" "for --method patches" "$CUTIS" deform "$T/arm.glb" --fill mean -o "$T/out/x.npy"
+fails 2 "--fixed has its own triangles" "keeps the model" "$CUTIS" deform "$T/arm.glb" --method patches --fixed --triangulate local -o "$T/out/x.npy"
 fails 2 "--bake wants a glb" "OUT.glb" "$CUTIS" deform "$T/arm.glb" --method patches --bake glb -o "$T/out/x.obj"
 fails 1 "no such joint" "nose" "$CUTIS" measure "$T/arm.glb" --plot "$T/out/x.svg" --joint nose
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >"$T/flat.obj"

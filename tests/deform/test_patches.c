@@ -568,6 +568,49 @@ static void vertices_and_triangles_know_what_they_come_from(void **state)
     patch_run_close(&r);
 }
 
+// The paper's triangulation uses the same points: no more than the same area, no edge in three
+// triangles, and holes where points disagree, which is why it is not the default.
+static void local_triangulation_covers_the_patch_but_for_holes(void **state)
+{
+    (void)state;
+    limb_options limb = { .length = 4.5, .knee = true, .around = 24, .rings = 40 };
+    patch_run r = patch_run_open(context, device, limb_create(context, &limb), CUTIS_PATCH_CUT,
+                                 CUTIS_PATCH_FILL_KEEP);
+    for (int step = 2; step <= 8; step += 3) {
+        double area[2] = { 0 };
+        cutis_manifold manifold;
+        patch_pose_joint(&r, 0, 0.3, 10 * step * DEGREES, 0.0);
+        patch_run_now(&r);
+        for (int way = 0; way < 2; way++) {
+            if (way == 1)
+                assert_ok(context,
+                          cutis_patches_local(context, &r.info, r.positions, r.normals, r.indices,
+                                              r.labels, r.info.triangle_capacity, r.counts));
+            for (uint32_t t = 0; t < r.counts[1]; t++) {
+                double a[3], b[3], x[3];
+                for (int k = 0; k < 3; k++) {
+                    const float *p = r.positions + k;
+                    const uint32_t *v = r.indices + 3 * t;
+                    a[k] = (double)p[3 * v[1]] - p[3 * v[0]];
+                    b[k] = (double)p[3 * v[2]] - p[3 * v[0]];
+                }
+                for (int k = 0; k < 3; k++)
+                    x[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+                if (r.labels[t] >= r.info.part_count)
+                    area[way] += 0.5 * sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+            }
+        }
+        cutis_surface surface = { r.counts[0], r.counts[1], r.positions, r.indices };
+        assert_ok(context, cutis_surface_manifold(context, &surface, NULL, &manifold));
+        print_message("%d degrees: local triangulation has %.1f %% of the area, %llu open edges\n",
+                      10 * step, 100 * area[1] / area[0],
+                      (unsigned long long)manifold.boundary_edges);
+        assert_true(area[1] > 0.6 * area[0] && area[1] < 1.02 * area[0]);
+        assert_int_equal(manifold.crowded_edges, 0);
+    }
+    patch_run_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -587,6 +630,7 @@ int main(void)
         cmocka_unit_test(a_frame_allocates_nothing),
         cmocka_unit_test(the_rest_topology_follows_the_patches),
         cmocka_unit_test(vertices_and_triangles_know_what_they_come_from),
+        cmocka_unit_test(local_triangulation_covers_the_patch_but_for_holes),
         cmocka_unit_test(models_without_parts_or_with_holes_are_refused),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
