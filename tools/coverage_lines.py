@@ -48,7 +48,7 @@ rooms = collections.defaultdict(lambda: [0, 0])
 bad = []
 for name, counts in lines.items():
     run, total = sum(1 for c in counts.values() if c), len(counts)
-    for key in ("/".join(name.split("/")[:2]) if name.startswith("src/") else "cli", "all"):
+    for key in {"/".join(name.split("/")[:2]) if name.startswith("src/") else "cli", name.split("/")[0], "all"}:
         rooms[key][0] += run
         rooms[key][1] += total
     if total and run < 0.9 * total:
