@@ -426,7 +426,7 @@ static void release(device_run *run)
         run->match,        run->fall,         run->task_first, run->task_end,     run->task_fall,
         run->edges,        run->anchors,
     };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) cutis_buffer_destroy(all[i]);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) cutis_buffer_destroy(all[i]);
     cutis_arena_release(&run->arena);
 }
 

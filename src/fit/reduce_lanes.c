@@ -259,6 +259,7 @@ static void update_lanes(const cutis_reduce_sweeper *s, uint32_t block, const ga
     const double *weight = s->blocks->weight + (size_t)s->blocks->slot_first[block] * LANES;
     REAL old[CUTIS_REDUCE_SET], now[CUTIS_REDUCE_SET], push[CUTIS_REDUCE_SET],
         wished[CUTIS_REDUCE_SET];
+    old[0] = push[0] = ZERO; // for the analyzer, which takes n for 0
     if (prior) gather_prior(s, block, g, wished);
     for (uint32_t i = 0; i < n; i++)
         push[i] = prior ? s->prior->lambda * (wished[i] - ENTRY(weight, i)) : ZERO;
