@@ -19,10 +19,11 @@ static void team_host_sync(void)
 }
 
 #define TEAM_HOST 1
+// clang-format off
 #define PATCH_NAMES(X)                                                                             \
-    X(cut)                                                                                         \
-    X(rungs) X(cut_volume) X(solve) X(count) X(sum) X(vertices) X(faces) X(strips)                 \
-        X(vertex_sources) X(joint_sources) X(origins) X(no_origins)
+    X(cut) X(rungs) X(cut_volume) X(solve) X(count) X(sum) X(vertices) X(faces) X(strips)          \
+    X(vertex_sources) X(joint_sources) X(origins) X(no_origins)
+// clang-format on
 #define cutis_compute_patch_parts          team_patch_parts
 #define cutis_compute_patch_joints         team_patch_joints
 #define cutis_compute_patch_cut            team_patch_cut
