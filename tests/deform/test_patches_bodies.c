@@ -122,7 +122,7 @@ static double change_of(patch_run *r, uint32_t joint, double turn, double bend)
 static void elbows_and_knees_keep_their_volume(void **state)
 {
     (void)state;
-    double worst[2] = { 0 }, stifle[2] = { 0 };
+    double worst[2] = { 0 }, stretched = 0.0;
     for (int b = 0; b < 2; b++) {
         cutis_model *model = rig_at_loops(context, device, make_body(BODIES[b], false));
         patch_run r =
@@ -132,27 +132,27 @@ static void elbows_and_knees_keep_their_volume(void **state)
                 cutis_patches_part_name(r.patches, cutis_patches_joint_at(r.patches, j).child);
             if (!starts_with(name, "forearm") && !starts_with(name, "shin")) continue;
             bool hound_knee = b == 1 && starts_with(name, "shin");
-            double *to = hound_knee ? stifle : worst;
             for (int step = 1; step <= 11; step += soak ? 1 : 2)
                 for (int way = -1; way <= 1; way += 2)
                     for (int axis = 0; axis < 2; axis++) {
                         double c =
                             fabs(change_of(&r, j, axis * M_PI / 2, way * 10 * step * DEGREES));
-                        if (step <= 9) to[0] = fmax(to[0], c);
-                        if (step > 9) to[1] = fmax(to[1], c);
+                        if (hound_knee && axis == 1 && way < 0)
+                            stretched = fmax(stretched, c);
+                        else
+                            worst[step > 9] = fmax(worst[step > 9], c);
                     }
         }
         patch_run_close(&r);
     }
-    print_message("elbows and knees: %.4f %% to 90 degrees, %.3f beyond; the hound's knee %.2f and "
-                  "%.2f\n",
-                  worst[0], worst[1], stifle[0], stifle[1]);
+    print_message(
+        "elbows and knees: %.4f %% to 90 degrees, %.3f beyond; the hound's knee stretched "
+        "%.2f\n",
+        worst[0], worst[1], stretched);
     assert_true(worst[0] <= 0.2);
     assert_true(worst[1] <= 1.0);
-    // The hound's knee is bent at rest and its loop tilted by 27 degrees against the limb: it does
-    // not reach the 0.2 % (the design page says why).
-    assert_true(stifle[0] <= 2.0);
-    assert_true(stifle[1] <= 2.0);
+    // The hound's knee is bent at rest: the other way, past straight, it loses more.
+    assert_true(stretched <= 0.7);
 }
 
 static void hips_and_shoulders_of_the_biped_keep_their_volume(void **state)
@@ -178,8 +178,7 @@ static void hips_and_shoulders_of_the_biped_keep_their_volume(void **state)
     patch_run_close(&r);
 }
 
-// The issue asks for 90 % and 6; what holds is asserted, and stands on the design page.
-static void crossings_at_elbows_and_knees_are_counted(void **state)
+static void few_patch_triangles_of_elbows_and_knees_cross(void **state)
 {
     (void)state;
     uint32_t poses = 0, clean = 0, most = 0;
@@ -203,7 +202,10 @@ static void crossings_at_elbows_and_knees_are_counted(void **state)
     }
     print_message("elbows and knees: no crossing triangle in %u of %u poses, at most %u\n", clean,
                   poses, most);
-    assert_true(10 * clean >= 7 * poses);
+    assert_true(10 * clean >= 9 * poses);
+    // 6 are asked for; with steps of 10 degrees (./dev soak) three poses of the hound's knee and
+    // elbow have more (the design page).
+    assert_true(most <= (soak ? 20 : 6));
 }
 
 // Every launch is the same text: OpenCL gives the CPU's bytes.
@@ -254,7 +256,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(all_joints_at_once_are_closed_and_their_volumes_add_up),
         cmocka_unit_test(elbows_and_knees_keep_their_volume),
         cmocka_unit_test(hips_and_shoulders_of_the_biped_keep_their_volume),
-        cmocka_unit_test(crossings_at_elbows_and_knees_are_counted),
+        cmocka_unit_test(few_patch_triangles_of_elbows_and_knees_cross),
         cmocka_unit_test(opencl_makes_the_frames_of_the_cpu),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
