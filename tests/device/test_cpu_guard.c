@@ -260,7 +260,7 @@ static void every_formula_stays_within_its_arrays(void **state)
             check_lengths(&o);
         }
     print_message("%ld runs\n", runs);
-    assert_true(runs > 10000);
+    assert_true(runs >= 8000); // of one instruction set
 }
 
 static void tangents_morphs_and_blend_factors_stay_within_their_arrays(void **state)
