@@ -7,7 +7,7 @@ passes "one frame as a mesh" "$CUTIS" deform "$T/arm.glb" --clip bend --method p
 cp "$T/stdout" "$T/one.json"
 holds "it has the documented keys" "$T/one.json" 'sorted(d) == ["file","fill","fixed","frames","method","output","remove","seconds","triangles_max","vertices_max","volume_variation"]'
 holds "cut and keep are the defaults" "$T/one.json" 'd["remove"] == "cut" and d["fill"] == "keep"'
-holds "an elbow keeps its volume" "$T/one.json" 'abs(d["volume_variation"]) < 0.05'
+holds "an elbow keeps its volume" "$T/one.json" 'abs(d["volume_variation"]) < 0.1'
 passes "measure reads the mesh" "$CUTIS" measure "$T/one.obj" --json
 cp "$T/stdout" "$T/measure.json"
 holds "the frame is closed" "$T/measure.json" 'd["watertight"] and d["euler"] == 2 and d["boundary_edges"] == 0'
