@@ -10,6 +10,7 @@
 #define PATCH_ARC_STEPS  8    // of the table of arc lengths
 #define PATCH_HALF_STEPS 16   // the same for half of a symmetric conic
 #define PATCH_REAR_STEP  1.42 // steps between the samples of the longest rear rung
+#define PATCH_REAR_LEAST 0.5  // a longest rear rung of less stays straight
 #define PATCH_WEIGHT_MIN 0.1
 #define PATCH_WEIGHT_MAX 30.0
 #define PATCH_LEFT_OVER  1e-5 // of the cut volume: less is not worth flattening the front for
@@ -267,7 +268,11 @@ PATCH_FN int patch_rear_count(GLOBAL const int *S, GLOBAL const int *I, GLOBAL c
         double square = pvec_dot(chord, chord);
         if (square > longest) longest = square;
     }
-    return patch_sample_count(ROOT(longest) * r[PATCH_J_LENGTH], PATCH_REAR_STEP * c.step, most);
+    double wanted = ROOT(longest) * r[PATCH_J_LENGTH] / c.step;
+    int count = patch_sample_count(wanted, PATCH_REAR_STEP, most);
+    if (count == 0 && most > 0 && wanted > PATCH_REAR_LEAST)
+        count = 1; // straight, it has no weight
+    return count;
 }
 
 // Samples of one rung, by the present weight.
