@@ -436,13 +436,10 @@ static void define_sizes(device_run *run)
     const cutis_reduce_problem *p = run->problem;
     const uint32_t limit = cutis_reduce_candidate_limit(p), set = p->influences;
     const uint32_t candidates = limit < CUTIS_REDUCE_CANDIDATES ? limit : CUTIS_REDUCE_CANDIDATES;
-    bool exact = true;
-    for (uint32_t b = 0; b < run->blocks.count; b++) exact &= run->blocks.size[b] == set;
     snprintf(run->defines, sizeof run->defines,
              "#define KERNEL_DOUBLE\n#define REDUCE_SET %u\n#define REDUCE_CANDIDATES %u\n"
-             "#define REDUCE_LIST %u\n#define REDUCE_ROWS %u\n%s",
-             set, candidates, set > candidates ? set : candidates, 3 * p->column_count,
-             exact ? "#define REDUCE_EXACT\n" : "");
+             "#define REDUCE_LIST %u\n#define REDUCE_ROWS %u\n",
+             set, candidates, set > candidates ? set : candidates, 3 * p->column_count);
 }
 
 cutis_result cutis_reduce_device_run(const cutis_reduce_problem *problem,

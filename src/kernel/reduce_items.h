@@ -33,12 +33,10 @@
     GLOBAL const int *ring_first, GLOBAL const int *ring, GLOBAL const double *edge,               \
         GLOBAL const double *diagonal
 
-// Controls that the vertices of a lane's block keep: as many everywhere, if the host says so.
-#ifdef REDUCE_EXACT
-#define REDUCE_COUNT(lane) REDUCE_SET
-#else
+// Controls that the vertices of a lane's block keep. Read even where all keep as many: with the
+// number as a constant NVRTC 13 makes code that stops with error 717 or gives weights that are
+// wrong.
 #define REDUCE_COUNT(lane) block_size[(lane) / REDUCE_BLOCK]
-#endif
 // Where the records of a lane begin.
 #define LANE_SLOTS(lane)        ((INDEX)slot_first[(lane) / REDUCE_BLOCK] * REDUCE_BLOCK)
 #define LANE_WEIGHT(lane)       (block_weight + LANE_SLOTS(lane) + (lane) % REDUCE_BLOCK)
