@@ -386,16 +386,15 @@ void cutis_gltf_lay_out(gltf_writer *writer)
         for (size_t v = 0; map && v < writer->source_views; v++) first -= map[v] < 0;
         other -= writer->source_views - first;
     }
-    if (writer->before && !writer->failed) {
-        gather_source(writer, map, !known, empty, empty_views);
-        if (any_compressed(&writer->source))
-            cutis_gltf_drop_extension(writer, "EXT_meshopt_compression");
-    }
+    if (writer->before && !writer->failed) gather_source(writer, map, !known, empty, empty_views);
     if (!writer->failed) gather_new(writer, first, other);
     const json_t *images = json_object_get(writer->root, "images");
     for (size_t i = 0; i < json_array_size(images) && writer->binary && !writer->failed; i++)
         embed_image(writer, json_array_get(images, i));
     if (!writer->failed) write_buffers(writer, empty, empty_views);
+    // Last: the source's buffers, which may be fallbacks, are gone only now.
+    if (writer->before && !writer->failed && any_compressed(&writer->source))
+        cutis_gltf_drop_extension(writer, "EXT_meshopt_compression");
     if (writer->file.failed) writer->failed = true;
     cutis_free_array(writer->context, map, map_size, sizeof *map);
     json_decref(empty);
