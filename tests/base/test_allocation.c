@@ -360,6 +360,31 @@ static cutis_result patches(cutis_patch_removal removal, uint64_t *digest)
     return result;
 }
 
+static cutis_result patches_local(uint64_t *digest)
+{
+    cutis_patches *out = NULL;
+    cutis_result result = cutis_patches_create(w.device, w.limb, NULL, &out);
+    if (result != CUTIS_OK) return result;
+    cutis_patches_info info = cutis_patches_describe(out);
+    uint32_t counts[2], *indices = calloc(4 * (size_t)info.triangle_capacity, sizeof *indices);
+    uint32_t *labels = indices + 3 * (size_t)info.triangle_capacity;
+    float *positions = calloc(6 * (size_t)info.vertex_capacity, sizeof *positions);
+    float *normals = positions + 3 * (size_t)info.vertex_capacity;
+    cutis_patches_output output = { .positions = { .data = positions },
+                                    .normals = { .data = normals },
+                                    .indices = { .data = indices },
+                                    .labels = { .data = labels },
+                                    .counts = { .data = counts } };
+    result = cutis_patches_run(out, w.limb, &(cutis_poses){ .local = w.turned }, 1, &output);
+    if (result == CUTIS_OK)
+        result = cutis_patches_local(w.context, &info, positions, normals, indices, labels,
+                                     info.triangle_capacity, counts);
+    if (result == CUTIS_OK) fold(digest, indices, 3 * (size_t)counts[1] * sizeof *indices);
+    free(indices), free(positions);
+    cutis_patches_destroy(out);
+    return result;
+}
+
 static cutis_result patches_cut(uint64_t *digest)
 {
     return patches(CUTIS_PATCH_CUT, digest);
@@ -617,6 +642,7 @@ static const scenario SCENARIOS[] = {
     { "cutis_bind", "one influence", bind_limited, 1, false },
     { "cutis_patches_create", "cut", patches_cut, 1, false },
     { "cutis_patches_create", "box", patches_box, 1, false },
+    { "cutis_patches_local", "a frame", patches_local, 1, false },
     { "cutis_surface_normals", "limb", normals, 1, false },
     { "cutis_weld_positions", "limb", weld, 1, false },
     { "cutis_surface_compare", "limb", compare, 1, false },
