@@ -18,6 +18,8 @@ static scene open_scene(uint32_t influences, cutis_coordinates coordinates)
     cutis_cage *cage;
     make_icosphere(&ball, 2, 1);
     make_icosphere(&around, 1, 1.5);
+    // Mean value weights are negative only where a cage is not convex, so it gets a dent.
+    for (int k = 0; k < 3 && coordinates == CUTIS_COORDINATES_MVC; k++) around.positions[k] *= 0.5f;
     assert_int_equal(cutis_context_create(NULL, &s.context), CUTIS_OK);
     assert_ok(s.context, cutis_device_create(s.context, NULL, &s.device));
     cutis_model *body = mesh_model(s.context, ball.vertex_count, ball.positions,
@@ -197,7 +199,6 @@ static void a_cage_as_a_skin_moves_as_the_cage_does(void **state)
         cutis_sampler *sampler;
         cutis_cage_automatic_poses(cage, 4, frames, poses);
         assert_ok(s.context, cutis_cage_to_skin(s.model, poses, frames, 30, &skin, &how));
-        // The icosphere is convex, but reduced mean value weights are signed all the same.
         assert_int_equal(how.paired, kind == 0);
         assert_int_equal(how.joint_count, kind ? n : 2 * n + 1);
         assert_true(how.max_influences <= (kind ? 4u : 8u));
