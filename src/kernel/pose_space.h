@@ -24,7 +24,7 @@ FN REAL pose_square_add(REAL sum, REAL weight, REAL square)
 // Adding 1.5 2^23 leaves the nearest integer in the low bits; 0x4B400000 are the bits of it.
 FN REAL pose_exp2(REAL x)
 {
-    REAL bounded = AT_LEAST(x, K(-120.0));
+    REAL bounded = AT_LEAST(K(-120.0), x); // this way round NaN (of padding) is -120 too
     REAL shifted = bounded + K(12582912.0);
     REAL r = bounded - (shifted - K(12582912.0));
     REAL p = K(1.326472731e-3);

@@ -744,11 +744,9 @@ static void a_vanishing_weight_makes_sbs_jump_and_weighted_centres_not(void **st
     cutis_model *model = NULL;
     cutis_binding *binding = NULL;
     cutis_sampler *sampler = NULL;
+    const char *path = shared_path("gltf-sample-assets/CesiumMan/glTF-Binary/CesiumMan.glb");
     assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
-    assert_ok(context,
-              cutis_model_read(
-                  context, shared_path("gltf-sample-assets/CesiumMan/glTF-Binary/CesiumMan.glb"),
-                  NULL, &model));
+    assert_ok(context, cutis_model_read(context, path, NULL, &model));
     assert_ok(context, cutis_device_create(context, NULL, &device));
     assert_ok(context, cutis_bind(device, model,
                                   &(cutis_bind_options){ .method = CUTIS_METHOD_SBS }, &binding));

@@ -141,10 +141,9 @@ static int32_t node_named(const cutis_model *model, const char *name)
 static void a_fox_walks_in_the_hound_and_the_hound_in_the_fox(void **state)
 {
     (void)state;
+    const char *path = shared_path("gltf-sample-assets/Fox/glTF-Binary/Fox.glb");
     cutis_model *dog = hound(), *fox = NULL, *out = NULL;
-    assert_ok(context,
-              cutis_model_read(context, shared_path("gltf-sample-assets/Fox/glTF-Binary/Fox.glb"),
-                               NULL, &fox));
+    assert_ok(context, cutis_model_read(context, path, NULL, &fox));
     for (int way = 0; way < 2; way++) {
         const cutis_model *target = way ? fox : dog, *motion = way ? dog : fox;
         int32_t *map = malloc(cutis_model_get(target)->node_count * sizeof *map);
