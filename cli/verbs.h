@@ -76,7 +76,8 @@ typedef enum option_kind {
     X(LARGE, "large", 0, FLAG, 0, 0, 0, 0, "also 10 million vertices")                             \
     X(TIME, "time", 0, NUMBER, "T", 0, 0, 1e9, "seconds into the clip (default: its middle)")      \
     X(METHODS, "methods", 0, TEXT, "A,B,...", 0, 0, 0,                                             \
-      "several of lbs rigid sbs sbs-weighted dqs cor psd wpsd handles-rigid patches, side by side") \
+      "several of lbs rigid sbs sbs-weighted dqs cor psd wpsd handles-rigid patches, side by "     \
+      "side")                                                                                      \
     X(PICTURE_SIZE, "size", 0, TEXT, "WxH", 0, 0, 0,                                               \
       "pixels of the picture, or of each tile of a sheet (default 1280x720; tiles 420x560)")       \
     X(CAMERA, "camera", 0, TEXT, "auto|YAW,PITCH[,DIST]", 0, 0, 0,                                 \

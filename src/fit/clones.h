@@ -8,8 +8,7 @@
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CUTIS_FIT_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 // With all that it calls in this file: vectors are passed on, which differs from clone to clone.
-#define CUTIS_FIT_CLONES_WHOLE                                                                     \
-    __attribute__((target_clones("avx512f", "avx2", "default"), flatten))
+#define CUTIS_FIT_CLONES_WHOLE __attribute__((target_clones("avx512f", "avx2", "default"), flatten))
 #else
 #define CUTIS_FIT_CLONES
 #define CUTIS_FIT_CLONES_WHOLE

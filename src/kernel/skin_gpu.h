@@ -24,9 +24,8 @@
 // OpenCL there are fewer copies: formulas that walk a list several times read it from memory (so do
 // those that turn and also morph or blend with the linear vertex, which it refuses in part), and
 // SBS asks in the loop whether a block has one centre.
-#if !defined(KERNEL_CUDA) &&                                                                       \
-    (SKIN_FORMULA == FORMULA_SBS_WEIGHTED ||                                                       \
-     (SKIN_TURNED && (SKIN_UNEVEN || SKIN_MORPH || SKIN_LINEAR_OUT)))
+#if !defined(KERNEL_CUDA) && (SKIN_FORMULA == FORMULA_SBS_WEIGHTED ||                              \
+                              (SKIN_TURNED && (SKIN_UNEVEN || SKIN_MORPH || SKIN_LINEAR_OUT)))
 #undef SKIN_LISTS
 #define SKIN_LISTS 0
 #endif
