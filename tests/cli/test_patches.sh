@@ -78,6 +78,18 @@ passes "render draws the frame's own mesh" "$CUTIS" render "$T/painted.glb" --cl
 fails 2 "render does not paint vertices that are gone" "patches replace" "$CUTIS" render "$T/arm.glb" --method patches --show curvature -o "$T/out/x.png"
 fails 2 "compare has no vertices to compare" "vertices of their own" "$CUTIS" compare "$T/arm.glb" --methods lbs,patches --report "$T/out/x.html"
 
+# A real body, cut where its joints are, with loops as rough as they come: 120 parts on a captured walk.
+WALK=$SHARED/data/cmu-mocap/data/002/02_01.bvh
+if [ -d "$SHARED/data/makehuman" ] && [ -f "$WALK" ]; then
+    /usr/bin/python3 "$(dirname "$0")/../fit/makehuman.py" "$SHARED/data" "$T/human.glb" >/dev/null 2>&1
+    passes "MakeHuman in 120 parts" "$CUTIS" skeleton "$T/human.glb" --parts joints -q -o "$T/human_rig.glb"
+    passes "walks" "$CUTIS" retarget "$T/human_rig.glb" --motion "$WALK" -q -o "$T/human_walk.glb"
+    for frame in 0 20 40 60 80 100; do
+        "$CUTIS" deform "$T/human_walk.glb" --clip 02_01 --method patches --frames $frame -q -o "$T/walk_$frame.obj" || not_ok "frame $frame of the walk" "deform failed"
+    done
+    equals "every frame of its walk that was looked at is closed" "$(/usr/bin/python3 "$(dirname "$0")/closed_edges.py" "$T"/walk_*.obj 2>&1 | tail -1)" "{}"
+else skip "patches on a real body" "the shared data are not there"; fi
+
 fails 2 "free patches are no array" "want .obj" "$CUTIS" deform "$T/arm.glb" --method patches -o "$T/out/x.npy"
 fails 2 "--fill needs patches" "for --method patches" "$CUTIS" deform "$T/arm.glb" --fill mean -o "$T/out/x.npy"
 fails 2 "--fixed has its own triangles" "keeps the model" "$CUTIS" deform "$T/arm.glb" --method patches --fixed --triangulate local -o "$T/out/x.npy"
