@@ -406,27 +406,38 @@ FN void patch_weld_short(GLOBAL const int *RESTRICT S, GLOBAL const double *REST
         *kind = PATCH_RUNG_LINE;
 }
 
-// Welds are done; of several that share an end the last one counts. A rung beside a weld, with
-// which it shares an end, is a border edge and stays straight.
+// Does this weld stay? A slot is one with one other at most, so of several that share an end the
+// last one counts. Rungs that share an end follow each other.
+FN int patch_weld_stays(GLOBAL const int *RESTRICT S, GLOBAL const int *I, patch_case c, int rungs,
+                        int index)
+{
+    GLOBAL const int *kind = I + S[PATCH_RUNG_KIND] + c.rung, *p = I + S[PATCH_RUNG_P] + c.rung;
+    GLOBAL const int *q = I + S[PATCH_RUNG_C] + c.rung;
+    if (kind[index] != PATCH_RUNG_WELD) return 0;
+    for (int k = 1; k < rungs; k++) {
+        int after = (index + k) % rungs;
+        if (p[after] != p[index] && q[after] != q[index]) return 1;
+        if (kind[after] == PATCH_RUNG_WELD) return 0;
+    }
+    return 1;
+}
+
+// Welds are done. A rung beside one, with which it shares an end, is a border edge and stays
+// straight.
 FN void patch_weld_end(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch_case c, int rungs,
                        int index)
 {
     GLOBAL int *kind = I + S[PATCH_RUNG_KIND] + c.rung, *p = I + S[PATCH_RUNG_P] + c.rung;
     GLOBAL int *q = I + S[PATCH_RUNG_C] + c.rung;
-    int before = (index + rungs - 1) % rungs, after = (index + 1) % rungs, last = rungs - 1;
-    if (kind[index] != PATCH_RUNG_WELD) {
-        if (kind[before] == PATCH_RUNG_WELD && (p[before] == p[index] || q[before] == q[index]))
-            kind[index] = PATCH_RUNG_LINE;
-        if (kind[after] == PATCH_RUNG_WELD && (p[after] == p[index] || q[after] == q[index]))
-            kind[index] = PATCH_RUNG_LINE;
-        return;
-    }
-    int p_last = index == last || !((p[after] == p[index] && kind[after] == PATCH_RUNG_WELD) ||
-                                    (p[last] == p[index] && kind[last] == PATCH_RUNG_WELD));
-    int q_last = index == last || !((q[after] == q[index] && kind[after] == PATCH_RUNG_WELD) ||
-                                    (q[last] == q[index] && kind[last] == PATCH_RUNG_WELD));
-    if (q_last) I[S[PATCH_SLOT_WELD] + q[index]] = p[index];
-    if (p_last) I[S[PATCH_SLOT_GUEST] + p[index]] = q[index];
+    GLOBAL const int *stays = I + S[PATCH_RUNG_FIRST] + c.rung;
+    int before = (index + rungs - 1) % rungs, after = (index + 1) % rungs;
+    if (stays[index]) {
+        I[S[PATCH_SLOT_WELD] + q[index]] = p[index];
+        I[S[PATCH_SLOT_GUEST] + p[index]] = q[index];
+    } else if (kind[index] == PATCH_RUNG_WELD ||
+               (stays[before] && (p[before] == p[index] || q[before] == q[index])) ||
+               (stays[after] && (p[after] == p[index] || q[after] == q[index])))
+        kind[index] = PATCH_RUNG_LINE;
 }
 
 TEAM_KERNEL patch_rungs(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
@@ -451,6 +462,9 @@ TEAM_KERNEL patch_rungs(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTR
     TEAM_EACH (i, 0, count) patch_weld_anchor(S, G, I, D, c, i);
     TEAM_SYNC;
     TEAM_EACH (i, 0, count) patch_weld_short(S, G, I, D, c, i);
+    TEAM_SYNC;
+    GLOBAL int *stays = I + S[PATCH_RUNG_FIRST] + c.rung; // scratch: there are no samples yet
+    TEAM_EACH (i, 0, count) stays[i] = patch_weld_stays(S, I, c, count, i);
     TEAM_SYNC;
     TEAM_EACH (i, 0, count) patch_weld_end(S, I, c, count, i);
     ITEM_END

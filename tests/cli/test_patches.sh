@@ -84,10 +84,9 @@ if [ -d "$SHARED/data/makehuman" ] && [ -f "$WALK" ]; then
     /usr/bin/python3 "$(dirname "$0")/../fit/makehuman.py" "$SHARED/data" "$T/human.glb" >/dev/null 2>&1
     passes "MakeHuman in 120 parts" "$CUTIS" skeleton "$T/human.glb" --parts joints -q -o "$T/human_rig.glb"
     passes "walks" "$CUTIS" retarget "$T/human_rig.glb" --motion "$WALK" -q -o "$T/human_walk.glb"
-    for frame in 0 20 40 60 80 100; do
-        "$CUTIS" deform "$T/human_walk.glb" --clip 02_01 --method patches --frames $frame -q -o "$T/walk_$frame.obj" || not_ok "frame $frame of the walk" "deform failed"
-    done
-    equals "every frame of its walk that was looked at is closed" "$(/usr/bin/python3 "$(dirname "$0")/closed_edges.py" "$T"/walk_*.obj 2>&1 | tail -1)" "{}"
+    "$CUTIS" deform "$T/human_walk.glb" --clip 02_01 --method patches -q -o "$T/walk.obj" || not_ok "the walk" "deform failed"
+    equals "86 frames of it" "$(ls "$T"/walk_*.obj | wc -l)" 86
+    equals "every frame of its walk is closed" "$(/usr/bin/python3 "$(dirname "$0")/closed_edges.py" "$T"/walk_*.obj 2>&1 | tail -1)" "{}"
 else skip "patches on a real body" "the shared data are not there"; fi
 
 fails 2 "free patches are no array" "want .obj" "$CUTIS" deform "$T/arm.glb" --method patches -o "$T/out/x.npy"
