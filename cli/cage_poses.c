@@ -96,7 +96,7 @@ static int read_clip(cli_app *app, const char *path, const cutis_model *model,
                      const rest_shape *shape, const cutis_cage *cage, double fps, cage_poses *out)
 {
     const uint32_t frames = clip_frame_count(model, 0, fps), n = cage->control_count;
-    uint32_t *vertex = malloc(n * sizeof *vertex);
+    uint32_t *vertex = calloc(n, sizeof *vertex);
     cutis_device *device = NULL;
     play p = { 0 };
     float *to = NULL;

@@ -4,10 +4,17 @@
 
 #include "app.h"
 
+#define CLIPS_MAX 256 ///< clips that can be named in one list
+
+typedef struct clip_list {
+    uint32_t count, clips[CLIPS_MAX];
+} clip_list;
+
 typedef struct reduce_job {
     const char *path, *output;
     cutis_model *model, *reduced;
     cutis_device *device;
+    clip_list learn, judge; ///< what the options below point to
     cutis_reduce_options options;
     cutis_reduction *reduction;
     cutis_weight_summary before, after;

@@ -133,6 +133,8 @@ static int settle(cli_app *app, measurement *m)
         m->rest.vertex_count = m->reference.vertex_count;
         m->rest.positions = malloc(bytes);
         if (!m->rest.positions) return app_fail_text(app, "not enough memory");
+        // Without a model a reference was read.
+        // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker)
         memcpy(m->rest.positions, m->reference.values, bytes);
     }
     shapes *both[2] = { &m->result, &m->reference };

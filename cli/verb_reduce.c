@@ -8,12 +8,6 @@
 #include "cage.h"
 #include "convert.h"
 
-#define CLIPS_MAX 256 ///< clips that can be named in one list
-
-typedef struct clip_list {
-    uint32_t count, clips[CLIPS_MAX];
-} clip_list;
-
 static int parse_clips(cli_app *app, const char *text, const cutis_model *model, clip_list *out)
 {
     char name[512];
@@ -33,11 +27,12 @@ static int parse_clips(cli_app *app, const char *text, const cutis_model *model,
     return out->count ? EXIT_GOOD : app_usage(app, "no clips are named");
 }
 
-static int read_options(cli_app *app, reduce_job *job, clip_list *learn, clip_list *judge)
+static int read_options(cli_app *app, reduce_job *job)
 {
     const char *poses = option_text(app, OPTION_POSES),
                *held_out = option_text(app, OPTION_HELD_OUT);
     cutis_reduce_options *o = &job->options;
+    clip_list *learn = &job->learn, *judge = &job->judge;
     o->influences = option_count(app, OPTION_INFLUENCES, 4);
     o->method = (cutis_reduce_method)option_choice(app, OPTION_REDUCE_METHOD);
     o->energy = (cutis_reduce_energy)option_choice(app, OPTION_ENERGY);
@@ -174,8 +169,7 @@ static int reduce_model(cli_app *app, reduce_job *job)
 {
     if (option_given(app, OPTION_SIGNED) && !cutis_model_get(job->model)->cage)
         return app_usage(app, "--signed is for cages; weights of a skin are never negative");
-    clip_list learn = { 0 }, judge = { 0 };
-    int status = read_options(app, job, &learn, &judge);
+    int status = read_options(app, job);
     if (status != EXIT_GOOD) return status;
     cutis_result result = cutis_weights_reduce(job->model, job->device, &job->options,
                                                &job->reduced, &job->reduction);

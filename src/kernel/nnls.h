@@ -170,6 +170,8 @@ NNLS_PROC int nnls_best_bound(int n, const double *g, const double *h, const nnl
         for (int i = 0; i < set->count; i++) sum -= g[j * n + set->index[i]] * w[set->index[i]];
         y[j] = sum;
     }
+    // y has n entries, and so many at most are in the set.
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
     for (int i = 0; unit && i < set->count; i++) mu += w[set->index[i]] * y[set->index[i]];
     int best = n;
     for (int j = 0; j < n; j++) {

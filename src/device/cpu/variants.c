@@ -90,7 +90,8 @@ void cutis_cpu_name(char *name)
     memcpy(text, words, 48);
     while (*start == ' ') start++;
     for (size_t n = strlen(start); n > 0 && start[n - 1] == ' '; n--) start[n - 1] = '\0';
-    strcpy(name, *start ? start : "x86 CPU");
+    if (!*start) start = "x86 CPU";
+    memcpy(name, start, strlen(start) + 1);
 }
 
 uint64_t cutis_cpu_cache_bytes(void)

