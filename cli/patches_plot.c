@@ -54,11 +54,12 @@ static int find_joint(plot_job *job)
         job->joint_index = j;
         return EXIT_GOOD;
     }
-    return app_fail_text(job->app, "%s: no joint leads to a part named %s", job->path, name);
+    return app_fail_text(job->app, "%s: no joint leads to a part%s%s", job->path,
+                         name ? " named " : "", name ? name : "");
 }
 
 // Bend the joint about the axis across its limb that is most lateral (x).
-static void bend(plot_job *job, double angle)
+static bool bend(plot_job *job, double angle)
 {
     const double *d = job->joint.limb;
     double a[3] = { 1.0 - d[0] * d[0], -d[0] * d[1], -d[0] * d[2] };
@@ -66,7 +67,7 @@ static void bend(plot_job *job, double angle)
     const cutis_model_data *data = cutis_model_get(job->model);
     cutis_mat34 *world = calloc(data->node_count, sizeof *world);
     cutis_pose_rest(job->model, job->pose, NULL);
-    if (!world) return;
+    if (!world) return false;
     cutis_pose_world(job->model, job->pose, world);
     int32_t parent = data->nodes[job->joint.node].parent;
     double local[3];
@@ -79,6 +80,7 @@ static void bend(plot_job *job, double angle)
         (cutis_float3){ (float)local[0], (float)local[1], (float)local[2] }, (float)angle);
     job->pose[job->joint.node].rotation =
         cutis_quat_multiply(turn, job->pose[job->joint.node].rotation);
+    return true;
 }
 
 static cutis_result patch_frame(plot_job *job)
@@ -138,7 +140,8 @@ static int sweep(plot_job *job, uint32_t way)
     double whole = job->joint.parent_volume + job->joint.child_volume, rest[2] = { 0, 0 };
     for (uint32_t s = 0; s < STEPS; s++) {
         double volume, parts, patch;
-        bend(job, 5.0 * s * M_PI / 180.0);
+        if (!bend(job, 5.0 * s * M_PI / 180.0))
+            return app_fail_text(job->app, "%s: not enough memory", job->path);
         cutis_result result = measure_frame(job, linear, &volume, &parts, &patch);
         if (result != CUTIS_OK) return app_fail(job->app, job->path, result);
         if (s == 0) rest[0] = volume, rest[1] = parts;
@@ -151,6 +154,22 @@ static int sweep(plot_job *job, uint32_t way)
     return EXIT_GOOD;
 }
 
+// Room for every frame of patches and, which may be more where vertices are not shared, the model.
+static bool allocate(plot_job *job)
+{
+    const size_t labels = job->info.part_count + (size_t)job->info.joint_count;
+    size_t vertices = cutis_model_vertex_count(job->model);
+    size_t triangles = (size_t)cutis_model_triangle_count(job->model);
+    if (vertices < job->info.vertex_capacity) vertices = job->info.vertex_capacity;
+    if (triangles < job->info.triangle_capacity) triangles = job->info.triangle_capacity;
+    job->pose = calloc(cutis_model_get(job->model)->node_count, sizeof *job->pose);
+    job->positions = calloc(vertices, 12);
+    job->indices = calloc(triangles, 12);
+    job->labels = calloc(triangles, 4);
+    job->medians = calloc(labels, sizeof *job->medians);
+    return job->pose && job->positions && job->indices && job->labels && job->medians;
+}
+
 static int open_way(plot_job *job, uint32_t way)
 {
     cutis_patches_options options = { .removal = ways[way].removal, .fill = ways[way].fill };
@@ -160,14 +179,7 @@ static int open_way(plot_job *job, uint32_t way)
     if (result != CUTIS_OK) return app_fail(job->app, job->path, result);
     if (job->pose) return EXIT_GOOD;
     job->info = cutis_patches_describe(job->patches);
-    uint32_t labels = job->info.part_count + job->info.joint_count;
-    job->pose = calloc(cutis_model_get(job->model)->node_count, sizeof *job->pose);
-    job->positions = calloc(job->info.vertex_capacity, 12);
-    job->indices = calloc(job->info.triangle_capacity, 12);
-    job->labels = calloc(job->info.triangle_capacity, 4);
-    job->medians = calloc(labels, sizeof *job->medians);
-    if (!job->pose || !job->positions || !job->indices || !job->labels || !job->medians)
-        return app_fail_text(job->app, "%s: not enough memory", job->path);
+    if (!allocate(job)) return app_fail_text(job->app, "%s: not enough memory", job->path);
     return find_joint(job);
 }
 

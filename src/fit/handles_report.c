@@ -9,7 +9,7 @@ void cutis_handles_report_destroy(cutis_handles_report *report)
 {
     if (!report) return;
     cutis_context *context = report->context;
-    for (uint32_t i = 0; i < report->handle_count; i++)
+    for (uint32_t i = 0; report->handles && i < report->handle_count; i++)
         if (report->handles[i].name)
             cutis_free(context, (char *)report->handles[i].name,
                        strlen(report->handles[i].name) + 1);
@@ -35,8 +35,9 @@ bool cutis_handles_report_name(cutis_context *context, const char *name,
                                cutis_handle_result *result)
 {
     if (!name) return true;
-    char *copy = cutis_alloc(context, strlen(name) + 1);
-    if (copy) strcpy(copy, name);
+    const size_t size = strlen(name) + 1;
+    char *copy = cutis_alloc(context, size);
+    if (copy) memcpy(copy, name, size);
     result->name = copy;
     return copy != NULL;
 }

@@ -135,6 +135,8 @@ static double load_number(const npy_header *header, const unsigned char *at)
     uint64_t bits = cutis_load_u64(b);
     if (header->kind != 'i') return (double)bits;
     uint32_t shift = 64 - 8 * header->width;
+    // The header has a width of 1 to 8.
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
     return (double)((int64_t)(bits << shift) >> shift);
 }
 

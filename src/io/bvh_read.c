@@ -50,9 +50,8 @@ static cutis_result take_word(bvh_file *file, const char *wanted)
 {
     cutis_span word = cutis_text_word(&file->text);
     if (cutis_span_is_any_case(word, wanted)) return CUTIS_OK;
-    char reason[64] = "expected '";
-    strncat(reason, wanted, 20);
-    strcat(reason, "', found");
+    char reason[64];
+    snprintf(reason, sizeof reason, "expected '%.20s', found", wanted);
     return bad(file, reason, word);
 }
 

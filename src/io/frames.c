@@ -33,6 +33,8 @@ static size_t npy_header(uint32_t frames, uint32_t vertices, char header[192])
     size_t size = ((size_t)length + 10 + 1 + 63) / 64 * 64;
     memset(header + 10 + length, ' ', size - 10 - (size_t)length);
     header[size - 1] = '\n';
+    // Bytes, not text.
+    // NOLINTNEXTLINE(bugprone-not-null-terminated-result)
     memcpy(header, "\x93NUMPY\x01\x00", 8);
     header[8] = (char)((size - 10) & 255);
     header[9] = (char)((size - 10) >> 8);

@@ -68,8 +68,9 @@ static void read_library(obj_file *file, const char *name)
     char path[4096], local[1024];
     void *data = NULL;
     size_t size = 0;
-    if (strlen(name) >= sizeof local) return;
-    strcpy(local, name);
+    const size_t length = strlen(name);
+    if (length >= sizeof local) return;
+    memcpy(local, name, length + 1);
     for (char *c = local; *c; c++)
         if (*c == '\\') *c = '/'; // written on Windows
     const char *relative = local;

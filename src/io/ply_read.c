@@ -112,7 +112,7 @@ static bool is_whole(double value)
 // A list into r->list.
 static cutis_result take_list(reader *r, const ply_property *property)
 {
-    double length;
+    double length = 0;
     cutis_result result = take_value(r, property->count_type, &length);
     if (result != CUTIS_OK) return result;
     size_t each = r->header.encoding == PLY_ASCII ? 2 : cutis_ply_size_of(property->type);
@@ -216,10 +216,12 @@ static cutis_result read_vertices(reader *r, const ply_element *element)
     for (size_t v = 0; v < r->vertex_count; v++) {
         for (uint32_t i = 0; i < element->property_count; i++) {
             const ply_property *property = &r->header.properties[element->property_first + i];
-            double value;
+            double value = 0;
             cutis_result result = property->count_type != PLY_NONE
                                       ? take_list(r, property)
                                       : take_value(r, property->type, &value);
+            // Every property was given a role above.
+            // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
             if (result == CUTIS_OK && roles[i] != ROLE_COUNT)
                 result = store_value(r, roles[i], property->type, v, value);
             if (result != CUTIS_OK) return result;

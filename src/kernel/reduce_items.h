@@ -15,7 +15,6 @@
 // An exchange must lower the vertex's energy by this share of what is there.
 #define REDUCE_EXCHANGE_MARGIN 1e-6
 #define REDUCE_EXCHANGES       4
-#define REDUCE_POSES           8 // whose offsets are held at a time
 #define REDUCE_NONE            255
 
 // What every kernel is told of the problem.
@@ -283,8 +282,8 @@ FN void reduce_update(int n, int rows, GLOBAL const float *offset, GLOBAL double
 {
     double rest[REDUCE_ROWS];
     if (!reduce_attempt(n, rows, offset, kept, *active, negative, wish, own, push, old, rest, now))
-        reduce_search(n, rows, offset, kept, active, negative, REDUCE_PROXIMAL, lambda, wish, push,
-                      old, rest, now);
+        reduce_search(n, rows, offset, kept, 0, active, negative, REDUCE_PROXIMAL, lambda, wish,
+                      push, old, rest, now);
     reduce_finish(n, rows, offset, negative, omega, 0, old, now, own);
 }
 

@@ -11,6 +11,7 @@
 #define CUTIS_KERNEL_REDUCE_WIDE_H
 
 #define REDUCE_BLOCK 8 // lanes of a block's records
+#define REDUCE_POSES 8 // whose rows are held at a time
 #define REDUCE_TINY  1e-10
 #define REDUCE_MOST  1.7976931348623157e308
 #define TRIANGLE(n)  ((n) * ((n) + 1) / 2) // entries of the lower triangle of n rows
@@ -78,6 +79,38 @@ WIDE_FN void reduce_gram(int n, int rows, GLOBAL const float *offset, REAL *gram
             gram[at] = sum;
         }
     }
+}
+
+// x = A x: a symmetric 3x3 matrix a pose, its xx, yy, zz, xy, xz, yz in `metric`.
+FN void reduce_apply_metric(int rows, GLOBAL const double *metric, REAL *x)
+{
+    for (int r = 0; r < rows; r += 3) {
+        REAL a = x[r], b = x[r + 1], c = x[r + 2];
+        REAL ab = ENTRY(metric, 2 * r + 3), ac = ENTRY(metric, 2 * r + 4);
+        REAL bc = ENTRY(metric, 2 * r + 5);
+        x[r] = ENTRY(metric, 2 * r) * a + ab * b + ac * c;
+        x[r + 1] = ab * a + ENTRY(metric, 2 * r + 1) * b + bc * c;
+        x[r + 2] = ac * a + bc * b + ENTRY(metric, 2 * r + 2) * c;
+    }
+}
+
+// gram += offset^T A offset.
+WIDE_FN void reduce_gram_turned(int n, int rows, GLOBAL const float *offset,
+                                GLOBAL const double *metric, REAL *gram)
+{
+    REAL turned[3 * REDUCE_POSES];
+    for (int i = 0, at = 0; i < n; at += ++i)
+        for (int from = 0; from < rows; from += 3 * REDUCE_POSES) {
+            int some = rows - from < 3 * REDUCE_POSES ? rows - from : 3 * REDUCE_POSES;
+            for (int r = 0; r < some; r++) turned[r] = FLOAT_ENTRY(offset, i * rows + from + r);
+            reduce_apply_metric(some, metric + 2 * from * REDUCE_BLOCK, turned);
+            for (int k = 0; k <= i; k++) {
+                REAL sum = gram[at + k];
+                for (int r = 0; r < some; r++)
+                    sum += turned[r] * FLOAT_ENTRY(offset, k * rows + from + r);
+                gram[at + k] = sum;
+            }
+        }
 }
 
 // a -= f f^T share, in the lower triangle.
@@ -182,16 +215,15 @@ WIDE_FN INT reduce_keep(int n, REAL *gram, REAL mean, REAL shift, INT active, RE
     return good;
 }
 
-// The update of a vertex from `old` towards the wished error, if its active controls stay as they
-// are: d = K h for what is missing to the wish. `push`: a further pull, per slot; `rest`: scratch
-// of `rows`. @return lanes whose `now` is the solution
-FN INT reduce_attempt(int n, int rows, GLOBAL const float *offset, GLOBAL const double *kept,
-                      INT active, int negative, const REAL *wish, const REAL *own, const REAL *push,
-                      const REAL *old, REAL *rest, REAL *now)
+// The step of a vertex from `old` if its active controls stay as they are: d = K h for the rows
+// that are missing (`rest`). `push`: a further pull, per slot. @return lanes whose `now` is within
+// bounds
+FN INT reduce_step_kept(int n, int rows, GLOBAL const float *offset, GLOBAL const double *kept,
+                        INT active, int negative, const REAL *rest, const REAL *push,
+                        const REAL *old, REAL *h, REAL *now)
 {
-    REAL h[REDUCE_SET], total = ZERO;
+    REAL total = ZERO;
     INT good = active != 0;
-    for (int r = 0; r < rows; r++) rest[r] = wish[r] - own[r];
     for (int i = 0; i < n; i++) {
         REAL sum = ZERO;
         for (int r = 0; r < rows; r++) sum += FLOAT_ENTRY(offset, i * rows + r) * rest[r];
@@ -214,28 +246,90 @@ FN INT reduce_attempt(int n, int rows, GLOBAL const float *offset, GLOBAL const 
     good = good & (total - total == ZERO);
     if (negative) return good;
     for (int i = 0; i < n; i++) good = good & ((now[i] < ZERO) == 0);
-    INT outside = active - active; // bits of the controls that are not active
+    return good;
+}
+
+// Is a control not active in some lane?
+FN int reduce_any_outside(int n, INT active)
+{
+    INT outside = active - active;
     for (int i = 0; i < n; i++) outside = outside | (HAS(active, i) == 0);
-    if (!reduce_any(outside)) return good;
+    return reduce_any(outside);
+}
+
+// `slope`: what half the energy's derivative by the rows is at `now`. @return lanes where no
+// multiplier of a control that is not active is negative
+FN INT reduce_none_wanted(int n, int rows, GLOBAL const float *offset, GLOBAL const double *kept,
+                          INT active, const REAL *slope, const REAL *push, const REAL *h)
+{
+    INT good = ZERO == ZERO;
     REAL nu = ZERO, largest = ENTRY(kept, 0);
     for (int i = 0; i < n; i++) {
         REAL size = SELECT(h[i] < ZERO, -h[i], h[i]);
         nu -= ENTRY(kept, 2 + i) * h[i];
         largest = SELECT(largest < size, size, largest);
     }
+    for (int i = 0; i < n; i++) {
+        REAL z = -push[i] - nu;
+        INT mine = HAS(active, i);
+        if (!reduce_any(mine == 0)) continue;
+        for (int r = 0; r < rows; r++) z += FLOAT_ENTRY(offset, i * rows + r) * slope[r];
+        good = good & (mine | ((z < -REDUCE_TINY * largest) == 0));
+    }
+    return good;
+}
+
+// The update of a vertex from `old` towards the wished error, if its active controls stay as they
+// are. `rest`: scratch of `rows`. @return lanes whose `now` is the solution
+FN INT reduce_attempt(int n, int rows, GLOBAL const float *offset, GLOBAL const double *kept,
+                      INT active, int negative, const REAL *wish, const REAL *own, const REAL *push,
+                      const REAL *old, REAL *rest, REAL *now)
+{
+    REAL h[REDUCE_SET];
+    for (int r = 0; r < rows; r++) rest[r] = wish[r] - own[r];
+    INT good =
+        reduce_step_kept(n, rows, offset, kept, active, negative, rest, push, old, h, now);
+    if (negative || !reduce_any_outside(n, active)) return good;
     for (int r = 0; r < rows; r++) {
         REAL sum = -wish[r];
         for (int i = 0; i < n; i++) sum += FLOAT_ENTRY(offset, i * rows + r) * now[i];
         rest[r] = sum;
     }
-    for (int i = 0; i < n; i++) {
-        REAL z = -push[i] - nu;
-        INT mine = HAS(active, i);
-        if (!reduce_any(mine == 0)) continue;
-        for (int r = 0; r < rows; r++) z += FLOAT_ENTRY(offset, i * rows + r) * rest[r];
-        good = good & (mine | ((z < -REDUCE_TINY * largest) == 0));
+    return good & reduce_none_wanted(n, rows, offset, kept, active, rest, push, h);
+}
+
+// The same where a metric weighs the error (energy of normals): the energy is s^T A s - 2 F^T s of
+// the error's step s, F the force. `metric`: of the block, 6 entries a pose.
+FN INT reduce_attempt_turned(int n, int rows, GLOBAL const float *offset, GLOBAL const double *kept,
+                             GLOBAL const double *metric, INT active, int negative,
+                             const REAL *force, const REAL *own, const REAL *old, REAL *rest,
+                             REAL *now)
+{
+    REAL h[REDUCE_SET], push[REDUCE_SET];
+    for (int i = 0; i < n; i++) push[i] = ZERO;
+    INT good =
+        reduce_step_kept(n, rows, offset, kept, active, negative, force, push, old, h, now);
+    if (negative || !reduce_any_outside(n, active)) return good;
+    for (int r = 0; r < rows; r++) {
+        REAL sum = -own[r];
+        for (int i = 0; i < n; i++) sum += FLOAT_ENTRY(offset, i * rows + r) * now[i];
+        rest[r] = sum;
     }
-    return good;
+    reduce_apply_metric(rows, metric, rest);
+    for (int r = 0; r < rows; r++) rest[r] -= force[r];
+    return good & reduce_none_wanted(n, rows, offset, kept, active, rest, push, h);
+}
+
+// By how much a step from error `own` to `now` lowers the energy. `rest`: scratch of `rows`
+FN REAL reduce_fall_turned(int rows, GLOBAL const double *metric, const REAL *force,
+                           const REAL *own, const REAL *now, REAL *rest)
+{
+    REAL fall = ZERO;
+    for (int r = 0; r < rows; r++) rest[r] = now[r] - own[r];
+    reduce_apply_metric(rows, metric, rest);
+    for (int r = 0; r < rows; r++)
+        fall += (now[r] - own[r]) * (SPLAT(2.0) * force[r] - rest[r]);
+    return fall;
 }
 
 // From a solution to the vertex's new weights: the last rounding out of their sum, then further by
@@ -397,7 +491,8 @@ FN int reduce_towards(int n, const double *solution, INDEX *active, double *now)
 
 // The control that is not active and whose multiplier is most negative; n if none is.
 FN int reduce_wanted(int n, int rows, GLOBAL const float *offset, GLOBAL const double *kept,
-                     const double *right, INDEX active, double nu, const double *now, double *rest)
+                     GLOBAL const double *metric, const double *right, INDEX active, double nu,
+                     const double *now, double *rest)
 {
     double largest = ENTRY(kept, 0);
     for (int i = 0; i < n; i++) {
@@ -408,6 +503,7 @@ FN int reduce_wanted(int n, int rows, GLOBAL const float *offset, GLOBAL const d
         rest[r] = 0;
         for (int i = 0; i < n; i++) rest[r] += FLOAT_ENTRY(offset, i * rows + r) * now[i];
     }
+    if (metric) reduce_apply_metric(rows, metric, rest);
     double worst = -REDUCE_TINY * largest;
     int found = n;
     for (int i = 0; i < n; i++) {
@@ -425,8 +521,9 @@ FN int reduce_wanted(int n, int rows, GLOBAL const float *offset, GLOBAL const d
 // The update of a vertex whose active controls change: the active set is searched from the one that
 // is kept, whose inverse follows. A singular system leaves the weights as they were.
 // relative: proximal pull, in mean diagonals; lambda: a further one; rest: scratch of `rows`.
+// metric: of the lane, or NULL; with it `wish` is the force and A times the current error.
 PROC void reduce_search(int n, int rows, GLOBAL const float *offset, GLOBAL double *kept,
-                        GLOBAL INDEX *mask, int negative, double relative, double lambda,
+                        GLOBAL const double *metric, GLOBAL INDEX *mask, int negative, double relative, double lambda,
                         const double *wish, const double *push, const double *old, double *rest,
                         double *now)
 {
@@ -444,6 +541,11 @@ PROC void reduce_search(int n, int rows, GLOBAL const float *offset, GLOBAL doub
             mean += sum;
         }
         mean = mean / n;
+        if (metric) {
+            for (int i = 0; i < TRIANGLE(n); i++) gram[i] = 0;
+            reduce_gram_turned(n, rows, offset, metric, gram);
+            mean = reduce_mean_diagonal(n, gram);
+        }
     }
     const double shift = relative * mean + lambda;
     for (int i = 0; i < n; i++) {
@@ -455,7 +557,10 @@ PROC void reduce_search(int n, int rows, GLOBAL const float *offset, GLOBAL doub
     for (int iteration = 0; iteration < REDUCE_ITERATIONS && active != 0; iteration++) {
         if (*mask != active) {
             for (int i = 0; i < TRIANGLE(n); i++) gram[i] = 0;
-            reduce_gram(n, rows, offset, gram);
+            if (metric)
+                reduce_gram_turned(n, rows, offset, metric, gram);
+            else
+                reduce_gram(n, rows, offset, gram);
             *mask = reduce_keep(n, gram, mean, shift, active, solution, kept) ? active : 0;
             if (*mask == 0) return;
         }
@@ -474,7 +579,7 @@ PROC void reduce_search(int n, int rows, GLOBAL const float *offset, GLOBAL doub
             return;
         }
         if (!reduce_towards(n, solution, &active, now)) continue;
-        int next = reduce_wanted(n, rows, offset, kept, right, active, nu, now, rest);
+        int next = reduce_wanted(n, rows, offset, kept, metric, right, active, nu, now, rest);
         if (next == n) return;
         active |= (INDEX)1 << next;
     }

@@ -202,6 +202,8 @@ static cutis_result read_influences(gltf_document *document, cutis_arena *arena,
         result = read_set(document, &scratch, map, set, &joints, &weights);
         for (size_t i = 0; result == CUTIS_OK && i < 4 * (size_t)vertex_count; i++) {
             if (weights[i] == 0) continue;
+            // A set that was read has joints.
+            // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
             all_joints[next[i / 4]] = joints[i];
             all_weights[next[i / 4]++] = weights[i];
         }
