@@ -32,9 +32,11 @@ static bool in_gamut(const double rgb[3])
 static void lch_to_linear(lch color, double rgb[3])
 {
     double radians = color.h * PI / 180;
-    for (double chroma = color.c; chroma > 0; chroma -= 0.005) {
+    double chroma = color.c;
+    while (chroma > 0) {
         oklab_to_linear(color.l, chroma * cos(radians), chroma * sin(radians), rgb);
         if (in_gamut(rgb)) return;
+        chroma -= 0.005;
     }
     oklab_to_linear(color.l, 0, 0, rgb);
 }
