@@ -107,7 +107,7 @@ static void local_paper(cutis_parts *parts, uint32_t p, double bound)
     uint32_t n = part->child_count + rooted;
     for (uint32_t i = 0; i < n; i++) {
         bool own = i == part->child_count;
-        double d[3], f[3], weight = rooted ? (own ? 2.0 : 1.0) / (n + 1) : 1.0 / n;
+        double d[3], f[3] = { 0 }, weight = rooted ? (own ? 2.0 : 1.0) / (n + 1) : 1.0 / n;
         toward(part->centroid, cutis_piece_joint(parts, own ? p : part->children[i]), d);
         if (!unit(d)) continue;
         int e = closest_axis(part->axes, d, f);

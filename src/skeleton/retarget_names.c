@@ -145,11 +145,16 @@ static bool begins_limb(const char *text)
 
 static int name_role(const char *name, uint8_t *side)
 {
-    words w;
+    words w = { 0 };
     char text[WORD_COUNT * WORD_SIZE] = "";
+    size_t length = 0;
     split(name, &w);
     *side = take_side(&w);
-    for (uint32_t i = 0; i < w.count; i++) strcat(text, w.word[i]);
+    for (uint32_t i = 0; i < w.count; i++) {
+        const size_t size = strlen(w.word[i]);
+        memcpy(text + length, w.word[i], size + 1);
+        length += size;
+    }
     if (*side == SIDE_NONE && (text[0] == 'l' || text[0] == 'r') && begins_limb(text + 1))
         *side = text[0] == 'l' ? SIDE_LEFT : SIDE_RIGHT;
     return role_of_text(text, &w);

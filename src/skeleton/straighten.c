@@ -183,7 +183,7 @@ static cutis_result straighten_joint(cutis_parts *parts, uint32_t p, bool *done)
     for (uint32_t i = 0; i < b.ring->count && good; i++) b.along[b.ring->vertices[i]] = 0;
     good = good && march(&b, b.child, 1) && march(&b, b.parent, -1);
     double width = good ? band_width(&b) : 0;
-    if (width > 0) {
+    if (good && width > 0) {
         fill_field(&b, width);
         snap(&b);
         good = split_edges(&b);
