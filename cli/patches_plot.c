@@ -40,6 +40,7 @@ typedef struct plot_job {
     cutis_transform *pose;
     float *positions;
     uint32_t *indices, *labels, counts[2];
+    uint32_t *weld; // of the model's vertices
     double *medians;
     double values[3][WAYS][STEPS]; // volume, parts, patch: % of rest (patch: degrees)
 } plot_job;
@@ -126,8 +127,8 @@ static cutis_result measure_frame(plot_job *job, bool linear, double *volume, do
                               .triangle_count = job->counts[1],
                               .indices = job->indices };
     uint32_t labels = job->info.part_count + job->info.joint_count;
-    result = cutis_surface_bend(job->app->context, &surface, NULL, job->labels, labels,
-                                job->medians, NULL);
+    result = cutis_surface_bend(job->app->context, &surface, linear ? job->weld : NULL, job->labels,
+                                labels, job->medians, NULL);
     *volume = cutis_surface_volume(&surface);
     *parts = 0.5 * (job->medians[job->joint.parent] + job->medians[job->joint.child]);
     *patch = linear ? NAN : job->medians[job->info.part_count + job->joint_index];
@@ -155,10 +156,11 @@ static int sweep(plot_job *job, uint32_t way)
 }
 
 // Room for every frame of patches and, which may be more where vertices are not shared, the model.
-static bool allocate(plot_job *job)
+static cutis_result allocate(plot_job *job)
 {
     const size_t labels = job->info.part_count + (size_t)job->info.joint_count;
-    size_t vertices = cutis_model_vertex_count(job->model);
+    const uint32_t count = cutis_model_vertex_count(job->model);
+    size_t vertices = count;
     size_t triangles = (size_t)cutis_model_triangle_count(job->model);
     if (vertices < job->info.vertex_capacity) vertices = job->info.vertex_capacity;
     if (triangles < job->info.triangle_capacity) triangles = job->info.triangle_capacity;
@@ -166,8 +168,13 @@ static bool allocate(plot_job *job)
     job->positions = calloc(vertices, 12);
     job->indices = calloc(triangles, 12);
     job->labels = calloc(triangles, 4);
+    job->weld = calloc(count, sizeof *job->weld);
     job->medians = calloc(labels, sizeof *job->medians);
-    return job->pose && job->positions && job->indices && job->labels && job->medians;
+    if (!job->pose || !job->positions || !job->indices || !job->labels || !job->weld ||
+        !job->medians)
+        return CUTIS_OUT_OF_MEMORY;
+    cutis_model_file_positions(job->model, job->positions);
+    return cutis_weld_positions(job->app->context, count, job->positions, job->weld);
 }
 
 static int open_way(plot_job *job, uint32_t way)
@@ -179,25 +186,63 @@ static int open_way(plot_job *job, uint32_t way)
     if (result != CUTIS_OK) return app_fail(job->app, job->path, result);
     if (job->pose) return EXIT_GOOD;
     job->info = cutis_patches_describe(job->patches);
-    if (!allocate(job)) return app_fail_text(job->app, "%s: not enough memory", job->path);
-    return find_joint(job);
+    result = allocate(job);
+    return result == CUTIS_OK ? find_joint(job) : app_fail(job->app, job->path, result);
+}
+
+static const char *const endings[3] = { "volume", "curvature", "patch" };
+
+// OUT.svg becomes OUT_volume.svg and so on.
+static void plot_path(const char *output, int k, char *out, size_t capacity)
+{
+    const char *dot = strrchr(output, '.');
+    snprintf(out, capacity, "%.*s_%s%s", (int)(dot - output), output, endings[k], dot);
+}
+
+static void print_json(const plot_job *job, const char *output)
+{
+    json_out json = { .file = stdout };
+    emit_object(&json, NULL);
+    emit_string(&json, "file", job->path);
+    emit_string(&json, "joint", cutis_patches_part_name(job->patches, job->joint.child));
+    emit_array(&json, "plots");
+    for (int k = 0; k < 3; k++) {
+        char path[4096];
+        plot_path(output, k, path, sizeof path);
+        emit_string(&json, NULL, path);
+    }
+    emit_end(&json);
+    emit_array(&json, "degrees");
+    for (uint32_t s = 0; s < STEPS; s++) emit_number(&json, NULL, 5.0 * s);
+    emit_end(&json);
+    emit_array(&json, "ways");
+    for (uint32_t w = 0; w < WAYS; w++) {
+        emit_object(&json, NULL);
+        emit_string(&json, "name", ways[w].name);
+        for (int k = 0; k < 3; k++) {
+            emit_array(&json, endings[k]);
+            for (uint32_t s = 0; s < STEPS; s++) emit_number(&json, NULL, job->values[k][w][s]);
+            emit_end(&json);
+        }
+        emit_end(&json);
+    }
+    emit_end(&json);
+    emit_end(&json);
 }
 
 static int write_plots(plot_job *job, const char *output)
 {
-    static const char *const endings[3] = { "volume", "curvature", "patch" };
     static const char *const titles[3] = { "Volume of the two parts, change in %",
                                            "Curvature of the two parts, change of the medians in %",
                                            "Curvature of the patch, median in degrees" };
     double x[STEPS];
-    const char *dot = strrchr(output, '.');
     for (uint32_t s = 0; s < STEPS; s++) x[s] = 5.0 * s;
     for (int k = 0; k < 3; k++) {
         cutis_series series[WAYS];
         char path[4096], title[256];
         for (uint32_t w = 0; w < WAYS; w++)
             series[w] = (cutis_series){ ways[w].name, STEPS, x, job->values[k][w] };
-        snprintf(path, sizeof path, "%.*s_%s%s", (int)(dot - output), output, endings[k], dot);
+        plot_path(output, k, path, sizeof path);
         snprintf(title, sizeof title, "%s: %s",
                  cutis_patches_part_name(job->patches, job->joint.child), titles[k]);
         cutis_plot plot = { .title = title,
@@ -229,9 +274,10 @@ int measure_plot(cli_app *app)
     }
     app_progress_done(app);
     if (status == EXIT_GOOD) status = write_plots(job, output);
+    if (status == EXIT_GOOD && app->json) print_json(job, output);
     cutis_patches_destroy(job->patches);
     free(job->pose), free(job->positions), free(job->indices), free(job->labels);
-    free(job->medians);
+    free(job->weld), free(job->medians);
     cutis_device_destroy(job->device);
     cutis_model_destroy(job->model);
     free(job);
