@@ -4,6 +4,9 @@
 
 #include "app.h"
 
+/// --frames and --fps without anything that moves are wrong usage: the rest pose over and over is
+/// not what was meant. The line names the model's clips.
+int deform_check_motion(cli_app *app, const cutis_model *model, bool moves);
 /// --frames over a clip of `whole` frames: [first, end).
 int deform_frame_range(cli_app *app, const char *path, uint32_t whole, uint32_t *first,
                        uint32_t *end);

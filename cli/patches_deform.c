@@ -30,6 +30,17 @@ typedef struct patch_job {
     double rest_volume, variation, fixed_variation;
 } patch_job;
 
+// What is for weights, and for arrays of the model's vertices.
+static int check_options(cli_app *app)
+{
+    static const option_id OTHERS[] = { OPTION_NORMALS,    OPTION_BLEND,     OPTION_WEIGHTED,
+                                        OPTION_INFLUENCES, OPTION_INSTANCES, OPTION_CAGE_POSES };
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+        if (option_given(app, OTHERS[i]))
+            return app_usage(app, "--%s is not for --method patches", cli_options[OTHERS[i]].name);
+    return EXIT_GOOD;
+}
+
 static int check_output(cli_app *app, patch_job *job)
 {
     int status = app_output(app, &job->output);
@@ -94,10 +105,12 @@ static int open_fixed(cli_app *app, patch_job *job)
 
 static int prepare(cli_app *app, patch_job *job)
 {
-    int status = check_output(app, job);
+    int status = check_options(app);
+    if (status == EXIT_GOOD) status = check_output(app, job);
     job->fps = option_number(app, OPTION_FPS, 30.0);
     if (status == EXIT_GOOD) status = app_read_model(app, job->path, &job->model);
     if (status == EXIT_GOOD) status = clip_find(app, job->path, &job->model, &job->clip);
+    if (status == EXIT_GOOD) status = deform_check_motion(app, job->model, job->clip != CUTIS_NONE);
     if (status == EXIT_GOOD)
         status =
             deform_frame_range(app, job->path, clip_frame_count(job->model, job->clip, job->fps),

@@ -43,8 +43,10 @@ const verb_row cli_verbs[] = {
       "cutis check broken.glb --fix -o fixed.glb\trepair, clean the weights, write\n",
       verb_check },
     { "convert", "MODEL", NULL, 1, 1, "read a model and write it in another format",
-      "Formats by name: .gltf .glb .obj .ply .bvh .cfg (Cal3D). From glTF to glTF nothing is lost: textures,\n"
-      "extras and unknown extensions stay. --clip FILE adds a clip from another file.\n",
+      "Formats by name: .gltf .glb .obj .ply .bvh; .cfg (Cal3D) is read only. From glTF to glTF nothing is lost:\n"
+      "textures, extras and unknown extensions stay. --clip FILE adds a clip from another file.\n"
+      "\n"
+      "JSON keys: file, output, vertices, triangles.\n",
       COMMON | READING | BIT(OUTPUT) | BIT(INFLUENCES) | BIT(WEIGHTS) | BIT(ASCII) | BIT(CLIP),
       "cutis convert cally.cfg -o cally.glb\tCal3D to glTF\n"
       "cutis convert body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
@@ -53,7 +55,9 @@ const verb_row cli_verbs[] = {
     { "synth", "BODY", "biped quadruped arm cylinder crowd", 1, 1,
       "make a rigged, animated character: biped, quadruped, arm, cylinder, crowd",
       "The same bytes on every machine. Closed, manifold, with named parts and clips: biped walk,\n"
-      "walk_forward, bend, twist, wave; quadruped walk, bend, twist; arm bend, twist, raise; cylinder bend, twist.\n",
+      "walk_forward, bend, twist, wave; quadruped walk, bend, twist; arm bend, twist, raise; cylinder bend, twist.\n"
+      "\n"
+      "JSON keys: output, body, vertices, triangles, clips [name].\n",
       COMMON | BIT(OUTPUT) | BIT(VERTICES) | BIT(SIZE) | BIT(SEED) | BIT(COUNT) | BIT(EXAMPLES) |
           BIT(WEIGHTS) | BIT(INFLUENCES),
       "cutis synth biped -o biped.glb\t12000 vertices, 41 joints, 5 clips\n"
@@ -65,7 +69,7 @@ const verb_row cli_verbs[] = {
       "mesh instances of the default scene depth-first, primitives in order, vertices in file order.\n"
       ".obj .ply .glb .gltf are meshes: .obj and .ply of several frames are numbered (OUT_0000.obj), a .glb of\n"
       "several frames (at most 256) plays them as morph targets.\n"
-      "Frame i is time i / fps from the clip's start, held after its end. Without clip or pose: the rest pose.\n"
+      "Frame i is time i / fps from the clip's start, held after its end. Without clip or pose: one frame, the rest pose.\n"
       "\n"
       "JSON keys: file, output, method, device, isa, threads, vertices, frames, seconds, ns_per_vertex,\n"
       "bone_sets, large_bone_sets, bounds {min, max}.\n"
@@ -100,7 +104,9 @@ const verb_row cli_verbs[] = {
       "position_max, normal_rms, watertight, euler, boundary_edges, self_intersections, intersecting_pairs,\n"
       "curvature_median {part}, bounds {min, max}, diagonal, curvature {mean_rms, mean_max},\n"
       "edge_stretch_rms, per_frame [{frame, volume, volume_variation, position_rms, position_max, normal_rms}].\n"
-      "What cannot be known (no triangles) is null.\n",
+      "What cannot be known (no triangles) is null.\n"
+      "JSON keys of --plot: file, joint, plots [path], degrees, ways [{name, volume, curvature, patch}]: in % of rest,\n"
+      "patch in degrees, an entry per bend.\n",
       COMMON | READING | RUNNING | BIT(REST) | BIT(CLIP) | BIT(TIME) | BIT(POSE) | BIT(METHOD) | BIT(WEIGHTED) |
           BIT(PLOT) | BIT(JOINT),
       "cutis measure biped.glb\tvolume, closedness and curvature at rest\n"
@@ -145,7 +151,9 @@ const verb_row cli_verbs[] = {
       COMMON | RUNNING | BIT(OUTPUT) | BIT(VERTICES), "cutis demo\tunder a minute\n", verb_demo },
     { "render", "MODEL", NULL, 1, 1, "draw a posed model: one method, or several side by side",
       "Offscreen, with or without a GPU. Several methods make a labelled sheet; painted values (--show) come with\n"
-      "a legend. error: takes a method, or an array of positions (.npy, .pc2: one frame, or frames at 30 a second).\n",
+      "a legend. error: takes a method, or an array of positions (.npy, .pc2: one frame, or frames at 30 a second).\n"
+      "\n"
+      "JSON keys: file, output, renderer, seconds (into the clip).\n",
       COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CLIP) | BIT(POSE) | BIT(TIME) | BIT(METHOD) |
           BIT(METHODS) | BIT(REMOVE) | BIT(FILL) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(SHOW) | BIT(CAGE_POSES) |
           BIT(TURNTABLE) | BIT(DARK),

@@ -39,6 +39,22 @@ static bool parse_frame(const char *text, size_t length, uint32_t *out)
     return value <= FRAMES_MAX;
 }
 
+int deform_check_motion(cli_app *app, const cutis_model *model, bool moves)
+{
+    const cutis_model_data *data = cutis_model_get(model);
+    const char *option = option_given(app, OPTION_FRAMES) ? "frames" : "fps";
+    char names[512] = "";
+    if (moves || !(option_given(app, OPTION_FRAMES) || option_given(app, OPTION_FPS)))
+        return EXIT_GOOD;
+    for (uint32_t c = 0; c < data->clip_count && c < 8; c++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%.40s", c ? ", " : "; there are ",
+                 data->clips[c].name ? data->clips[c].name : "(no name)");
+    }
+    return app_usage(app, "--%s goes with --clip or --cage-poses%s%s", option, names,
+                     data->clip_count > 8 ? ", ..." : "");
+}
+
 // "A:B" is half-open, either end may be missing; "A" is one frame.
 int deform_frame_range(cli_app *app, const char *path, uint32_t whole, uint32_t *first,
                        uint32_t *end)
@@ -69,6 +85,9 @@ static int set_frames(cli_app *app, deform_job *job)
 {
     uint32_t whole =
         job->cage.count ? job->cage.count : clip_frame_count(job->model, job->clip, job->fps);
+    int status =
+        deform_check_motion(app, job->model, job->cage.count > 0 || job->clip != CUTIS_NONE);
+    if (status != EXIT_GOOD) return status;
     return deform_frame_range(app, job->path, whole, &job->first, &job->end);
 }
 
@@ -96,8 +115,8 @@ static int read_cage_poses(cli_app *app, deform_job *job, cutis_method method)
 {
     const char *list = option_text(app, OPTION_CAGE_POSES);
     const cutis_cage *cage = cutis_model_get(job->model)->cage;
-    if (method == CUTIS_METHOD_CAGE && job->clip != CUTIS_NONE)
-        return app_usage(app, "--method cage is moved by --cage-poses, not by --clip");
+    if (method == CUTIS_METHOD_CAGE && (job->clip != CUTIS_NONE || option_given(app, OPTION_POSE)))
+        return app_usage(app, "--method cage is moved by --cage-poses, not by --clip or --pose");
     if (!list) return EXIT_GOOD;
     if (method != CUTIS_METHOD_CAGE) return app_usage(app, "--cage-poses is for --method cage");
     if (!cage) return app_fail_text(app, "%s: it has no cage; cutis cage binds one", job->path);

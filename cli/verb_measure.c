@@ -280,11 +280,28 @@ static void print_text(const cli_app *app, const measurement *m)
         app_say(app, "%-18s rms %.6g rad, max %.6g rad\n", "normals", d->normal_rms, d->normal_max);
 }
 
+// What would be accepted and do nothing.
+static int check_options(cli_app *app)
+{
+    cutis_device_options device;
+    const bool plot = option_given(app, OPTION_PLOT);
+    if (plot && (app->operand_count > 1 || measure_wants_pose(app) ||
+                 option_given(app, OPTION_TIME) || option_given(app, OPTION_REST)))
+        return app_usage(app, "--plot takes a model and bends its --joint itself");
+    if (!plot && option_given(app, OPTION_JOINT)) return app_usage(app, "--joint goes with --plot");
+    if (option_given(app, OPTION_TIME) && !option_given(app, OPTION_CLIP))
+        return app_usage(app, "--time goes with --clip");
+    if (option_given(app, OPTION_WEIGHTED) && !option_given(app, OPTION_METHOD))
+        return app_usage(app, "--weighted is for --method sbs");
+    return app_device_options(app, &device);
+}
+
 int verb_measure(cli_app *app)
 {
-    if (option_given(app, OPTION_PLOT)) return measure_plot(app);
     measurement m = { 0 };
-    int status = load(app, &m);
+    int status = check_options(app);
+    if (status == EXIT_GOOD && option_given(app, OPTION_PLOT)) return measure_plot(app);
+    if (status == EXIT_GOOD) status = load(app, &m);
     if (status == EXIT_GOOD) status = settle(app, &m);
     if (status == EXIT_GOOD) status = measure_all(app, &m);
     app_progress_done(app);

@@ -219,5 +219,13 @@ int verb_render(cli_app *app)
     if (status == EXIT_GOOD && !has_extension(job.output, ".png"))
         status = app_usage(app, "-o %s: want a name that ends in .png", job.output);
     if (status == EXIT_GOOD) status = picture_methods(app, job.shots, &job.shot_count);
+    if (status == EXIT_GOOD && option_given(app, OPTION_TIME) && !option_given(app, OPTION_CLIP) &&
+        !option_given(app, OPTION_CAGE_POSES) && !option_given(app, OPTION_SHOW)) // error:FRAMES
+        status = app_usage(app, "--time goes with --clip or --cage-poses");
+    bool patched = false;
+    for (uint32_t i = 0; i < job.shot_count; i++) patched |= job.shots[i].patched;
+    if (status == EXIT_GOOD && !patched &&
+        (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL)))
+        status = app_usage(app, "--remove and --fill are for the method patches");
     return status == EXIT_GOOD ? run_job(app, &job) : status;
 }

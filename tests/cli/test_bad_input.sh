@@ -39,14 +39,20 @@ fails 1 "missing folder of normals" 'nowhere does not exist' $CUTIS deform "$goo
 fails 1 "missing output folder of convert" 'nowhere does not exist' $CUTIS convert "$good" -o "$T/nowhere/a.glb"
 fails 1 "missing output folder of synth" 'nowhere does not exist' $CUTIS synth cylinder -o "$T/nowhere/a.glb"
 fails 1 "output is a folder" 'folder' $CUTIS deform "$good" -o "$T"
-fails 2 "frames backwards" 'no frame' $CUTIS deform "$good" --frames 5:2 -o "$T/out/a.npy"
-fails 2 "frames that are none" 'want A:B' $CUTIS deform "$good" --frames x:y -o "$T/out/a.npy"
+fails 2 "frames backwards" 'no frame' $CUTIS deform "$good" --clip turn --frames 5:2 -o "$T/out/a.npy"
+fails 2 "frames that are none" 'want A:B' $CUTIS deform "$good" --clip turn --frames x:y -o "$T/out/a.npy"
+fails 2 "frames of nothing that moves, and what there is" 'goes with --clip .*turn' $CUTIS deform "$good" --frames 5 -o "$T/out/a.npy"
+fails 2 "a rate of nothing that moves" 'fps goes with --clip' $CUTIS deform "$good" --fps 60 -o "$T/out/a.npy"
+fails 2 "measure: a time in no clip" 'goes with --clip' $CUTIS measure "$good" --time 1
+fails 2 "measure: weighted without sbs" 'sbs' $CUTIS measure "$good" --weighted
+fails 2 "measure: a device of unknown kind, even at rest" 'want cpu' $CUTIS measure "$good" --device gpu
+fails 2 "render: a time in no clip" 'goes with --clip' $CUTIS render "$good" --time 1 -o "$T/out/a.png"
 fails 2 "clip and pose" 'exclude' $CUTIS deform "$good" --clip turn --pose "$bad/pose.json" -o "$T/out/a.npy"
 fails 1 "pose of an unknown joint" 'nose' $CUTIS deform "$good" --pose "$bad/pose_unknown.json" -o "$T/out/a.npy"
 fails 1 "pose with NaN" 'pose_nan.json: ' $CUTIS deform "$good" --pose "$bad/pose_nan.json" -o "$T/out/a.npy"
 fails 1 "pose with a zero rotation" 'pose_zero.json: ' $CUTIS deform "$good" --pose "$bad/pose_zero.json" -o "$T/out/a.npy"
 fails 1 "no such pose" 'none.json: ' $CUTIS deform "$good" --pose "$bad/none.json" -o "$T/out/a.npy"
-fails 1 "too many frames for glTF" '256' $CUTIS deform "$good" --frames 0:300 -o "$T/out/a.glb"
+fails 1 "too many frames for glTF" '256' $CUTIS deform "$good" --clip turn --frames 0:300 -o "$T/out/a.glb"
 fails 1 "no such device" 'cuda:77' $CUTIS deform "$good" --device cuda:77 -o "$T/out/a.npy"
 fails 2 "weighted without sbs" 'sbs' $CUTIS deform "$good" --weighted -o "$T/out/a.npy"
 fails 2 "blend without a method" 'method' $CUTIS deform "$good" --blend x.npy -o "$T/out/a.npy"
@@ -71,6 +77,6 @@ fi
 
 # Ctrl-C: stops, says so in one line, leaves nothing. timeout sends it 0.3 s into a run that would take much longer.
 rm -rf "$T/out"; mkdir "$T/out"
-timeout -s INT 0.3 $CUTIS deform "$good" --frames 0:90000000 -o "$T/out/a.npy" >"$T/stdout" 2>"$T/stderr"
+timeout -s INT 0.3 $CUTIS deform "$good" --clip turn --frames 0:90000000 -o "$T/out/a.npy" >"$T/stdout" 2>"$T/stderr"
 equals "Ctrl-C stops cleanly" "$(wc -l <"$T/stderr") $(grep -c stopped "$T/stderr") $(ls -A "$T/out" | wc -l)" "1 1 0"
 exit $failed

@@ -32,6 +32,46 @@ for plot in volume curvature patch; do
     grep -q "<svg" "$T/elbow_$plot.svg" && ok "there is elbow_$plot.svg" || not_ok "there is elbow_$plot.svg" "no SVG"
 done
 
+# The same body with three vertices a triangle of its own: more of them than any frame of patches has.
+cat >"$T/unweld.py" <<'END'
+import json, struct, sys
+data = open(sys.argv[1], "rb").read()
+size = struct.unpack_from("<I", data, 12)[0]
+doc, body = json.loads(data[20:20 + size]), bytearray(data[28 + size:])
+def read(i):
+    a = doc["accessors"][i]
+    view = doc["bufferViews"][a["bufferView"]]
+    item = {5121: 1, 5123: 2, 5125: 4, 5126: 4}[a["componentType"]] * {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}[a["type"]]
+    at, step = view.get("byteOffset", 0) + a.get("byteOffset", 0), view.get("byteStride", item)
+    return [bytes(body[at + step * k:at + step * k + item]) for k in range(a["count"])]
+def write(like, rows, **more):
+    body.extend(bytes(-len(body) % 4))
+    doc["bufferViews"].append({"buffer": 0, "byteOffset": len(body), "byteLength": sum(map(len, rows))})
+    body.extend(b"".join(rows))
+    doc["accessors"].append({**like, "bufferView": len(doc["bufferViews"]) - 1, "byteOffset": 0, "count": len(rows), **more})
+    return len(doc["accessors"]) - 1
+for primitive in doc["meshes"][0]["primitives"]:
+    corners = [int.from_bytes(x, "little") for x in read(primitive["indices"])]
+    for name, i in primitive["attributes"].items():
+        rows = read(i)
+        primitive["attributes"][name] = write(doc["accessors"][i], [rows[c] for c in corners])
+    primitive["indices"] = write({"type": "SCALAR"}, [struct.pack("<I", k) for k in range(len(corners))], componentType=5125)
+doc["buffers"][0]["byteLength"] = len(body)
+text = json.dumps(doc).encode()
+text += b" " * (-len(text) % 4)
+body += bytes(-len(body) % 4)
+out = struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(body), 0x4E4942) + body
+open(sys.argv[2], "wb").write(b"glTF" + struct.pack("<II", 2, 12 + len(out)) + out)
+END
+"$CUTIS" synth cylinder -q -o "$T/cylinder.glb"
+passes "takes its triangles apart" /usr/bin/python3 "$T/unweld.py" "$T/cylinder.glb" "$T/apart.glb"
+passes "plots a cylinder" "$CUTIS" measure "$T/cylinder.glb" --plot "$T/one.svg" --json
+cp "$T/stdout" "$T/one_plot.json"
+passes "and the same in single triangles" "$CUTIS" measure "$T/apart.glb" --plot "$T/apart.svg" --json
+cp "$T/stdout" "$T/apart_plot.json"
+holds "--json has the documented keys" "$T/apart_plot.json" 'sorted(d) == ["degrees","file","joint","plots","ways"] and all(sorted(w) == ["curvature","name","patch","volume"] and len(w["volume"]) == len(d["degrees"]) == 23 for w in d["ways"]) and [w["patch"][0] for w in d["ways"]][-1] is None'
+holds "linear blending and volumes that are kept do not depend on how vertices are shared" "$T/apart_plot.json" "all(abs(x - y) < 1e-3 for one, other in zip(d['ways'], json.load(open('$T/one_plot.json'))['ways']) if one['name'] in ('keep (cut)', 'linear blending') for x, y in zip(one['volume'] + one['curvature'], other['volume'] + other['curvature']))"
+
 # Colours that are the rest positions: what a frame's vertex has is where it came from.
 cat >"$T/paint.py" <<'END'
 import json, struct, sys
@@ -93,6 +133,11 @@ fails 2 "free patches are no array" "want .obj" "$CUTIS" deform "$T/arm.glb" --m
 fails 2 "--fill needs patches" "for --method patches" "$CUTIS" deform "$T/arm.glb" --fill mean -o "$T/out/x.npy"
 fails 2 "--fixed has its own triangles" "keeps the model" "$CUTIS" deform "$T/arm.glb" --method patches --fixed --triangulate local -o "$T/out/x.npy"
 fails 2 "--bake wants a glb" "OUT.glb" "$CUTIS" deform "$T/arm.glb" --method patches --bake glb -o "$T/out/x.obj"
+fails 2 "--normals has no vertices to go with" "not for --method patches" "$CUTIS" deform "$T/arm.glb" --method patches --normals "$T/out/n.npy" -o "$T/out/x.obj"
+fails 2 "--frames without a clip" "goes with --clip.*bend" "$CUTIS" deform "$T/arm.glb" --method patches --frames 3 -o "$T/out/x.obj"
+fails 2 "--plot has its own poses" "bends its --joint itself" "$CUTIS" measure "$T/arm.glb" --clip bend --plot "$T/out/x.svg"
+fails 2 "--joint without --plot" "goes with --plot" "$CUTIS" measure "$T/arm.glb" --joint elbow
+fails 2 "render: --fill needs patches" "method patches" "$CUTIS" render "$T/arm.glb" --fill mean -o "$T/out/x.png"
 fails 1 "no such joint" "nose" "$CUTIS" measure "$T/arm.glb" --plot "$T/out/x.svg" --joint nose
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >"$T/flat.obj"
 fails 1 "a model without parts" "parts" "$CUTIS" deform "$T/flat.obj" --method patches -o "$T/out/x.obj"
