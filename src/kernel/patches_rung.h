@@ -262,22 +262,14 @@ PATCH_FN void patch_join_ends(GLOBAL const int *S, GLOBAL const double *G, GLOBA
     pvec_put(D + S[PATCH_SLOT_POINT], q, pvec_plus(back, centre));
 }
 
-// May the ends of a front, so many slots after an anchor, be one vertex? A slot can be one with one
-// other only, or with consecutive ones: not if it is the anchor's and rungs lie in between.
-FN int patch_ends_apart(int p_run, int c_run)
-{
-    return (p_run > 0 && c_run > 0) || p_run + c_run == 1;
-}
-
-// The rung from the parent's end of a front to the child's: one vertex if they are near and may be
-// (`apart`).
+// The rung from the parent's end of a front to the child's: one vertex if they are near.
 FN int patch_rung_end(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
-                      patch_case c, int index, int p_rank, int c_rank, double along, int apart)
+                      patch_case c, int index, int p_rank, int c_rank, double along)
 {
     int p = I[S[PATCH_SLOT_ORDER] + c.p_first + p_rank % c.p_count];
     int q = I[S[PATCH_SLOT_ORDER] + c.c_first + c_rank % c.c_count];
     double length = pvec_length(pvec_minus(patch_end(S, D, p), patch_end(S, D, q)));
-    int near = apart && length < PATCH_WELD_END * c.step;
+    int near = length < PATCH_WELD_END * c.step;
     if (near) patch_join_ends(S, G, D, c, p, q);
     return patch_rung_add(S, I, D, c, index, p_rank, c_rank,
                           near ? PATCH_RUNG_WELD : PATCH_RUNG_FAN, along);
@@ -317,8 +309,7 @@ PATCH_FN int patch_stretch(GLOBAL const int *S, GLOBAL const double *G, GLOBAL i
     }
     if (p_head + c_head > 0) {
         index = patch_zip(S, I, D, c, index, p, p_head, q, c_head, along, 0.0, PATCH_RUNG_FAN);
-        index = patch_rung_end(S, G, I, D, c, index, p + p_head, q + c_head, along,
-                               patch_ends_apart(p_head, c_head));
+        index = patch_rung_end(S, G, I, D, c, index, p + p_head, q + c_head, along);
     }
     index = patch_zip(S, I, D, c, index, p + p_head, p_rear, q + c_head, c_rear, along, turn,
                       PATCH_RUNG_CONIC);
@@ -326,7 +317,7 @@ PATCH_FN int patch_stretch(GLOBAL const int *S, GLOBAL const double *G, GLOBAL i
         double end = along + turn >= c.count ? along + turn - c.count : along + turn;
         p += p_head + p_rear;
         q += c_head + c_rear;
-        index = patch_rung_end(S, G, I, D, c, index, p, q, end, patch_ends_apart(p_tail, c_tail));
+        index = patch_rung_end(S, G, I, D, c, index, p, q, end);
         index = patch_zip(S, I, D, c, index, p, p_tail, q, c_tail, end, 0.0, PATCH_RUNG_FAN);
     }
     return index;
