@@ -86,6 +86,8 @@ typedef struct move_job {
     cutis_reduce_state *state;
     cutis_reduce_blocks *blocks;
     double lambda;
+    const cutis_reduce_turns *turns; ///< these two: under the energy of normals
+    double *scratch;                 ///< per task
 } move_job;
 
 // Offsets and weights of one block; lanes without a vertex repeat the first, so that nothing
@@ -108,12 +110,48 @@ static void load_block(const move_job *job, uint32_t block)
     cutis_reduce_lanes_keep(job->problem, blocks, job->lambda, block);
 }
 
+// Offsets of one lane on its set, and its metric. `line`: 4 * rows
+static void load_turned_lane(const move_job *job, uint32_t block, uint32_t l, uint32_t v,
+                             double *line)
+{
+    const cutis_reduce_problem *problem = job->problem;
+    const cutis_reduce_state *state = job->state;
+    const cutis_reduce_blocks *blocks = job->blocks;
+    const uint32_t n = blocks->size[block], rows = 3 * problem->column_count;
+    const size_t slot = (size_t)blocks->slot_first[block] * LANES;
+    float *offset = blocks->offset + slot * rows + l, *one = (float *)(line + 3 * (size_t)rows);
+    double *metric = blocks->metric + (size_t)block * 2 * rows * LANES + l;
+    cutis_reduce_turns_place(job->turns, v, line);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t s = state->first[v] + i;
+        blocks->weight[slot + i * LANES + l] = state->weight[s];
+        cutis_reduce_offset(problem, v, state->control[s], line, one);
+        for (size_t r = 0; r < rows; r++) offset[(i * rows + r) * LANES] = one[r];
+    }
+    cutis_reduce_turns_metric(job->turns, v, line, line + 2 * (size_t)rows);
+    for (size_t i = 0; i < 2 * (size_t)rows; i++) metric[i * LANES] = line[i];
+}
+
+static void load_turned_block(const move_job *job, uint32_t block, double *line)
+{
+    for (uint32_t l = 0; l < LANES; l++) {
+        uint32_t v = job->blocks->vertex[block * LANES + l];
+        if (v == UINT32_MAX) v = job->blocks->vertex[block * LANES];
+        load_turned_lane(job, block, l, v, line);
+    }
+    cutis_reduce_lanes_keep(job->problem, job->blocks, 0, block);
+}
+
 static void load_task(void *data, uint32_t index)
 {
     const move_job *job = data;
     uint32_t b = index * CUTIS_REDUCE_TASK_BLOCKS;
+    const size_t rows = 3 * (size_t)job->problem->column_count;
     for (uint32_t end = b + CUTIS_REDUCE_TASK_BLOCKS; b < end && b < job->blocks->count; b++)
-        load_block(job, b);
+        if (job->turns)
+            load_turned_block(job, b, job->scratch + 4 * rows * index);
+        else
+            load_block(job, b);
 }
 
 static uint32_t tasks_of(const cutis_reduce_blocks *blocks)
@@ -121,8 +159,8 @@ static uint32_t tasks_of(const cutis_reduce_blocks *blocks)
     return (blocks->count + CUTIS_REDUCE_TASK_BLOCKS - 1) / CUTIS_REDUCE_TASK_BLOCKS;
 }
 
-bool cutis_reduce_blocks_load(const cutis_reduce_problem *problem, const cutis_reduce_state *state,
-                              double lambda, cutis_arena *arena, cutis_reduce_blocks *blocks)
+static bool make_room(const cutis_reduce_problem *problem, cutis_arena *arena,
+                      cutis_reduce_blocks *blocks)
 {
     const size_t slots = blocks->slot_first[blocks->count];
     const size_t rows = 3 * (size_t)problem->column_count;
@@ -133,8 +171,34 @@ bool cutis_reduce_blocks_load(const cutis_reduce_problem *problem, const cutis_r
     blocks->kept =
         cutis_arena_alloc(arena, blocks->kept_first[blocks->count], LANES * sizeof *blocks->kept);
     blocks->active = cutis_arena_alloc(arena, blocks->count, LANES * sizeof *blocks->active);
-    if (!blocks->weight || !blocks->offset || !blocks->kept || !blocks->active) return false;
-    move_job job = { problem, (cutis_reduce_state *)state, blocks, lambda };
+    return blocks->weight && blocks->offset && blocks->kept && blocks->active;
+}
+
+bool cutis_reduce_blocks_load(const cutis_reduce_problem *problem, const cutis_reduce_state *state,
+                              double lambda, cutis_arena *arena, cutis_reduce_blocks *blocks)
+{
+    if (!make_room(problem, arena, blocks)) return false;
+    move_job job = {
+        .problem = problem, .state = (cutis_reduce_state *)state, .blocks = blocks, .lambda = lambda
+    };
+    cutis_reduce_run(problem, load_task, &job, tasks_of(blocks));
+    return true;
+}
+
+bool cutis_reduce_blocks_load_turned(const cutis_reduce_problem *problem,
+                                     const cutis_reduce_state *state,
+                                     const cutis_reduce_turns *turns, cutis_arena *arena,
+                                     cutis_reduce_blocks *blocks)
+{
+    const size_t rows = 3 * (size_t)problem->column_count;
+    move_job job = {
+        .problem = problem, .state = (cutis_reduce_state *)state, .blocks = blocks, .turns = turns
+    };
+    if (!make_room(problem, arena, blocks)) return false;
+    blocks->metric =
+        cutis_arena_alloc(arena, blocks->count, 2 * rows * LANES * sizeof *blocks->metric);
+    job.scratch = cutis_arena_alloc(arena, tasks_of(blocks), 4 * rows * sizeof *job.scratch);
+    if (!blocks->metric || !job.scratch) return false;
     cutis_reduce_run(problem, load_task, &job, tasks_of(blocks));
     return true;
 }
@@ -157,6 +221,6 @@ static void store_task(void *data, uint32_t index)
 void cutis_reduce_blocks_store(const cutis_reduce_problem *problem,
                                const cutis_reduce_blocks *blocks, cutis_reduce_state *state)
 {
-    move_job job = { problem, state, (cutis_reduce_blocks *)blocks, 0 };
+    move_job job = { .problem = problem, .state = state, .blocks = (cutis_reduce_blocks *)blocks };
     cutis_reduce_run(problem, store_task, &job, tasks_of(blocks));
 }

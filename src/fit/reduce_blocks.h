@@ -22,6 +22,7 @@ typedef struct cutis_reduce_blocks {
     double *weight;         ///< per slot and lane
     float *offset;          ///< per slot, row and lane
     double *kept;           ///< per entry and lane
+    double *metric;         ///< per pose 6 and lane, under the energy of normals; else NULL
     long long *active;      ///< per lane: controls `kept` is for, a bit each; 0: nothing is kept
 } cutis_reduce_blocks;
 
@@ -34,6 +35,13 @@ bool cutis_reduce_blocks_create(const cutis_reduce_problem *problem,
 /// for systems with `lambda` on the diagonal.
 bool cutis_reduce_blocks_load(const cutis_reduce_problem *problem, const cutis_reduce_state *state,
                               double lambda, cutis_arena *arena, cutis_reduce_blocks *blocks);
+
+struct cutis_reduce_turns;
+/// The same under the energy of normals: offsets are made anew, and the metric.
+bool cutis_reduce_blocks_load_turned(const cutis_reduce_problem *problem,
+                                     const cutis_reduce_state *state,
+                                     const struct cutis_reduce_turns *turns, cutis_arena *arena,
+                                     cutis_reduce_blocks *blocks);
 
 /// Weights back into a state.
 void cutis_reduce_blocks_store(const cutis_reduce_problem *problem,

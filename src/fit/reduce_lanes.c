@@ -10,6 +10,7 @@
 
 #include "fit/clones.h"
 #include "fit/reduce_exchange.h"
+#include "fit/reduce_normals.h"
 #include "fit/reduce_solve.h"
 #include "fit/reduce_vertex.h"
 //
@@ -27,16 +28,18 @@ _Static_assert(KERNEL_LANES == CUTIS_REDUCE_LANES && KERNEL_LANES == REDUCE_BLOC
                "a block is a vector");
 enum { LANES = CUTIS_REDUCE_LANES };
 
-// The arrays of one update: per row, and one line that a lane is gathered in.
+// The arrays of one update: per row, and lines of one lane. Under the energy of normals `wish` is
+// the force.
 typedef struct workspace {
     REAL *wish, *own, *rest, *error;
     double *line;
 } workspace;
+enum { LINES = 8 };
 
 size_t cutis_reduce_lanes_scratch(const cutis_reduce_problem *problem)
 {
     const size_t rows = 3 * (size_t)problem->column_count;
-    return 4 * rows * sizeof(REAL) + 2 * rows * sizeof(double) + sizeof(REAL);
+    return 4 * rows * sizeof(REAL) + LINES * rows * sizeof(double) + sizeof(REAL);
 }
 
 static workspace lay_out(void *scratch, uint32_t rows)
@@ -110,7 +113,9 @@ static gathered gather(const cutis_reduce_sweeper *s, uint32_t block, workspace 
     for (uint32_t l = 0; l < LANES; l++) {
         const uint32_t v = vertex[l];
         double d = 0;
-        if (v != UINT32_MAX && s->laplace) {
+        if (v != UINT32_MAX && s->turns) {
+            d = cutis_reduce_turns_force(s->turns, v, s->state->error, w.line, w.line + rows);
+        } else if (v != UINT32_MAX && s->laplace) {
             d = free_laplace(s, v, rows, w.line);
         } else if (v != UINT32_MAX) {
             d = problem->mesh->diagonal[v] + cutis_reduce_anchor(problem, v);
@@ -144,7 +149,8 @@ static void gather_prior(const cutis_reduce_sweeper *s, uint32_t block, const ga
     }
 }
 
-// New errors of a block to their vertices; under the paper's energy also to the residuals around.
+// New errors of a block to their vertices; under the paper's energy also to the residuals around,
+// under that of normals to the turns.
 static void scatter(const cutis_reduce_sweeper *s, uint32_t block, const gathered *g, workspace w)
 {
     const cutis_reduce_mesh *mesh = s->problem->mesh;
@@ -155,8 +161,12 @@ static void scatter(const cutis_reduce_sweeper *s, uint32_t block, const gathere
         if (g->idle[l]) continue;
         double *out = s->state->error + (size_t)v * rows, *step = w.line;
         for (uint32_t r = 0; r < rows; r++) out[r] = error[r * LANES + l];
-        if (!s->laplace) continue;
+        if (!s->laplace && !s->turns) continue;
         for (uint32_t r = 0; r < rows; r++) step[r] = out[r] - own[r * LANES + l];
+        if (s->turns) {
+            cutis_reduce_turns_move(s->turns, v, step, step + rows);
+            continue;
+        }
         double *rho = s->rho + (size_t)v * rows;
         for (uint32_t r = 0; r < rows; r++) rho[r] += -mesh->diagonal[v] * step[r];
         for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
@@ -164,6 +174,13 @@ static void scatter(const cutis_reduce_sweeper *s, uint32_t block, const gathere
             for (uint32_t r = 0; r < rows; r++) rho[r] += mesh->cotangent[i] * step[r];
         }
     }
+}
+
+// The metric of a block's lanes, or NULL.
+static const double *metric_of(const cutis_reduce_sweeper *s, uint32_t block)
+{
+    const size_t entries = 6 * (size_t)s->problem->column_count;
+    return s->turns ? s->blocks->metric + (size_t)block * entries * LANES : NULL;
 }
 
 // Lanes whose active controls change, one by one.
@@ -177,13 +194,22 @@ static void search_lanes(const cutis_reduce_sweeper *s, uint32_t block, INT wron
         .count = n, .rows = rows, .negative = s->problem->negative, .lambda = s->prior->lambda
     };
     double push_line[CUTIS_REDUCE_SET], old_line[CUTIS_REDUCE_SET], now_line[CUTIS_REDUCE_SET];
+    const double *metric = metric_of(s, block);
+    const REAL *wish = w.wish;
+    if (metric) { // F + A e
+        for (uint32_t r = 0; r < rows; r++) w.rest[r] = w.own[r];
+        reduce_apply_metric((int)rows, metric, w.rest);
+        for (uint32_t r = 0; r < rows; r++) w.rest[r] += w.wish[r];
+        wish = w.rest;
+    }
     for (uint32_t l = 0; l < LANES; l++) {
         if (!wrong[l]) continue;
         for (uint32_t i = 0; i < n; i++) {
             push_line[i] = push[i][l];
             old_line[i] = old[i][l];
         }
-        for (uint32_t r = 0; r < rows; r++) w.line[r] = w.wish[r][l];
+        for (uint32_t r = 0; r < rows; r++) w.line[r] = wish[r][l];
+        search.metric = metric ? metric + l : NULL;
         search.offset = blocks->offset + slot * rows + l;
         search.kept = blocks->kept + (size_t)blocks->kept_first[block] * LANES + l;
         search.active = &blocks->active[(size_t)block * LANES + l];
@@ -203,6 +229,11 @@ static INT attempt(const cutis_reduce_sweeper *s, uint32_t block, const REAL *pu
     const double *weight = blocks->weight + slot;
     INT active = *(const reduce_loose *)(blocks->active + (size_t)block * LANES);
     for (int i = 0; i < n; i++) old[i] = ENTRY(weight, i);
+    if (s->turns)
+        return reduce_attempt_turned(n, rows, blocks->offset + slot * (size_t)rows,
+                                     blocks->kept + (size_t)blocks->kept_first[block] * LANES,
+                                     metric_of(s, block), active, s->problem->negative, w.wish,
+                                     w.own, old, w.rest, now);
     return reduce_attempt(n, rows, blocks->offset + slot * (size_t)rows,
                           blocks->kept + (size_t)blocks->kept_first[block] * LANES, active,
                           s->problem->negative, w.wish, w.own, push, old, w.rest, now);
@@ -220,6 +251,10 @@ static REAL finish(const cutis_reduce_sweeper *s, uint32_t block, const gathered
     reduce_finish(n, rows, blocks->offset + slot * (size_t)rows, s->problem->negative, s->omega,
                   g->idle, old, now, w.error);
     for (int i = 0; i < n; i++) PUT_ENTRY(weight, i, now[i]);
+    if (s->turns)
+        return SELECT(
+            g->idle, ZERO,
+            reduce_fall_turned(rows, metric_of(s, block), w.wish, w.own, w.error, w.rest));
     for (int r = 0; r < rows; r++) {
         before += (w.own[r] - w.wish[r]) * (w.own[r] - w.wish[r]);
         after += (w.error[r] - w.wish[r]) * (w.error[r] - w.wish[r]);
@@ -244,8 +279,12 @@ static void reselect_lanes(const cutis_reduce_sweeper *s, uint32_t block, gather
         const uint32_t v = s->blocks->vertex[(size_t)block * LANES + l];
         if (g->idle[l] || !cutis_reduce_may_exchange(s->problem, s->state, v)) continue;
         for (uint32_t r = 0; r < rows; r++) w.line[r] = w.wish[r][l];
-        falls[l] = g->stiffness[l] *
-                   cutis_reduce_exchange(s->problem, s->state, s->blocks, v, w.line, w.line + rows);
+        if (s->turns)
+            falls[l] = cutis_reduce_normals_exchange(s->problem, s->state, s->blocks, s->turns, v,
+                                                     w.line, w.line + rows, (float *)w.rest);
+        else
+            falls[l] = g->stiffness[l] * cutis_reduce_exchange(s->problem, s->state, s->blocks, v,
+                                                               w.line, w.line + rows);
         g->idle[l] = -1;
     }
 }
@@ -296,6 +335,7 @@ void cutis_reduce_lanes_fetch(const cutis_reduce_sweeper *s, uint32_t block)
         if (v == UINT32_MAX) continue;
         for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
             __builtin_prefetch(s->state->error + mesh->neighbour[i] * rows);
+        if (s->turns) cutis_reduce_turns_fetch(s->turns, v);
     }
 }
 
@@ -310,7 +350,11 @@ void cutis_reduce_lanes_keep(const cutis_reduce_problem *problem, const cutis_re
     INT active = ZERO != ZERO;
     if (n < 2) return; // never solved
     for (int i = 0; i < TRIANGLE(n); i++) gram[i] = ZERO;
-    reduce_gram(n, rows, blocks->offset + slot * (size_t)rows, gram);
+    if (blocks->metric)
+        reduce_gram_turned(n, rows, blocks->offset + slot * (size_t)rows,
+                           blocks->metric + (size_t)block * 2 * (size_t)rows * LANES, gram);
+    else
+        reduce_gram(n, rows, blocks->offset + slot * (size_t)rows, gram);
     REAL mean = reduce_mean_diagonal(n, gram);
     for (int i = 0; i < n; i++) {
         INT positive = problem->negative ? ZERO == ZERO : ENTRY(weight, i) > ZERO;

@@ -2,6 +2,7 @@
 #ifndef CUTIS_FIT_REDUCE_NORMALS_H
 #define CUTIS_FIT_REDUCE_NORMALS_H
 
+#include "fit/reduce_blocks.h"
 #include "fit/reduce_turns.h"
 
 /// Sweeps on the turns of normals, from the state's sets and weights on: those of the gradient
@@ -17,5 +18,12 @@ cutis_result cutis_reduce_normals(const cutis_reduce_problem *problem,
 cutis_result cutis_reduce_normals_measure(const cutis_reduce_problem *problem,
                                           const cutis_reduce_surface *surface, const double *error,
                                           double *energy);
+
+/// Look for a better set of a vertex under a force, and keep it: state, lane, error and turns.
+/// `scratch`: 7 rows, `offset`: CUTIS_REDUCE_CANDIDATES rows. @return the fall of the energy
+double cutis_reduce_normals_exchange(const cutis_reduce_problem *problem, cutis_reduce_state *state,
+                                     const cutis_reduce_blocks *blocks,
+                                     const cutis_reduce_turns *turns, uint32_t vertex,
+                                     const double *force, double *scratch, float *offset);
 
 #endif

@@ -41,6 +41,7 @@ void cutis_reduce_eliminate(cutis_reduce_local *local, uint32_t keep, bool negat
 CUTIS_FIT_CLONES
 void cutis_reduce_search_set(const cutis_reduce_search *s, double *now)
 {
-    reduce_search((int)s->count, (int)s->rows, s->offset, s->kept, s->active, s->negative,
-                  CUTIS_REDUCE_PROXIMAL, s->lambda, s->wish, s->push, s->old, s->rest, now);
+    reduce_search((int)s->count, (int)s->rows, s->offset, s->kept, s->metric, s->active,
+                  s->negative, CUTIS_REDUCE_PROXIMAL, s->lambda, s->wish, s->push, s->old, s->rest,
+                  now);
 }

@@ -29,10 +29,11 @@ typedef struct cutis_reduce_search {
     uint32_t count, rows;
     bool negative;
     double lambda;       ///< a pull besides the proximal one
-    const float *offset; ///< these three: of the lane in its block
+    const float *offset; ///< these four: of the lane in its block
     double *kept;
+    const double *metric; ///< NULL: none
     long long *active;
-    const double *wish;       ///< `rows`
+    const double *wish;       ///< `rows`; with a metric the force and A times the error
     double *rest;             ///< `rows`, scratch
     const double *push, *old; ///< `count`
 } cutis_reduce_search;

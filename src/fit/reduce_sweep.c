@@ -90,9 +90,9 @@ static cutis_result sweep_all(sweep_job *job, uint32_t colour_count, uint32_t li
     cutis_reduce_state *state = sweeper->state;
     const double stop = stop_of(sweeper->problem, sweeper->laplace);
     const bool may_reselect = sweeper->reselect;
+    const char *what = sweeper->turns ? "fitting normals" : "reducing weights";
     for (uint32_t s = 0; s < limit; s++) {
-        cutis_result result =
-            cutis_progress(sweeper->problem->context, "reducing weights", (double)s / limit);
+        cutis_result result = cutis_progress(sweeper->problem->context, what, (double)s / limit);
         if (result != CUTIS_OK) return result;
         sweeper->reselect = may_reselect && s < RESELECTING;
         double fall = sweep_once(job, colour_count);
@@ -114,6 +114,26 @@ static uint32_t most_tasks(const cutis_reduce_blocks *blocks, uint32_t colour_co
     return most / CUTIS_REDUCE_TASK_BLOCKS + 1;
 }
 
+bool cutis_reduce_sweep_blocks(const cutis_reduce_sweeper *sweeper, uint32_t colour_count,
+                               uint32_t limit, cutis_result *result)
+{
+    const cutis_reduce_problem *problem = sweeper->problem;
+    const size_t tasks = most_tasks(sweeper->blocks, colour_count);
+    cutis_arena own = { .context = problem->context };
+    sweep_job job = { .sweeper = *sweeper, .scratch_size = cutis_reduce_lanes_scratch(problem) };
+    job.scratch = cutis_arena_alloc(&own, tasks, job.scratch_size);
+    job.fall = cutis_arena_alloc(&own, tasks, sizeof *job.fall);
+    const bool good = job.scratch && job.fall;
+    if (good) {
+        const double start = cutis_os_seconds();
+        *result = sweep_all(&job, colour_count, limit);
+        sweeper->state->sweep_seconds += cutis_os_seconds() - start;
+        cutis_reduce_blocks_store(problem, sweeper->blocks, sweeper->state);
+    }
+    cutis_arena_release(&own);
+    return good;
+}
+
 static double relaxation_of(const cutis_reduce_problem *problem, bool laplace)
 {
     const bool cage = problem->prior > 0 && !laplace;
@@ -132,42 +152,33 @@ cutis_result cutis_reduce_sweep(const cutis_reduce_problem *problem, cutis_arena
     cutis_arena own = { .context = context };
     cutis_reduce_blocks blocks;
     cutis_reduce_prior prior = { 0 };
-    sweep_job job = { .sweeper = { .problem = problem,
-                                   .state = state,
-                                   .blocks = &blocks,
-                                   .prior = &prior,
-                                   .laplace = laplace,
-                                   .reselect = reselect,
-                                   .omega = relaxation_of(problem, laplace) },
-                      .scratch_size = cutis_reduce_lanes_scratch(problem) };
+    cutis_reduce_sweeper sweeper = { .problem = problem,
+                                     .state = state,
+                                     .blocks = &blocks,
+                                     .prior = &prior,
+                                     .laplace = laplace,
+                                     .reselect = reselect,
+                                     .omega = relaxation_of(problem, laplace) };
     state->curve = cutis_arena_alloc(arena, (size_t)limit + 1, sizeof *state->curve);
     bool good = state->curve != NULL;
     if (good && !laplace) good = cutis_reduce_prior_create(problem, state, &own, &prior);
-    if (prior.lambda > 0) job.sweeper.reselect = false; // it counts on the sets
+    if (prior.lambda > 0) sweeper.reselect = false; // it counts on the sets
     good = good && cutis_reduce_blocks_create(problem, colours, state->first, &own, &blocks) &&
            cutis_reduce_blocks_load(problem, state, prior.lambda, &own, &blocks);
-    if (good) {
-        const size_t tasks = most_tasks(&blocks, colours->count);
-        job.scratch = cutis_arena_alloc(&own, tasks, job.scratch_size);
-        job.fall = cutis_arena_alloc(&own, tasks, sizeof *job.fall);
-        job.sweeper.rho = cutis_arena_alloc(&own, laplace ? vertices : 0, rows * sizeof(double));
-        good = job.scratch && job.fall && job.sweeper.rho;
-    }
+    sweeper.rho =
+        good ? cutis_arena_alloc(&own, laplace ? vertices : 0, rows * sizeof(double)) : NULL;
     double prior_energy = 0;
-    good = good && (laplace || cutis_reduce_prior_energy(problem, state, &prior_energy));
-    cutis_result result = good ? CUTIS_OK : cutis_alloc_result(context);
+    good = sweeper.rho && (laplace || cutis_reduce_prior_energy(problem, state, &prior_energy));
+    cutis_result result = CUTIS_OK;
     if (good) {
-        if (laplace) cutis_reduce_residual(problem, state->error, job.sweeper.rho);
+        if (laplace) cutis_reduce_residual(problem, state->error, sweeper.rho);
         state->curve[0] =
             cutis_reduce_measure(problem, energy, state->error, NULL) + prior.lambda * prior_energy;
-        const double start = cutis_os_seconds();
-        result = sweep_all(&job, colours->count, limit);
-        state->sweep_seconds = cutis_os_seconds() - start;
-        cutis_reduce_blocks_store(problem, &blocks, state);
+        good = cutis_reduce_sweep_blocks(&sweeper, colours->count, limit, &result);
         state->energy = cutis_reduce_measure(problem, energy, state->error, &state->gradient);
     }
     cutis_arena_release(&own);
-    return result;
+    return good ? result : cutis_alloc_result(context);
 }
 
 bool cutis_reduce_update(const cutis_reduce_problem *problem, cutis_reduce_state *state,

@@ -21,17 +21,16 @@ typedef struct cutis_reduce_surface {
     const double *column_weights; ///< per pose; the matrices are scaled by their roots. NULL: 1
 } cutis_reduce_surface;
 
-/// Planar: of a vertex, column_count times x, then y, then z.
+/// What sweeps know of the normals. A vertex's record has 8 doubles a pose (kernel/reduce_turns.h):
+/// where the original weights put it, the turn (times pose weight / s), kept up to date, the unit
+/// normal and pose weight / s^2.
 typedef struct cutis_reduce_turns {
     const cutis_reduce_problem *problem;
-    const double *column_weights;
+    double *column_weights;
     double gradient;     ///< weight of the gradient energy
     uint32_t *fan_first; ///< vertex_count + 1
     uint32_t *fan;       ///< 2 per triangle of a vertex: its other corners in order
-    double *target;      ///< planar: positions by the original weights
-    float *normal;       ///< planar: unit normals there
-    float *scale;        ///< column_count per vertex: pose weight / s^2
-    double *turn;        ///< planar: turn * pose weight / s, kept up to date
+    double *record;
 } cutis_reduce_turns;
 
 /// Room and fans; nothing is computed yet.
@@ -39,16 +38,17 @@ bool cutis_reduce_turns_create(const cutis_reduce_problem *problem,
                                const cutis_reduce_surface *surface, cutis_arena *arena,
                                cutis_reduce_turns *out);
 
-/// These four are called for all vertices, one after the other; vertices of one call are
-/// independent. `scratch`: 9 * column_count.
+/// These three are called for all vertices, one after the other; vertices of one call are
+/// independent. `scratch`: 3 * column_count.
 void cutis_reduce_turns_target(const cutis_reduce_turns *turns, uint32_t vertex, double *scratch);
 void cutis_reduce_turns_normal(const cutis_reduce_turns *turns, uint32_t vertex);
-/// Turns of the errors (3 * column_count per vertex, pose after pose).
-void cutis_reduce_turns_start(const cutis_reduce_turns *turns, uint32_t vertex, const double *error,
-                              double *scratch);
-/// Energy of the vertex's normals, without the gradient's part.
-double cutis_reduce_turns_energy(const cutis_reduce_turns *turns, uint32_t vertex);
+/// Turns of the errors (3 * column_count per vertex, pose after pose). @return the energy of the
+/// vertex's normals, without the gradient's part
+double cutis_reduce_turns_start(const cutis_reduce_turns *turns, uint32_t vertex,
+                                const double *error, double *scratch);
 
+/// Where the original weights put the vertex, pose after pose.
+void cutis_reduce_turns_place(const cutis_reduce_turns *turns, uint32_t vertex, double *target);
 /// Second derivative of the energy by the vertex's error, halved: xx, yy, zz, xy, xz, yz per pose.
 /// `scratch`: 3 * column_count
 void cutis_reduce_turns_metric(const cutis_reduce_turns *turns, uint32_t vertex, double *metric,
@@ -57,9 +57,11 @@ void cutis_reduce_turns_metric(const cutis_reduce_turns *turns, uint32_t vertex,
 /// @return false: it is zero
 bool cutis_reduce_turns_force(const cutis_reduce_turns *turns, uint32_t vertex, const double *error,
                               double *force, double *scratch);
-/// The vertex's error changes from `old` to `now`; turns of the vertices around follow. `scratch`:
-/// 9 * column_count
-void cutis_reduce_turns_move(const cutis_reduce_turns *turns, uint32_t vertex, const double *old,
-                             const double *now, double *scratch);
+/// The vertex's error moves by `step`; turns of the vertices around follow. `scratch`:
+/// 6 * column_count
+void cutis_reduce_turns_move(const cutis_reduce_turns *turns, uint32_t vertex, const double *step,
+                             double *scratch);
+/// Ask for what a vertex's update reads, while another is at work.
+void cutis_reduce_turns_fetch(const cutis_reduce_turns *turns, uint32_t vertex);
 
 #endif

@@ -287,8 +287,7 @@ FN INT reduce_attempt(int n, int rows, GLOBAL const float *offset, GLOBAL const 
 {
     REAL h[REDUCE_SET];
     for (int r = 0; r < rows; r++) rest[r] = wish[r] - own[r];
-    INT good =
-        reduce_step_kept(n, rows, offset, kept, active, negative, rest, push, old, h, now);
+    INT good = reduce_step_kept(n, rows, offset, kept, active, negative, rest, push, old, h, now);
     if (negative || !reduce_any_outside(n, active)) return good;
     for (int r = 0; r < rows; r++) {
         REAL sum = -wish[r];
@@ -307,8 +306,7 @@ FN INT reduce_attempt_turned(int n, int rows, GLOBAL const float *offset, GLOBAL
 {
     REAL h[REDUCE_SET], push[REDUCE_SET];
     for (int i = 0; i < n; i++) push[i] = ZERO;
-    INT good =
-        reduce_step_kept(n, rows, offset, kept, active, negative, force, push, old, h, now);
+    INT good = reduce_step_kept(n, rows, offset, kept, active, negative, force, push, old, h, now);
     if (negative || !reduce_any_outside(n, active)) return good;
     for (int r = 0; r < rows; r++) {
         REAL sum = -own[r];
@@ -327,8 +325,7 @@ FN REAL reduce_fall_turned(int rows, GLOBAL const double *metric, const REAL *fo
     REAL fall = ZERO;
     for (int r = 0; r < rows; r++) rest[r] = now[r] - own[r];
     reduce_apply_metric(rows, metric, rest);
-    for (int r = 0; r < rows; r++)
-        fall += (now[r] - own[r]) * (SPLAT(2.0) * force[r] - rest[r]);
+    for (int r = 0; r < rows; r++) fall += (now[r] - own[r]) * (SPLAT(2.0) * force[r] - rest[r]);
     return fall;
 }
 
@@ -523,9 +520,9 @@ FN int reduce_wanted(int n, int rows, GLOBAL const float *offset, GLOBAL const d
 // relative: proximal pull, in mean diagonals; lambda: a further one; rest: scratch of `rows`.
 // metric: of the lane, or NULL; with it `wish` is the force and A times the current error.
 PROC void reduce_search(int n, int rows, GLOBAL const float *offset, GLOBAL double *kept,
-                        GLOBAL const double *metric, GLOBAL INDEX *mask, int negative, double relative, double lambda,
-                        const double *wish, const double *push, const double *old, double *rest,
-                        double *now)
+                        GLOBAL const double *metric, GLOBAL INDEX *mask, int negative,
+                        double relative, double lambda, const double *wish, const double *push,
+                        const double *old, double *rest, double *now)
 {
     double gram[TRIANGLE(REDUCE_SET)], right[REDUCE_SET], solution[REDUCE_SET];
     double mean = ENTRY(kept, 0), nu;
