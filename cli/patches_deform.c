@@ -214,7 +214,8 @@ static int write_model(cli_app *app, const patch_job *job, const patch_look *fra
                                   .materials = source->materials,
                                   .nodes = s.nodes,
                                   .meshes = s.meshes,
-                                  .clips = &clip };
+                                  .clips = &clip,
+                                  .source = source->source };
         result = cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, &model);
     }
     if (result == CUTIS_OK) result = cutis_model_write(model, path, &options);

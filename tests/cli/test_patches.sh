@@ -79,7 +79,9 @@ data = open(sys.argv[1], "rb").read()
 size = struct.unpack_from("<I", data, 12)[0]
 doc, body = json.loads(data[20:20 + size]), bytearray(data[28 + size:])
 if len(sys.argv) == 3:
-    doc["materials"] = [{"name": "skin", "pbrMetallicRoughness": {"baseColorFactor": [0.2, 0.4, 0.6, 1]}}]
+    doc["materials"] = [{"name": "skin", "pbrMetallicRoughness": {"baseColorFactor": [0.2, 0.4, 0.6, 1], "baseColorTexture": {"index": 0}}}]
+    doc["textures"] = [{"source": 0}]
+    doc["images"] = [{"uri": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNocFAAAAIkAOGrWWInAAAAAElFTkSuQmCC"}]
     for mesh in doc["meshes"]:
         for primitive in mesh["primitives"]:
             a = doc["accessors"][primitive["attributes"]["POSITION"]]
@@ -107,13 +109,15 @@ else:
     primitives = [p for m in doc["meshes"] for p in m["primitives"]]
     attributes = [sorted(p["attributes"]) for p in primitives]
     print(json.dumps({"materials": [m.get("name") for m in doc.get("materials", [])], "attributes": attributes,
-                      "used": [p.get("material") for p in primitives]}))
+                      "used": [p.get("material") for p in primitives], "images": len(doc.get("images", [])),
+                      "texture": doc["materials"][0]["pbrMetallicRoughness"].get("baseColorTexture")}))
 END
 passes "paints the arm" /usr/bin/python3 "$T/paint.py" "$T/arm.glb" "$T/painted.glb"
 passes "deforms it" "$CUTIS" deform "$T/painted.glb" --clip bend --method patches --frames 30 -o "$T/painted_bent.glb"
 passes "reads it back" /usr/bin/python3 "$T/paint.py" "$T/painted_bent.glb"
 cp "$T/stdout" "$T/painted.json"
-holds "material, colours and texture coordinates came along" "$T/painted.json" 'd["materials"] == ["skin"] and d["used"] == [0] and all("COLOR_0" in a and "TEXCOORD_0" in a for a in d["attributes"])'
+passes "what came out is sound" "$CUTIS" check "$T/painted_bent.glb"
+holds "material, texture, colours and coordinates came along" "$T/painted.json" 'd["images"] == 1 and d["texture"]["index"] == 0 and d["materials"] == ["skin"] and d["used"] == [0] and all("COLOR_0" in a and "TEXCOORD_0" in a for a in d["attributes"])'
 passes "render draws the frame's own mesh" "$CUTIS" render "$T/painted.glb" --clip bend --time 1 --methods lbs,patches -o "$T/sheet.png"
 fails 2 "render does not paint vertices that are gone" "patches replace" "$CUTIS" render "$T/arm.glb" --method patches --show curvature -o "$T/out/x.png"
 fails 2 "compare has no vertices to compare" "vertices of their own" "$CUTIS" compare "$T/arm.glb" --methods lbs,patches --report "$T/out/x.html"
