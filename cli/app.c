@@ -209,11 +209,31 @@ int app_check_output(cli_app *app, const char *path)
     return EXIT_GOOD;
 }
 
+int app_check_output_as(cli_app *app, const char *option, const char *path, const char *endings)
+{
+    char text[128] = "";
+    if (has_extension(path, endings)) return app_check_output(app, path);
+    for (const char *word = endings; *word;) {
+        size_t span = strcspn(word, " "), used = strlen(text);
+        const char *before = !used ? "" : word[span] ? ", " : " or ";
+        snprintf(text + used, sizeof text - used, "%s%.*s", before, (int)span, word);
+        word += span + (word[span] == ' ');
+    }
+    return app_usage(app, "%s %s: want a name that ends in %s", option, path, text);
+}
+
 int app_output(cli_app *app, const char **out)
 {
     *out = option_text(app, OPTION_OUTPUT);
     if (!*out) return app_usage(app, "-o FILE is missing: where should the result go?");
     return app_check_output(app, *out);
+}
+
+int app_output_as(cli_app *app, const char *endings, const char **out)
+{
+    *out = option_text(app, OPTION_OUTPUT);
+    if (!*out) return app_usage(app, "-o FILE is missing: where should the result go?");
+    return app_check_output_as(app, "-o", *out, endings);
 }
 
 int app_device_options(cli_app *app, cutis_device_options *out)

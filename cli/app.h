@@ -90,8 +90,12 @@ double app_seconds(void); ///< monotonic
 int app_read_model(cli_app *app, const char *path, cutis_model **out);
 /// Is there a folder for this output? EXIT_FAILED with the line if not.
 int app_check_output(cli_app *app, const char *path);
+/// The same for a name whose ending matters: EXIT_USAGE if it is none of `endings` (".glb .gltf").
+int app_check_output_as(cli_app *app, const char *option, const char *path, const char *endings);
 /// The output path of a verb that needs one: EXIT_USAGE if it is missing, else as app_check_output.
 int app_output(cli_app *app, const char **out);
+/// The same with app_check_output_as.
+int app_output_as(cli_app *app, const char *endings, const char **out);
 /// The device that --device, --isa and --threads name.
 int app_open_device(cli_app *app, cutis_device **out);
 /// Split --device into kind and index.

@@ -220,6 +220,8 @@ static int check_operands(cli_app *app)
     if (option_given(app, OPTION_HELP)) return EXIT_GOOD;
     if (app->operand_count < verb->operand_min)
         return app_usage(app, "%s is missing", verb->operands);
+    for (uint32_t i = 0; i < app->operand_count; i++)
+        if (!*app->operands[i]) return app_usage(app, "a name is empty: %s", verb->operands);
     if (verb->operand_choices && app->operand_count > 0 &&
         !in_list(app->operands[0], verb->operand_choices)) {
         if (nearest_word(app->operands[0], verb->operand_choices, near))

@@ -11,6 +11,7 @@ typedef struct compare_series {
     double *volume;                      ///< variation, %
     double *curvature;                   ///< RMS mean curvature, 1/m
     double *stretch;                     ///< RMS log edge stretch
+    double ns_per_vertex;                ///< of deforming, over all frames
 } compare_series;
 
 typedef struct compare_job {

@@ -263,9 +263,7 @@ int measure_plot(cli_app *app)
     if (!job) return app_fail_text(app, "not enough memory");
     job->app = app;
     job->path = app->operands[0];
-    int status = app_check_output(app, output);
-    if (status == EXIT_GOOD && !has_extension(output, ".svg .png"))
-        status = app_usage(app, "--plot %s: want a name that ends in .svg or .png", output);
+    int status = app_check_output_as(app, "--plot", output, ".svg .png");
     if (status == EXIT_GOOD) status = app_read_model(app, job->path, &job->model);
     if (status == EXIT_GOOD) status = app_open_device(app, &job->device);
     for (uint32_t w = 0; w < WAYS && status == EXIT_GOOD; w++) {

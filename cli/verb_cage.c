@@ -66,7 +66,7 @@ static int read_options(cli_app *app, cage_job *job)
         return app_usage(app, "reducing needs --influences K");
     if (option_given(app, OPTION_CAGE_POSES) && !option_given(app, OPTION_AS_SKIN))
         return app_usage(app, "--cage-poses goes with --as-skin here; cutis deform plays them");
-    return app_check_output(app, job->output);
+    return EXIT_GOOD;
 }
 
 static int read_cage(cli_app *app, cage_job *job)
@@ -204,7 +204,7 @@ static void close_job(cage_job *job)
 int verb_cage(cli_app *app)
 {
     cage_job job = { .path = app->operands[0] };
-    int status = app_output(app, &job.output);
+    int status = app_output_as(app, ".glb .gltf", &job.output); // others hold no cage
     if (status == EXIT_GOOD) status = read_options(app, &job);
     if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
     if (status == EXIT_GOOD) status = read_cage(app, &job);

@@ -106,6 +106,9 @@ static int measure_frames(cli_app *app, compare_job *job)
             status = measure_shot(app, job, s, f, rest_volume);
         if (status != EXIT_GOOD) return status;
     }
+    for (uint32_t s = 0; s < job->shot_count; s++)
+        job->series[s].ns_per_vertex =
+            1e9 * job->shots[s].play.seconds / job->frame_count / job->stage.rest.vertex_count;
     app_progress_done(app);
     return EXIT_GOOD;
 }
@@ -186,6 +189,7 @@ static void print_json(cli_app *app, const compare_job *job)
         emit_number(&json, "volume_variation_max", t.volume_max);
         emit_number(&json, "edge_stretch_rms", t.stretch);
         emit_count(&json, "worst_frame", compare_worst_frame(job, s));
+        emit_number(&json, "ns_per_vertex", job->series[s].ns_per_vertex);
         emit_end(&json);
     }
     emit_end(&json);
@@ -230,9 +234,8 @@ int verb_compare(cli_app *app)
             status = app_usage(app, "patches have vertices of their own, which compare with none; "
                                     "render draws them beside others, measure measures them");
     if (status == EXIT_GOOD && job.shot_count < 2 && !option_given(app, OPTION_REFERENCE))
-        status = app_usage(app, "compare wants --methods A,B,... or a --reference");
-    if (status == EXIT_GOOD && job.report && !has_extension(job.report, ".html"))
-        status = app_usage(app, "--report %s: want a name that ends in .html", job.report);
-    if (status == EXIT_GOOD && job.report) status = app_check_output(app, job.report);
+        status = app_usage(app, "want --methods A,B,... or a --reference");
+    if (status == EXIT_GOOD && job.report)
+        status = app_check_output_as(app, "--report", job.report, ".html");
     return status == EXIT_GOOD ? run_job(app, &job) : status;
 }

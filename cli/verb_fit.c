@@ -76,14 +76,6 @@ static int sample_poses(cli_app *app, fit_job *job)
     return EXIT_GOOD;
 }
 
-static int choice(const cli_app *app, option_id id, const char *const *words, int count)
-{
-    const char *text = option_text(app, id);
-    for (int i = 0; text && i < count; i++)
-        if (strcmp(text, words[i]) == 0) return i;
-    return 0;
-}
-
 // --keep-joints and --keep-vertices, once the model is there.
 static int read_locks(cli_app *app, fit_job *job)
 {
@@ -124,15 +116,13 @@ static int read_locks(cli_app *app, fit_job *job)
 
 static int read_options(cli_app *app, fit_job *job)
 {
-    static const char *const kernels[] = { "exponential", "gaussian" };
-    static const char *const distances[] = { "geodesic", "rotvec", "euler" };
     cutis_pose_fit_options *o = &job->options;
     o->learn_weights = option_given(app, OPTION_LEARN_WEIGHTS);
     o->weights_only = option_given(app, OPTION_WEIGHTS_ONLY);
     o->normalise = option_given(app, OPTION_NORMALISE);
     o->influences = option_count(app, OPTION_INFLUENCES, 0);
-    o->kernel = (cutis_pose_kernel)choice(app, OPTION_KERNEL, kernels, 2);
-    o->distance = (cutis_pose_distance)choice(app, OPTION_DISTANCE, distances, 3);
+    o->kernel = (cutis_pose_kernel)option_choice(app, OPTION_KERNEL);
+    o->distance = (cutis_pose_distance)option_choice(app, OPTION_DISTANCE);
     o->sigma = (float)option_number(app, OPTION_SIGMA, 0);
     o->after = option_given(app, OPTION_AFTER);
     o->principal_poses = option_count(app, OPTION_PRINCIPAL_POSES, 0);
@@ -150,7 +140,7 @@ static int read_options(cli_app *app, fit_job *job)
         return app_usage(app, "--pose-space and --principal-poses make no sense with "
                               "--weights-only");
     if (!option_given(app, OPTION_FIT_POSES) || !option_given(app, OPTION_SHAPES))
-        return app_usage(app, "fit needs --poses and --shapes");
+        return app_usage(app, "needs --poses and --shapes");
     return EXIT_GOOD;
 }
 
@@ -309,9 +299,7 @@ static void emit_result(const fit_job *job)
 int verb_fit(cli_app *app)
 {
     fit_job job = { .path = app->operands[0] };
-    int status = app_output(app, &job.output);
-    if (status == EXIT_GOOD && !has_extension(job.output, ".glb .gltf"))
-        status = app_usage(app, "-o %s: want a name that ends in .glb or .gltf", job.output);
+    int status = app_output_as(app, ".glb .gltf", &job.output);
     if (status == EXIT_GOOD) status = read_options(app, &job);
     if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
     if (status == EXIT_GOOD)

@@ -220,9 +220,10 @@ int verb_handles(cli_app *app)
 {
     handles_job job = { .path = app->operands[0] };
     const char *picture = option_text(app, OPTION_WEIGHTS_PICTURE);
-    int status = app_output(app, &job.output);
+    int status = app_output_as(app, ".glb .gltf", &job.output); // others hold no weights
     if (status == EXIT_GOOD) status = read_options(app, &job);
-    if (status == EXIT_GOOD && picture) status = app_check_output(app, picture);
+    if (status == EXIT_GOOD && picture)
+        status = app_check_output_as(app, "--weights-picture", picture, ".png");
     if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
     if (status == EXIT_GOOD) status = app_open_device(app, &job.device);
     if (status == EXIT_GOOD) status = bind_model(app, &job);

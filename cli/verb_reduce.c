@@ -190,8 +190,9 @@ int verb_reduce(cli_app *app)
 {
     reduce_job job = { .path = app->operands[0] };
     const char *report = option_text(app, OPTION_REPORT);
-    int status = app_output(app, &job.output);
-    if (status == EXIT_GOOD && report) status = app_check_output(app, report);
+    int status = app_output_as(app, ".glb .gltf", &job.output); // others hold no weights
+    if (status == EXIT_GOOD && report)
+        status = app_check_output_as(app, "--report", report, ".html");
     if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
     if (status == EXIT_GOOD) status = app_open_device(app, &job.device);
     const bool cage = status == EXIT_GOOD && means_cage(app, job.model);

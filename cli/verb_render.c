@@ -215,9 +215,7 @@ static int run_job(cli_app *app, render_job *job)
 int verb_render(cli_app *app)
 {
     render_job job = { 0 };
-    int status = app_output(app, &job.output);
-    if (status == EXIT_GOOD && !has_extension(job.output, ".png"))
-        status = app_usage(app, "-o %s: want a name that ends in .png", job.output);
+    int status = app_output_as(app, ".png", &job.output);
     if (status == EXIT_GOOD) status = picture_methods(app, job.shots, &job.shot_count);
     if (status == EXIT_GOOD && option_given(app, OPTION_TIME) && !option_given(app, OPTION_CLIP) &&
         !option_given(app, OPTION_CAGE_POSES) && !option_given(app, OPTION_SHOW)) // error:FRAMES

@@ -284,7 +284,7 @@ int verb_reproduce(cli_app *app)
     const char *folder = option_text(app, OPTION_OUTPUT);
     double seconds[PAPERS] = { 0 };
     cutis_device_options options;
-    if (!folder) return app_usage(app, "reproduce wants -o DIR");
+    if (!folder) return app_usage(app, "-o DIR is missing: where should the pages go?");
     int status = app_device_options(app, &options);
     if (status == EXIT_GOOD) status = app_make_folder(app, folder);
     if (status != EXIT_GOOD) return status;

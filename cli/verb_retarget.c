@@ -30,7 +30,7 @@ static int read_options(cli_app *app, request *r)
     r->map_output = option_text(app, OPTION_WRITE_MAP);
     r->map_path = option_text(app, OPTION_MAP);
     if (r->map_path && strcmp(r->map_path, "auto") == 0) r->map_path = NULL;
-    if (!r->motion_path) return app_usage(app, "retarget needs --motion FILE");
+    if (!r->motion_path) return app_usage(app, "needs --motion FILE");
     if (rest && strcmp(rest, "tpose") == 0) r->options.rest = CUTIS_RETARGET_TPOSE;
     if (rest && strcmp(rest, "zero") == 0) r->options.rest = CUTIS_RETARGET_ZERO;
     if (feet && strcmp(feet, "free") == 0) r->options.feet = CUTIS_RETARGET_FEET_FREE;
@@ -38,9 +38,7 @@ static int read_options(cli_app *app, request *r)
     int status = EXIT_GOOD;
     if (r->map_output) status = app_check_output(app, r->map_output);
     if (status == EXIT_GOOD && (option_given(app, OPTION_OUTPUT) || !r->map_output))
-        status = app_output(app, &r->output);
-    if (status == EXIT_GOOD && r->output && !has_extension(r->output, ".glb .gltf .bvh"))
-        return app_usage(app, "%s: want .glb, .gltf or .bvh", r->output);
+        status = app_output_as(app, ".glb .gltf .bvh", &r->output);
     return status;
 }
 

@@ -38,27 +38,15 @@ static int read_source(cli_app *app, skeleton_job *job)
                      job->source);
 }
 
-// The index of an option's value among its choices; 0 if it is not given.
-static int choice(const cli_app *app, option_id id)
-{
-    const char *value = option_text(app, id), *list = cli_options[id].choices;
-    for (int i = 0; value && *list; i++) {
-        size_t length = strcspn(list, " ");
-        if (strlen(value) == length && strncmp(value, list, length) == 0) return i;
-        list += length + (list[length] == ' ');
-    }
-    return 0;
-}
-
 static int read_options(cli_app *app, skeleton_job *job)
 {
     cutis_skeleton_options *o = &job->options;
     o->root = option_text(app, OPTION_ROOT);
-    o->method = (cutis_skeleton_method)choice(app, OPTION_SKELETON_METHOD);
-    o->refine = (cutis_skeleton_refine)choice(app, OPTION_REFINE);
+    o->method = (cutis_skeleton_method)option_choice(app, OPTION_SKELETON_METHOD);
+    o->refine = (cutis_skeleton_refine)option_choice(app, OPTION_REFINE);
     o->angle = option_number(app, OPTION_ANGLE, 0);
-    o->root_at_centroid = choice(app, OPTION_ROOT_AT) == 1;
-    o->world_frames = choice(app, OPTION_JOINT_FRAMES) == 1;
+    o->root_at_centroid = option_choice(app, OPTION_ROOT_AT) == 1;
+    o->world_frames = option_choice(app, OPTION_JOINT_FRAMES) == 1;
     o->keep_curved = option_given(app, OPTION_NO_SPLIT_CURVED);
     o->heal_rounds = option_count(app, OPTION_HEAL_ROUNDS, 0);
     o->straighten = option_given(app, OPTION_STRAIGHTEN);
@@ -91,9 +79,7 @@ static void say_parts(const cli_app *app, const skeleton_job *job)
 static void say_result(cli_app *app, const skeleton_job *job)
 {
     const cutis_skeleton_report *r = job->report;
-    uint32_t leaves = 0;
-    for (uint32_t n = 0; n < cutis_model_get(job->result)->node_count; n++) leaves++;
-    leaves -= r->part_count + 1;
+    const uint32_t leaves = cutis_model_get(job->result)->node_count - (r->part_count + 1);
     app_say(app, "%s: %u parts, %u further nodes, %u vertices, %llu triangles\n", job->output,
             r->part_count, leaves, cutis_model_vertex_count(job->result),
             (unsigned long long)cutis_model_triangle_count(job->result));
@@ -206,9 +192,10 @@ int verb_skeleton(cli_app *app)
     skeleton_job job = { .path = app->operands[0] };
     const char *picture = option_text(app, OPTION_SKELETON_PICTURE);
     cutis_write_options options = write_options(app);
-    int status = app_output(app, &job.output);
+    int status = app_output_as(app, ".glb .gltf .bvh .obj .ply", &job.output);
     if (status == EXIT_GOOD) status = read_options(app, &job);
-    if (status == EXIT_GOOD && picture) status = app_check_output(app, picture);
+    if (status == EXIT_GOOD && picture)
+        status = app_check_output_as(app, "--picture", picture, ".png");
     if (status == EXIT_GOOD) status = read_source(app, &job);
     if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
     if (status == EXIT_GOOD) status = extract(app, &job);

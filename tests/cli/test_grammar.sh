@@ -59,6 +59,14 @@ fails 2 "number out of range" '1 to 1024' $CUTIS deform x --threads 0 -o "$T/out
 fails 2 "infinite number" 'a number' $CUTIS deform x --fps inf -o "$T/out/a.npy"
 fails 2 "hexadecimal number" 'whole number' $CUTIS synth biped --vertices 0x10 -o "$T/out/a.glb"
 fails 2 "missing output" '-o FILE is missing' $CUTIS deform x
+fails 2 "an empty name" 'a name is empty' $CUTIS info ""
+for line in "reduce x" "cage x --cage y.obj" "handles x --skeleton" "fit x --poses a --shapes b.obj"; do
+    fails 2 "${line%% *} does not write weights where they are lost" 'ends in .glb or .gltf' $CUTIS $line -o "$T/out/a.obj"
+done
+fails 2 "a skeleton is no array" '.obj or .ply' $CUTIS skeleton x --parts auto -o "$T/out/a.npy"
+fails 2 "a report is a page" 'ends in .html' $CUTIS reduce x --report "$T/out/a.txt" -o "$T/out/a.glb"
+fails 2 "weights are drawn as a picture" 'ends in .png' $CUTIS handles x --skeleton --weights-picture "$T/out/a.txt" -o "$T/out/a.glb"
+fails 2 "a rig is drawn as a picture" 'ends in .png' $CUTIS skeleton x --parts auto --picture "$T/out/a.txt" -o "$T/out/a.glb"
 fails 2 "output of unknown kind" '.npy .pc2' $CUTIS deform x -o "$T/out/a.xyz"
 fails 2 "device of unknown kind" 'want cpu' $CUTIS deform "$T/none.glb" --device gpu -o "$T/out/a.npy"
 fails 2 "unknown body" 'did you mean biped' $CUTIS synth bipd -o "$T/out/a.glb"

@@ -98,7 +98,7 @@ fails 1 "a map that moves nothing" 'moves no joint' retarget e.json
 fails 1 "half a map" 'line 1' retarget f.json
 fails 2 "no motion" 'needs --motion' "$CUTIS" retarget "$T/biped.glb" -o "$T/out/x.glb"
 fails 1 "a motion that is none" 'not a format' "$CUTIS" retarget "$T/biped.glb" --motion "$here/../../docs/cli.md" -o "$T/out/x.glb"
-fails 2 "an output that holds no clip" 'want .glb' "$CUTIS" retarget "$T/biped.glb" --motion "$T/walk.bvh" -o "$T/out/x.obj"
+fails 2 "an output that holds no clip" 'ends in .glb, .gltf or .bvh' "$CUTIS" retarget "$T/biped.glb" --motion "$T/walk.bvh" -o "$T/out/x.obj"
 "$CUTIS" synth cylinder -q -o "$T/cylinder.glb"
 fails 1 "a cylinder has no legs" 'nothing in common' "$CUTIS" retarget "$T/cylinder.glb" --motion "$T/walk.bvh" -o "$T/out/x.glb"
 
