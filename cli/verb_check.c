@@ -71,7 +71,8 @@ static void print_findings(const cli_app *app, const char *path, const findings 
     } else if (all->counts[0] + all->counts[1] + all->counts[2] == 0) {
         app_say(app, "%s: nothing to complain about\n", path);
     } else {
-        app_say(app, "%s: %u errors, %u warnings\n", path, total->errors, total->warnings);
+        app_say(app, "%s: %u error%s, %u warning%s\n", path, total->errors,
+                total->errors == 1 ? "" : "s", total->warnings, total->warnings == 1 ? "" : "s");
     }
 }
 
@@ -96,9 +97,11 @@ static int refuse(cli_app *app, const char *path, const findings *all, const tal
         for (uint32_t i = 0; i < all->counts[k] && !first; i++)
             if (all->lists[k][i].severity == 0) first = &all->lists[k][i];
     if (!first) return EXIT_GOOD;
-    return app_fail_text(
-        app, "%s: %s: %s [%s]; %u error%s in all, --fix -o FILE repairs what can be", path,
-        first->place, first->text, first->code, total->errors, total->errors == 1 ? "" : "s");
+    const bool whole = strcmp(first->place, path) == 0; // of the file as such: named already
+    return app_fail_text(app, "%s: %s%s%s [%s]; %u error%s in all%s", path,
+                         whole ? "" : first->place, whole ? "" : ": ", first->text, first->code,
+                         total->errors, total->errors == 1 ? "" : "s",
+                         total->repaired ? ", --fix -o FILE repairs what can be" : "");
 }
 
 /// Read with the repairing gate, so that one run lists everything about the skin. A file that

@@ -177,6 +177,25 @@ cutis_result cutis_model_read_memory(cutis_context *context, const void *data, s
     return read_input(&input, options, out);
 }
 
+/// The error that a reader left, "file: line 3: reason", as a finding: its place is "line 3" (or
+/// "byte 3"), and the file where the error names none.
+static bool report_refusal(const cutis_input *input, cutis_result result, cutis_report *report)
+{
+    const char *text = cutis_context_error(input->context);
+    const size_t length = strlen(input->name);
+    char place[64] = "";
+    if (strncmp(text, input->name, length) == 0 && strncmp(text + length, ": ", 2) == 0)
+        text += length + 2;
+    const size_t span = strcspn(text, ":");
+    if ((strncmp(text, "line ", 5) == 0 || strncmp(text, "byte ", 5) == 0) && span < sizeof place &&
+        strncmp(text + span, ": ", 2) == 0) {
+        memcpy(place, text, span);
+        text += span + 2;
+    }
+    return cutis_report_add(report, cutis_result_name(result), CUTIS_ISSUE_ERROR, 1,
+                            *place ? place : input->name, text);
+}
+
 /// Formats without a validator of their own: what the reader refuses is the one finding.
 static cutis_result inspect_input(const cutis_input *input, cutis_report *report)
 {
@@ -187,9 +206,7 @@ static cutis_result inspect_input(const cutis_input *input, cutis_report *report
     cutis_result result = read_input(input, NULL, &model);
     cutis_model_destroy(model);
     if (result != CUTIS_CORRUPT_DATA && result != CUTIS_UNSUPPORTED_FORMAT) return result;
-    if (!cutis_report_add(report, cutis_result_name(result), CUTIS_ISSUE_ERROR, 1, input->name,
-                          cutis_context_error(input->context)))
-        return cutis_alloc_result(input->context);
+    if (!report_refusal(input, result, report)) return cutis_alloc_result(input->context);
     return CUTIS_OK;
 }
 
