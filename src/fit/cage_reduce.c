@@ -102,7 +102,7 @@ static bool make_mesh(reducer *r)
     uint32_t *welded = cutis_arena_alloc(&r->arena, corners, sizeof *welded);
     if (!welded) return false;
     for (size_t i = 0; i < corners; i++) welded[i] = r->unit[body->triangles[i]];
-    return cutis_reduce_mesh_create(&r->arena, r->unit_count, r->positions,
+    return cutis_reduce_mesh_create(r->in->device, &r->arena, r->unit_count, r->positions,
                                     body->shape.triangle_count, welded, &r->mesh);
 }
 

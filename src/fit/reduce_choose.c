@@ -74,6 +74,7 @@ static void deal(const cutis_reduce_problem *problem, uint32_t example_count, ui
     const size_t palette = 12 * (size_t)problem->control_count;
     *learn = *test = *problem;
     learn->sweeps = TRIAL_SWEEPS;
+    learn->results = NULL; // trials are not kept
     learn->column_count = test->column_count = 0;
     for (uint32_t c = 0; c < example_count; c++) test->column_count += c % 2 == hand;
     double *seen = matrices + palette * test->column_count, *unseen = matrices;

@@ -1,6 +1,7 @@
 // Cotangent weights, areas and colours of a triangle mesh that may be anything: open, non-manifold,
-// in pieces, with slivers. Invariant: the matrix is symmetric and its quadratic form is never
-// negative, so the energies built on it are bounded below.
+// in pieces, with slivers. Invariants: the matrix is symmetric and its quadratic form is never
+// negative, so the energies built on it are bounded below; sums of a vertex run in the order of its
+// triangles, whatever the number of threads.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +19,42 @@ static const double AREA_FLOOR = 1e-6;
 // Rows up to this length are sorted by insertion.
 enum { ROW_SHORT = 64 };
 
+typedef struct triangle_shape {
+    double area, cotangent[3]; ///< area 0: left out
+} triangle_shape;
+
+// What a vertex's triangles add to one of its neighbours.
 typedef struct half_edge {
     uint32_t to, order;
     double cotangent;
 } half_edge;
 
-typedef struct triangle_shape {
-    double area, cotangent[3];
-} triangle_shape;
+// Triangles and vertices of one task.
+enum { TASK_TRIANGLES = 4096, TASK_VERTICES = 1024 };
+
+typedef struct mesh_job {
+    cutis_device *device; ///< whose threads work; NULL: the caller's
+    cutis_reduce_mesh *mesh;
+    const double *positions;
+    const uint32_t *triangles;
+    uint32_t triangle_count;
+    double area_min;
+    triangle_shape *shape; ///< per triangle
+    uint32_t *first;       ///< vertex_count + 2: corners of the vertices; counts and ends before
+    uint32_t *corner;      ///< 3 * triangle + its corner, ascending per vertex
+    uint32_t *neighbour;   ///< these two: rows with room for 2 per corner, before they move up
+    double *cotangent;
+} mesh_job;
+
+static void run_tasks(const mesh_job *job, void (*task)(void *data, uint32_t index), uint32_t count,
+                      uint32_t size)
+{
+    const uint32_t tasks = count / size + (count % size != 0);
+    if (job->device && tasks > 1)
+        job->device->operations->run_tasks(job->device, task, (void *)job, tasks);
+    else
+        for (uint32_t i = 0; i < tasks; i++) task((void *)job, i);
+}
 
 static bool measure_triangle(const double *positions, const uint32_t *corner, double area_min,
                              triangle_shape *out)
@@ -49,25 +78,24 @@ static bool measure_triangle(const double *positions, const uint32_t *corner, do
     return true;
 }
 
-// Meyer's mixed area: Voronoi where the triangle is not obtuse, else half of it at the obtuse
-// corner.
-static void add_areas(const double *positions, const uint32_t *corner, const triangle_shape *shape,
-                      double *area)
+// Meyer's mixed area, what a triangle gives to corner c of it: Voronoi where the triangle is not
+// obtuse, else half of it at the obtuse corner. Added one by one.
+static void add_area(const mesh_job *job, uint32_t t, uint32_t c, double *area)
 {
-    for (int k = 0; k < 3; k++)
+    const triangle_shape *shape = &job->shape[t];
+    const uint32_t *corner = job->triangles + 3 * (size_t)t;
+    for (uint32_t k = 0; k < 3; k++)
         if (shape->cotangent[k] < 0) {
-            for (int c = 0; c < 3; c++) area[corner[c]] += shape->area / (c == k ? 2 : 4);
+            *area += shape->area / (c == k ? 2 : 4);
             return;
         }
-    for (int k = 0; k < 3; k++) { // edge k gives cot_k |edge|^2 / 8 to both of its ends
+    for (uint32_t k = 0; k < 3; k++) { // edge k gives cot_k |edge|^2 / 8 to both of its ends
         double square = 0;
-        uint32_t a = corner[(k + 1) % 3], b = corner[(k + 2) % 3];
-        for (int c = 0; c < 3; c++) {
-            double d = positions[3 * (size_t)a + c] - positions[3 * (size_t)b + c];
-            square += d * d;
-        }
-        area[a] += shape->cotangent[k] * square / 8;
-        area[b] += shape->cotangent[k] * square / 8;
+        const double *a = job->positions + 3 * (size_t)corner[(k + 1) % 3];
+        const double *b = job->positions + 3 * (size_t)corner[(k + 2) % 3];
+        if (k == c) continue;
+        for (int i = 0; i < 3; i++) square += (a[i] - b[i]) * (a[i] - b[i]);
+        *area += shape->cotangent[k] * square / 8;
     }
 }
 
@@ -99,92 +127,185 @@ static int by_target(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order); // for any sort
 }
 
-// By neighbour, then by triangle: sums run in triangle order. Rows are short.
-static void sort_row(half_edge *row, uint32_t count)
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+// Shapes of triangles, and how many each vertex has. Counts of vertices that tasks share are whole
+// numbers, so their order does not matter.
+static void shape_task(void *data, uint32_t index)
+{
+    const mesh_job *job = data;
+    uint32_t t = index * TASK_TRIANGLES;
+    for (uint32_t end = t + TASK_TRIANGLES; t < end && t < job->triangle_count; t++) {
+        const uint32_t *corner = job->triangles + 3 * (size_t)t;
+        triangle_shape *shape = &job->shape[t];
+        if (!measure_triangle(job->positions, corner, job->area_min, shape)) {
+            shape->area = 0;
+            continue;
+        }
+        for (int k = 0; k < 3; k++)
+            __atomic_fetch_add(&job->first[corner[k] + 2], 1, __ATOMIC_RELAXED);
+    }
+}
+
+// Corners to their vertices, in any order.
+static void corner_task(void *data, uint32_t index)
+{
+    const mesh_job *job = data;
+    uint32_t t = index * TASK_TRIANGLES;
+    for (uint32_t end = t + TASK_TRIANGLES; t < end && t < job->triangle_count; t++)
+        for (uint32_t k = 0; k < 3 && job->shape[t].area > 0; k++) {
+            const uint32_t v = job->triangles[3 * (size_t)t + k];
+            job->corner[__atomic_fetch_add(&job->first[v + 1], 1, __ATOMIC_RELAXED)] = 3 * t + k;
+        }
+}
+
+static void sort_corners(uint32_t *list, uint32_t count)
 {
     if (count > ROW_SHORT) {
-        qsort(row, count, sizeof *row, by_target);
+        qsort(list, count, sizeof *list, by_number);
         return;
     }
     for (uint32_t i = 1; i < count; i++) {
-        half_edge moved = row[i];
-        uint32_t at = i;
-        for (; at > 0 && by_target(&row[at - 1], &moved) > 0; at--) row[at] = row[at - 1];
-        row[at] = moved;
+        uint32_t moved = list[i], at = i;
+        for (; at > 0 && list[at - 1] > moved; at--) list[at] = list[at - 1];
+        list[at] = moved;
     }
 }
 
-static void add_half_edges(const uint32_t *corner, const triangle_shape *shape, uint32_t order,
-                           uint32_t *end, half_edge *edges)
+// A row's half edges by neighbour, then by triangle: sums run in triangle order. What belongs to
+// one edge is merged.
+static void merge_row(const mesh_job *job, uint32_t v, half_edge *row)
 {
-    for (int k = 0; k < 3; k++) {
-        uint32_t a = corner[(k + 1) % 3], b = corner[(k + 2) % 3];
-        edges[end[a]++] = (half_edge){ b, order, shape->cotangent[k] / 2 };
-        edges[end[b]++] = (half_edge){ a, order, shape->cotangent[k] / 2 };
+    const uint32_t begin = job->first[v], corners = job->first[v + 1] - begin;
+    uint32_t *neighbour = job->neighbour + 2 * (size_t)begin, used = 0, count = 0;
+    double *cotangent = job->cotangent + 2 * (size_t)begin, diagonal = 0;
+    for (uint32_t i = 0; i < corners; i++) {
+        const uint32_t t = job->corner[begin + i] / 3, c = job->corner[begin + i] % 3;
+        for (uint32_t k = 0; k < 3; k++)
+            if (k != c)
+                row[count++] = (half_edge){ job->triangles[3 * (size_t)t + 3 - k - c], i,
+                                            job->shape[t].cotangent[k] / 2 };
     }
-}
-
-// Sort each row by neighbour and merge what belongs to one edge.
-static void merge_rows(cutis_reduce_mesh *mesh, half_edge *edges, const uint32_t *begin)
-{
-    uint32_t used = 0;
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        uint32_t count = begin[v + 1] - begin[v];
-        half_edge *row = edges + begin[v];
-        mesh->first[v] = used;
-        sort_row(row, count);
-        for (uint32_t i = 0; i < count; i++) {
-            if (i && row[i].to == row[i - 1].to) {
-                mesh->cotangent[used - 1] += row[i].cotangent;
-                continue;
-            }
-            mesh->neighbour[used] = row[i].to;
-            mesh->cotangent[used++] = row[i].cotangent;
+    if (count > ROW_SHORT)
+        qsort(row, count, sizeof *row, by_target);
+    else
+        for (uint32_t i = 1; i < count; i++) {
+            half_edge moved = row[i];
+            uint32_t at = i;
+            for (; at > 0 && row[at - 1].to > moved.to; at--) row[at] = row[at - 1];
+            row[at] = moved;
         }
-        mesh->diagonal[v] = 0;
-        for (uint32_t i = mesh->first[v]; i < used; i++) mesh->diagonal[v] += mesh->cotangent[i];
-        mesh->diagonal[v] = fmax(0, mesh->diagonal[v]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i && row[i].to == row[i - 1].to) {
+            cotangent[used - 1] += row[i].cotangent;
+            continue;
+        }
+        neighbour[used] = row[i].to;
+        cotangent[used++] = row[i].cotangent;
     }
-    mesh->first[mesh->vertex_count] = used;
+    for (uint32_t i = 0; i < used; i++) diagonal += cotangent[i];
+    job->mesh->diagonal[v] = fmax(0, diagonal);
+    job->mesh->first[v + 1] = used; // until all are counted
 }
 
-bool cutis_reduce_mesh_create(cutis_arena *arena, uint32_t vertex_count, const double *positions,
-                              uint32_t triangle_count, const uint32_t *triangles,
-                              cutis_reduce_mesh *out)
+static void row_task(void *data, uint32_t index)
 {
-    cutis_context *context = arena->context;
-    const size_t half_count = 6 * (size_t)triangle_count, rows = (size_t)vertex_count + 1;
+    const mesh_job *job = data;
+    half_edge row[ROW_SHORT];
+    uint32_t v = index * TASK_VERTICES;
+    for (uint32_t end = v + TASK_VERTICES; v < end && v < job->mesh->vertex_count; v++) {
+        uint32_t *list = job->corner + job->first[v];
+        const uint32_t count = job->first[v + 1] - job->first[v];
+        double area = 0;
+        sort_corners(list, count);
+        for (uint32_t i = 0; i < count; i++) add_area(job, list[i] / 3, list[i] % 3, &area);
+        job->mesh->area[v] = area;
+        if (2 * (uint64_t)count <= ROW_SHORT) merge_row(job, v, row); // others: later
+    }
+}
+
+// Rows to where they stay.
+static void move_task(void *data, uint32_t index)
+{
+    const mesh_job *job = data;
+    const cutis_reduce_mesh *mesh = job->mesh;
+    uint32_t v = index * TASK_VERTICES;
+    for (uint32_t end = v + TASK_VERTICES; v < end && v < mesh->vertex_count; v++) {
+        const uint32_t to = mesh->first[v], count = mesh->first[v + 1] - to;
+        const size_t from = 2 * (size_t)job->first[v];
+        memcpy(mesh->neighbour + to, job->neighbour + from, count * sizeof *job->neighbour);
+        memcpy(mesh->cotangent + to, job->cotangent + from, count * sizeof *job->cotangent);
+    }
+}
+
+// Rows that do not fit into a task's own memory, one after the other.
+static bool merge_long_rows(const mesh_job *job, cutis_arena *own)
+{
+    uint32_t longest = 0;
+    for (uint32_t v = 0; v < job->mesh->vertex_count; v++) {
+        const uint32_t count = job->first[v + 1] - job->first[v];
+        if (count > longest) longest = count;
+    }
+    if (2 * (uint64_t)longest <= ROW_SHORT) return true;
+    half_edge *row = cutis_arena_alloc(own, longest, 2 * sizeof *row);
+    for (uint32_t v = 0; row && v < job->mesh->vertex_count; v++)
+        if (2 * (uint64_t)(job->first[v + 1] - job->first[v]) > ROW_SHORT) merge_row(job, v, row);
+    return row != NULL;
+}
+
+static bool build_rows(mesh_job *job, cutis_arena *arena, cutis_arena *own)
+{
+    cutis_reduce_mesh *mesh = job->mesh;
+    const uint32_t vertices = mesh->vertex_count;
+    run_tasks(job, shape_task, job->triangle_count, TASK_TRIANGLES);
+    for (uint32_t v = 0; v < vertices; v++) job->first[v + 2] += job->first[v + 1];
+    run_tasks(job, corner_task, job->triangle_count, TASK_TRIANGLES);
+    run_tasks(job, row_task, vertices, TASK_VERTICES);
+    if (!merge_long_rows(job, own)) return false;
+    mesh->first[0] = 0;
+    for (uint32_t v = 0; v < vertices; v++) mesh->first[v + 1] += mesh->first[v];
+    mesh->neighbour = cutis_arena_alloc(arena, mesh->first[vertices], sizeof *mesh->neighbour);
+    mesh->cotangent = cutis_arena_alloc(arena, mesh->first[vertices], sizeof *mesh->cotangent);
+    if (!mesh->neighbour || !mesh->cotangent) return false;
+    run_tasks(job, move_task, vertices, TASK_VERTICES);
+    floor_areas(vertices, mesh->area);
+    return true;
+}
+
+bool cutis_reduce_mesh_create(cutis_device *device, cutis_arena *arena, uint32_t vertex_count,
+                              const double *positions, uint32_t triangle_count,
+                              const uint32_t *triangles, cutis_reduce_mesh *out)
+{
+    const size_t corners = 3 * (size_t)triangle_count, rows = (size_t)vertex_count + 1;
+    cutis_arena own = { .context = arena->context };
+    mesh_job job = { .device = device,
+                     .mesh = out,
+                     .positions = positions,
+                     .triangles = triangles,
+                     .triangle_count = triangle_count };
     *out = (cutis_reduce_mesh){ .vertex_count = vertex_count };
-    if (half_count > UINT32_MAX) return false;
+    if (2 * corners > UINT32_MAX) return false;
     out->first = cutis_arena_alloc(arena, rows, sizeof *out->first);
-    out->neighbour = cutis_arena_alloc(arena, half_count, sizeof *out->neighbour);
-    out->cotangent = cutis_arena_alloc(arena, half_count, sizeof *out->cotangent);
     out->diagonal = cutis_arena_alloc(arena, vertex_count, sizeof *out->diagonal);
     out->area = cutis_arena_alloc(arena, vertex_count, sizeof *out->area);
-    uint32_t *begin = cutis_alloc_zero(context, rows + 1, sizeof *begin);
-    half_edge *edges = cutis_alloc_array(context, half_count, sizeof *edges);
-    bool good = out->first && out->neighbour && out->cotangent && out->diagonal && out->area &&
-                begin && edges;
+    job.shape = cutis_arena_alloc(&own, triangle_count, sizeof *job.shape);
+    job.first = cutis_arena_alloc(&own, rows + 1, sizeof *job.first);
+    job.corner = cutis_arena_alloc(&own, corners, sizeof *job.corner);
+    job.neighbour = cutis_arena_alloc(&own, corners, 2 * sizeof *job.neighbour);
+    job.cotangent = cutis_arena_alloc(&own, corners, 2 * sizeof *job.cotangent);
+    bool good = out->first && out->diagonal && out->area && job.shape && job.first && job.corner &&
+                job.neighbour && job.cotangent;
     if (good) {
-        triangle_shape shape;
         out->extent = extent_of(vertex_count, positions);
-        double area_min = AREA_MIN * out->extent * out->extent;
-        for (uint32_t v = 0; v < vertex_count; v++) out->area[v] = 0;
-        for (uint32_t t = 0; t < triangle_count; t++)
-            if (measure_triangle(positions, triangles + 3 * (size_t)t, area_min, &shape))
-                for (int k = 0; k < 3; k++) begin[triangles[3 * (size_t)t + k] + 2] += 2;
-        for (uint32_t v = 0; v < vertex_count; v++) begin[v + 2] += begin[v + 1];
-        for (uint32_t t = 0; t < triangle_count; t++) {
-            const uint32_t *corner = triangles + 3 * (size_t)t;
-            if (!measure_triangle(positions, corner, area_min, &shape)) continue;
-            add_areas(positions, corner, &shape, out->area);
-            add_half_edges(corner, &shape, t, begin + 1, edges);
-        }
-        merge_rows(out, edges, begin);
-        floor_areas(vertex_count, out->area);
+        job.area_min = AREA_MIN * out->extent * out->extent;
+        memset(job.first, 0, (rows + 1) * sizeof *job.first);
+        good = build_rows(&job, arena, &own);
     }
-    if (begin) cutis_free_array(context, begin, rows + 1, sizeof *begin);
-    if (edges) cutis_free_array(context, edges, half_count, sizeof *edges);
+    cutis_arena_release(&own);
     return good;
 }
 

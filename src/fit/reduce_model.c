@@ -35,45 +35,106 @@ static bool count_primitive(const cutis_primitive *primitive, cutis_reduce_group
     return *influences <= UINT32_MAX && group->triangle_count <= UINT32_MAX / 6;
 }
 
+// Vertices of one task, and influences of a vertex that a task can hold itself.
+enum { TASK_VERTICES = 1024, TASK_INFLUENCES = 256 };
+
 typedef struct filler {
     const cutis_model *model;
+    cutis_device *device; ///< whose threads work; NULL: the caller's
     cutis_reduce_group *group;
-    cutis_vertex_buffer buffer;
+    cutis_vertex_buffer buffer; ///< for vertices with more influences than a task can hold
     uint32_t vertex, influence, triangle;
     bool repair;
     uint64_t repaired;
 } filler;
+
+// One primitive's vertices on their way into a group: first counted, then written.
+typedef struct fill_job {
+    const cutis_primitive *primitive;
+    cutis_reduce_group *group;
+    uint32_t vertex; ///< of the group, that its first one becomes
+    bool write;
+} fill_job;
+
+static void run_tasks(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
+                      uint32_t vertices)
+{
+    const uint32_t tasks = vertices / TASK_VERTICES + (vertices % TASK_VERTICES != 0);
+    if (device && tasks > 1)
+        device->operations->run_tasks(device, task, data, tasks);
+    else
+        for (uint32_t i = 0; i < tasks; i++) task(data, i);
+}
+
+// The clean influences of a vertex: their number, or themselves. One without weight follows the
+// first joint.
+static void fill_vertex(const fill_job *job, uint32_t v, cutis_vertex_buffer *buffer)
+{
+    cutis_reduce_group *group = job->group;
+    uint32_t count = cutis_vertex_gather(&job->primitive->influences, v, buffer);
+    if (!job->write) {
+        group->first[job->vertex + v + 1] = count;
+        return;
+    }
+    if (count == 0) buffer->list[count++] = (cutis_influence){ 0, 1 };
+    cutis_vertex_normalise(buffer->list, count);
+    uint32_t at = group->first[job->vertex + v];
+    for (uint32_t i = 0; i < count; i++) {
+        group->control[at] = buffer->list[i].joint;
+        group->weight[at++] = buffer->list[i].weight;
+    }
+}
+
+static bool is_long(const cutis_primitive *primitive, uint32_t v)
+{
+    return primitive->influences.first[v + 1] - primitive->influences.first[v] > TASK_INFLUENCES;
+}
+
+static void fill_task(void *data, uint32_t index)
+{
+    const fill_job *job = data;
+    cutis_influence list[TASK_INFLUENCES];
+    cutis_vertex_buffer buffer = { .capacity = TASK_INFLUENCES, .list = list };
+    uint32_t v = index * TASK_VERTICES;
+    for (uint32_t end = v + TASK_VERTICES; v < end && v < job->primitive->vertex_count; v++)
+        if (!is_long(job->primitive, v)) fill_vertex(job, v, &buffer);
+}
+
+static void fill_all(filler *f, fill_job *job, bool write)
+{
+    job->write = write;
+    run_tasks(f->device, fill_task, job, job->primitive->vertex_count);
+    for (uint32_t v = 0; v < job->primitive->vertex_count; v++)
+        if (is_long(job->primitive, v)) fill_vertex(job, v, &f->buffer);
+}
 
 static cutis_result fill_primitive(filler *f, uint32_t mesh, uint32_t p)
 {
     const cutis_primitive *primitive = &cutis_model_get(f->model)->meshes[mesh].primitives[p];
     if (!primitive->influences.first) return CUTIS_OK;
     cutis_reduce_group *group = f->group;
+    fill_job job = { .primitive = primitive, .group = group, .vertex = f->vertex };
     memcpy(group->source_positions + 3 * (size_t)f->vertex, primitive->positions,
            3 * (size_t)primitive->vertex_count * sizeof(float));
     if (primitive->topology == CUTIS_TOPOLOGY_TRIANGLES)
         for (uint32_t i = 0; i < primitive->index_count / 3 * 3; i++)
             group->triangles[f->triangle++] = f->vertex + primitive->indices[i];
+    fill_all(f, &job, false);
     for (uint32_t v = 0; v < primitive->vertex_count; v++) {
-        uint32_t count = cutis_vertex_gather(&primitive->influences, v, &f->buffer);
+        uint32_t count = group->first[f->vertex + 1];
         if (count == 0) {
             if (!f->repair)
                 return cutis_fail(cutis_model_context(f->model), CUTIS_INVALID_ARGUMENT,
                                   "meshes/%u/primitives/%u: vertex %u has no weight; repair it "
                                   "(--fix) to let it follow the skin's first joint",
                                   mesh, p, v);
-            f->buffer.list[0] = (cutis_influence){ 0, 1 };
             f->repaired++;
             count = 1;
         }
-        cutis_vertex_normalise(f->buffer.list, count);
-        group->first[f->vertex++] = f->influence;
-        for (uint32_t i = 0; i < count; i++) {
-            group->control[f->influence] = f->buffer.list[i].joint;
-            group->weight[f->influence++] = f->buffer.list[i].weight;
-        }
+        f->influence += count;
+        group->first[++f->vertex] = f->influence;
     }
-    group->first[f->vertex] = f->influence;
+    fill_all(f, &job, true);
     return CUTIS_OK;
 }
 
@@ -136,13 +197,21 @@ static void keep_units(cutis_reduce_group *group)
     group->first[unit] = used;
 }
 
-static bool build_mesh(cutis_arena *arena, cutis_reduce_group *group)
+static void weld_task(void *data, uint32_t index)
 {
-    size_t corners = 3 * (size_t)group->triangle_count;
-    group->welded = cutis_arena_alloc(arena, corners, sizeof *group->welded);
+    cutis_reduce_group *group = data;
+    const size_t corners = 3 * (size_t)group->triangle_count;
+    size_t i = 3 * (size_t)TASK_VERTICES * index;
+    for (size_t end = i + 3 * (size_t)TASK_VERTICES; i < end && i < corners; i++)
+        group->welded[i] = group->unit[group->triangles[i]];
+}
+
+static bool build_mesh(cutis_device *device, cutis_arena *arena, cutis_reduce_group *group)
+{
+    group->welded = cutis_arena_alloc(arena, group->triangle_count, 3 * sizeof *group->welded);
     if (!group->welded) return false;
-    for (size_t i = 0; i < corners; i++) group->welded[i] = group->unit[group->triangles[i]];
-    return cutis_reduce_mesh_create(arena, group->unit_count, group->positions,
+    run_tasks(device, weld_task, group, group->triangle_count);
+    return cutis_reduce_mesh_create(device, arena, group->unit_count, group->positions,
                                     group->triangle_count, group->welded, &group->mesh);
 }
 
@@ -184,7 +253,7 @@ static cutis_result build_group(filler *f, const int32_t *mesh_group, int32_t in
     if (result == CUTIS_OK) result = weld_units(context, group);
     if (result == CUTIS_OK) {
         keep_units(group);
-        if (!build_mesh(arena, group)) result = cutis_alloc_result(context);
+        if (!build_mesh(f->device, arena, group)) result = cutis_alloc_result(context);
     }
     return result;
 }
@@ -211,12 +280,12 @@ static bool number_groups(const cutis_model *model, cutis_arena *arena, cutis_re
     return true;
 }
 
-cutis_result cutis_reduce_groups_create(const cutis_model *model, bool repair, cutis_arena *arena,
-                                        cutis_reduce_groups *out)
+cutis_result cutis_reduce_groups_create(const cutis_model *model, cutis_device *device, bool repair,
+                                        cutis_arena *arena, cutis_reduce_groups *out)
 {
     *out = (cutis_reduce_groups){ 0 };
     if (!number_groups(model, arena, out)) return cutis_alloc_result(arena->context);
-    filler f = { .model = model, .repair = repair };
+    filler f = { .model = model, .device = device, .repair = repair };
     cutis_result result = cutis_vertex_buffer_create(model, &f.buffer)
                               ? CUTIS_OK
                               : cutis_alloc_result(arena->context);

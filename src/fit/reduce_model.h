@@ -28,10 +28,10 @@ typedef struct cutis_reduce_groups {
     uint64_t repaired_count; ///< vertices that had no weight
 } cutis_reduce_groups;
 
-/// @param repair vertices without weight follow the skin's first joint; else they are an error that
-/// names the first
-cutis_result cutis_reduce_groups_create(const cutis_model *model, bool repair, cutis_arena *arena,
-                                        cutis_reduce_groups *out);
+/// @param device whose threads work; NULL: the caller's; @param repair vertices without weight
+/// follow the skin's first joint; else they are an error that names the first
+cutis_result cutis_reduce_groups_create(const cutis_model *model, cutis_device *device, bool repair,
+                                        cutis_arena *arena, cutis_reduce_groups *out);
 
 /// Reduced weights of a group: what a state comes down to.
 typedef struct cutis_reduce_weights {

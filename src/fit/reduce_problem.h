@@ -32,11 +32,11 @@ typedef struct cutis_reduce_mesh {
     double extent;       ///< diagonal of the bounding box
 } cutis_reduce_mesh;
 
-/// @param positions 3 per vertex; @param triangles 3 * triangle_count indices; degenerate ones are
-/// skipped
-bool cutis_reduce_mesh_create(cutis_arena *arena, uint32_t vertex_count, const double *positions,
-                              uint32_t triangle_count, const uint32_t *triangles,
-                              cutis_reduce_mesh *out);
+/// @param device whose threads work; NULL: the caller's; @param positions 3 per vertex;
+/// @param triangles 3 * triangle_count indices; degenerate ones are skipped
+bool cutis_reduce_mesh_create(cutis_device *device, cutis_arena *arena, uint32_t vertex_count,
+                              const double *positions, uint32_t triangle_count,
+                              const uint32_t *triangles, cutis_reduce_mesh *out);
 
 /// Vertices sorted by colour: no two of one colour are within `distance` (1 or 2) edges.
 typedef struct cutis_reduce_colours {
@@ -71,6 +71,7 @@ typedef struct cutis_reduce_problem {
                   ///< (gradient energy); 0: none. On the host only
     const double *rest; ///< cages: 3 per control at rest, so that S reproduces the vertices there;
                         ///< NULL: it only sums to 1
+    cutis_arena *results; ///< for the sets and weights of states; NULL: where the rest of them is
 } cutis_reduce_problem;
 
 /// Weights of all vertices on their kept sets, with what the solves need.

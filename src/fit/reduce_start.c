@@ -45,8 +45,9 @@ bool cutis_reduce_state_create(const cutis_reduce_problem *problem, cutis_arena 
                                cutis_reduce_state *out)
 {
     const size_t vertices = problem->mesh->vertex_count, rows = 3 * (size_t)problem->column_count;
+    cutis_arena *results = problem->results ? problem->results : arena;
     *out = (cutis_reduce_state){ 0 };
-    out->first = cutis_arena_alloc(arena, vertices + 1, sizeof *out->first);
+    out->first = cutis_arena_alloc(results, vertices + 1, sizeof *out->first);
     if (!out->first) return false;
     uint32_t slots = 0;
     size_t entries, values;
@@ -60,8 +61,8 @@ bool cutis_reduce_state_create(const cutis_reduce_problem *problem, cutis_arena 
     if (!cutis_size_multiply(slots, rows, &entries) ||
         !cutis_size_multiply(vertices, rows, &values))
         return false;
-    out->control = cutis_arena_alloc(arena, slots, sizeof *out->control);
-    out->weight = cutis_arena_alloc(arena, slots, sizeof *out->weight);
+    out->control = cutis_arena_alloc(results, slots, sizeof *out->control);
+    out->weight = cutis_arena_alloc(results, slots, sizeof *out->weight);
     out->error = cutis_arena_alloc(arena, values, sizeof *out->error);
     if (!whole) return out->control && out->weight && out->error;
     out->offset = cutis_arena_alloc(arena, entries, sizeof *out->offset);

@@ -113,7 +113,7 @@ static cutis_result make_matrices(run *r)
     return CUTIS_OK;
 }
 
-static cutis_reduce_problem make_problem(const run *r, uint32_t g)
+static cutis_reduce_problem make_problem(run *r, uint32_t g)
 {
     const cutis_reduce_group *group = &r->groups.group[g];
     return (cutis_reduce_problem){
@@ -131,6 +131,7 @@ static cutis_reduce_problem make_problem(const run *r, uint32_t g)
         .reselect = true,
         .radius = RADIUS,
         .sweeps = r->options.sweeps,
+        .results = &r->arena,
     };
 }
 
@@ -222,11 +223,8 @@ static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, c
 static bool keep_result(run *r, const cutis_reduce_state *state, uint32_t g,
                         cutis_reduce_weights *out, cutis_reduction_row *row)
 {
-    uint32_t units = r->groups.group[g].unit_count, slots = state->first[units];
-    out->first = cutis_arena_copy(&r->arena, state->first, (size_t)units + 1, sizeof *out->first);
-    out->control = cutis_arena_copy(&r->arena, state->control, slots, sizeof *out->control);
-    out->weight = cutis_arena_copy(&r->arena, state->weight, slots, sizeof *out->weight);
-    if (!out->first || !out->control || !out->weight) return false;
+    const uint32_t units = r->groups.group[g].unit_count;
+    *out = (cutis_reduce_weights){ state->first, state->control, state->weight };
     for (uint32_t v = 0; v < units; v++) {
         uint32_t count = 0;
         for (uint32_t i = state->first[v]; i < state->first[v + 1]; i++)
@@ -341,7 +339,8 @@ static cutis_result run_all(run *r, bool reported, cutis_model **out)
     cutis_result result = cutis_reduce_poses_create(r->model, &r->options, &r->arena, &r->poses);
     if (result != CUTIS_OK) return result;
     double start = cutis_os_seconds();
-    result = cutis_reduce_groups_create(r->model, r->options.repair, &r->arena, &r->groups);
+    result =
+        cutis_reduce_groups_create(r->model, r->device, r->options.repair, &r->arena, &r->groups);
     if (result == CUTIS_OK) result = make_matrices(r);
     r->shared_seconds = cutis_os_seconds() - start;
     if (result != CUTIS_OK) return result;

@@ -94,8 +94,8 @@ static inline reduce_case make_case(case_shape s)
     case_mesh(&c, &s);
     case_weights(&c, &s);
     case_matrices(&c, &s);
-    assert_true(cutis_reduce_mesh_create(&c.arena, s.side * s.side, c.positions, c.triangle_count,
-                                         c.triangles, &c.mesh));
+    assert_true(cutis_reduce_mesh_create(NULL, &c.arena, s.side * s.side, c.positions,
+                                         c.triangle_count, c.triangles, &c.mesh));
     c.problem = (cutis_reduce_problem){ .context = c.context,
                                         .positions = c.positions,
                                         .first = c.first,

@@ -448,8 +448,8 @@ static void the_laplacian_is_zero_on_planes_and_two_over_the_radius_on_spheres(v
     cutis_reduce_mesh flat;
     for (int v = 0; v < 225; v++)
         c.positions[3 * v + 2] = 0.5 * c.positions[3 * v] - c.positions[3 * v + 1];
-    assert_true(
-        cutis_reduce_mesh_create(&c.arena, 225, c.positions, c.triangle_count, c.triangles, &flat));
+    assert_true(cutis_reduce_mesh_create(NULL, &c.arena, 225, c.positions, c.triangle_count,
+                                         c.triangles, &flat));
     for (uint32_t v = 0; v < 225; v++) {
         double row = -flat.diagonal[v], x[3] = { 0 };
         for (uint32_t i = flat.first[v]; i < flat.first[v + 1]; i++) {
@@ -491,7 +491,7 @@ static void the_laplacian_is_zero_on_planes_and_two_over_the_radius_on_spheres(v
     assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
     cutis_arena arena = { .context = context };
     cutis_reduce_mesh sphere;
-    assert_true(cutis_reduce_mesh_create(&arena, COUNT, p, triangles, t, &sphere));
+    assert_true(cutis_reduce_mesh_create(NULL, &arena, COUNT, p, triangles, t, &sphere));
     double area = 0;
     for (uint32_t v = 0; v < COUNT; v++) {
         double x[3] = { 0 };
@@ -518,7 +518,7 @@ static void slivers_folds_and_loose_vertices_leave_the_energy_positive(void **st
     assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
     cutis_arena arena = { .context = context };
     cutis_reduce_mesh mesh;
-    assert_true(cutis_reduce_mesh_create(&arena, 7, p, 5, t, &mesh));
+    assert_true(cutis_reduce_mesh_create(NULL, &arena, 7, p, 5, t, &mesh));
     for (uint64_t seed = 0; seed < 500; seed++) {
         double sum = 0, e[7];
         for (int v = 0; v < 7; v++) e[v] = noise(seed, 1, v);

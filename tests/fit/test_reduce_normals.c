@@ -244,8 +244,8 @@ static void collapsed_poses_and_shapeless_triangles_give_finite_weights(void **s
     memset(c.matrices, 0, 12 * 16 * sizeof *c.matrices); // the first pose: everything in one point
     // A triangle that is a point, one that is a line between vertices far apart.
     memcpy(c.triangles, (uint32_t[6]){ 0, 0, 0, 3, 70, 3 }, 24);
-    assert_true(cutis_reduce_mesh_create(&c.arena, 81, c.positions, c.triangle_count, c.triangles,
-                                         &c.mesh));
+    assert_true(cutis_reduce_mesh_create(NULL, &c.arena, 81, c.positions, c.triangle_count,
+                                         c.triangles, &c.mesh));
     sweep(&c, NULL, 0, true, &s);
     assert_true(isfinite(s.energy));
     for (uint32_t i = 0; i < s.first[81]; i++) assert_true(s.weight[i] >= 0 && s.weight[i] <= 1);

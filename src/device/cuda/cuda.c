@@ -224,13 +224,14 @@ static cutis_result driver_write(cutis_gpu *gpu, uint64_t handle, uint64_t offse
 }
 
 static cutis_result driver_read(cutis_gpu *gpu, uint64_t handle, uint64_t offset, void *data,
-                                uint64_t size)
+                                uint64_t size, bool wait)
 {
     cuda *self = cuda_of(gpu);
     cu_result error;
     WITH_CONTEXT(self, error,
                  self->cu.CopyToHost(data, handle + offset, (size_t)size, self->stream));
-    return error ? fail(self, error, "read from the device") : driver_finish(gpu);
+    if (error) return fail(self, error, "read from the device");
+    return wait ? driver_finish(gpu) : CUTIS_OK;
 }
 
 static cutis_result build_failed(cuda *self, nvrtc_program program, cu_result error)

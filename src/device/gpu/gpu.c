@@ -111,7 +111,7 @@ static cutis_result buffer_write(cutis_buffer *buffer, uint64_t offset, const vo
     if (result != CUTIS_OK || size == 0) return result;
     result = cutis_gpu_enter(gpu);
     if (result != CUTIS_OK) return result;
-    result = gpu->driver->write(gpu, buffer->handle, offset, data, size, true);
+    result = cutis_gpu_write(gpu, buffer->handle, offset, data, size);
     cutis_gpu_leave(gpu);
     return result;
 }
@@ -123,7 +123,7 @@ static cutis_result buffer_read(cutis_buffer *buffer, uint64_t offset, void *dat
     if (result != CUTIS_OK || size == 0) return result;
     result = cutis_gpu_enter(gpu);
     if (result != CUTIS_OK) return result;
-    result = gpu->driver->read(gpu, buffer->handle, offset, data, size);
+    result = cutis_gpu_read(gpu, buffer->handle, offset, data, size);
     cutis_gpu_leave(gpu);
     return result;
 }

@@ -31,6 +31,12 @@ typedef struct cutis_gpu_pinned {
     uint64_t token;
 } cutis_gpu_pinned;
 
+/// Pinned memory that large transfers go through, and the mark of its last use.
+typedef struct cutis_gpu_stage {
+    cutis_gpu_pinned pinned;
+    void *event;
+} cutis_gpu_stage;
+
 /// A shape of launch: groups * group_size work items, with `local_bytes` of shared memory a group.
 typedef struct cutis_gpu_launch {
     uint64_t group_count;
@@ -48,12 +54,12 @@ typedef struct cutis_gpu_driver {
     void (*release)(cutis_gpu *gpu, uint64_t handle);
     cutis_result (*pin)(cutis_gpu *gpu, size_t size, cutis_gpu_pinned *out);
     void (*unpin)(cutis_gpu *gpu, cutis_gpu_pinned *pinned); ///< a zeroed one is fine
-    /// Without `wait` the source must be pinned memory that stays untouched until a mark made
+    /// Without `wait` the host's memory must be pinned, and stays untouched until a mark made
     /// afterwards is reached.
     cutis_result (*write)(cutis_gpu *gpu, uint64_t handle, uint64_t offset, const void *data,
                           uint64_t size, bool wait);
     cutis_result (*read)(cutis_gpu *gpu, uint64_t handle, uint64_t offset, void *data,
-                         uint64_t size);
+                         uint64_t size, bool wait);
     /// Compile to a binary that `load` takes; released with cutis_free(context, *binary, *size).
     cutis_result (*compile)(cutis_gpu *gpu, const char *text, uint32_t registers, void **binary,
                             size_t *size);
@@ -100,6 +106,7 @@ struct cutis_gpu {
     uint64_t releases;        ///< of buffers so far, foreign ones too
     bool lost;                ///< the device stopped answering: every later call fails at once
     struct cutis_gpu_program *programs;
+    cutis_gpu_stage stages[2]; ///< made when first needed
 };
 
 /// Fill the common part; `gpu` is zeroed memory that holds `info` and the driver's own fields
@@ -115,6 +122,13 @@ cutis_result cutis_gpu_fail(cutis_gpu *gpu, cutis_result result, const char *wha
 /// Take the lock of a device that still answers.
 cutis_result cutis_gpu_enter(cutis_gpu *gpu);
 void cutis_gpu_leave(cutis_gpu *gpu);
+
+/// Copies of any size, in transfer.c, with the lock held.
+cutis_result cutis_gpu_write(cutis_gpu *gpu, uint64_t handle, uint64_t offset, const void *data,
+                             uint64_t size);
+cutis_result cutis_gpu_read(cutis_gpu *gpu, uint64_t handle, uint64_t offset, void *data,
+                            uint64_t size);
+void cutis_gpu_drop_stages(cutis_gpu *gpu);
 
 /// The kernel `entry` of the embedded text with `defines` (lines of #define) before it: from
 /// memory, the disk cache or the compiler.

@@ -214,6 +214,7 @@ void cutis_gpu_clear(cutis_gpu *gpu)
         gpu->driver->unload(gpu, &program->kernel);
         cutis_free(gpu->base.context, program, sizeof *program);
     }
+    cutis_gpu_drop_stages(gpu);
     cutis_os_pool_destroy(gpu->pool);
     gpu->pool = NULL;
     cutis_os_lock_destroy(gpu->lock);

@@ -424,8 +424,8 @@ static cutis_result start_bounds(gpu_skin *skin, const gpu_batch *batch)
 static cutis_result finish_bounds(gpu_skin *skin, const gpu_batch *batch, cutis_bounds *out)
 {
     int32_t *box = skin->bounds.pinned.data;
-    cutis_result result = skin->gpu->driver->read(skin->gpu, skin->bounds.device, 0, box,
-                                                  (uint64_t)batch->count * 6 * sizeof(int32_t));
+    cutis_result result = skin->gpu->driver->read(
+        skin->gpu, skin->bounds.device, 0, box, (uint64_t)batch->count * 6 * sizeof(int32_t), true);
     for (uint32_t i = 0; i < batch->count && result == CUTIS_OK; i++, box += 6) {
         float f[6];
         for (int c = 0; c < 6; c++) f[c] = cutis_gpu_ordered_float(box[c]);

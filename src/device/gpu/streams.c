@@ -180,10 +180,10 @@ cutis_result cutis_gpu_close_targets(gpu_skin *skin, const gpu_batch *batch,
     if (is_shadow_like(batch, outputs)) {
         char *to =
             (char *)outputs->positions.data + batch->first * outputs->positions.instance_stride;
-        return driver->read(skin->gpu, skin->shadow.device, 0, to, bytes);
+        return driver->read(skin->gpu, skin->shadow.device, 0, to, bytes, true);
     }
     float *at = skin->shadow.pinned.data;
-    cutis_result result = driver->read(skin->gpu, skin->shadow.device, 0, at, bytes);
+    cutis_result result = driver->read(skin->gpu, skin->shadow.device, 0, at, bytes, true);
     if (result != CUTIS_OK) return result;
     if (outputs->positions.data) {
         copy_stream(skin, batch, &outputs->positions, at, step, record, 3, true);
@@ -255,7 +255,8 @@ cutis_result cutis_gpu_keep_previous(gpu_skin *skin, const gpu_batch *batch,
     if (from->buffer) {
         result = launch_copy(skin, batch, &batch->positions, &packed);
         if (result == CUTIS_OK)
-            result = driver->read(skin->gpu, skin->kept.device, 0, skin->kept.pinned.data, bytes);
+            result =
+                driver->read(skin->gpu, skin->kept.device, 0, skin->kept.pinned.data, bytes, true);
         if (result == CUTIS_OK)
             copy_stream(skin, batch, to, skin->kept.pinned.data, step, 3, 3, true);
         return result;

@@ -241,10 +241,10 @@ static cutis_result driver_write(cutis_gpu *gpu, uint64_t handle, uint64_t offse
 }
 
 static cutis_result driver_read(cutis_gpu *gpu, uint64_t handle, uint64_t offset, void *data,
-                                uint64_t size)
+                                uint64_t size, bool wait)
 {
     opencl *self = opencl_of(gpu);
-    cl_int error = self->cl.EnqueueReadBuffer(self->queue, (cl_mem)(uintptr_t)handle, 1,
+    cl_int error = self->cl.EnqueueReadBuffer(self->queue, (cl_mem)(uintptr_t)handle, wait,
                                               (size_t)offset, (size_t)size, data, 0, NULL, NULL);
     return error ? fail(gpu, error, "read from the device") : CUTIS_OK;
 }
