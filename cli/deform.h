@@ -4,8 +4,8 @@
 
 #include "app.h"
 
-/// --frames and --fps without anything that moves are wrong usage: the rest pose over and over is
-/// not what was meant. The line names the model's clips.
+/// --frames and --fps of a model with clips, none of which is named, are wrong usage: the rest pose
+/// over and over is not what was meant. The line names the clips.
 int deform_check_motion(cli_app *app, const cutis_model *model, bool moves);
 /// --frames over a clip of `whole` frames: [first, end).
 int deform_frame_range(cli_app *app, const char *path, uint32_t whole, uint32_t *first,

@@ -46,12 +46,13 @@ int deform_check_motion(cli_app *app, const cutis_model *model, bool moves)
     char names[512] = "";
     if (moves || !(option_given(app, OPTION_FRAMES) || option_given(app, OPTION_FPS)))
         return EXIT_GOOD;
+    if (data->clip_count == 0 || option_given(app, OPTION_POSE)) return EXIT_GOOD; // a still
     for (uint32_t c = 0; c < data->clip_count && c < 8; c++) {
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%.40s", c ? ", " : "; there are ",
                  data->clips[c].name ? data->clips[c].name : "(no name)");
     }
-    return app_usage(app, "--%s goes with --clip or --cage-poses%s%s", option, names,
+    return app_usage(app, "--%s wants --clip: which one?%s%s", option, names,
                      data->clip_count > 8 ? ", ..." : "");
 }
 

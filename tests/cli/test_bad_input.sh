@@ -41,8 +41,8 @@ fails 1 "missing output folder of synth" 'nowhere does not exist' $CUTIS synth c
 fails 1 "output is a folder" 'folder' $CUTIS deform "$good" -o "$T"
 fails 2 "frames backwards" 'no frame' $CUTIS deform "$good" --clip turn --frames 5:2 -o "$T/out/a.npy"
 fails 2 "frames that are none" 'want A:B' $CUTIS deform "$good" --clip turn --frames x:y -o "$T/out/a.npy"
-fails 2 "frames of nothing that moves, and what there is" 'goes with --clip .*turn' $CUTIS deform "$good" --frames 5 -o "$T/out/a.npy"
-fails 2 "a rate of nothing that moves" 'fps goes with --clip' $CUTIS deform "$good" --fps 60 -o "$T/out/a.npy"
+fails 2 "frames of no clip, and what there is" 'frames wants --clip.*turn' $CUTIS deform "$good" --frames 5 -o "$T/out/a.npy"
+fails 2 "a rate of no clip" 'fps wants --clip' $CUTIS deform "$good" --fps 60 -o "$T/out/a.npy"
 fails 2 "measure: a time in no clip" 'goes with --clip' $CUTIS measure "$good" --time 1
 fails 2 "measure: weighted without sbs" 'sbs' $CUTIS measure "$good" --weighted
 fails 2 "measure: a device of unknown kind, even at rest" 'want cpu' $CUTIS measure "$good" --device gpu

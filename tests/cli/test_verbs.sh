@@ -35,6 +35,9 @@ passes "frames at another rate" $CUTIS deform "$T/biped.glb" --clip bend --frame
 looks "half the rate is every second frame" near "$T/slow.npy" "$T/cut.npy" 0
 passes "the rest pose" $CUTIS deform "$T/biped.glb" -o "$T/rest.npy"
 looks "is one frame" shape "$T/rest.npy" 1 3000
+$CUTIS deform "$T/biped.glb" -q -o "$T/still.obj"
+passes "frames of a model without clips" $CUTIS deform "$T/still.obj" --frames 0:3 --fps 7 -o "$T/still.npy"
+looks "are its rest pose each" shape "$T/still.npy" 3 3000
 passes "deform to pc2" $CUTIS deform "$T/biped.glb" --clip bend --frames 0:7 -o "$T/a.pc2"
 looks "pc2 holds the same floats" pc2 "$T/a.pc2" "$T/a.npy"
 passes "deform to one OBJ" $CUTIS deform "$T/biped.glb" --clip bend --frames 5 -o "$T/one.obj"
