@@ -29,10 +29,9 @@ passes "bench patches" "$CUTIS" bench patches --quick --instances 1 --threads 1 
 holds "every pose of knee and body takes time" "$T/stdout" \
     "all(r['ms_per_frame'] > 0 for r in d['rows']) and {r['what'] for r in d['rows']} > {'knee'} and len({r['degrees'] for r in d['rows'] if r['what'] == 'knee'}) > 2"
 
-if "$CUTIS" bench frame --quick --json -o "$T/last.png" >"$T/stdout" 2>"$T/stderr"; then
-    holds "frames are drawn" "$T/stdout" "all(r['frames_per_second'] > 0 and r['triangles'] > 0 for r in d['rows'])"
-    equals "the last one is a picture" "$(head -c 4 "$T/last.png" | tail -c 3)" PNG
-else skip "bench frame" "$(head -1 "$T/stderr")"; fi
+passes "bench frame" "$CUTIS" bench frame --quick --json -o "$T/last.png"
+holds "frames are drawn" "$T/stdout" "all(r['frames_per_second'] > 0 and r['triangles'] > 0 for r in d['rows'])"
+equals "the last one is a picture" "$(head -c 4 "$T/last.png" | tail -c 3)" PNG
 
 passes "bench blend of every method" "$CUTIS" bench blend --quick --vertices 2972 --threads 1
 equals "has a line for each" "$(for m in lbs sbs dqs cor; do grep -qi "$m" "$T/stdout" && echo "$m"; done | tr '\n' ' ')" "lbs sbs dqs cor "
