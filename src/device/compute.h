@@ -10,7 +10,7 @@
 
 #include "device/device.h"
 
-#define CUTIS_COMPUTE_ARGUMENTS 28 ///< most that a kernel takes, without the two of ITEM_ARGS
+#define CUTIS_COMPUTE_ARGUMENTS 32 ///< most that a kernel takes, without the two of ITEM_ARGS
 
 typedef enum cutis_compute_kind {
     CUTIS_COMPUTE_BUFFER, ///< GLOBAL pointer; NULL is allowed

@@ -9,31 +9,11 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
-#include "device/compute/reduce.h"
+#include "fit/reduce_device_run.h"
 #include "fit/reduce_exchange.h"
 #include "fit/reduce_vertex.h"
 
-enum { ROWS_MAX = 600, DEFINES = 192 };
-
-typedef struct device_run {
-    const cutis_reduce_problem *problem;
-    const cutis_reduce_colours *colours;
-    const cutis_reduce_schedule *schedule;
-    cutis_reduce_state *state;
-    cutis_device *device;
-    cutis_arena arena; ///< host arrays on their way
-    char defines[DEFINES];
-    cutis_reduce_blocks blocks;
-    double lambda; ///< of the prior, or 0
-    cutis_buffer *positions, *first, *control, *weight, *matrices;
-    cutis_buffer *ring_first, *ring, *edge, *diagonal, *area, *anchor;
-    cutis_buffer *lane_vertex, *block_size, *slot_first, *kept_first;
-    cutis_buffer *block_weight, *block_offset, *block_kept, *block_active;
-    cutis_buffer *set_first, *set_control, *set_weight, *error, *rho, *base, *match;
-    cutis_buffer *fall, *task_first, *task_end, *task_fall, *edges, *anchors;
-    uint32_t colour_tasks, vertex_tasks; ///< stretches of colours; of vertices in their own order
-    double *falls;                       ///< host memory for the larger number of tasks
-} device_run;
+enum { ROWS_MAX = 600 };
 
 bool cutis_reduce_on_device(const cutis_reduce_problem *problem)
 {
@@ -43,34 +23,39 @@ bool cutis_reduce_on_device(const cutis_reduce_problem *problem)
            problem->first[vertices] < INT32_MAX && vertices < INT32_MAX / 64;
 }
 
-static cutis_result make(device_run *run, uint64_t count, size_t size, cutis_buffer **out)
+cutis_result cutis_reduce_device_make(cutis_reduce_device *run, uint64_t count, size_t size,
+                                      cutis_buffer **out)
 {
     return cutis_buffer_create(run->device, count ? count * size : size, out);
 }
 
-static cutis_result upload(device_run *run, const void *data, uint64_t count, size_t size,
-                           cutis_buffer **out)
+cutis_result cutis_reduce_device_upload(cutis_reduce_device *run, const void *data, uint64_t count,
+                                        size_t size, cutis_buffer **out)
 {
-    cutis_result result = make(run, count, size, out);
+    cutis_result result = cutis_reduce_device_make(run, count, size, out);
     if (result != CUTIS_OK || count == 0) return result;
     return cutis_buffer_write(*out, 0, data, count * size);
 }
 
-static cutis_result upload_problem(device_run *run)
+static cutis_result upload_problem(cutis_reduce_device *run)
 {
     const cutis_reduce_problem *p = run->problem;
     const uint64_t vertices = p->mesh->vertex_count, influences = p->first[vertices];
-    cutis_result result = upload(run, p->positions, 3 * vertices, 8, &run->positions);
-    if (result == CUTIS_OK) result = upload(run, p->first, vertices + 1, 4, &run->first);
-    if (result == CUTIS_OK) result = upload(run, p->control, influences, 4, &run->control);
-    if (result == CUTIS_OK) result = upload(run, p->weight, influences, 8, &run->weight);
+    cutis_result result =
+        cutis_reduce_device_upload(run, p->positions, 3 * vertices, 8, &run->positions);
     if (result == CUTIS_OK)
-        result = upload(run, p->matrices, 12 * (uint64_t)p->column_count * p->control_count, 8,
-                        &run->matrices);
+        result = cutis_reduce_device_upload(run, p->first, vertices + 1, 4, &run->first);
+    if (result == CUTIS_OK)
+        result = cutis_reduce_device_upload(run, p->control, influences, 4, &run->control);
+    if (result == CUTIS_OK)
+        result = cutis_reduce_device_upload(run, p->weight, influences, 8, &run->weight);
+    if (result == CUTIS_OK)
+        result = cutis_reduce_device_upload(
+            run, p->matrices, 12 * (uint64_t)p->column_count * p->control_count, 8, &run->matrices);
     return result;
 }
 
-static cutis_result upload_mesh(device_run *run)
+static cutis_result upload_mesh(cutis_reduce_device *run)
 {
     const cutis_reduce_mesh *mesh = run->problem->mesh;
     const uint32_t vertices = mesh->vertex_count;
@@ -84,30 +69,63 @@ static cutis_result upload_mesh(device_run *run)
         anchor[v] = laplace ? 1 / mesh->area[v] : pull;
         diagonal[v] = laplace ? mesh->diagonal[v] : mesh->diagonal[v] + pull;
     }
-    cutis_result result = upload(run, mesh->first, vertices + 1ull, 4, &run->ring_first);
-    if (result == CUTIS_OK) result = upload(run, mesh->neighbour, edges, 4, &run->ring);
-    if (result == CUTIS_OK) result = upload(run, mesh->cotangent, edges, 8, &run->edge);
-    if (result == CUTIS_OK) result = upload(run, diagonal, vertices, 8, &run->diagonal);
-    if (result == CUTIS_OK) result = upload(run, anchor, vertices, 8, &run->anchor);
-    if (result == CUTIS_OK && laplace) result = upload(run, mesh->area, vertices, 8, &run->area);
+    cutis_result result =
+        cutis_reduce_device_upload(run, mesh->first, vertices + 1ull, 4, &run->ring_first);
+    if (result == CUTIS_OK)
+        result = cutis_reduce_device_upload(run, mesh->neighbour, edges, 4, &run->ring);
+    if (result == CUTIS_OK)
+        result = cutis_reduce_device_upload(run, mesh->cotangent, edges, 8, &run->edge);
+    if (result == CUTIS_OK)
+        result = cutis_reduce_device_upload(run, diagonal, vertices, 8, &run->diagonal);
+    if (result == CUTIS_OK)
+        result = cutis_reduce_device_upload(run, anchor, vertices, 8, &run->anchor);
+    if (result == CUTIS_OK && laplace)
+        result = cutis_reduce_device_upload(run, mesh->area, vertices, 8, &run->area);
     return result;
 }
 
-static cutis_result make_state(device_run *run)
+typedef struct buffer_plan {
+    const void *data; ///< NULL: only room for it
+    uint64_t count;
+    size_t size;
+    cutis_buffer **out;
+} buffer_plan;
+
+static cutis_result make_buffers(cutis_reduce_device *run, const buffer_plan *all, size_t count)
+{
+    cutis_result result = CUTIS_OK;
+    for (size_t i = 0; i < count && result == CUTIS_OK; i++) {
+        cutis_buffer_destroy(*all[i].out);
+        *all[i].out = NULL;
+        result = all[i].data ? cutis_reduce_device_upload(run, all[i].data, all[i].count,
+                                                          all[i].size, all[i].out)
+                             : cutis_reduce_device_make(run, all[i].count, all[i].size, all[i].out);
+    }
+    return result;
+}
+
+static cutis_result make_state(cutis_reduce_device *run)
 {
     const cutis_reduce_state *state = run->state;
-    const cutis_reduce_blocks *blocks = &run->blocks;
     const uint64_t vertices = run->problem->mesh->vertex_count, slots = state->first[vertices];
+    const uint64_t rows = 3 * (uint64_t)run->problem->column_count;
+    const buffer_plan all[] = {
+        { state->first, vertices + 1, 4, &run->set_first },
+        { NULL, slots, 4, &run->set_control },
+        { NULL, slots, 8, &run->set_weight },
+        { NULL, vertices * rows, 8, &run->error },
+    };
+    return make_buffers(run, all, sizeof all / sizeof *all);
+}
+
+static cutis_result make_blocks(cutis_reduce_device *run)
+{
+    const cutis_reduce_blocks *blocks = &run->blocks;
     const uint64_t rows = 3 * (uint64_t)run->problem->column_count;
     const uint64_t lanes = (uint64_t)blocks->count * CUTIS_REDUCE_LANES;
     const uint64_t block_slots = (uint64_t)blocks->slot_first[blocks->count] * CUTIS_REDUCE_LANES;
     const uint64_t kept = (uint64_t)blocks->kept_first[blocks->count] * CUTIS_REDUCE_LANES;
-    const struct {
-        const void *data; // NULL: only room for it
-        uint64_t count;
-        size_t size;
-        cutis_buffer **out;
-    } all[] = {
+    const buffer_plan all[] = {
         { blocks->vertex, lanes, 4, &run->lane_vertex },
         { blocks->size, blocks->count, 4, &run->block_size },
         { blocks->slot_first, blocks->count + 1ull, 4, &run->slot_first },
@@ -116,23 +134,14 @@ static cutis_result make_state(device_run *run)
         { NULL, block_slots * rows, 4, &run->block_offset },
         { NULL, kept, 8, &run->block_kept },
         { NULL, lanes, 8, &run->block_active },
-        { state->first, vertices + 1, 4, &run->set_first },
-        { NULL, slots, 4, &run->set_control },
-        { NULL, slots, 8, &run->set_weight },
-        { NULL, vertices * rows, 8, &run->error },
         { NULL, lanes, 8, &run->fall },
         { NULL, lanes, 8, &run->edges }, // per vertex; summed with tasks of lanes beside
         { NULL, lanes, 8, &run->anchors },
     };
-    cutis_result result = CUTIS_OK;
-    for (size_t i = 0; i < sizeof all / sizeof *all && result == CUTIS_OK; i++)
-        result = all[i].data ? upload(run, all[i].data, all[i].count, all[i].size, all[i].out)
-                             : make(run, all[i].count, all[i].size, all[i].out);
-    return result;
+    return make_buffers(run, all, sizeof all / sizeof *all);
 }
 
-// Stretches that are summed in order: first lanes of the colours, then vertices.
-static cutis_result make_tasks(device_run *run)
+static cutis_result make_tasks(cutis_reduce_device *run)
 {
     const cutis_reduce_blocks *blocks = &run->blocks;
     const uint32_t colours = run->colours->count, vertices = run->problem->mesh->vertex_count;
@@ -156,17 +165,24 @@ static cutis_result make_tasks(device_run *run)
         }
     }
     run->vertex_tasks = count - run->colour_tasks;
-    cutis_result result = upload(run, first, count, 4, &run->task_first);
-    if (result == CUTIS_OK) result = upload(run, end, count, 4, &run->task_end);
-    if (result == CUTIS_OK) result = make(run, count, 8, &run->task_fall);
-    return result;
+    const buffer_plan all[] = { { first, count, 4, &run->task_first },
+                                { end, count, 4, &run->task_end },
+                                { NULL, count, 8, &run->task_fall } };
+    return make_buffers(run, all, 3);
 }
 
-static cutis_result launch(device_run *run, const cutis_compute_kernel *kernel, uint32_t count,
-                           const cutis_compute_argument *arguments)
+cutis_result cutis_reduce_device_blocks(cutis_reduce_device *run)
+{
+    cutis_result result = make_blocks(run);
+    return result == CUTIS_OK ? make_tasks(run) : result;
+}
+
+cutis_result cutis_reduce_device_launch(cutis_reduce_device *run,
+                                        const cutis_compute_kernel *kernel, uint32_t count,
+                                        const cutis_compute_argument *arguments)
 {
     cutis_compute_kernel sized = *kernel;
-    char defines[DEFINES + 64];
+    char defines[CUTIS_REDUCE_DEFINES + 64];
     snprintf(defines, sizeof defines, "%s#define REDUCE_ONLY_%s\n", run->defines,
              kernel->entry + strlen("cutis_reduce_"));
     sized.defines = defines;
@@ -174,7 +190,8 @@ static cutis_result launch(device_run *run, const cutis_compute_kernel *kernel, 
 }
 
 // Sum values by tasks: of lanes, as sweeps do, or of vertices.
-static cutis_result add_up(device_run *run, const cutis_buffer *values, bool lanes, double *sum)
+cutis_result cutis_reduce_device_sum(cutis_reduce_device *run, const cutis_buffer *values,
+                                     bool lanes, double *sum)
 {
     const cutis_compute_argument a[] = { CUTIS_BUFFER_ARGUMENT(values),
                                          CUTIS_BUFFER_ARGUMENT(run->task_first),
@@ -182,7 +199,7 @@ static cutis_result add_up(device_run *run, const cutis_buffer *values, bool lan
                                          CUTIS_INT_ARGUMENT(lanes ? CUTIS_REDUCE_LANES : 1),
                                          CUTIS_BUFFER_ARGUMENT(run->task_fall) };
     const uint32_t all = run->colour_tasks + run->vertex_tasks;
-    cutis_result result = launch(run, &cutis_compute_reduce_falls, all, a);
+    cutis_result result = cutis_reduce_device_launch(run, &cutis_compute_reduce_falls, all, a);
     if (result == CUTIS_OK) result = cutis_buffer_read(run->task_fall, 0, run->falls, all * 8ull);
     if (result != CUTIS_OK) return result;
     *sum = 0;
@@ -191,7 +208,7 @@ static cutis_result add_up(device_run *run, const cutis_buffer *values, bool lan
     return CUTIS_OK;
 }
 
-static cutis_result measure(device_run *run, double *energy, double *gradient)
+cutis_result cutis_reduce_device_measure(cutis_reduce_device *run, double *energy, double *gradient)
 {
     const cutis_compute_argument a[] = {
         CUTIS_BUFFER_ARGUMENT(run->ring_first),
@@ -206,48 +223,29 @@ static cutis_result measure(device_run *run, double *energy, double *gradient)
         CUTIS_BUFFER_ARGUMENT(run->anchors),
     };
     double anchors = 0;
-    cutis_result result =
-        launch(run, &cutis_compute_reduce_energy, run->problem->mesh->vertex_count, a);
-    if (result == CUTIS_OK) result = add_up(run, run->edges, false, gradient);
-    if (result == CUTIS_OK) result = add_up(run, run->anchors, false, &anchors);
+    cutis_result result = cutis_reduce_device_launch(run, &cutis_compute_reduce_energy,
+                                                     run->problem->mesh->vertex_count, a);
+    if (result == CUTIS_OK) result = cutis_reduce_device_sum(run, run->edges, false, gradient);
+    if (result == CUTIS_OK) result = cutis_reduce_device_sum(run, run->anchors, false, &anchors);
     *energy = *gradient + anchors;
     return result;
 }
 
-#define BLOCK_ARGUMENTS(run)                                                                       \
-    CUTIS_BUFFER_ARGUMENT((run)->lane_vertex), CUTIS_BUFFER_ARGUMENT((run)->block_size),           \
-        CUTIS_BUFFER_ARGUMENT((run)->slot_first), CUTIS_BUFFER_ARGUMENT((run)->kept_first),        \
-        CUTIS_BUFFER_ARGUMENT((run)->block_weight), CUTIS_BUFFER_ARGUMENT((run)->block_offset),    \
-        CUTIS_BUFFER_ARGUMENT((run)->block_kept), CUTIS_BUFFER_ARGUMENT((run)->block_active)
-#define PROBLEM_ARGUMENTS(run, limit)                                                              \
-    CUTIS_BUFFER_ARGUMENT((run)->positions), CUTIS_BUFFER_ARGUMENT((run)->first),                  \
-        CUTIS_BUFFER_ARGUMENT((run)->control), CUTIS_BUFFER_ARGUMENT((run)->weight),               \
-        CUTIS_BUFFER_ARGUMENT((run)->matrices), CUTIS_INT_ARGUMENT((run)->problem->column_count),  \
-        CUTIS_INT_ARGUMENT((run)->problem->control_count), CUTIS_INT_ARGUMENT(limit),              \
-        CUTIS_INT_ARGUMENT((run)->problem->negative)
-#define MESH_ARGUMENTS(run)                                                                        \
-    CUTIS_BUFFER_ARGUMENT((run)->ring_first), CUTIS_BUFFER_ARGUMENT((run)->ring),                  \
-        CUTIS_BUFFER_ARGUMENT((run)->edge), CUTIS_BUFFER_ARGUMENT((run)->diagonal)
-#define LIST_ARGUMENTS(run)                                                                        \
-    CUTIS_BUFFER_ARGUMENT((run)->first), CUTIS_BUFFER_ARGUMENT((run)->control),                    \
-        CUTIS_BUFFER_ARGUMENT((run)->weight), CUTIS_BUFFER_ARGUMENT((run)->set_first),             \
-        CUTIS_BUFFER_ARGUMENT((run)->set_control), CUTIS_BUFFER_ARGUMENT((run)->set_weight)
-
-static uint32_t lane_count(const device_run *run)
+static uint32_t lane_count(const cutis_reduce_device *run)
 {
     return run->blocks.count * CUTIS_REDUCE_LANES;
 }
 
-static cutis_result store_weights(device_run *run)
+cutis_result cutis_reduce_device_store(cutis_reduce_device *run)
 {
     const cutis_compute_argument a[] = { BLOCK_ARGUMENTS(run),
                                          CUTIS_BUFFER_ARGUMENT(run->set_first),
                                          CUTIS_BUFFER_ARGUMENT(run->set_weight) };
-    return launch(run, &cutis_compute_reduce_store, lane_count(run), a);
+    return cutis_reduce_device_launch(run, &cutis_compute_reduce_store, lane_count(run), a);
 }
 
 // The prior's weight, tables and first energy.
-static cutis_result begin_prior(device_run *run, double *energy)
+static cutis_result begin_prior(cutis_reduce_device *run, double *energy)
 {
     const cutis_reduce_problem *p = run->problem;
     const uint32_t vertices = p->mesh->vertex_count, *first = run->state->first;
@@ -259,13 +257,15 @@ static cutis_result begin_prior(device_run *run, double *energy)
     *energy = 0;
     if (!(p->prior > 0) || run->schedule->laplace) return CUTIS_OK;
     for (uint32_t v = 0; v < vertices; v++) used += first[v + 1] > first[v];
-    cutis_result result = make(run, first[vertices], 8, &run->base);
+    cutis_result result = cutis_reduce_device_make(run, first[vertices], 8, &run->base);
     if (result == CUTIS_OK)
-        result = make(run, p->mesh->first[vertices], p->influences, &run->match);
-    if (result == CUTIS_OK) result = store_weights(run);
+        result =
+            cutis_reduce_device_make(run, p->mesh->first[vertices], p->influences, &run->match);
+    if (result == CUTIS_OK) result = cutis_reduce_device_store(run);
     if (result == CUTIS_OK)
-        result = launch(run, &cutis_compute_reduce_trace, lane_count(run), trace);
-    if (result == CUTIS_OK) result = add_up(run, run->edges, false, &sum);
+        result =
+            cutis_reduce_device_launch(run, &cutis_compute_reduce_trace, lane_count(run), trace);
+    if (result == CUTIS_OK) result = cutis_reduce_device_sum(run, run->edges, false, &sum);
     run->lambda = used ? p->prior * sum / used : 0;
     const cutis_compute_argument match[] = { MESH_ARGUMENTS(run), LIST_ARGUMENTS(run),
                                              CUTIS_INT_ARGUMENT(p->influences),
@@ -275,14 +275,16 @@ static cutis_result begin_prior(device_run *run, double *energy)
                                              CUTIS_BUFFER_ARGUMENT(run->anchor),
                                              LIST_ARGUMENTS(run),
                                              CUTIS_BUFFER_ARGUMENT(run->edges) };
-    if (result == CUTIS_OK) result = launch(run, &cutis_compute_reduce_match, vertices, match);
-    if (result == CUTIS_OK) result = launch(run, &cutis_compute_reduce_stray, vertices, stray);
-    if (result == CUTIS_OK) result = add_up(run, run->edges, false, energy);
+    if (result == CUTIS_OK)
+        result = cutis_reduce_device_launch(run, &cutis_compute_reduce_match, vertices, match);
+    if (result == CUTIS_OK)
+        result = cutis_reduce_device_launch(run, &cutis_compute_reduce_stray, vertices, stray);
+    if (result == CUTIS_OK) result = cutis_reduce_device_sum(run, run->edges, false, energy);
     return result;
 }
 
 // Sets, first weights and what the lanes keep. @param extra the prior's part of the first energy
-static cutis_result begin(device_run *run, double *extra)
+static cutis_result begin(cutis_reduce_device *run, double *extra)
 {
     const cutis_reduce_problem *p = run->problem;
     const uint32_t limit = run->schedule->fitted && p->influences < CUTIS_REDUCE_CANDIDATES
@@ -293,7 +295,8 @@ static cutis_result begin(device_run *run, double *extra)
         CUTIS_BUFFER_ARGUMENT(run->set_first), CUTIS_BUFFER_ARGUMENT(run->set_control),
         CUTIS_BUFFER_ARGUMENT(run->error),     CUTIS_INT_ARGUMENT(1)
     };
-    cutis_result result = launch(run, &cutis_compute_reduce_begin, lane_count(run), start);
+    cutis_result result =
+        cutis_reduce_device_launch(run, &cutis_compute_reduce_begin, lane_count(run), start);
     double energy = 0;
     if (result == CUTIS_OK) result = begin_prior(run, &energy);
     *extra = run->lambda * energy;
@@ -301,11 +304,12 @@ static cutis_result begin(device_run *run, double *extra)
                                             CUTIS_INT_ARGUMENT(p->column_count),
                                             CUTIS_INT_ARGUMENT(p->negative),
                                             CUTIS_DOUBLE_ARGUMENT(run->lambda) };
-    if (result == CUTIS_OK) result = launch(run, &cutis_compute_reduce_keep, lane_count(run), keep);
+    if (result == CUTIS_OK)
+        result = cutis_reduce_device_launch(run, &cutis_compute_reduce_keep, lane_count(run), keep);
     return result;
 }
 
-static cutis_result sweep_colour(device_run *run, uint32_t colour, bool exchange)
+static cutis_result sweep_colour(cutis_reduce_device *run, uint32_t colour, bool exchange)
 {
     const cutis_reduce_problem *p = run->problem;
     const uint32_t *first = run->blocks.colour_first;
@@ -324,7 +328,7 @@ static cutis_result sweep_colour(device_run *run, uint32_t colour, bool exchange
                                              CUTIS_INT_ARGUMENT(run->schedule->trials),
                                              CUTIS_INT_ARGUMENT(at),
                                              CUTIS_BUFFER_ARGUMENT(run->fall) };
-        return launch(run, &cutis_compute_reduce_exchanging, count, a);
+        return cutis_reduce_device_launch(run, &cutis_compute_reduce_exchanging, count, a);
     }
     if (run->schedule->laplace) {
         const cutis_compute_argument a[] = { MESH_ARGUMENTS(run),
@@ -337,7 +341,7 @@ static cutis_result sweep_colour(device_run *run, uint32_t colour, bool exchange
                                              CUTIS_DOUBLE_ARGUMENT(omega),
                                              CUTIS_INT_ARGUMENT(at),
                                              CUTIS_BUFFER_ARGUMENT(run->fall) };
-        return launch(run, &cutis_compute_reduce_laplace, count, a);
+        return cutis_reduce_device_launch(run, &cutis_compute_reduce_laplace, count, a);
     }
     const cutis_compute_argument a[] = { MESH_ARGUMENTS(run),
                                          BLOCK_ARGUMENTS(run),
@@ -353,11 +357,10 @@ static cutis_result sweep_colour(device_run *run, uint32_t colour, bool exchange
                                          CUTIS_INT_ARGUMENT(p->influences),
                                          CUTIS_INT_ARGUMENT(at),
                                          CUTIS_BUFFER_ARGUMENT(run->fall) };
-    return launch(run, &cutis_compute_reduce_gradient, count, a);
+    return cutis_reduce_device_launch(run, &cutis_compute_reduce_gradient, count, a);
 }
 
-// Is there a vertex whose controls may be exchanged at all?
-static bool any_exchange(const device_run *run)
+bool cutis_reduce_device_exchanges(const cutis_reduce_device *run)
 {
     for (uint32_t v = 0; v < run->problem->mesh->vertex_count; v++)
         if (run->state->first[v + 1] - run->state->first[v] >= 2 &&
@@ -366,11 +369,11 @@ static bool any_exchange(const device_run *run)
     return false;
 }
 
-static cutis_result sweep_all(device_run *run)
+static cutis_result sweep_all(cutis_reduce_device *run)
 {
     cutis_reduce_state *state = run->state;
     const cutis_reduce_schedule *schedule = run->schedule;
-    const bool exchanges = schedule->reselecting && any_exchange(run);
+    const bool exchanges = schedule->reselecting && cutis_reduce_device_exchanges(run);
     for (uint32_t s = 0; s < schedule->limit; s++) {
         cutis_result result =
             cutis_progress(run->problem->context, "reducing weights", (double)s / schedule->limit);
@@ -378,7 +381,7 @@ static cutis_result sweep_all(device_run *run)
         double fall = 0;
         for (uint32_t c = 0; c < run->colours->count && result == CUTIS_OK; c++)
             result = sweep_colour(run, c, early && exchanges);
-        if (result == CUTIS_OK) result = add_up(run, run->fall, true, &fall);
+        if (result == CUTIS_OK) result = cutis_reduce_device_sum(run, run->fall, true, &fall);
         if (result != CUTIS_OK) return result;
         state->curve[s + 1] = state->curve[s] - fall;
         state->sweep_count = s + 1;
@@ -388,7 +391,7 @@ static cutis_result sweep_all(device_run *run)
 }
 
 // The paper's residual of the first errors: on the host, once.
-static cutis_result make_residual(device_run *run)
+static cutis_result make_residual(cutis_reduce_device *run)
 {
     const uint64_t count =
         3 * (uint64_t)run->problem->column_count * run->problem->mesh->vertex_count;
@@ -397,15 +400,15 @@ static cutis_result make_residual(device_run *run)
     cutis_result result = cutis_buffer_read(run->error, 0, run->state->error, count * 8);
     if (result != CUTIS_OK) return result;
     cutis_reduce_residual(run->problem, run->state->error, rho);
-    return upload(run, rho, count, 8, &run->rho);
+    return cutis_reduce_device_upload(run, rho, count, 8, &run->rho);
 }
 
-static cutis_result read_back(device_run *run)
+static cutis_result read_back(cutis_reduce_device *run)
 {
     cutis_reduce_state *state = run->state;
     const uint64_t vertices = run->problem->mesh->vertex_count, slots = state->first[vertices];
     const uint64_t rows = 3 * (uint64_t)run->problem->column_count;
-    cutis_result result = store_weights(run);
+    cutis_result result = cutis_reduce_device_store(run);
     if (result == CUTIS_OK)
         result = cutis_buffer_read(run->set_control, 0, state->control, slots * 4);
     if (result == CUTIS_OK)
@@ -415,7 +418,7 @@ static cutis_result read_back(device_run *run)
     return result;
 }
 
-static void release(device_run *run)
+static void release(cutis_reduce_device *run)
 {
     cutis_buffer *all[] = {
         run->positions,    run->first,        run->control,    run->weight,       run->matrices,
@@ -424,14 +427,15 @@ static void release(device_run *run)
         run->block_weight, run->block_offset, run->block_kept, run->block_active, run->set_first,
         run->set_control,  run->set_weight,   run->error,      run->rho,          run->base,
         run->match,        run->fall,         run->task_first, run->task_end,     run->task_fall,
-        run->edges,        run->anchors,
+        run->edges,        run->anchors,      run->record,     run->fan_first,    run->fan,
+        run->pose_weights, run->metric,
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) cutis_buffer_destroy(all[i]);
     cutis_arena_release(&run->arena);
 }
 
 // What the kernels are compiled for.
-static void define_sizes(device_run *run)
+static void define_sizes(cutis_reduce_device *run)
 {
     const cutis_reduce_problem *p = run->problem;
     const uint32_t limit = cutis_reduce_candidate_limit(p), set = p->influences;
@@ -447,12 +451,12 @@ cutis_result cutis_reduce_device_run(const cutis_reduce_problem *problem,
                                      const cutis_reduce_schedule *schedule,
                                      cutis_reduce_state *state)
 {
-    device_run run = { .problem = problem,
-                       .colours = colours,
-                       .schedule = schedule,
-                       .state = state,
-                       .device = problem->device,
-                       .arena.context = problem->context };
+    cutis_reduce_device run = { .problem = problem,
+                                .colours = colours,
+                                .schedule = schedule,
+                                .state = state,
+                                .device = problem->device,
+                                .arena.context = problem->context };
     double extra = 0;
     cutis_result result = CUTIS_OK;
     if (!cutis_reduce_blocks_create(problem, colours, state->first, &run.arena, &run.blocks))
@@ -462,16 +466,19 @@ cutis_result cutis_reduce_device_run(const cutis_reduce_problem *problem,
     if (result == CUTIS_OK) result = upload_problem(&run);
     if (result == CUTIS_OK) result = upload_mesh(&run);
     if (result == CUTIS_OK) result = make_state(&run);
-    if (result == CUTIS_OK) result = make_tasks(&run);
+    if (result == CUTIS_OK) result = cutis_reduce_device_blocks(&run);
     state->transfer_seconds = cutis_os_seconds() - start;
     if (result == CUTIS_OK) result = begin(&run, &extra);
     if (result == CUTIS_OK && schedule->laplace) result = make_residual(&run);
-    if (result == CUTIS_OK) result = measure(&run, &state->curve[0], &state->gradient);
+    if (result == CUTIS_OK)
+        result = cutis_reduce_device_measure(&run, &state->curve[0], &state->gradient);
     state->curve[0] += extra;
     const double sweeping = cutis_os_seconds();
     if (result == CUTIS_OK) result = sweep_all(&run);
     state->sweep_seconds = cutis_os_seconds() - sweeping;
-    if (result == CUTIS_OK) result = measure(&run, &state->energy, &state->gradient);
+    if (result == CUTIS_OK)
+        result = cutis_reduce_device_measure(&run, &state->energy, &state->gradient);
+    if (result == CUTIS_OK && schedule->surface) result = cutis_reduce_device_normals(&run);
     const double reading = cutis_os_seconds();
     if (result == CUTIS_OK) result = read_back(&run);
     state->transfer_seconds += cutis_os_seconds() - reading;

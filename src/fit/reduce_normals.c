@@ -84,9 +84,11 @@ static void metric_gram(uint32_t count, uint32_t columns, const float *offset, c
             work[3 * j + 1] = m[3] * x + m[1] * y + m[5] * z;
             work[3 * j + 2] = m[4] * x + m[5] * y + m[2] * z;
         }
-        for (uint32_t k = 0; k <= i; k++)
-            gram[i * count + k] = gram[k * count + i] =
-                cutis_reduce_dot(rows, offset + (size_t)k * rows, work);
+        for (uint32_t k = 0; k <= i; k++) {
+            double sum = 0;
+            for (uint32_t r = 0; r < rows; r++) sum += work[r] * offset[(size_t)k * rows + r];
+            gram[i * count + k] = gram[k * count + i] = sum;
+        }
     }
 }
 
@@ -108,7 +110,8 @@ static void right_of(uint32_t count, uint32_t rows, const float *offset, const d
                      const double *force, const double *weight, double *right)
 {
     for (uint32_t i = 0; i < count; i++) {
-        right[i] = cutis_reduce_dot(rows, offset + (size_t)i * rows, force);
+        right[i] = 0;
+        for (uint32_t r = 0; r < rows; r++) right[i] += offset[(size_t)i * rows + r] * force[r];
         for (uint32_t k = 0; k < count; k++) right[i] += gram[i * count + k] * weight[k];
     }
 }
@@ -201,13 +204,17 @@ static double start_turns(normals_job *job)
                                                                job->error, &gradient);
 }
 
+uint32_t cutis_reduce_normals_limit(const cutis_reduce_problem *problem, bool reselect)
+{
+    return problem->sweeps ? problem->sweeps : SWEEPS + (reselect ? RESELECTING : 0);
+}
+
 cutis_result cutis_reduce_normals(const cutis_reduce_problem *problem,
                                   const cutis_reduce_surface *surface,
                                   const cutis_reduce_colours *colours, bool reselect,
                                   cutis_arena *arena, cutis_reduce_state *state)
 {
-    const uint32_t usual = SWEEPS + (reselect ? RESELECTING : 0);
-    const uint32_t limit = problem->sweeps ? problem->sweeps : usual;
+    const uint32_t limit = cutis_reduce_normals_limit(problem, reselect);
     cutis_arena own = { .context = problem->context };
     cutis_reduce_blocks blocks;
     cutis_reduce_prior prior = { 0 };

@@ -7,12 +7,23 @@
 
 /// Sweeps on the turns of normals, from the state's sets and weights on: those of the gradient
 /// energy are a good start. Curve, energy and number of sweeps become those of these sweeps. On the
-/// host, whatever the problem's device. @param colours of distance 2 @param reselect sweeps may
-/// exchange controls
+/// host, whatever the problem's device (cutis_reduce_poisson_normals has both parts). @param
+/// colours of distance 2 @param reselect sweeps may exchange controls
 cutis_result cutis_reduce_normals(const cutis_reduce_problem *problem,
                                   const cutis_reduce_surface *surface,
                                   const cutis_reduce_colours *colours, bool reselect,
                                   cutis_arena *arena, cutis_reduce_state *state);
+
+/// Sweeps at most.
+uint32_t cutis_reduce_normals_limit(const cutis_reduce_problem *problem, bool reselect);
+
+/// cutis_reduce_poisson by the gradient energy and then cutis_reduce_normals: on the problem's GPU
+/// where it has one. @param near colours of distance 1 @param far of distance 2
+cutis_result cutis_reduce_poisson_normals(const cutis_reduce_problem *problem, cutis_arena *arena,
+                                          const cutis_reduce_surface *surface,
+                                          const cutis_reduce_colours *near,
+                                          const cutis_reduce_colours *far, bool fitted,
+                                          bool reselect, cutis_reduce_state *state);
 
 /// The energy of a state's errors.
 cutis_result cutis_reduce_normals_measure(const cutis_reduce_problem *problem,

@@ -10,6 +10,7 @@
 #include "fit/reduce_device.h"
 #include "fit/reduce_exchange.h"
 #include "fit/reduce_lanes.h"
+#include "fit/reduce_normals.h"
 #include "fit/reduce_vertex.h"
 //
 #include "kernel/kernel.h"
@@ -275,10 +276,13 @@ double cutis_reduce_measure(const cutis_reduce_problem *problem, cutis_reduce_en
     return edges + anchors;
 }
 
+// `surface`: sweeps on normals follow, with colours `far`; NULL: none.
 static cutis_result poisson_on_device(const cutis_reduce_problem *problem, cutis_arena *arena,
                                       cutis_reduce_energy energy,
-                                      const cutis_reduce_colours *colours, bool fitted,
-                                      bool reselect, cutis_reduce_state *state)
+                                      const cutis_reduce_colours *colours,
+                                      const cutis_reduce_surface *surface,
+                                      const cutis_reduce_colours *far, bool fitted, bool reselect,
+                                      cutis_reduce_state *state)
 {
     const bool laplace = energy == CUTIS_REDUCE_LAPLACE;
     cutis_reduce_schedule schedule = {
@@ -289,10 +293,15 @@ static cutis_result poisson_on_device(const cutis_reduce_problem *problem, cutis
         .trials = CUTIS_REDUCE_TRIALS,
         .omega = relaxation_of(problem, laplace),
         .stop = stop_of(problem, laplace),
+        .surface = surface,
+        .far = far,
+        .far_limit = surface ? cutis_reduce_normals_limit(problem, reselect) : 0,
     };
+    const size_t longest =
+        schedule.limit > schedule.far_limit ? schedule.limit : schedule.far_limit;
     if (!cutis_reduce_state_create(problem, arena, false, state))
         return cutis_alloc_result(problem->context);
-    state->curve = cutis_arena_alloc(arena, (size_t)schedule.limit + 1, sizeof *state->curve);
+    state->curve = cutis_arena_alloc(arena, longest + 1, sizeof *state->curve);
     if (!state->curve) return cutis_alloc_result(problem->context);
     return cutis_reduce_device_run(problem, colours, &schedule, state);
 }
@@ -302,8 +311,25 @@ cutis_result cutis_reduce_poisson(const cutis_reduce_problem *problem, cutis_are
                                   bool fitted, bool reselect, cutis_reduce_state *state)
 {
     if (cutis_reduce_on_device(problem))
-        return poisson_on_device(problem, arena, energy, colours, fitted, reselect, state);
+        return poisson_on_device(problem, arena, energy, colours, NULL, NULL, fitted, reselect,
+                                 state);
     if (!cutis_reduce_start(problem, arena, fitted, true, state))
         return cutis_alloc_result(problem->context);
     return cutis_reduce_sweep(problem, arena, energy, colours, reselect, state);
+}
+
+cutis_result cutis_reduce_poisson_normals(const cutis_reduce_problem *problem, cutis_arena *arena,
+                                          const cutis_reduce_surface *surface,
+                                          const cutis_reduce_colours *near,
+                                          const cutis_reduce_colours *far, bool fitted,
+                                          bool reselect, cutis_reduce_state *state)
+{
+    const cutis_reduce_energy energy = CUTIS_REDUCE_GRADIENT;
+    if (cutis_reduce_on_device(problem))
+        return poisson_on_device(problem, arena, energy, near, surface, far, fitted, reselect,
+                                 state);
+    cutis_result result =
+        cutis_reduce_poisson(problem, arena, energy, near, fitted, reselect, state);
+    return result == CUTIS_OK ? cutis_reduce_normals(problem, surface, far, reselect, arena, state)
+                              : result;
 }

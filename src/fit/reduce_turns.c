@@ -32,19 +32,36 @@ static bool is_used(const cutis_reduce_mesh *mesh, const uint32_t *corner)
     return true;
 }
 
-static void fill_fans(cutis_reduce_turns *t, const cutis_reduce_surface *surface)
+typedef struct use_job {
+    const cutis_reduce_mesh *mesh;
+    const cutis_reduce_surface *surface;
+    uint8_t *used; ///< per triangle
+} use_job;
+
+enum { TASK_TRIANGLES = 1024 };
+
+static void use_task(void *data, uint32_t index)
 {
-    const cutis_reduce_mesh *mesh = t->problem->mesh;
-    const uint32_t vertices = mesh->vertex_count;
+    const use_job *job = data;
+    uint32_t t = index * TASK_TRIANGLES;
+    for (uint32_t end = t + TASK_TRIANGLES; t < end && t < job->surface->triangle_count; t++)
+        job->used[t] = is_used(job->mesh, job->surface->triangles + 3 * (size_t)t);
+}
+
+static void fill_fans(cutis_reduce_turns *t, const cutis_reduce_surface *surface, uint8_t *used)
+{
+    const uint32_t vertices = t->problem->mesh->vertex_count, triangles = surface->triangle_count;
+    use_job job = { t->problem->mesh, surface, used };
+    cutis_reduce_run(t->problem, use_task, &job,
+                     triangles / TASK_TRIANGLES + (triangles % TASK_TRIANGLES != 0));
     memset(t->fan_first, 0, ((size_t)vertices + 2) * sizeof *t->fan_first);
-    for (uint32_t i = 0; i < surface->triangle_count; i++) {
-        const uint32_t *corner = surface->triangles + 3 * (size_t)i;
-        for (int k = 0; k < 3 && is_used(mesh, corner); k++) t->fan_first[corner[k] + 2]++;
-    }
+    for (uint32_t i = 0; i < triangles; i++)
+        for (int k = 0; k < 3 && used[i]; k++)
+            t->fan_first[surface->triangles[3 * (size_t)i + k] + 2]++;
     for (uint32_t v = 0; v < vertices; v++) t->fan_first[v + 2] += t->fan_first[v + 1];
-    for (uint32_t i = 0; i < surface->triangle_count; i++) {
+    for (uint32_t i = 0; i < triangles; i++) {
         const uint32_t *corner = surface->triangles + 3 * (size_t)i;
-        for (int k = 0; k < 3 && is_used(mesh, corner); k++) {
+        for (int k = 0; k < 3 && used[i]; k++) {
             uint32_t *fan = t->fan + 2 * (size_t)t->fan_first[corner[k] + 1]++;
             fan[0] = corner[(k + 1) % 3];
             fan[1] = corner[(k + 2) % 3];
@@ -52,9 +69,9 @@ static void fill_fans(cutis_reduce_turns *t, const cutis_reduce_surface *surface
     }
 }
 
-bool cutis_reduce_turns_create(const cutis_reduce_problem *problem,
-                               const cutis_reduce_surface *surface, cutis_arena *arena,
-                               cutis_reduce_turns *out)
+bool cutis_reduce_turns_fans(const cutis_reduce_problem *problem,
+                             const cutis_reduce_surface *surface, cutis_arena *arena,
+                             cutis_reduce_turns *out)
 {
     const size_t vertices = problem->mesh->vertex_count, columns = problem->column_count;
     double area = 0;
@@ -65,14 +82,24 @@ bool cutis_reduce_turns_create(const cutis_reduce_problem *problem,
         .column_weights = cutis_arena_alloc(arena, columns, sizeof *out->column_weights),
         .fan_first = cutis_arena_alloc(arena, vertices + 2, sizeof *out->fan_first),
         .fan = cutis_arena_alloc(arena, surface->triangle_count, 6 * sizeof *out->fan),
-        .record =
-            cutis_arena_alloc(arena, vertices, TURN_RECORD_SIZE * columns * sizeof *out->record),
     };
-    if (!out->column_weights || !out->fan_first || !out->fan || !out->record) return false;
+    uint8_t *used = cutis_arena_alloc(arena, surface->triangle_count, sizeof *used);
+    if (!out->column_weights || !out->fan_first || !out->fan || !used) return false;
     for (size_t j = 0; j < columns; j++)
         out->column_weights[j] = surface->column_weights ? surface->column_weights[j] : 1;
-    fill_fans(out, surface);
+    fill_fans(out, surface, used);
     return true;
+}
+
+bool cutis_reduce_turns_create(const cutis_reduce_problem *problem,
+                               const cutis_reduce_surface *surface, cutis_arena *arena,
+                               cutis_reduce_turns *out)
+{
+    if (!cutis_reduce_turns_fans(problem, surface, arena, out)) return false;
+    out->record =
+        cutis_arena_alloc(arena, problem->mesh->vertex_count,
+                          TURN_RECORD_SIZE * (size_t)problem->column_count * sizeof *out->record);
+    return out->record != NULL;
 }
 
 void cutis_reduce_turns_target(const cutis_reduce_turns *t, uint32_t v, double *scratch)

@@ -38,6 +38,11 @@ bool cutis_reduce_turns_create(const cutis_reduce_problem *problem,
                                const cutis_reduce_surface *surface, cutis_arena *arena,
                                cutis_reduce_turns *out);
 
+/// The same without records, for a GPU that has them.
+bool cutis_reduce_turns_fans(const cutis_reduce_problem *problem,
+                             const cutis_reduce_surface *surface, cutis_arena *arena,
+                             cutis_reduce_turns *out);
+
 /// These three are called for all vertices, one after the other; vertices of one call are
 /// independent. `scratch`: 3 * column_count.
 void cutis_reduce_turns_target(const cutis_reduce_turns *turns, uint32_t vertex, double *scratch);

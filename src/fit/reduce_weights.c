@@ -172,13 +172,14 @@ static cutis_result run_poisson(run *r, const cutis_reduce_problem *problem, uin
     if (result != CUTIS_OK) return result;
     *sets = fitted ? CUTIS_REDUCE_SETS_FITTED : CUTIS_REDUCE_SETS_LARGEST;
     const bool reselect = fitted && problem->reselect && energy == CUTIS_REDUCE_GRADIENT;
-    result = cutis_reduce_poisson(problem, arena, energy, colours, fitted, reselect, state);
-    if (result != CUTIS_OK || r->options.energy != CUTIS_REDUCE_NORMALS) return result;
+    if (r->options.energy != CUTIS_REDUCE_NORMALS)
+        return cutis_reduce_poisson(problem, arena, energy, colours, fitted, reselect, state);
     const cutis_reduce_surface surface = surface_of(r, g);
-    result = get_colours(r, g, 2, &colours);
-    return result == CUTIS_OK
-               ? cutis_reduce_normals(problem, &surface, colours, reselect, arena, state)
-               : result;
+    const cutis_reduce_colours *far;
+    result = get_colours(r, g, 2, &far);
+    return result == CUTIS_OK ? cutis_reduce_poisson_normals(problem, arena, &surface, colours, far,
+                                                             fitted, reselect, state)
+                              : result;
 }
 
 // The energy of a method that does not make it small.

@@ -1,8 +1,10 @@
 /// Poisson reduction on OpenCL: the same bits as on the CPU, for both energies, signed and
-/// non-negative weights, fixed, fitted and exchanged sets, with the prior of cages and without.
+/// non-negative weights, fixed, fitted and exchanged sets, with the prior of cages and without, and
+/// for the sweeps on normals.
 #include "reduce_case.h"
 
 #include "fit/reduce_device.h"
+#include "fit/reduce_normals.h"
 
 /// OpenCL, or what CUTIS_TEST_DEVICE names (./dev gpu).
 static cutis_device *gpu_or_skip(reduce_case *c)
@@ -88,6 +90,52 @@ static void exchanged_sets_are_those_of_the_cpu(void **state)
     check_same((case_shape){ 20, 16, 9, 6, 4, false, false, 3 }, CUTIS_REDUCE_GRADIENT, true, true);
 }
 
+// The gradient's sweeps and those on normals after them.
+static void check_normals(case_shape shape, bool fitted, bool reselect)
+{
+    reduce_case c = make_case(shape);
+    BIND(c);
+    c.problem.device = gpu_or_skip(&c);
+    c.problem.sweeps = 4;
+    double weights[16];
+    for (uint32_t j = 0; j < shape.poses; j++) weights[j] = j % 2 ? 0.05 : 1;
+    const cutis_reduce_surface surface = { c.triangle_count, c.triangles, weights };
+    cutis_reduce_colours near, far;
+    cutis_reduce_state there = { 0 }, here = { 0 };
+    assert_true(cutis_reduce_colours_create(&c.arena, &c.mesh, 1, &near));
+    assert_true(cutis_reduce_colours_create(&c.arena, &c.mesh, 2, &far));
+    assert_ok(c.context, cutis_reduce_poisson_normals(&c.problem, &c.arena, &surface, &near, &far,
+                                                      fitted, reselect, &there));
+    assert_null(there.offset); // it did run there
+    cutis_device *device = c.problem.device;
+    c.problem.device = NULL;
+    assert_ok(c.context, cutis_reduce_poisson_normals(&c.problem, &c.arena, &surface, &near, &far,
+                                                      fitted, reselect, &here));
+    const uint32_t vertices = c.mesh.vertex_count, slots = here.first[vertices];
+    assert_int_equal(there.sweep_count, here.sweep_count);
+    assert_memory_equal(there.curve, here.curve, (here.sweep_count + 1) * sizeof *here.curve);
+    assert_memory_equal(there.control, here.control, slots * sizeof *here.control);
+    assert_memory_equal(there.weight, here.weight, slots * sizeof *here.weight);
+    assert_memory_equal(there.error, here.error, 24 * (size_t)shape.poses * vertices);
+    assert_memory_equal(&there.energy, &here.energy, sizeof here.energy);
+    assert_true(here.curve[here.sweep_count] < here.curve[0]);
+    cutis_device_destroy(device);
+    free_case(&c);
+}
+
+static void sweeps_on_normals_have_the_bits_of_the_cpu(void **state)
+{
+    (void)state;
+    check_normals((case_shape){ 20, 45, 45, 3, 12, false, true, 21 }, true, false);
+    check_normals((case_shape){ 20, 24, 12, 11, 4, false, false, 22 }, false, false);
+}
+
+static void sets_exchanged_for_normals_are_those_of_the_cpu(void **state)
+{
+    (void)state;
+    check_normals((case_shape){ 20, 24, 9, 11, 4, false, false, 23 }, true, true);
+}
+
 static void the_papers_energy_has_the_bits_of_the_cpu(void **state)
 {
     (void)state;
@@ -102,6 +150,8 @@ int main(void)
         cmocka_unit_test(vertices_that_all_keep_the_same_number_have_the_bits_of_the_cpu),
         cmocka_unit_test(the_prior_of_cages_has_the_bits_of_the_cpu),
         cmocka_unit_test(exchanged_sets_are_those_of_the_cpu),
+        cmocka_unit_test(sweeps_on_normals_have_the_bits_of_the_cpu),
+        cmocka_unit_test(sets_exchanged_for_normals_are_those_of_the_cpu),
         cmocka_unit_test(the_papers_energy_has_the_bits_of_the_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,15 +2,18 @@
 // from src/fit, which keeps rows in vectors.
 #include "device/compute/reduce.h"
 
-static const char *const TEXTS[] = { "reduce.h", "reduce_wide.h", "reduce_items.h", NULL };
+#define COMMON "reduce.h", "reduce_wide.h", "reduce_items.h"
+static const char *const TEXTS[] = { COMMON, NULL };
+static const char *const TURNS[] = { COMMON, "reduce_turns.h", "reduce_normals.h", NULL };
 
-#define PROGRAM(name, count)                                                                       \
+#define KERNEL_OF(name, text, count)                                                               \
     const cutis_compute_kernel cutis_compute_reduce_##name = {                                     \
         .entry = "cutis_reduce_" #name,                                                            \
-        .texts = TEXTS,                                                                            \
+        .texts = text,                                                                             \
         .argument_count = count,                                                                   \
         .group_size = 64,                                                                          \
     }
+#define PROGRAM(name, count) KERNEL_OF(name, TEXTS, count)
 
 PROGRAM(begin, 21);
 PROGRAM(keep, 11);
@@ -23,3 +26,10 @@ PROGRAM(store, 10);
 PROGRAM(trace, 10);
 PROGRAM(match, 13);
 PROGRAM(stray, 12);
+
+KERNEL_OF(places, TURNS, 10);
+KERNEL_OF(normal, TURNS, 6);
+KERNEL_OF(turn, TURNS, 6);
+KERNEL_OF(system, TURNS, 25);
+KERNEL_OF(turned, TURNS, 22);
+KERNEL_OF(turned_exchanging, TURNS, 32);

@@ -1,4 +1,5 @@
-/// The program of kernel/reduce.h, reduce_wide.h and reduce_items.h. Arguments in the order of the
+/// The program of kernel/reduce.h, reduce_wide.h and reduce_items.h, and for sweeps on normals
+/// reduce_turns.h and reduce_normals.h. Arguments in the order of the
 /// text, without ITEM_ARGS. A problem's sizes are compiled in: copy a kernel and set its `defines`
 /// to lines that define KERNEL_DOUBLE, REDUCE_SET, REDUCE_CANDIDATES, REDUCE_LIST and REDUCE_ROWS.
 /// Not for CPU devices: their schedule is src/fit/reduce_*.c.
@@ -18,5 +19,11 @@ extern const cutis_compute_kernel cutis_compute_reduce_store;
 extern const cutis_compute_kernel cutis_compute_reduce_trace;
 extern const cutis_compute_kernel cutis_compute_reduce_match;
 extern const cutis_compute_kernel cutis_compute_reduce_stray;
+extern const cutis_compute_kernel cutis_compute_reduce_places;
+extern const cutis_compute_kernel cutis_compute_reduce_normal;
+extern const cutis_compute_kernel cutis_compute_reduce_turn;
+extern const cutis_compute_kernel cutis_compute_reduce_system;
+extern const cutis_compute_kernel cutis_compute_reduce_turned;
+extern const cutis_compute_kernel cutis_compute_reduce_turned_exchanging;
 
 #endif
