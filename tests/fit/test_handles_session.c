@@ -266,7 +266,11 @@ static void cutis_handles_is_written_and_read_with_its_bits(void **state)
 {
     fixture *f = *state;
     cutis_model *model = biped(f, 1500), *bound = bind_virtual(f, model, 6);
-    const char *names[2] = { "/tmp/cutis_handles_bits.glb", "/tmp/cutis_handles_bits.gltf" };
+    char folder[] = "/tmp/cutis_handles_XXXXXX", names[2][64], beside[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(names[0], sizeof names[0], "%s/bits.glb", folder);
+    snprintf(names[1], sizeof names[1], "%s/bits.gltf", folder);
+    snprintf(beside, sizeof beside, "%s/bits.bin", folder);
     for (int i = 0; i < 2; i++) {
         cutis_model *again = NULL, *third = NULL;
         assert_ok(f->context, cutis_model_write(bound, names[i], NULL));
@@ -302,7 +306,7 @@ static void cutis_handles_is_written_and_read_with_its_bits(void **state)
         cutis_model_destroy(again), cutis_model_destroy(third);
         unlink(names[i]);
     }
-    unlink("/tmp/cutis_handles_bits.bin"), unlink(names[0]);
+    unlink(beside), unlink(names[0]), rmdir(folder);
     cutis_model_destroy(bound), cutis_model_destroy(model);
 }
 

@@ -655,15 +655,14 @@ static void a_source_that_no_longer_fits_is_written_anew_and_that_is_said(void *
                      CUTIS_OK);
     assert_ok(own, cutis_model_read_memory(own, JSON, strlen(JSON), "two.gltf", NULL, &model));
     logged[0] = 0;
-    assert_ok(own, cutis_model_write(model, "/tmp/cutis_anew.glb", NULL));
+    assert_ok(own, cutis_model_write(model, in_folder("anew.glb"), NULL));
     assert_string_equal(logged, "");
     cutis_model_data data = *cutis_model_get(model);
     data.node_count = 1;
     assert_ok(own, cutis_model_create(own, &data, CUTIS_GATE_REFUSE, &less));
-    assert_ok(own, cutis_model_write(less, "/tmp/cutis_anew.glb", NULL));
+    assert_ok(own, cutis_model_write(less, in_folder("anew.glb"), NULL));
     assert_non_null(strstr(logged, "two.gltf"));
     assert_non_null(strstr(logged, "written anew"));
-    remove("/tmp/cutis_anew.glb");
     cutis_model_destroy(less);
     cutis_model_destroy(model);
     assert_int_equal(cutis_context_memory(own), 0);
@@ -706,9 +705,9 @@ static void a_model_with_other_nodes_keeps_the_look_of_its_source(void **state)
                         .skin = CUTIS_NONE };
     data.nodes = &node, data.node_count = 1, data.mesh_count = 0;
     assert_ok(own, cutis_model_create(own, &data, CUTIS_GATE_REFUSE, &less));
-    assert_ok(own, cutis_model_write(less, "/tmp/cutis_look.gltf", NULL));
+    assert_ok(own, cutis_model_write(less, in_folder("look.gltf"), NULL));
     assert_non_null(strstr(logged, "second set of coordinates"));
-    json_t *root = load_json("/tmp/cutis_look.gltf");
+    json_t *root = load_json(in_folder("look.gltf"));
     const json_t *skin = json_array_get(json_object_get(root, "materials"), 0);
     assert_string_equal(json_string_value(json_object_get(skin, "name")), "skin");
     assert_non_null(
@@ -724,7 +723,7 @@ static void a_model_with_other_nodes_keeps_the_look_of_its_source(void **state)
     const json_t *used = json_object_get(root, "extensionsUsed");
     assert_int_equal(json_array_size(used), 1);
     assert_string_equal(json_string_value(json_array_get(used, 0)), "KHR_materials_unlit");
-    FILE *bin = fopen("/tmp/cutis_look.bin", "rb");
+    FILE *bin = fopen(in_folder("look.bin"), "rb");
     char bytes[64];
     size_t offset =
         (size_t)json_integer_value(json_object_get(json_array_get(views, 0), "byteOffset"));
@@ -733,8 +732,6 @@ static void a_model_with_other_nodes_keeps_the_look_of_its_source(void **state)
     assert_memory_equal(bytes + offset, "PICTUR", 6);
     fclose(bin);
     json_decref(root);
-    remove("/tmp/cutis_look.gltf");
-    remove("/tmp/cutis_look.bin");
     cutis_model_destroy(less);
     cutis_model_destroy(model);
     assert_int_equal(cutis_context_memory(own), 0);
@@ -769,8 +766,10 @@ int main(int argc, char **argv)
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             limited_weights_of_a_real_character_are_written_over_its_source, set_up, tear_down),
-        cmocka_unit_test(a_source_that_no_longer_fits_is_written_anew_and_that_is_said),
-        cmocka_unit_test(a_model_with_other_nodes_keeps_the_look_of_its_source),
+        cmocka_unit_test_setup_teardown(
+            a_source_that_no_longer_fits_is_written_anew_and_that_is_said, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_model_with_other_nodes_keeps_the_look_of_its_source,
+                                        set_up, tear_down),
     };
     if (argc == 3 && strcmp(argv[1], "--write") == 0) return write_all(argv[2]);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,8 @@
 
 #include <cutis/handles.h>
 
-static const char FILE_NAME[] = "/tmp/cutis_handle_rig.gltf";
-static const char BROKEN[] = "/tmp/cutis_handle_rig_broken.gltf";
+static char folder[] = "/tmp/cutis_handle_rig_XXXXXX"; // several builds are tested at a time
+static char file_name[64], beside[64], broken[64];
 
 static void write_rigged(cutis_context *context)
 {
@@ -23,7 +23,7 @@ static void write_rigged(cutis_context *context)
               cutis_synth_create(context, &(cutis_synth_options){ .vertex_count = 1500 }, &model));
     assert_ok(context, cutis_handles_weights(model, NULL, &set, &options, &bound, NULL));
     assert_true(cutis_model_get(bound)->handles->virtual_count > 0);
-    assert_ok(context, cutis_model_write(bound, FILE_NAME, NULL));
+    assert_ok(context, cutis_model_write(bound, file_name, NULL));
     cutis_model_destroy(bound), cutis_model_destroy(model);
 }
 
@@ -95,17 +95,21 @@ static void contradictions_are_refused_with_their_place(void **state)
 {
     (void)state;
     cutis_context *context = NULL;
+    assert_non_null(mkdtemp(folder));
+    snprintf(file_name, sizeof file_name, "%s/rig.gltf", folder);
+    snprintf(beside, sizeof beside, "%s/rig.bin", folder);
+    snprintf(broken, sizeof broken, "%s/broken.gltf", folder);
     assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
     write_rigged(context);
     for (int kind = 0; kind < 16; kind++) {
         cutis_model *model = NULL;
         json_error_t error;
-        json_t *root = json_load_file(FILE_NAME, 0, &error);
+        json_t *root = json_load_file(file_name, 0, &error);
         assert_non_null(root);
         const char *words = damage(root, kind);
-        assert_int_equal(json_dump_file(root, BROKEN, 0), 0);
+        assert_int_equal(json_dump_file(root, broken, 0), 0);
         json_decref(root);
-        cutis_result result = cutis_model_read(context, BROKEN, NULL, &model);
+        cutis_result result = cutis_model_read(context, broken, NULL, &model);
         if (!words) { // without virtual handles their weights are not read
             assert_ok(context, result);
             assert_null(cutis_model_get(model)->handles->weights);
@@ -116,7 +120,7 @@ static void contradictions_are_refused_with_their_place(void **state)
             fail_msg("case %d: %s: %s", kind, cutis_result_text(result),
                      cutis_context_error(context));
     }
-    unlink(BROKEN), unlink(FILE_NAME), unlink("/tmp/cutis_handle_rig.bin");
+    unlink(broken), unlink(file_name), unlink(beside), rmdir(folder);
     assert_int_equal(cutis_context_memory(context), 0);
     cutis_context_destroy(context);
 }
