@@ -566,14 +566,33 @@ int bench_blend(cli_app *app)
     return status;
 }
 
+#define TAKES(id) ((option_set)1 << OPTION_##id)
+#define DEVICES   (TAKES(DEVICE) | TAKES(THREADS) | TAKES(ISA))
+
 int verb_bench(cli_app *app)
 {
-    if (strcmp(app->operands[0], "pose") == 0) return bench_poses(app);
-    if (strcmp(app->operands[0], "pose-space") == 0) return bench_pose_space(app);
-    if (strcmp(app->operands[0], "reduce") == 0) return bench_reduce(app);
-    if (strcmp(app->operands[0], "cage") == 0) return bench_cage(app);
-    if (strcmp(app->operands[0], "skeleton") == 0) return bench_skeleton(app);
-    if (strcmp(app->operands[0], "patches") == 0) return bench_patches(app);
-    if (strcmp(app->operands[0], "handles") == 0) return bench_handles(app);
-    return strcmp(app->operands[0], "frame") == 0 ? bench_frames(app) : bench_blend(app);
+    const struct {
+        const char *name;
+        int (*run)(cli_app *app);
+        option_set takes; // of the verb's options those that change something
+    } benches[] = {
+        { "blend", bench_blend,
+          DEVICES | TAKES(LARGE) | TAKES(VERTICES) | TAKES(METHOD) | TAKES(INSTANCES) },
+        { "pose", bench_poses, 0 },
+        { "pose-space", bench_pose_space, DEVICES | TAKES(INSTANCES) },
+        { "frame", bench_frames, DEVICES | TAKES(OUTPUT) },
+        { "reduce", bench_reduce, DEVICES | TAKES(VERTICES) },
+        { "cage", bench_cage, DEVICES | TAKES(VERTICES) | TAKES(INSTANCES) },
+        { "handles", bench_handles, DEVICES | TAKES(VERTICES) },
+        { "skeleton", bench_skeleton, 0 },
+        { "patches", bench_patches, DEVICES | TAKES(VERTICES) | TAKES(INSTANCES) },
+    };
+    const option_set always = TAKES(QUICK) | TAKES(JSON) | TAKES(QUIET) | TAKES(HELP);
+    size_t b = 0; // the table of verbs lets only benches through
+    while (strcmp(app->operands[0], benches[b].name) != 0) b++;
+    for (int id = 0; id < OPTION_ID_COUNT; id++)
+        if (option_given(app, (option_id)id) && !((benches[b].takes | always) >> id & 1))
+            return app_usage(app, "--%s does nothing in bench %s", cli_options[id].name,
+                             benches[b].name);
+    return benches[b].run(app);
 }

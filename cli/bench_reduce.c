@@ -350,6 +350,10 @@ int bench_reduce(cli_app *app)
     cutis_device *device = NULL;
     json_out json = { .file = stdout };
     const uint32_t only = option_count(app, OPTION_VERTICES, 0); // rows of that size
+    bool any = only == 0;
+    for (int i = 0; i < ROWS; i++)
+        any |= rows[i].vertices == only && (rows[i].quick || !option_given(app, OPTION_QUICK));
+    if (!any) return app_usage(app, "--vertices %u: no row has so many", only);
     int status = app_open_device(app, &device);
     if (status != EXIT_GOOD) return status;
     app_say(app,
