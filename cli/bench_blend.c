@@ -527,6 +527,15 @@ static cutis_result measure_cpu(bench *b)
     return result;
 }
 
+static bool is_timed(const char *method)
+{
+    static const cutis_method all[] = { CUTIS_METHOD_LBS, CUTIS_METHOD_SBS, CUTIS_METHOD_DQS,
+                                        CUTIS_METHOD_COR };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(method, cutis_method_name(all[i])) == 0) return true;
+    return false;
+}
+
 int bench_blend(cli_app *app)
 {
     bench *b = calloc(1, sizeof *b);
@@ -537,6 +546,9 @@ int bench_blend(cli_app *app)
     if (status == EXIT_GOOD && option_given(app, OPTION_VERTICES) &&
         option_count(app, OPTION_VERTICES, 0) < 64)
         status = app_usage(app, "--vertices: want at least 64");
+    const char *method = option_text(app, OPTION_METHOD);
+    if (status == EXIT_GOOD && method && !is_timed(method))
+        status = app_usage(app, "--method %s: blend times lbs, sbs, dqs and cor", method);
     if (status == EXIT_GOOD) status = app_open_device(app, &device);
     if (status == EXIT_GOOD) {
         cutis_result result = CUTIS_OK;

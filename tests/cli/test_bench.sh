@@ -37,5 +37,6 @@ passes "bench blend of every method" "$CUTIS" bench blend --quick --vertices 297
 equals "has a line for each" "$(for m in lbs sbs dqs cor; do grep -qi "$m" "$T/stdout" && echo "$m"; done | tr '\n' ' ')" "lbs sbs dqs cor "
 fails 2 "a bench of nothing" "0|must|from" "$CUTIS" bench blend --vertices 0
 fails 2 "an option that a bench has no use for" "does nothing in bench pose" "$CUTIS" bench pose --vertices 100
+fails 2 "a method that blend does not time" "times lbs, sbs, dqs and cor" "$CUTIS" bench blend --method patches
 fails 2 "a size that no row has" "no row" "$CUTIS" bench reduce --vertices 100
 exit $failed
