@@ -71,7 +71,8 @@ static bool measure_triangle(const double *positions, const uint32_t *corner, do
     out->area = twice / 2;
     for (int k = 0; k < 3; k++) {
         out->cotangent[k] = -double3_dot(edge[(k + 1) % 3], edge[(k + 2) % 3]) / twice;
-        largest = fmax(largest, fabs(out->cotangent[k]));
+        const double size = fabs(out->cotangent[k]);
+        largest = size > largest ? size : largest;
     }
     if (largest > COTANGENT_MAX)
         for (int k = 0; k < 3; k++) out->cotangent[k] *= COTANGENT_MAX / largest;
@@ -104,7 +105,7 @@ static void floor_areas(uint32_t count, double *area)
     double sum = 0;
     for (uint32_t v = 0; v < count; v++) sum += area[v];
     double least = sum > 0 ? AREA_FLOOR * sum / count : 1;
-    for (uint32_t v = 0; v < count; v++) area[v] = fmax(area[v], least);
+    for (uint32_t v = 0; v < count; v++) area[v] = area[v] > least ? area[v] : least;
 }
 
 static double extent_of(uint32_t count, const double *positions)
@@ -112,9 +113,10 @@ static double extent_of(uint32_t count, const double *positions)
     double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
     double square = 0;
     for (uint32_t v = 0; v < count; v++)
-        for (int c = 0; c < 3; c++) {
-            low[c] = fmin(low[c], positions[3 * (size_t)v + c]);
-            high[c] = fmax(high[c], positions[3 * (size_t)v + c]);
+        for (int c = 0; c < 3; c++) { // fmin and fmax are calls
+            const double at = positions[3 * (size_t)v + c];
+            low[c] = at < low[c] ? at : low[c];
+            high[c] = at > high[c] ? at : high[c];
         }
     for (int c = 0; count && c < 3; c++) square += (high[c] - low[c]) * (high[c] - low[c]);
     return square > 0 ? sqrt(square) : 1;
@@ -208,7 +210,7 @@ static void merge_row(const mesh_job *job, uint32_t v, half_edge *row)
         cotangent[used++] = row[i].cotangent;
     }
     for (uint32_t i = 0; i < used; i++) diagonal += cotangent[i];
-    job->mesh->diagonal[v] = fmax(0, diagonal);
+    job->mesh->diagonal[v] = diagonal > 0 ? diagonal : 0;
     job->mesh->first[v + 1] = used; // until all are counted
 }
 

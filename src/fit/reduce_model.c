@@ -48,11 +48,12 @@ typedef struct filler {
     uint64_t repaired;
 } filler;
 
-// One primitive's vertices on their way into a group: first counted, then written.
+// One primitive on its way into a group: vertices are first counted, then written.
 typedef struct fill_job {
     const cutis_primitive *primitive;
     cutis_reduce_group *group;
-    uint32_t vertex; ///< of the group, that its first one becomes
+    uint32_t vertex;     ///< of the group, that its first one becomes
+    uint32_t *triangles; ///< where its own go
     bool write;
 } fill_job;
 
@@ -100,6 +101,15 @@ static void fill_task(void *data, uint32_t index)
         if (!is_long(job->primitive, v)) fill_vertex(job, v, &buffer);
 }
 
+static void triangle_task(void *data, uint32_t index)
+{
+    const fill_job *job = data;
+    const uint32_t count = job->primitive->index_count / 3 * 3;
+    uint64_t i = 3 * (uint64_t)TASK_VERTICES * index;
+    for (uint64_t end = i + 3 * (uint64_t)TASK_VERTICES; i < end && i < count; i++)
+        job->triangles[i] = job->vertex + job->primitive->indices[i];
+}
+
 static void fill_all(filler *f, fill_job *job, bool write)
 {
     job->write = write;
@@ -113,12 +123,16 @@ static cutis_result fill_primitive(filler *f, uint32_t mesh, uint32_t p)
     const cutis_primitive *primitive = &cutis_model_get(f->model)->meshes[mesh].primitives[p];
     if (!primitive->influences.first) return CUTIS_OK;
     cutis_reduce_group *group = f->group;
-    fill_job job = { .primitive = primitive, .group = group, .vertex = f->vertex };
+    fill_job job = { .primitive = primitive,
+                     .group = group,
+                     .vertex = f->vertex,
+                     .triangles = group->triangles + f->triangle };
     memcpy(group->source_positions + 3 * (size_t)f->vertex, primitive->positions,
            3 * (size_t)primitive->vertex_count * sizeof(float));
-    if (primitive->topology == CUTIS_TOPOLOGY_TRIANGLES)
-        for (uint32_t i = 0; i < primitive->index_count / 3 * 3; i++)
-            group->triangles[f->triangle++] = f->vertex + primitive->indices[i];
+    if (primitive->topology == CUTIS_TOPOLOGY_TRIANGLES) {
+        run_tasks(f->device, triangle_task, &job, primitive->index_count / 3);
+        f->triangle += primitive->index_count / 3 * 3;
+    }
     fill_all(f, &job, false);
     for (uint32_t v = 0; v < primitive->vertex_count; v++) {
         uint32_t count = group->first[f->vertex + 1];

@@ -226,7 +226,7 @@ static bool keep_result(run *r, const cutis_reduce_state *state, uint32_t g,
 {
     const uint32_t units = r->groups.group[g].unit_count;
     *out = (cutis_reduce_weights){ state->first, state->control, state->weight };
-    for (uint32_t v = 0; v < units; v++) {
+    for (uint32_t v = 0; v < units && row->max_influences < r->options.influences; v++) {
         uint32_t count = 0;
         for (uint32_t i = state->first[v]; i < state->first[v + 1]; i++)
             count += (float)state->weight[i] != 0;

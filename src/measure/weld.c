@@ -31,6 +31,9 @@ static void position_key(const float *positions, uint32_t vertex, uint32_t key[3
     for (int k = 0; k < 3; k++) key[k] = coordinate_bits(positions[3 * (size_t)vertex + k]);
 }
 
+// A table larger than the near caches is waited for, unless it is asked for some vertices ahead.
+enum { AHEAD = 12 };
+
 cutis_result cutis_weld_positions(cutis_context *context, uint32_t vertex_count,
                                   const float *positions, uint32_t *weld)
 {
@@ -41,6 +44,10 @@ cutis_result cutis_weld_positions(cutis_context *context, uint32_t vertex_count,
     memset(table, 0xff, capacity * sizeof *table);
     for (uint32_t v = 0; v < vertex_count; v++) {
         uint32_t key[3], other[3];
+        if (v + AHEAD < vertex_count) {
+            position_key(positions, v + AHEAD, key);
+            __builtin_prefetch(&table[position_hash(key) & (capacity - 1)]);
+        }
         position_key(positions, v, key);
         size_t slot = position_hash(key) & (capacity - 1);
         weld[v] = v;
