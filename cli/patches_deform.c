@@ -1,5 +1,6 @@
 /// cutis deform --method patches: a mesh of its own for every frame, or (--fixed) the model's.
 #include "clip_find.h"
+#include "convert.h"
 #include "deform.h"
 #include "patches_look.h"
 #include "play.h"
@@ -61,7 +62,7 @@ static int check_output(cli_app *app, patch_job *job)
     if (job->fixed && !sink_is_mesh(job->output) && !sink_is_array(job->output))
         return app_usage(app, "-o %s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
                          job->output);
-    return EXIT_GOOD;
+    return check_write_options(app, job->output);
 }
 
 // Names of parts, then of patches: what --show parts of a written mesh shows.

@@ -39,15 +39,19 @@ static int read_learning(cli_app *app, cage_job *job, const cutis_cage *cage, op
     return status;
 }
 
-static void read_reduction(const cli_app *app, cage_job *job)
+static int read_reduction(cli_app *app, cage_job *job)
 {
     cutis_cage_options *o = &job->options;
+    const char *energy = option_text(app, OPTION_ENERGY);
+    if (energy && strcmp(energy, "normals") == 0)
+        return app_usage(app, "--energy normals is for skins; cages have gradient and laplace");
     o->method = (cutis_reduce_method)option_choice(app, OPTION_REDUCE_METHOD);
     o->energy = (cutis_reduce_energy)option_choice(app, OPTION_ENERGY);
     o->sets = (cutis_reduce_sets)option_choice(app, OPTION_SETS);
     o->signed_weights = option_given(app, OPTION_SIGNED);
     o->seed = (uint64_t)option_number(app, OPTION_SEED, 1);
     o->compare = option_given(app, OPTION_COMPARE);
+    return EXIT_GOOD;
 }
 
 static int read_options(cli_app *app, cage_job *job)
@@ -56,14 +60,20 @@ static int read_options(cli_app *app, cage_job *job)
     o->coordinates = (cutis_coordinates)option_choice(app, OPTION_COORDINATES);
     o->resolution = option_count(app, OPTION_RESOLUTION, 0);
     o->influences = option_count(app, OPTION_INFLUENCES, 0);
-    read_reduction(app, job);
+    int status = read_reduction(app, job);
+    if (status != EXIT_GOOD) return status;
     job->cage_path = option_text(app, OPTION_CAGE);
     if (!job->cage_path) return app_usage(app, "--cage FILE is missing: the mesh around the model");
     if (o->resolution && o->coordinates != CUTIS_COORDINATES_HARMONIC)
         return app_usage(app, "--resolution goes with --coordinates harmonic");
-    if (!o->influences &&
-        (option_given(app, OPTION_CAGE_EXAMPLES) || option_given(app, OPTION_REDUCE_METHOD)))
-        return app_usage(app, "reducing needs --influences K");
+    static const option_id REDUCING[] = { OPTION_CAGE_EXAMPLES, OPTION_CAGE_HELD_OUT,
+                                          OPTION_REDUCE_METHOD, OPTION_ENERGY,
+                                          OPTION_SETS,          OPTION_COMPARE,
+                                          OPTION_SEED };
+    for (size_t i = 0; !o->influences && i < sizeof REDUCING / sizeof *REDUCING; i++)
+        if (option_given(app, REDUCING[i]))
+            return app_usage(app, "reducing needs --influences K: --%s",
+                             cli_options[REDUCING[i]].name);
     if (option_given(app, OPTION_CAGE_POSES) && !option_given(app, OPTION_AS_SKIN))
         return app_usage(app, "--cage-poses goes with --as-skin here; cutis deform plays them");
     return EXIT_GOOD;
@@ -244,10 +254,11 @@ int cage_reduce(cli_app *app, const char *path, const char *output, const cutis_
                 cutis_device *device)
 {
     cage_job job = { .path = path, .output = output };
-    read_reduction(app, &job);
+    int status = read_reduction(app, &job);
     job.options.influences = option_count(app, OPTION_INFLUENCES, 8);
-    int status =
-        read_learning(app, &job, cutis_model_get(model)->cage, OPTION_POSES, OPTION_HELD_OUT);
+    if (status == EXIT_GOOD)
+        status =
+            read_learning(app, &job, cutis_model_get(model)->cage, OPTION_POSES, OPTION_HELD_OUT);
     if (status == EXIT_GOOD) {
         cutis_result result =
             cutis_cage_reduce(model, device, &job.options, &job.bound, &job.report);

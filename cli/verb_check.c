@@ -139,6 +139,7 @@ int verb_check(cli_app *app)
     if (fix && !output) return app_usage(app, "--fix needs -o FILE: the input is never changed");
     if (output && !fix) return app_usage(app, "-o is for --fix");
     int status = output ? app_check_output(app, output) : EXIT_GOOD;
+    if (output && status == EXIT_GOOD) status = check_write_options(app, output);
     if (status != EXIT_GOOD) return status;
     cutis_result result = cutis_file_inspect(app->context, path, &format);
     if (result == CUTIS_OK) {

@@ -12,6 +12,15 @@ cutis_write_options write_options(const cli_app *app)
     return options;
 }
 
+int check_write_options(cli_app *app, const char *output)
+{
+    if (option_given(app, OPTION_ASCII) && !has_extension(output, ".ply"))
+        return app_usage(app, "--ascii is for .ply");
+    if (option_given(app, OPTION_WEIGHTS) && !has_extension(output, ".glb .gltf"))
+        return app_usage(app, "--weights is for .glb and .gltf");
+    return EXIT_GOOD;
+}
+
 int limit_influences(cli_app *app, const char *path, cutis_model **model)
 {
     cutis_model *limited = NULL;
@@ -41,6 +50,7 @@ int verb_convert(cli_app *app)
     const char *path = app->operands[0], *output;
     cutis_model *model = NULL;
     int status = app_output(app, &output);
+    if (status == EXIT_GOOD) status = check_write_options(app, output);
     if (status == EXIT_GOOD) status = app_read_model(app, path, &model);
     if (status == EXIT_GOOD) status = add_clip(app, &model);
     if (status == EXIT_GOOD) status = limit_influences(app, path, &model);

@@ -2,6 +2,7 @@
 #include "app.h"
 #include "cage_poses.h"
 #include "clip_find.h"
+#include "convert.h"
 #include "deform.h"
 #include "play.h"
 #include "sink.h"
@@ -49,7 +50,7 @@ int deform_check_motion(cli_app *app, const cutis_model *model, bool moves)
     if (data->clip_count == 0 || option_given(app, OPTION_POSE)) return EXIT_GOOD; // a still
     for (uint32_t c = 0; c < data->clip_count && c < 8; c++) {
         size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%.40s", c ? ", " : "; there are ",
+        snprintf(names + used, sizeof names - used, "%s%.40s", c ? ", " : " there are ",
                  data->clips[c].name ? data->clips[c].name : "(no name)");
     }
     return app_usage(app, "--%s wants --clip: which one?%s%s", option, names,
@@ -132,7 +133,8 @@ static int check_outputs(cli_app *app, deform_job *job)
     if (!sink_is_array(job->output) && !sink_is_mesh(job->output))
         return app_usage(app, "-o %s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
                          job->output);
-    if (!job->normals_path) return EXIT_GOOD;
+    status = check_write_options(app, job->output);
+    if (status != EXIT_GOOD || !job->normals_path) return status;
     if (!sink_is_array(job->normals_path))
         return app_usage(app, "--normals %s: want a name that ends in .npy or .pc2",
                          job->normals_path);

@@ -193,6 +193,7 @@ int verb_skeleton(cli_app *app)
     const char *picture = option_text(app, OPTION_SKELETON_PICTURE);
     cutis_write_options options = write_options(app);
     int status = app_output_as(app, ".glb .gltf .bvh .obj .ply", &job.output);
+    if (status == EXIT_GOOD) status = check_write_options(app, job.output);
     if (status == EXIT_GOOD) status = read_options(app, &job);
     if (status == EXIT_GOOD && picture)
         status = app_check_output_as(app, "--picture", picture, ".png");

@@ -54,6 +54,7 @@ int verb_synth(cli_app *app)
     cutis_model *model = NULL;
     int status = read_options(app, &options);
     if (status == EXIT_GOOD) status = app_output(app, &output);
+    if (status == EXIT_GOOD) status = check_write_options(app, output);
     if (status != EXIT_GOOD) return status;
     cutis_result result = cutis_synth_create(app->context, &options, &model);
     app_progress_done(app);

@@ -64,6 +64,11 @@ for line in "reduce x" "cage x --cage y.obj" "handles x --skeleton" "fit x --pos
     fails 2 "${line%% *} does not write weights where they are lost" 'ends in .glb or .gltf' $CUTIS $line -o "$T/out/a.obj"
 done
 fails 2 "a skeleton is no array" '.obj or .ply' $CUTIS skeleton x --parts auto -o "$T/out/a.npy"
+fails 2 "--ascii is PLY's" 'for .ply' $CUTIS convert x --ascii -o "$T/out/a.obj"
+fails 2 "--ascii is PLY's in deform too" 'for .ply' $CUTIS deform x --ascii -o "$T/out/a.npy"
+fails 2 "--weights is glTF's" 'for .glb' $CUTIS synth arm --weights u8 -o "$T/out/a.obj"
+fails 2 "cage: what is for reducing" 'needs --influences.*sets' $CUTIS cage x --cage y.obj --sets largest -o "$T/out/a.glb"
+fails 2 "cage: an energy it has not" 'for skins' $CUTIS cage x --cage y.obj --influences 8 --energy normals -o "$T/out/a.glb"
 fails 2 "a report is a page" 'ends in .html' $CUTIS reduce x --report "$T/out/a.txt" -o "$T/out/a.glb"
 fails 2 "weights are drawn as a picture" 'ends in .png' $CUTIS handles x --skeleton --weights-picture "$T/out/a.txt" -o "$T/out/a.glb"
 fails 2 "a rig is drawn as a picture" 'ends in .png' $CUTIS skeleton x --parts auto --picture "$T/out/a.txt" -o "$T/out/a.glb"

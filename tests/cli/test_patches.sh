@@ -138,7 +138,7 @@ fails 2 "--fill needs patches" "for --method patches" "$CUTIS" deform "$T/arm.gl
 fails 2 "--fixed has its own triangles" "keeps the model" "$CUTIS" deform "$T/arm.glb" --method patches --fixed --triangulate local -o "$T/out/x.npy"
 fails 2 "--bake wants a glb" "OUT.glb" "$CUTIS" deform "$T/arm.glb" --method patches --bake glb -o "$T/out/x.obj"
 fails 2 "--normals has no vertices to go with" "not for --method patches" "$CUTIS" deform "$T/arm.glb" --method patches --normals "$T/out/n.npy" -o "$T/out/x.obj"
-fails 2 "--frames without a clip" "goes with --clip.*bend" "$CUTIS" deform "$T/arm.glb" --method patches --frames 3 -o "$T/out/x.obj"
+fails 2 "--frames without a clip" "wants --clip.*bend" "$CUTIS" deform "$T/arm.glb" --method patches --frames 3 -o "$T/out/x.obj"
 fails 2 "--plot has its own poses" "bends its --joint itself" "$CUTIS" measure "$T/arm.glb" --clip bend --plot "$T/out/x.svg"
 fails 2 "--joint without --plot" "goes with --plot" "$CUTIS" measure "$T/arm.glb" --joint elbow
 fails 2 "render: --fill needs patches" "method patches" "$CUTIS" render "$T/arm.glb" --fill mean -o "$T/out/x.png"
