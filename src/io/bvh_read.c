@@ -6,6 +6,7 @@
 #include "io/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
