@@ -19,7 +19,12 @@ static void option_spelling(const option_row *row, char *out, size_t capacity)
 
 static bool needs_output(const verb_row *verb)
 {
-    return verb->run == verb_convert || verb->run == verb_synth || verb->run == verb_deform;
+    static int (*const ALL[])(
+        cli_app * app) = { verb_convert, verb_synth,   verb_deform, verb_render,   verb_reduce,
+                           verb_cage,    verb_handles, verb_fit,    verb_skeleton, verb_reproduce };
+    for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++)
+        if (verb->run == ALL[i]) return true;
+    return false;
 }
 
 // Lists the next example: true while there is one. Texts are not terminated; the lengths are.

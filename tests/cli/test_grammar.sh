@@ -72,6 +72,11 @@ fails 2 "cage: an energy it has not" 'for skins' $CUTIS cage x --cage y.obj --in
 fails 2 "a report is a page" 'ends in .html' $CUTIS reduce x --report "$T/out/a.txt" -o "$T/out/a.glb"
 fails 2 "weights are drawn as a picture" 'ends in .png' $CUTIS handles x --skeleton --weights-picture "$T/out/a.txt" -o "$T/out/a.glb"
 fails 2 "a rig is drawn as a picture" 'ends in .png' $CUTIS skeleton x --parts auto --picture "$T/out/a.txt" -o "$T/out/a.glb"
+for verb in convert synth deform render reduce cage handles fit skeleton reproduce; do # x is a body for synth alone
+    case $verb in synth) input=arm ;; reproduce) input= ;; *) input=x ;; esac
+    fails 2 "$verb wants an output" '-o (FILE|DIR) is missing' $CUTIS $verb $input
+    case $($CUTIS help $verb | head -1) in *"-o OUTPUT") ok "the usage of $verb says so" ;; *) not_ok "the usage of $verb says so" "it does not" ;; esac
+done
 fails 2 "output of unknown kind" '.npy .pc2' $CUTIS deform x -o "$T/out/a.xyz"
 fails 2 "device of unknown kind" 'want cpu' $CUTIS deform "$T/none.glb" --device gpu -o "$T/out/a.npy"
 fails 2 "unknown body" 'did you mean biped' $CUTIS synth bipd -o "$T/out/a.glb"
