@@ -229,9 +229,9 @@ static cutis_result smooth(cutis_handles_gpu *gpu, int b, int x, uint32_t at, ui
     return result;
 }
 
-// z = M^-1 r, one cycle from zero; the order of handles_multigrid.c.
+// z = M^-1 r, one cycle from zero (or on, on level 1); the order of handles_multigrid.c.
 static cutis_result cycle(cutis_handles_gpu *gpu, const cutis_handles_system *system,
-                          uint32_t depth)
+                          uint32_t visits, uint32_t depth, bool zero)
 {
     const cutis_handles_level *level = &system->levels[depth];
     const uint32_t red = level->red_count, all = level->count, fine = system->levels[0].count;
@@ -245,14 +245,17 @@ static cutis_result cycle(cutis_handles_gpu *gpu, const cutis_handles_system *sy
         return result;
     }
     const uint32_t coarse = gpu->level_at[depth + 1] - fine;
-    LAUNCH(divide, red * lanes, BUFFER(INVERSE), BUFFER(b), BUFFER(x), INTEGER(at), INTEGER(offset),
-           INTEGER(lanes), INTEGER(0));
+    if (!zero) result = smooth(gpu, b, x, at, offset, 0, red);
+    if (zero)
+        LAUNCH(divide, red * lanes, BUFFER(INVERSE), BUFFER(b), BUFFER(x), INTEGER(at),
+               INTEGER(offset), INTEGER(lanes), INTEGER(0));
     if (result == CUTIS_OK) result = smooth(gpu, b, x, at, offset, red, all);
     LAUNCH(restrict, system->levels[depth + 1].count * lanes, BUFFER(LEVEL_NEIGHBOUR),
            BUFFER(LEVEL_CONDUCTANCE), BUFFER(DIAGONAL), BUFFER(CHILD_FIRST), BUFFER(CHILD),
            BUFFER(b), BUFFER(x), BUFFER(COARSE_B), INTEGER(at), INTEGER(offset), INTEGER(red),
            INTEGER(gpu->list_at[depth + 1]), INTEGER(coarse), INTEGER(lanes));
-    if (result == CUTIS_OK) result = cycle(gpu, system, depth + 1);
+    for (uint32_t visit = 0; visit < (depth == 0 ? visits : 1) && result == CUTIS_OK; visit++)
+        result = cycle(gpu, system, visits, depth + 1, visit == 0);
     LAUNCH(prolong, red * lanes, BUFFER(PARENT), BUFFER(COARSE_X), BUFFER(x), INTEGER(at),
            INTEGER(offset), INTEGER(coarse), INTEGER(lanes));
     if (result == CUTIS_OK) result = smooth(gpu, b, x, at, offset, red, all);
@@ -261,11 +264,11 @@ static cutis_result cycle(cutis_handles_gpu *gpu, const cutis_handles_system *sy
 }
 
 static cutis_result iterate(cutis_handles_gpu *gpu, const cutis_handles_system *system,
-                            double tolerance, bool *going)
+                            uint32_t visits, double tolerance, bool *going)
 {
     const uint32_t lanes = gpu->lanes, count = system->levels[0].count;
     const uint32_t sums = (count + CUTIS_HANDLES_SUM - 1) / CUTIS_HANDLES_SUM;
-    cutis_result result = cycle(gpu, system, 0);
+    cutis_result result = cycle(gpu, system, visits, 0, true);
     LAUNCH(dot, sums * lanes, BUFFER(R), BUFFER(Z), BUFFER(PARTIAL), INTEGER(count),
            INTEGER(lanes));
     LAUNCH(turning, lanes, BUFFER(PARTIAL), BUFFER(SCALARS), INTEGER(sums), INTEGER(lanes));
@@ -294,10 +297,22 @@ static cutis_result clear(cutis_handles_gpu *gpu, int which, uint64_t doubles)
     return cutis_compute_run(gpu->device, &cutis_compute_fill, (uint32_t)(2 * doubles), arguments);
 }
 
+// From here on another preconditioner: no direction so far is of use to it.
+static cutis_result forget_rho(cutis_handles_gpu *gpu)
+{
+    const double nothing = 0;
+    cutis_result result = CUTIS_OK;
+    for (uint64_t lane = 0; lane < gpu->lanes && result == CUTIS_OK; lane++)
+        result = cutis_buffer_write(gpu->buffers[SCALARS], 4 * lane * sizeof nothing, &nothing,
+                                    sizeof nothing);
+    return result;
+}
+
 static cutis_result solve_fields(cutis_handles_gpu *gpu, cutis_handles_solution *solution,
                                  const cutis_handles_system *system, cutis_arena *scratch)
 {
     const uint32_t lanes = gpu->lanes, count = system->levels[0].count;
+    uint32_t visits = system->visits;
     double *scalars = cutis_arena_alloc(scratch, lanes, 4 * sizeof *scalars);
     if (!scalars) return cutis_alloc_result(scratch->context);
     memset(scalars, 0, 4 * lanes * sizeof *scalars);
@@ -312,7 +327,12 @@ static cutis_result solve_fields(cutis_handles_gpu *gpu, cutis_handles_solution 
            INTEGER(lanes));
     bool going = count > 0;
     for (uint32_t i = 1; result == CUTIS_OK && going && i <= CUTIS_HANDLES_CYCLES; i++) {
-        result = iterate(gpu, system, solution->options->tolerance, &going);
+        if (i > CUTIS_HANDLES_PATIENCE && visits > 1) {
+            visits = 1;
+            result = forget_rho(gpu);
+        }
+        if (result == CUTIS_OK)
+            result = iterate(gpu, system, visits, solution->options->tolerance, &going);
         solution->field.iteration_count = i;
         if (result == CUTIS_OK) result = cutis_progress(scratch->context, "weights", 0.5);
     }

@@ -15,6 +15,7 @@
 #define COARSE     24 ///< nodes that are few enough for plain sweeps
 #define SWEEPS     CUTIS_HANDLES_SWEEPS
 #define CYCLES_MAX CUTIS_HANDLES_CYCLES
+#define AHEAD      12 ///< nodes: neighbours of the node so far on are fetched into the caches
 /// Two blocks' centres are two steps apart, their faces' conductances one step long: half of the
 /// sum is what the block grid would have. Without it the coarse correction comes out half as long.
 static const double STRETCH = 0.5;
@@ -38,7 +39,7 @@ static bool alloc_level(cutis_arena *arena, uint32_t count, bool coarse, bool va
     level->cell = cutis_arena_alloc(arena, count, 3 * sizeof(uint32_t));
     level->parent = cutis_arena_alloc(arena, count, sizeof(uint32_t));
     if (!values) return level->cell && level->parent;
-    level->neighbour = cutis_arena_alloc(arena, count, 6 * sizeof(uint32_t));
+    level->neighbour = cutis_arena_alloc(arena, (size_t)count + AHEAD, 6 * sizeof(uint32_t));
     level->conductance = cutis_arena_alloc(arena, count, 6 * sizeof(double));
     level->diagonal = cutis_arena_alloc(arena, count, sizeof(double));
     level->inverse = cutis_arena_alloc(arena, count, sizeof(double));
@@ -46,6 +47,8 @@ static bool alloc_level(cutis_arena *arena, uint32_t count, bool coarse, bool va
         level->b = cutis_arena_alloc(arena, count, LANES * sizeof(double));
         level->x = alloc_zero(arena, count);
     }
+    if (level->neighbour)
+        memset(level->neighbour + 6 * (size_t)count, 0, AHEAD * 6 * sizeof(uint32_t));
     return level->neighbour && level->conductance && level->diagonal && level->inverse &&
            level->cell && level->parent && (!coarse || (level->b && level->x));
 }
@@ -118,7 +121,8 @@ static bool link_children(cutis_arena *arena, const cutis_handles_level *fine,
 {
     coarse->child_first = cutis_arena_alloc(arena, (size_t)coarse->count + 1, sizeof(uint32_t));
     coarse->child = cutis_arena_alloc(arena, fine->count, sizeof(uint32_t));
-    if (!coarse->child_first || !coarse->child) return false;
+    coarse->order = cutis_arena_alloc(arena, coarse->count, sizeof(uint32_t));
+    if (!coarse->child_first || !coarse->child || !coarse->order) return false;
     memset(coarse->child_first, 0, ((size_t)coarse->count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < fine->count; i++) coarse->child_first[fine->parent[i] + 1]++;
     for (uint32_t i = 0; i < coarse->count; i++)
@@ -128,6 +132,9 @@ static bool link_children(cutis_arena *arena, const cutis_handles_level *fine,
     for (uint32_t i = coarse->count; i > 0; i--)
         coarse->child_first[i] = coarse->child_first[i - 1];
     coarse->child_first[0] = 0;
+    for (uint32_t i = 0, at = 0; i < fine->count; i++)
+        if (coarse->child[coarse->child_first[fine->parent[i]]] == i)
+            coarse->order[at++] = fine->parent[i];
     for (uint32_t i = 0; i < fine->count; i++)
         for (int c = 0; c < 3; c++)
             coarse->cell[3 * (size_t)fine->parent[i] + c] = fine->cell[3 * (size_t)i + c] / 2;
@@ -196,6 +203,7 @@ bool cutis_handles_system_shape(cutis_arena *arena, const cutis_handles_grid *gr
     if (!block) return false;
     bool good = number_coarse(arena, out, block, values);
     cutis_free_array(arena->context, block, blocks, sizeof *block);
+    out->visits = out->levels[0].count > CUTIS_HANDLES_LARGE && out->level_count > 2 ? 2 : 1;
     return good;
 }
 
@@ -233,6 +241,8 @@ typedef struct work {
 // sum of conductance * neighbour value
 static inline void around(const cutis_handles_level *level, const double *x, size_t i, double *sum)
 {
+    for (int d = 0; d < 6; d++)
+        __builtin_prefetch(x + LANES * (size_t)level->neighbour[6 * (i + AHEAD) + d]);
     for (int l = 0; l < LANES; l++) sum[l] = 0;
     for (int d = 0; d < 6; d++) {
         const double c = level->conductance[6 * i + d];
@@ -278,7 +288,8 @@ CUTIS_FIT_CLONES static void restrict_task(void *data, uint32_t task)
     const cutis_handles_level *fine = w->level, *coarse = w->coarse;
     uint32_t begin, end;
     chunk_of(w, task, &begin, &end);
-    for (size_t j = begin; j < end; j++) {
+    for (size_t k = begin; k < end; k++) {
+        const size_t j = coarse->order[k];
         double total[LANES] = { 0 };
         for (uint32_t e = coarse->child_first[j]; e < coarse->child_first[j + 1]; e++) {
             size_t i = coarse->child[e];
@@ -312,14 +323,14 @@ static void run(cutis_device *device, void (*task)(void *, uint32_t), work *w, u
     cutis_handles_run(count > 2 ? device : NULL, task, w, count);
 }
 
-// One V-cycle from zero: x = M^-1 b on a level.
-static void cycle(cutis_handles_system *system, cutis_device *device, uint32_t depth,
-                  const double *b, double *x)
+// One cycle on a level: x = M^-1 b, where x counts as zero at first, or x += M^-1 (b - A x).
+static void cycle(cutis_handles_system *system, cutis_device *device, uint32_t visits,
+                  uint32_t depth, bool zero, const double *b, double *x)
 {
     const cutis_handles_level *level = &system->levels[depth];
     work w = { .system = system, .level = level, .b = b, .x = x };
     const uint32_t red = level->red_count, all = level->count;
-    run(device, divide_task, &w, 0, red);
+    run(device, zero ? divide_task : smooth_task, &w, 0, red);
     run(device, smooth_task, &w, red, all);
     if (depth + 1 == system->level_count) {
         for (int sweep = 0; sweep < SWEEPS; sweep++) {
@@ -330,7 +341,8 @@ static void cycle(cutis_handles_system *system, cutis_device *device, uint32_t d
         cutis_handles_level *coarse = &system->levels[depth + 1];
         w.coarse = coarse;
         run(device, restrict_task, &w, 0, coarse->count);
-        cycle(system, device, depth + 1, coarse->b, coarse->x);
+        for (uint32_t visit = 0; visit < (depth == 0 ? visits : 1); visit++)
+            cycle(system, device, visits, depth + 1, visit == 0, coarse->b, coarse->x);
         run(device, prolong_task, &w, 0, red);
         run(device, smooth_task, &w, red, all);
     }
@@ -463,12 +475,17 @@ void cutis_handles_system_solve(cutis_handles_system *system, cutis_device *devi
     const uint32_t n = system->levels[0].count;
     work w = { .system = system, .level = &system->levels[0] };
     double rho[LANES] = { 0 }, next[LANES], curvature[LANES];
+    uint32_t visits = system->visits;
     bool done[LANES] = { false };
     if (n == 0) return;
     first_residual(system, fixed, conductance, first);
     memset(system->p, 0, LANES * (size_t)n * sizeof *system->p);
     for (uint32_t iteration = 1; iteration <= CYCLES_MAX; iteration++) {
-        cycle(system, device, 0, system->r, system->z);
+        if (iteration > CUTIS_HANDLES_PATIENCE && visits > 1) {
+            visits = 1;
+            memset(rho, 0, sizeof rho); // another preconditioner: from here on anew
+        }
+        cycle(system, device, visits, 0, true, system->r, system->z);
         run(device, dot_task, &w, 0, n);
         sum_partials(system, next);
         for (int l = 0; l < LANES; l++) {

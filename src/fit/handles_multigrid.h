@@ -10,6 +10,12 @@
 #define CUTIS_HANDLES_SWEEPS 12  ///< symmetric sweeps on the coarsest level
 #define CUTIS_HANDLES_CYCLES 500 ///< most iterations
 #define CUTIS_HANDLES_SUM    128 ///< nodes of a partial sum; sums of these run in order
+/// Systems of more nodes visit the second level twice a cycle: 9 iterations at any size where one
+/// visit takes 11 to 15. Below, what the small levels cost in waits and launches is more than that.
+#define CUTIS_HANDLES_LARGE (1u << 17)
+/// Iterations after which one visit must do: two are positive definite only while a visit goes less
+/// than twice too far, which shapes of thin sheets and rods come near.
+#define CUTIS_HANDLES_PATIENCE 100
 
 /// One level: nodes with up to six neighbours each. Nodes are sorted into two colours (parity of
 /// the coordinate sum), and neighbours always have the other colour.
@@ -21,6 +27,7 @@ typedef struct cutis_handles_level {
     uint32_t *cell;             ///< 3 per node: coordinates
     uint32_t *child_first;      ///< count + 1, into child; nodes of the finer level
     uint32_t *child;
+    uint32_t *order;  ///< nodes by their first child: so their children are passed through once
     uint32_t *parent; ///< per node: node of the coarser level
     double *b, *x;    ///< LANES per node (coarser levels only)
 } cutis_handles_level;
@@ -28,6 +35,7 @@ typedef struct cutis_handles_level {
 typedef struct cutis_handles_system {
     const cutis_handles_grid *grid;
     uint32_t level_count;
+    uint32_t visits; ///< of level 1 in a cycle, at first
     cutis_handles_level levels[CUTIS_HANDLES_LEVELS];
     uint32_t *node;            ///< per voxel: node of level 0, or NONE (fixed)
     uint32_t *voxel;           ///< per node of level 0: its voxel

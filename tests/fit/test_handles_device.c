@@ -69,20 +69,18 @@ static void an_opencl_device_gives_the_cpus_weights(void **state)
     cutis_device_destroy(device);
 }
 
-// The text as C, which the sanitizers see, on a CPU device: the host's own path beside it.
-static void the_text_as_c_has_the_bits_of_the_host(void **state)
+static void compare_text(fixture *f, uint32_t voxels, uint32_t wanted)
 {
-    fixture *f = *state;
     static domain_case host, text;
     double points[16][3];
     shape_case *s = new_shape();
     const double low[3] = { 0, 0, 0 }, high[3] = { 1, 0.5, 0.5 };
     add_box(s, low, high);
     add_box(s, (const double[3]){ 1.3, 0, 0 }, (const double[3]){ 1.5, 0.5, 0.5 });
-    uint32_t count = random_points(7, 10, low, high, 0.12, points);
-    solve_domain(f, s, 40, CUTIS_WEIGHTING_FIELD, 1e-6, count, (const double(*)[3])points,
+    uint32_t count = random_points(7, wanted, low, high, 0.12, points);
+    solve_domain(f, s, voxels, CUTIS_WEIGHTING_FIELD, 1e-6, count, (const double(*)[3])points,
                  (const double(*)[3])points, &host);
-    solve_domain(f, s, 40, CUTIS_WEIGHTING_FIELD, 1e-6, count, (const double(*)[3])points,
+    solve_domain(f, s, voxels, CUTIS_WEIGHTING_FIELD, 1e-6, count, (const double(*)[3])points,
                  (const double(*)[3])points, &text);
     cutis_handles_solution *solution = &text.solution;
     // Again, as a GPU would be asked: at most 16 influences.
@@ -118,6 +116,14 @@ static void the_text_as_c_has_the_bits_of_the_host(void **state)
     cutis_handles_gpu_destroy(gpu);
     release_domain(&host), release_domain(&text);
     free(s);
+}
+
+// The text as C, which the sanitizers see, on a CPU device: the host's own path beside it. The
+// second domain is one that visits its coarse level twice.
+static void the_text_as_c_has_the_bits_of_the_host(void **state)
+{
+    compare_text(*state, 40, 10);
+    compare_text(*state, 120, 5);
 }
 
 static int by_size(const void *a, const void *b)
