@@ -738,6 +738,33 @@ static void a_model_with_other_nodes_keeps_the_look_of_its_source(void **state)
     cutis_context_destroy(own);
 }
 
+static void image_files_that_are_not_beside_the_new_document_are_named(void **state)
+{
+    static const char JSON[] = "{\"asset\":{\"version\":\"2.0\"},\"nodes\":[{}],\"images\":["
+                               "{\"uri\":\"a%20b.png\"},{\"uri\":\"data:image/png;base64,AAAA\"}]}";
+    cutis_context *own = NULL;
+    cutis_model *model = NULL;
+    (void)state;
+    assert_int_equal(cutis_context_create(&(cutis_context_options){ .log = remember_line }, &own),
+                     CUTIS_OK);
+    for (int there = 0; there < 2; there++) {
+        FILE *file = fopen(in_folder(there ? "a b.png" : "from.gltf"), "wb");
+        assert_non_null(file);
+        fputs(JSON, file);
+        fclose(file);
+        assert_ok(own, cutis_model_read(own, in_folder("from.gltf"), NULL, &model));
+        logged[0] = 0;
+        assert_ok(own, cutis_model_write(model, in_folder(there ? "to.glb" : "to.gltf"), NULL));
+        if (there)
+            assert_string_equal(logged, "");
+        else
+            assert_non_null(strstr(logged, "1 image file is not there"));
+        if (!there) assert_non_null(strstr(logged, "a%20b.png"));
+        cutis_model_destroy(model);
+    }
+    cutis_context_destroy(own);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -769,6 +796,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(
             a_source_that_no_longer_fits_is_written_anew_and_that_is_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_model_with_other_nodes_keeps_the_look_of_its_source,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(image_files_that_are_not_beside_the_new_document_are_named,
                                         set_up, tear_down),
     };
     if (argc == 3 && strcmp(argv[1], "--write") == 0) return write_all(argv[2]);

@@ -237,8 +237,7 @@ static cutis_result load_data_uri(gltf_document *document, uint32_t index, const
     return CUTIS_OK;
 }
 
-/// "%20" and the like; false if malformed, too long, or hiding a zero byte.
-static bool decode_percent(const char *uri, char *out, size_t capacity)
+bool cutis_gltf_decode_percent(const char *uri, char *out, size_t capacity)
 {
     size_t length = 0;
     for (; *uri; uri++, length++) {
@@ -268,7 +267,7 @@ static cutis_result load_file(gltf_document *document, uint32_t index, const cha
     if (document->strict && !cutis_gltf_uri_valid(uri))
         return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_URI",
                                 "/buffers/%u/uri: malformed", index);
-    if (!decode_percent(uri, relative, sizeof relative))
+    if (!cutis_gltf_decode_percent(uri, relative, sizeof relative))
         return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_URI",
                                 "/buffers/%u/uri: malformed", index);
     // What only a network holds cannot be looked at here: no error of the file, and no data.

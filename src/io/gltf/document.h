@@ -145,6 +145,8 @@ bool cutis_gltf_base64_valid(const char *text);
 /// Decode base64 up to its end or padding, and write at most `size` bytes of it.
 /// @return how many bytes it holds
 size_t cutis_gltf_decode_base64(const char *text, uint8_t *out, size_t size, bool *malformed);
+/// "%20" and the like; false if malformed, too long, or hiding a zero byte.
+bool cutis_gltf_decode_percent(const char *uri, char *out, size_t capacity);
 /// Container and buffers (container.c).
 cutis_result cutis_gltf_load_json(gltf_document *document, const uint8_t *data, size_t size);
 cutis_result cutis_gltf_load_buffers(gltf_document *document);

@@ -264,6 +264,28 @@ static cutis_result check_model(cutis_context *context, const char *path,
     return CUTIS_OK;
 }
 
+/// Image files are not copied: said where the new document does not find what it names.
+static void note_images(const gltf_writer *writer, const char *path)
+{
+    const json_t *images = json_object_get(writer->root, "images");
+    const char *slash = strrchr(path, '/'), *first = NULL;
+    size_t missing = 0;
+    for (size_t i = 0; i < json_array_size(images) && writer->source.on_disk; i++) {
+        const char *uri = cutis_gltf_string(json_array_get(images, i), "uri");
+        char relative[4096], file[8192];
+        if (!uri || strchr(uri, ':') || !cutis_gltf_decode_percent(uri, relative, sizeof relative))
+            continue;
+        const int folder = slash ? (int)(slash - path) + 1 : 0;
+        const int length = snprintf(file, sizeof file, "%.*s%s", folder, path, relative);
+        if (length < 0 || (size_t)length >= sizeof file || cutis_os_file_exists(file)) continue;
+        if (missing++ == 0) first = uri;
+    }
+    if (missing)
+        cutis_log(writer->context,
+                  "%s: %zu image file%s not there (images are not copied); the first: %s", path,
+                  missing, missing == 1 ? " is" : "s are", first);
+}
+
 cutis_result cutis_gltf_write(const cutis_model *model, const char *path,
                               const cutis_write_options *options)
 {
@@ -290,6 +312,7 @@ cutis_result cutis_gltf_write(const cutis_model *model, const char *path,
         result =
             wants_glb(path, &writer.options) ? write_glb(&writer, path) : write_gltf(&writer, path);
     }
+    if (result == CUTIS_OK) note_images(&writer, path);
     json_decref(writer.root);
     cutis_bytes_drop(&writer.bytes);
     cutis_bytes_drop(&writer.other);
