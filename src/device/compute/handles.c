@@ -1,6 +1,6 @@
 // The program of handle weights: the text as C, and its kernels. GPUs run it; CPU devices could,
 // but src/fit does the same work there with eight fields in a vector.
-#include "device/compute/handles.h"
+#include "device/compute/handles_program.h"
 #include "kernel/kernel.h"
 //
 #include "kernel/item.h"
@@ -8,10 +8,6 @@
 #include "kernel/handles.h"
 
 static const char *const TEXTS[] = { "handles.h", NULL };
-
-#define POINTER(i) cutis_compute_pointer(&a[i])
-#define NUMBER(i)  a[i].number
-#define WIDE(i)    a[i].wide
 
 static void run_start(const cutis_compute_argument *a, int first, int end)
 {
@@ -137,16 +133,6 @@ static void run_sample(const cutis_compute_argument *a, int first, int end)
                          NUMBER(12), NUMBER(13), NUMBER(14), WIDE(15), WIDE(16), WIDE(17), WIDE(18),
                          first, end);
 }
-
-// Compiled one by one on GPUs: a device that needs one kernel does not wait for all.
-#define PROGRAM(name, wanted, count)                                                               \
-    const cutis_compute_kernel cutis_compute_handles_##name = {                                    \
-        .entry = "cutis_handles_" #name,                                                           \
-        .texts = TEXTS,                                                                            \
-        .defines = "#define HANDLES_ONE\n#define HANDLES_" #wanted "\n",                           \
-        .run = run_##name,                                                                         \
-        .argument_count = count,                                                                   \
-    }
 
 PROGRAM(start, START, 17);
 PROGRAM(sweep, SWEEP, 9);

@@ -1,5 +1,5 @@
 // The program that voxelises shapes: the text as C, and its kernels.
-#include "device/compute/handles.h"
+#include "device/compute/handles_program.h"
 #include "kernel/kernel.h"
 //
 #include "kernel/item.h"
@@ -7,10 +7,6 @@
 #include "kernel/handles_grid.h"
 
 static const char *const TEXTS[] = { "handles_grid.h", NULL };
-
-#define POINTER(i) cutis_compute_pointer(&a[i])
-#define NUMBER(i)  a[i].number
-#define WIDE(i)    a[i].wide
 
 static void run_surfaces(const cutis_compute_argument *a, int first, int end)
 {
@@ -35,15 +31,6 @@ static void run_flood(const cutis_compute_argument *a, int first, int end)
     cutis_handles_flood(POINTER(0), POINTER(1), NUMBER(2), NUMBER(3), NUMBER(4), NUMBER(5),
                         NUMBER(6), first, end);
 }
-
-#define PROGRAM(name, wanted, count)                                                               \
-    const cutis_compute_kernel cutis_compute_handles_##name = {                                    \
-        .entry = "cutis_handles_" #name,                                                           \
-        .texts = TEXTS,                                                                            \
-        .defines = "#define HANDLES_ONE\n#define HANDLES_" #wanted "\n",                           \
-        .run = run_##name,                                                                         \
-        .argument_count = count,                                                                   \
-    }
 
 PROGRAM(surfaces, SURFACES, 11);
 PROGRAM(corners, CORNERS, 9);

@@ -1,5 +1,5 @@
 // The program of VIRTUAL handle weights: the text as C, and its kernels.
-#include "device/compute/handles.h"
+#include "device/compute/handles_program.h"
 #include "kernel/kernel.h"
 //
 #include "kernel/item.h"
@@ -9,10 +9,6 @@
 #include "kernel/handles_virtual.h"
 
 static const char *const TEXTS[] = { "handles.h", "handles_virtual.h", NULL };
-
-#define POINTER(i) cutis_compute_pointer(&a[i])
-#define NUMBER(i)  a[i].number
-#define WIDE(i)    a[i].wide
 
 static void run_scatter(const cutis_compute_argument *a, int first, int end)
 {
@@ -114,15 +110,6 @@ static void run_pack(const cutis_compute_argument *a, int first, int end)
     cutis_handles_pack(POINTER(0), POINTER(1), POINTER(2), POINTER(3), POINTER(4), NUMBER(5), first,
                        end);
 }
-
-#define PROGRAM(name, wanted, count)                                                               \
-    const cutis_compute_kernel cutis_compute_handles_##name = {                                    \
-        .entry = "cutis_handles_" #name,                                                           \
-        .texts = TEXTS,                                                                            \
-        .defines = "#define HANDLES_ONE\n#define HANDLES_" #wanted "\n",                           \
-        .run = run_##name,                                                                         \
-        .argument_count = count,                                                                   \
-    }
 
 PROGRAM(scatter, SCATTER, 3);
 PROGRAM(boxes, BOXES, 5);
