@@ -61,7 +61,7 @@ typedef struct cutis_compute_kernel {
     uint32_t
         registers; ///< GPU: of a work item at most (drivers that can); 0: as the compiler likes
     uint32_t
-        lanes; ///< GPU: of a team that does one item (kernel/team.h), no defines then; 0 or 1: none
+        lanes; ///< GPU: of a team that does one item (kernel/team.h); 0 or 1: none
 } cutis_compute_kernel;
 
 /// Address of a buffer argument, in a cutis_compute_function.

@@ -183,8 +183,8 @@ cutis_result cutis_reduce_device_launch(cutis_reduce_device *run,
 {
     cutis_compute_kernel sized = *kernel;
     char defines[CUTIS_REDUCE_DEFINES + 64];
-    snprintf(defines, sizeof defines, "%s#define REDUCE_ONLY_%s\n", run->defines,
-             kernel->entry + strlen("cutis_reduce_"));
+    snprintf(defines, sizeof defines, "%s%s#define REDUCE_ONLY_%s\n", run->defines,
+             run->chosen ? "#define REDUCE_CHOSEN\n" : "", kernel->entry + strlen("cutis_reduce_"));
     sized.defines = defines;
     return cutis_compute_run(run->device, &sized, count, arguments);
 }
@@ -283,6 +283,32 @@ static cutis_result begin_prior(cutis_reduce_device *run, double *energy)
     return result;
 }
 
+// A team finds the place of an influence among the others by comparing it with all of them.
+enum { CHOOSE_INFLUENCES_MAX = 256 };
+
+static bool is_short(const cutis_reduce_problem *p)
+{
+    for (uint32_t v = 0; v < p->mesh->vertex_count; v++)
+        if (p->first[v + 1] - p->first[v] > CHOOSE_INFLUENCES_MAX) return false;
+    return true;
+}
+
+// Fitted sets, by teams. Leaves `run->chosen` NULL where work items must find them.
+static cutis_result choose_sets(cutis_reduce_device *run, uint32_t limit)
+{
+    const cutis_reduce_problem *p = run->problem;
+    const uint32_t vertices = p->mesh->vertex_count;
+    if (limit <= p->influences || !is_short(p)) return CUTIS_OK;
+    cutis_result result =
+        cutis_reduce_device_make(run, run->state->first[vertices], 4, &run->chosen);
+    const cutis_compute_argument a[] = { PROBLEM_ARGUMENTS(run, limit),
+                                         CUTIS_BUFFER_ARGUMENT(run->set_first),
+                                         CUTIS_BUFFER_ARGUMENT(run->chosen) };
+    return result == CUTIS_OK
+               ? cutis_reduce_device_launch(run, &cutis_compute_reduce_choose, vertices, a)
+               : result;
+}
+
 // Sets, first weights and what the lanes keep. @param extra the prior's part of the first energy
 static cutis_result begin(cutis_reduce_device *run, double *extra)
 {
@@ -290,13 +316,16 @@ static cutis_result begin(cutis_reduce_device *run, double *extra)
     const uint32_t limit = run->schedule->fitted && p->influences < CUTIS_REDUCE_CANDIDATES
                                ? cutis_reduce_candidate_limit(p)
                                : p->influences;
+    cutis_result result = choose_sets(run, limit);
     const cutis_compute_argument start[] = {
         PROBLEM_ARGUMENTS(run, limit),         BLOCK_ARGUMENTS(run),
         CUTIS_BUFFER_ARGUMENT(run->set_first), CUTIS_BUFFER_ARGUMENT(run->set_control),
-        CUTIS_BUFFER_ARGUMENT(run->error),     CUTIS_INT_ARGUMENT(1)
+        CUTIS_BUFFER_ARGUMENT(run->error),     CUTIS_INT_ARGUMENT(1),
+        CUTIS_BUFFER_ARGUMENT(run->chosen)
     };
-    cutis_result result =
-        cutis_reduce_device_launch(run, &cutis_compute_reduce_begin, lane_count(run), start);
+    if (result == CUTIS_OK)
+        result =
+            cutis_reduce_device_launch(run, &cutis_compute_reduce_begin, lane_count(run), start);
     double energy = 0;
     if (result == CUTIS_OK) result = begin_prior(run, &energy);
     *extra = run->lambda * energy;
@@ -428,7 +457,7 @@ static void release(cutis_reduce_device *run)
         run->set_control,  run->set_weight,   run->error,      run->rho,          run->base,
         run->match,        run->fall,         run->task_first, run->task_end,     run->task_fall,
         run->edges,        run->anchors,      run->record,     run->fan_first,    run->fan,
-        run->pose_weights, run->metric,
+        run->pose_weights, run->metric,       run->chosen,
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) cutis_buffer_destroy(all[i]);
     cutis_arena_release(&run->arena);

@@ -23,6 +23,7 @@ typedef struct cutis_reduce_device {
     cutis_buffer *lane_vertex, *block_size, *slot_first, *kept_first;
     cutis_buffer *block_weight, *block_offset, *block_kept, *block_active;
     cutis_buffer *set_first, *set_control, *set_weight, *error, *rho, *base, *match;
+    cutis_buffer *chosen; ///< influences kept, as teams found them
     cutis_buffer *record, *fan_first, *fan, *pose_weights, *metric; ///< of sweeps on normals
     cutis_buffer *fall, *task_first, *task_end, *task_fall, *edges, *anchors;
     uint32_t colour_tasks, vertex_tasks; ///< stretches of colours; of vertices in their own order

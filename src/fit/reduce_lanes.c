@@ -333,8 +333,11 @@ void cutis_reduce_lanes_fetch(const cutis_reduce_sweeper *s, uint32_t block)
     for (uint32_t l = 0; l < LANES; l++) {
         const uint32_t v = s->blocks->vertex[(size_t)block * LANES + l];
         if (v == UINT32_MAX) continue;
-        for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
-            __builtin_prefetch(s->state->error + mesh->neighbour[i] * rows);
+        for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
+            const double *error = s->state->error + mesh->neighbour[i] * rows;
+            __builtin_prefetch(error);
+            __builtin_prefetch(error + rows - 1);
+        }
         if (s->turns) cutis_reduce_turns_fetch(s->turns, v);
     }
 }

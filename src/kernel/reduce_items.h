@@ -182,11 +182,12 @@ PROC void reduce_weigh(const double *original, int n, GLOBAL const float *offset
         reduce_fit_bounded(n, offset, rows, original, negative, out);
 }
 
-// Sets (fitted or the largest), offsets, first weights and errors.
+// Sets (fitted or the largest), offsets, first weights and errors. chosen: the influences that
+// vertices keep, with REDUCE_CHOSEN: reduce_choose.h has found them.
 #ifdef REDUCE_ONLY_begin
 ITEM_KERNEL cutis_reduce_begin(REDUCE_PROBLEM, REDUCE_BLOCKS, GLOBAL const int *set_first,
                                GLOBAL int *set_control, GLOBAL double *error, int geometric,
-                               ITEM_ARGS)
+                               GLOBAL const int *chosen, ITEM_ARGS)
 {
     ITEM_BEGIN
     int v = lane_vertex[item], rows = REDUCE_ROWS;
@@ -198,11 +199,15 @@ ITEM_KERNEL cutis_reduce_begin(REDUCE_PROBLEM, REDUCE_BLOCKS, GLOBAL const int *
         GLOBAL double *own = error + (INDEX)v * rows, *slots = LANE_WEIGHT(item);
         GLOBAL float *offset = LANE_OFFSET(item, rows);
         reduce_target(positions, first, control, weight, matrices, columns, controls, v, target);
+#ifdef REDUCE_CHOSEN
+        for (int i = 0; i < keep; i++) list[i] = chosen[begin + i];
+#else
         int fit = limit > keep && count > keep;
-        int chosen = reduce_largest(first, weight, v, fit ? limit : keep, list);
+        int found = reduce_largest(first, weight, v, fit ? limit : keep, list);
         if (fit)
             reduce_fit_set(positions, control, weight, matrices, columns, controls, negative, v,
-                           target, chosen, keep, list);
+                           target, found, keep, list);
+#endif
         for (int i = 0; i < keep; i++) {
             set_control[begin + i] = control[list[i]];
             now[i] = original[i] = weight[list[i]];

@@ -4,6 +4,7 @@
 
 #define COMMON "reduce.h", "reduce_wide.h", "reduce_items.h"
 static const char *const TEXTS[] = { COMMON, NULL };
+static const char *const CHOOSE[] = { COMMON, "team.h", "reduce_choose.h", NULL };
 static const char *const TURNS[] = { COMMON, "reduce_turns.h", "reduce_normals.h", NULL };
 
 #define KERNEL_OF(name, text, count)                                                               \
@@ -15,7 +16,7 @@ static const char *const TURNS[] = { COMMON, "reduce_turns.h", "reduce_normals.h
     }
 #define PROGRAM(name, count) KERNEL_OF(name, TEXTS, count)
 
-PROGRAM(begin, 21);
+PROGRAM(begin, 22);
 PROGRAM(keep, 11);
 PROGRAM(gradient, 24);
 PROGRAM(exchanging, 28);
@@ -33,3 +34,10 @@ KERNEL_OF(turn, TURNS, 6);
 KERNEL_OF(system, TURNS, 25);
 KERNEL_OF(turned, TURNS, 22);
 KERNEL_OF(turned_exchanging, TURNS, 32);
+
+const cutis_compute_kernel cutis_compute_reduce_choose = {
+    .entry = "cutis_reduce_choose",
+    .texts = CHOOSE,
+    .argument_count = 11,
+    .lanes = 32,
+};

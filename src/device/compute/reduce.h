@@ -1,5 +1,5 @@
 /// The program of kernel/reduce.h, reduce_wide.h and reduce_items.h, and for sweeps on normals
-/// reduce_turns.h and reduce_normals.h. Arguments in the order of the
+/// reduce_turns.h and reduce_normals.h; for sets reduce_choose.h. Arguments in the order of the
 /// text, without ITEM_ARGS. A problem's sizes are compiled in: copy a kernel and set its `defines`
 /// to lines that define KERNEL_DOUBLE, REDUCE_SET, REDUCE_CANDIDATES, REDUCE_LIST and REDUCE_ROWS.
 /// Not for CPU devices: their schedule is src/fit/reduce_*.c.
@@ -8,6 +8,7 @@
 
 #include "device/compute.h"
 
+extern const cutis_compute_kernel cutis_compute_reduce_choose;
 extern const cutis_compute_kernel cutis_compute_reduce_begin;
 extern const cutis_compute_kernel cutis_compute_reduce_gradient;
 extern const cutis_compute_kernel cutis_compute_reduce_exchanging;

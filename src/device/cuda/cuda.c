@@ -329,7 +329,7 @@ static cutis_result driver_launch(cutis_gpu *gpu, const cutis_gpu_kernel *kernel
                                   const cutis_gpu_launch *launch)
 {
     cuda *self = cuda_of(gpu);
-    void *parameters[32];
+    void *parameters[CUTIS_GPU_ARGUMENTS];
     cu_result error;
     for (uint32_t i = 0; i < launch->argument_count; i++)
         parameters[i] = (void *)(uintptr_t)launch->arguments[i].data;
@@ -412,6 +412,7 @@ static cutis_result open_device(cuda *self, int index)
     if (shared > 0 && (int)gpu->local_bytes_max > shared) gpu->local_bytes_max = (uint32_t)shared;
     gpu->staged = true;
     gpu->warps = 8;
+    gpu->warp_teams = true;
     gpu->registers = 64; // 32 warps on a multiprocessor: measured, bench/README.md
     gpu->registers_few = 48;
     gpu->registers_posed = 96; // 20 warps

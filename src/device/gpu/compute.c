@@ -1,8 +1,13 @@
 // Item kernels on a GPU: compiled once per device from the embedded texts, launched in order.
 #include "device/compute.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
 #include "device/gpu/gpu.h"
 
-enum { GROUP_SIZE = 128 };
+enum { GROUP_SIZE = 128, DEFINES = 1024 };
+_Static_assert(CUTIS_COMPUTE_ARGUMENTS + 2 <= CUTIS_GPU_ARGUMENTS, "drivers take as many");
 
 static size_t argument_size(cutis_compute_kind kind)
 {
@@ -18,8 +23,13 @@ static cutis_result launch_items(cutis_gpu *gpu, const cutis_compute_kernel *ker
     const uint32_t count = kernel->argument_count;
     cutis_gpu_kernel compiled;
     bool team = kernel->lanes > 1 && !gpu->alone;
-    const char *defines = kernel->defines ? kernel->defines : "";
-    if (kernel->lanes > 1 && gpu->alone) defines = "#define TEAM_ALONE 1\n";
+    char defines[DEFINES];
+    const int length = snprintf(defines, sizeof defines, "%s%s",
+                                kernel->lanes > 1 && gpu->alone ? "#define TEAM_ALONE 1\n" : "",
+                                kernel->defines ? kernel->defines : "");
+    if (length < 0 || length >= DEFINES)
+        return cutis_fail(gpu->base.context, CUTIS_INTERNAL, "%s: defines are too long",
+                          kernel->entry);
     cutis_result result = cutis_gpu_kernel_get_from(gpu, kernel->texts, defines, kernel->entry,
                                                     kernel->registers, &compiled);
     if (result != CUTIS_OK) return result;
@@ -39,8 +49,9 @@ static cutis_result launch_items(cutis_gpu *gpu, const cutis_compute_kernel *ker
     };
     launch.group_count = (item_count - 1) / launch.group_size + 1;
     if (team) {
-        launch.group_size = kernel->lanes;
-        launch.group_count = item_count;
+        uint32_t teams = gpu->warp_teams ? (launch.group_size - 1) / kernel->lanes + 1 : 1;
+        launch.group_size = teams * kernel->lanes;
+        launch.group_count = (item_count - 1) / teams + 1;
     }
     return gpu->driver->launch(gpu, &compiled, &launch);
 }

@@ -18,6 +18,9 @@ typedef struct cutis_gpu_kernel {
     void *program, *function;
 } cutis_gpu_kernel;
 
+/// Most arguments of a kernel.
+enum { CUTIS_GPU_ARGUMENTS = 36 };
+
 /// A kernel argument by value. A buffer is its 8-byte handle; 0 is allowed.
 typedef struct cutis_gpu_argument {
     const void *data;
@@ -91,6 +94,7 @@ struct cutis_gpu {
     uint32_t local_bytes_max; ///< shared memory a group can have
     uint32_t warps;           ///< warps of 32 work items in a group
     bool alone;               ///< work items work alone: teams have one lane (kernel/team.h)
+    bool warp_teams; ///< teams are warps that synchronise by themselves: a group may have several
     bool staged; ///< packed records go through shared memory (pays where a warp can synchronise)
     bool lists_refused;  ///< the compiler failed on a kernel with short bone lists in registers
     uint32_t near_bytes; ///< shared memory for palettes: more leaves room for fewer groups

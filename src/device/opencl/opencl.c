@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEVICE_LIMIT = 64, ARGUMENT_LIMIT = 32 };
+enum { DEVICE_LIMIT = 64 };
 
 typedef struct opencl {
     cutis_gpu gpu;
@@ -310,8 +310,8 @@ done:
 typedef struct opencl_kernel {
     cl_kernel kernel;
     uint64_t releases;
-    size_t sizes[ARGUMENT_LIMIT];
-    unsigned char values[ARGUMENT_LIMIT][sizeof(skin_arguments)];
+    size_t sizes[CUTIS_GPU_ARGUMENTS];
+    unsigned char values[CUTIS_GPU_ARGUMENTS][sizeof(skin_arguments)];
 } opencl_kernel;
 
 static cutis_result driver_load(cutis_gpu *gpu, const void *binary, size_t size, const char *entry,
