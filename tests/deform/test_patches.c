@@ -1,32 +1,13 @@
 /// Blending patches on limbs with one joint: the acceptance tests of the specification's part D.
 /// Volumes, edges and crossings are computed from the frames themselves; bounds are the
 /// specification's unless a comment says what holds instead.
-#include "patches_case.h"
+#include "patches_device.h"
 
 #include "kernel/kernel.h"
 //
 #include "kernel/item.h"
 //
 #include "kernel/patches.h"
-
-static cutis_context *context;
-static cutis_device *device;
-
-static int open_device(void **state)
-{
-    (void)state;
-    if (cutis_context_create(NULL, &context) != CUTIS_OK) return -1;
-    return cutis_device_create(context, &(cutis_device_options){ .thread_count = 1 }, &device) !=
-           CUTIS_OK;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    cutis_device_destroy(device);
-    cutis_context_destroy(context);
-    return 0;
-}
 
 static const limb_options CYLINDER = { .length = 5, .around = 32, .rings = 40 };
 static const limb_options KNEE = { .length = 4.5, .knee = true, .around = 32, .rings = 58 };

@@ -1,28 +1,9 @@
 /// Blending patches on whole bodies: closed in every pose of every joint, alone and all at once;
 /// volumes, their sum over the joints, crossings, and GPUs. The whole sweep of the issue runs with
 /// CUTIS_SOAK set (./dev soak); otherwise small bodies and every third pose.
-#include "patches_case.h"
+#include "patches_device.h"
 
-static cutis_context *context;
-static cutis_device *device;
 static bool soak;
-
-static int open_device(void **state)
-{
-    (void)state;
-    soak = getenv("CUTIS_SOAK") != NULL;
-    if (cutis_context_create(NULL, &context) != CUTIS_OK) return -1;
-    return cutis_device_create(context, &(cutis_device_options){ .thread_count = 1 }, &device) !=
-           CUTIS_OK;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    cutis_device_destroy(device);
-    cutis_context_destroy(context);
-    return 0;
-}
 
 static cutis_model *make_body(cutis_body body, bool small)
 {
@@ -250,6 +231,7 @@ static void opencl_makes_the_frames_of_the_cpu(void **state)
 
 int main(int count, char **arguments)
 {
+    soak = getenv("CUTIS_SOAK") != NULL;
     if (count > 1) cmocka_set_test_filter(arguments[1]); // one test by name, for the impatient
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_joint_of_biped_and_quadruped_is_closed),

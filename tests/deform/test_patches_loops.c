@@ -1,25 +1,6 @@
 /// What removal does at loops: the paper's plane test, and loops close together on one part. What a
 /// removal by boxes takes is found here anew, by its definition.
-#include "patches_case.h"
-
-static cutis_context *context;
-static cutis_device *device;
-
-static int open_device(void **state)
-{
-    (void)state;
-    if (cutis_context_create(NULL, &context) != CUTIS_OK) return -1;
-    return cutis_device_create(context, &(cutis_device_options){ .thread_count = 1 }, &device) !=
-           CUTIS_OK;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    cutis_device_destroy(device);
-    cutis_context_destroy(context);
-    return 0;
-}
+#include "patches_device.h"
 
 // A limb whose section is an ellipse, so that the axes of its boxes are those of the space.
 static const limb_options OVAL = {
