@@ -107,11 +107,64 @@ static bool split(bench_ball *ball, uint32_t count)
     return true;
 }
 
-// A bumpy ball of exactly so many vertices.
-static bool make_ball(uint32_t vertices, double radius, double bumps, bench_ball *out)
+// A coarse ball of exactly so many vertices: a cage.
+static bool make_ball(uint32_t vertices, double radius, bench_ball *out)
 {
     const uint32_t rings = (uint32_t)sqrt((vertices - 2) / 1.2), segments = (vertices - 2) / rings;
-    return bench_ball_make(rings, segments, radius, bumps, out) && split(out, vertices);
+    return bench_ball_make(rings, segments, radius, 0, out) && split(out, vertices);
+}
+
+// Vertices in rings as of an octahedron whose sides are cut into n: 4, 8, .. 4 n, .. 8, 4 of them
+// between two poles, so that no vertex has many neighbours (scans have none either).
+static uint32_t ring_size(uint32_t n, uint32_t ring)
+{
+    return 4 * (ring <= n ? ring : 2 * n - ring);
+}
+
+// Triangles of the band between a shorter ring (or a pole) and the next longer one.
+static uint32_t *band_triangles(uint32_t small, uint32_t large, uint32_t side, bool down,
+                                uint32_t *out)
+{
+    const uint32_t small_size = side ? 4 * side : 1, large_size = 4 * (side + 1);
+    for (uint32_t quarter = 0; quarter < 4; quarter++)
+        for (uint32_t i = 0; i <= side; i++) {
+            const uint32_t a = small + (quarter * side + i) % small_size;
+            const uint32_t b = small + (quarter * side + i + 1) % small_size;
+            const uint32_t c = large + (quarter * (side + 1) + i) % large_size;
+            const uint32_t d = large + (quarter * (side + 1) + i + 1) % large_size;
+            memcpy(out, down ? (uint32_t[3]){ a, c, d } : (uint32_t[3]){ a, d, c }, 12), out += 3;
+            if (i == side) break;
+            memcpy(out, down ? (uint32_t[3]){ a, d, b } : (uint32_t[3]){ a, b, d }, 12), out += 3;
+        }
+    return out;
+}
+
+// A bumpy body of exactly so many vertices.
+static bool make_body(uint32_t vertices, double radius, double bumps, bench_ball *out)
+{
+    const double pi = 3.14159265358979323846;
+    const uint32_t n = (uint32_t)sqrt((vertices - 2) / 4.0);
+    *out = (bench_ball){ .vertex_count = 4 * n * n + 2, .triangle_count = 8 * n * n };
+    out->positions = malloc(12 * (size_t)out->vertex_count);
+    out->triangles = malloc(12 * (size_t)out->triangle_count);
+    if (!out->positions || !out->triangles) return false;
+    float *p = out->positions;
+    uint32_t *t = out->triangles, begin = 0;
+    for (uint32_t ring = 0; ring <= 2 * n; ring++) {
+        const uint32_t size = ring % (2 * n) ? ring_size(n, ring) : 1;
+        for (uint32_t i = 0; i < size; i++, p += 3) {
+            const double polar = ring * pi / (2.0 * n), around = 2 * pi * i / size;
+            const double r = radius * (1 + bumps * sin(7 * polar) * cos(5 * around) * sin(polar));
+            p[0] = (float)(r * sin(polar) * cos(around));
+            p[1] = (float)(1.6 * r * cos(polar));
+            p[2] = (float)(-r * sin(polar) * sin(around));
+        }
+        if (ring < n) t = band_triangles(begin, begin + size, ring, true, t);
+        if (ring >= n && ring < 2 * n)
+            t = band_triangles(begin + size, begin, 2 * n - ring - 1, false, t);
+        begin += size;
+    }
+    return split(out, vertices);
 }
 
 // A skin whose joints are points spread over the body's own vertices.
@@ -161,8 +214,7 @@ static cutis_result make_cage(cli_app *app, cutis_device *device, const reduce_r
     bench_ball around = { 0 };
     cutis_model *shape = NULL, *bare = NULL;
     cutis_cage *cage = NULL;
-    cutis_result result =
-        make_ball(row->controls, 1.5, 0, &around) ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    cutis_result result = make_ball(row->controls, 1.5, &around) ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
     if (result == CUTIS_OK) result = bench_ball_model(app->context, &around, NULL, &shape);
     if (result == CUTIS_OK) result = cutis_cage_create(shape, &cage);
     if (result == CUTIS_OK) result = bench_ball_model(app->context, body, NULL, &bare);
@@ -211,7 +263,7 @@ typedef struct reduce_figures {
     double seconds;     ///< on the clock: preparation, sets, solves
     double solve;       ///< of these: the solver alone, transfers to a device included
     double transfer;    ///< of these: to and from a device
-    double sweep;       ///< of these: the sweeps
+    double sweep;       ///< of these: one sweep, the shortest of all runs' averages
     double first;       ///< the first run's seconds: a GPU's compiler is in it
     double cpu_seconds; ///< of all threads, for the whole call: what a machine that is busy
                         ///< otherwise does not change
@@ -224,7 +276,7 @@ static reduce_figures figures_of(const cutis_reduction_row *r, clock_t start)
     return (reduce_figures){ .seconds = r->seconds,
                              .solve = r->solve_seconds,
                              .transfer = r->transfer_seconds,
-                             .sweep = r->sweep_seconds,
+                             .sweep = r->sweep_count ? r->sweep_seconds / r->sweep_count : 0,
                              .first = r->seconds,
                              .cpu_seconds = (double)(clock() - start) / CLOCKS_PER_SEC,
                              .energy_ratio =
@@ -281,7 +333,7 @@ static cutis_result measure(cli_app *app, cutis_device *device, const reduce_row
     cutis_model *model = NULL;
     cutis_transform *poses = calloc((size_t)row->poses * (row->controls + 1), sizeof *poses);
     float *cage_poses = calloc((size_t)row->poses * row->controls, 3 * sizeof *cage_poses);
-    cutis_result result = poses && cage_poses && make_ball(row->vertices, 1, 0.2, &body)
+    cutis_result result = poses && cage_poses && make_body(row->vertices, 1, 0.2, &body)
                               ? CUTIS_OK
                               : CUTIS_OUT_OF_MEMORY;
     if (result == CUTIS_OK)
@@ -296,8 +348,10 @@ static cutis_result measure(cli_app *app, cutis_device *device, const reduce_row
         result = row->negative ? reduce_cage(device, row, model, cage_poses, &f)
                                : reduce_skin(device, row, model, poses, &f);
         const double first = i ? out->first : f.first;
+        const double sweep = i && out->sweep < f.sweep ? out->sweep : f.sweep;
         if (i == 0 || f.seconds < out->seconds) *out = f;
         out->first = first;
+        out->sweep = sweep;
     }
     app_progress_done(app);
     cutis_model_destroy(model);
@@ -307,7 +361,7 @@ static cutis_result measure(cli_app *app, cutis_device *device, const reduce_row
 
 static double nanoseconds(const reduce_row *row, const reduce_figures *f)
 {
-    return f->sweeps ? 1e9 * f->sweep / f->sweeps / row->vertices : 0;
+    return 1e9 * f->sweep / row->vertices;
 }
 
 static void emit_row(json_out *json, const reduce_row *row, const reduce_figures *f)
@@ -323,7 +377,7 @@ static void emit_row(json_out *json, const reduce_row *row, const reduce_figures
     emit_number(json, "first_seconds", f->first);
     emit_number(json, "solve_seconds", f->solve);
     emit_number(json, "transfer_seconds", f->transfer);
-    emit_number(json, "sweep_seconds", f->sweep);
+    emit_number(json, "sweep_seconds", f->sweep * f->sweeps);
     emit_number(json, "sweep_nanoseconds_per_vertex", nanoseconds(row, f));
     emit_number(json, "cpu_seconds", f->cpu_seconds);
     emit_count(json, "sweeps", f->sweeps);
@@ -345,10 +399,22 @@ static void say_row(cli_app *app, const reduce_row *row, const reduce_figures *f
             nanoseconds(row, f), f->sweeps, f->energy_ratio, asked, paper);
 }
 
+// Cost against size: what a vertex costs in the largest body, over what it costs in the smallest.
+static void say_ratio(cli_app *app, json_out *json, const double *cost)
+{
+    if (!(cost[0] > 0) || !(cost[1] > 0)) return;
+    app_say(app,
+            "size: a vertex and sweep cost %.2f times as much in the largest body (asked: at most "
+            "1.5)\n",
+            cost[1] / cost[0]);
+    if (app->json) emit_number(json, "size_ratio", cost[1] / cost[0]);
+}
+
 int bench_reduce(cli_app *app)
 {
     cutis_device *device = NULL;
     json_out json = { .file = stdout };
+    double cost[2] = { 0 }; // of the smallest and the largest body of the rows of size
     const uint32_t only = option_count(app, OPTION_VERTICES, 0); // rows of that size
     bool any = only == 0;
     for (int i = 0; i < ROWS; i++)
@@ -380,8 +446,14 @@ int bench_reduce(cli_app *app)
         say_row(app, row, &f);
         fflush(stdout); // rows take a while
         if (app->json) emit_row(&json, row, &f);
+        if (row->asked == 0 && cost[0] == 0)
+            cost[0] = nanoseconds(row, &f);
+        else if (row->asked == 0)
+            cost[1] = nanoseconds(row, &f);
     }
-    if (app->json) emit_end(&json), emit_end(&json);
+    if (app->json) emit_end(&json);
+    say_ratio(app, &json, cost);
+    if (app->json) emit_end(&json);
     cutis_device_destroy(device);
     return status;
 }
