@@ -245,57 +245,57 @@ static uint32_t number_tile(cutis_handles_grid *grid, const uint8_t *state, cons
     return used;
 }
 
-// Tile by tile, so that neighbours are near in memory whichever way they lie. Tiles without a voxel
-// get no number.
-static bool number_tiles(cutis_arena *arena, cutis_handles_grid *grid, const uint8_t *state)
+// Tiles that hold a voxel, and their neighbours. `first`: voxels before each tile of the grid.
+static bool number_tiles(cutis_arena *arena, cutis_handles_grid *grid, const uint32_t *first)
 {
-    uint32_t count[3], used = 0, low[3];
-    for (int c = 0; c < 3; c++) count[c] = (grid->size[c] + TILE - 1) / TILE;
-    const size_t all = (size_t)count[0] * count[1] * count[2];
+    uint32_t count[3];
+    const size_t all = cutis_handles_tiles(grid, count);
     uint32_t *number = cutis_alloc_array(arena->context, all, sizeof *number);
-    uint32_t *first = cutis_alloc_array(arena->context, all + 1, sizeof *first);
-    bool good = number && first;
-    for (size_t t = 0; t < all && good; t++) {
-        low[0] = (uint32_t)(t % count[0]) * TILE;
-        low[1] = (uint32_t)(t / count[0] % count[1]) * TILE;
-        low[2] = (uint32_t)(t / count[0] / count[1]) * TILE;
-        first[grid->tile_count] = used;
-        const uint32_t end = number_tile(grid, state, low, used);
-        number[t] = end > used ? grid->tile_count++ : CUTIS_HANDLES_NONE;
-        used = end;
-        first[grid->tile_count] = used;
-    }
-    if (good)
-        grid->tile_first =
-            cutis_arena_copy(arena, first, (size_t)grid->tile_count + 1, sizeof *first);
+    if (!number) return false;
+    for (size_t t = 0; t < all; t++)
+        number[t] = first[t + 1] > first[t] ? grid->tile_count++ : CUTIS_HANDLES_NONE;
+    grid->tile_first =
+        cutis_arena_alloc(arena, (size_t)grid->tile_count + 1, sizeof *grid->tile_first);
     grid->tile_neighbour =
         cutis_arena_alloc(arena, grid->tile_count, 6 * sizeof *grid->tile_neighbour);
-    good = good && grid->tile_first && grid->tile_neighbour;
+    const bool good = grid->tile_first && grid->tile_neighbour;
+    if (good) grid->tile_first[grid->tile_count] = first[all];
     const size_t stride[3] = { 1, count[0], (size_t)count[0] * count[1] };
     for (size_t t = 0; t < all && good; t++) {
+        if (number[t] == CUTIS_HANDLES_NONE) continue;
         const size_t cell[3] = { t % count[0], t / count[0] % count[1], t / stride[2] };
-        for (int d = 0; d < 6 && number[t] != CUTIS_HANDLES_NONE; d++) {
+        grid->tile_first[number[t]] = first[t];
+        for (int d = 0; d < 6; d++) {
             const int c = d / 2;
             const bool there = d % 2 ? cell[c] + 1 < count[c] : cell[c] > 0;
             grid->tile_neighbour[6 * (size_t)number[t] + (size_t)d] =
                 !there ? CUTIS_HANDLES_NONE : number[d % 2 ? t + stride[c] : t - stride[c]];
         }
     }
-    if (number) cutis_free_array(arena->context, number, all, sizeof *number);
-    if (first) cutis_free_array(arena->context, first, all + 1, sizeof *first);
+    cutis_free_array(arena->context, number, all, sizeof *number);
     return good;
 }
 
-static bool number_voxels(cutis_arena *arena, cutis_handles_grid *grid, const uint8_t *state)
+// Tile by tile, so that neighbours are near in memory whichever way they lie.
+static bool number_voxels(cutis_arena *arena, const uint8_t *state, uint32_t *first,
+                          cutis_handles_grid *grid)
 {
-    uint32_t count = 0;
+    uint32_t count = 0, used = 0, side[3];
     for (size_t i = 0; i < grid->dense_count; i++) count += state[i] != OUTSIDE;
     grid->voxel_count = count;
     grid->place = cutis_arena_alloc(arena, count, sizeof *grid->place);
     grid->neighbour = cutis_arena_alloc(arena, count, 6 * sizeof *grid->neighbour);
     grid->component = cutis_arena_alloc(arena, count, sizeof *grid->component);
-    if (!grid->place || !grid->neighbour || !grid->component || !number_tiles(arena, grid, state))
-        return false;
+    if (!grid->place || !grid->neighbour || !grid->component) return false;
+    const size_t tiles = cutis_handles_tiles(grid, side);
+    for (size_t t = 0; t < tiles; t++) {
+        const uint32_t low[3] = { (uint32_t)(t % side[0]) * TILE,
+                                  (uint32_t)(t / side[0] % side[1]) * TILE,
+                                  (uint32_t)(t / side[0] / side[1]) * TILE };
+        first[t] = used;
+        used = number_tile(grid, state, low, used);
+    }
+    first[tiles] = used;
     const size_t row = grid->size[0], plane = row * grid->size[1];
     for (uint32_t v = 0; v < count; v++) {
         // The outermost layers are never in the domain, so all six places exist.
@@ -308,8 +308,10 @@ static bool number_voxels(cutis_arena *arena, cutis_handles_grid *grid, const ui
     return true;
 }
 
-static void number_components(cutis_handles_grid *grid, uint32_t *queue)
+static bool number_components(cutis_context *context, cutis_handles_grid *grid)
 {
+    uint32_t *queue = cutis_alloc_array(context, grid->voxel_count, sizeof *queue);
+    if (!queue) return false;
     for (uint32_t v = 0; v < grid->voxel_count; v++) grid->component[v] = CUTIS_HANDLES_NONE;
     grid->component_count = 0;
     for (uint32_t v = 0; v < grid->voxel_count; v++) {
@@ -326,6 +328,8 @@ static void number_components(cutis_handles_grid *grid, uint32_t *queue)
                 }
         }
     }
+    cutis_free_array(context, queue, grid->voxel_count, sizeof *queue);
+    return true;
 }
 
 // The grid's place and size. A shape without extent gets voxels that its coordinates can tell
@@ -367,10 +371,14 @@ static cutis_result place_grid(cutis_context *context, const cutis_handles_shape
     return CUTIS_OK;
 }
 
-// Surface and outside. The index is not filled in yet and serves as a queue.
-static cutis_result voxels_on_host(cutis_device *device, const cutis_handles_shape *shape,
-                                   double radius, _Atomic uint8_t *state, cutis_handles_grid *grid)
+// Surface and outside, then numbers. The index is not filled in yet and serves as a queue.
+static cutis_result voxels_on_host(cutis_arena *arena, cutis_device *device,
+                                   const cutis_handles_shape *shape, double radius, uint32_t *first,
+                                   cutis_handles_grid *grid)
 {
+    cutis_context *context = arena->context;
+    _Atomic uint8_t *state = cutis_alloc_zero(context, grid->dense_count, 1);
+    if (!state) return cutis_alloc_result(context);
     voxeliser v = { .shape = shape, .grid = grid, .state = state, .radius = radius };
     cutis_handles_run(device, triangle_task, &v, (shape->triangle_count + CHUNK - 1) / CHUNK);
     cutis_handles_run(device, point_task, &v, (shape->point_count + CHUNK - 1) / CHUNK);
@@ -380,7 +388,12 @@ static cutis_result voxels_on_host(cutis_device *device, const cutis_handles_sha
         mark_point(&v, p);
     }
     flood_outside(grid, (uint8_t *)state, grid->index);
-    return CUTIS_OK;
+    cutis_result result = cutis_progress(context, "voxels", 0.5);
+    if (result == CUTIS_OK && (!number_voxels(arena, (const uint8_t *)state, first, grid) ||
+                               !number_components(context, grid)))
+        result = cutis_alloc_result(context);
+    cutis_free(context, (void *)state, grid->dense_count);
+    return result;
 }
 
 cutis_result cutis_handles_grid_create(cutis_arena *arena, cutis_device *device,
@@ -388,34 +401,23 @@ cutis_result cutis_handles_grid_create(cutis_arena *arena, cutis_device *device,
                                        cutis_handles_grid *out)
 {
     cutis_context *context = arena->context;
+    uint32_t side[3];
     *out = (cutis_handles_grid){ 0 };
     double radius = shape->point_count ? cloud_radius(shape) : 0;
     cutis_result result = place_grid(context, shape, voxels, &radius, out);
     if (result != CUTIS_OK) return result;
+    const size_t tiles = cutis_handles_tiles(out, side);
     out->index = cutis_arena_alloc(arena, out->dense_count, sizeof *out->index);
-    _Atomic uint8_t *state = cutis_alloc_zero(context, out->dense_count, 1);
-    if (!out->index || !state) {
+    uint32_t *first = cutis_alloc_array(context, tiles + 1, sizeof *first);
+    if (!out->index || !first)
         result = cutis_alloc_result(context);
-        goto done;
-    }
-    result = cutis_handles_grid_on_device(device, shape, out)
-                 ? cutis_handles_grid_voxels(device, shape, out, radius, (uint8_t *)state)
-                 : voxels_on_host(device, shape, radius, state, out);
-    if (result == CUTIS_OK) result = cutis_progress(context, "voxels", 0.5);
-    if (result != CUTIS_OK) goto done;
-    if (!number_voxels(arena, out, (const uint8_t *)state)) {
+    else if (cutis_handles_grid_on_device(device, shape, out))
+        result = cutis_handles_grid_voxels(arena, device, shape, radius, first, out);
+    else
+        result = voxels_on_host(arena, device, shape, radius, first, out);
+    if (result == CUTIS_OK && !number_tiles(arena, out, first))
         result = cutis_alloc_result(context);
-        goto done;
-    }
-    uint32_t *queue = cutis_alloc_array(context, out->voxel_count, sizeof *queue);
-    if (!queue) {
-        result = cutis_alloc_result(context);
-        goto done;
-    }
-    number_components(out, queue);
-    cutis_free_array(context, queue, out->voxel_count, sizeof *queue);
-done:
-    if (state) cutis_free(context, (void *)state, out->dense_count);
+    if (first) cutis_free_array(context, first, tiles + 1, sizeof *first);
     return result;
 }
 

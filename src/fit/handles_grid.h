@@ -46,6 +46,15 @@ cutis_result cutis_handles_grid_create(cutis_arena *arena, cutis_device *device,
                                        const cutis_handles_shape *shape, uint32_t voxels,
                                        cutis_handles_grid *out);
 
+/// Tiles of the whole grid along each axis.
+/// @return their product
+static inline size_t cutis_handles_tiles(const cutis_handles_grid *grid, uint32_t *count)
+{
+    for (int c = 0; c < 3; c++)
+        count[c] = (grid->size[c] + CUTIS_HANDLES_TILE - 1) / CUTIS_HANDLES_TILE;
+    return (size_t)count[0] * count[1] * count[2];
+}
+
 /// Integer coordinates of a domain voxel.
 static inline void cutis_handles_voxel_cell(const cutis_handles_grid *grid, uint32_t voxel,
                                             uint32_t *cell)

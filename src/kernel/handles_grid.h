@@ -1,5 +1,5 @@
-/// Voxels of a shape: conservative surface, balls around the points of a cloud, and the flood of
-/// the outside. After item.h.
+/// Voxels of a shape: conservative surface, balls around the points of a cloud, the flood of the
+/// outside, and the numbers of voxels, neighbours and pieces. After item.h.
 ///
 /// The arithmetic of src/fit/handles_grid.c, voxel for voxel. Several items may mark one voxel:
 /// they all write the same byte. A flood item owns a row of voxels, so it reads what nobody else
@@ -185,6 +185,112 @@ ITEM_KERNEL cutis_handles_flood(GLOBAL unsigned char *state, GLOBAL int *changed
         wet = own == HANDLES_OUTSIDE || (own == HANDLES_EMPTY && wet);
     }
     if (news) changed[0] = 1;
+    ITEM_END
+}
+#endif
+
+// Numbers. Voxels are numbered tile by tile (8 x 8 x 8, x fastest), and so within a tile. A row is
+// eight places along x; the 64 rows of a tile stand together.
+// -------------------------------------------------------------------------------------------
+
+/// Place of a row's first voxel and how many of its voxels the grid has.
+#define HANDLES_ROW(item)                                                                          \
+    int tiles_x = (size_x + 7) / 8, tiles_y = (size_y + 7) / 8, tile = (item) / 64;                \
+    int x = tile % tiles_x * 8, y = tile / tiles_x % tiles_y * 8 + (item) % 8;                     \
+    int z = tile / tiles_x / tiles_y * 8 + (item) / 8 % 8, there = y < size_y && z < size_z;       \
+    INDEX place = ((INDEX)z * size_y + y) * size_x + x;                                            \
+    int length = !there ? 0 : size_x - x < 8 ? size_x - x : 8
+
+/// Voxels of each row.
+#if !defined(HANDLES_ONE) || defined(HANDLES_ROWS)
+ITEM_KERNEL cutis_handles_rows(GLOBAL const unsigned char *state, GLOBAL int *count, int size_x,
+                               int size_y, int size_z, ITEM_ARGS)
+{
+    ITEM_BEGIN
+    HANDLES_ROW(item);
+    int used = 0;
+    for (int i = 0; i < length; i++) used += state[place + i] != HANDLES_OUTSIDE;
+    count[item] = used;
+    ITEM_END
+}
+#endif
+
+/// `first`: voxels before each row.
+#if !defined(HANDLES_ONE) || defined(HANDLES_NUMBER)
+ITEM_KERNEL cutis_handles_number(GLOBAL const unsigned char *state, GLOBAL const int *first,
+                                 GLOBAL unsigned *index, GLOBAL unsigned *places, int size_x,
+                                 int size_y, int size_z, ITEM_ARGS)
+{
+    ITEM_BEGIN
+    HANDLES_ROW(item);
+    int used = first[item];
+    for (int i = 0; i < length; i++) {
+        int inside = state[place + i] != HANDLES_OUTSIDE;
+        index[place + i] = inside ? (unsigned)used : 0xffffffffu;
+        if (inside) places[used++] = (unsigned)(place + i);
+    }
+    ITEM_END
+}
+#endif
+
+/// Neighbours of each voxel, and itself as its piece so far. The outermost layers are never in the
+/// domain, so all six places exist.
+#if !defined(HANDLES_ONE) || defined(HANDLES_LINKS)
+ITEM_KERNEL cutis_handles_links(GLOBAL const unsigned *index, GLOBAL const unsigned *places,
+                                GLOBAL unsigned *neighbour, GLOBAL unsigned *piece, int row,
+                                int plane, ITEM_ARGS)
+{
+    ITEM_BEGIN
+    INDEX at = places[item], to = 6 * (INDEX)item;
+    neighbour[to] = index[at - 1];
+    neighbour[to + 1] = index[at + 1];
+    neighbour[to + 2] = index[at - row];
+    neighbour[to + 3] = index[at + row];
+    neighbour[to + 4] = index[at - plane];
+    neighbour[to + 5] = index[at + plane];
+    piece[item] = (unsigned)item;
+    ITEM_END
+}
+#endif
+
+/// The least voxel that a voxel, its neighbours, or that one know of. What it tells is always of
+/// the same piece and never above oneself; when nobody hears news it is the first voxel of the
+/// piece.
+#if !defined(HANDLES_ONE) || defined(HANDLES_PIECES)
+ITEM_KERNEL cutis_handles_pieces(GLOBAL const unsigned *neighbour, GLOBAL const unsigned *from,
+                                 GLOBAL unsigned *to, GLOBAL int *changed, ITEM_ARGS)
+{
+    ITEM_BEGIN
+    unsigned own = from[item], least = own;
+    for (int d = 0; d < 6; d++) {
+        unsigned m = neighbour[6 * (INDEX)item + d];
+        unsigned other = m == 0xffffffffu ? own : from[m];
+        least = other < least ? other : least;
+    }
+    unsigned known = from[least];
+    least = known < least ? known : least;
+    to[item] = least;
+    if (least != own) changed[0] = 1;
+    ITEM_END
+}
+#endif
+
+#if !defined(HANDLES_ONE) || defined(HANDLES_ROOTS)
+ITEM_KERNEL cutis_handles_roots(GLOBAL const unsigned *piece, GLOBAL int *root, ITEM_ARGS)
+{
+    ITEM_BEGIN
+    root[item] = piece[item] == (unsigned)item;
+    ITEM_END
+}
+#endif
+
+/// `root`: first voxels of pieces before each voxel.
+#if !defined(HANDLES_ONE) || defined(HANDLES_NAMES)
+ITEM_KERNEL cutis_handles_names(GLOBAL const unsigned *piece, GLOBAL const int *root,
+                                GLOBAL unsigned *component, ITEM_ARGS)
+{
+    ITEM_BEGIN
+    component[item] = (unsigned)root[piece[item]];
     ITEM_END
 }
 #endif

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "device/compute.h"
+#include "device/compute/scan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -133,6 +134,42 @@ static void division_and_roots_have_the_bits_of_c_on_opencl(void **state)
     free(out);
 }
 
+static void check_scan(cutis_device_kind kind)
+{
+    static const uint32_t sizes[] = { 0, 1, 63, 64, 65, 4095, 4096, 5000, 300001 };
+    cutis_context *context = NULL;
+    assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
+    cutis_device *device = open_device(context, kind, 2);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const uint32_t count = sizes[s];
+        const uint64_t words = cutis_compute_scan_words(count);
+        int32_t *in = malloc(words * 4), *out = malloc(words * 4), sum = 0;
+        cutis_buffer *buffer = NULL;
+        for (uint32_t i = 0; i < words; i++) in[i] = (int32_t)(i * 2654435761u >> 24);
+        assert_ok(context, cutis_buffer_create(device, words * 4, &buffer));
+        assert_ok(context, cutis_buffer_write(buffer, 0, in, words * 4));
+        assert_ok(context, cutis_compute_scan(device, buffer, count));
+        assert_ok(context, cutis_buffer_read(buffer, 0, out, words * 4));
+        for (uint32_t i = 0; i <= count; sum += in[i++]) assert_int_equal(out[i], sum);
+        cutis_buffer_destroy(buffer);
+        free(in), free(out);
+    }
+    cutis_device_destroy(device);
+    cutis_context_destroy(context);
+}
+
+static void prefix_sums_are_those_of_a_loop(void **state)
+{
+    (void)state;
+    check_scan(CUTIS_DEVICE_CPU);
+}
+
+static void prefix_sums_are_those_of_a_loop_on_a_gpu(void **state)
+{
+    (void)state;
+    check_scan(gpu_kind());
+}
+
 static void a_buffer_of_another_device_is_refused(void **state)
 {
     (void)state;
@@ -184,6 +221,8 @@ int main(void)
         cmocka_unit_test(sums_have_the_bits_of_a_plain_loop_on_any_number_of_threads),
         cmocka_unit_test(sums_have_the_bits_of_a_plain_loop_on_a_gpu),
         cmocka_unit_test(division_and_roots_have_the_bits_of_c_on_opencl),
+        cmocka_unit_test(prefix_sums_are_those_of_a_loop),
+        cmocka_unit_test(prefix_sums_are_those_of_a_loop_on_a_gpu),
         cmocka_unit_test(a_buffer_of_another_device_is_refused),
         cmocka_unit_test(large_buffers_come_back_as_they_went),
     };

@@ -177,14 +177,26 @@ static void voxels_of_the_text_as_c_are_the_hosts(void **state)
             cutis_handles_grid grid;
             assert_ok(f->context,
                       cutis_handles_grid_create(&f->arena, f->device, &s->shape, voxels, &grid));
-            uint8_t *found = cutis_arena_alloc(&f->arena, grid.dense_count, 1);
+            cutis_handles_grid found = grid;
+            found.index = cutis_arena_alloc(&f->arena, grid.dense_count, 4);
+            found.place = found.neighbour = found.component = NULL;
+            found.voxel_count = found.component_count = 0;
+            uint32_t side[3],
+                *first = cutis_arena_alloc(&f->arena, cutis_handles_tiles(&grid, side) + 1, 4);
             // The host's own radius: twice the median distance, at most 16 voxels.
             double radius = 0;
             if (seed == 4) radius = ball_radius(&s->shape, grid.step);
-            assert_ok(f->context,
-                      cutis_handles_grid_voxels(f->device, &s->shape, &grid, radius, found));
-            for (size_t i = 0; i < grid.dense_count; i++)
-                assert_int_equal(found[i] == 2, grid.index[i] == CUTIS_HANDLES_NONE);
+            assert_ok(f->context, cutis_handles_grid_voxels(&f->arena, f->device, &s->shape, radius,
+                                                            first, &found));
+            const size_t n = grid.voxel_count;
+            assert_int_equal(found.voxel_count, n);
+            assert_int_equal(found.component_count, grid.component_count);
+            assert_memory_equal(found.index, grid.index, 4 * grid.dense_count);
+            assert_memory_equal(found.place, grid.place, 4 * n);
+            assert_memory_equal(found.neighbour, grid.neighbour, 24 * n);
+            assert_memory_equal(found.component, grid.component, 4 * n);
+            for (size_t t = 0, at = 0; t + 1 <= cutis_handles_tiles(&grid, side); t++)
+                if (first[t + 1] > first[t]) assert_int_equal(first[t], grid.tile_first[at++]);
         }
         free(s);
     }

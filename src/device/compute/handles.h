@@ -25,6 +25,8 @@ extern const cutis_compute_kernel cutis_compute_handles_scatter, cutis_compute_h
 
 /// kernel/handles_grid.h.
 extern const cutis_compute_kernel cutis_compute_handles_surfaces, cutis_compute_handles_corners,
-    cutis_compute_handles_balls, cutis_compute_handles_flood;
+    cutis_compute_handles_balls, cutis_compute_handles_flood, cutis_compute_handles_rows,
+    cutis_compute_handles_number, cutis_compute_handles_links, cutis_compute_handles_pieces,
+    cutis_compute_handles_roots, cutis_compute_handles_names;
 
 #endif

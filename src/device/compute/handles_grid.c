@@ -32,7 +32,45 @@ static void run_flood(const cutis_compute_argument *a, int first, int end)
                         NUMBER(6), first, end);
 }
 
+static void run_rows(const cutis_compute_argument *a, int first, int end)
+{
+    cutis_handles_rows(POINTER(0), POINTER(1), NUMBER(2), NUMBER(3), NUMBER(4), first, end);
+}
+
+static void run_number(const cutis_compute_argument *a, int first, int end)
+{
+    cutis_handles_number(POINTER(0), POINTER(1), POINTER(2), POINTER(3), NUMBER(4), NUMBER(5),
+                         NUMBER(6), first, end);
+}
+
+static void run_links(const cutis_compute_argument *a, int first, int end)
+{
+    cutis_handles_links(POINTER(0), POINTER(1), POINTER(2), POINTER(3), NUMBER(4), NUMBER(5), first,
+                        end);
+}
+
+static void run_pieces(const cutis_compute_argument *a, int first, int end)
+{
+    cutis_handles_pieces(POINTER(0), POINTER(1), POINTER(2), POINTER(3), first, end);
+}
+
+static void run_roots(const cutis_compute_argument *a, int first, int end)
+{
+    cutis_handles_roots(POINTER(0), POINTER(1), first, end);
+}
+
+static void run_names(const cutis_compute_argument *a, int first, int end)
+{
+    cutis_handles_names(POINTER(0), POINTER(1), POINTER(2), first, end);
+}
+
 PROGRAM(surfaces, SURFACES, 11);
 PROGRAM(corners, CORNERS, 9);
 PROGRAM(balls, BALLS, 11);
 PROGRAM(flood, FLOOD, 7);
+PROGRAM(rows, ROWS, 5);
+PROGRAM(number, NUMBER, 7);
+PROGRAM(links, LINKS, 6);
+PROGRAM(pieces, PIECES, 4);
+PROGRAM(roots, ROOTS, 2);
+PROGRAM(names, NAMES, 3);
