@@ -5,6 +5,7 @@
 ///     TEAM_EACH(i, first, end) { ... }   every i once, by some lane
 ///     TEAM_SYNC;                         what lanes wrote before is seen by all lanes after
 ///     team_any(x), team_total(x), team_before(x)   over all lanes; every lane must call them
+///     team_total_flag(x), team_before_flag(x)      the same where x is 0 or 1
 ///
 /// Invariant: between two TEAM_SYNC no lane reads what another writes, except where any order of
 /// reading and writing ends in the same result (a flag that only ever goes up, several lanes that
@@ -34,15 +35,15 @@
     {
 #define RESTRICT   restrict
 #elif defined(KERNEL_CUDA)
-#define TEAM_LANES 32
-#define TEAM_LANE  LOCAL_ID
+#define TEAM_LANES 32 // a group may have several teams: more fit a multiprocessor
+#define TEAM_LANE  (LOCAL_ID % TEAM_LANES)
 #define TEAM_SYNC  __syncwarp()
 #define TEAM_FN    static __device__
 #define TEAM_PARAM
 #define TEAM_PASS
 #define TEAM_BEGIN                                                                                 \
-    int item = item_first + GROUP_ID;                                                              \
-    {
+    int item = item_first + GROUP_ID * (LOCAL_SIZE / TEAM_LANES) + LOCAL_ID / TEAM_LANES;          \
+    if (item < item_end) {
 #define RESTRICT   __restrict__
 #else
 #ifdef TEAM_HOST // a test that runs the lanes by turns: team_host_lane, team_host_sync, team_host_words
@@ -88,7 +89,9 @@ FN int team_total(int x)
     for (int step = 1; step < TEAM_LANES; step *= 2) x += __shfl_xor_sync(0xffffffffu, x, step);
     return x;
 }
-#define team_any(x) __any_sync(0xffffffffu, x)
+#define team_any(x)         __any_sync(0xffffffffu, x)
+#define team_before_flag(x) __popc(__ballot_sync(0xffffffffu, x) & ((1u << TEAM_LANE) - 1u))
+#define team_total_flag(x)  __popc(__ballot_sync(0xffffffffu, x))
 #elif (defined(KERNEL_OPENCL) && !defined(TEAM_ALONE)) || defined(TEAM_HOST)
 #ifdef TEAM_HOST
 #define team_words team_host_words
@@ -110,6 +113,10 @@ FN int team_sum(int x, int end TEAM_PARAM)
 #define team_any(x)    ((x) != 0)
 #define team_total(x)  (x)
 #define team_before(x) ((void)(x), 0)
+#endif
+#ifndef team_total_flag
+#define team_before_flag(x) team_before(x)
+#define team_total_flag(x)  team_total(x)
 #endif
 
 #endif

@@ -49,7 +49,8 @@ static cutis_result launch_items(cutis_gpu *gpu, const cutis_compute_kernel *ker
     };
     launch.group_count = (item_count - 1) / launch.group_size + 1;
     if (team) {
-        uint32_t teams = gpu->warp_teams ? (launch.group_size - 1) / kernel->lanes + 1 : 1;
+        uint32_t teams = gpu->warp_teams ? kernel->group_size / kernel->lanes : 1;
+        if (teams == 0) teams = 1;
         launch.group_size = teams * kernel->lanes;
         launch.group_count = (item_count - 1) / teams + 1;
     }
