@@ -231,13 +231,13 @@ static int finish_sinks(deform_job *job)
 {
     frame_sink *sink = job->sink, *normals = job->normals_sink;
     job->sink = job->normals_sink = NULL;
-    int status = sink_finish(sink);
-    if (status == EXIT_GOOD && normals) {
-        status = sink_finish(normals);
-        if (status != EXIT_GOOD) unlink(job->output); // both or none
+    int status = normals ? sink_finish(normals) : EXIT_GOOD;
+    if (status != EXIT_GOOD) {
+        sink_drop(sink);
         return status;
     }
-    sink_drop(normals);
+    status = sink_finish(sink);
+    if (status != EXIT_GOOD && normals) unlink(job->normals_path); // both or none
     return status;
 }
 

@@ -184,7 +184,7 @@ typedef enum option_kind {
       "joints turned along their bones, or not turned, as BVH needs it (default bone)")            \
     X(NO_SPLIT_CURVED, "no-split-curved", 0, FLAG, 0, 0, 0, 0, "curved leaves stay one part")      \
     X(HEAL_ROUNDS, "heal-rounds", 0, COUNT, "N", 0, 1, 1000,                                       \
-      "refuse labels that N rounds do not heal (default 20, then 4 for every part)")               \
+      "refuse labels that N rounds do not heal (default 20, and 4 to 8 a part)")                   \
     X(STRAIGHTEN, "straighten", 0, FLAG, 0, 0, 0, 0,                                               \
       "cut triangles so that joint loops lie in planes")                                           \
     X(EXTRA, "extra", 0, FLAG, 0, 0, 0, 0, "nodes for link points and axis ends too")              \

@@ -50,8 +50,8 @@ typedef struct cutis_skeleton_options {
     bool root_at_centroid; ///< the root joint stands at the part's centroid, not at its link point
     bool world_frames;     ///< joints without rotation (as BVH has them)
     bool keep_curved;      ///< curved leaves stay whole
-    uint32_t heal_rounds;  ///< labels that do not heal in so many are refused; 0 = 20, then 4 for
-                           ///< every part there is by then
+    uint32_t heal_rounds;  ///< labels that do not heal in so many are refused; 0 = 20 and 4
+                           ///< for every part, from the 20th on 8
     bool straighten;       ///< cut triangles so that joint loops lie in planes
     bool extra;            ///< nodes for link points and axis ends
     uint32_t part_count;   ///< AUTO: parts wanted; 0 = chosen

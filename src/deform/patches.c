@@ -544,6 +544,10 @@ cutis_result cutis_patches_run(cutis_patches *patches, const cutis_model *model,
         result = cutis_fail(patches->arena.context, CUTIS_INVALID_ARGUMENT,
                             "patches: positions, indices and counts go to host memory or to "
                             "buffers");
+    if (result == CUTIS_OK && (!output->source_vertices.data != !output->source_weights.data ||
+                               !output->source_vertices.buffer != !output->source_weights.buffer))
+        result = cutis_fail(patches->arena.context, CUTIS_INVALID_ARGUMENT,
+                            "patches: source_vertices and source_weights, both or none");
     if (result == CUTIS_OK && device && instance_count > patches->capacity)
         result = cutis_fail(patches->arena.context, CUTIS_INVALID_ARGUMENT,
                             "patches: %u instances into buffers at once, bound for %u",

@@ -236,7 +236,7 @@ cutis_result cutis_patches_local(cutis_context *context, const cutis_patches_inf
         result = cutis_alloc_result(context);
         goto done;
     }
-    // Parts come first, as they are. A vertex of two parts is of none.
+    // Parts come first, as they are. A vertex of two parts counts as the last one's.
     for (uint32_t v = 0; v < vertices; v++) part[v] = -1;
     while (kept < triangles && labels[kept] < info->part_count) {
         for (int k = 0; k < 3; k++) part[indices[3 * (size_t)kept + k]] = (int32_t)labels[kept];

@@ -5,7 +5,7 @@
 #include "skeleton/closed.h"
 
 /// Heal mesh->labels (docs/design/skeleton.md, "Healing"). New labels are pieces with a suffix.
-/// @param rounds at most so many; 0: 20, then 4 for every part
+/// @param rounds at most so many; 0: 20 and 4 for every part, from the 20th on 8
 /// @param notes what changed, by part
 /// @return CUTIS_UNSUPPORTED: one part is left, or it does not settle; the error names the part
 cutis_result cutis_heal(cutis_closed *mesh, cutis_labels *names, uint32_t rounds,

@@ -514,6 +514,10 @@ static void vertices_and_triangles_know_what_they_come_from(void **state)
                                     .source_vertices.data = vertices,
                                     .source_weights.data = weights,
                                     .counts.data = r.counts };
+    output.source_weights.data = NULL; // one without the other
+    assert_int_equal(cutis_patches_run(r.patches, r.model, &poses, 1, &output),
+                     CUTIS_INVALID_ARGUMENT);
+    output.source_weights.data = weights;
     assert_ok(context, cutis_patches_run(r.patches, r.model, &poses, 1, &output));
     for (uint32_t t = 0; t < r.counts[1]; t++) {
         patches += r.labels[t] >= 2;
