@@ -157,39 +157,14 @@ cutis_result cutis_handles_gpu_march(cutis_handles_gpu *gpu, const cutis_handles
 // Fields
 // --------------------------------------------------------------------------------------------
 
-// Parents and children of all levels, one level behind the other.
-static cutis_result upload_levels(cutis_handles_gpu *gpu, const cutis_handles_system *system,
-                                  const uint32_t *owner, cutis_arena *scratch)
+static cutis_result make_fields(cutis_handles_gpu *gpu, const cutis_handles_system *system)
 {
-    uint32_t nodes = 0, lists = 0;
-    const uint32_t n = system->grid->voxel_count;
-    for (uint32_t l = 0; l < system->level_count; l++) {
-        gpu->level_at[l] = nodes, gpu->list_at[l] = lists;
-        nodes += system->levels[l].count, lists += system->levels[l].count + 1;
-    }
-    uint32_t *parent = cutis_arena_alloc(scratch, nodes, sizeof *parent);
-    uint32_t *child = cutis_arena_alloc(scratch, nodes, sizeof *child);
-    uint32_t *first = cutis_arena_alloc(scratch, lists, sizeof *first);
-    if (!parent || !child || !first) return cutis_alloc_result(scratch->context);
-    memset(parent, 0, nodes * sizeof *parent);
-    memset(child, 0, nodes * sizeof *child);
-    for (uint32_t l = 0; l + 1 < system->level_count; l++) {
-        const cutis_handles_level *fine = &system->levels[l], *coarse = fine + 1;
-        memcpy(parent + gpu->level_at[l], fine->parent, fine->count * sizeof *parent);
-        memcpy(child + gpu->level_at[l], coarse->child, fine->count * sizeof *child);
-        memcpy(first + gpu->list_at[l + 1], coarse->child_first,
-               ((size_t)coarse->count + 1) * sizeof *first);
-    }
+    const uint32_t last = system->level_count - 1, n = system->grid->voxel_count;
     const uint64_t lanes = gpu->lanes, fine = system->levels[0].count;
-    cutis_result result = upload(gpu, PARENT, parent, nodes, 4);
-    if (result == CUTIS_OK) result = upload(gpu, CHILD, child, nodes, 4);
-    if (result == CUTIS_OK) result = upload(gpu, CHILD_FIRST, first, lists, 4);
-    if (result == CUTIS_OK) result = upload(gpu, OWNER, owner, n, 4);
-    if (result == CUTIS_OK) result = upload(gpu, NODE, system->node, n, 4);
-    if (result == CUTIS_OK) result = upload(gpu, VOXEL, system->voxel, fine, 4);
-    if (result == CUTIS_OK) result = room(gpu, CONDUCTANCE, 6ull * n, 8);
-    if (result == CUTIS_OK) result = room(gpu, LEVEL_NEIGHBOUR, 6ull * nodes, 4);
-    if (result == CUTIS_OK) result = room(gpu, LEVEL_CONDUCTANCE, 6ull * nodes, 8);
+    const uint64_t nodes = (uint64_t)gpu->level_at[last] + system->levels[last].count;
+    cutis_result result = room(gpu, CONDUCTANCE, 6ull * n, 8);
+    if (result == CUTIS_OK) result = room(gpu, LEVEL_NEIGHBOUR, 6 * nodes, 4);
+    if (result == CUTIS_OK) result = room(gpu, LEVEL_CONDUCTANCE, 6 * nodes, 8);
     if (result == CUTIS_OK) result = room(gpu, DIAGONAL, nodes, 8);
     if (result == CUTIS_OK) result = room(gpu, INVERSE, nodes, 8);
     if (result == CUTIS_OK) result = room(gpu, COARSE_B, (nodes - fine) * lanes, 8);
@@ -357,10 +332,9 @@ cutis_result cutis_handles_gpu_field(cutis_handles_gpu *gpu, cutis_handles_solut
                                                  : cutis_alloc_result(context);
     if (result == CUTIS_OK) result = cutis_handles_gpu_march(gpu, solution, 0, NULL, &scratch);
     *seconds_distances += cutis_os_seconds() - start;
-    if (result == CUTIS_OK &&
-        !cutis_handles_system_shape(&scratch, &solution->grid, owner, false, &system))
-        result = cutis_alloc_result(context);
-    if (result == CUTIS_OK) result = upload_levels(gpu, &system, owner, &scratch);
+    if (result == CUTIS_OK) result = upload(gpu, OWNER, owner, n, 4);
+    if (result == CUTIS_OK) result = cutis_handles_gpu_levels(gpu, &solution->grid, &system);
+    if (result == CUTIS_OK) result = make_fields(gpu, &system);
     if (result == CUTIS_OK) result = fill_levels(gpu, &system);
     if (result == CUTIS_OK) result = solve_fields(gpu, solution, &system, &scratch);
     if (result == CUTIS_OK)

@@ -87,6 +87,12 @@ enum {
     FACE,
     SHARE,
     DENSITY,
+    CELL,
+    PLACES,
+    FAMILY,
+    MAP,
+    COARSE_MAP,
+    FIRST_CHILD,
     BUFFERS
 };
 
@@ -114,6 +120,11 @@ struct cutis_handles_gpu {
 
 cutis_result cutis_handles_gpu_grid(cutis_handles_gpu *gpu, const cutis_handles_grid *grid);
 void cutis_handles_gpu_forget(cutis_handles_gpu *gpu); ///< all slots
+
+/// Nodes of the voxels that OWNER leaves free and their blocks: NODE, VOXEL, PARENT, CHILD_FIRST
+/// and CHILD, level_at and list_at. `out` gets counts of levels and visits; it owns nothing.
+cutis_result cutis_handles_gpu_levels(cutis_handles_gpu *gpu, const cutis_handles_grid *grid,
+                                      cutis_handles_system *out);
 
 /// One march from all sites, and from virtual handles in voxels (labels after the sites'): ends in
 /// FROM and FROM_LABEL. BARS is there afterwards.

@@ -12,7 +12,7 @@
 #define LANES      CUTIS_HANDLES_LANES
 #define CHUNK      1024 ///< nodes a task
 #define SUM        CUTIS_HANDLES_SUM
-#define COARSE     24 ///< nodes that are few enough for plain sweeps
+#define COARSE     CUTIS_HANDLES_COARSE
 #define SWEEPS     CUTIS_HANDLES_SWEEPS
 #define CYCLES_MAX CUTIS_HANDLES_CYCLES
 #define AHEAD      12 ///< nodes: neighbours of the node so far on are fetched into the caches
@@ -32,13 +32,11 @@ static double *alloc_zero(cutis_arena *arena, uint32_t count)
     return values;
 }
 
-static bool alloc_level(cutis_arena *arena, uint32_t count, bool coarse, bool values,
-                        cutis_handles_level *level)
+static bool alloc_level(cutis_arena *arena, uint32_t count, bool coarse, cutis_handles_level *level)
 {
     level->count = count;
     level->cell = cutis_arena_alloc(arena, count, 3 * sizeof(uint32_t));
     level->parent = cutis_arena_alloc(arena, count, sizeof(uint32_t));
-    if (!values) return level->cell && level->parent;
     level->neighbour = cutis_arena_alloc(arena, (size_t)count + AHEAD, 6 * sizeof(uint32_t));
     level->conductance = cutis_arena_alloc(arena, count, 6 * sizeof(double));
     level->diagonal = cutis_arena_alloc(arena, count, sizeof(double));
@@ -53,14 +51,13 @@ static bool alloc_level(cutis_arena *arena, uint32_t count, bool coarse, bool va
            level->cell && level->parent && (!coarse || (level->b && level->x));
 }
 
-static bool number_finest(cutis_arena *arena, const uint32_t *fixed, bool values,
-                          cutis_handles_system *system)
+static bool number_finest(cutis_arena *arena, const uint32_t *fixed, cutis_handles_system *system)
 {
     const cutis_handles_grid *grid = system->grid;
     cutis_handles_level *level = &system->levels[0];
     uint32_t count = 0, at = 0, cell[3];
     for (uint32_t v = 0; v < grid->voxel_count; v++) count += fixed[v] == CUTIS_HANDLES_NONE;
-    if (!alloc_level(arena, count, false, values, level)) return false;
+    if (!alloc_level(arena, count, false, level)) return false;
     for (uint32_t color = 0; color < 2; color++) {
         for (uint32_t v = 0; v < grid->voxel_count; v++) {
             if (fixed[v] != CUTIS_HANDLES_NONE) continue;
@@ -167,8 +164,7 @@ static void sum_conductances(const cutis_handles_level *fine, cutis_handles_leve
     }
 }
 
-static bool number_coarse(cutis_arena *arena, cutis_handles_system *system, uint32_t *block,
-                          bool values)
+static bool number_coarse(cutis_arena *arena, cutis_handles_system *system, uint32_t *block)
 {
     uint32_t size[3];
     memcpy(size, system->grid->size, sizeof size);
@@ -180,7 +176,7 @@ static bool number_coarse(cutis_arena *arena, cutis_handles_system *system, uint
         uint32_t red = 0, count = number_blocks(fine, size, block, &red);
         if (count == fine->count) break; // pieces of single voxels do not get coarser
         cutis_handles_level *coarse = &system->levels[system->level_count];
-        if (!alloc_level(arena, count, true, values, coarse) || !link_children(arena, fine, coarse))
+        if (!alloc_level(arena, count, true, coarse) || !link_children(arena, fine, coarse))
             return false;
         coarse->red_count = red;
         system->level_count++;
@@ -188,22 +184,23 @@ static bool number_coarse(cutis_arena *arena, cutis_handles_system *system, uint
     return true;
 }
 
-bool cutis_handles_system_shape(cutis_arena *arena, const cutis_handles_grid *grid,
-                                const uint32_t *fixed, bool values, cutis_handles_system *out)
+// Number nodes and blocks, link them: everything but values.
+static bool number_levels(cutis_arena *arena, const cutis_handles_grid *grid, const uint32_t *fixed,
+                          cutis_handles_system *out)
 {
     *out = (cutis_handles_system){ .grid = grid };
     out->node = cutis_arena_alloc(arena, grid->voxel_count, sizeof(uint32_t));
     out->voxel = cutis_arena_alloc(arena, grid->voxel_count, sizeof(uint32_t));
     if (!out->node || !out->voxel) return false;
     for (uint32_t v = 0; v < grid->voxel_count; v++) out->node[v] = CUTIS_HANDLES_NONE;
-    if (!number_finest(arena, fixed, values, out)) return false;
+    if (!number_finest(arena, fixed, out)) return false;
     size_t blocks = 1;
     for (int c = 0; c < 3; c++) blocks *= (grid->size[c] + 1) / 2;
     uint32_t *block = cutis_alloc_array(arena->context, blocks, sizeof *block);
     if (!block) return false;
-    bool good = number_coarse(arena, out, block, values);
+    bool good = number_coarse(arena, out, block);
     cutis_free_array(arena->context, block, blocks, sizeof *block);
-    out->visits = out->levels[0].count > CUTIS_HANDLES_LARGE && out->level_count > 2 ? 2 : 1;
+    out->visits = cutis_handles_visits(out);
     return good;
 }
 
@@ -211,7 +208,7 @@ bool cutis_handles_system_create(cutis_arena *arena, const cutis_handles_grid *g
                                  const uint32_t *fixed, const double *conductance,
                                  cutis_handles_system *out)
 {
-    if (!cutis_handles_system_shape(arena, grid, fixed, true, out)) return false;
+    if (!number_levels(arena, grid, fixed, out)) return false;
     fill_finest(fixed, conductance, out);
     for (uint32_t l = 1; l < out->level_count; l++)
         sum_conductances(&out->levels[l - 1], &out->levels[l]);

@@ -7,6 +7,7 @@
 
 #define CUTIS_HANDLES_LANES  8 ///< right-hand sides solved together
 #define CUTIS_HANDLES_LEVELS 12
+#define CUTIS_HANDLES_COARSE 24  ///< nodes that are few enough for plain sweeps
 #define CUTIS_HANDLES_SWEEPS 12  ///< symmetric sweeps on the coarsest level
 #define CUTIS_HANDLES_CYCLES 500 ///< most iterations
 #define CUTIS_HANDLES_SUM    128 ///< nodes of a partial sum; sums of these run in order
@@ -44,10 +45,11 @@ typedef struct cutis_handles_system {
     uint32_t iteration_count;  ///< most of any solve so far
 } cutis_handles_system;
 
-/// Number nodes and blocks, link them: everything but values, which a device may fill in.
-/// @param values make room for them
-bool cutis_handles_system_shape(cutis_arena *arena, const cutis_handles_grid *grid,
-                                const uint32_t *fixed, bool values, cutis_handles_system *out);
+/// @return visits of level 1 in a cycle of a system whose levels are counted
+static inline uint32_t cutis_handles_visits(const cutis_handles_system *system)
+{
+    return system->levels[0].count > CUTIS_HANDLES_LARGE && system->level_count > 2 ? 2 : 1;
+}
 
 /// Build the system of all voxels that are not fixed.
 /// @param fixed       per voxel: owner, or NONE if it is free; every component has a fixed voxel

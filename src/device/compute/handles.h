@@ -23,6 +23,11 @@ extern const cutis_compute_kernel cutis_compute_handles_scatter, cutis_compute_h
     cutis_compute_handles_support, cutis_compute_handles_clash, cutis_compute_handles_gain,
     cutis_compute_handles_faces, cutis_compute_handles_fold, cutis_compute_handles_pack;
 
+/// kernel/handles_levels.h.
+extern const cutis_compute_kernel cutis_compute_handles_split, cutis_compute_handles_nodes,
+    cutis_compute_handles_map, cutis_compute_handles_firsts, cutis_compute_handles_heads,
+    cutis_compute_handles_blocks, cutis_compute_handles_family, cutis_compute_handles_children;
+
 /// kernel/handles_grid.h.
 extern const cutis_compute_kernel cutis_compute_handles_surfaces, cutis_compute_handles_corners,
     cutis_compute_handles_balls, cutis_compute_handles_flood, cutis_compute_handles_rows,
