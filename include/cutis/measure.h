@@ -3,6 +3,7 @@
 #ifndef CUTIS_MEASURE_H
 #define CUTIS_MEASURE_H
 
+#include <cutis/device.h>
 #include <cutis/model.h>
 
 #ifdef __cplusplus
@@ -36,6 +37,11 @@ CUTIS_API cutis_result cutis_surface_normals(cutis_context *context, const cutis
 /// @param weld vertex_count of caller memory
 CUTIS_API cutis_result cutis_weld_positions(cutis_context *context, uint32_t vertex_count,
                                             const float *positions, uint32_t *weld);
+
+/// The same on a device's threads. @param device NULL: the caller's thread
+CUTIS_API cutis_result cutis_weld_positions_on(cutis_context *context, cutis_device *device,
+                                               uint32_t vertex_count, const float *positions,
+                                               uint32_t *weld);
 
 /// Differences between a result and a reference with the same vertices and triangles.
 typedef struct cutis_difference {

@@ -68,7 +68,8 @@ static cutis_result make_units(reducer *r)
     r->positions = cutis_arena_alloc(&r->arena, count, 3 * sizeof *r->positions);
     if (!r->unit || !r->first || !r->control || !r->weight || !r->positions)
         return cutis_alloc_result(r->in->context);
-    cutis_result result = cutis_weld_positions(r->in->context, count, body->positions, r->unit);
+    cutis_result result =
+        cutis_weld_positions_on(r->in->context, r->in->device, count, body->positions, r->unit);
     for (uint32_t v = 0; v < count && result == CUTIS_OK; v++) {
         if (r->unit[v] != v) {
             r->unit[v] = r->unit[r->unit[v]];

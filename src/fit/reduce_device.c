@@ -293,11 +293,21 @@ static bool is_short(const cutis_reduce_problem *p)
     return true;
 }
 
-// Fitted sets, by teams. Leaves `run->chosen` NULL where work items must find them.
-static cutis_result choose_sets(cutis_reduce_device *run, uint32_t limit)
+// Influences that sets are chosen from; k: they are the largest.
+static uint32_t candidate_limit(const cutis_reduce_device *run)
 {
     const cutis_reduce_problem *p = run->problem;
-    const uint32_t vertices = p->mesh->vertex_count;
+    return run->schedule->fitted && p->influences < CUTIS_REDUCE_CANDIDATES
+               ? cutis_reduce_candidate_limit(p)
+               : p->influences;
+}
+
+// Fitted sets, by teams, while the host goes on. Leaves `run->chosen` NULL where work items must
+// find them.
+static cutis_result choose_sets(cutis_reduce_device *run)
+{
+    const cutis_reduce_problem *p = run->problem;
+    const uint32_t vertices = p->mesh->vertex_count, limit = candidate_limit(run);
     if (limit <= p->influences || !is_short(p)) return CUTIS_OK;
     cutis_result result =
         cutis_reduce_device_make(run, run->state->first[vertices], 4, &run->chosen);
@@ -313,19 +323,15 @@ static cutis_result choose_sets(cutis_reduce_device *run, uint32_t limit)
 static cutis_result begin(cutis_reduce_device *run, double *extra)
 {
     const cutis_reduce_problem *p = run->problem;
-    const uint32_t limit = run->schedule->fitted && p->influences < CUTIS_REDUCE_CANDIDATES
-                               ? cutis_reduce_candidate_limit(p)
-                               : p->influences;
-    cutis_result result = choose_sets(run, limit);
+    const uint32_t limit = candidate_limit(run);
     const cutis_compute_argument start[] = {
         PROBLEM_ARGUMENTS(run, limit),         BLOCK_ARGUMENTS(run),
         CUTIS_BUFFER_ARGUMENT(run->set_first), CUTIS_BUFFER_ARGUMENT(run->set_control),
         CUTIS_BUFFER_ARGUMENT(run->error),     CUTIS_INT_ARGUMENT(1),
         CUTIS_BUFFER_ARGUMENT(run->chosen)
     };
-    if (result == CUTIS_OK)
-        result =
-            cutis_reduce_device_launch(run, &cutis_compute_reduce_begin, lane_count(run), start);
+    cutis_result result =
+        cutis_reduce_device_launch(run, &cutis_compute_reduce_begin, lane_count(run), start);
     double energy = 0;
     if (result == CUTIS_OK) result = begin_prior(run, &energy);
     *extra = run->lambda * energy;
@@ -442,7 +448,7 @@ static cutis_result read_back(cutis_reduce_device *run)
         result = cutis_buffer_read(run->set_control, 0, state->control, slots * 4);
     if (result == CUTIS_OK)
         result = cutis_buffer_read(run->set_weight, 0, state->weight, slots * 8);
-    if (result == CUTIS_OK)
+    if (result == CUTIS_OK && !run->problem->results)
         result = cutis_buffer_read(run->error, 0, state->error, vertices * rows * 8);
     return result;
 }
@@ -487,14 +493,15 @@ cutis_result cutis_reduce_device_run(const cutis_reduce_problem *problem,
                                 .device = problem->device,
                                 .arena.context = problem->context };
     double extra = 0;
-    cutis_result result = CUTIS_OK;
-    if (!cutis_reduce_blocks_create(problem, colours, state->first, &run.arena, &run.blocks))
-        result = cutis_alloc_result(problem->context);
-    if (result == CUTIS_OK) define_sizes(&run);
     const double start = cutis_os_seconds();
-    if (result == CUTIS_OK) result = upload_problem(&run);
-    if (result == CUTIS_OK) result = upload_mesh(&run);
+    define_sizes(&run);
+    cutis_result result = upload_problem(&run);
     if (result == CUTIS_OK) result = make_state(&run);
+    if (result == CUTIS_OK) result = choose_sets(&run);
+    if (result == CUTIS_OK &&
+        !cutis_reduce_blocks_create(problem, colours, state->first, &run.arena, &run.blocks))
+        result = cutis_alloc_result(problem->context);
+    if (result == CUTIS_OK) result = upload_mesh(&run);
     if (result == CUTIS_OK) result = cutis_reduce_device_blocks(&run);
     state->transfer_seconds = cutis_os_seconds() - start;
     if (result == CUTIS_OK) result = begin(&run, &extra);

@@ -164,14 +164,15 @@ static bool same_weights(const cutis_reduce_group *group, uint32_t a, uint32_t b
 
 // Weld by position first; copies whose weights differ stay apart, each with those that share its
 // own. `next` links the different ones of a place.
-static cutis_result weld_units(cutis_context *context, cutis_reduce_group *group)
+static cutis_result weld_units(cutis_context *context, cutis_device *device,
+                               cutis_reduce_group *group)
 {
     const uint32_t count = group->source_count;
     uint32_t *place = cutis_alloc_array(context, count, sizeof *place);
     uint32_t *next = cutis_alloc_array(context, count, sizeof *next);
     cutis_result result = place && next ? CUTIS_OK : cutis_alloc_result(context);
     if (result == CUTIS_OK)
-        result = cutis_weld_positions(context, count, group->source_positions, place);
+        result = cutis_weld_positions_on(context, device, count, group->source_positions, place);
     for (uint32_t v = 0; v < count && result == CUTIS_OK; v++) {
         uint32_t other = place[v], last = v;
         next[v] = UINT32_MAX;
@@ -264,7 +265,7 @@ static cutis_result build_group(filler *f, const int32_t *mesh_group, int32_t in
     for (uint32_t m = 0; m < data->mesh_count; m++)
         for (uint32_t p = 0; mesh_group[m] == index && p < data->meshes[m].primitive_count; p++)
             if (result == CUTIS_OK) result = fill_primitive(f, m, p);
-    if (result == CUTIS_OK) result = weld_units(context, group);
+    if (result == CUTIS_OK) result = weld_units(context, f->device, group);
     if (result == CUTIS_OK) {
         keep_units(group);
         if (!build_mesh(f->device, arena, group)) result = cutis_alloc_result(context);

@@ -71,7 +71,8 @@ typedef struct cutis_reduce_problem {
                   ///< (gradient energy); 0: none. On the host only
     const double *rest; ///< cages: 3 per control at rest, so that S reproduces the vertices there;
                         ///< NULL: it only sums to 1
-    cutis_arena *results; ///< for the sets and weights of states; NULL: where the rest of them is
+    cutis_arena *results; ///< for the sets and weights of states, which are all that is wanted of
+                          ///< them (a GPU keeps the errors); NULL: everything is
 } cutis_reduce_problem;
 
 /// Weights of all vertices on their kept sets, with what the solves need.

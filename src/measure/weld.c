@@ -1,11 +1,12 @@
-/// Which vertices share a position. An open-addressing table keyed by the three floats; vertices
-/// enter in ascending order, so the representative is always the lowest. -0 and +0 are the same
-/// place.
+/// Which vertices share a position. An open-addressing table keyed by the three floats. Invariant:
+/// the representative is always the lowest vertex of a place, whatever the number of threads. -0
+/// and +0 are the same place.
 #include <cutis/measure.h>
 
 #include <string.h>
 
 #include "base/memory.h"
+#include "device/device.h"
 
 static uint32_t coordinate_bits(float value)
 {
@@ -31,35 +32,88 @@ static void position_key(const float *positions, uint32_t vertex, uint32_t key[3
     for (int k = 0; k < 3; k++) key[k] = coordinate_bits(positions[3 * (size_t)vertex + k]);
 }
 
-// A table larger than the near caches is waited for, unless it is asked for some vertices ahead.
-enum { AHEAD = 12 };
+// Vertices of one task.
+enum { TASK_VERTICES = 4096 };
+
+typedef struct weld_job {
+    uint32_t vertex_count;
+    const float *positions;
+    uint32_t *table; ///< the lowest vertex seen of a place, or UINT32_MAX
+    size_t mask;
+    uint32_t *weld;
+} weld_job;
+
+static bool same_place(const weld_job *job, const uint32_t key[3], uint32_t vertex)
+{
+    uint32_t other[3];
+    position_key(job->positions, vertex, other);
+    return key[0] == other[0] && key[1] == other[1] && key[2] == other[2];
+}
+
+// A place takes the first free slot of its row of slots and keeps it, so that vertices of one place
+// meet there whatever the order in which threads come; the lowest of them stays.
+static void enter_task(void *data, uint32_t index)
+{
+    const weld_job *job = data;
+    uint32_t v = index * TASK_VERTICES;
+    for (uint32_t end = v + TASK_VERTICES; v < end && v < job->vertex_count; v++) {
+        uint32_t key[3];
+        position_key(job->positions, v, key);
+        for (size_t slot = position_hash(key) & job->mask;; slot = (slot + 1) & job->mask) {
+            uint32_t there = __atomic_load_n(&job->table[slot], __ATOMIC_RELAXED);
+            if (there == UINT32_MAX &&
+                __atomic_compare_exchange_n(&job->table[slot], &there, v, false, __ATOMIC_RELAXED,
+                                            __ATOMIC_RELAXED))
+                break;
+            if (!same_place(job, key, there)) continue;
+            while (v < there && !__atomic_compare_exchange_n(&job->table[slot], &there, v, false,
+                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+                ;
+            break;
+        }
+    }
+}
+
+static void look_task(void *data, uint32_t index)
+{
+    const weld_job *job = data;
+    uint32_t v = index * TASK_VERTICES;
+    for (uint32_t end = v + TASK_VERTICES; v < end && v < job->vertex_count; v++) {
+        uint32_t key[3];
+        position_key(job->positions, v, key);
+        size_t slot = position_hash(key) & job->mask;
+        while (!same_place(job, key, job->table[slot])) slot = (slot + 1) & job->mask;
+        job->weld[v] = job->table[slot];
+    }
+}
+
+static void run_tasks(cutis_device *device, void (*task)(void *data, uint32_t index), weld_job *job)
+{
+    const uint32_t count = job->vertex_count;
+    const uint32_t tasks = count / TASK_VERTICES + (count % TASK_VERTICES != 0);
+    if (device && tasks > 1)
+        device->operations->run_tasks(device, task, job, tasks);
+    else
+        for (uint32_t i = 0; i < tasks; i++) task(job, i);
+}
+
+cutis_result cutis_weld_positions_on(cutis_context *context, cutis_device *device,
+                                     uint32_t vertex_count, const float *positions, uint32_t *weld)
+{
+    size_t capacity = 16;
+    while (capacity < 2 * (size_t)vertex_count) capacity *= 2;
+    weld_job job = { vertex_count, positions, NULL, capacity - 1, weld };
+    job.table = cutis_alloc_array(context, capacity, sizeof *job.table);
+    if (!job.table) return cutis_alloc_result(context);
+    memset(job.table, 0xff, capacity * sizeof *job.table);
+    run_tasks(device, enter_task, &job);
+    run_tasks(device, look_task, &job);
+    cutis_free_array(context, job.table, capacity, sizeof *job.table);
+    return CUTIS_OK;
+}
 
 cutis_result cutis_weld_positions(cutis_context *context, uint32_t vertex_count,
                                   const float *positions, uint32_t *weld)
 {
-    size_t capacity = 16;
-    while (capacity < 2 * (size_t)vertex_count) capacity *= 2;
-    uint32_t *table = cutis_alloc_array(context, capacity, sizeof *table);
-    if (!table) return cutis_alloc_result(context);
-    memset(table, 0xff, capacity * sizeof *table);
-    for (uint32_t v = 0; v < vertex_count; v++) {
-        uint32_t key[3], other[3];
-        if (v + AHEAD < vertex_count) {
-            position_key(positions, v + AHEAD, key);
-            __builtin_prefetch(&table[position_hash(key) & (capacity - 1)]);
-        }
-        position_key(positions, v, key);
-        size_t slot = position_hash(key) & (capacity - 1);
-        weld[v] = v;
-        for (; table[slot] != UINT32_MAX; slot = (slot + 1) & (capacity - 1)) {
-            position_key(positions, table[slot], other);
-            if (memcmp(key, other, sizeof key) == 0) {
-                weld[v] = table[slot];
-                break;
-            }
-        }
-        if (weld[v] == v) table[slot] = v;
-    }
-    cutis_free_array(context, table, capacity, sizeof *table);
-    return CUTIS_OK;
+    return cutis_weld_positions_on(context, NULL, vertex_count, positions, weld);
 }

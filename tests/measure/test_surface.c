@@ -190,6 +190,30 @@ static void welding_finds_the_lowest_vertex_and_takes_both_zeros_for_one(void **
     assert_memory_equal(weld, expected, sizeof weld);
 }
 
+// 60,000 vertices on 1000 places, in an order that lets copies of a place meet in several tasks.
+static void welding_on_threads_finds_the_lowest_vertex_too(void **state)
+{
+    (void)state;
+    enum { COUNT = 60000, PLACES = 1000 };
+    float *p = calloc(COUNT, 12);
+    uint32_t *weld = calloc(COUNT, sizeof *weld), lowest[PLACES];
+    cutis_device *device = NULL;
+    assert_ok(context,
+              cutis_device_create(context, &(cutis_device_options){ .thread_count = 4 }, &device));
+    for (uint32_t i = 0; i < PLACES; i++) lowest[i] = UINT32_MAX;
+    for (uint32_t v = 0; v < COUNT; v++) {
+        const uint32_t place = v * 7919u % PLACES;
+        p[3 * v] = (float)(place % 10), p[3 * v + 1] = (float)(place / 10);
+        if (lowest[place] == UINT32_MAX) lowest[place] = v;
+    }
+    for (int run = 0; run < 10; run++) {
+        assert_ok(context, cutis_weld_positions_on(context, device, COUNT, p, weld));
+        for (uint32_t v = 0; v < COUNT; v++) assert_int_equal(weld[v], lowest[v * 7919u % PLACES]);
+    }
+    cutis_device_destroy(device);
+    free(p), free(weld);
+}
+
 // The definition, by trying every triangle for every vertex: sum of the faces' area vectors at the
 // same place.
 static void area_vector_at(const body *b, const float *place, double out[3])
@@ -371,6 +395,7 @@ int main(void)
         cmocka_unit_test(volume_does_not_depend_on_where_a_closed_body_stands),
         cmocka_unit_test(bounds_and_diagonal_of_a_cylinder_are_its_box),
         cmocka_unit_test(welding_finds_the_lowest_vertex_and_takes_both_zeros_for_one),
+        cmocka_unit_test(welding_on_threads_finds_the_lowest_vertex_too),
         cmocka_unit_test(welded_normals_are_the_area_weighted_mean_of_all_faces_at_a_place),
         cmocka_unit_test(unwelded_normals_of_a_soup_are_the_face_normals),
         cmocka_unit_test(mean_curvature_of_a_sphere_is_one_over_its_radius),
