@@ -18,8 +18,6 @@
 #include "math/eigen3.h"
 #include "math/mat3.h"
 
-// Inner samples of a rung at most: a right angle of a limb of 40 edges around takes 10.
-static const int CURVE_MAX = 48;
 // Samples of a joint, per rung it may have.
 static const uint32_t POINTS_PER_RUNG = 6;
 
@@ -93,6 +91,7 @@ static cutis_result place_ints(packing *p)
     take(&s, PATCH_ENTRY_JOINT, N);
     take(&s, PATCH_ENTRY_SIDE, N);
     take(&s, PATCH_ENTRY_FAR, N);
+    take(&s, PATCH_ENTRY_AT, N);
     take(&s, PATCH_ENTRY_ORDER, N);
     take(&s, PATCH_ENTRY_SHARE, N);
     take(&s, PATCH_ENTRY_SLOT, N + 1);
@@ -149,6 +148,7 @@ static cutis_result place_reals(packing *p)
     take(&g, PATCH_STEP, J);
     take(&g, PATCH_CONIC, PATCH_CONIC_STEPS + 1);
     take(&g, PATCH_SCALARS, 2);
+    take(&g, PATCH_FAR, 0);
     uint64_t most = 0;
     for (uint32_t part = 0; part < P; part++) { // distances: of every entry, and of a leaf's tip
         uint32_t entries = p->entry_first[part + 1] - p->entry_first[part];
@@ -180,11 +180,12 @@ static cutis_result place_work(packing *p)
     places i = { p->out->ints, 0 }, d = { p->out->ints, 0 };
     uint64_t P = body->part_count, J = body->loop_count, V = parts->vertex_count;
     uint64_t slots = p->out->slot_count, rungs = p->out->rung_count, points = p->out->point_count;
+    uint64_t fields = p->out->real_count - (uint64_t)p->out->ints[PATCH_FAR];
     static const int per_vertex[] = { PATCH_STATE,      PATCH_OWNER, PATCH_SLOT,
                                       PATCH_VERTEX_OUT, PATCH_QUEUE, PATCH_SNAP_EDGE };
-    static const int per_slot[] = { PATCH_SLOT_NODE,  PATCH_SLOT_NEXT,   PATCH_SLOT_ORDER,
-                                    PATCH_SLOT_RANK,  PATCH_SLOT_WELD,   PATCH_SLOT_OUT,
-                                    PATCH_SLOT_GUEST, PATCH_SLOT_ANCHOR, PATCH_SLOT_RUNG,
+    static const int per_slot[] = { PATCH_SLOT_NODE,  PATCH_SLOT_NEXT, PATCH_SLOT_ORDER,
+                                    PATCH_SLOT_RANK,  PATCH_SLOT_WELD, PATCH_SLOT_OUT,
+                                    PATCH_SLOT_GUEST, PATCH_SLOT_LOOP, PATCH_SLOT_RUNG,
                                     PATCH_SLOT_FROM,  PATCH_SLOT_TO };
     static const int per_rung[] = { PATCH_RUNG_P,     PATCH_RUNG_C,     PATCH_RUNG_KIND,
                                     PATCH_RUNG_COUNT, PATCH_RUNG_FIRST, PATCH_RUNG_FACE };
@@ -194,6 +195,8 @@ static cutis_result place_work(packing *p)
     take(&i, PATCH_EDGE_SLOT, parts->edge_count);
     take(&i, PATCH_BORDER, p->entry_count);
     take(&i, PATCH_REACH, p->entry_count);
+    take(&i, PATCH_NEAR, fields);
+    take(&i, PATCH_NEAR_COUNT, p->entry_count);
     take(&i, PATCH_TRIES, P);
     take(&i, PATCH_TOUCHED, P);
     take(&i, PATCH_FACE_LIST, body->face_count);
@@ -202,7 +205,7 @@ static cutis_result place_work(packing *p)
     take(&i, PATCH_BLOCK_FACE, (body->face_count + (uint64_t)PATCH_BLOCK - 1) / PATCH_BLOCK);
     take(&d, PATCH_MATRIX, 12 * P);
     take(&d, PATCH_JOINT_REAL, PATCH_JOINT_REAL_COUNT * J);
-    take(&d, PATCH_VALUE, p->out->real_count - ((uint64_t)p->out->ints[PATCH_SCALARS] + 2));
+    take(&d, PATCH_VALUE, fields);
     take(&d, PATCH_SNAP, V);
     take(&d, PATCH_SHARE, count_shares(p));
     take(&d, PATCH_SHRINK, p->entry_count);
@@ -213,11 +216,11 @@ static cutis_result place_work(packing *p)
     take(&d, PATCH_SLOT_ALONG, slots);
     take(&d, PATCH_SLOT_GAP, slots);
     take(&d, PATCH_SLOT_T, slots);
-    take(&d, PATCH_JOINT_SUM, TEAM_PARTS * J);
-    take(&d, PATCH_RUNG_SUM, 6 * rungs);
+    take(&d, PATCH_JOINT_SUM, PATCH_SCRATCH * J);
+    take(&d, PATCH_RUNG_SUM, 12 * rungs);
     take(&d, PATCH_RUNG_ALONG, rungs);
     take(&d, PATCH_SAMPLE, 3 * points);
-    take(&d, PATCH_SAMPLE_SUM, 3 * points);
+    take(&d, PATCH_SAMPLE_SUM, 6 * points);
     if (i.used > INT32_MAX || d.used > INT32_MAX)
         return cutis_fail(body->context, CUTIS_LIMIT_EXCEEDED, "the mesh is too large for patches");
     p->out->ints[PATCH_INT_STRIDE] = (int32_t)i.used;
@@ -345,6 +348,7 @@ static cutis_result fill_part_fields(packing *p, uint32_t part, uint32_t *int_at
         if (result != CUTIS_OK) return result;
         sort_by_distance(far, first, count, sorted, p->out->ints + *int_at);
         ints(p, PATCH_ENTRY_FAR)[e] = (int32_t)*real_at;
+        ints(p, PATCH_ENTRY_AT)[e] = (int32_t)*real_at - p->out->ints[PATCH_FAR] - (int32_t)first;
         ints(p, PATCH_ENTRY_ORDER)[e] = (int32_t)*int_at;
         *int_at += count;
         *real_at += count;
@@ -377,7 +381,7 @@ static cutis_result fill_fields(packing *p)
 {
     const patch_body *body = p->body;
     uint32_t int_at = (uint32_t)(p->out->ints[PATCH_FACE_ORIGIN]) + p->body->face_count;
-    uint32_t real_at = (uint32_t)(p->out->ints[PATCH_SCALARS]) + 2;
+    uint32_t real_at = (uint32_t)p->out->ints[PATCH_FAR];
     far_vertex *sorted = cutis_arena_alloc(body->arena, p->parts->vertex_count, sizeof *sorted);
     uint32_t *sources = cutis_arena_alloc(body->arena, p->place_count + (size_t)1, sizeof *sources);
     if (!sorted || !sources) return cutis_alloc_result(body->context);
@@ -552,7 +556,7 @@ cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *p
     out->ints[PATCH_FACE_COUNT] = (int32_t)body->face_count;
     out->ints[PATCH_BOX] = box;
     out->ints[PATCH_FILL] = fill;
-    out->ints[PATCH_CURVE_MAX] = CURVE_MAX;
+    out->ints[PATCH_CURVE_MAX] = PATCH_CURVE_MOST;
     fill_topology(&p);
     fill_rooms(&p);
     fill_joints(&p);

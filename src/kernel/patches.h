@@ -40,6 +40,7 @@ enum patch_field {
     PATCH_ENTRY_JOINT,  ///< N
     PATCH_ENTRY_SIDE,   ///< N: 0 the part is the parent, 1 the child
     PATCH_ENTRY_FAR,    ///< N: place in G of the part's distances to the loop
+    PATCH_ENTRY_AT,     ///< N: + a vertex: its place in PATCH_FAR, PATCH_VALUE and PATCH_NEAR
     PATCH_ENTRY_ORDER,  ///< N: place in S of the part's vertices by that distance
     PATCH_ENTRY_SHARE,  ///< N: its shares in PATCH_SHARE
     PATCH_ENTRY_SLOT,   ///< N + 1: border slots of an entry, into the slot arrays
@@ -80,6 +81,7 @@ enum patch_field {
     PATCH_STEP,      ///< J: sampling length
     PATCH_CONIC,     ///< PATCH_CONIC_STEPS + 1: w for evenly spaced g
     PATCH_SCALARS,   ///< diagonal, eps
+    PATCH_FAR,       ///< distances to the loops, entry by entry
     // places in I, from the instance's base
     PATCH_STATE,      ///< V: patch_state
     PATCH_OWNER,      ///< V: entry that removes it, or -1
@@ -90,20 +92,22 @@ enum patch_field {
     PATCH_SNAP_EDGE,  ///< V: edge a vertex may be moved along, or -1
     PATCH_SLOT_NODE,  ///< slots: vertex, or -1 - edge
     PATCH_SLOT_NEXT,
-    PATCH_SLOT_ORDER,  ///< slots in order along the border
-    PATCH_SLOT_RANK,   ///< and back
-    PATCH_SLOT_WELD,   ///< child: slot of the parent it became one with, or -1
-    PATCH_SLOT_OUT,    ///< output vertex; split points: from the joint's first
-    PATCH_SLOT_GUEST,  ///< parent: the child's slot that became one with it, or -1
-    PATCH_SLOT_ANCHOR, ///< parent, by rank: rank of its partner in the child, or -1
-    PATCH_SLOT_RUNG,   ///< its first rung
-    PATCH_SLOT_FROM,   ///< vertices it lies between: SLOT_T of the way
+    PATCH_SLOT_ORDER, ///< slots in order along the border
+    PATCH_SLOT_RANK,  ///< and back
+    PATCH_SLOT_WELD,  ///< child: slot of the parent it became one with, or -1
+    PATCH_SLOT_OUT,   ///< output vertex; split points: from the joint's first
+    PATCH_SLOT_GUEST, ///< parent: the child's slot that became one with it, or -1
+    PATCH_SLOT_LOOP,  ///< by rank: is it on the loop?
+    PATCH_SLOT_RUNG,  ///< its first rung
+    PATCH_SLOT_FROM,  ///< vertices it lies between: SLOT_T of the way
     PATCH_SLOT_TO,
     PATCH_BORDER,     ///< N: slots of the entry
     PATCH_REACH,      ///< N: how many of its vertices by distance the entry looks at
+    PATCH_NEAR,       ///< per entry: its vertices beside the border
+    PATCH_NEAR_COUNT, ///< N: how many
     PATCH_TRIES,      ///< P
     PATCH_TOUCHED,    ///< P: faces that have removed or moved vertices
-    PATCH_FACE_LIST,  ///< F: these faces, from the part\'s first
+    PATCH_FACE_LIST,  ///< F: these faces, from the part's first; later scratch
     PATCH_JOINT_INTS, ///< PATCH_JOINT_INT_COUNT per joint
     PATCH_RUNG_P,     ///< slot of the parent
     PATCH_RUNG_C,
@@ -116,7 +120,7 @@ enum patch_field {
     // places in D
     PATCH_MATRIX,      ///< 12 P: part to world
     PATCH_JOINT_REAL,  ///< PATCH_JOINT_REAL_COUNT per joint
-    PATCH_VALUE,       ///< like the entries' distances in G: how far it is removed by the entry
+    PATCH_VALUE,       ///< per entry like PATCH_FAR: how far a vertex is removed by it
     PATCH_SNAP,        ///< V: how far from it, of the edge's length
     PATCH_SHARE,       ///< per entry its shares of the way to the part's entries
     PATCH_SHRINK,      ///< N: what this try takes from the territory
@@ -129,9 +133,9 @@ enum patch_field {
     PATCH_SAMPLE,      ///< 3 per sample, parent's rest space
     PATCH_SLOT_GAP,    ///< by rank: distance to the next
     PATCH_SLOT_T,      ///< of the way between its two vertices
-    PATCH_JOINT_SUM,   ///< TEAM_PARTS per joint
-    PATCH_RUNG_SUM,    ///< 6 per rung: sums of the patch's normals at its ends
-    PATCH_SAMPLE_SUM,  ///< 3 per sample
+    PATCH_JOINT_SUM,   ///< PATCH_SCRATCH per joint
+    PATCH_RUNG_SUM,    ///< 12 per rung: the patch's normals at its ends: after it and before it
+    PATCH_SAMPLE_SUM,  ///< 6 per sample, likewise
     PATCH_FIELD_COUNT
 };
 
@@ -140,6 +144,12 @@ enum patch_field {
 #define PATCH_BLOCK       256               // vertices or faces that are counted together
 #define PATCH_CONIC_STEPS 1024
 #define PATCH_TIMES       16
+#define PATCH_CURVE_MOST  48 // samples of a rung: a right angle of a limb of 40 edges takes 10
+#define PATCH_SUMS        18 // over the strips of a joint (patches_keep.h)
+// Scratch of a joint: sums in parts, then whole; what samples of rear rungs are mixed of.
+#define PATCH_SCRATCH_SUM (TEAM_PARTS * PATCH_SUMS)
+#define PATCH_SCRATCH_MIX (PATCH_SCRATCH_SUM + PATCH_SUMS)
+#define PATCH_SCRATCH     (PATCH_SCRATCH_MIX + 3 * (PATCH_CURVE_MOST + 2))
 
 enum patch_state { PATCH_KEPT, PATCH_REMOVED, PATCH_ZERO /* moved onto the border */ };
 enum patch_rung {

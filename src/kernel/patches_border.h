@@ -26,12 +26,6 @@ FN void patch_slot_put(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, int
     D[S[PATCH_SLOT_ALONG] + slot] = along;
 }
 
-FN double patch_far(GLOBAL const int *S, GLOBAL const double *G, int entry, int vertex)
-{
-    int part = FIELD(S, PATCH_VERTEX_PART)[vertex];
-    return G[FIELD(S, PATCH_ENTRY_FAR)[entry] + vertex - FIELD(S, PATCH_PART_VERTEX)[part]];
-}
-
 // Place on the loop of a point at t from a to b, its neighbour there.
 FN double patch_place(GLOBAL const int *S, int a, int b, double t)
 {
@@ -108,18 +102,20 @@ FN int patch_slots_of(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int ent
     return count;
 }
 
-FN void patch_slots_fill(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                         GLOBAL int *I, GLOBAL double *D, int entry, int v, int slot)
+// Which slots a vertex brings: what they are, for now.
+FN void patch_slots_name(GLOBAL const int *RESTRICT S, GLOBAL int *I, int v, int slot)
 {
     GLOBAL const int *state = I + S[PATCH_STATE];
     if (state[v] == PATCH_ZERO) {
-        patch_slot_vertex(S, G, I, D, entry, v, slot);
+        I[S[PATCH_SLOT_NODE] + slot] = v;
         return;
     }
     for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < FIELD(S, PATCH_RING_FIRST)[v + 1]; k++) {
         int u = FIELD(S, PATCH_RING)[k];
-        if (state[u] == PATCH_KEPT)
-            patch_slot_split(S, G, I, D, entry, u, v, FIELD(S, PATCH_RING_EDGE)[k], slot++);
+        if (state[u] != PATCH_KEPT) continue;
+        I[S[PATCH_SLOT_NODE] + slot] = -1 - FIELD(S, PATCH_RING_EDGE)[k];
+        I[S[PATCH_SLOT_FROM] + slot] = u;
+        I[S[PATCH_SLOT_TO] + slot++] = v;
     }
 }
 
@@ -127,23 +123,36 @@ FN void patch_slots_fill(GLOBAL const int *RESTRICT S, GLOBAL const double *REST
 // along edges: its slots come with the links.
 // @return how many; if there is no room for them, those that fit are there
 TEAM_FN int patch_slots(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                        GLOBAL int *I, GLOBAL double *D, int e, int cut TEAM_PARAM)
+                        GLOBAL int *I, GLOBAL double *D, patch_cutting c, int e, int cut TEAM_PARAM)
 {
-    GLOBAL const int *state = I + S[PATCH_STATE], *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
+    GLOBAL const int *state = I + S[PATCH_STATE];
+    GLOBAL const int *near = I + (S[PATCH_NEAR] + FIELD(S, PATCH_ENTRY_AT)[e] + c.first);
     int joint = FIELD(S, PATCH_ENTRY_JOINT)[e], side = FIELD(S, PATCH_ENTRY_SIDE)[e];
-    int base = FIELD(S, PATCH_ENTRY_SLOT)[e], room = patch_slot_room(S, e), used = 0;
-    int end = FIELD(S, PATCH_JOINT_LOOP)[joint + 1], reach = cut ? I[S[PATCH_REACH] + e] : 0;
+    int base = FIELD(S, PATCH_ENTRY_SLOT)[e], room = patch_slot_room(S, e), used = 0, named = 0;
+    int end = FIELD(S, PATCH_JOINT_LOOP)[joint + 1], listed = cut ? I[S[PATCH_NEAR_COUNT] + e] : 0;
     for (int from = FIELD(S, PATCH_JOINT_LOOP)[joint]; from < end; from += TEAM_LANES) {
         int i = from + TEAM_LANE, v = i < end ? FIELD(S, PATCH_LOOP_VERTEX)[2 * i + side] : -1;
-        int there = v >= 0 && state[v] != PATCH_REMOVED, at = used + team_before(there);
-        if (there && at < room) patch_slot_vertex(S, G, I, D, e, v, base + at);
-        used += team_total(there);
+        int there = v >= 0 && state[v] != PATCH_REMOVED, at = used + team_before_flag(there);
+        if (there && at < room) I[S[PATCH_SLOT_NODE] + base + at] = v;
+        used += team_total_flag(there);
     }
-    for (int from = 0; from < reach; from += TEAM_LANES) {
-        int i = from + TEAM_LANE, v = i < reach ? order[i] : -1;
+    named = used < room ? used : room;
+    for (int from = 0; from < listed; from += TEAM_LANES) {
+        int i = from + TEAM_LANE, v = i < listed ? near[i] : -1;
         int count = v >= 0 ? patch_slots_of(S, I, e, v) : 0, at = used + team_before(count);
-        if (count > 0 && at + count <= room) patch_slots_fill(S, G, I, D, e, v, base + at);
+        int fits = at + count <= room;
+        if (count > 0 && fits) patch_slots_name(S, I, v, base + at);
         used += team_total(count);
+        named = used <= room ? used : named;
+    }
+    TEAM_SYNC;
+    TEAM_EACH (i, base, base + named) { // all of them now, so that lanes have the same to do
+        int node = I[S[PATCH_SLOT_NODE] + i];
+        if (node >= 0)
+            patch_slot_vertex(S, G, I, D, e, node, i);
+        else
+            patch_slot_split(S, G, I, D, e, I[S[PATCH_SLOT_FROM] + i], I[S[PATCH_SLOT_TO] + i],
+                             -1 - node, i);
     }
     if (TEAM_LANE == 0) I[S[PATCH_BORDER] + e] = used;
     return used;
@@ -252,17 +261,18 @@ TEAM_FN void patch_link_loop(GLOBAL const int *S, GLOBAL int *I, int entry)
     }
 }
 
-// Follow the border of an entry. false unless it is one curve through all of its slots.
+// Follow the border of an entry. false unless it is one curve through all of its slots: then it is
+// back at the first after so many steps, and not before.
 FN int patch_trace(GLOBAL const int *S, GLOBAL int *I, int entry)
 {
     int base = FIELD(S, PATCH_ENTRY_SLOT)[entry], count = I[S[PATCH_BORDER] + entry], slot = base;
-    GLOBAL int *rank = I + S[PATCH_SLOT_RANK];
-    for (int i = 0; i < count; i++) rank[base + i] = -1;
+    GLOBAL int *rank = I + S[PATCH_SLOT_RANK], *order = I + S[PATCH_SLOT_ORDER] + base;
+    GLOBAL const int *next = I + S[PATCH_SLOT_NEXT];
     for (int i = 0; i < count; i++) {
-        if (slot < base || rank[slot] >= 0) return 0;
-        I[S[PATCH_SLOT_ORDER] + base + i] = slot;
+        if (slot < base || (slot == base && i > 0)) return 0;
+        order[i] = slot;
         rank[slot] = i;
-        slot = I[S[PATCH_SLOT_NEXT] + slot];
+        slot = next[slot];
     }
     return count >= 3 && slot == base;
 }
@@ -279,9 +289,9 @@ TEAM_FN void patch_list_faces(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch
         GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * f;
         int a = state[v[0]], b = state[v[1]], d = state[v[2]];
         int touched = from + TEAM_LANE < end && (a | b | d) != PATCH_KEPT;
-        int at = count + team_before(touched);
+        int at = count + team_before_flag(touched);
         if (touched) I[S[PATCH_FACE_LIST] + first + at] = f;
-        count += team_total(touched);
+        count += team_total_flag(touched);
     }
     if (TEAM_LANE == 0) I[S[PATCH_TOUCHED] + c.part] = count;
 }
@@ -293,7 +303,7 @@ TEAM_FN int patch_borders(GLOBAL const int *RESTRICT S, GLOBAL const double *RES
 {
     int box = S[PATCH_BOX], bad = 0, first = FIELD(S, PATCH_PART_FACE)[c.part];
     for (int e = c.entry_first; e < c.entry_end; e++)
-        bad |= patch_slots(S, G, I, D, e, removed > 0 && !box TEAM_PASS) > patch_slot_room(S, e);
+        bad |= patch_slots(S, G, I, D, c, e, removed > 0 && !box TEAM_PASS) > patch_slot_room(S, e);
     patch_list_faces(S, I, c, removed TEAM_PASS);
     TEAM_SYNC;
     if (bad) return 0;
@@ -442,7 +452,10 @@ TEAM_FN int patch_try(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRIC
                           : patch_flood(S, G, I, D, c, removed TEAM_PASS);
         if (removed < 0) return 0;
     }
-    if (removed > 0 && !box) patch_snap(S, G, I, D, c);
+    if (removed > 0 && !box) {
+        patch_list_near(S, I, c TEAM_PASS);
+        patch_snap(S, G, I, D, c);
+    }
     return patch_borders(S, G, I, D, c, removed TEAM_PASS);
 }
 

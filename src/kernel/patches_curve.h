@@ -7,10 +7,7 @@
 #ifndef CUTIS_KERNEL_PATCHES_CURVE_H
 #define CUTIS_KERNEL_PATCHES_CURVE_H
 
-#define PATCH_ARC_STEPS  8    // of the table of arc lengths
-#define PATCH_HALF_STEPS 16   // the same for half of a symmetric conic
-#define PATCH_REAR_STEP  1.42 // steps between the samples of the longest rear rung
-#define PATCH_REAR_LEAST 0.5  // a longest rear rung of less stays straight
+#define PATCH_ARC_STEPS  8 // of the table of arc lengths
 #define PATCH_WEIGHT_MIN 0.1
 #define PATCH_WEIGHT_MAX 30.0
 #define PATCH_LEFT_OVER  1e-5 // of the cut volume: less is not worth flattening the front for
@@ -128,19 +125,6 @@ PATCH_FN double patch_conic_length(patch_curve v)
     return length;
 }
 
-// Of the first half of a symmetric one, finer.
-FN double patch_half_length(patch_curve v)
-{
-    double length = 0.0;
-    pvec last = v.p;
-    for (int i = 1; i <= PATCH_HALF_STEPS; i++) {
-        pvec x = patch_conic(v.p, v.k, v.c, v.w, 0.5 * i / PATCH_HALF_STEPS);
-        length += pvec_length(pvec_minus(x, last));
-        last = x;
-    }
-    return length;
-}
-
 // Samples of a conic at equal lengths along those chords.
 PATCH_FN void patch_sample_conic(GLOBAL double *out, int first, int count, patch_curve v)
 {
@@ -167,31 +151,47 @@ PATCH_FN void patch_sample_conic(GLOBAL double *out, int first, int count, patch
     }
 }
 
-PATCH_FN void patch_sample_arc(GLOBAL const double *r, GLOBAL double *out, int first, int count,
-                               pvec p, pvec q)
+// The child's end of a front arc, swung back to the parent.
+FN pvec patch_swung_back(GLOBAL const double *r, pvec q)
+{
+    pquat back = pquat_make(r[PATCH_J_SWING], -r[PATCH_J_SWING + 1], -r[PATCH_J_SWING + 2],
+                            -r[PATCH_J_SWING + 3]);
+    return pquat_turned(back, pvec_minus(q, pvec_at(r + PATCH_J_OFFSET, 0)));
+}
+FN pvec patch_round_arc(GLOBAL const double *r, pvec p, pvec back, double t)
 {
     pquat s = pquat_make(r[PATCH_J_SWING], r[PATCH_J_SWING + 1], r[PATCH_J_SWING + 2],
                          r[PATCH_J_SWING + 3]);
-    pvec offset = pvec_at(r + PATCH_J_OFFSET, 0);
-    pvec back = pquat_turned(pquat_make(s.w, -s.x, -s.y, -s.z), pvec_minus(q, offset));
-    for (int i = 0; i < count; i++) {
-        double t = (i + 1) / (double)(count + 1);
-        pvec arc = pvec_plus(patch_arc(p, back, s, t), pvec_times(offset, t));
-        pvec_put(out, first + i, pvec_mix(arc, pvec_mix(p, q, t), r[PATCH_J_FLAT]));
-    }
+    return pvec_plus(patch_arc(p, back, s, t), pvec_times(pvec_at(r + PATCH_J_OFFSET, 0), t));
 }
 
 // Like an arc, about the bend axis, between two points of the front that are no partners: distance
 // from the axis and place along it go evenly.
-PATCH_FN pvec patch_fan(GLOBAL const double *r, pvec p, pvec q, double t)
+PATCH_FN pvec patch_round_fan(GLOBAL const double *r, pvec p, pvec q, double t)
 {
     pvec axis = pvec_at(r + PATCH_J_AXIS, 0);
     double p_at = pvec_dot(axis, p), q_at = pvec_dot(axis, q);
     pvec u = pvec_minus(p, pvec_times(axis, p_at)), v = pvec_minus(q, pvec_times(axis, q_at));
     double far = pvec_length(u) + t * (pvec_length(v) - pvec_length(u));
     pvec around = pvec_times(pvec_unit(pvec_mix(pvec_unit(u), pvec_unit(v), t)), far);
-    pvec x = pvec_plus(around, pvec_times(axis, p_at + t * (q_at - p_at)));
-    return pvec_mix(x, pvec_mix(p, q, t), r[PATCH_J_FLAT]);
+    return pvec_plus(around, pvec_times(axis, p_at + t * (q_at - p_at)));
+}
+// Flattened towards its chord.
+FN pvec patch_fan(GLOBAL const double *r, pvec p, pvec q, double t)
+{
+    return pvec_mix(patch_round_fan(r, p, q, t), pvec_mix(p, q, t), r[PATCH_J_FLAT]);
+}
+
+PATCH_FN void patch_sample_front(GLOBAL const double *r, GLOBAL double *out, int first, int count,
+                                 int kind, pvec p, pvec q)
+{
+    pvec back = patch_swung_back(r, q);
+    for (int i = 0; i < count; i++) {
+        double t = (i + 1) / (double)(count + 1);
+        pvec x =
+            kind == PATCH_RUNG_ARC ? patch_round_arc(r, p, back, t) : patch_round_fan(r, p, q, t);
+        pvec_put(out, first + i, pvec_mix(x, pvec_mix(p, q, t), r[PATCH_J_FLAT]));
+    }
 }
 
 // Inner samples a curve of this length wants.
@@ -211,74 +211,10 @@ FN double patch_arc_length(GLOBAL const double *r, pvec p, pvec c)
     return around > chord ? around : chord;
 }
 
-// Rear rungs of fill keep are the same curve but for affine maps, so they are sampled at the same
-// parameters: neighbours then keep their order, which samples at equal lengths of each do not.
-PATCH_FN void patch_set_times(GLOBAL double *r)
-{
-    patch_curve v;
-    v.p = pvec_make(-0.5, 0, 0);
-    v.c = pvec_make(0.5, 0, 0);
-    v.k = pvec_make(0, 0.5 * r[PATCH_J_TAN] * r[PATCH_J_DEPTH], 0);
-    v.w = r[PATCH_J_WEIGHT];
-    double length = 2.0 * patch_half_length(v), done = 0.0, t = 0.0;
-    pvec last = v.p;
-    int made = 1;
-    r[PATCH_J_LENGTH] = length;
-    r[PATCH_J_TIMES] = 0.0;
-    for (int i = 1; i <= PATCH_HALF_STEPS; i++) {
-        double next = 0.5 * i / PATCH_HALF_STEPS;
-        pvec x = patch_conic(v.p, v.k, v.c, v.w, next);
-        double piece = pvec_length(pvec_minus(x, last));
-        while (made < PATCH_TIMES / 2 && length * made <= (done + piece) * PATCH_TIMES) {
-            r[PATCH_J_TIMES + made] = t + (length * made / PATCH_TIMES - done) / piece * (next - t);
-            made++;
-        }
-        done += piece;
-        t = next;
-        last = x;
-    }
-    while (made < PATCH_TIMES / 2) r[PATCH_J_TIMES + made++] = 0.5;
-    r[PATCH_J_TIMES + PATCH_TIMES / 2] = 0.5;
-    for (int i = 1; i <= PATCH_TIMES / 2; i++)
-        r[PATCH_J_TIMES + PATCH_TIMES / 2 + i] = 1.0 - r[PATCH_J_TIMES + PATCH_TIMES / 2 - i];
-}
-
-PATCH_FN void patch_sample_keep(GLOBAL const double *r, GLOBAL double *out, int first, int count,
-                                patch_curve v)
-{
-    for (int i = 0; i < count; i++) {
-        double x = PATCH_TIMES * (i + 1) / (double)(count + 1);
-        int k = (int)x;
-        double t = r[PATCH_J_TIMES + k];
-        if (x > k) t += (x - k) * (r[PATCH_J_TIMES + k + 1] - t);
-        pvec_put(out, first + i, patch_conic(v.p, v.k, v.c, v.w, t));
-    }
-}
-
-// Samples of every rear rung of fill keep: what the longest wants.
-PATCH_FN int patch_rear_count(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
-                              patch_case c, int rungs, int most)
-{
-    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
-    double longest = 0.0;
-    for (int i = c.rung; i < c.rung + rungs; i++) {
-        if (I[S[PATCH_RUNG_KIND] + i] != PATCH_RUNG_CONIC) continue;
-        pvec chord = pvec_minus(patch_end(S, D, I[S[PATCH_RUNG_P] + i]),
-                                patch_end(S, D, I[S[PATCH_RUNG_C] + i]));
-        double square = pvec_dot(chord, chord);
-        if (square > longest) longest = square;
-    }
-    double wanted = ROOT(longest) * r[PATCH_J_LENGTH] / c.step;
-    int count = patch_sample_count(wanted, PATCH_REAR_STEP, most);
-    if (count == 0 && most > 0 && wanted > PATCH_REAR_LEAST)
-        count = 1; // straight, it has no weight
-    return count;
-}
-
-// Samples of one rung, by the present weight.
+// Samples of one rung. Rear rungs of fill keep are counted with their weight (patches_keep.h).
 FN int patch_rung_samples(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
                           GLOBAL const int *I, GLOBAL const double *D, patch_case c, int index,
-                          int most, int rear, int front_only)
+                          int most)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     int kind = I[S[PATCH_RUNG_KIND] + c.rung + index], count = 0;
@@ -288,29 +224,30 @@ FN int patch_rung_samples(GLOBAL const int *RESTRICT S, GLOBAL const double *RES
         // A pure twist adds no vertices (the paper's rule): its rungs are straight.
         if (r[PATCH_J_ANGLE] >= PATCH_BEND_MIN)
             count = patch_sample_count(patch_arc_length(r, p, q), c.step, most);
-    } else if (kind == PATCH_RUNG_CONIC && !front_only) {
-        count = rear;
-        if (S[PATCH_FILL] != PATCH_FILL_KEEP) {
-            patch_curve v = patch_curve_of(S, G, I, D, c, index);
-            count = patch_sample_count(patch_conic_length(v), c.step, most);
-        }
+    } else if (kind == PATCH_RUNG_CONIC && S[PATCH_FILL] != PATCH_FILL_KEEP) {
+        patch_curve v = patch_curve_of(S, G, I, D, c, index);
+        count = patch_sample_count(patch_conic_length(v), c.step, most);
         if (count > 0 && count < most) count |= 1; // its middle is where it turns most
     }
     return count;
 }
 
-// How many samples each rung gets, and where they lie.
-TEAM_FN int patch_count_samples(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                                GLOBAL int *I, GLOBAL const double *D, patch_case c, int rungs,
-                                int front_only TEAM_PARAM)
+// Samples of a rung at most.
+FN int patch_samples_most(GLOBAL const int *S, patch_case c, int rungs)
 {
-    int room = FIELD(S, PATCH_JOINT_POINT)[c.joint + 1] - c.point, total = 0;
-    int most = room / rungs < S[PATCH_CURVE_MAX] ? room / rungs : S[PATCH_CURVE_MAX];
-    int keep = S[PATCH_FILL] == PATCH_FILL_KEEP && !front_only;
-    int rear = keep ? patch_rear_count(S, I, D, c, rungs, most) : 0;
+    int room = (FIELD(S, PATCH_JOINT_POINT)[c.joint + 1] - c.point) / rungs;
+    return room < S[PATCH_CURVE_MAX] ? room : S[PATCH_CURVE_MAX];
+}
+
+// How many samples each rung gets, and where they lie.
+TEAM_FN void patch_count_samples(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                                 GLOBAL int *I, GLOBAL const double *D, patch_case c,
+                                 int rungs TEAM_PARAM)
+{
+    int most = patch_samples_most(S, c, rungs), total = 0;
     for (int from = 0; from < rungs; from += TEAM_LANES) {
         int i = from + TEAM_LANE;
-        int count = i < rungs ? patch_rung_samples(S, G, I, D, c, i, most, rear, front_only) : 0;
+        int count = i < rungs ? patch_rung_samples(S, G, I, D, c, i, most) : 0;
         int first = total + team_before(count);
         if (i < rungs) {
             I[S[PATCH_RUNG_COUNT] + c.rung + i] = count;
@@ -319,14 +256,10 @@ TEAM_FN int patch_count_samples(GLOBAL const int *RESTRICT S, GLOBAL const doubl
         total += team_total(count);
     }
     TEAM_SYNC;
-    return total;
 }
 
-enum patch_sampling { PATCH_SAMPLE_ALL, PATCH_SAMPLE_REAR, PATCH_SAMPLE_FRONT };
-
 TEAM_FN void patch_place_samples(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                                 GLOBAL const int *I, GLOBAL double *D, patch_case c, int rungs,
-                                 int which)
+                                 GLOBAL const int *I, GLOBAL double *D, patch_case c, int rungs)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL double *out = D + S[PATCH_SAMPLE];
@@ -334,19 +267,11 @@ TEAM_FN void patch_place_samples(GLOBAL const int *RESTRICT S, GLOBAL const doub
         int count = I[S[PATCH_RUNG_COUNT] + c.rung + i], kind = I[S[PATCH_RUNG_KIND] + c.rung + i];
         int first = c.point + I[S[PATCH_RUNG_FIRST] + c.rung + i];
         if (count == 0) continue;
-        if (kind == PATCH_RUNG_CONIC && which != PATCH_SAMPLE_FRONT) {
-            patch_curve v = patch_curve_of(S, G, I, D, c, i);
-            if (S[PATCH_FILL] == PATCH_FILL_KEEP)
-                patch_sample_keep(r, out, first, count, v);
-            else
-                patch_sample_conic(out, first, count, v);
-        } else if (kind != PATCH_RUNG_CONIC && which != PATCH_SAMPLE_REAR) {
-            pvec p = patch_end(S, D, I[S[PATCH_RUNG_P] + c.rung + i]);
-            pvec q = patch_end(S, D, I[S[PATCH_RUNG_C] + c.rung + i]);
-            if (kind == PATCH_RUNG_ARC) patch_sample_arc(r, out, first, count, p, q);
-            for (int k = 0; k < count && kind == PATCH_RUNG_FAN; k++)
-                pvec_put(out, first + k, patch_fan(r, p, q, (k + 1) / (double)(count + 1)));
-        }
+        patch_curve v = patch_curve_of(S, G, I, D, c, i);
+        if (kind == PATCH_RUNG_CONIC)
+            patch_sample_conic(out, first, count, v);
+        else
+            patch_sample_front(r, out, first, count, kind, v.p, v.c);
     }
     TEAM_SYNC;
 }
@@ -359,27 +284,19 @@ STRUCT(patch_strip)
     int one_start, one_end; ///< both rungs begin, or end, in the same point
 };
 
-/// How rear rungs are drawn while their weight is looked for: as they are, as chords (w = 0), as
-/// the two legs over their control points (w infinite).
-enum patch_drawing { PATCH_DRAW_CURVES, PATCH_DRAW_CHORDS, PATCH_DRAW_CORNERS };
-
-FN int patch_rung_last(GLOBAL const int *S, GLOBAL const int *I, int rung, int drawing)
+FN int patch_rung_last(GLOBAL const int *S, GLOBAL const int *I, int rung)
 {
-    int kind = I[S[PATCH_RUNG_KIND] + rung], count = I[S[PATCH_RUNG_COUNT] + rung];
-    if (kind == PATCH_RUNG_WELD) return 0;
-    if (kind == PATCH_RUNG_CONIC && drawing != PATCH_DRAW_CURVES)
-        count = drawing == PATCH_DRAW_CORNERS;
-    return count + 1;
+    return I[S[PATCH_RUNG_KIND] + rung] == PATCH_RUNG_WELD ? 0 : I[S[PATCH_RUNG_COUNT] + rung] + 1;
 }
 
 FN patch_strip patch_strip_of(GLOBAL const int *S, GLOBAL const int *I, patch_case c, int rungs,
-                              int index, int drawing)
+                              int index)
 {
     patch_strip s;
     s.a_rung = c.rung + index;
     s.b_rung = c.rung + (index + 1 == rungs ? 0 : index + 1);
-    s.a_last = patch_rung_last(S, I, s.a_rung, drawing);
-    s.b_last = patch_rung_last(S, I, s.b_rung, drawing);
+    s.a_last = patch_rung_last(S, I, s.a_rung);
+    s.b_last = patch_rung_last(S, I, s.b_rung);
     s.a = s.b = 0;
     s.one_start = I[S[PATCH_RUNG_P] + s.a_rung] == I[S[PATCH_RUNG_P] + s.b_rung];
     s.one_end = I[S[PATCH_RUNG_C] + s.a_rung] == I[S[PATCH_RUNG_C] + s.b_rung];
@@ -399,40 +316,52 @@ FN int patch_strip_turn(patch_strip s)
     return (s.b + 1) * s.a_last < (s.a + 1) * s.b_last ? 2 : 1;
 }
 
-// Which point it is: its slot (of the parent, where both became one), or -1 - its sample.
-FN int patch_point_id(GLOBAL const int *S, GLOBAL const int *I, int rung, int at, int last)
+/// A rung as its strips see it: the ids of its points are its slots (of the parent, where both
+/// became one) and -1 - its samples.
+STRUCT(patch_rail)
 {
-    if (at == 0) return I[S[PATCH_RUNG_P] + rung];
-    if (at < last) return -1 - (I[S[PATCH_RUNG_FIRST] + rung] + at - 1);
+    int rung, last, first, start, end;
+};
+
+FN patch_rail patch_rail_of(GLOBAL const int *S, GLOBAL const int *I, int rung)
+{
+    patch_rail t;
     int slot = I[S[PATCH_RUNG_C] + rung], weld = I[S[PATCH_SLOT_WELD] + slot];
-    return weld >= 0 ? weld : slot;
+    t.rung = rung;
+    t.last = patch_rung_last(S, I, rung);
+    t.first = I[S[PATCH_RUNG_FIRST] + rung];
+    t.start = I[S[PATCH_RUNG_P] + rung];
+    t.end = weld >= 0 ? weld : slot;
+    return t;
 }
 
-FN pvec patch_point_at(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                       GLOBAL const double *D, patch_case c, int rung, int at, int last,
-                       int drawing)
+FN int patch_rail_id(patch_rail t, int at)
+{
+    return at == 0 ? t.start : at < t.last ? -1 - (t.first + at - 1) : t.end;
+}
+
+FN pvec patch_point_at(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
+                       patch_case c, int rung, int at, int last)
 {
     if (at == 0) return patch_end(S, D, I[S[PATCH_RUNG_P] + rung]);
     if (at == last) return patch_end(S, D, I[S[PATCH_RUNG_C] + rung]);
-    if (drawing == PATCH_DRAW_CORNERS && I[S[PATCH_RUNG_KIND] + rung] == PATCH_RUNG_CONIC)
-        return patch_curve_of(S, G, I, D, c, rung - c.rung).k;
     return pvec_at(D + S[PATCH_SAMPLE], c.point + I[S[PATCH_RUNG_FIRST] + rung] + at - 1);
 }
 
 // Six times the volume of a strip over the joint's centre.
-PATCH_FN double patch_strip_volume(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                                   GLOBAL const double *D, patch_case c, patch_strip s, int drawing)
+PATCH_FN double patch_strip_volume(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
+                                   patch_case c, patch_strip s)
 {
     double sum = 0.0;
-    pvec a = patch_point_at(S, G, I, D, c, s.a_rung, 0, s.a_last, drawing);
-    pvec b = patch_point_at(S, G, I, D, c, s.b_rung, 0, s.b_last, drawing);
+    pvec a = patch_point_at(S, I, D, c, s.a_rung, 0, s.a_last);
+    pvec b = patch_point_at(S, I, D, c, s.b_rung, 0, s.b_last);
     for (int turn; (turn = patch_strip_turn(s)) != 0;) {
         if (turn == 1) {
-            pvec x = patch_point_at(S, G, I, D, c, s.a_rung, ++s.a, s.a_last, drawing);
+            pvec x = patch_point_at(S, I, D, c, s.a_rung, ++s.a, s.a_last);
             sum += pvec_det(a, b, x);
             a = x;
         } else {
-            pvec x = patch_point_at(S, G, I, D, c, s.b_rung, ++s.b, s.b_last, drawing);
+            pvec x = patch_point_at(S, I, D, c, s.b_rung, ++s.b, s.b_last);
             sum += pvec_det(a, b, x);
             b = x;
         }
@@ -440,25 +369,16 @@ PATCH_FN double patch_strip_volume(GLOBAL const int *S, GLOBAL const double *G, 
     return sum;
 }
 
-/// Strips whose volume is summed: all, those that have conics, those that have none.
-enum patch_strips_kind { PATCH_STRIPS_ALL, PATCH_STRIPS_REAR, PATCH_STRIPS_FRONT };
-
-// Volume of the patch, or of its rear or front, over the joint's centre.
-TEAM_FN double patch_volume(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                            GLOBAL const int *I, GLOBAL double *D, patch_case c, int rungs,
-                            int drawing, int which)
+// Volume of the patch over the joint's centre.
+TEAM_FN double patch_volume(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL double *D,
+                            patch_case c, int rungs)
 {
-    GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + TEAM_PARTS * c.joint;
-    GLOBAL const int *kind = I + S[PATCH_RUNG_KIND];
+    GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint;
     double total = 0.0;
     TEAM_EACH (k, 0, TEAM_PARTS) {
         double sum = 0.0;
-        for (int i = k; i < rungs; i += TEAM_PARTS) {
-            patch_strip s = patch_strip_of(S, I, c, rungs, i, drawing);
-            int rear = kind[s.a_rung] == PATCH_RUNG_CONIC || kind[s.b_rung] == PATCH_RUNG_CONIC;
-            if (which == PATCH_STRIPS_ALL || rear == (which == PATCH_STRIPS_REAR))
-                sum += patch_strip_volume(S, G, I, D, c, s, drawing);
-        }
+        for (int i = k; i < rungs; i += TEAM_PARTS)
+            sum += patch_strip_volume(S, I, D, c, patch_strip_of(S, I, c, rungs, i));
         sums[k] = sum;
     }
     TEAM_SYNC;

@@ -68,7 +68,8 @@ TEAM_FN void patch_cut_begin(GLOBAL const int *RESTRICT S, GLOBAL const double *
     TEAM_EACH (e, c.entry_first, c.entry_end) {
         patch_share(S, D, c.part, e);
         I[S[PATCH_REACH] + e] = patch_reach(S, G, D, c, e);
-        D[S[PATCH_SHRINK] + e] = fraction > 0.0 ? fraction * patch_room_most(S, G, D, e) : 0.0;
+        D[S[PATCH_SHRINK] + e] =
+            fraction > 0.0 ? fraction * patch_room_most(S, G, D, c.part, e) : 0.0;
     }
     TEAM_SYNC;
 }
@@ -76,9 +77,7 @@ TEAM_FN void patch_cut_begin(GLOBAL const int *RESTRICT S, GLOBAL const double *
 // Where the value of a vertex for an entry stands. Those within its reach are known.
 FN GLOBAL double *patch_value_at(GLOBAL const int *RESTRICT S, GLOBAL double *D, int entry, int v)
 {
-    int part = FIELD(S, PATCH_VERTEX_PART)[v], fields = S[PATCH_SCALARS] + 2;
-    return D + S[PATCH_VALUE] + (FIELD(S, PATCH_ENTRY_FAR)[entry] - fields) +
-           (v - FIELD(S, PATCH_PART_VERTEX)[part]);
+    return D + (S[PATCH_VALUE] + FIELD(S, PATCH_ENTRY_AT)[entry] + v);
 }
 
 // A candidate next to a stronger one of another joint is given back. All look at the same
@@ -191,7 +190,7 @@ TEAM_FN int patch_candidates(GLOBAL const int *RESTRICT S, GLOBAL const double *
         bent++;
         TEAM_EACH (i, 0, I[S[PATCH_REACH] + e]) {
             int v = order[i];
-            double g = patch_value(S, G, D, e, v, shrink);
+            double g = patch_value(S, G, D, c.part, e, v, shrink);
             *patch_value_at(S, D, e, v) = g;
             if (!(g > eps) || owner[v] >= 0 || (loop_of[v] >= 0 && loop_of[v] != joint)) continue;
             owner[v] = e;
@@ -219,10 +218,10 @@ FN int patch_may_take(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int v, 
 
 // The vertex counts as removed by at least eps.
 FN void patch_take(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
-                   GLOBAL double *D, int v, int entry)
+                   GLOBAL double *D, int part, int v, int entry)
 {
     double eps = REALS(S, G, PATCH_SCALARS)[1];
-    double g = patch_value(S, G, D, entry, v, D[S[PATCH_SHRINK] + entry]);
+    double g = patch_value(S, G, D, part, entry, v, D[S[PATCH_SHRINK] + entry]);
     I[S[PATCH_STATE] + v] = PATCH_REMOVED;
     I[S[PATCH_OWNER] + v] = entry;
     *patch_value_at(S, D, entry, v) = g > eps ? g : eps;
@@ -277,7 +276,8 @@ TEAM_FN void patch_reach_all(GLOBAL const int *RESTRICT S, GLOBAL const double *
         TEAM_EACH (i, I[S[PATCH_REACH] + e], c.end - c.first) {
             int v = order[i];
             if (I[S[PATCH_STATE] + v] != PATCH_REMOVED)
-                *patch_value_at(S, D, e, v) = patch_value(S, G, D, e, v, D[S[PATCH_SHRINK] + e]);
+                *patch_value_at(S, D, e, v) =
+                    patch_value(S, G, D, c.part, e, v, D[S[PATCH_SHRINK] + e]);
         }
     }
     TEAM_SYNC;
@@ -306,7 +306,7 @@ TEAM_FN int patch_flood(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTR
                 if (state[ring[k]] == PATCH_REMOVED) entry = owner[ring[k]];
             if (entry < 0) continue;
             if (patch_may_take(S, I, v, entry)) {
-                patch_take(S, G, I, D, v, entry);
+                patch_take(S, G, I, D, c.part, v, entry);
                 taken++;
             } else {
                 bad = 1;
@@ -355,7 +355,7 @@ PATCH_FN int patch_unpinch(GLOBAL const int *RESTRICT S, GLOBAL const double *RE
             }
             if (runs == 1) continue;
             if (!patch_may_take(S, I, u, owner[v])) return -1;
-            patch_take(S, G, I, D, u, owner[v]);
+            patch_take(S, G, I, D, c.part, u, owner[v]);
             queue[first + removed++] = u;
             i = -1; // rings around it have changed: look again from the first
             break;
@@ -370,10 +370,11 @@ FN int patch_changes(GLOBAL const int *S, GLOBAL const int *I, int v)
     GLOBAL const int *state = I + S[PATCH_STATE], *ring = FIELD(S, PATCH_RING);
     int first = FIELD(S, PATCH_RING_FIRST)[v], degree = patch_degree(S, v), changes = 0;
     int closed = FIELD(S, PATCH_VERTEX_LOOP)[v] < 0;
-    for (int k = 0; k < (closed ? degree : degree - 1); k++) {
-        int a = state[ring[first + k]] == PATCH_REMOVED;
-        int b = state[ring[first + (k + 1) % degree]] == PATCH_REMOVED;
-        changes += a != b;
+    int last = state[ring[first + degree - 1]] == PATCH_REMOVED;
+    for (int k = 0; k < degree; k++) {
+        int now = state[ring[first + k]] == PATCH_REMOVED;
+        changes += now != last && (closed || k > 0);
+        last = now;
     }
     return changes;
 }
@@ -446,17 +447,39 @@ PATCH_FN int patch_offer(GLOBAL const int *RESTRICT S, GLOBAL const double *REST
     return best;
 }
 
-// Has a vertex neighbours on the other side of the border of this entry?
-FN int patch_at_border(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int entry, int v)
+// Has a vertex neighbours on the other side of the border of this entry? (What is removed has an
+// owner, what is kept has none.)
+FN int patch_at_border(GLOBAL const int *RESTRICT S, GLOBAL const int *owner, int entry, int v)
 {
-    GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
-    int removed = state[v] == PATCH_REMOVED, end = FIELD(S, PATCH_RING_FIRST)[v + 1], there = 0;
-    if (removed && owner[v] != entry) return 0;
+    int own = owner[v], end = FIELD(S, PATCH_RING_FIRST)[v + 1], there = 0;
+    if (own >= 0 && own != entry) return 0;
     for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < end; k++) {
-        int u = FIELD(S, PATCH_RING)[k];
-        there |= removed ? state[u] == PATCH_KEPT : owner[u] == entry;
+        int other = owner[FIELD(S, PATCH_RING)[k]];
+        there |= own >= 0 ? other < 0 : other == entry;
     }
     return there;
+}
+
+// The vertices beside the border of each entry, nearest to its loop first: few of many, listed so
+// that lanes have the same to do.
+TEAM_FN void patch_list_near(GLOBAL const int *RESTRICT S, GLOBAL int *I,
+                             patch_cutting c TEAM_PARAM)
+{
+    GLOBAL const int *owner = I + S[PATCH_OWNER];
+    for (int e = c.entry_first; e < c.entry_end; e++) {
+        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
+        GLOBAL int *near = I + (S[PATCH_NEAR] + FIELD(S, PATCH_ENTRY_AT)[e] + c.first);
+        int reach = I[S[PATCH_REACH] + e], count = 0;
+        for (int from = 0; from < reach; from += TEAM_LANES) {
+            int i = from + TEAM_LANE, v = i < reach ? order[i] : c.first;
+            int there = i < reach && patch_at_border(S, owner, e, v);
+            int at = count + team_before_flag(there);
+            if (there) near[at] = v;
+            count += team_total_flag(there);
+        }
+        if (TEAM_LANE == 0) I[S[PATCH_NEAR_COUNT] + e] = count;
+    }
+    TEAM_SYNC;
 }
 
 // A moved vertex belongs to the joint that removed its neighbours.
@@ -472,43 +495,37 @@ FN void patch_move(GLOBAL const int *RESTRICT S, GLOBAL int *I, int v)
 }
 
 // Vertices that the border passes near are moved onto it; no two neighbours. SNAP_EDGE then has the
-// edge, SNAP how far from the vertex. A vertex may be in the reach of several entries: all of them
-// find the same.
+// edge, SNAP how far from the vertex. A vertex may be near the borders of several entries: all of
+// them find the same.
 TEAM_FN void patch_snap(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
                         GLOBAL int *I, GLOBAL double *D, patch_cutting c)
 {
     GLOBAL int *snap_edge = I + S[PATCH_SNAP_EDGE], *moved = I + S[PATCH_QUEUE];
     GLOBAL const double *snap = D + S[PATCH_SNAP];
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
-    for (int e = c.entry_first; e < c.entry_end; e++) {
-        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
-        TEAM_EACH (i, 0, I[S[PATCH_REACH] + e])
-            if (patch_at_border(S, I, e, order[i]))
-                snap_edge[order[i]] = patch_offer(S, G, I, D, order[i]);
-    }
-    TEAM_SYNC;
     // Decided by the offers alone, then done: the order does not matter.
-    for (int e = c.entry_first; e < c.entry_end; e++) {
-        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
-        TEAM_EACH (i, 0, I[S[PATCH_REACH] + e]) {
-            int v = order[i], moves = snap_edge[v] >= 0;
-            for (int k = ring_first[v]; k < ring_first[v + 1] && moves; k++)
-                if (snap_edge[ring[k]] >= 0 && !patch_moves_first(S, snap, v, ring[k])) moves = 0;
-            moved[v] = moves;
+    for (int pass = 0; pass < 3; pass++) {
+        for (int e = c.entry_first; e < c.entry_end; e++) {
+            GLOBAL const int *near = I + (S[PATCH_NEAR] + FIELD(S, PATCH_ENTRY_AT)[e] + c.first);
+            TEAM_EACH (i, 0, I[S[PATCH_NEAR_COUNT] + e]) {
+                int v = near[i], moves = 1;
+                if (pass == 0) {
+                    snap_edge[v] = patch_offer(S, G, I, D, v);
+                } else if (pass == 1) {
+                    moves = snap_edge[v] >= 0;
+                    for (int k = ring_first[v]; k < ring_first[v + 1] && moves; k++)
+                        if (snap_edge[ring[k]] >= 0 && !patch_moves_first(S, snap, v, ring[k]))
+                            moves = 0;
+                    moved[v] = moves;
+                } else if (moved[v]) {
+                    patch_move(S, I, v);
+                } else {
+                    snap_edge[v] = -1;
+                }
+            }
         }
+        TEAM_SYNC;
     }
-    TEAM_SYNC;
-    for (int e = c.entry_first; e < c.entry_end; e++) {
-        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
-        TEAM_EACH (i, 0, I[S[PATCH_REACH] + e]) {
-            int v = order[i];
-            if (moved[v])
-                patch_move(S, I, v);
-            else
-                snap_edge[v] = -1;
-        }
-    }
-    TEAM_SYNC;
 }
 
 #endif

@@ -130,8 +130,8 @@ TEAM_KERNEL patch_vertices(GLOBAL const int *RESTRICT S, GLOBAL const double *RE
     double shrink = 1.0; // parts are rigid up to one scale: normals stay unit but for that
     for (int from = block * PATCH_BLOCK; from < end && fits; from += TEAM_LANES) {
         int v = from + TEAM_LANE, there = v < end && patch_is_out(S, I, v);
-        int place = out + team_before(there);
-        out += team_total(there);
+        int place = out + team_before_flag(there);
+        out += team_total_flag(there);
         if (v < end && !there)
             I[S[PATCH_VERTEX_OUT] + v] =
                 I[S[PATCH_STATE] + v] == PATCH_REMOVED ? -1 : -2 - I[S[PATCH_SLOT] + v];
@@ -208,41 +208,51 @@ FN void patch_put_cut_face(GLOBAL const int *RESTRICT S, GLOBAL const int *I, in
     }
 }
 
-TEAM_KERNEL patch_faces(GLOBAL const int *RESTRICT S, GLOBAL const int *int_work,
+// The faces that are left. Those that the border touches are listed first and done at the end, so
+// that lanes have the same to do: face and place of their triangles, from the block's first.
+TEAM_KERNEL patch_faces(GLOBAL const int *RESTRICT S, GLOBAL int *int_work,
                         GLOBAL const int *counts, GLOBAL int *indices, GLOBAL int *labels,
                         int vertex_room, int face_room, ITEM_ARGS)
 {
     TEAM_BEGIN
     int blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
-    int instance = item / blocks, block = item % blocks;
-    GLOBAL const int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
-    int out = I[S[PATCH_BLOCK_FACE] + block], end = (block + 1) * PATCH_BLOCK;
+    int instance = item / blocks, start = (item % blocks) * PATCH_BLOCK, end = start + PATCH_BLOCK;
+    GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
+    GLOBAL int *list = I + S[PATCH_FACE_LIST] + start;
+    GLOBAL const int *outs = I + S[PATCH_VERTEX_OUT];
+    INDEX base = (INDEX)instance * face_room + I[S[PATCH_BLOCK_FACE] + item % blocks];
+    int out = 0, listed = 0;
     if (end > S[PATCH_FACE_COUNT]) end = S[PATCH_FACE_COUNT];
-    int fits = counts[2 * instance] <= vertex_room && counts[2 * instance + 1] <= face_room;
-    for (int from = block * PATCH_BLOCK; from < end && fits; from += TEAM_LANES) {
-        int f = from + TEAM_LANE < end ? from + TEAM_LANE : end - 1;
-        GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * f, *outs = I + S[PATCH_VERTEX_OUT];
-        int x = outs[v[0]], y = outs[v[1]], z = outs[v[2]], whole = x != -1 && y != -1 && z != -1;
-        int left = whole ? 1 : patch_faces_left(S, I, f);
-        if (from + TEAM_LANE >= end) left = 0;
-        INDEX at = (INDEX)instance * face_room + out + team_before(left);
-        out += team_total(left);
-        if (left == 0) continue;
+    if (counts[2 * instance] > vertex_room || counts[2 * instance + 1] > face_room) end = start;
+    for (int from = start; from < end; from += TEAM_LANES) {
+        int f = from + TEAM_LANE < end ? from + TEAM_LANE : end - 1, there = from + TEAM_LANE < end;
+        GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * f;
+        int x = outs[v[0]], y = outs[v[1]], z = outs[v[2]], plain = x >= 0 && y >= 0 && z >= 0;
+        int left = !there                                     ? 0
+                   : plain || (x != -1 && y != -1 && z != -1) ? 1
+                                                              : patch_faces_left(S, I, f);
+        int at = out + team_before_flag(left > 0) + team_before_flag(left > 1);
+        int touched = left > 0 && !plain, place = listed + team_before_flag(touched);
+        out += team_total_flag(left > 0) + team_total_flag(left > 1);
+        listed += team_total_flag(touched);
+        if (touched)
+            list[place] = (f - start) * 2 * PATCH_BLOCK + at;
+        else if (left > 0)
+            patch_put_face(indices, labels, base + at, x, y, z, FIELD(S, PATCH_VERTEX_PART)[v[0]]);
+    }
+    TEAM_SYNC;
+    TEAM_EACH (i, 0, listed) {
+        int f = start + list[i] / (2 * PATCH_BLOCK), corner = patch_first_removed(S, I, f);
+        INDEX at = base + list[i] % (2 * PATCH_BLOCK);
+        GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * f;
         int label = FIELD(S, PATCH_VERTEX_PART)[v[0]];
-        if (whole)
-            patch_put_face(indices, labels, at, patch_resolve(S, I, x), patch_resolve(S, I, y),
-                           patch_resolve(S, I, z), label);
+        if (corner >= 0)
+            patch_put_cut_face(S, I, f, corner, indices, labels, at, label);
         else
-            patch_put_cut_face(S, I, f, patch_first_removed(S, I, f), indices, labels, at, label);
+            patch_put_face(indices, labels, at, patch_vertex_out(S, I, v[0]),
+                           patch_vertex_out(S, I, v[1]), patch_vertex_out(S, I, v[2]), label);
     }
     ITEM_END
-}
-
-FN void patch_add(GLOBAL double *sum, pvec v)
-{
-    sum[0] += v.x;
-    sum[1] += v.y;
-    sum[2] += v.z;
 }
 
 FN pvec patch_face_normal(GLOBAL const int *S, GLOBAL const double *G, int face)
@@ -269,7 +279,7 @@ PATCH_FN pvec patch_kept_normals(GLOBAL const int *S, GLOBAL const double *G, GL
     int degree = patch_degree(S, node), closed = FIELD(S, PATCH_VERTEX_LOOP)[node] < 0;
     pvec x = pvec_at(points, node);
     for (int k = 0; k < (closed ? degree : degree - 1); k++) {
-        int a = ring[first[node] + k], b = ring[first[node] + (k + 1) % degree];
+        int a = ring[first[node] + k], b = ring[first[node] + (k + 1 == degree ? 0 : k + 1)];
         if (I[S[PATCH_STATE] + a] != PATCH_KEPT && I[S[PATCH_STATE] + b] != PATCH_KEPT) continue;
         sum = pvec_plus(
             sum, pvec_cross(pvec_minus(pvec_at(points, a), x), pvec_minus(pvec_at(points, b), x)));
@@ -277,43 +287,7 @@ PATCH_FN pvec patch_kept_normals(GLOBAL const int *S, GLOBAL const double *G, GL
     return sum;
 }
 
-// One step of a strip: the triangle that `turn` gives, as points of its rungs.
-STRUCT(patch_step)
-{
-    int rung, next, last; ///< of the third point
-    int a, b, x;          ///< ids
-    int real;             ///< has it three corners?
-};
-
-FN patch_step patch_step_of(GLOBAL const int *RESTRICT S, GLOBAL const int *I, patch_strip s,
-                            int turn)
-{
-    patch_step t;
-    t.rung = turn == 1 ? s.a_rung : s.b_rung;
-    t.last = turn == 1 ? s.a_last : s.b_last;
-    t.next = (turn == 1 ? s.a : s.b) + 1;
-    t.a = patch_point_id(S, I, s.a_rung, s.a, s.a_last);
-    t.b = patch_point_id(S, I, s.b_rung, s.b, s.b_last);
-    t.x = patch_point_id(S, I, t.rung, t.next, t.last);
-    t.real = t.a != t.b && t.b != t.x && t.x != t.a;
-    return t;
-}
-
-FN int patch_id_out(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int id, int sample_out)
-{
-    return id >= 0 ? patch_slot_vertex_out(S, I, id) : sample_out - 1 - id;
-}
-
-// Where a rung keeps the sum of a point: its ends', or that of a sample.
-FN GLOBAL double *patch_sum_of(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL double *D,
-                               patch_case c, int rung, int at, int last)
-{
-    if (at == 0) return D + S[PATCH_RUNG_SUM] + 6 * rung;
-    if (at == last) return D + S[PATCH_RUNG_SUM] + 6 * rung + 3;
-    return D + S[PATCH_SAMPLE_SUM] + 3 * (c.point + I[S[PATCH_RUNG_FIRST] + rung] + at - 1);
-}
-
-/// Where the triangles of a strip go. No indices: nowhere.
+/// Where the triangles of a strip go.
 STRUCT(patch_target)
 {
     GLOBAL int *indices;
@@ -322,59 +296,75 @@ STRUCT(patch_target)
     int sample_out, label;
 };
 
-// The triangles of a strip, and their normals summed at the points of one of its rungs.
-PATCH_FN void patch_put_strip(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                              GLOBAL double *D, patch_case c, patch_strip s, int second,
-                              patch_target out, int normals)
+// What a strip has summed at a point of a rung: at its ends, or at a sample. The strips before and
+// after a rung each have a place.
+FN void patch_put_sum(GLOBAL const int *RESTRICT S, GLOBAL double *D, patch_case c, patch_rail t,
+                      int at, int before, pvec sum)
 {
-    int rung = second ? s.b_rung : s.a_rung, last = second ? s.b_last : s.a_last;
-    pvec a = patch_point_at(S, G, I, D, c, s.a_rung, 0, s.a_last, PATCH_DRAW_CURVES);
-    pvec b = patch_point_at(S, G, I, D, c, s.b_rung, 0, s.b_last, PATCH_DRAW_CURVES);
-    for (int turn; (turn = patch_strip_turn(s)) != 0;) {
-        patch_step t = patch_step_of(S, I, s, turn);
-        pvec x = patch_point_at(S, G, I, D, c, t.rung, t.next, t.last, PATCH_DRAW_CURVES);
-        if (t.real && normals) {
-            pvec n = pvec_cross(pvec_minus(b, a), pvec_minus(x, a));
-            patch_add(patch_sum_of(S, I, D, c, rung, second ? s.b : s.a, last), n);
-            if (t.rung == rung) patch_add(patch_sum_of(S, I, D, c, rung, t.next, last), n);
-        }
-        if (t.real && out.indices)
-            patch_put_face(out.indices, out.labels, out.at++,
-                           patch_id_out(S, I, t.a, out.sample_out),
-                           patch_id_out(S, I, t.b, out.sample_out),
-                           patch_id_out(S, I, t.x, out.sample_out), out.label);
-        if (turn == 1) {
-            s.a++;
-            a = x;
-        } else {
-            s.b++;
-            b = x;
-        }
-    }
+    if (at == 0)
+        pvec_put(D + S[PATCH_RUNG_SUM], 4 * t.rung + before, sum);
+    else if (at == t.last)
+        pvec_put(D + S[PATCH_RUNG_SUM], 4 * t.rung + 2 + before, sum);
+    else
+        pvec_put(D + S[PATCH_SAMPLE_SUM], 2 * (c.point + t.first + at - 1) + before, sum);
 }
 
-// A rung: the strip after it goes out, and what the strips before and after it sum at its points.
-FN void patch_put_rung(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
-                       GLOBAL double *D, patch_case c, int rungs, int index, patch_target out,
-                       int normals)
+// Output vertex of a point of a rung, of which those of its ends are known.
+FN int patch_rail_out(patch_rail t, int at, int start_out, int end_out, int sample_out)
 {
-    int before = index == 0 ? rungs - 1 : index - 1, rung = c.rung + index;
-    int first = c.point + I[S[PATCH_RUNG_FIRST] + rung];
-    patch_target none = out;
-    none.indices = 0;
-    out.at += I[S[PATCH_RUNG_FACE] + rung];
-    if (normals) {
-        int p = I[S[PATCH_RUNG_P] + rung], q = I[S[PATCH_RUNG_C] + rung];
-        for (int i = 0; i < 6; i++) D[S[PATCH_RUNG_SUM] + 6 * rung + i] = 0.0;
-        for (int i = 3 * first; i < 3 * (first + I[S[PATCH_RUNG_COUNT] + rung]); i++)
-            D[S[PATCH_SAMPLE_SUM] + i] = 0.0;
-        patch_put_strip(S, G, I, D, c, patch_strip_of(S, I, c, rungs, before, PATCH_DRAW_CURVES), 1,
-                        none, 1);
-        if (I[S[PATCH_RUNG_P] + c.rung + before] != p) I[S[PATCH_SLOT_RUNG] + p] = index;
-        if (I[S[PATCH_RUNG_C] + c.rung + before] != q) I[S[PATCH_SLOT_RUNG] + q] = index;
+    return at == 0 ? start_out : at < t.last ? sample_out + t.first + at - 1 : end_out;
+}
+
+// The triangles of the strip after a rung, and their normals summed at its points.
+FN void patch_put_strip(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL double *D,
+                        patch_case c, patch_strip s, patch_target out, int normals)
+{
+    patch_rail p = patch_rail_of(S, I, s.a_rung), q = patch_rail_of(S, I, s.b_rung);
+    int p_start = patch_slot_vertex_out(S, I, p.start), p_end = patch_slot_vertex_out(S, I, p.end);
+    int q_start = patch_slot_vertex_out(S, I, q.start), q_end = patch_slot_vertex_out(S, I, q.end);
+    int a_id = p.start, b_id = q.start, a_out = p_start, b_out = q_start;
+    pvec none = pvec_make(0, 0, 0), a_sum = none, b_sum = none;
+    pvec a = patch_end(S, D, p.start), b = patch_end(S, D, q.start);
+    for (int turn; (turn = patch_strip_turn(s)) != 0;) {
+        int first = turn == 1, at = first ? s.a + 1 : s.b + 1;
+        int id = first ? patch_rail_id(p, at) : patch_rail_id(q, at);
+        int to = first ? patch_rail_out(p, at, p_start, p_end, out.sample_out)
+                       : patch_rail_out(q, at, q_start, q_end, out.sample_out);
+        pvec x = patch_point_at(S, I, D, c, first ? p.rung : q.rung, at, first ? p.last : q.last);
+        pvec n = none;
+        if (a_id != b_id && b_id != id && id != a_id) {
+            n = pvec_cross(pvec_minus(b, a), pvec_minus(x, a));
+            patch_put_face(out.indices, out.labels, out.at++, a_out, b_out, to, out.label);
+        }
+        a_sum = pvec_plus(a_sum, n);
+        b_sum = pvec_plus(b_sum, n);
+        if (normals && first) patch_put_sum(S, D, c, p, s.a, 0, a_sum);
+        if (normals && !first) patch_put_sum(S, D, c, q, s.b, 1, b_sum);
+        if (first) {
+            s.a++;
+            a = x, a_sum = n, a_id = id, a_out = to;
+        } else {
+            s.b++;
+            b = x, b_sum = n, b_id = id, b_out = to;
+        }
     }
-    patch_put_strip(S, G, I, D, c, patch_strip_of(S, I, c, rungs, index, PATCH_DRAW_CURVES), 0, out,
-                    normals);
+    if (!normals) return;
+    patch_put_sum(S, D, c, p, s.a, 0, a_sum);
+    patch_put_sum(S, D, c, q, s.b, 1, b_sum);
+    if (p.last == 0) pvec_put(D + S[PATCH_RUNG_SUM], 4 * p.rung + 2, none); // a weld has one point
+    if (q.last == 0) pvec_put(D + S[PATCH_RUNG_SUM], 4 * q.rung + 3, none);
+}
+
+// A rung: the strip after it, and whether it is the first of its slots.
+FN void patch_put_rung(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL double *D, patch_case c,
+                       int rungs, int index, patch_target out, int normals)
+{
+    int before = c.rung + (index == 0 ? rungs - 1 : index - 1), rung = c.rung + index;
+    int p = I[S[PATCH_RUNG_P] + rung], q = I[S[PATCH_RUNG_C] + rung];
+    out.at += I[S[PATCH_RUNG_FACE] + rung];
+    if (I[S[PATCH_RUNG_P] + before] != p) I[S[PATCH_SLOT_RUNG] + p] = index;
+    if (I[S[PATCH_RUNG_C] + before] != q) I[S[PATCH_SLOT_RUNG] + q] = index;
+    patch_put_strip(S, I, D, c, patch_strip_of(S, I, c, rungs, index), out, normals);
 }
 
 // What the rungs of a slot have summed at it. They follow each other.
@@ -385,7 +375,8 @@ FN pvec patch_slot_sum(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL
     pvec sum = pvec_make(0, 0, 0);
     int i = I[S[PATCH_SLOT_RUNG] + slot];
     while (ends[i] == slot) {
-        sum = pvec_plus(sum, pvec_at(D + S[PATCH_RUNG_SUM], 2 * (c.rung + i) + child));
+        GLOBAL const double *sums = D + S[PATCH_RUNG_SUM] + 12 * (c.rung + i) + 6 * child;
+        sum = pvec_plus(sum, pvec_plus(pvec_at(sums, 1), pvec_at(sums, 0)));
         i = i + 1 == rungs ? 0 : i + 1;
     }
     return sum;
@@ -437,9 +428,10 @@ TEAM_FN void patch_put_samples(GLOBAL const int *RESTRICT S, GLOBAL const double
     TEAM_EACH (i, 0, count) {
         pvec x = pvec_plus(pvec_at(D + S[PATCH_SAMPLE], c.point + i), centre);
         patch_store(positions, base + i, pvec_moved(parent, x));
-        if (normals)
-            patch_store(normals, base + i,
-                        patch_direction(parent, pvec_at(D + S[PATCH_SAMPLE_SUM], c.point + i)));
+        if (!normals) continue;
+        GLOBAL const double *sums = D + S[PATCH_SAMPLE_SUM] + 6 * (c.point + i);
+        patch_store(normals, base + i,
+                    patch_direction(parent, pvec_plus(pvec_at(sums, 1), pvec_at(sums, 0))));
     }
 }
 
@@ -467,7 +459,7 @@ TEAM_KERNEL patch_strips(GLOBAL const int *RESTRICT S, GLOBAL const double *REST
         out.at = (INDEX)instance * face_room + ints[PATCH_J_FACE_OUT];
         out.sample_out = sample_out;
         out.label = S[PATCH_PART_COUNT] + joint;
-        TEAM_EACH (i, 0, rungs) patch_put_rung(S, G, I, D, c, rungs, i, out, normals != 0);
+        TEAM_EACH (i, 0, rungs) patch_put_rung(S, I, D, c, rungs, i, out, normals != 0);
         TEAM_SYNC;
         patch_put_slots(S, G, I, D, c, rungs, 0, positions, normals, base);
         patch_put_slots(S, G, I, D, c, rungs, 1, positions, normals, base);

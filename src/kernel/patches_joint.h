@@ -211,7 +211,7 @@ ITEM_KERNEL patch_joints(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int
                          GLOBAL double *work, ITEM_ARGS)
 {
     ITEM_BEGIN
-    int count = S[PATCH_JOINT_COUNT], instance = item / count, joint = item % count;
+    int count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(count), joint = TEAM_INDEX(count);
     GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
     GLOBAL int *ints = int_work + (INDEX)instance * S[PATCH_INT_STRIDE] + S[PATCH_JOINT_INTS] +
                        PATCH_JOINT_INT_COUNT * joint;

@@ -88,43 +88,50 @@ FN void patch_share(GLOBAL const int *RESTRICT S, GLOBAL double *D, int part, in
         shares[k - first] = patch_least(0.8, need / (need + patch_need(S, D, k)));
 }
 
-// How far a vertex lies inside the territory of an entry.
-FN double patch_room(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                     GLOBAL const double *D, int entry, int vertex)
+// How far a vertex lies from an entry's loop.
+FN double patch_far(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G, int entry,
+                    int vertex)
 {
-    int part = FIELD(S, PATCH_VERTEX_PART)[vertex];
-    int index = vertex - FIELD(S, PATCH_PART_VERTEX)[part];
+    return G[S[PATCH_FAR] + FIELD(S, PATCH_ENTRY_AT)[entry] + vertex];
+}
+
+// How far a vertex lies inside the territory of an entry of its part.
+FN double patch_room(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                     GLOBAL const double *D, int part, int entry, int vertex)
+{
     int first = FIELD(S, PATCH_PART_ENTRY)[part], end = FIELD(S, PATCH_PART_ENTRY)[part + 1];
     GLOBAL const double *shares = D + S[PATCH_SHARE] + FIELD(S, PATCH_ENTRY_SHARE)[entry];
     double mu = REALS(S, G, PATCH_EDGE_STEP)[part];
-    double own = G[FIELD(S, PATCH_ENTRY_FAR)[entry] + index];
+    double own = patch_far(S, G, entry, vertex);
     double room = 1.15 * patch_need(S, D, entry) - own;
     for (int k = first; k < end; k++) {
-        double share = shares[k - first], far = G[FIELD(S, PATCH_ENTRY_FAR)[k] + index];
+        double share = shares[k - first], far = patch_far(S, G, k, vertex);
         double left = share * far - (1.0 - share) * own - mu;
         room = k != entry ? patch_least(room, left) : room;
     }
     int tip = FIELD(S, PATCH_PART_TIP)[part];
-    if (tip >= 0) room = patch_least(room, 0.8 * G[tip + index] - 0.2 * own);
+    if (tip >= 0)
+        room = patch_least(room,
+                           0.8 * G[tip + vertex - FIELD(S, PATCH_PART_VERTEX)[part]] - 0.2 * own);
     return room;
 }
 
 PATCH_FN double patch_value(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                            GLOBAL const double *D, int entry, int vertex, double shrink)
+                            GLOBAL const double *D, int part, int entry, int vertex, double shrink)
 {
     double beyond = patch_beyond(S, G, D, entry, pvec_at(REALS(S, G, PATCH_POINTS), vertex));
-    return patch_least(beyond, patch_room(S, G, D, entry, vertex) - shrink);
+    return patch_least(beyond, patch_room(S, G, D, part, entry, vertex) - shrink);
 }
 
 // Where the territory is largest on its own loop: what the last retry takes away whole.
 PATCH_FN double patch_room_most(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                                GLOBAL const double *D, int entry)
+                                GLOBAL const double *D, int part, int entry)
 {
     int joint = FIELD(S, PATCH_ENTRY_JOINT)[entry], side = FIELD(S, PATCH_ENTRY_SIDE)[entry];
     double most = 0.0;
     for (int i = FIELD(S, PATCH_JOINT_LOOP)[joint]; i < FIELD(S, PATCH_JOINT_LOOP)[joint + 1];
          i++) {
-        double h = patch_room(S, G, D, entry, FIELD(S, PATCH_LOOP_VERTEX)[2 * i + side]);
+        double h = patch_room(S, G, D, part, entry, FIELD(S, PATCH_LOOP_VERTEX)[2 * i + side]);
         if (h > most) most = h;
     }
     return most;

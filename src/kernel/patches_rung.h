@@ -111,26 +111,40 @@ FN double patch_slot_gap(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const 
 {
     GLOBAL const int *order = I + S[PATCH_SLOT_ORDER] + first;
     GLOBAL const double *points = D + S[PATCH_SLOT_POINT];
-    return pvec_length(pvec_minus(pvec_at(points, order[(rank + 1) % count]),
-                                  pvec_at(points, order[rank % count])));
+    return pvec_length(pvec_minus(pvec_at(points, order[rank + 1 == count ? 0 : rank + 1]),
+                                  pvec_at(points, order[rank])));
 }
 
-// What the walk along the borders needs of each slot: how far it is to the next, and the anchors.
-// @return is there an anchor?
-TEAM_FN int patch_measure_borders(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL double *D,
-                                  patch_case c TEAM_PARAM)
+// What the walk along a border needs of each slot, by rank: how far it is to the next, and whether
+// it is on the loop.
+TEAM_FN void patch_measure_border(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL double *D,
+                                  int first, int count)
 {
-    int anchored = 0;
-    TEAM_EACH (i, 0, c.p_count) {
-        int partner = patch_anchor(S, I, D, c, i);
-        I[S[PATCH_SLOT_ANCHOR] + c.p_first + i] = partner;
-        D[S[PATCH_SLOT_GAP] + c.p_first + i] = patch_slot_gap(S, I, D, c.p_first, c.p_count, i);
-        anchored |= partner >= 0;
+    GLOBAL const int *order = I + S[PATCH_SLOT_ORDER] + first;
+    GLOBAL const double *along = D + S[PATCH_SLOT_ALONG];
+    TEAM_EACH (i, 0, count) {
+        D[S[PATCH_SLOT_GAP] + first + i] = patch_slot_gap(S, I, D, first, count, i);
+        I[S[PATCH_SLOT_LOOP] + first + i] = along[order[i]] >= 0.0;
     }
-    TEAM_EACH (i, 0, c.c_count)
-        D[S[PATCH_SLOT_GAP] + c.c_first + i] = patch_slot_gap(S, I, D, c.c_first, c.c_count, i);
+}
+
+// The anchors in order: their ranks in RUNG_FACE, their partners' in RUNG_COUNT (there are no
+// samples yet).
+// @return how many
+TEAM_FN int patch_list_anchors(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL const double *D,
+                               patch_case c TEAM_PARAM)
+{
+    int anchors = 0;
+    for (int from = 0; from < c.p_count; from += TEAM_LANES) {
+        int i = from + TEAM_LANE, partner = i < c.p_count ? patch_anchor(S, I, D, c, i) : -1;
+        int at = anchors + team_before_flag(partner >= 0);
+        anchors += team_total_flag(partner >= 0);
+        if (partner < 0) continue;
+        I[S[PATCH_RUNG_FACE] + c.rung + at] = i;
+        I[S[PATCH_RUNG_COUNT] + c.rung + at] = partner;
+    }
     TEAM_SYNC;
-    return team_any(anchored);
+    return anchors;
 }
 
 // Without anchors: the closest pair of border points.
@@ -164,73 +178,99 @@ TEAM_FN void patch_closest(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL d
     TEAM_SYNC;
 }
 
-FN double patch_gap_at(GLOBAL const int *S, GLOBAL const double *D, int first, int count, int rank)
-{
-    return D[S[PATCH_SLOT_GAP] + first + rank % count];
-}
-
+// A rung between slots of these ranks; where it is along the loop, or along the stretch that begins
+// with rung `span`.
 FN int patch_rung_add(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c, int index,
-                      int p_rank, int c_rank, int kind, double along)
+                      int p_rank, int c_rank, int kind, double along, int span)
 {
-    GLOBAL const int *order = I + S[PATCH_SLOT_ORDER];
-    I[S[PATCH_RUNG_P] + c.rung + index] = order[c.p_first + p_rank % c.p_count];
-    I[S[PATCH_RUNG_C] + c.rung + index] = order[c.c_first + c_rank % c.c_count];
+    I[S[PATCH_RUNG_P] + c.rung + index] = p_rank;
+    I[S[PATCH_RUNG_C] + c.rung + index] = c_rank;
     I[S[PATCH_RUNG_KIND] + c.rung + index] = kind;
+    I[S[PATCH_RUNG_FIRST] + c.rung + index] = span;
     D[S[PATCH_RUNG_ALONG] + c.rung + index] = along;
     return index + 1;
 }
 
-// Where a point at `at` of a border of this length goes on one of the mean length: at its ends by
-// its distance from them, evenly in between.
-FN double patch_evened(double at, double length, double mean, double end)
+FN int patch_wrapped(int rank, int count)
 {
-    double to = at;
-    if (!(mean > 0.0)) return 0.0;
-    if (at > length - end)
-        to = mean - (length - at);
-    else if (at > end)
-        to = end + (at - end) * (mean - 2.0 * end) / (length - 2.0 * end);
-    return to / mean;
+    return rank >= count ? rank - count : rank;
+}
+
+/// A walk along one border: where it is, and the next slot, if there is one, as a share of the way.
+STRUCT(patch_walk)
+{
+    int rank, left; ///< slots still to come
+    double at, to, next;
+    double length, scale; ///< of the stretch; what lies evenly in between is stretched by this
+};
+
+FN double patch_walk_length(GLOBAL const double *gaps, int count, int rank, int steps)
+{
+    double length = 0.0;
+    for (int i = 0; i < steps; i++) {
+        length += gaps[rank];
+        rank = patch_wrapped(rank + 1, count);
+    }
+    return length;
+}
+
+// Where the next slot goes on a border of the mean length: at its ends by its distance from them,
+// evenly in between.
+FN patch_walk patch_walk_look(GLOBAL const double *gaps, patch_walk w, double mean, double end,
+                              double inverse)
+{
+    w.next = 2.0;
+    if (w.left == 0) return w;
+    w.to = w.at + gaps[w.rank];
+    double to = w.to;
+    if (w.to > w.length - end)
+        to = mean - (w.length - w.to);
+    else if (w.to > end)
+        to = end + (w.to - end) * w.scale;
+    w.next = w.left == 1 ? 1.0 : to * inverse;
+    return w;
+}
+
+FN patch_walk patch_walk_step(patch_walk w, int count)
+{
+    w.at = w.to;
+    w.rank = patch_wrapped(w.rank + 1, count);
+    w.left--;
+    return w;
 }
 
 // Rungs of one stretch: from anchor (p, q) over p_steps and c_steps to the next, which is not
-// added. Places on the loop go from `along` over `turn` places.
-PATCH_FN int patch_zip(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c,
-                       int index, int p, int p_steps, int q, int c_steps, double along, double turn,
-                       int kind)
+// added. Places on the loop go from `along` over `turn` places (SAMPLE has them for a moment).
+FN int patch_zip(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c, int index,
+                 int p_rank, int p_steps, int c_rank, int c_steps, double along, double turn,
+                 int kind)
 {
+    GLOBAL const double *p_gaps = D + S[PATCH_SLOT_GAP] + c.p_first;
+    GLOBAL const double *c_gaps = D + S[PATCH_SLOT_GAP] + c.c_first;
+    patch_walk p, q;
     if (p_steps == 1 && c_steps == 1) return index; // from anchor to anchor
-    double p_length = 0.0, c_length = 0.0, p_at = 0.0, c_at = 0.0;
-    for (int i = 0; i < p_steps; i++) p_length += patch_gap_at(S, D, c.p_first, c.p_count, p + i);
-    for (int i = 0; i < c_steps; i++) c_length += patch_gap_at(S, D, c.c_first, c.c_count, q + i);
-    double end = PATCH_EVEN * (p_length < c_length ? p_length : c_length);
-    double mean = 0.5 * (p_length + c_length);
-    int i = 0, k = 0;
-    while (i < p_steps || k < c_steps) {
-        double p_next = 2.0, c_next = 2.0, p_to = 0.0, c_to = 0.0;
-        if (i < p_steps) {
-            p_to = p_at + patch_gap_at(S, D, c.p_first, c.p_count, p + i);
-            p_next = i == p_steps - 1 ? 1.0 : patch_evened(p_to, p_length, mean, end);
-        }
-        if (k < c_steps) {
-            c_to = c_at + patch_gap_at(S, D, c.c_first, c.c_count, q + k);
-            c_next = k == c_steps - 1 ? 1.0 : patch_evened(c_to, c_length, mean, end);
-        }
-        if (p_next < c_next + PATCH_SAME_PLACE && i < p_steps) {
-            i++;
-            p_at = p_to;
-            if (c_next < p_next + PATCH_SAME_PLACE && k < c_steps) {
-                k++;
-                c_at = c_to;
-            }
-        } else {
-            k++;
-            c_at = c_to;
-        }
-        if (i == p_steps && k == c_steps) break;
-        double at = (p_at + c_at) / (p_length + c_length + 1e-300), place = along + turn * at;
-        if (place >= c.count) place -= c.count;
-        index = patch_rung_add(S, I, D, c, index, p + i, q + k, kind, place);
+    p.rank = p_rank, p.left = p_steps, p.at = p.to = 0.0;
+    q.rank = c_rank, q.left = c_steps, q.at = q.to = 0.0;
+    p.length = patch_walk_length(p_gaps, c.p_count, p_rank, p_steps);
+    q.length = patch_walk_length(c_gaps, c.c_count, c_rank, c_steps);
+    double both = p.length + q.length, mean = 0.5 * both;
+    double end = PATCH_EVEN * (p.length < q.length ? p.length : q.length);
+    double inverse = mean > 0.0 ? 1.0 / mean : 0.0;
+    int span = index;
+    pvec_put(D + S[PATCH_SAMPLE], c.point + span, pvec_make(along, turn, both + 1e-300));
+    p.scale = (mean - 2.0 * end) / (p.length - 2.0 * end);
+    q.scale = (mean - 2.0 * end) / (q.length - 2.0 * end);
+    p = patch_walk_look(p_gaps, p, mean, end, inverse);
+    q = patch_walk_look(c_gaps, q, mean, end, inverse);
+    for (;;) {
+        int p_steps_on = p.left > 0 && p.next < q.next + PATCH_SAME_PLACE;
+        int c_steps_on = q.left > 0 && (!p_steps_on || q.next < p.next + PATCH_SAME_PLACE);
+        if (p_steps_on)
+            p = patch_walk_look(p_gaps, patch_walk_step(p, c.p_count), mean, end, inverse);
+        if (c_steps_on)
+            q = patch_walk_look(c_gaps, patch_walk_step(q, c.c_count), mean, end, inverse);
+        if (p.left + q.left == 0) break;
+        index = patch_rung_add(S, I, D, c, index, p.rank, q.rank, kind, p.at + q.at, span);
     }
     return index;
 }
@@ -238,15 +278,15 @@ PATCH_FN int patch_zip(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, pat
 FN double patch_slot_place(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
                            patch_case c, int p_rank)
 {
-    double along = D[S[PATCH_SLOT_ALONG] + I[S[PATCH_SLOT_ORDER] + c.p_first + p_rank % c.p_count]];
+    double along = D[S[PATCH_SLOT_ALONG] + I[S[PATCH_SLOT_ORDER] + c.p_first + p_rank]];
     return along < 0.0 ? 0.0 : along;
 }
 
 // Parent's and child's end of the front meet half way. On a loop that is tilted about the inner
 // direction they lie off the bend axis, the child's has turned past the parent's, and without this
 // the patch would cross itself there.
-PATCH_FN void patch_join_ends(GLOBAL const int *S, GLOBAL const double *G, GLOBAL double *D,
-                              patch_case c, int p, int q)
+FN void patch_join_ends(GLOBAL const int *S, GLOBAL const double *G, GLOBAL double *D, patch_case c,
+                        int p, int q)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL const double *m = r + PATCH_J_TURN;
@@ -266,96 +306,99 @@ PATCH_FN void patch_join_ends(GLOBAL const int *S, GLOBAL const double *G, GLOBA
 FN int patch_rung_end(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
                       patch_case c, int index, int p_rank, int c_rank, double along)
 {
-    int p = I[S[PATCH_SLOT_ORDER] + c.p_first + p_rank % c.p_count];
-    int q = I[S[PATCH_SLOT_ORDER] + c.c_first + c_rank % c.c_count];
+    int p = I[S[PATCH_SLOT_ORDER] + c.p_first + p_rank];
+    int q = I[S[PATCH_SLOT_ORDER] + c.c_first + c_rank];
     double length = pvec_length(pvec_minus(patch_end(S, D, p), patch_end(S, D, q)));
     int near = length < PATCH_WELD_END * c.step;
     if (near) patch_join_ends(S, G, D, c, p, q);
     return patch_rung_add(S, I, D, c, index, p_rank, c_rank,
-                          near ? PATCH_RUNG_WELD : PATCH_RUNG_FAN, along);
+                          near ? PATCH_RUNG_WELD : PATCH_RUNG_FAN, along, -1);
 }
 
 // How many slots after `rank` (before it, way = -1) are still on the loop.
-FN int patch_loop_run(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D, int first,
-                      int count, int rank, int way, int most)
+FN int patch_loop_run(GLOBAL const int *on_loop, int count, int rank, int way, int most)
 {
-    GLOBAL const int *order = I + S[PATCH_SLOT_ORDER] + first;
     int run = 0;
-    while (run < most &&
-           D[S[PATCH_SLOT_ALONG] + order[(rank + way * (run + 1) + count) % count]] >= 0.0)
+    while (run < most) {
+        rank += way;
+        rank = rank < 0 ? rank + count : patch_wrapped(rank, count);
+        if (!on_loop[rank]) break;
         run++;
+    }
     return run;
 }
 
 // The stretch between two anchors: where both borders leave the loop, the front ends; the rest of
 // the loop on both sides of that is front, what lies between is rear.
-PATCH_FN int patch_stretch(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                           GLOBAL double *D, patch_case c, int index, int p, int p_steps, int q,
-                           int c_steps, double along, double turn)
+FN int patch_stretch(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
+                     patch_case c, int index, int p, int p_steps, int q, int c_steps, double along,
+                     double turn)
 {
-    p %= c.p_count;
-    q %= c.c_count;
-    int p_head = patch_loop_run(S, I, D, c.p_first, c.p_count, p, 1, p_steps - 1);
-    int c_head = patch_loop_run(S, I, D, c.c_first, c.c_count, q, 1, c_steps - 1);
-    int p_tail =
-        patch_loop_run(S, I, D, c.p_first, c.p_count, (p + p_steps) % c.p_count, -1, p_steps - 1);
-    int c_tail =
-        patch_loop_run(S, I, D, c.c_first, c.c_count, (q + c_steps) % c.c_count, -1, c_steps - 1);
+    GLOBAL const int *p_loop = I + S[PATCH_SLOT_LOOP] + c.p_first;
+    GLOBAL const int *c_loop = I + S[PATCH_SLOT_LOOP] + c.c_first;
+    int p_end = patch_wrapped(p + p_steps, c.p_count),
+        c_end = patch_wrapped(q + c_steps, c.c_count);
+    int p_head = patch_loop_run(p_loop, c.p_count, p, 1, p_steps - 1);
+    int c_head = patch_loop_run(c_loop, c.c_count, q, 1, c_steps - 1);
+    int p_tail = patch_loop_run(p_loop, c.p_count, p_end, -1, p_steps - 1);
+    int c_tail = patch_loop_run(c_loop, c.c_count, c_end, -1, c_steps - 1);
     int p_rear = p_steps - p_head - p_tail, c_rear = c_steps - c_head - c_tail;
-    if (S[PATCH_BOX] || p_rear < 2 || c_rear < 2) {
-        int front = !S[PATCH_BOX] && p_head == p_steps - 1 && c_head == c_steps - 1;
-        return patch_zip(S, I, D, c, index, p, p_steps, q, c_steps, along, turn,
-                         front ? PATCH_RUNG_FAN : PATCH_RUNG_CONIC);
+    int whole = S[PATCH_BOX] || p_rear < 2 || c_rear < 2, kind = PATCH_RUNG_CONIC;
+    if (whole) {
+        if (!S[PATCH_BOX] && p_head == p_steps - 1 && c_head == c_steps - 1) kind = PATCH_RUNG_FAN;
+        p_head = c_head = p_tail = c_tail = 0;
+        p_rear = p_steps;
+        c_rear = c_steps;
     }
-    if (p_head + c_head > 0) {
-        index = patch_zip(S, I, D, c, index, p, p_head, q, c_head, along, 0.0, PATCH_RUNG_FAN);
-        index = patch_rung_end(S, G, I, D, c, index, p + p_head, q + c_head, along);
-    }
-    index = patch_zip(S, I, D, c, index, p + p_head, p_rear, q + c_head, c_rear, along, turn,
-                      PATCH_RUNG_CONIC);
-    if (p_tail + c_tail > 0) {
-        double end = along + turn >= c.count ? along + turn - c.count : along + turn;
-        p += p_head + p_rear;
-        q += c_head + c_rear;
-        index = patch_rung_end(S, G, I, D, c, index, p, q, end);
-        index = patch_zip(S, I, D, c, index, p, p_tail, q, c_tail, end, 0.0, PATCH_RUNG_FAN);
+    for (int piece = 0; piece < 3; piece++) { // head, rear, tail; the ends of the front in between
+        int p_run = piece == 1 ? p_head : p_tail, c_run = piece == 1 ? c_head : c_tail;
+        double at = piece == 2 ? along + turn : along;
+        if (at >= c.count) at -= c.count;
+        if (piece > 0 && p_run + c_run > 0) index = patch_rung_end(S, G, I, D, c, index, p, q, at);
+        p_run = piece == 0 ? p_head : piece == 1 ? p_rear : p_tail;
+        c_run = piece == 0 ? c_head : piece == 1 ? c_rear : c_tail;
+        if (p_run + c_run > 0)
+            index = patch_zip(S, I, D, c, index, p, p_run, q, c_run, at, piece == 1 ? turn : 0.0,
+                              piece == 1 ? kind : PATCH_RUNG_FAN);
+        p = patch_wrapped(p + p_run, c.p_count);
+        q = patch_wrapped(q + c_run, c.c_count);
     }
     return index;
 }
 
-// All rungs from the first anchor (or, without one, the closest pair), zipped in between. One lane:
-// a walk.
+// All rungs from the first anchor (or, without one, the closest pair (p0, q0)), zipped in between,
+// their ends as ranks. One lane: a walk.
 // @return how many
-PATCH_FN int patch_ladder(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                          GLOBAL double *D, patch_case c, int p0, int q0, int kind)
+FN int patch_ladder(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
+                    patch_case c, int p0, int q0, int anchors)
 {
-    GLOBAL const int *anchors = I + S[PATCH_SLOT_ANCHOR] + c.p_first;
-    int index = 0;
+    GLOBAL const int *ranks = I + S[PATCH_RUNG_FACE] + c.rung;
+    GLOBAL const int *partners = I + S[PATCH_RUNG_COUNT] + c.rung;
+    int kind = anchors > 0 ? PATCH_RUNG_ARC : PATCH_RUNG_CONIC;
     int p = 0, q = 0; // steps from the first anchor
-    for (int i = 0; i < c.p_count && kind == PATCH_RUNG_ARC; i++)
-        if (anchors[i] >= 0) {
-            p0 = i;
-            q0 = anchors[i];
-            break;
-        }
-    double place = patch_slot_place(S, I, D, c, p0);
-    index = patch_rung_add(S, I, D, c, index, p0, q0, kind, place);
-    for (int i = 1; i <= c.p_count; i++) {
-        int rank = (p0 + i) % c.p_count, k, last = i == c.p_count;
-        if (last) {
-            k = c.c_count;
-        } else {
-            int partner = kind == PATCH_RUNG_ARC ? anchors[rank] : -1;
-            if (partner < 0) continue;
-            k = (partner - q0 + c.c_count) % c.c_count;
+    if (anchors > 0) {
+        p0 = ranks[0];
+        q0 = partners[0];
+    }
+    double place = patch_slot_place(S, I, D, c, p0), start = place;
+    int index = patch_rung_add(S, I, D, c, 0, p0, q0, kind, place, -1);
+    for (int i = 1; i <= anchors || i == 1; i++) {
+        int last = i >= anchors, steps = c.p_count, k = c.c_count;
+        double next = start;
+        if (!last) {
+            steps = ranks[i] - p0;
+            k = partners[i] - q0;
+            if (k < 0) k += c.c_count;
             if (k <= q) continue; // not in order: no anchor
+            next = patch_slot_place(S, I, D, c, ranks[i]);
         }
-        double next = kind == PATCH_RUNG_ARC ? patch_slot_place(S, I, D, c, rank) : place;
         double turn = next - place;
         if (turn <= 0.0) turn += c.count;
-        index = patch_stretch(S, G, I, D, c, index, p0 + p, i - p, q0 + q, k - q, place, turn);
-        if (!last) index = patch_rung_add(S, I, D, c, index, rank, q0 + k, kind, next);
-        p = i;
+        if (steps - p > 1 || k - q > 1)
+            index = patch_stretch(S, G, I, D, c, index, patch_wrapped(p0 + p, c.p_count), steps - p,
+                                  patch_wrapped(q0 + q, c.c_count), k - q, place, turn);
+        if (!last) index = patch_rung_add(S, I, D, c, index, ranks[i], partners[i], kind, next, -1);
+        p = steps;
         q = k;
         place = next;
     }
@@ -369,12 +412,30 @@ FN int patch_is_end(GLOBAL const int *S, GLOBAL const int *I, int slot)
     return node < 0 || I[S[PATCH_STATE] + node] == PATCH_ZERO;
 }
 
-// Anchors that are one point, or the two ends of the front, become one vertex.
+// A rung's place along its stretch becomes one on the loop.
+FN void patch_place_rung(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL double *D,
+                         patch_case c, int index)
+{
+    GLOBAL double *along = D + S[PATCH_RUNG_ALONG] + c.rung + index;
+    int span = I[S[PATCH_RUNG_FIRST] + c.rung + index];
+    if (span < 0) return;
+    pvec way = pvec_at(D + S[PATCH_SAMPLE], c.point + span);
+    double place = way.x + way.y * (*along / way.z);
+    *along = place >= c.count ? place - c.count : place;
+}
+
+// The ends of a rung become slots; anchors that are one point, or the two ends of the front, one
+// vertex.
 FN void patch_weld_anchor(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
                           GLOBAL int *I, GLOBAL double *D, patch_case c, int index)
 {
     GLOBAL int *kind = I + S[PATCH_RUNG_KIND] + c.rung + index;
-    int p = I[S[PATCH_RUNG_P] + c.rung + index], q = I[S[PATCH_RUNG_C] + c.rung + index];
+    GLOBAL int *p_end = I + S[PATCH_RUNG_P] + c.rung + index;
+    GLOBAL int *c_end = I + S[PATCH_RUNG_C] + c.rung + index;
+    int p = I[S[PATCH_SLOT_ORDER] + c.p_first + *p_end];
+    int q = I[S[PATCH_SLOT_ORDER] + c.c_first + *c_end];
+    *p_end = p;
+    *c_end = q;
     if (*kind != PATCH_RUNG_ARC) return;
     double length = pvec_length(pvec_minus(patch_end(S, D, p), patch_end(S, D, q)));
     int ends = length < PATCH_WELD_END * c.step && patch_is_end(S, I, p) && patch_is_end(S, I, q);
@@ -405,8 +466,8 @@ FN int patch_weld_stays(GLOBAL const int *RESTRICT S, GLOBAL const int *I, patch
     GLOBAL const int *kind = I + S[PATCH_RUNG_KIND] + c.rung, *p = I + S[PATCH_RUNG_P] + c.rung;
     GLOBAL const int *q = I + S[PATCH_RUNG_C] + c.rung;
     if (kind[index] != PATCH_RUNG_WELD) return 0;
-    for (int k = 1; k < rungs; k++) {
-        int after = (index + k) % rungs;
+    for (int k = 1, after = index; k < rungs; k++) {
+        after = patch_wrapped(after + 1, rungs);
         if (p[after] != p[index] && q[after] != q[index]) return 1;
         if (kind[after] == PATCH_RUNG_WELD) return 0;
     }
@@ -421,7 +482,7 @@ FN void patch_weld_end(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch_case c
     GLOBAL int *kind = I + S[PATCH_RUNG_KIND] + c.rung, *p = I + S[PATCH_RUNG_P] + c.rung;
     GLOBAL int *q = I + S[PATCH_RUNG_C] + c.rung;
     GLOBAL const int *stays = I + S[PATCH_RUNG_FIRST] + c.rung;
-    int before = (index + rungs - 1) % rungs, after = (index + 1) % rungs;
+    int before = index == 0 ? rungs - 1 : index - 1, after = patch_wrapped(index + 1, rungs);
     if (stays[index]) {
         I[S[PATCH_SLOT_WELD] + q[index]] = p[index];
         I[S[PATCH_SLOT_GUEST] + p[index]] = q[index];
@@ -442,15 +503,17 @@ TEAM_KERNEL patch_rungs(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTR
     GLOBAL int *rungs = I + S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint + PATCH_J_RUNGS;
     patch_case c = patch_case_of(S, G, I, joint);
     patch_place_borders(S, G, D, c);
-    int kind = PATCH_RUNG_ARC;
-    if (!patch_measure_borders(S, I, D, c TEAM_PASS)) {
-        kind = PATCH_RUNG_CONIC;
-        patch_closest(S, I, D, c, &p0, &q0);
-    }
-    if (TEAM_LANE == 0) *rungs = patch_ladder(S, G, I, D, c, p0, q0, kind);
+    patch_measure_border(S, I, D, c.p_first, c.p_count);
+    patch_measure_border(S, I, D, c.c_first, c.c_count);
+    int anchors = patch_list_anchors(S, I, D, c TEAM_PASS);
+    if (anchors == 0) patch_closest(S, I, D, c, &p0, &q0);
+    if (TEAM_LANE == 0) *rungs = patch_ladder(S, G, I, D, c, p0, q0, anchors);
     TEAM_SYNC;
     int count = *rungs;
-    TEAM_EACH (i, 0, count) patch_weld_anchor(S, G, I, D, c, i);
+    TEAM_EACH (i, 0, count) {
+        patch_place_rung(S, I, D, c, i);
+        patch_weld_anchor(S, G, I, D, c, i);
+    }
     TEAM_SYNC;
     TEAM_EACH (i, 0, count) patch_weld_short(S, G, I, D, c, i);
     TEAM_SYNC;

@@ -1,5 +1,5 @@
 /// Item kernels: the weight that keeps a joint's volume, and everything counted. After
-/// patches_curve.h.
+/// patches_keep.h.
 ///
 /// The volume under a conic between its chord and its control point is a share g(w) of the
 /// triangle, so the volume of the joint is linear in g: drawn as chords (g = 0) and as corners (g =
@@ -30,35 +30,32 @@ FN double patch_unit_share(double g)
     return g < 0.0 ? 0.0 : g > 1.0 ? 1.0 : g;
 }
 
-// One weight for all rear rungs of the joint. Samples stand where they belong afterwards.
+// One weight for all rear rungs of the joint.
 // @return volume that is too much
 TEAM_FN double patch_keep(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                          GLOBAL int *I, GLOBAL double *D, patch_case c, int rungs, double cut,
+                          GLOBAL int *I, GLOBAL double *D, patch_keeping *keep, double cut,
                           double whole TEAM_PARAM)
 {
+    patch_case c = keep->c;
     GLOBAL double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    int most = patch_samples_most(S, c, keep->rungs);
+    patch_begin_front(S, I, D, keep, most TEAM_PASS);
+    patch_sum_rear(S, G, I, D, c, keep->rungs);
     r[PATCH_J_WEIGHT] = 1.0;
-    patch_count_samples(S, G, I, D, c, rungs, 1 TEAM_PASS);
-    patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
-    // What no weight changes is summed once.
-    cut += patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_FRONT);
-    double chords = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CHORDS, PATCH_STRIPS_REAR) + cut;
-    double corners =
-        patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CORNERS, PATCH_STRIPS_REAR) + cut;
+    keep->count = patch_set_mixes(S, D, c, 0);
+    double chords = patch_volume_now(S, I, D, *keep) + cut;
+    keep->count = patch_set_corners(S, D, c);
+    double corners = patch_volume_now(S, I, D, *keep) + cut;
     double slope = corners - chords, g = 0.5, left = chords;
     if (!(MAGNITUDE(slope) > 1e-12 * whole)) slope = 0.0;
     if (slope != 0.0) g = patch_unit_share(-chords / slope);
     for (int step = 0; step <= PATCH_SOLVE_STEPS; step++) {
         r[PATCH_J_WEIGHT] = patch_weight_of(S, G, g);
-        patch_set_times(r);
+        patch_set_times(S, D, c);
         // Counts are fixed by the first weight: with others the volume would jump.
-        if (step == 0) {
-            patch_count_samples(S, G, I, D, c, rungs, 0 TEAM_PASS);
-            patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_ALL);
-        } else {
-            patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_REAR);
-        }
-        left = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_REAR) + cut;
+        int count = step == 0 ? patch_rear_count(r, c, keep->apart, most) : keep->count;
+        keep->count = patch_set_mixes(S, D, c, count);
+        left = patch_volume_now(S, I, D, *keep) + cut;
         if (slope == 0.0 || MAGNITUDE(left) < PATCH_SOLVE_LEFT * whole) break;
         double next = patch_unit_share(g - left / slope);
         if (next == g) break;
@@ -70,70 +67,83 @@ TEAM_FN double patch_keep(GLOBAL const int *RESTRICT S, GLOBAL const double *RES
 // The front takes what the rear could not: its arcs are flattened towards their chords (s to 1), or
 // stand out further (s to PATCH_BULGE) like the cap of a knee. By a parabola through what is left
 // at three values.
-TEAM_FN double patch_shape_front(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                                 GLOBAL int *I, GLOBAL double *D, patch_case c, int rungs,
-                                 double cut, double left)
+TEAM_FN double patch_shape_front(GLOBAL const int *RESTRICT S, GLOBAL const int *I,
+                                 GLOBAL double *D, patch_keeping *keep, double cut, double left)
 {
-    GLOBAL double *flat = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_FLAT;
     double end = left > 0.0 ? 1.0 : PATCH_BULGE;
-    *flat = end;
-    patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
-    double last = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_ALL) + cut;
+    keep->flat = end;
+    double last = patch_volume_now(S, I, D, *keep) + cut;
     if (last * left >= 0.0) {
-        if (MAGNITUDE(last) <= MAGNITUDE(left)) return last;
-        *flat = 0.0; // an inside-out front: leave it alone
-        patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
+        if (MAGNITUDE(last) < MAGNITUDE(left)) return last;
+        keep->flat = 0.0; // an inside-out front, or none: leave it alone
         return left;
     }
     double s = left / (left - last); // of the way to the end
-    *flat = s * end;
-    patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
-    double middle = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_ALL) + cut;
+    keep->flat = s * end;
+    double middle = patch_volume_now(S, I, D, *keep) + cut;
     // left + b x + a x^2 through (s, middle) and (1, last); the root between 0 and 1.
     double a = ((middle - left) / s - (last - left)) / (s - 1.0), b = last - left - a;
     double root = b * b - 4.0 * a * left;
     if (root > 0.0) {
         double x = b < 0.0 ? 2.0 * left / (-b + ROOT(root)) : 2.0 * left / (-b - ROOT(root));
-        if (x > 0.0 && x < 1.0) *flat = x * end;
+        if (x > 0.0 && x < 1.0) keep->flat = x * end;
     }
-    patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_FRONT);
-    return patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_ALL) + cut;
+    return patch_volume_now(S, I, D, *keep) + cut;
+}
+
+// The volume with the crease so deep.
+TEAM_FN double patch_volume_at(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                               GLOBAL const int *I, GLOBAL double *D, patch_keeping keep,
+                               double depth)
+{
+    D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * keep.c.joint + PATCH_J_DEPTH] = depth;
+    patch_sum_rear(S, G, I, D, keep.c, keep.rungs);
+    patch_set_times(S, D, keep.c);
+    patch_set_mixes(S, D, keep.c, keep.count);
+    return patch_volume_now(S, I, D, keep);
 }
 
 // Still too much: the crease goes deeper than the limbs' own corner.
 TEAM_FN double patch_deepen(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                            GLOBAL int *I, GLOBAL double *D, patch_case c, int rungs, double cut,
+                            GLOBAL const int *I, GLOBAL double *D, patch_keeping keep, double cut,
                             double left)
 {
-    GLOBAL double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
-    GLOBAL double *depth = r + PATCH_J_DEPTH;
-    *depth = PATCH_DEPTH_MAX;
-    patch_set_times(r);
-    patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_REAR);
-    double last = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_ALL) + cut;
-    if (last >= left) { // no crease to speak of
-        *depth = 1.0;
-    } else if (last < 0.0) {
-        *depth = 1.0 + (PATCH_DEPTH_MAX - 1.0) * left / (left - last);
-    } else {
-        return last;
-    }
-    patch_set_times(r);
-    patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_REAR);
-    return patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_ALL) + cut;
+    double last = patch_volume_at(S, G, I, D, keep, PATCH_DEPTH_MAX) + cut, depth = 1.0;
+    if (last >= 0.0 && last < left) return last;
+    if (last < left) depth += (PATCH_DEPTH_MAX - 1.0) * left / (left - last);
+    return patch_volume_at(S, G, I, D, keep, depth) + cut; // 1: there is no crease to speak of
+}
+
+// Weight, flatness and depth that keep the volume, and the samples that they make.
+// @return volume that is left over
+TEAM_FN double patch_keep_volume(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                                 GLOBAL int *I, GLOBAL double *D, patch_case c, int rungs,
+                                 double cut, double whole TEAM_PARAM)
+{
+    patch_keeping keep;
+    keep.c = c;
+    keep.rungs = rungs;
+    keep.flat = 0.0;
+    double left = patch_keep(S, G, I, D, &keep, cut, whole TEAM_PASS);
+    if (MAGNITUDE(left) > PATCH_LEFT_OVER * whole)
+        left = patch_shape_front(S, I, D, &keep, cut, left);
+    if (left > PATCH_LEFT_OVER * whole) left = patch_deepen(S, G, I, D, keep, cut, left);
+    D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_FLAT] = keep.flat;
+    patch_end_samples(S, I, D, keep TEAM_PASS);
+    return left;
 }
 
 FN int patch_strip_faces(GLOBAL const int *S, GLOBAL const int *I, patch_strip s)
 {
-    int faces = 0;
+    patch_rail p = patch_rail_of(S, I, s.a_rung), q = patch_rail_of(S, I, s.b_rung);
+    int faces = 0, a = p.start, b = q.start;
     for (int turn; (turn = patch_strip_turn(s)) != 0;) {
-        int a = patch_point_id(S, I, s.a_rung, s.a, s.a_last);
-        int b = patch_point_id(S, I, s.b_rung, s.b, s.b_last), x;
-        if (turn == 1)
-            x = patch_point_id(S, I, s.a_rung, ++s.a, s.a_last);
-        else
-            x = patch_point_id(S, I, s.b_rung, ++s.b, s.b_last);
+        int x = turn == 1 ? patch_rail_id(p, ++s.a) : patch_rail_id(q, ++s.b);
         faces += a != b && b != x && x != a;
+        if (turn == 1)
+            a = x;
+        else
+            b = x;
     }
     return faces;
 }
@@ -146,8 +156,7 @@ TEAM_FN int patch_count_faces(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch
     int total = 0;
     for (int from = 0; from < rungs; from += TEAM_LANES) {
         int i = from + TEAM_LANE, faces = 0;
-        if (i < rungs)
-            faces = patch_strip_faces(S, I, patch_strip_of(S, I, c, rungs, i, PATCH_DRAW_CURVES));
+        if (i < rungs) faces = patch_strip_faces(S, I, patch_strip_of(S, I, c, rungs, i));
         int first = total + team_before(faces);
         if (i < rungs) I[S[PATCH_RUNG_FACE] + c.rung + i] = first;
         total += team_total(faces);
@@ -163,9 +172,9 @@ TEAM_FN int patch_number_splits(GLOBAL const int *RESTRICT S, GLOBAL int *I, int
         int i = from + TEAM_LANE;
         int own =
             i < first + count && I[S[PATCH_SLOT_NODE] + i] < 0 && I[S[PATCH_SLOT_WELD] + i] < 0;
-        int at = number + team_before(own);
+        int at = number + team_before_flag(own);
         if (own) I[S[PATCH_SLOT_OUT] + i] = at;
-        number += team_total(own);
+        number += team_total_flag(own);
     }
     return number;
 }
@@ -187,15 +196,11 @@ TEAM_KERNEL patch_solve(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTR
     double whole = volumes[parts[0]] + volumes[parts[1]], left = 0.0;
     int rungs = ints[PATCH_J_RUNGS];
     if (S[PATCH_FILL] == PATCH_FILL_KEEP && ints[PATCH_J_BENT]) {
-        left = patch_keep(S, G, I, D, c, rungs, cut, whole TEAM_PASS);
-        if (MAGNITUDE(left) > PATCH_LEFT_OVER * whole)
-            left = patch_shape_front(S, G, I, D, c, rungs, cut, left);
-        if (left > PATCH_LEFT_OVER * whole) left = patch_deepen(S, G, I, D, c, rungs, cut, left);
+        left = patch_keep_volume(S, G, I, D, c, rungs, cut, whole TEAM_PASS);
     } else {
-        patch_count_samples(S, G, I, D, c, rungs, 0 TEAM_PASS);
-        patch_place_samples(S, G, I, D, c, rungs, PATCH_SAMPLE_ALL);
-        if (ints[PATCH_J_MOVES])
-            left = patch_volume(S, G, I, D, c, rungs, PATCH_DRAW_CURVES, PATCH_STRIPS_ALL) + cut;
+        patch_count_samples(S, G, I, D, c, rungs TEAM_PASS);
+        patch_place_samples(S, G, I, D, c, rungs);
+        if (ints[PATCH_J_MOVES]) left = patch_volume(S, I, D, c, rungs) + cut;
     }
     int points =
         I[S[PATCH_RUNG_FIRST] + c.rung + rungs - 1] + I[S[PATCH_RUNG_COUNT] + c.rung + rungs - 1];

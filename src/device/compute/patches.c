@@ -20,6 +20,8 @@
 //
 #include "kernel/patches_curve.h"
 //
+#include "kernel/patches_keep.h"
+//
 #include "kernel/patches_solve.h"
 //
 #include "kernel/patches_emit.h"
@@ -30,7 +32,7 @@
 #define JOINT_TEXTS  "team.h", "patches.h", "patches_joint.h"
 #define BORDER_TEXTS JOINT_TEXTS, "patches_room.h", "patches_cut.h", "patches_border.h"
 #define RUNG_TEXTS   BORDER_TEXTS, "patches_rung.h"
-#define SOLVE_TEXTS  RUNG_TEXTS, "patches_curve.h", "patches_solve.h"
+#define SOLVE_TEXTS  RUNG_TEXTS, "patches_curve.h", "patches_keep.h", "patches_solve.h"
 static const char *const JOINT[] = { JOINT_TEXTS, NULL };
 static const char *const BORDER[] = { BORDER_TEXTS, NULL };
 static const char *const RUNG[] = { RUNG_TEXTS, NULL };
@@ -122,14 +124,14 @@ static void run_no_origins(const cutis_compute_argument *a, int first, int end)
 PATCH_KERNEL(parts, JOINT, 4, 256, 1, 0);
 PATCH_KERNEL(joints, JOINT, 4, 32, 1, 0);
 PATCH_KERNEL(cut, BORDER, 4, 1, 32, 80);
-PATCH_KERNEL(rungs, RUNG, 4, 1, 32, 64);
+PATCH_KERNEL(rungs, RUNG, 4, 1, 32, 80);
 PATCH_KERNEL(cut_volume, BORDER, 4, 1, 32, 64);
-PATCH_KERNEL(solve, SOLVE, 4, 1, 32, 0);
+PATCH_KERNEL(solve, SOLVE, 4, 1, 32, 128);
 PATCH_KERNEL(count, EMIT, 2, 64, 32, 0);
 PATCH_KERNEL(sum, EMIT, 3, 16, 32, 0);
 PATCH_KERNEL(vertices, EMIT, 9, 8, 32, 0);
 PATCH_KERNEL(faces, EMIT, 7, 8, 32, 0);
-PATCH_KERNEL(strips, EMIT, 11, 1, 32, 80);
+PATCH_KERNEL(strips, EMIT, 11, 1, 32, 96);
 PATCH_KERNEL(vertex_sources, SOURCE, 8, 8, 32, 0);
 PATCH_KERNEL(joint_sources, SOURCE, 9, 1, 32, 0);
 PATCH_KERNEL(origins, SOURCE, 6, 8, 32, 0);

@@ -1,0 +1,353 @@
+/// Kernel text: the volume of a joint's patch for any weight, depth and flatness, without making
+/// the patch anew each time. After patches_curve.h.
+///
+/// All rear rungs of fill keep have the same samples, each the same mix of its rung's two ends and
+/// control point. A strip between two of them alternates, so its volume is a sum of determinants of
+/// these six points with factors that are the same for all strips: 18 sums over the strips, made
+/// once, give the volume for any mix. The few other strips ("loose") are walked. Front samples are
+/// linear in the flatness.
+///
+/// While a weight is looked for, RUNG_FIRST counts front samples alone, SAMPLE_SUM has them as they
+/// are without flattening; RUNG_SUM has the control points, RUNG_FACE the loose strips.
+#ifndef CUTIS_KERNEL_PATCHES_KEEP_H
+#define CUTIS_KERNEL_PATCHES_KEEP_H
+
+#define PATCH_HALF_STEPS 16   // of the table of lengths of half a symmetric conic
+#define PATCH_REAR_STEP  1.42 // steps between the samples of the longest rear rung
+#define PATCH_REAR_LEAST 0.5  // a longest rear rung of less stays straight
+
+/// A joint while its weight is looked for.
+STRUCT(patch_keeping)
+{
+    patch_case c;
+    int rungs, loose;
+    int count;    ///< samples of a rear rung, as its mixes are now
+    double flat;  ///< how far front arcs are flattened
+    double apart; ///< square of the longest rear rung's chord
+};
+
+FN GLOBAL double *patch_mixes(GLOBAL const int *S, GLOBAL double *D, patch_case c)
+{
+    return D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint + PATCH_SCRATCH_MIX;
+}
+
+// Point `at` of a rear rung: so much of the parent's end, the control point, the child's end.
+FN void patch_put_mix(GLOBAL double *mixes, int at, double w, double t)
+{
+    double u = 1.0 - t, x = u * u, y = 2.0 * w * t * u, z = t * t;
+    double f = 1.0 / (x + y + z);
+    mixes[3 * at] = x * f;
+    mixes[3 * at + 1] = y * f;
+    mixes[3 * at + 2] = z * f;
+}
+FN pvec patch_mixed(GLOBAL const double *mix, pvec p, pvec k, pvec c)
+{
+    return pvec_plus(pvec_times(p, mix[0]),
+                     pvec_plus(pvec_times(k, mix[1]), pvec_times(c, mix[2])));
+}
+
+// Rear rungs are the same curve but for affine maps, so they are sampled at the same parameters:
+// neighbours then keep their order, which samples at equal lengths of each do not. These are
+// parameters of evenly spaced points of a symmetric one.
+TEAM_FN void patch_set_times(GLOBAL const int *RESTRICT S, GLOBAL double *D, patch_case c)
+{
+    GLOBAL double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    GLOBAL double *pieces = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint,
+                  *times = r + PATCH_J_TIMES;
+    GLOBAL double *mixes = patch_mixes(S, D, c);
+    double height = 0.5 * r[PATCH_J_TAN] * r[PATCH_J_DEPTH], w = r[PATCH_J_WEIGHT], reached = 0.0;
+    TEAM_SYNC; // no lane looks at the last ones any more
+    TEAM_EACH (i, 0, PATCH_HALF_STEPS + 1) patch_put_mix(mixes, i, w, 0.5 * i / PATCH_HALF_STEPS);
+    TEAM_SYNC;
+    TEAM_EACH (i, 0, PATCH_HALF_STEPS) {
+        GLOBAL const double *m = mixes + 3 * i;
+        double along = 0.5 * (m[5] - m[3]) - 0.5 * (m[2] - m[0]), up = height * (m[4] - m[1]);
+        pieces[i] = ROOT(along * along + up * up);
+    }
+    TEAM_SYNC;
+    for (int i = 0; i < PATCH_HALF_STEPS; i++) reached += pieces[i];
+    TEAM_EACH (k, 0, PATCH_TIMES / 2 + 1) {
+        double wanted = 2.0 * reached * k / PATCH_TIMES, done = 0.0, t = 0.0;
+        int i = 0;
+        while (i < PATCH_HALF_STEPS - 1 && wanted > done + pieces[i]) done += pieces[i++];
+        double f = pieces[i] > 0.0 ? (wanted - done) / pieces[i] : 0.0;
+        t = 0.5 * (i + (f < 1.0 ? f : 1.0)) / PATCH_HALF_STEPS;
+        if (k == PATCH_TIMES / 2) t = 0.5;
+        times[k] = t;
+        times[PATCH_TIMES - k] = 1.0 - t;
+    }
+    r[PATCH_J_LENGTH] = 2.0 * reached;
+    TEAM_SYNC;
+}
+
+// Parameter of sample `at` of `count`, from 1.
+FN double patch_rear_time(GLOBAL const double *r, int count, int at)
+{
+    double x = PATCH_TIMES * at / (double)(count + 1);
+    int k = (int)x;
+    double t = r[PATCH_J_TIMES + k];
+    return x > k ? t + (x - k) * (r[PATCH_J_TIMES + k + 1] - t) : t;
+}
+
+// Samples of every rear rung: what the longest wants.
+FN int patch_rear_count(GLOBAL const double *r, patch_case c, double apart, int most)
+{
+    double wanted = ROOT(apart) * r[PATCH_J_LENGTH] / c.step;
+    int count = patch_sample_count(wanted, PATCH_REAR_STEP, most);
+    if (count == 0 && most > 0 && wanted > PATCH_REAR_LEAST)
+        count = 1;                                        // straight, it has no weight
+    return count > 0 && count < most ? count | 1 : count; // its middle is where it turns most
+}
+
+// Mixes of `count` samples by the present weight; 0: chords.
+TEAM_FN int patch_set_mixes(GLOBAL const int *RESTRICT S, GLOBAL double *D, patch_case c, int count)
+{
+    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    GLOBAL double *mixes = patch_mixes(S, D, c);
+    double w = r[PATCH_J_WEIGHT];
+    TEAM_SYNC; // no lane looks at the last ones any more
+    TEAM_EACH (i, 0, count + 2)
+        patch_put_mix(mixes, i, w, i == 0 ? 0.0 : i > count ? 1.0 : patch_rear_time(r, count, i));
+    TEAM_SYNC;
+    return count;
+}
+
+// The two legs over the control points.
+TEAM_FN int patch_set_corners(GLOBAL const int *RESTRICT S, GLOBAL double *D, patch_case c)
+{
+    GLOBAL double *mixes = patch_mixes(S, D, c);
+    TEAM_SYNC;
+    TEAM_EACH (i, 0, 9) mixes[i] = i % 4 == 0;
+    TEAM_SYNC;
+    return 1;
+}
+
+// Counts and arcs of the front, and the longest rear rung.
+TEAM_FN void patch_begin_front(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL double *D,
+                               patch_keeping *keep, int most TEAM_PARAM)
+{
+    patch_case c = keep->c;
+    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    GLOBAL const int *kinds = I + S[PATCH_RUNG_KIND] + c.rung;
+    GLOBAL const int *ps = I + S[PATCH_RUNG_P] + c.rung, *qs = I + S[PATCH_RUNG_C] + c.rung;
+    GLOBAL double *round = D + S[PATCH_SAMPLE_SUM];
+    GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint;
+    int total = 0, loose = 0, rungs = keep->rungs;
+    double longest = 0.0;
+    for (int from = 0; from < rungs; from += TEAM_LANES) {
+        int i = from + TEAM_LANE, count = 0, open = 0, kind = PATCH_RUNG_WELD;
+        pvec p = pvec_make(0, 0, 0), q = p;
+        if (i < rungs) {
+            kind = kinds[i];
+            open =
+                kind != PATCH_RUNG_CONIC || kinds[i + 1 == rungs ? 0 : i + 1] != PATCH_RUNG_CONIC;
+            p = patch_end(S, D, ps[i]);
+            q = patch_end(S, D, qs[i]);
+        }
+        if (kind == PATCH_RUNG_CONIC) {
+            pvec chord = pvec_minus(p, q);
+            double square = pvec_dot(chord, chord);
+            if (square > longest) longest = square;
+        } else if (kind != PATCH_RUNG_WELD && kind != PATCH_RUNG_LINE) {
+            count = patch_sample_count(patch_arc_length(r, p, q), c.step, most);
+        }
+        int at = loose + team_before_flag(open), first = total + team_before(count);
+        loose += team_total_flag(open);
+        total += team_total(count);
+        if (i < rungs) {
+            I[S[PATCH_RUNG_COUNT] + c.rung + i] = count;
+            I[S[PATCH_RUNG_FIRST] + c.rung + i] = first;
+        }
+        if (open) I[S[PATCH_RUNG_FACE] + c.rung + at] = i;
+        pvec back = kind == PATCH_RUNG_ARC && count > 0 ? patch_swung_back(r, q) : q;
+        for (int k = 0; k < count; k++) {
+            double t = (k + 1) / (double)(count + 1);
+            pvec_put(round, c.point + first + k,
+                     kind == PATCH_RUNG_ARC ? patch_round_arc(r, p, back, t)
+                                            : patch_round_fan(r, p, q, t));
+        }
+    }
+    TEAM_SYNC;
+    sums[TEAM_LANE] = longest;
+    TEAM_SYNC;
+    for (int k = 0; k < TEAM_LANES; k++)
+        if (sums[k] > longest) longest = sums[k];
+    TEAM_SYNC;
+    keep->loose = loose;
+    keep->apart = longest;
+}
+
+// The control points of the rear rungs, and what their strips sum up to: per pair of rungs (a, b)
+// the products of a's cross products (parent x control, control x child, child x parent) with b's
+// points, then of b's with a's.
+TEAM_FN void patch_sum_rear(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+                            GLOBAL const int *I, GLOBAL double *D, patch_case c, int rungs)
+{
+    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    GLOBAL const int *kinds = I + S[PATCH_RUNG_KIND] + c.rung;
+    GLOBAL const int *ps = I + S[PATCH_RUNG_P] + c.rung, *qs = I + S[PATCH_RUNG_C] + c.rung;
+    GLOBAL double *corners = D + S[PATCH_RUNG_SUM] + 3 * c.rung;
+    GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint;
+    TEAM_EACH (i, 0, rungs)
+        if (kinds[i] == PATCH_RUNG_CONIC)
+            pvec_put(
+                corners, i,
+                patch_corner_of(S, G, r, c.joint, patch_end(S, D, ps[i]), patch_end(S, D, qs[i])));
+    TEAM_SYNC;
+    TEAM_EACH (k, 0, TEAM_PARTS) {
+        double own[PATCH_SUMS];
+        for (int n = 0; n < PATCH_SUMS; n++) own[n] = 0.0;
+        for (int i = k; i < rungs; i += TEAM_PARTS) {
+            int next = i + 1 == rungs ? 0 : i + 1;
+            if (kinds[i] != PATCH_RUNG_CONIC || kinds[next] != PATCH_RUNG_CONIC) continue;
+            pvec a[3], b[3];
+            a[0] = patch_end(S, D, ps[i]), b[0] = patch_end(S, D, ps[next]);
+            a[1] = pvec_at(corners, i), b[1] = pvec_at(corners, next);
+            a[2] = patch_end(S, D, qs[i]), b[2] = patch_end(S, D, qs[next]);
+            for (int m = 0; m < 3; m++) {
+                pvec x = pvec_cross(a[m], a[m == 2 ? 0 : m + 1]);
+                pvec y = pvec_cross(b[m], b[m == 2 ? 0 : m + 1]);
+                for (int n = 0; n < 3; n++) {
+                    own[3 * m + n] += pvec_dot(x, b[n]);
+                    own[9 + 3 * m + n] += pvec_dot(y, a[n]);
+                }
+            }
+        }
+        for (int n = 0; n < PATCH_SUMS; n++) sums[PATCH_SUMS * k + n] = own[n];
+    }
+    TEAM_SYNC;
+    TEAM_EACH (n, 0, PATCH_SUMS) {
+        double sum = 0.0;
+        for (int k = 0; k < TEAM_PARTS; k++) sum += sums[PATCH_SUMS * k + n];
+        sums[PATCH_SCRATCH_SUM + n] = sum;
+    }
+    TEAM_SYNC;
+}
+
+// Six times the volume of the strips between rear rungs, by their mixes.
+FN double patch_rear_volume(GLOBAL const double *sums, GLOBAL const double *mixes, int count)
+{
+    double volume = 0.0;
+    for (int i = 0; i <= count; i++) {
+        GLOBAL const double *m = mixes + 3 * i;
+        double pk = m[0] * m[4] - m[1] * m[3], kc = m[1] * m[5] - m[2] * m[4];
+        double cp = m[2] * m[3] - m[0] * m[5];
+        double a = pk * (m[3] * sums[9] + m[4] * sums[10] + m[5] * sums[11]) +
+                   kc * (m[3] * sums[12] + m[4] * sums[13] + m[5] * sums[14]) +
+                   cp * (m[3] * sums[15] + m[4] * sums[16] + m[5] * sums[17]);
+        double b = pk * (m[0] * sums[0] + m[1] * sums[1] + m[2] * sums[2]) +
+                   kc * (m[0] * sums[3] + m[1] * sums[4] + m[2] * sums[5]) +
+                   cp * (m[0] * sums[6] + m[1] * sums[7] + m[2] * sums[8]);
+        volume += a - b;
+    }
+    return volume;
+}
+
+// A point of a rung while the weight is looked for.
+PATCH_FN pvec patch_point_now(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
+                              patch_case c, double flat, int rung, int at, int last)
+{
+    GLOBAL const double *mixes =
+        D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint + PATCH_SCRATCH_MIX;
+    int p = I[S[PATCH_RUNG_P] + rung], q = I[S[PATCH_RUNG_C] + rung];
+    if (at == 0) return patch_end(S, D, p);
+    if (at == last) return patch_end(S, D, q);
+    if (I[S[PATCH_RUNG_KIND] + rung] == PATCH_RUNG_CONIC)
+        return patch_mixed(mixes + 3 * at, patch_end(S, D, p), pvec_at(D + S[PATCH_RUNG_SUM], rung),
+                           patch_end(S, D, q));
+    int sample = c.point + I[S[PATCH_RUNG_FIRST] + rung] + at - 1;
+    pvec chord = pvec_mix(patch_end(S, D, p), patch_end(S, D, q), at / (double)last);
+    return pvec_mix(pvec_at(D + S[PATCH_SAMPLE_SUM], sample), chord, flat);
+}
+
+// Six times the volume of a loose strip over the joint's centre.
+PATCH_FN double patch_loose_volume(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
+                                   patch_case c, double flat, patch_strip s)
+{
+    double sum = 0.0;
+    pvec a = patch_end(S, D, I[S[PATCH_RUNG_P] + s.a_rung]);
+    pvec b = patch_end(S, D, I[S[PATCH_RUNG_P] + s.b_rung]);
+    for (int turn; (turn = patch_strip_turn(s)) != 0;) {
+        int first = turn == 1, at = first ? ++s.a : ++s.b;
+        pvec x = patch_point_now(S, I, D, c, flat, first ? s.a_rung : s.b_rung, at,
+                                 first ? s.a_last : s.b_last);
+        sum += pvec_det(a, b, x);
+        if (first)
+            a = x;
+        else
+            b = x;
+    }
+    return sum;
+}
+
+// Points of a rung after its first, while the weight is looked for.
+FN int patch_last_now(GLOBAL const int *S, GLOBAL const int *I, int rung, int rear)
+{
+    int kind = I[S[PATCH_RUNG_KIND] + rung];
+    if (kind == PATCH_RUNG_WELD) return 0;
+    return 1 + (kind == PATCH_RUNG_CONIC ? rear : I[S[PATCH_RUNG_COUNT] + rung]);
+}
+
+// Volume of the patch over the joint's centre, as weight, depth and flatness are now.
+TEAM_FN double patch_volume_now(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL double *D,
+                                patch_keeping keep)
+{
+    patch_case c = keep.c;
+    GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint;
+    double total = patch_rear_volume(sums + PATCH_SCRATCH_SUM, patch_mixes(S, D, c), keep.count);
+    TEAM_EACH (k, 0, TEAM_PARTS) {
+        double sum = 0.0;
+        for (int i = k; i < keep.loose; i += TEAM_PARTS) {
+            int index = I[S[PATCH_RUNG_FACE] + c.rung + i];
+            patch_strip s = patch_strip_of(S, I, c, keep.rungs, index);
+            s.a_last = patch_last_now(S, I, s.a_rung, keep.count);
+            s.b_last = patch_last_now(S, I, s.b_rung, keep.count);
+            sum += patch_loose_volume(S, I, D, c, keep.flat, s);
+        }
+        sums[k] = sum;
+    }
+    TEAM_SYNC;
+    int parts = keep.loose < TEAM_PARTS ? keep.loose : TEAM_PARTS;
+    for (int k = 0; k < parts; k++) total += sums[k];
+    TEAM_SYNC;
+    return total / 6.0;
+}
+
+// Samples of all rungs where they belong, the front's among the others.
+TEAM_FN void patch_end_samples(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL double *D,
+                               patch_keeping keep TEAM_PARAM)
+{
+    patch_case c = keep.c;
+    GLOBAL const double *mixes = patch_mixes(S, D, c), *corners = D + S[PATCH_RUNG_SUM];
+    GLOBAL const double *round = D + S[PATCH_SAMPLE_SUM];
+    GLOBAL double *out = D + S[PATCH_SAMPLE];
+    int total = 0;
+    for (int from = 0; from < keep.rungs; from += TEAM_LANES) {
+        int i = from + TEAM_LANE, rung = c.rung + i, count = 0, old = 0, rear = 0;
+        if (i < keep.rungs) {
+            rear = I[S[PATCH_RUNG_KIND] + rung] == PATCH_RUNG_CONIC;
+            count = rear ? keep.count : I[S[PATCH_RUNG_COUNT] + rung];
+            old = c.point + I[S[PATCH_RUNG_FIRST] + rung];
+        }
+        int first = total + team_before(count);
+        total += team_total(count);
+        if (i >= keep.rungs) continue;
+        I[S[PATCH_RUNG_COUNT] + rung] = count;
+        I[S[PATCH_RUNG_FIRST] + rung] = first;
+        if (count == 0) continue;
+        pvec p = patch_end(S, D, I[S[PATCH_RUNG_P] + rung]);
+        pvec q = patch_end(S, D, I[S[PATCH_RUNG_C] + rung]), k = pvec_at(corners, rung);
+        for (int n = 0; n < count; n++) {
+            pvec x;
+            if (rear)
+                x = patch_mixed(mixes + 3 * (n + 1), p, k, q);
+            else
+                x = pvec_mix(pvec_at(round, old + n), pvec_mix(p, q, (n + 1) / (double)(count + 1)),
+                             keep.flat);
+            pvec_put(out, c.point + first + n, x);
+        }
+    }
+    TEAM_SYNC;
+}
+
+#endif
