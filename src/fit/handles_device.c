@@ -140,7 +140,7 @@ cutis_result cutis_handles_gpu_march(cutis_handles_gpu *gpu, const cutis_handles
            NUMBER(grid->origin[0]), NUMBER(grid->origin[1]), NUMBER(grid->origin[2]),
            NUMBER(grid->step), NUMBER(CUTIS_HANDLES_EXACT_STEPS * grid->step));
     while (result == CUTIS_OK && changed) {
-        result = set_flag(gpu, 0);
+        result = clear_flag(gpu);
         for (int i = 0; i < CUTIS_HANDLES_SWEEPS_A_LOOK && result == CUTIS_OK; i++) {
             LAUNCH(sweep, n, BUFFER(GRID_NEIGHBOUR), BUFFER(START), BUFFER(START_LABEL),
                    BUFFER(FROM), BUFFER(FROM_LABEL), BUFFER(TO), BUFFER(TO_LABEL), BUFFER(FLAG),
@@ -257,7 +257,7 @@ static cutis_result iterate(cutis_handles_gpu *gpu, const cutis_handles_system *
            INTEGER(lanes));
     LAUNCH(worst, sums * lanes, BUFFER(R), BUFFER(INVERSE), BUFFER(PARTIAL), INTEGER(count),
            INTEGER(lanes));
-    if (result == CUTIS_OK) result = set_flag(gpu, 0);
+    if (result == CUTIS_OK) result = clear_flag(gpu);
     LAUNCH(done, lanes, BUFFER(PARTIAL), BUFFER(SCALARS), BUFFER(FLAG), INTEGER(sums),
            INTEGER(lanes), NUMBER(tolerance));
     if (result == CUTIS_OK) result = look_at_flag(gpu, going);

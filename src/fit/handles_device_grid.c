@@ -64,6 +64,12 @@ static cutis_result put(voxel_run *run, int which, const void *data, uint64_t si
     return result;
 }
 
+static cutis_result clear(voxel_run *run, int which, uint64_t words)
+{
+    const cutis_compute_argument arguments[] = { BUFFER(which), INTEGER(0) };
+    return cutis_compute_run(run->device, &cutis_compute_fill, (uint32_t)words, arguments);
+}
+
 static cutis_result upload(voxel_run *run)
 {
     const cutis_handles_shape *shape = run->shape;
@@ -75,9 +81,7 @@ static cutis_result upload(voxel_run *run)
     const uint64_t words = (run->grid->dense_count + 3) / 4;
     if (result == CUTIS_OK) result = put(run, STATE, NULL, 4 * words);
     if (result == CUTIS_OK) result = put(run, FLAG, NULL, 4);
-    if (result != CUTIS_OK) return result;
-    const cutis_compute_argument arguments[] = { BUFFER(STATE), INTEGER(0) };
-    return cutis_compute_run(run->device, &cutis_compute_fill, (uint32_t)words, arguments);
+    return result == CUTIS_OK ? clear(run, STATE, words) : result;
 }
 
 static cutis_result mark(voxel_run *run)
@@ -106,8 +110,7 @@ static cutis_result flood(voxel_run *run)
     const uint8_t outside = 2;
     cutis_result result = cutis_buffer_write(run->buffers[STATE], 0, &outside, 1);
     for (int32_t changed = 1; changed && result == CUTIS_OK;) {
-        changed = 0;
-        result = cutis_buffer_write(run->buffers[FLAG], 0, &changed, sizeof changed);
+        result = clear(run, FLAG, 1);
         for (int i = 0; i < FLOODS_A_LOOK; i++) {
             LAUNCH(flood, y * z, BUFFER(STATE), BUFFER(FLAG), INTEGER(x), INTEGER(1), INTEGER(y),
                    INTEGER(x), INTEGER(x * y));
@@ -178,8 +181,7 @@ static cutis_result number_pieces(voxel_run *run)
     const uint32_t n = g->voxel_count;
     cutis_result result = CUTIS_OK;
     for (int32_t changed = 1; changed && result == CUTIS_OK;) {
-        changed = 0;
-        result = cutis_buffer_write(run->buffers[FLAG], 0, &changed, sizeof changed);
+        result = clear(run, FLAG, 1);
         for (int i = 0; i < PIECES_A_LOOK && result == CUTIS_OK; i++) {
             LAUNCH(pieces, n, BUFFER(NEIGHBOUR), BUFFER(PIECE), BUFFER(PIECE_TO), BUFFER(FLAG));
             cutis_buffer *other = run->buffers[PIECE];

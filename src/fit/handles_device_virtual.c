@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "device/compute/scan.h"
 #include "fit/handles_distance.h"
 #include "fit/handles_dual.h"
 #include "fit/handles_gpu.h"
@@ -185,7 +186,7 @@ static cutis_result sweep_fields(device_insertion *in, const work_list *work)
     const int look = CUTIS_HANDLES_SWEEPS_A_LOOK / (work->list.buffer ? 2 : 1);
     cutis_result result = CUTIS_OK;
     for (bool changed = true; result == CUTIS_OK && changed;) {
-        result = set_flag(gpu, 0);
+        result = clear_flag(gpu);
         for (int i = 0; i < look && result == CUTIS_OK; i++) {
             LAUNCH(fields, UNIT * work->unit_count, work->list, BUFFER(GRID_NEIGHBOUR),
                    BUFFER(BOUND), BUFFER(FIELD_FROM), BUFFER(FIELD_TO), BUFFER(FLAG),
@@ -379,7 +380,7 @@ static cutis_result march_candidates(device_insertion *in, uint32_t first, uint3
         result = find_work(in, count, &work);
         if (result == CUTIS_OK) result = start_fields(in, &work);
         if (result == CUTIS_OK) result = sweep_fields(in, &work);
-        if (result == CUTIS_OK) result = set_flag(gpu, 0);
+        if (result == CUTIS_OK) result = clear_flag(gpu);
         LAUNCH(near, count * CORE_PARTS, BUFFER(FIELD_FROM), BUFFER(CORES), BUFFER(NEAREST),
                INTEGER(cores), INTEGER(CORE_PARTS), INTEGER(n));
         LAUNCH(support, count, BUFFER(NEAREST), BUFFER(MIDDLE), BUFFER(BOUND), BUFFER(SUPPORT),
@@ -466,50 +467,49 @@ static cutis_result insert_all(device_insertion *in, bool *overflow)
 // ------------------------------------------------------------------------------------------
 
 // Faces between cells as the host lists them: by voxel, then by axis.
-static cutis_handles_face *list_faces(device_insertion *in, const double *lengths,
-                                      const uint32_t *label, size_t *count)
+static cutis_result list_faces(device_insertion *in, cutis_handles_face **out, size_t *face_count)
 {
+    cutis_handles_gpu *gpu = in->gpu;
     const cutis_handles_grid *grid = &in->solution->grid;
-    size_t used = 0;
-    for (size_t i = 0; i < 3 * (size_t)grid->voxel_count; i++) used += lengths[2 * i] >= 0;
-    cutis_handles_face *faces = cutis_arena_alloc(in->scratch, used, sizeof *faces);
-    *count = used;
-    used = 0;
-    for (size_t i = 0; faces && i < 3 * (size_t)grid->voxel_count; i++) {
-        if (!(lengths[2 * i] >= 0)) continue;
-        const size_t v = i / 3;
-        const uint32_t a = label[v], b = label[grid->neighbour[6 * v + 2 * (i % 3) + 1]];
-        faces[used++] = (cutis_handles_face){ a < b ? a : b, a < b ? b : a, lengths[2 * i],
-                                              lengths[2 * i + 1] };
-    }
-    return faces;
+    const uint32_t n = grid->voxel_count, sites = in->solution->sites.site_count;
+    uint32_t count = 0;
+    cutis_result result = room(gpu, BORDERS, cutis_compute_scan_words(n), 4);
+    LAUNCH(borders, n, BUFFER(GRID_NEIGHBOUR), BUFFER(FROM), BUFFER(FROM_LABEL), BUFFER(BORDERS));
+    if (result == CUTIS_OK) result = cutis_compute_scan(gpu->device, gpu->buffers[BORDERS], n);
+    if (result == CUTIS_OK)
+        result = cutis_buffer_read(gpu->buffers[BORDERS], 4ull * n, &count, sizeof count);
+    if (result == CUTIS_OK) result = room(gpu, FACE_CELLS, 2ull * count, 4);
+    if (result == CUTIS_OK) result = room(gpu, FACE, 2ull * count, 8);
+    LAUNCH(faces, n, BUFFER(GRID_NEIGHBOUR), BUFFER(FROM), BUFFER(FROM_LABEL), BUFFER(SITE_FIELDS),
+           BUFFER(SLOT), BUFFER(BARS), BUFFER(BORDERS), BUFFER(FACE_CELLS), BUFFER(FACE),
+           INTEGER(sites), INTEGER(n), NUMBER(grid->step));
+    cutis_handles_face *faces = cutis_arena_alloc(in->scratch, count, sizeof *faces);
+    uint32_t *cells = cutis_arena_alloc(in->scratch, count, 2 * sizeof *cells);
+    double *lengths = cutis_arena_alloc(in->scratch, count, 2 * sizeof *lengths);
+    if (!faces || !cells || !lengths) return cutis_alloc_result(in->scratch->context);
+    if (result == CUTIS_OK && count)
+        result = cutis_buffer_read(gpu->buffers[FACE_CELLS], 0, cells, 8ull * count);
+    if (result == CUTIS_OK && count)
+        result = cutis_buffer_read(gpu->buffers[FACE], 0, lengths, 16ull * count);
+    for (size_t i = 0; i < count && result == CUTIS_OK; i++)
+        faces[i] = (cutis_handles_face){ cells[2 * i], cells[2 * i + 1], lengths[2 * i],
+                                         lengths[2 * i + 1] };
+    *out = faces, *face_count = count;
+    return result;
 }
 
 static cutis_result share_out(device_insertion *in)
 {
-    cutis_handles_gpu *gpu = in->gpu;
-    const cutis_handles_grid *grid = &in->solution->grid;
     cutis_handles_virtual *out = &in->solution->virtual;
-    const uint32_t n = grid->voxel_count, sites = in->solution->sites.site_count;
-    double *lengths = cutis_arena_alloc(in->scratch, n, 6 * sizeof *lengths);
-    uint32_t *label = cutis_arena_alloc(in->scratch, n, sizeof *label);
-    if (!lengths || !label) return cutis_alloc_result(in->scratch->context);
+    cutis_handles_face *faces = NULL;
+    size_t count = 0;
     cutis_result result =
-        cutis_handles_gpu_march(gpu, in->solution, out->virtual_count, in->voxel, in->scratch);
-    if (result == CUTIS_OK) result = room(gpu, FACE, 6ull * n, 8);
-    LAUNCH(faces, n, BUFFER(GRID_NEIGHBOUR), BUFFER(FROM), BUFFER(FROM_LABEL), BUFFER(SITE_FIELDS),
-           BUFFER(SLOT), BUFFER(BARS), BUFFER(FACE), INTEGER(sites), INTEGER(n),
-           NUMBER(grid->step));
-    if (result == CUTIS_OK) result = cutis_buffer_read(gpu->buffers[FACE], 0, lengths, 48ull * n);
-    if (result == CUTIS_OK)
-        result = cutis_buffer_read(gpu->buffers[FROM_LABEL], 0, label, 4ull * n);
+        cutis_handles_gpu_march(in->gpu, in->solution, out->virtual_count, in->voxel, in->scratch);
+    if (result == CUTIS_OK) result = list_faces(in, &faces, &count);
     if (result != CUTIS_OK) return result;
-    size_t face_count = 0;
-    cutis_handles_face *faces = list_faces(in, lengths, label, &face_count);
-    if (faces)
-        out->share = cutis_handles_dual_solve(in->solution->arena, in->solution->device, grid,
-                                              &in->solution->sites, out->virtual_count, in->voxel,
-                                              faces, face_count);
+    out->share =
+        cutis_handles_dual_solve(in->solution->arena, in->solution->device, &in->solution->grid,
+                                 &in->solution->sites, out->virtual_count, in->voxel, faces, count);
     return out->share ? CUTIS_OK : cutis_alloc_result(in->scratch->context);
 }
 

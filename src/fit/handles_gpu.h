@@ -84,6 +84,8 @@ enum {
     SUPPORT,
     CLASH,
     ACCEPTED,
+    BORDERS,
+    FACE_CELLS,
     FACE,
     SHARE,
     DENSITY,
@@ -155,9 +157,12 @@ static inline cutis_result upload(cutis_handles_gpu *gpu, int which, const void 
     return cutis_buffer_write(gpu->buffers[which], 0, data, count * item);
 }
 
-static inline cutis_result set_flag(cutis_handles_gpu *gpu, int32_t value)
+/// A launch and not a write: that would wait for all launches before it.
+static inline cutis_result clear_flag(cutis_handles_gpu *gpu)
 {
-    return cutis_buffer_write(gpu->buffers[FLAG], 0, &value, sizeof value);
+    const cutis_compute_argument arguments[] = { CUTIS_BUFFER_ARGUMENT(gpu->buffers[FLAG]),
+                                                 CUTIS_INT_ARGUMENT(0) };
+    return cutis_compute_run(gpu->device, &cutis_compute_fill, 1, arguments);
 }
 
 static inline cutis_result look_at_flag(cutis_handles_gpu *gpu, bool *set)

@@ -356,19 +356,38 @@ ITEM_KERNEL cutis_handles_gain(GLOBAL const float *from, GLOBAL const unsigned *
 }
 #endif
 
-/// Faces of a voxel with cells of other handles (+x, +y, +z): length of the way between, and the
-/// factor that falls with the distance to the nearest site. No face: length -1.
+/// How many faces a voxel has (+x, +y, +z) with cells of other handles.
+#if !defined(HANDLES_ONE) || defined(HANDLES_BORDERS)
+ITEM_KERNEL cutis_handles_borders(GLOBAL const unsigned *neighbour, GLOBAL const float *distance,
+                                  GLOBAL const unsigned *label, GLOBAL int *count, ITEM_ARGS)
+{
+    ITEM_BEGIN
+    int used = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        unsigned m = neighbour[6 * (INDEX)item + 2 * axis + 1];
+        used += distance[item] < HANDLES_INFINITY && m != HANDLES_NONE && label[m] != label[item];
+    }
+    count[item] = used;
+    ITEM_END
+}
+#endif
+
+/// Those faces, one voxel's behind the other's (`before`: sums of their counts): the cells, the
+/// lower one first, the length of the way between, and the factor that falls with the distance to
+/// the nearest site.
 #if !defined(HANDLES_ONE) || defined(HANDLES_FACES)
 ITEM_KERNEL cutis_handles_faces(GLOBAL const unsigned *neighbour, GLOBAL const float *distance,
                                 GLOBAL const unsigned *label, GLOBAL const float *fields,
                                 GLOBAL const unsigned *slot, GLOBAL const int *bar,
+                                GLOBAL const int *before, GLOBAL unsigned *cells,
                                 GLOBAL double *out, int sites, int n, double h, ITEM_ARGS)
 {
     ITEM_BEGIN
+    INDEX at = before[item];
     for (int axis = 0; axis < 3; axis++) {
         unsigned m = neighbour[6 * (INDEX)item + 2 * axis + 1];
-        double length = -1, factor = 0;
         if (distance[item] < HANDLES_INFINITY && m != HANDLES_NONE && label[m] != label[item]) {
+            unsigned a = label[item], b = label[m];
             double least = HANDLES_INFINITY;
             int line = 0;
             for (int s = 0; s < sites; s++) {
@@ -377,11 +396,12 @@ ITEM_KERNEL cutis_handles_faces(GLOBAL const unsigned *neighbour, GLOBAL const f
                 if (d < least) least = d, line = bar[s];
             }
             double ratio = (least > h ? least : h) / h;
-            length = (double)distance[item] + distance[m];
-            factor = line ? 1 / ratio : 1 / (ratio * ratio);
+            cells[2 * at] = a < b ? a : b;
+            cells[2 * at + 1] = a < b ? b : a;
+            out[2 * at] = (double)distance[item] + distance[m];
+            out[2 * at + 1] = line ? 1 / ratio : 1 / (ratio * ratio);
+            at++;
         }
-        out[6 * (INDEX)item + 2 * axis] = length;
-        out[6 * (INDEX)item + 2 * axis + 1] = factor;
     }
     ITEM_END
 }

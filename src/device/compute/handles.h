@@ -21,7 +21,8 @@ extern const cutis_compute_kernel cutis_compute_handles_scatter, cutis_compute_h
     cutis_compute_handles_apart, cutis_compute_handles_cover, cutis_compute_handles_peaks,
     cutis_compute_handles_rank, cutis_compute_handles_bound, cutis_compute_handles_near,
     cutis_compute_handles_support, cutis_compute_handles_clash, cutis_compute_handles_gain,
-    cutis_compute_handles_faces, cutis_compute_handles_fold, cutis_compute_handles_pack;
+    cutis_compute_handles_borders, cutis_compute_handles_faces, cutis_compute_handles_fold,
+    cutis_compute_handles_pack;
 
 /// kernel/handles_levels.h.
 extern const cutis_compute_kernel cutis_compute_handles_split, cutis_compute_handles_nodes,

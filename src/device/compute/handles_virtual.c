@@ -93,10 +93,16 @@ static void run_gain(const cutis_compute_argument *a, int first, int end)
                        end);
 }
 
+static void run_borders(const cutis_compute_argument *a, int first, int end)
+{
+    cutis_handles_borders(POINTER(0), POINTER(1), POINTER(2), POINTER(3), first, end);
+}
+
 static void run_faces(const cutis_compute_argument *a, int first, int end)
 {
     cutis_handles_faces(POINTER(0), POINTER(1), POINTER(2), POINTER(3), POINTER(4), POINTER(5),
-                        POINTER(6), NUMBER(7), NUMBER(8), WIDE(9), first, end);
+                        POINTER(6), POINTER(7), POINTER(8), NUMBER(9), NUMBER(10), WIDE(11), first,
+                        end);
 }
 
 static void run_fold(const cutis_compute_argument *a, int first, int end)
@@ -125,6 +131,7 @@ PROGRAM(near, NEAR, 6);
 PROGRAM(support, SUPPORT, 9);
 PROGRAM(clash, CLASH, 7);
 PROGRAM(gain, GAIN, 12);
-PROGRAM(faces, FACES, 10);
+PROGRAM(borders, BORDERS, 4);
+PROGRAM(faces, FACES, 12);
 PROGRAM(fold, FOLD, 8);
 PROGRAM(pack, PACK, 6);
