@@ -481,6 +481,21 @@ static void define_sizes(cutis_reduce_device *run)
              set, candidates, set > candidates ? set : candidates, 3 * p->column_count);
 }
 
+// Blocks, and the colours they are of where there are none yet. false: no memory
+static bool lay_out(cutis_reduce_device *run)
+{
+    const cutis_reduce_problem *p = run->problem;
+    if (!run->colours) {
+        cutis_reduce_colours *own = cutis_arena_alloc(&run->arena, 1, sizeof *own);
+        if (!own ||
+            !cutis_reduce_colours_create(&run->arena, p->mesh, run->schedule->laplace ? 2 : 1, own))
+            return false;
+        run->colours = own;
+    }
+    return cutis_reduce_blocks_create(p, run->colours, run->state->first, &run->arena,
+                                      &run->blocks);
+}
+
 cutis_result cutis_reduce_device_run(const cutis_reduce_problem *problem,
                                      const cutis_reduce_colours *colours,
                                      const cutis_reduce_schedule *schedule,
@@ -498,9 +513,7 @@ cutis_result cutis_reduce_device_run(const cutis_reduce_problem *problem,
     cutis_result result = upload_problem(&run);
     if (result == CUTIS_OK) result = make_state(&run);
     if (result == CUTIS_OK) result = choose_sets(&run);
-    if (result == CUTIS_OK &&
-        !cutis_reduce_blocks_create(problem, colours, state->first, &run.arena, &run.blocks))
-        result = cutis_alloc_result(problem->context);
+    if (result == CUTIS_OK && !lay_out(&run)) result = cutis_alloc_result(problem->context);
     if (result == CUTIS_OK) result = upload_mesh(&run);
     if (result == CUTIS_OK) result = cutis_reduce_device_blocks(&run);
     state->transfer_seconds = cutis_os_seconds() - start;

@@ -22,6 +22,7 @@ typedef struct cutis_reduce_schedule {
     uint32_t far_limit;
 } cutis_reduce_schedule;
 
+/// @param colours NULL: they are made while the device chooses sets
 cutis_result cutis_reduce_device_run(const cutis_reduce_problem *problem,
                                      const cutis_reduce_colours *colours,
                                      const cutis_reduce_schedule *schedule,

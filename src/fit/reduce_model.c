@@ -52,9 +52,11 @@ typedef struct filler {
 typedef struct fill_job {
     const cutis_primitive *primitive;
     cutis_reduce_group *group;
-    uint32_t vertex;     ///< of the group, that its first one becomes
-    uint32_t *triangles; ///< where its own go
+    uint32_t vertex;    ///< of the group, that its first one becomes
+    uint32_t influence; ///< these two: where its own go
+    uint32_t *triangles;
     bool write;
+    bool mixed; ///< a vertex's influences are not clean as they stand
 } fill_job;
 
 static void run_tasks(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
@@ -101,6 +103,34 @@ static void fill_task(void *data, uint32_t index)
         if (!is_long(job->primitive, v)) fill_vertex(job, v, &buffer);
 }
 
+// Influences that are clean as they stand (ascending, none zero) are written at once, where the
+// primitive has them.
+static void clean_task(void *data, uint32_t index)
+{
+    fill_job *job = data;
+    const cutis_influences *in = &job->primitive->influences;
+    cutis_reduce_group *group = job->group;
+    uint32_t v = index * TASK_VERTICES;
+    for (uint32_t end = v + TASK_VERTICES; v < end && v < job->primitive->vertex_count; v++) {
+        const uint32_t begin = in->first[v], count = in->first[v + 1] - begin;
+        uint32_t *control = group->control + job->influence + begin;
+        double *weight = group->weight + job->influence + begin, sum = 0;
+        bool clean = count > 0 && !__atomic_load_n(&job->mixed, __ATOMIC_RELAXED);
+        for (uint32_t i = 0; i < count && clean; i++) {
+            control[i] = in->joints[begin + i];
+            weight[i] = in->weights[begin + i];
+            sum += weight[i];
+            clean = weight[i] > 0 && (i == 0 || control[i - 1] < control[i]);
+        }
+        if (!clean) {
+            __atomic_store_n(&job->mixed, true, __ATOMIC_RELAXED);
+            return;
+        }
+        for (uint32_t i = 0; i < count; i++) weight[i] /= sum;
+        group->first[job->vertex + v + 1] = job->influence + begin + count;
+    }
+}
+
 static void triangle_task(void *data, uint32_t index)
 {
     const fill_job *job = data;
@@ -126,12 +156,19 @@ static cutis_result fill_primitive(filler *f, uint32_t mesh, uint32_t p)
     fill_job job = { .primitive = primitive,
                      .group = group,
                      .vertex = f->vertex,
+                     .influence = f->influence,
                      .triangles = group->triangles + f->triangle };
     memcpy(group->source_positions + 3 * (size_t)f->vertex, primitive->positions,
            3 * (size_t)primitive->vertex_count * sizeof(float));
     if (primitive->topology == CUTIS_TOPOLOGY_TRIANGLES) {
         run_tasks(f->device, triangle_task, &job, primitive->index_count / 3);
         f->triangle += primitive->index_count / 3 * 3;
+    }
+    run_tasks(f->device, clean_task, &job, primitive->vertex_count);
+    if (!job.mixed) {
+        f->vertex += primitive->vertex_count;
+        f->influence += primitive->influences.first[primitive->vertex_count];
+        return CUTIS_OK;
     }
     fill_all(f, &job, false);
     for (uint32_t v = 0; v < primitive->vertex_count; v++) {

@@ -105,8 +105,8 @@ cutis_result cutis_reduce_sweep(const cutis_reduce_problem *problem, cutis_arena
                                 bool reselect, cutis_reduce_state *state);
 
 /// The whole of P: geometric start and sweeps, on the problem's GPU where it has one. With a GPU
-/// `state` comes back without offsets. @param reselect sweeps may exchange
-/// controls
+/// `state` comes back without offsets. @param colours may be NULL with a GPU @param reselect sweeps
+/// may exchange controls
 cutis_result cutis_reduce_poisson(const cutis_reduce_problem *problem, cutis_arena *arena,
                                   cutis_reduce_energy energy, const cutis_reduce_colours *colours,
                                   bool fitted, bool reselect, cutis_reduce_state *state);

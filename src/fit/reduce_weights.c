@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "fit/reduce_device.h"
 #include "fit/reduce_evaluate.h"
 #include "fit/reduce_normals.h"
 
@@ -162,11 +163,14 @@ static cutis_result run_poisson(run *r, const cutis_reduce_problem *problem, uin
                                 cutis_arena *arena, cutis_reduce_state *state,
                                 cutis_reduce_sets *sets)
 {
-    const cutis_reduce_colours *colours;
+    const cutis_reduce_colours *colours = NULL;
     const cutis_reduce_energy energy =
         r->options.energy == CUTIS_REDUCE_LAPLACE ? CUTIS_REDUCE_LAPLACE : CUTIS_REDUCE_GRADIENT;
     bool fitted = *sets == CUTIS_REDUCE_SETS_FITTED;
-    cutis_result result = get_colours(r, g, energy == CUTIS_REDUCE_LAPLACE ? 2 : 1, &colours);
+    cutis_result result = CUTIS_OK;
+    // A GPU's run makes its own where nothing else needs them, at a better time.
+    if (*sets == CUTIS_REDUCE_SETS_AUTO || !cutis_reduce_on_device(problem))
+        result = get_colours(r, g, energy == CUTIS_REDUCE_LAPLACE ? 2 : 1, &colours);
     if (result == CUTIS_OK && *sets == CUTIS_REDUCE_SETS_AUTO)
         result = cutis_reduce_choose(problem, r->poses.example_count, energy, colours, &fitted);
     if (result != CUTIS_OK) return result;
