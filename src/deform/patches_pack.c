@@ -369,12 +369,13 @@ static cutis_result fill_part_fields(packing *p, uint32_t part, uint32_t *int_at
     sources[0] = first + seed;
     cutis_result result =
         cutis_patch_distances(p->body, parts, part, sources, 1, p->out->reals + *real_at);
+    if (result != CUTIS_OK) return result;
     sort_by_distance(p->out->reals + *real_at, first, count, sorted,
                      ints(p, PATCH_SEED_ORDER) + first);
-    if (end - entries != 1) return result; // its distances are not needed any more
+    if (end - entries != 1) return CUTIS_OK; // its distances are not needed any more
     ints(p, PATCH_PART_TIP)[part] = (int32_t)*real_at;
     *real_at += count;
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result fill_fields(packing *p)
