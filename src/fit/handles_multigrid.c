@@ -213,10 +213,11 @@ bool cutis_handles_system_create(cutis_arena *arena, const cutis_handles_grid *g
     for (uint32_t l = 1; l < out->level_count; l++)
         sum_conductances(&out->levels[l - 1], &out->levels[l]);
     const uint32_t n = out->levels[0].count;
-    double **vectors[] = { &out->x, &out->r, &out->p, &out->q, &out->z };
+    double **vectors[] = { &out->x, &out->z, &out->r, &out->p, &out->q };
     bool good = true;
-    for (int i = 0; i < 5; i++) {
-        *vectors[i] = alloc_zero(arena, n);
+    for (int i = 0; i < 5; i++) { // the last three are written before they are read
+        *vectors[i] =
+            i < 2 ? alloc_zero(arena, n) : cutis_arena_alloc(arena, n, LANES * sizeof(double));
         good &= *vectors[i] != NULL;
     }
     out->partial = cutis_arena_alloc(arena, (size_t)n / SUM + 1, LANES * sizeof(double));
