@@ -25,16 +25,12 @@ typedef struct patch_bench {
     bool host;
 } patch_bench;
 
-// A limb along z with its joint at the origin.
-static cutis_result make_knee(cutis_context *context, cutis_model **out)
+enum { RINGS = BELOW + ABOVE - 1, KNEE_VERTICES = RINGS * AROUND + 2 };
+enum { KNEE_TRIANGLES = 2 * AROUND * (RINGS - 1) + 2 * AROUND };
+
+// Rings, every other one turned by half a step, and the middles of the two caps.
+static void fill_knee_points(float *positions)
 {
-    enum { RINGS = BELOW + ABOVE - 1, VERTICES = RINGS * AROUND + 2 };
-    enum { TRIANGLES = 2 * AROUND * (RINGS - 1) + 2 * AROUND };
-    float *positions = calloc(VERTICES, 12), *weights = calloc(VERTICES, 4);
-    uint32_t *indices = calloc(TRIANGLES, 12), *parts = calloc(TRIANGLES, 4), t = 0;
-    uint32_t *first = calloc(VERTICES + 1, 4), *joints = calloc(VERTICES, 4);
-    cutis_result result = CUTIS_OUT_OF_MEMORY;
-    if (!positions || !weights || !indices || !parts || !first || !joints) goto done;
     for (uint32_t r = 0; r < RINGS; r++)
         for (uint32_t i = 0; i < AROUND; i++) {
             double phi = 2 * M_PI * (i + 0.5 * (r % 2)) / AROUND,
@@ -43,8 +39,13 @@ static cutis_result make_knee(cutis_context *context, cutis_model **out)
             float *p = positions + 3 * (size_t)(r * AROUND + i);
             p[0] = (float)(radius * cos(phi)), p[1] = (float)(radius * sin(phi)), p[2] = (float)z;
         }
-    positions[3 * (VERTICES - 2) + 2] = positions[2];
-    positions[3 * (VERTICES - 1) + 2] = positions[3 * (VERTICES - 3) + 2];
+    positions[3 * (KNEE_VERTICES - 2) + 2] = positions[2];
+    positions[3 * (KNEE_VERTICES - 1) + 2] = positions[3 * (KNEE_VERTICES - 3) + 2];
+}
+
+static void fill_knee_triangles(uint32_t *indices, uint32_t *parts)
+{
+    uint32_t t = 0;
     for (uint32_t r = 0; r + 1 < RINGS; r++)
         for (uint32_t i = 0; i < AROUND; i++, t += 2) {
             uint32_t k = (i + 1) % AROUND, a = r * AROUND + i, b = r * AROUND + k;
@@ -55,21 +56,19 @@ static cutis_result make_knee(cutis_context *context, cutis_model **out)
         }
     for (uint32_t i = 0; i < AROUND; i++, t += 2) {
         uint32_t k = (i + 1) % AROUND, top = (RINGS - 1) * AROUND;
-        uint32_t caps[6] = { VERTICES - 2, k, i, VERTICES - 1, top + i, top + k };
+        uint32_t caps[6] = { KNEE_VERTICES - 2, k, i, KNEE_VERTICES - 1, top + i, top + k };
         memcpy(indices + 3 * (size_t)t, caps, sizeof caps);
         parts[t + 1] = 1;
     }
-    for (uint32_t v = 0; v < VERTICES; v++) first[v + 1] = v + 1, weights[v] = 1.0f;
+}
+
+// A limb of two parts along z with its joint at the origin.
+static cutis_result knee_of(cutis_context *context, const cutis_primitive *primitive,
+                            cutis_model **out)
+{
     static const char *const names[2] = { "thigh", "calf" };
-    cutis_primitive primitive = { .vertex_count = VERTICES,
-                                  .index_count = 3 * TRIANGLES,
-                                  .indices = indices,
-                                  .positions = positions,
-                                  .influences = { first, joints, weights },
-                                  .parts = parts,
-                                  .material = CUTIS_NONE };
     cutis_mesh mesh = {
-        .primitive_count = 1, .primitives = &primitive, .part_count = 2, .part_names = names
+        .primitive_count = 1, .primitives = primitive, .part_count = 2, .part_names = names
     };
     cutis_transform still = cutis_transform_identity();
     cutis_node nodes[3] = {
@@ -89,8 +88,28 @@ static cutis_result make_knee(cutis_context *context, cutis_model **out)
                               .meshes = &mesh,
                               .skin_count = 1,
                               .skins = &skin };
-    result = cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out);
-done:
+    return cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out);
+}
+
+static cutis_result make_knee(cutis_context *context, cutis_model **out)
+{
+    float *positions = calloc(KNEE_VERTICES, 12), *weights = calloc(KNEE_VERTICES, 4);
+    uint32_t *indices = calloc(KNEE_TRIANGLES, 12), *parts = calloc(KNEE_TRIANGLES, 4);
+    uint32_t *first = calloc(KNEE_VERTICES + 1, 4), *joints = calloc(KNEE_VERTICES, 4);
+    cutis_result result = CUTIS_OUT_OF_MEMORY;
+    if (positions && weights && indices && parts && first && joints) {
+        fill_knee_points(positions);
+        fill_knee_triangles(indices, parts);
+        for (uint32_t v = 0; v < KNEE_VERTICES; v++) first[v + 1] = v + 1, weights[v] = 1.0f;
+        cutis_primitive primitive = { .vertex_count = KNEE_VERTICES,
+                                      .index_count = 3 * KNEE_TRIANGLES,
+                                      .indices = indices,
+                                      .positions = positions,
+                                      .influences = { first, joints, weights },
+                                      .parts = parts,
+                                      .material = CUTIS_NONE };
+        result = knee_of(context, &primitive, out);
+    }
     free(positions), free(weights), free(indices), free(parts), free(first), free(joints);
     return result;
 }
