@@ -14,39 +14,58 @@ uint32_t cutis_reduce_kept_size(uint32_t n)
     return 2 + n + n * (n + 1) / 2; // REDUCE_KEPT_SIZE
 }
 
-// How many vertices of a colour keep how many controls.
-static void count_sizes(const cutis_reduce_colours *colours, uint32_t colour, const uint32_t *slots,
-                        uint32_t count[CUTIS_REDUCE_SET + 1])
-{
-    memset(count, 0, (CUTIS_REDUCE_SET + 1) * sizeof *count);
-    for (uint32_t i = colours->first[colour]; i < colours->first[colour + 1]; i++) {
-        uint32_t v = colours->vertex[i];
-        count[slots[v + 1] - slots[v]]++;
-    }
-}
-
 static uint32_t blocks_of(uint32_t vertices)
 {
     return (vertices + LANES - 1) / LANES;
 }
 
-// Put the vertices of a colour into its blocks, by size and in order.
-static void fill_colour(const cutis_reduce_colours *colours, uint32_t colour, const uint32_t *slots,
-                        cutis_reduce_blocks *out)
+typedef struct sort_job {
+    const cutis_reduce_colours *colours;
+    const uint32_t *slots;
+    cutis_reduce_blocks *blocks;
+    uint32_t (*count)[CUTIS_REDUCE_SET + 1]; ///< per colour: vertices that keep so many controls
+} sort_job;
+
+static void count_task(void *data, uint32_t colour)
 {
-    uint32_t count[CUTIS_REDUCE_SET + 1], lane[CUTIS_REDUCE_SET + 1];
-    uint32_t block = out->colour_first[colour];
-    count_sizes(colours, colour, slots, count);
+    const sort_job *job = data;
+    uint32_t *count = job->count[colour];
+    memset(count, 0, sizeof job->count[colour]);
+    for (uint32_t i = job->colours->first[colour]; i < job->colours->first[colour + 1]; i++) {
+        const uint32_t v = job->colours->vertex[i];
+        count[job->slots[v + 1] - job->slots[v]]++;
+    }
+}
+
+// Shapes of all blocks, colour after colour, by size.
+static void shape_blocks(const sort_job *job)
+{
+    cutis_reduce_blocks *out = job->blocks;
+    uint32_t block = 0;
+    out->slot_first[0] = out->kept_first[0] = 0;
+    for (uint32_t c = 0; c < job->colours->count; c++)
+        for (uint32_t n = 0; n <= CUTIS_REDUCE_SET; n++)
+            for (uint32_t end = block + blocks_of(job->count[c][n]); block < end; block++) {
+                out->size[block] = n;
+                out->slot_first[block + 1] = out->slot_first[block] + n;
+                out->kept_first[block + 1] = out->kept_first[block] + cutis_reduce_kept_size(n);
+            }
+}
+
+// Put the vertices of a colour into its blocks, by size and in order.
+static void fill_task(void *data, uint32_t colour)
+{
+    const sort_job *job = data;
+    cutis_reduce_blocks *out = job->blocks;
+    uint32_t lane[CUTIS_REDUCE_SET + 1], block = out->colour_first[colour];
+    memset(out->vertex + (size_t)block * LANES, 0xff,
+           (size_t)(out->colour_first[colour + 1] - block) * LANES * sizeof *out->vertex);
     for (uint32_t n = 0; n <= CUTIS_REDUCE_SET; n++) {
         lane[n] = block * LANES;
-        for (uint32_t end = block + blocks_of(count[n]); block < end; block++) {
-            out->size[block] = n;
-            out->slot_first[block + 1] = out->slot_first[block] + n;
-            out->kept_first[block + 1] = out->kept_first[block] + cutis_reduce_kept_size(n);
-        }
+        block += blocks_of(job->count[colour][n]);
     }
-    for (uint32_t i = colours->first[colour]; i < colours->first[colour + 1]; i++) {
-        uint32_t v = colours->vertex[i], at = lane[slots[v + 1] - slots[v]]++;
+    for (uint32_t i = job->colours->first[colour]; i < job->colours->first[colour + 1]; i++) {
+        const uint32_t v = job->colours->vertex[i], at = lane[job->slots[v + 1] - job->slots[v]]++;
         out->vertex[at] = v;
         out->place[v] = at;
     }
@@ -56,15 +75,16 @@ bool cutis_reduce_blocks_create(const cutis_reduce_problem *problem,
                                 const cutis_reduce_colours *colours, const uint32_t *slots,
                                 cutis_arena *arena, cutis_reduce_blocks *out)
 {
-    uint32_t count[CUTIS_REDUCE_SET + 1];
+    sort_job job = { .colours = colours, .slots = slots, .blocks = out };
     *out = (cutis_reduce_blocks){ 0 };
     out->colour_first =
         cutis_arena_alloc(arena, (size_t)colours->count + 1, sizeof *out->colour_first);
-    if (!out->colour_first) return false;
+    job.count = cutis_arena_alloc(arena, colours->count, sizeof *job.count);
+    if (!out->colour_first || !job.count) return false;
+    cutis_reduce_run(problem, count_task, &job, colours->count);
     for (uint32_t c = 0; c < colours->count; c++) {
         out->colour_first[c] = out->count;
-        count_sizes(colours, c, slots, count);
-        for (uint32_t n = 0; n <= CUTIS_REDUCE_SET; n++) out->count += blocks_of(count[n]);
+        for (uint32_t n = 0; n <= CUTIS_REDUCE_SET; n++) out->count += blocks_of(job.count[c][n]);
     }
     out->colour_first[colours->count] = out->count;
     const size_t lanes = (size_t)out->count * LANES, ends = (size_t)out->count + 1;
@@ -75,9 +95,8 @@ bool cutis_reduce_blocks_create(const cutis_reduce_problem *problem,
     out->kept_first = cutis_arena_alloc(arena, ends, sizeof *out->kept_first);
     if (!out->vertex || !out->place || !out->size || !out->slot_first || !out->kept_first)
         return false;
-    memset(out->vertex, 0xff, lanes * sizeof *out->vertex);
-    out->slot_first[0] = out->kept_first[0] = 0;
-    for (uint32_t c = 0; c < colours->count; c++) fill_colour(colours, c, slots, out);
+    shape_blocks(&job);
+    cutis_reduce_run(problem, fill_task, &job, colours->count);
     return true;
 }
 

@@ -55,6 +55,24 @@ static cutis_result upload_problem(cutis_reduce_device *run)
     return result;
 }
 
+typedef struct pull_job {
+    const cutis_reduce_problem *problem;
+    bool laplace;
+    double *diagonal, *anchor;
+} pull_job;
+
+static void pull_task(void *data, uint32_t index)
+{
+    const pull_job *job = data;
+    const cutis_reduce_mesh *mesh = job->problem->mesh;
+    uint32_t v = index * CUTIS_REDUCE_TASK;
+    for (uint32_t end = v + CUTIS_REDUCE_TASK; v < end && v < mesh->vertex_count; v++) {
+        const double pull = cutis_reduce_anchor(job->problem, v);
+        job->anchor[v] = job->laplace ? 1 / mesh->area[v] : pull;
+        job->diagonal[v] = job->laplace ? mesh->diagonal[v] : mesh->diagonal[v] + pull;
+    }
+}
+
 static cutis_result upload_mesh(cutis_reduce_device *run)
 {
     const cutis_reduce_mesh *mesh = run->problem->mesh;
@@ -64,11 +82,9 @@ static cutis_result upload_mesh(cutis_reduce_device *run)
     double *diagonal = cutis_arena_alloc(&run->arena, vertices, sizeof *diagonal);
     double *anchor = cutis_arena_alloc(&run->arena, vertices, sizeof *anchor);
     if (!diagonal || !anchor) return cutis_alloc_result(run->problem->context);
-    for (uint32_t v = 0; v < vertices; v++) {
-        double pull = cutis_reduce_anchor(run->problem, v);
-        anchor[v] = laplace ? 1 / mesh->area[v] : pull;
-        diagonal[v] = laplace ? mesh->diagonal[v] : mesh->diagonal[v] + pull;
-    }
+    pull_job job = { run->problem, laplace, diagonal, anchor };
+    cutis_reduce_run(run->problem, pull_task, &job,
+                     (vertices + CUTIS_REDUCE_TASK - 1) / CUTIS_REDUCE_TASK);
     cutis_result result =
         cutis_reduce_device_upload(run, mesh->first, vertices + 1ull, 4, &run->ring_first);
     if (result == CUTIS_OK)

@@ -311,15 +311,21 @@ bool cutis_reduce_mesh_create(cutis_device *device, cutis_arena *arena, uint32_t
     return good;
 }
 
+// Vertices are coloured in their order and neighbours ascend, so those from v on have no colour
+// yet.
 static uint32_t free_colour(const cutis_reduce_mesh *mesh, uint32_t v, uint32_t distance,
                             const uint32_t *colour, uint32_t *taken_by)
 {
     for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
-        uint32_t u = mesh->neighbour[i];
-        if (colour[u] != UINT32_MAX) taken_by[colour[u]] = v;
+        const uint32_t u = mesh->neighbour[i];
+        if (u < v)
+            taken_by[colour[u]] = v;
+        else if (distance == 1)
+            break;
         for (uint32_t k = mesh->first[u]; distance > 1 && k < mesh->first[u + 1]; k++) {
-            uint32_t w = mesh->neighbour[k];
-            if (w != v && colour[w] != UINT32_MAX) taken_by[colour[w]] = v;
+            const uint32_t w = mesh->neighbour[k];
+            if (w >= v) break;
+            taken_by[colour[w]] = v;
         }
     }
     uint32_t c = 0;
@@ -337,7 +343,6 @@ bool cutis_reduce_colours_create(cutis_arena *arena, const cutis_reduce_mesh *me
     bool good = colour && taken_by && out->vertex;
     out->count = 0;
     if (good) {
-        memset(colour, 0xff, count * sizeof *colour);
         memset(taken_by, 0xff, (count + 1) * sizeof *taken_by);
         for (uint32_t v = 0; v < count; v++) {
             colour[v] = free_colour(mesh, v, distance, colour, taken_by);

@@ -249,6 +249,16 @@ static void keep_units(cutis_reduce_group *group)
     group->first[unit] = used;
 }
 
+// All vertices are units of their own: only positions are wanted.
+static void position_task(void *data, uint32_t index)
+{
+    cutis_reduce_group *group = data;
+    const size_t count = 3 * (size_t)group->source_count;
+    size_t i = 3 * (size_t)TASK_VERTICES * index;
+    for (size_t end = i + 3 * (size_t)TASK_VERTICES; i < end && i < count; i++)
+        group->positions[i] = group->source_positions[i];
+}
+
 static void weld_task(void *data, uint32_t index)
 {
     cutis_reduce_group *group = data;
@@ -304,7 +314,10 @@ static cutis_result build_group(filler *f, const int32_t *mesh_group, int32_t in
             if (result == CUTIS_OK) result = fill_primitive(f, m, p);
     if (result == CUTIS_OK) result = weld_units(context, f->device, group);
     if (result == CUTIS_OK) {
-        keep_units(group);
+        if (group->unit_count == group->source_count)
+            run_tasks(f->device, position_task, group, group->source_count);
+        else
+            keep_units(group);
         if (!build_mesh(f->device, arena, group)) result = cutis_alloc_result(context);
     }
     return result;
