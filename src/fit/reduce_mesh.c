@@ -23,12 +23,6 @@ typedef struct triangle_shape {
     double area, cotangent[3]; ///< area 0: left out
 } triangle_shape;
 
-// What a vertex's triangles add to one of its neighbours.
-typedef struct half_edge {
-    uint32_t to, order;
-    double cotangent;
-} half_edge;
-
 // Triangles and vertices of one task.
 enum { TASK_TRIANGLES = 4096, TASK_VERTICES = 1024 };
 
@@ -122,11 +116,10 @@ static double extent_of(uint32_t count, const double *positions)
     return square > 0 ? sqrt(square) : 1;
 }
 
-static int by_target(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
-    const half_edge *x = a, *y = b;
-    if (x->to != y->to) return x->to < y->to ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order); // for any sort
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
 static int by_number(const void *a, const void *b)
@@ -178,36 +171,43 @@ static void sort_corners(uint32_t *list, uint32_t count)
     }
 }
 
-// A row's half edges by neighbour, then by triangle: sums run in triangle order. What belongs to
-// one edge is merged.
-static void merge_row(const mesh_job *job, uint32_t v, half_edge *row)
+static void sort_keys(uint64_t *key, uint32_t count)
+{
+    if (count > ROW_SHORT) {
+        qsort(key, count, sizeof *key, by_key);
+        return;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        const uint64_t moved = key[i];
+        uint32_t at = i;
+        for (; at > 0 && key[at - 1] > moved; at--) key[at] = key[at - 1];
+        key[at] = moved;
+    }
+}
+
+// What a vertex's triangles add to its neighbours, by neighbour, then by triangle: sums run in
+// triangle order. What belongs to one edge is merged. `key`: scratch of 2 per corner
+static void merge_row(const mesh_job *job, uint32_t v, uint64_t *key)
 {
     const uint32_t begin = job->first[v], corners = job->first[v + 1] - begin;
     uint32_t *neighbour = job->neighbour + 2 * (size_t)begin, used = 0, count = 0;
     double *cotangent = job->cotangent + 2 * (size_t)begin, diagonal = 0;
     for (uint32_t i = 0; i < corners; i++) {
-        const uint32_t t = job->corner[begin + i] / 3, c = job->corner[begin + i] % 3;
-        for (uint32_t k = 0; k < 3; k++)
-            if (k != c)
-                row[count++] = (half_edge){ job->triangles[3 * (size_t)t + 3 - k - c], i,
-                                            job->shape[t].cotangent[k] / 2 };
+        const uint32_t c = job->corner[begin + i] % 3;
+        const uint32_t *corner = job->triangles + (job->corner[begin + i] - c);
+        for (uint32_t k = 0; k < 3; k++) // edge k ends in the corner that is neither
+            if (k != c) key[count++] = (uint64_t)corner[3 - k - c] << 32 | (4 * (uint64_t)i + k);
     }
-    if (count > ROW_SHORT)
-        qsort(row, count, sizeof *row, by_target);
-    else
-        for (uint32_t i = 1; i < count; i++) {
-            half_edge moved = row[i];
-            uint32_t at = i;
-            for (; at > 0 && row[at - 1].to > moved.to; at--) row[at] = row[at - 1];
-            row[at] = moved;
-        }
+    sort_keys(key, count);
     for (uint32_t i = 0; i < count; i++) {
-        if (i && row[i].to == row[i - 1].to) {
-            cotangent[used - 1] += row[i].cotangent;
-            continue;
+        const uint32_t from = (uint32_t)key[i], to = (uint32_t)(key[i] >> 32);
+        const double half = job->shape[job->corner[begin + from / 4] / 3].cotangent[from % 4] / 2;
+        if (used && neighbour[used - 1] == to) {
+            cotangent[used - 1] += half;
+        } else {
+            neighbour[used] = to;
+            cotangent[used++] = half;
         }
-        neighbour[used] = row[i].to;
-        cotangent[used++] = row[i].cotangent;
     }
     for (uint32_t i = 0; i < used; i++) diagonal += cotangent[i];
     job->mesh->diagonal[v] = diagonal > 0 ? diagonal : 0;
@@ -217,7 +217,7 @@ static void merge_row(const mesh_job *job, uint32_t v, half_edge *row)
 static void row_task(void *data, uint32_t index)
 {
     const mesh_job *job = data;
-    half_edge row[ROW_SHORT];
+    uint64_t row[ROW_SHORT];
     uint32_t v = index * TASK_VERTICES;
     for (uint32_t end = v + TASK_VERTICES; v < end && v < job->mesh->vertex_count; v++) {
         uint32_t *list = job->corner + job->first[v];
@@ -253,7 +253,7 @@ static bool merge_long_rows(const mesh_job *job, cutis_arena *own)
         if (count > longest) longest = count;
     }
     if (2 * (uint64_t)longest <= ROW_SHORT) return true;
-    half_edge *row = cutis_arena_alloc(own, longest, 2 * sizeof *row);
+    uint64_t *row = cutis_arena_alloc(own, longest, 2 * sizeof *row);
     for (uint32_t v = 0; row && v < job->mesh->vertex_count; v++)
         if (2 * (uint64_t)(job->first[v + 1] - job->first[v]) > ROW_SHORT) merge_row(job, v, row);
     return row != NULL;
