@@ -146,11 +146,15 @@ static void normalise_task(void *data, uint32_t task)
     }
 }
 
-static void start_lanes(cutis_handles_system *system, const uint32_t *label, uint32_t first)
+// The fewest lanes that hold what is left of the fields.
+static void start_lanes(cutis_handles_system *system, const uint32_t *label, uint32_t first,
+                        uint32_t left)
 {
+    const uint32_t lanes = left > 4 ? 8 : left > 2 ? 4 : 2;
+    system->lanes = lanes;
     for (size_t i = 0; i < system->levels[0].count; i++)
-        for (uint32_t l = 0; l < LANES; l++)
-            system->x[LANES * i + l] = label[system->voxel[i]] == first + l;
+        for (uint32_t l = 0; l < lanes; l++)
+            system->x[lanes * i + l] = label[system->voxel[i]] == first + l;
 }
 
 cutis_result cutis_handles_field_solve(cutis_arena *arena, cutis_device *device,
@@ -179,13 +183,13 @@ cutis_result cutis_handles_field_solve(cutis_arena *arena, cutis_device *device,
     for (uint32_t first = 0; first < count; first += LANES) {
         result = cutis_progress(context, "weights", (double)first / count);
         if (result != CUTIS_OK) goto done;
-        start_lanes(&system, label, first);
+        start_lanes(&system, label, first, count - first);
         cutis_handles_system_solve(&system, device, owner, conductance, first, tolerance);
         uint32_t lanes = count - first < LANES ? count - first : LANES;
         for (size_t i = 0; i < system.levels[0].count; i++)
             for (uint32_t l = 0; l < lanes; l++)
                 out->values[(size_t)system.voxel[i] * count + first + l] =
-                    (float)system.x[LANES * i + l];
+                    (float)system.x[system.lanes * i + l];
     }
     gathering g = { &system, grid, owner, out };
     cutis_handles_run(device, normalise_task, &g, (grid->voxel_count + CHUNK - 1) / CHUNK);

@@ -201,6 +201,7 @@ static bool number_levels(cutis_arena *arena, const cutis_handles_grid *grid, co
     bool good = number_coarse(arena, out, block);
     cutis_free_array(arena->context, block, blocks, sizeof *block);
     out->visits = cutis_handles_visits(out);
+    out->lanes = LANES;
     return good;
 }
 
@@ -236,16 +237,41 @@ typedef struct work {
     double scale[LANES]; ///< alpha or beta
 } work;
 
+/// A task for eight, four or two fields.
+typedef struct laned {
+    void (*of[3])(void *data, uint32_t task);
+} laned;
+
+// One text, compiled for each number of fields, so that loops over them are vectors.
+#define INLINE static inline __attribute__((always_inline))
+#define LANED(name)                                                                                \
+    INLINE void name##_lanes(void *data, uint32_t task, const int lanes);                          \
+    CUTIS_FIT_CLONES static void name##_8(void *data, uint32_t task)                               \
+    {                                                                                              \
+        name##_lanes(data, task, 8);                                                               \
+    }                                                                                              \
+    CUTIS_FIT_CLONES static void name##_4(void *data, uint32_t task)                               \
+    {                                                                                              \
+        name##_lanes(data, task, 4);                                                               \
+    }                                                                                              \
+    CUTIS_FIT_CLONES static void name##_2(void *data, uint32_t task)                               \
+    {                                                                                              \
+        name##_lanes(data, task, 2);                                                               \
+    }                                                                                              \
+    static const laned name = { { name##_8, name##_4, name##_2 } };                                \
+    INLINE void name##_lanes(void *data, uint32_t task, const int lanes)
+
 // sum of conductance * neighbour value
-static inline void around(const cutis_handles_level *level, const double *x, size_t i, double *sum)
+INLINE void around(const cutis_handles_level *level, const double *x, size_t i, const int lanes,
+                   double *sum)
 {
     for (int d = 0; d < 6; d++)
-        __builtin_prefetch(x + LANES * (size_t)level->neighbour[6 * (i + AHEAD) + d]);
-    for (int l = 0; l < LANES; l++) sum[l] = 0;
+        __builtin_prefetch(x + lanes * (size_t)level->neighbour[6 * (i + AHEAD) + d]);
+    for (int l = 0; l < lanes; l++) sum[l] = 0;
     for (int d = 0; d < 6; d++) {
         const double c = level->conductance[6 * i + d];
-        const double *other = x + LANES * (size_t)level->neighbour[6 * i + d];
-        for (int l = 0; l < LANES; l++) sum[l] += c * other[l];
+        const double *other = x + lanes * (size_t)level->neighbour[6 * i + d];
+        for (int l = 0; l < lanes; l++) sum[l] += c * other[l];
     }
 }
 
@@ -256,31 +282,31 @@ static bool chunk_of(const work *w, uint32_t task, uint32_t *begin, uint32_t *en
     return *begin < *end;
 }
 
-CUTIS_FIT_CLONES static void smooth_task(void *data, uint32_t task)
+LANED(smooth_task)
 {
     const work *w = data;
     uint32_t begin, end;
     chunk_of(w, task, &begin, &end);
     for (size_t i = begin; i < end; i++) {
         double sum[LANES];
-        around(w->level, w->x, i, sum);
-        for (int l = 0; l < LANES; l++)
-            w->x[LANES * i + l] = (w->b[LANES * i + l] + sum[l]) * w->level->inverse[i];
+        around(w->level, w->x, i, lanes, sum);
+        for (int l = 0; l < lanes; l++)
+            w->x[lanes * i + l] = (w->b[lanes * i + l] + sum[l]) * w->level->inverse[i];
     }
 }
 
-CUTIS_FIT_CLONES static void divide_task(void *data, uint32_t task)
+LANED(divide_task)
 {
     const work *w = data;
     uint32_t begin, end;
     chunk_of(w, task, &begin, &end);
     for (size_t i = begin; i < end; i++)
-        for (int l = 0; l < LANES; l++)
-            w->x[LANES * i + l] = w->b[LANES * i + l] * w->level->inverse[i];
+        for (int l = 0; l < lanes; l++)
+            w->x[lanes * i + l] = w->b[lanes * i + l] * w->level->inverse[i];
 }
 
 // Residuals of the red children (black ones have none after their sweep), summed into their block.
-CUTIS_FIT_CLONES static void restrict_task(void *data, uint32_t task)
+LANED(restrict_task)
 {
     const work *w = data;
     const cutis_handles_level *fine = w->level, *coarse = w->coarse;
@@ -293,32 +319,36 @@ CUTIS_FIT_CLONES static void restrict_task(void *data, uint32_t task)
             size_t i = coarse->child[e];
             if (i >= fine->red_count) continue;
             double sum[LANES];
-            around(fine, w->x, i, sum);
-            for (int l = 0; l < LANES; l++)
-                total[l] += w->b[LANES * i + l] + sum[l] - fine->diagonal[i] * w->x[LANES * i + l];
+            around(fine, w->x, i, lanes, sum);
+            for (int l = 0; l < lanes; l++)
+                total[l] += w->b[lanes * i + l] + sum[l] - fine->diagonal[i] * w->x[lanes * i + l];
         }
-        for (int l = 0; l < LANES; l++) coarse->b[LANES * j + l] = total[l];
+        for (int l = 0; l < lanes; l++) coarse->b[lanes * j + l] = total[l];
     }
 }
 
-CUTIS_FIT_CLONES static void prolong_task(void *data, uint32_t task)
+LANED(prolong_task)
 {
     const work *w = data;
     uint32_t begin, end;
     chunk_of(w, task, &begin, &end);
     for (size_t i = begin; i < end; i++) {
-        const double *from = w->coarse->x + LANES * (size_t)w->level->parent[i];
-        for (int l = 0; l < LANES; l++) w->x[LANES * i + l] += from[l];
+        const double *from = w->coarse->x + lanes * (size_t)w->level->parent[i];
+        for (int l = 0; l < lanes; l++) w->x[lanes * i + l] += from[l];
     }
 }
 
-static void run(cutis_device *device, void (*task)(void *, uint32_t), work *w, uint32_t begin,
-                uint32_t end)
+static void run(cutis_device *device, const laned *task, work *w, uint32_t begin, uint32_t end)
 {
+    const uint32_t lanes = w->system->lanes;
     w->begin = begin, w->end = end;
     // A range of two chunks is done before another thread has woken up.
     uint32_t count = (end - begin + CHUNK - 1) / CHUNK;
-    cutis_handles_run(count > 2 ? device : NULL, task, w, count);
+    cutis_handles_run(count > 2 ? device : NULL,
+                      task->of[lanes == 8   ? 0
+                               : lanes == 4 ? 1
+                                            : 2],
+                      w, count);
 }
 
 // One cycle on a level: x = M^-1 b, where x counts as zero at first, or x += M^-1 (b - A x).
@@ -328,23 +358,23 @@ static void cycle(cutis_handles_system *system, cutis_device *device, uint32_t v
     const cutis_handles_level *level = &system->levels[depth];
     work w = { .system = system, .level = level, .b = b, .x = x };
     const uint32_t red = level->red_count, all = level->count;
-    run(device, zero ? divide_task : smooth_task, &w, 0, red);
-    run(device, smooth_task, &w, red, all);
+    run(device, zero ? &divide_task : &smooth_task, &w, 0, red);
+    run(device, &smooth_task, &w, red, all);
     if (depth + 1 == system->level_count) {
         for (int sweep = 0; sweep < SWEEPS; sweep++) {
-            run(device, smooth_task, &w, 0, red);
-            run(device, smooth_task, &w, red, all);
+            run(device, &smooth_task, &w, 0, red);
+            run(device, &smooth_task, &w, red, all);
         }
     } else {
         cutis_handles_level *coarse = &system->levels[depth + 1];
         w.coarse = coarse;
-        run(device, restrict_task, &w, 0, coarse->count);
+        run(device, &restrict_task, &w, 0, coarse->count);
         for (uint32_t visit = 0; visit < (depth == 0 ? visits : 1); visit++)
             cycle(system, device, visits, depth + 1, visit == 0, coarse->b, coarse->x);
-        run(device, prolong_task, &w, 0, red);
-        run(device, smooth_task, &w, red, all);
+        run(device, &prolong_task, &w, 0, red);
+        run(device, &smooth_task, &w, red, all);
     }
-    run(device, smooth_task, &w, 0, red);
+    run(device, &smooth_task, &w, 0, red);
 }
 
 // Conjugate gradients
@@ -356,7 +386,7 @@ static size_t sum_end(size_t begin, size_t end)
     return end - begin > SUM ? begin + SUM : end;
 }
 
-CUTIS_FIT_CLONES static void apply_task(void *data, uint32_t task)
+LANED(apply_task)
 {
     work *w = data;
     cutis_handles_system *s = w->system;
@@ -366,19 +396,19 @@ CUTIS_FIT_CLONES static void apply_task(void *data, uint32_t task)
         double total[LANES] = { 0 };
         for (size_t i = from; i < sum_end(from, end); i++) {
             double sum[LANES];
-            around(w->level, s->p, i, sum);
-            for (int l = 0; l < LANES; l++) {
-                double value = w->level->diagonal[i] * s->p[LANES * i + l] - sum[l];
-                s->q[LANES * i + l] = value;
-                total[l] += value * s->p[LANES * i + l];
+            around(w->level, s->p, i, lanes, sum);
+            for (int l = 0; l < lanes; l++) {
+                double value = w->level->diagonal[i] * s->p[lanes * i + l] - sum[l];
+                s->q[lanes * i + l] = value;
+                total[l] += value * s->p[lanes * i + l];
             }
         }
-        memcpy(s->partial + LANES * (from / SUM), total, sizeof total);
+        memcpy(s->partial + lanes * (from / SUM), total, lanes * sizeof *total);
     }
 }
 
 // x += alpha p, r -= alpha q; the partial "sum" is the largest |r| / diagonal.
-CUTIS_FIT_CLONES static void advance_task(void *data, uint32_t task)
+LANED(advance_task)
 {
     work *w = data;
     cutis_handles_system *s = w->system;
@@ -387,18 +417,18 @@ CUTIS_FIT_CLONES static void advance_task(void *data, uint32_t task)
     for (size_t from = begin; from < end; from += SUM) {
         double worst[LANES] = { 0 };
         for (size_t i = from; i < sum_end(from, end); i++)
-            for (int l = 0; l < LANES; l++) {
-                size_t at = LANES * i + l;
+            for (int l = 0; l < lanes; l++) {
+                size_t at = lanes * i + l;
                 s->x[at] += w->scale[l] * s->p[at];
                 s->r[at] -= w->scale[l] * s->q[at];
                 double size = fabs(s->r[at]) * w->level->inverse[i];
                 worst[l] = size > worst[l] ? size : worst[l];
             }
-        memcpy(s->partial + LANES * (from / SUM), worst, sizeof worst);
+        memcpy(s->partial + lanes * (from / SUM), worst, lanes * sizeof *worst);
     }
 }
 
-CUTIS_FIT_CLONES static void dot_task(void *data, uint32_t task)
+LANED(dot_task)
 {
     work *w = data;
     cutis_handles_system *s = w->system;
@@ -407,40 +437,42 @@ CUTIS_FIT_CLONES static void dot_task(void *data, uint32_t task)
     for (size_t from = begin; from < end; from += SUM) {
         double total[LANES] = { 0 };
         for (size_t i = from; i < sum_end(from, end); i++)
-            for (int l = 0; l < LANES; l++) total[l] += s->r[LANES * i + l] * s->z[LANES * i + l];
-        memcpy(s->partial + LANES * (from / SUM), total, sizeof total);
+            for (int l = 0; l < lanes; l++) total[l] += s->r[lanes * i + l] * s->z[lanes * i + l];
+        memcpy(s->partial + lanes * (from / SUM), total, lanes * sizeof *total);
     }
 }
 
-CUTIS_FIT_CLONES static void turn_task(void *data, uint32_t task)
+LANED(turn_task)
 {
     work *w = data;
     cutis_handles_system *s = w->system;
     uint32_t begin, end;
     chunk_of(w, task, &begin, &end);
     for (size_t i = begin; i < end; i++)
-        for (int l = 0; l < LANES; l++)
-            s->p[LANES * i + l] = s->z[LANES * i + l] + w->scale[l] * s->p[LANES * i + l];
+        for (int l = 0; l < lanes; l++)
+            s->p[lanes * i + l] = s->z[lanes * i + l] + w->scale[l] * s->p[lanes * i + l];
 }
 
 static void sum_partials(const cutis_handles_system *system, double *out)
 {
+    const int lanes = (int)system->lanes;
     uint32_t sums = (system->levels[0].count + SUM - 1) / SUM;
-    for (int l = 0; l < LANES; l++) out[l] = 0;
+    for (int l = 0; l < lanes; l++) out[l] = 0;
     for (uint32_t c = 0; c < sums; c++)
-        for (int l = 0; l < LANES; l++) out[l] += system->partial[LANES * (size_t)c + l];
+        for (int l = 0; l < lanes; l++) out[l] += system->partial[lanes * (size_t)c + l];
 }
 
 // Which fields have converged: they stop for good, so what else is solved beside them does not
 // matter.
 static bool all_done(const cutis_handles_system *system, double tolerance, bool *done)
 {
+    const int lanes = (int)system->lanes;
     uint32_t sums = (system->levels[0].count + SUM - 1) / SUM;
     bool all = true;
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < lanes; l++) {
         double worst = 0;
         for (uint32_t c = 0; c < sums; c++)
-            worst = fmax(worst, system->partial[LANES * (size_t)c + l]);
+            worst = fmax(worst, system->partial[lanes * (size_t)c + l]);
         done[l] |= worst < tolerance;
         all &= done[l];
     }
@@ -451,17 +483,18 @@ static bool all_done(const cutis_handles_system *system, double tolerance, bool 
 static void first_residual(cutis_handles_system *s, const uint32_t *fixed,
                            const double *conductance, uint32_t first)
 {
+    const uint32_t lanes = s->lanes;
     const cutis_handles_level *level = &s->levels[0];
     for (size_t i = 0; i < level->count; i++) {
         double sum[LANES];
-        around(level, s->x, i, sum);
-        for (int l = 0; l < LANES; l++)
-            s->r[LANES * i + l] = sum[l] - level->diagonal[i] * s->x[LANES * i + l];
+        around(level, s->x, i, (int)lanes, sum);
+        for (uint32_t l = 0; l < lanes; l++)
+            s->r[lanes * i + l] = sum[l] - level->diagonal[i] * s->x[lanes * i + l];
         size_t v = s->voxel[i];
         for (int d = 0; d < 6; d++) {
             uint32_t m = s->grid->neighbour[6 * v + d];
-            if (m == CUTIS_HANDLES_NONE || fixed[m] < first || fixed[m] - first >= LANES) continue;
-            s->r[LANES * i + (fixed[m] - first)] += conductance[6 * v + d];
+            if (m == CUTIS_HANDLES_NONE || fixed[m] < first || fixed[m] - first >= lanes) continue;
+            s->r[lanes * i + (fixed[m] - first)] += conductance[6 * v + d];
         }
     }
 }
@@ -471,32 +504,33 @@ void cutis_handles_system_solve(cutis_handles_system *system, cutis_device *devi
                                 double tolerance)
 {
     const uint32_t n = system->levels[0].count;
+    const int lanes = (int)system->lanes;
     work w = { .system = system, .level = &system->levels[0] };
     double rho[LANES] = { 0 }, next[LANES], curvature[LANES];
     uint32_t visits = system->visits;
     bool done[LANES] = { false };
     if (n == 0) return;
     first_residual(system, fixed, conductance, first);
-    memset(system->p, 0, LANES * (size_t)n * sizeof *system->p);
+    memset(system->p, 0, (size_t)lanes * n * sizeof *system->p);
     for (uint32_t iteration = 1; iteration <= CYCLES_MAX; iteration++) {
         if (iteration > CUTIS_HANDLES_PATIENCE && visits > 1) {
             visits = 1;
             memset(rho, 0, sizeof rho); // another preconditioner: from here on anew
         }
         cycle(system, device, visits, 0, true, system->r, system->z);
-        run(device, dot_task, &w, 0, n);
+        run(device, &dot_task, &w, 0, n);
         sum_partials(system, next);
-        for (int l = 0; l < LANES; l++) {
+        for (int l = 0; l < lanes; l++) {
             w.scale[l] = rho[l] > 0 ? next[l] / rho[l] : 0;
             rho[l] = next[l];
         }
-        run(device, turn_task, &w, 0, n);
-        run(device, apply_task, &w, 0, n);
+        run(device, &turn_task, &w, 0, n);
+        run(device, &apply_task, &w, 0, n);
         sum_partials(system, curvature);
         // A field that has converged to the last bit has nothing left to go along.
-        for (int l = 0; l < LANES; l++)
+        for (int l = 0; l < lanes; l++)
             w.scale[l] = !done[l] && curvature[l] > 0 && rho[l] > 0 ? rho[l] / curvature[l] : 0;
-        run(device, advance_task, &w, 0, n);
+        run(device, &advance_task, &w, 0, n);
         if (iteration > system->iteration_count) system->iteration_count = iteration;
         if (all_done(system, tolerance, done)) break;
     }

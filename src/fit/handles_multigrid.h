@@ -5,7 +5,7 @@
 
 #include "fit/handles_grid.h"
 
-#define CUTIS_HANDLES_LANES  8 ///< right-hand sides solved together
+#define CUTIS_HANDLES_LANES  8 ///< most right-hand sides solved together
 #define CUTIS_HANDLES_LEVELS 12
 #define CUTIS_HANDLES_COARSE 24  ///< nodes that are few enough for plain sweeps
 #define CUTIS_HANDLES_SWEEPS 12  ///< symmetric sweeps on the coarsest level
@@ -30,7 +30,7 @@ typedef struct cutis_handles_level {
     uint32_t *child;
     uint32_t *order;  ///< nodes by their first child: so their children are passed through once
     uint32_t *parent; ///< per node: node of the coarser level
-    double *b, *x;    ///< LANES per node (coarser levels only)
+    double *b, *x;    ///< lanes per node (coarser levels only)
 } cutis_handles_level;
 
 typedef struct cutis_handles_system {
@@ -40,7 +40,8 @@ typedef struct cutis_handles_system {
     cutis_handles_level levels[CUTIS_HANDLES_LEVELS];
     uint32_t *node;            ///< per voxel: node of level 0, or NONE (fixed)
     uint32_t *voxel;           ///< per node of level 0: its voxel
-    double *x, *r, *p, *q, *z; ///< LANES per node of level 0
+    uint32_t lanes;            ///< of the vectors: 8 (so it is made), 4 or 2
+    double *x, *r, *p, *q, *z; ///< `lanes` per node of level 0, with room for LANES
     double *partial;           ///< sums per chunk
     uint32_t iteration_count;  ///< most of any solve so far
 } cutis_handles_system;
@@ -59,7 +60,7 @@ bool cutis_handles_system_create(cutis_arena *arena, const cutis_handles_grid *g
                                  const uint32_t *fixed, const double *conductance,
                                  cutis_handles_system *out);
 
-/// Solve for owners [first, first + LANES): value 1 on voxels fixed to the owner, 0 on those fixed
+/// Solve for owners [first, first + lanes): value 1 on voxels fixed to the owner, 0 on those fixed
 /// to others. system->x holds the start and then the solution.
 /// @param tolerance largest |residual| / diagonal
 void cutis_handles_system_solve(cutis_handles_system *system, cutis_device *device,
