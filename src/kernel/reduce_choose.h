@@ -90,87 +90,49 @@ TEAM_FN void choose_gram(REDUCE_PROBLEM, int v, TEAM_SPACE const double *target,
     TEAM_SYNC;
 }
 
-// Entries of a triangle that a lane holds itself, and where they stand: row and column.
-#define CHOOSE_OWN ((TRIANGLE(REDUCE_CANDIDATES) + TEAM_LANES - 1) / TEAM_LANES)
-
-// Rows and columns of a lane's entries of a triangle of n rows; entries beyond are of row 0 and
-// column 1, where nothing is.
-FN void choose_places(int n, int *row, int *column)
+// a -= f f^T share, in the lower triangle, a column a lane.
+TEAM_FN void choose_downdate(int n, TEAM_SPACE const double *f, double share,
+                             TEAM_SPACE double *a TEAM_PARAM)
 {
-    int r = 0;
-    for (int q = 0; q < CHOOSE_OWN; q++) {
-        int e = TEAM_LANE + q * TEAM_LANES;
-        while (TRIANGLE(r + 1) <= e) r++;
-        row[q] = e < TRIANGLE(n) ? r : 0;
-        column[q] = e < TRIANGLE(n) ? e - TRIANGLE(r) : 1;
+    TEAM_EACH (c, 0, n) {
+        double mine = f[c];
+        for (int r = c; r < n; r++) a[TRIANGLE(r) + c] -= f[r] * share * mine;
     }
+    TEAM_SYNC;
 }
 
-FN void choose_take(TEAM_SPACE const double *a, const int *row, const int *column, double *own)
+// reduce_invert.
+TEAM_FN int choose_invert(int n, TEAM_SPACE double *a, TEAM_SPACE double *row TEAM_PARAM)
 {
-    for (int q = 0; q < CHOOSE_OWN; q++)
-        own[q] = column[q] <= row[q] ? a[TRIANGLE(row[q]) + column[q]] : 0;
-}
-
-// Tell all lanes row `p` of the matrix (f), with its diagonal entry.
-FN void choose_tell(int p, const int *row, const int *column, const double *own,
-                    TEAM_SPACE double *f)
-{
-    for (int q = 0; q < CHOOSE_OWN; q++) {
-        if (column[q] > row[q]) continue;
-        if (row[q] == p) f[column[q]] = own[q];
-        if (column[q] == p) f[row[q]] = own[q];
-    }
-}
-
-// a -= f f^T share, in the lower triangle; g = f share.
-FN void choose_downdate(const int *row, const int *column, TEAM_SPACE const double *f,
-                        TEAM_SPACE const double *g, double *own)
-{
-    for (int q = 0; q < CHOOSE_OWN; q++) own[q] -= g[row[q]] * f[column[q]];
-}
-
-// reduce_invert: entries from and to `a`.
-TEAM_FN int choose_invert(int n, TEAM_SPACE double *a, TEAM_SPACE double *f,
-                          TEAM_SPACE double *g TEAM_PARAM)
-{
-    double own[CHOOSE_OWN];
-    int row[CHOOSE_OWN], column[CHOOSE_OWN], good = 1;
-    choose_places(n, row, column);
-    choose_take(a, row, column, own);
+    int good = 1;
     for (int p = 0; p < n; p++) {
-        choose_tell(p, row, column, own, f);
-        TEAM_SYNC;
-        double pivot = f[p];
+        double pivot = a[TRIANGLE(p) + p];
         good = good && pivot > 0 && pivot <= REDUCE_MOST;
         double inverse = 1 / (good ? pivot : 1);
-        TEAM_SYNC;
         TEAM_EACH (i, 0, n) {
-            if (i == p) f[i] = 0; // its row and column stay as they are
-            g[i] = f[i] * inverse;
+            row[i] = i < p ? a[TRIANGLE(p) + i] : i > p ? a[TRIANGLE(i) + p] : 0;
         }
         TEAM_SYNC;
-        choose_downdate(row, column, f, g, own);
-        for (int q = 0; q < CHOOSE_OWN; q++) {
-            if (row[q] == p) own[q] = column[q] == p ? -inverse : g[column[q]];
-            if (column[q] == p && row[q] > p) own[q] = g[row[q]];
+        choose_downdate(n, row, inverse, a TEAM_PASS);
+        TEAM_EACH (i, 0, n) {
+            int at = i < p ? TRIANGLE(p) + i : TRIANGLE(i) + p;
+            a[at] = i == p ? -inverse : row[i] * inverse;
         }
         TEAM_SYNC;
     }
-    for (int q = 0; q < CHOOSE_OWN; q++)
-        if (column[q] <= row[q]) a[TRIANGLE(row[q]) + column[q]] = -own[q];
+    TEAM_EACH (e, 0, TRIANGLE(n)) a[e] = -a[e];
     TEAM_SYNC;
     return good;
 }
 
 // The candidate whose removal costs least: reduce_cheapest, in every lane.
-TEAM_FN int choose_cheapest(int n, INDEX gone, TEAM_SPACE const double *diagonals,
+TEAM_FN int choose_cheapest(int n, INDEX gone, TEAM_SPACE const double *k,
                             TEAM_SPACE const double *a, int negative)
 {
     double above = 0, below = 1;
     int found = 0, none = 1;
     for (int i = 0; i < n; i++) {
-        double diagonal = diagonals[i];
+        double diagonal = k[TRIANGLE(i) + i];
         int sound = diagonal > 0;
         double over = sound ? a[i] * a[i] : 0, under = sound ? diagonal : 1;
         if (!negative && a[i] <= 0) {
@@ -194,7 +156,7 @@ TEAM_FN void choose_first(int n, TEAM_SPACE double *k, TEAM_SPACE double *right,
                           TEAM_SPACE double *a TEAM_PARAM)
 {
     double total = 0, sum = 0;
-    int good = choose_invert(n, k, column, a TEAM_PASS);
+    int good = choose_invert(n, k, column TEAM_PASS);
     TEAM_EACH (i, 0, n) {
         double ones = 0, product = 0;
         for (int c = 0; c < n; c++) {
@@ -224,33 +186,21 @@ TEAM_FN void choose_first(int n, TEAM_SPACE double *k, TEAM_SPACE double *right,
     TEAM_SYNC;
 }
 
-// Backward elimination to `keep`. `f`, `g`, `diagonals`: scratch. @return bits of the candidates
-// that go
-TEAM_FN INDEX choose_eliminate(int n, TEAM_SPACE const double *k, TEAM_SPACE double *f,
-                               TEAM_SPACE double *g, TEAM_SPACE double *diagonals,
+// Backward elimination to `keep`. @return bits of the candidates that go
+TEAM_FN INDEX choose_eliminate(int n, TEAM_SPACE double *k, TEAM_SPACE double *column,
                                TEAM_SPACE double *a, int keep, int negative TEAM_PARAM)
 {
-    double own[CHOOSE_OWN];
-    int row[CHOOSE_OWN], column[CHOOSE_OWN];
     INDEX gone = 0;
-    choose_places(n, row, column);
-    choose_take(k, row, column, own);
     for (int left = n; left > keep; left--) {
-        for (int q = 0; q < CHOOSE_OWN; q++)
-            if (row[q] == column[q]) diagonals[row[q]] = own[q];
+        int out = choose_cheapest(n, gone, k, a, negative);
+        double removed = a[out], pivot = k[TRIANGLE(out) + out];
+        TEAM_EACH (r, 0, n) column[r] = k[reduce_packed(out, r)];
         TEAM_SYNC;
-        int out = choose_cheapest(n, gone, diagonals, a, negative);
-        choose_tell(out, row, column, own, f);
-        TEAM_SYNC;
-        double pivot = f[out], share = pivot > 0 ? 1 / pivot : 0, removed = a[out] * share;
+        double share = pivot > 0 ? 1 / pivot : 0;
+        removed = removed * share;
         gone |= (INDEX)1 << out;
-        TEAM_SYNC;
-        TEAM_EACH (r, 0, n) {
-            g[r] = f[r] * share;
-            a[r] -= f[r] * removed;
-        }
-        TEAM_SYNC;
-        choose_downdate(row, column, f, g, own);
+        TEAM_EACH (r, 0, n) a[r] -= column[r] * removed;
+        choose_downdate(n, column, share, k TEAM_PASS);
     }
     return gone;
 }
@@ -288,8 +238,7 @@ TEAM_KERNEL cutis_reduce_choose(REDUCE_PROBLEM, GLOBAL const int *set_first, GLO
         }
         TEAM_SYNC;
         choose_first(n, gram, right, reference, column, a TEAM_PASS);
-        INDEX gone =
-            choose_eliminate(n, gram, column, right, reference, a, keep, negative TEAM_PASS);
+        INDEX gone = choose_eliminate(n, gram, column, a, keep, negative TEAM_PASS);
         if (TEAM_LANE == 0)
             for (int i = 0, used = 0; i < n; i++)
                 if (!HAS(gone, i)) chosen[begin + used++] = list[i];
