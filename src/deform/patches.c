@@ -145,6 +145,9 @@ static cutis_result make_buffers(cutis_patches *patches, const patch_pack *pack)
     if (result == CUTIS_OK)
         result = make_buffer(patches, n * 2 * sizeof(uint32_t), NULL, &patches->counts);
     if (result != CUTIS_OK) return result;
+    patches->head = cutis_arena_alloc(&patches->arena, PATCH_FIELD_COUNT, sizeof *patches->head);
+    if (!patches->head) return cutis_alloc_result(patches->arena.context);
+    memcpy(patches->head, pack->ints, PATCH_FIELD_COUNT * sizeof *patches->head);
     patches->matrices =
         cutis_arena_alloc(&patches->arena, (size_t)(n * parts), sizeof *patches->matrices);
     patches->host_counts = cutis_arena_alloc(&patches->arena, (size_t)n, 2 * sizeof(uint32_t));
@@ -306,6 +309,11 @@ static cutis_result set_poses(cutis_patches *patches, const cutis_model *model,
 // Frames ------------------------------------------------------------------------------------------
 
 #define BUFFER(b) CUTIS_BUFFER_ARGUMENT(b)
+#define BODY                                                                                       \
+    {                                                                                              \
+        .kind = CUTIS_COMPUTE_BUFFER, .buffer = patches->s, .head = patches->head,                 \
+        .head_size = PATCH_FIELD_COUNT * sizeof(int32_t)                                           \
+    }
 #define RUN(kernel, items, ...)                                                                    \
     do {                                                                                           \
         cutis_compute_argument arguments[] = { __VA_ARGS__ };                                      \
@@ -317,16 +325,16 @@ static cutis_result set_poses(cutis_patches *patches, const cutis_model *model,
 cutis_result cutis_patches_solve(cutis_patches *patches, const cutis_model *model,
                                  const cutis_poses *poses, uint32_t first, uint32_t count)
 {
-    cutis_buffer *s = patches->s, *g = patches->g, *i = patches->i, *d = patches->d;
+    cutis_buffer *g = patches->g, *i = patches->i, *d = patches->d;
     cutis_result result = set_poses(patches, model, poses, first, count);
     if (result != CUTIS_OK) return result;
     uint32_t parts = count * patches->info.part_count, joints = count * patches->info.joint_count;
-    RUN(parts, parts, BUFFER(s), BUFFER(g), BUFFER(patches->palette), BUFFER(d));
-    RUN(joints, joints, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
-    RUN(cut, parts, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
-    RUN(rungs, joints, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
-    RUN(cut_volume, parts, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
-    RUN(solve, joints, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d));
+    RUN(parts, parts, BODY, BUFFER(g), BUFFER(patches->palette), BUFFER(d));
+    RUN(joints, joints, BODY, BUFFER(g), BUFFER(i), BUFFER(d));
+    RUN(cut, parts, BODY, BUFFER(g), BUFFER(i), BUFFER(d));
+    RUN(rungs, joints, BODY, BUFFER(g), BUFFER(i), BUFFER(d));
+    RUN(cut_volume, parts, BODY, BUFFER(g), BUFFER(i), BUFFER(d));
+    RUN(solve, joints, BODY, BUFFER(g), BUFFER(i), BUFFER(d));
     return CUTIS_OK;
 }
 
@@ -339,39 +347,39 @@ typedef struct batch_output {
 
 static cutis_result emit_sources(cutis_patches *patches, const batch_output *out, uint32_t count)
 {
-    cutis_buffer *s = patches->s, *g = patches->g, *i = patches->i, *d = patches->d;
+    cutis_buffer *g = patches->g, *i = patches->i, *d = patches->d;
     cutis_buffer *c = patches->counts;
     const cutis_buffer *const *b = out->buffers;
     uint32_t joints = count * patches->info.joint_count;
     if (b[4]) {
-        RUN(origins, count * patches->face_blocks, BUFFER(s), BUFFER(i), BUFFER(c), BUFFER(b[4]),
+        RUN(origins, count * patches->face_blocks, BODY, BUFFER(i), BUFFER(c), BUFFER(b[4]),
             CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
-        RUN(no_origins, joints, BUFFER(s), BUFFER(i), BUFFER(c), BUFFER(b[4]),
+        RUN(no_origins, joints, BODY, BUFFER(i), BUFFER(c), BUFFER(b[4]),
             CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
     }
     if (!b[5]) return CUTIS_OK;
-    RUN(vertex_sources, count * patches->vertex_blocks, BUFFER(s), BUFFER(i), BUFFER(d), BUFFER(c),
+    RUN(vertex_sources, count * patches->vertex_blocks, BODY, BUFFER(i), BUFFER(d), BUFFER(c),
         BUFFER(b[5]), BUFFER(b[6]), CUTIS_INT_ARGUMENT(out->vertex_room),
         CUTIS_INT_ARGUMENT(out->face_room));
-    RUN(joint_sources, joints, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d), BUFFER(c), BUFFER(b[5]),
+    RUN(joint_sources, joints, BODY, BUFFER(g), BUFFER(i), BUFFER(d), BUFFER(c), BUFFER(b[5]),
         BUFFER(b[6]), CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
     return CUTIS_OK;
 }
 
 static cutis_result emit(cutis_patches *patches, const batch_output *out, uint32_t count)
 {
-    cutis_buffer *s = patches->s, *g = patches->g, *i = patches->i, *d = patches->d;
+    cutis_buffer *g = patches->g, *i = patches->i, *d = patches->d;
     cutis_buffer *c = patches->counts;
     const cutis_buffer *const *b = out->buffers;
-    RUN(count, count * (patches->vertex_blocks + patches->face_blocks), BUFFER(s), BUFFER(i));
-    RUN(sum, count, BUFFER(s), BUFFER(i), BUFFER(c));
-    RUN(vertices, count * patches->vertex_blocks, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d),
-        BUFFER(c), BUFFER(b[0]), BUFFER(b[1]), CUTIS_INT_ARGUMENT(out->vertex_room),
+    RUN(count, count * (patches->vertex_blocks + patches->face_blocks), BODY, BUFFER(i));
+    RUN(sum, count, BODY, BUFFER(i), BUFFER(c));
+    RUN(vertices, count * patches->vertex_blocks, BODY, BUFFER(g), BUFFER(i), BUFFER(d), BUFFER(c),
+        BUFFER(b[0]), BUFFER(b[1]), CUTIS_INT_ARGUMENT(out->vertex_room),
         CUTIS_INT_ARGUMENT(out->face_room));
-    RUN(faces, count * patches->face_blocks, BUFFER(s), BUFFER(i), BUFFER(c), BUFFER(b[2]),
-        BUFFER(b[3]), CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
-    RUN(strips, count * patches->info.joint_count, BUFFER(s), BUFFER(g), BUFFER(i), BUFFER(d),
-        BUFFER(c), BUFFER(b[0]), BUFFER(b[1]), BUFFER(b[2]), BUFFER(b[3]),
+    RUN(faces, count * patches->face_blocks, BODY, BUFFER(i), BUFFER(c), BUFFER(b[2]), BUFFER(b[3]),
+        CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
+    RUN(strips, count * patches->info.joint_count, BODY, BUFFER(g), BUFFER(i), BUFFER(d), BUFFER(c),
+        BUFFER(b[0]), BUFFER(b[1]), BUFFER(b[2]), BUFFER(b[3]),
         CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
     return emit_sources(patches, out, count);
 }

@@ -22,6 +22,7 @@ struct cutis_patches {
     uint32_t *host_counts;
     double *host_reals;
     int32_t *host_ints;
+    int32_t *head;             ///< the first of S, by value for devices that like it
     struct patch_fixed *fixed; ///< what the rest topology needs
 };
 

@@ -27,6 +27,11 @@ typedef struct cutis_compute_argument {
         float real;
         double wide;
     };
+    /// Of a buffer: what it begins with. CUDA's kernels take it by value, after the buffer, and
+    /// read it as constants; other kernels do not. At most one of a kernel's arguments. NULL:
+    /// nothing.
+    const void *head;
+    uint32_t head_size;
 } cutis_compute_argument;
 
 #define CUTIS_BUFFER_ARGUMENT(b)                                                                   \
@@ -59,9 +64,8 @@ typedef struct cutis_compute_kernel {
     uint32_t task_items; ///< CPU: items of one task; 0: 256
     uint32_t group_size; ///< GPU: work items of a group; 0: 128
     uint32_t
-        registers; ///< GPU: of a work item at most (drivers that can); 0: as the compiler likes
-    uint32_t
-        lanes; ///< GPU: of a team that does one item (kernel/team.h); 0 or 1: none
+        registers;  ///< GPU: of a work item at most (drivers that can); 0: as the compiler likes
+    uint32_t lanes; ///< GPU: of a team that does one item (kernel/team.h); 0 or 1: none
 } cutis_compute_kernel;
 
 /// Address of a buffer argument, in a cutis_compute_function.

@@ -139,6 +139,28 @@ enum patch_field {
     PATCH_FIELD_COUNT
 };
 
+// A body's ints, S. On CUDA the fields in front come once more as an argument of their own, which
+// is constant memory: nearly every access needs one, and reading it would cost as much as the
+// access.
+#if defined(KERNEL_CUDA)
+struct patch_head {
+    int fields[PATCH_FIELD_COUNT];
+};
+struct patch_ints {
+    const int *at, *fields;
+    __device__ __forceinline__ int operator[](int field) const { return fields[field]; }
+    __device__ __forceinline__ const int *operator+(int place) const { return at + place; }
+};
+#define PATCH_BODY patch_ints
+#define PATCH_BODY_ARGS                                                                            \
+    const int *__restrict__ body_ints, const __grid_constant__ patch_head body_head
+#define PATCH_BODY_HERE patch_ints S = { body_ints, body_head.fields };
+#else
+#define PATCH_BODY      GLOBAL const int *RESTRICT
+#define PATCH_BODY_ARGS PATCH_BODY S
+#define PATCH_BODY_HERE
+#endif
+
 #define FIELD(S, name)    ((S) + (S)[name]) // ints
 #define REALS(S, G, name) ((G) + (S)[name]) // doubles
 #define PATCH_BLOCK       256               // vertices or faces that are counted together

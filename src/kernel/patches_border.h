@@ -6,12 +6,12 @@
 #ifndef CUTIS_KERNEL_PATCHES_BORDER_H
 #define CUTIS_KERNEL_PATCHES_BORDER_H
 
-FN int patch_slot_room(GLOBAL const int *S, int entry)
+FN int patch_slot_room(PATCH_BODY S, int entry)
 {
     return FIELD(S, PATCH_ENTRY_SLOT)[entry + 1] - FIELD(S, PATCH_ENTRY_SLOT)[entry];
 }
 
-FN void patch_slot_put(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, int slot, int node,
+FN void patch_slot_put(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, int slot, int node,
                        pvec point, double far, double along, int from, int to, double t)
 {
     I[S[PATCH_SLOT_FROM] + slot] = from;
@@ -27,7 +27,7 @@ FN void patch_slot_put(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, int
 }
 
 // Place on the loop of a point at t from a to b, its neighbour there.
-FN double patch_place(GLOBAL const int *S, int a, int b, double t)
+FN double patch_place(PATCH_BODY S, int a, int b, double t)
 {
     GLOBAL const int *place = FIELD(S, PATCH_VERTEX_PLACE);
     int joint = FIELD(S, PATCH_VERTEX_LOOP)[a];
@@ -37,7 +37,7 @@ FN double patch_place(GLOBAL const int *S, int a, int b, double t)
     return at < 0.0 ? at + count : at;
 }
 
-FN int patch_edge_end(GLOBAL const int *S, int vertex, int edge)
+FN int patch_edge_end(PATCH_BODY S, int vertex, int edge)
 {
     for (int k = FIELD(S, PATCH_RING_FIRST)[vertex]; k < FIELD(S, PATCH_RING_FIRST)[vertex + 1];
          k++)
@@ -46,7 +46,7 @@ FN int patch_edge_end(GLOBAL const int *S, int vertex, int edge)
 }
 
 // The slot of a vertex that stays where it is or was moved onto the border.
-PATCH_FN void patch_slot_vertex(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
+PATCH_FN void patch_slot_vertex(PATCH_BODY S, GLOBAL const double *G, GLOBAL int *I,
                                 GLOBAL double *D, int entry, int v, int slot)
 {
     pvec point = pvec_at(REALS(S, G, PATCH_POINTS), v);
@@ -64,9 +64,8 @@ PATCH_FN void patch_slot_vertex(GLOBAL const int *S, GLOBAL const double *G, GLO
     I[S[PATCH_SLOT] + v] = slot;
 }
 
-PATCH_FN void patch_slot_split(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                               GLOBAL double *D, int entry, int kept, int removed, int edge,
-                               int slot)
+FN void patch_slot_split(PATCH_BODY S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
+                         int entry, int kept, int removed, int edge, int slot)
 {
     double t = patch_crossing(S, G, I, D, kept, removed);
     double low = patch_far(S, G, entry, kept), along = -1.0;
@@ -81,7 +80,7 @@ PATCH_FN void patch_slot_split(GLOBAL const int *S, GLOBAL const double *G, GLOB
 }
 
 // A piece of border, as the kept face beside it has it. Both ends have slots of one entry.
-FN void patch_link(GLOBAL const int *S, GLOBAL int *I, int entry, int from, int to)
+FN void patch_link(PATCH_BODY S, GLOBAL int *I, int entry, int from, int to)
 {
     if (FIELD(S, PATCH_ENTRY_SIDE)[entry])
         I[S[PATCH_SLOT_NEXT] + from] = to;
@@ -91,7 +90,7 @@ FN void patch_link(GLOBAL const int *S, GLOBAL int *I, int entry, int from, int 
 
 // Slots a vertex brings besides those of the loops: itself where it was moved, or the points on its
 // edges to kept vertices.
-FN int patch_slots_of(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int entry, int v)
+FN int patch_slots_of(PATCH_BODY S, GLOBAL const int *I, int entry, int v)
 {
     GLOBAL const int *state = I + S[PATCH_STATE];
     int count = 0;
@@ -103,7 +102,7 @@ FN int patch_slots_of(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int ent
 }
 
 // Which slots a vertex brings: what they are, for now.
-FN void patch_slots_name(GLOBAL const int *RESTRICT S, GLOBAL int *I, int v, int slot)
+FN void patch_slots_name(PATCH_BODY S, GLOBAL int *I, int v, int slot)
 {
     GLOBAL const int *state = I + S[PATCH_STATE];
     if (state[v] == PATCH_ZERO) {
@@ -122,8 +121,8 @@ FN void patch_slots_name(GLOBAL const int *RESTRICT S, GLOBAL int *I, int v, int
 // Slots of an entry: of its loop, then of moved vertices and split edges. Box removal's border runs
 // along edges: its slots come with the links.
 // @return how many; if there is no room for them, those that fit are there
-TEAM_FN int patch_slots(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                        GLOBAL int *I, GLOBAL double *D, patch_cutting c, int e, int cut TEAM_PARAM)
+TEAM_FN int patch_slots(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                        GLOBAL double *D, patch_cutting c, int e, int cut TEAM_PARAM)
 {
     GLOBAL const int *state = I + S[PATCH_STATE];
     GLOBAL const int *near = I + (S[PATCH_NEAR] + FIELD(S, PATCH_ENTRY_AT)[e] + c.first);
@@ -159,14 +158,14 @@ TEAM_FN int patch_slots(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTR
 }
 
 // The slot where the border leaves the removed corner of a face towards `to`.
-FN int patch_slot_towards(GLOBAL const int *S, GLOBAL const int *I, int to, int edge)
+FN int patch_slot_towards(PATCH_BODY S, GLOBAL const int *I, int to, int edge)
 {
     return I[S[PATCH_STATE] + to] == PATCH_ZERO ? I[S[PATCH_SLOT] + to]
                                                 : I[S[PATCH_EDGE_SLOT] + edge];
 }
 
 // The border in face (u, a, b), u removed: from the edge or corner on b's side to that on a's.
-FN void patch_link_face(GLOBAL const int *S, GLOBAL int *I, int face, int corner, int entry)
+FN void patch_link_face(PATCH_BODY S, GLOBAL int *I, int face, int corner, int entry)
 {
     GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * face;
     GLOBAL const int *edge = FIELD(S, PATCH_FACE_EDGES) + 3 * face;
@@ -187,8 +186,8 @@ FN void patch_link_face(GLOBAL const int *S, GLOBAL int *I, int face, int corner
 }
 
 // Box removal: the edge across from a removed corner, if a face is left beyond it.
-PATCH_FN int patch_link_box(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
-                            GLOBAL double *D, int face, int corner, int entry)
+PATCH_FN int patch_link_box(PATCH_BODY S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
+                            int face, int corner, int entry)
 {
     GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * face, *state = I + S[PATCH_STATE];
     int a = v[(corner + 1) % 3], b = v[(corner + 2) % 3];
@@ -208,7 +207,7 @@ PATCH_FN int patch_link_box(GLOBAL const int *S, GLOBAL const double *G, GLOBAL 
 }
 
 // The corner of a face that links it: the first removed one. -1: none.
-FN int patch_first_removed(GLOBAL const int *S, GLOBAL const int *I, int face)
+FN int patch_first_removed(PATCH_BODY S, GLOBAL const int *I, int face)
 {
     for (int k = 0; k < 3; k++)
         if (I[S[PATCH_STATE] + FIELD(S, PATCH_FACES)[3 * face + k]] == PATCH_REMOVED) return k;
@@ -217,8 +216,8 @@ FN int patch_first_removed(GLOBAL const int *S, GLOBAL const int *I, int face)
 
 // Box removal: all of them. One lane, because they make slots.
 // @return false when an entry is full
-PATCH_FN int patch_link_boxes(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                              GLOBAL int *I, GLOBAL double *D, patch_cutting c)
+PATCH_FN int patch_link_boxes(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                              GLOBAL double *D, patch_cutting c)
 {
     int end = FIELD(S, PATCH_PART_FACE)[c.part + 1];
     for (int f = FIELD(S, PATCH_PART_FACE)[c.part]; f < end; f++) {
@@ -231,7 +230,7 @@ PATCH_FN int patch_link_boxes(GLOBAL const int *RESTRICT S, GLOBAL const double 
 }
 
 // Loop edges that are still there, whole or in part.
-TEAM_FN void patch_link_loop(GLOBAL const int *S, GLOBAL int *I, int entry)
+TEAM_FN void patch_link_loop(PATCH_BODY S, GLOBAL int *I, int entry)
 {
     int joint = FIELD(S, PATCH_ENTRY_JOINT)[entry], side = FIELD(S, PATCH_ENTRY_SIDE)[entry];
     int first = FIELD(S, PATCH_JOINT_LOOP)[joint];
@@ -263,7 +262,7 @@ TEAM_FN void patch_link_loop(GLOBAL const int *S, GLOBAL int *I, int entry)
 
 // Follow the border of an entry. false unless it is one curve through all of its slots: then it is
 // back at the first after so many steps, and not before.
-FN int patch_trace(GLOBAL const int *S, GLOBAL int *I, int entry)
+FN int patch_trace(PATCH_BODY S, GLOBAL int *I, int entry)
 {
     int base = FIELD(S, PATCH_ENTRY_SLOT)[entry], count = I[S[PATCH_BORDER] + entry], slot = base;
     GLOBAL int *rank = I + S[PATCH_SLOT_RANK], *order = I + S[PATCH_SLOT_ORDER] + base;
@@ -278,8 +277,7 @@ FN int patch_trace(GLOBAL const int *S, GLOBAL int *I, int entry)
 }
 
 // The faces that have removed or moved vertices, in order.
-TEAM_FN void patch_list_faces(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch_cutting c,
-                              int removed TEAM_PARAM)
+TEAM_FN void patch_list_faces(PATCH_BODY S, GLOBAL int *I, patch_cutting c, int removed TEAM_PARAM)
 {
     GLOBAL const int *state = I + S[PATCH_STATE];
     int first = FIELD(S, PATCH_PART_FACE)[c.part], end = FIELD(S, PATCH_PART_FACE)[c.part + 1];
@@ -298,8 +296,8 @@ TEAM_FN void patch_list_faces(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch
 
 // Slots, links and traces of one try. Every slot is linked by one face or loop edge.
 // @return false if a border is not one closed curve, or has no room
-TEAM_FN int patch_borders(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                          GLOBAL int *I, GLOBAL double *D, patch_cutting c, int removed TEAM_PARAM)
+TEAM_FN int patch_borders(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                          GLOBAL double *D, patch_cutting c, int removed TEAM_PARAM)
 {
     int box = S[PATCH_BOX], bad = 0, first = FIELD(S, PATCH_PART_FACE)[c.part];
     for (int e = c.entry_first; e < c.entry_end; e++)
@@ -328,7 +326,7 @@ TEAM_FN int patch_borders(GLOBAL const int *RESTRICT S, GLOBAL const double *RES
 }
 
 // Rest position of a corner that is not removed, from the centre.
-FN pvec patch_corner(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+FN pvec patch_corner(PATCH_BODY S, GLOBAL const double *G, GLOBAL const int *I,
                      GLOBAL const double *D, int v, pvec centre)
 {
     pvec x = I[S[PATCH_STATE] + v] == PATCH_ZERO
@@ -338,8 +336,8 @@ FN pvec patch_corner(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const i
 }
 
 // Six times the volume of what is left of a face, over its centre.
-PATCH_FN double patch_left_volume(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                                  GLOBAL const double *D, int face, int corner, pvec centre)
+FN double patch_left_volume(PATCH_BODY S, GLOBAL const double *G, GLOBAL const int *I,
+                            GLOBAL const double *D, int face, int corner, pvec centre)
 {
     GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * face;
     GLOBAL const int *edge = FIELD(S, PATCH_FACE_EDGES) + 3 * face, *state = I + S[PATCH_STATE];
@@ -364,8 +362,8 @@ PATCH_FN double patch_left_volume(GLOBAL const int *S, GLOBAL const double *G, G
 }
 
 // What the cut takes from the volume at a face, over the centre of the joint that cuts it.
-FN double patch_face_loss(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                          GLOBAL const int *I, GLOBAL const double *D, int face, int entry)
+FN double patch_face_loss(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
+                          GLOBAL const double *D, int face, int entry)
 {
     GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * face;
     GLOBAL const double *points = REALS(S, G, PATCH_POINTS);
@@ -379,10 +377,11 @@ FN double patch_face_loss(GLOBAL const int *RESTRICT S, GLOBAL const double *RES
 
 // What the cut takes from the volume, joint by joint. After the rungs, which may have moved border
 // points.
-TEAM_KERNEL patch_cut_volume(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+TEAM_KERNEL patch_cut_volume(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G,
                              GLOBAL const int *int_work, GLOBAL double *work, ITEM_ARGS)
 {
     TEAM_BEGIN
+    PATCH_BODY_HERE
     int count = S[PATCH_PART_COUNT], instance = TEAM_INSTANCE(count);
     patch_cutting c = patch_cutting_of(S, TEAM_INDEX(count));
     GLOBAL const int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
@@ -414,9 +413,8 @@ TEAM_KERNEL patch_cut_volume(GLOBAL const int *RESTRICT S, GLOBAL const double *
 
 // Box removal: what is left is cleaned up until nothing changes.
 // @return removed vertices now, or -1
-TEAM_FN int patch_clean_box(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                            GLOBAL int *I, GLOBAL double *D, patch_cutting c,
-                            int removed TEAM_PARAM)
+TEAM_FN int patch_clean_box(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                            GLOBAL double *D, patch_cutting c, int removed TEAM_PARAM)
 {
     int last = -1;
     while (removed > 0 && removed != last) {
@@ -435,7 +433,7 @@ TEAM_FN int patch_clean_box(GLOBAL const int *RESTRICT S, GLOBAL const double *R
 // more would have a border of its own). Only where it is not, `careful` looks at what hangs
 // together.
 // @return is every border one closed curve?
-TEAM_FN int patch_try(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+TEAM_FN int patch_try(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
                       GLOBAL double *D, patch_cutting c, int careful TEAM_PARAM)
 {
     int removed = 1, box = S[PATCH_BOX];
@@ -459,10 +457,11 @@ TEAM_FN int patch_try(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRIC
     return patch_borders(S, G, I, D, c, removed TEAM_PASS);
 }
 
-TEAM_KERNEL patch_cut(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                      GLOBAL int *int_work, GLOBAL double *work, ITEM_ARGS)
+TEAM_KERNEL patch_cut(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
+                      GLOBAL double *work, ITEM_ARGS)
 {
     TEAM_BEGIN
+    PATCH_BODY_HERE
     int count = S[PATCH_PART_COUNT], tries = 0, careful = S[PATCH_BOX], good = 0;
     int instance = TEAM_INSTANCE(count);
     patch_cutting c = patch_cutting_of(S, TEAM_INDEX(count));

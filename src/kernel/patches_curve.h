@@ -20,7 +20,7 @@ STRUCT(patch_curve)
 };
 
 // Where the joint's loop is at a place, half way between the two parts.
-PATCH_FN pvec patch_between(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *D,
+PATCH_FN pvec patch_between(PATCH_BODY S, GLOBAL const double *G, GLOBAL const double *D,
                             patch_case c, double place)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
@@ -66,8 +66,8 @@ FN double patch_limb_slope(double along, double across, double tangent)
 }
 
 // Where the two limbs' directions meet over a rung, seen along the bend axis.
-FN pvec patch_corner_of(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *r,
-                        int joint, pvec p, pvec c)
+FN pvec patch_corner_of(PATCH_BODY S, GLOBAL const double *G, GLOBAL const double *r, int joint,
+                        pvec p, pvec c)
 {
     pvec limb = pvec_at(REALS(S, G, PATCH_LIMB), joint);
     pvec other = pvec_turned(r + PATCH_J_TURN, limb), axis = pvec_at(r + PATCH_J_AXIS, 0);
@@ -82,9 +82,8 @@ FN pvec patch_corner_of(GLOBAL const int *S, GLOBAL const double *G, GLOBAL cons
 }
 
 // Control point and weight of a rear rung (docs/design/patches.md has the five ways).
-PATCH_FN patch_curve patch_curve_of(GLOBAL const int *S, GLOBAL const double *G,
-                                    GLOBAL const int *I, GLOBAL const double *D, patch_case c,
-                                    int index)
+PATCH_FN patch_curve patch_curve_of(PATCH_BODY S, GLOBAL const double *G, GLOBAL const int *I,
+                                    GLOBAL const double *D, patch_case c, int index)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     patch_curve curve;
@@ -212,9 +211,8 @@ FN double patch_arc_length(GLOBAL const double *r, pvec p, pvec c)
 }
 
 // Samples of one rung. Rear rungs of fill keep are counted with their weight (patches_keep.h).
-FN int patch_rung_samples(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                          GLOBAL const int *I, GLOBAL const double *D, patch_case c, int index,
-                          int most)
+FN int patch_rung_samples(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
+                          GLOBAL const double *D, patch_case c, int index, int most)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     int kind = I[S[PATCH_RUNG_KIND] + c.rung + index], count = 0;
@@ -233,16 +231,15 @@ FN int patch_rung_samples(GLOBAL const int *RESTRICT S, GLOBAL const double *RES
 }
 
 // Samples of a rung at most.
-FN int patch_samples_most(GLOBAL const int *S, patch_case c, int rungs)
+FN int patch_samples_most(PATCH_BODY S, patch_case c, int rungs)
 {
     int room = (FIELD(S, PATCH_JOINT_POINT)[c.joint + 1] - c.point) / rungs;
     return room < S[PATCH_CURVE_MAX] ? room : S[PATCH_CURVE_MAX];
 }
 
 // How many samples each rung gets, and where they lie.
-TEAM_FN void patch_count_samples(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                                 GLOBAL int *I, GLOBAL const double *D, patch_case c,
-                                 int rungs TEAM_PARAM)
+TEAM_FN void patch_count_samples(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                                 GLOBAL const double *D, patch_case c, int rungs TEAM_PARAM)
 {
     int most = patch_samples_most(S, c, rungs), total = 0;
     for (int from = 0; from < rungs; from += TEAM_LANES) {
@@ -258,8 +255,8 @@ TEAM_FN void patch_count_samples(GLOBAL const int *RESTRICT S, GLOBAL const doub
     TEAM_SYNC;
 }
 
-TEAM_FN void patch_place_samples(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                                 GLOBAL const int *I, GLOBAL double *D, patch_case c, int rungs)
+TEAM_FN void patch_place_samples(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
+                                 GLOBAL double *D, patch_case c, int rungs)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL double *out = D + S[PATCH_SAMPLE];
@@ -284,13 +281,12 @@ STRUCT(patch_strip)
     int one_start, one_end; ///< both rungs begin, or end, in the same point
 };
 
-FN int patch_rung_last(GLOBAL const int *S, GLOBAL const int *I, int rung)
+FN int patch_rung_last(PATCH_BODY S, GLOBAL const int *I, int rung)
 {
     return I[S[PATCH_RUNG_KIND] + rung] == PATCH_RUNG_WELD ? 0 : I[S[PATCH_RUNG_COUNT] + rung] + 1;
 }
 
-FN patch_strip patch_strip_of(GLOBAL const int *S, GLOBAL const int *I, patch_case c, int rungs,
-                              int index)
+FN patch_strip patch_strip_of(PATCH_BODY S, GLOBAL const int *I, patch_case c, int rungs, int index)
 {
     patch_strip s;
     s.a_rung = c.rung + index;
@@ -323,7 +319,7 @@ STRUCT(patch_rail)
     int rung, last, first, start, end;
 };
 
-FN patch_rail patch_rail_of(GLOBAL const int *S, GLOBAL const int *I, int rung)
+FN patch_rail patch_rail_of(PATCH_BODY S, GLOBAL const int *I, int rung)
 {
     patch_rail t;
     int slot = I[S[PATCH_RUNG_C] + rung], weld = I[S[PATCH_SLOT_WELD] + slot];
@@ -340,8 +336,8 @@ FN int patch_rail_id(patch_rail t, int at)
     return at == 0 ? t.start : at < t.last ? -1 - (t.first + at - 1) : t.end;
 }
 
-FN pvec patch_point_at(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
-                       patch_case c, int rung, int at, int last)
+FN pvec patch_point_at(PATCH_BODY S, GLOBAL const int *I, GLOBAL const double *D, patch_case c,
+                       int rung, int at, int last)
 {
     if (at == 0) return patch_end(S, D, I[S[PATCH_RUNG_P] + rung]);
     if (at == last) return patch_end(S, D, I[S[PATCH_RUNG_C] + rung]);
@@ -349,7 +345,7 @@ FN pvec patch_point_at(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const do
 }
 
 // Six times the volume of a strip over the joint's centre.
-PATCH_FN double patch_strip_volume(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
+PATCH_FN double patch_strip_volume(PATCH_BODY S, GLOBAL const int *I, GLOBAL const double *D,
                                    patch_case c, patch_strip s)
 {
     double sum = 0.0;
@@ -370,8 +366,8 @@ PATCH_FN double patch_strip_volume(GLOBAL const int *S, GLOBAL const int *I, GLO
 }
 
 // Volume of the patch over the joint's centre.
-TEAM_FN double patch_volume(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL double *D,
-                            patch_case c, int rungs)
+TEAM_FN double patch_volume(PATCH_BODY S, GLOBAL const int *I, GLOBAL double *D, patch_case c,
+                            int rungs)
 {
     GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint;
     double total = 0.0;

@@ -13,7 +13,7 @@
 #define PATCH_SPLIT_EDGE 0.05 // splits keep this distance from the ends
 #define PATCH_GIVEN_BACK 0.1  // where an edge without sign change is split
 
-FN int patch_degree(GLOBAL const int *S, int v)
+FN int patch_degree(PATCH_BODY S, int v)
 {
     return FIELD(S, PATCH_RING_FIRST)[v + 1] - FIELD(S, PATCH_RING_FIRST)[v];
 }
@@ -24,7 +24,7 @@ STRUCT(patch_cutting)
     int part, first, end, entry_first, entry_end;
 };
 
-FN patch_cutting patch_cutting_of(GLOBAL const int *RESTRICT S, int part)
+FN patch_cutting patch_cutting_of(PATCH_BODY S, int part)
 {
     patch_cutting c;
     c.part = part;
@@ -37,8 +37,8 @@ FN patch_cutting patch_cutting_of(GLOBAL const int *RESTRICT S, int part)
 
 // How many of an entry's vertices, nearest first, a frame looks at: those that can be removed, and
 // their neighbours.
-FN int patch_reach(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                   GLOBAL const double *D, patch_cutting c, int entry)
+FN int patch_reach(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const double *D,
+                   patch_cutting c, int entry)
 {
     GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[entry];
     GLOBAL const double *far = G + FIELD(S, PATCH_ENTRY_FAR)[entry];
@@ -55,8 +55,8 @@ FN int patch_reach(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G
 }
 
 // Nothing is removed, and how far each entry looks.
-TEAM_FN void patch_cut_begin(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                             GLOBAL int *I, GLOBAL double *D, patch_cutting c, double fraction)
+TEAM_FN void patch_cut_begin(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                             GLOBAL double *D, patch_cutting c, double fraction)
 {
     TEAM_SYNC; // no lane looks at the last try any more
     TEAM_EACH (v, c.first, c.end) {
@@ -75,15 +75,14 @@ TEAM_FN void patch_cut_begin(GLOBAL const int *RESTRICT S, GLOBAL const double *
 }
 
 // Where the value of a vertex for an entry stands. Those within its reach are known.
-FN GLOBAL double *patch_value_at(GLOBAL const int *RESTRICT S, GLOBAL double *D, int entry, int v)
+FN GLOBAL double *patch_value_at(PATCH_BODY S, GLOBAL double *D, int entry, int v)
 {
     return D + (S[PATCH_VALUE] + FIELD(S, PATCH_ENTRY_AT)[entry] + v);
 }
 
 // A candidate next to a stronger one of another joint is given back. All look at the same
 // candidates; state marks them, so that the order does not matter.
-TEAM_FN void patch_give_back(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL double *D,
-                             patch_cutting c)
+TEAM_FN void patch_give_back(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, patch_cutting c)
 {
     GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
@@ -110,7 +109,7 @@ TEAM_FN void patch_give_back(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL
 
 // Is a neighbour of this vertex removed by the same joint? (Without a way out: so the reads do not
 // wait for each other.)
-FN int patch_touches(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int v)
+FN int patch_touches(PATCH_BODY S, GLOBAL const int *I, int v)
 {
     GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     int entry = owner[v], end = FIELD(S, PATCH_RING_FIRST)[v + 1], touches = 0;
@@ -123,7 +122,7 @@ FN int patch_touches(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int v)
 
 // Of the candidates those that hang together with their loop are removed. Nearest first, so that
 // one sweep does nearly all.
-TEAM_FN void patch_spread(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch_cutting c TEAM_PARAM)
+TEAM_FN void patch_spread(PATCH_BODY S, GLOBAL int *I, patch_cutting c TEAM_PARAM)
 {
     GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     for (int e = c.entry_first; e < c.entry_end; e++) {
@@ -159,8 +158,7 @@ TEAM_FN void patch_spread(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch_cut
 
 // What of the candidates does not hang together with its loop is given back.
 // @return how many are removed
-TEAM_FN int patch_count_removed(GLOBAL const int *RESTRICT S, GLOBAL int *I,
-                                patch_cutting c TEAM_PARAM)
+TEAM_FN int patch_count_removed(PATCH_BODY S, GLOBAL int *I, patch_cutting c TEAM_PARAM)
 {
     int removed = 0;
     TEAM_EACH (v, c.first, c.end) {
@@ -175,8 +173,8 @@ TEAM_FN int patch_count_removed(GLOBAL const int *RESTRICT S, GLOBAL int *I,
 
 // The candidates of all entries: owner has them. Those that meet another joint's are given back.
 // @return are there any?
-TEAM_FN int patch_candidates(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                             GLOBAL int *I, GLOBAL double *D, patch_cutting c TEAM_PARAM)
+TEAM_FN int patch_candidates(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                             GLOBAL double *D, patch_cutting c TEAM_PARAM)
 {
     GLOBAL int *owner = I + S[PATCH_OWNER];
     GLOBAL const int *loop_of = FIELD(S, PATCH_VERTEX_LOOP);
@@ -190,7 +188,7 @@ TEAM_FN int patch_candidates(GLOBAL const int *RESTRICT S, GLOBAL const double *
         bent++;
         TEAM_EACH (i, 0, I[S[PATCH_REACH] + e]) {
             int v = order[i];
-            double g = patch_value(S, G, D, c.part, e, v, shrink);
+            double g = patch_value_of(S, G, D, c.part, e, v, shrink);
             *patch_value_at(S, D, e, v) = g;
             if (!(g > eps) || owner[v] >= 0 || (loop_of[v] >= 0 && loop_of[v] != joint)) continue;
             owner[v] = e;
@@ -204,7 +202,7 @@ TEAM_FN int patch_candidates(GLOBAL const int *RESTRICT S, GLOBAL const double *
 
 // May a vertex that is left over join the removal of an entry? Not if two joints would meet, or it
 // lies on another loop.
-FN int patch_may_take(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int v, int entry)
+FN int patch_may_take(PATCH_BODY S, GLOBAL const int *I, int v, int entry)
 {
     GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     int loop = FIELD(S, PATCH_VERTEX_LOOP)[v];
@@ -217,8 +215,8 @@ FN int patch_may_take(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int v, 
 }
 
 // The vertex counts as removed by at least eps.
-FN void patch_take(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
-                   GLOBAL double *D, int part, int v, int entry)
+FN void patch_take(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I, GLOBAL double *D,
+                   int part, int v, int entry)
 {
     double eps = REALS(S, G, PATCH_SCALARS)[1];
     double g = patch_value(S, G, D, part, entry, v, D[S[PATCH_SHRINK] + entry]);
@@ -227,7 +225,7 @@ FN void patch_take(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G
     *patch_value_at(S, D, entry, v) = g > eps ? g : eps;
 }
 
-FN int patch_sees(GLOBAL const int *RESTRICT S, GLOBAL const int *seen, int v)
+FN int patch_sees(PATCH_BODY S, GLOBAL const int *seen, int v)
 {
     int end = FIELD(S, PATCH_RING_FIRST)[v + 1], sees = 0;
     for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < end; k++) sees |= seen[FIELD(S, PATCH_RING)[k]];
@@ -237,7 +235,7 @@ FN int patch_sees(GLOBAL const int *RESTRICT S, GLOBAL const int *seen, int v)
 // Marks in `seen` what of the kept vertices hangs together with the seed; nearest to it first, so
 // that one sweep does nearly all.
 // @return how many do not
-TEAM_FN int patch_mark_seen(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL int *seen,
+TEAM_FN int patch_mark_seen(PATCH_BODY S, GLOBAL const int *I, GLOBAL int *seen,
                             patch_cutting c TEAM_PARAM)
 {
     GLOBAL const int *state = I + S[PATCH_STATE];
@@ -268,8 +266,8 @@ TEAM_FN int patch_mark_seen(GLOBAL const int *RESTRICT S, GLOBAL const int *I, G
 }
 
 // What was taken lies wherever: the whole part is looked at from now on.
-TEAM_FN void patch_reach_all(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                             GLOBAL int *I, GLOBAL double *D, patch_cutting c)
+TEAM_FN void patch_reach_all(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                             GLOBAL double *D, patch_cutting c)
 {
     for (int e = c.entry_first; e < c.entry_end; e++) {
         GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
@@ -287,8 +285,8 @@ TEAM_FN void patch_reach_all(GLOBAL const int *RESTRICT S, GLOBAL const double *
 
 // What of the kept vertices does not hang together with the seed is removed too.
 // @return removed vertices now, or -1 if that is not possible
-TEAM_FN int patch_flood(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                        GLOBAL int *I, GLOBAL double *D, patch_cutting c, int removed TEAM_PARAM)
+TEAM_FN int patch_flood(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                        GLOBAL double *D, patch_cutting c, int removed TEAM_PARAM)
 {
     GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     GLOBAL int *seen = I + S[PATCH_QUEUE];
@@ -328,8 +326,8 @@ TEAM_FN int patch_flood(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTR
 // Box removal drops faces whole. A kept vertex without a face, or whose faces hang together in it
 // alone, goes too. One lane: what goes hangs on what went before.
 // @return removed vertices now, or -1
-PATCH_FN int patch_unpinch(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                           GLOBAL int *I, GLOBAL double *D, patch_cutting c)
+PATCH_FN int patch_unpinch(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                           GLOBAL double *D, patch_cutting c)
 {
     GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER],
                *queue = I + S[PATCH_QUEUE];
@@ -365,7 +363,7 @@ PATCH_FN int patch_unpinch(GLOBAL const int *RESTRICT S, GLOBAL const double *RE
 }
 
 // How often the removed and the kept alternate around a vertex.
-FN int patch_changes(GLOBAL const int *S, GLOBAL const int *I, int v)
+FN int patch_changes(PATCH_BODY S, GLOBAL const int *I, int v)
 {
     GLOBAL const int *state = I + S[PATCH_STATE], *ring = FIELD(S, PATCH_RING);
     int first = FIELD(S, PATCH_RING_FIRST)[v], degree = patch_degree(S, v), changes = 0;
@@ -380,8 +378,8 @@ FN int patch_changes(GLOBAL const int *S, GLOBAL const int *I, int v)
 }
 
 // Where the border crosses an edge: from the kept end 0 to the removed end 1.
-FN double patch_crossing(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                         GLOBAL const int *I, GLOBAL double *D, int kept, int removed)
+FN double patch_crossing(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
+                         GLOBAL double *D, int kept, int removed)
 {
     int entry = I[S[PATCH_OWNER] + removed];
     double low = *patch_value_at(S, D, entry, kept), high = *patch_value_at(S, D, entry, removed);
@@ -389,7 +387,7 @@ FN double patch_crossing(GLOBAL const int *RESTRICT S, GLOBAL const double *REST
     return low < 0.0 ? -low / (high - low) : 0.0;
 }
 
-FN int patch_on_one_loop(GLOBAL const int *S, int a, int b)
+FN int patch_on_one_loop(PATCH_BODY S, int a, int b)
 {
     GLOBAL const int *loop = FIELD(S, PATCH_VERTEX_LOOP), *place = FIELD(S, PATCH_VERTEX_PLACE);
     if (loop[a] < 0 || loop[a] != loop[b]) return 0;
@@ -399,7 +397,7 @@ FN int patch_on_one_loop(GLOBAL const int *S, int a, int b)
 }
 
 // Does `a` move rather than its neighbour `b`? Vertices of a loop first, then the shorter way.
-FN int patch_moves_first(GLOBAL const int *S, GLOBAL const double *snap, int a, int b)
+FN int patch_moves_first(PATCH_BODY S, GLOBAL const double *snap, int a, int b)
 {
     int on_a = FIELD(S, PATCH_VERTEX_LOOP)[a] >= 0, on_b = FIELD(S, PATCH_VERTEX_LOOP)[b] >= 0;
     if (on_a != on_b) return on_a;
@@ -408,7 +406,7 @@ FN int patch_moves_first(GLOBAL const int *S, GLOBAL const double *snap, int a, 
 
 // May this vertex become a point of the border? Its removed neighbours must be one run, of one
 // joint.
-PATCH_FN int patch_may_snap(GLOBAL const int *S, GLOBAL const int *I, int v)
+FN int patch_may_snap(PATCH_BODY S, GLOBAL const int *I, int v)
 {
     GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     int closed = FIELD(S, PATCH_VERTEX_LOOP)[v] < 0;
@@ -425,8 +423,8 @@ PATCH_FN int patch_may_snap(GLOBAL const int *S, GLOBAL const int *I, int v)
 
 // The edge a vertex would be moved along: the one where the border is nearest, and near enough.
 // Vertices of a loop only along the loop. -1: none.
-PATCH_FN int patch_offer(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                         GLOBAL const int *I, GLOBAL double *D, int v)
+FN int patch_offer(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
+                   GLOBAL double *D, int v)
 {
     GLOBAL const int *state = I + S[PATCH_STATE], *ring = FIELD(S, PATCH_RING);
     int removed = state[v] == PATCH_REMOVED, loop = FIELD(S, PATCH_VERTEX_LOOP)[v], best = -1;
@@ -449,7 +447,7 @@ PATCH_FN int patch_offer(GLOBAL const int *RESTRICT S, GLOBAL const double *REST
 
 // Has a vertex neighbours on the other side of the border of this entry? (What is removed has an
 // owner, what is kept has none.)
-FN int patch_at_border(GLOBAL const int *RESTRICT S, GLOBAL const int *owner, int entry, int v)
+FN int patch_at_border(PATCH_BODY S, GLOBAL const int *owner, int entry, int v)
 {
     int own = owner[v], end = FIELD(S, PATCH_RING_FIRST)[v + 1], there = 0;
     if (own >= 0 && own != entry) return 0;
@@ -462,8 +460,7 @@ FN int patch_at_border(GLOBAL const int *RESTRICT S, GLOBAL const int *owner, in
 
 // The vertices beside the border of each entry, nearest to its loop first: few of many, listed so
 // that lanes have the same to do.
-TEAM_FN void patch_list_near(GLOBAL const int *RESTRICT S, GLOBAL int *I,
-                             patch_cutting c TEAM_PARAM)
+TEAM_FN void patch_list_near(PATCH_BODY S, GLOBAL int *I, patch_cutting c TEAM_PARAM)
 {
     GLOBAL const int *owner = I + S[PATCH_OWNER];
     for (int e = c.entry_first; e < c.entry_end; e++) {
@@ -483,7 +480,7 @@ TEAM_FN void patch_list_near(GLOBAL const int *RESTRICT S, GLOBAL int *I,
 }
 
 // A moved vertex belongs to the joint that removed its neighbours.
-FN void patch_move(GLOBAL const int *RESTRICT S, GLOBAL int *I, int v)
+FN void patch_move(PATCH_BODY S, GLOBAL int *I, int v)
 {
     GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     if (state[v] == PATCH_KEPT)
@@ -497,8 +494,8 @@ FN void patch_move(GLOBAL const int *RESTRICT S, GLOBAL int *I, int v)
 // Vertices that the border passes near are moved onto it; no two neighbours. SNAP_EDGE then has the
 // edge, SNAP how far from the vertex. A vertex may be near the borders of several entries: all of
 // them find the same.
-TEAM_FN void patch_snap(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                        GLOBAL int *I, GLOBAL double *D, patch_cutting c)
+TEAM_FN void patch_snap(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                        GLOBAL double *D, patch_cutting c)
 {
     GLOBAL int *snap_edge = I + S[PATCH_SNAP_EDGE], *moved = I + S[PATCH_QUEUE];
     GLOBAL const double *snap = D + S[PATCH_SNAP];

@@ -6,13 +6,13 @@
 #ifndef CUTIS_KERNEL_PATCHES_EMIT_H
 #define CUTIS_KERNEL_PATCHES_EMIT_H
 
-FN int patch_is_out(GLOBAL const int *S, GLOBAL const int *I, int v)
+FN int patch_is_out(PATCH_BODY S, GLOBAL const int *I, int v)
 {
     int slot = I[S[PATCH_SLOT] + v];
     return I[S[PATCH_STATE] + v] != PATCH_REMOVED && (slot < 0 || I[S[PATCH_SLOT_WELD] + slot] < 0);
 }
 
-FN int patch_faces_left(GLOBAL const int *S, GLOBAL const int *I, int face)
+FN int patch_faces_left(PATCH_BODY S, GLOBAL const int *I, int face)
 {
     int corner = patch_first_removed(S, I, face);
     if (corner < 0) return 1;
@@ -23,13 +23,14 @@ FN int patch_faces_left(GLOBAL const int *S, GLOBAL const int *I, int face)
 }
 
 // Blocks of vertices, then blocks of faces.
-TEAM_KERNEL patch_count(GLOBAL const int *RESTRICT S, GLOBAL int *int_work, ITEM_ARGS)
+TEAM_KERNEL patch_count(PATCH_BODY_ARGS, GLOBAL int *int_work, ITEM_ARGS)
 {
     TEAM_BEGIN
+    PATCH_BODY_HERE
     int vertex_blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int face_blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
-    int block = item % (vertex_blocks + face_blocks), sum = 0;
-    GLOBAL int *I = int_work + (INDEX)(item / (vertex_blocks + face_blocks)) * S[PATCH_INT_STRIDE];
+    int blocks = vertex_blocks + face_blocks, block = TEAM_INDEX(blocks), sum = 0;
+    GLOBAL int *I = int_work + (INDEX)TEAM_INSTANCE(blocks) * S[PATCH_INT_STRIDE];
     GLOBAL int *out = I + S[PATCH_BLOCK_VERTEX] + block;
     if (block < vertex_blocks) {
         int end = (block + 1) * PATCH_BLOCK;
@@ -61,10 +62,10 @@ TEAM_FN int patch_sum_blocks(GLOBAL int *counts, int count, int sum TEAM_PARAM)
 }
 
 // counts: per instance vertices and triangles.
-TEAM_KERNEL patch_sum(GLOBAL const int *RESTRICT S, GLOBAL int *int_work, GLOBAL int *counts,
-                      ITEM_ARGS)
+TEAM_KERNEL patch_sum(PATCH_BODY_ARGS, GLOBAL int *int_work, GLOBAL int *counts, ITEM_ARGS)
 {
     TEAM_BEGIN
+    PATCH_BODY_HERE
     int vertex_blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int face_blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     GLOBAL int *I = int_work + (INDEX)item * S[PATCH_INT_STRIDE];
@@ -114,14 +115,15 @@ FN pvec patch_direction(GLOBAL const double *m, pvec n)
 }
 
 // What is left of the parts, moved.
-TEAM_KERNEL patch_vertices(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                           GLOBAL int *int_work, GLOBAL const double *work,
-                           GLOBAL const int *counts, GLOBAL float *positions, GLOBAL float *normals,
-                           int vertex_room, int face_room, ITEM_ARGS)
+TEAM_KERNEL patch_vertices(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
+                           GLOBAL const double *work, GLOBAL const int *counts,
+                           GLOBAL float *positions, GLOBAL float *normals, int vertex_room,
+                           int face_room, ITEM_ARGS)
 {
     TEAM_BEGIN
+    PATCH_BODY_HERE
     int blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
-    int instance = item / blocks, block = item % blocks, last = -1;
+    int instance = TEAM_INSTANCE(blocks), block = TEAM_INDEX(blocks), last = -1;
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL const double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
     int out = I[S[PATCH_BLOCK_VERTEX] + block], end = (block + 1) * PATCH_BLOCK;
@@ -155,7 +157,7 @@ TEAM_KERNEL patch_vertices(GLOBAL const int *RESTRICT S, GLOBAL const double *RE
 }
 
 // Output vertex of a slot; of the parent's where both became one.
-FN int patch_slot_vertex_out(GLOBAL const int *S, GLOBAL const int *I, int slot)
+FN int patch_slot_vertex_out(PATCH_BODY S, GLOBAL const int *I, int slot)
 {
     int weld = I[S[PATCH_SLOT_WELD] + slot];
     if (weld >= 0) slot = weld;
@@ -167,11 +169,11 @@ FN int patch_slot_vertex_out(GLOBAL const int *S, GLOBAL const int *I, int slot)
 }
 
 // Output vertex of what VERTEX_OUT says.
-FN int patch_resolve(GLOBAL const int *S, GLOBAL const int *I, int out)
+FN int patch_resolve(PATCH_BODY S, GLOBAL const int *I, int out)
 {
     return out >= -1 ? out : patch_slot_vertex_out(S, I, -2 - out);
 }
-FN int patch_vertex_out(GLOBAL const int *S, GLOBAL const int *I, int v)
+FN int patch_vertex_out(PATCH_BODY S, GLOBAL const int *I, int v)
 {
     return patch_resolve(S, I, I[S[PATCH_VERTEX_OUT] + v]);
 }
@@ -186,7 +188,7 @@ FN void patch_put_face(GLOBAL int *indices, GLOBAL int *labels, INDEX at, int a,
 }
 
 // What is left of a face that was cut, at most two triangles.
-FN void patch_put_cut_face(GLOBAL const int *RESTRICT S, GLOBAL const int *I, int f, int corner,
+FN void patch_put_cut_face(PATCH_BODY S, GLOBAL const int *I, int f, int corner,
                            GLOBAL int *indices, GLOBAL int *labels, INDEX at, int label)
 {
     GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * f, *state = I + S[PATCH_STATE];
@@ -210,17 +212,19 @@ FN void patch_put_cut_face(GLOBAL const int *RESTRICT S, GLOBAL const int *I, in
 
 // The faces that are left. Those that the border touches are listed first and done at the end, so
 // that lanes have the same to do: face and place of their triangles, from the block's first.
-TEAM_KERNEL patch_faces(GLOBAL const int *RESTRICT S, GLOBAL int *int_work,
-                        GLOBAL const int *counts, GLOBAL int *indices, GLOBAL int *labels,
-                        int vertex_room, int face_room, ITEM_ARGS)
+TEAM_KERNEL patch_faces(PATCH_BODY_ARGS, GLOBAL int *int_work, GLOBAL const int *counts,
+                        GLOBAL int *indices, GLOBAL int *labels, int vertex_room, int face_room,
+                        ITEM_ARGS)
 {
     TEAM_BEGIN
+    PATCH_BODY_HERE
     int blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
-    int instance = item / blocks, start = (item % blocks) * PATCH_BLOCK, end = start + PATCH_BLOCK;
+    int instance = TEAM_INSTANCE(blocks), block = TEAM_INDEX(blocks);
+    int start = block * PATCH_BLOCK, end = start + PATCH_BLOCK;
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL int *list = I + S[PATCH_FACE_LIST] + start;
     GLOBAL const int *outs = I + S[PATCH_VERTEX_OUT];
-    INDEX base = (INDEX)instance * face_room + I[S[PATCH_BLOCK_FACE] + item % blocks];
+    INDEX base = (INDEX)instance * face_room + I[S[PATCH_BLOCK_FACE] + block];
     int out = 0, listed = 0;
     if (end > S[PATCH_FACE_COUNT]) end = S[PATCH_FACE_COUNT];
     if (counts[2 * instance] > vertex_room || counts[2 * instance + 1] > face_room) end = start;
@@ -255,7 +259,7 @@ TEAM_KERNEL patch_faces(GLOBAL const int *RESTRICT S, GLOBAL int *int_work,
     ITEM_END
 }
 
-FN pvec patch_face_normal(GLOBAL const int *S, GLOBAL const double *G, int face)
+FN pvec patch_face_normal(PATCH_BODY S, GLOBAL const double *G, int face)
 {
     GLOBAL const double *points = REALS(S, G, PATCH_POINTS);
     GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * face;
@@ -264,7 +268,7 @@ FN pvec patch_face_normal(GLOBAL const int *S, GLOBAL const double *G, int face)
 }
 
 // Normals of the rest faces that a border point still touches, weighted by area.
-PATCH_FN pvec patch_kept_normals(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+PATCH_FN pvec patch_kept_normals(PATCH_BODY S, GLOBAL const double *G, GLOBAL const int *I,
                                  int node)
 {
     pvec sum = pvec_make(0, 0, 0);
@@ -298,8 +302,8 @@ STRUCT(patch_target)
 
 // What a strip has summed at a point of a rung: at its ends, or at a sample. The strips before and
 // after a rung each have a place.
-FN void patch_put_sum(GLOBAL const int *RESTRICT S, GLOBAL double *D, patch_case c, patch_rail t,
-                      int at, int before, pvec sum)
+FN void patch_put_sum(PATCH_BODY S, GLOBAL double *D, patch_case c, patch_rail t, int at,
+                      int before, pvec sum)
 {
     if (at == 0)
         pvec_put(D + S[PATCH_RUNG_SUM], 4 * t.rung + before, sum);
@@ -316,8 +320,8 @@ FN int patch_rail_out(patch_rail t, int at, int start_out, int end_out, int samp
 }
 
 // The triangles of the strip after a rung, and their normals summed at its points.
-FN void patch_put_strip(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL double *D,
-                        patch_case c, patch_strip s, patch_target out, int normals)
+FN void patch_put_strip(PATCH_BODY S, GLOBAL const int *I, GLOBAL double *D, patch_case c,
+                        patch_strip s, patch_target out, int normals)
 {
     patch_rail p = patch_rail_of(S, I, s.a_rung), q = patch_rail_of(S, I, s.b_rung);
     int p_start = patch_slot_vertex_out(S, I, p.start), p_end = patch_slot_vertex_out(S, I, p.end);
@@ -356,8 +360,8 @@ FN void patch_put_strip(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBA
 }
 
 // A rung: the strip after it, and whether it is the first of its slots.
-FN void patch_put_rung(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL double *D, patch_case c,
-                       int rungs, int index, patch_target out, int normals)
+FN void patch_put_rung(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, patch_case c, int rungs,
+                       int index, patch_target out, int normals)
 {
     int before = c.rung + (index == 0 ? rungs - 1 : index - 1), rung = c.rung + index;
     int p = I[S[PATCH_RUNG_P] + rung], q = I[S[PATCH_RUNG_C] + rung];
@@ -368,8 +372,8 @@ FN void patch_put_rung(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL doubl
 }
 
 // What the rungs of a slot have summed at it. They follow each other.
-FN pvec patch_slot_sum(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL const double *D,
-                       patch_case c, int rungs, int slot, int child)
+FN pvec patch_slot_sum(PATCH_BODY S, GLOBAL const int *I, GLOBAL const double *D, patch_case c,
+                       int rungs, int slot, int child)
 {
     GLOBAL const int *ends = I + (child ? S[PATCH_RUNG_C] : S[PATCH_RUNG_P]) + c.rung;
     pvec sum = pvec_make(0, 0, 0);
@@ -383,7 +387,7 @@ FN pvec patch_slot_sum(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL
 }
 
 // Normal of a border point: the patch, and the faces that are left there.
-PATCH_FN pvec patch_slot_normal(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
+PATCH_FN pvec patch_slot_normal(PATCH_BODY S, GLOBAL const double *G, GLOBAL const int *I,
                                 GLOBAL const double *D, patch_case c, int rungs, int slot,
                                 int child)
 {
@@ -399,9 +403,9 @@ PATCH_FN pvec patch_slot_normal(GLOBAL const int *S, GLOBAL const double *G, GLO
     return pvec_plus(sum, pvec_turned(turn, kept));
 }
 
-TEAM_FN void patch_put_slots(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                             GLOBAL const int *I, GLOBAL const double *D, patch_case c, int rungs,
-                             int child, GLOBAL float *positions, GLOBAL float *normals, INDEX base)
+TEAM_FN void patch_put_slots(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
+                             GLOBAL const double *D, patch_case c, int rungs, int child,
+                             GLOBAL float *positions, GLOBAL float *normals, INDEX base)
 {
     GLOBAL const int *parts = FIELD(S, PATCH_JOINT_PART) + 2 * c.joint;
     GLOBAL const double *parent = D + S[PATCH_MATRIX] + 12 * parts[0];
@@ -418,7 +422,7 @@ TEAM_FN void patch_put_slots(GLOBAL const int *RESTRICT S, GLOBAL const double *
     }
 }
 
-TEAM_FN void patch_put_samples(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+TEAM_FN void patch_put_samples(PATCH_BODY S, GLOBAL const double *RESTRICT G,
                                GLOBAL const double *D, patch_case c, int count,
                                GLOBAL float *positions, GLOBAL float *normals, INDEX base)
 {
@@ -435,12 +439,13 @@ TEAM_FN void patch_put_samples(GLOBAL const int *RESTRICT S, GLOBAL const double
     }
 }
 
-TEAM_KERNEL patch_strips(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                         GLOBAL int *int_work, GLOBAL double *work, GLOBAL const int *counts,
-                         GLOBAL float *positions, GLOBAL float *normals, GLOBAL int *indices,
-                         GLOBAL int *labels, int vertex_room, int face_room, ITEM_ARGS)
+TEAM_KERNEL patch_strips(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
+                         GLOBAL double *work, GLOBAL const int *counts, GLOBAL float *positions,
+                         GLOBAL float *normals, GLOBAL int *indices, GLOBAL int *labels,
+                         int vertex_room, int face_room, ITEM_ARGS)
 {
     TEAM_BEGIN
+    PATCH_BODY_HERE
     int joint_count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(joint_count);
     int joint = TEAM_INDEX(joint_count);
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];

@@ -16,10 +16,11 @@
 #define PATCH_TURN_LEAST 0.2 // a cut is no steeper than this allows
 #define PATCH_KAPPA      1.0 // how far beyond the mitre the planes reach: 1 leaves room to keep volume
 
-ITEM_KERNEL patch_parts(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const float *palette,
+ITEM_KERNEL patch_parts(PATCH_BODY_ARGS, GLOBAL const double *G, GLOBAL const float *palette,
                         GLOBAL double *work, ITEM_ARGS)
 {
     ITEM_BEGIN
+    PATCH_BODY_HERE
     int count = S[PATCH_PART_COUNT], instance = item / count, part = item % count;
     GLOBAL double *out =
         work + (INDEX)instance * S[PATCH_REAL_STRIDE] + S[PATCH_MATRIX] + 12 * part;
@@ -36,7 +37,7 @@ ITEM_KERNEL patch_parts(GLOBAL const int *S, GLOBAL const double *G, GLOBAL cons
 }
 
 // The shift of the child's loop that brings it nearest to the parent's after the twist.
-PATCH_FN int patch_loop_shift(GLOBAL const int *S, GLOBAL const double *G, int joint,
+PATCH_FN int patch_loop_shift(PATCH_BODY S, GLOBAL const double *G, int joint,
                               GLOBAL const double *twist)
 {
     int first = FIELD(S, PATCH_JOINT_LOOP)[joint];
@@ -87,7 +88,7 @@ FN void patch_swing_twist(pquat q, pvec limb, pquat *swing, pquat *twist)
 }
 
 // Normal of the loop's plane; of a loop that runs along the limb, the limb's direction.
-FN pvec patch_joint_plane(GLOBAL const int *S, GLOBAL const double *G, int joint)
+FN pvec patch_joint_plane(PATCH_BODY S, GLOBAL const double *G, int joint)
 {
     pvec normal = pvec_at(REALS(S, G, PATCH_PLANE), joint);
     pvec limb = pvec_at(REALS(S, G, PATCH_LIMB), joint);
@@ -102,7 +103,7 @@ STRUCT(patch_bend)
     double tangent;
 };
 
-FN pvec patch_loop_point(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const double *twist,
+FN pvec patch_loop_point(PATCH_BODY S, GLOBAL const double *G, GLOBAL const double *twist,
                          int joint, int side, int place)
 {
     int v = FIELD(S, PATCH_LOOP_VERTEX)[2 * place + side];
@@ -113,9 +114,8 @@ FN pvec patch_loop_point(GLOBAL const int *S, GLOBAL const double *G, GLOBAL con
 
 // A point of the loop that lies h beyond the axis meets its partner's neighbour h tan(bend / 2)
 // further inwards: there both parts' fronts end. Found for both ends of the loop.
-PATCH_FN void patch_find_ends(GLOBAL const int *S, GLOBAL const double *G,
-                              GLOBAL const double *twist, int joint, int side, patch_bend b,
-                              double most, GLOBAL double *out)
+PATCH_FN void patch_find_ends(PATCH_BODY S, GLOBAL const double *G, GLOBAL const double *twist,
+                              int joint, int side, patch_bend b, double most, GLOBAL double *out)
 {
     int first = FIELD(S, PATCH_JOINT_LOOP)[joint], end = FIELD(S, PATCH_JOINT_LOOP)[joint + 1];
     pvec low = pvec_make(0, 0, 0), high = low, last = low;
@@ -150,8 +150,8 @@ PATCH_FN void patch_find_ends(GLOBAL const int *S, GLOBAL const double *G,
 
 // Where a part is cut: from the ends of its front, along its loop at first, so that nothing is cut
 // off at once when the joint begins to bend; the further it bends, the more the limbs alone decide.
-PATCH_FN void patch_cut_border(GLOBAL const int *S, GLOBAL const double *G, GLOBAL double *r,
-                               int joint, int side, patch_bend b)
+PATCH_FN void patch_cut_border(PATCH_BODY S, GLOBAL const double *G, GLOBAL double *r, int joint,
+                               int side, patch_bend b)
 {
     GLOBAL const double *twist = r + PATCH_J_TWIST;
     GLOBAL double *out = r + PATCH_J_BORDER + PATCH_BORDER_REALS * side;
@@ -181,7 +181,7 @@ PATCH_FN void patch_cut_border(GLOBAL const int *S, GLOBAL const double *G, GLOB
     r[PATCH_J_NEED + side] += MAGNITUDE(slope) * (reach < 1.25 * width ? reach : 1.25 * width);
 }
 
-PATCH_FN void patch_joint_bend(GLOBAL const int *S, GLOBAL const double *G, int joint, pquat swing,
+PATCH_FN void patch_joint_bend(PATCH_BODY S, GLOBAL const double *G, int joint, pquat swing,
                                GLOBAL double *r, GLOBAL int *ints)
 {
     pvec limb = pvec_at(REALS(S, G, PATCH_LIMB), joint),
@@ -207,10 +207,11 @@ PATCH_FN void patch_joint_bend(GLOBAL const int *S, GLOBAL const double *G, int 
     }
 }
 
-ITEM_KERNEL patch_joints(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *int_work,
+ITEM_KERNEL patch_joints(PATCH_BODY_ARGS, GLOBAL const double *G, GLOBAL int *int_work,
                          GLOBAL double *work, ITEM_ARGS)
 {
     ITEM_BEGIN
+    PATCH_BODY_HERE
     int count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(count), joint = TEAM_INDEX(count);
     GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
     GLOBAL int *ints = int_work + (INDEX)instance * S[PATCH_INT_STRIDE] + S[PATCH_JOINT_INTS] +

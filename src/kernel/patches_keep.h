@@ -26,7 +26,7 @@ STRUCT(patch_keeping)
     double apart; ///< square of the longest rear rung's chord
 };
 
-FN GLOBAL double *patch_mixes(GLOBAL const int *S, GLOBAL double *D, patch_case c)
+FN GLOBAL double *patch_mixes(PATCH_BODY S, GLOBAL double *D, patch_case c)
 {
     return D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint + PATCH_SCRATCH_MIX;
 }
@@ -49,7 +49,7 @@ FN pvec patch_mixed(GLOBAL const double *mix, pvec p, pvec k, pvec c)
 // Rear rungs are the same curve but for affine maps, so they are sampled at the same parameters:
 // neighbours then keep their order, which samples at equal lengths of each do not. These are
 // parameters of evenly spaced points of a symmetric one.
-TEAM_FN void patch_set_times(GLOBAL const int *RESTRICT S, GLOBAL double *D, patch_case c)
+PATCH_FN void patch_set_times(PATCH_BODY S, GLOBAL double *D, patch_case c)
 {
     GLOBAL double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL double *pieces = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint,
@@ -100,7 +100,7 @@ FN int patch_rear_count(GLOBAL const double *r, patch_case c, double apart, int 
 }
 
 // Mixes of `count` samples by the present weight; 0: chords.
-TEAM_FN int patch_set_mixes(GLOBAL const int *RESTRICT S, GLOBAL double *D, patch_case c, int count)
+PATCH_FN int patch_set_mixes(PATCH_BODY S, GLOBAL double *D, patch_case c, int count)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL double *mixes = patch_mixes(S, D, c);
@@ -113,7 +113,7 @@ TEAM_FN int patch_set_mixes(GLOBAL const int *RESTRICT S, GLOBAL double *D, patc
 }
 
 // The two legs over the control points.
-TEAM_FN int patch_set_corners(GLOBAL const int *RESTRICT S, GLOBAL double *D, patch_case c)
+TEAM_FN int patch_set_corners(PATCH_BODY S, GLOBAL double *D, patch_case c)
 {
     GLOBAL double *mixes = patch_mixes(S, D, c);
     TEAM_SYNC;
@@ -123,8 +123,8 @@ TEAM_FN int patch_set_corners(GLOBAL const int *RESTRICT S, GLOBAL double *D, pa
 }
 
 // Counts and arcs of the front, and the longest rear rung.
-TEAM_FN void patch_begin_front(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL double *D,
-                               patch_keeping *keep, int most TEAM_PARAM)
+TEAM_FN void patch_begin_front(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, patch_keeping *keep,
+                               int most TEAM_PARAM)
 {
     patch_case c = keep->c;
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
@@ -180,8 +180,8 @@ TEAM_FN void patch_begin_front(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOB
 // The control points of the rear rungs, and what their strips sum up to: per pair of rungs (a, b)
 // the products of a's cross products (parent x control, control x child, child x parent) with b's
 // points, then of b's with a's.
-TEAM_FN void patch_sum_rear(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                            GLOBAL const int *I, GLOBAL double *D, patch_case c, int rungs)
+PATCH_FN void patch_sum_rear(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
+                             GLOBAL double *D, patch_case c, int rungs)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL const int *kinds = I + S[PATCH_RUNG_KIND] + c.rung;
@@ -243,67 +243,80 @@ FN double patch_rear_volume(GLOBAL const double *sums, GLOBAL const double *mixe
     return volume;
 }
 
-// A point of a rung while the weight is looked for.
-PATCH_FN pvec patch_point_now(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
-                              patch_case c, double flat, int rung, int at, int last)
+/// A rung of a loose strip while the weight is looked for.
+STRUCT(patch_loose)
 {
-    GLOBAL const double *mixes =
-        D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint + PATCH_SCRATCH_MIX;
-    int p = I[S[PATCH_RUNG_P] + rung], q = I[S[PATCH_RUNG_C] + rung];
-    if (at == 0) return patch_end(S, D, p);
-    if (at == last) return patch_end(S, D, q);
-    if (I[S[PATCH_RUNG_KIND] + rung] == PATCH_RUNG_CONIC)
-        return patch_mixed(mixes + 3 * at, patch_end(S, D, p), pvec_at(D + S[PATCH_RUNG_SUM], rung),
-                           patch_end(S, D, q));
-    int sample = c.point + I[S[PATCH_RUNG_FIRST] + rung] + at - 1;
-    pvec chord = pvec_mix(patch_end(S, D, p), patch_end(S, D, q), at / (double)last);
-    return pvec_mix(pvec_at(D + S[PATCH_SAMPLE_SUM], sample), chord, flat);
+    int rung, kind, last, first; ///< its first sample
+    int p, q;
+};
+
+FN patch_loose patch_loose_of(PATCH_BODY S, GLOBAL const int *I, patch_case c, int rung, int rear)
+{
+    patch_loose t;
+    t.rung = rung;
+    t.kind = I[S[PATCH_RUNG_KIND] + rung];
+    t.first = c.point + I[S[PATCH_RUNG_FIRST] + rung];
+    t.p = I[S[PATCH_RUNG_P] + rung];
+    t.q = I[S[PATCH_RUNG_C] + rung];
+    t.last = t.kind == PATCH_RUNG_WELD    ? 0
+             : t.kind == PATCH_RUNG_CONIC ? rear + 1
+                                          : I[S[PATCH_RUNG_COUNT] + rung] + 1;
+    return t;
+}
+
+FN pvec patch_loose_point(PATCH_BODY S, GLOBAL const double *D, GLOBAL const double *mixes,
+                          patch_loose t, int at, double flat)
+{
+    pvec q = patch_end(S, D, t.q);
+    if (at == t.last) return q;
+    pvec p = patch_end(S, D, t.p);
+    if (t.kind == PATCH_RUNG_CONIC)
+        return patch_mixed(mixes + 3 * at, p, pvec_at(D + S[PATCH_RUNG_SUM], t.rung), q);
+    return pvec_mix(pvec_at(D + S[PATCH_SAMPLE_SUM], t.first + at - 1),
+                    pvec_mix(p, q, at / (double)t.last), flat);
 }
 
 // Six times the volume of a loose strip over the joint's centre.
-PATCH_FN double patch_loose_volume(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
-                                   patch_case c, double flat, patch_strip s)
+FN double patch_loose_volume(PATCH_BODY S, GLOBAL const int *I, GLOBAL const double *D,
+                             GLOBAL const double *mixes, patch_keeping keep, int index)
 {
+    int next = index + 1 == keep.rungs ? 0 : index + 1;
+    patch_loose p = patch_loose_of(S, I, keep.c, keep.c.rung + index, keep.count);
+    patch_loose q = patch_loose_of(S, I, keep.c, keep.c.rung + next, keep.count);
+    patch_strip s;
+    s.a = s.b = 0;
+    s.a_last = p.last;
+    s.b_last = q.last;
+    s.one_start = p.p == q.p;
+    s.one_end = p.q == q.q;
+    pvec a = patch_end(S, D, p.p), b = patch_end(S, D, q.p);
     double sum = 0.0;
-    pvec a = patch_end(S, D, I[S[PATCH_RUNG_P] + s.a_rung]);
-    pvec b = patch_end(S, D, I[S[PATCH_RUNG_P] + s.b_rung]);
     for (int turn; (turn = patch_strip_turn(s)) != 0;) {
-        int first = turn == 1, at = first ? ++s.a : ++s.b;
-        pvec x = patch_point_now(S, I, D, c, flat, first ? s.a_rung : s.b_rung, at,
-                                 first ? s.a_last : s.b_last);
-        sum += pvec_det(a, b, x);
-        if (first)
+        if (turn == 1) {
+            pvec x = patch_loose_point(S, D, mixes, p, ++s.a, keep.flat);
+            sum += pvec_det(a, b, x);
             a = x;
-        else
+        } else {
+            pvec x = patch_loose_point(S, D, mixes, q, ++s.b, keep.flat);
+            sum += pvec_det(a, b, x);
             b = x;
+        }
     }
     return sum;
 }
 
-// Points of a rung after its first, while the weight is looked for.
-FN int patch_last_now(GLOBAL const int *S, GLOBAL const int *I, int rung, int rear)
-{
-    int kind = I[S[PATCH_RUNG_KIND] + rung];
-    if (kind == PATCH_RUNG_WELD) return 0;
-    return 1 + (kind == PATCH_RUNG_CONIC ? rear : I[S[PATCH_RUNG_COUNT] + rung]);
-}
-
 // Volume of the patch over the joint's centre, as weight, depth and flatness are now.
-TEAM_FN double patch_volume_now(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL double *D,
-                                patch_keeping keep)
+PATCH_FN double patch_volume_now(PATCH_BODY S, GLOBAL const int *I, GLOBAL double *D,
+                                 patch_keeping keep)
 {
-    patch_case c = keep.c;
-    GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint;
-    double total = patch_rear_volume(sums + PATCH_SCRATCH_SUM, patch_mixes(S, D, c), keep.count);
+    GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * keep.c.joint;
+    GLOBAL const double *mixes = sums + PATCH_SCRATCH_MIX;
+    double total = patch_rear_volume(sums + PATCH_SCRATCH_SUM, mixes, keep.count);
     TEAM_EACH (k, 0, TEAM_PARTS) {
         double sum = 0.0;
-        for (int i = k; i < keep.loose; i += TEAM_PARTS) {
-            int index = I[S[PATCH_RUNG_FACE] + c.rung + i];
-            patch_strip s = patch_strip_of(S, I, c, keep.rungs, index);
-            s.a_last = patch_last_now(S, I, s.a_rung, keep.count);
-            s.b_last = patch_last_now(S, I, s.b_rung, keep.count);
-            sum += patch_loose_volume(S, I, D, c, keep.flat, s);
-        }
+        for (int i = k; i < keep.loose; i += TEAM_PARTS)
+            sum +=
+                patch_loose_volume(S, I, D, mixes, keep, I[S[PATCH_RUNG_FACE] + keep.c.rung + i]);
         sums[k] = sum;
     }
     TEAM_SYNC;
@@ -314,7 +327,7 @@ TEAM_FN double patch_volume_now(GLOBAL const int *RESTRICT S, GLOBAL const int *
 }
 
 // Samples of all rungs where they belong, the front's among the others.
-TEAM_FN void patch_end_samples(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL double *D,
+TEAM_FN void patch_end_samples(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D,
                                patch_keeping keep TEAM_PARAM)
 {
     patch_case c = keep.c;

@@ -13,8 +13,7 @@ FN double patch_least(double a, double b)
 }
 
 // How deep a point lies inside a part's box.
-FN double patch_box_depth(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G, int part,
-                          pvec x)
+FN double patch_box_depth(PATCH_BODY S, GLOBAL const double *RESTRICT G, int part, pvec x)
 {
     GLOBAL const double *frame = REALS(S, G, PATCH_FRAME) + 15 * part;
     double depth = 1e300;
@@ -26,8 +25,8 @@ FN double patch_box_depth(GLOBAL const int *RESTRICT S, GLOBAL const double *RES
 }
 
 // The paper's removal: inside the other part's box, and beyond its end of the joint.
-FN double patch_box_value(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                          GLOBAL const double *r, int joint, int side, pvec y)
+FN double patch_box_value(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const double *r,
+                          int joint, int side, pvec y)
 {
     pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), joint);
     pvec normal = pvec_at(REALS(S, G, PATCH_PLANE), joint);
@@ -60,8 +59,8 @@ FN double patch_cut_height(GLOBAL const double *b, pvec y)
 }
 
 // How far a vertex lies beyond the joint's removal.
-FN double patch_beyond(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                       GLOBAL const double *D, int entry, pvec x)
+FN double patch_beyond(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const double *D,
+                       int entry, pvec x)
 {
     int joint = FIELD(S, PATCH_ENTRY_JOINT)[entry], side = FIELD(S, PATCH_ENTRY_SIDE)[entry];
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * joint;
@@ -72,14 +71,14 @@ FN double patch_beyond(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRI
     return side ? -d : d;
 }
 
-FN double patch_need(GLOBAL const int *RESTRICT S, GLOBAL const double *D, int entry)
+FN double patch_need(PATCH_BODY S, GLOBAL const double *D, int entry)
 {
     return D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * FIELD(S, PATCH_ENTRY_JOINT)[entry] +
              PATCH_J_NEED + FIELD(S, PATCH_ENTRY_SIDE)[entry]];
 }
 
 // What the entries of a part get of the way to each other: PATCH_SHARE.
-FN void patch_share(GLOBAL const int *RESTRICT S, GLOBAL double *D, int part, int entry)
+FN void patch_share(PATCH_BODY S, GLOBAL double *D, int part, int entry)
 {
     int first = FIELD(S, PATCH_PART_ENTRY)[part], end = FIELD(S, PATCH_PART_ENTRY)[part + 1];
     GLOBAL double *shares = D + S[PATCH_SHARE] + FIELD(S, PATCH_ENTRY_SHARE)[entry];
@@ -89,15 +88,14 @@ FN void patch_share(GLOBAL const int *RESTRICT S, GLOBAL double *D, int part, in
 }
 
 // How far a vertex lies from an entry's loop.
-FN double patch_far(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G, int entry,
-                    int vertex)
+FN double patch_far(PATCH_BODY S, GLOBAL const double *RESTRICT G, int entry, int vertex)
 {
     return G[S[PATCH_FAR] + FIELD(S, PATCH_ENTRY_AT)[entry] + vertex];
 }
 
 // How far a vertex lies inside the territory of an entry of its part.
-FN double patch_room(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                     GLOBAL const double *D, int part, int entry, int vertex)
+FN double patch_room(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const double *D,
+                     int part, int entry, int vertex)
 {
     int first = FIELD(S, PATCH_PART_ENTRY)[part], end = FIELD(S, PATCH_PART_ENTRY)[part + 1];
     GLOBAL const double *shares = D + S[PATCH_SHARE] + FIELD(S, PATCH_ENTRY_SHARE)[entry];
@@ -116,15 +114,22 @@ FN double patch_room(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT
     return room;
 }
 
-PATCH_FN double patch_value(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                            GLOBAL const double *D, int part, int entry, int vertex, double shrink)
+FN double patch_value_of(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const double *D,
+                         int part, int entry, int vertex, double shrink)
 {
     double beyond = patch_beyond(S, G, D, entry, pvec_at(REALS(S, G, PATCH_POINTS), vertex));
     return patch_least(beyond, patch_room(S, G, D, part, entry, vertex) - shrink);
 }
 
+// The same where it is seldom asked for.
+PATCH_FN double patch_value(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const double *D,
+                            int part, int entry, int vertex, double shrink)
+{
+    return patch_value_of(S, G, D, part, entry, vertex, shrink);
+}
+
 // Where the territory is largest on its own loop: what the last retry takes away whole.
-PATCH_FN double patch_room_most(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+PATCH_FN double patch_room_most(PATCH_BODY S, GLOBAL const double *RESTRICT G,
                                 GLOBAL const double *D, int part, int entry)
 {
     int joint = FIELD(S, PATCH_ENTRY_JOINT)[entry], side = FIELD(S, PATCH_ENTRY_SIDE)[entry];

@@ -20,8 +20,7 @@ STRUCT(patch_case)
     double step;
 };
 
-FN patch_case patch_case_of(GLOBAL const int *S, GLOBAL const double *G, GLOBAL const int *I,
-                            int joint)
+FN patch_case patch_case_of(PATCH_BODY S, GLOBAL const double *G, GLOBAL const int *I, int joint)
 {
     patch_case c;
     GLOBAL const int *entry = FIELD(S, PATCH_JOINT_ENTRY) + 2 * joint;
@@ -39,8 +38,8 @@ FN patch_case patch_case_of(GLOBAL const int *S, GLOBAL const double *G, GLOBAL 
 }
 
 // Border points from the centre, the child's turned into place.
-TEAM_FN void patch_place_borders(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                                 GLOBAL double *D, patch_case c)
+TEAM_FN void patch_place_borders(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL double *D,
+                                 patch_case c)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL const double *points = D + S[PATCH_SLOT_POINT];
@@ -55,14 +54,14 @@ TEAM_FN void patch_place_borders(GLOBAL const int *RESTRICT S, GLOBAL const doub
     }
 }
 
-FN pvec patch_end(GLOBAL const int *S, GLOBAL const double *D, int slot)
+FN pvec patch_end(PATCH_BODY S, GLOBAL const double *D, int slot)
 {
     return pvec_at(D + S[PATCH_SLOT_PLACED], slot);
 }
 
 // The child's slot that is partner of a parent's, if that place of the loop is still there on both;
 // -1 if not.
-FN int patch_partner(GLOBAL const int *S, GLOBAL const int *I, patch_case c, int slot)
+FN int patch_partner(PATCH_BODY S, GLOBAL const int *I, patch_case c, int slot)
 {
     int node = I[S[PATCH_SLOT_NODE] + slot], first = FIELD(S, PATCH_JOINT_LOOP)[c.joint];
     GLOBAL const int *state = I + S[PATCH_STATE], *loop = FIELD(S, PATCH_LOOP_VERTEX);
@@ -77,8 +76,8 @@ FN int patch_partner(GLOBAL const int *S, GLOBAL const int *I, patch_case c, int
 }
 
 // The same for a split point on the loop: the child's must be on the partner edge.
-FN int patch_partner_split(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
-                           patch_case c, int slot)
+FN int patch_partner_split(PATCH_BODY S, GLOBAL const int *I, GLOBAL const double *D, patch_case c,
+                           int slot)
 {
     double along = D[S[PATCH_SLOT_ALONG] + slot];
     if (along < 0.0) return -1;
@@ -97,8 +96,8 @@ FN int patch_partner_split(GLOBAL const int *S, GLOBAL const int *I, GLOBAL cons
     return I[S[PATCH_EDGE_SLOT] + FIELD(S, PATCH_RING_EDGE)[k]];
 }
 
-PATCH_FN int patch_anchor(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
-                          patch_case c, int p_rank)
+FN int patch_anchor(PATCH_BODY S, GLOBAL const int *I, GLOBAL const double *D, patch_case c,
+                    int p_rank)
 {
     int slot = I[S[PATCH_SLOT_ORDER] + c.p_first + p_rank];
     int partner = patch_partner(S, I, c, slot);
@@ -106,8 +105,8 @@ PATCH_FN int patch_anchor(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const
     return partner < 0 ? -1 : I[S[PATCH_SLOT_RANK] + partner];
 }
 
-FN double patch_slot_gap(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
-                         int first, int count, int rank)
+FN double patch_slot_gap(PATCH_BODY S, GLOBAL const int *I, GLOBAL const double *D, int first,
+                         int count, int rank)
 {
     GLOBAL const int *order = I + S[PATCH_SLOT_ORDER] + first;
     GLOBAL const double *points = D + S[PATCH_SLOT_POINT];
@@ -117,8 +116,8 @@ FN double patch_slot_gap(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const 
 
 // What the walk along a border needs of each slot, by rank: how far it is to the next, and whether
 // it is on the loop.
-TEAM_FN void patch_measure_border(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL double *D,
-                                  int first, int count)
+TEAM_FN void patch_measure_border(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, int first,
+                                  int count)
 {
     GLOBAL const int *order = I + S[PATCH_SLOT_ORDER] + first;
     GLOBAL const double *along = D + S[PATCH_SLOT_ALONG];
@@ -131,7 +130,7 @@ TEAM_FN void patch_measure_border(GLOBAL const int *RESTRICT S, GLOBAL int *I, G
 // The anchors in order: their ranks in RUNG_FACE, their partners' in RUNG_COUNT (there are no
 // samples yet).
 // @return how many
-TEAM_FN int patch_list_anchors(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL const double *D,
+TEAM_FN int patch_list_anchors(PATCH_BODY S, GLOBAL int *I, GLOBAL const double *D,
                                patch_case c TEAM_PARAM)
 {
     int anchors = 0;
@@ -148,8 +147,8 @@ TEAM_FN int patch_list_anchors(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOB
 }
 
 // Without anchors: the closest pair of border points.
-TEAM_FN void patch_closest(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL double *D,
-                           patch_case c, int *p_rank, int *c_rank)
+TEAM_FN void patch_closest(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, patch_case c, int *p_rank,
+                           int *c_rank)
 {
     GLOBAL const int *order = I + S[PATCH_SLOT_ORDER];
     GLOBAL int *partners = I + S[PATCH_RUNG_KIND] + c.rung; // scratch: there are no rungs yet
@@ -180,7 +179,7 @@ TEAM_FN void patch_closest(GLOBAL const int *RESTRICT S, GLOBAL int *I, GLOBAL d
 
 // A rung between slots of these ranks; where it is along the loop, or along the stretch that begins
 // with rung `span`.
-FN int patch_rung_add(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c, int index,
+FN int patch_rung_add(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, patch_case c, int index,
                       int p_rank, int c_rank, int kind, double along, int span)
 {
     I[S[PATCH_RUNG_P] + c.rung + index] = p_rank;
@@ -241,9 +240,8 @@ FN patch_walk patch_walk_step(patch_walk w, int count)
 
 // Rungs of one stretch: from anchor (p, q) over p_steps and c_steps to the next, which is not
 // added. Places on the loop go from `along` over `turn` places (SAMPLE has them for a moment).
-FN int patch_zip(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_case c, int index,
-                 int p_rank, int p_steps, int c_rank, int c_steps, double along, double turn,
-                 int kind)
+FN int patch_zip(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, patch_case c, int index, int p_rank,
+                 int p_steps, int c_rank, int c_steps, double along, double turn, int kind)
 {
     GLOBAL const double *p_gaps = D + S[PATCH_SLOT_GAP] + c.p_first;
     GLOBAL const double *c_gaps = D + S[PATCH_SLOT_GAP] + c.c_first;
@@ -275,8 +273,8 @@ FN int patch_zip(GLOBAL const int *S, GLOBAL int *I, GLOBAL double *D, patch_cas
     return index;
 }
 
-FN double patch_slot_place(GLOBAL const int *S, GLOBAL const int *I, GLOBAL const double *D,
-                           patch_case c, int p_rank)
+FN double patch_slot_place(PATCH_BODY S, GLOBAL const int *I, GLOBAL const double *D, patch_case c,
+                           int p_rank)
 {
     double along = D[S[PATCH_SLOT_ALONG] + I[S[PATCH_SLOT_ORDER] + c.p_first + p_rank]];
     return along < 0.0 ? 0.0 : along;
@@ -285,8 +283,8 @@ FN double patch_slot_place(GLOBAL const int *S, GLOBAL const int *I, GLOBAL cons
 // Parent's and child's end of the front meet half way. On a loop that is tilted about the inner
 // direction they lie off the bend axis, the child's has turned past the parent's, and without this
 // the patch would cross itself there.
-FN void patch_join_ends(GLOBAL const int *S, GLOBAL const double *G, GLOBAL double *D, patch_case c,
-                        int p, int q)
+FN void patch_join_ends(PATCH_BODY S, GLOBAL const double *G, GLOBAL double *D, patch_case c, int p,
+                        int q)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL const double *m = r + PATCH_J_TURN;
@@ -303,7 +301,7 @@ FN void patch_join_ends(GLOBAL const int *S, GLOBAL const double *G, GLOBAL doub
 }
 
 // The rung from the parent's end of a front to the child's: one vertex if they are near.
-FN int patch_rung_end(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
+FN int patch_rung_end(PATCH_BODY S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
                       patch_case c, int index, int p_rank, int c_rank, double along)
 {
     int p = I[S[PATCH_SLOT_ORDER] + c.p_first + p_rank];
@@ -330,7 +328,7 @@ FN int patch_loop_run(GLOBAL const int *on_loop, int count, int rank, int way, i
 
 // The stretch between two anchors: where both borders leave the loop, the front ends; the rest of
 // the loop on both sides of that is front, what lies between is rear.
-FN int patch_stretch(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
+FN int patch_stretch(PATCH_BODY S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
                      patch_case c, int index, int p, int p_steps, int q, int c_steps, double along,
                      double turn)
 {
@@ -369,7 +367,7 @@ FN int patch_stretch(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I,
 // All rungs from the first anchor (or, without one, the closest pair (p0, q0)), zipped in between,
 // their ends as ranks. One lane: a walk.
 // @return how many
-FN int patch_ladder(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
+FN int patch_ladder(PATCH_BODY S, GLOBAL const double *G, GLOBAL int *I, GLOBAL double *D,
                     patch_case c, int p0, int q0, int anchors)
 {
     GLOBAL const int *ranks = I + S[PATCH_RUNG_FACE] + c.rung;
@@ -406,15 +404,15 @@ FN int patch_ladder(GLOBAL const int *S, GLOBAL const double *G, GLOBAL int *I, 
 }
 
 // Is this slot where the front ends: on the loop, and beside what was removed?
-FN int patch_is_end(GLOBAL const int *S, GLOBAL const int *I, int slot)
+FN int patch_is_end(PATCH_BODY S, GLOBAL const int *I, int slot)
 {
     int node = I[S[PATCH_SLOT_NODE] + slot];
     return node < 0 || I[S[PATCH_STATE] + node] == PATCH_ZERO;
 }
 
 // A rung's place along its stretch becomes one on the loop.
-FN void patch_place_rung(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOBAL double *D,
-                         patch_case c, int index)
+FN void patch_place_rung(PATCH_BODY S, GLOBAL const int *I, GLOBAL double *D, patch_case c,
+                         int index)
 {
     GLOBAL double *along = D + S[PATCH_RUNG_ALONG] + c.rung + index;
     int span = I[S[PATCH_RUNG_FIRST] + c.rung + index];
@@ -426,8 +424,8 @@ FN void patch_place_rung(GLOBAL const int *RESTRICT S, GLOBAL const int *I, GLOB
 
 // The ends of a rung become slots; anchors that are one point, or the two ends of the front, one
 // vertex.
-FN void patch_weld_anchor(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                          GLOBAL int *I, GLOBAL double *D, patch_case c, int index)
+FN void patch_weld_anchor(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                          GLOBAL double *D, patch_case c, int index)
 {
     GLOBAL int *kind = I + S[PATCH_RUNG_KIND] + c.rung + index;
     GLOBAL int *p_end = I + S[PATCH_RUNG_P] + c.rung + index;
@@ -445,8 +443,8 @@ FN void patch_weld_anchor(GLOBAL const int *RESTRICT S, GLOBAL const double *RES
 }
 
 // A rung of no length becomes one vertex, a short one stays straight.
-FN void patch_weld_short(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                         GLOBAL int *I, GLOBAL const double *D, patch_case c, int index)
+FN void patch_weld_short(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                         GLOBAL const double *D, patch_case c, int index)
 {
     GLOBAL int *kind = I + S[PATCH_RUNG_KIND] + c.rung + index;
     int p = I[S[PATCH_RUNG_P] + c.rung + index], q = I[S[PATCH_RUNG_C] + c.rung + index];
@@ -460,8 +458,7 @@ FN void patch_weld_short(GLOBAL const int *RESTRICT S, GLOBAL const double *REST
 
 // Does this weld stay? A slot is one with one other at most, so of several that share an end the
 // last one counts. Rungs that share an end follow each other.
-FN int patch_weld_stays(GLOBAL const int *RESTRICT S, GLOBAL const int *I, patch_case c, int rungs,
-                        int index)
+FN int patch_weld_stays(PATCH_BODY S, GLOBAL const int *I, patch_case c, int rungs, int index)
 {
     GLOBAL const int *kind = I + S[PATCH_RUNG_KIND] + c.rung, *p = I + S[PATCH_RUNG_P] + c.rung;
     GLOBAL const int *q = I + S[PATCH_RUNG_C] + c.rung;
@@ -476,8 +473,7 @@ FN int patch_weld_stays(GLOBAL const int *RESTRICT S, GLOBAL const int *I, patch
 
 // Welds are done. A rung beside one, with which it shares an end, is a border edge and stays
 // straight.
-FN void patch_weld_end(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch_case c, int rungs,
-                       int index)
+FN void patch_weld_end(PATCH_BODY S, GLOBAL int *I, patch_case c, int rungs, int index)
 {
     GLOBAL int *kind = I + S[PATCH_RUNG_KIND] + c.rung, *p = I + S[PATCH_RUNG_P] + c.rung;
     GLOBAL int *q = I + S[PATCH_RUNG_C] + c.rung;
@@ -492,10 +488,11 @@ FN void patch_weld_end(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch_case c
         kind[index] = PATCH_RUNG_LINE;
 }
 
-TEAM_KERNEL patch_rungs(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                        GLOBAL int *int_work, GLOBAL double *work, ITEM_ARGS)
+TEAM_KERNEL patch_rungs(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
+                        GLOBAL double *work, ITEM_ARGS)
 {
     TEAM_BEGIN
+    PATCH_BODY_HERE
     int joint_count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(joint_count);
     int joint = TEAM_INDEX(joint_count), p0 = 0, q0 = 0;
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];

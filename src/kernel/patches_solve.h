@@ -15,7 +15,7 @@
 #define PATCH_DEPTH_MAX   3.0  // the crease's depth, in those of the limbs' corner
 
 // w of a share g of the triangle, by the table.
-FN double patch_weight_of(GLOBAL const int *S, GLOBAL const double *G, double g)
+FN double patch_weight_of(PATCH_BODY S, GLOBAL const double *G, double g)
 {
     double x = g * PATCH_CONIC_STEPS;
     int i = x > 0.0 ? (int)x : 0;
@@ -32,8 +32,8 @@ FN double patch_unit_share(double g)
 
 // One weight for all rear rungs of the joint.
 // @return volume that is too much
-TEAM_FN double patch_keep(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                          GLOBAL int *I, GLOBAL double *D, patch_keeping *keep, double cut,
+TEAM_FN double patch_keep(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                          GLOBAL double *D, patch_keeping *keep, double cut,
                           double whole TEAM_PARAM)
 {
     patch_case c = keep->c;
@@ -67,8 +67,8 @@ TEAM_FN double patch_keep(GLOBAL const int *RESTRICT S, GLOBAL const double *RES
 // The front takes what the rear could not: its arcs are flattened towards their chords (s to 1), or
 // stand out further (s to PATCH_BULGE) like the cap of a knee. By a parabola through what is left
 // at three values.
-TEAM_FN double patch_shape_front(GLOBAL const int *RESTRICT S, GLOBAL const int *I,
-                                 GLOBAL double *D, patch_keeping *keep, double cut, double left)
+TEAM_FN double patch_shape_front(PATCH_BODY S, GLOBAL const int *I, GLOBAL double *D,
+                                 patch_keeping *keep, double cut, double left)
 {
     double end = left > 0.0 ? 1.0 : PATCH_BULGE;
     keep->flat = end;
@@ -92,9 +92,8 @@ TEAM_FN double patch_shape_front(GLOBAL const int *RESTRICT S, GLOBAL const int 
 }
 
 // The volume with the crease so deep.
-TEAM_FN double patch_volume_at(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                               GLOBAL const int *I, GLOBAL double *D, patch_keeping keep,
-                               double depth)
+TEAM_FN double patch_volume_at(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
+                               GLOBAL double *D, patch_keeping keep, double depth)
 {
     D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * keep.c.joint + PATCH_J_DEPTH] = depth;
     patch_sum_rear(S, G, I, D, keep.c, keep.rungs);
@@ -104,9 +103,8 @@ TEAM_FN double patch_volume_at(GLOBAL const int *RESTRICT S, GLOBAL const double
 }
 
 // Still too much: the crease goes deeper than the limbs' own corner.
-TEAM_FN double patch_deepen(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                            GLOBAL const int *I, GLOBAL double *D, patch_keeping keep, double cut,
-                            double left)
+TEAM_FN double patch_deepen(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
+                            GLOBAL double *D, patch_keeping keep, double cut, double left)
 {
     double last = patch_volume_at(S, G, I, D, keep, PATCH_DEPTH_MAX) + cut, depth = 1.0;
     if (last >= 0.0 && last < left) return last;
@@ -116,9 +114,9 @@ TEAM_FN double patch_deepen(GLOBAL const int *RESTRICT S, GLOBAL const double *R
 
 // Weight, flatness and depth that keep the volume, and the samples that they make.
 // @return volume that is left over
-TEAM_FN double patch_keep_volume(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                                 GLOBAL int *I, GLOBAL double *D, patch_case c, int rungs,
-                                 double cut, double whole TEAM_PARAM)
+TEAM_FN double patch_keep_volume(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
+                                 GLOBAL double *D, patch_case c, int rungs, double cut,
+                                 double whole TEAM_PARAM)
 {
     patch_keeping keep;
     keep.c = c;
@@ -133,7 +131,7 @@ TEAM_FN double patch_keep_volume(GLOBAL const int *RESTRICT S, GLOBAL const doub
     return left;
 }
 
-FN int patch_strip_faces(GLOBAL const int *S, GLOBAL const int *I, patch_strip s)
+FN int patch_strip_faces(PATCH_BODY S, GLOBAL const int *I, patch_strip s)
 {
     patch_rail p = patch_rail_of(S, I, s.a_rung), q = patch_rail_of(S, I, s.b_rung);
     int faces = 0, a = p.start, b = q.start;
@@ -150,8 +148,7 @@ FN int patch_strip_faces(GLOBAL const int *S, GLOBAL const int *I, patch_strip s
 
 // Triangles of every strip, counted from the joint's first.
 // @return how many
-TEAM_FN int patch_count_faces(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch_case c,
-                              int rungs TEAM_PARAM)
+TEAM_FN int patch_count_faces(PATCH_BODY S, GLOBAL int *I, patch_case c, int rungs TEAM_PARAM)
 {
     int total = 0;
     for (int from = 0; from < rungs; from += TEAM_LANES) {
@@ -165,7 +162,7 @@ TEAM_FN int patch_count_faces(GLOBAL const int *RESTRICT S, GLOBAL int *I, patch
 }
 
 // Split points that become vertices, numbered from the joint's first.
-TEAM_FN int patch_number_splits(GLOBAL const int *RESTRICT S, GLOBAL int *I, int first, int count,
+TEAM_FN int patch_number_splits(PATCH_BODY S, GLOBAL int *I, int first, int count,
                                 int number TEAM_PARAM)
 {
     for (int from = first; from < first + count; from += TEAM_LANES) {
@@ -179,10 +176,11 @@ TEAM_FN int patch_number_splits(GLOBAL const int *RESTRICT S, GLOBAL int *I, int
     return number;
 }
 
-TEAM_KERNEL patch_solve(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
-                        GLOBAL int *int_work, GLOBAL double *work, ITEM_ARGS)
+TEAM_KERNEL patch_solve(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
+                        GLOBAL double *work, ITEM_ARGS)
 {
     TEAM_BEGIN
+    PATCH_BODY_HERE
     int joint_count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(joint_count);
     int joint = TEAM_INDEX(joint_count);
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];

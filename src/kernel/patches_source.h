@@ -7,17 +7,17 @@
 #ifndef CUTIS_KERNEL_PATCHES_SOURCE_H
 #define CUTIS_KERNEL_PATCHES_SOURCE_H
 
-FN void patch_put_source(GLOBAL const int *RESTRICT S, GLOBAL int *vertices, GLOBAL float *weights,
-                         int k, int vertex, double weight)
+FN void patch_put_source(PATCH_BODY S, GLOBAL int *vertices, GLOBAL float *weights, int k,
+                         int vertex, double weight)
 {
     vertices[k] = FIELD(S, PATCH_VERTEX_FILE)[vertex];
     weights[k] = (float)weight;
 }
 
 // The two sources of a border point, `share` of the whole.
-FN void patch_put_slot_source(GLOBAL const int *RESTRICT S, GLOBAL const int *I,
-                              GLOBAL const double *D, GLOBAL int *vertices, GLOBAL float *weights,
-                              int k, int slot, double share)
+FN void patch_put_slot_source(PATCH_BODY S, GLOBAL const int *I, GLOBAL const double *D,
+                              GLOBAL int *vertices, GLOBAL float *weights, int k, int slot,
+                              double share)
 {
     double t = D[S[PATCH_SLOT_T] + slot];
     patch_put_source(S, vertices, weights, k, I[S[PATCH_SLOT_FROM] + slot], share * (1.0 - t));
@@ -25,12 +25,13 @@ FN void patch_put_slot_source(GLOBAL const int *RESTRICT S, GLOBAL const int *I,
 }
 
 // What is left of the parts. sources: 4 vertices and 4 weights each.
-TEAM_KERNEL patch_vertex_sources(GLOBAL const int *RESTRICT S, GLOBAL const int *int_work,
+TEAM_KERNEL patch_vertex_sources(PATCH_BODY_ARGS, GLOBAL const int *int_work,
                                  GLOBAL const double *work, GLOBAL const int *counts,
                                  GLOBAL int *source_vertices, GLOBAL float *source_weights,
                                  int vertex_room, int face_room, ITEM_ARGS)
 {
     TEAM_BEGIN
+    PATCH_BODY_HERE
     int blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int instance = item / blocks, block = item % blocks, end = (block + 1) * PATCH_BLOCK;
     GLOBAL const int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
@@ -52,9 +53,9 @@ TEAM_KERNEL patch_vertex_sources(GLOBAL const int *RESTRICT S, GLOBAL const int 
 }
 
 // A sample of a rung, `f` of the way from its parent's end.
-FN void patch_put_sample_source(GLOBAL const int *RESTRICT S, GLOBAL const int *I,
-                                GLOBAL const double *D, patch_case c, int rung, double f,
-                                GLOBAL int *vertices, GLOBAL float *weights)
+FN void patch_put_sample_source(PATCH_BODY S, GLOBAL const int *I, GLOBAL const double *D,
+                                patch_case c, int rung, double f, GLOBAL int *vertices,
+                                GLOBAL float *weights)
 {
     int slot = I[(f <= 0.5 ? S[PATCH_RUNG_P] : S[PATCH_RUNG_C]) + rung];
     int first = FIELD(S, PATCH_JOINT_LOOP)[c.joint];
@@ -70,13 +71,14 @@ FN void patch_put_sample_source(GLOBAL const int *RESTRICT S, GLOBAL const int *
 }
 
 // Split points and samples of a joint.
-TEAM_KERNEL patch_joint_sources(GLOBAL const int *RESTRICT S, GLOBAL const double *RESTRICT G,
+TEAM_KERNEL patch_joint_sources(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G,
                                 GLOBAL const int *int_work, GLOBAL const double *work,
                                 GLOBAL const int *counts, GLOBAL int *source_vertices,
                                 GLOBAL float *source_weights, int vertex_room, int face_room,
                                 ITEM_ARGS)
 {
     TEAM_BEGIN
+    PATCH_BODY_HERE
     int joint_count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(joint_count);
     int joint = TEAM_INDEX(joint_count);
     GLOBAL const int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
@@ -110,11 +112,11 @@ TEAM_KERNEL patch_joint_sources(GLOBAL const int *RESTRICT S, GLOBAL const doubl
 }
 
 // Triangles: of the parts. Those of the patches were set to "none" before.
-TEAM_KERNEL patch_origins(GLOBAL const int *RESTRICT S, GLOBAL const int *int_work,
-                          GLOBAL const int *counts, GLOBAL int *origins, int vertex_room,
-                          int face_room, ITEM_ARGS)
+TEAM_KERNEL patch_origins(PATCH_BODY_ARGS, GLOBAL const int *int_work, GLOBAL const int *counts,
+                          GLOBAL int *origins, int vertex_room, int face_room, ITEM_ARGS)
 {
     TEAM_BEGIN
+    PATCH_BODY_HERE
     int blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int instance = item / blocks, block = item % blocks;
     GLOBAL const int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
@@ -131,11 +133,11 @@ TEAM_KERNEL patch_origins(GLOBAL const int *RESTRICT S, GLOBAL const int *int_wo
 }
 
 // Of the patches: none.
-TEAM_KERNEL patch_no_origins(GLOBAL const int *RESTRICT S, GLOBAL const int *int_work,
-                             GLOBAL const int *counts, GLOBAL int *origins, int vertex_room,
-                             int face_room, ITEM_ARGS)
+TEAM_KERNEL patch_no_origins(PATCH_BODY_ARGS, GLOBAL const int *int_work, GLOBAL const int *counts,
+                             GLOBAL int *origins, int vertex_room, int face_room, ITEM_ARGS)
 {
     TEAM_BEGIN
+    PATCH_BODY_HERE
     int joint_count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(joint_count);
     GLOBAL const int *ints = int_work + (INDEX)instance * S[PATCH_INT_STRIDE] +
                              S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * TEAM_INDEX(joint_count);

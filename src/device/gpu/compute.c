@@ -7,7 +7,7 @@
 #include "device/gpu/gpu.h"
 
 enum { GROUP_SIZE = 128, DEFINES = 1024 };
-_Static_assert(CUTIS_COMPUTE_ARGUMENTS + 2 <= CUTIS_GPU_ARGUMENTS, "drivers take as many");
+_Static_assert(CUTIS_COMPUTE_ARGUMENTS + 3 <= CUTIS_GPU_ARGUMENTS, "drivers take as many");
 
 static size_t argument_size(cutis_compute_kind kind)
 {
@@ -17,10 +17,10 @@ static size_t argument_size(cutis_compute_kind kind)
 static cutis_result launch_items(cutis_gpu *gpu, const cutis_compute_kernel *kernel,
                                  uint32_t item_count, const cutis_compute_argument *arguments)
 {
-    cutis_gpu_argument values[CUTIS_COMPUTE_ARGUMENTS + 2];
+    cutis_gpu_argument values[CUTIS_COMPUTE_ARGUMENTS + 3]; // and a head, first and end
     uint64_t handles[CUTIS_COMPUTE_ARGUMENTS];
     const int32_t first = 0, end = (int32_t)item_count;
-    const uint32_t count = kernel->argument_count;
+    uint32_t count = 0;
     cutis_gpu_kernel compiled;
     bool team = kernel->lanes > 1 && !gpu->alone;
     char defines[DEFINES];
@@ -33,18 +33,19 @@ static cutis_result launch_items(cutis_gpu *gpu, const cutis_compute_kernel *ker
     cutis_result result = cutis_gpu_kernel_get_from(gpu, kernel->texts, defines, kernel->entry,
                                                     kernel->registers, &compiled);
     if (result != CUTIS_OK) return result;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
         const cutis_compute_argument *a = &arguments[i];
-        values[i] = (cutis_gpu_argument){ &a->wide, argument_size(a->kind) };
+        values[count++] = (cutis_gpu_argument){ &a->wide, argument_size(a->kind) };
         if (a->kind != CUTIS_COMPUTE_BUFFER) continue;
         handles[i] = a->buffer ? a->buffer->handle : 0;
-        values[i].data = &handles[i];
+        values[count - 1].data = &handles[i];
+        if (a->head && gpu->heads) values[count++] = (cutis_gpu_argument){ a->head, a->head_size };
     }
-    values[count] = (cutis_gpu_argument){ &first, sizeof first };
-    values[count + 1] = (cutis_gpu_argument){ &end, sizeof end };
+    values[count++] = (cutis_gpu_argument){ &first, sizeof first };
+    values[count++] = (cutis_gpu_argument){ &end, sizeof end };
     cutis_gpu_launch launch = {
         .group_size = kernel->group_size ? kernel->group_size : GROUP_SIZE,
-        .argument_count = count + 2,
+        .argument_count = count,
         .arguments = values,
     };
     launch.group_count = (item_count - 1) / launch.group_size + 1;

@@ -94,6 +94,7 @@ struct cutis_gpu {
     uint32_t local_bytes_max; ///< shared memory a group can have
     uint32_t warps;           ///< warps of 32 work items in a group
     bool alone;               ///< work items work alone: teams have one lane (kernel/team.h)
+    bool heads;               ///< kernels take what buffers begin with by value (compute.h)
     bool warp_teams; ///< teams are warps that synchronise by themselves: a group may have several
     bool staged; ///< packed records go through shared memory (pays where a warp can synchronise)
     bool lists_refused;  ///< the compiler failed on a kernel with short bone lists in registers
