@@ -52,4 +52,11 @@ static inline double random_in(uint64_t seed, uint64_t index, double low, double
     return low + (high - low) * cutis_random_unit(seed, 0, index);
 }
 
+/// The GPU under test: OpenCL, or what CUTIS_TEST_DEVICE names (by hand, on a machine with one).
+static inline cutis_device_kind gpu_kind(void)
+{
+    const char *name = getenv("CUTIS_TEST_DEVICE");
+    return name && strcmp(name, "cuda") == 0 ? CUTIS_DEVICE_CUDA : CUTIS_DEVICE_OPENCL;
+}
+
 #endif

@@ -393,8 +393,8 @@ static void opencl_has_the_same_bits(void **state)
     (void)state;
     scene s = open_arm(8);
     cutis_device *device;
-    if (cutis_device_create(s.context, &(cutis_device_options){ .kind = CUTIS_DEVICE_OPENCL },
-                            &device) != CUTIS_OK) {
+    if (cutis_device_create(s.context, &(cutis_device_options){ .kind = gpu_kind() }, &device) !=
+        CUTIS_OK) {
         print_message("skip: %s\n", cutis_context_error(s.context));
         close_scene(&s);
         skip();

@@ -194,7 +194,7 @@ static void opencl_makes_the_frames_of_the_cpu(void **state)
 {
     (void)state;
     cutis_device *gpu = NULL;
-    cutis_device_options options = { .kind = CUTIS_DEVICE_OPENCL };
+    cutis_device_options options = { .kind = gpu_kind() };
     if (cutis_device_create(context, &options, &gpu) != CUTIS_OK) {
         print_message("skip: %s\n", cutis_context_error(context));
         skip();

@@ -25,13 +25,6 @@ static double *numbers(void)
     return all;
 }
 
-/// The GPU under test: OpenCL, or what CUTIS_TEST_DEVICE names (./dev gpu).
-static cutis_device_kind gpu_kind(void)
-{
-    const char *name = getenv("CUTIS_TEST_DEVICE");
-    return name && strcmp(name, "cuda") == 0 ? CUTIS_DEVICE_CUDA : CUTIS_DEVICE_OPENCL;
-}
-
 static cutis_device *open_device(cutis_context *context, cutis_device_kind kind, uint32_t threads)
 {
     cutis_device *device = NULL;

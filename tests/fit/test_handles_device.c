@@ -8,7 +8,7 @@
 static cutis_device *open_device(fixture *f)
 {
     cutis_device *device = NULL;
-    const cutis_device_options options = { .kind = CUTIS_DEVICE_OPENCL, .thread_count = 2 };
+    const cutis_device_options options = { .kind = gpu_kind(), .thread_count = 2 };
     if (cutis_device_create(f->context, &options, &device) != CUTIS_OK) {
         print_message("skip: %s\n", cutis_context_error(f->context));
         skip();

@@ -136,8 +136,8 @@ static void a_gpu_plays_psd_with_the_same_bits_and_refuses_wpsd(void **state)
     cutis_device *gpu = NULL;
     cutis_binding *binding = NULL;
     open_stage(&s);
-    if (cutis_device_create(s.context, &(cutis_device_options){ .kind = CUTIS_DEVICE_OPENCL },
-                            &gpu) != CUTIS_OK) {
+    if (cutis_device_create(s.context, &(cutis_device_options){ .kind = gpu_kind() }, &gpu) !=
+        CUTIS_OK) {
         print_message("skip: %s\n", cutis_context_error(s.context));
         close_stage(&s);
         skip();

@@ -233,8 +233,8 @@ static void a_gpu_learns_the_same_bits(void **state)
     uint32_t clip, keep = 0;
     cutis_sampler *sampler = NULL;
     assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
-    if (cutis_device_create(context, &(cutis_device_options){ .kind = CUTIS_DEVICE_OPENCL },
-                            &gpu) != CUTIS_OK) {
+    if (cutis_device_create(context, &(cutis_device_options){ .kind = gpu_kind() }, &gpu) !=
+        CUTIS_OK) {
         print_message("skip: %s\n", cutis_context_error(context));
         cutis_context_destroy(context);
         skip();

@@ -6,12 +6,9 @@
 #include "fit/reduce_device.h"
 #include "fit/reduce_normals.h"
 
-/// OpenCL, or what CUTIS_TEST_DEVICE names (./dev gpu).
 static cutis_device *gpu_or_skip(reduce_case *c)
 {
-    const char *name = getenv("CUTIS_TEST_DEVICE");
-    bool cuda = name && strcmp(name, "cuda") == 0;
-    cutis_device_options options = { .kind = cuda ? CUTIS_DEVICE_CUDA : CUTIS_DEVICE_OPENCL };
+    cutis_device_options options = { .kind = gpu_kind() };
     cutis_device *device = NULL;
     if (cutis_device_create(c->context, &options, &device) == CUTIS_OK) return device;
     print_message("skip: %s\n", cutis_context_error(c->context));
