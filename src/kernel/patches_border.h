@@ -437,10 +437,8 @@ TEAM_FN int patch_try(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int 
                       GLOBAL double *D, patch_cutting c, int careful TEAM_PARAM)
 {
     int removed = 1, box = S[PATCH_BOX];
+    patch_settle(S, I, c, careful);
     if (!careful) {
-        TEAM_EACH (v, c.first, c.end)
-            if (I[S[PATCH_OWNER] + v] >= 0) I[S[PATCH_STATE] + v] = PATCH_REMOVED;
-        TEAM_SYNC;
         if (I[S[PATCH_STATE] + FIELD(S, PATCH_PART_SEED)[c.part]] != PATCH_KEPT) return 0;
     } else {
         patch_spread(S, I, c TEAM_PASS);

@@ -80,7 +80,7 @@ FN GLOBAL double *patch_value_at(PATCH_BODY S, GLOBAL double *D, int entry, int 
     return D + (S[PATCH_VALUE] + FIELD(S, PATCH_ENTRY_AT)[entry] + v);
 }
 
-// A candidate next to a stronger one of another joint is given back. All look at the same
+// A candidate next to a stronger one of another joint is to be given back. All look at the same
 // candidates; state marks them, so that the order does not matter.
 TEAM_FN void patch_give_back(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, patch_cutting c)
 {
@@ -100,9 +100,17 @@ TEAM_FN void patch_give_back(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, patc
         }
     }
     TEAM_SYNC;
+}
+
+// Candidates are given back where they are marked, and else removed, unless what hangs together is
+// still to be found (`careful`).
+TEAM_FN void patch_settle(PATCH_BODY S, GLOBAL int *I, patch_cutting c, int careful)
+{
+    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     TEAM_EACH (v, c.first, c.end) {
-        if (state[v] == PATCH_ZERO) owner[v] = -1;
-        state[v] = PATCH_KEPT;
+        int back = state[v] == PATCH_ZERO, owned = owner[v] >= 0;
+        if (back) owner[v] = -1;
+        if (back || (owned && !careful)) state[v] = back ? PATCH_KEPT : PATCH_REMOVED;
     }
     TEAM_SYNC;
 }
@@ -171,7 +179,7 @@ TEAM_FN int patch_count_removed(PATCH_BODY S, GLOBAL int *I, patch_cutting c TEA
     return team_total(removed);
 }
 
-// The candidates of all entries: owner has them. Those that meet another joint's are given back.
+// The candidates of all entries: owner has them. Those that meet another joint's are marked.
 // @return are there any?
 TEAM_FN int patch_candidates(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
                              GLOBAL double *D, patch_cutting c TEAM_PARAM)

@@ -29,8 +29,8 @@ TEAM_KERNEL patch_count(PATCH_BODY_ARGS, GLOBAL int *int_work, ITEM_ARGS)
     PATCH_BODY_HERE
     int vertex_blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int face_blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
-    int blocks = vertex_blocks + face_blocks, block = TEAM_INDEX(blocks), sum = 0;
-    GLOBAL int *I = int_work + (INDEX)TEAM_INSTANCE(blocks) * S[PATCH_INT_STRIDE];
+    int blocks = vertex_blocks + face_blocks, block = item % blocks, sum = 0;
+    GLOBAL int *I = int_work + (INDEX)(item / blocks) * S[PATCH_INT_STRIDE];
     GLOBAL int *out = I + S[PATCH_BLOCK_VERTEX] + block;
     if (block < vertex_blocks) {
         int end = (block + 1) * PATCH_BLOCK;
@@ -123,7 +123,7 @@ TEAM_KERNEL patch_vertices(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLO
     TEAM_BEGIN
     PATCH_BODY_HERE
     int blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
-    int instance = TEAM_INSTANCE(blocks), block = TEAM_INDEX(blocks), last = -1;
+    int instance = item / blocks, block = item % blocks, last = -1;
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL const double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
     int out = I[S[PATCH_BLOCK_VERTEX] + block], end = (block + 1) * PATCH_BLOCK;
@@ -219,7 +219,7 @@ TEAM_KERNEL patch_faces(PATCH_BODY_ARGS, GLOBAL int *int_work, GLOBAL const int 
     TEAM_BEGIN
     PATCH_BODY_HERE
     int blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
-    int instance = TEAM_INSTANCE(blocks), block = TEAM_INDEX(blocks);
+    int instance = item / blocks, block = item % blocks;
     int start = block * PATCH_BLOCK, end = start + PATCH_BLOCK;
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL int *list = I + S[PATCH_FACE_LIST] + start;

@@ -49,7 +49,7 @@ FN pvec patch_mixed(GLOBAL const double *mix, pvec p, pvec k, pvec c)
 // Rear rungs are the same curve but for affine maps, so they are sampled at the same parameters:
 // neighbours then keep their order, which samples at equal lengths of each do not. These are
 // parameters of evenly spaced points of a symmetric one.
-PATCH_FN void patch_set_times(PATCH_BODY S, GLOBAL double *D, patch_case c)
+TEAM_FN void patch_set_times(PATCH_BODY S, GLOBAL double *D, patch_case c)
 {
     GLOBAL double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL double *pieces = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint,
@@ -100,7 +100,7 @@ FN int patch_rear_count(GLOBAL const double *r, patch_case c, double apart, int 
 }
 
 // Mixes of `count` samples by the present weight; 0: chords.
-PATCH_FN int patch_set_mixes(PATCH_BODY S, GLOBAL double *D, patch_case c, int count)
+TEAM_FN int patch_set_mixes(PATCH_BODY S, GLOBAL double *D, patch_case c, int count)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL double *mixes = patch_mixes(S, D, c);
@@ -113,13 +113,12 @@ PATCH_FN int patch_set_mixes(PATCH_BODY S, GLOBAL double *D, patch_case c, int c
 }
 
 // The two legs over the control points.
-TEAM_FN int patch_set_corners(PATCH_BODY S, GLOBAL double *D, patch_case c)
+TEAM_FN void patch_set_corners(PATCH_BODY S, GLOBAL double *D, patch_case c)
 {
     GLOBAL double *mixes = patch_mixes(S, D, c);
     TEAM_SYNC;
     TEAM_EACH (i, 0, 9) mixes[i] = i % 4 == 0;
     TEAM_SYNC;
-    return 1;
 }
 
 // Counts and arcs of the front, and the longest rear rung.
@@ -180,8 +179,8 @@ TEAM_FN void patch_begin_front(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, pa
 // The control points of the rear rungs, and what their strips sum up to: per pair of rungs (a, b)
 // the products of a's cross products (parent x control, control x child, child x parent) with b's
 // points, then of b's with a's.
-PATCH_FN void patch_sum_rear(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
-                             GLOBAL double *D, patch_case c, int rungs)
+TEAM_FN void patch_sum_rear(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
+                            GLOBAL double *D, patch_case c, int rungs)
 {
     GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
     GLOBAL const int *kinds = I + S[PATCH_RUNG_KIND] + c.rung;
@@ -306,8 +305,8 @@ FN double patch_loose_volume(PATCH_BODY S, GLOBAL const int *I, GLOBAL const dou
 }
 
 // Volume of the patch over the joint's centre, as weight, depth and flatness are now.
-PATCH_FN double patch_volume_now(PATCH_BODY S, GLOBAL const int *I, GLOBAL double *D,
-                                 patch_keeping keep)
+TEAM_FN double patch_volume_now(PATCH_BODY S, GLOBAL const int *I, GLOBAL double *D,
+                                patch_keeping keep)
 {
     GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * keep.c.joint;
     GLOBAL const double *mixes = sums + PATCH_SCRATCH_MIX;
@@ -324,6 +323,36 @@ PATCH_FN double patch_volume_now(PATCH_BODY S, GLOBAL const int *I, GLOBAL doubl
     for (int k = 0; k < parts; k++) total += sums[k];
     TEAM_SYNC;
     return total / 6.0;
+}
+
+// The volume with chords (x) and with corners (y) for rear rungs. Both are walked at once: loose
+// strips are few.
+TEAM_FN pvec patch_volume_ends(PATCH_BODY S, GLOBAL const int *I, GLOBAL double *D,
+                               patch_keeping keep)
+{
+    GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * keep.c.joint;
+    GLOBAL const double *whole = sums + PATCH_SCRATCH_SUM, *mixes = sums + PATCH_SCRATCH_MIX;
+    patch_set_corners(S, D, keep.c);
+    pvec volume = pvec_make(whole[6] - whole[17], patch_rear_volume(whole, mixes, 1), 0.0);
+    TEAM_EACH (k, 0, TEAM_PARTS) {
+        double chords = 0.0, corners = 0.0;
+        for (int i = k; i < 2 * keep.loose; i += TEAM_PARTS) {
+            keep.count = i % 2;
+            double strip = patch_loose_volume(S, I, D, mixes, keep,
+                                              I[S[PATCH_RUNG_FACE] + keep.c.rung + i / 2]);
+            chords += keep.count ? 0.0 : strip;
+            corners += keep.count ? strip : 0.0;
+        }
+        sums[2 * k] = chords;
+        sums[2 * k + 1] = corners;
+    }
+    TEAM_SYNC;
+    for (int k = 0; k < TEAM_PARTS; k++) {
+        volume.x += sums[2 * k];
+        volume.y += sums[2 * k + 1];
+    }
+    TEAM_SYNC;
+    return pvec_times(volume, 1.0 / 6.0);
 }
 
 // Samples of all rungs where they belong, the front's among the others.

@@ -41,11 +41,8 @@ TEAM_FN double patch_keep(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL 
     int most = patch_samples_most(S, c, keep->rungs);
     patch_begin_front(S, I, D, keep, most TEAM_PASS);
     patch_sum_rear(S, G, I, D, c, keep->rungs);
-    r[PATCH_J_WEIGHT] = 1.0;
-    keep->count = patch_set_mixes(S, D, c, 0);
-    double chords = patch_volume_now(S, I, D, *keep) + cut;
-    keep->count = patch_set_corners(S, D, c);
-    double corners = patch_volume_now(S, I, D, *keep) + cut;
+    pvec ends = patch_volume_ends(S, I, D, *keep);
+    double chords = ends.x + cut, corners = ends.y + cut;
     double slope = corners - chords, g = 0.5, left = chords;
     if (!(MAGNITUDE(slope) > 1e-12 * whole)) slope = 0.0;
     if (slope != 0.0) g = patch_unit_share(-chords / slope);
