@@ -291,15 +291,15 @@ FN double patch_loose_volume(PATCH_BODY S, GLOBAL const int *I, GLOBAL const dou
     pvec a = patch_end(S, D, p.p), b = patch_end(S, D, q.p);
     double sum = 0.0;
     for (int turn; (turn = patch_strip_turn(s)) != 0;) {
-        if (turn == 1) {
-            pvec x = patch_loose_point(S, D, mixes, p, ++s.a, keep.flat);
-            sum += pvec_det(a, b, x);
+        int first = turn == 1, at = first ? ++s.a : ++s.b;
+        patch_loose t = p; // one text for both: lanes differ in who advances
+        if (!first) t = q;
+        pvec x = patch_loose_point(S, D, mixes, t, at, keep.flat);
+        sum += pvec_det(a, b, x);
+        if (first)
             a = x;
-        } else {
-            pvec x = patch_loose_point(S, D, mixes, q, ++s.b, keep.flat);
-            sum += pvec_det(a, b, x);
+        else
             b = x;
-        }
     }
     return sum;
 }
