@@ -123,10 +123,10 @@ static void run_no_origins(const cutis_compute_argument *a, int first, int end)
                                                               .registers = most }
 PATCH_KERNEL(parts, JOINT, 4, 256, 1, 0);
 PATCH_KERNEL(joints, JOINT, 4, 32, 1, 0);
-PATCH_KERNEL(cut, BORDER, 4, 1, 32, 80);
+PATCH_KERNEL(cut, BORDER, 4, 1, 32, 64);
 PATCH_KERNEL(rungs, RUNG, 4, 1, 32, 96);
 PATCH_KERNEL(cut_volume, BORDER, 4, 1, 32, 64);
-PATCH_KERNEL(solve, SOLVE, 4, 1, 32, 128);
+PATCH_KERNEL(solve, SOLVE, 4, 1, 32, 160);
 PATCH_KERNEL(count, EMIT, 2, 64, 32, 0);
 PATCH_KERNEL(sum, EMIT, 3, 16, 32, 0);
 PATCH_KERNEL(vertices, EMIT, 9, 8, 32, 48);
