@@ -381,7 +381,7 @@ ITEM_KERNEL cage_deform(GLOBAL const int *slot_controls, GLOBAL const ELEM *slot
         normals[out] = n.x;
         normals[out + 1] = n.y;
         normals[out + 2] = n.z;
-        if (n.x == 0 && n.y == 0 && n.z == 0) thin[0] = 1;
+        if (n.x == 0 && n.y == 0 && n.z == 0) RAISE(thin[0]);
     }
     ITEM_END
 }

@@ -142,7 +142,7 @@ ITEM_KERNEL cutis_handles_sweep(GLOBAL const unsigned *neighbour, GLOBAL const f
         float value = handles_godunov(low[0], low[1], low[2], h);
         if (value < best || (value == best && own < owner)) best = value, owner = own;
     }
-    if (best != from[item] || owner != from_label[item]) changed[0] = 1;
+    if (best != from[item] || owner != from_label[item]) RAISE(changed[0]);
     to[item] = best;
     to_label[item] = owner;
     ITEM_END
@@ -485,7 +485,7 @@ ITEM_KERNEL cutis_handles_done(GLOBAL const double *partial, GLOBAL double *scal
         worst = size > worst ? size : worst;
     }
     if (worst < tolerance) scalars[4 * item + 3] = 1;
-    if (scalars[4 * item + 3] == 0) going[0] = 1;
+    if (scalars[4 * item + 3] == 0) RAISE(going[0]);
     ITEM_END
 }
 #endif

@@ -184,7 +184,7 @@ ITEM_KERNEL cutis_handles_flood(GLOBAL unsigned char *state, GLOBAL int *changed
         if (own == HANDLES_EMPTY && wet) state[at] = HANDLES_OUTSIDE, news = 1;
         wet = own == HANDLES_OUTSIDE || (own == HANDLES_EMPTY && wet);
     }
-    if (news) changed[0] = 1;
+    if (news) RAISE(changed[0]);
     ITEM_END
 }
 #endif
@@ -270,7 +270,7 @@ ITEM_KERNEL cutis_handles_pieces(GLOBAL const unsigned *neighbour, GLOBAL const 
     unsigned known = from[least];
     least = known < least ? known : least;
     to[item] = least;
-    if (least != own) changed[0] = 1;
+    if (least != own) RAISE(changed[0]);
     ITEM_END
 }
 #endif

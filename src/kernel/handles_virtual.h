@@ -110,7 +110,7 @@ ITEM_KERNEL cutis_handles_fields(GLOBAL const unsigned *work, GLOBAL const unsig
         }
         float value = handles_godunov(low[0], low[1], low[2], h);
         if (value < known && value < bound[f])
-            changed[0] = 1;
+            RAISE(changed[0]);
         else
             value = known;
         to[base + v] = value;
@@ -174,7 +174,7 @@ ITEM_KERNEL cutis_handles_cover(GLOBAL const float *fields, GLOBAL const unsigne
                 value[(INDEX)item * room + used] = own;
                 used++;
             } else {
-                overflow[0] = 1;
+                RAISE(overflow[0]);
             }
         }
     }
@@ -295,7 +295,7 @@ ITEM_KERNEL cutis_handles_support(GLOBAL const float *partial, GLOBAL const unsi
         radius = own < radius ? own : radius;
     } else if ((double)bound[item] < most) {
         bound[item] = 2 * bound[item];
-        again[0] = 1;
+        RAISE(again[0]);
     }
     support[2 * item] = radius;
     support[2 * item + 1] = (double)middle[item];
@@ -346,7 +346,7 @@ ITEM_KERNEL cutis_handles_gain(GLOBAL const float *from, GLOBAL const unsigned *
                 value[(INDEX)item * room + used] = own;
                 used++;
             } else if (own > 0) {
-                overflow[0] = 1;
+                RAISE(overflow[0]);
             }
         }
     }

@@ -10,7 +10,8 @@
 ///
 /// Invariant: an item reads nothing that another item of the same launch writes, so that any order
 /// and any device gives the same result. Sums over many items go in two launches: an item sums a
-/// fixed stretch in order, then one item sums the stretches.
+/// fixed stretch in order, then one item sums the stretches. A flag that any item may raise goes
+/// through RAISE.
 ///
 /// Inside: `item` (int); no `return` and no `continue` at the top level. Pointers are kernel
 /// arguments (GLOBAL). double may be written as such: sums and products are not contracted, and
@@ -35,6 +36,7 @@
     if (item < item_end) {
 #define ROOT(x)      sqrt((double)(x))
 #define MAGNITUDE(x) fabs((double)(x))
+#define RAISE(flag)  ((flag) = 1)
 #else
 #define GLOBAL
 #define INDEX        long long
@@ -42,6 +44,7 @@
 #define ITEM_BEGIN   for (int item = item_first; item < item_end; item++) {
 #define ROOT(x)      __builtin_sqrt((double)(x))
 #define MAGNITUDE(x) __builtin_fabs((double)(x))
+#define RAISE(flag)  __atomic_store_n(&(flag), 1, __ATOMIC_RELAXED)
 #endif
 // clang-format on
 #define DIVIDE_FLOATS(a, b) ((float)((double)(a) / (double)(b)))

@@ -408,6 +408,8 @@ static cutis_result patches_box(uint64_t *digest)
     }
 FILLS(normals, float, 3 * VERTICES, cutis_surface_normals(w.context, &w.surface, NULL, out))
 FILLS(weld, uint32_t, VERTICES, cutis_weld_positions(w.context, VERTICES, w.rest, out))
+FILLS(weld_on, uint32_t, VERTICES,
+      cutis_weld_positions_on(w.context, w.device, VERTICES, w.rest, out))
 FILLS(compare, cutis_difference, 1,
       cutis_surface_compare(w.context, &w.surface, w.shapes, w.rest, out))
 FILLS(curvature, cutis_curvature, 1,
@@ -645,6 +647,7 @@ static const scenario SCENARIOS[] = {
     { "cutis_patches_local", "a frame", patches_local, 1, false },
     { "cutis_surface_normals", "limb", normals, 1, false },
     { "cutis_weld_positions", "limb", weld, 1, false },
+    { "cutis_weld_positions_on", "limb", weld_on, 1, false },
     { "cutis_surface_compare", "limb", compare, 1, false },
     { "cutis_surface_curvature", "limb", curvature, 1, false },
     { "cutis_surface_open_edges", "limb", open_edges, 1, false },
