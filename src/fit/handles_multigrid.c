@@ -506,7 +506,7 @@ void cutis_handles_system_solve(cutis_handles_system *system, cutis_device *devi
     const uint32_t n = system->levels[0].count;
     const int lanes = (int)system->lanes;
     work w = { .system = system, .level = &system->levels[0] };
-    double rho[LANES] = { 0 }, next[LANES], curvature[LANES];
+    double rho[LANES] = { 0 }, next[LANES] = { 0 }, curvature[LANES] = { 0 };
     uint32_t visits = system->visits;
     bool done[LANES] = { false };
     if (n == 0) return;

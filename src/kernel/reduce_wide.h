@@ -85,6 +85,8 @@ WIDE_FN void reduce_gram(int n, int rows, GLOBAL const float *offset, REAL *gram
 FN void reduce_apply_metric(int rows, GLOBAL const double *metric, REAL *x)
 {
     for (int r = 0; r < rows; r += 3) {
+        // There are three rows a pose.
+        // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign)
         REAL a = x[r], b = x[r + 1], c = x[r + 2];
         REAL ab = ENTRY(metric, 2 * r + 3), ac = ENTRY(metric, 2 * r + 4);
         REAL bc = ENTRY(metric, 2 * r + 5);
