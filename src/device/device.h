@@ -189,6 +189,25 @@ struct cutis_device {
     const cutis_device_operations *operations;
     uint32_t task_threads; ///< threads of run_tasks
 };
+/// Host tasks on the device's threads; on this one without a device, or where there is one task.
+static inline void cutis_device_run(cutis_device *device, void (*task)(void *data, uint32_t index),
+                                    void *data, uint32_t count)
+{
+    if (device && count > 1) {
+        device->operations->run_tasks(device, task, data, count);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) task(data, i);
+}
+
+/// The same for `count` items, so many of them a task.
+static inline void cutis_device_run_items(cutis_device *device,
+                                          void (*task)(void *data, uint32_t index), void *data,
+                                          uint32_t count, uint32_t task_items)
+{
+    cutis_device_run(device, task, data, count / task_items + (count % task_items != 0));
+}
+
 struct cutis_buffer {
     cutis_device *device;
     uint64_t size, handle;

@@ -183,7 +183,7 @@ static cutis_result find_outside(cutis_device *device, const cutis_cage_shape *s
     // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
     job.distance = cutis_alloc_array(device->context, point_count, sizeof *job.distance);
     if (!job.distance) return cutis_alloc_result(device->context);
-    cutis_cage_run(device, inside_task, &job, (point_count + TASK - 1) / TASK);
+    cutis_device_run(device, inside_task, &job, (point_count + TASK - 1) / TASK);
     for (uint32_t i = 0; i < point_count; i++) {
         if (!(status[i] & 2)) continue;
         report->outside_count++;

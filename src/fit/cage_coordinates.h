@@ -36,14 +36,4 @@ cutis_result cutis_cage_weigh(cutis_context *context, cutis_device *device,
                               const double *points, uint32_t point_count,
                               cutis_cage_weights weights, cutis_cage_report *report);
 
-/// Host tasks on the device's threads.
-static inline void cutis_cage_run(cutis_device *device, void (*task)(void *data, uint32_t index),
-                                  void *data, uint32_t count)
-{
-    if (count > 1)
-        device->operations->run_tasks(device, task, data, count);
-    else if (count == 1)
-        task(data, 0);
-}
-
 #endif

@@ -255,7 +255,7 @@ static cutis_result solve_all(solver *s, cutis_arena *arena, double tolerance, c
         if (job.count > s->lanes) job.count = s->lanes;
         result = solve_batch(s, first, tolerance);
         if (result == CUTIS_OK)
-            cutis_cage_run(s->device, point_task, &job, (point_count + TASK - 1) / TASK);
+            cutis_device_run(s->device, point_task, &job, (point_count + TASK - 1) / TASK);
     }
     if (result == CUTIS_OK) normalise(&weights, point_count, n);
     return result;

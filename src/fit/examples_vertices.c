@@ -171,10 +171,7 @@ static cutis_result run_span(cutis_fit_problem *p, vertex_job *job)
         job->task_first = first;
         memset(job->sums, 0, group * sizeof *job->sums);
         memset(job->errors, 0, 2 * (size_t)group * p->examples->count * sizeof *job->errors);
-        if (p->device && group > 1)
-            p->device->operations->run_tasks(p->device, run_task, job, group);
-        else
-            for (uint32_t i = 0; i < group; i++) run_task(job, i);
+        cutis_device_run(p->device, run_task, job, group);
         if (atomic_load(&job->failed))
             return cutis_fail(p->context, CUTIS_OUT_OF_MEMORY, "fit: no memory for a task");
         add_sums(p, job, group);

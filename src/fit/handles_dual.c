@@ -238,7 +238,7 @@ double *cutis_handles_dual_solve(cutis_arena *arena, cutis_device *device,
     const bool good = share && vectors && build_graph(&scratch, grid, faces, face_count, &g);
     if (good) {
         solving job = { &g, vectors, share };
-        cutis_handles_run(device, solve_task, &job, sites->site_count);
+        cutis_device_run(device, solve_task, &job, sites->site_count);
         normalise(grid, sites, virtual_count, voxel, share);
     }
     cutis_arena_release(&scratch);

@@ -192,7 +192,7 @@ cutis_result cutis_handles_field_solve(cutis_arena *arena, cutis_device *device,
                     (float)system.x[system.lanes * i + l];
     }
     gathering g = { &system, grid, owner, out };
-    cutis_handles_run(device, normalise_task, &g, (grid->voxel_count + CHUNK - 1) / CHUNK);
+    cutis_device_run(device, normalise_task, &g, (grid->voxel_count + CHUNK - 1) / CHUNK);
     out->iteration_count = system.iteration_count;
     out->level_count = system.level_count;
 done:

@@ -380,8 +380,8 @@ static cutis_result voxels_on_host(cutis_arena *arena, cutis_device *device,
     _Atomic uint8_t *state = cutis_alloc_zero(context, grid->dense_count, 1);
     if (!state) return cutis_alloc_result(context);
     voxeliser v = { .shape = shape, .grid = grid, .state = state, .radius = radius };
-    cutis_handles_run(device, triangle_task, &v, (shape->triangle_count + CHUNK - 1) / CHUNK);
-    cutis_handles_run(device, point_task, &v, (shape->point_count + CHUNK - 1) / CHUNK);
+    cutis_device_run(device, triangle_task, &v, (shape->triangle_count + CHUNK - 1) / CHUNK);
+    cutis_device_run(device, point_task, &v, (shape->point_count + CHUNK - 1) / CHUNK);
     for (uint32_t i = 0; i < shape->vertex_count; i++) {
         double p[3];
         to_grid(&v, i, p);

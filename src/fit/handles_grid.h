@@ -89,15 +89,4 @@ uint32_t cutis_handles_voxel_of(const cutis_handles_grid *grid, const double *po
 uint32_t cutis_handles_voxel_nearest(const cutis_handles_grid *grid, const double *point,
                                      double *distance);
 
-/// Host tasks on the device's threads; without a device on this one.
-static inline void cutis_handles_run(cutis_device *device, void (*task)(void *data, uint32_t index),
-                                     void *data, uint32_t count)
-{
-    if (device && count > 1) {
-        device->operations->run_tasks(device, task, data, count);
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) task(data, i);
-}
-
 #endif

@@ -344,11 +344,11 @@ static void run(cutis_device *device, const laned *task, work *w, uint32_t begin
     w->begin = begin, w->end = end;
     // A range of two chunks is done before another thread has woken up.
     uint32_t count = (end - begin + CHUNK - 1) / CHUNK;
-    cutis_handles_run(count > 2 ? device : NULL,
-                      task->of[lanes == 8   ? 0
-                               : lanes == 4 ? 1
-                                            : 2],
-                      w, count);
+    cutis_device_run(count > 2 ? device : NULL,
+                     task->of[lanes == 8   ? 0
+                              : lanes == 4 ? 1
+                                           : 2],
+                     w, count);
 }
 
 // One cycle on a level: x = M^-1 b, where x counts as zero at first, or x += M^-1 (b - A x).

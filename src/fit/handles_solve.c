@@ -110,7 +110,7 @@ static cutis_result sample_on_host(sampling *s, uint32_t tasks, cutis_arena *scr
     s->scratch =
         cutis_arena_alloc(scratch, (size_t)tasks * s->solution->sites.site_count, sizeof(double));
     if (!s->scratch) return cutis_alloc_result(scratch->context);
-    cutis_handles_run(s->solution->device, sample_task, s, tasks);
+    cutis_device_run(s->solution->device, sample_task, s, tasks);
     return CUTIS_OK;
 }
 

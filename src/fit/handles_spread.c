@@ -178,7 +178,7 @@ cutis_result cutis_handles_spread_make(cutis_arena *arena, cutis_device *device,
     if (good) {
         memset(s.sums, 0, tasks * all * sizeof *s.sums);
         memset(s.parts, 0, tasks * sizeof *s.parts);
-        cutis_handles_run(device, spread_task, &s, tasks);
+        cutis_device_run(device, spread_task, &s, tasks);
         for (uint32_t t = 0; t < tasks; t++) good &= s.parts[t].good;
         good = good && join(arena, &s, tasks, out);
         for (uint32_t t = 0; t < tasks; t++) {

@@ -324,7 +324,7 @@ static cutis_result insert_round(insertion *in, const candidate *list, uint32_t 
         in->batch_count = 0;
         for (; next < count && in->batch_count < BATCH; next++)
             if (in->cover[list[next].voxel] > TAU) in->batch[in->batch_count++] = list[next].voxel;
-        cutis_handles_run(in->device, virtual_task, in, in->batch_count);
+        cutis_device_run(in->device, virtual_task, in, in->batch_count);
         for (uint32_t i = 0; i < in->batch_count; i++)
             if (in->cover[in->batch[i]] > TAU && !accept(in, i))
                 return cutis_alloc_result(in->arena->context);
@@ -503,7 +503,7 @@ cutis_result cutis_handles_virtual_solve(cutis_arena *arena, cutis_device *devic
     if (result != CUTIS_OK) goto done;
     double start = cutis_os_seconds();
     recall_fields(&in);
-    cutis_handles_run(device, site_task, &in, BATCH);
+    cutis_device_run(device, site_task, &in, BATCH);
     remember_fields(&in);
     out->seconds_distances = cutis_os_seconds() - start;
     start = cutis_os_seconds();
@@ -530,8 +530,8 @@ cutis_result cutis_handles_virtual_solve(cutis_arena *arena, cutis_device *devic
         result = cutis_alloc_result(arena->context);
     const folding f = { out, field, grid->voxel_count };
     if (result == CUTIS_OK)
-        cutis_handles_run(device, fold_task, (void *)&f,
-                          (grid->voxel_count + FOLD_CHUNK - 1) / FOLD_CHUNK);
+        cutis_device_run(device, fold_task, (void *)&f,
+                         (grid->voxel_count + FOLD_CHUNK - 1) / FOLD_CHUNK);
 done:
     release(&in);
     if (result != CUTIS_OK) *out = (cutis_handles_virtual){ 0 };

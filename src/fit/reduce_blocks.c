@@ -81,7 +81,7 @@ bool cutis_reduce_blocks_create(const cutis_reduce_problem *problem,
         cutis_arena_alloc(arena, (size_t)colours->count + 1, sizeof *out->colour_first);
     job.count = cutis_arena_alloc(arena, colours->count, sizeof *job.count);
     if (!out->colour_first || !job.count) return false;
-    cutis_reduce_run(problem, count_task, &job, colours->count);
+    cutis_device_run(problem->device, count_task, &job, colours->count);
     for (uint32_t c = 0; c < colours->count; c++) {
         out->colour_first[c] = out->count;
         for (uint32_t n = 0; n <= CUTIS_REDUCE_SET; n++) out->count += blocks_of(job.count[c][n]);
@@ -96,7 +96,7 @@ bool cutis_reduce_blocks_create(const cutis_reduce_problem *problem,
     if (!out->vertex || !out->place || !out->size || !out->slot_first || !out->kept_first)
         return false;
     shape_blocks(&job);
-    cutis_reduce_run(problem, fill_task, &job, colours->count);
+    cutis_device_run(problem->device, fill_task, &job, colours->count);
     return true;
 }
 
@@ -200,7 +200,7 @@ bool cutis_reduce_blocks_load(const cutis_reduce_problem *problem, const cutis_r
     move_job job = {
         .problem = problem, .state = (cutis_reduce_state *)state, .blocks = blocks, .lambda = lambda
     };
-    cutis_reduce_run(problem, load_task, &job, tasks_of(blocks));
+    cutis_device_run(problem->device, load_task, &job, tasks_of(blocks));
     return true;
 }
 
@@ -218,7 +218,7 @@ bool cutis_reduce_blocks_load_turned(const cutis_reduce_problem *problem,
         cutis_arena_alloc(arena, blocks->count, 2 * rows * LANES * sizeof *blocks->metric);
     job.scratch = cutis_arena_alloc(arena, tasks_of(blocks), 4 * rows * sizeof *job.scratch);
     if (!blocks->metric || !job.scratch) return false;
-    cutis_reduce_run(problem, load_task, &job, tasks_of(blocks));
+    cutis_device_run(problem->device, load_task, &job, tasks_of(blocks));
     return true;
 }
 
@@ -241,5 +241,5 @@ void cutis_reduce_blocks_store(const cutis_reduce_problem *problem,
                                const cutis_reduce_blocks *blocks, cutis_reduce_state *state)
 {
     move_job job = { .problem = problem, .state = state, .blocks = (cutis_reduce_blocks *)blocks };
-    cutis_reduce_run(problem, store_task, &job, tasks_of(blocks));
+    cutis_device_run(problem->device, store_task, &job, tasks_of(blocks));
 }

@@ -58,7 +58,7 @@ static cutis_result try_sets(const cutis_reduce_problem *learn, const cutis_redu
     if (result == CUTIS_OK) {
         double part;
         judge_job job = { test, &state, error };
-        cutis_reduce_run(test, judge_task, &job,
+        cutis_device_run(test->device, judge_task, &job,
                          (vertices + CUTIS_REDUCE_TASK - 1) / CUTIS_REDUCE_TASK);
         cutis_reduce_measure(test, energy, error, &part);
         *value += part;

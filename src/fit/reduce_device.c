@@ -83,7 +83,7 @@ static cutis_result upload_mesh(cutis_reduce_device *run)
     double *anchor = cutis_arena_alloc(&run->arena, vertices, sizeof *anchor);
     if (!diagonal || !anchor) return cutis_alloc_result(run->problem->context);
     pull_job job = { run->problem, laplace, diagonal, anchor };
-    cutis_reduce_run(run->problem, pull_task, &job,
+    cutis_device_run(run->problem->device, pull_task, &job,
                      (vertices + CUTIS_REDUCE_TASK - 1) / CUTIS_REDUCE_TASK);
     cutis_result result =
         cutis_reduce_device_upload(run, mesh->first, vertices + 1ull, 4, &run->ring_first);

@@ -40,16 +40,6 @@ typedef struct mesh_job {
     double *cotangent;
 } mesh_job;
 
-static void run_tasks(const mesh_job *job, void (*task)(void *data, uint32_t index), uint32_t count,
-                      uint32_t size)
-{
-    const uint32_t tasks = count / size + (count % size != 0);
-    if (job->device && tasks > 1)
-        job->device->operations->run_tasks(job->device, task, (void *)job, tasks);
-    else
-        for (uint32_t i = 0; i < tasks; i++) task((void *)job, i);
-}
-
 static bool measure_triangle(const double *positions, const uint32_t *corner, double area_min,
                              triangle_shape *out)
 {
@@ -263,17 +253,17 @@ static bool build_rows(mesh_job *job, cutis_arena *arena, cutis_arena *own)
 {
     cutis_reduce_mesh *mesh = job->mesh;
     const uint32_t vertices = mesh->vertex_count;
-    run_tasks(job, shape_task, job->triangle_count, TASK_TRIANGLES);
+    cutis_device_run_items(job->device, shape_task, job, job->triangle_count, TASK_TRIANGLES);
     for (uint32_t v = 0; v < vertices; v++) job->first[v + 2] += job->first[v + 1];
-    run_tasks(job, corner_task, job->triangle_count, TASK_TRIANGLES);
-    run_tasks(job, row_task, vertices, TASK_VERTICES);
+    cutis_device_run_items(job->device, corner_task, job, job->triangle_count, TASK_TRIANGLES);
+    cutis_device_run_items(job->device, row_task, job, vertices, TASK_VERTICES);
     if (!merge_long_rows(job, own)) return false;
     mesh->first[0] = 0;
     for (uint32_t v = 0; v < vertices; v++) mesh->first[v + 1] += mesh->first[v];
     mesh->neighbour = cutis_arena_alloc(arena, mesh->first[vertices], sizeof *mesh->neighbour);
     mesh->cotangent = cutis_arena_alloc(arena, mesh->first[vertices], sizeof *mesh->cotangent);
     if (!mesh->neighbour || !mesh->cotangent) return false;
-    run_tasks(job, move_task, vertices, TASK_VERTICES);
+    cutis_device_run_items(job->device, move_task, job, vertices, TASK_VERTICES);
     floor_areas(vertices, mesh->area);
     return true;
 }

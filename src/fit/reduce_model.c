@@ -59,16 +59,6 @@ typedef struct fill_job {
     bool mixed; ///< a vertex's influences are not clean as they stand
 } fill_job;
 
-static void run_tasks(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
-                      uint32_t vertices)
-{
-    const uint32_t tasks = vertices / TASK_VERTICES + (vertices % TASK_VERTICES != 0);
-    if (device && tasks > 1)
-        device->operations->run_tasks(device, task, data, tasks);
-    else
-        for (uint32_t i = 0; i < tasks; i++) task(data, i);
-}
-
 // The clean influences of a vertex: their number, or themselves. One without weight follows the
 // first joint.
 static void fill_vertex(const fill_job *job, uint32_t v, cutis_vertex_buffer *buffer)
@@ -143,7 +133,7 @@ static void triangle_task(void *data, uint32_t index)
 static void fill_all(filler *f, fill_job *job, bool write)
 {
     job->write = write;
-    run_tasks(f->device, fill_task, job, job->primitive->vertex_count);
+    cutis_device_run_items(f->device, fill_task, job, job->primitive->vertex_count, TASK_VERTICES);
     for (uint32_t v = 0; v < job->primitive->vertex_count; v++)
         if (is_long(job->primitive, v)) fill_vertex(job, v, &f->buffer);
 }
@@ -161,10 +151,11 @@ static cutis_result fill_primitive(filler *f, uint32_t mesh, uint32_t p)
     memcpy(group->source_positions + 3 * (size_t)f->vertex, primitive->positions,
            3 * (size_t)primitive->vertex_count * sizeof(float));
     if (primitive->topology == CUTIS_TOPOLOGY_TRIANGLES) {
-        run_tasks(f->device, triangle_task, &job, primitive->index_count / 3);
+        cutis_device_run_items(f->device, triangle_task, &job, primitive->index_count / 3,
+                               TASK_VERTICES);
         f->triangle += primitive->index_count / 3 * 3;
     }
-    run_tasks(f->device, clean_task, &job, primitive->vertex_count);
+    cutis_device_run_items(f->device, clean_task, &job, primitive->vertex_count, TASK_VERTICES);
     if (!job.mixed) {
         f->vertex += primitive->vertex_count;
         f->influence += primitive->influences.first[primitive->vertex_count];
@@ -272,7 +263,7 @@ static bool build_mesh(cutis_device *device, cutis_arena *arena, cutis_reduce_gr
 {
     group->welded = cutis_arena_alloc(arena, group->triangle_count, 3 * sizeof *group->welded);
     if (!group->welded) return false;
-    run_tasks(device, weld_task, group, group->triangle_count);
+    cutis_device_run_items(device, weld_task, group, group->triangle_count, TASK_VERTICES);
     return cutis_reduce_mesh_create(device, arena, group->unit_count, group->positions,
                                     group->triangle_count, group->welded, &group->mesh);
 }
@@ -315,7 +306,8 @@ static cutis_result build_group(filler *f, const int32_t *mesh_group, int32_t in
     if (result == CUTIS_OK) result = weld_units(context, f->device, group);
     if (result == CUTIS_OK) {
         if (group->unit_count == group->source_count)
-            run_tasks(f->device, position_task, group, group->source_count);
+            cutis_device_run_items(f->device, position_task, group, group->source_count,
+                                   TASK_VERTICES);
         else
             keep_units(group);
         if (!build_mesh(f->device, arena, group)) result = cutis_alloc_result(context);

@@ -48,7 +48,7 @@ static double for_each(normals_job *job, void (*each)(const normals_job *job, ui
     const uint32_t tasks = task_count(job->problem->mesh->vertex_count);
     double sum = 0;
     job->each = each;
-    cutis_reduce_run(job->problem, each_task, job, tasks);
+    cutis_device_run(job->problem->device, each_task, job, tasks);
     for (uint32_t t = 0; t < tasks; t++) sum += job->sums[t];
     return sum;
 }

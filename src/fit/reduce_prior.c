@@ -105,8 +105,8 @@ bool cutis_reduce_prior_create(const cutis_reduce_problem *problem, const cutis_
     if (!job.sums || !out->base || !out->match) return false;
     double sum = 0;
     uint32_t used = 0;
-    cutis_reduce_run(problem, trace_task, &job, tasks);
-    cutis_reduce_run(problem, match_task, &job, tasks);
+    cutis_device_run(problem->device, trace_task, &job, tasks);
+    cutis_device_run(problem->device, match_task, &job, tasks);
     for (uint32_t t = 0; t < tasks; t++) sum += job.sums[t];
     for (uint32_t v = 0; v < vertices; v++) used += state->first[v + 1] > state->first[v];
     out->lambda = used ? problem->prior * sum / used : 0;
@@ -189,7 +189,7 @@ bool cutis_reduce_prior_energy(const cutis_reduce_problem *problem, const cutis_
     job.dense =
         cutis_arena_alloc(&arena, tasks, 2 * (size_t)problem->control_count * sizeof *job.dense);
     const bool good = job.sums && job.dense;
-    if (good) cutis_reduce_run(problem, energy_task, &job, tasks);
+    if (good) cutis_device_run(problem->device, energy_task, &job, tasks);
     for (uint32_t t = 0; good && t < tasks; t++) *energy += job.sums[t];
     cutis_arena_release(&arena);
     return good;

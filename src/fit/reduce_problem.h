@@ -134,8 +134,4 @@ double cutis_reduce_anchor(const cutis_reduce_problem *problem, uint32_t vertex)
 /// rho = L e, 3 * column_count per vertex.
 void cutis_reduce_residual(const cutis_reduce_problem *problem, const double *error, double *rho);
 
-/// Run task(data, 0 .. count - 1) on the problem's threads.
-void cutis_reduce_run(const cutis_reduce_problem *problem, void (*task)(void *data, uint32_t index),
-                      void *data, uint32_t count);
-
 #endif

@@ -205,7 +205,7 @@ static cutis_result sweep_all(smooth_job *job, uint32_t limit)
             uint32_t count =
                 job->colours->first[job->colour + 1] - job->colours->first[job->colour];
             uint32_t tasks = (count + CUTIS_REDUCE_TASK - 1) / CUTIS_REDUCE_TASK;
-            cutis_reduce_run(job->problem, smooth_task, job, tasks);
+            cutis_device_run(job->problem->device, smooth_task, job, tasks);
             for (uint32_t t = 0; t < tasks; t++) fall += job->fall[t];
         }
         state->curve[s + 1] = state->curve[s] - fall;

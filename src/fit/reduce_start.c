@@ -271,15 +271,6 @@ static bool make_groups(start_job *job, cutis_arena *arena)
     return true;
 }
 
-void cutis_reduce_run(const cutis_reduce_problem *problem, void (*task)(void *data, uint32_t index),
-                      void *data, uint32_t count)
-{
-    if (problem->device && count > 1)
-        problem->device->operations->run_tasks(problem->device, task, data, count);
-    else
-        for (uint32_t i = 0; i < count; i++) task(data, i);
-}
-
 bool cutis_reduce_start(const cutis_reduce_problem *problem, cutis_arena *arena, bool fitted,
                         bool geometric, cutis_reduce_state *out)
 {
@@ -291,7 +282,7 @@ bool cutis_reduce_start(const cutis_reduce_problem *problem, cutis_arena *arena,
                     : problem->influences;
     const bool good = make_groups(&job, &own);
     if (good)
-        cutis_reduce_run(problem, start_task, &job,
+        cutis_device_run(problem->device, start_task, &job,
                          (job.group_count + TASK_GROUPS - 1) / TASK_GROUPS);
     cutis_arena_release(&own);
     return good;

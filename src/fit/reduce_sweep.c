@@ -65,7 +65,7 @@ static double sweep_once(sweep_job *job, uint32_t colour_count)
         job->block = blocks->colour_first[c], job->end = blocks->colour_first[c + 1];
         uint32_t tasks =
             (job->end - job->block + CUTIS_REDUCE_TASK_BLOCKS - 1) / CUTIS_REDUCE_TASK_BLOCKS;
-        cutis_reduce_run(job->sweeper.problem, sweep_task, job, tasks);
+        cutis_device_run(job->sweeper.problem->device, sweep_task, job, tasks);
         for (uint32_t t = 0; t < tasks; t++) fall += job->fall[t];
     }
     return fall;
@@ -265,7 +265,7 @@ double cutis_reduce_measure(const cutis_reduce_problem *problem, cutis_reduce_en
     measure_job job = { problem, error, energy == CUTIS_REDUCE_LAPLACE, NULL };
     double edges = 0, anchors = 0, one[2];
     job.sums = cutis_alloc_array(problem->context, tasks, sizeof *job.sums);
-    if (job.sums) cutis_reduce_run(problem, measure_task, &job, tasks);
+    if (job.sums) cutis_device_run(problem->device, measure_task, &job, tasks);
     for (uint32_t t = 0; t < tasks; t++) { // without memory for the sums: one after the other
         if (!job.sums) measure_stretch(&job, t, one);
         edges += job.sums ? job.sums[t][0] : one[0];

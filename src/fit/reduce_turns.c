@@ -52,7 +52,7 @@ static void fill_fans(cutis_reduce_turns *t, const cutis_reduce_surface *surface
 {
     const uint32_t vertices = t->problem->mesh->vertex_count, triangles = surface->triangle_count;
     use_job job = { t->problem->mesh, surface, used };
-    cutis_reduce_run(t->problem, use_task, &job,
+    cutis_device_run(t->problem->device, use_task, &job,
                      triangles / TASK_TRIANGLES + (triangles % TASK_TRIANGLES != 0));
     memset(t->fan_first, 0, ((size_t)vertices + 2) * sizeof *t->fan_first);
     for (uint32_t i = 0; i < triangles; i++)

@@ -87,16 +87,6 @@ static void look_task(void *data, uint32_t index)
     }
 }
 
-static void run_tasks(cutis_device *device, void (*task)(void *data, uint32_t index), weld_job *job)
-{
-    const uint32_t count = job->vertex_count;
-    const uint32_t tasks = count / TASK_VERTICES + (count % TASK_VERTICES != 0);
-    if (device && tasks > 1)
-        device->operations->run_tasks(device, task, job, tasks);
-    else
-        for (uint32_t i = 0; i < tasks; i++) task(job, i);
-}
-
 cutis_result cutis_weld_positions_on(cutis_context *context, cutis_device *device,
                                      uint32_t vertex_count, const float *positions, uint32_t *weld)
 {
@@ -106,8 +96,8 @@ cutis_result cutis_weld_positions_on(cutis_context *context, cutis_device *devic
     job.table = cutis_alloc_array(context, capacity, sizeof *job.table);
     if (!job.table) return cutis_alloc_result(context);
     memset(job.table, 0xff, capacity * sizeof *job.table);
-    run_tasks(device, enter_task, &job);
-    run_tasks(device, look_task, &job);
+    cutis_device_run_items(device, enter_task, &job, vertex_count, TASK_VERTICES);
+    cutis_device_run_items(device, look_task, &job, vertex_count, TASK_VERTICES);
     cutis_free_array(context, job.table, capacity, sizeof *job.table);
     return CUTIS_OK;
 }
