@@ -52,7 +52,7 @@ int option_choice(const cli_app *app, option_id id);
 /// `out` has 64 bytes.
 const char *nearest_word(const char *word, const char *list, char *out);
 
-// app.c: speaking ---------------------------------------------------------------------------------
+// say.c: speaking ---------------------------------------------------------------------------------
 
 /// Say why a library call failed and return EXIT_FAILED. The line starts with `file` (may be NULL)
 /// unless the error names it.

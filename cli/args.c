@@ -34,7 +34,8 @@ const char *nearest_word(const char *word, const char *list, char *out)
     bool found = false;
     for (const char *entry = list; *entry;) {
         size_t span = strcspn(entry, " ");
-        unsigned distance = edit_distance(word, length, entry, span);
+        size_t longer = span > length ? span - length : length - span; // no distance is less
+        unsigned distance = longer < best ? edit_distance(word, length, entry, span) : best;
         // What was typed so far counts as near: "--inf" for "--influences".
         if (length >= 2 && span > length && strncmp(entry, word, length) == 0) distance = 1;
         if (distance < best && span < 64) {
@@ -203,11 +204,11 @@ static int find_verb(cli_app *app, const char *word)
 {
     char list[512] = "", near[64];
     size_t length = 0;
-    for (uint32_t i = 0; i < cli_verb_count; i++) {
+    for (uint32_t i = 0; i < cli_verb_count; i++)
         if (strcmp(word, cli_verbs[i].name) == 0) app->verb = &cli_verbs[i];
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s ", cli_verbs[i].name);
-    }
     if (app->verb) return EXIT_GOOD;
+    for (uint32_t i = 0; i < cli_verb_count; i++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s ", cli_verbs[i].name);
     if (nearest_word(word, list, near))
         return app_usage(app, "unknown verb %s; did you mean %s?", word, near);
     return app_usage(app, "unknown verb %s", word);

@@ -241,26 +241,16 @@ typedef struct verb_row {
 extern const verb_row cli_verbs[];
 extern const uint32_t cli_verb_count;
 
-int verb_info(struct cli_app *app);
-int verb_check(struct cli_app *app);
-int verb_convert(struct cli_app *app);
-int verb_synth(struct cli_app *app);
-int verb_deform(struct cli_app *app);
-int verb_measure(struct cli_app *app);
-int verb_devices(struct cli_app *app);
-int verb_bench(struct cli_app *app);
-int verb_demo(struct cli_app *app);
-int verb_render(struct cli_app *app);
-int verb_compare(struct cli_app *app);
-int verb_reproduce(struct cli_app *app);
-int verb_reduce(struct cli_app *app);
-int verb_cage(struct cli_app *app);
-int verb_fit(struct cli_app *app);
-int verb_handles(struct cli_app *app);
-int verb_skeleton(struct cli_app *app);
-int verb_view(struct cli_app *app);
-int verb_retarget(struct cli_app *app);
-int verb_help(struct cli_app *app);
-int verb_version(struct cli_app *app);
+/// Every verb: a function, and a row of the table.
+#define CLI_VERBS(X)                                                                               \
+    X(info)                                                                                        \
+    X(check)                                                                                       \
+    X(convert)                                                                                     \
+    X(synth)                                                                                       \
+    X(deform) X(measure) X(devices) X(bench) X(demo) X(render) X(compare) X(reproduce) X(reduce)   \
+        X(cage) X(fit) X(handles) X(skeleton) X(view) X(retarget) X(help) X(version)
+#define CLI_VERB(name) int verb_##name(struct cli_app *app);
+CLI_VERBS(CLI_VERB)
+#undef CLI_VERB
 
 #endif

@@ -85,4 +85,18 @@ fails 2 "help of an unknown verb" 'unknown verb' $CUTIS help nothing
 fails 2 "unknown bench" 'did you mean' $CUTIS bench blnd
 $CUTIS >"$T/stdout" 2>"$T/stderr"; code=$?
 equals "no verb: overview and exit 2" "$code $(grep -c "^  deform " "$T/stdout")" "2 1"
+# A datagram for each write: two programs that write to one log do not mix their lines.
+equals "an error is one write" "$(/usr/bin/python3 -c '
+import socket, subprocess, sys
+ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+subprocess.run(sys.argv[1:], stderr=theirs)
+ours.setblocking(False)
+line, more = ours.recv(65536), 0
+try:
+    while ours.recv(65536): more += 1
+except BlockingIOError: pass
+print(line.decode().strip(), more)' $CUTIS info "a
+b" c)" "cutis: info: unexpected c (see: cutis help info) 0"
+fails 1 "a name of two lines" "cutis: none\\?b: " $CUTIS info "none
+b"
 exit $failed
