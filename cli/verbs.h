@@ -247,8 +247,15 @@ extern const uint32_t cli_verb_count;
     X(check)                                                                                       \
     X(convert)                                                                                     \
     X(synth)                                                                                       \
-    X(deform) X(measure) X(devices) X(bench) X(demo) X(render) X(compare) X(reproduce) X(reduce)   \
-        X(cage) X(fit) X(handles) X(skeleton) X(view) X(retarget) X(help) X(version)
+    X(deform)                                                                                      \
+    X(measure)                                                                                     \
+    X(devices)                                                                                     \
+    X(bench)                                                                                       \
+    X(demo)                                                                                        \
+    X(render)                                                                                      \
+    X(compare)                                                                                     \
+    X(reproduce)                                                                                   \
+    X(reduce) X(cage) X(fit) X(handles) X(skeleton) X(view) X(retarget) X(help) X(version)
 #define CLI_VERB(name) int verb_##name(struct cli_app *app);
 CLI_VERBS(CLI_VERB)
 #undef CLI_VERB
