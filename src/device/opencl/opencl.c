@@ -156,7 +156,7 @@ static cutis_device_info device_info(const cl_functions *cl, const found_device 
                                      uint32_t index)
 {
     cutis_device_info info = { .kind = CUTIS_DEVICE_OPENCL, .index = index, .available = true };
-    char version[96], driver[64], platform[64] = "";
+    char version[80], driver[56], platform[64] = ""; // what `detail` has room for
     cl_ulong memory = 0, precision = 0;
     cl_uint units = 0;
     device_text(cl, found->device, CL_DEVICE_NAME, info.name, sizeof info.name);
