@@ -61,7 +61,8 @@ int app_fail(cli_app *app, const char *file, cutis_result result);
 int app_fail_text(cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /// Say what is wrong with the command line, with a hint; returns EXIT_USAGE.
 int app_usage(cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
-#ifdef __clang_analyzer__ // it looks at one file at a time, and must know that these are never 0
+// Analyzers look at one file at a time, and must know that these are never 0.
+#if defined __clang_analyzer__ || defined CUTIS_ANALYZER
 #define app_fail(app, file, result) (app_fail(app, file, result), 1)
 #define app_fail_text(...)          (app_fail_text(__VA_ARGS__), 1)
 #define app_usage(...)              (app_usage(__VA_ARGS__), 2)

@@ -120,6 +120,7 @@ static int set_value(cli_app *app, option_id id, const char *text)
         return app_usage(app, "--%s is given twice", row->name);
     value->set = true;
     value->text = text;
+    if (!text) return EXIT_GOOD; // a flag
     if (row->kind == KIND_COUNT || row->kind == KIND_NUMBER)
         return set_number(app, row, text, &value->number);
     if (row->kind == KIND_CHOICE && !in_list(text, row->choices)) {

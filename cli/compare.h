@@ -6,7 +6,7 @@
 
 /// Figures of one method, frame by frame.
 typedef struct compare_series {
-    double *position_rms, *position_max; ///< % of the diagonal
+    double *position_rms, *position_max; ///< % of the diagonal; the first begins the block of all
     double *normal_rms;                  ///< radians
     double *volume;                      ///< variation, %
     double *curvature;                   ///< RMS mean curvature, 1/m

@@ -79,10 +79,11 @@ int measure_parts_make(cli_app *app, const cutis_model *model, measure_parts *ou
     const bool any = any_parts(model);
     uint32_t *first = calloc(data->mesh_count + (size_t)1, sizeof *first);
     *out = (measure_parts){ .count = 1 };
-    if (first && any) out->count = list_names(model, NULL, first);
+    if (!first) return app_fail_text(app, "not enough memory");
+    if (any) out->count = list_names(model, NULL, first);
     out->names = calloc(out->count, sizeof *out->names);
     out->of = calloc((size_t)cutis_model_triangle_count(model) + 1, sizeof *out->of);
-    if (!first || !out->names || !out->of) {
+    if (!out->names || !out->of) {
         free(first);
         measure_parts_release(out);
         return app_fail_text(app, "not enough memory");

@@ -36,22 +36,22 @@ static bool allocate_series(compare_job *job)
 {
     job->times = calloc(job->frame_count, sizeof(double));
     for (uint32_t s = 0; s < job->shot_count; s++) {
-        double **columns[] = { &job->series[s].position_rms, &job->series[s].position_max,
-                               &job->series[s].normal_rms,   &job->series[s].volume,
-                               &job->series[s].curvature,    &job->series[s].stretch };
-        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-            if (!(*columns[c] = calloc(job->frame_count, sizeof(double)))) return false;
+        const size_t n = job->frame_count;
+        double *block = calloc(6 * n, sizeof *block);
+        if (!block) return false;
+        job->series[s] = (compare_series){ .position_rms = block,
+                                           .position_max = block + n,
+                                           .normal_rms = block + 2 * n,
+                                           .volume = block + 3 * n,
+                                           .curvature = block + 4 * n,
+                                           .stretch = block + 5 * n };
     }
     return job->times != NULL;
 }
 
 static void release_series(compare_job *job)
 {
-    for (uint32_t s = 0; s < job->shot_count; s++) {
-        compare_series *e = &job->series[s];
-        free(e->position_rms), free(e->position_max), free(e->normal_rms);
-        free(e->volume), free(e->curvature), free(e->stretch);
-    }
+    for (uint32_t s = 0; s < job->shot_count; s++) free(job->series[s].position_rms);
     free(job->times);
 }
 
