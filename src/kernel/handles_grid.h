@@ -98,7 +98,7 @@ ITEM_KERNEL cutis_handles_surfaces(GLOBAL const float *positions, GLOBAL const u
                         }
                     }
                     INDEX place = handles_place(cell[0], cell[1], cell[2], size_x, size_y, size_z);
-                    if (touches && place >= 0) state[place] = HANDLES_SURFACE;
+                    if (touches && place >= 0) AGREE(state[place], HANDLES_SURFACE);
                 }
             }
     } else {
@@ -114,7 +114,7 @@ ITEM_KERNEL cutis_handles_surfaces(GLOBAL const float *positions, GLOBAL const u
                 INDEX place =
                     handles_place(handles_floor(p[e][0] + t * x), handles_floor(p[e][1] + t * y),
                                   handles_floor(p[e][2] + t * z), size_x, size_y, size_z);
-                if (place >= 0) state[place] = HANDLES_SURFACE;
+                if (place >= 0) AGREE(state[place], HANDLES_SURFACE);
             }
         }
     }
@@ -133,7 +133,7 @@ ITEM_KERNEL cutis_handles_corners(GLOBAL const float *positions, GLOBAL unsigned
                                 handles_floor((positions[3 * (INDEX)item + 1] - oy) / step),
                                 handles_floor((positions[3 * (INDEX)item + 2] - oz) / step), size_x,
                                 size_y, size_z);
-    if (place >= 0) state[place] = HANDLES_SURFACE;
+    if (place >= 0) AGREE(state[place], HANDLES_SURFACE);
     ITEM_END
 }
 #endif
@@ -156,7 +156,7 @@ ITEM_KERNEL cutis_handles_balls(GLOBAL const float *positions, GLOBAL const unsi
                 square += ((double)j + 0.5 - y) * ((double)j + 0.5 - y);
                 square += ((double)k + 0.5 - z) * ((double)k + 0.5 - z);
                 INDEX place = handles_place(i, j, k, size_x, size_y, size_z);
-                if (square <= radius * radius && place >= 0) state[place] = HANDLES_SURFACE;
+                if (square <= radius * radius && place >= 0) AGREE(state[place], HANDLES_SURFACE);
             }
     ITEM_END
 }

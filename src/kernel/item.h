@@ -10,8 +10,8 @@
 ///
 /// Invariant: an item reads nothing that another item of the same launch writes, so that any order
 /// and any device gives the same result. Sums over many items go in two launches: an item sums a
-/// fixed stretch in order, then one item sums the stretches. A flag that any item may raise goes
-/// through RAISE.
+/// fixed stretch in order, then one item sums the stretches. What several items may write, all of
+/// them the same value, goes through AGREE; a flag that any of them may raise through RAISE.
 ///
 /// Inside: `item` (int); no `return` and no `continue` at the top level. Pointers are kernel
 /// arguments (GLOBAL). double may be written as such: sums and products are not contracted, and
@@ -36,7 +36,7 @@
     if (item < item_end) {
 #define ROOT(x)      sqrt((double)(x))
 #define MAGNITUDE(x) fabs((double)(x))
-#define RAISE(flag)  ((flag) = 1)
+#define AGREE(to, x) ((to) = (x))
 #else
 #define GLOBAL
 #define INDEX        long long
@@ -44,9 +44,10 @@
 #define ITEM_BEGIN   for (int item = item_first; item < item_end; item++) {
 #define ROOT(x)      __builtin_sqrt((double)(x))
 #define MAGNITUDE(x) __builtin_fabs((double)(x))
-#define RAISE(flag)  __atomic_store_n(&(flag), 1, __ATOMIC_RELAXED)
+#define AGREE(to, x) __atomic_store_n(&(to), x, __ATOMIC_RELAXED)
 #endif
 // clang-format on
+#define RAISE(flag)         AGREE(flag, 1)
 #define DIVIDE_FLOATS(a, b) ((float)((double)(a) / (double)(b)))
 
 #endif
