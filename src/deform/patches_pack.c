@@ -82,7 +82,7 @@ static cutis_result place_ints(packing *p)
     int32_t *fields = p->out->ints;
     places s = { fields, PATCH_FIELD_COUNT };
     uint64_t P = body->part_count, J = body->loop_count, V = parts->vertex_count;
-    uint64_t F = body->face_count, E = parts->edge_count, N = p->entry_count;
+    uint64_t F = body->face_count, N = p->entry_count;
     take(&s, PATCH_PART_VERTEX, P + 1);
     take(&s, PATCH_PART_FACE, P + 1);
     take(&s, PATCH_PART_ENTRY, P + 1);
@@ -111,7 +111,6 @@ static cutis_result place_ints(packing *p)
     take(&s, PATCH_FACES, 3 * F);
     take(&s, PATCH_FACE_EDGES, 3 * F);
     take(&s, PATCH_FACE_JOINED, 3 * F);
-    take(&s, PATCH_EDGE_FACES, 2 * E);
     take(&s, PATCH_SLOT_JOINT, p->out->slot_count);
     take(&s, PATCH_SEED_ORDER, V);
     take(&s, PATCH_VERTEX_FILE, V);
@@ -135,6 +134,7 @@ static cutis_result place_reals(packing *p)
     uint64_t P = body->part_count, J = body->loop_count, V = parts->vertex_count;
     take(&g, PATCH_POINTS, 3 * V);
     take(&g, PATCH_NORMALS, 3 * V);
+    take(&g, PATCH_EDGE_NORMAL, 3 * (uint64_t)parts->edge_count);
     take(&g, PATCH_EDGE_STEP, P);
     take(&g, PATCH_EDGE_MOST, P);
     take(&g, PATCH_CENTROID, 3 * P);
@@ -263,7 +263,6 @@ static void fill_topology(packing *p)
     copy_ints(p, PATCH_FACES, parts->faces, 3 * F);
     copy_ints(p, PATCH_FACE_EDGES, parts->face_edges, 3 * F);
     copy_ints(p, PATCH_FACE_JOINED, parts->face_joined, 3 * F);
-    copy_ints(p, PATCH_EDGE_FACES, parts->edge_faces, 2 * (size_t)parts->edge_count);
     for (size_t f = 0; f < F; f++)
         ints(p, PATCH_FACE_ORIGIN)[f] = (int32_t)body->origins[parts->face_origin[f]];
     for (size_t v = 0; v < V; v++) {
@@ -272,6 +271,27 @@ static void fill_topology(packing *p)
                3 * sizeof(double));
         memcpy(reals(p, PATCH_NORMALS) + 3 * v, body->normals + 3 * (size_t)parts->welded[v],
                3 * sizeof(double));
+    }
+}
+
+static pvec face_normal(const packing *p, int32_t face)
+{
+    const int32_t *v = ints(p, PATCH_FACES) + 3 * (size_t)face;
+    const double *points = reals(p, PATCH_POINTS);
+    pvec x = pvec_at(points, v[0]);
+    return pvec_cross(pvec_minus(pvec_at(points, v[1]), x), pvec_minus(pvec_at(points, v[2]), x));
+}
+
+// Points on edges take their normals from the faces on both sides.
+static void fill_edges(packing *p)
+{
+    for (uint32_t e = 0; e < p->parts->edge_count; e++) {
+        pvec sum = pvec_make(0, 0, 0);
+        for (int k = 0; k < 2; k++) {
+            int32_t face = (int32_t)p->parts->edge_faces[2 * (size_t)e + k];
+            if (face >= 0) sum = pvec_plus(sum, face_normal(p, face));
+        }
+        pvec_put(reals(p, PATCH_EDGE_NORMAL), (int)e, sum);
     }
 }
 
@@ -559,6 +579,7 @@ cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *p
     out->ints[PATCH_FILL] = fill;
     out->ints[PATCH_CURVE_MAX] = PATCH_CURVE_MOST;
     fill_topology(&p);
+    fill_edges(&p);
     fill_rooms(&p);
     fill_joints(&p);
     fill_conics(&p);

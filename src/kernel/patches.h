@@ -60,28 +60,28 @@ enum patch_field {
     PATCH_FACES,        ///< 3 F part vertices
     PATCH_FACE_EDGES,   ///< 3 F: edge from corner k to k + 1
     PATCH_FACE_JOINED,  ///< 3 F: the face across it in the same part, or -1
-    PATCH_EDGE_FACES,   ///< 2 E: faces, the second -1 on a loop
     PATCH_SLOT_JOINT,   ///< slots: their joint
     PATCH_SEED_ORDER,   ///< V: of each part the vertices by their distance to its seed
     PATCH_VERTEX_FILE,  ///< V: a vertex of the model
     PATCH_FACE_ORIGIN,  ///< F: triangle of the model
     // places in G
-    PATCH_POINTS,    ///< 3 V
-    PATCH_NORMALS,   ///< 3 V
-    PATCH_EDGE_STEP, ///< P: median edge
-    PATCH_EDGE_MOST, ///< P: longest edge
-    PATCH_CENTROID,  ///< 3 P
-    PATCH_VOLUME,    ///< P: closed by fans over its loops
-    PATCH_FRAME,     ///< 15 P: three axes, least and greatest along each
-    PATCH_CENTRE,    ///< 3 J: the point it turns about
-    PATCH_LIMB,      ///< 3 J: limb direction
-    PATCH_PLANE,     ///< 3 J: normal of the loop, parent to child
-    PATCH_WIDTH,     ///< J: shorter half axis of the loop
-    PATCH_SHIFTS,    ///< 9 L: sums of y[i + k] y[i]^T, for every shift k of a loop
-    PATCH_STEP,      ///< J: sampling length
-    PATCH_CONIC,     ///< PATCH_CONIC_STEPS + 1: w for evenly spaced g
-    PATCH_SCALARS,   ///< diagonal, eps
-    PATCH_FAR,       ///< distances to the loops, entry by entry
+    PATCH_POINTS,      ///< 3 V
+    PATCH_NORMALS,     ///< 3 V
+    PATCH_EDGE_NORMAL, ///< 3 E: of its faces together, weighted by area
+    PATCH_EDGE_STEP,   ///< P: median edge
+    PATCH_EDGE_MOST,   ///< P: longest edge
+    PATCH_CENTROID,    ///< 3 P
+    PATCH_VOLUME,      ///< P: closed by fans over its loops
+    PATCH_FRAME,       ///< 15 P: three axes, least and greatest along each
+    PATCH_CENTRE,      ///< 3 J: the point it turns about
+    PATCH_LIMB,        ///< 3 J: limb direction
+    PATCH_PLANE,       ///< 3 J: normal of the loop, parent to child
+    PATCH_WIDTH,       ///< J: shorter half axis of the loop
+    PATCH_SHIFTS,      ///< 9 L: sums of y[i + k] y[i]^T, for every shift k of a loop
+    PATCH_STEP,        ///< J: sampling length
+    PATCH_CONIC,       ///< PATCH_CONIC_STEPS + 1: w for evenly spaced g
+    PATCH_SCALARS,     ///< diagonal, eps
+    PATCH_FAR,         ///< distances to the loops, entry by entry
     // places in I, from the instance's base
     PATCH_STATE,      ///< V: patch_state
     PATCH_OWNER,      ///< V: entry that removes it, or -1
@@ -95,7 +95,7 @@ enum patch_field {
     PATCH_SLOT_ORDER, ///< slots in order along the border
     PATCH_SLOT_RANK,  ///< and back
     PATCH_SLOT_WELD,  ///< child: slot of the parent it became one with, or -1
-    PATCH_SLOT_OUT,   ///< output vertex; split points: from the joint's first
+    PATCH_SLOT_OUT,   ///< output vertex; -1 - n: split point n from the joint's first
     PATCH_SLOT_GUEST, ///< parent: the child's slot that became one with it, or -1
     PATCH_SLOT_LOOP,  ///< by rank: is it on the loop?
     PATCH_SLOT_RUNG,  ///< its first rung

@@ -434,10 +434,10 @@ TEAM_FN int patch_clean_box(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBA
 // together.
 // @return is every border one closed curve?
 TEAM_FN int patch_try(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
-                      GLOBAL double *D, patch_cutting c, int careful TEAM_PARAM)
+                      GLOBAL double *D, patch_cutting c, int marked, int careful TEAM_PARAM)
 {
     int removed = 1, box = S[PATCH_BOX];
-    patch_settle(S, I, c, careful);
+    if (marked || careful) patch_settle(S, I, c, careful);
     if (!careful) {
         if (I[S[PATCH_STATE] + FIELD(S, PATCH_PART_SEED)[c.part]] != PATCH_KEPT) return 0;
     } else {
@@ -449,7 +449,7 @@ TEAM_FN int patch_try(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int 
         if (removed < 0) return 0;
     }
     if (removed > 0 && !box) {
-        patch_list_near(S, I, c TEAM_PASS);
+        if (marked || careful) patch_list_near(S, I, D, c TEAM_PASS);
         patch_snap(S, G, I, D, c);
     }
     return patch_borders(S, G, I, D, c, removed TEAM_PASS);
@@ -467,9 +467,9 @@ TEAM_KERNEL patch_cut(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL i
     GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
     for (; !good; tries++) {
         patch_cut_begin(S, G, I, D, c, tries / (double)PATCH_TRIES_MAX);
-        int some = tries <= PATCH_TRIES_MAX && patch_candidates(S, G, I, D, c TEAM_PASS);
+        int some = tries <= PATCH_TRIES_MAX ? patch_candidates(S, G, I, D, c TEAM_PASS) : 0;
         if (some) {
-            good = patch_try(S, G, I, D, c, careful TEAM_PASS);
+            good = patch_try(S, G, I, D, c, some > 1, careful TEAM_PASS);
             if (!good && !careful) tries--; // the same again, carefully
             careful = S[PATCH_BOX] || (!good && !careful);
         } else {

@@ -80,37 +80,60 @@ FN GLOBAL double *patch_value_at(PATCH_BODY S, GLOBAL double *D, int entry, int 
     return D + (S[PATCH_VALUE] + FIELD(S, PATCH_ENTRY_AT)[entry] + v);
 }
 
-// A candidate next to a stronger one of another joint is to be given back. All look at the same
-// candidates; state marks them, so that the order does not matter.
-TEAM_FN void patch_give_back(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, patch_cutting c)
+// Looks around a vertex within an entry's reach: has it neighbours on the other side of the entry's
+// border (1), and is it, a candidate, next to a stronger one of another joint (2)? What is removed
+// has an owner, what is kept has none.
+FN int patch_look(PATCH_BODY S, GLOBAL const int *owner, GLOBAL double *D, int entry, int v)
 {
-    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
-    GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
-    for (int e = c.entry_first; e < c.entry_end; e++) {
-        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
-        TEAM_EACH (i, 0, I[S[PATCH_REACH] + e]) {
-            int v = order[i];
-            if (owner[v] != e) continue;
-            for (int k = ring_first[v]; k < ring_first[v + 1]; k++) {
-                int u = ring[k], other = owner[u];
-                if (other < 0 || other == e) continue;
-                double a = *patch_value_at(S, D, other, u), b = *patch_value_at(S, D, e, v);
-                if (a > b || (a == b && u < v)) state[v] = PATCH_ZERO;
-            }
-        }
+    int own = owner[v], end = FIELD(S, PATCH_RING_FIRST)[v + 1], there = 0, weaker = 0;
+    if (own >= 0 && own != entry) return 0;
+    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < end; k++) {
+        int u = FIELD(S, PATCH_RING)[k], other = owner[u];
+        there |= own >= 0 ? other < 0 : other == entry;
+        if (own < 0 || other < 0 || other == entry) continue;
+        double a = *patch_value_at(S, D, other, u), b = *patch_value_at(S, D, entry, v);
+        weaker |= a > b || (a == b && u < v);
     }
-    TEAM_SYNC;
+    return there + 2 * weaker;
 }
 
-// Candidates are given back where they are marked, and else removed, unless what hangs together is
-// still to be found (`careful`).
+// The vertices beside the border of each entry, nearest to its loop first: few of many, listed so
+// that lanes have the same to do. Candidates next to a stronger one of another joint are marked
+// (all look at the same owners, so the order does not matter), and then the lists are not right.
+// @return are there any (what this lane has seen)?
+TEAM_FN int patch_list_near(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D,
+                            patch_cutting c TEAM_PARAM)
+{
+    GLOBAL const int *owner = I + S[PATCH_OWNER];
+    int marked = 0;
+    for (int e = c.entry_first; e < c.entry_end; e++) {
+        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
+        GLOBAL int *near = I + (S[PATCH_NEAR] + FIELD(S, PATCH_ENTRY_AT)[e] + c.first);
+        int reach = I[S[PATCH_REACH] + e], count = 0;
+        for (int from = 0; from < reach; from += TEAM_LANES) {
+            int i = from + TEAM_LANE, v = i < reach ? order[i] : c.first;
+            int seen = i < reach ? patch_look(S, owner, D, e, v) : 0, there = seen & 1;
+            int at = count + team_before_flag(there);
+            if (there) near[at] = v;
+            if (seen & 2) I[S[PATCH_STATE] + v] = PATCH_ZERO;
+            marked |= seen & 2;
+            count += team_total_flag(there);
+        }
+        if (TEAM_LANE == 0) I[S[PATCH_NEAR_COUNT] + e] = count;
+    }
+    TEAM_SYNC;
+    return marked;
+}
+
+// Candidates are given back where they are marked, or if what hangs together is still to be found
+// (`careful`) kept for now; the others are removed already.
 TEAM_FN void patch_settle(PATCH_BODY S, GLOBAL int *I, patch_cutting c, int careful)
 {
     GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
     TEAM_EACH (v, c.first, c.end) {
-        int back = state[v] == PATCH_ZERO, owned = owner[v] >= 0;
+        int back = state[v] == PATCH_ZERO;
         if (back) owner[v] = -1;
-        if (back || (owned && !careful)) state[v] = back ? PATCH_KEPT : PATCH_REMOVED;
+        if (back || careful) state[v] = PATCH_KEPT;
     }
     TEAM_SYNC;
 }
@@ -179,12 +202,13 @@ TEAM_FN int patch_count_removed(PATCH_BODY S, GLOBAL int *I, patch_cutting c TEA
     return team_total(removed);
 }
 
-// The candidates of all entries: owner has them. Those that meet another joint's are marked.
-// @return are there any?
+// The candidates of all entries: owner has them, and state as removed. Those that meet another
+// joint's are marked; what lies beside the borders is listed.
+// @return 0: there are none, 1: some, 2: some are marked
 TEAM_FN int patch_candidates(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
                              GLOBAL double *D, patch_cutting c TEAM_PARAM)
 {
-    GLOBAL int *owner = I + S[PATCH_OWNER];
+    GLOBAL int *owner = I + S[PATCH_OWNER], *state = I + S[PATCH_STATE];
     GLOBAL const int *loop_of = FIELD(S, PATCH_VERTEX_LOOP);
     double eps = REALS(S, G, PATCH_SCALARS)[1];
     int some = 0, bent = 0;
@@ -200,12 +224,14 @@ TEAM_FN int patch_candidates(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOB
             *patch_value_at(S, D, e, v) = g;
             if (!(g > eps) || owner[v] >= 0 || (loop_of[v] >= 0 && loop_of[v] != joint)) continue;
             owner[v] = e;
+            state[v] = PATCH_REMOVED;
             some = 1;
         }
         TEAM_SYNC;
     }
-    if (bent > 1) patch_give_back(S, I, D, c);
-    return bent ? team_any(some) : 0;
+    if (!bent || !team_any(some)) return 0;
+    int marked = patch_list_near(S, I, D, c TEAM_PASS);
+    return team_any(marked) ? 2 : 1;
 }
 
 // May a vertex that is left over join the removal of an entry? Not if two joints would meet, or it
@@ -370,29 +396,18 @@ PATCH_FN int patch_unpinch(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL
     return removed;
 }
 
-// How often the removed and the kept alternate around a vertex.
-FN int patch_changes(PATCH_BODY S, GLOBAL const int *I, int v)
+// Where the border crosses an edge: from the kept end 0 to the removed end 1, by their values.
+FN double patch_crossing_of(double low, double high, double eps)
 {
-    GLOBAL const int *state = I + S[PATCH_STATE], *ring = FIELD(S, PATCH_RING);
-    int first = FIELD(S, PATCH_RING_FIRST)[v], degree = patch_degree(S, v), changes = 0;
-    int closed = FIELD(S, PATCH_VERTEX_LOOP)[v] < 0;
-    int last = state[ring[first + degree - 1]] == PATCH_REMOVED;
-    for (int k = 0; k < degree; k++) {
-        int now = state[ring[first + k]] == PATCH_REMOVED;
-        changes += now != last && (closed || k > 0);
-        last = now;
-    }
-    return changes;
+    if (low > eps) return PATCH_GIVEN_BACK;
+    return low < 0.0 ? -low / (high - low) : 0.0;
 }
-
-// Where the border crosses an edge: from the kept end 0 to the removed end 1.
 FN double patch_crossing(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
                          GLOBAL double *D, int kept, int removed)
 {
     int entry = I[S[PATCH_OWNER] + removed];
-    double low = *patch_value_at(S, D, entry, kept), high = *patch_value_at(S, D, entry, removed);
-    if (low > REALS(S, G, PATCH_SCALARS)[1]) return PATCH_GIVEN_BACK;
-    return low < 0.0 ? -low / (high - low) : 0.0;
+    return patch_crossing_of(*patch_value_at(S, D, entry, kept),
+                             *patch_value_at(S, D, entry, removed), REALS(S, G, PATCH_SCALARS)[1]);
 }
 
 FN int patch_on_one_loop(PATCH_BODY S, int a, int b)
@@ -412,79 +427,38 @@ FN int patch_moves_first(PATCH_BODY S, GLOBAL const double *snap, int a, int b)
     return snap[a] != snap[b] ? snap[a] < snap[b] : a < b;
 }
 
-// May this vertex become a point of the border? Its removed neighbours must be one run, of one
-// joint.
-FN int patch_may_snap(PATCH_BODY S, GLOBAL const int *I, int v)
-{
-    GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
-    int closed = FIELD(S, PATCH_VERTEX_LOOP)[v] < 0;
-    int entry = state[v] == PATCH_REMOVED ? owner[v] : -1;
-    if (patch_changes(S, I, v) != (closed ? 2 : 1)) return 0;
-    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < FIELD(S, PATCH_RING_FIRST)[v + 1]; k++) {
-        int u = FIELD(S, PATCH_RING)[k];
-        if (state[u] != PATCH_REMOVED) continue;
-        if (entry >= 0 && owner[u] != entry) return 0;
-        entry = owner[u];
-    }
-    return 1;
-}
-
 // The edge a vertex would be moved along: the one where the border is nearest, and near enough.
-// Vertices of a loop only along the loop. -1: none.
+// Vertices of a loop only along the loop. -1: none, or the vertex may not become a point of the
+// border: its removed neighbours must be one run, of one joint.
 FN int patch_offer(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
                    GLOBAL double *D, int v)
 {
-    GLOBAL const int *state = I + S[PATCH_STATE], *ring = FIELD(S, PATCH_RING);
-    int removed = state[v] == PATCH_REMOVED, loop = FIELD(S, PATCH_VERTEX_LOOP)[v], best = -1;
-    double least = PATCH_SNAP_NEAR;
-    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < FIELD(S, PATCH_RING_FIRST)[v + 1]; k++) {
-        if ((state[ring[k]] == PATCH_REMOVED) == removed) continue;
-        int edge = FIELD(S, PATCH_RING_EDGE)[k];
-        double t = removed ? patch_crossing(S, G, I, D, ring[k], v)
-                           : patch_crossing(S, G, I, D, v, ring[k]);
-        double near = removed ? 1.0 - t : t;
-        if (!(near < least || (best >= 0 && near == least && edge < best))) continue;
-        if (loop >= 0 && !patch_on_one_loop(S, v, ring[k])) continue;
-        least = near;
-        best = edge;
+    GLOBAL const int *owner = I + S[PATCH_OWNER], *ring = FIELD(S, PATCH_RING);
+    int own = owner[v], loop = FIELD(S, PATCH_VERTEX_LOOP)[v], best = -1, changes = 0, mixed = 0;
+    int first = FIELD(S, PATCH_RING_FIRST)[v], end = FIELD(S, PATCH_RING_FIRST)[v + 1];
+    int last = owner[ring[end - 1]] >= 0, entry = own;
+    double least = PATCH_SNAP_NEAR, eps = REALS(S, G, PATCH_SCALARS)[1];
+    // No way out of the loop before its end, so that lanes wait for memory together.
+    for (int k = first; k < end; k++) {
+        int u = ring[k], other = owner[u], edge = FIELD(S, PATCH_RING_EDGE)[k];
+        int removed = other >= 0, crosses = (own >= 0) != removed;
+        changes += removed != last && (loop < 0 || k > first);
+        mixed |= removed && entry >= 0 && other != entry;
+        entry = removed ? other : entry;
+        last = removed;
+        GLOBAL const double *values = patch_value_at(S, D, !crosses ? 0 : removed ? other : own, 0);
+        double mine = crosses ? values[v] : 0.0, its = crosses ? values[u] : 0.0;
+        double t = patch_crossing_of(removed ? mine : its, removed ? its : mine, eps);
+        double near = removed ? t : 1.0 - t;
+        int nearer = crosses && (near < least || (best >= 0 && near == least && edge < best));
+        if (nearer && (loop < 0 || patch_on_one_loop(S, v, u))) {
+            least = near;
+            best = edge;
+        }
     }
-    if (best < 0 || !patch_may_snap(S, I, v)) return -1;
+    if (best < 0 || mixed || changes != (loop < 0 ? 2 : 1)) return -1;
     D[S[PATCH_SNAP] + v] = least;
     return best;
-}
-
-// Has a vertex neighbours on the other side of the border of this entry? (What is removed has an
-// owner, what is kept has none.)
-FN int patch_at_border(PATCH_BODY S, GLOBAL const int *owner, int entry, int v)
-{
-    int own = owner[v], end = FIELD(S, PATCH_RING_FIRST)[v + 1], there = 0;
-    if (own >= 0 && own != entry) return 0;
-    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < end; k++) {
-        int other = owner[FIELD(S, PATCH_RING)[k]];
-        there |= own >= 0 ? other < 0 : other == entry;
-    }
-    return there;
-}
-
-// The vertices beside the border of each entry, nearest to its loop first: few of many, listed so
-// that lanes have the same to do.
-TEAM_FN void patch_list_near(PATCH_BODY S, GLOBAL int *I, patch_cutting c TEAM_PARAM)
-{
-    GLOBAL const int *owner = I + S[PATCH_OWNER];
-    for (int e = c.entry_first; e < c.entry_end; e++) {
-        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
-        GLOBAL int *near = I + (S[PATCH_NEAR] + FIELD(S, PATCH_ENTRY_AT)[e] + c.first);
-        int reach = I[S[PATCH_REACH] + e], count = 0;
-        for (int from = 0; from < reach; from += TEAM_LANES) {
-            int i = from + TEAM_LANE, v = i < reach ? order[i] : c.first;
-            int there = i < reach && patch_at_border(S, owner, e, v);
-            int at = count + team_before_flag(there);
-            if (there) near[at] = v;
-            count += team_total_flag(there);
-        }
-        if (TEAM_LANE == 0) I[S[PATCH_NEAR_COUNT] + e] = count;
-    }
-    TEAM_SYNC;
 }
 
 // A moved vertex belongs to the joint that removed its neighbours.

@@ -152,6 +152,11 @@ TEAM_KERNEL patch_vertices(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLO
                 normals, at,
                 pvec_times(patch_rotated(m, pvec_at(REALS(S, G, PATCH_NORMALS), v)), shrink));
         I[S[PATCH_VERTEX_OUT] + v] = place;
+        int slot = I[S[PATCH_SLOT] + v];
+        if (slot < 0) continue;
+        int guest = I[S[PATCH_SLOT_GUEST] + slot];
+        I[S[PATCH_SLOT_OUT] + slot] = place;
+        if (guest >= 0) I[S[PATCH_SLOT_OUT] + guest] = place;
     }
     ITEM_END
 }
@@ -159,13 +164,9 @@ TEAM_KERNEL patch_vertices(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLO
 // Output vertex of a slot; of the parent's where both became one.
 FN int patch_slot_vertex_out(PATCH_BODY S, GLOBAL const int *I, int slot)
 {
-    int weld = I[S[PATCH_SLOT_WELD] + slot];
-    if (weld >= 0) slot = weld;
-    int node = I[S[PATCH_SLOT_NODE] + slot];
-    if (node >= 0) return I[S[PATCH_VERTEX_OUT] + node];
-    int joint = FIELD(S, PATCH_SLOT_JOINT)[slot];
-    return I[S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint + PATCH_J_VERTEX_OUT] +
-           I[S[PATCH_SLOT_OUT] + slot];
+    int out = I[S[PATCH_SLOT_OUT] + slot], joint = FIELD(S, PATCH_SLOT_JOINT)[slot];
+    if (out >= 0) return out;
+    return I[S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint + PATCH_J_VERTEX_OUT] - 1 - out;
 }
 
 // Output vertex of what VERTEX_OUT says.
@@ -259,14 +260,6 @@ TEAM_KERNEL patch_faces(PATCH_BODY_ARGS, GLOBAL int *int_work, GLOBAL const int 
     ITEM_END
 }
 
-FN pvec patch_face_normal(PATCH_BODY S, GLOBAL const double *G, int face)
-{
-    GLOBAL const double *points = REALS(S, G, PATCH_POINTS);
-    GLOBAL const int *v = FIELD(S, PATCH_FACES) + 3 * face;
-    pvec x = pvec_at(points, v[0]);
-    return pvec_cross(pvec_minus(pvec_at(points, v[1]), x), pvec_minus(pvec_at(points, v[2]), x));
-}
-
 // Normals of the rest faces that a border point still touches, weighted by area.
 PATCH_FN pvec patch_kept_normals(PATCH_BODY S, GLOBAL const double *G, GLOBAL const int *I,
                                  int node)
@@ -274,19 +267,18 @@ PATCH_FN pvec patch_kept_normals(PATCH_BODY S, GLOBAL const double *G, GLOBAL co
     pvec sum = pvec_make(0, 0, 0);
     GLOBAL const int *ring = FIELD(S, PATCH_RING), *first = FIELD(S, PATCH_RING_FIRST);
     GLOBAL const double *points = REALS(S, G, PATCH_POINTS);
-    if (node < 0) {
-        GLOBAL const int *faces = FIELD(S, PATCH_EDGE_FACES) + 2 * (-1 - node);
-        for (int k = 0; k < 2; k++)
-            if (faces[k] >= 0) sum = pvec_plus(sum, patch_face_normal(S, G, faces[k]));
-        return sum;
-    }
-    int degree = patch_degree(S, node), closed = FIELD(S, PATCH_VERTEX_LOOP)[node] < 0;
-    pvec x = pvec_at(points, node);
-    for (int k = 0; k < (closed ? degree : degree - 1); k++) {
-        int a = ring[first[node] + k], b = ring[first[node] + (k + 1 == degree ? 0 : k + 1)];
-        if (I[S[PATCH_STATE] + a] != PATCH_KEPT && I[S[PATCH_STATE] + b] != PATCH_KEPT) continue;
-        sum = pvec_plus(
-            sum, pvec_cross(pvec_minus(pvec_at(points, a), x), pvec_minus(pvec_at(points, b), x)));
+    if (node < 0) return pvec_at(REALS(S, G, PATCH_EDGE_NORMAL), -1 - node);
+    int begin = first[node], degree = first[node + 1] - begin;
+    int faces = FIELD(S, PATCH_VERTEX_LOOP)[node] < 0 ? degree : degree - 1;
+    pvec x = pvec_at(points, node), a = pvec_minus(pvec_at(points, ring[begin]), x);
+    int a_kept = I[S[PATCH_STATE] + ring[begin]] == PATCH_KEPT;
+    for (int k = 1; k <= faces; k++) {
+        int v = ring[begin + (k == degree ? 0 : k)];
+        int b_kept = I[S[PATCH_STATE] + v] == PATCH_KEPT;
+        pvec b = pvec_minus(pvec_at(points, v), x);
+        if (a_kept || b_kept) sum = pvec_plus(sum, pvec_cross(a, b));
+        a = b;
+        a_kept = b_kept;
     }
     return sum;
 }

@@ -4,17 +4,19 @@
 /// All rear rungs of fill keep have the same samples, each the same mix of its rung's two ends and
 /// control point. A strip between two of them alternates, so its volume is a sum of determinants of
 /// these six points with factors that are the same for all strips: 18 sums over the strips, made
-/// once, give the volume for any mix. The few other strips ("loose") are walked. Front samples are
-/// linear in the flatness.
+/// once, give the volume for any mix. A weld beside a rear rung counts as one whose points are all
+/// the same. The few other strips ("loose") are walked; front samples are linear in the flatness,
+/// so a strip's volume is a cubic in it.
 ///
 /// While a weight is looked for, RUNG_FIRST counts front samples alone, SAMPLE_SUM has them as they
 /// are without flattening; RUNG_SUM has the control points, RUNG_FACE the loose strips.
 #ifndef CUTIS_KERNEL_PATCHES_KEEP_H
 #define CUTIS_KERNEL_PATCHES_KEEP_H
 
-#define PATCH_HALF_STEPS 16   // of the table of lengths of half a symmetric conic
-#define PATCH_REAR_STEP  1.42 // steps between the samples of the longest rear rung
-#define PATCH_REAR_LEAST 0.5  // a longest rear rung of less stays straight
+#define PATCH_BULGE      (-1.5) // front arcs stand out by this much more than circles, at most
+#define PATCH_HALF_STEPS 16     // of the table of lengths of side a symmetric conic
+#define PATCH_REAR_STEP  1.42   // steps between the samples of the longest rear rung
+#define PATCH_REAR_LEAST 0.5    // a longest rear rung of less stays straight
 
 /// A joint while its weight is looked for.
 STRUCT(patch_keeping)
@@ -25,6 +27,14 @@ STRUCT(patch_keeping)
     double flat;  ///< how far front arcs are flattened
     double apart; ///< square of the longest rear rung's chord
 };
+
+// Does the strip between two rungs of these kinds belong to the sums?
+FN int patch_is_summed(int a, int b)
+{
+    int other = a == PATCH_RUNG_CONIC ? b : a;
+    return (a == PATCH_RUNG_CONIC || b == PATCH_RUNG_CONIC) &&
+           (other == PATCH_RUNG_CONIC || other == PATCH_RUNG_WELD);
+}
 
 FN GLOBAL double *patch_mixes(PATCH_BODY S, GLOBAL double *D, patch_case c)
 {
@@ -138,8 +148,7 @@ TEAM_FN void patch_begin_front(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, pa
         pvec p = pvec_make(0, 0, 0), q = p;
         if (i < rungs) {
             kind = kinds[i];
-            open =
-                kind != PATCH_RUNG_CONIC || kinds[i + 1 == rungs ? 0 : i + 1] != PATCH_RUNG_CONIC;
+            open = !patch_is_summed(kind, kinds[i + 1 == rungs ? 0 : i + 1]);
             p = patch_end(S, D, ps[i]);
             q = patch_end(S, D, qs[i]);
         }
@@ -176,6 +185,32 @@ TEAM_FN void patch_begin_front(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, pa
     keep->apart = longest;
 }
 
+/// Ends and control point of a rear rung; of a weld its point, three times.
+STRUCT(patch_rail_points)
+{
+    pvec p, k, c;
+};
+
+FN patch_rail_points patch_rail_points_of(PATCH_BODY S, GLOBAL const double *D,
+                                          GLOBAL const double *corners, GLOBAL const int *kinds,
+                                          GLOBAL const int *ps, GLOBAL const int *qs, int i)
+{
+    patch_rail_points r;
+    r.p = r.k = r.c = patch_end(S, D, ps[i]);
+    if (kinds[i] == PATCH_RUNG_CONIC) {
+        r.k = pvec_at(corners, i);
+        r.c = patch_end(S, D, qs[i]);
+    }
+    return r;
+}
+
+FN void patch_add_dots(double *sums, pvec x, patch_rail_points b)
+{
+    sums[0] += pvec_dot(x, b.p);
+    sums[1] += pvec_dot(x, b.k);
+    sums[2] += pvec_dot(x, b.c);
+}
+
 // The control points of the rear rungs, and what their strips sum up to: per pair of rungs (a, b)
 // the products of a's cross products (parent x control, control x child, child x parent) with b's
 // points, then of b's with a's.
@@ -193,27 +228,24 @@ TEAM_FN void patch_sum_rear(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBA
                 corners, i,
                 patch_corner_of(S, G, r, c.joint, patch_end(S, D, ps[i]), patch_end(S, D, qs[i])));
     TEAM_SYNC;
-    TEAM_EACH (k, 0, TEAM_PARTS) {
-        double own[PATCH_SUMS];
-        for (int n = 0; n < PATCH_SUMS; n++) own[n] = 0.0;
-        for (int i = k; i < rungs; i += TEAM_PARTS) {
-            int next = i + 1 == rungs ? 0 : i + 1;
-            if (kinds[i] != PATCH_RUNG_CONIC || kinds[next] != PATCH_RUNG_CONIC) continue;
-            pvec a[3], b[3];
-            a[0] = patch_end(S, D, ps[i]), b[0] = patch_end(S, D, ps[next]);
-            a[1] = pvec_at(corners, i), b[1] = pvec_at(corners, next);
-            a[2] = patch_end(S, D, qs[i]), b[2] = patch_end(S, D, qs[next]);
-            for (int m = 0; m < 3; m++) {
-                pvec x = pvec_cross(a[m], a[m == 2 ? 0 : m + 1]);
-                pvec y = pvec_cross(b[m], b[m == 2 ? 0 : m + 1]);
-                for (int n = 0; n < 3; n++) {
-                    own[3 * m + n] += pvec_dot(x, b[n]);
-                    own[9 + 3 * m + n] += pvec_dot(y, a[n]);
-                }
+    // Half of them at a time: all would take so many registers that few teams run at once.
+    for (int side = 0; side < 2; side++)
+        TEAM_EACH (k, 0, TEAM_PARTS) {
+            double own[PATCH_SUMS / 2];
+            for (int n = 0; n < PATCH_SUMS / 2; n++) own[n] = 0.0;
+            for (int i = k; i < rungs; i += TEAM_PARTS) {
+                int next = i + 1 == rungs ? 0 : i + 1, crossed = side ? next : i;
+                if (!patch_is_summed(kinds[i], kinds[next])) continue;
+                patch_rail_points a = patch_rail_points_of(S, D, corners, kinds, ps, qs, crossed);
+                patch_rail_points b =
+                    patch_rail_points_of(S, D, corners, kinds, ps, qs, side ? i : next);
+                patch_add_dots(own, pvec_cross(a.p, a.k), b);
+                patch_add_dots(own + 3, pvec_cross(a.k, a.c), b);
+                patch_add_dots(own + 6, pvec_cross(a.c, a.p), b);
             }
+            for (int n = 0; n < PATCH_SUMS / 2; n++)
+                sums[PATCH_SUMS * k + PATCH_SUMS / 2 * side + n] = own[n];
         }
-        for (int n = 0; n < PATCH_SUMS; n++) sums[PATCH_SUMS * k + n] = own[n];
-    }
     TEAM_SYNC;
     TEAM_EACH (n, 0, PATCH_SUMS) {
         double sum = 0.0;
@@ -304,55 +336,90 @@ FN double patch_loose_volume(PATCH_BODY S, GLOBAL const int *I, GLOBAL const dou
     return sum;
 }
 
+/// What all loose strips are walked for, one value for each (and the number of them).
+enum patch_walk_for {
+    PATCH_WALK_NOW = 1,  ///< as they are
+    PATCH_WALK_ENDS = 2, ///< with chords and with corners for rear rungs
+    PATCH_WALK_FLAT = 4  ///< with four flatnesses: a strip's volume is a cubic in it
+};
+
+FN double patch_flat_node(int k)
+{
+    return k == 0 ? 0.0 : k == 1 ? 1.0 : k == 2 ? 0.5 * PATCH_BULGE : PATCH_BULGE;
+}
+
+// Six times the volume of all loose strips, in the first places of the joint's scratch. Strips are
+// few, so all that is asked for is walked at once.
+TEAM_FN void patch_walk_loose(PATCH_BODY S, GLOBAL const int *I, GLOBAL double *D,
+                              patch_keeping keep, int values)
+{
+    GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * keep.c.joint;
+    GLOBAL const double *mixes = sums + PATCH_SCRATCH_MIX;
+    GLOBAL const int *list = I + S[PATCH_RUNG_FACE] + keep.c.rung;
+    TEAM_EACH (k, 0, TEAM_PARTS) {
+        int value = k % values; // and k + TEAM_PARTS has the same
+        double sum = 0.0;
+        if (values == PATCH_WALK_ENDS) keep.count = value;
+        if (values == PATCH_WALK_FLAT) keep.flat = patch_flat_node(value);
+        for (int i = k; i < values * keep.loose; i += TEAM_PARTS)
+            sum += patch_loose_volume(S, I, D, mixes, keep, list[i / values]);
+        sums[k] = sum;
+    }
+    TEAM_SYNC;
+    TEAM_EACH (value, 0, values) {
+        double total = 0.0;
+        for (int k = value; k < TEAM_PARTS && k < values * keep.loose; k += values)
+            total += sums[k];
+        sums[TEAM_PARTS + value] = total;
+    }
+    TEAM_SYNC;
+}
+
+FN GLOBAL const double *patch_walked(PATCH_BODY S, GLOBAL const double *D, patch_case c)
+{
+    return D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint + TEAM_PARTS;
+}
+
+// Six times the volume of the strips between rear rungs, as their mixes are now.
+FN double patch_rear_now(PATCH_BODY S, GLOBAL const double *D, patch_keeping keep)
+{
+    GLOBAL const double *sums = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * keep.c.joint;
+    return patch_rear_volume(sums + PATCH_SCRATCH_SUM, sums + PATCH_SCRATCH_MIX, keep.count);
+}
+
 // Volume of the patch over the joint's centre, as weight, depth and flatness are now.
 TEAM_FN double patch_volume_now(PATCH_BODY S, GLOBAL const int *I, GLOBAL double *D,
                                 patch_keeping keep)
 {
-    GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * keep.c.joint;
-    GLOBAL const double *mixes = sums + PATCH_SCRATCH_MIX;
-    double total = patch_rear_volume(sums + PATCH_SCRATCH_SUM, mixes, keep.count);
-    TEAM_EACH (k, 0, TEAM_PARTS) {
-        double sum = 0.0;
-        for (int i = k; i < keep.loose; i += TEAM_PARTS)
-            sum +=
-                patch_loose_volume(S, I, D, mixes, keep, I[S[PATCH_RUNG_FACE] + keep.c.rung + i]);
-        sums[k] = sum;
-    }
-    TEAM_SYNC;
-    int parts = keep.loose < TEAM_PARTS ? keep.loose : TEAM_PARTS;
-    for (int k = 0; k < parts; k++) total += sums[k];
-    TEAM_SYNC;
-    return total / 6.0;
+    patch_walk_loose(S, I, D, keep, PATCH_WALK_NOW);
+    return (patch_rear_now(S, D, keep) + patch_walked(S, D, keep.c)[0]) / 6.0;
 }
 
-// The volume with chords (x) and with corners (y) for rear rungs. Both are walked at once: loose
-// strips are few.
+// The volume with chords (x) and with corners (y) for rear rungs.
 TEAM_FN pvec patch_volume_ends(PATCH_BODY S, GLOBAL const int *I, GLOBAL double *D,
                                patch_keeping keep)
 {
-    GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * keep.c.joint;
-    GLOBAL const double *whole = sums + PATCH_SCRATCH_SUM, *mixes = sums + PATCH_SCRATCH_MIX;
+    GLOBAL const double *walked = patch_walked(S, D, keep.c);
+    GLOBAL const double *sums =
+        D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * keep.c.joint + PATCH_SCRATCH_SUM;
     patch_set_corners(S, D, keep.c);
-    pvec volume = pvec_make(whole[6] - whole[17], patch_rear_volume(whole, mixes, 1), 0.0);
-    TEAM_EACH (k, 0, TEAM_PARTS) {
-        double chords = 0.0, corners = 0.0;
-        for (int i = k; i < 2 * keep.loose; i += TEAM_PARTS) {
-            keep.count = i % 2;
-            double strip = patch_loose_volume(S, I, D, mixes, keep,
-                                              I[S[PATCH_RUNG_FACE] + keep.c.rung + i / 2]);
-            chords += keep.count ? 0.0 : strip;
-            corners += keep.count ? strip : 0.0;
-        }
-        sums[2 * k] = chords;
-        sums[2 * k + 1] = corners;
-    }
-    TEAM_SYNC;
-    for (int k = 0; k < TEAM_PARTS; k++) {
-        volume.x += sums[2 * k];
-        volume.y += sums[2 * k + 1];
-    }
-    TEAM_SYNC;
-    return pvec_times(volume, 1.0 / 6.0);
+    patch_walk_loose(S, I, D, keep, PATCH_WALK_ENDS);
+    keep.count = 1;
+    return pvec_make((sums[6] - sums[17] + walked[0]) / 6.0,
+                     (patch_rear_now(S, D, keep) + walked[1]) / 6.0, 0.0);
+}
+
+// The volume with the front so flat: the cubic through what was walked for four flatnesses.
+FN double patch_volume_flat(GLOBAL const double *walked, double rear, double flat)
+{
+    double a = flat, b = flat - 1.0, c = flat - 0.5 * PATCH_BULGE, d = flat - PATCH_BULGE;
+    // Divided by the products of each node's distances to the others.
+    double sum = b * c * d * walked[0] * (1.0 / (-0.5 * PATCH_BULGE * PATCH_BULGE));
+    sum += a * c * d * walked[1] * (1.0 / ((1.0 - 0.5 * PATCH_BULGE) * (1.0 - PATCH_BULGE)));
+    sum += a * b * d * walked[2] *
+           (1.0 / (-0.25 * PATCH_BULGE * PATCH_BULGE * (0.5 * PATCH_BULGE - 1.0)));
+    sum += a * b * c * walked[3] * (1.0 / (0.5 * PATCH_BULGE * PATCH_BULGE * (PATCH_BULGE - 1.0)));
+    return (rear + sum) / 6.0;
 }
 
 // Samples of all rungs where they belong, the front's among the others.

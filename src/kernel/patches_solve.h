@@ -11,7 +11,6 @@
 // All lanes have the same numbers and write the same ones to the joint's record.
 #define PATCH_SOLVE_STEPS 3
 #define PATCH_SOLVE_LEFT  2e-6 // of the two parts: close enough
-#define PATCH_BULGE       -1.5 // front arcs stand out by this much more than circles, at most
 #define PATCH_DEPTH_MAX   3.0  // the crease's depth, in those of the limbs' corner
 
 // w of a share g of the triangle, by the table.
@@ -67,25 +66,26 @@ TEAM_FN double patch_keep(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL 
 TEAM_FN double patch_shape_front(PATCH_BODY S, GLOBAL const int *I, GLOBAL double *D,
                                  patch_keeping *keep, double cut, double left)
 {
-    double end = left > 0.0 ? 1.0 : PATCH_BULGE;
-    keep->flat = end;
-    double last = patch_volume_now(S, I, D, *keep) + cut;
+    double end = left > 0.0 ? 1.0 : PATCH_BULGE, rear = patch_rear_now(S, D, *keep);
+    patch_walk_loose(S, I, D, *keep, PATCH_WALK_FLAT);
+    GLOBAL const double *walked = patch_walked(S, D, keep->c);
+    double last = (rear + walked[left > 0.0 ? 1 : 3]) / 6.0 + cut;
     if (last * left >= 0.0) {
-        if (MAGNITUDE(last) < MAGNITUDE(left)) return last;
-        keep->flat = 0.0; // an inside-out front, or none: leave it alone
-        return left;
+        // Else an inside-out front, or none: it is left alone.
+        keep->flat = MAGNITUDE(last) < MAGNITUDE(left) ? end : 0.0;
+        return MAGNITUDE(last) < MAGNITUDE(left) ? last : left;
     }
     double s = left / (left - last); // of the way to the end
-    keep->flat = s * end;
-    double middle = patch_volume_now(S, I, D, *keep) + cut;
+    double middle = patch_volume_flat(walked, rear, s * end) + cut;
     // left + b x + a x^2 through (s, middle) and (1, last); the root between 0 and 1.
     double a = ((middle - left) / s - (last - left)) / (s - 1.0), b = last - left - a;
     double root = b * b - 4.0 * a * left;
+    keep->flat = s * end;
     if (root > 0.0) {
         double x = b < 0.0 ? 2.0 * left / (-b + ROOT(root)) : 2.0 * left / (-b - ROOT(root));
         if (x > 0.0 && x < 1.0) keep->flat = x * end;
     }
-    return patch_volume_now(S, I, D, *keep) + cut;
+    return patch_volume_flat(walked, rear, keep->flat) + cut;
 }
 
 // The volume with the crease so deep.
@@ -118,6 +118,7 @@ TEAM_FN double patch_keep_volume(PATCH_BODY S, GLOBAL const double *RESTRICT G, 
     patch_keeping keep;
     keep.c = c;
     keep.rungs = rungs;
+    keep.count = 0;
     keep.flat = 0.0;
     double left = patch_keep(S, G, I, D, &keep, cut, whole TEAM_PASS);
     if (MAGNITUDE(left) > PATCH_LEFT_OVER * whole)
@@ -167,10 +168,21 @@ TEAM_FN int patch_number_splits(PATCH_BODY S, GLOBAL int *I, int first, int coun
         int own =
             i < first + count && I[S[PATCH_SLOT_NODE] + i] < 0 && I[S[PATCH_SLOT_WELD] + i] < 0;
         int at = number + team_before_flag(own);
-        if (own) I[S[PATCH_SLOT_OUT] + i] = at;
+        if (own) I[S[PATCH_SLOT_OUT] + i] = -1 - at;
         number += team_total_flag(own);
     }
     return number;
+}
+
+// What became one with a parent's split point is numbered like it.
+TEAM_FN void patch_share_splits(PATCH_BODY S, GLOBAL int *I, patch_case c)
+{
+    TEAM_SYNC;
+    TEAM_EACH (i, c.c_first, c.c_first + c.c_count) {
+        int weld = I[S[PATCH_SLOT_WELD] + i];
+        if (weld >= 0 && I[S[PATCH_SLOT_NODE] + weld] < 0)
+            I[S[PATCH_SLOT_OUT] + i] = I[S[PATCH_SLOT_OUT] + weld];
+    }
 }
 
 TEAM_KERNEL patch_solve(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
@@ -202,6 +214,7 @@ TEAM_KERNEL patch_solve(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL
     int faces = patch_count_faces(S, I, c, rungs TEAM_PASS);
     int splits = patch_number_splits(S, I, c.p_first, c.p_count, 0 TEAM_PASS);
     splits = patch_number_splits(S, I, c.c_first, c.c_count, splits TEAM_PASS);
+    patch_share_splits(S, I, c);
     if (TEAM_LANE == 0) {
         r[PATCH_J_LEFT] = left;
         ints[PATCH_J_POINTS] = points;

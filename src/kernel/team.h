@@ -13,7 +13,8 @@
 /// lanes. Sums of reals are made in TEAM_PARTS stretches, i and i + TEAM_PARTS in the same one, and
 /// the stretches added in order: one order for any number of lanes.
 ///
-/// TEAM_ALONE: one lane on OpenCL too (cutis_gpu.alone).
+/// TEAM_LANES of a GPU come with the text, as cutis_compute_kernel.lanes. TEAM_ALONE: one lane on
+/// OpenCL too (cutis_gpu.alone).
 ///
 /// TEAM_PARAM ends the parameters of a function that needs the team, TEAM_PASS its arguments:
 /// OpenCL needs memory for what lanes tell each other.
@@ -23,7 +24,6 @@
 #define TEAM_PARTS 32
 // clang-format off
 #if defined(KERNEL_OPENCL) && !defined(TEAM_ALONE)
-#define TEAM_LANES 32 // as cutis_compute_kernel.lanes
 #define TEAM_LANE  LOCAL_ID
 #define TEAM_SYNC  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define TEAM_FN    static
@@ -35,9 +35,19 @@
     {
 #define RESTRICT   restrict
 #elif defined(KERNEL_CUDA)
-#define TEAM_LANES 32 // a group may have several teams: more fit a multiprocessor
+// A group has several teams, and a warp has where they are of fewer lanes than it has.
+#ifndef TEAM_LANES // a program that has item kernels beside those of teams
+#define TEAM_LANES 32
+#endif
 #define TEAM_LANE  (LOCAL_ID % TEAM_LANES)
-#define TEAM_SYNC  __syncwarp()
+#if TEAM_LANES == 32
+#define TEAM_SHIFT 0
+#define TEAM_MASK  0xffffffffu
+#else
+#define TEAM_SHIFT (LOCAL_ID % 32 / TEAM_LANES * TEAM_LANES)
+#define TEAM_MASK  (((1u << TEAM_LANES) - 1u) << TEAM_SHIFT)
+#endif
+#define TEAM_SYNC  __syncwarp(TEAM_MASK)
 #define TEAM_FN    static __device__
 #define TEAM_PARAM
 #define TEAM_PASS
@@ -46,8 +56,7 @@
     if (item < item_end) {
 #define RESTRICT   __restrict__
 #else
-#ifdef TEAM_HOST // a test that runs the lanes by turns: team_host_lane, team_host_sync, team_host_words
-#define TEAM_LANES 32
+#ifdef TEAM_HOST // a test that runs TEAM_LANES by turns: team_host_lane, team_host_sync, team_host_words
 #define TEAM_LANE  team_host_lane
 #define TEAM_SYNC  team_host_sync()
 #else
@@ -72,26 +81,33 @@
 #define TEAM_INSTANCE(count) (item / (count))
 #define TEAM_INDEX(count)    (item % (count))
 #endif
-#define TEAM_EACH(i, first, end) for (int i = (first) + TEAM_LANE; i < (end); i += TEAM_LANES)
+#define TEAM_LOOP(i, first, end) for (int i = (first) + TEAM_LANE; i < (end); i += TEAM_LANES)
+#ifdef KERNEL_CUDA // not unrolled: loops are short, and a multiprocessor waits for instructions
+#define TEAM_EACH(i, first, end) _Pragma("unroll 1") TEAM_LOOP(i, first, end)
+#else
+#define TEAM_EACH(i, first, end) TEAM_LOOP(i, first, end)
+#endif
 
 #if defined(KERNEL_CUDA)
 FN int team_before(int x)
 {
     int sum = x;
     for (int step = 1; step < TEAM_LANES; step *= 2) {
-        int other = __shfl_up_sync(0xffffffffu, sum, step);
+        int other = __shfl_up_sync(TEAM_MASK, sum, step, TEAM_LANES);
         if (TEAM_LANE >= step) sum += other;
     }
     return sum - x;
 }
 FN int team_total(int x)
 {
-    for (int step = 1; step < TEAM_LANES; step *= 2) x += __shfl_xor_sync(0xffffffffu, x, step);
+    for (int step = 1; step < TEAM_LANES; step *= 2)
+        x += __shfl_xor_sync(TEAM_MASK, x, step, TEAM_LANES);
     return x;
 }
-#define team_any(x)         __any_sync(0xffffffffu, x)
-#define team_before_flag(x) __popc(__ballot_sync(0xffffffffu, x) & ((1u << TEAM_LANE) - 1u))
-#define team_total_flag(x)  __popc(__ballot_sync(0xffffffffu, x))
+#define team_ballot(x)      ((__ballot_sync(TEAM_MASK, x) & TEAM_MASK) >> TEAM_SHIFT)
+#define team_any(x)         __any_sync(TEAM_MASK, x)
+#define team_before_flag(x) __popc(team_ballot(x) & ((1u << TEAM_LANE) - 1u))
+#define team_total_flag(x)  __popc(team_ballot(x))
 #elif (defined(KERNEL_OPENCL) && !defined(TEAM_ALONE)) || defined(TEAM_HOST)
 #ifdef TEAM_HOST
 #define team_words team_host_words

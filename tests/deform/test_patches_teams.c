@@ -1,13 +1,17 @@
-// Teams of 32 lanes make the frames of one lane. What a GPU does in warps is done here by 32
-// contexts that take turns between two TEAM_SYNC, first lane first or last lane first: a lane that
-// reads what another writes in the same stretch, or a TEAM_SYNC that not all lanes reach, shows.
+// Teams of 32 lanes (or of TEAM_LANES, if that is defined already) make the frames of one lane.
+// What a GPU does in warps is done here by as many contexts that take turns between two TEAM_SYNC,
+// first lane first or last lane first: a lane that reads what another writes in the same stretch,
+// or a TEAM_SYNC that not all lanes reach, shows.
 #include <ucontext.h>
 
 #include "patches_case.h"
 
 #include "device/compute.h"
 
-enum { LANES = 32, STACK = 64 * 1024 };
+#ifndef TEAM_LANES
+#define TEAM_LANES 32
+#endif
+enum { LANES = TEAM_LANES, STACK = 64 * 1024 };
 static int team_host_lane, team_host_words[LANES];
 static ucontext_t lanes[LANES], caller;
 static char stacks[LANES][STACK];
@@ -155,7 +159,7 @@ static void compare(const cutis_synth_options *body, cutis_patch_removal removal
     patch_run_close(&b);
 }
 
-static void teams_of_32_lanes_make_the_frames_of_one(void **state)
+static void teams_of_lanes_make_the_frames_of_one_lane(void **state)
 {
     (void)state;
     cutis_synth_options biped = { .body = CUTIS_BODY_BIPED, .vertex_count = 2500 };
@@ -170,6 +174,6 @@ static void teams_of_32_lanes_make_the_frames_of_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(
-        teams_of_32_lanes_make_the_frames_of_one) };
+        teams_of_lanes_make_the_frames_of_one_lane) };
     return cmocka_run_group_tests(tests, open_devices, close_devices);
 }

@@ -111,28 +111,29 @@ static void run_no_origins(const cutis_compute_argument *a, int first, int end)
                      first, end);
 }
 
-// Registers: those with which the H200 was fastest (docs/design/patches.md).
-#define PATCH_KERNEL(name, text, arguments, items, team, most)                                     \
+// Registers, lanes of a team and groups: those with which the H200 was fastest
+// (docs/design/patches.md). Teams of a joint's walk are half a warp: one lane walks.
+#define PATCH_KERNEL(name, text, arguments, items, group, team, most)                              \
     const cutis_compute_kernel cutis_compute_patch_##name = { .entry = "patch_" #name,             \
                                                               .texts = text,                       \
                                                               .run = run_##name,                   \
                                                               .argument_count = arguments,         \
                                                               .task_items = items,                 \
-                                                              .group_size = 64,                    \
+                                                              .group_size = group,                 \
                                                               .lanes = team,                       \
                                                               .registers = most }
-PATCH_KERNEL(parts, JOINT, 4, 256, 1, 0);
-PATCH_KERNEL(joints, JOINT, 4, 32, 1, 0);
-PATCH_KERNEL(cut, BORDER, 4, 1, 32, 64);
-PATCH_KERNEL(rungs, RUNG, 4, 1, 32, 96);
-PATCH_KERNEL(cut_volume, BORDER, 4, 1, 32, 64);
-PATCH_KERNEL(solve, SOLVE, 4, 1, 32, 160);
-PATCH_KERNEL(count, EMIT, 2, 64, 32, 0);
-PATCH_KERNEL(sum, EMIT, 3, 16, 32, 0);
-PATCH_KERNEL(vertices, EMIT, 9, 8, 32, 48);
-PATCH_KERNEL(faces, EMIT, 7, 8, 32, 40);
-PATCH_KERNEL(strips, EMIT, 11, 1, 32, 96);
-PATCH_KERNEL(vertex_sources, SOURCE, 8, 8, 32, 0);
-PATCH_KERNEL(joint_sources, SOURCE, 9, 1, 32, 0);
-PATCH_KERNEL(origins, SOURCE, 6, 8, 32, 0);
-PATCH_KERNEL(no_origins, SOURCE, 6, 16, 32, 0);
+PATCH_KERNEL(parts, JOINT, 4, 256, 64, 1, 0);
+PATCH_KERNEL(joints, JOINT, 4, 32, 64, 1, 0);
+PATCH_KERNEL(cut, BORDER, 4, 1, 128, 32, 72);
+PATCH_KERNEL(rungs, RUNG, 4, 1, 64, 16, 96);
+PATCH_KERNEL(cut_volume, BORDER, 4, 1, 64, 32, 64);
+PATCH_KERNEL(solve, SOLVE, 4, 1, 128, 32, 128);
+PATCH_KERNEL(count, EMIT, 2, 64, 64, 32, 0);
+PATCH_KERNEL(sum, EMIT, 3, 16, 64, 32, 0);
+PATCH_KERNEL(vertices, EMIT, 9, 8, 64, 32, 48);
+PATCH_KERNEL(faces, EMIT, 7, 8, 64, 32, 40);
+PATCH_KERNEL(strips, EMIT, 11, 1, 64, 32, 96);
+PATCH_KERNEL(vertex_sources, SOURCE, 8, 8, 64, 32, 0);
+PATCH_KERNEL(joint_sources, SOURCE, 9, 1, 64, 32, 0);
+PATCH_KERNEL(origins, SOURCE, 6, 8, 64, 32, 0);
+PATCH_KERNEL(no_origins, SOURCE, 6, 16, 64, 32, 0);

@@ -24,7 +24,9 @@ static cutis_result launch_items(cutis_gpu *gpu, const cutis_compute_kernel *ker
     cutis_gpu_kernel compiled;
     bool team = kernel->lanes > 1 && !gpu->alone;
     char defines[DEFINES];
-    const int length = snprintf(defines, sizeof defines, "%s%s",
+    char lanes[32] = "";
+    if (team) snprintf(lanes, sizeof lanes, "#define TEAM_LANES %u\n", kernel->lanes);
+    const int length = snprintf(defines, sizeof defines, "%s%s%s", lanes,
                                 kernel->lanes > 1 && gpu->alone ? "#define TEAM_ALONE 1\n" : "",
                                 kernel->defines ? kernel->defines : "");
     if (length < 0 || length >= DEFINES)
