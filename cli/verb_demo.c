@@ -327,8 +327,7 @@ static int prepare(demo *d)
     cutis_synth_options options = { .body = CUTIS_BODY_BIPED,
                                     .vertex_count = option_count(d->app, OPTION_VERTICES, 0) };
     double start = app_seconds();
-    int status = app_make_folder(d->app, d->folder);
-    if (status == EXIT_GOOD) status = app_open_device(d->app, &d->device);
+    int status = app_open_device(d->app, &d->device);
     if (status != EXIT_GOOD) return status;
     cutis_device_options one = { .thread_count = 1 };
     app_device_options(d->app, &one);
@@ -337,7 +336,8 @@ static int prepare(demo *d)
     if (result == CUTIS_OK) result = cutis_synth_create(d->app->context, &options, &d->model);
     d->made_in = app_seconds() - start;
     if (result != CUTIS_OK) return failed(d, result);
-    status = rest_shape_make(d->app, "demo", d->model, &d->rest);
+    status = app_make_folder(d->app, d->folder); // what fails before leaves none
+    if (status == EXIT_GOOD) status = rest_shape_make(d->app, "demo", d->model, &d->rest);
     if (status != EXIT_GOOD) return status;
     cutis_surface rest = rest_shape_surface(&d->rest, d->rest.positions);
     d->rest_volume = cutis_surface_volume(&rest);

@@ -6,6 +6,7 @@ compare.py near A.npy B.npy TOL       same shape, largest difference at most TOL
 compare.py obj A.obj ARRAY.npy FRAME  vertices of an OBJ are that frame (1e-5)
 compare.py pc2 A.pc2 ARRAY.npy        a point cache holds the same floats, bit for bit
 compare.py measure MODEL.obj A.npy B.npy OUT.json   volume, variation, position and normal errors as cutis measure says
+compare.py demo FOLDER                demo/demo.json has the volumes and distances of FOLDER's OBJ files (CLIP_METHOD.obj, biped.obj)
 compare.py pose ARRAY.npy             test_verbs.sh's pose file on make_bad.py's triangle, from the formula
 """
 import json, struct, sys
@@ -43,6 +44,21 @@ def measure(model, a, b, out):
         # the OBJ has its rest positions in decimal, so a relative 1e-4 of what is measured, and 1e-5 of nothing
         assert abs(d[key] - value) <= 1e-4 * abs(value) + 1e-5, f"{key}: {d[key]} where numpy has {value}"
 
+def demo(folder):
+    said = json.load(open(folder + "/demo/demo.json"))
+    rows = {r["method"]: r for r in said["rows"]}
+    rest, f = obj(folder + "/biped.obj")
+    whole, size = volume(rest, f), np.linalg.norm(rest.max(0) - rest.min(0))
+    assert abs(said["rest_volume"] - whole) < 1e-5 * whole, whole
+    shape = {(c, m): obj(f"{folder}/{c}_{m}.obj")[0] for c in ("bend", "twist") for m in rows}
+    for (clip, method), p in shape.items():
+        change = 100 * (volume(p, f) - whole) / whole
+        assert abs(change - rows[method][clip]["volume_variation"]) < 1e-3, (clip, method, change)
+    for method in rows:
+        for to in ("lbs", "dqs"):
+            far = max(np.sqrt(((shape[c, method] - shape[c, to]) ** 2).sum(1).mean()) for c in ("bend", "twist"))
+            assert abs(100 * far / size - rows[method]["position_rms_from_" + to]) < 1e-3, (method, to, 100 * far / size)
+
 def main():
     what, rest = sys.argv[1], sys.argv[2:]
     if what == "shape":
@@ -61,6 +77,7 @@ def main():
         assert magic == b"POINTCACHE2\0" and version == 1 and (frames, count) == a.shape[:2], (magic, version, count, frames)
         assert raw[32:] == a.tobytes()
     elif what == "measure": measure(*rest)
+    elif what == "demo": demo(*rest)
     elif what == "pose":
         # two joints, weights one half each; the tip stands at (0, 1, 0) with identity inverse bind and turns by 90 degrees
         a = np.load(rest[0]).astype(float); p = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], float)
