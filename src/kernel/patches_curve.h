@@ -65,20 +65,24 @@ FN double patch_limb_slope(double along, double across, double tangent)
     return across > least * along ? across / along : least;
 }
 
-// Where the two limbs' directions meet over a rung, seen along the bend axis.
+// Where the two limbs' directions meet over a rung, seen along the bend axis. What the rung has of
+// that axis its two legs share by their lengths (in city blocks): by its foot on the chord the
+// corner would jump from one end to the other where neighbours are short or steep.
 FN pvec patch_corner_of(PATCH_BODY S, GLOBAL const double *G, GLOBAL const double *r, int joint,
                         pvec p, pvec c)
 {
     pvec limb = pvec_at(REALS(S, G, PATCH_LIMB), joint);
     pvec other = pvec_turned(r + PATCH_J_TURN, limb), axis = pvec_at(r + PATCH_J_AXIS, 0);
-    pvec chord = pvec_minus(c, p),
-         flat = pvec_minus(chord, pvec_times(axis, pvec_dot(axis, chord)));
+    pvec chord = pvec_minus(c, p);
+    double slant = pvec_dot(axis, chord);
+    pvec flat = pvec_minus(chord, pvec_times(axis, slant));
     pvec out = pvec_cross(flat, axis);
     double tangent = r[PATCH_J_TAN];
     double m = patch_limb_slope(pvec_dot(limb, flat), pvec_dot(limb, out), tangent);
     double n = patch_limb_slope(pvec_dot(other, flat), -pvec_dot(other, out), tangent);
-    double f = n / (m + n);
-    return pvec_plus(pvec_mix(p, c, f), pvec_times(out, m * f * r[PATCH_J_DEPTH]));
+    double f = n / (m + n), share = (n + m * n) / (m + n + 2.0 * m * n);
+    pvec across = pvec_plus(pvec_times(flat, f), pvec_times(out, m * f * r[PATCH_J_DEPTH]));
+    return pvec_plus(pvec_plus(p, across), pvec_times(axis, share * slant));
 }
 
 // Control point and weight of a rear rung (docs/design/patches.md has the five ways).

@@ -12,6 +12,8 @@
 #define PATCH_WELD_END    1.5  // of a step: the same for the ends of the front
 #define PATCH_SAME_PLACE  1e-9 // parameters of both borders
 #define PATCH_EVEN        0.2  // of the shorter border: so far from its ends distances decide
+#define PATCH_FLIPS       8    // passes over the rungs at most; most joints need two or three
+#define PATCH_SLANT       2.0  // what lies along the bend axis counts so much more
 
 /// What the functions here pass around: one joint of one instance.
 STRUCT(patch_case)
@@ -442,6 +444,59 @@ FN void patch_weld_anchor(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL 
     *kind = PATCH_RUNG_WELD;
 }
 
+// How far apart the ends of a rear rung are, squared. Its curve lies across the bend axis, so the
+// less it has of that direction the better it keeps its order among the others.
+FN double patch_rung_cost(PATCH_BODY S, GLOBAL const double *D, int p, int q, pvec axis)
+{
+    pvec gap = pvec_minus(patch_end(S, D, p), patch_end(S, D, q));
+    double slant = pvec_dot(gap, axis);
+    return pvec_dot(gap, gap) + PATCH_SLANT * slant * slant;
+}
+
+// A rear rung at which one border stops and the other goes on is a diagonal of the quad between its
+// neighbours: the other diagonal takes its place if that is shorter, but not in the front's end,
+// which is a fan already.
+// @return 1 if it does
+FN int patch_flip(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, patch_case c, int rungs, int index)
+{
+    GLOBAL int *p = I + S[PATCH_RUNG_P] + c.rung, *q = I + S[PATCH_RUNG_C] + c.rung;
+    GLOBAL double *along = D + S[PATCH_RUNG_ALONG] + c.rung;
+    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    int before = index - 1, after = patch_wrapped(index + 1, rungs);
+    int p_stops = p[before] == p[index], p_goes = p[index] != p[after];
+    int q_stops = q[before] == q[index], q_goes = q[index] != q[after];
+    if (I[S[PATCH_RUNG_KIND] + c.rung + index] != PATCH_RUNG_CONIC) return 0;
+    if (p_stops == q_stops || p_goes == q_goes || p_stops != p_goes) return 0;
+    int x = p_stops ? p[after] : p[before], y = q_stops ? q[after] : q[before];
+    if (D[S[PATCH_SLOT_ALONG] + x] >= 0.0 || D[S[PATCH_SLOT_ALONG] + y] >= 0.0) return 0;
+    pvec axis = pvec_at(r + PATCH_J_AXIS, 0);
+    if (!(patch_rung_cost(S, D, x, y, axis) < patch_rung_cost(S, D, p[index], q[index], axis)))
+        return 0;
+    p[index] = x;
+    q[index] = y;
+    double gap = along[after] - along[before], at = along[index] - along[before];
+    if (gap < 0.0) gap += c.count;
+    if (at < 0.0) at += c.count;
+    double place = at < gap ? along[after] - at : along[before];
+    along[index] = place < 0.0 ? place + c.count : place;
+    return 1;
+}
+
+// Rear rungs by the shorter diagonals, every second one at a time: borders of which one was cut far
+// and the other hardly are not matched by their lengths. The first rung stays.
+TEAM_FN void patch_flip_rungs(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D, patch_case c,
+                              int rungs TEAM_PARAM)
+{
+    int idle = 0;
+    for (int pass = 0; pass < PATCH_FLIPS && idle < 2; pass++) {
+        int flips = 0;
+        for (int i = 2 - pass % 2 + 2 * TEAM_LANE; i < rungs; i += 2 * TEAM_LANES)
+            flips |= patch_flip(S, I, D, c, rungs, i);
+        TEAM_SYNC;
+        idle = team_any(flips) ? 0 : idle + 1;
+    }
+}
+
 // A rung of no length becomes one vertex, a short one stays straight.
 FN void patch_weld_short(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
                          GLOBAL const double *D, patch_case c, int index)
@@ -497,21 +552,23 @@ TEAM_KERNEL patch_rungs(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL
     int joint = TEAM_INDEX(joint_count), p0 = 0, q0 = 0;
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
-    GLOBAL int *rungs = I + S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint + PATCH_J_RUNGS;
+    GLOBAL int *ints = I + S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint;
     patch_case c = patch_case_of(S, G, I, joint);
     patch_place_borders(S, G, D, c);
     patch_measure_border(S, I, D, c.p_first, c.p_count);
     patch_measure_border(S, I, D, c.c_first, c.c_count);
     int anchors = patch_list_anchors(S, I, D, c TEAM_PASS);
     if (anchors == 0) patch_closest(S, I, D, c, &p0, &q0);
-    if (TEAM_LANE == 0) *rungs = patch_ladder(S, G, I, D, c, p0, q0, anchors);
+    if (TEAM_LANE == 0) ints[PATCH_J_RUNGS] = patch_ladder(S, G, I, D, c, p0, q0, anchors);
     TEAM_SYNC;
-    int count = *rungs;
+    int count = ints[PATCH_J_RUNGS];
     TEAM_EACH (i, 0, count) {
         patch_place_rung(S, I, D, c, i);
         patch_weld_anchor(S, G, I, D, c, i);
     }
     TEAM_SYNC;
+    if (S[PATCH_FILL] == PATCH_FILL_KEEP && ints[PATCH_J_BENT])
+        patch_flip_rungs(S, I, D, c, count TEAM_PASS);
     TEAM_EACH (i, 0, count) patch_weld_short(S, G, I, D, c, i);
     TEAM_SYNC;
     GLOBAL int *stays = I + S[PATCH_RUNG_FIRST] + c.rung; // scratch: there are no samples yet
