@@ -11,7 +11,11 @@
 // All lanes have the same numbers and write the same ones to the joint's record.
 #define PATCH_SOLVE_STEPS 3
 #define PATCH_SOLVE_LEFT  2e-6 // of the two parts: close enough
+#define PATCH_BULGE_SLOPE 0.7  // fronts of small bends stand out further: by this slope
 #define PATCH_DEPTH_MAX   3.0  // the crease's depth, in those of the limbs' corner
+#define PATCH_DEPTH_MIN   -30  // the same where it stands out: with the least weight 3 of them
+#define PATCH_OUT_SLOPE   8.0  // and no more than this over the tangent, less than a slope of 1
+#define PATCH_OUT_LEAST   1e-4 // of the two parts: less is not worth standing out for
 
 // w of a share g of the triangle, by the table.
 FN double patch_weight_of(PATCH_BODY S, GLOBAL const double *G, double g)
@@ -61,15 +65,17 @@ TEAM_FN double patch_keep(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL 
 }
 
 // The front takes what the rear could not: its arcs are flattened towards their chords (s to 1), or
-// stand out further (s to PATCH_BULGE) like the cap of a knee. By a parabola through what is left
+// stand out further (s below 0) like the cap of a knee. By a parabola through what is left
 // at three values.
 TEAM_FN double patch_shape_front(PATCH_BODY S, GLOBAL const int *I, GLOBAL double *D,
                                  patch_keeping *keep, double cut, double left)
 {
-    double end = left > 0.0 ? 1.0 : PATCH_BULGE, rear = patch_rear_now(S, D, *keep);
+    double tangent = D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * keep->c.joint + PATCH_J_TAN];
+    double bulge = -PATCH_BULGE_SLOPE / tangent, rear = patch_rear_now(S, D, *keep);
+    double end = left > 0.0 ? 1.0 : bulge < PATCH_BULGE ? bulge : PATCH_BULGE;
     patch_walk_loose(S, I, D, *keep, PATCH_WALK_FLAT);
     GLOBAL const double *walked = patch_walked(S, D, keep->c);
-    double last = (rear + walked[left > 0.0 ? 1 : 3]) / 6.0 + cut;
+    double last = patch_volume_flat(walked, rear, end) + cut;
     if (last * left >= 0.0) {
         // Else an inside-out front, or none: it is left alone.
         keep->flat = MAGNITUDE(last) < MAGNITUDE(left) ? end : 0.0;
@@ -99,13 +105,18 @@ TEAM_FN double patch_volume_at(PATCH_BODY S, GLOBAL const double *RESTRICT G, GL
     return patch_volume_now(S, I, D, keep);
 }
 
-// Still too much: the crease goes deeper than the limbs' own corner.
+// Still too much: the crease goes deeper than the limbs' own corner. Still too little: it goes, and
+// in its place the rear stands out beyond its chords, as it does where a joint that is bent at rest
+// is stretched.
 TEAM_FN double patch_deepen(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
                             GLOBAL double *D, patch_keeping keep, double cut, double left)
 {
-    double last = patch_volume_at(S, G, I, D, keep, PATCH_DEPTH_MAX) + cut, depth = 1.0;
-    if (last >= 0.0 && last < left) return last;
-    if (last < left) depth += (PATCH_DEPTH_MAX - 1.0) * left / (left - last);
+    double tangent = D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * keep.c.joint + PATCH_J_TAN];
+    double out = -PATCH_OUT_SLOPE / tangent, end = PATCH_DEPTH_MAX, depth = 1.0;
+    if (left < 0.0) end = out > PATCH_DEPTH_MIN ? out : PATCH_DEPTH_MIN;
+    double last = patch_volume_at(S, G, I, D, keep, end) + cut;
+    if (last * left >= 0.0 && MAGNITUDE(last) < MAGNITUDE(left)) return last;
+    if (last * left < 0.0) depth += (end - 1.0) * left / (left - last);
     return patch_volume_at(S, G, I, D, keep, depth) + cut; // 1: there is no crease to speak of
 }
 
@@ -123,7 +134,8 @@ TEAM_FN double patch_keep_volume(PATCH_BODY S, GLOBAL const double *RESTRICT G, 
     double left = patch_keep(S, G, I, D, &keep, cut, whole TEAM_PASS);
     if (MAGNITUDE(left) > PATCH_LEFT_OVER * whole)
         left = patch_shape_front(S, I, D, &keep, cut, left);
-    if (left > PATCH_LEFT_OVER * whole) left = patch_deepen(S, G, I, D, keep, cut, left);
+    if (left > PATCH_LEFT_OVER * whole || left < -PATCH_OUT_LEAST * whole)
+        left = patch_deepen(S, G, I, D, keep, cut, left);
     D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_FLAT] = keep.flat;
     patch_end_samples(S, I, D, keep TEAM_PASS);
     return left;
