@@ -10,12 +10,12 @@
 
 // All lanes have the same numbers and write the same ones to the joint's record.
 #define PATCH_SOLVE_STEPS 3
-#define PATCH_SOLVE_LEFT  2e-6 // of the two parts: close enough
-#define PATCH_BULGE_SLOPE 0.7  // fronts of small bends stand out further: by this slope
-#define PATCH_DEPTH_MAX   3.0  // the crease's depth, in those of the limbs' corner
-#define PATCH_DEPTH_MIN   -30  // the same where it stands out: with the least weight 3 of them
-#define PATCH_OUT_SLOPE   8.0  // and no more than this over the tangent, less than a slope of 1
-#define PATCH_OUT_LEAST   1e-4 // of the two parts: less is not worth standing out for
+#define PATCH_SOLVE_LEFT  2e-6    // of the two parts: close enough
+#define PATCH_BULGE_SLOPE 0.7     // fronts of small bends stand out further: by this slope
+#define PATCH_DEPTH_MAX   3.0     // the crease's depth, in those of the limbs' corner
+#define PATCH_DEPTH_MIN   (-30.0) // the same where it stands out: 3 of them, with the least weight
+#define PATCH_OUT_SLOPE   8.0     // and no more than this over the tangent: a third of the chord
+#define PATCH_OUT_LEAST   1e-4    // of the two parts: less is not worth standing out for
 
 // w of a share g of the triangle, by the table.
 FN double patch_weight_of(PATCH_BODY S, GLOBAL const double *G, double g)
