@@ -16,6 +16,7 @@
 #define PATCH_DEPTH_MIN   (-30.0) // the same where it stands out: 3 of them, with the least weight
 #define PATCH_OUT_SLOPE   8.0     // and no more than this over the tangent: a third of the chord
 #define PATCH_OUT_LEAST   1e-4    // of the two parts: less is not worth standing out for
+#define PATCH_OUT_MOST    0.007   // the same: more would look like scales, at twice this it stays
 
 // w of a share g of the triangle, by the table.
 FN double patch_weight_of(PATCH_BODY S, GLOBAL const double *G, double g)
@@ -109,15 +110,20 @@ TEAM_FN double patch_volume_at(PATCH_BODY S, GLOBAL const double *RESTRICT G, GL
 // in its place the rear stands out beyond its chords, as it does where a joint that is bent at rest
 // is stretched.
 TEAM_FN double patch_deepen(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
-                            GLOBAL double *D, patch_keeping keep, double cut, double left)
+                            GLOBAL double *D, patch_keeping keep, double cut, double whole,
+                            double left)
 {
     double tangent = D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * keep.c.joint + PATCH_J_TAN];
-    double out = -PATCH_OUT_SLOPE / tangent, end = PATCH_DEPTH_MAX, depth = 1.0;
+    double out = -PATCH_OUT_SLOPE / tangent, end = PATCH_DEPTH_MAX, share = 0.0;
     if (left < 0.0) end = out > PATCH_DEPTH_MIN ? out : PATCH_DEPTH_MIN;
     double last = patch_volume_at(S, G, I, D, keep, end) + cut;
-    if (last * left >= 0.0 && MAGNITUDE(last) < MAGNITUDE(left)) return last;
-    if (last * left < 0.0) depth += (end - 1.0) * left / (left - last);
-    return patch_volume_at(S, G, I, D, keep, depth) + cut; // 1: there is no crease to speak of
+    if (last * left < 0.0)
+        share = left / (left - last);
+    else if (MAGNITUDE(last) < MAGNITUDE(left)) // else there is no crease to speak of
+        share = 1.0;
+    if (left < 0.0) share *= patch_unit_share(2.0 + left / (PATCH_OUT_MOST * whole));
+    if (share == 1.0) return last;
+    return patch_volume_at(S, G, I, D, keep, 1.0 + (end - 1.0) * share) + cut;
 }
 
 // Weight, flatness and depth that keep the volume, and the samples that they make.
@@ -134,8 +140,9 @@ TEAM_FN double patch_keep_volume(PATCH_BODY S, GLOBAL const double *RESTRICT G, 
     double left = patch_keep(S, G, I, D, &keep, cut, whole TEAM_PASS);
     if (MAGNITUDE(left) > PATCH_LEFT_OVER * whole)
         left = patch_shape_front(S, I, D, &keep, cut, left);
-    if (left > PATCH_LEFT_OVER * whole || left < -PATCH_OUT_LEAST * whole)
-        left = patch_deepen(S, G, I, D, keep, cut, left);
+    int out = left < -PATCH_OUT_LEAST * whole && left > -2.0 * PATCH_OUT_MOST * whole;
+    if (left > PATCH_LEFT_OVER * whole || out)
+        left = patch_deepen(S, G, I, D, keep, cut, whole, left);
     D[S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint + PATCH_J_FLAT] = keep.flat;
     patch_end_samples(S, I, D, keep TEAM_PASS);
     return left;
