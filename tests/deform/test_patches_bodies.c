@@ -159,6 +159,39 @@ static void hips_and_shoulders_of_the_biped_keep_their_volume(void **state)
     patch_run_close(&r);
 }
 
+// What the issue asks to be reported, and to be less than a prototype's 8 % at waist and neck and
+// where the hound's legs begin. The head thrown back is none of these.
+static void waist_neck_and_leg_roots_lose_less_than_the_prototype(void **state)
+{
+    (void)state;
+    static const char *const NAMES[2][5] = { { "spine", "chest", "neck", "head" },
+                                             { "thigh", "upperarm", "spine", "chest", "neck" } };
+    for (int b = 0; b < 2; b++) {
+        cutis_model *model = rig_at_loops(context, device, make_body(BODIES[b], false));
+        patch_run r =
+            patch_run_open(context, device, model, CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_KEEP);
+        double worst[5][2] = { 0 }, sum = 0.0;
+        for (uint32_t j = 0; j < r.info.joint_count; j++) {
+            const char *name =
+                cutis_patches_part_name(r.patches, cutis_patches_joint_at(r.patches, j).child);
+            for (int k = 0; k < 4; k++) {
+                double c = fabs(change_of(&r, j, k % 2 * M_PI / 2, (k < 2 ? 90 : -90) * DEGREES));
+                sum += c;
+                for (int n = 0; n < 5 && NAMES[b][n]; n++)
+                    if (starts_with(name, NAMES[b][n])) worst[n][k % 2] = fmax(worst[n][k % 2], c);
+            }
+        }
+        print_message("%s at 90 degrees, all joints %.2f %% on average\n",
+                      b ? "quadruped" : "biped", sum / (4.0 * r.info.joint_count));
+        for (int n = 0; n < 5 && NAMES[b][n]; n++) {
+            print_message("  %s %.1f, %.1f %%\n", NAMES[b][n], worst[n][0], worst[n][1]);
+            bool head = starts_with(NAMES[b][n], "head");
+            assert_true(head || fmax(worst[n][0], worst[n][1]) < 8.0);
+        }
+        patch_run_close(&r);
+    }
+}
+
 static void few_patch_triangles_of_elbows_and_knees_cross(void **state)
 {
     (void)state;
@@ -236,6 +269,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(all_joints_at_once_are_closed_and_their_volumes_add_up),
         cmocka_unit_test(elbows_and_knees_keep_their_volume),
         cmocka_unit_test(hips_and_shoulders_of_the_biped_keep_their_volume),
+        cmocka_unit_test(waist_neck_and_leg_roots_lose_less_than_the_prototype),
         cmocka_unit_test(few_patch_triangles_of_elbows_and_knees_cross),
         cmocka_unit_test(opencl_makes_the_frames_of_the_cpu),
     };
