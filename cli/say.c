@@ -11,16 +11,24 @@
 
 static volatile sig_atomic_t interrupted;
 
+// The first Ctrl-C asks, a second one kills. Programs that run others pass it on beside the
+// terminal (timeout does), so what comes right after the first is still the first.
 static void on_interrupt(int signal_number)
 {
-    (void)signal_number;
-    interrupted = 1;
+    static double first;
+    double now = app_seconds();
+    if (!interrupted) {
+        first = now;
+        interrupted = 1;
+    } else if (now - first > 0.5) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number);
+    }
 }
 
 void app_catch_interrupt(void)
 {
-    // SA_RESETHAND: the first Ctrl-C asks, the second one kills.
-    struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND };
+    struct sigaction action = { .sa_handler = on_interrupt };
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
