@@ -509,7 +509,8 @@ static void eight_weights_are_as_much_faster_as_they_are_fewer(void **state)
     cutis_model_data data = *cutis_model_get(s.model);
     cutis_model *bound[2], *body;
     cutis_device *device;
-    double seconds[2];
+    cutis_binding *binding[2];
+    double seconds[2] = { 1e9, 1e9 };
     data.cage = NULL;
     assert_ok(s.context, cutis_model_create(s.context, &data, CUTIS_GATE_REFUSE, &body));
     assert_ok(s.context, cutis_cage_create(around, &cage));
@@ -521,14 +522,18 @@ static void eight_weights_are_as_much_faster_as_they_are_fewer(void **state)
         cutis_cage_options options = { .influences = k ? 8 : 0,
                                        .method = CUTIS_REDUCE_KLARGEST,
                                        .skip_evaluation = true };
-        cutis_binding *binding;
         assert_ok(s.context, cutis_cage_bind(body, s.device, cage, &options, &bound[k], NULL));
         assert_ok(s.context,
                   cutis_bind(device, bound[k],
                              &(cutis_bind_options){ .method = CUTIS_METHOD_CAGE, .normals = true },
-                             &binding));
-        seconds[k] = frame_seconds(&s, binding, &cage->controls->x, out);
-        cutis_binding_destroy(binding);
+                             &binding[k]));
+    }
+    // Whatever else runs on the machine makes both slower: the best of as many rounds as it takes.
+    for (int round = 0; round < 20 && seconds[0] < 8 * seconds[1]; round++)
+        for (int k = 0; k < 2; k++)
+            seconds[k] = fmin(seconds[k], frame_seconds(&s, binding[k], &cage->controls->x, out));
+    for (int k = 0; k < 2; k++) {
+        cutis_binding_destroy(binding[k]);
         cutis_model_destroy(bound[k]);
     }
     print_message("162 weights: %.3g ms, 8: %.3g ms\n", 1e3 * seconds[0], 1e3 * seconds[1]);
