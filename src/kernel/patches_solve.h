@@ -16,7 +16,7 @@
 #define PATCH_DEPTH_MIN   (-30.0) // the same where it stands out: 3 of them, with the least weight
 #define PATCH_OUT_SLOPE   8.0     // and no more than this over the tangent: a third of the chord
 #define PATCH_OUT_LEAST   1e-4    // of the two parts: less is not worth standing out for
-#define PATCH_OUT_MOST    0.007   // the same: more would look like scales, at twice this it stays
+#define PATCH_OUT_MOST    0.007   // the same: from here it does less and less, it looks like scales
 
 // w of a share g of the triangle, by the table.
 FN double patch_weight_of(PATCH_BODY S, GLOBAL const double *G, double g)
