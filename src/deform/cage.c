@@ -353,53 +353,50 @@ static cutis_result launch(const frame_run *r, uint32_t at, uint32_t count)
 {
     const cutis_cage_play *play = r->binding->cage;
     const uint32_t vertices = r->binding->layout.vertex_count;
-    const int32_t position_first = (int32_t)(r->positions.first + r->positions.between * at),
-                  normal_first = (int32_t)(r->normals.first + r->normals.between * at),
-                  previous_first = (int32_t)(r->previous.first + r->previous.between * at);
-    const cutis_compute_argument arguments[] = {
-        CUTIS_BUFFER_ARGUMENT(play->buffers[SLOT_CONTROLS]),
-        CUTIS_BUFFER_ARGUMENT(play->buffers[SLOT_WEIGHTS]),
-        CUTIS_BUFFER_ARGUMENT(play->buffers[CENTRES]),
-        CUTIS_BUFFER_ARGUMENT(play->buffers[NORMALS]),
-        CUTIS_BUFFER_ARGUMENT(play->buffers[REST]),
-        CUTIS_BUFFER_ARGUMENT(r->work->buffers[POSED]),
-        CUTIS_BUFFER_ARGUMENT(r->positions.buffer),
-        CUTIS_BUFFER_ARGUMENT(r->normals.buffer ? r->normals.buffer : r->positions.buffer),
-        CUTIS_BUFFER_ARGUMENT(r->previous.buffer ? r->previous.buffer : r->positions.buffer),
-        CUTIS_BUFFER_ARGUMENT(r->work->buffers[THIN]),
-        CUTIS_INT_ARGUMENT(vertices),
-        CUTIS_INT_ARGUMENT(play->slot_count),
-        CUTIS_INT_ARGUMENT(play->control_count),
-        CUTIS_INT_ARGUMENT(play->vertex_stride),
-        CUTIS_INT_ARGUMENT(play->slot_stride),
-        CUTIS_INT_ARGUMENT(3 * (uint64_t)play->control_count * at),
-        CUTIS_INT_ARGUMENT(position_first),
-        CUTIS_INT_ARGUMENT(r->positions.stride),
-        CUTIS_INT_ARGUMENT(normal_first),
-        CUTIS_INT_ARGUMENT(r->normals.stride),
-        CUTIS_INT_ARGUMENT(previous_first),
-        CUTIS_INT_ARGUMENT(r->previous.stride),
-        CUTIS_INT_ARGUMENT((r->normals.buffer ? 1 : 0) + (r->previous.buffer ? 2 : 0)),
-    };
-    const cutis_compute_argument faces[] = {
-        CUTIS_BUFFER_ARGUMENT(r->work->buffers[THIN]),
-        CUTIS_BUFFER_ARGUMENT(play->buffers[FACE_FIRST]),
-        CUTIS_BUFFER_ARGUMENT(play->buffers[FACES]),
-        CUTIS_BUFFER_ARGUMENT(r->positions.buffer),
-        CUTIS_BUFFER_ARGUMENT(r->normals.buffer),
-        CUTIS_INT_ARGUMENT(vertices),
-        CUTIS_INT_ARGUMENT(position_first),
-        CUTIS_INT_ARGUMENT(r->positions.stride),
-        CUTIS_INT_ARGUMENT(normal_first),
-        CUTIS_INT_ARGUMENT(r->normals.stride),
-    };
+    const int position_first = (int)(r->positions.first + r->positions.between * at),
+              normal_first = (int)(r->normals.first + r->normals.between * at);
     cutis_device *device = r->binding->device;
     cutis_result result =
-        cutis_compute_run(device, &cutis_compute_cage_deform, vertices * count, arguments);
-    if (result == CUTIS_OK && r->normals.buffer)
-        result =
-            cutis_compute_run(device, &cutis_compute_cage_face_normals, vertices * count, faces);
-    return result;
+        cage_deform_run(device, vertices * count,
+                        (cage_deform_buffers){ .slot_controls = play->buffers[SLOT_CONTROLS],
+                                               .slot_weights = play->buffers[SLOT_WEIGHTS],
+                                               .centres = play->buffers[CENTRES],
+                                               .rest_normals = play->buffers[NORMALS],
+                                               .rest = play->buffers[REST],
+                                               .posed = r->work->buffers[POSED],
+                                               .positions = r->positions.buffer,
+                                               .normals = r->normals.buffer,
+                                               .previous = r->previous.buffer,
+                                               .thin = r->work->buffers[THIN] },
+                        (cage_deform_arguments){
+                            .vertex_count = (int)vertices,
+                            .slot_count = (int)play->slot_count,
+                            .control_count = (int)play->control_count,
+                            .vertex_stride = play->vertex_stride,
+                            .slot_stride = play->slot_stride,
+                            .posed_first = (int)(3 * play->control_count * at),
+                            .position_first = position_first,
+                            .position_stride = (int)r->positions.stride,
+                            .normal_first = normal_first,
+                            .normal_stride = (int)r->normals.stride,
+                            .previous_first = (int)(r->previous.first + r->previous.between * at),
+                            .previous_stride = (int)r->previous.stride,
+                            .with_normals = r->normals.buffer != NULL,
+                            .with_previous = r->previous.buffer != NULL,
+                        });
+    if (result != CUTIS_OK || !r->normals.buffer) return result;
+    return cage_face_normals_run(
+        device, vertices * count,
+        (cage_face_normals_buffers){ .thin = r->work->buffers[THIN],
+                                     .face_first = play->buffers[FACE_FIRST],
+                                     .faces = play->buffers[FACES],
+                                     .positions = r->positions.buffer,
+                                     .normals = r->normals.buffer },
+        (cage_face_normals_arguments){ .vertex_count = (int)vertices,
+                                       .position_first = position_first,
+                                       .position_stride = (int)r->positions.stride,
+                                       .normal_first = normal_first,
+                                       .normal_stride = (int)r->normals.stride });
 }
 
 static cutis_result find_bounds(const frame_run *r, uint32_t count, cutis_bounds *out)
@@ -407,16 +404,15 @@ static cutis_result find_bounds(const frame_run *r, uint32_t count, cutis_bounds
     const cutis_cage_play *play = r->binding->cage;
     cutis_result result = CUTIS_OK;
     for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
-        const cutis_compute_argument arguments[] = {
-            CUTIS_BUFFER_ARGUMENT(r->positions.buffer),
-            CUTIS_BUFFER_ARGUMENT(r->work->buffers[BOUNDS_OUT]),
-            CUTIS_INT_ARGUMENT(r->binding->layout.vertex_count),
-            CUTIS_INT_ARGUMENT(STRETCH),
-            CUTIS_INT_ARGUMENT(r->positions.first + r->positions.between * i),
-            CUTIS_INT_ARGUMENT(r->positions.stride),
-        };
-        result = cutis_compute_run(r->binding->device, &cutis_compute_cage_bounds,
-                                   play->stretch_count, arguments);
+        result = cage_bounds_run(
+            r->binding->device, play->stretch_count,
+            (cage_bounds_buffers){ .positions = r->positions.buffer,
+                                   .out = r->work->buffers[BOUNDS_OUT] },
+            (cage_bounds_arguments){ .vertex_count = (int)r->binding->layout.vertex_count,
+                                     .stretch = STRETCH,
+                                     .position_first =
+                                         (int)(r->positions.first + r->positions.between * i),
+                                     .position_stride = (int)r->positions.stride });
         if (result == CUTIS_OK)
             result = cutis_buffer_read(r->work->buffers[BOUNDS_OUT], 0, r->work->bounds,
                                        24 * (uint64_t)play->stretch_count);

@@ -318,7 +318,7 @@ static cutis_result set_poses(cutis_patches *patches, const cutis_model *model,
     do {                                                                                           \
         cutis_compute_argument arguments[] = { __VA_ARGS__ };                                      \
         cutis_result launched =                                                                    \
-            cutis_compute_run(patches->device, &cutis_compute_patch_##kernel, items, arguments);   \
+            cutis_compute_run_old(patches->device, &cutis_compute_patch_##kernel, items, arguments);   \
         if (launched != CUTIS_OK) return launched;                                                 \
     } while (0)
 

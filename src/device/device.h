@@ -174,10 +174,14 @@ typedef struct cutis_device_operations {
     /// Allocates nothing on the CPU. Host outputs are complete on return.
     cutis_result (*skin_run)(cutis_device_skin *skin, const cutis_skin_frames *frames,
                              const cutis_skin_outputs *outputs);
-    /// Queue an item kernel (device/compute.h); NULL: its C text runs on the device's threads.
+    /// Queue an item kernel (device/compute.h): buffers in the order of its list, the struct with
+    /// its range filled in. NULL: its C text runs on the device's threads.
     cutis_result (*compute_run)(cutis_device *device, const struct cutis_compute_kernel *kernel,
-                                uint32_t item_count,
-                                const struct cutis_compute_argument *arguments);
+                                uint32_t item_count, const cutis_buffer *const *buffers,
+                                const void *arguments);
+    cutis_result (*compute_run_old)(cutis_device *device, const struct cutis_compute_kernel *kernel,
+                                    uint32_t item_count,
+                                    const struct cutis_compute_argument *arguments);
     /// Run host work on the device's threads (GPU devices have some for that alone). Returns when
     /// all are done.
     void (*run_tasks)(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
@@ -187,7 +191,8 @@ typedef struct cutis_device_operations {
 struct cutis_device {
     cutis_context *context;
     const cutis_device_operations *operations;
-    uint32_t task_threads; ///< threads of run_tasks
+    uint32_t task_threads;  ///< threads of run_tasks
+    uint32_t compute_width; ///< CPU: the widest cutis_compute_width it may use
 };
 /// Host tasks on the device's threads; on this one without a device, or where there is one task.
 static inline void cutis_device_run(cutis_device *device, void (*task)(void *data, uint32_t index),

@@ -1,7 +1,7 @@
 # The CPU's schedule is one text, compiled once per instruction set: a wrapper each, with its flags.
 set(variants "scalar 1")
 if(CUTIS_SANITIZE STREQUAL memory) # it follows every lane of a vector: the same text with one is enough
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/cpu/variants.c PROPERTIES COMPILE_DEFINITIONS CUTIS_SCALAR_ONLY)
+  add_compile_definitions(CUTIS_SCALAR_ONLY)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
   list(APPEND variants "scalar_fma 1 -mfma" "sse2 4 -msse2" "sse2_fma 4 -mfma" "avx2 8 -mavx2 -mfma"
        "avx512 16 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512")
@@ -41,7 +41,24 @@ foreach(variant ${variants})
   set_source_files_properties(${wrapper} PROPERTIES COMPILE_OPTIONS "${words};${fast_level}")
   list(APPEND ROOM_SOURCES ${wrapper})
 endforeach()
-# Cages: loops over the lanes of a node.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/compute/cage_grid.c PROPERTIES COMPILE_OPTIONS ${fast_level})
+# Programs whose kernels are worth wide vectors: once for each width, as device/compute.h lists them.
+set(widths "plain")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86" AND NOT CUTIS_SANITIZE STREQUAL memory)
+  list(APPEND widths "avx2 -mavx2" "avx512 -mavx512f -mprefer-vector-width=512")
+endif()
+foreach(program cage)
+  foreach(width ${widths})
+    string(REPLACE " " ";" words ${width})
+    list(POP_FRONT words suffix)
+    set(wrapper ${PROJECT_BINARY_DIR}/compute_${program}_${suffix}.c)
+    file(CONFIGURE OUTPUT ${wrapper} CONTENT
+"// Made by src/device/room.cmake: the program ${program} for ${suffix}.
+#define NAME(x) cutis_compute_##x##_${suffix}
+#include \"device/compute/${program}_wide.h\"
+")
+    set_source_files_properties(${wrapper} PROPERTIES COMPILE_OPTIONS "${words};${fast_level}")
+    list(APPEND ROOM_SOURCES ${wrapper})
+  endforeach()
+endforeach()
 # One long scalar loop per item: unrolled and with its calls' constants known it is a fifth faster.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/compute/patches.c PROPERTIES COMPILE_OPTIONS ${fast_level})

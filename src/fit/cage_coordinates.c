@@ -56,31 +56,27 @@ static cutis_result run_chunk(mean_value_job *job, const double *points, uint32_
 {
     const uint32_t n = job->shape->control_count;
     cutis_buffer **b = job->buffers;
-    const cutis_compute_argument all[] = {
-        CUTIS_BUFFER_ARGUMENT(b[POINTS]),
-        CUTIS_BUFFER_ARGUMENT(b[CONTROLS]),
-        CUTIS_BUFFER_ARGUMENT(b[TRIANGLES]),
-        CUTIS_BUFFER_ARGUMENT(b[WEIGHTS]),
-        CUTIS_BUFFER_ARGUMENT(b[STATUS]),
-        CUTIS_INT_ARGUMENT(n),
-        CUTIS_INT_ARGUMENT(job->shape->triangle_count),
-        CUTIS_INT_ARGUMENT(job->point_stride),
-        CUTIS_INT_ARGUMENT(job->control_stride),
-        CUTIS_DOUBLE_ARGUMENT(SAME_PLACE * job->shape->extent),
-    };
-    const cutis_compute_argument narrow[] = {
-        CUTIS_BUFFER_ARGUMENT(b[WEIGHTS]),
-        CUTIS_BUFFER_ARGUMENT(b[NARROW]),
-        CUTIS_INT_ARGUMENT(n),
-        CUTIS_INT_ARGUMENT(job->point_stride),
-        CUTIS_INT_ARGUMENT(job->control_stride),
-    };
     cutis_result result = cutis_buffer_write(b[POINTS], 0, points, 24 * (uint64_t)count);
     if (result == CUTIS_OK)
-        result = cutis_compute_run(job->device, &cutis_compute_cage_mean_value, count, all);
+        result = cage_mean_value_run(
+            job->device, count,
+            (cage_mean_value_buffers){ .points = b[POINTS],
+                                       .controls = b[CONTROLS],
+                                       .triangles = b[TRIANGLES],
+                                       .weights = b[WEIGHTS],
+                                       .status = b[STATUS] },
+            (cage_mean_value_arguments){ .control_count = (int)n,
+                                         .triangle_count = (int)job->shape->triangle_count,
+                                         .point_stride = job->point_stride,
+                                         .control_stride = job->control_stride,
+                                         .nearest = SAME_PLACE * job->shape->extent });
     if (result == CUTIS_OK && !job->wide)
-        result =
-            cutis_compute_run(job->device, &cutis_compute_cage_weights_to_float, count, narrow);
+        result = cage_weights_to_float_run(
+            job->device, count,
+            (cage_weights_to_float_buffers){ .weights = b[WEIGHTS], .out = b[NARROW] },
+            (cage_weights_to_float_arguments){ .control_count = (int)n,
+                                               .point_stride = job->point_stride,
+                                               .control_stride = job->control_stride });
     if (result == CUTIS_OK)
         result = job->wide
                      ? cutis_buffer_read(b[WEIGHTS], 0, weights.wide, 8 * (uint64_t)count * n)

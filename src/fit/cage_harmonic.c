@@ -41,36 +41,31 @@ static cutis_result relax(const solver *s, uint32_t lanes, int colour, double om
     const uint32_t first = colour ? g->red_count : 0,
                    count = colour ? g->node_count - g->red_count : g->red_count;
     const uint32_t groups = gpu ? lanes : 1;
-    const cutis_compute_argument arguments[] = {
-        CUTIS_BUFFER_ARGUMENT(s->buffers[NEIGHBOURS]),
-        CUTIS_BUFFER_ARGUMENT(s->buffers[COEFFICIENTS]),
-        CUTIS_BUFFER_ARGUMENT(s->buffers[ROWS]),
-        CUTIS_BUFFER_ARGUMENT(s->buffers[FIXED]),
-        CUTIS_BUFFER_ARGUMENT(s->buffers[VALUES]),
-        CUTIS_INT_ARGUMENT(first),
-        CUTIS_INT_ARGUMENT(groups),
-        CUTIS_INT_ARGUMENT(lanes / groups),
-        CUTIS_INT_ARGUMENT(lanes),
-        CUTIS_DOUBLE_ARGUMENT(omega),
-    };
-    return cutis_compute_run(s->device, &cutis_compute_cage_relax, count * groups, arguments);
+    return cage_relax_run(s->device, count * groups,
+                          (cage_relax_buffers){ .neighbours = s->buffers[NEIGHBOURS],
+                                                .coefficients = s->buffers[COEFFICIENTS],
+                                                .rows = s->buffers[ROWS],
+                                                .fixed = s->buffers[FIXED],
+                                                .values = s->buffers[VALUES] },
+                          (cage_relax_arguments){ .first = (int)first,
+                                                  .groups = (int)groups,
+                                                  .width = (int)(lanes / groups),
+                                                  .lanes = (int)lanes,
+                                                  .omega = omega });
 }
 
 static cutis_result measure(solver *s, double *out)
 {
-    const cutis_compute_argument arguments[] = {
-        CUTIS_BUFFER_ARGUMENT(s->buffers[NEIGHBOURS]),
-        CUTIS_BUFFER_ARGUMENT(s->buffers[COEFFICIENTS]),
-        CUTIS_BUFFER_ARGUMENT(s->buffers[ROWS]),
-        CUTIS_BUFFER_ARGUMENT(s->buffers[FIXED]),
-        CUTIS_BUFFER_ARGUMENT(s->buffers[VALUES]),
-        CUTIS_BUFFER_ARGUMENT(s->buffers[RESIDUAL]),
-        CUTIS_INT_ARGUMENT(s->grid->node_count),
-        CUTIS_INT_ARGUMENT(STRETCH),
-        CUTIS_INT_ARGUMENT(s->lanes),
-    };
-    cutis_result result =
-        cutis_compute_run(s->device, &cutis_compute_cage_relax_residual, s->stretches, arguments);
+    cutis_result result = cage_relax_residual_run(
+        s->device, s->stretches,
+        (cage_relax_residual_buffers){ .neighbours = s->buffers[NEIGHBOURS],
+                                       .coefficients = s->buffers[COEFFICIENTS],
+                                       .rows = s->buffers[ROWS],
+                                       .fixed = s->buffers[FIXED],
+                                       .values = s->buffers[VALUES],
+                                       .out = s->buffers[RESIDUAL] },
+        (cage_relax_residual_arguments){
+            .node_count = (int)s->grid->node_count, .stretch = STRETCH, .lanes = (int)s->lanes });
     if (result == CUTIS_OK)
         result = cutis_buffer_read(s->buffers[RESIDUAL], 0, s->residuals,
                                    s->stretches * sizeof *s->residuals);

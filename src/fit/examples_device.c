@@ -101,16 +101,24 @@ static cutis_result solve(learn_batch *b)
     cutis_result result = CUTIS_OK;
     for (size_t i = 0; i < sizeof in / sizeof *in && result == CUTIS_OK; i++)
         result = cutis_buffer_write(b->buffers[in[i].buffer], 0, in[i].data, in[i].size);
-    cutis_compute_argument arguments[BUFFERS + 4];
-    for (int i = 0; i < BUFFERS; i++)
-        arguments[i] = (cutis_compute_argument)CUTIS_BUFFER_ARGUMENT(b->buffers[i]);
-    arguments[BUFFERS] = (cutis_compute_argument)CUTIS_INT_ARGUMENT(p->examples->count);
-    arguments[BUFFERS + 1] =
-        (cutis_compute_argument)CUTIS_INT_ARGUMENT(p->data->skins[b->span->skin].joint_count);
-    arguments[BUFFERS + 2] = (cutis_compute_argument)CUTIS_INT_ARGUMENT(p->options.normalise);
-    arguments[BUFFERS + 3] = (cutis_compute_argument)CUTIS_INT_ARGUMENT(b->total);
     if (result == CUTIS_OK)
-        result = cutis_compute_run(p->device, &cutis_compute_learn, b->count, arguments);
+        result =
+            learn_weights_run(p->device, b->count,
+                              (learn_weights_buffers){ .places = b->buffers[PLACES],
+                                                       .rests = b->buffers[RESTS],
+                                                       .joints = b->buffers[JOINTS],
+                                                       .priors = b->buffers[PRIORS],
+                                                       .counts = b->buffers[COUNTS],
+                                                       .palettes = b->buffers[PALETTES],
+                                                       .columns = b->buffers[COLUMNS],
+                                                       .out_candidates = b->buffers[CANDIDATES],
+                                                       .out_weights = b->buffers[WEIGHTS],
+                                                       .out_values = b->buffers[VALUES] },
+                              (learn_weights_arguments){
+                                  .examples = (int)p->examples->count,
+                                  .palette_count = (int)p->data->skins[b->span->skin].joint_count,
+                                  .normalise = p->options.normalise,
+                                  .total = (int)b->total });
     if (result == CUTIS_OK)
         result = cutis_buffer_read(b->buffers[CANDIDATES], 0, b->found,
                                    b->candidates * total * sizeof(int32_t));

@@ -268,8 +268,9 @@ static cutis_result iterate(cutis_handles_gpu *gpu, const cutis_handles_system *
 // start, and new memory of a device may hold anything.
 static cutis_result clear(cutis_handles_gpu *gpu, int which, uint64_t doubles)
 {
-    const cutis_compute_argument arguments[] = { BUFFER(which), INTEGER(0) };
-    return cutis_compute_run(gpu->device, &cutis_compute_fill, (uint32_t)(2 * doubles), arguments);
+    return fill_words_run(gpu->device, (uint32_t)(2 * doubles),
+                          (fill_words_buffers){ .words = gpu->buffers[which] },
+                          (fill_words_arguments){ .value = 0 });
 }
 
 // From here on another preconditioner: no direction so far is of use to it.

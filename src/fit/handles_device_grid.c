@@ -44,8 +44,8 @@ typedef struct voxel_run {
     do {                                                                                           \
         if (result == CUTIS_OK) {                                                                  \
             const cutis_compute_argument arguments[] = { __VA_ARGS__ };                            \
-            result =                                                                               \
-                cutis_compute_run(run->device, &cutis_compute_handles_##name, (items), arguments); \
+            result = cutis_compute_run_old(run->device, &cutis_compute_handles_##name, (items),    \
+                                           arguments);                                             \
         }                                                                                          \
     } while (0)
 
@@ -66,8 +66,9 @@ static cutis_result put(voxel_run *run, int which, const void *data, uint64_t si
 
 static cutis_result clear(voxel_run *run, int which, uint64_t words)
 {
-    const cutis_compute_argument arguments[] = { BUFFER(which), INTEGER(0) };
-    return cutis_compute_run(run->device, &cutis_compute_fill, (uint32_t)words, arguments);
+    return fill_words_run(run->device, (uint32_t)words,
+                          (fill_words_buffers){ .words = run->buffers[which] },
+                          (fill_words_arguments){ .value = 0 });
 }
 
 static cutis_result upload(voxel_run *run)

@@ -112,8 +112,9 @@ static bool find_slots(device_insertion *in, uint32_t *slot, uint32_t *fresh, ui
 
 static cutis_result fill(cutis_handles_gpu *gpu, int which, uint64_t words, int32_t value)
 {
-    const cutis_compute_argument arguments[] = { BUFFER(which), INTEGER(value) };
-    return cutis_compute_run(gpu->device, &cutis_compute_fill, (uint32_t)words, arguments);
+    return fill_words_run(gpu->device, (uint32_t)words,
+                          (fill_words_buffers){ .words = gpu->buffers[which] },
+                          (fill_words_arguments){ .value = value });
 }
 
 // Segments of `count` sites, and the voxels that they pass through.

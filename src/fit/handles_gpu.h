@@ -160,9 +160,8 @@ static inline cutis_result upload(cutis_handles_gpu *gpu, int which, const void 
 /// A launch and not a write: that would wait for all launches before it.
 static inline cutis_result clear_flag(cutis_handles_gpu *gpu)
 {
-    const cutis_compute_argument arguments[] = { CUTIS_BUFFER_ARGUMENT(gpu->buffers[FLAG]),
-                                                 CUTIS_INT_ARGUMENT(0) };
-    return cutis_compute_run(gpu->device, &cutis_compute_fill, 1, arguments);
+    return fill_words_run(gpu->device, 1, (fill_words_buffers){ .words = gpu->buffers[FLAG] },
+                          (fill_words_arguments){ .value = 0 });
 }
 
 static inline cutis_result look_at_flag(cutis_handles_gpu *gpu, bool *set)
@@ -188,8 +187,8 @@ static inline void swap(cutis_handles_gpu *gpu, int a, int b)
     do {                                                                                           \
         if (result == CUTIS_OK) {                                                                  \
             const cutis_compute_argument arguments[] = { __VA_ARGS__ };                            \
-            result =                                                                               \
-                cutis_compute_run(gpu->device, &cutis_compute_handles_##name, (items), arguments); \
+            result = cutis_compute_run_old(gpu->device, &cutis_compute_handles_##name, (items),    \
+                                           arguments);                                             \
         }                                                                                          \
     } while (0)
 

@@ -202,7 +202,7 @@ cutis_result cutis_reduce_device_launch(cutis_reduce_device *run,
     snprintf(defines, sizeof defines, "%s%s#define REDUCE_ONLY_%s\n", run->defines,
              run->chosen ? "#define REDUCE_CHOSEN\n" : "", kernel->entry + strlen("cutis_reduce_"));
     sized.defines = defines;
-    return cutis_compute_run(run->device, &sized, count, arguments);
+    return cutis_compute_run_old(run->device, &sized, count, arguments);
 }
 
 // Sum values by tasks: of lanes, as sweeps do, or of vertices.

@@ -1,23 +1,23 @@
-/// Item kernels that every program needs: filling, and sums of fixed order. After item.h.
+/// Item kernels that every program needs: filling, and sums of fixed order. After item.h and
+/// basic_arguments.h.
 #ifndef CUTIS_KERNEL_BASIC_H
 #define CUTIS_KERNEL_BASIC_H
 
-ITEM_KERNEL cutis_fill_words(GLOBAL int *words, int value, ITEM_ARGS)
+ITEM_KERNEL(fill_words, FILL_WORDS_BUFFERS)
 {
     ITEM_BEGIN
-    words[item] = value;
+    words[item] = given.value;
     ITEM_END
 }
 
-ITEM_KERNEL cutis_sum_stretches(GLOBAL const double *in, GLOBAL double *out, int count, int stretch,
-                                ITEM_ARGS)
+ITEM_KERNEL(sum_stretches, SUM_STRETCHES_BUFFERS)
 {
     ITEM_BEGIN
-    INDEX at = (INDEX)item * stretch, end = at + stretch;
+    INDEX at = (INDEX)item * given.stretch, end = at + given.stretch;
     double sum = 0;
-    if (end > count) end = count;
-    for (; at < end; at++) sum += in[at];
-    out[item] = sum;
+    if (end > given.count) end = given.count;
+    for (; at < end; at++) sum += values[at];
+    sums[item] = sum;
     ITEM_END
 }
 

@@ -1,5 +1,6 @@
 /// Item kernels of cages: mean value coordinates, relaxation of harmonic coordinates, and the
-/// deformation with its normals. After item.h. Coordinates are double, frames float.
+/// deformation with its normals. After item.h and
+/// cage_arguments.h. Coordinates are double, frames float.
 ///
 /// Arrays with a slot per vertex and control (or per node and lane) come with two strides, so that
 /// a CPU walks them vertex by vertex and a GPU side by side: the arithmetic is the same.
@@ -118,25 +119,21 @@ FN cage_share cage_triangle(cage_ray a, cage_ray b, cage_ray c)
     return s;
 }
 
-// `status`: 1 where the sum of the weights vanishes (only outside), plus 2 for points outside.
-ITEM_KERNEL cage_mean_value(GLOBAL const double *points, GLOBAL const double *controls,
-                            GLOBAL const int *triangles, GLOBAL double *weights, GLOBAL int *status,
-                            int control_count, int triangle_count, int point_stride,
-                            int control_stride, double nearest, ITEM_ARGS)
+ITEM_KERNEL(cage_mean_value, CAGE_MEAN_VALUE_BUFFERS)
 {
     ITEM_BEGIN
     const cage_vector x = cage_make(points[3 * (INDEX)item], points[3 * (INDEX)item + 1],
                                     points[3 * (INDEX)item + 2]);
-    const INDEX own = (INDEX)item * point_stride;
+    const INDEX own = (INDEX)item * given.point_stride;
     int touched = -1, face = -1;
     double ia = 0, ib = 0, ic = 0, sum = 0, size = 0, turns = 0;
-    for (int c = 0; c < control_count; c++) {
+    for (int c = 0; c < given.control_count; c++) {
         cage_vector v =
             cage_make(controls[3 * c] - x.x, controls[3 * c + 1] - x.y, controls[3 * c + 2] - x.z);
-        weights[own + (INDEX)c * control_stride] = 0;
-        if (touched < 0 && cage_dot(v, v) <= nearest * nearest) touched = c;
+        weights[own + (INDEX)c * given.control_stride] = 0;
+        if (touched < 0 && cage_dot(v, v) <= given.nearest * given.nearest) touched = c;
     }
-    for (int t = 0; t < triangle_count && touched < 0 && face < 0; t++) {
+    for (int t = 0; t < given.triangle_count && touched < 0 && face < 0; t++) {
         const int a = triangles[3 * t], b = triangles[3 * t + 1], c = triangles[3 * t + 2];
         cage_share s =
             cage_triangle(cage_ray_of(cage_make(controls[3 * a] - x.x, controls[3 * a + 1] - x.y,
@@ -147,9 +144,9 @@ ITEM_KERNEL cage_mean_value(GLOBAL const double *points, GLOBAL const double *co
                                                 controls[3 * c + 2] - x.z)));
         turns += s.turn;
         if (MAGNITUDE(s.volume) >= CAGE_FLAT) {
-            weights[own + (INDEX)a * control_stride] += s.a;
-            weights[own + (INDEX)b * control_stride] += s.b;
-            weights[own + (INDEX)c * control_stride] += s.c;
+            weights[own + (INDEX)a * given.control_stride] += s.a;
+            weights[own + (INDEX)b * given.control_stride] += s.b;
+            weights[own + (INDEX)c * given.control_stride] += s.c;
         } else if (CAGE_PI - s.angles < CAGE_FACE) {
             face = t;
             ia = s.ia;
@@ -158,85 +155,74 @@ ITEM_KERNEL cage_mean_value(GLOBAL const double *points, GLOBAL const double *co
         }
     }
     if (touched >= 0 || face >= 0)
-        for (int c = 0; c < control_count; c++) weights[own + (INDEX)c * control_stride] = 0;
-    if (touched >= 0) weights[own + (INDEX)touched * control_stride] = 1;
+        for (int c = 0; c < given.control_count; c++)
+            weights[own + (INDEX)c * given.control_stride] = 0;
+    if (touched >= 0) weights[own + (INDEX)touched * given.control_stride] = 1;
     if (face >= 0) {
-        weights[own + (INDEX)triangles[3 * face] * control_stride] = ia;
-        weights[own + (INDEX)triangles[3 * face + 1] * control_stride] = ib;
-        weights[own + (INDEX)triangles[3 * face + 2] * control_stride] = ic;
+        weights[own + (INDEX)triangles[3 * face] * given.control_stride] = ia;
+        weights[own + (INDEX)triangles[3 * face + 1] * given.control_stride] = ib;
+        weights[own + (INDEX)triangles[3 * face + 2] * given.control_stride] = ic;
     }
-    for (int c = 0; c < control_count; c++) {
-        double w = weights[own + (INDEX)c * control_stride];
+    for (int c = 0; c < given.control_count; c++) {
+        double w = weights[own + (INDEX)c * given.control_stride];
         sum += w;
         size += MAGNITUDE(w);
     }
     status[item] = (MAGNITUDE(sum) > 1e-12 * size ? 0 : 1) +
                    (touched < 0 && face < 0 && turns < CAGE_PI ? 2 : 0);
-    for (int c = 0; c < control_count; c++) weights[own + (INDEX)c * control_stride] /= sum;
+    for (int c = 0; c < given.control_count; c++)
+        weights[own + (INDEX)c * given.control_stride] /= sum;
     ITEM_END
 }
 
-// Doubles side by side to floats vertex by vertex.
-ITEM_KERNEL cage_weights_to_float(GLOBAL const double *weights, GLOBAL float *out,
-                                  int control_count, int point_stride, int control_stride,
-                                  ITEM_ARGS)
+ITEM_KERNEL(cage_weights_to_float, CAGE_WEIGHTS_TO_FLOAT_BUFFERS)
 {
     ITEM_BEGIN
-    for (int c = 0; c < control_count; c++)
-        out[(INDEX)item * control_count + c] =
-            (float)weights[(INDEX)item * point_stride + (INDEX)c * control_stride];
+    for (int c = 0; c < given.control_count; c++)
+        out[(INDEX)item * given.control_count + c] =
+            (float)weights[(INDEX)item * given.point_stride + (INDEX)c * given.control_stride];
     ITEM_END
 }
 
 // Harmonic coordinates --------------------------------------------------------------------------
 
-// One step of successive over-relaxation at the nodes of one colour: `width` lanes from lane
-// `width * (item % groups)` of node `first + item / groups`. A node's new value is the mean of what
-// its six arms end in: a neighbour (coefficient not 0), or the cage, whose part is in `fixed` (row
-// -1: none).
-ITEM_KERNEL cage_relax(GLOBAL const int *neighbours, GLOBAL const double *coefficients,
-                       GLOBAL const int *rows, GLOBAL const double *fixed, GLOBAL double *values,
-                       int first, int groups, int width, int lanes, double omega, ITEM_ARGS)
+ITEM_KERNEL(cage_relax, CAGE_RELAX_BUFFERS)
 {
     ITEM_BEGIN
-    const int node = first + item / groups, lane = width * (item % groups);
-    const INDEX own = (INDEX)node * lanes + lane, arm = 6 * (INDEX)node;
-    const INDEX n0 = (INDEX)neighbours[arm] * lanes + lane,
-                n1 = (INDEX)neighbours[arm + 1] * lanes + lane,
-                n2 = (INDEX)neighbours[arm + 2] * lanes + lane,
-                n3 = (INDEX)neighbours[arm + 3] * lanes + lane,
-                n4 = (INDEX)neighbours[arm + 4] * lanes + lane,
-                n5 = (INDEX)neighbours[arm + 5] * lanes + lane;
+    const int node = given.first + item / given.groups, lane = given.width * (item % given.groups);
+    const INDEX own = (INDEX)node * given.lanes + lane, arm = 6 * (INDEX)node;
+    const INDEX n0 = (INDEX)neighbours[arm] * given.lanes + lane,
+                n1 = (INDEX)neighbours[arm + 1] * given.lanes + lane,
+                n2 = (INDEX)neighbours[arm + 2] * given.lanes + lane,
+                n3 = (INDEX)neighbours[arm + 3] * given.lanes + lane,
+                n4 = (INDEX)neighbours[arm + 4] * given.lanes + lane,
+                n5 = (INDEX)neighbours[arm + 5] * given.lanes + lane;
     const double c0 = coefficients[arm], c1 = coefficients[arm + 1], c2 = coefficients[arm + 2],
                  c3 = coefficients[arm + 3], c4 = coefficients[arm + 4], c5 = coefficients[arm + 5];
-    const INDEX row = rows[node] < 0 ? -1 : (INDEX)rows[node] * lanes + lane;
-    for (int l = 0; l < width; l++) {
+    const INDEX row = rows[node] < 0 ? -1 : (INDEX)rows[node] * given.lanes + lane;
+    for (int l = 0; l < given.width; l++) {
         double mean = ((c0 * values[n0 + l] + c1 * values[n1 + l]) +
                        (c2 * values[n2 + l] + c3 * values[n3 + l])) +
                       (c4 * values[n4 + l] + c5 * values[n5 + l]);
         if (row >= 0) mean += fixed[row + l];
-        values[own + l] += omega * (mean - values[own + l]);
+        values[own + l] += given.omega * (mean - values[own + l]);
     }
     ITEM_END
 }
 
-// How far the nodes of a stretch are from the mean of their arms: the largest of all lanes.
-ITEM_KERNEL cage_relax_residual(GLOBAL const int *neighbours, GLOBAL const double *coefficients,
-                                GLOBAL const int *rows, GLOBAL const double *fixed,
-                                GLOBAL const double *values, GLOBAL double *out, int node_count,
-                                int stretch, int lanes, ITEM_ARGS)
+ITEM_KERNEL(cage_relax_residual, CAGE_RELAX_RESIDUAL_BUFFERS)
 {
     ITEM_BEGIN
-    INDEX node = (INDEX)item * stretch, end = node + stretch;
+    INDEX node = (INDEX)item * given.stretch, end = node + given.stretch;
     double most = 0;
-    if (end > node_count) end = node_count;
+    if (end > given.node_count) end = given.node_count;
     for (; node < end; node++)
-        for (int l = 0; l < lanes; l++) {
-            double mean = rows[node] < 0 ? 0.0 : fixed[(INDEX)rows[node] * lanes + l];
+        for (int l = 0; l < given.lanes; l++) {
+            double mean = rows[node] < 0 ? 0.0 : fixed[(INDEX)rows[node] * given.lanes + l];
             for (int k = 0; k < 6; k++)
                 mean += coefficients[6 * node + k] *
-                        values[(INDEX)neighbours[6 * node + k] * lanes + l];
-            double change = MAGNITUDE(mean - values[node * lanes + l]);
+                        values[(INDEX)neighbours[6 * node + k] * given.lanes + l];
+            double change = MAGNITUDE(mean - values[node * given.lanes + l]);
             most = change > most ? change : most;
         }
     out[item] = most;
@@ -325,33 +311,22 @@ FN cage_point cage_normal(cage_moments m, cage_point q)
 
 #define CAGE_POINT_AT(p, i) cage_point_of((p)[(i)], (p)[(i) + 1], (p)[(i) + 2])
 
-// Vertex item % vertex_count of instance item / vertex_count. Strides of the streams in floats.
-// `centres`: of a vertex's controls at rest, and the scale of its moments; `rest_normals`: Y n at
-// unit length. `thin` is set where a normal is left to cage_face_normals. `with`: 1 normals, 2
-// previous positions.
-ITEM_KERNEL cage_deform(GLOBAL const int *slot_controls, GLOBAL const ELEM *slot_weights,
-                        GLOBAL const ELEM *centres, GLOBAL const ELEM *rest_normals,
-                        GLOBAL const ELEM *rest, GLOBAL const ELEM *posed, GLOBAL ELEM *positions,
-                        GLOBAL ELEM *normals, GLOBAL ELEM *previous, GLOBAL int *thin,
-                        int vertex_count, int slot_count, int control_count, int vertex_stride,
-                        int slot_stride, int posed_first, int position_first, int position_stride,
-                        int normal_first, int normal_stride, int previous_first,
-                        int previous_stride, int with, ITEM_ARGS)
+ITEM_KERNEL(cage_deform, CAGE_DEFORM_BUFFERS)
 {
     ITEM_BEGIN
-    const int instance = item / vertex_count, vertex = item - instance * vertex_count;
-    const INDEX own = (INDEX)vertex * vertex_stride,
-                frame = posed_first + 3 * (INDEX)instance * control_count;
-    const INDEX to = position_first + (INDEX)item * position_stride;
+    const int instance = item / given.vertex_count, vertex = item - instance * given.vertex_count;
+    const INDEX own = (INDEX)vertex * given.vertex_stride,
+                frame = given.posed_first + 3 * (INDEX)instance * given.control_count;
+    const INDEX to = given.position_first + (INDEX)item * given.position_stride;
     cage_point p = cage_point_of(0, 0, 0);
-    for (int s = 0; s < slot_count; s++) {
-        const INDEX at = own + (INDEX)s * slot_stride;
+    for (int s = 0; s < given.slot_count; s++) {
+        const INDEX at = own + (INDEX)s * given.slot_stride;
         const cage_point c = CAGE_POINT_AT(posed, frame + 3 * slot_controls[at]);
         const ELEM w = slot_weights[at];
         p = cage_point_of(p.x + w * c.x, p.y + w * c.y, p.z + w * c.z);
     }
-    if (with & 2) {
-        const INDEX back = previous_first + (INDEX)item * previous_stride;
+    if (given.with_previous) {
+        const INDEX back = given.previous_first + (INDEX)item * given.previous_stride;
         previous[back] = positions[to];
         previous[back + 1] = positions[to + 1];
         previous[back + 2] = positions[to + 2];
@@ -359,15 +334,15 @@ ITEM_KERNEL cage_deform(GLOBAL const int *slot_controls, GLOBAL const ELEM *slot
     positions[to] = p.x;
     positions[to + 1] = p.y;
     positions[to + 2] = p.z;
-    if (with & 1) {
-        const INDEX out = normal_first + (INDEX)item * normal_stride;
+    if (given.with_normals) {
+        const INDEX out = given.normal_first + (INDEX)item * given.normal_stride;
         const ELEM scale = centres[4 * (INDEX)vertex + 3];
         const cage_point centre = CAGE_POINT_AT(centres, 4 * (INDEX)vertex),
                          q = CAGE_POINT_AT(rest_normals, 3 * (INDEX)vertex);
         cage_moments m;
         m.xx = m.xy = m.xz = m.yx = m.yy = m.yz = m.zx = m.zy = m.zz = 0;
-        for (int s = 0; s < slot_count; s++) {
-            const INDEX at = own + (INDEX)s * slot_stride;
+        for (int s = 0; s < given.slot_count; s++) {
+            const INDEX at = own + (INDEX)s * given.slot_stride;
             const int control = 3 * slot_controls[at];
             const ELEM w = slot_weights[at], square = scale * (w * w);
             const cage_point c = CAGE_POINT_AT(posed, frame + control),
@@ -386,26 +361,24 @@ ITEM_KERNEL cage_deform(GLOBAL const int *slot_controls, GLOBAL const ELEM *slot
     ITEM_END
 }
 
-// Area-weighted normals of the faces around vertices that cage_deform has left at zero.
-ITEM_KERNEL cage_face_normals(GLOBAL const int *thin, GLOBAL const int *face_first,
-                              GLOBAL const int *faces, GLOBAL const ELEM *positions,
-                              GLOBAL ELEM *normals, int vertex_count, int position_first,
-                              int position_stride, int normal_first, int normal_stride, ITEM_ARGS)
+ITEM_KERNEL(cage_face_normals, CAGE_FACE_NORMALS_BUFFERS)
 {
     ITEM_BEGIN
     if (thin[0]) {
-        const int instance = item / vertex_count, vertex = item - instance * vertex_count;
-        const INDEX out = normal_first + (INDEX)item * normal_stride,
-                    base = position_first + (INDEX)instance * vertex_count * position_stride;
+        const int instance = item / given.vertex_count,
+                  vertex = item - instance * given.vertex_count;
+        const INDEX out = given.normal_first + (INDEX)item * given.normal_stride,
+                    base = given.position_first +
+                           (INDEX)instance * given.vertex_count * given.position_stride;
         if (normals[out] == 0 && normals[out + 1] == 0 && normals[out + 2] == 0) {
             cage_point sum = cage_point_of(0, 0, 0);
             for (int f = face_first[vertex]; f < face_first[vertex + 1]; f++) {
-                const cage_point a = CAGE_POINT_AT(positions,
-                                                   base + (INDEX)faces[3 * f] * position_stride),
+                const cage_point a = CAGE_POINT_AT(positions, base + (INDEX)faces[3 * f] *
+                                                                         given.position_stride),
                                  b = CAGE_POINT_AT(positions, base + (INDEX)faces[3 * f + 1] *
-                                                                         position_stride),
+                                                                         given.position_stride),
                                  c = CAGE_POINT_AT(positions, base + (INDEX)faces[3 * f + 2] *
-                                                                         position_stride);
+                                                                         given.position_stride);
                 const ELEM ux = b.x - a.x, uy = b.y - a.y, uz = b.z - a.z;
                 const ELEM vx = c.x - a.x, vy = c.y - a.y, vz = c.z - a.z;
                 sum = cage_point_of(sum.x + (uy * vz - uz * vy), sum.y + (uz * vx - ux * vz),
@@ -420,18 +393,17 @@ ITEM_KERNEL cage_face_normals(GLOBAL const int *thin, GLOBAL const int *face_fir
     ITEM_END
 }
 
-// Least and greatest coordinates of a stretch of one instance: 6 floats each.
-ITEM_KERNEL cage_bounds(GLOBAL const ELEM *positions, GLOBAL ELEM *out, int vertex_count,
-                        int stretch, int position_first, int position_stride, ITEM_ARGS)
+ITEM_KERNEL(cage_bounds, CAGE_BOUNDS_BUFFERS)
 {
     ITEM_BEGIN
-    int v = item * stretch, end = v + stretch;
+    int v = item * given.stretch, end = v + given.stretch;
     cage_point low, high;
     low.x = low.y = low.z = REAL_MAX;
     high.x = high.y = high.z = -REAL_MAX;
-    if (end > vertex_count) end = vertex_count;
+    if (end > given.vertex_count) end = given.vertex_count;
     for (; v < end; v++) {
-        const cage_point p = CAGE_POINT_AT(positions, position_first + (INDEX)v * position_stride);
+        const cage_point p =
+            CAGE_POINT_AT(positions, given.position_first + (INDEX)v * given.position_stride);
         low = cage_point_of(p.x < low.x ? p.x : low.x, p.y < low.y ? p.y : low.y,
                             p.z < low.z ? p.z : low.z);
         high = cage_point_of(p.x > high.x ? p.x : high.x, p.y > high.y ? p.y : high.y,

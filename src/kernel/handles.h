@@ -68,16 +68,15 @@ FN float handles_godunov(float x, float y, float z, double h)
 /// first[f] on. `distance` and `label` hold the voxels that sites pass through, and are the result.
 /// No label, no labels: NULL. Items are the voxels of `work` (HANDLES_WORK).
 #if !defined(HANDLES_ONE) || defined(HANDLES_START)
-ITEM_KERNEL cutis_handles_start(GLOBAL const unsigned *work, GLOBAL const unsigned *index,
-                                GLOBAL const unsigned *place, GLOBAL const double *segments,
-                                GLOBAL const unsigned *labels, GLOBAL const unsigned *first,
-                                GLOBAL float *distance, GLOBAL unsigned *label, int n, int size_x,
-                                int size_y, int size_z, double ox, double oy, double oz,
-                                double step, double reach, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_start(GLOBAL const unsigned *work, GLOBAL const unsigned *index,
+                                    GLOBAL const unsigned *place, GLOBAL const double *segments,
+                                    GLOBAL const unsigned *labels, GLOBAL const unsigned *first,
+                                    GLOBAL float *distance, GLOBAL unsigned *label, int n,
+                                    int size_x, int size_y, int size_z, double ox, double oy,
+                                    double oz, double step, double reach, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    HANDLES_WORK
-    if (v < n) {
+    OLD_BEGIN ITEM_BEGIN HANDLES_WORK if (v < n)
+    {
         INDEX to = (INDEX)f * n + v;
         int at = (int)place[v];
         double cx = ox + (at % size_x + 0.5) * step, cy = oy + (at / size_x % size_y + 0.5) * step;
@@ -118,13 +117,13 @@ ITEM_KERNEL cutis_handles_start(GLOBAL const unsigned *work, GLOBAL const unsign
 /// One sweep of all voxels: Godunov's first-order solution from the six neighbours, or the start.
 /// Repeated until nothing changes it is the solution that marching finds.
 #if !defined(HANDLES_ONE) || defined(HANDLES_SWEEP)
-ITEM_KERNEL cutis_handles_sweep(GLOBAL const unsigned *neighbour, GLOBAL const float *start,
-                                GLOBAL const unsigned *start_label, GLOBAL const float *from,
-                                GLOBAL const unsigned *from_label, GLOBAL float *to,
-                                GLOBAL unsigned *to_label, GLOBAL int *changed, double h, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_sweep(GLOBAL const unsigned *neighbour, GLOBAL const float *start,
+                                    GLOBAL const unsigned *start_label, GLOBAL const float *from,
+                                    GLOBAL const unsigned *from_label, GLOBAL float *to,
+                                    GLOBAL unsigned *to_label, GLOBAL int *changed, double h,
+                                    ITEM_ARGS)
 {
-    ITEM_BEGIN
-    float low[3], least = HANDLES_INFINITY, best = start[item];
+    OLD_BEGIN ITEM_BEGIN float low[3], least = HANDLES_INFINITY, best = start[item];
     unsigned own = HANDLES_NONE, owner = start_label[item];
     for (int axis = 0; axis < 3; axis++) {
         low[axis] = HANDLES_INFINITY;
@@ -152,12 +151,13 @@ ITEM_KERNEL cutis_handles_sweep(GLOBAL const unsigned *neighbour, GLOBAL const f
 /// Conductances to the six neighbours: they fall with the distance to the nearest site, as 1 / d
 /// from a bar, as 1 / d^2 from a point.
 #if !defined(HANDLES_ONE) || defined(HANDLES_CONDUCT)
-ITEM_KERNEL cutis_handles_conduct(GLOBAL const unsigned *neighbour, GLOBAL const float *distance,
-                                  GLOBAL const unsigned *label, GLOBAL const int *bar,
-                                  GLOBAL double *out, double h, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_conduct(GLOBAL const unsigned *neighbour,
+                                      GLOBAL const float *distance, GLOBAL const unsigned *label,
+                                      GLOBAL const int *bar, GLOBAL double *out, double h,
+                                      ITEM_ARGS)
 {
-    ITEM_BEGIN
-    for (int d = 0; d < 6; d++) {
+    OLD_BEGIN ITEM_BEGIN for (int d = 0; d < 6; d++)
+    {
         unsigned m = neighbour[6 * (INDEX)item + d];
         double value = 0;
         if (m != HANDLES_NONE && label[item] != HANDLES_NONE) {
@@ -181,14 +181,13 @@ ITEM_KERNEL cutis_handles_conduct(GLOBAL const unsigned *neighbour, GLOBAL const
 
 /// The finest level: free voxels, with what goes to fixed ones in the diagonal.
 #if !defined(HANDLES_ONE) || defined(HANDLES_FINEST)
-ITEM_KERNEL cutis_handles_finest(GLOBAL const unsigned *voxel, GLOBAL const unsigned *node,
-                                 GLOBAL const unsigned *voxel_neighbour,
-                                 GLOBAL const double *voxel_conductance, GLOBAL unsigned *neighbour,
-                                 GLOBAL double *conductance, GLOBAL double *diagonal,
-                                 GLOBAL double *inverse, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_finest(GLOBAL const unsigned *voxel, GLOBAL const unsigned *node,
+                                     GLOBAL const unsigned *voxel_neighbour,
+                                     GLOBAL const double *voxel_conductance,
+                                     GLOBAL unsigned *neighbour, GLOBAL double *conductance,
+                                     GLOBAL double *diagonal, GLOBAL double *inverse, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX v = voxel[item];
+    OLD_BEGIN ITEM_BEGIN INDEX v = voxel[item];
     double sum = 0;
     for (int d = 0; d < 6; d++) {
         unsigned m = voxel_neighbour[6 * v + d], other = m;
@@ -208,13 +207,14 @@ ITEM_KERNEL cutis_handles_finest(GLOBAL const unsigned *voxel, GLOBAL const unsi
 
 /// A coarser level from the one at `fine`: blocks of nodes, half their conductances.
 #if !defined(HANDLES_ONE) || defined(HANDLES_COARSE)
-ITEM_KERNEL cutis_handles_coarse(GLOBAL const unsigned *parent, GLOBAL const unsigned *child_first,
-                                 GLOBAL const unsigned *child, GLOBAL unsigned *neighbour,
-                                 GLOBAL double *conductance, GLOBAL double *diagonal,
-                                 GLOBAL double *inverse, int fine, int coarse, int list, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_coarse(GLOBAL const unsigned *parent,
+                                     GLOBAL const unsigned *child_first,
+                                     GLOBAL const unsigned *child, GLOBAL unsigned *neighbour,
+                                     GLOBAL double *conductance, GLOBAL double *diagonal,
+                                     GLOBAL double *inverse, int fine, int coarse, int list,
+                                     ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX to = (INDEX)(coarse + item) * 6;
+    OLD_BEGIN ITEM_BEGIN INDEX to = (INDEX)(coarse + item) * 6;
     double leak = 0;
     for (int d = 0; d < 6; d++) {
         neighbour[to + d] = (unsigned)item;
@@ -244,16 +244,14 @@ ITEM_KERNEL cutis_handles_coarse(GLOBAL const unsigned *parent, GLOBAL const uns
 
 /// First fields (1 where a site is nearest), their residual, and no direction.
 #if !defined(HANDLES_ONE) || defined(HANDLES_BEGIN)
-ITEM_KERNEL cutis_handles_begin(GLOBAL const unsigned *voxel, GLOBAL const unsigned *label,
-                                GLOBAL const unsigned *owner,
-                                GLOBAL const unsigned *voxel_neighbour,
-                                GLOBAL const double *voxel_conductance,
-                                GLOBAL const unsigned *neighbour, GLOBAL const double *conductance,
-                                GLOBAL const double *diagonal, GLOBAL double *x, GLOBAL double *r,
-                                GLOBAL double *p, int lanes, ITEM_ARGS)
+OLD_ITEM_KERNEL
+cutis_handles_begin(GLOBAL const unsigned *voxel, GLOBAL const unsigned *label,
+                    GLOBAL const unsigned *owner, GLOBAL const unsigned *voxel_neighbour,
+                    GLOBAL const double *voxel_conductance, GLOBAL const unsigned *neighbour,
+                    GLOBAL const double *conductance, GLOBAL const double *diagonal,
+                    GLOBAL double *x, GLOBAL double *r, GLOBAL double *p, int lanes, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX i = item / lanes, v = voxel[i];
+    OLD_BEGIN ITEM_BEGIN INDEX i = item / lanes, v = voxel[i];
     unsigned lane = (unsigned)(item % lanes);
     double own = label[v] == lane ? 1 : 0, sum = 0;
     for (int d = 0; d < 6; d++)
@@ -274,12 +272,11 @@ ITEM_KERNEL cutis_handles_begin(GLOBAL const unsigned *voxel, GLOBAL const unsig
 // -------------------------------------------------------------------------------------------
 
 #if !defined(HANDLES_ONE) || defined(HANDLES_DIVIDE)
-ITEM_KERNEL cutis_handles_divide(GLOBAL const double *inverse, GLOBAL const double *b,
-                                 GLOBAL double *x, int at, int offset, int lanes, int first,
-                                 ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_divide(GLOBAL const double *inverse, GLOBAL const double *b,
+                                     GLOBAL double *x, int at, int offset, int lanes, int first,
+                                     ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX k = item + (INDEX)first * lanes;
+    OLD_BEGIN ITEM_BEGIN INDEX k = item + (INDEX)first * lanes;
     x[(INDEX)offset * lanes + k] = b[(INDEX)offset * lanes + k] * inverse[at + k / lanes];
     ITEM_END
 }
@@ -288,13 +285,12 @@ ITEM_KERNEL cutis_handles_divide(GLOBAL const double *inverse, GLOBAL const doub
 /// x = (b + sum of conductance * neighbour) / diagonal. `offset`: of b and x, which the finest
 /// level has to itself.
 #if !defined(HANDLES_ONE) || defined(HANDLES_SMOOTH)
-ITEM_KERNEL cutis_handles_smooth(GLOBAL const unsigned *neighbour, GLOBAL const double *conductance,
-                                 GLOBAL const double *inverse, GLOBAL const double *b,
-                                 GLOBAL double *x, int at, int offset, int lanes, int first,
-                                 ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_smooth(GLOBAL const unsigned *neighbour,
+                                     GLOBAL const double *conductance, GLOBAL const double *inverse,
+                                     GLOBAL const double *b, GLOBAL double *x, int at, int offset,
+                                     int lanes, int first, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX k = item + (INDEX)first * lanes, base = (INDEX)offset * lanes;
+    OLD_BEGIN ITEM_BEGIN INDEX k = item + (INDEX)first * lanes, base = (INDEX)offset * lanes;
     INDEX i = at + k / lanes;
     int lane = (int)(k % lanes);
     double sum = 0;
@@ -307,15 +303,15 @@ ITEM_KERNEL cutis_handles_smooth(GLOBAL const unsigned *neighbour, GLOBAL const 
 
 /// Residuals of the red children of each block (black ones have none), summed.
 #if !defined(HANDLES_ONE) || defined(HANDLES_RESTRICT)
-ITEM_KERNEL cutis_handles_restrict(GLOBAL const unsigned *neighbour,
-                                   GLOBAL const double *conductance, GLOBAL const double *diagonal,
-                                   GLOBAL const unsigned *child_first, GLOBAL const unsigned *child,
-                                   GLOBAL const double *b, GLOBAL const double *x,
-                                   GLOBAL double *coarse, int at, int offset, int red, int list,
-                                   int to, int lanes, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_restrict(GLOBAL const unsigned *neighbour,
+                                       GLOBAL const double *conductance,
+                                       GLOBAL const double *diagonal,
+                                       GLOBAL const unsigned *child_first,
+                                       GLOBAL const unsigned *child, GLOBAL const double *b,
+                                       GLOBAL const double *x, GLOBAL double *coarse, int at,
+                                       int offset, int red, int list, int to, int lanes, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int j = item / lanes, lane = item % lanes;
+    OLD_BEGIN ITEM_BEGIN int j = item / lanes, lane = item % lanes;
     INDEX base = (INDEX)offset * lanes;
     double total = 0;
     for (unsigned e = child_first[list + j]; e < child_first[list + j + 1]; e++) {
@@ -335,12 +331,12 @@ ITEM_KERNEL cutis_handles_restrict(GLOBAL const unsigned *neighbour,
 #endif
 
 #if !defined(HANDLES_ONE) || defined(HANDLES_PROLONG)
-ITEM_KERNEL cutis_handles_prolong(GLOBAL const unsigned *parent, GLOBAL const double *coarse,
-                                  GLOBAL double *x, int at, int offset, int to, int lanes,
-                                  ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_prolong(GLOBAL const unsigned *parent, GLOBAL const double *coarse,
+                                      GLOBAL double *x, int at, int offset, int to, int lanes,
+                                      ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX from = (INDEX)(to + (int)parent[at + item / lanes]) * lanes + item % lanes;
+    OLD_BEGIN ITEM_BEGIN INDEX from =
+        (INDEX)(to + (int)parent[at + item / lanes]) * lanes + item % lanes;
     x[(INDEX)offset * lanes + item] += coarse[from];
     ITEM_END
 }
@@ -348,13 +344,13 @@ ITEM_KERNEL cutis_handles_prolong(GLOBAL const unsigned *parent, GLOBAL const do
 
 /// The coarsest level, a field an item: it has few nodes.
 #if !defined(HANDLES_ONE) || defined(HANDLES_COARSEST)
-ITEM_KERNEL cutis_handles_coarsest(GLOBAL const unsigned *neighbour,
-                                   GLOBAL const double *conductance, GLOBAL const double *inverse,
-                                   GLOBAL const double *b, GLOBAL double *x, int at, int offset,
-                                   int red, int count, int sweeps, int lanes, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_coarsest(GLOBAL const unsigned *neighbour,
+                                       GLOBAL const double *conductance,
+                                       GLOBAL const double *inverse, GLOBAL const double *b,
+                                       GLOBAL double *x, int at, int offset, int red, int count,
+                                       int sweeps, int lanes, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX base = (INDEX)offset * lanes + item;
+    OLD_BEGIN ITEM_BEGIN INDEX base = (INDEX)offset * lanes + item;
     for (int i = 0; i < red; i++)
         x[base + (INDEX)i * lanes] = b[base + (INDEX)i * lanes] * inverse[at + i];
     // Half sweeps: black, then red and black `sweeps` times, then red.
@@ -377,11 +373,10 @@ ITEM_KERNEL cutis_handles_coarsest(GLOBAL const unsigned *neighbour,
 
 /// Partial sums of products: item is a stretch of nodes and a lane.
 #if !defined(HANDLES_ONE) || defined(HANDLES_DOT)
-ITEM_KERNEL cutis_handles_dot(GLOBAL const double *a, GLOBAL const double *b,
-                              GLOBAL double *partial, int count, int lanes, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_dot(GLOBAL const double *a, GLOBAL const double *b,
+                                  GLOBAL double *partial, int count, int lanes, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int first = item / lanes * HANDLES_SUM, end = first + HANDLES_SUM;
+    OLD_BEGIN ITEM_BEGIN int first = item / lanes * HANDLES_SUM, end = first + HANDLES_SUM;
     double sum = 0;
     if (end > count) end = count;
     for (int i = first; i < end; i++) {
@@ -394,11 +389,10 @@ ITEM_KERNEL cutis_handles_dot(GLOBAL const double *a, GLOBAL const double *b,
 #endif
 
 #if !defined(HANDLES_ONE) || defined(HANDLES_TURNING)
-ITEM_KERNEL cutis_handles_turning(GLOBAL const double *partial, GLOBAL double *scalars, int sums,
-                                  int lanes, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_turning(GLOBAL const double *partial, GLOBAL double *scalars,
+                                      int sums, int lanes, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    double sum = 0, rho = scalars[4 * item];
+    OLD_BEGIN ITEM_BEGIN double sum = 0, rho = scalars[4 * item];
     for (int c = 0; c < sums; c++) sum += partial[(INDEX)c * lanes + item];
     scalars[4 * item + 1] = rho > 0 ? sum / rho : 0;
     scalars[4 * item] = sum;
@@ -407,22 +401,20 @@ ITEM_KERNEL cutis_handles_turning(GLOBAL const double *partial, GLOBAL double *s
 #endif
 
 #if !defined(HANDLES_ONE) || defined(HANDLES_TURN)
-ITEM_KERNEL cutis_handles_turn(GLOBAL const double *scalars, GLOBAL const double *z,
-                               GLOBAL double *p, int lanes, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_turn(GLOBAL const double *scalars, GLOBAL const double *z,
+                                   GLOBAL double *p, int lanes, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    p[item] = z[item] + scalars[4 * (item % lanes) + 1] * p[item];
+    OLD_BEGIN ITEM_BEGIN p[item] = z[item] + scalars[4 * (item % lanes) + 1] * p[item];
     ITEM_END
 }
 #endif
 
 #if !defined(HANDLES_ONE) || defined(HANDLES_APPLY)
-ITEM_KERNEL cutis_handles_apply(GLOBAL const unsigned *neighbour, GLOBAL const double *conductance,
-                                GLOBAL const double *diagonal, GLOBAL const double *p,
-                                GLOBAL double *q, int lanes, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_apply(GLOBAL const unsigned *neighbour,
+                                    GLOBAL const double *conductance, GLOBAL const double *diagonal,
+                                    GLOBAL const double *p, GLOBAL double *q, int lanes, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX i = item / lanes;
+    OLD_BEGIN ITEM_BEGIN INDEX i = item / lanes;
     double sum = 0;
     for (int d = 0; d < 6; d++)
         sum += conductance[6 * i + d] * p[(INDEX)neighbour[6 * i + d] * lanes + item % lanes];
@@ -432,11 +424,10 @@ ITEM_KERNEL cutis_handles_apply(GLOBAL const unsigned *neighbour, GLOBAL const d
 #endif
 
 #if !defined(HANDLES_ONE) || defined(HANDLES_STEPPING)
-ITEM_KERNEL cutis_handles_stepping(GLOBAL const double *partial, GLOBAL double *scalars, int sums,
-                                   int lanes, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_stepping(GLOBAL const double *partial, GLOBAL double *scalars,
+                                       int sums, int lanes, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    double sum = 0, rho = scalars[4 * item];
+    OLD_BEGIN ITEM_BEGIN double sum = 0, rho = scalars[4 * item];
     for (int c = 0; c < sums; c++) sum += partial[(INDEX)c * lanes + item];
     scalars[4 * item + 2] = scalars[4 * item + 3] == 0 && sum > 0 && rho > 0 ? rho / sum : 0;
     ITEM_END
@@ -444,12 +435,11 @@ ITEM_KERNEL cutis_handles_stepping(GLOBAL const double *partial, GLOBAL double *
 #endif
 
 #if !defined(HANDLES_ONE) || defined(HANDLES_ADVANCE)
-ITEM_KERNEL cutis_handles_advance(GLOBAL const double *scalars, GLOBAL const double *p,
-                                  GLOBAL const double *q, GLOBAL double *x, GLOBAL double *r,
-                                  int lanes, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_advance(GLOBAL const double *scalars, GLOBAL const double *p,
+                                      GLOBAL const double *q, GLOBAL double *x, GLOBAL double *r,
+                                      int lanes, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    double alpha = scalars[4 * (item % lanes) + 2];
+    OLD_BEGIN ITEM_BEGIN double alpha = scalars[4 * (item % lanes) + 2];
     x[item] += alpha * p[item];
     r[item] -= alpha * q[item];
     ITEM_END
@@ -457,11 +447,10 @@ ITEM_KERNEL cutis_handles_advance(GLOBAL const double *scalars, GLOBAL const dou
 #endif
 
 #if !defined(HANDLES_ONE) || defined(HANDLES_WORST)
-ITEM_KERNEL cutis_handles_worst(GLOBAL const double *r, GLOBAL const double *inverse,
-                                GLOBAL double *partial, int count, int lanes, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_worst(GLOBAL const double *r, GLOBAL const double *inverse,
+                                    GLOBAL double *partial, int count, int lanes, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int first = item / lanes * HANDLES_SUM, end = first + HANDLES_SUM;
+    OLD_BEGIN ITEM_BEGIN int first = item / lanes * HANDLES_SUM, end = first + HANDLES_SUM;
     double worst = 0;
     if (end > count) end = count;
     for (int i = first; i < end; i++) {
@@ -475,11 +464,11 @@ ITEM_KERNEL cutis_handles_worst(GLOBAL const double *r, GLOBAL const double *inv
 
 /// Which lanes have converged; `going` is set while one has not.
 #if !defined(HANDLES_ONE) || defined(HANDLES_DONE)
-ITEM_KERNEL cutis_handles_done(GLOBAL const double *partial, GLOBAL double *scalars,
-                               GLOBAL int *going, int sums, int lanes, double tolerance, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_done(GLOBAL const double *partial, GLOBAL double *scalars,
+                                   GLOBAL int *going, int sums, int lanes, double tolerance,
+                                   ITEM_ARGS)
 {
-    ITEM_BEGIN
-    double worst = 0;
+    OLD_BEGIN ITEM_BEGIN double worst = 0;
     for (int c = 0; c < sums; c++) {
         double size = partial[(INDEX)c * lanes + item];
         worst = size > worst ? size : worst;
@@ -492,11 +481,11 @@ ITEM_KERNEL cutis_handles_done(GLOBAL const double *partial, GLOBAL double *scal
 
 /// Values of a voxel: 1 and 0 where it is fixed, else its node's, clamped and divided by their sum.
 #if !defined(HANDLES_ONE) || defined(HANDLES_VALUES)
-ITEM_KERNEL cutis_handles_values(GLOBAL const unsigned *node, GLOBAL const unsigned *owner,
-                                 GLOBAL const double *x, GLOBAL float *values, int lanes, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_values(GLOBAL const unsigned *node, GLOBAL const unsigned *owner,
+                                     GLOBAL const double *x, GLOBAL float *values, int lanes,
+                                     ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX to = (INDEX)item * lanes;
+    OLD_BEGIN ITEM_BEGIN INDEX to = (INDEX)item * lanes;
     double sum = 0;
     for (int s = 0; s < lanes; s++) {
         float value = owner[item] == (unsigned)s ? 1 : 0;
@@ -549,16 +538,16 @@ FN HANDLES_WORD handles_reach(HANDLES_WORD own, HANDLES_WORD inside)
 /// The largest weights of a vertex, by ascending joint, summing to one; and what was dropped.
 /// `sums`: `sites` per vertex of scratch, vertex after vertex within a site.
 #if !defined(HANDLES_ONE) || defined(HANDLES_SAMPLE)
-ITEM_KERNEL cutis_handles_sample(GLOBAL const unsigned *index, GLOBAL const float *values,
-                                 GLOBAL const float *positions, GLOBAL const unsigned *joint_site,
-                                 GLOBAL const unsigned *sharers, GLOBAL double *sums,
-                                 GLOBAL unsigned *joints, GLOBAL float *weights,
-                                 GLOBAL double *dropped, int vertices, int sites, int joint_count,
-                                 int width, int size_x, int size_y, double ox, double oy, double oz,
-                                 double step, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_sample(GLOBAL const unsigned *index, GLOBAL const float *values,
+                                     GLOBAL const float *positions,
+                                     GLOBAL const unsigned *joint_site,
+                                     GLOBAL const unsigned *sharers, GLOBAL double *sums,
+                                     GLOBAL unsigned *joints, GLOBAL float *weights,
+                                     GLOBAL double *dropped, int vertices, int sites,
+                                     int joint_count, int width, int size_x, int size_y, double ox,
+                                     double oy, double oz, double step, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    double wx[4], wy[4], wz[4], tap_weight[64], kept[HANDLES_SLOTS];
+    OLD_BEGIN ITEM_BEGIN double wx[4], wy[4], wz[4], tap_weight[64], kept[HANDLES_SLOTS];
     unsigned tap[64], slot[HANDLES_SLOTS];
     double px = ((double)positions[3 * (INDEX)item] - ox) / step;
     double py = ((double)positions[3 * (INDEX)item + 1] - oy) / step;

@@ -36,13 +36,13 @@ FN INDEX handles_place(int x, int y, int z, int size_x, int size_y, int size_z)
 
 /// Voxels that a triangle touches. A triangle is `parts` items, each has some rows of its columns.
 #if !defined(HANDLES_ONE) || defined(HANDLES_SURFACES)
-ITEM_KERNEL cutis_handles_surfaces(GLOBAL const float *positions, GLOBAL const unsigned *triangles,
-                                   GLOBAL unsigned char *state, int parts, int size_x, int size_y,
-                                   int size_z, double ox, double oy, double oz, double step,
-                                   ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_surfaces(GLOBAL const float *positions,
+                                       GLOBAL const unsigned *triangles,
+                                       GLOBAL unsigned char *state, int parts, int size_x,
+                                       int size_y, int size_z, double ox, double oy, double oz,
+                                       double step, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int part = item % parts, k;
+    OLD_BEGIN ITEM_BEGIN int part = item % parts, k;
     double p[3][3], u[3], w[3], n[3], bulk = 0.5 + HANDLES_SLACK;
     for (int e = 0; e < 3; e++) {
         INDEX vertex = 3 * (INDEX)triangles[3 * (INDEX)(item / parts) + e];
@@ -124,15 +124,14 @@ ITEM_KERNEL cutis_handles_surfaces(GLOBAL const float *positions, GLOBAL const u
 
 /// The voxel of each vertex.
 #if !defined(HANDLES_ONE) || defined(HANDLES_CORNERS)
-ITEM_KERNEL cutis_handles_corners(GLOBAL const float *positions, GLOBAL unsigned char *state,
-                                  int size_x, int size_y, int size_z, double ox, double oy,
-                                  double oz, double step, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_corners(GLOBAL const float *positions, GLOBAL unsigned char *state,
+                                      int size_x, int size_y, int size_z, double ox, double oy,
+                                      double oz, double step, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX place = handles_place(handles_floor((positions[3 * (INDEX)item] - ox) / step),
-                                handles_floor((positions[3 * (INDEX)item + 1] - oy) / step),
-                                handles_floor((positions[3 * (INDEX)item + 2] - oz) / step), size_x,
-                                size_y, size_z);
+    OLD_BEGIN ITEM_BEGIN INDEX place = handles_place(
+        handles_floor((positions[3 * (INDEX)item] - ox) / step),
+        handles_floor((positions[3 * (INDEX)item + 1] - oy) / step),
+        handles_floor((positions[3 * (INDEX)item + 2] - oz) / step), size_x, size_y, size_z);
     if (place >= 0) AGREE(state[place], HANDLES_SURFACE);
     ITEM_END
 }
@@ -140,13 +139,12 @@ ITEM_KERNEL cutis_handles_corners(GLOBAL const float *positions, GLOBAL unsigned
 
 /// Voxels whose centres are within `radius` voxels of a point of a cloud.
 #if !defined(HANDLES_ONE) || defined(HANDLES_BALLS)
-ITEM_KERNEL cutis_handles_balls(GLOBAL const float *positions, GLOBAL const unsigned *points,
-                                GLOBAL unsigned char *state, int size_x, int size_y, int size_z,
-                                double ox, double oy, double oz, double step, double radius,
-                                ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_balls(GLOBAL const float *positions, GLOBAL const unsigned *points,
+                                    GLOBAL unsigned char *state, int size_x, int size_y, int size_z,
+                                    double ox, double oy, double oz, double step, double radius,
+                                    ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX vertex = 3 * (INDEX)points[item];
+    OLD_BEGIN ITEM_BEGIN INDEX vertex = 3 * (INDEX)points[item];
     double x = (positions[vertex] - ox) / step, y = (positions[vertex + 1] - oy) / step;
     double z = (positions[vertex + 2] - oz) / step;
     for (int k = handles_floor(z - radius); k <= handles_floor(z + radius); k++)
@@ -165,12 +163,12 @@ ITEM_KERNEL cutis_handles_balls(GLOBAL const float *positions, GLOBAL const unsi
 /// The outside spreads along rows of one axis, both ways: item is a row of `length` voxels `stride`
 /// apart; rows begin at item / inner * outer_stride + item % inner * inner_stride.
 #if !defined(HANDLES_ONE) || defined(HANDLES_FLOOD)
-ITEM_KERNEL cutis_handles_flood(GLOBAL unsigned char *state, GLOBAL int *changed, int length,
-                                int stride, int inner, int inner_stride, int outer_stride,
-                                ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_flood(GLOBAL unsigned char *state, GLOBAL int *changed, int length,
+                                    int stride, int inner, int inner_stride, int outer_stride,
+                                    ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX at = (INDEX)(item / inner) * outer_stride + (INDEX)(item % inner) * inner_stride;
+    OLD_BEGIN ITEM_BEGIN INDEX at =
+        (INDEX)(item / inner) * outer_stride + (INDEX)(item % inner) * inner_stride;
     int wet = 0, news = 0;
     for (int i = 0; i < length; i++, at += stride) {
         int own = state[at];
@@ -203,11 +201,10 @@ ITEM_KERNEL cutis_handles_flood(GLOBAL unsigned char *state, GLOBAL int *changed
 
 /// Voxels of each row.
 #if !defined(HANDLES_ONE) || defined(HANDLES_ROWS)
-ITEM_KERNEL cutis_handles_rows(GLOBAL const unsigned char *state, GLOBAL int *count, int size_x,
-                               int size_y, int size_z, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_rows(GLOBAL const unsigned char *state, GLOBAL int *count, int size_x,
+                                   int size_y, int size_z, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    HANDLES_ROW(item);
+    OLD_BEGIN ITEM_BEGIN HANDLES_ROW(item);
     int used = 0;
     for (int i = 0; i < length; i++) used += state[place + i] != HANDLES_OUTSIDE;
     count[item] = used;
@@ -217,12 +214,11 @@ ITEM_KERNEL cutis_handles_rows(GLOBAL const unsigned char *state, GLOBAL int *co
 
 /// `first`: voxels before each row.
 #if !defined(HANDLES_ONE) || defined(HANDLES_NUMBER)
-ITEM_KERNEL cutis_handles_number(GLOBAL const unsigned char *state, GLOBAL const int *first,
-                                 GLOBAL unsigned *index, GLOBAL unsigned *places, int size_x,
-                                 int size_y, int size_z, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_number(GLOBAL const unsigned char *state, GLOBAL const int *first,
+                                     GLOBAL unsigned *index, GLOBAL unsigned *places, int size_x,
+                                     int size_y, int size_z, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    HANDLES_ROW(item);
+    OLD_BEGIN ITEM_BEGIN HANDLES_ROW(item);
     int used = first[item];
     for (int i = 0; i < length; i++) {
         int inside = state[place + i] != HANDLES_OUTSIDE;
@@ -236,12 +232,11 @@ ITEM_KERNEL cutis_handles_number(GLOBAL const unsigned char *state, GLOBAL const
 /// Neighbours of each voxel, and itself as its piece so far. The outermost layers are never in the
 /// domain, so all six places exist.
 #if !defined(HANDLES_ONE) || defined(HANDLES_LINKS)
-ITEM_KERNEL cutis_handles_links(GLOBAL const unsigned *index, GLOBAL const unsigned *places,
-                                GLOBAL unsigned *neighbour, GLOBAL unsigned *piece, int row,
-                                int plane, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_links(GLOBAL const unsigned *index, GLOBAL const unsigned *places,
+                                    GLOBAL unsigned *neighbour, GLOBAL unsigned *piece, int row,
+                                    int plane, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX at = places[item], to = 6 * (INDEX)item;
+    OLD_BEGIN ITEM_BEGIN INDEX at = places[item], to = 6 * (INDEX)item;
     neighbour[to] = index[at - 1];
     neighbour[to + 1] = index[at + 1];
     neighbour[to + 2] = index[at - row];
@@ -257,11 +252,10 @@ ITEM_KERNEL cutis_handles_links(GLOBAL const unsigned *index, GLOBAL const unsig
 /// the same piece and never above oneself; when nobody hears news it is the first voxel of the
 /// piece.
 #if !defined(HANDLES_ONE) || defined(HANDLES_PIECES)
-ITEM_KERNEL cutis_handles_pieces(GLOBAL const unsigned *neighbour, GLOBAL const unsigned *from,
-                                 GLOBAL unsigned *to, GLOBAL int *changed, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_pieces(GLOBAL const unsigned *neighbour, GLOBAL const unsigned *from,
+                                     GLOBAL unsigned *to, GLOBAL int *changed, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    unsigned own = from[item], least = own;
+    OLD_BEGIN ITEM_BEGIN unsigned own = from[item], least = own;
     for (int d = 0; d < 6; d++) {
         unsigned m = neighbour[6 * (INDEX)item + d];
         unsigned other = m == 0xffffffffu ? own : from[m];
@@ -276,21 +270,19 @@ ITEM_KERNEL cutis_handles_pieces(GLOBAL const unsigned *neighbour, GLOBAL const 
 #endif
 
 #if !defined(HANDLES_ONE) || defined(HANDLES_ROOTS)
-ITEM_KERNEL cutis_handles_roots(GLOBAL const unsigned *piece, GLOBAL int *root, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_roots(GLOBAL const unsigned *piece, GLOBAL int *root, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    root[item] = piece[item] == (unsigned)item;
+    OLD_BEGIN ITEM_BEGIN root[item] = piece[item] == (unsigned)item;
     ITEM_END
 }
 #endif
 
 /// `root`: first voxels of pieces before each voxel.
 #if !defined(HANDLES_ONE) || defined(HANDLES_NAMES)
-ITEM_KERNEL cutis_handles_names(GLOBAL const unsigned *piece, GLOBAL const int *root,
-                                GLOBAL unsigned *component, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_names(GLOBAL const unsigned *piece, GLOBAL const int *root,
+                                    GLOBAL unsigned *component, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    component[item] = (unsigned)root[piece[item]];
+    OLD_BEGIN ITEM_BEGIN component[item] = (unsigned)root[piece[item]];
     ITEM_END
 }
 #endif

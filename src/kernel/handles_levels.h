@@ -23,11 +23,10 @@ FN int handles_block(int place, int size_x, int size_y)
 
 /// Whether a voxel is free and of a colour: n flags for the first, n for the second.
 #if !defined(HANDLES_ONE) || defined(HANDLES_SPLIT)
-ITEM_KERNEL cutis_handles_split(GLOBAL const unsigned *owner, GLOBAL const unsigned *places,
-                                GLOBAL int *flag, int n, int size_x, int size_y, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_split(GLOBAL const unsigned *owner, GLOBAL const unsigned *places,
+                                    GLOBAL int *flag, int n, int size_x, int size_y, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int colour = handles_colour((int)places[item], size_x, size_y);
+    OLD_BEGIN ITEM_BEGIN int colour = handles_colour((int)places[item], size_x, size_y);
     int free = owner[item] == HANDLES_NOWHERE;
     flag[item] = free && colour == 0;
     flag[n + item] = free && colour == 1;
@@ -37,13 +36,12 @@ ITEM_KERNEL cutis_handles_split(GLOBAL const unsigned *owner, GLOBAL const unsig
 
 /// The finest level. `before`: sums of the flags.
 #if !defined(HANDLES_ONE) || defined(HANDLES_NODES)
-ITEM_KERNEL cutis_handles_nodes(GLOBAL const unsigned *owner, GLOBAL const unsigned *places,
-                                GLOBAL const int *before, GLOBAL unsigned *node,
-                                GLOBAL unsigned *voxel, GLOBAL unsigned *cell, int n, int size_x,
-                                int size_y, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_nodes(GLOBAL const unsigned *owner, GLOBAL const unsigned *places,
+                                    GLOBAL const int *before, GLOBAL unsigned *node,
+                                    GLOBAL unsigned *voxel, GLOBAL unsigned *cell, int n,
+                                    int size_x, int size_y, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int place = (int)places[item], free = owner[item] == HANDLES_NOWHERE;
+    OLD_BEGIN ITEM_BEGIN int place = (int)places[item], free = owner[item] == HANDLES_NOWHERE;
     int i = before[handles_colour(place, size_x, size_y) * n + item];
     node[item] = free ? (unsigned)i : HANDLES_NOWHERE;
     if (free) {
@@ -56,11 +54,10 @@ ITEM_KERNEL cutis_handles_nodes(GLOBAL const unsigned *owner, GLOBAL const unsig
 
 /// The finest map; an item is a place.
 #if !defined(HANDLES_ONE) || defined(HANDLES_MAP)
-ITEM_KERNEL cutis_handles_map(GLOBAL const unsigned *index, GLOBAL const unsigned *node,
-                              GLOBAL unsigned *map, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_map(GLOBAL const unsigned *index, GLOBAL const unsigned *node,
+                                  GLOBAL unsigned *map, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    unsigned v = index[item];
+    OLD_BEGIN ITEM_BEGIN unsigned v = index[item];
     map[item] = v == HANDLES_NOWHERE ? HANDLES_NOWHERE : node[v];
     ITEM_END
 }
@@ -68,11 +65,10 @@ ITEM_KERNEL cutis_handles_map(GLOBAL const unsigned *index, GLOBAL const unsigne
 
 /// The first child of each block, if it has one. Sizes are of the finer grid.
 #if !defined(HANDLES_ONE) || defined(HANDLES_FIRSTS)
-ITEM_KERNEL cutis_handles_firsts(GLOBAL const unsigned *map, GLOBAL unsigned *first, int size_x,
-                                 int size_y, int size_z, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_firsts(GLOBAL const unsigned *map, GLOBAL unsigned *first, int size_x,
+                                     int size_y, int size_z, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int blocks_x = (size_x + 1) / 2, blocks_y = (size_y + 1) / 2;
+    OLD_BEGIN ITEM_BEGIN int blocks_x = (size_x + 1) / 2, blocks_y = (size_y + 1) / 2;
     int x = item % blocks_x * 2, y = item / blocks_x % blocks_y * 2;
     int z = item / blocks_x / blocks_y * 2;
     unsigned least = HANDLES_NOWHERE;
@@ -90,12 +86,11 @@ ITEM_KERNEL cutis_handles_firsts(GLOBAL const unsigned *map, GLOBAL unsigned *fi
 
 /// Whether a node is its block's first child, by the block's colour.
 #if !defined(HANDLES_ONE) || defined(HANDLES_HEADS)
-ITEM_KERNEL cutis_handles_heads(GLOBAL const unsigned *cell, GLOBAL const unsigned *first,
-                                GLOBAL int *flag, int at, int count, int size_x, int size_y,
-                                ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_heads(GLOBAL const unsigned *cell, GLOBAL const unsigned *first,
+                                    GLOBAL int *flag, int at, int count, int size_x, int size_y,
+                                    ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int block = handles_block((int)cell[at + item], size_x, size_y);
+    OLD_BEGIN ITEM_BEGIN int block = handles_block((int)cell[at + item], size_x, size_y);
     int colour = handles_colour(block, (size_x + 1) / 2, (size_y + 1) / 2);
     int head = first[block] == (unsigned)item;
     flag[item] = head && colour == 0;
@@ -106,12 +101,11 @@ ITEM_KERNEL cutis_handles_heads(GLOBAL const unsigned *cell, GLOBAL const unsign
 
 /// The coarser map and the places of its nodes; an item is a block. `count`: of the finer nodes.
 #if !defined(HANDLES_ONE) || defined(HANDLES_BLOCKS)
-ITEM_KERNEL cutis_handles_blocks(GLOBAL const unsigned *first, GLOBAL const int *before,
-                                 GLOBAL unsigned *map, GLOBAL unsigned *cell, int to, int count,
-                                 int size_x, int size_y, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_blocks(GLOBAL const unsigned *first, GLOBAL const int *before,
+                                     GLOBAL unsigned *map, GLOBAL unsigned *cell, int to, int count,
+                                     int size_x, int size_y, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    unsigned head = first[item], own = HANDLES_NOWHERE;
+    OLD_BEGIN ITEM_BEGIN unsigned head = first[item], own = HANDLES_NOWHERE;
     if (head != HANDLES_NOWHERE) {
         int colour = handles_colour(item, (size_x + 1) / 2, (size_y + 1) / 2);
         own = (unsigned)before[colour * count + (int)head];
@@ -124,12 +118,12 @@ ITEM_KERNEL cutis_handles_blocks(GLOBAL const unsigned *first, GLOBAL const int 
 
 /// How many children the nodes of a coarser level have.
 #if !defined(HANDLES_ONE) || defined(HANDLES_FAMILY)
-ITEM_KERNEL cutis_handles_family(GLOBAL const unsigned *map, GLOBAL const unsigned *cell,
-                                 GLOBAL int *size, int to, int size_x, int size_y, int size_z,
-                                 ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_family(GLOBAL const unsigned *map, GLOBAL const unsigned *cell,
+                                     GLOBAL int *size, int to, int size_x, int size_y, int size_z,
+                                     ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int block = (int)cell[to + item], blocks_x = (size_x + 1) / 2, blocks_y = (size_y + 1) / 2;
+    OLD_BEGIN ITEM_BEGIN int block = (int)cell[to + item], blocks_x = (size_x + 1) / 2,
+                             blocks_y = (size_y + 1) / 2;
     int x = block % blocks_x * 2, y = block / blocks_x % blocks_y * 2;
     int z = block / blocks_x / blocks_y * 2, used = 0;
     for (int c = 0; c < 8; c++) {
@@ -145,14 +139,13 @@ ITEM_KERNEL cutis_handles_family(GLOBAL const unsigned *map, GLOBAL const unsign
 /// Children in ascending order, and their parent. `before`: sums of the sizes, which the list of
 /// the level gets too, with one item more than it has nodes.
 #if !defined(HANDLES_ONE) || defined(HANDLES_CHILDREN)
-ITEM_KERNEL cutis_handles_children(GLOBAL const unsigned *map, GLOBAL const unsigned *cell,
-                                   GLOBAL const int *before, GLOBAL unsigned *child_first,
-                                   GLOBAL unsigned *child, GLOBAL unsigned *parent, int at, int to,
-                                   int list, int count, int size_x, int size_y, int size_z,
-                                   ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_children(GLOBAL const unsigned *map, GLOBAL const unsigned *cell,
+                                       GLOBAL const int *before, GLOBAL unsigned *child_first,
+                                       GLOBAL unsigned *child, GLOBAL unsigned *parent, int at,
+                                       int to, int list, int count, int size_x, int size_y,
+                                       int size_z, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    child_first[list + item] = (unsigned)before[item];
+    OLD_BEGIN ITEM_BEGIN child_first[list + item] = (unsigned)before[item];
     if (item < count) {
         int block = (int)cell[to + item], blocks_x = (size_x + 1) / 2, blocks_y = (size_y + 1) / 2;
         int x = block % blocks_x * 2, y = block / blocks_x % blocks_y * 2;

@@ -25,22 +25,20 @@ FN float handles_basis(float ratio)
 
 /// values[place[item]] = value[item]; places differ.
 #if !defined(HANDLES_ONE) || defined(HANDLES_SCATTER)
-ITEM_KERNEL cutis_handles_scatter(GLOBAL const unsigned *place, GLOBAL const float *value,
-                                  GLOBAL float *values, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_scatter(GLOBAL const unsigned *place, GLOBAL const float *value,
+                                      GLOBAL float *values, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    values[place[item]] = value[item];
+    OLD_BEGIN ITEM_BEGIN values[place[item]] = value[item];
     ITEM_END
 }
 #endif
 
 /// Box of the voxels of a unit: low and high x, y, z.
 #if !defined(HANDLES_ONE) || defined(HANDLES_BOXES)
-ITEM_KERNEL cutis_handles_boxes(GLOBAL const unsigned *place, GLOBAL int *box, int n, int size_x,
-                                int size_y, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_boxes(GLOBAL const unsigned *place, GLOBAL int *box, int n,
+                                    int size_x, int size_y, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int low[3], high[3], cell[3];
+    OLD_BEGIN ITEM_BEGIN int low[3], high[3], cell[3];
     for (int c = 0; c < 3; c++) low[c] = 1 << 30, high[c] = -1;
     for (int i = 0; i < HANDLES_UNIT; i++) {
         int v = HANDLES_UNIT * item + i;
@@ -61,13 +59,13 @@ ITEM_KERNEL cutis_handles_boxes(GLOBAL const unsigned *place, GLOBAL int *box, i
 /// Which of 32 units hold voxels within a field's bound of its middle, in a straight line and with
 /// some to spare: no way below the bound leads through others.
 #if !defined(HANDLES_ONE) || defined(HANDLES_AROUND)
-ITEM_KERNEL cutis_handles_around(GLOBAL const int *box, GLOBAL const unsigned *place,
-                                 GLOBAL const unsigned *middle, GLOBAL const float *bound,
-                                 GLOBAL unsigned *mask, int n, int size_x, int size_y, double h,
-                                 ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_around(GLOBAL const int *box, GLOBAL const unsigned *place,
+                                     GLOBAL const unsigned *middle, GLOBAL const float *bound,
+                                     GLOBAL unsigned *mask, int n, int size_x, int size_y, double h,
+                                     ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int units = (n + HANDLES_UNIT - 1) / HANDLES_UNIT, words = (units + 31) / 32;
+    OLD_BEGIN ITEM_BEGIN int units = (n + HANDLES_UNIT - 1) / HANDLES_UNIT,
+                             words = (units + 31) / 32;
     int f = item / words, first = 32 * (item - f * words), at = (int)place[middle[f]];
     int cell[3];
     double reach = bound[f] / h + 2;
@@ -92,13 +90,13 @@ ITEM_KERNEL cutis_handles_around(GLOBAL const int *box, GLOBAL const unsigned *p
 /// A sweep of many fields, each wanted below its bound only. Voxels that are not in `work` hold
 /// HANDLES_INFINITY in both buffers.
 #if !defined(HANDLES_ONE) || defined(HANDLES_FIELDS)
-ITEM_KERNEL cutis_handles_fields(GLOBAL const unsigned *work, GLOBAL const unsigned *neighbour,
-                                 GLOBAL const float *bound, GLOBAL const float *from,
-                                 GLOBAL float *to, GLOBAL int *changed, int n, double h, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_fields(GLOBAL const unsigned *work, GLOBAL const unsigned *neighbour,
+                                     GLOBAL const float *bound, GLOBAL const float *from,
+                                     GLOBAL float *to, GLOBAL int *changed, int n, double h,
+                                     ITEM_ARGS)
 {
-    ITEM_BEGIN
-    HANDLES_WORK
-    if (v < n) {
+    OLD_BEGIN ITEM_BEGIN HANDLES_WORK if (v < n)
+    {
         INDEX base = (INDEX)f * n;
         float low[3], known = from[base + v];
         for (int axis = 0; axis < 3; axis++) {
@@ -121,11 +119,10 @@ ITEM_KERNEL cutis_handles_fields(GLOBAL const unsigned *work, GLOBAL const unsig
 
 /// Fields that were marched into the places where sites find them.
 #if !defined(HANDLES_ONE) || defined(HANDLES_KEEP)
-ITEM_KERNEL cutis_handles_keep(GLOBAL const float *from, GLOBAL const unsigned *slot,
-                               GLOBAL float *fields, int n, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_keep(GLOBAL const float *from, GLOBAL const unsigned *slot,
+                                   GLOBAL float *fields, int n, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int f = item / n;
+    OLD_BEGIN ITEM_BEGIN int f = item / n;
     fields[(INDEX)slot[f] * n + (item - f * n)] = from[item];
     ITEM_END
 }
@@ -133,12 +130,11 @@ ITEM_KERNEL cutis_handles_keep(GLOBAL const float *from, GLOBAL const unsigned *
 
 /// Least distance from site `item / sites` to the core of site `item % sites`.
 #if !defined(HANDLES_ONE) || defined(HANDLES_APART)
-ITEM_KERNEL cutis_handles_apart(GLOBAL const float *fields, GLOBAL const unsigned *slot,
-                                GLOBAL const unsigned *core_first, GLOBAL const unsigned *cores,
-                                GLOBAL float *out, int sites, int n, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_apart(GLOBAL const float *fields, GLOBAL const unsigned *slot,
+                                    GLOBAL const unsigned *core_first, GLOBAL const unsigned *cores,
+                                    GLOBAL float *out, int sites, int n, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int j = item % sites;
+    OLD_BEGIN ITEM_BEGIN int j = item % sites;
     INDEX base = (INDEX)slot[item / sites] * n;
     float least = HANDLES_INFINITY;
     for (unsigned c = core_first[j]; c < core_first[j + 1]; c++) {
@@ -153,15 +149,14 @@ ITEM_KERNEL cutis_handles_apart(GLOBAL const float *fields, GLOBAL const unsigne
 /// What sites cover of a voxel, and the first entries of its list. Pieces without a site follow
 /// their owner as a whole.
 #if !defined(HANDLES_ONE) || defined(HANDLES_COVER)
-ITEM_KERNEL cutis_handles_cover(GLOBAL const float *fields, GLOBAL const unsigned *slot,
-                                GLOBAL const double *radius, GLOBAL const unsigned *label,
-                                GLOBAL const unsigned *owner, GLOBAL float *cover,
-                                GLOBAL unsigned *count, GLOBAL unsigned *handle,
-                                GLOBAL float *value, GLOBAL int *overflow, int sites, int n,
-                                int room, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_cover(GLOBAL const float *fields, GLOBAL const unsigned *slot,
+                                    GLOBAL const double *radius, GLOBAL const unsigned *label,
+                                    GLOBAL const unsigned *owner, GLOBAL float *cover,
+                                    GLOBAL unsigned *count, GLOBAL unsigned *handle,
+                                    GLOBAL float *value, GLOBAL int *overflow, int sites, int n,
+                                    int room, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    float best = HANDLES_INFINITY;
+    OLD_BEGIN ITEM_BEGIN float best = HANDLES_INFINITY;
     int used = 0, held = label[item] != HANDLES_NONE;
     for (int s = 0; s < sites; s++) {
         float ratio = HANDLES_INFINITY;
@@ -186,11 +181,10 @@ ITEM_KERNEL cutis_handles_cover(GLOBAL const float *fields, GLOBAL const unsigne
 
 /// Which of 32 voxels are maxima of cover above TAU.
 #if !defined(HANDLES_ONE) || defined(HANDLES_PEAKS)
-ITEM_KERNEL cutis_handles_peaks(GLOBAL const unsigned *neighbour, GLOBAL const float *cover,
-                                GLOBAL unsigned *mask, int n, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_peaks(GLOBAL const unsigned *neighbour, GLOBAL const float *cover,
+                                    GLOBAL unsigned *mask, int n, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    unsigned bits = 0;
+    OLD_BEGIN ITEM_BEGIN unsigned bits = 0;
     for (int i = 0; i < 32; i++) {
         int v = 32 * item + i;
         if (v < n && cover[v] > HANDLES_TAU) {
@@ -209,11 +203,10 @@ ITEM_KERNEL cutis_handles_peaks(GLOBAL const unsigned *neighbour, GLOBAL const f
 
 /// Candidates by falling cover; equal ones by voxel.
 #if !defined(HANDLES_ONE) || defined(HANDLES_RANK)
-ITEM_KERNEL cutis_handles_rank(GLOBAL const unsigned *list, GLOBAL const float *cover,
-                               GLOBAL unsigned *sorted, int count, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_rank(GLOBAL const unsigned *list, GLOBAL const float *cover,
+                                   GLOBAL unsigned *sorted, int count, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    unsigned own = list[item];
+    OLD_BEGIN ITEM_BEGIN unsigned own = list[item];
     float height = cover[own];
     int before = 0;
     for (int i = 0; i < count; i++) {
@@ -228,15 +221,15 @@ ITEM_KERNEL cutis_handles_rank(GLOBAL const unsigned *list, GLOBAL const float *
 /// How far a candidate's field is followed at first: as far as the nearest site, whose core begins
 /// before it.
 #if !defined(HANDLES_ONE) || defined(HANDLES_BOUND)
-ITEM_KERNEL cutis_handles_bound(GLOBAL const unsigned *sorted, GLOBAL const unsigned *place,
-                                GLOBAL const float *fields, GLOBAL const unsigned *slot,
-                                GLOBAL float *bound, GLOBAL unsigned *middle,
-                                GLOBAL double *segments, GLOBAL unsigned *segment_first, int first,
-                                int sites, int n, int size_x, int size_y, double ox, double oy,
-                                double oz, double h, double least, double most, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_bound(GLOBAL const unsigned *sorted, GLOBAL const unsigned *place,
+                                    GLOBAL const float *fields, GLOBAL const unsigned *slot,
+                                    GLOBAL float *bound, GLOBAL unsigned *middle,
+                                    GLOBAL double *segments, GLOBAL unsigned *segment_first,
+                                    int first, int sites, int n, int size_x, int size_y, double ox,
+                                    double oy, double oz, double h, double least, double most,
+                                    ITEM_ARGS)
 {
-    ITEM_BEGIN
-    unsigned v = sorted[first + item];
+    OLD_BEGIN ITEM_BEGIN unsigned v = sorted[first + item];
     int at = (int)place[v];
     double near = most;
     for (int s = 0; s < sites; s++) {
@@ -261,11 +254,11 @@ ITEM_KERNEL cutis_handles_bound(GLOBAL const unsigned *sorted, GLOBAL const unsi
 
 /// Least distance of field `item / parts` to a part of all cores.
 #if !defined(HANDLES_ONE) || defined(HANDLES_NEAR)
-ITEM_KERNEL cutis_handles_near(GLOBAL const float *from, GLOBAL const unsigned *cores,
-                               GLOBAL float *partial, int core_count, int parts, int n, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_near(GLOBAL const float *from, GLOBAL const unsigned *cores,
+                                   GLOBAL float *partial, int core_count, int parts, int n,
+                                   ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX base = (INDEX)(item / parts) * n;
+    OLD_BEGIN ITEM_BEGIN INDEX base = (INDEX)(item / parts) * n;
     float least = HANDLES_INFINITY;
     for (int c = item % parts; c < core_count; c += parts) {
         float d = from[base + cores[c]];
@@ -279,12 +272,12 @@ ITEM_KERNEL cutis_handles_near(GLOBAL const float *from, GLOBAL const unsigned *
 /// The support of a candidate ends before the first core, a `part` of the way to it. One that met
 /// no core before its bound, and may go farther, is followed twice as far.
 #if !defined(HANDLES_ONE) || defined(HANDLES_SUPPORT)
-ITEM_KERNEL cutis_handles_support(GLOBAL const float *partial, GLOBAL const unsigned *middle,
-                                  GLOBAL float *bound, GLOBAL double *support, GLOBAL int *again,
-                                  int parts, double part, double least, double most, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_support(GLOBAL const float *partial, GLOBAL const unsigned *middle,
+                                      GLOBAL float *bound, GLOBAL double *support,
+                                      GLOBAL int *again, int parts, double part, double least,
+                                      double most, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    float near = HANDLES_INFINITY;
+    OLD_BEGIN ITEM_BEGIN float near = HANDLES_INFINITY;
     for (int p = 0; p < parts; p++) {
         float d = partial[item * parts + p];
         near = d < near ? d : near;
@@ -306,12 +299,11 @@ ITEM_KERNEL cutis_handles_support(GLOBAL const float *partial, GLOBAL const unsi
 /// Whether candidate i of a batch covers candidate j behind it; on the diagonal: whether i is
 /// covered already.
 #if !defined(HANDLES_ONE) || defined(HANDLES_CLASH)
-ITEM_KERNEL cutis_handles_clash(GLOBAL const float *from, GLOBAL const unsigned *middle,
-                                GLOBAL const double *support, GLOBAL const float *cover,
-                                GLOBAL unsigned *out, int batch, int n, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_clash(GLOBAL const float *from, GLOBAL const unsigned *middle,
+                                    GLOBAL const double *support, GLOBAL const float *cover,
+                                    GLOBAL unsigned *out, int batch, int n, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int i = item / batch, j = item - i * batch;
+    OLD_BEGIN ITEM_BEGIN int i = item / batch, j = item - i * batch;
     unsigned hit = 0;
     if (i < j) {
         float d = from[(INDEX)i * n + middle[j]];
@@ -326,14 +318,13 @@ ITEM_KERNEL cutis_handles_clash(GLOBAL const float *from, GLOBAL const unsigned 
 
 /// Supports of the accepted ones of a batch: cover and list of each voxel.
 #if !defined(HANDLES_ONE) || defined(HANDLES_GAIN)
-ITEM_KERNEL cutis_handles_gain(GLOBAL const float *from, GLOBAL const unsigned *accepted,
-                               GLOBAL const double *support, GLOBAL float *cover,
-                               GLOBAL unsigned *count, GLOBAL unsigned *handle, GLOBAL float *value,
-                               GLOBAL int *overflow, int accepted_count, int first_handle, int n,
-                               int room, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_gain(GLOBAL const float *from, GLOBAL const unsigned *accepted,
+                                   GLOBAL const double *support, GLOBAL float *cover,
+                                   GLOBAL unsigned *count, GLOBAL unsigned *handle,
+                                   GLOBAL float *value, GLOBAL int *overflow, int accepted_count,
+                                   int first_handle, int n, int room, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    float best = cover[item];
+    OLD_BEGIN ITEM_BEGIN float best = cover[item];
     int used = (int)count[item];
     for (int k = 0; k < accepted_count; k++) {
         double radius = support[2 * accepted[k]];
@@ -358,11 +349,11 @@ ITEM_KERNEL cutis_handles_gain(GLOBAL const float *from, GLOBAL const unsigned *
 
 /// How many faces a voxel has (+x, +y, +z) with cells of other handles.
 #if !defined(HANDLES_ONE) || defined(HANDLES_BORDERS)
-ITEM_KERNEL cutis_handles_borders(GLOBAL const unsigned *neighbour, GLOBAL const float *distance,
-                                  GLOBAL const unsigned *label, GLOBAL int *count, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_borders(GLOBAL const unsigned *neighbour,
+                                      GLOBAL const float *distance, GLOBAL const unsigned *label,
+                                      GLOBAL int *count, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int used = 0;
+    OLD_BEGIN ITEM_BEGIN int used = 0;
     for (int axis = 0; axis < 3; axis++) {
         unsigned m = neighbour[6 * (INDEX)item + 2 * axis + 1];
         used += distance[item] < HANDLES_INFINITY && m != HANDLES_NONE && label[m] != label[item];
@@ -376,14 +367,13 @@ ITEM_KERNEL cutis_handles_borders(GLOBAL const unsigned *neighbour, GLOBAL const
 /// lower one first, the length of the way between, and the factor that falls with the distance to
 /// the nearest site.
 #if !defined(HANDLES_ONE) || defined(HANDLES_FACES)
-ITEM_KERNEL cutis_handles_faces(GLOBAL const unsigned *neighbour, GLOBAL const float *distance,
-                                GLOBAL const unsigned *label, GLOBAL const float *fields,
-                                GLOBAL const unsigned *slot, GLOBAL const int *bar,
-                                GLOBAL const int *before, GLOBAL unsigned *cells,
-                                GLOBAL double *out, int sites, int n, double h, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_faces(GLOBAL const unsigned *neighbour, GLOBAL const float *distance,
+                                    GLOBAL const unsigned *label, GLOBAL const float *fields,
+                                    GLOBAL const unsigned *slot, GLOBAL const int *bar,
+                                    GLOBAL const int *before, GLOBAL unsigned *cells,
+                                    GLOBAL double *out, int sites, int n, double h, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX at = before[item];
+    OLD_BEGIN ITEM_BEGIN INDEX at = before[item];
     for (int axis = 0; axis < 3; axis++) {
         unsigned m = neighbour[6 * (INDEX)item + 2 * axis + 1];
         if (distance[item] < HANDLES_INFINITY && m != HANDLES_NONE && label[m] != label[item]) {
@@ -409,13 +399,12 @@ ITEM_KERNEL cutis_handles_faces(GLOBAL const unsigned *neighbour, GLOBAL const f
 
 /// Virtual handles into the real ones: each gives its value to them by its shares.
 #if !defined(HANDLES_ONE) || defined(HANDLES_FOLD)
-ITEM_KERNEL cutis_handles_fold(GLOBAL const unsigned *count, GLOBAL const unsigned *handle,
-                               GLOBAL const float *value, GLOBAL const double *share,
-                               GLOBAL float *values, GLOBAL float *density, int sites, int room,
-                               ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_fold(GLOBAL const unsigned *count, GLOBAL const unsigned *handle,
+                                   GLOBAL const float *value, GLOBAL const double *share,
+                                   GLOBAL float *values, GLOBAL float *density, int sites, int room,
+                                   ITEM_ARGS)
 {
-    ITEM_BEGIN
-    INDEX to = (INDEX)item * sites, from = (INDEX)item * room;
+    OLD_BEGIN ITEM_BEGIN INDEX to = (INDEX)item * sites, from = (INDEX)item * room;
     double sum = 0;
     for (int s = 0; s < sites; s++) values[to + s] = 0;
     for (unsigned e = 0; e < count[item]; e++) {
@@ -435,12 +424,11 @@ ITEM_KERNEL cutis_handles_fold(GLOBAL const unsigned *count, GLOBAL const unsign
 
 /// Lists without gaps.
 #if !defined(HANDLES_ONE) || defined(HANDLES_PACK)
-ITEM_KERNEL cutis_handles_pack(GLOBAL const unsigned *first, GLOBAL const unsigned *handle,
-                               GLOBAL const float *value, GLOBAL unsigned *packed_handle,
-                               GLOBAL float *packed_value, int room, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_handles_pack(GLOBAL const unsigned *first, GLOBAL const unsigned *handle,
+                                   GLOBAL const float *value, GLOBAL unsigned *packed_handle,
+                                   GLOBAL float *packed_value, int room, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    unsigned count = first[item + 1] - first[item];
+    OLD_BEGIN ITEM_BEGIN unsigned count = first[item + 1] - first[item];
     for (unsigned e = 0; e < count; e++) {
         packed_handle[first[item] + e] = handle[(INDEX)item * room + e];
         packed_value[first[item] + e] = value[(INDEX)item * room + e];

@@ -1,10 +1,11 @@
 /// Item kernels: work that has no schedule of its own. A kernel is a loop over items in C and one
-/// guarded work item on OpenCL and CUDA; the text between ITEM_BEGIN and ITEM_END is the same.
+/// guarded work item on OpenCL and CUDA; the text between ITEM_BEGIN and ITEM_END is the same. With
+/// the list and the struct of arguments.h:
 ///
-///     ITEM_KERNEL scale(GLOBAL const float *in, GLOBAL float *out, float factor, ITEM_ARGS)
+///     ITEM_KERNEL(scale, SCALE_BUFFERS)
 ///     {
 ///         ITEM_BEGIN
-///         out[item] = factor * in[item];
+///         scaled[item] = given.factor * source[item];
 ///         ITEM_END
 ///     }
 ///
@@ -13,15 +14,31 @@
 /// fixed stretch in order, then one item sums the stretches. What several items may write, all of
 /// them the same value, goes through AGREE; a flag that any of them may raise through RAISE.
 ///
-/// Inside: `item` (int); no `return` and no `continue` at the top level. Pointers are kernel
-/// arguments (GLOBAL). double may be written as such: sums and products are not contracted, and
-/// double division and ROOT are correctly rounded everywhere, so they have the same bits; float
-/// division and roots go through double. Concatenated after kernel.h.
+/// Inside: `item` (int), the buffers by their names, and `given`, the struct; no `return` and no
+/// `continue` at the top level. double may be written as such: sums and products are not
+/// contracted, and double division and ROOT are correctly rounded everywhere, so they have the same
+/// bits; float division and roots go through double. Concatenated after kernel.h and arguments.h.
 #ifndef CUTIS_KERNEL_ITEM_H
 #define CUTIS_KERNEL_ITEM_H
 
-#define ITEM_ARGS int item_first, int item_end
-#define ITEM_END  }
+#include "arguments.h" // only in C: GPU compilers get the texts joined
+
+#define ITEM_END             }
+#define ITEM_IN(type, name)  GLOBAL const type *RESTRICT name,
+#define ITEM_OUT(type, name) GLOBAL type *name,
+#define ITEM_KERNEL(name, BUFFERS)                                                                 \
+    ITEM_FUNCTION name(BUFFERS(ITEM_IN, ITEM_OUT) name##_arguments given)
+// Kernels that are not converted yet.
+#define ITEM_ARGS       int item_first, int item_end
+#define OLD_ITEM_KERNEL ITEM_FUNCTION
+STRUCT(old_item_range)
+{
+    ITEM_RANGE;
+};
+#define OLD_BEGIN                                                                                  \
+    old_item_range given;                                                                          \
+    given.item_first = item_first;                                                                 \
+    given.item_end = item_end;
 // clang-format off
 #if defined(KERNEL_OPENCL) || defined(KERNEL_CUDA)
 #ifdef KERNEL_OPENCL
@@ -30,18 +47,18 @@
 #else
 #define INDEX long long
 #endif
-#define ITEM_KERNEL KERNEL void
+#define ITEM_FUNCTION KERNEL void
 #define ITEM_BEGIN                                                                                 \
-    int item = item_first + GLOBAL_ID;                                                             \
-    if (item < item_end) {
+    int item = given.item_first + GLOBAL_ID;                                                       \
+    if (item < given.item_end) {
 #define ROOT(x)      sqrt((double)(x))
 #define MAGNITUDE(x) fabs((double)(x))
 #define AGREE(to, x) ((to) = (x))
 #else
 #define GLOBAL
-#define INDEX        long long
-#define ITEM_KERNEL  static __attribute__((unused)) void
-#define ITEM_BEGIN   for (int item = item_first; item < item_end; item++) {
+#define INDEX         long long
+#define ITEM_FUNCTION static __attribute__((unused)) void
+#define ITEM_BEGIN    for (int item = given.item_first; item < given.item_end; item++) {
 #define ROOT(x)      __builtin_sqrt((double)(x))
 #define MAGNITUDE(x) __builtin_fabs((double)(x))
 #define AGREE(to, x) __atomic_store_n(&(to), x, __ATOMIC_RELAXED)

@@ -43,6 +43,7 @@
 #define KERNEL       __kernel
 #define GLOBAL       __global
 #define LOCAL        __local
+#define RESTRICT     restrict
 #define BARRIER      barrier(CLK_LOCAL_MEM_FENCE)
 #define GLOBAL_ID    ((int)get_global_id(0))
 #define LOCAL_ID     ((int)get_local_id(0))
@@ -77,6 +78,7 @@
 #define KERNEL   extern "C" __global__
 #define GLOBAL
 #define LOCAL      __shared__
+#define RESTRICT   __restrict__
 #define BARRIER    __syncthreads()
 #define GLOBAL_ID  ((int)(blockIdx.x * blockDim.x + threadIdx.x))
 #define LOCAL_ID   ((int)threadIdx.x)

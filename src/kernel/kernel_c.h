@@ -24,7 +24,8 @@
 #define STRUCT(n)                                                                                  \
     typedef struct n n;                                                                            \
     struct n
-#define UINT unsigned int
+#define UINT     unsigned int
+#define RESTRICT restrict
 
 #ifdef KERNEL_DOUBLE
 #define ELEM     double

@@ -15,7 +15,6 @@
 #define ASM              asm volatile
 #define PAIR(x, y)       make_float2(x, y)
 #define QUAD(x, y, z, w) make_float4(x, y, z, w)
-#define RESTRICT         __restrict__
 #define ATOMIC_MIN(p, v) atomicMin(p, v)
 #define ATOMIC_MAX(p, v) atomicMax(p, v)
 #define NEAR_POINTER     // shared memory needs no word in a pointer's type
@@ -28,7 +27,6 @@
 #define ASM              __asm__ volatile
 #define PAIR(x, y)       (float2)(x, y)
 #define QUAD(x, y, z, w) (float4)(x, y, z, w)
-#define RESTRICT         restrict
 #define ATOMIC_MIN(p, v) atomic_min(p, v)
 #define ATOMIC_MAX(p, v) atomic_max(p, v)
 #define NEAR_POINTER     LOCAL

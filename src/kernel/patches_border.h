@@ -377,12 +377,11 @@ FN double patch_face_loss(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL 
 
 // What the cut takes from the volume, joint by joint. After the rungs, which may have moved border
 // points.
-TEAM_KERNEL patch_cut_volume(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G,
-                             GLOBAL const int *int_work, GLOBAL double *work, ITEM_ARGS)
+OLD_ITEM_KERNEL patch_cut_volume(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G,
+                                 GLOBAL const int *int_work, GLOBAL double *work, ITEM_ARGS)
 {
-    TEAM_BEGIN
-    PATCH_BODY_HERE
-    int count = S[PATCH_PART_COUNT], instance = TEAM_INSTANCE(count);
+    OLD_BEGIN TEAM_BEGIN PATCH_BODY_HERE int count = S[PATCH_PART_COUNT],
+                                             instance = TEAM_INSTANCE(count);
     patch_cutting c = patch_cutting_of(S, TEAM_INDEX(count));
     GLOBAL const int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
@@ -455,12 +454,11 @@ TEAM_FN int patch_try(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int 
     return patch_borders(S, G, I, D, c, removed TEAM_PASS);
 }
 
-TEAM_KERNEL patch_cut(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
-                      GLOBAL double *work, ITEM_ARGS)
+OLD_ITEM_KERNEL patch_cut(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
+                          GLOBAL double *work, ITEM_ARGS)
 {
-    TEAM_BEGIN
-    PATCH_BODY_HERE
-    int count = S[PATCH_PART_COUNT], tries = 0, careful = S[PATCH_BOX], good = 0;
+    OLD_BEGIN TEAM_BEGIN PATCH_BODY_HERE int count = S[PATCH_PART_COUNT], tries = 0,
+                                             careful = S[PATCH_BOX], good = 0;
     int instance = TEAM_INSTANCE(count);
     patch_cutting c = patch_cutting_of(S, TEAM_INDEX(count));
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];

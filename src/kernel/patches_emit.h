@@ -23,11 +23,10 @@ FN int patch_faces_left(PATCH_BODY S, GLOBAL const int *I, int face)
 }
 
 // Blocks of vertices, then blocks of faces.
-TEAM_KERNEL patch_count(PATCH_BODY_ARGS, GLOBAL int *int_work, ITEM_ARGS)
+OLD_ITEM_KERNEL patch_count(PATCH_BODY_ARGS, GLOBAL int *int_work, ITEM_ARGS)
 {
-    TEAM_BEGIN
-    PATCH_BODY_HERE
-    int vertex_blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
+    OLD_BEGIN TEAM_BEGIN PATCH_BODY_HERE int vertex_blocks =
+        (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int face_blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int blocks = vertex_blocks + face_blocks, block = item % blocks, sum = 0;
     GLOBAL int *I = int_work + (INDEX)(item / blocks) * S[PATCH_INT_STRIDE];
@@ -62,11 +61,10 @@ TEAM_FN int patch_sum_blocks(GLOBAL int *counts, int count, int sum TEAM_PARAM)
 }
 
 // counts: per instance vertices and triangles.
-TEAM_KERNEL patch_sum(PATCH_BODY_ARGS, GLOBAL int *int_work, GLOBAL int *counts, ITEM_ARGS)
+OLD_ITEM_KERNEL patch_sum(PATCH_BODY_ARGS, GLOBAL int *int_work, GLOBAL int *counts, ITEM_ARGS)
 {
-    TEAM_BEGIN
-    PATCH_BODY_HERE
-    int vertex_blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
+    OLD_BEGIN TEAM_BEGIN PATCH_BODY_HERE int vertex_blocks =
+        (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int face_blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     GLOBAL int *I = int_work + (INDEX)item * S[PATCH_INT_STRIDE];
     int vertices = patch_sum_blocks(I + S[PATCH_BLOCK_VERTEX], vertex_blocks, 0 TEAM_PASS);
@@ -115,14 +113,13 @@ FN pvec patch_direction(GLOBAL const double *m, pvec n)
 }
 
 // What is left of the parts, moved.
-TEAM_KERNEL patch_vertices(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
-                           GLOBAL const double *work, GLOBAL const int *counts,
-                           GLOBAL float *positions, GLOBAL float *normals, int vertex_room,
-                           int face_room, ITEM_ARGS)
+OLD_ITEM_KERNEL patch_vertices(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G,
+                               GLOBAL int *int_work, GLOBAL const double *work,
+                               GLOBAL const int *counts, GLOBAL float *positions,
+                               GLOBAL float *normals, int vertex_room, int face_room, ITEM_ARGS)
 {
-    TEAM_BEGIN
-    PATCH_BODY_HERE
-    int blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
+    OLD_BEGIN TEAM_BEGIN PATCH_BODY_HERE int blocks =
+        (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int instance = item / blocks, block = item % blocks, last = -1;
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL const double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
@@ -213,13 +210,12 @@ FN void patch_put_cut_face(PATCH_BODY S, GLOBAL const int *I, int f, int corner,
 
 // The faces that are left. Those that the border touches are listed first and done at the end, so
 // that lanes have the same to do: face and place of their triangles, from the block's first.
-TEAM_KERNEL patch_faces(PATCH_BODY_ARGS, GLOBAL int *int_work, GLOBAL const int *counts,
-                        GLOBAL int *indices, GLOBAL int *labels, int vertex_room, int face_room,
-                        ITEM_ARGS)
+OLD_ITEM_KERNEL patch_faces(PATCH_BODY_ARGS, GLOBAL int *int_work, GLOBAL const int *counts,
+                            GLOBAL int *indices, GLOBAL int *labels, int vertex_room, int face_room,
+                            ITEM_ARGS)
 {
-    TEAM_BEGIN
-    PATCH_BODY_HERE
-    int blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
+    OLD_BEGIN TEAM_BEGIN PATCH_BODY_HERE int blocks =
+        (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int instance = item / blocks, block = item % blocks;
     int start = block * PATCH_BLOCK, end = start + PATCH_BLOCK;
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
@@ -431,14 +427,13 @@ TEAM_FN void patch_put_samples(PATCH_BODY S, GLOBAL const double *RESTRICT G,
     }
 }
 
-TEAM_KERNEL patch_strips(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
-                         GLOBAL double *work, GLOBAL const int *counts, GLOBAL float *positions,
-                         GLOBAL float *normals, GLOBAL int *indices, GLOBAL int *labels,
-                         int vertex_room, int face_room, ITEM_ARGS)
+OLD_ITEM_KERNEL patch_strips(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
+                             GLOBAL double *work, GLOBAL const int *counts, GLOBAL float *positions,
+                             GLOBAL float *normals, GLOBAL int *indices, GLOBAL int *labels,
+                             int vertex_room, int face_room, ITEM_ARGS)
 {
-    TEAM_BEGIN
-    PATCH_BODY_HERE
-    int joint_count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(joint_count);
+    OLD_BEGIN TEAM_BEGIN PATCH_BODY_HERE int joint_count = S[PATCH_JOINT_COUNT],
+                                             instance = TEAM_INSTANCE(joint_count);
     int joint = TEAM_INDEX(joint_count);
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];

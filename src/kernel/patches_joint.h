@@ -16,12 +16,11 @@
 #define PATCH_TURN_LEAST 0.2 // a cut is no steeper than this allows
 #define PATCH_KAPPA      1.0 // how far beyond the mitre the planes reach: 1 leaves room to keep volume
 
-ITEM_KERNEL patch_parts(PATCH_BODY_ARGS, GLOBAL const double *G, GLOBAL const float *palette,
-                        GLOBAL double *work, ITEM_ARGS)
+OLD_ITEM_KERNEL patch_parts(PATCH_BODY_ARGS, GLOBAL const double *G, GLOBAL const float *palette,
+                            GLOBAL double *work, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    PATCH_BODY_HERE
-    int count = S[PATCH_PART_COUNT], instance = item / count, part = item % count;
+    OLD_BEGIN ITEM_BEGIN PATCH_BODY_HERE int count = S[PATCH_PART_COUNT], instance = item / count,
+                                             part = item % count;
     GLOBAL double *out =
         work + (INDEX)instance * S[PATCH_REAL_STRIDE] + S[PATCH_MATRIX] + 12 * part;
     GLOBAL const float *m = palette + 12 * (INDEX)item;
@@ -207,12 +206,12 @@ PATCH_FN void patch_joint_bend(PATCH_BODY S, GLOBAL const double *G, int joint, 
     }
 }
 
-ITEM_KERNEL patch_joints(PATCH_BODY_ARGS, GLOBAL const double *G, GLOBAL int *int_work,
-                         GLOBAL double *work, ITEM_ARGS)
+OLD_ITEM_KERNEL patch_joints(PATCH_BODY_ARGS, GLOBAL const double *G, GLOBAL int *int_work,
+                             GLOBAL double *work, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    PATCH_BODY_HERE
-    int count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(count), joint = TEAM_INDEX(count);
+    OLD_BEGIN ITEM_BEGIN PATCH_BODY_HERE int count = S[PATCH_JOINT_COUNT],
+                                             instance = TEAM_INSTANCE(count),
+                                             joint = TEAM_INDEX(count);
     GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
     GLOBAL int *ints = int_work + (INDEX)instance * S[PATCH_INT_STRIDE] + S[PATCH_JOINT_INTS] +
                        PATCH_JOINT_INT_COUNT * joint;

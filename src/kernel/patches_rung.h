@@ -543,12 +543,11 @@ FN void patch_weld_end(PATCH_BODY S, GLOBAL int *I, patch_case c, int rungs, int
         kind[index] = PATCH_RUNG_LINE;
 }
 
-TEAM_KERNEL patch_rungs(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
-                        GLOBAL double *work, ITEM_ARGS)
+OLD_ITEM_KERNEL patch_rungs(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
+                            GLOBAL double *work, ITEM_ARGS)
 {
-    TEAM_BEGIN
-    PATCH_BODY_HERE
-    int joint_count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(joint_count);
+    OLD_BEGIN TEAM_BEGIN PATCH_BODY_HERE int joint_count = S[PATCH_JOINT_COUNT],
+                                             instance = TEAM_INSTANCE(joint_count);
     int joint = TEAM_INDEX(joint_count), p0 = 0, q0 = 0;
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];

@@ -204,12 +204,11 @@ TEAM_FN void patch_share_splits(PATCH_BODY S, GLOBAL int *I, patch_case c)
     }
 }
 
-TEAM_KERNEL patch_solve(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
-                        GLOBAL double *work, ITEM_ARGS)
+OLD_ITEM_KERNEL patch_solve(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G, GLOBAL int *int_work,
+                            GLOBAL double *work, ITEM_ARGS)
 {
-    TEAM_BEGIN
-    PATCH_BODY_HERE
-    int joint_count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(joint_count);
+    OLD_BEGIN TEAM_BEGIN PATCH_BODY_HERE int joint_count = S[PATCH_JOINT_COUNT],
+                                             instance = TEAM_INSTANCE(joint_count);
     int joint = TEAM_INDEX(joint_count);
     GLOBAL int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];

@@ -25,14 +25,13 @@ FN void patch_put_slot_source(PATCH_BODY S, GLOBAL const int *I, GLOBAL const do
 }
 
 // What is left of the parts. sources: 4 vertices and 4 weights each.
-TEAM_KERNEL patch_vertex_sources(PATCH_BODY_ARGS, GLOBAL const int *int_work,
-                                 GLOBAL const double *work, GLOBAL const int *counts,
-                                 GLOBAL int *source_vertices, GLOBAL float *source_weights,
-                                 int vertex_room, int face_room, ITEM_ARGS)
+OLD_ITEM_KERNEL patch_vertex_sources(PATCH_BODY_ARGS, GLOBAL const int *int_work,
+                                     GLOBAL const double *work, GLOBAL const int *counts,
+                                     GLOBAL int *source_vertices, GLOBAL float *source_weights,
+                                     int vertex_room, int face_room, ITEM_ARGS)
 {
-    TEAM_BEGIN
-    PATCH_BODY_HERE
-    int blocks = (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
+    OLD_BEGIN TEAM_BEGIN PATCH_BODY_HERE int blocks =
+        (S[PATCH_VERTEX_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int instance = item / blocks, block = item % blocks, end = (block + 1) * PATCH_BLOCK;
     GLOBAL const int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL const double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
@@ -71,15 +70,14 @@ FN void patch_put_sample_source(PATCH_BODY S, GLOBAL const int *I, GLOBAL const 
 }
 
 // Split points and samples of a joint.
-TEAM_KERNEL patch_joint_sources(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G,
-                                GLOBAL const int *int_work, GLOBAL const double *work,
-                                GLOBAL const int *counts, GLOBAL int *source_vertices,
-                                GLOBAL float *source_weights, int vertex_room, int face_room,
-                                ITEM_ARGS)
+OLD_ITEM_KERNEL patch_joint_sources(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G,
+                                    GLOBAL const int *int_work, GLOBAL const double *work,
+                                    GLOBAL const int *counts, GLOBAL int *source_vertices,
+                                    GLOBAL float *source_weights, int vertex_room, int face_room,
+                                    ITEM_ARGS)
 {
-    TEAM_BEGIN
-    PATCH_BODY_HERE
-    int joint_count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(joint_count);
+    OLD_BEGIN TEAM_BEGIN PATCH_BODY_HERE int joint_count = S[PATCH_JOINT_COUNT],
+                                             instance = TEAM_INSTANCE(joint_count);
     int joint = TEAM_INDEX(joint_count);
     GLOBAL const int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     GLOBAL const double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
@@ -112,12 +110,11 @@ TEAM_KERNEL patch_joint_sources(PATCH_BODY_ARGS, GLOBAL const double *RESTRICT G
 }
 
 // Triangles: of the parts. Those of the patches were set to "none" before.
-TEAM_KERNEL patch_origins(PATCH_BODY_ARGS, GLOBAL const int *int_work, GLOBAL const int *counts,
-                          GLOBAL int *origins, int vertex_room, int face_room, ITEM_ARGS)
+OLD_ITEM_KERNEL patch_origins(PATCH_BODY_ARGS, GLOBAL const int *int_work, GLOBAL const int *counts,
+                              GLOBAL int *origins, int vertex_room, int face_room, ITEM_ARGS)
 {
-    TEAM_BEGIN
-    PATCH_BODY_HERE
-    int blocks = (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
+    OLD_BEGIN TEAM_BEGIN PATCH_BODY_HERE int blocks =
+        (S[PATCH_FACE_COUNT] + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int instance = item / blocks, block = item % blocks;
     GLOBAL const int *I = int_work + (INDEX)instance * S[PATCH_INT_STRIDE];
     int out = I[S[PATCH_BLOCK_FACE] + block], end = (block + 1) * PATCH_BLOCK;
@@ -133,12 +130,12 @@ TEAM_KERNEL patch_origins(PATCH_BODY_ARGS, GLOBAL const int *int_work, GLOBAL co
 }
 
 // Of the patches: none.
-TEAM_KERNEL patch_no_origins(PATCH_BODY_ARGS, GLOBAL const int *int_work, GLOBAL const int *counts,
-                             GLOBAL int *origins, int vertex_room, int face_room, ITEM_ARGS)
+OLD_ITEM_KERNEL patch_no_origins(PATCH_BODY_ARGS, GLOBAL const int *int_work,
+                                 GLOBAL const int *counts, GLOBAL int *origins, int vertex_room,
+                                 int face_room, ITEM_ARGS)
 {
-    TEAM_BEGIN
-    PATCH_BODY_HERE
-    int joint_count = S[PATCH_JOINT_COUNT], instance = TEAM_INSTANCE(joint_count);
+    OLD_BEGIN TEAM_BEGIN PATCH_BODY_HERE int joint_count = S[PATCH_JOINT_COUNT],
+                                             instance = TEAM_INSTANCE(joint_count);
     GLOBAL const int *ints = int_work + (INDEX)instance * S[PATCH_INT_STRIDE] +
                              S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * TEAM_INDEX(joint_count);
     int fits = counts[2 * instance] <= vertex_room && counts[2 * instance + 1] <= face_room;

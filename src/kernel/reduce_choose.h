@@ -208,16 +208,15 @@ TEAM_FN INDEX choose_eliminate(int n, TEAM_SPACE double *k, TEAM_SPACE double *c
 // The influences that vertices keep, as indices into the influence arrays, ascending. set_first:
 // vertices + 1.
 #ifdef REDUCE_ONLY_choose
-TEAM_KERNEL cutis_reduce_choose(REDUCE_PROBLEM, GLOBAL const int *set_first, GLOBAL int *chosen,
-                                ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_choose(REDUCE_PROBLEM, GLOBAL const int *set_first, GLOBAL int *chosen,
+                                    ITEM_ARGS)
 {
     TEAM_ROOM double gram[TRIANGLE(REDUCE_CANDIDATES)], target[REDUCE_ROWS];
     TEAM_ROOM double right[REDUCE_CANDIDATES], reference[REDUCE_CANDIDATES];
     TEAM_ROOM double column[REDUCE_CANDIDATES], a[REDUCE_CANDIDATES];
     TEAM_ROOM float offset[REDUCE_CANDIDATES * 3 * REDUCE_POSES];
     TEAM_ROOM int list[REDUCE_LIST];
-    TEAM_BEGIN
-    int begin = set_first[item], keep = set_first[item + 1] - begin;
+    OLD_BEGIN TEAM_BEGIN int begin = set_first[item], keep = set_first[item + 1] - begin;
     int count = first[item + 1] - first[item];
     if (count <= keep) {
         TEAM_EACH (i, 0, keep) chosen[begin + i] = first[item] + i;

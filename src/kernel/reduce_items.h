@@ -185,12 +185,11 @@ PROC void reduce_weigh(const double *original, int n, GLOBAL const float *offset
 // Sets (fitted or the largest), offsets, first weights and errors. chosen: the influences that
 // vertices keep, with REDUCE_CHOSEN: reduce_choose.h has found them.
 #ifdef REDUCE_ONLY_begin
-ITEM_KERNEL cutis_reduce_begin(REDUCE_PROBLEM, REDUCE_BLOCKS, GLOBAL const int *set_first,
-                               GLOBAL int *set_control, GLOBAL double *error, int geometric,
-                               GLOBAL const int *chosen, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_begin(REDUCE_PROBLEM, REDUCE_BLOCKS, GLOBAL const int *set_first,
+                                   GLOBAL int *set_control, GLOBAL double *error, int geometric,
+                                   GLOBAL const int *chosen, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int v = lane_vertex[item], rows = REDUCE_ROWS;
+    OLD_BEGIN ITEM_BEGIN int v = lane_vertex[item], rows = REDUCE_ROWS;
     if (v >= 0) {
         int list[REDUCE_LIST], count = first[v + 1] - first[v];
         int begin = set_first[v], keep = REDUCE_COUNT(item);
@@ -229,10 +228,10 @@ ITEM_KERNEL cutis_reduce_begin(REDUCE_PROBLEM, REDUCE_BLOCKS, GLOBAL const int *
 
 // What the lanes keep between sweeps. lambda: of the prior, or 0.
 #ifdef REDUCE_ONLY_keep
-ITEM_KERNEL cutis_reduce_keep(REDUCE_BLOCKS, int columns, int negative, double lambda, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_keep(REDUCE_BLOCKS, int columns, int negative, double lambda,
+                                  ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int n = REDUCE_COUNT(item), rows = REDUCE_ROWS;
+    OLD_BEGIN ITEM_BEGIN int n = REDUCE_COUNT(item), rows = REDUCE_ROWS;
     block_active[item] = 0;
     if (n >= 2 && lane_vertex[item] >= 0) {
         double gram[TRIANGLE(REDUCE_SET)], row[REDUCE_SET];
@@ -295,14 +294,13 @@ FN void reduce_update(int n, int rows, GLOBAL const float *offset, GLOBAL double
 // One colour under the gradient energy, sets fixed. With a prior (lambda > 0) neighbours read
 // weights from set_weight.
 #ifdef REDUCE_ONLY_gradient
-ITEM_KERNEL cutis_reduce_gradient(REDUCE_MESH, REDUCE_BLOCKS, GLOBAL double *error, int columns,
-                                  int negative, double omega, double lambda,
-                                  GLOBAL const int *set_first, GLOBAL double *set_weight,
-                                  GLOBAL const double *base, GLOBAL const unsigned char *match,
-                                  int stride, int lane_first, GLOBAL double *fall, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_gradient(REDUCE_MESH, REDUCE_BLOCKS, GLOBAL double *error, int columns,
+                                      int negative, double omega, double lambda,
+                                      GLOBAL const int *set_first, GLOBAL double *set_weight,
+                                      GLOBAL const double *base, GLOBAL const unsigned char *match,
+                                      int stride, int lane_first, GLOBAL double *fall, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int lane = lane_first + item, v = lane_vertex[lane], rows = REDUCE_ROWS;
+    OLD_BEGIN ITEM_BEGIN int lane = lane_first + item, v = lane_vertex[lane], rows = REDUCE_ROWS;
     int n = REDUCE_COUNT(lane);
     double gain = 0;
     if (v >= 0 && n >= 2) {
@@ -477,13 +475,12 @@ PROC void reduce_reselect(REDUCE_PROBLEM, GLOBAL const int *set_first, GLOBAL in
 // One colour under the gradient energy, where vertices with few candidates may exchange controls.
 // trials: exchanges tried for one, at most.
 #ifdef REDUCE_ONLY_exchanging
-ITEM_KERNEL cutis_reduce_exchanging(REDUCE_MESH, REDUCE_PROBLEM, REDUCE_BLOCKS,
-                                    GLOBAL const int *set_first, GLOBAL int *set_control,
-                                    GLOBAL double *error, double omega, int trials, int lane_first,
-                                    GLOBAL double *fall, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_exchanging(REDUCE_MESH, REDUCE_PROBLEM, REDUCE_BLOCKS,
+                                        GLOBAL const int *set_first, GLOBAL int *set_control,
+                                        GLOBAL double *error, double omega, int trials,
+                                        int lane_first, GLOBAL double *fall, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int lane = lane_first + item, v = lane_vertex[lane], rows = REDUCE_ROWS;
+    OLD_BEGIN ITEM_BEGIN int lane = lane_first + item, v = lane_vertex[lane], rows = REDUCE_ROWS;
     int n = REDUCE_COUNT(lane);
     double gain = 0;
     if (v >= 0 && n >= 2) {
@@ -518,12 +515,11 @@ ITEM_KERNEL cutis_reduce_exchanging(REDUCE_MESH, REDUCE_PROBLEM, REDUCE_BLOCKS,
 
 // One colour (of distance 2) under the paper's energy; rho = L e is kept up to date.
 #ifdef REDUCE_ONLY_laplace
-ITEM_KERNEL cutis_reduce_laplace(REDUCE_MESH, GLOBAL const double *area, GLOBAL double *rho,
-                                 REDUCE_BLOCKS, GLOBAL double *error, int columns, int negative,
-                                 double omega, int lane_first, GLOBAL double *fall, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_laplace(REDUCE_MESH, GLOBAL const double *area, GLOBAL double *rho,
+                                     REDUCE_BLOCKS, GLOBAL double *error, int columns, int negative,
+                                     double omega, int lane_first, GLOBAL double *fall, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int lane = lane_first + item, v = lane_vertex[lane], rows = REDUCE_ROWS;
+    OLD_BEGIN ITEM_BEGIN int lane = lane_first + item, v = lane_vertex[lane], rows = REDUCE_ROWS;
     int n = REDUCE_COUNT(lane);
     double gain = 0;
     if (v >= 0 && n >= 2) {
@@ -574,25 +570,23 @@ ITEM_KERNEL cutis_reduce_laplace(REDUCE_MESH, GLOBAL const double *area, GLOBAL 
 // Per vertex: the energy of its edges to later vertices, and its anchor's (gradient); or the square
 // of its Laplacian (laplace), twice. docs/design/reduction.md.
 #ifdef REDUCE_ONLY_energy
-ITEM_KERNEL cutis_reduce_energy(GLOBAL const int *ring_first, GLOBAL const int *ring,
-                                GLOBAL const double *edge, GLOBAL const double *diagonal,
-                                GLOBAL const double *anchor, GLOBAL const double *error,
-                                int columns, int laplace, GLOBAL double *edges,
-                                GLOBAL double *anchors, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_energy(GLOBAL const int *ring_first, GLOBAL const int *ring,
+                                    GLOBAL const double *edge, GLOBAL const double *diagonal,
+                                    GLOBAL const double *anchor, GLOBAL const double *error,
+                                    int columns, int laplace, GLOBAL double *edges,
+                                    GLOBAL double *anchors, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    reduce_energy(ring_first, ring, edge, diagonal[item], anchor[item], error, 3 * columns, laplace,
-                  item, edges + item, anchors + item);
+    OLD_BEGIN ITEM_BEGIN reduce_energy(ring_first, ring, edge, diagonal[item], anchor[item], error,
+                                       3 * columns, laplace, item, edges + item, anchors + item);
     ITEM_END
 }
 #endif
 
 // The mean diagonal of a vertex's Gram matrix.
 #ifdef REDUCE_ONLY_trace
-ITEM_KERNEL cutis_reduce_trace(REDUCE_BLOCKS, int columns, GLOBAL double *trace, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_trace(REDUCE_BLOCKS, int columns, GLOBAL double *trace, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int v = lane_vertex[item], n = REDUCE_COUNT(item), rows = REDUCE_ROWS;
+    OLD_BEGIN ITEM_BEGIN int v = lane_vertex[item], n = REDUCE_COUNT(item), rows = REDUCE_ROWS;
     if (v >= 0) {
         GLOBAL const float *offset = LANE_OFFSET(item, rows);
         double sum = 0;
@@ -627,11 +621,10 @@ FN double reduce_look_up(GLOBAL const int *control, GLOBAL const double *weight,
 // The smooth prior of cages: which slots of neighbours have the same control, and what the original
 // weights add to the wish.
 #ifdef REDUCE_ONLY_match
-ITEM_KERNEL cutis_reduce_match(REDUCE_MESH, REDUCE_LISTS, int stride, GLOBAL double *base,
-                               GLOBAL unsigned char *match, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_match(REDUCE_MESH, REDUCE_LISTS, int stride, GLOBAL double *base,
+                                   GLOBAL unsigned char *match, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int begin = set_first[item], n = set_first[item + 1] - begin;
+    OLD_BEGIN ITEM_BEGIN int begin = set_first[item], n = set_first[item + 1] - begin;
     for (int e = ring_first[item]; e < ring_first[item + 1]; e++) {
         int other = set_first[ring[e]], end = set_first[ring[e] + 1], k = other;
         for (int i = 0; i < n; i++) {
@@ -678,12 +671,12 @@ PROC double reduce_stray(REDUCE_LISTS, int v, int u)
 
 // The prior's energy: a vertex's anchor and its edges to later vertices.
 #ifdef REDUCE_ONLY_stray
-ITEM_KERNEL cutis_reduce_stray(REDUCE_MESH, GLOBAL const double *anchor, REDUCE_LISTS,
-                               GLOBAL double *out, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_stray(REDUCE_MESH, GLOBAL const double *anchor, REDUCE_LISTS,
+                                   GLOBAL double *out, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    double sum = anchor[item] *
-                 reduce_stray(first, control, weight, set_first, set_control, set_weight, item, -1);
+    OLD_BEGIN ITEM_BEGIN double sum =
+        anchor[item] *
+        reduce_stray(first, control, weight, set_first, set_control, set_weight, item, -1);
     for (int e = ring_first[item]; e < ring_first[item + 1]; e++)
         if (ring[e] >= item)
             sum += edge[e] * reduce_stray(first, control, weight, set_first, set_control,
@@ -696,11 +689,11 @@ ITEM_KERNEL cutis_reduce_stray(REDUCE_MESH, GLOBAL const double *anchor, REDUCE_
 // Values of the items of a task, in order: blocks of `block` first, then these. Tasks are
 // stretches.
 #ifdef REDUCE_ONLY_falls
-ITEM_KERNEL cutis_reduce_falls(GLOBAL const double *fall, GLOBAL const int *task_first,
-                               GLOBAL const int *task_end, int block, GLOBAL double *out, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_falls(GLOBAL const double *fall, GLOBAL const int *task_first,
+                                   GLOBAL const int *task_end, int block, GLOBAL double *out,
+                                   ITEM_ARGS)
 {
-    ITEM_BEGIN
-    double sum = 0;
+    OLD_BEGIN ITEM_BEGIN double sum = 0;
     for (int i = task_first[item]; i < task_end[item]; i += block) {
         double part = 0;
         for (int k = i; k < i + block && k < task_end[item]; k++) part += fall[k];
@@ -713,11 +706,10 @@ ITEM_KERNEL cutis_reduce_falls(GLOBAL const double *fall, GLOBAL const int *task
 
 // Weights of the lanes, in the order of the vertices.
 #ifdef REDUCE_ONLY_store
-ITEM_KERNEL cutis_reduce_store(REDUCE_BLOCKS, GLOBAL const int *set_first,
-                               GLOBAL double *set_weight, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_store(REDUCE_BLOCKS, GLOBAL const int *set_first,
+                                   GLOBAL double *set_weight, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int v = lane_vertex[item];
+    OLD_BEGIN ITEM_BEGIN int v = lane_vertex[item];
     GLOBAL const double *slots = LANE_WEIGHT(item);
     for (int i = 0; v >= 0 && i < block_size[item / REDUCE_BLOCK]; i++)
         set_weight[set_first[v] + i] = ENTRY(slots, i);

@@ -13,10 +13,9 @@
 
 // Where the original weights put the vertices.
 #ifdef REDUCE_ONLY_places
-ITEM_KERNEL cutis_reduce_places(REDUCE_PROBLEM, GLOBAL double *record, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_places(REDUCE_PROBLEM, GLOBAL double *record, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    double target[REDUCE_ROWS];
+    OLD_BEGIN ITEM_BEGIN double target[REDUCE_ROWS];
     GLOBAL double *own = record + (INDEX)item * 8 * columns;
     reduce_target(positions, first, control, weight, matrices, columns, controls, item, target);
     for (int j = 0; j < columns; j++)
@@ -26,22 +25,21 @@ ITEM_KERNEL cutis_reduce_places(REDUCE_PROBLEM, GLOBAL double *record, ITEM_ARGS
 #endif
 
 #ifdef REDUCE_ONLY_normal
-ITEM_KERNEL cutis_reduce_normal(REDUCE_TURNS, GLOBAL const double *pose_weights,
-                                GLOBAL const double *area, int columns, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_normal(REDUCE_TURNS, GLOBAL const double *pose_weights,
+                                    GLOBAL const double *area, int columns, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    reduce_turn_normal(record, fan_first, fan, columns, pose_weights, area[item], item);
+    OLD_BEGIN ITEM_BEGIN reduce_turn_normal(record, fan_first, fan, columns, pose_weights,
+                                            area[item], item);
     ITEM_END
 }
 #endif
 
 // Turns of the errors, and the energy of each vertex's.
 #ifdef REDUCE_ONLY_turn
-ITEM_KERNEL cutis_reduce_turn(REDUCE_TURNS, GLOBAL const double *error, int columns,
-                              GLOBAL double *energy, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_turn(REDUCE_TURNS, GLOBAL const double *error, int columns,
+                                  GLOBAL double *energy, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    double sum[REDUCE_ROWS];
+    OLD_BEGIN ITEM_BEGIN double sum[REDUCE_ROWS];
     reduce_turn_start(record, fan_first, fan, columns, error, item, sum);
     energy[item] = reduce_turn_energy(record + (INDEX)item * 8 * columns, columns);
     ITEM_END
@@ -50,15 +48,14 @@ ITEM_KERNEL cutis_reduce_turn(REDUCE_TURNS, GLOBAL const double *error, int colu
 
 // Offsets of a lane's set, weights, metric and what is kept. share: of the gradient energy.
 #ifdef REDUCE_ONLY_system
-ITEM_KERNEL cutis_reduce_system(REDUCE_MESH, GLOBAL const double *positions,
-                                GLOBAL const double *matrices, int columns, int controls,
-                                int negative, REDUCE_BLOCKS, GLOBAL double *block_metric,
-                                REDUCE_TURNS, double share, GLOBAL const int *set_first,
-                                GLOBAL const int *set_control, GLOBAL const double *set_weight,
-                                ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_system(REDUCE_MESH, GLOBAL const double *positions,
+                                    GLOBAL const double *matrices, int columns, int controls,
+                                    int negative, REDUCE_BLOCKS, GLOBAL double *block_metric,
+                                    REDUCE_TURNS, double share, GLOBAL const int *set_first,
+                                    GLOBAL const int *set_control, GLOBAL const double *set_weight,
+                                    ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int v = lane_vertex[item], n = REDUCE_COUNT(item), rows = REDUCE_ROWS;
+    OLD_BEGIN ITEM_BEGIN int v = lane_vertex[item], n = REDUCE_COUNT(item), rows = REDUCE_ROWS;
     block_active[item] = 0;
     if (v >= 0) {
         double target[REDUCE_ROWS], metric[2 * REDUCE_ROWS];
@@ -137,12 +134,11 @@ FN void reduce_turned_move(GLOBAL double *record, GLOBAL const int *fan_first,
 
 // One colour (of distance 2), sets fixed.
 #ifdef REDUCE_ONLY_turned
-ITEM_KERNEL cutis_reduce_turned(REDUCE_MESH, REDUCE_BLOCKS, GLOBAL const double *block_metric,
-                                REDUCE_TURNS, double share, GLOBAL double *error, int columns,
-                                int negative, int lane_first, GLOBAL double *fall, ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_turned(REDUCE_MESH, REDUCE_BLOCKS, GLOBAL const double *block_metric,
+                                    REDUCE_TURNS, double share, GLOBAL double *error, int columns,
+                                    int negative, int lane_first, GLOBAL double *fall, ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int lane = lane_first + item, v = lane_vertex[lane], rows = REDUCE_ROWS;
+    OLD_BEGIN ITEM_BEGIN int lane = lane_first + item, v = lane_vertex[lane], rows = REDUCE_ROWS;
     int n = REDUCE_COUNT(lane);
     double gain = 0;
     if (v >= 0 && n >= 2) {
@@ -263,15 +259,14 @@ PROC double reduce_turned_reselect(REDUCE_PROBLEM, GLOBAL const int *set_first,
 
 // One colour, where vertices with few candidates may exchange controls.
 #ifdef REDUCE_ONLY_turned_exchanging
-ITEM_KERNEL cutis_reduce_turned_exchanging(REDUCE_MESH, REDUCE_PROBLEM, REDUCE_BLOCKS,
-                                           GLOBAL const double *block_metric, REDUCE_TURNS,
-                                           double share, GLOBAL const int *set_first,
-                                           GLOBAL int *set_control, GLOBAL double *error,
-                                           int trials, int lane_first, GLOBAL double *fall,
-                                           ITEM_ARGS)
+OLD_ITEM_KERNEL cutis_reduce_turned_exchanging(REDUCE_MESH, REDUCE_PROBLEM, REDUCE_BLOCKS,
+                                               GLOBAL const double *block_metric, REDUCE_TURNS,
+                                               double share, GLOBAL const int *set_first,
+                                               GLOBAL int *set_control, GLOBAL double *error,
+                                               int trials, int lane_first, GLOBAL double *fall,
+                                               ITEM_ARGS)
 {
-    ITEM_BEGIN
-    int lane = lane_first + item, v = lane_vertex[lane], rows = REDUCE_ROWS;
+    OLD_BEGIN ITEM_BEGIN int lane = lane_first + item, v = lane_vertex[lane], rows = REDUCE_ROWS;
     int n = REDUCE_COUNT(lane);
     double gain = 0;
     if (v >= 0 && n >= 2) {

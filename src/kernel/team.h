@@ -31,9 +31,8 @@
 #define TEAM_PASS  , team_words
 #define TEAM_BEGIN                                                                                 \
     LOCAL int team_words[TEAM_LANES];                                                              \
-    int item = item_first + GROUP_ID;                                                              \
+    int item = given.item_first + GROUP_ID;                                                        \
     {
-#define RESTRICT   restrict
 #elif defined(KERNEL_CUDA)
 // A group has several teams, and a warp has where they are of fewer lanes than it has.
 #ifndef TEAM_LANES // a program that has item kernels beside those of teams
@@ -52,9 +51,8 @@
 #define TEAM_PARAM
 #define TEAM_PASS
 #define TEAM_BEGIN                                                                                 \
-    int item = item_first + GROUP_ID * (LOCAL_SIZE / TEAM_LANES) + LOCAL_ID / TEAM_LANES;          \
-    if (item < item_end) {
-#define RESTRICT   __restrict__
+    int item = given.item_first + GROUP_ID * (LOCAL_SIZE / TEAM_LANES) + LOCAL_ID / TEAM_LANES;    \
+    if (item < given.item_end) {
 #else
 #ifdef TEAM_HOST // a test that runs TEAM_LANES by turns: team_host_lane, team_host_sync, team_host_words
 #define TEAM_LANE  team_host_lane
@@ -68,15 +66,14 @@
 #define TEAM_PARAM
 #define TEAM_PASS
 #define TEAM_BEGIN ITEM_BEGIN
-#define RESTRICT   restrict
 #endif
 // clang-format on
-#define TEAM_KERNEL ITEM_KERNEL
+#define TEAM_KERNEL(name, BUFFERS) ITEM_KERNEL(name, BUFFERS)
 // Item of instance `instance` and index `index` of `count`. On a GPU the same index of all
 // instances comes first: teams that run at the same time then read the same part of the body.
 #if defined(KERNEL_CUDA) || (defined(KERNEL_OPENCL) && !defined(TEAM_ALONE))
-#define TEAM_INSTANCE(count) (item % (item_end / (count)))
-#define TEAM_INDEX(count)    (item / (item_end / (count)))
+#define TEAM_INSTANCE(count) (item % (given.item_end / (count)))
+#define TEAM_INDEX(count)    (item / (given.item_end / (count)))
 #else
 #define TEAM_INSTANCE(count) (item / (count))
 #define TEAM_INDEX(count)    (item % (count))

@@ -9,6 +9,8 @@
 //
 #include "kernel/item.h"
 //
+#include "kernel/cage_arguments.h"
+//
 #include "kernel/cage.h"
 
 typedef struct {
@@ -233,9 +235,16 @@ static void the_text_in_double_is_exact_for_affine_motion(void **state)
                         q[r] += y[r][c] * s.rest_normals[3 * v + c];
                         want[r] += turn[r][c] * s.rest_normals[3 * v + c];
                     }
-                cage_deform(control, weight, centre, q, rest, posed, position, normal, position,
-                            &thin, 1, (int)count, (int)n, (int)count, 1, 0, 0, 3, 0, 3, 0, 3, 1, 0,
-                            1);
+                cage_deform(control, weight, centre, q, rest, posed, position, normal, NULL, &thin,
+                            (cage_deform_arguments){ .item_end = 1,
+                                                     .vertex_count = 1,
+                                                     .slot_count = (int)count,
+                                                     .control_count = (int)n,
+                                                     .vertex_stride = (int)count,
+                                                     .slot_stride = 1,
+                                                     .position_stride = 3,
+                                                     .normal_stride = 3,
+                                                     .with_normals = 1 });
                 if (thin) continue; // left to the faces: controls nearly in a plane
                 worst = fmax(worst, angle(want, normal));
             }

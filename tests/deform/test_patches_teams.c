@@ -58,7 +58,7 @@ static struct {
 
 static void lane_main(void)
 {
-    team.kernel->run(team.arguments, team.item, team.item + 1);
+    team.kernel->run_old(team.arguments, team.item, team.item + 1);
     ended[team_host_lane] = true;
     swapcontext(&lanes[team_host_lane], &caller);
 }
@@ -99,7 +99,7 @@ static cutis_result run_teams(cutis_device *device, const cutis_compute_kernel *
     for (size_t k = 0; k < sizeof KERNELS / sizeof *KERNELS; k++)
         if (strcmp(KERNELS[k]->entry, kernel->entry) == 0) team.kernel = KERNELS[k];
     if (!team.kernel) {
-        kernel->run(arguments, 0, (int)item_count);
+        kernel->run_old(arguments, 0, (int)item_count);
         return CUTIS_OK;
     }
     for (team.item = 0; team.item < (int)item_count; team.item++) run_team();
@@ -118,7 +118,7 @@ static int open_devices(void **state)
     if (cutis_device_create(context, &options, &one) != CUTIS_OK) return 1;
     if (cutis_device_create(context, &options, &many) != CUTIS_OK) return 1;
     operations = *many->operations;
-    operations.compute_run = run_teams;
+    operations.compute_run_old = run_teams;
     many->operations = &operations;
     return 0;
 }

@@ -2,7 +2,7 @@
 /// OpenCL as a plain loop in this file; wrong calls are named.
 #include "support.h"
 
-#include "device/compute.h"
+#include "device/compute/basic.h"
 #include "device/compute/scan.h"
 
 #include <math.h>
@@ -46,11 +46,11 @@ static void check_sums(cutis_device_kind kind, uint32_t threads)
     assert_ok(context, cutis_buffer_create(device, COUNT * 8, &from));
     assert_ok(context, cutis_buffer_create(device, SUMS * 8, &to));
     assert_ok(context, cutis_buffer_write(from, 0, in, COUNT * 8));
-    const cutis_compute_argument fill[] = { CUTIS_BUFFER_ARGUMENT(to), CUTIS_INT_ARGUMENT(-1) };
-    assert_ok(context, cutis_compute_run(device, &cutis_compute_fill, SUMS * 2, fill));
-    const cutis_compute_argument sum[] = { CUTIS_BUFFER_ARGUMENT(from), CUTIS_BUFFER_ARGUMENT(to),
-                                           CUTIS_INT_ARGUMENT(COUNT), CUTIS_INT_ARGUMENT(STRETCH) };
-    assert_ok(context, cutis_compute_run(device, &cutis_compute_sum, SUMS - 1, sum));
+    assert_ok(context, fill_words_run(device, SUMS * 2, (fill_words_buffers){ .words = to },
+                                      (fill_words_arguments){ .value = -1 }));
+    assert_ok(context, sum_stretches_run(
+                           device, SUMS - 1, (sum_stretches_buffers){ .values = from, .sums = to },
+                           (sum_stretches_arguments){ .count = COUNT, .stretch = STRETCH }));
     assert_ok(context, cutis_buffer_read(to, 0, out, sizeof out));
     for (int s = 0; s < SUMS - 1; s++) {
         double expected = 0;
@@ -84,10 +84,11 @@ static void sums_have_the_bits_of_a_plain_loop_on_a_gpu(void **state)
 // What item.h promises of double: division and roots are correctly rounded. The kernel is this
 // test's own.
 static const char PROBE[] =
-    "__kernel void probe(__global const double *in, __global double *out, int first, int end)\n"
+    "typedef struct { int first, end; } range;\n"
+    "__kernel void probe(__global const double *in, __global double *out, range given)\n"
     "{\n"
-    "    int i = first + (int)get_global_id(0);\n"
-    "    if (i < end) {\n"
+    "    int i = given.first + (int)get_global_id(0);\n"
+    "    if (i < given.end) {\n"
     "        out[3 * i] = in[i] / in[i + 1];\n"
     "        out[3 * i + 1] = sqrt(fabs(in[i]));\n"
     "        out[3 * i + 2] = (float)((double)(float)in[i] / (double)(float)in[i + 1]);\n"
@@ -98,9 +99,12 @@ static void division_and_roots_have_the_bits_of_c_on_opencl(void **state)
 {
     (void)state;
     static const char *const none[] = { NULL };
-    const cutis_compute_kernel probe = {
-        .entry = "probe", .texts = none, .defines = PROBE, .argument_count = 2
-    };
+    const cutis_compute_kernel probe = { .entry = "probe",
+                                         .texts = none,
+                                         .defines = PROBE,
+                                         .buffer_count = 2,
+                                         .argument_size = 2 * sizeof(int),
+                                         .writes = (const bool[]){ false, true } };
     cutis_context *context = NULL;
     assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
     cutis_device *device = open_device(context, CUTIS_DEVICE_OPENCL, 0);
@@ -109,8 +113,9 @@ static void division_and_roots_have_the_bits_of_c_on_opencl(void **state)
     assert_ok(context, cutis_buffer_create(device, COUNT * 8, &from));
     assert_ok(context, cutis_buffer_create(device, 3 * COUNT * 8, &to));
     assert_ok(context, cutis_buffer_write(from, 0, in, COUNT * 8));
-    const cutis_compute_argument a[] = { CUTIS_BUFFER_ARGUMENT(from), CUTIS_BUFFER_ARGUMENT(to) };
-    assert_ok(context, cutis_compute_run(device, &probe, COUNT - 1, a));
+    const cutis_buffer *buffers[] = { from, to };
+    const int range[2] = { 0 };
+    assert_ok(context, cutis_compute_run(device, &probe, COUNT - 1, buffers, range));
     assert_ok(context, cutis_buffer_read(to, 0, out, (COUNT - 1) * 24));
     int differ = 0;
     for (int i = 0; i < COUNT - 1; i++) {
@@ -172,9 +177,15 @@ static void a_buffer_of_another_device_is_refused(void **state)
     cutis_device *two = open_device(context, CUTIS_DEVICE_CPU, 1);
     cutis_buffer *buffer = NULL;
     assert_ok(context, cutis_buffer_create(one, 64, &buffer));
-    const cutis_compute_argument fill[] = { CUTIS_BUFFER_ARGUMENT(buffer), CUTIS_INT_ARGUMENT(0) };
-    assert_int_equal(cutis_compute_run(two, &cutis_compute_fill, 4, fill), CUTIS_INVALID_ARGUMENT);
+    assert_int_equal(fill_words_run(two, 4, (fill_words_buffers){ .words = buffer },
+                                    (fill_words_arguments){ .value = 0 }),
+                     CUTIS_INVALID_ARGUMENT);
     assert_non_null(strstr(cutis_context_error(context), "another device"));
+    // What a kernel reads, it does not write: one buffer as both is a mistake of the program.
+    assert_int_equal(sum_stretches_run(one, 1,
+                                       (sum_stretches_buffers){ .values = buffer, .sums = buffer },
+                                       (sum_stretches_arguments){ .count = 1, .stretch = 1 }),
+                     CUTIS_INTERNAL);
     cutis_buffer_destroy(buffer);
     cutis_device_destroy(one);
     cutis_device_destroy(two);

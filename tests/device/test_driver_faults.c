@@ -3,7 +3,7 @@
 /// works when tried again (unless the device is lost), and nothing hangs.
 #include "support.h"
 
-#include "device/compute.h"
+#include "device/compute/basic.h"
 #include "fake_drivers.h"
 #include "skin_case.h"
 
@@ -53,11 +53,9 @@ static cutis_result step(session *s, int index, cutis_device_kind kind)
         if (result == CUTIS_OK) result = cutis_buffer_read(s->buffer, 8, back, sizeof back);
         if (result == CUTIS_OK) assert_memory_equal(bytes, back, sizeof bytes);
         return result;
-    case 3: {
-        const cutis_compute_argument fill[] = { CUTIS_BUFFER_ARGUMENT(s->buffer),
-                                                CUTIS_INT_ARGUMENT(0) };
-        return cutis_compute_run(s->device, &cutis_compute_fill, 16, fill);
-    }
+    case 3:
+        return fill_words_run(s->device, 16, (fill_words_buffers){ .words = s->buffer },
+                              (fill_words_arguments){ .value = 0 });
     case 4:
         return s->device->operations->skin_create(s->device, &s->c.layout, &s->skin);
     case 5: {

@@ -1,15 +1,16 @@
-/// The program of kernel/cage.h. Arguments in the order of the text, without ITEM_ARGS.
+/// The program of kernel/cage.h.
 #ifndef CUTIS_DEVICE_COMPUTE_CAGE_H
 #define CUTIS_DEVICE_COMPUTE_CAGE_H
 
 #include "device/compute.h"
+#include "kernel/cage_arguments.h"
 
-extern const cutis_compute_kernel cutis_compute_cage_mean_value;
-extern const cutis_compute_kernel cutis_compute_cage_weights_to_float;
-extern const cutis_compute_kernel cutis_compute_cage_relax;
-extern const cutis_compute_kernel cutis_compute_cage_relax_residual;
-extern const cutis_compute_kernel cutis_compute_cage_deform;
-extern const cutis_compute_kernel cutis_compute_cage_face_normals;
-extern const cutis_compute_kernel cutis_compute_cage_bounds;
+CUTIS_COMPUTE_DECLARE(cage_mean_value, CAGE_MEAN_VALUE_BUFFERS)
+CUTIS_COMPUTE_DECLARE(cage_weights_to_float, CAGE_WEIGHTS_TO_FLOAT_BUFFERS)
+CUTIS_COMPUTE_DECLARE(cage_relax, CAGE_RELAX_BUFFERS)
+CUTIS_COMPUTE_DECLARE(cage_relax_residual, CAGE_RELAX_RESIDUAL_BUFFERS)
+CUTIS_COMPUTE_DECLARE(cage_deform, CAGE_DEFORM_BUFFERS)
+CUTIS_COMPUTE_DECLARE(cage_face_normals, CAGE_FACE_NORMALS_BUFFERS)
+CUTIS_COMPUTE_DECLARE(cage_bounds, CAGE_BOUNDS_BUFFERS)
 
 #endif

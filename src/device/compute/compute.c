@@ -4,9 +4,33 @@
 
 #include "base/error.h"
 
+enum { TASK_ITEMS = 256 };
+
+static cutis_result check_call(cutis_device *device, const cutis_compute_kernel *kernel,
+                               uint32_t item_count, const cutis_buffer *const *buffers)
+{
+    cutis_context *context = device->context;
+    if (item_count > INT32_MAX || kernel->buffer_count > CUTIS_COMPUTE_BUFFERS ||
+        kernel->argument_size > CUTIS_COMPUTE_ARGUMENT_BYTES)
+        return cutis_fail(context, CUTIS_INTERNAL, "%s: %u items, %u buffers, %u bytes",
+                          kernel->entry, item_count, kernel->buffer_count, kernel->argument_size);
+    for (uint32_t i = 0; i < kernel->buffer_count; i++) {
+        if (!buffers[i]) continue;
+        if (buffers[i]->device != device)
+            return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                              "%s: buffer %u belongs to another device", kernel->entry, i);
+        for (uint32_t k = 0; kernel->writes[i] && k < kernel->buffer_count; k++)
+            if (!kernel->writes[k] && buffers[k] && buffers[k]->handle == buffers[i]->handle)
+                return cutis_fail(context, CUTIS_INTERNAL,
+                                  "%s: buffer %u is written and read as %u", kernel->entry, i, k);
+    }
+    return CUTIS_OK;
+}
+
 typedef struct item_work {
-    const cutis_compute_kernel *kernel;
-    const cutis_compute_argument *arguments;
+    cutis_compute_function *run;
+    void *buffers[CUTIS_COMPUTE_BUFFERS];
+    const void *arguments;
     uint32_t item_count, task_items;
 } item_work;
 
@@ -15,36 +39,61 @@ static void run_items(void *data, uint32_t index)
     const item_work *work = data;
     uint64_t first = (uint64_t)index * work->task_items, end = first + work->task_items;
     if (end > work->item_count) end = work->item_count;
-    work->kernel->run(work->arguments, (int)first, (int)end);
+    work->run(work->buffers, work->arguments, (int)first, (int)end);
 }
 
-static cutis_result check_arguments(cutis_device *device, const cutis_compute_kernel *kernel,
-                                    uint32_t item_count, const cutis_compute_argument *arguments)
+static void run_on_cpu(cutis_device *device, const cutis_compute_kernel *kernel,
+                       uint32_t item_count, const cutis_buffer *const *buffers,
+                       const void *arguments)
 {
-    if (item_count > INT32_MAX || kernel->argument_count > CUTIS_COMPUTE_ARGUMENTS)
-        return cutis_fail(device->context, CUTIS_INTERNAL, "%s: %u items, %u arguments",
-                          kernel->entry, item_count, kernel->argument_count);
-    for (uint32_t i = 0; i < kernel->argument_count; i++)
-        if (arguments[i].kind == CUTIS_COMPUTE_BUFFER && arguments[i].buffer &&
-            arguments[i].buffer->device != device)
-            return cutis_fail(device->context, CUTIS_INVALID_ARGUMENT,
-                              "%s: argument %u is a buffer of another device", kernel->entry, i);
-    return CUTIS_OK;
+    item_work work = { .arguments = arguments,
+                       .item_count = item_count,
+                       .task_items = kernel->task_items ? kernel->task_items : TASK_ITEMS };
+    for (int width = (int)device->compute_width; !work.run && width >= 0; width--)
+        work.run = kernel->run[width];
+    for (uint32_t i = 0; i < kernel->buffer_count; i++)
+        work.buffers[i] = buffers[i] ? (void *)(uintptr_t)buffers[i]->handle : NULL;
+    cutis_device_run(device, run_items, &work, (item_count - 1) / work.task_items + 1);
 }
 
 cutis_result cutis_compute_run(cutis_device *device, const cutis_compute_kernel *kernel,
-                               uint32_t item_count, const cutis_compute_argument *arguments)
+                               uint32_t item_count, const void *buffers, const void *arguments)
 {
-    cutis_result result = check_arguments(device, kernel, item_count, arguments);
+    const cutis_buffer *list[CUTIS_COMPUTE_BUFFERS];
+    if (kernel->buffer_count <= CUTIS_COMPUTE_BUFFERS)
+        memcpy(list, buffers, kernel->buffer_count * sizeof *list);
+    cutis_result result = check_call(device, kernel, item_count, list);
     if (result != CUTIS_OK || item_count == 0) return result;
     if (device->operations->compute_run)
-        return device->operations->compute_run(device, kernel, item_count, arguments);
-    item_work work = { kernel, arguments, item_count,
-                       kernel->task_items ? kernel->task_items : 256 };
-    uint32_t tasks = (item_count - 1) / work.task_items + 1;
-    if (tasks == 1)
-        run_items(&work, 0);
-    else
-        device->operations->run_tasks(device, run_items, &work, tasks);
+        return device->operations->compute_run(device, kernel, item_count, list, arguments);
+    run_on_cpu(device, kernel, item_count, list, arguments);
+    return CUTIS_OK;
+}
+
+// Kernels that are not converted yet -------------------------------------------------------------
+
+typedef struct old_work {
+    const cutis_compute_kernel *kernel;
+    const cutis_compute_argument *arguments;
+    uint32_t item_count, task_items;
+} old_work;
+
+static void run_items_old(void *data, uint32_t index)
+{
+    const old_work *work = data;
+    uint64_t first = (uint64_t)index * work->task_items, end = first + work->task_items;
+    if (end > work->item_count) end = work->item_count;
+    work->kernel->run_old(work->arguments, (int)first, (int)end);
+}
+
+cutis_result cutis_compute_run_old(cutis_device *device, const cutis_compute_kernel *kernel,
+                                   uint32_t item_count, const cutis_compute_argument *arguments)
+{
+    if (item_count == 0) return CUTIS_OK;
+    if (device->operations->compute_run_old)
+        return device->operations->compute_run_old(device, kernel, item_count, arguments);
+    old_work work = { kernel, arguments, item_count,
+                      kernel->task_items ? kernel->task_items : 256 };
+    cutis_device_run(device, run_items_old, &work, (item_count - 1) / work.task_items + 1);
     return CUTIS_OK;
 }

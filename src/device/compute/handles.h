@@ -2,7 +2,7 @@
 #ifndef CUTIS_DEVICE_COMPUTE_HANDLES_H
 #define CUTIS_DEVICE_COMPUTE_HANDLES_H
 
-#include "device/compute.h"
+#include "device/compute/basic.h"
 
 #define CUTIS_HANDLES_SLOTS 16 ///< most influences a vertex keeps there
 

@@ -16,7 +16,7 @@
         .entry = "cutis_handles_" #name,                                                           \
         .texts = TEXTS,                                                                            \
         .defines = "#define HANDLES_ONE\n#define HANDLES_" #wanted "\n",                           \
-        .run = run_##name,                                                                         \
+        .run_old = run_##name,                                                                     \
         .argument_count = count,                                                                   \
     }
 

@@ -3,11 +3,11 @@
 #define CUTIS_DEVICE_COMPUTE_LEARN_H
 
 #include "device/compute.h"
+#include "kernel/learn_arguments.h"
 
 #define CUTIS_LEARN_CANDIDATES 32 ///< most joints of one problem on a GPU
 
-/// GPUs only. Arguments: places, rests, joints, priors, counts (then influences wanted), palettes,
-/// columns, candidates, weights, values, int examples, palette_count, normalise, total.
-extern const cutis_compute_kernel cutis_compute_learn;
+/// GPUs only.
+CUTIS_COMPUTE_DECLARE(learn_weights, LEARN_WEIGHTS_BUFFERS)
 
 #endif

@@ -116,7 +116,7 @@ static void run_no_origins(const cutis_compute_argument *a, int first, int end)
 #define PATCH_KERNEL(name, text, arguments, items, group, team, most)                              \
     const cutis_compute_kernel cutis_compute_patch_##name = { .entry = "patch_" #name,             \
                                                               .texts = text,                       \
-                                                              .run = run_##name,                   \
+                                                              .run_old = run_##name,               \
                                                               .argument_count = arguments,         \
                                                               .task_items = items,                 \
                                                               .group_size = group,                 \

@@ -8,32 +8,10 @@
 //
 #include "kernel/scan.h"
 
-static const char *const TEXTS[] = { "scan.h", NULL };
+static const char *const TEXTS[] = { "scan_arguments.h", "scan.h", NULL };
 
-static void run_sums(const cutis_compute_argument *a, int first, int end)
-{
-    cutis_scan_sums(cutis_compute_pointer(&a[0]), a[1].number, a[2].number, a[3].number, first,
-                    end);
-}
-
-static void run_spread(const cutis_compute_argument *a, int first, int end)
-{
-    cutis_scan_spread(cutis_compute_pointer(&a[0]), a[1].number, a[2].number, a[3].number, first,
-                      end);
-}
-
-static const cutis_compute_kernel SUMS = {
-    .entry = "cutis_scan_sums",
-    .texts = TEXTS,
-    .run = run_sums,
-    .argument_count = 4,
-};
-static const cutis_compute_kernel SPREAD = {
-    .entry = "cutis_scan_spread",
-    .texts = TEXTS,
-    .run = run_spread,
-    .argument_count = 4,
-};
+CUTIS_COMPUTE_KERNEL(scan_sums, SCAN_SUMS_BUFFERS, .texts = TEXTS);
+CUTIS_COMPUTE_KERNEL(scan_spread, SCAN_SPREAD_BUFFERS, .texts = TEXTS);
 
 // Of `count` words and the total behind them.
 static uint32_t stretches(uint32_t count)
@@ -60,19 +38,16 @@ cutis_result cutis_compute_scan(cutis_device *device, cutis_buffer *words, uint3
         const uint32_t before = counts[levels - 1];
         at[levels] = at[levels - 1] + before + 1;
         counts[levels] = stretches(before);
-        const cutis_compute_argument arguments[] = { CUTIS_BUFFER_ARGUMENT(words),
-                                                     CUTIS_INT_ARGUMENT(at[levels - 1]),
-                                                     CUTIS_INT_ARGUMENT(before),
-                                                     CUTIS_INT_ARGUMENT(at[levels]) };
-        result = cutis_compute_run(device, &SUMS, counts[levels], arguments);
+        result = scan_sums_run(device, counts[levels], (scan_sums_buffers){ .words = words },
+                               (scan_sums_arguments){ .at = (int)at[levels - 1],
+                                                      .count = (int)before,
+                                                      .to = (int)at[levels] });
     }
-    for (int l = levels - 1; l >= 0 && result == CUTIS_OK; l--) {
-        const int to = l + 1 < levels ? (int)at[l + 1] : -1;
-        const cutis_compute_argument arguments[] = { CUTIS_BUFFER_ARGUMENT(words),
-                                                     CUTIS_INT_ARGUMENT(at[l]),
-                                                     CUTIS_INT_ARGUMENT(counts[l]),
-                                                     CUTIS_INT_ARGUMENT(to) };
-        result = cutis_compute_run(device, &SPREAD, stretches(counts[l]), arguments);
-    }
+    for (int l = levels - 1; l >= 0 && result == CUTIS_OK; l--)
+        result = scan_spread_run(
+            device, stretches(counts[l]), (scan_spread_buffers){ .words = words },
+            (scan_spread_arguments){ .at = (int)at[l],
+                                     .count = (int)counts[l],
+                                     .from = l + 1 < levels ? (int)at[l + 1] : -1 });
     return result;
 }

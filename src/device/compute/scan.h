@@ -3,6 +3,10 @@
 #define CUTIS_DEVICE_COMPUTE_SCAN_H
 
 #include "device/compute.h"
+#include "kernel/scan_arguments.h"
+
+CUTIS_COMPUTE_DECLARE(scan_sums, SCAN_SUMS_BUFFERS)
+CUTIS_COMPUTE_DECLARE(scan_spread, SCAN_SPREAD_BUFFERS)
 
 /// 4-byte words that a buffer needs for the sums of `count` counts: theirs, the total, and room.
 uint64_t cutis_compute_scan_words(uint32_t count);

@@ -3,6 +3,7 @@
 /// Invariant: a device is immutable after creation (but for tests), so any number of threads may
 /// use it.
 #include "device/cpu/cpu.h"
+#include "device/compute.h"
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -122,6 +123,13 @@ void cutis_cpu_run_tasks(cutis_device *base, void (*task)(void *data, uint32_t i
         cutis_os_pool_run(device->pool, task, data, count);
 }
 
+static cutis_compute_width width_of(cutis_isa isa)
+{
+    return isa == CUTIS_ISA_AVX512 ? CUTIS_COMPUTE_AVX512
+           : isa == CUTIS_ISA_AVX2 ? CUTIS_COMPUTE_AVX2
+                                   : CUTIS_COMPUTE_PLAIN;
+}
+
 static const cutis_device_operations CPU_OPERATIONS = {
     .destroy = cpu_destroy,
     .describe = cpu_describe,
@@ -155,6 +163,7 @@ cutis_result cutis_cpu_device_create(cutis_context *context, const cutis_device_
     device->base.context = context;
     device->base.operations = &CPU_OPERATIONS;
     device->variant = variant;
+    device->base.compute_width = width_of(variant.isa);
     device->run_tasks = options->run_tasks;
     device->run_tasks_user = options->run_tasks_user;
     device->thread_count = options->thread_count ? options->thread_count : cutis_os_core_count();
@@ -189,6 +198,7 @@ const cutis_bone_work *cutis_device_bone_work(const cutis_device *device)
 void cutis_cpu_device_use(cutis_device *device, const cutis_cpu_variant *variant)
 {
     ((cutis_cpu_device *)device)->variant = *variant;
+    device->compute_width = width_of(variant->isa);
 }
 
 void cutis_cpu_device_list(cutis_context *context, uint32_t capacity, cutis_device_info *infos,

@@ -7,33 +7,89 @@
 #include "device/gpu/gpu.h"
 
 enum { GROUP_SIZE = 128, DEFINES = 1024 };
-_Static_assert(CUTIS_COMPUTE_ARGUMENTS + 3 <= CUTIS_GPU_ARGUMENTS, "drivers take as many");
+_Static_assert(CUTIS_COMPUTE_BUFFERS + 1 <= CUTIS_GPU_ARGUMENTS, "drivers take as many");
+
+/// The kernel as this device runs it: the lanes of a team are part of its text.
+static cutis_result find_kernel(cutis_gpu *gpu, const cutis_compute_kernel *kernel,
+                                cutis_gpu_kernel *out)
+{
+    char defines[DEFINES], lanes[48] = "";
+    if (kernel->lanes > 1 && gpu->alone)
+        snprintf(lanes, sizeof lanes, "#define TEAM_ALONE 1\n");
+    else if (kernel->lanes > 1)
+        snprintf(lanes, sizeof lanes, "#define TEAM_LANES %u\n", kernel->lanes);
+    const int length =
+        snprintf(defines, sizeof defines, "%s%s", lanes, kernel->defines ? kernel->defines : "");
+    if (length < 0 || length >= DEFINES)
+        return cutis_fail(gpu->base.context, CUTIS_INTERNAL, "%s: defines are too long",
+                          kernel->entry);
+    return cutis_gpu_kernel_get_from(gpu, kernel->texts, defines, kernel->entry, kernel->registers,
+                                     out);
+}
+
+static void shape_launch(const cutis_gpu *gpu, const cutis_compute_kernel *kernel,
+                         uint32_t item_count, cutis_gpu_launch *launch)
+{
+    launch->group_size = kernel->group_size ? kernel->group_size : GROUP_SIZE;
+    launch->group_count = (item_count - 1) / launch->group_size + 1;
+    if (kernel->lanes <= 1 || gpu->alone) return;
+    uint32_t teams = gpu->warp_teams ? kernel->group_size / kernel->lanes : 1;
+    if (teams == 0) teams = 1;
+    launch->group_size = teams * kernel->lanes;
+    launch->group_count = (item_count - 1) / teams + 1;
+}
+
+static cutis_result launch_items(cutis_gpu *gpu, const cutis_compute_kernel *kernel,
+                                 uint32_t item_count, const cutis_buffer *const *buffers,
+                                 const void *arguments)
+{
+    cutis_gpu_argument values[CUTIS_COMPUTE_BUFFERS + 1];
+    uint64_t handles[CUTIS_COMPUTE_BUFFERS];
+    unsigned char given[CUTIS_COMPUTE_ARGUMENT_BYTES];
+    const int32_t range[2] = { 0, (int32_t)item_count }; // ITEM_RANGE
+    cutis_gpu_kernel compiled;
+    cutis_gpu_launch launch = { .argument_count = kernel->buffer_count + 1, .arguments = values };
+    cutis_result result = find_kernel(gpu, kernel, &compiled);
+    if (result != CUTIS_OK) return result;
+    for (uint32_t i = 0; i < kernel->buffer_count; i++) {
+        handles[i] = buffers[i] ? buffers[i]->handle : 0;
+        values[i] = (cutis_gpu_argument){ &handles[i], sizeof handles[i] };
+    }
+    memcpy(given, arguments, kernel->argument_size);
+    memcpy(given, range, sizeof range);
+    values[kernel->buffer_count] = (cutis_gpu_argument){ given, kernel->argument_size };
+    shape_launch(gpu, kernel, item_count, &launch);
+    return gpu->driver->launch(gpu, &compiled, &launch);
+}
+
+cutis_result cutis_gpu_compute_run(cutis_device *device, const cutis_compute_kernel *kernel,
+                                   uint32_t item_count, const cutis_buffer *const *buffers,
+                                   const void *arguments)
+{
+    cutis_gpu *gpu = (cutis_gpu *)device;
+    cutis_result result = cutis_gpu_enter(gpu);
+    if (result != CUTIS_OK) return result;
+    result = launch_items(gpu, kernel, item_count, buffers, arguments);
+    cutis_gpu_leave(gpu);
+    return result;
+}
+
+// Kernels that are not converted yet -------------------------------------------------------------
 
 static size_t argument_size(cutis_compute_kind kind)
 {
     return kind == CUTIS_COMPUTE_BUFFER || kind == CUTIS_COMPUTE_DOUBLE ? 8 : 4;
 }
 
-static cutis_result launch_items(cutis_gpu *gpu, const cutis_compute_kernel *kernel,
-                                 uint32_t item_count, const cutis_compute_argument *arguments)
+static cutis_result launch_old(cutis_gpu *gpu, const cutis_compute_kernel *kernel,
+                               uint32_t item_count, const cutis_compute_argument *arguments)
 {
     cutis_gpu_argument values[CUTIS_COMPUTE_ARGUMENTS + 3]; // and a head, first and end
     uint64_t handles[CUTIS_COMPUTE_ARGUMENTS];
     const int32_t first = 0, end = (int32_t)item_count;
     uint32_t count = 0;
     cutis_gpu_kernel compiled;
-    bool team = kernel->lanes > 1 && !gpu->alone;
-    char defines[DEFINES];
-    char lanes[32] = "";
-    if (team) snprintf(lanes, sizeof lanes, "#define TEAM_LANES %u\n", kernel->lanes);
-    const int length = snprintf(defines, sizeof defines, "%s%s%s", lanes,
-                                kernel->lanes > 1 && gpu->alone ? "#define TEAM_ALONE 1\n" : "",
-                                kernel->defines ? kernel->defines : "");
-    if (length < 0 || length >= DEFINES)
-        return cutis_fail(gpu->base.context, CUTIS_INTERNAL, "%s: defines are too long",
-                          kernel->entry);
-    cutis_result result = cutis_gpu_kernel_get_from(gpu, kernel->texts, defines, kernel->entry,
-                                                    kernel->registers, &compiled);
+    cutis_result result = find_kernel(gpu, kernel, &compiled);
     if (result != CUTIS_OK) return result;
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         const cutis_compute_argument *a = &arguments[i];
@@ -45,28 +101,18 @@ static cutis_result launch_items(cutis_gpu *gpu, const cutis_compute_kernel *ker
     }
     values[count++] = (cutis_gpu_argument){ &first, sizeof first };
     values[count++] = (cutis_gpu_argument){ &end, sizeof end };
-    cutis_gpu_launch launch = {
-        .group_size = kernel->group_size ? kernel->group_size : GROUP_SIZE,
-        .argument_count = count,
-        .arguments = values,
-    };
-    launch.group_count = (item_count - 1) / launch.group_size + 1;
-    if (team) {
-        uint32_t teams = gpu->warp_teams ? kernel->group_size / kernel->lanes : 1;
-        if (teams == 0) teams = 1;
-        launch.group_size = teams * kernel->lanes;
-        launch.group_count = (item_count - 1) / teams + 1;
-    }
+    cutis_gpu_launch launch = { .argument_count = count, .arguments = values };
+    shape_launch(gpu, kernel, item_count, &launch);
     return gpu->driver->launch(gpu, &compiled, &launch);
 }
 
-cutis_result cutis_gpu_compute_run(cutis_device *device, const cutis_compute_kernel *kernel,
-                                   uint32_t item_count, const cutis_compute_argument *arguments)
+cutis_result cutis_gpu_compute_run_old(cutis_device *device, const cutis_compute_kernel *kernel,
+                                       uint32_t item_count, const cutis_compute_argument *arguments)
 {
     cutis_gpu *gpu = (cutis_gpu *)device;
     cutis_result result = cutis_gpu_enter(gpu);
     if (result != CUTIS_OK) return result;
-    result = launch_items(gpu, kernel, item_count, arguments);
+    result = launch_old(gpu, kernel, item_count, arguments);
     cutis_gpu_leave(gpu);
     return result;
 }

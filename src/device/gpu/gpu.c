@@ -159,6 +159,7 @@ static const cutis_device_operations OPERATIONS = {
     .skin_destroy = cutis_gpu_skin_destroy,
     .skin_run = cutis_gpu_skin_run,
     .compute_run = cutis_gpu_compute_run,
+    .compute_run_old = cutis_gpu_compute_run_old,
     .run_tasks = cutis_gpu_run_tasks,
 };
 

@@ -147,8 +147,12 @@ cutis_result cutis_gpu_kernel_get_from(cutis_gpu *gpu, const char *const *texts,
 
 /// Item kernels, in compute.c.
 cutis_result cutis_gpu_compute_run(cutis_device *device, const struct cutis_compute_kernel *kernel,
-                                   uint32_t item_count,
-                                   const struct cutis_compute_argument *arguments);
+                                   uint32_t item_count, const cutis_buffer *const *buffers,
+                                   const void *arguments);
+cutis_result cutis_gpu_compute_run_old(cutis_device *device,
+                                       const struct cutis_compute_kernel *kernel,
+                                       uint32_t item_count,
+                                       const struct cutis_compute_argument *arguments);
 
 /// Host work on the device's threads; the device's lock may be held, so a task takes none of it.
 void cutis_gpu_run_tasks(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,

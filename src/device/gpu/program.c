@@ -123,6 +123,7 @@ static size_t join_text(const char *const *texts, const char *defines, char *out
     size_t length = strlen(defines);
     if (out) memcpy(out, defines, length);
     append_text("kernel.h", out, &length);
+    append_text("arguments.h", out, &length);
     for (; *texts; texts++) append_text(*texts, out, &length);
     if (out) out[length] = 0;
     return length + 1;

@@ -304,6 +304,8 @@ done:
     return result;
 }
 
+enum { KEPT_VALUE = 8, KEPT_STRUCT = 1024 };
+
 /// A kernel and the arguments it has, so that only changed ones are set again (a call each costs
 /// a good part of a small launch). They hold while `releases` is the device's: a handle that was
 /// released can come back as another buffer.
@@ -311,7 +313,9 @@ typedef struct opencl_kernel {
     cl_kernel kernel;
     uint64_t releases;
     size_t sizes[CUTIS_GPU_ARGUMENTS];
-    unsigned char values[CUTIS_GPU_ARGUMENTS][sizeof(skin_arguments)];
+    unsigned char values[CUTIS_GPU_ARGUMENTS][KEPT_VALUE]; ///< of buffers and small values
+    uint32_t large;                                        ///< the one that `given` is of
+    unsigned char given[KEPT_STRUCT];
 } opencl_kernel;
 
 static cutis_result driver_load(cutis_gpu *gpu, const void *binary, size_t size, const char *entry,
@@ -356,11 +360,14 @@ static void driver_unload(cutis_gpu *gpu, cutis_gpu_kernel *kernel)
 static cl_int set_argument(opencl *self, opencl_kernel *kept, uint32_t i, size_t size,
                            const void *data)
 {
-    bool keeps = data && size <= sizeof kept->values[i];
-    if (keeps && kept->sizes[i] == size && memcmp(kept->values[i], data, size) == 0) return 0;
+    const bool large = size > KEPT_VALUE;
+    unsigned char *kept_value = large ? kept->given : kept->values[i];
+    const bool keeps = data && size <= (large ? KEPT_STRUCT : KEPT_VALUE);
+    if (large && kept->large != i) kept->sizes[kept->large] = 0, kept->large = i;
+    if (keeps && kept->sizes[i] == size && memcmp(kept_value, data, size) == 0) return 0;
     cl_int error = self->cl.SetKernelArg(kept->kernel, i, size, data);
     kept->sizes[i] = keeps && !error ? size : 0;
-    if (keeps) memcpy(kept->values[i], data, size);
+    if (keeps) memcpy(kept_value, data, size);
     return error;
 }
 

@@ -1,0 +1,28 @@
+/// Kernel text: how a kernel says what it takes, once for host and device. Buffers stand in a list,
+/// read-only ones as IN, the others as OUT; all else stands in one struct, passed by value:
+///
+///     #define SCALE_BUFFERS(IN, OUT) IN(float, source) OUT(float, scaled)
+///     STRUCT(scale_arguments)
+///     {
+///         ITEM_RANGE;
+///         float factor;
+///     };
+///
+/// Such lists and structs are a program's NAME_arguments.h, which the host includes too
+/// (device/compute.h makes its side of them). Invariant: nobody writes an IN buffer while the
+/// kernel runs. Fields of structs are int, unsigned, float and double, which all dialects lay out
+/// alike.
+#ifndef CUTIS_KERNEL_ARGUMENTS_H
+#define CUTIS_KERNEL_ARGUMENTS_H
+
+#ifndef STRUCT // a host file that has no kernel text; the same as in kernel_c.h
+#define STRUCT(n)                                                                                  \
+    typedef struct n n;                                                                            \
+    struct n
+#endif
+
+/// The first field of every struct of arguments: the items that this call does. Whoever launches
+/// the kernel leaves it at zero; device/compute fills it in.
+#define ITEM_RANGE int item_first, item_end
+
+#endif

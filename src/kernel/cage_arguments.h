@@ -1,0 +1,85 @@
+/// What the kernels of cage.h take.
+#ifndef CUTIS_KERNEL_CAGE_ARGUMENTS_H
+#define CUTIS_KERNEL_CAGE_ARGUMENTS_H
+
+/// Mean value coordinates, a point an item. `status`: 1 where the sum of the weights vanishes (only
+/// outside), plus 2 for points outside.
+#define CAGE_MEAN_VALUE_BUFFERS(IN, OUT)                                                           \
+    IN(double, points) IN(double, controls) IN(int, triangles) OUT(double, weights) OUT(int, status)
+STRUCT(cage_mean_value_arguments)
+{
+    ITEM_RANGE;
+    int control_count, triangle_count;
+    int point_stride, control_stride; // of the weights
+    double nearest;                   // a point this near to a control is the control
+};
+
+/// Doubles side by side to floats vertex by vertex.
+#define CAGE_WEIGHTS_TO_FLOAT_BUFFERS(IN, OUT) IN(double, weights) OUT(float, out)
+STRUCT(cage_weights_to_float_arguments)
+{
+    ITEM_RANGE;
+    int control_count, point_stride, control_stride;
+};
+
+/// One step of successive over-relaxation at the nodes of one colour: `width` lanes from lane
+/// `width * (item % groups)` of node `first + item / groups`. A node's new value is the mean of
+/// what its six arms end in: a neighbour (coefficient not 0), or the cage, whose part is in `fixed`
+/// (row -1: none).
+#define CAGE_RELAX_BUFFERS(IN, OUT)                                                                \
+    IN(int, neighbours) IN(double, coefficients) IN(int, rows) IN(double, fixed) OUT(double, values)
+STRUCT(cage_relax_arguments)
+{
+    ITEM_RANGE;
+    int first, groups, width, lanes;
+    double omega;
+};
+
+/// How far the nodes of a stretch are from the mean of their arms: the largest of all lanes.
+#define CAGE_RELAX_RESIDUAL_BUFFERS(IN, OUT)                                                       \
+    IN(int, neighbours)                                                                            \
+    IN(double, coefficients) IN(int, rows) IN(double, fixed) IN(double, values) OUT(double, out)
+STRUCT(cage_relax_residual_arguments)
+{
+    ITEM_RANGE;
+    int node_count, stretch, lanes;
+};
+
+/// Vertex item % vertex_count of instance item / vertex_count. `centres`: of a vertex's controls at
+/// rest, and the scale of its moments; `rest_normals`: Y n at unit length. `thin` is set where a
+/// normal is left to cage_face_normals. What is not asked for may be NULL.
+#define CAGE_DEFORM_BUFFERS(IN, OUT)                                                               \
+    IN(int, slot_controls)                                                                         \
+    IN(ELEM, slot_weights) IN(ELEM, centres) IN(ELEM, rest_normals) IN(ELEM, rest) IN(ELEM, posed) \
+        OUT(ELEM, positions) OUT(ELEM, normals) OUT(ELEM, previous) OUT(int, thin)
+STRUCT(cage_deform_arguments)
+{
+    ITEM_RANGE;
+    int vertex_count, slot_count, control_count;
+    int vertex_stride, slot_stride; // of the slots
+    int posed_first;
+    int position_first, position_stride; // of the streams, in floats
+    int normal_first, normal_stride;
+    int previous_first, previous_stride;
+    int with_normals, with_previous;
+};
+
+/// Area-weighted normals of the faces around vertices that cage_deform has left at zero. Positions
+/// are only read, but may lie in the buffer of the normals.
+#define CAGE_FACE_NORMALS_BUFFERS(IN, OUT)                                                         \
+    IN(int, thin) IN(int, face_first) IN(int, faces) OUT(ELEM, positions) OUT(ELEM, normals)
+STRUCT(cage_face_normals_arguments)
+{
+    ITEM_RANGE;
+    int vertex_count, position_first, position_stride, normal_first, normal_stride;
+};
+
+/// Least and greatest coordinates of a stretch of one instance: 6 floats each.
+#define CAGE_BOUNDS_BUFFERS(IN, OUT) IN(ELEM, positions) OUT(ELEM, out)
+STRUCT(cage_bounds_arguments)
+{
+    ITEM_RANGE;
+    int vertex_count, stretch, position_first, position_stride;
+};
+
+#endif
