@@ -62,6 +62,7 @@ static cutis_result keep_facts(cutis_patches *patches, const patch_body *body,
     cutis_model_instances(body->model, &instances);
     const cutis_skin *skin = &data->skins[instances[body->instance].skin];
     cutis_arena *arena = &patches->arena;
+    const patch_work packed = patch_work_of(pack->body, NULL, &pack->arguments, 0);
     patches->node_count = data->node_count;
     patches->joints = cutis_arena_alloc(arena, body->loop_count, sizeof *patches->joints);
     patches->part_nodes = cutis_arena_alloc(arena, body->part_count, sizeof(uint32_t));
@@ -92,8 +93,7 @@ static cutis_result keep_facts(cutis_patches *patches, const patch_body *body,
                                         .parent_volume = parts->shapes[loop->parent].volume,
                                         .child_volume = parts->shapes[loop->child].volume };
         memcpy(joint->centre, body->centres + 3 * (size_t)j, sizeof joint->centre);
-        memcpy(joint->limb, pack->reals + pack->ints[PATCH_LIMB] + 3 * (size_t)j,
-               sizeof joint->limb);
+        memcpy(joint->limb, &body_joint_limb(packed)[j], sizeof joint->limb);
     }
     return CUTIS_OK;
 }
@@ -102,21 +102,18 @@ static void fill_info(cutis_patches *patches, const patch_body *body, const patc
                       const patch_pack *pack)
 {
     cutis_patches_info *info = &patches->info;
+    const uint64_t *n = pack->counts;
     info->part_count = body->part_count;
     info->joint_count = body->loop_count;
     info->vertex_count = body->vertex_count;
     info->triangle_count = body->face_count;
-    info->vertex_capacity = parts->vertex_count + pack->slot_count + pack->point_count;
+    info->vertex_capacity = (uint32_t)(parts->vertex_count + n[PATCH_SLOTS] + n[PATCH_POINTS]);
     info->triangle_capacity =
-        body->face_count + pack->slot_count + 2 * pack->point_count + 2 * pack->rung_count;
+        (uint32_t)(body->face_count + n[PATCH_SLOTS] + 2 * n[PATCH_POINTS] + 2 * n[PATCH_RUNGS]);
     info->diagonal = body->diagonal;
-    patches->vertex_blocks = (parts->vertex_count + PATCH_BLOCK - 1) / PATCH_BLOCK;
-    patches->face_blocks = (body->face_count + PATCH_BLOCK - 1) / PATCH_BLOCK;
-    patches->int_stride = (uint32_t)pack->ints[PATCH_INT_STRIDE];
-    patches->real_stride = (uint32_t)pack->ints[PATCH_REAL_STRIDE];
-    patches->joint_ints = (uint32_t)pack->ints[PATCH_JOINT_INTS];
-    patches->joint_reals = (uint32_t)pack->ints[PATCH_JOINT_REAL];
-    patches->tries = (uint32_t)pack->ints[PATCH_TRIES];
+    patches->vertex_blocks = (uint32_t)n[PATCH_VERTEX_BLOCKS];
+    patches->face_blocks = (uint32_t)n[PATCH_FACE_BLOCKS];
+    patches->arguments = pack->arguments;
 }
 
 static cutis_result make_buffer(cutis_patches *patches, uint64_t size, const void *data,
@@ -130,35 +127,26 @@ static cutis_result make_buffer(cutis_patches *patches, uint64_t size, const voi
 
 static cutis_result make_buffers(cutis_patches *patches, const patch_pack *pack)
 {
-    uint64_t n = patches->capacity, parts = patches->info.part_count;
+    const uint64_t n = patches->capacity, parts = patches->info.part_count;
+    const uint64_t joints = patches->info.joint_count;
     cutis_result result =
-        make_buffer(patches, sizeof(int32_t) * (uint64_t)pack->int_count, pack->ints, &patches->s);
+        make_buffer(patches, PATCH_UNIT * (uint64_t)pack->body_units, pack->body, &patches->body);
     if (result == CUTIS_OK)
-        result = make_buffer(patches, sizeof(double) * (uint64_t)pack->real_count, pack->reals,
-                             &patches->g);
-    if (result == CUTIS_OK)
-        result = make_buffer(patches, n * sizeof(int32_t) * patches->int_stride, NULL, &patches->i);
-    if (result == CUTIS_OK)
-        result = make_buffer(patches, n * sizeof(double) * patches->real_stride, NULL, &patches->d);
+        result = make_buffer(patches, n * PATCH_UNIT * pack->arguments.work_stride, NULL,
+                             &patches->work);
     if (result == CUTIS_OK)
         result = make_buffer(patches, n * parts * sizeof(cutis_mat34), NULL, &patches->palette);
     if (result == CUTIS_OK)
         result = make_buffer(patches, n * 2 * sizeof(uint32_t), NULL, &patches->counts);
     if (result != CUTIS_OK) return result;
-    patches->head = cutis_arena_alloc(&patches->arena, PATCH_FIELD_COUNT, sizeof *patches->head);
-    if (!patches->head) return cutis_alloc_result(patches->arena.context);
-    memcpy(patches->head, pack->ints, PATCH_FIELD_COUNT * sizeof *patches->head);
     patches->matrices =
         cutis_arena_alloc(&patches->arena, (size_t)(n * parts), sizeof *patches->matrices);
     patches->host_counts = cutis_arena_alloc(&patches->arena, (size_t)n, 2 * sizeof(uint32_t));
-    patches->host_reals = cutis_arena_alloc(
-        &patches->arena, (size_t)patches->info.joint_count * PATCH_JOINT_REAL_COUNT,
-        sizeof(double));
-    patches->host_ints = cutis_arena_alloc(
-        &patches->arena,
-        (size_t)patches->info.joint_count * PATCH_JOINT_INT_COUNT + patches->info.part_count,
-        sizeof(int32_t));
-    return patches->matrices && patches->host_counts && patches->host_reals && patches->host_ints
+    patches->host_joints =
+        cutis_arena_alloc(&patches->arena, (size_t)joints, sizeof *patches->host_joints);
+    patches->host_tries =
+        cutis_arena_alloc(&patches->arena, (size_t)parts, sizeof *patches->host_tries);
+    return patches->matrices && patches->host_counts && patches->host_joints && patches->host_tries
                ? CUTIS_OK
                : cutis_alloc_result(patches->arena.context);
 }
@@ -223,8 +211,7 @@ void cutis_patches_destroy(cutis_patches *patches)
 {
     if (!patches) return;
     cutis_context *context = patches->arena.context;
-    cutis_buffer *buffers[] = { patches->s, patches->g,       patches->i,
-                                patches->d, patches->palette, patches->counts };
+    cutis_buffer *buffers[] = { patches->body, patches->work, patches->palette, patches->counts };
     for (size_t b = 0; b < sizeof buffers / sizeof *buffers; b++) cutis_buffer_destroy(buffers[b]);
     for (size_t b = 0; b < STREAMS; b++) cutis_buffer_destroy(patches->out[b]);
     cutis_arena_release(&patches->arena);
@@ -308,33 +295,29 @@ static cutis_result set_poses(cutis_patches *patches, const cutis_model *model,
 
 // Frames ------------------------------------------------------------------------------------------
 
-#define BUFFER(b) CUTIS_BUFFER_ARGUMENT(b)
-#define BODY                                                                                       \
-    {                                                                                              \
-        .kind = CUTIS_COMPUTE_BUFFER, .buffer = patches->s, .head = patches->head,                 \
-        .head_size = PATCH_FIELD_COUNT * sizeof(int32_t)                                           \
-    }
+// Launch a kernel of the frame, and go on if that worked.
 #define RUN(kernel, items, ...)                                                                    \
     do {                                                                                           \
-        cutis_compute_argument arguments[] = { __VA_ARGS__ };                                      \
-        cutis_result launched =                                                                    \
-            cutis_compute_run_old(patches->device, &cutis_compute_patch_##kernel, items, arguments);   \
+        cutis_result launched = kernel##_run(                                                      \
+            patches->device, items,                                                                \
+            (kernel##_buffers){ .body = patches->body, .work = patches->work, __VA_ARGS__ },       \
+            *arguments);                                                                           \
         if (launched != CUTIS_OK) return launched;                                                 \
     } while (0)
 
 cutis_result cutis_patches_solve(cutis_patches *patches, const cutis_model *model,
                                  const cutis_poses *poses, uint32_t first, uint32_t count)
 {
-    cutis_buffer *g = patches->g, *i = patches->i, *d = patches->d;
+    const patch_arguments *arguments = &patches->arguments;
     cutis_result result = set_poses(patches, model, poses, first, count);
     if (result != CUTIS_OK) return result;
     uint32_t parts = count * patches->info.part_count, joints = count * patches->info.joint_count;
-    RUN(parts, parts, BODY, BUFFER(g), BUFFER(patches->palette), BUFFER(d));
-    RUN(joints, joints, BODY, BUFFER(g), BUFFER(i), BUFFER(d));
-    RUN(cut, parts, BODY, BUFFER(g), BUFFER(i), BUFFER(d));
-    RUN(rungs, joints, BODY, BUFFER(g), BUFFER(i), BUFFER(d));
-    RUN(cut_volume, parts, BODY, BUFFER(g), BUFFER(i), BUFFER(d));
-    RUN(solve, joints, BODY, BUFFER(g), BUFFER(i), BUFFER(d));
+    RUN(patch_parts, parts, .palette = patches->palette);
+    RUN(patch_joints, joints);
+    RUN(patch_cut, parts);
+    RUN(patch_rungs, joints);
+    RUN(patch_cut_volume, parts);
+    RUN(patch_solve, joints);
     return CUTIS_OK;
 }
 
@@ -345,43 +328,38 @@ typedef struct batch_output {
     uint32_t vertex_room, face_room;
 } batch_output;
 
-static cutis_result emit_sources(cutis_patches *patches, const batch_output *out, uint32_t count)
+static cutis_result emit_sources(cutis_patches *patches, const patch_arguments *arguments,
+                                 const batch_output *out, uint32_t count)
 {
-    cutis_buffer *g = patches->g, *i = patches->i, *d = patches->d;
-    cutis_buffer *c = patches->counts;
-    const cutis_buffer *const *b = out->buffers;
+    const cutis_buffer *const *b = out->buffers, *counts = patches->counts;
     uint32_t joints = count * patches->info.joint_count;
     if (b[4]) {
-        RUN(origins, count * patches->face_blocks, BODY, BUFFER(i), BUFFER(c), BUFFER(b[4]),
-            CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
-        RUN(no_origins, joints, BODY, BUFFER(i), BUFFER(c), BUFFER(b[4]),
-            CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
+        RUN(patch_origins, count * patches->face_blocks, .counts = counts, .origins = b[4]);
+        RUN(patch_no_origins, joints, .counts = counts, .origins = b[4]);
     }
     if (!b[5]) return CUTIS_OK;
-    RUN(vertex_sources, count * patches->vertex_blocks, BODY, BUFFER(i), BUFFER(d), BUFFER(c),
-        BUFFER(b[5]), BUFFER(b[6]), CUTIS_INT_ARGUMENT(out->vertex_room),
-        CUTIS_INT_ARGUMENT(out->face_room));
-    RUN(joint_sources, joints, BODY, BUFFER(g), BUFFER(i), BUFFER(d), BUFFER(c), BUFFER(b[5]),
-        BUFFER(b[6]), CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
+    RUN(patch_vertex_sources, count * patches->vertex_blocks, .counts = counts,
+        .source_vertices = b[5], .source_weights = b[6]);
+    RUN(patch_joint_sources, joints, .counts = counts, .source_vertices = b[5],
+        .source_weights = b[6]);
     return CUTIS_OK;
 }
 
 static cutis_result emit(cutis_patches *patches, const batch_output *out, uint32_t count)
 {
-    cutis_buffer *g = patches->g, *i = patches->i, *d = patches->d;
-    cutis_buffer *c = patches->counts;
-    const cutis_buffer *const *b = out->buffers;
-    RUN(count, count * (patches->vertex_blocks + patches->face_blocks), BODY, BUFFER(i));
-    RUN(sum, count, BODY, BUFFER(i), BUFFER(c));
-    RUN(vertices, count * patches->vertex_blocks, BODY, BUFFER(g), BUFFER(i), BUFFER(d), BUFFER(c),
-        BUFFER(b[0]), BUFFER(b[1]), CUTIS_INT_ARGUMENT(out->vertex_room),
-        CUTIS_INT_ARGUMENT(out->face_room));
-    RUN(faces, count * patches->face_blocks, BODY, BUFFER(i), BUFFER(c), BUFFER(b[2]), BUFFER(b[3]),
-        CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
-    RUN(strips, count * patches->info.joint_count, BODY, BUFFER(g), BUFFER(i), BUFFER(d), BUFFER(c),
-        BUFFER(b[0]), BUFFER(b[1]), BUFFER(b[2]), BUFFER(b[3]),
-        CUTIS_INT_ARGUMENT(out->vertex_room), CUTIS_INT_ARGUMENT(out->face_room));
-    return emit_sources(patches, out, count);
+    const cutis_buffer *const *b = out->buffers, *counts = patches->counts;
+    patch_arguments roomy = patches->arguments, *arguments = &roomy;
+    roomy.vertex_room = (int)out->vertex_room;
+    roomy.face_room = (int)out->face_room;
+    RUN(patch_count, count * (patches->vertex_blocks + patches->face_blocks));
+    RUN(patch_sum, count, .counts = counts);
+    RUN(patch_vertices, count * patches->vertex_blocks, .counts = counts, .positions = b[0],
+        .normals = b[1]);
+    RUN(patch_faces, count * patches->face_blocks, .counts = counts, .indices = b[2],
+        .labels = b[3]);
+    RUN(patch_strips, count * patches->info.joint_count, .counts = counts, .positions = b[0],
+        .normals = b[1], .indices = b[2], .labels = b[3]);
+    return emit_sources(patches, arguments, out, count);
 }
 
 static void stream_list(const cutis_patches_output *output, cutis_stream *streams)
@@ -465,30 +443,27 @@ static cutis_result fetch(cutis_patches *patches, const cutis_patches_output *ou
 static cutis_result read_reports(cutis_patches *patches, uint32_t instance,
                                  cutis_patches_report *reports)
 {
-    uint32_t joints = patches->info.joint_count, parts = patches->info.part_count;
-    int32_t *host = patches->host_ints, *tries = host + (size_t)joints * PATCH_JOINT_INT_COUNT;
-    uint64_t int_at = 4 * (uint64_t)instance * patches->int_stride;
-    cutis_result result = cutis_buffer_read(
-        patches->d, 8 * ((uint64_t)instance * patches->real_stride + patches->joint_reals),
-        patches->host_reals, 8 * (uint64_t)joints * PATCH_JOINT_REAL_COUNT);
+    const uint32_t joints = patches->info.joint_count, parts = patches->info.part_count;
+    const patch_arguments *a = &patches->arguments;
+    const uint64_t base = (uint64_t)instance * a->work_stride;
+    cutis_result result =
+        cutis_buffer_read(patches->work, PATCH_UNIT * (base + a->at.work_joint),
+                          patches->host_joints, joints * sizeof *patches->host_joints);
     if (result == CUTIS_OK)
-        result = cutis_buffer_read(patches->i, int_at + 4 * (uint64_t)patches->joint_ints, host,
-                                   4 * (uint64_t)joints * PATCH_JOINT_INT_COUNT);
-    if (result == CUTIS_OK)
-        result = cutis_buffer_read(patches->i, int_at + 4 * (uint64_t)patches->tries, tries,
-                                   4 * (uint64_t)parts);
-    for (uint32_t j = 0; j < joints && result == CUTIS_OK; j++) {
-        const double *r = patches->host_reals + (size_t)PATCH_JOINT_REAL_COUNT * j;
-        int32_t a = tries[patches->joints[j].parent], b = tries[patches->joints[j].child];
-        reports[j] = (cutis_patches_report){
-            .bend = r[PATCH_J_ANGLE],
-            .twist = r[PATCH_J_TWIST_ANGLE],
-            .weight = r[PATCH_J_WEIGHT],
-            .flatness = r[PATCH_J_FLAT],
-            .volume_left = r[PATCH_J_LEFT],
-            .triangles = (uint32_t)host[(size_t)PATCH_JOINT_INT_COUNT * j + PATCH_J_FACES],
-            .retries = (uint32_t)(a > b ? a : b),
-        };
+        result = cutis_buffer_read(patches->work, PATCH_UNIT * (base + a->at.work_tries),
+                                   patches->host_tries, parts * sizeof *patches->host_tries);
+    for (uint32_t k = 0; k < joints && result == CUTIS_OK; k++) {
+        const patch_joint *j = &patches->host_joints[k];
+        const int32_t *tries = patches->host_tries;
+        int32_t parent = tries[patches->joints[k].parent], child = tries[patches->joints[k].child];
+        reports[k] =
+            (cutis_patches_report){ .bend = j->angle,
+                                    .twist = j->twist_angle,
+                                    .weight = j->weight,
+                                    .flatness = j->flat,
+                                    .volume_left = j->left,
+                                    .triangles = (uint32_t)j->faces,
+                                    .retries = (uint32_t)(parent > child ? parent : child) };
     }
     return result;
 }

@@ -3,7 +3,6 @@
 #define CUTIS_DEFORM_PATCHES_BOUND_H
 
 #include "deform/patches_pack.h"
-#include "device/patches.h"
 
 enum { STREAMS = 7 }; ///< that a frame may have
 
@@ -12,17 +11,16 @@ struct cutis_patches {
     cutis_arena arena; ///< of what is kept on the host
     cutis_patches_info info;
     uint32_t capacity, node_count, vertex_blocks, face_blocks;
-    uint32_t int_stride, real_stride, joint_ints, joint_reals, tries; ///< places in I and D
-    cutis_buffer *s, *g, *i, *d, *palette, *counts;
+    patch_arguments arguments;
+    cutis_buffer *body, *work, *palette, *counts;
     cutis_buffer *out[STREAMS]; ///< host outputs of a device with its own memory
     cutis_patches_joint *joints;
     uint32_t *part_nodes;
     cutis_mat34 *inverse_binds, *worlds, *matrices;
     char **part_names;
     uint32_t *host_counts;
-    double *host_reals;
-    int32_t *host_ints;
-    int32_t *head;             ///< the first of S, by value for devices that like it
+    patch_joint *host_joints; ///< of the instance that is reported
+    int32_t *host_tries;
     struct patch_fixed *fixed; ///< what the rest topology needs
 };
 

@@ -27,7 +27,7 @@
 #define ITEM_IN(type, name)  GLOBAL const type *RESTRICT name,
 #define ITEM_OUT(type, name) GLOBAL type *name,
 #define ITEM_KERNEL(name, BUFFERS)                                                                 \
-    ITEM_FUNCTION name(BUFFERS(ITEM_IN, ITEM_OUT) name##_arguments given)
+    ITEM_FUNCTION name(BUFFERS(ITEM_IN, ITEM_OUT) GIVEN name##_arguments given)
 // Kernels that are not converted yet.
 #define ITEM_ARGS       int item_first, int item_end
 #define OLD_ITEM_KERNEL ITEM_FUNCTION
@@ -44,8 +44,14 @@ STRUCT(old_item_range)
 #ifdef KERNEL_OPENCL
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #define INDEX long // for offsets of more than 2^31 entries
+#define GIVEN const
 #else
 #define INDEX long long
+#if __CUDA_ARCH__ >= 700 // its address is that of the constant bank: no copy for each work item
+#define GIVEN const __grid_constant__
+#else
+#define GIVEN const
+#endif
 #endif
 #define ITEM_FUNCTION KERNEL void
 #define ITEM_BEGIN                                                                                 \
@@ -57,6 +63,7 @@ STRUCT(old_item_range)
 #else
 #define GLOBAL
 #define INDEX         long long
+#define GIVEN         const
 #define ITEM_FUNCTION static __attribute__((unused)) void
 #define ITEM_BEGIN    for (int item = given.item_first; item < given.item_end; item++) {
 #define ROOT(x)      __builtin_sqrt((double)(x))

@@ -20,21 +20,19 @@ STRUCT(patch_curve)
 };
 
 // Where the joint's loop is at a place, half way between the two parts.
-PATCH_FN pvec patch_between(PATCH_BODY S, GLOBAL const double *G, GLOBAL const double *D,
-                            patch_case c, double place)
+PATCH_FN pvec patch_between(patch_work w, patch_case c, double place)
 {
-    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
-    GLOBAL const int *loop = FIELD(S, PATCH_LOOP_VERTEX);
-    GLOBAL const double *points = REALS(S, G, PATCH_POINTS);
-    pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), c.joint);
-    int first = FIELD(S, PATCH_JOINT_LOOP)[c.joint], i = (int)place;
+    GLOBAL const patch_joint *j = work_joint(w) + c.joint;
+    GLOBAL const int *loop = body_loop_vertex(w);
+    GLOBAL const pvec *points = body_vertex_point(w);
+    pvec centre = body_joint_centre(w)[c.joint];
+    int first = body_joint_loop(w)[c.joint], i = (int)place;
     double t = place - i;
-    pvec a = pvec_mix(pvec_at(points, loop[2 * (first + i % c.count)]),
-                      pvec_at(points, loop[2 * (first + (i + 1) % c.count)]), t);
-    pvec b = pvec_mix(pvec_at(points, loop[2 * (first + (i + c.shift) % c.count) + 1]),
-                      pvec_at(points, loop[2 * (first + (i + 1 + c.shift) % c.count) + 1]), t);
-    b = pvec_plus(pvec_turned(r + PATCH_J_TURN, pvec_minus(b, centre)),
-                  pvec_at(r + PATCH_J_OFFSET, 0));
+    pvec a = pvec_mix(points[loop[2 * (first + i % c.count)]],
+                      points[loop[2 * (first + (i + 1) % c.count)]], t);
+    pvec b = pvec_mix(points[loop[2 * (first + (i + c.shift) % c.count) + 1]],
+                      points[loop[2 * (first + (i + 1 + c.shift) % c.count) + 1]], t);
+    b = pvec_plus(pvec_turned(j->turn, pvec_minus(b, centre)), j->offset);
     return pvec_mix(pvec_minus(a, centre), b, 0.5);
 }
 
@@ -68,50 +66,47 @@ FN double patch_limb_slope(double along, double across, double tangent)
 // Where the two limbs' directions meet over a rung, seen along the bend axis. What the rung has of
 // that axis its two legs share by their lengths (in city blocks): by its foot on the chord the
 // corner would jump from one end to the other where neighbours are short or steep.
-FN pvec patch_corner_of(PATCH_BODY S, GLOBAL const double *G, GLOBAL const double *r, int joint,
-                        pvec p, pvec c)
+FN pvec patch_corner_of(patch_work w, GLOBAL const patch_joint *j, int joint, pvec p, pvec c)
 {
-    pvec limb = pvec_at(REALS(S, G, PATCH_LIMB), joint);
-    pvec other = pvec_turned(r + PATCH_J_TURN, limb), axis = pvec_at(r + PATCH_J_AXIS, 0);
+    pvec limb = body_joint_limb(w)[joint];
+    pvec other = pvec_turned(j->turn, limb), axis = j->axis;
     pvec chord = pvec_minus(c, p);
     double slant = pvec_dot(axis, chord);
     pvec flat = pvec_minus(chord, pvec_times(axis, slant));
     pvec out = pvec_cross(flat, axis);
-    double tangent = r[PATCH_J_TAN];
+    double tangent = j->tangent;
     double m = patch_limb_slope(pvec_dot(limb, flat), pvec_dot(limb, out), tangent);
     double n = patch_limb_slope(pvec_dot(other, flat), -pvec_dot(other, out), tangent);
     double f = n / (m + n), share = (n + m * n) / (m + n + 2.0 * m * n);
-    pvec across = pvec_plus(pvec_times(flat, f), pvec_times(out, m * f * r[PATCH_J_DEPTH]));
+    pvec across = pvec_plus(pvec_times(flat, f), pvec_times(out, m * f * j->depth));
     return pvec_plus(pvec_plus(p, across), pvec_times(axis, share * slant));
 }
 
 // Control point and weight of a rear rung (docs/design/patches.md has the five ways).
-PATCH_FN patch_curve patch_curve_of(PATCH_BODY S, GLOBAL const double *G, GLOBAL const int *I,
-                                    GLOBAL const double *D, patch_case c, int index)
+PATCH_FN patch_curve patch_curve_of(patch_work w, patch_case c, int index)
 {
-    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
+    GLOBAL const patch_joint *j = work_joint(w) + c.joint;
     patch_curve curve;
-    curve.p = patch_end(S, D, I[S[PATCH_RUNG_P] + c.rung + index]);
-    curve.c = patch_end(S, D, I[S[PATCH_RUNG_C] + c.rung + index]);
-    curve.w = r[PATCH_J_WEIGHT];
-    int fill = S[PATCH_FILL];
+    curve.p = patch_end(w, work_rung_p(w)[c.rung + index]);
+    curve.c = patch_end(w, work_rung_c(w)[c.rung + index]);
+    curve.w = j->weight;
+    int fill = w.given->fill;
     if (fill == PATCH_FILL_KEEP) {
-        curve.k = patch_corner_of(S, G, r, c.joint, curve.p, curve.c);
+        curve.k = patch_corner_of(w, j, c.joint, curve.p, curve.c);
         return curve;
     }
-    GLOBAL const int *parts = FIELD(S, PATCH_JOINT_PART) + 2 * c.joint;
-    pvec centre = pvec_at(REALS(S, G, PATCH_CENTRE), c.joint);
-    pvec u = pvec_minus(centre, pvec_at(REALS(S, G, PATCH_CENTROID), parts[0]));
-    pvec v = pvec_turned(r + PATCH_J_TURN,
-                         pvec_minus(centre, pvec_at(REALS(S, G, PATCH_CENTROID), parts[1])));
-    pvec m = patch_between(S, G, D, c, D[S[PATCH_RUNG_ALONG] + c.rung + index]);
+    GLOBAL const int *parts = body_joint_part(w) + 2 * c.joint;
+    pvec centre = body_joint_centre(w)[c.joint];
+    pvec u = pvec_minus(centre, body_part_centroid(w)[parts[0]]);
+    pvec v = pvec_turned(j->turn, pvec_minus(centre, body_part_centroid(w)[parts[1]]));
+    pvec m = patch_between(w, c, work_rung_along(w)[c.rung + index]);
     pvec x = patch_meeting(curve.p, u, curve.c, v, m), mean = pvec_mix(m, x, 0.5), s;
     s = fill == PATCH_FILL_MEAN ? mean : fill == PATCH_FILL_BETWEEN ? m : x;
     curve.k = fill == PATCH_FILL_REDUCED   ? mean
               : fill == PATCH_FILL_BETWEEN ? pvec_minus(pvec_times(m, 2.0), mean)
                                            : m;
-    double w = patch_weight_through(curve.p, curve.k, curve.c, s).w;
-    curve.w = w < 0.2 ? (w > 0.0 ? 0.2 : 0.0) : w > 5.0 ? 5.0 : w;
+    double weight = patch_weight_through(curve.p, curve.k, curve.c, s).w;
+    curve.w = weight < 0.2 ? (weight > 0.0 ? 0.2 : 0.0) : weight > 5.0 ? 5.0 : weight;
     return curve;
 }
 
@@ -129,7 +124,7 @@ PATCH_FN double patch_conic_length(patch_curve v)
 }
 
 // Samples of a conic at equal lengths along those chords.
-PATCH_FN void patch_sample_conic(GLOBAL double *out, int first, int count, patch_curve v)
+PATCH_FN void patch_sample_conic(GLOBAL pvec *out, int first, int count, patch_curve v)
 {
     double pieces[PATCH_ARC_STEPS], length = 0.0, past = 0.0, t = 0.0;
     pvec last = v.p;
@@ -147,7 +142,7 @@ PATCH_FN void patch_sample_conic(GLOBAL double *out, int first, int count, patch
             if (wanted > past + piece && i < PATCH_ARC_STEPS - 1) break;
             double f = piece > 0.0 ? (wanted - past) / piece : 0.0;
             f = f < 0.0 ? 0.0 : f > 1.0 ? 1.0 : f;
-            pvec_put(out, first + made++, patch_conic(v.p, v.k, v.c, v.w, t + f * (next - t)));
+            out[first + made++] = patch_conic(v.p, v.k, v.c, v.w, t + f * (next - t));
         }
         past += piece;
         t = next;
@@ -155,24 +150,21 @@ PATCH_FN void patch_sample_conic(GLOBAL double *out, int first, int count, patch
 }
 
 // The child's end of a front arc, swung back to the parent.
-FN pvec patch_swung_back(GLOBAL const double *r, pvec q)
+FN pvec patch_swung_back(GLOBAL const patch_joint *j, pvec q)
 {
-    pquat back = pquat_make(r[PATCH_J_SWING], -r[PATCH_J_SWING + 1], -r[PATCH_J_SWING + 2],
-                            -r[PATCH_J_SWING + 3]);
-    return pquat_turned(back, pvec_minus(q, pvec_at(r + PATCH_J_OFFSET, 0)));
+    pquat back = pquat_make(j->swing.w, -j->swing.x, -j->swing.y, -j->swing.z);
+    return pquat_turned(back, pvec_minus(q, j->offset));
 }
-FN pvec patch_round_arc(GLOBAL const double *r, pvec p, pvec back, double t)
+FN pvec patch_round_arc(GLOBAL const patch_joint *j, pvec p, pvec back, double t)
 {
-    pquat s = pquat_make(r[PATCH_J_SWING], r[PATCH_J_SWING + 1], r[PATCH_J_SWING + 2],
-                         r[PATCH_J_SWING + 3]);
-    return pvec_plus(patch_arc(p, back, s, t), pvec_times(pvec_at(r + PATCH_J_OFFSET, 0), t));
+    return pvec_plus(patch_arc(p, back, j->swing, t), pvec_times(j->offset, t));
 }
 
 // Like an arc, about the bend axis, between two points of the front that are no partners: distance
 // from the axis and place along it go evenly.
-PATCH_FN pvec patch_round_fan(GLOBAL const double *r, pvec p, pvec q, double t)
+PATCH_FN pvec patch_round_fan(GLOBAL const patch_joint *j, pvec p, pvec q, double t)
 {
-    pvec axis = pvec_at(r + PATCH_J_AXIS, 0);
+    pvec axis = j->axis;
     double p_at = pvec_dot(axis, p), q_at = pvec_dot(axis, q);
     pvec u = pvec_minus(p, pvec_times(axis, p_at)), v = pvec_minus(q, pvec_times(axis, q_at));
     double far = pvec_length(u) + t * (pvec_length(v) - pvec_length(u));
@@ -180,20 +172,20 @@ PATCH_FN pvec patch_round_fan(GLOBAL const double *r, pvec p, pvec q, double t)
     return pvec_plus(around, pvec_times(axis, p_at + t * (q_at - p_at)));
 }
 // Flattened towards its chord.
-FN pvec patch_fan(GLOBAL const double *r, pvec p, pvec q, double t)
+FN pvec patch_fan(GLOBAL const patch_joint *j, pvec p, pvec q, double t)
 {
-    return pvec_mix(patch_round_fan(r, p, q, t), pvec_mix(p, q, t), r[PATCH_J_FLAT]);
+    return pvec_mix(patch_round_fan(j, p, q, t), pvec_mix(p, q, t), j->flat);
 }
 
-PATCH_FN void patch_sample_front(GLOBAL const double *r, GLOBAL double *out, int first, int count,
-                                 int kind, pvec p, pvec q)
+PATCH_FN void patch_sample_front(GLOBAL const patch_joint *j, GLOBAL pvec *out, int first,
+                                 int count, int kind, pvec p, pvec q)
 {
-    pvec back = patch_swung_back(r, q);
+    pvec back = patch_swung_back(j, q);
     for (int i = 0; i < count; i++) {
         double t = (i + 1) / (double)(count + 1);
-        pvec x =
-            kind == PATCH_RUNG_ARC ? patch_round_arc(r, p, back, t) : patch_round_fan(r, p, q, t);
-        pvec_put(out, first + i, pvec_mix(x, pvec_mix(p, q, t), r[PATCH_J_FLAT]));
+        pvec x = kind == PATCH_RUNG_FRONT_ARC ? patch_round_arc(j, p, back, t)
+                                              : patch_round_fan(j, p, q, t);
+        out[first + i] = pvec_mix(x, pvec_mix(p, q, t), j->flat);
     }
 }
 
@@ -206,28 +198,27 @@ FN int patch_sample_count(double length, double step, int most)
     return count;
 }
 
-FN double patch_arc_length(GLOBAL const double *r, pvec p, pvec c)
+FN double patch_arc_length(GLOBAL const patch_joint *j, pvec p, pvec c)
 {
-    pvec axis = pvec_at(r + PATCH_J_AXIS, 0);
+    pvec axis = j->axis;
     pvec across = pvec_minus(p, pvec_times(axis, pvec_dot(axis, p)));
-    double around = r[PATCH_J_ANGLE] * pvec_length(across), chord = pvec_length(pvec_minus(c, p));
+    double around = j->angle * pvec_length(across), chord = pvec_length(pvec_minus(c, p));
     return around > chord ? around : chord;
 }
 
 // Samples of one rung. Rear rungs of fill keep are counted with their weight (patches_keep.h).
-FN int patch_rung_samples(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
-                          GLOBAL const double *D, patch_case c, int index, int most)
+FN int patch_rung_samples(patch_work w, patch_case c, int index, int most)
 {
-    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
-    int kind = I[S[PATCH_RUNG_KIND] + c.rung + index], count = 0;
-    if (kind == PATCH_RUNG_ARC || kind == PATCH_RUNG_FAN) {
-        pvec p = patch_end(S, D, I[S[PATCH_RUNG_P] + c.rung + index]);
-        pvec q = patch_end(S, D, I[S[PATCH_RUNG_C] + c.rung + index]);
+    GLOBAL const patch_joint *j = work_joint(w) + c.joint;
+    int kind = work_rung_kind(w)[c.rung + index], count = 0;
+    if (kind == PATCH_RUNG_FRONT_ARC || kind == PATCH_RUNG_FRONT_FAN) {
+        pvec p = patch_end(w, work_rung_p(w)[c.rung + index]);
+        pvec q = patch_end(w, work_rung_c(w)[c.rung + index]);
         // A pure twist adds no vertices (the paper's rule): its rungs are straight.
-        if (r[PATCH_J_ANGLE] >= PATCH_BEND_MIN)
-            count = patch_sample_count(patch_arc_length(r, p, q), c.step, most);
-    } else if (kind == PATCH_RUNG_CONIC && S[PATCH_FILL] != PATCH_FILL_KEEP) {
-        patch_curve v = patch_curve_of(S, G, I, D, c, index);
+        if (j->angle >= PATCH_BEND_MIN)
+            count = patch_sample_count(patch_arc_length(j, p, q), c.step, most);
+    } else if (kind == PATCH_RUNG_REAR && w.given->fill != PATCH_FILL_KEEP) {
+        patch_curve v = patch_curve_of(w, c, index);
         count = patch_sample_count(patch_conic_length(v), c.step, most);
         if (count > 0 && count < most) count |= 1; // its middle is where it turns most
     }
@@ -235,44 +226,42 @@ FN int patch_rung_samples(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL 
 }
 
 // Samples of a rung at most.
-FN int patch_samples_most(PATCH_BODY S, patch_case c, int rungs)
+FN int patch_samples_most(patch_work w, patch_case c, int rungs)
 {
-    int room = (FIELD(S, PATCH_JOINT_POINT)[c.joint + 1] - c.point) / rungs;
-    return room < S[PATCH_CURVE_MAX] ? room : S[PATCH_CURVE_MAX];
+    int room = (body_joint_point(w)[c.joint + 1] - c.point) / rungs;
+    return room < PATCH_CURVE_MOST ? room : PATCH_CURVE_MOST;
 }
 
 // How many samples each rung gets, and where they lie.
-TEAM_FN void patch_count_samples(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
-                                 GLOBAL const double *D, patch_case c, int rungs TEAM_PARAM)
+TEAM_FN void patch_count_samples(patch_work w, patch_case c, int rungs TEAM_PARAM)
 {
-    int most = patch_samples_most(S, c, rungs), total = 0;
+    int most = patch_samples_most(w, c, rungs), total = 0;
     for (int from = 0; from < rungs; from += TEAM_LANES) {
         int i = from + TEAM_LANE;
-        int count = i < rungs ? patch_rung_samples(S, G, I, D, c, i, most) : 0;
+        int count = i < rungs ? patch_rung_samples(w, c, i, most) : 0;
         int first = total + team_before(count);
         if (i < rungs) {
-            I[S[PATCH_RUNG_COUNT] + c.rung + i] = count;
-            I[S[PATCH_RUNG_FIRST] + c.rung + i] = first;
+            work_rung_count(w)[c.rung + i] = count;
+            work_rung_first(w)[c.rung + i] = first;
         }
         total += team_total(count);
     }
     TEAM_SYNC;
 }
 
-TEAM_FN void patch_place_samples(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
-                                 GLOBAL double *D, patch_case c, int rungs)
+TEAM_FN void patch_place_samples(patch_work w, patch_case c, int rungs)
 {
-    GLOBAL const double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * c.joint;
-    GLOBAL double *out = D + S[PATCH_SAMPLE];
+    GLOBAL const patch_joint *j = work_joint(w) + c.joint;
+    GLOBAL pvec *out = work_sample(w);
     TEAM_EACH (i, 0, rungs) {
-        int count = I[S[PATCH_RUNG_COUNT] + c.rung + i], kind = I[S[PATCH_RUNG_KIND] + c.rung + i];
-        int first = c.point + I[S[PATCH_RUNG_FIRST] + c.rung + i];
+        int count = work_rung_count(w)[c.rung + i], kind = work_rung_kind(w)[c.rung + i];
+        int first = c.point + work_rung_first(w)[c.rung + i];
         if (count == 0) continue;
-        patch_curve v = patch_curve_of(S, G, I, D, c, i);
-        if (kind == PATCH_RUNG_CONIC)
+        patch_curve v = patch_curve_of(w, c, i);
+        if (kind == PATCH_RUNG_REAR)
             patch_sample_conic(out, first, count, v);
         else
-            patch_sample_front(r, out, first, count, kind, v.p, v.c);
+            patch_sample_front(j, out, first, count, kind, v.p, v.c);
     }
     TEAM_SYNC;
 }
@@ -285,21 +274,21 @@ STRUCT(patch_strip)
     int one_start, one_end; ///< both rungs begin, or end, in the same point
 };
 
-FN int patch_rung_last(PATCH_BODY S, GLOBAL const int *I, int rung)
+FN int patch_rung_last(patch_work w, int rung)
 {
-    return I[S[PATCH_RUNG_KIND] + rung] == PATCH_RUNG_WELD ? 0 : I[S[PATCH_RUNG_COUNT] + rung] + 1;
+    return work_rung_kind(w)[rung] == PATCH_RUNG_WELD ? 0 : work_rung_count(w)[rung] + 1;
 }
 
-FN patch_strip patch_strip_of(PATCH_BODY S, GLOBAL const int *I, patch_case c, int rungs, int index)
+FN patch_strip patch_strip_of(patch_work w, patch_case c, int rungs, int index)
 {
     patch_strip s;
     s.a_rung = c.rung + index;
     s.b_rung = c.rung + (index + 1 == rungs ? 0 : index + 1);
-    s.a_last = patch_rung_last(S, I, s.a_rung);
-    s.b_last = patch_rung_last(S, I, s.b_rung);
+    s.a_last = patch_rung_last(w, s.a_rung);
+    s.b_last = patch_rung_last(w, s.b_rung);
     s.a = s.b = 0;
-    s.one_start = I[S[PATCH_RUNG_P] + s.a_rung] == I[S[PATCH_RUNG_P] + s.b_rung];
-    s.one_end = I[S[PATCH_RUNG_C] + s.a_rung] == I[S[PATCH_RUNG_C] + s.b_rung];
+    s.one_start = work_rung_p(w)[s.a_rung] == work_rung_p(w)[s.b_rung];
+    s.one_end = work_rung_c(w)[s.a_rung] == work_rung_c(w)[s.b_rung];
     return s;
 }
 
@@ -323,14 +312,14 @@ STRUCT(patch_rail)
     int rung, last, first, start, end;
 };
 
-FN patch_rail patch_rail_of(PATCH_BODY S, GLOBAL const int *I, int rung)
+FN patch_rail patch_rail_of(patch_work w, int rung)
 {
     patch_rail t;
-    int slot = I[S[PATCH_RUNG_C] + rung], weld = I[S[PATCH_SLOT_WELD] + slot];
+    int slot = work_rung_c(w)[rung], weld = work_slot_weld(w)[slot];
     t.rung = rung;
-    t.last = patch_rung_last(S, I, rung);
-    t.first = I[S[PATCH_RUNG_FIRST] + rung];
-    t.start = I[S[PATCH_RUNG_P] + rung];
+    t.last = patch_rung_last(w, rung);
+    t.first = work_rung_first(w)[rung];
+    t.start = work_rung_p(w)[rung];
     t.end = weld >= 0 ? weld : slot;
     return t;
 }
@@ -340,28 +329,26 @@ FN int patch_rail_id(patch_rail t, int at)
     return at == 0 ? t.start : at < t.last ? -1 - (t.first + at - 1) : t.end;
 }
 
-FN pvec patch_point_at(PATCH_BODY S, GLOBAL const int *I, GLOBAL const double *D, patch_case c,
-                       int rung, int at, int last)
+FN pvec patch_point_at(patch_work w, patch_case c, int rung, int at, int last)
 {
-    if (at == 0) return patch_end(S, D, I[S[PATCH_RUNG_P] + rung]);
-    if (at == last) return patch_end(S, D, I[S[PATCH_RUNG_C] + rung]);
-    return pvec_at(D + S[PATCH_SAMPLE], c.point + I[S[PATCH_RUNG_FIRST] + rung] + at - 1);
+    if (at == 0) return patch_end(w, work_rung_p(w)[rung]);
+    if (at == last) return patch_end(w, work_rung_c(w)[rung]);
+    return work_sample(w)[c.point + work_rung_first(w)[rung] + at - 1];
 }
 
 // Six times the volume of a strip over the joint's centre.
-PATCH_FN double patch_strip_volume(PATCH_BODY S, GLOBAL const int *I, GLOBAL const double *D,
-                                   patch_case c, patch_strip s)
+PATCH_FN double patch_strip_volume(patch_work w, patch_case c, patch_strip s)
 {
     double sum = 0.0;
-    pvec a = patch_point_at(S, I, D, c, s.a_rung, 0, s.a_last);
-    pvec b = patch_point_at(S, I, D, c, s.b_rung, 0, s.b_last);
+    pvec a = patch_point_at(w, c, s.a_rung, 0, s.a_last);
+    pvec b = patch_point_at(w, c, s.b_rung, 0, s.b_last);
     for (int turn; (turn = patch_strip_turn(s)) != 0;) {
         if (turn == 1) {
-            pvec x = patch_point_at(S, I, D, c, s.a_rung, ++s.a, s.a_last);
+            pvec x = patch_point_at(w, c, s.a_rung, ++s.a, s.a_last);
             sum += pvec_det(a, b, x);
             a = x;
         } else {
-            pvec x = patch_point_at(S, I, D, c, s.b_rung, ++s.b, s.b_last);
+            pvec x = patch_point_at(w, c, s.b_rung, ++s.b, s.b_last);
             sum += pvec_det(a, b, x);
             b = x;
         }
@@ -370,15 +357,14 @@ PATCH_FN double patch_strip_volume(PATCH_BODY S, GLOBAL const int *I, GLOBAL con
 }
 
 // Volume of the patch over the joint's centre.
-TEAM_FN double patch_volume(PATCH_BODY S, GLOBAL const int *I, GLOBAL double *D, patch_case c,
-                            int rungs)
+TEAM_FN double patch_volume(patch_work w, patch_case c, int rungs)
 {
-    GLOBAL double *sums = D + S[PATCH_JOINT_SUM] + PATCH_SCRATCH * c.joint;
+    GLOBAL double *sums = work_sums(w)[c.joint].lane;
     double total = 0.0;
     TEAM_EACH (k, 0, TEAM_PARTS) {
         double sum = 0.0;
         for (int i = k; i < rungs; i += TEAM_PARTS)
-            sum += patch_strip_volume(S, I, D, c, patch_strip_of(S, I, c, rungs, i));
+            sum += patch_strip_volume(w, c, patch_strip_of(w, c, rungs, i));
         sums[k] = sum;
     }
     TEAM_SYNC;

@@ -13,9 +13,9 @@
 #define PATCH_SPLIT_EDGE 0.05 // splits keep this distance from the ends
 #define PATCH_GIVEN_BACK 0.1  // where an edge without sign change is split
 
-FN int patch_degree(PATCH_BODY S, int v)
+FN int patch_degree(patch_work w, int v)
 {
-    return FIELD(S, PATCH_RING_FIRST)[v + 1] - FIELD(S, PATCH_RING_FIRST)[v];
+    return body_ring_first(w)[v + 1] - body_ring_first(w)[v];
 }
 
 /// One part of one instance while it is cut: what the functions here pass around.
@@ -24,29 +24,34 @@ STRUCT(patch_cutting)
     int part, first, end, entry_first, entry_end;
 };
 
-FN patch_cutting patch_cutting_of(PATCH_BODY S, int part)
+FN patch_cutting patch_cutting_of(patch_work w, int part)
 {
     patch_cutting c;
     c.part = part;
-    c.first = FIELD(S, PATCH_PART_VERTEX)[part];
-    c.end = FIELD(S, PATCH_PART_VERTEX)[part + 1];
-    c.entry_first = FIELD(S, PATCH_PART_ENTRY)[part];
-    c.entry_end = FIELD(S, PATCH_PART_ENTRY)[part + 1];
+    c.first = body_part_vertex(w)[part];
+    c.end = body_part_vertex(w)[part + 1];
+    c.entry_first = body_part_entry(w)[part];
+    c.entry_end = body_part_entry(w)[part + 1];
     return c;
+}
+
+// The vertices of the part, nearest to the loop of an entry first.
+FN GLOBAL const int *patch_order(patch_work w, patch_cutting c, int entry)
+{
+    return body_order(w) + body_entry_at(w)[entry] + c.first;
 }
 
 // How many of an entry's vertices, nearest first, a frame looks at: those that can be removed, and
 // their neighbours.
-FN int patch_reach(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const double *D,
-                   patch_cutting c, int entry)
+FN int patch_reach(patch_work w, patch_cutting c, int entry)
 {
-    GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[entry];
-    GLOBAL const double *far = G + FIELD(S, PATCH_ENTRY_FAR)[entry];
-    double most = 1.15 * patch_need(S, D, entry) + REALS(S, G, PATCH_EDGE_MOST)[c.part];
+    GLOBAL const int *order = patch_order(w, c, entry);
+    GLOBAL const double *far = body_far(w) + body_entry_at(w)[entry];
+    double most = 1.15 * patch_need(w, entry) + body_part_edge_most(w)[c.part];
     int low = 0, high = c.end - c.first;
     while (low < high) {
         int middle = (low + high) / 2;
-        if (far[order[middle] - c.first] <= most)
+        if (far[order[middle]] <= most)
             low = middle + 1;
         else
             high = middle;
@@ -55,43 +60,41 @@ FN int patch_reach(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const d
 }
 
 // Nothing is removed, and how far each entry looks.
-TEAM_FN void patch_cut_begin(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
-                             GLOBAL double *D, patch_cutting c, double fraction)
+TEAM_FN void patch_cut_begin(patch_work w, patch_cutting c, double fraction)
 {
     TEAM_SYNC; // no lane looks at the last try any more
     TEAM_EACH (v, c.first, c.end) {
-        I[S[PATCH_STATE] + v] = PATCH_KEPT;
-        I[S[PATCH_OWNER] + v] = -1;
-        I[S[PATCH_SLOT] + v] = -1;
-        I[S[PATCH_SNAP_EDGE] + v] = -1;
+        work_state(w)[v] = PATCH_KEPT;
+        work_owner(w)[v] = -1;
+        work_slot(w)[v] = -1;
+        work_snap_edge(w)[v] = -1;
     }
     TEAM_EACH (e, c.entry_first, c.entry_end) {
-        patch_share(S, D, c.part, e);
-        I[S[PATCH_REACH] + e] = patch_reach(S, G, D, c, e);
-        D[S[PATCH_SHRINK] + e] =
-            fraction > 0.0 ? fraction * patch_room_most(S, G, D, c.part, e) : 0.0;
+        patch_share(w, c.part, e);
+        work_reach(w)[e] = patch_reach(w, c, e);
+        work_shrink(w)[e] = fraction > 0.0 ? fraction * patch_room_most(w, c.part, e) : 0.0;
     }
     TEAM_SYNC;
 }
 
 // Where the value of a vertex for an entry stands. Those within its reach are known.
-FN GLOBAL double *patch_value_at(PATCH_BODY S, GLOBAL double *D, int entry, int v)
+FN GLOBAL double *patch_value_at(patch_work w, int entry, int v)
 {
-    return D + (S[PATCH_VALUE] + FIELD(S, PATCH_ENTRY_AT)[entry] + v);
+    return work_value(w) + body_entry_at(w)[entry] + v;
 }
 
 // Looks around a vertex within an entry's reach: has it neighbours on the other side of the entry's
 // border (1), and is it, a candidate, next to a stronger one of another joint (2)? What is removed
 // has an owner, what is kept has none.
-FN int patch_look(PATCH_BODY S, GLOBAL const int *owner, GLOBAL double *D, int entry, int v)
+FN int patch_look(patch_work w, GLOBAL const int *owner, int entry, int v)
 {
-    int own = owner[v], end = FIELD(S, PATCH_RING_FIRST)[v + 1], there = 0, weaker = 0;
+    int own = owner[v], end = body_ring_first(w)[v + 1], there = 0, weaker = 0;
     if (own >= 0 && own != entry) return 0;
-    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < end; k++) {
-        int u = FIELD(S, PATCH_RING)[k], other = owner[u];
+    for (int k = body_ring_first(w)[v]; k < end; k++) {
+        int u = body_ring(w)[k], other = owner[u];
         there |= own >= 0 ? other < 0 : other == entry;
         if (own < 0 || other < 0 || other == entry) continue;
-        double a = *patch_value_at(S, D, other, u), b = *patch_value_at(S, D, entry, v);
+        double a = *patch_value_at(w, other, u), b = *patch_value_at(w, entry, v);
         weaker |= a > b || (a == b && u < v);
     }
     return there + 2 * weaker;
@@ -101,25 +104,24 @@ FN int patch_look(PATCH_BODY S, GLOBAL const int *owner, GLOBAL double *D, int e
 // that lanes have the same to do. Candidates next to a stronger one of another joint are marked
 // (all look at the same owners, so the order does not matter), and then the lists are not right.
 // @return are there any (what this lane has seen)?
-TEAM_FN int patch_list_near(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D,
-                            patch_cutting c TEAM_PARAM)
+TEAM_FN int patch_list_near(patch_work w, patch_cutting c TEAM_PARAM)
 {
-    GLOBAL const int *owner = I + S[PATCH_OWNER];
+    GLOBAL const int *owner = work_owner(w);
     int marked = 0;
     for (int e = c.entry_first; e < c.entry_end; e++) {
-        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
-        GLOBAL int *near = I + (S[PATCH_NEAR] + FIELD(S, PATCH_ENTRY_AT)[e] + c.first);
-        int reach = I[S[PATCH_REACH] + e], count = 0;
+        GLOBAL const int *order = patch_order(w, c, e);
+        GLOBAL int *near = work_near(w) + body_entry_at(w)[e] + c.first;
+        int reach = work_reach(w)[e], count = 0;
         for (int from = 0; from < reach; from += TEAM_LANES) {
             int i = from + TEAM_LANE, v = i < reach ? order[i] : c.first;
-            int seen = i < reach ? patch_look(S, owner, D, e, v) : 0, there = seen & 1;
+            int seen = i < reach ? patch_look(w, owner, e, v) : 0, there = seen & 1;
             int at = count + team_before_flag(there);
             if (there) near[at] = v;
-            if (seen & 2) I[S[PATCH_STATE] + v] = PATCH_ZERO;
+            if (seen & 2) work_state(w)[v] = PATCH_ZERO;
             marked |= seen & 2;
             count += team_total_flag(there);
         }
-        if (TEAM_LANE == 0) I[S[PATCH_NEAR_COUNT] + e] = count;
+        if (TEAM_LANE == 0) work_near_count(w)[e] = count;
     }
     TEAM_SYNC;
     return marked;
@@ -127,9 +129,9 @@ TEAM_FN int patch_list_near(PATCH_BODY S, GLOBAL int *I, GLOBAL double *D,
 
 // Candidates are given back where they are marked, or if what hangs together is still to be found
 // (`careful`) kept for now; the others are removed already.
-TEAM_FN void patch_settle(PATCH_BODY S, GLOBAL int *I, patch_cutting c, int careful)
+TEAM_FN void patch_settle(patch_work w, patch_cutting c, int careful)
 {
-    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
+    GLOBAL int *state = work_state(w), *owner = work_owner(w);
     TEAM_EACH (v, c.first, c.end) {
         int back = state[v] == PATCH_ZERO;
         if (back) owner[v] = -1;
@@ -140,12 +142,12 @@ TEAM_FN void patch_settle(PATCH_BODY S, GLOBAL int *I, patch_cutting c, int care
 
 // Is a neighbour of this vertex removed by the same joint? (Without a way out: so the reads do not
 // wait for each other.)
-FN int patch_touches(PATCH_BODY S, GLOBAL const int *I, int v)
+FN int patch_touches(patch_work w, int v)
 {
-    GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
-    int entry = owner[v], end = FIELD(S, PATCH_RING_FIRST)[v + 1], touches = 0;
-    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < end; k++) {
-        int u = FIELD(S, PATCH_RING)[k];
+    GLOBAL const int *state = work_state(w), *owner = work_owner(w);
+    int entry = owner[v], end = body_ring_first(w)[v + 1], touches = 0;
+    for (int k = body_ring_first(w)[v]; k < end; k++) {
+        int u = body_ring(w)[k];
         touches |= (state[u] == PATCH_REMOVED) & (owner[u] == entry);
     }
     return touches;
@@ -153,27 +155,27 @@ FN int patch_touches(PATCH_BODY S, GLOBAL const int *I, int v)
 
 // Of the candidates those that hang together with their loop are removed. Nearest first, so that
 // one sweep does nearly all.
-TEAM_FN void patch_spread(PATCH_BODY S, GLOBAL int *I, patch_cutting c TEAM_PARAM)
+TEAM_FN void patch_spread(patch_work w, patch_cutting c TEAM_PARAM)
 {
-    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
+    GLOBAL int *state = work_state(w), *owner = work_owner(w);
     for (int e = c.entry_first; e < c.entry_end; e++) {
-        int joint = FIELD(S, PATCH_ENTRY_JOINT)[e], side = FIELD(S, PATCH_ENTRY_SIDE)[e];
-        TEAM_EACH (i, FIELD(S, PATCH_JOINT_LOOP)[joint], FIELD(S, PATCH_JOINT_LOOP)[joint + 1]) {
-            int v = FIELD(S, PATCH_LOOP_VERTEX)[2 * i + side];
+        int joint = body_entry_joint(w)[e], side = body_entry_side(w)[e];
+        TEAM_EACH (i, body_joint_loop(w)[joint], body_joint_loop(w)[joint + 1]) {
+            int v = body_loop_vertex(w)[2 * i + side];
             if (owner[v] == e) state[v] = PATCH_REMOVED;
         }
     }
     TEAM_SYNC;
     for (int e = c.entry_first; e < c.entry_end; e++) {
-        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
-        int reach = I[S[PATCH_REACH] + e], grown = 1;
+        GLOBAL const int *order = patch_order(w, c, e);
+        int reach = work_reach(w)[e], grown = 1;
         while (grown) {
             grown = 0;
             for (int from = 0; from < reach; from += TEAM_LANES) {
                 int i = from + TEAM_LANE, v = i < reach ? order[i] : -1, again;
                 int open = v >= 0 && owner[v] == e && state[v] == PATCH_KEPT;
                 do { // once for one lane; else until these vertices have settled
-                    again = open && patch_touches(S, I, v);
+                    again = open && patch_touches(w, v);
                     if (again) {
                         state[v] = PATCH_REMOVED;
                         open = 0;
@@ -189,14 +191,14 @@ TEAM_FN void patch_spread(PATCH_BODY S, GLOBAL int *I, patch_cutting c TEAM_PARA
 
 // What of the candidates does not hang together with its loop is given back.
 // @return how many are removed
-TEAM_FN int patch_count_removed(PATCH_BODY S, GLOBAL int *I, patch_cutting c TEAM_PARAM)
+TEAM_FN int patch_count_removed(patch_work w, patch_cutting c TEAM_PARAM)
 {
     int removed = 0;
     TEAM_EACH (v, c.first, c.end) {
-        if (I[S[PATCH_STATE] + v] == PATCH_REMOVED)
+        if (work_state(w)[v] == PATCH_REMOVED)
             removed++;
         else
-            I[S[PATCH_OWNER] + v] = -1;
+            work_owner(w)[v] = -1;
     }
     TEAM_SYNC;
     return team_total(removed);
@@ -205,23 +207,22 @@ TEAM_FN int patch_count_removed(PATCH_BODY S, GLOBAL int *I, patch_cutting c TEA
 // The candidates of all entries: owner has them, and state as removed. Those that meet another
 // joint's are marked; what lies beside the borders is listed.
 // @return 0: there are none, 1: some, 2: some are marked
-TEAM_FN int patch_candidates(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
-                             GLOBAL double *D, patch_cutting c TEAM_PARAM)
+TEAM_FN int patch_candidates(patch_work w, patch_cutting c TEAM_PARAM)
 {
-    GLOBAL int *owner = I + S[PATCH_OWNER], *state = I + S[PATCH_STATE];
-    GLOBAL const int *loop_of = FIELD(S, PATCH_VERTEX_LOOP);
-    double eps = REALS(S, G, PATCH_SCALARS)[1];
+    GLOBAL int *owner = work_owner(w), *state = work_state(w);
+    GLOBAL const int *loop_of = body_vertex_loop(w);
+    double eps = w.given->eps;
     int some = 0, bent = 0;
     for (int e = c.entry_first; e < c.entry_end; e++) {
-        int joint = FIELD(S, PATCH_ENTRY_JOINT)[e];
-        if (!I[S[PATCH_JOINT_INTS] + PATCH_JOINT_INT_COUNT * joint + PATCH_J_BENT]) continue;
-        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
-        double shrink = D[S[PATCH_SHRINK] + e];
+        int joint = body_entry_joint(w)[e];
+        if (!work_joint(w)[joint].bent) continue;
+        GLOBAL const int *order = patch_order(w, c, e);
+        double shrink = work_shrink(w)[e];
         bent++;
-        TEAM_EACH (i, 0, I[S[PATCH_REACH] + e]) {
+        TEAM_EACH (i, 0, work_reach(w)[e]) {
             int v = order[i];
-            double g = patch_value_of(S, G, D, c.part, e, v, shrink);
-            *patch_value_at(S, D, e, v) = g;
+            double g = patch_value_of(w, c.part, e, v, shrink);
+            *patch_value_at(w, e, v) = g;
             if (!(g > eps) || owner[v] >= 0 || (loop_of[v] >= 0 && loop_of[v] != joint)) continue;
             owner[v] = e;
             state[v] = PATCH_REMOVED;
@@ -230,51 +231,49 @@ TEAM_FN int patch_candidates(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOB
         TEAM_SYNC;
     }
     if (!bent || !team_any(some)) return 0;
-    int marked = patch_list_near(S, I, D, c TEAM_PASS);
+    int marked = patch_list_near(w, c TEAM_PASS);
     return team_any(marked) ? 2 : 1;
 }
 
 // May a vertex that is left over join the removal of an entry? Not if two joints would meet, or it
 // lies on another loop.
-FN int patch_may_take(PATCH_BODY S, GLOBAL const int *I, int v, int entry)
+FN int patch_may_take(patch_work w, int v, int entry)
 {
-    GLOBAL const int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
-    int loop = FIELD(S, PATCH_VERTEX_LOOP)[v];
-    if (loop >= 0 && loop != FIELD(S, PATCH_ENTRY_JOINT)[entry]) return 0;
-    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < FIELD(S, PATCH_RING_FIRST)[v + 1]; k++) {
-        int u = FIELD(S, PATCH_RING)[k];
+    GLOBAL const int *state = work_state(w), *owner = work_owner(w);
+    int loop = body_vertex_loop(w)[v];
+    if (loop >= 0 && loop != body_entry_joint(w)[entry]) return 0;
+    for (int k = body_ring_first(w)[v]; k < body_ring_first(w)[v + 1]; k++) {
+        int u = body_ring(w)[k];
         if (state[u] == PATCH_REMOVED && owner[u] != entry) return 0;
     }
     return 1;
 }
 
 // The vertex counts as removed by at least eps.
-FN void patch_take(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I, GLOBAL double *D,
-                   int part, int v, int entry)
+FN void patch_take(patch_work w, int part, int v, int entry)
 {
-    double eps = REALS(S, G, PATCH_SCALARS)[1];
-    double g = patch_value(S, G, D, part, entry, v, D[S[PATCH_SHRINK] + entry]);
-    I[S[PATCH_STATE] + v] = PATCH_REMOVED;
-    I[S[PATCH_OWNER] + v] = entry;
-    *patch_value_at(S, D, entry, v) = g > eps ? g : eps;
+    double eps = w.given->eps;
+    double g = patch_value(w, part, entry, v, work_shrink(w)[entry]);
+    work_state(w)[v] = PATCH_REMOVED;
+    work_owner(w)[v] = entry;
+    *patch_value_at(w, entry, v) = g > eps ? g : eps;
 }
 
-FN int patch_sees(PATCH_BODY S, GLOBAL const int *seen, int v)
+FN int patch_sees(patch_work w, GLOBAL const int *seen, int v)
 {
-    int end = FIELD(S, PATCH_RING_FIRST)[v + 1], sees = 0;
-    for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < end; k++) sees |= seen[FIELD(S, PATCH_RING)[k]];
+    int end = body_ring_first(w)[v + 1], sees = 0;
+    for (int k = body_ring_first(w)[v]; k < end; k++) sees |= seen[body_ring(w)[k]];
     return sees;
 }
 
 // Marks in `seen` what of the kept vertices hangs together with the seed; nearest to it first, so
 // that one sweep does nearly all.
 // @return how many do not
-TEAM_FN int patch_mark_seen(PATCH_BODY S, GLOBAL const int *I, GLOBAL int *seen,
-                            patch_cutting c TEAM_PARAM)
+TEAM_FN int patch_mark_seen(patch_work w, GLOBAL int *seen, patch_cutting c TEAM_PARAM)
 {
-    GLOBAL const int *state = I + S[PATCH_STATE];
-    GLOBAL const int *order = FIELD(S, PATCH_SEED_ORDER) + c.first;
-    int seed = FIELD(S, PATCH_PART_SEED)[c.part], count = c.end - c.first, grown = 1, left = 1;
+    GLOBAL const int *state = work_state(w);
+    GLOBAL const int *order = body_seed_order(w) + c.first;
+    int seed = body_part_seed(w)[c.part], count = c.end - c.first, grown = 1, left = 1;
     TEAM_EACH (v, c.first, c.end) seen[v] = v == seed;
     TEAM_SYNC;
     while (grown && left) {
@@ -283,7 +282,7 @@ TEAM_FN int patch_mark_seen(PATCH_BODY S, GLOBAL const int *I, GLOBAL int *seen,
             int i = from + TEAM_LANE, v = i < count ? order[i] : seed, again;
             int open = state[v] != PATCH_REMOVED && !seen[v];
             do { // once for one lane; else until these vertices have settled
-                again = open && patch_sees(S, seen, v);
+                again = open && patch_sees(w, seen, v);
                 if (again) {
                     seen[v] = 1;
                     open = 0;
@@ -300,33 +299,30 @@ TEAM_FN int patch_mark_seen(PATCH_BODY S, GLOBAL const int *I, GLOBAL int *seen,
 }
 
 // What was taken lies wherever: the whole part is looked at from now on.
-TEAM_FN void patch_reach_all(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
-                             GLOBAL double *D, patch_cutting c)
+TEAM_FN void patch_reach_all(patch_work w, patch_cutting c)
 {
     for (int e = c.entry_first; e < c.entry_end; e++) {
-        GLOBAL const int *order = S + FIELD(S, PATCH_ENTRY_ORDER)[e];
-        TEAM_EACH (i, I[S[PATCH_REACH] + e], c.end - c.first) {
+        GLOBAL const int *order = patch_order(w, c, e);
+        TEAM_EACH (i, work_reach(w)[e], c.end - c.first) {
             int v = order[i];
-            if (I[S[PATCH_STATE] + v] != PATCH_REMOVED)
-                *patch_value_at(S, D, e, v) =
-                    patch_value(S, G, D, c.part, e, v, D[S[PATCH_SHRINK] + e]);
+            if (work_state(w)[v] != PATCH_REMOVED)
+                *patch_value_at(w, e, v) = patch_value(w, c.part, e, v, work_shrink(w)[e]);
         }
     }
     TEAM_SYNC;
-    TEAM_EACH (e, c.entry_first, c.entry_end) I[S[PATCH_REACH] + e] = c.end - c.first;
+    TEAM_EACH (e, c.entry_first, c.entry_end) work_reach(w)[e] = c.end - c.first;
     TEAM_SYNC;
 }
 
 // What of the kept vertices does not hang together with the seed is removed too.
 // @return removed vertices now, or -1 if that is not possible
-TEAM_FN int patch_flood(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
-                        GLOBAL double *D, patch_cutting c, int removed TEAM_PARAM)
+TEAM_FN int patch_flood(patch_work w, patch_cutting c, int removed TEAM_PARAM)
 {
-    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
-    GLOBAL int *seen = I + S[PATCH_QUEUE];
-    GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
-    if (state[FIELD(S, PATCH_PART_SEED)[c.part]] != PATCH_KEPT) return -1;
-    int left = patch_mark_seen(S, I, seen, c TEAM_PASS), taken = 1, bad = 0;
+    GLOBAL int *state = work_state(w), *owner = work_owner(w);
+    GLOBAL int *seen = work_seen(w);
+    GLOBAL const int *ring = body_ring(w), *ring_first = body_ring_first(w);
+    if (state[body_part_seed(w)[c.part]] != PATCH_KEPT) return -1;
+    int left = patch_mark_seen(w, seen, c TEAM_PASS), taken = 1, bad = 0;
     if (left == 0) return removed;
     if (10 * left > c.end - c.first) return -1;
     while (taken && !bad) {
@@ -337,8 +333,8 @@ TEAM_FN int patch_flood(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL in
             for (int k = ring_first[v]; k < ring_first[v + 1]; k++)
                 if (state[ring[k]] == PATCH_REMOVED) entry = owner[ring[k]];
             if (entry < 0) continue;
-            if (patch_may_take(S, I, v, entry)) {
-                patch_take(S, G, I, D, c.part, v, entry);
+            if (patch_may_take(w, v, entry)) {
+                patch_take(w, c.part, v, entry);
                 taken++;
             } else {
                 bad = 1;
@@ -351,30 +347,28 @@ TEAM_FN int patch_flood(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL in
     }
     // Two lanes may have let two joints meet.
     TEAM_EACH (v, c.first, c.end)
-        if (state[v] == PATCH_REMOVED && !patch_may_take(S, I, v, owner[v])) bad = 1;
+        if (state[v] == PATCH_REMOVED && !patch_may_take(w, v, owner[v])) bad = 1;
     if (team_any(bad)) return -1;
-    patch_reach_all(S, G, I, D, c);
+    patch_reach_all(w, c);
     return removed;
 }
 
 // Box removal drops faces whole. A kept vertex without a face, or whose faces hang together in it
 // alone, goes too. One lane: what goes hangs on what went before.
 // @return removed vertices now, or -1
-PATCH_FN int patch_unpinch(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
-                           GLOBAL double *D, patch_cutting c)
+PATCH_FN int patch_unpinch(patch_work w, patch_cutting c)
 {
-    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER],
-               *queue = I + S[PATCH_QUEUE];
-    GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
+    GLOBAL int *state = work_state(w), *owner = work_owner(w), *queue = work_pinched(w);
+    GLOBAL const int *ring = body_ring(w), *ring_first = body_ring_first(w);
     int first = c.first, removed = 0;
     for (int v = c.first; v < c.end; v++)
         if (state[v] == PATCH_REMOVED) queue[first + removed++] = v;
     for (int i = 0; i < removed; i++) {
         int v = queue[first + i];
         for (int k = ring_first[v]; k < ring_first[v + 1]; k++) {
-            int u = ring[k], runs = 0, degree = patch_degree(S, u), last = 0;
+            int u = ring[k], runs = 0, degree = patch_degree(w, u), last = 0;
             if (state[u] == PATCH_REMOVED) continue;
-            int closed = FIELD(S, PATCH_VERTEX_LOOP)[u] < 0, faces = closed ? degree : degree - 1;
+            int closed = body_vertex_loop(w)[u] < 0, faces = closed ? degree : degree - 1;
             for (int f = 0; f < faces; f++) {
                 int a = ring[ring_first[u] + f], b = ring[ring_first[u] + (f + 1) % degree];
                 int whole = state[a] != PATCH_REMOVED && state[b] != PATCH_REMOVED;
@@ -386,8 +380,8 @@ PATCH_FN int patch_unpinch(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL
                 }
             }
             if (runs == 1) continue;
-            if (!patch_may_take(S, I, u, owner[v])) return -1;
-            patch_take(S, G, I, D, c.part, u, owner[v]);
+            if (!patch_may_take(w, u, owner[v])) return -1;
+            patch_take(w, c.part, u, owner[v]);
             queue[first + removed++] = u;
             i = -1; // rings around it have changed: look again from the first
             break;
@@ -402,27 +396,26 @@ FN double patch_crossing_of(double low, double high, double eps)
     if (low > eps) return PATCH_GIVEN_BACK;
     return low < 0.0 ? -low / (high - low) : 0.0;
 }
-FN double patch_crossing(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
-                         GLOBAL double *D, int kept, int removed)
+FN double patch_crossing(patch_work w, int kept, int removed)
 {
-    int entry = I[S[PATCH_OWNER] + removed];
-    return patch_crossing_of(*patch_value_at(S, D, entry, kept),
-                             *patch_value_at(S, D, entry, removed), REALS(S, G, PATCH_SCALARS)[1]);
+    int entry = work_owner(w)[removed];
+    return patch_crossing_of(*patch_value_at(w, entry, kept), *patch_value_at(w, entry, removed),
+                             w.given->eps);
 }
 
-FN int patch_on_one_loop(PATCH_BODY S, int a, int b)
+FN int patch_on_one_loop(patch_work w, int a, int b)
 {
-    GLOBAL const int *loop = FIELD(S, PATCH_VERTEX_LOOP), *place = FIELD(S, PATCH_VERTEX_PLACE);
+    GLOBAL const int *loop = body_vertex_loop(w), *place = body_vertex_place(w);
     if (loop[a] < 0 || loop[a] != loop[b]) return 0;
-    int count = FIELD(S, PATCH_JOINT_LOOP)[loop[a] + 1] - FIELD(S, PATCH_JOINT_LOOP)[loop[a]];
+    int count = body_joint_loop(w)[loop[a] + 1] - body_joint_loop(w)[loop[a]];
     int step = (place[a] - place[b] + count) % count;
     return step == 1 || step == count - 1;
 }
 
 // Does `a` move rather than its neighbour `b`? Vertices of a loop first, then the shorter way.
-FN int patch_moves_first(PATCH_BODY S, GLOBAL const double *snap, int a, int b)
+FN int patch_moves_first(patch_work w, GLOBAL const double *snap, int a, int b)
 {
-    int on_a = FIELD(S, PATCH_VERTEX_LOOP)[a] >= 0, on_b = FIELD(S, PATCH_VERTEX_LOOP)[b] >= 0;
+    int on_a = body_vertex_loop(w)[a] >= 0, on_b = body_vertex_loop(w)[b] >= 0;
     if (on_a != on_b) return on_a;
     return snap[a] != snap[b] ? snap[a] < snap[b] : a < b;
 }
@@ -430,74 +423,72 @@ FN int patch_moves_first(PATCH_BODY S, GLOBAL const double *snap, int a, int b)
 // The edge a vertex would be moved along: the one where the border is nearest, and near enough.
 // Vertices of a loop only along the loop. -1: none, or the vertex may not become a point of the
 // border: its removed neighbours must be one run, of one joint.
-FN int patch_offer(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL const int *I,
-                   GLOBAL double *D, int v)
+FN int patch_offer(patch_work w, int v)
 {
-    GLOBAL const int *owner = I + S[PATCH_OWNER], *ring = FIELD(S, PATCH_RING);
-    int own = owner[v], loop = FIELD(S, PATCH_VERTEX_LOOP)[v], best = -1, changes = 0, mixed = 0;
-    int first = FIELD(S, PATCH_RING_FIRST)[v], end = FIELD(S, PATCH_RING_FIRST)[v + 1];
+    GLOBAL const int *owner = work_owner(w), *ring = body_ring(w);
+    int own = owner[v], loop = body_vertex_loop(w)[v], best = -1, changes = 0, mixed = 0;
+    int first = body_ring_first(w)[v], end = body_ring_first(w)[v + 1];
     int last = owner[ring[end - 1]] >= 0, entry = own;
-    double least = PATCH_SNAP_NEAR, eps = REALS(S, G, PATCH_SCALARS)[1];
+    double least = PATCH_SNAP_NEAR, eps = w.given->eps;
     // No way out of the loop before its end, so that lanes wait for memory together.
     for (int k = first; k < end; k++) {
-        int u = ring[k], other = owner[u], edge = FIELD(S, PATCH_RING_EDGE)[k];
+        int u = ring[k], other = owner[u], edge = body_ring_edge(w)[k];
         int removed = other >= 0, crosses = (own >= 0) != removed;
         changes += removed != last && (loop < 0 || k > first);
         mixed |= removed && entry >= 0 && other != entry;
         entry = removed ? other : entry;
         last = removed;
-        GLOBAL const double *values = patch_value_at(S, D, !crosses ? 0 : removed ? other : own, 0);
+        GLOBAL const double *values = patch_value_at(w, !crosses ? 0 : removed ? other : own, 0);
         double mine = crosses ? values[v] : 0.0, its = crosses ? values[u] : 0.0;
         double t = patch_crossing_of(removed ? mine : its, removed ? its : mine, eps);
         double near = removed ? t : 1.0 - t;
         int nearer = crosses && (near < least || (best >= 0 && near == least && edge < best));
-        if (nearer && (loop < 0 || patch_on_one_loop(S, v, u))) {
+        if (nearer && (loop < 0 || patch_on_one_loop(w, v, u))) {
             least = near;
             best = edge;
         }
     }
     if (best < 0 || mixed || changes != (loop < 0 ? 2 : 1)) return -1;
-    D[S[PATCH_SNAP] + v] = least;
+    work_snap(w)[v] = least;
     return best;
 }
 
 // A moved vertex belongs to the joint that removed its neighbours.
-FN void patch_move(PATCH_BODY S, GLOBAL int *I, int v)
+FN void patch_move(patch_work w, int v)
 {
-    GLOBAL int *state = I + S[PATCH_STATE], *owner = I + S[PATCH_OWNER];
+    GLOBAL int *state = work_state(w), *owner = work_owner(w);
     if (state[v] == PATCH_KEPT)
-        for (int k = FIELD(S, PATCH_RING_FIRST)[v]; k < FIELD(S, PATCH_RING_FIRST)[v + 1]; k++) {
-            int u = FIELD(S, PATCH_RING)[k];
+        for (int k = body_ring_first(w)[v]; k < body_ring_first(w)[v + 1]; k++) {
+            int u = body_ring(w)[k];
             if (state[u] == PATCH_REMOVED) owner[v] = owner[u];
         }
     state[v] = PATCH_ZERO;
 }
 
-// Vertices that the border passes near are moved onto it; no two neighbours. SNAP_EDGE then has the
-// edge, SNAP how far from the vertex. A vertex may be near the borders of several entries: all of
+// Vertices that the border passes near are moved onto it; no two neighbours. snap_edge then has the
+// edge, snap how far from the vertex. A vertex may be near the borders of several entries: all of
 // them find the same.
-TEAM_FN void patch_snap(PATCH_BODY S, GLOBAL const double *RESTRICT G, GLOBAL int *I,
-                        GLOBAL double *D, patch_cutting c)
+TEAM_FN void patch_snap(patch_work w, patch_cutting c)
 {
-    GLOBAL int *snap_edge = I + S[PATCH_SNAP_EDGE], *moved = I + S[PATCH_QUEUE];
-    GLOBAL const double *snap = D + S[PATCH_SNAP];
-    GLOBAL const int *ring = FIELD(S, PATCH_RING), *ring_first = FIELD(S, PATCH_RING_FIRST);
+    GLOBAL int *snap_edge = work_snap_edge(w), *moved = work_snapped(w);
+    GLOBAL const double *snap = work_snap(w);
+    GLOBAL const int *ring = body_ring(w), *ring_first = body_ring_first(w);
     // Decided by the offers alone, then done: the order does not matter.
     for (int pass = 0; pass < 3; pass++) {
         for (int e = c.entry_first; e < c.entry_end; e++) {
-            GLOBAL const int *near = I + (S[PATCH_NEAR] + FIELD(S, PATCH_ENTRY_AT)[e] + c.first);
-            TEAM_EACH (i, 0, I[S[PATCH_NEAR_COUNT] + e]) {
+            GLOBAL const int *near = work_near(w) + body_entry_at(w)[e] + c.first;
+            TEAM_EACH (i, 0, work_near_count(w)[e]) {
                 int v = near[i], moves = 1;
                 if (pass == 0) {
-                    snap_edge[v] = patch_offer(S, G, I, D, v);
+                    snap_edge[v] = patch_offer(w, v);
                 } else if (pass == 1) {
                     moves = snap_edge[v] >= 0;
                     for (int k = ring_first[v]; k < ring_first[v + 1] && moves; k++)
-                        if (snap_edge[ring[k]] >= 0 && !patch_moves_first(S, snap, v, ring[k]))
+                        if (snap_edge[ring[k]] >= 0 && !patch_moves_first(w, snap, v, ring[k]))
                             moves = 0;
                     moved[v] = moves;
                 } else if (moved[v]) {
-                    patch_move(S, I, v);
+                    patch_move(w, v);
                 } else {
                     snap_edge[v] = -1;
                 }

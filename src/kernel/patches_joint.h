@@ -16,16 +16,14 @@
 #define PATCH_TURN_LEAST 0.2 // a cut is no steeper than this allows
 #define PATCH_KAPPA      1.0 // how far beyond the mitre the planes reach: 1 leaves room to keep volume
 
-OLD_ITEM_KERNEL patch_parts(PATCH_BODY_ARGS, GLOBAL const double *G, GLOBAL const float *palette,
-                            GLOBAL double *work, ITEM_ARGS)
+ITEM_KERNEL(patch_parts, PATCH_PARTS_BUFFERS)
 {
-    OLD_BEGIN ITEM_BEGIN PATCH_BODY_HERE int count = S[PATCH_PART_COUNT], instance = item / count,
-                                             part = item % count;
-    GLOBAL double *out =
-        work + (INDEX)instance * S[PATCH_REAL_STRIDE] + S[PATCH_MATRIX] + 12 * part;
+    ITEM_BEGIN
+    int instance = item / given.part_count, part = item % given.part_count, rest = 1;
+    patch_work w = patch_work_of(body, work, &given, instance);
+    GLOBAL double *out = work_matrix(w) + 12 * part;
     GLOBAL const float *m = palette + 12 * (INDEX)item;
-    double shift = PATCH_REST_SHIFT * REALS(S, G, PATCH_SCALARS)[0];
-    int rest = 1;
+    double shift = PATCH_REST_SHIFT * given.diagonal;
     for (int i = 0; i < 12; i++) {
         double one = i % 5 == 0 ? 1.0 : 0.0,
                limit = i % 4 == 3 ? 0.1 * shift : 0.5 * PATCH_REST_ANGLE;
@@ -36,14 +34,13 @@ OLD_ITEM_KERNEL patch_parts(PATCH_BODY_ARGS, GLOBAL const double *G, GLOBAL cons
 }
 
 // The shift of the child's loop that brings it nearest to the parent's after the twist.
-PATCH_FN int patch_loop_shift(PATCH_BODY S, GLOBAL const double *G, int joint,
-                              GLOBAL const double *twist)
+PATCH_FN int patch_loop_shift(patch_work w, int joint, GLOBAL const double *twist)
 {
-    int first = FIELD(S, PATCH_JOINT_LOOP)[joint];
-    int count = FIELD(S, PATCH_JOINT_LOOP)[joint + 1] - first, best = 0;
+    int first = body_joint_loop(w)[joint];
+    int count = body_joint_loop(w)[joint + 1] - first, best = 0;
     double most = 0.0;
     for (int k = 0; k < count; k++) {
-        GLOBAL const double *c = REALS(S, G, PATCH_SHIFTS) + 9 * (INDEX)(first + k);
+        GLOBAL const double *c = body_loop_shift(w) + 9 * (INDEX)(first + k);
         double sum = 0.0;
         for (int r = 0; r < 3; r++)
             for (int s = 0; s < 3; s++) sum += twist[3 * r + s] * c[3 * s + r];
@@ -87,10 +84,10 @@ FN void patch_swing_twist(pquat q, pvec limb, pquat *swing, pquat *twist)
 }
 
 // Normal of the loop's plane; of a loop that runs along the limb, the limb's direction.
-FN pvec patch_joint_plane(PATCH_BODY S, GLOBAL const double *G, int joint)
+FN pvec patch_joint_plane(patch_work w, int joint)
 {
-    pvec normal = pvec_at(REALS(S, G, PATCH_PLANE), joint);
-    pvec limb = pvec_at(REALS(S, G, PATCH_LIMB), joint);
+    pvec normal = body_joint_plane(w)[joint];
+    pvec limb = body_joint_limb(w)[joint];
     return pvec_dot(normal, limb) < 0.5 ? limb : normal;
 }
 
@@ -102,26 +99,24 @@ STRUCT(patch_bend)
     double tangent;
 };
 
-FN pvec patch_loop_point(PATCH_BODY S, GLOBAL const double *G, GLOBAL const double *twist,
-                         int joint, int side, int place)
+FN pvec patch_loop_point(patch_work w, GLOBAL const double *twist, int joint, int side, int place)
 {
-    int v = FIELD(S, PATCH_LOOP_VERTEX)[2 * place + side];
-    pvec y = pvec_minus(pvec_at(REALS(S, G, PATCH_POINTS), v),
-                        pvec_at(REALS(S, G, PATCH_CENTRE), joint));
+    int v = body_loop_vertex(w)[2 * place + side];
+    pvec y = pvec_minus(body_vertex_point(w)[v], body_joint_centre(w)[joint]);
     return side ? pvec_turned(twist, y) : y;
 }
 
 // A point of the loop that lies h beyond the axis meets its partner's neighbour h tan(bend / 2)
 // further inwards: there both parts' fronts end. Found for both ends of the loop.
-PATCH_FN void patch_find_ends(PATCH_BODY S, GLOBAL const double *G, GLOBAL const double *twist,
-                              int joint, int side, patch_bend b, double most, GLOBAL double *out)
+PATCH_FN void patch_find_ends(patch_work w, GLOBAL const double *twist, int joint, int side,
+                              patch_bend b, double most, GLOBAL patch_cut_shape *out)
 {
-    int first = FIELD(S, PATCH_JOINT_LOOP)[joint], end = FIELD(S, PATCH_JOINT_LOOP)[joint + 1];
+    int first = body_joint_loop(w)[joint], end = body_joint_loop(w)[joint + 1];
     pvec low = pvec_make(0, 0, 0), high = low, last = low;
     double before = 0.0, reach = 0.0;
     int found = 0;
     for (int i = first; i <= end; i++) {
-        pvec y = patch_loop_point(S, G, twist, joint, side, i < end ? i : first);
+        pvec y = patch_loop_point(w, twist, joint, side, i < end ? i : first);
         y = pvec_make(pvec_dot(b.axis, y), pvec_dot(b.limb, y), pvec_dot(b.inner, y));
         double shift = b.tangent * y.y;
         double gap = y.z - (shift > most ? most : shift < -most ? -most : shift);
@@ -137,114 +132,104 @@ PATCH_FN void patch_find_ends(PATCH_BODY S, GLOBAL const double *G, GLOBAL const
     }
     double apart = high.x - low.x;
     int good = apart > most;
-    out[PATCH_B_LIMB + 1] = good ? (high.y - low.y) / apart : 0.0;
-    out[PATCH_B_DEPTH + 1] = good ? (high.z - low.z) / apart : 0.0;
-    out[PATCH_B_LIMB] = good ? low.y - out[PATCH_B_LIMB + 1] * low.x : 0.0;
-    out[PATCH_B_DEPTH] = good ? low.z - out[PATCH_B_DEPTH + 1] * low.x : 0.0;
-    out[PATCH_B_LOW] = low.x;
-    out[PATCH_B_HIGH] = high.x;
+    out->height_slope = good ? (high.y - low.y) / apart : 0.0;
+    out->depth_slope = good ? (high.z - low.z) / apart : 0.0;
+    out->height = good ? low.y - out->height_slope * low.x : 0.0;
+    out->depth = good ? low.z - out->depth_slope * low.x : 0.0;
+    out->low = low.x;
+    out->high = high.x;
     double deep = (low.z > high.z ? low.z : high.z) + 0.25 * most;
-    out[PATCH_B_REACH] = reach > deep ? reach : deep;
+    out->reach = reach > deep ? reach : deep;
 }
 
 // Where a part is cut: from the ends of its front, along its loop at first, so that nothing is cut
 // off at once when the joint begins to bend; the further it bends, the more the limbs alone decide.
-PATCH_FN void patch_cut_border(PATCH_BODY S, GLOBAL const double *G, GLOBAL double *r, int joint,
-                               int side, patch_bend b)
+PATCH_FN void patch_cut_border(patch_work w, GLOBAL patch_joint *j, int joint, int side,
+                               patch_bend b)
 {
-    GLOBAL const double *twist = r + PATCH_J_TWIST;
-    GLOBAL double *out = r + PATCH_J_BORDER + PATCH_BORDER_REALS * side;
-    double width = REALS(S, G, PATCH_WIDTH)[joint];
+    GLOBAL const double *twist = j->twist;
+    GLOBAL patch_cut_shape *out = &j->shape[side];
+    double width = body_joint_width(w)[joint];
     double slope = (1.0 + PATCH_KAPPA) * b.tangent;
-    pvec normal = patch_joint_plane(S, G, joint);
+    pvec normal = patch_joint_plane(w, joint);
     if (side) normal = pvec_turned(twist, normal);
-    patch_find_ends(S, G, twist, joint, side, b, PATCH_END_MOST * width, out);
-    double tilt = -pvec_dot(normal, b.inner) / pvec_dot(normal, b.limb), reach = out[PATCH_B_REACH];
-    double low = MAGNITUDE(out[PATCH_B_LIMB] + out[PATCH_B_LIMB + 1] * out[PATCH_B_LOW]);
-    double high = MAGNITUDE(out[PATCH_B_LIMB] + out[PATCH_B_LIMB + 1] * out[PATCH_B_HIGH]);
+    patch_find_ends(w, twist, joint, side, b, PATCH_END_MOST * width, out);
+    double tilt = -pvec_dot(normal, b.inner) / pvec_dot(normal, b.limb), reach = out->reach;
+    double low = MAGNITUDE(out->height + out->height_slope * out->low);
+    double high = MAGNITUDE(out->height + out->height_slope * out->high);
     double most = low;
     if (high > most) most = high;
     double bend = MAGNITUDE(b.tangent) * reach;
-    out[PATCH_B_FOLLOW] = most / (most + bend + 1e-300);
-    out[PATCH_B_BEND] = slope;
+    out->follow = most / (most + bend + 1e-300);
+    out->bend = slope;
     double turn = 1.0 + tilt * slope;
-    out[PATCH_B_SLOPE] = (tilt - slope) / (turn > PATCH_TURN_LEAST ? turn : PATCH_TURN_LEAST);
-    for (int k = 0; k < 2; k++) {
-        pvec v = k ? b.inner : b.axis;
-        if (side) // back to rest
-            v = pvec_make(twist[0] * v.x + twist[3] * v.y + twist[6] * v.z,
-                          twist[1] * v.x + twist[4] * v.y + twist[7] * v.z,
-                          twist[2] * v.x + twist[5] * v.y + twist[8] * v.z);
-        pvec_put(out, k, v);
-    }
-    r[PATCH_J_NEED + side] += MAGNITUDE(slope) * (reach < 1.25 * width ? reach : 1.25 * width);
+    out->slope = (tilt - slope) / (turn > PATCH_TURN_LEAST ? turn : PATCH_TURN_LEAST);
+    out->axis = side ? pvec_turned_back(twist, b.axis) : b.axis; // back to rest
+    out->inner = side ? pvec_turned_back(twist, b.inner) : b.inner;
+    j->need[side] += MAGNITUDE(slope) * (reach < 1.25 * width ? reach : 1.25 * width);
 }
 
-PATCH_FN void patch_joint_bend(PATCH_BODY S, GLOBAL const double *G, int joint, pquat swing,
-                               GLOBAL double *r, GLOBAL int *ints)
+PATCH_FN void patch_joint_bend(patch_work w, int joint, pquat swing, GLOBAL patch_joint *j)
 {
-    pvec limb = pvec_at(REALS(S, G, PATCH_LIMB), joint),
-         axis = pvec_make(swing.x, swing.y, swing.z);
+    pvec limb = body_joint_limb(w)[joint], axis = pvec_make(swing.x, swing.y, swing.z);
     double sine = pvec_length(axis);
     double tangent = swing.w * PATCH_TAN_MAX > sine ? sine / swing.w : PATCH_TAN_MAX;
     double angle = swing.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / swing.w) : 3.141592653589793;
-    int bent = angle >= PATCH_BEND_MIN && !FIELD(S, PATCH_JOINT_SEAM)[joint];
-    ints[PATCH_J_BENT] = bent;
-    r[PATCH_J_ANGLE] = angle;
-    r[PATCH_J_TAN] = tangent;
+    int bent = angle >= PATCH_BEND_MIN && !body_joint_seam(w)[joint];
+    j->bent = bent;
+    j->angle = angle;
+    j->tangent = tangent;
     patch_bend b;
     b.axis = pvec_unit(axis);
-    pvec_put(r + PATCH_J_AXIS, 0, b.axis);
+    j->axis = b.axis;
     b.limb = limb;
     b.inner = pvec_cross(b.axis, limb);
     for (int side = 0; side < 2; side++) {
         b.tangent = side ? -tangent : tangent;
-        r[PATCH_J_NEED + side] =
-            REALS(S, G, PATCH_EDGE_STEP)[FIELD(S, PATCH_JOINT_PART)[2 * joint + side]];
-        if (bent) patch_cut_border(S, G, r, joint, side, b);
-        r[PATCH_J_CUT + side] = 0.0;
+        j->need[side] = body_part_step(w)[body_joint_part(w)[2 * joint + side]];
+        if (bent) patch_cut_border(w, j, joint, side, b);
+        j->cut[side] = 0.0;
     }
 }
 
-OLD_ITEM_KERNEL patch_joints(PATCH_BODY_ARGS, GLOBAL const double *G, GLOBAL int *int_work,
-                             GLOBAL double *work, ITEM_ARGS)
+// Swing, twist and shift of a joint from where its parent and child are.
+FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
 {
-    OLD_BEGIN ITEM_BEGIN PATCH_BODY_HERE int count = S[PATCH_JOINT_COUNT],
-                                             instance = TEAM_INSTANCE(count),
-                                             joint = TEAM_INDEX(count);
-    GLOBAL double *D = work + (INDEX)instance * S[PATCH_REAL_STRIDE];
-    GLOBAL int *ints = int_work + (INDEX)instance * S[PATCH_INT_STRIDE] + S[PATCH_JOINT_INTS] +
-                       PATCH_JOINT_INT_COUNT * joint;
-    GLOBAL double *r = D + S[PATCH_JOINT_REAL] + PATCH_JOINT_REAL_COUNT * joint;
-    GLOBAL const int *parts = FIELD(S, PATCH_JOINT_PART) + 2 * joint;
-    pvec rows[3], offset, centre = pvec_at(REALS(S, G, PATCH_CENTRE), joint);
+    GLOBAL const int *parts = body_joint_part(w) + 2 * joint;
+    GLOBAL const double *matrices = work_matrix(w);
+    pvec rows[3], offset;
     pquat swing, twist;
-    patch_relative(D + S[PATCH_MATRIX] + 12 * parts[0], D + S[PATCH_MATRIX] + 12 * parts[1], centre,
+    patch_relative(matrices + 12 * parts[0], matrices + 12 * parts[1], body_joint_centre(w)[joint],
                    rows, &offset);
     double square =
         pvec_dot(rows[0], rows[0]) + pvec_dot(rows[1], rows[1]) + pvec_dot(rows[2], rows[2]);
     pquat q = pquat_of(ROOT(square / 3.0), rows[0], rows[1], rows[2]);
-    double diagonal = REALS(S, G, PATCH_SCALARS)[0];
-    int near = pvec_length(offset) <= PATCH_REST_SHIFT * diagonal;
+    int near = pvec_length(offset) <= PATCH_REST_SHIFT * w.given->diagonal;
     if (near) offset = pvec_make(0, 0, 0);
     int still = 2.0 * ROOT(q.x * q.x + q.y * q.y + q.z * q.z) <= PATCH_REST_ANGLE;
     if (still) q = pquat_make(1, 0, 0, 0);
-    patch_swing_twist(q, pvec_at(REALS(S, G, PATCH_LIMB), joint), &swing, &twist);
-    pquat_put_matrix(q, r + PATCH_J_TURN);
-    pquat_put_matrix(twist, r + PATCH_J_TWIST);
-    pvec_put(r + PATCH_J_OFFSET, 0, offset);
-    r[PATCH_J_SWING] = swing.w;
-    r[PATCH_J_SWING + 1] = swing.x;
-    r[PATCH_J_SWING + 2] = swing.y;
-    r[PATCH_J_SWING + 3] = swing.z;
+    patch_swing_twist(q, body_joint_limb(w)[joint], &swing, &twist);
+    pquat_put_matrix(q, j->turn);
+    pquat_put_matrix(twist, j->twist);
+    j->offset = offset;
+    j->swing = swing;
     double sine = ROOT(twist.x * twist.x + twist.y * twist.y + twist.z * twist.z);
-    r[PATCH_J_TWIST_ANGLE] =
-        twist.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / twist.w) : 3.141592653589793;
-    r[PATCH_J_WEIGHT] = r[PATCH_J_FLAT] = r[PATCH_J_LEFT] = 0.0;
-    r[PATCH_J_DEPTH] = 1.0;
-    ints[PATCH_J_MOVES] = !still || !near;
-    ints[PATCH_J_SHIFT] = still ? 0 : patch_loop_shift(S, G, joint, r + PATCH_J_TWIST);
-    patch_joint_bend(S, G, joint, swing, r, ints);
+    j->twist_angle = twist.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / twist.w) : 3.141592653589793;
+    j->moves = !still || !near;
+    j->shift = still ? 0 : patch_loop_shift(w, joint, j->twist);
+    return swing;
+}
+
+ITEM_KERNEL(patch_joints, PATCH_JOINTS_BUFFERS)
+{
+    ITEM_BEGIN
+    int instance = TEAM_INSTANCE(given.joint_count), joint = TEAM_INDEX(given.joint_count);
+    patch_work w = patch_work_of(body, work, &given, instance);
+    GLOBAL patch_joint *j = work_joint(w) + joint;
+    pquat swing = patch_joint_turn(w, joint, j);
+    j->weight = j->flat = j->left = 0.0;
+    j->depth = 1.0;
+    patch_joint_bend(w, joint, swing, j);
     ITEM_END
 }
 

@@ -8,6 +8,8 @@
 #include "kernel/item.h"
 //
 #include "kernel/patches.h"
+//
+#include "kernel/patches_conic.h"
 
 static const limb_options CYLINDER = { .length = 5, .around = 32, .rings = 40 };
 static const limb_options KNEE = { .length = 4.5, .knee = true, .around = 32, .rings = 58 };

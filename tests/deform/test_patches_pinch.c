@@ -22,38 +22,34 @@
 
 /// A part of a bound body, with what the kernels have of it.
 typedef struct pinching {
-    const int *S;
-    const double *G;
-    int *I;
-    double *D;
+    patch_work w;
     patch_cutting part;
     int entry;
 } pinching;
 
 static pinching pinching_open(const patch_run *r, int part)
 {
-    pinching p = { .S = (const int *)(uintptr_t)r->patches->s->handle,
-                   .G = (const double *)(uintptr_t)r->patches->g->handle,
-                   .I = (int *)(uintptr_t)r->patches->i->handle,
-                   .D = (double *)(uintptr_t)r->patches->d->handle };
-    p.part = patch_cutting_of(p.S, part);
+    pinching p = { .w = patch_work_of((const char *)(uintptr_t)r->patches->body->handle,
+                                      (char *)(uintptr_t)r->patches->work->handle,
+                                      &r->patches->arguments, 0) };
+    p.part = patch_cutting_of(p.w, part);
     p.entry = p.part.entry_first;
     for (int v = p.part.first; v < p.part.end; v++) {
-        p.I[p.S[PATCH_STATE] + v] = PATCH_KEPT;
-        p.I[p.S[PATCH_OWNER] + v] = -1;
+        work_state(p.w)[v] = PATCH_KEPT;
+        work_owner(p.w)[v] = -1;
     }
     return p;
 }
 
 static bool is_removed(const pinching *p, int v)
 {
-    return p->I[p->S[PATCH_STATE] + v] == PATCH_REMOVED;
+    return work_state(p->w)[v] == PATCH_REMOVED;
 }
 
 static void remove_vertex(pinching *p, int v)
 {
-    p->I[p->S[PATCH_STATE] + v] = PATCH_REMOVED;
-    p->I[p->S[PATCH_OWNER] + v] = p->entry;
+    work_state(p->w)[v] = PATCH_REMOVED;
+    work_owner(p->w)[v] = p->entry;
 }
 
 static bool face_is_whole(const pinching *p, const int *v)
@@ -67,9 +63,9 @@ static int pieces_at(const pinching *p, int vertex)
     enum { MOST = 64 };
     const int *faces[MOST];
     int piece[MOST], count = 0, pieces;
-    for (int f = FIELD(p->S, PATCH_PART_FACE)[p->part.part];
-         f < FIELD(p->S, PATCH_PART_FACE)[p->part.part + 1]; f++) {
-        const int *v = FIELD(p->S, PATCH_FACES) + 3 * f;
+    for (int f = body_part_face(p->w)[p->part.part]; f < body_part_face(p->w)[p->part.part + 1];
+         f++) {
+        const int *v = body_face_vertex(p->w) + 3 * f;
         if ((v[0] != vertex && v[1] != vertex && v[2] != vertex) || !face_is_whole(p, v)) continue;
         assert_true(count < MOST);
         piece[count] = count;
@@ -92,11 +88,10 @@ static int pieces_at(const pinching *p, int vertex)
 static int inner_vertex(const pinching *p, int n)
 {
     for (int v = p->part.first; v < p->part.end; v++) {
-        int on_loop = FIELD(p->S, PATCH_VERTEX_LOOP)[v] >= 0;
-        for (int k = FIELD(p->S, PATCH_RING_FIRST)[v]; k < FIELD(p->S, PATCH_RING_FIRST)[v + 1];
-             k++)
-            on_loop |= FIELD(p->S, PATCH_VERTEX_LOOP)[FIELD(p->S, PATCH_RING)[k]] >= 0;
-        if (!on_loop && patch_degree(p->S, v) == 6 && n-- == 0) return v;
+        int on_loop = body_vertex_loop(p->w)[v] >= 0;
+        for (int k = body_ring_first(p->w)[v]; k < body_ring_first(p->w)[v + 1]; k++)
+            on_loop |= body_vertex_loop(p->w)[body_ring(p->w)[k]] >= 0;
+        if (!on_loop && patch_degree(p->w, v) == 6 && n-- == 0) return v;
     }
     fail();
     return -1;
@@ -104,12 +99,12 @@ static int inner_vertex(const pinching *p, int n)
 
 static int neighbour(const pinching *p, int v, int k)
 {
-    return FIELD(p->S, PATCH_RING)[FIELD(p->S, PATCH_RING_FIRST)[v] + k];
+    return body_ring(p->w)[body_ring_first(p->w)[v] + k];
 }
 
 static int clean_up(pinching *p)
 {
-    return patch_unpinch(p->S, p->G, p->I, p->D, p->part);
+    return patch_unpinch(p->w, p->part);
 }
 
 static int count_removed(const pinching *p)

@@ -52,13 +52,14 @@ static const cutis_compute_kernel *const KERNELS[] = {
 
 static struct {
     const cutis_compute_kernel *kernel;
-    const cutis_compute_argument *arguments;
+    void *buffers[CUTIS_COMPUTE_BUFFERS];
+    const void *arguments;
     int item;
 } team;
 
 static void lane_main(void)
 {
-    team.kernel->run_old(team.arguments, team.item, team.item + 1);
+    team.kernel->run[0](team.buffers, team.arguments, team.item, team.item + 1);
     ended[team_host_lane] = true;
     swapcontext(&lanes[team_host_lane], &caller);
 }
@@ -91,15 +92,18 @@ static void run_team(void)
 }
 
 static cutis_result run_teams(cutis_device *device, const cutis_compute_kernel *kernel,
-                              uint32_t item_count, const cutis_compute_argument *arguments)
+                              uint32_t item_count, const cutis_buffer *const *buffers,
+                              const void *arguments)
 {
     (void)device;
     team.kernel = NULL;
     team.arguments = arguments;
+    for (uint32_t b = 0; b < kernel->buffer_count; b++)
+        team.buffers[b] = buffers[b] ? (void *)(uintptr_t)buffers[b]->handle : NULL;
     for (size_t k = 0; k < sizeof KERNELS / sizeof *KERNELS; k++)
         if (strcmp(KERNELS[k]->entry, kernel->entry) == 0) team.kernel = KERNELS[k];
     if (!team.kernel) {
-        kernel->run_old(arguments, 0, (int)item_count);
+        kernel->run[0](team.buffers, arguments, 0, (int)item_count);
         return CUTIS_OK;
     }
     for (team.item = 0; team.item < (int)item_count; team.item++) run_team();
@@ -118,7 +122,7 @@ static int open_devices(void **state)
     if (cutis_device_create(context, &options, &one) != CUTIS_OK) return 1;
     if (cutis_device_create(context, &options, &many) != CUTIS_OK) return 1;
     operations = *many->operations;
-    operations.compute_run_old = run_teams;
+    operations.compute_run = run_teams;
     many->operations = &operations;
     return 0;
 }

@@ -1,0 +1,56 @@
+/// What the kernels of the patches take: a body, its work, and the outputs of a frame.
+#ifndef CUTIS_KERNEL_PATCHES_ARGUMENTS_H
+#define CUTIS_KERNEL_PATCHES_ARGUMENTS_H
+
+#include "patches_fields.h"
+
+#define PATCH_PARTS_BUFFERS(IN, OUT)      IN(char, body) IN(float, palette) OUT(char, work)
+#define PATCH_JOINTS_BUFFERS(IN, OUT)     IN(char, body) OUT(char, work)
+#define PATCH_CUT_BUFFERS(IN, OUT)        IN(char, body) OUT(char, work)
+#define PATCH_RUNGS_BUFFERS(IN, OUT)      IN(char, body) OUT(char, work)
+#define PATCH_CUT_VOLUME_BUFFERS(IN, OUT) IN(char, body) OUT(char, work)
+#define PATCH_SOLVE_BUFFERS(IN, OUT)      IN(char, body) OUT(char, work)
+#define PATCH_COUNT_BUFFERS(IN, OUT)      IN(char, body) OUT(char, work)
+/// counts: per instance vertices and triangles, whether they fit or not.
+#define PATCH_SUM_BUFFERS(IN, OUT) IN(char, body) OUT(char, work) OUT(int, counts)
+/// normals, labels: may be NULL.
+#define PATCH_VERTICES_BUFFERS(IN, OUT)                                                            \
+    IN(char, body) OUT(char, work) IN(int, counts) OUT(float, positions) OUT(float, normals)
+#define PATCH_FACES_BUFFERS(IN, OUT)                                                               \
+    IN(char, body) OUT(char, work) IN(int, counts) OUT(int, indices) OUT(int, labels)
+#define PATCH_STRIPS_BUFFERS(IN, OUT)                                                              \
+    IN(char, body)                                                                                 \
+    OUT(char, work)                                                                                \
+    IN(int, counts) OUT(float, positions) OUT(float, normals) OUT(int, indices) OUT(int, labels)
+/// 4 vertices of the model and 4 weights each.
+#define PATCH_VERTEX_SOURCES_BUFFERS(IN, OUT)                                                      \
+    IN(char, body)                                                                                 \
+    OUT(char, work) IN(int, counts) OUT(int, source_vertices) OUT(float, source_weights)
+#define PATCH_JOINT_SOURCES_BUFFERS(IN, OUT) PATCH_VERTEX_SOURCES_BUFFERS(IN, OUT)
+/// The triangle of the model that a triangle is or is cut from; -1: a patch.
+#define PATCH_ORIGINS_BUFFERS(IN, OUT)                                                             \
+    IN(char, body) OUT(char, work) IN(int, counts) OUT(int, origins)
+#define PATCH_NO_ORIGINS_BUFFERS(IN, OUT) PATCH_ORIGINS_BUFFERS(IN, OUT)
+
+/// X(kernel, its list), in the order of a frame.
+#define PATCH_KERNELS(X)                                                                           \
+    X(patch_parts, PATCH_PARTS_BUFFERS)           /* per part */                                   \
+    X(patch_joints, PATCH_JOINTS_BUFFERS)         /* per joint */                                  \
+    X(patch_cut, PATCH_CUT_BUFFERS)               /* per part */                                   \
+    X(patch_rungs, PATCH_RUNGS_BUFFERS)           /* per joint */                                  \
+    X(patch_cut_volume, PATCH_CUT_VOLUME_BUFFERS) /* per part */                                   \
+    X(patch_solve, PATCH_SOLVE_BUFFERS)           /* per joint */                                  \
+    X(patch_count, PATCH_COUNT_BUFFERS)           /* per block of vertices, then of faces */       \
+    X(patch_sum, PATCH_SUM_BUFFERS)               /* per instance */                               \
+    X(patch_vertices, PATCH_VERTICES_BUFFERS)     /* per block of vertices */                      \
+    X(patch_faces, PATCH_FACES_BUFFERS)           /* per block of faces */                         \
+    X(patch_strips, PATCH_STRIPS_BUFFERS)         /* per joint */                                  \
+    X(patch_vertex_sources, PATCH_VERTEX_SOURCES_BUFFERS) /* per block of vertices */              \
+    X(patch_joint_sources, PATCH_JOINT_SOURCES_BUFFERS)   /* per joint */                          \
+    X(patch_origins, PATCH_ORIGINS_BUFFERS)               /* per block of faces */                 \
+    X(patch_no_origins, PATCH_NO_ORIGINS_BUFFERS)         /* per joint */
+
+#define PATCH_SAME_ARGUMENTS(kernel, BUFFERS) typedef patch_arguments kernel##_arguments;
+PATCH_KERNELS(PATCH_SAME_ARGUMENTS)
+
+#endif

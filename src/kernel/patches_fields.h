@@ -1,0 +1,308 @@
+/// Kernel text: everything the blending patches keep in memory, in one table. After arguments.h.
+///
+/// A bound body is one buffer, the work of an instance another (instances stand work_stride bytes
+/// apart). PATCH_BODY_FIELDS and PATCH_WORK_FIELDS list the arrays in them: name, type, how many
+/// there are of what, and for the work the steps of a frame in which it lives, from the first that
+/// writes it to the last that reads it. From the tables come the struct of places (patch_places),
+/// the accessors body_NAME(w) and work_NAME(w), and the packer (deform/patches_pack.c), which lets
+/// arrays that never live at the same time share their memory.
+///
+/// Invariant: nothing reads an array outside of its steps (tests/deform/test_patches_memory.c
+/// spoils what is not alive after every launch).
+#ifndef CUTIS_KERNEL_PATCHES_FIELDS_H
+#define CUTIS_KERNEL_PATCHES_FIELDS_H
+
+#include "arguments.h"
+
+#define PATCH_UNIT        8   // bytes
+#define PATCH_BLOCK       256 // vertices or faces that are counted together
+#define PATCH_CONIC_STEPS 1024
+#define PATCH_TIMES       16
+#define PATCH_CURVE_MOST  48 // samples of a rung: a right angle of a limb of 40 edges takes 10
+#define PATCH_SUMS        18 // over the strips of a joint (patches_keep.h)
+#define PATCH_HALF_STEPS  16 // of the table of lengths of half a symmetric conic
+
+#ifndef TEAM_PARTS // the host's files, which have no team.h
+#define TEAM_PARTS 32
+#endif
+
+STRUCT(pvec)
+{
+    double x, y, z;
+};
+
+STRUCT(pquat)
+{
+    double w, x, y, z;
+};
+
+/// A part's box: its axes, and the least and greatest place along each.
+STRUCT(patch_box)
+{
+    pvec axis[3];
+    double low[3], high[3];
+};
+
+/// Where a part is cut, in rest space from the centre: a height along the limb, as a function of
+/// the place along the bend axis and of the depth inwards.
+STRUCT(patch_cut_shape)
+{
+    pvec axis, inner;            // inner: across axis and limb, where the parts collide
+    double height, height_slope; // where the front ends, and its slope over the axis
+    double depth, depth_slope;   // the same for its depth
+    double low, high;            // ends of the loop along the axis
+    double reach;                // depth of the loop's inner side
+    double follow;               // the share of the front's height that the cut still has there
+    double bend, slope;          // slope of the cut of a loop across the limb, and of this one
+};
+
+/// A joint in this frame.
+STRUCT(patch_joint)
+{
+    double turn[9];  // R, child to parent
+    double twist[9]; // T
+    pvec offset;     // where the centre goes
+    pvec axis;       // of the bend, unit
+    pquat swing;
+    double angle, twist_angle;
+    double tangent;                // of half the bend, 150 degrees at most
+    double need[2];                // room wanted in the parent, in the child
+    double cut[2];                 // volume the cut changed
+    double weight;                 // of the conics
+    double flat;                   // how far the front arcs are flattened
+    double depth;                  // of the crease, 1 = where the limbs meet
+    double length;                 // of a rear rung, in chords
+    double left;                   // volume that is left over
+    double times[PATCH_TIMES + 1]; // parameters of evenly spaced points of a rear rung
+    patch_cut_shape shape[2];      // parent, child
+    int moves;                     // 0: at rest
+    int bent;                      // parts are removed
+    int shift;                     // child's place on the loop = parent's + shift
+    int rungs, points, faces;      // of its patch
+    int vertex_out;                // first output vertex of its split points; samples follow
+    int face_out;
+    int splits_out; // split points that became vertices of their own
+    int unused;
+};
+
+/// A point of a rear rung: so much of the parent's end, the control point, the child's end.
+STRUCT(patch_mix)
+{
+    double p, k, c;
+};
+
+/// What a joint's lanes tell each other while its weight is looked for.
+STRUCT(patch_sums)
+{
+    double lane[TEAM_PARTS];              // one value of each stretch, or of each lane
+    double piece[PATCH_HALF_STEPS];       // lengths along a symmetric conic
+    double walked[4];                     // volumes of the strips that are walked
+    double part[TEAM_PARTS * PATCH_SUMS]; // sums over the strips between rear rungs, in stretches
+    double whole[PATCH_SUMS];
+    patch_mix mix[PATCH_CURVE_MOST + 2]; // of the samples of rear rungs
+};
+
+/// The steps of a frame, in order. A launch is one or several of them.
+enum patch_step {
+    PATCH_STEP_PARTS,
+    PATCH_STEP_JOINTS,
+    PATCH_STEP_CUT,   // what is removed
+    PATCH_STEP_PINCH, // removal by boxes: again and again, with FLOOD, until nothing changes
+    PATCH_STEP_FLOOD,
+    PATCH_STEP_SNAP,
+    PATCH_STEP_BORDER,
+    PATCH_STEP_ANCHORS, // rungs
+    PATCH_STEP_WALK,
+    PATCH_STEP_WELD,
+    PATCH_STEP_CUT_VOLUME,
+    PATCH_STEP_KEEP, // solve: the weight that keeps the volume
+    PATCH_STEP_NUMBER,
+    PATCH_STEP_FIXED, // the host places the vertices of the rest topology
+    PATCH_STEP_COUNT,
+    PATCH_STEP_SUM,
+    PATCH_STEP_VERTICES,
+    PATCH_STEP_FACES,
+    PATCH_STEP_STRIPS,
+    PATCH_STEP_SOURCES,
+    PATCH_STEP_REPORT // the host reads what joints did
+};
+
+enum patch_fill_kind {
+    PATCH_FILL_KEEP,
+    PATCH_FILL_MEAN,
+    PATCH_FILL_INTERSECTION,
+    PATCH_FILL_REDUCED,
+    PATCH_FILL_BETWEEN
+};
+
+/// What arrays are counted by. An entry is a loop of a part: (part, joint).
+enum patch_count {
+    PATCH_PARTS,
+    PATCH_PARTS_1, // and one more, for the end of the last
+    PATCH_JOINTS,
+    PATCH_JOINTS_1,
+    PATCH_ENTRIES,
+    PATCH_ENTRIES_1,
+    PATCH_VERTICES, // of parts: a vertex of a loop stands in both of its parts
+    PATCH_VERTICES_1,
+    PATCH_EDGES,
+    PATCH_FACES,
+    PATCH_PLACES,  // on loops
+    PATCH_RINGS,   // neighbours of all vertices
+    PATCH_REACHES, // vertices of the part of every entry
+    PATCH_PAIRS,   // entries of the part of every entry
+    PATCH_SLOTS,
+    PATCH_RUNGS,
+    PATCH_POINTS, // samples
+    PATCH_VERTEX_BLOCKS,
+    PATCH_FACE_BLOCKS,
+    PATCH_CONICS,
+    PATCH_COUNTS
+};
+
+/// F(name, type, how many, of what)
+#define PATCH_BODY_FIELDS(F)                                                                       \
+    F(part_vertex, int, 1, PARTS_1)                                                                \
+    F(part_face, int, 1, PARTS_1)                                                                  \
+    F(part_entry, int, 1, PARTS_1)                                                                 \
+    F(part_seed, int, 1, PARTS)    /* the vertex farthest from all loops */                        \
+    F(part_is_leaf, int, 1, PARTS) /* one loop only: vertices know how far its tip is */           \
+    F(part_step, double, 1, PARTS) /* median edge */                                               \
+    F(part_edge_most, double, 1, PARTS)                                                            \
+    F(part_centroid, pvec, 1, PARTS)                                                               \
+    F(part_volume, double, 1, PARTS) /* closed by fans over its loops */                           \
+    F(part_box, patch_box, 1, PARTS)                                                               \
+    F(entry_joint, int, 1, ENTRIES)                                                                \
+    F(entry_side, int, 1, ENTRIES)  /* 0 the part is the parent, 1 the child */                    \
+    F(entry_at, int, 1, ENTRIES)    /* + a vertex: its place in far, near, value and order */      \
+    F(entry_share, int, 1, ENTRIES) /* its first in share */                                       \
+    F(entry_slot, int, 1, ENTRIES_1)                                                               \
+    F(joint_part, int, 2, JOINTS)  /* parent, child */                                             \
+    F(joint_entry, int, 2, JOINTS) /* entry in the parent, in the child */                         \
+    F(joint_seam, int, 1, JOINTS)  /* 1: never articulated */                                      \
+    F(joint_loop, int, 1, JOINTS_1)                                                                \
+    F(joint_rung, int, 1, JOINTS_1)                                                                \
+    F(joint_point, int, 1, JOINTS_1)                                                               \
+    F(joint_centre, pvec, 1, JOINTS)  /* the point it turns about */                               \
+    F(joint_limb, pvec, 1, JOINTS)    /* unit, along the limb, from parent to child */             \
+    F(joint_plane, pvec, 1, JOINTS)   /* normal of the loop, parent to child */                    \
+    F(joint_width, double, 1, JOINTS) /* shorter half axis of the loop */                          \
+    F(joint_step, double, 1, JOINTS)  /* sampling length */                                        \
+    F(loop_vertex, int, 2, PLACES)    /* part vertex in the parent, in the child */                \
+    F(loop_shift, double, 9, PLACES)  /* sums of y[i + k] y[i]^T, for every shift k of a loop */   \
+    F(vertex_part, int, 1, VERTICES)                                                               \
+    F(vertex_loop, int, 1, VERTICES)  /* joint, or -1 */                                           \
+    F(vertex_place, int, 1, VERTICES) /* place on the loop, from its first */                      \
+    F(vertex_file, int, 1, VERTICES)  /* a vertex of the model */                                  \
+    F(vertex_point, pvec, 1, VERTICES)                                                             \
+    F(vertex_normal, pvec, 1, VERTICES)                                                            \
+    F(vertex_tip, double, 1, VERTICES) /* of leaves: distance to the tip */                        \
+    F(ring_first, int, 1, VERTICES_1)                                                              \
+    F(ring, int, 1, RINGS) /* neighbours counter-clockwise; on a loop from border to border */     \
+    F(ring_edge, int, 1, RINGS)                                                                    \
+    F(edge_normal, pvec, 1, EDGES) /* of its faces together, weighted by area */                   \
+    F(face_vertex, int, 3, FACES)                                                                  \
+    F(face_edge, int, 3, FACES)   /* from corner k to k + 1 */                                     \
+    F(face_joined, int, 3, FACES) /* the face across it in the same part, or -1 */                 \
+    F(face_origin, int, 1, FACES) /* triangle of the model */                                      \
+    F(slot_joint, int, 1, SLOTS)                                                                   \
+    F(far, double, 1, REACHES)         /* distance of the part's vertices to the entry's loop */   \
+    F(order, int, 1, REACHES)          /* these vertices, nearest first */                         \
+    F(seed_order, int, 1, VERTICES)    /* of each part the vertices by distance to its seed */     \
+    F(conic_weight, double, 1, CONICS) /* w for evenly spaced shares of the triangle */
+
+/// F(name, type, how many, of what, first step, last step)
+#define PATCH_WORK_FIELDS(F)                                                                       \
+    F(matrix, double, 12, PARTS, PARTS, SOURCES) /* part to world */                               \
+    F(joint, patch_joint, 1, JOINTS, JOINTS, REPORT)                                               \
+    /* vertices */                                                                                 \
+    F(state, int, 1, VERTICES, CUT, SOURCES)    /* patch_state */                                  \
+    F(owner, int, 1, VERTICES, CUT, FIXED)      /* entry that removes it, or -1 */                 \
+    F(slot, int, 1, VERTICES, CUT, SOURCES)     /* its border slot, or -1 */                       \
+    F(snap_edge, int, 1, VERTICES, CUT, BORDER) /* edge a vertex may be moved along, or -1 */      \
+    F(snap, double, 1, VERTICES, SNAP, BORDER)  /* how far, of the edge's length */                \
+    F(snapped, int, 1, VERTICES, SNAP, SNAP)    /* is it moved? */                                 \
+    F(seen, int, 1, VERTICES, FLOOD, FLOOD)     /* does it hang together with the seed? */         \
+    F(pinched, int, 1, VERTICES, PINCH, PINCH)  /* removed vertices whose rings are looked at */   \
+    F(vertex_out, int, 1, VERTICES, VERTICES, SOURCES) /* -1: removed, -2 - slot: that slot's */   \
+    F(edge_slot, int, 1, EDGES, CUT, FACES)            /* slot of the point that splits it */      \
+    /* entries */                                                                                  \
+    F(reach, int, 1, ENTRIES, CUT, BORDER)    /* vertices, nearest first, that it looks at */      \
+    F(shrink, double, 1, ENTRIES, CUT, FLOOD) /* what this try takes from the territory */         \
+    F(share, double, 1, PAIRS, CUT, FLOOD)    /* what it gets of the way to the part's entries */  \
+    F(value, double, 1, REACHES, CUT, BORDER) /* how far a vertex is removed by it */              \
+    F(near, int, 1, REACHES, CUT, BORDER)     /* its vertices beside the border */                 \
+    F(near_count, int, 1, ENTRIES, CUT, BORDER)                                                    \
+    F(border_count, int, 1, ENTRIES, BORDER, SOURCES) /* slots of its border */                    \
+    F(entry_sum, double, TEAM_PARTS, ENTRIES, CUT_VOLUME, CUT_VOLUME)                              \
+    /* parts */                                                                                    \
+    F(tries, int, 1, PARTS, BORDER, REPORT)                                                        \
+    F(removed, int, 1, PARTS, PINCH, FLOOD) /* what one lane tells the others */                   \
+    F(touched_count, int, 1, PARTS, BORDER, CUT_VOLUME)                                            \
+    F(touched, int, 1, FACES, BORDER, CUT_VOLUME) /* faces with removed or moved vertices */       \
+    /* slots: points of a border */                                                                \
+    F(slot_node, int, 1, SLOTS, BORDER, SOURCES) /* vertex, or -1 - edge */                        \
+    F(slot_from, int, 1, SLOTS, BORDER, SOURCES) /* vertices it lies between, slot_t of the way */ \
+    F(slot_to, int, 1, SLOTS, BORDER, SOURCES)                                                     \
+    F(slot_t, double, 1, SLOTS, BORDER, SOURCES)                                                   \
+    F(slot_point, pvec, 1, SLOTS, BORDER, STRIPS) /* rest */                                       \
+    F(slot_far, double, 1, SLOTS, BORDER, FIXED)  /* distance to the loop */                       \
+    F(slot_along, double, 1, SLOTS, BORDER, WELD) /* place on the joint's loop, or -1 */           \
+    F(slot_next, int, 1, SLOTS, BORDER, BORDER)                                                    \
+    F(slot_order, int, 1, SLOTS, BORDER, WELD)      /* slots in order along the border */          \
+    F(slot_rank, int, 1, SLOTS, BORDER, ANCHORS)    /* and back */                                 \
+    F(slot_weld, int, 1, SLOTS, BORDER, SOURCES)    /* child: slot of the parent it is one with */ \
+    F(slot_guest, int, 1, SLOTS, BORDER, STRIPS)    /* parent: slot of the child, or -1 */         \
+    F(slot_placed, pvec, 1, SLOTS, ANCHORS, STRIPS) /* the parent's rest space, from the centre */ \
+    F(slot_gap, double, 1, SLOTS, ANCHORS, WALK)    /* by rank: distance to the next */            \
+    F(slot_on_loop, int, 1, SLOTS, ANCHORS, WALK)   /* by rank */                                  \
+    F(slot_out, int, 1, SLOTS, NUMBER, SOURCES) /* vertex; -1 - n: split point n of the joint */   \
+    F(slot_rung, int, 1, SLOTS, STRIPS, STRIPS) /* its first rung */                               \
+    /* rungs: from a slot of the parent to one of the child */                                     \
+    F(anchor_rank, int, 1, RUNGS, ANCHORS, WALK)    /* of the parent's slot */                     \
+    F(anchor_partner, int, 1, RUNGS, ANCHORS, WALK) /* of the child's */                           \
+    F(closest, int, 1, RUNGS, ANCHORS, ANCHORS)     /* by rank: the child's nearest */             \
+    F(closest_square, double, 1, RUNGS, ANCHORS, ANCHORS)                                          \
+    F(rung_span, int, 1, RUNGS, WALK, WELD) /* the rung its stretch begins with, or -1 */          \
+    F(span_way, pvec, 1, RUNGS, WALK, WELD) /* a stretch: where on the loop, how far, length */    \
+    F(rung_stays, int, 1, RUNGS, WELD, WELD)                                                       \
+    F(rung_p, int, 1, RUNGS, WALK, SOURCES) /* slot of the parent; at first its rank */            \
+    F(rung_c, int, 1, RUNGS, WALK, SOURCES)                                                        \
+    F(rung_kind, int, 1, RUNGS, WALK, STRIPS)      /* patch_rung */                                \
+    F(rung_along, double, 1, RUNGS, WALK, SOURCES) /* place on the joint's loop */                 \
+    F(front_count, int, 1, RUNGS, KEEP, KEEP)      /* inner samples, of front rungs alone */       \
+    F(front_first, int, 1, RUNGS, KEEP, KEEP)                                                      \
+    F(front_round, pvec, 1, POINTS, KEEP, KEEP) /* these, without flattening */                    \
+    F(corner, pvec, 1, RUNGS, KEEP, KEEP)       /* control points of rear rungs */                 \
+    F(loose, int, 1, RUNGS, KEEP, KEEP)         /* strips that are walked */                       \
+    F(sums, patch_sums, 1, JOINTS, KEEP, KEEP)                                                     \
+    F(rung_count, int, 1, RUNGS, KEEP, SOURCES) /* inner samples */                                \
+    F(rung_first, int, 1, RUNGS, KEEP, SOURCES) /* first of them, from the joint's first */        \
+    F(rung_face, int, 1, RUNGS, NUMBER, STRIPS) /* first triangle of the strip to the next rung */ \
+    F(rung_normal, pvec, 4, RUNGS, STRIPS, STRIPS) /* sums at its ends: after it and before it */  \
+    F(sample, pvec, 1, POINTS, KEEP, STRIPS)       /* parent's rest space */                       \
+    F(sample_normal, pvec, 2, POINTS, STRIPS, STRIPS)                                              \
+    /* output */                                                                                   \
+    F(block_vertex, int, 1, VERTEX_BLOCKS, COUNT, SOURCES) /* first output vertex of a block */    \
+    F(block_face, int, 1, FACE_BLOCKS, COUNT, SOURCES)                                             \
+    F(face_list, int, 1, FACES, FACES, FACES) /* of a block: faces that the border touches */
+
+#define PATCH_BODY_PLACE(name, type, width, count)             unsigned body_##name;
+#define PATCH_WORK_PLACE(name, type, width, count, from, last) unsigned work_##name;
+/// Where the arrays begin, in units of PATCH_UNIT bytes.
+STRUCT(patch_places){ PATCH_BODY_FIELDS(PATCH_BODY_PLACE) PATCH_WORK_FIELDS(PATCH_WORK_PLACE) };
+
+/// What all kernels of the patches are told.
+STRUCT(patch_arguments)
+{
+    ITEM_RANGE;
+    int part_count, joint_count, vertex_count, face_count;
+    int box;                    // 1: the paper's removal, 0: plane cut
+    int fill;                   // patch_fill_kind
+    int vertex_room, face_room; // of the outputs, per instance
+    double diagonal, eps;       // of the rest mesh; removed by less is not removed
+    unsigned work_stride;       // units from instance to instance
+    patch_places at;
+};
+
+#endif
