@@ -19,9 +19,10 @@
 
 #include <cutis/cutis.h>
 
-#include "deform/binding.h"
+#include "deform/skin.h"
 #include "device/gpu/gpu.h"
 #include "../tests/device/skin_case.h"
+#include "../tests/device/skin_run.h"
 
 typedef struct bench {
     cutis_context *context;
@@ -125,10 +126,10 @@ static void coherent_case(skin_case *c, const skin_options *options)
 // Bits
 // ------------------------------------------------------------------------------------------------
 
-static cutis_skin_outputs packed_outputs(const skin_case *c, float *host, cutis_buffer *buffer)
+static skin_streams packed_outputs(const skin_case *c, float *host, cutis_buffer *buffer)
 {
     const uint64_t step = (uint64_t)c->options.vertex_count * 24;
-    return (cutis_skin_outputs){
+    return (skin_streams){
         .positions = { host, buffer, 0, 24, step },
         .normals = { host ? host + 3 : NULL, buffer, buffer ? 12 : 0, 24, step },
     };
@@ -138,8 +139,8 @@ static void run_skin(bench *b, cutis_device *device, const skin_case *c, float *
 {
     cutis_device_skin *skin = NULL;
     must(b, device->operations->skin_create(device, &c->layout, &skin), "create a skin");
-    const cutis_skin_outputs to = packed_outputs(c, host, NULL);
-    must(b, device->operations->skin_run(skin, &c->frames, &to), "run a skin");
+    const skin_streams to = packed_outputs(c, host, NULL);
+    must(b, skin_run(skin, &c->layout, &c->frames, &to), "run a skin");
     device->operations->skin_destroy(skin);
 }
 
@@ -306,8 +307,8 @@ static double time_case(bench *b, cutis_formula formula, bool unit, uint32_t inf
     must(b, cutis_buffer_create(b->device, (uint64_t)b->vertices * instances * 24, &buffer),
          "buffer");
     must(b, b->device->operations->skin_create(b->device, &c.layout, &skin), "create a skin");
-    const cutis_skin_outputs to = packed_outputs(&c, NULL, buffer);
-    must(b, b->device->operations->skin_run(skin, &c.frames, &to), "run a skin");
+    const skin_streams to = packed_outputs(&c, NULL, buffer);
+    must(b, skin_run(skin, &c.layout, &c.frames, &to), "run a skin");
     b->fill_seconds = time_launches(b, NULL, buffer, repeats);
     double seconds = time_launches(b, skin, buffer, repeats);
     b->device->operations->skin_destroy(skin);
@@ -413,7 +414,7 @@ static void time_binding(bench *b, const cutis_model *model, const char *name, c
     must(b, cutis_deform(binding, &(cutis_poses){ .local = poses }, b->instances, &to), "deform");
     b->fill_seconds = time_launches(b, NULL, buffer, 20);
     print_row(b, "real", name, "unit", vertices, b->instances,
-              time_launches(b, binding->skin, buffer, 20));
+              time_launches(b, cutis_skin_of(binding)->skin, buffer, 20));
     double start = now();
     for (int i = 0; i < 5; i++)
         must(b, cutis_deform(binding, &(cutis_poses){ .local = poses }, b->instances, &to),

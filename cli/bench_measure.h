@@ -55,7 +55,7 @@ cutis_result bench_handles_update(cutis_device *device, double budget, const cut
 
 /// Seconds of a frame of the paper's knee (891 and 1000 vertices), bent, normals included.
 cutis_result bench_patches_knee(cutis_context *context, cutis_device *device,
-                                const cutis_patches_options *options, double degrees, double budget,
+                                const cutis_bind_options *options, double degrees, double budget,
                                 double *seconds);
 
 // Skeletons (bench_skeleton.c)

@@ -14,13 +14,13 @@
 #define ABOVE  30u // of the child: with its cap 1000
 
 typedef struct patch_bench {
-    cutis_patches *patches;
+    cutis_binding *patches;
     cutis_patches_info info;
     cutis_mat34 *palette;
     uint32_t instance_count;
     cutis_device *device;
-    cutis_patches_output output;
-    void *memory[5];
+    cutis_outputs output;
+    void *memory[4];
     cutis_buffer *buffers[4];
     bool host;
 } patch_bench;
@@ -115,7 +115,7 @@ static cutis_result make_knee(cutis_context *context, cutis_model **out)
 }
 
 // The smallest leaf parts join their parents until `wanted` are left (formats.md 8).
-static void merge_parts(const cutis_patches *patches, uint32_t wanted, const uint32_t *parts,
+static void merge_parts(const cutis_binding *patches, uint32_t wanted, const uint32_t *parts,
                         uint32_t triangles, uint32_t *map)
 {
     cutis_patches_info info = cutis_patches_describe(patches);
@@ -145,10 +145,12 @@ static cutis_result make_body(cutis_context *context, cutis_device *device, uint
                               uint32_t wanted, cutis_model **out)
 {
     cutis_model *model = NULL;
-    cutis_patches *patches = NULL;
+    cutis_binding *patches = NULL;
     cutis_synth_options options = { .body = CUTIS_BODY_BIPED, .vertex_count = vertices };
     cutis_result result = cutis_synth_create(context, &options, &model);
-    if (result == CUTIS_OK) result = cutis_patches_create(device, model, NULL, &patches);
+    if (result == CUTIS_OK)
+        result = cutis_bind(device, model, &(cutis_bind_options){ .method = CUTIS_METHOD_PATCHES },
+                            &patches);
     if (result == CUTIS_OK) {
         cutis_model_data data = *cutis_model_get(model);
         cutis_mesh mesh = data.meshes[0];
@@ -173,7 +175,7 @@ static cutis_result make_body(cutis_context *context, cutis_device *device, uint
         }
         free(map), free(number), free(parts), free(names);
     }
-    cutis_patches_destroy(patches);
+    cutis_binding_destroy(patches);
     cutis_model_destroy(model);
     return result;
 }
@@ -192,33 +194,32 @@ static cutis_result room(patch_bench *b, int k, uint64_t size, cutis_stream *str
 // Room for frames twice the size of the rest mesh: the capacity of every conceivable frame would
 // not fit a thousand times.
 static cutis_result open_bench(cutis_device *device, const cutis_model *model,
-                               cutis_patches_options options, uint32_t instances, patch_bench *b)
+                               cutis_bind_options options, uint32_t instances, patch_bench *b)
 {
     *b = (patch_bench){ .instance_count = instances, .device = device };
     b->host = cutis_device_describe(device).kind == CUTIS_DEVICE_CPU;
+    options.method = CUTIS_METHOD_PATCHES;
+    options.normals = true;
     options.instance_capacity = instances;
-    cutis_result result = cutis_patches_create(device, model, &options, &b->patches);
+    cutis_result result = cutis_bind(device, model, &options, &b->patches);
     if (result != CUTIS_OK) return result;
     b->info = cutis_patches_describe(b->patches);
     uint64_t vertices = 2 * (uint64_t)b->info.vertex_count, n = instances;
     uint64_t triangles = 2 * (uint64_t)b->info.triangle_count;
-    b->output.vertex_capacity = (uint32_t)vertices;
-    b->output.triangle_capacity = (uint32_t)triangles;
+    b->output.topology.vertex_capacity = (uint32_t)vertices;
+    b->output.topology.triangle_capacity = (uint32_t)triangles;
     b->palette = calloc(n * b->info.part_count, sizeof *b->palette);
     result = b->palette ? room(b, 0, 12 * n * vertices, &b->output.positions) : CUTIS_OUT_OF_MEMORY;
     if (result == CUTIS_OK) result = room(b, 1, 12 * n * vertices, &b->output.normals);
-    if (result == CUTIS_OK) result = room(b, 2, 12 * n * triangles, &b->output.indices);
-    if (b->host) {
-        b->output.counts.data = b->memory[4] = calloc(n, 8);
-        if (!b->memory[4]) result = CUTIS_OUT_OF_MEMORY;
-    }
+    if (result == CUTIS_OK) result = room(b, 2, 12 * n * triangles, &b->output.topology.indices);
+    if (result == CUTIS_OK) result = room(b, 3, 8 * n, &b->output.topology.counts);
     return result;
 }
 
 static void close_bench(patch_bench *b)
 {
-    cutis_patches_destroy(b->patches);
-    for (int k = 0; k < 5; k++) free(b->memory[k]);
+    cutis_binding_destroy(b->patches);
+    for (int k = 0; k < 4; k++) free(b->memory[k]);
     for (int k = 0; k < 4; k++) cutis_buffer_destroy(b->buffers[k]);
     free(b->palette);
     *b = (patch_bench){ 0 };
@@ -239,7 +240,7 @@ static cutis_result pose_all(patch_bench *b, const cutis_model *model, double an
             cutis_quat turn = cutis_quat_from_axis_angle((cutis_float3){ 1, 0, 0 }, bend);
             pose[joint.node].rotation = cutis_quat_multiply(rest[joint.node].rotation, turn);
         }
-        cutis_patches_palette(b->patches, model, pose, b->palette + (size_t)i * b->info.part_count);
+        cutis_binding_palette(b->patches, pose, b->palette + (size_t)i * b->info.part_count);
     }
     free(rest), free(pose);
     return CUTIS_OK;
@@ -249,8 +250,7 @@ static cutis_result run_bench(void *data)
 {
     patch_bench *b = data;
     cutis_poses poses = { .kind = CUTIS_POSE_PALETTE, .matrices = b->palette };
-    cutis_result result =
-        cutis_patches_run(b->patches, NULL, &poses, b->instance_count, &b->output);
+    cutis_result result = cutis_deform(b->patches, &poses, b->instance_count, &b->output);
     if (result == CUTIS_OK && !b->host) result = cutis_device_finish(b->device);
     return result;
 }
@@ -262,7 +262,7 @@ typedef struct patch_row {
 } patch_row;
 
 static cutis_result time_bench(cutis_device *device, const cutis_model *model,
-                               cutis_patches_options options, uint32_t instances, double degrees,
+                               cutis_bind_options options, uint32_t instances, double degrees,
                                double budget, patch_bench *b, double *seconds)
 {
     cutis_result result = open_bench(device, model, options, instances, b);
@@ -272,7 +272,7 @@ static cutis_result time_bench(cutis_device *device, const cutis_model *model,
 }
 
 cutis_result bench_patches_knee(cutis_context *context, cutis_device *device,
-                                const cutis_patches_options *options, double degrees, double budget,
+                                const cutis_bind_options *options, double degrees, double budget,
                                 double *seconds)
 {
     patch_bench b = { 0 };
@@ -289,7 +289,7 @@ static int measure(cli_app *app, const cutis_model *model, cutis_device *device,
 {
     patch_bench b = { 0 };
     double budget = option_given(app, OPTION_QUICK) ? 0.2 : 1.0;
-    cutis_result result = time_bench(device, model, (cutis_patches_options){ 0 }, row->instances,
+    cutis_result result = time_bench(device, model, (cutis_bind_options){ 0 }, row->instances,
                                      row->degrees, budget, &b, &row->seconds);
     row->vertices = b.info.vertex_count;
     row->parts = b.info.part_count;

@@ -81,6 +81,32 @@ void help_verb(FILE *file, const verb_row *verb)
     fprintf(file, "\nExit status: %s\n", exit_text);
 }
 
+// What a model must have for a method, or "".
+static const char *method_needs(const cutis_method_info *method)
+{
+    if (method->needs & CUTIS_NEEDS_POSE_SPACE) return "a model of cutis fit";
+    if (method->needs & CUTIS_NEEDS_VIRTUAL_HANDLES)
+        return "a model of cutis handles --weighting virtual";
+    if (method->needs & CUTIS_NEEDS_CAGE) return "a model of cutis cage, and --cage-poses";
+    if (method->needs & CUTIS_NEEDS_PARTS) return "a closed mesh with parts, as of cutis skeleton";
+    return "";
+}
+
+static const cutis_method_info *method_at(int index)
+{
+    return cutis_method_describe((cutis_method)index);
+}
+
+void help_methods(FILE *file)
+{
+    fputs("Methods of --method (and --methods, which knows sbs-weighted too):\n\n", file);
+    for (int i = 0; method_at(i); i++) {
+        const cutis_method_info *m = method_at(i);
+        fprintf(file, "  %-14s %s: %s\n", m->name, m->title, m->help);
+        if (*method_needs(m)) fprintf(file, "  %-14s needs %s\n", "", method_needs(m));
+    }
+}
+
 // troff: a dash that is typed must stay one, a line must not start with a dot or quote.
 static void man_text(FILE *file, const char *text, int length)
 {
@@ -154,6 +180,14 @@ void help_man(FILE *file)
         fputc('\n', file);
     }
     for (uint32_t i = 0; i < cli_verb_count; i++) man_verb(file, &cli_verbs[i]);
+    fputs(".SH METHODS\n", file);
+    for (int i = 0; method_at(i); i++) {
+        fprintf(file, ".TP\n.B %s\n", method_at(i)->name);
+        man_text(file, method_at(i)->title, (int)strlen(method_at(i)->title));
+        fputs(": ", file);
+        man_text(file, method_at(i)->help, (int)strlen(method_at(i)->help));
+        fputc('\n', file);
+    }
     fprintf(
         file,
         ".SH EXIT STATUS\n%s\n.SH ENVIRONMENT\n.TP\n.B CUTIS_ISA\nlowers the instruction set of "
@@ -205,6 +239,10 @@ void help_markdown(FILE *file)
         fprintf(file, "| [%s](#%s) | %s |\n", cli_verbs[i].name, cli_verbs[i].name,
                 cli_verbs[i].summary);
     fprintf(file, "\nExit status: %s\n", exit_text);
+    fputs("\n## Methods\n\n| `--method` | what it is | needs |\n|---|---|---|\n", file);
+    for (int i = 0; method_at(i); i++)
+        fprintf(file, "| `%s` | %s: %s | %s |\n", method_at(i)->name, method_at(i)->title,
+                method_at(i)->help, method_needs(method_at(i)));
     for (uint32_t i = 0; i < cli_verb_count; i++) {
         const verb_row *verb = &cli_verbs[i];
         fprintf(file, "\n## %s\n\n`cutis %s%s%s [options]%s`: %s.\n\n", verb->name, verb->name,
@@ -242,6 +280,8 @@ int verb_help(cli_app *app)
         help_markdown(stdout);
     } else if (app->operand_count == 0) {
         help_overview(stdout);
+    } else if (strcmp(app->operands[0], "methods") == 0) {
+        help_methods(stdout);
     } else {
         for (uint32_t i = 0; i < cli_verb_count; i++) {
             if (strcmp(cli_verbs[i].name, app->operands[0]) != 0) continue;

@@ -21,22 +21,22 @@ static bool allocate(patch_play *p)
            p->source_vertices && p->source_weights && p->reports;
 }
 
-static void read_options(const cli_app *app, cutis_patches_options *out)
+static void read_options(const cli_app *app, cutis_bind_options *out)
 {
     const char *removal = option_text(app, OPTION_REMOVE), *fill = option_text(app, OPTION_FILL);
-    *out = (cutis_patches_options){ 0 };
-    if (removal) cutis_patch_removal_from_name(removal, &out->removal);
-    if (fill) cutis_patch_fill_from_name(fill, &out->fill);
+    *out = (cutis_bind_options){ .method = CUTIS_METHOD_PATCHES, .normals = true };
+    if (removal) cutis_patch_removal_from_name(removal, &out->patch_removal);
+    if (fill) cutis_patch_fill_from_name(fill, &out->patch_fill);
 }
 
 int patch_play_open(cli_app *app, const char *path, const cutis_model *model, cutis_device *device,
                     int32_t clip, const char *pose_file, patch_play *out)
 {
-    cutis_patches_options options;
+    cutis_bind_options options;
     const char *place = path;
     *out = (patch_play){ .model = model };
     read_options(app, &options);
-    cutis_result result = cutis_patches_create(device, model, &options, &out->patches);
+    cutis_result result = cutis_bind(device, model, &options, &out->patches);
     if (result == CUTIS_OK && clip != CUTIS_NONE)
         result = cutis_sampler_create(model, (uint32_t)clip, &out->sampler);
     if (result == CUTIS_OK) {
@@ -59,18 +59,18 @@ int patch_play_open(cli_app *app, const char *path, const cutis_model *model, cu
 cutis_result patch_play_frame(patch_play *p, double seconds)
 {
     cutis_poses poses = { .kind = CUTIS_POSE_LOCAL, .local = p->transforms };
-    cutis_patches_output output = { .positions.data = p->positions,
-                                    .normals.data = p->normals,
-                                    .indices.data = p->indices,
-                                    .labels.data = p->labels,
-                                    .origins.data = p->origins,
-                                    .source_vertices.data = p->source_vertices,
-                                    .source_weights.data = p->source_weights,
-                                    .counts.data = p->counts,
-                                    .reports = p->reports };
+    cutis_outputs output = { .positions.data = p->positions,
+                             .normals.data = p->normals,
+                             .topology.indices.data = p->indices,
+                             .topology.labels.data = p->labels,
+                             .topology.origins.data = p->origins,
+                             .topology.source_vertices.data = p->source_vertices,
+                             .topology.source_weights.data = p->source_weights,
+                             .topology.counts.data = p->counts,
+                             .topology.reports = p->reports };
     if (p->sampler) cutis_sampler_sample(p->sampler, (float)seconds, p->transforms, NULL);
     double start = app_seconds();
-    cutis_result result = cutis_patches_run(p->patches, p->model, &poses, 1, &output);
+    cutis_result result = cutis_deform(p->patches, &poses, 1, &output);
     p->seconds += app_seconds() - start;
     return result;
 }
@@ -85,7 +85,7 @@ cutis_surface patch_play_surface(const patch_play *p)
 
 void patch_play_close(patch_play *p)
 {
-    cutis_patches_destroy(p->patches);
+    cutis_binding_destroy(p->patches);
     cutis_sampler_destroy(p->sampler);
     free(p->transforms);
     free(p->positions);

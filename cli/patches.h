@@ -8,7 +8,7 @@
 
 typedef struct patch_play {
     const cutis_model *model; ///< borrowed
-    cutis_patches *patches;
+    cutis_binding *patches;
     cutis_patches_info info;
     cutis_sampler *sampler;      ///< NULL: the pose in `transforms` stays
     cutis_transform *transforms; ///< node_count
@@ -17,7 +17,7 @@ typedef struct patch_play {
     uint32_t *origins, *source_vertices; ///< where triangles and vertices come from
     float *source_weights;
     cutis_patches_report *reports;
-    double seconds; ///< spent in cutis_patches_run
+    double seconds; ///< spent in cutis_deform
 } patch_play;
 
 /// As --remove and --fill say. On failure nothing is left to close.

@@ -254,8 +254,8 @@ static int add_fixed(cli_app *app, patch_job *job)
     uint32_t *indices = calloc((size_t)triangles + 1, 3 * sizeof *indices);
     if (!indices) return app_fail_text(app, "%s: not enough memory", job->path);
     cutis_model_triangles(job->model, indices);
-    cutis_result result =
-        cutis_patches_run_fixed(p->patches, job->model, &poses, 1, job->positions);
+    cutis_result result = cutis_deform(
+        p->patches, &poses, 1, &(cutis_outputs){ .topology.rest_positions.data = job->positions });
     cutis_surface surface = { .vertex_count = count,
                               .positions = job->positions,
                               .triangle_count = triangles,

@@ -33,7 +33,7 @@ typedef struct plot_job {
     const char *path;
     cutis_model *model;
     cutis_device *device;
-    cutis_patches *patches;
+    cutis_binding *patches;
     cutis_patches_info info;
     cutis_patches_joint joint;
     uint32_t joint_index;
@@ -86,12 +86,11 @@ static bool bend(plot_job *job, double angle)
 
 static cutis_result patch_frame(plot_job *job)
 {
-    cutis_patches_output output = { .positions.data = job->positions,
-                                    .indices.data = job->indices,
-                                    .labels.data = job->labels,
-                                    .counts.data = job->counts };
-    return cutis_patches_run(job->patches, job->model, &(cutis_poses){ .local = job->pose }, 1,
-                             &output);
+    cutis_outputs output = { .positions.data = job->positions,
+                             .topology.indices.data = job->indices,
+                             .topology.labels.data = job->labels,
+                             .topology.counts.data = job->counts };
+    return cutis_deform(job->patches, &(cutis_poses){ .local = job->pose }, 1, &output);
 }
 
 // The model's own triangles, labelled by its parts.
@@ -179,10 +178,12 @@ static cutis_result allocate(plot_job *job)
 
 static int open_way(plot_job *job, uint32_t way)
 {
-    cutis_patches_options options = { .removal = ways[way].removal, .fill = ways[way].fill };
-    cutis_patches_destroy(job->patches);
+    const cutis_bind_options options = { .method = CUTIS_METHOD_PATCHES,
+                                         .patch_removal = ways[way].removal,
+                                         .patch_fill = ways[way].fill };
+    cutis_binding_destroy(job->patches);
     job->patches = NULL;
-    cutis_result result = cutis_patches_create(job->device, job->model, &options, &job->patches);
+    cutis_result result = cutis_bind(job->device, job->model, &options, &job->patches);
     if (result != CUTIS_OK) return app_fail(job->app, job->path, result);
     if (job->pose) return EXIT_GOOD;
     job->info = cutis_patches_describe(job->patches);
@@ -273,7 +274,7 @@ int measure_plot(cli_app *app)
     app_progress_done(app);
     if (status == EXIT_GOOD) status = write_plots(job, output);
     if (status == EXIT_GOOD && app->json) print_json(job, output);
-    cutis_patches_destroy(job->patches);
+    cutis_binding_destroy(job->patches);
     free(job->pose), free(job->positions), free(job->indices), free(job->labels);
     free(job->weld), free(job->medians);
     cutis_device_destroy(job->device);

@@ -12,47 +12,27 @@
 
 const char *picture_method_name(const picture_shot *shot)
 {
-    if (shot->patched) return "patches";
     return shot->weighted ? "sbs-weighted" : cutis_method_name(shot->method);
 }
 
 const char *picture_method_title(const picture_shot *shot)
 {
-    if (shot->patched) return "blending patches";
-    switch (shot->method) {
-    case CUTIS_METHOD_LBS:
-        return "linear";
-    case CUTIS_METHOD_RIGID:
-        return "rigid";
-    case CUTIS_METHOD_SBS:
-        return shot->weighted ? "spherical, weighted" : "spherical";
-    case CUTIS_METHOD_DQS:
-        return "dual quaternion";
-    case CUTIS_METHOD_COR:
-        return "optimized centres";
-    case CUTIS_METHOD_PSD:
-        return "pose space";
-    case CUTIS_METHOD_WPSD:
-        return "pose space, weighted";
-    case CUTIS_METHOD_HANDLES_RIGID:
-        return "handles, rigid";
-    case CUTIS_METHOD_CAGE:
-        return "cage";
-    }
-    return "?";
+    return shot->weighted ? "spherical, weighted" : cutis_method_describe(shot->method)->title;
+}
+
+bool picture_is_patched(const picture_shot *shot)
+{
+    return shot->method == CUTIS_METHOD_PATCHES;
 }
 
 static int parse_method(cli_app *app, const char *text, size_t length, picture_shot *out)
 {
     char name[32], near[64];
     snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), text);
-    *out = (picture_shot){ .weighted = strcmp(name, "sbs-weighted") == 0,
-                           .patched = strcmp(name, "patches") == 0 };
+    *out = (picture_shot){ .weighted = strcmp(name, "sbs-weighted") == 0 };
     if (out->weighted) out->method = CUTIS_METHOD_SBS;
-    if (out->weighted || out->patched || cutis_method_from_name(name, &out->method) == CUTIS_OK)
-        return EXIT_GOOD;
-    static const char ALL[] =
-        "lbs rigid sbs sbs-weighted dqs cor psd wpsd handles-rigid cage patches";
+    if (out->weighted || cutis_method_from_name(name, &out->method) == CUTIS_OK) return EXIT_GOOD;
+    static const char ALL[] = "sbs-weighted" CLI_METHOD_WORDS;
     if (nearest_word(name, ALL, near))
         return app_usage(app, "unknown method '%s'; did you mean %s? (one of: %s)", name, near,
                          ALL);
@@ -243,7 +223,10 @@ int picture_bind(picture_stage *stage, picture_shot *shot)
         .bind = { .method = shot->method, .weighted_centres = shot->weighted, .normals = true }
     };
     int status = EXIT_GOOD;
-    if (shot->patched) status = picture_patches_open(stage, shot);
+    if (picture_is_patched(shot)) {
+        options.bind.method = CUTIS_METHOD_LBS;
+        status = picture_patches_open(stage, shot);
+    }
     if (status != EXIT_GOOD) return status;
     return play_open(stage->app, stage->path, stage->model, stage->device, &options, &shot->play);
 }
@@ -255,7 +238,7 @@ int picture_pose(picture_stage *stage, picture_shot *shot, double seconds)
     if (p->controls) picture_pose_cage(p, seconds);
     cutis_result result = play_deform(p, 1);
     if (result != CUTIS_OK) return app_fail(stage->app, stage->path, result);
-    return shot->patched ? picture_patches_pose(stage, shot, seconds) : EXIT_GOOD;
+    return picture_is_patched(shot) ? picture_patches_pose(stage, shot, seconds) : EXIT_GOOD;
 }
 
 // Painting
@@ -418,8 +401,8 @@ static bool part_mesh_make(const picture_stage *stage, const picture_shot *shot,
     out->colors = malloc(16 * corners);
     out->indices = malloc(4 * corners);
     if (!out->positions || !out->normals || !out->colors || !out->indices) return false;
-    if (!shot->patched) part_colors(stage, out->colors);
-    for (size_t t = 0; shot->patched && t < corners / 3; t++)
+    if (!picture_is_patched(shot)) part_colors(stage, out->colors);
+    for (size_t t = 0; picture_is_patched(shot) && t < corners / 3; t++)
         part_color(shot->patch.labels[t], out->colors + 12 * t);
     for (size_t k = 0; k < corners; k++) {
         uint32_t v = body->surface.indices[k];
@@ -450,7 +433,7 @@ int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_p
     uint32_t line_count = 0;
     bool good = world != NULL;
     float *mixed = NULL;
-    if (shot->patched) {
+    if (picture_is_patched(shot)) {
         body.surface = patch_play_surface(&shot->patch);
         body.normals = shot->patch.normals;
         body.colors = mixed = picture_patches_colors(stage, shot);

@@ -43,7 +43,6 @@ typedef struct picture_stage {
 typedef struct picture_shot {
     cutis_method method;
     bool weighted;
-    bool patched; ///< --method patches: `patch` has the mesh, `play` the pose
     play play;
     patch_play patch;
 } picture_shot;
@@ -52,6 +51,9 @@ typedef struct picture_shot {
 const char *picture_method_name(const picture_shot *shot);
 /// The same for people: "linear blend", ...
 const char *picture_method_title(const picture_shot *shot);
+
+/// --method patches: `patch` has the mesh, `play` the pose.
+bool picture_is_patched(const picture_shot *shot);
 
 /// Parse --methods (or --method) into shots; nothing is bound yet.
 int picture_methods(cli_app *app, picture_shot *shots, uint32_t *count);

@@ -47,8 +47,9 @@ float *picture_patches_colors(const picture_stage *stage, const picture_shot *sh
 
 double picture_shot_volume(const picture_stage *stage, const picture_shot *shot)
 {
-    cutis_surface now = shot->patched ? patch_play_surface(&shot->patch)
-                                      : rest_shape_surface(&stage->rest, shot->play.positions);
+    cutis_surface now = picture_is_patched(shot)
+                            ? patch_play_surface(&shot->patch)
+                            : rest_shape_surface(&stage->rest, shot->play.positions);
     return cutis_surface_volume(&now);
 }
 

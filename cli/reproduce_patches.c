@@ -64,16 +64,21 @@ static cutis_result show_skeletons(reproduce_job *job)
 // -----------------------------------------------------------------------------------------
 
 enum { ANGLES = 6, FILLS = 5 };
+#define PATCHES(removal, fill)                                                                     \
+    {                                                                                              \
+        .method = CUTIS_METHOD_PATCHES, .normals = true, .patch_removal = removal,                 \
+        .patch_fill = fill                                                                         \
+    }
 static const double DEGREES[ANGLES] = { 10, 30, 50, 70, 90, 110 };
 static const struct {
     const char *name;
-    cutis_patches_options options;
+    cutis_bind_options options;
 } FILL[FILLS] = {
-    { "mean", { .removal = CUTIS_PATCH_BOX, .fill = CUTIS_PATCH_FILL_MEAN } },
-    { "intersection", { .removal = CUTIS_PATCH_BOX, .fill = CUTIS_PATCH_FILL_INTERSECTION } },
-    { "reduced", { .removal = CUTIS_PATCH_BOX, .fill = CUTIS_PATCH_FILL_REDUCED } },
-    { "between", { .removal = CUTIS_PATCH_BOX, .fill = CUTIS_PATCH_FILL_BETWEEN } },
-    { "volume kept", { .removal = CUTIS_PATCH_CUT, .fill = CUTIS_PATCH_FILL_KEEP } },
+    { "mean", PATCHES(CUTIS_PATCH_BOX, CUTIS_PATCH_FILL_MEAN) },
+    { "intersection", PATCHES(CUTIS_PATCH_BOX, CUTIS_PATCH_FILL_INTERSECTION) },
+    { "reduced", PATCHES(CUTIS_PATCH_BOX, CUTIS_PATCH_FILL_REDUCED) },
+    { "between", PATCHES(CUTIS_PATCH_BOX, CUTIS_PATCH_FILL_BETWEEN) },
+    { "volume kept", PATCHES(CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_KEEP) },
 };
 enum { REDUCED = 2, KEPT = 4 };
 
@@ -103,7 +108,7 @@ static void set_angle(knee *k, double degrees)
 }
 
 typedef struct frame_call {
-    cutis_patches *patches;
+    cutis_binding *patches;
     knee *knee;
 } frame_call;
 
@@ -111,13 +116,12 @@ static cutis_result run_frame(void *data)
 {
     const frame_call *call = data;
     knee *k = call->knee;
-    const cutis_patches_output output = { .positions.data = k->positions,
-                                          .normals.data = k->normals,
-                                          .indices.data = k->indices,
-                                          .labels.data = k->labels,
-                                          .counts.data = k->counts };
-    return cutis_patches_run(call->patches, k->model, &(cutis_poses){ .local = k->pose }, 1,
-                             &output);
+    const cutis_outputs output = { .positions.data = k->positions,
+                                   .normals.data = k->normals,
+                                   .topology.indices.data = k->indices,
+                                   .topology.labels.data = k->labels,
+                                   .topology.counts.data = k->counts };
+    return cutis_deform(call->patches, &(cutis_poses){ .local = k->pose }, 1, &output);
 }
 
 static bool knee_grow(knee *k, const cutis_patches_info *info)
@@ -143,7 +147,7 @@ static cutis_result measure_bend(reproduce_job *job, const knee *k, uint32_t lab
 }
 
 // All angles with one fill: volume of the joint, medians of its parts, time of a frame.
-static cutis_result measure_fill(reproduce_job *job, knee *k, int fill, cutis_patches *patches)
+static cutis_result measure_fill(reproduce_job *job, knee *k, int fill, cutis_binding *patches)
 {
     const cutis_patches_info info = cutis_patches_describe(patches);
     const uint32_t labels = info.part_count + info.joint_count;
@@ -250,9 +254,9 @@ static cutis_result measure_knee(reproduce_job *job, knee *k, shot *shots)
     double parts = 0;
     cutis_result result = CUTIS_OK;
     for (int f = 0; f < FILLS && result == CUTIS_OK; f++) {
-        cutis_patches *patches = NULL;
+        cutis_binding *patches = NULL;
         if (!reproduce_progress(job, FILL[f].name, 0.5 + f / 10.0)) return CUTIS_CANCELLED;
-        result = cutis_patches_create(job->single, k->model, &FILL[f].options, &patches);
+        result = cutis_bind(job->single, k->model, &FILL[f].options, &patches);
         if (result == CUTIS_OK) result = measure_fill(job, k, f, patches);
         if (result == CUTIS_OK && (f == REDUCED || f == KEPT)) {
             frame_call call = { patches, k };
@@ -268,7 +272,7 @@ static cutis_result measure_knee(reproduce_job *job, knee *k, shot *shots)
             const cutis_patches_joint joint = cutis_patches_joint_at(patches, j);
             if (joint.node == k->node) parts = joint.parent_volume + joint.child_volume;
         }
-        cutis_patches_destroy(patches);
+        cutis_binding_destroy(patches);
     }
     return result == CUTIS_OK ? measure_lbs(job, k, parts, &shots[0]) : result;
 }

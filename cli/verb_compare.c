@@ -230,7 +230,7 @@ int verb_compare(cli_app *app)
                         .report = option_text(app, OPTION_REPORT) };
     int status = picture_methods(app, job.shots, &job.shot_count);
     for (uint32_t i = 0; i < job.shot_count && status == EXIT_GOOD; i++)
-        if (job.shots[i].patched)
+        if (picture_is_patched(&job.shots[i]))
             status = app_usage(app, "patches have vertices of their own, which compare with none; "
                                     "render draws them beside others, measure measures them");
     if (status == EXIT_GOOD && job.shot_count < 2 && !option_given(app, OPTION_REFERENCE))

@@ -221,7 +221,7 @@ int verb_render(cli_app *app)
         !option_given(app, OPTION_CAGE_POSES) && !option_given(app, OPTION_SHOW)) // error:FRAMES
         status = app_usage(app, "--time goes with --clip or --cage-poses");
     bool patched = false;
-    for (uint32_t i = 0; i < job.shot_count; i++) patched |= job.shots[i].patched;
+    for (uint32_t i = 0; i < job.shot_count; i++) patched |= picture_is_patched(&job.shots[i]);
     if (status == EXIT_GOOD && !patched &&
         (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL)))
         status = app_usage(app, "--remove and --fill are for the method patches");

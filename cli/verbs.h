@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <cutis/deform.h>
+
 typedef enum option_kind {
     KIND_FLAG,   ///< no value
     KIND_TEXT,   ///< any text
@@ -17,16 +19,18 @@ typedef enum option_kind {
     KIND_CHOICE, ///< one of `choices`, separated by spaces
 } option_kind;
 
+/// The names of the methods, a space before each.
+#define CLI_METHOD_WORD(id, number, name, title, needs, abilities, help) " " name
+#define CLI_METHOD_WORDS                                                 CUTIS_METHODS(CLI_METHOD_WORD)
+
 /// Every option: identifier, name, letter, kind, name of its value, choices, least, most, help.
 #define CLI_OPTIONS(X)                                                                             \
     X(OUTPUT, "output", 'o', PATH, "FILE", 0, 0, 0, "where the result goes")                       \
     X(CLIP, "clip", 0, TEXT, "CLIP", 0, 0, 0,                                                      \
       "animation: its name, its index, or a file (.caf .xaf .bvh .gltf .glb)")                     \
     X(POSE, "pose", 0, PATH, "FILE", 0, 0, 0, "pose file (JSON) in place of a clip")               \
-    X(METHOD, "method", 0, CHOICE, "METHOD",                                                       \
-      "lbs rigid sbs dqs cor psd wpsd cage handles-rigid patches", 0, 0,                           \
-      "how bones are blended (default lbs; psd and wpsd: models of cutis fit; handles-rigid: of "  \
-      "cutis handles --weighting virtual)")                                                        \
+    X(METHOD, "method", 0, CHOICE, "METHOD", CLI_METHOD_WORDS + 1, 0, 0,                           \
+      "how the body is deformed (default lbs; `cutis help methods` has a line for each)")          \
     X(REMOVE, "remove", 0, CHOICE, "HOW", "cut box", 0, 0,                                         \
       "patches: take away what lies beyond a plane, or in the other part's box (default cut)")     \
     X(FILL, "fill", 0, CHOICE, "HOW", "keep mean intersection reduced between", 0, 0,              \
@@ -76,8 +80,7 @@ typedef enum option_kind {
     X(LARGE, "large", 0, FLAG, 0, 0, 0, 0, "also 10 million vertices")                             \
     X(TIME, "time", 0, NUMBER, "T", 0, 0, 1e9, "seconds into the clip (default: its middle)")      \
     X(METHODS, "methods", 0, TEXT, "A,B,...", 0, 0, 0,                                             \
-      "several of lbs rigid sbs sbs-weighted dqs cor psd wpsd handles-rigid patches, side by "     \
-      "side")                                                                                      \
+      "several methods side by side: those of --method, and sbs-weighted")                         \
     X(PICTURE_SIZE, "size", 0, TEXT, "WxH", 0, 0, 0,                                               \
       "pixels of the picture, or of each tile of a sheet (default 1280x720; tiles 420x560)")       \
     X(CAMERA, "camera", 0, TEXT, "auto|YAW,PITCH[,DIST]", 0, 0, 0,                                 \

@@ -9,30 +9,94 @@
 extern "C" {
 #endif
 
-/// How bones are blended. docs/design/blending.md compares them.
+/// What a method needs of a model beyond meshes, nodes and skins.
+enum {
+    CUTIS_NEEDS_POSE_SPACE = 1,      ///< example poses (cutis/poses.h)
+    CUTIS_NEEDS_VIRTUAL_HANDLES = 2, ///< cutis/handles.h
+    CUTIS_NEEDS_CAGE = 4,            ///< cutis/cage.h
+    CUTIS_NEEDS_PARTS = 8,           ///< parts of a closed mesh (cutis/skeleton.h)
+};
+/// What a method can do beyond positions, normals and bounds from local poses.
+enum {
+    CUTIS_CAN_TANGENTS = 1,
+    CUTIS_CAN_PREVIOUS = 2,       ///< previous positions
+    CUTIS_CAN_BLEND = 4,          ///< options.blend
+    CUTIS_CAN_LIMIT = 8,          ///< options.max_influences
+    CUTIS_CAN_MATRICES = 16,      ///< poses as world matrices or palettes
+    CUTIS_CAN_CONTROLS = 32,      ///< poses as positions of controls, and nothing else
+    CUTIS_CAN_RAW_NORMALS = 64,   ///< options.raw_normals
+    CUTIS_CAN_PAPER = 128,        ///< options.weighted_centres, paper_centres, paper_normals
+    CUTIS_CHANGES_TOPOLOGY = 256, ///< every frame has its own vertices: outputs.topology
+};
+#define CUTIS_CAN_SKIN                                                                             \
+    (CUTIS_CAN_TANGENTS | CUTIS_CAN_PREVIOUS | CUTIS_CAN_LIMIT | CUTIS_CAN_MATRICES |              \
+     CUTIS_CAN_RAW_NORMALS)
+
+/// The methods: X(NAME, number, name, title, needs, abilities, help). The one list that enum,
+/// names, the command and its documents, and the studio are made from. docs/design/blending.md
+/// compares them.
+#define CUTIS_METHODS(X)                                                                           \
+    X(LBS, 0, "lbs", "linear", 0, CUTIS_CAN_SKIN, "blend the matrices; fast, loses volume")        \
+    X(RIGID, 1, "rigid", "rigid", 0, CUTIS_CAN_SKIN,                                               \
+      "each vertex follows its largest weight (ties: the lowest joint)")                           \
+    X(SBS, 2, "sbs", "spherical", 0, CUTIS_CAN_SKIN | CUTIS_CAN_BLEND | CUTIS_CAN_PAPER,           \
+      "one rotation centre per bone set and frame; keeps volume")                                  \
+    X(DQS, 3, "dqs", "dual quaternion", 0, CUTIS_CAN_SKIN | CUTIS_CAN_BLEND,                       \
+      "keeps volume, bulges a little")                                                             \
+    X(COR, 4, "cor", "optimized centres", 0, CUTIS_CAN_SKIN | CUTIS_CAN_BLEND,                     \
+      "one rest centre per vertex, found when binding; keeps volume, no bulge")                    \
+    X(PSD, 5, "psd", "pose space", CUTIS_NEEDS_POSE_SPACE, CUTIS_CAN_SKIN & ~CUTIS_CAN_MATRICES,   \
+      "linear, and the displacements of example poses, interpolated once per pose")                \
+    X(WPSD, 6, "wpsd", "pose space, weighted", CUTIS_NEEDS_POSE_SPACE,                             \
+      CUTIS_CAN_SKIN & ~CUTIS_CAN_MATRICES,                                                        \
+      "the same, interpolated per vertex by its own joints' distances")                            \
+    X(HANDLES_RIGID, 7, "handles-rigid", "handles, rigid", CUTIS_NEEDS_VIRTUAL_HANDLES,            \
+      CUTIS_CAN_SKIN & ~CUTIS_CAN_LIMIT,                                                           \
+      "linear over handles and virtual handles, of which each moves rigidly")                      \
+    X(CAGE, 8, "cage", "cage", CUTIS_NEEDS_CAGE, CUTIS_CAN_CONTROLS | CUTIS_CAN_PREVIOUS,          \
+      "a coarse mesh moves the body: weighted controls")                                           \
+    X(PATCHES, 9, "patches", "blending patches", CUTIS_NEEDS_PARTS,                                \
+      CUTIS_CAN_MATRICES | CUTIS_CHANGES_TOPOLOGY,                                                 \
+      "parts stay rigid, a patch made anew each frame closes each joint and keeps its volume")
+
 typedef enum cutis_method {
-    CUTIS_METHOD_LBS = 0,   ///< linear: blend the matrices. Fast, loses volume
-    CUTIS_METHOD_RIGID = 1, ///< each vertex follows its largest weight (ties: the lowest joint)
-    CUTIS_METHOD_SBS = 2,   ///< spherical: one rotation centre per bone set and frame
-    CUTIS_METHOD_DQS = 3,   ///< dual quaternion. Keeps volume, bulges
-    CUTIS_METHOD_COR = 4,   ///< optimized centres: one rest centre per vertex, found at bind
-    CUTIS_METHOD_PSD = 5, ///< linear, and the displacements of example poses, interpolated once per
-                          ///< pose (cutis/poses.h)
-    CUTIS_METHOD_WPSD =
-        6, ///< the same, interpolated per vertex by its own joints' distances; CPU devices only
-    CUTIS_METHOD_HANDLES_RIGID = 7, ///< linear over handles and virtual handles, of which each
-                                    ///< moves rigidly between its real ones (cutis/handles.h)
-    CUTIS_METHOD_CAGE = 8, ///< weighted controls of the model's cage, normals by the best affine
-                           ///< map of each vertex's controls (cutis/cage.h)
+#define CUTIS_METHOD_ENUM(name, number, text, title, needs, abilities, help)                       \
+    CUTIS_METHOD_##name = number,
+    CUTIS_METHODS(CUTIS_METHOD_ENUM)
+#undef CUTIS_METHOD_ENUM
 } cutis_method;
 
-/// "lbs", "rigid", "sbs", "dqs", "cor", "psd", "wpsd", "handles-rigid", "cage". PSD and WPSD need a
-/// model with a pose space and local poses, HANDLES_RIGID one with virtual handles; they are bones
-/// of the binding behind the joints of their skin, so CUTIS_POSE_PALETTE has them too. CAGE needs a
-/// model with a cage and CUTIS_POSE_CONTROLS.
+typedef struct cutis_method_info {
+    cutis_method method;
+    const char *name;   ///< "lbs", "handles-rigid"
+    const char *title;  ///< for people: "dual quaternion"
+    uint32_t needs;     ///< CUTIS_NEEDS_...
+    uint32_t abilities; ///< CUTIS_CAN_...
+    const char *help;   ///< one line
+} cutis_method_info;
+
+/// The method of a number, in the order of the enum; NULL from the first that there is not.
+CUTIS_API const cutis_method_info *cutis_method_describe(cutis_method method);
+/// Its name, "unknown" for another number.
 CUTIS_API const char *cutis_method_name(cutis_method method);
 /// @return CUTIS_NOT_FOUND for another name
 CUTIS_API cutis_result cutis_method_from_name(const char *name, cutis_method *out);
+
+/// PATCHES: what a bent joint takes away from its two parts.
+typedef enum cutis_patch_removal {
+    CUTIS_PATCH_CUT = 0, ///< what lies beyond a plane through the joint: a smooth border
+    CUTIS_PATCH_BOX = 1, ///< what lies in the other part's box, as in the paper
+} cutis_patch_removal;
+
+/// PATCHES: how the gap on the inner side of a bend is filled.
+typedef enum cutis_patch_fill {
+    CUTIS_PATCH_FILL_DEFAULT = 0, ///< keep for cut, reduced for box
+    CUTIS_PATCH_FILL_KEEP = 1,    ///< so that the joint keeps its volume
+    CUTIS_PATCH_FILL_MEAN = 2,    ///< the paper's four alternatives, in its order
+    CUTIS_PATCH_FILL_INTERSECTION = 3,
+    CUTIS_PATCH_FILL_REDUCED = 4,
+    CUTIS_PATCH_FILL_BETWEEN = 5,
+} cutis_patch_fill;
 
 /// The zero value: linear blending, positions only, all influences.
 typedef struct cutis_bind_options {
@@ -49,8 +113,10 @@ typedef struct cutis_bind_options {
         *blend; ///< per output vertex, 0 = LBS .. 1 = the method; NULL = 1; SBS, DQS and CoR only
     uint32_t concurrent_calls;  ///< how many threads may deform at once without waiting for each
                                 ///< other; 0 = 1
-    uint32_t instance_capacity; ///< instances whose palettes are prepared together; 0 = chosen by
-                                ///< the device
+    uint32_t instance_capacity; ///< instances that are worked on together; 0 = chosen by the
+                                ///< device (PATCHES: 1)
+    cutis_patch_removal patch_removal; ///< PATCHES
+    cutis_patch_fill patch_fill;       ///< PATCHES
 } cutis_bind_options;
 
 /// Immutable result of binding; shareable between threads.
@@ -64,8 +130,10 @@ CUTIS_API cutis_result cutis_bind(cutis_device *device, const cutis_model *model
 CUTIS_API void cutis_binding_destroy(cutis_binding *binding); ///< NULL is fine
 
 typedef struct cutis_binding_info {
-    uint32_t vertex_count; ///< of one output frame
-    uint32_t bone_count;   ///< joints of all skinned instances, and nodes of unskinned ones
+    uint32_t vertex_count;   ///< of one output frame; PATCHES: no frame has more
+    uint32_t triangle_count; ///< PATCHES: no frame has more; else 0
+    uint32_t bone_count; ///< joints of all skinned instances, and nodes of unskinned ones; CAGE:
+                         ///< controls; PATCHES: parts
     uint32_t max_influences;
     uint32_t bone_set_count;  ///< sets of two or more bones with weight
     uint32_t large_set_count; ///< of those, sets of three or more (where SBS may crease)
@@ -101,6 +169,31 @@ typedef struct cutis_stream {
     uint64_t instance_stride; ///< bytes from instance to instance; 0 = vertex_count * stride
 } cutis_stream;
 
+/// Outputs of methods that change the topology (PATCHES): every frame has its own vertices and
+/// triangles, at most as many as cutis_binding_describe says. All zero for other methods. Streams
+/// of vertices hold vertex_capacity elements an instance, those of triangles triangle_capacity.
+typedef struct cutis_topology_outputs {
+    /// Room of each instance; 0 = what the binding says, which always suffices. With less, the call
+    /// waits for the counts, and a frame that does not fit is CUTIS_BUFFER_TOO_SMALL: its counts
+    /// are there, nothing else of it.
+    uint32_t vertex_capacity, triangle_capacity;
+    cutis_stream indices; ///< 3 uint32 a triangle; required with positions
+    cutis_stream counts;  ///< 2 uint32 an instance: vertices, triangles; required with positions
+    cutis_stream labels;  ///< uint32 a triangle: its part, or part_count + joint for patches
+    /// What vertices and triangles come from, for colours and the like. A vertex is a mixture of
+    /// four vertices of the model (primitives in order); weights sum to 1.
+    cutis_stream source_vertices; ///< 4 uint32 a vertex
+    cutis_stream source_weights;  ///< 4 floats a vertex; both or none
+    cutis_stream origins; ///< uint32 a triangle: of the model (in the order of its primitives) that
+                          ///< it is or is cut from; UINT32_MAX: a patch
+    /// The rest topology in place of, or beside, a new one: 3 floats for every vertex of the model
+    /// (cutis_model_vertex_count); those that the joints removed are placed on the patches.
+    /// docs/design/patches.md says what that loses. Made by the host.
+    cutis_stream rest_positions;
+    struct cutis_patches_report
+        *reports; ///< joint_count an instance, host memory (cutis/patches.h)
+} cutis_topology_outputs;
+
 /// Outputs: vertices of each instance in the model's order (cutis_model_instances), world space.
 typedef struct cutis_outputs {
     cutis_stream positions; ///< 3 floats; required unless only bounds are wanted
@@ -109,13 +202,29 @@ typedef struct cutis_outputs {
     cutis_stream
         previous_positions; ///< 3 floats: what `positions` held before this call (motion vectors)
     cutis_bounds *bounds;   ///< one per instance, tight, host memory; NULL = not wanted
+    cutis_topology_outputs topology; ///< PATCHES
 } cutis_outputs;
 
-/// Deform instances. Nothing is allocated; safe to call from several threads with different
-/// outputs. With host outputs the result is there on return; with device buffers the work is only
-/// started (cutis_device_finish).
-/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (sizes or streams disagree with the binding),
+/// Make ready for calls of cutis_deform with up to `instance_count` instances and these kinds of
+/// output (pointers and buffers may be others later, strides not): kernels are compiled and memory
+/// is allocated, on the host and on the device. After it such a call allocates and compiles
+/// nothing. Without it the first call does: on the CPU little, on a GPU the compilation of its
+/// kernels (seconds, once for a machine: they are kept in the user's cache folder) and the memory
+/// of a frame.
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT, CUTIS_OUT_OF_MEMORY, CUTIS_DEVICE_BUILD_FAILED,
 /// CUTIS_DEVICE_LOST, CUTIS_DEVICE_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_binding_prepare(cutis_binding *binding, const cutis_outputs *outputs,
+                                             uint32_t instance_count);
+
+/// Deform instances. Nothing is allocated on the CPU, nor elsewhere after cutis_binding_prepare;
+/// safe to call from several threads with different outputs. With host outputs the result is there
+/// on return; with device buffers the work is only started (cutis_device_finish).
+///
+/// Calls beyond options.concurrent_calls wait for each other, asleep. On a device with the caller's
+/// own run_tasks they do not: such a runner may do other jobs of its own while it waits, so there
+/// one more call makes room for itself (allocating, once).
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (sizes or streams disagree with the binding),
+/// CUTIS_BUFFER_TOO_SMALL (PATCHES, capacities), CUTIS_DEVICE_LOST, CUTIS_DEVICE_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_deform(const cutis_binding *binding, const cutis_poses *poses,
                                     uint32_t instance_count, const cutis_outputs *outputs);
 

@@ -147,9 +147,9 @@ void *cutis_arena_alloc(cutis_arena *arena, size_t count, size_t item)
                                   "no memory for %zu items of %zu bytes", count, item);
         return NULL;
     }
+    const size_t alignment = size < ALIGNMENT ? 16 : ALIGNMENT;
     cutis_arena_chunk *chunk = arena->chunks;
-    if (size >=
-        SMALL) { // its own chunk, behind the current one so that small ones go on filling that
+    if (size >= SMALL) { // its own chunk, behind the current one so that small ones go on filling that
         chunk = add_chunk(arena, whole);
         if (!chunk) return NULL;
         if (chunk->next) {
@@ -158,12 +158,12 @@ void *cutis_arena_alloc(cutis_arena *arena, size_t count, size_t item)
             arena->chunks->next = chunk;
         }
     } else if (!chunk ||
-               align_up(chunk->used, 16) > chunk->size || // a large chunk may end anywhere
-               size > chunk->size - align_up(chunk->used, 16)) {
+               align_up(chunk->used, alignment) > chunk->size || // a large chunk may end anywhere
+               size > chunk->size - align_up(chunk->used, alignment)) {
         chunk = add_chunk(arena, CHUNK_SIZE);
         if (!chunk) return NULL;
     }
-    size_t start = align_up(chunk->used, 16);
+    size_t start = align_up(chunk->used, alignment);
     chunk->used = start + size;
     return (char *)chunk + start;
 }

@@ -45,7 +45,7 @@ typedef struct cutis_arena {
     struct cutis_arena_chunk *chunks;
 } cutis_arena;
 
-/// 16-byte aligned (arrays of 4 KiB and more: 64), or NULL.
+/// 16-byte aligned (arrays of 64 bytes and more: 64), or NULL.
 void *cutis_arena_alloc(cutis_arena *arena, size_t count, size_t item);
 void *cutis_arena_copy(cutis_arena *arena, const void *data, size_t count, size_t item);
 char *cutis_arena_string(cutis_arena *arena, const char *text); ///< NULL gives NULL

@@ -3,7 +3,7 @@
 /// step's parent comes before it.
 #include "base/error.h"
 #include "base/memory.h"
-#include "deform/binding.h"
+#include "deform/skin.h"
 #include "deform/handles.h"
 #include "math/mat3.h"
 #include "math/quat.h"
@@ -21,11 +21,12 @@ static bool has_plain_primitive(const cutis_mesh *mesh, int32_t skin)
 }
 
 /// Give numbers to bones: skin_bone[skin] is the first joint's, node_bone[node] the node's.
-static uint64_t number_bones(const cutis_binding *binding, uint32_t *skin_bone, uint32_t *node_bone)
+static uint64_t number_bones(const cutis_skin_binding *binding, uint32_t *skin_bone,
+                             uint32_t *node_bone)
 {
-    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_model_data *data = cutis_model_get(binding->base.model);
     const cutis_instance *instances;
-    uint32_t instance_count = cutis_model_instances(binding->model, &instances);
+    uint32_t instance_count = cutis_model_instances(binding->base.model, &instances);
     uint64_t count = 0;
     for (uint32_t s = 0; s < data->skin_count; s++) skin_bone[s] = NO_BONE;
     for (uint32_t n = 0; n < data->node_count; n++) node_bone[n] = NO_BONE;
@@ -43,7 +44,7 @@ static uint64_t number_bones(const cutis_binding *binding, uint32_t *skin_bone, 
     return count;
 }
 
-static void set_identity_bone(cutis_binding *binding, uint32_t bone, uint32_t node)
+static void set_identity_bone(cutis_skin_binding *binding, uint32_t bone, uint32_t node)
 {
     binding->bone_node[bone] = node;
     binding->bone_plain[bone] = 1;
@@ -53,7 +54,7 @@ static void set_identity_bone(cutis_binding *binding, uint32_t bone, uint32_t no
 }
 
 /// Inverse bind, its rotation, and the rest origin: the point that the inverse bind takes to 0.
-static void set_inverse_bind(cutis_binding *binding, uint32_t bone, const cutis_mat34 *matrix)
+static void set_inverse_bind(cutis_skin_binding *binding, uint32_t bone, const cutis_mat34 *matrix)
 {
     double *inverse_bind = binding->inverse_binds + 12 * (size_t)bone;
     double linear[9], cofactor[9], rotation[9], *origin = binding->origins + 3 * (size_t)bone;
@@ -74,10 +75,10 @@ static void set_inverse_bind(cutis_binding *binding, uint32_t bone, const cutis_
 
 /// The nearest joint of the same skin above each joint. `joint_of` is scratch: joint + 1 of each
 /// node.
-static void set_parents(cutis_binding *binding, const cutis_skin *skin, uint32_t first,
+static void set_parents(cutis_skin_binding *binding, const cutis_skin *skin, uint32_t first,
                         uint32_t *joint_of)
 {
-    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_model_data *data = cutis_model_get(binding->base.model);
     for (uint32_t j = 0; j < skin->joint_count; j++) joint_of[skin->joints[j]] = j + 1;
     for (uint32_t j = 0; j < skin->joint_count; j++) {
         int32_t node = data->nodes[skin->joints[j]].parent;
@@ -88,10 +89,10 @@ static void set_parents(cutis_binding *binding, const cutis_skin *skin, uint32_t
     for (uint32_t j = 0; j < skin->joint_count; j++) joint_of[skin->joints[j]] = 0;
 }
 
-static void fill_bones(cutis_binding *binding, const uint32_t *skin_bone, const uint32_t *node_bone,
-                       uint32_t *joint_of)
+static void fill_bones(cutis_skin_binding *binding, const uint32_t *skin_bone,
+                       const uint32_t *node_bone, uint32_t *joint_of)
 {
-    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_model_data *data = cutis_model_get(binding->base.model);
     for (uint32_t n = 0; n < data->node_count; n++)
         if (node_bone[n] != NO_BONE) set_identity_bone(binding, node_bone[n], n);
     for (uint32_t s = 0; s < data->skin_count; s++) {
@@ -111,9 +112,9 @@ static void fill_bones(cutis_binding *binding, const uint32_t *skin_bone, const 
 }
 
 /// Steps: every node that is a bone's or above one, in node order.
-static cutis_result make_steps(cutis_binding *binding, uint32_t *step_of)
+static cutis_result make_steps(cutis_skin_binding *binding, uint32_t *step_of)
 {
-    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_model_data *data = cutis_model_get(binding->base.model);
     const uint32_t wanted = UINT32_MAX;
     uint32_t count = 0, fixed_count = 0;
     memset(step_of, 0, data->node_count * sizeof *step_of);
@@ -126,12 +127,12 @@ static cutis_result make_steps(cutis_binding *binding, uint32_t *step_of)
         count++;
         if (data->nodes[n].matrix) fixed_count++;
     }
-    double *fixed = cutis_binding_alloc(binding, fixed_count, 12 * sizeof *fixed);
-    binding->step_node = cutis_binding_alloc(binding, count, sizeof *binding->step_node);
-    binding->step_parent = cutis_binding_alloc(binding, count, sizeof *binding->step_parent);
-    binding->step_matrix = cutis_binding_alloc(binding, count, sizeof *binding->step_matrix);
+    double *fixed = cutis_binding_alloc(&binding->base, fixed_count, 12 * sizeof *fixed);
+    binding->step_node = cutis_binding_alloc(&binding->base, count, sizeof *binding->step_node);
+    binding->step_parent = cutis_binding_alloc(&binding->base, count, sizeof *binding->step_parent);
+    binding->step_matrix = cutis_binding_alloc(&binding->base, count, sizeof *binding->step_matrix);
     if (!fixed || !binding->step_node || !binding->step_parent || !binding->step_matrix)
-        return cutis_alloc_result(binding->context);
+        return cutis_alloc_result(binding->base.context);
     for (uint32_t n = 0; n < data->node_count; n++) {
         if (!step_of[n]) continue;
         uint32_t step = binding->step_count++;
@@ -149,40 +150,41 @@ static cutis_result make_steps(cutis_binding *binding, uint32_t *step_of)
     return CUTIS_OK;
 }
 
-static bool alloc_bones(cutis_binding *binding, uint32_t count)
+static bool alloc_bones(cutis_skin_binding *binding, uint32_t count)
 {
     binding->bone_count = count;
-    binding->bone_node = cutis_binding_alloc(binding, count, sizeof *binding->bone_node);
-    binding->bone_step = cutis_binding_alloc(binding, count, sizeof *binding->bone_step);
-    binding->bone_parent = cutis_binding_alloc(binding, count, sizeof *binding->bone_parent);
-    binding->bone_used = cutis_binding_alloc(binding, count, sizeof *binding->bone_used);
-    binding->bone_plain = cutis_binding_alloc(binding, count, sizeof *binding->bone_plain);
+    binding->bone_node = cutis_binding_alloc(&binding->base, count, sizeof *binding->bone_node);
+    binding->bone_step = cutis_binding_alloc(&binding->base, count, sizeof *binding->bone_step);
+    binding->bone_parent = cutis_binding_alloc(&binding->base, count, sizeof *binding->bone_parent);
+    binding->bone_used = cutis_binding_alloc(&binding->base, count, sizeof *binding->bone_used);
+    binding->bone_plain = cutis_binding_alloc(&binding->base, count, sizeof *binding->bone_plain);
     binding->inverse_binds =
-        cutis_binding_alloc(binding, count, 12 * sizeof *binding->inverse_binds);
+        cutis_binding_alloc(&binding->base, count, 12 * sizeof *binding->inverse_binds);
     binding->bind_rotations =
-        cutis_binding_alloc(binding, count, 4 * sizeof *binding->bind_rotations);
-    binding->origins = cutis_binding_alloc(binding, count, 3 * sizeof *binding->origins);
+        cutis_binding_alloc(&binding->base, count, 4 * sizeof *binding->bind_rotations);
+    binding->origins = cutis_binding_alloc(&binding->base, count, 3 * sizeof *binding->origins);
     return binding->bone_node && binding->bone_step && binding->bone_parent && binding->bone_used &&
            binding->bone_plain && binding->inverse_binds && binding->bind_rotations &&
            binding->origins;
 }
 
-cutis_result cutis_bind_bones(cutis_binding *binding, uint32_t *skin_bone, uint32_t *node_bone)
+cutis_result cutis_bind_bones(cutis_skin_binding *binding, uint32_t *skin_bone, uint32_t *node_bone)
 {
-    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_model_data *data = cutis_model_get(binding->base.model);
     cutis_result result = CUTIS_OK;
     binding->node_count = data->node_count;
     uint64_t count = number_bones(binding, skin_bone, node_bone);
     if (count > INT32_MAX / 12)
-        return cutis_fail(binding->context, CUTIS_LIMIT_EXCEEDED, "bind: %llu bones are too many",
-                          (unsigned long long)count);
-    uint32_t *scratch = cutis_alloc_zero(binding->context, data->node_count, sizeof *scratch);
+        return cutis_fail(binding->base.context, CUTIS_LIMIT_EXCEEDED,
+                          "bind: %llu bones are too many", (unsigned long long)count);
+    uint32_t *scratch = cutis_alloc_zero(binding->base.context, data->node_count, sizeof *scratch);
     if (!scratch || !alloc_bones(binding, (uint32_t)count)) {
-        result = cutis_alloc_result(binding->context);
+        result = cutis_alloc_result(binding->base.context);
     } else {
         fill_bones(binding, skin_bone, node_bone, scratch);
         result = make_steps(binding, scratch);
     }
-    if (scratch) cutis_free_array(binding->context, scratch, data->node_count, sizeof *scratch);
+    if (scratch)
+        cutis_free_array(binding->base.context, scratch, data->node_count, sizeof *scratch);
     return result;
 }

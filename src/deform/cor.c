@@ -7,7 +7,7 @@
 /// own: the same bits for any number of threads.
 #include "base/error.h"
 #include "base/memory.h"
-#include "deform/binding.h"
+#include "deform/skin.h"
 #include "math/exponential.h"
 #include "math/mat3.h"
 
@@ -38,7 +38,7 @@ typedef struct piece {
 } piece;
 
 typedef struct centre_job {
-    const cutis_binding *binding;
+    const cutis_skin_binding *binding;
     const float *positions; ///< 3 per output vertex
     cutis_set_table pairs;  ///< lists of two bones
     uint32_t unique_count;
@@ -63,7 +63,8 @@ static cutis_result find_unique(centre_job *job, cutis_arena *arena)
     uint32_t *table = cutis_arena_alloc(arena, slots, sizeof *table);
     job->unique = cutis_arena_alloc(arena, layout->vertex_count, sizeof *job->unique);
     job->same_as = cutis_arena_alloc(arena, layout->vertex_count, sizeof *job->same_as);
-    if (!table || !job->unique || !job->same_as) return cutis_alloc_result(job->binding->context);
+    if (!table || !job->unique || !job->same_as)
+        return cutis_alloc_result(job->binding->base.context);
     memset(table, 0, slots * sizeof *table);
     for (uint32_t v = 0; v < layout->vertex_count; v++) {
         uint32_t first = layout->first[v], count = layout->first[v + 1] - first;
@@ -102,11 +103,11 @@ static cutis_result find_pairs(centre_job *job, cutis_arena *arena)
         total += count * (count - 1) / 2;
     }
     if (total > INT32_MAX)
-        return cutis_fail(job->binding->context, CUTIS_LIMIT_EXCEEDED,
+        return cutis_fail(job->binding->base.context, CUTIS_LIMIT_EXCEEDED,
                           "bind: cor: too many pairs of influences; use max_influences");
     job->pair_first = cutis_arena_alloc(arena, (size_t)job->unique_count + 1, sizeof(uint32_t));
     job->pair = cutis_arena_alloc(arena, (size_t)total, sizeof(uint32_t));
-    if (!job->pair_first || !job->pair) return cutis_alloc_result(job->binding->context);
+    if (!job->pair_first || !job->pair) return cutis_alloc_result(job->binding->base.context);
     uint32_t used = 0;
     for (uint32_t u = 0; u < job->unique_count; u++) {
         uint32_t v = job->unique[u], end = layout->first[v + 1];
@@ -115,7 +116,7 @@ static cutis_result find_pairs(centre_job *job, cutis_arena *arena)
             for (uint32_t k = j + 1; k < end; k++) {
                 uint32_t bones[2] = { layout->bone[j], layout->bone[k] };
                 if (!cutis_set_table_find(&job->pairs, bones, 2, &job->pair[used++]))
-                    return cutis_alloc_result(job->binding->context);
+                    return cutis_alloc_result(job->binding->base.context);
             }
     }
     job->pair_first[job->unique_count] = used;
@@ -247,12 +248,12 @@ static bool number_triangle_pairs(centre_job *job, const uint32_t *triangles, ui
 
 static cutis_result fill_buckets(centre_job *job, cutis_arena *arena)
 {
-    cutis_context *context = job->binding->context;
-    uint64_t count = cutis_model_triangle_count(job->binding->model);
+    cutis_context *context = job->binding->base.context;
+    uint64_t count = cutis_model_triangle_count(job->binding->base.model);
     uint32_t *triangles = cutis_arena_alloc(arena, (size_t)count, 3 * sizeof *triangles);
     job->stack = cutis_arena_alloc(arena, LEVELS + 2, sizeof *job->stack);
     if (!triangles || !job->stack) return cutis_alloc_result(context);
-    cutis_model_triangles(job->binding->model, triangles);
+    cutis_model_triangles(job->binding->base.model, triangles);
     if (!number_triangle_pairs(job, triangles, count)) return cutis_alloc_result(context);
     size_t pairs = job->pairs.count;
     job->bucket_first = cutis_arena_alloc(arena, pairs + 1, sizeof *job->bucket_first);
@@ -307,7 +308,7 @@ static cutis_result merge_buckets(centre_job *job, cutis_arena *arena)
 {
     size_t count = (size_t)(CELLS + 1) * (CELLS + 1);
     uint32_t *cells = cutis_arena_alloc(arena, count, sizeof *cells);
-    if (!cells) return cutis_alloc_result(job->binding->context);
+    if (!cells) return cutis_alloc_result(job->binding->base.context);
     for (uint32_t pair = 0; pair < job->pairs.count; pair++) {
         if (job->bucket_used[pair] < MERGE_FROM) continue;
         memset(cells, 0, count * sizeof *cells);
@@ -359,11 +360,11 @@ static void solve_vertices(void *data, uint32_t index)
 
 static cutis_result solve_all(centre_job *job)
 {
-    cutis_device *device = job->binding->device;
+    cutis_device *device = job->binding->base.device;
     uint32_t tasks = (job->unique_count + VERTICES_PER_TASK - 1) / VERTICES_PER_TASK;
     for (uint32_t t = 0; t < tasks; t += TASKS_PER_BATCH) {
         cutis_result result =
-            cutis_progress(job->binding->context, "centres of rotation", (double)t / tasks);
+            cutis_progress(job->binding->base.context, "centres of rotation", (double)t / tasks);
         if (result != CUTIS_OK) return result;
         job->first_task = t;
         device->operations->run_tasks(device, solve_vertices, job,
@@ -372,9 +373,9 @@ static cutis_result solve_all(centre_job *job)
     return CUTIS_OK;
 }
 
-cutis_result cutis_bind_centres(cutis_binding *binding, double *centres)
+cutis_result cutis_bind_centres(cutis_skin_binding *binding, double *centres)
 {
-    cutis_context *context = binding->context;
+    cutis_context *context = binding->base.context;
     uint32_t vertices = binding->layout.vertex_count;
     if (binding->max_influences > INFLUENCE_LIMIT)
         return cutis_fail(
@@ -386,7 +387,7 @@ cutis_result cutis_bind_centres(cutis_binding *binding, double *centres)
     float *positions = cutis_arena_alloc(&arena, vertices, 3 * sizeof *positions);
     cutis_result result = positions ? CUTIS_OK : cutis_alloc_result(context);
     if (result != CUTIS_OK) goto done;
-    cutis_model_file_positions(binding->model, positions);
+    cutis_model_file_positions(binding->base.model, positions);
     job.positions = positions;
     result = find_unique(&job, &arena);
     if (result == CUTIS_OK) result = find_pairs(&job, &arena);

@@ -3,7 +3,7 @@
 /// made at bind; nothing is allocated.
 ///
 /// Invariant: what is written for an instance depends on its pose alone, not on threads or chunks.
-#include "deform/binding.h"
+#include "deform/skin.h"
 #include "deform/centre.h"
 #include "deform/finite.h"
 #include "deform/handles.h"
@@ -30,8 +30,8 @@ static const float SCALE_ONE = 1e-5f;
 #define GROUPS_PER_TASK 16u
 
 typedef struct frame_job {
-    const cutis_binding *binding;
-    cutis_workspace *workspace;
+    const cutis_skin_binding *binding;
+    cutis_skin_workspace *workspace;
     const cutis_poses *poses;
     uint32_t first, count, lanes;
     const cutis_bone_work *work;
@@ -41,7 +41,7 @@ typedef struct frame_job {
 } frame_job;
 
 /// Float matrices of one instance, scaled by 1 / sigma.
-static void write_matrices(const cutis_binding *binding, const double *palette, double sigma,
+static void write_matrices(const cutis_skin_binding *binding, const double *palette, double sigma,
                            float *matrices)
 {
     size_t count = 12 * (size_t)binding->bone_count;
@@ -81,7 +81,7 @@ static inline word4 measure4(const float *m, float4 *square)
 
 /// Linear blending: is every bone in use a scaled rotation, none mirrored (formats.md 1)?
 /// @param sigma the largest scale
-static bool evenly_scaled(const cutis_binding *binding, const float *matrices, float *sigma)
+static bool evenly_scaled(const cutis_skin_binding *binding, const float *matrices, float *sigma)
 {
     uint32_t bones = binding->bone_count, b = 0;
     float4 largest = { 0 }, square;
@@ -111,7 +111,7 @@ static bool evenly_scaled(const cutis_binding *binding, const float *matrices, f
 
 /// Chooses path and scale of one instance. Where it is not 1, matrices must be divided by it, so
 /// that raw normals are no longer than 1.
-static void measure_linear(const cutis_binding *binding, const float *matrices, float *scale,
+static void measure_linear(const cutis_skin_binding *binding, const float *matrices, float *scale,
                            uint32_t *uneven)
 {
     float sigma = 1.0f;
@@ -159,7 +159,7 @@ static void write_dual(const double *matrix, const double *origin, double sigma,
 }
 
 /// A bone whose matrix defines no rotation: by the local rotations, or as the bone above it turns.
-static void fallback_rotation(const cutis_binding *binding, const double *palette,
+static void fallback_rotation(const cutis_skin_binding *binding, const double *palette,
                               const cutis_transform *local, uint32_t bone, double *quat)
 {
     double stretch[6];
@@ -172,7 +172,7 @@ static void fallback_rotation(const cutis_binding *binding, const double *palett
     quat[0] = 1.0, quat[1] = quat[2] = quat[3] = 0.0;
 }
 
-static void prepare_uneven(const cutis_binding *binding, const double *palette,
+static void prepare_uneven(const cutis_skin_binding *binding, const double *palette,
                            const cutis_transform *local, float *rotations, float *stretches)
 {
     for (uint32_t b = 0; b < binding->bone_count; b++) {
@@ -190,8 +190,8 @@ static void prepare_uneven(const cutis_binding *binding, const double *palette,
 /// Rotations of evenly scaled bones, and their duals; bones that are not in use do not turn.
 static void prepare_even(const frame_job *job, uint32_t slot, const double *palette, double sigma)
 {
-    const cutis_binding *binding = job->binding;
-    cutis_workspace *w = job->workspace;
+    const cutis_skin_binding *binding = job->binding;
+    cutis_skin_workspace *w = job->workspace;
     size_t bones = binding->bone_count;
     double *quats = w->quats + 4 * bones * slot;
     float *rotations = w->rotations + 4 * bones * slot;
@@ -210,8 +210,8 @@ static void prepare_even(const frame_job *job, uint32_t slot, const double *pale
 static void prepare_turning(const frame_job *job, uint32_t slot, const double *palette,
                             const cutis_transform *local)
 {
-    const cutis_binding *binding = job->binding;
-    cutis_workspace *w = job->workspace;
+    const cutis_skin_binding *binding = job->binding;
+    cutis_skin_workspace *w = job->workspace;
     size_t bones = binding->bone_count;
     double sigma = 1.0;
     bool even = common_scale(job, palette, w->squares ? w->squares + bones * slot : NULL, &sigma);
@@ -234,7 +234,7 @@ static double *lane_scratch(const frame_job *job, uint32_t lane)
 /// Bone matrices of one instance as doubles. @return the local pose, if there is one
 static const cutis_transform *load_palette(const frame_job *job, uint32_t slot, uint32_t lane)
 {
-    const cutis_binding *binding = job->binding;
+    const cutis_skin_binding *binding = job->binding;
     const cutis_poses *poses = job->poses;
     size_t bones = binding->bone_count, nodes = binding->node_count, at = job->first + (size_t)slot;
     double *palette = job->workspace->palettes + 12 * bones * slot;
@@ -257,7 +257,7 @@ static const cutis_transform *load_palette(const frame_job *job, uint32_t slot, 
 
 static void copy_targets(const frame_job *job, uint32_t slot)
 {
-    const cutis_binding *binding = job->binding;
+    const cutis_skin_binding *binding = job->binding;
     const size_t targets = binding->target_count, at = job->first + (size_t)slot;
     const float *given = job->poses->morph_weights;
     if (targets > 0)
@@ -267,8 +267,8 @@ static void copy_targets(const frame_job *job, uint32_t slot)
 
 static void prepare_instance(frame_job *job, uint32_t slot, uint32_t lane)
 {
-    const cutis_binding *binding = job->binding;
-    cutis_workspace *w = job->workspace;
+    const cutis_skin_binding *binding = job->binding;
+    cutis_skin_workspace *w = job->workspace;
     size_t bones = binding->bone_count;
     float *matrices = w->matrices + 12 * bones * slot;
     if (binding->layout.formula == CUTIS_FORMULA_LBS && job->poses->kind == CUTIS_POSE_PALETTE) {
@@ -307,7 +307,7 @@ static void prepare_lane(void *data, uint32_t lane)
     }
 }
 
-static uint32_t tasks_per_instance(const cutis_binding *binding)
+static uint32_t tasks_per_instance(const cutis_skin_binding *binding)
 {
     return (binding->group_count + GROUPS_PER_TASK - 1) / GROUPS_PER_TASK;
 }
@@ -316,7 +316,7 @@ static uint32_t tasks_per_instance(const cutis_binding *binding)
 static void solve_groups(void *data, uint32_t index)
 {
     frame_job *job = data;
-    const cutis_binding *binding = job->binding;
+    const cutis_skin_binding *binding = job->binding;
     uint32_t tasks = tasks_per_instance(binding), slot = index / tasks;
     uint32_t begin = index % tasks * GROUPS_PER_TASK, end = begin + GROUPS_PER_TASK, solved = 0;
     if (end > binding->group_count) end = binding->group_count;
@@ -347,15 +347,15 @@ static void solve_groups(void *data, uint32_t index)
         solved += size;
     }
     if (!finite) atomic_store(&job->bad, true);
-    atomic_fetch_add_explicit(&((cutis_binding *)binding)->solve_count, solved,
+    atomic_fetch_add_explicit(&((cutis_skin_binding *)binding)->solve_count, solved,
                               memory_order_relaxed);
 }
 
 /// Linear blending of palettes: the caller's matrices, or scaled copies of all of them.
 static void place_matrices(const frame_job *job)
 {
-    const cutis_binding *binding = job->binding;
-    cutis_workspace *w = job->workspace;
+    const cutis_skin_binding *binding = job->binding;
+    cutis_skin_workspace *w = job->workspace;
     size_t bones = binding->bone_count;
     w->run_matrices = w->matrices;
     if (binding->layout.formula != CUTIS_FORMULA_LBS || job->poses->kind != CUTIS_POSE_PALETTE ||
@@ -374,14 +374,14 @@ static void place_matrices(const frame_job *job)
 static void run(const frame_job *job, void (*task)(void *, uint32_t), uint32_t count,
                 uint32_t worth)
 {
-    cutis_device *device = job->binding->device;
+    cutis_device *device = job->binding->base.device;
     if (count >= worth && job->binding->lane_count > 1)
         device->operations->run_tasks(device, task, (void *)job, count);
     else
         for (uint32_t i = 0; i < count; i++) task((void *)job, i);
 }
 
-bool cutis_frames_prepare(const cutis_binding *binding, cutis_workspace *workspace,
+bool cutis_frames_prepare(const cutis_skin_binding *binding, cutis_skin_workspace *workspace,
                           const cutis_poses *poses, uint32_t first, uint32_t count, bool rigid)
 {
     frame_job job = { .binding = binding,
@@ -389,7 +389,7 @@ bool cutis_frames_prepare(const cutis_binding *binding, cutis_workspace *workspa
                       .poses = poses,
                       .first = first,
                       .count = count,
-                      .work = cutis_device_bone_work(binding->device),
+                      .work = cutis_device_bone_work(binding->base.device),
                       .rigid = rigid };
     job.lanes = count < 4 ? 1 : count < binding->lane_count ? count : binding->lane_count;
     atomic_init(&job.bad, false);
@@ -402,40 +402,40 @@ bool cutis_frames_prepare(const cutis_binding *binding, cutis_workspace *workspa
     return !atomic_load(&job.bad);
 }
 
-bool cutis_workspace_create(cutis_binding *binding, cutis_workspace *w)
+bool cutis_frames_workspace(cutis_skin_binding *binding, cutis_skin_workspace *w)
 {
-    size_t bones = binding->bone_count, capacity = binding->capacity;
+    size_t bones = binding->bone_count, capacity = binding->base.capacity;
     cutis_formula formula = binding->layout.formula;
     bool turning = formula != CUTIS_FORMULA_LBS;
-    atomic_flag_clear(&w->busy);
-    w->worlds = cutis_binding_alloc(binding, (size_t)binding->step_count * binding->lane_count,
-                                    12 * sizeof(double));
-    w->palettes = cutis_binding_alloc(binding, bones * capacity, 12 * sizeof(double));
-    w->matrices = cutis_binding_alloc(binding, bones * capacity, 12 * sizeof(float));
-    w->scales = cutis_binding_alloc(binding, capacity, sizeof(float));
-    w->uneven = cutis_binding_alloc(binding, capacity, sizeof(uint32_t));
+    w->worlds = cutis_binding_alloc(
+        &binding->base, (size_t)binding->step_count * binding->lane_count, 12 * sizeof(double));
+    w->palettes = cutis_binding_alloc(&binding->base, bones * capacity, 12 * sizeof(double));
+    w->matrices = cutis_binding_alloc(&binding->base, bones * capacity, 12 * sizeof(float));
+    w->scales = cutis_binding_alloc(&binding->base, capacity, sizeof(float));
+    w->uneven = cutis_binding_alloc(&binding->base, capacity, sizeof(uint32_t));
     w->targets =
-        cutis_binding_alloc(binding, capacity * binding->layout.target_count, sizeof(float));
+        cutis_binding_alloc(&binding->base, capacity * binding->layout.target_count, sizeof(float));
     if (!w->worlds || !w->palettes || !w->matrices || !w->scales || !w->uneven || !w->targets)
         return false;
     if (binding->handle_skin_count) {
-        w->handle_scratch = cutis_binding_alloc(binding, bones * binding->lane_count,
+        w->handle_scratch = cutis_binding_alloc(&binding->base, bones * binding->lane_count,
                                                 CUTIS_HANDLE_SCRATCH * sizeof(double));
         if (!w->handle_scratch) return false;
     }
     if (turning) {
-        w->rotations = cutis_binding_alloc(binding, bones * capacity, 4 * sizeof(float));
-        w->stretches = cutis_binding_alloc(binding, bones * capacity, 6 * sizeof(float));
-        w->quats = cutis_binding_alloc(binding, bones * capacity, 4 * sizeof(double));
+        w->rotations = cutis_binding_alloc(&binding->base, bones * capacity, 4 * sizeof(float));
+        w->stretches = cutis_binding_alloc(&binding->base, bones * capacity, 6 * sizeof(float));
+        w->quats = cutis_binding_alloc(&binding->base, bones * capacity, 4 * sizeof(double));
         if (!w->rotations || !w->stretches || !w->quats) return false;
     }
     if (formula == CUTIS_FORMULA_DQS) {
-        w->duals = cutis_binding_alloc(binding, bones * capacity, 4 * sizeof(float));
+        w->duals = cutis_binding_alloc(&binding->base, bones * capacity, 4 * sizeof(float));
         if (!w->duals) return false;
     }
     if (formula == CUTIS_FORMULA_SBS) {
-        w->centres = cutis_binding_alloc(binding, binding->set_count * capacity, 4 * sizeof(float));
-        w->squares = cutis_binding_alloc(binding, bones * capacity, sizeof(double));
+        w->centres =
+            cutis_binding_alloc(&binding->base, binding->set_count * capacity, 4 * sizeof(float));
+        w->squares = cutis_binding_alloc(&binding->base, bones * capacity, sizeof(double));
         if (!w->centres || !w->squares) return false;
     }
     return true;

@@ -13,9 +13,9 @@
 #include "math/mat3.h"
 #include "math/quat.h"
 
-static bool rigid_handles(const cutis_binding *binding)
+static bool rigid_handles(const cutis_skin_binding *binding)
 {
-    return binding->options.method == CUTIS_METHOD_HANDLES_RIGID;
+    return binding->base.options.method == CUTIS_METHOD_HANDLES_RIGID;
 }
 
 cutis_result cutis_bind_handles_check(cutis_context *context, const cutis_model *model,
@@ -34,11 +34,11 @@ cutis_result cutis_bind_handles_check(cutis_context *context, const cutis_model 
 }
 
 // The first handle of a skin: what the meshes shown with it say. CUTIS_NONE: not held.
-static int32_t first_handle(const cutis_binding *binding, int32_t skin, bool *agree)
+static int32_t first_handle(const cutis_skin_binding *binding, int32_t skin, bool *agree)
 {
-    const cutis_handle_rig *rig = cutis_model_get(binding->model)->handles;
+    const cutis_handle_rig *rig = cutis_model_get(binding->base.model)->handles;
     const cutis_instance *instances;
-    uint32_t count = cutis_model_instances(binding->model, &instances);
+    uint32_t count = cutis_model_instances(binding->base.model, &instances);
     int32_t found = CUTIS_NONE;
     *agree = true;
     for (uint32_t i = 0; i < count; i++) {
@@ -51,26 +51,26 @@ static int32_t first_handle(const cutis_binding *binding, int32_t skin, bool *ag
     return found;
 }
 
-uint32_t cutis_handle_bone_count(const cutis_binding *binding, int32_t skin)
+uint32_t cutis_handle_bone_count(const cutis_skin_binding *binding, int32_t skin)
 {
     bool agree;
     if (!rigid_handles(binding) || first_handle(binding, skin, &agree) == CUTIS_NONE) return 0;
-    return cutis_model_get(binding->model)->handles->virtual_count;
+    return cutis_model_get(binding->base.model)->handles->virtual_count;
 }
 
-cutis_result cutis_bind_handles(cutis_binding *binding, const uint32_t *skin_bone)
+cutis_result cutis_bind_handles(cutis_skin_binding *binding, const uint32_t *skin_bone)
 {
-    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_model_data *data = cutis_model_get(binding->base.model);
     if (!rigid_handles(binding)) return CUTIS_OK;
     binding->handle_skins =
-        cutis_binding_alloc(binding, data->skin_count, sizeof *binding->handle_skins);
-    if (!binding->handle_skins) return cutis_alloc_result(binding->context);
+        cutis_binding_alloc(&binding->base, data->skin_count, sizeof *binding->handle_skins);
+    if (!binding->handle_skins) return cutis_alloc_result(binding->base.context);
     for (uint32_t s = 0; s < data->skin_count; s++) {
         bool agree;
         if (skin_bone[s] == UINT32_MAX) continue;
         int32_t first = first_handle(binding, (int32_t)s, &agree);
         if (!agree)
-            return cutis_fail(binding->context, CUTIS_UNSUPPORTED,
+            return cutis_fail(binding->base.context, CUTIS_UNSUPPORTED,
                               "bind: the meshes of skin %u begin at different handles", s);
         if (first == CUTIS_NONE) continue;
         binding->handle_skins[binding->handle_skin_count++] =
@@ -79,10 +79,10 @@ cutis_result cutis_bind_handles(cutis_binding *binding, const uint32_t *skin_bon
     return CUTIS_OK;
 }
 
-const cutis_influences *cutis_bound_influences(const cutis_binding *binding, uint32_t mesh,
+const cutis_influences *cutis_bound_influences(const cutis_skin_binding *binding, uint32_t mesh,
                                                uint32_t primitive)
 {
-    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_model_data *data = cutis_model_get(binding->base.model);
     const cutis_influences *own = &data->meshes[mesh].primitives[primitive].influences;
     if (!rigid_handles(binding)) return own;
     for (uint32_t m = 0; m < mesh; m++) primitive += data->meshes[m].primitive_count;
@@ -90,10 +90,10 @@ const cutis_influences *cutis_bound_influences(const cutis_binding *binding, uin
     return held->first ? held : own;
 }
 
-uint32_t cutis_bound_bone(const cutis_binding *binding, const cutis_influences *influences,
+uint32_t cutis_bound_bone(const cutis_skin_binding *binding, const cutis_influences *influences,
                           uint32_t mesh, int32_t skin, uint32_t skin_bone, uint32_t entry)
 {
-    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_model_data *data = cutis_model_get(binding->base.model);
     const cutis_handle_rig *rig = data->handles;
     const uint32_t joint = influences->joints[entry];
     // Plain weights, also of a primitive that no handle holds, name joints.
@@ -136,11 +136,11 @@ static void join_bone(const double *parts, double *matrix)
     matrix[11] = scale * (d[3] * q[0] - d[0] * q[3] + d[2] * q[1] - d[1] * q[2]);
 }
 
-void cutis_handles_palette(const cutis_binding *binding, double *palette, double *scratch)
+void cutis_handles_palette(const cutis_skin_binding *binding, double *palette, double *scratch)
 {
     for (uint32_t k = 0; k < binding->handle_skin_count; k++) {
         const cutis_handle_skin *skin = &binding->handle_skins[k];
-        const cutis_handle_rig *rig = cutis_model_get(binding->model)->handles;
+        const cutis_handle_rig *rig = cutis_model_get(binding->base.model)->handles;
         for (uint32_t j = 0; j < skin->joint_count; j++)
             split_bone(palette + 12 * (size_t)(skin->first_bone + j),
                        scratch + CUTIS_HANDLE_SCRATCH * (size_t)j);

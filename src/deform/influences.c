@@ -2,7 +2,7 @@
 /// (normalised in double, stored as float). Invariant: every vertex has at least one influence.
 #include "base/error.h"
 #include "base/memory.h"
-#include "deform/binding.h"
+#include "deform/skin.h"
 #include "deform/handles.h"
 
 #include <stdlib.h>
@@ -62,11 +62,12 @@ static uint32_t clean(influence *items, uint32_t count, uint32_t limit)
 }
 
 /// Write one vertex at entry `at`. @return the entry after it
-static uint32_t write_vertex(cutis_binding *binding, influence *items, uint32_t count,
+static uint32_t write_vertex(cutis_skin_binding *binding, influence *items, uint32_t count,
                              uint32_t first_bone, uint32_t *bones, float *weights, uint32_t at)
 {
-    uint32_t limit =
-        binding->options.method == CUTIS_METHOD_RIGID ? 1 : binding->options.max_influences;
+    uint32_t limit = binding->base.options.method == CUTIS_METHOD_RIGID
+                         ? 1
+                         : binding->base.options.max_influences;
     count = clean(items, count, limit);
     double sum = 0.0;
     for (uint32_t i = 0; i < count; i++) sum += items[i].weight;
@@ -86,11 +87,11 @@ static uint32_t write_vertex(cutis_binding *binding, influence *items, uint32_t 
 }
 
 /// An upper bound on the influences of all vertices, and the most a vertex has in the file.
-static uint64_t count_influences(const cutis_binding *binding, uint32_t *most)
+static uint64_t count_influences(const cutis_skin_binding *binding, uint32_t *most)
 {
-    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_model_data *data = cutis_model_get(binding->base.model);
     const cutis_instance *instances;
-    uint32_t instance_count = cutis_model_instances(binding->model, &instances);
+    uint32_t instance_count = cutis_model_instances(binding->base.model, &instances);
     uint64_t total = 0;
     *most = 1;
     for (uint32_t i = 0; i < instance_count; i++) {
@@ -109,12 +110,12 @@ static uint64_t count_influences(const cutis_binding *binding, uint32_t *most)
 }
 
 /// All vertices of one primitive of one instance.
-static uint32_t bind_primitive(cutis_binding *binding, const cutis_instance *instance, uint32_t p,
-                               uint32_t skin_bone, uint32_t node_bone, influence *items,
+static uint32_t bind_primitive(cutis_skin_binding *binding, const cutis_instance *instance,
+                               uint32_t p, uint32_t skin_bone, uint32_t node_bone, influence *items,
                                uint32_t *first, uint32_t *bones, float *weights, uint32_t at)
 {
     const cutis_primitive *primitive =
-        &cutis_model_get(binding->model)->meshes[instance->mesh].primitives[p];
+        &cutis_model_get(binding->base.model)->meshes[instance->mesh].primitives[p];
     const cutis_influences *source = cutis_bound_influences(binding, instance->mesh, p);
     bool skinned = skin_bone != UINT32_MAX && source->first;
     for (uint32_t v = 0; v < primitive->vertex_count; v++) {
@@ -132,24 +133,24 @@ static uint32_t bind_primitive(cutis_binding *binding, const cutis_instance *ins
     return at;
 }
 
-cutis_result cutis_bind_influences(cutis_binding *binding, const uint32_t *skin_bone,
+cutis_result cutis_bind_influences(cutis_skin_binding *binding, const uint32_t *skin_bone,
                                    const uint32_t *node_bone)
 {
-    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_model_data *data = cutis_model_get(binding->base.model);
     const cutis_instance *instances;
-    uint32_t instance_count = cutis_model_instances(binding->model, &instances), most, at = 0;
+    uint32_t instance_count = cutis_model_instances(binding->base.model, &instances), most, at = 0;
     uint64_t total = count_influences(binding, &most);
     if (total > INT32_MAX)
-        return cutis_fail(binding->context, CUTIS_LIMIT_EXCEEDED,
+        return cutis_fail(binding->base.context, CUTIS_LIMIT_EXCEEDED,
                           "bind: %llu influences are too many", (unsigned long long)total);
     cutis_skin_layout *layout = &binding->layout;
-    uint32_t *first = cutis_binding_alloc(binding, (size_t)layout->vertex_count + 1, sizeof *first);
-    uint32_t *bones = cutis_binding_alloc(binding, (size_t)total, sizeof *bones);
-    float *weights = cutis_binding_alloc(binding, (size_t)total, sizeof *weights);
-    influence *items = cutis_alloc_array(binding->context, most, sizeof *items);
+    uint32_t *first = cutis_layout_alloc(binding, (size_t)layout->vertex_count + 1, sizeof *first);
+    uint32_t *bones = cutis_layout_alloc(binding, (size_t)total, sizeof *bones);
+    float *weights = cutis_layout_alloc(binding, (size_t)total, sizeof *weights);
+    influence *items = cutis_alloc_array(binding->base.context, most, sizeof *items);
     if (!first || !bones || !weights || !items) {
-        if (items) cutis_free_array(binding->context, items, most, sizeof *items);
-        return cutis_alloc_result(binding->context);
+        if (items) cutis_free_array(binding->base.context, items, most, sizeof *items);
+        return cutis_alloc_result(binding->base.context);
     }
     for (uint32_t i = 0; i < instance_count; i++) {
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
@@ -164,6 +165,6 @@ cutis_result cutis_bind_influences(cutis_binding *binding, const uint32_t *skin_
     }
     first[layout->vertex_count] = at;
     layout->first = first, layout->bone = bones, layout->weight = weights;
-    cutis_free_array(binding->context, items, most, sizeof *items);
+    cutis_free_array(binding->base.context, items, most, sizeof *items);
     return CUTIS_OK;
 }

@@ -3,7 +3,7 @@
 /// elsewhere.
 #include "base/error.h"
 #include "base/memory.h"
-#include "deform/binding.h"
+#include "deform/skin.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,11 +62,11 @@ static void gather_primitive(const cutis_primitive *primitive, const rest_data *
         memcpy(rest->tangents + 4 * vertex, primitive->tangents, 4 * count * sizeof(float));
 }
 
-static void gather_rest(const cutis_binding *binding, const rest_data *rest)
+static void gather_rest(const cutis_skin_binding *binding, const rest_data *rest)
 {
-    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_model_data *data = cutis_model_get(binding->base.model);
     const cutis_instance *instances;
-    uint32_t count = cutis_model_instances(binding->model, &instances);
+    uint32_t count = cutis_model_instances(binding->base.model, &instances);
     for (uint32_t i = 0; i < count; i++) {
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
         size_t vertex = instances[i].vertex_first;
@@ -110,20 +110,20 @@ static void fill_weights(const cutis_skin_layout *layout, float *weights)
     }
 }
 
-static cutis_result fill_slots(cutis_binding *binding, const uint32_t *vertex_set,
+static cutis_result fill_slots(cutis_skin_binding *binding, const uint32_t *vertex_set,
                                const uint32_t *centre)
 {
     cutis_skin_layout *layout = &binding->layout;
     size_t slots = (size_t)layout->block_count * layout->block_size;
-    uint32_t *vertex_slot = cutis_binding_alloc(binding, layout->vertex_count, sizeof *vertex_slot);
-    if (!vertex_slot) return cutis_alloc_result(binding->context);
+    uint32_t *vertex_slot = cutis_layout_alloc(binding, layout->vertex_count, sizeof *vertex_slot);
+    if (!vertex_slot) return cutis_alloc_result(binding->base.context);
     for (size_t slot = 0; slot < slots; slot++)
         if (layout->vertices[slot] != CUTIS_NO_VERTEX)
             vertex_slot[layout->vertices[slot]] = (uint32_t)slot;
     layout->vertex_slot = vertex_slot;
     if (layout->formula == CUTIS_FORMULA_SBS) {
-        uint32_t *sets = cutis_binding_alloc(binding, slots, sizeof *sets);
-        if (!sets) return cutis_alloc_result(binding->context);
+        uint32_t *sets = cutis_layout_alloc(binding, slots, sizeof *sets);
+        if (!sets) return cutis_alloc_result(binding->base.context);
         for (size_t slot = 0; slot < slots; slot++) {
             uint32_t v = layout->vertices[slot];
             sets[slot] = v == CUTIS_NO_VERTEX ? CUTIS_NO_SET : centre[vertex_set[v]];
@@ -131,23 +131,23 @@ static cutis_result fill_slots(cutis_binding *binding, const uint32_t *vertex_se
         layout->sets = sets;
         layout->set_count = binding->set_count;
     }
-    if (binding->options.blend) {
-        float *blend = cutis_binding_alloc(binding, slots, sizeof *blend);
-        if (!blend) return cutis_alloc_result(binding->context);
+    if (binding->base.options.blend) {
+        float *blend = cutis_layout_alloc(binding, slots, sizeof *blend);
+        if (!blend) return cutis_alloc_result(binding->base.context);
         for (size_t slot = 0; slot < slots; slot++)
             if (layout->vertices[slot] != CUTIS_NO_VERTEX)
-                blend[slot] = binding->options.blend[layout->vertices[slot]];
+                blend[slot] = binding->base.options.blend[layout->vertices[slot]];
         layout->blend = blend;
     }
     return CUTIS_OK;
 }
 
-static cutis_result fill_centres(cutis_binding *binding, const double *centres)
+static cutis_result fill_centres(cutis_skin_binding *binding, const double *centres)
 {
     cutis_skin_layout *layout = &binding->layout;
     size_t size = layout->block_size, slots = layout->block_count * size;
-    float *planes = cutis_binding_alloc(binding, slots, 3 * sizeof *planes);
-    if (!planes) return cutis_alloc_result(binding->context);
+    float *planes = cutis_layout_alloc(binding, slots, 3 * sizeof *planes);
+    if (!planes) return cutis_alloc_result(binding->base.context);
     for (size_t slot = 0; slot < slots; slot++) {
         uint32_t v = layout->vertices[slot];
         if (v == CUTIS_NO_VERTEX) continue;
@@ -158,39 +158,38 @@ static cutis_result fill_centres(cutis_binding *binding, const double *centres)
     return CUTIS_OK;
 }
 
-static cutis_result fill_origins(cutis_binding *binding)
+static cutis_result fill_origins(cutis_skin_binding *binding)
 {
-    float *origins = cutis_binding_alloc(binding, binding->bone_count, 3 * sizeof *origins);
-    if (!origins) return cutis_alloc_result(binding->context);
+    float *origins = cutis_layout_alloc(binding, binding->bone_count, 3 * sizeof *origins);
+    if (!origins) return cutis_alloc_result(binding->base.context);
     for (size_t i = 0; i < 3 * (size_t)binding->bone_count; i++)
         origins[i] = (float)binding->origins[i];
     binding->layout.origins = origins;
     return CUTIS_OK;
 }
 
-cutis_result cutis_bind_layout(cutis_binding *binding, const uint32_t *vertex_set,
+cutis_result cutis_bind_layout(cutis_skin_binding *binding, const uint32_t *vertex_set,
                                const uint32_t *centre, const double *centres)
 {
     cutis_skin_layout *layout = &binding->layout;
     size_t slots = (size_t)layout->block_count * layout->block_size,
            vertices = layout->vertex_count;
-    cutis_arena arena = { .context = binding->context };
+    cutis_arena arena = { .context = binding->base.context };
     rest_data rest = { 0 };
     bool normals = layout->normal_rule != CUTIS_NORMAL_NONE, tangents = layout->tangents;
     rest.positions = cutis_arena_alloc(&arena, vertices, 3 * sizeof(float));
     if (normals) rest.normals = cutis_arena_alloc(&arena, vertices, 3 * sizeof(float));
     if (tangents) rest.tangents = cutis_arena_alloc(&arena, vertices, 4 * sizeof(float));
     size_t entries = (size_t)layout->list_first[layout->block_count] * layout->block_size;
-    float *weights = cutis_binding_alloc(binding, entries, sizeof(float));
-    float *positions = cutis_binding_alloc(binding, slots, 3 * sizeof(float));
-    float *normal_planes = normals ? cutis_binding_alloc(binding, slots, 3 * sizeof(float)) : NULL;
-    float *tangent_planes =
-        tangents ? cutis_binding_alloc(binding, slots, 4 * sizeof(float)) : NULL;
+    float *weights = cutis_layout_alloc(binding, entries, sizeof(float));
+    float *positions = cutis_layout_alloc(binding, slots, 3 * sizeof(float));
+    float *normal_planes = normals ? cutis_layout_alloc(binding, slots, 3 * sizeof(float)) : NULL;
+    float *tangent_planes = tangents ? cutis_layout_alloc(binding, slots, 4 * sizeof(float)) : NULL;
     cutis_result result = CUTIS_OUT_OF_MEMORY;
     if (!rest.positions || !weights || !positions ||
         (normals && (!rest.normals || !normal_planes)) ||
         (tangents && (!rest.tangents || !tangent_planes))) {
-        result = cutis_alloc_result(binding->context);
+        result = cutis_alloc_result(binding->base.context);
         goto done;
     }
     if (tangents) memset(rest.tangents, 0, vertices * 4 * sizeof(float));

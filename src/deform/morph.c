@@ -3,7 +3,7 @@
 /// there.
 #include "base/error.h"
 #include "base/memory.h"
-#include "deform/binding.h"
+#include "deform/skin.h"
 #include "model/pose_space.h"
 
 #include <string.h>
@@ -38,13 +38,13 @@ static morph_source find_source(const morph_span *spans, uint32_t count, uint32_
                            span->skip_first,   span->skip_end };
 }
 
-static uint32_t list_spans(const cutis_binding *binding, morph_span *spans)
+static uint32_t list_spans(const cutis_skin_binding *binding, morph_span *spans)
 {
-    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_model_data *data = cutis_model_get(binding->base.model);
     const cutis_pose_space *space =
-        binding->options.method == CUTIS_METHOD_WPSD ? data->pose_space : NULL;
+        binding->base.options.method == CUTIS_METHOD_WPSD ? data->pose_space : NULL;
     const cutis_instance *instances;
-    uint32_t instance_count = cutis_model_instances(binding->model, &instances), count = 0;
+    uint32_t instance_count = cutis_model_instances(binding->base.model, &instances), count = 0;
     for (uint32_t i = 0; i < instance_count; i++) {
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
         uint32_t vertex = instances[i].vertex_first, skip = 0, skip_end = 0;
@@ -158,26 +158,26 @@ static void fill_entry(const morph_work *w, uint32_t block, uint32_t target, flo
     }
 }
 
-static cutis_result fill_lists(cutis_binding *binding, const morph_work *w)
+static cutis_result fill_lists(cutis_skin_binding *binding, const morph_work *w)
 {
     cutis_skin_layout *layout = &binding->layout;
     size_t blocks = layout->block_count, size = layout->block_size;
     size_t entry_floats = 3 * size * delta_kinds(layout);
     uint64_t total = 0;
-    uint32_t low, high, *first = cutis_binding_alloc(binding, blocks + 1, sizeof *first);
-    if (!first) return cutis_alloc_result(binding->context);
+    uint32_t low, high, *first = cutis_layout_alloc(binding, blocks + 1, sizeof *first);
+    if (!first) return cutis_alloc_result(binding->base.context);
     for (uint32_t k = 0; k < blocks; k++) {
         mark_block(w, k, &low, &high);
         for (uint32_t t = low; t < high; t++) total += w->marked[t], w->marked[t] = 0;
         if (total > INT32_MAX / entry_floats)
-            return cutis_fail(binding->context, CUTIS_LIMIT_EXCEEDED,
+            return cutis_fail(binding->base.context, CUTIS_LIMIT_EXCEEDED,
                               "bind: too many morph deltas");
         first[k + 1] = (uint32_t)total;
     }
     if (total == 0) return CUTIS_OK; // no lists: nothing to add at run time
-    uint32_t *targets = cutis_binding_alloc(binding, (size_t)total, sizeof *targets);
-    float *deltas = cutis_binding_alloc(binding, (size_t)total, entry_floats * sizeof *deltas);
-    if (!targets || !deltas) return cutis_alloc_result(binding->context);
+    uint32_t *targets = cutis_layout_alloc(binding, (size_t)total, sizeof *targets);
+    float *deltas = cutis_layout_alloc(binding, (size_t)total, entry_floats * sizeof *deltas);
+    if (!targets || !deltas) return cutis_alloc_result(binding->base.context);
     for (uint32_t k = 0, entry = 0; k < blocks; k++) {
         mark_block(w, k, &low, &high);
         for (uint32_t t = low; t < high; t++) {
@@ -193,11 +193,11 @@ static cutis_result fill_lists(cutis_binding *binding, const morph_work *w)
 }
 
 /// The weights a pose has when it names none: the node's, else the mesh's, else 0.
-static void fill_rest_weights(cutis_binding *binding)
+static void fill_rest_weights(cutis_skin_binding *binding)
 {
-    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_model_data *data = cutis_model_get(binding->base.model);
     const cutis_instance *instances;
-    uint32_t count = cutis_model_instances(binding->model, &instances);
+    uint32_t count = cutis_model_instances(binding->base.model, &instances);
     for (uint32_t i = 0; i < count; i++) {
         const float *weights = data->nodes[instances[i].node].target_weights;
         if (!weights) weights = data->meshes[instances[i].mesh].target_weights;
@@ -206,23 +206,23 @@ static void fill_rest_weights(cutis_binding *binding)
     }
 }
 
-cutis_result cutis_bind_morphs(cutis_binding *binding, const cutis_pose_residuals *residuals)
+cutis_result cutis_bind_morphs(cutis_skin_binding *binding, const cutis_pose_residuals *residuals)
 {
-    uint32_t own = cutis_model_target_count(binding->model);
+    uint32_t own = cutis_model_target_count(binding->base.model);
     uint32_t target_count = own + residuals->target_count;
     binding->target_count = own;
     binding->layout.target_count = target_count;
-    binding->rest_targets = cutis_binding_alloc(binding, target_count, sizeof(float));
-    if (!binding->rest_targets) return cutis_alloc_result(binding->context);
+    binding->rest_targets = cutis_binding_alloc(&binding->base, target_count, sizeof(float));
+    if (!binding->rest_targets) return cutis_alloc_result(binding->base.context);
     if (target_count == 0) return CUTIS_OK;
     fill_rest_weights(binding);
-    cutis_arena arena = { .context = binding->context };
+    cutis_arena arena = { .context = binding->base.context };
     uint32_t span_count = list_spans(binding, NULL);
     morph_span *spans = cutis_arena_alloc(&arena, span_count, sizeof *spans);
     uint8_t *marked = cutis_arena_alloc(&arena, target_count, sizeof *marked);
     cutis_result result = CUTIS_OK;
     if (!spans || !marked) {
-        result = cutis_alloc_result(binding->context);
+        result = cutis_alloc_result(binding->base.context);
     } else {
         list_spans(binding, spans);
         memset(marked, 0, target_count);

@@ -7,7 +7,7 @@
 /// first vertex, so outputs are written nearly front to back.
 #include "base/error.h"
 #include "base/memory.h"
-#include "deform/binding.h"
+#include "deform/skin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -351,31 +351,31 @@ static void order_blocks(const packer *p, uint64_t *keys, uint32_t *vertices)
                p->block_size * sizeof *vertices);
 }
 
-static cutis_result write_lists(cutis_binding *binding, packer *p, const uint32_t *vertex_set)
+static cutis_result write_lists(cutis_skin_binding *binding, packer *p, const uint32_t *vertex_set)
 {
     cutis_skin_layout *layout = &binding->layout;
     size_t slots = (size_t)p->block_count * p->block_size;
-    uint32_t *vertices = cutis_binding_alloc(binding, slots, sizeof *vertices);
+    uint32_t *vertices = cutis_layout_alloc(binding, slots, sizeof *vertices);
     uint32_t *list_first =
-        cutis_binding_alloc(binding, (size_t)p->block_count + 1, sizeof *list_first);
-    uint64_t *keys = cutis_alloc_array(binding->context, p->block_count, sizeof *keys);
+        cutis_layout_alloc(binding, (size_t)p->block_count + 1, sizeof *list_first);
+    uint64_t *keys = cutis_alloc_array(binding->base.context, p->block_count, sizeof *keys);
     if (!vertices || !list_first || !keys) {
-        if (keys) cutis_free_array(binding->context, keys, p->block_count, sizeof *keys);
-        return cutis_alloc_result(binding->context);
+        if (keys) cutis_free_array(binding->base.context, keys, p->block_count, sizeof *keys);
+        return cutis_alloc_result(binding->base.context);
     }
     order_blocks(p, keys, vertices);
-    cutis_free_array(binding->context, keys, p->block_count, sizeof *keys);
+    cutis_free_array(binding->base.context, keys, p->block_count, sizeof *keys);
     uint64_t total = 0;
     for (uint32_t k = 0; k < p->block_count; k++) {
         total += list_block(p, vertices + (size_t)k * p->block_size, vertex_set, NULL);
         if (total > INT32_MAX / p->block_size)
-            return cutis_fail(binding->context, CUTIS_LIMIT_EXCEEDED,
+            return cutis_fail(binding->base.context, CUTIS_LIMIT_EXCEEDED,
                               "bind: too many weights: more than %u list entries",
                               (unsigned)(INT32_MAX / p->block_size));
         list_first[k + 1] = (uint32_t)total;
     }
-    uint32_t *list_bone = cutis_binding_alloc(binding, (size_t)total, sizeof *list_bone);
-    if (!list_bone) return cutis_alloc_result(binding->context);
+    uint32_t *list_bone = cutis_layout_alloc(binding, (size_t)total, sizeof *list_bone);
+    if (!list_bone) return cutis_alloc_result(binding->base.context);
     for (uint32_t k = 0; k < p->block_count; k++)
         list_block(p, vertices + (size_t)k * p->block_size, vertex_set, list_bone + list_first[k]);
     layout->block_count = p->block_count;
@@ -384,14 +384,14 @@ static cutis_result write_lists(cutis_binding *binding, packer *p, const uint32_
     return CUTIS_OK;
 }
 
-cutis_result cutis_bind_pack(cutis_binding *binding, const cutis_set_table *table,
+cutis_result cutis_bind_pack(cutis_skin_binding *binding, const cutis_set_table *table,
                              const uint32_t *vertex_set)
 {
     uint32_t vertex_count = binding->layout.vertex_count, sets = table->count;
     packer p = { .table = table, .block_size = binding->layout.block_size };
     // Every set fills whole blocks and at most one more.
     size_t block_limit = (size_t)vertex_count / p.block_size + sets;
-    cutis_arena arena = { .context = binding->context };
+    cutis_arena arena = { .context = binding->base.context };
     p.sorted = cutis_arena_alloc(&arena, vertex_count, sizeof *p.sorted);
     p.begin = cutis_arena_alloc(&arena, (size_t)sets + 1, sizeof *p.begin);
     p.rests = cutis_arena_alloc(&arena, sets, sizeof *p.rests);
@@ -400,7 +400,7 @@ cutis_result cutis_bind_pack(cutis_binding *binding, const cutis_set_table *tabl
     rest *scratch = cutis_arena_alloc(&arena, sets, sizeof *scratch);
     cutis_result result;
     if (!p.sorted || !p.begin || !p.rests || !p.marked || !p.lanes || !scratch) {
-        result = cutis_alloc_result(binding->context);
+        result = cutis_alloc_result(binding->base.context);
     } else {
         memset(p.begin, 0, ((size_t)sets + 1) * sizeof *p.begin);
         memset(p.marked, 0, binding->bone_count * sizeof *p.marked);
@@ -412,7 +412,7 @@ cutis_result cutis_bind_pack(cutis_binding *binding, const cutis_set_table *tabl
         merge_rests(&p, vertex_set);
         result = merge_open_blocks(&p, whole, vertex_set, &arena)
                      ? write_lists(binding, &p, vertex_set)
-                     : cutis_alloc_result(binding->context);
+                     : cutis_alloc_result(binding->base.context);
     }
     cutis_arena_release(&arena);
     return result;

@@ -1,7 +1,7 @@
 /// From poses to bone matrices (world * inverse bind), in double: a chain of twenty float products
 /// would by itself leave the 1e-6 within which bones count as rigid (blending spec 6.1). Allocates
 /// nothing.
-#include "deform/binding.h"
+#include "deform/skin.h"
 #include "math/lanes.h"
 #include "math/mat3.h"
 #include "math/quat.h"
@@ -34,8 +34,8 @@ static inline void local_matrix(const cutis_transform *t, double *m)
     m[3] = t->translation.x, m[7] = t->translation.y, m[11] = t->translation.z;
 }
 
-void cutis_palette_local(const cutis_binding *binding, const cutis_transform *local, double *worlds,
-                         double *palette)
+void cutis_palette_local(const cutis_skin_binding *binding, const cutis_transform *local,
+                         double *worlds, double *palette)
 {
     for (uint32_t k = 0; k < binding->step_count; k++) {
         double own[12], *world = worlds + 12 * (size_t)k;
@@ -58,7 +58,8 @@ void cutis_palette_local(const cutis_binding *binding, const cutis_transform *lo
     }
 }
 
-void cutis_palette_world(const cutis_binding *binding, const cutis_mat34 *world, double *palette)
+void cutis_palette_world(const cutis_skin_binding *binding, const cutis_mat34 *world,
+                         double *palette)
 {
     for (uint32_t b = 0; b < binding->bone_count; b++) {
         double m[12], *out = palette + 12 * (size_t)b;
@@ -67,7 +68,7 @@ void cutis_palette_world(const cutis_binding *binding, const cutis_mat34 *world,
     }
 }
 
-void cutis_palette_rotation(const cutis_binding *binding, const cutis_transform *local,
+void cutis_palette_rotation(const cutis_skin_binding *binding, const cutis_transform *local,
                             uint32_t bone, double *quat)
 {
     memcpy(quat, binding->bind_rotations + 4 * (size_t)bone, 4 * sizeof *quat);

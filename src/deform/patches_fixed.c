@@ -2,7 +2,7 @@
 /// vertices stand in the middle of the rung at their place of the loop, removed ones on that rung,
 /// as far from its middle as their rest distance from the loop is of the border's. Invariant: one
 /// position per welded vertex, so the mesh stays closed where it was.
-#include "deform/patches_bound.h"
+#include "deform/patches_binding.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,11 +32,10 @@
 
 struct patch_fixed {
     uint32_t output_count, welded_count;
-    uint32_t *weld;    ///< per output vertex
-    uint32_t *copies;  ///< per welded vertex: a part vertex (on a loop: the parent's)
-    double *places;    ///< like body_far: where on the loop, counted in vertices
-    float *welded;     ///< 3 per welded vertex: of the frame at hand
-    char *body, *work; ///< of a device with its own memory: the work of the instance at hand
+    uint32_t *weld;   ///< per output vertex
+    uint32_t *copies; ///< per welded vertex: a part vertex (on a loop: the parent's)
+    double *places;   ///< like body_far: where on the loop, counted in vertices
+    char *body;       ///< of a device with its own memory, whose work comes to the host
 };
 
 // Places spread from the loop outwards: a vertex has the mean direction, around the circle that the
@@ -74,20 +73,10 @@ static void spread_places(const patch_pieces *parts, patch_work w, uint32_t entr
     }
 }
 
-// What a device with its own memory is asked for, the host has room for.
-static cutis_result copy_body(const cutis_patches *patches, const patch_pack *pack,
-                              cutis_arena *arena, struct patch_fixed *fixed)
-{
-    if (cutis_device_describe(patches->device).kind == CUTIS_DEVICE_CPU) return CUTIS_OK;
-    fixed->body = cutis_arena_copy(arena, pack->body, pack->body_units, PATCH_UNIT);
-    fixed->work = cutis_arena_alloc(arena, pack->arguments.work_stride, PATCH_UNIT);
-    return fixed->body && fixed->work ? CUTIS_OK : cutis_alloc_result(patches->arena.context);
-}
-
-cutis_result cutis_patches_bind_fixed(cutis_patches *patches, const patch_body *body,
+cutis_result cutis_patches_bind_fixed(patches_binding *binding, const patch_body *body,
                                       const patch_pieces *parts, const patch_pack *pack)
 {
-    cutis_arena *arena = &patches->arena;
+    cutis_arena *arena = &binding->base.arena;
     struct patch_fixed *fixed = cutis_arena_alloc(arena, 1, sizeof *fixed);
     double *circle =
         cutis_arena_alloc(body->arena, 2 * (size_t)parts->vertex_count, sizeof *circle);
@@ -97,9 +86,7 @@ cutis_result cutis_patches_bind_fixed(cutis_patches *patches, const patch_body *
     fixed->weld = cutis_arena_copy(arena, body->weld, body->output_count, sizeof *fixed->weld);
     fixed->copies = cutis_arena_alloc(arena, body->vertex_count, sizeof *fixed->copies);
     fixed->places = cutis_arena_alloc(arena, pack->counts[PATCH_REACHES], sizeof *fixed->places);
-    fixed->welded = cutis_arena_alloc(arena, 3 * (size_t)body->vertex_count, sizeof(float));
-    if (!fixed->weld || !fixed->copies || !fixed->places || !fixed->welded)
-        return cutis_alloc_result(body->context);
+    if (!fixed->weld || !fixed->copies || !fixed->places) return cutis_alloc_result(body->context);
     for (uint32_t v = 0; v < body->vertex_count; v++) fixed->copies[v] = UINT32_MAX;
     for (uint32_t v = 0; v < parts->vertex_count; v++) fixed->copies[parts->welded[v]] = v;
     for (uint32_t i = 0; i < body->loop_count; i++)
@@ -116,8 +103,19 @@ cutis_result cutis_patches_bind_fixed(cutis_patches *patches, const patch_body *
                           fixed->places + body_entry_at(w)[e] + first);
         }
     }
-    patches->fixed = fixed;
-    return copy_body(patches, pack, arena, fixed);
+    binding->fixed = fixed;
+    if (!binding->base.device->operations->staging_create) return CUTIS_OK;
+    fixed->body = cutis_arena_copy(arena, pack->body, pack->body_units, PATCH_UNIT);
+    return fixed->body ? CUTIS_OK : cutis_alloc_result(body->context);
+}
+
+bool cutis_patches_fixed_workspace(patches_binding *binding, patches_workspace *workspace)
+{
+    const size_t units = binding->fixed->body ? binding->arguments.work_stride : 0;
+    workspace->welded = cutis_binding_alloc(&binding->base, binding->fixed->welded_count,
+                                            3 * sizeof *workspace->welded);
+    workspace->host_work = cutis_binding_alloc(&binding->base, units, PATCH_UNIT);
+    return workspace->welded && workspace->host_work;
 }
 
 static pvec rung_at(patch_work w, patch_case c, int index, double t)
@@ -195,53 +193,37 @@ static pvec vertex_at(patch_work w, const struct patch_fixed *fixed, int v)
 }
 
 // The buffers as the host sees them; those of another memory are read.
-static cutis_result open_work(const cutis_patches *patches, uint32_t instance, patch_work *out)
+static cutis_result open_work(const patches_binding *binding, const patches_workspace *workspace,
+                              uint32_t instance, patch_work *out)
 {
-    const struct patch_fixed *fixed = patches->fixed;
-    const patch_arguments *a = &patches->arguments;
-    if (!fixed->work) {
-        *out = patch_work_of((const char *)(uintptr_t)patches->body->handle,
-                             (char *)(uintptr_t)patches->work->handle, a, (int)instance);
+    const patch_arguments *a = &binding->arguments;
+    if (!binding->fixed->body) {
+        *out = patch_work_of((const char *)(uintptr_t)binding->body->handle,
+                             (char *)(uintptr_t)workspace->work->handle, a, (int)instance);
         return CUTIS_OK;
     }
     const uint64_t size = PATCH_UNIT * (uint64_t)a->work_stride;
-    *out = patch_work_of(fixed->body, fixed->work, a, 0);
-    return cutis_buffer_read(patches->work, size * instance, fixed->work, size);
+    *out = patch_work_of(binding->fixed->body, workspace->host_work, a, 0);
+    return cutis_buffer_read(workspace->work, size * instance, workspace->host_work, size);
 }
 
-static cutis_result place_frame(const cutis_patches *patches, uint32_t instance, float *positions)
+cutis_result cutis_patches_place(const patches_binding *binding, patches_workspace *workspace,
+                                 uint32_t instance, char *out, uint64_t stride)
 {
-    const struct patch_fixed *fixed = patches->fixed;
+    const struct patch_fixed *fixed = binding->fixed;
+    float *welded = workspace->welded;
     patch_work w;
-    cutis_result result = open_work(patches, instance, &w);
+    cutis_result result = open_work(binding, workspace, instance, &w);
     if (result != CUTIS_OK) return result;
-    memset(fixed->welded, 0, 3 * (size_t)fixed->welded_count * sizeof *fixed->welded);
+    memset(welded, 0, 3 * (size_t)fixed->welded_count * sizeof *welded);
     for (uint32_t v = 0; v < fixed->welded_count; v++) {
         if (fixed->copies[v] == UINT32_MAX) continue; // no face has it
         pvec x = vertex_at(w, fixed, (int)fixed->copies[v]);
-        fixed->welded[3 * (size_t)v] = (float)x.x;
-        fixed->welded[3 * (size_t)v + 1] = (float)x.y;
-        fixed->welded[3 * (size_t)v + 2] = (float)x.z;
+        welded[3 * (size_t)v] = (float)x.x;
+        welded[3 * (size_t)v + 1] = (float)x.y;
+        welded[3 * (size_t)v + 2] = (float)x.z;
     }
     for (uint32_t v = 0; v < fixed->output_count; v++)
-        memcpy(positions + 3 * (size_t)v, fixed->welded + 3 * (size_t)fixed->weld[v],
-               3 * sizeof(float));
+        memcpy(out + v * stride, welded + 3 * (size_t)fixed->weld[v], 3 * sizeof *welded);
     return CUTIS_OK;
-}
-
-cutis_result cutis_patches_run_fixed(cutis_patches *patches, const cutis_model *model,
-                                     const cutis_poses *poses, uint32_t instance_count,
-                                     float *positions)
-{
-    cutis_result result = cutis_patches_check(patches, model, poses, instance_count);
-    for (uint32_t first = 0; first < instance_count && result == CUTIS_OK;) {
-        uint32_t left = instance_count - first;
-        uint32_t count = left < patches->capacity ? left : patches->capacity;
-        result = cutis_patches_solve(patches, model, poses, first, count);
-        for (uint32_t i = 0; i < count && result == CUTIS_OK; i++)
-            result = place_frame(
-                patches, i, positions + 3 * (size_t)patches->fixed->output_count * (first + i));
-        first += count;
-    }
-    return result;
 }

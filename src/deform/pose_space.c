@@ -36,7 +36,7 @@ typedef struct field_source {
     uint32_t vertex, target; ///< first target
 } field_source;
 
-static void find_joints(const cutis_binding *binding, const cutis_pose_space *space,
+static void find_joints(const cutis_skin_binding *binding, const cutis_pose_space *space,
                         int32_t *bone_joint)
 {
     for (uint32_t b = 0; b < binding->bone_count; b++) {
@@ -46,11 +46,11 @@ static void find_joints(const cutis_binding *binding, const cutis_pose_space *sp
     }
 }
 
-static void find_ranges(const cutis_binding *binding, const cutis_pose_space *space,
+static void find_ranges(const cutis_skin_binding *binding, const cutis_pose_space *space,
                         struct cutis_pose_play *play)
 {
     const cutis_instance *instances;
-    uint32_t count = cutis_model_instances(binding->model, &instances);
+    uint32_t count = cutis_model_instances(binding->base.model, &instances);
     for (uint32_t i = 0; i < count; i++)
         if (space->targets[instances[i].mesh] != CUTIS_NONE)
             play->ranges[play->range_count++] =
@@ -102,7 +102,7 @@ static float scale_of(const cutis_rbf *rbf)
 
 /// What the vertices of one primitive share while their fields are made.
 typedef struct field_work {
-    cutis_binding *binding;
+    cutis_skin_binding *binding;
     struct cutis_pose_play *play;
     cutis_rbf rbf;
     double *scratch, *weight;
@@ -119,7 +119,7 @@ typedef struct field_work {
 static void fit_vertex(field_work *w, uint32_t vertex, bool displaced)
 {
     const cutis_skin_layout *layout = &w->binding->layout;
-    const cutis_pose_space *space = cutis_model_get(w->binding->model)->pose_space;
+    const cutis_pose_space *space = cutis_model_get(w->binding->base.model)->pose_space;
     const uint32_t first = layout->first[vertex], count = layout->first[vertex + 1] - first;
     cutis_joint_weights weights = { 0, w->joint, w->weight };
     if (w->last != UINT32_MAX && displaced) {
@@ -190,7 +190,7 @@ static void fill_primitive(field_work *w, const cutis_primitive *primitive, uint
         uint32_t slot = layout->vertex_slot[vertex];
         if (w->deltas && w->rows[vertex] == UINT32_MAX) continue;
         fit_vertex(w, vertex, displaced);
-        load_displacements(cutis_model_get(w->binding->model)->pose_space, &source,
+        load_displacements(cutis_model_get(w->binding->base.model)->pose_space, &source,
                            w->displacements);
         note_residual(w, vertex);
         if (w->deltas) continue;
@@ -208,26 +208,27 @@ static void fill_padding(const cutis_skin_layout *layout, float *fields)
             fields[(slot / size) * layout->pose_count * planes * size + 3 * size + slot % size] = 1;
 }
 
-static bool alloc_rbf(cutis_binding *binding, uint32_t n, cutis_rbf *out)
+static bool alloc_rbf(cutis_skin_binding *binding, uint32_t n, cutis_rbf *out)
 {
-    out->cluster = cutis_binding_alloc(binding, n, sizeof *out->cluster);
-    out->matrix = cutis_binding_alloc(binding, n, n * sizeof *out->matrix);
-    out->sums = cutis_binding_alloc(binding, n, sizeof *out->sums);
+    out->cluster = cutis_binding_alloc(&binding->base, n, sizeof *out->cluster);
+    out->matrix = cutis_binding_alloc(&binding->base, n, n * sizeof *out->matrix);
+    out->sums = cutis_binding_alloc(&binding->base, n, sizeof *out->sums);
     return out->cluster && out->matrix && out->sums;
 }
 
 /// All vertices that are drawn, in output order.
 static cutis_result walk_vertices(field_work *w)
 {
-    const cutis_binding *binding = w->binding;
-    const cutis_model_data *data = cutis_model_get(binding->model);
+    const cutis_skin_binding *binding = w->binding;
+    const cutis_model_data *data = cutis_model_get(binding->base.model);
     const cutis_instance *instances;
-    uint32_t count = cutis_model_instances(binding->model, &instances);
+    uint32_t count = cutis_model_instances(binding->base.model, &instances);
     w->last = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
         uint32_t vertex = instances[i].vertex_first;
-        cutis_result result = cutis_progress(binding->context, "pose space", (double)i / count);
+        cutis_result result =
+            cutis_progress(binding->base.context, "pose space", (double)i / count);
         if (result != CUTIS_OK) return result;
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
             fill_primitive(w, &mesh->primitives[p], vertex,
@@ -243,15 +244,15 @@ static cutis_result make_residuals(field_work *w, cutis_arena *arena, cutis_pose
     const uint32_t targets = w->rbf.pose_count; // the rest pose's too: its cluster has a mean
     if (!w->row_count) return CUTIS_OK;
     w->deltas = cutis_arena_alloc(arena, (size_t)w->row_count * targets, 6 * sizeof *w->deltas);
-    if (!w->deltas) return cutis_alloc_result(w->binding->context);
+    if (!w->deltas) return cutis_alloc_result(w->binding->base.context);
     memset(w->deltas, 0, (size_t)w->row_count * targets * 6 * sizeof *w->deltas);
     *out = (cutis_pose_residuals){ targets, w->rows, w->deltas };
     w->play->range_count = 1;
-    w->play->ranges[0] = cutis_model_target_count(w->binding->model);
+    w->play->ranges[0] = cutis_model_target_count(w->binding->base.model);
     return walk_vertices(w);
 }
 
-static cutis_result make_fields(cutis_binding *binding, struct cutis_pose_play *play,
+static cutis_result make_fields(cutis_skin_binding *binding, struct cutis_pose_play *play,
                                 cutis_arena *arena, cutis_pose_residuals *residuals)
 {
     cutis_skin_layout *layout = &binding->layout;
@@ -265,14 +266,14 @@ static cutis_result make_fields(cutis_binding *binding, struct cutis_pose_play *
     w.weight = cutis_arena_alloc(arena, (size_t)most + 1, sizeof *w.weight);
     w.displacements = cutis_arena_alloc(arena, n, 6 * sizeof *w.displacements);
     w.rows = cutis_arena_alloc(arena, layout->vertex_count, sizeof *w.rows);
-    w.fields = cutis_binding_alloc(binding, slots, padded * planes * sizeof *w.fields);
-    w.scales = cutis_binding_alloc(binding, slots, sizeof *w.scales);
+    w.fields = cutis_layout_alloc(binding, slots, padded * planes * sizeof *w.fields);
+    w.scales = cutis_layout_alloc(binding, slots, sizeof *w.scales);
     if (!w.scratch || !w.joint || !w.weight || !w.displacements || !w.rows || !w.fields ||
         !w.scales || !alloc_rbf(binding, n, &w.rbf))
-        return cutis_alloc_result(binding->context);
+        return cutis_alloc_result(binding->base.context);
     layout->pose_count = padded;
     layout->pose_gaussian =
-        cutis_model_get(binding->model)->pose_space->kernel == CUTIS_POSE_GAUSSIAN;
+        cutis_model_get(binding->base.model)->pose_space->kernel == CUTIS_POSE_GAUSSIAN;
     play->range_count = 0;
     cutis_result result = walk_vertices(&w);
     if (result == CUTIS_OK) result = make_residuals(&w, arena, residuals);
@@ -282,15 +283,16 @@ static cutis_result make_fields(cutis_binding *binding, struct cutis_pose_play *
     return result;
 }
 
-static bool make_play(cutis_binding *binding, const cutis_pose_space *space, cutis_arena *arena,
-                      struct cutis_pose_play *play)
+static bool make_play(cutis_skin_binding *binding, const cutis_pose_space *space,
+                      cutis_arena *arena, struct cutis_pose_play *play)
 {
     const cutis_instance *instances;
-    uint32_t count = cutis_model_instances(binding->model, &instances), n = space->pose_count;
-    play->bone_joint = cutis_binding_alloc(binding, binding->bone_count, sizeof *play->bone_joint);
-    play->ranges = cutis_binding_alloc(binding, (size_t)count + 1, sizeof *play->ranges);
+    uint32_t count = cutis_model_instances(binding->base.model, &instances), n = space->pose_count;
+    play->bone_joint =
+        cutis_binding_alloc(&binding->base, binding->bone_count, sizeof *play->bone_joint);
+    play->ranges = cutis_binding_alloc(&binding->base, (size_t)count + 1, sizeof *play->ranges);
     if (!play->bone_joint || !play->ranges || !alloc_rbf(binding, n, &play->rbf) ||
-        !cutis_pose_measure_create(binding->model, space, arena, &play->measure) ||
+        !cutis_pose_measure_create(binding->base.model, space, arena, &play->measure) ||
         !cutis_pose_table_create(&play->measure, arena, &play->table))
         return false;
     find_joints(binding, space, play->bone_joint);
@@ -299,13 +301,13 @@ static bool make_play(cutis_binding *binding, const cutis_pose_space *space, cut
 }
 
 /// The measure was made in an arena that ends with the bind; the binding keeps copies.
-static bool keep_measure(cutis_binding *binding, cutis_pose_measure *m)
+static bool keep_measure(cutis_skin_binding *binding, cutis_pose_measure *m)
 {
     size_t joints = m->joint_count, entries = joints * m->pose_count;
-    double *inverse = cutis_binding_alloc(binding, joints, 4 * sizeof *inverse);
-    double *rotations = cutis_binding_alloc(binding, entries, 4 * sizeof *rotations);
-    double *places = cutis_binding_alloc(binding, entries, 3 * sizeof *places);
-    uint8_t *slides = cutis_binding_alloc(binding, joints, 1);
+    double *inverse = cutis_binding_alloc(&binding->base, joints, 4 * sizeof *inverse);
+    double *rotations = cutis_binding_alloc(&binding->base, entries, 4 * sizeof *rotations);
+    double *places = cutis_binding_alloc(&binding->base, entries, 3 * sizeof *places);
+    uint8_t *slides = cutis_binding_alloc(&binding->base, joints, 1);
     if (!inverse || !rotations || !places || !slides) return false;
     memcpy(inverse, m->inverse_rests, 4 * joints * sizeof *inverse);
     memcpy(rotations, m->rotations, 4 * entries * sizeof *rotations);
@@ -315,31 +317,32 @@ static bool keep_measure(cutis_binding *binding, cutis_pose_measure *m)
     return true;
 }
 
-cutis_result cutis_bind_pose_space(cutis_binding *binding, cutis_arena *arena,
+cutis_result cutis_bind_pose_space(cutis_skin_binding *binding, cutis_arena *arena,
                                    cutis_pose_residuals *residuals)
 {
-    const cutis_pose_space *space = cutis_model_get(binding->model)->pose_space;
-    bool weighted = binding->options.method == CUTIS_METHOD_WPSD;
-    if (binding->options.method != CUTIS_METHOD_PSD && !weighted) return CUTIS_OK;
+    const cutis_pose_space *space = cutis_model_get(binding->base.model)->pose_space;
+    bool weighted = binding->base.options.method == CUTIS_METHOD_WPSD;
+    if (binding->base.options.method != CUTIS_METHOD_PSD && !weighted) return CUTIS_OK;
     if (!space)
-        return cutis_fail(binding->context, CUTIS_UNSUPPORTED,
+        return cutis_fail(binding->base.context, CUTIS_UNSUPPORTED,
                           "bind: %s needs a model with a pose space (cutis fit makes one)",
-                          cutis_method_name(binding->options.method));
-    if (weighted && space->after && cutis_device_describe(binding->device).kind != CUTIS_DEVICE_CPU)
-        return cutis_fail(binding->context, CUTIS_UNSUPPORTED,
+                          cutis_method_name(binding->base.options.method));
+    if (weighted && space->after &&
+        cutis_device_describe(binding->base.device).kind != CUTIS_DEVICE_CPU)
+        return cutis_fail(binding->base.context, CUTIS_UNSUPPORTED,
                           "bind: wpsd of displacements that are added after skinning runs on the "
                           "CPU only; psd runs on every device");
-    struct cutis_pose_play *play = cutis_binding_alloc(binding, 1, sizeof *play);
+    struct cutis_pose_play *play = cutis_binding_alloc(&binding->base, 1, sizeof *play);
     double *scratch =
         cutis_arena_alloc(arena, cutis_rbf_scratch(space->pose_count), sizeof *scratch);
     if (!play || !scratch || !make_play(binding, space, arena, play))
-        return cutis_alloc_result(binding->context);
+        return cutis_alloc_result(binding->base.context);
     cutis_result result = weighted ? make_fields(binding, play, arena, residuals) : CUTIS_OK;
     if (result != CUTIS_OK) return result;
     if (play->range_count)
         cutis_rbf_fit(&play->table, &(cutis_joint_weights){ 0 },
                       space->kernel == CUTIS_POSE_GAUSSIAN, space->sigma, scratch, &play->rbf);
-    if (!keep_measure(binding, &play->measure)) return cutis_alloc_result(binding->context);
+    if (!keep_measure(binding, &play->measure)) return cutis_alloc_result(binding->base.context);
     play->table.squares = play->table.query_squares = NULL; // of the arena
     binding->play = play;
     return CUTIS_OK;
@@ -351,21 +354,21 @@ static size_t scratch_size(const cutis_pose_measure *m)
     return (size_t)m->pose_count * (m->joint_count + 2);
 }
 
-bool cutis_pose_space_workspace(cutis_binding *binding, cutis_workspace *w)
+bool cutis_pose_space_workspace(cutis_skin_binding *binding, cutis_skin_workspace *w)
 {
     if (!binding->play) return true;
     const cutis_pose_measure *m = &binding->play->measure;
     w->pose_scratch =
-        cutis_binding_alloc(binding, scratch_size(m), binding->lane_count * sizeof(double));
+        cutis_binding_alloc(&binding->base, scratch_size(m), binding->lane_count * sizeof(double));
     if (binding->layout.pose_count)
-        w->pose_squares =
-            cutis_binding_alloc(binding, (size_t)binding->capacity * binding->layout.pose_count,
-                                binding->bone_count * sizeof(float));
+        w->pose_squares = cutis_binding_alloc(
+            &binding->base, (size_t)binding->base.capacity * binding->layout.pose_count,
+            binding->bone_count * sizeof(float));
     return w->pose_scratch && (w->pose_squares || !binding->layout.pose_count);
 }
 
 /// Squares of one instance, spread over the bones.
-static void write_squares(const cutis_binding *binding, const double *squares, float *out)
+static void write_squares(const cutis_skin_binding *binding, const double *squares, float *out)
 {
     const struct cutis_pose_play *play = binding->play;
     const size_t joints = play->measure.joint_count, poses = play->measure.pose_count;
@@ -381,9 +384,9 @@ static void write_squares(const cutis_binding *binding, const double *squares, f
 
 /// Weights of the poses as weights of targets: residuals have one for every pose, meshes one for
 /// every pose but rest, or principal fields.
-static void write_targets(const cutis_binding *binding, const double *weights, float *out)
+static void write_targets(const cutis_skin_binding *binding, const double *weights, float *out)
 {
-    const cutis_pose_space *space = cutis_model_get(binding->model)->pose_space;
+    const cutis_pose_space *space = cutis_model_get(binding->base.model)->pose_space;
     const size_t n = space->pose_count, fields = space->field_count;
     if (binding->layout.pose_count)
         for (size_t k = 0; k < n; k++) out[k] = (float)weights[k];
@@ -397,7 +400,7 @@ static void write_targets(const cutis_binding *binding, const double *weights, f
     }
 }
 
-void cutis_pose_space_prepare(const cutis_binding *binding, cutis_workspace *w,
+void cutis_pose_space_prepare(const cutis_skin_binding *binding, cutis_skin_workspace *w,
                               const cutis_transform *local, uint32_t slot, uint32_t lane)
 {
     const struct cutis_pose_play *play = binding->play;

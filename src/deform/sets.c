@@ -3,7 +3,7 @@
 /// have equal ids (full comparison).
 #include "base/error.h"
 #include "base/memory.h"
-#include "deform/binding.h"
+#include "deform/skin.h"
 
 #include <string.h>
 
@@ -81,11 +81,11 @@ void cutis_set_table_release(cutis_set_table *table)
 
 /// The point the least squares of a set refer to: mean of the rest origins, or the world origin as
 /// in the paper.
-static void set_reference(const cutis_binding *binding, uint32_t set, double *reference)
+static void set_reference(const cutis_skin_binding *binding, uint32_t set, double *reference)
 {
     uint32_t first = binding->set_first[set], count = binding->set_first[set + 1] - first;
     reference[0] = reference[1] = reference[2] = 0.0;
-    if (binding->options.paper_centres) return;
+    if (binding->base.options.paper_centres) return;
     for (uint32_t i = 0; i < count; i++)
         for (int c = 0; c < 3; c++)
             reference[c] += binding->origins[3 * (size_t)binding->set_bone[first + i] + c];
@@ -93,7 +93,8 @@ static void set_reference(const cutis_binding *binding, uint32_t set, double *re
 }
 
 /// One group of `used` sets of `count` bones; the last is repeated.
-static void fill_group(cutis_binding *binding, const uint32_t *sets, uint32_t used, uint32_t count)
+static void fill_group(cutis_skin_binding *binding, const uint32_t *sets, uint32_t used,
+                       uint32_t count)
 {
     uint32_t group = binding->group_count++, at = binding->group_first[group];
     for (uint32_t lane = 0; lane < CUTIS_CENTRE_LANES; lane++) {
@@ -113,7 +114,7 @@ static void fill_group(cutis_binding *binding, const uint32_t *sets, uint32_t us
 }
 
 /// Sets of equal size together, sizes ascending, first-seen order within a size.
-static cutis_result group_sets(cutis_binding *binding)
+static cutis_result group_sets(cutis_skin_binding *binding)
 {
     uint32_t sets = binding->set_count, most = binding->max_influences;
     size_t groups = (size_t)sets / CUTIS_CENTRE_LANES + most + 1, places = 0;
@@ -121,17 +122,17 @@ static cutis_result group_sets(cutis_binding *binding)
         places += binding->set_first[set + 1] - binding->set_first[set];
     places = places / CUTIS_CENTRE_LANES + (size_t)most * (most + 1) / 2 + most +
              1; // a last group of every size
-    binding->group_first = cutis_binding_alloc(binding, groups + 1, sizeof(uint32_t));
-    binding->group_size = cutis_binding_alloc(binding, groups, sizeof(uint32_t));
+    binding->group_first = cutis_binding_alloc(&binding->base, groups + 1, sizeof(uint32_t));
+    binding->group_size = cutis_binding_alloc(&binding->base, groups, sizeof(uint32_t));
     binding->group_set =
-        cutis_binding_alloc(binding, groups, CUTIS_CENTRE_LANES * sizeof(uint32_t));
+        cutis_binding_alloc(&binding->base, groups, CUTIS_CENTRE_LANES * sizeof(uint32_t));
     binding->group_bone =
-        cutis_binding_alloc(binding, places, CUTIS_CENTRE_LANES * sizeof(uint32_t));
+        cutis_binding_alloc(&binding->base, places, CUTIS_CENTRE_LANES * sizeof(uint32_t));
     binding->group_reference =
-        cutis_binding_alloc(binding, groups, 3 * CUTIS_CENTRE_LANES * sizeof(double));
+        cutis_binding_alloc(&binding->base, groups, 3 * CUTIS_CENTRE_LANES * sizeof(double));
     if (!binding->group_first || !binding->group_size || !binding->group_set ||
         !binding->group_bone || !binding->group_reference)
-        return cutis_alloc_result(binding->context);
+        return cutis_alloc_result(binding->base.context);
     for (uint32_t size = 2; size <= most; size++) {
         uint32_t lanes[CUTIS_CENTRE_LANES], used = 0;
         for (uint32_t set = 0; set < sets; set++) {
@@ -148,15 +149,15 @@ static cutis_result group_sets(cutis_binding *binding)
 
 /// Numbers the sets of all vertices (`vertex_set`), and among them those of two or more bones
 /// (`centre` per set, CUTIS_NO_SET for single bones; vertex_count entries are enough).
-cutis_result cutis_bind_sets(cutis_binding *binding, cutis_set_table *table, uint32_t *vertex_set,
-                             uint32_t *centre)
+cutis_result cutis_bind_sets(cutis_skin_binding *binding, cutis_set_table *table,
+                             uint32_t *vertex_set, uint32_t *centre)
 {
     const cutis_skin_layout *layout = &binding->layout;
     for (uint32_t v = 0; v < layout->vertex_count; v++) {
         uint32_t first = layout->first[v], count = layout->first[v + 1] - first;
         if (count > binding->max_influences) binding->max_influences = count;
         if (!cutis_set_table_find(table, layout->bone + first, count, &vertex_set[v]))
-            return cutis_alloc_result(binding->context);
+            return cutis_alloc_result(binding->base.context);
     }
     size_t bones = 0;
     for (uint32_t set = 0; set < table->count; set++) {
@@ -165,10 +166,10 @@ cutis_result cutis_bind_sets(cutis_binding *binding, cutis_set_table *table, uin
         if (count > 2) binding->large_set_count++;
         if (count > 1) bones += count;
     }
-    binding->set_first =
-        cutis_binding_alloc(binding, (size_t)binding->set_count + 1, sizeof *binding->set_first);
-    binding->set_bone = cutis_binding_alloc(binding, bones, sizeof *binding->set_bone);
-    if (!binding->set_first || !binding->set_bone) return cutis_alloc_result(binding->context);
+    binding->set_first = cutis_binding_alloc(&binding->base, (size_t)binding->set_count + 1,
+                                             sizeof *binding->set_first);
+    binding->set_bone = cutis_binding_alloc(&binding->base, bones, sizeof *binding->set_bone);
+    if (!binding->set_first || !binding->set_bone) return cutis_alloc_result(binding->base.context);
     size_t used = 0;
     for (uint32_t set = 0; set < table->count; set++) {
         if (centre[set] == CUTIS_NO_SET) continue;

@@ -20,7 +20,7 @@
 
 enum {
     CUTIS_COMPUTE_BUFFERS = 32,        ///< most that a kernel takes
-    CUTIS_COMPUTE_ARGUMENT_BYTES = 768 ///< most of its struct; OpenCL allows 1024 for all
+    CUTIS_COMPUTE_ARGUMENT_BYTES = 896 ///< most of its struct; OpenCL allows 1024 for all
 };
 
 /// Instruction sets that a program can be compiled for once more ("wide", room.cmake).
@@ -60,6 +60,9 @@ typedef struct cutis_compute_kernel {
 /// @param arguments a NAME_arguments
 cutis_result cutis_compute_run(cutis_device *device, const cutis_compute_kernel *kernel,
                                uint32_t item_count, const void *buffers, const void *arguments);
+
+/// Compile a kernel now, so that its first run does not.
+cutis_result cutis_compute_prepare(cutis_device *device, const cutis_compute_kernel *kernel);
 
 #define CUTIS_COMPUTE_FIELD(type, name) const cutis_buffer *name;
 /// The host's side of a kernel, from its list: NAME_buffers, cutis_compute_NAME and NAME_run.

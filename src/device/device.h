@@ -92,18 +92,35 @@ typedef struct cutis_skin_frames {
                                ///< 1e30 at most and of padding; or NULL
 } cutis_skin_frames;
 
-typedef struct cutis_skin_stream {
+/// An output as the caller wants it. Neither: not wanted.
+typedef struct cutis_output_stream {
     void *data;           ///< host memory, or NULL
     cutis_buffer *buffer; ///< device memory, or NULL
     uint64_t offset;
     uint32_t stride;          ///< bytes; never 0 here
     uint64_t instance_stride; ///< bytes; never 0 here
-} cutis_skin_stream;
+} cutis_output_stream;
 
-typedef struct cutis_skin_outputs {
-    cutis_skin_stream positions, normals, tangents, previous;
-    cutis_bounds *bounds; ///< per instance, host memory, or NULL
-} cutis_skin_outputs;
+/// An output as a deformer writes it: words (4 bytes) of a buffer of its device.
+typedef struct cutis_target {
+    const cutis_buffer *buffer; ///< NULL: not wanted
+    uint64_t first, step;       ///< of the batch's first element; from instance to instance
+    uint64_t stride;            ///< from element to element
+} cutis_target;
+
+typedef struct cutis_skin_targets {
+    cutis_target positions, normals, tangents;
+    cutis_target previous; ///< CPU devices only; others have it copied before
+    cutis_bounds *bounds;  ///< of the frames' instances, or NULL
+} cutis_skin_targets;
+
+/// Memory of a device and memory of the host of the same size, between which it copies at full
+/// speed.
+typedef struct cutis_staging {
+    cutis_buffer *buffer;
+    void *host;
+    uint64_t size;
+} cutis_staging;
 
 struct cutis_compute_kernel; // device/compute.h
 struct cutis_compute_argument;
@@ -171,14 +188,30 @@ typedef struct cutis_device_operations {
     cutis_result (*skin_create)(cutis_device *device, const cutis_skin_layout *layout,
                                 cutis_device_skin **out);
     void (*skin_destroy)(cutis_device_skin *skin);
-    /// Allocates nothing on the CPU. Host outputs are complete on return.
+    /// Instances of one call of skin_run at most: what its kernels' offsets reach.
+    uint32_t (*skin_batch)(const cutis_device_skin *skin);
+    /// Queues the work, or does it (CPU). Bounds are there on return. Positions may be left out
+    /// when bounds are wanted. Nothing is allocated after skin_prepare for as many instances.
     cutis_result (*skin_run)(cutis_device_skin *skin, const cutis_skin_frames *frames,
-                             const cutis_skin_outputs *outputs);
+                             const cutis_skin_targets *targets);
+    /// Memory and kernels for a run of `instance_count`; NULL: there is nothing to prepare.
+    /// @param targets as they will be, their buffers may be any
+    cutis_result (*skin_prepare)(cutis_device_skin *skin, uint32_t instance_count,
+                                 const cutis_skin_targets *targets);
+    /// NULL: the device's memory is the host's.
+    cutis_result (*staging_create)(cutis_device *device, uint64_t size, cutis_staging **out);
+    void (*staging_destroy)(cutis_staging *staging); ///< NULL is fine
+    /// The first `size` bytes to the host's memory; waits for them. And back.
+    cutis_result (*staging_read)(cutis_staging *staging, uint64_t size);
+    cutis_result (*staging_write)(cutis_staging *staging, uint64_t size);
     /// Queue an item kernel (device/compute.h): buffers in the order of its list, the struct with
     /// its range filled in. NULL: its C text runs on the device's threads.
     cutis_result (*compute_run)(cutis_device *device, const struct cutis_compute_kernel *kernel,
                                 uint32_t item_count, const cutis_buffer *const *buffers,
                                 const void *arguments);
+    /// Compile it now; NULL: there is nothing to compile.
+    cutis_result (*compute_prepare)(cutis_device *device,
+                                    const struct cutis_compute_kernel *kernel);
     cutis_result (*compute_run_old)(cutis_device *device, const struct cutis_compute_kernel *kernel,
                                     uint32_t item_count,
                                     const struct cutis_compute_argument *arguments);
@@ -193,6 +226,7 @@ struct cutis_device {
     const cutis_device_operations *operations;
     uint32_t task_threads;  ///< threads of run_tasks
     uint32_t compute_width; ///< CPU: the widest cutis_compute_width it may use
+    bool threads_are_foreign; ///< run_tasks is the caller's: it may do anything while it waits
 };
 /// Host tasks on the device's threads; on this one without a device, or where there is one task.
 static inline void cutis_device_run(cutis_device *device, void (*task)(void *data, uint32_t index),

@@ -10,10 +10,17 @@
 ///
 /// Such lists and structs are a program's NAME_arguments.h, which the host includes too
 /// (device/compute.h makes its side of them). Invariant: nobody writes an IN buffer while the
-/// kernel runs. Fields of structs are int, unsigned, float and double, which all dialects lay out
-/// alike.
+/// kernel runs. Fields of structs are int, unsigned, KERNEL_LONG, float and double, which all
+/// dialects lay out alike.
 #ifndef CUTIS_KERNEL_ARGUMENTS_H
 #define CUTIS_KERNEL_ARGUMENTS_H
+
+/// A whole number of 64 bits, for offsets of more than 2^31 entries. (Inside kernels: INDEX.)
+#ifdef KERNEL_OPENCL
+#define KERNEL_LONG long
+#else
+#define KERNEL_LONG long long
+#endif
 
 #ifndef STRUCT // a host file that has no kernel text; the same as in kernel_c.h
 #define STRUCT(n)                                                                                  \

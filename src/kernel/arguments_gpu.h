@@ -21,9 +21,8 @@ typedef struct skin_arguments {
     WORD2 position_first, position_step;
     WORD2 normal_first, normal_step;
     WORD2 tangent_first, tangent_step;
-    WORD2 previous_first, previous_step; // copy kernel only
-    WORD position_stride, normal_stride, tangent_stride,
-        previous_stride; // floats from vertex to vertex
+    WORD position_stride, normal_stride, tangent_stride; // floats from vertex to vertex
+    WORD unused;
     // Shape of the launch.
     WORD chunk_count, split_count; // groups that share a chunk
     WORD group_instances;          // instances a group serves

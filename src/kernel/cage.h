@@ -325,12 +325,6 @@ ITEM_KERNEL(cage_deform, CAGE_DEFORM_BUFFERS)
         const ELEM w = slot_weights[at];
         p = cage_point_of(p.x + w * c.x, p.y + w * c.y, p.z + w * c.z);
     }
-    if (given.with_previous) {
-        const INDEX back = given.previous_first + (INDEX)item * given.previous_stride;
-        previous[back] = positions[to];
-        previous[back + 1] = positions[to + 1];
-        previous[back + 2] = positions[to + 2];
-    }
     positions[to] = p.x;
     positions[to + 1] = p.y;
     positions[to + 2] = p.z;
@@ -390,31 +384,6 @@ ITEM_KERNEL(cage_face_normals, CAGE_FACE_NORMALS_BUFFERS)
             normals[out + 2] = sum.z;
         }
     }
-    ITEM_END
-}
-
-ITEM_KERNEL(cage_bounds, CAGE_BOUNDS_BUFFERS)
-{
-    ITEM_BEGIN
-    int v = item * given.stretch, end = v + given.stretch;
-    cage_point low, high;
-    low.x = low.y = low.z = REAL_MAX;
-    high.x = high.y = high.z = -REAL_MAX;
-    if (end > given.vertex_count) end = given.vertex_count;
-    for (; v < end; v++) {
-        const cage_point p =
-            CAGE_POINT_AT(positions, given.position_first + (INDEX)v * given.position_stride);
-        low = cage_point_of(p.x < low.x ? p.x : low.x, p.y < low.y ? p.y : low.y,
-                            p.z < low.z ? p.z : low.z);
-        high = cage_point_of(p.x > high.x ? p.x : high.x, p.y > high.y ? p.y : high.y,
-                             p.z > high.z ? p.z : high.z);
-    }
-    out[6 * (INDEX)item] = low.x;
-    out[6 * (INDEX)item + 1] = low.y;
-    out[6 * (INDEX)item + 2] = low.z;
-    out[6 * (INDEX)item + 3] = high.x;
-    out[6 * (INDEX)item + 4] = high.y;
-    out[6 * (INDEX)item + 5] = high.z;
     ITEM_END
 }
 

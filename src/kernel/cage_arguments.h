@@ -50,8 +50,9 @@ STRUCT(cage_relax_residual_arguments)
 /// normal is left to cage_face_normals. What is not asked for may be NULL.
 #define CAGE_DEFORM_BUFFERS(IN, OUT)                                                               \
     IN(int, slot_controls)                                                                         \
-    IN(ELEM, slot_weights) IN(ELEM, centres) IN(ELEM, rest_normals) IN(ELEM, rest) IN(ELEM, posed) \
-        OUT(ELEM, positions) OUT(ELEM, normals) OUT(ELEM, previous) OUT(int, thin)
+    IN(ELEM, slot_weights)                                                                         \
+    IN(ELEM, centres) IN(ELEM, rest_normals) IN(ELEM, rest) IN(ELEM, posed) OUT(ELEM, positions)   \
+        OUT(ELEM, normals) OUT(int, thin)
 STRUCT(cage_deform_arguments)
 {
     ITEM_RANGE;
@@ -60,8 +61,7 @@ STRUCT(cage_deform_arguments)
     int posed_first;
     int position_first, position_stride; // of the streams, in floats
     int normal_first, normal_stride;
-    int previous_first, previous_stride;
-    int with_normals, with_previous;
+    int with_normals;
 };
 
 /// Area-weighted normals of the faces around vertices that cage_deform has left at zero. Positions
@@ -72,14 +72,6 @@ STRUCT(cage_face_normals_arguments)
 {
     ITEM_RANGE;
     int vertex_count, position_first, position_stride, normal_first, normal_stride;
-};
-
-/// Least and greatest coordinates of a stretch of one instance: 6 floats each.
-#define CAGE_BOUNDS_BUFFERS(IN, OUT) IN(ELEM, positions) OUT(ELEM, out)
-STRUCT(cage_bounds_arguments)
-{
-    ITEM_RANGE;
-    int vertex_count, stretch, position_first, position_stride;
 };
 
 #endif

@@ -23,6 +23,7 @@
 
 #include "arguments.h" // only in C: GPU compilers get the texts joined
 
+#define INDEX                KERNEL_LONG
 #define ITEM_END             }
 #define ITEM_IN(type, name)  GLOBAL const type *RESTRICT name,
 #define ITEM_OUT(type, name) GLOBAL type *name,
@@ -43,10 +44,8 @@ STRUCT(old_item_range)
 #if defined(KERNEL_OPENCL) || defined(KERNEL_CUDA)
 #ifdef KERNEL_OPENCL
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#define INDEX long // for offsets of more than 2^31 entries
 #define GIVEN const
 #else
-#define INDEX long long
 #if __CUDA_ARCH__ >= 700 // its address is that of the constant bank: no copy for each work item
 #define GIVEN const __grid_constant__
 #else
@@ -62,7 +61,6 @@ STRUCT(old_item_range)
 #define AGREE(to, x) ((to) = (x))
 #else
 #define GLOBAL
-#define INDEX         long long
 #define GIVEN         const
 #define ITEM_FUNCTION static __attribute__((unused)) void
 #define ITEM_BEGIN    for (int item = given.item_first; item < given.item_end; item++) {

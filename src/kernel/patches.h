@@ -24,6 +24,7 @@ STRUCT(patch_work)
     GLOBAL const char *body;
     GLOBAL char *work;
     const patch_arguments *given;
+    int instance;
 };
 
 FN patch_work patch_work_of(GLOBAL const char *body, GLOBAL char *work,
@@ -33,6 +34,7 @@ FN patch_work patch_work_of(GLOBAL const char *body, GLOBAL char *work,
     w.body = body;
     w.work = work + (INDEX)instance * given->work_stride * PATCH_UNIT;
     w.given = given;
+    w.instance = instance;
     return w;
 }
 

@@ -11,8 +11,10 @@
 #define PATCH_CUT_VOLUME_BUFFERS(IN, OUT) IN(char, body) OUT(char, work)
 #define PATCH_SOLVE_BUFFERS(IN, OUT)      IN(char, body) OUT(char, work)
 #define PATCH_COUNT_BUFFERS(IN, OUT)      IN(char, body) OUT(char, work)
-/// counts: per instance vertices and triangles, whether they fit or not.
-#define PATCH_SUM_BUFFERS(IN, OUT) IN(char, body) OUT(char, work) OUT(int, counts)
+/// counts: per instance vertices and triangles, whether they fit or not; wanted_counts: the same
+/// where the caller wants them, or NULL.
+#define PATCH_SUM_BUFFERS(IN, OUT)                                                                 \
+    IN(char, body) OUT(char, work) OUT(int, counts) OUT(int, wanted_counts)
 /// normals, labels: may be NULL.
 #define PATCH_VERTICES_BUFFERS(IN, OUT)                                                            \
     IN(char, body) OUT(char, work) IN(int, counts) OUT(float, positions) OUT(float, normals)

@@ -33,11 +33,17 @@ FN int patch_block_end(int block, int count)
     return end > count ? count : end;
 }
 
-// Does a frame fit into the caller's room? If not nothing of it is written but its counts.
-FN int patch_fits(GLOBAL const int *counts, const patch_arguments *given, int instance)
+// Element `k` of an output of this instance.
+FN INDEX patch_element(patch_work w, patch_stream s, int k)
 {
-    return counts[2 * instance] <= given->vertex_room &&
-           counts[2 * instance + 1] <= given->face_room;
+    return s.first + s.step * w.instance + s.stride * k;
+}
+
+// Does a frame fit into the caller's room? If not nothing of it is written but its counts.
+FN int patch_fits(patch_work w, GLOBAL const int *counts)
+{
+    return counts[2 * w.instance] <= w.given->vertex_room &&
+           counts[2 * w.instance + 1] <= w.given->face_room;
 }
 
 // Blocks of vertices, then blocks of faces.
@@ -96,15 +102,20 @@ TEAM_KERNEL(patch_sum, PATCH_SUM_BUFFERS)
     if (TEAM_LANE == 0) {
         counts[2 * item] = vertices;
         counts[2 * item + 1] = faces;
+        if (wanted_counts) {
+            INDEX at = patch_element(w, given.counts, 0);
+            wanted_counts[at] = vertices;
+            wanted_counts[at + 1] = faces;
+        }
     }
     ITEM_END
 }
 
 FN void patch_store(GLOBAL float *out, INDEX at, pvec v)
 {
-    out[3 * at] = (float)v.x;
-    out[3 * at + 1] = (float)v.y;
-    out[3 * at + 2] = (float)v.z;
+    out[at] = (float)v.x;
+    out[at + 1] = (float)v.y;
+    out[at + 2] = (float)v.z;
 }
 
 // A direction by a part's matrix.
@@ -128,10 +139,10 @@ TEAM_KERNEL(patch_vertices, PATCH_VERTICES_BUFFERS)
 {
     TEAM_BEGIN
     int blocks = patch_blocks(given.vertex_count);
-    int instance = item / blocks, block = item % blocks, last = -1;
-    patch_work w = patch_work_of(body, work, &given, instance);
+    int block = item % blocks, last = -1;
+    patch_work w = patch_work_of(body, work, &given, item / blocks);
     int out = work_block_vertex(w)[block], end = patch_block_end(block, given.vertex_count);
-    if (!patch_fits(counts, &given, instance)) end = 0;
+    if (!patch_fits(w, counts)) end = 0;
     double shrink = 1.0; // parts are rigid up to one scale: normals stay unit but for that
     for (int from = block * PATCH_BLOCK; from < end; from += TEAM_LANES) {
         int v = from + TEAM_LANE, there = v < end && patch_is_out(w, v);
@@ -146,10 +157,9 @@ TEAM_KERNEL(patch_vertices, PATCH_VERTICES_BUFFERS)
         last = part;
         pvec x =
             work_state(w)[v] == PATCH_ZERO ? work_slot_point(w)[slot] : body_vertex_point(w)[v];
-        INDEX at = (INDEX)instance * given.vertex_room + place;
-        patch_store(positions, at, pvec_moved(m, x));
+        patch_store(positions, patch_element(w, given.positions, place), pvec_moved(m, x));
         if (normals)
-            patch_store(normals, at,
+            patch_store(normals, patch_element(w, given.normals, place),
                         pvec_times(patch_rotated(m, body_vertex_normal(w)[v]), shrink));
         work_vertex_out(w)[v] = place;
         if (slot < 0) continue;
@@ -178,18 +188,20 @@ FN int patch_vertex_out(patch_work w, int v)
     return patch_resolve(w, work_vertex_out(w)[v]);
 }
 
-FN void patch_put_face(GLOBAL int *indices, GLOBAL int *labels, INDEX at, int a, int b, int c,
-                       int label)
+// Triangle `k` of the frame.
+FN void patch_put_face(patch_work w, GLOBAL int *indices, GLOBAL int *labels, int k, int a, int b,
+                       int c, int label)
 {
-    indices[3 * at] = a;
-    indices[3 * at + 1] = b;
-    indices[3 * at + 2] = c;
-    if (labels) labels[at] = label;
+    INDEX at = patch_element(w, w.given->indices, k);
+    indices[at] = a;
+    indices[at + 1] = b;
+    indices[at + 2] = c;
+    if (labels) labels[patch_element(w, w.given->labels, k)] = label;
 }
 
-// What is left of a face that was cut, at most two triangles.
+// What is left of a face that was cut, at most two triangles from `k` on.
 FN void patch_put_cut_face(patch_work w, int f, int corner, GLOBAL int *indices, GLOBAL int *labels,
-                           INDEX at, int label)
+                           int k, int label)
 {
     GLOBAL const int *v = body_face_vertex(w) + 3 * f, *state = work_state(w);
     GLOBAL const int *edge = body_face_edge(w) + 3 * f;
@@ -202,11 +214,11 @@ FN void patch_put_cut_face(patch_work w, int f, int corner, GLOBAL int *indices,
     int q = patch_slot_vertex_out(w, from);
     if (state[a] == PATCH_KEPT && state[b] == PATCH_KEPT) {
         int x = patch_vertex_out(w, a), y = patch_vertex_out(w, b);
-        patch_put_face(indices, labels, at, p, x, y, label);
-        patch_put_face(indices, labels, at + 1, p, y, q, label);
+        patch_put_face(w, indices, labels, k, p, x, y, label);
+        patch_put_face(w, indices, labels, k + 1, p, y, q, label);
     } else {
         int x = patch_vertex_out(w, state[a] == PATCH_KEPT ? a : b);
-        patch_put_face(indices, labels, at, p, x, q, label);
+        patch_put_face(w, indices, labels, k, p, x, q, label);
     }
 }
 
@@ -215,14 +227,13 @@ FN void patch_put_cut_face(patch_work w, int f, int corner, GLOBAL int *indices,
 TEAM_KERNEL(patch_faces, PATCH_FACES_BUFFERS)
 {
     TEAM_BEGIN
-    int blocks = patch_blocks(given.face_count), instance = item / blocks, block = item % blocks;
+    int blocks = patch_blocks(given.face_count), block = item % blocks;
     int start = block * PATCH_BLOCK, end = patch_block_end(block, given.face_count);
-    patch_work w = patch_work_of(body, work, &given, instance);
+    patch_work w = patch_work_of(body, work, &given, item / blocks);
     GLOBAL int *list = work_face_list(w) + start;
     GLOBAL const int *outs = work_vertex_out(w);
-    INDEX base = (INDEX)instance * given.face_room + work_block_face(w)[block];
-    int out = 0, listed = 0;
-    if (!patch_fits(counts, &given, instance)) end = start;
+    int base = work_block_face(w)[block], out = 0, listed = 0;
+    if (!patch_fits(w, counts)) end = start;
     for (int from = start; from < end; from += TEAM_LANES) {
         int f = from + TEAM_LANE < end ? from + TEAM_LANE : end - 1, there = from + TEAM_LANE < end;
         GLOBAL const int *v = body_face_vertex(w) + 3 * f;
@@ -237,18 +248,18 @@ TEAM_KERNEL(patch_faces, PATCH_FACES_BUFFERS)
         if (touched)
             list[place] = (f - start) * 2 * PATCH_BLOCK + at;
         else if (left > 0)
-            patch_put_face(indices, labels, base + at, x, y, z, body_vertex_part(w)[v[0]]);
+            patch_put_face(w, indices, labels, base + at, x, y, z, body_vertex_part(w)[v[0]]);
     }
     TEAM_SYNC;
     TEAM_EACH (i, 0, listed) {
         int f = start + list[i] / (2 * PATCH_BLOCK), corner = patch_first_removed(w, f);
-        INDEX at = base + list[i] % (2 * PATCH_BLOCK);
+        int at = base + list[i] % (2 * PATCH_BLOCK);
         GLOBAL const int *v = body_face_vertex(w) + 3 * f;
         int label = body_vertex_part(w)[v[0]];
         if (corner >= 0)
             patch_put_cut_face(w, f, corner, indices, labels, at, label);
         else
-            patch_put_face(indices, labels, at, patch_vertex_out(w, v[0]),
+            patch_put_face(w, indices, labels, at, patch_vertex_out(w, v[0]),
                            patch_vertex_out(w, v[1]), patch_vertex_out(w, v[2]), label);
     }
     ITEM_END
@@ -281,8 +292,7 @@ STRUCT(patch_target)
 {
     GLOBAL int *indices;
     GLOBAL int *labels;
-    INDEX at;
-    int sample_out, label;
+    int at, sample_out, label;
 };
 
 // What a strip has summed at a point of a rung: at its ends, or at a sample. The strips before and
@@ -321,7 +331,7 @@ FN void patch_put_strip(patch_work w, patch_case c, patch_strip s, patch_target 
         pvec n = none;
         if (a_id != b_id && b_id != id && id != a_id) {
             n = pvec_cross(pvec_minus(b, a), pvec_minus(x, a));
-            patch_put_face(out.indices, out.labels, out.at++, a_out, b_out, to, out.label);
+            patch_put_face(w, out.indices, out.labels, out.at++, a_out, b_out, to, out.label);
         }
         a_sum = pvec_plus(a_sum, n);
         b_sum = pvec_plus(b_sum, n);
@@ -383,7 +393,7 @@ PATCH_FN pvec patch_slot_normal(patch_work w, patch_case c, int rungs, int slot,
 }
 
 TEAM_FN void patch_put_slots(patch_work w, patch_case c, int rungs, int child,
-                             GLOBAL float *positions, GLOBAL float *normals, INDEX base)
+                             GLOBAL float *positions, GLOBAL float *normals)
 {
     GLOBAL const int *parts = body_joint_part(w) + 2 * c.joint;
     GLOBAL const double *parent = work_matrix(w) + 12 * parts[0];
@@ -391,51 +401,54 @@ TEAM_FN void patch_put_slots(patch_work w, patch_case c, int rungs, int child,
     int first = child ? c.c_first : c.p_first, count = child ? c.c_count : c.p_count;
     TEAM_EACH (i, first, first + count) {
         if (work_slot_weld(w)[i] >= 0) continue;
-        INDEX at = base + patch_slot_vertex_out(w, i);
+        int k = patch_slot_vertex_out(w, i);
         if (work_slot_node(w)[i] < 0)
-            patch_store(positions, at, pvec_moved(matrix, work_slot_point(w)[i]));
+            patch_store(positions, patch_element(w, w.given->positions, k),
+                        pvec_moved(matrix, work_slot_point(w)[i]));
         if (!normals) continue;
         pvec n = patch_slot_normal(w, c, rungs, i, child);
-        if (pvec_dot(n, n) > 0.0) patch_store(normals, at, patch_direction(parent, n));
+        if (pvec_dot(n, n) > 0.0)
+            patch_store(normals, patch_element(w, w.given->normals, k), patch_direction(parent, n));
     }
 }
 
-TEAM_FN void patch_put_samples(patch_work w, patch_case c, int count, GLOBAL float *positions,
-                               GLOBAL float *normals, INDEX base)
+TEAM_FN void patch_put_samples(patch_work w, patch_case c, int count, int first,
+                               GLOBAL float *positions, GLOBAL float *normals)
 {
     GLOBAL const double *parent = work_matrix(w) + 12 * body_joint_part(w)[2 * c.joint];
     pvec centre = body_joint_centre(w)[c.joint];
     TEAM_EACH (i, 0, count) {
         pvec x = pvec_plus(work_sample(w)[c.point + i], centre);
-        patch_store(positions, base + i, pvec_moved(parent, x));
+        patch_store(positions, patch_element(w, w.given->positions, first + i),
+                    pvec_moved(parent, x));
         if (!normals) continue;
         GLOBAL const pvec *sums = work_sample_normal(w) + 2 * (c.point + i);
-        patch_store(normals, base + i, patch_direction(parent, pvec_plus(sums[1], sums[0])));
+        patch_store(normals, patch_element(w, w.given->normals, first + i),
+                    patch_direction(parent, pvec_plus(sums[1], sums[0])));
     }
 }
 
 TEAM_KERNEL(patch_strips, PATCH_STRIPS_BUFFERS)
 {
     TEAM_BEGIN
-    int instance = TEAM_INSTANCE(given.joint_count), joint = TEAM_INDEX(given.joint_count);
-    patch_work w = patch_work_of(body, work, &given, instance);
+    int joint = TEAM_INDEX(given.joint_count);
+    patch_work w = patch_work_of(body, work, &given, TEAM_INSTANCE(given.joint_count));
     GLOBAL const patch_joint *j = work_joint(w) + joint;
     // A joint at rest is welded whole: nothing to draw, and its normals are those of the file.
-    if (patch_fits(counts, &given, instance) && (j->faces > 0 || j->splits_out > 0)) {
+    if (patch_fits(w, counts) && (j->faces > 0 || j->splits_out > 0)) {
         patch_case c = patch_case_of(w, joint);
         int rungs = j->rungs;
-        INDEX base = (INDEX)instance * given.vertex_room;
         patch_target out;
         out.indices = indices;
         out.labels = labels;
-        out.at = (INDEX)instance * given.face_room + j->face_out;
+        out.at = j->face_out;
         out.sample_out = j->vertex_out + j->splits_out;
         out.label = given.part_count + joint;
         TEAM_EACH (i, 0, rungs) patch_put_rung(w, c, rungs, i, out, normals != 0);
         TEAM_SYNC;
-        patch_put_slots(w, c, rungs, 0, positions, normals, base);
-        patch_put_slots(w, c, rungs, 1, positions, normals, base);
-        patch_put_samples(w, c, j->points, positions, normals, base + out.sample_out);
+        patch_put_slots(w, c, rungs, 0, positions, normals);
+        patch_put_slots(w, c, rungs, 1, positions, normals);
+        patch_put_samples(w, c, j->points, out.sample_out, positions, normals);
     }
     ITEM_END
 }

@@ -292,6 +292,13 @@ enum patch_count {
 /// Where the arrays begin, in units of PATCH_UNIT bytes.
 STRUCT(patch_places){ PATCH_BODY_FIELDS(PATCH_BODY_PLACE) PATCH_WORK_FIELDS(PATCH_WORK_PLACE) };
 
+/// Where an output goes, in words of 4 bytes: the first element of the first instance, from
+/// instance to instance, from element to element.
+STRUCT(patch_stream)
+{
+    KERNEL_LONG first, step, stride;
+};
+
 /// What all kernels of the patches are told.
 STRUCT(patch_arguments)
 {
@@ -302,6 +309,9 @@ STRUCT(patch_arguments)
     int vertex_room, face_room; // of the outputs, per instance
     double diagonal, eps;       // of the rest mesh; removed by less is not removed
     unsigned work_stride;       // units from instance to instance
+    patch_stream positions, normals, source_vertices, source_weights; // of vertices
+    patch_stream indices, labels, origins;                            // of triangles
+    patch_stream counts;                                              // the caller's
     patch_places at;
 };
 

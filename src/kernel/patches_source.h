@@ -7,46 +7,56 @@
 #ifndef CUTIS_KERNEL_PATCHES_SOURCE_H
 #define CUTIS_KERNEL_PATCHES_SOURCE_H
 
-FN void patch_put_source(patch_work w, GLOBAL int *vertices, GLOBAL float *weights, int k,
-                         int vertex, double weight)
+/// Where the sources of vertices go.
+STRUCT(patch_sources)
 {
-    vertices[k] = body_vertex_file(w)[vertex];
-    weights[k] = (float)weight;
+    GLOBAL int *vertices;
+    GLOBAL float *weights;
+};
+
+// Source `k` of output vertex `out`.
+FN void patch_put_source(patch_work w, patch_sources to, int out, int k, int vertex, double weight)
+{
+    to.vertices[patch_element(w, w.given->source_vertices, out) + k] = body_vertex_file(w)[vertex];
+    to.weights[patch_element(w, w.given->source_weights, out) + k] = (float)weight;
 }
 
 // The two sources of a border point, `share` of the whole.
-FN void patch_put_slot_source(patch_work w, GLOBAL int *vertices, GLOBAL float *weights, int k,
-                              int slot, double share)
+FN void patch_put_slot_source(patch_work w, patch_sources to, int out, int slot, double share)
 {
     double t = work_slot_t(w)[slot];
-    patch_put_source(w, vertices, weights, k, work_slot_from(w)[slot], share * (1.0 - t));
-    patch_put_source(w, vertices, weights, k + 1, work_slot_to(w)[slot], share * t);
+    patch_put_source(w, to, out, 0, work_slot_from(w)[slot], share * (1.0 - t));
+    patch_put_source(w, to, out, 1, work_slot_to(w)[slot], share * t);
+}
+
+FN patch_sources patch_sources_of(GLOBAL int *vertices, GLOBAL float *weights)
+{
+    patch_sources to;
+    to.vertices = vertices;
+    to.weights = weights;
+    return to;
 }
 
 // What is left of the parts.
 TEAM_KERNEL(patch_vertex_sources, PATCH_VERTEX_SOURCES_BUFFERS)
 {
     TEAM_BEGIN
-    int blocks = patch_blocks(given.vertex_count), instance = item / blocks, block = item % blocks;
-    patch_work w = patch_work_of(body, work, &given, instance);
-    int fits = patch_fits(counts, &given, instance);
+    int blocks = patch_blocks(given.vertex_count), block = item % blocks;
+    patch_work w = patch_work_of(body, work, &given, item / blocks);
+    patch_sources to = patch_sources_of(source_vertices, source_weights);
+    int fits = patch_fits(w, counts);
     TEAM_EACH (v, block * PATCH_BLOCK, fits ? patch_block_end(block, given.vertex_count) : 0) {
         int out = work_vertex_out(w)[v];
         if (out < 0) continue;
-        INDEX at = 4 * ((INDEX)instance * given.vertex_room + out);
-        for (int k = 0; k < 4; k++)
-            patch_put_source(w, source_vertices + at, source_weights + at, k, v,
-                             k == 0 ? 1.0 : 0.0);
-        if (work_state(w)[v] == PATCH_ZERO)
-            patch_put_slot_source(w, source_vertices + at, source_weights + at, 0, work_slot(w)[v],
-                                  1.0);
+        for (int k = 0; k < 4; k++) patch_put_source(w, to, out, k, v, k == 0 ? 1.0 : 0.0);
+        if (work_state(w)[v] == PATCH_ZERO) patch_put_slot_source(w, to, out, work_slot(w)[v], 1.0);
     }
     ITEM_END
 }
 
 // A sample of a rung, `f` of the way from its parent's end.
-FN void patch_put_sample_source(patch_work w, patch_case c, int rung, double f,
-                                GLOBAL int *vertices, GLOBAL float *weights)
+FN void patch_put_sample_source(patch_work w, patch_sources to, int out, patch_case c, int rung,
+                                double f)
 {
     int slot = f <= 0.5 ? work_rung_p(w)[rung] : work_rung_c(w)[rung];
     int first = body_joint_loop(w)[c.joint];
@@ -54,23 +64,19 @@ FN void patch_put_sample_source(patch_work w, patch_case c, int rung, double f,
     int place = (int)along;
     double t = along - place;
     GLOBAL const int *loop = body_loop_vertex(w);
-    patch_put_slot_source(w, vertices, weights, 0, slot, 1.0 - middle);
-    patch_put_source(w, vertices, weights, 2, loop[2 * (first + place % c.count)],
-                     middle * (1.0 - t));
-    patch_put_source(w, vertices, weights, 3, loop[2 * (first + (place + 1) % c.count)],
-                     middle * t);
+    patch_put_slot_source(w, to, out, slot, 1.0 - middle);
+    patch_put_source(w, to, out, 2, loop[2 * (first + place % c.count)], middle * (1.0 - t));
+    patch_put_source(w, to, out, 3, loop[2 * (first + (place + 1) % c.count)], middle * t);
 }
 
 // Split points of one border of a joint.
-TEAM_FN void patch_put_split_sources(patch_work w, int first, int count, INDEX base,
-                                     GLOBAL int *vertices, GLOBAL float *weights)
+TEAM_FN void patch_put_split_sources(patch_work w, patch_sources to, int first, int count)
 {
     TEAM_EACH (i, first, first + count) {
         if (work_slot_node(w)[i] >= 0 || work_slot_weld(w)[i] >= 0) continue;
-        INDEX at = 4 * (base + patch_slot_vertex_out(w, i));
-        for (int k = 2; k < 4; k++)
-            patch_put_source(w, vertices + at, weights + at, k, work_slot_from(w)[i], 0.0);
-        patch_put_slot_source(w, vertices + at, weights + at, 0, i, 1.0);
+        int out = patch_slot_vertex_out(w, i);
+        for (int k = 2; k < 4; k++) patch_put_source(w, to, out, k, work_slot_from(w)[i], 0.0);
+        patch_put_slot_source(w, to, out, i, 1.0);
     }
 }
 
@@ -78,24 +84,22 @@ TEAM_FN void patch_put_split_sources(patch_work w, int first, int count, INDEX b
 TEAM_KERNEL(patch_joint_sources, PATCH_JOINT_SOURCES_BUFFERS)
 {
     TEAM_BEGIN
-    int instance = TEAM_INSTANCE(given.joint_count), joint = TEAM_INDEX(given.joint_count);
-    patch_work w = patch_work_of(body, work, &given, instance);
+    int joint = TEAM_INDEX(given.joint_count);
+    patch_work w = patch_work_of(body, work, &given, TEAM_INSTANCE(given.joint_count));
+    patch_sources to = patch_sources_of(source_vertices, source_weights);
     GLOBAL const patch_joint *j = work_joint(w) + joint;
     patch_case c = patch_case_of(w, joint);
-    int fits = patch_fits(counts, &given, instance);
-    INDEX base = (INDEX)instance * given.vertex_room;
+    int fits = patch_fits(w, counts);
     if (fits) {
-        patch_put_split_sources(w, c.p_first, c.p_count, base, source_vertices, source_weights);
-        patch_put_split_sources(w, c.c_first, c.c_count, base, source_vertices, source_weights);
+        patch_put_split_sources(w, to, c.p_first, c.p_count);
+        patch_put_split_sources(w, to, c.c_first, c.c_count);
     }
     int samples = j->vertex_out + j->splits_out;
     TEAM_EACH (i, 0, fits ? j->rungs : 0) {
         int count = work_rung_count(w)[c.rung + i], first = work_rung_first(w)[c.rung + i];
-        for (int k = 0; k < count; k++) {
-            INDEX at = 4 * (base + samples + first + k);
-            patch_put_sample_source(w, c, c.rung + i, (k + 1) / (double)(count + 1),
-                                    source_vertices + at, source_weights + at);
-        }
+        for (int k = 0; k < count; k++)
+            patch_put_sample_source(w, to, samples + first + k, c, c.rung + i,
+                                    (k + 1) / (double)(count + 1));
     }
     ITEM_END
 }
@@ -104,15 +108,16 @@ TEAM_KERNEL(patch_joint_sources, PATCH_JOINT_SOURCES_BUFFERS)
 TEAM_KERNEL(patch_origins, PATCH_ORIGINS_BUFFERS)
 {
     TEAM_BEGIN
-    int blocks = patch_blocks(given.face_count), instance = item / blocks, block = item % blocks;
-    patch_work w = patch_work_of(body, work, &given, instance);
+    int blocks = patch_blocks(given.face_count), block = item % blocks;
+    patch_work w = patch_work_of(body, work, &given, item / blocks);
     int out = work_block_face(w)[block], end = patch_block_end(block, given.face_count);
-    if (!patch_fits(counts, &given, instance)) end = 0;
+    if (!patch_fits(w, counts)) end = 0;
     for (int from = block * PATCH_BLOCK; from < end; from += TEAM_LANES) {
         int f = from + TEAM_LANE, left = f < end ? patch_faces_left(w, f) : 0;
-        INDEX at = (INDEX)instance * given.face_room + out + team_before(left);
+        int at = out + team_before(left);
         out += team_total(left);
-        for (int k = 0; k < left; k++) origins[at + k] = body_face_origin(w)[f];
+        for (int k = 0; k < left; k++)
+            origins[patch_element(w, given.origins, at + k)] = body_face_origin(w)[f];
     }
     ITEM_END
 }
@@ -121,12 +126,10 @@ TEAM_KERNEL(patch_origins, PATCH_ORIGINS_BUFFERS)
 TEAM_KERNEL(patch_no_origins, PATCH_NO_ORIGINS_BUFFERS)
 {
     TEAM_BEGIN
-    int instance = TEAM_INSTANCE(given.joint_count);
-    patch_work w = patch_work_of(body, work, &given, instance);
+    patch_work w = patch_work_of(body, work, &given, TEAM_INSTANCE(given.joint_count));
     GLOBAL const patch_joint *j = work_joint(w) + TEAM_INDEX(given.joint_count);
-    int fits = patch_fits(counts, &given, instance);
-    TEAM_EACH (i, 0, fits ? j->faces : 0)
-        origins[(INDEX)instance * given.face_room + j->face_out + i] = -1;
+    TEAM_EACH (i, 0, patch_fits(w, counts) ? j->faces : 0)
+        origins[patch_element(w, given.origins, j->face_out + i)] = -1;
     ITEM_END
 }
 

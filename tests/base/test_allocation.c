@@ -330,6 +330,41 @@ static cutis_result bind(const cutis_model *model, const cutis_bind_options *opt
     {                                                                                              \
         return bind(model, &(cutis_bind_options){ __VA_ARGS__ }, digest);                          \
     }
+
+/// Bind, make ready and take one frame's bounds alone: what only that needs is allocated here.
+static cutis_result prepare(const cutis_model *model, cutis_method method, uint64_t *digest)
+{
+    cutis_binding *out = NULL;
+    cutis_bounds bounds = { 0 };
+    const cutis_outputs outputs = { .bounds = &bounds };
+    const bool controls = method == CUTIS_METHOD_CAGE;
+    const cutis_poses poses = { .kind = controls ? CUTIS_POSE_CONTROLS : CUTIS_POSE_LOCAL,
+                                .local = w.turned,
+                                .controls = w.cage->controls };
+    cutis_result result =
+        cutis_bind(w.device, model, &(cutis_bind_options){ .method = method }, &out);
+    if (result == CUTIS_OK) result = cutis_binding_prepare(out, &outputs, 1);
+    if (result == CUTIS_OK) result = cutis_deform(out, &poses, 1, &outputs);
+    if (result == CUTIS_OK) fold(digest, &bounds, sizeof bounds);
+    cutis_binding_destroy(out);
+    return result;
+}
+
+static cutis_result prepare_lbs(uint64_t *digest)
+{
+    return prepare(w.limb, CUTIS_METHOD_LBS, digest);
+}
+
+static cutis_result prepare_cage(uint64_t *digest)
+{
+    return prepare(w.caged, CUTIS_METHOD_CAGE, digest);
+}
+
+static cutis_result prepare_patches(uint64_t *digest)
+{
+    return prepare(w.limb, CUTIS_METHOD_PATCHES, digest);
+}
+
 BINDS(bind_lbs, w.moving, .normals = true, .tangents = true)
 BINDS(bind_rigid, w.limb, .method = CUTIS_METHOD_RIGID, .normals = true)
 BINDS(bind_sbs, w.limb, .method = CUTIS_METHOD_SBS, .normals = true)
@@ -346,42 +381,45 @@ BINDS(bind_limited, w.limb, .max_influences = 1, .instance_capacity = 4)
 
 static cutis_result patches(cutis_patch_removal removal, uint64_t *digest)
 {
-    cutis_patches *out = NULL;
-    cutis_result result = cutis_patches_create(
-        w.device, w.limb, &(cutis_patches_options){ .removal = removal }, &out);
+    cutis_binding *out = NULL;
+    cutis_result result = cutis_bind(
+        w.device, w.limb,
+        &(cutis_bind_options){ .method = CUTIS_METHOD_PATCHES, .patch_removal = removal }, &out);
     assert_int_equal(result == CUTIS_OK, out != NULL);
     if (result == CUTIS_OK) {
         float positions[3 * VERTICES];
-        result =
-            cutis_patches_run_fixed(out, w.limb, &(cutis_poses){ .local = w.turned }, 1, positions);
+        result = cutis_deform(out, &(cutis_poses){ .local = w.turned }, 1,
+                              &(cutis_outputs){ .topology.rest_positions.data = positions });
         if (result == CUTIS_OK) fold(digest, positions, sizeof positions);
     }
-    cutis_patches_destroy(out);
+    cutis_binding_destroy(out);
     return result;
 }
 
 static cutis_result patches_local(uint64_t *digest)
 {
-    cutis_patches *out = NULL;
-    cutis_result result = cutis_patches_create(w.device, w.limb, NULL, &out);
+    cutis_binding *out = NULL;
+    cutis_result result =
+        cutis_bind(w.device, w.limb,
+                   &(cutis_bind_options){ .method = CUTIS_METHOD_PATCHES, .normals = true }, &out);
     if (result != CUTIS_OK) return result;
     cutis_patches_info info = cutis_patches_describe(out);
     uint32_t counts[2], *indices = calloc(4 * (size_t)info.triangle_capacity, sizeof *indices);
     uint32_t *labels = indices + 3 * (size_t)info.triangle_capacity;
     float *positions = calloc(6 * (size_t)info.vertex_capacity, sizeof *positions);
     float *normals = positions + 3 * (size_t)info.vertex_capacity;
-    cutis_patches_output output = { .positions = { .data = positions },
-                                    .normals = { .data = normals },
-                                    .indices = { .data = indices },
-                                    .labels = { .data = labels },
-                                    .counts = { .data = counts } };
-    result = cutis_patches_run(out, w.limb, &(cutis_poses){ .local = w.turned }, 1, &output);
+    cutis_outputs output = { .positions = { .data = positions },
+                             .normals = { .data = normals },
+                             .topology.indices = { .data = indices },
+                             .topology.labels = { .data = labels },
+                             .topology.counts = { .data = counts } };
+    result = cutis_deform(out, &(cutis_poses){ .local = w.turned }, 1, &output);
     if (result == CUTIS_OK)
         result = cutis_patches_local(w.context, &info, positions, normals, indices, labels,
                                      info.triangle_capacity, counts);
     if (result == CUTIS_OK) fold(digest, indices, 3 * (size_t)counts[1] * sizeof *indices);
     free(indices), free(positions);
-    cutis_patches_destroy(out);
+    cutis_binding_destroy(out);
     return result;
 }
 
@@ -642,8 +680,11 @@ static const scenario SCENARIOS[] = {
     { "cutis_bind", "rigid handles", bind_handles, 1, false },
     { "cutis_bind", "cage", bind_cage, 1, false },
     { "cutis_bind", "one influence", bind_limited, 1, false },
-    { "cutis_patches_create", "cut", patches_cut, 1, false },
-    { "cutis_patches_create", "box", patches_box, 1, false },
+    { "cutis_bind", "patches, cut", patches_cut, 1, false },
+    { "cutis_bind", "patches, box", patches_box, 1, false },
+    { "cutis_binding_prepare", "lbs", prepare_lbs, 1, false },
+    { "cutis_binding_prepare", "cage", prepare_cage, 1, false },
+    { "cutis_binding_prepare", "patches", prepare_patches, 1, false },
     { "cutis_patches_local", "a frame", patches_local, 1, false },
     { "cutis_surface_normals", "limb", normals, 1, false },
     { "cutis_weld_positions", "limb", weld, 1, false },

@@ -130,7 +130,7 @@ typedef struct patch_case_run {
     cutis_context *context;
     cutis_device *device;
     cutis_model *model;
-    cutis_patches *patches;
+    cutis_binding *patches;
     cutis_patches_info info;
     cutis_transform *rest, *pose;
     float *positions, *normals;
@@ -155,13 +155,13 @@ static inline double mesh_volume(uint32_t triangles, const float *p, const uint3
 static inline void patch_run_now(patch_run *r)
 {
     cutis_poses poses = { .kind = CUTIS_POSE_LOCAL, .local = r->pose };
-    cutis_patches_output output = { .positions.data = r->positions,
-                                    .normals.data = r->normals,
-                                    .indices.data = r->indices,
-                                    .labels.data = r->labels,
-                                    .counts.data = r->counts,
-                                    .reports = r->reports };
-    assert_ok(r->context, cutis_patches_run(r->patches, r->model, &poses, 1, &output));
+    cutis_outputs output = { .positions.data = r->positions,
+                             .normals.data = r->normals,
+                             .topology.indices.data = r->indices,
+                             .topology.labels.data = r->labels,
+                             .topology.counts.data = r->counts,
+                             .topology.reports = r->reports };
+    assert_ok(r->context, cutis_deform(r->patches, &poses, 1, &output));
 }
 
 static inline double patch_run_volume(const patch_run *r)
@@ -175,8 +175,11 @@ static inline patch_run patch_run_open(cutis_context *context, cutis_device *dev
                                        cutis_patch_fill fill)
 {
     patch_run r = { .context = context, .device = device, .model = model };
-    cutis_patches_options options = { .removal = removal, .fill = fill };
-    assert_ok(context, cutis_patches_create(device, model, &options, &r.patches));
+    cutis_bind_options options = { .method = CUTIS_METHOD_PATCHES,
+                                   .normals = true,
+                                   .patch_removal = removal,
+                                   .patch_fill = fill };
+    assert_ok(context, cutis_bind(device, model, &options, &r.patches));
     r.info = cutis_patches_describe(r.patches);
     uint32_t nodes = cutis_model_get(model)->node_count;
     r.rest = calloc(nodes, sizeof *r.rest);
@@ -197,7 +200,7 @@ static inline void patch_run_close(patch_run *r)
 {
     free(r->rest), free(r->pose), free(r->positions), free(r->normals);
     free(r->indices), free(r->labels), free(r->reports);
-    cutis_patches_destroy(r->patches);
+    cutis_binding_destroy(r->patches);
     cutis_model_destroy(r->model);
 }
 
@@ -318,8 +321,11 @@ static inline uint32_t patch_crossings(const patch_run *r, uint32_t joint, uint3
 static inline cutis_model *rig_at_loops(cutis_context *context, cutis_device *device,
                                         cutis_model *model)
 {
-    cutis_patches *patches = NULL;
-    assert_ok(context, cutis_patches_create(device, model, NULL, &patches));
+    cutis_binding *patches = NULL;
+    assert_ok(context,
+              cutis_bind(device, model,
+                         &(cutis_bind_options){ .method = CUTIS_METHOD_PATCHES, .normals = true },
+                         &patches));
     cutis_patches_info info = cutis_patches_describe(patches);
     const cutis_instance *instances;
     cutis_model_instances(model, &instances);
@@ -405,7 +411,7 @@ static inline cutis_model *rig_at_loops(cutis_context *context, cutis_device *de
     assert_ok(context, cutis_model_create(context, &data, CUTIS_GATE_REFUSE, &out));
     free(place), free(parent), free(order), free(at), free(joints), free(weld), free(sides);
     free(nodes), free(binds), free(first), free(influence), free(weights);
-    cutis_patches_destroy(patches);
+    cutis_binding_destroy(patches);
     cutis_model_destroy(model);
     return out;
 }

@@ -3,7 +3,7 @@
 /// bits on every schedule.
 #include "rig.h"
 
-#include "deform/binding.h"
+#include "deform/skin.h"
 
 static const struct method_case {
     cutis_method method;
@@ -133,7 +133,7 @@ static void body_vertex(const body *b, const cutis_binding *binding, const cutis
     for (int c = 0; c < 3; c++) {
         x->v[c] = b->positions[3 * v + c];
         x->normal[c] = b->normals[3 * v + c];
-        const cutis_skin_layout *layout = &binding->layout;
+        const cutis_skin_layout *layout = &cutis_skin_of(binding)->layout;
         uint32_t slot = layout->vertex_slot[v], size = layout->block_size;
         if (layout->centres)
             x->p[c] = layout->centres[(slot / size * 3 + (uint32_t)c) * size + slot % size];
@@ -331,7 +331,7 @@ static void the_papers_key_of_4_8_10_is_50911_and_sets_are_as_distinct_as_their_
     assert_ok(b->context,
               cutis_bind(b->device, b->model, &(cutis_bind_options){ .method = CUTIS_METHOD_SBS },
                          &binding));
-    const cutis_skin_layout *layout = &binding->layout;
+    const cutis_skin_layout *layout = &cutis_skin_of(binding)->layout;
     uint64_t *keys = calloc(layout->set_count, sizeof *keys);
     uint32_t next = 0;
     for (uint32_t v = 0; v < BODY_VERTICES; v++) {
@@ -393,8 +393,8 @@ static void the_order_of_influences_does_not_matter(void **state)
     assert_int_equal(cutis_binding_describe(binding).bone_set_count, 1);
     for (uint32_t v = 0; v < 6; v++)
         for (uint32_t i = 0; i < 3; i++) {
-            assert_int_equal(binding->layout.bone[3 * v + i], i);
-            assert_near(binding->layout.weight[3 * v + i], (i + 1) / 6.0, 1e-7);
+            assert_int_equal(cutis_skin_of(binding)->layout.bone[3 * v + i], i);
+            assert_near(cutis_skin_of(binding)->layout.weight[3 * v + i], (i + 1) / 6.0, 1e-7);
         }
     cutis_binding_destroy(binding);
     cutis_device_destroy(device);
@@ -419,8 +419,10 @@ static void centres_are_solved_once_per_set_and_frame_and_equal_those_of_each_ve
               cutis_deform(binding,
                            &(cutis_poses){ .kind = CUTIS_POSE_PALETTE, .matrices = palette }, 5,
                            &(cutis_outputs){ .positions = { .data = out } }));
-    assert_int_equal(atomic_load(&binding->solve_count), 5 * info.centre_solves);
-    const cutis_skin_layout *layout = &binding->layout;
+    assert_int_equal(atomic_load(&cutis_skin_of(binding)->solve_count), 5 * info.centre_solves);
+    const cutis_skin_layout *layout = &cutis_skin_of(binding)->layout;
+    const cutis_skin_workspace *workspace =
+        (const cutis_skin_workspace *)atomic_load(&binding->workspaces);
     for (uint32_t instance = 0; instance < 5; instance++) {
         double matrices[12 * BODY_JOINTS];
         for (uint32_t i = 0; i < 12 * BODY_JOINTS; i++)
@@ -436,8 +438,7 @@ static void centres_are_solved_once_per_set_and_frame_and_equal_those_of_each_ve
                     c0[c] += b->origins[3 * layout->bone[layout->first[v] + i] + (uint32_t)c];
             for (int c = 0; c < 3; c++) c0[c] /= count;
             centre_of_set(matrices, layout->bone + layout->first[v], count, c0, 1e9, centre);
-            const float *used =
-                binding->workspaces[0].centres + 4 * (instance * layout->set_count + set);
+            const float *used = workspace->centres + 4 * (instance * layout->set_count + set);
             for (int c = 0; c < 3; c++) assert_true(used[c] == (float)centre[c]);
         }
     }
@@ -540,7 +541,7 @@ static void optimized_centres_lie_on_the_axis_beside_their_vertex(void **state)
                                       &(cutis_bind_options){ .method = k ? CUTIS_METHOD_COR
                                                                          : CUTIS_METHOD_SBS },
                                       &binding));
-        const cutis_skin_layout *layout = &binding->layout;
+        const cutis_skin_layout *layout = &cutis_skin_of(binding)->layout;
         for (uint32_t v = 0; k && v < CYLINDER_VERTICES; v++) {
             uint32_t slot = layout->vertex_slot[v], size = layout->block_size;
             const float *p = layout->centres + slot / size * 3 * size + slot % size;
@@ -641,7 +642,7 @@ static void optimized_centres_equal_the_integral_done_by_brute_force(void **stat
     assert_ok(b->context,
               cutis_bind(b->device, b->model, &(cutis_bind_options){ .method = CUTIS_METHOD_COR },
                          &binding));
-    const cutis_skin_layout *layout = &binding->layout;
+    const cutis_skin_layout *layout = &cutis_skin_of(binding)->layout;
     for (uint32_t v = 0; v < BODY_VERTICES; v += 37) {
         if (layout->first[v + 1] - layout->first[v] < 2) continue;
         brute sum = { 0 };

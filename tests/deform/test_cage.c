@@ -235,7 +235,7 @@ static void the_text_in_double_is_exact_for_affine_motion(void **state)
                         q[r] += y[r][c] * s.rest_normals[3 * v + c];
                         want[r] += turn[r][c] * s.rest_normals[3 * v + c];
                     }
-                cage_deform(control, weight, centre, q, rest, posed, position, normal, NULL, &thin,
+                cage_deform(control, weight, centre, q, rest, posed, position, normal, &thin,
                             (cage_deform_arguments){ .item_end = 1,
                                                      .vertex_count = 1,
                                                      .slot_count = (int)count,

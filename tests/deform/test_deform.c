@@ -2,7 +2,7 @@
 /// morph targets, strides, instances, threads and odd bones.
 #include "rig.h"
 
-#include "deform/binding.h"
+#include "deform/skin.h"
 
 #include <pthread.h>
 
@@ -213,7 +213,8 @@ static void morph_targets_add_their_deltas_before_the_bones(void **state)
 static void blocks_list_only_the_targets_that_move_them(void **state)
 {
     scene *s = *state;
-    const cutis_skin_layout *layout = &bind_with(s, (cutis_bind_options){ 0 })->layout;
+    const cutis_skin_layout *layout =
+        &cutis_skin_of(bind_with(s, (cutis_bind_options){ 0 }))->layout;
     for (uint32_t k = 0; k < layout->block_count; k++) {
         bool wanted[2] = { false, false }, listed[2] = { false, false };
         for (uint32_t l = 0; l < layout->block_size; l++) {
@@ -600,7 +601,7 @@ static void impossible_requests_are_refused_at_bind(void **state)
         assert_null(binding);
     }
     assert_int_equal(cutis_bind(s->device, s->model,
-                                &(cutis_bind_options){ .method = (cutis_method)9 }, &binding),
+                                &(cutis_bind_options){ .method = (cutis_method)10 }, &binding),
                      CUTIS_INVALID_ARGUMENT);
     blend[7] = 1.5f;
     assert_int_equal(cutis_bind(s->device, s->model,
@@ -686,7 +687,7 @@ static void a_limit_of_influences_keeps_the_largest(void **state)
 {
     scene *s = *state;
     const cutis_skin_layout *layout =
-        &bind_with(s, (cutis_bind_options){ .max_influences = 1 })->layout;
+        &cutis_skin_of(bind_with(s, (cutis_bind_options){ .max_influences = 1 }))->layout;
     assert_int_equal(cutis_binding_describe(s->binding).max_influences, 1);
     for (uint32_t v = 0; v < STRIP_VERTICES; v++) {
         assert_int_equal(layout->first[v + 1] - layout->first[v], 1);

@@ -8,7 +8,7 @@
 
 #include "rig.h"
 
-#include "deform/binding.h"
+#include "deform/skin.h"
 #include "deform/split.h"
 #include "math/quat.h"
 
@@ -721,7 +721,7 @@ static void weighted_centres_stay_close_to_dqs_for_two_bones_that_share_a_joint(
 static void skin_vertex_with(const cutis_binding *binding, uint32_t v, const bone *bones,
                              const float *positions, double smallest, vertex *x)
 {
-    const cutis_skin_layout *layout = &binding->layout;
+    const cutis_skin_layout *layout = &cutis_skin_of(binding)->layout;
     uint32_t first = layout->first[v], count = layout->first[v + 1] - first, least = first;
     double sum = 0;
     for (uint32_t i = first; i < first + count; i++)
@@ -751,10 +751,11 @@ static void a_vanishing_weight_makes_sbs_jump_and_weighted_centres_not(void **st
     assert_ok(context, cutis_bind(device, model,
                                   &(cutis_bind_options){ .method = CUTIS_METHOD_SBS }, &binding));
     assert_ok(context, cutis_sampler_create(model, 0, &sampler));
-    uint32_t nodes = cutis_model_get(model)->node_count, bones = binding->bone_count;
-    uint32_t vertices = binding->layout.vertex_count;
+    const cutis_skin_binding *skin = cutis_skin_of(binding);
+    uint32_t nodes = cutis_model_get(model)->node_count, bones = skin->bone_count;
+    uint32_t vertices = skin->layout.vertex_count;
     cutis_transform *pose = calloc(nodes, sizeof *pose);
-    double *worlds = calloc(binding->step_count, 12 * sizeof *worlds);
+    double *worlds = calloc(skin->step_count, 12 * sizeof *worlds);
     double *palette = calloc(bones, 12 * sizeof *palette);
     bone *parts = calloc(bones, sizeof *parts);
     float *positions = calloc(vertices, 3 * sizeof *positions);
@@ -767,13 +768,13 @@ static void a_vanishing_weight_makes_sbs_jump_and_weighted_centres_not(void **st
     for (int frame = 0; frame < 24; frame++) {
         cutis_sampler_sample(sampler, cutis_sampler_duration(sampler) * (float)frame / 24, pose,
                              NULL);
-        cutis_palette_local(binding, pose, worlds, palette);
+        cutis_palette_local(skin, pose, worlds, palette);
         for (uint32_t b = 0; b < bones; b++) {
             bone_set(&parts[b], palette + 12 * b);
-            memcpy(parts[b].o, binding->origins + 3 * b, sizeof parts[b].o);
+            memcpy(parts[b].o, skin->origins + 3 * b, sizeof parts[b].o);
         }
         for (uint32_t v = 0; v < vertices; v++) {
-            if (binding->layout.first[v + 1] - binding->layout.first[v] < 2) continue;
+            if (skin->layout.first[v + 1] - skin->layout.first[v] < 2) continue;
             for (int f = 0; f < 2; f++) {
                 cutis_formula formula = f ? CUTIS_FORMULA_SBS_WEIGHTED : CUTIS_FORMULA_SBS;
                 vertex x = { 0 };

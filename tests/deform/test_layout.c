@@ -3,7 +3,7 @@
 /// skins.
 #include "rig.h"
 
-#include "deform/binding.h"
+#include "deform/skin.h"
 
 static cutis_context *context;
 static cutis_device *device;
@@ -68,7 +68,7 @@ static void check_vertex(const cutis_skin_layout *l, uint32_t slot, const float 
 
 static void check_layout(const cutis_model *model, const cutis_binding *binding)
 {
-    const cutis_skin_layout *l = &binding->layout;
+    const cutis_skin_layout *l = &cutis_skin_of(binding)->layout;
     uint32_t seen = 0, last = 0;
     float *positions = malloc(3 * sizeof *positions * l->vertex_count);
     cutis_model_file_positions(model, positions);
@@ -104,7 +104,8 @@ static void check_model(const char *name, const cutis_model *model, double bones
         assert_ok(context, cutis_bind(device, model, &options, &binding));
         assert_ok(context, cutis_bind(device, model, &options, &again));
         check_layout(model, binding);
-        const cutis_skin_layout *a = &binding->layout, *b = &again->layout;
+        const cutis_skin_layout *a = &cutis_skin_of(binding)->layout,
+                                *b = &cutis_skin_of(again)->layout;
         assert_int_equal(a->block_count, b->block_count);
         assert_memory_equal(a->vertices, b->vertices, 4ul * a->block_count * a->block_size);
         assert_memory_equal(a->weights, b->weights,

@@ -354,7 +354,7 @@ static void many_instances_give_the_frames_of_one(void **state)
     patch_run r = open_limb(&KNEE, CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_KEEP);
     uint32_t nodes = cutis_model_get(r.model)->node_count, counts[10];
     cutis_transform *poses = malloc(5 * nodes * sizeof *poses);
-    cutis_patches *many = NULL;
+    cutis_binding *many = NULL;
     size_t vertices = r.info.vertex_capacity, triangles = r.info.triangle_capacity;
     float *positions = calloc(5 * vertices, 12), *normals = calloc(5 * vertices, 12);
     uint32_t *indices = calloc(5 * triangles, 12);
@@ -362,15 +362,16 @@ static void many_instances_give_the_frames_of_one(void **state)
         patch_pose_joint(&r, 0, i, 25.0 * i * DEGREES, 0.1 * i);
         memcpy(poses + i * nodes, r.pose, nodes * sizeof *poses);
     }
-    assert_ok(context,
-              cutis_patches_create(device, r.model,
-                                   &(cutis_patches_options){ .instance_capacity = 2 }, &many));
-    cutis_patches_output output = { .positions.data = positions,
-                                    .normals.data = normals,
-                                    .indices.data = indices,
-                                    .counts.data = counts };
-    assert_ok(context,
-              cutis_patches_run(many, r.model, &(cutis_poses){ .local = poses }, 5, &output));
+    assert_ok(context, cutis_bind(device, r.model,
+                                  &(cutis_bind_options){ .method = CUTIS_METHOD_PATCHES,
+                                                         .normals = true,
+                                                         .instance_capacity = 2 },
+                                  &many));
+    cutis_outputs output = { .positions.data = positions,
+                             .normals.data = normals,
+                             .topology.indices.data = indices,
+                             .topology.counts.data = counts };
+    assert_ok(context, cutis_deform(many, &(cutis_poses){ .local = poses }, 5, &output));
     for (uint32_t i = 0; i < 5; i++) {
         memcpy(r.pose, poses + i * nodes, nodes * sizeof *poses);
         patch_run_now(&r);
@@ -380,7 +381,7 @@ static void many_instances_give_the_frames_of_one(void **state)
         assert_memory_equal(r.indices, indices + 3 * triangles * i, 12 * (size_t)r.counts[1]);
     }
     free(poses), free(positions), free(normals), free(indices);
-    cutis_patches_destroy(many);
+    cutis_binding_destroy(many);
     patch_run_close(&r);
 }
 
@@ -391,14 +392,13 @@ static void too_little_room_says_how_much_is_needed(void **state)
     uint32_t counts[2] = { 0 };
     bent_change(&r, 0, 60, 0);
     float marker = r.positions[0];
-    cutis_patches_output output = { .vertex_capacity = 1000,
-                                    .triangle_capacity = 100000,
-                                    .positions.data = r.positions,
-                                    .indices.data = r.indices,
-                                    .counts.data = counts };
-    assert_int_equal(
-        cutis_patches_run(r.patches, r.model, &(cutis_poses){ .local = r.pose }, 1, &output),
-        CUTIS_BUFFER_TOO_SMALL);
+    cutis_outputs output = { .topology.vertex_capacity = 1000,
+                             .topology.triangle_capacity = 100000,
+                             .positions.data = r.positions,
+                             .topology.indices.data = r.indices,
+                             .topology.counts.data = counts };
+    assert_int_equal(cutis_deform(r.patches, &(cutis_poses){ .local = r.pose }, 1, &output),
+                     CUTIS_BUFFER_TOO_SMALL);
     assert_int_equal(counts[0], r.counts[0]);
     assert_int_equal(counts[1], r.counts[1]);
     assert_true(r.positions[0] == marker);
@@ -449,14 +449,14 @@ static void the_rest_topology_follows_the_patches(void **state)
     const cutis_primitive *p = &cutis_model_get(r.model)->meshes[0].primitives[0];
     float *fixed = malloc(12 * (size_t)p->vertex_count);
     patch_pose_rest(&r);
-    assert_ok(context, cutis_patches_run_fixed(r.patches, r.model,
-                                               &(cutis_poses){ .local = r.pose }, 1, fixed));
+    assert_ok(context, cutis_deform(r.patches, &(cutis_poses){ .local = r.pose }, 1,
+                                    &(cutis_outputs){ .topology.rest_positions.data = fixed }));
     assert_memory_equal(fixed, p->positions, 12 * (size_t)p->vertex_count);
     double worst = 0.0;
     for (int bend = 10; bend <= 110; bend += 20) {
         bent_change(&r, 0, bend, 0);
-        assert_ok(context, cutis_patches_run_fixed(r.patches, r.model,
-                                                   &(cutis_poses){ .local = r.pose }, 1, fixed));
+        assert_ok(context, cutis_deform(r.patches, &(cutis_poses){ .local = r.pose }, 1,
+                                        &(cutis_outputs){ .topology.rest_positions.data = fixed }));
         for (uint32_t i = 0; i < 3 * p->vertex_count; i++) assert_true(isfinite(fixed[i]));
         double volume = mesh_volume(p->index_count / 3, fixed, p->indices);
         worst = fmax(worst, fabs(100.0 * (volume / r.rest_volume - 1.0)));
@@ -474,12 +474,16 @@ static void models_without_parts_or_with_holes_are_refused(void **state)
     cutis_model_data data = *cutis_model_get(arm);
     cutis_mesh mesh = data.meshes[0];
     cutis_primitive primitive = mesh.primitives[0];
-    cutis_patches *patches = NULL;
+    cutis_binding *patches = NULL;
     data.meshes = &mesh;
     mesh.primitives = &primitive;
     primitive.index_count -= 3;
     assert_ok(context, cutis_model_create(context, &data, CUTIS_GATE_REFUSE, &broken));
-    assert_int_equal(cutis_patches_create(device, broken, NULL, &patches), CUTIS_UNSUPPORTED);
+    assert_int_equal(
+        cutis_bind(device, broken,
+                   &(cutis_bind_options){ .method = CUTIS_METHOD_PATCHES, .normals = true },
+                   &patches),
+        CUTIS_UNSUPPORTED);
     assert_non_null(strstr(cutis_context_error(context), "not closed"));
     cutis_model_destroy(broken);
     primitive = cutis_model_get(arm)->meshes[0].primitives[0];
@@ -487,7 +491,11 @@ static void models_without_parts_or_with_holes_are_refused(void **state)
     mesh.part_count = 0;
     mesh.part_names = NULL;
     assert_ok(context, cutis_model_create(context, &data, CUTIS_GATE_REFUSE, &broken));
-    assert_int_equal(cutis_patches_create(device, broken, NULL, &patches), CUTIS_UNSUPPORTED);
+    assert_int_equal(
+        cutis_bind(device, broken,
+                   &(cutis_bind_options){ .method = CUTIS_METHOD_PATCHES, .normals = true },
+                   &patches),
+        CUTIS_UNSUPPORTED);
     assert_non_null(strstr(cutis_context_error(context), "parts"));
     cutis_model_destroy(broken);
     cutis_model_destroy(arm);
@@ -507,20 +515,19 @@ static void vertices_and_triangles_know_what_they_come_from(void **state)
     float *weights = calloc(r.info.vertex_capacity, 16);
     cutis_mat34 palette[2];
     patch_pose_joint(&r, 0, 0.3, 60 * DEGREES, 0.0);
-    cutis_patches_palette(r.patches, r.model, r.pose, palette);
+    cutis_binding_palette(r.patches, r.pose, palette);
     cutis_poses poses = { .kind = CUTIS_POSE_LOCAL, .local = r.pose };
-    cutis_patches_output output = { .positions.data = r.positions,
-                                    .indices.data = r.indices,
-                                    .labels.data = r.labels,
-                                    .origins.data = origins,
-                                    .source_vertices.data = vertices,
-                                    .source_weights.data = weights,
-                                    .counts.data = r.counts };
-    output.source_weights.data = NULL; // one without the other
-    assert_int_equal(cutis_patches_run(r.patches, r.model, &poses, 1, &output),
-                     CUTIS_INVALID_ARGUMENT);
-    output.source_weights.data = weights;
-    assert_ok(context, cutis_patches_run(r.patches, r.model, &poses, 1, &output));
+    cutis_outputs output = { .positions.data = r.positions,
+                             .topology.indices.data = r.indices,
+                             .topology.labels.data = r.labels,
+                             .topology.origins.data = origins,
+                             .topology.source_vertices.data = vertices,
+                             .topology.source_weights.data = weights,
+                             .topology.counts.data = r.counts };
+    output.topology.source_weights.data = NULL; // one without the other
+    assert_int_equal(cutis_deform(r.patches, &poses, 1, &output), CUTIS_INVALID_ARGUMENT);
+    output.topology.source_weights.data = weights;
+    assert_ok(context, cutis_deform(r.patches, &poses, 1, &output));
     for (uint32_t t = 0; t < r.counts[1]; t++) {
         patches += r.labels[t] >= 2;
         if (r.labels[t] >= 2) {

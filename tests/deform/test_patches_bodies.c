@@ -250,8 +250,12 @@ static void opencl_makes_the_frames_of_the_cpu(void **state)
         size_t count = 3 * (size_t)cutis_model_vertex_count(a.model);
         float *fixed_a = calloc(count, sizeof *fixed_a), *fixed_b = calloc(count, sizeof *fixed_b);
         cutis_poses poses_a = { .local = a.pose }, poses_b = { .local = b.pose };
-        assert_ok(context, cutis_patches_run_fixed(a.patches, a.model, &poses_a, 1, fixed_a));
-        assert_ok(context, cutis_patches_run_fixed(b.patches, b.model, &poses_b, 1, fixed_b));
+        assert_ok(context,
+                  cutis_deform(a.patches, &poses_a, 1,
+                               &(cutis_outputs){ .topology.rest_positions.data = fixed_a }));
+        assert_ok(context,
+                  cutis_deform(b.patches, &poses_b, 1,
+                               &(cutis_outputs){ .topology.rest_positions.data = fixed_b }));
         assert_memory_equal(fixed_a, fixed_b, count * sizeof *fixed_a);
         free(fixed_a), free(fixed_b);
     }

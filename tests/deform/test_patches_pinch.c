@@ -1,7 +1,7 @@
 /// Box removals that pinch: a kept vertex whose faces hang together in it alone, or that has none
 /// left, goes too. Removals are made up here, and what is left is looked at by the definition, from
 /// the faces alone.
-#include "deform/patches_bound.h"
+#include "deform/patches_binding.h"
 #include "device/compute.h"
 //
 #include "patches_device.h"
@@ -29,9 +29,12 @@ typedef struct pinching {
 
 static pinching pinching_open(const patch_run *r, int part)
 {
-    pinching p = { .w = patch_work_of((const char *)(uintptr_t)r->patches->body->handle,
-                                      (char *)(uintptr_t)r->patches->work->handle,
-                                      &r->patches->arguments, 0) };
+    const patches_binding *binding = patches_of(r->patches);
+    const patches_workspace *workspace =
+        (const patches_workspace *)atomic_load(&r->patches->workspaces);
+    pinching p = { .w = patch_work_of((const char *)(uintptr_t)binding->body->handle,
+                                      (char *)(uintptr_t)workspace->work->handle,
+                                      &binding->arguments, 0) };
     p.part = patch_cutting_of(p.w, part);
     p.entry = p.part.entry_first;
     for (int v = p.part.first; v < p.part.end; v++) {

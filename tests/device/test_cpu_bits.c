@@ -4,6 +4,7 @@
 
 #include "device/cpu/cpu.h"
 #include "skin_case.h"
+#include "skin_run.h"
 
 #define POISON 0xc7
 
@@ -51,7 +52,7 @@ static void run(cutis_device *device, const skin_case *c, const outputs *out)
 {
     const uint64_t step = (uint64_t)c->options.vertex_count * out->stride;
     const uint64_t tangent_step = (uint64_t)c->options.vertex_count * out->tangent_stride;
-    const cutis_skin_outputs skin_outputs = {
+    const skin_streams skin_outputs = {
         .positions = { out->positions, NULL, 0, out->stride, step },
         .normals = { c->layout.normals ? out->normals : NULL, NULL, 0, out->stride, step },
         .tangents = { c->layout.tangents ? out->tangents : NULL, NULL, 0, out->tangent_stride,
@@ -61,7 +62,7 @@ static void run(cutis_device *device, const skin_case *c, const outputs *out)
     };
     cutis_device_skin *skin = NULL;
     assert_ok(device->context, device->operations->skin_create(device, &c->layout, &skin));
-    assert_ok(device->context, device->operations->skin_run(skin, &c->frames, &skin_outputs));
+    assert_ok(device->context, skin_run(skin, &c->layout, &c->frames, &skin_outputs));
     device->operations->skin_destroy(skin);
 }
 
@@ -280,10 +281,9 @@ static void check_plain(cutis_context *context, const skin_options *options)
         outputs_poison(&c, to);
         assert_ok(context, device->operations->skin_create(device, &c.layout, &skin));
         assert_ok(context,
-                  device->operations->skin_run(
-                      skin, &c.frames,
-                      &(cutis_skin_outputs){ .positions = { to->positions, NULL, 0, 12, step },
-                                             .normals = { to->normals, NULL, 0, 12, step } }));
+                  skin_run(skin, &c.layout, &c.frames,
+                           &(skin_streams){ .positions = { to->positions, NULL, 0, 12, step },
+                                            .normals = { to->normals, NULL, 0, 12, step } }));
         device->operations->skin_destroy(skin);
         if (i) compare(&c, all[i].name, &out, &expected);
     }
@@ -378,14 +378,14 @@ static void stores_past_the_cache_write_the_same_bits(void **state)
         cutis_cpu_device_use(device, &all[i]);
         for (int streaming = 0; streaming < 2; streaming++) {
             outputs *to = streaming ? &out : &expected;
-            const cutis_skin_outputs streams = { .positions = { to->positions, NULL, 0, 12, step },
-                                                 .normals = { to->normals, NULL, 0, 12, step },
-                                                 .bounds = to->bounds };
+            const skin_streams streams = { .positions = { to->positions, NULL, 0, 12, step },
+                                           .normals = { to->normals, NULL, 0, 12, step },
+                                           .bounds = to->bounds };
             cutis_device_skin *skin = NULL;
             outputs_poison(&c, to);
             ((cutis_cpu_device *)device)->cache_bytes = streaming ? 1 : (uint64_t)1 << 40;
             assert_ok(context, device->operations->skin_create(device, &c.layout, &skin));
-            assert_ok(context, device->operations->skin_run(skin, &c.frames, &streams));
+            assert_ok(context, skin_run(skin, &c.layout, &c.frames, &streams));
             device->operations->skin_destroy(skin);
         }
         compare(&c, all[i].name, &out, &expected);

@@ -4,6 +4,7 @@
 
 #include "device/cpu/cpu.h"
 #include "skin_case.h"
+#include "skin_run.h"
 
 // Inputs are floats; the error is that of float arithmetic on values of size about 3, at most some
 // ten roundings.
@@ -301,13 +302,13 @@ static void check_options(cutis_context *context, const skin_options *options)
                   context, &(cutis_device_options){ .isa = CUTIS_ISA_SCALAR, .thread_count = 1 },
                   &device));
     assert_ok(context, device->operations->skin_create(device, &c.layout, &skin));
-    const cutis_skin_outputs outputs = {
+    const skin_streams outputs = {
         .positions = { positions, NULL, 0, 12, 12ull * n },
         .normals = { c.layout.normals ? normals : NULL, NULL, 0, 12, 12ull * n },
         .tangents = { c.layout.tangents ? tangents : NULL, NULL, 0, 16, 16ull * n },
         .bounds = bounds,
     };
-    assert_ok(context, device->operations->skin_run(skin, &c.frames, &outputs));
+    assert_ok(context, skin_run(skin, &c.layout, &c.frames, &outputs));
     problem *p = malloc(sizeof *p);
     for (uint32_t i = 0; i < instances; i++) {
         cutis_bounds box = { { INFINITY, INFINITY, INFINITY },

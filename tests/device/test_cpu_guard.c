@@ -7,6 +7,7 @@
 #include "device/cpu/cpu.h"
 #include "guard.h"
 #include "skin_case.h"
+#include "skin_run.h"
 
 enum { MOST_VERTICES = 67, MOST_BLOCKS = 40 };
 
@@ -152,14 +153,14 @@ static void run(cutis_device *device, const cutis_skin_layout *layout,
         layout->tangents ? cut_room(g, stream_size(vertices, stride, 16)) : NULL;
     unsigned char *previous = cut_room(g, stream_size(vertices, stride, 12));
     cutis_bounds *bounds = cut_room(g, frames->instance_count * sizeof *bounds);
-    const cutis_skin_outputs outputs = { .positions = { positions, NULL, 0, stride, step },
-                                         .normals = { normals, NULL, 0, stride, step },
-                                         .tangents = { tangents, NULL, 0, stride, step },
-                                         .previous = { previous, NULL, 0, stride, step },
-                                         .bounds = bounds };
+    const skin_streams outputs = { .positions = { positions, NULL, 0, stride, step },
+                                   .normals = { normals, NULL, 0, stride, step },
+                                   .tangents = { tangents, NULL, 0, stride, step },
+                                   .previous = { previous, NULL, 0, stride, step },
+                                   .bounds = bounds };
     cutis_device_skin *skin = NULL;
     assert_ok(device->context, device->operations->skin_create(device, layout, &skin));
-    assert_ok(device->context, device->operations->skin_run(skin, frames, &outputs));
+    assert_ok(device->context, skin_run(skin, layout, frames, &outputs));
     device->operations->skin_destroy(skin);
     memset(out, 0, sizeof *out);
     gather(out->positions, positions, vertices, stride, 12);

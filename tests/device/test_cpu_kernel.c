@@ -10,6 +10,7 @@
 
 #include "device/cpu/cpu.h"
 #include "skin_case.h"
+#include "skin_run.h"
 
 static float random_float(uint64_t *state)
 {
@@ -232,11 +233,11 @@ static void a_cancelled_sum_of_rotations_takes_the_bone_with_the_largest_weight(
             cancelling k;
             cutis_device_skin *skin = NULL;
             float out[3] = { 0, 0, 0 };
-            const cutis_skin_outputs outputs = { .positions = { out, NULL, 0, 12, 12 } };
+            const skin_streams outputs = { .positions = { out, NULL, 0, 12, 12 } };
             cutis_cpu_device_use(device, &all[i]);
             cancelling_make(&k, CUTIS_FORMULA_DQS, uneven);
             assert_ok(context, device->operations->skin_create(device, &k.c.layout, &skin));
-            assert_ok(context, device->operations->skin_run(skin, &k.c.frames, &outputs));
+            assert_ok(context, skin_run(skin, &k.c.layout, &k.c.frames, &outputs));
             device->operations->skin_destroy(skin);
             // Bone 1, the first of the two largest: (1, 2, 3) turned about x, then moved.
             assert_near(out[0], 6, 1e-5);
@@ -246,7 +247,7 @@ static void a_cancelled_sum_of_rotations_takes_the_bone_with_the_largest_weight(
             // rotation.
             cancelling_make(&k, CUTIS_FORMULA_COR, uneven);
             assert_ok(context, device->operations->skin_create(device, &k.c.layout, &skin));
-            assert_ok(context, device->operations->skin_run(skin, &k.c.frames, &outputs));
+            assert_ok(context, skin_run(skin, &k.c.layout, &k.c.frames, &outputs));
             device->operations->skin_destroy(skin);
             assert_near(out[0], 3.5, 1e-5);
             assert_near(out[1], 1.5, 1e-5);

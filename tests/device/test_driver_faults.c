@@ -6,6 +6,7 @@
 #include "device/compute/basic.h"
 #include "fake_drivers.h"
 #include "skin_case.h"
+#include "skin_run.h"
 
 #include <unistd.h>
 
@@ -59,14 +60,14 @@ static cutis_result step(session *s, int index, cutis_device_kind kind)
     case 4:
         return s->device->operations->skin_create(s->device, &s->c.layout, &s->skin);
     case 5: {
-        const cutis_skin_outputs there = { .positions = { NULL, s->buffer, 0, 24, 2400 },
-                                           .normals = { NULL, s->buffer, 12, 24, 2400 } };
-        return s->device->operations->skin_run(s->skin, &s->c.frames, &there);
+        const skin_streams there = { .positions = { NULL, s->buffer, 0, 24, 2400 },
+                                     .normals = { NULL, s->buffer, 12, 24, 2400 } };
+        return skin_run(s->skin, &s->c.layout, &s->c.frames, &there);
     }
     case 6: {
-        const cutis_skin_outputs here = { .positions = { s->host, NULL, 0, 24, 2400 },
-                                          .normals = { s->host + 3, NULL, 0, 24, 2400 } };
-        return s->device->operations->skin_run(s->skin, &s->c.frames, &here);
+        const skin_streams here = { .positions = { s->host, NULL, 0, 24, 2400 },
+                                    .normals = { s->host + 3, NULL, 0, 24, 2400 } };
+        return skin_run(s->skin, &s->c.layout, &s->c.frames, &here);
     }
     default:
         return cutis_device_finish(s->device);

@@ -9,6 +9,7 @@
 #include "device/gpu/gpu.h"
 #include "device/opencl/opencl.h"
 #include "skin_case.h"
+#include "skin_run.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -93,17 +94,17 @@ static void outputs_free(outputs *out)
     free(out->bounds);
 }
 
-static cutis_skin_stream stream(const outputs *out, uint32_t offset, cutis_buffer *buffer,
-                                bool wanted)
+static cutis_output_stream stream(const outputs *out, uint32_t offset, cutis_buffer *buffer,
+                                  bool wanted)
 {
-    if (!wanted) return (cutis_skin_stream){ .stride = 12, .instance_stride = 12 };
-    return (cutis_skin_stream){ buffer ? NULL : out->bytes + offset, buffer, buffer ? offset : 0,
-                                out->stride, out->step };
+    if (!wanted) return (cutis_output_stream){ .stride = 12, .instance_stride = 12 };
+    return (cutis_output_stream){ buffer ? NULL : out->bytes + offset, buffer, buffer ? offset : 0,
+                                  out->stride, out->step };
 }
 
-static cutis_skin_outputs streams(const outputs *out, cutis_buffer *buffer, bool bounds)
+static skin_streams streams(const outputs *out, cutis_buffer *buffer, bool bounds)
 {
-    return (cutis_skin_outputs){
+    return (skin_streams){
         .positions = stream(out, 0, buffer, true),
         .normals = stream(out, out->normal, buffer, out->normal),
         .tangents = stream(out, out->tangent, buffer, out->tangent),
@@ -122,8 +123,8 @@ static cutis_device_skin *skin_make(cutis_device *device, const skin_case *c)
 static void run_host(cutis_device *device, const skin_case *c, outputs *out, bool bounds)
 {
     cutis_device_skin *skin = skin_make(device, c);
-    const cutis_skin_outputs to = streams(out, NULL, bounds);
-    assert_ok(device->context, device->operations->skin_run(skin, &c->frames, &to));
+    const skin_streams to = streams(out, NULL, bounds);
+    assert_ok(device->context, skin_run(skin, &c->layout, &c->frames, &to));
     device->operations->skin_destroy(skin);
 }
 
@@ -133,8 +134,8 @@ static void run_buffer(cutis_device *device, const skin_case *c, outputs *out, b
     cutis_device_skin *skin = skin_make(device, c);
     assert_ok(F.context, cutis_buffer_create(device, out->size, &buffer));
     assert_ok(F.context, cutis_buffer_write(buffer, 0, out->bytes, out->size));
-    const cutis_skin_outputs to = streams(out, buffer, bounds);
-    assert_ok(F.context, device->operations->skin_run(skin, &c->frames, &to));
+    const skin_streams to = streams(out, buffer, bounds);
+    assert_ok(F.context, skin_run(skin, &c->layout, &c->frames, &to));
     assert_ok(F.context, cutis_buffer_read(buffer, 0, out->bytes, out->size));
     device->operations->skin_destroy(skin);
     cutis_buffer_destroy(buffer);
@@ -471,8 +472,8 @@ static void a_foreign_buffer_is_written_in_place(void **state)
     cutis_buffer *buffer = NULL;
     assert_ok(F.context, cutis_buffer_wrap(F.gpu, (uint64_t)(uintptr_t)memory, out.size, &buffer));
     cutis_device_skin *skin = skin_make(F.gpu, &c);
-    const cutis_skin_outputs to = streams(&out, buffer, false);
-    assert_ok(F.context, F.gpu->operations->skin_run(skin, &c.frames, &to));
+    const skin_streams to = streams(&out, buffer, false);
+    assert_ok(F.context, skin_run(skin, &c.layout, &c.frames, &to));
     assert_ok(F.context, cutis_device_finish(F.gpu));
     assert_ok(F.context, cutis_buffer_read(buffer, 0, out.bytes, out.size));
     compare(&c, "foreign", &out, &expected);

@@ -5,6 +5,7 @@
 
 #include "device/gpu/gpu.h"
 #include "skin_case.h"
+#include "skin_run.h"
 
 #include <dirent.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@ typedef struct rig {
     skin_case c;
     cutis_device_skin *skin;
     cutis_buffer *buffer;
-    cutis_skin_outputs to;
+    skin_streams to;
 } rig;
 
 static cutis_device *device_or_skip(cutis_context *context)
@@ -47,8 +48,8 @@ static rig rig_make(void)
     skin_case_make(&r.c, &o);
     assert_ok(r.context, r.device->operations->skin_create(r.device, &r.c.layout, &r.skin));
     assert_ok(r.context, cutis_buffer_create(r.device, 100 * 24 * 8, &r.buffer));
-    r.to = (cutis_skin_outputs){ .positions = { NULL, r.buffer, 0, 24, 2400 },
-                                 .normals = { NULL, r.buffer, 12, 24, 2400 } };
+    r.to = (skin_streams){ .positions = { NULL, r.buffer, 0, 24, 2400 },
+                           .normals = { NULL, r.buffer, 12, 24, 2400 } };
     return r;
 }
 
@@ -62,9 +63,9 @@ static void rig_free(rig *r)
     cutis_context_destroy(r->context);
 }
 
-static cutis_result run(rig *r, const cutis_skin_outputs *to)
+static cutis_result run(rig *r, const skin_streams *to)
 {
-    return r->device->operations->skin_run(r->skin, &r->c.frames, to);
+    return skin_run(r->skin, &r->c.layout, &r->c.frames, to);
 }
 
 static void a_device_that_is_not_there_says_so(void **state)
@@ -94,7 +95,7 @@ static void streams_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
     rig r = rig_make();
-    cutis_skin_outputs to = r.to;
+    skin_streams to = r.to;
     assert_ok(r.context, run(&r, &to));
     to.positions.offset = 4; // one float too far for the last vertex's normal
     to.normals.offset = 16;
@@ -154,9 +155,9 @@ static void a_batch_that_does_not_fit_in_device_memory_is_split(void **state)
     (void)state;
     rig r = rig_make();
     float whole[8 * 600], split[8 * 600];
-    const cutis_skin_outputs to = { .positions = { whole, NULL, 0, 24, 2400 },
-                                    .normals = { whole + 3, NULL, 0, 24, 2400 } };
-    cutis_skin_outputs to_split = to;
+    const skin_streams to = { .positions = { whole, NULL, 0, 24, 2400 },
+                              .normals = { whole + 3, NULL, 0, 24, 2400 } };
+    skin_streams to_split = to;
     to_split.positions.data = split;
     to_split.normals.data = split + 3;
     assert_ok(r.context, run(&r, &to));

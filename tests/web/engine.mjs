@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Character, Engine, METHODS } from '../../web/src/engine.js';
+import { Character, Engine } from '../../web/src/engine.js';
 import { writeGlb } from '../../web/src/gltf_write.js';
 import { pack, unpack } from '../../web/src/pack.js';
 import { readNpy } from './npy.mjs';
@@ -70,13 +70,13 @@ function framesOf(file, clip, { id, weighted }) {
 }
 
 function checkBody(entry) {
-  const { file, character } = make(entry), { clips, poseSpace } = character.description;
+  const { file, character } = make(entry), { clips } = character.description;
   const problems = { fast: [], exact: [], bits: [] };
   let worstFast = 0, worstExact = 0, same = 0, tried = 0;
   for (const name of entry.clips) {
     const clip = clips.findIndex((each) => each.name === name);
     if (clip < 0) { say(`${entry.body} has the clip ${name}`, 'it is not there'); return; }
-    for (const method of METHODS.filter((each) => !each.poseSpace || poseSpace)) {
+    for (const method of engine.methods.filter((each) => engine.offers(each, character.description))) {
       const wanted = framesOf(file, name, method);
       const fast = compare(character, method, false, clip, wanted.positions, wanted.normals), exact = compare(character, method, true, clip, wanted.positions, wanted.normals);
       worstFast = Math.max(worstFast, fast.worst);
@@ -98,6 +98,12 @@ function checkBody(entry) {
 }
 
 for (const entry of BODIES) checkBody(entry);
+
+{ // One list of methods: the page's is the command's.
+  const ours = engine.methods.map((each) => each.id).filter((id) => id !== 'sbs-weighted');
+  const theirs = execFileSync(command, ['help', 'methods'], { encoding: 'utf8' }).split('\n').map((line) => /^ {2}([a-z-]+) {2,}/.exec(line)?.[1]).filter(Boolean);
+  say('the page has the methods of the command', ours.length > 8 && ours.join() === theirs.join() ? '' : `${ours} and ${theirs}`);
+}
 
 // What comes from outside as words is checked before it is believed.
 {

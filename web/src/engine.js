@@ -7,17 +7,17 @@ import { pack, unpack } from './pack.js';
 export const BODIES = { biped: 0, quadruped: 1, arm: 2, cylinder: 3, crowd: 4 };
 export const REDUCE = { poisson: 0, geometric: 1, smooth: 2, klargest: 3 };
 
-/** What can be chosen. A new method of the library is one line here. */
-export const METHODS = [
-  { id: 'lbs', name: 'Linear', title: 'Linear blend skinning', method: 0, about: 'Blends matrices. Fast, loses volume in bends and twists.' },
-  { id: 'dqs', name: 'Dual quaternion', title: 'Dual quaternion skinning', method: 3, about: 'Keeps volume in twists, bulges in bends.' },
-  { id: 'sbs', name: 'Spherical', title: 'Spherical blend skinning', method: 2, about: 'One rotation centre per set of bones. Keeps volume without the bulge.' },
-  { id: 'sbs-weighted', name: 'Spherical, weighted', title: 'Spherical blend skinning, a centre per vertex', method: 2, weighted: true, about: 'A rotation centre per vertex: no creases where sets of bones meet.' },
-  { id: 'cor', name: 'Optimized centres', title: 'Optimized centres of rotation', method: 4, about: 'A rest centre per vertex, found once.' },
-  { id: 'psd', name: 'Pose space', title: 'Pose space deformation', method: 5, poseSpace: true, about: 'Linear, and displacements of example poses, interpolated once per pose.' },
-  { id: 'wpsd', name: 'Weighted pose space', title: 'Weighted pose space deformation', method: 6, poseSpace: true, about: 'The same, interpolated per vertex by its own joints.' },
-  { id: 'rigid', name: 'Rigid', title: 'Rigid', method: 1, about: 'Each vertex follows its strongest joint.' },
-];
+const POSE_SPACE = 1; // CUTIS_NEEDS_POSE_SPACE
+const sentence = (text) => text[0].toUpperCase() + text.slice(1);
+
+/** The library's list of methods (CUTIS_METHODS) as choices of the page: { id, name, method, needs, about }. */
+function readMethods(text) {
+  return text.split('\n').filter(Boolean).flatMap((line) => {
+    const [method, id, needs, title, help] = line.split('\t');
+    const choice = { id, name: sentence(title), method: Number(method), needs: Number(needs), about: sentence(help) + '.' };
+    return id !== 'sbs' ? [choice] : [choice, { ...choice, id: 'sbs-weighted', name: 'Spherical, weighted', weighted: true, about: 'A rotation centre per vertex: no creases where sets of bones meet.' }];
+  });
+}
 
 export class EngineError extends Error {}
 
@@ -46,11 +46,14 @@ export class Engine {
     engine.memory = instance.exports.memory;
     engine.call._initialize();
     if (!engine.call.studio_start()) throw new EngineError('the engine does not start: ' + engine.error());
+    engine.methods = readMethods(engine.text(engine.call.studio_methods()));
     return engine;
   }
 
   words() { return new Uint32Array(this.memory.buffer); }
   floats(address, count) { return new Float32Array(this.memory.buffer, address, count); }
+  /** Whether a described model has what a method needs. */
+  offers({ needs }, { poseSpace }) { return (needs & ~(poseSpace ? POSE_SPACE : 0)) === 0; }
   error() { return this.text(this.call.studio_error()); }
   text(address) {
     const bytes = new Uint8Array(this.memory.buffer, address);

@@ -1,5 +1,4 @@
 // The page's controls: shows the studio's state and changes it. No computing here.
-import { METHODS } from './engine.js';
 import { BUILT_IN } from './characters.js';
 import { drawRamp } from './colormap.js';
 import { $, checkRadio, figure, fill, large, make, options, setSlider, short } from './dom.js';
@@ -259,11 +258,11 @@ export class Panels {
   makeMethods() {
     const chip = (side, method) => {
       const input = make('input', { type: 'radio', name: `method-${side}`, value: method.id });
-      input.setAttribute('aria-label', `${method.title}, side ${'AB'[side]}`);
+      input.setAttribute('aria-label', `${method.name}, side ${'AB'[side]}`);
       input.addEventListener('change', () => { this.studio.setMethod(side, method.id); this.showMethods(); });
       return make('label', { className: `chip ${'ab'[side]}`, title: `Side ${'AB'[side]}` }, 'AB'[side], input);
     };
-    $('methods').replaceChildren(...METHODS.map((method) => {
+    $('methods').replaceChildren(...this.studio.engine.methods.map((method) => {
       const name = make('span', { textContent: method.name, title: method.about });
       name.addEventListener('click', () => { this.studio.setMethod(0, method.id); this.showMethods(); });
       const row = make('div', { className: 'method' }, name, chip(0, method), chip(1, method));
@@ -341,7 +340,7 @@ export class Panels {
         ',': () => step(-1 / 30), '.': () => step(1 / 30), 0: () => studio.viewport.home(), o: () => $('file').click(),
         p: () => $('save-picture').click(), s: () => $('save-glb').click(), '?': () => $('keys').showModal(),
       }[event.key.toLowerCase()];
-      const method = METHODS.filter((each) => studio.offers(each.id))[Number(event.key) - 1];
+      const method = studio.engine.methods.filter((each) => studio.offers(each.id))[Number(event.key) - 1];
       if (method && !target.matches?.('input[type="range"]')) { studio.setMethod(0, method.id); this.showMethods(); event.preventDefault(); } else if (action) { action(); event.preventDefault(); }
     });
   }

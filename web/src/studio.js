@@ -1,7 +1,7 @@
 // The studio: what is open, how it is posed and skinned, and the loop that draws it. Panels (panels.js) change this state and
 // call `changed`; everything on the stage is computed anew from the state.
 import { BUILT_IN } from './characters.js';
-import { Character, Engine, METHODS } from './engine.js';
+import { Character, Engine } from './engine.js';
 import { Handles } from './handles.js';
 import { Jobs } from './jobs.js';
 import { Panels } from './panels.js';
@@ -129,10 +129,10 @@ export class Studio {
   /** The character whose weights side A shows. */
   get shown() { return this.inHandles ? this.handles.character : this.reduction.character ?? this.character; }
   get showsBones() { return this.bones ?? (this.tab === 'pose' || (this.paint === 'weights' && this.tab !== 'handles')); }
-  method(side) { return METHODS.find((each) => each.id === this.methods[side]); }
+  method(side) { return this.engine.methods.find((each) => each.id === this.methods[side]); }
   offers(id) {
-    const method = METHODS.find((each) => each.id === id);
-    return !!method && (!method.poseSpace || !!this.character?.description.poseSpace);
+    const method = this.engine.methods.find((each) => each.id === id);
+    return !!method && this.engine.offers(method, this.character?.description ?? {});
   }
   jointNodes() {
     const { skins, nodes } = this.character.description, set = new Set(skins.flatMap((skin) => [...skin.joints]));
@@ -415,7 +415,7 @@ export class Studio {
 
   /** For the browser's tests: milliseconds of one frame of skinning, the mean of many. */
   benchmark(method, frames) {
-    const choice = METHODS.find((each) => each.id === method), [positions, normals] = this.buffers;
+    const choice = this.engine.methods.find((each) => each.id === method), [positions, normals] = this.buffers;
     this.character.deform({ ...choice, exact: false }, positions, normals);
     const start = performance.now();
     for (let i = 0; i < frames; i++) this.character.deform({ ...choice, exact: false }, positions, normals);

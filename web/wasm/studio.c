@@ -55,6 +55,19 @@ const char *EXPORT(studio_version)(void)
     return cutis_version();
 }
 
+/// The methods: a line each of number, name, what it needs (CUTIS_NEEDS_...), title and help, with
+/// tabs between.
+const char *EXPORT(studio_methods)(void)
+{
+    static char text[2048];
+    size_t used = 0;
+    const cutis_method_info *info;
+    for (int i = 0; (info = cutis_method_describe((cutis_method)i)) && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%d\t%s\t%u\t%s\t%s\n", i,
+                                 info->name, (unsigned)info->needs, info->title, info->help);
+    return used < sizeof text ? text : "";
+}
+
 void *EXPORT(studio_allocate)(uint32_t size)
 {
     return malloc(size ? size : 1);

@@ -1,4 +1,4 @@
-/// A plain mutex on POSIX systems; on the web, which has one thread, nothing.
+/// A mutex and a condition on POSIX systems; on the web, which has one thread, nothing.
 #include "base/os/os.h"
 
 #include "base/memory.h"
@@ -10,6 +10,7 @@ struct cutis_os_lock {
     cutis_context *context;
 #if !defined(__wasm__)
     pthread_mutex_t mutex;
+    pthread_cond_t changed;
 #endif
 };
 
@@ -20,6 +21,7 @@ cutis_result cutis_os_lock_create(cutis_context *context, cutis_os_lock **out)
     lock->context = context;
 #if !defined(__wasm__)
     pthread_mutex_init(&lock->mutex, NULL);
+    pthread_cond_init(&lock->changed, NULL);
 #endif
     *out = lock;
     return CUTIS_OK;
@@ -29,6 +31,7 @@ void cutis_os_lock_destroy(cutis_os_lock *lock)
 {
     if (!lock) return;
 #if !defined(__wasm__)
+    pthread_cond_destroy(&lock->changed);
     pthread_mutex_destroy(&lock->mutex);
 #endif
     cutis_free(lock->context, lock, sizeof *lock);
@@ -47,6 +50,24 @@ void cutis_os_lock_give(cutis_os_lock *lock)
 {
 #if !defined(__wasm__)
     pthread_mutex_unlock(&lock->mutex);
+#else
+    (void)lock;
+#endif
+}
+
+void cutis_os_lock_wait(cutis_os_lock *lock)
+{
+#if !defined(__wasm__)
+    pthread_cond_wait(&lock->changed, &lock->mutex);
+#else
+    (void)lock;
+#endif
+}
+
+void cutis_os_lock_wake(cutis_os_lock *lock)
+{
+#if !defined(__wasm__)
+    pthread_cond_broadcast(&lock->changed);
 #else
     (void)lock;
 #endif

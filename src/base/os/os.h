@@ -59,8 +59,8 @@ cutis_result cutis_os_pool_create(cutis_context *context, uint32_t thread_count,
                                   cutis_os_pool **out);
 void cutis_os_pool_destroy(cutis_os_pool *pool); ///< NULL is fine
 /// task(data, 0 .. count - 1), each once, any order; returns when all are done. Several callers
-/// take turns. A task must not call run on the same pool. Workers spin a short while before
-/// sleeping, so frames start fast.
+/// take turns. A task must not call run on the same pool. Who waits spins a short while, so that
+/// frames start and end fast, and then sleeps.
 void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *data, uint32_t index), void *data,
                        uint32_t count);
 
@@ -70,6 +70,9 @@ cutis_result cutis_os_lock_create(cutis_context *context, cutis_os_lock **out);
 void cutis_os_lock_destroy(cutis_os_lock *lock); ///< NULL is fine
 void cutis_os_lock_take(cutis_os_lock *lock);
 void cutis_os_lock_give(cutis_os_lock *lock);
+/// Give the lock, sleep until someone wakes those who wait, take it again. May wake by itself.
+void cutis_os_lock_wait(cutis_os_lock *lock);
+void cutis_os_lock_wake(cutis_os_lock *lock); ///< all who wait; with the lock held
 
 // Dynamic libraries
 // --------------------------------------------------------------------------------

@@ -40,7 +40,6 @@ void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *, uint32_t), void
 #else
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -56,7 +55,8 @@ struct cutis_os_pool {
     uint32_t worker_count, started;
     pthread_t *workers;
     pthread_mutex_t turn, mutex;
-    pthread_cond_t wake;
+    pthread_cond_t wake;     // workers: there is a job
+    pthread_cond_t finished; // the caller: the last task has returned, the last worker has left
     // The job: written by the caller before `ticket` announces it.
     void (*task)(void *data, uint32_t index);
     void *data;
@@ -64,6 +64,7 @@ struct cutis_os_pool {
     _Atomic uint64_t ticket; // job number << 32 | next index; odd numbers: closed, between two jobs
     _Atomic uint32_t done;   // tasks that have returned
     _Atomic uint32_t inside; // workers that may read the job
+    _Atomic bool sleeping;   // the caller waits for `finished`
     _Atomic bool stop;
 };
 
@@ -76,6 +77,16 @@ static void relax(void)
 #endif
 }
 
+// The caller looks at `value` once more after it has said that it sleeps; so either it sees the
+// change, or who made it sees the caller sleep.
+static void tell_caller(cutis_os_pool *pool)
+{
+    if (!atomic_load(&pool->sleeping)) return;
+    pthread_mutex_lock(&pool->mutex);
+    pthread_cond_signal(&pool->finished);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
 /// Take indices of job `number` until none is left.
 static void work(cutis_os_pool *pool, uint32_t number)
 {
@@ -84,8 +95,9 @@ static void work(cutis_os_pool *pool, uint32_t number)
         uint32_t index = (uint32_t)ticket;
         if ((uint32_t)(ticket >> 32) != number || index == CLOSED || index >= pool->count) return;
         if (!atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket + 1)) continue;
+        const uint32_t count = pool->count;
         pool->task(pool->data, index);
-        atomic_fetch_add(&pool->done, 1);
+        if (atomic_fetch_add(&pool->done, 1) + 1 == count) tell_caller(pool);
         ticket = atomic_load(&pool->ticket);
     }
 }
@@ -114,7 +126,7 @@ static void *worker_main(void *argument)
         // inside.
         atomic_fetch_add(&pool->inside, 1);
         work(pool, (uint32_t)(atomic_load(&pool->ticket) >> 32));
-        atomic_fetch_sub(&pool->inside, 1);
+        if (atomic_fetch_sub(&pool->inside, 1) == 1) tell_caller(pool);
     }
     return NULL;
 }
@@ -129,6 +141,7 @@ cutis_result cutis_os_pool_create(cutis_context *context, uint32_t thread_count,
     pthread_mutex_init(&pool->turn, NULL);
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->finished, NULL);
     pool->workers = cutis_alloc_zero(context, pool->worker_count, sizeof *pool->workers);
     if (!pool->workers) {
         cutis_result result = cutis_alloc_result(context);
@@ -156,20 +169,24 @@ void cutis_os_pool_destroy(cutis_os_pool *pool)
     pthread_mutex_unlock(&pool->mutex);
     for (uint32_t i = 0; i < pool->started; i++) pthread_join(pool->workers[i], NULL);
     pthread_cond_destroy(&pool->wake);
+    pthread_cond_destroy(&pool->finished);
     pthread_mutex_destroy(&pool->mutex);
     pthread_mutex_destroy(&pool->turn);
     cutis_free_array(pool->context, pool->workers, pool->worker_count, sizeof *pool->workers);
     cutis_free(pool->context, pool, sizeof *pool);
 }
 
-static void wait_until(_Atomic uint32_t *value, uint32_t wanted)
+static void wait_until(cutis_os_pool *pool, _Atomic uint32_t *value, uint32_t wanted)
 {
-    for (int spin = 0; atomic_load(value) != wanted; spin++) {
-        if (spin < SPINS)
-            relax();
-        else
-            sched_yield();
+    for (int spin = 0; spin < SPINS; spin++) {
+        if (atomic_load(value) == wanted) return;
+        relax();
     }
+    pthread_mutex_lock(&pool->mutex);
+    atomic_store(&pool->sleeping, true);
+    while (atomic_load(value) != wanted) pthread_cond_wait(&pool->finished, &pool->mutex);
+    atomic_store(&pool->sleeping, false);
+    pthread_mutex_unlock(&pool->mutex);
 }
 
 void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *data, uint32_t index), void *data,
@@ -184,7 +201,7 @@ void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *data, uint32_t in
     // Who comes in from here on finds the job closed; who came before is waited for, then its
     // fields are ours.
     atomic_store(&pool->ticket, (uint64_t)closed << 32 | CLOSED);
-    wait_until(&pool->inside, 0);
+    wait_until(pool, &pool->inside, 0);
     pool->task = task;
     pool->data = data;
     pool->count = count;
@@ -195,7 +212,7 @@ void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *data, uint32_t in
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->mutex);
     work(pool, number);
-    wait_until(&pool->done, count);
+    wait_until(pool, &pool->done, count);
     pthread_mutex_unlock(&pool->turn);
 }
 

@@ -18,4 +18,3 @@ CUTIS_COMPUTE_WIDE_KERNEL(cage_relax_residual, CAGE_RELAX_RESIDUAL_BUFFERS, .tex
 CUTIS_COMPUTE_KERNEL(cage_deform, CAGE_DEFORM_BUFFERS, .texts = TEXTS, .task_items = 1024);
 CUTIS_COMPUTE_KERNEL(cage_face_normals, CAGE_FACE_NORMALS_BUFFERS, .texts = TEXTS,
                      .task_items = 4096);
-CUTIS_COMPUTE_KERNEL(cage_bounds, CAGE_BOUNDS_BUFFERS, .texts = TEXTS, .task_items = 8);

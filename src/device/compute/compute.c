@@ -70,6 +70,12 @@ cutis_result cutis_compute_run(cutis_device *device, const cutis_compute_kernel 
     return CUTIS_OK;
 }
 
+cutis_result cutis_compute_prepare(cutis_device *device, const cutis_compute_kernel *kernel)
+{
+    if (!device->operations->compute_prepare) return CUTIS_OK;
+    return device->operations->compute_prepare(device, kernel);
+}
+
 // Kernels that are not converted yet -------------------------------------------------------------
 
 typedef struct old_work {

@@ -166,6 +166,7 @@ cutis_result cutis_cpu_device_create(cutis_context *context, const cutis_device_
     device->base.compute_width = width_of(variant.isa);
     device->run_tasks = options->run_tasks;
     device->run_tasks_user = options->run_tasks_user;
+    device->base.threads_are_foreign = options->run_tasks != NULL;
     device->thread_count = options->thread_count ? options->thread_count : cutis_os_core_count();
     device->base.task_threads = device->thread_count;
     device->cache_bytes = cutis_cpu_cache_bytes();

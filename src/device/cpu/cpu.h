@@ -75,7 +75,7 @@ cutis_result cutis_cpu_skin_create(cutis_device *device, const cutis_skin_layout
                                    cutis_device_skin **out);
 void cutis_cpu_skin_destroy(cutis_device_skin *skin);
 cutis_result cutis_cpu_skin_run(cutis_device_skin *skin, const cutis_skin_frames *frames,
-                                const cutis_skin_outputs *outputs);
+                                const cutis_skin_targets *targets);
 
 typedef struct cutis_cpu_device {
     cutis_device base;

@@ -85,11 +85,11 @@ void cutis_cpu_skin_destroy(cutis_device_skin *base)
 
 // Running ---------------------------------------------------------------------------------------
 
-static cutis_cpu_stream stream_of(const cutis_skin_stream *stream)
+static cutis_cpu_stream stream_of(const cutis_target *target)
 {
-    cutis_cpu_stream out = { stream->data, stream->stride, stream->instance_stride };
-    if (stream->buffer) out.data = (char *)(uintptr_t)(stream->buffer->handle + stream->offset);
-    return out;
+    if (!target->buffer) return (cutis_cpu_stream){ NULL, 0, 0 };
+    return (cutis_cpu_stream){ (char *)(uintptr_t)target->buffer->handle + 4 * target->first,
+                               (uint32_t)(4 * target->stride), 4 * target->step };
 }
 
 // Floats are ordered as their bits are, once negative ones are turned round; so a box end is a
@@ -190,7 +190,7 @@ static void settle_bounds(cutis_bounds *bounds)
 }
 
 cutis_result cutis_cpu_skin_run(cutis_device_skin *base, const cutis_skin_frames *frames,
-                                const cutis_skin_outputs *outputs)
+                                const cutis_skin_targets *targets)
 {
     const cutis_cpu_skin *skin = (const cutis_cpu_skin *)base;
     cutis_cpu_device *device = (cutis_cpu_device *)base->device;
@@ -199,11 +199,11 @@ cutis_result cutis_cpu_skin_run(cutis_device_skin *base, const cutis_skin_frames
         .layout = layout,
         .frames = frames,
         .block_flags = skin->block_flags,
-        .positions = stream_of(&outputs->positions),
-        .normals = stream_of(&outputs->normals),
-        .tangents = stream_of(&outputs->tangents),
-        .previous = stream_of(&outputs->previous),
-        .bounds = outputs->bounds,
+        .positions = stream_of(&targets->positions),
+        .normals = stream_of(&targets->normals),
+        .tangents = stream_of(&targets->tangents),
+        .previous = stream_of(&targets->previous),
+        .bounds = targets->bounds,
         .run = device->variant.run,
     };
     if (layout->normal_rule == CUTIS_NORMAL_NONE) job.normals.data = NULL;

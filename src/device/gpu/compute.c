@@ -74,6 +74,17 @@ cutis_result cutis_gpu_compute_run(cutis_device *device, const cutis_compute_ker
     return result;
 }
 
+cutis_result cutis_gpu_compute_prepare(cutis_device *device, const cutis_compute_kernel *kernel)
+{
+    cutis_gpu *gpu = (cutis_gpu *)device;
+    cutis_gpu_kernel compiled;
+    cutis_result result = cutis_gpu_enter(gpu);
+    if (result != CUTIS_OK) return result;
+    result = find_kernel(gpu, kernel, &compiled);
+    cutis_gpu_leave(gpu);
+    return result;
+}
+
 // Kernels that are not converted yet -------------------------------------------------------------
 
 static size_t argument_size(cutis_compute_kind kind)

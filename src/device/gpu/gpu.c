@@ -16,13 +16,18 @@ cutis_result cutis_gpu_fail(cutis_gpu *gpu, cutis_result result, const char *wha
     return cutis_fail(gpu->base.context, result, "%s: %s: %s", gpu->driver->name, what, why);
 }
 
+cutis_result cutis_gpu_lost(const cutis_gpu *gpu)
+{
+    return cutis_fail(gpu->base.context, CUTIS_DEVICE_LOST,
+                      "%s: the device was lost before; create a new one", gpu->driver->name);
+}
+
 cutis_result cutis_gpu_enter(cutis_gpu *gpu)
 {
     cutis_os_lock_take(gpu->lock);
     if (!gpu->lost) return CUTIS_OK;
     cutis_os_lock_give(gpu->lock);
-    return cutis_fail(gpu->base.context, CUTIS_DEVICE_LOST,
-                      "%s: the device was lost before; create a new one", gpu->driver->name);
+    return cutis_gpu_lost(gpu);
 }
 
 void cutis_gpu_leave(cutis_gpu *gpu)
@@ -157,8 +162,15 @@ static const cutis_device_operations OPERATIONS = {
     .block_size = 32,
     .skin_create = cutis_gpu_skin_create,
     .skin_destroy = cutis_gpu_skin_destroy,
+    .skin_batch = cutis_gpu_skin_batch,
     .skin_run = cutis_gpu_skin_run,
+    .skin_prepare = cutis_gpu_skin_prepare,
+    .staging_create = cutis_gpu_staging_create,
+    .staging_destroy = cutis_gpu_staging_destroy,
+    .staging_read = cutis_gpu_staging_read,
+    .staging_write = cutis_gpu_staging_write,
     .compute_run = cutis_gpu_compute_run,
+    .compute_prepare = cutis_gpu_compute_prepare,
     .compute_run_old = cutis_gpu_compute_run_old,
     .run_tasks = cutis_gpu_run_tasks,
 };
@@ -178,6 +190,7 @@ cutis_result cutis_gpu_init(cutis_gpu *gpu, cutis_context *context, const cutis_
     gpu->base.task_threads = threads ? threads : cutis_os_core_count();
     gpu->run_tasks = options ? options->run_tasks : NULL;
     gpu->run_tasks_user = options ? options->run_tasks_user : NULL;
+    gpu->base.threads_are_foreign = gpu->run_tasks != NULL;
     cutis_result result = cutis_os_lock_create(context, &gpu->lock);
     if (result == CUTIS_OK && !gpu->run_tasks)
         result = cutis_os_pool_create(context, gpu->base.task_threads, &gpu->pool);

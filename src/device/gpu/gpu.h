@@ -127,6 +127,7 @@ cutis_result cutis_gpu_fail(cutis_gpu *gpu, cutis_result result, const char *wha
 /// Take the lock of a device that still answers.
 cutis_result cutis_gpu_enter(cutis_gpu *gpu);
 void cutis_gpu_leave(cutis_gpu *gpu);
+cutis_result cutis_gpu_lost(const cutis_gpu *gpu); ///< the error of a device that does not answer
 
 /// Copies of any size, in transfer.c, with the lock held.
 cutis_result cutis_gpu_write(cutis_gpu *gpu, uint64_t handle, uint64_t offset, const void *data,
@@ -149,21 +150,33 @@ cutis_result cutis_gpu_kernel_get_from(cutis_gpu *gpu, const char *const *texts,
 cutis_result cutis_gpu_compute_run(cutis_device *device, const struct cutis_compute_kernel *kernel,
                                    uint32_t item_count, const cutis_buffer *const *buffers,
                                    const void *arguments);
+cutis_result cutis_gpu_compute_prepare(cutis_device *device,
+                                       const struct cutis_compute_kernel *kernel);
 cutis_result cutis_gpu_compute_run_old(cutis_device *device,
                                        const struct cutis_compute_kernel *kernel,
                                        uint32_t item_count,
                                        const struct cutis_compute_argument *arguments);
 
-/// Host work on the device's threads; the device's lock may be held, so a task takes none of it.
+/// Host work on the device's threads. Not with the lock held: the caller's own threads may do other
+/// work of theirs meanwhile, with this device.
 void cutis_gpu_run_tasks(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
                          uint32_t count);
+
+/// Staging memory, in staging.c.
+cutis_result cutis_gpu_staging_create(cutis_device *device, uint64_t size, cutis_staging **out);
+void cutis_gpu_staging_destroy(cutis_staging *staging);
+cutis_result cutis_gpu_staging_read(cutis_staging *staging, uint64_t size);
+cutis_result cutis_gpu_staging_write(cutis_staging *staging, uint64_t size);
 
 /// Skins, in skin.c.
 cutis_result cutis_gpu_skin_create(cutis_device *device, const cutis_skin_layout *layout,
                                    cutis_device_skin **out);
 void cutis_gpu_skin_destroy(cutis_device_skin *skin);
+uint32_t cutis_gpu_skin_batch(const cutis_device_skin *skin);
 cutis_result cutis_gpu_skin_run(cutis_device_skin *skin, const cutis_skin_frames *frames,
-                                const cutis_skin_outputs *outputs);
+                                const cutis_skin_targets *targets);
+cutis_result cutis_gpu_skin_prepare(cutis_device_skin *skin, uint32_t instance_count,
+                                    const cutis_skin_targets *targets);
 /// Launch again what the last successful run of the skin launched, with the data that is on the
 /// device: for timing alone.
 cutis_result cutis_gpu_skin_repeat(cutis_device_skin *skin);

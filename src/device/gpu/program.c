@@ -187,8 +187,7 @@ cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const cha
 {
     static const char *const texts[] = {
         "algebra.h",  "blend.h",    "pose_space.h", "vertex_gpu.h", "arguments_gpu.h",
-        "near_gpu.h", "skin_gpu.h", "pose_gpu.h",   "group_gpu.h",  "copy_gpu.h",
-        NULL
+        "near_gpu.h", "skin_gpu.h", "pose_gpu.h",   "group_gpu.h",  NULL
     };
     return get_kernel(gpu, texts, defines, entry, registers, out);
 }

@@ -1,4 +1,4 @@
-/// Inside of a skin on a GPU: what skin.c (frames, launches) and streams.c (outputs) share.
+/// Inside of a skin on a GPU: frames, launches.
 #ifndef CUTIS_DEVICE_GPU_SKIN_H
 #define CUTIS_DEVICE_GPU_SKIN_H
 
@@ -7,12 +7,14 @@
 
 #define GPU_SLOTS 2 ///< frames in flight: one is filled while the device reads the other
 
-/// Pinned memory and device memory of the same size.
+/// Pinned memory and device memory of the same size, for the frames of a batch.
 typedef struct gpu_slot {
+    struct gpu_slot *next;
     cutis_gpu_pinned pinned;
     uint64_t device, capacity;
     void *event;
     bool pending; ///< the device may still read the pinned memory
+    bool filling; ///< a call writes it, without the lock
 } gpu_slot;
 
 /// Where in a bone's record (in float4s) its parts are, -1 if they are not.
@@ -42,21 +44,11 @@ typedef struct gpu_skin {
     skin_arguments arguments;
     float *origins;      ///< 3 per bone, or NULL
     size_t origin_count; ///< floats
-    gpu_slot slots[GPU_SLOTS];
-    uint32_t slot_next;
-    gpu_slot bounds; ///< 6 ordered integers per instance of a batch
-    gpu_slot shadow; ///< host outputs of a batch
-    gpu_slot kept;   ///< previous positions on their way between host and device
+    gpu_slot *slots;     ///< the next to be used first
+    gpu_slot bounds;     ///< 6 ordered integers per instance of a batch; with the lock held
     gpu_recorded recorded[2];
     uint32_t recorded_count;
 } gpu_skin;
-
-/// An output as the kernels see it, in floats.
-typedef struct gpu_target {
-    bool wanted;
-    uint64_t handle, first, step;
-    uint32_t stride;
-} gpu_target;
 
 /// Even or uneven instances of a batch.
 typedef struct gpu_path {
@@ -67,36 +59,29 @@ typedef struct gpu_path {
 
 typedef struct gpu_batch {
     const cutis_skin_frames *frames;
-    uint32_t first, count; ///< instances of the call
+    const cutis_skin_targets *targets;
+    bool morph; ///< targets have weights
     gpu_path paths[2];
-    gpu_target positions, normals, tangents;
-    uint32_t shadow_record; ///< floats of a vertex in the shadow, 0: no host output
-    uint64_t shadow_step;   ///< floats of an instance in the shadow
-    bool bounds;
     gpu_slot *slot;
+    uint64_t word_count; ///< that are filled
 } gpu_batch;
 
+// skin_frames.c
 gpu_palette cutis_gpu_palette(const gpu_skin *skin, bool uneven);
+bool cutis_gpu_is_uneven(const cutis_skin_frames *frames, uint32_t instance);
+uint64_t cutis_gpu_frame_words(const gpu_skin *skin); ///< of an instance, about
+/// Memory for the frames of a batch, which this call alone fills; without the lock.
+cutis_result cutis_gpu_open_frames(gpu_skin *skin, gpu_batch *batch);
+void cutis_gpu_fill_frames(const gpu_skin *skin, gpu_batch *batch);
+/// With the lock held.
+cutis_result cutis_gpu_send_frames(gpu_skin *skin, gpu_batch *batch);
+cutis_result cutis_gpu_prepare_frames(gpu_skin *skin, uint32_t count);
+cutis_result cutis_gpu_grow_slot(cutis_gpu *gpu, gpu_slot *slot, uint64_t bytes);
+void cutis_gpu_release_slot(cutis_gpu *gpu, gpu_slot *slot);
 
-/// Integers in the order of the floats, and back.
-int32_t cutis_gpu_ordered_bits(float value);
-float cutis_gpu_ordered_float(int32_t bits);
-
-/// Streams exist, are aligned and lie within their buffers.
-cutis_result cutis_gpu_check_streams(const gpu_skin *skin, uint32_t instance_count,
-                                     const cutis_skin_outputs *outputs);
-/// Bytes of host outputs of one instance, as they are staged.
-uint64_t cutis_gpu_host_bytes(const gpu_skin *skin, const cutis_skin_outputs *outputs);
-/// Decide where the kernels write a batch; make room for host outputs.
-cutis_result cutis_gpu_open_targets(gpu_skin *skin, gpu_batch *batch,
-                                    const cutis_skin_outputs *outputs);
-/// Copy what `positions` holds to `previous`, if wanted; before the launches.
-cutis_result cutis_gpu_keep_previous(gpu_skin *skin, const gpu_batch *batch,
-                                     const cutis_skin_outputs *outputs);
-/// Bring host outputs of a batch to the caller; after the launches.
-cutis_result cutis_gpu_close_targets(gpu_skin *skin, const gpu_batch *batch,
-                                     const cutis_skin_outputs *outputs);
-/// Pinned and device memory of at least `bytes`.
-cutis_result cutis_gpu_grow_slot(gpu_skin *skin, gpu_slot *slot, uint64_t bytes);
+// skin_launch.c, with the lock held
+uint32_t cutis_gpu_near_bytes(const gpu_skin *skin); ///< shared memory for palettes of one group
+cutis_result cutis_gpu_launch_path(gpu_skin *skin, gpu_batch *batch, gpu_path *path);
+cutis_result cutis_gpu_prepare_path(gpu_skin *skin, const gpu_batch *batch, const gpu_path *path);
 
 #endif

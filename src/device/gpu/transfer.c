@@ -23,10 +23,14 @@ static void copy_task(void *data, uint32_t index)
     memcpy(job->to + at, job->from + at, left < TASK ? left : TASK);
 }
 
+// The device's own threads help; the caller's are not asked, for the lock is held.
 static void copy(cutis_gpu *gpu, void *to, const void *from, size_t size)
 {
     copy_job job = { to, from, size };
-    cutis_gpu_run_tasks(&gpu->base, copy_task, &job, (uint32_t)((size + TASK - 1) / TASK));
+    if (gpu->pool)
+        cutis_os_pool_run(gpu->pool, copy_task, &job, (uint32_t)((size + TASK - 1) / TASK));
+    else
+        memcpy(to, from, size);
 }
 
 // false: no pinned memory is to be had, so the driver must do without.

@@ -1,20 +1,17 @@
-/// What a binding is inside the deform room: the layout a device runs, and everything a frame is
-/// prepared with.
+/// Block skins: what a binding of linear, rigid, spherical, dual-quaternion and optimized-centre
+/// blending holds, of pose space and of rigid handles: the layout a device runs, and everything a
+/// frame is prepared with.
 ///
-/// Invariant: after cutis_bind only workspaces change, each by the one call that holds it; all
-/// indices are in range.
-#ifndef CUTIS_DEFORM_BINDING_H
-#define CUTIS_DEFORM_BINDING_H
+/// Invariant: all indices are in range after bind; only workspaces change afterwards.
+#ifndef CUTIS_DEFORM_SKIN_H
+#define CUTIS_DEFORM_SKIN_H
 
-#include <stdatomic.h>
+#include "base/memory.h"
+#include "deform/deformer.h"
 
-#include <cutis/deform.h>
-
-#include "device/device.h"
-
-/// Memory of one cutis_deform call. All arrays hold `capacity` instances.
-typedef struct cutis_workspace {
-    atomic_flag busy;
+/// Memory of one call. All arrays hold `capacity` instances.
+typedef struct cutis_skin_workspace {
+    cutis_workspace base;
     double *worlds;            ///< 12 per step and lane
     double *palettes;          ///< 12 per bone: world * inverse bind
     double *squares;           ///< per bone: |L|^2; SBS only
@@ -22,11 +19,10 @@ typedef struct cutis_workspace {
     const float *run_matrices; ///< `matrices`, or the caller's palettes as they are
     float *matrices, *rotations, *duals, *stretches, *centres, *scales, *targets;
     uint32_t *uneven;
-    double *pose_scratch;         ///< pose space only
-    struct cutis_cage_work *cage; ///< CAGE only
-    double *handle_scratch;       ///< HANDLES_RIGID: CUTIS_HANDLE_SCRATCH per bone and lane
-    float *pose_squares;          ///< WPSD only: poses * bones each
-} cutis_workspace;
+    double *pose_scratch;   ///< pose space only
+    double *handle_scratch; ///< HANDLES_RIGID: CUTIS_HANDLE_SCRATCH per bone and lane
+    float *pose_squares;    ///< WPSD only: poses * bones each
+} cutis_skin_workspace;
 
 /// Distinct ascending bone lists, numbered in first-seen order.
 typedef struct cutis_set_table {
@@ -38,18 +34,14 @@ typedef struct cutis_set_table {
     size_t first_capacity, bone_capacity, slot_capacity;
 } cutis_set_table;
 
-typedef struct cutis_bound_memory {
-    void *memory;
-    size_t size;
-} cutis_bound_memory;
-
-struct cutis_binding {
-    cutis_context *context;
-    cutis_device *device;
-    const cutis_model *model;
-    cutis_bind_options options;
-    cutis_skin_layout layout;
+typedef struct cutis_skin_binding {
+    cutis_binding base;
+    cutis_skin_layout layout;  ///< its arrays only where the device's memory is the host's
+    cutis_arena layout_memory; ///< these arrays
+    uint64_t layout_bytes;
     cutis_device_skin *skin;
+    uint32_t list_length; ///< of all blocks' bone lists
+    bool has_morphs;
 
     // The way from local transforms to bones: nodes that bones hang on, parents first.
     uint32_t node_count, step_count;
@@ -82,45 +74,45 @@ struct cutis_binding {
     uint32_t target_count;        ///< of the model; a layout may have more of its own behind them
     float *rest_targets;          ///< target_count
     struct cutis_pose_play *play; ///< PSD and WPSD; else NULL
-    struct cutis_cage_play *cage; ///< CAGE; else NULL
     struct cutis_handle_skin *handle_skins; ///< HANDLES_RIGID: skins that handles hold
     uint32_t handle_skin_count;
-    uint32_t capacity;   ///< instances per chunk
-    uint32_t lane_count; ///< tasks that prepare instances at the same time
-    uint32_t workspace_count;
-    cutis_workspace *workspaces;
+    uint32_t lane_count;              ///< tasks that prepare instances at the same time
     atomic_uint_fast64_t solve_count; ///< centres solved so far (tests count them)
+} cutis_skin_binding;
 
-    uint64_t memory_bytes;
-    cutis_bound_memory *memory; ///< everything cutis_binding_alloc gave out
-    size_t memory_count, memory_capacity;
-};
+/// The binding of a method whose deformer is the one of skin.c.
+static inline const cutis_skin_binding *cutis_skin_of(const cutis_binding *binding)
+{
+    return (const cutis_skin_binding *)binding;
+}
 
-/// Zeroed memory that lives as long as the binding; NULL with the context's error set.
-void *cutis_binding_alloc(cutis_binding *binding, size_t count, size_t item);
+/// Zeroed memory for arrays of the layout: a device with its own memory copies them, and then they
+/// are released. NULL with the context's error set.
+void *cutis_layout_alloc(cutis_skin_binding *binding, size_t count, size_t item);
 
 // bones.c
 /// @param skin_bone per skin: bone of its first joint; @param node_bone per node: its bone.
 /// UINT32_MAX: none
-cutis_result cutis_bind_bones(cutis_binding *binding, uint32_t *skin_bone, uint32_t *node_bone);
+cutis_result cutis_bind_bones(cutis_skin_binding *binding, uint32_t *skin_bone,
+                              uint32_t *node_bone);
 
 // influences.c: layout.first, bone, weight
-cutis_result cutis_bind_influences(cutis_binding *binding, const uint32_t *skin_bone,
+cutis_result cutis_bind_influences(cutis_skin_binding *binding, const uint32_t *skin_bone,
                                    const uint32_t *node_bone);
 
 // sets.c
 bool cutis_set_table_find(cutis_set_table *table, const uint32_t *bones, uint32_t count,
                           uint32_t *set);
 void cutis_set_table_release(cutis_set_table *table);
-cutis_result cutis_bind_sets(cutis_binding *binding, cutis_set_table *table, uint32_t *vertex_set,
-                             uint32_t *centre);
+cutis_result cutis_bind_sets(cutis_skin_binding *binding, cutis_set_table *table,
+                             uint32_t *vertex_set, uint32_t *centre);
 
 // pack.c: layout.block_count, vertices, list_first, list_bone
-cutis_result cutis_bind_pack(cutis_binding *binding, const cutis_set_table *table,
+cutis_result cutis_bind_pack(cutis_skin_binding *binding, const cutis_set_table *table,
                              const uint32_t *vertex_set);
 
 // layout.c: the planes of the layout
-cutis_result cutis_bind_layout(cutis_binding *binding, const uint32_t *vertex_set,
+cutis_result cutis_bind_layout(cutis_skin_binding *binding, const uint32_t *vertex_set,
                                const uint32_t *centre, const double *centres);
 
 /// What weighted pose space adds by targets of the layout's own, behind the model's.
@@ -131,28 +123,29 @@ typedef struct cutis_pose_residuals {
 } cutis_pose_residuals;
 
 // morph.c: target lists of the layout, rest weights
-cutis_result cutis_bind_morphs(cutis_binding *binding, const cutis_pose_residuals *residuals);
+cutis_result cutis_bind_morphs(cutis_skin_binding *binding, const cutis_pose_residuals *residuals);
 
 // cor.c: one rest centre per vertex, 3 doubles each
-cutis_result cutis_bind_centres(cutis_binding *binding, double *centres);
+cutis_result cutis_bind_centres(cutis_skin_binding *binding, double *centres);
 
 // palette.c
 /// World * inverse bind of every bone. @param worlds step_count * 12 of scratch
-void cutis_palette_local(const cutis_binding *binding, const cutis_transform *local, double *worlds,
+void cutis_palette_local(const cutis_skin_binding *binding, const cutis_transform *local,
+                         double *worlds, double *palette);
+void cutis_palette_world(const cutis_skin_binding *binding, const cutis_mat34 *world,
                          double *palette);
-void cutis_palette_world(const cutis_binding *binding, const cutis_mat34 *world, double *palette);
 /// The rotation a bone has by its local rotations alone, for bones whose matrix defines none. w x y
 /// z
-void cutis_palette_rotation(const cutis_binding *binding, const cutis_transform *local,
+void cutis_palette_rotation(const cutis_skin_binding *binding, const cutis_transform *local,
                             uint32_t bone, double *quat);
 
 // frame.c
 /// Bone data of instances [first, first + count) into the workspace.
 /// @param rigid the poses are palettes whose bones are all known to be rigid (cutis_bone_work)
 /// @return false if a bone matrix is not finite in float
-bool cutis_frames_prepare(const cutis_binding *binding, cutis_workspace *workspace,
+bool cutis_frames_prepare(const cutis_skin_binding *binding, cutis_skin_workspace *workspace,
                           const cutis_poses *poses, uint32_t first, uint32_t count, bool rigid);
-/// floats per instance of each array, for sizing workspaces
-bool cutis_workspace_create(cutis_binding *binding, cutis_workspace *workspace);
+/// Arrays of a workspace. false: out of memory.
+bool cutis_frames_workspace(cutis_skin_binding *binding, cutis_skin_workspace *workspace);
 
 #endif

@@ -1,0 +1,142 @@
+/// What a caller of cutis_deform wants, as streams with their shapes: one table for all methods.
+#include "base/error.h"
+#include "deform/deformer.h"
+
+#include <stddef.h>
+#include <string.h>
+
+typedef enum counted { VERTICES, TRIANGLES, MODEL_VERTICES, ONE } counted;
+
+/// An output that there is.
+typedef struct output_row {
+    const char *name;
+    size_t offset; ///< of its cutis_stream in cutis_outputs
+    uint32_t words;
+    counted of;
+    uint32_t needs; ///< ability of the method, or 0
+} output_row;
+
+#define STREAM(field) offsetof(cutis_outputs, field)
+static const output_row ROWS[CUTIS_OUTPUT_KINDS] = {
+    [CUTIS_OUTPUT_POSITIONS] = { "positions", STREAM(positions), 3, VERTICES, 0 },
+    [CUTIS_OUTPUT_NORMALS] = { "normals", STREAM(normals), 3, VERTICES, 0 },
+    [CUTIS_OUTPUT_TANGENTS] = { "tangents", STREAM(tangents), 4, VERTICES, CUTIS_CAN_TANGENTS },
+    [CUTIS_OUTPUT_PREVIOUS] = { "previous positions", STREAM(previous_positions), 3, VERTICES,
+                                CUTIS_CAN_PREVIOUS },
+    [CUTIS_OUTPUT_INDICES] = { "indices", STREAM(topology.indices), 3, TRIANGLES,
+                               CUTIS_CHANGES_TOPOLOGY },
+    [CUTIS_OUTPUT_LABELS] = { "labels", STREAM(topology.labels), 1, TRIANGLES,
+                              CUTIS_CHANGES_TOPOLOGY },
+    [CUTIS_OUTPUT_SOURCE_VERTICES] = { "source vertices", STREAM(topology.source_vertices), 4,
+                                       VERTICES, CUTIS_CHANGES_TOPOLOGY },
+    [CUTIS_OUTPUT_SOURCE_WEIGHTS] = { "source weights", STREAM(topology.source_weights), 4,
+                                      VERTICES, CUTIS_CHANGES_TOPOLOGY },
+    [CUTIS_OUTPUT_ORIGINS] = { "origins", STREAM(topology.origins), 1, TRIANGLES,
+                               CUTIS_CHANGES_TOPOLOGY },
+    [CUTIS_OUTPUT_COUNTS] = { "counts", STREAM(topology.counts), 2, ONE, CUTIS_CHANGES_TOPOLOGY },
+    [CUTIS_OUTPUT_REST_POSITIONS] = { "rest positions", STREAM(topology.rest_positions), 3,
+                                      MODEL_VERTICES, CUTIS_CHANGES_TOPOLOGY },
+};
+
+static uint64_t count_of(const cutis_binding *binding, const cutis_deform_call *call, counted of)
+{
+    switch (of) {
+    case VERTICES:
+        return call->vertex_room;
+    case TRIANGLES:
+        return call->triangle_room;
+    case MODEL_VERTICES:
+        return cutis_model_vertex_count(binding->model);
+    default:
+        return 1;
+    }
+}
+
+static cutis_result check_possible(const cutis_binding *binding, const output_row *row)
+{
+    const cutis_bind_options *options = &binding->options;
+    const bool bound = row == &ROWS[CUTIS_OUTPUT_NORMALS]    ? options->normals
+                       : row == &ROWS[CUTIS_OUTPUT_TANGENTS] ? options->tangents
+                                                             : true;
+    if (row->needs & ~binding->method->abilities)
+        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT, "deform: %s has no %s",
+                          binding->method->name, row->name);
+    if (!bound)
+        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
+                          "deform: %s were not asked for when binding", row->name);
+    return CUTIS_OK;
+}
+
+// The caller's stream with its defaults filled in.
+static cutis_output_stream fill_in(const cutis_stream *in, uint64_t elements, uint32_t words)
+{
+    const uint32_t stride = in->stride ? in->stride : 4 * words;
+    return (cutis_output_stream){ .data = in->data,
+                                  .buffer = in->buffer,
+                                  .offset = in->offset,
+                                  .stride = stride,
+                                  .instance_stride = in->instance_stride ? in->instance_stride
+                                                                         : elements * stride };
+}
+
+static cutis_result check_capacities(const cutis_binding *binding, const cutis_outputs *outputs,
+                                     cutis_deform_call *call)
+{
+    const uint32_t vertices = outputs->topology.vertex_capacity;
+    const uint32_t triangles = outputs->topology.triangle_capacity;
+    const bool changes = binding->method->abilities & CUTIS_CHANGES_TOPOLOGY;
+    call->vertex_room = binding->vertex_count;
+    call->triangle_room = binding->triangle_count;
+    if (!changes && (vertices || triangles || outputs->topology.reports))
+        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
+                          "deform: %s keeps the topology: no capacities, no reports",
+                          binding->method->name);
+    if (vertices > INT32_MAX / 4 || triangles > INT32_MAX / 4)
+        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
+                          "deform: capacities of %u vertices and %u triangles", vertices,
+                          triangles);
+    if (vertices) call->vertex_room = vertices;
+    if (triangles) call->triangle_room = triangles;
+    return CUTIS_OK;
+}
+
+// Positions may be left out when nothing but bounds is wanted, or the rest topology alone.
+static cutis_result check_positions(const cutis_binding *binding, const cutis_outputs *outputs,
+                                    const cutis_deform_call *call)
+{
+    bool others = false;
+    if (cutis_output_wanted(call, CUTIS_OUTPUT_POSITIONS)) return CUTIS_OK;
+    for (int k = 1; k < CUTIS_OUTPUT_KINDS; k++)
+        others |= k != CUTIS_OUTPUT_REST_POSITIONS && cutis_output_wanted(call, k);
+    if (!others && (outputs->bounds || cutis_output_wanted(call, CUTIS_OUTPUT_REST_POSITIONS)))
+        return CUTIS_OK;
+    return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
+                      "deform: positions can be left out only when nothing but bounds is wanted");
+}
+
+cutis_result cutis_outputs_check(const cutis_binding *binding, const cutis_outputs *outputs,
+                                 uint32_t instance_count, cutis_deform_call *call)
+{
+    cutis_result result = check_capacities(binding, outputs, call);
+    const bool changes = binding->method->abilities & CUTIS_CHANGES_TOPOLOGY;
+    for (int k = 0; k < CUTIS_OUTPUT_KINDS && result == CUTIS_OK; k++) {
+        const output_row *row = &ROWS[k];
+        const cutis_stream *in =
+            (const cutis_stream *)(const void *)((const char *)outputs + row->offset);
+        const uint64_t elements = count_of(binding, call, row->of);
+        call->streams[k] =
+            (cutis_stage_output){ .name = row->name, .words = row->words, .elements = elements };
+        if (!in->data && !in->buffer) continue;
+        result = check_possible(binding, row);
+        call->streams[k].stream = fill_in(in, elements, row->words);
+        call->streams[k].together = row->of == VERTICES && !changes && k != CUTIS_OUTPUT_PREVIOUS;
+        call->streams[k].made_on_host = k == CUTIS_OUTPUT_REST_POSITIONS;
+        if (changes && row->of == VERTICES) call->streams[k].used = CUTIS_STAGE_USED_FIRST;
+        if (changes && row->of == TRIANGLES) call->streams[k].used = CUTIS_STAGE_USED_SECOND;
+    }
+    call->streams[CUTIS_OUTPUT_PREVIOUS].old_of = &call->streams[CUTIS_OUTPUT_POSITIONS];
+    if (result == CUTIS_OK)
+        result = cutis_stage_check(binding->device, "deform", call->streams, CUTIS_OUTPUT_KINDS,
+                                   instance_count);
+    return result == CUTIS_OK ? check_positions(binding, outputs, call) : result;
+}

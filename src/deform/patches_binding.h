@@ -1,0 +1,59 @@
+/// The binding of the blending patches, and the memory of its frames.
+#ifndef CUTIS_DEFORM_PATCHES_BINDING_H
+#define CUTIS_DEFORM_PATCHES_BINDING_H
+
+#include "deform/deformer.h"
+#include "deform/patches_pack.h"
+
+typedef struct patches_binding {
+    cutis_binding base;
+    cutis_patches_info info;
+    uint32_t node_count, vertex_blocks, face_blocks;
+    patch_arguments arguments;
+    cutis_buffer *body;
+    cutis_patches_joint *joints;
+    uint32_t *part_nodes;
+    cutis_mat34 *inverse_binds;
+    char **part_names;
+    struct patch_fixed *fixed; ///< what the rest topology needs
+} patches_binding;
+
+typedef struct patches_workspace {
+    cutis_workspace base;
+    cutis_buffer *work, *palette, *counts;
+    cutis_buffer *positions; ///< where only bounds are wanted, made then
+    cutis_buffer *indices;
+    cutis_stage_bounds bounds;
+    cutis_mat34 *worlds, *matrices;
+    uint32_t *host_counts;    ///< 2 per instance
+    patch_joint *host_joints; ///< of the instance that is reported
+    int32_t *host_tries;
+    float *welded;   ///< rest topology: 3 per welded vertex of the frame at hand
+    char *host_work; ///< of a device with its own memory: the work of the instance at hand
+} patches_workspace;
+
+static inline const patches_binding *patches_of(const cutis_binding *binding)
+{
+    return (const patches_binding *)binding;
+}
+
+// patches_frame.c
+cutis_result cutis_patches_check_call(const cutis_binding *binding, cutis_deform_call *call);
+cutis_result cutis_patches_run(const cutis_binding *binding, cutis_workspace *workspace,
+                               const cutis_deform_call *call, cutis_stage_batch *batch);
+cutis_result cutis_patches_prepare(const cutis_binding *binding, cutis_workspace *workspace,
+                                   const cutis_deform_call *call, cutis_stage_batch *batch);
+void cutis_patches_palette(const cutis_binding *binding, cutis_workspace *workspace,
+                           const cutis_transform *local, cutis_mat34 *palette);
+
+// patches_fixed.c
+/// What the rest topology needs of each vertex of the model.
+cutis_result cutis_patches_bind_fixed(patches_binding *binding, const patch_body *body,
+                                      const patch_pieces *parts, const patch_pack *pack);
+/// Memory of a workspace. false: none.
+bool cutis_patches_fixed_workspace(patches_binding *binding, patches_workspace *workspace);
+/// Place the vertices of the model for one instance of a batch that is solved.
+cutis_result cutis_patches_place(const patches_binding *binding, patches_workspace *workspace,
+                                 uint32_t instance, char *out, uint64_t stride);
+
+#endif

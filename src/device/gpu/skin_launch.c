@@ -1,0 +1,213 @@
+/// Launches of a skin on a GPU: which kernel for which outputs, and how it is spread over groups.
+#include <device/gpu/skin.h>
+
+#include <stdio.h>
+
+#define GROUP_INSTANCES_MAX 8u
+#define POSE_INSTANCES_MAX  32u
+
+/// Shared memory for what a group has beside its palettes: staged records and vertex numbers,
+/// signs, images.
+static uint32_t static_local_bytes(const gpu_skin *skin)
+{
+    const cutis_gpu *gpu = skin->gpu;
+    uint32_t record = 3u + (skin->has_normals ? 3u : 0u) + (skin->has_tangents ? 4u : 0u);
+    uint32_t bytes = 256u + GROUP_INSTANCES_MAX * CUTIS_GPU_CHUNK_BLOCKS * 16u;
+    if (gpu->staged) bytes += gpu->warps * (record * 256u + 128u);
+    if (skin->formula == CUTIS_FORMULA_SBS) bytes += gpu->warps * GROUP_INSTANCES_MAX * 8u * 16u;
+    return bytes;
+}
+
+/// Shared memory for palettes of one group.
+uint32_t cutis_gpu_near_bytes(const gpu_skin *skin)
+{
+    uint32_t used = static_local_bytes(skin), all = skin->gpu->local_bytes_max;
+    uint32_t left = all > used ? all - used : 0;
+    return left < skin->gpu->near_bytes ? left : skin->gpu->near_bytes;
+}
+
+// Launches
+// --------------------------------------------------------------------------------------------
+
+static bool same_record(const cutis_target *a, const cutis_target *b, uint64_t apart)
+{
+    return a->buffer->handle == b->buffer->handle && a->stride == b->stride && a->step == b->step &&
+           b->first == a->first + apart;
+}
+
+/// Can the outputs be written as one packed record per vertex, 16 bytes at a time?
+static bool is_packed(const cutis_skin_targets *to)
+{
+    const cutis_target *p = &to->positions, *n = &to->normals, *t = &to->tangents;
+    uint32_t record = 3u + (n->buffer ? 3u : 0u) + (t->buffer ? 4u : 0u);
+    if (!p->buffer || (t->buffer && !n->buffer) || p->stride != record) return false;
+    if (n->buffer && !same_record(p, n, 3)) return false;
+    if (t->buffer && !same_record(p, t, 6)) return false;
+    return p->first % 4 == 0 && p->step % 4 == 0 && p->buffer->handle % 16 == 0;
+}
+
+/// Registers of a work item, at most: what measured best for the formula.
+static uint32_t registers_of(const gpu_skin *skin)
+{
+    const cutis_gpu *gpu = skin->gpu;
+    bool few =
+        skin->formula == CUTIS_FORMULA_DQS || (skin->formula == CUTIS_FORMULA_LBS && skin->unit);
+    if (skin->pose_count) return gpu->registers_posed;
+    return few ? gpu->registers_few : gpu->registers;
+}
+
+/// Groups on a multiprocessor that they allow, for compilers that want it said so.
+static uint32_t groups_of(const gpu_skin *skin)
+{
+    uint32_t registers = registers_of(skin);
+    uint32_t groups = registers ? 65536u / (registers * 32u * skin->gpu->warps) : 1u;
+    return groups ? groups : 1u;
+}
+
+/// Instances of a group, at most.
+static uint32_t instances_max(const gpu_skin *skin)
+{
+    uint32_t most = skin->pose_count ? skin->gpu->pose_instances : skin->gpu->group_instances;
+    uint32_t limit = skin->pose_count ? POSE_INSTANCES_MAX : GROUP_INSTANCES_MAX;
+    return most < limit ? most : limit;
+}
+
+static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu_path *path,
+                         char *out, size_t capacity)
+{
+    gpu_palette p = cutis_gpu_palette(skin, path->uneven);
+    const cutis_skin_targets *to = batch->targets;
+    bool staged = skin->gpu->staged && is_packed(to);
+    char posed[192] = "";
+    if (skin->pose_count)
+        snprintf(posed, sizeof posed,
+                 "#define SKIN_POSE_PLANES %d\n#define SKIN_GAUSSIAN %d\n#define SKIN_SQUARES %d\n"
+                 "#define POSE_TILE %u\n#define POSE_FAST %d\n",
+                 skin->has_normals ? 7 : 4, skin->gaussian, p.squares, skin->gpu->pose_tile,
+                 skin->gpu->pose_fast);
+    snprintf(out, capacity,
+             "#define SKIN_FORMULA %d\n#define SKIN_NORMALS %d\n#define SKIN_TANGENTS %d\n"
+             "#define SKIN_UNIT %d\n#define SKIN_UNEVEN %d\n#define SKIN_BLEND %d\n"
+             "#define SKIN_MORPH %d\n#define SKIN_LINEAR_NORMALS %d\n#define SKIN_POSITIONS %d\n"
+             "#define SKIN_BOUNDS %d\n#define SKIN_WARPS %u\n#define SKIN_NEAR %d\n"
+             "#define SKIN_STAGED %d\n#define SKIN_LISTS %d\n#define SKIN_PTX %d\n#define "
+             "SKIN_PALETTE %d\n"
+             "#define SKIN_MATRIX %d\n#define SKIN_ROTATION %d\n#define SKIN_DUAL %d\n"
+             "#define SKIN_STRETCH %d\n#define SKIN_ORIGIN %d\n#define SKIN_REGISTERS %u\n"
+             "#define SKIN_GROUPS %u\n#define SKIN_TOGETHER %u\n#define SKIN_POSES %u\n%s%s",
+             (int)skin->formula, to->normals.buffer != NULL, to->tangents.buffer != NULL,
+             skin->unit, path->uneven, skin->blend, batch->morph ? skin->morph : 0,
+             skin->linear_normals, to->positions.buffer != NULL, to->bounds != NULL,
+             skin->gpu->warps, skin->near, staged, skin->gpu->staged && !skin->gpu->lists_refused,
+             skin->gpu->staged && skin->gpu->warps > 1, p.size, p.matrix, p.rotation, p.dual,
+             p.stretch, p.origin, registers_of(skin), groups_of(skin), instances_max(skin),
+             skin->pose_count, posed, skin->gpu->tuning ? skin->gpu->tuning : "");
+}
+
+/// How a path is spread over groups: instances together while their palettes fit, chunks split
+/// while the device is not full.
+static cutis_gpu_launch path_shape(const gpu_skin *skin, const gpu_batch *batch, gpu_path *path)
+{
+    const cutis_gpu *gpu = skin->gpu;
+    skin_arguments *a = &path->arguments;
+    gpu_palette palette = cutis_gpu_palette(skin, path->uneven);
+    uint32_t each = 16u + (skin->near ? skin->near_max * (uint32_t)palette.size * 16u : 0u);
+    if (batch->targets->bounds) each += gpu->warps * 192u * (uint32_t)sizeof(float);
+    uint32_t together = cutis_gpu_near_bytes(skin) / each;
+    if (together < 1) together = 1;
+    if (together > instances_max(skin)) together = instances_max(skin);
+    if (together > path->count) together = path->count;
+    uint64_t groups = ((uint64_t)path->count + together - 1) / together * a->chunk_count;
+    uint64_t wanted = (uint64_t)gpu->info.thread_count * 4;
+    uint32_t split_max = (CUTIS_GPU_CHUNK_BLOCKS + gpu->warps - 1) / gpu->warps;
+    uint32_t splits = groups >= wanted ? 1 : (uint32_t)((wanted + groups - 1) / groups);
+    if (splits > split_max) splits = split_max;
+    a->group_instances = together;
+    a->instance_count = path->count;
+    a->split_count = splits;
+    return (cutis_gpu_launch){ .group_count = groups * splits,
+                               .group_size = gpu->warps * 32u,
+                               .local_bytes = each * together };
+}
+
+static uint64_t set_target(const cutis_target *target, uint64_t *first, uint64_t *step,
+                           uint32_t *stride)
+{
+    *first = target->first;
+    *step = target->step;
+    *stride = (uint32_t)target->stride;
+    return target->buffer ? target->buffer->handle : 0;
+}
+
+static cutis_result launch_recorded(gpu_skin *skin, gpu_recorded *r)
+{
+    const cutis_gpu_argument arguments[] = {
+        { &r->arguments, sizeof r->arguments },
+        { &skin->layout, 8 },
+        { &skin->layout, 8 },
+        { &r->frames, 8 },
+        { &r->frames, 8 },
+        { &r->frames, 8 },
+        { &r->positions, 8 },
+        { &r->normals, 8 },
+        { &r->tangents, 8 },
+        { &r->bounds, 8 },
+    };
+    r->launch.arguments = arguments;
+    r->launch.argument_count = sizeof arguments / sizeof *arguments;
+    return skin->gpu->driver->launch(skin->gpu, &r->kernel, &r->launch);
+}
+
+/// A compiler that refuses the kernel with bone lists in registers gets the one without, from then
+/// on for all kernels of the device.
+static cutis_result path_kernel(const gpu_skin *skin, const gpu_batch *batch, const gpu_path *path,
+                                cutis_gpu_kernel *out)
+{
+    char defines[1024];
+    cutis_gpu *gpu = skin->gpu;
+    path_defines(skin, batch, path, defines, sizeof defines);
+    cutis_result result = cutis_gpu_kernel_get(gpu, defines, "cutis_skin", registers_of(skin), out);
+    if (result != CUTIS_DEVICE_BUILD_FAILED || !gpu->staged || gpu->lists_refused) return result;
+    gpu->lists_refused = true;
+    path_defines(skin, batch, path, defines, sizeof defines);
+    return cutis_gpu_kernel_get(gpu, defines, "cutis_skin", registers_of(skin), out);
+}
+
+cutis_result cutis_gpu_launch_path(gpu_skin *skin, gpu_batch *batch, gpu_path *path)
+{
+    skin_arguments *a = &path->arguments;
+    const cutis_skin_targets *to = batch->targets;
+    gpu_recorded *record = &skin->recorded[skin->recorded_count];
+    *record = (gpu_recorded){
+        .launch = path_shape(skin, batch, path),
+        .frames = batch->slot->device,
+        .positions =
+            set_target(&to->positions, &a->position_first, &a->position_step, &a->position_stride),
+        .normals = set_target(&to->normals, &a->normal_first, &a->normal_step, &a->normal_stride),
+        .tangents =
+            set_target(&to->tangents, &a->tangent_first, &a->tangent_step, &a->tangent_stride),
+        .bounds = to->bounds ? skin->bounds.device : 0,
+    };
+    record->arguments = *a;
+    cutis_result result = path_kernel(skin, batch, path, &record->kernel);
+    if (result != CUTIS_OK) return result;
+    skin->recorded_count++;
+    return launch_recorded(skin, record);
+}
+
+cutis_result cutis_gpu_prepare_path(gpu_skin *skin, const gpu_batch *batch, const gpu_path *path)
+{
+    cutis_gpu_kernel kernel;
+    return path_kernel(skin, batch, path, &kernel);
+}
+
+cutis_result cutis_gpu_skin_repeat(cutis_device_skin *base)
+{
+    gpu_skin *skin = (gpu_skin *)base;
+    cutis_result result = cutis_gpu_enter(skin->gpu);
+    if (result != CUTIS_OK) return result;
+    for (uint32_t i = 0; i < skin->recorded_count && result == CUTIS_OK; i++)
+        result = launch_recorded(skin, &skin->recorded[i]);
+    cutis_gpu_leave(skin->gpu);
+    return result;
+}

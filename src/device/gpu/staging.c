@@ -1,0 +1,72 @@
+// Staging memory of a GPU device: pinned memory of the host beside memory of the device.
+#include <device/gpu/gpu.h>
+
+#include <base/error.h>
+#include <base/memory.h>
+
+typedef struct gpu_staging {
+    cutis_staging base;
+    cutis_gpu_pinned pinned;
+} gpu_staging;
+
+static cutis_gpu *gpu_of(const cutis_staging *staging)
+{
+    return (cutis_gpu *)staging->buffer->device;
+}
+
+cutis_result cutis_gpu_staging_create(cutis_device *device, uint64_t size, cutis_staging **out)
+{
+    cutis_gpu *gpu = (cutis_gpu *)device;
+    cutis_buffer *buffer = NULL;
+    if (size > SIZE_MAX)
+        return cutis_fail(device->context, CUTIS_OUT_OF_MEMORY, "%s: %llu bytes of staging memory",
+                          gpu->driver->name, (unsigned long long)size);
+    cutis_result result = cutis_buffer_create(device, size, &buffer);
+    if (result != CUTIS_OK) return result;
+    gpu_staging *staging = cutis_alloc_zero(device->context, 1, sizeof *staging);
+    result = staging ? cutis_gpu_enter(gpu) : cutis_alloc_result(device->context);
+    if (result == CUTIS_OK) {
+        result = gpu->driver->pin(gpu, (size_t)size, &staging->pinned);
+        cutis_gpu_leave(gpu);
+    }
+    if (result != CUTIS_OK) {
+        cutis_buffer_destroy(buffer);
+        if (staging) cutis_free(device->context, staging, sizeof *staging);
+        return result;
+    }
+    staging->base = (cutis_staging){ buffer, staging->pinned.data, size };
+    *out = &staging->base;
+    return CUTIS_OK;
+}
+
+void cutis_gpu_staging_destroy(cutis_staging *base)
+{
+    if (!base) return;
+    gpu_staging *staging = (gpu_staging *)base;
+    cutis_gpu *gpu = gpu_of(base);
+    cutis_os_lock_take(gpu->lock);
+    gpu->driver->unpin(gpu, &staging->pinned);
+    cutis_os_lock_give(gpu->lock);
+    cutis_buffer_destroy(base->buffer);
+    cutis_free(gpu->base.context, staging, sizeof *staging);
+}
+
+cutis_result cutis_gpu_staging_read(cutis_staging *staging, uint64_t size)
+{
+    cutis_gpu *gpu = gpu_of(staging);
+    cutis_result result = cutis_gpu_enter(gpu);
+    if (result != CUTIS_OK) return result;
+    result = gpu->driver->read(gpu, staging->buffer->handle, 0, staging->host, size, true);
+    cutis_gpu_leave(gpu);
+    return result;
+}
+
+cutis_result cutis_gpu_staging_write(cutis_staging *staging, uint64_t size)
+{
+    cutis_gpu *gpu = gpu_of(staging);
+    cutis_result result = cutis_gpu_enter(gpu);
+    if (result != CUTIS_OK) return result;
+    result = gpu->driver->write(gpu, staging->buffer->handle, 0, staging->host, size, true);
+    cutis_gpu_leave(gpu);
+    return result;
+}
