@@ -226,8 +226,8 @@ static void give_counts(const frame *f, const cutis_deform_call *call,
 {
     const cutis_output_stream *s = &call->streams[CUTIS_OUTPUT_COUNTS].stream;
     for (uint32_t i = 0; s->data && i < f->count; i++)
-        memcpy((char *)s->data + (batch->first + i) * s->instance_stride,
-               f->w->host_counts + 2 * i, 2 * sizeof(uint32_t));
+        memcpy((char *)s->data + (batch->first + i) * s->instance_stride, f->w->host_counts + 2 * i,
+               2 * sizeof(uint32_t));
 }
 
 // A frame that does not fit says so. Only the caller's own capacities can be too small, so only
@@ -258,14 +258,13 @@ static cutis_result look_at_counts(const frame *f, const cutis_deform_call *call
 }
 
 // Bounds of a frame that nobody wants: its positions and indices go to memory of the workspace.
+// What is made here suffices for any frame, whatever room this call has.
 static cutis_result open_bounds(const cutis_binding *base, patches_workspace *w,
-                                const cutis_deform_call *call, cutis_target *targets)
+                                cutis_target *targets)
 {
     cutis_target *positions = &targets[CUTIS_OUTPUT_POSITIONS];
-    const uint64_t vertices = call->vertex_room, triangles = call->triangle_room;
+    const uint64_t vertices = base->vertex_count, triangles = base->triangle_count;
     cutis_result result = CUTIS_OK;
-    if (w->bounds.buffer && w->bounds.stretches < vertices / 1024 + 1)
-        cutis_stage_bounds_destroy(base->device, &w->bounds);
     if (!w->bounds.buffer)
         result = cutis_stage_bounds_create(base->device, vertices, base->capacity, &w->bounds);
     if (result != CUTIS_OK || positions->buffer) return result;
@@ -289,7 +288,7 @@ static cutis_result run_topology(frame *f, const cutis_deform_call *call, cutis_
     if (result == CUTIS_OK) result = look_at_counts(f, call, batch);
     if (result == CUTIS_OK && bounds)
         result = cutis_stage_find_bounds(base->device, &f->w->bounds,
-                                         &f->targets[CUTIS_OUTPUT_POSITIONS], call->vertex_room,
+                                         &f->targets[CUTIS_OUTPUT_POSITIONS], base->vertex_count,
                                          f->w->counts, f->count, bounds + batch->first);
     for (uint32_t i = 0; reports && i < f->count && result == CUTIS_OK; i++)
         result = read_reports(f, i, reports + (size_t)(batch->first + i) * joints);
@@ -304,7 +303,7 @@ cutis_result cutis_patches_run(const cutis_binding *base, cutis_workspace *works
     cutis_target targets[CUTIS_OUTPUT_KINDS];
     memcpy(targets, batch->targets, sizeof targets);
     const bool fixed = cutis_output_wanted(call, CUTIS_OUTPUT_REST_POSITIONS);
-    cutis_result result = call->outputs->bounds ? open_bounds(base, w, call, targets) : CUTIS_OK;
+    cutis_result result = call->outputs->bounds ? open_bounds(base, w, targets) : CUTIS_OK;
     if (result == CUTIS_OK) result = set_poses(binding, w, call->poses, batch->first, batch->count);
     if (result != CUTIS_OK) return result;
     frame f = { .binding = binding,
@@ -351,5 +350,5 @@ cutis_result cutis_patches_prepare(const cutis_binding *base, cutis_workspace *w
     cutis_target targets[CUTIS_OUTPUT_KINDS];
     memcpy(targets, batch->targets, sizeof targets);
     if (result != CUTIS_OK || !bounds) return result;
-    return open_bounds(base, (patches_workspace *)workspace, call, targets);
+    return open_bounds(base, (patches_workspace *)workspace, targets);
 }

@@ -5,15 +5,6 @@
 
 static bool soak;
 
-static cutis_model *make_body(cutis_body body, bool small)
-{
-    cutis_model *model = NULL;
-    cutis_synth_options options = { .body = body,
-                                    .size = small ? CUTIS_BODY_SIZE_LOW : CUTIS_BODY_SIZE_DEFAULT };
-    assert_ok(context, cutis_synth_create(context, &options, &model));
-    return model;
-}
-
 static const cutis_body BODIES[2] = { CUTIS_BODY_BIPED, CUTIS_BODY_QUADRUPED };
 
 static void check_pose(patch_run *r, uint32_t joint, const char *what, int step)

@@ -196,7 +196,7 @@ cutis_result cutis_gpu_kernel_get_from(cutis_gpu *gpu, const char *const *texts,
                                        const char *defines, const char *entry, uint32_t registers,
                                        cutis_gpu_kernel *out)
 {
-    enum { TEXTS = 16 };
+    enum { TEXTS = 32 };
     const char *all[TEXTS] = { "item.h" };
     for (uint32_t i = 0; texts[i]; i++) {
         if (i + 2 >= TEXTS)
