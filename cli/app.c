@@ -21,11 +21,12 @@ bool has_extension(const char *path, const char *list)
     return false;
 }
 
-int app_read_model(cli_app *app, const char *path, cutis_model **out)
+static int read_model(cli_app *app, const char *path, bool keep_source, cutis_model **out)
 {
     cutis_read_options options = {
         .gate = option_given(app, OPTION_FIX) ? CUTIS_GATE_REPAIR : CUTIS_GATE_REFUSE,
         .unit_scale = (float)option_number(app, OPTION_SCALE, 0.0),
+        .keep_source = keep_source,
     };
     if (has_extension(path, ".npy .pc2"))
         return app_fail_text(app, "%s: this is an array, not a model", path);
@@ -40,6 +41,17 @@ int app_read_model(cli_app *app, const char *path, cutis_model **out)
         app_note(app, "%s: %u repair%s; the first: %s: %s", path, repairs, repairs == 1 ? "" : "s",
                  issues[0].place, issues[0].text);
     return EXIT_GOOD;
+}
+
+int app_read_model(cli_app *app, const char *path, cutis_model **out)
+{
+    const char *output = option_text(app, OPTION_OUTPUT);
+    return read_model(app, path, output && has_extension(output, ".gltf .glb .vrm"), out);
+}
+
+int app_read_source(cli_app *app, const char *path, cutis_model **out)
+{
+    return read_model(app, path, true, out);
 }
 
 int app_check_output(cli_app *app, const char *path)

@@ -89,6 +89,8 @@ double app_seconds(void); ///< monotonic
 
 /// Read a model as --fix and --scale say.
 int app_read_model(cli_app *app, const char *path, cutis_model **out);
+/// With what the file holds beside the model, though no output is glTF.
+int app_read_source(cli_app *app, const char *path, cutis_model **out);
 /// Is there a folder for this output? EXIT_FAILED with the line if not.
 int app_check_output(cli_app *app, const char *path);
 /// The same for a name whose ending matters: EXIT_USAGE if it is none of `endings` (".glb .gltf").

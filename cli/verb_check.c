@@ -110,6 +110,7 @@ static cutis_result look_at_skin(cli_app *app, const char *path, findings *all, 
                                  cutis_report **skin)
 {
     cutis_read_options options = { .gate = CUTIS_GATE_REPAIR,
+                                   .keep_source = option_given(app, OPTION_OUTPUT),
                                    .unit_scale = (float)option_number(app, OPTION_SCALE, 0.0) };
     cutis_result result = cutis_model_read(app->context, path, &options, model);
     if (result == CUTIS_OK)

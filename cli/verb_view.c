@@ -116,7 +116,7 @@ static int read_opened(view *v, const char *path)
     void *data = NULL;
     size_t size = 0;
     int status =
-        app_read_model(v->app, path, &model); // says what is wrong with it, before a page does
+        app_read_source(v->app, path, &model); // says what is wrong with it, before a page does
     if (status != EXIT_GOOD) return status;
     bool changed = option_given(v->app, OPTION_FIX) || option_given(v->app, OPTION_SCALE);
     bool plain = !changed && has_extension(path, ".glb .obj");

@@ -18,7 +18,8 @@ int main(int argument_count, char **arguments)
     cutis_frame_writer *writer = NULL;
     cutis_context_create(NULL, &context);
 
-    cutis_result result = cutis_model_read(context, arguments[1], NULL, &model);
+    const cutis_read_options options = { .keep_source = true }; // textures go out again, too
+    cutis_result result = cutis_model_read(context, arguments[1], &options, &model);
     if (!result) result = cutis_weights_limit(model, 4, &limited);
     if (!result) result = cutis_model_write(limited, arguments[2], NULL);
     if (!result) result = cutis_device_create(context, NULL, &device);

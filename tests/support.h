@@ -29,6 +29,9 @@ static inline const char *shared_path(const char *relative)
     return path;
 }
 
+/// A model that can be written as its file was.
+#define KEEP_SOURCE (&(const cutis_read_options){ .keep_source = true })
+
 #define assert_ok(context, call)                                                                   \
     do {                                                                                           \
         cutis_result result_ = (call);                                                             \

@@ -188,7 +188,7 @@ typedef struct cutis_topology_outputs {
                           ///< it is or is cut from; UINT32_MAX: a patch
     /// The rest topology in place of, or beside, a new one: 3 floats for every vertex of the model
     /// (cutis_model_vertex_count); those that the joints removed are placed on the patches.
-    /// docs/design/patches.md says what that loses. Made by the host.
+    /// docs/design/patches.md says what that loses.
     cutis_stream rest_positions;
     struct cutis_patches_report
         *reports; ///< joint_count an instance, host memory (cutis/patches.h)
@@ -210,7 +210,7 @@ typedef struct cutis_outputs {
 /// is allocated, on the host and on the device. After it such a call allocates and compiles
 /// nothing. Without it the first call does: on the CPU little, on a GPU the compilation of its
 /// kernels (seconds, once for a machine: they are kept in the user's cache folder) and the memory
-/// of a frame.
+/// of a frame. One thread at a time; others may deform meanwhile.
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT, CUTIS_OUT_OF_MEMORY, CUTIS_DEVICE_BUILD_FAILED,
 /// CUTIS_DEVICE_LOST, CUTIS_DEVICE_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_binding_prepare(cutis_binding *binding, const cutis_outputs *outputs,

@@ -32,6 +32,7 @@ typedef struct cutis_read_options {
                      ///< no harm here (sums of weights, doubled joints, bounds, colours above 1)
     float unit_scale; ///< file units to metres for formats without units (OBJ, PLY, BVH, Cal3D); 0
                       ///< = 1
+    bool keep_source; ///< glTF: the model keeps its file in memory, for cutis_model_write
 } cutis_read_options;
 
 /// Read a model. A missing image is no error.
@@ -76,7 +77,7 @@ typedef struct cutis_write_options {
 } cutis_write_options;
 
 /// Write a model. What its source file held and Cutis does not model (textures, cameras, extras,
-/// unknown extensions) is kept when glTF goes to glTF.
+/// unknown extensions) is kept when glTF goes to glTF and the model was read with keep_source.
 /// @return CUTIS_UNSUPPORTED if the format cannot hold the model
 CUTIS_API cutis_result cutis_model_write(const cutis_model *model, const char *path,
                                          const cutis_write_options *options);

@@ -130,7 +130,6 @@ cutis_result cutis_outputs_check(const cutis_binding *binding, const cutis_outpu
         result = check_possible(binding, row);
         call->streams[k].stream = fill_in(in, elements, row->words);
         call->streams[k].together = row->of == VERTICES && !changes && k != CUTIS_OUTPUT_PREVIOUS;
-        call->streams[k].made_on_host = k == CUTIS_OUTPUT_REST_POSITIONS;
         if (changes && row->of == VERTICES) call->streams[k].used = CUTIS_STAGE_USED_FIRST;
         if (changes && row->of == TRIANGLES) call->streams[k].used = CUTIS_STAGE_USED_SECOND;
     }

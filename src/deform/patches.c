@@ -111,6 +111,7 @@ static void fill_info(patches_binding *binding, const patch_body *body, const pa
     info->diagonal = body->diagonal;
     binding->vertex_blocks = (uint32_t)n[PATCH_VERTEX_BLOCKS];
     binding->face_blocks = (uint32_t)n[PATCH_FACE_BLOCKS];
+    binding->rest_blocks = (uint32_t)((n[PATCH_RESTS] + PATCH_BLOCK - 1) / PATCH_BLOCK);
     binding->arguments = pack->arguments;
 }
 
@@ -146,8 +147,7 @@ static cutis_result bind_body(patches_binding *binding, cutis_arena *scratch, pa
         result = cutis_patch_pack_make(&body, &parts, box, (int)fill - CUTIS_PATCH_FILL_KEEP, pack);
     if (result != CUTIS_OK) return result;
     fill_info(binding, &body, &parts, pack);
-    result = keep_facts(binding, &body, &parts, pack);
-    return result == CUTIS_OK ? cutis_patches_bind_fixed(binding, &body, &parts, pack) : result;
+    return keep_facts(binding, &body, &parts, pack);
 }
 
 static cutis_result bind(cutis_binding *base)
@@ -202,8 +202,7 @@ static cutis_result workspace_create(cutis_binding *base, cutis_workspace *works
     w->host_counts = cutis_binding_alloc(base, (size_t)n, 2 * sizeof *w->host_counts);
     w->host_joints = cutis_binding_alloc(base, binding->info.joint_count, sizeof *w->host_joints);
     w->host_tries = cutis_binding_alloc(base, (size_t)parts, sizeof *w->host_tries);
-    return w->worlds && w->matrices && w->host_counts && w->host_joints && w->host_tries &&
-                   cutis_patches_fixed_workspace(binding, w)
+    return w->worlds && w->matrices && w->host_counts && w->host_joints && w->host_tries
                ? CUTIS_OK
                : cutis_alloc_result(base->context);
 }

@@ -8,14 +8,13 @@
 typedef struct patches_binding {
     cutis_binding base;
     cutis_patches_info info;
-    uint32_t node_count, vertex_blocks, face_blocks;
+    uint32_t node_count, vertex_blocks, face_blocks, rest_blocks;
     patch_arguments arguments;
     cutis_buffer *body;
     cutis_patches_joint *joints;
     uint32_t *part_nodes;
     cutis_mat34 *inverse_binds;
     char **part_names;
-    struct patch_fixed *fixed; ///< what the rest topology needs
 } patches_binding;
 
 typedef struct patches_workspace {
@@ -28,8 +27,6 @@ typedef struct patches_workspace {
     uint32_t *host_counts;    ///< 2 per instance
     patch_joint *host_joints; ///< of the instance that is reported
     int32_t *host_tries;
-    float *welded;   ///< rest topology: 3 per welded vertex of the frame at hand
-    char *host_work; ///< of a device with its own memory: the work of the instance at hand
 } patches_workspace;
 
 static inline const patches_binding *patches_of(const cutis_binding *binding)
@@ -45,15 +42,5 @@ cutis_result cutis_patches_prepare(const cutis_binding *binding, cutis_workspace
                                    const cutis_deform_call *call, cutis_stage_batch *batch);
 void cutis_patches_palette(const cutis_binding *binding, cutis_workspace *workspace,
                            const cutis_transform *local, cutis_mat34 *palette);
-
-// patches_fixed.c
-/// What the rest topology needs of each vertex of the model.
-cutis_result cutis_patches_bind_fixed(patches_binding *binding, const patch_body *body,
-                                      const patch_pieces *parts, const patch_pack *pack);
-/// Memory of a workspace. false: none.
-bool cutis_patches_fixed_workspace(patches_binding *binding, patches_workspace *workspace);
-/// Place the vertices of the model for one instance of a batch that is solved.
-cutis_result cutis_patches_place(const patches_binding *binding, patches_workspace *workspace,
-                                 uint32_t instance, char *out, uint64_t stride);
 
 #endif

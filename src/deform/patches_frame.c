@@ -168,6 +168,14 @@ static cutis_result emit(const frame *f)
     return emit_sources(f);
 }
 
+// The rest topology, beside a new one or in place of it.
+static cutis_result place_rest(const frame *f)
+{
+    const cutis_buffer *positions = buffer_of(f, CUTIS_OUTPUT_REST_POSITIONS);
+    if (positions) RUN(patch_rest, f->count * f->binding->rest_blocks, .rest_positions = positions);
+    return CUTIS_OK;
+}
+
 static patch_stream stream_of(const cutis_target *t)
 {
     return (patch_stream){ (int64_t)t->first, (int64_t)t->step, (int64_t)t->stride };
@@ -187,6 +195,7 @@ static patch_arguments arguments_of(const patches_binding *binding, const cutis_
     a.labels = stream_of(&t[CUTIS_OUTPUT_LABELS]);
     a.origins = stream_of(&t[CUTIS_OUTPUT_ORIGINS]);
     a.counts = stream_of(&t[CUTIS_OUTPUT_COUNTS]);
+    a.rest_positions = stream_of(&t[CUTIS_OUTPUT_REST_POSITIONS]);
     return a;
 }
 
@@ -302,7 +311,6 @@ cutis_result cutis_patches_run(const cutis_binding *base, cutis_workspace *works
     patches_workspace *w = (patches_workspace *)workspace;
     cutis_target targets[CUTIS_OUTPUT_KINDS];
     memcpy(targets, batch->targets, sizeof targets);
-    const bool fixed = cutis_output_wanted(call, CUTIS_OUTPUT_REST_POSITIONS);
     cutis_result result = call->outputs->bounds ? open_bounds(base, w, targets) : CUTIS_OK;
     if (result == CUTIS_OK) result = set_poses(binding, w, call->poses, batch->first, batch->count);
     if (result != CUTIS_OK) return result;
@@ -312,11 +320,7 @@ cutis_result cutis_patches_run(const cutis_binding *base, cutis_workspace *works
                 .targets = targets,
                 .count = batch->count };
     result = solve(&f);
-    for (uint32_t i = 0; fixed && i < f.count && result == CUTIS_OK; i++)
-        result = cutis_patches_place(binding, w, i,
-                                     batch->hosts[CUTIS_OUTPUT_REST_POSITIONS].data +
-                                         i * batch->hosts[CUTIS_OUTPUT_REST_POSITIONS].step,
-                                     batch->hosts[CUTIS_OUTPUT_REST_POSITIONS].stride);
+    if (result == CUTIS_OK) result = place_rest(&f);
     if (result == CUTIS_OK && targets[CUTIS_OUTPUT_POSITIONS].buffer)
         result = run_topology(&f, call, batch);
     return result;
@@ -334,10 +338,12 @@ cutis_result cutis_patches_prepare(const cutis_binding *base, cutis_workspace *w
     const bool origins = cutis_output_wanted(call, CUTIS_OUTPUT_ORIGINS);
     const bool sources = cutis_output_wanted(call, CUTIS_OUTPUT_SOURCE_VERTICES);
     const bool bounds = call->outputs->bounds != NULL;
+    const bool rest = cutis_output_wanted(call, CUTIS_OUTPUT_REST_POSITIONS);
     const struct {
         const cutis_compute_kernel *kernel;
         bool wanted;
-    } others[] = { { &cutis_compute_patch_origins, origins },
+    } others[] = { { &cutis_compute_patch_rest, rest },
+                   { &cutis_compute_patch_origins, origins },
                    { &cutis_compute_patch_no_origins, origins },
                    { &cutis_compute_patch_vertex_sources, sources },
                    { &cutis_compute_patch_joint_sources, sources },

@@ -95,6 +95,7 @@ static cutis_result count_all(packing *p)
     n[PATCH_VERTEX_BLOCKS] = (parts->vertex_count + PATCH_BLOCK - 1ull) / PATCH_BLOCK;
     n[PATCH_FACE_BLOCKS] = (body->face_count + PATCH_BLOCK - 1ull) / PATCH_BLOCK;
     n[PATCH_CONICS] = PATCH_CONIC_STEPS + 1;
+    n[PATCH_RESTS] = body->output_count;
     for (int k = 0; k < PATCH_COUNTS; k++) // indices are ints
         if (n[k] > INT32_MAX / 4)
             return cutis_fail(body->context, CUTIS_LIMIT_EXCEEDED,
@@ -447,6 +448,7 @@ static cutis_result place_all(packing *p)
     a->joint_count = (int)body->loop_count;
     a->vertex_count = (int)p->parts->vertex_count;
     a->face_count = (int)body->face_count;
+    a->rest_count = (int)body->output_count;
     a->diagonal = body->diagonal;
     a->eps = 1e-6 * body->diagonal; // so that nothing is removed at rest
     p->out->body = cutis_arena_alloc(body->arena, p->out->body_units, PATCH_UNIT);
@@ -471,5 +473,6 @@ cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *p
     fill_joints(&p);
     fill_parts(&p);
     fill_conics(&p);
-    return fill_distances(&p);
+    result = fill_distances(&p);
+    return result == CUTIS_OK ? cutis_patch_pack_rest(body, parts, out) : result;
 }

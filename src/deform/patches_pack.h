@@ -17,4 +17,9 @@ typedef struct patch_pack {
 cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *parts, int box,
                                    int fill, patch_pack *out);
 
+// patches_rest.c
+/// What the rest topology needs (body_place, body_rest_vertex), when all else is filled.
+cutis_result cutis_patch_pack_rest(const patch_body *body, const patch_pieces *parts,
+                                   const patch_pack *pack);
+
 #endif

@@ -31,7 +31,6 @@ static bool has_own_memory(const cutis_device *device)
 static bool is_staged(const cutis_device *device, const cutis_stage_output *o)
 {
     if (!has_own_memory(device)) return false;
-    if (o->made_on_host) return o->stream.buffer != NULL;
     return o->stream.data && !(o->old_of && o->old_of->stream.data);
 }
 
@@ -169,25 +168,6 @@ static cutis_target staged_target(const cutis_stage *stage, const cutis_stage_ou
                            .stride = o->together ? p->record : o->words };
 }
 
-// What the host writes: the caller's memory, or the host's side of the staging memory.
-static void open_host(const cutis_stage *stage, const cutis_stage_output *o, uint32_t k,
-                      cutis_stage_batch *batch)
-{
-    const cutis_output_stream *s = &o->stream;
-    const cutis_target *t = &batch->targets[k];
-    if (s->data) {
-        batch->hosts[k].data = (char *)s->data + s->instance_stride * batch->first;
-        batch->hosts[k].step = s->instance_stride;
-        batch->hosts[k].stride = s->stride;
-        return;
-    }
-    char *base =
-        has_own_memory(stage->device) ? stage->memory->host : (void *)(uintptr_t)s->buffer->handle;
-    batch->hosts[k].data = base + 4 * t->first;
-    batch->hosts[k].step = 4 * t->step;
-    batch->hosts[k].stride = 4 * t->stride;
-}
-
 static void open_targets(cutis_stage *stage, const cutis_stage_call *call, const plan *p,
                          cutis_stage_batch *batch)
 {
@@ -196,7 +176,6 @@ static void open_targets(cutis_stage *stage, const cutis_stage_call *call, const
         if (!is_wanted(o)) continue;
         batch->targets[k] = is_staged(stage->device, o) ? staged_target(stage, o, k, p)
                                                         : own_target(stage, o, k, batch->first);
-        if (o->made_on_host) open_host(stage, o, k, batch);
     }
 }
 
@@ -368,34 +347,16 @@ static cutis_result keep_old(cutis_stage *stage, const cutis_stage_call *call, c
     return copy_on_device(stage, to, batch->targets[source], batch->targets[k], batch->count);
 }
 
-// What the host has made goes up, once everything else has come down.
-static cutis_result send_up(cutis_stage *stage, const cutis_stage_call *call, const plan *p,
-                            const cutis_stage_batch *batch)
-{
-    cutis_result result = CUTIS_OK;
-    bool sent = false;
-    for (uint32_t k = 0; k < call->output_count && result == CUTIS_OK; k++) {
-        const cutis_stage_output *o = &call->outputs[k];
-        if (!is_staged(stage->device, o) || !o->made_on_host) continue;
-        if (!sent) result = stage->device->operations->staging_write(stage->memory, 4 * p->words);
-        sent = true;
-        if (result == CUTIS_OK)
-            result = copy_on_device(stage, o, batch->targets[k],
-                                    own_target(stage, o, k, batch->first), batch->count);
-    }
-    return result;
-}
-
 static cutis_result deliver(cutis_stage *stage, const cutis_stage_call *call, const plan *p,
                             const cutis_stage_batch *batch)
 {
     cutis_result result = deliver_records(stage, call, p, batch);
     for (uint32_t k = 0; k < call->output_count && result == CUTIS_OK; k++) {
         const cutis_stage_output *o = &call->outputs[k];
-        if (is_staged(stage->device, o) && !o->together && !o->made_on_host)
+        if (is_staged(stage->device, o) && !o->together)
             result = deliver_output(stage, o, batch, k);
     }
-    return result == CUTIS_OK ? send_up(stage, call, p, batch) : result;
+    return result;
 }
 
 // Batches -----------------------------------------------------------------------------------------
@@ -458,8 +419,7 @@ cutis_result cutis_stage_prepare(cutis_stage *stage, const cutis_stage_call *cal
         const cutis_stage_output *o = &call->outputs[k];
         const bool copied = o->old_of && !call->keeps_old && is_wanted(o) &&
                             !(o->stream.data && o->old_of->stream.data);
-        if (copied || (o->made_on_host && is_staged(stage->device, o)))
-            result = cutis_compute_prepare(stage->device, &cutis_compute_stream_copy);
+        if (copied) result = cutis_compute_prepare(stage->device, &cutis_compute_stream_copy);
     }
     if (result != CUTIS_OK) return result;
     open_targets(stage, call, &p, &batch);

@@ -20,8 +20,7 @@ typedef struct cutis_stage_output {
     /// Which elements the host gets: all, or as many as the first or second number of
     /// cutis_stage_batch.used says.
     enum { CUTIS_STAGE_ALL, CUTIS_STAGE_USED_FIRST, CUTIS_STAGE_USED_SECOND } used;
-    bool together;     ///< staged with others like it: one record an element
-    bool made_on_host; ///< the deformer writes it with the host's hands (cutis_stage_batch.hosts)
+    bool together;                           ///< staged with others like it: one record an element
     const struct cutis_stage_output *old_of; ///< gets what that one held before the call; or NULL
 } cutis_stage_output;
 
@@ -29,11 +28,6 @@ typedef struct cutis_stage_output {
 typedef struct cutis_stage_batch {
     uint32_t first, count;                     ///< instances of the call
     cutis_target targets[CUTIS_STAGE_OUTPUTS]; ///< in the order of the outputs
-    /// Of outputs that are made on the host: the memory that the batch's first element goes to.
-    struct {
-        char *data;
-        uint64_t step, stride; ///< bytes
-    } hosts[CUTIS_STAGE_OUTPUTS];
     const uint32_t *used; ///< set by the deformer: 2 per instance of the batch; NULL: all elements
 } cutis_stage_batch;
 

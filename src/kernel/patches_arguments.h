@@ -34,6 +34,9 @@
     IN(char, body) OUT(char, work) IN(int, counts) OUT(int, origins)
 #define PATCH_NO_ORIGINS_BUFFERS(IN, OUT) PATCH_ORIGINS_BUFFERS(IN, OUT)
 
+/// The vertices of the model.
+#define PATCH_REST_BUFFERS(IN, OUT) IN(char, body) OUT(char, work) OUT(float, rest_positions)
+
 /// X(kernel, its list), in the order of a frame.
 #define PATCH_KERNELS(X)                                                                           \
     X(patch_parts, PATCH_PARTS_BUFFERS)           /* per part */                                   \
@@ -42,6 +45,7 @@
     X(patch_rungs, PATCH_RUNGS_BUFFERS)           /* per joint */                                  \
     X(patch_cut_volume, PATCH_CUT_VOLUME_BUFFERS) /* per part */                                   \
     X(patch_solve, PATCH_SOLVE_BUFFERS)           /* per joint */                                  \
+    X(patch_rest, PATCH_REST_BUFFERS)             /* per block of the model's vertices */          \
     X(patch_count, PATCH_COUNT_BUFFERS)           /* per block of vertices, then of faces */       \
     X(patch_sum, PATCH_SUM_BUFFERS)               /* per instance */                               \
     X(patch_vertices, PATCH_VERTICES_BUFFERS)     /* per block of vertices */                      \

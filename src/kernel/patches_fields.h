@@ -117,7 +117,7 @@ enum patch_step {
     PATCH_STEP_CUT_VOLUME,
     PATCH_STEP_KEEP, // solve: the weight that keeps the volume
     PATCH_STEP_NUMBER,
-    PATCH_STEP_FIXED, // the host places the vertices of the rest topology
+    PATCH_STEP_REST, // the vertices of the rest topology
     PATCH_STEP_COUNT,
     PATCH_STEP_SUM,
     PATCH_STEP_VERTICES,
@@ -157,6 +157,7 @@ enum patch_count {
     PATCH_VERTEX_BLOCKS,
     PATCH_FACE_BLOCKS,
     PATCH_CONICS,
+    PATCH_RESTS, // vertices of the model
     PATCH_COUNTS
 };
 
@@ -208,6 +209,8 @@ enum patch_count {
     F(slot_joint, int, 1, SLOTS)                                                                   \
     F(far, double, 1, REACHES)         /* distance of the part's vertices to the entry's loop */   \
     F(order, int, 1, REACHES)          /* these vertices, nearest first */                         \
+    F(place, double, 1, REACHES)       /* where on the entry's loop a vertex belongs */            \
+    F(rest_vertex, int, 1, RESTS)      /* of a vertex of the model: one of a part, or -1 */        \
     F(seed_order, int, 1, VERTICES)    /* of each part the vertices by distance to its seed */     \
     F(conic_weight, double, 1, CONICS) /* w for evenly spaced shares of the triangle */
 
@@ -217,7 +220,7 @@ enum patch_count {
     F(joint, patch_joint, 1, JOINTS, JOINTS, REPORT)                                               \
     /* vertices */                                                                                 \
     F(state, int, 1, VERTICES, CUT, SOURCES)    /* patch_state */                                  \
-    F(owner, int, 1, VERTICES, CUT, FIXED)      /* entry that removes it, or -1 */                 \
+    F(owner, int, 1, VERTICES, CUT, REST)       /* entry that removes it, or -1 */                 \
     F(slot, int, 1, VERTICES, CUT, SOURCES)     /* its border slot, or -1 */                       \
     F(snap_edge, int, 1, VERTICES, CUT, BORDER) /* edge a vertex may be moved along, or -1 */      \
     F(snap, double, 1, VERTICES, SNAP, BORDER)  /* how far, of the edge's length */                \
@@ -246,7 +249,7 @@ enum patch_count {
     F(slot_to, int, 1, SLOTS, BORDER, SOURCES)                                                     \
     F(slot_t, double, 1, SLOTS, BORDER, SOURCES)                                                   \
     F(slot_point, pvec, 1, SLOTS, BORDER, STRIPS) /* rest */                                       \
-    F(slot_far, double, 1, SLOTS, BORDER, FIXED)  /* distance to the loop */                       \
+    F(slot_far, double, 1, SLOTS, BORDER, REST)   /* distance to the loop */                       \
     F(slot_along, double, 1, SLOTS, BORDER, WELD) /* place on the joint's loop, or -1 */           \
     F(slot_next, int, 1, SLOTS, BORDER, BORDER)                                                    \
     F(slot_order, int, 1, SLOTS, BORDER, WELD)      /* slots in order along the border */          \
@@ -307,11 +310,13 @@ STRUCT(patch_arguments)
     int box;                    // 1: the paper's removal, 0: plane cut
     int fill;                   // patch_fill_kind
     int vertex_room, face_room; // of the outputs, per instance
+    int rest_count;             // vertices of the model
     double diagonal, eps;       // of the rest mesh; removed by less is not removed
     unsigned work_stride;       // units from instance to instance
     patch_stream positions, normals, source_vertices, source_weights; // of vertices
     patch_stream indices, labels, origins;                            // of triangles
     patch_stream counts;                                              // the caller's
+    patch_stream rest_positions;                                      // of the model's vertices
     patch_places at;
 };
 

@@ -49,7 +49,7 @@ static void json_release(void *memory)
 static cutis_model *read_seed(const char *path)
 {
     cutis_model *out = NULL;
-    assert_ok(w.context, cutis_model_read(w.context, path, NULL, &out));
+    assert_ok(w.context, cutis_model_read(w.context, path, KEEP_SOURCE, &out));
     return out;
 }
 
@@ -135,6 +135,9 @@ READS(read_ply, "quad.ply")
 READS(read_bvh, "walk.bvh")
 READS(read_skeleton, "two.xsf")
 READS(read_mesh, "one.cmf")
+MAKES(read_kept, cutis_model,
+      cutis_model_read(w.context, SEED("everything.glb"), KEEP_SOURCE, &out),
+      fold_model(digest, out), cutis_model_destroy)
 MAKES(read_repairing, cutis_model,
       cutis_model_read(w.context, SEED("everything.glb"),
                        &(cutis_read_options){ .gate = CUTIS_GATE_REPAIR, .strict = true }, &out),
@@ -514,6 +517,7 @@ static cutis_result live(uint64_t *digest)
 
 static const scenario FILES[] = {
     { "cutis_model_read", "glb", read_glb, 1, true },
+    { "cutis_model_read", "glb, kept", read_kept, 1, true },
     { "cutis_model_read", "gltf", read_gltf, 1, true },
     { "cutis_model_read", "handles", read_handled, 1, true },
     { "cutis_model_read", "parts", read_parted, 1, true },

@@ -25,6 +25,7 @@ static uint32_t last_step_of(const cutis_compute_kernel *kernel)
         { &cutis_compute_patch_rungs, PATCH_STEP_WELD },
         { &cutis_compute_patch_cut_volume, PATCH_STEP_CUT_VOLUME },
         { &cutis_compute_patch_solve, PATCH_STEP_NUMBER },
+        { &cutis_compute_patch_rest, PATCH_STEP_REST },
         { &cutis_compute_patch_count, PATCH_STEP_COUNT },
         { &cutis_compute_patch_sum, PATCH_STEP_SUM },
         { &cutis_compute_patch_vertices, PATCH_STEP_VERTICES },

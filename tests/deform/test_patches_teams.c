@@ -26,7 +26,7 @@ static void team_host_sync(void)
 // clang-format off
 #define PATCH_NAMES(X)                                                                             \
     X(cut) X(rungs) X(cut_volume) X(solve) X(count) X(sum) X(vertices) X(faces) X(strips)          \
-    X(vertex_sources) X(joint_sources) X(origins) X(no_origins)
+    X(vertex_sources) X(joint_sources) X(origins) X(no_origins) X(rest)
 // clang-format on
 #define cutis_compute_patch_parts          team_patch_parts
 #define cutis_compute_patch_joints         team_patch_joints
@@ -43,6 +43,7 @@ static void team_host_sync(void)
 #define cutis_compute_patch_joint_sources  team_patch_joint_sources
 #define cutis_compute_patch_origins        team_patch_origins
 #define cutis_compute_patch_no_origins     team_patch_no_origins
+#define cutis_compute_patch_rest           team_patch_rest
 #include "device/compute/patches.c"
 
 static const cutis_compute_kernel *const KERNELS[] = {

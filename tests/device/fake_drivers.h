@@ -18,6 +18,8 @@ static struct {
     bool persistent; ///< so do all after it
     int code;        ///< what they return
     long live;       ///< objects and memory not given back
+    long made;       ///< memory, programs, kernels, streams; not events of an OpenCL queue
+    long compiled;   ///< programs
     long failed;     ///< calls that failed
 } fake;
 
@@ -33,6 +35,7 @@ static bool fake_fails(void)
 static void *fake_make(size_t size)
 {
     fake.live++;
+    fake.made++;
     return calloc(1, size ? size : 1);
 }
 
@@ -184,6 +187,7 @@ static cl_int fake_EnqueueMarkerWithWaitList(cl_queue q, cl_uint n, const cl_eve
     (void)q, (void)n, (void)w;
     if (fake_fails()) return fake.code;
     *e = fake_make(1);
+    fake.made--;
     return 0;
 }
 static cl_program fake_CreateProgramWithSource(cl_context c, cl_uint n, const char **t,
@@ -203,6 +207,7 @@ static cl_program fake_CreateProgramWithBinary(cl_context c, cl_uint n, const cl
 static cl_int fake_BuildProgram(cl_program p, cl_uint n, const cl_device *d, const char *o,
                                 void (*f)(cl_program, void *), void *u)
 {
+    fake.compiled++;
     (void)p, (void)n, (void)d, (void)o, (void)f, (void)u;
     return fake_plain();
 }
@@ -427,6 +432,7 @@ static cu_result fake_nvrtcDestroy(nvrtc_program *program)
 }
 static cu_result fake_nvrtcCompile(nvrtc_program p, int n, const char *const *o)
 {
+    fake.compiled++;
     (void)p, (void)n, (void)o;
     return fake_plain();
 }

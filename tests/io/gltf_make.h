@@ -41,7 +41,7 @@ static inline void make_glb(glb *out, const char *json, const void *bin, size_t 
 
 static inline cutis_result read_glb(cutis_context *context, const glb *file, cutis_model **out)
 {
-    return cutis_model_read_memory(context, file->bytes, file->size, "made.glb", NULL, out);
+    return cutis_model_read_memory(context, file->bytes, file->size, "made.glb", KEEP_SOURCE, out);
 }
 
 /// Read what must be readable.

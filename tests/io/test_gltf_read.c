@@ -448,6 +448,35 @@ static void part_names_and_labels_are_read_from_their_extension(void **state)
                 "/meshes/0/extensions/CUTIS_parts");
 }
 
+// 24,000 points: the file, kept, is as large as they are; not kept, only the model is there.
+static void a_model_keeps_its_file_only_where_that_is_asked_for(void **state)
+{
+    enum { COUNT = 24000 };
+    static float points[COUNT][3];
+    static glb file;
+    cutis_model *model = NULL, *copy = NULL;
+    (void)state;
+    make_glb(&file,
+             SHOWN "\"meshes\":[{\"primitives\":[{\"mode\":0,\"attributes\":{\"POSITION\":0}}]}],"
+                   "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":24000,"
+                   "\"type\":\"VEC3\",\"min\":[0,0,0],\"max\":[0,0,0]}],"
+                   "\"bufferViews\":[{\"buffer\":0,\"byteLength\":288000}],"
+                   "\"buffers\":[{\"byteLength\":288000}]}",
+             points, sizeof points);
+    assert_ok(context,
+              cutis_model_read_memory(context, file.bytes, file.size, "a.glb", NULL, &model));
+    const uint64_t alone = cutis_context_memory(context);
+    assert_ok(context,
+              cutis_model_create(context, cutis_model_get(model), CUTIS_GATE_REFUSE, &copy));
+    assert_true(alone <= cutis_context_memory(context) - alone + 64);
+    cutis_model_destroy(model);
+    assert_ok(context, cutis_model_read_memory(context, file.bytes, file.size, "a.glb", KEEP_SOURCE,
+                                               &model));
+    cutis_model_destroy(copy);
+    assert_true(cutis_context_memory(context) >= alone + sizeof points);
+    cutis_model_destroy(model);
+}
+
 static void a_required_extension_that_is_not_known_is_named(void **state)
 {
     (void)state;
@@ -484,6 +513,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(compressed_views_are_unpacked_filtered_and_written_plain,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(part_names_and_labels_are_read_from_their_extension, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_model_keeps_its_file_only_where_that_is_asked_for, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_required_extension_that_is_not_known_is_named, set_up,
                                         tear_down),

@@ -215,7 +215,7 @@ static cutis_model *create(const cutis_model_data *data)
 static cutis_model *read_model(const char *path)
 {
     cutis_model *model = NULL;
-    assert_ok(context, cutis_model_read(context, path, NULL, &model));
+    assert_ok(context, cutis_model_read(context, path, KEEP_SOURCE, &model));
     return model;
 }
 
@@ -653,7 +653,8 @@ static void a_source_that_no_longer_fits_is_written_anew_and_that_is_said(void *
     (void)state;
     assert_int_equal(cutis_context_create(&(cutis_context_options){ .log = remember_line }, &own),
                      CUTIS_OK);
-    assert_ok(own, cutis_model_read_memory(own, JSON, strlen(JSON), "two.gltf", NULL, &model));
+    assert_ok(own,
+              cutis_model_read_memory(own, JSON, strlen(JSON), "two.gltf", KEEP_SOURCE, &model));
     logged[0] = 0;
     assert_ok(own, cutis_model_write(model, in_folder("anew.glb"), NULL));
     assert_string_equal(logged, "");
@@ -696,7 +697,8 @@ static void a_model_with_other_nodes_keeps_the_look_of_its_source(void **state)
     (void)state;
     assert_int_equal(cutis_context_create(&(cutis_context_options){ .log = remember_line }, &own),
                      CUTIS_OK);
-    assert_ok(own, cutis_model_read_memory(own, JSON, strlen(JSON), "two.gltf", NULL, &model));
+    assert_ok(own,
+              cutis_model_read_memory(own, JSON, strlen(JSON), "two.gltf", KEEP_SOURCE, &model));
     cutis_model_data data = *cutis_model_get(model);
     cutis_node node = { .name = "other",
                         .parent = CUTIS_NONE,
@@ -752,7 +754,7 @@ static void image_files_that_are_not_beside_the_new_document_are_named(void **st
         assert_non_null(file);
         fputs(JSON, file);
         fclose(file);
-        assert_ok(own, cutis_model_read(own, in_folder("from.gltf"), NULL, &model));
+        assert_ok(own, cutis_model_read(own, in_folder("from.gltf"), KEEP_SOURCE, &model));
         logged[0] = 0;
         assert_ok(own, cutis_model_write(model, in_folder(there ? "to.glb" : "to.gltf"), NULL));
         if (there)

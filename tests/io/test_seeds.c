@@ -89,7 +89,7 @@ static void every_gltf_seed_survives_both_containers(void **state)
             cutis_model *model = NULL, *again = NULL;
             assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
             snprintf(path, sizeof path, "%s/out%s", folder, ENDS[e]);
-            assert_ok(context, cutis_model_read(context, seeds[i].path, NULL, &model));
+            assert_ok(context, cutis_model_read(context, seeds[i].path, KEEP_SOURCE, &model));
             assert_ok(context, cutis_model_write(model, path, NULL));
             assert_ok(context, cutis_model_read(context, path, NULL, &again));
             if (!same_models(model, again, why)) fail_msg("%s: %s", seeds[i].name, why);
@@ -122,7 +122,8 @@ static uint64_t read_and_write(const seed *s, const char *end, failing *f)
     if (cutis_context_create(&options, &context) != CUTIS_OK) return f->seen;
     snprintf(path, sizeof path, "%s/out%s", folder, end);
     cutis_result result = cutis_model_read(
-        context, s->path, &(cutis_read_options){ .gate = CUTIS_GATE_REPAIR }, &model);
+        context, s->path, &(cutis_read_options){ .gate = CUTIS_GATE_REPAIR, .keep_source = true },
+        &model);
     assert_int_equal(result == CUTIS_OK, model != NULL);
     if (model) result = cutis_model_write(model, path, NULL);
     if (f->fail_at == UINT64_MAX && result != CUTIS_OK && result != CUTIS_UNSUPPORTED)

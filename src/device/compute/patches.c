@@ -30,6 +30,8 @@
 #include "kernel/patches_emit.h"
 //
 #include "kernel/patches_source.h"
+//
+#include "kernel/patches_rest.h"
 
 // Each kernel with no more text than it needs: GPU compilers read all of it, for every kernel.
 #define JOINT_TEXTS                                                                                \
@@ -43,6 +45,7 @@ static const char *const BORDER[] = { BORDER_TEXTS, NULL };
 static const char *const RUNG[] = { RUNG_TEXTS, NULL };
 static const char *const SOLVE[] = { SOLVE_TEXTS, NULL };
 static const char *const EMIT[] = { SOLVE_TEXTS, "patches_emit.h", NULL };
+static const char *const REST[] = { SOLVE_TEXTS, "patches_emit.h", "patches_rest.h", NULL };
 static const char *const SOURCE[] = { SOLVE_TEXTS, "patches_emit.h", "patches_source.h", NULL };
 
 // Registers, lanes of a team and groups: those with which the H200 was fastest
@@ -56,6 +59,7 @@ PATCH_KERNEL(cut, CUT, BORDER, 1, 128, 32, 72);
 PATCH_KERNEL(rungs, RUNGS, RUNG, 1, 64, 16, 96);
 PATCH_KERNEL(cut_volume, CUT_VOLUME, BORDER, 1, 64, 32, 64);
 PATCH_KERNEL(solve, SOLVE, SOLVE, 1, 128, 32, 128);
+PATCH_KERNEL(rest, REST, REST, 8, 64, 32, 96);
 PATCH_KERNEL(count, COUNT, EMIT, 64, 64, 32, 0);
 PATCH_KERNEL(sum, SUM, EMIT, 16, 64, 32, 0);
 PATCH_KERNEL(vertices, VERTICES, EMIT, 8, 64, 32, 48);

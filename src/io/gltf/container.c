@@ -306,6 +306,8 @@ static cutis_result load_glb_buffer(gltf_document *document, const json_t *json)
         return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_BYTE_LENGTH_MISMATCH",
                                 "/buffers/0/byteLength: %zu bytes, the BIN chunk has %zu",
                                 buffer->size, document->bin_size);
+    buffer->data = document->bin;
+    if (!document->kept) return CUTIS_OK;
     buffer->data = cutis_arena_copy(&document->arena, document->bin, buffer->size, 1);
     return buffer->data ? CUTIS_OK : cutis_alloc_result(document->context);
 }

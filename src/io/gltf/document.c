@@ -235,6 +235,7 @@ cutis_result cutis_gltf_document_load(cutis_context *context, const char *file, 
     document->on_disk = purpose->on_disk;
     document->repair = purpose->repair;
     document->strict = purpose->strict;
+    document->kept = purpose->kept;
     document->report = purpose->report;
     document->input_bytes = size;
     document->file = cutis_arena_string(&document->arena, file);

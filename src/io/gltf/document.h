@@ -74,6 +74,7 @@ typedef struct gltf_document {
     cutis_arena arena;
     const char *file;
     bool on_disk, binary, repair;
+    bool kept;            ///< it outlives the bytes it is loaded from
     bool strict;          ///< refuse what the Khronos validator calls an error, harmless or not
     bool published;       ///< models share it: nothing in it changes any more
     bool wrong;           ///< an issue has been reported; the phase under way is the last
@@ -104,6 +105,7 @@ typedef struct gltf_document {
 /// What a document is loaded for.
 typedef struct gltf_purpose {
     bool on_disk, repair, strict;
+    bool kept; ///< the document outlives the bytes it is loaded from
     cutis_report *report; ///< strict: collect issues here in place of stopping at the first
 } gltf_purpose;
 

@@ -181,7 +181,7 @@ static cutis_result read_document(cutis_context *context, const char *path, cons
     document->report = NULL; // from here on models share the document
     document->published = true;
     if (result == CUTIS_OK) {
-        parts.source = &document->source;
+        if (document->kept) parts.source = &document->source;
         result = cutis_model_create(context, &parts,
                                     purpose->repair ? CUTIS_GATE_REPAIR : CUTIS_GATE_REFUSE, out);
         if (result != CUTIS_OK) {
@@ -210,7 +210,8 @@ cutis_result cutis_gltf_read(cutis_context *context, const char *path, bool on_d
 {
     gltf_purpose purpose = { .on_disk = on_disk,
                              .repair = options && options->gate == CUTIS_GATE_REPAIR,
-                             .strict = options && options->strict };
+                             .strict = options && options->strict,
+                             .kept = options && options->keep_source };
     return read_document(context, path, data, size, &purpose, out);
 }
 
