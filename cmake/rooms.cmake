@@ -51,10 +51,11 @@ function(cutis_library name)
   endforeach()
 endfunction()
 
-# Libraries, headers, CMake package and pkg-config files.
+# cutis_install(library...): libraries, headers, CMake package and pkg-config files.
 function(cutis_install)
-  install(TARGETS cutis cutis-io cutis-skeleton cutis-render EXPORT cutis_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(TARGETS cutis_static cutis-io_static cutis-skeleton_static cutis-render_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  list(TRANSFORM ARGN APPEND _static OUTPUT_VARIABLE archives)
+  install(TARGETS ${ARGN} EXPORT cutis_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS ${archives} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY include/cutis DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT cutis_targets NAMESPACE cutis:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutis)
   configure_package_config_file(cmake/cutisConfig.cmake.in ${PROJECT_BINARY_DIR}/cutisConfig.cmake
@@ -63,7 +64,7 @@ function(cutis_install)
                                    COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/cutisConfig.cmake ${PROJECT_BINARY_DIR}/cutisConfigVersion.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutis)
-  foreach(name cutis cutis-io cutis-skeleton cutis-render)
+  foreach(name ${ARGN})
     configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   endforeach()
