@@ -7,8 +7,10 @@
 /// --bits: rigid and every formula over at least 10^8 vertices (--total: that many), half of them
 /// hard (subnormals, zeros, huge values, lists of more bones than registers hold), half tame, even
 /// and uneven frames, a new skin every five million, against the CPU device; a difference ends the
-/// program with 1. --time: kernels alone, against a fill of the
-/// same output buffer in the same run. --real: our own characters in both orders of vertices.
+/// program with 1. Then whole methods (methods_bits.h): pose space, rigid handles, cage and patches
+/// over as many floats, of which none may be more than 4 ULP of the largest off. --time: kernels
+/// alone, against a fill of the same output buffer in the same run. --real: our own characters in
+/// both orders of vertices.
 /// --tune: shapes of the launch side by side. Without a choice: --bits and --time.
 #include <dlfcn.h>
 #include <math.h>
@@ -211,6 +213,8 @@ static void check_bits(bench *b, int kind, bool hard)
     free(expected);
     free(out);
 }
+
+#include "methods_bits.h"
 
 // Time
 // ------------------------------------------------------------------------------------------------
@@ -528,6 +532,7 @@ int main(int argc, char **argv)
         for (int k = 0; bits && k < KIND_COUNT; k++)
             if (formula < 0 || k == formula)
                 for (int hard = 0; hard < 2; hard++) check_bits(&b, k, hard);
+        if (bits && formula < 0) check_methods(&b);
         if (tuning) tune(&b, kernel);
         if (times) time_all(&b, formula < 5 ? formula : -1);
         if (real) time_real(&b);
