@@ -91,8 +91,10 @@ cutis_result cutis_reduce_find_turns(cutis_reduce_run *run, const cutis_reduce_s
     cutis_result result = make_fans(run, surface);
     if (result == CUTIS_OK)
         result = cutis_reduce_find_targets(run, run->buffers.record, 8 * columns, 1, columns);
-    if (result == CUTIS_OK) result = CUTIS_REDUCE_LAUNCH(reduce_normal, REDUCE_NORMAL_BUFFERS, vertices);
-    if (result == CUTIS_OK) result = CUTIS_REDUCE_LAUNCH(reduce_turn, REDUCE_TURN_BUFFERS, vertices);
+    if (result == CUTIS_OK)
+        result = CUTIS_REDUCE_LAUNCH(reduce_normal, REDUCE_NORMAL_BUFFERS, vertices);
+    if (result == CUTIS_OK)
+        result = CUTIS_REDUCE_LAUNCH(reduce_turn, REDUCE_TURN_BUFFERS, vertices);
     return result == CUTIS_OK ? cutis_reduce_sum(run, run->buffers.part, false, energy) : result;
 }
 
@@ -112,8 +114,8 @@ cutis_result cutis_reduce_prepare_normals(cutis_reduce_run *run,
                                         48 * REDUCE_BLOCK, &run->buffers.block_metric, false };
     if (result == CUTIS_OK) result = cutis_reduce_make(run, &metric, 1);
     if (result == CUTIS_OK)
-        result = CUTIS_REDUCE_LAUNCH(reduce_metric, REDUCE_METRIC_BUFFERS, items,
-                                     .share = run->share);
+        result =
+            CUTIS_REDUCE_LAUNCH(reduce_metric, REDUCE_METRIC_BUFFERS, items, .share = run->share);
     if (result == CUTIS_OK) result = CUTIS_REDUCE_LAUNCH(reduce_load, REDUCE_LOAD_BUFFERS, items);
     run->energy = CUTIS_REDUCE_NORMALS;
     return result == CUTIS_OK ? cutis_reduce_keep(run) : result;

@@ -73,12 +73,12 @@ typedef struct cutis_reduce_problem {
 
 /// Weights of all vertices on their kept sets.
 typedef struct cutis_reduce_state {
-    uint32_t *first;   ///< vertex_count + 1: kept slots, at most k per vertex
-    uint32_t *control; ///< per slot, ascending
-    double *weight;    ///< per slot
-    double *error;     ///< 3 * column_count per vertex: reduced minus original position
-    double energy;     ///< of the energy it was swept with
-    double gradient;   ///< its part without the anchor
+    uint32_t *first;           ///< vertex_count + 1: kept slots, at most k per vertex
+    uint32_t *control;         ///< per slot, ascending
+    double *weight;            ///< per slot
+    double *error;             ///< 3 * column_count per vertex: reduced minus original position
+    double energy;             ///< of the energy it was swept with
+    double gradient;           ///< its part without the anchor
     uint32_t infeasible_count; ///< S with `rest`: vertices that no kept weights reproduce
     uint32_t sweep_count;
     double *curve; ///< energy before the first sweep and after each: sweep_count + 1

@@ -23,8 +23,8 @@ static uint32_t candidate_limit(const cutis_reduce_problem *problem)
 static cutis_result open_device(cutis_reduce_run *run)
 {
     cutis_device *device = run->problem->device;
-    run->gpu = device && device->operations->compute_run &&
-               run->problem->column_count <= GPU_COLUMNS;
+    run->gpu =
+        device && device->operations->compute_run && run->problem->column_count <= GPU_COLUMNS;
     run->device = device;
     if (device && (run->gpu || !device->operations->compute_run)) return CUTIS_OK;
     const cutis_device_options options = { .thread_count = device ? device->task_threads : 1 };
@@ -40,10 +40,10 @@ cutis_result cutis_reduce_open(const cutis_reduce_problem *problem, bool fitted,
     *run = (cutis_reduce_run){ .problem = problem,
                                .state = state,
                                .arena.context = problem->context,
-                               .sizes = { (int)problem->column_count, (int)problem->control_count,
-                                          (int)(fitted ? candidate_limit(problem)
-                                                       : problem->influences),
-                                          problem->negative } };
+                               .sizes = {
+                                   (int)problem->column_count, (int)problem->control_count,
+                                   (int)(fitted ? candidate_limit(problem) : problem->influences),
+                                   problem->negative } };
     // Kernels count in ints: lanes and slots are no more than these.
     if (mesh->vertex_count > INT32_MAX / (2 * REDUCE_BLOCK) ||
         problem->first[mesh->vertex_count] > INT32_MAX ||
@@ -188,8 +188,8 @@ cutis_result cutis_reduce_make_stretches(cutis_reduce_run *run)
 {
     const cutis_reduce_blocks *blocks = &run->blocks;
     const uint32_t vertices = run->problem->mesh->vertex_count;
-    const size_t most = blocks->count / REDUCE_TASK + blocks->colour_count +
-                        vertices / CUTIS_REDUCE_TASK + 1;
+    const size_t most =
+        blocks->count / REDUCE_TASK + blocks->colour_count + vertices / CUTIS_REDUCE_TASK + 1;
     int32_t *first = cutis_arena_alloc(&run->arena, most, sizeof *first);
     int32_t *end = cutis_arena_alloc(&run->arena, most, sizeof *end);
     run->sums = cutis_arena_alloc(&run->arena, most, sizeof *run->sums);
@@ -237,9 +237,8 @@ cutis_result cutis_reduce_find_energy(cutis_reduce_run *run, bool laplace, doubl
 {
     double anchors = 0;
     *gradient = 0;
-    cutis_result result =
-        CUTIS_REDUCE_LAUNCH(reduce_energy, REDUCE_ENERGY_BUFFERS,
-                            run->problem->mesh->vertex_count, .laplace = laplace);
+    cutis_result result = CUTIS_REDUCE_LAUNCH(reduce_energy, REDUCE_ENERGY_BUFFERS,
+                                              run->problem->mesh->vertex_count, .laplace = laplace);
     if (result == CUTIS_OK) result = cutis_reduce_sum(run, run->buffers.part, false, gradient);
     if (result == CUTIS_OK)
         result = cutis_reduce_sum(run, run->buffers.anchor_part, false, &anchors);
@@ -257,10 +256,10 @@ cutis_result cutis_reduce_measure(const cutis_reduce_problem *problem, cutis_red
     double turns = 0, part = 0;
     *value = 0;
     cutis_result result = cutis_reduce_open(problem, false, &state, &run);
-    const cutis_reduce_array errors = {
-        error, (uint64_t)problem->column_count * problem->mesh->vertex_count, 24,
-        &run.buffers.error, false
-    };
+    const cutis_reduce_array errors = { error,
+                                        (uint64_t)problem->column_count *
+                                            problem->mesh->vertex_count,
+                                        24, &run.buffers.error, false };
     if (result == CUTIS_OK) result = cutis_reduce_make(&run, &errors, 1);
     if (result == CUTIS_OK) result = cutis_reduce_send_mesh(&run, laplace);
     if (result == CUTIS_OK) result = cutis_reduce_make_stretches(&run);

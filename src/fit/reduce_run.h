@@ -8,12 +8,13 @@
 /// Names as the kernels have them (kernel/reduce_arguments.h).
 #define CUTIS_REDUCE_BUFFERS(X)                                                                    \
     X(positions)                                                                                   \
-    X(first) X(control) X(weight) X(matrices) X(target) X(order) X(set_first) X(set_control)       \
-        X(set_weight) X(error) X(ring_first) X(ring) X(edge) X(diagonal) X(area) X(anchor)         \
-            X(lane_vertex) X(block_size) X(slot_first) X(kept_first) X(block_weight)               \
-                X(block_offset) X(block_kept) X(block_active) X(block_metric) X(fall) X(scratch)   \
-                    X(rho) X(base) X(match) X(part) X(anchor_part) X(record) X(fan_first) X(fan)   \
-                        X(pose_weights) X(stretch_first) X(stretch_end) X(sums)
+    X(first)                                                                                       \
+    X(control) X(weight) X(matrices) X(target) X(order) X(set_first) X(set_control) X(set_weight)  \
+        X(error) X(ring_first) X(ring) X(edge) X(diagonal) X(area) X(anchor) X(lane_vertex)        \
+            X(block_size) X(slot_first) X(kept_first) X(block_weight) X(block_offset)              \
+                X(block_kept) X(block_active) X(block_metric) X(fall) X(scratch) X(rho) X(base)    \
+                    X(match) X(part) X(anchor_part) X(record) X(fan_first) X(fan) X(pose_weights)  \
+                        X(stretch_first) X(stretch_end) X(sums)
 
 typedef struct cutis_reduce_run {
     const cutis_reduce_problem *problem;
@@ -23,12 +24,12 @@ typedef struct cutis_reduce_run {
     cutis_arena arena; ///< host arrays that live as long as the run
     reduce_sizes sizes;
     cutis_reduce_blocks blocks;
-    cutis_reduce_energy energy;              ///< of the sweeps
-    double omega;                            ///< over-relaxation
-    double lambda;                           ///< of the prior, or 0
-    double share;                            ///< of the gradient in the energy of normals
+    cutis_reduce_energy energy;                ///< of the sweeps
+    double omega;                              ///< over-relaxation
+    double lambda;                             ///< of the prior, or 0
+    double share;                              ///< of the gradient in the energy of normals
     uint32_t lane_stretches, vertex_stretches; ///< that are summed in order
-    double *sums;                            ///< of stretches, on the host
+    double *sums;                              ///< of stretches, on the host
 #define CUTIS_REDUCE_BUFFER(name) cutis_buffer *name;
     struct {
         CUTIS_REDUCE_BUFFERS(CUTIS_REDUCE_BUFFER)
@@ -94,10 +95,9 @@ cutis_result cutis_reduce_launch(cutis_reduce_run *run, const cutis_compute_kern
 /// Launch a kernel with buffers of the run; what follows are its arguments besides the sizes.
 #define CUTIS_REDUCE_PASS(type, name) .name = run->buffers.name,
 #define CUTIS_REDUCE_LAUNCH(kernel, LIST, count, ...)                                              \
-    cutis_reduce_launch(                                                                           \
-        run, &cutis_compute_##kernel, 0, count,                                                    \
-        &(kernel##_buffers){ LIST(CUTIS_REDUCE_PASS, CUTIS_REDUCE_PASS) },                         \
-        &(kernel##_arguments){ .sizes = run->sizes, __VA_ARGS__ })
+    cutis_reduce_launch(run, &cutis_compute_##kernel, 0, count,                                    \
+                        &(kernel##_buffers){ LIST(CUTIS_REDUCE_PASS, CUTIS_REDUCE_PASS) },         \
+                        &(kernel##_arguments){ .sizes = run->sizes, __VA_ARGS__ })
 
 /// The original influences and the matrices; the mesh with its anchors.
 cutis_result cutis_reduce_send_problem(cutis_reduce_run *run);

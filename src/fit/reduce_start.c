@@ -44,9 +44,8 @@ static cutis_result send_state(cutis_reduce_run *run, bool given)
     };
     cutis_result result = cutis_reduce_send_problem(run);
     if (result == CUTIS_OK) result = CUTIS_REDUCE_MAKE(run, all);
-    return result == CUTIS_OK
-               ? cutis_reduce_find_targets(run, run->buffers.target, rows, 3, 1)
-               : result;
+    return result == CUTIS_OK ? cutis_reduce_find_targets(run, run->buffers.target, rows, 3, 1)
+                              : result;
 }
 
 // Vertices with equally many candidates side by side, for lanes that choose together.
@@ -142,12 +141,12 @@ cutis_result cutis_reduce_start(const cutis_reduce_problem *problem, cutis_arena
                                 bool fitted, bool geometric, cutis_reduce_state *out)
 {
     cutis_reduce_run run;
-    if (!cutis_reduce_state_create(problem, arena, out)) return cutis_alloc_result(problem->context);
+    if (!cutis_reduce_state_create(problem, arena, out))
+        return cutis_alloc_result(problem->context);
     cutis_result result = cutis_reduce_open(problem, fitted, out, &run);
     if (result == CUTIS_OK) result = cutis_reduce_choose_sets(&run);
     if (result == CUTIS_OK) result = cutis_reduce_lay_out(&run, NULL);
-    if (result == CUTIS_OK)
-        result = cutis_reduce_weigh(&run, geometric);
+    if (result == CUTIS_OK) result = cutis_reduce_weigh(&run, geometric);
     if (result == CUTIS_OK) result = cutis_reduce_read_back(&run, true);
     cutis_reduce_close(&run);
     return result;
@@ -163,8 +162,8 @@ cutis_result cutis_reduce_errors(const cutis_reduce_problem *problem,
     cutis_result result = cutis_reduce_open(problem, false, &given, run);
     if (result == CUTIS_OK) result = send_state(run, true);
     if (result == CUTIS_OK)
-        result = CUTIS_REDUCE_LAUNCH(reduce_errors, REDUCE_ERRORS_BUFFERS, vertices,
-                                     .rounded = rounded);
+        result =
+            CUTIS_REDUCE_LAUNCH(reduce_errors, REDUCE_ERRORS_BUFFERS, vertices, .rounded = rounded);
     if (result == CUTIS_OK && run->gpu)
         result = cutis_buffer_read(run->buffers.error, 0, error,
                                    24 * (uint64_t)vertices * problem->column_count);

@@ -43,7 +43,8 @@ static cutis_result prepare_prior(cutis_reduce_run *run, double *energy)
     if (result == CUTIS_OK)
         result = CUTIS_REDUCE_LAUNCH(reduce_match, REDUCE_MATCH_BUFFERS, vertices,
                                      .stride = (int)p->influences);
-    if (result == CUTIS_OK) result = CUTIS_REDUCE_LAUNCH(reduce_stray, REDUCE_STRAY_BUFFERS, vertices);
+    if (result == CUTIS_OK)
+        result = CUTIS_REDUCE_LAUNCH(reduce_stray, REDUCE_STRAY_BUFFERS, vertices);
     if (result == CUTIS_OK) result = cutis_reduce_sum(run, run->buffers.part, false, energy);
     return result;
 }
@@ -67,11 +68,10 @@ static cutis_result make_scratch(cutis_reduce_run *run)
 cutis_result cutis_reduce_keep(cutis_reduce_run *run)
 {
     cutis_result result = make_scratch(run);
-    return result == CUTIS_OK
-               ? CUTIS_REDUCE_LAUNCH(reduce_keep, REDUCE_KEEP_BUFFERS,
-                                     cutis_reduce_items(run, run->blocks.count),
-                                     .lambda = run->lambda)
-               : result;
+    return result == CUTIS_OK ? CUTIS_REDUCE_LAUNCH(reduce_keep, REDUCE_KEEP_BUFFERS,
+                                                    cutis_reduce_items(run, run->blocks.count),
+                                                    .lambda = run->lambda)
+                              : result;
 }
 
 static double relaxation_of(const cutis_reduce_problem *problem, bool laplace)
@@ -118,12 +118,11 @@ static bool may_exchange(const cutis_reduce_run *run)
 }
 
 #define LAUNCH_TRYING(kernel, LIST, ...)                                                           \
-    cutis_reduce_launch(run, &cutis_compute_##kernel, trials, items,                               \
-                        &(kernel##_buffers){ LIST(CUTIS_REDUCE_PASS, CUTIS_REDUCE_PASS) },         \
-                        &(kernel##_arguments){ .sizes = run->sizes,                                \
-                                               .lane_first = lane,                                 \
-                                               .trials = (int)trials,                              \
-                                               __VA_ARGS__ })
+    cutis_reduce_launch(                                                                           \
+        run, &cutis_compute_##kernel, trials, items,                                               \
+        &(kernel##_buffers){ LIST(CUTIS_REDUCE_PASS, CUTIS_REDUCE_PASS) },                         \
+        &(kernel##_arguments){                                                                     \
+            .sizes = run->sizes, .lane_first = lane, .trials = (int)trials, __VA_ARGS__ })
 
 cutis_result cutis_reduce_sweep_colour(cutis_reduce_run *run, uint32_t colour, bool exchange)
 {
@@ -151,11 +150,10 @@ cutis_result cutis_reduce_sweep(cutis_reduce_run *run, bool reselect, uint32_t l
     const cutis_reduce_problem *p = run->problem;
     const bool normals = run->energy == CUTIS_REDUCE_NORMALS;
     // The paper's count of sweeps is kept whole, for comparison; ours end when they gain little.
-    const double stop = p->stop > 0                            ? p->stop
-                        : run->energy == CUTIS_REDUCE_LAPLACE ? 0
-                                                               : STOP;
+    const double stop = p->stop > 0 ? p->stop : run->energy == CUTIS_REDUCE_LAPLACE ? 0 : STOP;
     const double start = cutis_os_seconds();
-    const uint32_t early = reselect && !(run->lambda > 0) ? RESELECTING : 0; // it counts on the sets
+    const uint32_t early =
+        reselect && !(run->lambda > 0) ? RESELECTING : 0; // it counts on the sets
     const bool exchange = early && may_exchange(run);
     cutis_result result = CUTIS_OK;
     state->sweep_count = 0;

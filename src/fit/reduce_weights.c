@@ -188,8 +188,8 @@ static cutis_result measure_energy(const run *r, const cutis_reduce_problem *pro
 {
     const cutis_reduce_surface surface = surface_of(r, g);
     const bool normals = r->options.energy == CUTIS_REDUCE_NORMALS;
-    return cutis_reduce_measure(problem, r->options.energy, normals ? &surface : NULL,
-                                state->error, &state->energy, NULL);
+    return cutis_reduce_measure(problem, r->options.energy, normals ? &surface : NULL, state->error,
+                                &state->energy, NULL);
 }
 
 static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, cutis_arena *arena,
@@ -203,7 +203,8 @@ static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, c
         result = run_poisson(r, &problem, g, arena, state, sets);
     } else if (method == CUTIS_REDUCE_GEOMETRIC) {
         if (*sets == CUTIS_REDUCE_SETS_AUTO) *sets = CUTIS_REDUCE_SETS_FITTED;
-        result = cutis_reduce_start(&problem, arena, *sets == CUTIS_REDUCE_SETS_FITTED, true, state);
+        result =
+            cutis_reduce_start(&problem, arena, *sets == CUTIS_REDUCE_SETS_FITTED, true, state);
     } else {
         *sets = CUTIS_REDUCE_SETS_LARGEST;
         result = cutis_reduce_start(&problem, arena, false, false, state);

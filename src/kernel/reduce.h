@@ -23,7 +23,7 @@
 #define REDUCE_EXCHANGE_MARGIN 1e-6
 #define REDUCE_EXCHANGES       4
 #define REDUCE_NONE            255 // no slot has the same control
-#define REDUCE_POSES 8                     // whose rows are held at a time
+#define REDUCE_POSES           8   // whose rows are held at a time
 
 // Those that a CPU's vectors go through. OpenCL's compilers take seconds where they put them into
 // each other.
@@ -82,18 +82,18 @@ FN void lane_get(const REAL *rows, int l, int count, double *line)
     for (int i = 0; i < count; i++) line[i] = rows[i][l];
 }
 #else
-#define LANE(x, l)           (x)
-#define ENTRY(p, i)          ((p)[(i)*REDUCE_BLOCK])
-#define PUT_ENTRY(p, i, x)   ((p)[(i)*REDUCE_BLOCK] = (x))
-#define FLOAT_ENTRY(p, i)    ((double)(p)[(i)*REDUCE_BLOCK])
-#define NEAR_FLOAT(p, i)     ((double)(p)[i])
-#define LOAD_BITS(p)         (*(p))
-#define STORE_BITS(p, x)     (*(p) = (x))
-#define STORE_LANES(p, x)    (*(p) = (x))
-#define SELECT_BITS(m, a, b) ((m) ? (a) : (b))
-#define LINE(rows, room)     (rows)
-#define FETCH(p)             ((void)0)
-#define reduce_any(m)        ((m) != 0)
+#define LANE(x, l)                     (x)
+#define ENTRY(p, i)                    ((p)[(i)*REDUCE_BLOCK])
+#define PUT_ENTRY(p, i, x)             ((p)[(i)*REDUCE_BLOCK] = (x))
+#define FLOAT_ENTRY(p, i)              ((double)(p)[(i)*REDUCE_BLOCK])
+#define NEAR_FLOAT(p, i)               ((double)(p)[i])
+#define LOAD_BITS(p)                   (*(p))
+#define STORE_BITS(p, x)               (*(p) = (x))
+#define STORE_LANES(p, x)              (*(p) = (x))
+#define SELECT_BITS(m, a, b)           ((m) ? (a) : (b))
+#define LINE(rows, room)               (rows)
+#define FETCH(p)                       ((void)0)
+#define reduce_any(m)                  ((m) != 0)
 #define lane_put(rows, l, count, line) ((void)0)
 #define lane_get(rows, l, count, line) ((void)0)
 #endif
@@ -129,18 +129,9 @@ STRUCT(reduce_problem)
     reduce_sizes sizes;
     int columns;
 };
-STRUCT(reduce_sets)
-{
-    REDUCE_SET_BUFFERS(REDUCE_IN, REDUCE_OUT)
-};
-STRUCT(reduce_mesh)
-{
-    REDUCE_MESH_BUFFERS(REDUCE_IN, REDUCE_OUT)
-};
-STRUCT(reduce_blocks)
-{
-    REDUCE_BLOCK_BUFFERS(REDUCE_IN, REDUCE_OUT)
-};
+STRUCT(reduce_sets){ REDUCE_SET_BUFFERS(REDUCE_IN, REDUCE_OUT) };
+STRUCT(reduce_mesh){ REDUCE_MESH_BUFFERS(REDUCE_IN, REDUCE_OUT) };
+STRUCT(reduce_blocks){ REDUCE_BLOCK_BUFFERS(REDUCE_IN, REDUCE_OUT) };
 #define TAKE_PROBLEM                                                                               \
     reduce_problem problem;                                                                        \
     REDUCE_PROBLEM_BUFFERS(REDUCE_TAKE_PROBLEM, REDUCE_TAKE_PROBLEM)                               \

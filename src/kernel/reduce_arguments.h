@@ -35,8 +35,10 @@
 /// controls that block_kept is for, a bit each; 0: nothing is kept.
 #define REDUCE_BLOCK_BUFFERS(IN, OUT)                                                              \
     IN(int, lane_vertex)                                                                           \
-    IN(int, block_size) IN(int, slot_first) IN(int, kept_first) OUT(double, block_weight)          \
-        OUT(float, block_offset) OUT(double, block_kept) OUT(INDEX, block_active)
+    IN(int, block_size)                                                                            \
+    IN(int, slot_first)                                                                            \
+    IN(int, kept_first) OUT(double, block_weight) OUT(float, block_offset) OUT(double, block_kept) \
+        OUT(INDEX, block_active)
 
 /// Records of the vertices (reduce_turns.h), and their fans: two corners per triangle.
 #define REDUCE_RECORD_BUFFERS(IN, OUT) OUT(double, record) IN(int, fan_first) IN(int, fan)
@@ -122,8 +124,9 @@ STRUCT(reduce_store_arguments)
     REDUCE_MESH_BUFFERS(IN, OUT)                                                                   \
     REDUCE_PROBLEM_BUFFERS(IN, OUT)                                                                \
     REDUCE_SET_BUFFERS(IN, OUT)                                                                    \
-    REDUCE_BLOCK_BUFFERS(IN, OUT) IN(double, base) IN(unsigned char, match) OUT(double, error)     \
-        OUT(double, fall) OUT(double, scratch)
+    REDUCE_BLOCK_BUFFERS(IN, OUT)                                                                  \
+    IN(double, base)                                                                               \
+    IN(unsigned char, match) OUT(double, error) OUT(double, fall) OUT(double, scratch)
 STRUCT(reduce_gradient_arguments)
 {
     ITEM_RANGE;
@@ -135,8 +138,8 @@ STRUCT(reduce_gradient_arguments)
 /// The same for a colour of distance 2 under the paper's energy: rho = L e follows.
 #define REDUCE_LAPLACE_BUFFERS(IN, OUT)                                                            \
     REDUCE_MESH_BUFFERS(IN, OUT)                                                                   \
-    REDUCE_BLOCK_BUFFERS(IN, OUT) IN(double, area) OUT(double, rho) OUT(double, error)             \
-        OUT(double, fall) OUT(double, scratch)
+    REDUCE_BLOCK_BUFFERS(IN, OUT)                                                                  \
+    IN(double, area) OUT(double, rho) OUT(double, error) OUT(double, fall) OUT(double, scratch)
 STRUCT(reduce_laplace_arguments)
 {
     ITEM_RANGE;
@@ -151,8 +154,8 @@ STRUCT(reduce_laplace_arguments)
     REDUCE_PROBLEM_BUFFERS(IN, OUT)                                                                \
     REDUCE_SET_BUFFERS(IN, OUT)                                                                    \
     REDUCE_BLOCK_BUFFERS(IN, OUT)                                                                  \
-    REDUCE_RECORD_BUFFERS(IN, OUT) IN(double, block_metric) OUT(double, error) OUT(double, fall)     \
-        OUT(double, scratch)
+    REDUCE_RECORD_BUFFERS(IN, OUT)                                                                 \
+    IN(double, block_metric) OUT(double, error) OUT(double, fall) OUT(double, scratch)
 STRUCT(reduce_turned_arguments)
 {
     ITEM_RANGE;
@@ -217,7 +220,7 @@ REDUCE_SIZED(reduce_stray);
 REDUCE_SIZED(reduce_normal);
 
 /// Turns of the errors, and their energy per vertex.
-#define REDUCE_TURN_BUFFERS(IN, OUT)                                                              \
+#define REDUCE_TURN_BUFFERS(IN, OUT)                                                               \
     REDUCE_RECORD_BUFFERS(IN, OUT) IN(double, error) OUT(double, part)
 REDUCE_SIZED(reduce_turn);
 

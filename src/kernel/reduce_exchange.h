@@ -141,8 +141,7 @@ FN void reduce_choices_sum(const reduce_problem *p, const reduce_block *b, GLOBA
         for (int i = 0; i < c->most; i++) {
             const float *own = chunk + i * rows * KERNEL_LANES;
             if (!b->metric) c->right[i] += reduce_dot(rows, own, wish);
-            for (int r = 0; r < rows && b->metric; r++)
-                c->right[i] += NEAR_FLOAT(own, r) * wish[r];
+            for (int r = 0; r < rows && b->metric; r++) c->right[i] += NEAR_FLOAT(own, r) * wish[r];
         }
     }
 }

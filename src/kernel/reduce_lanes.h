@@ -13,12 +13,12 @@
 STRUCT(reduce_block)
 {
     int n, rows, negative;
-    double lambda;               // a pull of the weights besides the proximal one
-    GLOBAL double *weight;       // these five: of the lanes, n slots or rows of them
-    GLOBAL float *offset;        // n * rows
-    GLOBAL double *kept;         // REDUCE_KEPT_SIZE(n)
-    GLOBAL INDEX *active;        // 1
-    GLOBAL const double *metric; // 2 * rows; 0: none
+    double lambda;                   // a pull of the weights besides the proximal one
+    GLOBAL double *weight;           // these five: of the lanes, n slots or rows of them
+    GLOBAL float *offset;            // n * rows
+    GLOBAL double *kept;             // REDUCE_KEPT_SIZE(n)
+    GLOBAL INDEX *active;            // 1
+    GLOBAL const double *metric;     // 2 * rows; 0: none
     REAL *wish, *own, *rest, *error; // rows: wished error, or the force; error before; scratch;
                                      // error after
 };
@@ -56,17 +56,21 @@ FN reduce_block reduce_block_at(const reduce_blocks *blocks, int lane, int rows,
     REAL *name = (REAL *)scratch +                                                                 \
                  ((INDEX)(given.item_first / REDUCE_TASK) * REDUCE_ROOMS + (k)) * 3 * COLUMNS;
 #endif
-// `block` of a kernel that updates, at lane `lane`.
+// In a kernel that updates: `block`, its first `lane`, the vertices of its lanes, and a `line` that
+// one lane's wish is made in.
 #define TAKE_BLOCK                                                                                 \
+    const int lane = given.lane_first + item * KERNEL_LANES;                                       \
+    GLOBAL const int *vertex = lane_vertex + lane;                                                 \
     REDUCE_ROOM(wish, 0)                                                                           \
     REDUCE_ROOM(own, 1)                                                                            \
     REDUCE_ROOM(rest, 2)                                                                           \
     REDUCE_ROOM(error_after, 3)                                                                    \
     reduce_block block = reduce_block_at(&blocks, lane, 3 * COLUMNS, given.sizes.negative);        \
+    double *line = LINE(wish, rest);                                                               \
     block.wish = wish;                                                                             \
     block.own = own;                                                                               \
     block.rest = rest;                                                                             \
-    block.error = error_after;
+    block.error = error_after
 
 // x = A x: a symmetric 3x3 matrix a pose, its xx, yy, zz, xy, xz, yz in `metric`.
 FN void reduce_apply_metric(int rows, GLOBAL const double *metric, REAL *x)
@@ -456,8 +460,32 @@ FN void reduce_finish(const reduce_block *b, double omega, reduce_change *s)
     }
 }
 
-// From wishes to weights and errors of the lanes that are not settled; `push` is there. Errors of
-// the others are those of their weights.
+// The wish of lane l (in `line`) and its error; zeros where it does not move.
+FN void reduce_gather(const reduce_block *b, int l, int v, int moves, GLOBAL const double *error,
+                      double *line)
+{
+    for (int r = 0; r < b->rows && !moves; r++) line[r] = 0;
+    lane_put(b->wish, l, b->rows, line);
+    for (int r = 0; r < b->rows; r++)
+        LANE(b->own[r], l) = moves ? error[(INDEX)v * b->rows + r] : 0;
+}
+
+// The new error of lane l to its vertex. step: by how much it moved; 0: not wanted
+FN void reduce_scatter(const reduce_block *b, int l, int v, GLOBAL double *error, double *step)
+{
+    GLOBAL double *out = error + (INDEX)v * b->rows;
+    for (int r = 0; r < b->rows; r++) out[r] = LANE(b->error[r], l);
+    for (int r = 0; r < b->rows && step; r++) step[r] = LANE(b->error[r], l) - LANE(b->own[r], l);
+}
+
+FN void reduce_begin(const reduce_block *b, INT idle, reduce_change *s)
+{
+    s->settled = idle;
+    for (int i = 0; i < b->n; i++) s->push[i] = ZERO;
+}
+
+// From wishes to weights and errors of the lanes that are not settled. Errors of the others are
+// those of their weights.
 FN void reduce_update(const reduce_block *b, double omega, reduce_change *s)
 {
     for (int i = 0; i < b->n; i++) s->now[i] = s->old[i] = ENTRY(b->weight, i);

@@ -47,9 +47,9 @@ ITEM_KERNEL(reduce_match, REDUCE_MATCH_BUFFERS)
         const int other = set_first[ring[e]], end = set_first[ring[e] + 1];
         for (int i = 0, k = other; i < n; i++) {
             while (k < end && set_control[k] < set_control[begin + i]) k++;
-            match[(INDEX)e * given.stride + i] =
-                k < end && set_control[k] == set_control[begin + i] ? (unsigned char)(k - other)
-                                                                    : (unsigned char)REDUCE_NONE;
+            match[(INDEX)e * given.stride + i] = k < end && set_control[k] == set_control[begin + i]
+                                                     ? (unsigned char)(k - other)
+                                                     : (unsigned char)REDUCE_NONE;
         }
     }
     for (int i = begin; i < begin + n; i++) {
@@ -161,8 +161,7 @@ PROC double reduce_stray_between(const reduce_problem *p, const reduce_sets *set
     const int most = 2147483647;
     reduce_walk here = reduce_walk_of(p, sets, v), there = reduce_walk_of(p, sets, u);
     for (;;) {
-        const int from =
-            reduce_walk_next(p, sets, &here, reduce_walk_next(p, sets, &there, most));
+        const int from = reduce_walk_next(p, sets, &here, reduce_walk_next(p, sets, &there, most));
         if (from == most) return sum;
         reduce_walk_window(p, sets, &here, from, own);
         reduce_walk_window(p, sets, &there, from, other);
@@ -178,8 +177,7 @@ ITEM_KERNEL(reduce_stray, REDUCE_STRAY_BUFFERS)
     ITEM_BEGIN
     double sum = anchor[item] * reduce_stray_between(&problem, &sets, item, -1);
     for (int e = ring_first[item]; e < ring_first[item + 1]; e++)
-        if (ring[e] >= item)
-            sum += edge[e] * reduce_stray_between(&problem, &sets, item, ring[e]);
+        if (ring[e] >= item) sum += edge[e] * reduce_stray_between(&problem, &sets, item, ring[e]);
     part[item] = sum;
     ITEM_END
 }

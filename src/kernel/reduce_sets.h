@@ -15,6 +15,9 @@
 #elif defined(KERNEL_CUDA) && !defined(TEAM_ALONE)
 #define TEAM_ROOM LOCAL
 #define TEAM_SPACE
+#elif defined(TEAM_HOST)
+#define TEAM_ROOM static
+#define TEAM_SPACE
 #else
 #define TEAM_ROOM
 #define TEAM_SPACE
@@ -163,8 +166,7 @@ FN REAL reduce_mean_diagonal(int n, TEAM_SPACE const REAL *gram)
 }
 
 // a -= f f^T share, in the lower triangle, a row a lane.
-FN void reduce_downdate(int n, TEAM_SPACE const REAL *f, REAL share,
-                        TEAM_SPACE REAL *a TEAM_PARAM)
+FN void reduce_downdate(int n, TEAM_SPACE const REAL *f, REAL share, TEAM_SPACE REAL *a TEAM_PARAM)
 {
     TEAM_EACH (r, 0, n) {
         REAL factor = f[r] * share;
@@ -265,13 +267,11 @@ FN void reduce_weigh_all(int n, TEAM_SPACE REAL *k, TEAM_SPACE REAL *right,
     TEAM_EACH (i, 0, n) {
         right[i] = column[i] / total;
         a[i] = SELECT(good, a[i] + (ONE - sum) * right[i], reference[i]);
-    }
-    TEAM_SYNC;
-    TEAM_EACH (r, 0, n)
-        for (int c = 0; c <= r; c++) { // no motion at all: the largest will do
-            const int at = TRIANGLE(r) + c;
-            k[at] = SELECT(good, k[at] - right[r] * column[c], c == r ? ONE : ZERO);
+        for (int c = 0; c <= i; c++) { // no motion at all: the largest will do
+            const int at = TRIANGLE(i) + c;
+            k[at] = SELECT(good, k[at] - right[i] * column[c], c == i ? ONE : ZERO);
         }
+    }
     TEAM_SYNC;
 }
 
@@ -303,6 +303,21 @@ FN INT reduce_eliminate(int n, TEAM_SPACE REAL *k, TEAM_SPACE REAL *column, TEAM
 #if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_choose)
 #define CHOOSE_VERTEX(l) (order ? order[lane + (l)] : lane + (l))
 
+// Gram matrices of n candidates of every lane. `vertex`: the lanes'; `chunk`: scratch
+FN void reduce_candidates_gram(const reduce_problem *p, const int *vertex,
+                               TEAM_SPACE const int *list, int n, TEAM_SPACE float *chunk,
+                               TEAM_SPACE REAL *gram TEAM_PARAM)
+{
+    TEAM_EACH (e, 0, TRIANGLE(n)) gram[e] = ZERO;
+    for (int from = 0; from < p->columns; from += REDUCE_POSES) {
+        const int left = p->columns - from, poses = left < REDUCE_POSES ? left : REDUCE_POSES;
+        for (int l = 0; l < KERNEL_LANES; l++)
+            reduce_offsets(p, vertex[l], list + l * REDUCE_LIST, n, from, poses, l, chunk);
+        TEAM_SYNC;
+        reduce_gram(n, 3 * poses, chunk, gram TEAM_PASS);
+    }
+}
+
 TEAM_KERNEL(reduce_choose, REDUCE_CHOOSE_BUFFERS)
 {
     TEAM_ROOM REAL gram[TRIANGLE(REDUCE_CANDIDATES)], right[REDUCE_CANDIDATES];
@@ -313,25 +328,15 @@ TEAM_KERNEL(reduce_choose, REDUCE_CHOOSE_BUFFERS)
     TEAM_BEGIN
     const int lane = item * KERNEL_LANES, some = CHOOSE_VERTEX(0);
     const int keep = set_first[some + 1] - set_first[some];
+    int vertex[KERNEL_LANES], n = 0;
     INT gone = NO_LANES;
-    int n = 0;
     for (int l = 0; l < KERNEL_LANES; l++) {
-        const int v = CHOOSE_VERTEX(l);
-        n = reduce_candidates(&problem, v < 0 ? some : v, list + l * REDUCE_LIST TEAM_PASS);
+        // Lanes without a vertex do what the first does, and nobody looks.
+        vertex[l] = CHOOSE_VERTEX(l) < 0 ? some : CHOOSE_VERTEX(l);
+        n = reduce_candidates(&problem, vertex[l], list + l * REDUCE_LIST TEAM_PASS);
     }
     if (n > keep) {
-        TEAM_EACH (e, 0, TRIANGLE(n)) gram[e] = ZERO;
-        for (int from = 0; from < problem.columns; from += REDUCE_POSES) {
-            const int left = problem.columns - from;
-            const int poses = left < REDUCE_POSES ? left : REDUCE_POSES;
-            for (int l = 0; l < KERNEL_LANES; l++) {
-                const int v = CHOOSE_VERTEX(l);
-                reduce_offsets(&problem, v < 0 ? some : v, list + l * REDUCE_LIST, n, from, poses,
-                               l, chunk);
-            }
-            TEAM_SYNC;
-            reduce_gram(n, 3 * poses, chunk, gram TEAM_PASS);
-        }
+        reduce_candidates_gram(&problem, vertex, list, n, chunk, gram TEAM_PASS);
         REAL mu = REDUCE_PULL * reduce_mean_diagonal(n, gram);
         TEAM_SYNC;
         TEAM_EACH (i, 0, n) {
@@ -344,7 +349,7 @@ TEAM_KERNEL(reduce_choose, REDUCE_CHOOSE_BUFFERS)
         reduce_weigh_all(n, gram, right, reference, column, a TEAM_PASS);
         gone = reduce_eliminate(n, gram, column, a, keep, given.sizes.negative TEAM_PASS);
     }
-    for (int l = 0; l < KERNEL_LANES && TEAM_LANE == 0; l++) {
+    for (int l = TEAM_LANE; l < KERNEL_LANES; l += TEAM_LANES) {
         const int v = CHOOSE_VERTEX(l);
         for (int i = 0, at = v < 0 ? 0 : set_first[v]; v >= 0 && i < n; i++) {
             if (HAS(LANE(gone, l), i)) continue;

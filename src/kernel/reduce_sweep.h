@@ -20,40 +20,21 @@ FN void reduce_fetch(const reduce_mesh *mesh, GLOBAL const int *vertex,
 }
 #if KERNEL_LANES > 1
 #define FETCH_NEXT(records, size)                                                                  \
-    if (item + 1 < given.item_end)                                                                 \
-    reduce_fetch(&mesh, vertex + KERNEL_LANES, records, size)
+    if (item + 1 < given.item_end) reduce_fetch(&mesh, vertex + KERNEL_LANES, records, size)
 #else
 #define FETCH_NEXT(records, size) ((void)0)
 #endif
 
-// The errors of a block's vertices; zeros where there is nothing to do.
-FN void reduce_gather_own(const reduce_block *b, GLOBAL const int *vertex,
-                          GLOBAL const double *error, INT idle)
-{
-    for (int l = 0; l < KERNEL_LANES; l++) {
-        GLOBAL const double *own = error + (INDEX)(vertex[l] < 0 ? 0 : vertex[l]) * b->rows;
-        for (int r = 0; r < b->rows; r++) LANE(b->own[r], l) = LANE(idle, l) ? 0 : own[r];
-    }
-}
-
-// New errors to the vertices.
-FN void reduce_scatter(const reduce_block *b, GLOBAL const int *vertex, INT idle,
-                       GLOBAL double *error)
-{
-    for (int l = 0; l < KERNEL_LANES; l++) {
-        if (LANE(idle, l)) continue;
-        GLOBAL double *out = error + (INDEX)vertex[l] * b->rows;
-        for (int r = 0; r < b->rows; r++) out[r] = LANE(b->error[r], l);
-    }
-}
-
 // The gradient energy ---------------------------------------------------------------------------
 
-// The error a vertex would have if it were free: its neighbours' average. 0: zero, as it is now.
-FN int reduce_wish(const reduce_mesh *mesh, GLOBAL const double *error, int v, int rows,
-                   double share, double *RESTRICT wish)
+// The error a vertex would have if it were free: its neighbours' average. `always`: even if that is
+// zero, as the error is now. @return what multiplies the squared distance from it in the energy; 0:
+// there is nothing to do
+FN double reduce_wish(const reduce_mesh *mesh, GLOBAL const double *error, int v, int rows,
+                      int always, double *RESTRICT wish)
 {
     GLOBAL const double *own = error + (INDEX)v * rows;
+    const double stiffness = mesh->diagonal[v], share = 1 / stiffness;
     double size = 0;
     for (int r = 0; r < rows; r++) wish[r] = 0;
     for (int i = mesh->ring_first[v]; i < mesh->ring_first[v + 1]; i++) {
@@ -63,24 +44,7 @@ FN int reduce_wish(const reduce_mesh *mesh, GLOBAL const double *error, int v, i
     }
     for (int r = 0; r < rows; r++) wish[r] *= share;
     for (int r = 0; r < rows; r++) size += MAGNITUDE(wish[r]) + MAGNITUDE(own[r]);
-    return size > 0;
-}
-
-// What the errors around a block's vertices wish. @return what multiplies the squared distance from
-// the wish in the energy; 0 where there is nothing to do
-FN REAL reduce_gather(const reduce_block *b, const reduce_mesh *mesh, GLOBAL const int *vertex,
-                      GLOBAL const double *error)
-{
-    REAL stiffness = ZERO;
-    for (int l = 0; l < KERNEL_LANES; l++) {
-        const int v = vertex[l];
-        double *line = LINE(b->wish, b->rest), d = v < 0 ? 0 : mesh->diagonal[v];
-        if (v >= 0 && !reduce_wish(mesh, error, v, b->rows, 1 / d, line) && !(b->lambda > 0)) d = 0;
-        for (int r = 0; r < b->rows && !(d > 0); r++) line[r] = 0;
-        lane_put(b->wish, l, b->rows, line);
-        LANE(stiffness, l) = d;
-    }
-    return stiffness;
+    return size > 0 || always ? stiffness : 0;
 }
 
 // New weights to where the neighbours read them under a prior.
@@ -100,39 +64,38 @@ ITEM_KERNEL(reduce_gradient, REDUCE_GRADIENT_BUFFERS)
     TAKE_SETS;
     TAKE_BLOCKS;
     ITEM_BEGIN
-    const int lane = given.lane_first + item * KERNEL_LANES;
-    GLOBAL const int *vertex = lane_vertex + lane;
     TAKE_BLOCK;
-    REAL down = ZERO;
+    REAL down = ZERO, stiffness = ZERO;
     block.lambda = given.lambda;
     FETCH_NEXT(error, block.rows);
-    if (block.n >= 2) {
-        const REAL stiffness = reduce_gather(&block, &mesh, vertex, error);
-        const INT idle = (stiffness > ZERO) == 0;
-        if (reduce_any(idle == 0)) {
-            reduce_change change;
-            REAL before, after, wished[REDUCE_SET];
-            change.settled = idle;
-            reduce_gather_own(&block, vertex, error, idle);
-            if (TRIALS > 0) reduce_reselect(&problem, &sets, &block, vertex, TRIALS, &change, &down);
-            for (int i = 0; i < block.n; i++) change.push[i] = ZERO;
-            if (given.lambda > 0) {
-                reduce_prior prior;
-                prior.base = base;
-                prior.match = match;
-                prior.stride = given.stride;
-                reduce_prior_push(&prior, &block, &mesh, &sets, vertex, stiffness, wished, &change);
-            }
-            reduce_update(&block, given.omega, &change);
-            reduce_distances(&block, &before, &after);
-            if (given.lambda > 0) {
-                before += given.lambda * reduce_stray_from(block.n, wished, change.old);
-                after += given.lambda * reduce_stray_from(block.n, wished, change.now);
-                reduce_scatter_weights(&block, &sets, vertex, idle, &change);
-            }
-            reduce_scatter(&block, vertex, idle, error);
-            down = SELECT(idle, ZERO, stiffness * (before - after));
+    for (int l = 0; l < KERNEL_LANES && block.n >= 2; l++) {
+        const int v = vertex[l], always = given.lambda > 0;
+        if (v >= 0) LANE(stiffness, l) = reduce_wish(&mesh, error, v, block.rows, always, line);
+        reduce_gather(&block, l, v, LANE(stiffness, l) > 0, error, line);
+    }
+    const INT idle = (stiffness > ZERO) == 0;
+    if (reduce_any(idle == 0)) {
+        reduce_change change;
+        reduce_prior prior;
+        REAL before, after, wished[REDUCE_SET];
+        reduce_begin(&block, idle, &change);
+        if (TRIALS > 0) reduce_reselect(&problem, &sets, &block, vertex, TRIALS, &change, &down);
+        if (given.lambda > 0) {
+            prior.base = base;
+            prior.match = match;
+            prior.stride = given.stride;
+            reduce_prior_push(&prior, &block, &mesh, &sets, vertex, stiffness, wished, &change);
         }
+        reduce_update(&block, given.omega, &change);
+        reduce_distances(&block, &before, &after);
+        if (given.lambda > 0) {
+            before += given.lambda * reduce_stray_from(block.n, wished, change.old);
+            after += given.lambda * reduce_stray_from(block.n, wished, change.now);
+            reduce_scatter_weights(&block, &sets, vertex, idle, &change);
+        }
+        for (int l = 0; l < KERNEL_LANES; l++)
+            if (!LANE(idle, l)) reduce_scatter(&block, l, vertex[l], error, 0);
+        down = SELECT(idle, ZERO, stiffness * (before - after));
     }
     STORE_LANES(fall + lane, down);
     ITEM_END
@@ -144,9 +107,10 @@ ITEM_KERNEL(reduce_gradient, REDUCE_GRADIENT_BUFFERS)
 // The error a vertex would have if it were free. @return what multiplies the square; 0: nothing to
 // do
 FN double reduce_wish_laplace(const reduce_mesh *mesh, GLOBAL const double *area,
-                              GLOBAL const double *rho, GLOBAL const double *own, int v, int rows,
+                              GLOBAL const double *rho, GLOBAL const double *error, int v, int rows,
                               double *RESTRICT wish)
 {
+    GLOBAL const double *own = error + (INDEX)v * rows;
     const double m = 1 / area[v], l = -mesh->diagonal[v];
     double a = m * l * l, size = 0;
     for (int r = 0; r < rows; r++) wish[r] = m * l * rho[(INDEX)v * rows + r];
@@ -164,20 +128,14 @@ FN double reduce_wish_laplace(const reduce_mesh *mesh, GLOBAL const double *area
     return size > 0 ? a : 0;
 }
 
-// Residuals around the vertices follow their errors.
-FN void reduce_scatter_laplace(const reduce_block *b, const reduce_mesh *mesh,
-                               GLOBAL const int *vertex, INT idle, GLOBAL double *rho)
+// The vertex's error moves by `step`: residuals around it follow.
+FN void reduce_move_laplace(const reduce_mesh *mesh, GLOBAL double *rho, int v, int rows,
+                            const double *RESTRICT step)
 {
-    for (int l = 0; l < KERNEL_LANES; l++) {
-        const int v = vertex[l], rows = b->rows;
-        double *step = LINE(b->rest, b->rest);
-        if (LANE(idle, l)) continue;
-        for (int r = 0; r < rows; r++) step[r] = LANE(b->error[r], l) - LANE(b->own[r], l);
-        for (int r = 0; r < rows; r++) rho[(INDEX)v * rows + r] += -mesh->diagonal[v] * step[r];
-        for (int i = mesh->ring_first[v]; i < mesh->ring_first[v + 1]; i++) {
-            GLOBAL double *near = rho + (INDEX)mesh->ring[i] * rows;
-            for (int r = 0; r < rows; r++) near[r] += mesh->edge[i] * step[r];
-        }
+    for (int r = 0; r < rows; r++) rho[(INDEX)v * rows + r] += -mesh->diagonal[v] * step[r];
+    for (int i = mesh->ring_first[v]; i < mesh->ring_first[v + 1]; i++) {
+        GLOBAL double *near = rho + (INDEX)mesh->ring[i] * rows;
+        for (int r = 0; r < rows; r++) near[r] += mesh->edge[i] * step[r];
     }
 }
 
@@ -187,32 +145,28 @@ ITEM_KERNEL(reduce_laplace, REDUCE_LAPLACE_BUFFERS)
     TAKE_MESH;
     TAKE_BLOCKS;
     ITEM_BEGIN
-    const int lane = given.lane_first + item * KERNEL_LANES;
-    GLOBAL const int *vertex = lane_vertex + lane;
     TAKE_BLOCK;
     REAL down = ZERO, stiffness = ZERO;
     FETCH_NEXT(rho, block.rows);
     for (int l = 0; l < KERNEL_LANES && block.n >= 2; l++) {
         const int v = vertex[l];
-        double *line = LINE(block.wish, block.rest), a = 0;
         if (v >= 0)
-            a = reduce_wish_laplace(&mesh, area, rho, error + (INDEX)v * block.rows, v, block.rows,
-                                    line);
-        for (int r = 0; r < block.rows && !(a > 0); r++) line[r] = 0;
-        lane_put(block.wish, l, block.rows, line);
-        LANE(stiffness, l) = a;
+            LANE(stiffness, l) = reduce_wish_laplace(&mesh, area, rho, error, v, block.rows, line);
+        reduce_gather(&block, l, v, LANE(stiffness, l) > 0, error, line);
     }
     const INT idle = (stiffness > ZERO) == 0;
     if (reduce_any(idle == 0)) {
         reduce_change change;
         REAL before, after;
-        change.settled = idle;
-        reduce_gather_own(&block, vertex, error, idle);
-        for (int i = 0; i < block.n; i++) change.push[i] = ZERO;
+        double *step = LINE(block.rest, block.rest);
+        reduce_begin(&block, idle, &change);
         reduce_update(&block, given.omega, &change);
         reduce_distances(&block, &before, &after);
-        reduce_scatter(&block, vertex, idle, error);
-        reduce_scatter_laplace(&block, &mesh, vertex, idle, rho);
+        for (int l = 0; l < KERNEL_LANES; l++) {
+            if (LANE(idle, l)) continue;
+            reduce_scatter(&block, l, vertex[l], error, step);
+            reduce_move_laplace(&mesh, rho, vertex[l], block.rows, step);
+        }
         down = SELECT(idle, ZERO, stiffness * (before - after));
     }
     STORE_LANES(fall + lane, down);

@@ -38,7 +38,7 @@ STRUCT(reduce_turns)
     turns.columns = COLUMNS;
 
 // Poses a few at a time, planar: entry c of pose from + j at c * REDUCE_POSES + j.
-#define EACH_CHUNK(n) for (int from = 0; from < (n); from += REDUCE_POSES)
+#define EACH_CHUNK(n)  for (int from = 0; from < (n); from += REDUCE_POSES)
 #define CHUNK_POSES(n) ((n)-from < REDUCE_POSES ? (n)-from : REDUCE_POSES)
 
 #if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_normal)
@@ -112,7 +112,8 @@ ITEM_KERNEL(reduce_turn, REDUCE_TURN_BUFFERS)
         for (int r = 0; r < 3 * REDUCE_POSES; r++) sum[r] = 0;
         for (int i = fan_first[v]; i < fan_first[v + 1]; i++)
             for (int k = 0; k < 3; k++) {
-                const int p = k == 0 ? v : FAN(&turns, i, k - 1), q = k == 2 ? v : FAN(&turns, i, k);
+                const int p = k == 0 ? v : FAN(&turns, i, k - 1),
+                          q = k == 2 ? v : FAN(&turns, i, k);
                 const int r = k == 0 ? FAN(&turns, i, 1) : k == 1 ? v : FAN(&turns, i, 0);
                 GLOBAL const double *e = error + 3 * ((INDEX)p * n + from);
                 GLOBAL const double *b = TURN_RECORD(&turns, q) + from;
@@ -195,10 +196,9 @@ ITEM_KERNEL(reduce_metric, REDUCE_METRIC_BUFFERS)
     for (int l = 0; l < KERNEL_LANES; l++) {
         // Lanes without a vertex do what the first does, and nobody looks.
         const int mine = lane_vertex[lane + l], v = mine < 0 ? lane_vertex[lane] : mine;
-        if (v >= 0)
-            EACH_CHUNK(n)
-            reduce_turn_metric(&turns, &mesh, v, from, CHUNK_POSES(n), given.share * diagonal[v],
-                               LANE_METRIC(lane) + l);
+        if (v >= 0) EACH_CHUNK(n)
+        reduce_turn_metric(&turns, &mesh, v, from, CHUNK_POSES(n), given.share * diagonal[v],
+                           LANE_METRIC(lane) + l);
     }
     ITEM_END
 }
@@ -208,8 +208,8 @@ ITEM_KERNEL(reduce_metric, REDUCE_METRIC_BUFFERS)
 
 // Minus half the first derivative of the energy by a vertex's error, pose after pose. share: of the
 // gradient energy. @return 0: it is zero
-FN int reduce_turn_force(const reduce_turns *t, const reduce_mesh *mesh,
-                         GLOBAL const double *error, int v, double share, double *RESTRICT force)
+FN int reduce_turn_force(const reduce_turns *t, const reduce_mesh *mesh, GLOBAL const double *error,
+                         int v, double share, double *RESTRICT force)
 {
     const int n = t->columns;
     const double own = share * mesh->diagonal[v];
@@ -294,8 +294,6 @@ ITEM_KERNEL(reduce_turned, REDUCE_TURNED_BUFFERS)
     TAKE_BLOCKS;
     TAKE_TURNS;
     ITEM_BEGIN
-    const int lane = given.lane_first + item * KERNEL_LANES;
-    GLOBAL const int *vertex = lane_vertex + lane;
     TAKE_BLOCK;
     REAL down = ZERO;
     INT idle = ALL_LANES;
@@ -303,28 +301,22 @@ ITEM_KERNEL(reduce_turned, REDUCE_TURNED_BUFFERS)
     FETCH_NEXT(error, block.rows);
     FETCH_NEXT(record, 8 * COLUMNS);
     for (int l = 0; l < KERNEL_LANES && block.n >= 2; l++) {
-        double *line = LINE(block.wish, block.rest);
-        if (vertex[l] >= 0 &&
-            reduce_turn_force(&turns, &mesh, error, vertex[l], given.share, line))
+        const int v = vertex[l];
+        if (v >= 0 && reduce_turn_force(&turns, &mesh, error, v, given.share, line))
             LANE(idle, l) = LANE(NO_LANES, l);
-        for (int r = 0; r < block.rows && LANE(idle, l); r++) line[r] = 0;
-        lane_put(block.wish, l, block.rows, line);
+        reduce_gather(&block, l, v, !LANE(idle, l), error, line);
     }
     if (reduce_any(idle == 0)) {
         reduce_change change;
-        change.settled = idle;
-        reduce_gather_own(&block, vertex, error, idle);
+        double *step = LINE(block.rest, block.rest);
+        reduce_begin(&block, idle, &change);
         if (TRIALS > 0) reduce_reselect(&problem, &sets, &block, vertex, TRIALS, &change, &down);
-        for (int i = 0; i < block.n; i++) change.push[i] = ZERO;
         reduce_update(&block, 1, &change);
         down = SELECT(change.settled, down, reduce_fall_turned(&block));
-        reduce_scatter(&block, vertex, idle, error);
         for (int l = 0; l < KERNEL_LANES; l++) {
-            double *moved = LINE(block.rest, block.rest);
             if (LANE(idle, l)) continue;
-            for (int r = 0; r < block.rows; r++)
-                moved[r] = LANE(block.error[r], l) - LANE(block.own[r], l);
-            reduce_turn_move(&turns, vertex[l], moved);
+            reduce_scatter(&block, l, vertex[l], error, step);
+            reduce_turn_move(&turns, vertex[l], step);
         }
     }
     STORE_LANES(fall + lane, down);

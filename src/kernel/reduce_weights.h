@@ -97,8 +97,7 @@ PROC void reduce_first_bounded(int n, const REAL *packed, const REAL *right, int
     for (int r = 0, at = 0; r < n; r++) {
         h[r] = LANE(right[r], l);
         now[r] = LANE(weight[r], l);
-        for (int c = 0; c <= r; c++, at++)
-            gram[r * n + c] = gram[c * n + r] = LANE(packed[at], l);
+        for (int c = 0; c <= r; c++, at++) gram[r * n + c] = gram[c * n + r] = LANE(packed[at], l);
     }
     reduce_solve(n, gram, h, now, negative);
     for (int i = 0; i < n; i++) LANE(weight[i], l) = now[i];
@@ -194,9 +193,8 @@ ITEM_KERNEL(reduce_errors, REDUCE_ERRORS_BUFFERS)
         double sum = given.rounded ? 0 : -target[at];
         for (int i = set_first[item]; i < set_first[item + 1]; i++) {
             GLOBAL const double *m = reduce_matrix(&problem, r / 3, set_control[i]) + 4 * (r % 3);
-            sum += set_weight[i] * (given.rounded
-                                        ? reduce_offset(m, x, target[at])
-                                        : m[0] * x[0] + m[1] * x[1] + m[2] * x[2] + m[3]);
+            sum += set_weight[i] * (given.rounded ? reduce_offset(m, x, target[at])
+                                                  : m[0] * x[0] + m[1] * x[1] + m[2] * x[2] + m[3]);
         }
         error[at] = sum;
     }

@@ -156,9 +156,9 @@ static inline double update_vertex(update_case *u, uint32_t v)
     double fall;
     assert_int_equal(cutis_reduce_sweep_colour(&u->run, v, false), CUTIS_OK);
     assert_int_equal(cutis_reduce_store(&u->run), CUTIS_OK);
-    assert_int_equal(cutis_buffer_read(u->run.buffers.fall, 8 * REDUCE_BLOCK * (uint64_t)v, &fall,
-                                       sizeof fall),
-                     CUTIS_OK);
+    assert_int_equal(
+        cutis_buffer_read(u->run.buffers.fall, 8 * REDUCE_BLOCK * (uint64_t)v, &fall, sizeof fall),
+        CUTIS_OK);
     return fall;
 }
 

@@ -111,8 +111,7 @@ static void the_bounded_solve_finds_the_least_of_all_supports(void **state)
                 assert_true(negative || weight[i] >= 0);
             }
             assert_near(sum, 1, 1e-12);
-            long double best = least_value(n, g, h, negative),
-                        ours = quadratic(n, g, h, weight);
+            long double best = least_value(n, g, h, negative), ours = quadratic(n, g, h, weight);
             assert_near((double)ours, (double)best, 1e-10 * (1 + fabs((double)best)));
         }
 }
@@ -164,9 +163,9 @@ static void reduce_to(reduce_case *c, cutis_reduce_method method, cutis_reduce_e
 {
     cutis_reduce_colours colours;
     bool sweeps = method == CUTIS_REDUCE_POISSON, smooth = method == CUTIS_REDUCE_SMOOTH;
-    const cutis_reduce_plan plan = {
-        .energy = energy, .fitted = fitted, .reselect = fitted && energy == CUTIS_REDUCE_GRADIENT
-    };
+    const cutis_reduce_plan plan = { .energy = energy,
+                                     .fitted = fitted,
+                                     .reselect = fitted && energy == CUTIS_REDUCE_GRADIENT };
     if (sweeps) assert_ok(c->context, cutis_reduce_poisson(&c->problem, &plan, &c->arena, out));
     if (sweeps) return;
     assert_ok(c->context, cutis_reduce_start(&c->problem, &c->arena, fitted,
@@ -486,7 +485,8 @@ static void the_residual_does_not_drift_in_a_hundred_sweeps(void **state)
             double fresh = -c.mesh.diagonal[v] * u.state.error[12 * v + r];
             for (uint32_t i = c.mesh.first[v]; i < c.mesh.first[v + 1]; i++)
                 fresh += c.mesh.cotangent[i] * u.state.error[12 * c.mesh.neighbour[i] + r];
-            largest = fmax(largest, fabs(fresh)), drift = fmax(drift, fabs(fresh - rho[12 * v + r]));
+            largest = fmax(largest, fabs(fresh)),
+            drift = fmax(drift, fabs(fresh - rho[12 * v + r]));
         }
     assert_true(largest > 0 && drift <= 1e-8 * largest);
     cutis_reduce_close(&u.run);

@@ -44,8 +44,8 @@ static void check_prior(case_shape shape, cutis_reduce_energy energy, bool fitte
     BIND(c);
     c.problem.prior = prior;
     c.problem.sweeps = 5;
-    check_plan(&c, &(cutis_reduce_plan){
-                       .energy = energy, .fitted = fitted, .reselect = reselect });
+    check_plan(&c,
+               &(cutis_reduce_plan){ .energy = energy, .fitted = fitted, .reselect = reselect });
 }
 
 static void check_same(case_shape shape, cutis_reduce_energy energy, bool fitted, bool reselect)

@@ -114,8 +114,8 @@ static double measure(const reduce_case *c, const double *weights, const double 
 {
     const cutis_reduce_surface surface = surface_of(c, weights);
     double energy = -1;
-    assert_ok(c->context, cutis_reduce_measure(&c->problem, CUTIS_REDUCE_NORMALS, &surface,
-                                               error, &energy, NULL));
+    assert_ok(c->context, cutis_reduce_measure(&c->problem, CUTIS_REDUCE_NORMALS, &surface, error,
+                                               &energy, NULL));
     return energy;
 }
 

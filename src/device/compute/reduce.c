@@ -2,8 +2,7 @@
 // every width of vectors (reduce_wide.h), on a GPU one.
 #include "device/compute/reduce.h"
 
-#define SETS                                                                                       \
-    "reduce_arguments.h", "reduce_solve.h", "reduce.h", "team.h", "reduce_sets.h"
+#define SETS "reduce_arguments.h", "reduce_solve.h", "reduce.h", "team.h", "reduce_sets.h"
 static const char *const CHOOSE[] = { SETS, NULL };
 static const char *const TEXTS[] = { SETS,
                                      "reduce_lanes.h",
