@@ -87,10 +87,7 @@ cutis_result cutis_reduce_find_turns(cutis_reduce_run *run, const cutis_reduce_s
                                      double *energy)
 {
     const uint32_t vertices = run->problem->mesh->vertex_count;
-    const uint32_t columns = run->problem->column_count;
     cutis_result result = make_fans(run, surface);
-    if (result == CUTIS_OK)
-        result = cutis_reduce_find_targets(run, run->buffers.record, 8 * columns, 1, columns);
     if (result == CUTIS_OK)
         result = CUTIS_REDUCE_LAUNCH(reduce_normal, REDUCE_NORMAL_BUFFERS, vertices);
     if (result == CUTIS_OK)

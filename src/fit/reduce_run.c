@@ -47,7 +47,7 @@ cutis_result cutis_reduce_open(const cutis_reduce_problem *problem, bool fitted,
     // Kernels count in ints: lanes and slots are no more than these.
     if (mesh->vertex_count > INT32_MAX / (2 * REDUCE_BLOCK) ||
         problem->first[mesh->vertex_count] > INT32_MAX ||
-        mesh->first[mesh->vertex_count] > INT32_MAX || problem->column_count > INT32_MAX / 1024)
+        mesh->first[mesh->vertex_count] > INT32_MAX || problem->column_count > INT32_MAX / 2048)
         return cutis_fail(problem->context, CUTIS_UNSUPPORTED,
                           "reduce: %u vertices with %u influences in %u poses are too many",
                           mesh->vertex_count, problem->first[mesh->vertex_count],
@@ -87,7 +87,7 @@ cutis_result cutis_reduce_make(cutis_reduce_run *run, const cutis_reduce_array *
     return result;
 }
 
-cutis_result cutis_reduce_send_problem(cutis_reduce_run *run)
+static cutis_result send_problem(cutis_reduce_run *run)
 {
     const cutis_reduce_problem *p = run->problem;
     const uint64_t vertices = p->mesh->vertex_count, influences = p->first[vertices];
@@ -167,19 +167,15 @@ cutis_result cutis_reduce_launch(cutis_reduce_run *run, const cutis_compute_kern
     return cutis_compute_run(run->device, &sized, count, buffers, arguments);
 }
 
-cutis_result cutis_reduce_find_targets(cutis_reduce_run *run, cutis_buffer *places,
-                                       uint32_t vertex_stride, uint32_t pose_stride,
-                                       uint32_t axis_stride)
+cutis_result cutis_reduce_find_targets(cutis_reduce_run *run)
 {
-    const reduce_target_buffers buffers = {
-        REDUCE_ORIGINAL_BUFFERS(CUTIS_REDUCE_PASS, CUTIS_REDUCE_PASS).places = places
-    };
-    const reduce_target_arguments arguments = { .sizes = run->sizes,
-                                                .vertex_stride = (int)vertex_stride,
-                                                .pose_stride = (int)pose_stride,
-                                                .axis_stride = (int)axis_stride };
-    return cutis_reduce_launch(run, &cutis_compute_reduce_target, 0,
-                               run->problem->mesh->vertex_count, &buffers, &arguments);
+    const uint32_t vertices = run->problem->mesh->vertex_count;
+    const cutis_reduce_array target = { NULL, (uint64_t)vertices * run->problem->column_count, 24,
+                                        &run->buffers.target, false };
+    cutis_result result = send_problem(run);
+    if (result == CUTIS_OK) result = cutis_reduce_make(run, &target, 1);
+    return result == CUTIS_OK ? CUTIS_REDUCE_LAUNCH(reduce_target, REDUCE_TARGET_BUFFERS, vertices)
+                              : result;
 }
 
 // Sums ------------------------------------------------------------------------------------------
@@ -264,7 +260,7 @@ cutis_result cutis_reduce_measure(const cutis_reduce_problem *problem, cutis_red
     if (result == CUTIS_OK) result = cutis_reduce_send_mesh(&run, laplace);
     if (result == CUTIS_OK) result = cutis_reduce_make_stretches(&run);
     if (result == CUTIS_OK && surface) {
-        result = cutis_reduce_send_problem(&run);
+        result = cutis_reduce_find_targets(&run);
         if (result == CUTIS_OK) result = cutis_reduce_find_turns(&run, surface, &turns);
     }
     if (result == CUTIS_OK) result = cutis_reduce_find_energy(&run, laplace, value, &part);

@@ -6,15 +6,16 @@
 #include "fit/reduce_blocks.h"
 
 /// Names as the kernels have them (kernel/reduce_arguments.h).
+// clang-format off
 #define CUTIS_REDUCE_BUFFERS(X)                                                                    \
-    X(positions)                                                                                   \
-    X(first)                                                                                       \
-    X(control) X(weight) X(matrices) X(target) X(order) X(set_first) X(set_control) X(set_weight)  \
-        X(error) X(ring_first) X(ring) X(edge) X(diagonal) X(area) X(anchor) X(lane_vertex)        \
-            X(block_size) X(slot_first) X(kept_first) X(block_weight) X(block_offset)              \
-                X(block_kept) X(block_active) X(block_metric) X(fall) X(scratch) X(rho) X(base)    \
-                    X(match) X(part) X(anchor_part) X(record) X(fan_first) X(fan) X(pose_weights)  \
-                        X(stretch_first) X(stretch_end) X(sums)
+    X(positions) X(first) X(control) X(weight) X(matrices) X(target) X(order)                      \
+    X(set_first) X(set_control) X(set_weight) X(error)                                             \
+    X(ring_first) X(ring) X(edge) X(diagonal) X(area) X(anchor) X(part) X(anchor_part)             \
+    X(lane_vertex) X(block_size) X(slot_first) X(kept_first)                                       \
+    X(block_weight) X(block_offset) X(block_kept) X(block_active) X(block_metric)                  \
+    X(fall) X(scratch) X(rho) X(base) X(match) X(record) X(fan_first) X(fan) X(pose_weights)       \
+    X(stretch_first) X(stretch_end) X(sums)
+// clang-format on
 
 typedef struct cutis_reduce_run {
     const cutis_reduce_problem *problem;
@@ -63,15 +64,13 @@ cutis_result cutis_reduce_prepare_normals(cutis_reduce_run *run,
 cutis_result cutis_reduce_keep(cutis_reduce_run *run);
 /// One colour. @param exchange vertices with few candidates may exchange controls
 cutis_result cutis_reduce_sweep_colour(cutis_reduce_run *run, uint32_t colour, bool exchange);
-/// By how much the energy fell in the colours that were swept since the last sum.
-cutis_result cutis_reduce_sum_falls(cutis_reduce_run *run, double *fall);
 /// Sweeps until they gain little: curve, number and seconds of the state.
 cutis_result cutis_reduce_sweep(cutis_reduce_run *run, bool reselect, uint32_t limit);
 /// Weights of the blocks, in the order of the vertices; to the state, with errors or without.
 cutis_result cutis_reduce_store(cutis_reduce_run *run);
 cutis_result cutis_reduce_read_back(cutis_reduce_run *run, bool errors);
 
-/// What the steps are made of ------------------------------------------------------------------
+// What the steps are made of -------------------------------------------------------------------
 
 typedef struct cutis_reduce_array {
     const void *data; ///< NULL: only room for it
@@ -93,19 +92,17 @@ cutis_result cutis_reduce_launch(cutis_reduce_run *run, const cutis_compute_kern
                                  uint32_t trials, uint32_t count, const void *buffers,
                                  const void *arguments);
 /// Launch a kernel with buffers of the run; what follows are its arguments besides the sizes.
+/// trials: exchanges tried for a vertex, in kernels that do.
 #define CUTIS_REDUCE_PASS(type, name) .name = run->buffers.name,
-#define CUTIS_REDUCE_LAUNCH(kernel, LIST, count, ...)                                              \
-    cutis_reduce_launch(run, &cutis_compute_##kernel, 0, count,                                    \
+#define CUTIS_REDUCE_LAUNCH_TRYING(trials, kernel, LIST, count, ...)                               \
+    cutis_reduce_launch(run, &cutis_compute_##kernel, trials, count,                               \
                         &(kernel##_buffers){ LIST(CUTIS_REDUCE_PASS, CUTIS_REDUCE_PASS) },         \
                         &(kernel##_arguments){ .sizes = run->sizes, __VA_ARGS__ })
+#define CUTIS_REDUCE_LAUNCH(...) CUTIS_REDUCE_LAUNCH_TRYING(0, __VA_ARGS__)
 
-/// The original influences and the matrices; the mesh with its anchors.
-cutis_result cutis_reduce_send_problem(cutis_reduce_run *run);
+/// The mesh with its anchors; influences and matrices, and where these put the vertices.
 cutis_result cutis_reduce_send_mesh(cutis_reduce_run *run, bool laplace);
-/// Where the original weights put the vertices.
-cutis_result cutis_reduce_find_targets(cutis_reduce_run *run, cutis_buffer *places,
-                                       uint32_t vertex_stride, uint32_t pose_stride,
-                                       uint32_t axis_stride);
+cutis_result cutis_reduce_find_targets(cutis_reduce_run *run);
 /// Stretches of values that are summed in order: of the blocks' lanes, then of vertices.
 cutis_result cutis_reduce_make_stretches(cutis_reduce_run *run);
 /// Sum values per lane, or per vertex.
@@ -114,7 +111,8 @@ cutis_result cutis_reduce_sum(cutis_reduce_run *run, const cutis_buffer *values,
 /// The gradient's or the paper's energy of the errors. @param gradient without the anchor
 cutis_result cutis_reduce_find_energy(cutis_reduce_run *run, bool laplace, double *energy,
                                       double *gradient);
-/// Normals and turns of the errors. @param energy theirs, without the gradient's share
+/// Normals at the targets, and turns by the errors. @param energy theirs, without the gradient's
+/// share
 cutis_result cutis_reduce_find_turns(cutis_reduce_run *run, const cutis_reduce_surface *surface,
                                      double *energy);
 

@@ -40,12 +40,9 @@ static cutis_result send_state(cutis_reduce_run *run, bool given)
         { state->control, slots, 4, &run->buffers.set_control, !given },
         { state->weight, slots, 8, &run->buffers.set_weight, !given },
         { state->error, vertices * rows, 8, &run->buffers.error, true },
-        { NULL, vertices * rows, 8, &run->buffers.target, false },
     };
-    cutis_result result = cutis_reduce_send_problem(run);
-    if (result == CUTIS_OK) result = CUTIS_REDUCE_MAKE(run, all);
-    return result == CUTIS_OK ? cutis_reduce_find_targets(run, run->buffers.target, rows, 3, 1)
-                              : result;
+    cutis_result result = CUTIS_REDUCE_MAKE(run, all);
+    return result == CUTIS_OK ? cutis_reduce_find_targets(run) : result;
 }
 
 // Vertices with equally many candidates side by side, for lanes that choose together.

@@ -117,31 +117,22 @@ static bool may_exchange(const cutis_reduce_run *run)
     return false;
 }
 
-#define LAUNCH_TRYING(kernel, LIST, ...)                                                           \
-    cutis_reduce_launch(                                                                           \
-        run, &cutis_compute_##kernel, trials, items,                                               \
-        &(kernel##_buffers){ LIST(CUTIS_REDUCE_PASS, CUTIS_REDUCE_PASS) },                         \
-        &(kernel##_arguments){                                                                     \
-            .sizes = run->sizes, .lane_first = lane, .trials = (int)trials, __VA_ARGS__ })
-
 cutis_result cutis_reduce_sweep_colour(cutis_reduce_run *run, uint32_t colour, bool exchange)
 {
     const uint32_t *first = run->blocks.colour_first + colour, trials = exchange ? TRIALS : 0;
     const uint32_t items = cutis_reduce_items(run, first[1] - first[0]);
     const int lane = (int)(first[0] * REDUCE_BLOCK);
     if (run->energy == CUTIS_REDUCE_NORMALS)
-        return LAUNCH_TRYING(reduce_turned, REDUCE_TURNED_BUFFERS, .share = run->share);
+        return CUTIS_REDUCE_LAUNCH_TRYING(trials, reduce_turned, REDUCE_TURNED_BUFFERS, items,
+                                          .lane_first = lane, .trials = (int)trials,
+                                          .share = run->share);
     if (run->energy == CUTIS_REDUCE_LAPLACE)
         return CUTIS_REDUCE_LAUNCH(reduce_laplace, REDUCE_LAPLACE_BUFFERS, items,
                                    .lane_first = lane, .omega = run->omega);
-    return LAUNCH_TRYING(reduce_gradient, REDUCE_GRADIENT_BUFFERS,
-                         .stride = (int)run->problem->influences, .omega = run->omega,
-                         .lambda = run->lambda);
-}
-
-cutis_result cutis_reduce_sum_falls(cutis_reduce_run *run, double *fall)
-{
-    return cutis_reduce_sum(run, run->buffers.fall, true, fall);
+    return CUTIS_REDUCE_LAUNCH_TRYING(trials, reduce_gradient, REDUCE_GRADIENT_BUFFERS, items,
+                                      .lane_first = lane, .trials = (int)trials,
+                                      .stride = (int)run->problem->influences, .omega = run->omega,
+                                      .lambda = run->lambda);
 }
 
 cutis_result cutis_reduce_sweep(cutis_reduce_run *run, bool reselect, uint32_t limit)
@@ -152,8 +143,7 @@ cutis_result cutis_reduce_sweep(cutis_reduce_run *run, bool reselect, uint32_t l
     // The paper's count of sweeps is kept whole, for comparison; ours end when they gain little.
     const double stop = p->stop > 0 ? p->stop : run->energy == CUTIS_REDUCE_LAPLACE ? 0 : STOP;
     const double start = cutis_os_seconds();
-    const uint32_t early =
-        reselect && !(run->lambda > 0) ? RESELECTING : 0; // it counts on the sets
+    const uint32_t early = reselect && !(run->lambda > 0) ? RESELECTING : 0; // a prior fixes sets
     const bool exchange = early && may_exchange(run);
     cutis_result result = CUTIS_OK;
     state->sweep_count = 0;
@@ -163,7 +153,7 @@ cutis_result cutis_reduce_sweep(cutis_reduce_run *run, bool reselect, uint32_t l
                                 (double)s / limit);
         for (uint32_t c = 0; c < run->blocks.colour_count && result == CUTIS_OK; c++)
             result = cutis_reduce_sweep_colour(run, c, exchange && s < early);
-        if (result == CUTIS_OK) result = cutis_reduce_sum_falls(run, &fall);
+        if (result == CUTIS_OK) result = cutis_reduce_sum(run, run->buffers.fall, true, &fall);
         if (result != CUTIS_OK) break;
         state->curve[s + 1] = state->curve[s] - fall;
         state->sweep_count = s + 1;

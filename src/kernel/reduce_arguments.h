@@ -37,7 +37,8 @@
     IN(int, lane_vertex)                                                                           \
     IN(int, block_size)                                                                            \
     IN(int, slot_first)                                                                            \
-    IN(int, kept_first) OUT(double, block_weight) OUT(float, block_offset) OUT(double, block_kept) \
+    IN(int, kept_first)                                                                            \
+    OUT(double, block_weight) OUT(float, block_offset) OUT(double, block_kept)                     \
         OUT(INDEX, block_active)
 
 /// Records of the vertices (reduce_turns.h), and their fans: two corners per triangle.
@@ -58,15 +59,9 @@ STRUCT(reduce_sizes)
         reduce_sizes sizes;                                                                        \
     }
 
-/// Where the original weights put the vertices: places[vertex * vertex_stride + pose * pose_stride
-/// + axis * axis_stride].
-#define REDUCE_TARGET_BUFFERS(IN, OUT) REDUCE_ORIGINAL_BUFFERS(IN, OUT) OUT(double, places)
-STRUCT(reduce_target_arguments)
-{
-    ITEM_RANGE;
-    reduce_sizes sizes;
-    int vertex_stride, pose_stride, axis_stride;
-};
+/// Where the original weights put the vertices.
+#define REDUCE_TARGET_BUFFERS(IN, OUT) REDUCE_ORIGINAL_BUFFERS(IN, OUT) OUT(double, target)
+REDUCE_SIZED(reduce_target);
 
 /// Controls that vertices keep, with their original weights. order: vertices of the lanes, those of
 /// an item with equally many candidates; NULL: of lane i vertex i.
@@ -214,9 +209,9 @@ STRUCT(reduce_match_arguments)
     IN(int, ring_first) IN(int, ring) IN(double, edge) IN(double, anchor) OUT(double, part)
 REDUCE_SIZED(reduce_stray);
 
-/// Normals and scales of records whose targets are there.
+/// Records without turns: targets, normals and scales.
 #define REDUCE_NORMAL_BUFFERS(IN, OUT)                                                             \
-    REDUCE_RECORD_BUFFERS(IN, OUT) IN(double, pose_weights) IN(double, area)
+    REDUCE_RECORD_BUFFERS(IN, OUT) IN(double, target) IN(double, pose_weights) IN(double, area)
 REDUCE_SIZED(reduce_normal);
 
 /// Turns of the errors, and their energy per vertex.

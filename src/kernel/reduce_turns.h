@@ -42,6 +42,8 @@ STRUCT(reduce_turns)
 #define CHUNK_POSES(n) ((n)-from < REDUCE_POSES ? (n)-from : REDUCE_POSES)
 
 #if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_normal)
+#define TURN_TARGET(v, j) (target + 3 * ((INDEX)(v)*COLUMNS + (j)))
+
 ITEM_KERNEL(reduce_normal, REDUCE_NORMAL_BUFFERS)
 {
     TAKE_TURNS;
@@ -50,13 +52,13 @@ ITEM_KERNEL(reduce_normal, REDUCE_NORMAL_BUFFERS)
     GLOBAL double *own = TURN_RECORD(&turns, item);
     GLOBAL float *normal = (GLOBAL float *)(own + 6 * n);
     for (int j = 0; j < n; j++) {
-        double x = 0, y = 0, z = 0, size = 0, sides = 0;
-        double ax = own[j], ay = own[n + j], az = own[2 * n + j], weight = pose_weights[j];
+        GLOBAL const double *a = TURN_TARGET(item, j);
+        double x = 0, y = 0, z = 0, size = 0, sides = 0, weight = pose_weights[j];
         for (int i = fan_first[item]; i < fan_first[item + 1]; i++) {
-            GLOBAL const double *b = TURN_RECORD(&turns, FAN(&turns, i, 0));
-            GLOBAL const double *c = TURN_RECORD(&turns, FAN(&turns, i, 1));
-            double ex = b[j] - ax, ey = b[n + j] - ay, ez = b[2 * n + j] - az;
-            double fx = c[j] - ax, fy = c[n + j] - ay, fz = c[2 * n + j] - az;
+            GLOBAL const double *b = TURN_TARGET(FAN(&turns, i, 0), j);
+            GLOBAL const double *c = TURN_TARGET(FAN(&turns, i, 1), j);
+            double ex = b[0] - a[0], ey = b[1] - a[1], ez = b[2] - a[2];
+            double fx = c[0] - a[0], fy = c[1] - a[1], fz = c[2] - a[2];
             double cx = ey * fz - ez * fy, cy = ez * fx - ex * fz, cz = ex * fy - ey * fx;
             x += cx;
             y += cy;
@@ -71,6 +73,7 @@ ITEM_KERNEL(reduce_normal, REDUCE_NORMAL_BUFFERS)
         double s2 = square + size * size + rest * rest +
                     TURN_SLIVER_FLOOR * TURN_SLIVER_FLOOR * sides * sides;
         double share = length > 0 ? length : 1; // no length: the normal is zero as it is
+        for (int c = 0; c < 3; c++) own[c * n + j] = a[c];
         normal[j] = (float)(x / share);
         normal[n + j] = (float)(y / share);
         normal[2 * n + j] = (float)(z / share);

@@ -8,7 +8,7 @@ ITEM_KERNEL(reduce_target, REDUCE_TARGET_BUFFERS)
 {
     ITEM_BEGIN
     GLOBAL const double *x = positions + 3 * (INDEX)item;
-    GLOBAL double *place = places + (INDEX)item * given.vertex_stride;
+    GLOBAL double *place = target + 3 * (INDEX)item * COLUMNS;
     for (int j = 0; j < COLUMNS; j++) {
         GLOBAL const double *palette = matrices + 12 * (INDEX)j * given.sizes.controls;
         double sum[12];
@@ -19,7 +19,7 @@ ITEM_KERNEL(reduce_target, REDUCE_TARGET_BUFFERS)
             for (int c = 0; c < 12; c++) sum[c] += w * m[c];
         }
         for (int c = 0; c < 3; c++)
-            place[(INDEX)j * given.pose_stride + (INDEX)c * given.axis_stride] =
+            place[3 * j + c] =
                 sum[4 * c] * x[0] + sum[4 * c + 1] * x[1] + sum[4 * c + 2] * x[2] + sum[4 * c + 3];
     }
     ITEM_END

@@ -126,6 +126,25 @@ static void the_papers_energy_has_the_bits_of_the_cpu(void **state)
                false);
 }
 
+// A work item's arrays hold so many rows and no more; a CPU takes any number.
+static void more_poses_than_a_gpu_holds_are_reduced_on_the_cpu(void **state)
+{
+    (void)state;
+    reduce_case c = make_case((case_shape){ 6, 12, 8, 250, 3, false, false, 31 });
+    BIND(c);
+    const cutis_reduce_plan plan = { .energy = CUTIS_REDUCE_GRADIENT, .fitted = true };
+    cutis_reduce_state there, here;
+    c.problem.device = gpu_or_skip(&c);
+    assert_ok(c.context, cutis_reduce_poisson(&c.problem, &plan, &c.arena, &there));
+    assert_true(there.transfer_seconds == 0);
+    cutis_device_destroy(c.problem.device);
+    c.problem.device = NULL;
+    assert_ok(c.context, cutis_reduce_poisson(&c.problem, &plan, &c.arena, &here));
+    assert_memory_equal(there.weight, here.weight, here.first[36] * sizeof *here.weight);
+    assert_true(here.curve[here.sweep_count] < here.curve[0]);
+    free_case(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +155,7 @@ int main(void)
         cmocka_unit_test(sweeps_on_normals_have_the_bits_of_the_cpu),
         cmocka_unit_test(sets_exchanged_for_normals_are_those_of_the_cpu),
         cmocka_unit_test(the_papers_energy_has_the_bits_of_the_cpu),
+        cmocka_unit_test(more_poses_than_a_gpu_holds_are_reduced_on_the_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
