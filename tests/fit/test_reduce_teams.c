@@ -56,9 +56,10 @@ static void lane_main(void)
 // Lanes by turns, from one TEAM_SYNC to the next. All must end in the same turn.
 static void run_team(void)
 {
-    static uint32_t left; // contexts are switched: no register
+    static uint32_t left; // contexts are switched: no registers
+    static int i;
     left = LANES;
-    for (int i = 0; i < LANES; i++) {
+    for (i = 0; i < LANES; i++) {
         getcontext(&lanes[i]);
         lanes[i].uc_stack.ss_sp = stacks[i];
         lanes[i].uc_stack.ss_size = STACK;
@@ -66,7 +67,7 @@ static void run_team(void)
         ended[i] = false;
     }
     while (left > 0) {
-        for (int i = 0; i < LANES; i++) {
+        for (i = 0; i < LANES; i++) {
             team_host_lane = backwards ? LANES - 1 - i : i;
             swapcontext(&caller, &lanes[team_host_lane]);
             left -= ended[team_host_lane];
