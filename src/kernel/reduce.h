@@ -25,8 +25,8 @@
 #define REDUCE_NONE            255 // no slot has the same control
 #define REDUCE_POSES           8   // whose rows are held at a time
 
-// Those that a CPU's vectors go through. OpenCL's compilers take seconds where they put them into
-// each other.
+// Functions that vectors go through. They are inlined, but for OpenCL, whose compilers take seconds
+// where they put them into each other.
 #ifdef KERNEL_OPENCL
 #define WIDE_FN static __attribute__((noinline))
 #else
