@@ -46,10 +46,13 @@ set(widths "plain")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86" AND NOT CUTIS_SANITIZE STREQUAL memory)
   list(APPEND widths "avx2 -mavx2" "avx512 -mavx512f -mprefer-vector-width=512")
 endif()
-foreach(program cage)
+foreach(program cage reduce)
   foreach(width ${widths})
     string(REPLACE " " ";" words ${width})
     list(POP_FRONT words suffix)
+    if(program STREQUAL reduce) # its loops over poses are short; vertices side by side fill a vector as they are
+      list(REMOVE_ITEM words -mprefer-vector-width=512)
+    endif()
     set(wrapper ${PROJECT_BINARY_DIR}/compute_${program}_${suffix}.c)
     file(CONFIGURE OUTPUT ${wrapper} CONTENT
 "// Made by src/device/room.cmake: the program ${program} for ${suffix}.

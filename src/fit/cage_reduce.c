@@ -186,13 +186,12 @@ static cutis_reduce_energy energy_of(const reducer *r)
 
 static cutis_result run_sets(reducer *r, bool fitted, cutis_reduce_state *state)
 {
-    const cutis_reduce_energy energy = energy_of(r);
-    const cutis_reduce_colours *colours;
+    cutis_reduce_plan plan = { .energy = energy_of(r), .fitted = fitted };
+    const bool laplace = plan.energy == CUTIS_REDUCE_LAPLACE;
     cutis_reduce_problem problem = r->problem;
-    if (!problem.sweeps && energy == CUTIS_REDUCE_GRADIENT) problem.sweeps = SWEEPS;
-    cutis_result result = get_colours(r, energy == CUTIS_REDUCE_LAPLACE ? 2 : 1, &colours);
-    if (result != CUTIS_OK) return result;
-    return cutis_reduce_poisson(&problem, &r->arena, energy, colours, fitted, false, state);
+    if (!problem.sweeps && !laplace) problem.sweeps = SWEEPS;
+    cutis_result result = get_colours(r, laplace ? 2 : 1, &plan.colours);
+    return result == CUTIS_OK ? cutis_reduce_poisson(&problem, &plan, &r->arena, state) : result;
 }
 
 // AUTO: both kinds of sets, and the largest only where their energy is clearly less (spec 1). Not
@@ -221,15 +220,12 @@ static cutis_result run_method(reducer *r, cutis_reduce_method method, cutis_red
     if (method == CUTIS_REDUCE_GEOMETRIC) {
         if (*sets == CUTIS_REDUCE_SETS_AUTO) *sets = CUTIS_REDUCE_SETS_FITTED;
         return cutis_reduce_start(&r->problem, &r->arena, *sets == CUTIS_REDUCE_SETS_FITTED, true,
-                                  state)
-                   ? CUTIS_OK
-                   : cutis_alloc_result(r->in->context);
+                                  state);
     }
     *sets = CUTIS_REDUCE_SETS_LARGEST;
-    if (!cutis_reduce_start(&r->problem, &r->arena, false, false, state))
-        return cutis_alloc_result(r->in->context);
-    if (method != CUTIS_REDUCE_SMOOTH) return CUTIS_OK;
-    cutis_result result = get_colours(r, 2, &colours);
+    cutis_result result = cutis_reduce_start(&r->problem, &r->arena, false, false, state);
+    if (result != CUTIS_OK || method != CUTIS_REDUCE_SMOOTH) return result;
+    result = get_colours(r, 2, &colours);
     return result == CUTIS_OK ? cutis_reduce_smooth(&r->problem, &r->arena, colours, state)
                               : result;
 }
@@ -251,7 +247,9 @@ static cutis_result run_row(reducer *r, uint32_t index)
             count += (float)state->weight[i] != 0;
         if (count > row->max_influences) row->max_influences = count;
     }
-    row->energy = cutis_reduce_measure(&r->problem, r->in->options->energy, state->error, NULL);
+    result = cutis_reduce_measure(&r->problem, r->in->options->energy, NULL, state->error,
+                                  &row->energy, NULL);
+    if (result != CUTIS_OK) return result;
     row->sweep_count = state->sweep_count;
     row->curve_count = state->curve ? state->sweep_count + 1 : 0;
     row->curve =

@@ -3,42 +3,12 @@
 // judged on the other, then the other way round. Invariant: the choice depends on the problem only.
 #include <string.h>
 
-#include "fit/reduce_vertex.h"
+#include "base/error.h"
+#include "fit/reduce_problem.h"
 
 // Sweeps of a trial: two that may exchange controls and two that may not; the order is settled by
 // then.
 enum { TRIAL_SWEEPS = 4 };
-
-typedef struct judge_job {
-    const cutis_reduce_problem *problem;
-    const cutis_reduce_state *state;
-    double *error;
-} judge_job;
-
-// Errors of a state's weights in the poses of another problem.
-static void judge_task(void *data, uint32_t index)
-{
-    const judge_job *job = data;
-    const cutis_reduce_problem *problem = job->problem;
-    const cutis_reduce_state *state = job->state;
-    const uint32_t count = problem->mesh->vertex_count;
-    uint32_t v = index * CUTIS_REDUCE_TASK;
-    for (uint32_t end = v + CUTIS_REDUCE_TASK; v < end && v < count; v++) {
-        double *error = job->error + 3 * (size_t)problem->column_count * v;
-        const double *p = problem->positions + 3 * (size_t)v;
-        cutis_reduce_target(problem, v, error);
-        for (uint32_t j = 0; j < problem->column_count; j++)
-            for (int r = 0; r < 3; r++) {
-                double sum = -error[3 * j + r];
-                for (uint32_t i = state->first[v]; i < state->first[v + 1]; i++) {
-                    const double *m = problem->matrices + 4 * r +
-                                      12 * ((size_t)j * problem->control_count + state->control[i]);
-                    sum += state->weight[i] * (m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[3]);
-                }
-                error[3 * j + r] = sum;
-            }
-    }
-}
 
 // Fit one kind of set to `learn`, judge it by `test`.
 static cutis_result try_sets(const cutis_reduce_problem *learn, const cutis_reduce_problem *test,
@@ -47,22 +17,20 @@ static cutis_result try_sets(const cutis_reduce_problem *learn, const cutis_redu
 {
     cutis_arena arena = { .context = learn->context };
     cutis_reduce_state state;
-    const uint32_t vertices = test->mesh->vertex_count;
-    double *error =
-        cutis_arena_alloc(&arena, vertices, 3 * (size_t)test->column_count * sizeof *error);
-    const bool exchanging = fitted && learn->reselect && energy == CUTIS_REDUCE_GRADIENT;
-    cutis_result result = CUTIS_OK;
-    if (!error) result = cutis_alloc_result(learn->context);
-    if (result == CUTIS_OK)
-        result = cutis_reduce_poisson(learn, &arena, energy, colours, fitted, exchanging, &state);
-    if (result == CUTIS_OK) {
-        double part;
-        judge_job job = { test, &state, error };
-        cutis_device_run(test->device, judge_task, &job,
-                         (vertices + CUTIS_REDUCE_TASK - 1) / CUTIS_REDUCE_TASK);
-        cutis_reduce_measure(test, energy, error, &part);
-        *value += part;
-    }
+    const cutis_reduce_plan plan = {
+        .energy = energy,
+        .fitted = fitted,
+        .reselect = fitted && learn->reselect && energy == CUTIS_REDUCE_GRADIENT,
+        .colours = colours,
+    };
+    double part = 0, all;
+    double *error = cutis_arena_alloc(&arena, test->mesh->vertex_count,
+                                      3 * (size_t)test->column_count * sizeof *error);
+    cutis_result result = error ? CUTIS_OK : cutis_alloc_result(learn->context);
+    if (result == CUTIS_OK) result = cutis_reduce_poisson(learn, &plan, &arena, &state);
+    if (result == CUTIS_OK) result = cutis_reduce_errors(test, &state, false, error);
+    if (result == CUTIS_OK) result = cutis_reduce_measure(test, energy, NULL, error, &all, &part);
+    *value += part;
     cutis_arena_release(&arena);
     return result;
 }

@@ -8,18 +8,8 @@
 #include <cutis/measure.h>
 
 #include "base/error.h"
+#include "fit/handles_model.h"
 #include "fit/weights_vertex.h"
-
-// Which skin a mesh is fitted with: that of the first instance that has one.
-static void assign_meshes(const cutis_model *model, int32_t *mesh_skin)
-{
-    const cutis_instance *instances;
-    uint32_t count = cutis_model_instances(model, &instances);
-    for (uint32_t m = 0; m < cutis_model_get(model)->mesh_count; m++) mesh_skin[m] = CUTIS_NONE;
-    for (uint32_t i = 0; i < count; i++)
-        if (instances[i].skin != CUTIS_NONE && mesh_skin[instances[i].mesh] == CUTIS_NONE)
-            mesh_skin[instances[i].mesh] = instances[i].skin;
-}
 
 // Count what a primitive adds to its group.
 static bool count_primitive(const cutis_primitive *primitive, cutis_reduce_group *group,
@@ -322,7 +312,7 @@ static bool number_groups(const cutis_model *model, cutis_arena *arena, cutis_re
     int32_t *skin_group = cutis_arena_alloc(arena, data->skin_count, sizeof *skin_group);
     out->mesh_group = cutis_arena_alloc(arena, data->mesh_count, sizeof *out->mesh_group);
     if (!skin_group || !out->mesh_group) return false;
-    assign_meshes(model, out->mesh_group);
+    cutis_handles_mesh_skins(model, out->mesh_group);
     for (uint32_t s = 0; s < data->skin_count; s++) skin_group[s] = -1;
     for (uint32_t m = 0; m < data->mesh_count; m++)
         if (out->mesh_group[m] != CUTIS_NONE) skin_group[out->mesh_group[m]] = 0;

@@ -6,7 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "fit/reduce_solve.h"
+#include "kernel/kernel.h"
+//
+#include "kernel/item.h"
+
+#define REDUCE_SET CUTIS_REDUCE_SET
+#include "kernel/reduce_solve.h"
 
 // Eigenvalues below this part of the largest belong to directions the kept controls do not span.
 static const double CUT = 1e-10;
@@ -96,19 +101,16 @@ static double distance_from_vertex(double (*column)[4], uint32_t count, const do
 static void project_soft(double (*column)[4], uint32_t count, const double *wish, double penalty,
                          bool negative, double *weights)
 {
-    cutis_reduce_local local;
-    local.count = count;
+    double gram[CUTIS_REDUCE_SET * CUTIS_REDUCE_SET];
     for (uint32_t r = 0; r < count; r++) {
-        local.right[r] = wish[r];
-        local.weight[r] = 1.0 / count;
+        weights[r] = 1.0 / count;
         for (uint32_t c = 0; c < count; c++) {
             double sum = r == c;
             for (int k = 1; k < 4; k++) sum += penalty * column[r][k] * column[c][k];
-            local.gram[r * count + c] = sum;
+            gram[r * count + c] = sum;
         }
     }
-    cutis_reduce_solve(&local, negative);
-    memcpy(weights, local.weight, count * sizeof *weights);
+    reduce_solve((int)count, gram, wish, weights, negative);
 }
 
 static void precise_signed(double (*column)[4], uint32_t count, const double *wish, double *weights)

@@ -11,15 +11,11 @@
 #include <cutis/weights.h>
 
 #include "base/memory.h"
-#include "device/device.h"
+#include "device/compute/reduce.h"
 
-/// Most controls a vertex may keep; sets are held in fixed arrays.
-#define CUTIS_REDUCE_SET 64
-/// Most controls a vertex chooses from when its set is fitted.
-#define CUTIS_REDUCE_CANDIDATES 32
-/// Pull of a sweep towards the vertex's current weights, in mean diagonals of its Gram matrix:
-/// proximal, so the fixed point is the energy's own (spec 3).
-#define CUTIS_REDUCE_PROXIMAL 1e-3
+/// Vertices of one task: small enough to share out, large enough that starting a task costs
+/// nothing.
+enum { CUTIS_REDUCE_TASK = 128 };
 
 /// Neighbours of every vertex with cotangent weights, and areas (spec 2.2).
 typedef struct cutis_reduce_mesh {
@@ -68,20 +64,18 @@ typedef struct cutis_reduce_problem {
     double stop;         ///< relative fall of the energy per sweep that ends it
     uint32_t sweeps;     ///< 0: the default of the energy
     double prior; ///< cages: weight of the smooth prior, in mean diagonals of the Gram matrices
-                  ///< (gradient energy); 0: none. On the host only
+                  ///< (gradient energy); 0: none
     const double *rest; ///< cages: 3 per control at rest, so that S reproduces the vertices there;
                         ///< NULL: it only sums to 1
     cutis_arena *results; ///< for the sets and weights of states, which are all that is wanted of
                           ///< them (a GPU keeps the errors); NULL: everything is
 } cutis_reduce_problem;
 
-/// Weights of all vertices on their kept sets, with what the solves need.
+/// Weights of all vertices on their kept sets.
 typedef struct cutis_reduce_state {
-    uint32_t *first;   ///< vertex_count + 1: kept slots, at most k per vertex
-    uint32_t *control; ///< per slot
-    double *weight;    ///< per slot
-    float *
-        offset; ///< per slot: 3 * column_count: where the control takes the vertex, less its target
+    uint32_t *first;           ///< vertex_count + 1: kept slots, at most k per vertex
+    uint32_t *control;         ///< per slot, ascending
+    double *weight;            ///< per slot
     double *error;             ///< 3 * column_count per vertex: reduced minus original position
     double energy;             ///< of the energy it was swept with
     double gradient;           ///< its part without the anchor
@@ -91,25 +85,31 @@ typedef struct cutis_reduce_state {
     double sweep_seconds, transfer_seconds; ///< of sweeps; to and from a GPU
 } cutis_reduce_state;
 
-/// Room for the weights of all vertices; `whole`: with offsets.
-bool cutis_reduce_state_create(const cutis_reduce_problem *problem, cutis_arena *arena, bool whole,
-                               cutis_reduce_state *out);
+/// The surface that normals are of, and how much each pose counts.
+typedef struct cutis_reduce_surface {
+    uint32_t triangle_count;
+    const uint32_t *triangles;    ///< 3 vertices each
+    const double *column_weights; ///< per pose; the matrices are scaled by their roots. NULL: 1
+} cutis_reduce_surface;
 
 /// Choose the sets, weights by k-largest (kL) or geometrically (G).
-bool cutis_reduce_start(const cutis_reduce_problem *problem, cutis_arena *arena, bool fitted,
-                        bool geometric, cutis_reduce_state *out);
+cutis_result cutis_reduce_start(const cutis_reduce_problem *problem, cutis_arena *arena,
+                                bool fitted, bool geometric, cutis_reduce_state *out);
 
-/// Poisson sweeps from the state's weights (P). `colours`: of distance 1 (gradient) or 2 (laplace).
-cutis_result cutis_reduce_sweep(const cutis_reduce_problem *problem, cutis_arena *arena,
-                                cutis_reduce_energy energy, const cutis_reduce_colours *colours,
-                                bool reselect, cutis_reduce_state *state);
+/// How P goes about it.
+typedef struct cutis_reduce_plan {
+    cutis_reduce_energy energy; ///< NORMALS: the gradient's sweeps first, then those on normals
+    bool fitted;                ///< sets
+    bool reselect;              ///< first sweeps may exchange controls
+    const cutis_reduce_colours *colours; ///< of distance 1 (2: laplace); NULL: made on the way
+    const cutis_reduce_surface *surface; ///< these two: for normals
+    const cutis_reduce_colours *far;     ///< of distance 2
+} cutis_reduce_plan;
 
-/// The whole of P: geometric start and sweeps, on the problem's GPU where it has one. With a GPU
-/// `state` comes back without offsets. @param colours may be NULL with a GPU @param reselect sweeps
-/// may exchange controls
-cutis_result cutis_reduce_poisson(const cutis_reduce_problem *problem, cutis_arena *arena,
-                                  cutis_reduce_energy energy, const cutis_reduce_colours *colours,
-                                  bool fitted, bool reselect, cutis_reduce_state *state);
+/// P: geometric start and Poisson sweeps. @param arena for what is not in the problem's `results`
+cutis_result cutis_reduce_poisson(const cutis_reduce_problem *problem,
+                                  const cutis_reduce_plan *plan, cutis_arena *arena,
+                                  cutis_reduce_state *state);
 
 /// Largest or fitted sets for P: those that do better on examples they were not fitted to. The
 /// problem's first `example_count` columns are examples.
@@ -117,21 +117,19 @@ cutis_result cutis_reduce_choose(const cutis_reduce_problem *problem, uint32_t e
                                  cutis_reduce_energy energy, const cutis_reduce_colours *colours,
                                  bool *fitted);
 
-/// Smooth weights (S), distance-2 colours.
+/// Smooth weights (S) from k-largest ones, distance-2 colours.
 cutis_result cutis_reduce_smooth(const cutis_reduce_problem *problem, cutis_arena *arena,
                                  const cutis_reduce_colours *colours, cutis_reduce_state *state);
 
-/// The energy of a state's errors by its definition; `gradient`: without the anchor (may be NULL).
-double cutis_reduce_measure(const cutis_reduce_problem *problem, cutis_reduce_energy energy,
-                            const double *error, double *gradient);
+/// Errors of a state's sets and weights in the problem's poses: 3 * column_count per vertex.
+/// @param rounded where controls take a vertex, less its target, as sweeps have it: in float
+cutis_result cutis_reduce_errors(const cutis_reduce_problem *problem,
+                                 const cutis_reduce_state *state, bool rounded, double *error);
 
-/// The update of one vertex that sweeps are made of, without reselecting, for tests. `rho` (laplace
-/// only) is kept up to date; `fall` (may be NULL): of the energy. @return false: no memory
-bool cutis_reduce_update(const cutis_reduce_problem *problem, cutis_reduce_state *state,
-                         cutis_reduce_energy energy, double *rho, uint32_t vertex, double *fall);
-/// Anchor of a vertex under the gradient energy: its area in units of ell^2.
-double cutis_reduce_anchor(const cutis_reduce_problem *problem, uint32_t vertex);
-/// rho = L e, 3 * column_count per vertex.
-void cutis_reduce_residual(const cutis_reduce_problem *problem, const double *error, double *rho);
+/// The energy of errors by its definition. @param surface for normals; else NULL
+/// @param gradient the part without the anchor (gradient energy); may be NULL
+cutis_result cutis_reduce_measure(const cutis_reduce_problem *problem, cutis_reduce_energy energy,
+                                  const cutis_reduce_surface *surface, const double *error,
+                                  double *value, double *gradient);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "fit/reduce_precision.h"
-#include "fit/reduce_vertex.h"
 
 enum { SWEEPS = 20 };
 static const double STOP = 1e-3;
@@ -220,7 +219,7 @@ cutis_result cutis_reduce_smooth(const cutis_reduce_problem *problem, cutis_aren
                                  const cutis_reduce_colours *colours, cutis_reduce_state *state)
 {
     cutis_context *context = problem->context;
-    const uint32_t vertices = problem->mesh->vertex_count, rows = 3 * problem->column_count;
+    const uint32_t vertices = problem->mesh->vertex_count;
     smooth_job job = { .problem = problem, .state = state, .colours = colours };
     const size_t bound = row_bound(problem), tasks = vertices / CUTIS_REDUCE_TASK + 1;
     uint32_t limit = problem->sweeps ? problem->sweeps : SWEEPS;
@@ -237,12 +236,7 @@ cutis_result cutis_reduce_smooth(const cutis_reduce_problem *problem, cutis_aren
     } else {
         start_rho(&job);
         result = sweep_all(&job, limit);
-        for (uint32_t v = 0; v < vertices; v++) {
-            uint32_t begin = state->first[v];
-            cutis_reduce_blend(state->first[v + 1] - begin, rows,
-                               state->offset + (size_t)begin * rows, state->weight + begin,
-                               state->error + (size_t)v * rows);
-        }
+        if (result == CUTIS_OK) result = cutis_reduce_errors(problem, state, true, state->error);
         state->energy = state->curve[state->sweep_count];
         if (problem->rest) state->infeasible_count = cutis_reduce_count_imprecise(problem, state);
     }

@@ -6,9 +6,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
-#include "fit/reduce_device.h"
 #include "fit/reduce_evaluate.h"
-#include "fit/reduce_normals.h"
 
 enum { METHODS = 4 };
 // Weight of automatic poses beside real ones, and the anchor's radius on skeletons (spec 1
@@ -163,27 +161,25 @@ static cutis_result run_poisson(run *r, const cutis_reduce_problem *problem, uin
                                 cutis_arena *arena, cutis_reduce_state *state,
                                 cutis_reduce_sets *sets)
 {
-    const cutis_reduce_colours *colours = NULL;
-    const cutis_reduce_energy energy =
-        r->options.energy == CUTIS_REDUCE_LAPLACE ? CUTIS_REDUCE_LAPLACE : CUTIS_REDUCE_GRADIENT;
-    bool fitted = *sets == CUTIS_REDUCE_SETS_FITTED;
-    cutis_result result = CUTIS_OK;
-    // A GPU's run makes its own where nothing else needs them, at a better time.
-    if (*sets == CUTIS_REDUCE_SETS_AUTO || !cutis_reduce_on_device(problem))
-        result = get_colours(r, g, energy == CUTIS_REDUCE_LAPLACE ? 2 : 1, &colours);
-    if (result == CUTIS_OK && *sets == CUTIS_REDUCE_SETS_AUTO)
-        result = cutis_reduce_choose(problem, r->poses.example_count, energy, colours, &fitted);
-    if (result != CUTIS_OK) return result;
-    *sets = fitted ? CUTIS_REDUCE_SETS_FITTED : CUTIS_REDUCE_SETS_LARGEST;
-    const bool reselect = fitted && problem->reselect && energy == CUTIS_REDUCE_GRADIENT;
-    if (r->options.energy != CUTIS_REDUCE_NORMALS)
-        return cutis_reduce_poisson(problem, arena, energy, colours, fitted, reselect, state);
     const cutis_reduce_surface surface = surface_of(r, g);
-    const cutis_reduce_colours *far;
-    result = get_colours(r, g, 2, &far);
-    return result == CUTIS_OK ? cutis_reduce_poisson_normals(problem, arena, &surface, colours, far,
-                                                             fitted, reselect, state)
-                              : result;
+    const bool laplace = r->options.energy == CUTIS_REDUCE_LAPLACE;
+    cutis_reduce_plan plan = { .energy = r->options.energy,
+                               .fitted = *sets == CUTIS_REDUCE_SETS_FITTED,
+                               .surface = &surface };
+    cutis_result result = CUTIS_OK;
+    // A run makes its own where nothing else needs them, at a better time.
+    if (*sets == CUTIS_REDUCE_SETS_AUTO) {
+        result = get_colours(r, g, laplace ? 2 : 1, &plan.colours);
+        if (result == CUTIS_OK)
+            result = cutis_reduce_choose(problem, r->poses.example_count,
+                                         laplace ? CUTIS_REDUCE_LAPLACE : CUTIS_REDUCE_GRADIENT,
+                                         plan.colours, &plan.fitted);
+    }
+    if (result == CUTIS_OK && plan.energy == CUTIS_REDUCE_NORMALS)
+        result = get_colours(r, g, 2, &plan.far);
+    plan.reselect = plan.fitted && problem->reselect && !laplace;
+    *sets = plan.fitted ? CUTIS_REDUCE_SETS_FITTED : CUTIS_REDUCE_SETS_LARGEST;
+    return result == CUTIS_OK ? cutis_reduce_poisson(problem, &plan, arena, state) : result;
 }
 
 // The energy of a method that does not make it small.
@@ -191,10 +187,9 @@ static cutis_result measure_energy(const run *r, const cutis_reduce_problem *pro
                                    cutis_reduce_state *state)
 {
     const cutis_reduce_surface surface = surface_of(r, g);
-    if (r->options.energy == CUTIS_REDUCE_NORMALS)
-        return cutis_reduce_normals_measure(problem, &surface, state->error, &state->energy);
-    state->energy = cutis_reduce_measure(problem, r->options.energy, state->error, NULL);
-    return CUTIS_OK;
+    const bool normals = r->options.energy == CUTIS_REDUCE_NORMALS;
+    return cutis_reduce_measure(problem, r->options.energy, normals ? &surface : NULL, state->error,
+                                &state->energy, NULL);
 }
 
 static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, cutis_arena *arena,
@@ -208,12 +203,11 @@ static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, c
         result = run_poisson(r, &problem, g, arena, state, sets);
     } else if (method == CUTIS_REDUCE_GEOMETRIC) {
         if (*sets == CUTIS_REDUCE_SETS_AUTO) *sets = CUTIS_REDUCE_SETS_FITTED;
-        if (!cutis_reduce_start(&problem, arena, *sets == CUTIS_REDUCE_SETS_FITTED, true, state))
-            result = cutis_alloc_result(r->context);
+        result =
+            cutis_reduce_start(&problem, arena, *sets == CUTIS_REDUCE_SETS_FITTED, true, state);
     } else {
         *sets = CUTIS_REDUCE_SETS_LARGEST;
-        if (!cutis_reduce_start(&problem, arena, false, false, state))
-            result = cutis_alloc_result(r->context);
+        result = cutis_reduce_start(&problem, arena, false, false, state);
         if (result == CUTIS_OK && method == CUTIS_REDUCE_SMOOTH) {
             result = get_colours(r, g, 2, &colours);
             if (result == CUTIS_OK) result = cutis_reduce_smooth(&problem, arena, colours, state);

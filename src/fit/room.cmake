@@ -1,11 +1,5 @@
-# Reduction: small loops over rows and sets that -O2 leaves rolled up and unvectorised.
-set_source_files_properties(
-  ${PROJECT_SOURCE_DIR}/src/fit/reduce_vertex.c ${PROJECT_SOURCE_DIR}/src/fit/reduce_sweep.c
-  ${PROJECT_SOURCE_DIR}/src/fit/reduce_solve.c ${PROJECT_SOURCE_DIR}/src/fit/reduce_start.c
-  ${PROJECT_SOURCE_DIR}/src/fit/reduce_lanes.c ${PROJECT_SOURCE_DIR}/src/fit/reduce_prior.c
-  ${PROJECT_SOURCE_DIR}/src/fit/reduce_exchange.c ${PROJECT_SOURCE_DIR}/src/fit/reduce_normals.c
-  ${PROJECT_SOURCE_DIR}/src/fit/reduce_turns.c ${PROJECT_SOURCE_DIR}/src/fit/reduce_sets.c
-  PROPERTIES COMPILE_OPTIONS ${fast_level})
+# Smooth weights with linear precision: small solves that -O2 leaves rolled up.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/fit/reduce_precision.c PROPERTIES COMPILE_OPTIONS ${fast_level})
 # Handles: loops over the lanes of a voxel.
 set_source_files_properties(
   ${PROJECT_SOURCE_DIR}/src/fit/handles_multigrid.c ${PROJECT_SOURCE_DIR}/src/fit/handles_field.c

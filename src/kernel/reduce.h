@@ -1,239 +1,150 @@
-/// The small solves of weight reduction (docs/design/reduction.md) in double, on arrays of one
-/// work item: minimise a^T G a - 2 h^T a with sum a = 1, and a >= 0 unless negative weights are
-/// allowed. After item.h; reduce_wide.h has what is done for many vertices side by side.
+/// What the kernels of weight reduction share (docs/design/reduction.md): constants, lanes, and
+/// lists of buffers. After item.h, reduce_arguments.h and reduce_solve.h, with KERNEL_DOUBLE.
 ///
-/// Invariant: every sum runs in ascending index order and ties go to the lower index, so the result
-/// is a function of the numbers alone, on every device. Defined by whoever includes it: REDUCE_SET
-/// (most controls a vertex keeps).
+/// Vertices are done KERNEL_LANES side by side, one a lane of REAL: eight on a CPU, one on a GPU.
+/// Invariant: a lane's result is a function of that lane's numbers alone, every sum runs in a fixed
+/// order and ties go to the lower index, so the bits depend neither on the number of lanes nor on
+/// the neighbours in a block.
+///
+/// Defined by whoever compiles it: REDUCE_SET (most controls a vertex keeps), REDUCE_CANDIDATES
+/// (most it chooses from), REDUCE_LIST (the larger of the two). On a GPU also REDUCE_COLUMNS (the
+/// number of poses) and REDUCE_TRIALS, so that a work item's arrays are no larger than they must
+/// be, and REDUCE_ONLY_name of the one kernel that is wanted, for compilers take seconds for all;
+/// in C REDUCE_ALL.
 #ifndef CUTIS_KERNEL_REDUCE_H
 #define CUTIS_KERNEL_REDUCE_H
 
-// Long functions. On CUDA they are put into the kernels: NVRTC was seen to make wrong code of calls
-// that take arrays of the work item (docs/design/reduction.md).
-#ifndef PROC
-#ifdef KERNEL_CUDA
-#define PROC FN
-#elif defined(KERNEL_OPENCL)
-#define PROC static
+#define REDUCE_PULL     1e-2 // of first weights towards the original ones: good on unseen poses
+#define REDUCE_PROXIMAL 1e-3 // of a sweep towards the current ones, in mean diagonals
+// Signed weights whose sum nearly vanishes cannot be divided by it.
+#define REDUCE_SUM_MIN 1e-6
+// An exchange must lower the vertex's energy by this share of what is there, or rounding would
+// decide. So many at one vertex in one sweep.
+#define REDUCE_EXCHANGE_MARGIN 1e-6
+#define REDUCE_EXCHANGES       4
+#define REDUCE_NONE            255 // no slot has the same control
+#define REDUCE_POSES           8   // whose rows are held at a time
+
+// Functions that vectors go through. They are inlined, but for OpenCL, whose compilers take seconds
+// where they put them into each other.
+#ifdef KERNEL_OPENCL
+#define WIDE_FN static __attribute__((noinline))
 #else
-#define PROC static __attribute__((unused))
+#define WIDE_FN FN
 #endif
+
+#ifdef REDUCE_COLUMNS
+#define COLUMNS REDUCE_COLUMNS
+#define TRIALS  REDUCE_TRIALS
+#else
+#define COLUMNS given.sizes.columns
+#define TRIALS  given.trials
+#endif
+#if defined(REDUCE_COLUMNS) && REDUCE_COLUMNS < REDUCE_POSES
+#define REDUCE_CHUNK (3 * REDUCE_COLUMNS) // rows held at a time
+#else
+#define REDUCE_CHUNK (3 * REDUCE_POSES)
 #endif
 
-#define REDUCE_ITERATIONS 50
-// A multiplier this far below zero (relative to the system's size) asks for its control; nearer is
-// rounding.
-#define REDUCE_MULTIPLIER_TOLERANCE 1e-10
-#define REDUCE_HUGE                 1.7976931348623157e308
+// Lanes -----------------------------------------------------------------------------------------
 
-// sum of offset * direction over the rows: eight partial sums, added in a fixed tree, whatever the
-// machine's vectors are.
-FN double reduce_dot(int rows, GLOBAL const float *offset, const double *direction)
+// A mask is all bits of a lane in vectors and 1 in one lane: `mask == 0` negates it. ENTRY: of
+// a block's records; NEAR_FLOAT: of an array of KERNEL_LANES a row. LINE: an array of rows, where
+// one lane is all of it, else `room`, whose numbers go to or come from lane l by lane_put and
+// lane_get.
+#if KERNEL_LANES > 1
+typedef float reduce_floats __attribute__((vector_size(4 * KERNEL_LANES), aligned(4), may_alias));
+typedef INT1 reduce_loose __attribute__((vector_size(8 * KERNEL_LANES), aligned(8), may_alias));
+#define LANE(x, l)           ((x)[l])
+#define ENTRY(p, i)          LOAD((p) + (i)*REDUCE_BLOCK)
+#define PUT_ENTRY(p, i, x)   STORE((p) + (i)*REDUCE_BLOCK, x)
+#define FLOATS(p)            __builtin_convertvector(*(const reduce_floats *)(p), REAL)
+#define FLOAT_ENTRY(p, i)    FLOATS((p) + (i)*REDUCE_BLOCK)
+#define NEAR_FLOAT(p, i)     FLOATS((p) + (i)*KERNEL_LANES)
+#define LOAD_BITS(p)         ((INT)(*(const reduce_loose *)(p)))
+#define STORE_BITS(p, x)     (*(reduce_loose *)(p) = (x))
+#define STORE_LANES(p, x)    STORE(p, x)
+#define SELECT_BITS(m, a, b) (((m) & (a)) | (~(m) & (b)))
+#define LINE(rows, room)     ((double *)(room))
+#define FETCH(p)             __builtin_prefetch(p)
+FN int reduce_any(INT m)
 {
-    double part[8];
-    for (int l = 0; l < 8; l++) part[l] = 0;
-    int r = 0;
-    for (; r + 8 <= rows; r += 8)
-        for (int l = 0; l < 8; l++) part[l] += offset[r + l] * direction[r + l];
-    for (int l = 0; r < rows; r++, l++) part[l] += offset[r] * direction[r];
-    return ((part[0] + part[4]) + (part[1] + part[5])) +
-           ((part[2] + part[6]) + (part[3] + part[7]));
+    INT1 any = 0;
+    for (int l = 0; l < KERNEL_LANES; l++) any |= m[l];
+    return any != 0;
+}
+FN void lane_put(REAL *rows, int l, int count, const double *line)
+{
+    for (int i = 0; i < count; i++) rows[i][l] = line[i];
+}
+FN void lane_get(const REAL *rows, int l, int count, double *line)
+{
+    for (int i = 0; i < count; i++) line[i] = rows[i][l];
+}
+#else
+#define LANE(x, l)                     (x)
+#define ENTRY(p, i)                    ((p)[(i)*REDUCE_BLOCK])
+#define PUT_ENTRY(p, i, x)             ((p)[(i)*REDUCE_BLOCK] = (x))
+#define FLOAT_ENTRY(p, i)              ((double)(p)[(i)*REDUCE_BLOCK])
+#define NEAR_FLOAT(p, i)               ((double)(p)[i])
+#define LOAD_BITS(p)                   (*(p))
+#define STORE_BITS(p, x)               (*(p) = (x))
+#define STORE_LANES(p, x)              (*(p) = (x))
+#define SELECT_BITS(m, a, b)           ((m) ? (a) : (b))
+#define LINE(rows, room)               (rows)
+#define FETCH(p)                       ((void)0)
+#define reduce_any(m)                  ((m) != 0)
+#define lane_put(rows, l, count, line) ((void)0)
+#define lane_get(rows, l, count, line) ((void)0)
+#endif
+#define ZERO SPLAT(0.0)
+#define ONE  SPLAT(1.0)
+// Is bit i of every lane set?
+#define HAS(bits, i) ((((bits) >> (i)) & 1) != 0)
+#define ALL_LANES    (ZERO == ZERO)
+#define NO_LANES     (ZERO != ZERO)
+
+FN REAL reduce_size_of(REAL x)
+{
+    return SELECT(x < ZERO, -x, x);
 }
 
-// Add mu I and mu * reference: mu = relative * trace / n.
-FN void reduce_regularise(int n, double *gram, double *right, double relative,
-                          const double *reference)
+// Where entry (a, b) of a symmetric matrix stands in its lower triangle.
+FN int reduce_packed(int a, int b)
 {
-    double trace = 0;
-    for (int i = 0; i < n; i++) trace += gram[i * n + i];
-    double mu = relative * trace / n;
-    for (int i = 0; i < n; i++) {
-        gram[i * n + i] += mu;
-        right[i] += mu * reference[i];
-    }
+    return a < b ? TRIANGLE(b) + a : TRIANGLE(a) + b;
 }
 
-// Cholesky in place, of the lower triangle. 0: a pivot is not positive.
-PROC int reduce_factor(int n, double *a)
+// Lists of buffers as structs of pointers, which helpers are handed: TAKE_MESH in a kernel makes
+// `mesh` of the kernel's own.
+#define REDUCE_IN(type, name)           GLOBAL const type *name;
+#define REDUCE_OUT(type, name)          GLOBAL type *name;
+#define REDUCE_TAKE_PROBLEM(type, name) problem.name = name;
+#define REDUCE_TAKE_SETS(type, name)    sets.name = name;
+#define REDUCE_TAKE_MESH(type, name)    mesh.name = name;
+#define REDUCE_TAKE_BLOCKS(type, name)  blocks.name = name;
+STRUCT(reduce_problem)
 {
-    for (int j = 0; j < n; j++) {
-        double pivot = a[j * n + j];
-        for (int k = 0; k < j; k++) pivot -= a[j * n + k] * a[j * n + k];
-        if (!(pivot > 0.0) || pivot > REDUCE_HUGE) return 0;
-        pivot = ROOT(pivot);
-        a[j * n + j] = pivot;
-        for (int i = j + 1; i < n; i++) {
-            double sum = a[i * n + j];
-            for (int k = 0; k < j; k++) sum -= a[i * n + k] * a[j * n + k];
-            a[i * n + j] = sum / pivot;
-        }
-    }
-    return 1;
-}
-
-PROC void reduce_substitute(int n, const double *a, double *b)
-{
-    for (int i = 0; i < n; i++) {
-        double sum = b[i];
-        for (int k = 0; k < i; k++) sum -= a[i * n + k] * b[k];
-        b[i] = sum / a[i * n + i];
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        double sum = b[i];
-        for (int k = i + 1; k < n; k++) sum -= a[k * n + i] * b[k];
-        b[i] = sum / a[i * n + i];
-    }
-}
-
-// The equality problem on the controls of `list`. 0: singular.
-PROC int reduce_equality(int n, const double *gram, const double *right, const int *list, int count,
-                         double *weight, double *multiplier)
-{
-    double factor[REDUCE_SET * REDUCE_SET], ones[REDUCE_SET];
-    if (count < 1) return 0;
-    for (int r = 0; r < count; r++)
-        for (int c = 0; c <= r; c++) factor[r * count + c] = gram[list[r] * n + list[c]];
-    if (!reduce_factor(count, factor)) return 0;
-    for (int r = 0; r < count; r++) {
-        weight[r] = right[list[r]];
-        ones[r] = 1;
-    }
-    reduce_substitute(count, factor, weight);
-    reduce_substitute(count, factor, ones);
-    double sum = 0, one_sum = 0;
-    for (int r = 0; r < count; r++) {
-        sum += weight[r];
-        one_sum += ones[r];
-    }
-    double nu = (1 - sum) / one_sum;
-    for (int r = 0; r < count; r++) weight[r] += nu * ones[r];
-    *multiplier = nu;
-    return nu - nu == 0; // finite
-}
-
-// The control off the list whose multiplier is most negative; n if none is.
-PROC int reduce_most_wanted(int n, const double *gram, const double *right, const double *weight,
-                            const int *active, double nu)
-{
-    double largest = 0, trace = 0;
-    for (int i = 0; i < n; i++) {
-        double size = MAGNITUDE(right[i]);
-        if (size > largest) largest = size;
-        trace += gram[i * n + i];
-    }
-    double scale = trace / n > largest ? trace / n : largest;
-    double worst = -REDUCE_MULTIPLIER_TOLERANCE * scale;
-    int found = n;
-    for (int i = 0; i < n; i++) {
-        if (active[i]) continue;
-        double z = -right[i] - nu;
-        for (int j = 0; j < n; j++) z += gram[i * n + j] * weight[j];
-        if (z < worst) {
-            worst = z;
-            found = i;
-        }
-    }
-    return found;
-}
-
-// Go from the current weights towards the solution on the list, as far as the first bound. 1: all
-// the way.
-PROC int reduce_step(double *weight, const int *list, int count, const double *solution,
-                     int *active)
-{
-    double alpha = 1;
-    int bound = count;
-    for (int r = 0; r < count; r++) {
-        double old = weight[list[r]];
-        if (solution[r] > 0) continue;
-        double step = old / (old - solution[r]);
-        if (!(step >= 0)) step = 0; // old and new both zero
-        if (step < alpha || bound == count) {
-            alpha = step < alpha ? step : alpha;
-            bound = r;
-        }
-    }
-    for (int r = 0; r < count; r++) {
-        double w = weight[list[r]];
-        double moved = w + alpha * (solution[r] - w);
-        if (!(moved > 0)) moved = 0;
-        weight[list[r]] = bound == count ? solution[r] : moved;
-    }
-    if (bound == count) return 1;
-    weight[list[bound]] = 0;
-    active[list[bound]] = 0;
-    return 0;
-}
-
-PROC void reduce_bounded(int n, const double *gram, const double *right, double *weight)
-{
-    int active[REDUCE_SET], list[REDUCE_SET];
-    double solution[REDUCE_SET], nu = 0;
-    for (int i = 0; i < n; i++) active[i] = weight[i] > 0;
-    for (int iteration = 0; iteration < REDUCE_ITERATIONS; iteration++) {
-        int count = 0;
-        for (int i = 0; i < n; i++)
-            if (active[i]) list[count++] = i;
-        if (!reduce_equality(n, gram, right, list, count, solution, &nu)) return;
-        if (!reduce_step(weight, list, count, solution, active)) continue;
-        int wanted = reduce_most_wanted(n, gram, right, weight, active, nu);
-        if (wanted == n) return;
-        active[wanted] = 1;
-    }
-}
-
-// In: where to start (sum 1, feasible). A singular system leaves the weights as they were.
-PROC void reduce_solve(int n, const double *gram, const double *right, double *weight, int negative)
-{
-    if (n < 2) {
-        weight[0] = 1;
-        return;
-    }
-    if (!negative) {
-        reduce_bounded(n, gram, right, weight);
-    } else {
-        int list[REDUCE_SET];
-        double solution[REDUCE_SET], nu = 0;
-        for (int i = 0; i < n; i++) list[i] = i;
-        if (reduce_equality(n, gram, right, list, n, solution, &nu))
-            for (int i = 0; i < n; i++) weight[i] = solution[i];
-    }
-    // The sum is 1 by construction; this takes the last rounding out of it.
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += weight[i];
-    for (int i = 0; i < n; i++) weight[i] /= sum;
-}
-
-// Energy of one vertex: its edges to later vertices and its anchor (gradient: `anchor` is area over
-// ell^2), or the weighted square of its Laplacian (laplace: `anchor` is 1 / area, the result stands
-// in *edges).
-FN void reduce_energy(GLOBAL const int *ring_first, GLOBAL const int *ring,
-                      GLOBAL const double *edge, double diagonal, double anchor,
-                      GLOBAL const double *error, int rows, int laplace, int v,
-                      GLOBAL double *edges, GLOBAL double *anchors)
-{
-    GLOBAL const double *own = error + (INDEX)v * rows;
-    double far = 0, near = 0;
-    if (laplace) {
-        for (int r = 0; r < rows; r++) {
-            double rho = -diagonal * own[r];
-            for (int i = ring_first[v]; i < ring_first[v + 1]; i++)
-                rho += edge[i] * error[(INDEX)ring[i] * rows + r];
-            far += anchor * rho * rho;
-        }
-    } else {
-        for (int r = 0; r < rows; r++) near += own[r] * own[r];
-        near = anchor * near;
-        for (int i = ring_first[v]; i < ring_first[v + 1]; i++) {
-            GLOBAL const double *other = error + (INDEX)ring[i] * rows;
-            double sum = 0;
-            if (ring[i] <= v) continue;
-            for (int r = 0; r < rows; r++) sum += (own[r] - other[r]) * (own[r] - other[r]);
-            far += edge[i] * sum;
-        }
-    }
-    *edges = far;
-    *anchors = near;
-}
+    REDUCE_PROBLEM_BUFFERS(REDUCE_IN, REDUCE_OUT)
+    reduce_sizes sizes;
+    int columns;
+};
+STRUCT(reduce_sets){ REDUCE_SET_BUFFERS(REDUCE_IN, REDUCE_OUT) };
+STRUCT(reduce_mesh){ REDUCE_MESH_BUFFERS(REDUCE_IN, REDUCE_OUT) };
+STRUCT(reduce_blocks){ REDUCE_BLOCK_BUFFERS(REDUCE_IN, REDUCE_OUT) };
+#define TAKE_PROBLEM                                                                               \
+    reduce_problem problem;                                                                        \
+    REDUCE_PROBLEM_BUFFERS(REDUCE_TAKE_PROBLEM, REDUCE_TAKE_PROBLEM)                               \
+    problem.sizes = given.sizes;                                                                   \
+    problem.columns = COLUMNS;
+#define TAKE_SETS                                                                                  \
+    reduce_sets sets;                                                                              \
+    REDUCE_SET_BUFFERS(REDUCE_TAKE_SETS, REDUCE_TAKE_SETS)
+#define TAKE_MESH                                                                                  \
+    reduce_mesh mesh;                                                                              \
+    REDUCE_MESH_BUFFERS(REDUCE_TAKE_MESH, REDUCE_TAKE_MESH)
+#define TAKE_BLOCKS                                                                                \
+    reduce_blocks blocks;                                                                          \
+    REDUCE_BLOCK_BUFFERS(REDUCE_TAKE_BLOCKS, REDUCE_TAKE_BLOCKS)
 
 #endif

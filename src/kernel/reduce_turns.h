@@ -1,41 +1,64 @@
-/// How errors of vertices turn the normals around them (src/fit/reduce_turns.h has the formulas):
-/// one vertex, on arrays of all vertices. After item.h and reduce.h.
+/// How errors of vertices turn the normals around them, in every pose, to first order, and the
+/// sweeps on that. After reduce_sweep.h.
 ///
-/// Invariant: every sum runs in the order of fans, rings and poses, and a vertex's functions write
-/// its own record alone, save reduce_turn_move, which writes those around it too.
+/// The area-weighted normal of a vertex is N = sum over its triangles (a, b, c) of
+/// a x b + b x c + c x a. An error e of corner a adds e x (b - c), positions taken where the
+/// original weights put them. What of that lies across N, over the length of N, is the turn:
+///
+///     turn_l = P_l sum (e_u x d_u) / s_l,   s_l^2 = |N|^2 + (sum of the triangles' |.|)^2 + floors
+///
+/// The second part of s keeps folded fans from counting for more than they show: their angle is at
+/// most pi, the linear turn is not. Energy: sum over poses and vertices of weight |turn|^2, and a
+/// little of the gradient energy, which holds what no normal sees. It is a quadratic of the step of
+/// one vertex's error, s^T A s - 2 F^T s.
+///
+/// Invariant: `turn` of a record is what the errors make of it; every sum runs in the order of
+/// fans, rings and poses.
 #ifndef CUTIS_KERNEL_REDUCE_TURNS_H
 #define CUTIS_KERNEL_REDUCE_TURNS_H
 
-// A vertex's record, 64 bytes a pose: x, y, z of the target, x, y, z of the turn (`n` doubles
-// each), then x, y, z of the normal and the scale (`n` floats each).
-#define TURN_RECORD(v)   (record + (INDEX)(v)*8 * n)
-#define TURN_PLACE(p)    ((p) + 3 * n)
-#define TURN_NORMAL(p)   ((GLOBAL const float *)((p) + 6 * n))
-#define TURN_SCALE(p)    ((GLOBAL const float *)((p) + 6 * n) + 3 * n)
-#define TURN_RECORD_SIZE 8 // doubles of one pose
+// A vertex's record, 64 bytes a pose: x, y, z of the target, x, y, z of the turn times pose weight
+// / s (`n` doubles each), then x, y, z of the unit normal and pose weight / s^2 (`n` floats each).
+#define TURN_RECORD(t, v) ((t)->record + 8 * (INDEX)(v) * (t)->columns)
+#define FAN(t, i, k)      (t)->fan[2 * (INDEX)(i) + (k)]
 
 // Floors of s: of the fan's size at rest, and of its squared sides (slivers).
 #define TURN_REST_FLOOR   0.1
 #define TURN_SLIVER_FLOOR 0.01
 
-// Neighbours with their cotangents, and fans: two corners per triangle of a vertex.
-#define TURN_RING GLOBAL const int *ring_first, GLOBAL const int *ring, GLOBAL const double *edge
-#define FAN(i, k) fan[2 * (INDEX)(i) + (k)]
-#define TURN_FANS GLOBAL const int *fan_first, GLOBAL const int *fan, int n
-
-// Normal and scale of a vertex, from the targets around it. area: the vertex's at rest.
-FN void reduce_turn_normal(GLOBAL double *record, TURN_FANS, GLOBAL const double *pose_weights,
-                           double area, int v)
+STRUCT(reduce_turns)
 {
-    GLOBAL double *own = TURN_RECORD(v);
+    REDUCE_RECORD_BUFFERS(REDUCE_IN, REDUCE_OUT)
+    int columns;
+};
+#define REDUCE_TAKE_TURNS(type, name) turns.name = name;
+#define TAKE_TURNS                                                                                 \
+    reduce_turns turns;                                                                            \
+    REDUCE_RECORD_BUFFERS(REDUCE_TAKE_TURNS, REDUCE_TAKE_TURNS)                                    \
+    turns.columns = COLUMNS;
+
+// Poses a few at a time, planar: entry c of pose from + j at c * REDUCE_POSES + j.
+#define EACH_CHUNK(n)  for (int from = 0; from < (n); from += REDUCE_POSES)
+#define CHUNK_POSES(n) ((n)-from < REDUCE_POSES ? (n)-from : REDUCE_POSES)
+
+#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_normal)
+#define TURN_TARGET(v, j) (target + 3 * ((INDEX)(v)*COLUMNS + (j)))
+
+ITEM_KERNEL(reduce_normal, REDUCE_NORMAL_BUFFERS)
+{
+    TAKE_TURNS;
+    ITEM_BEGIN
+    const int n = COLUMNS;
+    GLOBAL double *own = TURN_RECORD(&turns, item);
     GLOBAL float *normal = (GLOBAL float *)(own + 6 * n);
     for (int j = 0; j < n; j++) {
-        double x = 0, y = 0, z = 0, size = 0, sides = 0;
-        double ax = own[j], ay = own[n + j], az = own[2 * n + j], weight = pose_weights[j];
-        for (int i = fan_first[v]; i < fan_first[v + 1]; i++) {
-            GLOBAL const double *b = TURN_RECORD(FAN(i, 0)), *c = TURN_RECORD(FAN(i, 1));
-            double ex = b[j] - ax, ey = b[n + j] - ay, ez = b[2 * n + j] - az;
-            double fx = c[j] - ax, fy = c[n + j] - ay, fz = c[2 * n + j] - az;
+        GLOBAL const double *a = TURN_TARGET(item, j);
+        double x = 0, y = 0, z = 0, size = 0, sides = 0, weight = pose_weights[j];
+        for (int i = fan_first[item]; i < fan_first[item + 1]; i++) {
+            GLOBAL const double *b = TURN_TARGET(FAN(&turns, i, 0), j);
+            GLOBAL const double *c = TURN_TARGET(FAN(&turns, i, 1), j);
+            double ex = b[0] - a[0], ey = b[1] - a[1], ez = b[2] - a[2];
+            double fx = c[0] - a[0], fy = c[1] - a[1], fz = c[2] - a[2];
             double cx = ey * fz - ez * fy, cy = ez * fx - ex * fz, cz = ex * fy - ey * fx;
             x += cx;
             y += cy;
@@ -45,26 +68,29 @@ FN void reduce_turn_normal(GLOBAL double *record, TURN_FANS, GLOBAL const double
         }
         // A sixth of the fan's sum is the mixed area of a vertex; lengths carry the root of the
         // pose's weight.
-        double rest = TURN_REST_FLOOR * 6 * weight * area;
+        double rest = TURN_REST_FLOOR * 6 * weight * area[item];
         double square = x * x + y * y + z * z, length = ROOT(square);
         double s2 = square + size * size + rest * rest +
                     TURN_SLIVER_FLOOR * TURN_SLIVER_FLOOR * sides * sides;
         double share = length > 0 ? length : 1; // no length: the normal is zero as it is
+        for (int c = 0; c < 3; c++) own[c * n + j] = a[c];
         normal[j] = (float)(x / share);
         normal[n + j] = (float)(y / share);
         normal[2 * n + j] = (float)(z / share);
         normal[3 * n + j] = s2 > 0 ? (float)(weight / s2) : 0;
     }
+    ITEM_END
 }
+#endif
 
-// turn += scale * (what of `change`, planar, lies across the normal)
-FN void reduce_turn_add(GLOBAL double *own, int n, const double *change)
+// turn += scale * (what of `change` lies across the normal), in poses [from, from + poses).
+FN void reduce_turn_add(GLOBAL double *own, int n, int from, int poses, const double *change)
 {
-    GLOBAL const float *normal = TURN_NORMAL(own), *scale = TURN_SCALE(own);
-    GLOBAL double *turn = TURN_PLACE(own);
-    for (int j = 0; j < n; j++) {
-        double nx = normal[j], ny = normal[n + j], nz = normal[2 * n + j], s = scale[j];
-        double x = change[j], y = change[n + j], z = change[2 * n + j];
+    GLOBAL const float *normal = (GLOBAL const float *)(own + 6 * n) + from;
+    GLOBAL double *turn = own + 3 * n + from;
+    for (int j = 0; j < poses; j++) {
+        double nx = normal[j], ny = normal[n + j], nz = normal[2 * n + j], s = normal[3 * n + j];
+        double x = change[j], y = change[REDUCE_POSES + j], z = change[2 * REDUCE_POSES + j];
         double along = nx * x + ny * y + nz * z;
         turn[j] += s * (x - along * nx);
         turn[n + j] += s * (y - along * ny);
@@ -72,129 +98,233 @@ FN void reduce_turn_add(GLOBAL double *own, int n, const double *change)
     }
 }
 
-// The turn that all errors make of a vertex's normal. `sum`: scratch of 3 n
-FN void reduce_turn_start(GLOBAL double *record, TURN_FANS, GLOBAL const double *error, int v,
-                          double *sum)
+#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_turn)
+ITEM_KERNEL(reduce_turn, REDUCE_TURN_BUFFERS)
 {
-    GLOBAL double *own = TURN_RECORD(v), *turn = TURN_PLACE(own);
-    for (int r = 0; r < 3 * n; r++) sum[r] = turn[r] = 0;
-    for (int i = fan_first[v]; i < fan_first[v + 1]; i++)
-        for (int k = 0; k < 3; k++) {
-            int p = k == 0 ? v : FAN(i, k - 1), q = k == 2 ? v : FAN(i, k);
-            int r = k == 0 ? FAN(i, 1) : k == 1 ? v : FAN(i, 0);
-            GLOBAL const double *e = error + (INDEX)p * 3 * n;
-            GLOBAL const double *b = TURN_RECORD(q), *c = TURN_RECORD(r);
-            for (int j = 0; j < n; j++) {
-                double dx = b[j] - c[j], dy = b[n + j] - c[n + j], dz = b[2 * n + j] - c[2 * n + j];
-                double ex = e[3 * j], ey = e[3 * j + 1], ez = e[3 * j + 2];
-                sum[j] += ey * dz - ez * dy;
-                sum[n + j] += ez * dx - ex * dz;
-                sum[2 * n + j] += ex * dy - ey * dx;
+    TAKE_TURNS;
+    ITEM_BEGIN
+    const int n = COLUMNS, v = item;
+    GLOBAL double *own = TURN_RECORD(&turns, v), *turn = own + 3 * n;
+    GLOBAL const float *scale = (GLOBAL const float *)(own + 6 * n) + 3 * n;
+    double energy = 0;
+    for (int r = 0; r < 3 * n; r++) turn[r] = 0;
+    EACH_CHUNK(n)
+    {
+        const int poses = CHUNK_POSES(n);
+        double sum[3 * REDUCE_POSES];
+        for (int r = 0; r < 3 * REDUCE_POSES; r++) sum[r] = 0;
+        for (int i = fan_first[v]; i < fan_first[v + 1]; i++)
+            for (int k = 0; k < 3; k++) {
+                const int p = k == 0 ? v : FAN(&turns, i, k - 1),
+                          q = k == 2 ? v : FAN(&turns, i, k);
+                const int r = k == 0 ? FAN(&turns, i, 1) : k == 1 ? v : FAN(&turns, i, 0);
+                GLOBAL const double *e = error + 3 * ((INDEX)p * n + from);
+                GLOBAL const double *b = TURN_RECORD(&turns, q) + from;
+                GLOBAL const double *c = TURN_RECORD(&turns, r) + from;
+                for (int j = 0; j < poses; j++) {
+                    double dx = b[j] - c[j], dy = b[n + j] - c[n + j];
+                    double dz = b[2 * n + j] - c[2 * n + j];
+                    double ex = e[3 * j], ey = e[3 * j + 1], ez = e[3 * j + 2];
+                    sum[j] += ey * dz - ez * dy;
+                    sum[REDUCE_POSES + j] += ez * dx - ex * dz;
+                    sum[2 * REDUCE_POSES + j] += ex * dy - ey * dx;
+                }
             }
-        }
-    reduce_turn_add(own, n, sum);
-}
-
-FN double reduce_turn_energy(GLOBAL const double *own, int n)
-{
-    GLOBAL const double *turn = TURN_PLACE(own);
-    GLOBAL const float *scale = TURN_SCALE(own);
-    double sum = 0;
+        reduce_turn_add(own, n, from, poses, sum);
+    }
     for (int j = 0; j < n; j++)
         if (scale[j] > 0)
-            sum += (turn[j] * turn[j] + turn[n + j] * turn[n + j] +
-                    turn[2 * n + j] * turn[2 * n + j]) /
-                   scale[j];
-    return sum;
+            energy += (turn[j] * turn[j] + turn[n + j] * turn[n + j] +
+                       turn[2 * n + j] * turn[2 * n + j]) /
+                      scale[j];
+    part[item] = energy;
+    ITEM_END
 }
+#endif
 
-// Second derivative of the energy by the vertex's error, halved: xx, yy, zz, xy, xz, yz per pose.
-// plain: the gradient's part; side: scratch of 3 n
-FN void reduce_turn_metric(GLOBAL const double *record, GLOBAL const int *ring_first,
-                           GLOBAL const int *ring, TURN_FANS, double plain, int v, double *metric,
-                           double *side)
+// The metric ------------------------------------------------------------------------------------
+
+// Second derivative of the energy by the error of vertex v, halved, in a few poses: xx, yy, zz, xy,
+// xz, yz into `out`, REDUCE_BLOCK apart. plain: the gradient's part
+FN void reduce_turn_metric(const reduce_turns *t, const reduce_mesh *mesh, int v, int from,
+                           int poses, double plain, GLOBAL double *out)
 {
-    for (int j = 0; j < n; j++)
-        for (int i = 0; i < 6; i++) metric[6 * j + i] = i < 3 ? plain : 0;
+    const int n = t->columns, last = mesh->ring_first[v + 1];
+    double metric[6 * REDUCE_POSES], side[3 * REDUCE_POSES];
+    for (int i = 0; i < 6 * REDUCE_POSES; i++) metric[i] = i < 3 * REDUCE_POSES ? plain : 0;
     // Of every normal that the vertex turns: its neighbours' and its own.
-    for (int at = ring_first[v]; at <= ring_first[v + 1]; at++) {
-        int l = at < ring_first[v + 1] ? ring[at] : v;
-        GLOBAL const float *normal = TURN_NORMAL(TURN_RECORD(l));
-        for (int r = 0; r < 3 * n; r++) side[r] = 0;
-        for (int i = fan_first[v]; i < fan_first[v + 1]; i++) {
-            GLOBAL const double *b = TURN_RECORD(FAN(i, 0)), *c = TURN_RECORD(FAN(i, 1));
-            if (l != v && FAN(i, 0) != l && FAN(i, 1) != l) continue;
-            for (int r = 0; r < 3 * n; r++) side[r] += b[r] - c[r];
+    for (int at = mesh->ring_first[v]; at <= last; at++) {
+        const int l = at < last ? mesh->ring[at] : v;
+        GLOBAL const float *normal = (GLOBAL const float *)(TURN_RECORD(t, l) + 6 * n) + from;
+        for (int r = 0; r < 3 * REDUCE_POSES; r++) side[r] = 0;
+        for (int i = t->fan_first[v]; i < t->fan_first[v + 1]; i++) {
+            GLOBAL const double *b = TURN_RECORD(t, FAN(t, i, 0)) + from;
+            GLOBAL const double *c = TURN_RECORD(t, FAN(t, i, 1)) + from;
+            if (l != v && FAN(t, i, 0) != l && FAN(t, i, 1) != l) continue;
+            for (int k = 0; k < 3; k++)
+                for (int j = 0; j < poses; j++)
+                    side[k * REDUCE_POSES + j] += b[k * n + j] - c[k * n + j];
         }
         // scale (|d|^2 I - d d^T - (d x n) (d x n)^T): e -> |P (e x d)|^2
-        for (int j = 0; j < n; j++) {
-            double x = side[j], y = side[n + j], z = side[2 * n + j];
+        for (int j = 0; j < poses; j++) {
+            double x = side[j], y = side[REDUCE_POSES + j], z = side[2 * REDUCE_POSES + j];
             double nx = normal[j], ny = normal[n + j], nz = normal[2 * n + j];
             double s = normal[3 * n + j], square = x * x + y * y + z * z;
             double cx = y * nz - z * ny, cy = z * nx - x * nz, cz = x * ny - y * nx;
-            metric[6 * j] += s * (square - x * x - cx * cx);
-            metric[6 * j + 1] += s * (square - y * y - cy * cy);
-            metric[6 * j + 2] += s * (square - z * z - cz * cz);
-            metric[6 * j + 3] -= s * (x * y + cx * cy);
-            metric[6 * j + 4] -= s * (x * z + cx * cz);
-            metric[6 * j + 5] -= s * (y * z + cy * cz);
+            metric[j] += s * (square - x * x - cx * cx);
+            metric[REDUCE_POSES + j] += s * (square - y * y - cy * cy);
+            metric[2 * REDUCE_POSES + j] += s * (square - z * z - cz * cz);
+            metric[3 * REDUCE_POSES + j] -= s * (x * y + cx * cy);
+            metric[4 * REDUCE_POSES + j] -= s * (x * z + cx * cz);
+            metric[5 * REDUCE_POSES + j] -= s * (y * z + cy * cz);
         }
     }
+    for (int j = 0; j < poses; j++)
+        for (int i = 0; i < 6; i++)
+            out[(6 * (from + j) + i) * REDUCE_BLOCK] = metric[i * REDUCE_POSES + j];
 }
 
-// Minus half the first derivative, pose after pose; `own`: the gradient's weight on the vertex's
-// error, share: on its cotangents. `sum`: scratch of 3 n. @return 0: it is zero
-FN int reduce_turn_force(GLOBAL const double *record, TURN_RING, TURN_FANS,
-                         GLOBAL const double *error, double own, double share, int v, double *force,
-                         double *sum)
+// The metric of a lane, of those of all.
+#define LANE_METRIC(lane)                                                                          \
+    (block_metric + 6 * ((INDEX)((lane) / REDUCE_BLOCK) * COLUMNS) * REDUCE_BLOCK +                \
+     (lane) % REDUCE_BLOCK)
+
+#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_metric)
+ITEM_KERNEL(reduce_metric, REDUCE_METRIC_BUFFERS)
 {
-    GLOBAL const double *e = error + (INDEX)v * 3 * n, *turn = TURN_PLACE(TURN_RECORD(v));
-    double size = 0;
-    for (int r = 0; r < 3 * n; r++) sum[r] = 0;
-    for (int i = fan_first[v]; i < fan_first[v + 1]; i++) {
-        GLOBAL const double *b = TURN_RECORD(FAN(i, 0)), *c = TURN_RECORD(FAN(i, 1));
-        GLOBAL const double *tb = TURN_PLACE(b), *tc = TURN_PLACE(c);
-        for (int j = 0; j < n; j++) {
-            double dx = b[j] - c[j], dy = b[n + j] - c[n + j], dz = b[2 * n + j] - c[2 * n + j];
-            double x = turn[j] + tb[j] + tc[j], y = turn[n + j] + tb[n + j] + tc[n + j];
-            double z = turn[2 * n + j] + tb[2 * n + j] + tc[2 * n + j];
-            sum[j] -= dy * z - dz * y;
-            sum[n + j] -= dz * x - dx * z;
-            sum[2 * n + j] -= dx * y - dy * x;
-        }
+    TAKE_MESH;
+    TAKE_TURNS;
+    ITEM_BEGIN
+    const int lane = item * KERNEL_LANES, n = COLUMNS;
+    for (int l = 0; l < KERNEL_LANES; l++) {
+        // Lanes without a vertex do what the first does, and nobody looks.
+        const int mine = lane_vertex[lane + l], v = mine < 0 ? lane_vertex[lane] : mine;
+        if (v >= 0) EACH_CHUNK(n)
+        reduce_turn_metric(&turns, &mesh, v, from, CHUNK_POSES(n), given.share * diagonal[v],
+                           LANE_METRIC(lane) + l);
     }
+    ITEM_END
+}
+#endif
+
+// Updates ---------------------------------------------------------------------------------------
+
+// Minus half the first derivative of the energy by a vertex's error, pose after pose. share: of the
+// gradient energy. @return 0: it is zero
+FN int reduce_turn_force(const reduce_turns *t, const reduce_mesh *mesh, GLOBAL const double *error,
+                         int v, double share, double *RESTRICT force)
+{
+    const int n = t->columns;
+    const double own = share * mesh->diagonal[v];
+    GLOBAL const double *e = error + 3 * (INDEX)v * n;
+    double size = 0;
     for (int r = 0; r < 3 * n; r++) force[r] = -own * e[r];
-    for (int i = ring_first[v]; i < ring_first[v + 1]; i++) {
-        GLOBAL const double *other = error + (INDEX)ring[i] * 3 * n;
-        double weight = share * edge[i];
+    for (int i = mesh->ring_first[v]; i < mesh->ring_first[v + 1]; i++) {
+        GLOBAL const double *other = error + 3 * (INDEX)mesh->ring[i] * n;
+        const double weight = share * mesh->edge[i];
         for (int r = 0; r < 3 * n; r++) force[r] += weight * other[r];
     }
-    for (int j = 0; j < n; j++)
-        for (int c = 0; c < 3; c++) force[3 * j + c] += sum[c * n + j];
+    EACH_CHUNK(n)
+    {
+        const int poses = CHUNK_POSES(n);
+        GLOBAL const double *turn = TURN_RECORD(t, v) + 3 * n + from;
+        double sum[3 * REDUCE_POSES];
+        for (int r = 0; r < 3 * REDUCE_POSES; r++) sum[r] = 0;
+        for (int i = t->fan_first[v]; i < t->fan_first[v + 1]; i++) {
+            GLOBAL const double *b = TURN_RECORD(t, FAN(t, i, 0)) + from, *tb = b + 3 * n;
+            GLOBAL const double *c = TURN_RECORD(t, FAN(t, i, 1)) + from, *tc = c + 3 * n;
+            for (int j = 0; j < poses; j++) {
+                double dx = b[j] - c[j], dy = b[n + j] - c[n + j];
+                double dz = b[2 * n + j] - c[2 * n + j];
+                double x = turn[j] + tb[j] + tc[j], y = turn[n + j] + tb[n + j] + tc[n + j];
+                double z = turn[2 * n + j] + tb[2 * n + j] + tc[2 * n + j];
+                sum[j] -= dy * z - dz * y;
+                sum[REDUCE_POSES + j] -= dz * x - dx * z;
+                sum[2 * REDUCE_POSES + j] -= dx * y - dy * x;
+            }
+        }
+        for (int j = 0; j < poses; j++)
+            for (int c = 0; c < 3; c++) force[3 * (from + j) + c] += sum[c * REDUCE_POSES + j];
+    }
     for (int r = 0; r < 3 * n; r++) size += MAGNITUDE(force[r]);
     return size > 0;
 }
 
 // The vertex's error moves by `step` (pose after pose): turns of the vertices around follow.
-// `part`, `sum`: scratch of 3 n
-FN void reduce_turn_move(GLOBAL double *record, TURN_FANS, int v, const double *step, double *part,
-                         double *sum)
+FN void reduce_turn_move(const reduce_turns *t, int v, const double *step)
 {
-    for (int r = 0; r < 3 * n; r++) sum[r] = 0;
-    for (int i = fan_first[v]; i < fan_first[v + 1]; i++) {
-        GLOBAL double *b = TURN_RECORD(FAN(i, 0)), *c = TURN_RECORD(FAN(i, 1));
-        for (int j = 0; j < n; j++) {
-            double dx = b[j] - c[j], dy = b[n + j] - c[n + j], dz = b[2 * n + j] - c[2 * n + j];
-            double ex = step[3 * j], ey = step[3 * j + 1], ez = step[3 * j + 2];
-            part[j] = ey * dz - ez * dy;
-            part[n + j] = ez * dx - ex * dz;
-            part[2 * n + j] = ex * dy - ey * dx;
+    const int n = t->columns;
+    EACH_CHUNK(n)
+    {
+        const int poses = CHUNK_POSES(n);
+        double sum[3 * REDUCE_POSES], part[3 * REDUCE_POSES];
+        for (int r = 0; r < 3 * REDUCE_POSES; r++) sum[r] = part[r] = 0;
+        for (int i = t->fan_first[v]; i < t->fan_first[v + 1]; i++) {
+            GLOBAL double *b = TURN_RECORD(t, FAN(t, i, 0)), *c = TURN_RECORD(t, FAN(t, i, 1));
+            for (int j = 0; j < poses; j++) {
+                const int k = from + j;
+                double dx = b[k] - c[k], dy = b[n + k] - c[n + k], dz = b[2 * n + k] - c[2 * n + k];
+                double ex = step[3 * k], ey = step[3 * k + 1], ez = step[3 * k + 2];
+                part[j] = ey * dz - ez * dy;
+                part[REDUCE_POSES + j] = ez * dx - ex * dz;
+                part[2 * REDUCE_POSES + j] = ex * dy - ey * dx;
+            }
+            for (int r = 0; r < 3 * REDUCE_POSES; r++) sum[r] += part[r];
+            reduce_turn_add(b, n, from, poses, part);
+            reduce_turn_add(c, n, from, poses, part);
         }
-        for (int r = 0; r < 3 * n; r++) sum[r] += part[r];
-        reduce_turn_add(b, n, part);
-        reduce_turn_add(c, n, part);
+        reduce_turn_add(TURN_RECORD(t, v), n, from, poses, sum);
     }
-    reduce_turn_add(TURN_RECORD(v), n, sum);
 }
+
+// By how much the step from error `own` to `error` lowers the energy.
+FN REAL reduce_fall_turned(const reduce_block *b)
+{
+    REAL fall = ZERO;
+    for (int r = 0; r < b->rows; r++) b->rest[r] = b->error[r] - b->own[r];
+    reduce_apply_metric(b->rows, b->metric, b->rest);
+    for (int r = 0; r < b->rows; r++)
+        fall += (b->error[r] - b->own[r]) * (SPLAT(2.0) * b->wish[r] - b->rest[r]);
+    return fall;
+}
+
+#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_turned)
+ITEM_KERNEL(reduce_turned, REDUCE_TURNED_BUFFERS)
+{
+    TAKE_MESH;
+    TAKE_PROBLEM;
+    TAKE_SETS;
+    TAKE_BLOCKS;
+    TAKE_TURNS;
+    ITEM_BEGIN
+    TAKE_BLOCK;
+    REAL down = ZERO;
+    INT idle = ALL_LANES;
+    block.metric = LANE_METRIC(lane);
+    FETCH_NEXT(error, block.rows);
+    FETCH_NEXT(record, 8 * COLUMNS);
+    for (int l = 0; l < KERNEL_LANES && block.n >= 2; l++) {
+        const int v = vertex[l];
+        if (v >= 0 && reduce_turn_force(&turns, &mesh, error, v, given.share, line))
+            LANE(idle, l) = LANE(NO_LANES, l);
+        reduce_gather(&block, l, v, !LANE(idle, l), error, line);
+    }
+    if (reduce_any(idle == 0)) {
+        reduce_change change;
+        double *step = LINE(block.rest, block.rest);
+        reduce_begin(&block, idle, &change);
+        if (TRIALS > 0) reduce_reselect(&problem, &sets, &block, vertex, TRIALS, &change, &down);
+        reduce_update(&block, 1, &change);
+        down = SELECT(change.settled, down, reduce_fall_turned(&block));
+        for (int l = 0; l < KERNEL_LANES; l++) {
+            if (LANE(idle, l)) continue;
+            reduce_scatter(&block, l, vertex[l], error, step);
+            reduce_turn_move(&turns, vertex[l], step);
+        }
+    }
+    STORE_LANES(fall + lane, down);
+    ITEM_END
+}
+#endif
 
 #endif

@@ -14,7 +14,7 @@
 /// the stretches added in order: one order for any number of lanes.
 ///
 /// TEAM_LANES of a GPU come with the text, as cutis_compute_kernel.lanes. TEAM_ALONE: one lane on
-/// OpenCL too (cutis_gpu.alone).
+/// a GPU too (cutis_gpu.alone; item kernels that use functions of teams).
 ///
 /// TEAM_PARAM ends the parameters of a function that needs the team, TEAM_PASS its arguments:
 /// OpenCL needs memory for what lanes tell each other.
@@ -33,7 +33,7 @@
     LOCAL int team_words[TEAM_LANES];                                                              \
     int item = given.item_first + GROUP_ID;                                                        \
     {
-#elif defined(KERNEL_CUDA)
+#elif defined(KERNEL_CUDA) && !defined(TEAM_ALONE)
 // A group has several teams, and a warp has where they are of fewer lanes than it has.
 #ifndef TEAM_LANES // a program that has item kernels beside those of teams
 #define TEAM_LANES 32
@@ -62,7 +62,11 @@
 #define TEAM_LANE  0
 #define TEAM_SYNC  ((void)0)
 #endif
+#ifdef KERNEL_CUDA
+#define TEAM_FN    static __device__
+#else
 #define TEAM_FN    static __attribute__((unused))
+#endif
 #define TEAM_PARAM
 #define TEAM_PASS
 #define TEAM_BEGIN ITEM_BEGIN
@@ -71,7 +75,7 @@
 #define TEAM_KERNEL(name, BUFFERS) ITEM_KERNEL(name, BUFFERS)
 // Item of instance `instance` and index `index` of `count`. On a GPU the same index of all
 // instances comes first: teams that run at the same time then read the same part of the body.
-#if defined(KERNEL_CUDA) || (defined(KERNEL_OPENCL) && !defined(TEAM_ALONE))
+#if (defined(KERNEL_CUDA) || defined(KERNEL_OPENCL)) && !defined(TEAM_ALONE)
 #define TEAM_INSTANCE(count) (item % (given.item_end / (count)))
 #define TEAM_INDEX(count)    (item / (given.item_end / (count)))
 #else
@@ -85,7 +89,7 @@
 #define TEAM_EACH(i, first, end) TEAM_LOOP(i, first, end)
 #endif
 
-#if defined(KERNEL_CUDA)
+#if defined(KERNEL_CUDA) && !defined(TEAM_ALONE)
 FN int team_before(int x)
 {
     int sum = x;

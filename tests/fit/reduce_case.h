@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-#include "fit/reduce_solve.h"
+#include "fit/reduce_run.h"
 
 typedef struct {
     cutis_context *context;
@@ -120,6 +120,46 @@ static inline void free_case(reduce_case *c)
     cutis_context_destroy(c->context);
     free(c->positions), free(c->triangles), free(c->first);
     free(c->control), free(c->weight), free(c->matrices);
+}
+
+/// Sweeps that stop after every vertex: each is a colour of its own.
+typedef struct {
+    cutis_reduce_run run;
+    cutis_reduce_state state; ///< its arrays follow the updates
+    cutis_reduce_colours colours;
+    double energy; ///< the first
+} update_case;
+
+/// From the geometric start. Fill in `u` where it is to stay.
+static inline void open_updates(reduce_case *c, cutis_reduce_energy energy, bool fitted,
+                                update_case *u)
+{
+    const uint32_t count = c->mesh.vertex_count;
+    u->colours.count = count;
+    u->colours.first = cutis_arena_alloc(&c->arena, count + 1, sizeof *u->colours.first);
+    u->colours.vertex = cutis_arena_alloc(&c->arena, count, sizeof *u->colours.vertex);
+    for (uint32_t v = 0; v <= count; v++) u->colours.first[v] = v;
+    for (uint32_t v = 0; v < count; v++) u->colours.vertex[v] = v;
+    assert_true(cutis_reduce_state_create(&c->problem, &c->arena, &u->state));
+    assert_ok(c->context, cutis_reduce_open(&c->problem, fitted, &u->state, &u->run));
+    assert_ok(c->context, cutis_reduce_choose_sets(&u->run));
+    assert_ok(c->context, cutis_reduce_lay_out(&u->run, &u->colours));
+    assert_ok(c->context, cutis_reduce_weigh(&u->run, true));
+    assert_ok(c->context, cutis_reduce_prepare(&u->run, energy, &u->energy));
+    assert_ok(c->context, cutis_reduce_store(&u->run));
+    u->run.omega = 1;
+}
+
+/// Update one vertex. @return by how much the energy fell
+static inline double update_vertex(update_case *u, uint32_t v)
+{
+    double fall;
+    assert_int_equal(cutis_reduce_sweep_colour(&u->run, v, false), CUTIS_OK);
+    assert_int_equal(cutis_reduce_store(&u->run), CUTIS_OK);
+    assert_int_equal(
+        cutis_buffer_read(u->run.buffers.fall, 8 * REDUCE_BLOCK * (uint64_t)v, &fall, sizeof fall),
+        CUTIS_OK);
+    return fall;
 }
 
 // Where control i takes vertex v in pose j, by definition.

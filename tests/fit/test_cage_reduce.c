@@ -3,7 +3,6 @@
 #include "fit/cage_case.h"
 
 #include "fit/reduce_case.h"
-#include "fit/reduce_prior.h"
 
 typedef struct {
     cutis_context *context;
@@ -370,11 +369,10 @@ static void the_prior_is_its_definition_and_sweeps_with_it_never_rise(void **sta
                                                 .seed = 5 });
         BIND(c);
         c.problem.prior = 1e-2;
-        cutis_reduce_state s;
-        cutis_reduce_prior prior;
-        assert_true(cutis_reduce_start(&c.problem, &c.arena, true, true, &s));
-        assert_true(cutis_reduce_prior_create(&c.problem, &s, &c.arena, &prior));
-        const double lambda = prior.lambda;
+        update_case u;
+        open_updates(&c, CUTIS_REDUCE_GRADIENT, true, &u);
+        const cutis_reduce_state s = u.state;
+        const double lambda = u.run.lambda;
         assert_true(lambda > 0);
         double last = INFINITY;
         for (int sweep = 0; sweep < 4; sweep++)
@@ -382,9 +380,7 @@ static void the_prior_is_its_definition_and_sweeps_with_it_never_rise(void **sta
                 double total = (double)(definition_energy(&c, CUTIS_REDUCE_GRADIENT, s.error) +
                                         lambda * definition_prior(&c, &s));
                 assert_true(total <= last * (1 + 1e-9));
-                double fall;
-                assert_true(
-                    cutis_reduce_update(&c.problem, &s, CUTIS_REDUCE_GRADIENT, NULL, v, &fall));
+                const double fall = update_vertex(&u, v);
                 double now = (double)(definition_energy(&c, CUTIS_REDUCE_GRADIENT, s.error) +
                                       lambda * definition_prior(&c, &s));
                 // Offsets are floats, so the library's error differs from the definition's a
@@ -392,10 +388,11 @@ static void the_prior_is_its_definition_and_sweeps_with_it_never_rise(void **sta
                 assert_near(total - now, fall, 1e-5 * total);
                 last = total;
             }
-        double energy;
-        assert_true(cutis_reduce_prior_energy(&c.problem, &s, &energy));
-        assert_near(energy, (double)definition_prior(&c, &s),
-                    1e-9 * (double)definition_prior(&c, &s));
+        double energy, part = lambda * (double)definition_prior(&c, &s);
+        assert_ok(c.context, cutis_reduce_prepare(&u.run, CUTIS_REDUCE_GRADIENT, &energy));
+        assert_near(energy - (double)definition_energy(&c, CUTIS_REDUCE_GRADIENT, s.error), part,
+                    1e-9 * part);
+        cutis_reduce_close(&u.run);
         free_case(&c);
     }
 }
@@ -415,15 +412,12 @@ static void an_update_with_the_prior_goes_to_the_local_least(void **state)
                                                 .seed = 8 });
         BIND(c);
         c.problem.prior = 1e-2;
-        cutis_reduce_state s;
-        cutis_reduce_prior prior;
-        assert_true(cutis_reduce_start(&c.problem, &c.arena, false, true, &s));
-        assert_true(cutis_reduce_prior_create(&c.problem, &s, &c.arena, &prior));
-        const double lambda = prior.lambda;
+        update_case u;
+        open_updates(&c, CUTIS_REDUCE_GRADIENT, false, &u);
+        const cutis_reduce_state s = u.state;
+        const double lambda = u.run.lambda;
         for (uint32_t v = 3; v < c.mesh.vertex_count; v += 7) {
-            for (int i = 0; i < 400; i++)
-                assert_true(
-                    cutis_reduce_update(&c.problem, &s, CUTIS_REDUCE_GRADIENT, NULL, v, NULL));
+            for (int i = 0; i < 400; i++) update_vertex(&u, v);
             const uint32_t begin = s.first[v], count = s.first[v + 1] - begin;
             const uint32_t rows = 3 * c.problem.column_count;
             long double least = definition_energy(&c, CUTIS_REDUCE_GRADIENT, s.error) +
@@ -448,6 +442,7 @@ static void an_update_with_the_prior_goes_to_the_local_least(void **state)
             memcpy(s.weight + begin, kept, count * sizeof *kept);
             definition_error(&c, v, s.control + begin, kept, count, s.error + (size_t)v * rows);
         }
+        cutis_reduce_close(&u.run);
         free_case(&c);
     }
 }

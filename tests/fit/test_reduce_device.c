@@ -3,9 +3,6 @@
 /// for the sweeps on normals.
 #include "reduce_case.h"
 
-#include "fit/reduce_device.h"
-#include "fit/reduce_normals.h"
-
 static cutis_device *gpu_or_skip(reduce_case *c)
 {
     cutis_device_options options = { .kind = gpu_kind() };
@@ -17,36 +14,38 @@ static cutis_device *gpu_or_skip(reduce_case *c)
     return NULL;
 }
 
+// P there and here: the same bits.
+static void check_plan(reduce_case *c, const cutis_reduce_plan *plan)
+{
+    cutis_reduce_state there = { 0 }, here = { 0 };
+    c->problem.device = gpu_or_skip(c);
+    assert_ok(c->context, cutis_reduce_poisson(&c->problem, plan, &c->arena, &there));
+    assert_true(there.transfer_seconds > 0); // it did run there
+    cutis_device *device = c->problem.device;
+    c->problem.device = NULL;
+    assert_ok(c->context, cutis_reduce_poisson(&c->problem, plan, &c->arena, &here));
+    assert_true(here.transfer_seconds == 0);
+    const uint32_t vertices = c->mesh.vertex_count, slots = here.first[vertices];
+    assert_int_equal(there.sweep_count, here.sweep_count);
+    assert_memory_equal(there.curve, here.curve, (here.sweep_count + 1) * sizeof *here.curve);
+    assert_memory_equal(there.control, here.control, slots * sizeof *here.control);
+    assert_memory_equal(there.weight, here.weight, slots * sizeof *here.weight);
+    assert_memory_equal(there.error, here.error, 24 * (size_t)c->problem.column_count * vertices);
+    assert_memory_equal(&there.energy, &here.energy, sizeof here.energy);
+    assert_true(here.curve[here.sweep_count] < here.curve[0]);
+    cutis_device_destroy(device);
+    free_case(c);
+}
+
 static void check_prior(case_shape shape, cutis_reduce_energy energy, bool fitted, bool reselect,
                         double prior)
 {
     reduce_case c = make_case(shape);
     BIND(c);
     c.problem.prior = prior;
-    c.problem.device = gpu_or_skip(&c);
     c.problem.sweeps = 5;
-    cutis_reduce_colours colours;
-    cutis_reduce_state there = { 0 }, here = { 0 };
-    assert_true(cutis_reduce_colours_create(&c.arena, &c.mesh,
-                                            energy == CUTIS_REDUCE_LAPLACE ? 2 : 1, &colours));
-    assert_true(cutis_reduce_on_device(&c.problem));
-    assert_ok(c.context, cutis_reduce_poisson(&c.problem, &c.arena, energy, &colours, fitted,
-                                              reselect, &there));
-    assert_null(there.offset); // it did run there
-    cutis_device *device = c.problem.device;
-    c.problem.device = NULL;
-    assert_ok(c.context, cutis_reduce_poisson(&c.problem, &c.arena, energy, &colours, fitted,
-                                              reselect, &here));
-    const uint32_t vertices = c.mesh.vertex_count, slots = here.first[vertices];
-    assert_int_equal(there.sweep_count, here.sweep_count);
-    assert_memory_equal(there.control, here.control, slots * sizeof *here.control);
-    assert_memory_equal(there.weight, here.weight, slots * sizeof *here.weight);
-    assert_memory_equal(there.error, here.error, 24 * (size_t)shape.poses * vertices);
-    assert_memory_equal(there.curve, here.curve, (here.sweep_count + 1) * sizeof *here.curve);
-    assert_memory_equal(&there.energy, &here.energy, sizeof here.energy);
-    assert_true(here.curve[here.sweep_count] < here.curve[0]);
-    cutis_device_destroy(device);
-    free_case(&c);
+    check_plan(&c,
+               &(cutis_reduce_plan){ .energy = energy, .fitted = fitted, .reselect = reselect });
 }
 
 static void check_same(case_shape shape, cutis_reduce_energy energy, bool fitted, bool reselect)
@@ -92,32 +91,19 @@ static void check_normals(case_shape shape, bool fitted, bool reselect)
 {
     reduce_case c = make_case(shape);
     BIND(c);
-    c.problem.device = gpu_or_skip(&c);
     c.problem.sweeps = 4;
     double weights[16];
     for (uint32_t j = 0; j < shape.poses; j++) weights[j] = j % 2 ? 0.05 : 1;
     const cutis_reduce_surface surface = { c.triangle_count, c.triangles, weights };
     cutis_reduce_colours near, far;
-    cutis_reduce_state there = { 0 }, here = { 0 };
     assert_true(cutis_reduce_colours_create(&c.arena, &c.mesh, 1, &near));
     assert_true(cutis_reduce_colours_create(&c.arena, &c.mesh, 2, &far));
-    assert_ok(c.context, cutis_reduce_poisson_normals(&c.problem, &c.arena, &surface, &near, &far,
-                                                      fitted, reselect, &there));
-    assert_null(there.offset); // it did run there
-    cutis_device *device = c.problem.device;
-    c.problem.device = NULL;
-    assert_ok(c.context, cutis_reduce_poisson_normals(&c.problem, &c.arena, &surface, &near, &far,
-                                                      fitted, reselect, &here));
-    const uint32_t vertices = c.mesh.vertex_count, slots = here.first[vertices];
-    assert_int_equal(there.sweep_count, here.sweep_count);
-    assert_memory_equal(there.curve, here.curve, (here.sweep_count + 1) * sizeof *here.curve);
-    assert_memory_equal(there.control, here.control, slots * sizeof *here.control);
-    assert_memory_equal(there.weight, here.weight, slots * sizeof *here.weight);
-    assert_memory_equal(there.error, here.error, 24 * (size_t)shape.poses * vertices);
-    assert_memory_equal(&there.energy, &here.energy, sizeof here.energy);
-    assert_true(here.curve[here.sweep_count] < here.curve[0]);
-    cutis_device_destroy(device);
-    free_case(&c);
+    check_plan(&c, &(cutis_reduce_plan){ .energy = CUTIS_REDUCE_NORMALS,
+                                         .fitted = fitted,
+                                         .reselect = reselect,
+                                         .colours = &near,
+                                         .surface = &surface,
+                                         .far = &far });
 }
 
 static void sweeps_on_normals_have_the_bits_of_the_cpu(void **state)
@@ -140,6 +126,25 @@ static void the_papers_energy_has_the_bits_of_the_cpu(void **state)
                false);
 }
 
+// A work item's arrays hold so many rows and no more; a CPU takes any number.
+static void more_poses_than_a_gpu_holds_are_reduced_on_the_cpu(void **state)
+{
+    (void)state;
+    reduce_case c = make_case((case_shape){ 6, 12, 8, 250, 3, false, false, 31 });
+    BIND(c);
+    const cutis_reduce_plan plan = { .energy = CUTIS_REDUCE_GRADIENT, .fitted = true };
+    cutis_reduce_state there, here;
+    c.problem.device = gpu_or_skip(&c);
+    assert_ok(c.context, cutis_reduce_poisson(&c.problem, &plan, &c.arena, &there));
+    assert_true(there.transfer_seconds == 0);
+    cutis_device_destroy(c.problem.device);
+    c.problem.device = NULL;
+    assert_ok(c.context, cutis_reduce_poisson(&c.problem, &plan, &c.arena, &here));
+    assert_memory_equal(there.weight, here.weight, here.first[36] * sizeof *here.weight);
+    assert_true(here.curve[here.sweep_count] < here.curve[0]);
+    free_case(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +155,7 @@ int main(void)
         cmocka_unit_test(sweeps_on_normals_have_the_bits_of_the_cpu),
         cmocka_unit_test(sets_exchanged_for_normals_are_those_of_the_cpu),
         cmocka_unit_test(the_papers_energy_has_the_bits_of_the_cpu),
+        cmocka_unit_test(more_poses_than_a_gpu_holds_are_reduced_on_the_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

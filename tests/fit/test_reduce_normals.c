@@ -2,8 +2,6 @@
 // what sweeps do to it.
 #include "reduce_case.h"
 
-#include "fit/reduce_normals.h"
-
 static cutis_reduce_surface surface_of(const reduce_case *c, const double *weights)
 {
     return (cutis_reduce_surface){ c->triangle_count, c->triangles, weights };
@@ -116,7 +114,8 @@ static double measure(const reduce_case *c, const double *weights, const double 
 {
     const cutis_reduce_surface surface = surface_of(c, weights);
     double energy = -1;
-    assert_ok(c->context, cutis_reduce_normals_measure(&c->problem, &surface, error, &energy));
+    assert_ok(c->context, cutis_reduce_measure(&c->problem, CUTIS_REDUCE_NORMALS, &surface, error,
+                                               &energy, NULL));
     return energy;
 }
 
@@ -138,16 +137,28 @@ static void the_energy_is_the_squared_turn_of_the_normals(void **state)
     }
 }
 
+// Sweeps on normals alone, from the geometric start.
 static void sweep(reduce_case *c, const double *weights, uint32_t sweeps, bool fitted,
                   cutis_reduce_state *out)
 {
     const cutis_reduce_surface surface = surface_of(c, weights);
+    const uint32_t limit = sweeps ? sweeps : fitted ? 14 : 12;
     cutis_reduce_colours colours;
-    c->problem.sweeps = sweeps;
-    assert_true(cutis_reduce_start(&c->problem, &c->arena, fitted, true, out));
+    cutis_reduce_run run;
+    double gradient;
     assert_true(cutis_reduce_colours_create(&c->arena, &c->mesh, 2, &colours));
-    assert_ok(c->context,
-              cutis_reduce_normals(&c->problem, &surface, &colours, fitted, &c->arena, out));
+    assert_true(cutis_reduce_state_create(&c->problem, &c->arena, out));
+    out->curve = cutis_arena_alloc(&c->arena, limit + 1, sizeof *out->curve);
+    assert_ok(c->context, cutis_reduce_open(&c->problem, fitted, out, &run));
+    assert_ok(c->context, cutis_reduce_choose_sets(&run));
+    assert_ok(c->context, cutis_reduce_lay_out(&run, &colours));
+    assert_ok(c->context, cutis_reduce_weigh(&run, true));
+    assert_ok(c->context, cutis_reduce_prepare(&run, CUTIS_REDUCE_GRADIENT, &gradient));
+    assert_ok(c->context, cutis_reduce_prepare_normals(&run, &surface, &colours, &out->curve[0]));
+    assert_ok(c->context, cutis_reduce_sweep(&run, fitted, limit));
+    assert_ok(c->context, cutis_reduce_read_back(&run, true));
+    out->energy = out->curve[out->sweep_count];
+    cutis_reduce_close(&run);
 }
 
 // Errors of a state by definition.
@@ -172,7 +183,7 @@ static void sweeps_lower_the_energy_and_report_what_it_is(void **state)
         double weights[5];
         cutis_reduce_state s, start;
         weigh_poses(&c, weights);
-        assert_true(cutis_reduce_start(&c.problem, &c.arena, fitted, true, &start));
+        assert_ok(c.context, cutis_reduce_start(&c.problem, &c.arena, fitted, true, &start));
         sweep(&c, weights, 0, fitted, &s);
         double *before = errors_of(&c, &start), *after = errors_of(&c, &s);
         const double first = (double)definition_all(&c, weights, before);

@@ -1,43 +1,41 @@
-// The program of weight reduction for GPUs. There is no C text here: on the CPU the same solves run
-// from src/fit, which keeps rows in vectors.
+// The kernels of weight reduction: how they run, on a CPU eight vertices an item and compiled for
+// every width of vectors (reduce_wide.h), on a GPU one.
 #include "device/compute/reduce.h"
 
-#define COMMON "reduce.h", "reduce_wide.h", "reduce_items.h"
-static const char *const TEXTS[] = { COMMON, NULL };
-static const char *const CHOOSE[] = { COMMON, "team.h", "reduce_choose.h", NULL };
-static const char *const TURNS[] = { COMMON, "reduce_turns.h", "reduce_normals.h", NULL };
+#define SETS "reduce_arguments.h", "reduce_solve.h", "reduce.h", "team.h", "reduce_sets.h"
+static const char *const CHOOSE[] = { SETS, NULL };
+static const char *const TEXTS[] = { SETS,
+                                     "reduce_lanes.h",
+                                     "reduce_weights.h",
+                                     "reduce_prior.h",
+                                     "reduce_exchange.h",
+                                     "reduce_sweep.h",
+                                     "reduce_turns.h",
+                                     NULL };
 
-#define KERNEL_OF(name, text, count)                                                               \
-    const cutis_compute_kernel cutis_compute_reduce_##name = {                                     \
-        .entry = "cutis_reduce_" #name,                                                            \
-        .texts = text,                                                                             \
-        .argument_count = count,                                                                   \
-        .group_size = 64,                                                                          \
-    }
-#define PROGRAM(name, count) KERNEL_OF(name, TEXTS, count)
+#define OVER_BLOCKS(kernel, LIST)                                                                  \
+    CUTIS_COMPUTE_WIDE_KERNEL(kernel, LIST, .texts = TEXTS, .task_items = REDUCE_TASK,             \
+                              .group_size = 64)
+#define OVER_VERTICES(kernel, LIST)                                                                \
+    CUTIS_COMPUTE_WIDE_KERNEL(kernel, LIST, .texts = TEXTS, .task_items = 128, .group_size = 64)
 
-PROGRAM(begin, 22);
-PROGRAM(keep, 11);
-PROGRAM(gradient, 24);
-PROGRAM(exchanging, 28);
-PROGRAM(laplace, 20);
-PROGRAM(energy, 10);
-PROGRAM(falls, 5);
-PROGRAM(store, 10);
-PROGRAM(trace, 10);
-PROGRAM(match, 13);
-PROGRAM(stray, 12);
-
-KERNEL_OF(places, TURNS, 10);
-KERNEL_OF(normal, TURNS, 6);
-KERNEL_OF(turn, TURNS, 6);
-KERNEL_OF(system, TURNS, 25);
-KERNEL_OF(turned, TURNS, 22);
-KERNEL_OF(turned_exchanging, TURNS, 32);
-
-const cutis_compute_kernel cutis_compute_reduce_choose = {
-    .entry = "cutis_reduce_choose",
-    .texts = CHOOSE,
-    .argument_count = 11,
-    .lanes = 32,
-};
+OVER_VERTICES(reduce_target, REDUCE_TARGET_BUFFERS);
+CUTIS_COMPUTE_WIDE_KERNEL(reduce_choose, REDUCE_CHOOSE_BUFFERS, .texts = CHOOSE,
+                          .task_items = REDUCE_TASK, .lanes = 32);
+OVER_BLOCKS(reduce_load, REDUCE_LOAD_BUFFERS);
+OVER_BLOCKS(reduce_weigh, REDUCE_WEIGH_BUFFERS);
+OVER_VERTICES(reduce_errors, REDUCE_ERRORS_BUFFERS);
+OVER_BLOCKS(reduce_keep, REDUCE_KEEP_BUFFERS);
+OVER_BLOCKS(reduce_store, REDUCE_STORE_BUFFERS);
+OVER_BLOCKS(reduce_gradient, REDUCE_GRADIENT_BUFFERS);
+OVER_BLOCKS(reduce_laplace, REDUCE_LAPLACE_BUFFERS);
+OVER_BLOCKS(reduce_turned, REDUCE_TURNED_BUFFERS);
+OVER_VERTICES(reduce_energy, REDUCE_ENERGY_BUFFERS);
+OVER_VERTICES(reduce_residual, REDUCE_RESIDUAL_BUFFERS);
+OVER_VERTICES(reduce_sum, REDUCE_SUM_BUFFERS);
+OVER_BLOCKS(reduce_trace, REDUCE_TRACE_BUFFERS);
+OVER_VERTICES(reduce_match, REDUCE_MATCH_BUFFERS);
+OVER_VERTICES(reduce_stray, REDUCE_STRAY_BUFFERS);
+OVER_VERTICES(reduce_normal, REDUCE_NORMAL_BUFFERS);
+OVER_VERTICES(reduce_turn, REDUCE_TURN_BUFFERS);
+OVER_BLOCKS(reduce_metric, REDUCE_METRIC_BUFFERS);

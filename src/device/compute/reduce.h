@@ -1,30 +1,36 @@
-/// The program of kernel/reduce.h, reduce_wide.h and reduce_items.h, and for sweeps on normals
-/// reduce_turns.h and reduce_normals.h; for sets reduce_choose.h. Arguments in the order of the
-/// text, without ITEM_ARGS. A problem's sizes are compiled in: copy a kernel and set its `defines`
-/// to lines that define KERNEL_DOUBLE, REDUCE_SET, REDUCE_CANDIDATES, REDUCE_LIST and REDUCE_ROWS.
-/// Not for CPU devices: their schedule is src/fit/reduce_*.c.
+/// The program of weight reduction, kernel/reduce_*.h. On a GPU a problem's sizes are compiled in:
+/// copy a kernel and set its `defines` (kernel/reduce.h says which).
 #ifndef CUTIS_DEVICE_COMPUTE_REDUCE_H
 #define CUTIS_DEVICE_COMPUTE_REDUCE_H
 
 #include "device/compute.h"
+#include "kernel/reduce_arguments.h"
 
-extern const cutis_compute_kernel cutis_compute_reduce_choose;
-extern const cutis_compute_kernel cutis_compute_reduce_begin;
-extern const cutis_compute_kernel cutis_compute_reduce_gradient;
-extern const cutis_compute_kernel cutis_compute_reduce_exchanging;
-extern const cutis_compute_kernel cutis_compute_reduce_laplace;
-extern const cutis_compute_kernel cutis_compute_reduce_energy;
-extern const cutis_compute_kernel cutis_compute_reduce_falls;
-extern const cutis_compute_kernel cutis_compute_reduce_keep;
-extern const cutis_compute_kernel cutis_compute_reduce_store;
-extern const cutis_compute_kernel cutis_compute_reduce_trace;
-extern const cutis_compute_kernel cutis_compute_reduce_match;
-extern const cutis_compute_kernel cutis_compute_reduce_stray;
-extern const cutis_compute_kernel cutis_compute_reduce_places;
-extern const cutis_compute_kernel cutis_compute_reduce_normal;
-extern const cutis_compute_kernel cutis_compute_reduce_turn;
-extern const cutis_compute_kernel cutis_compute_reduce_system;
-extern const cutis_compute_kernel cutis_compute_reduce_turned;
-extern const cutis_compute_kernel cutis_compute_reduce_turned_exchanging;
+/// Sizes that the C text is compiled for: most controls a vertex keeps, and chooses from.
+enum { CUTIS_REDUCE_SET = 64, CUTIS_REDUCE_CANDIDATES = 32 };
+
+/// All kernels with their lists: KERNEL(name, LIST).
+#define CUTIS_REDUCE_KERNELS(KERNEL)                                                               \
+    KERNEL(reduce_target, REDUCE_TARGET_BUFFERS)                                                   \
+    KERNEL(reduce_choose, REDUCE_CHOOSE_BUFFERS)                                                   \
+    KERNEL(reduce_load, REDUCE_LOAD_BUFFERS)                                                       \
+    KERNEL(reduce_weigh, REDUCE_WEIGH_BUFFERS)                                                     \
+    KERNEL(reduce_errors, REDUCE_ERRORS_BUFFERS)                                                   \
+    KERNEL(reduce_keep, REDUCE_KEEP_BUFFERS)                                                       \
+    KERNEL(reduce_store, REDUCE_STORE_BUFFERS)                                                     \
+    KERNEL(reduce_gradient, REDUCE_GRADIENT_BUFFERS)                                               \
+    KERNEL(reduce_laplace, REDUCE_LAPLACE_BUFFERS)                                                 \
+    KERNEL(reduce_turned, REDUCE_TURNED_BUFFERS)                                                   \
+    KERNEL(reduce_energy, REDUCE_ENERGY_BUFFERS)                                                   \
+    KERNEL(reduce_residual, REDUCE_RESIDUAL_BUFFERS)                                               \
+    KERNEL(reduce_sum, REDUCE_SUM_BUFFERS)                                                         \
+    KERNEL(reduce_trace, REDUCE_TRACE_BUFFERS)                                                     \
+    KERNEL(reduce_match, REDUCE_MATCH_BUFFERS)                                                     \
+    KERNEL(reduce_stray, REDUCE_STRAY_BUFFERS)                                                     \
+    KERNEL(reduce_normal, REDUCE_NORMAL_BUFFERS)                                                   \
+    KERNEL(reduce_turn, REDUCE_TURN_BUFFERS)                                                       \
+    KERNEL(reduce_metric, REDUCE_METRIC_BUFFERS)
+
+CUTIS_REDUCE_KERNELS(CUTIS_COMPUTE_DECLARE)
 
 #endif
