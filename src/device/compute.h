@@ -44,7 +44,8 @@ typedef struct cutis_compute_kernel {
     cutis_compute_function *run[CUTIS_COMPUTE_WIDTHS]; ///< NULL: the narrower one before it
     uint32_t buffer_count, argument_size;
     const bool *writes;  ///< per buffer: it is an OUT
-    uint32_t task_items; ///< CPU: items of one task; 0: 256
+    uint32_t task_items;  ///< CPU: items of one task; 0: 256
+    uint32_t alone_tasks; ///< CPU: so few are done before another thread has woken up; 0: one
     uint32_t group_size; ///< GPU: work items of a group; 0: 128
     uint32_t
         registers;  ///< GPU: of a work item at most (drivers that can); 0: the compiler's choice

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
-#include "fit/handles_device.h"
 #include "fit/handles_model.h"
 #include "fit/handles_reduce.h"
 #include "fit/handles_report.h"
@@ -31,16 +30,14 @@ typedef struct solved {
 struct cutis_handle_session {
     cutis_context *context;
     const cutis_model *model;
-    cutis_device *device;
+    cutis_device *device, *own; ///< `own`: made because none was given
     cutis_handles_options options;
     cutis_arena arena; ///< owns body and grid
     cutis_handles_body body;
     cutis_handles_grid grid;
     double longest; ///< side of the model
     double voxelise_seconds;
-    bool live; ///< more than one solve is to come: fields are worth keeping
-    cutis_handles_cache cache;
-    cutis_handles_gpu *gpu; ///< made when a solve wants it
+    cutis_handles_work work; ///< with the grid, and fields of handles that stay
     solved now;
 };
 
@@ -206,11 +203,10 @@ static cutis_result solve(cutis_handle_session *session, const cutis_handle *han
     cutis_handles_solution *solution = &out->solution;
     out->arena = (cutis_arena){ .context = context };
     *solution = (cutis_handles_solution){ .arena = &out->arena,
-                                          .device = session->device,
+                                          .work = &session->work,
                                           .options = &session->options,
                                           .grid = session->grid,
                                           .joint_count = count };
-    if (session->live) solution->cache = &session->cache;
     out->report = cutis_handles_report_create(context, count);
     solution->joint_site = cutis_arena_alloc(&out->arena, count, sizeof(uint32_t));
     if (!out->report || !solution->joint_site || !copy_handles(out, handles, count))
@@ -220,11 +216,6 @@ static cutis_result solve(cutis_handle_session *session, const cutis_handle *han
     out->report->voxel_size = session->grid.step;
     out->report->seconds.voxelise = session->voxelise_seconds;
     cutis_result result = place_handles(solution, &set, out->report);
-    if (result == CUTIS_OK && cutis_handles_on_device(solution, &session->body.shape)) {
-        if (!session->gpu) session->gpu = cutis_handles_gpu_create(session->device);
-        if (!session->gpu) return cutis_alloc_result(context);
-        solution->gpu = session->gpu;
-    }
     if (result == CUTIS_OK)
         result =
             cutis_handles_solve(solution, &session->body.shape, out->report, out->report->handles);
@@ -272,7 +263,7 @@ static cutis_result voxelise(cutis_handle_session *s, const cutis_handle_set *se
         if (wanted > VOXELS_AUTO_MAX) wanted = VOXELS_AUTO_MAX;
         if (wanted > s->options.voxels) s->options.voxels = wanted;
     }
-    result = cutis_handles_grid_create(&s->arena, s->device, &s->body.shape, s->options.voxels,
+    result = cutis_handles_grid_create(&s->arena, &s->work, &s->body.shape, s->options.voxels,
                                        &s->grid);
     s->voxelise_seconds = cutis_os_seconds() - start;
     return result;
@@ -286,11 +277,14 @@ static cutis_result open_session(const cutis_model *model, cutis_device *device,
     cutis_context *context = cutis_model_context(model);
     cutis_handle_session *s = cutis_alloc_zero(context, 1, sizeof *s);
     if (!s) return cutis_alloc_result(context);
-    s->context = context, s->model = model, s->device = device;
-    s->live = set == NULL;
+    s->context = context, s->model = model;
     s->arena = (cutis_arena){ .context = context };
-    s->cache = (cutis_handles_cache){ .context = context };
     cutis_result result = cutis_handles_check_options(context, options, &s->options);
+    if (result == CUTIS_OK && !device)
+        result =
+            cutis_device_create(context, &(cutis_device_options){ .thread_count = 1 }, &s->own);
+    s->device = device ? device : s->own;
+    if (result == CUTIS_OK) cutis_handles_work_init(&s->work, s->device);
     if (result == CUTIS_OK && s->options.reduce && !set)
         result = cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                             "handles: a live session keeps the largest weights; reduce at the end");
@@ -316,9 +310,9 @@ void cutis_handles_close(cutis_handle_session *session)
 {
     if (!session) return;
     release_solved(&session->now);
-    cutis_handles_cache_release(&session->cache);
-    cutis_handles_gpu_destroy(session->gpu);
+    cutis_handles_work_release(&session->work);
     cutis_arena_release(&session->arena);
+    cutis_device_destroy(session->own);
     cutis_free(session->context, session, sizeof *session);
 }
 
@@ -385,7 +379,7 @@ cutis_handles_view cutis_handles_look(const cutis_handle_session *session)
     return (cutis_handles_view){ .handle_count = session->now.handle_count,
                                  .handles = session->now.handles,
                                  .vertex_count = session->body.shape.vertex_count,
-                                 .influences = influences->width,
+                                 .influences = influences->slots,
                                  .joints = influences->joints,
                                  .weights = influences->weights,
                                  .report = session->now.report };

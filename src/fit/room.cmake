@@ -6,7 +6,3 @@ set_source_files_properties(
   ${PROJECT_SOURCE_DIR}/src/fit/reduce_exchange.c ${PROJECT_SOURCE_DIR}/src/fit/reduce_normals.c
   ${PROJECT_SOURCE_DIR}/src/fit/reduce_turns.c ${PROJECT_SOURCE_DIR}/src/fit/reduce_sets.c
   PROPERTIES COMPILE_OPTIONS ${fast_level})
-# Handles: loops over the lanes of a voxel.
-set_source_files_properties(
-  ${PROJECT_SOURCE_DIR}/src/fit/handles_multigrid.c ${PROJECT_SOURCE_DIR}/src/fit/handles_field.c
-  PROPERTIES COMPILE_OPTIONS ${fast_level})

@@ -53,7 +53,8 @@ static void run_on_cpu(cutis_device *device, const cutis_compute_kernel *kernel,
         work.run = kernel->run[width];
     for (uint32_t i = 0; i < kernel->buffer_count; i++)
         work.buffers[i] = buffers[i] ? (void *)(uintptr_t)buffers[i]->handle : NULL;
-    cutis_device_run(device, run_items, &work, (item_count - 1) / work.task_items + 1);
+    const uint32_t tasks = (item_count - 1) / work.task_items + 1;
+    cutis_device_run(tasks > kernel->alone_tasks ? device : NULL, run_items, &work, tasks);
 }
 
 cutis_result cutis_compute_run(cutis_device *device, const cutis_compute_kernel *kernel,
