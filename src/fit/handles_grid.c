@@ -144,22 +144,43 @@ static cutis_result number_voxels(voxeliser *v, uint32_t rows)
     return cutis_handles_fetch(b->neighbour, g->neighbour, 24 * n);
 }
 
-// The first voxel of each one's piece. A CPU goes through them in order and in place.
-static cutis_result find_pieces(voxeliser *v)
+static uint32_t root_of(uint32_t *piece, uint32_t v)
+{
+    while (piece[v] != v) v = piece[v] = piece[piece[v]];
+    return v;
+}
+
+// The first voxel of each one's piece, on a CPU: trees of voxels that hang together, joined in
+// order. One pass where sweeps take as many as a piece has bends.
+static void join_voxels(const uint32_t *neighbour, uint32_t count, uint32_t *piece)
+{
+    for (uint32_t v = 0; v < count; v++)
+        for (size_t d = 0; d < 6; d += 2) {
+            const uint32_t m = neighbour[6 * (size_t)v + d];
+            if (m == CUTIS_HANDLES_NONE) continue;
+            const uint32_t a = root_of(piece, v), b = root_of(piece, m);
+            if (a < b)
+                piece[b] = a;
+            else
+                piece[a] = b;
+        }
+    for (uint32_t v = 0; v < count; v++) piece[v] = piece[piece[v]];
+}
+
+static cutis_result sweep_pieces(voxeliser *v)
 {
     cutis_handles_buffers *b = v->buffers;
-    if (v->work->sweeps) TRY(ROOMS(v->work, { &b->other_piece, v->grid->voxel_count, 4 }));
+    TRY(ROOMS(v->work, { &b->other_piece, v->grid->voxel_count, 4 }));
     for (bool changed = true; changed;) {
         TRY(cutis_handles_fill(v->work, b->flag, 1, 0));
-        for (int i = 0; i < (v->work->sweeps ? SWEEPS_A_LOOK : 1); i++) {
-            TRY(handles_pieces_run(
-                v->work->device, v->grid->voxel_count,
-                (handles_pieces_buffers){ .neighbour = b->neighbour,
-                                          .from = b->piece,
-                                          .to = v->work->sweeps ? b->other_piece : b->piece,
-                                          .changed = b->flag },
-                (handles_pieces_arguments){ 0 }));
-            if (v->work->sweeps) cutis_handles_swap(&b->piece, &b->other_piece);
+        for (int i = 0; i < SWEEPS_A_LOOK; i++) {
+            TRY(handles_pieces_run(v->work->device, v->grid->voxel_count,
+                                   (handles_pieces_buffers){ .neighbour = b->neighbour,
+                                                             .from = b->piece,
+                                                             .to = b->other_piece,
+                                                             .changed = b->flag },
+                                   (handles_pieces_arguments){ 0 }));
+            cutis_handles_swap(&b->piece, &b->other_piece);
         }
         TRY(cutis_handles_flag(v->work, &changed));
         TRY(cutis_progress(v->arena->context, "voxels", 0.5));
@@ -173,7 +194,10 @@ static cutis_result number_pieces(voxeliser *v)
     cutis_handles_grid *g = v->grid;
     cutis_handles_buffers *b = v->buffers;
     const uint32_t n = g->voxel_count;
-    TRY(find_pieces(v));
+    if (v->work->sweeps)
+        TRY(sweep_pieces(v));
+    else
+        join_voxels(g->neighbour, n, cutis_handles_memory(b->piece));
     TRY(ROOMS(v->work, { &b->roots, cutis_compute_scan_words(n), 4 }));
     TRY(handles_roots_run(v->work->device, n,
                           (handles_roots_buffers){ .piece = b->piece, .root = b->roots },

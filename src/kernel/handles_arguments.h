@@ -88,10 +88,9 @@ HANDLES_GRID_ARGUMENTS(handles_number)
     IN(unsigned, index) IN(unsigned, place) OUT(unsigned, neighbour) OUT(unsigned, piece)
 HANDLES_GRID_ARGUMENTS(handles_links)
 
-/// The least voxel that a voxel, its neighbours, or that one know of. `to` may be `from` where one
-/// task has all items: then news go far in one sweep.
+/// The least voxel that a voxel, its neighbours, or that one know of.
 #define HANDLES_PIECES_BUFFERS(IN, OUT)                                                            \
-    IN(unsigned, neighbour) OUT(unsigned, from) OUT(unsigned, to) OUT(int, changed)
+    IN(unsigned, neighbour) IN(unsigned, from) OUT(unsigned, to) OUT(int, changed)
 HANDLES_ARGUMENTS(handles_pieces)
 
 /// Which voxels are the first of their pieces.

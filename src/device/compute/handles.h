@@ -16,7 +16,7 @@
     X(handles_rows, HANDLES_ROWS_BUFFERS, GRID, 4096)                                              \
     X(handles_number, HANDLES_NUMBER_BUFFERS, GRID, 4096)                                          \
     X(handles_links, HANDLES_LINKS_BUFFERS, GRID, 4096)                                            \
-    X(handles_pieces, HANDLES_PIECES_BUFFERS, GRID, INT32_MAX)                                     \
+    X(handles_pieces, HANDLES_PIECES_BUFFERS, GRID, 4096)                                          \
     X(handles_roots, HANDLES_ROOTS_BUFFERS, GRID, 16384)                                           \
     X(handles_names, HANDLES_NAMES_BUFFERS, GRID, 16384)                                           \
     X(handles_start, HANDLES_START_BUFFERS, DISTANCE, 1024)                                        \
