@@ -120,8 +120,8 @@ static cutis_result report_dropped(const cutis_handles_solution *solution, uint3
     return result;
 }
 
-static cutis_result weigh_vertices(cutis_handles_solution *solution,
-                                   const cutis_handles_shape *shape, cutis_handles_report *report)
+cutis_result cutis_handles_weigh(cutis_handles_solution *solution, const cutis_handles_shape *shape,
+                                 cutis_handles_report *report)
 {
     cutis_handles_influences *out = &solution->influences;
     const uint32_t most = solution->options->influences;
@@ -293,7 +293,7 @@ cutis_result cutis_handles_solve(cutis_handles_solution *solution, const cutis_h
             solution->sharers[solution->joint_site[j]]++;
     cutis_result result = cutis_progress(context, "distances", 0);
     if (result == CUTIS_OK) result = solve_voxels(solution, &scratch, report);
-    if (result == CUTIS_OK) result = weigh_vertices(solution, shape, report);
+    if (result == CUTIS_OK) result = cutis_handles_weigh(solution, shape, report);
     if (result == CUTIS_OK) {
         report->seconds.weights += cutis_os_seconds() - start -
                                    (report->seconds.distances + report->seconds.insertion - before);

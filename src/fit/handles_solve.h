@@ -36,6 +36,10 @@ typedef struct cutis_handles_solution {
 cutis_result cutis_handles_solve(cutis_handles_solution *solution, const cutis_handles_shape *shape,
                                  cutis_handles_report *report, cutis_handle_result *results);
 
+/// The last of it: influences from the field, joint_site and sharers.
+cutis_result cutis_handles_weigh(cutis_handles_solution *solution, const cutis_handles_shape *shape,
+                                 cutis_handles_report *report);
+
 /// Options with the defaults filled in; CUTIS_INVALID_ARGUMENT with the error if one is out of
 /// range.
 cutis_result cutis_handles_check_options(cutis_context *context,

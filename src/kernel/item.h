@@ -27,7 +27,7 @@
 #define ITEM_IN(type, name)  GLOBAL const type *RESTRICT name,
 #define ITEM_OUT(type, name) GLOBAL type *name,
 #define ITEM_KERNEL(name, BUFFERS)                                                                 \
-    ITEM_FUNCTION name(BUFFERS(ITEM_IN, ITEM_OUT) name##_arguments given)
+    ITEM_LINKAGE(name) void name(BUFFERS(ITEM_IN, ITEM_OUT) name##_arguments given)
 // Kernels that are not converted yet.
 #define ITEM_ARGS       int item_first, int item_end
 #define OLD_ITEM_KERNEL ITEM_FUNCTION
@@ -48,6 +48,16 @@ STRUCT(old_item_range)
 #define INDEX long long
 #endif
 #define ITEM_FUNCTION KERNEL void
+// A GPU's compiler is asked for one kernel at a time (`#define ITEM_ONLY_name , KERNEL`); the others
+// of its text are functions that nobody calls, which cost it next to nothing.
+#define ITEM_SECOND(first, second, ...) second
+#define ITEM_CHOOSE(...)                ITEM_SECOND(__VA_ARGS__, )
+#define ITEM_LINKAGE(name)              ITEM_CHOOSE(ITEM_ONLY_##name, ITEM_OTHER)
+#ifdef KERNEL_CUDA
+#define ITEM_OTHER static __device__
+#else
+#define ITEM_OTHER static
+#endif
 #define ITEM_BEGIN                                                                                 \
     int item = given.item_first + GLOBAL_ID;                                                       \
     if (item < given.item_end) {
@@ -58,6 +68,7 @@ STRUCT(old_item_range)
 #define GLOBAL
 #define INDEX         long long
 #define ITEM_FUNCTION static __attribute__((unused)) void
+#define ITEM_LINKAGE(name) static __attribute__((unused))
 #define ITEM_BEGIN    for (int item = given.item_first; item < given.item_end; item++) {
 #define ROOT(x)      __builtin_sqrt((double)(x))
 #define MAGNITUDE(x) __builtin_fabs((double)(x))

@@ -9,7 +9,7 @@
 enum { GROUP_SIZE = 128, DEFINES = 1024 };
 _Static_assert(CUTIS_COMPUTE_BUFFERS + 1 <= CUTIS_GPU_ARGUMENTS, "drivers take as many");
 
-/// The kernel as this device runs it: the lanes of a team are part of its text.
+/// The kernel as this device runs it: alone in its text, of which the lanes of a team are part.
 static cutis_result find_kernel(cutis_gpu *gpu, const cutis_compute_kernel *kernel,
                                 cutis_gpu_kernel *out)
 {
@@ -18,8 +18,8 @@ static cutis_result find_kernel(cutis_gpu *gpu, const cutis_compute_kernel *kern
         snprintf(lanes, sizeof lanes, "#define TEAM_ALONE 1\n");
     else if (kernel->lanes > 1)
         snprintf(lanes, sizeof lanes, "#define TEAM_LANES %u\n", kernel->lanes);
-    const int length =
-        snprintf(defines, sizeof defines, "%s%s", lanes, kernel->defines ? kernel->defines : "");
+    const int length = snprintf(defines, sizeof defines, "#define ITEM_ONLY_%s , KERNEL\n%s%s",
+                                kernel->entry, lanes, kernel->defines ? kernel->defines : "");
     if (length < 0 || length >= DEFINES)
         return cutis_fail(gpu->base.context, CUTIS_INTERNAL, "%s: defines are too long",
                           kernel->entry);
