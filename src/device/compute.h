@@ -43,10 +43,10 @@ typedef struct cutis_compute_kernel {
     const char *defines; ///< lines of #define before them, as the C file has them; or NULL
     cutis_compute_function *run[CUTIS_COMPUTE_WIDTHS]; ///< NULL: the narrower one before it
     uint32_t buffer_count, argument_size;
-    const bool *writes;  ///< per buffer: it is an OUT
+    const bool *writes;   ///< per buffer: it is an OUT
     uint32_t task_items;  ///< CPU: items of one task; 0: 256
     uint32_t alone_tasks; ///< CPU: so few are done before another thread has woken up; 0: one
-    uint32_t group_size; ///< GPU: work items of a group; 0: 128
+    uint32_t group_size;  ///< GPU: work items of a group; 0: 128
     uint32_t
         registers;  ///< GPU: of a work item at most (drivers that can); 0: the compiler's choice
     uint32_t lanes; ///< GPU: of a team that does one item (kernel/team.h); 0 or 1: none

@@ -9,8 +9,8 @@
     5.0 ///< voxels around a site with straight distances: error 1.7
         ///< voxels at 128
 
-/// Scratch memory of one march at a time, and its result. `distance` is HANDLES_INFINITY where the front
-/// has not passed; `reached` lists the voxels it has passed, in order of distance.
+/// Scratch memory of one march at a time, and its result. `distance` is HANDLES_INFINITY where the
+/// front has not passed; `reached` lists the voxels it has passed, in order of distance.
 typedef struct cutis_handles_front {
     const cutis_handles_grid *grid;
     float *distance;   ///< per voxel

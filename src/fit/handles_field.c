@@ -128,14 +128,13 @@ cutis_result cutis_handles_field_solve(cutis_handles_work *work, cutis_arena *ar
     if (!out->values) return cutis_alloc_result(arena->context);
     TRY(cutis_handles_over(work, &b->values, out->values, values, 4));
     TRY(ROOMS(work, { &b->conductance, 6ull * n, 8 }));
-    TRY(handles_conduct_run(
-        work->device, n,
-        (handles_conduct_buffers){ .neighbour = b->neighbour,
-                                   .distance = b->distance,
-                                   .label = b->label,
-                                   .bar = b->bars,
-                                   .conductance = b->conductance },
-        (handles_conduct_arguments){ .grid = cutis_handles_grid_given(grid) }));
+    TRY(handles_conduct_run(work->device, n,
+                            (handles_conduct_buffers){ .neighbour = b->neighbour,
+                                                       .distance = b->distance,
+                                                       .label = b->label,
+                                                       .bar = b->bars,
+                                                       .conductance = b->conductance },
+                            (handles_conduct_arguments){ .grid = cutis_handles_grid_given(grid) }));
     TRY(cutis_handles_system_create(work, grid, &system));
     for (uint32_t first = 0, lanes; first < site_count; first += lanes) {
         lanes = cutis_handles_lanes(work, &system, site_count - first);

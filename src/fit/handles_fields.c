@@ -32,8 +32,7 @@ static cutis_result grow_slots(cutis_handles_insertion *in, uint32_t wanted)
     if (result == CUTIS_OK)
         result = handles_keep_run(
             work->device, work->slot_count * n,
-            (handles_keep_buffers){
-                .from = b->site_fields, .slot = b->new_slot, .fields = fields },
+            (handles_keep_buffers){ .from = b->site_fields, .slot = b->new_slot, .fields = fields },
             (handles_keep_arguments){ .grid = cutis_handles_grid_given(in->grid) });
     if (result != CUTIS_OK) {
         cutis_handles_drop(&fields);

@@ -1,7 +1,7 @@
 // From a shape to its voxel domain: conservative surface, then everything the outside cannot reach,
 // by the kernels of kernel/handles_grid.h on any device. Works on soups: no use is made of
-// orientation, closedness or connectivity of the triangles. Numbers of voxels, neighbours and pieces
-// are the same on every device.
+// orientation, closedness or connectivity of the triangles. Numbers of voxels, neighbours and
+// pieces are the same on every device.
 #include "fit/handles_grid.h"
 
 #include <math.h>
@@ -51,11 +51,10 @@ static cutis_result mark_surface(voxeliser *v)
         (handles_surfaces_buffers){
             .positions = b->positions, .triangles = b->triangles, .state = b->state },
         (handles_surfaces_arguments){ .grid = v->given, .parts = (int)parts }));
-    TRY(handles_balls_run(
-        v->work->device, shape->point_count,
-        (handles_balls_buffers){
-            .positions = b->positions, .points = b->points, .state = b->state },
-        (handles_balls_arguments){ .grid = v->given, .radius = v->radius }));
+    TRY(handles_balls_run(v->work->device, shape->point_count,
+                          (handles_balls_buffers){
+                              .positions = b->positions, .points = b->points, .state = b->state },
+                          (handles_balls_arguments){ .grid = v->given, .radius = v->radius }));
     return handles_corners_run(
         v->work->device, shape->vertex_count,
         (handles_corners_buffers){ .positions = b->positions, .state = b->state },
@@ -133,12 +132,11 @@ static cutis_result number_voxels(voxeliser *v, uint32_t rows)
         (handles_number_buffers){
             .state = b->state, .first = b->rows, .index = b->index, .place = b->place },
         (handles_number_arguments){ .grid = v->given }));
-    TRY(handles_links_run(v->work->device, (uint32_t)n,
-                          (handles_links_buffers){ .index = b->index,
-                                                   .place = b->place,
-                                                   .neighbour = b->neighbour,
-                                                   .piece = b->piece },
-                          (handles_links_arguments){ .grid = v->given }));
+    TRY(handles_links_run(
+        v->work->device, (uint32_t)n,
+        (handles_links_buffers){
+            .index = b->index, .place = b->place, .neighbour = b->neighbour, .piece = b->piece },
+        (handles_links_arguments){ .grid = v->given }));
     TRY(cutis_handles_fetch(b->index, g->index, 4ull * g->dense_count));
     TRY(cutis_handles_fetch(b->place, g->place, 4 * n));
     return cutis_handles_fetch(b->neighbour, g->neighbour, 24 * n);
@@ -205,8 +203,7 @@ static cutis_result number_pieces(voxeliser *v)
     TRY(cutis_compute_scan(v->work->device, b->roots, n));
     TRY(handles_names_run(
         v->work->device, n,
-        (handles_names_buffers){
-            .piece = b->piece, .root = b->roots, .component = b->component },
+        (handles_names_buffers){ .piece = b->piece, .root = b->roots, .component = b->component },
         (handles_names_arguments){ 0 }));
     TRY(cutis_handles_fetch(b->component, g->component, 4ull * n));
     return cutis_buffer_read(b->roots, 4ull * n, &g->component_count, 4);
@@ -323,8 +320,8 @@ static cutis_result voxelise(voxeliser *v, uint32_t *first, size_t tiles)
 // What only voxelisation needs.
 static void drop_buffers(cutis_handles_buffers *b)
 {
-    cutis_buffer **gone[] = { &b->component, &b->triangles,   &b->points, &b->state, &b->rows,
-                              &b->piece,     &b->other_piece, &b->roots };
+    cutis_buffer **gone[] = { &b->component, &b->triangles, &b->points,      &b->state,
+                              &b->rows,      &b->piece,     &b->other_piece, &b->roots };
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) cutis_handles_drop(gone[i]);
 }
 

@@ -61,8 +61,7 @@ static inline handles_grid cutis_handles_grid_given(const cutis_handles_grid *gr
 /// @return their product
 static inline size_t cutis_handles_tiles(const cutis_handles_grid *grid, uint32_t *count)
 {
-    for (int c = 0; c < 3; c++)
-        count[c] = (grid->size[c] + HANDLES_TILE - 1) / HANDLES_TILE;
+    for (int c = 0; c < 3; c++) count[c] = (grid->size[c] + HANDLES_TILE - 1) / HANDLES_TILE;
     return (size_t)count[0] * count[1] * count[2];
 }
 

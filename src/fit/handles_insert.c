@@ -59,8 +59,7 @@ static bool accept(insertion *i, uint32_t task)
     cutis_handles_inserted handle = { .voxel = i->batch[task],
                                       .radius = i->batch_radius[task],
                                       .entry_count = front->reached_count };
-    handle.entries =
-        cutis_arena_alloc(i->in->scratch, handle.entry_count, sizeof *handle.entries);
+    handle.entries = cutis_arena_alloc(i->in->scratch, handle.entry_count, sizeof *handle.entries);
     if (!handle.entries) return false;
     for (uint32_t e = 0; e < handle.entry_count; e++) {
         const uint32_t voxel = front->reached[e];
@@ -137,8 +136,8 @@ static float site_value(const cutis_handles_insertion *in, uint32_t s, size_t v)
 {
     const float *fields = cutis_handles_memory(in->work->buffers.site_fields);
     if (in->label[v] == CUTIS_HANDLES_NONE) return s == in->owner[v];
-    return (float)handles_basis(handles_ratio(
-        fields[(size_t)in->slot[s] * in->grid->voxel_count + v], in->site_radius[s]));
+    return (float)handles_basis(
+        handles_ratio(fields[(size_t)in->slot[s] * in->grid->voxel_count + v], in->site_radius[s]));
 }
 
 // Sites, then virtual handles, both ascending: counted, then written.

@@ -91,11 +91,9 @@ static cutis_result find_supports(insertion *i, uint32_t count, bool *again)
     TRY(cutis_handles_fill(i->work, b->flag, 1, 0));
     TRY(handles_near_run(
         i->work->device, count * CORE_PARTS,
-        (handles_near_buffers){
-            .from = b->field, .cores = b->cores, .partial = b->core_distance },
-        (handles_near_arguments){ .core_count = (int)i->in->sites->core_count,
-                                  .parts = CORE_PARTS,
-                                  .voxel_count = n }));
+        (handles_near_buffers){ .from = b->field, .cores = b->cores, .partial = b->core_distance },
+        (handles_near_arguments){
+            .core_count = (int)i->in->sites->core_count, .parts = CORE_PARTS, .voxel_count = n }));
     TRY(handles_support_run(i->work->device, count,
                             (handles_support_buffers){ .partial = b->core_distance,
                                                        .middle = b->middle,

@@ -70,8 +70,7 @@ static cutis_result number_finest(cutis_handles_work *work, cutis_handles_system
 
 // Blocks of the last level so far as nodes of the next. `size`: of the grid of the last.
 static cutis_result link_blocks(cutis_handles_work *work, const cutis_handles_system *system,
-                                const int *size, uint32_t blocks,
-                                const cutis_handles_level *coarse)
+                                const int *size, uint32_t blocks, const cutis_handles_level *coarse)
 {
     cutis_handles_buffers *b = &work->buffers;
     const uint32_t depth = system->level_count;
@@ -117,12 +116,11 @@ static cutis_result number_blocks(cutis_handles_work *work, cutis_handles_system
     const uint32_t blocks =
         (uint32_t)(((size[0] + 1) / 2) * ((size[1] + 1) / 2) * ((size[2] + 1) / 2));
     cutis_handles_level coarse = { .at = fine->at + fine->count };
-    TRY(handles_firsts_run(
-        work->device, blocks,
-        (handles_firsts_buffers){ .map = depth == 1 ? b->index : b->map,
-                                  .node = depth == 1 ? b->node : NULL,
-                                  .first = b->first_child },
-        (handles_firsts_arguments){ .size = { size[0], size[1], size[2] } }));
+    TRY(handles_firsts_run(work->device, blocks,
+                           (handles_firsts_buffers){ .map = depth == 1 ? b->index : b->map,
+                                                     .node = depth == 1 ? b->node : NULL,
+                                                     .first = b->first_child },
+                           (handles_firsts_arguments){ .size = { size[0], size[1], size[2] } }));
     TRY(handles_heads_run(
         work->device, fine->count,
         (handles_heads_buffers){ .cell = b->cell, .first = b->first_child, .flag = b->places },
@@ -149,7 +147,8 @@ static cutis_result number_levels(cutis_handles_work *work, cutis_handles_system
         system->level_count++;
         for (int c = 0; c < 3; c++) size[c] = (size[c] + 1) / 2;
     }
-    system->visits = system->levels[0].count > CUTIS_HANDLES_LARGE && system->level_count > 2 ? 2 : 1;
+    system->visits =
+        system->levels[0].count > CUTIS_HANDLES_LARGE && system->level_count > 2 ? 2 : 1;
     return CUTIS_OK;
 }
 
@@ -177,17 +176,18 @@ static cutis_result fill_levels(cutis_handles_work *work, const cutis_handles_sy
                                                      .inverse = b->inverse },
                            (handles_finest_arguments){ 0 }));
     for (uint32_t l = 1; l < system->level_count; l++)
-        TRY(handles_coarse_run(work->device, system->levels[l].count,
-                               (handles_coarse_buffers){ .parent = b->parent,
-                                                         .child_first = b->child_first,
-                                                         .child = b->child,
-                                                         .neighbour = b->level_neighbour,
-                                                         .conductance = b->level_conductance,
-                                                         .diagonal = b->diagonal,
-                                                         .inverse = b->inverse },
-                               (handles_coarse_arguments){ .at = (int)system->levels[l - 1].at,
-                                                           .to = (int)system->levels[l].at,
-                                                           .list = (int)(system->levels[l].at + l) }));
+        TRY(handles_coarse_run(
+            work->device, system->levels[l].count,
+            (handles_coarse_buffers){ .parent = b->parent,
+                                      .child_first = b->child_first,
+                                      .child = b->child,
+                                      .neighbour = b->level_neighbour,
+                                      .conductance = b->level_conductance,
+                                      .diagonal = b->diagonal,
+                                      .inverse = b->inverse },
+            (handles_coarse_arguments){ .at = (int)system->levels[l - 1].at,
+                                        .to = (int)system->levels[l].at,
+                                        .list = (int)(system->levels[l].at + l) }));
     return CUTIS_OK;
 }
 
@@ -287,12 +287,11 @@ static cutis_result cycle(const solving *s, uint32_t depth, bool zero)
     TRY(restrict_to(s, depth + 1));
     for (uint32_t visit = 0; visit < (depth == 0 ? s->visits : 1); visit++)
         TRY(cycle(s, depth + 1, visit == 0));
-    TRY(handles_prolong_run(s->work->device, red * s->groups,
-                            (handles_prolong_buffers){ .parent = b->parent, .z = b->z },
-                            (handles_prolong_arguments){ .lanes = s->lanes,
-                                                         .width = s->width,
-                                                         .at = (int)level->at,
-                                                         .to = (int)level[1].at }));
+    TRY(handles_prolong_run(
+        s->work->device, red * s->groups,
+        (handles_prolong_buffers){ .parent = b->parent, .z = b->z },
+        (handles_prolong_arguments){
+            .lanes = s->lanes, .width = s->width, .at = (int)level->at, .to = (int)level[1].at }));
     TRY(smooth(s, level, red, all, false));
     return smooth(s, level, 0, red, false);
 }
@@ -382,10 +381,8 @@ static cutis_result iterate(const solving *s, double tolerance, bool *going)
     TRY(handles_done_run(
         s->work->device, s->groups,
         (handles_done_buffers){ .partial = b->partial, .scalars = b->scalars, .going = b->flag },
-        (handles_done_arguments){ .lanes = s->lanes,
-                                  .width = s->width,
-                                  .tolerance = tolerance,
-                                  .sums = (int)sums }));
+        (handles_done_arguments){
+            .lanes = s->lanes, .width = s->width, .tolerance = tolerance, .sums = (int)sums }));
     return cutis_handles_flag(s->work, going);
 }
 
@@ -403,20 +400,20 @@ static cutis_result begin(const solving *s, uint32_t first)
               { &b->q, count * lanes, 8 }, { &b->partial, (count / HANDLES_SUM + 1) * lanes, 8 },
               { &b->scalars, 4 * lanes, 8 }));
     TRY(cutis_handles_fill(work, b->scalars, 8 * lanes, 0));
-    return handles_begin_run(work->device, count * s->groups,
-                             (handles_begin_buffers){ .voxel = b->voxel,
-                                                      .label = b->label,
-                                                      .owner = b->owner,
-                                                      .voxel_neighbour = b->neighbour,
-                                                      .voxel_conductance = b->conductance,
-                                                      .neighbour = b->level_neighbour,
-                                                      .conductance = b->level_conductance,
-                                                      .diagonal = b->diagonal,
-                                                      .x = b->x,
-                                                      .r = b->r,
-                                                      .p = b->p },
-                             (handles_begin_arguments){
-                                 .lanes = s->lanes, .width = s->width, .first = (int)first });
+    return handles_begin_run(
+        work->device, count * s->groups,
+        (handles_begin_buffers){ .voxel = b->voxel,
+                                 .label = b->label,
+                                 .owner = b->owner,
+                                 .voxel_neighbour = b->neighbour,
+                                 .voxel_conductance = b->conductance,
+                                 .neighbour = b->level_neighbour,
+                                 .conductance = b->level_conductance,
+                                 .diagonal = b->diagonal,
+                                 .x = b->x,
+                                 .r = b->r,
+                                 .p = b->p },
+        (handles_begin_arguments){ .lanes = s->lanes, .width = s->width, .first = (int)first });
 }
 
 cutis_result cutis_handles_system_solve(cutis_handles_work *work, cutis_handles_system *system,

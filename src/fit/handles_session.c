@@ -263,8 +263,8 @@ static cutis_result voxelise(cutis_handle_session *s, const cutis_handle_set *se
         if (wanted > VOXELS_AUTO_MAX) wanted = VOXELS_AUTO_MAX;
         if (wanted > s->options.voxels) s->options.voxels = wanted;
     }
-    result = cutis_handles_grid_create(&s->arena, &s->work, &s->body.shape, s->options.voxels,
-                                       &s->grid);
+    result =
+        cutis_handles_grid_create(&s->arena, &s->work, &s->body.shape, s->options.voxels, &s->grid);
     s->voxelise_seconds = cutis_os_seconds() - start;
     return result;
 }
@@ -323,53 +323,68 @@ cutis_result cutis_handles_set(cutis_handle_session *session, const cutis_handle
     return change(session, handles, count);
 }
 
+// A copy of the handles with room for one more, to be changed; NULL if memory ran out.
+static cutis_handle *edit_handles(const cutis_handle_session *session)
+{
+    const size_t count = session->now.handle_count;
+    cutis_handle *list = cutis_alloc_array(session->context, count + 1, sizeof *list);
+    for (size_t h = 0; list && h < count; h++) list[h] = session->now.handles[h];
+    return list;
+}
+
+// Take such a copy, of which `count` are left or there now.
+static cutis_result take_handles(cutis_handle_session *session, cutis_handle *list, uint32_t count)
+{
+    const size_t room = (size_t)session->now.handle_count + 1;
+    if (!list) return cutis_alloc_result(session->context);
+    const cutis_result result = change(session, list, count);
+    cutis_free_array(session->context, list, room, sizeof *list);
+    return result;
+}
+
+static cutis_result check_index(const cutis_handle_session *session, uint32_t index,
+                                const char *what)
+{
+    const uint32_t count = session->now.handle_count;
+    if (index < count) return CUTIS_OK;
+    return cutis_fail(session->context, CUTIS_INVALID_ARGUMENT,
+                      "there is no handle %u to %s, there are %u", index, what, count);
+}
+
 cutis_result cutis_handles_add(cutis_handle_session *session, const cutis_handle *handle,
                                uint32_t *index)
 {
     if (!session || !handle) return CUTIS_INVALID_ARGUMENT;
     const uint32_t count = session->now.handle_count;
-    cutis_handle *list = cutis_alloc_array(session->context, (size_t)count + 1, sizeof *list);
-    if (!list) return cutis_alloc_result(session->context);
-    for (uint32_t h = 0; h < count; h++) list[h] = session->now.handles[h];
-    list[count] = *handle;
-    cutis_result result = change(session, list, count + 1);
-    cutis_free_array(session->context, list, (size_t)count + 1, sizeof *list);
-    if (result == CUTIS_OK && index) *index = count;
-    return result;
+    cutis_handle *list = edit_handles(session);
+    if (list) list[count] = *handle;
+    TRY(take_handles(session, list, count + 1));
+    if (index) *index = count;
+    return CUTIS_OK;
 }
 
 cutis_result cutis_handles_move(cutis_handle_session *session, uint32_t index,
                                 const cutis_handle *place)
 {
     if (!session || !place) return CUTIS_INVALID_ARGUMENT;
-    const uint32_t count = session->now.handle_count;
-    if (index >= count)
-        return cutis_fail(session->context, CUTIS_INVALID_ARGUMENT,
-                          "there is no handle %u to move, there are %u", index, count);
-    cutis_handle *list = cutis_alloc_array(session->context, count, sizeof *list);
-    if (!list) return cutis_alloc_result(session->context);
-    for (uint32_t h = 0; h < count; h++) list[h] = session->now.handles[h];
-    const char *name = place->name ? place->name : list[index].name;
-    list[index] = *place;
-    list[index].name = name;
-    cutis_result result = change(session, list, count);
-    cutis_free_array(session->context, list, count, sizeof *list);
-    return result;
+    TRY(check_index(session, index, "move"));
+    cutis_handle *list = edit_handles(session);
+    if (list) {
+        const char *name = place->name ? place->name : list[index].name;
+        list[index] = *place;
+        list[index].name = name;
+    }
+    return take_handles(session, list, session->now.handle_count);
 }
 
 cutis_result cutis_handles_remove(cutis_handle_session *session, uint32_t index)
 {
     if (!session) return CUTIS_INVALID_ARGUMENT;
-    const uint32_t count = session->now.handle_count;
-    if (index >= count)
-        return cutis_fail(session->context, CUTIS_INVALID_ARGUMENT,
-                          "there is no handle %u to remove, there are %u", index, count);
-    cutis_handle *list = cutis_alloc_array(session->context, count, sizeof *list);
-    if (!list) return cutis_alloc_result(session->context);
-    for (uint32_t h = 0; h + 1 < count; h++) list[h] = session->now.handles[h + (h >= index)];
-    cutis_result result = change(session, list, count - 1);
-    cutis_free_array(session->context, list, count, sizeof *list);
-    return result;
+    TRY(check_index(session, index, "remove"));
+    const uint32_t left = session->now.handle_count - 1;
+    cutis_handle *list = edit_handles(session);
+    for (uint32_t h = index; list && h < left; h++) list[h] = list[h + 1];
+    return take_handles(session, list, left);
 }
 
 cutis_handles_view cutis_handles_look(const cutis_handle_session *session)

@@ -141,8 +141,8 @@ bool cutis_handles_sites_cores(cutis_handles_sites *sites, const cutis_handles_g
 static double segment_nearest(const cutis_handles_segment *segment, const double *p, double *out)
 {
     const handles_point from = cutis_handles_point(p);
-    const handles_point to = handles_nearest(cutis_handles_point(segment->a),
-                                             cutis_handles_point(segment->b), from);
+    const handles_point to =
+        handles_nearest(cutis_handles_point(segment->a), cutis_handles_point(segment->b), from);
     out[0] = to.x, out[1] = to.y, out[2] = to.z;
     return handles_length(from, to);
 }

@@ -229,8 +229,8 @@ static cutis_result alloc_all(cutis_handles_insertion *in, cutis_handles_field *
     field->density = cutis_arena_alloc(in->arena, n, sizeof *field->density);
     for (uint32_t i = 0; i < CUTIS_HANDLES_BATCH && !in->work->sweeps; i++)
         good = good && cutis_handles_front_init(in->scratch, in->grid, &in->fronts[i]);
-    good = good && in->slot && in->site_radius && in->out->floored && field->values &&
-           field->density;
+    good =
+        good && in->slot && in->site_radius && in->out->floored && field->values && field->density;
     return good ? CUTIS_OK : cutis_alloc_result(in->arena->context);
 }
 

@@ -71,9 +71,9 @@ typedef struct cutis_handles_room {
 cutis_result cutis_handles_rooms(cutis_handles_work *work, const cutis_handles_room *list,
                                  size_t count);
 #define ROOMS(work, ...)                                                                           \
-    cutis_handles_rooms(                                                                           \
-        work, (const cutis_handles_room[]){ __VA_ARGS__ },                                         \
-        sizeof((const cutis_handles_room[]){ __VA_ARGS__ }) / sizeof(cutis_handles_room))
+    cutis_handles_rooms(work, (const cutis_handles_room[]){ __VA_ARGS__ },                         \
+                        sizeof((const cutis_handles_room[]){ __VA_ARGS__ }) /                      \
+                            sizeof(cutis_handles_room))
 /// The same for one; what is new is zero.
 cutis_result cutis_handles_room_zero(cutis_handles_work *work, cutis_buffer **buffer,
                                      uint64_t count, uint32_t item);

@@ -107,9 +107,9 @@ FN int handles_sees(GLOBAL const unsigned *index, handles_grid grid, handles_poi
     int count = (int)length, sees = 1;
     if ((double)count < length) count++;
     for (int i = 1; i <= count && sees; i++) {
-        INDEX place = handles_place_in(grid, handles_in_grid(grid, from.x + x * i / count,
-                                                             from.y + y * i / count,
-                                                             from.z + z * i / count));
+        INDEX place =
+            handles_place_in(grid, handles_in_grid(grid, from.x + x * i / count,
+                                                   from.y + y * i / count, from.z + z * i / count));
         sees = place >= 0 && index[place] != HANDLES_NONE;
     }
     return sees;
@@ -243,6 +243,7 @@ FN void handles_taps_at(GLOBAL const unsigned *index, handles_grid grid, handles
 /// A kernel whose items have given.width lanes of a node. Its body gets `lanes` and `width` as
 /// parameters: in C it is compiled for eight, four and two of both, so that loops over lanes are
 /// vectors; GPUs, and C that does what they do, have one lane an item.
+// clang-format off
 #define LANED_PASS(type, name) name,
 #define LANED_BODY(name, BUFFERS)                                                                  \
     FN void name##_lanes(BUFFERS(ITEM_IN, ITEM_OUT) name##_arguments given, const int lanes,       \
@@ -264,10 +265,8 @@ FN void handles_taps_at(GLOBAL const unsigned *index, handles_grid grid, handles
 #endif
 #define LANED_KERNEL(name, BUFFERS)                                                                \
     LANED_BODY(name, BUFFERS);                                                                     \
-    ITEM_KERNEL(name, BUFFERS)                                                                     \
-    {                                                                                              \
-        LANED_CALLS(name, BUFFERS)                                                                 \
-    }                                                                                              \
+    ITEM_KERNEL(name, BUFFERS) { LANED_CALLS(name, BUFFERS) }                                      \
     LANED_BODY(name, BUFFERS)
+// clang-format on
 
 #endif

@@ -64,8 +64,8 @@ FN void handles_mark_columns(GLOBAL unsigned char *state, handles_grid grid, dou
 {
     int i = (k + 1) % 3, j = (k + 2) % 3, low[3], high[3], cell[3];
     for (int c = 0; c < 3; c++) {
-        low[c] = handles_floor(handles_least(p[0][c], handles_least(p[1][c], p[2][c])) -
-                               HANDLES_SLACK);
+        low[c] =
+            handles_floor(handles_least(p[0][c], handles_least(p[1][c], p[2][c])) - HANDLES_SLACK);
         high[c] =
             handles_floor(handles_most(p[0][c], handles_most(p[1][c], p[2][c])) + HANDLES_SLACK);
     }
@@ -96,8 +96,9 @@ FN void handles_mark_edges(GLOBAL unsigned char *state, handles_grid grid, doubl
         count += (double)count < length ? 2 : 1;
         for (int i = part; i <= count; i += parts) {
             double t = (double)i / count;
-            handles_mark(state, handles_place_in(grid, handles_make(p[e][0] + t * x, p[e][1] + t * y,
-                                                                    p[e][2] + t * z)));
+            handles_mark(state,
+                         handles_place_in(grid, handles_make(p[e][0] + t * x, p[e][1] + t * y,
+                                                             p[e][2] + t * z)));
         }
     }
 }
@@ -130,9 +131,9 @@ ITEM_KERNEL(handles_corners, HANDLES_CORNERS_BUFFERS)
 {
     ITEM_BEGIN
     INDEX at = 3 * (INDEX)item;
-    handles_mark(state, handles_place_in(given.grid,
-                                         handles_in_grid(given.grid, positions[at],
-                                                         positions[at + 1], positions[at + 2])));
+    handles_mark(
+        state, handles_place_in(given.grid, handles_in_grid(given.grid, positions[at],
+                                                            positions[at + 1], positions[at + 2])));
     ITEM_END
 }
 

@@ -1,6 +1,6 @@
-/// Levels of the multigrid: nodes colour by colour (parity of the coordinates' sum), voxels in their
-/// order, blocks of 2 x 2 x 2 in the order of their first children; and conductances between them.
-/// After handles.h.
+/// Levels of the multigrid: nodes colour by colour (parity of the coordinates' sum), voxels in
+/// their order, blocks of 2 x 2 x 2 in the order of their first children; and conductances between
+/// them. After handles.h.
 ///
 /// Counts and prefix sums (scan.h) give every item its place. A level has a map: per place of its
 /// own grid, each twice as coarse as the one before, the node there, or HANDLES_NONE.
@@ -107,8 +107,8 @@ ITEM_KERNEL(handles_blocks, HANDLES_BLOCKS_BUFFERS)
         own = (unsigned)((low.x + low.y + low.z) / 2 & 1 ? black : red);
         cell[given.to + (int)own] = (unsigned)item;
         order[given.to + red + black - before[given.count]] = own;
-        family[own] = handles_family(map, node, low, given.size[0], given.size[1], given.size[2],
-                                     children);
+        family[own] =
+            handles_family(map, node, low, given.size[0], given.size[1], given.size[2], children);
     }
     coarse_map[item] = own;
     ITEM_END
@@ -120,10 +120,9 @@ ITEM_KERNEL(handles_children, HANDLES_CHILDREN_BUFFERS)
     child_first[given.list + item] = (unsigned)before[item];
     if (item < given.count) {
         unsigned children[8];
-        handles_cell low =
-            handles_block((int)cell[given.to + item], given.size[0], given.size[1]);
-        int used = handles_family(map, node, low, given.size[0], given.size[1], given.size[2],
-                                  children);
+        handles_cell low = handles_block((int)cell[given.to + item], given.size[0], given.size[1]);
+        int used =
+            handles_family(map, node, low, given.size[0], given.size[1], given.size[2], children);
         for (int c = 0; c < used; c++) {
             child[given.at + before[item] + c] = children[c];
             parent[given.at + (int)children[c]] = (unsigned)item;

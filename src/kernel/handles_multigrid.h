@@ -129,6 +129,13 @@ LANED_KERNEL(handles_coarsest, HANDLES_COARSEST_BUFFERS)
 
 // Conjugate gradients ---------------------------------------------------------------------------
 
+/// The larger of two residuals, of which one is not yet divided by the diagonal.
+FN double handles_worse(double worst, double residual, double inverse)
+{
+    const double size = MAGNITUDE(residual) * inverse;
+    return size > worst ? size : worst;
+}
+
 LANED_KERNEL(handles_dot, HANDLES_DOT_BUFFERS)
 {
     ITEM_BEGIN
@@ -186,10 +193,9 @@ LANED_KERNEL(handles_advance, HANDLES_ADVANCE_BUFFERS)
         {
             const double alpha = scalars[2 * lanes + lane + l];
             const double left = r[own + l] - alpha * q[own + l];
-            const double size = MAGNITUDE(left) * inverse[i];
             x[own + l] += alpha * p[own + l];
             r[own + l] = left;
-            worst[l] = size > worst[l] ? size : worst[l];
+            worst[l] = handles_worse(worst[l], left, inverse[i]);
         }
     }
     if (partial != 0) LANED_EACH partial[(INDEX)item * width + l] = worst[l];
@@ -202,8 +208,7 @@ LANED_KERNEL(handles_worst, HANDLES_WORST_BUFFERS)
     LANED_STRETCH;
     double worst[LANED_MOST];
     LANED_EACH worst[l] = 0;
-    for (; i < end; i++)
-        LANED_EACH
+    for (; i < end; i++) LANED_EACH
         {
             const double size = MAGNITUDE(r[(INDEX)i * lanes + lane + l]) * inverse[i];
             worst[l] = size > worst[l] ? size : worst[l];
@@ -212,6 +217,7 @@ LANED_KERNEL(handles_worst, HANDLES_WORST_BUFFERS)
     ITEM_END
 }
 
+/// Sums of all partial sums, in order.
 FN void handles_sum_partials(GLOBAL const double *partial, int sums, const int lanes,
                              const int width, double *out)
 {
@@ -255,8 +261,7 @@ LANED_KERNEL(handles_done, HANDLES_DONE_BUFFERS)
     const int lane = item * width;
     double worst[LANED_MOST];
     LANED_EACH worst[l] = 0;
-    for (INDEX c = 0; c < given.sums; c++)
-        LANED_EACH
+    for (INDEX c = 0; c < given.sums; c++) LANED_EACH
         {
             const double size = partial[c * lanes + lane + l];
             worst[l] = size > worst[l] ? size : worst[l];

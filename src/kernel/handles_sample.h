@@ -32,8 +32,7 @@ FN double handles_blend(GLOBAL const float *values, handles_taps *taps, int site
     for (; first + 2 <= sites; first += 2)
         handles_blend_some(values, taps, sites, first, sums, stride, 2);
 #endif
-    for (; first < sites; first++)
-        handles_blend_some(values, taps, sites, first, sums, stride, 1);
+    for (; first < sites; first++) handles_blend_some(values, taps, sites, first, sums, stride, 1);
     for (int s = 0; s < sites; s++) all += sums[s * stride];
     return all;
 }

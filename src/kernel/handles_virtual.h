@@ -14,17 +14,24 @@ ITEM_KERNEL(handles_keep, HANDLES_KEEP_BUFFERS)
     ITEM_END
 }
 
+/// Least distance of a field to every `step`-th core from `first` on.
+FN float handles_least_core(GLOBAL const float *field, GLOBAL const unsigned *cores, unsigned first,
+                            unsigned end, unsigned step)
+{
+    float least = HANDLES_INFINITY;
+    for (unsigned c = first; c < end; c += step) {
+        float d = field[cores[c]];
+        least = d < least ? d : least;
+    }
+    return least;
+}
+
 ITEM_KERNEL(handles_apart, HANDLES_APART_BUFFERS)
 {
     ITEM_BEGIN
     int j = item % given.sites;
-    INDEX base = (INDEX)slot[item / given.sites] * given.voxel_count;
-    float least = HANDLES_INFINITY;
-    for (unsigned c = core_first[j]; c < core_first[j + 1]; c++) {
-        float d = fields[base + cores[c]];
-        least = d < least ? d : least;
-    }
-    apart[item] = least;
+    apart[item] = handles_least_core(fields + (INDEX)slot[item / given.sites] * given.voxel_count,
+                                     cores, core_first[j], core_first[j + 1], 1);
     ITEM_END
 }
 
@@ -92,8 +99,8 @@ ITEM_KERNEL(handles_boxes, HANDLES_BOXES_BUFFERS)
     ITEM_BEGIN
     int low[3], high[3];
     for (int c = 0; c < 3; c++) low[c] = 1 << 30, high[c] = -1;
-    for (int v = HANDLES_UNIT * item;
-         v < HANDLES_UNIT * (item + 1) && v < given.grid.voxel_count; v++) {
+    for (int v = HANDLES_UNIT * item; v < HANDLES_UNIT * (item + 1) && v < given.grid.voxel_count;
+         v++) {
         handles_cell cell = handles_cell_of(place[v], given.grid.size[0], given.grid.size[1]);
         int at[3];
         at[0] = cell.x, at[1] = cell.y, at[2] = cell.z;
@@ -113,8 +120,7 @@ ITEM_KERNEL(handles_bound, HANDLES_BOUND_BUFFERS)
     handles_point centre = handles_centre_at(given.grid, place[v]);
     double near = given.most;
     for (int s = 0; s < given.sites; s++) {
-        double d =
-            fields[(INDEX)slot[s] * given.grid.voxel_count + v] + 0.5 * given.grid.step;
+        double d = fields[(INDEX)slot[s] * given.grid.voxel_count + v] + 0.5 * given.grid.step;
         near = d < near ? d : near;
     }
     near = near > given.least ? near : given.least;
@@ -157,13 +163,9 @@ ITEM_KERNEL(handles_around, HANDLES_AROUND_BUFFERS)
 ITEM_KERNEL(handles_near, HANDLES_NEAR_BUFFERS)
 {
     ITEM_BEGIN
-    INDEX base = (INDEX)(item / given.parts) * given.voxel_count;
-    float least = HANDLES_INFINITY;
-    for (int c = item % given.parts; c < given.core_count; c += given.parts) {
-        float d = from[base + cores[c]];
-        least = d < least ? d : least;
-    }
-    partial[item] = least;
+    partial[item] = handles_least_core(from + (INDEX)(item / given.parts) * given.voxel_count,
+                                       cores, (unsigned)(item % given.parts),
+                                       (unsigned)given.core_count, (unsigned)given.parts);
     ITEM_END
 }
 

@@ -1,7 +1,7 @@
 // Handle weights on an OpenCL device (PoCL here) against the CPU's: the issue allows 1e-5, the text
-// promises the same bits. Skips, visibly, where there is no such device. And what a GPU does (a lane
-// an item, sweeps in place of marches, candidates many at a time) on a CPU, which the sanitizers
-// see, against what a CPU does.
+// promises the same bits. Skips, visibly, where there is no such device. And what a GPU does (a
+// lane an item, sweeps in place of marches, candidates many at a time) on a CPU, which the
+// sanitizers see, against what a CPU does.
 #include "handles_case.h"
 
 static cutis_device *open_device(fixture *f)
@@ -169,11 +169,10 @@ static void candidates_by_sweeps_are_the_handles_that_marches_insert(void **stat
             cutis_handles_solution sweep = march.solution;
             bool fits = false;
             if (again == 0) sweep.sites.site_count = 2; // what is kept of these is used again
-            assert_ok(f->context,
-                      cutis_handles_virtual_solve(
-                          &sweeping, &f->arena, &sweep.grid, &sweep.sites, label, owner,
-                          &(cutis_handles_virtual_options){ .radius_floor = 1 }, &fits,
-                          &sweep.virtual, &sweep.field));
+            assert_ok(f->context, cutis_handles_virtual_solve(
+                                      &sweeping, &f->arena, &sweep.grid, &sweep.sites, label, owner,
+                                      &(cutis_handles_virtual_options){ .radius_floor = 1 }, &fits,
+                                      &sweep.virtual, &sweep.field));
             assert_true(fits);
             if (again) assert_same_virtual(&march.solution, &sweep);
         }

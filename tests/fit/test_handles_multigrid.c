@@ -54,8 +54,7 @@ static void solve(fixture *f, system_case *c, uint32_t first, uint32_t lanes, do
 {
     const uint32_t count = c->system.levels[0].count;
     double *x = malloc((size_t)count * lanes * sizeof *x);
-    assert_ok(f->context,
-              cutis_handles_system_solve(c->work, &c->system, first, lanes, tolerance));
+    assert_ok(f->context, cutis_handles_system_solve(c->work, &c->system, first, lanes, tolerance));
     assert_ok(f->context,
               cutis_buffer_read(c->work->buffers.x, 0, x, (uint64_t)count * lanes * sizeof *x));
     for (size_t i = 0; i < count; i++)

@@ -89,8 +89,8 @@ static plain_taps define_taps(const cutis_handles_grid *grid, const double *poin
         news = false;
         for (int a = 0; a < 64; a++)
             for (int b = 0; b < 64; b++) {
-                const int steps = abs(a % 4 - b % 4) + abs(a / 4 % 4 - b / 4 % 4) +
-                                  abs(a / 16 - b / 16);
+                const int steps =
+                    abs(a % 4 - b % 4) + abs(a / 4 % 4 - b / 4 % 4) + abs(a / 16 - b / 16);
                 if (!reached[a] || reached[b] || steps != 1) continue;
                 if (voxel_in_block(grid, first, b) == CUTIS_HANDLES_NONE) continue;
                 news = reached[b] = true;
@@ -206,8 +206,8 @@ static void vertices_keep_their_largest_weights(void **state)
         cutis_handles_work work;
         init_work(f, way % 2, &work);
         solution.work = &work, solution.options = &options;
-        assert_ok(f->context, cutis_handles_grid_create(&f->arena, &work, &s->shape, 24,
-                                                        &solution.grid));
+        assert_ok(f->context,
+                  cutis_handles_grid_create(&f->arena, &work, &s->shape, 24, &solution.grid));
         const size_t total = (size_t)solution.grid.voxel_count * SITES;
         float *values = cutis_arena_alloc(&f->arena, total, sizeof *values);
         for (size_t i = 0; i < total; i++)
@@ -468,7 +468,8 @@ static double inside_length(const double *a, const double *b, const uint32_t *ce
 {
     double low = 0, high = 1, square = 0;
     for (int c = 0; c < 3; c++) {
-        const double d = b[c] - a[c], from = cell[c] - slack - a[c], to = cell[c] + 1 + slack - a[c];
+        const double d = b[c] - a[c], from = cell[c] - slack - a[c],
+                     to = cell[c] + 1 + slack - a[c];
         square += d * d;
         if (d == 0 && (from > 0 || to < 0)) return -1;
         if (d == 0) continue;
@@ -541,8 +542,7 @@ static double *all_distances(fixture *f, const cutis_handles_solution *solution)
         }
         const cutis_handles_front front = march(f, &solution->grid, &site);
         for (size_t v = 0; v < n; v++)
-            out[h * n + v] =
-                front.distance[v] < HANDLES_INFINITY ? front.distance[v] : INFINITY;
+            out[h * n + v] = front.distance[v] < HANDLES_INFINITY ? front.distance[v] : INFINITY;
     }
     return out;
 }
@@ -565,8 +565,8 @@ static void check_lists(const cutis_handles_solution *solution, const double *di
             else
                 assert_true(value < 1e-12); // a float of it may be 0
             for (size_t s = 0; s < sites; s++)
-                values[s] += h < sites ? (s == h) * value
-                                       : value * virtual->share[(h - sites) * sites + s];
+                values[s] +=
+                    h < sites ? (s == h) * value : value * virtual->share[(h - sites) * sites + s];
         }
         assert_int_equal(e, virtual->list_first[v + 1]);
         coverage = fmax(coverage, least);
@@ -591,8 +591,8 @@ static void check_radii(const cutis_handles_solution *solution, const double *di
             const cutis_handles_site *site = &solution->sites.sites[j];
             apart[i][j] = INFINITY;
             for (size_t c = 0; c < site->core_count; c++)
-                apart[i][j] = fmin(
-                    apart[i][j], distance[i * n + solution->sites.cores[site->core_first + c]]);
+                apart[i][j] = fmin(apart[i][j],
+                                   distance[i * n + solution->sites.cores[site->core_first + c]]);
             if (i != j) longest = fmax(longest, apart[i][j]);
         }
     for (size_t i = 0; i < sites; i++) {
@@ -649,8 +649,7 @@ static void check_shares(fixture *f, const cutis_handles_solution *solution, con
             for (size_t j = 0; j < all; j++) {
                 const double *e = edge[i * all + j];
                 if (e[0] == 0) continue;
-                const double other =
-                    j < sites ? j == s : virtual->share[(j - sites) * sites + s];
+                const double other = j < sites ? j == s : virtual->share[(j - sites) * sites + s];
                 const double c = e[0] * h * h / fmax(e[1] / e[0], h / 10) * (e[2] / e[0]);
                 in += c * (other - virtual->share[(i - sites) * sites + s]), total += c;
             }
@@ -708,7 +707,8 @@ static void fields_are_harmonic_with_conductances_that_fall(void **state)
         for (uint32_t h = 0; h < 3; h++)
             cutis_handles_front_start(&front, &d.solution.sites.sites[h], h);
         cutis_handles_front_finish(&front);
-        for (size_t c = 0; c < d.solution.sites.core_count; c++) core[d.solution.sites.cores[c]] = 1;
+        for (size_t c = 0; c < d.solution.sites.core_count; c++)
+            core[d.solution.sites.cores[c]] = 1;
         for (uint32_t v = 0; v < grid->voxel_count; v++) {
             double in[3] = { 0 }, total = 0;
             for (size_t k = 0; k < 6 && !core[v]; k++) {

@@ -165,9 +165,9 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
         for (int t = 0; t < 2; t++) {
             fixture with = *f;
             assert_ok(f->context,
-                      cutis_device_create(
-                          f->context, &(cutis_device_options){ .thread_count = threads[t] },
-                          &with.device));
+                      cutis_device_create(f->context,
+                                          &(cutis_device_options){ .thread_count = threads[t] },
+                                          &with.device));
             cutis_handles_work_init(&with.work, with.device);
             box_with_points(&with, BOTH[w], 3, 10, 8, &other);
             assert_int_equal(two.report.virtual_handles, other.report.virtual_handles);
