@@ -345,7 +345,8 @@ cutis_result cutis_handles_grid_create(cutis_arena *arena, cutis_handles_work *w
     v.given = cutis_handles_grid_given(out);
     out->index = cutis_arena_alloc(arena, out->dense_count, sizeof *out->index);
     uint32_t *first = cutis_arena_alloc(&scratch, tiles + 1, sizeof *first);
-    work->grid = NULL;
+    work->grid = work->boxes = NULL;
+    work->positions = NULL;
     cutis_result result =
         out->index && first ? voxelise(&v, first, tiles) : cutis_alloc_result(context);
     if (result == CUTIS_OK && !number_tiles(arena, out, first))
@@ -362,6 +363,7 @@ cutis_result cutis_handles_work_on(cutis_handles_work *work, const cutis_handles
 {
     cutis_handles_buffers *b = &work->buffers;
     if (work->grid == grid->index) return CUTIS_OK;
+    work->grid = work->boxes = NULL;
     cutis_handles_forget(work);
     TRY(cutis_handles_give(work, &b->index, grid->index, grid->dense_count, 4));
     TRY(cutis_handles_give(work, &b->place, grid->place, grid->voxel_count, 4));

@@ -449,6 +449,7 @@ cutis_result cutis_handles_weights(const cutis_model *model, cutis_device *devic
     cutis_result result = check_set(cutis_model_context(model), handles);
     if (result == CUTIS_OK) result = open_session(model, device, &wide, handles, &session);
     if (result == CUTIS_OK) result = change(session, handles->handles, handles->handle_count);
+    if (result == CUTIS_OK) cutis_handles_work_release(&session->work); // no other solve is to come
     if (result == CUTIS_OK)
         result = cutis_handles_finish(session, handles->poses, handles->pose_count, out);
     if (result == CUTIS_OK && wide.reduce) {
