@@ -43,15 +43,13 @@ typedef struct cutis_compute_kernel {
     const char *defines; ///< lines of #define before them, as the C file has them; or NULL
     cutis_compute_function *run[CUTIS_COMPUTE_WIDTHS]; ///< NULL: the narrower one before it
     uint32_t buffer_count, argument_size;
-    const bool *writes;  ///< per buffer: it is an OUT
-    uint32_t task_items; ///< CPU: items of one task; 0: 256
-    uint32_t group_size; ///< GPU: work items of a group; 0: 128
+    const bool *writes;   ///< per buffer: it is an OUT
+    uint32_t task_items;  ///< CPU: items of one task; 0: 256
+    uint32_t alone_tasks; ///< CPU: so few are done before another thread has woken up; 0: one
+    uint32_t group_size;  ///< GPU: work items of a group; 0: 128
     uint32_t
         registers;  ///< GPU: of a work item at most (drivers that can); 0: the compiler's choice
     uint32_t lanes; ///< GPU: of a team that does one item (kernel/team.h); 0 or 1: none
-    // Kernels that are not converted yet.
-    void (*run_old)(const struct cutis_compute_argument *arguments, int first, int end);
-    uint32_t argument_count;
 } cutis_compute_kernel;
 
 /// Run `item_count` items: NAME_run of CUTIS_COMPUTE_DECLARE is the call to use. GPU: the launch is
@@ -128,54 +126,5 @@ cutis_result cutis_compute_prepare(cutis_device *device, const cutis_compute_ker
         CUTIS_COMPUTE_DESCRIBE(kernel, BUFFERS),                                                   \
         .run = { CUTIS_COMPUTE_EACH_WIDTH(CUTIS_COMPUTE_WIDE_NAME, kernel) }, __VA_ARGS__          \
     }
-
-// Kernels that are not converted yet
-// ---------------------------------------------------------------
-
-#define CUTIS_COMPUTE_ARGUMENTS 32
-
-typedef enum cutis_compute_kind {
-    CUTIS_COMPUTE_BUFFER,
-    CUTIS_COMPUTE_INT,
-    CUTIS_COMPUTE_FLOAT,
-    CUTIS_COMPUTE_DOUBLE,
-} cutis_compute_kind;
-
-typedef struct cutis_compute_argument {
-    cutis_compute_kind kind;
-    union {
-        const cutis_buffer *buffer;
-        int32_t number;
-        float real;
-        double wide;
-    };
-    const void *head;
-    uint32_t head_size;
-} cutis_compute_argument;
-
-#define CUTIS_BUFFER_ARGUMENT(b)                                                                   \
-    {                                                                                              \
-        .kind = CUTIS_COMPUTE_BUFFER, .buffer = (b)                                                \
-    }
-#define CUTIS_INT_ARGUMENT(i)                                                                      \
-    {                                                                                              \
-        .kind = CUTIS_COMPUTE_INT, .number = (int32_t)(i)                                          \
-    }
-#define CUTIS_FLOAT_ARGUMENT(x)                                                                    \
-    {                                                                                              \
-        .kind = CUTIS_COMPUTE_FLOAT, .real = (float)(x)                                            \
-    }
-#define CUTIS_DOUBLE_ARGUMENT(x)                                                                   \
-    {                                                                                              \
-        .kind = CUTIS_COMPUTE_DOUBLE, .wide = (x)                                                  \
-    }
-
-static inline void *cutis_compute_pointer(const cutis_compute_argument *argument)
-{
-    return argument->buffer ? (void *)(uintptr_t)argument->buffer->handle : NULL;
-}
-
-cutis_result cutis_compute_run_old(cutis_device *device, const cutis_compute_kernel *kernel,
-                                   uint32_t item_count, const cutis_compute_argument *arguments);
 
 #endif

@@ -123,7 +123,6 @@ typedef struct cutis_staging {
 } cutis_staging;
 
 struct cutis_compute_kernel; // device/compute.h
-struct cutis_compute_argument;
 
 typedef struct cutis_device_skin cutis_device_skin; ///< a layout on a device; each device derives
                                                     ///< its own from it (model.h has a cutis_skin)
@@ -212,9 +211,6 @@ typedef struct cutis_device_operations {
     /// Compile it now; NULL: there is nothing to compile.
     cutis_result (*compute_prepare)(cutis_device *device,
                                     const struct cutis_compute_kernel *kernel);
-    cutis_result (*compute_run_old)(cutis_device *device, const struct cutis_compute_kernel *kernel,
-                                    uint32_t item_count,
-                                    const struct cutis_compute_argument *arguments);
     /// Run host work on the device's threads (GPU devices have some for that alone). Returns when
     /// all are done.
     void (*run_tasks)(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
@@ -224,8 +220,8 @@ typedef struct cutis_device_operations {
 struct cutis_device {
     cutis_context *context;
     const cutis_device_operations *operations;
-    uint32_t task_threads;  ///< threads of run_tasks
-    uint32_t compute_width; ///< CPU: the widest cutis_compute_width it may use
+    uint32_t task_threads;    ///< threads of run_tasks
+    uint32_t compute_width;   ///< CPU: the widest cutis_compute_width it may use
     bool threads_are_foreign; ///< run_tasks is the caller's: it may do anything while it waits
 };
 /// Host tasks on the device's threads; on this one without a device, or where there is one task.

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
-#include "fit/handles_device.h"
 #include "fit/handles_model.h"
 #include "fit/handles_record.h"
 #include "fit/handles_reduce.h"
@@ -137,48 +136,45 @@ static bool apply_skin(skeleton *s, int32_t skin, const cutis_handles_influences
     return true;
 }
 
+// Sites of a skin's bones.
+static cutis_result place_bones(const skeleton *s, int32_t skin, cutis_handles_bones *bones,
+                                cutis_handles_solution *solution)
+{
+    cutis_context *context = solution->arena->context;
+    // Bones that meet keep 8 voxels (virtual: 12) between their sites, or half of what they have.
+    const double gap = s->options.weighting == CUTIS_WEIGHTING_FIELD ? 8 : 12;
+    TRY(cutis_handles_bones_create(solution->arena, s->model, (uint32_t)skin, bones));
+    solution->joint_count = bones->joint_count;
+    solution->joint_site = cutis_arena_alloc(solution->arena, bones->joint_count, sizeof(uint32_t));
+    if (!solution->joint_site ||
+        !cutis_handles_sites_init(context, bones->joint_count, &solution->sites) ||
+        !cutis_handles_bones_sites(bones, &solution->grid, s->options.softness,
+                                   gap * solution->grid.step, &solution->sites,
+                                   solution->joint_site))
+        return cutis_alloc_result(context);
+    return CUTIS_OK;
+}
+
 static cutis_result solve_skin(skeleton *s, int32_t skin, cutis_handles_solution *solution)
 {
     cutis_handles_body body;
     cutis_handles_bones bones;
-    cutis_context *context = solution->arena->context;
-    double start = cutis_os_seconds();
-    cutis_result result =
-        cutis_handles_body_skin(solution->arena, s->model, s->mesh_skin, skin, &body);
-    if (result == CUTIS_OK)
-        result = cutis_handles_grid_create(solution->arena, s->device, &body.shape,
-                                           s->options.voxels, &solution->grid);
-    if (result != CUTIS_OK) return result;
+    const double start = cutis_os_seconds();
+    TRY(cutis_handles_body_skin(solution->arena, s->model, s->mesh_skin, skin, &body));
+    TRY(cutis_handles_grid_create(solution->arena, solution->work, &body.shape, s->options.voxels,
+                                  &solution->grid));
     s->report->seconds.voxelise += cutis_os_seconds() - start;
     if (s->report->voxel_size == 0) s->report->voxel_size = solution->grid.step;
-    result = cutis_handles_bones_create(solution->arena, s->model, (uint32_t)skin, &bones);
-    if (result != CUTIS_OK) return result;
-    solution->joint_count = bones.joint_count;
-    solution->joint_site = cutis_arena_alloc(solution->arena, bones.joint_count, sizeof(uint32_t));
-    // Bones that meet keep 8 voxels (virtual: 12) between their sites, or half of what they have.
-    double gap = s->options.weighting == CUTIS_WEIGHTING_FIELD ? 8 : 12;
-    if (!solution->joint_site ||
-        !cutis_handles_sites_init(context, bones.joint_count, &solution->sites) ||
-        !cutis_handles_bones_sites(&bones, &solution->grid, s->options.softness,
-                                   gap * solution->grid.step, &solution->sites,
-                                   solution->joint_site))
-        return cutis_alloc_result(context);
-    if (cutis_handles_on_device(solution, &body.shape)) {
-        solution->gpu = cutis_handles_gpu_create(s->device);
-        if (!solution->gpu) return cutis_alloc_result(context);
-    }
-    result =
-        cutis_handles_solve(solution, &body.shape, s->report, s->report->handles + s->joint_first);
-    cutis_handles_gpu_destroy(solution->gpu);
-    solution->gpu = NULL;
-    if (result == CUTIS_OK && solution->virtual.virtual_count)
-        result = cutis_handles_spread_make(solution->arena, s->device, &solution->grid,
-                                           &solution->virtual, &body.shape, solution->joint_count,
-                                           solution->joint_site, &solution->spread);
-    if (result != CUTIS_OK) return result;
+    TRY(place_bones(s, skin, &bones, solution));
+    TRY(cutis_handles_solve(solution, &body.shape, s->report, s->report->handles + s->joint_first));
+    if (solution->virtual.virtual_count)
+        TRY(cutis_handles_spread_make(solution->arena, s->device, &solution->grid,
+                                      &solution->virtual, &body.shape, solution->joint_count,
+                                      solution->joint_site, &solution->spread));
     s->vertex_count += body.shape.vertex_count;
-    if (!record_skin(s, skin, solution, &bones)) return cutis_alloc_result(context);
-    return apply_skin(s, skin, &solution->influences) ? CUTIS_OK : cutis_alloc_result(context);
+    return record_skin(s, skin, solution, &bones) && apply_skin(s, skin, &solution->influences)
+               ? CUTIS_OK
+               : cutis_alloc_result(s->arena.context);
 }
 
 static cutis_result bind_skin(skeleton *s, int32_t skin)
@@ -186,9 +182,11 @@ static cutis_result bind_skin(skeleton *s, int32_t skin)
     cutis_context *context = s->arena.context;
     const cutis_model_data *data = cutis_model_get(s->model);
     cutis_arena arena = { .context = context };
+    cutis_handles_work work;
     cutis_handles_solution solution = {
-        .arena = &arena, .device = s->device, .options = &s->options, .skeleton = true
+        .arena = &arena, .work = &work, .options = &s->options, .skeleton = true
     };
+    cutis_handles_work_init(&work, s->device);
     cutis_result result = CUTIS_OK;
     for (uint32_t j = 0; j < data->skins[skin].joint_count && result == CUTIS_OK; j++)
         if (!cutis_handles_report_name(context, data->nodes[data->skins[skin].joints[j]].name,
@@ -197,6 +195,7 @@ static cutis_result bind_skin(skeleton *s, int32_t skin)
     if (result == CUTIS_OK) result = solve_skin(s, skin, &solution);
     s->joint_first += data->skins[skin].joint_count;
     cutis_handles_sites_release(&solution.sites);
+    cutis_handles_work_release(&work);
     cutis_arena_release(&arena);
     return result;
 }
@@ -233,34 +232,47 @@ static cutis_result bind_skins(skeleton *s)
     return CUTIS_OK;
 }
 
+// Clips tell more than automatic poses; without any, those.
+static cutis_result reduce(skeleton *s, uint32_t influences, cutis_model **model)
+{
+    const uint32_t clips = cutis_model_get(s->model)->clip_count;
+    uint32_t *all = cutis_arena_alloc(&s->arena, clips, sizeof *all);
+    if (!all) return cutis_alloc_result(s->arena.context);
+    for (uint32_t c = 0; c < clips; c++) all[c] = c;
+    return cutis_handles_reduce(s->device, influences, all, clips, model, s->report);
+}
+
+static cutis_result make_model(skeleton *s, uint32_t influences, cutis_model **out)
+{
+    cutis_model_data data = *cutis_model_get(s->model);
+    data.meshes = s->meshes;
+    data.handles = s->record.rig.virtual_count ? cutis_handles_record_rig(&s->record) : NULL;
+    TRY(cutis_model_create(s->arena.context, &data, CUTIS_GATE_REFUSE, out));
+    if (!s->options.reduce) return CUTIS_OK;
+    const cutis_result result = reduce(s, influences, out);
+    if (result != CUTIS_OK) cutis_model_destroy(*out), *out = NULL;
+    return result;
+}
+
 cutis_result cutis_handles_skeleton(const cutis_model *model, cutis_device *device,
                                     const cutis_handles_options *options, cutis_model **out,
                                     cutis_handles_report **report_out)
 {
     if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
-    skeleton s = { .model = model, .device = device, .arena = { .context = context } };
+    cutis_device *own = NULL;
+    skeleton s = { .model = model, .arena = { .context = context } };
     cutis_result result = cutis_handles_check_options(context, options, &s.options);
     const uint32_t influences = s.options.influences;
     if (s.options.reduce) s.options.influences = cutis_handles_wide(influences);
+    if (result == CUTIS_OK && !device)
+        result = cutis_device_create(context, &(cutis_device_options){ .thread_count = 1 }, &own);
+    s.device = device ? device : own;
     if (result == CUTIS_OK) result = bind_skins(&s);
-    if (result == CUTIS_OK) {
-        cutis_model_data data = *cutis_model_get(model);
-        data.meshes = s.meshes;
-        data.handles = s.record.rig.virtual_count ? cutis_handles_record_rig(&s.record) : NULL;
-        result = cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out);
-    }
-    if (result == CUTIS_OK && s.options.reduce) {
-        // Clips tell more than automatic poses; without any, those.
-        const uint32_t clips = cutis_model_get(model)->clip_count;
-        uint32_t *all = cutis_arena_alloc(&s.arena, clips, sizeof *all);
-        for (uint32_t c = 0; all && c < clips; c++) all[c] = c;
-        result = all ? cutis_handles_reduce(device, influences, all, clips, out, s.report)
-                     : cutis_alloc_result(context);
-        if (result != CUTIS_OK) cutis_model_destroy(*out), *out = NULL;
-    }
+    if (result == CUTIS_OK) result = make_model(&s, influences, out);
     cutis_handles_record_release(&s.record);
     cutis_arena_release(&s.arena);
+    cutis_device_destroy(own);
     if (result == CUTIS_OK && report_out)
         *report_out = s.report;
     else

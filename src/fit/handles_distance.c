@@ -7,10 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "math/mat3.h"
+#include "fit/handles_text.h"
 
+#define FAR HANDLES_INFINITY
 /// Words of a tile's bits.
-#define TILE_WORDS (CUTIS_HANDLES_TILE * CUTIS_HANDLES_TILE * CUTIS_HANDLES_TILE / 64)
+#define TILE_WORDS (HANDLES_TILE * HANDLES_TILE * HANDLES_TILE / 64)
 
 bool cutis_handles_front_init(cutis_arena *arena, const cutis_handles_grid *grid,
                               cutis_handles_front *out)
@@ -33,8 +34,8 @@ bool cutis_handles_front_init(cutis_arena *arena, const cutis_handles_grid *grid
     memset(out->news, 0, grid->tile_count * TILE_WORDS * sizeof *out->news);
     for (uint32_t t = 0; t < grid->tile_count; t++) out->tile_queue[t] = CUTIS_HANDLES_NONE;
     for (uint32_t v = 0; v < n; v++) {
-        out->distance[v] = out->pending[v] = INFINITY;
-        out->slot[v] = CUTIS_HANDLES_NONE;
+        out->distance[v] = out->pending[v] = FAR;
+        out->slot[v] = out->label[v] = CUTIS_HANDLES_NONE;
     }
     return true;
 }
@@ -43,8 +44,8 @@ void cutis_handles_front_clear(cutis_handles_front *front)
 {
     for (uint32_t i = 0; i < front->touched_count; i++) {
         uint32_t v = front->touched[i];
-        front->distance[v] = front->pending[v] = INFINITY;
-        front->slot[v] = CUTIS_HANDLES_NONE;
+        front->distance[v] = front->pending[v] = FAR;
+        front->slot[v] = front->label[v] = CUTIS_HANDLES_NONE;
     }
     front->touched_count = front->heap_count = front->reached_count = 0;
 }
@@ -90,11 +91,8 @@ static void sift_down(cutis_handles_front *f, uint32_t at, uint64_t key)
 
 static void lower(cutis_handles_front *f, uint32_t voxel, float distance, uint32_t label)
 {
-    // Equal distances from two sites belong to the lower label, so order of starting does not
-    // matter.
-    const float known = f->pending[voxel];
-    if (!(distance < known || (distance == known && label < f->label[voxel])) ||
-        f->distance[voxel] < INFINITY)
+    if (!handles_nearer(distance, label, f->pending[voxel], f->label[voxel]) ||
+        f->distance[voxel] < FAR)
         return;
     if (f->slot[voxel] == CUTIS_HANDLES_NONE) {
         f->touched[f->touched_count++] = voxel;
@@ -105,116 +103,83 @@ static void lower(cutis_handles_front *f, uint32_t voxel, float distance, uint32
     sift_up(f, f->slot[voxel], key_of(distance, voxel));
 }
 
-// All voxels on the straight way from a voxel's centre to a point are in the domain.
-static bool sees(const cutis_handles_grid *grid, const double *from, const double *to)
-{
-    double d[3], square = 0;
-    for (int c = 0; c < 3; c++) d[c] = to[c] - from[c], square += d[c] * d[c];
-    uint32_t count = (uint32_t)ceil(sqrt(square) / (0.5 * grid->step));
-    for (uint32_t i = 1; i <= count; i++) {
-        double p[3];
-        for (int c = 0; c < 3; c++) p[c] = from[c] + d[c] * i / count;
-        if (cutis_handles_voxel_of(grid, p) == CUTIS_HANDLES_NONE) return false;
-    }
-    return true;
-}
-
 static void start_segment(cutis_handles_front *front, const cutis_handles_segment *segment,
                           uint32_t label)
 {
-    const cutis_handles_grid *grid = front->grid;
-    const cutis_handles_site one = { .segments = (cutis_handles_segment *)segment,
-                                     .segment_count = 1 };
-    const double reach = CUTIS_HANDLES_EXACT_STEPS * grid->step;
-    int64_t low[3], high[3], cell[3];
+    const handles_grid grid = cutis_handles_grid_given(front->grid);
+    const handles_point a = cutis_handles_point(segment->a), b = cutis_handles_point(segment->b);
+    const double reach = CUTIS_HANDLES_EXACT_STEPS * grid.step;
+    int low[3], high[3];
     for (int c = 0; c < 3; c++) {
-        double least = fmin(segment->a[c], segment->b[c]),
-               most = fmax(segment->a[c], segment->b[c]);
-        low[c] = (int64_t)floor((least - reach - grid->origin[c]) / grid->step);
-        high[c] = (int64_t)floor((most + reach - grid->origin[c]) / grid->step);
-        if (low[c] < 0) low[c] = 0;
-        if (high[c] >= grid->size[c]) high[c] = (int64_t)grid->size[c] - 1;
+        const double least = fmin(segment->a[c], segment->b[c]) - reach - grid.origin[c];
+        const double most = fmax(segment->a[c], segment->b[c]) + reach - grid.origin[c];
+        low[c] = (int)fmin(fmax(floor(least / grid.step), 0), grid.size[c]);
+        high[c] = (int)fmin(fmax(floor(most / grid.step), -1), grid.size[c] - 1.0);
     }
-    for (cell[2] = low[2]; cell[2] <= high[2]; cell[2]++)
-        for (cell[1] = low[1]; cell[1] <= high[1]; cell[1]++)
-            for (cell[0] = low[0]; cell[0] <= high[0]; cell[0]++) {
-                uint32_t voxel = cutis_handles_voxel_at(grid, cell);
+    for (int z = low[2]; z <= high[2]; z++)
+        for (int y = low[1]; y <= high[1]; y++)
+            for (int x = low[0]; x <= high[0]; x++) {
+                const uint32_t voxel = front->grid->index[handles_place(grid, x, y, z)];
                 if (voxel == CUTIS_HANDLES_NONE) continue;
-                double centre[3], nearest[3];
-                for (int c = 0; c < 3; c++)
-                    centre[c] = grid->origin[c] + ((double)cell[c] + 0.5) * grid->step;
-                double distance = cutis_handles_site_distance(&one, centre, nearest);
+                const handles_point centre = handles_centre(grid, (handles_cell){ x, y, z });
+                const handles_point nearest = handles_nearest(a, b, centre);
+                const double distance = handles_length(centre, nearest);
                 if (distance <= reach && distance <= front->pending[voxel] &&
-                    sees(grid, centre, nearest))
+                    handles_sees(front->grid->index, grid, centre, nearest))
                     lower(front, voxel, (float)distance, label);
             }
+}
+
+typedef struct passing {
+    cutis_handles_front *front;
+    uint32_t label;
+} passing;
+
+static void pass(void *user, uint32_t voxel, float distance)
+{
+    const passing *p = user;
+    lower(p->front, voxel, distance, p->label);
 }
 
 void cutis_handles_front_start(cutis_handles_front *front, const cutis_handles_site *site,
                                uint32_t label)
 {
-    for (uint32_t g = 0; g < site->segment_count; g++) {
-        // The voxels the site passes through always start, whatever their centres see of it.
-        uint32_t count = cutis_handles_sample_count(front->grid, &site->segments[g]);
-        for (uint32_t i = 0; i < count; i++) {
-            double p[3], centre[3];
-            cutis_handles_sample(&site->segments[g], count, i, p);
-            uint32_t voxel = cutis_handles_voxel_of(front->grid, p);
-            if (voxel == CUTIS_HANDLES_NONE) continue;
-            cutis_handles_voxel_centre(front->grid, voxel, centre);
-            lower(front, voxel, (float)cutis_handles_site_distance(site, centre, NULL), label);
-        }
+    // The voxels the site passes through always start, whatever their centres see of it.
+    cutis_handles_site_visit(front->grid, site, pass, &(passing){ front, label });
+    for (size_t g = 0; g < site->segment_count; g++)
         start_segment(front, &site->segments[g], label);
-    }
 }
 
 // The label of the nearest neighbours; the lower one of two at one distance.
-static uint32_t label_of(const cutis_handles_front *f, const float *distance, const uint32_t *n,
-                         float least)
+static uint32_t label_of(const cutis_handles_front *f, const float *distance, const uint32_t *n)
 {
     uint32_t label = CUTIS_HANDLES_NONE;
+    float least = FAR;
     for (int d = 0; d < 6; d++)
-        if (n[d] != CUTIS_HANDLES_NONE && distance[n[d]] == least && f->label[n[d]] < label)
-            label = f->label[n[d]];
+        if (n[d] != CUTIS_HANDLES_NONE &&
+            handles_nearer(distance[n[d]], f->label[n[d]], least, label))
+            least = distance[n[d]], label = f->label[n[d]];
     return label;
 }
 
-// Godunov's first-order solution of |grad d| = 1 at a voxel from its neighbours' distances, of
-// which some may be infinite. @param least the smallest of them
-static float godunov(const cutis_handles_grid *grid, const float *distance, const uint32_t *n,
-                     float *least)
+// Godunov's step at a voxel from its neighbours' distances, of which some may be unknown.
+static float step_from(const cutis_handles_front *f, const float *distance, const uint32_t *n)
 {
-    const double h = grid->step;
     float axis[3];
     for (int k = 0; k < 3; k++) {
-        float a = n[2 * k] == CUTIS_HANDLES_NONE ? INFINITY : distance[n[2 * k]];
-        float b = n[2 * k + 1] == CUTIS_HANDLES_NONE ? INFINITY : distance[n[2 * k + 1]];
+        const float a = n[2 * k] == CUTIS_HANDLES_NONE ? FAR : distance[n[2 * k]];
+        const float b = n[2 * k + 1] == CUTIS_HANDLES_NONE ? FAR : distance[n[2 * k + 1]];
         axis[k] = a < b ? a : b;
     }
-    for (int k = 1; k >= 0; k--) // ascending: three exchanges
-        for (int i = 0; i <= k; i++)
-            if (axis[i + 1] < axis[i]) {
-                float larger = axis[i];
-                axis[i] = axis[i + 1], axis[i + 1] = larger;
-            }
-    double a = axis[0], b = axis[1], c = axis[2], d = a + h;
-    *least = axis[0];
-    if (d > b) {
-        d = (a + b + sqrt(2 * h * h - (a - b) * (a - b))) / 2;
-        if (d > c) {
-            double sum = a + b + c, squares = a * a + b * b + c * c;
-            d = (sum + sqrt(fmax(sum * sum - 3 * (squares - h * h), 0))) / 3;
-        }
-    }
-    return (float)d;
+    return handles_godunov(axis[0], axis[1], axis[2], f->grid->step);
 }
 
 // From the passed neighbours of a voxel: the others are infinitely far.
 static void update(cutis_handles_front *f, uint32_t voxel)
 {
     const uint32_t *n = f->grid->neighbour + 6 * (size_t)voxel;
-    float least, d = godunov(f->grid, f->distance, n, &least);
-    if (d <= f->pending[voxel]) lower(f, voxel, d, label_of(f, f->distance, n, least));
+    const float d = step_from(f, f->distance, n);
+    if (d <= f->pending[voxel]) lower(f, voxel, d, label_of(f, f->distance, n));
 }
 
 uint32_t cutis_handles_front_step(cutis_handles_front *front)
@@ -227,7 +192,7 @@ uint32_t cutis_handles_front_step(cutis_handles_front *front)
     front->reached[front->reached_count++] = voxel;
     const uint32_t *n = front->grid->neighbour + 6 * (size_t)voxel;
     for (int d = 0; d < 6; d++)
-        if (n[d] != CUTIS_HANDLES_NONE && !(front->distance[n[d]] < INFINITY)) update(front, n[d]);
+        if (n[d] != CUTIS_HANDLES_NONE && !(front->distance[n[d]] < FAR)) update(front, n[d]);
     return voxel;
 }
 
@@ -290,13 +255,13 @@ static bool relax(cutis_handles_front *f, uint32_t voxel)
 {
     const uint32_t *n = f->grid->neighbour + 6 * (size_t)voxel;
     const float known = f->pending[voxel];
-    float least, d = godunov(f->grid, f->pending, n, &least);
+    float d = step_from(f, f->pending, n);
     if (d > known) return false;
-    uint32_t label = label_of(f, f->pending, n, least);
-    if (f->distance[voxel] < d || (f->distance[voxel] == d && f->slot[voxel] < label))
+    uint32_t label = label_of(f, f->pending, n);
+    if (handles_nearer(f->distance[voxel], f->slot[voxel], d, label))
         d = f->distance[voxel], label = f->slot[voxel];
     if (!(d < known || (d == known && label != f->label[voxel]))) return false;
-    if (known == INFINITY) f->touched[f->touched_count++] = voxel;
+    if (known == FAR) f->touched[f->touched_count++] = voxel;
     f->pending[voxel] = d;
     f->label[voxel] = label;
     return true;
@@ -331,10 +296,10 @@ static void settle_tile(tile_march *m)
 {
     const cutis_handles_front *f = m->front;
     uint64_t *news = f->news + TILE_WORDS * (size_t)m->tile;
-    float least = INFINITY;
+    float least = FAR;
     for (bool told = true; told;) {
         told = false;
-        least = INFINITY;
+        least = FAR;
         for (uint32_t w = 0; w < TILE_WORDS; w++)
             for (uint64_t bits = news[w]; bits; bits &= bits - 1) {
                 const uint32_t bit = (uint32_t)__builtin_ctzll(bits);
@@ -348,7 +313,7 @@ static void settle_tile(tile_march *m)
                 told = true;
             }
     }
-    if (least < INFINITY) put_in(m, m->tile, least);
+    if (least < FAR) put_in(m, m->tile, least);
 }
 
 static uint32_t tile_of(const cutis_handles_grid *grid, uint32_t voxel)

@@ -9,13 +9,13 @@
     5.0 ///< voxels around a site with straight distances: error 1.7
         ///< voxels at 128
 
-/// Scratch memory of one march at a time, and its result. `distance` is INFINITY where the front
-/// has not passed; `reached` lists the voxels it has passed, in order of distance.
+/// Scratch memory of one march at a time, and its result. `distance` is HANDLES_INFINITY where the
+/// front has not passed; `reached` lists the voxels it has passed, in order of distance.
 typedef struct cutis_handles_front {
     const cutis_handles_grid *grid;
     float *distance;   ///< per voxel
     float *pending;    ///< per voxel: least distance found so far
-    uint32_t *label;   ///< per voxel: source of the shortest way; valid where reached
+    uint32_t *label;   ///< per voxel: source of the shortest way, NONE where not reached
     uint32_t *reached; ///< reached_count
     uint32_t reached_count;
     uint64_t *heap; ///< voxels that may be next: bits of the distance, then the voxel

@@ -15,58 +15,6 @@ typedef struct graph {
     double *diagonal;
 } graph;
 
-static void march_all(const cutis_handles_grid *grid, const cutis_handles_sites *sites,
-                      uint32_t virtual_count, const uint32_t *voxel, cutis_handles_front *front)
-{
-    cutis_handles_front_clear(front);
-    for (uint32_t s = 0; s < sites->site_count; s++)
-        cutis_handles_front_start(front, &sites->sites[s], s);
-    for (uint32_t h = 0; h < virtual_count; h++) {
-        cutis_handles_segment point;
-        const cutis_handles_site site = { .segments = &point, .segment_count = 1 };
-        cutis_handles_voxel_centre(grid, voxel[h], point.a);
-        memcpy(point.b, point.a, sizeof point.b);
-        cutis_handles_front_start(front, &site, sites->site_count + h);
-    }
-    cutis_handles_front_finish(front);
-}
-
-// Distance to the nearest real handle raised to its exponent: 1 for bars, 2 for points.
-static double falling(const cutis_handles_grid *grid, const cutis_handles_sites *sites,
-                      const float *distance, uint32_t v, uint32_t m)
-{
-    double least = INFINITY;
-    bool bar = false;
-    for (uint32_t s = 0; s < sites->site_count; s++) {
-        const float *field = distance + (size_t)s * grid->voxel_count;
-        double d = ((double)field[v] + field[m]) / 2;
-        if (d < least) least = d, bar = sites->sites[s].bar;
-    }
-    double ratio = fmax(least, grid->step) / grid->step;
-    return bar ? 1 / ratio : 1 / (ratio * ratio);
-}
-
-static size_t gather_faces(const cutis_handles_grid *grid, const cutis_handles_sites *sites,
-                           const float *distance, const cutis_handles_front *front,
-                           cutis_handles_face *out)
-{
-    size_t count = 0;
-    for (uint32_t v = 0; v < grid->voxel_count; v++) {
-        if (!(front->distance[v] < INFINITY)) continue;
-        for (int d = 1; d < 6; d += 2) {
-            uint32_t m = grid->neighbour[6 * (size_t)v + d];
-            if (m == CUTIS_HANDLES_NONE || front->label[m] == front->label[v]) continue;
-            uint32_t a = front->label[v], b = front->label[m];
-            if (out)
-                out[count] = (cutis_handles_face){ a < b ? a : b, a < b ? b : a,
-                                                   (double)front->distance[v] + front->distance[m],
-                                                   falling(grid, sites, distance, v, m) };
-            count++;
-        }
-    }
-    return count;
-}
-
 // One edge per run of faces; written to both ends that are virtual.
 static void add_edges(const cutis_handles_grid *grid, const cutis_handles_face *faces,
                       size_t face_count, graph *g, bool count_only)
@@ -195,19 +143,6 @@ static void normalise(const cutis_handles_grid *grid, const cutis_handles_sites 
         }
         row[best] = 1;
     }
-}
-
-cutis_handles_face *cutis_handles_dual_faces(cutis_arena *arena, const cutis_handles_grid *grid,
-                                             const cutis_handles_sites *sites,
-                                             uint32_t virtual_count, const uint32_t *voxel,
-                                             const float *distance, cutis_handles_front *front,
-                                             size_t *face_count)
-{
-    march_all(grid, sites, virtual_count, voxel, front);
-    *face_count = gather_faces(grid, sites, distance, front, NULL);
-    cutis_handles_face *faces = cutis_arena_alloc(arena, *face_count, sizeof *faces);
-    if (faces) gather_faces(grid, sites, distance, front, faces);
-    return faces;
 }
 
 typedef struct solving {

@@ -7,10 +7,9 @@
 
 #include "base/error.h"
 #include "fit/handles_multigrid.h"
-#include "fit/handles_taps.h"
-#include "fit/clones.h"
-
-#define LANES CUTIS_HANDLES_LANES
+#include "fit/handles_text.h"
+//
+#include "kernel/handles_sample.h"
 
 // A voxel in two cores belongs to the site it is nearest to. `held` counts what each site has.
 static void share_cores(const cutis_handles_sites *sites, const cutis_handles_grid *grid,
@@ -96,142 +95,70 @@ uint32_t cutis_handles_owners(const cutis_handles_grid *grid, const cutis_handle
     return adopt_components(grid, sites, label, owner);
 }
 
-static void fill_conductances(const cutis_handles_grid *grid, const cutis_handles_sites *sites,
-                              const float *distance, const uint32_t *label, double *out)
+// Fields of sites [first, first + lanes) into the values.
+static cutis_result solve_some(cutis_handles_work *work, cutis_handles_system *system,
+                               uint32_t site_count, uint32_t first, uint32_t lanes,
+                               double tolerance)
 {
-    const double h = grid->step;
-    for (size_t v = 0; v < grid->voxel_count; v++)
-        for (int d = 0; d < 6; d++) {
-            uint32_t m = grid->neighbour[6 * v + d];
-            double value = 0;
-            if (m != CUTIS_HANDLES_NONE && label[v] != CUTIS_HANDLES_NONE) {
-                // The exponent of the nearer one, so that both directions agree.
-                uint32_t near = distance[m] < distance[v] || (distance[m] == distance[v] && m < v)
-                                    ? label[m]
-                                    : label[v];
-                double ratio = fmax(((double)distance[v] + distance[m]) / 2, h) / h;
-                value = sites->sites[near].bar ? 1 / ratio : 1 / (ratio * ratio);
-            } else if (m != CUTIS_HANDLES_NONE) {
-                value = 1;
-            }
-            out[6 * v + d] = value;
-        }
+    const cutis_handles_buffers *b = &work->buffers;
+    const uint32_t n = system->grid->voxel_count;
+    system->progress = (double)first / site_count;
+    TRY(cutis_handles_system_solve(work, system, first, lanes, tolerance));
+    return handles_gather_run(
+        work->device, n * (work->sweeps ? lanes : 1),
+        (handles_gather_buffers){
+            .node = b->node, .owner = b->owner, .x = b->x, .values = b->values },
+        (handles_gather_arguments){ .lanes = (int)lanes,
+                                    .width = work->sweeps ? 1 : (int)lanes,
+                                    .first = (int)first,
+                                    .sites = (int)site_count });
 }
 
-typedef struct gathering {
-    const cutis_handles_system *system;
-    const cutis_handles_grid *grid;
-    const uint32_t *owner;
-    cutis_handles_field *field;
-} gathering;
-
-#define CHUNK 4096
-
-// Clamp to [0, 1] and divide by the sum: what the solver left over is shared by all.
-static void normalise_task(void *data, uint32_t task)
-{
-    const gathering *g = data;
-    const uint32_t sites = g->field->site_count;
-    size_t end = (size_t)(task + 1) * CHUNK;
-    if (end > g->grid->voxel_count) end = g->grid->voxel_count;
-    for (size_t v = (size_t)task * CHUNK; v < end; v++) {
-        float *values = g->field->values + v * sites;
-        double sum = 0;
-        for (uint32_t s = 0; s < sites; s++) {
-            if (g->owner[v] != CUTIS_HANDLES_NONE) values[s] = s == g->owner[v];
-            values[s] = values[s] < 0 ? 0 : values[s] > 1 ? 1 : values[s];
-            sum += values[s];
-        }
-        for (uint32_t s = 0; s < sites && sum > 0; s++) values[s] = (float)(values[s] / sum);
-    }
-}
-
-// The fewest lanes that hold what is left of the fields.
-static void start_lanes(cutis_handles_system *system, const uint32_t *label, uint32_t first,
-                        uint32_t left)
-{
-    const uint32_t lanes = left > 4 ? 8 : left > 2 ? 4 : 2;
-    system->lanes = lanes;
-    for (size_t i = 0; i < system->levels[0].count; i++)
-        for (uint32_t l = 0; l < lanes; l++)
-            system->x[lanes * i + l] = label[system->voxel[i]] == first + l;
-}
-
-cutis_result cutis_handles_field_solve(cutis_arena *arena, cutis_device *device,
-                                       const cutis_handles_grid *grid,
-                                       const cutis_handles_sites *sites, const float *distance,
-                                       const uint32_t *label, const uint32_t *owner,
+cutis_result cutis_handles_field_solve(cutis_handles_work *work, cutis_arena *arena,
+                                       const cutis_handles_grid *grid, uint32_t site_count,
                                        double tolerance, cutis_handles_field *out)
 {
-    cutis_context *context = arena->context;
-    const uint32_t count = sites->site_count;
-    cutis_arena scratch = { .context = context };
+    cutis_handles_buffers *b = &work->buffers;
     cutis_handles_system system;
-    cutis_result result = CUTIS_OK;
-    *out = (cutis_handles_field){ .site_count = count };
-    out->values = cutis_arena_alloc(arena, (size_t)grid->voxel_count * count, sizeof *out->values);
-    double *conductance = cutis_arena_alloc(&scratch, grid->voxel_count, 6 * sizeof *conductance);
-    if (!out->values || !conductance) {
-        result = cutis_alloc_result(context);
-        goto done;
+    const uint32_t n = grid->voxel_count;
+    const uint64_t values = (uint64_t)n * site_count;
+    *out = (cutis_handles_field){ .site_count = site_count };
+    work->has_values = false;
+    out->values = cutis_arena_alloc(arena, (size_t)values, sizeof *out->values);
+    if (!out->values) return cutis_alloc_result(arena->context);
+    TRY(cutis_handles_over(work, &b->values, out->values, values, 4));
+    TRY(ROOMS(work, { &b->conductance, 6ull * n, 8 }));
+    TRY(handles_conduct_run(work->device, n,
+                            (handles_conduct_buffers){ .neighbour = b->neighbour,
+                                                       .distance = b->distance,
+                                                       .label = b->label,
+                                                       .bar = b->bars,
+                                                       .conductance = b->conductance },
+                            (handles_conduct_arguments){ .grid = cutis_handles_grid_given(grid) }));
+    TRY(cutis_handles_system_create(work, grid, &system));
+    for (uint32_t first = 0, lanes; first < site_count; first += lanes) {
+        lanes = cutis_handles_lanes(work, &system, site_count - first);
+        TRY(solve_some(work, &system, site_count, first, lanes, tolerance));
     }
-    fill_conductances(grid, sites, distance, label, conductance);
-    if (!cutis_handles_system_create(&scratch, grid, owner, conductance, &system)) {
-        result = cutis_alloc_result(context);
-        goto done;
-    }
-    for (uint32_t first = 0; first < count; first += LANES) {
-        result = cutis_progress(context, "weights", (double)first / count);
-        if (result != CUTIS_OK) goto done;
-        start_lanes(&system, label, first, count - first);
-        cutis_handles_system_solve(&system, device, owner, conductance, first, tolerance);
-        uint32_t lanes = count - first < LANES ? count - first : LANES;
-        for (size_t i = 0; i < system.levels[0].count; i++)
-            for (uint32_t l = 0; l < lanes; l++)
-                out->values[(size_t)system.voxel[i] * count + first + l] =
-                    (float)system.x[system.lanes * i + l];
-    }
-    gathering g = { &system, grid, owner, out };
-    cutis_device_run(device, normalise_task, &g, (grid->voxel_count + CHUNK - 1) / CHUNK);
+    TRY(handles_normalise_run(work->device, n, (handles_normalise_buffers){ .values = b->values },
+                              (handles_normalise_arguments){ .sites = (int)site_count }));
+    TRY(cutis_handles_fetch(b->values, out->values, 4 * values));
     out->iteration_count = system.iteration_count;
     out->level_count = system.level_count;
-done:
-    cutis_arena_release(&scratch);
-    return result;
-}
-
-// Numerators of all sites, eight at a time; densities too.
-CUTIS_FIT_CLONES static double gather_taps(const cutis_handles_field *field,
-                                           const cutis_handles_taps *taps, double *weights)
-{
-    const uint32_t sites = field->site_count, whole = sites / 8 * 8;
-    double density = 0;
-    for (uint32_t first = 0; first < whole; first += 8) {
-        double sum[8] = { 0 };
-        for (uint32_t t = 0; t < taps->count; t++) {
-            const float *values = field->values + (size_t)taps->voxel[t] * sites + first;
-            for (int s = 0; s < 8; s++) sum[s] += taps->weight[t] * values[s];
-        }
-        for (int s = 0; s < 8; s++) weights[first + (uint32_t)s] = sum[s];
-    }
-    for (uint32_t s = whole; s < sites; s++) weights[s] = 0;
-    for (uint32_t t = 0; t < taps->count; t++) {
-        const float *values = field->values + (size_t)taps->voxel[t] * sites;
-        for (uint32_t s = whole; s < sites; s++) weights[s] += taps->weight[t] * values[s];
-        density += taps->weight[t] * (field->density ? field->density[taps->voxel[t]] : 1);
-    }
-    return density;
+    work->has_values = true;
+    return CUTIS_OK;
 }
 
 double cutis_handles_field_at(const cutis_handles_grid *grid, const cutis_handles_field *field,
                               const double *point, bool connected, double *weights)
 {
-    const uint32_t sites = field->site_count;
-    cutis_handles_taps taps;
+    const int sites = (int)field->site_count;
+    handles_taps taps;
+    double density = 0;
     cutis_handles_taps_at(grid, point, connected, &taps);
-    double density = gather_taps(field, &taps, weights), sum = 0;
-    // Values are floats, so their sum is the density only to rounding; this one makes the sum one.
-    for (uint32_t s = 0; s < sites; s++) sum += weights[s];
-    for (uint32_t s = 0; s < sites && sum > 0; s++) weights[s] /= sum;
+    const double sum = handles_blend(field->values, &taps, sites, weights, 1);
+    for (int s = 0; s < sites && sum > 0; s++) weights[s] /= sum;
+    for (int t = 0; t < taps.count; t++)
+        density += taps.weight[t] * (field->density ? field->density[taps.voxel[t]] : 1);
     return density;
 }

@@ -23,12 +23,10 @@ typedef struct cutis_handles_field {
 uint32_t cutis_handles_owners(const cutis_handles_grid *grid, const cutis_handles_sites *sites,
                               const uint32_t *label, uint32_t *owner);
 
-/// @param distance, label per voxel: to the nearest site; label NONE where no site can be reached
-/// @param owner    from cutis_handles_owners
-cutis_result cutis_handles_field_solve(cutis_arena *arena, cutis_device *device,
-                                       const cutis_handles_grid *grid,
-                                       const cutis_handles_sites *sites, const float *distance,
-                                       const uint32_t *label, const uint32_t *owner,
+/// Fields of all sites. The work has `owner`, and what cutis_handles_nearest leaves there.
+/// @param arena owns the values
+cutis_result cutis_handles_field_solve(cutis_handles_work *work, cutis_arena *arena,
+                                       const cutis_handles_grid *grid, uint32_t site_count,
                                        double tolerance, cutis_handles_field *out);
 
 /// Weights of all sites at a point; sum 1.

@@ -1,248 +1,212 @@
-// From a shape to its voxel domain: conservative surface, then everything the outside cannot reach.
-// Works on soups: no use is made of orientation, closedness or connectivity of the triangles. What
-// every thread writes is the same byte, so the result does not depend on who comes first.
+// From a shape to its voxel domain: conservative surface, then everything the outside cannot reach,
+// by the kernels of kernel/handles_grid.h on any device. Works on soups: no use is made of
+// orientation, closedness or connectivity of the triangles. Numbers of voxels, neighbours and
+// pieces are the same on every device.
 #include "fit/handles_grid.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
-#include "fit/handles_device_grid.h"
+#include "device/compute/scan.h"
+#include "fit/handles_text.h"
 
-#define PADDING 3    ///< voxels around the bounding box: taps of any vertex stay inside the grid
-#define CHUNK   4096 ///< triangles or points a task
-#define TILE    CUTIS_HANDLES_TILE
-/// Largest grid, bytes of its dense arrays: about 800 voxels a side of a cube.
+#define PADDING 3 ///< voxels around the bounding box: taps of any vertex stay inside the grid
+/// Largest grid, bytes of its dense arrays: about 800 voxels a side of a cube. Places fit an int.
 #define GRID_BYTES_MAX (UINT64_C(4) << 30)
-/// Overlap tests are this much too generous, in voxels: a face that lies on a voxel border counts
-/// for both sides, whichever way the arithmetic rounds, so that mirrored shapes get mirrored
-/// voxels.
-static const double SLACK = 1e-6;
-#define CLOUD_REACH   16.0 ///< most voxels of a ball's radius: a few stray points fill no room
-#define CLOUD_SAMPLES 500  ///< points whose nearest neighbour decides the radius of a cloud
+#define CLOUD_REACH    16.0  ///< most voxels of a ball's radius: a few stray points fill no room
+#define CLOUD_SAMPLES  500   ///< points whose nearest neighbour decides the radius of a cloud
+#define FEW_TRIANGLES  65536 ///< GPU: below it a triangle is many items
+#define PARTS          16
+#define FLOODS_A_LOOK  2 ///< GPU: rounds of three axes between two looks at whether anything changed
+#define SWEEPS_A_LOOK  8 ///< GPU: the same of sweeps over pieces
+#define TILE_ROWS      (HANDLES_TILE * HANDLES_TILE)
 
-enum { EMPTY = 0, SURFACE = 1, OUTSIDE = 2 };
-
+/// One voxelisation.
 typedef struct voxeliser {
+    cutis_handles_work *work;
+    cutis_handles_buffers *buffers; ///< the work's
     const cutis_handles_shape *shape;
     cutis_handles_grid *grid;
-    _Atomic uint8_t *state; ///< per dense place
-    double radius;          ///< of a cloud's balls, in voxels
+    handles_grid given; ///< the grid, for kernels
+    cutis_arena *arena, *scratch;
+    double radius; ///< of a cloud's balls, in voxels
 } voxeliser;
 
-// Positions in units of voxels from the grid's low corner.
-static void to_grid(const voxeliser *v, uint32_t vertex, double *out)
+static cutis_result mark_surface(voxeliser *v)
 {
-    for (int c = 0; c < 3; c++)
-        out[c] = (v->shape->positions[3 * (size_t)vertex + c] - v->grid->origin[c]) / v->grid->step;
+    const cutis_handles_shape *shape = v->shape;
+    cutis_handles_buffers *b = v->buffers;
+    const uint64_t words = (v->grid->dense_count + 3) / 4; // whole ones, to be cleared as such
+    const uint32_t parts = v->work->sweeps && shape->triangle_count < FEW_TRIANGLES ? PARTS : 1;
+    TRY(cutis_handles_give(v->work, &b->positions, shape->positions, 3ull * shape->vertex_count,
+                           4));
+    TRY(cutis_handles_give(v->work, &b->triangles, shape->triangles, 3ull * shape->triangle_count,
+                           4));
+    TRY(cutis_handles_give(v->work, &b->points, shape->points, shape->point_count, 4));
+    TRY(ROOMS(v->work, { &b->state, words, 4 }, { &b->flag, 1, 4 }));
+    TRY(cutis_handles_fill(v->work, b->state, words, 0));
+    TRY(handles_surfaces_run(
+        v->work->device, shape->triangle_count * parts,
+        (handles_surfaces_buffers){
+            .positions = b->positions, .triangles = b->triangles, .state = b->state },
+        (handles_surfaces_arguments){ .grid = v->given, .parts = (int)parts }));
+    TRY(handles_balls_run(v->work->device, shape->point_count,
+                          (handles_balls_buffers){
+                              .positions = b->positions, .points = b->points, .state = b->state },
+                          (handles_balls_arguments){ .grid = v->given, .radius = v->radius }));
+    return handles_corners_run(
+        v->work->device, shape->vertex_count,
+        (handles_corners_buffers){ .positions = b->positions, .state = b->state },
+        (handles_corners_arguments){ .grid = v->given });
 }
 
-static void mark(voxeliser *v, int64_t x, int64_t y, int64_t z)
+// Along all rows of an axis. Rows that stand side by side go together on a CPU.
+static cutis_result flood_axis(voxeliser *v, int axis)
 {
-    const uint32_t *size = v->grid->size;
-    if (x < 0 || y < 0 || z < 0 || x >= size[0] || y >= size[1] || z >= size[2]) return;
-    size_t place = ((size_t)z * size[1] + (size_t)y) * size[0] + (size_t)x;
-    atomic_store_explicit(&v->state[place], SURFACE, memory_order_relaxed);
+    const int x = v->given.size[0], y = v->given.size[1], z = v->given.size[2];
+    const handles_flood_arguments rows[3] = {
+        { .length = x, .stride = 1, .inner = y, .inner_stride = x, .outer_stride = x * y },
+        { .length = y, .stride = x, .inner = x, .inner_stride = 1, .outer_stride = x * y },
+        { .length = z, .stride = x * y, .inner = x, .inner_stride = 1, .outer_stride = x },
+    };
+    handles_flood_arguments given = rows[axis];
+    given.width = axis == 0 || v->work->sweeps ? 1 : x;
+    return handles_flood_run(
+        v->work->device,
+        (uint32_t)(v->grid->dense_count / (size_t)given.length / (size_t)given.width),
+        (handles_flood_buffers){ .state = v->buffers->state, .changed = v->buffers->flag }, given);
 }
 
-static void mark_point(voxeliser *v, const double *p)
+// From a corner, which is padding.
+static cutis_result flood_outside(voxeliser *v)
 {
-    mark(v, (int64_t)floor(p[0]), (int64_t)floor(p[1]), (int64_t)floor(p[2]));
+    const uint8_t outside = HANDLES_OUTSIDE;
+    TRY(cutis_buffer_write(v->buffers->state, 0, &outside, 1));
+    for (bool changed = true; changed;) {
+        TRY(cutis_handles_fill(v->work, v->buffers->flag, 1, 0));
+        for (int i = 0; i < (v->work->sweeps ? FLOODS_A_LOOK : 1); i++)
+            for (int axis = 0; axis < 3; axis++) TRY(flood_axis(v, axis));
+        TRY(cutis_handles_flag(v->work, &changed));
+        TRY(cutis_progress(v->arena->context, "voxels", 0.5));
+    }
+    return CUTIS_OK;
 }
 
-// Separating axis test of a triangle, given relative to the centre of a unit voxel. The box axes
-// and the plane are tested by the caller's loops; here the nine products of edges and axes.
-static bool edges_overlap(const double corner[3][3])
+// Voxels of rows, then where each row's voxels begin. `first`: the same for tiles, and one more.
+static cutis_result count_voxels(voxeliser *v, uint32_t *first, size_t tiles)
 {
-    const double half = 0.5 + SLACK;
-    for (int e = 0; e < 3; e++) {
-        const double *a = corner[e], *b = corner[(e + 1) % 3], *o = corner[(e + 2) % 3];
-        double edge[3] = { b[0] - a[0], b[1] - a[1], b[2] - a[2] };
-        for (int k = 0; k < 3; k++) {
-            int i = (k + 1) % 3, j = (k + 2) % 3;
-            double p = edge[i] * a[j] - edge[j] * a[i], q = edge[i] * o[j] - edge[j] * o[i];
-            double reach = half * (fabs(edge[i]) + fabs(edge[j]));
-            if (fmin(p, q) > reach || fmax(p, q) < -reach) return false;
+    cutis_handles_buffers *b = v->buffers;
+    const uint32_t rows = (uint32_t)(TILE_ROWS * tiles);
+    uint32_t *before = cutis_arena_alloc(v->scratch, (size_t)rows + 1, sizeof *before);
+    if (!before) return cutis_alloc_result(v->arena->context);
+    TRY(ROOMS(v->work, { &b->rows, cutis_compute_scan_words(rows), 4 }));
+    TRY(handles_rows_run(v->work->device, rows,
+                         (handles_rows_buffers){ .state = b->state, .count = b->rows },
+                         (handles_rows_arguments){ .grid = v->given }));
+    TRY(cutis_compute_scan(v->work->device, b->rows, rows));
+    TRY(cutis_buffer_read(b->rows, 0, before, 4ull * rows + 4));
+    for (size_t t = 0; t <= tiles; t++) first[t] = before[TILE_ROWS * t];
+    v->grid->voxel_count = first[tiles];
+    v->given.voxel_count = (int)first[tiles];
+    return CUTIS_OK;
+}
+
+// Tile by tile, so that neighbours are near in memory whichever way they lie.
+static cutis_result number_voxels(voxeliser *v, uint32_t rows)
+{
+    cutis_handles_grid *g = v->grid;
+    cutis_handles_buffers *b = v->buffers;
+    const uint64_t n = g->voxel_count;
+    g->place = cutis_arena_alloc(v->arena, n, sizeof *g->place);
+    g->neighbour = cutis_arena_alloc(v->arena, n, 6 * sizeof *g->neighbour);
+    g->component = cutis_arena_alloc(v->arena, n, sizeof *g->component);
+    if (!g->place || !g->neighbour || !g->component) return cutis_alloc_result(v->arena->context);
+    TRY(cutis_handles_over(v->work, &b->index, g->index, g->dense_count, 4));
+    TRY(cutis_handles_over(v->work, &b->place, g->place, n, 4));
+    TRY(cutis_handles_over(v->work, &b->neighbour, g->neighbour, 6 * n, 4));
+    TRY(cutis_handles_over(v->work, &b->component, g->component, n, 4));
+    TRY(ROOMS(v->work, { &b->piece, n, 4 }));
+    TRY(handles_number_run(
+        v->work->device, rows,
+        (handles_number_buffers){
+            .state = b->state, .first = b->rows, .index = b->index, .place = b->place },
+        (handles_number_arguments){ .grid = v->given }));
+    TRY(handles_links_run(
+        v->work->device, (uint32_t)n,
+        (handles_links_buffers){
+            .index = b->index, .place = b->place, .neighbour = b->neighbour, .piece = b->piece },
+        (handles_links_arguments){ .grid = v->given }));
+    TRY(cutis_handles_fetch(b->index, g->index, 4ull * g->dense_count));
+    TRY(cutis_handles_fetch(b->place, g->place, 4 * n));
+    return cutis_handles_fetch(b->neighbour, g->neighbour, 24 * n);
+}
+
+static uint32_t root_of(uint32_t *piece, uint32_t v)
+{
+    while (piece[v] != v) v = piece[v] = piece[piece[v]];
+    return v;
+}
+
+// The first voxel of each one's piece, on a CPU: trees of voxels that hang together, joined in
+// order. One pass where sweeps take as many as a piece has bends.
+static void join_voxels(const uint32_t *neighbour, uint32_t count, uint32_t *piece)
+{
+    for (uint32_t v = 0; v < count; v++)
+        for (size_t d = 0; d < 6; d += 2) {
+            const uint32_t m = neighbour[6 * (size_t)v + d];
+            if (m == CUTIS_HANDLES_NONE) continue;
+            const uint32_t a = root_of(piece, v), b = root_of(piece, m);
+            if (a < b)
+                piece[b] = a;
+            else
+                piece[a] = b;
         }
-    }
-    return true;
+    for (uint32_t v = 0; v < count; v++) piece[v] = piece[piece[v]];
 }
 
-static bool box_overlaps(const double corner[3][3])
+static cutis_result sweep_pieces(voxeliser *v)
 {
-    const double half = 0.5 + SLACK;
-    for (int c = 0; c < 3; c++)
-        if (fmin(corner[0][c], fmin(corner[1][c], corner[2][c])) > half ||
-            fmax(corner[0][c], fmax(corner[1][c], corner[2][c])) < -half)
-            return false;
-    return edges_overlap(corner);
-}
-
-// A triangle without area: its edges, finely sampled.
-static void mark_edges(voxeliser *v, const double corner[3][3])
-{
-    for (int e = 0; e < 3; e++) {
-        const double *a = corner[e], *b = corner[(e + 1) % 3];
-        const double d[3] = { b[0] - a[0], b[1] - a[1], b[2] - a[2] };
-        double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-        uint32_t count = (uint32_t)ceil(4 * length) + 1;
-        for (uint32_t i = 0; i <= count; i++) {
-            double t = (double)i / count, p[3];
-            for (int c = 0; c < 3; c++) p[c] = a[c] + t * d[c];
-            mark_point(v, p);
+    cutis_handles_buffers *b = v->buffers;
+    TRY(ROOMS(v->work, { &b->other_piece, v->grid->voxel_count, 4 }));
+    for (bool changed = true; changed;) {
+        TRY(cutis_handles_fill(v->work, b->flag, 1, 0));
+        for (int i = 0; i < SWEEPS_A_LOOK; i++) {
+            TRY(handles_pieces_run(v->work->device, v->grid->voxel_count,
+                                   (handles_pieces_buffers){ .neighbour = b->neighbour,
+                                                             .from = b->piece,
+                                                             .to = b->other_piece,
+                                                             .changed = b->flag },
+                                   (handles_pieces_arguments){ 0 }));
+            cutis_handles_swap(&b->piece, &b->other_piece);
         }
+        TRY(cutis_handles_flag(v->work, &changed));
+        TRY(cutis_progress(v->arena->context, "voxels", 0.5));
     }
+    return CUTIS_OK;
 }
 
-// Columns along the axis the triangle faces most: there its plane crosses few voxels of each.
-static void mark_triangle(voxeliser *v, const double corner[3][3])
+// Pieces, numbered by their first voxels.
+static cutis_result number_pieces(voxeliser *v)
 {
-    double u[3], w[3], n[3];
-    for (int c = 0; c < 3; c++)
-        u[c] = corner[1][c] - corner[0][c], w[c] = corner[2][c] - corner[0][c];
-    for (int c = 0; c < 3; c++) {
-        int i = (c + 1) % 3, j = (c + 2) % 3;
-        n[c] = u[i] * w[j] - u[j] * w[i];
-    }
-    int k = fabs(n[0]) >= fabs(n[1]) ? 0 : 1;
-    if (fabs(n[2]) > fabs(n[k])) k = 2;
-    if (!(fabs(n[k]) > 1e-12)) {
-        mark_edges(v, corner);
-        return;
-    }
-    int i = (k + 1) % 3, j = (k + 2) % 3;
-    int64_t low[3], high[3];
-    for (int c = 0; c < 3; c++) {
-        low[c] = (int64_t)floor(fmin(corner[0][c], fmin(corner[1][c], corner[2][c])) - SLACK);
-        high[c] = (int64_t)floor(fmax(corner[0][c], fmax(corner[1][c], corner[2][c])) + SLACK);
-    }
-    double slope = 0.5 * (fabs(n[i]) + fabs(n[j])) / fabs(n[k]) + 2 * SLACK;
-    int64_t cell[3];
-    for (cell[j] = low[j]; cell[j] <= high[j]; cell[j]++)
-        for (cell[i] = low[i]; cell[i] <= high[i]; cell[i]++) {
-            double depth = corner[0][k] - (n[i] * ((double)cell[i] + 0.5 - corner[0][i]) +
-                                           n[j] * ((double)cell[j] + 0.5 - corner[0][j])) /
-                                              n[k];
-            int64_t first = (int64_t)floor(depth - slope), last = (int64_t)floor(depth + slope);
-            if (first < low[k]) first = low[k];
-            if (last > high[k]) last = high[k];
-            for (cell[k] = first; cell[k] <= last; cell[k]++) {
-                double local[3][3];
-                for (int e = 0; e < 3; e++)
-                    for (int c = 0; c < 3; c++)
-                        local[e][c] = corner[e][c] - ((double)cell[c] + 0.5);
-                if (box_overlaps(local)) mark(v, cell[0], cell[1], cell[2]);
-            }
-        }
-}
-
-static void triangle_task(void *data, uint32_t task)
-{
-    voxeliser *v = data;
-    uint32_t end = v->shape->triangle_count;
-    if (end - task * CHUNK > CHUNK) end = (task + 1) * CHUNK;
-    for (uint32_t t = task * CHUNK; t < end; t++) {
-        double corner[3][3];
-        for (int e = 0; e < 3; e++) to_grid(v, v->shape->triangles[3 * (size_t)t + e], corner[e]);
-        mark_triangle(v, corner);
-    }
-}
-
-static void mark_ball(voxeliser *v, const double *p)
-{
-    int64_t low[3], high[3], cell[3];
-    for (int c = 0; c < 3; c++) {
-        low[c] = (int64_t)floor(p[c] - v->radius);
-        high[c] = (int64_t)floor(p[c] + v->radius);
-    }
-    for (cell[2] = low[2]; cell[2] <= high[2]; cell[2]++)
-        for (cell[1] = low[1]; cell[1] <= high[1]; cell[1]++)
-            for (cell[0] = low[0]; cell[0] <= high[0]; cell[0]++) {
-                double square = 0;
-                for (int c = 0; c < 3; c++)
-                    square += ((double)cell[c] + 0.5 - p[c]) * ((double)cell[c] + 0.5 - p[c]);
-                if (square <= v->radius * v->radius) mark(v, cell[0], cell[1], cell[2]);
-            }
-}
-
-static void point_task(void *data, uint32_t task)
-{
-    voxeliser *v = data;
-    uint32_t end = v->shape->point_count;
-    if (end - task * CHUNK > CHUNK) end = (task + 1) * CHUNK;
-    for (uint32_t i = task * CHUNK; i < end; i++) {
-        double p[3];
-        to_grid(v, v->shape->points[i], p);
-        mark_ball(v, p);
-    }
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-// Twice the median distance to the nearest other point, of evenly chosen points.
-static double cloud_radius(const cutis_handles_shape *shape)
-{
-    double found[CLOUD_SAMPLES];
-    uint32_t samples = shape->point_count < CLOUD_SAMPLES ? shape->point_count : CLOUD_SAMPLES;
-    uint32_t used = 0;
-    for (uint32_t s = 0; s < samples; s++) {
-        uint32_t i = (uint32_t)((uint64_t)s * shape->point_count / samples);
-        const float *p = shape->positions + 3 * (size_t)shape->points[i];
-        double best = INFINITY;
-        for (uint32_t o = 0; o < shape->point_count; o++) {
-            const float *q = shape->positions + 3 * (size_t)shape->points[o];
-            double x = (double)p[0] - q[0], y = (double)p[1] - q[1], z = (double)p[2] - q[2];
-            double square = x * x + y * y + z * z;
-            if (square > 0 && square < best) best = square;
-        }
-        if (best < INFINITY) found[used++] = sqrt(best);
-    }
-    if (used == 0) return 0;
-    qsort(found, used, sizeof *found, ascending);
-    return 2 * found[used / 2];
-}
-
-// Reach the outside from a corner of the padding, through voxels the surface does not touch.
-static void flood_outside(const cutis_handles_grid *grid, uint8_t *state, uint32_t *queue)
-{
-    const size_t row = grid->size[0], plane = row * grid->size[1];
-    size_t head = 0, tail = 0;
-    queue[tail++] = 0;
-    state[0] = OUTSIDE;
-    while (head < tail) {
-        size_t at = queue[head++];
-        size_t x = at % row, y = at / row % grid->size[1], z = at / plane;
-        const size_t next[6] = { at - 1, at + 1, at - row, at + row, at - plane, at + plane };
-        const bool there[6] = { x > 0, x + 1 < row,          y > 0, y + 1 < grid->size[1],
-                                z > 0, z + 1 < grid->size[2] };
-        for (int d = 0; d < 6; d++)
-            if (there[d] && state[next[d]] == EMPTY) {
-                state[next[d]] = OUTSIDE;
-                queue[tail++] = (uint32_t)next[d];
-            }
-    }
-}
-
-// The voxels of one tile, from number `used` on.
-static uint32_t number_tile(cutis_handles_grid *grid, const uint8_t *state, const uint32_t *low,
-                            uint32_t used)
-{
-    const size_t row = grid->size[0], plane = row * grid->size[1];
-    for (uint32_t z = low[2]; z < low[2] + TILE && z < grid->size[2]; z++)
-        for (uint32_t y = low[1]; y < low[1] + TILE && y < grid->size[1]; y++)
-            for (uint32_t x = low[0]; x < low[0] + TILE && x < grid->size[0]; x++) {
-                const size_t i = z * plane + y * row + x;
-                const bool inside = state[i] != OUTSIDE;
-                grid->index[i] = inside ? used : CUTIS_HANDLES_NONE;
-                if (inside) grid->place[used++] = (uint32_t)i;
-            }
-    return used;
+    cutis_handles_grid *g = v->grid;
+    cutis_handles_buffers *b = v->buffers;
+    const uint32_t n = g->voxel_count;
+    if (v->work->sweeps)
+        TRY(sweep_pieces(v));
+    else
+        join_voxels(g->neighbour, n, cutis_handles_memory(b->piece));
+    TRY(ROOMS(v->work, { &b->roots, cutis_compute_scan_words(n), 4 }));
+    TRY(handles_roots_run(v->work->device, n,
+                          (handles_roots_buffers){ .piece = b->piece, .root = b->roots },
+                          (handles_roots_arguments){ 0 }));
+    TRY(cutis_compute_scan(v->work->device, b->roots, n));
+    TRY(handles_names_run(
+        v->work->device, n,
+        (handles_names_buffers){ .piece = b->piece, .root = b->roots, .component = b->component },
+        (handles_names_arguments){ 0 }));
+    TRY(cutis_handles_fetch(b->component, g->component, 4ull * n));
+    return cutis_buffer_read(b->roots, 4ull * n, &g->component_count, 4);
 }
 
 // Tiles that hold a voxel, and their neighbours. `first`: voxels before each tile of the grid.
@@ -276,60 +240,33 @@ static bool number_tiles(cutis_arena *arena, cutis_handles_grid *grid, const uin
     return good;
 }
 
-// Tile by tile, so that neighbours are near in memory whichever way they lie.
-static bool number_voxels(cutis_arena *arena, const uint8_t *state, uint32_t *first,
-                          cutis_handles_grid *grid)
+static int ascending(const void *a, const void *b)
 {
-    uint32_t count = 0, used = 0, side[3];
-    for (size_t i = 0; i < grid->dense_count; i++) count += state[i] != OUTSIDE;
-    grid->voxel_count = count;
-    grid->place = cutis_arena_alloc(arena, count, sizeof *grid->place);
-    grid->neighbour = cutis_arena_alloc(arena, count, 6 * sizeof *grid->neighbour);
-    grid->component = cutis_arena_alloc(arena, count, sizeof *grid->component);
-    if (!grid->place || !grid->neighbour || !grid->component) return false;
-    const size_t tiles = cutis_handles_tiles(grid, side);
-    for (size_t t = 0; t < tiles; t++) {
-        const uint32_t low[3] = { (uint32_t)(t % side[0]) * TILE,
-                                  (uint32_t)(t / side[0] % side[1]) * TILE,
-                                  (uint32_t)(t / side[0] / side[1]) * TILE };
-        first[t] = used;
-        used = number_tile(grid, state, low, used);
-    }
-    first[tiles] = used;
-    const size_t row = grid->size[0], plane = row * grid->size[1];
-    for (uint32_t v = 0; v < count; v++) {
-        // The outermost layers are never in the domain, so all six places exist.
-        const uint32_t *at = grid->index + grid->place[v];
-        uint32_t *n = grid->neighbour + 6 * (size_t)v;
-        n[0] = *(at - 1), n[1] = at[1];
-        n[2] = *(at - row), n[3] = at[row];
-        n[4] = *(at - plane), n[5] = at[plane];
-    }
-    return true;
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
 }
 
-static bool number_components(cutis_context *context, cutis_handles_grid *grid)
+// Twice the median distance to the nearest other point, of evenly chosen points.
+static double cloud_radius(const cutis_handles_shape *shape)
 {
-    uint32_t *queue = cutis_alloc_array(context, grid->voxel_count, sizeof *queue);
-    if (!queue) return false;
-    for (uint32_t v = 0; v < grid->voxel_count; v++) grid->component[v] = CUTIS_HANDLES_NONE;
-    grid->component_count = 0;
-    for (uint32_t v = 0; v < grid->voxel_count; v++) {
-        if (grid->component[v] != CUTIS_HANDLES_NONE) continue;
-        uint32_t head = 0, tail = 0, piece = grid->component_count++;
-        queue[tail++] = v;
-        grid->component[v] = piece;
-        while (head < tail) {
-            const uint32_t *n = grid->neighbour + 6 * (size_t)queue[head++];
-            for (int d = 0; d < 6; d++)
-                if (n[d] != CUTIS_HANDLES_NONE && grid->component[n[d]] == CUTIS_HANDLES_NONE) {
-                    grid->component[n[d]] = piece;
-                    queue[tail++] = n[d];
-                }
+    double found[CLOUD_SAMPLES];
+    uint32_t samples = shape->point_count < CLOUD_SAMPLES ? shape->point_count : CLOUD_SAMPLES;
+    uint32_t used = 0;
+    for (uint32_t s = 0; s < samples; s++) {
+        uint32_t i = (uint32_t)((uint64_t)s * shape->point_count / samples);
+        const float *p = shape->positions + 3 * (size_t)shape->points[i];
+        double best = INFINITY;
+        for (uint32_t o = 0; o < shape->point_count; o++) {
+            const float *q = shape->positions + 3 * (size_t)shape->points[o];
+            double x = (double)p[0] - q[0], y = (double)p[1] - q[1], z = (double)p[2] - q[2];
+            double square = x * x + y * y + z * z;
+            if (square > 0 && square < best) best = square;
         }
+        if (best < INFINITY) found[used++] = sqrt(best);
     }
-    cutis_free_array(context, queue, grid->voxel_count, sizeof *queue);
-    return true;
+    if (used == 0) return 0;
+    qsort(found, used, sizeof *found, ascending);
+    return 2 * found[used / 2];
 }
 
 // The grid's place and size. A shape without extent gets voxels that its coordinates can tell
@@ -371,65 +308,90 @@ static cutis_result place_grid(cutis_context *context, const cutis_handles_shape
     return CUTIS_OK;
 }
 
-// Surface and outside, then numbers. The index is not filled in yet and serves as a queue.
-static cutis_result voxels_on_host(cutis_arena *arena, cutis_device *device,
-                                   const cutis_handles_shape *shape, double radius, uint32_t *first,
-                                   cutis_handles_grid *grid)
+static cutis_result voxelise(voxeliser *v, uint32_t *first, size_t tiles)
 {
-    cutis_context *context = arena->context;
-    _Atomic uint8_t *state = cutis_alloc_zero(context, grid->dense_count, 1);
-    if (!state) return cutis_alloc_result(context);
-    voxeliser v = { .shape = shape, .grid = grid, .state = state, .radius = radius };
-    cutis_device_run(device, triangle_task, &v, (shape->triangle_count + CHUNK - 1) / CHUNK);
-    cutis_device_run(device, point_task, &v, (shape->point_count + CHUNK - 1) / CHUNK);
-    for (uint32_t i = 0; i < shape->vertex_count; i++) {
-        double p[3];
-        to_grid(&v, i, p);
-        mark_point(&v, p);
-    }
-    flood_outside(grid, (uint8_t *)state, grid->index);
-    cutis_result result = cutis_progress(context, "voxels", 0.5);
-    if (result == CUTIS_OK && (!number_voxels(arena, (const uint8_t *)state, first, grid) ||
-                               !number_components(context, grid)))
-        result = cutis_alloc_result(context);
-    cutis_free(context, (void *)state, grid->dense_count);
-    return result;
+    TRY(mark_surface(v));
+    TRY(flood_outside(v));
+    TRY(count_voxels(v, first, tiles));
+    TRY(number_voxels(v, (uint32_t)(TILE_ROWS * tiles)));
+    return number_pieces(v);
 }
 
-cutis_result cutis_handles_grid_create(cutis_arena *arena, cutis_device *device,
+// What only voxelisation needs.
+static void drop_buffers(cutis_handles_buffers *b)
+{
+    cutis_buffer **gone[] = { &b->component, &b->triangles, &b->points,      &b->state,
+                              &b->rows,      &b->piece,     &b->other_piece, &b->roots };
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) cutis_handles_drop(gone[i]);
+}
+
+cutis_result cutis_handles_grid_create(cutis_arena *arena, cutis_handles_work *work,
                                        const cutis_handles_shape *shape, uint32_t voxels,
                                        cutis_handles_grid *out)
 {
     cutis_context *context = arena->context;
+    cutis_arena scratch = { .context = context };
+    voxeliser v = { .work = work,
+                    .buffers = &work->buffers,
+                    .shape = shape,
+                    .grid = out,
+                    .arena = arena,
+                    .scratch = &scratch,
+                    .radius = shape->point_count ? cloud_radius(shape) : 0 };
     uint32_t side[3];
     *out = (cutis_handles_grid){ 0 };
-    double radius = shape->point_count ? cloud_radius(shape) : 0;
-    cutis_result result = place_grid(context, shape, voxels, &radius, out);
-    if (result != CUTIS_OK) return result;
+    TRY(place_grid(context, shape, voxels, &v.radius, out));
     const size_t tiles = cutis_handles_tiles(out, side);
+    v.given = cutis_handles_grid_given(out);
     out->index = cutis_arena_alloc(arena, out->dense_count, sizeof *out->index);
-    uint32_t *first = cutis_alloc_array(context, tiles + 1, sizeof *first);
-    if (!out->index || !first)
-        result = cutis_alloc_result(context);
-    else if (cutis_handles_grid_on_device(device, shape, out))
-        result = cutis_handles_grid_voxels(arena, device, shape, radius, first, out);
-    else
-        result = voxels_on_host(arena, device, shape, radius, first, out);
+    uint32_t *first = cutis_arena_alloc(&scratch, tiles + 1, sizeof *first);
+    work->grid = work->boxes = NULL;
+    work->positions = NULL;
+    cutis_result result =
+        out->index && first ? voxelise(&v, first, tiles) : cutis_alloc_result(context);
     if (result == CUTIS_OK && !number_tiles(arena, out, first))
         result = cutis_alloc_result(context);
-    if (first) cutis_free_array(context, first, tiles + 1, sizeof *first);
-    return result;
+    drop_buffers(&work->buffers);
+    cutis_arena_release(&scratch);
+    if (result != CUTIS_OK) return result;
+    cutis_handles_forget(work);
+    work->grid = out->index, work->positions = shape->positions;
+    return CUTIS_OK;
+}
+
+cutis_result cutis_handles_work_on(cutis_handles_work *work, const cutis_handles_grid *grid)
+{
+    cutis_handles_buffers *b = &work->buffers;
+    if (work->grid == grid->index) return CUTIS_OK;
+    work->grid = work->boxes = NULL;
+    cutis_handles_forget(work);
+    TRY(cutis_handles_give(work, &b->index, grid->index, grid->dense_count, 4));
+    TRY(cutis_handles_give(work, &b->place, grid->place, grid->voxel_count, 4));
+    TRY(cutis_handles_give(work, &b->neighbour, grid->neighbour, 6ull * grid->voxel_count, 4));
+    TRY(ROOMS(work, { &b->flag, 1, 4 }));
+    work->grid = grid->index;
+    return CUTIS_OK;
+}
+
+void cutis_handles_voxel_cell(const cutis_handles_grid *grid, uint32_t voxel, uint32_t *cell)
+{
+    const handles_cell at =
+        handles_cell_of(grid->place[voxel], (int)grid->size[0], (int)grid->size[1]);
+    cell[0] = (uint32_t)at.x, cell[1] = (uint32_t)at.y, cell[2] = (uint32_t)at.z;
+}
+
+void cutis_handles_voxel_centre(const cutis_handles_grid *grid, uint32_t voxel, double *centre)
+{
+    const handles_point p = handles_centre_at(cutis_handles_grid_given(grid), grid->place[voxel]);
+    centre[0] = p.x, centre[1] = p.y, centre[2] = p.z;
 }
 
 uint32_t cutis_handles_voxel_of(const cutis_handles_grid *grid, const double *point)
 {
-    int64_t cell[3];
-    for (int c = 0; c < 3; c++) {
-        double place = floor((point[c] - grid->origin[c]) / grid->step);
-        if (!(place >= 0 && place < grid->size[c])) return CUTIS_HANDLES_NONE;
-        cell[c] = (int64_t)place;
-    }
-    return cutis_handles_voxel_at(grid, cell);
+    const handles_grid given = cutis_handles_grid_given(grid);
+    const int64_t place =
+        handles_place_in(given, handles_in_grid(given, point[0], point[1], point[2]));
+    return place < 0 ? CUTIS_HANDLES_NONE : grid->index[place];
 }
 
 uint32_t cutis_handles_voxel_nearest(const cutis_handles_grid *grid, const double *point,

@@ -5,13 +5,9 @@
 #ifndef CUTIS_FIT_HANDLES_GRID_H
 #define CUTIS_FIT_HANDLES_GRID_H
 
-#include <cutis/device.h>
+#include "fit/handles_work.h"
 
-#include "base/memory.h"
-#include "device/device.h"
-
-#define CUTIS_HANDLES_NONE UINT32_MAX
-#define CUTIS_HANDLES_TILE 8 ///< side of the tiles that voxels are numbered in
+#define CUTIS_HANDLES_NONE HANDLES_NONE
 
 /// What is voxelised: all arrays borrowed.
 typedef struct cutis_handles_shape {
@@ -39,39 +35,39 @@ typedef struct cutis_handles_grid {
     uint32_t *tile_neighbour; ///< 6 per tile, in the order of voxels' neighbours, or NONE
 } cutis_handles_grid;
 
+/// @param work   has the grid and the vertices on its device afterwards
 /// @param voxels along the longest side of the bounding box
 /// @return CUTIS_OK, CUTIS_LIMIT_EXCEEDED (a grid beyond the memory limit), CUTIS_OUT_OF_MEMORY,
 /// CUTIS_CANCELLED
-cutis_result cutis_handles_grid_create(cutis_arena *arena, cutis_device *device,
+cutis_result cutis_handles_grid_create(cutis_arena *arena, cutis_handles_work *work,
                                        const cutis_handles_shape *shape, uint32_t voxels,
                                        cutis_handles_grid *out);
+
+/// Have a grid that was made elsewhere on the work's device.
+cutis_result cutis_handles_work_on(cutis_handles_work *work, const cutis_handles_grid *grid);
+
+/// The grid as kernels take it.
+static inline handles_grid cutis_handles_grid_given(const cutis_handles_grid *grid)
+{
+    return (handles_grid){
+        .origin = { grid->origin[0], grid->origin[1], grid->origin[2] },
+        .step = grid->step,
+        .size = { (int)grid->size[0], (int)grid->size[1], (int)grid->size[2] },
+        .voxel_count = (int)grid->voxel_count,
+    };
+}
 
 /// Tiles of the whole grid along each axis.
 /// @return their product
 static inline size_t cutis_handles_tiles(const cutis_handles_grid *grid, uint32_t *count)
 {
-    for (int c = 0; c < 3; c++)
-        count[c] = (grid->size[c] + CUTIS_HANDLES_TILE - 1) / CUTIS_HANDLES_TILE;
+    for (int c = 0; c < 3; c++) count[c] = (grid->size[c] + HANDLES_TILE - 1) / HANDLES_TILE;
     return (size_t)count[0] * count[1] * count[2];
 }
 
-/// Integer coordinates of a domain voxel.
-static inline void cutis_handles_voxel_cell(const cutis_handles_grid *grid, uint32_t voxel,
-                                            uint32_t *cell)
-{
-    uint32_t place = grid->place[voxel];
-    cell[0] = place % grid->size[0];
-    cell[1] = place / grid->size[0] % grid->size[1];
-    cell[2] = place / grid->size[0] / grid->size[1];
-}
-
-static inline void cutis_handles_voxel_centre(const cutis_handles_grid *grid, uint32_t voxel,
-                                              double *out)
-{
-    uint32_t cell[3];
-    cutis_handles_voxel_cell(grid, voxel, cell);
-    for (int c = 0; c < 3; c++) out[c] = grid->origin[c] + (cell[c] + 0.5) * grid->step;
-}
+/// Integer coordinates of a domain voxel, and its centre.
+void cutis_handles_voxel_cell(const cutis_handles_grid *grid, uint32_t voxel, uint32_t *cell);
+void cutis_handles_voxel_centre(const cutis_handles_grid *grid, uint32_t voxel, double *centre);
 
 /// The domain voxel at integer coordinates, NONE outside the grid or the domain.
 static inline uint32_t cutis_handles_voxel_at(const cutis_handles_grid *grid, const int64_t *cell)

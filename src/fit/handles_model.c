@@ -264,14 +264,14 @@ bool cutis_handles_bake(cutis_arena *arena, const cutis_handles_body *body, size
 bool cutis_handles_set_influences(cutis_arena *arena, const cutis_handles_influences *influences,
                                   size_t first, cutis_primitive *primitive)
 {
-    const size_t count = primitive->vertex_count, width = influences->width;
+    const size_t count = primitive->vertex_count, slots = influences->slots;
     uint32_t *starts = cutis_arena_alloc(arena, count + 1, sizeof *starts), used = 0;
-    uint32_t *joints = cutis_arena_alloc(arena, count * width, sizeof *joints);
-    float *weights = cutis_arena_alloc(arena, count * width, sizeof *weights);
+    uint32_t *joints = cutis_arena_alloc(arena, count * slots, sizeof *joints);
+    float *weights = cutis_arena_alloc(arena, count * slots, sizeof *weights);
     if (!starts || !joints || !weights) return false;
     for (size_t v = 0; v < count; v++) {
         starts[v] = used;
-        for (size_t i = (first + v) * width; i < (first + v + 1) * width; i++) {
+        for (size_t i = (first + v) * slots; i < (first + v + 1) * slots; i++) {
             if (!(influences->weights[i] > 0)) continue;
             joints[used] = influences->joints[i];
             weights[used++] = influences->weights[i];

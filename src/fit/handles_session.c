@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
-#include "fit/handles_device.h"
 #include "fit/handles_model.h"
 #include "fit/handles_reduce.h"
 #include "fit/handles_report.h"
@@ -31,16 +30,14 @@ typedef struct solved {
 struct cutis_handle_session {
     cutis_context *context;
     const cutis_model *model;
-    cutis_device *device;
+    cutis_device *device, *own; ///< `own`: made because none was given
     cutis_handles_options options;
     cutis_arena arena; ///< owns body and grid
     cutis_handles_body body;
     cutis_handles_grid grid;
     double longest; ///< side of the model
     double voxelise_seconds;
-    bool live; ///< more than one solve is to come: fields are worth keeping
-    cutis_handles_cache cache;
-    cutis_handles_gpu *gpu; ///< made when a solve wants it
+    cutis_handles_work work; ///< with the grid, and fields of handles that stay
     solved now;
 };
 
@@ -206,11 +203,10 @@ static cutis_result solve(cutis_handle_session *session, const cutis_handle *han
     cutis_handles_solution *solution = &out->solution;
     out->arena = (cutis_arena){ .context = context };
     *solution = (cutis_handles_solution){ .arena = &out->arena,
-                                          .device = session->device,
+                                          .work = &session->work,
                                           .options = &session->options,
                                           .grid = session->grid,
                                           .joint_count = count };
-    if (session->live) solution->cache = &session->cache;
     out->report = cutis_handles_report_create(context, count);
     solution->joint_site = cutis_arena_alloc(&out->arena, count, sizeof(uint32_t));
     if (!out->report || !solution->joint_site || !copy_handles(out, handles, count))
@@ -220,11 +216,6 @@ static cutis_result solve(cutis_handle_session *session, const cutis_handle *han
     out->report->voxel_size = session->grid.step;
     out->report->seconds.voxelise = session->voxelise_seconds;
     cutis_result result = place_handles(solution, &set, out->report);
-    if (result == CUTIS_OK && cutis_handles_on_device(solution, &session->body.shape)) {
-        if (!session->gpu) session->gpu = cutis_handles_gpu_create(session->device);
-        if (!session->gpu) return cutis_alloc_result(context);
-        solution->gpu = session->gpu;
-    }
     if (result == CUTIS_OK)
         result =
             cutis_handles_solve(solution, &session->body.shape, out->report, out->report->handles);
@@ -272,8 +263,8 @@ static cutis_result voxelise(cutis_handle_session *s, const cutis_handle_set *se
         if (wanted > VOXELS_AUTO_MAX) wanted = VOXELS_AUTO_MAX;
         if (wanted > s->options.voxels) s->options.voxels = wanted;
     }
-    result = cutis_handles_grid_create(&s->arena, s->device, &s->body.shape, s->options.voxels,
-                                       &s->grid);
+    result =
+        cutis_handles_grid_create(&s->arena, &s->work, &s->body.shape, s->options.voxels, &s->grid);
     s->voxelise_seconds = cutis_os_seconds() - start;
     return result;
 }
@@ -286,11 +277,14 @@ static cutis_result open_session(const cutis_model *model, cutis_device *device,
     cutis_context *context = cutis_model_context(model);
     cutis_handle_session *s = cutis_alloc_zero(context, 1, sizeof *s);
     if (!s) return cutis_alloc_result(context);
-    s->context = context, s->model = model, s->device = device;
-    s->live = set == NULL;
+    s->context = context, s->model = model;
     s->arena = (cutis_arena){ .context = context };
-    s->cache = (cutis_handles_cache){ .context = context };
     cutis_result result = cutis_handles_check_options(context, options, &s->options);
+    if (result == CUTIS_OK && !device)
+        result =
+            cutis_device_create(context, &(cutis_device_options){ .thread_count = 1 }, &s->own);
+    s->device = device ? device : s->own;
+    if (result == CUTIS_OK) cutis_handles_work_init(&s->work, s->device);
     if (result == CUTIS_OK && s->options.reduce && !set)
         result = cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                             "handles: a live session keeps the largest weights; reduce at the end");
@@ -316,9 +310,9 @@ void cutis_handles_close(cutis_handle_session *session)
 {
     if (!session) return;
     release_solved(&session->now);
-    cutis_handles_cache_release(&session->cache);
-    cutis_handles_gpu_destroy(session->gpu);
+    cutis_handles_work_release(&session->work);
     cutis_arena_release(&session->arena);
+    cutis_device_destroy(session->own);
     cutis_free(session->context, session, sizeof *session);
 }
 
@@ -329,53 +323,68 @@ cutis_result cutis_handles_set(cutis_handle_session *session, const cutis_handle
     return change(session, handles, count);
 }
 
+// A copy of the handles with room for one more, to be changed; NULL if memory ran out.
+static cutis_handle *edit_handles(const cutis_handle_session *session)
+{
+    const size_t count = session->now.handle_count;
+    cutis_handle *list = cutis_alloc_array(session->context, count + 1, sizeof *list);
+    for (size_t h = 0; list && h < count; h++) list[h] = session->now.handles[h];
+    return list;
+}
+
+// Take such a copy, of which `count` are left or there now.
+static cutis_result take_handles(cutis_handle_session *session, cutis_handle *list, uint32_t count)
+{
+    const size_t room = (size_t)session->now.handle_count + 1;
+    if (!list) return cutis_alloc_result(session->context);
+    const cutis_result result = change(session, list, count);
+    cutis_free_array(session->context, list, room, sizeof *list);
+    return result;
+}
+
+static cutis_result check_index(const cutis_handle_session *session, uint32_t index,
+                                const char *what)
+{
+    const uint32_t count = session->now.handle_count;
+    if (index < count) return CUTIS_OK;
+    return cutis_fail(session->context, CUTIS_INVALID_ARGUMENT,
+                      "there is no handle %u to %s, there are %u", index, what, count);
+}
+
 cutis_result cutis_handles_add(cutis_handle_session *session, const cutis_handle *handle,
                                uint32_t *index)
 {
     if (!session || !handle) return CUTIS_INVALID_ARGUMENT;
     const uint32_t count = session->now.handle_count;
-    cutis_handle *list = cutis_alloc_array(session->context, (size_t)count + 1, sizeof *list);
-    if (!list) return cutis_alloc_result(session->context);
-    for (uint32_t h = 0; h < count; h++) list[h] = session->now.handles[h];
-    list[count] = *handle;
-    cutis_result result = change(session, list, count + 1);
-    cutis_free_array(session->context, list, (size_t)count + 1, sizeof *list);
-    if (result == CUTIS_OK && index) *index = count;
-    return result;
+    cutis_handle *list = edit_handles(session);
+    if (list) list[count] = *handle;
+    TRY(take_handles(session, list, count + 1));
+    if (index) *index = count;
+    return CUTIS_OK;
 }
 
 cutis_result cutis_handles_move(cutis_handle_session *session, uint32_t index,
                                 const cutis_handle *place)
 {
     if (!session || !place) return CUTIS_INVALID_ARGUMENT;
-    const uint32_t count = session->now.handle_count;
-    if (index >= count)
-        return cutis_fail(session->context, CUTIS_INVALID_ARGUMENT,
-                          "there is no handle %u to move, there are %u", index, count);
-    cutis_handle *list = cutis_alloc_array(session->context, count, sizeof *list);
-    if (!list) return cutis_alloc_result(session->context);
-    for (uint32_t h = 0; h < count; h++) list[h] = session->now.handles[h];
-    const char *name = place->name ? place->name : list[index].name;
-    list[index] = *place;
-    list[index].name = name;
-    cutis_result result = change(session, list, count);
-    cutis_free_array(session->context, list, count, sizeof *list);
-    return result;
+    TRY(check_index(session, index, "move"));
+    cutis_handle *list = edit_handles(session);
+    if (list) {
+        const char *name = place->name ? place->name : list[index].name;
+        list[index] = *place;
+        list[index].name = name;
+    }
+    return take_handles(session, list, session->now.handle_count);
 }
 
 cutis_result cutis_handles_remove(cutis_handle_session *session, uint32_t index)
 {
     if (!session) return CUTIS_INVALID_ARGUMENT;
-    const uint32_t count = session->now.handle_count;
-    if (index >= count)
-        return cutis_fail(session->context, CUTIS_INVALID_ARGUMENT,
-                          "there is no handle %u to remove, there are %u", index, count);
-    cutis_handle *list = cutis_alloc_array(session->context, count, sizeof *list);
-    if (!list) return cutis_alloc_result(session->context);
-    for (uint32_t h = 0; h + 1 < count; h++) list[h] = session->now.handles[h + (h >= index)];
-    cutis_result result = change(session, list, count - 1);
-    cutis_free_array(session->context, list, count, sizeof *list);
-    return result;
+    TRY(check_index(session, index, "remove"));
+    const uint32_t left = session->now.handle_count - 1;
+    cutis_handle *list = edit_handles(session);
+    for (uint32_t h = index; list && h < left; h++) list[h] = list[h + 1];
+    return take_handles(session, list, left);
 }
 
 cutis_handles_view cutis_handles_look(const cutis_handle_session *session)
@@ -385,7 +394,7 @@ cutis_handles_view cutis_handles_look(const cutis_handle_session *session)
     return (cutis_handles_view){ .handle_count = session->now.handle_count,
                                  .handles = session->now.handles,
                                  .vertex_count = session->body.shape.vertex_count,
-                                 .influences = influences->width,
+                                 .influences = influences->slots,
                                  .joints = influences->joints,
                                  .weights = influences->weights,
                                  .report = session->now.report };
@@ -440,6 +449,7 @@ cutis_result cutis_handles_weights(const cutis_model *model, cutis_device *devic
     cutis_result result = check_set(cutis_model_context(model), handles);
     if (result == CUTIS_OK) result = open_session(model, device, &wide, handles, &session);
     if (result == CUTIS_OK) result = change(session, handles->handles, handles->handle_count);
+    if (result == CUTIS_OK) cutis_handles_work_release(&session->work); // no other solve is to come
     if (result == CUTIS_OK)
         result = cutis_handles_finish(session, handles->poses, handles->pose_count, out);
     if (result == CUTIS_OK && wide.reduce) {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fit/handles_taps.h"
+#include "fit/handles_text.h"
 #include "math/mat3.h"
 
 bool cutis_handles_sites_init(cutis_context *context, uint32_t capacity, cutis_handles_sites *out)
@@ -115,14 +115,14 @@ bool cutis_handles_sites_cores(cutis_handles_sites *sites, const cutis_handles_g
         for (uint32_t g = 0; g < site->segment_count; g++) {
             uint32_t count = cutis_handles_sample_count(grid, &site->segments[g]);
             for (uint32_t i = 0; i < count; i++) {
-                cutis_handles_taps taps;
+                handles_taps taps;
                 double p[3];
                 cutis_handles_sample(&site->segments[g], count, i, p);
                 cutis_handles_taps_at(grid, p, true, &taps);
                 if (!cutis_grow(sites->context, &sites->cores, &sites->core_capacity,
-                                sites->core_count + taps.count, sizeof *sites->cores))
+                                sites->core_count + (size_t)taps.count, sizeof *sites->cores))
                     return false;
-                for (uint32_t t = 0; t < taps.count; t++)
+                for (int t = 0; t < taps.count; t++)
                     sites->cores[sites->core_count++] = taps.voxel[t];
             }
         }
@@ -140,16 +140,11 @@ bool cutis_handles_sites_cores(cutis_handles_sites *sites, const cutis_handles_g
 
 static double segment_nearest(const cutis_handles_segment *segment, const double *p, double *out)
 {
-    double d[3], r[3];
-    for (int c = 0; c < 3; c++) d[c] = segment->b[c] - segment->a[c], r[c] = p[c] - segment->a[c];
-    double square = double3_dot(d, d);
-    double t = square > 0 ? double3_dot(r, d) / square : 0;
-    t = t < 0 ? 0 : t > 1 ? 1 : t;
-    for (int c = 0; c < 3; c++) {
-        out[c] = (1 - t) * segment->a[c] + t * segment->b[c];
-        r[c] = p[c] - out[c];
-    }
-    return sqrt(double3_dot(r, r));
+    const handles_point from = cutis_handles_point(p);
+    const handles_point to =
+        handles_nearest(cutis_handles_point(segment->a), cutis_handles_point(segment->b), from);
+    out[0] = to.x, out[1] = to.y, out[2] = to.z;
+    return handles_length(from, to);
 }
 
 double cutis_handles_site_distance(const cutis_handles_site *site, const double *point,
@@ -163,6 +158,22 @@ double cutis_handles_site_distance(const cutis_handles_site *site, const double 
         for (int c = 0; nearest && c < 3; c++) nearest[c] = q[c];
     }
     return best;
+}
+
+void cutis_handles_site_visit(const cutis_handles_grid *grid, const cutis_handles_site *site,
+                              cutis_handles_visit *visit, void *user)
+{
+    for (size_t g = 0; g < site->segment_count; g++) {
+        const uint32_t count = cutis_handles_sample_count(grid, &site->segments[g]);
+        for (uint32_t i = 0; i < count; i++) {
+            double p[3], centre[3];
+            cutis_handles_sample(&site->segments[g], count, i, p);
+            const uint32_t voxel = cutis_handles_voxel_of(grid, p);
+            if (voxel == CUTIS_HANDLES_NONE) continue;
+            cutis_handles_voxel_centre(grid, voxel, centre);
+            visit(user, voxel, (float)cutis_handles_site_distance(site, centre, NULL));
+        }
+    }
 }
 
 // Closest points of two segments: the interior solution clamped, then each end against the other.

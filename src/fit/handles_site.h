@@ -55,6 +55,11 @@ uint32_t cutis_handles_sample_count(const cutis_handles_grid *grid,
 void cutis_handles_sample(const cutis_handles_segment *segment, uint32_t count, uint32_t i,
                           double *out);
 
+/// The voxels that a site passes through, sample by sample, and their centres' distances to it.
+typedef void cutis_handles_visit(void *user, uint32_t voxel, float distance);
+void cutis_handles_site_visit(const cutis_handles_grid *grid, const cutis_handles_site *site,
+                              cutis_handles_visit *visit, void *user);
+
 /// Least distance between two sites, straight.
 double cutis_handles_site_separation(const cutis_handles_site *a, const cutis_handles_site *b);
 

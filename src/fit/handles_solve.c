@@ -7,11 +7,10 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
-#include "fit/handles_device.h"
-#include "fit/handles_distance.h"
-#include "fit/handles_virtual.h"
+#include "fit/handles_nearest.h"
 
-#define CHUNK 1024 ///< vertices a task
+#define CHUNK   1024 ///< vertices of a sum
+#define STRETCH 256  ///< of an item on a CPU
 
 cutis_result cutis_handles_check_options(cutis_context *context,
                                          const cutis_handles_options *options,
@@ -40,128 +39,102 @@ cutis_result cutis_handles_check_options(cutis_context *context,
     return CUTIS_OK;
 }
 
-// Vertices
-// ------------------------------------------------------------------------------------------
+// Vertices --------------------------------------------------------------------------------------
 
-typedef struct sampling {
-    cutis_handles_solution *solution;
-    const cutis_handles_shape *shape;
-    double *scratch;               ///< site_count per task
-    double *dropped_sum, *dropped; ///< per task: sum and largest
-} sampling;
-
-// Keep the largest; ties go to the joint that came first, which is the lower one.
-static void keep(uint32_t width, uint32_t *joints, double *weights, uint32_t joint, double weight)
+static cutis_result give_sampling(cutis_handles_solution *solution,
+                                  const cutis_handles_shape *shape, uint32_t stretch)
 {
-    uint32_t at = width;
-    while (at > 0 && weight > weights[at - 1]) at--;
-    if (at == width) return;
-    for (uint32_t i = width - 1; i > at; i--)
-        joints[i] = joints[i - 1], weights[i] = weights[i - 1];
-    joints[at] = joint, weights[at] = weight;
-}
-
-// The kept ones by ascending joint, summing to one.
-static void store(const cutis_handles_influences *out, size_t vertex, uint32_t *joints,
-                  double *weights, double sum)
-{
-    for (uint32_t i = 1; i < out->width; i++)
-        for (uint32_t j = i; j > 0 && weights[j] > 0 && joints[j] < joints[j - 1]; j--) {
-            uint32_t joint = joints[j];
-            double weight = weights[j];
-            joints[j] = joints[j - 1], weights[j] = weights[j - 1];
-            joints[j - 1] = joint, weights[j - 1] = weight;
-        }
-    for (uint32_t i = 0; i < out->width; i++) {
-        out->joints[vertex * out->width + i] = joints[i];
-        out->weights[vertex * out->width + i] = (float)(weights[i] / sum);
-    }
-}
-
-static void sample_task(void *data, uint32_t task)
-{
-    sampling *s = data;
-    const cutis_handles_solution *solution = s->solution;
+    cutis_handles_work *work = solution->work;
+    cutis_handles_buffers *b = &work->buffers;
     const cutis_handles_influences *out = &solution->influences;
-    double *weights = s->scratch + (size_t)task * solution->sites.site_count;
-    uint32_t end = s->shape->vertex_count;
-    if (end - task * CHUNK > CHUNK) end = (task + 1) * CHUNK;
-    s->dropped_sum[task] = s->dropped[task] = 0;
-    for (uint32_t v = task * CHUNK; v < end; v++) {
-        double point[3], kept[64] = { 0 }, sum = 0;
-        uint32_t joints[64] = { 0 };
-        for (int c = 0; c < 3; c++) point[c] = s->shape->positions[3 * (size_t)v + c];
-        cutis_handles_field_at(&solution->grid, &solution->field, point, true, weights);
-        for (uint32_t j = 0; j < solution->joint_count; j++) {
-            uint32_t site = solution->joint_site[j];
-            if (site != CUTIS_HANDLES_NONE && weights[site] > 0)
-                keep(out->width, joints, kept, j, weights[site] / solution->sharers[site]);
-        }
-        for (uint32_t i = 0; i < out->width; i++) sum += kept[i];
-        store(out, v, joints, kept, sum);
-        double dropped = fmax(1 - sum, 0);
-        s->dropped_sum[task] += dropped;
-        s->dropped[task] = fmax(s->dropped[task], dropped);
-    }
+    const uint64_t vertices = shape->vertex_count, sites = solution->sites.site_count;
+    const uint64_t items = (vertices + stretch - 1) / stretch, slots = vertices * out->slots;
+    TRY(cutis_handles_work_on(work, &solution->grid));
+    if (work->positions != shape->positions)
+        TRY(cutis_handles_give(work, &b->positions, shape->positions, 3 * vertices, 4));
+    work->positions = shape->positions;
+    if (!work->has_values)
+        TRY(cutis_handles_give(work, &b->values, solution->field.values,
+                               solution->grid.voxel_count * sites, 4));
+    TRY(cutis_handles_give(work, &b->joint_site, solution->joint_site, solution->joint_count, 4));
+    TRY(cutis_handles_give(work, &b->sharers, solution->sharers, sites, 4));
+    TRY(cutis_handles_over(work, &b->joints, out->joints, slots, 4));
+    TRY(cutis_handles_over(work, &b->weights, out->weights, slots, 4));
+    return ROOMS(work, { &b->sums, items * sites, 8 }, { &b->dropped, vertices, 8 });
 }
 
-static cutis_result sample_on_host(sampling *s, uint32_t tasks, cutis_arena *scratch)
-{
-    s->scratch =
-        cutis_arena_alloc(scratch, (size_t)tasks * s->solution->sites.site_count, sizeof(double));
-    if (!s->scratch) return cutis_alloc_result(scratch->context);
-    cutis_device_run(s->solution->device, sample_task, s, tasks);
-    return CUTIS_OK;
-}
-
-static cutis_result sample_on_device(sampling *s, uint32_t tasks, cutis_arena *scratch)
-{
-    const uint32_t vertices = s->shape->vertex_count;
-    double *dropped = cutis_arena_alloc(scratch, vertices, sizeof *dropped);
-    if (!dropped) return cutis_alloc_result(scratch->context);
-    cutis_result result =
-        cutis_handles_gpu_sample(s->solution->gpu, s->solution, s->shape, dropped);
-    for (uint32_t t = 0; t < tasks; t++) s->dropped_sum[t] = s->dropped[t] = 0;
-    for (uint32_t v = 0; v < vertices && result == CUTIS_OK; v++) {
-        s->dropped_sum[v / CHUNK] += dropped[v];
-        s->dropped[v / CHUNK] = fmax(s->dropped[v / CHUNK], dropped[v]);
-    }
-    return result;
-}
-
+// A CPU goes through vertices in stretches and uses a stretch's scratch again; a GPU has an item a
+// vertex, and neighbours in memory are neighbours among items.
 static cutis_result sample_vertices(cutis_handles_solution *solution,
-                                    const cutis_handles_shape *shape, cutis_handles_report *report)
+                                    const cutis_handles_shape *shape)
+{
+    cutis_handles_work *work = solution->work;
+    cutis_handles_buffers *b = &work->buffers;
+    const cutis_handles_influences *out = &solution->influences;
+    const uint32_t vertices = shape->vertex_count, sites = solution->sites.site_count;
+    const uint32_t stretch = work->sweeps ? 1 : STRETCH, items = (vertices + stretch - 1) / stretch;
+    const uint64_t slots = (uint64_t)vertices * out->slots;
+    TRY(give_sampling(solution, shape, stretch));
+    TRY(handles_sample_run(
+        work->device, items,
+        (handles_sample_buffers){ .index = b->index,
+                                  .values = b->values,
+                                  .positions = b->positions,
+                                  .joint_site = b->joint_site,
+                                  .sharers = b->sharers,
+                                  .sums = b->sums,
+                                  .joints = b->joints,
+                                  .weights = b->weights,
+                                  .dropped = b->dropped },
+        (handles_sample_arguments){ .grid = cutis_handles_grid_given(&solution->grid),
+                                    .vertices = (int)vertices,
+                                    .stretch = (int)stretch,
+                                    .sites = (int)sites,
+                                    .joint_count = (int)solution->joint_count,
+                                    .slots = (int)out->slots,
+                                    .item_stride = work->sweeps ? 1 : (int)sites,
+                                    .site_stride = work->sweeps ? (int)items : 1 }));
+    TRY(cutis_handles_fetch(b->joints, out->joints, 4 * slots));
+    return cutis_handles_fetch(b->weights, out->weights, 4 * slots);
+}
+
+// Sums run in chunks of fixed size.
+static cutis_result report_dropped(const cutis_handles_solution *solution, uint32_t vertices,
+                                   cutis_handles_report *report)
 {
     cutis_context *context = solution->arena->context;
-    cutis_arena scratch = { .context = context };
-    cutis_handles_influences *out = &solution->influences;
-    uint32_t width = solution->options->influences,
-             tasks = (shape->vertex_count + CHUNK - 1) / CHUNK;
-    out->width = width < solution->joint_count ? width : solution->joint_count;
-    size_t total = (size_t)shape->vertex_count * out->width;
-    out->joints = cutis_arena_alloc(solution->arena, total, sizeof *out->joints);
-    out->weights = cutis_arena_alloc(solution->arena, total, sizeof *out->weights);
-    sampling s = { .solution = solution, .shape = shape };
-    s.dropped_sum = cutis_arena_alloc(&scratch, tasks, sizeof(double));
-    s.dropped = cutis_arena_alloc(&scratch, tasks, sizeof(double));
-    cutis_result result = out->joints && out->weights && s.dropped_sum && s.dropped
-                              ? CUTIS_OK
-                              : cutis_alloc_result(context);
-    if (result == CUTIS_OK)
-        result = solution->gpu ? sample_on_device(&s, tasks, &scratch)
-                               : sample_on_host(&s, tasks, &scratch);
-    double sum = 0;
-    for (uint32_t t = 0; t < tasks && result == CUTIS_OK; t++) {
-        sum += s.dropped_sum[t];
-        report->dropped_mass_max = fmax(report->dropped_mass_max, s.dropped[t]);
+    double *dropped = cutis_alloc_array(context, vertices, sizeof *dropped), sum = 0;
+    if (!dropped) return cutis_alloc_result(context);
+    const cutis_result result =
+        cutis_buffer_read(solution->work->buffers.dropped, 0, dropped, 8ull * vertices);
+    for (uint32_t first = 0; first < vertices && result == CUTIS_OK; first += CHUNK) {
+        double some = 0;
+        for (uint32_t v = first; v < vertices && v < first + CHUNK; v++) {
+            some += dropped[v];
+            report->dropped_mass_max = fmax(report->dropped_mass_max, dropped[v]);
+        }
+        sum += some;
     }
     report->dropped_mass_mean += sum; // divided by all vertices at the end
-    cutis_arena_release(&scratch);
+    cutis_free_array(context, dropped, vertices, sizeof *dropped);
     return result;
 }
 
-// Handles
-// -------------------------------------------------------------------------------------------
+cutis_result cutis_handles_weigh(cutis_handles_solution *solution, const cutis_handles_shape *shape,
+                                 cutis_handles_report *report)
+{
+    cutis_handles_influences *out = &solution->influences;
+    const uint32_t most = solution->options->influences;
+    out->slots = most < solution->joint_count ? most : solution->joint_count;
+    const size_t total = (size_t)shape->vertex_count * out->slots;
+    out->joints = cutis_arena_alloc(solution->arena, total, sizeof *out->joints);
+    out->weights = cutis_arena_alloc(solution->arena, total, sizeof *out->weights);
+    if (!out->joints || !out->weights) return cutis_alloc_result(solution->arena->context);
+    TRY(sample_vertices(solution, shape));
+    return report_dropped(solution, shape->vertex_count, report);
+}
+
+// Handles ---------------------------------------------------------------------------------------
 
 // 1 - own weight, the largest over the site's samples.
 static double site_error(const cutis_handles_solution *solution, uint32_t s, double *weights)
@@ -227,31 +200,37 @@ static bool mark_reached(const cutis_handles_solution *solution, cutis_arena *sc
 }
 
 static cutis_result solve_field(cutis_handles_solution *solution, cutis_arena *scratch,
-                                uint32_t *label, const uint32_t *owner,
-                                cutis_handles_report *report)
+                                const uint32_t *owner, cutis_handles_report *report)
 {
-    const cutis_handles_grid *grid = &solution->grid;
-    cutis_result result;
-    if (solution->gpu) {
-        result =
-            cutis_handles_gpu_field(solution->gpu, solution, owner, &report->seconds.distances);
-    } else {
-        cutis_handles_front front;
-        double start = cutis_os_seconds();
-        if (!cutis_handles_front_init(scratch, grid, &front))
-            return cutis_alloc_result(scratch->context);
-        for (uint32_t s = 0; s < solution->sites.site_count; s++)
-            cutis_handles_front_start(&front, &solution->sites.sites[s], s);
-        cutis_handles_front_finish(&front);
-        for (uint32_t v = 0; v < grid->voxel_count; v++)
-            if (front.distance[v] < INFINITY) label[v] = front.label[v];
-        report->seconds.distances += cutis_os_seconds() - start;
-        result = cutis_handles_field_solve(solution->arena, solution->device, grid,
-                                           &solution->sites, front.distance, label, owner,
-                                           solution->options->tolerance, &solution->field);
-    }
+    cutis_handles_work *work = solution->work;
+    const double start = cutis_os_seconds();
+    TRY(cutis_handles_work_on(work, &solution->grid));
+    TRY(cutis_handles_nearest(work, scratch, &solution->grid, &solution->sites, 0, NULL, NULL));
+    report->seconds.distances += cutis_os_seconds() - start;
+    TRY(cutis_handles_give(work, &work->buffers.owner, owner, solution->grid.voxel_count, 4));
+    TRY(cutis_handles_field_solve(work, solution->arena, &solution->grid,
+                                  solution->sites.site_count, solution->options->tolerance,
+                                  &solution->field));
     if (solution->field.iteration_count > report->iterations)
         report->iterations = solution->field.iteration_count;
+    return CUTIS_OK;
+}
+
+// On a CPU: it has room for any number of handles at a voxel.
+static cutis_result solve_virtual_on_cpu(cutis_handles_solution *solution, const uint32_t *label,
+                                         const uint32_t *owner,
+                                         const cutis_handles_virtual_options *options)
+{
+    cutis_handles_work work;
+    cutis_device *device = NULL;
+    bool fits;
+    TRY(cutis_device_create(solution->arena->context, NULL, &device));
+    cutis_handles_work_init(&work, device);
+    const cutis_result result = cutis_handles_virtual_solve(
+        &work, solution->arena, &solution->grid, &solution->sites, label, owner, options, &fits,
+        &solution->virtual, &solution->field);
+    cutis_handles_work_release(&work);
+    cutis_device_destroy(device);
     return result;
 }
 
@@ -261,21 +240,18 @@ static cutis_result solve_virtual(cutis_handles_solution *solution, const uint32
     cutis_handles_virtual *virtual = &solution->virtual;
     const cutis_handles_virtual_options options = { .radius_max = solution->options->radius,
                                                     .radius_floor = solution->skeleton ? 4.5 : 1 };
-    cutis_result result = CUTIS_OK;
     bool fits = false;
-    if (solution->gpu)
-        result = cutis_handles_gpu_virtual(solution->gpu, solution, label, owner, &options, &fits);
-    if (result == CUTIS_OK && !fits)
-        result = cutis_handles_virtual_solve(solution->arena, solution->device, &solution->grid,
-                                             &solution->sites, label, owner, &options,
-                                             solution->cache, virtual, &solution->field);
+    TRY(cutis_handles_virtual_solve(solution->work, solution->arena, &solution->grid,
+                                    &solution->sites, label, owner, &options, &fits, virtual,
+                                    &solution->field));
+    if (!fits) TRY(solve_virtual_on_cpu(solution, label, owner, &options));
     report->virtual_handles += virtual->virtual_count;
     report->coverage_max = fmax(report->coverage_max, virtual->coverage_max);
     if (virtual->round_count > report->insertion_rounds)
         report->insertion_rounds = virtual->round_count;
     report->seconds.distances += virtual->seconds_distances;
     report->seconds.insertion += virtual->seconds_insertion;
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result solve_voxels(cutis_handles_solution *solution, cutis_arena *scratch,
@@ -294,7 +270,7 @@ static cutis_result solve_voxels(cutis_handles_solution *solution, cutis_arena *
     report->orphan_components += orphans;
     report->seconds.distances += cutis_os_seconds() - start;
     if (solution->options->weighting == CUTIS_WEIGHTING_FIELD)
-        return solve_field(solution, scratch, label, owner, report);
+        return solve_field(solution, scratch, owner, report);
     return solve_virtual(solution, label, owner, report);
 }
 
@@ -317,7 +293,7 @@ cutis_result cutis_handles_solve(cutis_handles_solution *solution, const cutis_h
             solution->sharers[solution->joint_site[j]]++;
     cutis_result result = cutis_progress(context, "distances", 0);
     if (result == CUTIS_OK) result = solve_voxels(solution, &scratch, report);
-    if (result == CUTIS_OK) result = sample_vertices(solution, shape, report);
+    if (result == CUTIS_OK) result = cutis_handles_weigh(solution, shape, report);
     if (result == CUTIS_OK) {
         report->seconds.weights += cutis_os_seconds() - start -
                                    (report->seconds.distances + report->seconds.insertion - before);

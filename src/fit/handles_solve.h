@@ -6,17 +6,17 @@
 
 #include "fit/handles_spread.h"
 
-/// Influences of the vertices of a shape: `width` slots each, ascending joints; unused slots have
-/// weight 0 and stand last.
+/// Influences of the vertices of a shape: `slots` each, ascending joints; unused ones have weight 0
+/// and stand last.
 typedef struct cutis_handles_influences {
-    uint32_t width;
+    uint32_t slots;
     uint32_t *joints;
     float *weights;
 } cutis_handles_influences;
 
 typedef struct cutis_handles_solution {
     cutis_arena *arena; ///< owns the field and the influences
-    cutis_device *device;
+    cutis_handles_work *work;
     const cutis_handles_options *options;
     cutis_handles_grid grid;
     cutis_handles_sites sites;
@@ -24,8 +24,6 @@ typedef struct cutis_handles_solution {
     uint32_t *joint_site; ///< per joint: its site, or NONE
     uint32_t *sharers;    ///< per site: joints that have it
     bool skeleton;
-    struct cutis_handles_gpu *gpu; ///< NULL: the host does it all
-    cutis_handles_cache *cache;    ///< of earlier solves on this grid, or NULL
     cutis_handles_virtual virtual; ///< VIRTUAL
     cutis_handles_spread
         spread; ///< VIRTUAL: made for the rig of a model, by cutis_handles_spread_make
@@ -37,6 +35,10 @@ typedef struct cutis_handles_solution {
 /// there. Adds to the report; `results` has joint_count entries to fill in.
 cutis_result cutis_handles_solve(cutis_handles_solution *solution, const cutis_handles_shape *shape,
                                  cutis_handles_report *report, cutis_handle_result *results);
+
+/// The last of it: influences from the field, joint_site and sharers.
+cutis_result cutis_handles_weigh(cutis_handles_solution *solution, const cutis_handles_shape *shape,
+                                 cutis_handles_report *report);
 
 /// Options with the defaults filled in; CUTIS_INVALID_ARGUMENT with the error if one is out of
 /// range.

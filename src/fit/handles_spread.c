@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "fit/handles_taps.h"
+#include "fit/handles_text.h"
 
 #define CHUNK 1024 ///< vertices a task
 
@@ -47,13 +47,13 @@ static bool push(spreading *s, part *to, uint32_t handle, double weight)
 static uint32_t gather(const spreading *s, uint32_t vertex, double *sums, uint32_t *seen,
                        double *total)
 {
-    cutis_handles_taps taps;
+    handles_taps taps;
     double point[3];
     uint32_t count = 0;
     for (int c = 0; c < 3; c++) point[c] = s->shape->positions[3 * (size_t)vertex + c];
     cutis_handles_taps_at(s->grid, point, true, &taps);
     *total = 0;
-    for (uint32_t t = 0; t < taps.count; t++) {
+    for (int t = 0; t < taps.count; t++) {
         const uint32_t v = taps.voxel[t];
         for (uint32_t e = s->virtual->list_first[v]; e < s->virtual->list_first[v + 1]; e++) {
             const uint32_t h = s->virtual->list_handle[e];

@@ -30,35 +30,17 @@ typedef struct cutis_handles_virtual {
     double seconds_distances, seconds_insertion;
 } cutis_handles_virtual;
 
-/// Distance fields of sites that were solved before, found again by the sites' own segments: a
-/// handle that stays need not be marched from again. Zero is an empty one.
-typedef struct cutis_handles_cache {
-    cutis_context *context;
-    struct cutis_handles_cached *fields;
-    size_t field_count, field_capacity;
-} cutis_handles_cache;
-
-void cutis_handles_cache_release(cutis_handles_cache *cache);
-
-/// (1 - t)^3 (1 + 3 t + 6 t^2) below 1, 0 above: C2 at both ends.
-double cutis_handles_basis(double t);
-
-/// Supports of sites: up to the core of the nearest other one, within floor and largest radius.
-/// @param apart site_count * site_count: least distance of each one's field to each other's core
-/// @param radius_max options' or half the longest of them; INFINITY if there is none
-void cutis_handles_site_radii(uint32_t site_count, const float *apart, double step,
-                              const cutis_handles_virtual_options *options, double *radius,
-                              bool *floored, double *radius_max);
-
+/// Fields of sites stay in the work for the next solve.
+/// @param arena owns what `out` and `field` get
 /// @param owner per voxel: from cutis_handles_owners; only components without a site use it
 /// @param label per voxel: NONE in components without a site
-/// @param cache fields of earlier solves on the same grid, or NULL; afterwards it has this one's
-cutis_result cutis_handles_virtual_solve(cutis_arena *arena, cutis_device *device,
+/// @param fits  false, and no result: more handles reach one voxel than the device has room for; a
+///              CPU has room for all
+cutis_result cutis_handles_virtual_solve(cutis_handles_work *work, cutis_arena *arena,
                                          const cutis_handles_grid *grid,
                                          const cutis_handles_sites *sites, const uint32_t *label,
                                          const uint32_t *owner,
-                                         const cutis_handles_virtual_options *options,
-                                         cutis_handles_cache *cache, cutis_handles_virtual *out,
-                                         cutis_handles_field *field);
+                                         const cutis_handles_virtual_options *options, bool *fits,
+                                         cutis_handles_virtual *out, cutis_handles_field *field);
 
 #endif

@@ -1,174 +1,202 @@
-/// Nodes of the multigrid and their blocks, numbered as src/fit/handles_multigrid.c does: colour by
-/// colour (parity of the coordinates' sum), voxels in their order, blocks in the order of their
-/// first children. Counts and prefix sums (scan.h) give every item its place. After item.h.
+/// Levels of the multigrid: nodes colour by colour (parity of the coordinates' sum), voxels in
+/// their order, blocks of 2 x 2 x 2 in the order of their first children; and conductances between
+/// them. After handles.h.
 ///
-/// A level has a map: per place of its own grid (each twice as coarse as the one before) the node
-/// there, or HANDLES_NOWHERE. Nodes keep their places.
+/// Counts and prefix sums (scan.h) give every item its place. A level has a map: per place of its
+/// own grid, each twice as coarse as the one before, the node there, or HANDLES_NONE.
 #ifndef CUTIS_KERNEL_HANDLES_LEVELS_H
 #define CUTIS_KERNEL_HANDLES_LEVELS_H
 
-#define HANDLES_NOWHERE 0xffffffffu
+/// Two blocks' centres are two steps apart, their faces' conductances one step long: half of the
+/// sum is what the block grid would have. Without it the coarse correction comes out half as long.
+#define HANDLES_STRETCH 0.5
 
-FN int handles_colour(int place, int size_x, int size_y)
+FN int handles_colour(handles_cell c)
 {
-    return (place % size_x + place / size_x % size_y + place / size_x / size_y) & 1;
+    return (c.x + c.y + c.z) & 1;
 }
 
-/// The block of a place, in a grid of (size + 1) / 2 blocks along each axis.
-FN int handles_block(int place, int size_x, int size_y)
+/// Where a block's first place is.
+FN handles_cell handles_block(int block, int size_x, int size_y)
 {
-    int x = place % size_x / 2, y = place / size_x % size_y / 2, z = place / size_x / size_y / 2;
-    return (z * ((size_y + 1) / 2) + y) * ((size_x + 1) / 2) + x;
+    handles_cell c = handles_cell_of((unsigned)block, (size_x + 1) / 2, (size_y + 1) / 2);
+    c.x *= 2;
+    c.y *= 2;
+    c.z *= 2;
+    return c;
 }
 
-/// Whether a voxel is free and of a colour: n flags for the first, n for the second.
-#if !defined(HANDLES_ONE) || defined(HANDLES_SPLIT)
-OLD_ITEM_KERNEL cutis_handles_split(GLOBAL const unsigned *owner, GLOBAL const unsigned *places,
-                                    GLOBAL int *flag, int n, int size_x, int size_y, ITEM_ARGS)
+/// The children of a block, ascending. @return how many
+FN int handles_family(GLOBAL const unsigned *map, GLOBAL const unsigned *node, handles_cell low,
+                      int size_x, int size_y, int size_z, unsigned *children)
 {
-    OLD_BEGIN ITEM_BEGIN int colour = handles_colour((int)places[item], size_x, size_y);
-    int free = owner[item] == HANDLES_NOWHERE;
+    int used = 0;
+    for (int c = 0; c < 8; c++) {
+        int x = low.x + c % 2, y = low.y + c / 2 % 2, z = low.z + c / 4;
+        unsigned child = HANDLES_NONE;
+        if (x < size_x && y < size_y && z < size_z)
+            child = map[((INDEX)z * size_y + y) * size_x + x];
+        if (child != HANDLES_NONE && node != 0) child = node[child];
+        if (child != HANDLES_NONE) {
+            int place = used++;
+            for (; place > 0 && children[place - 1] > child; place--)
+                children[place] = children[place - 1];
+            children[place] = child;
+        }
+    }
+    return used;
+}
+
+ITEM_KERNEL(handles_split, HANDLES_SPLIT_BUFFERS)
+{
+    ITEM_BEGIN
+    int colour =
+        handles_colour(handles_cell_of(place[item], given.grid.size[0], given.grid.size[1]));
+    int free = owner[item] == HANDLES_NONE;
     flag[item] = free && colour == 0;
-    flag[n + item] = free && colour == 1;
+    flag[given.grid.voxel_count + item] = free && colour == 1;
     ITEM_END
 }
-#endif
 
-/// The finest level. `before`: sums of the flags.
-#if !defined(HANDLES_ONE) || defined(HANDLES_NODES)
-OLD_ITEM_KERNEL cutis_handles_nodes(GLOBAL const unsigned *owner, GLOBAL const unsigned *places,
-                                    GLOBAL const int *before, GLOBAL unsigned *node,
-                                    GLOBAL unsigned *voxel, GLOBAL unsigned *cell, int n,
-                                    int size_x, int size_y, ITEM_ARGS)
+ITEM_KERNEL(handles_nodes, HANDLES_NODES_BUFFERS)
 {
-    OLD_BEGIN ITEM_BEGIN int place = (int)places[item], free = owner[item] == HANDLES_NOWHERE;
-    int i = before[handles_colour(place, size_x, size_y) * n + item];
-    node[item] = free ? (unsigned)i : HANDLES_NOWHERE;
+    ITEM_BEGIN
+    int colour =
+        handles_colour(handles_cell_of(place[item], given.grid.size[0], given.grid.size[1]));
+    int i = before[(INDEX)colour * given.grid.voxel_count + item];
+    int free = owner[item] == HANDLES_NONE;
+    node[item] = free ? (unsigned)i : HANDLES_NONE;
     if (free) {
         voxel[i] = (unsigned)item;
-        cell[i] = (unsigned)place;
+        cell[i] = place[item];
     }
     ITEM_END
 }
-#endif
 
-/// The finest map; an item is a place.
-#if !defined(HANDLES_ONE) || defined(HANDLES_MAP)
-OLD_ITEM_KERNEL cutis_handles_map(GLOBAL const unsigned *index, GLOBAL const unsigned *node,
-                                  GLOBAL unsigned *map, ITEM_ARGS)
+ITEM_KERNEL(handles_firsts, HANDLES_FIRSTS_BUFFERS)
 {
-    OLD_BEGIN ITEM_BEGIN unsigned v = index[item];
-    map[item] = v == HANDLES_NOWHERE ? HANDLES_NOWHERE : node[v];
+    ITEM_BEGIN
+    unsigned children[8];
+    int used = handles_family(map, node, handles_block(item, given.size[0], given.size[1]),
+                              given.size[0], given.size[1], given.size[2], children);
+    first[item] = used > 0 ? children[0] : HANDLES_NONE;
     ITEM_END
 }
-#endif
 
-/// The first child of each block, if it has one. Sizes are of the finer grid.
-#if !defined(HANDLES_ONE) || defined(HANDLES_FIRSTS)
-OLD_ITEM_KERNEL cutis_handles_firsts(GLOBAL const unsigned *map, GLOBAL unsigned *first, int size_x,
-                                     int size_y, int size_z, ITEM_ARGS)
+ITEM_KERNEL(handles_heads, HANDLES_HEADS_BUFFERS)
 {
-    OLD_BEGIN ITEM_BEGIN int blocks_x = (size_x + 1) / 2, blocks_y = (size_y + 1) / 2;
-    int x = item % blocks_x * 2, y = item / blocks_x % blocks_y * 2;
-    int z = item / blocks_x / blocks_y * 2;
-    unsigned least = HANDLES_NOWHERE;
-    for (int c = 0; c < 8; c++) {
-        int i = x + c % 2, j = y + c / 2 % 2, k = z + c / 4;
-        if (i < size_x && j < size_y && k < size_z) {
-            unsigned child = map[((INDEX)k * size_y + j) * size_x + i];
-            least = child < least ? child : least;
+    ITEM_BEGIN
+    handles_cell c = handles_cell_of(cell[given.at + item], given.size[0], given.size[1]);
+    c.x /= 2;
+    c.y /= 2;
+    c.z /= 2;
+    INDEX block = ((INDEX)c.z * ((given.size[1] + 1) / 2) + c.y) * ((given.size[0] + 1) / 2) + c.x;
+    int head = first[block] == (unsigned)item, colour = handles_colour(c);
+    flag[item] = head && colour == 0;
+    flag[given.count + item] = head && colour == 1;
+    ITEM_END
+}
+
+ITEM_KERNEL(handles_blocks, HANDLES_BLOCKS_BUFFERS)
+{
+    ITEM_BEGIN
+    unsigned head = first[item], own = HANDLES_NONE, children[8];
+    if (head != HANDLES_NONE) {
+        handles_cell low = handles_block(item, given.size[0], given.size[1]);
+        int red = before[head], black = before[given.count + (int)head];
+        own = (unsigned)((low.x + low.y + low.z) / 2 & 1 ? black : red);
+        cell[given.to + (int)own] = (unsigned)item;
+        order[given.to + red + black - before[given.count]] = own;
+        family[own] =
+            handles_family(map, node, low, given.size[0], given.size[1], given.size[2], children);
+    }
+    coarse_map[item] = own;
+    ITEM_END
+}
+
+ITEM_KERNEL(handles_children, HANDLES_CHILDREN_BUFFERS)
+{
+    ITEM_BEGIN
+    child_first[given.list + item] = (unsigned)before[item];
+    if (item < given.count) {
+        unsigned children[8];
+        handles_cell low = handles_block((int)cell[given.to + item], given.size[0], given.size[1]);
+        int used =
+            handles_family(map, node, low, given.size[0], given.size[1], given.size[2], children);
+        for (int c = 0; c < used; c++) {
+            child[given.at + before[item] + c] = children[c];
+            parent[given.at + (int)children[c]] = (unsigned)item;
         }
     }
-    first[item] = least;
     ITEM_END
 }
-#endif
 
-/// Whether a node is its block's first child, by the block's colour.
-#if !defined(HANDLES_ONE) || defined(HANDLES_HEADS)
-OLD_ITEM_KERNEL cutis_handles_heads(GLOBAL const unsigned *cell, GLOBAL const unsigned *first,
-                                    GLOBAL int *flag, int at, int count, int size_x, int size_y,
-                                    ITEM_ARGS)
+/// The exponent is the nearer one's, so that both directions agree.
+ITEM_KERNEL(handles_conduct, HANDLES_CONDUCT_BUFFERS)
 {
-    OLD_BEGIN ITEM_BEGIN int block = handles_block((int)cell[at + item], size_x, size_y);
-    int colour = handles_colour(block, (size_x + 1) / 2, (size_y + 1) / 2);
-    int head = first[block] == (unsigned)item;
-    flag[item] = head && colour == 0;
-    flag[count + item] = head && colour == 1;
-    ITEM_END
-}
-#endif
-
-/// The coarser map and the places of its nodes; an item is a block. `count`: of the finer nodes.
-#if !defined(HANDLES_ONE) || defined(HANDLES_BLOCKS)
-OLD_ITEM_KERNEL cutis_handles_blocks(GLOBAL const unsigned *first, GLOBAL const int *before,
-                                     GLOBAL unsigned *map, GLOBAL unsigned *cell, int to, int count,
-                                     int size_x, int size_y, ITEM_ARGS)
-{
-    OLD_BEGIN ITEM_BEGIN unsigned head = first[item], own = HANDLES_NOWHERE;
-    if (head != HANDLES_NOWHERE) {
-        int colour = handles_colour(item, (size_x + 1) / 2, (size_y + 1) / 2);
-        own = (unsigned)before[colour * count + (int)head];
-        cell[to + (int)own] = (unsigned)item;
+    ITEM_BEGIN
+    for (int d = 0; d < 6; d++) {
+        unsigned m = neighbour[6 * (INDEX)item + d], near = label[item];
+        double value = m != HANDLES_NONE ? 1 : 0;
+        if (m != HANDLES_NONE && near != HANDLES_NONE) {
+            if (distance[m] < distance[item] || (distance[m] == distance[item] && (int)m < item))
+                near = label[m];
+            value = handles_fall(((double)distance[item] + distance[m]) / 2, given.grid.step,
+                                 bar[near]);
+        }
+        conductance[6 * (INDEX)item + d] = value;
     }
-    map[item] = own;
     ITEM_END
 }
-#endif
 
-/// How many children the nodes of a coarser level have.
-#if !defined(HANDLES_ONE) || defined(HANDLES_FAMILY)
-OLD_ITEM_KERNEL cutis_handles_family(GLOBAL const unsigned *map, GLOBAL const unsigned *cell,
-                                     GLOBAL int *size, int to, int size_x, int size_y, int size_z,
-                                     ITEM_ARGS)
+ITEM_KERNEL(handles_finest, HANDLES_FINEST_BUFFERS)
 {
-    OLD_BEGIN ITEM_BEGIN int block = (int)cell[to + item], blocks_x = (size_x + 1) / 2,
-                             blocks_y = (size_y + 1) / 2;
-    int x = block % blocks_x * 2, y = block / blocks_x % blocks_y * 2;
-    int z = block / blocks_x / blocks_y * 2, used = 0;
-    for (int c = 0; c < 8; c++) {
-        int i = x + c % 2, j = y + c / 2 % 2, k = z + c / 4;
-        if (i < size_x && j < size_y && k < size_z)
-            used += map[((INDEX)k * size_y + j) * size_x + i] != HANDLES_NOWHERE;
+    ITEM_BEGIN
+    INDEX v = voxel[item], to = 6 * (INDEX)item;
+    double sum = 0;
+    for (int d = 0; d < 6; d++) {
+        unsigned m = voxel_neighbour[6 * v + d], other = m;
+        double c = voxel_conductance[6 * v + d];
+        if (m != HANDLES_NONE) {
+            sum += c;
+            other = node[m];
+        }
+        neighbour[to + d] = other != HANDLES_NONE ? other : (unsigned)item;
+        conductance[to + d] = other != HANDLES_NONE ? c : 0.0;
     }
-    size[item] = used;
+    diagonal[item] = sum;
+    inverse[item] = 1 / sum;
     ITEM_END
 }
-#endif
 
-/// Children in ascending order, and their parent. `before`: sums of the sizes, which the list of
-/// the level gets too, with one item more than it has nodes.
-#if !defined(HANDLES_ONE) || defined(HANDLES_CHILDREN)
-OLD_ITEM_KERNEL cutis_handles_children(GLOBAL const unsigned *map, GLOBAL const unsigned *cell,
-                                       GLOBAL const int *before, GLOBAL unsigned *child_first,
-                                       GLOBAL unsigned *child, GLOBAL unsigned *parent, int at,
-                                       int to, int list, int count, int size_x, int size_y,
-                                       int size_z, ITEM_ARGS)
+ITEM_KERNEL(handles_coarse, HANDLES_COARSE_BUFFERS)
 {
-    OLD_BEGIN ITEM_BEGIN child_first[list + item] = (unsigned)before[item];
-    if (item < count) {
-        int block = (int)cell[to + item], blocks_x = (size_x + 1) / 2, blocks_y = (size_y + 1) / 2;
-        int x = block % blocks_x * 2, y = block / blocks_x % blocks_y * 2;
-        int z = block / blocks_x / blocks_y * 2, used = 0;
-        unsigned own[8];
-        for (int c = 0; c < 8; c++) {
-            int i = x + c % 2, j = y + c / 2 % 2, k = z + c / 4;
-            unsigned next = HANDLES_NOWHERE;
-            if (i < size_x && j < size_y && k < size_z)
-                next = map[((INDEX)k * size_y + j) * size_x + i];
-            if (next != HANDLES_NOWHERE) {
-                int place = used++;
-                for (; place > 0 && own[place - 1] > next; place--) own[place] = own[place - 1];
-                own[place] = next;
+    ITEM_BEGIN
+    INDEX to = (INDEX)(given.to + item) * 6;
+    double leak = 0;
+    for (int d = 0; d < 6; d++) {
+        neighbour[to + d] = (unsigned)item;
+        conductance[to + d] = 0;
+    }
+    for (unsigned e = child_first[given.list + item]; e < child_first[given.list + item + 1]; e++) {
+        INDEX i = given.at + (INDEX)child[given.at + (INDEX)e];
+        double inner = 0;
+        for (int d = 0; d < 6; d++) {
+            double c = conductance[6 * i + d];
+            unsigned other = parent[given.at + (INDEX)neighbour[6 * i + d]];
+            inner += c;
+            if (c != 0 && other != (unsigned)item) {
+                neighbour[to + d] = other;
+                conductance[to + d] += HANDLES_STRETCH * c;
             }
         }
-        for (int c = 0; c < used; c++) {
-            child[at + before[item] + c] = own[c];
-            parent[at + (int)own[c]] = (unsigned)item;
-        }
+        leak += diagonal[i] - inner;
     }
+    double sum = leak > 0 ? leak : 0;
+    for (int d = 0; d < 6; d++) sum += conductance[to + d];
+    diagonal[given.to + item] = sum;
+    inverse[given.to + item] = sum > 0 ? 1 / sum : 0;
     ITEM_END
 }
-#endif
 
 #endif

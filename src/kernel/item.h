@@ -28,18 +28,7 @@
 #define ITEM_IN(type, name)  GLOBAL const type *RESTRICT name,
 #define ITEM_OUT(type, name) GLOBAL type *name,
 #define ITEM_KERNEL(name, BUFFERS)                                                                 \
-    ITEM_FUNCTION name(BUFFERS(ITEM_IN, ITEM_OUT) GIVEN name##_arguments given)
-// Kernels that are not converted yet.
-#define ITEM_ARGS       int item_first, int item_end
-#define OLD_ITEM_KERNEL ITEM_FUNCTION
-STRUCT(old_item_range)
-{
-    ITEM_RANGE;
-};
-#define OLD_BEGIN                                                                                  \
-    old_item_range given;                                                                          \
-    given.item_first = item_first;                                                                 \
-    given.item_end = item_end;
+    ITEM_LINKAGE(name) void name(BUFFERS(ITEM_IN, ITEM_OUT) ITEM_GIVEN(name) name##_arguments given)
 // clang-format off
 #if defined(KERNEL_OPENCL) || defined(KERNEL_CUDA)
 #ifdef KERNEL_OPENCL
@@ -52,7 +41,19 @@ STRUCT(old_item_range)
 #define GIVEN const
 #endif
 #endif
-#define ITEM_FUNCTION KERNEL void
+// A GPU's compiler is asked for one kernel at a time (`#define ITEM_ONLY_name , KERNEL, GIVEN`); the
+// others of its text are functions that nobody calls, which cost it next to nothing.
+#define ITEM_SECOND(first, second, ...)       second
+#define ITEM_THIRD(first, second, third, ...) third
+#define ITEM_LINKAGE_OF(...)                  ITEM_SECOND(__VA_ARGS__, )
+#define ITEM_GIVEN_OF(...)                    ITEM_THIRD(__VA_ARGS__, )
+#define ITEM_LINKAGE(name)                    ITEM_LINKAGE_OF(ITEM_ONLY_##name, ITEM_OTHER, const)
+#define ITEM_GIVEN(name)                      ITEM_GIVEN_OF(ITEM_ONLY_##name, ITEM_OTHER, const)
+#ifdef KERNEL_CUDA
+#define ITEM_OTHER static __device__
+#else
+#define ITEM_OTHER static
+#endif
 #define ITEM_BEGIN                                                                                 \
     int item = given.item_first + GLOBAL_ID;                                                       \
     if (item < given.item_end) {
@@ -61,8 +62,8 @@ STRUCT(old_item_range)
 #define AGREE(to, x) ((to) = (x))
 #else
 #define GLOBAL
-#define GIVEN         const
-#define ITEM_FUNCTION static __attribute__((unused)) void
+#define ITEM_GIVEN(name)   const
+#define ITEM_LINKAGE(name) static __attribute__((unused))
 #define ITEM_BEGIN    for (int item = given.item_first; item < given.item_end; item++) {
 #define ROOT(x)      __builtin_sqrt((double)(x))
 #define MAGNITUDE(x) __builtin_fabs((double)(x))

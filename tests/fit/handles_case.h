@@ -10,12 +10,13 @@
 #include "fit/handles_distance.h"
 #include "fit/handles_field.h"
 #include "fit/handles_solve.h"
-#include "fit/handles_taps.h"
+#include "fit/handles_text.h"
 #include "fit/handles_virtual.h"
 
 typedef struct fixture {
     cutis_context *context;
     cutis_device *device;
+    cutis_handles_work work; ///< on that device
     cutis_arena arena;
 } fixture;
 
@@ -26,12 +27,16 @@ static inline int set_up(void **state)
     *state = &f;
     if (cutis_context_create(NULL, &f.context)) return 1;
     f.arena.context = f.context;
-    return cutis_device_create(f.context, &(cutis_device_options){ .thread_count = 2 }, &f.device);
+    if (cutis_device_create(f.context, &(cutis_device_options){ .thread_count = 2 }, &f.device))
+        return 1;
+    cutis_handles_work_init(&f.work, f.device);
+    return 0;
 }
 
 static inline int tear_down(void **state)
 {
     fixture *f = *state;
+    cutis_handles_work_release(&f->work);
     cutis_arena_release(&f->arena);
     cutis_device_destroy(f->device);
     if (cutis_context_memory(f->context) != 0) {
@@ -120,9 +125,10 @@ typedef struct domain_case {
     cutis_handle_result results[64];
 } domain_case;
 
-static inline void solve_domain(fixture *f, const shape_case *s, uint32_t voxels,
-                                cutis_weighting weighting, double tolerance, uint32_t count,
-                                const double (*a)[3], const double (*b)[3], domain_case *out)
+static inline void solve_domain_with(fixture *f, cutis_handles_work *work, const shape_case *s,
+                                     uint32_t voxels, cutis_weighting weighting, double tolerance,
+                                     uint32_t count, const double (*a)[3], const double (*b)[3],
+                                     domain_case *out)
 {
     memset(out, 0, sizeof *out);
     out->report.separation_min = -1;
@@ -135,10 +141,10 @@ static inline void solve_domain(fixture *f, const shape_case *s, uint32_t voxels
                                           &out->options));
     cutis_handles_solution *solution = &out->solution;
     solution->arena = &f->arena;
-    solution->device = f->device;
+    solution->work = work;
     solution->options = &out->options;
     assert_ok(f->context,
-              cutis_handles_grid_create(&f->arena, f->device, &s->shape, voxels, &solution->grid));
+              cutis_handles_grid_create(&f->arena, work, &s->shape, voxels, &solution->grid));
     assert_true(cutis_handles_sites_init(f->context, count, &solution->sites));
     solution->joint_count = count;
     solution->joint_site = cutis_arena_alloc(&f->arena, count, sizeof(uint32_t));
@@ -149,6 +155,13 @@ static inline void solve_domain(fixture *f, const shape_case *s, uint32_t voxels
             cutis_handles_sites_add(&solution->sites, &solution->grid, a[h], b[h], bar));
     }
     assert_ok(f->context, cutis_handles_solve(solution, &s->shape, &out->report, out->results));
+}
+
+static inline void solve_domain(fixture *f, const shape_case *s, uint32_t voxels,
+                                cutis_weighting weighting, double tolerance, uint32_t count,
+                                const double (*a)[3], const double (*b)[3], domain_case *out)
+{
+    solve_domain_with(f, &f->work, s, voxels, weighting, tolerance, count, a, b, out);
 }
 
 static inline double weights_at(const domain_case *d, const double *point, double *weights)

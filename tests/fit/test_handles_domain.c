@@ -27,7 +27,7 @@ static void a_sphere_has_the_volume_of_a_sphere(void **state)
     shape_case *s = new_shape();
     cutis_handles_grid grid;
     add_sphere(s, 64, 0);
-    assert_ok(f->context, cutis_handles_grid_create(&f->arena, f->device, &s->shape, 128, &grid));
+    assert_ok(f->context, cutis_handles_grid_create(&f->arena, &f->work, &s->shape, 128, &grid));
     double volume = grid.voxel_count * pow(grid.step, 3), inside = 0;
     for (uint32_t v = 0; v < grid.voxel_count; v++) {
         double c[3];
@@ -52,7 +52,7 @@ static void a_soup_with_holes_smaller_than_a_voxel_is_solid(void **state)
     shape_case *s = new_shape();
     cutis_handles_grid grid;
     add_sphere(s, 64, 97); // quads of 1/20 of the radius are missing; voxels are of 1/12
-    assert_ok(f->context, cutis_handles_grid_create(&f->arena, f->device, &s->shape, 24, &grid));
+    assert_ok(f->context, cutis_handles_grid_create(&f->arena, &f->work, &s->shape, 24, &grid));
     double centre[3] = { 0.01, 0.02, 0.03 };
     assert_int_not_equal(cutis_handles_voxel_of(&grid, centre), CUTIS_HANDLES_NONE);
     free(s);
@@ -65,7 +65,7 @@ static void two_cubes_stay_two_pieces(void **state)
     cutis_handles_grid grid;
     add_box(s, (double[]){ 0, 0, 0 }, (double[]){ 1, 1, 1 });
     add_box(s, (double[]){ 1.2, 0, 0 }, (double[]){ 2.2, 1, 1 });
-    assert_ok(f->context, cutis_handles_grid_create(&f->arena, f->device, &s->shape, 64, &grid));
+    assert_ok(f->context, cutis_handles_grid_create(&f->arena, &f->work, &s->shape, 64, &grid));
     assert_int_equal(grid.component_count, 2);
     free(s);
 }
@@ -76,7 +76,7 @@ static void a_large_slanted_triangle_is_one_piece_and_thin(void **state)
     shape_case *s = new_shape();
     cutis_handles_grid grid;
     add_triangle(s, add_vertex(s, 0, 0, 0), add_vertex(s, 1, 0.9, 0.1), add_vertex(s, 0.1, 1, 0.8));
-    assert_ok(f->context, cutis_handles_grid_create(&f->arena, f->device, &s->shape, 64, &grid));
+    assert_ok(f->context, cutis_handles_grid_create(&f->arena, &f->work, &s->shape, 64, &grid));
     assert_int_equal(grid.component_count, 1);
     // Area in voxels, a conservative layer of one to three voxels.
     double n[3] = { 0.9 * 0.8 - 0.1 * 1, 0.1 * 0.1 - 1 * 0.8, 1 * 1 - 0.9 * 0.1 };
@@ -91,7 +91,7 @@ static void a_grid_beyond_the_limit_is_refused(void **state)
     shape_case *s = new_shape();
     cutis_handles_grid grid;
     add_box(s, (double[]){ 0, 0, 0 }, (double[]){ 1, 1, 1 });
-    assert_int_equal(cutis_handles_grid_create(&f->arena, f->device, &s->shape, 1024, &grid),
+    assert_int_equal(cutis_handles_grid_create(&f->arena, &f->work, &s->shape, 1024, &grid),
                      CUTIS_LIMIT_EXCEEDED);
     assert_non_null(strstr(cutis_context_error(f->context), "fewer voxels"));
     free(s);
@@ -115,7 +115,7 @@ static void distances_in_a_box_are_euclidean(void **state)
     shape_case *s = new_shape();
     cutis_handles_grid grid;
     add_box(s, (double[]){ 0, 0, 0 }, (double[]){ 1, 0.6, 0.5 });
-    assert_ok(f->context, cutis_handles_grid_create(&f->arena, f->device, &s->shape, 128, &grid));
+    assert_ok(f->context, cutis_handles_grid_create(&f->arena, &f->work, &s->shape, 128, &grid));
     const double site[3] = { 0.213, 0.307, 0.129 };
     cutis_handles_front front = march_from(f, &grid, site);
     assert_int_equal(front.touched_count, grid.voxel_count); // all of it is reached
@@ -166,7 +166,7 @@ static void marching_lies_within_the_metric_of_dijkstra(void **state)
     cutis_handles_grid grid;
     add_box(s, (double[]){ 0, 0, 0 }, (double[]){ 1, 0.3, 0.3 });
     add_box(s, (double[]){ 0.7, 0, 0 }, (double[]){ 1, 1, 0.3 });
-    assert_ok(f->context, cutis_handles_grid_create(&f->arena, f->device, &s->shape, 24, &grid));
+    assert_ok(f->context, cutis_handles_grid_create(&f->arena, &f->work, &s->shape, 24, &grid));
     uint32_t start = grid.voxel_count / 3;
     double centre[3], *reference = malloc(grid.voxel_count * sizeof *reference);
     cutis_handles_voxel_centre(&grid, start, centre);
@@ -190,7 +190,7 @@ static void the_way_around_a_corner_is_two_segments_long(void **state)
     cutis_handles_grid grid;
     add_box(s, (double[]){ 0, 0, 0 }, (double[]){ 1, 0.15, 0.15 });
     add_box(s, (double[]){ 0.85, 0, 0 }, (double[]){ 1, 1, 0.15 });
-    assert_ok(f->context, cutis_handles_grid_create(&f->arena, f->device, &s->shape, 128, &grid));
+    assert_ok(f->context, cutis_handles_grid_create(&f->arena, &f->work, &s->shape, 128, &grid));
     const double a[3] = { 0.1, 0.075, 0.075 }, b[3] = { 0.925, 0.9, 0.075 };
     cutis_handles_front front = march_from(f, &grid, a);
     // The inner corner, less the conservative layer that widens the corridors on its inside.

@@ -381,11 +381,11 @@ static void virtual_weights_end_where_their_support_does(void **state)
         cutis_handles_front_finish(&front);
         for (uint32_t v = 0; v < grid->voxel_count; v++) {
             if (!(front.distance[v] > virtual->radius[h] + margin)) continue;
-            cutis_handles_taps taps;
+            handles_taps taps;
             double centre[3];
             cutis_handles_voxel_centre(grid, v, centre);
             cutis_handles_taps_at(grid, centre, true, &taps);
-            for (uint32_t t = 0; t < taps.count; t++)
+            for (int t = 0; t < taps.count; t++)
                 for (uint32_t e = virtual->list_first[taps.voxel[t]];
                      e < virtual->list_first[taps.voxel[t] + 1]; e++)
                     if (taps.weight[t] > 0 && virtual->list_handle[e] == h)

@@ -9,18 +9,18 @@ static const double LOW[3] = { 0, 0, 0 }, HIGH[3] = { 1, 0.7, 0.6 };
 static void basis_has_the_values_of_its_formula_and_is_c2(void **state)
 {
     (void)state;
-    assert_near(cutis_handles_basis(0), 1, 0);
-    assert_near(cutis_handles_basis(0.5), 0.5, 1e-15);
-    assert_near(cutis_handles_basis(0.8), 0.05792, 1e-12);
-    assert_near(cutis_handles_basis(1), 0, 0);
+    assert_near(handles_basis(0), 1, 0);
+    assert_near(handles_basis(0.5), 0.5, 1e-15);
+    assert_near(handles_basis(0.8), 0.05792, 1e-12);
+    assert_near(handles_basis(1), 0, 0);
     for (int end = 0; end < 2; end++) {
         // At 0 the function of |x| is even, beyond 1 it is 0: derivatives from both sides vanish.
-        double h = 1e-4, at = end, f0 = cutis_handles_basis(at);
-        double fm = cutis_handles_basis(fabs(at - h)), fp = cutis_handles_basis(at + h);
+        double h = 1e-4, at = end, f0 = handles_basis(at);
+        double fm = handles_basis(fabs(at - h)), fp = handles_basis(at + h);
         assert_near((fp - fm) / (2 * h), 0, 1e-6);
         assert_near((fp - 2 * f0 + fm) / (h * h), 0, 1e-2); // O(h): third derivative 60
         h = 1e-6;
-        assert_near((cutis_handles_basis(fabs(at - h)) - f0) / h, 0, 1e-6);
+        assert_near((handles_basis(fabs(at - h)) - f0) / h, 0, 1e-6);
     }
 }
 
@@ -124,10 +124,11 @@ static void insertion_one_by_one_covers_and_interpolates_like_batches(void **sta
         const uint32_t n = serial.grid.voxel_count, sites = serial.sites.site_count;
         uint32_t *label = cutis_arena_alloc(&f->arena, n, sizeof *label);
         memset(label, 0, n * sizeof *label); // one piece
+        bool fits;
         assert_ok(f->context,
                   cutis_handles_virtual_solve(
-                      &f->arena, f->device, &serial.grid, &serial.sites, label, label,
-                      &(cutis_handles_virtual_options){ .radius_floor = 1, .serial = true }, NULL,
+                      &f->work, &f->arena, &serial.grid, &serial.sites, label, label,
+                      &(cutis_handles_virtual_options){ .radius_floor = 1, .serial = true }, &fits,
                       &serial.virtual, &serial.field));
         assert_int_equal(serial.virtual.round_count, serial.virtual.virtual_count);
         assert_true(serial.virtual.coverage_max <= 0.8);
@@ -157,22 +158,28 @@ static void insertion_one_by_one_covers_and_interpolates_like_batches(void **sta
 static void any_number_of_threads_gives_the_same_bits(void **state)
 {
     fixture *f = *state;
+    static const uint32_t threads[2] = { 1, 8 };
     for (int w = 0; w < 2; w++) {
-        domain_case one, many;
-        cutis_device *device = f->device;
-        f->device = NULL;
-        box_with_points(f, BOTH[w], 3, 10, 8, &one);
-        cutis_device_options options = { .thread_count = 8 };
-        assert_ok(f->context, cutis_device_create(f->context, &options, &f->device));
-        box_with_points(f, BOTH[w], 3, 10, 8, &many);
-        assert_int_equal(one.report.virtual_handles, many.report.virtual_handles);
-        assert_memory_equal(one.solution.field.values, many.solution.field.values,
-                            sizeof(float) * one.solution.grid.voxel_count *
-                                one.solution.sites.site_count);
-        release_domain(&one);
-        release_domain(&many);
-        cutis_device_destroy(f->device);
-        f->device = device;
+        domain_case two, other;
+        box_with_points(f, BOTH[w], 3, 10, 8, &two);
+        for (int t = 0; t < 2; t++) {
+            fixture with = *f;
+            assert_ok(f->context,
+                      cutis_device_create(f->context,
+                                          &(cutis_device_options){ .thread_count = threads[t] },
+                                          &with.device));
+            cutis_handles_work_init(&with.work, with.device);
+            box_with_points(&with, BOTH[w], 3, 10, 8, &other);
+            assert_int_equal(two.report.virtual_handles, other.report.virtual_handles);
+            assert_memory_equal(two.solution.field.values, other.solution.field.values,
+                                sizeof(float) * two.solution.grid.voxel_count *
+                                    two.solution.sites.site_count);
+            release_domain(&other);
+            cutis_handles_work_release(&with.work);
+            cutis_device_destroy(with.device);
+            f->arena = with.arena;
+        }
+        release_domain(&two);
     }
 }
 
@@ -190,7 +197,7 @@ static void supports_are_local(void **state)
     double points[10][3];
     add_box(s, LOW, HIGH);
     uint32_t count = random_points(11, 10, LOW, HIGH, 8.0 / 64, points);
-    assert_ok(f->context, cutis_handles_grid_create(&f->arena, f->device, &s->shape, 64, &grid));
+    assert_ok(f->context, cutis_handles_grid_create(&f->arena, &f->work, &s->shape, 64, &grid));
     assert_true(cutis_handles_sites_init(f->context, count, &sites));
     for (uint32_t h = 0; h < count; h++)
         assert_non_null(cutis_handles_sites_add(&sites, &grid, points[h], points[h], false));
@@ -199,9 +206,10 @@ static void supports_are_local(void **state)
     for (uint32_t h = 0; h < count; h++) cutis_handles_front_start(&front, &sites.sites[h], h);
     cutis_handles_front_finish(&front);
     const cutis_handles_virtual_options options = { .radius_floor = 1 };
+    bool fits;
     assert_ok(f->context,
-              cutis_handles_virtual_solve(&f->arena, f->device, &grid, &sites, front.label,
-                                          front.label, &options, NULL, &virtual, &field));
+              cutis_handles_virtual_solve(&f->work, &f->arena, &grid, &sites, front.label,
+                                          front.label, &options, &fits, &virtual, &field));
     // A point whose value is a site's alone, far from it, must come through virtual handles: shares
     // sum to one.
     for (uint32_t h = 0; h < virtual.virtual_count; h++) {

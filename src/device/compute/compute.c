@@ -53,7 +53,8 @@ static void run_on_cpu(cutis_device *device, const cutis_compute_kernel *kernel,
         work.run = kernel->run[width];
     for (uint32_t i = 0; i < kernel->buffer_count; i++)
         work.buffers[i] = buffers[i] ? (void *)(uintptr_t)buffers[i]->handle : NULL;
-    cutis_device_run(device, run_items, &work, (item_count - 1) / work.task_items + 1);
+    const uint32_t tasks = (item_count - 1) / work.task_items + 1;
+    cutis_device_run(tasks > kernel->alone_tasks ? device : NULL, run_items, &work, tasks);
 }
 
 cutis_result cutis_compute_run(cutis_device *device, const cutis_compute_kernel *kernel,
@@ -74,32 +75,4 @@ cutis_result cutis_compute_prepare(cutis_device *device, const cutis_compute_ker
 {
     if (!device->operations->compute_prepare) return CUTIS_OK;
     return device->operations->compute_prepare(device, kernel);
-}
-
-// Kernels that are not converted yet -------------------------------------------------------------
-
-typedef struct old_work {
-    const cutis_compute_kernel *kernel;
-    const cutis_compute_argument *arguments;
-    uint32_t item_count, task_items;
-} old_work;
-
-static void run_items_old(void *data, uint32_t index)
-{
-    const old_work *work = data;
-    uint64_t first = (uint64_t)index * work->task_items, end = first + work->task_items;
-    if (end > work->item_count) end = work->item_count;
-    work->kernel->run_old(work->arguments, (int)first, (int)end);
-}
-
-cutis_result cutis_compute_run_old(cutis_device *device, const cutis_compute_kernel *kernel,
-                                   uint32_t item_count, const cutis_compute_argument *arguments)
-{
-    if (item_count == 0) return CUTIS_OK;
-    if (device->operations->compute_run_old)
-        return device->operations->compute_run_old(device, kernel, item_count, arguments);
-    old_work work = { kernel, arguments, item_count,
-                      kernel->task_items ? kernel->task_items : 256 };
-    cutis_device_run(device, run_items_old, &work, (item_count - 1) / work.task_items + 1);
-    return CUTIS_OK;
 }

@@ -1,38 +1,75 @@
-/// Kernels of handle weights (kernel/handles.h) for GPUs. Arguments stand as in the text.
+/// The programs of handle weights: kernel/handles_*.h.
+///
+/// A line per kernel: its name, its list of buffers, the text it is in, and the items of a task on
+/// CPUs. Wide ones are compiled for every width of vectors.
 #ifndef CUTIS_DEVICE_COMPUTE_HANDLES_H
 #define CUTIS_DEVICE_COMPUTE_HANDLES_H
 
-#include "device/compute/basic.h"
+#include "device/compute.h"
+#include "kernel/handles_arguments.h"
 
-#define CUTIS_HANDLES_SLOTS 16 ///< most influences a vertex keeps there
+// clang-format off
+#define HANDLES_PLAIN(X)                                                                           \
+    X(handles_surfaces, HANDLES_SURFACES_BUFFERS, GRID, 512)                                       \
+    X(handles_balls, HANDLES_BALLS_BUFFERS, GRID, 64)                                              \
+    X(handles_corners, HANDLES_CORNERS_BUFFERS, GRID, 16384)                                       \
+    X(handles_rows, HANDLES_ROWS_BUFFERS, GRID, 4096)                                              \
+    X(handles_number, HANDLES_NUMBER_BUFFERS, GRID, 4096)                                          \
+    X(handles_links, HANDLES_LINKS_BUFFERS, GRID, 4096)                                            \
+    X(handles_pieces, HANDLES_PIECES_BUFFERS, GRID, 4096)                                          \
+    X(handles_roots, HANDLES_ROOTS_BUFFERS, GRID, 16384)                                           \
+    X(handles_names, HANDLES_NAMES_BUFFERS, GRID, 16384)                                           \
+    X(handles_start, HANDLES_START_BUFFERS, DISTANCE, 1024)                                        \
+    X(handles_sweep, HANDLES_SWEEP_BUFFERS, DISTANCE, 4096)                                        \
+    X(handles_fields, HANDLES_FIELDS_BUFFERS, DISTANCE, 4096)                                      \
+    X(handles_scatter, HANDLES_SCATTER_BUFFERS, DISTANCE, INT32_MAX)                               \
+    X(handles_split, HANDLES_SPLIT_BUFFERS, LEVELS, 4096)                                          \
+    X(handles_nodes, HANDLES_NODES_BUFFERS, LEVELS, 4096)                                          \
+    X(handles_firsts, HANDLES_FIRSTS_BUFFERS, LEVELS, 1024)                                        \
+    X(handles_heads, HANDLES_HEADS_BUFFERS, LEVELS, 4096)                                          \
+    X(handles_blocks, HANDLES_BLOCKS_BUFFERS, LEVELS, 1024)                                        \
+    X(handles_children, HANDLES_CHILDREN_BUFFERS, LEVELS, 1024)                                    \
+    X(handles_conduct, HANDLES_CONDUCT_BUFFERS, LEVELS, 1024)                                      \
+    X(handles_finest, HANDLES_FINEST_BUFFERS, LEVELS, 1024)                                        \
+    X(handles_coarse, HANDLES_COARSE_BUFFERS, LEVELS, 256)                                         \
+    X(handles_normalise, HANDLES_NORMALISE_BUFFERS, MULTIGRID, 1024)                               \
+    X(handles_keep, HANDLES_KEEP_BUFFERS, VIRTUAL, 16384)                                          \
+    X(handles_apart, HANDLES_APART_BUFFERS, VIRTUAL, 64)                                           \
+    X(handles_cover, HANDLES_COVER_BUFFERS, VIRTUAL, 1024)                                         \
+    X(handles_peaks, HANDLES_PEAKS_BUFFERS, VIRTUAL, 128)                                          \
+    X(handles_rank, HANDLES_RANK_BUFFERS, VIRTUAL, 64)                                             \
+    X(handles_boxes, HANDLES_BOXES_BUFFERS, VIRTUAL, 256)                                          \
+    X(handles_bound, HANDLES_BOUND_BUFFERS, VIRTUAL, 64)                                           \
+    X(handles_around, HANDLES_AROUND_BUFFERS, VIRTUAL, 64)                                         \
+    X(handles_near, HANDLES_NEAR_BUFFERS, VIRTUAL, 64)                                             \
+    X(handles_support, HANDLES_SUPPORT_BUFFERS, VIRTUAL, 256)                                      \
+    X(handles_clash, HANDLES_CLASH_BUFFERS, VIRTUAL, 4096)                                         \
+    X(handles_gain, HANDLES_GAIN_BUFFERS, VIRTUAL, 1024)                                           \
+    X(handles_pack, HANDLES_PACK_BUFFERS, VIRTUAL, 4096)                                           \
+    X(handles_borders, HANDLES_BORDERS_BUFFERS, VIRTUAL, 4096)                                     \
+    X(handles_faces, HANDLES_FACES_BUFFERS, VIRTUAL, 1024)
+#define HANDLES_WIDE(X)                                                                            \
+    X(handles_flood, HANDLES_FLOOD_BUFFERS, GRID, 32)                                              \
+    X(handles_begin, HANDLES_BEGIN_BUFFERS, MULTIGRID, 1024)                                       \
+    X(handles_smooth, HANDLES_SMOOTH_BUFFERS, MULTIGRID, 1024)                                     \
+    X(handles_restrict, HANDLES_RESTRICT_BUFFERS, MULTIGRID, 1024)                                 \
+    X(handles_prolong, HANDLES_PROLONG_BUFFERS, MULTIGRID, 1024)                                   \
+    X(handles_coarsest, HANDLES_COARSEST_BUFFERS, MULTIGRID, 1)                                    \
+    X(handles_dot, HANDLES_DOT_BUFFERS, MULTIGRID, 8)                                              \
+    X(handles_turn, HANDLES_TURN_BUFFERS, MULTIGRID, 8)                                            \
+    X(handles_apply, HANDLES_APPLY_BUFFERS, MULTIGRID, 8)                                          \
+    X(handles_advance, HANDLES_ADVANCE_BUFFERS, MULTIGRID, 8)                                      \
+    X(handles_worst, HANDLES_WORST_BUFFERS, MULTIGRID, 8)                                          \
+    X(handles_turning, HANDLES_TURNING_BUFFERS, MULTIGRID, 1)                                      \
+    X(handles_stepping, HANDLES_STEPPING_BUFFERS, MULTIGRID, 1)                                    \
+    X(handles_done, HANDLES_DONE_BUFFERS, MULTIGRID, 1)                                            \
+    X(handles_gather, HANDLES_GATHER_BUFFERS, MULTIGRID, 1024)                                     \
+    X(handles_sample, HANDLES_SAMPLE_BUFFERS, SAMPLE, 4)                                           \
+    X(handles_fold, HANDLES_FOLD_BUFFERS, VIRTUAL, 1024)
+// clang-format on
 
-extern const cutis_compute_kernel cutis_compute_handles_start, cutis_compute_handles_sweep,
-    cutis_compute_handles_conduct, cutis_compute_handles_finest, cutis_compute_handles_coarse,
-    cutis_compute_handles_begin, cutis_compute_handles_divide, cutis_compute_handles_smooth,
-    cutis_compute_handles_restrict, cutis_compute_handles_prolong, cutis_compute_handles_coarsest,
-    cutis_compute_handles_dot, cutis_compute_handles_turning, cutis_compute_handles_turn,
-    cutis_compute_handles_apply, cutis_compute_handles_stepping, cutis_compute_handles_advance,
-    cutis_compute_handles_worst, cutis_compute_handles_done, cutis_compute_handles_values,
-    cutis_compute_handles_sample;
-
-/// kernel/handles_virtual.h.
-extern const cutis_compute_kernel cutis_compute_handles_scatter, cutis_compute_handles_boxes,
-    cutis_compute_handles_around, cutis_compute_handles_fields, cutis_compute_handles_keep,
-    cutis_compute_handles_apart, cutis_compute_handles_cover, cutis_compute_handles_peaks,
-    cutis_compute_handles_rank, cutis_compute_handles_bound, cutis_compute_handles_near,
-    cutis_compute_handles_support, cutis_compute_handles_clash, cutis_compute_handles_gain,
-    cutis_compute_handles_borders, cutis_compute_handles_faces, cutis_compute_handles_fold,
-    cutis_compute_handles_pack;
-
-/// kernel/handles_levels.h.
-extern const cutis_compute_kernel cutis_compute_handles_split, cutis_compute_handles_nodes,
-    cutis_compute_handles_map, cutis_compute_handles_firsts, cutis_compute_handles_heads,
-    cutis_compute_handles_blocks, cutis_compute_handles_family, cutis_compute_handles_children;
-
-/// kernel/handles_grid.h.
-extern const cutis_compute_kernel cutis_compute_handles_surfaces, cutis_compute_handles_corners,
-    cutis_compute_handles_balls, cutis_compute_handles_flood, cutis_compute_handles_rows,
-    cutis_compute_handles_number, cutis_compute_handles_links, cutis_compute_handles_pieces,
-    cutis_compute_handles_roots, cutis_compute_handles_names;
+#define HANDLES_DECLARE(kernel, BUFFERS, text, items) CUTIS_COMPUTE_DECLARE(kernel, BUFFERS)
+HANDLES_PLAIN(HANDLES_DECLARE)
+HANDLES_WIDE(HANDLES_DECLARE)
 
 #endif

@@ -413,7 +413,6 @@ static cutis_result open_device(cuda *self, int index)
     gpu->staged = true;
     gpu->warps = 8;
     gpu->warp_teams = true;
-    gpu->heads = true;
     gpu->registers = 64; // 32 warps on a multiprocessor: measured, bench/README.md
     gpu->registers_few = 48;
     gpu->registers_posed = 96; // 20 warps

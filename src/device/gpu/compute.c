@@ -9,7 +9,7 @@
 enum { GROUP_SIZE = 128, DEFINES = 1024 };
 _Static_assert(CUTIS_COMPUTE_BUFFERS + 1 <= CUTIS_GPU_ARGUMENTS, "drivers take as many");
 
-/// The kernel as this device runs it: the lanes of a team are part of its text.
+/// The kernel as this device runs it: alone in its text, of which the lanes of a team are part.
 static cutis_result find_kernel(cutis_gpu *gpu, const cutis_compute_kernel *kernel,
                                 cutis_gpu_kernel *out)
 {
@@ -19,7 +19,8 @@ static cutis_result find_kernel(cutis_gpu *gpu, const cutis_compute_kernel *kern
     else if (kernel->lanes > 1)
         snprintf(lanes, sizeof lanes, "#define TEAM_LANES %u\n", kernel->lanes);
     const int length =
-        snprintf(defines, sizeof defines, "%s%s", lanes, kernel->defines ? kernel->defines : "");
+        snprintf(defines, sizeof defines, "#define ITEM_ONLY_%s , KERNEL, GIVEN\n%s%s",
+                 kernel->entry, lanes, kernel->defines ? kernel->defines : "");
     if (length < 0 || length >= DEFINES)
         return cutis_fail(gpu->base.context, CUTIS_INTERNAL, "%s: defines are too long",
                           kernel->entry);
@@ -81,49 +82,6 @@ cutis_result cutis_gpu_compute_prepare(cutis_device *device, const cutis_compute
     cutis_result result = cutis_gpu_enter(gpu);
     if (result != CUTIS_OK) return result;
     result = find_kernel(gpu, kernel, &compiled);
-    cutis_gpu_leave(gpu);
-    return result;
-}
-
-// Kernels that are not converted yet -------------------------------------------------------------
-
-static size_t argument_size(cutis_compute_kind kind)
-{
-    return kind == CUTIS_COMPUTE_BUFFER || kind == CUTIS_COMPUTE_DOUBLE ? 8 : 4;
-}
-
-static cutis_result launch_old(cutis_gpu *gpu, const cutis_compute_kernel *kernel,
-                               uint32_t item_count, const cutis_compute_argument *arguments)
-{
-    cutis_gpu_argument values[CUTIS_COMPUTE_ARGUMENTS + 3]; // and a head, first and end
-    uint64_t handles[CUTIS_COMPUTE_ARGUMENTS];
-    const int32_t first = 0, end = (int32_t)item_count;
-    uint32_t count = 0;
-    cutis_gpu_kernel compiled;
-    cutis_result result = find_kernel(gpu, kernel, &compiled);
-    if (result != CUTIS_OK) return result;
-    for (uint32_t i = 0; i < kernel->argument_count; i++) {
-        const cutis_compute_argument *a = &arguments[i];
-        values[count++] = (cutis_gpu_argument){ &a->wide, argument_size(a->kind) };
-        if (a->kind != CUTIS_COMPUTE_BUFFER) continue;
-        handles[i] = a->buffer ? a->buffer->handle : 0;
-        values[count - 1].data = &handles[i];
-        if (a->head && gpu->heads) values[count++] = (cutis_gpu_argument){ a->head, a->head_size };
-    }
-    values[count++] = (cutis_gpu_argument){ &first, sizeof first };
-    values[count++] = (cutis_gpu_argument){ &end, sizeof end };
-    cutis_gpu_launch launch = { .argument_count = count, .arguments = values };
-    shape_launch(gpu, kernel, item_count, &launch);
-    return gpu->driver->launch(gpu, &compiled, &launch);
-}
-
-cutis_result cutis_gpu_compute_run_old(cutis_device *device, const cutis_compute_kernel *kernel,
-                                       uint32_t item_count, const cutis_compute_argument *arguments)
-{
-    cutis_gpu *gpu = (cutis_gpu *)device;
-    cutis_result result = cutis_gpu_enter(gpu);
-    if (result != CUTIS_OK) return result;
-    result = launch_old(gpu, kernel, item_count, arguments);
     cutis_gpu_leave(gpu);
     return result;
 }

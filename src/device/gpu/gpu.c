@@ -171,7 +171,6 @@ static const cutis_device_operations OPERATIONS = {
     .staging_write = cutis_gpu_staging_write,
     .compute_run = cutis_gpu_compute_run,
     .compute_prepare = cutis_gpu_compute_prepare,
-    .compute_run_old = cutis_gpu_compute_run_old,
     .run_tasks = cutis_gpu_run_tasks,
 };
 

@@ -94,7 +94,6 @@ struct cutis_gpu {
     uint32_t local_bytes_max; ///< shared memory a group can have
     uint32_t warps;           ///< warps of 32 work items in a group
     bool alone;               ///< work items work alone: teams have one lane (kernel/team.h)
-    bool heads;               ///< kernels take what buffers begin with by value (compute.h)
     bool warp_teams; ///< teams are warps that synchronise by themselves: a group may have several
     bool staged; ///< packed records go through shared memory (pays where a warp can synchronise)
     bool lists_refused;  ///< the compiler failed on a kernel with short bone lists in registers
@@ -152,10 +151,6 @@ cutis_result cutis_gpu_compute_run(cutis_device *device, const struct cutis_comp
                                    const void *arguments);
 cutis_result cutis_gpu_compute_prepare(cutis_device *device,
                                        const struct cutis_compute_kernel *kernel);
-cutis_result cutis_gpu_compute_run_old(cutis_device *device,
-                                       const struct cutis_compute_kernel *kernel,
-                                       uint32_t item_count,
-                                       const struct cutis_compute_argument *arguments);
 
 /// Host work on the device's threads. Not with the lock held: the caller's own threads may do other
 /// work of theirs meanwhile, with this device.
