@@ -27,33 +27,35 @@
 #define ITEM_END             }
 #define ITEM_IN(type, name)  GLOBAL const type *RESTRICT name,
 #define ITEM_OUT(type, name) GLOBAL type *name,
-#define ITEM_KERNEL(name, BUFFERS)                                                                 \
-    ITEM_LINKAGE(name) void name(BUFFERS(ITEM_IN, ITEM_OUT) ITEM_GIVEN(name) name##_arguments given)
 // clang-format off
-#if defined(KERNEL_OPENCL) || defined(KERNEL_CUDA)
+// A GPU's compiler is asked for one kernel at a time: compute.c defines ITEM_ONLY_name of that one as
+// ITEM_CHOSEN(name). The others of its text become functions that nobody calls, which cost next to
+// nothing. OpenCL C has no macros with `...`: there the name itself is what the definition replaces.
 #ifdef KERNEL_OPENCL
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#define GIVEN const
-#else
+#define ITEM_CHOSEN(name) name##_follows(void); KERNEL void name
+#define ITEM_HEAD(name)   static void ITEM_ONLY_##name
+#define ITEM_GIVEN(name)  const
+#elif defined(KERNEL_CUDA)
 #if __CUDA_ARCH__ >= 700 // its address is that of the constant bank: no copy for each work item
 #define GIVEN const __grid_constant__
 #else
 #define GIVEN const
 #endif
-#endif
-// A GPU's compiler is asked for one kernel at a time (`#define ITEM_ONLY_name , KERNEL, GIVEN`); the
-// others of its text are functions that nobody calls, which cost it next to nothing.
+#define ITEM_CHOSEN(name)                     , KERNEL, GIVEN
 #define ITEM_SECOND(first, second, ...)       second
 #define ITEM_THIRD(first, second, third, ...) third
-#define ITEM_LINKAGE_OF(...)                  ITEM_SECOND(__VA_ARGS__, )
-#define ITEM_GIVEN_OF(...)                    ITEM_THIRD(__VA_ARGS__, )
-#define ITEM_LINKAGE(name)                    ITEM_LINKAGE_OF(ITEM_ONLY_##name, ITEM_OTHER, const)
-#define ITEM_GIVEN(name)                      ITEM_GIVEN_OF(ITEM_ONLY_##name, ITEM_OTHER, const)
-#ifdef KERNEL_CUDA
-#define ITEM_OTHER static __device__
+#define ITEM_LINKAGE(...)                     ITEM_SECOND(__VA_ARGS__, )
+#define ITEM_CONSTANT(...)                    ITEM_THIRD(__VA_ARGS__, )
+#define ITEM_HEAD(name)                       ITEM_LINKAGE(ITEM_ONLY_##name, static __device__, const) void name
+#define ITEM_GIVEN(name)                      ITEM_CONSTANT(ITEM_ONLY_##name, static __device__, const)
 #else
-#define ITEM_OTHER static
+#define ITEM_HEAD(name)  static __attribute__((unused)) void name
+#define ITEM_GIVEN(name) const
 #endif
+#define ITEM_KERNEL(name, BUFFERS) \
+    ITEM_HEAD(name)(BUFFERS(ITEM_IN, ITEM_OUT) ITEM_GIVEN(name) name##_arguments given)
+#if defined(KERNEL_OPENCL) || defined(KERNEL_CUDA)
 #define ITEM_BEGIN                                                                                 \
     int item = given.item_first + GLOBAL_ID;                                                       \
     if (item < given.item_end) {
@@ -62,8 +64,6 @@
 #define AGREE(to, x) ((to) = (x))
 #else
 #define GLOBAL
-#define ITEM_GIVEN(name)   const
-#define ITEM_LINKAGE(name) static __attribute__((unused))
 #define ITEM_BEGIN    for (int item = given.item_first; item < given.item_end; item++) {
 #define ROOT(x)      __builtin_sqrt((double)(x))
 #define MAGNITUDE(x) __builtin_fabs((double)(x))

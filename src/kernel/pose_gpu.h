@@ -20,17 +20,21 @@ FN REAL pose_power(REAL x)
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
+#elif POSE_FAST
+#define pose_power(x) native_exp2(x)
+#else
+#define pose_power(x) pose_exp2(x)
+#endif
+#if POSE_FAST > 1 && defined(KERNEL_CUDA)
 FN REAL pose_distance(REAL square)
 {
     REAL y;
     asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(square));
     return y;
 }
-#elif POSE_FAST
-#define pose_power(x)         native_exp2(x)
+#elif POSE_FAST > 1
 #define pose_distance(square) native_sqrt(square)
 #else
-#define pose_power(x)         pose_exp2(x)
 #define pose_distance(square) pose_root(square)
 #endif
 

@@ -19,8 +19,8 @@ static cutis_result find_kernel(cutis_gpu *gpu, const cutis_compute_kernel *kern
     else if (kernel->lanes > 1)
         snprintf(lanes, sizeof lanes, "#define TEAM_LANES %u\n", kernel->lanes);
     const int length =
-        snprintf(defines, sizeof defines, "#define ITEM_ONLY_%s , KERNEL, GIVEN\n%s%s",
-                 kernel->entry, lanes, kernel->defines ? kernel->defines : "");
+        snprintf(defines, sizeof defines, "#define ITEM_ONLY_%s ITEM_CHOSEN(%s)\n%s%s",
+                 kernel->entry, kernel->entry, lanes, kernel->defines ? kernel->defines : "");
     if (length < 0 || length >= DEFINES)
         return cutis_fail(gpu->base.context, CUTIS_INTERNAL, "%s: defines are too long",
                           kernel->entry);

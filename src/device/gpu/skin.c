@@ -208,7 +208,7 @@ static void tune_poses(cutis_gpu *gpu)
     gpu->pose_tile = tile;
     gpu->pose_instances = instances;
     gpu->registers_posed = registers;
-    gpu->pose_fast = fast != 0;
+    gpu->pose_fast = fast;
 }
 
 cutis_result cutis_gpu_skin_create(cutis_device *device, const cutis_skin_layout *layout,
