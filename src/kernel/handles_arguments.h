@@ -27,11 +27,11 @@ STRUCT(handles_grid)
 };
 
 /// What a kernel takes beside its buffers, or that it is nothing.
-#define HANDLES_TAKES(name, ...)                                                                   \
+#define HANDLES_TAKES(name, fields)                                                                \
     STRUCT(name##_arguments)                                                                       \
     {                                                                                              \
         ITEM_RANGE;                                                                                \
-        __VA_ARGS__;                                                                               \
+        fields;                                                                                    \
     };
 #define HANDLES_TAKES_NONE(name)                                                                   \
     STRUCT(name##_arguments)                                                                       \
@@ -61,7 +61,8 @@ HANDLES_TAKES(handles_corners, handles_grid grid)
 /// `inner` of them stand `inner_stride` apart, and such sets of them `outer_stride`. An item has
 /// `width` rows of a set, more than one only where they stand side by side.
 #define HANDLES_FLOOD_BUFFERS(IN, OUT) OUT(unsigned char, state) OUT(int, changed)
-HANDLES_TAKES(handles_flood, int length, stride, inner, inner_stride, outer_stride, width)
+HANDLES_TAKES(handles_flood,
+    int length; int stride; int inner; int inner_stride; int outer_stride; int width)
 
 /// Voxels of each row of a tile: eight places along x; the 64 rows of a tile stand together.
 #define HANDLES_ROWS_BUFFERS(IN, OUT) IN(unsigned char, state) OUT(int, count)
@@ -139,21 +140,21 @@ HANDLES_TAKES(handles_firsts, int size[3])
 
 /// Whether a node is its block's first child: flags by the block's colour, as of handles_split.
 #define HANDLES_HEADS_BUFFERS(IN, OUT) IN(unsigned, cell) IN(unsigned, first) OUT(int, flag)
-HANDLES_TAKES(handles_heads, int size[3], at, count)
+HANDLES_TAKES(handles_heads, int size[3]; int at; int count)
 
 /// Blocks as nodes of the coarser level, which begins at `to`: its map, its nodes' places, how many
 /// children they have, and the order of their first children. `count`: of the finer nodes.
 #define HANDLES_BLOCKS_BUFFERS(IN, OUT)                                                            \
     IN(unsigned, map) IN(unsigned, node) IN(unsigned, first) IN(int, before)                       \
     OUT(unsigned, coarse_map) OUT(unsigned, cell) OUT(unsigned, order) OUT(int, family)
-HANDLES_TAKES(handles_blocks, int size[3], to, count)
+HANDLES_TAKES(handles_blocks, int size[3]; int to; int count)
 
 /// Children in ascending order, and their parent. `before`: sums of the families, which the list of
 /// the level gets too, with one item more than the level has nodes.
 #define HANDLES_CHILDREN_BUFFERS(IN, OUT)                                                          \
     IN(unsigned, map) IN(unsigned, node) IN(unsigned, cell) IN(int, before)                        \
     OUT(unsigned, child_first) OUT(unsigned, child) OUT(unsigned, parent)
-HANDLES_TAKES(handles_children, int size[3], at, to, list, count)
+HANDLES_TAKES(handles_children, int size[3]; int at; int to; int list; int count)
 
 /// Conductances to the six neighbours: they fall with the distance to the nearest site, as 1 / d
 /// from a bar, as 1 / d^2 from a point.
@@ -174,7 +175,7 @@ HANDLES_TAKES_NONE(handles_finest)
 #define HANDLES_COARSE_BUFFERS(IN, OUT)                                                            \
     IN(unsigned, parent) IN(unsigned, child_first) IN(unsigned, child) OUT(unsigned, neighbour)    \
     OUT(double, conductance) OUT(double, diagonal) OUT(double, inverse)
-HANDLES_TAKES(handles_coarse, int at, to, list)
+HANDLES_TAKES(handles_coarse, int at; int to; int list)
 
 // Fields by conjugate gradients -----------------------------------------------------------------
 //
@@ -195,24 +196,24 @@ HANDLES_TAKES(handles_begin, HANDLES_LANES; int first)
 #define HANDLES_SMOOTH_BUFFERS(IN, OUT)                                                            \
     IN(unsigned, neighbour) IN(double, conductance) IN(double, inverse) IN(double, r)              \
     OUT(double, z)
-HANDLES_TAKES(handles_smooth, HANDLES_LANES; int at, first, zero)
+HANDLES_TAKES(handles_smooth, HANDLES_LANES; int at; int first; int zero)
 
 /// Residuals of the red children (black ones have none) of each block, summed: r of the level at
 /// `to`. Items are blocks in the order of their first children, so children are passed once.
 #define HANDLES_RESTRICT_BUFFERS(IN, OUT)                                                          \
     IN(unsigned, neighbour) IN(double, conductance) IN(double, diagonal) IN(unsigned, child_first) \
     IN(unsigned, child) IN(unsigned, order) IN(double, z) OUT(double, r)
-HANDLES_TAKES(handles_restrict, HANDLES_LANES; int at, to, list, red)
+HANDLES_TAKES(handles_restrict, HANDLES_LANES; int at; int to; int list; int red)
 
 /// Corrections of blocks, added to their children.
 #define HANDLES_PROLONG_BUFFERS(IN, OUT) IN(unsigned, parent) OUT(double, z)
-HANDLES_TAKES(handles_prolong, HANDLES_LANES; int at, to)
+HANDLES_TAKES(handles_prolong, HANDLES_LANES; int at; int to)
 
 /// The coarsest level, which has few nodes: all of it is one item.
 #define HANDLES_COARSEST_BUFFERS(IN, OUT)                                                          \
     IN(unsigned, neighbour) IN(double, conductance) IN(double, inverse) IN(double, r)              \
     OUT(double, z)
-HANDLES_TAKES(handles_coarsest, HANDLES_LANES; int at, red, count, sweeps)
+HANDLES_TAKES(handles_coarsest, HANDLES_LANES; int at; int red; int count; int sweeps)
 
 // An item has `stretch` nodes, of `count`; with HANDLES_SUM of them it makes a partial sum, too,
 // where `partial` is not NULL. Scalars, of all lanes: rho, beta, alpha, done.
@@ -231,11 +232,11 @@ HANDLES_TAKES(handles_coarsest, HANDLES_LANES; int at, red, count, sweeps)
     OUT(double, r) OUT(double, partial)
 /// The largest |r| / diagonal.
 #define HANDLES_WORST_BUFFERS(IN, OUT) IN(double, inverse) IN(double, r) OUT(double, partial)
-HANDLES_TAKES(handles_dot, HANDLES_LANES; int count, stretch)
-HANDLES_TAKES(handles_turn, HANDLES_LANES; int count, stretch)
-HANDLES_TAKES(handles_apply, HANDLES_LANES; int count, stretch)
-HANDLES_TAKES(handles_advance, HANDLES_LANES; int count, stretch)
-HANDLES_TAKES(handles_worst, HANDLES_LANES; int count, stretch)
+HANDLES_TAKES(handles_dot, HANDLES_LANES; int count; int stretch)
+HANDLES_TAKES(handles_turn, HANDLES_LANES; int count; int stretch)
+HANDLES_TAKES(handles_apply, HANDLES_LANES; int count; int stretch)
+HANDLES_TAKES(handles_advance, HANDLES_LANES; int count; int stretch)
+HANDLES_TAKES(handles_worst, HANDLES_LANES; int count; int stretch)
 
 /// From the sums of r z: beta and the new rho. From those of q p: alpha, 0 for lanes that are done.
 #define HANDLES_TURNING_BUFFERS(IN, OUT)  IN(double, partial) OUT(double, scalars)
@@ -250,7 +251,7 @@ HANDLES_TAKES(handles_done, HANDLES_LANES; double tolerance; int sums)
 /// Values of sites from `first` on at a voxel: 1 and 0 where it is fixed, else its node's.
 #define HANDLES_GATHER_BUFFERS(IN, OUT)                                                            \
     IN(unsigned, node) IN(unsigned, owner) IN(double, x) OUT(float, values)
-HANDLES_TAKES(handles_gather, HANDLES_LANES; int first, sites)
+HANDLES_TAKES(handles_gather, HANDLES_LANES; int first; int sites)
 
 /// All values of a voxel, divided by their sum: what the solver left over is shared by all.
 #define HANDLES_NORMALISE_BUFFERS(IN, OUT) OUT(float, values)
@@ -265,8 +266,9 @@ HANDLES_TAKES(handles_normalise, int sites)
     IN(unsigned, index) IN(float, values) IN(float, positions) IN(unsigned, joint_site)            \
     IN(unsigned, sharers) OUT(double, sums) OUT(unsigned, joints) OUT(float, weights)              \
     OUT(double, dropped)
-HANDLES_TAKES(handles_sample, handles_grid grid; int vertices, stretch, sites, joint_count, slots;
-              int item_stride, site_stride)
+HANDLES_TAKES(handles_sample,
+    handles_grid grid; int vertices; int stretch; int sites; int joint_count; int slots;
+    int item_stride; int site_stride)
 
 // Virtual handles -------------------------------------------------------------------------------
 //
@@ -281,7 +283,7 @@ HANDLES_TAKES(handles_keep, handles_grid grid)
 #define HANDLES_APART_BUFFERS(IN, OUT)                                                             \
     IN(float, fields) IN(unsigned, slot) IN(unsigned, core_first) IN(unsigned, cores)              \
     OUT(float, apart)
-HANDLES_TAKES(handles_apart, int sites, voxel_count)
+HANDLES_TAKES(handles_apart, int sites; int voxel_count)
 
 /// What sites cover of a voxel: the least part of a radius. With `room`, the first entries of its
 /// list of handles too, which has as much room; `overflow` is set where that is too little. Pieces
@@ -290,7 +292,7 @@ HANDLES_TAKES(handles_apart, int sites, voxel_count)
     IN(float, fields) IN(unsigned, slot) IN(double, radius) IN(unsigned, label)                    \
     IN(unsigned, owner) OUT(float, cover) OUT(unsigned, count) OUT(unsigned, handle)               \
     OUT(float, value) OUT(int, overflow)
-HANDLES_TAKES(handles_cover, int sites, voxel_count, room)
+HANDLES_TAKES(handles_cover, int sites; int voxel_count; int room)
 
 /// Which of 32 voxels are maxima of cover above HANDLES_TAU.
 #define HANDLES_PEAKS_BUFFERS(IN, OUT) IN(unsigned, neighbour) IN(float, cover) OUT(unsigned, mask)
@@ -309,7 +311,7 @@ HANDLES_TAKES(handles_boxes, handles_grid grid)
 #define HANDLES_BOUND_BUFFERS(IN, OUT)                                                             \
     IN(unsigned, sorted) IN(unsigned, place) IN(float, fields) IN(unsigned, slot)                  \
     OUT(float, bound) OUT(unsigned, middle) OUT(double, segments) OUT(unsigned, segment_first)
-HANDLES_TAKES(handles_bound, handles_grid grid; double least, most; int first, sites)
+HANDLES_TAKES(handles_bound, handles_grid grid; double least; double most; int first; int sites)
 
 /// Which of 32 units hold voxels within a field's bound of its middle, in a straight line and with
 /// some to spare: no way below the bound leads through others.
@@ -319,26 +321,26 @@ HANDLES_TAKES(handles_around, handles_grid grid)
 
 /// Least distance of field item / parts to a part of all cores.
 #define HANDLES_NEAR_BUFFERS(IN, OUT) IN(float, from) IN(unsigned, cores) OUT(float, partial)
-HANDLES_TAKES(handles_near, int core_count, parts, voxel_count)
+HANDLES_TAKES(handles_near, int core_count; int parts; int voxel_count)
 
 /// The support of a candidate ends before the first core, a `part` of the way to it: its radius and
 /// its voxel. One that met no core before its bound, and may go farther, is followed twice as far.
 #define HANDLES_SUPPORT_BUFFERS(IN, OUT)                                                           \
     IN(float, partial) IN(unsigned, middle) OUT(float, bound) OUT(double, support) OUT(int, again)
-HANDLES_TAKES(handles_support, double part, least, most; int parts)
+HANDLES_TAKES(handles_support, double part; double least; double most; int parts)
 
 /// Whether candidate i of a batch covers candidate j behind it; on the diagonal: whether i is
 /// covered already.
 #define HANDLES_CLASH_BUFFERS(IN, OUT)                                                             \
     IN(float, from) IN(unsigned, middle) IN(double, support) IN(float, cover) OUT(unsigned, clash)
-HANDLES_TAKES(handles_clash, int batch, voxel_count)
+HANDLES_TAKES(handles_clash, int batch; int voxel_count)
 
 /// Supports of the accepted ones of a batch, handles from `first_handle` on: cover and list of each
 /// voxel.
 #define HANDLES_GAIN_BUFFERS(IN, OUT)                                                              \
     IN(float, from) IN(unsigned, accepted) IN(double, support) OUT(float, cover)                   \
     OUT(unsigned, count) OUT(unsigned, handle) OUT(float, value) OUT(int, overflow)
-HANDLES_TAKES(handles_gain, int accepted_count, first_handle, voxel_count, room)
+HANDLES_TAKES(handles_gain, int accepted_count; int first_handle; int voxel_count; int room)
 
 /// How many faces a voxel has (+x, +y, +z) with cells of other handles.
 #define HANDLES_BORDERS_BUFFERS(IN, OUT)                                                           \
@@ -351,7 +353,7 @@ HANDLES_TAKES_NONE(handles_borders)
 #define HANDLES_FACES_BUFFERS(IN, OUT)                                                             \
     IN(unsigned, neighbour) IN(float, distance) IN(unsigned, label) IN(float, fields)              \
     IN(unsigned, slot) IN(int, bar) IN(int, before) OUT(unsigned, cells) OUT(double, lengths)
-HANDLES_TAKES(handles_faces, double step; int sites, voxel_count)
+HANDLES_TAKES(handles_faces, double step; int sites; int voxel_count)
 
 /// Lists without gaps. `first`: where each begins.
 #define HANDLES_PACK_BUFFERS(IN, OUT)                                                              \

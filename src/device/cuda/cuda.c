@@ -416,7 +416,6 @@ static cutis_result open_device(cuda *self, int index)
     gpu->registers = 64; // 32 warps on a multiprocessor: measured, bench/README.md
     gpu->registers_few = 48;
     gpu->registers_posed = 96; // 20 warps
-    gpu->pose_fast = true;     // half of the time is roots and powers otherwise
     snprintf(gpu->identity, sizeof gpu->identity, "%s|%s", gpu->info.name, gpu->info.detail);
     return CUTIS_OK;
 }

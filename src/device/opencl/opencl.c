@@ -486,7 +486,6 @@ static cutis_result open_device(opencl *self, const found_device *found)
     gpu->registers = 64; // NVIDIA: 32 warps on a multiprocessor; measured, bench/README.md
     gpu->registers_few = 64;
     gpu->registers_posed = 96;     // 20 warps
-    gpu->pose_fast = self->nvidia; // half of the time is roots and powers otherwise
     // NVIDIA's compiler makes a division of floats from one of doubles that is rounded to float:
     // both are then as exact as the device can.
     self->cl.GetDeviceInfo(self->device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof precision, &precision,
