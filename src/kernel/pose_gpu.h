@@ -5,38 +5,12 @@
 /// A lane serves POSE_TILE instances at a time, so that a field, the most there is to read, is read
 /// once for all of them. Bones' records have the squared distances of the poses behind their
 /// matrix, four to a row. Invariant: poses in the chunks of the kernel text and bones in ascending
-/// order, so the bits are the reference's (with POSE_FAST, the device's own root and power of two,
-/// they differ by some 1e-7 of the displacement).
+/// order, so the bits are the reference's.
 ///
 /// Defined by the host: SKIN_POSES (padded to whole quads), SKIN_POSE_PLANES (4, with normals 7),
-/// SKIN_GAUSSIAN, POSE_TILE, POSE_FAST, SKIN_SQUARES (where in a bone's record they are).
+/// SKIN_GAUSSIAN, POSE_TILE, SKIN_SQUARES (where in a bone's record they are).
 #if !defined(CUTIS_KERNEL_POSE_GPU_H) && defined(SKIN_FORMULA) && SKIN_POSES
 #define CUTIS_KERNEL_POSE_GPU_H
-
-#if POSE_FAST && defined(KERNEL_CUDA)
-FN REAL pose_power(REAL x)
-{
-    REAL y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-#elif POSE_FAST
-#define pose_power(x) native_exp2(x)
-#else
-#define pose_power(x) pose_exp2(x)
-#endif
-#if POSE_FAST > 1 && defined(KERNEL_CUDA)
-FN REAL pose_distance(REAL square)
-{
-    REAL y;
-    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(square));
-    return y;
-}
-#elif POSE_FAST > 1
-#define pose_distance(square) native_sqrt(square)
-#else
-#define pose_distance(square) pose_root(square)
-#endif
 
 #define EACH_INSTANCE UNROLL for (int t = 0; t < POSE_TILE; t++)
 #define EACH_POSE     UNROLL for (int p = 0; p < count; p++)
@@ -91,12 +65,12 @@ FN pose_tile pose_chunk_add(const int bones, const int count, const skin_argumen
         REAL nearest = REAL_MAX;
         EACH_POSE
         {
-            if (!SKIN_GAUSSIAN) at[t][p] = pose_distance(at[t][p]);
+            if (!SKIN_GAUSSIAN) at[t][p] = pose_root(at[t][p]);
             nearest = p == 0 ? at[t][0] : AT_MOST(at[t][p], nearest);
         }
         if (quad) {
             nearest = AT_MOST(tile.of[t].nearest, nearest);
-            REAL factor = pose_power((nearest - tile.of[t].nearest) * scale);
+            REAL factor = pose_exp2((nearest - tile.of[t].nearest) * scale);
             tile.of[t].d = real3_scaled(tile.of[t].d, factor);
             tile.of[t].n = real3_scaled(tile.of[t].n, factor);
             tile.of[t].total = tile.of[t].total * factor;
@@ -117,7 +91,7 @@ FN pose_tile pose_chunk_add(const int bones, const int count, const skin_argumen
 #endif
         EACH_INSTANCE
         {
-            REAL phi = pose_power(FNMA(at[t][p], scale, bias[t]));
+            REAL phi = pose_exp2(FNMA(at[t][p], scale, bias[t]));
             tile.of[t].d = real3_blend(tile.of[t].d, phi, d);
             tile.of[t].n = real3_blend(tile.of[t].n, phi, n);
             tile.of[t].total = FMA(phi, share, tile.of[t].total);

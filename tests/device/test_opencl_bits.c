@@ -282,8 +282,6 @@ static void weighted_pose_space_has_the_reference_bits(void **state)
     (void)state;
     cutis_gpu *gpu = gpu_or_skip();
     const uint32_t tile = gpu->pose_tile;
-    const bool fast = gpu->pose_fast;
-    gpu->pose_fast = false;
     for (uint32_t kind = 0; kind < 8; kind++) {
         skin_options o = pose_options(kind);
         gpu->pose_tile = 1 + kind % 3;
@@ -299,7 +297,6 @@ static void weighted_pose_space_has_the_reference_bits(void **state)
     o.tangents = true;
     o.target_count = 3;
     check(&o, "poses, tangents and morphs", 0, false, false, false);
-    gpu->pose_fast = fast;
 }
 
 static void weighted_pose_space_has_the_same_bits_through_shared_memory_and_without(void **state)
@@ -307,8 +304,7 @@ static void weighted_pose_space_has_the_same_bits_through_shared_memory_and_with
     (void)state;
     cutis_gpu *gpu = gpu_or_skip();
     const uint32_t warps = gpu->warps, local = gpu->local_bytes_max;
-    const bool staged = gpu->staged, fast = gpu->pose_fast;
-    gpu->pose_fast = false;
+    const bool staged = gpu->staged;
     gpu->warps = 1;
     gpu->staged = true;
     for (uint32_t kind = 0; kind < 3; kind++) {
@@ -323,37 +319,6 @@ static void weighted_pose_space_has_the_same_bits_through_shared_memory_and_with
     o.shuffled = false;
     check(&o, "far poses", 0, false, false, true);
     gpu->local_bytes_max = local;
-    gpu->pose_fast = fast;
-}
-
-/// Positions of tame cases lie within some units of the origin; 1e-6 of that.
-static void the_devices_own_root_and_power_stay_within_a_millionth(void **state)
-{
-    (void)state;
-    cutis_gpu *gpu = gpu_or_skip();
-    const bool fast = gpu->pose_fast;
-    for (uint32_t kind = 0; kind < 8; kind += 2) {
-        skin_case c;
-        skin_options o = pose_options(kind);
-        o.block_size = 16;
-        o.uneven = false;
-        skin_case_make(&c, &o);
-        for (uint32_t i = 0; i < o.instance_count; i++) ((float *)c.frames.scales)[i] = 1;
-        outputs expected = outputs_make(&c, 0, false), out = outputs_make(&c, 0, false);
-        run_host(F.cpu, &c, &expected, false);
-        gpu->pose_fast = true;
-        run_buffer(F.gpu, &c, &out, false);
-        gpu->pose_fast = fast;
-        const float *a = (const float *)out.bytes, *b = (const float *)expected.bytes;
-        double most = 0;
-        for (size_t i = 0; i < out.size / 4; i += 6)
-            for (size_t j = i; j < i + 3; j++) most = fmax(most, fabs((double)a[j] - b[j]));
-        print_message("%u poses: %.2g\n", o.pose_count, most);
-        assert_true(most <= 4e-6); // the box of the case is 4 wide
-        outputs_free(&expected);
-        outputs_free(&out);
-        skin_case_free(&c);
-    }
 }
 
 static void gaps_previous_positions_and_bounds_are_as_on_the_cpu(void **state)
@@ -574,7 +539,6 @@ int main(void)
         cmocka_unit_test(tangents_morphs_and_blend_factors_have_the_reference_bits),
         cmocka_unit_test(weighted_pose_space_has_the_reference_bits),
         cmocka_unit_test(weighted_pose_space_has_the_same_bits_through_shared_memory_and_without),
-        cmocka_unit_test(the_devices_own_root_and_power_stay_within_a_millionth),
         cmocka_unit_test(gaps_previous_positions_and_bounds_are_as_on_the_cpu),
         cmocka_unit_test(packed_records_through_shared_memory_have_the_same_bits),
         cmocka_unit_test(a_compiler_that_refuses_lists_in_registers_gets_a_kernel_without),

@@ -105,7 +105,6 @@ struct cutis_gpu {
     uint32_t registers_posed; ///< the same for weighted pose space
     uint32_t pose_tile;       ///< instances a work item serves at a time there
     uint32_t pose_instances;  ///< and a group, at most 32
-    uint32_t pose_fast;       ///< the device's own root and power of two: not the reference's bits
     const char *tuning;       ///< more lines of #define, to measure variants with; NULL: none
     uint64_t releases;        ///< of buffers so far, foreign ones too
     bool lost;                ///< the device stopped answering: every later call fails at once

@@ -7,7 +7,6 @@
 
 #include <base/error.h>
 #include <base/memory.h>
-#include <stdio.h>
 #include <string.h>
 
 /// Words of one batch's frames: the kernels' offsets have 32 bits, of which palettes may use a
@@ -198,26 +197,12 @@ static void destroy_skin(gpu_skin *skin)
     cutis_free(context, skin, sizeof *skin);
 }
 
-/// CUTIS_GPU_POSE=TILE,INSTANCES,REGISTERS,FAST: to measure shapes of weighted pose space with.
-static void tune_poses(cutis_gpu *gpu)
-{
-    const char *text = cutis_os_environment("CUTIS_GPU_POSE");
-    unsigned tile, instances, registers, fast;
-    if (!text || sscanf(text, "%u,%u,%u,%u", &tile, &instances, &registers, &fast) != 4) return;
-    if (tile < 1 || tile > 8 || instances < 1 || registers < 16 || registers > 255) return;
-    gpu->pose_tile = tile;
-    gpu->pose_instances = instances;
-    gpu->registers_posed = registers;
-    gpu->pose_fast = fast;
-}
-
 cutis_result cutis_gpu_skin_create(cutis_device *device, const cutis_skin_layout *layout,
                                    cutis_device_skin **out)
 {
     cutis_gpu *gpu = (cutis_gpu *)device;
     cutis_result result = cutis_gpu_enter(gpu);
     if (result != CUTIS_OK) return result;
-    if (layout->pose_count) tune_poses(gpu);
     gpu_skin *skin = cutis_alloc_zero(device->context, 1, sizeof *skin);
     if (!skin) {
         cutis_gpu_leave(gpu);

@@ -82,9 +82,8 @@ static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu
     if (skin->pose_count)
         snprintf(posed, sizeof posed,
                  "#define SKIN_POSE_PLANES %d\n#define SKIN_GAUSSIAN %d\n#define SKIN_SQUARES %d\n"
-                 "#define POSE_TILE %u\n#define POSE_FAST %u\n",
-                 skin->has_normals ? 7 : 4, skin->gaussian, p.squares, skin->gpu->pose_tile,
-                 skin->gpu->pose_fast);
+                 "#define POSE_TILE %u\n",
+                 skin->has_normals ? 7 : 4, skin->gaussian, p.squares, skin->gpu->pose_tile);
     snprintf(out, capacity,
              "#define SKIN_FORMULA %d\n#define SKIN_NORMALS %d\n#define SKIN_TANGENTS %d\n"
              "#define SKIN_UNIT %d\n#define SKIN_UNEVEN %d\n#define SKIN_BLEND %d\n"
