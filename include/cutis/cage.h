@@ -110,7 +110,7 @@ CUTIS_API cutis_result cutis_cage_reduce(const cutis_model *model, cutis_device 
                                          const cutis_cage_options *options, cutis_model **out,
                                          cutis_cage_report **report);
 
-/// Seeded poses of a cage: bend, twist, bumps, a little noise (formats.md 4).
+/// Seeded poses of a cage: bend, twist, bumps, a little noise (docs/spec/conventions.md 4).
 /// @param poses count * control_count * 3 floats of caller memory
 CUTIS_API void cutis_cage_automatic_poses(const cutis_cage *cage, uint64_t seed, uint32_t count,
                                           float *poses);

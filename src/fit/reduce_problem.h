@@ -17,7 +17,7 @@
 /// nothing.
 enum { CUTIS_REDUCE_TASK = 128 };
 
-/// Neighbours of every vertex with cotangent weights, and areas (spec 2.2).
+/// Neighbours of every vertex with cotangent weights, and areas (docs/spec/reduction.md 2.2).
 typedef struct cutis_reduce_mesh {
     uint32_t vertex_count;
     uint32_t *first;     ///< vertex_count + 1

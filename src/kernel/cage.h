@@ -10,7 +10,8 @@
 
 // Mean value coordinates ------------------------------------------------------------------------
 
-// Below this the point lies in the triangle's plane: unit vectors span no volume (spec 6).
+// Below this the point lies in the triangle's plane: unit vectors span no volume
+// (docs/spec/reduction.md 6).
 #define CAGE_FLAT 1e-14
 // The three angles sum to two pi to this: the point lies on the triangle itself.
 #define CAGE_FACE 1e-6
