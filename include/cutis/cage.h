@@ -1,7 +1,7 @@
 /// Cages: closed triangle meshes around a model whose vertices (controls) move it. Weights by mean
 /// value or harmonic coordinates, all of them or reduced to a few that deform alike; played by the
 /// method CAGE (cutis/deform.h), or written as a plain skin that any player runs.
-/// docs/design/cages.md has the formulas, the figures and the limits.
+/// Formulas: docs/spec/reduction.md 5 to 7. Limits: docs/design/cages.md.
 #ifndef CUTIS_CAGE_H
 #define CUTIS_CAGE_H
 

@@ -4,7 +4,7 @@
 ///
 /// Arrays with a slot per vertex and control (or per node and lane) come with two strides, so that
 /// a CPU walks them vertex by vertex and a GPU side by side: the arithmetic is the same.
-/// Formulas: docs/design/cages.md.
+/// Formulas: docs/spec/reduction.md 5 to 7.
 #ifndef CUTIS_KERNEL_CAGE_H
 #define CUTIS_KERNEL_CAGE_H
 
