@@ -10,6 +10,10 @@ def spec(name):
     lines = open(f"{sys.argv[2]}/{name}.md", encoding="utf-8").read().splitlines()
     return [[c.strip() for c in l.strip().strip("|").split("|")] for l in lines if l.startswith("|")]
 
+def prose(name):
+    """The text of a specification, wherever its lines end."""
+    return " ".join(open(f"{sys.argv[2]}/{name}.md", encoding="utf-8").read().split())
+
 def table(paper, place):
     return next(t for t in papers[paper]["tables"] if t["place"] == place)
 
@@ -25,7 +29,7 @@ def near(got, want):
 
 def check_sbs():
     rows = spec("blending")
-    text = open(f"{sys.argv[2]}/blending.md", encoding="utf-8").read()
+    text = prose("blending")
     found = re.search(r"Skeleton (\d+) verts, (\d+) tris, (\d+) joints, (\d+) bone combinations; Woman (\d+), (\d+), (\d+), (\d+)", text)
     sizes = numbers(found.groups())
     assert near([v for _, row in published("sbs", "Table 2") for v in row], sizes), "Table 2"
@@ -51,7 +55,7 @@ def check_reduction():
     assert len(rows) == len(got) == 8
     for r, (label, values) in zip(rows, got):
         assert label == f"{r[0]}, {r[2]}" and near(values, numbers(r[6:])), f"Table 1, {label}: {values}"
-    text = open(f"{sys.argv[2]}/reduction.md", encoding="utf-8").read()
+    text = prose("reduction")
     rates = re.search(r"CPU full ([\d.]+) fps, CPU 8 weights ([\d.]+) fps .*?, GPU 8 weights ([\d.]+) fps", text)
     assert near([v[0] for _, v in published("reduction", "Section 5")], numbers(rates.groups())), "Section 5"
 
