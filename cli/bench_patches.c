@@ -114,7 +114,7 @@ static cutis_result make_knee(cutis_context *context, cutis_model **out)
     return result;
 }
 
-// The smallest leaf parts join their parents until `wanted` are left (formats.md 8).
+// The smallest leaf parts join their parents until `wanted` are left (docs/spec/conventions.md 8).
 static void merge_parts(const cutis_binding *patches, uint32_t wanted, const uint32_t *parts,
                         uint32_t triangles, uint32_t *map)
 {

@@ -1,6 +1,6 @@
-/// Reading cage poses (formats.md 3). A mesh without a clip has the controls in the cage's order,
-/// further vertices (other corners of a seam) stand where one of them does; a model with a clip is
-/// matched with the cage by its rest shape, so its vertices may come in any order.
+/// Reading cage poses (docs/spec/conventions.md 3). A mesh without a clip has the controls in the
+/// cage's order, further vertices (other corners of a seam) stand where one of them does; a model
+/// with a clip is matched with the cage by its rest shape, so its vertices may come in any order.
 #include "cage_poses.h"
 
 #include <math.h>

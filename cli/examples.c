@@ -13,8 +13,8 @@
 #define EXAMPLE_COUNT 8
 #define JOINT_COUNT   4
 
-// The specification bulges by 0.2 where collar and wrist are 5 apart; here they are 0.66 m apart,
-// and thinner.
+// docs/spec/pose-space.md 11.14 bulges by 0.2 where collar and wrist are 5 apart; here they are
+// 0.66 m apart, and thinner.
 static const double BULGE = 0.02;
 static const double EXAMPLE_FPS = 30.0; // frame i of `deform --clip examples` is example i
 

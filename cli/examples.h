@@ -1,4 +1,4 @@
-/// The arm's eight example poses (pose-space specification, test 14).
+/// The arm's eight example poses (docs/spec/pose-space.md 11.14).
 #ifndef CUTIS_CLI_EXAMPLES_H
 #define CUTIS_CLI_EXAMPLES_H
 

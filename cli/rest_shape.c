@@ -1,7 +1,7 @@
-/// Rest is the bind shape (formats.md 1), seen in world units. When the node rest pose only moves,
-/// turns or scales the bind shape, it is that pose; when the nodes bend it (a file saved in the
-/// middle of a walk), it is the file's vertices, scaled as the nodes scale them, so that volumes
-/// and lengths still compare.
+/// Rest is the bind shape (docs/spec/conventions.md 1), seen in world units. When the node rest
+/// pose only moves, turns or scales the bind shape, it is that pose; when the nodes bend it (a file
+/// saved in the middle of a walk), it is the file's vertices, scaled as the nodes scale them, so
+/// that volumes and lengths still compare.
 #include "rest_shape.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /// Cages: closed triangle meshes around a model whose vertices (controls) move it. Weights by mean
 /// value or harmonic coordinates, all of them or reduced to a few that deform alike; played by the
 /// method CAGE (cutis/deform.h), or written as a plain skin that any player runs.
-/// docs/design/cages.md has the formulas, the figures and the limits.
+/// Formulas: docs/spec/reduction.md 5 to 7. Limits: docs/design/cages.md.
 #ifndef CUTIS_CAGE_H
 #define CUTIS_CAGE_H
 
@@ -110,7 +110,7 @@ CUTIS_API cutis_result cutis_cage_reduce(const cutis_model *model, cutis_device 
                                          const cutis_cage_options *options, cutis_model **out,
                                          cutis_cage_report **report);
 
-/// Seeded poses of a cage: bend, twist, bumps, a little noise (formats.md 4).
+/// Seeded poses of a cage: bend, twist, bumps, a little noise (docs/spec/conventions.md 4).
 /// @param poses count * control_count * 3 floats of caller memory
 CUTIS_API void cutis_cage_automatic_poses(const cutis_cage *cage, uint64_t seed, uint32_t count,
                                           float *poses);

@@ -188,7 +188,7 @@ typedef struct cutis_topology_outputs {
                           ///< it is or is cut from; UINT32_MAX: a patch
     /// The rest topology in place of, or beside, a new one: 3 floats for every vertex of the model
     /// (cutis_model_vertex_count); those that the joints removed are placed on the patches.
-    /// docs/design/patches.md says what that loses.
+    /// docs/guide/patches.md says what that loses (--fixed).
     cutis_stream rest_positions;
     struct cutis_patches_report
         *reports; ///< joint_count an instance, host memory (cutis/patches.h)

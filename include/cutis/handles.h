@@ -3,7 +3,8 @@
 /// asked of its triangles.
 ///
 /// Weights are non-negative, sum to one, are C2 inside the shape, 1 at their own handle and 0 at
-/// the others. docs/design/handles.md has the definitions, the figures and the limits.
+/// the others. Definitions: docs/spec/handles.md. Limits: docs/design/handles.md. Figures:
+/// docs/benchmarks.md.
 #ifndef CUTIS_HANDLES_H
 #define CUTIS_HANDLES_H
 

@@ -115,7 +115,8 @@ CUTIS_API cutis_result cutis_file_read(cutis_context *context, const char *path,
                                        size_t *size);
 CUTIS_API void cutis_file_release(cutis_context *context, void *data, size_t size);
 
-/// A pose file (formats.md 2): starts from `transforms` and replaces what the file names.
+/// A pose file (docs/spec/conventions.md 2): starts from `transforms` and replaces what the file
+/// names.
 CUTIS_API cutis_result cutis_pose_read(const cutis_model *model, const char *path,
                                        cutis_transform *transforms);
 

@@ -1,5 +1,5 @@
 /// Measuring deformed skin: volume, bounds, errors, curvature, edge stretch, whether it is closed,
-/// where it crosses itself. Units: docs/formats (formats.md 5).
+/// where it crosses itself. Units: docs/spec/conventions.md 5.
 #ifndef CUTIS_MEASURE_H
 #define CUTIS_MEASURE_H
 

@@ -2,7 +2,7 @@
 /// each frame closes each joint. No weights, no collapse, no candy wrapper; the surface is closed
 /// in every pose, and the joint keeps its volume.
 ///
-/// docs/design/patches.md has the method, its figures and its limits.
+/// Method: docs/spec/patches.md. Limits: docs/design/patches.md. Figures: docs/benchmarks.md.
 #ifndef CUTIS_PATCHES_H
 #define CUTIS_PATCHES_H
 

@@ -1,7 +1,7 @@
 /// Pose space: example poses in, weights and displacements out. An artist's shapes for some poses
 /// become joint weights learned from them and morph targets that linear blending adds in the rest
 /// pose; the methods PSD and WPSD (cutis/deform.h) interpolate between them and pass through every
-/// example. docs/design/pose-space.md.
+/// example. Formulas: docs/spec/pose-space.md.
 #ifndef CUTIS_POSES_H
 #define CUTIS_POSES_H
 

@@ -1,6 +1,6 @@
 /// Retargeting: motion of one rig on another, whatever their names, sizes and rest poses.
 ///
-/// docs/design/retarget.md has the method, its figures and its limits. Needs cutis-skeleton.
+/// Method: docs/spec/retarget.md. Limits: docs/design/retarget.md. Needs cutis-skeleton.
 #ifndef CUTIS_RETARGET_H
 #define CUTIS_RETARGET_H
 

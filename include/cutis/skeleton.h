@@ -1,7 +1,7 @@
 /// Skeletons from parts: a body cut into parts gets a joint where two parts meet, one rigid bone
 /// per part, oriented boxes, and joint boundaries that blending patches can close.
 ///
-/// docs/design/skeleton.md has the method, its figures and its limits. Needs cutis-skeleton.
+/// Method: docs/spec/skeleton.md. Limits: docs/design/skeleton.md. Needs cutis-skeleton.
 #ifndef CUTIS_SKELETON_H
 #define CUTIS_SKELETON_H
 
@@ -22,7 +22,7 @@ typedef enum cutis_part_source {
     CUTIS_PART_SOURCE_JOINTS = 6,    ///< the deepest joint whose subtree holds most weight
 } cutis_part_source;
 
-/// How the skeleton graph of a part is drawn (docs/design/skeleton.md). The rig is the same.
+/// How the skeleton graph of a part is drawn (docs/spec/skeleton.md A7). The rig is the same.
 typedef enum cutis_skeleton_method {
     CUTIS_SKELETON_AXIS = 0,     ///< along the principal axis, joints grouped
     CUTIS_SKELETON_CENTROID = 1, ///< every joint to the centroid

@@ -39,7 +39,8 @@ CUTIS_API uint32_t cutis_report_issues(const cutis_report *report, const cutis_i
 CUTIS_API cutis_result cutis_weights_limit(const cutis_model *model, uint32_t max_influences,
                                            cutis_model **out);
 
-/// How weights are reduced to few influences per vertex. docs/design/reduction.md compares them.
+/// How weights are reduced to few influences per vertex. Methods: docs/spec/reduction.md 2;
+/// docs/benchmarks.md compares them.
 typedef enum cutis_reduce_method {
     CUTIS_REDUCE_POISSON =
         0, ///< what the error does to normals (or its gradient, or Laplacian) is least

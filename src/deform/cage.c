@@ -1,7 +1,7 @@
 // The method CAGE as a deformer. At bind: slots of controls and weights, and per vertex what its
-// normal needs (spec 5): the centre of its controls at rest, and Y n. Per frame: one kernel for
-// positions and normals, one for vertices whose controls lie in a plane. Invariant: a frame
-// allocates nothing; the same bits on every device.
+// normal needs (docs/spec/reduction.md 5): the centre of its controls at rest, and Y n. Per frame:
+// one kernel for positions and normals, one for vertices whose controls lie in a plane. Invariant:
+// a frame allocates nothing; the same bits on every device.
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "device/compute/stream.h"
 #include "math/mat3.h"
 
-// Rest controls this flat (|Y n| against |Y|) do not define a normal (spec 5).
+// Rest controls this flat (|Y n| against |Y|) do not define a normal (docs/spec/reduction.md 5).
 static const double FLAT = 1e-9;
 // Instances in one launch, and the bytes of their outputs.
 enum { INSTANCES_MAX = 256 };

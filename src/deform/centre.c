@@ -7,8 +7,8 @@
 #include "math/eigen3.h"
 #include "math/mat3.h"
 
-// 1e-3 bounds a singular value of the stacked system (blending spec 4.3; kernel/bone.h has the same
-// cut). Squared: eigenvalues of N.
+// 1e-3 bounds a singular value of the stacked system (docs/spec/blending.md 4.3; kernel/bone.h has
+// the same cut). Squared: eigenvalues of N.
 static const double CUT = 1e-6;
 
 /// The eigen-decomposition with its cut; the smallest kept direction is dropped while y is beyond

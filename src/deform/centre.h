@@ -1,4 +1,4 @@
-/// Rotation centres of bone sets of equal size, several at a time (blending spec 4.2).
+/// Rotation centres of bone sets of equal size, several at a time (docs/spec/blending.md 4.2).
 #ifndef CUTIS_DEFORM_CENTRE_H
 #define CUTIS_DEFORM_CENTRE_H
 

@@ -1,5 +1,5 @@
 /// Optimized centres of rotation: for every vertex the mean of the surface that is weighted alike
-/// (blending spec 6).
+/// (docs/spec/blending.md 6).
 ///
 /// The similarity of two weight vectors is a sum over bone pairs, so triangles are kept in buckets
 /// by pair, and a vertex visits the buckets of its own pairs. Vertices with equal weights share a

@@ -14,10 +14,10 @@
 
 #include <float.h>
 
-// Stretches this close to sigma I run the rigid formulas (blending spec 6.1). The specification has
-// 1e-6; everyday files are rigid to 1e-6 .. 3e-6 only (rounded inverse binds), and would switch
-// paths from frame to frame. Bone matrices stay as they are on the even path, so what it neglects
-// is this times the distance from the centre.
+// Stretches this close to sigma I run the rigid formulas (docs/spec/blending.md 6.1). Everyday
+// files are rigid to 1e-6 .. 3e-6 only (rounded inverse binds): with 1e-6 they would switch paths
+// from frame to frame. Bone matrices stay as they are on the even path, so what it neglects is this
+// times the distance from the centre.
 static const double EVEN = 1e-5;
 // Linear blending needs the distinction only to pick the rule for normals; the two rules differ by
 // as much as the bones are uneven, so float noise of a palette that someone else made does not
@@ -79,7 +79,8 @@ static inline word4 measure4(const float *m, float4 *square)
     return ~even;
 }
 
-/// Linear blending: is every bone in use a scaled rotation, none mirrored (formats.md 1)?
+/// Linear blending: is every bone in use a scaled rotation, none mirrored (docs/spec/conventions.md
+/// 1)?
 /// @param sigma the largest scale
 static bool evenly_scaled(const cutis_skin_binding *binding, const float *matrices, float *sigma)
 {

@@ -1,6 +1,6 @@
 /// From poses to bone matrices (world * inverse bind), in double: a chain of twenty float products
-/// would by itself leave the 1e-6 within which bones count as rigid (blending spec 6.1). Allocates
-/// nothing.
+/// would by itself leave the 1e-5 within which bones count as rigid (docs/spec/blending.md 6.1).
+/// Allocates nothing.
 #include "deform/skin.h"
 #include "math/lanes.h"
 #include "math/mat3.h"

@@ -17,7 +17,7 @@
 #define CAPACITY_GPU_BYTES (16u << 20)
 #define CAPACITY_CPU       256u
 #define CAPACITY_GPU       1024u
-// Beyond this many rest diagonals a rotation centre is noise (blending spec 4.3).
+// Beyond this many rest diagonals a rotation centre is noise (docs/spec/blending.md 4.3).
 static const double CENTRE_LIMIT = 1e3;
 
 static cutis_skin_binding *skin_of(cutis_binding *binding)

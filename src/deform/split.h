@@ -1,4 +1,4 @@
-/// One bone matrix taken apart: L = R S (blending spec 6.1), in double.
+/// One bone matrix taken apart: L = R S (docs/spec/blending.md 6.1), in double.
 #ifndef CUTIS_DEFORM_SPLIT_H
 #define CUTIS_DEFORM_SPLIT_H
 

@@ -73,10 +73,10 @@ typedef struct cutis_skin_layout {
 } cutis_skin_layout;
 
 /// Bone data of several instances, instance after instance. All entries are finite.
-/// Path: a frame is `even` when all its bones are rigid up to one common scale sigma (blending
-/// spec 6.1): matrices then hold M_j / sigma (not rounded to the rotation, so images of centres are
-/// exact), and positions are multiplied by `scale` = sigma at the end. LBS: even when every bone is
-/// a scaled rotation; matrices hold M_j / largest scale.
+/// Path: a frame is `even` when all its bones are rigid up to one common scale sigma
+/// (docs/spec/blending.md 6.1): matrices then hold M_j / sigma (not rounded to the rotation, so
+/// images of centres are exact), and positions are multiplied by `scale` = sigma at the end. LBS:
+/// even when every bone is a scaled rotation; matrices hold M_j / largest scale.
 typedef struct cutis_skin_frames {
     uint32_t instance_count;
     const float *matrices; ///< 12 per bone: row-major [L | t] (even: [R | t / sigma])

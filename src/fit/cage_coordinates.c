@@ -12,7 +12,8 @@
 
 // Doubles of weights that are on the device at one time.
 #define CHUNK_ENTRIES (1u << 25)
-// A point this near to a control (in diagonals of the cage) is the control (spec 6).
+// A point this near to a control (in diagonals of the cage) is the control (docs/spec/reduction.md
+// 6).
 static const double SAME_PLACE = 1e-10;
 // A vertex no farther outside than this (in diagonals) is on the cage: rounding of files.
 static const double OUTSIDE_TOLERANCE = 1e-6;

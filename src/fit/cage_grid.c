@@ -1,7 +1,7 @@
-// The grid of harmonic coordinates (spec 7). Lines of nodes along the three axes are cut with the
-// cage once; parity along x says which nodes are inside; arms of inside nodes end in a neighbour or
-// in the cage. Invariant: rows of coefficients and fixed values are non-negative and sum to 1, and
-// reproduce linear functions (unless `simple`).
+// The grid of harmonic coordinates (docs/spec/reduction.md 7). Lines of nodes along the three axes
+// are cut with the cage once; parity along x says which nodes are inside; arms of inside nodes end
+// in a neighbour or in the cage. Invariant: rows of coefficients and fixed values are non-negative
+// and sum to 1, and reproduce linear functions (unless `simple`).
 #include "fit/cage_grid.h"
 
 #include <math.h>

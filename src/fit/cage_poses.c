@@ -1,6 +1,6 @@
-// Automatic poses of a cage (formats.md 4): a bend, a twist, three bumps, a little noise.
-// Invariant: a pose depends on the cage, the seed and its number only; random numbers are the
-// counter hash.
+// Automatic poses of a cage (docs/spec/conventions.md 4): a bend, a twist, three bumps, a little
+// noise. Invariant: a pose depends on the cage, the seed and its number only; random numbers are
+// the counter hash.
 #include <math.h>
 #include <string.h>
 

@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/os/os.h"
 
-// Anchor of the gradient energy, smooth prior, sweeps (spec 2.4b and 2.6). The prior is ten times
-// the specification's: better on unseen poses (docs/design/cages.md).
+// Anchor of the gradient energy, smooth prior, sweeps (docs/spec/reduction.md 2.4b and 2.6). A
+// prior of a tenth is worse on unseen poses (docs/design/cages.md).
 static const double RADIUS = 0.03, PRIOR = 1e-2;
 enum { SWEEPS = 20 };
 // The largest sets must have this part of the fitted ones' energy to be taken
@@ -194,8 +194,9 @@ static cutis_result run_sets(reducer *r, bool fitted, cutis_reduce_state *state)
     return result == CUTIS_OK ? cutis_reduce_poisson(&problem, &plan, &r->arena, state) : result;
 }
 
-// AUTO: both kinds of sets, and the largest only where their energy is clearly less (spec 1). Not
-// by unseen poses, as skins have it: cages have few examples, and halves of them say little.
+// AUTO: both kinds of sets, and the largest only where their energy is clearly less
+// (docs/spec/reduction.md 1). Not by unseen poses, as skins have it: cages have few examples, and
+// halves of them say little.
 static cutis_result run_poisson(reducer *r, cutis_reduce_state *state, cutis_reduce_sets *sets)
 {
     cutis_reduce_state other;

@@ -109,7 +109,7 @@ cutis_result cutis_fit_model(const cutis_fit_problem *p, const cutis_fit_poses *
                 : cutis_alloc_result(p->context);
 }
 
-// Bytes of the paper's textures and of our fields (spec 9 and 10).
+// Bytes of the paper's textures and of our fields (docs/spec/pose-space.md 9 and 10).
 static void count_bytes(const cutis_fit_poses *poses, uint64_t vertices, cutis_pose_fit *fit)
 {
     uint64_t n = poses->space.pose_count, joints = poses->space.joint_count;

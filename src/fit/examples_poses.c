@@ -10,11 +10,13 @@
 
 #include "base/error.h"
 
-// Poses agree where every joint does to this, in radians (spec 5.3).
+// Poses agree where every joint does to this, in radians (docs/spec/pose-space.md 5.3).
 static const double SAME = 1e-6;
-// Weighted distances below this make one pose of two (spec 5.3; math/pose_rbf.c).
+// Weighted distances below this make one pose of two (docs/spec/pose-space.md 5.3;
+// math/pose_rbf.c).
 static const double NEAR = 1e-3;
-// Displacements that differ by more, of the diagonal, are more than noise (spec 5.3).
+// Displacements that differ by more, of the diagonal, are more than noise
+// (docs/spec/pose-space.md 5.3).
 static const double APART = 1e-3;
 
 typedef struct pose_work {

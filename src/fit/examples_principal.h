@@ -1,4 +1,5 @@
-/// Principal poses (pose-space spec 7): displacements of many examples as sums of a few fields.
+/// Principal poses (docs/spec/pose-space.md 7): displacements of many examples as sums of a few
+/// fields.
 #ifndef CUTIS_FIT_EXAMPLES_PRINCIPAL_H
 #define CUTIS_FIT_EXAMPLES_PRINCIPAL_H
 

@@ -16,7 +16,8 @@
 #include "math/quat.h"
 #include "math/svd3.h"
 
-// Singular values of a blended matrix below this, for joints that turn, are damped (spec 3).
+// Singular values of a blended matrix below this, for joints that turn, are damped
+// (docs/spec/pose-space.md 3).
 static const double SINGULAR = 0.05;
 
 uint64_t cutis_example_scratch(uint32_t joint_count, uint32_t example_count)

@@ -1,5 +1,5 @@
-/// Joint weights of one vertex from its places in example poses (pose-space spec 6), and what
-/// linear blending with given weights leaves over (spec 3).
+/// Joint weights of one vertex from its places in example poses (docs/spec/pose-space.md 6), and
+/// what linear blending with given weights leaves over (docs/spec/pose-space.md 3).
 #ifndef CUTIS_FIT_EXAMPLES_WEIGHTS_H
 #define CUTIS_FIT_EXAMPLES_WEIGHTS_H
 

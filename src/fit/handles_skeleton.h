@@ -1,5 +1,6 @@
-/// Sites for the joints of a skin (spec 4.4): bones between joints, leaves prolonged to the end of
-/// the shape, ends trimmed where bones meet. There is no skin this fails on.
+/// Sites for the joints of a skin (docs/spec/handles.md 4.4): bones between joints, leaves
+/// prolonged to the end of the shape, ends trimmed where bones meet. There is no skin this fails
+/// on.
 #ifndef CUTIS_FIT_HANDLES_SKELETON_H
 #define CUTIS_FIT_HANDLES_SKELETON_H
 

@@ -1,6 +1,6 @@
 // Errors of reduced weights: linear blend of all groups in world space by original and reduced
-// weights, compared by the measures of formats.md 5. Every mesh counts once, whatever the number of
-// its instances.
+// weights, compared by the measures of docs/spec/conventions.md 5. Every mesh counts once, whatever
+// the number of its instances.
 #include "fit/reduce_evaluate.h"
 
 #include <cutis/measure.h>

@@ -7,7 +7,7 @@
 #include "fit/reduce_run.h"
 
 // Weight of the gradient energy, in turns of normals: the best of 0.001, 0.01, 0.1 on MakeHuman
-// with face units; a tenth and ten times this are 1 and 6 % worse (docs/design/reduction.md).
+// with face units; a tenth and ten times this are 1 and 6 % worse (docs/benchmarks.md).
 static const double GRADIENT_SHARE = 0.01;
 enum { TASK_TRIANGLES = 1024 };
 

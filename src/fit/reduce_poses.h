@@ -1,4 +1,4 @@
-/// The poses a reduction learns from and is judged by (formats.md 4).
+/// The poses a reduction learns from and is judged by (docs/spec/conventions.md 4).
 #ifndef CUTIS_FIT_REDUCE_POSES_H
 #define CUTIS_FIT_REDUCE_POSES_H
 

@@ -18,7 +18,7 @@ static const double CUT = 1e-10;
 // Weights beyond this come from thin tetrahedra and tear the surface when it moves.
 static const double WILD = 3;
 // Penalties in place of the equations: where they fix all weights, and where no non-negative
-// weights keep them (spec 2.5). The third only finds the active set.
+// weights keep them (docs/spec/reduction.md 2.5). The third only finds the active set.
 static const double SOFT = 100, INFEASIBLE = 1e4, STIFF = 1e7;
 static const double PRECISION = 1e-8;
 

@@ -1,4 +1,5 @@
-/// Linear precision of smooth weights (spec 2.5): the kept controls, weighted, are the vertex.
+/// Linear precision of smooth weights (docs/spec/reduction.md 2.5): the kept controls, weighted,
+/// are the vertex.
 #ifndef CUTIS_FIT_REDUCE_PRECISION_H
 #define CUTIS_FIT_REDUCE_PRECISION_H
 

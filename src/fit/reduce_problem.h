@@ -1,6 +1,6 @@
 /// The core of weight reduction, free of models and files: vertices with candidate controls,
 /// matrices of the controls in every example pose, a triangle mesh between the vertices.
-/// docs/design/reduction.md has the formulas.
+/// docs/spec/reduction.md has the formulas.
 ///
 /// Invariant: nothing depends on the number of threads. Work is cut into tasks of fixed size,
 /// vertices of one colour never read what another of that colour writes, and sums run over tasks in
@@ -17,7 +17,7 @@
 /// nothing.
 enum { CUTIS_REDUCE_TASK = 128 };
 
-/// Neighbours of every vertex with cotangent weights, and areas (spec 2.2).
+/// Neighbours of every vertex with cotangent weights, and areas (docs/spec/reduction.md 2.2).
 typedef struct cutis_reduce_mesh {
     uint32_t vertex_count;
     uint32_t *first;     ///< vertex_count + 1

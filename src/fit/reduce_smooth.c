@@ -1,7 +1,7 @@
-// Smooth weights (spec 2.5): the reduced weight functions differ from the original ones by fields
-// whose Laplacian is small; dropped weights count. No poses. Residuals are sparse: at a vertex only
-// controls that it or a neighbour had. Invariants: those of the sweeps; rho is L (A - Abar) for the
-// current weights A.
+// Smooth weights (docs/spec/reduction.md 2.5): the reduced weight functions differ from the
+// original ones by fields whose Laplacian is small; dropped weights count. No poses. Residuals are
+// sparse: at a vertex only controls that it or a neighbour had. Invariants: those of the sweeps;
+// rho is L (A - Abar) for the current weights A.
 #include <math.h>
 #include <string.h>
 

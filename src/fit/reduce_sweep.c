@@ -11,10 +11,10 @@
 // So many sweeps that may exchange controls, then at most so many that may not.
 enum { RESELECTING = 2, SWEEPS = 12, LAPLACE_SWEEPS = 20 };
 // Exchanges tried for one vertex: beyond this the search costs more than it finds (few candidates,
-// spec 2.7).
+// docs/spec/reduction.md 2.7).
 enum { TRIALS = 48 };
 // Large meshes, and cages, whose every vertex is reduced: steps are made longer, which halves the
-// sweeps (spec 2.6). The paper's energy is kept as it is as long as that ends.
+// sweeps (docs/spec/reduction.md 2.6). The paper's energy is kept as it is as long as that ends.
 enum { LARGE_MESH = 100000 };
 static const double OVER_RELAXATION = 1.5;
 static const double STOP = 1e-3;

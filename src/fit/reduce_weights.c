@@ -9,8 +9,8 @@
 #include "fit/reduce_evaluate.h"
 
 enum { METHODS = 4 };
-// Weight of automatic poses beside real ones, and the anchor's radius on skeletons (spec 1
-// and 2.4b).
+// Weight of automatic poses beside real ones, and the anchor's radius on skeletons
+// (docs/spec/reduction.md 1 and 2.4b).
 static const double AUTOMATIC_WEIGHT = 0.05;
 static const double RADIUS = 0.02;
 

@@ -2,8 +2,8 @@
 ///
 /// Every sum that runs over bones starts at +0 and is FMA(w, m, sum) in ascending bone order, so a
 /// weight of 0 adds exactly nothing and a shared bone list gives the bits of the vertex's own
-/// (docs/design/bits.md). A sum may still come out as -0 or +0 by schedule (underflow); whatever
-/// leaves a kernel has +0 added for that.
+/// (docs/spec/blending.md 6.2). A sum may still come out as -0 or +0 by schedule (underflow);
+/// whatever leaves a kernel has +0 added for that.
 #ifndef CUTIS_KERNEL_ALGEBRA_H
 #define CUTIS_KERNEL_ALGEBRA_H
 

@@ -3,7 +3,7 @@
 ///
 /// A schedule walks the bones of a vertex (or the shared list of its block) in ascending order,
 /// calls the add functions of its formula, then the finish functions. What the formulas compute:
-/// docs/design/blending.md. Even frames hold (R_j, t_j / sigma) and end with `* sigma`; uneven ones
+/// docs/spec/blending.md. Even frames hold (R_j, t_j / sigma) and end with `* sigma`; uneven ones
 /// hold the full [L | t], and sigma is 1.
 ///
 ///   LBS    m = mat34_blend(m, w, M)                           p = mat34_point(m, v)

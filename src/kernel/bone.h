@@ -1,5 +1,5 @@
-/// Bones and rotation centres in double lanes: shapes and rotations of bone matrices (blending spec
-/// 6.1), centres of bone sets by the closed normal equations N y = h (4.2).
+/// Bones and rotation centres in double lanes: shapes and rotations of bone matrices
+/// (docs/spec/blending.md 6.1), centres of bone sets by the closed normal equations N y = h (4.2).
 ///
 /// Text over kernel.h and algebra.h with KERNEL_DOUBLE. Invariant: only +, -, *, / and the square
 /// root, each rounded once, in one fixed order; no multiply-add, so machines without one lose no
@@ -8,8 +8,8 @@
 #define CUTIS_KERNEL_BONE_H
 
 // 1e-3 bounds a singular value of the stacked system: about 1e-3 rad between two bones. Below it
-// the centre is noise, and moving it by one unit moves the vertex by only 1e-7 (blending spec 4.3).
-// Squared: eigenvalues of N.
+// the centre is noise, and moving it by one unit moves the vertex by only 1e-7
+// (docs/spec/blending.md 4.3). Squared: eigenvalues of N.
 #define CENTRE_CUT K(1e-6)
 // The quick ways keep this factor from the cut on either side, far more than rounding can move an
 // eigenvalue.
@@ -147,7 +147,7 @@ FN centre_system centre_system_zero(void)
 }
 
 /// N += A^T A and h -= A^T (A c + b) for one difference of matrices. The reference c goes in here:
-/// A c + b is small where g and N c0 of the specification are both large.
+/// A c + b is small where g and N c0 (docs/spec/blending.md 4.2) are both large.
 FN centre_system centre_system_add(centre_system e, bone34 d, real3 c)
 {
     for (int r = 0; r < 3; r++) {

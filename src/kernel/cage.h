@@ -4,13 +4,14 @@
 ///
 /// Arrays with a slot per vertex and control (or per node and lane) come with two strides, so that
 /// a CPU walks them vertex by vertex and a GPU side by side: the arithmetic is the same.
-/// Formulas: docs/design/cages.md.
+/// Formulas: docs/spec/reduction.md 5 to 7.
 #ifndef CUTIS_KERNEL_CAGE_H
 #define CUTIS_KERNEL_CAGE_H
 
 // Mean value coordinates ------------------------------------------------------------------------
 
-// Below this the point lies in the triangle's plane: unit vectors span no volume (spec 6).
+// Below this the point lies in the triangle's plane: unit vectors span no volume
+// (docs/spec/reduction.md 6).
 #define CAGE_FLAT 1e-14
 // The three angles sum to two pi to this: the point lies on the triangle itself.
 #define CAGE_FACE 1e-6

@@ -1,16 +1,16 @@
 /// Kernel text: joint weights of one vertex from the normal equations of its examples: a ridge
-/// towards the prior, the principal joints one by one (pose-space spec 6). After nnls.h.
+/// towards the prior, the principal joints one by one (docs/spec/pose-space.md 6). After nnls.h.
 ///
 /// Invariant: weights are not negative, sum to one, and depend on this vertex alone. Arrays are
 /// those of one work item; NNLS_MAX candidates at most.
 #ifndef CUTIS_KERNEL_EXAMPLES_H
 #define CUTIS_KERNEL_EXAMPLES_H
 
-// Weights below this are not worth an influence (spec 6.2).
+// Weights below this are not worth an influence (docs/spec/pose-space.md 6.2).
 #define EXAMPLES_WEIGHT_MIN 1e-3
-// The pull to the prior, of the mean diagonal (spec 6). Solved twice, the second time towards the
-// first solution: what the examples determine then keeps no trace of the prior, (1e-8 / lambda)^2,
-// and what they leave open keeps all of it.
+// The pull to the prior, of the mean diagonal (docs/spec/pose-space.md 6). Solved twice, the second
+// time towards the first solution: what the examples determine then keeps no trace of the prior,
+// (1e-8 / lambda)^2, and what they leave open keeps all of it.
 #define EXAMPLES_RIDGE 1e-8
 // A direction whose pivot is smaller against the diagonal is open: places are floats, so squares
 // are known to 1e-13 or so.
@@ -99,7 +99,7 @@ NNLS_PROC int examples_worthy(int *subset, double *w, int count)
     return kept;
 }
 
-// One joint after the other, always the one that is missed least (spec 6.2).
+// One joint after the other, always the one that is missed least (docs/spec/pose-space.md 6.2).
 NNLS_PROC int examples_remove(const examples_equations *q, int *subset, double *w, int count,
                               int influences)
 {

@@ -82,7 +82,7 @@ FN pvec patch_corner_of(patch_work w, GLOBAL const patch_joint *j, int joint, pv
     return pvec_plus(pvec_plus(p, across), pvec_times(axis, share * slant));
 }
 
-// Control point and weight of a rear rung (docs/design/patches.md has the five ways).
+// Control point and weight of a rear rung (docs/spec/patches.md B6).
 PATCH_FN patch_curve patch_curve_of(patch_work w, patch_case c, int index)
 {
     GLOBAL const patch_joint *j = work_joint(w) + c.joint;

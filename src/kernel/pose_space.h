@@ -6,9 +6,9 @@
 /// that is enough): it sums the squared distance of each over the vertex's bones (pose_square_add,
 /// ascending), takes their roots, and adds the fields with weights pose_phi. Divided by the sum of
 /// the weights that is the normalised radial interpolation of the examples, in its collapsed form
-/// (docs/design/pose-space.md). Weights are relative to the nearest pose so far, so that their sum
-/// is near 1 or above however far the pose is; where a later chunk has a nearer one, what was added
-/// is scaled (pose_rescale). Poses are padded to whole quads with fields of 0.
+/// (docs/spec/pose-space.md 5.1). Weights are relative to the nearest pose so far, so that their
+/// sum is near 1 or above however far the pose is; where a later chunk has a nearer one, what was
+/// added is scaled (pose_rescale). Poses are padded to whole quads with fields of 0.
 #ifndef CUTIS_KERNEL_POSE_SPACE_H
 #define CUTIS_KERNEL_POSE_SPACE_H
 

@@ -1,7 +1,7 @@
-/// Exchanging controls of a vertex for others of its candidates (spec 2.7), in the first sweeps:
-/// all exchanges of one member for one outsider, by the value of the vertex's own problem. Systems
-/// are summed KERNEL_LANES vertices side by side, sets are searched one after the other. After
-/// reduce_weights.h.
+/// Exchanging controls of a vertex for others of its candidates (docs/spec/reduction.md 2.7), in
+/// the first sweeps: all exchanges of one member for one outsider, by the value of the vertex's own
+/// problem. Systems are summed KERNEL_LANES vertices side by side, sets are searched one after the
+/// other. After reduce_weights.h.
 ///
 /// Invariant: the vertex's part of the energy never rises.
 #ifndef CUTIS_KERNEL_REDUCE_EXCHANGE_H

@@ -1,6 +1,6 @@
-/// The smooth prior of cages (spec 2.4b): the reduced weight functions differ from the original
-/// ones by fields whose gradient is small, dropped weights included. It is the energy expected
-/// under independent random motion of the controls. After reduce_lanes.h.
+/// The smooth prior of cages (docs/spec/reduction.md 2.4b): the reduced weight functions differ
+/// from the original ones by fields whose gradient is small, dropped weights included. It is the
+/// energy expected under independent random motion of the controls. After reduce_lanes.h.
 #ifndef CUTIS_KERNEL_REDUCE_PRIOR_H
 #define CUTIS_KERNEL_REDUCE_PRIOR_H
 

@@ -10,11 +10,12 @@
 #include "math/exponential.h"
 #include "math/quat.h"
 
-// Poses closer than this, in radians weighted by joint, are one (spec 5.3).
+// Poses closer than this, in radians weighted by joint, are one (docs/spec/pose-space.md 5.3).
 static const double NEAR = 1e-3;
-// Below this pivot the matrix gets the ridge, once (spec 5.2).
+// Below this pivot the matrix gets the ridge, once (docs/spec/pose-space.md 5.2).
 static const double PIVOT = 1e-10, RIDGE = 1e-8;
-// Least sums of the Gaussian, least shifted denominator of the exponential (spec 5.2).
+// Least sums of the Gaussian, least shifted denominator of the exponential
+// (docs/spec/pose-space.md 5.2).
 static const double GAUSSIAN_SUM = 0.25, DENOMINATOR = 0.5;
 static const double SHRINK = 0.8;
 // 0.8^200 is 1e-19: by then the matrix is the identity.
@@ -222,8 +223,8 @@ static void spread(uint32_t n, cutis_rbf *rbf, const double *a, double *column)
     }
 }
 
-// Can the denominator come near zero? Proven not to where all sums are positive (spec 5.2); else
-// looked at.
+// Can the denominator come near zero? Proven not to where all sums are positive
+// (docs/spec/pose-space.md 5.2); else looked at.
 static bool safe(const cutis_pose_table *table, const cutis_joint_weights *weights,
                  const cutis_rbf *rbf, double *g)
 {

@@ -8,8 +8,8 @@
 static const int SWEEPS = 15;
 // Columns whose cosine is below this are orthogonal to rounding.
 static const double ORTHOGONAL = 1e-16;
-// Two singular values below this part of the largest: the rotation is noise of the data (blending
-// spec 6.1).
+// Two singular values below this part of the largest: the rotation is noise of the data
+// (docs/spec/blending.md 6.1).
 static const double DEGENERATE = 1e-6;
 // det / (|a| / sqrt 3)^3 is 1 for a rotation. From here up ten Newton steps reach rounding
 // (condition < about 60).

@@ -1,6 +1,6 @@
-/// Differences between two results on the same mesh, in the units of formats.md 5: positions in
-/// percent of the rest diagonal over all vertices, normals in radians over the welded vertices that
-/// have a face.
+/// Differences between two results on the same mesh, in the units of docs/spec/conventions.md 5:
+/// positions in percent of the rest diagonal over all vertices, normals in radians over the welded
+/// vertices that have a face.
 #include <cutis/measure.h>
 
 #include <math.h>

@@ -9,7 +9,8 @@
 #include "math/quat.h"
 #include "model/validate.h"
 
-// Random poses that denominators are looked at (spec 5.2); fewer where the table would be large.
+// Random poses that denominators are looked at (docs/spec/pose-space.md 5.2); fewer where the table
+// would be large.
 #define QUERIES       1000u
 #define QUERY_ENTRIES (1u << 22)
 // Translations count from here, in mean bone lengths: below is rounding of a rig that only turns.

@@ -5,7 +5,7 @@
 #include "skeleton/parts.h"
 
 /// Group points by their projections on the segment from `a` to `b` (dynamic programming over
-/// Vasilakis and Fudos' criteria, docs/design/skeleton.md).
+/// Vasilakis and Fudos' criteria, docs/spec/skeleton.md A6).
 /// @param groups n: group of each point, numbered along the segment
 /// @param links  n: link point of each group
 /// @return the number of groups; CUTIS_NOTHING: out of memory

@@ -4,7 +4,7 @@
 
 #include "skeleton/closed.h"
 
-/// Heal mesh->labels (docs/design/skeleton.md, "Healing"). New labels are pieces with a suffix.
+/// Heal mesh->labels (docs/spec/skeleton.md A1a). New labels are pieces with a suffix.
 /// @param rounds at most so many; 0: 20 and 4 for every part, from the 20th on 8
 /// @param notes what changed, by part
 /// @return CUTIS_UNSUPPORTED: one part is left, or it does not settle; the error names the part

@@ -11,7 +11,8 @@
 #include "math/mat3.h"
 #include "math/quat.h"
 
-// The lowest foot point touches the ground in at least this part of the frames (spec E4).
+// The lowest foot point touches the ground in at least this part of the frames
+// (docs/spec/retarget.md E4).
 static const double GROUND_PART = 0.05;
 // How far from the scaled path an ankle may be, in heights: less than the 2 % that are asked for,
 // so that a standing foot, which is held at its mean, stays within them.

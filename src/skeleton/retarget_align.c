@@ -1,10 +1,11 @@
-// How the target's rest pose is turned into the motion's (spec E2), and lengths (E4). Invariant: a
-// rotation K per node of the target; a node that follows nothing has its parent's.
+// How the target's rest pose is turned into the motion's (docs/spec/retarget.md E2), and lengths
+// (E4). Invariant: a rotation K per node of the target; a node that follows nothing has its
+// parent's.
 //
 // Limbs are aligned bone by bone. The trunk, the head, hands and fingers are not: where a rig puts
 // its spine joints or the ends of its collar bones is a convention, both bodies stand upright, and
 // a trunk aligned bone by bone comes out bent. Feet are aligned in heading only, so that a flat
-// sole stays flat whatever the height of the ankle (docs/design/retarget.md has the figures).
+// sole stays flat whatever the height of the ankle (docs/design/retarget.md).
 #include "skeleton/retarget.h"
 
 #include <math.h>

@@ -1,13 +1,13 @@
-// Standing feet (spec E5): when an ankle stands, and by how much each frame must be moved so that
-// it stands still on the target too. Invariant: inside a stance the ankle is at one place; outside,
-// the correction fades within FADE seconds, or runs from one stance to the next where they are
-// nearer.
+// Standing feet (docs/spec/retarget.md E5): when an ankle stands, and by how much each frame must
+// be moved so that it stands still on the target too. Invariant: inside a stance the ankle is at
+// one place; outside, the correction fades within FADE seconds, or runs from one stance to the next
+// where they are nearer.
 #include "skeleton/retarget.h"
 
 #include <math.h>
 #include <string.h>
 
-// An ankle slower than this many leg lengths a second stands (spec E5) ...
+// An ankle slower than this many leg lengths a second stands (docs/spec/retarget.md E5) ...
 static const double STANDING = 0.15;
 // ... for at least this long: a swinging foot is slow for a moment at its turning points.
 static const double STANCE_LEAST = 0.1;

@@ -1,6 +1,6 @@
 // A rig from a model: world places and rotations at rest, which nodes are joints, where the skin of
-// each joint lies. Invariant: rest is the bind pose (formats.md 1), so a file saved in the middle
-// of a walk has the same rig as one saved at rest.
+// each joint lies. Invariant: rest is the bind pose (docs/spec/conventions.md 1), so a file saved
+// in the middle of a walk has the same rig as one saved at rest.
 #include "skeleton/retarget.h"
 
 #include <float.h>

@@ -1,4 +1,4 @@
-/// The reference body of the blending specification: radius 1, length 8 along z, 64 sides, 257
+/// The reference body of docs/spec/blending.md 9: radius 1, length 8 along z, 64 sides, 257
 /// rings, caps with a centre vertex, two bones that meet at the origin. Its volumes under every
 /// method are known in closed form.
 #include "synth/body.h"
@@ -12,8 +12,8 @@ enum {
     TRIANGLES = 2 * SIDES * (RINGS - 1) + 2 * SIDES
 };
 static const double RADIUS = 1, LENGTH = 8, BLEND = 1;
-/// Clips go from 0 to 180 degrees, 30 a second: at 1 frame a second the angles of the
-/// specification's table.
+/// Clips go from 0 to 180 degrees, 30 a second: at 1 frame a second the angles of that page's
+/// table.
 enum { STEPS = 6 };
 
 typedef struct cylinder {

@@ -1,6 +1,6 @@
 /// What a body is made of, as tables in millimetres and degrees: primitives of the shape function,
-/// joints with their cuts, spheres of finer mesh. One row per line of the specification;
-/// `docs/design/characters.md` says where we differ from it.
+/// joints with their cuts, spheres of finer mesh. The recipe that
+/// reads them: docs/spec/characters.md.
 #ifndef CUTIS_SYNTH_TABLES_H
 #define CUTIS_SYNTH_TABLES_H
 

@@ -16,7 +16,7 @@ typedef struct synth_quat {
     double x, y, z, w;
 } synth_quat;
 
-/// R(v) of the specification: the rotation about v by |v| degrees.
+/// R(v) of docs/spec/characters.md 5: the rotation about v by |v| degrees.
 synth_quat cutis_synth_rotation(vec3 degrees);
 /// b first, then a.
 synth_quat cutis_synth_quat_multiply(synth_quat a, synth_quat b);

@@ -1,4 +1,4 @@
-"""reproduce_check.py reproduce.json SPEC_FOLDER: the published figures in the file are those of the specifications, read
+"""reproduce_check.py reproduce.json SPEC_FOLDER: the published figures in the file are those of docs/spec, read
 from their own tables; one line a paper, as the test runner wants it."""
 import json, re, sys
 
@@ -9,6 +9,10 @@ def spec(name):
     """Rows of all tables of a specification, as lists of cells."""
     lines = open(f"{sys.argv[2]}/{name}.md", encoding="utf-8").read().splitlines()
     return [[c.strip() for c in l.strip().strip("|").split("|")] for l in lines if l.startswith("|")]
+
+def prose(name):
+    """The text of a specification, wherever its lines end."""
+    return " ".join(open(f"{sys.argv[2]}/{name}.md", encoding="utf-8").read().split())
 
 def table(paper, place):
     return next(t for t in papers[paper]["tables"] if t["place"] == place)
@@ -24,8 +28,8 @@ def near(got, want):
     return len(got) == len(want) and all(g is not None and abs(g - w) <= 1e-9 + 1e-6 * abs(w) for g, w in zip(got, want))
 
 def check_sbs():
-    rows = spec("sbs-and-blending")
-    text = open(f"{sys.argv[2]}/sbs-and-blending.md", encoding="utf-8").read()
+    rows = spec("blending")
+    text = prose("blending")
     found = re.search(r"Skeleton (\d+) verts, (\d+) tris, (\d+) joints, (\d+) bone combinations; Woman (\d+), (\d+), (\d+), (\d+)", text)
     sizes = numbers(found.groups())
     assert near([v for _, row in published("sbs", "Table 2") for v in row], sizes), "Table 2"
@@ -46,23 +50,23 @@ def check_pose_space():
         assert near(row, numbers(c.split()[0] for c in want)), f"Table 2, {label}: {row}"
 
 def check_reduction():
-    rows = [r for r in spec("weight-reduction") if len(r) == 10 and r[2] in ("MVC", "HC", "SD")]
+    rows = [r for r in spec("reduction") if len(r) == 10 and r[2] in ("MVC", "HC", "SD")]
     got = published("reduction", "Table 1")
     assert len(rows) == len(got) == 8
     for r, (label, values) in zip(rows, got):
         assert label == f"{r[0]}, {r[2]}" and near(values, numbers(r[6:])), f"Table 1, {label}: {values}"
-    text = open(f"{sys.argv[2]}/weight-reduction.md", encoding="utf-8").read()
+    text = prose("reduction")
     rates = re.search(r"CPU full ([\d.]+) fps, CPU 8 weights ([\d.]+) fps .*?, GPU 8 weights ([\d.]+) fps", text)
     assert near([v[0] for _, v in published("reduction", "Section 5")], numbers(rates.groups())), "Section 5"
 
 def check_handles():
-    rows = spec("c2-handles")
+    rows = spec("handles")
     for label, values in published("handles", "Table 1"):
         want = next(r for r in rows if r[0].split()[0] == label and len(r) == 5)
         assert near(values, numbers(want[1:])), f"Table 1, {label}: {values}"
 
 def check_patches():
-    rows = [r for r in spec("rigid-patches") if len(r) == 7 and r[0] in ("Cow", "Horse", "Dilo", "Human")]
+    rows = [r for r in spec("patches") if len(r) == 7 and r[0] in ("Cow", "Horse", "Dilo", "Human")]
     assert len(rows) == 4
     for r, (label, sizes), (_, times) in zip(rows, published("patches", "Table 1"), published("patches", "Table 2"), strict=True):
         assert label == r[0] and near(sizes, numbers(r[1:4])) and near(times, numbers(r[4:])), f"Tables 1 and 2, {label}"

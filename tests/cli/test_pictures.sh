@@ -31,7 +31,7 @@ if said=$(/usr/bin/python3 tests/cli/report_check.py "$T/r.html" 2>&1); then ok 
 "$CUTIS" compare "$T/arm.glb" --clip bend --methods dqs,lbs --fps 4 --json >"$T/c.json" 2>/dev/null
 holds the_reference_has_no_error "$T/c.json" 'd["methods"][0]["position_rms"] == 0 and d["methods"][0]["normal_rms"] == 0'
 holds every_method_has_the_documented_keys "$T/c.json" 'all(sorted(m) == ["edge_stretch_rms", "method", "normal_rms", "ns_per_vertex", "position_max", "position_rms", "volume_variation_max", "volume_variation_min", "worst_frame"] and m["ns_per_vertex"] > 0 for m in d["methods"])'
-# characters.md 5.4: the arm bent by 110 degrees loses 2.0 % of its volume under lbs.
+# docs/spec/characters.md 5.4: the arm bent by 110 degrees loses 2.0 % of its volume under lbs.
 holds linear_blending_loses_volume "$T/c.json" '-2.6 < d["methods"][1]["volume_variation_min"] < -1.4 and d["frames"] == 17'
 fails 1 a_reference_of_another_size_is_refused 'frames' "$CUTIS" compare "$T/arm.glb" --clip bend --methods lbs --fps 4 --reference "$T/dqs.npy"
 fails 2 one_method_alone_is_nothing_to_compare 'methods' "$CUTIS" compare "$T/arm.glb" --clip bend --methods lbs

@@ -1,6 +1,6 @@
 /// What the deform tests share: small skinned models, and the blending formulas in double straight
-/// from the specification, written apart from the library (its own polar decomposition, quaternions
-/// and stacked SVD).
+/// from docs/spec/blending.md, written apart from the library (its own polar decomposition,
+/// quaternions and stacked SVD).
 #ifndef CUTIS_TESTS_DEFORM_RIG_H
 #define CUTIS_TESTS_DEFORM_RIG_H
 
@@ -106,7 +106,7 @@ static inline void ref_polar(const double *l, double *r)
     memcpy(r, x, sizeof x);
 }
 
-/// Shepperd's formulas as printed in the specification, section 3.1. w x y z
+/// Shepperd's formulas as printed in docs/spec/blending.md 3.1. w x y z
 static inline void ref_quat(const double *r, double *q)
 {
     double t[4] = { r[0] + r[4] + r[8], r[0], r[4], r[8] }, s;

@@ -1,6 +1,6 @@
-/// Blend skinning through the public interface, in float: every method against the specification's
-/// formulas in double (rig.h), the reference body's volumes, bone sets, optimized centres, the same
-/// bits on every schedule.
+/// Blend skinning through the public interface, in float: every method against the
+/// formulas of docs/spec/blending.md in double (rig.h), the reference body's volumes, bone sets,
+/// optimized centres, the same bits on every schedule.
 #include "rig.h"
 
 #include "deform/skin.h"

@@ -1,5 +1,6 @@
-// The method CAGE: positions by definition, normals by the best affine map (specification, test
-// 15), streams, devices; the kernel text in double for what float cannot show.
+// The method CAGE: positions by definition, normals by the best affine map
+// (docs/spec/reduction.md 10.15), streams, devices; the kernel text in double for what float cannot
+// show.
 #include "fit/cage_case.h"
 
 #include <time.h>

@@ -1,4 +1,4 @@
-/// The acceptance tests of the blending specification that ask for double: the kernel text itself
+/// The tests of docs/spec/blending.md 9 that ask for double: the kernel text itself
 /// built in double, with the library's own centres and bone splits, against formulas written apart
 /// from them (rig.h).
 #define KERNEL_DOUBLE

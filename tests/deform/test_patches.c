@@ -1,6 +1,6 @@
-/// Blending patches on limbs with one joint: the acceptance tests of the specification's part D.
-/// Volumes, edges and crossings are computed from the frames themselves; bounds are the
-/// specification's unless a comment says what holds instead.
+/// Blending patches on limbs with one joint: the tests of docs/spec/patches.md D.
+/// Volumes, edges and crossings are computed from the frames themselves; bounds are
+/// that page's unless a comment says what holds instead.
 #include "patches_device.h"
 
 #include "kernel/kernel.h"

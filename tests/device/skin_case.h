@@ -1,6 +1,6 @@
 /// Made-up skins for device tests: a layout and frames as deform would build them, with every
 /// option of the interface, and the plain double reference written from the formulas of the
-/// blending spec. No library code is used.
+/// docs/spec/blending.md. No library code is used.
 ///
 /// Nasty cases hold weights of 0 in the shared lists, subnormal weights, matrices with +-0,
 /// subnormals and large values; they are for comparing bits. Tame ones are for comparing with the

@@ -1,4 +1,4 @@
-/// The scalar reference computes the formulas of the blending spec: against plain double code
+/// The scalar reference computes the formulas of docs/spec/blending.md: against plain double code
 /// written from them here, sharing nothing with the kernel text.
 #include "support.h"
 

@@ -75,7 +75,7 @@ static void emulated_fma_is_fmaf_at_midpoints_and_among_subnormals(void **state)
         }
         check_fma(a, b, c);
     }
-    // The case of the blending spec: rounding to double first loses the last term.
+    // The case of docs/spec/blending.md 6.2: rounding to double first loses the last term.
     const float x[4] = { 1 + 0x1p-12f, 1 + 0x1p-12f, -1 - 0x1p-12f, 0x1p-75f };
     const float y[4] = { 1 + 0x1p-12f, 1 + 0x1p-12f, 1 + 0x1p-12f, 0x1p-75f };
     const float z[4] = { 0x1p-80f, -0x1p-80f, 0x1p-80f, -0.0f };

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """MakeHuman's body as glTF: group `body` of base.obj, the default rig with joints at the means of their helper
-vertices, all weights, and poses from BVH files as clips of one key (formats.md 8, weight-reduction.md 12).
+vertices, all weights, and poses from BVH files as clips of one key (docs/spec/conventions.md 8).
 
 A pose's rotation acts in world axes about the joint's head, parents first; BVH axes are z-up, so rotations are conjugated
 with (x, y, z) -> (x, z, -y). Position channels are ignored.

@@ -1,4 +1,4 @@
-"""The project's one generator (formats.md 4): a hash of (seed, stream, index), written again from cutis/synth.h's words."""
+"""The project's one generator (docs/spec/conventions.md 4): a hash of (seed, stream, index), written again from cutis/synth.h's words."""
 MASK = (1 << 64) - 1
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Smooth weights for tests, from the skin of any GLB with one mesh (formats.md 4): three steps (M + tau L) w = M w with
+"""Smooth weights for tests, from the skin of any GLB with one mesh (docs/spec/conventions.md 4): three steps (M + tau L) w = M w with
 tau = (0.04 diagonal)^2, cotangent Laplacian clamped at 0, weights below 1e-3 dropped, renormalised.
 usage: smooth_weights.py IN.glb OUT.glb
 """

@@ -1,4 +1,4 @@
-// Mean value and harmonic coordinates: the specification's acceptance tests 11 and 12, against the
+// Mean value and harmonic coordinates: docs/spec/reduction.md 10.11 and 10.12, against the
 // angle form in long double, barycentric coordinates, and the properties that define them.
 #include "fit/cage_case.h"
 

@@ -1,5 +1,6 @@
-// Reduced cage weights: the paper's ordering on the arm of SuperCages, the specification's tests
-// 1 to 3, 7, 13 and 14 where they concern cages, and the smooth prior against its definition.
+// Reduced cage weights: the paper's ordering on the arm of SuperCages, what
+// docs/spec/reduction.md 10.1 to 10.3, 10.7, 10.13 and 10.14 say of cages, and the smooth prior
+// against its definition.
 #include "fit/cage_case.h"
 
 #include "fit/reduce_case.h"
@@ -154,8 +155,8 @@ static void reduced_weights_sum_to_one_keep_their_sign_and_their_count(void **st
     close_scene(&s);
 }
 
-// Original weights with at most k controls: every method keeps them (specification, test 2). They
-// come from S, so that they reproduce the rest shape as coordinates do.
+// Original weights with at most k controls: every method keeps them (docs/spec/reduction.md 10.2).
+// They come from S, so that they reproduce the rest shape as coordinates do.
 static void sparse_weights_are_kept_by_every_method(void **state)
 {
     (void)state;

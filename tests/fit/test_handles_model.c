@@ -1,5 +1,5 @@
 // Handles on whole models: what comes out plays, interpolates and stays where it was; skeletons
-// never fail; weights of real rigs are near their artists' (spec 9.16).
+// never fail; weights of real rigs are near their artists' (docs/spec/handles.md 9.16).
 #include "handles_case.h"
 
 #include <cutis/clip.h>

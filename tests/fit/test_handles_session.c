@@ -1,5 +1,5 @@
 // Live sessions have the bits of fresh binds; virtual handles move rigidly and are written and read
-// with their bits; locality, bumps and update cost (spec 9.5, 9.7, 9.15, 9.17).
+// with their bits; locality, bumps and update cost (docs/spec/handles.md 9.5, 9.7, 9.15, 9.17).
 #include "handles_case.h"
 
 #include <time.h>

@@ -1,5 +1,6 @@
-// What the weights promise (spec section 9): partition of unity, interpolation, coverage, locality,
-// intrinsic and not Euclidean, consistency, C2, symmetry, the profile between two handles, bending.
+// What the weights promise (docs/spec/handles.md 9): partition of unity, interpolation, coverage,
+// locality, intrinsic and not Euclidean, consistency, C2, symmetry, the profile between two
+// handles, bending.
 #include "handles_case.h"
 
 static const double PI = 3.14159265358979323846;
@@ -113,7 +114,7 @@ static void virtual_handles_cover_everything_in_few_rounds(void **state)
     release_domain(&d);
 }
 
-// One at a time, where cover is worst (spec 3.2): what batches must be as good as.
+// One at a time, where cover is worst (docs/spec/handles.md 3.2): what batches must be as good as.
 static void insertion_one_by_one_covers_and_interpolates_like_batches(void **state)
 {
     fixture *f = *state;
@@ -495,8 +496,7 @@ static void a_bent_cylinder_is_smooth_round_and_keeps_its_volume(void **state)
             double axis[3] = { 0, 0, i / 400.0 }, low = 1, high = 0,
                    surface[3] = { 0.059, 0, i / 400.0 };
             weights_at(&d, axis, weights);
-            assert_true(weights[1] >=
-                        last - 1e-7); // floats in the field: 1e-7 in place of the spec's 1e-9
+            assert_true(weights[1] >= last - 1e-7); // fields are floats
             last = weights[1];
             weights_at(&d, surface, weights);
             assert_true(weights[1] >= line - 0.002);

@@ -1,5 +1,5 @@
 // Non-negative least squares against every support by brute force in long double, and against the
-// conditions of Karush, Kuhn and Tucker (pose-space spec 11, test 1).
+// conditions of Karush, Kuhn and Tucker (docs/spec/pose-space.md 11.1).
 #include "support.h"
 
 #include "fit/nnls.h"

@@ -22,7 +22,7 @@ for header in lines:
     root = np.linalg.cholesky(g)
     w, _ = nnls(root.T, np.linalg.solve(root, h))
     worst["plain"] = max(worst["plain"], abs(plain - w).max())
-    # The sum inside: a heavy row (spec 6), then the same as least squares.
+    # The sum inside: a heavy row (docs/spec/pose-space.md 6), then the same as least squares.
     heavy = 1e5 * np.sqrt(np.trace(g))
     a = np.vstack([root.T, heavy * np.ones(n)]); b = np.append(np.linalg.solve(root, h), heavy)
     w, _ = nnls(a, b)

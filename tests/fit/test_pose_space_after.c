@@ -1,5 +1,5 @@
-// Displacements after skinning (spec 3, MODE_POST): shapes are reached even where blending
-// collapses, and every device plays them.
+// Displacements after skinning (docs/spec/pose-space.md 3, MODE_POST): shapes are reached even
+// where blending collapses, and every device plays them.
 #include "support.h"
 
 #include <cutis/poses.h>

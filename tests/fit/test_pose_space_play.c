@@ -1,6 +1,6 @@
 // Pose space from examples to frames: what the methods PSD and WPSD give on the arm, against the
 // shapes they were fitted to, against the definition evaluated here in double, and against the
-// truth the shapes were made with (spec 11, tests 3, 5, 9, 13, 14, 15).
+// truth the shapes were made with (docs/spec/pose-space.md 11.3, 11.5, 11.9, 11.13 to 11.15).
 #include "support.h"
 
 #define PI     3.14159265358979323846
@@ -431,8 +431,8 @@ static void sweeps_have_no_steps_with_the_exponential_kernel(void **state)
     }
 }
 
-// The bulge of a cylinder's elbow (spec 11, test 14): sampled at 0, 30, 60 and 90 degrees, looked
-// at in between. Shapes and truth are linear blending of the bulged cylinder.
+// The bulge of a cylinder's elbow (docs/spec/pose-space.md 11.14): sampled at 0, 30, 60 and 90
+// degrees, looked at in between. Shapes and truth are linear blending of the bulged cylinder.
 static void bulged_shape(cutis_context *context, cutis_device *device, const cutis_model *model,
                          const cutis_transform *pose, double bulge, float *out)
 {

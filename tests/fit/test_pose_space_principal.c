@@ -1,5 +1,5 @@
-// Principal poses (spec 7 and 11, test 12): the basis against its definition in double, and what a
-// compressed model plays against the model that keeps every displacement.
+// Principal poses (docs/spec/pose-space.md 7 and 11.12): the basis against its definition in
+// double, and what a compressed model plays against the model that keeps every displacement.
 #include "support.h"
 
 #include <cutis/poses.h>

@@ -1,5 +1,5 @@
 // Interpolation between poses against its definition, solved again with pivots in long double, and
-// against the figures of the specification (spec 11, tests 4, 6, 7, 8, 10).
+// against the figures of docs/spec/pose-space.md 11.4, 11.6, 11.7, 11.8, 11.10.
 #include "support.h"
 
 #include "math/pose_rbf.h"
@@ -299,9 +299,9 @@ static void a_sine_is_followed_to_two_and_a_half_percent(void **state)
     }
 }
 
-// The arm of the specification (test 14): joints at x = 0, 1, 3, 5, weights that change over +-0.6,
-// a muscle on the front that each joint swells where it has weight. Displacements alone: blending
-// turns them and keeps their length.
+// The arm of docs/spec/pose-space.md 11.14: joints at x = 0, 1, 3, 5, weights that change over
+// +-0.6, a muscle on the front that each joint swells where it has weight. Displacements alone:
+// blending turns them and keeps their length.
 static void joint_shares(double x, double *w)
 {
     static const double places[4] = { 0, 1, 3, 5 };

@@ -1,5 +1,6 @@
 // Weights from examples against weights the examples were made with, displacements against the
-// blend they undo, and the published figures of real data (spec 11, tests 2, 9, 11, 16).
+// blend they undo, and the published figures of real data
+// (docs/spec/pose-space.md 11.2, 11.9, 11.11, 11.16).
 #include "support.h"
 
 #include <jansson.h>
@@ -227,7 +228,7 @@ static void the_pull_undoes_the_blend_unless_it_is_singular(void **state)
 
 // The whole way in double: displacements by the pull, weights of poses by the interpolant, the
 // blend. At every example the vertex is where it should be, at rest it does not move, and turning
-// and moving everything changes no displacement (spec 11, tests 3, 5, 9).
+// and moving everything changes no displacement (docs/spec/pose-space.md 11.3, 11.5, 11.9).
 static void every_example_comes_back_in_double(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // The core of weight reduction against its definitions: energies summed again from triangles in
 // long double, minimisers by trying every active set, the converged sweep against one dense system
-// (spec 10, tests 1 to 10).
+// (docs/spec/reduction.md 10.1 to 10.10).
 #include "reduce_case.h"
 
 // The kernel text as CPU devices have it: eight vertices side by side.

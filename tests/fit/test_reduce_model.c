@@ -1,4 +1,4 @@
-// Reducing whole models: the limb of the specification (test 14), seams, threads, several skins,
+// Reducing whole models: the limb of docs/spec/reduction.md 10.14, seams, threads, several skins,
 // bad input, cancelling and running out of memory.
 #include "support.h"
 

@@ -1,6 +1,6 @@
-/// Pictures of every built-in body by every method, and the views of characters.md test 9, against
-/// golden pictures that were looked at. CUTIS_UPDATE_GOLDEN=1 writes them anew; look at them before
-/// committing.
+/// Pictures of every built-in body by every method, and the views of docs/spec/characters.md 7.9,
+/// against golden pictures that were looked at. CUTIS_UPDATE_GOLDEN=1 writes them anew; look at
+/// them before committing.
 #include "support.h"
 
 #include <cutis/render.h>

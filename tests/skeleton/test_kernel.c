@@ -1,5 +1,5 @@
 // Kernels, hulls, covariances, grouping and refinement against analytic solids and against the
-// formulas of the specification written out again.
+// formulas of docs/spec/skeleton.md written out again.
 #include "support.h"
 
 #include "skeleton/axes.h"
@@ -227,7 +227,7 @@ static void covariance_does_not_see_the_tessellation_and_turns_with_the_box(void
 
 // Grouping --------------------------------------------------------------------------------------
 
-// The criteria of the specification (A6), in their own words.
+// The criteria of docs/spec/skeleton.md A6, in their own words.
 typedef struct {
     int n;
     double (*bc)[3], (*foot)[3], length;

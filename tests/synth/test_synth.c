@@ -1,4 +1,4 @@
-/// Characters made by code: the acceptance tests of the characters specification, section 7, with
+/// Characters made by code: the tests of docs/spec/characters.md 7, with
 /// measures taken from the finished models alone (survey.c, motion.c). Every model is made once and
 /// used by all tests.
 #include "motion.h"
@@ -14,8 +14,7 @@ typedef struct made {
     cutis_model *model;
 } made;
 
-/// Litres of the smooth bodies (docs/design/characters.md says how they differ from the
-/// specification).
+/// Litres of the smooth bodies (docs/spec/characters.md 6).
 static const double BIPED_LITRES = 59.7, QUADRUPED_LITRES = 38.3;
 
 static cutis_context *context;

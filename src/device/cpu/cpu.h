@@ -1,7 +1,7 @@
 /// The CPU device inside: variants of the skinning schedule (one per instruction set), and the job
 /// they run.
 ///
-/// Invariant: every variant writes the same bits for the same job (docs/design/bits.md).
+/// Invariant: every variant writes the same bits for the same job (docs/spec/conventions.md 6).
 #ifndef CUTIS_DEVICE_CPU_H
 #define CUTIS_DEVICE_CPU_H
 
