@@ -149,7 +149,8 @@ void *cutis_arena_alloc(cutis_arena *arena, size_t count, size_t item)
     }
     const size_t alignment = size < ALIGNMENT ? 16 : ALIGNMENT;
     cutis_arena_chunk *chunk = arena->chunks;
-    if (size >= SMALL) { // its own chunk, behind the current one so that small ones go on filling that
+    if (size >=
+        SMALL) { // its own chunk, behind the current one so that small ones go on filling that
         chunk = add_chunk(arena, whole);
         if (!chunk) return NULL;
         if (chunk->next) {

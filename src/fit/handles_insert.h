@@ -1,6 +1,6 @@
-/// Inside VIRTUAL weighting (handles_virtual.c): fields of sites (handles_slots.c), and insertion of
-/// virtual handles by marching (handles_insert.c) or by sweeps (handles_insert_sweep.c). Both insert
-/// the same handles in the same order.
+/// Inside VIRTUAL weighting (handles_virtual.c): fields of sites (handles_slots.c), and insertion
+/// of virtual handles by marching (handles_insert.c) or by sweeps (handles_insert_sweep.c). Both
+/// insert the same handles in the same order.
 #ifndef CUTIS_FIT_HANDLES_INSERT_H
 #define CUTIS_FIT_HANDLES_INSERT_H
 

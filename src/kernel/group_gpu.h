@@ -6,6 +6,23 @@
 #if !defined(CUTIS_KERNEL_GROUP_GPU_H) && defined(SKIN_FORMULA)
 #define CUTIS_KERNEL_GROUP_GPU_H
 
+// Which instances and blocks this group has.
+FN skin_group group_begin(const skin_arguments a, GLOBAL const UINT *index, UINT chunk)
+{
+    skin_group s;
+    s.index = index;
+    s.lane = (UINT)LOCAL_ID % 32u;
+    s.first = (UINT)GROUP_ID / (a.chunk_count * a.split_count) * a.group_instances;
+    s.count = a.instance_count - s.first;
+    if (s.count > a.group_instances) s.count = a.group_instances;
+    s.block_first = index[a.chunk_block + chunk];
+    s.near_step = 1;
+#if SKIN_NEAR
+    s.near_step += (index[a.near_first + chunk + 1] - index[a.near_first + chunk]) * SKIN_PALETTE;
+#endif
+    return s;
+}
+
 // Rows and palettes of the group's instances, only the bones that the chunk's blocks use.
 FN void group_load(const skin_arguments a, const skin_group s, GLOBAL const UINT *frame_index,
                    UINT chunk, UINT warp)
@@ -30,6 +47,26 @@ FN void group_load(const skin_arguments a, const skin_group s, GLOBAL const UINT
 #endif
     }
 }
+
+#if SKIN_TURNED
+FN void group_signs(const skin_arguments a, const skin_group s, UINT block_end,
+                    NEAR_POINTER float4 *signs)
+{
+    for (UINT i = (UINT)LOCAL_ID; i < s.count * CHUNK_BLOCKS; i += SKIN_WARPS * 32u) {
+        UINT block = s.block_first + i % CHUNK_BLOCKS, g = i / CHUNK_BLOCKS;
+        if (block < block_end)
+            signs[i % CHUNK_BLOCKS * 8u + g] = signs_row(block_signs(a, s, block, g));
+    }
+}
+#endif
+
+#if SKIN_BOUNDS
+FN void box_clear(const skin_group s)
+{
+    for (UINT i = s.lane; i < s.count * 192u; i += 32u)
+        s.box[i] = i / 96u % 2u ? -FROM_BITS(0x7f800000) : FROM_BITS(0x7f800000);
+}
+#endif
 
 FN void group_bounds(const skin_group s, GLOBAL int *bounds)
 {
@@ -67,26 +104,16 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
     extern __shared__ float4 near_memory[];
 #endif
     LOCAL UINT near_instances[SKIN_TOGETHER];
-    skin_group s;
-    UINT warp = (UINT)LOCAL_ID / 32u, parts = a.chunk_count * a.split_count;
-    UINT chunk = (UINT)GROUP_ID % parts / a.split_count, split = (UINT)GROUP_ID % a.split_count;
-    s.index = index;
+    UINT warp = (UINT)LOCAL_ID / 32u, split = (UINT)GROUP_ID % a.split_count;
+    UINT chunk = (UINT)GROUP_ID % (a.chunk_count * a.split_count) / a.split_count;
+    skin_group s = group_begin(a, index, chunk);
     s.layout = layout;
     s.frames = frames;
     s.frames4 = frames4;
     s.positions = positions;
     s.normals = normals;
     s.tangents = tangents;
-    s.lane = (UINT)LOCAL_ID % 32u;
-    s.first = (UINT)GROUP_ID / parts * a.group_instances;
-    s.count = a.instance_count - s.first;
-    if (s.count > a.group_instances) s.count = a.group_instances;
-    s.block_first = index[a.chunk_block + chunk];
     s.near = near_memory;
-    s.near_step = 1;
-#if SKIN_NEAR
-    s.near_step += (index[a.near_first + chunk + 1] - index[a.near_first + chunk]) * SKIN_PALETTE;
-#endif
     s.instances = near_instances;
     s.near_address = ADDRESS_OF(near_memory);
     OPAQUE(s.near_address);
@@ -111,19 +138,14 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
 #endif
 #if SKIN_BOUNDS
     s.box = (NEAR_POINTER float *)(near_memory + s.count * s.near_step) + warp * s.count * 192u;
-    for (UINT i = s.lane; i < s.count * 192u; i += 32u)
-        s.box[i] = i / 96u % 2u ? -FROM_BITS(0x7f800000) : FROM_BITS(0x7f800000);
+    box_clear(s);
 #endif
     group_load(a, s, frame_index, chunk, warp);
     BARRIER;
 
     UINT block_end = index[a.chunk_block + chunk + 1];
 #if SKIN_TURNED
-    for (UINT i = (UINT)LOCAL_ID; i < s.count * CHUNK_BLOCKS; i += SKIN_WARPS * 32u) {
-        UINT block = s.block_first + i % CHUNK_BLOCKS, g = i / CHUNK_BLOCKS;
-        if (block < block_end)
-            signs[i % CHUNK_BLOCKS * 8u + g] = signs_row(block_signs(a, s, block, g));
-    }
+    group_signs(a, s, block_end, signs);
     BARRIER;
 #endif
     for (UINT block = s.block_first + split * SKIN_WARPS + warp; block < block_end;

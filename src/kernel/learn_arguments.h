@@ -8,9 +8,9 @@
 /// was discarded.
 #define LEARN_WEIGHTS_BUFFERS(IN, OUT)                                                             \
     IN(double, places)                                                                             \
-    IN(double, rests) IN(int, joints) IN(double, priors) IN(int, counts) IN(double, palettes)      \
-        OUT(double, columns) OUT(int, out_candidates) OUT(double, out_weights)                     \
-            OUT(double, out_values)
+    IN(double, rests)                                                                              \
+    IN(int, joints) IN(double, priors) IN(int, counts) IN(double, palettes) OUT(double, columns)   \
+        OUT(int, out_candidates) OUT(double, out_weights) OUT(double, out_values)
 STRUCT(learn_weights_arguments)
 {
     ITEM_RANGE;

@@ -32,6 +32,18 @@ FN UINT tile_instance(const skin_group s, UINT g, int t)
     return g + (UINT)t < s.count ? g + (UINT)t : s.count - 1u;
 }
 
+// What was added so far, relative to a pose that may be nearer.
+FN pose_sums pose_sums_rescaled(pose_sums sums, REAL nearest, REAL scale)
+{
+    nearest = AT_MOST(sums.nearest, nearest);
+    REAL factor = pose_rescale(nearest, sums.nearest, scale);
+    sums.d = real3_scaled(sums.d, factor);
+    sums.n = real3_scaled(sums.n, factor);
+    sums.total = sums.total * factor;
+    sums.nearest = nearest;
+    return sums;
+}
+
 // `count` poses from `quad` * 4 on, for all instances of a tile. `bones`: as in FOR_BONES.
 FN pose_tile pose_chunk_add(const int bones, const int count, const skin_arguments a,
                             const skin_group s, const skin_block k, UINT quad, UINT g, REAL scale,
@@ -68,15 +80,11 @@ FN pose_tile pose_chunk_add(const int bones, const int count, const skin_argumen
             if (!SKIN_GAUSSIAN) at[t][p] = pose_root(at[t][p]);
             nearest = p == 0 ? at[t][0] : AT_MOST(at[t][p], nearest);
         }
-        if (quad) {
-            nearest = AT_MOST(tile.of[t].nearest, nearest);
-            REAL factor = pose_exp2((nearest - tile.of[t].nearest) * scale);
-            tile.of[t].d = real3_scaled(tile.of[t].d, factor);
-            tile.of[t].n = real3_scaled(tile.of[t].n, factor);
-            tile.of[t].total = tile.of[t].total * factor;
-        }
-        tile.of[t].nearest = nearest;
-        bias[t] = nearest * scale;
+        if (quad)
+            tile.of[t] = pose_sums_rescaled(tile.of[t], nearest, scale);
+        else
+            tile.of[t].nearest = nearest;
+        bias[t] = tile.of[t].nearest * scale;
     }
     GLOBAL const float *field =
         s.layout + a.pose_fields +

@@ -38,8 +38,8 @@
     IN(int, block_size)                                                                            \
     IN(int, slot_first)                                                                            \
     IN(int, kept_first)                                                                            \
-    OUT(double, block_weight) OUT(float, block_offset) OUT(double, block_kept)                     \
-        OUT(INDEX, block_active)
+    OUT(double, block_weight)                                                                      \
+    OUT(float, block_offset) OUT(double, block_kept) OUT(INDEX, block_active)
 
 /// Records of the vertices (reduce_turns.h), and their fans: two corners per triangle.
 #define REDUCE_RECORD_BUFFERS(IN, OUT) OUT(double, record) IN(int, fan_first) IN(int, fan)

@@ -32,6 +32,20 @@ extern const size_t cutis_synth_biped_clip_count, cutis_synth_quadruped_clip_cou
 /// The eight example poses of the arm, one a second (a clip of its own, not in the list above).
 extern const clip_row cutis_synth_arm_examples_clip;
 
+/// Turns about an axis, for cutis_synth_turn.
+static inline vec3 axis_x(double degrees)
+{
+    return v3(degrees, 0, 0);
+}
+static inline vec3 axis_y(double degrees)
+{
+    return v3(0, degrees, 0);
+}
+static inline vec3 axis_z(double degrees)
+{
+    return v3(0, 0, degrees);
+}
+
 /// Turn the joint `name` of a side by R(v), after what is there already (v as for the left side;
 /// degrees; the right gets the mirror image). A body that lacks the joint is left alone.
 void cutis_synth_turn(const synth_skeleton *skeleton, clip_pose *pose, const char *name, int side,

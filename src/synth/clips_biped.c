@@ -18,19 +18,6 @@ static const double STRIDE = 1372;
 static const vec3 ARM = { 0.766, -0.643, 0 }, ELBOW = { -0.643, -0.766, 0 },
                   FOREARM = { 0.760, -0.638, 0.125 };
 
-static vec3 axis_x(double degrees)
-{
-    return v3(degrees, 0, 0);
-}
-static vec3 axis_y(double degrees)
-{
-    return v3(0, degrees, 0);
-}
-static vec3 axis_z(double degrees)
-{
-    return v3(0, 0, degrees);
-}
-
 /// The four fingers' two joints, or the mitten's; `curl` per finger from the index on.
 static void curl_fingers(const synth_skeleton *k, clip_pose *p, int side, const double curl[4])
 {

@@ -8,19 +8,6 @@ static const double PROTRACTION[16] = { 18,  14.5, 11,  7,   3.5, 0,  -4, -8,
 static const double SWING[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 2, 8, 20, 34, 36, 24, 10, 2 };
 static const double ROOT_Y[16] = { -8, -5, -4, -6, -8, -8, -8, -9, -8, -5, -4, -6, -8, -8, -8, -9 };
 
-static vec3 axis_x(double degrees)
-{
-    return v3(degrees, 0, 0);
-}
-static vec3 axis_y(double degrees)
-{
-    return v3(0, degrees, 0);
-}
-static vec3 axis_z(double degrees)
-{
-    return v3(0, 0, degrees);
-}
-
 static void turn_tail(const synth_skeleton *k, clip_pose *p, int i, vec3 v)
 {
     char name[8];

@@ -97,6 +97,22 @@ static void clip_values(vec3 axis, float *times, float *values)
     }
 }
 
+static void fill_nodes(cutis_node nodes[4])
+{
+    static const char *const names[4] = { "cylinder", "lower", "upper", "cylinder_mesh" };
+    static const int32_t parents[4] = { CUTIS_NONE, 0, 1, CUTIS_NONE };
+    static const float heights[4] = { 0, -4, 4, 0 };
+    for (int i = 0; i < 4; i++) {
+        const int32_t shown = i == 3 ? 0 : CUTIS_NONE;
+        nodes[i] = (cutis_node){ .name = names[i],
+                                 .parent = parents[i],
+                                 .rest = cutis_transform_identity(),
+                                 .mesh = shown,
+                                 .skin = shown };
+        nodes[i].rest.translation.z = heights[i];
+    }
+}
+
 static cutis_result create(cutis_context *context, const cylinder *c, cutis_model **out)
 {
     static const char *const parts[2] = { "lower", "upper" };
@@ -118,19 +134,8 @@ static cutis_result create(cutis_context *context, const cylinder *c, cutis_mode
                         .primitives = &primitive,
                         .part_count = 2,
                         .part_names = parts };
-    cutis_transform rest = cutis_transform_identity(), low = rest, high = rest;
-    low.translation.z = -4;
-    high.translation.z = 4;
-    cutis_node nodes[4] = {
-        { .name = "cylinder",
-          .parent = CUTIS_NONE,
-          .rest = rest,
-          .mesh = CUTIS_NONE,
-          .skin = CUTIS_NONE },
-        { .name = "lower", .parent = 0, .rest = low, .mesh = CUTIS_NONE, .skin = CUTIS_NONE },
-        { .name = "upper", .parent = 1, .rest = high, .mesh = CUTIS_NONE, .skin = CUTIS_NONE },
-        { .name = "cylinder_mesh", .parent = CUTIS_NONE, .rest = rest, .mesh = 0, .skin = 0 },
-    };
+    cutis_node nodes[4];
+    fill_nodes(nodes);
     cutis_skin skin = {
         .name = "cylinder", .joint_count = 2, .joints = joints, .inverse_binds = binds, .root = 1
     };

@@ -105,7 +105,7 @@ typedef struct gltf_document {
 /// What a document is loaded for.
 typedef struct gltf_purpose {
     bool on_disk, repair, strict;
-    bool kept; ///< the document outlives the bytes it is loaded from
+    bool kept;            ///< the document outlives the bytes it is loaded from
     cutis_report *report; ///< strict: collect issues here in place of stopping at the first
 } gltf_purpose;
 
