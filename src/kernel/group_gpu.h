@@ -142,7 +142,6 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
 #endif
     group_load(a, s, frame_index, chunk, warp);
     BARRIER;
-
     UINT block_end = index[a.chunk_block + chunk + 1];
 #if SKIN_TURNED
     group_signs(a, s, block_end, signs);
