@@ -3,7 +3,7 @@
 /// from linear and dual quaternion blending, and what it costs. Everything shown is measured in
 /// this run.
 #include "app.h"
-#include "bench.h"
+#include "bench/bench.h"
 #include "play.h"
 #include "rest_shape.h"
 #include "sink.h"

@@ -1,7 +1,7 @@
 /// VIRTUAL handle weights: cover, its maxima, supports of candidates and what accepted ones gain,
 /// faces between Voronoi cells, and folding. After handles.h.
 ///
-/// A CPU inserts handles in order, by marching (src/fit/handles_insert.c); kernels of candidates
+/// A CPU inserts handles in order, by marching (src/fit/handles/insert.c); kernels of candidates
 /// are a GPU's way to the same handles.
 #ifndef CUTIS_KERNEL_HANDLES_VIRTUAL_H
 #define CUTIS_KERNEL_HANDLES_VIRTUAL_H

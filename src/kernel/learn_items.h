@@ -2,7 +2,7 @@
 /// learn_arguments.h.
 ///
 /// What belongs to a vertex stands `total` apart, so that neighbouring items read neighbouring
-/// numbers. Sums run as the CPU's do (src/fit/examples_weights.c): the same bits.
+/// numbers. Sums run as the CPU's do (src/fit/poses/weights.c): the same bits.
 #ifndef CUTIS_KERNEL_LEARN_ITEMS_H
 #define CUTIS_KERNEL_LEARN_ITEMS_H
 

@@ -8,7 +8,7 @@
 
 #include <cutis/cage.h>
 
-#include "fit/cage_coordinates.h"
+#include "fit/cage/coordinates.h"
 
 typedef struct {
     uint32_t vertex_count, triangle_count;

@@ -7,11 +7,11 @@
 
 #include <cutis/handles.h>
 
-#include "fit/handles_distance.h"
-#include "fit/handles_field.h"
-#include "fit/handles_solve.h"
-#include "fit/handles_text.h"
-#include "fit/handles_virtual.h"
+#include "fit/handles/distance.h"
+#include "fit/handles/field.h"
+#include "fit/handles/solve.h"
+#include "fit/handles/text.h"
+#include "fit/handles/virtual.h"
 
 typedef struct fixture {
     cutis_context *context;

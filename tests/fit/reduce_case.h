@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-#include "fit/reduce_run.h"
+#include "fit/reduce/run.h"
 
 typedef struct {
     cutis_context *context;

@@ -2,7 +2,7 @@
 // angle form in long double, barycentric coordinates, and the properties that define them.
 #include "fit/cage_case.h"
 
-#include "fit/cage_grid.h"
+#include "fit/cage/grid.h"
 
 static void mean_value(const cage_case *c, const double *points, uint32_t count, double *weights)
 {

@@ -2,7 +2,7 @@
 // direct solve of small systems, and its levels against plain lists of blocks.
 #include "handles_case.h"
 
-#include "fit/handles_multigrid.h"
+#include "fit/handles/multigrid.h"
 
 #define LANES 8
 

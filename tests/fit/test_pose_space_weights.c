@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "fit/examples_weights.h"
+#include "fit/poses/weights.h"
 #include "math/pose_rbf.h"
 
 #define PI 3.14159265358979323846

@@ -1,0 +1,610 @@
+/// cutis bench blend: rows of ns per vertex beside plain C and the machine's limits, and the
+/// figures the project promises.
+///
+/// A row's limit is the FMA rate while everything stays in cache (12 multiply-adds per list bone
+/// and 18 for position and normal) and the bandwidth beyond it (weights, rest data, indices read;
+/// position and normal written).
+#include "bench/bench.h"
+#include "bench/body.h"
+#include "bench/fill.h"
+#include "bench/machine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_MAX    128
+#define FIGURES_MAX 48
+#define SHEET_SETS  16
+
+// From here on rest data and outputs (some 70 bytes a vertex) exceed a core's share of the last
+// cache.
+static const uint32_t MEMORY_BOUND_VERTICES = 500000;
+
+typedef struct bench_row {
+    cutis_method method;
+    bool weighted, raw;
+    const char *body;
+    cutis_device_kind device;
+    cutis_isa isa;
+    uint32_t threads, vertices, instances;
+    double ns, times_plain, of_limit; // NaN: does not apply
+    double bones_per_block;
+    double bandwidth;  // of the machine while the row was measured; 0: not asked
+    const char *limit; // NULL: none
+} bench_row;
+
+/// Of the machine, so many threads at once.
+typedef struct bench_limits {
+    double fma_rate;  // float multiply-adds a second
+    double bandwidth; // bytes a second, two reads for one write, past the caches
+} bench_limits;
+
+typedef struct figure {
+    char name[64];
+    double value, goal;
+    bool at_least;
+} figure;
+
+typedef struct bench {
+    cli_app *app;
+    double budget;
+    bench_row rows[ROWS_MAX];
+    figure figures[FIGURES_MAX];
+    uint32_t row_count, figure_count;
+    bench_limits one, all; // one thread; all of them
+    uint32_t all_threads;
+    cutis_device_info machine, gpu;
+} bench;
+
+/// One character to measure on, with what plain C takes for it: raw, unit normals; seconds of one
+/// frame on one core.
+typedef struct subject {
+    cutis_model *model;
+    const char *body;
+    uint32_t first_row;
+    double plain[2];
+} subject;
+
+// A shared machine has quiet moments and loud ones. What is compared is measured in turns, several
+// times each, and the best of each counts: a ratio of two quiet moments.
+#define ROUNDS 3
+// Memory is shared with other machines of the host: its bandwidth goes up and down by half within a
+// second. So shorter turns, and each row is held against what was there while it was measured.
+#define MEMORY_ROUNDS 16
+
+static bool stopped(bench *b)
+{
+    return !app_progress(b->app, "measuring", b->row_count / 30.0);
+}
+
+/// @return bandwidth of this moment, 0 if it was not measured
+static double refresh_limits(bench *b, uint32_t threads, bool memory, double budget)
+{
+    bench_limits *limits = threads == 1 ? &b->one : &b->all;
+    if (threads != 1 && threads != b->all_threads) return 0.0;
+    if (!memory) {
+        limits->fma_rate =
+            fmax(limits->fma_rate, bench_machine_fma_rate(b->machine.isa, threads, budget));
+        return 0.0;
+    }
+    double bandwidth = bench_machine_bandwidth(b->machine.isa, threads, budget);
+    limits->bandwidth = fmax(limits->bandwidth, bandwidth);
+    return bandwidth;
+}
+
+static void set_limit(const bench *b, bench_row *row)
+{
+    const bench_limits *limits = row->threads == 1 ? &b->one : &b->all;
+    double bones = row->bones_per_block, ns;
+    if (row->device != CUTIS_DEVICE_CPU) return; // has its fill
+    row->of_limit = NAN;
+    if (row->threads != 1 && row->threads != b->all_threads) return;
+    if (row->vertices >= MEMORY_BOUND_VERTICES) {
+        double bytes = 4.0 * bones + 24.0 + 4.0 + (4.0 * bones + 4.0) / 16.0 + 24.0;
+        if (row->bandwidth == 0.0) return;
+        ns = 1e9 * bytes / row->bandwidth;
+        row->limit = "bandwidth";
+    } else if (row->method == CUTIS_METHOD_LBS && row->isa == b->machine.isa) {
+        ns = 1e9 * (12.0 * bones + 18.0) / limits->fma_rate;
+        row->limit = "fma";
+    } else {
+        return;
+    }
+    row->of_limit = ns / row->ns;
+}
+
+static cutis_result measure_rounds(bench *b, subject *s, bench_skin *skin, bool unit,
+                                   double *seconds, double *bandwidth)
+{
+    const bool memory = skin->info.vertex_count >= MEMORY_BOUND_VERTICES;
+    const int rounds = memory ? MEMORY_ROUNDS : ROUNDS;
+    const double budget = b->budget / rounds;
+    cutis_result result = CUTIS_OK;
+    *bandwidth = 0.0;
+    for (int round = 0; round < rounds && result == CUTIS_OK; round++) {
+        double now = 0.0, plain = 0.0;
+        if (stopped(b)) return CUTIS_CANCELLED;
+        result = bench_skin_time(skin, budget, &now);
+        if (skin->device_info.kind == CUTIS_DEVICE_CPU)
+            *bandwidth = fmax(*bandwidth, refresh_limits(b, skin->device_info.thread_count, memory,
+                                                         0.5 * budget));
+        *seconds = round == 0 ? now : fmin(*seconds, now);
+        if (result != CUTIS_OK || round >= ROUNDS) continue;
+        result = bench_plain_time(s->model, skin->palette, unit, 0.5 * budget, &plain);
+        s->plain[unit] = s->plain[unit] > 0.0 ? fmin(s->plain[unit], plain) : plain;
+    }
+    return result;
+}
+
+static cutis_result measure_row(bench *b, subject *s, cutis_device *device,
+                                const cutis_bind_options *options, uint32_t instances)
+{
+    bench_skin skin;
+    double seconds, bandwidth;
+    if (b->row_count == ROWS_MAX) return CUTIS_OK;
+    cutis_bind_options bind = *options;
+    bind.normals = true;
+    cutis_result result = bench_skin_open(device, s->model, &bind, instances, &skin);
+    if (result != CUTIS_OK) return result;
+    result = measure_rounds(b, s, &skin, !bind.raw_normals, &seconds, &bandwidth);
+    if (result == CUTIS_OK) {
+        bench_row *row = &b->rows[b->row_count++];
+        *row = (bench_row){ .method = bind.method,
+                            .weighted = bind.weighted_centres,
+                            .raw = bind.raw_normals,
+                            .body = s->body,
+                            .device = skin.device_info.kind,
+                            .isa = skin.device_info.isa,
+                            .threads = skin.device_info.thread_count,
+                            .vertices = skin.info.vertex_count,
+                            .instances = instances,
+                            .bones_per_block = skin.info.bones_per_block,
+                            .bandwidth = bandwidth,
+                            .of_limit = NAN };
+        row->ns = 1e9 * seconds / ((double)row->vertices * instances);
+        double fill = 0.0;
+        uint64_t size = 24 * (uint64_t)row->vertices * instances;
+        if (skin.buffer &&
+            bench_fill_time(device, skin.buffer, size, b->budget, &fill) == CUTIS_OK) {
+            row->of_limit = fill / seconds;
+            row->limit = "fill";
+        }
+    }
+    bench_skin_close(&skin);
+    return result;
+}
+
+static subject subject_begin(const bench *b, cutis_model *model, const char *body)
+{
+    return (subject){ .model = model, .body = body, .first_row = b->row_count };
+}
+
+// All rows of a subject share the best time that plain C had in any of them.
+static void subject_end(bench *b, const subject *s)
+{
+    for (uint32_t i = s->first_row; i < b->row_count; i++) {
+        bench_row *row = &b->rows[i];
+        row->times_plain = 1e9 * s->plain[!row->raw] / (row->ns * row->vertices);
+    }
+}
+
+static void add_figure(bench *b, const char *name, double value, bool at_least, double goal)
+{
+    if (b->figure_count == FIGURES_MAX || !isfinite(value)) return;
+    figure *f = &b->figures[b->figure_count++];
+    snprintf(f->name, sizeof f->name, "%s", name);
+    f->value = value;
+    f->goal = goal;
+    f->at_least = at_least;
+}
+
+static void add_figure_at(bench *b, const char *name, uint32_t vertices, double value,
+                          bool at_least, double goal)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s_%u", name, vertices);
+    add_figure(b, text, value, at_least, goal);
+}
+
+static const bench_row *find_row(const bench *b, const char *body, cutis_method method, bool raw,
+                                 cutis_isa isa, uint32_t threads, uint32_t vertices)
+{
+    for (uint32_t i = 0; i < b->row_count; i++) {
+        const bench_row *r = &b->rows[i];
+        if (strcmp(r->body, body) == 0 && r->method == method && !r->weighted && r->raw == raw &&
+            r->isa == isa && r->threads == threads && r->vertices == vertices)
+            return r;
+    }
+    return NULL;
+}
+
+static bool wants(const bench *b, cutis_method method)
+{
+    const char *name = option_text(b->app, OPTION_METHOD);
+    return !name || strcmp(name, cutis_method_name(method)) == 0;
+}
+
+static cutis_result lbs_rows(bench *b, subject *s, cutis_device *device)
+{
+    cutis_result result = CUTIS_OK;
+    for (int raw = 1; raw >= 0 && result == CUTIS_OK && wants(b, CUTIS_METHOD_LBS); raw--)
+        result = measure_row(b, s, device, &(cutis_bind_options){ .raw_normals = raw }, 1);
+    return result;
+}
+
+static cutis_result other_rows(bench *b, subject *s, cutis_device *device)
+{
+    static const cutis_bind_options others[] = {
+        { .method = CUTIS_METHOD_SBS },
+        { .method = CUTIS_METHOD_SBS, .weighted_centres = true },
+        { .method = CUTIS_METHOD_DQS },
+        { .method = CUTIS_METHOD_COR },
+    };
+    cutis_result result = CUTIS_OK;
+    for (size_t i = 0; i < sizeof others / sizeof *others && result == CUTIS_OK; i++)
+        if (wants(b, others[i].method)) result = measure_row(b, s, device, &others[i], 1);
+    return result;
+}
+
+// What a frame costs before its first vertex: time at few vertices less their share at the slope of
+// many.
+static cutis_result frame_cost(bench *b, cutis_device *device, cutis_method method, uint32_t sets,
+                               double ns_per_vertex, double *seconds)
+{
+    cutis_model *model = NULL;
+    bench_skin skin;
+    uint32_t vertices = 32 * sets;
+    cutis_result result = bench_body_create(b->app->context, vertices, sets, &model);
+    if (result == CUTIS_OK)
+        result = bench_skin_open(
+            device, model, &(cutis_bind_options){ .method = method, .normals = true }, 1, &skin);
+    if (result == CUTIS_OK) {
+        result = bench_skin_time(&skin, b->budget, seconds);
+        *seconds -= 1e-9 * ns_per_vertex * vertices;
+        bench_skin_close(&skin);
+    }
+    cutis_model_destroy(model);
+    return result;
+}
+
+static cutis_result centre_share(bench *b, const subject *biped, cutis_device *device)
+{
+    const uint32_t vertices = cutis_model_vertex_count(biped->model);
+    const cutis_isa isa = cutis_device_describe(device).isa;
+    const bench_row *sbs = find_row(b, "biped", CUTIS_METHOD_SBS, false, isa, 1, vertices);
+    const bench_row *lbs = find_row(b, "biped", CUTIS_METHOD_LBS, false, isa, 1, vertices);
+    cutis_weight_summary weights;
+    double with = 0.0, without = 0.0;
+    if (!sbs || !lbs) return CUTIS_OK;
+    cutis_result result = cutis_weights_summarize(biped->model, &weights);
+    uint32_t sets = weights.bone_set_count < 400 ? weights.bone_set_count : 400;
+    if (result == CUTIS_OK) result = frame_cost(b, device, CUTIS_METHOD_SBS, sets, sbs->ns, &with);
+    if (result == CUTIS_OK)
+        result = frame_cost(b, device, CUTIS_METHOD_LBS, sets, lbs->ns, &without);
+    if (result == CUTIS_OK)
+        add_figure(b, "sbs_centres_share_of_frame", (with - without) / (1e-9 * sbs->ns * vertices),
+                   false, 0.05);
+    return result;
+}
+
+static cutis_result open_cpu(bench *b, cutis_isa isa, uint32_t threads, cutis_device **out)
+{
+    cutis_device_options options = { .isa = isa, .thread_count = threads };
+    return cutis_device_create(b->app->context, &options, out);
+}
+
+// One sheet at one size: LBS on one thread and on all, the other methods and AVX2 at the middle
+// size.
+static cutis_result sheet_rows(bench *b, uint32_t vertices, bool middle)
+{
+    cli_app *app = b->app;
+    cutis_device_options wanted;
+    cutis_model *model = NULL;
+    app_device_options(app, &wanted); // was checked before
+    cutis_result result = bench_body_create(app->context, vertices, SHEET_SETS, &model);
+    subject s = subject_begin(b, model, "sheet");
+    uint32_t counts[2] = { wanted.thread_count ? wanted.thread_count : 1, b->all_threads };
+    uint32_t runs = wanted.thread_count || b->all_threads == 1 ? 1 : 2;
+    for (uint32_t i = 0; i < runs && result == CUTIS_OK; i++) {
+        cutis_device *device = NULL;
+        result = open_cpu(b, wanted.isa, counts[i], &device);
+        if (result == CUTIS_OK) result = lbs_rows(b, &s, device);
+        if (result == CUTIS_OK && middle && i == 0) result = other_rows(b, &s, device);
+        cutis_device_destroy(device);
+    }
+    if (result == CUTIS_OK && middle && wanted.isa == CUTIS_ISA_AUTO &&
+        b->machine.isa == CUTIS_ISA_AVX512) {
+        cutis_device *device = NULL;
+        result = open_cpu(b, CUTIS_ISA_AVX2, 1, &device);
+        if (result == CUTIS_OK) result = lbs_rows(b, &s, device);
+        cutis_device_destroy(device);
+    }
+    subject_end(b, &s);
+    cutis_model_destroy(model);
+    return result;
+}
+
+static cutis_result biped_rows(bench *b)
+{
+    cutis_model *model = NULL;
+    cutis_device *device = NULL;
+    cutis_device_options wanted;
+    app_device_options(b->app, &wanted);
+    cutis_synth_options options = { .body = CUTIS_BODY_BIPED, .size = CUTIS_BODY_SIZE_HIGH };
+    cutis_result result = cutis_synth_create(b->app->context, &options, &model);
+    subject s = subject_begin(b, model, "biped");
+    if (result == CUTIS_OK)
+        result = open_cpu(b, wanted.isa, wanted.thread_count ? wanted.thread_count : 1, &device);
+    if (result == CUTIS_OK) result = lbs_rows(b, &s, device);
+    if (result == CUTIS_OK) result = other_rows(b, &s, device);
+    if (result == CUTIS_OK) result = centre_share(b, &s, device);
+    cutis_device_destroy(device);
+    subject_end(b, &s);
+    cutis_model_destroy(model);
+    return result;
+}
+
+static cutis_result gpu_rows(bench *b, cutis_device *device, uint32_t vertices)
+{
+    static const cutis_bind_options all[] = {
+        { .raw_normals = true },        { 0 },
+        { .method = CUTIS_METHOD_SBS }, { .method = CUTIS_METHOD_DQS },
+        { .method = CUTIS_METHOD_COR },
+    };
+    const uint32_t instances = option_count(b->app, OPTION_INSTANCES, 1024);
+    cutis_model *model = NULL;
+    cutis_result result = bench_body_create(b->app->context, vertices, SHEET_SETS, &model);
+    subject s = subject_begin(b, model, "sheet");
+    for (size_t i = 0; i < sizeof all / sizeof *all && result == CUTIS_OK; i++)
+        if (wants(b, all[i].method)) result = measure_row(b, &s, device, &all[i], instances);
+    if (result == CUTIS_OK && instances > 1 && wants(b, CUTIS_METHOD_LBS))
+        result = measure_row(b, &s, device, &all[1], 1);
+    subject_end(b, &s);
+    cutis_model_destroy(model);
+    return result;
+}
+
+static void lbs_figures(bench *b, uint32_t vertices)
+{
+    const cutis_isa isa = b->machine.isa;
+    const bench_row *raw = find_row(b, "sheet", CUTIS_METHOD_LBS, true, isa, 1, vertices);
+    const bench_row *unit = find_row(b, "sheet", CUTIS_METHOD_LBS, false, isa, 1, vertices);
+    const bench_row *wide =
+        find_row(b, "sheet", CUTIS_METHOD_LBS, true, isa, b->all_threads, vertices);
+    if (!raw || !unit) return;
+    if (vertices < MEMORY_BOUND_VERTICES) {
+        add_figure_at(b, "lbs_times_plain", vertices, raw->times_plain, true, 5.0);
+        add_figure_at(b, "lbs_of_fma_limit", vertices, raw->of_limit, true, 0.80);
+        add_figure_at(b, "lbs_unit_times_plain", vertices, unit->times_plain, true, 0.85 * 5.0);
+        add_figure_at(b, "lbs_unit_of_fma_limit", vertices, unit->of_limit, true, 0.85 * 0.80);
+    } else {
+        add_figure_at(b, "lbs_of_bandwidth", vertices, raw->of_limit, true, 0.75);
+        add_figure_at(b, "lbs_unit_of_bandwidth", vertices, unit->of_limit, true, 0.85 * 0.75);
+        if (wide && wide != raw)
+            add_figure_at(b, "lbs_of_bandwidth_all_threads", vertices, wide->of_limit, true, 0.75);
+    }
+}
+
+static void method_figures(bench *b, uint32_t vertices)
+{
+    static const cutis_method methods[] = { CUTIS_METHOD_SBS, CUTIS_METHOD_DQS, CUTIS_METHOD_COR };
+    const cutis_isa isa = b->machine.isa;
+    const bench_row *unit = find_row(b, "sheet", CUTIS_METHOD_LBS, false, isa, 1, vertices);
+    for (int i = 0; i < 3 && unit; i++) {
+        const bench_row *r = find_row(b, "sheet", methods[i], false, isa, 1, vertices);
+        char name[32];
+        snprintf(name, sizeof name, "%s_times_lbs", cutis_method_name(methods[i]));
+        if (r) add_figure_at(b, name, vertices, r->ns / unit->ns, false, 2.2);
+    }
+    const bench_row *avx2 =
+        find_row(b, "sheet", CUTIS_METHOD_LBS, true, CUTIS_ISA_AVX2, 1, vertices);
+    if (avx2) add_figure_at(b, "lbs_avx2_times_plain", vertices, avx2->times_plain, true, 4.0);
+    const bench_row *biped = find_row(b, "biped", CUTIS_METHOD_LBS, true, isa, 1, vertices);
+    if (biped) add_figure_at(b, "biped_lbs_times_plain", vertices, biped->times_plain, true, 4.0);
+    const bench_row *million = find_row(b, "sheet", CUTIS_METHOD_LBS, true, isa, 1, 1000000);
+    const bench_row *ten = find_row(b, "sheet", CUTIS_METHOD_LBS, true, isa, 1, 10000000);
+    if (million && ten) add_figure(b, "lbs_ns_10M_over_1M", ten->ns / million->ns, false, 1.2);
+}
+
+static void row_label(const bench_row *row, char *out, size_t capacity)
+{
+    snprintf(out, capacity, "%s%s, %s normals", cutis_method_name(row->method),
+             row->weighted ? " --weighted" : "", row->raw ? "raw" : "unit");
+}
+
+static void print_text(const bench *b)
+{
+    const cli_app *app = b->app;
+    app_say(app, "%s, %s, %u cores", b->machine.name, cutis_isa_name(b->machine.isa),
+            b->all_threads);
+    if (b->one.fma_rate > 0.0)
+        app_say(app, "; %.1f G multiply-adds/s and %.1f GB/s on one core", 1e-9 * b->one.fma_rate,
+                1e-9 * b->one.bandwidth);
+    else
+        app_say(app, "; rows on %s", b->gpu.name);
+    app_say(app, "\n");
+    app_say(app, "\n%s%-30s %-6s %-7s %3s %9s %5s %9s %8s %9s%s\n", app_style(app, "1"), "method",
+            "body", "isa", "thr", "vertices", "inst", "ns/vertex", "x plain", "of limit",
+            app_style(app, "0"));
+    for (uint32_t i = 0; i < b->row_count; i++) {
+        const bench_row *r = &b->rows[i];
+        char label[64], limit[32] = "";
+        row_label(r, label, sizeof label);
+        if (isfinite(r->of_limit))
+            snprintf(limit, sizeof limit, "%5.0f %% %s", 100.0 * r->of_limit, r->limit);
+        app_say(app, "%-30s %-6s %-7s %3u %9u %5u %9.3f %8.2f %9s\n", label, r->body,
+                r->device == CUTIS_DEVICE_CPU ? cutis_isa_name(r->isa)
+                                              : cutis_device_kind_name(r->device),
+                r->threads, r->vertices, r->instances, r->ns, r->times_plain, limit);
+    }
+    if (b->figure_count) app_say(app, "\n");
+    for (uint32_t i = 0; i < b->figure_count; i++) {
+        const figure *f = &b->figures[i];
+        bool good = f->at_least ? f->value >= f->goal : f->value <= f->goal;
+        app_say(app, "  %s%-7s%s %-38s %8.3f  (goal %s %.3g)\n", app_style(app, good ? "32" : "33"),
+                good ? "reached" : "short", app_style(app, "0"), f->name, f->value,
+                f->at_least ? ">=" : "<=", f->goal);
+    }
+}
+
+static void print_json(const bench *b)
+{
+    json_out json = { .file = stdout };
+    emit_object(&json, NULL);
+    emit_object(&json, "machine");
+    emit_string(&json, "cpu", b->machine.name);
+    emit_string(&json, "isa", cutis_isa_name(b->machine.isa));
+    emit_count(&json, "cores", b->all_threads);
+    emit_number(&json, "gfma_per_second", 1e-9 * b->one.fma_rate);
+    emit_number(&json, "gb_per_second", 1e-9 * b->one.bandwidth);
+    emit_number(&json, "gb_per_second_all_threads", 1e-9 * b->all.bandwidth);
+    emit_end(&json);
+    emit_array(&json, "rows");
+    for (uint32_t i = 0; i < b->row_count; i++) {
+        const bench_row *r = &b->rows[i];
+        emit_object(&json, NULL);
+        emit_string(&json, "method", r->weighted ? "sbs --weighted" : cutis_method_name(r->method));
+        emit_string(&json, "normals", r->raw ? "raw" : "unit");
+        emit_string(&json, "body", r->body);
+        emit_string(&json, "device", cutis_device_kind_name(r->device));
+        emit_string(&json, "isa", r->device == CUTIS_DEVICE_CPU ? cutis_isa_name(r->isa) : NULL);
+        emit_count(&json, "threads", r->threads);
+        emit_count(&json, "vertices", r->vertices);
+        emit_count(&json, "instances", r->instances);
+        emit_number(&json, "ns_per_vertex", r->ns);
+        emit_number(&json, "times_plain", r->times_plain);
+        emit_number(&json, "of_limit", r->of_limit);
+        emit_string(&json, "limit", r->limit);
+        emit_number(&json, "bones_per_block", r->bones_per_block);
+        emit_end(&json);
+    }
+    emit_end(&json);
+    emit_array(&json, "figures");
+    for (uint32_t i = 0; i < b->figure_count; i++) {
+        const figure *f = &b->figures[i];
+        emit_object(&json, NULL);
+        emit_string(&json, "name", f->name);
+        emit_number(&json, "value", f->value);
+        emit_number(&json, "goal", f->goal);
+        emit_string(&json, "sense", f->at_least ? "at least" : "at most");
+        emit_end(&json);
+    }
+    emit_end(&json);
+    emit_end(&json);
+}
+
+static uint32_t choose_sizes(const cli_app *app, uint32_t sizes[4])
+{
+    uint32_t count = 0;
+    if (option_given(app, OPTION_VERTICES)) {
+        sizes[count++] = option_count(app, OPTION_VERTICES, 0);
+        return count;
+    }
+    sizes[count++] = 2972;
+    sizes[count++] = 46036;
+    if (!option_given(app, OPTION_QUICK)) sizes[count++] = 1000000;
+    if (option_given(app, OPTION_LARGE)) sizes[count++] = 10000000;
+    return count;
+}
+
+static cutis_result measure_cpu(bench *b)
+{
+    uint32_t sizes[4], count = choose_sizes(b->app, sizes);
+    const bool filtered = option_given(b->app, OPTION_VERTICES);
+    cutis_result result = CUTIS_OK;
+    for (int i = 0; i < 2; i++) {
+        refresh_limits(b, i ? b->all_threads : 1, false, 0.2 * b->budget);
+        refresh_limits(b, i ? b->all_threads : 1, true, 0.2 * b->budget);
+    }
+    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++)
+        result = sheet_rows(b, sizes[i], sizes[i] == 46036 || filtered);
+    if (result == CUTIS_OK && !filtered && !option_given(b->app, OPTION_QUICK))
+        result = biped_rows(b);
+    for (uint32_t i = 0; i < b->row_count; i++) set_limit(b, &b->rows[i]);
+    for (uint32_t i = 0; i < count; i++) lbs_figures(b, sizes[i]);
+    method_figures(b, filtered ? sizes[0] : 46036);
+    return result;
+}
+
+static bool is_timed(const char *method)
+{
+    static const cutis_method all[] = { CUTIS_METHOD_LBS, CUTIS_METHOD_SBS, CUTIS_METHOD_DQS,
+                                        CUTIS_METHOD_COR };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(method, cutis_method_name(all[i])) == 0) return true;
+    return false;
+}
+
+int bench_blend(cli_app *app)
+{
+    bench *b = calloc(1, sizeof *b);
+    cutis_device *device = NULL;
+    cutis_device_options wanted;
+    int status = app_device_options(app, &wanted);
+    if (!b) return app_fail_text(app, "bench: not enough memory");
+    if (status == EXIT_GOOD && option_given(app, OPTION_VERTICES) &&
+        option_count(app, OPTION_VERTICES, 0) < 64)
+        status = app_usage(app, "--vertices: want at least 64");
+    const char *method = option_text(app, OPTION_METHOD);
+    if (status == EXIT_GOOD && method && !is_timed(method))
+        status = app_usage(app, "--method %s: blend times lbs, sbs, dqs and cor", method);
+    if (status == EXIT_GOOD) status = app_open_device(app, &device);
+    if (status == EXIT_GOOD) {
+        cutis_result result = CUTIS_OK;
+        cutis_device *cpu = NULL;
+        b->app = app;
+        b->budget = option_given(app, OPTION_QUICK) ? 0.06 : 0.6;
+        result = open_cpu(b, wanted.isa, 0, &cpu);
+        if (result == CUTIS_OK) {
+            b->machine = cutis_device_describe(cpu);
+            b->gpu = cutis_device_describe(device);
+            b->all_threads = b->machine.thread_count;
+            cutis_device_destroy(cpu);
+            result = wanted.kind == CUTIS_DEVICE_CPU
+                         ? measure_cpu(b)
+                         : gpu_rows(b, device, option_count(app, OPTION_VERTICES, 46036));
+        }
+        app_progress_done(app);
+        if (result != CUTIS_OK)
+            status = app_fail(app, "bench blend", result);
+        else if (app->json)
+            print_json(b);
+        else
+            print_text(b);
+    }
+    cutis_device_destroy(device);
+    free(b);
+    return status;
+}
+
+#define TAKES(id) ((option_set)1 << OPTION_##id)
+#define DEVICES   (TAKES(DEVICE) | TAKES(THREADS) | TAKES(ISA))
+
+int verb_bench(cli_app *app)
+{
+    const struct {
+        const char *name;
+        int (*run)(cli_app *app);
+        option_set takes; // of the verb's options those that change something
+    } benches[] = {
+        { "blend", bench_blend,
+          DEVICES | TAKES(LARGE) | TAKES(VERTICES) | TAKES(METHOD) | TAKES(INSTANCES) },
+        { "pose", bench_poses, 0 },
+        { "pose-space", bench_pose_space, DEVICES | TAKES(INSTANCES) },
+        { "frame", bench_frames, DEVICES | TAKES(OUTPUT) },
+        { "reduce", bench_reduce, DEVICES | TAKES(VERTICES) },
+        { "cage", bench_cage, DEVICES | TAKES(VERTICES) | TAKES(INSTANCES) },
+        { "handles", bench_handles, DEVICES | TAKES(VERTICES) },
+        { "skeleton", bench_skeleton, 0 },
+        { "patches", bench_patches, DEVICES | TAKES(VERTICES) | TAKES(INSTANCES) },
+    };
+    const option_set always = TAKES(QUICK) | TAKES(JSON) | TAKES(QUIET) | TAKES(HELP);
+    size_t b = 0; // the table of verbs lets only benches through
+    while (strcmp(app->operands[0], benches[b].name) != 0) b++;
+    for (int id = 0; id < OPTION_ID_COUNT; id++)
+        if (option_given(app, (option_id)id) && !((benches[b].takes | always) >> id & 1))
+            return app_usage(app, "--%s does nothing in bench %s", cli_options[id].name,
+                             benches[b].name);
+    return benches[b].run(app);
+}

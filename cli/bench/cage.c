@@ -1,0 +1,309 @@
+/// cutis bench cage: binding a body to a cage of 137 controls by mean value coordinates, and
+/// deforming it with all weights and with 8, normals included, beside the frame rates of Landreneau
+/// and Schaefer 2010 (702,538 triangles, 137 controls; Core i7 920 and GTX 280). The body is a
+/// bumpy ball of 351,002 vertices, the cage a coarse ball around it.
+#include "bench/bench.h"
+#include "bench/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RINGS = 9, SEGMENTS = 15, CONTROLS = RINGS * SEGMENTS + 2, FEW = 8, CHUNKED = 64 };
+static const double PI = 3.14159265358979323846;
+static const double PAPER_FULL = 1.2, PAPER_FEW = 13.9, PAPER_GPU = 142.9;
+
+void bench_ball_release(bench_ball *b)
+{
+    free(b->positions), free(b->triangles);
+}
+
+static void ring_triangles(uint32_t rings, uint32_t segments, uint32_t *out)
+{
+    const uint32_t top = rings * segments, bottom = top + 1;
+    for (uint32_t r = 0; r <= rings; r++)
+        for (uint32_t s = 0; s < segments; s++) {
+            const uint32_t next = (s + 1) % segments;
+            const uint32_t a = (r - 1) * segments + s, b = (r - 1) * segments + next,
+                           c = r * segments + s, d = r * segments + next;
+            if (r == 0) {
+                memcpy(out, (uint32_t[3]){ top, c, d }, 12), out += 3;
+            } else if (r == rings) {
+                memcpy(out, (uint32_t[3]){ bottom, b, a }, 12), out += 3;
+            } else {
+                memcpy(out, (uint32_t[6]){ a, c, b, b, c, d }, 24), out += 6;
+            }
+        }
+}
+
+bool bench_ball_make(uint32_t rings, uint32_t segments, double radius, double bumps,
+                     bench_ball *out)
+{
+    *out = (bench_ball){ .vertex_count = rings * segments + 2,
+                         .triangle_count = 2 * rings * segments };
+    out->positions = malloc(12 * (size_t)out->vertex_count);
+    out->triangles = malloc(12 * (size_t)out->triangle_count);
+    if (!out->positions || !out->triangles) return false;
+    for (uint32_t v = 0; v < out->vertex_count; v++) {
+        const bool pole = v >= rings * segments;
+        double polar =
+            pole ? (v - rings * segments) * PI : (v / segments + 1.0) * PI / (rings + 1.0);
+        double around = pole ? 0 : 2 * PI * (v % segments) / segments;
+        double r = radius * (1 + bumps * sin(7 * polar) * cos(5 * around) * sin(polar));
+        float *p = out->positions + 3 * (size_t)v;
+        p[0] = (float)(r * sin(polar) * cos(around));
+        p[1] = (float)(1.6 * r * cos(polar));
+        p[2] = (float)(-r * sin(polar) * sin(around));
+    }
+    ring_triangles(rings, segments, out->triangles);
+    return true;
+}
+
+cutis_result bench_ball_model(cutis_context *context, const bench_ball *b, const cutis_cage *cage,
+                              cutis_model **out)
+{
+    cutis_primitive primitive = { .vertex_count = b->vertex_count,
+                                  .index_count = 3 * b->triangle_count,
+                                  .indices = b->triangles,
+                                  .positions = b->positions,
+                                  .material = CUTIS_NONE };
+    cutis_mesh mesh = { .primitive_count = 1, .primitives = &primitive };
+    cutis_node node = {
+        .parent = CUTIS_NONE, .rest = cutis_transform_identity(), .mesh = 0, .skin = CUTIS_NONE
+    };
+    cutis_model_data data = {
+        .node_count = 1, .mesh_count = 1, .nodes = &node, .meshes = &mesh, .cage = cage
+    };
+    return cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out);
+}
+
+typedef struct cage_bench {
+    cli_app *app;
+    cutis_device *device;
+    bool gpu;
+    double budget;
+    bench_ball body, around;
+    cutis_cage *cage;
+    double *points;
+    float *weights; ///< all of them
+    uint32_t *first, *controls;
+    float *kept;
+    json_out json;
+    bench_cage_figures figures;
+} cage_bench;
+
+static cutis_result weigh(void *data)
+{
+    cage_bench *b = data;
+    return cutis_cage_coordinates(b->app->context, b->device, b->cage, b->points,
+                                  b->body.vertex_count, NULL, b->weights, NULL);
+}
+
+// The `count` largest weights of every vertex, renormalised (all: as they are).
+static void keep_largest(cage_bench *b, uint32_t count)
+{
+    for (uint32_t v = 0; v < b->body.vertex_count; v++) {
+        const float *w = b->weights + (size_t)v * CONTROLS;
+        bool taken[CONTROLS] = { false };
+        double sum = 0;
+        for (uint32_t k = 0; k < count; k++) {
+            uint32_t best = CONTROLS;
+            for (uint32_t c = 0; c < CONTROLS && count < CONTROLS; c++)
+                if (!taken[c] && (best == CONTROLS || fabsf(w[c]) > fabsf(w[best]))) best = c;
+            taken[count < CONTROLS ? best : k] = true;
+        }
+        b->first[v] = v * count;
+        for (uint32_t c = 0, k = v * count; c < CONTROLS; c++) {
+            if (!taken[c]) continue;
+            b->controls[k] = c, b->kept[k++] = w[c];
+            sum += w[c];
+        }
+        for (uint32_t k = v * count; k < (v + 1) * count; k++)
+            b->kept[k] = (float)(b->kept[k] / sum);
+    }
+    b->first[b->body.vertex_count] = b->body.vertex_count * count;
+}
+
+/// A bound body with room for its outputs.
+typedef struct player {
+    cutis_binding *binding;
+    cutis_device *device;
+    cutis_buffer *buffer;
+    float *positions, *normals;
+    cutis_float3 *poses;
+    uint32_t instances;
+    cutis_outputs outputs;
+} player;
+
+static cutis_result run_player(void *data)
+{
+    player *p = data;
+    cutis_poses poses = { .kind = CUTIS_POSE_CONTROLS, .controls = p->poses };
+    cutis_result result = cutis_deform(p->binding, &poses, p->instances, &p->outputs);
+    return result == CUTIS_OK && p->buffer ? cutis_device_finish(p->device) : result;
+}
+
+static cutis_result open_outputs(const cage_bench *b, player *p)
+{
+    const uint64_t size = 24 * (uint64_t)b->body.vertex_count * p->instances;
+    if (b->gpu) {
+        cutis_result result = cutis_buffer_create(b->device, size, &p->buffer);
+        p->outputs.positions = (cutis_stream){ .buffer = p->buffer, .stride = 24 };
+        p->outputs.normals = (cutis_stream){ .buffer = p->buffer, .offset = 12, .stride = 24 };
+        return result;
+    }
+    p->positions = calloc(1, size / 2), p->normals = calloc(1, size / 2);
+    p->outputs.positions.data = p->positions;
+    p->outputs.normals.data = p->normals;
+    return p->positions && p->normals ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+}
+
+// Seconds of one frame.
+static cutis_result time_frames(cage_bench *b, const cutis_model *model, uint32_t instances,
+                                double *seconds)
+{
+    player p = { .device = b->device, .instances = instances };
+    p.poses = malloc((size_t)instances * CONTROLS * sizeof *p.poses);
+    cutis_bind_options options = { .method = CUTIS_METHOD_CAGE,
+                                   .normals = true,
+                                   .instance_capacity = instances };
+    cutis_result result = p.poses ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    if (result == CUTIS_OK) {
+        cutis_cage_automatic_poses(b->cage, 1, instances, &p.poses->x);
+        result = cutis_bind(b->device, model, &options, &p.binding);
+    }
+    if (result == CUTIS_OK) result = open_outputs(b, &p);
+    if (result == CUTIS_OK) result = bench_best(run_player, &p, b->budget, seconds);
+    *seconds /= instances;
+    cutis_buffer_destroy(p.buffer);
+    cutis_binding_destroy(p.binding);
+    free(p.poses), free(p.positions), free(p.normals);
+    return result;
+}
+
+static void report_row(cage_bench *b, const char *what, uint32_t weights, double seconds,
+                       double paper, const char *machine)
+{
+    char beside[64] = "";
+    *(weights == FEW           ? &b->figures.few
+      : strcmp(what, "deform") ? &b->figures.bind
+                               : &b->figures.full) = seconds;
+    if (paper > 0) snprintf(beside, sizeof beside, "%.1f (%s)", paper, machine);
+    app_say(b->app, "%-10s %8u %12.6f %12.1f   %s\n", what, weights, seconds, 1 / seconds, beside);
+    if (!b->app->json) return;
+    emit_object(&b->json, NULL);
+    emit_string(&b->json, "what", what);
+    emit_count(&b->json, "vertices", b->body.vertex_count);
+    emit_count(&b->json, "controls", CONTROLS);
+    emit_count(&b->json, "weights", weights);
+    emit_number(&b->json, "seconds", seconds);
+    emit_number(&b->json, "per_second", 1 / seconds);
+    if (paper > 0)
+        emit_number(&b->json, "paper_per_second", paper);
+    else
+        emit_null(&b->json, "paper_per_second");
+    emit_end(&b->json);
+}
+
+static cutis_result run_deforms(cage_bench *b)
+{
+    cutis_result result = CUTIS_OK;
+    uint32_t batch = option_count(b->app, OPTION_INSTANCES, b->gpu ? CHUNKED : 1);
+    for (int few = 0; few < 2 && result == CUTIS_OK; few++) {
+        cutis_model *model = NULL;
+        cutis_cage cage = *b->cage;
+        double seconds = 0;
+        keep_largest(b, few ? FEW : CONTROLS);
+        const cutis_cage_mesh mesh = { b->body.vertex_count, b->first, b->controls, b->kept };
+        cage.mesh_count = 1, cage.meshes = &mesh;
+        result = bench_ball_model(b->app->context, &b->body, &cage, &model);
+        if (result == CUTIS_OK) result = time_frames(b, model, few ? batch : 1, &seconds);
+        if (result == CUTIS_OK)
+            report_row(b, "deform", few ? FEW : CONTROLS, seconds,
+                       !few     ? PAPER_FULL
+                       : b->gpu ? PAPER_GPU
+                                : PAPER_FEW,
+                       few && b->gpu ? "GTX 280" : "i7 920");
+        cutis_model_destroy(model);
+    }
+    return result;
+}
+
+static cutis_result run_all(cage_bench *b)
+{
+    cutis_model *model = NULL;
+    double best = INFINITY;
+    cutis_result result = bench_ball_model(b->app->context, &b->around, NULL, &model);
+    if (result == CUTIS_OK) result = cutis_cage_create(model, &b->cage);
+    cutis_model_destroy(model);
+    // The first call of a GPU compiles; a CPU's takes long enough to be told once.
+    for (int i = 0; i < (b->gpu ? 5 : 1) && result == CUTIS_OK; i++) {
+        double start = app_seconds();
+        result = weigh(b);
+        best = fmin(best, app_seconds() - start);
+    }
+    app_progress_done(b->app);
+    if (result != CUTIS_OK) return result;
+    app_say(b->app, "%u vertices, %u triangles, %u controls, %s\n\n", b->body.vertex_count,
+            b->body.triangle_count, CONTROLS,
+            cutis_device_kind_name(cutis_device_describe(b->device).kind));
+    app_say(b->app, "%-10s %8s %12s %12s   %s\n", "", "weights", "seconds", "a second", "paper");
+    report_row(b, "bind mvc", CONTROLS, best, 0, NULL);
+    return run_deforms(b);
+}
+
+static bool allocate(cage_bench *b, uint32_t vertices)
+{
+    uint32_t segments = (uint32_t)sqrt(vertices / 1.4), rings = (vertices - 2) / segments;
+    if (!bench_ball_make(rings, segments, 1, 0.1, &b->body) ||
+        !bench_ball_make(RINGS, SEGMENTS, 1.35, 0, &b->around))
+        return false;
+    const size_t count = b->body.vertex_count;
+    b->points = malloc(3 * count * sizeof *b->points);
+    b->weights = malloc(count * CONTROLS * sizeof *b->weights);
+    b->first = malloc((count + 1) * sizeof *b->first);
+    b->controls = malloc(count * CONTROLS * sizeof *b->controls);
+    b->kept = malloc(count * CONTROLS * sizeof *b->kept);
+    for (size_t i = 0; b->points && i < 3 * count; i++) b->points[i] = b->body.positions[i];
+    return b->points && b->weights && b->first && b->controls && b->kept;
+}
+
+static void cage_bench_close(cage_bench *b)
+{
+    cutis_cage_destroy(b->cage);
+    bench_ball_release(&b->body), bench_ball_release(&b->around);
+    free(b->points), free(b->weights), free(b->first), free(b->controls), free(b->kept);
+}
+
+cutis_result bench_cage_measure(cli_app *app, cutis_device *device, uint32_t vertices,
+                                double budget, bench_cage_figures *out)
+{
+    cli_app silent = *app; // rows go into the figures only
+    silent.quiet = true, silent.json = false;
+    cage_bench b = { .app = &silent, .budget = budget, .device = device };
+    b.gpu = cutis_device_describe(device).kind != CUTIS_DEVICE_CPU;
+    cutis_result result = allocate(&b, vertices) ? run_all(&b) : CUTIS_OUT_OF_MEMORY;
+    b.figures.triangles = b.body.triangle_count;
+    *out = b.figures;
+    cage_bench_close(&b);
+    return result;
+}
+
+int bench_cage(cli_app *app)
+{
+    const bool quick = option_given(app, OPTION_QUICK);
+    cage_bench b = { .app = app, .budget = quick ? 0.2 : 2, .json = { .file = stdout } };
+    // 702,538 triangles, or the number asked for as nearly as rings and segments allow.
+    const uint32_t vertices = option_count(app, OPTION_VERTICES, quick ? 20000 : 351271);
+    int status = app_open_device(app, &b.device);
+    if (status == EXIT_GOOD) {
+        b.gpu = cutis_device_describe(b.device).kind != CUTIS_DEVICE_CPU;
+        if (app->json) emit_object(&b.json, NULL), emit_array(&b.json, "rows");
+        cutis_result result = allocate(&b, vertices) ? run_all(&b) : CUTIS_OUT_OF_MEMORY;
+        if (app->json) emit_end(&b.json), emit_end(&b.json);
+        if (result != CUTIS_OK) status = app_fail(app, "bench cage", result);
+    }
+    cage_bench_close(&b);
+    cutis_device_destroy(b.device);
+    return status;
+}

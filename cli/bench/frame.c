@@ -1,0 +1,162 @@
+/// cutis bench frame: whole frames, pose to pixels: sample, deform, draw, for the three published
+/// sizes of the arm.
+#include "bench/bench.h"
+
+#include <stdlib.h>
+
+#include <cutis/render.h>
+
+typedef struct frame_work {
+    cutis_live *live;
+    const cutis_binding *binding;
+    cutis_sampler *sampler;
+    cutis_transform *pose;
+    cutis_camera camera;
+    double seconds;
+    bool finish; ///< wait for every frame, or only for a group
+} frame_work;
+
+// Drivers queue frames; a measured group ends with a wait, so every frame counted has been drawn.
+enum { GROUP_FRAMES = 32 };
+
+static cutis_result deform_next(frame_work *w)
+{
+    w->seconds += 0.0137;
+    if (w->seconds > 4.0) w->seconds -= 4.0;
+    cutis_sampler_sample(w->sampler, (float)w->seconds, w->pose, NULL);
+    return cutis_live_deform(w->live, w->binding, &(cutis_poses){ .local = w->pose });
+}
+
+// Deform as many frames ahead as the live body takes, then draw them.
+static cutis_result frame_group(void *data)
+{
+    frame_work *w = data;
+    cutis_result result = CUTIS_OK;
+    const uint32_t ahead = w->finish ? 1 : cutis_live_ahead(w->live);
+    for (uint32_t done = 0; done < GROUP_FRAMES; done += ahead) {
+        for (uint32_t i = 0; i < ahead && result == CUTIS_OK; i++) result = deform_next(w);
+        for (uint32_t i = 1; i <= ahead && result == CUTIS_OK; i++)
+            result = cutis_live_draw(w->live, &w->camera, w->finish || (done + i == GROUP_FRAMES));
+    }
+    return result;
+}
+
+typedef struct frame_row {
+    uint32_t vertices;
+    uint64_t triangles;
+    double throughput, latency; ///< frames a second without and with a wait after each
+    double paper;
+    const char *path;
+} frame_row;
+
+static cutis_result measure_body(cli_app *app, cutis_device *device, cutis_renderer *renderer,
+                                 const cutis_model *model, double budget, frame_row *row)
+{
+    frame_work w = { 0 };
+    cutis_binding *binding = NULL;
+    uint64_t triangles = cutis_model_triangle_count(model);
+    uint32_t *indices = malloc(12 * (size_t)triangles);
+    w.pose = calloc(cutis_model_get(model)->node_count, sizeof *w.pose);
+    cutis_result result = indices && w.pose ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    uint32_t clip = 0;
+    if (result == CUTIS_OK) {
+        cutis_model_triangles(model, indices);
+        result = cutis_bind(device, model, &(cutis_bind_options){ .normals = true }, &binding);
+    }
+    if (result == CUTIS_OK) result = cutis_model_find_clip(model, "bend", &clip);
+    if (result == CUTIS_OK) result = cutis_sampler_create(model, clip, &w.sampler);
+    if (result == CUTIS_OK)
+        result = cutis_live_create(renderer, device, cutis_model_vertex_count(model), triangles,
+                                   indices, 640, 480, &w.live);
+    w.binding = binding;
+    w.camera = (cutis_camera){ .yaw = 20,
+                               .pitch = 10,
+                               .frame = { { 0.05f, 1.3f, -0.12f }, { 0.95f, 1.55f, 0.1f } } };
+    double seconds = 0;
+    if (result == CUTIS_OK) result = bench_best(frame_group, &w, budget, &seconds);
+    row->throughput = GROUP_FRAMES / seconds;
+    w.finish = true;
+    if (result == CUTIS_OK) result = bench_best(frame_group, &w, budget, &seconds);
+    row->latency = GROUP_FRAMES / seconds;
+    row->vertices = cutis_model_vertex_count(model);
+    row->triangles = triangles;
+    if (result == CUTIS_OK) row->path = cutis_live_path(w.live);
+    if (result == CUTIS_OK && option_given(app, OPTION_OUTPUT)) {
+        cutis_image image = { 0 };
+        result = cutis_live_read(w.live, &image);
+        if (result == CUTIS_OK)
+            result = cutis_image_write_png(app->context, &image, option_text(app, OPTION_OUTPUT));
+        cutis_image_release(app->context, &image);
+    }
+    cutis_live_destroy(w.live);
+    cutis_sampler_destroy(w.sampler);
+    cutis_binding_destroy(binding);
+    free(w.pose);
+    free(indices);
+    return result;
+}
+
+static void print_rows(const cli_app *app, const frame_row *rows, uint32_t count,
+                       const char *renderer, const char *device)
+{
+    if (app->json) {
+        json_out json = { .file = stdout };
+        emit_object(&json, NULL);
+        emit_string(&json, "renderer", renderer);
+        emit_string(&json, "device", device);
+        emit_array(&json, "rows");
+        for (uint32_t i = 0; i < count; i++) {
+            emit_object(&json, NULL);
+            emit_count(&json, "vertices", rows[i].vertices);
+            emit_count(&json, "triangles", rows[i].triangles);
+            emit_number(&json, "frames_per_second", rows[i].throughput);
+            emit_number(&json, "frames_per_second_waiting", rows[i].latency);
+            emit_number(&json, "paper_frames_per_second", rows[i].paper);
+            emit_string(&json, "vertices_reach_renderer", rows[i].path);
+            emit_end(&json);
+        }
+        emit_end(&json);
+        emit_end(&json);
+        return;
+    }
+    app_say(app, "whole frames a second, 640x480: pose, linear blend with unit normals, draw\n");
+    app_say(app, "%s, %s\n\n", device, renderer);
+    app_say(app, "%10s %10s %12s %16s %12s   %s\n", "vertices", "triangles", "frames/s",
+            "wait after each", "paper (2006)", "vertices are");
+    for (uint32_t i = 0; i < count; i++)
+        app_say(app, "%10u %10llu %12.0f %16.0f %12.0f   %s\n", rows[i].vertices,
+                (unsigned long long)rows[i].triangles, rows[i].throughput, rows[i].latency,
+                rows[i].paper, rows[i].path);
+}
+
+int bench_frames(cli_app *app)
+{
+    static const double PAPER[] = { 1425, 630, 164 };
+    cutis_device *device = NULL;
+    cutis_renderer *renderer = NULL;
+    frame_row rows[3] = { 0 };
+    int status = app_open_device(app, &device);
+    if (status != EXIT_GOOD) return status;
+    cutis_result result = cutis_renderer_create(app->context, &renderer);
+    for (int i = 0; i < 3 && result == CUTIS_OK; i++) {
+        cutis_model *model = NULL;
+        rows[i].paper = PAPER[i];
+        result = cutis_synth_create(
+            app->context,
+            &(cutis_synth_options){ .body = CUTIS_BODY_ARM,
+                                    .size = (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i) },
+            &model);
+        if (result == CUTIS_OK)
+            result = measure_body(app, device, renderer, model,
+                                  option_given(app, OPTION_QUICK) ? 0.1 : 1.0, &rows[i]);
+        cutis_model_destroy(model);
+    }
+    app_progress_done(app);
+    if (result == CUTIS_OK)
+        print_rows(app, rows, 3, cutis_renderer_name(renderer), cutis_device_describe(device).name);
+    else
+        status = app_fail(app, "bench frame", result);
+    cutis_renderer_destroy(renderer);
+    cutis_device_destroy(device);
+    return status;
+}

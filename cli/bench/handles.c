@@ -1,0 +1,283 @@
+/// cutis bench handles: binding, moving one handle, one update, and how cost grows with the grid,
+/// beside Table 1 of Xian et al. Bodies are generated; handles are the biped's joints farthest from
+/// each other, so that they spread over it.
+#include "bench/bench.h"
+#include "bench/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HANDLES  BENCH_HANDLES
+#define VERTICES 100000u
+
+static const struct {
+    const char *name;
+    double voxelise, insertion, weights, update; ///< milliseconds: t_v t_h t_w t_u
+} PAPER[] = {
+    { "Dragon (paper)", 200, 1537, 80, 11 },
+    { "Human (paper)", 205, 2901, 140, 19 },
+    { "Dino (paper)", 266, 986, 16, 4 },
+    { "Armadillo (paper)", 422, 21968, 94, 16 },
+};
+
+typedef struct handles_bench {
+    cli_app *app;
+    json_out json;
+    cutis_device *device;
+    double budget;
+    bench_handles_row rows[3][3]; ///< body field, body virtual, box; at 64, 128, 256 voxels
+} handles_bench;
+
+static double apart(cutis_float3 a, cutis_float3 b)
+{
+    return hypot(hypot((double)a.x - b.x, (double)a.y - b.y), (double)a.z - b.z);
+}
+
+/// Farthest-point choice among the joints, from the first.
+void bench_handles_spread(const cutis_model *model, cutis_handle *out)
+{
+    const cutis_skin *skin = &cutis_model_get(model)->skins[0];
+    uint32_t used = 0;
+    for (uint32_t pick = 0; used < HANDLES;) {
+        cutis_mat34 bind;
+        if (!cutis_mat34_invert(&skin->inverse_binds[pick], &bind)) bind = (cutis_mat34){ { 0 } };
+        out[used++] = (cutis_handle){ .kind = CUTIS_HANDLE_POINT,
+                                      .from = { bind.m[3], bind.m[7], bind.m[11] } };
+        double farthest = -1;
+        for (uint32_t j = 0; j < skin->joint_count; j++) {
+            double least = INFINITY;
+            if (!cutis_mat34_invert(&skin->inverse_binds[j], &bind)) continue;
+            for (uint32_t k = 0; k < used; k++)
+                least = fmin(
+                    least, apart((cutis_float3){ bind.m[3], bind.m[7], bind.m[11] }, out[k].from));
+            if (least > farthest) farthest = least, pick = j;
+        }
+    }
+}
+
+/// A solid box of 1 x 0.5 x 0.5, its faces divided, with ten handles inside.
+static cutis_result make_box(cli_app *app, uint32_t side, cutis_handle *handles, cutis_model **out)
+{
+    const uint32_t row = side + 1, face = row * row;
+    float *positions = malloc(6 * (size_t)face * 3 * sizeof *positions);
+    uint32_t *indices = malloc(36 * (size_t)side * side * sizeof *indices), used = 0;
+    cutis_result result = positions && indices ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    for (uint32_t f = 0; f < 6 && result == CUTIS_OK; f++) {
+        for (uint32_t i = 0; i < face; i++) {
+            const float size[3] = { 1, 0.5f, 0.5f };
+            float *p = positions + 3 * (size_t)(f * face + i);
+            const uint32_t k = f / 2;
+            p[k] = f % 2 ? size[k] : 0;
+            p[(k + 1) % 3] = size[(k + 1) % 3] * (float)(i % row) / (float)side;
+            p[(k + 2) % 3] = size[(k + 2) % 3] * (float)(i / row) / (float)side;
+        }
+        for (uint32_t i = 0; i < side * side; i++) {
+            const uint32_t a = f * face + i / side * row + i % side;
+            const uint32_t six[6] = { a, a + 1, a + row + 1, a, a + row + 1, a + row };
+            memcpy(indices + used, six, sizeof six);
+            used += 6;
+        }
+    }
+    for (uint32_t h = 0; h < 10; h++)
+        handles[h] = (cutis_handle){ .kind = CUTIS_HANDLE_POINT,
+                                     .from = { 0.1f + 0.8f * (float)(h / 2) / 4,
+                                               h % 2 ? 0.15f : 0.35f, h % 4 / 2 ? 0.15f : 0.35f } };
+    cutis_primitive primitive = { .vertex_count = 6 * face,
+                                  .positions = positions,
+                                  .index_count = used,
+                                  .indices = indices,
+                                  .material = CUTIS_NONE };
+    cutis_mesh mesh = { .primitive_count = 1, .primitives = &primitive };
+    cutis_node node = { .parent = CUTIS_NONE, .mesh = 0, .skin = CUTIS_NONE };
+    node.rest = cutis_transform_identity();
+    cutis_model_data data = { .node_count = 1, .nodes = &node, .mesh_count = 1, .meshes = &mesh };
+    if (result == CUTIS_OK)
+        result = cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, out);
+    free(positions);
+    free(indices);
+    return result;
+}
+
+cutis_result bench_handles_bind(cutis_device *device, double budget, const cutis_model *model,
+                                const cutis_handle *handles, uint32_t count, bench_handles_row *row)
+{
+    const cutis_handles_options options = { .voxels = row->voxels, .weighting = row->weighting };
+    cutis_result result = CUTIS_OK;
+    double start = app_seconds();
+    row->bind = row->move = INFINITY;
+    for (int i = 0; result == CUTIS_OK && (i < 2 || app_seconds() - start < budget); i++) {
+        cutis_handle_session *session = NULL;
+        double before = app_seconds();
+        result = cutis_handles_open(model, device, &options, &session);
+        if (result == CUTIS_OK) result = cutis_handles_set(session, handles, count);
+        double seconds = app_seconds() - before;
+        if (result == CUTIS_OK && seconds < row->bind) {
+            const cutis_handles_report *report = cutis_handles_look(session).report;
+            row->bind = seconds;
+            row->stages = report->seconds;
+            row->domain_voxels = report->domain_voxels;
+            row->iterations = report->iterations;
+            row->virtual_handles = report->virtual_handles;
+        }
+        for (int m = 1; m < 4 && result == CUTIS_OK; m++) { // one handle goes a little up
+            cutis_handle moved = handles[count / 2];
+            moved.from.y += 0.003f * (float)m;
+            before = app_seconds();
+            result = cutis_handles_move(session, count / 2, &moved);
+            row->move = fmin(row->move, app_seconds() - before);
+        }
+        cutis_handles_close(session);
+    }
+    return result;
+}
+
+cutis_result bench_handles_update(cutis_device *device, double budget, const cutis_model *model,
+                                  const cutis_handle *handles, uint32_t count,
+                                  bench_handles_row *row)
+{
+    const cutis_handles_options options = { .voxels = row->voxels, .weighting = row->weighting };
+    const cutis_handle_set set = { .handle_count = count, .handles = handles };
+    cutis_model *bound = NULL;
+    bench_skin skin;
+    cutis_result result = cutis_handles_weights(model, device, &set, &options, &bound, NULL);
+    if (result == CUTIS_OK)
+        result = bench_skin_open(device, bound, &(cutis_bind_options){ 0 }, 1, &skin);
+    if (result == CUTIS_OK) {
+        result = bench_skin_time(&skin, budget / 4, &row->update);
+        bench_skin_close(&skin);
+    }
+    cutis_model_destroy(bound);
+    return result;
+}
+
+static void show_row(handles_bench *b, const bench_handles_row *r)
+{
+    const cutis_handles_seconds *t = &r->stages;
+    app_say(b->app, "%-18s %-8s %6u %8llu %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f", r->body,
+            cutis_weighting_name(r->weighting), r->voxels, (unsigned long long)r->domain_voxels,
+            1e3 * t->voxelise, 1e3 * t->distances, 1e3 * t->insertion, 1e3 * t->weights,
+            1e3 * r->bind, 1e3 * r->move);
+    app_say(b->app, r->update > 0 ? " %9.3f\n" : "\n", 1e3 * r->update);
+    if (!b->app->json) return;
+    emit_object(&b->json, NULL);
+    emit_string(&b->json, "body", r->body);
+    emit_string(&b->json, "weighting", cutis_weighting_name(r->weighting));
+    emit_count(&b->json, "voxels", r->voxels);
+    emit_count(&b->json, "domain_voxels", r->domain_voxels);
+    emit_count(&b->json, "iterations", r->iterations);
+    emit_count(&b->json, "virtual_handles", r->virtual_handles);
+    emit_number(&b->json, "voxelise", t->voxelise);
+    emit_number(&b->json, "distances", t->distances);
+    emit_number(&b->json, "insertion", t->insertion);
+    emit_number(&b->json, "weights", t->weights);
+    emit_number(&b->json, "bind", r->bind);
+    emit_number(&b->json, "move", r->move);
+    if (r->update > 0) emit_number(&b->json, "update", r->update);
+    emit_end(&b->json);
+}
+
+/// How much more a stage costs a doubling of the grid than there are more domain voxels; the issue
+/// asks for 1.5 at most.
+static void show_growth(handles_bench *b, const bench_handles_row *from,
+                        const bench_handles_row *to)
+{
+    const double voxels = (double)to->domain_voxels / (double)from->domain_voxels;
+    const struct {
+        const char *name;
+        double from, to;
+    } stages[] = { { "voxelise", from->stages.voxelise, to->stages.voxelise },
+                   { "distances", from->stages.distances, to->stages.distances },
+                   { "insertion", from->stages.insertion, to->stages.insertion },
+                   { "weights", from->stages.weights, to->stages.weights } };
+    app_say(b->app, "%-18s %-8s %u to %u: %.2f x the voxels; cost a voxel", to->body,
+            cutis_weighting_name(to->weighting), from->voxels, to->voxels, voxels);
+    if (b->app->json) {
+        emit_object(&b->json, NULL);
+        emit_string(&b->json, "body", to->body);
+        emit_string(&b->json, "weighting", cutis_weighting_name(to->weighting));
+        emit_count(&b->json, "from", from->voxels);
+        emit_count(&b->json, "to", to->voxels);
+        emit_number(&b->json, "domain_voxels", voxels);
+    }
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
+        if (!(stages[i].from > 0)) continue;
+        const double growth = stages[i].to / stages[i].from / voxels;
+        app_say(b->app, ", %s %.2f%s", stages[i].name, growth, growth > 1.5 ? " (above 1.5)" : "");
+        if (b->app->json) emit_number(&b->json, stages[i].name, growth);
+    }
+    app_say(b->app, "\n");
+    if (b->app->json) emit_end(&b->json);
+}
+
+static cutis_result bench_body_rows(handles_bench *b)
+{
+    cutis_model *model = NULL;
+    cutis_handle handles[HANDLES];
+    cutis_synth_options synth = { .vertex_count = option_count(b->app, OPTION_VERTICES, VERTICES) };
+    static const uint32_t sizes[3] = { 128, 64, 256 };
+    cutis_result result = cutis_synth_create(b->app->context, &synth, &model);
+    if (result == CUTIS_OK) bench_handles_spread(model, handles);
+    for (int i = 0; i < (option_given(b->app, OPTION_QUICK) ? 1 : 3); i++)
+        for (int w = 0; w < 2 && result == CUTIS_OK; w++) {
+            bench_handles_row row = { .body = "biped",
+                                      .weighting = (cutis_weighting)w,
+                                      .voxels = sizes[i] };
+            result = bench_handles_bind(b->device, b->budget, model, handles, HANDLES, &row);
+            if (result == CUTIS_OK && i == 0)
+                result = bench_handles_update(b->device, b->budget, model, handles, HANDLES, &row);
+            if (result == CUTIS_OK) show_row(b, &row);
+            b->rows[w][sizes[i] / 128] = row;
+        }
+    cutis_model_destroy(model);
+    return result;
+}
+
+static cutis_result bench_box_rows(handles_bench *b)
+{
+    cutis_model *model = NULL;
+    cutis_handle handles[10];
+    cutis_result result = make_box(b->app, 40, handles, &model);
+    for (uint32_t voxels = 64; voxels <= 256 && result == CUTIS_OK; voxels *= 2) {
+        bench_handles_row row = { .body = "solid box", .voxels = voxels };
+        result = bench_handles_bind(b->device, b->budget, model, handles, 10, &row);
+        if (result == CUTIS_OK) show_row(b, &row);
+        b->rows[2][voxels / 128] = row;
+    }
+    cutis_model_destroy(model);
+    return result;
+}
+
+int bench_handles(cli_app *app)
+{
+    handles_bench b = { .app = app, .json = { .file = stdout } };
+    const bool quick = option_given(app, OPTION_QUICK);
+    b.budget = quick ? 0.5 : 2;
+    int status = app_open_device(app, &b.device);
+    if (status != EXIT_GOOD) return status;
+    const cutis_device_info info = cutis_device_describe(b.device);
+    app_say(app,
+            "%s, milliseconds; %u points on the biped, 10 in the box; Table 1 is of Xian, "
+            "Huang, Jin, Luo and Wang (GTX 760)\n",
+            info.name, HANDLES);
+    app_say(app, "%-18s %-8s %6s %8s %9s %9s %9s %9s %9s %9s %9s\n", "body", "kind", "voxels",
+            "domain", "voxelise", "distances", "insertion", "weights", "bind", "move", "update");
+    for (size_t i = 0; i < sizeof PAPER / sizeof *PAPER; i++)
+        app_say(app, "%-18s %-8s %6s %8s %9.0f %9s %9.0f %9.0f %9.0f %9s %9.0f\n", PAPER[i].name,
+                "virtual", "", "", PAPER[i].voxelise, "", PAPER[i].insertion, PAPER[i].weights,
+                PAPER[i].voxelise + PAPER[i].insertion + PAPER[i].weights, "", PAPER[i].update);
+    if (app->json) {
+        emit_object(&b.json, NULL);
+        emit_string(&b.json, "device", info.name);
+        emit_count(&b.json, "threads", info.thread_count);
+        emit_array(&b.json, "rows");
+    }
+    cutis_result result = bench_body_rows(&b);
+    if (result == CUTIS_OK && !quick) result = bench_box_rows(&b);
+    if (app->json) emit_end(&b.json), emit_array(&b.json, "growth");
+    for (int body = 0; body < 3 && result == CUTIS_OK && !quick; body++)
+        for (int i = 1; i < 3; i++) show_growth(&b, &b.rows[body][i - 1], &b.rows[body][i]);
+    if (app->json) emit_end(&b.json), emit_end(&b.json);
+    cutis_device_destroy(b.device);
+    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, "bench handles", result);
+}

@@ -1,0 +1,83 @@
+/// cutis bench pose: sample two clips, blend them half and half, go to model space; 64 joints.
+#include "bench/bench.h"
+#include "bench/body.h"
+
+#include <stdlib.h>
+
+typedef struct pose_work {
+    const cutis_model *model;
+    cutis_sampler *samplers[2];
+    cutis_transform *transforms[2];
+    cutis_mat34 *world;
+    double seconds; // moves on, so that no call finds the last one's keys
+} pose_work;
+
+static cutis_result sample_both(void *data)
+{
+    pose_work *w = data;
+    w->seconds += 0.0137;
+    if (w->seconds > 1.0) w->seconds -= 1.0;
+    for (int i = 0; i < 2; i++)
+        cutis_sampler_sample(w->samplers[i], (float)w->seconds, w->transforms[i], NULL);
+    return CUTIS_OK;
+}
+
+static cutis_result whole_pose(void *data)
+{
+    pose_work *w = data;
+    sample_both(w);
+    cutis_pose_blend(w->transforms[0], w->transforms[1], 0.5f,
+                     cutis_model_get(w->model)->node_count, w->transforms[0]);
+    cutis_pose_world(w->model, w->transforms[0], w->world);
+    return CUTIS_OK;
+}
+
+static cutis_result measure(cli_app *app, double budget, double seconds[2])
+{
+    pose_work w = { 0 };
+    cutis_model *model = NULL;
+    cutis_result result = bench_body_create(app->context, 64, 2, &model);
+    w.model = model;
+    for (uint32_t i = 0; i < 2 && result == CUTIS_OK; i++) {
+        w.transforms[i] = calloc(cutis_model_get(model)->node_count, sizeof(cutis_transform));
+        result =
+            w.transforms[i] ? cutis_sampler_create(model, i, &w.samplers[i]) : CUTIS_OUT_OF_MEMORY;
+    }
+    if (result == CUTIS_OK) {
+        w.world = calloc(cutis_model_get(model)->node_count, sizeof *w.world);
+        if (!w.world) result = CUTIS_OUT_OF_MEMORY;
+    }
+    if (result == CUTIS_OK) result = bench_best(sample_both, &w, budget, &seconds[0]);
+    if (result == CUTIS_OK) result = bench_best(whole_pose, &w, budget, &seconds[1]);
+    for (int i = 0; i < 2; i++) {
+        cutis_sampler_destroy(w.samplers[i]);
+        free(w.transforms[i]);
+    }
+    free(w.world);
+    cutis_model_destroy(model);
+    return result;
+}
+
+int bench_poses(cli_app *app)
+{
+    double seconds[2];
+    cutis_result result = measure(app, option_given(app, OPTION_QUICK) ? 0.1 : 1.0, seconds);
+    if (result != CUTIS_OK) return app_fail(app, "bench pose", result);
+    app_say(app, "pose of %d joints: sample two clips, blend, to model space\n", BENCH_BONES);
+    app_say(app, "  %-34s %7.3f us\n", "all three", 1e6 * seconds[1]);
+    app_say(app, "  %-34s %7.3f us\n", "sampling the two clips", 1e6 * seconds[0]);
+    if (app->json) {
+        json_out json = { .file = stdout };
+        emit_object(&json, NULL);
+        emit_array(&json, "rows");
+        emit_object(&json, NULL);
+        emit_count(&json, "joints", BENCH_BONES);
+        emit_count(&json, "clips", 2);
+        emit_number(&json, "microseconds", 1e6 * seconds[1]);
+        emit_number(&json, "sample_microseconds", 1e6 * seconds[0]);
+        emit_end(&json);
+        emit_end(&json);
+        emit_end(&json);
+    }
+    return EXIT_GOOD;
+}

@@ -1,0 +1,283 @@
+/// cutis bench pose-space: plain skinning (SSD), PSD and WPSD on the arm of the 2006 paper's sizes,
+/// with positions and normals, beside the paper's table; and how long learning weights takes.
+///
+/// What is compared is measured in turns, and the best of each counts: a ratio of quiet moments.
+#include "bench/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/learn.h"
+#include "bench/measure.h"
+
+#define ROUNDS  3
+#define METHODS BENCH_SPACE_METHODS
+#define SIZES   3
+#define POSES   CUTIS_ARM_EXAMPLE_COUNT
+
+static const cutis_method TIMED[METHODS] = { CUTIS_METHOD_LBS, CUTIS_METHOD_PSD,
+                                             CUTIS_METHOD_WPSD };
+static const char *const NAMES[METHODS] = { "ssd", "psd", "wpsd" };
+// Frames a second of a Pentium 4 and a GeForce 6800 Ultra (the paper's Table 1).
+static const double PAPER_CPU[SIZES][METHODS] = { { 150, 98, 5 },
+                                                  { 39, 23, 1.2 },
+                                                  { 5, 4.5, 0.29 } };
+static const double PAPER_GPU[SIZES][METHODS] = { { 1425, 1230, 85 },
+                                                  { 630, 530, 25 },
+                                                  { 164, 140, 7 } };
+
+typedef struct space_bench {
+    cli_app *app;
+    cutis_device *device;
+    cutis_device_info info;
+    uint32_t instances, threads;
+    double budget;
+    bench_space_row rows[SIZES];
+    bench_learned learned;
+} space_bench;
+
+/// The arm with its example clip, and what is learned from its shapes.
+typedef struct subject {
+    cutis_model *arm, *fitted;
+    cutis_transform *poses; ///< of the examples, then of the instances
+} subject;
+
+static void close_subject(subject *s)
+{
+    free(s->poses);
+    cutis_model_destroy(s->fitted);
+    cutis_model_destroy(s->arm);
+}
+
+/// Examples are a second apart; instances stand between them.
+static cutis_result sample_poses(subject *s, uint32_t instances)
+{
+    const size_t nodes = cutis_model_get(s->arm)->node_count;
+    cutis_sampler *sampler = NULL;
+    uint32_t clip;
+    s->poses = calloc((POSES + (size_t)instances) * nodes, sizeof *s->poses);
+    if (!s->poses) return CUTIS_OUT_OF_MEMORY;
+    cutis_result result = cutis_model_find_clip(s->arm, "examples", &clip);
+    if (result == CUTIS_OK) result = cutis_sampler_create(s->arm, clip, &sampler);
+    for (uint32_t k = 0; k < POSES + instances && result == CUTIS_OK; k++) {
+        double seconds = k < POSES ? k : (POSES - 1) * (k - POSES + 0.5) / instances;
+        cutis_sampler_sample(sampler, (float)seconds, s->poses + k * nodes, NULL);
+    }
+    cutis_sampler_destroy(sampler);
+    return result;
+}
+
+static cutis_result open_subject(cli_app *app, cutis_device *device, uint32_t instances,
+                                 cutis_body_size size, subject *out)
+{
+    const cutis_synth_options options = { .body = CUTIS_BODY_ARM, .size = size, .examples = true };
+    *out = (subject){ 0 };
+    cutis_result result = cutis_synth_create(app->context, &options, &out->arm);
+    if (result != CUTIS_OK) return result;
+    size_t vertices = cutis_model_vertex_count(out->arm);
+    float *shapes = malloc(POSES * vertices * 3 * sizeof *shapes);
+    result = shapes ? cutis_synth_arm_examples(out->arm, shapes) : CUTIS_OUT_OF_MEMORY;
+    if (result == CUTIS_OK) result = sample_poses(out, instances);
+    if (result == CUTIS_OK)
+        result = cutis_poses_fit(out->arm, device,
+                                 &(cutis_pose_examples){ POSES, out->poses, shapes, NULL }, NULL,
+                                 &out->fitted, NULL);
+    free(shapes);
+    if (result != CUTIS_OK) close_subject(out);
+    return result;
+}
+
+// Instances that are compared with the CPU's.
+#define COMPARED 4u
+
+/// How far a GPU's last frame is from the CPU's, of the diagonal of its box.
+static cutis_result compare_skin(cli_app *app, const cutis_model *model, const bench_skin *skin,
+                                 cutis_method method, double *apart)
+{
+    const uint32_t instances = skin->instance_count < COMPARED ? skin->instance_count : COMPARED;
+    const size_t vertices = skin->info.vertex_count * (size_t)instances;
+    float *records = malloc(24 * vertices), *positions = malloc(12 * vertices);
+    cutis_device *cpu = NULL;
+    cutis_binding *binding = NULL;
+    cutis_result result = records && positions ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    if (result == CUTIS_OK) result = cutis_buffer_read(skin->buffer, 0, records, 24 * vertices);
+    if (result == CUTIS_OK) result = cutis_device_create(app->context, NULL, &cpu);
+    if (result == CUTIS_OK)
+        result = cutis_bind(cpu, model, &(cutis_bind_options){ .method = method }, &binding);
+    if (result == CUTIS_OK)
+        result = cutis_deform(binding, &skin->poses, instances,
+                              &(cutis_outputs){ .positions.data = positions });
+    double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
+    double most = 0, diagonal = 0;
+    for (size_t v = 0; v < vertices && result == CUTIS_OK; v++) {
+        double square = 0;
+        for (int c = 0; c < 3; c++) {
+            double x = positions[3 * v + (size_t)c];
+            low[c] = fmin(low[c], x), high[c] = fmax(high[c], x);
+            square += (x - records[6 * v + (size_t)c]) * (x - records[6 * v + (size_t)c]);
+        }
+        most = fmax(most, square);
+    }
+    for (int c = 0; c < 3; c++) diagonal += (high[c] - low[c]) * (high[c] - low[c]);
+    *apart = sqrt(most / diagonal);
+    cutis_binding_destroy(binding);
+    cutis_device_destroy(cpu);
+    free(positions);
+    free(records);
+    return result;
+}
+
+/// SSD runs on the arm itself: the fitted one has targets that plain skinning would look at.
+cutis_result bench_space_measure(cli_app *app, cutis_device *device, uint32_t instances,
+                                 double budget, cutis_body_size size, bench_space_row *row)
+{
+    subject s;
+    bench_skin skins[METHODS];
+    uint32_t open = 0;
+    cutis_result result = open_subject(app, device, instances, size, &s);
+    if (result != CUTIS_OK) return result;
+    row->vertices = cutis_model_vertex_count(s.arm);
+    const size_t nodes = cutis_model_get(s.arm)->node_count;
+    for (; open < METHODS && result == CUTIS_OK; open++) {
+        result = bench_skin_open(device, open == 0 ? s.arm : s.fitted,
+                                 &(cutis_bind_options){ .method = TIMED[open], .normals = true },
+                                 instances, &skins[open]);
+        if (result != CUTIS_OK) break;
+        skins[open].poses = (cutis_poses){ .local = s.poses + POSES * nodes };
+        row->seconds[open] = INFINITY;
+    }
+    for (uint32_t i = 0; i < ROUNDS * METHODS && result == CUTIS_OK; i++) {
+        double seconds = 0;
+        if (!app_progress(app, "measuring", i / (double)(ROUNDS * METHODS)))
+            result = CUTIS_CANCELLED;
+        else
+            result = bench_skin_time(&skins[i % METHODS], budget, &seconds);
+        row->seconds[i % METHODS] = fmin(row->seconds[i % METHODS], seconds);
+    }
+    for (uint32_t m = 0; m < METHODS && result == CUTIS_OK && skins[m].buffer; m++)
+        result = compare_skin(app, m == 0 ? s.arm : s.fitted, &skins[m], TIMED[m], &row->apart[m]);
+    while (open > 0) bench_skin_close(&skins[--open]);
+    close_subject(&s);
+    return result;
+}
+
+static void print_rows(const space_bench *b)
+{
+    const cli_app *app = b->app;
+    app_say(app, "pose space: 4 joints, %d poses, positions and unit normals; %s, ", POSES,
+            b->info.name);
+    if (b->info.kind == CUTIS_DEVICE_CPU)
+        app_say(app, "%s, %u thread%s\n", cutis_isa_name(b->info.isa), b->threads,
+                b->threads == 1 ? "" : "s");
+    else
+        app_say(app, "%u instances in one dispatch\n", b->instances);
+    app_say(app, "%s%9s %-6s %11s %12s %9s %14s %10s%s\n", app_style(app, "1"), "vertices", "",
+            "ns/vertex", "frames/s", "x ssd", "paper CPU", "GPU", app_style(app, "0"));
+    for (int i = 0; i < SIZES; i++)
+        for (int m = 0; m < METHODS; m++) {
+            const bench_space_row *r = &b->rows[i];
+            double each = r->seconds[m] / b->instances;
+            app_say(app, "%9u %-6s %11.3f %12.0f %9.2f %14g %10g\n", r->vertices, NAMES[m],
+                    1e9 * each / r->vertices, 1 / each, r->seconds[m] / r->seconds[0],
+                    PAPER_CPU[i][m], PAPER_GPU[i][m]);
+        }
+    if (b->info.kind != CUTIS_DEVICE_CPU)
+        app_say(app, "from the CPU's vertices, of the diagonal: ssd %.2g, psd %.2g, wpsd %.2g\n",
+                b->rows[SIZES - 1].apart[0], b->rows[SIZES - 1].apart[1],
+                b->rows[SIZES - 1].apart[2]);
+    if (b->learned.seconds > 0)
+        app_say(app, "weights of %u vertices, %u joints, %u poses learned in %.3f s on %s\n",
+                b->learned.vertices, b->learned.joints, b->learned.poses, b->learned.seconds,
+                b->learned.gpu ? b->info.name : "two threads");
+}
+
+static void emit_figure(json_out *json, const char *name, double value, const char *sense,
+                        double goal)
+{
+    emit_object(json, NULL);
+    emit_string(json, "name", name);
+    emit_number(json, "value", value);
+    emit_number(json, "goal", goal);
+    emit_string(json, "sense", sense);
+    emit_end(json);
+}
+
+static void emit_figures(json_out *json, const space_bench *b)
+{
+    char name[64];
+    const bench_space_row *high = &b->rows[SIZES - 1];
+    bool cpu = b->info.kind == CUTIS_DEVICE_CPU;
+    emit_array(json, "figures");
+    for (int i = cpu ? 0 : SIZES - 1; i < SIZES; i++) {
+        const bench_space_row *r = &b->rows[i];
+        snprintf(name, sizeof name, "psd_times_ssd_%u", r->vertices);
+        emit_figure(json, name, r->seconds[1] / r->seconds[0], "<=", 3);
+        snprintf(name, sizeof name, "wpsd_times_ssd_%u", r->vertices);
+        emit_figure(json, name, r->seconds[2] / r->seconds[0], "<=", cpu ? 7 : 2.3);
+    }
+    snprintf(name, sizeof name, "wpsd_frames_per_second_%u", high->vertices);
+    emit_figure(json, name, b->instances / high->seconds[2], ">=", cpu ? 1500 : 1.5e6);
+    if (!cpu) emit_figure(json, "wpsd_from_cpu_of_diagonal", high->apart[2], "<=", 1e-6);
+    if (b->learned.seconds > 0)
+        emit_figure(json, "learn_seconds", b->learned.seconds, "<=", cpu ? 1 : 0.05);
+    emit_end(json);
+}
+
+static void emit_rows(const space_bench *b)
+{
+    json_out json = { .file = stdout };
+    emit_object(&json, NULL);
+    emit_string(&json, "device", b->info.name);
+    emit_string(&json, "isa", cutis_isa_name(b->info.isa));
+    emit_count(&json, "threads", b->threads);
+    emit_count(&json, "instances", b->instances);
+    emit_array(&json, "rows");
+    for (int i = 0; i < SIZES; i++)
+        for (int m = 0; m < METHODS; m++) {
+            const bench_space_row *r = &b->rows[i];
+            emit_object(&json, NULL);
+            emit_string(&json, "method", NAMES[m]);
+            emit_count(&json, "vertices", r->vertices);
+            emit_number(&json, "ns_per_vertex",
+                        1e9 * r->seconds[m] / ((double)r->vertices * b->instances));
+            emit_number(&json, "frames_per_second", b->instances / r->seconds[m]);
+            emit_number(&json, "times_ssd", r->seconds[m] / r->seconds[0]);
+            emit_number(&json, "paper_cpu_frames_per_second", PAPER_CPU[i][m]);
+            emit_number(&json, "paper_gpu_frames_per_second", PAPER_GPU[i][m]);
+            emit_end(&json);
+        }
+    emit_end(&json);
+    emit_figures(&json, b);
+    emit_end(&json);
+}
+
+int bench_pose_space(cli_app *app)
+{
+    space_bench b = { .app = app, .budget = option_given(app, OPTION_QUICK) ? 0.02 : 0.3 };
+    cutis_device_options options;
+    int status = app_device_options(app, &options);
+    if (status != EXIT_GOOD) return status;
+    bool cpu = options.kind == CUTIS_DEVICE_CPU;
+    if (cpu && !option_given(app, OPTION_THREADS)) options.thread_count = 1;
+    cutis_result result = cutis_device_create(app->context, &options, &b.device);
+    if (result != CUTIS_OK) return app_fail(app, option_text(app, OPTION_DEVICE), result);
+    b.info = cutis_device_describe(b.device);
+    b.threads = options.thread_count ? options.thread_count : b.info.thread_count;
+    b.instances = option_count(app, OPTION_INSTANCES, cpu ? 1 : 1024);
+    for (uint32_t i = 0; i < SIZES && result == CUTIS_OK; i++)
+        result = bench_space_measure(app, b.device, b.instances, b.budget,
+                                     (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i), &b.rows[i]);
+    if (result == CUTIS_OK)
+        result =
+            bench_learn(app, option_given(app, OPTION_QUICK), cpu ? NULL : b.device, &b.learned);
+    app_progress_done(app);
+    if (result == CUTIS_OK) {
+        print_rows(&b);
+        if (app->json) emit_rows(&b);
+    } else {
+        status = app_fail(app, "bench pose-space", result);
+    }
+    cutis_device_destroy(b.device);
+    return status;
+}

@@ -1,0 +1,154 @@
+/// cutis bench skeleton: extraction on bodies of the sizes of Vasilakis and Fudos' Table 2. Parts
+/// are those of the biped or quadruped, the smallest leaves merged until as many are left.
+#include "bench/bench.h"
+#include "bench/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cutis/skeleton.h>
+
+const bench_skeleton_row bench_skeleton_rows[] = {
+    { "Cow's size", CUTIS_BODY_QUADRUPED, 3825, 16, 1.982, 0.868, 2.995, true },
+    { "Horse's size", CUTIS_BODY_QUADRUPED, 8964, 17, 2.086, 0.924, 3.178, true },
+    { "Dilo's size", CUTIS_BODY_BIPED, 26214, 37, 4.701, 2.022, 7.150, false },
+    { "Human's size", CUTIS_BODY_BIPED, 74014, 31, 10.244, 4.649, 14.893, false },
+};
+enum { ROWS = BENCH_SKELETON_ROWS, RUNS = 5 };
+
+// Join the smallest leaf to its parent until `wanted` parts are left. `part` maps parts to labels.
+static void merge_leaves(const cutis_part_tree *tree, const cutis_skeleton_report *report,
+                         uint32_t wanted, uint32_t *part, double *volume)
+{
+    uint32_t count = report->part_count;
+    for (uint32_t p = 0; p < count; p++) part[p] = p, volume[p] = report->parts[p].volume;
+    for (uint32_t left = count; left > wanted; left--) {
+        uint32_t best = UINT32_MAX;
+        for (uint32_t p = 1; p < count; p++) {
+            bool leaf = part[p] == p;
+            for (uint32_t q = p + 1; q < count && leaf; q++)
+                leaf = part[q] != q || tree->parts[q].parent != (int32_t)p;
+            if (leaf && (best == UINT32_MAX || volume[p] < volume[best])) best = p;
+        }
+        uint32_t to = (uint32_t)tree->parts[best].parent;
+        volume[to] += volume[best];
+        part[best] = to;
+    }
+    for (uint32_t p = 1; p < count; p++) part[p] = part[part[p]]; // parents come first
+}
+
+// Labels of a body with as many parts as the row wants.
+static cutis_result make_labels(const bench_skeleton_row *row, const cutis_model *body,
+                                uint32_t *labels)
+{
+    cutis_model *model = NULL;
+    cutis_skeleton_report *report = NULL;
+    cutis_skeleton_options options = { .source = CUTIS_PART_SOURCE_PARTS, .keep_curved = true };
+    cutis_result result = cutis_skeleton_extract(body, &options, &model, &report);
+    if (result != CUTIS_OK) return result;
+    const cutis_mesh *mesh = &cutis_model_get(model)->meshes[0];
+    const cutis_primitive *primitive = &mesh->primitives[0];
+    uint32_t *part = calloc(report->part_count, sizeof *part);
+    double *volume = calloc(report->part_count, sizeof *volume);
+    if (part && volume) {
+        merge_leaves(mesh->part_tree, report, row->parts, part, volume);
+        for (uint32_t t = 0; t < primitive->index_count / 3; t++)
+            labels[t] = part[primitive->parts[t]];
+    } else {
+        result = CUTIS_OUT_OF_MEMORY;
+    }
+    free(part);
+    free(volume);
+    cutis_skeleton_report_destroy(report);
+    cutis_model_destroy(model);
+    return result;
+}
+
+static cutis_result time_extraction(const cutis_model *body, const uint32_t *labels,
+                                    const bench_skeleton_row *row, bench_skeleton_figures *f)
+{
+    cutis_skeleton_options options = { .source = CUTIS_PART_SOURCE_LABELS,
+                                       .labels = labels,
+                                       .label_count = f->triangles,
+                                       .keep_curved = true };
+    for (int run = 0; run < RUNS; run++) {
+        cutis_model *model = NULL;
+        cutis_skeleton_report *report = NULL;
+        cutis_result result = cutis_skeleton_extract(body, &options, &model, &report);
+        if (result != CUTIS_OK) return result;
+        bool right = report->part_count == row->parts;
+        if (run == 0 || report->total_seconds < f->total) {
+            f->kernel = report->kernel_seconds;
+            f->axes = report->axes_seconds;
+            f->total = report->total_seconds;
+        }
+        f->star_shaped = 0;
+        for (uint32_t p = 0; p < report->part_count; p++)
+            f->star_shaped += report->parts[p].star_shaped;
+        cutis_skeleton_report_destroy(report);
+        cutis_model_destroy(model);
+        if (!right) return CUTIS_INTERNAL;
+    }
+    return CUTIS_OK;
+}
+
+cutis_result bench_skeleton_measure(cli_app *app, const bench_skeleton_row *row,
+                                    bench_skeleton_figures *f)
+{
+    cutis_model *body = NULL;
+    cutis_synth_options synth = { .body = row->body, .vertex_count = row->vertices };
+    *f = (bench_skeleton_figures){ 0 };
+    cutis_result result = cutis_synth_create(app->context, &synth, &body);
+    if (result != CUTIS_OK) return result;
+    f->triangles = cutis_model_triangle_count(body);
+    uint32_t *labels = calloc(f->triangles, sizeof *labels);
+    result = labels ? make_labels(row, body, labels) : CUTIS_OUT_OF_MEMORY;
+    if (result == CUTIS_OK) result = time_extraction(body, labels, row, f);
+    free(labels);
+    cutis_model_destroy(body);
+    return result;
+}
+
+static void emit_row(json_out *json, const bench_skeleton_row *row, const bench_skeleton_figures *f)
+{
+    emit_object(json, NULL);
+    emit_string(json, "body", row->name);
+    emit_count(json, "vertices", row->vertices);
+    emit_count(json, "triangles", f->triangles);
+    emit_count(json, "parts", row->parts);
+    emit_count(json, "star_shaped", f->star_shaped);
+    emit_number(json, "kernel_seconds", f->kernel);
+    emit_number(json, "axes_seconds", f->axes);
+    emit_number(json, "total_seconds", f->total);
+    emit_number(json, "microseconds_per_triangle", 1e6 * f->total / (double)f->triangles);
+    emit_number(json, "paper_total_seconds", row->paper_total);
+    emit_end(json);
+}
+
+int bench_skeleton(cli_app *app)
+{
+    json_out json = { .file = stdout };
+    int status = EXIT_GOOD;
+    app_say(app, "one thread, best of %d; Table 2 is Vasilakis and Fudos' (2.6 GHz Core Duo)\n",
+            RUNS);
+    app_say(app, "%-14s %9s %6s %5s %9s %9s %9s %11s %9s %9s %9s\n", "body", "vertices", "parts",
+            "star", "kernel s", "axes s", "total s", "us/triangle", "Table 2 k", "axes", "total");
+    if (app->json) emit_object(&json, NULL), emit_array(&json, "rows");
+    for (int i = 0; i < ROWS && status == EXIT_GOOD; i++) {
+        const bench_skeleton_row *row = &bench_skeleton_rows[i];
+        bench_skeleton_figures f;
+        if (option_given(app, OPTION_QUICK) && !row->quick) continue;
+        cutis_result result = bench_skeleton_measure(app, row, &f);
+        if (result != CUTIS_OK) {
+            status = app_fail(app, "bench skeleton", result);
+            break;
+        }
+        app_say(app, "%-14s %9u %6u %5u %9.4f %9.4f %9.4f %11.3f %9.3f %9.3f %9.3f\n", row->name,
+                row->vertices, row->parts, f.star_shaped, f.kernel, f.axes, f.total,
+                1e6 * f.total / (double)f.triangles, row->paper_kernel, row->paper_axes,
+                row->paper_total);
+        if (app->json) emit_row(&json, row, &f);
+    }
+    if (app->json) emit_end(&json), emit_end(&json);
+    return status;
+}

@@ -1,0 +1,225 @@
+/// The page and the file of reproduce: tables with three columns a metric, pictures and plots. All
+/// of it stands in memory until every paper is done, so a failure leaves no file.
+#include "reproduce/reproduce.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TILE_WIDTH = 400, TILE_HEIGHT = 460 };
+
+reproduce_table *reproduce_table_add(reproduce_job *job, const char *place, const char *title)
+{
+    uint32_t index =
+        job->table_count < REPRODUCE_TABLES ? job->table_count++ : job->table_count - 1;
+    reproduce_table *table = &job->tables[index];
+    *table = (reproduce_table){ .paper = job->paper, .place = place, .title = title };
+    return table;
+}
+
+void reproduce_metric_add(reproduce_table *table, const char *name, const char *unit,
+                          reproduce_sense sense)
+{
+    if (table->metric_count < REPRODUCE_METRICS)
+        table->metrics[table->metric_count++] = (reproduce_metric){ name, unit, sense };
+}
+
+reproduce_cell *reproduce_row_add(reproduce_table *table, const char *label, const char *body)
+{
+    uint32_t row = table->row_count < REPRODUCE_ROWS ? table->row_count++ : table->row_count - 1;
+    snprintf(table->labels[row], sizeof table->labels[row], "%s", label);
+    snprintf(table->bodies[row], sizeof table->bodies[row], "%s", body ? body : "");
+    for (int m = 0; m < REPRODUCE_METRICS; m++)
+        table->cells[row][m] = (reproduce_cell){ NAN, NAN, NAN };
+    return table->cells[row];
+}
+
+void reproduce_missing(reproduce_job *job, const char *what, const char *why)
+{
+    if (job->note_count < REPRODUCE_NOTES)
+        job->notes[job->note_count++] = (reproduce_note){ job->paper, what, why };
+}
+
+bool reproduce_progress(reproduce_job *job, const char *stage, double fraction)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%s: %s", job->paper, stage);
+    return app_progress(job->app, text, fraction);
+}
+
+cutis_result reproduce_rest(reproduce_job *job, const cutis_model *model, rest_shape *out)
+{
+    job->spoken = rest_shape_make(job->app, job->paper, model, out) != EXIT_GOOD;
+    return job->spoken ? CUTIS_OUT_OF_MEMORY : CUTIS_OK;
+}
+
+// Published figures stand as printed; measured ones have three digits.
+static void put_number(html_page *page, double value, bool published)
+{
+    char digits[64];
+    if (!published && value != 0 && fabs(value) < 1e-4) { // below what a table shows
+        html_markup(page, "&asymp;0");
+        return;
+    }
+    if (published && fabs(value) < 1e6)
+        snprintf(digits, sizeof digits, "%.7g", value);
+    else if (fabs(value) >= 999.5)
+        snprintf(digits, sizeof digits, "%.0f", value);
+    else
+        snprintf(digits, sizeof digits, "%.3g", value);
+    size_t whole = strcspn(digits, ".e");
+    for (size_t i = 0; digits[i]; i++) {
+        html_markup(page, "%c", digits[i]);
+        if (i + 1 < whole && whole > 4 && (whole - i - 1) % 3 == 0 && digits[i] != '-')
+            html_markup(page, "&#8239;");
+    }
+}
+
+static double value_of(const reproduce_cell *cell, int column)
+{
+    return column == 0 ? cell->paper : column == 1 ? cell->own : cell->ours;
+}
+
+static bool has_column(const reproduce_table *table, uint32_t metric, int column)
+{
+    for (uint32_t r = 0; r < table->row_count; r++)
+        if (!isnan(value_of(&table->cells[r][metric], column))) return true;
+    return false;
+}
+
+// How much better than published, where that means anything.
+static void put_factor(html_page *page, const reproduce_cell *cell, reproduce_sense sense)
+{
+    double factor = sense == REPRODUCE_LESS ? cell->paper / cell->ours : cell->ours / cell->paper;
+    if (sense == REPRODUCE_PLAIN || !isfinite(factor) || factor <= 0) return;
+    html_markup(page, "<small class=\"%s\">%.*f&times;</small>", factor >= 1 ? "up" : "down",
+                factor < 0.95   ? 2
+                : factor < 9.95 ? 1
+                                : 0,
+                factor);
+}
+
+static void put_head(html_page *page, const reproduce_table *table)
+{
+    static const char *const classes[3] = { "paper", "own", "ours" };
+    static const char *const titles[3] = { "paper", "its method", "ours" };
+    bool bodies = false;
+    for (uint32_t r = 0; r < table->row_count; r++) bodies |= table->bodies[r][0] != 0;
+    html_markup(page, "<thead><tr><th rowspan=\"2\"></th>");
+    if (bodies) html_markup(page, "<th rowspan=\"2\" class=\"body\">measured on</th>");
+    for (uint32_t m = 0; m < table->metric_count; m++) {
+        int span = 0;
+        for (int c = 0; c < 3; c++) span += has_column(table, m, c);
+        html_markup(page, "<th colspan=\"%d\" class=\"metric\">", span > 0 ? span : 1);
+        html_text(page, table->metrics[m].name);
+        if (table->metrics[m].unit) {
+            html_markup(page, " <small>");
+            html_text(page, table->metrics[m].unit);
+            html_markup(page, "</small>");
+        }
+        html_markup(page, "</th>");
+    }
+    html_markup(page, "</tr>\n<tr>");
+    for (uint32_t m = 0; m < table->metric_count; m++) {
+        bool any = false;
+        for (int c = 0; c < 3; c++)
+            if (has_column(table, m, c)) {
+                html_markup(page, "<th class=\"%s%s\">%s</th>", classes[c], any ? "" : " first",
+                            titles[c]);
+                any = true;
+            }
+        if (!any) html_markup(page, "<th class=\"first\"></th>");
+    }
+    html_markup(page, "</tr></thead>\n");
+}
+
+static void put_row(html_page *page, const reproduce_table *table, uint32_t r, bool bodies)
+{
+    html_markup(page, "<tr><td>");
+    html_text(page, table->labels[r]);
+    html_markup(page, "</td>");
+    if (bodies) {
+        html_markup(page, "<td class=\"body\">");
+        html_text(page, table->bodies[r]);
+        html_markup(page, "</td>");
+    }
+    for (uint32_t m = 0; m < table->metric_count; m++) {
+        const reproduce_cell *cell = &table->cells[r][m];
+        bool any = false;
+        for (int c = 0; c < 3; c++) {
+            if (!has_column(table, m, c)) continue;
+            static const char *const classes[3] = { "paper", "own", "ours" };
+            html_markup(page, "<td class=\"%s%s\">", classes[c], any ? "" : " first");
+            any = true;
+            if (isnan(value_of(cell, c)))
+                html_markup(page, "&ndash;");
+            else
+                put_number(page, value_of(cell, c), c == 0);
+            if (c == 2) put_factor(page, cell, table->metrics[m].sense);
+            html_markup(page, "</td>");
+        }
+        if (!any) html_markup(page, "<td class=\"first\">&ndash;</td>");
+    }
+    html_markup(page, "</tr>\n");
+}
+
+void reproduce_show(reproduce_job *job, const reproduce_table *table)
+{
+    html_page *page = &job->page;
+    bool bodies = false;
+    for (uint32_t r = 0; r < table->row_count; r++) bodies |= table->bodies[r][0] != 0;
+    html_markup(page, "<h3><span>");
+    html_text(page, table->place);
+    html_markup(page, "</span> ");
+    html_text(page, table->title);
+    html_markup(page, "</h3>\n<div class=\"scroll%s\"><table>\n",
+                table->metric_count > 3 ? " wide" : "");
+    put_head(page, table);
+    html_markup(page, "<tbody>\n");
+    for (uint32_t r = 0; r < table->row_count; r++) put_row(page, table, r, bodies);
+    html_markup(page, "</tbody></table></div>\n<p class=\"note\">");
+    if (table->own) {
+        html_markup(page, "<b class=\"own\">its method</b> ");
+        html_text(page, table->own);
+        html_markup(page, ". ");
+    }
+    if (table->ours) {
+        html_markup(page, "<b class=\"ours\">ours</b> ");
+        html_text(page, table->ours);
+        html_markup(page, ". ");
+    }
+    html_text(page, table->note);
+    html_markup(page, "</p>\n");
+}
+
+cutis_result reproduce_pictures(reproduce_job *job, const reproduce_view *views, uint32_t count,
+                                cutis_camera camera, const cutis_legend *legend,
+                                const char *caption)
+{
+    cutis_context *context = job->app->context;
+    cutis_image images[6] = { 0 }, sheet = { 0 };
+    cutis_tile tiles[6] = { 0 };
+    cutis_result result = CUTIS_OK;
+    if (count > 6) count = 6;
+    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
+        cutis_scene_surface body = { .surface = views[i].surface,
+                                     .normals = views[i].normals,
+                                     .values = legend ? views[i].values : NULL,
+                                     .colors = views[i].colors };
+        if (legend) body.low = legend->low, body.high = legend->high, body.map = legend->map;
+        cutis_scene scene = { .surface_count = 1,
+                              .surfaces = &body,
+                              .line_count = views[i].line_count,
+                              .lines = views[i].lines,
+                              .camera = camera };
+        result =
+            cutis_renderer_draw(job->renderer, &scene, count < 4 ? TILE_WIDTH : TILE_WIDTH - 80,
+                                TILE_HEIGHT, &images[i]);
+        tiles[i] = (cutis_tile){ &images[i], views[i].title, views[i].subtitle };
+    }
+    if (result == CUTIS_OK)
+        result = cutis_sheet_create(context, tiles, count, count, NULL, legend, false, &sheet);
+    if (result == CUTIS_OK) result = html_put_picture(context, &job->page, &sheet, caption);
+    for (uint32_t i = 0; i < count; i++) cutis_image_release(context, &images[i]);
+    cutis_image_release(context, &sheet);
+    return result;
+}

@@ -1,0 +1,324 @@
+/// Rhee, Lewis and Neumann 2006: frames a second (Table 1), memory (Table 2), and how near each
+/// method comes to the true shape of poses it has not seen (their Figures 5 and 6 show such poses).
+///
+/// Truth in those poses: the arm's muscles swell by sin(angle) * weight, so their displacement is
+/// the sum of the 90-degree examples' own, each by the sine of its joint's angle.
+#include "reproduce/reproduce.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cutis/poses.h>
+
+#include "bench/measure.h"
+
+enum { SIZES = 3, METHODS = BENCH_SPACE_METHODS, POSES = CUTIS_ARM_EXAMPLE_COUNT, JOINTS = 4 };
+
+static const char *const SIZE_NAMES[SIZES] = { "low", "mid", "high" };
+static const char *const METHOD_NAMES[METHODS] = { "SSD", "PSD", "WPSD" };
+static const cutis_method KINDS[METHODS] = { CUTIS_METHOD_LBS, CUTIS_METHOD_PSD,
+                                             CUTIS_METHOD_WPSD };
+
+/// Table 1, frames a second: size, method, CPU and GPU.
+static const double RATES[SIZES][METHODS][2] = {
+    { { 150, 1425 }, { 98, 1230 }, { 5, 85 } },
+    { { 39, 630 }, { 23, 530 }, { 1.2, 25 } },
+    { { 5, 164 }, { 4.5, 140 }, { 0.29, 7 } },
+};
+enum { TEXTURES = 5 };
+/// Table 2, KB: two textures of positions and normals, two of weights and indices, displacements,
+/// pose data, and all together.
+static const char *const TEXTURE_NAMES[TEXTURES] = { "Tv, Tn each", "Tw1, Tw2 each", "Td", "Tx",
+                                                     "total" };
+static const double MEMORY[SIZES][TEXTURES] = { { 35, 46, 278, 1, 441 },
+                                                { 135, 180, 1080, 1, 1711 },
+                                                { 539, 719, 4315, 1, 6832 } };
+
+static cutis_result show_rates(reproduce_job *job)
+{
+    reproduce_table *t = reproduce_table_add(job, "Table 1", "frames a second");
+    const uint32_t instances = 256;
+    bench_space_row cpu[SIZES], gpu[SIZES];
+    cutis_result result = CUTIS_OK;
+    reproduce_metric_add(t, "CPU", "frames/s", REPRODUCE_MORE);
+    reproduce_metric_add(t, "GPU", "frames/s", REPRODUCE_MORE);
+    reproduce_metric_add(t, "times the cost of SSD", "CPU", REPRODUCE_PLAIN);
+    t->ours = "positions and unit normals, one core; the arm, 4 joints, 8 examples";
+    snprintf(
+        t->note, sizeof t->note,
+        "With the interpolation matrix folded into the displacements a vertex costs O(np), not "
+        "O(np^2).%s",
+        job->gpu ? " GPU: characters a second, 256 in one dispatch." : "");
+    for (int i = 0; i < SIZES && result == CUTIS_OK; i++) {
+        const cutis_body_size size = (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i);
+        result = bench_space_measure(job->app, job->single, 1, job->budget, size, &cpu[i]);
+        if (result == CUTIS_OK && job->gpu)
+            result = bench_space_measure(job->app, job->gpu, instances, job->budget, size, &gpu[i]);
+    }
+    for (int m = 0; m < METHODS && result == CUTIS_OK; m++)
+        for (int i = 0; i < SIZES; i++) {
+            char label[64], body[64];
+            snprintf(label, sizeof label, "%s, %s", METHOD_NAMES[m], SIZE_NAMES[i]);
+            snprintf(body, sizeof body, "arm, %u vertices", cpu[i].vertices);
+            reproduce_cell *cells = reproduce_row_add(t, label, body);
+            for (int k = 0; k < 2; k++) cells[k].paper = RATES[i][m][k];
+            cells[0].ours = 1 / cpu[i].seconds[m];
+            if (job->gpu) cells[1].ours = instances / gpu[i].seconds[m];
+            cells[2].paper = round(10 * RATES[i][0][0] / RATES[i][m][0]) / 10;
+            cells[2].ours = cpu[i].seconds[m] / cpu[i].seconds[0];
+        }
+    if (result == CUTIS_OK) reproduce_show(job, t);
+    if (!job->gpu)
+        reproduce_missing(job, "GPU column of Table 1", "no GPU: --device cuda measures it");
+    return result;
+}
+
+/// The arm with its examples, and what is learned from them.
+typedef struct arm_subject {
+    cutis_model *arm, *fitted;
+    cutis_pose_fit *report;
+    cutis_transform *poses; ///< POSES * node_count
+    float *shapes;
+} arm_subject;
+
+static void close_arm(arm_subject *s)
+{
+    free(s->poses), free(s->shapes);
+    cutis_pose_fit_destroy(s->report);
+    cutis_model_destroy(s->fitted);
+    cutis_model_destroy(s->arm);
+}
+
+static cutis_result open_arm(reproduce_job *job, cutis_body_size size,
+                             const cutis_pose_fit_options *fit, arm_subject *s)
+{
+    const cutis_synth_options options = { .body = CUTIS_BODY_ARM, .size = size, .examples = true };
+    cutis_sampler *sampler = NULL;
+    uint32_t clip = 0;
+    *s = (arm_subject){ 0 };
+    cutis_result result = cutis_synth_create(job->app->context, &options, &s->arm);
+    if (result != CUTIS_OK) return result;
+    const size_t nodes = cutis_model_get(s->arm)->node_count;
+    s->poses = calloc(POSES * nodes, sizeof *s->poses);
+    s->shapes = malloc(POSES * 3 * sizeof(float) * cutis_model_vertex_count(s->arm));
+    result =
+        s->poses && s->shapes ? cutis_synth_arm_examples(s->arm, s->shapes) : CUTIS_OUT_OF_MEMORY;
+    if (result == CUTIS_OK) result = cutis_model_find_clip(s->arm, "examples", &clip);
+    if (result == CUTIS_OK) result = cutis_sampler_create(s->arm, clip, &sampler);
+    for (int k = 0; k < POSES && result == CUTIS_OK; k++)
+        cutis_sampler_sample(sampler, (float)k, s->poses + (size_t)k * nodes, NULL);
+    cutis_sampler_destroy(sampler);
+    if (result == CUTIS_OK)
+        result = cutis_poses_fit(s->arm, job->device,
+                                 &(cutis_pose_examples){ POSES, s->poses, s->shapes, NULL }, fit,
+                                 &s->fitted, &s->report);
+    if (result != CUTIS_OK) close_arm(s), *s = (arm_subject){ 0 };
+    return result;
+}
+
+static cutis_result show_memory(reproduce_job *job)
+{
+    reproduce_table *t = reproduce_table_add(job, "Table 2", "memory of a character");
+    cutis_result result = CUTIS_OK;
+    for (int k = 0; k < TEXTURES; k++)
+        reproduce_metric_add(t, TEXTURE_NAMES[k], "KB", REPRODUCE_PLAIN);
+    t->own =
+        "the paper's textures counted for our arm: 12 bytes a position, 16 for four weights or "
+        "four indices, 12 a displacement";
+    t->ours =
+        "rest shape, weights and fields of WPSD as Cutis stores them, with a fourth number for "
+        "every displacement and every normal's change";
+    for (int i = 0; i < SIZES && result == CUTIS_OK; i++) {
+        arm_subject s;
+        char label[64];
+        result = open_arm(job, (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i), NULL, &s);
+        if (result != CUTIS_OK) break;
+        const double vertices = cutis_model_vertex_count(s.arm);
+        const double own[TEXTURES] = { 12 * vertices, 16 * vertices, 12 * POSES * vertices, NAN,
+                                       (double)s.report->paper_bytes };
+        snprintf(label, sizeof label, "%.0f (%s)", vertices, SIZE_NAMES[i]);
+        reproduce_cell *cells = reproduce_row_add(t, label, NULL);
+        for (int k = 0; k < TEXTURES; k++)
+            cells[k].paper = MEMORY[i][k], cells[k].own = own[k] / 1024;
+        cells[TEXTURES - 1].ours = (double)s.report->wpsd_bytes / 1024;
+        close_arm(&s);
+    }
+    if (result == CUTIS_OK) reproduce_show(job, t);
+    return result;
+}
+
+// Poses that were not learned
+// ----------------------------------------------------------------------
+
+/// Each joint's farthest example, and what its target must be multiplied by at full angle.
+static const struct {
+    const char *joint;
+    int example;
+    double degrees;
+} LIMITS[JOINTS] = {
+    { "elbow", 2, 90 }, { "shoulder", 4, 90 }, { "wrist", 6, 90 }, { "collar", 7, 20 }
+};
+
+/// A pose with every joint somewhere between rest and its example; `weights` of the targets that
+/// give the true shape.
+static cutis_result make_unseen(const arm_subject *s, uint32_t index, cutis_transform *pose,
+                                float *weights)
+{
+    const size_t nodes = cutis_model_get(s->arm)->node_count;
+    memcpy(pose, s->poses, nodes * sizeof *pose); // example 0 is rest
+    memset(weights, 0, (POSES - 1) * sizeof *weights);
+    for (int j = 0; j < JOINTS; j++) {
+        double part = cutis_random_unit(7, index, (uint64_t)j), degree = 3.14159265358979 / 180;
+        uint32_t node = 0;
+        cutis_result result = cutis_model_find_joint(s->arm, LIMITS[j].joint, &node);
+        if (result != CUTIS_OK) return result;
+        const cutis_quat rest = s->poses[node].rotation,
+                         full = s->poses[(size_t)LIMITS[j].example * nodes + node].rotation;
+        // Examples turn about one axis: the same axis by a part of the angle.
+        const double all = LIMITS[j].degrees * degree, t = part * all / 2;
+        const double a = cos(t) - sin(t) / tan(all / 2), b = sin(t) / sin(all / 2);
+        pose[node].rotation =
+            (cutis_quat){ (float)(a * rest.x + b * full.x), (float)(a * rest.y + b * full.y),
+                          (float)(a * rest.z + b * full.z), (float)(a * rest.w + b * full.w) };
+        weights[LIMITS[j].example - 1] = (float)(sin(part * all) / sin(all));
+    }
+    return CUTIS_OK;
+}
+
+typedef struct unseen_set {
+    uint32_t count;
+    cutis_transform *poses;
+    float *weights, *truth, *shapes; ///< count each
+} unseen_set;
+
+static void release_unseen(unseen_set *u)
+{
+    free(u->poses), free(u->weights), free(u->truth), free(u->shapes);
+}
+
+static cutis_result play_all(reproduce_job *job, const cutis_model *model, cutis_method method,
+                             const unseen_set *u, const float *weights, float *out)
+{
+    cutis_binding *binding = NULL;
+    cutis_result result =
+        cutis_bind(job->device, model, &(cutis_bind_options){ .method = method }, &binding);
+    if (result == CUTIS_OK)
+        result =
+            cutis_deform(binding, &(cutis_poses){ .local = u->poses, .morph_weights = weights },
+                         u->count, &(cutis_outputs){ .positions.data = out });
+    cutis_binding_destroy(binding);
+    return result;
+}
+
+static double rms_distance(const unseen_set *u, size_t vertices)
+{
+    double sum = 0;
+    for (size_t i = 0; i < 3 * vertices * u->count; i++) {
+        double d = (double)u->shapes[i] - u->truth[i];
+        sum += d * d;
+    }
+    return sqrt(sum / (double)(vertices * u->count));
+}
+
+static cutis_result make_set(reproduce_job *job, const arm_subject *s, unseen_set *u)
+{
+    const size_t nodes = cutis_model_get(s->arm)->node_count,
+                 vertices = cutis_model_vertex_count(s->arm);
+    u->count = 20;
+    u->poses = calloc(u->count * nodes, sizeof *u->poses);
+    u->weights = calloc(u->count * (size_t)(POSES - 1), sizeof *u->weights);
+    u->truth = calloc(u->count * vertices, 3 * sizeof *u->truth);
+    u->shapes = calloc(u->count * vertices, 3 * sizeof *u->shapes);
+    cutis_result result =
+        u->poses && u->weights && u->truth && u->shapes ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    if (result == CUTIS_OK && cutis_model_target_count(s->fitted) != POSES - 1)
+        result = CUTIS_INTERNAL; // the truth is told in these targets
+    for (uint32_t i = 0; i < u->count && result == CUTIS_OK; i++)
+        result = make_unseen(s, i, u->poses + i * nodes, u->weights + (size_t)i * (POSES - 1));
+    return result == CUTIS_OK ? play_all(job, s->fitted, CUTIS_METHOD_LBS, u, u->weights, u->truth)
+                              : result;
+}
+
+// The first pose by every method, painted with its distance from the truth.
+static cutis_result draw_unseen(reproduce_job *job, const arm_subject *s, unseen_set *u)
+{
+    rest_shape rest = { 0 };
+    const uint32_t vertices = cutis_model_vertex_count(s->arm);
+    float *memory = calloc(METHODS * 4 * (size_t)vertices, sizeof *memory);
+    reproduce_view views[METHODS];
+    cutis_result result = memory ? reproduce_rest(job, s->arm, &rest) : CUTIS_OUT_OF_MEMORY;
+    for (int m = 0; m < METHODS && result == CUTIS_OK; m++) {
+        float *positions = memory + 4 * (size_t)m * vertices, *error = positions + 3 * vertices;
+        result = play_all(job, m ? s->fitted : s->arm, KINDS[m], u, NULL, u->shapes);
+        memcpy(positions, u->shapes, 3 * sizeof(float) * vertices);
+        for (uint32_t v = 0; v < vertices; v++) {
+            const float *a = positions + 3 * (size_t)v, *b = u->truth + 3 * (size_t)v;
+            error[v] = 1e3f * hypotf(hypotf(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+        }
+        views[m] = (reproduce_view){ .surface = rest_shape_surface(&rest, positions),
+                                     .values = error,
+                                     .title = METHOD_NAMES[m] };
+    }
+    cutis_legend legend = { .map = CUTIS_COLORMAP_HEAT,
+                            .high = 8,
+                            .title = "distance from the true shape, mm" };
+    if (result == CUTIS_OK)
+        result = reproduce_pictures(
+            job, views, METHODS,
+            (cutis_camera){
+                .yaw = 10, .pitch = 15, .frame = cutis_surface_bounds(&views[0].surface) },
+            &legend,
+            "Figures 5 and 6: an arm in a pose between the examples. SSD has "
+            "no muscle, PSD mixes the joints' muscles, WPSD keeps them apart.");
+    rest_shape_release(&rest);
+    free(memory);
+    return result;
+}
+
+static cutis_result show_unseen(reproduce_job *job)
+{
+    reproduce_table *t = reproduce_table_add(
+        job, "Figures 5, 6", "distance from the true shape in 20 poses that were not learned");
+    double errors[2][METHODS];
+    cutis_result result = CUTIS_OK;
+    for (int kernel = 1; kernel >= 0 && result == CUTIS_OK; kernel--) {
+        arm_subject s;
+        unseen_set u = { 0 };
+        const cutis_pose_fit_options fit = { .kernel = kernel ? CUTIS_POSE_GAUSSIAN
+                                                              : CUTIS_POSE_EXPONENTIAL };
+        result = open_arm(job, CUTIS_BODY_SIZE_LOW, &fit, &s);
+        if (result != CUTIS_OK) return result;
+        result = make_set(job, &s, &u);
+        for (int m = 0; m < METHODS && result == CUTIS_OK; m++) {
+            result = play_all(job, m ? s.fitted : s.arm, KINDS[m], &u, NULL, u.shapes);
+            errors[kernel][m] = 1e3 * rms_distance(&u, cutis_model_vertex_count(s.arm));
+        }
+        if (result == CUTIS_OK && kernel == 0) result = draw_unseen(job, &s, &u);
+        release_unseen(&u);
+        close_arm(&s);
+    }
+    if (result != CUTIS_OK) return result;
+    reproduce_metric_add(t, "RMS", "mm", REPRODUCE_PLAIN);
+    t->own = "the Gaussian kernel";
+    t->ours = "the exponential kernel, which never overshoots";
+    snprintf(
+        t->note, sizeof t->note,
+        "Joints at random angles between rest and their examples, all at once; muscles swell by "
+        "9 mm at most. The paper shows such poses and gives no figures.");
+    for (int m = 0; m < METHODS; m++) {
+        reproduce_cell *cells = reproduce_row_add(t, METHOD_NAMES[m], NULL);
+        cells[0].own = m ? errors[1][m] : NAN;
+        cells[0].ours = errors[0][m];
+    }
+    reproduce_show(job, t);
+    return CUTIS_OK;
+}
+
+cutis_result reproduce_pose_space(reproduce_job *job)
+{
+    cutis_result result = show_rates(job);
+    if (result == CUTIS_OK) result = show_memory(job);
+    if (result == CUTIS_OK) result = show_unseen(job);
+    return result;
+}

@@ -1,0 +1,74 @@
+/// Inside VIRTUAL weighting (handles/virtual.c): fields of sites (handles/slots.c), and insertion
+/// of virtual handles by marching (handles/insert.c) or by sweeps (handles/insert_sweep.c). Both
+/// insert the same handles in the same order.
+#ifndef CUTIS_FIT_HANDLES_INSERT_H
+#define CUTIS_FIT_HANDLES_INSERT_H
+
+#include "fit/handles/distance.h"
+#include "fit/handles/virtual.h"
+
+#define CUTIS_HANDLES_BATCH 16 ///< fields marched together, each with a front of its own
+
+/// A voxel of a support, and how much of its radius away.
+typedef struct cutis_handles_entry {
+    uint32_t voxel;
+    float ratio;
+} cutis_handles_entry;
+
+/// A virtual handle.
+typedef struct cutis_handles_inserted {
+    uint32_t voxel;
+    double radius;
+    uint32_t entry_count;
+    cutis_handles_entry *entries; ///< marching: its support, in the scratch arena
+} cutis_handles_inserted;
+
+typedef struct cutis_handles_insertion {
+    cutis_handles_work *work;
+    cutis_arena *arena, *scratch;
+    const cutis_handles_grid *grid;
+    const cutis_handles_sites *sites;
+    const uint32_t *label, *owner; ///< per voxel
+    const cutis_handles_virtual_options *options;
+    cutis_handles_virtual *out;
+    cutis_handles_front fronts[CUTIS_HANDLES_BATCH]; ///< marching
+    uint32_t *slot;      ///< per site: where its field is in the work's `site_fields`
+    double *site_radius; ///< per site
+    double radius_max;   ///< largest of a virtual handle
+    double radius_least;
+    cutis_handles_inserted *inserted; ///< out->virtual_count
+    size_t inserted_capacity;
+    uint32_t list_room; ///< sweeps: entries of a voxel
+} cutis_handles_insertion;
+
+/// Fields of all sites; only those that are not there yet are marched.
+cutis_result cutis_handles_site_fields(cutis_handles_insertion *in);
+
+/// Maxima of the work's `cover` above HANDLES_TAU, ascending. @param list voxel_count of room
+cutis_result cutis_handles_peaks(cutis_handles_insertion *in, uint32_t *list, uint32_t *count);
+
+/// One virtual handle more. false: out of memory
+bool cutis_handles_insert(cutis_handles_insertion *in, cutis_handles_inserted handle);
+
+/// Virtual handles until everything is covered. The work's `cover` is of all handles afterwards.
+cutis_result cutis_handles_insert_march(cutis_handles_insertion *in);
+/// @param fits false: a list of handles that reach a voxel had no room
+cutis_result cutis_handles_insert_sweep(cutis_handles_insertion *in, bool *fits);
+
+/// Lists of the handles that reach each voxel, into `out` and the work's buffers.
+cutis_result cutis_handles_lists_march(cutis_handles_insertion *in);
+cutis_result cutis_handles_lists_sweep(cutis_handles_insertion *in);
+
+/// What sites cover. @param room of the lists, whose first entries they get; 0: no lists
+cutis_result cutis_handles_cover_sites(cutis_handles_insertion *in, uint32_t room);
+
+/// Sweep `count` fields from their starts until nothing changes; they end in the work's `field`.
+/// @param unit_count of the work's `units`; 0: all voxels of all fields
+cutis_result cutis_handles_sweep_fields(cutis_handles_insertion *in, uint32_t count,
+                                        uint32_t unit_count);
+/// Room for that, nothing reached yet.
+cutis_result cutis_handles_sweep_room(cutis_handles_insertion *in, uint32_t count);
+/// Fields that are swept together.
+uint32_t cutis_handles_sweep_most(const cutis_handles_grid *grid);
+
+#endif

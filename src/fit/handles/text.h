@@ -1,0 +1,29 @@
+/// The functions of kernel/handles.h as C, for what the host does in order: the arithmetic of one
+/// voxel or point is the kernels'.
+#ifndef CUTIS_FIT_HANDLES_TEXT_H
+#define CUTIS_FIT_HANDLES_TEXT_H
+
+#include "fit/handles/grid.h"
+
+#include "kernel/kernel.h"
+//
+#include "kernel/item.h"
+//
+#include "kernel/handles.h"
+
+static inline handles_point cutis_handles_point(const double *p)
+{
+    return handles_make(p[0], p[1], p[2]);
+}
+
+/// Taps of any point; none if it is not in the domain.
+static inline void cutis_handles_taps_at(const cutis_handles_grid *grid, const double *point,
+                                         bool connected, handles_taps *out)
+{
+    out->count = 0;
+    if (cutis_handles_voxel_of(grid, point) != HANDLES_NONE)
+        handles_taps_at(grid->index, cutis_handles_grid_given(grid), cutis_handles_point(point),
+                        connected, out);
+}
+
+#endif

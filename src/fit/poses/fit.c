@@ -1,0 +1,210 @@
+// Fitting a model to example shapes: gather, weights and displacements, poses, the new model.
+// Invariant: nothing is published unless everything succeeded; the result depends on model,
+// examples and options only.
+#include "fit/poses/fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+
+typedef struct fit_report {
+    cutis_pose_fit fit;
+    cutis_arena arena;
+} fit_report;
+
+void cutis_pose_fit_destroy(cutis_pose_fit *fit)
+{
+    if (!fit) return;
+    fit_report *own = (fit_report *)fit; // its first member
+    cutis_context *context = own->arena.context;
+    cutis_arena_release(&own->arena);
+    cutis_free(context, own, sizeof *own);
+}
+
+// Learned weights in place of a primitive's own.
+static bool set_weights(cutis_arena *arena, const cutis_fit_problem *p, const cutis_fit_span *span,
+                        cutis_influences *out)
+{
+    uint32_t total = 0, count = span->primitive->vertex_count;
+    for (uint32_t v = 0; v < count; v++) total += p->counts[span->vertex_first + v];
+    uint32_t *first = cutis_arena_alloc(arena, (size_t)count + 1, sizeof *first);
+    uint32_t *joints = cutis_arena_alloc(arena, total, sizeof *joints);
+    float *weights = cutis_arena_alloc(arena, total, sizeof *weights);
+    if (!first || !joints || !weights) return false;
+    first[0] = 0;
+    for (uint32_t v = 0; v < count; v++) {
+        size_t vertex = span->vertex_first + v, own = p->counts[vertex];
+        memcpy(joints + first[v], p->joints + vertex * p->slots, own * sizeof *joints);
+        memcpy(weights + first[v], p->weights + vertex * p->slots, own * sizeof *weights);
+        first[v + 1] = first[v] + (uint32_t)own;
+    }
+    *out = (cutis_influences){ first, joints, weights };
+    return true;
+}
+
+static bool set_targets(cutis_arena *arena, const cutis_fit_poses *poses,
+                        const cutis_fit_span *span, cutis_primitive *out)
+{
+    uint32_t count = cutis_pose_targets(&poses->space);
+    cutis_morph_target *targets = cutis_arena_alloc(arena, count, sizeof *targets);
+    if (!targets) return false;
+    for (uint32_t k = 0; k < count; k++)
+        targets[k] = (cutis_morph_target){
+            .positions = poses->positions[k] + 3 * (size_t)span->vertex_first,
+            .normals = poses->normals && out->normals
+                           ? poses->normals[k] + 3 * (size_t)span->vertex_first
+                           : NULL,
+        };
+    out->targets = targets;
+    return true;
+}
+
+static bool set_names(cutis_arena *arena, const cutis_fit_problem *p, const cutis_fit_poses *poses,
+                      const char ***out)
+{
+    uint32_t count = cutis_pose_targets(&poses->space);
+    *out = cutis_arena_alloc(arena, count, sizeof **out);
+    for (uint32_t k = 1; *out && k <= count; k++) {
+        uint32_t e = poses->example[k];
+        const char *name = p->examples->names ? p->examples->names[e] : NULL;
+        if (poses->space.field_count)
+            (*out)[k - 1] = cutis_arena_format(arena, "principal %u", k);
+        else
+            (*out)[k - 1] = name ? name : cutis_arena_format(arena, "pose %u", k);
+        if (!(*out)[k - 1]) return false;
+    }
+    return *out != NULL;
+}
+
+cutis_result cutis_fit_model(const cutis_fit_problem *p, const cutis_fit_poses *poses,
+                             cutis_model **out)
+{
+    cutis_model_data data = *p->data;
+    cutis_arena *arena = p->arena;
+    cutis_mesh *meshes = cutis_arena_copy(arena, data.meshes, data.mesh_count, sizeof *meshes);
+    const char **names = NULL;
+    bool good = meshes && (!poses || set_names(arena, p, poses, &names));
+    for (uint32_t s = 0; s < p->span_count && good; s++) {
+        const cutis_fit_span *span = &p->spans[s];
+        cutis_mesh *mesh = &meshes[span->mesh];
+        if (span->index == 0)
+            mesh->primitives = cutis_arena_copy(arena, mesh->primitives, mesh->primitive_count,
+                                                sizeof *mesh->primitives);
+        if (!mesh->primitives) {
+            good = false;
+            break;
+        }
+        cutis_primitive *primitive = (cutis_primitive *)&mesh->primitives[span->index];
+        if (p->options.learn_weights) good = set_weights(arena, p, span, &primitive->influences);
+        if (!poses) continue;
+        mesh->target_count = cutis_pose_targets(&poses->space);
+        mesh->target_names = names;
+        mesh->target_weights = NULL;
+        good = good && set_targets(arena, poses, span, primitive);
+    }
+    data.meshes = meshes;
+    if (poses) data.pose_space = &poses->space;
+    return good ? cutis_model_create(p->context, &data, CUTIS_GATE_REFUSE, out)
+                : cutis_alloc_result(p->context);
+}
+
+// Bytes of the paper's textures and of our fields (docs/spec/pose-space.md 9 and 10).
+static void count_bytes(const cutis_fit_poses *poses, uint64_t vertices, cutis_pose_fit *fit)
+{
+    uint64_t n = poses->space.pose_count, joints = poses->space.joint_count;
+    fit->paper_bytes = vertices * (2 * 12 + 2 * 16 + 12 * n) + 4 * n * (n + 3 * joints);
+    fit->psd_bytes = vertices * (2 * 12 + 2 * 16 + 2 * 12 * cutis_pose_targets(&poses->space));
+    fit->wpsd_bytes = vertices * (2 * 12 + 2 * 16 + 4 + 28 * n);
+}
+
+static double root_mean(double sum, double count)
+{
+    return count > 0 ? sqrt(sum / count) : 0;
+}
+
+static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_poses *poses,
+                                cutis_pose_fit **out)
+{
+    fit_report *own = cutis_alloc_zero(p->context, 1, sizeof *own);
+    if (!own) return cutis_alloc_result(p->context);
+    own->arena.context = p->context;
+    cutis_pose_fit *fit = &own->fit;
+    const uint32_t examples = p->examples->count;
+    for (uint32_t s = 0; s < p->span_count; s++)
+        fit->vertex_count += p->spans[s].primitive->vertex_count;
+    double *before = NULL, *after = cutis_arena_alloc(&own->arena, examples, sizeof *after);
+    if (p->before) before = cutis_arena_alloc(&own->arena, examples, sizeof *before);
+    fit->still_joints =
+        cutis_arena_copy(&own->arena, poses->still, poses->still_count, sizeof *poses->still);
+    if (!after || (p->before && !before) || !fit->still_joints) {
+        cutis_pose_fit_destroy(fit);
+        return cutis_alloc_result(p->context);
+    }
+    double count = (double)fit->vertex_count;
+    for (uint32_t e = 0; e < examples; e++) {
+        if (before) before[e] = root_mean(p->before[e], count);
+        if (before) fit->before_rms += p->before[e];
+        after[e] = root_mean(p->after[e], count);
+        fit->after_rms += p->after[e];
+    }
+    fit->before_rms = root_mean(fit->before_rms, count * examples);
+    fit->after_rms = root_mean(fit->after_rms, count * examples);
+    fit->before = before;
+    fit->after = after;
+    fit->example_count = examples;
+    fit->pose_count = poses->space.pose_count;
+    for (uint32_t e = 0; e < examples; e++)
+        fit->merged_count += poses->pose_of[e] == 0 || poses->example[poses->pose_of[e]] != e;
+    fit->root_counts = poses->root_counts;
+    fit->diagonal = p->diagonal;
+    fit->discarded_mean = p->sums.discarded / count;
+    fit->discarded_max = p->sums.discarded_max;
+    fit->deficient_count = p->sums.deficient;
+    fit->damped_count = p->sums.damped;
+    fit->ambiguous_count = poses->ambiguous;
+    fit->still_joint_count = poses->still_count;
+    fit->sigma = poses->sigma;
+    fit->condition = poses->condition;
+    fit->displacement_max = p->sums.longest;
+    fit->field_count = p->displacements ? cutis_pose_targets(&poses->space) : 0;
+    fit->energy = poses->energy;
+    fit->compression_max = poses->compression_max;
+    count_bytes(poses, fit->vertex_count, fit);
+    *out = fit;
+    return CUTIS_OK;
+}
+
+cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
+                             const cutis_pose_examples *examples,
+                             const cutis_pose_fit_options *options, cutis_model **out,
+                             cutis_pose_fit **report)
+{
+    if (!model || !examples || !out) return CUTIS_INVALID_ARGUMENT;
+    cutis_context *context = cutis_model_context(model);
+    cutis_arena arena = { .context = context };
+    cutis_fit_problem p = { .model = model,
+                            .data = cutis_model_get(model),
+                            .context = context,
+                            .device = device,
+                            .examples = examples,
+                            .arena = &arena,
+                            .vertex_count = cutis_model_vertex_count(model) };
+    cutis_fit_poses poses;
+    cutis_model *made = NULL;
+    if (options) p.options = *options;
+    if (!p.options.influences) p.options.influences = 4;
+    cutis_result result = cutis_fit_gather(&p);
+    if (result == CUTIS_OK) result = cutis_fit_vertices(&p);
+    if (result == CUTIS_OK) result = cutis_fit_poses_create(&p, &poses);
+    if (result == CUTIS_OK)
+        result = cutis_fit_model(&p, p.options.weights_only ? NULL : &poses, &made);
+    if (result == CUTIS_OK && report) result = make_report(&p, &poses, report);
+    cutis_arena_release(&arena);
+    if (result != CUTIS_OK) {
+        cutis_model_destroy(made);
+        return result;
+    }
+    *out = made;
+    return CUTIS_OK;
+}

@@ -1,0 +1,117 @@
+/// What the parts of a fit from examples share: the problem gathered from model and examples, and
+/// the vertices' results.
+#ifndef CUTIS_FIT_EXAMPLES_FIT_H
+#define CUTIS_FIT_EXAMPLES_FIT_H
+
+#include <cutis/poses.h>
+
+#include "fit/poses/weights.h"
+#include "model/pose_space.h"
+
+/// A skinned primitive and where its vertices stand in the outputs.
+typedef struct cutis_fit_span {
+    const cutis_primitive *primitive;
+    uint32_t mesh, index, skin; ///< index: of the primitive in its mesh
+    uint32_t vertex_first;
+} cutis_fit_span;
+
+/// Joints of a skin as the fit sees them.
+typedef struct cutis_fit_skin {
+    bool used;
+    double *palettes;        ///< 12 per example and joint
+    double *segments;        ///< 6 per segment: ends of the bones in mesh space
+    uint32_t *segment_first; ///< joint_count + 1
+    uint8_t *kept;           ///< per joint: its weights stay; NULL: none do
+} cutis_fit_skin;
+
+/// Sums of one task; added up in the order of the tasks.
+typedef struct cutis_fit_sums {
+    uint64_t deficient, damped;
+    double discarded, discarded_max, longest;
+} cutis_fit_sums;
+
+typedef struct cutis_fit_problem {
+    const cutis_model *model;
+    const cutis_model_data *data;
+    cutis_context *context;
+    cutis_device *device;
+    const cutis_pose_examples *examples;
+    cutis_pose_fit_options options;
+    cutis_arena *arena;
+    uint32_t vertex_count, span_count;
+    cutis_fit_span *spans;
+    cutis_fit_skin *skins;
+    uint8_t *even; ///< per example: all joints turn and scale evenly
+    double diagonal;
+    bool locks;             ///< some weights stay as they are
+    bool learned;           ///< the span at hand has its weights already, from a device
+    float *example_normals; ///< 3 per example and output vertex, or NULL
+    float *rest_normals;    ///< 3 per output vertex
+
+    // Results, per output vertex.
+    uint32_t slots;                              ///< most influences
+    uint32_t *counts;                            ///< influences of the vertex
+    uint32_t *joints;                            ///< slots each: joints of the skin
+    float *weights;                              ///< slots each
+    float *displacements, *normal_displacements; ///< 3 per example and output vertex, or NULL
+    double *before, *after;                      ///< per example: sums of squares
+    cutis_fit_sums sums;
+} cutis_fit_problem;
+
+/// Check model, examples and options; spans, palettes, bones.
+cutis_result cutis_fit_gather(cutis_fit_problem *problem);
+
+/// Check what is locked and mark it, after the gathering of spans.
+cutis_result cutis_fit_lock(cutis_fit_problem *problem);
+
+/// Weights of vertex v of a span. @param scratch 3 doubles per example, then cutis_example_scratch
+void cutis_fit_learn(cutis_fit_problem *problem, const cutis_fit_span *span, uint32_t v,
+                     double *scratch, cutis_fit_sums *sums);
+
+/// Its two halves, around the solving: candidates, their priors (CUTIS_NNLS_MAX each), where they
+/// have to take the vertex (3 per example) and how many weights are wanted. @return candidates; 0:
+/// its weights stay
+uint32_t cutis_fit_learn_begin(const cutis_fit_problem *problem, const cutis_fit_span *span,
+                               uint32_t v, uint32_t *joint, double *prior, double *places,
+                               uint32_t *influences);
+void cutis_fit_learn_end(cutis_fit_problem *problem, const cutis_fit_span *span, uint32_t v,
+                         const uint32_t *joint, const cutis_example_weights *found,
+                         cutis_fit_sums *sums);
+
+/// All vertices of a span on the problem's device, with the bits of cutis_fit_learn.
+/// @param done false: the device cannot, nothing has changed
+cutis_result cutis_fit_learn_on_device(cutis_fit_problem *problem, const cutis_fit_span *span,
+                                       bool *done);
+
+/// Its displacements, with the weights it has. @param errors squares are added: of the old weights,
+/// then of these, for every example
+void cutis_fit_pull(cutis_fit_problem *problem, const cutis_fit_span *span, uint32_t v,
+                    cutis_fit_sums *sums, double *errors);
+
+/// Weights and displacements of all vertices.
+cutis_result cutis_fit_vertices(cutis_fit_problem *problem);
+
+/// Distinct poses, what tells them apart, displacements per pose.
+typedef struct cutis_fit_poses {
+    cutis_pose_space space;
+    uint32_t *pose_of; ///< per example; 0 is the rest pose
+    uint32_t *example; ///< per pose: its first example; not for 0
+    bool root_counts;
+    uint32_t still_count;
+    uint32_t *still;              ///< nodes of joints that no example moves
+    float **positions, **normals; ///< per pose - 1: 3 per output vertex; normals or NULL
+    uint64_t ambiguous;
+    double sigma, condition;
+    double energy, compression_max; ///< of principal poses; 1 and 0 without
+} cutis_fit_poses;
+
+/// Principal fields in place of the poses' displacements, where options say so.
+cutis_result cutis_fit_compress(cutis_fit_problem *problem, cutis_fit_poses *poses);
+
+cutis_result cutis_fit_poses_create(cutis_fit_problem *problem, cutis_fit_poses *out);
+
+/// The model with the new weights, and with targets and pose space unless `poses` is NULL.
+cutis_result cutis_fit_model(const cutis_fit_problem *problem, const cutis_fit_poses *poses,
+                             cutis_model **out);
+
+#endif

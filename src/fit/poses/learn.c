@@ -1,0 +1,199 @@
+// Weights of one vertex of a fit: candidate joints by nearness, locked ones left as they are, the
+// rest learned. Invariant: a vertex's weights are not negative, sum to one up to rounding, ascend
+// by joint, and depend on this vertex alone.
+#include "fit/poses/fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "math/mat3.h"
+
+#define NEAREST 32u // candidates where a skin has more than CUTIS_NNLS_MAX joints
+
+// Where locked joints have all but this, there is nothing to learn.
+static const double FREE_MIN = 1e-3;
+
+// Squared distance from a point to a bone.
+static double segment_square(const double *segment, const double *point)
+{
+    double along[3], from[3];
+    for (int c = 0; c < 3; c++) {
+        along[c] = segment[3 + c] - segment[c];
+        from[c] = point[c] - segment[c];
+    }
+    double length = double3_dot(along, along);
+    double t = length > 0 ? double3_dot(along, from) / length : 0;
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    for (int c = 0; c < 3; c++) from[c] -= t * along[c];
+    return double3_dot(from, from);
+}
+
+// Candidates of a vertex and how near their bones are.
+static uint32_t find_candidates(const cutis_fit_problem *p, const cutis_fit_span *span,
+                                const double *rest, uint32_t *joint, double *prior)
+{
+    const cutis_fit_skin *skin = &p->skins[span->skin];
+    const uint32_t joints = p->data->skins[span->skin].joint_count;
+    const uint32_t most = joints > CUTIS_NNLS_MAX ? NEAREST : joints;
+    const double floor_square = 1e-12 * p->diagonal * p->diagonal + 1e-300;
+    double square[CUTIS_NNLS_MAX], total = 0;
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < joints; j++) {
+        double least = INFINITY;
+        if (skin->kept && skin->kept[j]) continue;
+        for (uint32_t s = skin->segment_first[j]; s < skin->segment_first[j + 1]; s++)
+            least = fmin(least, segment_square(skin->segments + 6 * (size_t)s, rest));
+        uint32_t at = count;
+        if (count == most) { // the farthest makes room; the later of equal ones goes
+            for (uint32_t i = at = 0; i < count; i++)
+                if (square[i] >= square[at]) at = i;
+            if (!(least < square[at])) continue;
+            memmove(square + at, square + at + 1, (count - at - 1) * sizeof *square);
+            memmove(joint + at, joint + at + 1, (count - at - 1) * sizeof *joint);
+            at = --count;
+        }
+        square[at] = least;
+        joint[at] = j;
+        count++;
+    }
+    for (uint32_t i = 0; i < count; i++) total += prior[i] = 1 / (square[i] + floor_square);
+    for (uint32_t i = 0; i < count; i++) prior[i] /= total;
+    return count;
+}
+
+// Weights that stay: those of locked joints, which the vertex has from before.
+typedef struct kept_weights {
+    uint32_t count;
+    double sum;
+    uint32_t joint[CUTIS_NNLS_MAX];
+    double weight[CUTIS_NNLS_MAX];
+} kept_weights;
+
+static void find_kept(const cutis_fit_problem *p, const cutis_fit_skin *skin, uint32_t vertex,
+                      kept_weights *out)
+{
+    out->count = 0;
+    out->sum = 0;
+    for (uint32_t i = 0; skin->kept && i < p->counts[vertex]; i++) {
+        const size_t at = (size_t)vertex * p->slots + i;
+        if (!skin->kept[p->joints[at]] || out->count == CUTIS_NNLS_MAX) continue;
+        out->joint[out->count] = p->joints[at];
+        out->weight[out->count++] = p->weights[at];
+        out->sum += p->weights[at];
+    }
+}
+
+// Where the other joints together have to take the vertex, if they were all there is. Locked ones
+// take their share off, and the rest of the weight is scaled to one.
+static void read_places(const cutis_fit_problem *p, const cutis_example_vertex *v, uint32_t vertex,
+                        const kept_weights *kept, double *places)
+{
+    for (size_t e = 0; e < v->example_count; e++) {
+        const double *palette = v->palettes + 12 * e * v->palette_count;
+        double *place = places + 3 * e, image[3];
+        for (size_t c = 0; c < 3; c++)
+            place[c] = p->examples->positions[3 * (e * p->vertex_count + vertex) + c];
+        for (uint32_t i = 0; i < kept->count; i++) {
+            double34_point(palette + 12 * (size_t)kept->joint[i], v->rest, image);
+            for (int c = 0; c < 3; c++) place[c] -= kept->weight[i] * image[c];
+        }
+        for (int c = 0; c < 3; c++) place[c] /= 1 - kept->sum;
+    }
+}
+
+static void put_weight(cutis_fit_problem *p, uint32_t vertex, uint32_t joint, double weight)
+{
+    uint32_t *joints = p->joints + (size_t)vertex * p->slots, at = p->counts[vertex]++;
+    float *weights = p->weights + (size_t)vertex * p->slots;
+    for (; at > 0 && joints[at - 1] > joint; at--)
+        joints[at] = joints[at - 1], weights[at] = weights[at - 1];
+    joints[at] = joint;
+    weights[at] = (float)weight;
+}
+
+uint32_t cutis_fit_learn_begin(const cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v,
+                               uint32_t *joint, double *prior, double *places, uint32_t *influences)
+{
+    const uint32_t vertex = span->vertex_first + v;
+    const cutis_fit_skin *skin = &p->skins[span->skin];
+    kept_weights kept;
+    if (p->options.keep_vertices && p->options.keep_vertices[vertex]) return 0;
+    cutis_example_vertex problem = { .example_count = p->examples->count,
+                                     .palettes = skin->palettes,
+                                     .palette_count = p->data->skins[span->skin].joint_count };
+    for (int c = 0; c < 3; c++) problem.rest[c] = span->primitive->positions[3 * (size_t)v + c];
+    find_kept(p, skin, vertex, &kept);
+    uint32_t count = find_candidates(p, span, problem.rest, joint, prior);
+    if (kept.sum > 1 - FREE_MIN) return 0;
+    read_places(p, &problem, vertex, &kept, places);
+    *influences = p->options.influences > kept.count ? p->options.influences - kept.count : 1;
+    return count;
+}
+
+void cutis_fit_learn_end(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v,
+                         const uint32_t *joint, const cutis_example_weights *found,
+                         cutis_fit_sums *sums)
+{
+    const uint32_t vertex = span->vertex_first + v;
+    kept_weights kept;
+    find_kept(p, &p->skins[span->skin], vertex, &kept);
+    p->counts[vertex] = 0;
+    for (uint32_t i = 0; i < kept.count; i++) put_weight(p, vertex, kept.joint[i], kept.weight[i]);
+    for (uint32_t i = 0; i < found->count; i++)
+        put_weight(p, vertex, joint[found->candidate[i]], (1 - kept.sum) * found->weight[i]);
+    sums->deficient += found->deficient;
+    sums->discarded += found->discarded;
+    sums->discarded_max = fmax(sums->discarded_max, found->discarded);
+}
+
+void cutis_fit_learn(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v, double *scratch,
+                     cutis_fit_sums *sums)
+{
+    uint32_t joint[CUTIS_NNLS_MAX], influences = 0;
+    double prior[CUTIS_NNLS_MAX];
+    cutis_example_weights found;
+    cutis_example_vertex problem = { .example_count = p->examples->count,
+                                     .joint = joint,
+                                     .prior = prior,
+                                     .palettes = p->skins[span->skin].palettes,
+                                     .palette_count = p->data->skins[span->skin].joint_count,
+                                     .places = scratch };
+    problem.joint_count = cutis_fit_learn_begin(p, span, v, joint, prior, scratch, &influences);
+    if (!problem.joint_count) return;
+    for (int c = 0; c < 3; c++) problem.rest[c] = span->primitive->positions[3 * (size_t)v + c];
+    cutis_example_solve(&problem, influences, p->options.normalise,
+                        scratch + 3 * (size_t)problem.example_count, &found);
+    cutis_fit_learn_end(p, span, v, joint, &found, sums);
+}
+
+cutis_result cutis_fit_lock(cutis_fit_problem *p)
+{
+    const cutis_pose_fit_options *o = &p->options;
+    p->locks = o->keep_vertices || o->keep_joint_count;
+    if (p->locks && !o->learn_weights)
+        return cutis_fail(p->context, CUTIS_INVALID_ARGUMENT,
+                          "fit: joints or vertices are locked, but no weights are to be learned");
+    for (uint32_t s = 0; s < p->data->skin_count && o->keep_joint_count; s++) {
+        const cutis_skin *skin = &p->data->skins[s];
+        if (!p->skins[s].used) continue;
+        p->skins[s].kept = cutis_arena_alloc(p->arena, skin->joint_count, 1);
+        if (!p->skins[s].kept) return cutis_alloc_result(p->context);
+        for (uint32_t j = 0; j < skin->joint_count; j++) {
+            p->skins[s].kept[j] = 0;
+            for (uint32_t k = 0; k < o->keep_joint_count; k++)
+                if (o->keep_joints[k] == skin->joints[j]) p->skins[s].kept[j] = 1;
+        }
+    }
+    for (uint32_t k = 0; k < o->keep_joint_count; k++) {
+        bool found = false;
+        for (uint32_t s = 0; s < p->data->skin_count && !found; s++)
+            for (uint32_t j = 0; j < p->data->skins[s].joint_count && p->skins[s].used; j++)
+                found = found || p->data->skins[s].joints[j] == o->keep_joints[k];
+        if (!found)
+            return cutis_fail(p->context, CUTIS_INVALID_ARGUMENT,
+                              "fit: node %u is to be kept, but it is no joint of the skin",
+                              o->keep_joints[k]);
+    }
+    return CUTIS_OK;
+}
