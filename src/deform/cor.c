@@ -40,7 +40,7 @@ typedef struct piece {
 typedef struct centre_job {
     const cutis_skin_binding *binding;
     const float *positions; ///< 3 per output vertex
-    cutis_set_table pairs;  ///< lists of two bones
+    cutis_sets pairs;       ///< lists of two bones
     uint32_t unique_count;
     uint32_t *unique;                      ///< one vertex of each weight vector
     uint32_t *same_as;                     ///< per vertex: index into `unique`
@@ -115,7 +115,7 @@ static cutis_result find_pairs(centre_job *job, cutis_arena *arena)
         for (uint32_t j = layout->first[v]; j < end; j++)
             for (uint32_t k = j + 1; k < end; k++) {
                 uint32_t bones[2] = { layout->bone[j], layout->bone[k] };
-                if (!cutis_set_table_find(&job->pairs, bones, 2, &job->pair[used++]))
+                if (!cutis_sets_find(&job->pairs, bones, 2, &job->pair[used++]))
                     return cutis_alloc_result(job->binding->base.context);
             }
     }
@@ -179,7 +179,7 @@ static bool emit(centre_job *job, const piece *p, const uint32_t *bones, uint32_
         for (uint32_t k = j + 1; k < count; k++) {
             uint32_t pair, both[2] = { bones[j], bones[k] };
             if (!(weights[j] * weights[k] > 0.0)) continue;
-            if (!cutis_set_table_find(&job->pairs, both, 2, &pair)) return false;
+            if (!cutis_sets_find(&job->pairs, both, 2, &pair)) return false;
             size_t at = job->bucket_first[pair] + job->bucket_used[pair]++;
             if (!fill) continue;
             job->wj[at] = weights[j], job->wk[at] = weights[k], job->area[at] = area;
@@ -240,7 +240,7 @@ static bool number_triangle_pairs(centre_job *job, const uint32_t *triangles, ui
         for (uint32_t j = 0; j < n; j++)
             for (uint32_t k = j + 1; k < n; k++) {
                 uint32_t both[2] = { bones[j], bones[k] };
-                if (!cutis_set_table_find(&job->pairs, both, 2, &pair)) return false;
+                if (!cutis_sets_find(&job->pairs, both, 2, &pair)) return false;
             }
     }
     return true;
@@ -402,7 +402,7 @@ cutis_result cutis_bind_centres(cutis_skin_binding *binding, double *centres)
             centres[3 * v + c] = isnan(centre[0]) ? positions[3 * v + c] : centre[c];
     }
 done:
-    cutis_set_table_release(&job.pairs);
+    cutis_sets_release(&job.pairs);
     cutis_arena_release(&arena);
     return result;
 }

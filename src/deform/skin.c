@@ -138,7 +138,7 @@ static cutis_result bind_stages(cutis_skin_binding *binding, cutis_arena *arena)
     if (!skin_bone || !node_bone || !vertex_set || !centre ||
         (binding->layout.formula == CUTIS_FORMULA_COR && !centres))
         return cutis_alloc_result(binding->base.context);
-    cutis_set_table table = { .context = binding->base.context };
+    cutis_sets table = { .context = binding->base.context };
     cutis_pose_residuals residuals = { 0 };
     cutis_result result = cutis_bind_bones(binding, skin_bone, node_bone);
     binding->layout.bone_count = binding->bone_count;
@@ -153,7 +153,7 @@ static cutis_result bind_stages(cutis_skin_binding *binding, cutis_arena *arena)
     if (result == CUTIS_OK) result = cutis_bind_layout(binding, vertex_set, centre, centres);
     if (result == CUTIS_OK) result = cutis_bind_pose_space(binding, arena, &residuals);
     if (result == CUTIS_OK) result = cutis_bind_morphs(binding, &residuals);
-    cutis_set_table_release(&table);
+    cutis_sets_release(&table);
     return result;
 }
 

@@ -7,12 +7,8 @@
 
 double cutis_face_area(const cutis_closed *mesh, uint32_t face)
 {
-    const double *a = mesh->points[mesh->faces[face][0]], *b = mesh->points[mesh->faces[face][1]];
-    const double *c = mesh->points[mesh->faces[face][2]];
-    double u[3] = { b[0] - a[0], b[1] - a[1], b[2] - a[2] }, n[3];
-    double v[3] = { c[0] - a[0], c[1] - a[1], c[2] - a[2] };
-    double3_cross(u, v, n);
-    return 0.5 * sqrt(double3_dot(n, n));
+    const uint32_t *v = mesh->faces[face];
+    return v3_area_of(mesh->points[v[0]], mesh->points[v[1]], mesh->points[v[2]]);
 }
 
 static bool grow_names(cutis_arena *arena, const char ***list, uint32_t count, size_t *capacity)
@@ -81,7 +77,7 @@ static uint32_t mix_output(cutis_closed *mesh, uint32_t a, uint32_t b, double t,
 // Face of h becomes (from, v, opposite), a new face is (v, to, opposite).
 static uint32_t split_face(cutis_closed *mesh, uint32_t h, uint32_t vertex, uint32_t output)
 {
-    uint32_t f = h / 3, g = mesh->face_count++, n = cutis_next(h), p = cutis_previous(h);
+    uint32_t f = h / 3, g = mesh->face_count++, n = half_next(h), p = half_previous(h);
     uint32_t outer = mesh->twins[n];
     mesh->faces[g][0] = vertex, mesh->corners[g][0] = output;
     mesh->faces[g][1] = mesh->faces[f][n % 3], mesh->corners[g][1] = mesh->corners[f][n % 3];
@@ -114,8 +110,8 @@ bool cutis_closed_split(cutis_closed *mesh, uint32_t h, double t, uint32_t *vert
                     sizeof *mesh->outputs))
         return false;
     uint32_t twin = mesh->twins[h], v = mesh->vertex_count++;
-    uint32_t a = mesh->corners[h / 3][h % 3], b = mesh->corners[h / 3][cutis_next(h) % 3];
-    uint32_t c = mesh->corners[twin / 3][cutis_next(twin) % 3];
+    uint32_t a = mesh->corners[h / 3][h % 3], b = mesh->corners[h / 3][half_next(h) % 3];
+    uint32_t c = mesh->corners[twin / 3][half_next(twin) % 3];
     uint32_t d = mesh->corners[twin / 3][twin % 3];
     // Positions are the floats that are written, so that copies of a vertex stay on one point.
     const double *p = mesh->points[cutis_from(mesh, h)], *q = mesh->points[cutis_to(mesh, h)];

@@ -10,6 +10,7 @@
 #include <cutis/retarget.h>
 
 #include "base/memory.h"
+#include "geometry/vector.h"
 
 typedef enum retarget_role {
     ROLE_NONE,
@@ -133,6 +134,12 @@ void cutis_retarget_frame_make(const retarget_job *job, const cutis_transform *p
 void cutis_retarget_frame_place(const retarget_job *job, retarget_frame *frame);
 /// The lowest of the target's foot nodes, along up; NAN without feet.
 double cutis_retarget_lowest(const retarget_job *job, const double *places);
+
+/// From one place to another; 3 numbers a place.
+static inline vec3 cutis_retarget_between(const double *places, int32_t from, int32_t to)
+{
+    return v3_sub(v3_of(places + 3 * (size_t)to), v3_of(places + 3 * (size_t)from));
+}
 
 /// Where a foot stands: [first, last], both frames included.
 typedef struct retarget_stance {

@@ -29,8 +29,9 @@ static double unit(double *v)
 
 static double between(const double *places, int32_t from, int32_t to, double *out)
 {
-    for (int k = 0; k < 3; k++) out[k] = places[3 * (size_t)to + k] - places[3 * (size_t)from + k];
-    return sqrt(double3_dot(out, out));
+    vec3 d = cutis_retarget_between(places, from, to);
+    v3_put(d, out);
+    return v3_length(d);
 }
 
 // The least rotation that takes direction a to b; opposite ones: half a turn about anything across.
@@ -195,11 +196,10 @@ static bool heading(const retarget_rig *rig, int32_t foot, double *out)
     int32_t toe = toe_of(rig, foot);
     between(rig->place, foot, toe, out);
     if (toe == foot && rig->centre && isfinite(rig->centre[3 * (size_t)foot]))
-        for (int k = 0; k < 3; k++)
-            out[k] = rig->centre[3 * (size_t)foot + k] - rig->place[3 * (size_t)foot + k];
-    double rise = double3_dot(out, rig->up);
-    for (int k = 0; k < 3; k++) out[k] -= rise * rig->up[k];
-    return sqrt(double3_dot(out, out)) > NO_BONE * cutis_retarget_height(rig);
+        v3_put(v3_sub(v3_of(rig->centre + 3 * (size_t)foot), v3_of(rig->place + 3 * (size_t)foot)),
+               out);
+    v3_put(v3_mad(v3_of(out), -double3_dot(out, rig->up), v3_of(rig->up)), out);
+    return v3_length(v3_of(out)) > NO_BONE * cutis_retarget_height(rig);
 }
 
 static bool align_foot(const retarget_job *job, int32_t c, double *out)
@@ -230,8 +230,8 @@ static bool bone(const retarget_job *job, int32_t c, const retarget_limb *limb, 
         cutis_retarget_joint(&job->motion, NEXT[job->target.role[c]], job->target.side[c]);
     const double *centre = job->target.centre ? job->target.centre + 3 * (size_t)c : NULL;
     if (after == CUTIS_NONE || !centre || !isfinite(centre[0])) return false;
-    for (int i = 0; i < 3; i++) t[i] = centre[i] - job->target.place[3 * (size_t)c + i];
-    return sqrt(double3_dot(t, t)) > least && between(job->motion.place, job->map[c], after, m) > 0;
+    v3_put(v3_sub(v3_of(centre), v3_of(job->target.place + 3 * (size_t)c)), t);
+    return v3_length(v3_of(t)) > least && between(job->motion.place, job->map[c], after, m) > 0;
 }
 
 static void align_limb(const retarget_job *job, int32_t c, const retarget_limb *limb, int k,
@@ -431,7 +431,7 @@ static void place_from(const retarget_job *job, int32_t from, int32_t n, retarge
     double offset[3], *at = frame->placed + 3 * (size_t)n;
     between(job->target.place, from, n, offset);
     double33_vector(frame->turned + 9 * (size_t)from, offset, offset);
-    for (int k = 0; k < 3; k++) at[k] = frame->placed[3 * (size_t)from + k] + offset[k];
+    v3_put(v3_add(v3_of(frame->placed + 3 * (size_t)from), v3_of(offset)), at);
 }
 
 void cutis_retarget_frame_place(const retarget_job *job, retarget_frame *frame)

@@ -59,7 +59,7 @@ static bool claim(const mesh *m, int32_t edge, uint8_t *taken)
             if (pass == 0 && taken[ends[i]]) return false;
             taken[ends[i]] |= (uint8_t)pass;
             do {
-                int32_t p = previous_half(h), around[2] = { half_end(m, h), half_start(m, p) };
+                int32_t p = half_previous(h), around[2] = { half_end(m, h), half_start(m, p) };
                 for (int k = 0; k < 2; k++) {
                     if (pass == 0 && taken[around[k]]) return false;
                     taken[around[k]] |= (uint8_t)pass;

@@ -41,7 +41,7 @@ static double judge_three(const mesh *m, int32_t a, int32_t b, int32_t c)
 
 static double triangle_worst(const mesh *m, int32_t h)
 {
-    return judge_three(m, half_start(m, h), half_end(m, h), half_start(m, previous_half(h)));
+    return judge_three(m, half_start(m, h), half_end(m, h), half_start(m, half_previous(h)));
 }
 
 /// The worst triangle around v if it stood at x with this normal.
@@ -51,7 +51,7 @@ static double ring_worst(const mesh *m, int32_t v, vec3 x, vec3 normal)
     int32_t h = m->vertices[v].half, start = h;
     do {
         double worst = judge(x, normal, &m->vertices[half_end(m, h)],
-                             &m->vertices[half_start(m, previous_half(h))]);
+                             &m->vertices[half_start(m, half_previous(h))]);
         if (worst > most) most = worst;
         h = rotate_half(m, h);
     } while (h >= 0 && h != start);
@@ -113,7 +113,7 @@ static bool improve_edge(remesher *r, int32_t h)
     double before = triangle_worst(m, h), other = triangle_worst(m, o);
     if (other > before) before = other;
     int32_t a = half_start(m, h), b = half_start(m, o);
-    int32_t c = half_start(m, previous_half(h)), d = half_start(m, previous_half(o));
+    int32_t c = half_start(m, half_previous(h)), d = half_start(m, half_previous(o));
     double first = judge_three(m, d, b, c), second = judge_three(m, c, a, d);
     if ((first > second ? first : second) >= before - GAIN) return false;
     cutis_synth_mesh_flip(m, h);
