@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/skin.h"
+#include "geometry/vector.h"
 #include "math/exponential.h"
 #include "math/mat3.h"
 
@@ -161,15 +162,11 @@ static double weight_distance(const corner *a, const corner *b, uint32_t count)
 /// Put one small triangle into the buckets of its pairs (or, while counting, only count).
 static bool emit(centre_job *job, const piece *p, const uint32_t *bones, uint32_t count, bool fill)
 {
-    double u[3], v[3], n[3], centroid[3], weights[CORNER_BONES];
-    for (int i = 0; i < 3; i++) {
-        u[i] = p->corners[1].point[i] - p->corners[0].point[i];
-        v[i] = p->corners[2].point[i] - p->corners[0].point[i];
+    double centroid[3], weights[CORNER_BONES];
+    for (int i = 0; i < 3; i++)
         centroid[i] =
             (p->corners[0].point[i] + p->corners[1].point[i] + p->corners[2].point[i]) / 3.0;
-    }
-    double3_cross(u, v, n);
-    double area = 0.5 * sqrt(double3_dot(n, n));
+    double area = v3_area_of(p->corners[0].point, p->corners[1].point, p->corners[2].point);
     if (!(area > 0.0)) return true;
     if (fill) job->total_area += area;
     for (uint32_t i = 0; i < count; i++)

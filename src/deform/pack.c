@@ -319,18 +319,11 @@ static bool merge_open_blocks(packer *p, uint32_t begin, const uint32_t *vertex_
     return true;
 }
 
-/// Blocks in the order of their first vertex: sorted pairs (first vertex, block).
-static int by_first(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void order_blocks(const packer *p, uint64_t *keys, uint32_t *vertices)
 {
     for (uint32_t k = 0; k < p->block_count; k++)
         keys[k] = (uint64_t)p->lanes[(size_t)k * p->block_size] << 32 | k;
-    qsort(keys, p->block_count, sizeof *keys, by_first);
+    qsort(keys, p->block_count, sizeof *keys, order_u64);
     for (uint32_t k = 0; k < p->block_count; k++)
         memcpy(vertices + (size_t)k * p->block_size,
                p->lanes + (size_t)(uint32_t)keys[k] * p->block_size,

@@ -172,17 +172,12 @@ static cutis_result vertex_normals(patch_body *body)
     memset(body->normals, 0, count * sizeof *body->normals);
     for (uint32_t f = 0; f < body->face_count; f++) {
         const uint32_t *v = body->faces + 3 * (size_t)f;
-        const double *a = body->points + 3 * (size_t)v[0], *b = body->points + 3 * (size_t)v[1];
-        const double *c = body->points + 3 * (size_t)v[2];
-        double u[3], w[3];
-        for (int k = 0; k < 3; k++) u[k] = b[k] - a[k], w[k] = c[k] - a[k];
-        double n[3] = { u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2],
-                        u[0] * w[1] - u[1] * w[0] };
-        for (int i = 0; i < 3; i++)
-            for (int k = 0; k < 3; k++) body->normals[3 * (size_t)v[i] + k] += n[k];
+        vec3 n = v3_normal_of(body->points + 3 * (size_t)v[0], body->points + 3 * (size_t)v[1],
+                              body->points + 3 * (size_t)v[2]);
+        for (int i = 0; i < 3; i++) v3_sum(body->normals + 3 * (size_t)v[i], n);
     }
     for (size_t i = 0; i < count; i += 3) {
-        double *n = body->normals + i, l = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        double *n = body->normals + i, l = v3_length(v3_of(n));
         for (int k = 0; k < 3; k++) n[k] = l > 0.0 ? n[k] / l : k == 2;
     }
     return CUTIS_OK;

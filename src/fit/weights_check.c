@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "fit/weights_vertex.h"
+#include "geometry/vector.h"
 #include "model/report.h"
 
 enum { ERROR = 0, WARNING = 1, INFORMATION = 2 };
@@ -94,12 +95,9 @@ static void check_weights(check *c, const cutis_primitive *primitive, const char
 
 static bool is_degenerate(const cutis_primitive *primitive, const uint32_t *t)
 {
-    const float *a = primitive->positions + 3 * (size_t)t[0];
-    const float *b = primitive->positions + 3 * (size_t)t[1];
-    const float *d = primitive->positions + 3 * (size_t)t[2];
-    double u[3], v[3];
-    for (int k = 0; k < 3; k++) u[k] = (double)b[k] - a[k], v[k] = (double)d[k] - a[k];
-    return u[1] * v[2] == u[2] * v[1] && u[2] * v[0] == u[0] * v[2] && u[0] * v[1] == u[1] * v[0];
+    vec3 n = v3_normal(v3_at(primitive->positions, t[0]), v3_at(primitive->positions, t[1]),
+                       v3_at(primitive->positions, t[2]));
+    return n.x == 0 && n.y == 0 && n.z == 0;
 }
 
 static void check_triangles(check *c, const cutis_primitive *primitive, const char *place)

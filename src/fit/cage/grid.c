@@ -332,12 +332,12 @@ static cutis_result size_grid(cutis_context *context, const cutis_cage_shape *sh
                               uint32_t resolution, cutis_cage_grid *out)
 {
     double longest = 0;
-    for (int c = 0; c < 3; c++) longest = fmax(longest, shape->high[c] - shape->low[c]);
+    for (int c = 0; c < 3; c++) longest = fmax(longest, shape->box.high[c] - shape->box.low[c]);
     out->step = longest / (resolution - 1);
     uint64_t dense = 1;
     for (int c = 0; c < 3; c++) {
-        double side = (shape->high[c] - shape->low[c]) / out->step;
-        out->origin[c] = shape->low[c] - (PADDING + SHIFT[c]) * out->step;
+        double side = (shape->box.high[c] - shape->box.low[c]) / out->step;
+        out->origin[c] = shape->box.low[c] - (PADDING + SHIFT[c]) * out->step;
         out->size[c] = (uint32_t)ceil(side) + 2 * PADDING + 2;
         dense *= out->size[c];
     }

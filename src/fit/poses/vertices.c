@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "device/device.h"
 #include "fit/weights_vertex.h"
+#include "geometry/vector.h"
 #include "math/mat3.h"
 
 #define TASK       64u // vertices
@@ -42,10 +43,10 @@ static double blend(const double *palette, uint32_t count, const uint32_t *joint
 
 static double error_square(const double *matrix, const double *rest, const float *place)
 {
-    double image[3], sum = 0;
+    double image[3];
     double34_point(matrix, rest, image);
-    for (int c = 0; c < 3; c++) sum += (image[c] - place[c]) * (image[c] - place[c]);
-    return sum;
+    vec3 d = v3_sub(v3_of(image), v3_of_floats(place));
+    return v3_dot(d, d);
 }
 
 // The displacement after skinning: what is missing, turned back. Always there.

@@ -97,12 +97,6 @@ static double extent_of(uint32_t count, const double *positions)
     return extent > 0 ? extent : 1;
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 // Shapes of triangles, and how many each vertex has. Counts of vertices that tasks share are whole
 // numbers, so their order does not matter.
 static void shape_task(void *data, uint32_t index)
@@ -149,7 +143,7 @@ static void sort_corners(uint32_t *list, uint32_t count)
 static void sort_keys(uint64_t *key, uint32_t count)
 {
     if (count > ROW_SHORT) {
-        qsort(key, count, sizeof *key, by_key);
+        qsort(key, count, sizeof *key, order_u64);
         return;
     }
     for (uint32_t i = 1; i < count; i++) {

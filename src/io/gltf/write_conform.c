@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "geometry/vector.h"
+
 // The validator takes lengths within 0.0067 of one; closer than this a vector is left as it is.
 static const double UNIT_TOLERANCE = 0.005;
 
@@ -35,16 +37,9 @@ static void add_face_normals(const cutis_primitive *primitive, double *sums)
     if (primitive->topology != CUTIS_TOPOLOGY_TRIANGLES) return;
     for (uint32_t i = 0; i + 2 < primitive->index_count; i += 3) {
         const uint32_t *t = primitive->indices + i;
-        double u[3], v[3];
-        for (int k = 0; k < 3; k++) {
-            double origin = (double)primitive->positions[3 * (size_t)t[0] + (size_t)k];
-            u[k] = (double)primitive->positions[3 * (size_t)t[1] + (size_t)k] - origin;
-            v[k] = (double)primitive->positions[3 * (size_t)t[2] + (size_t)k] - origin;
-        }
-        for (int k = 0; k < 3; k++) {
-            double n = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
-            for (int corner = 0; corner < 3; corner++) sums[3 * (size_t)t[corner] + (size_t)k] += n;
-        }
+        vec3 n = v3_normal(v3_at(primitive->positions, t[0]), v3_at(primitive->positions, t[1]),
+                           v3_at(primitive->positions, t[2]));
+        for (int corner = 0; corner < 3; corner++) v3_sum(sums + 3 * (size_t)t[corner], n);
     }
 }
 
