@@ -339,7 +339,7 @@ static cutis_result write_lists(cutis_skin_binding *binding, packer *p, const ui
         cutis_layout_alloc(binding, (size_t)p->block_count + 1, sizeof *list_first);
     uint64_t *keys = cutis_alloc_array(binding->base.context, p->block_count, sizeof *keys);
     if (!vertices || !list_first || !keys) {
-        if (keys) cutis_free_array(binding->base.context, keys, p->block_count, sizeof *keys);
+        cutis_free_array(binding->base.context, keys, p->block_count, sizeof *keys);
         return cutis_alloc_result(binding->base.context);
     }
     order_blocks(p, keys, vertices);

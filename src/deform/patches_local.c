@@ -84,12 +84,8 @@ static void tangent_frame(const local_job *job, uint32_t p, const neighbour *nea
                           double axes[9])
 {
     double square[6] = { 0 }, values[3];
-    for (uint32_t n = 0; n < count; n++) {
-        double d[3];
-        v3_put(v3_sub(v3_at(job->positions, near[n].point), v3_at(job->positions, p)), d);
-        for (int r = 0, k = 0; r < 3; r++)
-            for (int c = r; c < 3; c++, k++) square[k] += d[r] * d[c];
-    }
+    for (uint32_t n = 0; n < count; n++)
+        v3_spread(square, v3_sub(v3_at(job->positions, near[n].point), v3_at(job->positions, p)));
     cutis_eigen3(square, values, axes);
     double along = 0.0;
     for (int k = 0; k < 3; k++) along += axes[6 + k] * job->normals[3 * (size_t)p + k];

@@ -35,8 +35,7 @@ static bool grow_slots(cutis_sets *table)
         while (slots[at]) at = (at + 1) & (capacity - 1);
         slots[at] = set + 1;
     }
-    if (table->slots)
-        cutis_free_array(table->context, table->slots, table->slot_capacity, sizeof *slots);
+    cutis_free_array(table->context, table->slots, table->slot_capacity, sizeof *slots);
     table->slots = slots;
     table->slot_capacity = capacity;
     return true;
@@ -67,12 +66,9 @@ bool cutis_sets_find(cutis_sets *table, const uint32_t *numbers, uint32_t count,
 
 void cutis_sets_release(cutis_sets *table)
 {
-    if (table->slots)
-        cutis_free_array(table->context, table->slots, table->slot_capacity, sizeof *table->slots);
-    if (table->first)
-        cutis_free_array(table->context, table->first, table->first_capacity, sizeof *table->first);
-    if (table->numbers)
-        cutis_free_array(table->context, table->numbers, table->number_capacity,
-                         sizeof *table->numbers);
+    cutis_free_array(table->context, table->slots, table->slot_capacity, sizeof *table->slots);
+    cutis_free_array(table->context, table->first, table->first_capacity, sizeof *table->first);
+    cutis_free_array(table->context, table->numbers, table->number_capacity,
+                     sizeof *table->numbers);
     *table = (cutis_sets){ .context = table->context };
 }

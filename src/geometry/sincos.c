@@ -22,18 +22,6 @@ void cutis_sincos_degrees(double degrees, double *sine, double *cosine)
     long long quarter = (long long)(degrees / 90 + (degrees < 0 ? -0.5 : 0.5));
     double x = (degrees - 90.0 * (double)quarter) * (3.14159265358979323846 / 180);
     double s = sine_series(x), c = cosine_series(x);
-    switch (quarter & 3) {
-    case 0:
-        *sine = s, *cosine = c;
-        break;
-    case 1:
-        *sine = c, *cosine = -s;
-        break;
-    case 2:
-        *sine = -s, *cosine = -c;
-        break;
-    default:
-        *sine = -c, *cosine = s;
-        break;
-    }
+    const double turned[4] = { s, c, -s, -c };
+    *sine = turned[quarter & 3], *cosine = turned[(quarter + 1) & 3];
 }

@@ -2,12 +2,7 @@
 #ifndef CUTIS_GEOMETRY_SINCOS_H
 #define CUTIS_GEOMETRY_SINCOS_H
 
-// cutis-io uses this across the border of libcutis.so.
-#pragma GCC visibility push(default)
-
 /// Within 2 ULP for |degrees| <= 1e6; exact at multiples of 90.
 void cutis_sincos_degrees(double degrees, double *sine, double *cosine);
-
-#pragma GCC visibility pop
 
 #endif

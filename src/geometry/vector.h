@@ -120,6 +120,22 @@ static inline double v3_wedge_of(const double *a, const double *b, const double 
     vec3 p = v3_of(o);
     return v3_dot(v3_sub(v3_of(a), p), v3_cross(v3_sub(v3_of(b), p), v3_sub(v3_of(c), p)));
 }
+/// Products of the components, added to the upper half of a symmetric matrix: xx xy xz yy yz zz.
+static inline void v3_spread(double sum[6], vec3 d)
+{
+    sum[0] += d.x * d.x, sum[1] += d.x * d.y, sum[2] += d.x * d.z;
+    sum[3] += d.y * d.y, sum[4] += d.y * d.z, sum[5] += d.z * d.z;
+}
+/// Twice the area vectors of triangles, added at their corners, or what those are welded to.
+static inline void v3_sum_normals(const float *positions, const uint32_t *corners,
+                                  uint64_t triangle_count, const uint32_t *weld, double *sums)
+{
+    for (uint64_t t = 0; t < triangle_count; t++) {
+        const uint32_t *c = corners + 3 * t;
+        vec3 n = v3_normal(v3_at(positions, c[0]), v3_at(positions, c[1]), v3_at(positions, c[2]));
+        for (int k = 0; k < 3; k++) v3_sum(sums + 3 * (size_t)(weld ? weld[c[k]] : c[k]), n);
+    }
+}
 /// Radians. atan2 of sine and cosine needs no unit vectors and keeps small angles, which acos would
 /// round away.
 static inline double v3_angle(vec3 a, vec3 b)

@@ -24,18 +24,6 @@ static void corners_of(const work *w, uint64_t t, uint32_t id[3])
     for (int k = 0; k < 3; k++) id[k] = w->weld[corner[k]];
 }
 
-static void sum_normals(work *w)
-{
-    for (uint64_t t = 0; t < w->surface->triangle_count; t++) {
-        uint32_t id[3];
-        corners_of(w, t, id);
-        const float *positions = w->surface->positions;
-        vec3 n =
-            v3_normal(v3_at(positions, id[0]), v3_at(positions, id[1]), v3_at(positions, id[2]));
-        for (int k = 0; k < 3; k++) v3_sum(w->normals + 3 * (size_t)id[k], n);
-    }
-}
-
 static void add_angle(work *w, uint32_t a, uint32_t b)
 {
     double angle = v3_angle(v3_of(w->normals + 3 * (size_t)a), v3_of(w->normals + 3 * (size_t)b)) *
@@ -122,7 +110,8 @@ cutis_result cutis_surface_bend(cutis_context *context, const cutis_surface *sur
     if (result == CUTIS_OK) {
         w.weld = weld;
         memset(w.normals, 0, 3 * vertices * sizeof *w.normals);
-        sum_normals(&w);
+        v3_sum_normals(surface->positions, surface->indices, surface->triangle_count, weld,
+                       w.normals);
         find_angles(&w);
         if (medians) take_medians(entries, list_entries(&w, parts, entries), part_count, medians);
         for (uint32_t v = 0; per_vertex && v < vertices; v++)

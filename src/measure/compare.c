@@ -75,8 +75,8 @@ cutis_result cutis_surface_compare(cutis_context *context, const cutis_surface *
     if (result == CUTIS_OK)
         compare_normals(rest, weld, used, normals, normals + 3 * (size_t)count, out);
 done:
-    if (weld) cutis_free_array(context, weld, count, sizeof *weld);
-    if (used) cutis_free_array(context, used, count, sizeof *used);
-    if (normals) cutis_free_array(context, normals, count, 6 * sizeof *normals);
+    cutis_free_array(context, weld, count, sizeof *weld);
+    cutis_free_array(context, used, count, sizeof *used);
+    cutis_free_array(context, normals, count, 6 * sizeof *normals);
     return result;
 }

@@ -31,12 +31,12 @@ typedef struct work {
 static void work_release(work *w)
 {
     cutis_context *context = w->context;
-    if (w->weld) cutis_free_array(context, w->weld, w->vertex_count, sizeof *w->weld);
-    if (w->edges) cutis_free_array(context, w->edges, w->edge_room, sizeof *w->edges);
-    if (w->laplacian) cutis_free_array(context, w->laplacian, w->vertex_count, 3 * sizeof(double));
-    if (w->area) cutis_free_array(context, w->area, w->vertex_count, sizeof(double));
-    if (w->normal) cutis_free_array(context, w->normal, w->vertex_count, 3 * sizeof(double));
-    if (w->border) cutis_free_array(context, w->border, w->vertex_count, sizeof *w->border);
+    cutis_free_array(context, w->weld, w->vertex_count, sizeof *w->weld);
+    cutis_free_array(context, w->edges, w->edge_room, sizeof *w->edges);
+    cutis_free_array(context, w->laplacian, w->vertex_count, 3 * sizeof(double));
+    cutis_free_array(context, w->area, w->vertex_count, sizeof(double));
+    cutis_free_array(context, w->normal, w->vertex_count, 3 * sizeof(double));
+    cutis_free_array(context, w->border, w->vertex_count, sizeof *w->border);
 }
 
 // Weld by `places`, then list and sort the edges of all triangles that keep three corners.

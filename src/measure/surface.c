@@ -46,27 +46,13 @@ double cutis_surface_diagonal(const cutis_surface *surface)
     return sqrt(v3_dot(edge, edge));
 }
 
-// Sums are kept in double at the representative; the float array the caller gave is too coarse for
-// thousands of faces.
-static void sum_face_normals(const cutis_surface *surface, const uint32_t *weld, double *sums)
-{
-    for (uint64_t t = 0; t < surface->triangle_count; t++) {
-        const uint32_t *corner = surface->indices + 3 * t;
-        vec3 a = v3_at(surface->positions, corner[0]);
-        vec3 b = v3_at(surface->positions, corner[1]);
-        vec3 c = v3_at(surface->positions, corner[2]);
-        vec3 n = v3_normal(a, b, c);
-        for (int k = 0; k < 3; k++)
-            v3_sum(sums + 3 * (size_t)(weld ? weld[corner[k]] : corner[k]), n);
-    }
-}
-
 cutis_result cutis_surface_normals(cutis_context *context, const cutis_surface *surface,
                                    const uint32_t *weld, float *normals)
 {
     double *sums = cutis_alloc_zero(context, surface->vertex_count, 3 * sizeof *sums);
     if (!sums) return cutis_alloc_result(context);
-    sum_face_normals(surface, weld, sums);
+    // In double: the float array the caller gave is too coarse for thousands of faces.
+    v3_sum_normals(surface->positions, surface->indices, surface->triangle_count, weld, sums);
     for (uint32_t v = 0; v < surface->vertex_count; v++) {
         vec3 sum = v3_of(sums + 3 * (size_t)(weld ? weld[v] : v));
         double length = v3_length(sum);

@@ -132,12 +132,8 @@ static void point_covariance(const cutis_parts *parts, const cutis_piece *part, 
     for (uint32_t i = 0; i < part->vertex_count; i++)
         for (int k = 0; k < 3; k++)
             mean[k] += parts->mesh->points[part->vertices[i]][k] / part->vertex_count;
-    for (uint32_t i = 0; i < part->vertex_count; i++) {
-        const double *p = parts->mesh->points[part->vertices[i]];
-        double d[3] = { p[0] - mean[0], p[1] - mean[1], p[2] - mean[2] };
-        c[0] += d[0] * d[0], c[1] += d[0] * d[1], c[2] += d[0] * d[2];
-        c[3] += d[1] * d[1], c[4] += d[1] * d[2], c[5] += d[2] * d[2];
-    }
+    for (uint32_t i = 0; i < part->vertex_count; i++)
+        v3_spread(c, v3_sub(v3_of(parts->mesh->points[part->vertices[i]]), v3_of(mean)));
 }
 
 cutis_result cutis_piece_axes(cutis_parts *parts, uint32_t p)

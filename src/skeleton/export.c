@@ -148,12 +148,7 @@ static bool fix_normals(exporter *e, cutis_primitive *to)
     float *normals = cutis_arena_alloc(&e->arena, 3 * count, sizeof *normals);
     if (!sums || !normals) return false;
     memset(sums, 0, count * sizeof *sums);
-    for (uint32_t i = 0; i < to->index_count; i += 3) {
-        const uint32_t *v = to->indices + i;
-        vec3 n = v3_normal(v3_at(to->positions, v[0]), v3_at(to->positions, v[1]),
-                           v3_at(to->positions, v[2]));
-        for (int c = 0; c < 3; c++) v3_sum(sums[v[c]], n);
-    }
+    v3_sum_normals(to->positions, to->indices, to->index_count / 3, NULL, sums[0]);
     for (size_t v = 0; v < count; v++) {
         double length = sqrt(double3_dot(sums[v], sums[v])), dot = 0;
         for (int k = 0; k < 3 && !caps; k++) dot += sums[v][k] * to->normals[3 * v + k];

@@ -162,8 +162,7 @@ static void measure_ring(const cutis_closed *mesh, cutis_ring *ring)
         const double *q = mesh->points[ring->vertices[(i + 1) % ring->count]];
         vec3 d = v3_sub(v3_of(p), v3_of(mean)), e = v3_sub(v3_of(q), v3_of(mean));
         v3_sum(area, v3_cross(d, e));
-        c[0] += d.x * d.x, c[1] += d.x * d.y, c[2] += d.x * d.z;
-        c[3] += d.y * d.y, c[4] += d.y * d.z, c[5] += d.z * d.z;
+        v3_spread(c, d);
     }
     cutis_eigen3(c, values, vectors);
     // The ring runs along the child's faces, which lie to its left: its area points to the child.

@@ -49,7 +49,7 @@ typedef struct retarget_rig {
     uint8_t *order;   ///< per node, among its role and side
     double *centre;   ///< 3 per node: mean of the skin it moves most, NAN without; NULL for motions
     double *world;    ///< 12 per node, at rest
-    double bounds[6]; ///< of the skin at rest, or of the nodes: least, most
+    box3 bounds;      ///< of the skin at rest, or of the nodes
     double up[3];     ///< one of the world's axes
     bool four_legged; ///< thighs and shins are the hind legs, arms the fore legs
     cutis_retarget_found found;

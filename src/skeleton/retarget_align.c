@@ -37,17 +37,11 @@ static double between(const double *places, int32_t from, int32_t to, double *ou
 // The least rotation that takes direction a to b; opposite ones: half a turn about anything across.
 static void least_rotation(const double *from, const double *to, double *out)
 {
-    double a[3], b[3], axis[3];
-    memcpy(a, from, sizeof a);
-    memcpy(b, to, sizeof b);
-    unit(a), unit(b);
-    double c = double3_dot(a, b);
-    double3_cross(a, b, axis);
-    double33_identity(out);
+    vec3 a = v3_direction(v3_of(from)), b = v3_direction(v3_of(to));
+    double c = v3_dot(a, b), axis[3];
+    v3_put(v3_cross(a, b), axis);
     if (c < -1 + 1e-12) {
-        double across[3] = { fabs(a[0]) < 0.9, fabs(a[0]) >= 0.9, 0 };
-        double3_cross(a, across, axis);
-        unit(axis);
+        v3_put(v3_direction(v3_cross(a, v3(fabs(a.x) < 0.9, fabs(a.x) >= 0.9, 0))), axis);
         for (int i = 0; i < 9; i++)
             out[i] = 2 * axis[i / 3] * axis[i % 3] - (i % 4 == 0 ? 1.0 : 0.0);
         return;
@@ -61,15 +55,13 @@ static void least_rotation(const double *from, const double *to, double *out)
 // [first, second', first x second'] as columns; false if they are parallel.
 static bool frame_of(const double *first, const double *second, double *out)
 {
-    double a[3], b[3], c[3];
-    memcpy(a, first, sizeof a);
-    memcpy(b, second, sizeof b);
-    if (!(unit(a) > 0) || !(unit(b) > 0)) return false;
-    double along = double3_dot(a, b);
-    for (int k = 0; k < 3; k++) b[k] -= along * a[k];
-    if (!(unit(b) > 1e-6)) return false;
-    double3_cross(a, b, c);
-    for (int k = 0; k < 3; k++) out[3 * k] = a[k], out[3 * k + 1] = b[k], out[3 * k + 2] = c[k];
+    vec3 a = v3_direction(v3_of(first)), b = v3_direction(v3_of(second));
+    if (!(v3_length(v3_of(first)) > 0) || !(v3_length(v3_of(second)) > 0)) return false;
+    b = v3_mad(b, -v3_dot(a, b), a);
+    if (!(v3_length(b) > 1e-6)) return false;
+    b = v3_direction(b);
+    const vec3 c = v3_cross(a, b);
+    memcpy(out, (double[9]){ a.x, b.x, c.x, a.y, b.y, c.y, a.z, b.z, c.z }, 9 * sizeof *out);
     return true;
 }
 
@@ -526,7 +518,7 @@ void cutis_retarget_reach(const retarget_job *job, int side, const double *offse
     double a = between(frame->placed, leg->target[0], leg->target[1], thigh);
     double b = between(frame->placed, leg->target[1], leg->target[2], shin);
     between(frame->placed, leg->target[0], leg->target[2], whole);
-    for (int k = 0; k < 3; k++) goal[k] = whole[k] + offset[k];
+    v3_put(v3_add(v3_of(whole), v3_of(offset)), goal);
     double far = unit(goal), reach = fmin(fmax(far, fabs(a - b) * 1.001), (a + b) * 0.9999);
     if (!(a > 0) || !(b > 0) || !(far > 0)) return;
     // The knee stays in the plane it bends in; a straight leg bends in the plane of its foot.

@@ -111,8 +111,8 @@ static cutis_result one_round(remesher *r, int32_t missing)
         if (wanted > most) wanted = most;
         result = operate(r, odd, split, odd ? 1 : wanted, list, taken);
     }
-    if (list) cutis_free_array(m->context, list, halves, sizeof *list);
-    if (taken) cutis_free_array(m->context, taken, vertices + 1, 1);
+    cutis_free_array(m->context, list, halves, sizeof *list);
+    cutis_free_array(m->context, taken, vertices + 1, 1);
     return result;
 }
 

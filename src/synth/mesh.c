@@ -9,9 +9,8 @@
 
 void cutis_synth_mesh_release(mesh *m)
 {
-    if (m->vertices)
-        cutis_free_array(m->context, m->vertices, m->vertex_capacity, sizeof *m->vertices);
-    if (m->halves) cutis_free_array(m->context, m->halves, m->half_capacity, sizeof *m->halves);
+    cutis_free_array(m->context, m->vertices, m->vertex_capacity, sizeof *m->vertices);
+    cutis_free_array(m->context, m->halves, m->half_capacity, sizeof *m->halves);
     m->vertices = NULL;
     m->halves = NULL;
     m->vertex_capacity = m->half_capacity = 0;
@@ -76,8 +75,8 @@ cutis_result cutis_synth_mesh_connect(mesh *m)
             if (on_plane(&m->vertices[v])) m->plane_live++;
         }
     }
-    if (first) cutis_free_array(m->context, first, count, sizeof *first);
-    if (sorted) cutis_free_array(m->context, sorted, halves, sizeof *sorted);
+    cutis_free_array(m->context, first, count, sizeof *first);
+    cutis_free_array(m->context, sorted, halves, sizeof *sorted);
     return result;
 }
 
@@ -125,8 +124,8 @@ cutis_result cutis_synth_mesh_compact(mesh *m)
         m->vertex_count = live;
         m->half_count = 3 * kept;
     }
-    if (vertices) cutis_free_array(m->context, vertices, count, sizeof *vertices);
-    if (triangles) cutis_free_array(m->context, triangles, triangle_count, sizeof *triangles);
+    cutis_free_array(m->context, vertices, count, sizeof *vertices);
+    cutis_free_array(m->context, triangles, triangle_count, sizeof *triangles);
     return result;
 }
 

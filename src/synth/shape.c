@@ -271,7 +271,7 @@ cutis_result cutis_synth_shape_accelerate(shape *s, const synth_table *table,
 
 void cutis_synth_shape_release(shape *s)
 {
-    if (s->lists) cutis_free(s->context, s->lists, s->list_bytes);
+    cutis_free(s->context, s->lists, s->list_bytes);
     s->lists = NULL;
 }
 

@@ -292,9 +292,8 @@ static cutis_result make_nodes(cutis_arena *arena, cutis_cage_grid *g, const lin
         g->row_value = cutis_arena_copy(arena, rows.value, rows.count, sizeof *rows.value);
         good = rows.count == 0 || (g->row_control && g->row_value);
     }
-    if (rows.control)
-        cutis_free_array(context, rows.control, rows.control_capacity, sizeof *rows.control);
-    if (rows.value) cutis_free_array(context, rows.value, rows.value_capacity, sizeof *rows.value);
+    cutis_free_array(context, rows.control, rows.control_capacity, sizeof *rows.control);
+    cutis_free_array(context, rows.value, rows.value_capacity, sizeof *rows.value);
     return good ? result : cutis_alloc_result(context);
 }
 

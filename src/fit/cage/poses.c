@@ -45,21 +45,15 @@ static void find_frame(const cutis_cage *cage, frame *out)
         box3_add(&box, v3_of_floats(p));
     }
     out->diagonal = box3_diagonal(&box);
-    for (uint32_t i = 0; i < cage->control_count; i++) {
-        const float *p = &cage->controls[i].x;
-        double d[3];
-        for (int c = 0; c < 3; c++) d[c] = p[c] - out->centre[c];
-        for (int r = 0, k = 0; r < 3; r++)
-            for (int c = r; c < 3; c++, k++) spread[k] += d[r] * d[c];
-    }
+    for (uint32_t i = 0; i < cage->control_count; i++)
+        v3_spread(spread, v3_sub(v3_of_floats(&cage->controls[i].x), v3_of(out->centre)));
     cutis_eigen3(spread, values, vectors);
     memcpy(out->axis, vectors, sizeof out->axis);
     memcpy(out->side[0], vectors + 3, sizeof out->side[0]);
     memcpy(out->side[1], vectors + 6, sizeof out->side[1]);
     for (uint32_t i = 0; i < cage->control_count; i++) {
-        double at = 0;
-        for (int c = 0; c < 3; c++)
-            at += ((&cage->controls[i].x)[c] - out->centre[c]) * out->axis[c];
+        double at = v3_dot(v3_sub(v3_of_floats(&cage->controls[i].x), v3_of(out->centre)),
+                           v3_of(out->axis));
         out->low = fmin(out->low, at), out->high = fmax(out->high, at);
     }
 }

@@ -23,10 +23,8 @@ void cutis_handles_sites_release(cutis_handles_sites *sites)
         if (sites->sites[i].segments)
             cutis_free_array(sites->context, sites->sites[i].segments,
                              sites->sites[i].segment_capacity, sizeof(cutis_handles_segment));
-    if (sites->sites)
-        cutis_free_array(sites->context, sites->sites, sites->site_capacity, sizeof *sites->sites);
-    if (sites->cores)
-        cutis_free_array(sites->context, sites->cores, sites->core_capacity, sizeof *sites->cores);
+    cutis_free_array(sites->context, sites->sites, sites->site_capacity, sizeof *sites->sites);
+    cutis_free_array(sites->context, sites->cores, sites->core_capacity, sizeof *sites->cores);
     *sites = (cutis_handles_sites){ 0 };
 }
 

@@ -140,7 +140,7 @@ static void run_task(void *data, uint32_t index)
         cutis_fit_pull(p, job->span, v, &job->sums[index],
                        job->errors + 2 * (size_t)index * examples);
     }
-    if (scratch) cutis_free_array(p->context, scratch, size, sizeof *scratch);
+    cutis_free_array(p->context, scratch, size, sizeof *scratch);
 }
 
 static void add_sums(cutis_fit_problem *p, const vertex_job *job, uint32_t tasks)

@@ -30,19 +30,6 @@ static void make_unit(float *v, int width, const double *fallback)
                                       : k == 2);
 }
 
-/// Area-weighted normals of the faces, for the vertices whose own have no direction. count * 3
-/// doubles.
-static void add_face_normals(const cutis_primitive *primitive, double *sums)
-{
-    if (primitive->topology != CUTIS_TOPOLOGY_TRIANGLES) return;
-    for (uint32_t i = 0; i + 2 < primitive->index_count; i += 3) {
-        const uint32_t *t = primitive->indices + i;
-        vec3 n = v3_normal(v3_at(primitive->positions, t[0]), v3_at(primitive->positions, t[1]),
-                           v3_at(primitive->positions, t[2]));
-        for (int corner = 0; corner < 3; corner++) v3_sum(sums + 3 * (size_t)t[corner], n);
-    }
-}
-
 static bool all_unit(const float *values, size_t count, size_t stride, int width)
 {
     for (size_t i = 0; i < count; i++) {
@@ -59,7 +46,10 @@ const float *cutis_gltf_unit_normals(gltf_writer *writer, cutis_arena *arena,
     float *normals = cutis_arena_copy(arena, primitive->normals, count, 3 * sizeof *normals);
     double *faces = cutis_alloc_zero(writer->context, count, 3 * sizeof *faces);
     if (normals && faces) {
-        add_face_normals(primitive, faces);
+        // Area-weighted normals of the faces, for the vertices whose own have no direction.
+        if (primitive->topology == CUTIS_TOPOLOGY_TRIANGLES)
+            v3_sum_normals(primitive->positions, primitive->indices, primitive->index_count / 3,
+                           NULL, faces);
         for (size_t v = 0; v < count; v++) make_unit(normals + 3 * v, 3, faces + 3 * v);
     } else {
         writer->failed = true;
