@@ -61,6 +61,24 @@ void cutis_closed_release(cutis_closed *mesh)
     *mesh = (cutis_closed){ 0 };
 }
 
+bool cutis_closed_grow(cutis_closed *mesh, size_t points, size_t faces, size_t outputs)
+{
+    cutis_context *context = mesh->context;
+    return cutis_grow(context, &mesh->points, &mesh->point_capacity, points,
+                      sizeof *mesh->points) &&
+           cutis_grow(context, &mesh->leaving, &mesh->leaving_capacity, points,
+                      sizeof *mesh->leaving) &&
+           cutis_grow(context, &mesh->faces, &mesh->face_capacity, faces, sizeof *mesh->faces) &&
+           cutis_grow(context, &mesh->corners, &mesh->corner_capacity, faces,
+                      sizeof *mesh->corners) &&
+           cutis_grow(context, &mesh->twins, &mesh->twin_capacity, 3 * faces,
+                      sizeof *mesh->twins) &&
+           cutis_grow(context, &mesh->labels, &mesh->label_capacity, faces, sizeof *mesh->labels) &&
+           cutis_grow(context, &mesh->shells, &mesh->shell_capacity, faces, sizeof *mesh->shells) &&
+           cutis_grow(context, &mesh->outputs, &mesh->output_capacity, outputs,
+                      sizeof *mesh->outputs);
+}
+
 // The output vertex at part t between two corners; faces that share both corners share it.
 static uint32_t mix_output(cutis_closed *mesh, uint32_t a, uint32_t b, double t, uint32_t vertex)
 {
@@ -95,19 +113,8 @@ static uint32_t split_face(cutis_closed *mesh, uint32_t h, uint32_t vertex, uint
 
 bool cutis_closed_split(cutis_closed *mesh, uint32_t h, double t, uint32_t *vertex)
 {
-    cutis_context *context = mesh->context;
-    size_t faces = (size_t)mesh->face_count + 2, points = (size_t)mesh->vertex_count + 1;
-    if (!cutis_grow(context, &mesh->points, &mesh->point_capacity, points, sizeof *mesh->points) ||
-        !cutis_grow(context, &mesh->leaving, &mesh->leaving_capacity, points,
-                    sizeof *mesh->leaving) ||
-        !cutis_grow(context, &mesh->faces, &mesh->face_capacity, faces, sizeof *mesh->faces) ||
-        !cutis_grow(context, &mesh->corners, &mesh->corner_capacity, faces,
-                    sizeof *mesh->corners) ||
-        !cutis_grow(context, &mesh->twins, &mesh->twin_capacity, 3 * faces, sizeof *mesh->twins) ||
-        !cutis_grow(context, &mesh->labels, &mesh->label_capacity, faces, sizeof *mesh->labels) ||
-        !cutis_grow(context, &mesh->shells, &mesh->shell_capacity, faces, sizeof *mesh->shells) ||
-        !cutis_grow(context, &mesh->outputs, &mesh->output_capacity, (size_t)mesh->output_count + 2,
-                    sizeof *mesh->outputs))
+    if (!cutis_closed_grow(mesh, (size_t)mesh->vertex_count + 1, (size_t)mesh->face_count + 2,
+                           (size_t)mesh->output_count + 2))
         return false;
     uint32_t twin = mesh->twins[h], v = mesh->vertex_count++;
     uint32_t a = mesh->corners[h / 3][h % 3], b = mesh->corners[h / 3][half_next(h) % 3];

@@ -11,17 +11,15 @@ static const double SHADOW = 0.5;
 
 static bool unit(double *v)
 {
-    double length = sqrt(double3_dot(v, v));
-    if (!(length > 0)) return false;
-    for (int k = 0; k < 3; k++) v[k] /= length;
-    return true;
+    v3_put(v3_direction(v3_of(v)), v);
+    return v3_length(v3_of(v)) > 0;
 }
 
 static void rotate(const double *axis, double angle, double *v)
 {
-    double c = cos(angle), s = sin(angle), d = (1 - c) * double3_dot(axis, v), across[3];
-    double3_cross(axis, v, across);
-    for (int k = 0; k < 3; k++) v[k] = c * v[k] + s * across[k] + d * axis[k];
+    double c = cos(angle), s = sin(angle), d = (1 - c) * double3_dot(axis, v);
+    vec3 across = v3_cross(v3_of(axis), v3_of(v));
+    v3_put(v3_mad(v3_mad(v3_scale(v3_of(v), c), s, across), d, v3_of(axis)), v);
 }
 
 static void orthonormalise(double *axes)
@@ -78,8 +76,7 @@ static void local_default(cutis_parts *parts, uint32_t p, double bound)
     v3_put(v3_sub(v3_of(mean), v3_of(cutis_piece_joint(parts, p))), d);
     if (!unit(d)) return;
     if (part->child_count == 1) {
-        double sign = double3_dot(part->axes, d) < 0 ? -1 : 1;
-        for (int k = 0; k < 3; k++) f[k] = sign * part->axes[k];
+        v3_put(v3_scale(v3_of(part->axes), double3_dot(part->axes, d) < 0 ? -1 : 1), f);
     } else {
         closest_axis(part->axes, d, f);
     }

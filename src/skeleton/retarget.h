@@ -135,6 +135,13 @@ void cutis_retarget_frame_place(const retarget_job *job, retarget_frame *frame);
 /// The lowest of the target's foot nodes, along up; NAN without feet.
 double cutis_retarget_lowest(const retarget_job *job, const double *places);
 
+/// Is a node `top` or below it? Parents come before children.
+static inline bool cutis_retarget_is_under(const retarget_rig *rig, int32_t node, int32_t top)
+{
+    while (node > top) node = rig->data->nodes[node].parent;
+    return node == top;
+}
+
 /// From one place to another; 3 numbers a place.
 static inline vec3 cutis_retarget_between(const double *places, int32_t from, int32_t to)
 {

@@ -90,12 +90,6 @@ static bool find_pair(const retarget_job *job, retarget_role role, int side, int
     return best != CUTIS_NONE;
 }
 
-static bool is_under(const retarget_rig *rig, int32_t node, int32_t top)
-{
-    while (node > top) node = rig->data->nodes[node].parent;
-    return node == top;
-}
-
 static void find_limbs(retarget_job *job)
 {
     static const retarget_role LEG[3] = { ROLE_THIGH, ROLE_SHIN, ROLE_FOOT };
@@ -110,7 +104,7 @@ static void find_limbs(retarget_job *job)
             find_pair(job, ARM[k], side + 1, &arm->target[k], &arm->motion[k]);
         }
         bool loose = leg->target[1] != CUTIS_NONE && leg->target[2] != CUTIS_NONE &&
-                     !is_under(&job->target, leg->target[2], leg->target[1]);
+                     !cutis_retarget_is_under(&job->target, leg->target[2], leg->target[1]);
         job->loose[side] = loose ? leg->target[2] : CUTIS_NONE;
     }
 }
@@ -171,12 +165,9 @@ static int32_t toe_of(const retarget_rig *rig, int32_t top)
     int32_t best = top;
     double most = 0;
     for (uint32_t n = (uint32_t)top + 1; n < rig->count; n++) {
-        int32_t up = (int32_t)n;
-        double d[3];
-        while (up > top) up = rig->data->nodes[up].parent;
-        if (up != top) continue;
-        between(rig->place, top, (int32_t)n, d);
-        double rise = double3_dot(d, rig->up), far = double3_dot(d, d) - rise * rise;
+        if (!cutis_retarget_is_under(rig, (int32_t)n, top)) continue;
+        vec3 d = cutis_retarget_between(rig->place, top, (int32_t)n);
+        double rise = v3_dot(d, v3_of(rig->up)), far = v3_dot(d, d) - rise * rise;
         if (far > most) most = far, best = (int32_t)n;
     }
     return best;
@@ -442,7 +433,7 @@ void cutis_retarget_frame_place(const retarget_job *job, retarget_frame *frame)
         if (foot == CUTIS_NONE) continue;
         place_from(job, job->leg[side].target[1], foot, frame);
         for (int32_t n = foot + 1; n < (int32_t)job->target.count; n++)
-            if (is_under(&job->target, n, foot))
+            if (cutis_retarget_is_under(&job->target, n, foot))
                 place_from(job, job->target.data->nodes[n].parent, n, frame);
     }
 }
@@ -480,11 +471,9 @@ double cutis_retarget_lowest(const retarget_job *job, const double *places)
     double low = NAN;
     for (int side = 0; side < 2; side++) {
         int32_t foot = job->leg[side].target[2];
-        for (int32_t n = foot; foot != CUTIS_NONE && n < (int32_t)job->target.count; n++) {
-            int32_t up = n;
-            while (up > foot) up = job->target.data->nodes[up].parent;
-            if (up == foot) low = fmin(low, double3_dot(places + 3 * (size_t)n, job->target.up));
-        }
+        for (int32_t n = foot; foot != CUTIS_NONE && n < (int32_t)job->target.count; n++)
+            if (cutis_retarget_is_under(&job->target, n, foot))
+                low = fmin(low, double3_dot(places + 3 * (size_t)n, job->target.up));
     }
     return low;
 }
@@ -494,7 +483,8 @@ double cutis_retarget_lowest(const retarget_job *job, const double *places)
 static void turn_way(const retarget_job *job, int32_t top, int32_t end, const double *by,
                      retarget_frame *frame)
 {
-    int32_t last = is_under(&job->target, end, top) ? job->target.data->nodes[end].parent : top;
+    int32_t last =
+        cutis_retarget_is_under(&job->target, end, top) ? job->target.data->nodes[end].parent : top;
     for (int32_t n = last; n >= top; n = job->target.data->nodes[n].parent) {
         double *d = frame->turned + 9 * (size_t)n, out[9];
         if (job->map[n] == CUTIS_NONE) continue;

@@ -49,12 +49,6 @@ static double apart(const tree *t, int32_t a, int32_t b)
     return v3_distance_of(place(t, a), place(t, b));
 }
 
-static bool is_under(const tree *t, int32_t node, int32_t top)
-{
-    while (node > top) node = t->rig->data->nodes[node].parent;
-    return node == top;
-}
-
 static cutis_result grow_tree(cutis_arena *arena, tree *t)
 {
     retarget_rig *rig = t->rig;
@@ -128,7 +122,7 @@ static bool find_legs(const tree *t, int32_t tips[2], int32_t *fork)
 static void farthest_tip(const tree *t, int32_t foot, int32_t *tip)
 {
     for (uint32_t n = 0; n < t->rig->count; n++)
-        if (is_tip(t, n) && is_under(t, (int32_t)n, foot) &&
+        if (is_tip(t, n) && cutis_retarget_is_under(t->rig, (int32_t)n, foot) &&
             apart(t, (int32_t)n, foot) > apart(t, *tip, foot))
             *tip = (int32_t)n;
 }
@@ -212,7 +206,8 @@ typedef struct trunk {
 
 static bool in_legs(const tree *t, const trunk *k, int32_t n)
 {
-    return is_under(t, n, k->legs[0].joint[0]) || is_under(t, n, k->legs[1].joint[0]);
+    return cutis_retarget_is_under(t->rig, n, k->legs[0].joint[0]) ||
+           cutis_retarget_is_under(t->rig, n, k->legs[1].joint[0]);
 }
 
 // Head: the highest tip. Hands: the farthest to each side, above the knees. The chest is where they

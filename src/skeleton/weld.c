@@ -413,30 +413,12 @@ static cutis_result pair_fans(welder *w)
 
 // The closed mesh -------------------------------------------------------------------------------
 
-static bool grow_all(cutis_closed *mesh, size_t points, size_t faces, size_t outputs)
-{
-    cutis_context *context = mesh->context;
-    return cutis_grow(context, &mesh->points, &mesh->point_capacity, points,
-                      sizeof *mesh->points) &&
-           cutis_grow(context, &mesh->leaving, &mesh->leaving_capacity, points,
-                      sizeof *mesh->leaving) &&
-           cutis_grow(context, &mesh->faces, &mesh->face_capacity, faces, sizeof *mesh->faces) &&
-           cutis_grow(context, &mesh->corners, &mesh->corner_capacity, faces,
-                      sizeof *mesh->corners) &&
-           cutis_grow(context, &mesh->twins, &mesh->twin_capacity, 3 * faces,
-                      sizeof *mesh->twins) &&
-           cutis_grow(context, &mesh->labels, &mesh->label_capacity, faces, sizeof *mesh->labels) &&
-           cutis_grow(context, &mesh->shells, &mesh->shell_capacity, faces, sizeof *mesh->shells) &&
-           cutis_grow(context, &mesh->outputs, &mesh->output_capacity, outputs,
-                      sizeof *mesh->outputs);
-}
-
 // One vertex for every fan of corners that hang together by pairs.
 static bool make_vertices(welder *w, cutis_closed *mesh)
 {
     const float *positions = w->from.positions;
     uint32_t corners = 3 * w->face_count;
-    if (!grow_all(mesh, corners, w->face_count, w->from.vertex_count)) return false;
+    if (!cutis_closed_grow(mesh, corners, w->face_count, w->from.vertex_count)) return false;
     mesh->face_count = w->face_count;
     memcpy(mesh->twins, w->twins, corners * sizeof *w->twins);
     memcpy(mesh->corners, w->corners, w->face_count * sizeof *w->corners);
@@ -577,8 +559,8 @@ static bool cap_holes(welder *w, cutis_closed *mesh)
     for (uint32_t h = 0; h < 3 * faces; h++) open += mesh->twins[h] == CUTIS_NOTHING;
     if (open == 0) return true;
     uint32_t *loop = cutis_arena_alloc(&w->arena, open, sizeof *loop);
-    if (!loop || !grow_all(mesh, (size_t)mesh->vertex_count + open, (size_t)faces + open,
-                           (size_t)mesh->output_count + 2 * (size_t)open))
+    if (!loop || !cutis_closed_grow(mesh, (size_t)mesh->vertex_count + open, (size_t)faces + open,
+                                    (size_t)mesh->output_count + 2 * (size_t)open))
         return false;
     for (uint32_t seed = 0; seed < 3 * faces; seed++) {
         if (mesh->twins[seed] != CUTIS_NOTHING) continue;

@@ -47,7 +47,7 @@ static void walk_arm(const synth_skeleton *k, clip_pose *p, int side, double t)
 {
     static const double curl[4] = { 20, 24, 27, 29 }; // a relaxed hand
     double s, c;
-    cutis_sincos_degrees(360 * t, &s, &c);
+    sincos_degrees(360 * t, &s, &c);
     cutis_synth_turn(k, p, "clavicle", side, axis_z(-5));
     cutis_synth_turn(k, p, "clavicle", side, axis_y(-3 * c));
     cutis_synth_turn(k, p, "upperarm", side, axis_x(20 * c - 3));
@@ -62,7 +62,7 @@ static void walk_arm(const synth_skeleton *k, clip_pose *p, int side, double t)
 static void walk(const synth_skeleton *k, double t, clip_pose *p)
 {
     double s, c;
-    cutis_sincos_degrees(360 * t, &s, &c);
+    sincos_degrees(360 * t, &s, &c);
     cutis_synth_turn(k, p, "hips", 0, axis_y(-5 * c));
     cutis_synth_turn(k, p, "hips", 0, axis_z(2.5 * s));
     cutis_synth_turn(k, p, "hips", 0, axis_x(3));
@@ -90,7 +90,7 @@ static void walk_forward(const synth_skeleton *k, double t, clip_pose *p)
 static void bend(const synth_skeleton *k, double t, clip_pose *p)
 {
     double s, c;
-    cutis_sincos_degrees(360 * t, &s, &c);
+    sincos_degrees(360 * t, &s, &c);
     double a = (1 - c) / 2, curl[4] = { 45 * a, 45 * a, 45 * a, 45 * a };
     for (int side = 1; side >= -1; side -= 2) {
         cutis_synth_turn(k, p, "forearm", side, v3_scale(ELBOW, 95 * a));
@@ -104,7 +104,7 @@ static void bend(const synth_skeleton *k, double t, clip_pose *p)
 static void twist(const synth_skeleton *k, double t, clip_pose *p)
 {
     double a, c;
-    cutis_sincos_degrees(360 * t, &a, &c);
+    sincos_degrees(360 * t, &a, &c);
     for (int side = 1; side >= -1; side -= 2)
         cutis_synth_turn(k, p, "forearm", side, v3_scale(FOREARM, 120 * a));
     cutis_synth_turn(k, p, "chest", 0, axis_y(30 * a));
@@ -114,7 +114,7 @@ static void twist(const synth_skeleton *k, double t, clip_pose *p)
 static void wave(const synth_skeleton *k, double t, clip_pose *p)
 {
     double s, c;
-    cutis_sincos_degrees(4 * 360 * t, &s, &c);
+    sincos_degrees(4 * 360 * t, &s, &c);
     double e = cutis_synth_smoothstep(t / 0.2) * (1 - cutis_synth_smoothstep((t - 0.8) / 0.2));
     double w = s * cutis_synth_smoothstep((t - 0.15) / 0.15) *
                (1 - cutis_synth_smoothstep((t - 0.7) / 0.15));

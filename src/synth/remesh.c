@@ -177,8 +177,7 @@ bool cutis_synth_flip_is_sound(const remesher *r, int32_t h)
     return flip_keeps_side(&q) && cutis_synth_mesh_can_flip(r->m, h);
 }
 
-/// Cosine of the smallest angle of a triangle.
-static double sharpest(vec3 a, vec3 b, vec3 c)
+double cutis_synth_sharpest(vec3 a, vec3 b, vec3 c)
 {
     vec3 e[3] = { v3_unit(v3_sub(b, a)), v3_unit(v3_sub(c, b)), v3_unit(v3_sub(a, c)) };
     double most = -v3_dot(e[0], e[1]), second = -v3_dot(e[1], e[2]), third = -v3_dot(e[2], e[0]);
@@ -198,7 +197,8 @@ void cutis_synth_flip_valence(remesher *r)
         int before = excess(a, 0) + excess(b, 0) + excess(c, 0) + excess(d, 0);
         int after = excess(a, -1) + excess(b, -1) + excess(c, 1) + excess(d, 1);
         if (after >= before) continue;
-        if (sharpest(q.pd, q.pb, q.pc) > ANGLE_COS || sharpest(q.pc, q.pa, q.pd) > ANGLE_COS)
+        if (cutis_synth_sharpest(q.pd, q.pb, q.pc) > ANGLE_COS ||
+            cutis_synth_sharpest(q.pc, q.pa, q.pd) > ANGLE_COS)
             continue;
         if (cutis_synth_flip_is_sound(r, h)) cutis_synth_mesh_flip(m, h);
     }

@@ -26,7 +26,7 @@ synth_quat cutis_synth_rotation(vec3 degrees)
 {
     double angle = v3_length(degrees), s, c;
     if (angle == 0) return (synth_quat){ 0, 0, 0, 1 };
-    cutis_sincos_degrees(angle / 2, &s, &c);
+    sincos_degrees(angle / 2, &s, &c);
     vec3 v = v3_scale(degrees, s / angle);
     return (synth_quat){ v.x, v.y, v.z, c };
 }

@@ -20,7 +20,8 @@ static const double WIDTH = 1.64;
 static const double TOLERANCE = 1e-12;
 enum { INFLUENCES = 8, HEAT_STEPS = 3, SOLVE_MAX = 2000 };
 
-/// Cotangent Laplacian and lumped areas of the whole surface.
+/// Cotangent Laplacian and lumped areas of the whole surface. Not fit/reduce/mesh.c's, which takes
+/// any mesh, clamps slivers and has mixed areas: characters keep their bits.
 typedef struct laplacian {
     uint32_t *first, *neighbours; ///< neighbours of v: first[v] .. first[v + 1]
     double *weights;              ///< (cot a + cot b) / 2 of the edge, clamped at 0

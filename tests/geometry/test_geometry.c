@@ -169,12 +169,16 @@ static void sine_and_cosine_are_within_two_ulp_and_exact_at_quarters(void **stat
         int quarter = (int)lround((degrees - rest) / 90);
         long double x = (long double)rest * 3.14159265358979323846264338327950288L / 180;
         double of[4] = { (double)sinl(x), (double)cosl(x), -(double)sinl(x), -(double)cosl(x) };
-        cutis_sincos_degrees(degrees, &s, &c);
+        sincos_degrees(degrees, &s, &c);
+        assert_true(ulps(s, of[quarter & 3]) <= 2 && ulps(c, of[(quarter + 1) & 3]) <= 2);
+        sincos_degrees_any(degrees, &s, &c);
         assert_true(ulps(s, of[quarter & 3]) <= 2 && ulps(c, of[(quarter + 1) & 3]) <= 2);
     }
     for (int q = -8; q <= 8; q++) {
         static const int SINE[4] = { 0, 1, 0, -1 };
-        cutis_sincos_degrees(90.0 * q, &s, &c);
+        sincos_degrees(90.0 * q, &s, &c);
+        assert_true(s == SINE[q & 3] && c == SINE[(q + 1) & 3]);
+        sincos_degrees_any(90.0 * q, &s, &c);
         assert_true(s == SINE[q & 3] && c == SINE[(q + 1) & 3]);
     }
 }
