@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fit/nnls.h"
+#define CUTIS_NNLS_MAX 64 ///< most candidate joints of one vertex
 
 /// One vertex: how its candidate joints move it in the examples, and where it should be.
 typedef struct cutis_example_vertex {
