@@ -254,7 +254,7 @@ cutis_result cutis_patches_local(cutis_context *context, const cutis_patches_inf
             if (own >= 0 && part[t->v[1]] == own && part[t->v[2]] == own) continue; // the part's
             if (kept == triangle_capacity) {
                 result = cutis_fail(context, CUTIS_BUFFER_TOO_SMALL,
-                                    "patches: no room for %u triangles", kept + 1);
+                                    "patches: no space for %u triangles", kept + 1);
                 goto done;
             }
             put(&job, t, indices + 3 * (size_t)kept);

@@ -2,7 +2,7 @@
 /// NVRTC).
 ///
 /// Text written over these macros computes the same bits in every dialect (fixed order, explicit
-/// FMA, no divide, no root). It never includes anything: whoever uses it includes or concatenates
+/// FMA, no divide, no root). It never includes anything: its user includes or concatenates
 /// kernel.h, algebra.h, blend.h in this order. Options: KERNEL_LANES (C only; 1 if undefined),
 /// KERNEL_DOUBLE.
 ///

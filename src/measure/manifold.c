@@ -28,7 +28,7 @@ static uint32_t find(uint32_t *up, uint32_t v)
     return v;
 }
 
-// Edges of the faces that keep three corners, and which vertices hang together. Returns how many.
+// Edges of the faces that keep three corners, and which vertices are connected. Returns how many.
 static size_t list_edges(const cutis_surface *surface, const uint32_t *weld, edge *edges,
                          uint32_t *up, bool *used, uint64_t *faces)
 {

@@ -450,7 +450,7 @@ static bool grow_all(cutis_closed *mesh, size_t points, size_t faces, size_t out
                       sizeof *mesh->outputs);
 }
 
-// One vertex for every fan of corners that hang together by pairs.
+// One vertex for every fan of corners connected by pairs.
 static bool make_vertices(welder *w, cutis_closed *mesh)
 {
     const float *positions = w->from.positions;

@@ -254,7 +254,7 @@ double cutis_cage_nearest(const cutis_cage_shape *shape, const double *x, uint32
 
 bool cutis_cage_inside(const cutis_cage_shape *shape, const double *x)
 {
-    double turns = 0; // half the solid angle, summed
+    double half_solid = 0; // half the solid angle, summed
     for (uint32_t t = 0; t < shape->triangle_count; t++) {
         double u[3][3], d[3], n[3];
         for (int c = 0; c < 3; c++) {
@@ -263,9 +263,9 @@ bool cutis_cage_inside(const cutis_cage_shape *shape, const double *x)
             d[c] = sqrt(double3_dot(u[c], u[c]));
         }
         double3_cross(u[1], u[2], n);
-        turns += atan2(double3_dot(u[0], n), d[0] * d[1] * d[2] + double3_dot(u[0], u[1]) * d[2] +
-                                                 double3_dot(u[1], u[2]) * d[0] +
-                                                 double3_dot(u[2], u[0]) * d[1]);
+        half_solid += atan2(double3_dot(u[0], n),
+                            d[0] * d[1] * d[2] + double3_dot(u[0], u[1]) * d[2] +
+                                double3_dot(u[1], u[2]) * d[0] + double3_dot(u[2], u[0]) * d[1]);
     }
-    return turns > 3.14159265358979323846; // inside: 2 pi, outside: 0
+    return half_solid > 3.14159265358979323846; // inside: 2 pi, outside: 0
 }

@@ -45,7 +45,7 @@ uint32_t cutis_handles_sample_count(const cutis_handles_grid *grid,
     double d[3];
     for (int c = 0; c < 3; c++) d[c] = segment->b[c] - segment->a[c];
     double length = sqrt(double3_dot(d, d));
-    // Handles may be far larger than the model; samples that fine would serve nobody.
+    // Handles may be far larger than the model; samples that fine would be of no use.
     return (uint32_t)fmin(ceil(2 * length / grid->step), 1 << 16) + 1;
 }
 

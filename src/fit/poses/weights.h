@@ -49,7 +49,7 @@ void cutis_example_turn(const double *palette, uint32_t count, const uint32_t *j
                         const float *weights, double *out);
 
 /// The same inverse for a direction. @param out unit length, or zero
-void cutis_example_pull_normal(const double *blend, bool even, double scale, const double *normal,
-                               double *out);
+void cutis_example_pull_normal(const double *blend, bool uniform, double scale,
+                               const double *normal, double *out);
 
 #endif
