@@ -1,8 +1,7 @@
 /// The paper's triangulation of a patch, for comparison with our strips: local Delaunay (Buchart,
 /// Borro, Amundarain 2008, after Gopi, Krishnan and Silva). Every point finds the triangles around
 /// it in its own tangent plane; those that all three corners found are kept. Points disagree in
-/// places, so there may be holes: nothing here promises a closed surface, and they are counted by
-/// whoever asks. Brute force, on the host.
+/// places, so there may be holes, which the caller counts. Brute force, on the host.
 #include <cutis/patches.h>
 
 #include <math.h>
