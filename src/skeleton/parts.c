@@ -136,7 +136,7 @@ static cutis_result attach_fragments(builder *b, bool *any)
     return find_main_shells(b);
 }
 
-static bool attached(const builder *b, uint32_t f)
+static bool is_attached(const builder *b, uint32_t f)
 {
     return b->main_shell[b->mesh->labels[f]] != b->mesh->shells[f];
 }
