@@ -6,11 +6,11 @@
 ///
 /// --bits: rigid and every formula over at least 10^8 vertices (--total: that many), half of them
 /// hard (subnormals, zeros, huge values, lists of more bones than registers hold), half tame, even
-/// and uneven frames, a new skin every five million, against the CPU device; a difference ends the
-/// program with 1. Then whole methods (methods_bits.h): pose space, rigid handles, cage and patches
-/// over as many floats, of which none may be more than 4 ULP of the largest off. --time: kernels
-/// alone, against a fill of the same output buffer in the same run. --real: our own characters in
-/// both orders of vertices.
+/// and nonuniform frames, a new skin every five million, against the CPU device; a difference ends
+/// the program with 1. Then whole methods (methods_bits.h): pose space, rigid handles, cage and
+/// patches over as many floats, of which none may be more than 4 ULP of the largest off. --time:
+/// kernels alone, against a fill of the same output buffer in the same run. --real: our own
+/// characters in both orders of vertices.
 /// --tune: shapes of the launch side by side. Without a choice: --bits and --time.
 #include <dlfcn.h>
 #include <math.h>
@@ -34,7 +34,7 @@ typedef struct bench {
     double fill_seconds; ///< of the last output buffer
     FILE *json;
     int rows, failures;
-    bool even;      ///< bits of even frames only
+    bool even;      ///< bits of uniform frames only
     uint64_t total; ///< vertices of a formula's bits, at least
 } bench;
 
@@ -186,7 +186,7 @@ static void check_bits(bench *b, int kind, bool hard)
                        .influences = KINDS[kind].rigid ? 1
                                      : hard            ? 8
                                                        : 4,
-                       .uneven = !b->even,
+                       .nonuniform = !b->even,
                        .nasty = hard,
                        .shuffled = true,
                        .instance_count = (5000000 + b->vertices - 1) / b->vertices };

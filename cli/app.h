@@ -1,4 +1,4 @@
-/// What every verb has at hand: the context, the parsed command line, and the few ways to speak.
+/// What every verb has at hand: the context, the parsed command line, and how to print.
 ///
 /// Results go to stdout, everything else to stderr. A verb that fails has printed exactly one line
 /// there, "cutis: file: place: reason", and returns EXIT_FAILED or EXIT_USAGE.

@@ -100,7 +100,7 @@ static int set_number(cli_app *app, const option_row *row, const char *text, dou
     errno = 0;
     double value = strtod(text, &end);
     bool whole = row->kind == KIND_COUNT;
-    // strtod also takes hexadecimal, "nan" and "infinity", which nobody means here.
+    // strtod also takes hexadecimal, "nan" and "infinity", which are not meant here.
     bool plain = *text && strspn(text, "0123456789+-.eE") == strlen(text);
     if (!plain || *end || errno == ERANGE || !isfinite(value) || (whole && value != floor(value)))
         return app_usage(app, "--%s %s: want %s", row->name, text,

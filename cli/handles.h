@@ -1,4 +1,4 @@
-/// What `handles` hands to its picture and its comparison.
+/// What `handles` passes to its picture and its comparison.
 #ifndef CUTIS_CLI_HANDLES_H
 #define CUTIS_CLI_HANDLES_H
 

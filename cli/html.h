@@ -16,7 +16,7 @@ void html_open(html_page *page, const char *title);
 /// printf of markup; values from outside go through html_text.
 void html_markup(html_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void html_text(html_page *page, const char *text);
-/// An <img> whose data stands in the page. `type`: "image/png", "image/svg+xml".
+/// An <img> whose data is in the page. `type`: "image/png", "image/svg+xml".
 void html_image(html_page *page, const char *type, const void *data, size_t size,
                 const char *description);
 /// Close the page and write it, atomically; the page is released in any case.

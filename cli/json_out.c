@@ -26,7 +26,7 @@ static void open_bracket(json_out *json, const char *key, bool array)
     start_value(json, key);
     fputc(array ? '[' : '{', json->file);
     if (json->depth == JSON_DEPTH)
-        return; // our own code never nests so deep; stay in bounds all the same
+        return; // our own code never nests so deep; stay in bounds anyway
     json->any[json->depth] = false;
     json->array[json->depth] = array;
     json->depth++;

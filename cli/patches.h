@@ -1,4 +1,4 @@
-/// A model being played with blending patches: a clip or a pose, a binding, and room for a frame.
+/// A model being played with blending patches: a clip or a pose, a binding, and memory for a frame.
 #ifndef CUTIS_CLI_PATCHES_H
 #define CUTIS_CLI_PATCHES_H
 

@@ -113,7 +113,7 @@ static void add_triangle(looking *l, uint32_t triangle)
     to->labels[to->triangle_count++] = p->labels[triangle];
 }
 
-// Room for the worst case, three vertices a triangle, is room for every frame.
+// Space for the worst case, three vertices a triangle, suffices for every frame.
 static bool open_piece(const looking *l, const cutis_primitive *primitive, look_piece *out)
 {
     size_t triangles = l->play->counts[1] + (size_t)1;

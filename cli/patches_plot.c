@@ -154,7 +154,8 @@ static int sweep(plot_job *job, uint32_t way)
     return EXIT_GOOD;
 }
 
-// Room for every frame of patches and, which may be more where vertices are not shared, the model.
+// Memory for every frame of patches and, which may be more where vertices are not shared, the
+// model.
 static cutis_result allocate(plot_job *job)
 {
     const size_t labels = job->info.part_count + (size_t)job->info.joint_count;

@@ -1,4 +1,4 @@
-/// A model being played: a clip or a pose, a binding, and room for a batch of frames.
+/// A model being played: a clip or a pose, a binding, and memory for a batch of frames.
 #ifndef CUTIS_CLI_PLAY_H
 #define CUTIS_CLI_PLAY_H
 
@@ -29,7 +29,7 @@ typedef struct play {
     double seconds;              ///< spent in cutis_deform so far
 } play;
 
-/// `path` stands in error lines. On failure nothing is left to close.
+/// `path` is named in error lines. On failure nothing is left to close.
 int play_open(cli_app *app, const char *path, const cutis_model *model, cutis_device *device,
               const play_options *options, play *out);
 /// Frames [first, first + count) at i / fps seconds into the clip; count <= batch.

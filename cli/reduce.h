@@ -1,4 +1,4 @@
-/// What `reduce` hands to its report.
+/// What `reduce` passes to its report.
 #ifndef CUTIS_CLI_REDUCE_H
 #define CUTIS_CLI_REDUCE_H
 

@@ -11,7 +11,7 @@ typedef struct rest_shape {
     uint32_t *indices; ///< 3 per triangle
 } rest_shape;
 
-/// `path` stands in error lines. On failure nothing is left to release.
+/// `path` is named in error lines. On failure nothing is left to release.
 int rest_shape_make(cli_app *app, const char *path, const cutis_model *model, rest_shape *out);
 void rest_shape_release(rest_shape *shape);
 cutis_surface rest_shape_surface(const rest_shape *shape, const float *positions);

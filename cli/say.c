@@ -1,4 +1,4 @@
-/// How the command speaks: errors as one line, notes, progress on a terminal, Ctrl-C. It needs
+/// How the command prints: errors as one line, notes, progress on a terminal, Ctrl-C. It needs
 /// nothing but a context's last error, so that the parser of the command line can be fuzzed by
 /// itself.
 #include "app.h"

@@ -74,9 +74,9 @@ const verb_row cli_verbs[] = {
       "JSON keys: file, output, method, device, isa, threads, vertices, frames, seconds, ns_per_vertex,\n"
       "bone_sets, large_bone_sets, bounds {min, max}.\n"
       "\n"
-      "--method patches moves every part rigidly and closes each joint by a patch made anew for the frame (models with\n"
+      "--method patches moves every part rigidly and closes each joint by a patch made for the frame (models with\n"
       "parts: cutis skeleton, synth; docs/guide/patches.md). Vertices and triangles differ from frame to frame: .obj and\n"
-      ".ply are numbered, a .glb has a mesh for every frame and a clip that shows them in turn. --fixed keeps the model's\n"
+      ".ply are numbered, a .glb has a mesh for every frame and a clip that shows them one by one. --fixed keeps the model's\n"
       "vertices and triangles, for arrays and morph targets, and says what that costs.\n"
       "JSON keys of patches: file, output, method, remove, fill, fixed, frames, vertices_max, triangles_max,\n"
       "volume_variation, seconds; --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
@@ -286,7 +286,7 @@ const verb_row cli_verbs[] = {
     { "skeleton", "MODEL", NULL, 1, 1, "a skeleton, rig and parts for a body cut in parts",
       "SOURCE: file:LABELS (one number per triangle, a line each: .seg), parts (that the file carries: CUTIS_parts,\n"
       "OBJ groups), materials, meshes, shells, joints (the heaviest joint of a skin), auto (found by shape; --count,\n"
-      "--seed). Pieces are welded where borders coincide, holes capped, labels healed; all of it is said. The result has\n"
+      "--seed). Pieces are welded where borders coincide, holes capped, labels healed; all of it is reported. The result has\n"
       "one joint per part at the loop where it meets its parent, an end node per leaf, rigid weights, and boxes, loops\n"
       "and graph in CUTIS_parts (docs/formats/parts.md), which `deform --method patches` needs. Pieces that only touch\n"
       "get a joint but no patch. Materials, textures, coordinates, colours and morph targets come along; clips only where\n"

@@ -39,7 +39,7 @@ typedef enum option_kind {
       "patches: strips, which are closed, or the paper's local Delaunay, which may have holes")    \
     X(FIXED, "fixed", 0, FLAG, 0, 0, 0, 0, "patches: the model's own vertices and triangles")      \
     X(BAKE, "bake", 0, CHOICE, "FORMAT", "glb", 0, 0,                                              \
-      "patches: one mesh per frame in a .glb that shows them in turn (as -o OUT.glb does)")        \
+      "patches: one mesh per frame in a .glb that shows them one by one (as -o OUT.glb does)")     \
     X(PLOT, "plot", 0, PATH, "OUT.svg|png", 0, 0, 0,                                               \
       "volume and curvature of a joint against its bend: five fills of patches and lbs")           \
     X(JOINT, "joint", 0, TEXT, "PART", 0, 0, 0,                                                    \
@@ -159,7 +159,7 @@ typedef enum option_kind {
     X(DISTANCE, "distance", 0, CHOICE, "DISTANCE", "geodesic rotvec euler", 0, 0,                  \
       "how far apart two poses of a joint are (default geodesic)")                                 \
     X(SIGMA, "sigma", 0, NUMBER, "C", 0, 1e-3, 1e3,                                                \
-      "width of the kernel (default 1 for exponential, 0.5 for gaussian)")                         \
+      "width of the RBF kernel (default 1 for exponential, 0.5 for gaussian)")                     \
     X(PORT, "port", 0, COUNT, "N", 0, 1024, 65535,                                                 \
       "first port to try (default 8732; the next one if it is in use)")                            \
     X(NO_BROWSER, "no-browser", 0, FLAG, 0, 0, 0, 0, "only print the address")                     \

@@ -12,7 +12,7 @@ typedef cutis_result (*bench_function)(void *data);
 /// counts, because noise only ever adds. Spends about `budget` seconds.
 cutis_result bench_best(bench_function function, void *data, double budget, double *seconds);
 
-/// A model bound to a device, posed once, with room for its outputs (GPU devices: in their own
+/// A model bound to a device, posed once, with memory for its outputs (GPU devices: in their own
 /// memory).
 typedef struct bench_skin {
     cutis_binding *binding;

@@ -34,7 +34,7 @@ typedef struct bench_row {
     const char *limit; // NULL: none
 } bench_row;
 
-/// Of the machine, so many threads at once.
+/// Of the machine, with this many threads at once.
 typedef struct bench_limits {
     double fma_rate;  // float multiply-adds a second
     double bandwidth; // bytes a second, two reads for one write, past the caches
@@ -66,7 +66,7 @@ typedef struct subject {
     double plain[2];
 } subject;
 
-// A shared machine has quiet moments and loud ones. What is compared is measured in turns, several
+// The load of a shared machine changes. What is compared is measured alternately, several
 // times each, and the best of each counts: a ratio of two quiet moments.
 #define ROUNDS 3
 // Memory is shared with other machines of the host: its bandwidth goes up and down by half within a

@@ -124,7 +124,7 @@ static void keep_largest(cage_bench *b, uint32_t count)
     b->first[b->body.vertex_count] = b->body.vertex_count * count;
 }
 
-/// A bound body with room for its outputs.
+/// A bound body with memory for its outputs.
 typedef struct player {
     cutis_binding *binding;
     cutis_device *device;

@@ -180,7 +180,7 @@ static cutis_result make_body(cutis_context *context, cutis_device *device, uint
     return result;
 }
 
-static cutis_result room(patch_bench *b, int k, uint64_t size, cutis_stream *stream)
+static cutis_result allocate_stream(patch_bench *b, int k, uint64_t size, cutis_stream *stream)
 {
     if (b->host) {
         stream->data = b->memory[k] = calloc(1, size);
@@ -191,7 +191,7 @@ static cutis_result room(patch_bench *b, int k, uint64_t size, cutis_stream *str
     return result;
 }
 
-// Room for frames twice the size of the rest mesh: the capacity of every conceivable frame would
+// Memory for frames twice the size of the rest mesh: the capacity of every conceivable frame would
 // not fit a thousand times.
 static cutis_result open_bench(cutis_device *device, const cutis_model *model,
                                cutis_bind_options options, uint32_t instances, patch_bench *b)
@@ -209,10 +209,12 @@ static cutis_result open_bench(cutis_device *device, const cutis_model *model,
     b->output.topology.vertex_capacity = (uint32_t)vertices;
     b->output.topology.triangle_capacity = (uint32_t)triangles;
     b->palette = calloc(n * b->info.part_count, sizeof *b->palette);
-    result = b->palette ? room(b, 0, 12 * n * vertices, &b->output.positions) : CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = room(b, 1, 12 * n * vertices, &b->output.normals);
-    if (result == CUTIS_OK) result = room(b, 2, 12 * n * triangles, &b->output.topology.indices);
-    if (result == CUTIS_OK) result = room(b, 3, 8 * n, &b->output.topology.counts);
+    result = b->palette ? allocate_stream(b, 0, 12 * n * vertices, &b->output.positions)
+                        : CUTIS_OUT_OF_MEMORY;
+    if (result == CUTIS_OK) result = allocate_stream(b, 1, 12 * n * vertices, &b->output.normals);
+    if (result == CUTIS_OK)
+        result = allocate_stream(b, 2, 12 * n * triangles, &b->output.topology.indices);
+    if (result == CUTIS_OK) result = allocate_stream(b, 3, 8 * n, &b->output.topology.counts);
     return result;
 }
 

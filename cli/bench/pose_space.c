@@ -1,7 +1,7 @@
 /// cutis bench pose-space: plain skinning (SSD), PSD and WPSD on the arm of the 2006 paper's sizes,
 /// with positions and normals, beside the paper's table; and how long learning weights takes.
 ///
-/// What is compared is measured in turns, and the best of each counts: a ratio of quiet moments.
+/// What is compared is measured alternately, and the best of each counts: a ratio of quiet moments.
 #include "bench/bench.h"
 
 #include <math.h>

@@ -107,7 +107,7 @@ static bool split(bench_ball *ball, uint32_t count)
     return true;
 }
 
-// A coarse ball of exactly so many vertices: a cage.
+// A coarse ball of exactly this many vertices: a cage.
 static bool make_ball(uint32_t vertices, double radius, bench_ball *out)
 {
     const uint32_t rings = (uint32_t)sqrt((vertices - 2) / 1.2), segments = (vertices - 2) / rings;
@@ -139,7 +139,7 @@ static uint32_t *band_triangles(uint32_t small, uint32_t large, uint32_t side, b
     return out;
 }
 
-// A bumpy body of exactly so many vertices.
+// A bumpy body of exactly this many vertices.
 static bool make_body(uint32_t vertices, double radius, double bumps, bench_ball *out)
 {
     const double pi = 3.14159265358979323846;

@@ -1,5 +1,5 @@
 /// The page and the file of reproduce: tables with three columns a metric, pictures and plots. All
-/// of it stands in memory until every paper is done, so a failure leaves no file.
+/// of it is in memory until every paper is done, so a failure leaves no file.
 #include "reproduce/reproduce.h"
 
 #include <math.h>

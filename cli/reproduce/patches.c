@@ -89,7 +89,7 @@ typedef struct knee_figures {
     double thigh, shin, patch;
 } knee_figures;
 
-/// One body and room for its frames.
+/// One body and memory for its frames.
 typedef struct knee {
     cutis_model *model;
     uint32_t node;

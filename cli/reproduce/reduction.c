@@ -1,6 +1,6 @@
 /// Landreneau and Schaefer 2009: reduction times (Table 1), frame rates (Section 5), errors by the
 /// number of weights (Figure 11) and over an animation (Figure 12), and a picture (Figure 10).
-/// Bodies of the papers' sizes stand in cages of as many controls: balls fitted around them.
+/// Bodies of the papers' sizes are in cages of as many controls: balls fitted around them.
 #include "reproduce/reproduce.h"
 
 #include <math.h>

@@ -70,7 +70,7 @@ cutis_result reproduce_handles(reproduce_job *job);
 cutis_result reproduce_patches(reproduce_job *job);
 
 /// A new, empty table; shown by reproduce_show. Never NULL: the papers have fewer than there is
-/// room for.
+/// space for.
 reproduce_table *reproduce_table_add(reproduce_job *job, const char *place, const char *title);
 void reproduce_metric_add(reproduce_table *table, const char *name, const char *unit,
                           reproduce_sense sense);

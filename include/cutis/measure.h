@@ -76,7 +76,7 @@ CUTIS_API cutis_result cutis_surface_curvature(cutis_context *context, const cut
 CUTIS_API cutis_result cutis_surface_open_edges(cutis_context *context,
                                                 const cutis_surface *surface, uint64_t *out);
 
-/// How the triangles of a surface hang together, vertices of equal `weld` representative being one.
+/// How the triangles of a surface are connected, vertices of equal `weld` representative being one.
 /// Triangles with two equal corners count as none.
 typedef struct cutis_manifold {
     bool watertight;         ///< every edge in exactly two faces that run along it both ways

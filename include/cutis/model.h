@@ -57,8 +57,9 @@ typedef struct cutis_primitive {
 /// Triangles without vertices and without material (all zero has the first one).
 CUTIS_API cutis_primitive cutis_primitive_default(void);
 
-/// One part of a body and how it hangs on the others. Positions are mesh space, in double: joints
-/// and boxes are made from sums over many vertices, and patches are closed to 1e-12 with them.
+/// One part of a body and how it is attached to the others. Positions are mesh space, in double:
+/// joints and boxes are made from sums over many vertices, and patches are closed to 1e-12 with
+/// them.
 typedef struct cutis_part {
     int32_t parent;       ///< smaller than the part's own index, or CUTIS_NONE: the root
     int32_t loop;         ///< joint boundary with the parent, index into `loops`; CUTIS_NONE: the

@@ -104,7 +104,7 @@ cutis_binding_info cutis_binding_describe(const cutis_binding *binding)
     if (!binding) return info;
     info.vertex_count = binding->vertex_count;
     info.triangle_count = binding->triangle_count;
-    cutis_os_lock_take(binding->lock); // a call may be making room for itself
+    cutis_os_lock_take(binding->lock); // a call may be adding a workspace of its own
     info.memory_bytes = binding->memory_bytes;
     cutis_os_lock_give(binding->lock);
     binding->deformer->describe(binding, &info);

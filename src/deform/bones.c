@@ -103,7 +103,7 @@ static void fill_bones(cutis_skin_binding *binding, const uint32_t *skin_bone,
             if (skin->inverse_binds)
                 set_inverse_bind(binding, skin_bone[s] + j, &skin->inverse_binds[j]);
         }
-        // Virtual handles hang on the first joint's node until their palettes are filled in.
+        // Virtual handles use the first joint's node until their palettes are filled in.
         const uint32_t end = skin_bone[s] + skin->joint_count;
         for (uint32_t v = 0; v < cutis_handle_bone_count(binding, (int32_t)s); v++)
             set_identity_bone(binding, end + v, skin->joints[0]);

@@ -311,7 +311,7 @@ static bool is_reachable(const cutis_target *t, uint32_t count)
 }
 
 // Do instances follow each other, so that one launch does all of them?
-static bool is_even(const cutis_binding *binding, const cutis_target *t)
+static bool is_packed(const cutis_binding *binding, const cutis_target *t)
 {
     return !t->buffer || t->step == binding->vertex_count * t->stride;
 }
@@ -400,7 +400,7 @@ static cutis_result run(const cutis_binding *base, cutis_workspace *workspace,
         w->posed, 0, call->poses->controls + (size_t)batch->first * binding->control_count,
         12ull * binding->control_count * count);
     if (result == CUTIS_OK) result = cutis_buffer_write(w->thin, 0, &ZERO, sizeof ZERO);
-    const bool whole = is_even(base, &positions) && is_even(base, normals);
+    const bool whole = is_packed(base, &positions) && is_packed(base, normals);
     for (uint32_t i = 0; i < count && result == CUTIS_OK; i += whole ? count : 1)
         result = launch(binding, w, &positions, normals, i, whole ? count : 1);
     if (result == CUTIS_OK && bounds)

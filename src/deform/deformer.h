@@ -45,9 +45,9 @@ typedef struct cutis_deform_call {
     const cutis_outputs *outputs;
     uint32_t instance_count;
     cutis_stage_output streams[CUTIS_OUTPUT_KINDS];
-    uint32_t vertex_room, triangle_room; ///< of an instance
-    bool finite;                         ///< of poses it is known already, or found out later
-    bool rigid;                          ///< so are palettes of skins: all bones are rigid
+    uint32_t vertex_capacity, triangle_capacity; ///< of an instance
+    bool finite; ///< of poses it is known already, or found out later
+    bool rigid;  ///< so are palettes of skins: all bones are rigid
 } cutis_deform_call;
 
 typedef struct cutis_deformer {

@@ -16,11 +16,11 @@
 
 // Stretches this close to sigma I run the rigid formulas (docs/spec/blending.md 6.1). Everyday
 // files are rigid to 1e-6 .. 3e-6 only (rounded inverse binds): with 1e-6 they would switch paths
-// from frame to frame. Bone matrices stay as they are on the even path, so what it neglects is this
-// times the distance from the centre.
-static const double EVEN = 1e-5;
+// from frame to frame. Bone matrices stay as they are on the uniform path, so what it neglects is
+// this times the distance from the centre.
+static const double UNIFORM = 1e-5;
 // Linear blending needs the distinction only to pick the rule for normals; the two rules differ by
-// as much as the bones are uneven, so float noise of a palette that someone else made does not
+// as much as the bones are nonuniform, so float noise of a palette that someone else made does not
 // matter.
 static const float EVEN_LINEAR = 1e-4f;
 // A common scale closer to 1 than this is left in the matrices of linear blending: they keep their
@@ -73,10 +73,10 @@ static inline word4 measure4(const float *m, float4 *square)
     *square = (xx + yy + zz) * (1.0f / 3.0f);
     float4 slack = EVEN_LINEAR * *square;
     float4 determinant = a * (e * k - f * h) + b * (f * g - d * k) + c * (d * h - e * g);
-    word4 even = (abs4(xx - *square) <= slack) & (abs4(yy - *square) <= slack) &
-                 (abs4(zz - *square) <= slack) & (abs4(xy) <= slack) & (abs4(xz) <= slack) &
-                 (abs4(yz) <= slack) & (determinant >= (float4){ 0 });
-    return ~even;
+    word4 uniform = (abs4(xx - *square) <= slack) & (abs4(yy - *square) <= slack) &
+                    (abs4(zz - *square) <= slack) & (abs4(xy) <= slack) & (abs4(xz) <= slack) &
+                    (abs4(yz) <= slack) & (determinant >= (float4){ 0 });
+    return ~uniform;
 }
 
 /// Linear blending: is every bone in use a scaled rotation, none mirrored (docs/spec/conventions.md
@@ -94,7 +94,7 @@ static bool evenly_scaled(const cutis_skin_binding *binding, const float *matric
         largest =
             (float4)(((square > largest) & (word4)square) | (~(square > largest) & (word4)largest));
     }
-    if (b < bones) { // the rest among zeros, which are even
+    if (b < bones) { // the rest among zeros, which are uniform
         float four[48] = { 0 };
         used = (word4){ 0 };
         memcpy(four, matrices + 12 * (size_t)b, 12 * (size_t)(bones - b) * sizeof *four);
@@ -113,14 +113,14 @@ static bool evenly_scaled(const cutis_skin_binding *binding, const float *matric
 /// Chooses path and scale of one instance. Where it is not 1, matrices must be divided by it, so
 /// that raw normals are no longer than 1.
 static void measure_linear(const cutis_skin_binding *binding, const float *matrices, float *scale,
-                           uint32_t *uneven)
+                           uint32_t *nonuniform)
 {
     float sigma = 1.0f;
     *scale = 1.0f;
-    *uneven = 0;
+    *nonuniform = 0;
     if (binding->layout.normal_rule == CUTIS_NORMAL_NONE && !binding->layout.tangents) return;
     if (!evenly_scaled(binding, matrices, &sigma))
-        *uneven = 1;
+        *nonuniform = 1;
     else if (fabsf(sigma - 1.0f) > SCALE_ONE && sigma > FLT_MIN)
         *scale = sigma;
 }
@@ -135,7 +135,7 @@ static bool common_scale(const frame_job *job, const double *palette, double *sq
     *sigma = 1.0;
     if (!(r.low <= r.high)) return true; // no bone is in use
     double middle = 0.5 * (r.low + r.high);
-    if (!(fabs(middle) > FLT_MIN) || r.uneven + (r.high - r.low) / fabs(2.0 * middle) > EVEN)
+    if (!(fabs(middle) > FLT_MIN) || r.nonuniform + (r.high - r.low) / fabs(2.0 * middle) > UNIFORM)
         return false;
     *sigma = (float)middle; // what the device multiplies by again
     return true;
@@ -173,8 +173,8 @@ static void fallback_rotation(const cutis_skin_binding *binding, const double *p
     quat[0] = 1.0, quat[1] = quat[2] = quat[3] = 0.0;
 }
 
-static void prepare_uneven(const cutis_skin_binding *binding, const double *palette,
-                           const cutis_transform *local, float *rotations, float *stretches)
+static void prepare_nonuniform(const cutis_skin_binding *binding, const double *palette,
+                               const cutis_transform *local, float *rotations, float *stretches)
 {
     for (uint32_t b = 0; b < binding->bone_count; b++) {
         double quat[4] = { 1, 0, 0, 0 }, stretch[6] = { 0 }, fallback[4];
@@ -188,7 +188,7 @@ static void prepare_uneven(const cutis_skin_binding *binding, const double *pale
     }
 }
 
-/// Rotations of evenly scaled bones, and their duals; bones that are not in use do not turn.
+/// Rotations of uniformly scaled bones, and their duals; bones that are not in use do not turn.
 static void prepare_even(const frame_job *job, uint32_t slot, const double *palette, double sigma)
 {
     const cutis_skin_binding *binding = job->binding;
@@ -215,15 +215,16 @@ static void prepare_turning(const frame_job *job, uint32_t slot, const double *p
     cutis_skin_workspace *w = job->workspace;
     size_t bones = binding->bone_count;
     double sigma = 1.0;
-    bool even = common_scale(job, palette, w->squares ? w->squares + bones * slot : NULL, &sigma);
-    w->uneven[slot] = !even;
-    w->scales[slot] = even ? (float)sigma : 1.0f;
-    write_matrices(binding, palette, even ? sigma : 1.0, w->matrices + 12 * bones * slot);
-    if (even)
+    bool uniform =
+        common_scale(job, palette, w->squares ? w->squares + bones * slot : NULL, &sigma);
+    w->nonuniform[slot] = !uniform;
+    w->scales[slot] = uniform ? (float)sigma : 1.0f;
+    write_matrices(binding, palette, uniform ? sigma : 1.0, w->matrices + 12 * bones * slot);
+    if (uniform)
         prepare_even(job, slot, palette, sigma);
     else
-        prepare_uneven(binding, palette, local, w->rotations + 4 * bones * slot,
-                       w->stretches + 6 * bones * slot);
+        prepare_nonuniform(binding, palette, local, w->rotations + 4 * bones * slot,
+                           w->stretches + 6 * bones * slot);
 }
 
 static double *lane_scratch(const frame_job *job, uint32_t lane)
@@ -275,9 +276,9 @@ static void prepare_instance(frame_job *job, uint32_t slot, uint32_t lane)
     if (binding->layout.formula == CUTIS_FORMULA_LBS && job->poses->kind == CUTIS_POSE_PALETTE) {
         // Already checked, and used where they are unless they must be scaled.
         const cutis_mat34 *palette = job->poses->matrices + bones * (job->first + (size_t)slot);
-        w->scales[slot] = 1.0f, w->uneven[slot] = 0;
+        w->scales[slot] = 1.0f, w->nonuniform[slot] = 0;
         if (job->rigid || bones == 0) return;
-        measure_linear(binding, palette->m, &w->scales[slot], &w->uneven[slot]);
+        measure_linear(binding, palette->m, &w->scales[slot], &w->nonuniform[slot]);
         if (w->scales[slot] != 1.0f) atomic_store(&job->scaled, true);
         return;
     }
@@ -286,15 +287,15 @@ static void prepare_instance(frame_job *job, uint32_t slot, uint32_t lane)
     if (binding->play) cutis_pose_space_prepare(binding, w, local, slot, lane);
     if (binding->layout.formula == CUTIS_FORMULA_LBS) {
         write_matrices(binding, palette, 1.0, matrices);
-        measure_linear(binding, matrices, &w->scales[slot], &w->uneven[slot]);
+        measure_linear(binding, matrices, &w->scales[slot], &w->nonuniform[slot]);
         if (w->scales[slot] != 1.0f) write_matrices(binding, palette, w->scales[slot], matrices);
     } else {
         prepare_turning(job, slot, palette, local);
     }
     bool finite = floats_finite(matrices, 12 * bones);
-    if (w->duals && !w->uneven[slot])
+    if (w->duals && !w->nonuniform[slot])
         finite = finite && floats_finite(w->duals + 4 * bones * slot, 4 * bones);
-    if (w->stretches && w->uneven[slot])
+    if (w->stretches && w->nonuniform[slot])
         finite = finite && floats_finite(w->stretches + 6 * bones * slot, 6 * bones);
     if (!finite) atomic_store(&job->bad, true);
 }
@@ -413,10 +414,10 @@ bool cutis_frames_workspace(cutis_skin_binding *binding, cutis_skin_workspace *w
     w->palettes = cutis_binding_alloc(&binding->base, bones * capacity, 12 * sizeof(double));
     w->matrices = cutis_binding_alloc(&binding->base, bones * capacity, 12 * sizeof(float));
     w->scales = cutis_binding_alloc(&binding->base, capacity, sizeof(float));
-    w->uneven = cutis_binding_alloc(&binding->base, capacity, sizeof(uint32_t));
+    w->nonuniform = cutis_binding_alloc(&binding->base, capacity, sizeof(uint32_t));
     w->targets =
         cutis_binding_alloc(&binding->base, capacity * binding->layout.target_count, sizeof(float));
-    if (!w->worlds || !w->palettes || !w->matrices || !w->scales || !w->uneven || !w->targets)
+    if (!w->worlds || !w->palettes || !w->matrices || !w->scales || !w->nonuniform || !w->targets)
         return false;
     if (binding->handle_skin_count) {
         w->handle_scratch = cutis_binding_alloc(&binding->base, bones * binding->lane_count,

@@ -42,9 +42,9 @@ static uint64_t count_of(const cutis_binding *binding, const cutis_deform_call *
 {
     switch (of) {
     case VERTICES:
-        return call->vertex_room;
+        return call->vertex_capacity;
     case TRIANGLES:
-        return call->triangle_room;
+        return call->triangle_capacity;
     case MODEL_VERTICES:
         return cutis_model_vertex_count(binding->model);
     default:
@@ -85,8 +85,8 @@ static cutis_result check_capacities(const cutis_binding *binding, const cutis_o
     const uint32_t vertices = outputs->topology.vertex_capacity;
     const uint32_t triangles = outputs->topology.triangle_capacity;
     const bool changes = binding->method->abilities & CUTIS_CHANGES_TOPOLOGY;
-    call->vertex_room = binding->vertex_count;
-    call->triangle_room = binding->triangle_count;
+    call->vertex_capacity = binding->vertex_count;
+    call->triangle_capacity = binding->triangle_count;
     if (!changes && (vertices || triangles || outputs->topology.reports))
         return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
                           "deform: %s keeps the topology: no capacities, no reports",
@@ -95,8 +95,8 @@ static cutis_result check_capacities(const cutis_binding *binding, const cutis_o
         return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
                           "deform: capacities of %u vertices and %u triangles", vertices,
                           triangles);
-    if (vertices) call->vertex_room = vertices;
-    if (triangles) call->triangle_room = triangles;
+    if (vertices) call->vertex_capacity = vertices;
+    if (triangles) call->triangle_capacity = triangles;
     return CUTIS_OK;
 }
 

@@ -3,7 +3,7 @@
 /// padding.
 ///
 /// Invariant: every vertex is in exactly one lane; a block's list is the ascending union of its
-/// vertices' sets; the result depends on nothing but the sets. Blocks stand in the order of their
+/// vertices' sets; the result depends on nothing but the sets. Blocks are in the order of their
 /// first vertex, so outputs are written nearly front to back.
 #include "base/error.h"
 #include "base/memory.h"
@@ -143,14 +143,14 @@ static uint32_t choose_seed(const packer *p)
 /// The rest that lengthens the list least for the lanes it fills; rest_count if none is worth it.
 /// Worth it: new bones cost the whole block one walk each; elsewhere the vertices would cost their
 /// share of a block.
-static uint32_t choose_partner(const packer *p, uint32_t room)
+static uint32_t choose_partner(const packer *p, uint32_t space)
 {
     uint32_t best = p->rest_count, seen = 0;
     int64_t best_gain = -1;
     for (uint32_t i = p->head; i < p->rest_count && seen < p->window;
          i = p->rests[i].next, seen++) {
         const rest *r = &p->rests[i];
-        int64_t lanes = r->count < room ? r->count : room;
+        int64_t lanes = r->count < space ? r->count : space;
         int64_t share = lanes * (BLOCK_COST + set_size(p, r->set));
         int64_t gain = share - (int64_t)p->block_size * growth(p, r->set);
         if (gain > best_gain) best = i, best_gain = gain;
@@ -158,11 +158,11 @@ static uint32_t choose_partner(const packer *p, uint32_t room)
     return best;
 }
 
-/// Move up to `room` vertices of a rest into the block. @return how many
-static uint32_t take(packer *p, uint32_t index, uint32_t *lanes, uint32_t room)
+/// Move up to `space` vertices of a rest into the block. @return how many
+static uint32_t take(packer *p, uint32_t index, uint32_t *lanes, uint32_t space)
 {
     rest *r = &p->rests[index];
-    uint32_t count = r->count < room ? r->count : room;
+    uint32_t count = r->count < space ? r->count : space;
     memcpy(lanes, p->sorted + r->begin, count * sizeof *lanes);
     mark(p, r->set, 1);
     r->begin += count;
@@ -259,9 +259,9 @@ static bool find_open(packer *p, uint32_t begin, const uint32_t *vertex_set, cut
     return true;
 }
 
-/// The best open block to begin with (room 0: the longest list) or to add (the most bones in
+/// The best open block to begin with (space 0: the longest list) or to add (the most bones in
 /// common).
-static uint32_t choose_open(const packer *p, const open_blocks *open, uint32_t room)
+static uint32_t choose_open(const packer *p, const open_blocks *open, uint32_t space)
 {
     uint32_t best = open->count, seen = 0;
     uint64_t best_score = 0;
@@ -269,10 +269,10 @@ static uint32_t choose_open(const packer *p, const open_blocks *open, uint32_t r
          i = open->items[i].next, seen++) {
         const open_block *item = &open->items[i];
         uint32_t shared = 0;
-        if (room && item->count > room) continue;
-        for (uint32_t b = 0; b < item->size && room; b++)
+        if (space && item->count > space) continue;
+        for (uint32_t b = 0; b < item->size && space; b++)
             shared += p->marked[open->bones[item->first + b]];
-        uint64_t score = ((uint64_t)(room ? shared : item->size) << 32) + item->count + 1;
+        uint64_t score = ((uint64_t)(space ? shared : item->size) << 32) + item->count + 1;
         if (score > best_score) best = i, best_score = score;
     }
     return best;

@@ -46,7 +46,7 @@ typedef struct patch_shape {
     double axes[9], low[3], high[3];
 } patch_shape;
 
-/// The parts as meshes of their own: loop vertices stand in both parts.
+/// The parts as meshes of their own: loop vertices are in both parts.
 typedef struct patch_pieces {
     uint32_t vertex_count, edge_count;
     uint32_t *vertex_first, *face_first; ///< per part, + 1

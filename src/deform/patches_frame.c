@@ -185,8 +185,8 @@ static patch_arguments arguments_of(const patches_binding *binding, const cutis_
                                     const cutis_target *t)
 {
     patch_arguments a = binding->arguments;
-    a.vertex_room = (int)call->vertex_room;
-    a.face_room = (int)call->triangle_room;
+    a.vertex_capacity = (int)call->vertex_capacity;
+    a.face_capacity = (int)call->triangle_capacity;
     a.positions = stream_of(&t[CUTIS_OUTPUT_POSITIONS]);
     a.normals = stream_of(&t[CUTIS_OUTPUT_NORMALS]);
     a.source_vertices = stream_of(&t[CUTIS_OUTPUT_SOURCE_VERTICES]);
@@ -245,8 +245,8 @@ static cutis_result look_at_counts(const frame *f, const cutis_deform_call *call
                                    cutis_stage_batch *batch)
 {
     const cutis_binding *base = &f->binding->base;
-    const bool small =
-        call->vertex_room < base->vertex_count || call->triangle_room < base->triangle_count;
+    const bool small = call->vertex_capacity < base->vertex_count ||
+                       call->triangle_capacity < base->triangle_count;
     bool staged = false;
     for (int k = 0; k < CUTIS_OUTPUT_KINDS; k++)
         staged |= call->streams[k].used != CUTIS_STAGE_ALL && call->streams[k].stream.data;
@@ -256,18 +256,18 @@ static cutis_result look_at_counts(const frame *f, const cutis_deform_call *call
     cutis_result result = cutis_buffer_read(f->w->counts, 0, counts, 8ull * f->count);
     if (result == CUTIS_OK) give_counts(f, call, batch);
     for (uint32_t i = 0; i < f->count && result == CUTIS_OK; i++)
-        if (counts[2 * i] > call->vertex_room || counts[2 * i + 1] > call->triangle_room)
+        if (counts[2 * i] > call->vertex_capacity || counts[2 * i + 1] > call->triangle_capacity)
             result = cutis_fail(base->context, CUTIS_BUFFER_TOO_SMALL,
-                                "deform: %u vertices and %u triangles where there is room for %u "
+                                "deform: %u vertices and %u triangles where there is space for %u "
                                 "and %u",
-                                counts[2 * i], counts[2 * i + 1], call->vertex_room,
-                                call->triangle_room);
+                                counts[2 * i], counts[2 * i + 1], call->vertex_capacity,
+                                call->triangle_capacity);
     batch->used = counts;
     return result;
 }
 
-// Bounds of a frame that nobody wants: its positions and indices go to memory of the workspace.
-// What is made here suffices for any frame, whatever room this call has.
+// Bounds of a frame that is not wanted: its positions and indices go to memory of the workspace.
+// What is made here suffices for any frame, whatever the capacities of this call.
 static cutis_result open_bounds(const cutis_binding *base, patches_workspace *w,
                                 cutis_target *targets)
 {

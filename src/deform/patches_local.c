@@ -1,8 +1,7 @@
 /// The paper's triangulation of a patch, for comparison with our strips: local Delaunay (Buchart,
 /// Borro, Amundarain 2008, after Gopi, Krishnan and Silva). Every point finds the triangles around
 /// it in its own tangent plane; those that all three corners found are kept. Points disagree in
-/// places, so there may be holes: nothing here promises a closed surface, and they are counted by
-/// whoever asks. Brute force, on the host.
+/// places, so there may be holes, which the caller counts. Brute force, on the host.
 #include <cutis/patches.h>
 
 #include <math.h>
@@ -241,7 +240,7 @@ cutis_result cutis_patches_local(cutis_context *context, const cutis_patches_inf
             if (own >= 0 && part[t->v[1]] == own && part[t->v[2]] == own) continue; // the part's
             if (kept == triangle_capacity) {
                 result = cutis_fail(context, CUTIS_BUFFER_TOO_SMALL,
-                                    "patches: no room for %u triangles", kept + 1);
+                                    "patches: no space for %u triangles", kept + 1);
                 goto done;
             }
             put(&job, t, indices + 3 * (size_t)kept);

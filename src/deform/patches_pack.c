@@ -59,7 +59,7 @@ static cutis_result list_entries(packing *p)
 }
 
 // Border points of an entry at most; a cut that has more is made smaller.
-static uint32_t slot_room(const packing *p, uint32_t entry)
+static uint32_t slot_capacity(const packing *p, uint32_t entry)
 {
     const patch_loop *loop = &p->body->loops[p->entry_joint[entry]];
     uint32_t part = p->entry_side[entry] ? loop->child : loop->parent;
@@ -73,7 +73,7 @@ static cutis_result count_all(packing *p)
     const patch_body *body = p->body;
     const patch_pieces *parts = p->parts;
     uint64_t *n = p->out->counts;
-    for (uint32_t e = 0; e < p->entry_count; e++) n[PATCH_SLOTS] += slot_room(p, e);
+    for (uint32_t e = 0; e < p->entry_count; e++) n[PATCH_SLOTS] += slot_capacity(p, e);
     for (uint32_t part = 0; part < body->part_count; part++) {
         const uint64_t entries = p->entry_first[part + 1] - p->entry_first[part];
         n[PATCH_REACHES] += entries * (parts->vertex_first[part + 1] - parts->vertex_first[part]);
@@ -180,7 +180,7 @@ static void fill_entries(packing *p)
             slot[e] = slots;
             share[e] = shares;
             at[e] = reached - first;
-            for (uint32_t k = 0; k < slot_room(p, e); k++)
+            for (uint32_t k = 0; k < slot_capacity(p, e); k++)
                 slot_joint[slots++] = (int32_t)p->entry_joint[e];
             shares += (int32_t)(p->entry_first[part + 1] - p->entry_first[part]);
             reached += vertices;
@@ -203,8 +203,8 @@ static void fill_joint_ranges(packing *p)
         loop[j] = (int32_t)body->loops[j].first;
         rung[j] = rungs;
         point[j] = (int32_t)POINTS_PER_RUNG * rungs;
-        rungs += (int32_t)(slot_room(p, (uint32_t)entry[2 * j]) +
-                           slot_room(p, (uint32_t)entry[2 * j + 1]));
+        rungs += (int32_t)(slot_capacity(p, (uint32_t)entry[2 * j]) +
+                           slot_capacity(p, (uint32_t)entry[2 * j + 1]));
     }
     loop[body->loop_count] = (int32_t)p->place_count;
     rung[body->loop_count] = rungs;

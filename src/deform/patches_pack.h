@@ -10,7 +10,7 @@ typedef struct patch_pack {
     char *body;
     unsigned body_units;
     uint64_t counts[PATCH_COUNTS];
-    patch_arguments arguments; ///< without the room of outputs
+    patch_arguments arguments; ///< without the capacities of outputs
 } patch_pack;
 
 /// @param box 1: the paper's removal; @param fill patch_fill_kind. The body lies in its arena.

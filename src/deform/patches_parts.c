@@ -1,4 +1,4 @@
-/// The parts of a body as meshes of their own: vertices of a loop stand in both of its parts, rings
+/// The parts of a body as meshes of their own: vertices of a loop are in both of its parts, rings
 /// run counter-clockwise, and from border to border at a loop. Also distances within a part.
 #include "deform/patches.h"
 
@@ -29,10 +29,10 @@ static cutis_result number_vertices(const patch_body *body, patch_pieces *out, u
     out->face_first = cutis_arena_alloc(body->arena, parts + 1, sizeof(uint32_t));
     out->face_origin = cutis_arena_alloc(body->arena, faces, sizeof(uint32_t));
     out->faces = cutis_arena_alloc(body->arena, 3 * (size_t)faces, sizeof(uint32_t));
-    uint32_t room = body->vertex_count;
-    for (uint32_t i = 0; i < body->loop_count; i++) room += body->loops[i].count;
-    out->welded = cutis_arena_alloc(body->arena, room, sizeof(uint32_t));
-    out->vertex_part = cutis_arena_alloc(body->arena, room, sizeof(uint32_t));
+    uint32_t capacity = body->vertex_count;
+    for (uint32_t i = 0; i < body->loop_count; i++) capacity += body->loops[i].count;
+    out->welded = cutis_arena_alloc(body->arena, capacity, sizeof(uint32_t));
+    out->vertex_part = cutis_arena_alloc(body->arena, capacity, sizeof(uint32_t));
     if (!out->vertex_first || !out->face_first || !out->face_origin || !out->faces ||
         !out->welded || !out->vertex_part)
         return cutis_alloc_result(body->context);
@@ -48,7 +48,7 @@ static cutis_result number_vertices(const patch_body *body, patch_pieces *out, u
             copy[body->faces[3 * (size_t)out->face_origin[i / 3] + i % 3]] = 0;
         for (uint32_t v = 0; v < body->vertex_count; v++) {
             if (copy[v] == NOWHERE) continue;
-            if (used == room)
+            if (used == capacity)
                 return cutis_fail(body->context, CUTIS_UNSUPPORTED,
                                   "part %s touches another in a vertex; cutis skeleton heals that",
                                   part_name(body, p));
@@ -168,10 +168,11 @@ static cutis_result chain_ring(const patch_body *body, patch_pieces *out, uint32
         if (next == NOWHERE) break;
         h = next;
     }
-    return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                      "part %s: its faces around a vertex hang together only in it; cutis skeleton "
-                      "heals that",
-                      part_name(body, out->vertex_part[v]));
+    return cutis_fail(
+        body->context, CUTIS_UNSUPPORTED,
+        "part %s: its faces around a vertex are connected only through it; cutis skeleton "
+        "heals that",
+        part_name(body, out->vertex_part[v]));
 }
 
 static cutis_result make_rings(const patch_body *body, patch_pieces *out)

@@ -110,23 +110,23 @@ static void make_shape(const patch_body *body, const patch_pieces *parts, uint32
     find_box(body, parts, part, shape);
 }
 
-static void median_edges(const patch_body *body, patch_pieces *parts, double *room)
+static void median_edges(const patch_body *body, patch_pieces *parts, double *lengths)
 {
     for (uint32_t p = 0; p < body->part_count; p++) {
         uint32_t count = 0;
         for (uint32_t v = parts->vertex_first[p]; v < parts->vertex_first[p + 1]; v++)
             for (uint32_t k = parts->ring_first[v]; k < parts->ring_first[v + 1]; k++)
-                if (parts->ring[k] > v) room[count++] = parts->edge_lengths[parts->ring_edge[k]];
-        qsort(room, count, sizeof *room, order_double);
-        parts->shapes[p].step = room[count / 2];
+                if (parts->ring[k] > v) lengths[count++] = parts->edge_lengths[parts->ring_edge[k]];
+        qsort(lengths, count, sizeof *lengths, order_double);
+        parts->shapes[p].step = lengths[count / 2];
     }
 }
 
 cutis_result cutis_patch_shapes_make(const patch_body *body, patch_pieces *parts)
 {
-    double *room = cutis_arena_alloc(body->arena, parts->edge_count, sizeof *room);
+    double *lengths = cutis_arena_alloc(body->arena, parts->edge_count, sizeof *lengths);
     parts->shapes = cutis_arena_alloc(body->arena, body->part_count, sizeof *parts->shapes);
-    if (!room || !parts->shapes) return cutis_alloc_result(body->context);
+    if (!lengths || !parts->shapes) return cutis_alloc_result(body->context);
     const cutis_part_tree *tree = body->mesh->part_tree;
     for (uint32_t p = 0; p < body->part_count; p++) {
         patch_shape *shape = &parts->shapes[p];
@@ -136,6 +136,6 @@ cutis_result cutis_patch_shapes_make(const patch_body *body, patch_pieces *parts
         memcpy(shape->axes, tree->parts[p].axes, sizeof shape->axes);
         find_box(body, parts, p, shape);
     }
-    median_edges(body, parts, room);
+    median_edges(body, parts, lengths);
     return CUTIS_OK;
 }

@@ -115,7 +115,7 @@ typedef struct field_work {
     float *deltas; ///< NULL while rows are counted
 } field_work;
 
-/// Fit the vertex's own kernel, unless its weights are those of the last one.
+/// Fit the vertex's own RBF, unless its weights are those of the last one.
 static void fit_vertex(field_work *w, uint32_t vertex, bool displaced)
 {
     const cutis_skin_layout *layout = &w->binding->layout;

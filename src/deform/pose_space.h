@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "deform/skin.h"
 
-/// After the layout, before the morph targets: kernel of PSD, or fields of WPSD.
+/// After the layout, before the morph targets: RBF of PSD, or fields of WPSD.
 /// @param arena outlives the bind of morph targets
 /// @param residuals what WPSD leaves to morph targets, in the arena
 cutis_result cutis_bind_pose_space(cutis_skin_binding *binding, cutis_arena *arena,

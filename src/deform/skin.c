@@ -295,7 +295,7 @@ static cutis_result run(const cutis_binding *base, cutis_workspace *workspace,
                                        .stretches = w->stretches,
                                        .centres = w->centres,
                                        .scales = w->scales,
-                                       .uneven = w->uneven,
+                                       .nonuniform = w->nonuniform,
                                        .targets = binding->has_morphs ? w->targets : NULL,
                                        .pose_squares = w->pose_squares };
     return base->device->operations->skin_run(binding->skin, &frames, &targets);

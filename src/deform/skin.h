@@ -19,7 +19,7 @@ typedef struct cutis_skin_workspace {
     double *quats;             ///< 4 per bone: rotations; not LBS
     const float *run_matrices; ///< `matrices`, or the caller's palettes as they are
     float *matrices, *rotations, *duals, *stretches, *centres, *scales, *targets;
-    uint32_t *uneven;
+    uint32_t *nonuniform;
     double *pose_scratch;   ///< pose space only
     double *handle_scratch; ///< HANDLES_RIGID: CUTIS_HANDLE_SCRATCH per bone and lane
     float *pose_squares;    ///< WPSD only: poses * bones each
@@ -34,7 +34,7 @@ typedef struct cutis_skin_binding {
     uint32_t list_length; ///< of all blocks' bone lists
     bool has_morphs;
 
-    // The way from local transforms to bones: nodes that bones hang on, parents first.
+    // The way from local transforms to bones: nodes that bones depend on, parents first.
     uint32_t node_count, step_count;
     uint32_t *step_node;
     int32_t *step_parent;       ///< step, or -1
@@ -53,7 +53,7 @@ typedef struct cutis_skin_binding {
     uint32_t set_count, large_set_count, max_influences;
     uint32_t *set_first, *set_bone;
     double diagonal;     ///< of the rest shape
-    double centre_limit; ///< largest |r_c - c0| that is believed
+    double centre_limit; ///< largest |r_c - c0| that is trusted
     // SBS: centres are solved CUTIS_CENTRE_LANES sets of equal size at a time.
     uint32_t group_count;
     uint32_t *group_first;   ///< group_count + 1: places of the groups' sets, into group_bone

@@ -1,6 +1,6 @@
 /// Skinning of vertices in the caller's own arrays, one after the other, by the kernel text.
 /// Compiled twice (room.cmake): plainly, and with fused multiply-add for machines that have it; the
-/// bits are the same. Every bone counts as uneven, so that any palette is right.
+/// bits are the same. Every bone counts as nonuniform, so that any palette is right.
 #include "deform/vertices.h"
 
 #include "kernel/kernel.h"
@@ -40,7 +40,7 @@ static void linear_vertex(const cutis_vertex_work *w, real3 *p, real3 *n)
         m = mat34_blend(m, w->weights[i], palette_at(w->palette, w->joints[i]));
     *p = mat34_point(m, *p);
     if (!w->normals) return;
-    const shaded s = linear_normal_uneven(m, *n);
+    const shaded s = linear_normal_nonuniform(m, *n);
     *n = w->rotations ? finish_unit(mat34_vector(m, *n), K(1.0)) : finish_unit(s.v, s.sign);
 }
 
@@ -59,9 +59,9 @@ static void dual_vertex(const cutis_vertex_work *w, real3 *p, real3 *n)
     }
     const dual_quat d = turn_settled(t.sum, most);
     const REAL f = quat_factor(d.q);
-    *p = dual_point_uneven(d, f);
+    *p = dual_point_nonuniform(d, f);
     if (!w->normals) return;
-    const shaded turned = turned_normal_uneven(quat_matrix(d.q, f), s, *n);
+    const shaded turned = turned_normal_nonuniform(quat_matrix(d.q, f), s, *n);
     *n = finish_unit(turned.v, turned.sign);
 }
 

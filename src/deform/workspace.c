@@ -1,7 +1,7 @@
-/// Workspaces of a binding: taken without a lock while one is free; who finds none sleeps, or,
-/// where the threads are the caller's own, makes one more. A runner that does other jobs while it
-/// waits may come back here on a thread that holds a workspace already: sleeping there would be for
-/// ever.
+/// Workspaces of a binding: taken without a lock while one is free; a call that finds none sleeps,
+/// or, where the threads are the caller's own, makes one more. A runner that does other jobs while
+/// it waits may come back here on a thread that holds a workspace already: sleeping there would
+/// never end.
 ///
 /// Invariant: the list only grows while the binding lives.
 #include "base/error.h"

@@ -73,23 +73,24 @@ typedef struct cutis_skin_layout {
 } cutis_skin_layout;
 
 /// Bone data of several instances, instance after instance. All entries are finite.
-/// Path: a frame is `even` when all its bones are rigid up to one common scale sigma
+/// Path: a frame is `uniform` when all its bones are rigid up to one common scale sigma
 /// (docs/spec/blending.md 6.1): matrices then hold M_j / sigma (not rounded to the rotation, so
 /// images of centres are exact), and positions are multiplied by `scale` = sigma at the end. LBS:
-/// even when every bone is a scaled rotation; matrices hold M_j / largest scale.
+/// uniform when every bone is a scaled rotation; matrices hold M_j / largest scale.
 typedef struct cutis_skin_frames {
     uint32_t instance_count;
-    const float *matrices; ///< 12 per bone: row-major [L | t] (even: [R | t / sigma])
+    const float *matrices; ///< 12 per bone: row-major [L | t] (uniform: [R | t / sigma])
     const float
         *rotations;     ///< 4 per bone: w x y z of the polar rotation; SBS, SBS_WEIGHTED, DQS, COR
-    const float *duals; ///< 4 per bone: w x y z of 0.5 (0, t) q; DQS, even frames
-    const float *stretches; ///< 6 per bone: xx xy xz yy yz zz of S = R^T L; uneven frames, not LBS
-    const float *centres;   ///< 4 per set (x y z 0); SBS
-    const float *scales;    ///< per instance: sigma (uneven frames: 1)
-    const uint32_t *uneven; ///< per instance: 0 even, 1 general path
-    const float *targets;   ///< target_count per instance: morph weights; or NULL
-    const float *pose_squares; ///< WPSD: bone_count * pose_count per instance: squared distances,
-                               ///< 1e30 at most and of padding; or NULL
+    const float *duals; ///< 4 per bone: w x y z of 0.5 (0, t) q; DQS, uniform frames
+    const float
+        *stretches; ///< 6 per bone: xx xy xz yy yz zz of S = R^T L; nonuniform frames, not LBS
+    const float *centres;       ///< 4 per set (x y z 0); SBS
+    const float *scales;        ///< per instance: sigma (nonuniform frames: 1)
+    const uint32_t *nonuniform; ///< per instance: 0 uniform, 1 general path
+    const float *targets;       ///< target_count per instance: morph weights; or NULL
+    const float *pose_squares;  ///< WPSD: bone_count * pose_count per instance: squared distances,
+                                ///< 1e30 at most and of padding; or NULL
 } cutis_skin_frames;
 
 /// An output as the caller wants it. Neither: not wanted.
@@ -136,7 +137,7 @@ typedef struct cutis_centre_group {
     const double *reference; ///< CUTIS_CENTRE_LANES x, then y, then z
     uint32_t count;          ///< bones of each set: 2 at least
     uint32_t set_count;
-    double limit; ///< largest distance from the reference that is believed
+    double limit; ///< largest distance from the reference that is trusted
 } cutis_centre_group;
 
 /// Their least-squares systems N y = h about the reference points, in closed form.
@@ -149,7 +150,7 @@ typedef struct cutis_centre_systems {
 /// Of the bones in use: smallest and largest sigma (sign of det L times sqrt(|L|^2 / 3)), and the
 /// largest |S / |sigma| -+ 1| (to first order; DBL_MAX for L = 0). No bone in use: low > high.
 typedef struct cutis_bone_range {
-    double low, high, uneven;
+    double low, high, nonuniform;
 } cutis_bone_range;
 
 /// Host work on bones, in double, with the widest vectors at hand. The same bits from every table.
@@ -235,7 +236,7 @@ static inline void cutis_device_run(cutis_device *device, void (*task)(void *dat
     for (uint32_t i = 0; i < count; i++) task(data, i);
 }
 
-/// The same for `count` items, so many of them a task.
+/// The same for `count` items, this many of them a task.
 static inline void cutis_device_run_items(cutis_device *device,
                                           void (*task)(void *data, uint32_t index), void *data,
                                           uint32_t count, uint32_t task_items)

@@ -105,7 +105,7 @@ static cutis_result order_nodes(bvh_writer *w)
     return CUTIS_OK;
 }
 
-// Frames of the file the clip came from if its keys are even, else 30 per second.
+// Frames of the file the clip came from if its keys are equally spaced, else 30 per second.
 static cutis_result plan_frames(bvh_writer *w)
 {
     w->frame_time = 1.0 / 30;
@@ -116,10 +116,10 @@ static cutis_result plan_frames(bvh_writer *w)
         if (w->clip->channels[c].key_count > longest->key_count) longest = &w->clip->channels[c];
     uint32_t keys = longest->key_count;
     double duration = (double)w->clip->duration, step = keys > 1 ? duration / (keys - 1) : 0;
-    bool even = keys > 1 && step > 0;
-    for (uint32_t k = 0; k < keys && even; k++)
-        even = fabs((double)longest->times[k] - k * step) < 1e-3 * step + 1e-6;
-    if (even) w->frame_time = step;
+    bool regular = keys > 1 && step > 0;
+    for (uint32_t k = 0; k < keys && regular; k++)
+        regular = fabs((double)longest->times[k] - k * step) < 1e-3 * step + 1e-6;
+    if (regular) w->frame_time = step;
     double frames = floor(duration / w->frame_time + 1e-3) + 1;
     if (!(frames <= FRAMES_MAX))
         return cutis_fail(w->context, CUTIS_LIMIT_EXCEEDED, "%s: more than %d frames", w->path,

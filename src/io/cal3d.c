@@ -184,7 +184,7 @@ static cutis_node bone_node(const builder *b, const cal3d_bone *bone)
     return node;
 }
 
-// Depth-first from the roots, children in the file's order. What is not reached hangs in a cycle.
+// Depth-first from the roots, children in the file's order. What is not reached is in a cycle.
 static cutis_result place_bones(builder *b)
 {
     uint32_t n = b->skeleton.count, placed = 0, depth = 0, at;
@@ -217,7 +217,7 @@ static cutis_result place_bones(builder *b)
     }
     b->node_count = placed;
     if (placed < n)
-        return cutis_fail(b->context, CUTIS_CORRUPT_DATA, "%s: %u of %u bones hang in a cycle",
+        return cutis_fail(b->context, CUTIS_CORRUPT_DATA, "%s: %u of %u bones are in a cycle",
                           b->skeleton_file, n - placed, n);
     return CUTIS_OK;
 }

@@ -1,6 +1,6 @@
 // Cal3D's binary files: CSF skeletons, CMF meshes, CAF animations, CRF materials; versions 699 to
 // 910 and 1000 to 1300, which share one layout. Numbers are little-endian. Invariant: a count is
-// believed only as far as bytes follow for it.
+// trusted only as far as bytes follow for it.
 #include "io/cal3d.h"
 #include "io/bytes.h"
 #include "io/text.h"

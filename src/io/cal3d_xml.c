@@ -1,6 +1,6 @@
 // Cal3D's XML files: XSF skeletons, XMF meshes, XAF animations, XRF materials, with a HEADER
 // element in front or a VERSION attribute inside. Elements are taken in document order; announced
-// counts are not needed and not believed.
+// counts are not needed and not trusted.
 #include "io/cal3d.h"
 #include "io/text.h"
 #include "io/xml.h"

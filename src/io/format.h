@@ -7,7 +7,7 @@
 /// A file in memory, on its way to becoming a model. Everything is borrowed for the call.
 typedef struct cutis_input {
     cutis_context *context;
-    const char *name; ///< stands in error texts; the path when `on_disk`
+    const char *name; ///< is named in error texts; the path when `on_disk`
     bool on_disk;     ///< files beside `name` may be opened; else the data stands alone
     const char *data; ///< `size` bytes, no terminator promised
     size_t size;
@@ -29,7 +29,7 @@ cutis_result cutis_ply_write(const cutis_model *model, const char *path, bool as
 cutis_result cutis_bvh_write(const cutis_model *model, const char *path);
 
 /// The readers of small files, on bytes in memory: `size` of them, no terminator promised. `name`
-/// stands in error texts. Arguments are those of cutis_array_read and its like.
+/// is named in error texts. Arguments are those of cutis_array_read and its like.
 cutis_result cutis_array_parse(cutis_context *context, const char *name, const void *data,
                                size_t size, cutis_array *out);
 cutis_result cutis_handles_parse(cutis_context *context, const char *name, const void *data,

@@ -1,4 +1,4 @@
-// The doors of cutis-io: which format a file is, whole files, and who reads and writes what.
+// The entry points of cutis-io: which format a file is, whole files, and who reads and writes what.
 // Invariant: a reader only ever sees bytes in memory; files are opened here (or below the asset's
 // folder by the reader).
 #include "io/format.h"
@@ -248,7 +248,7 @@ cutis_result cutis_file_inspect_memory(cutis_context *context, const void *data,
 static bool is_cal3d_clip(const char *data, size_t size)
 {
     if (starts(data, size, "CAF", 4)) return true;
-    // XML: the magic stands in the first element or two.
+    // XML: the magic is in the first element or two.
     size_t window = size < 512 ? size : 512;
     for (size_t i = 0; i + 3 <= window; i++)
         if (memcmp(data + i, "XAF", 3) == 0) return true;

@@ -45,7 +45,7 @@ void cutis_json_write(cutis_bytes *bytes, const json_t *value, bool compact);
 json_t *cutis_json_float(float value);
 
 /// Whole number of an integer or an integral real, below 2^53 either way (more becomes that:
-/// no file has so many of anything); false for anything else.
+/// no file has that many of anything); false for anything else.
 bool cutis_json_integer(const json_t *value, int64_t *out);
 
 #endif

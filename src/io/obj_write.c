@@ -1,4 +1,4 @@
-// OBJ and its .mtl. Vertices stand in the model's output order, so that a file written and read
+// OBJ and its .mtl. Vertices are in the model's output order, so that a file written and read
 // again has them in the same places and the same bits. Parts become groups, materials usemtl.
 #include "io/format.h"
 #include "io/output.h"

@@ -39,7 +39,7 @@ void cutis_output_bytes(cutis_output *output, const void *data, size_t size)
 {
     const char *at = data;
     while (size) {
-        size_t room = sizeof output->buffer - output->used, part = size < room ? size : room;
+        size_t space = sizeof output->buffer - output->used, part = size < space ? size : space;
         memcpy(output->buffer + output->used, at, part);
         output->used += part;
         at += part;
@@ -162,7 +162,7 @@ void cutis_shown_release(const cutis_model *model, cutis_shown *shown, uint32_t 
     cutis_free_array(cutis_model_context(model), shown, count, sizeof *shown);
 }
 
-// Normals go through the cofactor matrix, which is right under uneven scale and mirrors too.
+// Normals go through the cofactor matrix, which is right under nonuniform scale and mirrors too.
 static void move_normal(const float *m, float n[3])
 {
     double out[3], length = 0;

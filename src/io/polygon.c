@@ -9,7 +9,7 @@
 
 uint64_t cutis_polygons_budget(size_t file_bytes)
 {
-    // 2^25 tests take about 0.2 s; an honest concave quad takes four, and 16 bytes of file.
+    // 2^25 tests take about 0.2 s; an ordinary concave quad takes four, and 16 bytes of file.
     return (UINT64_C(1) << 25) + 16 * (uint64_t)file_bytes;
 }
 

@@ -15,7 +15,7 @@ typedef struct cutis_polygons {
                      ///< are hostile
 } cutis_polygons;
 
-/// A budget that no honest file uses up, and that a hostile one of `file_bytes` spends in well
+/// A budget that no ordinary file uses up, and that a hostile one of `file_bytes` spends in well
 /// under a second per MiB.
 uint64_t cutis_polygons_budget(size_t file_bytes);
 

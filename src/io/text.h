@@ -54,7 +54,7 @@ bool cutis_parse_double(cutis_span span, double *out);
 /// A whole number, with sign; false if it is not one or leaves int64.
 bool cutis_parse_int(cutis_span span, int64_t *out);
 
-/// Shortest of "%.9g" and friends that comes back in the same bits, with '.' under every locale.
+/// Shortest of "%.1g" to "%.9g" that comes back in the same bits, with '.' under every locale.
 /// @return its length
 enum { CUTIS_NUMBER_SIZE = 40 };
 size_t cutis_format_float(float value, char text[CUTIS_NUMBER_SIZE]);

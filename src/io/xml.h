@@ -1,4 +1,4 @@
-/// A small pull parser for XML from strangers: elements, attributes, text. No document types, so no
+/// A small pull parser for untrusted XML: elements, attributes, text. No document types, so no
 /// entities but the five of the standard; nesting is bounded; nothing is allocated.
 #ifndef CUTIS_IO_XML_H
 #define CUTIS_IO_XML_H

@@ -32,7 +32,7 @@ STRUCT(mat34)
     REAL xx, xy, xz, xw, yx, yy, yz, yw, zx, zy, zz, zw;
 }; // row-major [L | t]
 
-// Loads are macros, because p may be in any address space, or a GLSL block member. p holds ELEM.
+// Loads are macros, because p may be in any address space. p holds ELEM.
 #define MAT34_AT(m, p, i)                                                                          \
     m.xx = SPLAT(p[(i)]);                                                                          \
     m.xy = SPLAT(p[(i) + 1]);                                                                      \

@@ -1,5 +1,5 @@
-/// Kernel text: how a kernel says what it takes, once for host and device. Buffers stand in a list,
-/// read-only ones as IN, the others as OUT; all else stands in one struct, passed by value:
+/// Kernel text: how a kernel says what it takes, once for host and device. Buffers are in a list,
+/// read-only ones as IN, the others as OUT; all else is in one struct, passed by value:
 ///
 ///     #define SCALE_BUFFERS(IN, OUT) IN(float, source) OUT(float, scaled)
 ///     STRUCT(scale_arguments)
@@ -9,7 +9,7 @@
 ///     };
 ///
 /// Such lists and structs are a program's NAME_arguments.h, which the host includes too
-/// (device/compute.h makes its side of them). Invariant: nobody writes an IN buffer while the
+/// (device/compute.h makes its side of them). Invariant: nothing writes an IN buffer while the
 /// kernel runs. Fields of structs are int, unsigned, KERNEL_LONG, float and double, which all
 /// dialects lay out alike.
 #ifndef CUTIS_KERNEL_ARGUMENTS_H

@@ -3,25 +3,25 @@
 ///
 /// A schedule walks the bones of a vertex (or the shared list of its block) in ascending order,
 /// calls the add functions of its formula, then the finish functions. What the formulas compute:
-/// docs/spec/blending.md. Even frames hold (R_j, t_j / sigma) and end with `* sigma`; uneven ones
-/// hold the full [L | t], and sigma is 1.
+/// docs/spec/blending.md. Uniform frames hold (R_j, t_j / sigma) and end with `* sigma`; nonuniform
+/// ones hold the full [L | t], and sigma is 1.
 ///
 ///   LBS    m = mat34_blend(m, w, M)                           p = mat34_point(m, v)
 ///   SBS    c = the set's centre (a vertex with one bone: c = v); COR: c = the vertex's centre
-///          q = turn_add(...), to = real3_blend(to, w, mat34_point(M, c)), uneven: s =
-///          sym33_blend(s, w, S) p = mat33_point(Q, to, v - c), uneven: Q S in place of Q
+///          q = turn_add(...), to = real3_blend(to, w, mat34_point(M, c)), nonuniform: s =
+///          sym33_blend(s, w, S) p = mat33_point(Q, to, v - c), nonuniform: Q S in place of Q
 ///   SBS_WEIGHTED  first LBS's m, o = real3_blend(o, w, origin), the largest weight; then
 ///   centre_add, centre_solve:
 ///          c; then as SBS with to = mat34_point(m, c)
-///   DQS    even: dual quaternions; uneven: every bone is the rigid motion with rotation R that
-///   takes v to M v
+///   DQS    uniform: dual quaternions; nonuniform: every bone is the rigid motion with rotation R
+///   that takes v to M v
 ///          (dual_of_image), and s as in SBS for normals and tangents
 /// Normals: as the functions say; with `linear_normals` those of LBS. Tangents: x y z as a
 /// difference of points (m, or Q, or Q S), w changes sign with the method's mirror_sign. Signs:
-/// even frames multiply normals, tangents and w by mirror_sign(sigma); uneven frames normals and w
-/// by that of their determinant, tangents by 1. With a blend factor: real3_mix(linear, method,
-/// factor) of points, of signed normals (not with linear_normals) and of signed tangents. Last:
-/// finish_point(p, sigma); finish_unit, or finish_vector where normals are raw; w + 0.
+/// uniform frames multiply normals, tangents and w by mirror_sign(sigma); nonuniform frames normals
+/// and w by that of their determinant, tangents by 1. With a blend factor: real3_mix(linear,
+/// method, factor) of points, of signed normals (not with linear_normals) and of signed tangents.
+/// Last: finish_point(p, sigma); finish_unit, or finish_vector where normals are raw; w + 0.
 #ifndef CUTIS_KERNEL_BLEND_H
 #define CUTIS_KERNEL_BLEND_H
 
@@ -33,7 +33,7 @@
 
 // Outputs ---------------------------------------------------------------------------------------
 
-// -1 where `determinant` (or the scale of an even frame) is negative, else 1.
+// -1 where `determinant` (or the scale of a uniform frame) is negative, else 1.
 FN REAL mirror_sign(REAL determinant)
 {
     return SELECT_LESS(determinant, K(0.0), K(-1.0), K(1.0));
@@ -44,7 +44,7 @@ FN real3 finish_point(real3 p, REAL scale)
     return real3_scaled(p, scale);
 }
 
-// A raw normal or tangent: `sign` is mirror_sign of the vertex (of the frame, if it is even).
+// A raw normal or tangent: `sign` is mirror_sign of the vertex (of the frame, if it is uniform).
 FN real3 finish_vector(real3 n, REAL sign)
 {
     return real3_scaled(n, sign);
@@ -70,8 +70,9 @@ STRUCT(shaded)
     REAL sign;
 }; // a normal before its sign, and mirror_sign of its vertex
 
-// Uneven frames: the cofactor rule. Even ones: mat34_vector(m, n), sign of the frame's scale.
-FN shaded linear_normal_uneven(mat34 m, real3 n)
+// Nonuniform frames: the cofactor rule. Uniform ones: mat34_vector(m, n), sign of the frame's
+// scale.
+FN shaded linear_normal_nonuniform(mat34 m, real3 n)
 {
     mat33 c = mat34_cofactor(m);
     shaded r;
@@ -177,13 +178,13 @@ FN real3 spherical_point(mat33 q, real3 to, real3 v, real3 c)
     return mat33_point(q, to, real3_minus(v, c));
 }
 
-FN real3 spherical_point_uneven(mat33 q, sym33 s, real3 to, real3 v, real3 c)
+FN real3 spherical_point_nonuniform(mat33 q, sym33 s, real3 to, real3 v, real3 c)
 {
     return mat33_point(q, to, sym33_vector(s, real3_minus(v, c)));
 }
 
-// Normals of SBS, COR and DQS. Even frames: mat33_vector(q, n), sign of the frame's scale.
-FN shaded turned_normal_uneven(mat33 q, sym33 s, real3 n)
+// Normals of SBS, COR and DQS. Uniform frames: mat33_vector(q, n), sign of the frame's scale.
+FN shaded turned_normal_nonuniform(mat33 q, sym33 s, real3 n)
 {
     sym33 c = sym33_cofactor(s);
     shaded r;
@@ -192,8 +193,8 @@ FN shaded turned_normal_uneven(mat33 q, sym33 s, real3 n)
     return r;
 }
 
-// Tangents follow the surface. Even frames: mat33_vector(q, t).
-FN real3 turned_tangent_uneven(mat33 q, sym33 s, real3 t)
+// Tangents follow the surface. Uniform frames: mat33_vector(q, t).
+FN real3 turned_tangent_nonuniform(mat33 q, sym33 s, real3 t)
 {
     return mat33_vector(q, sym33_vector(s, t));
 }
@@ -206,7 +207,7 @@ FN real3 dual_point(dual_quat d, REAL f, mat33 q, real3 v)
     return mat33_point(q, dual_quat_translation(d, f), v);
 }
 
-// Uneven frames: one bone's dual quaternion for the vertex v, to blend as any other. It has no
+// Nonuniform frames: one bone's dual quaternion for the vertex v, to blend as any other. It has no
 // factor 0.5.
 FN dual_quat dual_of_image(mat34 m, quat q, real3 v)
 {
@@ -216,7 +217,7 @@ FN dual_quat dual_of_image(mat34 m, quat q, real3 v)
     return d;
 }
 
-FN real3 dual_point_uneven(dual_quat d, REAL f)
+FN real3 dual_point_nonuniform(dual_quat d, REAL f)
 {
     return dual_quat_translation(d, K(0.5) * f);
 }

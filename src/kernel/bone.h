@@ -28,9 +28,9 @@ STRUCT(bone34)
 
 STRUCT(bone_shape)
 {
-    REAL square; // |L|^2 / 3
-    REAL sigma;  // its root, with the sign of det L
-    REAL uneven; // largest |S / |sigma| -+ 1|, to first order; huge for L = 0
+    REAL square;     // |L|^2 / 3
+    REAL sigma;      // its root, with the sign of det L
+    REAL nonuniform; // largest |S / |sigma| -+ 1|, to first order; huge for L = 0
 };
 
 STRUCT(bone_quat)
@@ -90,7 +90,7 @@ FN bone_shape bone_measured(bone34 b)
     REAL sigma = ROOT(shape.square);
     shape.sigma = SELECT_LESS(determinant, K(0.0), -sigma, sigma);
     // L^T L = S^2, so S is off by half of what its square is off.
-    shape.uneven =
+    shape.nonuniform =
         SELECT_LESS(K(0.0), shape.square, K(0.5) * larger(off, along) / shape.square, REAL_MAX);
     return shape;
 }

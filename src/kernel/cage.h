@@ -48,11 +48,11 @@ FN double cage_angle(double y, double x)
 {
     double size = x < 0 ? -x : x;
     double low = y < size ? y : size, high = y < size ? size : y;
-    double turn = low < 0.19891236737965800691 * high   ? 0.0
-                  : low < 0.66817863791929891999 * high ? 0.41421356237309504880
-                                                        : 1.0;
-    double base = turn == 0.0 ? 0.0 : turn == 1.0 ? CAGE_PI / 4 : CAGE_PI / 8;
-    double r = (low - turn * high) / (high + turn * low > 0 ? high + turn * low : 1.0);
+    double shift = low < 0.19891236737965800691 * high   ? 0.0
+                   : low < 0.66817863791929891999 * high ? 0.41421356237309504880
+                                                         : 1.0;
+    double base = shift == 0.0 ? 0.0 : shift == 1.0 ? CAGE_PI / 4 : CAGE_PI / 8;
+    double r = (low - shift * high) / (high + shift * low > 0 ? high + shift * low : 1.0);
     double s = r * r, p = -1.0 / 23;
     p = p * s + 1.0 / 21;
     p = p * s - 1.0 / 19;
@@ -91,7 +91,7 @@ STRUCT(cage_share)
     double a, b, c;
     double volume;     // det [ua ub uc]
     double angles;     // half the sum of the three: pi on the triangle
-    double turn;       // half its solid angle, signed
+    double half_solid; // half its solid angle, signed
     double ia, ib, ic; // on the triangle: barycentric coordinates times a common factor
 };
 
@@ -108,9 +108,9 @@ FN cage_share cage_triangle(cage_ray a, cage_ray b, cage_ray c)
                               fa * na.z + fb * nb.z + fc * nc.z);
     s.volume = cage_dot(a.u, na);
     s.angles = 0.5 * (ta + tb + tc);
-    s.turn = cage_angle(MAGNITUDE(s.volume),
-                        1.0 + cage_dot(a.u, b.u) + cage_dot(b.u, c.u) + cage_dot(c.u, a.u));
-    s.turn = s.volume < 0 ? -s.turn : s.turn;
+    s.half_solid = cage_angle(MAGNITUDE(s.volume),
+                              1.0 + cage_dot(a.u, b.u) + cage_dot(b.u, c.u) + cage_dot(c.u, a.u));
+    s.half_solid = s.volume < 0 ? -s.half_solid : s.half_solid;
     s.a = cage_dot(na, m) / (a.d * s.volume);
     s.b = cage_dot(nb, m) / (b.d * s.volume);
     s.c = cage_dot(nc, m) / (c.d * s.volume);
@@ -127,7 +127,7 @@ ITEM_KERNEL(cage_mean_value, CAGE_MEAN_VALUE_BUFFERS)
                                     points[3 * (INDEX)item + 2]);
     const INDEX own = (INDEX)item * given.point_stride;
     int touched = -1, face = -1;
-    double ia = 0, ib = 0, ic = 0, sum = 0, size = 0, turns = 0;
+    double ia = 0, ib = 0, ic = 0, sum = 0, size = 0, half_solid = 0;
     for (int c = 0; c < given.control_count; c++) {
         cage_vector v =
             cage_make(controls[3 * c] - x.x, controls[3 * c + 1] - x.y, controls[3 * c + 2] - x.z);
@@ -143,7 +143,7 @@ ITEM_KERNEL(cage_mean_value, CAGE_MEAN_VALUE_BUFFERS)
                                                 controls[3 * b + 2] - x.z)),
                           cage_ray_of(cage_make(controls[3 * c] - x.x, controls[3 * c + 1] - x.y,
                                                 controls[3 * c + 2] - x.z)));
-        turns += s.turn;
+        half_solid += s.half_solid;
         if (MAGNITUDE(s.volume) >= CAGE_FLAT) {
             weights[own + (INDEX)a * given.control_stride] += s.a;
             weights[own + (INDEX)b * given.control_stride] += s.b;
@@ -170,7 +170,7 @@ ITEM_KERNEL(cage_mean_value, CAGE_MEAN_VALUE_BUFFERS)
         size += MAGNITUDE(w);
     }
     status[item] = (MAGNITUDE(sum) > 1e-12 * size ? 0 : 1) +
-                   (touched < 0 && face < 0 && turns < CAGE_PI ? 2 : 0);
+                   (touched < 0 && face < 0 && half_solid < CAGE_PI ? 2 : 0);
     for (int c = 0; c < given.control_count; c++)
         weights[own + (INDEX)c * given.control_stride] /= sum;
     ITEM_END
@@ -235,7 +235,7 @@ ITEM_KERNEL(cage_relax_residual, CAGE_RELAX_RESIDUAL_BUFFERS)
 // Products and sums apart, no FMA: nothing here cancels that a fused product would save, the bits
 // are the same everywhere, and machines without the instruction do not emulate it.
 
-// A normal is believed while adj(X) Y n is this part of |X|^2 |Y n|: float noise is a hundredth of
+// A normal is trusted while adj(X) Y n is this part of |X|^2 |Y n|: float noise is a hundredth of
 // that. Below it the kept controls lie in a plane, and the faces around the vertex decide.
 #define CAGE_THIN 1e-5
 
@@ -287,7 +287,7 @@ FN cage_point cage_unit(cage_point p)
     return cage_point_of((ELEM)(p.x * factor), (ELEM)(p.y * factor), (ELEM)(p.z * factor));
 }
 
-// The unit normal sgn(det X) adj(X) q, q = Y n at unit length; zero where it is not believed.
+// The unit normal sgn(det X) adj(X) q, q = Y n at unit length; zero where it is not trusted.
 FN cage_point cage_normal(cage_moments m, cage_point q)
 {
     // Rows of the adjugate.

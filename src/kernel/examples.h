@@ -25,7 +25,7 @@ typedef struct examples_equations {
     const double *prior;
 } examples_equations;
 
-// Does the matrix (differences to its first joint) leave a direction open? `a` is spoilt.
+// Does the matrix (differences to its first joint) leave a direction open? `a` is overwritten.
 NNLS_PROC int examples_open(int n, const double *g, double *a)
 {
     int m = n - 1;

@@ -221,7 +221,7 @@ HANDLES_TAKES(handles_coarsest, HANDLES_LANES; int at; int red; int count; int s
 /// Sums of products.
 #define HANDLES_DOT_BUFFERS(IN, OUT) IN(double, a) IN(double, b) OUT(double, partial)
 /// p = z + beta p.
-#define HANDLES_TURN_BUFFERS(IN, OUT) IN(double, scalars) IN(double, z) OUT(double, p)
+#define HANDLES_DIRECTION_BUFFERS(IN, OUT) IN(double, scalars) IN(double, z) OUT(double, p)
 /// q = A p, and sums of q p.
 #define HANDLES_APPLY_BUFFERS(IN, OUT)                                                             \
     IN(unsigned, neighbour) IN(double, conductance) IN(double, diagonal) IN(double, p)             \
@@ -233,19 +233,19 @@ HANDLES_TAKES(handles_coarsest, HANDLES_LANES; int at; int red; int count; int s
 /// The largest |r| / diagonal.
 #define HANDLES_WORST_BUFFERS(IN, OUT) IN(double, inverse) IN(double, r) OUT(double, partial)
 HANDLES_TAKES(handles_dot, HANDLES_LANES; int count; int stretch)
-HANDLES_TAKES(handles_turn, HANDLES_LANES; int count; int stretch)
+HANDLES_TAKES(handles_direction, HANDLES_LANES; int count; int stretch)
 HANDLES_TAKES(handles_apply, HANDLES_LANES; int count; int stretch)
 HANDLES_TAKES(handles_advance, HANDLES_LANES; int count; int stretch)
 HANDLES_TAKES(handles_worst, HANDLES_LANES; int count; int stretch)
 
 /// From the sums of r z: beta and the new rho. From those of q p: alpha, 0 for lanes that are done.
-#define HANDLES_TURNING_BUFFERS(IN, OUT)  IN(double, partial) OUT(double, scalars)
-#define HANDLES_STEPPING_BUFFERS(IN, OUT) IN(double, partial) OUT(double, scalars)
+#define HANDLES_FIND_BETA_BUFFERS(IN, OUT)  IN(double, partial) OUT(double, scalars)
+#define HANDLES_FIND_ALPHA_BUFFERS(IN, OUT) IN(double, partial) OUT(double, scalars)
 /// Which lanes have converged: they stop for good, so what else is solved beside them does not
 /// matter. `going` is set while one has not.
 #define HANDLES_DONE_BUFFERS(IN, OUT) IN(double, partial) OUT(double, scalars) OUT(int, going)
-HANDLES_TAKES(handles_turning, HANDLES_LANES; int sums)
-HANDLES_TAKES(handles_stepping, HANDLES_LANES; int sums)
+HANDLES_TAKES(handles_find_beta, HANDLES_LANES; int sums)
+HANDLES_TAKES(handles_find_alpha, HANDLES_LANES; int sums)
 HANDLES_TAKES(handles_done, HANDLES_LANES; double tolerance; int sums)
 
 /// Values of sites from `first` on at a voxel: 1 and 0 where it is fixed, else its node's.
@@ -285,14 +285,14 @@ HANDLES_TAKES(handles_keep, handles_grid grid)
     OUT(float, apart)
 HANDLES_TAKES(handles_apart, int sites; int voxel_count)
 
-/// What sites cover of a voxel: the least part of a radius. With `room`, the first entries of its
-/// list of handles too, which has as much room; `overflow` is set where that is too little. Pieces
+/// What sites cover of a voxel: the least part of a radius. With `capacity`, the first entries of its
+/// list of handles too, which holds as many; `overflow` is set where that is too few. Pieces
 /// without a site (label NONE) follow their owner as a whole.
 #define HANDLES_COVER_BUFFERS(IN, OUT)                                                             \
     IN(float, fields) IN(unsigned, slot) IN(double, radius) IN(unsigned, label)                    \
     IN(unsigned, owner) OUT(float, cover) OUT(unsigned, count) OUT(unsigned, handle)               \
     OUT(float, value) OUT(int, overflow)
-HANDLES_TAKES(handles_cover, int sites; int voxel_count; int room)
+HANDLES_TAKES(handles_cover, int sites; int voxel_count; int capacity)
 
 /// Which of 32 voxels are maxima of cover above HANDLES_TAU.
 #define HANDLES_PEAKS_BUFFERS(IN, OUT) IN(unsigned, neighbour) IN(float, cover) OUT(unsigned, mask)
@@ -340,7 +340,7 @@ HANDLES_TAKES(handles_clash, int batch; int voxel_count)
 #define HANDLES_GAIN_BUFFERS(IN, OUT)                                                              \
     IN(float, from) IN(unsigned, accepted) IN(double, support) OUT(float, cover)                   \
     OUT(unsigned, count) OUT(unsigned, handle) OUT(float, value) OUT(int, overflow)
-HANDLES_TAKES(handles_gain, int accepted_count; int first_handle; int voxel_count; int room)
+HANDLES_TAKES(handles_gain, int accepted_count; int first_handle; int voxel_count; int capacity)
 
 /// How many faces a voxel has (+x, +y, +z) with cells of other handles.
 #define HANDLES_BORDERS_BUFFERS(IN, OUT)                                                           \
@@ -359,7 +359,7 @@ HANDLES_TAKES(handles_faces, double step; int sites; int voxel_count)
 #define HANDLES_PACK_BUFFERS(IN, OUT)                                                              \
     IN(unsigned, first) IN(unsigned, handle) IN(float, value) OUT(unsigned, packed_handle)         \
     OUT(float, packed_value)
-HANDLES_TAKES(handles_pack, int room)
+HANDLES_TAKES(handles_pack, int capacity)
 
 /// Virtual handles into the real ones: each gives its value to them by its shares.
 #define HANDLES_FOLD_BUFFERS(IN, OUT)                                                              \

@@ -2,7 +2,7 @@
 /// outside, and the numbers of voxels, neighbours and pieces. After handles.h.
 ///
 /// Several items may mark one voxel: they all write the same byte. A flood item owns its rows of
-/// voxels, so it reads what nobody else writes.
+/// voxels, so it reads what no other item writes.
 #ifndef CUTIS_KERNEL_HANDLES_GRID_H
 #define CUTIS_KERNEL_HANDLES_GRID_H
 
@@ -166,7 +166,7 @@ ITEM_KERNEL(handles_flood, HANDLES_FLOOD_BUFFERS)
     const int groups = given.inner / given.width;
     INDEX at = (INDEX)(item / groups) * given.outer_stride +
                (INDEX)(item % groups) * given.width * given.inner_stride;
-    unsigned char news = 0;
+    unsigned char changes = 0;
     for (int pass = 0; pass < 2; pass++) { // there and back
         const INDEX step = pass ? -given.stride : given.stride;
         unsigned char before = state[at];
@@ -175,18 +175,18 @@ ITEM_KERNEL(handles_flood, HANDLES_FLOOD_BUFFERS)
             if (given.width == 1) {
                 const unsigned char own = state[at];
                 before = handles_soak(own, before);
-                if (before != own) state[at] = before, news = 1;
+                if (before != own) state[at] = before, changes = 1;
             } else {
                 for (int w = 0; w < given.width; w++) {
                     const unsigned char own = state[at + w];
                     const unsigned char now = handles_soak(own, state[at + w - step]);
                     state[at + w] = now;
-                    news |= now ^ own;
+                    changes |= now ^ own;
                 }
             }
         }
     }
-    if (news) RAISE(changed[0]);
+    if (changes) RAISE(changed[0]);
     ITEM_END
 }
 
@@ -250,8 +250,8 @@ ITEM_KERNEL(handles_links, HANDLES_LINKS_BUFFERS)
     ITEM_END
 }
 
-/// What a voxel knows is always of the same piece and never above itself; when nobody hears news it
-/// is the first voxel of the piece.
+/// What a voxel knows is always of the same piece and never above itself; when nothing changes any
+/// more, it is the first voxel of the piece.
 ITEM_KERNEL(handles_pieces, HANDLES_PIECES_BUFFERS)
 {
     ITEM_BEGIN

@@ -150,7 +150,7 @@ LANED_KERNEL(handles_dot, HANDLES_DOT_BUFFERS)
     ITEM_END
 }
 
-LANED_KERNEL(handles_turn, HANDLES_TURN_BUFFERS)
+LANED_KERNEL(handles_direction, HANDLES_DIRECTION_BUFFERS)
 {
     ITEM_BEGIN
     LANED_STRETCH;
@@ -225,7 +225,7 @@ FN void handles_sum_partials(GLOBAL const double *partial, int sums, const int l
     for (INDEX c = 0; c < sums; c++) LANED_EACH out[l] += partial[c * lanes + l];
 }
 
-LANED_KERNEL(handles_turning, HANDLES_TURNING_BUFFERS)
+LANED_KERNEL(handles_find_beta, HANDLES_FIND_BETA_BUFFERS)
 {
     ITEM_BEGIN
     const int lane = item * width;
@@ -241,7 +241,7 @@ LANED_KERNEL(handles_turning, HANDLES_TURNING_BUFFERS)
 }
 
 /// A field that has converged to the last bit has nothing left to go along.
-LANED_KERNEL(handles_stepping, HANDLES_STEPPING_BUFFERS)
+LANED_KERNEL(handles_find_alpha, HANDLES_FIND_ALPHA_BUFFERS)
 {
     ITEM_BEGIN
     const int lane = item * width;

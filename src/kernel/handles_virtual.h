@@ -43,11 +43,11 @@ ITEM_KERNEL(handles_cover, HANDLES_COVER_BUFFERS)
     for (int s = 0; s < given.sites; s++) {
         float ratio = handles_ratio(fields[(INDEX)slot[s] * given.voxel_count + item], radius[s]);
         best = ratio < best ? ratio : best;
-        if (given.room) {
+        if (given.capacity) {
             float own = held ? (float)handles_basis(ratio) : owner[item] == (unsigned)s ? 1 : 0;
-            if (own > 0 && used < given.room) {
-                handle[(INDEX)item * given.room + used] = (unsigned)s;
-                value[(INDEX)item * given.room + used] = own;
+            if (own > 0 && used < given.capacity) {
+                handle[(INDEX)item * given.capacity + used] = (unsigned)s;
+                value[(INDEX)item * given.capacity + used] = own;
                 used++;
             } else if (own > 0) {
                 RAISE(overflow[0]);
@@ -55,7 +55,7 @@ ITEM_KERNEL(handles_cover, HANDLES_COVER_BUFFERS)
         }
     }
     cover[item] = held ? best : 0.0f;
-    if (given.room) count[item] = (unsigned)used;
+    if (given.capacity) count[item] = (unsigned)used;
     ITEM_END
 }
 
@@ -216,9 +216,9 @@ ITEM_KERNEL(handles_gain, HANDLES_GAIN_BUFFERS)
         if ((double)d < radius) {
             float ratio = handles_ratio(d, radius), own = (float)handles_basis(ratio);
             best = ratio < best ? ratio : best;
-            if (own > 0 && used < given.room) {
-                handle[(INDEX)item * given.room + used] = (unsigned)(given.first_handle + k);
-                value[(INDEX)item * given.room + used] = own;
+            if (own > 0 && used < given.capacity) {
+                handle[(INDEX)item * given.capacity + used] = (unsigned)(given.first_handle + k);
+                value[(INDEX)item * given.capacity + used] = own;
                 used++;
             } else if (own > 0) {
                 RAISE(overflow[0]);
@@ -235,8 +235,8 @@ ITEM_KERNEL(handles_pack, HANDLES_PACK_BUFFERS)
     ITEM_BEGIN
     unsigned count = first[item + 1] - first[item];
     for (unsigned e = 0; e < count; e++) {
-        packed_handle[first[item] + e] = handle[(INDEX)item * given.room + e];
-        packed_value[first[item] + e] = value[(INDEX)item * given.room + e];
+        packed_handle[first[item] + e] = handle[(INDEX)item * given.capacity + e];
+        packed_value[first[item] + e] = value[(INDEX)item * given.capacity + e];
     }
     ITEM_END
 }

@@ -29,7 +29,7 @@
 #define ITEM_OUT(type, name) GLOBAL type *name,
 // clang-format off
 // A GPU's compiler is asked for one kernel at a time: compute.c defines ITEM_ONLY_name of that one as
-// ITEM_CHOSEN(name). The others of its text become functions that nobody calls, which cost next to
+// ITEM_CHOSEN(name). The others of its text become functions that are never called, which cost next to
 // nothing. OpenCL C has no macros with `...`: there the name itself is what the definition replaces.
 #ifdef KERNEL_OPENCL
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

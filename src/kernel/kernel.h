@@ -1,10 +1,10 @@
-/// The dialects of kernel text: C scalar, C vectors of 4, 8 or 16 lanes, OpenCL C, CUDA C++ (nvcc,
-/// NVRTC), GLSL.
+/// The dialects of kernel text: scalar C, C vectors of 4, 8 or 16 lanes, OpenCL C, CUDA C++ (nvcc,
+/// NVRTC).
 ///
-/// Text written over these macros computes the same bits in every dialect but GLSL (fixed order,
-/// explicit FMA, no divide, no root). It never includes anything: whoever uses it includes or
-/// concatenates kernel.h, algebra.h, blend.h in this order. Options: KERNEL_LANES (C only; 1 if
-/// undefined), KERNEL_DOUBLE (not in GLSL).
+/// Text written over these macros computes the same bits in every dialect (fixed order, explicit
+/// FMA, no divide, no root). It never includes anything: its user includes or concatenates
+/// kernel.h, algebra.h, blend.h in this order. Options: KERNEL_LANES (C only; 1 if undefined),
+/// KERNEL_DOUBLE.
 ///
 /// Conditionals on data are SELECT_LESS(a, b, x, y), "a < b ? x : y", both sides computed; a NaN
 /// takes y. AT_LEAST(x, low), AT_MOST(x, high) are the same with the bound (not NaN, not 0) as x; a
@@ -84,22 +84,6 @@
 #define LOCAL_ID   ((int)threadIdx.x)
 #define GROUP_ID   ((int)blockIdx.x)
 #define LOCAL_SIZE ((int)blockDim.x)
-
-#elif defined(GL_core_profile) || defined(GL_ES)
-
-#define KERNEL_GLSL  1
-#define KERNEL_LANES 1
-#define FN
-#define STRUCT(n)    struct n
-#define ELEM         float
-#define REAL         float
-#define INT          int
-#define UINT         uint
-#define K(c)         float(c)
-#define SPLAT(x)     (x)
-#define FMA(a, b, c) fma(a, b, c)
-#define BITS(x)      floatBitsToInt(x)
-#define FROM_BITS(i) intBitsToFloat(i)
 
 #else
 #include "kernel_c.h" // never embedded: GPU compilers see only what they can read

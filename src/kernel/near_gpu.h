@@ -7,7 +7,7 @@
 #if defined(KERNEL_CUDA) || SKIN_PTX
 #define UNROLL    _Pragma("unroll")
 #define NO_UNROLL _Pragma("unroll 1")
-#else // other compilers know best, and some warn on stderr about a wish they do not grant
+#else // other compilers know best, and some warn on stderr about a hint they ignore
 #define UNROLL
 #define NO_UNROLL
 #endif

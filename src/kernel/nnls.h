@@ -2,8 +2,8 @@
 /// fixed to one, in double, on arrays of one work item. After item.h.
 ///
 /// Invariant: every iterate is feasible, and the order of steps depends on the numbers alone (ties
-/// go to the lowest index), so equal problems have equal bits on every device. Defined by whoever
-/// includes it: NNLS_MAX, the most unknowns.
+/// go to the lowest index), so equal problems have equal bits on every device. Defined by the file
+/// that includes it: NNLS_MAX, the most unknowns.
 #ifndef CUTIS_KERNEL_NNLS_H
 #define CUTIS_KERNEL_NNLS_H
 
@@ -38,8 +38,8 @@ NNLS_PROC double nnls_tolerance(int n, const double *g)
     return 10 * NNLS_EPSILON * largest * n;
 }
 
-// Solve the symmetric system a x = b in place; the lower triangle of a (row-major m x m) is spoilt.
-// 0: a pivot is rounding.
+// Solve the symmetric system a x = b in place; the lower triangle of a (row-major m x m) is
+// overwritten. 0: a pivot is rounding.
 NNLS_PROC int nnls_solve(int m, double *a, double *b)
 {
     for (int i = 0; i < m; i++) {
@@ -170,7 +170,7 @@ NNLS_PROC int nnls_best_bound(int n, const double *g, const double *h, const nnl
         for (int i = 0; i < set->count; i++) sum -= g[j * n + set->index[i]] * w[set->index[i]];
         y[j] = sum;
     }
-    // y has n entries, and so many at most are in the set.
+    // y has n entries, at most n are in the set.
     // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
     for (int i = 0; unit && i < set->count; i++) mu += w[set->index[i]] * y[set->index[i]];
     int best = n;
@@ -183,7 +183,7 @@ NNLS_PROC int nnls_best_bound(int n, const double *g, const double *h, const nnl
 }
 
 // Minimise 1/2 w^T G w - h^T w over w >= 0, `unit`: with sum w = 1. 0: the guard of 10 n + 10
-// steps stopped it; w is feasible all the same.
+// steps stopped it; w is feasible nevertheless.
 NNLS_PROC int nnls_run(int n, const double *g, const double *h, int unit, double *w)
 {
     nnls_set set;

@@ -181,7 +181,7 @@ FN pquat pquat_of(double scale, pvec x, pvec y, pvec z) // rows
 }
 
 // Arc tangent of x >= 0 to 1e-12: halved twice, then its series. Only sample counts and reports
-// hang on it.
+// depend on it.
 FN double patch_arctan(double x)
 {
     double r = x > 1.0 ? 1.0 / x : x;

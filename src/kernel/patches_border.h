@@ -6,7 +6,7 @@
 #ifndef CUTIS_KERNEL_PATCHES_BORDER_H
 #define CUTIS_KERNEL_PATCHES_BORDER_H
 
-FN int patch_slot_room(patch_work w, int entry)
+FN int patch_slot_capacity(patch_work w, int entry)
 {
     return body_entry_slot(w)[entry + 1] - body_entry_slot(w)[entry];
 }
@@ -116,28 +116,28 @@ FN void patch_slots_name(patch_work w, int v, int slot)
 
 // Slots of an entry: of its loop, then of moved vertices and split edges. Box removal's border runs
 // along edges: its slots come with the links.
-// @return how many; if there is no room for them, those that fit are there
+// @return how many; if not all of them fit, those that do are there
 TEAM_FN int patch_slots(patch_work w, patch_cutting c, int e, int cut TEAM_PARAM)
 {
     GLOBAL const int *state = work_state(w);
     GLOBAL const int *near = work_near(w) + body_entry_at(w)[e] + c.first;
     int joint = body_entry_joint(w)[e], side = body_entry_side(w)[e];
-    int base = body_entry_slot(w)[e], room = patch_slot_room(w, e), used = 0, named = 0;
+    int base = body_entry_slot(w)[e], capacity = patch_slot_capacity(w, e), used = 0, named = 0;
     int end = body_joint_loop(w)[joint + 1], listed = cut ? work_near_count(w)[e] : 0;
     for (int from = body_joint_loop(w)[joint]; from < end; from += TEAM_LANES) {
         int i = from + TEAM_LANE, v = i < end ? body_loop_vertex(w)[2 * i + side] : -1;
         int there = v >= 0 && state[v] != PATCH_REMOVED, at = used + team_before_flag(there);
-        if (there && at < room) work_slot_node(w)[base + at] = v;
+        if (there && at < capacity) work_slot_node(w)[base + at] = v;
         used += team_total_flag(there);
     }
-    named = used < room ? used : room;
+    named = used < capacity ? used : capacity;
     for (int from = 0; from < listed; from += TEAM_LANES) {
         int i = from + TEAM_LANE, v = i < listed ? near[i] : -1;
         int count = v >= 0 ? patch_slots_of(w, e, v) : 0, at = used + team_before(count);
-        int fits = at + count <= room;
+        int fits = at + count <= capacity;
         if (count > 0 && fits) patch_slots_name(w, v, base + at);
         used += team_total(count);
-        named = used <= room ? used : named;
+        named = used <= capacity ? used : named;
     }
     TEAM_SYNC;
     TEAM_EACH (i, base, base + named) { // all of them now, so that lanes have the same to do
@@ -190,7 +190,7 @@ PATCH_FN int patch_link_box(patch_work w, int face, int corner, int entry)
     for (int k = 0; k < 2; k++) {
         int end = k ? b : a;
         if (work_slot(w)[end] >= 0) continue;
-        if (work_border_count(w)[entry] >= patch_slot_room(w, entry)) return 0;
+        if (work_border_count(w)[entry] >= patch_slot_capacity(w, entry)) return 0;
         patch_slot_vertex(w, entry, end, body_entry_slot(w)[entry] + work_border_count(w)[entry]++);
     }
     patch_link(w, entry, work_slot(w)[b], work_slot(w)[a]);
@@ -250,7 +250,7 @@ TEAM_FN void patch_link_loop(patch_work w, int entry)
 }
 
 // Follow the border of an entry. false unless it is one curve through all of its slots: then it is
-// back at the first after so many steps, and not before.
+// back at the first after this many steps, and not before.
 FN int patch_trace(patch_work w, int entry)
 {
     int base = body_entry_slot(w)[entry], count = work_border_count(w)[entry], slot = base;
@@ -284,12 +284,12 @@ TEAM_FN void patch_list_faces(patch_work w, patch_cutting c, int removed TEAM_PA
 }
 
 // Slots, links and traces of one try. Every slot is linked by one face or loop edge.
-// @return false if a border is not one closed curve, or has no room
+// @return false if a border is not one closed curve, or does not fit
 TEAM_FN int patch_borders(patch_work w, patch_cutting c, int removed TEAM_PARAM)
 {
     int box = w.given->box, bad = 0, first = body_part_face(w)[c.part];
     for (int e = c.entry_first; e < c.entry_end; e++)
-        bad |= patch_slots(w, c, e, removed > 0 && !box TEAM_PASS) > patch_slot_room(w, e);
+        bad |= patch_slots(w, c, e, removed > 0 && !box TEAM_PASS) > patch_slot_capacity(w, e);
     patch_list_faces(w, c, removed TEAM_PASS);
     TEAM_SYNC;
     if (bad) return 0;
@@ -405,10 +405,10 @@ TEAM_FN int patch_clean_box(patch_work w, patch_cutting c, int removed TEAM_PARA
     return removed;
 }
 
-// One try. Mostly the candidates hang together with their loops, and what is left with itself: then
-// every border is one closed curve, and if every border is one closed curve then they do (a piece
-// more would have a border of its own). Only where it is not, `careful` looks at what hangs
-// together.
+// One try. Mostly the candidates are connected with their loops, and what is left with itself: then
+// every border is one closed curve, and if every border is one closed curve then they are (a piece
+// more would have a border of its own). Only where it is not, `careful` looks at what is
+// connected.
 // @return is every border one closed curve?
 TEAM_FN int patch_try(patch_work w, patch_cutting c, int marked, int careful TEAM_PARAM)
 {

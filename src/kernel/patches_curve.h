@@ -228,8 +228,8 @@ FN int patch_rung_samples(patch_work w, patch_case c, int index, int most)
 // Samples of a rung at most.
 FN int patch_samples_most(patch_work w, patch_case c, int rungs)
 {
-    int room = (body_joint_point(w)[c.joint + 1] - c.point) / rungs;
-    return room < PATCH_CURVE_MOST ? room : PATCH_CURVE_MOST;
+    int available = (body_joint_point(w)[c.joint + 1] - c.point) / rungs;
+    return available < PATCH_CURVE_MOST ? available : PATCH_CURVE_MOST;
 }
 
 // How many samples each rung gets, and where they lie.
@@ -295,7 +295,7 @@ FN patch_strip patch_strip_of(patch_work w, patch_case c, int rungs, int index)
 // Who advances next, giving the triangle (a, b, its next point): 1 a, 2 b, 0 the strip has ended.
 // From a common point both leave together, and reach one together: else a rung with more samples
 // than both of its neighbours would have its second one joined to that point by both strips.
-FN int patch_strip_turn(patch_strip s)
+FN int patch_strip_next(patch_strip s)
 {
     if (s.a >= s.a_last) return s.b >= s.b_last ? 0 : 2;
     if (s.b >= s.b_last) return 1;
@@ -342,8 +342,8 @@ PATCH_FN double patch_strip_volume(patch_work w, patch_case c, patch_strip s)
     double sum = 0.0;
     pvec a = patch_point_at(w, c, s.a_rung, 0, s.a_last);
     pvec b = patch_point_at(w, c, s.b_rung, 0, s.b_last);
-    for (int turn; (turn = patch_strip_turn(s)) != 0;) {
-        if (turn == 1) {
+    for (int side; (side = patch_strip_next(s)) != 0;) {
+        if (side == 1) {
             pvec x = patch_point_at(w, c, s.a_rung, ++s.a, s.a_last);
             sum += pvec_det(a, b, x);
             a = x;

@@ -1,7 +1,7 @@
 /// Item kernels: what a frame removes from each part, and the border that is left at each loop.
-/// After patches_room.h.
+/// After patches_territory.h.
 ///
-/// Invariant, for every entry (loop of a part): the removed vertices hang together with the loop,
+/// Invariant, for every entry (loop of a part): the removed vertices are connected with the loop,
 /// the kept ones with each other, no face has vertices removed by two joints, and the border slots
 /// form one closed curve that visits each slot once. A part that cannot have that tries again with
 /// less territory; with none (the seventh time) nothing is removed and the border is the loop.
@@ -72,7 +72,7 @@ TEAM_FN void patch_cut_begin(patch_work w, patch_cutting c, double fraction)
     TEAM_EACH (e, c.entry_first, c.entry_end) {
         patch_share(w, c.part, e);
         work_reach(w)[e] = patch_reach(w, c, e);
-        work_shrink(w)[e] = fraction > 0.0 ? fraction * patch_room_most(w, c.part, e) : 0.0;
+        work_shrink(w)[e] = fraction > 0.0 ? fraction * patch_territory_most(w, c.part, e) : 0.0;
     }
     TEAM_SYNC;
 }
@@ -127,7 +127,7 @@ TEAM_FN int patch_list_near(patch_work w, patch_cutting c TEAM_PARAM)
     return marked;
 }
 
-// Candidates are given back where they are marked, or if what hangs together is still to be found
+// Candidates are given back where they are marked, or if what is connected is still to be found
 // (`careful`) kept for now; the others are removed already.
 TEAM_FN void patch_settle(patch_work w, patch_cutting c, int careful)
 {
@@ -153,7 +153,7 @@ FN int patch_touches(patch_work w, int v)
     return touches;
 }
 
-// Of the candidates those that hang together with their loop are removed. Nearest first, so that
+// Of the candidates those connected with their loop are removed. Nearest first, so that
 // one sweep does nearly all.
 TEAM_FN void patch_spread(patch_work w, patch_cutting c TEAM_PARAM)
 {
@@ -189,7 +189,7 @@ TEAM_FN void patch_spread(patch_work w, patch_cutting c TEAM_PARAM)
     }
 }
 
-// What of the candidates does not hang together with its loop is given back.
+// Candidates that are not connected with their loop are given back.
 // @return how many are removed
 TEAM_FN int patch_count_removed(patch_work w, patch_cutting c TEAM_PARAM)
 {
@@ -266,7 +266,7 @@ FN int patch_sees(patch_work w, GLOBAL const int *seen, int v)
     return sees;
 }
 
-// Marks in `seen` what of the kept vertices hangs together with the seed; nearest to it first, so
+// Marks in `seen` which kept vertices are connected with the seed; nearest to it first, so
 // that one sweep does nearly all.
 // @return how many do not
 TEAM_FN int patch_mark_seen(patch_work w, GLOBAL int *seen, patch_cutting c TEAM_PARAM)
@@ -314,7 +314,7 @@ TEAM_FN void patch_reach_all(patch_work w, patch_cutting c)
     TEAM_SYNC;
 }
 
-// What of the kept vertices does not hang together with the seed is removed too.
+// Kept vertices that are not connected with the seed are removed too.
 // @return removed vertices now, or -1 if that is not possible
 TEAM_FN int patch_flood(patch_work w, patch_cutting c, int removed TEAM_PARAM)
 {
@@ -353,8 +353,8 @@ TEAM_FN int patch_flood(patch_work w, patch_cutting c, int removed TEAM_PARAM)
     return removed;
 }
 
-// Box removal drops faces whole. A kept vertex without a face, or whose faces hang together in it
-// alone, goes too. One lane: what goes hangs on what went before.
+// Box removal drops faces whole. A kept vertex without a face, or whose faces meet in it
+// alone, goes too. One lane: what goes depends on what went before.
 // @return removed vertices now, or -1
 PATCH_FN int patch_unpinch(patch_work w, patch_cutting c)
 {

@@ -39,11 +39,11 @@ FN INDEX patch_element(patch_work w, patch_stream s, int k)
     return s.first + s.step * w.instance + s.stride * k;
 }
 
-// Does a frame fit into the caller's room? If not nothing of it is written but its counts.
+// Does a frame fit into the caller's arrays? If not, nothing of it is written but its counts.
 FN int patch_fits(patch_work w, GLOBAL const int *counts)
 {
-    return counts[2 * w.instance] <= w.given->vertex_room &&
-           counts[2 * w.instance + 1] <= w.given->face_room;
+    return counts[2 * w.instance] <= w.given->vertex_capacity &&
+           counts[2 * w.instance + 1] <= w.given->face_capacity;
 }
 
 // Blocks of vertices, then blocks of faces.
@@ -322,8 +322,8 @@ FN void patch_put_strip(patch_work w, patch_case c, patch_strip s, patch_target 
     int a_id = p.start, b_id = q.start, a_out = p_start, b_out = q_start;
     pvec none = pvec_make(0, 0, 0), a_sum = none, b_sum = none;
     pvec a = patch_end(w, p.start), b = patch_end(w, q.start);
-    for (int turn; (turn = patch_strip_turn(s)) != 0;) {
-        int first = turn == 1, at = first ? s.a + 1 : s.b + 1;
+    for (int side; (side = patch_strip_next(s)) != 0;) {
+        int first = side == 1, at = first ? s.a + 1 : s.b + 1;
         int id = first ? patch_rail_id(p, at) : patch_rail_id(q, at);
         int to = first ? patch_rail_out(p, at, p_start, p_end, out.sample_out)
                        : patch_rail_out(q, at, q_start, q_end, out.sample_out);

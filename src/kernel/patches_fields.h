@@ -8,7 +8,7 @@
 /// arrays that never live at the same time share their memory.
 ///
 /// Invariant: nothing reads an array outside of its steps (tests/deform/test_patches_memory.c
-/// spoils what is not alive after every launch).
+/// overwrites what is not in use after every launch).
 #ifndef CUTIS_KERNEL_PATCHES_FIELDS_H
 #define CUTIS_KERNEL_PATCHES_FIELDS_H
 
@@ -66,7 +66,7 @@ STRUCT(patch_joint)
     pquat swing;
     double angle, twist_angle;
     double tangent;                // of half the bend, 150 degrees at most
-    double need[2];                // room wanted in the parent, in the child
+    double need[2];                // length wanted in the parent, in the child
     double cut[2];                 // volume the cut changed
     double weight;                 // of the conics
     double flat;                   // how far the front arcs are flattened
@@ -143,7 +143,7 @@ enum patch_count {
     PATCH_JOINTS_1,
     PATCH_ENTRIES,
     PATCH_ENTRIES_1,
-    PATCH_VERTICES, // of parts: a vertex of a loop stands in both of its parts
+    PATCH_VERTICES, // of parts: a vertex of a loop is in both of its parts
     PATCH_VERTICES_1,
     PATCH_EDGES,
     PATCH_FACES,
@@ -225,7 +225,7 @@ enum patch_count {
     F(snap_edge, int, 1, VERTICES, CUT, BORDER) /* edge a vertex may be moved along, or -1 */      \
     F(snap, double, 1, VERTICES, SNAP, BORDER)  /* how far, of the edge's length */                \
     F(snapped, int, 1, VERTICES, SNAP, SNAP)    /* is it moved? */                                 \
-    F(seen, int, 1, VERTICES, FLOOD, FLOOD)     /* does it hang together with the seed? */         \
+    F(seen, int, 1, VERTICES, FLOOD, FLOOD)     /* is it connected with the seed?      */          \
     F(pinched, int, 1, VERTICES, PINCH, PINCH)  /* removed vertices whose rings are looked at */   \
     F(vertex_out, int, 1, VERTICES, VERTICES, SOURCES) /* -1: removed, -2 - slot: that slot's */   \
     F(edge_slot, int, 1, EDGES, CUT, FACES)            /* slot of the point that splits it */      \
@@ -307,12 +307,12 @@ STRUCT(patch_arguments)
 {
     ITEM_RANGE;
     int part_count, joint_count, vertex_count, face_count;
-    int box;                    // 1: the paper's removal, 0: plane cut
-    int fill;                   // patch_fill_kind
-    int vertex_room, face_room; // of the outputs, per instance
-    int rest_count;             // vertices of the model
-    double diagonal, eps;       // of the rest mesh; removed by less is not removed
-    unsigned work_stride;       // units from instance to instance
+    int box;                            // 1: the paper's removal, 0: plane cut
+    int fill;                           // patch_fill_kind
+    int vertex_capacity, face_capacity; // of the outputs, per instance
+    int rest_count;                     // vertices of the model
+    double diagonal, eps;               // of the rest mesh; removed by less is not removed
+    unsigned work_stride;               // units from instance to instance
     patch_stream positions, normals, source_vertices, source_weights; // of vertices
     patch_stream indices, labels, origins;                            // of triangles
     patch_stream counts;                                              // the caller's

@@ -2,7 +2,7 @@
 ///
 /// A joint is described in its parent's rest space, with the centre it turns about as origin: the
 /// child is turned by R = S T, a twist T about the limb and a swing S across it. Cut planes, the
-/// room it wants and the shift of the loop all follow from S and T; nothing here needs a sine.
+/// length it wants and the shift of the loop all follow from S and T; nothing here needs a sine.
 #ifndef CUTIS_KERNEL_PATCHES_JOINT_H
 #define CUTIS_KERNEL_PATCHES_JOINT_H
 
@@ -14,7 +14,7 @@
 #define PATCH_TAN_MAX    3.7320508075688772   // 75 degrees: half of 150
 #define PATCH_END_MOST   1.0 // of the loop's width: the ends of a front go inwards by no more
 #define PATCH_TURN_LEAST 0.2 // a cut is no steeper than this allows
-#define PATCH_KAPPA      1.0 // how far beyond the mitre the planes reach: 1 leaves room to keep volume
+#define PATCH_KAPPA      1.0 // how far beyond the mitre the planes reach: 1 leaves space to keep volume
 
 ITEM_KERNEL(patch_parts, PATCH_PARTS_BUFFERS)
 {

@@ -1,5 +1,5 @@
 /// Kernel text: the volume of a joint's patch for any weight, depth and flatness, without making
-/// the patch anew each time. After patches_curve.h.
+/// the patch again each time. After patches_curve.h.
 ///
 /// All rear rungs of fill keep have the same samples, each the same mix of its rung's two ends and
 /// control point. A strip between two of them alternates, so its volume is a sum of determinants of
@@ -298,8 +298,8 @@ FN double patch_loose_volume(patch_work w, GLOBAL const patch_mix *mixes, patch_
     s.one_end = p.q == q.q;
     pvec a = patch_end(w, p.p), b = patch_end(w, q.p);
     double sum = 0.0;
-    for (int turn; (turn = patch_strip_turn(s)) != 0;) {
-        int first = turn == 1, at = first ? ++s.a : ++s.b;
+    for (int side; (side = patch_strip_next(s)) != 0;) {
+        int first = side == 1, at = first ? ++s.a : ++s.b;
         patch_loose t = p; // one text for both: lanes differ in who advances
         if (!first) t = q;
         pvec x = patch_loose_point(w, mixes, t, at, keep.flat);

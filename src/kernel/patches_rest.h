@@ -1,6 +1,6 @@
 /// Team kernel: the vertices of the rest topology. After patches_emit.h.
 ///
-/// Every vertex has a place: kept ones move with their part, loop vertices stand in the middle of
+/// Every vertex has a place: kept ones move with their part, loop vertices lie in the middle of
 /// the rung at their place of the loop, removed ones on that rung, as far from its middle as their
 /// rest distance from the loop is of the border's. Vertices at the same point have one place, so
 /// the mesh stays closed where it was.

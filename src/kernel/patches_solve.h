@@ -145,10 +145,10 @@ FN int patch_strip_faces(patch_work w, patch_strip s)
 {
     patch_rail p = patch_rail_of(w, s.a_rung), q = patch_rail_of(w, s.b_rung);
     int faces = 0, a = p.start, b = q.start;
-    for (int turn; (turn = patch_strip_turn(s)) != 0;) {
-        int x = turn == 1 ? patch_rail_id(p, ++s.a) : patch_rail_id(q, ++s.b);
+    for (int side; (side = patch_strip_next(s)) != 0;) {
+        int x = side == 1 ? patch_rail_id(p, ++s.a) : patch_rail_id(q, ++s.b);
         faces += a != b && b != x && x != a;
-        if (turn == 1)
+        if (side == 1)
             a = x;
         else
             b = x;

@@ -6,7 +6,7 @@
 /// order and ties go to the lower index, so the bits depend neither on the number of lanes nor on
 /// the neighbours in a block.
 ///
-/// Defined by whoever compiles it: REDUCE_SET (most controls a vertex keeps), REDUCE_CANDIDATES
+/// Defined by the compiling host: REDUCE_SET (most controls a vertex keeps), REDUCE_CANDIDATES
 /// (most it chooses from), REDUCE_LIST (the larger of the two). On a GPU also REDUCE_COLUMNS (the
 /// number of poses) and REDUCE_TRIALS, so that a work item's arrays are no larger than they must
 /// be, and REDUCE_ONLY_name of the one kernel that is wanted, for compilers take seconds for all;
@@ -19,7 +19,7 @@
 // Signed weights whose sum nearly vanishes cannot be divided by it.
 #define REDUCE_SUM_MIN 1e-6
 // An exchange must lower the vertex's energy by this share of what is there, or rounding would
-// decide. So many at one vertex in one sweep.
+// decide. At most this many at one vertex in one sweep.
 #define REDUCE_EXCHANGE_MARGIN 1e-6
 #define REDUCE_EXCHANGES       4
 #define REDUCE_NONE            255 // no slot has the same control
@@ -50,7 +50,7 @@
 
 // A mask is all bits of a lane in vectors and 1 in one lane: `mask == 0` negates it. ENTRY: of
 // a block's records; NEAR_FLOAT: of an array of KERNEL_LANES a row. LINE: an array of rows, where
-// one lane is all of it, else `room`, whose numbers go to or come from lane l by lane_put and
+// one lane is all of it, else `copy`, whose numbers go to or come from lane l by lane_put and
 // lane_get.
 #if KERNEL_LANES > 1
 typedef float reduce_floats __attribute__((vector_size(4 * KERNEL_LANES), aligned(4), may_alias));
@@ -65,7 +65,7 @@ typedef INT1 reduce_loose __attribute__((vector_size(8 * KERNEL_LANES), aligned(
 #define STORE_BITS(p, x)     (*(reduce_loose *)(p) = (x))
 #define STORE_LANES(p, x)    STORE(p, x)
 #define SELECT_BITS(m, a, b) (((m) & (a)) | (~(m) & (b)))
-#define LINE(rows, room)     ((double *)(room))
+#define LINE(rows, copy)     ((double *)(copy))
 #define FETCH(p)             __builtin_prefetch(p)
 FN int reduce_any(INT m)
 {
@@ -91,7 +91,7 @@ FN void lane_get(const REAL *rows, int l, int count, double *line)
 #define STORE_BITS(p, x)               (*(p) = (x))
 #define STORE_LANES(p, x)              (*(p) = (x))
 #define SELECT_BITS(m, a, b)           ((m) ? (a) : (b))
-#define LINE(rows, room)               (rows)
+#define LINE(rows, copy)               (rows)
 #define FETCH(p)                       ((void)0)
 #define reduce_any(m)                  ((m) != 0)
 #define lane_put(rows, l, count, line) ((void)0)
@@ -109,7 +109,7 @@ FN REAL reduce_size_of(REAL x)
     return SELECT(x < ZERO, -x, x);
 }
 
-// Where entry (a, b) of a symmetric matrix stands in its lower triangle.
+// Where entry (a, b) of a symmetric matrix is in its lower triangle.
 FN int reduce_packed(int a, int b)
 {
     return a < b ? TRIANGLE(b) + a : TRIANGLE(a) + b;

@@ -14,7 +14,7 @@
 /// Entries that a lane with n controls keeps between sweeps (reduce_lanes.h).
 #define REDUCE_KEPT_SIZE(n) (2 + (n) + TRIANGLE(n))
 /// Vectors a row that an update works with on a CPU: a task's scratch.
-#define REDUCE_ROOMS 4
+#define REDUCE_SCRATCH_ROWS 4
 
 /// positions: 3 a vertex; first: of a vertex's original influences; control, weight: theirs;
 /// matrices: 12 per pose and control.
@@ -41,7 +41,7 @@
     OUT(double, block_weight)                                                                      \
     OUT(float, block_offset) OUT(double, block_kept) OUT(INDEX, block_active)
 
-/// Records of the vertices (reduce_turns.h), and their fans: two corners per triangle.
+/// Records of the vertices (reduce_tilts.h), and their fans: two corners per triangle.
 #define REDUCE_RECORD_BUFFERS(IN, OUT) OUT(double, record) IN(int, fan_first) IN(int, fan)
 
 STRUCT(reduce_sizes)
@@ -143,15 +143,15 @@ STRUCT(reduce_laplace_arguments)
     double omega;
 };
 
-/// The same under the energy of normals: turns follow. share: of the gradient energy.
-#define REDUCE_TURNED_BUFFERS(IN, OUT)                                                             \
+/// The same under the energy of normals: tilts follow. share: of the gradient energy.
+#define REDUCE_TILTED_BUFFERS(IN, OUT)                                                             \
     REDUCE_MESH_BUFFERS(IN, OUT)                                                                   \
     REDUCE_PROBLEM_BUFFERS(IN, OUT)                                                                \
     REDUCE_SET_BUFFERS(IN, OUT)                                                                    \
     REDUCE_BLOCK_BUFFERS(IN, OUT)                                                                  \
     REDUCE_RECORD_BUFFERS(IN, OUT)                                                                 \
     IN(double, block_metric) OUT(double, error) OUT(double, fall) OUT(double, scratch)
-STRUCT(reduce_turned_arguments)
+STRUCT(reduce_tilted_arguments)
 {
     ITEM_RANGE;
     reduce_sizes sizes;
@@ -189,8 +189,8 @@ STRUCT(reduce_sum_arguments)
 #define REDUCE_TRACE_BUFFERS(IN, OUT) REDUCE_BLOCK_BUFFERS(IN, OUT) OUT(double, part)
 REDUCE_SIZED(reduce_trace);
 
-/// The prior's tables: per slot what the original weights add to the wish (base), and per edge and
-/// slot of its first vertex the slot of the second that has the same control (match).
+/// The prior's tables: per slot what the original weights add to the desired (base), and per edge
+/// and slot of its first vertex the slot of the second that has the same control (match).
 #define REDUCE_MATCH_BUFFERS(IN, OUT)                                                              \
     REDUCE_MESH_BUFFERS(IN, OUT)                                                                   \
     REDUCE_PROBLEM_BUFFERS(IN, OUT)                                                                \
@@ -209,15 +209,15 @@ STRUCT(reduce_match_arguments)
     IN(int, ring_first) IN(int, ring) IN(double, edge) IN(double, anchor) OUT(double, part)
 REDUCE_SIZED(reduce_stray);
 
-/// Records without turns: targets, normals and scales.
+/// Records without tilts: targets, normals and scales.
 #define REDUCE_NORMAL_BUFFERS(IN, OUT)                                                             \
     REDUCE_RECORD_BUFFERS(IN, OUT) IN(double, target) IN(double, pose_weights) IN(double, area)
 REDUCE_SIZED(reduce_normal);
 
-/// Turns of the errors, and their energy per vertex.
-#define REDUCE_TURN_BUFFERS(IN, OUT)                                                               \
+/// Tilts of the errors, and their energy per vertex.
+#define REDUCE_TILT_BUFFERS(IN, OUT)                                                               \
     REDUCE_RECORD_BUFFERS(IN, OUT) IN(double, error) OUT(double, part)
-REDUCE_SIZED(reduce_turn);
+REDUCE_SIZED(reduce_tilt);
 
 /// The metric of the lanes' errors under the energy of normals.
 #define REDUCE_METRIC_BUFFERS(IN, OUT)                                                             \

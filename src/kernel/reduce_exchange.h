@@ -116,7 +116,7 @@ STRUCT(reduce_choices)
 {
     INT which;
     int n[KERNEL_LANES], most, list[REDUCE_LIST * KERNEL_LANES];
-    REAL gram[TRIANGLE(REDUCE_CANDIDATES)], right[REDUCE_CANDIDATES]; // C^T wish, or C^T F
+    REAL gram[TRIANGLE(REDUCE_CANDIDATES)], right[REDUCE_CANDIDATES]; // C^T desired, or C^T F
 };
 
 FN void reduce_choices_sum(const reduce_problem *p, const reduce_block *b, GLOBAL const int *vertex,
@@ -128,20 +128,21 @@ FN void reduce_choices_sum(const reduce_problem *p, const reduce_block *b, GLOBA
     for (int from = 0; from < p->columns; from += REDUCE_POSES) {
         const int left = p->columns - from, poses = left < REDUCE_POSES ? left : REDUCE_POSES;
         const int rows = 3 * poses;
-        const REAL *wish = b->wish + 3 * from;
+        const REAL *desired = b->desired + 3 * from;
         for (int i = 0; i < c->most * rows * KERNEL_LANES; i++) chunk[i] = 0;
         for (int l = 0; l < KERNEL_LANES; l++)
             if (c->n[l] > 0)
                 reduce_offsets(p, vertex[l], c->list + l * REDUCE_LIST, c->n[l], from, poses, l,
                                chunk);
         if (b->metric)
-            reduce_gram_turned(c->most, rows, chunk, b->metric + 6 * from * REDUCE_BLOCK, c->gram);
+            reduce_gram_metric(c->most, rows, chunk, b->metric + 6 * from * REDUCE_BLOCK, c->gram);
         else
             reduce_gram(c->most, rows, chunk, c->gram);
         for (int i = 0; i < c->most; i++) {
             const float *own = chunk + i * rows * KERNEL_LANES;
-            if (!b->metric) c->right[i] += reduce_dot(rows, own, wish);
-            for (int r = 0; r < rows && b->metric; r++) c->right[i] += NEAR_FLOAT(own, r) * wish[r];
+            if (!b->metric) c->right[i] += reduce_dot(rows, own, desired);
+            for (int r = 0; r < rows && b->metric; r++)
+                c->right[i] += NEAR_FLOAT(own, r) * desired[r];
         }
     }
 }
@@ -176,10 +177,10 @@ FN double reduce_choice_value(const reduce_choice *all, const double *a)
 PROC double reduce_choices_lane(const reduce_problem *p, const reduce_sets *sets,
                                 const reduce_block *b, int v, int l, reduce_choices *c)
 {
-    double gram_room[TRIANGLE(REDUCE_CANDIDATES)], right[REDUCE_CANDIDATES];
+    double gram_copy[TRIANGLE(REDUCE_CANDIDATES)], right[REDUCE_CANDIDATES];
     double reference[REDUCE_CANDIDATES], scale = 0, before = 0;
     const int *list = c->list + l * REDUCE_LIST;
-    const double *gram = LINE(c->gram, gram_room);
+    const double *gram = LINE(c->gram, gram_copy);
     reduce_choice all;
     reduce_trial best;
     all.n = c->n[l];
@@ -187,7 +188,7 @@ PROC double reduce_choices_lane(const reduce_problem *p, const reduce_sets *sets
     all.negative = b->negative;
     all.gram = gram;
     all.right = right;
-    lane_get(c->gram, l, TRIANGLE(all.n), gram_room);
+    lane_get(c->gram, l, TRIANGLE(all.n), gram_copy);
     for (int i = 0; i < all.n; i++) {
         right[i] = LANE(c->right[i], l);
         reference[i] = 0;
@@ -203,7 +204,7 @@ PROC double reduce_choices_lane(const reduce_problem *p, const reduce_sets *sets
         before = reduce_choice_value(&all, reference);
     }
     for (int r = 0; r < b->rows && !b->metric; r++)
-        scale += LANE(b->wish[r], l) * LANE(b->wish[r], l);
+        scale += LANE(b->desired[r], l) * LANE(b->desired[r], l);
     reduce_find_set(&all, reference, scale, &best);
     reduce_adopt(p, sets, b, v, l, list, &best);
     return before - best.value;

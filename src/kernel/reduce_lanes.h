@@ -2,8 +2,8 @@
 /// keeps between sweeps, the step from it, and the search where the active controls change. After
 /// reduce_sets.h.
 ///
-/// Of a vertex's weights a the energy is |C a - wish|^2, or with a metric A of the error's step s
-/// s^T A s - 2 F^T s, F the force; C: offsets. Weights stay where they are or lower the energy.
+/// Of a vertex's weights a the energy is |C a - desired|^2, or with a metric A of the error's step
+/// s s^T A s - 2 F^T s, F the force; C: offsets. Weights stay where they are or lower the energy.
 #ifndef CUTIS_KERNEL_REDUCE_LANES_H
 #define CUTIS_KERNEL_REDUCE_LANES_H
 
@@ -13,14 +13,14 @@
 STRUCT(reduce_block)
 {
     int n, rows, negative;
-    double lambda;                   // a pull of the weights besides the proximal one
-    GLOBAL double *weight;           // these five: of the lanes, n slots or rows of them
-    GLOBAL float *offset;            // n * rows
-    GLOBAL double *kept;             // REDUCE_KEPT_SIZE(n)
-    GLOBAL INDEX *active;            // 1
-    GLOBAL const double *metric;     // 2 * rows; 0: none
-    REAL *wish, *own, *rest, *error; // rows: wished error, or the force; error before; scratch;
-                                     // error after
+    double lambda;                      // a pull of the weights besides the proximal one
+    GLOBAL double *weight;              // these five: of the lanes, n slots or rows of them
+    GLOBAL float *offset;               // n * rows
+    GLOBAL double *kept;                // REDUCE_KEPT_SIZE(n)
+    GLOBAL INDEX *active;               // 1
+    GLOBAL const double *metric;        // 2 * rows; 0: none
+    REAL *desired, *own, *rest, *error; // rows: desired error, or the force; error before; scratch;
+                                        // error after
 };
 
 // Weights on their way: before, after, and a further pull on each.
@@ -44,30 +44,31 @@ FN reduce_block reduce_block_at(const reduce_blocks *blocks, int lane, int rows,
     b.kept = blocks->block_kept + (INDEX)blocks->kept_first[block] * REDUCE_BLOCK + l;
     b.active = blocks->block_active + lane;
     b.metric = 0;
-    b.wish = b.own = b.rest = b.error = 0;
+    b.desired = b.own = b.rest = b.error = 0;
     return b;
 }
 
 // Memory for the rows of an update: arrays of a work item, a task's scratch on a CPU.
 #ifdef REDUCE_COLUMNS
-#define REDUCE_ROOM(name, k) REAL name[3 * REDUCE_COLUMNS];
+#define REDUCE_SCRATCH_ROW(name, k) REAL name[3 * REDUCE_COLUMNS];
 #else
-#define REDUCE_ROOM(name, k)                                                                       \
-    REAL *name = (REAL *)scratch +                                                                 \
-                 ((INDEX)(given.item_first / REDUCE_TASK) * REDUCE_ROOMS + (k)) * 3 * COLUMNS;
+#define REDUCE_SCRATCH_ROW(name, k)                                                                \
+    REAL *name =                                                                                   \
+        (REAL *)scratch +                                                                          \
+        ((INDEX)(given.item_first / REDUCE_TASK) * REDUCE_SCRATCH_ROWS + (k)) * 3 * COLUMNS;
 #endif
 // In a kernel that updates: `block`, its first `lane`, the vertices of its lanes, and a `line` that
-// one lane's wish is made in.
+// one lane's desired row is made in.
 #define TAKE_BLOCK                                                                                 \
     const int lane = given.lane_first + item * KERNEL_LANES;                                       \
     GLOBAL const int *vertex = lane_vertex + lane;                                                 \
-    REDUCE_ROOM(wish, 0)                                                                           \
-    REDUCE_ROOM(own, 1)                                                                            \
-    REDUCE_ROOM(rest, 2)                                                                           \
-    REDUCE_ROOM(error_after, 3)                                                                    \
+    REDUCE_SCRATCH_ROW(desired, 0)                                                                 \
+    REDUCE_SCRATCH_ROW(own, 1)                                                                     \
+    REDUCE_SCRATCH_ROW(rest, 2)                                                                    \
+    REDUCE_SCRATCH_ROW(error_after, 3)                                                             \
     reduce_block block = reduce_block_at(&blocks, lane, 3 * COLUMNS, given.sizes.negative);        \
-    double *line = LINE(wish, rest);                                                               \
-    block.wish = wish;                                                                             \
+    double *line = LINE(desired, rest);                                                            \
+    block.desired = desired;                                                                       \
     block.own = own;                                                                               \
     block.rest = rest;                                                                             \
     block.error = error_after
@@ -88,16 +89,16 @@ FN void reduce_apply_metric(int rows, GLOBAL const double *metric, REAL *x)
 }
 
 // gram += offset^T A offset.
-WIDE_FN void reduce_gram_turned(int n, int rows, const float *offset, GLOBAL const double *metric,
+WIDE_FN void reduce_gram_metric(int n, int rows, const float *offset, GLOBAL const double *metric,
                                 REAL *gram)
 {
-    REAL turned[REDUCE_CHUNK];
+    REAL scaled[REDUCE_CHUNK];
     for (int i = 0, at = 0; i < n; at += ++i) {
-        for (int r = 0; r < rows; r++) turned[r] = NEAR_FLOAT(offset, i * rows + r);
-        reduce_apply_metric(rows, metric, turned);
+        for (int r = 0; r < rows; r++) scaled[r] = NEAR_FLOAT(offset, i * rows + r);
+        reduce_apply_metric(rows, metric, scaled);
         for (int k = 0; k <= i; k++) {
             REAL sum = gram[at + k];
-            for (int r = 0; r < rows; r++) sum += turned[r] * NEAR_FLOAT(offset, k * rows + r);
+            for (int r = 0; r < rows; r++) sum += scaled[r] * NEAR_FLOAT(offset, k * rows + r);
             gram[at + k] = sum;
         }
     }
@@ -116,7 +117,7 @@ WIDE_FN void reduce_block_gram(const reduce_block *b, REAL *gram)
                     chunk[(i * rows + r) * KERNEL_LANES + l] =
                         b->offset[(i * b->rows + from + r) * REDUCE_BLOCK + l];
         if (b->metric)
-            reduce_gram_turned(b->n, rows, chunk, b->metric + 2 * from * REDUCE_BLOCK, gram);
+            reduce_gram_metric(b->n, rows, chunk, b->metric + 2 * from * REDUCE_BLOCK, gram);
         else
             reduce_gram(b->n, rows, chunk, gram);
     }
@@ -132,8 +133,8 @@ WIDE_FN void reduce_block_gram(const reduce_block *b, REAL *gram)
 #define PUT_LANES(p, i, lanes, x) PUT_ENTRY(p, i, x)
 #endif
 
-// Invert the active part of a Gram matrix (spoilt) and keep it for `lanes` (one of them at least).
-// `row`: scratch. @return lanes that could be inverted
+// Invert the active part of a Gram matrix (overwritten) and keep it for `lanes` (one of them at
+// least). `row`: scratch. @return lanes that could be inverted
 WIDE_FN INT reduce_keep_inverse(const reduce_block *b, REAL *gram, REAL mean, INT active, INT lanes,
                                 REAL *row)
 {
@@ -288,14 +289,14 @@ FN void reduce_blend(const reduce_block *b, const REAL *a, const REAL *from, REA
 FN INT reduce_attempt(const reduce_block *b, INT active, reduce_change *s)
 {
     REAL h[REDUCE_SET];
-    for (int r = 0; r < b->rows && !b->metric; r++) b->rest[r] = b->wish[r] - b->own[r];
-    INT good = reduce_step_kept(b, active, b->metric ? b->wish : b->rest, h, s);
+    for (int r = 0; r < b->rows && !b->metric; r++) b->rest[r] = b->desired[r] - b->own[r];
+    INT good = reduce_step_kept(b, active, b->metric ? b->desired : b->rest, h, s);
     const INDEX outside = b->negative ? 0 : reduce_outside(b->n, active, s->settled);
     if (outside == 0) return good;
-    reduce_blend(b, s->now, b->metric ? b->own : b->wish, b->rest);
+    reduce_blend(b, s->now, b->metric ? b->own : b->desired, b->rest);
     if (b->metric) {
         reduce_apply_metric(b->rows, b->metric, b->rest);
-        for (int r = 0; r < b->rows; r++) b->rest[r] -= b->wish[r];
+        for (int r = 0; r < b->rows; r++) b->rest[r] -= b->desired[r];
     }
     return good & reduce_none_wanted(b, active, outside, b->rest, h, s);
 }
@@ -358,15 +359,15 @@ FN INT reduce_wanted(const reduce_block *b, INT lanes, const REAL *right, INT ac
     return found;
 }
 
-// The right side of the search: C^T wish (with a metric C^T (F + A e)) and the pulls.
+// The right side of the search: C^T desired (with a metric C^T (F + A e)) and the pulls.
 FN void reduce_search_right(const reduce_block *b, REAL mean, const reduce_change *s, REAL *right)
 {
     const int n = b->n, rows = b->rows;
     const REAL shift = REDUCE_PROXIMAL * mean + b->lambda;
-    for (int r = 0; r < rows; r++) b->rest[r] = b->metric ? b->own[r] : b->wish[r];
+    for (int r = 0; r < rows; r++) b->rest[r] = b->metric ? b->own[r] : b->desired[r];
     if (b->metric) {
         reduce_apply_metric(rows, b->metric, b->rest);
-        for (int r = 0; r < rows; r++) b->rest[r] += b->wish[r];
+        for (int r = 0; r < rows; r++) b->rest[r] += b->desired[r];
     }
     for (int i = 0; i < n; i++) {
         REAL sum = ZERO;
@@ -460,12 +461,12 @@ FN void reduce_finish(const reduce_block *b, double omega, reduce_change *s)
     }
 }
 
-// The wish of lane l (in `line`) and its error; zeros where it does not move.
+// The desired error of lane l (in `line`) and its error; zeros where it does not move.
 FN void reduce_gather(const reduce_block *b, int l, int v, int moves, GLOBAL const double *error,
                       double *line)
 {
     for (int r = 0; r < b->rows && !moves; r++) line[r] = 0;
-    lane_put(b->wish, l, b->rows, line);
+    lane_put(b->desired, l, b->rows, line);
     for (int r = 0; r < b->rows; r++)
         LANE(b->own[r], l) = moves ? error[(INDEX)v * b->rows + r] : 0;
 }
@@ -484,8 +485,8 @@ FN void reduce_begin(const reduce_block *b, INT idle, reduce_change *s)
     for (int i = 0; i < b->n; i++) s->push[i] = ZERO;
 }
 
-// From wishes to weights and errors of the lanes that are not settled. Errors of the others are
-// those of their weights.
+// From desired errors to weights and errors of the lanes that are not settled. Errors of the others
+// are those of their weights.
 FN void reduce_update(const reduce_block *b, double omega, reduce_change *s)
 {
     for (int i = 0; i < b->n; i++) s->now[i] = s->old[i] = ENTRY(b->weight, i);
@@ -497,13 +498,13 @@ FN void reduce_update(const reduce_block *b, double omega, reduce_change *s)
     for (int i = 0; i < b->n; i++) PUT_ENTRY(b->weight, i, s->now[i]);
 }
 
-// Squared distances from the wish.
+// Squared distances from the desired.
 FN void reduce_distances(const reduce_block *b, REAL *before, REAL *after)
 {
     *before = *after = ZERO;
     for (int r = 0; r < b->rows; r++) {
-        *before += (b->own[r] - b->wish[r]) * (b->own[r] - b->wish[r]);
-        *after += (b->error[r] - b->wish[r]) * (b->error[r] - b->wish[r]);
+        *before += (b->own[r] - b->desired[r]) * (b->own[r] - b->desired[r]);
+        *after += (b->error[r] - b->desired[r]) * (b->error[r] - b->desired[r]);
     }
 }
 

@@ -62,7 +62,7 @@ ITEM_KERNEL(reduce_match, REDUCE_MATCH_BUFFERS)
 }
 #endif
 
-// What the neighbours wish the kept weights of a vertex to be; `share`: 1 / stiffness.
+// What the neighbours would have the kept weights of a vertex be; `share`: 1 / stiffness.
 STRUCT(reduce_prior)
 {
     GLOBAL const double *base;
@@ -71,38 +71,41 @@ STRUCT(reduce_prior)
 };
 
 FN void reduce_prior_wish(const reduce_prior *prior, const reduce_mesh *mesh,
-                          const reduce_sets *sets, int v, int n, double share, double *wish)
+                          const reduce_sets *sets, int v, int n, double share, double *desired)
 {
-    for (int i = 0; i < n; i++) wish[i] = 0;
+    for (int i = 0; i < n; i++) desired[i] = 0;
     for (int e = mesh->ring_first[v]; e < mesh->ring_first[v + 1]; e++) {
         GLOBAL const double *near = sets->set_weight + sets->set_first[mesh->ring[e]];
         GLOBAL const unsigned char *same = prior->match + (INDEX)e * prior->stride;
         const double l = mesh->edge[e];
-        for (int i = 0; i < n; i++) wish[i] += same[i] == REDUCE_NONE ? 0 : l * near[same[i]];
+        for (int i = 0; i < n; i++) desired[i] += same[i] == REDUCE_NONE ? 0 : l * near[same[i]];
     }
-    for (int i = 0; i < n; i++) wish[i] = prior->base[sets->set_first[v] + i] + share * wish[i];
+    for (int i = 0; i < n; i++)
+        desired[i] = prior->base[sets->set_first[v] + i] + share * desired[i];
 }
 
 // The same for a block, and the push towards it.
 FN void reduce_prior_push(const reduce_prior *prior, const reduce_block *b, const reduce_mesh *mesh,
                           const reduce_sets *sets, GLOBAL const int *vertex, REAL stiffness,
-                          REAL *wished, reduce_change *s)
+                          REAL *desired_weights, reduce_change *s)
 {
-    double room[REDUCE_SET], *line = LINE(wished, room);
-    for (int i = 0; i < b->n; i++) wished[i] = ZERO;
+    double copy[REDUCE_SET], *line = LINE(desired_weights, copy);
+    for (int i = 0; i < b->n; i++) desired_weights[i] = ZERO;
     for (int l = 0; l < KERNEL_LANES; l++) {
         if (LANE(s->settled, l)) continue;
         reduce_prior_wish(prior, mesh, sets, vertex[l], b->n, 1 / LANE(stiffness, l), line);
-        lane_put(wished, l, b->n, line);
+        lane_put(desired_weights, l, b->n, line);
     }
-    for (int i = 0; i < b->n; i++) s->push[i] = b->lambda * (wished[i] - ENTRY(b->weight, i));
+    for (int i = 0; i < b->n; i++)
+        s->push[i] = b->lambda * (desired_weights[i] - ENTRY(b->weight, i));
 }
 
 // Squared distance of weights from where the prior wants them.
-FN REAL reduce_stray_from(int n, const REAL *wished, const REAL *weight)
+FN REAL reduce_stray_from(int n, const REAL *desired_weights, const REAL *weight)
 {
     REAL sum = ZERO;
-    for (int i = 0; i < n; i++) sum += (weight[i] - wished[i]) * (weight[i] - wished[i]);
+    for (int i = 0; i < n; i++)
+        sum += (weight[i] - desired_weights[i]) * (weight[i] - desired_weights[i]);
     return sum;
 }
 

@@ -10,16 +10,16 @@
 
 // Memory of a team, as a variable and behind a pointer.
 #if defined(KERNEL_OPENCL) && !defined(TEAM_ALONE)
-#define TEAM_ROOM  LOCAL
-#define TEAM_SPACE LOCAL
+#define TEAM_MEMORY LOCAL
+#define TEAM_SPACE  LOCAL
 #elif defined(KERNEL_CUDA) && !defined(TEAM_ALONE)
-#define TEAM_ROOM LOCAL
+#define TEAM_MEMORY LOCAL
 #define TEAM_SPACE
 #elif defined(TEAM_HOST)
-#define TEAM_ROOM static
+#define TEAM_MEMORY static
 #define TEAM_SPACE
 #else
-#define TEAM_ROOM
+#define TEAM_MEMORY
 #define TEAM_SPACE
 #endif
 
@@ -233,7 +233,7 @@ FN REAL reduce_cheapest(int n, INT gone, TEAM_SPACE const REAL *k, TEAM_SPACE co
     INT none = ALL_LANES;
     for (int i = 0; i < n; i++) {
         REAL diagonal = k[TRIANGLE(i) + i];
-        // A diagonal that rounding has eaten belongs to a control that others replace exactly.
+        // A diagonal lost to rounding belongs to a control that others replace exactly.
         INT sound = diagonal > ZERO;
         REAL over = SELECT(sound, a[i] * a[i], ZERO), under = SELECT(sound, diagonal, ONE);
         if (!negative) {
@@ -251,7 +251,7 @@ FN REAL reduce_cheapest(int n, INT gone, TEAM_SPACE const REAL *k, TEAM_SPACE co
 }
 
 // From the Gram matrix to K (reduce_lanes.h) and the weights `a` of all candidates. `column`:
-// scratch; `right` is spoilt
+// scratch; `right` is overwritten
 FN void reduce_weigh_all(int n, TEAM_SPACE REAL *k, TEAM_SPACE REAL *right,
                          TEAM_SPACE const REAL *reference, TEAM_SPACE REAL *column,
                          TEAM_SPACE REAL *a TEAM_PARAM)
@@ -293,7 +293,7 @@ FN INT reduce_eliminate(int n, TEAM_SPACE REAL *k, TEAM_SPACE REAL *column, TEAM
         INT sound = pivot > ZERO;
         REAL share = SELECT(sound, ONE / SELECT(sound, pivot, ONE), ZERO);
         removed = removed * share;
-        // Rows that are gone take part: nobody reads them again.
+        // Rows that are gone take part: they are not read again.
         TEAM_EACH (r, 0, n) a[r] -= column[r] * removed;
         reduce_downdate(n, column, share, k TEAM_PASS);
     }
@@ -320,10 +320,10 @@ FN void reduce_candidates_gram(const reduce_problem *p, const int *vertex,
 
 TEAM_KERNEL(reduce_choose, REDUCE_CHOOSE_BUFFERS)
 {
-    TEAM_ROOM REAL gram[TRIANGLE(REDUCE_CANDIDATES)], right[REDUCE_CANDIDATES];
-    TEAM_ROOM REAL reference[REDUCE_CANDIDATES], column[REDUCE_CANDIDATES], a[REDUCE_CANDIDATES];
-    TEAM_ROOM float chunk[REDUCE_CANDIDATES * REDUCE_CHUNK * KERNEL_LANES];
-    TEAM_ROOM int list[REDUCE_LIST * KERNEL_LANES];
+    TEAM_MEMORY REAL gram[TRIANGLE(REDUCE_CANDIDATES)], right[REDUCE_CANDIDATES];
+    TEAM_MEMORY REAL reference[REDUCE_CANDIDATES], column[REDUCE_CANDIDATES], a[REDUCE_CANDIDATES];
+    TEAM_MEMORY float chunk[REDUCE_CANDIDATES * REDUCE_CHUNK * KERNEL_LANES];
+    TEAM_MEMORY int list[REDUCE_LIST * KERNEL_LANES];
     TAKE_PROBLEM;
     TEAM_BEGIN
     const int lane = item * KERNEL_LANES, some = CHOOSE_VERTEX(0);
@@ -331,7 +331,7 @@ TEAM_KERNEL(reduce_choose, REDUCE_CHOOSE_BUFFERS)
     int vertex[KERNEL_LANES], n = 0;
     INT gone = NO_LANES;
     for (int l = 0; l < KERNEL_LANES; l++) {
-        // Lanes without a vertex do what the first does, and nobody looks.
+        // Lanes without a vertex repeat the first one; their results are discarded.
         vertex[l] = CHOOSE_VERTEX(l) < 0 ? some : CHOOSE_VERTEX(l);
         n = reduce_candidates(&problem, vertex[l], list + l * REDUCE_LIST TEAM_PASS);
     }

@@ -2,7 +2,7 @@
 /// a^T G a - 2 h^T a with sum a = 1, and a >= 0 unless negative weights are allowed. After item.h.
 ///
 /// Invariant: every sum runs in ascending index order and ties go to the lower index, so the result
-/// is a function of the numbers alone, on every device. Defined by whoever includes it: REDUCE_SET
+/// is a function of the numbers alone, on every device. Defined by the including file: REDUCE_SET
 /// (most controls a vertex keeps).
 #ifndef CUTIS_KERNEL_REDUCE_SOLVE_H
 #define CUTIS_KERNEL_REDUCE_SOLVE_H

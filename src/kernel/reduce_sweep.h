@@ -31,19 +31,19 @@ FN void reduce_fetch(const reduce_mesh *mesh, GLOBAL const int *vertex,
 // zero, as the error is now. @return what multiplies the squared distance from it in the energy; 0:
 // there is nothing to do
 FN double reduce_wish(const reduce_mesh *mesh, GLOBAL const double *error, int v, int rows,
-                      int always, double *RESTRICT wish)
+                      int always, double *RESTRICT desired)
 {
     GLOBAL const double *own = error + (INDEX)v * rows;
     const double stiffness = mesh->diagonal[v], share = 1 / stiffness;
     double size = 0;
-    for (int r = 0; r < rows; r++) wish[r] = 0;
+    for (int r = 0; r < rows; r++) desired[r] = 0;
     for (int i = mesh->ring_first[v]; i < mesh->ring_first[v + 1]; i++) {
         GLOBAL const double *other = error + (INDEX)mesh->ring[i] * rows;
         const double l = mesh->edge[i];
-        for (int r = 0; r < rows; r++) wish[r] += l * other[r];
+        for (int r = 0; r < rows; r++) desired[r] += l * other[r];
     }
-    for (int r = 0; r < rows; r++) wish[r] *= share;
-    for (int r = 0; r < rows; r++) size += MAGNITUDE(wish[r]) + MAGNITUDE(own[r]);
+    for (int r = 0; r < rows; r++) desired[r] *= share;
+    for (int r = 0; r < rows; r++) size += MAGNITUDE(desired[r]) + MAGNITUDE(own[r]);
     return size > 0 || always ? stiffness : 0;
 }
 
@@ -77,20 +77,21 @@ ITEM_KERNEL(reduce_gradient, REDUCE_GRADIENT_BUFFERS)
     if (reduce_any(idle == 0)) {
         reduce_change change;
         reduce_prior prior;
-        REAL before, after, wished[REDUCE_SET];
+        REAL before, after, desired_weights[REDUCE_SET];
         reduce_begin(&block, idle, &change);
         if (TRIALS > 0) reduce_reselect(&problem, &sets, &block, vertex, TRIALS, &change, &down);
         if (given.lambda > 0) {
             prior.base = base;
             prior.match = match;
             prior.stride = given.stride;
-            reduce_prior_push(&prior, &block, &mesh, &sets, vertex, stiffness, wished, &change);
+            reduce_prior_push(&prior, &block, &mesh, &sets, vertex, stiffness, desired_weights,
+                              &change);
         }
         reduce_update(&block, given.omega, &change);
         reduce_distances(&block, &before, &after);
         if (given.lambda > 0) {
-            before += given.lambda * reduce_stray_from(block.n, wished, change.old);
-            after += given.lambda * reduce_stray_from(block.n, wished, change.now);
+            before += given.lambda * reduce_stray_from(block.n, desired_weights, change.old);
+            after += given.lambda * reduce_stray_from(block.n, desired_weights, change.now);
             reduce_scatter_weights(&block, &sets, vertex, idle, &change);
         }
         for (int l = 0; l < KERNEL_LANES; l++)
@@ -108,22 +109,22 @@ ITEM_KERNEL(reduce_gradient, REDUCE_GRADIENT_BUFFERS)
 // do
 FN double reduce_wish_laplace(const reduce_mesh *mesh, GLOBAL const double *area,
                               GLOBAL const double *rho, GLOBAL const double *error, int v, int rows,
-                              double *RESTRICT wish)
+                              double *RESTRICT desired)
 {
     GLOBAL const double *own = error + (INDEX)v * rows;
     const double m = 1 / area[v], l = -mesh->diagonal[v];
     double a = m * l * l, size = 0;
-    for (int r = 0; r < rows; r++) wish[r] = m * l * rho[(INDEX)v * rows + r];
+    for (int r = 0; r < rows; r++) desired[r] = m * l * rho[(INDEX)v * rows + r];
     for (int i = mesh->ring_first[v]; i < mesh->ring_first[v + 1]; i++) {
         const int u = mesh->ring[i];
         const double w = 1 / area[u], c = mesh->edge[i];
         a += w * c * c;
-        for (int r = 0; r < rows; r++) wish[r] += w * c * rho[(INDEX)u * rows + r];
+        for (int r = 0; r < rows; r++) desired[r] += w * c * rho[(INDEX)u * rows + r];
     }
     if (!(a > 0)) return 0;
     for (int r = 0; r < rows; r++) {
-        size += MAGNITUDE(wish[r]);
-        wish[r] = own[r] - wish[r] / a;
+        size += MAGNITUDE(desired[r]);
+        desired[r] = own[r] - desired[r] / a;
     }
     return size > 0 ? a : 0;
 }

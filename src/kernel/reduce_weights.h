@@ -48,7 +48,7 @@ ITEM_KERNEL(reduce_load, REDUCE_LOAD_BUFFERS)
     const int lane = item * KERNEL_LANES, rows = 3 * COLUMNS;
     const reduce_block block = reduce_block_at(&blocks, lane, rows, given.sizes.negative);
     for (int l = 0; l < KERNEL_LANES; l++) {
-        // Lanes without a vertex do what the first does, and nobody looks.
+        // Lanes without a vertex repeat the first one; their results are discarded.
         const int mine = lane_vertex[lane + l], v = mine < 0 ? lane_vertex[lane] : mine;
         for (int i = 0; v >= 0 && i < block.n; i++) {
             const int slot = set_first[v] + i;
@@ -63,7 +63,7 @@ ITEM_KERNEL(reduce_load, REDUCE_LOAD_BUFFERS)
 
 // First weights ---------------------------------------------------------------------------------
 
-// Minimise with sum 1 on all n controls, `gram` (spoilt) and `right` with their pulls. @return
+// Minimise with sum 1 on all n controls, `gram` (overwritten) and `right` with their pulls. @return
 // lanes whose `weight` is the solution, without a bound in the way unless negative weights are
 // allowed
 WIDE_FN INT reduce_first(int n, REAL *gram, const REAL *right, int negative, REAL *row,

@@ -9,8 +9,8 @@
 /// so the bits are the reference's.
 ///
 /// Defined by the host: SKIN_FORMULA, SKIN_NORMALS and SKIN_TANGENTS (wanted), SKIN_UNIT (their
-/// length), SKIN_UNEVEN, SKIN_BLEND, SKIN_MORPH (0, or triples of planes of a morph entry: 1 to 3),
-/// SKIN_LINEAR_NORMALS, SKIN_POSITIONS, SKIN_BOUNDS; SKIN_WARPS a group; SKIN_NEAR (palettes in
+/// length), SKIN_NONUNIFORM, SKIN_BLEND, SKIN_MORPH (0, or triples of planes of a morph entry: 1 to
+/// 3), SKIN_LINEAR_NORMALS, SKIN_POSITIONS, SKIN_BOUNDS; SKIN_WARPS a group; SKIN_NEAR (palettes in
 /// shared memory); SKIN_STAGED (packed records); SKIN_LISTS (short bone lists in registers);
 /// SKIN_PTX (OpenCL on NVIDIA); SKIN_GROUPS (on a multiprocessor, at least); SKIN_PALETTE (float4s
 /// of a bone's record) and where in it SKIN_MATRIX, SKIN_ROTATION, SKIN_DUAL, SKIN_STRETCH,
@@ -25,7 +25,7 @@
 // those that turn and also morph or blend with the linear vertex, which it refuses in part), and
 // SBS asks in the loop whether a block has one centre.
 #if !defined(KERNEL_CUDA) && (SKIN_FORMULA == FORMULA_SBS_WEIGHTED ||                              \
-                              (SKIN_TURNED && (SKIN_UNEVEN || SKIN_MORPH || SKIN_LINEAR_OUT)))
+                              (SKIN_TURNED && (SKIN_NONUNIFORM || SKIN_MORPH || SKIN_LINEAR_OUT)))
 #undef SKIN_LISTS
 #define SKIN_LISTS 0
 #endif
@@ -139,7 +139,7 @@ STRUCT(skin_block)
 
 // One bone's dual quaternion for the vertex at v; SBS and COR leave the dual part 0 and the
 // compiler drops it.
-#if SKIN_FORMULA == FORMULA_DQS && SKIN_UNEVEN
+#if SKIN_FORMULA == FORMULA_DQS && SKIN_NONUNIFORM
 #define DUAL_AT(d, b, v)                                                                           \
     {                                                                                              \
         mat34 bone_matrix;                                                                         \
@@ -454,7 +454,7 @@ FN skin_vertex vertex_blended(const int bones, const int images, const int apart
     centre = vertex_centre(bones, a, s, k, palette, blended, r.p);
     to = mat34_point(blended, centre);
 #endif
-#if SKIN_UNEVEN
+#if SKIN_NONUNIFORM
     sym33 one;
     FOR_BONES(STRETCH_AT(one, b) stretch = sym33_blend(stretch, w, one);)
 #endif
@@ -610,7 +610,8 @@ FN UINT block_instances(const int bones, const int images, const int apart, cons
             skin_finished(vertex_blended(bones, images, apart, a, s, k, g, signs, row.y), row.x);
         if (SKIN_BOUNDS && k.vertex != NO_VERTEX) box_add(s, g, v.p);
 #if SKIN_STAGED
-        // Two halves in turn: the next instance is staged while slower lanes still read this one.
+        // Two halves, alternately: the next instance is staged while slower lanes still read this
+        // one.
         WORD2 to = (WORD2)(UINT)BITS(row.w) << 32 | (UINT)BITS(row.z);
         record_stage(NEAR_AT(put_at, half_at), v);
         WARP_SYNC;
@@ -639,7 +640,7 @@ FN void block_listed(const int images, const skin_arguments a, const skin_group 
         left = block_instances(LIST_MAX, images, 0, a, s, k, 0u);
 #if SKIN_TURNED
     if (left) {
-        UINT again = k.block; // loaded anew, so that nothing of it is kept for this rare case
+        UINT again = k.block; // loaded again, so that nothing of it is kept for this rare case
         OPAQUE(again);
         WARP_SYNC; // lanes may still read what the last instance staged
         k = block_load(a, s, again);

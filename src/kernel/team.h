@@ -54,7 +54,7 @@
     int item = given.item_first + GROUP_ID * (LOCAL_SIZE / TEAM_LANES) + LOCAL_ID / TEAM_LANES;    \
     if (item < given.item_end) {
 #else
-#ifdef TEAM_HOST // a test that runs TEAM_LANES by turns: team_host_lane, team_host_sync, team_host_words
+#ifdef TEAM_HOST // a test that runs TEAM_LANES one after the other: team_host_lane, team_host_sync, team_host_words
 #define TEAM_LANE  team_host_lane
 #define TEAM_SYNC  team_host_sync()
 #else

@@ -26,15 +26,15 @@ STRUCT(skin_vertex)
     REAL n_sign, t_sign; // to multiply normal and tangent with
 };
 
-// `sign` is that of an even frame's scale.
+// `sign` is that of a uniform frame's scale.
 FN skin_vertex skin_linear(mat34 m, skin_vertex r, REAL sign)
 {
     skin_vertex out = r;
     out.p = mat34_point(m, r.p);
     out.n_sign = sign;
     out.t_sign = sign;
-#if SKIN_SHADED && SKIN_UNEVEN
-    shaded s = linear_normal_uneven(m, r.n);
+#if SKIN_SHADED && SKIN_NONUNIFORM
+    shaded s = linear_normal_nonuniform(m, r.n);
     out.n = s.v;
     out.n_sign = s.sign;
     out.t_sign = K(1.0);
@@ -47,7 +47,7 @@ FN skin_vertex skin_linear(mat34 m, skin_vertex r, REAL sign)
 }
 
 // d: the blended dual quaternion; c: the centre, `to` its blended image; s: the blended stretch of
-// an uneven frame.
+// a nonuniform frame.
 FN skin_vertex skin_turned(dual_quat d, real3 c, real3 to, sym33 s, skin_vertex r, REAL sign)
 {
     skin_vertex out = r;
@@ -55,16 +55,16 @@ FN skin_vertex skin_turned(dual_quat d, real3 c, real3 to, sym33 s, skin_vertex 
     mat33 q = quat_matrix(d.q, f);
     out.n_sign = sign;
     out.t_sign = sign;
-#if SKIN_UNEVEN
-    shaded n = turned_normal_uneven(q, s, r.n);
+#if SKIN_NONUNIFORM
+    shaded n = turned_normal_nonuniform(q, s, r.n);
     out.n = n.v;
     out.n_sign = n.sign;
-    out.t = turned_tangent_uneven(q, s, r.t);
+    out.t = turned_tangent_nonuniform(q, s, r.t);
     out.t_sign = K(1.0);
 #if SKIN_FORMULA == FORMULA_DQS
-    out.p = dual_point_uneven(d, f);
+    out.p = dual_point_nonuniform(d, f);
 #else
-    out.p = spherical_point_uneven(q, s, to, r.p, c);
+    out.p = spherical_point_nonuniform(q, s, to, r.p, c);
 #endif
 #else
     out.n = mat33_vector(q, r.n);

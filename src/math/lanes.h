@@ -1,6 +1,6 @@
 /// Two doubles side by side, as a gcc or clang vector: what every 64-bit machine has in its base
 /// instruction set (wider vectors would be taken apart element by element there). Arithmetic is
-/// lane by lane, so what stands in the other lane never shows in the bits.
+/// lane by lane, so what is in the other lane never shows in the bits.
 #ifndef CUTIS_MATH_LANES_H
 #define CUTIS_MATH_LANES_H
 

@@ -1,6 +1,6 @@
 // Normalised radial functions over poses. Invariants: sums run in ascending order and exp is our
 // own, so the bits depend on the poses and weights alone; a fit always succeeds, because sigma
-// shrinks until the kernel matrix is as good as the identity.
+// shrinks until the RBF matrix is as good as the identity.
 #include "math/pose_rbf.h"
 
 #include <math.h>
@@ -176,7 +176,7 @@ static double first_sigma(uint32_t n, const double *g, const cutis_rbf *rbf, dou
     return (c > 0 ? c : 0.5) * middle;
 }
 
-// The kernel matrix of the clusters, packed m x m; false if its factor has no positive pivots.
+// The RBF matrix of the clusters, packed m x m; false if its factor has no positive pivots.
 static bool factor(uint32_t n, const double *g, cutis_rbf *rbf, double ridge, double *a)
 {
     uint32_t m = rbf->cluster_count;

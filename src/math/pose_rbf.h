@@ -40,7 +40,7 @@ typedef struct cutis_rbf {
     uint32_t cluster_count; ///< poses that the weights tell apart
     uint32_t shrink_count;  ///< how often sigma was made smaller
     double sigma;           ///< 0 if there is one cluster only
-    double condition;       ///< of the kernel matrix: an estimate from the pivots
+    double condition;       ///< of the RBF matrix: an estimate from the pivots
     uint32_t *cluster;      ///< per pose: the lowest pose of its cluster
     double
         *matrix;  ///< pose t, pose k: weight of t = sum_k matrix[t][k] phi_k / sum_k sums[k] phi_k

@@ -34,7 +34,7 @@ static bool orthogonalise(double b[3][3], double v[3][3], int p, int q)
     return true;
 }
 
-/// Swap columns and turn one round, so that the determinant stays.
+/// Swap columns and negate one, so that the determinant stays.
 static void swap_columns(double m[3][3], int p, int q)
 {
     for (int i = 0; i < 3; i++) {

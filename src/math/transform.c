@@ -173,7 +173,7 @@ cutis_transform cutis_transform_from_mat34(const cutis_mat34 *matrix)
         for (int k = 0; k < 3 && scale[c] > 0; k++) x[3 * k + c] /= scale[c];
     }
     complete_columns(x, scale);
-    if (determinant3(x) < 0) { // a mirror: turn the first axis around
+    if (determinant3(x) < 0) { // a mirror: negate the first axis
         scale[0] = -scale[0];
         for (int k = 0; k < 3; k++) x[3 * k] = -x[3 * k];
     }

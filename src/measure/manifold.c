@@ -10,7 +10,7 @@
 #include "geometry/order.h"
 #include "measure/weld.h"
 
-// Which vertices hang together in faces that keep three corners. Returns how many faces do.
+// Which vertices are connected by faces that keep three corners. Returns how many faces do.
 static uint64_t join_corners(const cutis_surface *surface, const uint32_t *weld, uint32_t *up,
                              bool *used)
 {

@@ -1,6 +1,6 @@
 // The gate for cages. Invariant: behind it every index is in range, controls of a vertex ascend and
-// every number is finite; whether the cage is closed and encloses the model is for those who make
-// one.
+// every number is finite; whether the cage is closed and encloses the model is checked where it is
+// made.
 #include "model/cage.h"
 
 #include "base/error.h"

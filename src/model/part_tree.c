@@ -1,7 +1,7 @@
 // The gate for the parts of a mesh as a tree. Invariant: after it parents stand before their
 // children, every loop lies between the two parts it names and is named by its child, welded
 // vertices are in range and lie on one point, and every number is finite. That the welded surface
-// is closed is for whoever builds its topology.
+// is closed is checked where its topology is built.
 #include "model/validate.h"
 
 #include <math.h>

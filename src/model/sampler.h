@@ -1,13 +1,13 @@
 /// A sampler's memory, between its making (sampler_create.c) and its use (sampler.c).
 ///
 /// Channels are sorted into runs: same path, same interpolation, same times, one search each. The
-/// channels of a run stand in batches of four lanes with their keys side by side, so that four
+/// channels of a run are in batches of four lanes with their keys side by side, so that four
 /// nodes are interpolated at once; a run of one or two channels has narrow batches of one, whose
 /// vectors are the components.
 ///
 /// Keys of a wide batch are [component][lane], of a narrow one [component] and padded to 4; cubic
-/// ones have in-tangent, value and out-tangent in turn. A linear rotation key is followed by Z =
-/// angle^2 to the next key and 1 / S(Z). In narrow scale keys the components stand at 1..3, where
+/// ones have in-tangent, value, out-tangent, in this order. A linear rotation key is followed by Z
+/// = angle^2 to the next key and 1 / S(Z). In narrow scale keys the components stand at 1..3, where
 /// the store puts them.
 #ifndef CUTIS_MODEL_SAMPLER_H
 #define CUTIS_MODEL_SAMPLER_H

@@ -1,6 +1,6 @@
 /// The one gate for data from outside. It has two halves: the shape of the caller's data (counts,
 /// indices of objects, everything that decides sizes) is checked before anything is copied; the
-/// values are checked, and in CUTIS_GATE_REPAIR repaired, in the model's own copy, which nobody
+/// values are checked, and in CUTIS_GATE_REPAIR repaired, in the model's own copy, which nothing
 /// else can change any more.
 #ifndef CUTIS_MODEL_VALIDATE_H
 #define CUTIS_MODEL_VALIDATE_H

@@ -1,7 +1,6 @@
 // The gate's second half for clips, on the model's own copy. After it the keys of a channel ascend
-// strictly from a time
-// >= 0, all values are finite, rotation keys can be normalised, no two channels of a clip share a
-// node and path, and a clip's duration is its last key.
+// strictly from a time >= 0, all values are finite, rotation keys can be normalised, no two
+// channels of a clip share a node and path, and a clip's duration is its last key.
 #include "model/validate.h"
 
 #include <stdio.h>

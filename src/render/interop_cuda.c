@@ -1,7 +1,8 @@
 /// Letting a CUDA device write into an OpenGL buffer: the few driver functions of CUDA's graphics
 /// interoperability.
 ///
-/// The mapped address may change from map to map, so the wrapping buffer is made anew when it does.
+/// The mapped address may change from map to map, so the wrapping buffer is made again when it
+/// does.
 #include "render/interop_cuda.h"
 #include "base/error.h"
 #include "base/memory.h"

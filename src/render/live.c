@@ -222,7 +222,7 @@ void cutis_live_destroy(cutis_live *live)
     cutis_cuda_interop_destroy(live->interop);
     cutis_buffer_destroy(live->copy);
     const bool current = cutis_renderer_use(live->renderer) == CUTIS_OK;
-    if (current && live->memory) glFinish(); // nobody reads the memory any more
+    if (current && live->memory) glFinish(); // the memory is no longer read
     cutis_free(context, live->staging, (size_t)live->vertex_count * RECORD);
     if (current) {
         GLuint buffers[] = { live->vertices, live->indices },

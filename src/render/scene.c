@@ -155,7 +155,7 @@ static void place_lights(draw_state *draw)
 {
     const cutis_view *view = &draw->view;
     double yaw = atan2(view->eye[0] - view->target[0], view->eye[2] - view->target[2]);
-    double side = yaw - 0.70, lift = 0.86; // to the upper left of whoever looks
+    double side = yaw - 0.70, lift = 0.86; // to the upper left of the viewer
     double toward[3] = { sin(side) * cos(lift), sin(lift), cos(side) * cos(lift) };
     memcpy(draw->key_direction, toward, sizeof toward);
     double centre[3] = { 0.5 * (draw->box.min.x + draw->box.max.x),

@@ -39,7 +39,7 @@ struct cutis_cuda_shared {
     int (*create)(address_type *memory, size_t size, const allocation_properties *properties,
                   unsigned long long flags);
     int (*release)(address_type memory);
-    int (*reserve)(address_type *address, size_t size, size_t alignment, address_type wish,
+    int (*reserve)(address_type *address, size_t size, size_t alignment, address_type hint,
                    unsigned long long flags);
     int (*unreserve)(address_type address, size_t size);
     int (*map)(address_type address, size_t size, size_t offset, address_type memory,

@@ -14,7 +14,7 @@ void cutis_cuda_shared_destroy(cutis_cuda_shared *shared); ///< NULL is fine
 
 cutis_buffer *cutis_cuda_shared_buffer(const cutis_cuda_shared *shared);
 
-/// A new file descriptor of the memory, and its whole size. Whoever imports it owns it.
+/// A new file descriptor of the memory, and its whole size. The importer owns it.
 cutis_result cutis_cuda_shared_export(cutis_cuda_shared *shared, int *descriptor,
                                       uint64_t *whole_size);
 

@@ -1,5 +1,5 @@
-// Kernel, axes and box of each part. Invariant: axes are orthonormal and right-handed, and the box
-// holds every vertex of the part.
+// Visibility kernel, axes and box of each part. Invariant: axes are orthonormal and right-handed,
+// and the box holds every vertex of the part.
 #include "skeleton/axes.h"
 
 #include <math.h>
@@ -85,7 +85,7 @@ static uint32_t part_planes(const cutis_parts *parts, uint32_t p, double (*plane
             if (-x > planes[2 * k + 1][3]) planes[2 * k + 1][3] = -x;
         }
     }
-    for (uint32_t i = 0; i < part->ring_count; i++) { // early: a cap decides most kernels
+    for (uint32_t i = 0; i < part->ring_count; i++) { // early: a cap decides most of them
         const cutis_ring *ring = &parts->rings[part->rings[i]];
         double sign = ring->child == p ? -1 : 1;
         add_plane(planes, &count, v3_scale(v3_of(ring->normal), sign), ring->centre);

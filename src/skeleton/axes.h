@@ -1,4 +1,4 @@
-/// Kernels, principal axes, boxes and the axis inside a part.
+/// Visibility kernels, principal axes, boxes and the axis inside a part.
 #ifndef CUTIS_SKELETON_AXES_H
 #define CUTIS_SKELETON_AXES_H
 

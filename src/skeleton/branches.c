@@ -1,6 +1,6 @@
 // Distances over a surface by fast marching, and branches by a sweep of the distance from the
-// middle. Invariant: every vertex of a swept list is in one stretch; stretches hang on each other
-// as a tree.
+// middle. Invariant: every vertex of a swept list is in one stretch; stretches are attached to each
+// other as a tree.
 #include "skeleton/branches.h"
 
 #include <math.h>

@@ -51,7 +51,7 @@ bool cutis_branches_make(cutis_branches *b, cutis_closed *mesh, cutis_arena *are
 /// is forgotten. false: out of memory.
 bool cutis_branches_find(cutis_branches *b, const uint32_t *list, uint32_t count, double tall);
 
-/// Does stretch a end in a tip and hang on another?
+/// Does stretch a end in a tip and attach to another?
 static inline bool cutis_is_limb(const cutis_branches *b, uint32_t a)
 {
     const cutis_stretch *own = &b->arcs[a];

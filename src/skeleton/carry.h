@@ -1,4 +1,4 @@
-/// What of the input, beside its surface, comes along into the new model: morph targets and clips.
+/// What else of the input, beside its surface, is kept in the new model: morph targets and clips.
 #ifndef CUTIS_SKELETON_CARRY_H
 #define CUTIS_SKELETON_CARRY_H
 

@@ -87,7 +87,7 @@ typedef struct cutis_labels {
     uint32_t count;
     size_t capacity;
     const char **names;
-    uint32_t *parents; ///< of labels that are joints: the one each hangs on, or CUTIS_NOTHING;
+    uint32_t *parents; ///< of labels that are joints: the parent of each, or CUTIS_NOTHING;
                        ///< NULL: not known
 } cutis_labels;
 

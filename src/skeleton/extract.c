@@ -1,5 +1,5 @@
-// Extraction from one end to the other: labels, a closed mesh, healing, parts, kernels, axes,
-// refinement, graph, rig, model. Invariant: nothing is published unless all of it succeeded.
+// Extraction from one end to the other: labels, a closed mesh, healing, parts, visibility kernels,
+// axes, refinement, graph, rig, model. Invariant: nothing is published unless all of it succeeded.
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ typedef struct {
     owned_report *report;
     cutis_arena *arena; // the report's: what lives as long as it
     cutis_labels names;
-    cutis_notes notes, losses; // the latter: what of the input could not come along
+    cutis_notes notes, losses; // the latter: what could not be kept of the input
     cutis_skeleton_repairs repairs;
     cutis_closed mesh;
     cutis_parts parts;
@@ -84,7 +84,7 @@ static cutis_result close_surface(extraction *x)
     return noted ? result : cutis_alloc_result(x->context);
 }
 
-// Heal the labels and find the parts anew.
+// Heal the labels and find the parts again.
 static cutis_result find_parts(extraction *x)
 {
     cutis_arena_release(&x->parts_arena);

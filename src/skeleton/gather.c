@@ -1,4 +1,4 @@
-// The triangles of a model at rest in world space. Invariant: vertices and triangles stand in the
+// The triangles of a model at rest in world space. Invariant: vertices and triangles are in the
 // output order of the instances, so labels of a file find their triangle by counting.
 #include <math.h>
 #include <string.h>
@@ -20,8 +20,8 @@ static bool same_matrix(const cutis_mat34 *a, const cutis_mat34 *b)
     return true;
 }
 
-// How an instance stands in the world: its node's matrix; with a skin what all its bones agree on
-// at rest. Where they do not (a file saved in a pose) the bind shape is the rest shape.
+// How an instance is placed in the world: its node's matrix; with a skin what all its bones agree
+// on at rest. Where they do not (a file saved in a pose) the bind shape is the rest shape.
 static cutis_mat34 instance_turn(const cutis_model_data *data, const cutis_instance *instance,
                                  const cutis_mat34 *world)
 {

@@ -209,7 +209,7 @@ static void draw_ends(drawing *d, const cutis_piece *part)
     if (nearest_mark(part, last) != 2) draw(d, last, part->axis_to);
 }
 
-// The stretches along e2 and e3: their ends hang on the nearest link point.
+// The stretches along e2 and e3: their ends attach to the nearest link point.
 static cutis_result draw_extras(drawing *d, const cutis_parts *parts, uint32_t p)
 {
     const cutis_piece *part = &parts->parts[p];

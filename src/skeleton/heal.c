@@ -1,6 +1,6 @@
 // Healing labels. Every step only ever changes labels of faces, never the surface. Invariant of the
 // result: each label's border is a set of closed loops, no vertex has more than two border edges,
-// and but for shells that ride along every label is one connected piece.
+// and but for attached shells every label is one connected piece.
 #include "skeleton/heal.h"
 
 #include <math.h>
@@ -11,12 +11,12 @@
 #include "base/error.h"
 #include "geometry/order.h"
 
-// A piece with fewer faces, or of a smaller part of the area and few faces, is a crumb. A finger
+// A piece with fewer faces, or of a smaller part of the area and few faces, is a fragment. A finger
 // bone of a fine mesh may be as small in area, but not in faces.
-#define CRUMB_FACES 12u
-#define FEW_FACES   40u
-static const double CRUMB_AREA = 5e-4;
-#define TEETH_PASSES 10
+#define FRAGMENT_FACES 12u
+#define FEW_FACES      40u
+static const double FRAGMENT_AREA = 5e-4;
+#define SMOOTHING_PASSES 10
 // 20 rounds settle every segmentation of the Princeton benchmark that was tried (at most 23 parts).
 // Rigs with faces have dozens of small parts that all meet: small ones with arcs to several others
 // go at once, and what has not settled after 20 rounds loses its smallest part, one after the
@@ -34,7 +34,7 @@ typedef struct {
     uint32_t *last;    // labels before the round that is one too many
     double *areas;     // per face
     double total;
-} healer;
+} label_repair;
 
 // Pieces ----------------------------------------------------------------------------------------
 
@@ -44,7 +44,7 @@ typedef struct {
     bool whole; // a connected piece of the surface: no border
 } piece;
 
-static uint32_t flood(healer *h, uint32_t seed, uint32_t id, piece *out)
+static uint32_t flood(label_repair *h, uint32_t seed, uint32_t id, piece *out)
 {
     cutis_closed *mesh = h->mesh;
     uint32_t head = 0, tail = 0;
@@ -72,7 +72,7 @@ static int by_area(const void *a, const void *b)
     return p->index < q->index ? -1 : p->index > q->index;
 }
 
-static cutis_result list_pieces(healer *h, piece **pieces, uint32_t *count)
+static cutis_result list_pieces(label_repair *h, piece **pieces, uint32_t *count)
 {
     size_t capacity = 0;
     piece *list = NULL;
@@ -95,7 +95,7 @@ static cutis_result list_pieces(healer *h, piece **pieces, uint32_t *count)
     return CUTIS_OK;
 }
 
-static void relabel_piece(healer *h, const piece *p, uint32_t label)
+static void relabel_piece(label_repair *h, const piece *p, uint32_t label)
 {
     cutis_closed *mesh = h->mesh;
     uint32_t head = 0, tail = 0, id = p->index;
@@ -113,7 +113,7 @@ static void relabel_piece(healer *h, const piece *p, uint32_t label)
 }
 
 // The label with the longest border to a piece; ties by label. CUTIS_NOTHING: none.
-static uint32_t longest_border(healer *h, const piece *p, double *lengths)
+static uint32_t longest_border(label_repair *h, const piece *p, double *lengths)
 {
     cutis_closed *mesh = h->mesh;
     uint32_t head = 0, tail = 0, best = CUTIS_NOTHING;
@@ -155,9 +155,9 @@ static uint32_t suffixed_label(cutis_labels *names, uint32_t label, uint32_t num
     return cutis_labels_add(names, name);
 }
 
-// Crumbs join a neighbour, further pieces of a label get labels of their own; whole shells keep
-// theirs and ride along.
-static cutis_result heal_pieces(healer *h, bool *changed)
+// Fragments join a neighbour, further pieces of a label get labels of their own; whole shells keep
+// theirs and stay attached.
+static cutis_result heal_pieces(label_repair *h, bool *changed)
 {
     piece *pieces = NULL;
     uint32_t count, labels = h->names->count;
@@ -178,7 +178,8 @@ static cutis_result heal_pieces(healer *h, bool *changed)
     for (uint32_t i = 0; i < count; i++) {
         piece *p = &pieces[i];
         if (p->whole) continue;
-        if (p->faces < CRUMB_FACES || (p->faces < FEW_FACES && p->area < CRUMB_AREA * h->total)) {
+        if (p->faces < FRAGMENT_FACES ||
+            (p->faces < FEW_FACES && p->area < FRAGMENT_AREA * h->total)) {
             uint32_t to = longest_border(h, p, lengths);
             if (to == CUTIS_NOTHING) continue; // its neighbours joined it meanwhile
             relabel_piece(h, p, to);
@@ -193,11 +194,11 @@ static cutis_result heal_pieces(healer *h, bool *changed)
     return CUTIS_OK;
 }
 
-static bool heal_teeth(healer *h)
+static bool smooth_borders(label_repair *h)
 {
     cutis_closed *mesh = h->mesh;
     bool ever = false, changed = true;
-    for (int pass = 0; pass < TEETH_PASSES && changed; pass++) {
+    for (int pass = 0; pass < SMOOTHING_PASSES && changed; pass++) {
         changed = false;
         for (uint32_t f = 0; f < mesh->face_count; f++) {
             uint32_t own = mesh->labels[f], n[3];
@@ -400,7 +401,7 @@ static void widen(cutis_closed *mesh, const cutis_contacts *contacts, const cuti
 }
 
 // A part goes to the neighbour with the longest border.
-static void dissolve(healer *h, const cutis_contacts *contacts, uint32_t from)
+static void dissolve(label_repair *h, const cutis_contacts *contacts, uint32_t from)
 {
     uint32_t to = from;
     double longest = 0;
@@ -414,7 +415,7 @@ static void dissolve(healer *h, const cutis_contacts *contacts, uint32_t from)
 }
 
 // The smallest part that crowds: small and with arcs to several others, or (stuck) any with an arc.
-static uint32_t crowding_part(const healer *h, const cutis_contacts *contacts,
+static uint32_t crowding_part(const label_repair *h, const cutis_contacts *contacts,
                               const cutis_hanging *hanging, const double *sizes, uint32_t *arcs,
                               bool stuck)
 {
@@ -433,7 +434,7 @@ static uint32_t crowding_part(const healer *h, const cutis_contacts *contacts,
 }
 
 // Arcs that close a cycle of parts; several a round where they have no part in common.
-static cutis_result heal_arcs(healer *h, const cutis_contacts *contacts,
+static cutis_result heal_arcs(label_repair *h, const cutis_contacts *contacts,
                               const cutis_hanging *hanging, const double *sizes, bool stuck,
                               bool *changed)
 {
@@ -471,7 +472,7 @@ static bool is_digon(const cutis_closed *mesh, uint32_t e)
     return false;
 }
 
-static cutis_result heal_touching(healer *h, const cutis_hanging *hanging, bool *changed)
+static cutis_result heal_touching(label_repair *h, const cutis_hanging *hanging, bool *changed)
 {
     cutis_closed *mesh = h->mesh;
     uint8_t *borders = cutis_arena_alloc(&h->arena, mesh->vertex_count, 1);
@@ -505,13 +506,13 @@ static cutis_result heal_touching(healer *h, const cutis_hanging *hanging, bool 
 
 // Rounds ----------------------------------------------------------------------------------------
 
-static cutis_result heal_round(healer *h, bool stuck, bool *changed)
+static cutis_result heal_round(label_repair *h, bool stuck, bool *changed)
 {
     cutis_contacts contacts;
     cutis_hanging hanging;
     cutis_result result = heal_pieces(h, changed);
     if (result != CUTIS_OK) return result;
-    *changed |= heal_teeth(h);
+    *changed |= smooth_borders(h);
     result = cutis_contacts_find(h->mesh, &h->arena, &contacts);
     if (result != CUTIS_OK) return result;
     double *sizes = cutis_arena_alloc(&h->arena, h->names->count, sizeof *sizes);
@@ -563,7 +564,7 @@ static cutis_result note_changes(const cutis_closed *mesh, const uint32_t *befor
 }
 
 // The error names a part that the last round still changed.
-static cutis_result never_settles(const healer *h, uint32_t rounds)
+static cutis_result never_settles(const label_repair *h, uint32_t rounds)
 {
     const cutis_closed *mesh = h->mesh;
     uint32_t f = 0;
@@ -574,7 +575,7 @@ static cutis_result never_settles(const healer *h, uint32_t rounds)
                       h->names->names[h->last[f]], rounds);
 }
 
-static cutis_result heal_all(healer *h, uint32_t rounds, cutis_skeleton_repairs *repairs)
+static cutis_result heal_all(label_repair *h, uint32_t rounds, cutis_skeleton_repairs *repairs)
 {
     cutis_closed *mesh = h->mesh;
     uint32_t most = rounds ? rounds : ROUNDS + 4 * h->names->count;
@@ -601,7 +602,7 @@ cutis_result cutis_heal(cutis_closed *mesh, cutis_labels *names, uint32_t rounds
                         cutis_notes *notes, cutis_skeleton_repairs *repairs)
 {
     cutis_context *context = mesh->context;
-    healer h = { .mesh = mesh, .names = names, .arena = { .context = context } };
+    label_repair h = { .mesh = mesh, .names = names, .arena = { .context = context } };
     cutis_arena arena = { .context = context };
     h.pieces = cutis_arena_alloc(&arena, mesh->face_count, sizeof *h.pieces);
     h.queue = cutis_arena_alloc(&arena, mesh->face_count, sizeof *h.queue);

@@ -5,7 +5,7 @@
 #include "skeleton/closed.h"
 
 /// Heal mesh->labels (docs/spec/skeleton.md A1a). New labels are pieces with a suffix.
-/// @param rounds at most so many; 0: 20 and 4 for every part, from the 20th on 8
+/// @param rounds at most this many; 0: 20 and 4 for every part, from the 20th on 8
 /// @param notes what changed, by part
 /// @return CUTIS_UNSUPPORTED: one part is left, or it does not settle; the error names the part
 cutis_result cutis_heal(cutis_closed *mesh, cutis_labels *names, uint32_t rounds,
@@ -28,7 +28,7 @@ typedef struct cutis_contacts {
 
 cutis_result cutis_contacts_find(const cutis_closed *mesh, cutis_arena *arena, cutis_contacts *out);
 
-/// Where the parts of each connected piece hang: a spanning tree of the contacts.
+/// How the parts of each connected piece are attached: a spanning tree of the contacts.
 typedef struct cutis_hanging {
     int32_t *parents; ///< per label; CUTIS_NONE: a root, or no face has it
     uint32_t *depths;

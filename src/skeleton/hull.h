@@ -26,12 +26,12 @@ typedef struct cutis_kernel {
     bool star_shaped;
     double radius;      ///< of the largest ball inside; <= 0: there is none
     double centre[3];   ///< of that ball
-    double centroid[3]; ///< of the kernel's surface; meaningful if star_shaped
+    double centroid[3]; ///< of the visibility kernel's surface; meaningful if star_shaped
     double volume;
 } cutis_kernel;
 
 /// @param planes nx ny nz b, unit normals outward; the first six must be the box that bounds the
-/// kernel: +x -x +y -y +z -z
+/// visibility kernel: +x -x +y -y +z -z
 /// @param diagonal of the body: tolerances are parts of it
 cutis_result cutis_kernel_make(cutis_arena *arena, const double (*planes)[4], uint32_t n,
                                double diagonal, cutis_kernel *out);

@@ -1,5 +1,6 @@
-// The kernel of a solid: the intersection of the half-spaces of its faces. Invariant: a result
-// that says star-shaped has a centroid that satisfies every half-space it was made from.
+// The visibility kernel of a solid (from where all of it is seen): the intersection of the
+// half-spaces of its faces. Invariant: a result that says star-shaped has a centroid that satisfies
+// every half-space it was made from.
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "math/mat3.h"
 #include "skeleton/hull.h"
 
-// Below this ball (part of the diagonal) the kernel is rounding.
+// Below this ball (part of the diagonal) the visibility kernel is rounding.
 static const double SMALLEST_BALL = 1e-6;
 // Violations this small (parts of the diagonal) are rounding of the planes.
 static const double FEASIBLE = 1e-13;

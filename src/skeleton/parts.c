@@ -1,6 +1,6 @@
-// From healed labels to a tree of parts: rings, what rides along, what only touches, the root, and
-// the order. Invariant: parts stand in pre-order, every joint has its ring or its touching point,
-// and every face that does not ride along is in exactly one part's list.
+// From healed labels to a tree of parts: rings, attached shells, what only touches, the root, and
+// the order. Invariant: parts are in pre-order, every joint has its ring or its touching point,
+// and every face that is not of an attached shell is in exactly one part's list.
 #include "skeleton/parts.h"
 
 #include <math.h>
@@ -13,21 +13,21 @@
 #include "math/eigen3.h"
 #include "skeleton/heal.h"
 
-#define CRUMB_FACES 12u
-static const double CRUMB_AREA = 5e-4; // of the whole
+#define FRAGMENT_FACES 12u
+static const double FRAGMENT_AREA = 5e-4; // of the whole
 // How far beyond the nearest point two pieces still touch, in diagonals of the smaller one.
 static const double TOUCH_REACH = 0.03;
 // Distances between pieces are taken between points this far apart (parts of the diagonal), at most
-// so many along an edge.
+// this many along an edge.
 static const double SAMPLE_STEP = 0.01;
 #define SAMPLE_MOST 12
 
-// A shell that belongs to one label whose home is another shell rides along.
+// A shell that belongs to one label whose main shell is another one is attached to that.
 typedef struct {
     uint32_t label, faces;
     double area;
     bool mixed; // has more than one label
-    bool rides;
+    bool attached;
 } shell;
 
 typedef struct {
@@ -43,7 +43,7 @@ typedef struct {
     cutis_arena scratch;
     cutis_parts *out;
     shell *shells;
-    uint32_t *home; // per label: its shell
+    uint32_t *main_shell; // per label: its shell
     link *links;
     uint32_t link_count;
     size_t link_capacity;
@@ -65,14 +65,14 @@ static bool add_link(builder *b, link entry)
 
 // Riders ----------------------------------------------------------------------------------------
 
-static cutis_result find_homes(builder *b)
+static cutis_result find_main_shells(builder *b)
 {
     cutis_closed *mesh = b->mesh;
     uint32_t labels = b->names->count;
     b->shells = cutis_arena_alloc(&b->scratch, mesh->shell_count, sizeof *b->shells);
-    b->home = cutis_arena_alloc(&b->scratch, labels, sizeof *b->home);
-    if (!b->shells || !b->home) return cutis_alloc_result(mesh->context);
-    memset(b->home, 0xff, labels * sizeof *b->home);
+    b->main_shell = cutis_arena_alloc(&b->scratch, labels, sizeof *b->main_shell);
+    if (!b->shells || !b->main_shell) return cutis_alloc_result(mesh->context);
+    memset(b->main_shell, 0xff, labels * sizeof *b->main_shell);
     for (uint32_t s = 0; s < mesh->shell_count; s++)
         b->shells[s] = (shell){ .label = CUTIS_NOTHING };
     for (uint32_t f = 0; f < mesh->face_count; f++) {
@@ -83,18 +83,19 @@ static cutis_result find_homes(builder *b)
         s->faces++;
     }
     for (uint32_t f = 0; f < mesh->face_count; f++) { // where it has borders, else the largest
-        uint32_t *home = &b->home[mesh->labels[f]], here = mesh->shells[f];
-        if (*home == here) continue;
-        if (*home == CUTIS_NOTHING || (b->shells[here].mixed && !b->shells[*home].mixed) ||
-            (!b->shells[here].mixed && !b->shells[*home].mixed &&
-             b->shells[here].area > b->shells[*home].area))
-            *home = here;
+        uint32_t *main_shell = &b->main_shell[mesh->labels[f]], here = mesh->shells[f];
+        if (*main_shell == here) continue;
+        if (*main_shell == CUTIS_NOTHING ||
+            (b->shells[here].mixed && !b->shells[*main_shell].mixed) ||
+            (!b->shells[here].mixed && !b->shells[*main_shell].mixed &&
+             b->shells[here].area > b->shells[*main_shell].area))
+            *main_shell = here;
     }
     return CUTIS_OK;
 }
 
 // Shells too small for a part take the label of the nearest vertex of a part.
-static cutis_result board_crumbs(builder *b, bool *any)
+static cutis_result attach_fragments(builder *b, bool *any)
 {
     cutis_closed *mesh = b->mesh;
     double total = 0;
@@ -104,41 +105,41 @@ static cutis_result board_crumbs(builder *b, bool *any)
     if (!list || !label || !first) return cutis_alloc_result(mesh->context);
     for (uint32_t s = 0; s < mesh->shell_count; s++)
         total += b->shells[s].area, first[s] = CUTIS_NOTHING;
-    uint32_t crumbs = 0;
+    uint32_t fragments = 0;
     for (uint32_t s = 0; s < mesh->shell_count; s++) {
         shell *own = &b->shells[s];
-        own->rides = !own->mixed && b->home[own->label] == s &&
-                     (own->faces < CRUMB_FACES || own->area < CRUMB_AREA * total);
-        crumbs += own->rides;
+        own->attached = !own->mixed && b->main_shell[own->label] == s &&
+                        (own->faces < FRAGMENT_FACES || own->area < FRAGMENT_AREA * total);
+        fragments += own->attached;
     }
-    *any = crumbs > 0 && crumbs < mesh->shell_count;
+    *any = fragments > 0 && fragments < mesh->shell_count;
     if (!*any) return CUTIS_OK;
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         uint32_t f = mesh->leaving[v] / 3, s = mesh->shells[f];
         label[v] = mesh->labels[f];
         if (first[s] == CUTIS_NOTHING) first[s] = v;
-        if (!b->shells[s].rides) list[count++] = v;
+        if (!b->shells[s].attached) list[count++] = v;
     }
     cutis_nearest *nearest = cutis_nearest_make(&b->scratch, mesh->points, list, count);
     if (!nearest) return cutis_alloc_result(mesh->context);
     for (uint32_t s = 0; s < mesh->shell_count; s++) {
-        if (!b->shells[s].rides) continue;
+        if (!b->shells[s].attached) continue;
         double distance = INFINITY;
         uint32_t v = cutis_nearest_find(nearest, mesh->points[first[s]], &distance);
-        if (!cutis_note(b->notes, "\"%s\" (%u faces) is too small for a part and rides on \"%s\"",
-                        b->names->names[b->shells[s].label], b->shells[s].faces,
-                        b->names->names[label[v]]))
+        if (!cutis_note(
+                b->notes, "\"%s\" (%u faces) is too small for a part and is attached to \"%s\"",
+                b->names->names[b->shells[s].label], b->shells[s].faces, b->names->names[label[v]]))
             return cutis_alloc_result(mesh->context);
         b->shells[s].label = label[v];
     }
     for (uint32_t f = 0; f < mesh->face_count; f++)
-        if (b->shells[mesh->shells[f]].rides) mesh->labels[f] = b->shells[mesh->shells[f]].label;
-    return find_homes(b);
+        if (b->shells[mesh->shells[f]].attached) mesh->labels[f] = b->shells[mesh->shells[f]].label;
+    return find_main_shells(b);
 }
 
-static bool rides(const builder *b, uint32_t f)
+static bool is_attached(const builder *b, uint32_t f)
 {
-    return b->home[b->mesh->labels[f]] != b->mesh->shells[f];
+    return b->main_shell[b->mesh->labels[f]] != b->mesh->shells[f];
 }
 
 // Rings -----------------------------------------------------------------------------------------
@@ -218,7 +219,7 @@ static int longer_ring(const void *a, const void *b)
     return *p < *q ? -1 : *p > *q;
 }
 
-// Rings that hang parts together become links, longest first; the others are seams.
+// Rings that connect parts become links, longest first; the others are seams.
 static cutis_result choose_rings(builder *b, uint32_t *up)
 {
     cutis_parts *out = b->out;
@@ -365,7 +366,7 @@ static cutis_result link_islands(builder *b, uint32_t *up)
     uint32_t *index = cutis_arena_alloc(&b->scratch, mesh->shell_count, sizeof *index);
     if (!index) return cutis_alloc_result(mesh->context);
     for (uint32_t s = 0; s < mesh->shell_count; s++) {
-        bool part = b->shells[s].mixed || b->home[b->shells[s].label] == s;
+        bool part = b->shells[s].mixed || b->main_shell[b->shells[s].label] == s;
         index[s] = part ? count++ : CUTIS_NOTHING;
     }
     if (count < 2) return CUTIS_OK;
@@ -413,7 +414,7 @@ static cutis_result label_volumes(builder *b)
     const double *o = mesh->points[0];
     for (uint32_t f = 0; f < mesh->face_count; f++) {
         const uint32_t *v = mesh->faces[f];
-        if (rides(b, f)) continue;
+        if (is_attached(b, f)) continue;
         b->volumes[mesh->labels[f]] +=
             v3_wedge_of(mesh->points[v[0]], mesh->points[v[1]], mesh->points[v[2]], o) / 6;
     }
@@ -434,7 +435,7 @@ static cutis_result named_root(const builder *b, const char *name, uint32_t *out
 {
     char list[256] = "";
     for (uint32_t i = 0; i < b->names->count; i++) {
-        if (b->home[i] == CUTIS_NOTHING) continue;
+        if (b->main_shell[i] == CUTIS_NOTHING) continue;
         if (strcmp(b->names->names[i], name) == 0) {
             *out = i;
             return CUTIS_OK;
@@ -568,14 +569,14 @@ static bool list_faces(builder *b)
     uint32_t *faces = cutis_arena_alloc(out->arena, mesh->face_count, sizeof *faces);
     if (!seen || !faces) return false;
     for (uint32_t f = 0; f < mesh->face_count; f++)
-        if (!rides(b, f)) out->parts[out->part_of_label[mesh->labels[f]]].face_count++;
+        if (!is_attached(b, f)) out->parts[out->part_of_label[mesh->labels[f]]].face_count++;
     for (uint32_t p = 0; p < out->count; p++) {
         out->parts[p].faces = faces;
         faces += out->parts[p].face_count;
         out->parts[p].face_count = 0;
     }
     for (uint32_t f = 0; f < mesh->face_count; f++) {
-        if (rides(b, f)) continue;
+        if (is_attached(b, f)) continue;
         cutis_piece *part = &out->parts[out->part_of_label[mesh->labels[f]]];
         part->faces[part->face_count++] = f;
     }
@@ -658,9 +659,9 @@ static void measure_part(cutis_parts *out, uint32_t p)
 static cutis_result build(builder *b, const char *root)
 {
     cutis_context *context = b->mesh->context;
-    bool crumbs;
-    cutis_result result = find_homes(b);
-    if (result == CUTIS_OK) result = board_crumbs(b, &crumbs);
+    bool fragments;
+    cutis_result result = find_main_shells(b);
+    if (result == CUTIS_OK) result = attach_fragments(b, &fragments);
     if (result == CUTIS_OK) result = trace_rings(b);
     if (result != CUTIS_OK) return result;
     uint32_t *up = cutis_arena_alloc(&b->scratch, b->names->count, sizeof *up);

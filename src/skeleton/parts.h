@@ -24,7 +24,7 @@ typedef struct cutis_piece {
     int32_t parent; ///< part, smaller
     int32_t ring;   ///< joint with the parent; CUTIS_NONE: root, or it only touches
     uint32_t child_count, *children;
-    uint32_t face_count, *faces;      ///< without what rides along
+    uint32_t face_count, *faces;      ///< without attached shells
     uint32_t vertex_count, *vertices; ///< with the vertices of its loops
     uint32_t ring_count, *rings;      ///< loops of the part, seams too
     double touch[3];                  ///< where it touches its parent, if it has no ring

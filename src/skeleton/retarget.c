@@ -26,7 +26,7 @@ typedef struct keys {
     float *times;
     float **rotations; // per target node, 4 per frame, or NULL
     float *moves;      // of the root, 3 per frame
-    float *loose[2];   // of feet that hang elsewhere, or NULL
+    float *loose[2];   // of feet with another parent, or NULL
     uint32_t channel_count;
 } keys;
 
@@ -69,7 +69,7 @@ static cutis_result make_map(work *w)
     return CUTIS_OK;
 }
 
-// The clip's own rate if its keys are even, else 30.
+// The clip's own rate if its keys are equally spaced, else 30.
 static double clip_rate(const cutis_clip *clip)
 {
     const cutis_channel *longest = NULL;

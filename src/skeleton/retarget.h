@@ -110,8 +110,8 @@ typedef struct retarget_job {
     retarget_limb leg[2]; ///< left, right
     retarget_limb arm[2];
     bool legs, feet; ///< both thighs; both legs whole, to the feet
-    /// Feet that do not hang from their shins (goals of a rig's own inverse kinematics), which
-    /// carry them all the same; or CUTIS_NONE.
+    /// Feet whose parent is not their shin (goals of a rig's own inverse kinematics), which
+    /// carry them nevertheless; or CUTIS_NONE.
     int32_t loose[2];
 } retarget_job;
 

@@ -228,7 +228,7 @@ static void align_limb(const retarget_job *job, int32_t c, const retarget_limb *
     memcpy(align, out, sizeof out);
 }
 
-// A joint of no known role: the rotation that takes the places of the joints that hang from it
+// A joint of no known role: the rotation that takes the places of its child joints
 // nearest to the motion's (one: the least, from the parent's; several: in the least-squares sense).
 static void align_other(const retarget_job *job, int32_t c, double *align)
 {
@@ -285,7 +285,7 @@ static void align_node(const retarget_job *job, int32_t c, int32_t chest, double
         align_other(job, c, align);
         break;
     default:
-        break; // as the joint it hangs from
+        break; // as its parent
     }
 }
 
@@ -479,7 +479,7 @@ double cutis_retarget_lowest(const retarget_job *job, const double *places)
 }
 
 // Turn every followed node of [top, end) on the way from `end`'s parent up to `top`; `top` alone,
-// if the other does not hang from it.
+// if the other is no descendant of it.
 static void turn_way(const retarget_job *job, int32_t top, int32_t end, const double *by,
                      retarget_frame *frame)
 {

@@ -208,7 +208,7 @@ static double apart(const retarget_rig *rig, int32_t a, int32_t b)
     return sqrt(square);
 }
 
-// A foot that hangs elsewhere but stands where the shin ends: a goal of inverse kinematics.
+// A foot with another parent that stands where the shin ends: a goal of inverse kinematics.
 static bool stands_at_shin(const retarget_rig *rig, int32_t foot)
 {
     int32_t shin = cutis_retarget_joint(rig, ROLE_SHIN, rig->side[foot]);

@@ -260,7 +260,7 @@ static void name_trunk(tree *t, const trunk *k)
     int32_t meet = cutis_retarget_ancestor(t->rig, k->fork, k->chest);
     take_path(t, meet, k->chest, &p);
     for (uint32_t i = 0; i < p.count; i++) set_role(t, p.joint[i], ROLE_SPINE, SIDE_NONE);
-    // The root may be the chest: then the trunk hangs from it down to the legs' fork.
+    // The root may be the chest: then the trunk goes from it down to the legs' fork.
     if (meet == k->chest && k->chest != k->fork) {
         set_role(t, k->chest, ROLE_SPINE, SIDE_NONE);
     } else {

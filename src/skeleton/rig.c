@@ -9,7 +9,7 @@
 static const double TIP_SHARE = 0.95; // of the largest distance: vertices that make the tip
 static const double CURVED = 0.7;     // straight distance to the tip against the way along the skin
 #define BANDS  24
-#define COARSE 120u             // faces: a leaf of fewer has crumbs for bands
+#define COARSE 120u             // faces: a leaf of fewer has fragments for bands
 static const double BEND = 0.1; // of the polyline: how far a kept point must lie off the chord
 
 // The vertex of the part nearest to a point.

@@ -21,7 +21,7 @@ cutis_result cutis_straighten(cutis_parts *parts, cutis_notes *notes, uint32_t *
                               uint32_t *skipped);
 
 /// The new model: one mesh with a part tree, joints, ends, rigid weights (export.c).
-/// @param notes what of the input could not come along
+/// @param notes what could not be kept of the input
 cutis_result cutis_skeleton_model(const cutis_parts *parts, const cutis_model *model,
                                   const cutis_skeleton_options *options,
                                   const cutis_part_link *lines, uint32_t line_count, bool flipped,

@@ -1,7 +1,7 @@
-// Parts of a body nobody has cut. The distance from its middle, swept from the far ends inwards,
-// shows its limbs; each limb is then measured by the distance from its own tip, ends where its
-// girth grows most, is cut where it is narrow and halved where it is long. The ends of limbs are
-// swept once more at their own scale, for fingers. What is left, the trunk, is cut across its
+// Parts of a body that comes without any. The distance from its middle, swept from the far ends
+// inwards, shows its limbs; each limb is then measured by the distance from its own tip, ends where
+// its girth grows most, is cut where it is narrow and halved where it is long. The ends of limbs
+// are swept once more at their own scale, for fingers. What is left, the trunk, is cut across its
 // longest axis. Invariant: a cut is a level set of a smooth function, so it runs round; the same
 // mesh and seed give the same labels.
 #include <math.h>
@@ -20,7 +20,7 @@
 #define WINDOW  4
 #define POCKETS 8 // sweeps, each without the pockets of those before
 #define PIECE_FACES                                                                                \
-    64u // a finger of fewer on average in its pieces stays whole: healing eats crumbs
+    64u // a finger of fewer on average in its pieces stays whole: healing removes fragments
 static const double STANDS_OUT = 0.06; // a limb's length, in the largest distance
 static const double FINGER = 0.1;    // the same for what stands out of a limb's end, in its length
 static const double THIN = 3.0;      // a finger's least length in its mean radii: a heel is shorter
@@ -59,7 +59,7 @@ static void find_waist(profile *p, int from, int to)
     find_waist(p, best, to);
 }
 
-// Stretches longer than so many of their radii are halved.
+// Stretches longer than this many of their radii are halved.
 static void halve_long(profile *p, double radii)
 {
     uint32_t edges[BANDS + 2], n = 0, found = p->cut_count;

@@ -155,7 +155,7 @@ static void joint_depths(const lister *l, uint32_t *depths)
     }
 }
 
-// A part hangs where its joint does: on the next joint above that has triangles.
+// The parent of a part is that of its joint: the next joint above that has triangles.
 static cutis_result list_parents(lister *l, const uint32_t *table)
 {
     const cutis_node *nodes = l->data->nodes;

@@ -14,7 +14,7 @@
 static const double NEAR = 0.6;        // part of the band where the plane alone decides
 static const double OTHER_LOOP = 0.45; // of the distance to the nearest other loop
 static const double REACH = 0.3;       // of the shorter part
-static const double EDGES = 2;         // a band narrower than so many edges is left alone
+static const double EDGES = 2;         // a band narrower than this many edges is left alone
 static const double SNAP = 0.15;       // a cut this near the end of an edge goes through its end
 
 typedef struct {

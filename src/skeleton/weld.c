@@ -413,7 +413,7 @@ static cutis_result pair_fans(welder *w)
 
 // The closed mesh -------------------------------------------------------------------------------
 
-// One vertex for every fan of corners that hang together by pairs.
+// One vertex for every fan of corners connected by pairs.
 static bool make_vertices(welder *w, cutis_closed *mesh)
 {
     const float *positions = w->from.positions;

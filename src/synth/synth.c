@@ -1,4 +1,4 @@
-/// The door of the room: options in, model out.
+/// The entry point: options in, model out.
 #include <cutis/synth.h>
 
 #include "base/error.h"

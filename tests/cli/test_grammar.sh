@@ -27,18 +27,18 @@ done
 
 if cmp -s "$T/cli.md" docs/cli.md; then ok "docs/cli.md is what the command says"; else
     not_ok "docs/cli.md is what the command says" "run: cutis help --markdown > docs/cli.md"; fi
-# One list of methods (CUTIS_METHODS): what the header lists is what help, docs, parser and README have.
+# One list of methods (CUTIS_METHODS): what the header lists is what help, docs, parser and guide have.
 sed -n 's/^ *X([A-Z_]*, [0-9]*, "\([a-z-]*\)",.*/\1/p' include/cutis/deform.h >"$T/methods"
 missing=
 [ "$(wc -l <"$T/methods")" -ge 10 ] || missing=the-header-is-not-understood
 while read -r method; do
     $CUTIS help methods | grep -q "^  $method  " || missing="$missing $method-in-help"
     grep -q "^| \`$method\` |" docs/cli.md || missing="$missing $method-in-docs"
-    grep -q "^| .*\`$method\`.* |" README.md || missing="$missing $method-in-README"
+    grep -q "^| .*\`$method\`.* |" docs/guide/methods.md || missing="$missing $method-in-the-guide"
     $CUTIS deform /nowhere.glb --method "$method" -o "$T/x.obj" 2>&1 | grep -q nowhere || missing="$missing $method-in-parser"
     $CUTIS render /nowhere.glb --methods "$method" -o "$T/x.png" 2>&1 | grep -q nowhere || missing="$missing $method-in-pictures"
 done <"$T/methods"
-equals "every method stands in help, docs, parser and README" "$missing" ""
+equals "every method stands in help, docs, parser and guide" "$missing" ""
 if command -v bash >/dev/null; then
     bash -c ". '$T/completion'; COMP_WORDS=(cutis deform --me); COMP_CWORD=2; _cutis; echo \${COMPREPLY[*]}
              COMP_WORDS=(cutis deform --method d); COMP_CWORD=3; _cutis; echo \${COMPREPLY[*]}

@@ -74,7 +74,8 @@ static real3 centre_of(const vertex *x, cutis_formula formula, mat34 blended)
 }
 
 /// The kernel text's walk, as its head describes it. sigma is 1.
-static void walk(cutis_formula formula, bool uneven, const vertex *x, double *out, double *normal)
+static void walk(cutis_formula formula, bool nonuniform, const vertex *x, double *out,
+                 double *normal)
 {
     mat34 blended = mat34_zero(), m;
     dual_turn turned = dual_turn_zero();
@@ -87,8 +88,8 @@ static void walk(cutis_formula formula, bool uneven, const vertex *x, double *ou
     }
     if (formula == CUTIS_FORMULA_LBS) {
         p = finish_point(mat34_point(blended, v), K(1.0));
-        shaded r = linear_normal_uneven(blended, n);
-        n = uneven ? finish_unit(r.v, r.sign) : finish_unit(mat34_vector(blended, n), K(1.0));
+        shaded r = linear_normal_nonuniform(blended, n);
+        n = nonuniform ? finish_unit(r.v, r.sign) : finish_unit(mat34_vector(blended, n), K(1.0));
     } else {
         real3 c = formula == CUTIS_FORMULA_DQS ? v : centre_of(x, formula, blended);
         for (int i = 0; i < x->n; i++) {
@@ -97,7 +98,7 @@ static void walk(cutis_formula formula, bool uneven, const vertex *x, double *ou
             QUAT_AT(d.q, x->b[i].q, 0);
             QUAT_AT(d.e, x->b[i].e, 0);
             SYM33_AT(s, x->b[i].s, 0);
-            if (uneven && formula == CUTIS_FORMULA_DQS) d = dual_of_image(m, d.q, v);
+            if (nonuniform && formula == CUTIS_FORMULA_DQS) d = dual_of_image(m, d.q, v);
             turned = dual_turn_add(turned, x->w[i], d);
             most = largest_add(most, x->w[i], d);
             to = real3_blend(to, x->w[i], mat34_point(m, c));
@@ -107,14 +108,14 @@ static void walk(cutis_formula formula, bool uneven, const vertex *x, double *ou
         dual_quat d = turn_settled(turned.sum, most);
         double f = quat_factor(d.q);
         mat33 q = quat_matrix(d.q, f);
-        shaded r = turned_normal_uneven(q, stretch, n);
+        shaded r = turned_normal_nonuniform(q, stretch, n);
         if (formula == CUTIS_FORMULA_DQS)
-            p = uneven ? dual_point_uneven(d, f) : dual_point(d, f, q, v);
+            p = nonuniform ? dual_point_nonuniform(d, f) : dual_point(d, f, q, v);
         else
-            p = uneven ? spherical_point_uneven(q, stretch, to, v, c)
-                       : spherical_point(q, to, v, c);
+            p = nonuniform ? spherical_point_nonuniform(q, stretch, to, v, c)
+                           : spherical_point(q, to, v, c);
         p = finish_point(p, K(1.0));
-        n = uneven ? finish_unit(r.v, r.sign) : finish_unit(mat33_vector(q, n), K(1.0));
+        n = nonuniform ? finish_unit(r.v, r.sign) : finish_unit(mat33_vector(q, n), K(1.0));
     }
     out[0] = p.x, out[1] = p.y, out[2] = p.z;
     if (normal) normal[0] = n.x, normal[1] = n.y, normal[2] = n.z;
@@ -227,9 +228,9 @@ static void rest_pose_returns_the_input_for_every_method(void **state)
         roll_vertex(&d, RIGID, &x);
         for (int i = 0; i < x.n; i++) bone_set(&x.b[i], identity);
         for (int f = 0; f < FORMULA_COUNT; f++)
-            for (int uneven = 0; uneven < 2; uneven++) {
+            for (int nonuniform = 0; nonuniform < 2; nonuniform++) {
                 double out[3], normal[3];
-                walk(FORMULAS[f], uneven, &x, out, normal);
+                walk(FORMULAS[f], nonuniform, &x, out, normal);
                 assert_near(distance(out, x.v), 0, 1e-13);
                 assert_near(distance(normal, x.normal), 0, 1e-13);
             }

@@ -16,7 +16,7 @@
 //
 #include "kernel/patches_joint.h"
 //
-#include "kernel/patches_room.h"
+#include "kernel/patches_territory.h"
 //
 #include "kernel/patches_rung.h"
 //

@@ -24,9 +24,9 @@ typedef struct skin_options {
     uint32_t instance_count, target_count;
     uint32_t pose_count; ///< WPSD: a multiple of 4
     bool tangents, linear_normals, blend, gaussian;
-    bool nasty;    ///< see above
-    bool shuffled; ///< output vertices of a block are not consecutive
-    bool uneven;   ///< every second instance is
+    bool nasty;      ///< see above
+    bool shuffled;   ///< output vertices of a block are not consecutive
+    bool nonuniform; ///< every second instance is
 } skin_options;
 
 typedef struct skin_case {
@@ -410,8 +410,8 @@ static inline void case_dual(const double t[3], const double q[4], double e[4])
     e[3] = 0.5 * (t[2] * q[0] + t[0] * q[2] - t[1] * q[1]);
 }
 
-static inline void case_bone(skin_case *c, uint64_t *state, size_t bone, bool uneven, float *matrix,
-                             float *rotation, float *dual, float *stretch)
+static inline void case_bone(skin_case *c, uint64_t *state, size_t bone, bool nonuniform,
+                             float *matrix, float *rotation, float *dual, float *stretch)
 {
     double q[4], r[9], e[4], t[3], s[6], length = 0;
     for (int i = 0; i < 4; i++) {
@@ -423,7 +423,7 @@ static inline void case_bone(skin_case *c, uint64_t *state, size_t bone, bool un
     if (case_below(state, 2))
         for (int i = 0; i < 4; i++) q[i] = -q[i];
     for (int i = 0; i < 3; i++) t[i] = case_in(state, -2, 2);
-    const double mirror = uneven && bone % 7 == 3 ? -1 : 1;
+    const double mirror = nonuniform && bone % 7 == 3 ? -1 : 1;
     for (int i = 0; i < 6; i++) s[i] = mirror * case_in(state, -0.2, 0.2);
     s[0] += mirror, s[3] += mirror, s[5] += mirror;
     case_rotation(q, r);
@@ -432,7 +432,7 @@ static inline void case_bone(skin_case *c, uint64_t *state, size_t bone, bool un
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             double l = r[3 * i + j];
-            if (uneven)
+            if (nonuniform)
                 l = r[3 * i] * full[j] + r[3 * i + 1] * full[3 + j] + r[3 * i + 2] * full[6 + j];
             matrix[4 * i + j] = (float)l;
         }
@@ -456,15 +456,15 @@ static inline void case_frames(skin_case *c, uint64_t *state)
     float *duals = case_alloc(c, 4 * bones, sizeof *duals);
     float *stretches = case_alloc(c, 6 * bones, sizeof *stretches);
     float *scales = case_alloc(c, o->instance_count, sizeof *scales);
-    uint32_t *uneven = case_alloc(c, o->instance_count, sizeof *uneven);
+    uint32_t *nonuniform = case_alloc(c, o->instance_count, sizeof *nonuniform);
     for (uint32_t n = 0; n < o->instance_count; n++) {
         static const float SCALES[4] = { 1, 0.01f, -1, 2.5f };
-        uneven[n] = o->uneven && n % 2;
-        scales[n] = uneven[n] ? 1 : SCALES[n / 2 % 4];
+        nonuniform[n] = o->nonuniform && n % 2;
+        scales[n] = nonuniform[n] ? 1 : SCALES[n / 2 % 4];
         for (uint32_t b = 0; b < o->bone_count; b++) {
             const size_t i = (size_t)n * o->bone_count + b;
-            case_bone(c, state, b, uneven[n], matrices + 12 * i, rotations + 4 * i, duals + 4 * i,
-                      stretches + 6 * i);
+            case_bone(c, state, b, nonuniform[n], matrices + 12 * i, rotations + 4 * i,
+                      duals + 4 * i, stretches + 6 * i);
         }
     }
     float *centres =
@@ -484,7 +484,7 @@ static inline void case_frames(skin_case *c, uint64_t *state)
                                      .stretches = stretches,
                                      .centres = c->layout.set_count ? centres : NULL,
                                      .scales = scales,
-                                     .uneven = uneven,
+                                     .nonuniform = nonuniform,
                                      .targets = o->target_count ? targets : NULL,
                                      .pose_squares = o->pose_count ? squares : NULL };
 }

@@ -80,7 +80,7 @@ static inline cutis_skin_frames skin_run_some_frames(const cutis_skin_layout *la
         .stretches = FROM(stretches, 6 * bone),
         .centres = FROM(centres, 4 * layout->set_count * first),
         .scales = FROM(scales, first),
-        .uneven = FROM(uneven, first),
+        .nonuniform = FROM(nonuniform, first),
         .targets = FROM(targets, layout->target_count * first),
         .pose_squares = FROM(pose_squares, layout->pose_count * bone),
     };

@@ -196,7 +196,7 @@ static skin_options base_options(cutis_formula formula)
                            .instance_count = 4,
                            .nasty = true,
                            .shuffled = true,
-                           .uneven = true };
+                           .nonuniform = true };
 }
 
 static void context_setup(cutis_context **context)
@@ -307,7 +307,7 @@ static void weighted_pose_space_has_the_reference_bits(void **state)
         o.pose_count = POSES[kind % 4];
         o.gaussian = kind / 4 % 2;
         o.shuffled = kind / 8 % 2;
-        o.uneven = kind % 3 == 0;
+        o.nonuniform = kind % 3 == 0;
         o.tangents = kind % 5 == 0;
         o.target_count = kind % 7 == 0 ? 3 : 0;
         o.nasty = kind % 2;

@@ -151,18 +151,18 @@ static void shapes_are_scale_sign_and_unevenness_of_the_bones_in_use(void **stat
             work[t]->shapes(palette, used, count, squares, &r);
             assert_near(r.low, low, 1e-13);
             assert_near(r.high, high, 1e-13);
-            assert_true(r.uneven < 1e-13);
+            assert_true(r.nonuniform < 1e-13);
             for (uint32_t b = 0; b < count; b++) assert_near(squares[b], wanted[b], 1e-12);
             palette[0] *= 1.001, palette[4] *= 1.001, palette[8] *= 1.001; // S = diag(1.001, 1, 1)
             work[t]->shapes(palette, used, count, NULL, &r);
-            assert_near(r.uneven, 0.001 * 2.0 / 3.0, 2e-6);
+            assert_near(r.nonuniform, 0.001 * 2.0 / 3.0, 2e-6);
             memset(used, 0, sizeof used);
             work[t]->shapes(palette, used, count, NULL, &r);
             assert_true(r.low > r.high);
         }
 }
 
-static void a_bone_without_a_linear_part_is_as_uneven_as_can_be(void **state)
+static void a_bone_without_a_linear_part_is_as_nonuniform_as_can_be(void **state)
 {
     (void)state;
     const cutis_bone_work *work[8];
@@ -171,7 +171,7 @@ static void a_bone_without_a_linear_part_is_as_uneven_as_can_be(void **state)
     for (uint32_t t = tables(work); t-- > 0;) {
         cutis_bone_range r;
         work[t]->shapes(palette, used, 1, NULL, &r);
-        assert_true(r.uneven == DBL_MAX && r.low == 0.0 && r.high == 0.0);
+        assert_true(r.nonuniform == DBL_MAX && r.low == 0.0 && r.high == 0.0);
     }
 }
 
@@ -235,7 +235,7 @@ int main(void)
         cmocka_unit_test(one_bone_that_is_not_rigid_or_not_finite_is_seen_among_many),
         cmocka_unit_test(what_is_called_rigid_has_singular_values_within_1e_5_of_one),
         cmocka_unit_test(shapes_are_scale_sign_and_unevenness_of_the_bones_in_use),
-        cmocka_unit_test(a_bone_without_a_linear_part_is_as_uneven_as_can_be),
+        cmocka_unit_test(a_bone_without_a_linear_part_is_as_nonuniform_as_can_be),
         cmocka_unit_test(turns_are_the_polar_rotations_as_unit_quaternions),
         cmocka_unit_test(every_table_gives_the_bits_of_the_scalar_one),
     };

@@ -60,7 +60,7 @@ typedef struct problem {
     uint32_t instance, vertex, count;
     double w[64], m[64][12], q[64][4], e[64][4], s[64][9], o[64][3];
     double v[3], n[3], t[4], scale;
-    bool uneven;
+    bool nonuniform;
 } problem;
 
 static void problem_make(problem *p, const skin_case *c, uint32_t instance, uint32_t vertex)
@@ -71,7 +71,7 @@ static void problem_make(problem *p, const skin_case *c, uint32_t instance, uint
     memset(p, 0, sizeof *p);
     p->c = c, p->instance = instance, p->vertex = vertex;
     p->count = l->first[vertex + 1] - first;
-    p->uneven = f->uneven[instance];
+    p->nonuniform = f->nonuniform[instance];
     p->scale = f->scales[instance];
     for (uint32_t i = 0; i < p->count; i++) {
         const size_t local = l->bone[first + i], b = (size_t)instance * l->bone_count + local;
@@ -174,7 +174,7 @@ static void dual_point(const problem *p, const double signs[64], const double q[
     for (uint32_t i = 0; i < p->count; i++) {
         double e[4], x[4] = { 0 };
         memcpy(e, p->e[i], sizeof e);
-        if (p->uneven) {
+        if (p->nonuniform) {
             mul(p->m[i], 4, p->v, x + 1);
             hamilton(x, p->q[i], e);
             for (int k = 0; k < 4; k++) e[k] *= 0.5;
@@ -185,7 +185,7 @@ static void dual_point(const problem *p, const double signs[64], const double q[
     hamilton(be, conjugate, r); // half the translation
     double turned[3] = { 0, 0, 0 }, m[9];
     case_rotation(q, m);
-    if (!p->uneven) mul(m, 3, p->v, turned);
+    if (!p->nonuniform) mul(m, 3, p->v, turned);
     for (int k = 0; k < 3; k++) out[k] = turned[k] + 2 * r[1 + k];
 }
 
@@ -197,7 +197,7 @@ static double_vertex linear(const problem *p)
         for (int k = 0; k < 12; k++) b[k] += p->w[i] * p->m[i][k];
     for (int k = 0; k < 9; k++) c[k] = l[k] = b[k / 3 * 4 + k % 3];
     double tangent_sign = sign;
-    if (p->uneven) {
+    if (p->nonuniform) {
         cofactor(l, c);
         sign = determinant(l) < 0 ? -1 : 1;
         tangent_sign = 1;
@@ -218,7 +218,7 @@ static double_vertex turned(const problem *p)
     double_vertex out;
     case_rotation(q, r);
     for (int k = 0; k < 9; k++) c[k] = s[k] = k % 4 == 0;
-    if (p->uneven) {
+    if (p->nonuniform) {
         memset(s, 0, sizeof s);
         for (uint32_t i = 0; i < p->count; i++)
             for (int k = 0; k < 9; k++) s[k] += p->w[i] * p->s[i][k];
@@ -283,8 +283,8 @@ static void check_vector(const char *what, const problem *p, const float *got, c
         if (!(fabs(got[k] - want[k]) <= TOLERANCE * size))
             fail_msg(
                 "formula %d, instance %u%s, vertex %u of %u bones: %s[%d] = %.9g, expected %.9g",
-                (int)p->c->options.formula, p->instance, p->uneven ? " (uneven)" : "", p->vertex,
-                p->count, what, k, got[k], want[k]);
+                (int)p->c->options.formula, p->instance, p->nonuniform ? " (nonuniform)" : "",
+                p->vertex, p->count, what, k, got[k], want[k]);
 }
 
 static void check_options(cutis_context *context, const skin_options *options)
@@ -322,7 +322,7 @@ static void check_options(cutis_context *context, const skin_options *options)
             // A short sum of quaternions, and the centre solve, amplify what rounding does to their
             // terms.
             double weak = options->formula == CUTIS_FORMULA_LBS ? 1 : 1 / turn(p, signs, q);
-            if (options->formula == CUTIS_FORMULA_SBS_WEIGHTED) weak *= p->uneven ? 250 : 16;
+            if (options->formula == CUTIS_FORMULA_SBS_WEIGHTED) weak *= p->nonuniform ? 250 : 16;
             const double raw = options->normal_rule == CUTIS_NORMAL_RAW ? 1 + length_of(want.n) : 1;
             check_vector("position", p, got, want.p, (1 + fabs(p->scale) * 4) * weak);
             if (c.layout.normals && options->normal_rule == CUTIS_NORMAL_RAW)
@@ -336,7 +336,7 @@ static void check_options(cutis_context *context, const skin_options *options)
                 1 / fmax(length_of(p->n), 0.05); // directions of short vectors are weak
             const double tsize = 1 / fmax(length_of(p->t), 0.05);
             const double mixed =
-                options->blend || p->uneven || options->formula == CUTIS_FORMULA_LBS ? 20 : 4;
+                options->blend || p->nonuniform || options->formula == CUTIS_FORMULA_LBS ? 20 : 4;
             check_vector("normal", p, normals + 3 * at, want.n, mixed * size * weak);
             if (c.layout.tangents)
                 check_vector("tangent", p, tangents + 4 * at, want.t, mixed * tsize * weak);
@@ -361,7 +361,7 @@ static skin_options tame(cutis_formula formula)
                            .influences = 6,
                            .instance_count = 6,
                            .shuffled = true,
-                           .uneven = true };
+                           .nonuniform = true };
 }
 
 static void reference_is_the_formula(cutis_formula formula)

@@ -83,7 +83,7 @@ static cutis_skin_frames cut_frames(guarded *g, const cutis_skin_frames *from,
     f.stretches = cut(g, f.stretches, bones * 24);
     f.centres = cut(g, f.centres, count * l->set_count * 16);
     f.scales = cut(g, f.scales, count * 4);
-    f.uneven = cut(g, f.uneven, count * 4);
+    f.nonuniform = cut(g, f.nonuniform, count * 4);
     f.targets = cut(g, f.targets, count * l->target_count * 4);
     f.pose_squares = cut(g, f.pose_squares, bones * l->pose_count * 4);
     return f;
@@ -246,7 +246,7 @@ static skin_options base_options(cutis_formula formula)
                            .influences = 4,
                            .instance_count = 2,
                            .shuffled = true,
-                           .uneven = true };
+                           .nonuniform = true };
 }
 
 static void every_formula_stays_within_its_arrays(void **state)
@@ -257,7 +257,7 @@ static void every_formula_stays_within_its_arrays(void **state)
             skin_options o = base_options(FORMULAS[f]);
             o.normal_rule = (cutis_normal_rule)rule;
             o.shuffled = rule != CUTIS_NORMAL_RAW; // runs of vertices take another path
-            o.uneven = rule != CUTIS_NORMAL_UNIT;
+            o.nonuniform = rule != CUTIS_NORMAL_UNIT;
             check_lengths(&o);
         }
     print_message("%ld runs\n", runs);
@@ -288,7 +288,7 @@ static void pose_space_stays_within_its_arrays(void **state)
         o.pose_count = 8;
         o.gaussian = kind & 1;
         o.normal_rule = kind & 1 ? CUTIS_NORMAL_UNIT : CUTIS_NORMAL_NONE;
-        o.uneven = false;
+        o.nonuniform = false;
         check_lengths(&o);
     }
 }

@@ -164,10 +164,10 @@ typedef struct cancelling {
         positions[48];
 } cancelling;
 
-static void cancelling_make(cancelling *k, cutis_formula formula, uint32_t uneven)
+static void cancelling_make(cancelling *k, cutis_formula formula, uint32_t nonuniform)
 {
     static uint32_t list_first[2] = { 0, 3 }, vertices[16], slot[1] = { 0 },
-                    uneven_flags[2] = { 0, 1 };
+                    nonuniform_flags[2] = { 0, 1 };
     static float scales[1] = { 1 };
     memset(k, 0, sizeof *k);
     for (int i = 0; i < 16; i++) vertices[i] = i ? CUTIS_NO_VERTEX : 0;
@@ -214,7 +214,7 @@ static void cancelling_make(cancelling *k, cutis_formula formula, uint32_t uneve
                                        .duals = k->duals,
                                        .stretches = k->stretches,
                                        .scales = scales,
-                                       .uneven = uneven_flags + uneven };
+                                       .nonuniform = nonuniform_flags + nonuniform };
 }
 
 static void a_cancelled_sum_of_rotations_takes_the_bone_with_the_largest_weight(void **state)
@@ -228,14 +228,14 @@ static void a_cancelled_sum_of_rotations_takes_the_bone_with_the_largest_weight(
     assert_ok(context, cutis_cpu_device_create(
                            context, &(cutis_device_options){ .thread_count = 1 }, &device));
     for (uint32_t i = 0; i < count; i++)
-        for (uint32_t uneven = 0; uneven < 2; uneven++) {
+        for (uint32_t nonuniform = 0; nonuniform < 2; nonuniform++) {
             if (!all[i].supported) continue;
             cancelling k;
             cutis_device_skin *skin = NULL;
             float out[3] = { 0, 0, 0 };
             const skin_streams outputs = { .positions = { out, NULL, 0, 12, 12 } };
             cutis_cpu_device_use(device, &all[i]);
-            cancelling_make(&k, CUTIS_FORMULA_DQS, uneven);
+            cancelling_make(&k, CUTIS_FORMULA_DQS, nonuniform);
             assert_ok(context, device->operations->skin_create(device, &k.c.layout, &skin));
             assert_ok(context, skin_run(skin, &k.c.layout, &k.c.frames, &outputs));
             device->operations->skin_destroy(skin);
@@ -245,7 +245,7 @@ static void a_cancelled_sum_of_rotations_takes_the_bone_with_the_largest_weight(
             assert_near(out[2], -3, 1e-5);
             // A centre that is the vertex itself moves by the blended matrices, whatever the
             // rotation.
-            cancelling_make(&k, CUTIS_FORMULA_COR, uneven);
+            cancelling_make(&k, CUTIS_FORMULA_COR, nonuniform);
             assert_ok(context, device->operations->skin_create(device, &k.c.layout, &skin));
             assert_ok(context, skin_run(skin, &k.c.layout, &k.c.frames, &outputs));
             device->operations->skin_destroy(skin);

@@ -204,13 +204,13 @@ static skin_options base_options(cutis_formula formula)
                            .instance_count = 20,
                            .nasty = true,
                            .shuffled = true,
-                           .uneven = true };
+                           .nonuniform = true };
 }
 
 // Tests
 // -----------------------------------------------------------------------------------------------
 
-static void every_formula_has_the_reference_bits_on_even_and_uneven_frames(void **state)
+static void every_formula_has_the_reference_bits_on_even_and_nonuniform_frames(void **state)
 {
     (void)state;
     gpu_or_skip();
@@ -378,7 +378,7 @@ static void a_compiler_that_refuses_lists_in_registers_gets_a_kernel_without(voi
     gpu->staged = true;
     gpu->tuning = "#if SKIN_LISTS\n#error too many loops\n#endif\n";
     skin_options o = base_options(CUTIS_FORMULA_DQS);
-    o.uneven = false;
+    o.nonuniform = false;
     check(&o, "refused", 0, false, false, true);
     assert_true(gpu->lists_refused);
     gpu->warps = before.warps;
@@ -534,7 +534,7 @@ static void host_work_runs_once_on_the_devices_threads_or_the_callers(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_formula_has_the_reference_bits_on_even_and_uneven_frames),
+        cmocka_unit_test(every_formula_has_the_reference_bits_on_even_and_nonuniform_frames),
         cmocka_unit_test(raw_normals_and_no_normals_have_the_reference_bits),
         cmocka_unit_test(tangents_morphs_and_blend_factors_have_the_reference_bits),
         cmocka_unit_test(weighted_pose_space_has_the_reference_bits),

@@ -2,17 +2,26 @@
 // conditions of Karush, Kuhn and Tucker (docs/spec/pose-space.md 11.1).
 #include "support.h"
 
-#include "fit/nnls.h"
+#include "kernel/kernel.h"
+#include "kernel/item.h"
+
+#define NNLS_MAX 64 // as the fit has it
+#include "kernel/nnls.h"
 
 typedef struct problem {
     uint32_t n;
-    double g[CUTIS_NNLS_MAX * CUTIS_NNLS_MAX], h[CUTIS_NNLS_MAX];
+    double g[NNLS_MAX * NNLS_MAX], h[NNLS_MAX];
 } problem;
+
+static bool solve(const problem *p, bool unit, double *w)
+{
+    return nnls_run((int)p->n, p->g, p->h, unit, w) != 0;
+}
 
 // G = A^T A, h = A^T b of a random 3n x n problem; some columns are equal when asked for.
 static void make_problem(uint64_t seed, uint32_t n, bool twins, problem *out)
 {
-    double a[3 * CUTIS_NNLS_MAX][CUTIS_NNLS_MAX + 1];
+    double a[3 * NNLS_MAX][NNLS_MAX + 1];
     for (uint32_t r = 0; r < 3 * n; r++) {
         for (uint32_t c = 0; c <= n; c++) a[r][c] = random_in(seed, r * (n + 1) + c, -1, 1);
         if (twins) a[r][n - 1] = a[r][0];
@@ -92,7 +101,7 @@ static long double brute_force(const problem *p, bool unit)
 // Largest violation of the conditions, over the size of the problem.
 static double violation(const problem *p, const double *w, bool unit)
 {
-    double y[CUTIS_NNLS_MAX], mu = 0, worst = 0, scale = 0, sum = 0;
+    double y[NNLS_MAX], mu = 0, worst = 0, scale = 0, sum = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         y[i] = p->h[i];
         for (uint32_t j = 0; j < p->n; j++) y[i] -= p->g[i * p->n + j] * w[j];
@@ -111,12 +120,12 @@ static void a_thousand_problems_satisfy_the_conditions_of_a_minimum(void **state
 {
     (void)state;
     static problem p;
-    double w[CUTIS_NNLS_MAX];
+    double w[NNLS_MAX];
     for (uint32_t t = 0; t < 1000; t++) {
         make_problem(t + 1, 2 + t % 11, false, &p);
-        assert_true(cutis_nnls(p.n, p.g, p.h, w));
+        assert_true(solve(&p, false, w));
         assert_true(violation(&p, w, false) < 1e-9);
-        assert_true(cutis_nnls_unit(p.n, p.g, p.h, w));
+        assert_true(solve(&p, true, w));
         assert_true(violation(&p, w, true) < 1e-9);
     }
 }
@@ -125,11 +134,11 @@ static void no_support_of_up_to_six_unknowns_does_better(void **state)
 {
     (void)state;
     static problem p;
-    double w[CUTIS_NNLS_MAX];
+    double w[NNLS_MAX];
     for (uint32_t t = 0; t < 1000; t++) {
         make_problem(5000 + t, 2 + t % 5, false, &p);
         for (int unit = 0; unit < 2; unit++) {
-            (unit ? cutis_nnls_unit : cutis_nnls)(p.n, p.g, p.h, w);
+            solve(&p, unit, w);
             long double best = brute_force(&p, unit), ours = objective(&p, w);
             assert_near((double)ours, (double)best, 1e-10 * fmax(1, fabs((double)best)));
         }
@@ -140,11 +149,11 @@ static void equal_columns_do_not_stop_it_and_the_minimum_is_reached(void **state
 {
     (void)state;
     static problem p;
-    double w[CUTIS_NNLS_MAX];
+    double w[NNLS_MAX];
     for (uint32_t t = 0; t < 300; t++) {
         make_problem(9000 + t, 3 + t % 4, true, &p);
         for (int unit = 0; unit < 2; unit++) {
-            assert_true((unit ? cutis_nnls_unit : cutis_nnls)(p.n, p.g, p.h, w));
+            assert_true(solve(&p, unit, w));
             assert_true(violation(&p, w, unit) < 1e-9);
             long double best = brute_force(&p, unit);
             assert_near((double)objective(&p, w), (double)best, 1e-9 * fmax(1, fabs((double)best)));
@@ -174,7 +183,7 @@ static void an_exact_fit_is_found_although_its_matrix_is_singular(void **state)
         for (int r = 0; r < ROWS; r++)
             for (int i = 0; i < N; i++)
                 for (int j = 0; j < N; j++) g[i * N + j] += a[r][i] * a[r][j];
-        assert_true(cutis_nnls_unit(N, g, h, w));
+        assert_true(nnls_run(N, g, h, 1, w));
         for (int j = 0; j < N; j++) assert_near(w[j], truth[j] / sum, 1e-10);
     }
 }
@@ -183,14 +192,14 @@ static void sixty_four_unknowns_and_one_are_possible(void **state)
 {
     (void)state;
     static problem p;
-    double w[CUTIS_NNLS_MAX];
-    make_problem(77, CUTIS_NNLS_MAX, false, &p);
-    assert_true(cutis_nnls_unit(p.n, p.g, p.h, w));
+    double w[NNLS_MAX];
+    make_problem(77, NNLS_MAX, false, &p);
+    assert_true(solve(&p, true, w));
     assert_true(violation(&p, w, true) < 1e-9);
-    assert_true(cutis_nnls(p.n, p.g, p.h, w));
+    assert_true(solve(&p, false, w));
     assert_true(violation(&p, w, false) < 1e-9);
     make_problem(78, 1, false, &p);
-    assert_true(cutis_nnls_unit(1, p.g, p.h, w));
+    assert_true(solve(&p, true, w));
     assert_true(w[0] == 1.0);
 }
 
@@ -204,7 +213,7 @@ static void dump_numbers(FILE *file, const double *values, size_t count)
 static int dump(const char *path)
 {
     static problem p;
-    double w[CUTIS_NNLS_MAX];
+    double w[NNLS_MAX];
     FILE *file = fopen(path, "w");
     if (!file) return 1;
     for (uint32_t t = 0; t < 300; t++) {
@@ -212,9 +221,9 @@ static int dump(const char *path)
         fprintf(file, "%u\n", p.n);
         dump_numbers(file, p.g, (size_t)p.n * p.n);
         dump_numbers(file, p.h, p.n);
-        cutis_nnls(p.n, p.g, p.h, w);
+        solve(&p, false, w);
         dump_numbers(file, w, p.n);
-        cutis_nnls_unit(p.n, p.g, p.h, w);
+        solve(&p, true, w);
         dump_numbers(file, w, p.n);
     }
     return fclose(file) != 0;

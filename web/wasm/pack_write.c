@@ -36,8 +36,8 @@ static void put(writer *to, uint32_t value)
 /// Floats, integers and structs of them, without a count.
 static void put_values(writer *to, const void *values, size_t words)
 {
-    uint32_t *room = more(to, words);
-    if (room && words) memcpy(room, values, words * sizeof *room);
+    uint32_t *place = more(to, words);
+    if (place && words) memcpy(place, values, words * sizeof *place);
 }
 
 static void put_array(writer *to, const void *values, size_t words)
@@ -55,10 +55,10 @@ static void put_text(writer *to, const char *text)
     }
     size_t length = strlen(text), words = length / 4 + 1;
     put(to, (uint32_t)length);
-    uint32_t *room = more(to, words);
-    if (!room) return;
-    memset(room, 0, words * sizeof *room);
-    memcpy(room, text, length);
+    uint32_t *place = more(to, words);
+    if (!place) return;
+    memset(place, 0, words * sizeof *place);
+    memcpy(place, text, length);
 }
 
 static void put_names(writer *to, const char *const *names, uint32_t count)

@@ -56,12 +56,12 @@
     X(handles_prolong, HANDLES_PROLONG_BUFFERS, MULTIGRID, 1024)                                   \
     X(handles_coarsest, HANDLES_COARSEST_BUFFERS, MULTIGRID, 1)                                    \
     X(handles_dot, HANDLES_DOT_BUFFERS, MULTIGRID, 8)                                              \
-    X(handles_turn, HANDLES_TURN_BUFFERS, MULTIGRID, 8)                                            \
+    X(handles_direction, HANDLES_DIRECTION_BUFFERS, MULTIGRID, 8)                                            \
     X(handles_apply, HANDLES_APPLY_BUFFERS, MULTIGRID, 8)                                          \
     X(handles_advance, HANDLES_ADVANCE_BUFFERS, MULTIGRID, 8)                                      \
     X(handles_worst, HANDLES_WORST_BUFFERS, MULTIGRID, 8)                                          \
-    X(handles_turning, HANDLES_TURNING_BUFFERS, MULTIGRID, 1)                                      \
-    X(handles_stepping, HANDLES_STEPPING_BUFFERS, MULTIGRID, 1)                                    \
+    X(handles_find_beta, HANDLES_FIND_BETA_BUFFERS, MULTIGRID, 1)                                      \
+    X(handles_find_alpha, HANDLES_FIND_ALPHA_BUFFERS, MULTIGRID, 1)                                    \
     X(handles_done, HANDLES_DONE_BUFFERS, MULTIGRID, 1)                                            \
     X(handles_gather, HANDLES_GATHER_BUFFERS, MULTIGRID, 1024)                                     \
     X(handles_sample, HANDLES_SAMPLE_BUFFERS, SAMPLE, 4)                                           \

@@ -11,7 +11,7 @@
 //
 #include "kernel/patches_joint.h"
 //
-#include "kernel/patches_room.h"
+#include "kernel/patches_territory.h"
 //
 #include "kernel/patches_cut.h"
 //
@@ -36,7 +36,7 @@
 // Each kernel with no more text than it needs: GPU compilers read all of it, for every kernel.
 #define JOINT_TEXTS                                                                                \
     "team.h", "patches_fields.h", "patches_arguments.h", "patches.h", "patches_joint.h"
-#define BORDER_TEXTS JOINT_TEXTS, "patches_room.h", "patches_cut.h", "patches_border.h"
+#define BORDER_TEXTS JOINT_TEXTS, "patches_territory.h", "patches_cut.h", "patches_border.h"
 #define RUNG_TEXTS   BORDER_TEXTS, "patches_rung.h"
 #define SOLVE_TEXTS                                                                                \
     RUNG_TEXTS, "patches_conic.h", "patches_curve.h", "patches_keep.h", "patches_solve.h"

@@ -10,7 +10,7 @@ static const char *const TEXTS[] = { SETS,
                                      "reduce_prior.h",
                                      "reduce_exchange.h",
                                      "reduce_sweep.h",
-                                     "reduce_turns.h",
+                                     "reduce_tilts.h",
                                      NULL };
 
 #define OVER_BLOCKS(kernel, LIST)                                                                  \
@@ -29,7 +29,7 @@ OVER_BLOCKS(reduce_keep, REDUCE_KEEP_BUFFERS);
 OVER_BLOCKS(reduce_store, REDUCE_STORE_BUFFERS);
 OVER_BLOCKS(reduce_gradient, REDUCE_GRADIENT_BUFFERS);
 OVER_BLOCKS(reduce_laplace, REDUCE_LAPLACE_BUFFERS);
-OVER_BLOCKS(reduce_turned, REDUCE_TURNED_BUFFERS);
+OVER_BLOCKS(reduce_tilted, REDUCE_TILTED_BUFFERS);
 OVER_VERTICES(reduce_energy, REDUCE_ENERGY_BUFFERS);
 OVER_VERTICES(reduce_residual, REDUCE_RESIDUAL_BUFFERS);
 OVER_VERTICES(reduce_sum, REDUCE_SUM_BUFFERS);
@@ -37,5 +37,5 @@ OVER_BLOCKS(reduce_trace, REDUCE_TRACE_BUFFERS);
 OVER_VERTICES(reduce_match, REDUCE_MATCH_BUFFERS);
 OVER_VERTICES(reduce_stray, REDUCE_STRAY_BUFFERS);
 OVER_VERTICES(reduce_normal, REDUCE_NORMAL_BUFFERS);
-OVER_VERTICES(reduce_turn, REDUCE_TURN_BUFFERS);
+OVER_VERTICES(reduce_tilt, REDUCE_TILT_BUFFERS);
 OVER_BLOCKS(reduce_metric, REDUCE_METRIC_BUFFERS);

@@ -20,7 +20,7 @@ enum { CUTIS_REDUCE_SET = 64, CUTIS_REDUCE_CANDIDATES = 32 };
     KERNEL(reduce_store, REDUCE_STORE_BUFFERS)                                                     \
     KERNEL(reduce_gradient, REDUCE_GRADIENT_BUFFERS)                                               \
     KERNEL(reduce_laplace, REDUCE_LAPLACE_BUFFERS)                                                 \
-    KERNEL(reduce_turned, REDUCE_TURNED_BUFFERS)                                                   \
+    KERNEL(reduce_tilted, REDUCE_TILTED_BUFFERS)                                                   \
     KERNEL(reduce_energy, REDUCE_ENERGY_BUFFERS)                                                   \
     KERNEL(reduce_residual, REDUCE_RESIDUAL_BUFFERS)                                               \
     KERNEL(reduce_sum, REDUCE_SUM_BUFFERS)                                                         \
@@ -28,7 +28,7 @@ enum { CUTIS_REDUCE_SET = 64, CUTIS_REDUCE_CANDIDATES = 32 };
     KERNEL(reduce_match, REDUCE_MATCH_BUFFERS)                                                     \
     KERNEL(reduce_stray, REDUCE_STRAY_BUFFERS)                                                     \
     KERNEL(reduce_normal, REDUCE_NORMAL_BUFFERS)                                                   \
-    KERNEL(reduce_turn, REDUCE_TURN_BUFFERS)                                                       \
+    KERNEL(reduce_tilt, REDUCE_TILT_BUFFERS)                                                       \
     KERNEL(reduce_metric, REDUCE_METRIC_BUFFERS)
 
 CUTIS_REDUCE_KERNELS(CUTIS_COMPUTE_DECLARE)

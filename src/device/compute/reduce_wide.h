@@ -30,7 +30,7 @@
 //
 #include "kernel/reduce_sweep.h"
 //
-#include "kernel/reduce_turns.h"
+#include "kernel/reduce_tilts.h"
 
 _Static_assert(KERNEL_LANES == REDUCE_BLOCK, "an item is a block");
 

@@ -8,7 +8,7 @@
 CUTIS_COMPUTE_DECLARE(scan_sums, SCAN_SUMS_BUFFERS)
 CUTIS_COMPUTE_DECLARE(scan_spread, SCAN_SPREAD_BUFFERS)
 
-/// 4-byte words that a buffer needs for the sums of `count` counts: theirs, the total, and room.
+/// 4-byte words that a buffer needs for the sums of `count` counts: theirs, the total, and scratch.
 uint64_t cutis_compute_scan_words(uint32_t count);
 
 /// The first `count` words of a buffer become the sums of the words before them; words[count] the

@@ -99,21 +99,21 @@ FN uint32_t number_bones(uint32_t first, uint32_t count, uint32_t *bones)
 static void bone_shapes(const double *palette, const uint32_t *used, uint32_t count,
                         double *squares, cutis_bone_range *range)
 {
-    double sigma[KERNEL_LANES], uneven[KERNEL_LANES], square[KERNEL_LANES];
+    double sigma[KERNEL_LANES], nonuniform[KERNEL_LANES], square[KERNEL_LANES];
     cutis_bone_range r = { DBL_MAX, -DBL_MAX, 0.0 };
     uint32_t bones[KERNEL_LANES];
     for (uint32_t b = 0; b < count; b += KERNEL_LANES) {
         const uint32_t n = number_bones(b, count, bones);
         const bone_shape shape = bone_measured(load_bones(palette, bones));
         STORE(sigma, shape.sigma);
-        STORE(uneven, shape.uneven);
+        STORE(nonuniform, shape.nonuniform);
         STORE(square, shape.square * K(3.0));
         for (uint32_t l = 0; l < n; l++) {
             if (squares) squares[b + l] = square[l];
             if (!used[b + l]) continue;
             if (sigma[l] < r.low) r.low = sigma[l];
             if (sigma[l] > r.high) r.high = sigma[l];
-            if (uneven[l] > r.uneven) r.uneven = uneven[l];
+            if (nonuniform[l] > r.nonuniform) r.nonuniform = nonuniform[l];
         }
     }
     *range = r;

@@ -39,7 +39,7 @@ enum {
 typedef struct skin_view {
     const cutis_skin_layout *layout;
     const float *matrices, *rotations, *duals, *stretches, *centres, *targets, *pose_squares;
-    REAL scale, sign; // of an even frame
+    REAL scale, sign; // of a uniform frame
     bool unscaled;    // scale is 1: then `* scale + 0` is `+ 0`, which most machines add beside
                       // multiplying
     bool linear;      // the blended matrix is needed beside the method
@@ -135,13 +135,13 @@ FN REAL flipped(REAL w, uint32_t flip)
 
 // One bone's dual quaternion; SBS and COR leave the dual part 0 and the compiler drops it.
 FN dual_quat bone_dual(const skin_view *view, uint32_t bone, real3 v, const int formula,
-                       const int uneven)
+                       const int nonuniform)
 {
     const float *q = view->rotations + 4 * (size_t)bone;
     dual_quat d;
     QUAT_AT(d.q, q, 0);
     d.e = quat_zero();
-    if (formula == CUTIS_FORMULA_DQS && uneven) {
+    if (formula == CUTIS_FORMULA_DQS && nonuniform) {
         const float *p = view->matrices + 12 * (size_t)bone;
         mat34 m;
         MAT34_AT(m, p, 0);
@@ -155,32 +155,32 @@ FN dual_quat bone_dual(const skin_view *view, uint32_t bone, real3 v, const int 
 
 // Rare, and as long as the walk itself: kept out of the way.
 OUTLINED void list_settle(const skin_view *view, const skin_list *list, const real3 *v,
-                          const int formula, const int uneven, dual_quat *sum)
+                          const int formula, const int nonuniform, dual_quat *sum)
 {
     largest most = largest_zero();
     for (uint32_t i = 0; i < list->count; i++) {
         dual_quat d = bone_dual(view, list->bone[i], *v, CUTIS_FORMULA_SBS, 0);
         if (formula == CUTIS_FORMULA_DQS)
-            d = uneven ? bone_dual(view, list->bone[i], *v, CUTIS_FORMULA_DQS, 1)
-                       : bone_dual(view, list->bone[i], *v, CUTIS_FORMULA_DQS, 0);
+            d = nonuniform ? bone_dual(view, list->bone[i], *v, CUTIS_FORMULA_DQS, 1)
+                           : bone_dual(view, list->bone[i], *v, CUTIS_FORMULA_DQS, 0);
         most = largest_add(most, LIST_WEIGHT(list, i), d);
     }
     *sum = turn_settled(*sum, most);
 }
 
 FN dual_quat list_turn(const skin_view *view, const skin_list *list, real3 v, const int formula,
-                       const int uneven)
+                       const int nonuniform)
 {
     dual_quat sum = dual_quat_zero();
     if (list->flips) {
         for (uint32_t i = 0; i < list->count; i++) {
-            dual_quat d = bone_dual(view, list->bone[i], v, formula, uneven);
+            dual_quat d = bone_dual(view, list->bone[i], v, formula, nonuniform);
             sum = dual_quat_blend(sum, flipped(LIST_WEIGHT(list, i), list->flips[i]), d);
         }
     } else {
         dual_turn t = dual_turn_zero();
         for (uint32_t i = 0; i < list->count; i++) {
-            dual_quat d = bone_dual(view, list->bone[i], v, formula, uneven);
+            dual_quat d = bone_dual(view, list->bone[i], v, formula, nonuniform);
             t = dual_turn_add(t, LIST_WEIGHT(list, i), d);
         }
         sum = t.sum;
@@ -191,7 +191,7 @@ FN dual_quat list_turn(const skin_view *view, const skin_list *list, real3 v, co
         const skin_list list_copy = *list;
         const real3 v_copy = v;
         dual_quat settled = sum;
-        list_settle(&view_copy, &list_copy, &v_copy, formula, uneven, &settled);
+        list_settle(&view_copy, &list_copy, &v_copy, formula, nonuniform, &settled);
         sum = settled;
     }
     return sum;
@@ -222,14 +222,14 @@ FN real3 list_centre(const skin_view *view, const skin_list *list, mat34 b, real
 
 // One vertex per lane ---------------------------------------------------------------------------
 
-FN skin_vertex linear_vertex(const skin_view *view, mat34 m, skin_vertex r, const int uneven,
+FN skin_vertex linear_vertex(const skin_view *view, mat34 m, skin_vertex r, const int nonuniform,
                              const int normals, const int extras)
 {
     skin_vertex out = r;
     out.p = mat34_point(m, r.p);
     out.n_sign = out.t_sign = view->sign;
-    if (uneven && (normals || extras)) {
-        shaded s = linear_normal_uneven(m, r.n);
+    if (nonuniform && (normals || extras)) {
+        shaded s = linear_normal_nonuniform(m, r.n);
         out.n = s.v;
         out.n_sign = s.sign;
         out.t_sign = K(1.0);
@@ -244,11 +244,11 @@ FN skin_vertex linear_vertex(const skin_view *view, mat34 m, skin_vertex r, cons
 }
 
 FN skin_vertex turned_vertex(const skin_view *view, const skin_list *list, skin_vertex r, real3 c,
-                             mat34 b, const int formula, const int uneven, const int normals,
+                             mat34 b, const int formula, const int nonuniform, const int normals,
                              const int extras)
 {
     skin_vertex out = r;
-    dual_quat d = list_turn(view, list, r.p, formula, uneven);
+    dual_quat d = list_turn(view, list, r.p, formula, nonuniform);
     REAL f = quat_factor(d.q);
     mat33 q = quat_matrix(d.q, f);
     real3 to = real3_zero();
@@ -259,14 +259,14 @@ FN skin_vertex turned_vertex(const skin_view *view, const skin_list *list, skin_
         to = list_image(view, list, c);
     }
     out.n_sign = out.t_sign = view->sign;
-    if (uneven) {
+    if (nonuniform) {
         sym33 s = list_stretch(view, list);
-        shaded n = turned_normal_uneven(q, s, r.n);
-        out.p = formula == CUTIS_FORMULA_DQS ? dual_point_uneven(d, f)
-                                             : spherical_point_uneven(q, s, to, r.p, c);
+        shaded n = turned_normal_nonuniform(q, s, r.n);
+        out.p = formula == CUTIS_FORMULA_DQS ? dual_point_nonuniform(d, f)
+                                             : spherical_point_nonuniform(q, s, to, r.p, c);
         out.n = n.v;
         out.n_sign = n.sign;
-        out.t = turned_tangent_uneven(q, s, r.t);
+        out.t = turned_tangent_nonuniform(q, s, r.t);
         out.t_sign = K(1.0);
     } else {
         out.p = formula == CUTIS_FORMULA_DQS ? dual_point(d, f, q, r.p)
@@ -299,18 +299,19 @@ FN skin_vertex mixed_vertex(const cutis_skin_layout *layout, skin_vertex method,
 }
 
 FN skin_vertex blended_vertex(const skin_view *view, const skin_list *list, skin_vertex rest,
-                              real3 c, uint32_t slot, const int formula, const int uneven,
+                              real3 c, uint32_t slot, const int formula, const int nonuniform,
                               const int normals, const int extras)
 {
     mat34 b = mat34_zero();
     const bool linear = extras && view->linear;
     if (formula == CUTIS_FORMULA_LBS || formula == CUTIS_FORMULA_SBS_WEIGHTED || linear)
         b = list_matrix(view, list);
-    if (formula == CUTIS_FORMULA_LBS) return linear_vertex(view, b, rest, uneven, normals, extras);
-    skin_vertex out = turned_vertex(view, list, rest, c, b, formula, uneven, normals, extras);
+    if (formula == CUTIS_FORMULA_LBS)
+        return linear_vertex(view, b, rest, nonuniform, normals, extras);
+    skin_vertex out = turned_vertex(view, list, rest, c, b, formula, nonuniform, normals, extras);
     if (linear)
-        out = mixed_vertex(view->layout, out, linear_vertex(view, b, rest, uneven, normals, extras),
-                           slot);
+        out = mixed_vertex(view->layout, out,
+                           linear_vertex(view, b, rest, nonuniform, normals, extras), slot);
     return out;
 }
 
@@ -545,7 +546,7 @@ static void merge_box(const cutis_cpu_job *job, uint32_t instance, const skin_bo
 ALWAYS void skin_lanes(const cutis_cpu_job *job, const skin_view *view, skin_target *target,
                        const skin_list *list, uint32_t block, uint32_t lane,
                        const uint32_t *vertices, uint32_t flags, const int formula,
-                       const int uneven, const int normals, const int level)
+                       const int nonuniform, const int normals, const int level)
 {
     skin_vertex rest = rest_vertex(view, block, lane, normals, level);
     const int blend = formula == FORMULA_POSED          ? CUTIS_FORMULA_LBS
@@ -561,7 +562,7 @@ ALWAYS void skin_lanes(const cutis_cpu_job *job, const skin_view *view, skin_tar
         rest = moved;
     }
     real3 c = centre_of(view, list, block, lane, flags, rest.p, blend);
-    skin_vertex v = blended_vertex(view, list, rest, c, block * BLOCK + lane, blend, uneven,
+    skin_vertex v = blended_vertex(view, list, rest, c, block * BLOCK + lane, blend, nonuniform,
                                    normals, level == LEVEL_EXTRAS);
     finish_vertices(job, view, target, vertices, flags, v, normals, level);
 }
@@ -569,7 +570,7 @@ ALWAYS void skin_lanes(const cutis_cpu_job *job, const skin_view *view, skin_tar
 #if KERNEL_LANES == 1
 
 ALWAYS void skin_range(const cutis_cpu_job *job, uint32_t instance, uint32_t begin, uint32_t end,
-                       const int formula, const int uneven, const int normals, const int level)
+                       const int formula, const int nonuniform, const int normals, const int level)
 {
     const cutis_skin_layout *layout = job->layout;
     const skin_view view = view_of(job, layout, instance);
@@ -580,8 +581,8 @@ ALWAYS void skin_range(const cutis_cpu_job *job, uint32_t instance, uint32_t beg
         const uint32_t slot = layout->vertex_slot[v], first = layout->first[v];
         skin_list list = { layout->bone + first, layout->weight + first,
                            layout->first[v + 1] - first, NULL, NULL };
-        skin_lanes(job, &view, &target, &list, slot / BLOCK, slot % BLOCK, &v, 0, formula, uneven,
-                   normals, level);
+        skin_lanes(job, &view, &target, &list, slot / BLOCK, slot % BLOCK, &v, 0, formula,
+                   nonuniform, normals, level);
     }
     if (job->bounds) merge_box(job, instance, &target.box);
 }
@@ -614,7 +615,7 @@ FN bool list_flips(const skin_view *view, const uint32_t *bone, uint32_t count, 
 }
 
 ALWAYS void skin_blocks(const cutis_cpu_job *job, const skin_view *view, skin_target *target,
-                        uint32_t begin, uint32_t end, const int formula, const int uneven,
+                        uint32_t begin, uint32_t end, const int formula, const int nonuniform,
                         const int normals, const int level)
 {
     const cutis_skin_layout *layout = view->layout;
@@ -631,8 +632,8 @@ ALWAYS void skin_blocks(const cutis_cpu_job *job, const skin_view *view, skin_ta
             list.centre = view->centres + 4 * (size_t)layout->sets[(size_t)k * BLOCK];
         for (uint32_t lane = 0; lane < BLOCK; lane += KERNEL_LANES) {
             list.weight = layout->weights + (size_t)first * BLOCK + lane;
-            skin_lanes(job, view, target, &list, k, lane, vertices + lane, flags, formula, uneven,
-                       normals, level);
+            skin_lanes(job, view, target, &list, k, lane, vertices + lane, flags, formula,
+                       nonuniform, normals, level);
         }
     }
 }
@@ -640,7 +641,7 @@ ALWAYS void skin_blocks(const cutis_cpu_job *job, const skin_view *view, skin_ta
 // Stores may alias anything the compiler knows of, so what the loops need is copied to locals that
 // none points to.
 ALWAYS void skin_range(const cutis_cpu_job *shared_job, uint32_t instance, uint32_t begin,
-                       uint32_t end, const int formula, const int uneven, const int normals,
+                       uint32_t end, const int formula, const int nonuniform, const int normals,
                        const int level)
 {
     const cutis_cpu_job job = *shared_job;
@@ -651,14 +652,14 @@ ALWAYS void skin_range(const cutis_cpu_job *shared_job, uint32_t instance, uint3
         const uint8_t run = view.unscaled ? CUTIS_CPU_BLOCK_RUN : 0;
         for (uint32_t k = begin, next = begin; k < end; k = next) {
             while (next < end && (job.block_flags[next] & run)) next++;
-            skin_blocks(&job, &view, &target, k, next, formula, uneven, normals, LEVEL_RUNS);
+            skin_blocks(&job, &view, &target, k, next, formula, nonuniform, normals, LEVEL_RUNS);
             k = next;
             while (next < end && !(job.block_flags[next] & run)) next++;
-            skin_blocks(&job, &view, &target, k, next, formula, uneven, normals, LEVEL_SIMPLE);
+            skin_blocks(&job, &view, &target, k, next, formula, nonuniform, normals, LEVEL_SIMPLE);
         }
         return;
     }
-    skin_blocks(&job, &view, &target, begin, end, formula, uneven, normals, level);
+    skin_blocks(&job, &view, &target, begin, end, formula, nonuniform, normals, level);
     if (job.bounds) merge_box(&job, instance, &target.box);
     if (job.streaming) STREAM_END();
 }
@@ -667,10 +668,10 @@ ALWAYS void skin_range(const cutis_cpu_job *shared_job, uint32_t instance, uint3
 
 // One function per formula and path. Where the rule of normals is not in the name it is tested at
 // run time.
-#define RANGE(name, formula, uneven, normals, level)                                               \
+#define RANGE(name, formula, nonuniform, normals, level)                                           \
     OUTLINED void name(const cutis_cpu_job *job, uint32_t instance, uint32_t begin, uint32_t end)  \
     {                                                                                              \
-        skin_range(job, instance, begin, end, formula, uneven, normals, level);                    \
+        skin_range(job, instance, begin, end, formula, nonuniform, normals, level);                \
     }
 #define RANGES(name, formula)                                                                      \
     RANGE(name##_none, formula, 0, CUTIS_NORMAL_NONE, LEVEL_SIMPLE)                                \
@@ -678,9 +679,9 @@ ALWAYS void skin_range(const cutis_cpu_job *shared_job, uint32_t instance, uint3
     RANGE(name##_unit, formula, 0, CUTIS_NORMAL_UNIT, LEVEL_SIMPLE)                                \
     RANGE(name##_outputs, formula, 0, CUTIS_NORMAL_UNIT, LEVEL_OUTPUTS)                            \
     RANGE(name##_extras, formula, 0, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)                              \
-    RANGE(name##_uneven, formula, 1, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)                              \
+    RANGE(name##_nonuniform, formula, 1, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)                          \
     static const cutis_cpu_run name[6] = { name##_none,    name##_raw,    name##_unit,             \
-                                           name##_outputs, name##_extras, name##_uneven };
+                                           name##_outputs, name##_extras, name##_nonuniform };
 
 RANGES(run_lbs, CUTIS_FORMULA_LBS)
 RANGES(run_sbs, CUTIS_FORMULA_SBS)
@@ -691,22 +692,21 @@ RANGES(run_cor, CUTIS_FORMULA_COR)
 RANGE(run_posed_unit, FORMULA_POSED, 0, CUTIS_NORMAL_UNIT, LEVEL_SIMPLE)
 RANGE(run_posed_outputs, FORMULA_POSED, 0, CUTIS_NORMAL_UNIT, LEVEL_OUTPUTS)
 RANGE(run_posed_extras, FORMULA_POSED, 0, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)
-RANGE(run_posed_uneven, FORMULA_POSED, 1, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)
+RANGE(run_posed_nonuniform, FORMULA_POSED, 1, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)
 RANGE(run_turned_outputs, FORMULA_POSED_TURNED, 0, CUTIS_NORMAL_UNIT, LEVEL_OUTPUTS)
 RANGE(run_turned_extras, FORMULA_POSED_TURNED, 0, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)
-RANGE(run_turned_uneven, FORMULA_POSED_TURNED, 1, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)
+RANGE(run_turned_nonuniform, FORMULA_POSED_TURNED, 1, CUTIS_NORMAL_UNIT, LEVEL_EXTRAS)
 static const cutis_cpu_run run_turned[6] = { run_turned_outputs, run_turned_outputs,
                                              run_turned_outputs, run_turned_outputs,
-                                             run_turned_extras,  run_turned_uneven };
-static const cutis_cpu_run run_posed[6] = {
-    run_posed_outputs, run_posed_outputs, run_posed_unit,
-    run_posed_outputs, run_posed_extras,  run_posed_uneven
-};
+                                             run_turned_extras,  run_turned_nonuniform };
+static const cutis_cpu_run run_posed[6] = { run_posed_outputs, run_posed_outputs,
+                                            run_posed_unit,    run_posed_outputs,
+                                            run_posed_extras,  run_posed_nonuniform };
 
 static int path_of(const cutis_cpu_job *job, uint32_t instance)
 {
     const cutis_skin_layout *layout = job->layout;
-    if (job->frames->uneven && job->frames->uneven[instance]) return 5;
+    if (job->frames->nonuniform && job->frames->nonuniform[instance]) return 5;
     if (job->tangents.data || layout->blend || layout->linear_normals) return 4;
     if (!job->positions.data || job->positions.stride != 12 || job->previous.data || job->bounds ||
         (job->normals.data && job->normals.stride != 12) || job->frames->targets || job->streaming)

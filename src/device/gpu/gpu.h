@@ -97,7 +97,7 @@ struct cutis_gpu {
     bool warp_teams; ///< teams are warps that synchronise by themselves: a group may have several
     bool staged; ///< packed records go through shared memory (pays where a warp can synchronise)
     bool lists_refused;  ///< the compiler failed on a kernel with short bone lists in registers
-    uint32_t near_bytes; ///< shared memory for palettes: more leaves room for fewer groups
+    uint32_t near_bytes; ///< shared memory for palettes: with more, fewer groups fit
     uint32_t group_instances; ///< instances a group serves, at most 8
     uint32_t registers; ///< of a work item, at most; 0: the compiler's choice (drivers that can)
     uint32_t

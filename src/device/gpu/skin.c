@@ -1,8 +1,8 @@
 /// Skins on a GPU: a layout uploaded once, then frames in, vertices out.
 ///
-/// A batch is one upload and one launch per path (even, uneven). Invariant: outputs are written by
-/// kernels only, in the order of the device's queue; the lock is held for driver calls, not while
-/// frames are packed.
+/// A batch is one upload and one launch per path (uniform, nonuniform). Invariant: outputs are
+/// written by kernels only, in the order of the device's queue; the lock is held for driver calls,
+/// not while frames are packed.
 #include <device/gpu/skin.h>
 
 #include <base/error.h>
@@ -98,9 +98,9 @@ cutis_result cutis_gpu_skin_run(cutis_device_skin *base, const cutis_skin_frames
     gpu_skin *skin = skin_of(base);
     gpu_batch batch = { .frames = frames, .targets = targets, .morph = frames->targets != NULL };
     for (int p = 0; p < 2; p++)
-        batch.paths[p] = (gpu_path){ .uneven = p == 1, .arguments = skin->arguments };
+        batch.paths[p] = (gpu_path){ .nonuniform = p == 1, .arguments = skin->arguments };
     for (uint32_t i = 0; i < frames->instance_count; i++)
-        batch.paths[cutis_gpu_is_uneven(frames, i)].count++;
+        batch.paths[cutis_gpu_is_nonuniform(frames, i)].count++;
     cutis_result result = cutis_gpu_open_frames(skin, &batch);
     if (result != CUTIS_OK) return result;
     cutis_gpu_fill_frames(skin, &batch);
@@ -119,7 +119,7 @@ static cutis_result prepare(gpu_skin *skin, uint32_t instance_count,
     if (result == CUTIS_OK && targets->bounds)
         result = cutis_gpu_grow_slot(skin->gpu, &skin->bounds, bounds_bytes(instance_count));
     for (int p = 0; p < 2 && result == CUTIS_OK; p++) {
-        const gpu_path path = { .uneven = p == 1, .arguments = skin->arguments };
+        const gpu_path path = { .nonuniform = p == 1, .arguments = skin->arguments };
         result = cutis_gpu_prepare_path(skin, &batch, &path);
     }
     return result;
@@ -154,8 +154,9 @@ static cutis_result pack_layout(gpu_skin *skin, cutis_arena *arena, const cutis_
 {
     cutis_result result = cutis_gpu_layout_make(arena, layout, wanted_order(), true, packed);
     if (result != CUTIS_OK) return result;
-    gpu_palette even = cutis_gpu_palette(skin, false), uneven = cutis_gpu_palette(skin, true);
-    int size = even.size > uneven.size ? even.size : uneven.size;
+    gpu_palette uniform = cutis_gpu_palette(skin, false),
+                nonuniform = cutis_gpu_palette(skin, true);
+    int size = uniform.size > nonuniform.size ? uniform.size : nonuniform.size;
     uint64_t bounds = (uint64_t)skin->gpu->warps * 192u * sizeof(float);
     uint64_t each = 16u + packed->near_max * 16ull * (uint32_t)size;
     skin->near = each + bounds <= cutis_gpu_near_bytes(skin);

@@ -50,9 +50,9 @@ typedef struct gpu_skin {
     uint32_t recorded_count;
 } gpu_skin;
 
-/// Even or uneven instances of a batch.
+/// Uniform or nonuniform instances of a batch.
 typedef struct gpu_path {
-    bool uneven;
+    bool nonuniform;
     uint32_t count;
     skin_arguments arguments;
 } gpu_path;
@@ -67,8 +67,8 @@ typedef struct gpu_batch {
 } gpu_batch;
 
 // skin_frames.c
-gpu_palette cutis_gpu_palette(const gpu_skin *skin, bool uneven);
-bool cutis_gpu_is_uneven(const cutis_skin_frames *frames, uint32_t instance);
+gpu_palette cutis_gpu_palette(const gpu_skin *skin, bool nonuniform);
+bool cutis_gpu_is_nonuniform(const cutis_skin_frames *frames, uint32_t instance);
 uint64_t cutis_gpu_frame_words(const gpu_skin *skin); ///< of an instance, about
 /// Memory for the frames of a batch, which this call alone fills; without the lock.
 cutis_result cutis_gpu_open_frames(gpu_skin *skin, gpu_batch *batch);

@@ -15,14 +15,14 @@
 // Palette records
 // -------------------------------------------------------------------------------------
 
-gpu_palette cutis_gpu_palette(const gpu_skin *skin, bool uneven)
+gpu_palette cutis_gpu_palette(const gpu_skin *skin, bool nonuniform)
 {
     gpu_palette p = { -1, -1, -1, -1, -1, -1, 0 };
     bool turned = skin->formula != CUTIS_FORMULA_LBS, dqs = skin->formula == CUTIS_FORMULA_DQS;
-    if (!dqs || uneven || skin->blend || skin->linear_normals) p.matrix = p.size, p.size += 3;
+    if (!dqs || nonuniform || skin->blend || skin->linear_normals) p.matrix = p.size, p.size += 3;
     if (turned) p.rotation = p.size, p.size += 1;
-    if (dqs && !uneven) p.dual = p.size, p.size += 1;
-    if (turned && uneven) p.stretch = p.size, p.size += 2;
+    if (dqs && !nonuniform) p.dual = p.size, p.size += 1;
+    if (turned && nonuniform) p.stretch = p.size, p.size += 2;
     if (skin->formula == CUTIS_FORMULA_SBS_WEIGHTED) p.origin = p.size, p.size += 1;
     if (skin->pose_count) p.squares = p.size, p.size += (int)(skin->pose_count / 4);
     return p;
@@ -70,16 +70,16 @@ static uint64_t round4(uint64_t words)
     return (words + 3) / 4 * 4;
 }
 
-bool cutis_gpu_is_uneven(const cutis_skin_frames *frames, uint32_t instance)
+bool cutis_gpu_is_nonuniform(const cutis_skin_frames *frames, uint32_t instance)
 {
-    return frames->uneven && frames->uneven[instance];
+    return frames->nonuniform && frames->nonuniform[instance];
 }
 
 /// Words of one path's frames.
-static uint64_t path_words(const gpu_skin *skin, bool uneven, uint64_t count)
+static uint64_t path_words(const gpu_skin *skin, bool nonuniform, uint64_t count)
 {
     const skin_arguments *a = &skin->arguments;
-    gpu_palette palette = cutis_gpu_palette(skin, uneven);
+    gpu_palette palette = cutis_gpu_palette(skin, nonuniform);
     return 2 * round4(count) + count * a->bone_count * 4u * (uint32_t)palette.size +
            count * a->set_count * 4u + round4(count * a->target_count);
 }
@@ -125,7 +125,7 @@ static void pack_path(const gpu_skin *skin, gpu_batch *batch, gpu_path *path, fl
                       uint64_t *at)
 {
     skin_arguments *a = &path->arguments;
-    gpu_palette palette = cutis_gpu_palette(skin, path->uneven);
+    gpu_palette palette = cutis_gpu_palette(skin, path->nonuniform);
     uint64_t record = (uint64_t)a->bone_count * 4u * (uint32_t)palette.size;
     a->instances = (uint32_t)*at;
     a->scales = (uint32_t)(*at += round4(path->count));
@@ -135,7 +135,7 @@ static void pack_path(const gpu_skin *skin, gpu_batch *batch, gpu_path *path, fl
     *at += round4((uint64_t)path->count * a->target_count);
     uint32_t i = 0;
     for (uint32_t n = 0; n < batch->frames->instance_count; n++)
-        if (cutis_gpu_is_uneven(batch->frames, n) == path->uneven)
+        if (cutis_gpu_is_nonuniform(batch->frames, n) == path->nonuniform)
             memcpy(words + a->instances + i++, &n, sizeof n);
     pack_job job = { skin, batch, path, words, palette };
     uint32_t tasks = (path->count + PACK_INSTANCES - 1) / PACK_INSTANCES;
@@ -170,9 +170,9 @@ void cutis_gpu_release_slot(cutis_gpu *gpu, gpu_slot *slot)
     gpu->driver->release(gpu, slot->device);
 }
 
-/// A slot that nobody fills: the one that was used longest ago, once there are GPU_SLOTS. Calls
-/// that fill theirs at the same time (several threads, or a thread that helps while it waits) have
-/// one each. @param out NULL: no memory
+/// A slot that is not being filled: the one that was used longest ago, once there are GPU_SLOTS.
+/// Calls that fill theirs at the same time (several threads, or a thread that helps while it waits)
+/// have one each. @param out NULL: no memory
 static gpu_slot *choose_slot(gpu_skin *skin)
 {
     uint32_t count = 0;
@@ -210,7 +210,7 @@ cutis_result cutis_gpu_open_frames(gpu_skin *skin, gpu_batch *batch)
     if (result != CUTIS_OK) return result;
     for (int p = 0; p < 2; p++)
         if (batch->paths[p].count)
-            words += path_words(skin, batch->paths[p].uneven, batch->paths[p].count);
+            words += path_words(skin, batch->paths[p].nonuniform, batch->paths[p].count);
     result = take_slot(skin, words * sizeof(float), &batch->slot);
     cutis_gpu_leave(skin->gpu);
     return result;
@@ -237,8 +237,9 @@ cutis_result cutis_gpu_send_frames(gpu_skin *skin, gpu_batch *batch)
 
 cutis_result cutis_gpu_prepare_frames(gpu_skin *skin, uint32_t count)
 {
-    const uint64_t even = path_words(skin, false, count), uneven = path_words(skin, true, count);
-    const uint64_t words = (even > uneven ? even : uneven) + 4 * ROUNDING;
+    const uint64_t uniform = path_words(skin, false, count),
+                   nonuniform = path_words(skin, true, count);
+    const uint64_t words = (uniform > nonuniform ? uniform : nonuniform) + 4 * ROUNDING;
     gpu_slot *slots[GPU_SLOTS] = { NULL };
     cutis_result result = CUTIS_OK;
     for (int i = 0; i < GPU_SLOTS && result == CUTIS_OK; i++) {
@@ -253,6 +254,6 @@ cutis_result cutis_gpu_prepare_frames(gpu_skin *skin, uint32_t count)
 
 uint64_t cutis_gpu_frame_words(const gpu_skin *skin)
 {
-    const uint64_t even = path_words(skin, false, 4), uneven = path_words(skin, true, 4);
-    return ((even > uneven ? even : uneven) + 4) / 4;
+    const uint64_t uniform = path_words(skin, false, 4), nonuniform = path_words(skin, true, 4);
+    return ((uniform > nonuniform ? uniform : nonuniform) + 4) / 4;
 }

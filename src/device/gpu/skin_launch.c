@@ -75,7 +75,7 @@ static uint32_t instances_max(const gpu_skin *skin)
 static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu_path *path,
                          char *out, size_t capacity)
 {
-    gpu_palette p = cutis_gpu_palette(skin, path->uneven);
+    gpu_palette p = cutis_gpu_palette(skin, path->nonuniform);
     const cutis_skin_targets *to = batch->targets;
     bool staged = skin->gpu->staged && is_packed(to);
     char posed[192] = "";
@@ -86,7 +86,7 @@ static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu
                  skin->has_normals ? 7 : 4, skin->gaussian, p.squares, skin->gpu->pose_tile);
     snprintf(out, capacity,
              "#define SKIN_FORMULA %d\n#define SKIN_NORMALS %d\n#define SKIN_TANGENTS %d\n"
-             "#define SKIN_UNIT %d\n#define SKIN_UNEVEN %d\n#define SKIN_BLEND %d\n"
+             "#define SKIN_UNIT %d\n#define SKIN_NONUNIFORM %d\n#define SKIN_BLEND %d\n"
              "#define SKIN_MORPH %d\n#define SKIN_LINEAR_NORMALS %d\n#define SKIN_POSITIONS %d\n"
              "#define SKIN_BOUNDS %d\n#define SKIN_WARPS %u\n#define SKIN_NEAR %d\n"
              "#define SKIN_STAGED %d\n#define SKIN_LISTS %d\n#define SKIN_PTX %d\n#define "
@@ -95,7 +95,7 @@ static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu
              "#define SKIN_STRETCH %d\n#define SKIN_ORIGIN %d\n#define SKIN_REGISTERS %u\n"
              "#define SKIN_GROUPS %u\n#define SKIN_TOGETHER %u\n#define SKIN_POSES %u\n%s%s",
              (int)skin->formula, to->normals.buffer != NULL, to->tangents.buffer != NULL,
-             skin->unit, path->uneven, skin->blend, batch->morph ? skin->morph : 0,
+             skin->unit, path->nonuniform, skin->blend, batch->morph ? skin->morph : 0,
              skin->linear_normals, to->positions.buffer != NULL, to->bounds != NULL,
              skin->gpu->warps, skin->near, staged, skin->gpu->staged && !skin->gpu->lists_refused,
              skin->gpu->staged && skin->gpu->warps > 1, p.size, p.matrix, p.rotation, p.dual,
@@ -109,7 +109,7 @@ static cutis_gpu_launch path_shape(const gpu_skin *skin, const gpu_batch *batch,
 {
     const cutis_gpu *gpu = skin->gpu;
     skin_arguments *a = &path->arguments;
-    gpu_palette palette = cutis_gpu_palette(skin, path->uneven);
+    gpu_palette palette = cutis_gpu_palette(skin, path->nonuniform);
     uint32_t each = 16u + (skin->near ? skin->near_max * (uint32_t)palette.size * 16u : 0u);
     if (batch->targets->bounds) each += gpu->warps * 192u * (uint32_t)sizeof(float);
     uint32_t together = cutis_gpu_near_bytes(skin) / each;

@@ -156,7 +156,7 @@ static cutis_device_info device_info(const cl_functions *cl, const found_device 
                                      uint32_t index)
 {
     cutis_device_info info = { .kind = CUTIS_DEVICE_OPENCL, .index = index, .available = true };
-    char version[80], driver[56], platform[64] = ""; // what `detail` has room for
+    char version[80], driver[56], platform[64] = ""; // as much as `detail` holds
     cl_ulong memory = 0, precision = 0;
     cl_uint units = 0;
     device_text(cl, found->device, CL_DEVICE_NAME, info.name, sizeof info.name);
@@ -485,7 +485,7 @@ static cutis_result open_device(opencl *self, const found_device *found)
     gpu->warps = group >= 256 ? 8 : group >= 128 ? 4 : group >= 64 ? 2 : 1;
     gpu->registers = 64; // NVIDIA: 32 warps on a multiprocessor; measured, bench/README.md
     gpu->registers_few = 64;
-    gpu->registers_posed = 96;     // 20 warps
+    gpu->registers_posed = 96; // 20 warps
     // NVIDIA's compiler makes a division of floats from one of doubles that is rounded to float:
     // both are then as exact as the device can.
     self->cl.GetDeviceInfo(self->device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof precision, &precision,

@@ -107,7 +107,7 @@ static cutis_result reduce(binder *b, bool negative)
     return cutis_cage_reduce_lists(&in, &b->arena, b->report, &b->lists);
 }
 
-// The model with the cage and the lists, which stand in output order.
+// The model with the cage and the lists, which are in output order.
 static cutis_result publish(binder *b, cutis_coordinates coordinates, cutis_model **out)
 {
     cutis_model_data data = *cutis_model_get(b->model);

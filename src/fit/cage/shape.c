@@ -238,7 +238,7 @@ double cutis_cage_nearest(const cutis_cage_shape *shape, const double *x, uint32
 
 bool cutis_cage_inside(const cutis_cage_shape *shape, const double *x)
 {
-    double turns = 0; // half the solid angle, summed
+    double half_solid = 0; // half the solid angle, summed
     for (uint32_t t = 0; t < shape->triangle_count; t++) {
         vec3 u[3];
         double d[3];
@@ -247,9 +247,9 @@ bool cutis_cage_inside(const cutis_cage_shape *shape, const double *x)
             u[c] = v3_sub(v3_of(p), v3_of(x));
             d[c] = v3_length(u[c]);
         }
-        turns += atan2(v3_dot(u[0], v3_cross(u[1], u[2])),
-                       d[0] * d[1] * d[2] + v3_dot(u[0], u[1]) * d[2] + v3_dot(u[1], u[2]) * d[0] +
-                           v3_dot(u[2], u[0]) * d[1]);
+        half_solid += atan2(v3_dot(u[0], v3_cross(u[1], u[2])),
+                            d[0] * d[1] * d[2] + v3_dot(u[0], u[1]) * d[2] +
+                                v3_dot(u[1], u[2]) * d[0] + v3_dot(u[2], u[0]) * d[1]);
     }
-    return turns > 3.14159265358979323846; // inside: 2 pi, outside: 0
+    return half_solid > 3.14159265358979323846; // inside: 2 pi, outside: 0
 }

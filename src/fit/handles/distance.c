@@ -25,13 +25,13 @@ bool cutis_handles_front_init(cutis_arena *arena, const cutis_handles_grid *grid
     out->slot = cutis_arena_alloc(arena, n, sizeof *out->slot);
     out->pending = cutis_arena_alloc(arena, n, sizeof *out->pending);
     out->touched = cutis_arena_alloc(arena, n, sizeof *out->touched);
-    out->news = cutis_arena_alloc(arena, grid->tile_count, TILE_WORDS * sizeof *out->news);
+    out->fresh = cutis_arena_alloc(arena, grid->tile_count, TILE_WORDS * sizeof *out->fresh);
     out->tile_link = cutis_arena_alloc(arena, grid->tile_count, 2 * sizeof *out->tile_link);
     out->tile_queue = cutis_arena_alloc(arena, grid->tile_count, sizeof *out->tile_queue);
     if (!out->distance || !out->label || !out->reached || !out->heap || !out->slot ||
-        !out->pending || !out->touched || !out->news || !out->tile_link || !out->tile_queue)
+        !out->pending || !out->touched || !out->fresh || !out->tile_link || !out->tile_queue)
         return false;
-    memset(out->news, 0, grid->tile_count * TILE_WORDS * sizeof *out->news);
+    memset(out->fresh, 0, grid->tile_count * TILE_WORDS * sizeof *out->fresh);
     for (uint32_t t = 0; t < grid->tile_count; t++) out->tile_queue[t] = CUTIS_HANDLES_NONE;
     for (uint32_t v = 0; v < n; v++) {
         out->distance[v] = out->pending[v] = FAR;
@@ -198,10 +198,10 @@ uint32_t cutis_handles_front_step(cutis_handles_front *front)
 }
 
 // A whole march needs little order: it goes tile by tile through bands of distance. In a band a
-// tile works until none of its voxels in the band has news for a neighbour; so memory is walked in
-// pieces of a few kilobytes, however large the domain is. What remains when nobody has news is the
-// solution that the ordered march finds. A tile waits in a queue by the nearest voxel that has
-// news; queues are used in turn.
+// tile works until none of its voxels there has a change that a neighbour must see; so memory is
+// walked in pieces of a few kilobytes, however large the domain is. What remains when nothing
+// changes is the solution that the ordered march finds. A tile waits in a queue by its nearest
+// changed voxel; the queues alternate.
 #define QUEUES 64
 static const double BAND = 1; ///< voxels
 
@@ -268,10 +268,10 @@ static bool relax(cutis_handles_front *f, uint32_t voxel)
     return true;
 }
 
-static void has_news(cutis_handles_front *f, uint32_t tile, uint32_t voxel)
+static void mark_changed(cutis_handles_front *f, uint32_t tile, uint32_t voxel)
 {
     const uint32_t bit = voxel - f->grid->tile_first[tile];
-    f->news[TILE_WORDS * (size_t)tile + bit / 64] |= UINT64_C(1) << bit % 64;
+    f->fresh[TILE_WORDS * (size_t)tile + bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
 // Neighbours of a voxel look at it; nearer ones have nothing to learn.
@@ -283,33 +283,33 @@ static void tell(tile_march *m, uint32_t voxel)
     for (int d = 0; d < 6; d++) {
         if (n[d] == CUTIS_HANDLES_NONE || f->pending[n[d]] <= distance || !relax(f, n[d])) continue;
         if (n[d] >= m->first && n[d] < m->end) {
-            has_news(f, m->tile, n[d]);
+            mark_changed(f, m->tile, n[d]);
             continue;
         }
         const uint32_t tile = f->grid->tile_neighbour[6 * (size_t)m->tile + (size_t)d];
-        has_news(f, tile, n[d]);
+        mark_changed(f, tile, n[d]);
         put_in(m, tile, f->pending[n[d]]);
     }
 }
 
-// Work on a tile until no voxel in the band has news; what lies beyond waits for a later band.
+// Work on a tile until no voxel in the band has changed; what lies beyond waits for a later band.
 static void settle_tile(tile_march *m)
 {
     const cutis_handles_front *f = m->front;
-    uint64_t *news = f->news + TILE_WORDS * (size_t)m->tile;
+    uint64_t *fresh = f->fresh + TILE_WORDS * (size_t)m->tile;
     float least = FAR;
     for (bool told = true; told;) {
         told = false;
         least = FAR;
         for (uint32_t w = 0; w < TILE_WORDS; w++)
-            for (uint64_t bits = news[w]; bits; bits &= bits - 1) {
+            for (uint64_t bits = fresh[w]; bits; bits &= bits - 1) {
                 const uint32_t bit = (uint32_t)__builtin_ctzll(bits);
                 const uint32_t voxel = m->first + 64 * w + bit;
                 if (!(f->pending[voxel] < m->limit)) {
                     least = f->pending[voxel] < least ? f->pending[voxel] : least;
                     continue;
                 }
-                news[w] &= ~(UINT64_C(1) << bit);
+                fresh[w] &= ~(UINT64_C(1) << bit);
                 tell(m, voxel);
                 told = true;
             }
@@ -340,7 +340,7 @@ void cutis_handles_front_finish(cutis_handles_front *front)
         const uint32_t voxel = (uint32_t)front->heap[i], tile = tile_of(front->grid, voxel);
         front->distance[voxel] = front->pending[voxel];
         front->slot[voxel] = front->label[voxel];
-        has_news(front, tile, voxel);
+        mark_changed(front, tile, voxel);
         put_in(&m, tile, front->pending[voxel]);
     }
     for (; m.count > 0; m.now++) {

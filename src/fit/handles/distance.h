@@ -24,7 +24,7 @@ typedef struct cutis_handles_front {
     uint32_t touched_count;
     uint32_t *touched; ///< voxels whose state must be cleared
     // Of a march to the end, per tile; all zero or NONE between two.
-    uint64_t *news;       ///< 8 words: voxels whose neighbours must look at them
+    uint64_t *fresh;      ///< 8 words: voxels whose neighbours must look at them
     uint32_t *tile_link;  ///< 2: tiles before and after in the queue
     uint32_t *tile_queue; ///< its queue, NONE if in none
 } cutis_handles_front;

@@ -127,7 +127,7 @@ cutis_result cutis_handles_field_solve(cutis_handles_work *work, cutis_arena *ar
     out->values = cutis_arena_alloc(arena, (size_t)values, sizeof *out->values);
     if (!out->values) return cutis_alloc_result(arena->context);
     TRY(cutis_handles_over(work, &b->values, out->values, values, 4));
-    TRY(ROOMS(work, { &b->conductance, 6ull * n, 8 }));
+    TRY(RESERVE(work, { &b->conductance, 6ull * n, 8 }));
     TRY(handles_conduct_run(work->device, n,
                             (handles_conduct_buffers){ .neighbour = b->neighbour,
                                                        .distance = b->distance,

@@ -16,7 +16,7 @@
 #define PADDING 3 ///< voxels around the bounding box: taps of any vertex stay inside the grid
 /// Largest grid, bytes of its dense arrays: about 800 voxels a side of a cube. Places fit an int.
 #define GRID_BYTES_MAX (UINT64_C(4) << 30)
-#define CLOUD_REACH    16.0  ///< most voxels of a ball's radius: a few stray points fill no room
+#define CLOUD_REACH    16.0  ///< most voxels of a ball's radius: a few outliers fill no space
 #define CLOUD_SAMPLES  500   ///< points whose nearest neighbour decides the radius of a cloud
 #define FEW_TRIANGLES  65536 ///< GPU: below it a triangle is many items
 #define PARTS          16
@@ -46,7 +46,7 @@ static cutis_result mark_surface(voxeliser *v)
     TRY(cutis_handles_give(v->work, &b->triangles, shape->triangles, 3ull * shape->triangle_count,
                            4));
     TRY(cutis_handles_give(v->work, &b->points, shape->points, shape->point_count, 4));
-    TRY(ROOMS(v->work, { &b->state, words, 4 }, { &b->flag, 1, 4 }));
+    TRY(RESERVE(v->work, { &b->state, words, 4 }, { &b->flag, 1, 4 }));
     TRY(cutis_handles_fill(v->work, b->state, words, 0));
     TRY(handles_surfaces_run(
         v->work->device, shape->triangle_count * parts,
@@ -102,7 +102,7 @@ static cutis_result count_voxels(voxeliser *v, uint32_t *first, size_t tiles)
     const uint32_t rows = (uint32_t)(TILE_ROWS * tiles);
     uint32_t *before = cutis_arena_alloc(v->scratch, (size_t)rows + 1, sizeof *before);
     if (!before) return cutis_alloc_result(v->arena->context);
-    TRY(ROOMS(v->work, { &b->rows, cutis_compute_scan_words(rows), 4 }));
+    TRY(RESERVE(v->work, { &b->rows, cutis_compute_scan_words(rows), 4 }));
     TRY(handles_rows_run(v->work->device, rows,
                          (handles_rows_buffers){ .state = b->state, .count = b->rows },
                          (handles_rows_arguments){ .grid = v->given }));
@@ -128,7 +128,7 @@ static cutis_result number_voxels(voxeliser *v, uint32_t rows)
     TRY(cutis_handles_over(v->work, &b->place, g->place, n, 4));
     TRY(cutis_handles_over(v->work, &b->neighbour, g->neighbour, 6 * n, 4));
     TRY(cutis_handles_over(v->work, &b->component, g->component, n, 4));
-    TRY(ROOMS(v->work, { &b->piece, n, 4 }));
+    TRY(RESERVE(v->work, { &b->piece, n, 4 }));
     TRY(handles_number_run(
         v->work->device, rows,
         (handles_number_buffers){
@@ -150,7 +150,7 @@ static uint32_t root_of(uint32_t *piece, uint32_t v)
     return v;
 }
 
-// The first voxel of each one's piece, on a CPU: trees of voxels that hang together, joined in
+// The first voxel of each one's piece, on a CPU: trees of connected voxels, joined in
 // order. One pass where sweeps take as many as a piece has bends.
 static void join_voxels(const uint32_t *neighbour, uint32_t count, uint32_t *piece)
 {
@@ -170,7 +170,7 @@ static void join_voxels(const uint32_t *neighbour, uint32_t count, uint32_t *pie
 static cutis_result sweep_pieces(voxeliser *v)
 {
     cutis_handles_buffers *b = v->buffers;
-    TRY(ROOMS(v->work, { &b->other_piece, v->grid->voxel_count, 4 }));
+    TRY(RESERVE(v->work, { &b->other_piece, v->grid->voxel_count, 4 }));
     for (bool changed = true; changed;) {
         TRY(cutis_handles_fill(v->work, b->flag, 1, 0));
         for (int i = 0; i < SWEEPS_A_LOOK; i++) {
@@ -198,7 +198,7 @@ static cutis_result number_pieces(voxeliser *v)
         TRY(sweep_pieces(v));
     else
         join_voxels(g->neighbour, n, cutis_handles_memory(b->piece));
-    TRY(ROOMS(v->work, { &b->roots, cutis_compute_scan_words(n), 4 }));
+    TRY(RESERVE(v->work, { &b->roots, cutis_compute_scan_words(n), 4 }));
     TRY(handles_roots_run(v->work->device, n,
                           (handles_roots_buffers){ .piece = b->piece, .root = b->roots },
                           (handles_roots_arguments){ 0 }));
@@ -360,7 +360,7 @@ cutis_result cutis_handles_work_on(cutis_handles_work *work, const cutis_handles
     TRY(cutis_handles_give(work, &b->index, grid->index, grid->dense_count, 4));
     TRY(cutis_handles_give(work, &b->place, grid->place, grid->voxel_count, 4));
     TRY(cutis_handles_give(work, &b->neighbour, grid->neighbour, 6ull * grid->voxel_count, 4));
-    TRY(ROOMS(work, { &b->flag, 1, 4 }));
+    TRY(RESERVE(work, { &b->flag, 1, 4 }));
     work->grid = grid->index;
     return CUTIS_OK;
 }

@@ -1,5 +1,5 @@
 /// The voxel domain of handle weights: which voxels a shape fills, who is next to whom, and which
-/// pieces hang together. Invariants: every vertex of the shape lies in a domain voxel; two layers
+/// pieces are connected. Invariants: every vertex of the shape lies in a domain voxel; two layers
 /// of voxels around the domain are outside it; the grid is centred on the bounding box, so mirrors
 /// and quarter turns of the shape permute voxels.
 #ifndef CUTIS_FIT_HANDLES_GRID_H

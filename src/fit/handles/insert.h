@@ -38,13 +38,13 @@ typedef struct cutis_handles_insertion {
     double radius_least;
     cutis_handles_inserted *inserted; ///< out->virtual_count
     size_t inserted_capacity;
-    uint32_t list_room; ///< sweeps: entries of a voxel
+    uint32_t list_capacity; ///< sweeps: entries of a voxel
 } cutis_handles_insertion;
 
 /// Fields of all sites; only those that are not there yet are marched.
 cutis_result cutis_handles_site_fields(cutis_handles_insertion *in);
 
-/// Maxima of the work's `cover` above HANDLES_TAU, ascending. @param list voxel_count of room
+/// Maxima of the work's `cover` above HANDLES_TAU, ascending. @param list space for voxel_count
 cutis_result cutis_handles_peaks(cutis_handles_insertion *in, uint32_t *list, uint32_t *count);
 
 /// One virtual handle more. false: out of memory
@@ -52,22 +52,22 @@ bool cutis_handles_insert(cutis_handles_insertion *in, cutis_handles_inserted ha
 
 /// Virtual handles until everything is covered. The work's `cover` is of all handles afterwards.
 cutis_result cutis_handles_insert_march(cutis_handles_insertion *in);
-/// @param fits false: a list of handles that reach a voxel had no room
+/// @param fits false: a list of handles that reach a voxel was full
 cutis_result cutis_handles_insert_sweep(cutis_handles_insertion *in, bool *fits);
 
 /// Lists of the handles that reach each voxel, into `out` and the work's buffers.
 cutis_result cutis_handles_lists_march(cutis_handles_insertion *in);
 cutis_result cutis_handles_lists_sweep(cutis_handles_insertion *in);
 
-/// What sites cover. @param room of the lists, whose first entries they get; 0: no lists
-cutis_result cutis_handles_cover_sites(cutis_handles_insertion *in, uint32_t room);
+/// What sites cover. @param capacity of the lists, whose first entries they get; 0: no lists
+cutis_result cutis_handles_cover_sites(cutis_handles_insertion *in, uint32_t capacity);
 
 /// Sweep `count` fields from their starts until nothing changes; they end in the work's `field`.
 /// @param unit_count of the work's `units`; 0: all voxels of all fields
 cutis_result cutis_handles_sweep_fields(cutis_handles_insertion *in, uint32_t count,
                                         uint32_t unit_count);
-/// Room for that, nothing reached yet.
-cutis_result cutis_handles_sweep_room(cutis_handles_insertion *in, uint32_t count);
+/// Memory for that, nothing reached yet.
+cutis_result cutis_handles_reserve_sweep(cutis_handles_insertion *in, uint32_t count);
 /// Fields that are swept together.
 uint32_t cutis_handles_sweep_most(const cutis_handles_grid *grid);
 

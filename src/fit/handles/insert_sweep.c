@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 
-#define LIST_ROOM  16 ///< handles that reach a voxel, at first; twice as many if need be
-#define CORE_PARTS 16 ///< of all cores, to look at a candidate's distances
+#define LIST_CAPACITY 16 ///< handles that reach a voxel, at first; twice as many if need be
+#define CORE_PARTS    16 ///< of all cores, to look at a candidate's distances
 
 typedef struct insertion {
     cutis_handles_insertion *in;
@@ -23,11 +23,11 @@ typedef struct insertion {
 static cutis_result cover_by_sites(insertion *i)
 {
     cutis_handles_buffers *b = i->buffers;
-    const uint64_t n = i->in->grid->voxel_count, entries = n * i->in->list_room;
-    TRY(ROOMS(i->work, { &b->room_count, n, 4 }, { &b->room_handle, entries, 4 },
-              { &b->room_value, entries, 4 }, { &b->overflow, 1, 4 }));
+    const uint64_t n = i->in->grid->voxel_count, entries = n * i->in->list_capacity;
+    TRY(RESERVE(i->work, { &b->unpacked_count, n, 4 }, { &b->unpacked_handle, entries, 4 },
+                { &b->unpacked_value, entries, 4 }, { &b->overflow, 1, 4 }));
     TRY(cutis_handles_fill(i->work, b->overflow, 1, 0));
-    return cutis_handles_cover_sites(i->in, i->in->list_room);
+    return cutis_handles_cover_sites(i->in, i->in->list_capacity);
 }
 
 // Maxima of cover by falling cover, in `sorted`.
@@ -35,7 +35,7 @@ static cutis_result find_candidates(insertion *i, uint32_t *list, uint32_t *coun
 {
     cutis_handles_buffers *b = i->buffers;
     TRY(cutis_handles_peaks(i->in, list, count));
-    TRY(ROOMS(i->work, { &b->sorted, *count, 4 }));
+    TRY(RESERVE(i->work, { &b->sorted, *count, 4 }));
     TRY(cutis_handles_give(i->work, &b->candidate, list, *count, 4));
     return handles_rank_run(
         i->work->device, *count,
@@ -48,7 +48,7 @@ static cutis_result make_boxes(insertion *i)
     cutis_handles_buffers *b = i->buffers;
     const uint32_t units = (i->in->grid->voxel_count + HANDLES_UNIT - 1) / HANDLES_UNIT;
     if (i->work->boxes == i->in->grid->index) return CUTIS_OK;
-    TRY(ROOMS(i->work, { &b->boxes, 6ull * units, 4 }));
+    TRY(RESERVE(i->work, { &b->boxes, 6ull * units, 4 }));
     TRY(handles_boxes_run(i->work->device, units,
                           (handles_boxes_buffers){ .place = b->place, .box = b->boxes },
                           (handles_boxes_arguments){ .grid = i->grid }));
@@ -66,7 +66,7 @@ static cutis_result list_units(insertion *i, cutis_arena *scratch, uint32_t coun
     uint32_t *list = cutis_arena_alloc(scratch, (size_t)count * units, sizeof *list);
     if (!mask || !list) return cutis_alloc_result(scratch->context);
     TRY(make_boxes(i));
-    TRY(ROOMS(i->work, { &b->around, (uint64_t)count * words, 4 }));
+    TRY(RESERVE(i->work, { &b->around, (uint64_t)count * words, 4 }));
     TRY(handles_around_run(i->work->device, count * words,
                            (handles_around_buffers){ .box = b->boxes,
                                                      .place = b->place,
@@ -118,10 +118,10 @@ static cutis_result find_supports(insertion *i, uint32_t count, bool *again)
 static cutis_result march_candidates(insertion *i, uint32_t first, uint32_t count)
 {
     cutis_handles_buffers *b = i->buffers;
-    TRY(cutis_handles_sweep_room(i->in, count));
-    TRY(ROOMS(i->work, { &b->segments, 6ull * count, 8 }, { &b->segment_first, count + 1ull, 4 },
-              { &b->middle, count, 4 }, { &b->core_distance, (uint64_t)count * CORE_PARTS, 4 },
-              { &b->support, 2ull * count, 8 }, { &b->clash, (uint64_t)count * count, 4 }));
+    TRY(cutis_handles_reserve_sweep(i->in, count));
+    TRY(RESERVE(i->work, { &b->segments, 6ull * count, 8 }, { &b->segment_first, count + 1ull, 4 },
+                { &b->middle, count, 4 }, { &b->core_distance, (uint64_t)count * CORE_PARTS, 4 },
+                { &b->support, 2ull * count, 8 }, { &b->clash, (uint64_t)count * count, 4 }));
     TRY(handles_bound_run(i->work->device, count,
                           (handles_bound_buffers){ .sorted = b->sorted,
                                                    .place = b->place,
@@ -149,7 +149,7 @@ static cutis_result march_candidates(insertion *i, uint32_t first, uint32_t coun
 }
 
 // In order those that neither earlier batches nor accepted ones of this batch cover. @param support
-// radius and voxel of each; @param accepted count of room
+// radius and voxel of each; @param accepted space for count
 static bool choose(insertion *i, uint32_t count, const uint32_t *clash, const double *support,
                    uint32_t *accepted, uint32_t *used)
 {
@@ -187,17 +187,17 @@ static cutis_result accept_candidates(insertion *i, cutis_arena *scratch, uint32
                                 .accepted = b->accepted,
                                 .support = b->support,
                                 .cover = b->cover,
-                                .count = b->room_count,
-                                .handle = b->room_handle,
-                                .value = b->room_value,
+                                .count = b->unpacked_count,
+                                .handle = b->unpacked_handle,
+                                .value = b->unpacked_value,
                                 .overflow = b->overflow },
         (handles_gain_arguments){ .accepted_count = (int)used,
                                   .first_handle = (int)(i->in->sites->site_count + before),
                                   .voxel_count = i->grid.voxel_count,
-                                  .room = (int)i->in->list_room });
+                                  .capacity = (int)i->in->list_capacity });
 }
 
-// All rounds; `overflow`: a voxel's list had no room.
+// All rounds; `overflow`: a voxel's list was full.
 static cutis_result insert_all(insertion *i, uint32_t *list, bool *overflow)
 {
     const uint32_t most = cutis_handles_sweep_most(i->in->grid);
@@ -233,9 +233,10 @@ cutis_result cutis_handles_insert_sweep(cutis_handles_insertion *in, bool *fits)
     uint32_t *list = cutis_arena_alloc(in->scratch, in->grid->voxel_count, sizeof *list);
     bool overflow = true;
     if (!list) return cutis_alloc_result(in->scratch->context);
-    for (uint32_t room = LIST_ROOM; overflow && room <= in->work->list_most; room *= 2) {
+    for (uint32_t capacity = LIST_CAPACITY; overflow && capacity <= in->work->list_most;
+         capacity *= 2) {
         in->out->virtual_count = in->out->round_count = 0;
-        in->list_room = room;
+        in->list_capacity = capacity;
         TRY(insert_all(&i, list, &overflow));
     }
     *fits = !overflow;
@@ -251,7 +252,7 @@ cutis_result cutis_handles_lists_sweep(cutis_handles_insertion *in)
     uint32_t *first = cutis_arena_alloc(in->arena, (size_t)n + 1, sizeof *first);
     if (!first) return cutis_alloc_result(in->arena->context);
     first[0] = 0;
-    TRY(cutis_buffer_read(b->room_count, 0, first + 1, 4ull * n));
+    TRY(cutis_buffer_read(b->unpacked_count, 0, first + 1, 4ull * n));
     for (size_t v = 0; v < n; v++) first[v + 1] += first[v];
     const uint64_t total = first[n];
     out->list_first = first;
@@ -259,14 +260,14 @@ cutis_result cutis_handles_lists_sweep(cutis_handles_insertion *in)
     out->list_value = cutis_arena_alloc(in->arena, total, sizeof *out->list_value);
     if (!out->list_handle || !out->list_value) return cutis_alloc_result(in->arena->context);
     TRY(cutis_handles_give(in->work, &b->list_first, first, (uint64_t)n + 1, 4));
-    TRY(ROOMS(in->work, { &b->list_handle, total, 4 }, { &b->list_value, total, 4 }));
+    TRY(RESERVE(in->work, { &b->list_handle, total, 4 }, { &b->list_value, total, 4 }));
     TRY(handles_pack_run(in->work->device, n,
                          (handles_pack_buffers){ .first = b->list_first,
-                                                 .handle = b->room_handle,
-                                                 .value = b->room_value,
+                                                 .handle = b->unpacked_handle,
+                                                 .value = b->unpacked_value,
                                                  .packed_handle = b->list_handle,
                                                  .packed_value = b->list_value },
-                         (handles_pack_arguments){ .room = (int)in->list_room }));
+                         (handles_pack_arguments){ .capacity = (int)in->list_capacity }));
     TRY(cutis_buffer_read(b->list_handle, 0, out->list_handle, 4 * total));
     return cutis_buffer_read(b->list_value, 0, out->list_value, 4 * total);
 }

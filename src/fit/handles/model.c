@@ -1,4 +1,4 @@
-// Bodies of models. Invariant: vertices of a body stand in output order (instances, or meshes,
+// Bodies of models. Invariant: vertices of a body are in output order (instances, or meshes,
 // primitives, vertices), so influences find their way back by counting.
 #include "fit/handles/model.h"
 

@@ -24,18 +24,18 @@ static uint64_t most_nodes(const cutis_handles_grid *grid)
     return total;
 }
 
-static cutis_result make_room(cutis_handles_work *work, const cutis_handles_grid *grid)
+static cutis_result reserve_levels(cutis_handles_work *work, const cutis_handles_grid *grid)
 {
     cutis_handles_buffers *b = &work->buffers;
     const uint64_t nodes = most_nodes(grid), n = grid->voxel_count;
     uint64_t blocks = 1;
     for (int c = 0; c < 3; c++) blocks *= (grid->size[c] + 1) / 2;
-    return ROOMS(work, { &b->parent, nodes, 4 }, { &b->child, nodes, 4 },
-                 { &b->child_first, nodes + CUTIS_HANDLES_LEVELS, 4 }, { &b->order, nodes, 4 },
-                 { &b->cell, nodes, 4 }, { &b->node, n, 4 }, { &b->voxel, n, 4 },
-                 { &b->places, cutis_compute_scan_words((uint32_t)(2 * n)), 4 },
-                 { &b->family, cutis_compute_scan_words((uint32_t)n), 4 }, { &b->map, blocks, 4 },
-                 { &b->other_map, blocks, 4 }, { &b->first_child, blocks, 4 });
+    return RESERVE(work, { &b->parent, nodes, 4 }, { &b->child, nodes, 4 },
+                   { &b->child_first, nodes + CUTIS_HANDLES_LEVELS, 4 }, { &b->order, nodes, 4 },
+                   { &b->cell, nodes, 4 }, { &b->node, n, 4 }, { &b->voxel, n, 4 },
+                   { &b->places, cutis_compute_scan_words((uint32_t)(2 * n)), 4 },
+                   { &b->family, cutis_compute_scan_words((uint32_t)n), 4 }, { &b->map, blocks, 4 },
+                   { &b->other_map, blocks, 4 }, { &b->first_child, blocks, 4 });
 }
 
 // Sums of `count` flags of each colour in `places`; how many there are.
@@ -137,7 +137,7 @@ static cutis_result number_levels(cutis_handles_work *work, cutis_handles_system
 {
     int size[3];
     for (int c = 0; c < 3; c++) size[c] = (int)system->grid->size[c];
-    TRY(make_room(work, system->grid));
+    TRY(reserve_levels(work, system->grid));
     TRY(number_finest(work, system));
     while (system->level_count < CUTIS_HANDLES_LEVELS) {
         const cutis_handles_level *fine = &system->levels[system->level_count - 1];
@@ -162,9 +162,9 @@ static cutis_result fill_levels(cutis_handles_work *work, const cutis_handles_sy
 {
     cutis_handles_buffers *b = &work->buffers;
     const uint64_t nodes = node_count(system);
-    TRY(cutis_handles_room_zero(work, &b->level_neighbour, 6 * (nodes + HANDLES_AHEAD), 4));
-    TRY(ROOMS(work, { &b->level_conductance, 6 * nodes, 8 }, { &b->diagonal, nodes, 8 },
-              { &b->inverse, nodes, 8 }));
+    TRY(cutis_handles_reserve_zero(work, &b->level_neighbour, 6 * (nodes + HANDLES_AHEAD), 4));
+    TRY(RESERVE(work, { &b->level_conductance, 6 * nodes, 8 }, { &b->diagonal, nodes, 8 },
+                { &b->inverse, nodes, 8 }));
     TRY(handles_finest_run(work->device, system->levels[0].count,
                            (handles_finest_buffers){ .voxel = b->voxel,
                                                      .node = b->node,
@@ -312,16 +312,16 @@ static cutis_result dot(const solving *s, const cutis_buffer *x, const cutis_buf
 
 // p = z + beta p, q = A p, and the sums of p q. A CPU sums where it works, a GPU by itself: its
 // items are nodes.
-static cutis_result turn(const solving *s, uint32_t sums)
+static cutis_result new_direction(const solving *s, uint32_t sums)
 {
     const cutis_handles_buffers *b = &s->work->buffers;
     const bool apart = s->work->sweeps;
     const uint32_t count = s->system->levels[0].count, stretch = apart ? 1 : HANDLES_SUM;
     const uint32_t items = (apart ? count : sums) * s->groups;
-    TRY(handles_turn_run(
+    TRY(handles_direction_run(
         s->work->device, items,
-        (handles_turn_buffers){ .scalars = b->scalars, .z = b->z, .p = b->p },
-        (handles_turn_arguments){
+        (handles_direction_buffers){ .scalars = b->scalars, .z = b->z, .p = b->p },
+        (handles_direction_arguments){
             .lanes = s->lanes, .width = s->width, .count = (int)count, .stretch = (int)stretch }));
     TRY(handles_apply_run(
         s->work->device, items,
@@ -367,15 +367,15 @@ static cutis_result iterate(const solving *s, double tolerance, bool *going)
     const uint32_t sums = (s->system->levels[0].count + HANDLES_SUM - 1) / HANDLES_SUM;
     TRY(cycle(s, 0, true));
     TRY(dot(s, b->r, b->z, sums));
-    TRY(handles_turning_run(
+    TRY(handles_find_beta_run(
         s->work->device, s->groups,
-        (handles_turning_buffers){ .partial = b->partial, .scalars = b->scalars },
-        (handles_turning_arguments){ .lanes = s->lanes, .width = s->width, .sums = (int)sums }));
-    TRY(turn(s, sums));
-    TRY(handles_stepping_run(
+        (handles_find_beta_buffers){ .partial = b->partial, .scalars = b->scalars },
+        (handles_find_beta_arguments){ .lanes = s->lanes, .width = s->width, .sums = (int)sums }));
+    TRY(new_direction(s, sums));
+    TRY(handles_find_alpha_run(
         s->work->device, s->groups,
-        (handles_stepping_buffers){ .partial = b->partial, .scalars = b->scalars },
-        (handles_stepping_arguments){ .lanes = s->lanes, .width = s->width, .sums = (int)sums }));
+        (handles_find_alpha_buffers){ .partial = b->partial, .scalars = b->scalars },
+        (handles_find_alpha_arguments){ .lanes = s->lanes, .width = s->width, .sums = (int)sums }));
     TRY(advance(s, sums));
     TRY(cutis_handles_fill(s->work, b->flag, 1, 0));
     TRY(handles_done_run(
@@ -395,10 +395,10 @@ static cutis_result begin(const solving *s, uint32_t first)
     const uint64_t lanes = (uint64_t)s->lanes, all = node_count(s->system) * lanes;
     // A node without a neighbour reads itself with conductance 0: what it reads must be finite from
     // the start, and new memory may hold anything.
-    TRY(cutis_handles_room_zero(work, &b->z, all, 8));
-    TRY(ROOMS(work, { &b->r, all, 8 }, { &b->x, count * lanes, 8 }, { &b->p, count * lanes, 8 },
-              { &b->q, count * lanes, 8 }, { &b->partial, (count / HANDLES_SUM + 1) * lanes, 8 },
-              { &b->scalars, 4 * lanes, 8 }));
+    TRY(cutis_handles_reserve_zero(work, &b->z, all, 8));
+    TRY(RESERVE(work, { &b->r, all, 8 }, { &b->x, count * lanes, 8 }, { &b->p, count * lanes, 8 },
+                { &b->q, count * lanes, 8 }, { &b->partial, (count / HANDLES_SUM + 1) * lanes, 8 },
+                { &b->scalars, 4 * lanes, 8 }));
     TRY(cutis_handles_fill(work, b->scalars, 8 * lanes, 0));
     return handles_begin_run(
         work->device, count * s->groups,

@@ -40,8 +40,8 @@ typedef struct cutis_handles_system {
 cutis_result cutis_handles_system_create(cutis_handles_work *work, const cutis_handles_grid *grid,
                                          cutis_handles_system *out);
 
-/// Fields that are solved together when so many are left: all lanes of a node are an item on a CPU,
-/// eight, four or two.
+/// Fields that are solved together when this many are left: all lanes of a node are an item on a
+/// CPU, eight, four or two.
 uint32_t cutis_handles_lanes(const cutis_handles_work *work, const cutis_handles_system *system,
                              uint32_t left);
 

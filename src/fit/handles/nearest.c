@@ -86,8 +86,8 @@ static cutis_result start_sweeps(cutis_handles_work *work, cutis_arena *scratch,
         s.distance[v] = HANDLES_INFINITY, s.label[v] = CUTIS_HANDLES_NONE;
     for (; s.site < sites->site_count; s.site++)
         cutis_handles_site_visit(grid, &sites->sites[s.site], start_voxel, &s);
-    TRY(ROOMS(work, { &b->distance, n, 4 }, { &b->label, n, 4 }, { &b->other_distance, n, 4 },
-              { &b->other_label, n, 4 }));
+    TRY(RESERVE(work, { &b->distance, n, 4 }, { &b->label, n, 4 }, { &b->other_distance, n, 4 },
+                { &b->other_label, n, 4 }));
     TRY(cutis_buffer_write(b->distance, 0, s.distance, 4ull * n));
     TRY(cutis_buffer_write(b->label, 0, s.label, 4ull * n));
     TRY(cutis_handles_give(work, &b->start, s.distance, n, 4));

@@ -139,7 +139,7 @@ static double least_separation(const cutis_handle_set *set)
     return least;
 }
 
-// Voxels along the longest side that keep all handles `gap` voxels apart, with a little room.
+// Voxels along the longest side that keep all handles `gap` voxels apart, with a little to spare.
 static uint32_t voxels_for(double longest, double gap, double separation)
 {
     double count = ceil(1.02 * gap * longest / separation);
@@ -315,7 +315,7 @@ cutis_result cutis_handles_set(cutis_handle_session *session, const cutis_handle
     return change(session, handles, count);
 }
 
-// A copy of the handles with room for one more, to be changed; NULL if memory ran out.
+// A copy of the handles with space for one more, to be changed; NULL if memory ran out.
 static cutis_handle *edit_handles(const cutis_handle_session *session)
 {
     const size_t count = session->now.handle_count;
@@ -327,10 +327,10 @@ static cutis_handle *edit_handles(const cutis_handle_session *session)
 // Take such a copy, of which `count` are left or there now.
 static cutis_result take_handles(cutis_handle_session *session, cutis_handle *list, uint32_t count)
 {
-    const size_t room = (size_t)session->now.handle_count + 1;
+    const size_t capacity = (size_t)session->now.handle_count + 1;
     if (!list) return cutis_alloc_result(session->context);
     const cutis_result result = change(session, list, count);
-    cutis_free_array(session->context, list, room, sizeof *list);
+    cutis_free_array(session->context, list, capacity, sizeof *list);
     return result;
 }
 

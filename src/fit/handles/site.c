@@ -43,7 +43,7 @@ uint32_t cutis_handles_sample_count(const cutis_handles_grid *grid,
                                     const cutis_handles_segment *segment)
 {
     double length = v3_distance_of(segment->b, segment->a);
-    // Handles may be far larger than the model; samples that fine would serve nobody.
+    // Handles may be far larger than the model; samples that fine would be of no use.
     return (uint32_t)fmin(ceil(2 * length / grid->step), 1 << 16) + 1;
 }
 

@@ -12,7 +12,7 @@
 
 // Slots -----------------------------------------------------------------------------------------
 
-// Room for more fields; those that are there stay.
+// Memory for more fields; those that are there stay.
 static cutis_result grow_slots(cutis_handles_insertion *in, uint32_t wanted)
 {
     cutis_handles_work *work = in->work;
@@ -127,12 +127,12 @@ uint32_t cutis_handles_sweep_most(const cutis_handles_grid *grid)
     return (uint32_t)(fit < 1 ? 1 : fit > FIELDS_MAX ? FIELDS_MAX : fit);
 }
 
-cutis_result cutis_handles_sweep_room(cutis_handles_insertion *in, uint32_t count)
+cutis_result cutis_handles_reserve_sweep(cutis_handles_insertion *in, uint32_t count)
 {
     cutis_handles_buffers *b = &in->work->buffers;
     const uint64_t words = (uint64_t)count * in->grid->voxel_count;
-    TRY(ROOMS(in->work, { &b->field, words, 4 }, { &b->other_field, words, 4 },
-              { &b->bound, count, 4 }));
+    TRY(RESERVE(in->work, { &b->field, words, 4 }, { &b->other_field, words, 4 },
+                { &b->bound, count, 4 }));
     TRY(cutis_handles_fill(in->work, b->field, words, HANDLES_UNREACHED));
     return cutis_handles_fill(in->work, b->other_field, words, HANDLES_UNREACHED);
 }
@@ -243,7 +243,7 @@ static cutis_result sweep_sites(cutis_handles_insertion *in, const uint32_t *fre
     for (uint32_t first = 0; first < count; first += most) {
         const uint32_t some = count - first < most ? count - first : most;
         for (uint32_t k = 0; k < some; k++) to[k] = in->slot[fresh[first + k]];
-        TRY(cutis_handles_sweep_room(in, some));
+        TRY(cutis_handles_reserve_sweep(in, some));
         TRY(cutis_handles_fill(work, b->bound, some, HANDLES_UNREACHED));
         TRY(give_fresh(in, fresh + first, some));
         TRY(cutis_handles_sweep_fields(in, some, 0));

@@ -60,7 +60,7 @@ static cutis_result give_sampling(cutis_handles_solution *solution,
     TRY(cutis_handles_give(work, &b->sharers, solution->sharers, sites, 4));
     TRY(cutis_handles_over(work, &b->joints, out->joints, slots, 4));
     TRY(cutis_handles_over(work, &b->weights, out->weights, slots, 4));
-    return ROOMS(work, { &b->sums, items * sites, 8 }, { &b->dropped, vertices, 8 });
+    return RESERVE(work, { &b->sums, items * sites, 8 }, { &b->dropped, vertices, 8 });
 }
 
 // A CPU goes through vertices in stretches and uses a stretch's scratch again; a GPU has an item a
@@ -216,7 +216,7 @@ static cutis_result solve_field(cutis_handles_solution *solution, cutis_arena *s
     return CUTIS_OK;
 }
 
-// On a CPU: it has room for any number of handles at a voxel.
+// On a CPU: it has space for any number of handles at a voxel.
 static cutis_result solve_virtual_on_cpu(cutis_handles_solution *solution, const uint32_t *label,
                                          const uint32_t *owner,
                                          const cutis_handles_virtual_options *options)

@@ -29,7 +29,7 @@ static cutis_result find_apart(cutis_handles_insertion *in, float *apart)
     first[count] = (uint32_t)sites->core_count;
     TRY(cutis_handles_give(work, &b->core_first, first, (uint64_t)count + 1, 4));
     TRY(cutis_handles_give(work, &b->cores, sites->cores, sites->core_count, 4));
-    TRY(ROOMS(work, { &b->apart, (uint64_t)count * count, 4 }));
+    TRY(RESERVE(work, { &b->apart, (uint64_t)count * count, 4 }));
     TRY(handles_apart_run(work->device, count * count,
                           (handles_apart_buffers){ .fields = b->site_fields,
                                                    .slot = b->slot,
@@ -69,11 +69,11 @@ static cutis_result find_radii(cutis_handles_insertion *in)
     return cutis_handles_give(in->work, &in->work->buffers.radius, in->site_radius, count, 8);
 }
 
-cutis_result cutis_handles_cover_sites(cutis_handles_insertion *in, uint32_t room)
+cutis_result cutis_handles_cover_sites(cutis_handles_insertion *in, uint32_t capacity)
 {
     cutis_handles_buffers *b = &in->work->buffers;
     const uint32_t n = in->grid->voxel_count;
-    TRY(ROOMS(in->work, { &b->cover, n, 4 }));
+    TRY(RESERVE(in->work, { &b->cover, n, 4 }));
     return handles_cover_run(in->work->device, n,
                              (handles_cover_buffers){ .fields = b->site_fields,
                                                       .slot = b->slot,
@@ -81,13 +81,13 @@ cutis_result cutis_handles_cover_sites(cutis_handles_insertion *in, uint32_t roo
                                                       .label = b->held,
                                                       .owner = b->owner,
                                                       .cover = b->cover,
-                                                      .count = b->room_count,
-                                                      .handle = b->room_handle,
-                                                      .value = b->room_value,
+                                                      .count = b->unpacked_count,
+                                                      .handle = b->unpacked_handle,
+                                                      .value = b->unpacked_value,
                                                       .overflow = b->overflow },
                              (handles_cover_arguments){ .sites = (int)in->sites->site_count,
                                                         .voxel_count = (int)n,
-                                                        .room = (int)room });
+                                                        .capacity = (int)capacity });
 }
 
 cutis_result cutis_handles_peaks(cutis_handles_insertion *in, uint32_t *list, uint32_t *count)
@@ -96,7 +96,7 @@ cutis_result cutis_handles_peaks(cutis_handles_insertion *in, uint32_t *list, ui
     const uint32_t words = (in->grid->voxel_count + 31) / 32;
     uint32_t *mask = cutis_alloc_array(in->scratch->context, words, sizeof *mask);
     if (!mask) return cutis_alloc_result(in->scratch->context);
-    cutis_result result = ROOMS(in->work, { &b->mask, words, 4 });
+    cutis_result result = RESERVE(in->work, { &b->mask, words, 4 });
     if (result == CUTIS_OK)
         result = handles_peaks_run(
             in->work->device, words,
@@ -130,7 +130,7 @@ static cutis_result list_faces(cutis_handles_insertion *in, cutis_handles_face *
     cutis_handles_work *work = in->work;
     cutis_handles_buffers *b = &work->buffers;
     const uint32_t n = in->grid->voxel_count;
-    TRY(ROOMS(work, { &b->borders, cutis_compute_scan_words(n), 4 }));
+    TRY(RESERVE(work, { &b->borders, cutis_compute_scan_words(n), 4 }));
     TRY(handles_borders_run(work->device, n,
                             (handles_borders_buffers){ .neighbour = b->neighbour,
                                                        .distance = b->distance,
@@ -139,7 +139,8 @@ static cutis_result list_faces(cutis_handles_insertion *in, cutis_handles_face *
                             (handles_borders_arguments){ 0 }));
     TRY(cutis_compute_scan(work->device, b->borders, n));
     TRY(cutis_buffer_read(b->borders, 4ull * n, count, sizeof *count));
-    TRY(ROOMS(work, { &b->face_cells, 2ull * *count, 4 }, { &b->face_lengths, 2ull * *count, 8 }));
+    TRY(RESERVE(work, { &b->face_cells, 2ull * *count, 4 },
+                { &b->face_lengths, 2ull * *count, 8 }));
     TRY(handles_faces_run(work->device, n,
                           (handles_faces_buffers){ .neighbour = b->neighbour,
                                                    .distance = b->distance,

@@ -34,8 +34,8 @@ typedef struct cutis_handles_virtual {
 /// @param arena owns what `out` and `field` get
 /// @param owner per voxel: from cutis_handles_owners; only components without a site use it
 /// @param label per voxel: NONE in components without a site
-/// @param fits  false, and no result: more handles reach one voxel than the device has room for; a
-///              CPU has room for all
+/// @param fits  false, and no result: more handles reach one voxel than the device has space for; a
+///              CPU has space for all
 cutis_result cutis_handles_virtual_solve(cutis_handles_work *work, cutis_arena *arena,
                                          const cutis_handles_grid *grid,
                                          const cutis_handles_sites *sites, const uint32_t *label,

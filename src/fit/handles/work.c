@@ -47,7 +47,7 @@ void cutis_handles_swap(cutis_buffer **a, cutis_buffer **b)
     *b = other;
 }
 
-static cutis_result make_room(cutis_handles_work *work, cutis_buffer **buffer, uint64_t size)
+static cutis_result reserve(cutis_handles_work *work, cutis_buffer **buffer, uint64_t size)
 {
     if (*buffer && (*buffer)->size >= size) return CUTIS_OK;
     cutis_handles_drop(buffer);
@@ -55,26 +55,26 @@ static cutis_result make_room(cutis_handles_work *work, cutis_buffer **buffer, u
     return cutis_buffer_create(work->device, size + size / 8 + 8, buffer);
 }
 
-cutis_result cutis_handles_rooms(cutis_handles_work *work, const cutis_handles_room *list,
-                                 size_t count)
+cutis_result cutis_handles_reserve(cutis_handles_work *work, const cutis_handles_reservation *list,
+                                   size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        TRY(make_room(work, list[i].buffer, list[i].count * list[i].item));
+        TRY(reserve(work, list[i].buffer, list[i].count * list[i].item));
     return CUTIS_OK;
 }
 
-cutis_result cutis_handles_room_zero(cutis_handles_work *work, cutis_buffer **buffer,
-                                     uint64_t count, uint32_t item)
+cutis_result cutis_handles_reserve_zero(cutis_handles_work *work, cutis_buffer **buffer,
+                                        uint64_t count, uint32_t item)
 {
     if (*buffer && (*buffer)->size >= count * item) return CUTIS_OK;
-    TRY(make_room(work, buffer, count * item));
+    TRY(reserve(work, buffer, count * item));
     return cutis_handles_fill(work, *buffer, (*buffer)->size / 4, 0);
 }
 
 cutis_result cutis_handles_over(cutis_handles_work *work, cutis_buffer **buffer, const void *array,
                                 uint64_t count, uint32_t item)
 {
-    if (work->sweeps || count == 0) return make_room(work, buffer, count * item);
+    if (work->sweeps || count == 0) return reserve(work, buffer, count * item);
     cutis_handles_drop(buffer);
     return cutis_buffer_wrap(work->device, (uint64_t)(uintptr_t)array, count * item, buffer);
 }

@@ -18,7 +18,7 @@ typedef struct cutis_handles_buffers {
     // Distances to the nearest handle, and whose they are; sweeps have two of both.
     cutis_buffer *segments, *segment_labels, *segment_first, *bars, *start, *start_label;
     cutis_buffer *distance, *label, *other_distance, *other_label;
-    // Levels of the multigrid; `map` and `other_map` take turns.
+    // Levels of the multigrid; `map` and `other_map` alternate.
     cutis_buffer *node, *voxel, *cell, *parent, *child_first, *child, *order;
     cutis_buffer *places, *family, *map, *other_map, *first_child;
     cutis_buffer *conductance, *level_neighbour, *level_conductance, *diagonal, *inverse;
@@ -32,7 +32,7 @@ typedef struct cutis_handles_buffers {
     // Many fields by sweeps, and candidates.
     cutis_buffer *field, *other_field, *new_slot, *seed, *seed_value, *bound, *units, *boxes;
     cutis_buffer *around, *middle, *candidate, *sorted, *core_distance, *support, *clash, *accepted;
-    cutis_buffer *room_count, *room_handle, *room_value, *overflow;
+    cutis_buffer *unpacked_count, *unpacked_handle, *unpacked_value, *overflow;
 } cutis_handles_buffers;
 
 /// A distance field of a site that `site_fields` holds, found again by the site's segments.
@@ -62,21 +62,21 @@ void cutis_handles_work_release(cutis_handles_work *work);
 void cutis_handles_forget(cutis_handles_work *work); ///< all slots
 
 /// Bytes for `count` items in a buffer of the device; contents are lost when it grows.
-typedef struct cutis_handles_room {
+typedef struct cutis_handles_reservation {
     cutis_buffer **buffer;
     uint64_t count;
     uint32_t item;
-} cutis_handles_room;
+} cutis_handles_reservation;
 
-cutis_result cutis_handles_rooms(cutis_handles_work *work, const cutis_handles_room *list,
-                                 size_t count);
-#define ROOMS(work, ...)                                                                           \
-    cutis_handles_rooms(work, (const cutis_handles_room[]){ __VA_ARGS__ },                         \
-                        sizeof((const cutis_handles_room[]){ __VA_ARGS__ }) /                      \
-                            sizeof(cutis_handles_room))
+cutis_result cutis_handles_reserve(cutis_handles_work *work, const cutis_handles_reservation *list,
+                                   size_t count);
+#define RESERVE(work, ...)                                                                         \
+    cutis_handles_reserve(work, (const cutis_handles_reservation[]){ __VA_ARGS__ },                \
+                          sizeof((const cutis_handles_reservation[]){ __VA_ARGS__ }) /             \
+                              sizeof(cutis_handles_reservation))
 /// The same for one; what is new is zero.
-cutis_result cutis_handles_room_zero(cutis_handles_work *work, cutis_buffer **buffer,
-                                     uint64_t count, uint32_t item);
+cutis_result cutis_handles_reserve_zero(cutis_handles_work *work, cutis_buffer **buffer,
+                                        uint64_t count, uint32_t item);
 
 /// A buffer for an array of the host: on a CPU device the array itself, which must last as long as
 /// the buffer is used.

@@ -8,7 +8,7 @@
 #include "fit/poses/weights.h"
 #include "model/pose_space.h"
 
-/// A skinned primitive and where its vertices stand in the outputs.
+/// A skinned primitive and where its vertices are in the outputs.
 typedef struct cutis_fit_span {
     const cutis_primitive *primitive;
     uint32_t mesh, index, skin; ///< index: of the primitive in its mesh
@@ -41,7 +41,7 @@ typedef struct cutis_fit_problem {
     uint32_t vertex_count, span_count;
     cutis_fit_span *spans;
     cutis_fit_skin *skins;
-    uint8_t *even; ///< per example: all joints turn and scale evenly
+    uint8_t *uniform; ///< per example: all joints rotate and scale uniformly
     double diagonal;
     bool locks;             ///< some weights stay as they are
     bool learned;           ///< the span at hand has its weights already, from a device

@@ -15,7 +15,7 @@
 
 // How far a joint may be from a scaled rotation and still count as one; the rule of linear blending
 // for normals (deform/frame.c).
-static const double EVEN = 1e-4;
+static const double UNIFORM = 1e-4;
 // Joints of one skin: bones and chains are looked for pair by pair.
 #define JOINTS_MAX 4096
 
@@ -98,10 +98,10 @@ static cutis_result list_spans(cutis_fit_problem *p)
     return CUTIS_OK;
 }
 
-static bool is_even(const double *m)
+static bool is_uniform(const double *m)
 {
     double xx = double3_dot(m, m), yy = double3_dot(m + 4, m + 4), zz = double3_dot(m + 8, m + 8);
-    double square = (xx + yy + zz) / 3, slack = EVEN * square;
+    double square = (xx + yy + zz) / 3, slack = UNIFORM * square;
     return fabs(xx - square) <= slack && fabs(yy - square) <= slack && fabs(zz - square) <= slack &&
            fabs(double3_dot(m, m + 4)) <= slack && fabs(double3_dot(m, m + 8)) <= slack &&
            fabs(double3_dot(m + 4, m + 8)) <= slack;
@@ -111,8 +111,8 @@ static cutis_result make_palettes(cutis_fit_problem *p)
 {
     const uint32_t examples = p->examples->count;
     cutis_mat34 *world = cutis_arena_alloc(p->arena, p->data->node_count, sizeof *world);
-    p->even = cutis_arena_alloc(p->arena, examples, 1);
-    if (!world || !p->even) return cutis_alloc_result(p->context);
+    p->uniform = cutis_arena_alloc(p->arena, examples, 1);
+    if (!world || !p->uniform) return cutis_alloc_result(p->context);
     for (uint32_t s = 0; s < p->data->skin_count; s++) {
         if (!p->skins[s].used) continue;
         p->skins[s].palettes = cutis_arena_alloc(
@@ -121,7 +121,7 @@ static cutis_result make_palettes(cutis_fit_problem *p)
     }
     for (uint32_t e = 0; e < examples; e++) {
         cutis_pose_world(p->model, p->examples->poses + (size_t)e * p->data->node_count, world);
-        p->even[e] = 1;
+        p->uniform[e] = 1;
         for (uint32_t s = 0; s < p->data->skin_count; s++) {
             const cutis_skin *skin = &p->data->skins[s];
             for (uint32_t j = 0; j < skin->joint_count && p->skins[s].used; j++) {
@@ -131,7 +131,7 @@ static cutis_result make_palettes(cutis_fit_problem *p)
                 double34_identity(b);
                 if (skin->inverse_binds) double34_from_floats(skin->inverse_binds[j].m, b);
                 double34_multiply(a, b, to);
-                p->even[e] = p->even[e] && is_even(to);
+                p->uniform[e] = p->uniform[e] && is_uniform(to);
             }
         }
     }
@@ -240,9 +240,9 @@ cutis_result cutis_fit_gather(cutis_fit_problem *p)
     if (result == CUTIS_OK) result = cutis_fit_lock(p);
     if (result == CUTIS_OK) result = make_palettes(p);
     for (uint32_t e = 0; e < p->examples->count && result == CUTIS_OK && p->options.after; e++)
-        if (!p->even[e])
+        if (!p->uniform[e])
             result = cutis_fail(p->context, CUTIS_UNSUPPORTED,
-                                "fit: example %u scales a joint unevenly; displacements after "
+                                "fit: example %u scales a joint nonuniformly; displacements after "
                                 "skinning need rotations",
                                 e);
     for (uint32_t s = 0; s < p->data->skin_count && result == CUTIS_OK; s++)

@@ -42,7 +42,7 @@ static uint32_t find_candidates(const cutis_fit_problem *p, const cutis_fit_span
         for (uint32_t s = skin->segment_first[j]; s < skin->segment_first[j + 1]; s++)
             least = fmin(least, segment_square(skin->segments + 6 * (size_t)s, rest));
         uint32_t at = count;
-        if (count == most) { // the farthest makes room; the later of equal ones goes
+        if (count == most) { // the farthest is dropped, the later of equal ones
             for (uint32_t i = at = 0; i < count; i++)
                 if (square[i] >= square[at]) at = i;
             if (!(least < square[at])) continue;

@@ -1,5 +1,5 @@
 // Which vertex of a sculpt each vertex of a model is. Files split vertices at seams, and reading a
-// mesh may order them anew; at rest both stand in the same places. Invariant: the map is found
+// mesh may reorder them; at rest both are in the same places. Invariant: the map is found
 // whole or not at all, and of several vertices at one place the lowest is taken.
 #include <cutis/measure.h>
 #include <cutis/poses.h>

@@ -1,6 +1,6 @@
 // From examples to poses: which are the same, which joints tell them apart, the mean displacement
 // of each, and what weighted distances cannot see. Invariant: pose 0 is the rest pose and has no
-// displacement; poses stand in the order of their first examples.
+// displacement; poses are in the order of their first examples.
 #include "fit/poses/fit.h"
 
 #include <math.h>
@@ -269,7 +269,7 @@ static cutis_result count_ambiguous(cutis_fit_problem *p, const cutis_pose_table
     return CUTIS_OK;
 }
 
-// Width and condition of the kernel that PSD will use.
+// Width and condition of the RBF kernel that PSD will use.
 static bool fit_kernel(const cutis_fit_problem *p, const cutis_pose_table *table,
                        cutis_fit_poses *poses)
 {

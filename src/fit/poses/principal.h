@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CUTIS_PRINCIPAL_MAX 256 ///< most columns: the matrix is made diagonal turn by turn
+#define CUTIS_PRINCIPAL_MAX 256 ///< most columns: the matrix is made diagonal by single rotations
 
 /// Orthonormal directions in which columns differ most: eigenvectors of X^T X, the largest first.
 /// With F = X V, X = F V^T; the first m columns of both leave an error whose square is the sum of

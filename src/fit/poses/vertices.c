@@ -84,7 +84,7 @@ static void displace(cutis_fit_problem *p, const double *matrix, double scale, u
     for (int c = 0; c < 3; c++) p->displacements[at + (size_t)c] = (float)d[c];
     if (!p->normal_displacements) return;
     for (int c = 0; c < 3; c++) normal[c] = p->example_normals[at + (size_t)c];
-    cutis_example_pull_normal(matrix, p->even[example], scale, normal, d);
+    cutis_example_pull_normal(matrix, p->uniform[example], scale, normal, d);
     for (int c = 0; c < 3; c++)
         p->normal_displacements[at + (size_t)c] =
             (float)(d[c] - p->rest_normals[3 * (size_t)vertex + (size_t)c]);

@@ -131,11 +131,11 @@ void cutis_example_turn(const double *palette, uint32_t count, const uint32_t *j
     cutis_mat3_from_quat(sum, out);
 }
 
-void cutis_example_pull_normal(const double *blend, bool even, double scale, const double *normal,
-                               double *out)
+void cutis_example_pull_normal(const double *blend, bool uniform, double scale,
+                               const double *normal, double *out)
 {
     double inverse[9];
-    if (even) {
+    if (uniform) {
         invert_linear(blend, scale, inverse);
     } else {
         for (int r = 0; r < 3; r++)

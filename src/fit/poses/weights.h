@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fit/nnls.h"
+#define CUTIS_NNLS_MAX 64 ///< most candidate joints of one vertex
 
 /// One vertex: how its candidate joints move it in the examples, and where it should be.
 typedef struct cutis_example_vertex {
@@ -49,7 +49,7 @@ void cutis_example_turn(const double *palette, uint32_t count, const uint32_t *j
                         const float *weights, double *out);
 
 /// The same inverse for a direction. @param out unit length, or zero
-void cutis_example_pull_normal(const double *blend, bool even, double scale, const double *normal,
-                               double *out);
+void cutis_example_pull_normal(const double *blend, bool uniform, double scale,
+                               const double *normal, double *out);
 
 #endif

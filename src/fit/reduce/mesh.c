@@ -37,7 +37,7 @@ typedef struct mesh_job {
     triangle_shape *shape; ///< per triangle
     uint32_t *first;       ///< vertex_count + 2: corners of the vertices; counts and ends before
     uint32_t *corner;      ///< 3 * triangle + its corner, ascending per vertex
-    uint32_t *neighbour;   ///< these two: rows with room for 2 per corner, before they move up
+    uint32_t *neighbour;   ///< these two: rows with space for 2 per corner, before they move up
     double *cotangent;
 } mesh_job;
 

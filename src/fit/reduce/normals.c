@@ -1,12 +1,12 @@
-// The energy of turned normals (kernel/reduce_turns.h): the fans that normals are made of, records
+// The energy of tilted normals (kernel/reduce_tilts.h): the fans that normals are made of, records
 // of the vertices, and what sweeps need. Colours of distance 2: an update reads and writes its
-// neighbours' turns.
+// neighbours' tilts.
 #include <string.h>
 
 #include "base/error.h"
 #include "fit/reduce/run.h"
 
-// Weight of the gradient energy, in turns of normals: the best of 0.001, 0.01, 0.1 on MakeHuman
+// Weight of the gradient energy, in tilts of normals: the best of 0.001, 0.01, 0.1 on MakeHuman
 // with face units; a tenth and ten times this are 1 and 6 % worse (docs/benchmarks.md).
 static const double GRADIENT_SHARE = 0.01;
 enum { TASK_TRIANGLES = 1024 };
@@ -83,7 +83,7 @@ static cutis_result make_fans(cutis_reduce_run *run, const cutis_reduce_surface 
     return CUTIS_REDUCE_MAKE(run, all);
 }
 
-cutis_result cutis_reduce_find_turns(cutis_reduce_run *run, const cutis_reduce_surface *surface,
+cutis_result cutis_reduce_find_tilts(cutis_reduce_run *run, const cutis_reduce_surface *surface,
                                      double *energy)
 {
     const uint32_t vertices = run->problem->mesh->vertex_count;
@@ -91,7 +91,7 @@ cutis_result cutis_reduce_find_turns(cutis_reduce_run *run, const cutis_reduce_s
     if (result == CUTIS_OK)
         result = CUTIS_REDUCE_LAUNCH(reduce_normal, REDUCE_NORMAL_BUFFERS, vertices);
     if (result == CUTIS_OK)
-        result = CUTIS_REDUCE_LAUNCH(reduce_turn, REDUCE_TURN_BUFFERS, vertices);
+        result = CUTIS_REDUCE_LAUNCH(reduce_tilt, REDUCE_TILT_BUFFERS, vertices);
     return result == CUTIS_OK ? cutis_reduce_sum(run, run->buffers.part, false, energy) : result;
 }
 
@@ -99,12 +99,12 @@ cutis_result cutis_reduce_prepare_normals(cutis_reduce_run *run,
                                           const cutis_reduce_surface *surface,
                                           const cutis_reduce_colours *colours, double *energy)
 {
-    double turns = 0, plain = 0, gradient;
+    double tilts = 0, plain = 0, gradient;
     cutis_result result = cutis_reduce_store(run);
     if (result == CUTIS_OK) result = cutis_reduce_lay_out(run, colours);
-    if (result == CUTIS_OK) result = cutis_reduce_find_turns(run, surface, &turns);
+    if (result == CUTIS_OK) result = cutis_reduce_find_tilts(run, surface, &tilts);
     if (result == CUTIS_OK) result = cutis_reduce_find_energy(run, false, &plain, &gradient);
-    *energy = turns + run->share * plain;
+    *energy = tilts + run->share * plain;
     const uint32_t items = cutis_reduce_items(run, run->blocks.count);
     const cutis_reduce_array metric = { NULL,
                                         (uint64_t)run->blocks.count * run->problem->column_count,

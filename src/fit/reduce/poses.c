@@ -160,7 +160,7 @@ static cutis_result check_clips(const cutis_model *model, const uint32_t *clips,
     return CUTIS_OK;
 }
 
-// The times of all frames of the clips, at 30 a second or as many as there is room for.
+// The times of all frames of the clips, at 30 a second or as many as fit.
 static bool list_frames(const cutis_model *model, const uint32_t *clips, uint32_t clip_count,
                         cutis_arena *arena, frames *out)
 {

@@ -16,7 +16,7 @@
 // Eigenvalues below this part of the largest belong to directions the kept controls do not span.
 static const double CUT = 1e-10;
 // Weights beyond this come from thin tetrahedra and tear the surface when it moves.
-static const double WILD = 3;
+static const double HUGE_WEIGHT = 3;
 // Penalties in place of the equations: where they fix all weights, and where no non-negative
 // weights keep them (docs/spec/reduction.md 2.5). The third only finds the active set.
 static const double SOFT = 100, INFEASIBLE = 1e4, STIFF = 1e7;
@@ -98,7 +98,7 @@ static double distance_from_vertex(double (*column)[4], uint32_t count, const do
 }
 
 // min |a - y|^2 + penalty |sum a c - v|^2 / extent^2 with sum a = 1.
-static void project_soft(double (*column)[4], uint32_t count, const double *wish, double penalty,
+static void project_soft(double (*column)[4], uint32_t count, const double *desired, double penalty,
                          bool negative, double *weights)
 {
     double gram[CUTIS_REDUCE_SET * CUTIS_REDUCE_SET];
@@ -110,52 +110,54 @@ static void project_soft(double (*column)[4], uint32_t count, const double *wish
             gram[r * count + c] = sum;
         }
     }
-    reduce_solve((int)count, gram, wish, weights, negative);
+    reduce_solve((int)count, gram, desired, weights, negative);
 }
 
-static void precise_signed(double (*column)[4], uint32_t count, const double *wish, double *weights)
+static void precise_signed(double (*column)[4], uint32_t count, const double *desired,
+                           double *weights)
 {
     uint32_t list[CUTIS_REDUCE_SET];
     double largest = 0;
     for (uint32_t i = 0; i < count; i++) list[i] = i;
-    memcpy(weights, wish, count * sizeof *weights);
+    memcpy(weights, desired, count * sizeof *weights);
     if (count > 4) project_hard(column, list, count, weights);
     for (uint32_t i = 0; i < count; i++) largest = fmax(largest, fabs(weights[i]));
-    if (count <= 4 || largest > WILD) project_soft(column, count, wish, SOFT, true, weights);
+    if (count <= 4 || largest > HUGE_WEIGHT)
+        project_soft(column, count, desired, SOFT, true, weights);
 }
 
-static void precise_bounded(double (*column)[4], uint32_t count, const double *wish,
+static void precise_bounded(double (*column)[4], uint32_t count, const double *desired,
                             double *weights)
 {
     uint32_t list[CUTIS_REDUCE_SET], active = 0;
     double trial[CUTIS_REDUCE_SET] = { 0 };
     if (count <= 4) {
-        project_soft(column, count, wish, SOFT, false, weights);
+        project_soft(column, count, desired, SOFT, false, weights);
         return;
     }
-    project_soft(column, count, wish, STIFF, false, weights);
+    project_soft(column, count, desired, STIFF, false, weights);
     for (uint32_t i = 0; i < count; i++)
         if (weights[i] > 0) list[active++] = i;
-    for (uint32_t i = 0; i < active; i++) trial[list[i]] = wish[list[i]];
+    for (uint32_t i = 0; i < active; i++) trial[list[i]] = desired[list[i]];
     project_hard(column, list, active, trial);
     bool fits = distance_from_vertex(column, count, trial) <= PRECISION / 10;
     for (uint32_t i = 0; i < count; i++) fits = fits && trial[i] >= 0;
     if (fits)
         memcpy(weights, trial, count * sizeof *weights);
     else
-        project_soft(column, count, wish, INFEASIBLE, false, weights);
+        project_soft(column, count, desired, INFEASIBLE, false, weights);
 }
 
 void cutis_reduce_precise(const cutis_reduce_problem *problem, uint32_t vertex,
                           const uint32_t *controls, uint32_t count, double *weights)
 {
-    double column[CUTIS_REDUCE_SET][4], wish[CUTIS_REDUCE_SET];
-    memcpy(wish, weights, count * sizeof *wish);
+    double column[CUTIS_REDUCE_SET][4], desired[CUTIS_REDUCE_SET];
+    memcpy(desired, weights, count * sizeof *desired);
     load_columns(problem, vertex, controls, count, column);
     if (problem->negative)
-        precise_signed(column, count, wish, weights);
+        precise_signed(column, count, desired, weights);
     else
-        precise_bounded(column, count, wish, weights);
+        precise_bounded(column, count, desired, weights);
     double sum = 0;
     for (uint32_t i = 0; i < count; i++) sum += weights[i];
     for (uint32_t i = 0; i < count; i++) weights[i] /= sum;

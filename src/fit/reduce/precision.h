@@ -5,8 +5,8 @@
 
 #include "fit/reduce/problem.h"
 
-/// Replace wished weights by the nearest ones with sum 1 that reproduce the vertex at rest (none
-/// negative unless the problem allows it); where there are none, or only wild ones, by those that
+/// Replace desired weights by the nearest ones with sum 1 that reproduce the vertex at rest (none
+/// negative unless the problem allows it); where there are none, or only huge ones, by those that
 /// come close.
 void cutis_reduce_precise(const cutis_reduce_problem *problem, uint32_t vertex,
                           const uint32_t *controls, uint32_t count, double *weights);

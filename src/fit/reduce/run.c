@@ -249,7 +249,7 @@ cutis_result cutis_reduce_measure(const cutis_reduce_problem *problem, cutis_red
     const bool laplace = energy == CUTIS_REDUCE_LAPLACE;
     cutis_reduce_state state = { 0 };
     cutis_reduce_run run;
-    double turns = 0, part = 0;
+    double tilts = 0, part = 0;
     *value = 0;
     cutis_result result = cutis_reduce_open(problem, false, &state, &run);
     const cutis_reduce_array errors = { error,
@@ -261,10 +261,10 @@ cutis_result cutis_reduce_measure(const cutis_reduce_problem *problem, cutis_red
     if (result == CUTIS_OK) result = cutis_reduce_make_stretches(&run);
     if (result == CUTIS_OK && surface) {
         result = cutis_reduce_find_targets(&run);
-        if (result == CUTIS_OK) result = cutis_reduce_find_turns(&run, surface, &turns);
+        if (result == CUTIS_OK) result = cutis_reduce_find_tilts(&run, surface, &tilts);
     }
     if (result == CUTIS_OK) result = cutis_reduce_find_energy(&run, laplace, value, &part);
-    if (surface) *value = turns + run.share * *value;
+    if (surface) *value = tilts + run.share * *value;
     if (gradient) *gradient = part;
     cutis_reduce_close(&run);
     return result;

@@ -37,7 +37,7 @@ typedef struct cutis_reduce_run {
     } buffers;
 } cutis_reduce_run;
 
-/// Room for sets, weights and errors; the first slots of vertices are filled in.
+/// Memory for sets, weights and errors; the first slots of vertices are filled in.
 bool cutis_reduce_state_create(const cutis_reduce_problem *problem, cutis_arena *arena,
                                cutis_reduce_state *out);
 
@@ -73,20 +73,20 @@ cutis_result cutis_reduce_read_back(cutis_reduce_run *run, bool errors);
 // What the steps are made of -------------------------------------------------------------------
 
 typedef struct cutis_reduce_array {
-    const void *data; ///< NULL: only room for it
+    const void *data; ///< NULL: only allocated
     uint64_t count;
     size_t size;
     cutis_buffer **out;
     bool back; ///< the device writes it: nothing to send
 } cutis_reduce_array;
 
-/// Make buffers anew: of host arrays (a CPU device uses them as they are), or only room.
+/// Make new buffers: of host arrays (a CPU device uses them as they are), or only allocated.
 cutis_result cutis_reduce_make(cutis_reduce_run *run, const cutis_reduce_array *arrays,
                                size_t count);
 #define CUTIS_REDUCE_MAKE(run, arrays)                                                             \
     cutis_reduce_make(run, arrays, sizeof(arrays) / sizeof *(arrays))
 
-/// Items of a kernel over so many blocks.
+/// Items of a kernel over this many blocks.
 uint32_t cutis_reduce_items(const cutis_reduce_run *run, uint32_t blocks);
 cutis_result cutis_reduce_launch(cutis_reduce_run *run, const cutis_compute_kernel *kernel,
                                  uint32_t trials, uint32_t count, const void *buffers,
@@ -111,9 +111,9 @@ cutis_result cutis_reduce_sum(cutis_reduce_run *run, const cutis_buffer *values,
 /// The gradient's or the paper's energy of the errors. @param gradient without the anchor
 cutis_result cutis_reduce_find_energy(cutis_reduce_run *run, bool laplace, double *energy,
                                       double *gradient);
-/// Normals at the targets, and turns by the errors. @param energy theirs, without the gradient's
+/// Normals at the targets, and tilts by the errors. @param energy theirs, without the gradient's
 /// share
-cutis_result cutis_reduce_find_turns(cutis_reduce_run *run, const cutis_reduce_surface *surface,
+cutis_result cutis_reduce_find_tilts(cutis_reduce_run *run, const cutis_reduce_surface *surface,
                                      double *energy);
 
 #endif

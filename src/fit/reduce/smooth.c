@@ -115,7 +115,7 @@ static void start_rho(smooth_job *job)
 }
 
 // The nearest weights with sum 1 (and none negative: projection onto the simplex, by dropping what
-// turns negative).
+// becomes negative).
 static void project(uint32_t count, bool negative, double *y)
 {
     bool out[CUTIS_REDUCE_SET] = { false };
@@ -156,14 +156,14 @@ static double smooth_vertex(smooth_job *job, uint32_t v)
         y[s] = weight[s] - sum / a;
         fall += (sum / a) * (sum / a);
     }
-    double wish[CUTIS_REDUCE_SET];
-    memcpy(wish, y, count * sizeof *y);
+    double desired[CUTIS_REDUCE_SET];
+    memcpy(desired, y, count * sizeof *y);
     if (job->problem->rest)
         cutis_reduce_precise(job->problem, v, state->control + begin, count, y);
     else
         project(count, job->problem->negative, y);
     for (uint32_t s = 0; s < count; s++) {
-        fall -= (y[s] - wish[s]) * (y[s] - wish[s]);
+        fall -= (y[s] - desired[s]) * (y[s] - desired[s]);
         spread(job, v, state->control[begin + s], y[s] - weight[s]);
         weight[s] = y[s];
     }

@@ -8,7 +8,7 @@
 #include "base/os/os.h"
 #include "fit/reduce/run.h"
 
-// So many sweeps that may exchange controls, then at most so many that may not.
+// Sweeps that may exchange controls, and the most that may not, after them.
 enum { RESELECTING = 2, SWEEPS = 12, LAPLACE_SWEEPS = 20 };
 // Exchanges tried for one vertex: beyond this the search costs more than it finds (few candidates,
 // docs/spec/reduction.md 2.7).
@@ -59,7 +59,7 @@ static cutis_result make_scratch(cutis_reduce_run *run)
         if (count > most) most = count;
     }
     const cutis_reduce_array scratch = { NULL,
-                                         (most / REDUCE_TASK + 1) * REDUCE_ROOMS * 3 *
+                                         (most / REDUCE_TASK + 1) * REDUCE_SCRATCH_ROWS * 3 *
                                              run->problem->column_count,
                                          8 * REDUCE_BLOCK, &run->buffers.scratch, false };
     return run->gpu ? CUTIS_OK : cutis_reduce_make(run, &scratch, 1);
@@ -123,7 +123,7 @@ cutis_result cutis_reduce_sweep_colour(cutis_reduce_run *run, uint32_t colour, b
     const uint32_t items = cutis_reduce_items(run, first[1] - first[0]);
     const int lane = (int)(first[0] * REDUCE_BLOCK);
     if (run->energy == CUTIS_REDUCE_NORMALS)
-        return CUTIS_REDUCE_LAUNCH_TRYING(trials, reduce_turned, REDUCE_TURNED_BUFFERS, items,
+        return CUTIS_REDUCE_LAUNCH_TRYING(trials, reduce_tilted, REDUCE_TILTED_BUFFERS, items,
                                           .lane_first = lane, .trials = (int)trials,
                                           .share = run->share);
     if (run->energy == CUTIS_REDUCE_LAPLACE)

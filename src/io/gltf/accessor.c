@@ -472,10 +472,10 @@ cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
     return result;
 }
 
-/// Put the true values in place of a list of bounds. @param mended set if they were others
+/// Put the true values in place of a list of bounds. @param corrected set if they were others
 /// @return false: no memory
-static bool mend_list(json_t *json, const char *key, const double *found, const gltf_accessor *a,
-                      bool *mended)
+static bool correct_list(json_t *json, const char *key, const double *found, const gltf_accessor *a,
+                         bool *corrected)
 {
     json_t *list = json_object_get(json, key);
     bool wrong = false, is_float = a->component == GLTF_F32;
@@ -486,7 +486,7 @@ static bool mend_list(json_t *json, const char *key, const double *found, const 
                                is_float ? cutis_json_float((float)found[k])
                                         : json_integer((json_int_t)found[k])) != 0)
             return false;
-    *mended |= wrong;
+    *corrected |= wrong;
     return true;
 }
 
@@ -501,9 +501,10 @@ cutis_result cutis_gltf_mend_bounds(gltf_document *document, uint32_t accessor)
     for (uint32_t k = 0; k < a->width && result == CUTIS_OK; k++)
         if (!isfinite(low[k]) || !isfinite(high[k])) return CUTIS_OK; // the gate replaces the data
     if (result != CUTIS_OK) return result;
-    bool mended = false;
-    if (!mend_list(json, "min", low, a, &mended) || !mend_list(json, "max", high, a, &mended))
+    bool corrected = false;
+    if (!correct_list(json, "min", low, a, &corrected) ||
+        !correct_list(json, "max", high, a, &corrected))
         return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for bounds");
-    document->mended_bounds += mended;
+    document->corrected_bounds += corrected;
     return CUTIS_OK;
 }

@@ -170,7 +170,7 @@ static cutis_result check_sampler_index(const gltf_document *document, uint32_t 
                             index, channel, (long long)sampler, count);
 }
 
-/// A channel that names no node moves nothing, but its data is of its path all the same.
+/// A channel that names no node moves nothing, but its data is of its path nevertheless.
 static cutis_result check_loose_channel(gltf_document *document, uint32_t index, uint32_t channel,
                                         const json_t *json, size_t sampler_count)
 {

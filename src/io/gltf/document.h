@@ -78,8 +78,8 @@ typedef struct gltf_document {
     bool strict;    ///< refuse what the Khronos validator calls an error, harmless or not
     bool published; ///< models share it: nothing in it changes any more
     bool wrong;     ///< an issue has been reported; the phase under way is the last
-    cutis_check_report *report;               ///< while inspecting: where issues go; else NULL
-    uint32_t mended_bounds, mended_rotations; ///< repaired in `root` while reading
+    cutis_check_report *report; ///< while inspecting: where issues go; else NULL
+    uint32_t corrected_bounds, corrected_rotations; ///< repaired in `root` while reading
     json_t *root;
     size_t json_bytes;    ///< charged to the context for `root`
     uint64_t input_bytes; ///< of all files read
@@ -121,7 +121,7 @@ cutis_result cutis_gltf_refuse(const gltf_document *document, cutis_result resul
                                const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /// The same with the Khronos validator's code for it (or one of ours for what it does not know),
-/// which stands in brackets at the end of the error. NULL: a limit, no issue of the file.
+/// which is in brackets at the end of the error. NULL: a limit, no issue of the file.
 cutis_result cutis_gltf_issue(const gltf_document *document, cutis_result result, const char *code,
                               const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -8,7 +8,7 @@
 /// implement it.
 bool cutis_gltf_extension_readable(const char *name);
 
-/// We know every place where it refers to accessors, views or buffers, so those that nobody refers
+/// We know every place where it refers to accessors, views or buffers, so those that nothing refers
 /// to may be dropped.
 bool cutis_gltf_extension_known(const char *name);
 

@@ -7,7 +7,7 @@
 
 /// Read a glTF or GLB file that is already in memory (GLB if it starts with "glTF", else JSON).
 ///
-/// @param path    stands in error texts; with `options->format` AUTO, GLTF or GLB, external URIs
+/// @param path    is named in error texts; with `options->format` AUTO, GLTF or GLB, external URIs
 /// resolve below its folder
 ///                when `on_disk`, and are refused when not
 /// @param data    borrowed for the call

@@ -1,6 +1,6 @@
 /// CUTIS_handles (docs/formats/cutis_handles.md): the root has the handles and the virtual ones, a
 /// mesh says at which handle its skin begins, a primitive has its weights on all of them. Numbers
-/// that are many stand in accessors, so what is written is read with the same bits. Invariant:
+/// that are many are in accessors, so what is written is read with the same bits. Invariant:
 /// every accessor's kind and length are checked before it is decoded; values are for the model's
 /// gate.
 #include "io/gltf/parts.h"
@@ -225,7 +225,7 @@ static json_t *write_lists(gltf_writer *writer, const uint32_t *first, uint32_t 
     return json;
 }
 
-// Where primitive p of a mesh stands in the file: the source's places, then new ones.
+// Where primitive p of a mesh is in the file: the source's places, then new ones.
 static json_t *primitive_of(const gltf_writer *writer, uint32_t mesh, uint32_t p)
 {
     const json_t *list = json_object_get(

@@ -279,7 +279,7 @@ static cutis_result check_mesh(gltf_document *document, uint32_t index)
         const json_t *primitive = json_array_get(list, p);
         cutis_result result = check_primitive(document, index, p, primitive, (uint32_t)targets);
         if (result != CUTIS_OK) return result;
-        // Without positions there is nothing to draw or deform; the writer keeps it all the same.
+        // Without positions there is nothing to draw or deform; the writer still keeps it.
         if (json_object_get(json_object_get(primitive, "attributes"), "POSITION")) map[kept++] = p;
     }
     document->primitives[index] = map;

@@ -1,7 +1,7 @@
-/// CUTIS_pose_space (docs/formats/pose_space.md): the root names kernel, joints and poses; a mesh
-/// names the morph target of the first displaced pose. Everything is JSON numbers that give their
-/// floats back, so what is written is read with the same bits. Invariant: sizes are compared with
-/// the JSON's own before anything is allocated; values are for the model's gate.
+/// CUTIS_pose_space (docs/formats/pose_space.md): the root names RBF kernel, joints and poses; a
+/// mesh names the morph target of the first displaced pose. Everything is JSON numbers that give
+/// their floats back, so what is written is read with the same bits. Invariant: sizes are compared
+/// with the JSON's own before anything is allocated; values are for the model's gate.
 #include "io/gltf/parts.h"
 #include "io/gltf/writer.h"
 

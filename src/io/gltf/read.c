@@ -157,14 +157,15 @@ static cutis_result read_parts(gltf_document *document, cutis_arena *arena, cuti
 static cutis_result note_mended(const gltf_document *document, cutis_model *model)
 {
     bool noted = true;
-    if (document->mended_bounds)
-        noted &= cutis_model_note(model, "ACCESSOR_BOUNDS_MISMATCH", 0, document->mended_bounds,
+    if (document->corrected_bounds)
+        noted &= cutis_model_note(model, "ACCESSOR_BOUNDS_MISMATCH", 0, document->corrected_bounds,
                                   "accessors", "%u accessors had another minimum or maximum",
-                                  document->mended_bounds);
-    if (document->mended_rotations)
-        noted &= cutis_model_note(
-            model, "ROTATION_NON_UNIT", 0, document->mended_rotations, "nodes",
-            "%u rotations were not of unit length and were normalised", document->mended_rotations);
+                                  document->corrected_bounds);
+    if (document->corrected_rotations)
+        noted &=
+            cutis_model_note(model, "ROTATION_NON_UNIT", 0, document->corrected_rotations, "nodes",
+                             "%u rotations were not of unit length and were normalised",
+                             document->corrected_rotations);
     return noted ? CUTIS_OK : cutis_alloc_result(document->context);
 }
 

@@ -243,7 +243,7 @@ static cutis_result read_transform(gltf_document *document, cutis_arena *arena, 
             if (json_array_set_new((json_t *)r, (size_t)k, cutis_json_float(*part)) != 0)
                 return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for a node");
         }
-        document->mended_rotations++;
+        document->corrected_rotations++;
     }
     return CUTIS_OK;
 }

@@ -269,7 +269,7 @@ static cutis_result check_one_index(walk *w, const json_t *item, const char *col
     cutis_result result = check_index(w, item, collection);
     if (result != CUTIS_OK) return result;
     if (w->stamps[index] == w->stamp)
-        return refuse(w, "DUPLICATE_ELEMENTS", "%lld stands in the array twice", (long long)index);
+        return refuse(w, "DUPLICATE_ELEMENTS", "%lld occurs in the array twice", (long long)index);
     w->stamps[index] = w->stamp;
     return CUTIS_OK;
 }
@@ -305,7 +305,7 @@ static cutis_result check_strings(walk *w, const json_t *array)
         if (!text) {
             result = refuse(w, "ARRAY_TYPE_MISMATCH", "must be a string");
         } else if (json_object_get(seen, text)) {
-            result = refuse(w, "DUPLICATE_ELEMENTS", "%.100s stands in the array twice", text);
+            result = refuse(w, "DUPLICATE_ELEMENTS", "%.100s occurs in the array twice", text);
         } else if (json_object_set_new(seen, text, json_true()) != 0) {
             result = cutis_fail(w->document->context, CUTIS_OUT_OF_MEMORY, "no memory for names");
         }

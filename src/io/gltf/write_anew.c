@@ -112,7 +112,7 @@ static bool loses(const json_t *before)
     json_t *root = json_object(), *value;
     const char *key;
     bool lost = false;
-    // What stands in the root itself counts too, what stays does not.
+    // What is in the root itself counts too, what stays does not.
     json_object_foreach((json_t *)before, key, value)
     {
         if (strcmp(key, "extras") == 0 || strcmp(key, "extensions") == 0)

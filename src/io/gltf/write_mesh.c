@@ -292,7 +292,7 @@ static void write_target_weights(gltf_writer *writer, const cutis_mesh *mesh,
                        cutis_gltf_float_array(mesh->target_weights, mesh->target_count));
 }
 
-/// Where each primitive of the model stands in the file: the source's places, then new ones.
+/// Where each primitive of the model is in the file: the source's places, then new ones.
 /// Surplus old ones are removed.
 static void place_primitives(gltf_writer *writer, const cutis_mesh *mesh, uint32_t index,
                              uint32_t count_before, json_t *list, uint32_t *map)

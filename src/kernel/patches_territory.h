@@ -4,8 +4,8 @@
 /// The value of a vertex for an entry (a loop of its part) is the lesser of how far it lies beyond
 /// the joint's plane (or inside the other part's box) and how far inside the joint's territory.
 /// Territories of a part's joints do not meet, so at most one value is positive.
-#ifndef CUTIS_KERNEL_PATCHES_ROOM_H
-#define CUTIS_KERNEL_PATCHES_ROOM_H
+#ifndef CUTIS_KERNEL_PATCHES_TERRITORY_H
+#define CUTIS_KERNEL_PATCHES_TERRITORY_H
 
 FN double patch_least(double a, double b)
 {
@@ -81,27 +81,27 @@ FN double patch_far(patch_work w, int entry, int vertex)
 }
 
 // How far a vertex lies inside the territory of an entry of its part.
-FN double patch_room(patch_work w, int part, int entry, int vertex)
+FN double patch_territory(patch_work w, int part, int entry, int vertex)
 {
     int first = body_part_entry(w)[part], end = body_part_entry(w)[part + 1];
     GLOBAL const double *shares = work_share(w) + body_entry_share(w)[entry];
     double mu = body_part_step(w)[part];
     double own = patch_far(w, entry, vertex);
-    double room = 1.15 * patch_need(w, entry) - own;
+    double inside = 1.15 * patch_need(w, entry) - own;
     for (int k = first; k < end; k++) {
         double share = shares[k - first], far = patch_far(w, k, vertex);
         double left = share * far - (1.0 - share) * own - mu;
-        room = k != entry ? patch_least(room, left) : room;
+        inside = k != entry ? patch_least(inside, left) : inside;
     }
     if (body_part_is_leaf(w)[part])
-        room = patch_least(room, 0.8 * body_vertex_tip(w)[vertex] - 0.2 * own);
-    return room;
+        inside = patch_least(inside, 0.8 * body_vertex_tip(w)[vertex] - 0.2 * own);
+    return inside;
 }
 
 FN double patch_value_of(patch_work w, int part, int entry, int vertex, double shrink)
 {
     double beyond = patch_beyond(w, entry, body_vertex_point(w)[vertex]);
-    return patch_least(beyond, patch_room(w, part, entry, vertex) - shrink);
+    return patch_least(beyond, patch_territory(w, part, entry, vertex) - shrink);
 }
 
 // The same where it is seldom asked for.
@@ -111,12 +111,12 @@ PATCH_FN double patch_value(patch_work w, int part, int entry, int vertex, doubl
 }
 
 // Where the territory is largest on its own loop: what the last retry takes away whole.
-PATCH_FN double patch_room_most(patch_work w, int part, int entry)
+PATCH_FN double patch_territory_most(patch_work w, int part, int entry)
 {
     int joint = body_entry_joint(w)[entry], side = body_entry_side(w)[entry];
     double most = 0.0;
     for (int i = body_joint_loop(w)[joint]; i < body_joint_loop(w)[joint + 1]; i++) {
-        double h = patch_room(w, part, entry, body_loop_vertex(w)[2 * i + side]);
+        double h = patch_territory(w, part, entry, body_loop_vertex(w)[2 * i + side]);
         if (h > most) most = h;
     }
     return most;
