@@ -19,9 +19,15 @@
 extern "C" {
 #endif
 
+/// The version of these headers. While the major number is 0 a new minor number may change anything
+/// (and the soname: libcutis.so.0.1); a new patch number changes neither source nor binary
+/// interface.
 #define CUTIS_VERSION_MAJOR 0
 #define CUTIS_VERSION_MINOR 1
 #define CUTIS_VERSION_PATCH 0
+/// One number to compare: 1002003 is 1.2.3.
+#define CUTIS_VERSION_NUMBER                                                                       \
+    (CUTIS_VERSION_MAJOR * 1000000 + CUTIS_VERSION_MINOR * 1000 + CUTIS_VERSION_PATCH)
 
 /// Every result: name, number, text. The enum, cutis_result_text and the tests grow from this list.
 /// Numbers never change.
@@ -60,6 +66,8 @@ CUTIS_API const char *cutis_result_name(cutis_result result);
 
 /// The library's version, for example "0.1.0". Static memory.
 CUTIS_API const char *cutis_version(void);
+/// The library's CUTIS_VERSION_NUMBER, which may be another than that of the headers.
+CUTIS_API uint32_t cutis_version_number(void);
 
 /// Where memory comes from. Both functions may be called from any thread.
 typedef struct cutis_allocator {

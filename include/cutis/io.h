@@ -46,8 +46,6 @@ CUTIS_API cutis_result cutis_model_read_memory(cutis_context *context, const voi
                                                const cutis_read_options *options,
                                                cutis_model **out);
 
-typedef struct cutis_report cutis_report;
-
 /// List everything that is wrong with a file. glTF: the errors of the Khronos validator by its own
 /// codes, each with its JSON pointer or byte offset (docs/formats/check.md); other formats: what
 /// reading them refuses. Read the list with cutis_report_issues, release it with

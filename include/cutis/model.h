@@ -325,6 +325,10 @@ typedef struct cutis_issue {
     bool repaired;
 } cutis_issue;
 
+/// A list of findings: cutis_model_check and cutis_report_issues (cutis/weights.h),
+/// cutis_file_inspect (cutis/io.h).
+typedef struct cutis_report cutis_report;
+
 /// What the gate repaired when the model was made; owned by the model.
 CUTIS_API uint32_t cutis_model_issues(const cutis_model *model, const cutis_issue **out);
 

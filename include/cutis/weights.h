@@ -23,8 +23,6 @@ typedef struct cutis_weight_summary {
 
 CUTIS_API cutis_result cutis_weights_summarize(const cutis_model *model, cutis_weight_summary *out);
 
-typedef struct cutis_report cutis_report;
-
 /// Look for what is wrong with the skin: sums, duplicates, unweighted vertices, seams whose copies
 /// differ, more influences than `influence_limit` (0: 4), unused joints, missing or singular
 /// inverse binds, degenerate triangles, clips without effect.
