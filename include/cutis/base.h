@@ -1,7 +1,11 @@
 /// Results, contexts, memory, limits, progress: what every other header stands on.
 ///
-/// A context carries an allocator, limits and callbacks. It may be used by several threads at once;
-/// the text of the last error belongs to the thread whose call failed.
+/// A context carries an allocator, limits and callbacks. These headers are C99 or C++11.
+///
+/// Threads: a context may be used by several at once; the text of the last error belongs to the
+/// thread whose call failed. Progress and log are called in the thread whose call they are about,
+/// the allocator in any. Here and in all other headers, an object is destroyed when no other thread
+/// uses it, and functions without an object may be called from anywhere.
 #ifndef CUTIS_BASE_H
 #define CUTIS_BASE_H
 
@@ -88,7 +92,8 @@ typedef struct cutis_limits {
     uint32_t nesting;      ///< depth of JSON, XML and node hierarchies [512]
 } cutis_limits;
 
-/// Told about long work. `fraction` runs from 0 to 1 within a `stage`.
+/// Told about long work. `fraction` runs from 0 to 1 within a `stage`, or stays where the end of
+/// the stage is not known.
 /// @return false to stop: the call then cleans up and returns CUTIS_CANCELLED
 typedef bool (*cutis_progress_function)(void *user, const char *stage, double fraction);
 

@@ -1,5 +1,7 @@
 /// Measuring deformed skin: volume, bounds, errors, curvature, edge stretch, whether it is closed,
 /// where it crosses itself. Units: docs/spec/conventions.md 5.
+///
+/// Threads: nothing is kept between calls, so several may measure at once, the same surface too.
 #ifndef CUTIS_MEASURE_H
 #define CUTIS_MEASURE_H
 
