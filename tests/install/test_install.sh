@@ -27,14 +27,22 @@ runs() { # PROGRAM shared|static: it does, and stands on the libraries, or does 
         ! readelf -d "$1" | grep 'NEEDED.*libcutis' && "$1"
     fi
 }
-by_cmake() { # FOLDER PREFIX KINDS COMPONENTS
-    cmake -S tests/install -B "$work/$1" -G Ninja "-DCMAKE_PREFIX_PATH=$2" "-DKINDS=$3" "-DCOMPONENTS=$4" \
-        -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON && cmake --build "$work/$1"
+configured() { # FOLDER PREFIX KINDS COMPONENTS CMAKE-OPTION...
+    folder=$work/$1 prefix=$2 kinds=$3 components=$4
+    shift 4
+    cmake -S tests/install -B "$folder" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" "-DKINDS=$kinds" "-DCOMPONENTS=$components" \
+        -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON "$@"
 }
+by_cmake() { configured "$@" && cmake --build "$work/$1"; }
 verdict consumers_by_find_package by_cmake c "$work/both" "plain;_static" "cutis;cutis-io_static"
 verdict consumers_by_find_package_where_all_is_static by_cmake s "$work/static" plain "cutis-io;cutis-io_static"
-unknown() { ! by_cmake u "$work/both" plain cutis-smell; }
+unknown() { ! configured u "$work/both" plain cutis-smell; }
 verdict unknown_component_is_refused unknown
+# Without a package that a static library needs the shared one still serves; who asks for the static one by name hears of it.
+without() { configured "$1" "$work/both" plain "$2" -DCMAKE_DISABLE_FIND_PACKAGE_meshoptimizer=ON; }
+verdict shared_libraries_need_no_packages without v cutis-io
+refused() { ! without w cutis-io_static && grep 'no cutis::cutis-io_static, which needs meshoptimizer' "$work/log"; }
+verdict static_library_without_its_package_is_refused refused
 by_pkg_config() { # PROGRAM PREFIX OPTION COMPILER...: the .pc files find their prefix by themselves
     program=$1 prefix=$2 option=$3
     shift 3
