@@ -41,7 +41,7 @@ verdict unknown_component_is_refused unknown
 # Without a package that a static library needs the shared one still serves; who asks for the static one by name hears of it.
 without() { configured "$1" "$work/both" plain "$2" -DCMAKE_DISABLE_FIND_PACKAGE_meshoptimizer=ON; }
 verdict shared_libraries_need_no_packages without v cutis-io
-refused() { ! without w cutis-io_static && grep 'no cutis::cutis-io_static, which needs meshoptimizer' "$work/log"; }
+refused() { ! without w cutis-io_static && grep -q 'no cutis::cutis-io_static, which needs meshoptimizer' "$work/log"; }
 verdict static_library_without_its_package_is_refused refused
 by_pkg_config() { # PROGRAM PREFIX OPTION COMPILER...: the .pc files find their prefix by themselves
     program=$1 prefix=$2 option=$3
