@@ -43,7 +43,7 @@ static int read_array(cli_app *app, const char *path, const cutis_cage *cage, ca
                                (unsigned long long)total, cage->control_count);
     if (status == EXIT_GOOD) status = add_poses(app, cage, (uint32_t)(total / pose), out, &to);
     if (status == EXIT_GOOD) memcpy(to, array.values, total * sizeof *to);
-    cutis_array_release(app->context, &array);
+    cutis_array_destroy(app->context, &array);
     return status;
 }
 

@@ -123,10 +123,10 @@ static int add_sheet(cli_app *app, html_page *page, compare_job *job, uint32_t f
     snprintf(text, sizeof text, "Frame %u (%.2f s)%s", frame, frame / job->fps,
              painted ? ", painted with the distance from the reference" : "");
     if (status == EXIT_GOOD) status = html_picture(app, page, &sheet, text);
-    cutis_image_release(app->context, &sheet);
+    cutis_image_destroy(app->context, &sheet);
     for (uint32_t s = 0; s < job->shot_count; s++) {
         picture_paint_release(&paints[s]);
-        cutis_image_release(app->context, &images[s]);
+        cutis_image_destroy(app->context, &images[s]);
     }
     return status;
 }

@@ -70,7 +70,7 @@ static int read_array(cli_app *app, const char *path, uint32_t pose_count, uint3
         else
             status = no_memory(app);
     }
-    cutis_array_release(app->context, &array);
+    cutis_array_destroy(app->context, &array);
     return status;
 }
 

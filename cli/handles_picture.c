@@ -100,8 +100,8 @@ int handles_picture(cli_app *app, const handles_job *job, const char *path)
     if (result == CUTIS_OK) result = draw_sheet(job, &s, &image);
     if (result == CUTIS_OK) result = cutis_image_write_png(app->context, &image, path);
     if (result != CUTIS_OK) status = app_fail(app, path, result);
-    for (uint32_t i = 0; i < TILES_MAX; i++) cutis_image_release(app->context, &s.images[i]);
-    cutis_image_release(app->context, &image);
+    for (uint32_t i = 0; i < TILES_MAX; i++) cutis_image_destroy(app->context, &s.images[i]);
+    cutis_image_destroy(app->context, &image);
     cutis_renderer_destroy(s.renderer);
     free(s.values);
     rest_shape_release(&s.rest);

@@ -13,7 +13,7 @@ cutis_result html_put_picture(cutis_context *context, html_page *page, const cut
     html_markup(page, "<figcaption>");
     html_text(page, text);
     html_markup(page, "</figcaption></figure>\n");
-    cutis_bytes_release(context, data, size);
+    cutis_memory_free(context, data, size);
     return CUTIS_OK;
 }
 
@@ -25,7 +25,7 @@ cutis_result html_put_plot(cutis_context *context, html_page *page, cutis_plot p
     cutis_result result = cutis_plot_svg(context, &plot, &data, &size);
     if (result != CUTIS_OK) return result;
     html_image(page, "image/svg+xml", data, size, plot.title);
-    cutis_bytes_release(context, data, size + 1);
+    cutis_memory_free(context, data, size);
     return CUTIS_OK;
 }
 

@@ -16,13 +16,13 @@ typedef struct reduce_job {
     cutis_device *device;
     clip_list learn, judge; ///< what the options below point to
     cutis_reduce_options options;
-    cutis_reduction *reduction;
+    cutis_reduce_report *reduction;
     cutis_weight_summary before, after;
 } reduce_job;
 
 /// The rows of a report, as a table and as JSON (with a figure per frame).
-void reduce_say_rows(const cli_app *app, const cutis_reduction_row *rows, uint32_t count);
-void reduce_emit_row(json_out *json, const cutis_reduction_row *row, uint32_t frame_count);
+void reduce_say_rows(const cli_app *app, const cutis_reduce_row *rows, uint32_t count);
+void reduce_emit_row(json_out *json, const cutis_reduce_row *row, uint32_t frame_count);
 
 /// Write the page that --report names.
 int reduce_report(cli_app *app, reduce_job *job, const char *report);

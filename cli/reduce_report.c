@@ -21,7 +21,7 @@ typedef struct reduce_bodies {
     float *positions[TILES], *normals[TILES], *deviation[TILES];
 } reduce_bodies;
 
-static void add_table(html_page *page, const cutis_reduction *r)
+static void add_table(html_page *page, const cutis_reduce_report *r)
 {
     html_markup(page, "<h2>Figures</h2>\n<table><thead><tr><th>method</th><th>sets</"
                       "th><th>examples, %%</th><th>rad</th>"
@@ -29,7 +29,7 @@ static void add_table(html_page *page, const cutis_reduction *r)
                       "%%</th><th>rad</th><th>energy</th><th>sweeps</th><th>seconds</th></tr></"
                       "thead>\n<tbody>\n");
     for (uint32_t i = 0; i < r->row_count; i++) {
-        const cutis_reduction_row *row = &r->rows[i];
+        const cutis_reduce_row *row = &r->rows[i];
         html_markup(page,
                     "<tr><td>%s</td><td>%s</td><td>%.5f</td><td>%.5f</td><td>%.5f</td><td>%.5f</"
                     "td><td>%.4g</td>"
@@ -41,7 +41,7 @@ static void add_table(html_page *page, const cutis_reduction *r)
     html_markup(page, "</tbody></table>\n");
 }
 
-static const cutis_reduction_row *klargest_row(const cutis_reduction *r)
+static const cutis_reduce_row *klargest_row(const cutis_reduce_report *r)
 {
     for (uint32_t i = 0; i < r->row_count; i++)
         if (r->rows[i].method == CUTIS_REDUCE_KLARGEST) return &r->rows[i];
@@ -49,7 +49,7 @@ static const cutis_reduction_row *klargest_row(const cutis_reduction *r)
 }
 
 // The pose that k-largest does worst in, among those held out if there are any.
-static uint32_t worst_pose(const cutis_reduction *r)
+static uint32_t worst_pose(const cutis_reduce_report *r)
 {
     const double *normal = klargest_row(r)->frame_normal;
     uint32_t first = r->held_out_count ? r->example_count : 0, worst = first;
@@ -176,14 +176,14 @@ static int add_sheet(cli_app *app, html_page *page, const reduce_job *job,
                                     painted ? &legend : NULL, false, &sheet);
     int status = result == CUTIS_OK ? html_picture(app, page, &sheet, text)
                                     : app_fail(app, "report", result);
-    for (int t = 0; t < TILES; t++) cutis_image_release(app->context, &images[t]);
-    cutis_image_release(app->context, &sheet);
+    for (int t = 0; t < TILES; t++) cutis_image_destroy(app->context, &images[t]);
+    cutis_image_destroy(app->context, &sheet);
     return status;
 }
 
 static int add_pictures(cli_app *app, html_page *page, const reduce_job *job)
 {
-    const cutis_reduction *r = job->reduction;
+    const cutis_reduce_report *r = job->reduction;
     if (r->example_count + r->held_out_count == 0) return EXIT_GOOD;
     uint32_t pose = worst_pose(r);
     reduce_bodies bodies = { 0 };
@@ -210,7 +210,7 @@ static int add_pictures(cli_app *app, html_page *page, const reduce_job *job)
     return status;
 }
 
-static int add_frame_plots(cli_app *app, html_page *page, const cutis_reduction *r)
+static int add_frame_plots(cli_app *app, html_page *page, const cutis_reduce_report *r)
 {
     cutis_series position[4], normal[4];
     uint32_t count = r->example_count + r->held_out_count;
@@ -238,7 +238,7 @@ static int add_frame_plots(cli_app *app, html_page *page, const cutis_reduction 
 
 static int add_other_plots(cli_app *app, html_page *page, const reduce_job *job)
 {
-    const cutis_reduction_row *row = &job->reduction->rows[0];
+    const cutis_reduce_row *row = &job->reduction->rows[0];
     double before[17], after[17];
     char names[17][8];
     const char *labels[17];
@@ -276,7 +276,7 @@ static int add_other_plots(cli_app *app, html_page *page, const reduce_job *job)
 
 int reduce_report(cli_app *app, reduce_job *job, const char *report)
 {
-    const cutis_reduction *r = job->reduction;
+    const cutis_reduce_report *r = job->reduction;
     html_page page;
     html_open(&page, "Cutis: weights reduced");
     html_markup(&page, "<h1>");

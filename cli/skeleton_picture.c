@@ -174,8 +174,8 @@ int skeleton_picture(cli_app *app, const skeleton_job *job, const char *path)
     if (result == CUTIS_OK)
         result = cutis_sheet_create(app->context, tiles, 2, 2, NULL, NULL, false, &sheet);
     if (result == CUTIS_OK) result = cutis_image_write_png(app->context, &sheet, path);
-    for (int i = 0; i < 2; i++) cutis_image_release(app->context, &images[i]);
-    cutis_image_release(app->context, &sheet);
+    for (int i = 0; i < 2; i++) cutis_image_destroy(app->context, &images[i]);
+    cutis_image_destroy(app->context, &sheet);
     cutis_renderer_destroy(renderer);
     body_release(&body);
     free(list.lines);

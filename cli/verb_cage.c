@@ -18,7 +18,7 @@ typedef struct cage_job {
     cutis_cage_options options;
     cage_poses examples, held_out, frames;
     cutis_cage_report *report;
-    cutis_cage_skin skin;
+    cutis_cage_skin_report skin;
 } cage_job;
 
 // Poses to learn from and to judge by; "auto": the library's own.

@@ -107,7 +107,7 @@ static int refuse(cli_app *app, const char *path, const findings *all, const tal
 /// Read with the repairing gate, so that one run lists everything about the skin. A file that
 /// cannot even be repaired has only the findings of its format.
 static cutis_result look_at_skin(cli_app *app, const char *path, findings *all, cutis_model **model,
-                                 cutis_report **skin)
+                                 cutis_check_report **skin)
 {
     cutis_read_options options = { .gate = CUTIS_GATE_REPAIR,
                                    .keep_source = option_given(app, OPTION_OUTPUT),
@@ -117,7 +117,7 @@ static cutis_result look_at_skin(cli_app *app, const char *path, findings *all, 
         result = cutis_model_check(*model, option_count(app, OPTION_INFLUENCES, 4), skin);
     if (result != CUTIS_OK) return result;
     all->counts[1] = cutis_model_issues(*model, &all->lists[1]);
-    all->counts[2] = cutis_report_issues(*skin, &all->lists[2]);
+    all->counts[2] = cutis_check_report_issues(*skin, &all->lists[2]);
     return CUTIS_OK;
 }
 
@@ -134,7 +134,7 @@ int verb_check(cli_app *app)
     const char *path = app->operands[0], *output = option_text(app, OPTION_OUTPUT);
     const bool fix = option_given(app, OPTION_FIX);
     cutis_model *model = NULL;
-    cutis_report *format = NULL, *skin = NULL;
+    cutis_check_report *format = NULL, *skin = NULL;
     findings all = { 0 };
     tally total = { 0 };
     if (fix && !output) return app_usage(app, "--fix needs -o FILE: the input is never changed");
@@ -144,7 +144,7 @@ int verb_check(cli_app *app)
     if (status != EXIT_GOOD) return status;
     cutis_result result = cutis_file_inspect(app->context, path, &format);
     if (result == CUTIS_OK) {
-        all.counts[0] = cutis_report_issues(format, &all.lists[0]);
+        all.counts[0] = cutis_check_report_issues(format, &all.lists[0]);
         result = look_at_skin(app, path, &all, &model, &skin);
     }
     bool unreadable = result != CUTIS_OK;
@@ -160,8 +160,8 @@ int verb_check(cli_app *app)
     else if (unreadable && result != CUTIS_UNSUPPORTED_FORMAT && !only_elsewhere(&all))
         status = app_fail(app, path, result); // warnings about the format, but no model
 done:
-    cutis_report_destroy(format);
-    cutis_report_destroy(skin);
+    cutis_check_report_destroy(format);
+    cutis_check_report_destroy(skin);
     cutis_model_destroy(model);
     return status;
 }

@@ -218,7 +218,7 @@ static int run_job(cli_app *app, compare_job *job)
     }
     for (uint32_t s = 0; s < job->shot_count; s++) play_close(&job->shots[s].play);
     release_series(job);
-    cutis_array_release(app->context, &job->reference);
+    cutis_array_destroy(app->context, &job->reference);
     free(job->reference_frame);
     picture_close(&job->stage);
     return status;

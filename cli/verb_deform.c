@@ -300,7 +300,7 @@ int verb_deform(cli_app *app)
     sink_drop(job.normals_sink);
     if (job.model) play_close(&job.play);
     cage_poses_release(&job.cage);
-    cutis_array_release(app->context, &job.blend);
+    cutis_array_destroy(app->context, &job.blend);
     cutis_device_destroy(job.device);
     cutis_model_destroy(job.model);
     return status;

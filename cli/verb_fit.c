@@ -15,7 +15,7 @@ typedef struct fit_job {
     cutis_model *model, *fitted;
     cutis_device *device;
     cutis_pose_fit_options options;
-    cutis_pose_fit *fit;
+    cutis_pose_fit_report *fit;
     int32_t clip;
     uint32_t count;         ///< examples
     float *times;           ///< of the clip's keys, ascending
@@ -110,7 +110,7 @@ static int read_locks(cli_app *app, fit_job *job)
     else
         for (uint32_t v = 0; v < vertices; v++) job->keep_vertices[v] = array.values[v] != 0;
     job->options.keep_vertices = job->keep_vertices;
-    cutis_array_release(app->context, &array);
+    cutis_array_destroy(app->context, &array);
     return status;
 }
 
@@ -119,7 +119,7 @@ static int read_options(cli_app *app, fit_job *job)
     cutis_pose_fit_options *o = &job->options;
     o->learn_weights = option_given(app, OPTION_LEARN_WEIGHTS);
     o->weights_only = option_given(app, OPTION_WEIGHTS_ONLY);
-    o->normalise = option_given(app, OPTION_NORMALISE);
+    o->paper.normalise = option_given(app, OPTION_NORMALISE);
     o->influences = option_count(app, OPTION_INFLUENCES, 0);
     o->kernel = (cutis_pose_kernel)option_choice(app, OPTION_KERNEL);
     o->distance = (cutis_pose_distance)option_choice(app, OPTION_DISTANCE);
@@ -130,7 +130,7 @@ static int read_options(cli_app *app, fit_job *job)
     job->played[0] = true;
     job->played[1] = !o->weights_only && (!space || strcmp(space, "psd") == 0);
     job->played[2] = !o->weights_only && (!space || strcmp(space, "wpsd") == 0);
-    if (!o->learn_weights && (o->weights_only || o->normalise || o->influences))
+    if (!o->learn_weights && (o->weights_only || o->paper.normalise || o->influences))
         return app_usage(app,
                          "--weights-only, --normalise and --influences go with --learn-weights");
     if (!o->learn_weights &&
@@ -185,7 +185,7 @@ static int fit_model(cli_app *app, fit_job *job)
         cutis_poses_fit(job->model, job->device, &examples, &job->options, &job->fitted, &job->fit);
     app_progress_done(app);
     if (result != CUTIS_OK) return app_fail(app, job->path, result);
-    const cutis_pose_fit *fit = job->fit;
+    const cutis_pose_fit_report *fit = job->fit;
     if (fit->ambiguous_count && job->played[2])
         app_note(
             app,
@@ -206,7 +206,7 @@ static int fit_model(cli_app *app, fit_job *job)
 
 static void say_result(const cli_app *app, const fit_job *job)
 {
-    const cutis_pose_fit *f = job->fit;
+    const cutis_pose_fit_report *f = job->fit;
     app_say(app, "%s: %u examples, %u distinct poses with rest, %llu vertices\n", job->output,
             f->example_count, f->pose_count, (unsigned long long)f->vertex_count);
     if (job->options.learn_weights)
@@ -255,7 +255,7 @@ static void emit_row(json_out *json, const char *key, const double *values, uint
 
 static void emit_result(const fit_job *job)
 {
-    const cutis_pose_fit *f = job->fit;
+    const cutis_pose_fit_report *f = job->fit;
     json_out json = { .file = stdout };
     emit_object(&json, NULL);
     emit_string(&json, "file", job->path);
@@ -322,7 +322,7 @@ int verb_fit(cli_app *app)
     free(job.shapes);
     free(job.poses);
     free(job.times);
-    cutis_pose_fit_destroy(job.fit);
+    cutis_pose_fit_report_destroy(job.fit);
     cutis_model_destroy(job.fitted);
     cutis_device_destroy(job.device);
     cutis_model_destroy(job.model);

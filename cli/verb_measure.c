@@ -315,8 +315,8 @@ int verb_measure(cli_app *app)
     free(m.posed);
     measure_parts_release(&m.parts);
     measure_facts_release(&m.facts);
-    cutis_array_release(app->context, &m.result.array);
-    cutis_array_release(app->context, &m.reference.array);
+    cutis_array_destroy(app->context, &m.result.array);
+    cutis_array_destroy(app->context, &m.reference.array);
     rest_shape_release(&m.result.own);
     rest_shape_release(&m.reference.own);
     rest_shape_release(&m.rest);

@@ -51,13 +51,13 @@ static int read_options(cli_app *app, reduce_job *job)
     return status;
 }
 
-void reduce_say_rows(const cli_app *app, const cutis_reduction_row *rows, uint32_t count)
+void reduce_say_rows(const cli_app *app, const cutis_reduce_row *rows, uint32_t count)
 {
     app_say(app, "%s%-10s %-8s %12s %12s %12s %12s %11s %7s %8s%s\n", app_style(app, "1"), "method",
             "sets", "examples %", "rad", "held out %", "rad", "energy", "sweeps", "seconds",
             app_style(app, "0"));
     for (uint32_t i = 0; i < count; i++) {
-        const cutis_reduction_row *row = &rows[i];
+        const cutis_reduce_row *row = &rows[i];
         app_say(app, "%-10s %-8s %12.5f %12.5f %12.5f %12.5f %11.4g %7u %8.3f\n",
                 cutis_reduce_method_name(row->method), cutis_reduce_sets_name(row->sets),
                 row->example_position, row->example_normal, row->held_out_position,
@@ -67,7 +67,7 @@ void reduce_say_rows(const cli_app *app, const cutis_reduction_row *rows, uint32
 
 static void say_result(const cli_app *app, const reduce_job *job)
 {
-    const cutis_reduction *r = job->reduction;
+    const cutis_reduce_report *r = job->reduction;
     app_say(app, "%s: %u influences at most, before %u; %llu of %llu vertices had more\n",
             job->output, job->after.max_influences, job->before.max_influences,
             (unsigned long long)r->reduced_count, (unsigned long long)r->vertex_count);
@@ -90,7 +90,7 @@ static void emit_numbers(json_out *json, const char *key, const double *values, 
     emit_end(json);
 }
 
-void reduce_emit_row(json_out *json, const cutis_reduction_row *row, uint32_t frame_count)
+void reduce_emit_row(json_out *json, const cutis_reduce_row *row, uint32_t frame_count)
 {
     emit_object(json, NULL);
     emit_string(json, "method", cutis_reduce_method_name(row->method));
@@ -111,7 +111,7 @@ void reduce_emit_row(json_out *json, const cutis_reduction_row *row, uint32_t fr
 
 static void emit_result(const reduce_job *job)
 {
-    const cutis_reduction *r = job->reduction;
+    const cutis_reduce_report *r = job->reduction;
     json_out json = { .file = stdout };
     emit_object(&json, NULL);
     emit_string(&json, "file", job->path);
@@ -203,7 +203,7 @@ int verb_reduce(cli_app *app)
         say_result(app, &job);
         if (app->json) emit_result(&job);
     }
-    cutis_reduction_destroy(job.reduction);
+    cutis_reduce_report_destroy(job.reduction);
     cutis_model_destroy(job.reduced);
     cutis_device_destroy(job.device);
     cutis_model_destroy(job.model);

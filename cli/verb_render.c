@@ -39,7 +39,7 @@ static int read_reference(cli_app *app, render_job *job, const char *path)
         if (frame >= frames) frame = frames - 1;
         memcpy(job->reference, array.values + frame * plane, plane * sizeof(float));
     }
-    cutis_array_release(app->context, &array);
+    cutis_array_destroy(app->context, &array);
     return status;
 }
 
@@ -149,7 +149,7 @@ static int draw_picture(cli_app *app, render_job *job, cutis_image *out)
     }
     for (uint32_t i = 0; i < job->shot_count; i++) {
         picture_paint_release(&paints[i]);
-        cutis_image_release(app->context, &images[i]);
+        cutis_image_destroy(app->context, &images[i]);
     }
     return status;
 }
@@ -171,7 +171,7 @@ static int write_pictures(cli_app *app, render_job *job)
         if (status != EXIT_GOOD) return status;
         cutis_result result = cutis_image_write_png(app->context, &image, path);
         uint32_t width = image.width, height = image.height;
-        cutis_image_release(app->context, &image);
+        cutis_image_destroy(app->context, &image);
         if (result != CUTIS_OK) return app_fail(app, path, result);
         app_progress_done(app);
         app_say(app, "%s: %ux%u, %s\n", path, width, height,

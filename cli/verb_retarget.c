@@ -84,7 +84,7 @@ static cutis_result write_result(const request *r)
 
 static int make(cli_app *app, request *r)
 {
-    cutis_result result = cutis_retarget(r->model, r->motion, &r->options, &r->report, &r->result);
+    cutis_result result = cutis_retarget(r->model, r->motion, &r->options, &r->result, &r->report);
     if (result != CUTIS_OK) return app_fail(app, r->motion_path, result);
     result = write_result(r);
     return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, r->output, result);

@@ -212,6 +212,6 @@ int verb_skeleton(cli_app *app)
     cutis_skeleton_report_destroy(job.report);
     cutis_model_destroy(job.result);
     cutis_model_destroy(job.model);
-    cutis_part_labels_release(app->context, job.labels, job.label_count);
+    cutis_memory_free(app->context, job.labels, job.label_count * sizeof(uint32_t));
     return status;
 }

@@ -183,6 +183,6 @@ int verb_view(cli_app *app)
     if (status == EXIT_GOOD && app->operand_count) status = read_opened(&v, app->operands[0]);
     if (status == EXIT_GOOD) status = serve(&v);
     for (uint32_t i = 0; i < v.file_count; i++)
-        cutis_file_release(app->context, (void *)v.files[i].data, v.files[i].size);
+        cutis_memory_free(app->context, (void *)v.files[i].data, v.files[i].size);
     return status;
 }

@@ -89,10 +89,10 @@ static inline void run_read(const char *name, const uint8_t *data, size_t size, 
 static inline void run_inspect(const char *name, const uint8_t *data, size_t size)
 {
     cutis_context *context = run_begin();
-    cutis_report *report = NULL;
+    cutis_check_report *report = NULL;
     cutis_result result = cutis_file_inspect_memory(context, data, size, name, &report);
     RUN_MUST((result == CUTIS_OK) == (report != NULL));
-    cutis_report_destroy(report);
+    cutis_check_report_destroy(report);
     run_end(context, result);
 }
 
@@ -169,7 +169,7 @@ static inline void run_array(const uint8_t *data, size_t size)
         for (uint32_t d = 0; d < array.dimension_count; d++) count *= array.dimensions[d];
         for (uint64_t i = 0; i < count; i++) sum += array.values[i];
         RUN_MUST(sum == sum || sum != sum); // every value was there to be read
-        cutis_array_release(context, &array);
+        cutis_array_destroy(context, &array);
     }
     run_end(context, result);
 }
@@ -224,7 +224,7 @@ static inline void run_labels(const uint8_t *data, size_t size)
     uint64_t count = 0;
     cutis_context *context = run_begin();
     cutis_result result = cutis_part_labels_parse(context, "fuzz.seg", data, size, &labels, &count);
-    if (result == CUTIS_OK) cutis_part_labels_release(context, labels, count);
+    if (result == CUTIS_OK) cutis_memory_free(context, labels, count * sizeof(uint32_t));
     run_end(context, result);
 }
 

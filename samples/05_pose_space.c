@@ -10,7 +10,7 @@ int main(void)
     cutis_device *device = NULL;
     cutis_binding *skin = NULL;
     cutis_sampler *clip = NULL;
-    cutis_pose_fit *report = NULL;
+    cutis_pose_fit_report *report = NULL;
     uint32_t index = 0;
 
     cutis_context_create(NULL, &context);
@@ -49,7 +49,7 @@ int main(void)
            report->pose_count, 1e3 * report->after_rms, 1e3 * most);
 
     free(positions), free(shapes), free(poses);
-    cutis_pose_fit_destroy(report);
+    cutis_pose_fit_report_destroy(report);
     cutis_sampler_destroy(clip);
     cutis_binding_destroy(skin);
     cutis_device_destroy(device);

@@ -22,8 +22,8 @@ int main(void)
         result = cutis_synth_create(context, &(cutis_synth_options){ .vertex_count = 8000 }, &body);
     // The body is voxelised once; every change after that solves only what depends on it.
     if (!result)
-        result =
-            cutis_handles_open(body, device, &(cutis_handles_options){ .voxels = 96 }, &session);
+        result = cutis_handle_session_create(body, device, &(cutis_handles_options){ .voxels = 96 },
+                                             &session);
     if (!result) result = cutis_handles_set(session, handles, 4);
     for (int i = 1; i <= 10 && !result; i++) {
         cutis_handle head = handles[0];
@@ -45,7 +45,7 @@ int main(void)
                cutis_model_get(rigged)->clip_count);
 
     cutis_model_destroy(rigged);
-    cutis_handles_close(session);
+    cutis_handle_session_destroy(session);
     cutis_model_destroy(body);
     cutis_device_destroy(device);
     cutis_context_destroy(context);

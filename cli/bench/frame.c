@@ -86,7 +86,7 @@ static cutis_result measure_body(cli_app *app, cutis_device *device, cutis_rende
         result = cutis_live_read(w.live, &image);
         if (result == CUTIS_OK)
             result = cutis_image_write_png(app->context, &image, option_text(app, OPTION_OUTPUT));
-        cutis_image_release(app->context, &image);
+        cutis_image_destroy(app->context, &image);
     }
     cutis_live_destroy(w.live);
     cutis_sampler_destroy(w.sampler);

@@ -109,7 +109,7 @@ cutis_result bench_handles_bind(cutis_device *device, double budget, const cutis
     for (int i = 0; result == CUTIS_OK && (i < 2 || app_seconds() - start < budget); i++) {
         cutis_handle_session *session = NULL;
         double before = app_seconds();
-        result = cutis_handles_open(model, device, &options, &session);
+        result = cutis_handle_session_create(model, device, &options, &session);
         if (result == CUTIS_OK) result = cutis_handles_set(session, handles, count);
         double seconds = app_seconds() - before;
         if (result == CUTIS_OK && seconds < row->bind) {
@@ -127,7 +127,7 @@ cutis_result bench_handles_bind(cutis_device *device, double budget, const cutis
             result = cutis_handles_move(session, count / 2, &moved);
             row->move = fmin(row->move, app_seconds() - before);
         }
-        cutis_handles_close(session);
+        cutis_handle_session_destroy(session);
     }
     return result;
 }

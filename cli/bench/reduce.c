@@ -271,7 +271,7 @@ typedef struct reduce_figures {
     uint32_t sweeps;
 } reduce_figures;
 
-static reduce_figures figures_of(const cutis_reduction_row *r, clock_t start)
+static reduce_figures figures_of(const cutis_reduce_row *r, clock_t start)
 {
     return (reduce_figures){ .seconds = r->seconds,
                              .solve = r->solve_seconds,
@@ -289,7 +289,7 @@ static cutis_result reduce_skin(cutis_device *device, const reduce_row *row,
                                 reduce_figures *out)
 {
     cutis_model *reduced = NULL;
-    cutis_reduction *report = NULL;
+    cutis_reduce_report *report = NULL;
     cutis_reduce_options options = { .influences = row->influences,
                                      .examples = poses,
                                      .example_count = row->poses,
@@ -301,7 +301,7 @@ static cutis_result reduce_skin(cutis_device *device, const reduce_row *row,
     clock_t start = clock();
     cutis_result result = cutis_weights_reduce(model, device, &options, &reduced, &report);
     if (result == CUTIS_OK) *out = figures_of(&report->rows[0], start);
-    cutis_reduction_destroy(report);
+    cutis_reduce_report_destroy(report);
     cutis_model_destroy(reduced);
     return result;
 }

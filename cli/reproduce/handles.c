@@ -147,7 +147,7 @@ static cutis_result read_weights(reproduce_job *job, const cutis_model *model, d
 {
     cutis_handle_session *session = NULL;
     const cutis_handles_options options = { .influences = 8 };
-    cutis_result result = cutis_handles_open(model, job->device, &options, &session);
+    cutis_result result = cutis_handle_session_create(model, job->device, &options, &session);
     if (result == CUTIS_OK) result = cutis_handles_set(session, d->handles, BENCH_HANDLES);
     if (result == CUTIS_OK) {
         const cutis_handles_view view = cutis_handles_look(session);
@@ -156,7 +156,7 @@ static cutis_result read_weights(reproduce_job *job, const cutis_model *model, d
                 if (view.joints[v * view.influences + k] == d->taken)
                     d->values[v] += view.weights[v * view.influences + k];
     }
-    cutis_handles_close(session);
+    cutis_handle_session_destroy(session);
     return result;
 }
 

@@ -219,7 +219,7 @@ cutis_result reproduce_pictures(reproduce_job *job, const reproduce_view *views,
     if (result == CUTIS_OK)
         result = cutis_sheet_create(context, tiles, count, count, NULL, legend, false, &sheet);
     if (result == CUTIS_OK) result = html_put_picture(context, &job->page, &sheet, caption);
-    for (uint32_t i = 0; i < count; i++) cutis_image_release(context, &images[i]);
-    cutis_image_release(context, &sheet);
+    for (uint32_t i = 0; i < count; i++) cutis_image_destroy(context, &images[i]);
+    cutis_image_destroy(context, &sheet);
     return result;
 }

@@ -77,7 +77,7 @@ static cutis_result show_rates(reproduce_job *job)
 /// The arm with its examples, and what is learned from them.
 typedef struct arm_subject {
     cutis_model *arm, *fitted;
-    cutis_pose_fit *report;
+    cutis_pose_fit_report *report;
     cutis_transform *poses; ///< POSES * node_count
     float *shapes;
 } arm_subject;
@@ -85,7 +85,7 @@ typedef struct arm_subject {
 static void close_arm(arm_subject *s)
 {
     free(s->poses), free(s->shapes);
-    cutis_pose_fit_destroy(s->report);
+    cutis_pose_fit_report_destroy(s->report);
     cutis_model_destroy(s->fitted);
     cutis_model_destroy(s->arm);
 }

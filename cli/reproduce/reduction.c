@@ -204,7 +204,7 @@ static cutis_result time_method(reproduce_job *job, const time_row *row, const r
     const cutis_reduce_energy energy = paper ? CUTIS_REDUCE_LAPLACE : CUTIS_REDUCE_GRADIENT;
     cutis_result result;
     if (row->kind == SD) {
-        cutis_reduction *report = NULL;
+        cutis_reduce_report *report = NULL;
         const cutis_reduce_options options = { .influences = row->kept,
                                                .method = method,
                                                .energy = energy,
@@ -216,7 +216,7 @@ static cutis_result time_method(reproduce_job *job, const time_row *row, const r
                                                .skip_evaluation = true };
         result = cutis_weights_reduce(s->skinned, job->device, &options, &reduced, &report);
         if (result == CUTIS_OK) *seconds = report->rows[0].seconds;
-        cutis_reduction_destroy(report);
+        cutis_reduce_report_destroy(report);
     } else {
         cutis_cage_report *report = NULL;
         const cutis_cage_options options = { .influences = row->kept,
@@ -473,7 +473,7 @@ static cutis_result plot_frames(reproduce_job *job, const cutis_cage_report *r,
     cutis_series position[METHODS + 1], normal[METHODS + 1];
     const uint32_t count = r->row_count < METHODS ? r->row_count : METHODS;
     for (uint32_t i = 0; i <= count; i++) {
-        const cutis_reduction_row *row = i < count ? &r->rows[i] : &paper->rows[0];
+        const cutis_reduce_row *row = i < count ? &r->rows[i] : &paper->rows[0];
         const char *name =
             i < count ? cutis_reduce_method_name(row->method) : "the paper's poisson";
         position[i] =
@@ -507,7 +507,7 @@ static void fill_animation(reproduce_table *t, cutis_cage_report *const *reports
                 cells[1].ours = ours->rows[i].held_out_position;
             }
         if (m != 1 && m != 3) continue;
-        const cutis_reduction_row *own = &reports[m == 3 ? 1 : 2]->rows[0];
+        const cutis_reduce_row *own = &reports[m == 3 ? 1 : 2]->rows[0];
         cells[0].own = own->held_out_normal;
         cells[1].own = own->held_out_position;
     }

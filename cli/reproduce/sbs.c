@@ -34,7 +34,7 @@ static const struct {
       .seconds = { 0.0143, 0.0171 },
       .has_own = true,
       .bind = { .method = CUTIS_METHOD_SBS },
-      .own = { .method = CUTIS_METHOD_SBS, .paper_centres = true, .paper_normals = true } },
+      .own = { .method = CUTIS_METHOD_SBS, .paper = { .centres = true, .normals = true } } },
     { .name = "LBS, GPU", .seconds = { 0.0006, 0.0006 }, .gpu = true },
     { .name = "SBS, GPU",
       .seconds = { 0.0006, 0.0358 },
@@ -45,7 +45,7 @@ static const struct {
       .gpu = true,
       .has_own = true,
       .bind = { .method = CUTIS_METHOD_SBS },
-      .own = { .method = CUTIS_METHOD_SBS, .paper_centres = true, .paper_normals = true } },
+      .own = { .method = CUTIS_METHOD_SBS, .paper = { .centres = true, .normals = true } } },
 };
 enum { TIMED = sizeof TIMES / sizeof TIMES[0] };
 
@@ -196,7 +196,7 @@ static const struct {
 } METHODS[SHOWN] = {
     { "LBS", { 0 } },
     { "SBS, the paper's",
-      { .method = CUTIS_METHOD_SBS, .paper_centres = true, .paper_normals = true } },
+      { .method = CUTIS_METHOD_SBS, .paper = { .centres = true, .normals = true } } },
     { "SBS weighted, ours", { .method = CUTIS_METHOD_SBS, .weighted_centres = true } },
     { "optimized centres", { .method = CUTIS_METHOD_COR } },
 };

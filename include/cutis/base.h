@@ -124,6 +124,10 @@ CUTIS_API void cutis_context_destroy(cutis_context *context);
 /// one line. Empty if nothing did. Valid until the thread's next failing call.
 CUTIS_API const char *cutis_context_error(const cutis_context *context);
 
+/// Release memory that a call gave away with its size (cutis_file_read, cutis_image_encode_png,
+/// ...). NULL is fine.
+CUTIS_API void cutis_memory_free(cutis_context *context, void *memory, size_t size);
+
 /// Bytes allocated through the context now.
 CUTIS_API uint64_t cutis_context_memory(const cutis_context *context);
 

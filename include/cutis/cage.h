@@ -69,9 +69,9 @@ typedef struct cutis_cage_report {
     uint32_t sweep_count; ///< harmonic: of the slowest solve
     double residual;      ///< harmonic
     double seconds;       ///< of the coordinates
-    // Reduction: as in cutis_reduction.
+    // Reduction: as in cutis_reduce_report.
     uint32_t row_count;
-    const cutis_reduction_row *rows;
+    const cutis_reduce_row *rows;
     uint32_t example_count, held_out_count;
     const float *poses;        ///< control_count * 3 each: examples, then held out
     uint64_t reduced_count;    ///< vertices that had more weights than allowed
@@ -119,12 +119,12 @@ CUTIS_API void cutis_cage_automatic_poses(const cutis_cage *cage, uint64_t seed,
                                           float *poses);
 
 /// How a cage became a skin.
-typedef struct cutis_cage_skin {
+typedef struct cutis_cage_skin_report {
     bool paired;             ///< two joints a control, because some weights are negative
     uint32_t joint_count;    ///< of the skin
     uint32_t max_influences; ///< of a vertex
     double scale;            ///< W: joints of pairs move by plus and minus W times the control
-} cutis_cage_skin;
+} cutis_cage_skin_report;
 
 /// The model as a plain skin whose joints are the controls, moving by translation: what the method
 /// CAGE does to positions, in any player (with more than 4 influences: in players that read
@@ -135,7 +135,7 @@ typedef struct cutis_cage_skin {
 /// @return CUTIS_INVALID_ARGUMENT (no cage, a frame that is not finite), else as cutis_cage_bind
 CUTIS_API cutis_result cutis_cage_to_skin(const cutis_model *model, const float *frames,
                                           uint32_t frame_count, float frames_per_second,
-                                          cutis_model **out, cutis_cage_skin *how);
+                                          cutis_model **out, cutis_cage_skin_report *how);
 
 #ifdef __cplusplus
 }

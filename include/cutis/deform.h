@@ -29,7 +29,7 @@ enum {
     CUTIS_CAN_MATRICES = 16,      ///< poses as world matrices or palettes
     CUTIS_CAN_CONTROLS = 32,      ///< poses as positions of controls, and nothing else
     CUTIS_CAN_RAW_NORMALS = 64,   ///< options.raw_normals
-    CUTIS_CAN_PAPER = 128,        ///< options.weighted_centres, paper_centres, paper_normals
+    CUTIS_CAN_PAPER = 128,        ///< options.weighted_centres, paper.centres, paper.normals
     CUTIS_CHANGES_TOPOLOGY = 256, ///< every frame has its own vertices: outputs.topology
 };
 #define CUTIS_CAN_SKIN                                                                             \
@@ -107,11 +107,14 @@ typedef struct cutis_bind_options {
     cutis_method method;
     bool normals; ///< normals can be asked for in outputs (computed from the faces where a mesh has
                   ///< none)
-    bool tangents;           ///< tangents too, where a mesh has them (elsewhere zeros)
-    bool raw_normals;        ///< skip the last step to unit length (never longer than 1)
-    bool weighted_centres;   ///< SBS: a centre per vertex, no creases (SBS_WEIGHTED)
-    bool paper_centres;      ///< SBS: reference point = world origin, as in the paper
-    bool paper_normals;      ///< SBS: linear normals, as in the paper's shader
+    bool tangents;         ///< tangents too, where a mesh has them (elsewhere zeros)
+    bool raw_normals;      ///< skip the last step to unit length (never longer than 1)
+    bool weighted_centres; ///< SBS: a centre per vertex, no creases (SBS_WEIGHTED)
+    /// As the paper of SBS has it, for comparison.
+    struct {
+        bool centres; ///< reference point = world origin
+        bool normals; ///< linear normals, as in its shader
+    } paper;
     uint32_t max_influences; ///< 0 = all; else keep the largest and renormalise
     const float
         *blend; ///< per output vertex, 0 = LBS .. 1 = the method; NULL = 1; SBS, DQS and CoR only
@@ -239,6 +242,43 @@ CUTIS_API cutis_result cutis_deform(const cutis_binding *binding, const cutis_po
 /// @param palette bone_count of caller memory
 CUTIS_API void cutis_binding_palette(const cutis_binding *binding, const cutis_transform *local,
                                      cutis_mat34 *palette);
+
+/// Type of the numbers in an array.
+typedef enum cutis_number {
+    CUTIS_NUMBER_F32 = 0,
+    CUTIS_NUMBER_U8 = 1,
+    CUTIS_NUMBER_U16 = 2,
+    CUTIS_NUMBER_U32 = 3,
+} cutis_number;
+
+/// Numbers of vertices in the caller's memory.
+typedef struct cutis_vertex_array {
+    const void *data;
+    uint32_t stride; ///< bytes from vertex to vertex; 0 = tightly packed
+    cutis_number type;
+} cutis_vertex_array;
+
+/// Vertices in the caller's memory.
+typedef struct cutis_vertices {
+    uint32_t vertex_count;
+    uint32_t influence_count;     ///< of every vertex, 1 .. 64; weights of 0 do not count
+    cutis_vertex_array positions; ///< 3 F32
+    cutis_vertex_array normals;   ///< 3 F32; data NULL: none
+    cutis_vertex_array joints;    ///< influence_count U8, U16 or U32: places in the palette
+    cutis_vertex_array weights;   ///< influence_count F32, U8 or U16; divided by their sum
+} cutis_vertices;
+
+/// Skin vertices without model, device and binding, on the calling thread: a pure function that
+/// allocates nothing, for those who keep their own memory. LBS and DQS, any affine palette; a
+/// vertex may be written where it was read. A binding does the same with all cores and vectors,
+/// 20 to 40 times as fast on one core (docs/benchmarks.md).
+/// @param palette world * inverse bind, bone_count matrices (DQS: at most 1024)
+/// @param outputs positions and, where wanted, normals (of unit length), host memory; nothing else
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (a joint beyond the palette, types, outputs),
+/// CUTIS_UNSUPPORTED (another method), CUTIS_LIMIT_EXCEEDED
+CUTIS_API cutis_result cutis_skin_vertices(const cutis_vertices *vertices, cutis_method method,
+                                           const cutis_mat34 *palette, uint32_t bone_count,
+                                           const cutis_outputs *outputs);
 
 #ifdef __cplusplus
 }

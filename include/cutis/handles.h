@@ -132,10 +132,10 @@ typedef struct cutis_handle_session cutis_handle_session;
 /// @param model  borrowed until the session is closed
 /// @param device whose threads (and GPU) work; NULL: the calling thread. Borrowed as well
 /// @return as cutis_handles_weights; `voxels_auto` is not for sessions
-CUTIS_API cutis_result cutis_handles_open(const cutis_model *model, cutis_device *device,
-                                          const cutis_handles_options *options,
-                                          cutis_handle_session **out);
-CUTIS_API void cutis_handles_close(cutis_handle_session *session); ///< NULL is fine
+CUTIS_API cutis_result cutis_handle_session_create(const cutis_model *model, cutis_device *device,
+                                                   const cutis_handles_options *options,
+                                                   cutis_handle_session **out);
+CUTIS_API void cutis_handle_session_destroy(cutis_handle_session *session); ///< NULL is fine
 
 /// Replace all handles at once, or add, move or remove one. A change that fails leaves everything
 /// as it was. Handles are copied.

@@ -51,15 +51,15 @@ CUTIS_API cutis_result cutis_model_read_memory(cutis_context *context, const voi
 
 /// List everything that is wrong with a file. glTF: the errors of the Khronos validator by its own
 /// codes, each with its JSON pointer or byte offset (docs/formats/check.md); other formats: what
-/// reading them refuses. Read the list with cutis_report_issues, release it with
-/// cutis_report_destroy (cutis/weights.h).
+/// reading them refuses. Read the list with cutis_check_report_issues.
 /// @return CUTIS_OK with an empty or a filled list; CUTIS_FILE_NOT_FOUND, CUTIS_FILE_READ,
 /// CUTIS_LIMIT_EXCEEDED, CUTIS_OUT_OF_MEMORY: the file could not be looked at
 CUTIS_API cutis_result cutis_file_inspect(cutis_context *context, const char *path,
-                                          cutis_report **out);
+                                          cutis_check_report **out);
 /// The same from memory; `name` stands in for the path.
 CUTIS_API cutis_result cutis_file_inspect_memory(cutis_context *context, const void *data,
-                                                 size_t size, const char *name, cutis_report **out);
+                                                 size_t size, const char *name,
+                                                 cutis_check_report **out);
 
 /// Add the clip of another file (.caf, .xaf, .bvh, glTF) to a model; joints are matched by name.
 CUTIS_API cutis_result cutis_model_read_clip(const cutis_model *model, const char *path,
@@ -92,7 +92,7 @@ typedef struct cutis_array {
 } cutis_array;
 
 CUTIS_API cutis_result cutis_array_read(cutis_context *context, const char *path, cutis_array *out);
-CUTIS_API void cutis_array_release(cutis_context *context, cutis_array *array);
+CUTIS_API void cutis_array_destroy(cutis_context *context, cutis_array *array);
 
 /// Writes frames of vertices one after the other: `.npy` float32 [frames, vertices, 3], `.pc2`.
 /// Appears under its name when finished.
@@ -111,10 +111,9 @@ cutis_frame_writer_destroy(cutis_frame_writer *writer); ///< drop it unfinished;
 /// Write bytes to a file, atomically.
 CUTIS_API cutis_result cutis_file_write(cutis_context *context, const char *path, const void *data,
                                         size_t size);
-/// Read a whole regular file; release with cutis_file_release.
+/// Read a whole regular file; release with cutis_memory_free.
 CUTIS_API cutis_result cutis_file_read(cutis_context *context, const char *path, void **data,
                                        size_t *size);
-CUTIS_API void cutis_file_release(cutis_context *context, void *data, size_t size);
 
 /// A pose file (docs/spec/conventions.md 2): starts from `transforms` and replaces what the file
 /// names.
@@ -122,10 +121,10 @@ CUTIS_API cutis_result cutis_pose_read(const cutis_model *model, const char *pat
                                        cutis_transform *transforms);
 
 /// Labels of triangles, one whole number a line (the .seg files of the Princeton segmentation
-/// benchmark), for cutis_skeleton_extract. Release with cutis_part_labels_release.
+/// benchmark), for cutis_skeleton_extract. Release
+/// count * sizeof(uint32_t) bytes with cutis_memory_free.
 CUTIS_API cutis_result cutis_part_labels_read(cutis_context *context, const char *path,
                                               uint32_t **labels, uint64_t *count);
-CUTIS_API void cutis_part_labels_release(cutis_context *context, uint32_t *labels, uint64_t count);
 
 /// A map of joints (docs/formats/joint_map.md): which joint of a motion's rig moves which joint of
 /// a model. Joints the file does not name are not moved.

@@ -56,6 +56,9 @@ typedef struct cutis_primitive {
     int32_t material;                  ///< index into materials, or CUTIS_NONE
 } cutis_primitive;
 
+/// Triangles without vertices and without material (all zero has the first one).
+CUTIS_API cutis_primitive cutis_primitive_default(void);
+
 /// One part of a body and how it hangs on the others. Positions are mesh space, in double: joints
 /// and boxes are made from sums over many vertices, and patches are closed to 1e-12 with them.
 typedef struct cutis_part {
@@ -128,6 +131,10 @@ typedef struct cutis_node {
     bool outside; ///< not part of the default scene: animated, but never deformed or drawn
 } cutis_node;
 
+/// A node at rest where its parent is, without parent, mesh and skin. (All zero would be a child of
+/// node 0 that shows mesh 0, shrunk to a point.)
+CUTIS_API cutis_node cutis_node_default(void);
+
 typedef struct cutis_skin {
     const char *name; ///< UTF-8, or NULL
     uint32_t joint_count;
@@ -135,6 +142,9 @@ typedef struct cutis_skin {
     const cutis_mat34 *inverse_binds; ///< joint_count, or NULL (identities)
     int32_t root;                     ///< the file's skeleton root node, or CUTIS_NONE; informative
 } cutis_skin;
+
+/// No joints, no root.
+CUTIS_API cutis_skin cutis_skin_default(void);
 
 typedef enum cutis_path {
     CUTIS_PATH_TRANSLATION = 0, ///< 3 floats
@@ -173,6 +183,9 @@ typedef struct cutis_material {
     float metallic, roughness;
     bool double_sided;
 } cutis_material;
+
+/// glTF's default: white, metallic 1, roughness 1.
+CUTIS_API cutis_material cutis_material_default(void);
 
 typedef enum cutis_pose_kernel {
     CUTIS_POSE_EXPONENTIAL =
@@ -303,7 +316,6 @@ typedef enum cutis_gate {
 } cutis_gate;
 
 /// Check and copy everything.
-/// @param options-free on purpose: the data says it all
 /// @return CUTIS_OK, CUTIS_CORRUPT_DATA (the context's error names the place),
 /// CUTIS_LIMIT_EXCEEDED, CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_model_create(cutis_context *context, const cutis_model_data *data,
@@ -327,12 +339,15 @@ typedef struct cutis_issue {
     bool repaired;
 } cutis_issue;
 
-/// A list of findings: cutis_model_check and cutis_report_issues (cutis/weights.h),
-/// cutis_file_inspect (cutis/io.h).
-typedef struct cutis_report cutis_report;
-
 /// What the gate repaired when the model was made; owned by the model.
 CUTIS_API uint32_t cutis_model_issues(const cutis_model *model, const cutis_issue **out);
+
+/// Findings about a model or a file: what cutis_model_check (cutis/weights.h) and
+/// cutis_file_inspect (cutis/io.h) make.
+typedef struct cutis_check_report cutis_check_report;
+CUTIS_API void cutis_check_report_destroy(cutis_check_report *report); ///< NULL is fine
+CUTIS_API uint32_t cutis_check_report_issues(const cutis_check_report *report,
+                                             const cutis_issue **out);
 
 /// A mesh in the scene: which node shows it, and where its vertices stand in every output.
 typedef struct cutis_instance {

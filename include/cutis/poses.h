@@ -29,7 +29,9 @@ typedef struct cutis_pose_fit_options {
     bool learn_weights; ///< weights from the examples; the model's own are replaced and need not be
                         ///< there
     bool weights_only;  ///< no displacements, no pose space; needs learn_weights
-    bool normalise; ///< learn as the 2006 paper does: sum to one afterwards, not inside the problem
+    struct {
+        bool normalise; ///< learn as the 2006 paper: sum to one afterwards, not inside the problem
+    } paper;
     uint32_t influences; ///< learned weights per vertex, 1 .. 64; 0 = 4
     uint32_t keep_joint_count;
     const uint32_t *keep_joints;  ///< nodes of joints whose weights stay as the model has them
@@ -44,8 +46,8 @@ typedef struct cutis_pose_fit_options {
     float sigma; ///< 0: the kernel's own rule
 } cutis_pose_fit_options;
 
-/// What a fit did. Owned by whoever got it; cutis_pose_fit_destroy.
-typedef struct cutis_pose_fit {
+/// What a fit did. Owned by whoever got it; cutis_pose_fit_report_destroy.
+typedef struct cutis_pose_fit_report {
     uint32_t example_count;
     uint32_t pose_count;   ///< distinct poses, rest included
     uint32_t merged_count; ///< examples whose pose is another's, or the rest pose
@@ -73,9 +75,9 @@ typedef struct cutis_pose_fit {
     double compression_max;       ///< farthest a displacement is from its fields' sum, metres
     uint64_t paper_bytes;         ///< of the 2006 paper's textures for this model (its table 2)
     uint64_t psd_bytes, wpsd_bytes; ///< of ours: rest shape, weights, fields
-} cutis_pose_fit;
+} cutis_pose_fit_report;
 
-CUTIS_API void cutis_pose_fit_destroy(cutis_pose_fit *fit); ///< NULL is fine
+CUTIS_API void cutis_pose_fit_report_destroy(cutis_pose_fit_report *fit); ///< NULL is fine
 
 /// Which vertex of a sculpt each vertex of a model is: a glTF splits vertices at seams, a sculpt
 /// does not. In order where counts agree and nothing speaks against it; else by rest position, or,
@@ -102,7 +104,7 @@ CUTIS_API cutis_result cutis_poses_match(cutis_context *context, uint32_t vertex
 CUTIS_API cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
                                        const cutis_pose_examples *examples,
                                        const cutis_pose_fit_options *options, cutis_model **out,
-                                       cutis_pose_fit **report);
+                                       cutis_pose_fit_report **report);
 
 #ifdef __cplusplus
 }

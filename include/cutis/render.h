@@ -33,16 +33,15 @@ typedef struct cutis_image {
 /// A picture filled with one colour (0xRRGGBBAA).
 CUTIS_API cutis_result cutis_image_create(cutis_context *context, uint32_t width, uint32_t height,
                                           uint32_t color, cutis_image *out);
-CUTIS_API void cutis_image_release(cutis_context *context, cutis_image *image);
+CUTIS_API void cutis_image_destroy(cutis_context *context, cutis_image *image);
 /// Atomic. The same picture gives the same bytes.
 CUTIS_API cutis_result cutis_image_write_png(cutis_context *context, const cutis_image *image,
                                              const char *path);
 CUTIS_API cutis_result cutis_image_read_png(cutis_context *context, const char *path,
                                             cutis_image *out);
-/// PNG bytes in memory (for reports); release with cutis_bytes_release.
+/// PNG bytes in memory (for reports); release with cutis_memory_free.
 CUTIS_API cutis_result cutis_image_encode_png(cutis_context *context, const cutis_image *image,
                                               void **data, size_t *size);
-CUTIS_API void cutis_bytes_release(cutis_context *context, void *data, size_t size);
 /// Copy `source` into `target` with its top left corner at (x, y); what does not fit is cut off.
 CUTIS_API void cutis_image_paste(cutis_image *target, const cutis_image *source, int32_t x,
                                  int32_t y);
@@ -219,7 +218,7 @@ typedef struct cutis_plot {
 CUTIS_API cutis_result cutis_plot_write(cutis_context *context, const cutis_plot *plot,
                                         const char *path);
 /// SVG text in memory (for reports), zero-terminated, `size` without the zero; release with
-/// cutis_bytes_release(size + 1).
+/// cutis_memory_free.
 CUTIS_API cutis_result cutis_plot_svg(cutis_context *context, const cutis_plot *plot, void **data,
                                       size_t *size);
 

@@ -79,8 +79,8 @@ typedef struct cutis_retarget_report {
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT, CUTIS_NOT_FOUND (nothing to map, no such clip),
 ///         CUTIS_CANCELLED, CUTIS_LIMIT_EXCEEDED, CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_retarget(const cutis_model *target, const cutis_model *motion,
-                                      const cutis_retarget_options *options,
-                                      cutis_retarget_report *report, cutis_model **out);
+                                      const cutis_retarget_options *options, cutis_model **out,
+                                      cutis_retarget_report *report);
 
 #ifdef __cplusplus
 }

@@ -30,9 +30,7 @@ CUTIS_API cutis_result cutis_weights_summarize(const cutis_model *model, cutis_w
 /// differ, more influences than `influence_limit` (0: 4), unused joints, missing or singular
 /// inverse binds, degenerate triangles, clips without effect.
 CUTIS_API cutis_result cutis_model_check(const cutis_model *model, uint32_t influence_limit,
-                                         cutis_report **out);
-CUTIS_API void cutis_report_destroy(cutis_report *report); ///< NULL is fine
-CUTIS_API uint32_t cutis_report_issues(const cutis_report *report, const cutis_issue **out);
+                                         cutis_check_report **out);
 
 /// A model whose vertices keep their `max_influences` largest weights (ties: the lower joint),
 /// renormalised, sorted by joint; duplicates merged. 0 keeps all and only cleans. Everything else
@@ -106,7 +104,7 @@ typedef struct cutis_reduce_options {
 /// One method in the report. Errors are means over poses of: RMS distance in % of the diagonal; RMS
 /// angle between welded area-weighted vertex normals in radians. Both against the original weights,
 /// linear blend, without morphs.
-typedef struct cutis_reduction_row {
+typedef struct cutis_reduce_row {
     cutis_reduce_method method;
     cutis_reduce_sets sets;  ///< LARGEST or FITTED; of several skins the last one's
     uint32_t max_influences; ///< of any vertex in the result
@@ -122,31 +120,31 @@ typedef struct cutis_reduction_row {
     uint32_t curve_count;    ///< 0 for methods without sweeps
     const double *frame_position; ///< per pose: examples, then held out
     const double *frame_normal;
-} cutis_reduction_row;
+} cutis_reduce_row;
 
 /// Where an evaluated pose comes from.
-typedef struct cutis_reduction_pose {
+typedef struct cutis_reduce_pose {
     int32_t clip;  ///< or CUTIS_NONE: given by the caller, or automatic
     float seconds; ///< into the clip
-} cutis_reduction_pose;
+} cutis_reduce_pose;
 
 /// What a reduction did; owns its arrays.
-typedef struct cutis_reduction {
+typedef struct cutis_reduce_report {
     uint32_t row_count;
-    const cutis_reduction_row *rows; ///< the chosen method, then k-largest (if another), then with
-                                     ///< `compare` the rest; one with skip_evaluation
-    uint32_t example_count;          ///< without the automatic poses that are added to real ones
+    const cutis_reduce_row *rows; ///< the chosen method, then k-largest (if another), then with
+                                  ///< `compare` the rest; one with skip_evaluation
+    uint32_t example_count;       ///< without the automatic poses that are added to real ones
     uint32_t held_out_count;
     uint32_t automatic_count;          ///< automatic poses among or beside the examples
-    const cutis_reduction_pose *poses; ///< examples, then held out
+    const cutis_reduce_pose *poses;    ///< examples, then held out
     const cutis_transform *transforms; ///< node_count per pose
     uint64_t vertex_count;             ///< skinned vertices, seam copies counted once
     uint64_t reduced_count;            ///< of those, vertices that had more influences than allowed
     uint64_t repaired_count;           ///< vertices that had no weight
     bool few_poses; ///< 3 * poses < influences + 3: the poses do not determine the weights
-} cutis_reduction;
+} cutis_reduce_report;
 
-CUTIS_API void cutis_reduction_destroy(cutis_reduction *reduction); ///< NULL is fine
+CUTIS_API void cutis_reduce_report_destroy(cutis_reduce_report *reduction); ///< NULL is fine
 
 /// A model whose vertices have at most `influences` weights and deform as the original does, as
 /// nearly as the method can. Vertices of equal position and weights get equal weights, whatever
@@ -159,7 +157,7 @@ CUTIS_API void cutis_reduction_destroy(cutis_reduction *reduction); ///< NULL is
 ///         CUTIS_CANCELLED, CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_weights_reduce(const cutis_model *model, cutis_device *device,
                                             const cutis_reduce_options *options, cutis_model **out,
-                                            cutis_reduction **report);
+                                            cutis_reduce_report **report);
 
 #ifdef __cplusplus
 }

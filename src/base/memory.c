@@ -90,6 +90,12 @@ void cutis_free(cutis_context *context, void *memory, size_t size)
     atomic_fetch_sub(&context->memory_used, size);
 }
 
+// What is given away has a zero behind it, so that text can be read as such.
+void cutis_memory_free(cutis_context *context, void *memory, size_t size)
+{
+    if (context && memory) cutis_free(context, memory, size + 1);
+}
+
 void cutis_free_array(cutis_context *context, void *memory, size_t count, size_t item)
 {
     cutis_free(context, memory, count * item); // cannot overflow: the allocation succeeded with it

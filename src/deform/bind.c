@@ -41,7 +41,7 @@ static cutis_result check_options(cutis_context *context, const cutis_method_inf
         uint32_t ability;
         const char *text;
     } rules[] = {
-        { o->weighted_centres || o->paper_centres || o->paper_normals, CUTIS_CAN_PAPER,
+        { o->weighted_centres || o->paper.centres || o->paper.normals, CUTIS_CAN_PAPER,
           "weighted and paper centres belong to sbs, not to" },
         { o->blend != NULL, CUTIS_CAN_BLEND, "blend needs sbs, dqs or cor; this is" },
         { o->tangents, CUTIS_CAN_TANGENTS, "tangents cannot be had of" },
@@ -53,7 +53,7 @@ static cutis_result check_options(cutis_context *context, const cutis_method_inf
         if (rules[i].asked && !(method->abilities & rules[i].ability))
             return cutis_fail(context, CUTIS_UNSUPPORTED, "bind: %s %s", rules[i].text,
                               method->name);
-    if (o->weighted_centres && o->paper_centres)
+    if (o->weighted_centres && o->paper.centres)
         return cutis_fail(context, CUTIS_UNSUPPORTED,
                           "bind: centres are either weighted or the paper's");
     return CUTIS_OK;

@@ -85,7 +85,7 @@ static void set_reference(const cutis_skin_binding *binding, uint32_t set, doubl
 {
     uint32_t first = binding->set_first[set], count = binding->set_first[set + 1] - first;
     reference[0] = reference[1] = reference[2] = 0.0;
-    if (binding->base.options.paper_centres) return;
+    if (binding->base.options.paper.centres) return;
     for (uint32_t i = 0; i < count; i++)
         for (int c = 0; c < 3; c++)
             reference[c] += binding->origins[3 * (size_t)binding->set_bone[first + i] + c];

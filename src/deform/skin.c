@@ -187,7 +187,7 @@ static cutis_result bind(cutis_binding *base)
                           : options->raw_normals ? CUTIS_NORMAL_RAW
                                                  : CUTIS_NORMAL_UNIT;
     layout->tangents = options->tangents;
-    layout->linear_normals = options->paper_normals;
+    layout->linear_normals = options->paper.normals;
     layout->block_size = operations->block_size;
     layout->vertex_count = base->vertex_count = cutis_model_vertex_count(base->model);
     binding->diagonal = rest_diagonal(base->model);

@@ -21,7 +21,7 @@ static const double WEIGHT_TOLERANCE = 1e-3;
 typedef struct {
     const cutis_model *model;
     const cutis_model_data *data;
-    cutis_report *report;
+    cutis_check_report *report;
     cutis_arena scratch;
     cutis_vertex_buffer buffer, other;
     uint32_t influence_limit;
@@ -415,10 +415,10 @@ static void run_checks(check *c)
 }
 
 cutis_result cutis_model_check(const cutis_model *model, uint32_t influence_limit,
-                               cutis_report **out)
+                               cutis_check_report **out)
 {
     cutis_context *context = cutis_model_context(model);
-    cutis_report *report = cutis_report_create(context);
+    cutis_check_report *report = cutis_report_create(context);
     if (!report) return cutis_alloc_result(context);
     check c = { .model = model,
                 .data = cutis_model_get(model),
@@ -432,7 +432,7 @@ cutis_result cutis_model_check(const cutis_model *model, uint32_t influence_limi
     cutis_vertex_buffer_destroy(&c.other);
     cutis_arena_release(&c.scratch);
     if (c.out_of_memory) {
-        cutis_report_destroy(report);
+        cutis_check_report_destroy(report);
         return cutis_alloc_result(context);
     }
     *out = report;

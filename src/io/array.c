@@ -261,7 +261,7 @@ cutis_result cutis_array_read(cutis_context *context, const char *path, cutis_ar
     return result;
 }
 
-void cutis_array_release(cutis_context *context, cutis_array *array)
+void cutis_array_destroy(cutis_context *context, cutis_array *array)
 {
     if (!array || !array->values) return;
     size_t count = 1;

@@ -179,7 +179,8 @@ cutis_result cutis_model_read_memory(cutis_context *context, const void *data, s
 
 /// The error that a reader left, "file: line 3: reason", as a finding: its place is "line 3" (or
 /// "byte 3"), and the file where the error names none.
-static bool report_refusal(const cutis_input *input, cutis_result result, cutis_report *report)
+static bool report_refusal(const cutis_input *input, cutis_result result,
+                           cutis_check_report *report)
 {
     const char *text = cutis_context_error(input->context);
     const size_t length = strlen(input->name);
@@ -197,7 +198,7 @@ static bool report_refusal(const cutis_input *input, cutis_result result, cutis_
 }
 
 /// Formats without a validator of their own: what the reader refuses is the one finding.
-static cutis_result inspect_input(const cutis_input *input, cutis_report *report)
+static cutis_result inspect_input(const cutis_input *input, cutis_check_report *report)
 {
     cutis_model *model = NULL;
     if (choose_format(input, NULL) == CUTIS_FORMAT_GLTF)
@@ -210,19 +211,19 @@ static cutis_result inspect_input(const cutis_input *input, cutis_report *report
     return CUTIS_OK;
 }
 
-static cutis_result inspect(const cutis_input *input, cutis_report **out)
+static cutis_result inspect(const cutis_input *input, cutis_check_report **out)
 {
-    cutis_report *report = cutis_report_create(input->context);
+    cutis_check_report *report = cutis_report_create(input->context);
     if (!report) return cutis_alloc_result(input->context);
     cutis_result result = inspect_input(input, report);
     if (result == CUTIS_OK)
         *out = report;
     else
-        cutis_report_destroy(report);
+        cutis_check_report_destroy(report);
     return result;
 }
 
-cutis_result cutis_file_inspect(cutis_context *context, const char *path, cutis_report **out)
+cutis_result cutis_file_inspect(cutis_context *context, const char *path, cutis_check_report **out)
 {
     if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
     void *data = NULL;
@@ -236,7 +237,7 @@ cutis_result cutis_file_inspect(cutis_context *context, const char *path, cutis_
 }
 
 cutis_result cutis_file_inspect_memory(cutis_context *context, const void *data, size_t size,
-                                       const char *name, cutis_report **out)
+                                       const char *name, cutis_check_report **out)
 {
     if (!context || (!data && size) || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_input input =
@@ -316,11 +317,6 @@ cutis_result cutis_file_read(cutis_context *context, const char *path, void **da
 {
     if (!context || !path || !data || !size) return CUTIS_INVALID_ARGUMENT;
     return cutis_os_read_file(context, path, data, size);
-}
-
-void cutis_file_release(cutis_context *context, void *data, size_t size)
-{
-    if (data) cutis_free(context, data, size + 1);
 }
 
 cutis_result cutis_file_write(cutis_context *context, const char *path, const void *data,

@@ -50,7 +50,7 @@ cutis_result cutis_part_labels_parse(cutis_context *context, const char *name, c
     if (result == CUTIS_OK && used == 0)
         result = cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: no labels", name);
     if (result == CUTIS_OK) { // the caller releases by count
-        *labels = cutis_alloc_array(context, used, sizeof *list);
+        *labels = cutis_alloc(context, used * sizeof *list + 1);
         if (!*labels) result = cutis_alloc_result(context);
         for (size_t i = 0; i < used && *labels; i++) (*labels)[i] = list[i];
         *count = used;
@@ -69,9 +69,4 @@ cutis_result cutis_part_labels_read(cutis_context *context, const char *path, ui
     result = cutis_part_labels_parse(context, path, data, size, labels, count);
     cutis_free(context, data, size + 1);
     return result;
-}
-
-void cutis_part_labels_release(cutis_context *context, uint32_t *labels, uint64_t count)
-{
-    cutis_free_array(context, labels, (size_t)count, sizeof *labels);
 }

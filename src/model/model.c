@@ -150,6 +150,29 @@ void cutis_model_destroy(cutis_model *model)
     cutis_free(model->context, model, sizeof *model);
 }
 
+cutis_node cutis_node_default(void)
+{
+    return (cutis_node){ .parent = CUTIS_NONE,
+                         .rest = cutis_transform_identity(),
+                         .mesh = CUTIS_NONE,
+                         .skin = CUTIS_NONE };
+}
+
+cutis_primitive cutis_primitive_default(void)
+{
+    return (cutis_primitive){ .material = CUTIS_NONE };
+}
+
+cutis_skin cutis_skin_default(void)
+{
+    return (cutis_skin){ .root = CUTIS_NONE };
+}
+
+cutis_material cutis_material_default(void)
+{
+    return (cutis_material){ .base_color = { 1, 1, 1, 1 }, .metallic = 1, .roughness = 1 };
+}
+
 const cutis_model_data *cutis_model_get(const cutis_model *model)
 {
     return &model->data;

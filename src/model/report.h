@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-struct cutis_report {
+struct cutis_check_report {
     cutis_context *context;
     cutis_arena arena; ///< texts
     uint32_t count;
@@ -18,12 +18,12 @@ enum { CUTIS_ISSUE_ERROR = 0, CUTIS_ISSUE_WARNING = 1, CUTIS_ISSUE_INFORMATION =
 
 #pragma GCC visibility push(default)
 
-/// An empty report, or NULL. Release with cutis_report_destroy.
-cutis_report *cutis_report_create(cutis_context *context);
+/// An empty report, or NULL. Release with cutis_check_report_destroy.
+cutis_check_report *cutis_report_create(cutis_context *context);
 
 /// Add a finding; `code` is static, the other texts are copied. false: out of memory.
-bool cutis_report_add(cutis_report *report, const char *code, uint8_t severity, uint64_t count,
-                      const char *place, const char *text);
+bool cutis_report_add(cutis_check_report *report, const char *code, uint8_t severity,
+                      uint64_t count, const char *place, const char *text);
 
 #pragma GCC visibility pop
 

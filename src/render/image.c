@@ -35,7 +35,7 @@ cutis_result cutis_image_create(cutis_context *context, uint32_t width, uint32_t
     return CUTIS_OK;
 }
 
-void cutis_image_release(cutis_context *context, cutis_image *image)
+void cutis_image_destroy(cutis_context *context, cutis_image *image)
 {
     if (!image) return;
     cutis_free_array(context, image->pixels, (size_t)image->width * image->height, 4);
@@ -149,19 +149,15 @@ cutis_result cutis_image_encode_png(cutis_context *context, const cutis_image *i
     png_infop info = png ? png_create_info_struct(png) : NULL;
     bool good = info && encode_rows(png, info, image, &sink);
     png_destroy_write_struct(png ? &png : NULL, info ? &info : NULL);
-    char *exact = good ? cutis_alloc(context, sink.size) : NULL;
+    char *exact = good ? cutis_alloc(context, sink.size + 1) : NULL;
     if (exact) {
         memcpy(exact, sink.data, sink.size);
+        exact[sink.size] = 0;
         *data = exact;
         *size = sink.size;
     }
     cutis_free(context, sink.data, sink.capacity);
     return exact ? CUTIS_OK : cutis_fail(context, CUTIS_OUT_OF_MEMORY, "no memory for a PNG");
-}
-
-void cutis_bytes_release(cutis_context *context, void *data, size_t size)
-{
-    cutis_free(context, data, size);
 }
 
 cutis_result cutis_image_write_png(cutis_context *context, const cutis_image *image,
@@ -178,7 +174,7 @@ cutis_result cutis_image_write_png(cutis_context *context, const cutis_image *im
         file = NULL;
     }
     cutis_os_write_abort(file);
-    cutis_bytes_release(context, data, size);
+    cutis_memory_free(context, data, size);
     return result;
 }
 
@@ -240,7 +236,7 @@ cutis_result cutis_image_read_png(cutis_context *context, const char *path, cuti
     png_destroy_read_struct(png ? &png : NULL, info ? &info : NULL, NULL);
     cutis_free(context, data, size + 1);
     if (result != CUTIS_OK)
-        cutis_image_release(context, &image);
+        cutis_image_destroy(context, &image);
     else
         *out = image;
     return result;

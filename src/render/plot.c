@@ -291,7 +291,7 @@ static cutis_result write_svg(cutis_context *context, const cutis_plot *plot, co
         file = NULL;
     }
     cutis_os_write_abort(file);
-    cutis_bytes_release(context, data, size + 1);
+    cutis_memory_free(context, data, size);
     return result;
 }
 
@@ -309,7 +309,7 @@ static cutis_result write_png(cutis_context *context, const cutis_plot *plot, co
         result = cutis_canvas_close(context, &image, &canvas);
     }
     if (result == CUTIS_OK) result = cutis_image_write_png(context, &image, path);
-    cutis_image_release(context, &image);
+    cutis_image_destroy(context, &image);
     return result;
 }
 

@@ -531,7 +531,7 @@ cutis_result cutis_renderer_draw(cutis_renderer *renderer, const cutis_scene *sc
     if (result == CUTIS_OK) result = draw_lines(&draw, &image);
     close_draw(&draw);
     if (result != CUTIS_OK)
-        cutis_image_release(renderer->context, &image);
+        cutis_image_destroy(renderer->context, &image);
     else
         *out = image;
     return result;

@@ -104,7 +104,7 @@ cutis_result cutis_sheet_create(cutis_context *context, const cutis_tile *tiles,
         result = cutis_canvas_close(context, &sheet, &canvas);
     }
     if (result != CUTIS_OK)
-        cutis_image_release(context, &sheet);
+        cutis_image_destroy(context, &sheet);
     else
         *out = sheet;
     return result;

@@ -578,8 +578,8 @@ static cutis_result run(work *w, cutis_model **out)
 }
 
 cutis_result cutis_retarget(const cutis_model *target, const cutis_model *motion,
-                            const cutis_retarget_options *options, cutis_retarget_report *report,
-                            cutis_model **out)
+                            const cutis_retarget_options *options, cutis_model **out,
+                            cutis_retarget_report *report)
 {
     static const cutis_retarget_options DEFAULTS = { 0 };
     if (!target || !motion || !out) return CUTIS_INVALID_ARGUMENT;

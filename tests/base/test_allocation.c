@@ -244,23 +244,23 @@ static cutis_result summarize(uint64_t *digest)
     return result;
 }
 
-static void fold_issues(uint64_t *digest, const cutis_report *report)
+static void fold_issues(uint64_t *digest, const cutis_check_report *report)
 {
     const cutis_issue *issues;
-    uint32_t count = cutis_report_issues(report, &issues);
+    uint32_t count = cutis_check_report_issues(report, &issues);
     for (uint32_t i = 0; i < count; i++) fold(digest, issues[i].text, strlen(issues[i].text));
 }
 
-MAKES(check, cutis_report, cutis_model_check(w.limb, 1, &out), fold_issues(digest, out),
-      cutis_report_destroy)
+MAKES(check, cutis_check_report, cutis_model_check(w.limb, 1, &out), fold_issues(digest, out),
+      cutis_check_report_destroy)
 MAKES_MODEL(limit, cutis_weights_limit(w.limb, 1, &out))
 
 #define REDUCES(name, ...)                                                                         \
-    MAKES_BOTH(name, cutis_reduction,                                                              \
+    MAKES_BOTH(name, cutis_reduce_report,                                                          \
                cutis_weights_reduce(w.moving, w.device,                                            \
                                     &(cutis_reduce_options){ .influences = 1, __VA_ARGS__ }, &out, \
                                     &report),                                                      \
-               reduced_count, cutis_reduction_destroy)
+               reduced_count, cutis_reduce_report_destroy)
 REDUCES(reduce_poisson, .sweeps = 2)
 REDUCES(reduce_laplace, .energy = CUTIS_REDUCE_LAPLACE, .sweeps = 2)
 REDUCES(reduce_geometric, .method = CUTIS_REDUCE_GEOMETRIC)
@@ -481,11 +481,11 @@ static cutis_result match(uint64_t *digest)
 }
 
 #define FITS(name, ...)                                                                            \
-    MAKES_BOTH(name, cutis_pose_fit,                                                               \
+    MAKES_BOTH(name, cutis_pose_fit_report,                                                        \
                cutis_poses_fit(w.limb, w.device,                                                   \
                                &(cutis_pose_examples){ EXAMPLES, w.poses, w.shapes, NULL },        \
                                &(cutis_pose_fit_options){ __VA_ARGS__ }, &out, &report),           \
-               displacement_max, cutis_pose_fit_destroy)
+               displacement_max, cutis_pose_fit_report_destroy)
 FITS(fit_displacements, .kernel = CUTIS_POSE_GAUSSIAN)
 FITS(fit_weights, .learn_weights = true)
 FITS(fit_weights_only, .learn_weights = true, .weights_only = true)
@@ -543,7 +543,7 @@ CAGES(cage_reduce, reduce_caged, .influences = 5, .sweeps = 2)
 static cutis_result cage_to_skin(uint64_t *digest)
 {
     cutis_model *out = NULL;
-    cutis_cage_skin how;
+    cutis_cage_skin_report how;
     cutis_result result = cutis_cage_to_skin(w.caged, &w.cage->controls->x, 1, 30, &out, &how);
     assert_int_equal(result == CUTIS_OK, out != NULL);
     if (out) fold_model(digest, out);
@@ -597,17 +597,17 @@ static cutis_handle_session *session_with(uint32_t handles, cutis_weighting weig
     cutis_handle_session *session = NULL;
     pause_faults();
     assert_ok(w.context,
-              cutis_handles_open(w.limb, w.device,
-                                 &(cutis_handles_options){ .voxels = 8, .weighting = weighting },
-                                 &session));
+              cutis_handle_session_create(
+                  w.limb, w.device, &(cutis_handles_options){ .voxels = 8, .weighting = weighting },
+                  &session));
     if (handles) assert_ok(w.context, cutis_handles_set(session, HANDLES, handles));
     resume_faults();
     return session;
 }
 
 MAKES(session_open, cutis_handle_session,
-      cutis_handles_open(w.limb, w.device, &(cutis_handles_options){ .voxels = 8 }, &out),
-      fold_session(digest, out), cutis_handles_close)
+      cutis_handle_session_create(w.limb, w.device, &(cutis_handles_options){ .voxels = 8 }, &out),
+      fold_session(digest, out), cutis_handle_session_destroy)
 
 /// A change of a session: one that fails leaves everything as it was, and can be tried again.
 #define CHANGES(name, handles, weighting, call)                                                    \
@@ -622,7 +622,7 @@ MAKES(session_open, cutis_handle_session,
         pause_faults();                                                                            \
         if (result != CUTIS_OK) assert_ok(w.context, call);                                        \
         fold_session(digest, session);                                                             \
-        cutis_handles_close(session);                                                              \
+        cutis_handle_session_destroy(session);                                                     \
         return result;                                                                             \
     }
 CHANGES(session_set, 0, CUTIS_WEIGHTING_FIELD, cutis_handles_set(session, HANDLES, 3))
@@ -642,7 +642,7 @@ static cutis_result session_finish(uint64_t *digest)
     assert_int_equal(result == CUTIS_OK, out != NULL);
     if (out) fold_model(digest, out);
     cutis_model_destroy(out);
-    cutis_handles_close(session);
+    cutis_handle_session_destroy(session);
     return result;
 }
 
@@ -715,7 +715,7 @@ static const scenario SCENARIOS[] = {
     { "cutis_handles_weights", "virtual", handles_virtual, 1, false },
     { "cutis_handles_weights", "reduced", handles_reduced, 1, false },
     { "cutis_handles_skeleton", "two influences", handles_skeleton, 1, false },
-    { "cutis_handles_open", "field", session_open, 1, false },
+    { "cutis_handle_session_create", "field", session_open, 1, false },
     { "cutis_handles_set", "field", session_set, 1, false },
     { "cutis_handles_add", "field", session_add, 1, false },
     { "cutis_handles_add", "virtual", session_add_virtual, 1, false },

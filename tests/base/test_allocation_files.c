@@ -80,7 +80,7 @@ static int set_up(void **state)
     assert_ok(w.context, cutis_file_read(w.context, SEED("everything.glb"), &data, &w.glb_size));
     w.glb = malloc(w.glb_size);
     memcpy(w.glb, data, w.glb_size);
-    cutis_file_release(w.context, data, w.glb_size);
+    cutis_memory_free(w.context, data, w.glb_size);
     return 0;
 }
 
@@ -148,18 +148,18 @@ MAKES(read_memory, cutis_model,
 MAKES(read_clip, cutis_model, cutis_model_read_clip(w.walk, SEED("walk.bvh"), &out),
       fold_model(digest, out), cutis_model_destroy)
 
-static void fold_issues(uint64_t *digest, const cutis_report *report)
+static void fold_issues(uint64_t *digest, const cutis_check_report *report)
 {
     const cutis_issue *issues;
-    uint32_t count = cutis_report_issues(report, &issues);
+    uint32_t count = cutis_check_report_issues(report, &issues);
     for (uint32_t i = 0; i < count; i++) fold(digest, issues[i].text, strlen(issues[i].text));
 }
 
-MAKES(inspect, cutis_report, cutis_file_inspect(w.context, SEED("looks.gltf"), &out),
-      fold_issues(digest, out), cutis_report_destroy)
-MAKES(inspect_memory, cutis_report,
+MAKES(inspect, cutis_check_report, cutis_file_inspect(w.context, SEED("looks.gltf"), &out),
+      fold_issues(digest, out), cutis_check_report_destroy)
+MAKES(inspect_memory, cutis_check_report,
       cutis_file_inspect_memory(w.context, w.glb, w.glb_size - 4, "a.glb", &out),
-      fold_issues(digest, out), cutis_report_destroy)
+      fold_issues(digest, out), cutis_check_report_destroy)
 
 static void fold_file(uint64_t *digest, const char *path)
 {
@@ -241,7 +241,7 @@ static cutis_result read_array(const char *path, uint64_t *digest)
     size_t count = 1;
     for (uint32_t d = 0; d < array.dimension_count; d++) count *= array.dimensions[d];
     if (result == CUTIS_OK) fold(digest, array.values, count * sizeof *array.values);
-    cutis_array_release(w.context, &array);
+    cutis_array_destroy(w.context, &array);
     return result;
 }
 
@@ -262,7 +262,7 @@ static cutis_result read_bytes(uint64_t *digest)
     cutis_result result = cutis_file_read(w.context, SEED("box.obj"), &data, &size);
     if (result == CUTIS_OK) {
         fold(digest, data, size);
-        cutis_file_release(w.context, data, size);
+        cutis_memory_free(w.context, data, size);
     }
     return result;
 }
@@ -274,7 +274,7 @@ static cutis_result read_labels(uint64_t *digest)
     cutis_result result = cutis_part_labels_read(w.context, SEED("parts.seg"), &labels, &count);
     if (result == CUTIS_OK) {
         fold(digest, labels, (size_t)count * sizeof *labels);
-        cutis_part_labels_release(w.context, labels, count);
+        cutis_memory_free(w.context, labels, count * sizeof(uint32_t));
     }
     return result;
 }
@@ -367,7 +367,7 @@ static cutis_result retarget_map(uint64_t *digest)
     return result;
 }
 
-MAKES(retarget, cutis_model, cutis_retarget(w.walk, w.walk, NULL, NULL, &out),
+MAKES(retarget, cutis_model, cutis_retarget(w.walk, w.walk, NULL, &out, NULL),
       fold_model(digest, out), cutis_model_destroy)
 
 // Pictures ---------------------------------------------------------------------------------------
@@ -375,7 +375,7 @@ MAKES(retarget, cutis_model, cutis_retarget(w.walk, w.walk, NULL, NULL, &out),
 static void fold_image(uint64_t *digest, cutis_image *image)
 {
     fold(digest, image->pixels, (size_t)4 * image->width * image->height);
-    cutis_image_release(w.context, image);
+    cutis_image_destroy(w.context, image);
 }
 
 #define PAINTS(name, call)                                                                         \
@@ -404,7 +404,7 @@ static cutis_result write_png(uint64_t *digest)
     const char *path = target("a.png");
     cutis_result result = cutis_image_write_png(w.context, &picture, path);
     fold_written(digest, path, result);
-    cutis_image_release(w.context, &picture);
+    cutis_image_destroy(w.context, &picture);
     return result;
 }
 
@@ -416,9 +416,9 @@ static cutis_result encode_png(uint64_t *digest)
     cutis_result result = cutis_image_encode_png(w.context, &picture, &data, &size);
     if (result == CUTIS_OK) {
         fold(digest, data, size);
-        cutis_bytes_release(w.context, data, size);
+        cutis_memory_free(w.context, data, size);
     }
-    cutis_image_release(w.context, &picture);
+    cutis_image_destroy(w.context, &picture);
     return result;
 }
 
@@ -428,7 +428,7 @@ static cutis_result read_png(uint64_t *digest)
     pause_faults();
     const char *path = target("b.png");
     assert_ok(w.context, cutis_image_write_png(w.context, &picture, path));
-    cutis_image_release(w.context, &picture);
+    cutis_image_destroy(w.context, &picture);
     resume_faults();
     cutis_result result = cutis_image_read_png(w.context, path, &out);
     assert_int_equal(result == CUTIS_OK, out.pixels != NULL);
@@ -445,7 +445,7 @@ static cutis_result sheet(uint64_t *digest)
     cutis_result result = cutis_sheet_create(w.context, tiles, 2, 0, "title", &legend, false, &out);
     assert_int_equal(result == CUTIS_OK, out.pixels != NULL);
     if (result == CUTIS_OK) fold_image(digest, &out);
-    cutis_image_release(w.context, &picture);
+    cutis_image_destroy(w.context, &picture);
     return result;
 }
 
@@ -473,7 +473,7 @@ static cutis_result plot_svg(uint64_t *digest)
     cutis_result result = cutis_plot_svg(w.context, &PLOT, &data, &size);
     if (result == CUTIS_OK) {
         fold(digest, data, 5);
-        cutis_bytes_release(w.context, data, size + 1);
+        cutis_memory_free(w.context, data, size);
     }
     return result;
 }

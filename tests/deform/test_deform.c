@@ -589,9 +589,9 @@ static void impossible_requests_are_refused_at_bind(void **state)
     cutis_binding *binding = NULL;
     const cutis_bind_options unsupported[] = {
         { .method = CUTIS_METHOD_LBS, .weighted_centres = true },
-        { .method = CUTIS_METHOD_DQS, .paper_centres = true },
-        { .method = CUTIS_METHOD_COR, .paper_normals = true },
-        { .method = CUTIS_METHOD_SBS, .paper_centres = true, .weighted_centres = true },
+        { .method = CUTIS_METHOD_DQS, .paper.centres = true },
+        { .method = CUTIS_METHOD_COR, .paper.normals = true },
+        { .method = CUTIS_METHOD_SBS, .paper.centres = true, .weighted_centres = true },
         { .method = CUTIS_METHOD_LBS, .blend = blend },
         { .method = CUTIS_METHOD_RIGID, .blend = blend },
     };

@@ -38,8 +38,7 @@ static void close_scene(scene *s)
     cutis_context_destroy(s->context);
 }
 
-static const cutis_reduction_row *row_of(const cutis_cage_report *report,
-                                         cutis_reduce_method method)
+static const cutis_reduce_row *row_of(const cutis_cage_report *report, cutis_reduce_method method)
 {
     for (uint32_t i = 0; i < report->row_count; i++)
         if (report->rows[i].method == method) return &report->rows[i];
@@ -63,10 +62,10 @@ static void the_papers_order_holds_on_the_arm_and_errors_fall_with_k(void **stat
         cutis_model *model;
         cutis_cage_report *r =
             bind(&s, (cutis_cage_options){ .influences = i ? 8 : 4, .compare = true }, &model);
-        const cutis_reduction_row *p = row_of(r, CUTIS_REDUCE_POISSON),
-                                  *g = row_of(r, CUTIS_REDUCE_GEOMETRIC),
-                                  *smooth = row_of(r, CUTIS_REDUCE_SMOOTH),
-                                  *largest = row_of(r, CUTIS_REDUCE_KLARGEST);
+        const cutis_reduce_row *p = row_of(r, CUTIS_REDUCE_POISSON),
+                               *g = row_of(r, CUTIS_REDUCE_GEOMETRIC),
+                               *smooth = row_of(r, CUTIS_REDUCE_SMOOTH),
+                               *largest = row_of(r, CUTIS_REDUCE_KLARGEST);
         for (uint32_t k = 0; k < r->row_count; k++)
             print_message("K = %d %-10s %-8s examples %.4f %.4f held out %.4f %.4f\n", i ? 8 : 4,
                           cutis_reduce_method_name(r->rows[k].method),
@@ -297,7 +296,7 @@ static void the_sphere_s_order_holds_too(void **state)
                        around.triangles);
     assert_ok(s.context, cutis_cage_create(model, &s.cage));
     cutis_model_destroy(model);
-    const cutis_reduction_row *row;
+    const cutis_reduce_row *row;
     double normal[3], position[3], largest_normal = 0, largest_position = 0, geometric = 0;
     cutis_reduce_sets chosen = CUTIS_REDUCE_SETS_AUTO;
     for (int sets = 0; sets < 3; sets++) {

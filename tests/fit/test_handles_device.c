@@ -20,8 +20,8 @@ static void compare(fixture *f, cutis_device *device, const cutis_model *model,
                     const cutis_handles_options *options)
 {
     cutis_handle_session *host = NULL, *other = NULL;
-    assert_ok(f->context, cutis_handles_open(model, f->device, options, &host));
-    assert_ok(f->context, cutis_handles_open(model, device, options, &other));
+    assert_ok(f->context, cutis_handle_session_create(model, f->device, options, &host));
+    assert_ok(f->context, cutis_handle_session_create(model, device, options, &other));
     for (int change = 0; change < 2; change++) {
         cutis_handle moved = handles[0];
         moved.from.y += 0.02f;
@@ -44,7 +44,7 @@ static void compare(fixture *f, cutis_device *device, const cutis_model *model,
         }
         assert_int_equal(different, 0);
     }
-    cutis_handles_close(host), cutis_handles_close(other);
+    cutis_handle_session_destroy(host), cutis_handle_session_destroy(other);
 }
 
 static void an_opencl_device_gives_the_cpus_weights(void **state)

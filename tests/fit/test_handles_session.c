@@ -51,7 +51,7 @@ static void after_any_changes_weights_have_the_bits_of_a_fresh_bind(void **state
     for (int w = 0; w < 2; w++) {
         const cutis_handles_options options = { .voxels = 48, .weighting = (cutis_weighting)w };
         cutis_handle_session *live = NULL, *fresh = NULL;
-        assert_ok(f->context, cutis_handles_open(model, f->device, &options, &live));
+        assert_ok(f->context, cutis_handle_session_create(model, f->device, &options, &live));
         assert_ok(f->context, cutis_handles_set(live, handles, 6));
         for (uint32_t h = 6; h < 8; h++) {
             uint32_t index = 0;
@@ -66,7 +66,7 @@ static void after_any_changes_weights_have_the_bits_of_a_fresh_bind(void **state
         assert_ok(f->context, cutis_handles_remove(live, 1));
         cutis_handle left[7];
         for (int h = 0; h < 7; h++) left[h] = handles[h + (h >= 1)];
-        assert_ok(f->context, cutis_handles_open(model, NULL, &options, &fresh));
+        assert_ok(f->context, cutis_handle_session_create(model, NULL, &options, &fresh));
         assert_ok(f->context, cutis_handles_set(fresh, left, 7));
         cutis_handles_view a = cutis_handles_look(live), b = cutis_handles_look(fresh);
         assert_same_view(&a, &b);
@@ -81,7 +81,7 @@ static void after_any_changes_weights_have_the_bits_of_a_fresh_bind(void **state
         assert_memory_equal(x->first, y->first, (a.vertex_count + 1) * sizeof *x->first);
         assert_memory_equal(x->weights, y->weights, x->first[a.vertex_count] * sizeof(float));
         cutis_model_destroy(one), cutis_model_destroy(two);
-        cutis_handles_close(live), cutis_handles_close(fresh);
+        cutis_handle_session_destroy(live), cutis_handle_session_destroy(fresh);
     }
     cutis_model_destroy(model);
 }
@@ -94,7 +94,7 @@ static void a_change_that_fails_leaves_everything_as_it_was(void **state)
     joint_handles(model, 4, handles);
     cutis_handle_session *live = NULL;
     const cutis_handles_options options = { .voxels = 32 };
-    assert_ok(f->context, cutis_handles_open(model, f->device, &options, &live));
+    assert_ok(f->context, cutis_handle_session_create(model, f->device, &options, &live));
     assert_null(cutis_handles_look(live).weights);
     assert_int_equal(cutis_handles_remove(live, 0), CUTIS_INVALID_ARGUMENT);
     assert_ok(f->context, cutis_handles_set(live, handles, 4));
@@ -112,10 +112,10 @@ static void a_change_that_fails_leaves_everything_as_it_was(void **state)
     assert_int_equal(cutis_handles_look(live).handle_count, 0);
     cutis_model *out = NULL;
     assert_int_equal(cutis_handles_finish(live, NULL, 0, &out), CUTIS_INVALID_ARGUMENT);
-    assert_int_equal(
-        cutis_handles_open(model, NULL, &(cutis_handles_options){ .voxels_auto = true }, &live),
-        CUTIS_INVALID_ARGUMENT);
-    cutis_handles_close(live);
+    assert_int_equal(cutis_handle_session_create(
+                         model, NULL, &(cutis_handles_options){ .voxels_auto = true }, &live),
+                     CUTIS_INVALID_ARGUMENT);
+    cutis_handle_session_destroy(live);
     cutis_model_destroy(model);
 }
 

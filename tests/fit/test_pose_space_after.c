@@ -72,7 +72,7 @@ static void close_stage(stage *s)
     cutis_context_destroy(s->context);
 }
 
-static cutis_model *fit(const stage *s, bool after, cutis_pose_fit **report)
+static cutis_model *fit(const stage *s, bool after, cutis_pose_fit_report **report)
 {
     cutis_model *out = NULL;
     assert_ok(s->context,
@@ -102,7 +102,7 @@ static void shapes_are_reached_where_blending_collapses(void **state)
     float *out = calloc(s.examples * s.vertices, 3 * sizeof *out);
     float *normals = calloc(s.examples * s.vertices, 3 * sizeof *normals);
     for (int after = 0; after < 2; after++) {
-        cutis_pose_fit *report = NULL;
+        cutis_pose_fit_report *report = NULL;
         cutis_model *fitted = fit(&s, after, &report);
         assert_int_equal(cutis_model_get(fitted)->pose_space->after, after);
         for (int m = 0; m < 2; m++) {
@@ -122,7 +122,7 @@ static void shapes_are_reached_where_blending_collapses(void **state)
                 assert_near(sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]), 1, 1e-6);
             }
         }
-        cutis_pose_fit_destroy(report);
+        cutis_pose_fit_report_destroy(report);
         cutis_model_destroy(fitted);
     }
     free(normals), free(out);

@@ -109,7 +109,8 @@ static void close_tube(tube *t)
     cutis_context_destroy(t->context);
 }
 
-static cutis_model *learn(const tube *t, cutis_pose_fit_options options, cutis_pose_fit **report)
+static cutis_model *learn(const tube *t, cutis_pose_fit_options options,
+                          cutis_pose_fit_report **report)
 {
     cutis_model *out = NULL;
     options.learn_weights = options.weights_only = true;
@@ -140,7 +141,7 @@ static void more_than_64_joints_are_learned_from_the_nearest_bones(void **state)
 {
     (void)state;
     tube t;
-    cutis_pose_fit *report = NULL;
+    cutis_pose_fit_report *report = NULL;
     open_tube(&t, 80, 30);
     cutis_model *learned = learn(&t, (cutis_pose_fit_options){ 0 }, &report);
     double worst = 0;
@@ -151,7 +152,7 @@ static void more_than_64_joints_are_learned_from_the_nearest_bones(void **state)
                   report->diagonal);
     assert_true(worst < 1e-3); // shapes are floats, some 30 m from the origin
     assert_true(report->after_rms < 1e-6 * report->diagonal);
-    cutis_pose_fit_destroy(report);
+    cutis_pose_fit_report_destroy(report);
     cutis_model_destroy(learned);
     close_tube(&t);
 }
@@ -207,7 +208,7 @@ static void locked_joints_keep_their_weights_and_the_rest_is_found(void **state)
         cutis_model *learned =
             learn(&t,
                   (cutis_pose_fit_options){
-                      .keep_joint_count = 1, .keep_joints = &keep, .normalise = normalise },
+                      .keep_joint_count = 1, .keep_joints = &keep, .paper.normalise = normalise },
                   NULL);
         for (uint32_t v = 0; v < t.vertex_count; v++) {
             assert_near(weight_of(learned, v, 3), weight_of(truth, v, 3), 1e-6);
@@ -258,9 +259,9 @@ static void a_gpu_learns_the_same_bits(void **state)
     assert_ok(context, cutis_model_find_joint(arm, "wrist", &keep));
     for (int kind = 0; kind < 3; kind++) {
         cutis_model *models[2] = { NULL, NULL };
-        cutis_pose_fit *reports[2] = { NULL, NULL };
+        cutis_pose_fit_report *reports[2] = { NULL, NULL };
         cutis_pose_fit_options options = { .learn_weights = true,
-                                           .normalise = kind == 1,
+                                           .paper.normalise = kind == 1,
                                            .influences = kind == 2 ? 2 : 0,
                                            .keep_joint_count = kind == 2,
                                            .keep_joints = &keep,
@@ -279,7 +280,7 @@ static void a_gpu_learns_the_same_bits(void **state)
         assert_true(reports[0]->discarded_mean == reports[1]->discarded_mean);
         assert_int_equal(reports[0]->deficient_count, reports[1]->deficient_count);
         for (int d = 0; d < 2; d++) {
-            cutis_pose_fit_destroy(reports[d]);
+            cutis_pose_fit_report_destroy(reports[d]);
             cutis_model_destroy(models[d]);
         }
     }

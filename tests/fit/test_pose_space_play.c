@@ -10,7 +10,7 @@ typedef struct stage {
     cutis_context *context;
     cutis_device *device;
     cutis_model *arm, *fitted;
-    cutis_pose_fit *report;
+    cutis_pose_fit_report *report;
     uint32_t vertices, nodes;
     float *shapes;          ///< 8 examples
     cutis_transform *poses; ///< 8 examples
@@ -54,7 +54,7 @@ static void close_stage(stage *s)
 {
     free(s->shapes);
     free(s->poses);
-    cutis_pose_fit_destroy(s->report);
+    cutis_pose_fit_report_destroy(s->report);
     cutis_model_destroy(s->fitted);
     cutis_model_destroy(s->arm);
     cutis_device_destroy(s->device);
@@ -128,7 +128,7 @@ static void a_joint_without_weight_still_moves_its_muscle(void **state)
                     0.005f * (float)(k - 4) * p->normals[3 * v + c];
         muscle++;
     }
-    cutis_pose_fit_destroy(s.report);
+    cutis_pose_fit_report_destroy(s.report);
     cutis_model_destroy(s.fitted);
     assert_ok(s.context,
               cutis_poses_fit(s.arm, s.device, &(cutis_pose_examples){ 8, s.poses, s.shapes, NULL },

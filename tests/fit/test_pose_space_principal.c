@@ -114,7 +114,7 @@ static void close_stage(stage *s)
     cutis_context_destroy(s->context);
 }
 
-static cutis_model *fit(const stage *s, uint32_t principal, cutis_pose_fit **report)
+static cutis_model *fit(const stage *s, uint32_t principal, cutis_pose_fit_report **report)
 {
     cutis_model *out = NULL;
     assert_ok(s->context,
@@ -164,7 +164,7 @@ static void a_compressed_model_is_off_by_what_the_report_says(void **state)
 {
     (void)state;
     stage s;
-    cutis_pose_fit *whole = NULL, *report = NULL;
+    cutis_pose_fit_report *whole = NULL, *report = NULL;
     open_stage(&s);
     cutis_model *all = fit(&s, 0, &whole);
     assert_int_equal(whole->field_count, 7);
@@ -193,14 +193,14 @@ static void a_compressed_model_is_off_by_what_the_report_says(void **state)
             assert_true(shape <= 1.001 * worst + 1e-5 * report->diagonal); // bones turn, not scale
             assert_true(shape > 0.2 * worst);
         }
-        cutis_pose_fit_destroy(report);
+        cutis_pose_fit_report_destroy(report);
         cutis_model_destroy(few);
     }
     cutis_model *same = fit(&s, 7, &report); // as many as there are: nothing to compress
     assert_int_equal(report->field_count, 7);
     assert_null(cutis_model_get(same)->pose_space->coefficients);
-    cutis_pose_fit_destroy(report);
-    cutis_pose_fit_destroy(whole);
+    cutis_pose_fit_report_destroy(report);
+    cutis_pose_fit_report_destroy(whole);
     cutis_model_destroy(same);
     cutis_model_destroy(all);
     close_stage(&s);

@@ -442,14 +442,14 @@ static cutis_model *learn(cutis_context *context, const dem_bones *d, cutis_devi
     }
     assert_int_equal(pose - poses[0], FRAMES / 2 * nodes);
     cutis_pose_examples examples = { FRAMES / 2, poses[0], places[0][0], NULL };
-    cutis_pose_fit *report = NULL;
+    cutis_pose_fit_report *report = NULL;
     assert_ok(context, cutis_poses_fit(model, device, &examples, options, &fitted, &report));
     assert_near(report->after_rms, frames_rms(d, fitted, 0), 1e-5);
     assert_null(report->before);
     cutis_weight_summary summary;
     assert_ok(context, cutis_weights_summarize(fitted, &summary));
     assert_true(summary.max_influences <= 4);
-    cutis_pose_fit_destroy(report);
+    cutis_pose_fit_report_destroy(report);
     cutis_model_destroy(model);
     return fitted;
 }
@@ -473,10 +473,11 @@ static void real_shapes_reach_the_published_figures(void **state)
     assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         read_rig(rows[i].rig, &d);
-        cutis_model *fitted = learn(context, &d, NULL,
-                                    &(cutis_pose_fit_options){ .learn_weights = true,
-                                                               .weights_only = true,
-                                                               .normalise = rows[i].normalise });
+        cutis_model *fitted =
+            learn(context, &d, NULL,
+                  &(cutis_pose_fit_options){ .learn_weights = true,
+                                             .weights_only = true,
+                                             .paper.normalise = rows[i].normalise });
         double train = frames_rms(&d, fitted, 0), held_out = frames_rms(&d, fitted, 1);
         print_message("%s%s: training %.6f, held out %.6f\n", rows[i].rig,
                       rows[i].normalise ? ", normalised afterwards" : "", train, held_out);

@@ -127,26 +127,25 @@ static void limb_pose(const cutis_model *model, bool smooth, uint64_t seed, uint
     }
 }
 
-static cutis_reduction_row limb_row(const limb *l, cutis_reduce_options options,
-                                    const cutis_transform *examples,
-                                    const cutis_transform *held_out)
+static cutis_reduce_row limb_row(const limb *l, cutis_reduce_options options,
+                                 const cutis_transform *examples, const cutis_transform *held_out)
 {
     cutis_model *reduced = NULL;
-    cutis_reduction *report = NULL;
+    cutis_reduce_report *report = NULL;
     options.examples = examples, options.example_count = 6;
     options.held_out = held_out, options.held_out_count = 20;
     assert_ok(l->context, cutis_weights_reduce(l->model, NULL, &options, &reduced, &report));
-    cutis_reduction_row row = report->rows[0];
+    cutis_reduce_row row = report->rows[0];
     print_message("%-9s %-7s normal %.4f position %.3f energy %.4g in %.2f s\n",
                   cutis_reduce_method_name(row.method), cutis_reduce_sets_name(row.sets),
                   row.held_out_normal, row.held_out_position, row.energy, row.seconds);
-    cutis_reduction_destroy(report);
+    cutis_reduce_report_destroy(report);
     cutis_model_destroy(reduced);
     return row;
 }
 
 typedef struct {
-    cutis_reduction_row automatic, largest, fitted, geometric, klargest;
+    cutis_reduce_row automatic, largest, fitted, geometric, klargest;
 } limb_rows;
 
 // All methods on 6 example poses and 20 unseen ones.
@@ -314,7 +313,7 @@ static void every_skin_of_a_scene_is_reduced_and_the_rest_is_kept(void **state)
     (void)state;
     cutis_context *context = NULL;
     cutis_model *model = NULL, *reduced = NULL;
-    cutis_reduction *report = NULL;
+    cutis_reduce_report *report = NULL;
     assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
     assert_ok(
         context,
@@ -332,7 +331,7 @@ static void every_skin_of_a_scene_is_reduced_and_the_rest_is_kept(void **state)
     const cutis_model_data *a = cutis_model_get(model), *b = cutis_model_get(reduced);
     assert_int_equal(a->skin_count, b->skin_count);
     assert_int_equal(a->clip_count, b->clip_count);
-    cutis_reduction_destroy(report);
+    cutis_reduce_report_destroy(report);
     cutis_model_destroy(reduced);
     cutis_model_destroy(model);
     assert_int_equal(cutis_context_memory(context), 0);
@@ -343,7 +342,7 @@ static void expect_error(const limb *l, const cutis_model *model, cutis_reduce_o
                          const char *words)
 {
     cutis_model *reduced = NULL;
-    cutis_reduction *report = NULL;
+    cutis_reduce_report *report = NULL;
     assert_int_equal(cutis_weights_reduce(model, NULL, &options, &reduced, &report),
                      CUTIS_INVALID_ARGUMENT);
     assert_null(reduced);
@@ -364,7 +363,7 @@ static void what_cannot_be_reduced_is_named(void **state)
     expect_error(l, l->model, (cutis_reduce_options){ .method = (cutis_reduce_method)9 },
                  "unknown method");
     cutis_model *loose = NULL, *plain = NULL, *reduced = NULL;
-    cutis_reduction *report = NULL;
+    cutis_reduce_report *report = NULL;
     for (uint32_t i = l->first[7]; i < l->first[8]; i++) l->weights[i] = 0;
     assert_ok(l->context, cutis_model_create(l->context, &l->data, CUTIS_GATE_REFUSE, &loose));
     expect_error(l, loose, (cutis_reduce_options){ 0 }, "vertex 7 has no weight");
@@ -375,7 +374,7 @@ static void what_cannot_be_reduced_is_named(void **state)
     const cutis_influences *i = &cutis_model_get(reduced)->meshes[0].primitives[0].influences;
     assert_int_equal(i->first[8] - i->first[7], 1);
     assert_int_equal(i->joints[i->first[7]], 0);
-    cutis_reduction_destroy(report);
+    cutis_reduce_report_destroy(report);
     cutis_model_destroy(reduced);
     cutis_model_destroy(loose);
     l->nodes[BONES].skin = CUTIS_NONE;
@@ -414,11 +413,11 @@ static void cancelling_anywhere_leaves_nothing_behind(void **state)
     cutis_result result = CUTIS_CANCELLED;
     for (uint64_t limit = 0; result != CUTIS_OK; limit += 41) {
         cutis_model *reduced = NULL;
-        cutis_reduction *report = NULL;
+        cutis_reduce_report *report = NULL;
         b = (budget){ 0, limit };
         result = cutis_weights_reduce(model, NULL, NULL, &reduced, &report);
         assert_true(result == CUTIS_OK || result == CUTIS_CANCELLED);
-        cutis_reduction_destroy(report);
+        cutis_reduce_report_destroy(report);
         cutis_model_destroy(reduced);
         assert_int_equal(cutis_context_memory(context), held);
         if (limit == 0) assert_int_equal(result, CUTIS_CANCELLED);
@@ -459,13 +458,13 @@ static void running_out_of_memory_anywhere_is_an_error_without_a_leak(void **sta
     cutis_result result = CUTIS_OUT_OF_MEMORY;
     for (; result != CUTIS_OK; limit += limit < 40 ? 1 : 9) {
         cutis_model *reduced = NULL;
-        cutis_reduction *report = NULL;
+        cutis_reduce_report *report = NULL;
         b = (budget){ 0, limit };
         result = cutis_weights_reduce(model, NULL,
                                       &(cutis_reduce_options){ .compare = true, .sweeps = 2 },
                                       &reduced, &report);
         assert_true(result == CUTIS_OK || result == CUTIS_OUT_OF_MEMORY);
-        cutis_reduction_destroy(report);
+        cutis_reduce_report_destroy(report);
         cutis_model_destroy(reduced);
         assert_int_equal(cutis_context_memory(context), held);
     }

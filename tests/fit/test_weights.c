@@ -257,16 +257,16 @@ static void limiting_leaves_everything_else_as_it_was(void **state)
 }
 
 // The issue of that code, or NULL.
-static const cutis_issue *find(const cutis_report *report, const char *code)
+static const cutis_issue *find(const cutis_check_report *report, const char *code)
 {
     const cutis_issue *issues;
-    uint32_t count = cutis_report_issues(report, &issues);
+    uint32_t count = cutis_check_report_issues(report, &issues);
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(issues[i].code, code) == 0) return &issues[i];
     return NULL;
 }
 
-static void assert_issue(const cutis_report *report, const char *code, const char *place,
+static void assert_issue(const cutis_check_report *report, const char *code, const char *place,
                          uint64_t count)
 {
     const cutis_issue *issue = find(report, code);
@@ -285,10 +285,10 @@ static void a_clean_skin_has_nothing_to_complain_about(void **state)
         binds[j] = (cutis_mat34){ { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 } };
     s->skins[0].inverse_binds = binds;
     create(s);
-    cutis_report *report = NULL;
+    cutis_check_report *report = NULL;
     assert_ok(s->context, cutis_model_check(s->model, 0, &report));
-    assert_int_equal(cutis_report_issues(report, NULL), 0);
-    cutis_report_destroy(report);
+    assert_int_equal(cutis_check_report_issues(report, NULL), 0);
+    cutis_check_report_destroy(report);
     free_strip(s);
 }
 
@@ -298,7 +298,7 @@ static void a_bad_skin_is_reported_finding_by_finding(void **state)
     strip *s = STRIP("0:0.5 1:0.6", "0:0.2", "2:0.5 2:0.5", "", "0:0.2 1:0.2 2:0.2 3:0.2 4:0.2",
                      "0:0.9995");
     create(s);
-    cutis_report *report = NULL;
+    cutis_check_report *report = NULL;
     assert_ok(s->context, cutis_model_check(s->model, 4, &report));
     const char *place = "meshes/0/primitives/0";
     assert_issue(report, "WEIGHTS_NON_NORMALIZED", place, 2);
@@ -310,7 +310,7 @@ static void a_bad_skin_is_reported_finding_by_finding(void **state)
     assert_issue(report, "INVERSE_BINDS_MISSING", "skins/0", JOINTS);
     assert_null(find(report, "SEAM_WEIGHTS_DIFFER"));
     assert_null(find(report, "TRIANGLE_DEGENERATE"));
-    cutis_report_destroy(report);
+    cutis_check_report_destroy(report);
     free_strip(s);
 }
 
@@ -324,11 +324,11 @@ static void seams_and_flat_triangles_are_seen(void **state)
     for (int v = 3; v <= 5; v++)
         s->positions[3 * v + 1] = 0, s->positions[3 * v + 2] = 0; // in a line
     create(s);
-    cutis_report *report = NULL;
+    cutis_check_report *report = NULL;
     assert_ok(s->context, cutis_model_check(s->model, 4, &report));
     assert_issue(report, "SEAM_WEIGHTS_DIFFER", "skins/0", 1);
     assert_issue(report, "TRIANGLE_DEGENERATE", "meshes/0/primitives/0", 2);
-    cutis_report_destroy(report);
+    cutis_check_report_destroy(report);
     free_strip(s);
 }
 
@@ -346,11 +346,11 @@ static void clips_that_move_nothing_are_reported(void **state)
                             { .channel_count = 2, .channels = second } };
     s->data.clips = clips, s->data.clip_count = 2;
     create(s);
-    cutis_report *report = NULL;
+    cutis_check_report *report = NULL;
     assert_ok(s->context, cutis_model_check(s->model, 4, &report));
     assert_issue(report, "CLIP_WITHOUT_EFFECT", "clips/0", 2);
     assert_issue(report, "CHANNEL_WITHOUT_EFFECT", "clips/1", 1);
-    cutis_report_destroy(report);
+    cutis_check_report_destroy(report);
     free_strip(s);
 }
 
@@ -385,7 +385,7 @@ static void running_out_of_memory_is_said_and_leaks_nothing(void **state)
         cutis_result result = CUTIS_OUT_OF_MEMORY;
         for (long n = 0; result != CUTIS_OK; n++) {
             cutis_weight_summary w;
-            cutis_report *report = NULL;
+            cutis_check_report *report = NULL;
             cutis_model *limited = NULL;
             f.countdown = n;
             if (question == 0) result = cutis_weights_summarize(s->model, &w);
@@ -393,7 +393,7 @@ static void running_out_of_memory_is_said_and_leaks_nothing(void **state)
             if (question == 2) result = cutis_weights_limit(s->model, 4, &limited);
             if (result != CUTIS_OK) assert_int_equal(result, CUTIS_OUT_OF_MEMORY);
             assert_true(n > 3 || result != CUTIS_OK);
-            cutis_report_destroy(report);
+            cutis_check_report_destroy(report);
             cutis_model_destroy(limited);
             assert_int_equal(cutis_context_memory(s->context), before);
             assert_true(n < 200);

@@ -17,11 +17,11 @@ static inline int inspect_files(void)
     cutis_context *context = NULL;
     if (cutis_context_create(NULL, &context) != CUTIS_OK) return 1;
     while (fgets(path, sizeof path, stdin)) {
-        cutis_report *report = NULL;
+        cutis_check_report *report = NULL;
         const cutis_issue *issues = NULL;
         path[strcspn(path, "\n")] = 0;
         cutis_result result = cutis_file_inspect(context, path, &report);
-        uint32_t count = report ? cutis_report_issues(report, &issues) : 0;
+        uint32_t count = report ? cutis_check_report_issues(report, &issues) : 0;
         printf("%s\t%s\t", path, cutis_result_name(result));
         for (uint32_t i = 0; i < count; i++)
             if (issues[i].severity == 0) printf("%s ", issues[i].code);
@@ -29,7 +29,7 @@ static inline int inspect_files(void)
         for (uint32_t i = 0; i < count; i++)
             if (issues[i].severity == 0) printf("%s: %s; ", issues[i].place, issues[i].text);
         printf("\n");
-        cutis_report_destroy(report);
+        cutis_check_report_destroy(report);
     }
     bool clean = cutis_context_memory(context) == 0;
     cutis_context_destroy(context);

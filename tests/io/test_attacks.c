@@ -37,7 +37,7 @@ static int attack_count;
 static void expect_code(const char *name, const char *file, const uint8_t *data, size_t size,
                         const char *code)
 {
-    cutis_report *report = NULL;
+    cutis_check_report *report = NULL;
     const cutis_issue *issues = NULL;
     struct timespec start, end;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
@@ -46,7 +46,7 @@ static void expect_code(const char *name, const char *file, const uint8_t *data,
     cutis_result result = cutis_file_inspect_memory(context, exact, size, file, &report);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
     free(exact);
-    uint32_t count = report ? cutis_report_issues(report, &issues) : 0;
+    uint32_t count = report ? cutis_check_report_issues(report, &issues) : 0;
     bool found = result != CUTIS_OK && strcmp(cutis_result_name(result), code) == 0;
     for (uint32_t i = 0; i < count; i++)
         found |= issues[i].severity == 0 && strcmp(issues[i].code, code) == 0;
@@ -56,7 +56,7 @@ static void expect_code(const char *name, const char *file, const uint8_t *data,
             print_message("; %s %s: %s", issues[i].code, issues[i].place, issues[i].text);
         print_message("\n");
     }
-    cutis_report_destroy(report);
+    cutis_check_report_destroy(report);
     if (!found) fail_msg("%s: not refused with %s", name, code);
     double took =
         (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
@@ -69,18 +69,18 @@ static void the_seed_of_the_attacks_is_a_right_file(void **state)
 {
     uint8_t data[BASE_DATA];
     size_t size;
-    cutis_report *report = NULL;
+    cutis_check_report *report = NULL;
     cutis_model *model = NULL;
     (void)state;
     base_data(data);
     uint8_t *glb = base_glb(BASE_JSON, data, sizeof data, &size);
     assert_ok(context, cutis_file_inspect_memory(context, glb, size, "seed.glb", &report));
-    assert_int_equal(cutis_report_issues(report, NULL), 0);
+    assert_int_equal(cutis_check_report_issues(report, NULL), 0);
     assert_ok(context, cutis_model_read_memory(context, glb, size, "seed.glb",
                                                &(cutis_read_options){ .strict = true }, &model));
     assert_int_equal(cutis_model_vertex_count(model), 3);
     cutis_model_destroy(model);
-    cutis_report_destroy(report);
+    cutis_check_report_destroy(report);
     free(glb);
 }
 
@@ -252,7 +252,7 @@ static void repaired_bounds_and_rotations_are_written_right(void **state)
         char path[128];
         size_t size;
         cutis_model *model = NULL;
-        cutis_report *report = NULL;
+        cutis_check_report *report = NULL;
         const cutis_issue *issues = NULL;
         base_data(data);
         char *json = base_replace(BASE_JSON, EDITS[i][0], EDITS[i][1]);
@@ -265,8 +265,8 @@ static void repaired_bounds_and_rotations_are_written_right(void **state)
         assert_true(issues[0].repaired);
         assert_ok(context, cutis_model_write(model, path, NULL));
         assert_ok(context, cutis_file_inspect(context, path, &report));
-        assert_int_equal(cutis_report_issues(report, NULL), 0);
-        cutis_report_destroy(report);
+        assert_int_equal(cutis_check_report_issues(report, NULL), 0);
+        cutis_check_report_destroy(report);
         cutis_model_destroy(model);
         free(glb);
         free(json);
@@ -450,7 +450,7 @@ static void uris_that_would_open_something_else_are_refused_by_name(void **state
     assert_int_equal(system(command), 0);
     snprintf(path, sizeof path, "%s/in/x.gltf", folder);
     for (size_t i = 0; i < sizeof ATTACKS / sizeof *ATTACKS; i++) {
-        cutis_report *report = NULL;
+        cutis_check_report *report = NULL;
         cutis_model *model = NULL;
         const cutis_issue *issues;
         FILE *file = fopen(path, "w");
@@ -459,12 +459,12 @@ static void uris_that_would_open_something_else_are_refused_by_name(void **state
                 ATTACKS[i].uri);
         fclose(file);
         assert_ok(context, cutis_file_inspect(context, path, &report));
-        uint32_t count = cutis_report_issues(report, &issues);
+        uint32_t count = cutis_check_report_issues(report, &issues);
         if (count != 1 || strcmp(issues[0].code, ATTACKS[i].code) != 0 ||
             strcmp(issues[0].place, "/buffers/0/uri") > 0)
             fail_msg("%s: %u findings, the first %s", ATTACKS[i].uri, count,
                      count ? issues[0].code : "none");
-        cutis_report_destroy(report);
+        cutis_check_report_destroy(report);
         if (strcmp(ATTACKS[i].code, "BUFFER_DATA_URI_MIME_TYPE_INVALID") != 0)
             assert_int_not_equal(cutis_model_read(context, path, NULL, &model), CUTIS_OK);
         cutis_model_destroy(model);

@@ -45,7 +45,7 @@ static cost measure(const char *name, const void *data, size_t size, bool inspec
     cutis_context_options options = { .allocator = { metered_allocate, metered_release, &m } };
     cutis_context *context = NULL;
     cutis_model *model = NULL;
-    cutis_report *report = NULL;
+    cutis_check_report *report = NULL;
     struct timespec start, end;
     assert_int_equal(cutis_context_create(&options, &context), CUTIS_OK);
     m.context = context;
@@ -54,7 +54,7 @@ static cost measure(const char *name, const void *data, size_t size, bool inspec
                               ? cutis_file_inspect_memory(context, data, size, name, &report)
                               : cutis_model_read_memory(context, data, size, name, NULL, &model);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-    cutis_report_destroy(report);
+    cutis_check_report_destroy(report);
     cutis_model_destroy(model);
     assert_int_equal(cutis_context_memory(context), 0);
     cutis_context_destroy(context);

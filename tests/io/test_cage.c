@@ -101,7 +101,7 @@ static void cages_survive_writing_and_reading_bit_by_bit(void **state)
             size_t size;
             assert_ok(s.context, cutis_file_read(s.context, s.path, &text, &size));
             assert_null(strstr(text, "CUTIS_cage"));
-            cutis_file_release(s.context, text, size);
+            cutis_memory_free(s.context, text, size);
             cutis_model_destroy(bare), cutis_model_destroy(read);
         }
         close_scene(&s);
@@ -118,7 +118,7 @@ static void expect_refusal(scene *s, const char *from, const char *to, const cha
     assert_ok(s->context, cutis_file_read(s->context, s->path, &text, &size));
     char *copy = calloc(1, size + 1), *at;
     memcpy(copy, text, size);
-    cutis_file_release(s->context, text, size);
+    cutis_memory_free(s->context, text, size);
     at = strstr(copy, from);
     if (!at) fail_msg("no %s in %s", from, copy);
     assert_true(strlen(to) <= strlen(from));
@@ -194,7 +194,7 @@ static void a_cage_as_a_skin_moves_as_the_cage_does(void **state)
         float *own = malloc(3 * vertices * sizeof *own),
               *skinned = malloc(3 * vertices * sizeof *skinned);
         cutis_model *skin, *read;
-        cutis_cage_skin how;
+        cutis_cage_skin_report how;
         cutis_binding *a, *b;
         cutis_sampler *sampler;
         cutis_cage_automatic_poses(cage, 4, frames, poses);

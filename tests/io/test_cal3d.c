@@ -346,7 +346,7 @@ static void every_truncation_of_a_mesh_is_refused(void **state)
         assert_int_not_equal(result, CUTIS_OK);
         assert_null(model);
     }
-    cutis_file_release(f->context, data, size);
+    cutis_memory_free(f->context, data, size);
 }
 
 int main(void)

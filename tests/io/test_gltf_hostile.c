@@ -270,7 +270,7 @@ static void every_truncation_of_a_glb_is_refused(void **state)
                                     &model) == CUTIS_OK)
             fail_msg("%zu of %zu bytes were read", cut, size);
     }
-    cutis_file_release(context, data, size);
+    cutis_memory_free(context, data, size);
 }
 
 static void changed_bytes_never_crash_the_reader(void **state)
@@ -297,7 +297,7 @@ static void changed_bytes_never_crash_the_reader(void **state)
             read_bytes(bytes, size);
         }
         free(bytes);
-        cutis_file_release(context, data, size);
+        cutis_memory_free(context, data, size);
     }
 }
 

@@ -25,18 +25,18 @@ static int tear_down(void **state)
 /// The errors of a GLB as "CODE place; CODE place; ".
 static void inspect_glb(const glb *file, char *out, size_t capacity)
 {
-    cutis_report *report = NULL;
+    cutis_check_report *report = NULL;
     const cutis_issue *issues;
     size_t used = 0;
     assert_ok(context,
               cutis_file_inspect_memory(context, file->bytes, file->size, "made.glb", &report));
-    uint32_t count = cutis_report_issues(report, &issues);
+    uint32_t count = cutis_check_report_issues(report, &issues);
     out[0] = 0;
     for (uint32_t i = 0; i < count && used < capacity; i++)
         if (issues[i].severity == 0)
             used += (size_t)snprintf(out + used, capacity - used, "%s %s; ", issues[i].code,
                                      issues[i].place);
-    cutis_report_destroy(report);
+    cutis_check_report_destroy(report);
 }
 
 static void expect(const char *json, const void *data, size_t size, const char *findings)
@@ -103,15 +103,15 @@ static void strict_reading_refuses_what_is_harmless(void **state)
 static void other_formats_have_what_their_reader_refuses(void **state)
 {
     static const char OBJ[] = "v 0 0 0\nf 1 2 3\n";
-    cutis_report *report = NULL;
+    cutis_check_report *report = NULL;
     const cutis_issue *issues;
     (void)state;
     assert_ok(context, cutis_file_inspect_memory(context, OBJ, sizeof OBJ - 1, "x.obj", &report));
-    assert_int_equal(cutis_report_issues(report, &issues), 1);
+    assert_int_equal(cutis_check_report_issues(report, &issues), 1);
     assert_string_equal(issues[0].code, "CORRUPT_DATA");
     assert_string_equal(issues[0].place, "line 2");
     assert_non_null(strstr(issues[0].text, "vert"));
-    cutis_report_destroy(report);
+    cutis_check_report_destroy(report);
     assert_int_equal(cutis_file_inspect(context, "/nowhere/x.gltf", &report), CUTIS_FILE_NOT_FOUND);
 }
 
@@ -119,14 +119,14 @@ static void a_file_that_is_wrong_everywhere_has_a_thousand_findings(void **state
 {
     enum { COUNT = 5000 };
     char *text = malloc(16 * COUNT + 64);
-    cutis_report *report = NULL;
+    cutis_check_report *report = NULL;
     (void)state;
     size_t size = (size_t)sprintf(text, "{\"asset\":{\"version\":\"2.0\"},\"nodes\":[{}");
     for (int i = 0; i < COUNT; i++) size += (size_t)sprintf(text + size, ",{\"mesh\":1}");
     size += (size_t)sprintf(text + size, "]}");
     assert_ok(context, cutis_file_inspect_memory(context, text, size, "x.gltf", &report));
-    assert_int_equal(cutis_report_issues(report, NULL), 1000);
-    cutis_report_destroy(report);
+    assert_int_equal(cutis_check_report_issues(report, NULL), 1000);
+    cutis_check_report_destroy(report);
     free(text);
 }
 

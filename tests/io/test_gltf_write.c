@@ -267,7 +267,7 @@ static void the_same_model_gives_the_same_bytes(void **state)
     }
     assert_int_equal(sizes[0], sizes[1]);
     assert_memory_equal(bytes[0], bytes[1], sizes[0]);
-    for (int i = 0; i < 2; i++) cutis_file_release(context, bytes[i], sizes[i]);
+    for (int i = 0; i < 2; i++) cutis_memory_free(context, bytes[i], sizes[i]);
 }
 
 static void the_first_set_holds_the_largest_four_weights(void **state)

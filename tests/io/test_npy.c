@@ -36,23 +36,23 @@ static void versions_types_and_orders_give_the_known_values(void **state)
         assert_int_equal(a.dimension_count, 2);
         assert_int_equal(a.dimensions[1], 3);
         assert_memory_equal(a.values, single, 24);
-        cutis_array_release(f->context, &a);
+        cutis_array_destroy(f->context, &a);
     }
     const double wide[2] = { 0.1, -1e300 };
     cutis_array a =
         read_npy(f, 1, "{\"shape\": (2,), 'fortran_order': False, 'descr': '<f8'}", wide, 16);
     assert_true(a.values[0] == 0.1f && isinf(a.values[1]));
-    cutis_array_release(f->context, &a);
+    cutis_array_destroy(f->context, &a);
     a = read_npy(f, 1, "{'descr': '>i2', 'fortran_order': False, 'shape': (2,)}",
                  "\xFF\xFE\x01\x00", 4);
     assert_true(a.values[0] == -2 && a.values[1] == 256);
-    cutis_array_release(f->context, &a);
+    cutis_array_destroy(f->context, &a);
     a = read_npy(f, 1, "{'descr': '|b1', 'fortran_order': False, 'shape': (2,)}", "\1\0", 2);
     assert_true(a.values[0] == 1 && a.values[1] == 0);
-    cutis_array_release(f->context, &a);
+    cutis_array_destroy(f->context, &a);
     a = read_npy(f, 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (), }", single, 4);
     assert_true(a.dimension_count == 0 && a.values[0] == 1);
-    cutis_array_release(f->context, &a);
+    cutis_array_destroy(f->context, &a);
 }
 
 static void fortran_order_comes_out_in_c_order(void **state)
@@ -66,7 +66,7 @@ static void fortran_order_comes_out_in_c_order(void **state)
                              file, sizeof file);
     for (int n = 0; n < 24; n++)
         assert_true(a.values[n] == (float)(100 * (n / 12) + 10 * (n / 4 % 3) + n % 4));
-    cutis_array_release(f->context, &a);
+    cutis_array_destroy(f->context, &a);
 }
 
 static void refuse_npy(fixture *f, const char *dictionary, const char *words)
@@ -124,7 +124,7 @@ static void an_empty_array_with_huge_other_dimensions_is_empty(void **state)
         "{'descr': '<f4', 'fortran_order': False, 'shape': (999999999999, 999999999999, 0), }", "",
         0);
     assert_int_equal(a.dimension_count, 3);
-    cutis_array_release(f->context, &a);
+    cutis_array_destroy(f->context, &a);
 }
 
 static void write_frames(fixture *f, const char *name, const float *frames, uint32_t count,
@@ -159,7 +159,7 @@ static void frames_come_back_in_the_same_bits_from_npy_and_pc2(void **state)
         assert_int_equal(array.dimensions[2], 3);
         assert_memory_equal(array.values, frames, sizeof frames);
         assert_true(array.rate == k);
-        cutis_array_release(f->context, &array);
+        cutis_array_destroy(f->context, &array);
     }
 }
 
@@ -201,7 +201,7 @@ static void a_lying_pc2_is_refused(void **state)
     bytes[28] = 1;
     write_bytes(f, "p.pc2", bytes, sizeof bytes);
     assert_ok(f->context, cutis_array_read(f->context, path_in(f, "p.pc2"), &array));
-    cutis_array_release(f->context, &array);
+    cutis_array_destroy(f->context, &array);
     write_bytes(f, "p.pc2", bytes, 20);
     assert_int_equal(cutis_array_read(f->context, path_in(f, "p.pc2"), &array), CUTIS_CORRUPT_DATA);
 }
@@ -237,7 +237,7 @@ static int tool(char **arguments)
         printf(":");
         for (size_t i = 0; i < count; i++) printf(" %.9g", (double)array.values[i]);
         printf("\n");
-        cutis_array_release(context, &array);
+        cutis_array_destroy(context, &array);
         result = 0;
     }
 done:

@@ -116,7 +116,7 @@ static uint64_t read_and_write(const seed *s, const char *end, failing *f)
     char path[160];
     cutis_context *context = NULL;
     cutis_model *model = NULL;
-    cutis_report *report = NULL;
+    cutis_check_report *report = NULL;
     cutis_context_options options = { .allocator = { failing_allocate, failing_release, f } };
     f->seen = 0;
     if (cutis_context_create(&options, &context) != CUTIS_OK) return f->seen;
@@ -132,7 +132,7 @@ static uint64_t read_and_write(const seed *s, const char *end, failing *f)
     if (strstr(s->name, ".gl")) {
         result = cutis_file_inspect(context, s->path, &report);
         assert_int_equal(result == CUTIS_OK, report != NULL);
-        cutis_report_destroy(report);
+        cutis_check_report_destroy(report);
     }
     assert_int_equal(cutis_context_memory(context), 0);
     cutis_context_destroy(context);
@@ -203,8 +203,8 @@ static void small_files_fail_cleanly_whichever_allocation_fails(void **state)
             } else {
                 assert_int_equal(result, CUTIS_OUT_OF_MEMORY);
             }
-            if (labels) cutis_part_labels_release(context, labels, label_count);
-            cutis_array_release(context, &array);
+            if (labels) cutis_memory_free(context, labels, label_count * sizeof(uint32_t));
+            cutis_array_destroy(context, &array);
             cutis_handle_file_destroy(handles);
             cutis_model_destroy(model);
             assert_int_equal(cutis_context_memory(context), 0);

@@ -131,12 +131,12 @@ static void use(cutis_context *context, const cutis_model *model)
     for (uint64_t i = 0; i < 3 * cutis_model_triangle_count(model); i++)
         assert_true(indices[i] < cutis_model_vertex_count(model));
     cutis_weight_summary summary;
-    cutis_report *report = NULL;
+    cutis_check_report *report = NULL;
     cutis_model *limited = NULL;
     assert_ok(context, cutis_weights_summarize(model, &summary));
     assert_ok(context, cutis_model_check(model, 4, &report));
     assert_ok(context, cutis_weights_limit(model, 1 + (uint32_t)draw(3), &limited));
-    cutis_report_destroy(report);
+    cutis_check_report_destroy(report);
     cutis_model_destroy(limited);
 }
 

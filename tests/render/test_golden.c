@@ -119,9 +119,9 @@ static void check_golden(stage *s, cutis_image *image, const char *name)
             fail_msg("%s: mean difference %.2f of 255, %.2f %% of the pixels far off; see %s", name,
                      difference.mean, 100 * difference.far_share, now);
         }
-        cutis_image_release(s->context, &golden);
+        cutis_image_destroy(s->context, &golden);
     }
-    cutis_image_release(s->context, image);
+    cutis_image_destroy(s->context, image);
 }
 
 static stage *ready(void **state)
@@ -201,8 +201,8 @@ static void another_method_is_told_apart_by_the_limits(void **state)
     cutis_image_difference difference;
     assert_int_equal(cutis_image_compare(&a, &b, &difference), CUTIS_OK);
     assert_true(difference.mean > MEAN_LIMIT || difference.far_share > FAR_LIMIT);
-    cutis_image_release(s->context, &a);
-    cutis_image_release(s->context, &b);
+    cutis_image_destroy(s->context, &a);
+    cutis_image_destroy(s->context, &b);
 }
 
 int main(void)

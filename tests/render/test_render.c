@@ -118,8 +118,8 @@ static void a_png_comes_back_with_the_same_bytes(void **state)
     cutis_image_compare(&image, &again, &difference);
     assert_near(difference.mean, 64.0 / (4 * 37 * 21), 1e-12);
     assert_near(difference.far_share, 1.0 / (37 * 21), 1e-12);
-    cutis_image_release(f->context, &image);
-    cutis_image_release(f->context, &again);
+    cutis_image_destroy(f->context, &image);
+    cutis_image_destroy(f->context, &again);
 }
 
 static void a_huge_picture_is_refused_before_anything_is_allocated(void **state)
@@ -141,7 +141,7 @@ static void damaged_pngs_are_refused(void **state)
     size_t size;
     assert_ok(f->context, cutis_image_create(f->context, 16, 16, 0xff8800ff, &image));
     assert_ok(f->context, cutis_image_encode_png(f->context, &image, &data, &size));
-    cutis_image_release(f->context, &image);
+    cutis_image_destroy(f->context, &image);
     char path[] = "/tmp/cutis-test-XXXXXX";
     close(mkstemp(path));
     for (size_t cut = 0; cut + 13 < size;
@@ -151,7 +151,7 @@ static void damaged_pngs_are_refused(void **state)
         assert_int_equal(result, CUTIS_CORRUPT_DATA);
     }
     unlink(path);
-    cutis_bytes_release(f->context, data, size);
+    cutis_memory_free(f->context, data, size);
 }
 
 static void pasting_cuts_off_what_does_not_fit(void **state)
@@ -166,8 +166,8 @@ static void pasting_cuts_off_what_does_not_fit(void **state)
     int white = 0;
     for (int i = 0; i < 64; i++) white += target.pixels[4 * i] == 255;
     assert_int_equal(white, 2 * 2 + 2 * 1);
-    cutis_image_release(f->context, &target);
-    cutis_image_release(f->context, &source);
+    cutis_image_destroy(f->context, &target);
+    cutis_image_destroy(f->context, &source);
 }
 
 // Scenes
@@ -206,7 +206,7 @@ static void painted_values_have_the_hue_of_the_map(void **state)
         int top = expected[0] > expected[2] ? 0 : 2;
         for (int c = 0; c < 3; c++)
             assert_near(got[c] / got[top], expected[c] / expected[top], 0.12);
-        cutis_image_release(f->context, &image);
+        cutis_image_destroy(f->context, &image);
     }
 }
 
@@ -226,7 +226,7 @@ static void the_automatic_camera_keeps_the_whole_body_in_the_picture(void **stat
         }
         assert_int_equal(border, 0);
         if (yaw != 90) assert_true(red > 1500); // and large
-        cutis_image_release(f->context, &image);
+        cutis_image_destroy(f->context, &image);
     }
 }
 
@@ -247,7 +247,7 @@ static void projection_agrees_with_the_pixels(void **state)
     int x = (int)((0.5 + 0.5 * at[0]) * 200), y = (int)((0.5 - 0.5 * at[1]) * 200);
     const uint8_t *pixel = image.pixels + 4 * (y * 200 + x);
     assert_true(pixel[0] > 2 * pixel[1] + 8);
-    cutis_image_release(f->context, &image);
+    cutis_image_destroy(f->context, &image);
 }
 
 static void the_same_scene_gives_the_same_pixels(void **state)
@@ -258,8 +258,8 @@ static void the_same_scene_gives_the_same_pixels(void **state)
     cutis_image a = draw_quad(f, &quad, (cutis_camera){ .yaw = 40 });
     cutis_image b = draw_quad(f, &quad, (cutis_camera){ .yaw = 40 });
     assert_memory_equal(a.pixels, b.pixels, 4 * 200 * 200);
-    cutis_image_release(f->context, &a);
-    cutis_image_release(f->context, &b);
+    cutis_image_destroy(f->context, &a);
+    cutis_image_destroy(f->context, &b);
 }
 
 // Sheets and plots
@@ -284,8 +284,8 @@ static void the_legend_of_a_sheet_runs_from_the_first_colour_to_the_last(void **
         last |= color == high;
     }
     assert_true(first && last);
-    cutis_image_release(f->context, &sheet);
-    cutis_image_release(f->context, &tile);
+    cutis_image_destroy(f->context, &sheet);
+    cutis_image_destroy(f->context, &tile);
 }
 
 static void ticks_are_round_and_inside(void **state)
@@ -329,7 +329,7 @@ static void plots_are_written_as_svg_and_png_and_survive_gaps(void **state)
             assert_non_null(strstr(svg, "<svg"));
             assert_non_null(strstr(svg, "</svg>"));
             assert_null(strstr(svg, "nan"));
-            cutis_bytes_release(f->context, svg, size + 1);
+            cutis_memory_free(f->context, svg, size);
         }
     assert_int_equal(cutis_plot_write(f->context, &(cutis_plot){ 0 }, "/tmp/plot.gif"),
                      CUTIS_UNSUPPORTED_FORMAT);
@@ -383,9 +383,9 @@ static void live_drawing_shows_the_body_and_does_not_depend_on_the_device(void *
                             &opencl) == CUTIS_OK) {
         cutis_image copied = live_picture(f, opencl, arm);
         assert_memory_equal(mapped.pixels, copied.pixels, 4 * 160 * 90);
-        cutis_image_release(f->context, &copied);
+        cutis_image_destroy(f->context, &copied);
     }
-    cutis_image_release(f->context, &mapped);
+    cutis_image_destroy(f->context, &mapped);
     cutis_device_destroy(opencl);
     cutis_device_destroy(cpu);
     cutis_model_destroy(arm);

@@ -286,16 +286,16 @@ static void rigs_without_anything_in_common_are_refused(void **state)
     int32_t map[3];
     assert_ok(context, cutis_model_create(context, &data, CUTIS_GATE_REFUSE, &model));
     assert_int_equal(cutis_retarget_map(model, source, map, NULL, NULL), CUTIS_NOT_FOUND);
-    assert_int_equal(cutis_retarget(model, source, NULL, NULL, &out), CUTIS_NOT_FOUND);
+    assert_int_equal(cutis_retarget(model, source, NULL, &out, NULL), CUTIS_NOT_FOUND);
     const int32_t wrong[3] = { 0, 99, CUTIS_NONE }, none[3] = { -1, -1, -1 };
     assert_int_equal(
-        cutis_retarget(model, source, &(cutis_retarget_options){ .map = wrong }, NULL, &out),
+        cutis_retarget(model, source, &(cutis_retarget_options){ .map = wrong }, &out, NULL),
         CUTIS_INVALID_ARGUMENT);
     assert_int_equal(
-        cutis_retarget(model, source, &(cutis_retarget_options){ .map = none }, NULL, &out),
+        cutis_retarget(model, source, &(cutis_retarget_options){ .map = none }, &out, NULL),
         CUTIS_NOT_FOUND);
     assert_int_equal(
-        cutis_retarget(source, source, &(cutis_retarget_options){ .clip = 7 }, NULL, &out),
+        cutis_retarget(source, source, &(cutis_retarget_options){ .clip = 7 }, &out, NULL),
         CUTIS_NOT_FOUND);
     assert_null(out);
     cutis_model_destroy(model);
@@ -451,7 +451,7 @@ static void the_new_clip_holds_the_motion_and_old_clips_stay(void **state)
     cutis_retarget_options options = { .rest = CUTIS_RETARGET_ZERO,
                                        .feet = CUTIS_RETARGET_FEET_FREE,
                                        .name = "again" };
-    assert_ok(context, cutis_retarget(source, source, &options, &report, &out));
+    assert_ok(context, cutis_retarget(source, source, &options, &out, &report));
     const cutis_model_data *data = cutis_model_get(out);
     assert_int_equal(data->clip_count, 2);
     assert_string_equal(data->clips[0].name, "m");
@@ -591,7 +591,7 @@ static void feet_that_hang_elsewhere_stay_at_their_shins(void **state)
     cutis_retarget_report report;
     cutis_retarget_options options = { .rest = CUTIS_RETARGET_ZERO,
                                        .feet = CUTIS_RETARGET_FEET_FREE };
-    assert_ok(context, cutis_retarget(target, source, &options, &report, &out));
+    assert_ok(context, cutis_retarget(target, source, &options, &out, &report));
     assert_int_equal(report.mapped_count, JOINTS);
     assert_true(report.ankle_max < 1e-3); // the same body: on the motion's own path
     cutis_sampler *sampler;
@@ -659,7 +659,7 @@ static void every_allocation_may_fail_and_stopping_leaves_nothing(void **state)
         cutis_result result = CUTIS_OUT_OF_MEMORY;
         for (long most = 0; result != CUTIS_OK; most++) {
             allocations = 0, allocations_max = most;
-            result = cutis_retarget(run ? bare : source, source, NULL, NULL, &out);
+            result = cutis_retarget(run ? bare : source, source, NULL, &out, NULL);
             allocations_max = -1;
             if (result != CUTIS_OK) assert_int_equal(result, CUTIS_OUT_OF_MEMORY);
             cutis_model_destroy(out);
@@ -668,7 +668,7 @@ static void every_allocation_may_fail_and_stopping_leaves_nothing(void **state)
         }
     }
     stopping = true;
-    assert_int_equal(cutis_retarget(bare, source, NULL, NULL, &out), CUTIS_CANCELLED);
+    assert_int_equal(cutis_retarget(bare, source, NULL, &out, NULL), CUTIS_CANCELLED);
     assert_null(out);
     assert_true(cutis_context_memory(context) == before);
     cutis_model_destroy(source);

@@ -154,7 +154,7 @@ static void a_fox_walks_in_the_hound_and_the_hound_in_the_fox(void **state)
         cutis_retarget_report report;
         assert_ok(context,
                   cutis_retarget(target, motion, &(cutis_retarget_options){ .clip = way ? 0 : 1 },
-                                 &report, &out));
+                                 &out, &report));
         print_message("hind paws %.2f %% of the height from the scaled path, height %.3g\n",
                       report.ankle_max, report.height);
         assert_true(report.ankle_max <= 2);

@@ -202,14 +202,14 @@ static void draw_bodies(const stage *s, const char *folder)
     check(s, cutis_sheet_create(s->context, tiles, METHODS + 1, 2, NULL, NULL, false, &sheet));
     snprintf(path, sizeof path, "%s/pose-space-muscle.png", folder);
     check(s, cutis_image_write_png(s->context, &sheet, path));
-    cutis_image_release(s->context, &sheet);
+    cutis_image_destroy(s->context, &sheet);
     const cutis_legend legend = { CUTIS_COLORMAP_HEAT, 0, 15, "distance to the truth, mm" };
     check(s, cutis_sheet_create(s->context, tiles + METHODS + 1, METHODS, 3, NULL, &legend, false,
                                 &sheet));
     snprintf(path, sizeof path, "%s/pose-space-error.png", folder);
     check(s, cutis_image_write_png(s->context, &sheet, path));
-    cutis_image_release(s->context, &sheet);
-    for (int i = 0; i < 2 * METHODS + 1; i++) cutis_image_release(s->context, &images[i]);
+    cutis_image_destroy(s->context, &sheet);
+    for (int i = 0; i < 2 * METHODS + 1; i++) cutis_image_destroy(s->context, &images[i]);
     free(errors), free(normals), free(positions), free(exact), free(pose);
     cutis_renderer_destroy(renderer);
 }

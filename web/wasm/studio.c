@@ -281,12 +281,12 @@ cutis_handle_session *EXPORT(studio_handles_open)(const cutis_model *model, uint
 {
     cutis_handle_session *session = NULL;
     const cutis_handles_options options = { .voxels = voxels, .influences = 8 };
-    return good(cutis_handles_open(model, fast, &options, &session)) ? session : NULL;
+    return good(cutis_handle_session_create(model, fast, &options, &session)) ? session : NULL;
 }
 
 void EXPORT(studio_handles_close)(cutis_handle_session *session)
 {
-    cutis_handles_close(session);
+    cutis_handle_session_destroy(session);
 }
 
 /// The model with weights for `count` point handles at `points` (3 floats each, world space of the

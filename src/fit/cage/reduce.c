@@ -233,10 +233,10 @@ static cutis_result run_method(reducer *r, cutis_reduce_method method, cutis_red
 
 static cutis_result run_row(reducer *r, uint32_t index)
 {
-    cutis_reduction_row *row = &r->report->rows[index];
+    cutis_reduce_row *row = &r->report->rows[index];
     cutis_reduce_state *state = &r->states[index];
     const double start = cutis_os_seconds();
-    *row = (cutis_reduction_row){ .method = r->methods[index] };
+    *row = (cutis_reduce_row){ .method = r->methods[index] };
     cutis_result result = run_method(r, row->method, state, &row->sets);
     if (result != CUTIS_OK) return result;
     row->solve_seconds = cutis_os_seconds() - start;
@@ -302,7 +302,7 @@ static cutis_result judge(reducer *r)
         }
     }
     for (uint32_t m = 0; m < r->method_count; m++) {
-        cutis_reduction_row *row = &r->report->rows[m];
+        cutis_reduce_row *row = &r->report->rows[m];
         row->frame_position = figures + (size_t)m * 2 * poses;
         row->frame_normal = row->frame_position + poses;
         for (uint32_t f = 0; f < poses; f++) {

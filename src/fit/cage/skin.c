@@ -17,7 +17,7 @@ typedef struct skinner {
     cutis_arena arena;
     cutis_handles_body body;
     cutis_model_data data;
-    cutis_cage_skin how;
+    cutis_cage_skin_report how;
     uint32_t first_node; ///< of the joints' root
 } skinner;
 
@@ -225,7 +225,8 @@ static bool add_clip(skinner *s, const float *frames, uint32_t count, float fps)
 }
 
 cutis_result cutis_cage_to_skin(const cutis_model *model, const float *frames, uint32_t frame_count,
-                                float frames_per_second, cutis_model **out, cutis_cage_skin *how)
+                                float frames_per_second, cutis_model **out,
+                                cutis_cage_skin_report *how)
 {
     cutis_context *context = cutis_model_context(model);
     skinner s = { .model = model,

@@ -295,18 +295,19 @@ static cutis_result open_session(const cutis_model *model, cutis_device *device,
     if (result == CUTIS_OK)
         *out = s;
     else
-        cutis_handles_close(s);
+        cutis_handle_session_destroy(s);
     return result;
 }
 
-cutis_result cutis_handles_open(const cutis_model *model, cutis_device *device,
-                                const cutis_handles_options *options, cutis_handle_session **out)
+cutis_result cutis_handle_session_create(const cutis_model *model, cutis_device *device,
+                                         const cutis_handles_options *options,
+                                         cutis_handle_session **out)
 {
     if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     return open_session(model, device, options, NULL, out);
 }
 
-void cutis_handles_close(cutis_handle_session *session)
+void cutis_handle_session_destroy(cutis_handle_session *session)
 {
     if (!session) return;
     release_solved(&session->now);
@@ -460,6 +461,6 @@ cutis_result cutis_handles_weights(const cutis_model *model, cutis_device *devic
         *report_out = session->now.report;
         session->now.report = NULL;
     }
-    cutis_handles_close(session);
+    cutis_handle_session_destroy(session);
     return result;
 }

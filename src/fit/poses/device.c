@@ -117,7 +117,7 @@ static cutis_result solve(learn_batch *b)
                               (learn_weights_arguments){
                                   .examples = (int)p->examples->count,
                                   .palette_count = (int)p->data->skins[b->span->skin].joint_count,
-                                  .normalise = p->options.normalise,
+                                  .normalise = p->options.paper.normalise,
                                   .total = (int)b->total });
     if (result == CUTIS_OK)
         result = cutis_buffer_read(b->buffers[CANDIDATES], 0, b->found,

@@ -9,11 +9,11 @@
 #include "base/error.h"
 
 typedef struct fit_report {
-    cutis_pose_fit fit;
+    cutis_pose_fit_report fit;
     cutis_arena arena;
 } fit_report;
 
-void cutis_pose_fit_destroy(cutis_pose_fit *fit)
+void cutis_pose_fit_report_destroy(cutis_pose_fit_report *fit)
 {
     if (!fit) return;
     fit_report *own = (fit_report *)fit; // its first member
@@ -110,7 +110,7 @@ cutis_result cutis_fit_model(const cutis_fit_problem *p, const cutis_fit_poses *
 }
 
 // Bytes of the paper's textures and of our fields (docs/spec/pose-space.md 9 and 10).
-static void count_bytes(const cutis_fit_poses *poses, uint64_t vertices, cutis_pose_fit *fit)
+static void count_bytes(const cutis_fit_poses *poses, uint64_t vertices, cutis_pose_fit_report *fit)
 {
     uint64_t n = poses->space.pose_count, joints = poses->space.joint_count;
     fit->paper_bytes = vertices * (2 * 12 + 2 * 16 + 12 * n) + 4 * n * (n + 3 * joints);
@@ -124,12 +124,12 @@ static double root_mean(double sum, double count)
 }
 
 static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_poses *poses,
-                                cutis_pose_fit **out)
+                                cutis_pose_fit_report **out)
 {
     fit_report *own = cutis_alloc_zero(p->context, 1, sizeof *own);
     if (!own) return cutis_alloc_result(p->context);
     own->arena.context = p->context;
-    cutis_pose_fit *fit = &own->fit;
+    cutis_pose_fit_report *fit = &own->fit;
     const uint32_t examples = p->examples->count;
     for (uint32_t s = 0; s < p->span_count; s++)
         fit->vertex_count += p->spans[s].primitive->vertex_count;
@@ -138,7 +138,7 @@ static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_pose
     fit->still_joints =
         cutis_arena_copy(&own->arena, poses->still, poses->still_count, sizeof *poses->still);
     if (!after || (p->before && !before) || !fit->still_joints) {
-        cutis_pose_fit_destroy(fit);
+        cutis_pose_fit_report_destroy(fit);
         return cutis_alloc_result(p->context);
     }
     double count = (double)fit->vertex_count;
@@ -178,7 +178,7 @@ static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_pose
 cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
                              const cutis_pose_examples *examples,
                              const cutis_pose_fit_options *options, cutis_model **out,
-                             cutis_pose_fit **report)
+                             cutis_pose_fit_report **report)
 {
     if (!model || !examples || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);

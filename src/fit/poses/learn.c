@@ -162,7 +162,7 @@ void cutis_fit_learn(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t 
     problem.joint_count = cutis_fit_learn_begin(p, span, v, joint, prior, scratch, &influences);
     if (!problem.joint_count) return;
     for (int c = 0; c < 3; c++) problem.rest[c] = span->primitive->positions[3 * (size_t)v + c];
-    cutis_example_solve(&problem, influences, p->options.normalise,
+    cutis_example_solve(&problem, influences, p->options.paper.normalise,
                         scratch + 3 * (size_t)problem.example_count, &found);
     cutis_fit_learn_end(p, span, v, joint, &found, sums);
 }

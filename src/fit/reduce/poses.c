@@ -22,7 +22,7 @@ static const float DEGREE = 0.017453292519943295f;
 // Frames of several clips, and the rotations they are compared by.
 typedef struct frames {
     uint32_t count, joint_count;
-    cutis_reduction_pose *origins;
+    cutis_reduce_pose *origins;
     float *rotations; ///< 4 per joint and frame; frame `count` is the bind pose
     uint32_t *joints; ///< node of each joint, ascending
     int32_t *above;   ///< index of the nearest joint above it, or -1
@@ -178,7 +178,7 @@ static bool list_frames(const cutis_model *model, const uint32_t *clips, uint32_
         double last = floor(data->clips[clips[i]].duration * rate + 1e-3);
         for (double f = 0; f <= last && out->count < capacity; f++)
             out->origins[out->count++] =
-                (cutis_reduction_pose){ (int32_t)clips[i], f > 0 ? (float)(f / rate) : 0 };
+                (cutis_reduce_pose){ (int32_t)clips[i], f > 0 ? (float)(f / rate) : 0 };
     }
     return true;
 }
@@ -190,7 +190,7 @@ typedef struct reader {
     int32_t clip;
 } reader;
 
-static cutis_result read_pose(reader *r, cutis_reduction_pose origin, cutis_transform *out)
+static cutis_result read_pose(reader *r, cutis_reduce_pose origin, cutis_transform *out)
 {
     if (!r->sampler || r->clip != origin.clip) {
         cutis_sampler_destroy(r->sampler);
@@ -271,7 +271,7 @@ static bool alloc_poses(const cutis_model *model, cutis_arena *arena, cutis_redu
     out->origins = cutis_arena_alloc(arena, judged, sizeof *out->origins);
     out->transforms = cutis_arena_alloc(arena, entries, sizeof *out->transforms);
     for (size_t i = 0; out->origins && i < judged; i++)
-        out->origins[i] = (cutis_reduction_pose){ CUTIS_NONE, 0 };
+        out->origins[i] = (cutis_reduce_pose){ CUTIS_NONE, 0 };
     return out->origins && out->transforms;
 }
 
@@ -321,7 +321,7 @@ static cutis_result select_frames(const cutis_model *model, const uint32_t *clip
 }
 
 static cutis_result fill_frames(reader *r, const selection *from, const uint32_t *list,
-                                uint32_t count, cutis_reduction_pose *origins,
+                                uint32_t count, cutis_reduce_pose *origins,
                                 cutis_transform *transforms)
 {
     size_t nodes = cutis_model_get(r->model)->node_count;

@@ -11,9 +11,9 @@ typedef struct cutis_reduce_poses {
     uint32_t example_count, held_out_count;
     uint32_t added_count; ///< automatic poses that stand behind those, for motion the examples do
                           ///< not show
-    uint32_t automatic_count;      ///< of all kinds, held-out ones not counted
-    cutis_reduction_pose *origins; ///< example_count + held_out_count
-    cutis_transform *transforms;   ///< node_count per pose: examples, held out, added
+    uint32_t automatic_count;    ///< of all kinds, held-out ones not counted
+    cutis_reduce_pose *origins;  ///< example_count + held_out_count
+    cutis_transform *transforms; ///< node_count per pose: examples, held out, added
 } cutis_reduce_poses;
 
 /// Choose them as the options say; arrays in the arena.

@@ -29,12 +29,12 @@ const char *cutis_reduce_sets_name(cutis_reduce_sets sets)
 
 // The public report with the arena its arrays live in.
 typedef struct reduction {
-    cutis_reduction report;
+    cutis_reduce_report report;
     cutis_arena arena;
-    cutis_reduction_row rows[METHODS];
+    cutis_reduce_row rows[METHODS];
 } reduction;
 
-void cutis_reduction_destroy(cutis_reduction *report)
+void cutis_reduce_report_destroy(cutis_reduce_report *report)
 {
     if (!report) return;
     reduction *own = (reduction *)report; // its first member
@@ -220,7 +220,7 @@ static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, c
 
 // Keep what a state comes down to: weights for the model, figures for the report.
 static bool keep_result(run *r, const cutis_reduce_state *state, uint32_t g,
-                        cutis_reduce_weights *out, cutis_reduction_row *row)
+                        cutis_reduce_weights *out, cutis_reduce_row *row)
 {
     const uint32_t units = r->groups.group[g].unit_count;
     *out = (cutis_reduce_weights){ state->first, state->control, state->weight };
@@ -243,9 +243,9 @@ static bool keep_result(run *r, const cutis_reduce_state *state, uint32_t g,
 
 static cutis_result run_row(run *r, uint32_t index)
 {
-    cutis_reduction_row *row = &r->report->rows[index];
+    cutis_reduce_row *row = &r->report->rows[index];
     double start = cutis_os_seconds();
-    *row = (cutis_reduction_row){ .method = r->methods[index] };
+    *row = (cutis_reduce_row){ .method = r->methods[index] };
     for (uint32_t g = 0; g < r->groups.count; g++) {
         cutis_arena arena = { .context = r->context };
         cutis_reduce_state state;
@@ -295,7 +295,7 @@ static cutis_result evaluate(run *r)
                                                 r->weights, position, normal);
     if (result != CUTIS_OK) return result;
     for (uint32_t m = 0; m < r->method_count; m++) {
-        cutis_reduction_row *row = &r->report->rows[m];
+        cutis_reduce_row *row = &r->report->rows[m];
         row->frame_position = position[m];
         row->frame_normal = normal[m];
         row->example_position = mean(position[m], examples);
@@ -309,7 +309,7 @@ static cutis_result evaluate(run *r)
 // What the report says besides its rows.
 static bool fill_report(run *r)
 {
-    cutis_reduction *report = &r->report->report;
+    cutis_reduce_report *report = &r->report->report;
     size_t judged = (size_t)r->poses.example_count + r->poses.held_out_count;
     report->row_count = r->method_count;
     report->rows = r->report->rows;
@@ -359,7 +359,7 @@ static cutis_result run_all(run *r, bool reported, cutis_model **out)
 
 cutis_result cutis_weights_reduce(const cutis_model *model, cutis_device *device,
                                   const cutis_reduce_options *options, cutis_model **out,
-                                  cutis_reduction **report)
+                                  cutis_reduce_report **report)
 {
     cutis_context *context = cutis_model_context(model);
     run r = { .model = model, .context = context, .device = device, .arena.context = context };
@@ -375,6 +375,6 @@ cutis_result cutis_weights_reduce(const cutis_model *model, cutis_device *device
     if (result == CUTIS_OK && report)
         *report = &r.report->report;
     else
-        cutis_reduction_destroy(&r.report->report);
+        cutis_reduce_report_destroy(&r.report->report);
     return result;
 }

@@ -74,11 +74,11 @@ typedef struct gltf_document {
     cutis_arena arena;
     const char *file;
     bool on_disk, binary, repair;
-    bool kept;            ///< it outlives the bytes it is loaded from
-    bool strict;          ///< refuse what the Khronos validator calls an error, harmless or not
-    bool published;       ///< models share it: nothing in it changes any more
-    bool wrong;           ///< an issue has been reported; the phase under way is the last
-    cutis_report *report; ///< while inspecting: where issues go; else NULL
+    bool kept;      ///< it outlives the bytes it is loaded from
+    bool strict;    ///< refuse what the Khronos validator calls an error, harmless or not
+    bool published; ///< models share it: nothing in it changes any more
+    bool wrong;     ///< an issue has been reported; the phase under way is the last
+    cutis_check_report *report;               ///< while inspecting: where issues go; else NULL
     uint32_t mended_bounds, mended_rotations; ///< repaired in `root` while reading
     json_t *root;
     size_t json_bytes;    ///< charged to the context for `root`
@@ -105,8 +105,8 @@ typedef struct gltf_document {
 /// What a document is loaded for.
 typedef struct gltf_purpose {
     bool on_disk, repair, strict;
-    bool kept;            ///< the document outlives the bytes it is loaded from
-    cutis_report *report; ///< strict: collect issues here in place of stopping at the first
+    bool kept;                  ///< the document outlives the bytes it is loaded from
+    cutis_check_report *report; ///< strict: collect issues here in place of stopping at the first
 } gltf_purpose;
 
 /// Load container, JSON, buffers, views and accessors. Release with

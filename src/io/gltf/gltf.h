@@ -24,7 +24,7 @@ cutis_result cutis_gltf_read(cutis_context *context, const char *path, bool on_d
 /// @return CUTIS_OK if the report holds what is wrong, or nothing is; else why the file could not
 /// be looked at (CUTIS_LIMIT_EXCEEDED, CUTIS_OUT_OF_MEMORY)
 cutis_result cutis_gltf_inspect(cutis_context *context, const char *path, bool on_disk,
-                                const void *data, size_t size, cutis_report *report);
+                                const void *data, size_t size, cutis_check_report *report);
 
 /// Write `.glb`, or `.gltf` with a `.bin` of the same name beside it (`options->format`, else by
 /// the path's end). A model read from glTF keeps everything of its file that Cutis does not model.

@@ -216,7 +216,7 @@ cutis_result cutis_gltf_read(cutis_context *context, const char *path, bool on_d
 }
 
 cutis_result cutis_gltf_inspect(cutis_context *context, const char *path, bool on_disk,
-                                const void *data, size_t size, cutis_report *report)
+                                const void *data, size_t size, cutis_check_report *report)
 {
     cutis_model *model = NULL;
     gltf_purpose purpose = { .on_disk = on_disk, .strict = true, .report = report };

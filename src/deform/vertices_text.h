@@ -1,0 +1,78 @@
+/// Skinning of vertices in the caller's own arrays, one after the other, by the kernel text.
+/// Compiled twice (room.cmake): plainly, and with fused multiply-add for machines that have it; the
+/// bits are the same. Every bone counts as uneven, so that any palette is right.
+#include "deform/vertices.h"
+
+#include "kernel/kernel.h"
+#include "kernel/algebra.h"
+#include "kernel/blend.h"
+
+FN mat34 palette_at(const cutis_mat34 *palette, uint32_t bone)
+{
+    const float *p = palette[bone].m;
+    mat34 m;
+    m.xx = p[0], m.xy = p[1], m.xz = p[2], m.xw = p[3];
+    m.yx = p[4], m.yy = p[5], m.yz = p[6], m.yw = p[7];
+    m.zx = p[8], m.zy = p[9], m.zz = p[10], m.zw = p[11];
+    return m;
+}
+
+FN quat rotation_at(const cutis_vertex_bone *bone)
+{
+    quat q;
+    q.w = bone->rotation[0], q.x = bone->rotation[1];
+    q.y = bone->rotation[2], q.z = bone->rotation[3];
+    return q;
+}
+
+FN sym33 stretch_at(const cutis_vertex_bone *bone)
+{
+    sym33 s;
+    s.xx = bone->stretch[0], s.xy = bone->stretch[1], s.xz = bone->stretch[2];
+    s.yy = bone->stretch[3], s.yz = bone->stretch[4], s.zz = bone->stretch[5];
+    return s;
+}
+
+static void linear_vertex(const cutis_vertex_work *w, real3 *p, real3 *n)
+{
+    mat34 m = mat34_zero();
+    for (uint32_t i = 0; i < w->count; i++)
+        m = mat34_blend(m, w->weights[i], palette_at(w->palette, w->joints[i]));
+    *p = mat34_point(m, *p);
+    if (!w->normals) return;
+    const shaded s = linear_normal_uneven(m, *n);
+    *n = w->rotations ? finish_unit(mat34_vector(m, *n), K(1.0)) : finish_unit(s.v, s.sign);
+}
+
+static void dual_vertex(const cutis_vertex_work *w, real3 *p, real3 *n)
+{
+    dual_turn t = dual_turn_zero();
+    largest most = largest_zero();
+    sym33 s = sym33_zero();
+    for (uint32_t i = 0; i < w->count; i++) {
+        const cutis_vertex_bone *bone = &w->bones[w->joints[i]];
+        const dual_quat d =
+            dual_of_image(palette_at(w->palette, w->joints[i]), rotation_at(bone), *p);
+        t = dual_turn_add(t, w->weights[i], d);
+        most = largest_add(most, w->weights[i], d);
+        if (w->normals) s = sym33_blend(s, w->weights[i], stretch_at(bone));
+    }
+    const dual_quat d = turn_settled(t.sum, most);
+    const REAL f = quat_factor(d.q);
+    *p = dual_point_uneven(d, f);
+    if (!w->normals) return;
+    const shaded turned = turned_normal_uneven(quat_matrix(d.q, f), s, *n);
+    *n = finish_unit(turned.v, turned.sign);
+}
+
+void NAME(cutis_vertices_run)(cutis_vertex_work *w, float position[3], float normal[3])
+{
+    real3 p = real3_make(position[0], position[1], position[2]);
+    real3 n = real3_make(normal[0], normal[1], normal[2]);
+    if (w->bones)
+        dual_vertex(w, &p, &n);
+    else
+        linear_vertex(w, &p, &n);
+    position[0] = p.x, position[1] = p.y, position[2] = p.z;
+    normal[0] = n.x, normal[1] = n.y, normal[2] = n.z;
+}
