@@ -25,15 +25,10 @@ int main(void)
     cutis_skin skin = {
         .joint_count = 2, .joints = joints, .inverse_binds = inverse_binds, .root = CUTIS_NONE
     };
-    cutis_node nodes[] = {
-        { .name = "hip",
-          .parent = CUTIS_NONE,
-          .rest = hip,
-          .mesh = CUTIS_NONE,
-          .skin = CUTIS_NONE },
-        { .name = "knee", .parent = 0, .rest = knee, .mesh = CUTIS_NONE, .skin = CUTIS_NONE },
-        { .name = "body", .parent = CUTIS_NONE, .rest = hip, .mesh = 0, .skin = 0 }
-    };
+    cutis_node nodes[3] = { cutis_node_default(), cutis_node_default(), cutis_node_default() };
+    nodes[0].name = "hip";
+    nodes[1].name = "knee", nodes[1].parent = 0, nodes[1].rest = knee;
+    nodes[2].name = "body", nodes[2].mesh = 0, nodes[2].skin = 0;
     cutis_model_data data = { .node_count = 3,
                               .nodes = nodes,
                               .mesh_count = 1,

@@ -101,7 +101,11 @@ typedef bool (*cutis_progress_function)(void *user, const char *stage, double fr
 typedef void (*cutis_log_function)(void *user, const char *line);
 
 /// The zero value is a good default: malloc, default limits, silence.
+///
+/// Structs with a `struct_size` will grow, at their end. A library takes those of older versions;
+/// of a newer one than its own it takes none (CUTIS_UNSUPPORTED).
 typedef struct cutis_context_options {
+    uint32_t struct_size;      ///< sizeof of this struct where you compile; 0: as of version 0.1
     cutis_allocator allocator; ///< all zero: malloc and free
     cutis_limits limits;
     cutis_progress_function progress; ///< NULL: none

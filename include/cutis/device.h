@@ -41,6 +41,7 @@ typedef void (*cutis_task_runner)(void *user, void (*task)(void *data, uint32_t 
 
 /// The zero value: the CPU with all its cores and the best instruction set.
 typedef struct cutis_device_options {
+    uint32_t struct_size; ///< sizeof of this struct where you compile; 0: as of version 0.1
     cutis_device_kind kind;
     uint32_t index;              ///< which of that kind, as cutis_device_list numbers them
     cutis_isa isa;               ///< CPU only

@@ -56,6 +56,7 @@ static void fill_defaults(cutis_context_options *options)
 
 cutis_result cutis_context_create(const cutis_context_options *options, cutis_context **out)
 {
+    if (options && options->struct_size > sizeof *options) return CUTIS_UNSUPPORTED;
     cutis_context_options filled = options ? *options : (cutis_context_options){ 0 };
     if (!out || !filled.allocator.allocate != !filled.allocator.release)
         return CUTIS_INVALID_ARGUMENT;

@@ -28,4 +28,7 @@ const cutis_limits *cutis_context_limits(const cutis_context *context);
 
 #pragma GCC visibility pop
 
+/// Of a struct_size that this library does not know.
+#define CUTIS_NEWER "%s: the options are of a newer version of the library than this one"
+
 #endif

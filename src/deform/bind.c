@@ -66,6 +66,8 @@ cutis_result cutis_bind(cutis_device *device, const cutis_model *model,
     if (!device || !model || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = device->context;
     if (!options) options = &DEFAULTS;
+    if (options->struct_size > sizeof *options)
+        return cutis_fail(context, CUTIS_UNSUPPORTED, CUTIS_NEWER, "bind");
     const cutis_method_info *method = cutis_method_describe(options->method);
     if (!method)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "bind: there is no method %d",

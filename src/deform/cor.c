@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/skin.h"
+#include "geometry/vector.h"
 #include "math/exponential.h"
 #include "math/mat3.h"
 
@@ -40,7 +41,7 @@ typedef struct piece {
 typedef struct centre_job {
     const cutis_skin_binding *binding;
     const float *positions; ///< 3 per output vertex
-    cutis_set_table pairs;  ///< lists of two bones
+    cutis_sets pairs;       ///< lists of two bones
     uint32_t unique_count;
     uint32_t *unique;                      ///< one vertex of each weight vector
     uint32_t *same_as;                     ///< per vertex: index into `unique`
@@ -115,7 +116,7 @@ static cutis_result find_pairs(centre_job *job, cutis_arena *arena)
         for (uint32_t j = layout->first[v]; j < end; j++)
             for (uint32_t k = j + 1; k < end; k++) {
                 uint32_t bones[2] = { layout->bone[j], layout->bone[k] };
-                if (!cutis_set_table_find(&job->pairs, bones, 2, &job->pair[used++]))
+                if (!cutis_sets_find(&job->pairs, bones, 2, &job->pair[used++]))
                     return cutis_alloc_result(job->binding->base.context);
             }
     }
@@ -161,15 +162,11 @@ static double weight_distance(const corner *a, const corner *b, uint32_t count)
 /// Put one small triangle into the buckets of its pairs (or, while counting, only count).
 static bool emit(centre_job *job, const piece *p, const uint32_t *bones, uint32_t count, bool fill)
 {
-    double u[3], v[3], n[3], centroid[3], weights[CORNER_BONES];
-    for (int i = 0; i < 3; i++) {
-        u[i] = p->corners[1].point[i] - p->corners[0].point[i];
-        v[i] = p->corners[2].point[i] - p->corners[0].point[i];
+    double centroid[3], weights[CORNER_BONES];
+    for (int i = 0; i < 3; i++)
         centroid[i] =
             (p->corners[0].point[i] + p->corners[1].point[i] + p->corners[2].point[i]) / 3.0;
-    }
-    double3_cross(u, v, n);
-    double area = 0.5 * sqrt(double3_dot(n, n));
+    double area = v3_area_of(p->corners[0].point, p->corners[1].point, p->corners[2].point);
     if (!(area > 0.0)) return true;
     if (fill) job->total_area += area;
     for (uint32_t i = 0; i < count; i++)
@@ -179,7 +176,7 @@ static bool emit(centre_job *job, const piece *p, const uint32_t *bones, uint32_
         for (uint32_t k = j + 1; k < count; k++) {
             uint32_t pair, both[2] = { bones[j], bones[k] };
             if (!(weights[j] * weights[k] > 0.0)) continue;
-            if (!cutis_set_table_find(&job->pairs, both, 2, &pair)) return false;
+            if (!cutis_sets_find(&job->pairs, both, 2, &pair)) return false;
             size_t at = job->bucket_first[pair] + job->bucket_used[pair]++;
             if (!fill) continue;
             job->wj[at] = weights[j], job->wk[at] = weights[k], job->area[at] = area;
@@ -240,7 +237,7 @@ static bool number_triangle_pairs(centre_job *job, const uint32_t *triangles, ui
         for (uint32_t j = 0; j < n; j++)
             for (uint32_t k = j + 1; k < n; k++) {
                 uint32_t both[2] = { bones[j], bones[k] };
-                if (!cutis_set_table_find(&job->pairs, both, 2, &pair)) return false;
+                if (!cutis_sets_find(&job->pairs, both, 2, &pair)) return false;
             }
     }
     return true;
@@ -402,7 +399,7 @@ cutis_result cutis_bind_centres(cutis_skin_binding *binding, double *centres)
             centres[3 * v + c] = isnan(centre[0]) ? positions[3 * v + c] : centre[c];
     }
 done:
-    cutis_set_table_release(&job.pairs);
+    cutis_sets_release(&job.pairs);
     cutis_arena_release(&arena);
     return result;
 }

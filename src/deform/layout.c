@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/skin.h"
+#include "geometry/vector.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,15 +24,13 @@ static void face_normals(const cutis_primitive *primitive, float *normals)
     if (primitive->topology != CUTIS_TOPOLOGY_TRIANGLES) return;
     for (uint32_t t = 0; t + 2 < primitive->index_count; t += 3) {
         const uint32_t *index = primitive->indices + t;
-        const float *a = primitive->positions + 3 * (size_t)index[0];
-        const float *b = primitive->positions + 3 * (size_t)index[1];
-        const float *c = primitive->positions + 3 * (size_t)index[2];
-        double u[3], v[3];
-        for (int i = 0; i < 3; i++) u[i] = (double)b[i] - a[i], v[i] = (double)c[i] - a[i];
-        double n[3] = { u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
-                        u[0] * v[1] - u[1] * v[0] };
+        float n[3];
+        v3_put_floats(v3_normal(v3_at(primitive->positions, index[0]),
+                                v3_at(primitive->positions, index[1]),
+                                v3_at(primitive->positions, index[2])),
+                      n);
         for (int k = 0; k < 3; k++)
-            for (int i = 0; i < 3; i++) normals[3 * (size_t)index[k] + i] += (float)n[i];
+            for (int i = 0; i < 3; i++) normals[3 * (size_t)index[k] + i] += n[i];
     }
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/skin.h"
+#include "geometry/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ typedef struct rest {
 } rest;
 
 typedef struct packer {
-    const cutis_set_table *table;
+    const cutis_sets *table;
     uint32_t block_size, block_count, rest_count, window;
     uint32_t *sorted; ///< vertices by set, ascending within a set
     uint32_t *begin;  ///< per set + 1: into `sorted`
@@ -34,15 +35,6 @@ typedef struct packer {
     uint32_t *lanes; ///< block_size per block
     uint8_t *marked; ///< per bone: in the list of the block being filled
 } packer;
-
-static void sort_by_set(packer *p, uint32_t vertex_count, const uint32_t *vertex_set)
-{
-    for (uint32_t v = 0; v < vertex_count; v++) p->begin[vertex_set[v] + 1]++;
-    for (uint32_t s = 0; s < p->table->count; s++) p->begin[s + 1] += p->begin[s];
-    for (uint32_t v = 0; v < vertex_count; v++) p->sorted[p->begin[vertex_set[v]]++] = v;
-    for (uint32_t s = p->table->count; s > 0; s--) p->begin[s] = p->begin[s - 1];
-    p->begin[0] = 0;
-}
 
 static uint32_t set_size(const packer *p, uint32_t set)
 {
@@ -90,8 +82,8 @@ static void take_whole_blocks(packer *p)
 /// also stable.
 static bool set_before(const packer *p, uint32_t a, uint32_t b)
 {
-    const uint32_t *x = p->table->bone + p->table->first[a],
-                   *y = p->table->bone + p->table->first[b];
+    const uint32_t *x = p->table->numbers + p->table->first[a],
+                   *y = p->table->numbers + p->table->first[b];
     uint32_t m = set_size(p, a), n = set_size(p, b);
     for (uint32_t i = 0; i < m && i < n; i++)
         if (x[i] != y[i]) return x[i] < y[i];
@@ -123,7 +115,7 @@ static void sort_rests(packer *p, rest *scratch)
 static void mark(packer *p, uint32_t set, uint8_t value)
 {
     for (uint32_t i = p->table->first[set]; i < p->table->first[set + 1]; i++)
-        p->marked[p->table->bone[i]] = value;
+        p->marked[p->table->numbers[i]] = value;
 }
 
 /// How many bones of the set are not yet in the list.
@@ -131,7 +123,7 @@ static uint32_t growth(const packer *p, uint32_t set)
 {
     uint32_t count = 0;
     for (uint32_t i = p->table->first[set]; i < p->table->first[set + 1]; i++)
-        count += !p->marked[p->table->bone[i]];
+        count += !p->marked[p->table->numbers[i]];
     return count;
 }
 
@@ -191,12 +183,6 @@ static void drop_empty(packer *p)
     }
 }
 
-static int by_vertex(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void merge_rests(packer *p, const uint32_t *vertex_set)
 {
     while (p->head < p->rest_count) {
@@ -208,7 +194,7 @@ static void merge_rests(packer *p, const uint32_t *vertex_set)
             choice = choose_partner(p, p->block_size - used);
         }
         for (uint32_t l = 0; l < used; l++) mark(p, vertex_set[lanes[l]], 0);
-        qsort(lanes, used, sizeof *lanes, by_vertex); // no two are equal: any sort gives the same
+        qsort(lanes, used, sizeof *lanes, order_u32); // no two are equal: any sort gives the same
         for (uint32_t l = used; l < p->block_size; l++) lanes[l] = CUTIS_NO_VERTEX;
     }
 }
@@ -221,7 +207,7 @@ static uint32_t list_block(packer *p, const uint32_t *lanes, const uint32_t *ver
     for (uint32_t l = 0; l < p->block_size && lanes[l] != CUTIS_NO_VERTEX; l++) {
         uint32_t set = vertex_set[lanes[l]];
         for (uint32_t i = p->table->first[set]; i < p->table->first[set + 1]; i++) {
-            uint32_t bone = p->table->bone[i];
+            uint32_t bone = p->table->numbers[i];
             if (p->marked[bone]) continue;
             p->marked[bone] = 1;
             if (list) list[count] = bone;
@@ -230,7 +216,7 @@ static uint32_t list_block(packer *p, const uint32_t *lanes, const uint32_t *ver
     }
     for (uint32_t l = 0; l < p->block_size && lanes[l] != CUTIS_NO_VERTEX; l++)
         mark(p, vertex_set[lanes[l]], 0);
-    if (list) qsort(list, count, sizeof *list, by_vertex);
+    if (list) qsort(list, count, sizeof *list, order_u32);
     return count;
 }
 
@@ -321,7 +307,7 @@ static bool merge_open_blocks(packer *p, uint32_t begin, const uint32_t *vertex_
                 used < p->block_size ? choose_open(p, &open, p->block_size - used) : open.count;
         }
         for (uint32_t l = 0; l < used; l++) mark(p, vertex_set[lanes[l]], 0);
-        qsort(lanes, used, sizeof *lanes, by_vertex);
+        qsort(lanes, used, sizeof *lanes, order_u32);
     }
     uint32_t kept = begin;
     for (uint32_t k = begin; k < p->block_count; k++) {
@@ -333,18 +319,11 @@ static bool merge_open_blocks(packer *p, uint32_t begin, const uint32_t *vertex_
     return true;
 }
 
-/// Blocks in the order of their first vertex: sorted pairs (first vertex, block).
-static int by_first(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void order_blocks(const packer *p, uint64_t *keys, uint32_t *vertices)
 {
     for (uint32_t k = 0; k < p->block_count; k++)
         keys[k] = (uint64_t)p->lanes[(size_t)k * p->block_size] << 32 | k;
-    qsort(keys, p->block_count, sizeof *keys, by_first);
+    qsort(keys, p->block_count, sizeof *keys, order_u64);
     for (uint32_t k = 0; k < p->block_count; k++)
         memcpy(vertices + (size_t)k * p->block_size,
                p->lanes + (size_t)(uint32_t)keys[k] * p->block_size,
@@ -360,7 +339,7 @@ static cutis_result write_lists(cutis_skin_binding *binding, packer *p, const ui
         cutis_layout_alloc(binding, (size_t)p->block_count + 1, sizeof *list_first);
     uint64_t *keys = cutis_alloc_array(binding->base.context, p->block_count, sizeof *keys);
     if (!vertices || !list_first || !keys) {
-        if (keys) cutis_free_array(binding->base.context, keys, p->block_count, sizeof *keys);
+        cutis_free_array(binding->base.context, keys, p->block_count, sizeof *keys);
         return cutis_alloc_result(binding->base.context);
     }
     order_blocks(p, keys, vertices);
@@ -384,7 +363,7 @@ static cutis_result write_lists(cutis_skin_binding *binding, packer *p, const ui
     return CUTIS_OK;
 }
 
-cutis_result cutis_bind_pack(cutis_skin_binding *binding, const cutis_set_table *table,
+cutis_result cutis_bind_pack(cutis_skin_binding *binding, const cutis_sets *table,
                              const uint32_t *vertex_set)
 {
     uint32_t vertex_count = binding->layout.vertex_count, sets = table->count;
@@ -402,9 +381,8 @@ cutis_result cutis_bind_pack(cutis_skin_binding *binding, const cutis_set_table 
     if (!p.sorted || !p.begin || !p.rests || !p.marked || !p.lanes || !scratch) {
         result = cutis_alloc_result(binding->base.context);
     } else {
-        memset(p.begin, 0, ((size_t)sets + 1) * sizeof *p.begin);
         memset(p.marked, 0, binding->bone_count * sizeof *p.marked);
-        sort_by_set(&p, vertex_count, vertex_set);
+        order_by_key(vertex_set, vertex_count, sets, p.begin, p.sorted);
         take_whole_blocks(&p);
         p.window = p.rest_count <= 4 * WINDOW_SMALL ? WINDOW_SMALL : WINDOW_LARGE;
         sort_rests(&p, scratch);

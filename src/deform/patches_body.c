@@ -11,6 +11,8 @@
 #include <cutis/measure.h>
 
 #include "base/error.h"
+#include "geometry/half_edge.h"
+#include "geometry/vector.h"
 
 #define NOWHERE UINT32_MAX
 #define HEAL    "; cutis skeleton heals that"
@@ -125,56 +127,33 @@ static cutis_result weld_vertices(patch_body *body)
 
 static void measure(patch_body *body)
 {
-    double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
-    for (size_t i = 0; i < 3 * (size_t)body->vertex_count; i++) {
-        low[i % 3] = fmin(low[i % 3], body->points[i]);
-        high[i % 3] = fmax(high[i % 3], body->points[i]);
-    }
-    body->diagonal =
-        sqrt((high[0] - low[0]) * (high[0] - low[0]) + (high[1] - low[1]) * (high[1] - low[1]) +
-             (high[2] - low[2]) * (high[2] - low[2]));
-}
-
-typedef struct half_edge {
-    uint32_t low, high, index;
-} half_edge;
-
-static int compare_edges(const void *a, const void *b)
-{
-    const half_edge *x = a, *y = b;
-    if (x->low != y->low) return x->low < y->low ? -1 : 1;
-    if (x->high != y->high) return x->high < y->high ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
+    box3 box = box3_empty();
+    for (uint32_t v = 0; v < body->vertex_count; v++)
+        box3_add(&box, v3_of(body->points + 3 * (size_t)v));
+    body->diagonal = box3_diagonal(&box);
 }
 
 static uint32_t head(const patch_body *body, uint32_t h)
 {
-    return body->faces[h % 3 == 2 ? h - 2 : h + 1];
+    return body->faces[half_next(h)];
 }
 
 // Every edge must have two faces that run it in opposite directions.
 static cutis_result pair_edges(patch_body *body)
 {
     size_t count = 3 * (size_t)body->face_count;
-    half_edge *edges = cutis_arena_alloc(body->arena, count, sizeof *edges);
+    cutis_edge *edges = cutis_arena_alloc(body->arena, count, sizeof *edges);
     body->twins = cutis_arena_alloc(body->arena, count, sizeof *body->twins);
     if (!edges || !body->twins) return cutis_alloc_result(body->context);
-    for (size_t h = 0; h < count; h++) {
-        uint32_t a = body->faces[h], b = head(body, (uint32_t)h);
-        edges[h] = (half_edge){ a < b ? a : b, a < b ? b : a, (uint32_t)h };
-    }
-    qsort(edges, count, sizeof *edges, compare_edges);
+    cutis_edges_sort(body->faces, NULL, body->face_count, edges);
     for (size_t i = 0; i < count; i += 2) {
-        bool pair =
-            i + 1 < count && edges[i].low == edges[i + 1].low && edges[i].high == edges[i + 1].high;
-        bool more = pair && i + 2 < count && edges[i].low == edges[i + 2].low &&
-                    edges[i].high == edges[i + 2].high;
-        if (!pair || more)
+        size_t faces = cutis_edges_run(edges, count, i);
+        if (faces != 2)
             return cutis_fail(body->context, CUTIS_UNSUPPORTED,
                               "part %s: the mesh is not closed there (an edge has %s)" HEAL,
-                              part_name(body, body->labels[edges[i].index / 3]),
-                              more ? "more than two faces" : "one face");
-        uint32_t a = edges[i].index, b = edges[i + 1].index;
+                              part_name(body, body->labels[edges[i].half / 3]),
+                              faces > 2 ? "more than two faces" : "one face");
+        uint32_t a = (uint32_t)edges[i].half, b = (uint32_t)edges[i + 1].half;
         if (body->faces[a] == body->faces[b])
             return cutis_fail(body->context, CUTIS_UNSUPPORTED,
                               "part %s: neighbouring faces are oriented against each other" HEAL,
@@ -193,17 +172,12 @@ static cutis_result vertex_normals(patch_body *body)
     memset(body->normals, 0, count * sizeof *body->normals);
     for (uint32_t f = 0; f < body->face_count; f++) {
         const uint32_t *v = body->faces + 3 * (size_t)f;
-        const double *a = body->points + 3 * (size_t)v[0], *b = body->points + 3 * (size_t)v[1];
-        const double *c = body->points + 3 * (size_t)v[2];
-        double u[3], w[3];
-        for (int k = 0; k < 3; k++) u[k] = b[k] - a[k], w[k] = c[k] - a[k];
-        double n[3] = { u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2],
-                        u[0] * w[1] - u[1] * w[0] };
-        for (int i = 0; i < 3; i++)
-            for (int k = 0; k < 3; k++) body->normals[3 * (size_t)v[i] + k] += n[k];
+        vec3 n = v3_normal_of(body->points + 3 * (size_t)v[0], body->points + 3 * (size_t)v[1],
+                              body->points + 3 * (size_t)v[2]);
+        for (int i = 0; i < 3; i++) v3_sum(body->normals + 3 * (size_t)v[i], n);
     }
     for (size_t i = 0; i < count; i += 3) {
-        double *n = body->normals + i, l = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        double *n = body->normals + i, l = v3_length(v3_of(n));
         for (int k = 0; k < 3; k++) n[k] = l > 0.0 ? n[k] / l : k == 2;
     }
     return CUTIS_OK;

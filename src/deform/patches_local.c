@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "geometry/vector.h"
 #include "math/eigen3.h"
 #include "math/mat3.h"
 
@@ -62,11 +63,9 @@ static int compare_triangles(const void *a, const void *b)
 static uint32_t find_near(const local_job *job, uint32_t p, neighbour *out)
 {
     uint32_t count = 0;
-    const float *at = job->positions + 3 * (size_t)p;
     for (uint32_t i = 0; i < job->point_count; i++) {
-        const float *x = job->positions + 3 * (size_t)job->points[i];
-        double square = 0.0;
-        for (int k = 0; k < 3; k++) square += ((double)x[k] - at[k]) * ((double)x[k] - at[k]);
+        vec3 d = v3_sub(v3_at(job->positions, job->points[i]), v3_at(job->positions, p));
+        double square = v3_dot(d, d);
         if (job->points[i] == p || !(square > 0.0)) continue;
         uint32_t worst = 0;
         for (uint32_t n = 1; n < count; n++)
@@ -85,14 +84,8 @@ static void tangent_frame(const local_job *job, uint32_t p, const neighbour *nea
                           double axes[9])
 {
     double square[6] = { 0 }, values[3];
-    for (uint32_t n = 0; n < count; n++) {
-        double d[3];
-        for (int k = 0; k < 3; k++)
-            d[k] = (double)job->positions[3 * (size_t)near[n].point + k] -
-                   job->positions[3 * (size_t)p + k];
-        for (int r = 0, k = 0; r < 3; r++)
-            for (int c = r; c < 3; c++, k++) square[k] += d[r] * d[c];
-    }
+    for (uint32_t n = 0; n < count; n++)
+        v3_spread(square, v3_sub(v3_at(job->positions, near[n].point), v3_at(job->positions, p)));
     cutis_eigen3(square, values, axes);
     double along = 0.0;
     for (int k = 0; k < 3; k++) along += axes[6 + k] * job->normals[3 * (size_t)p + k];
@@ -105,11 +98,8 @@ static void project(const local_job *job, uint32_t p, const double axes[9], neig
                     uint32_t count)
 {
     for (uint32_t n = 0; n < count; n++) {
-        double d[3];
-        for (int k = 0; k < 3; k++)
-            d[k] = (double)job->positions[3 * (size_t)near[n].point + k] -
-                   job->positions[3 * (size_t)p + k];
-        double x = double3_dot(axes, d), y = double3_dot(axes + 3, d);
+        vec3 d = v3_sub(v3_at(job->positions, near[n].point), v3_at(job->positions, p));
+        double x = v3_dot(v3_of(axes), d), y = v3_dot(v3_of(axes + 3), d);
         double flat = sqrt(x * x + y * y), scale = flat > 0.0 ? sqrt(near[n].square) / flat : 0.0;
         near[n].x = scale * x;
         near[n].y = scale * y;
@@ -178,13 +168,10 @@ static void propose(local_job *job, uint32_t p)
 // Counter-clockwise as the normals say.
 static void put(const local_job *job, const local_triangle *t, uint32_t *out)
 {
-    double a[3], b[3], n[3], along = 0.0;
-    for (int k = 0; k < 3; k++) {
-        double x = job->positions[3 * (size_t)t->v[0] + k];
-        a[k] = job->positions[3 * (size_t)t->v[1] + k] - x;
-        b[k] = job->positions[3 * (size_t)t->v[2] + k] - x;
-    }
-    double3_cross(a, b, n);
+    double n[3], along = 0.0;
+    v3_put(v3_normal(v3_at(job->positions, t->v[0]), v3_at(job->positions, t->v[1]),
+                     v3_at(job->positions, t->v[2])),
+           n);
     for (int c = 0; c < 3; c++)
         for (int k = 0; k < 3; k++) along += n[k] * job->normals[3 * (size_t)t->v[c] + k];
     memcpy(out, t->v, sizeof t->v);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "deform/patches_places.h"
+#include "geometry/vector.h"
 #include "kernel/kernel.h"
 //
 #include "kernel/item.h"
@@ -310,10 +311,11 @@ static cutis_result fill_distances(packing *p)
     return CUTIS_OK;
 }
 
-static void unit(double *v)
+// What has no direction points up.
+static vec3 unit(vec3 v)
 {
-    double l = sqrt(double3_dot(v, v));
-    for (int k = 0; k < 3; k++) v[k] = l > 0.0 ? v[k] / l : k == 1;
+    double length = v3_length(v);
+    return length > 0.0 ? v3_divide(v, length) : v3(0, 1, 0);
 }
 
 // Plane of a loop by least squares, its normal towards the child, and its shorter half axis.
@@ -327,16 +329,15 @@ static void fit_plane(const packing *p, uint32_t joint, double *normal, double *
     for (uint32_t i = 0; i < loop->count; i++) {
         const double *x = p->body->points + 3 * (size_t)at[i];
         const double *y = p->body->points + 3 * (size_t)at[(i + 1) % loop->count];
-        double a[3], b[3], n[3];
-        for (int k = 0; k < 3; k++) a[k] = x[k] - mean[k], b[k] = y[k] - mean[k];
-        double3_cross(a, b, n);
-        for (int k = 0; k < 3; k++) area[k] += n[k];
+        double a[3];
+        v3_put(v3_sub(v3_of(x), v3_of(mean)), a);
+        v3_sum(area, v3_cross(v3_of(a), v3_sub(v3_of(y), v3_of(mean))));
         for (int r = 0, k = 0; r < 3; r++)
             for (int c = r; c < 3; c++, k++) square[k] += a[r] * a[c] / loop->count;
     }
     cutis_eigen3(square, values, vectors);
     double sign = double3_dot(vectors + 6, area) < 0.0 ? -1.0 : 1.0;
-    for (int k = 0; k < 3; k++) normal[k] = sign * vectors[6 + k];
+    v3_put(v3_scale(v3_of(vectors + 6), sign), normal);
     *width = sqrt(2.0 * fmax(values[1], 0.0));
 }
 
@@ -345,18 +346,12 @@ static void fit_plane(const packing *p, uint32_t joint, double *normal, double *
 static void fit_limb(const packing *p, uint32_t joint, const double *normal, double *limb)
 {
     const patch_loop *loop = &p->body->loops[joint];
-    const double *centre = p->body->centres + 3 * (size_t)joint;
+    vec3 centre = v3_of(p->body->centres + 3 * (size_t)joint), along = v3_of(normal);
     uint32_t joints = p->entry_first[loop->parent + 1] - p->entry_first[loop->parent];
-    double a[3], b[3];
-    for (int k = 0; k < 3; k++) {
-        a[k] = joints >= 3 ? normal[k] : centre[k] - p->parts->shapes[loop->parent].centroid[k];
-        b[k] = p->parts->shapes[loop->child].centroid[k] - centre[k];
-    }
-    unit(a);
-    unit(b);
-    for (int k = 0; k < 3; k++) limb[k] = a[k] + b[k];
-    if (double3_dot(limb, limb) < 1e-6) memcpy(limb, normal, 3 * sizeof *limb);
-    unit(limb);
+    vec3 a = joints >= 3 ? along : v3_sub(centre, v3_of(p->parts->shapes[loop->parent].centroid));
+    vec3 b = v3_sub(v3_of(p->parts->shapes[loop->child].centroid), centre);
+    vec3 sum = v3_add(unit(a), unit(b));
+    v3_put(unit(v3_dot(sum, sum) < 1e-6 ? along : sum), limb);
 }
 
 // For every shift k of a loop the sum of y[i + k] y[i]^T, from which a frame finds the best one.

@@ -7,6 +7,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "geometry/half_edge.h"
+#include "geometry/heap.h"
+#include "geometry/order.h"
+#include "geometry/vector.h"
 
 #define NOWHERE UINT32_MAX
 
@@ -32,19 +36,12 @@ static cutis_result number_vertices(const patch_body *body, patch_pieces *out, u
     if (!out->vertex_first || !out->face_first || !out->face_origin || !out->faces ||
         !out->welded || !out->vertex_part)
         return cutis_alloc_result(body->context);
-    memset(out->face_first, 0, (parts + 1) * sizeof *out->face_first);
-    for (uint32_t f = 0; f < faces; f++) out->face_first[body->labels[f] + 1]++;
-    for (uint32_t p = 0; p < parts; p++) {
-        if (out->face_first[p + 1] == 0)
-            return cutis_fail(body->context, CUTIS_UNSUPPORTED, "part %s has no face",
-                              part_name(body, p));
-        out->face_first[p + 1] += out->face_first[p];
-    }
-    for (uint32_t f = 0; f < faces; f++) out->face_origin[out->face_first[body->labels[f]]++] = f;
-    for (uint32_t p = parts; p > 0; p--) out->face_first[p] = out->face_first[p - 1];
-    out->face_first[0] = 0;
+    order_by_key(body->labels, faces, parts, out->face_first, out->face_origin);
     for (uint32_t p = 0; p < parts; p++) {
         uint32_t end = out->face_first[p + 1];
+        if (end == out->face_first[p])
+            return cutis_fail(body->context, CUTIS_UNSUPPORTED, "part %s has no face",
+                              part_name(body, p));
         out->vertex_first[p] = used;
         for (uint32_t v = 0; v < body->vertex_count; v++) copy[v] = NOWHERE;
         for (uint32_t i = 3 * out->face_first[p]; i < 3 * end; i++)
@@ -109,52 +106,33 @@ static cutis_result place_loops(const patch_body *body, patch_pieces *out)
     return CUTIS_OK;
 }
 
-typedef struct part_edge {
-    uint32_t low, high, half;
-} part_edge;
-
-static int compare_edges(const void *a, const void *b)
-{
-    const part_edge *x = a, *y = b;
-    if (x->low != y->low) return x->low < y->low ? -1 : 1;
-    if (x->high != y->high) return x->high < y->high ? -1 : 1;
-    return x->half < y->half ? -1 : x->half > y->half;
-}
-
 static cutis_result number_edges(const patch_body *body, patch_pieces *out)
 {
     size_t count = 3 * (size_t)body->face_count;
-    part_edge *edges = cutis_arena_alloc(body->arena, count, sizeof *edges);
+    cutis_edge *edges = cutis_arena_alloc(body->arena, count, sizeof *edges);
     out->face_edges = cutis_arena_alloc(body->arena, count, sizeof(uint32_t));
     out->face_joined = cutis_arena_alloc(body->arena, count, sizeof(int32_t));
     out->edge_faces = cutis_arena_alloc(body->arena, 2 * count, sizeof(int32_t));
     out->edge_lengths = cutis_arena_alloc(body->arena, count, sizeof(double));
     if (!edges || !out->face_edges || !out->face_joined || !out->edge_faces || !out->edge_lengths)
         return cutis_alloc_result(body->context);
-    for (uint32_t h = 0; h < count; h++) {
-        uint32_t a = out->faces[h], b = out->faces[h % 3 == 2 ? h - 2 : h + 1];
-        edges[h] = (part_edge){ a < b ? a : b, a < b ? b : a, h };
-        out->face_joined[h] = -1;
-    }
-    qsort(edges, count, sizeof *edges, compare_edges);
-    for (size_t i = 0; i < count;) {
+    memset(out->face_joined, 0xff, count * sizeof *out->face_joined);
+    count = cutis_edges_sort(out->faces, NULL, body->face_count, edges);
+    for (size_t i = 0, n; i < count; i += n) {
         uint32_t e = out->edge_count++;
         const double *a = body->points + 3 * (size_t)out->welded[edges[i].low];
         const double *b = body->points + 3 * (size_t)out->welded[edges[i].high];
-        out->edge_lengths[e] = sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
-                                    (a[2] - b[2]) * (a[2] - b[2]));
+        out->edge_lengths[e] = v3_distance_of(a, b);
         out->face_edges[edges[i].half] = e;
         out->edge_faces[2 * (size_t)e] = (int32_t)(edges[i].half / 3);
         out->edge_faces[2 * (size_t)e + 1] = -1;
-        bool pair =
-            i + 1 < count && edges[i].low == edges[i + 1].low && edges[i].high == edges[i + 1].high;
-        if (pair) {
+        n = cutis_edges_run(edges, count, i) > 1 ? 2 : 1;
+        if (n == 2) {
             out->face_edges[edges[i + 1].half] = e;
             out->face_joined[edges[i].half] = (int32_t)(edges[i + 1].half / 3);
             out->face_joined[edges[i + 1].half] = (int32_t)(edges[i].half / 3);
             out->edge_faces[2 * (size_t)e + 1] = (int32_t)(edges[i + 1].half / 3);
         }
-        i += pair ? 2 : 1;
     }
     return CUTIS_OK;
 }
@@ -165,24 +143,20 @@ static cutis_result chain_ring(const patch_body *body, patch_pieces *out, uint32
 {
     uint32_t start = 0;
     for (uint32_t i = 0; i < count; i++) { // on a loop: the face nothing comes before
-        uint32_t h = halves[i], a = out->faces[h % 3 == 2 ? h - 2 : h + 1];
+        uint32_t h = halves[i], a = out->faces[half_next(h)];
         bool follows = false;
-        for (uint32_t k = 0; k < count; k++) {
-            uint32_t g = halves[k];
-            follows |= out->faces[g % 3 == 0 ? g + 2 : g - 1] == a;
-        }
+        for (uint32_t k = 0; k < count; k++) follows |= out->faces[half_previous(halves[k])] == a;
         if (!follows) start = i;
     }
     bool loop = out->vertex_loop[v] >= 0;
     uint32_t h = halves[start];
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t before = h % 3 == 0 ? h + 2 : h - 1, b = out->faces[before];
-        out->ring[*used] = out->faces[h % 3 == 2 ? h - 2 : h + 1];
+        uint32_t before = half_previous(h), b = out->faces[before];
+        out->ring[*used] = out->faces[half_next(h)];
         out->ring_edge[(*used)++] = out->face_edges[h];
         uint32_t next = NOWHERE;
         for (uint32_t k = 0; k < count; k++)
-            if (out->faces[halves[k] % 3 == 2 ? halves[k] - 2 : halves[k] + 1] == b)
-                next = halves[k];
+            if (out->faces[half_next(halves[k])] == b) next = halves[k];
         if (i == count - 1) {
             if (loop) {
                 out->ring[*used] = b;
@@ -203,7 +177,7 @@ static cutis_result chain_ring(const patch_body *body, patch_pieces *out, uint32
 static cutis_result make_rings(const patch_body *body, patch_pieces *out)
 {
     size_t halves = 3 * (size_t)body->face_count;
-    uint32_t *first = cutis_arena_alloc(body->arena, out->vertex_count + (size_t)2, sizeof *first);
+    uint32_t *first = cutis_arena_alloc(body->arena, out->vertex_count + (size_t)1, sizeof *first);
     uint32_t *list = cutis_arena_alloc(body->arena, halves, sizeof *list);
     out->ring_first =
         cutis_arena_alloc(body->arena, out->vertex_count + (size_t)1, sizeof(uint32_t));
@@ -211,10 +185,7 @@ static cutis_result make_rings(const patch_body *body, patch_pieces *out)
     out->ring_edge = cutis_arena_alloc(body->arena, halves + out->vertex_count, sizeof(uint32_t));
     if (!first || !list || !out->ring_first || !out->ring || !out->ring_edge)
         return cutis_alloc_result(body->context);
-    memset(first, 0, (out->vertex_count + (size_t)2) * sizeof *first);
-    for (size_t h = 0; h < halves; h++) first[out->faces[h] + 2]++;
-    for (uint32_t v = 0; v < out->vertex_count; v++) first[v + 2] += first[v + 1];
-    for (uint32_t h = 0; h < halves; h++) list[first[out->faces[h] + 1]++] = h;
+    order_by_key(out->faces, halves, out->vertex_count, first, list);
     uint32_t used = 0;
     for (uint32_t v = 0; v < out->vertex_count; v++) {
         out->ring_first[v] = used;
@@ -265,75 +236,30 @@ cutis_result cutis_patch_parts_make(const patch_body *body, patch_pieces *out)
 
 // Dijkstra ----------------------------------------------------------------------------------------
 
-typedef struct heap {
-    uint32_t *vertices, count;
-    const double *distance; // of local vertices
-} heap;
-
-static bool before(const heap *h, uint32_t a, uint32_t b)
-{
-    return h->distance[a] != h->distance[b] ? h->distance[a] < h->distance[b] : a < b;
-}
-
-static void heap_push(heap *h, uint32_t *place, uint32_t v)
-{
-    if (place[v] == NOWHERE) {
-        place[v] = h->count;
-        h->vertices[h->count++] = v;
-    }
-    for (uint32_t i = place[v]; i > 0 && before(h, v, h->vertices[(i - 1) / 2]);) {
-        uint32_t up = (i - 1) / 2, other = h->vertices[up];
-        h->vertices[i] = other;
-        place[other] = i;
-        h->vertices[up] = v;
-        place[v] = i = up;
-    }
-}
-
-static uint32_t heap_pop(heap *h, uint32_t *place)
-{
-    uint32_t top = h->vertices[0], v = h->vertices[--h->count], i = 0;
-    while (h->count > 0) {
-        uint32_t down = 2 * i + 1;
-        if (down >= h->count) break;
-        if (down + 1 < h->count && before(h, h->vertices[down + 1], h->vertices[down])) down++;
-        if (!before(h, h->vertices[down], v)) break;
-        h->vertices[i] = h->vertices[down];
-        place[h->vertices[i]] = i;
-        i = down;
-    }
-    h->vertices[i] = v;
-    place[v] = i;
-    return top;
-}
-
 cutis_result cutis_patch_distances(const patch_body *body, const patch_pieces *parts, uint32_t part,
                                    const uint32_t *sources, uint32_t source_count,
                                    double *distances)
 {
     uint32_t first = parts->vertex_first[part], count = parts->vertex_first[part + 1] - first;
-    uint32_t *vertices = cutis_alloc_array(body->context, count, 2 * sizeof *vertices);
-    if (!vertices) return cutis_alloc_result(body->context);
-    uint32_t *place = vertices + count;
-    heap h = { .vertices = vertices, .distance = distances };
-    for (uint32_t v = 0; v < count; v++) {
-        distances[v] = INFINITY;
-        place[v] = NOWHERE;
-    }
-    for (uint32_t i = 0; i < source_count; i++) {
+    cutis_heap heap = { .context = body->context };
+    bool good = true;
+    for (uint32_t v = 0; v < count; v++) distances[v] = INFINITY;
+    for (uint32_t i = 0; i < source_count && good; i++) {
         distances[sources[i] - first] = 0.0;
-        heap_push(&h, place, sources[i] - first);
+        good = cutis_heap_push(&heap, 0.0, sources[i] - first);
     }
-    while (h.count > 0) {
-        uint32_t v = heap_pop(&h, place);
-        for (uint32_t k = parts->ring_first[v + first]; k < parts->ring_first[v + first + 1]; k++) {
+    while (heap.count > 0 && good) {
+        cutis_waiting now = cutis_heap_pop(&heap);
+        uint32_t v = now.vertex + first;
+        if (now.distance > distances[now.vertex]) continue; // a shorter way was found since
+        for (uint32_t k = parts->ring_first[v]; k < parts->ring_first[v + 1] && good; k++) {
             uint32_t u = parts->ring[k] - first;
-            double d = distances[v] + parts->edge_lengths[parts->ring_edge[k]];
+            double d = now.distance + parts->edge_lengths[parts->ring_edge[k]];
             if (!(d < distances[u])) continue;
             distances[u] = d;
-            heap_push(&h, place, u);
+            good = cutis_heap_push(&heap, d, u);
         }
     }
-    cutis_free_array(body->context, vertices, count, 2 * sizeof *vertices);
-    return CUTIS_OK;
+    cutis_heap_release(&heap);
+    return good ? CUTIS_OK : cutis_alloc_result(body->context);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "geometry/order.h"
+#include "geometry/vector.h"
 #include "math/eigen3.h"
 #include "math/mat3.h"
 
@@ -18,19 +20,12 @@ typedef struct sums {
 static void add_face(sums *s, const double *a, const double *b, const double *c)
 {
     static const int row[6] = { 0, 0, 0, 1, 1, 2 }, column[6] = { 0, 1, 2, 1, 2, 2 };
-    double u[3], v[3], n[3], m[3];
-    for (int k = 0; k < 3; k++) {
-        u[k] = b[k] - a[k];
-        v[k] = c[k] - a[k];
-        m[k] = (a[k] + b[k] + c[k]) / 3.0;
-    }
-    double3_cross(u, v, n);
-    double area = 0.5 * sqrt(double3_dot(n, n));
-    double3_cross(b, c, n);
-    double det = double3_dot(a, n);
+    double m[3], area = v3_area_of(a, b, c);
+    double det = v3_dot(v3_of(a), v3_cross(v3_of(b), v3_of(c)));
     s->volume += det;
     s->area += area;
     for (int k = 0; k < 3; k++) {
+        m[k] = (a[k] + b[k] + c[k]) / 3.0;
         s->moment[k] += det * 3.0 * m[k];
         s->mean[k] += area * m[k];
     }
@@ -40,33 +35,31 @@ static void add_face(sums *s, const double *a, const double *b, const double *c)
     }
 }
 
+static void from_origin(const patch_body *body, uint32_t vertex, const double *origin, double *out)
+{
+    v3_put(v3_sub(v3_of(body->points + 3 * (size_t)vertex), v3_of(origin)), out);
+}
+
 // Fans over the loops: the part's own border runs against them.
 static void add_caps(const patch_body *body, uint32_t part, const double *origin, sums *s)
 {
     for (uint32_t i = 0; i < body->loop_count; i++) {
         const patch_loop *loop = &body->loops[i];
         if (loop->parent != part && loop->child != part) continue;
+        const uint32_t *at = body->loop_vertices + loop->first;
         double centre[3] = { 0 }, length = 0.0;
         for (uint32_t k = 0; k < loop->count; k++) {
-            const double *a = body->points + 3 * (size_t)body->loop_vertices[loop->first + k];
-            const double *b =
-                body->points + 3 * (size_t)body->loop_vertices[loop->first + (k + 1) % loop->count];
-            double l = sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
-                            (a[2] - b[2]) * (a[2] - b[2]));
+            const double *a = body->points + 3 * (size_t)at[k];
+            const double *b = body->points + 3 * (size_t)at[(k + 1) % loop->count];
+            double l = v3_distance_of(a, b);
             for (int d = 0; d < 3; d++) centre[d] += l * 0.5 * (a[d] + b[d]);
             length += l;
         }
         for (int d = 0; d < 3; d++) centre[d] = centre[d] / length - origin[d];
         for (uint32_t k = 0; k < loop->count; k++) {
             double a[3], b[3];
-            for (int d = 0; d < 3; d++) {
-                a[d] =
-                    body->points[3 * (size_t)body->loop_vertices[loop->first + k] + d] - origin[d];
-                b[d] =
-                    body->points
-                        [3 * (size_t)body->loop_vertices[loop->first + (k + 1) % loop->count] + d] -
-                    origin[d];
-            }
+            from_origin(body, at[k], origin, a);
+            from_origin(body, at[(k + 1) % loop->count], origin, b);
             if (loop->child == part)
                 add_face(s, b, a, centre);
             else
@@ -98,10 +91,7 @@ static void make_shape(const patch_body *body, const patch_pieces *parts, uint32
     for (uint32_t f = parts->face_first[part]; f < parts->face_first[part + 1]; f++) {
         double p[3][3];
         for (int k = 0; k < 3; k++)
-            for (int d = 0; d < 3; d++)
-                p[k][d] =
-                    body->points[3 * (size_t)parts->welded[parts->faces[3 * (size_t)f + k]] + d] -
-                    origin[d];
+            from_origin(body, parts->welded[parts->faces[3 * (size_t)f + k]], origin, p[k]);
         add_face(&s, p[0], p[1], p[2]);
     }
     add_caps(body, part, origin, &s);
@@ -120,12 +110,6 @@ static void make_shape(const patch_body *body, const patch_pieces *parts, uint32
     find_box(body, parts, part, shape);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void median_edges(const patch_body *body, patch_pieces *parts, double *room)
 {
     for (uint32_t p = 0; p < body->part_count; p++) {
@@ -133,7 +117,7 @@ static void median_edges(const patch_body *body, patch_pieces *parts, double *ro
         for (uint32_t v = parts->vertex_first[p]; v < parts->vertex_first[p + 1]; v++)
             for (uint32_t k = parts->ring_first[v]; k < parts->ring_first[v + 1]; k++)
                 if (parts->ring[k] > v) room[count++] = parts->edge_lengths[parts->ring_edge[k]];
-        qsort(room, count, sizeof *room, compare_doubles);
+        qsort(room, count, sizeof *room, order_double);
         parts->shapes[p].step = room[count / 2];
     }
 }

@@ -1,83 +1,10 @@
-/// The table of bone sets: which bones act together on some vertex. Centres are solved once per
-/// set, and blocks are packed by set. Invariant: ids follow the order of first sight; equal sets
-/// have equal ids (full comparison).
+/// Bone sets: which bones act together on some vertex. Centres are solved once per set, and blocks
+/// are packed by set.
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/skin.h"
 
 #include <string.h>
-
-static uint64_t hash_bones(const uint32_t *bones, uint32_t count)
-{
-    uint64_t hash = 0x9e3779b97f4a7c15u ^ count;
-    for (uint32_t i = 0; i < count; i++) {
-        hash = (hash ^ bones[i]) * 0xbf58476d1ce4e5b9u;
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
-
-static bool same_bones(const cutis_set_table *table, uint32_t set, const uint32_t *bones,
-                       uint32_t count)
-{
-    uint32_t first = table->first[set];
-    return table->first[set + 1] - first == count &&
-           memcmp(table->bone + first, bones, count * sizeof *bones) == 0;
-}
-
-/// Twice the slots; every set is put in again.
-static bool grow_slots(cutis_set_table *table)
-{
-    size_t capacity = table->slot_capacity ? 2 * table->slot_capacity : 64;
-    uint32_t *slots = cutis_alloc_zero(table->context, capacity, sizeof *slots);
-    if (!slots) return false;
-    for (uint32_t set = 0; set < table->count; set++) {
-        uint32_t first = table->first[set];
-        size_t at = hash_bones(table->bone + first, table->first[set + 1] - first) & (capacity - 1);
-        while (slots[at]) at = (at + 1) & (capacity - 1);
-        slots[at] = set + 1;
-    }
-    if (table->slots)
-        cutis_free_array(table->context, table->slots, table->slot_capacity, sizeof *slots);
-    table->slots = slots;
-    table->slot_capacity = capacity;
-    return true;
-}
-
-bool cutis_set_table_find(cutis_set_table *table, const uint32_t *bones, uint32_t count,
-                          uint32_t *set)
-{
-    if (2 * ((size_t)table->count + 1) > table->slot_capacity && !grow_slots(table)) return false;
-    size_t mask = table->slot_capacity - 1, at = hash_bones(bones, count) & mask;
-    for (; table->slots[at]; at = (at + 1) & mask)
-        if (same_bones(table, table->slots[at] - 1, bones, count)) {
-            *set = table->slots[at] - 1;
-            return true;
-        }
-    size_t used = table->count ? table->first[table->count] : 0;
-    if (!cutis_grow(table->context, &table->first, &table->first_capacity, (size_t)table->count + 2,
-                    sizeof *table->first) ||
-        !cutis_grow(table->context, &table->bone, &table->bone_capacity, used + count,
-                    sizeof *table->bone))
-        return false;
-    table->first[table->count] = (uint32_t)used;
-    memcpy(table->bone + used, bones, count * sizeof *bones);
-    table->slots[at] = table->count + 1;
-    *set = table->count++;
-    table->first[table->count] = (uint32_t)(used + count);
-    return true;
-}
-
-void cutis_set_table_release(cutis_set_table *table)
-{
-    if (table->slots)
-        cutis_free_array(table->context, table->slots, table->slot_capacity, sizeof *table->slots);
-    if (table->first)
-        cutis_free_array(table->context, table->first, table->first_capacity, sizeof *table->first);
-    if (table->bone)
-        cutis_free_array(table->context, table->bone, table->bone_capacity, sizeof *table->bone);
-    *table = (cutis_set_table){ .context = table->context };
-}
 
 /// The point the least squares of a set refer to: mean of the rest origins, or the world origin as
 /// in the paper.
@@ -149,14 +76,14 @@ static cutis_result group_sets(cutis_skin_binding *binding)
 
 /// Numbers the sets of all vertices (`vertex_set`), and among them those of two or more bones
 /// (`centre` per set, CUTIS_NO_SET for single bones; vertex_count entries are enough).
-cutis_result cutis_bind_sets(cutis_skin_binding *binding, cutis_set_table *table,
-                             uint32_t *vertex_set, uint32_t *centre)
+cutis_result cutis_bind_sets(cutis_skin_binding *binding, cutis_sets *table, uint32_t *vertex_set,
+                             uint32_t *centre)
 {
     const cutis_skin_layout *layout = &binding->layout;
     for (uint32_t v = 0; v < layout->vertex_count; v++) {
         uint32_t first = layout->first[v], count = layout->first[v + 1] - first;
         if (count > binding->max_influences) binding->max_influences = count;
-        if (!cutis_set_table_find(table, layout->bone + first, count, &vertex_set[v]))
+        if (!cutis_sets_find(table, layout->bone + first, count, &vertex_set[v]))
             return cutis_alloc_result(binding->base.context);
     }
     size_t bones = 0;
@@ -174,7 +101,7 @@ cutis_result cutis_bind_sets(cutis_skin_binding *binding, cutis_set_table *table
     for (uint32_t set = 0; set < table->count; set++) {
         if (centre[set] == CUTIS_NO_SET) continue;
         uint32_t first = table->first[set], count = table->first[set + 1] - first;
-        memcpy(binding->set_bone + used, table->bone + first, count * sizeof *table->bone);
+        memcpy(binding->set_bone + used, table->numbers + first, count * sizeof *table->numbers);
         used += count;
         binding->set_first[centre[set] + 1] = (uint32_t)used;
     }

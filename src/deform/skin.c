@@ -11,6 +11,7 @@
 #include "deform/finite.h"
 #include "deform/handles.h"
 #include "deform/pose_space.h"
+#include "geometry/vector.h"
 
 // Instances prepared together: enough to fill a device, few enough for its caches.
 #define CAPACITY_CPU_BYTES (1u << 20)
@@ -91,23 +92,17 @@ static double rest_diagonal(const cutis_model *model)
     const cutis_model_data *data = cutis_model_get(model);
     const cutis_instance *instances;
     uint32_t count = cutis_model_instances(model, &instances);
-    double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
+    box3 box = box3_empty();
     for (uint32_t i = 0; i < count; i++) {
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
             const cutis_primitive *primitive = &mesh->primitives[p];
             if (instances[i].skin == CUTIS_NONE || !primitive->influences.first) continue;
-            for (size_t k = 0; k < 3 * (size_t)primitive->vertex_count; k++) {
-                double x = primitive->positions[k];
-                low[k % 3] = x < low[k % 3] ? x : low[k % 3];
-                high[k % 3] = x > high[k % 3] ? x : high[k % 3];
-            }
+            for (uint32_t v = 0; v < primitive->vertex_count; v++)
+                box3_add(&box, v3_at(primitive->positions, v));
         }
     }
-    double square = 0.0;
-    for (int c = 0; c < 3 && low[c] <= high[c]; c++)
-        square += (high[c] - low[c]) * (high[c] - low[c]);
-    return sqrt(square);
+    return box3_diagonal(&box);
 }
 
 /// Every vertex is its own centre.
@@ -138,7 +133,7 @@ static cutis_result bind_stages(cutis_skin_binding *binding, cutis_arena *arena)
     if (!skin_bone || !node_bone || !vertex_set || !centre ||
         (binding->layout.formula == CUTIS_FORMULA_COR && !centres))
         return cutis_alloc_result(binding->base.context);
-    cutis_set_table table = { .context = binding->base.context };
+    cutis_sets table = { .context = binding->base.context };
     cutis_pose_residuals residuals = { 0 };
     cutis_result result = cutis_bind_bones(binding, skin_bone, node_bone);
     binding->layout.bone_count = binding->bone_count;
@@ -153,7 +148,7 @@ static cutis_result bind_stages(cutis_skin_binding *binding, cutis_arena *arena)
     if (result == CUTIS_OK) result = cutis_bind_layout(binding, vertex_set, centre, centres);
     if (result == CUTIS_OK) result = cutis_bind_pose_space(binding, arena, &residuals);
     if (result == CUTIS_OK) result = cutis_bind_morphs(binding, &residuals);
-    cutis_set_table_release(&table);
+    cutis_sets_release(&table);
     return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "deform/deformer.h"
+#include "geometry/sets.h"
 
 /// Memory of one call. All arrays hold `capacity` instances.
 typedef struct cutis_skin_workspace {
@@ -23,16 +24,6 @@ typedef struct cutis_skin_workspace {
     double *handle_scratch; ///< HANDLES_RIGID: CUTIS_HANDLE_SCRATCH per bone and lane
     float *pose_squares;    ///< WPSD only: poses * bones each
 } cutis_skin_workspace;
-
-/// Distinct ascending bone lists, numbered in first-seen order.
-typedef struct cutis_set_table {
-    cutis_context *context;
-    uint32_t count;
-    uint32_t *first; ///< count + 1, into `bone`
-    uint32_t *bone;
-    uint32_t *slots; ///< open addressing: set + 1, or 0
-    size_t first_capacity, bone_capacity, slot_capacity;
-} cutis_set_table;
 
 typedef struct cutis_skin_binding {
     cutis_binding base;
@@ -101,14 +92,11 @@ cutis_result cutis_bind_influences(cutis_skin_binding *binding, const uint32_t *
                                    const uint32_t *node_bone);
 
 // sets.c
-bool cutis_set_table_find(cutis_set_table *table, const uint32_t *bones, uint32_t count,
-                          uint32_t *set);
-void cutis_set_table_release(cutis_set_table *table);
-cutis_result cutis_bind_sets(cutis_skin_binding *binding, cutis_set_table *table,
-                             uint32_t *vertex_set, uint32_t *centre);
+cutis_result cutis_bind_sets(cutis_skin_binding *binding, cutis_sets *table, uint32_t *vertex_set,
+                             uint32_t *centre);
 
 // pack.c: layout.block_count, vertices, list_first, list_bone
-cutis_result cutis_bind_pack(cutis_skin_binding *binding, const cutis_set_table *table,
+cutis_result cutis_bind_pack(cutis_skin_binding *binding, const cutis_sets *table,
                              const uint32_t *vertex_set);
 
 // layout.c: the planes of the layout

@@ -15,6 +15,8 @@ cutis_result cutis_device_create(cutis_context *context, const cutis_device_opti
     if (!context || !out) return CUTIS_INVALID_ARGUMENT;
     *out = NULL;
     if (!options) options = &DEFAULTS;
+    if (options->struct_size > sizeof *options)
+        return cutis_fail(context, CUTIS_UNSUPPORTED, CUTIS_NEWER, "device");
     switch (options->kind) {
     case CUTIS_DEVICE_CPU:
         return cutis_cpu_device_create(context, options, out);

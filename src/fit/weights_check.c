@@ -1,6 +1,7 @@
 // Looking for what is wrong with a skin. Reports findings, changes nothing. One entry per code and
 // place, with the number of vertices, joints or channels concerned; a place is a path into the
 // model's data.
+#include <cutis/measure.h>
 #include <cutis/weights.h>
 
 #include <math.h>
@@ -10,6 +11,7 @@
 
 #include "base/memory.h"
 #include "fit/weights_vertex.h"
+#include "geometry/vector.h"
 #include "model/report.h"
 
 enum { ERROR = 0, WARNING = 1, INFORMATION = 2 };
@@ -93,12 +95,9 @@ static void check_weights(check *c, const cutis_primitive *primitive, const char
 
 static bool is_degenerate(const cutis_primitive *primitive, const uint32_t *t)
 {
-    const float *a = primitive->positions + 3 * (size_t)t[0];
-    const float *b = primitive->positions + 3 * (size_t)t[1];
-    const float *d = primitive->positions + 3 * (size_t)t[2];
-    double u[3], v[3];
-    for (int k = 0; k < 3; k++) u[k] = (double)b[k] - a[k], v[k] = (double)d[k] - a[k];
-    return u[1] * v[2] == u[2] * v[1] && u[2] * v[0] == u[0] * v[2] && u[0] * v[1] == u[1] * v[0];
+    vec3 n = v3_normal(v3_at(primitive->positions, t[0]), v3_at(primitive->positions, t[1]),
+                       v3_at(primitive->positions, t[2]));
+    return n.x == 0 && n.y == 0 && n.z == 0;
 }
 
 static void check_triangles(check *c, const cutis_primitive *primitive, const char *place)
@@ -140,24 +139,6 @@ typedef struct {
     uint32_t vertex;
 } seam_vertex;
 
-static uint64_t hash_position(const float *p)
-{
-    uint64_t hash = 0;
-    for (int k = 0; k < 3; k++) {
-        float value = p[k] == 0 ? 0 : p[k]; // -0 equals 0
-        uint32_t bits;
-        memcpy(&bits, &value, sizeof bits);
-        hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
-        hash ^= hash >> 31;
-    }
-    return hash;
-}
-
-static const float *seam_position(const seam_vertex *s)
-{
-    return s->primitive->positions + 3 * (size_t)s->vertex;
-}
-
 static bool weights_differ(check *c, const seam_vertex *a, const seam_vertex *b)
 {
     uint32_t n = cutis_vertex_gather(&a->primitive->influences, a->vertex, &c->buffer);
@@ -179,27 +160,20 @@ static bool weights_differ(check *c, const seam_vertex *a, const seam_vertex *b)
 // Copies of a vertex stand at exactly the same place; each is compared with the first there.
 static uint64_t count_seams(check *c, const seam_vertex *vertices, uint32_t count)
 {
-    size_t capacity = 64;
-    while (capacity < 2 * (size_t)count) capacity *= 2;
-    uint32_t *slots = cutis_alloc_zero(c->report->context, capacity, sizeof *slots);
+    cutis_context *context = c->report->context;
+    float *positions = cutis_alloc_array(context, count, 3 * sizeof *positions);
+    uint32_t *weld = cutis_alloc_array(context, count, sizeof *weld);
     uint64_t differing = 0;
-    if (!slots) {
+    for (uint32_t i = 0; positions && i < count; i++)
+        memcpy(positions + 3 * (size_t)i,
+               vertices[i].primitive->positions + 3 * (size_t)vertices[i].vertex,
+               3 * sizeof *positions);
+    if (!positions || !weld || cutis_weld_positions(context, count, positions, weld) != CUTIS_OK)
         c->out_of_memory = true;
-        return 0;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const float *p = seam_position(&vertices[i]);
-        size_t at = hash_position(p) & (capacity - 1);
-        for (; slots[at]; at = (at + 1) & (capacity - 1)) {
-            const float *q = seam_position(&vertices[slots[at] - 1]);
-            if (p[0] == q[0] && p[1] == q[1] && p[2] == q[2]) break;
-        }
-        if (!slots[at])
-            slots[at] = i + 1;
-        else
-            differing += weights_differ(c, &vertices[slots[at] - 1], &vertices[i]);
-    }
-    cutis_free_array(c->report->context, slots, capacity, sizeof *slots);
+    for (uint32_t i = 0; !c->out_of_memory && i < count; i++)
+        differing += weld[i] != i && weights_differ(c, &vertices[weld[i]], &vertices[i]);
+    cutis_free_array(context, positions, count, 3 * sizeof *positions);
+    cutis_free_array(context, weld, count, sizeof *weld);
     return differing;
 }
 

@@ -1,6 +1,5 @@
 // Counting influences and bone sets over the skinned instances of a model. A bone set is the set of
-// nodes with weight > 0 on a vertex; sets are told apart by full comparison behind a hash, so the
-// count is exact.
+// nodes with weight > 0 on a vertex; the count is exact.
 #include <cutis/weights.h>
 
 #include <stdlib.h>
@@ -8,73 +7,8 @@
 
 #include "base/memory.h"
 #include "fit/weights_vertex.h"
-
-typedef struct {
-    cutis_context *context;
-    // Set i is nodes[first[i]] .. nodes[first[i + 1]], ascending.
-    uint32_t *nodes, *first, *slots;
-    size_t node_capacity, first_capacity,
-        slot_capacity; // slots: a power of two, entries are set + 1, 0 = free
-    uint32_t count;
-} set_table;
-
-static uint64_t hash_nodes(const uint32_t *nodes, uint32_t count)
-{
-    uint64_t hash = count;
-    for (uint32_t i = 0; i < count; i++) {
-        hash = (hash ^ nodes[i]) * 0x9E3779B97F4A7C15u;
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
-
-static bool rehash(set_table *table)
-{
-    size_t capacity = table->slot_capacity ? 2 * table->slot_capacity : 64;
-    uint32_t *slots = cutis_alloc_zero(table->context, capacity, sizeof *slots);
-    if (!slots) return false;
-    for (uint32_t s = 0; s < table->count; s++) {
-        size_t at =
-            hash_nodes(table->nodes + table->first[s], table->first[s + 1] - table->first[s]);
-        for (at &= capacity - 1; slots[at];) at = (at + 1) & (capacity - 1);
-        slots[at] = s + 1;
-    }
-    cutis_free_array(table->context, table->slots, table->slot_capacity, sizeof *slots);
-    table->slots = slots;
-    table->slot_capacity = capacity;
-    return true;
-}
-
-// Add a set if it is new. false: out of memory.
-static bool add_set(set_table *table, const uint32_t *nodes, uint32_t count)
-{
-    if (2 * ((size_t)table->count + 1) > table->slot_capacity && !rehash(table)) return false;
-    size_t mask = table->slot_capacity - 1, at = hash_nodes(nodes, count) & mask;
-    for (; table->slots[at]; at = (at + 1) & mask) {
-        uint32_t s = table->slots[at] - 1, begin = table->first[s];
-        if (table->first[s + 1] - begin == count &&
-            memcmp(table->nodes + begin, nodes, count * sizeof *nodes) == 0)
-            return true;
-    }
-    uint32_t end = table->count ? table->first[table->count] : 0;
-    if (!cutis_grow(table->context, &table->nodes, &table->node_capacity, (size_t)end + count,
-                    sizeof *nodes) ||
-        !cutis_grow(table->context, &table->first, &table->first_capacity, (size_t)table->count + 2,
-                    sizeof *table->first))
-        return false;
-    memcpy(table->nodes + end, nodes, count * sizeof *nodes);
-    table->first[table->count] = end;
-    table->first[++table->count] = end + count;
-    table->slots[at] = table->count;
-    return true;
-}
-
-static void destroy_table(set_table *table)
-{
-    cutis_free_array(table->context, table->nodes, table->node_capacity, sizeof(uint32_t));
-    cutis_free_array(table->context, table->first, table->first_capacity, sizeof(uint32_t));
-    cutis_free_array(table->context, table->slots, table->slot_capacity, sizeof(uint32_t));
-}
+#include "geometry/order.h"
+#include "geometry/sets.h"
 
 typedef struct {
     uint32_t mesh, skin;
@@ -87,18 +21,12 @@ static int compare_uses(const void *a, const void *b)
     return (x->skin > y->skin) - (x->skin < y->skin);
 }
 
-static int compare_nodes(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 // Skins mostly list their joints in node order, so the nodes mostly stand sorted already.
 static void sort_nodes(uint32_t *nodes, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++)
         if (nodes[i] < nodes[i - 1]) {
-            qsort(nodes, count, sizeof *nodes, compare_nodes);
+            qsort(nodes, count, sizeof *nodes, order_u32);
             return;
         }
 }
@@ -109,7 +37,7 @@ typedef struct {
     cutis_vertex_buffer buffer;
     uint32_t *nodes; // of one vertex; as long as the buffer
     uint8_t *state;
-    set_table sets;
+    cutis_sets sets;
     cutis_weight_summary *out;
 } pass;
 
@@ -132,7 +60,8 @@ static bool count_mesh(pass *p, mesh_use use, uint64_t times)
             }
             if (count < 2) continue;
             sort_nodes(p->nodes, count);
-            if (!add_set(&p->sets, p->nodes, count)) return false;
+            uint32_t set;
+            if (!cutis_sets_find(&p->sets, p->nodes, count, &set)) return false;
         }
     }
     return true;
@@ -175,7 +104,7 @@ cutis_result cutis_weights_summarize(const cutis_model *model, cutis_weight_summ
     summary.bone_set_count = p.sets.count;
     for (uint32_t s = 0; s < p.sets.count; s++)
         summary.large_set_count += p.sets.first[s + 1] - p.sets.first[s] >= 3;
-    destroy_table(&p.sets);
+    cutis_sets_release(&p.sets);
     cutis_free_array(context, p.nodes, p.buffer.capacity, sizeof *p.nodes);
     cutis_vertex_buffer_destroy(&p.buffer);
     cutis_free(context, p.state, data->node_count);

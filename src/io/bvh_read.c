@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "geometry/sincos.h"
 
 typedef enum axis_kind { XPOS, YPOS, ZPOS, XROT, YROT, ZROT, AXIS_NONE } axis_kind;
 
@@ -198,38 +199,11 @@ static cutis_result parse_motion_header(bvh_file *file)
     return CUTIS_OK;
 }
 
-// Sine and cosine of degrees, the same bits on every machine: the angle is reduced exactly, the
-// rest is a short series.
-static void sincos_degrees(double degrees, double *sine, double *cosine)
-{
-    double turn = fmod(degrees, 360.0), quarter = floor(turn / 90.0 + 0.5);
-    double x = (turn - 90.0 * quarter) * (3.14159265358979323846 / 180.0), xx = x * x;
-    double s = 0, c = 0;
-    for (int k = 19; k >= 3; k -= 2) s = (1 + s) * (-xx / (double)(k * (k - 1)));
-    for (int k = 20; k >= 2; k -= 2) c = (1 + c) * (-xx / (double)(k * (k - 1)));
-    s = x * (1 + s);
-    c = 1 + c;
-    switch ((int)quarter & 3) {
-    case 0:
-        *sine = s, *cosine = c;
-        break;
-    case 1:
-        *sine = c, *cosine = -s;
-        break;
-    case 2:
-        *sine = -s, *cosine = -c;
-        break;
-    default:
-        *sine = -c, *cosine = s;
-        break;
-    }
-}
-
 // q = q * rotation about an axis: channels apply to the right, in the order of the file.
 static void rotate(double q[4], int axis, double degrees)
 {
     double s, c, r[4] = { 0, 0, 0, 0 };
-    sincos_degrees(degrees / 2, &s, &c);
+    sincos_degrees_any(degrees / 2, &s, &c);
     r[axis] = s;
     r[3] = c;
     double p[4] = { q[0], q[1], q[2], q[3] };

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "geometry/order.h"
 
 // A primitive while it is built; `corners` are numbers of file corners, one per index.
 typedef struct draft {
@@ -146,12 +147,6 @@ static cutis_result fill_drafts(builder *b, const uint32_t *draft_of)
     return result;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 // The combination a vertex that nothing refers to gets: by number where there are as many vt or vn
 // as v.
 static obj_corner lone_corner(const obj_file *file, uint32_t v)
@@ -181,7 +176,7 @@ static cutis_result place_vertices(builder *b, const draft *d, uint32_t number, 
         }
         used = file->position_count;
     } else {
-        qsort(b->used, used, sizeof *b->used, ascending);
+        qsort(b->used, used, sizeof *b->used, order_u32);
     }
     if (!cutis_grow(b->context, &b->order, &b->order_capacity, used, sizeof *b->order))
         return cutis_alloc_result(b->context);

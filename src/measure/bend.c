@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "measure/vector.h"
+#include "geometry/vector.h"
 #include "measure/weld.h"
 
 typedef struct work {
@@ -24,28 +24,10 @@ static void corners_of(const work *w, uint64_t t, uint32_t id[3])
     for (int k = 0; k < 3; k++) id[k] = w->weld[corner[k]];
 }
 
-static void sum_normals(work *w)
-{
-    for (uint64_t t = 0; t < w->surface->triangle_count; t++) {
-        uint32_t id[3];
-        corners_of(w, t, id);
-        vector a = vector_at(w->surface->positions, id[0]);
-        vector b = vector_at(w->surface->positions, id[1]);
-        vector c = vector_at(w->surface->positions, id[2]);
-        vector n = vector_cross(vector_minus(b, a), vector_minus(c, a));
-        for (int k = 0; k < 3; k++) {
-            double *sum = w->normals + 3 * (size_t)id[k];
-            sum[0] += n.x, sum[1] += n.y, sum[2] += n.z;
-        }
-    }
-}
-
 static void add_angle(work *w, uint32_t a, uint32_t b)
 {
-    const double *p = w->normals + 3 * (size_t)a, *q = w->normals + 3 * (size_t)b;
-    vector x = { p[0], p[1], p[2] }, y = { q[0], q[1], q[2] };
-    // atan2 needs no unit vectors and keeps small angles, which acos would round away.
-    double angle = atan2(vector_length(vector_cross(x, y)), vector_dot(x, y)) * (180 / M_PI);
+    double angle = v3_angle(v3_of(w->normals + 3 * (size_t)a), v3_of(w->normals + 3 * (size_t)b)) *
+                   (180 / M_PI);
     w->angles[a] = fmaxf(w->angles[a], (float)angle);
     w->angles[b] = fmaxf(w->angles[b], (float)angle);
 }
@@ -128,7 +110,8 @@ cutis_result cutis_surface_bend(cutis_context *context, const cutis_surface *sur
     if (result == CUTIS_OK) {
         w.weld = weld;
         memset(w.normals, 0, 3 * vertices * sizeof *w.normals);
-        sum_normals(&w);
+        v3_sum_normals(surface->positions, surface->indices, surface->triangle_count, weld,
+                       w.normals);
         find_angles(&w);
         if (medians) take_medians(entries, list_entries(&w, parts, entries), part_count, medians);
         for (uint32_t v = 0; per_vertex && v < vertices; v++)

@@ -8,15 +8,15 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "measure/vector.h"
+#include "geometry/vector.h"
 
 static void compare_positions(uint32_t count, const float *positions, const float *reference,
                               double diagonal, cutis_difference *out)
 {
     double sum = 0.0, largest = -1.0;
     for (uint32_t v = 0; v < count; v++) {
-        vector d = vector_minus(vector_at(positions, v), vector_at(reference, v));
-        double square = vector_dot(d, d);
+        vec3 d = v3_sub(v3_at(positions, v), v3_at(reference, v));
+        double square = v3_dot(d, d);
         sum += square;
         if (!(square <= largest)) { // a NaN is the worst there is
             largest = square;
@@ -27,12 +27,6 @@ static void compare_positions(uint32_t count, const float *positions, const floa
     out->position_max = count ? 100.0 * sqrt(largest) / diagonal : 0.0;
 }
 
-// atan2 of sine and cosine keeps its precision for small angles, where acos has none.
-static double angle_between(vector a, vector b)
-{
-    return atan2(vector_length(vector_cross(a, b)), vector_dot(a, b));
-}
-
 static void compare_normals(const cutis_surface *rest, const uint32_t *weld, const bool *used,
                             const float *a, const float *b, cutis_difference *out)
 {
@@ -40,7 +34,7 @@ static void compare_normals(const cutis_surface *rest, const uint32_t *weld, con
     uint32_t count = 0;
     for (uint32_t v = 0; v < rest->vertex_count; v++) {
         if (weld[v] != v || !used[v]) continue;
-        double angle = angle_between(vector_at(a, v), vector_at(b, v));
+        double angle = v3_angle(v3_at(a, v), v3_at(b, v));
         sum += angle * angle;
         out->normal_max = fmax(out->normal_max, angle);
         count++;
@@ -81,8 +75,8 @@ cutis_result cutis_surface_compare(cutis_context *context, const cutis_surface *
     if (result == CUTIS_OK)
         compare_normals(rest, weld, used, normals, normals + 3 * (size_t)count, out);
 done:
-    if (weld) cutis_free_array(context, weld, count, sizeof *weld);
-    if (used) cutis_free_array(context, used, count, sizeof *used);
-    if (normals) cutis_free_array(context, normals, count, 6 * sizeof *normals);
+    cutis_free_array(context, weld, count, sizeof *weld);
+    cutis_free_array(context, used, count, sizeof *used);
+    cutis_free_array(context, normals, count, 6 * sizeof *normals);
     return result;
 }

@@ -5,12 +5,12 @@
 #include <cutis/measure.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "measure/vector.h"
+#include "geometry/half_edge.h"
+#include "geometry/vector.h"
 
 // Below this fraction of the squared edge lengths a triangle's area is rounding noise and its
 // cotangents mean nothing.
@@ -19,30 +19,24 @@ static const double AREA_FLOOR = 1e-12;
 typedef struct work {
     cutis_context *context;
     uint32_t vertex_count;
-    size_t edge_count; // 3 per triangle, before merging
-    uint32_t *weld;    // per vertex
-    uint64_t *edges;   // low end << 32 | high end, sorted
-    double *laplacian; // 3 per vertex: sum of (cot a + cot b) (x_i - x_j)
-    double *area;      // per vertex, mixed Voronoi
-    double *normal;    // 3 per vertex, not unit
+    size_t edge_room, edge_count; // 3 per triangle; those of triangles that keep three corners
+    uint32_t *weld;               // per vertex
+    cutis_edge *edges;            // sorted
+    double *laplacian;            // 3 per vertex: sum of (cot a + cot b) (x_i - x_j)
+    double *area;                 // per vertex, mixed Voronoi
+    double *normal;               // 3 per vertex, not unit
     bool *border;
 } work;
 
 static void work_release(work *w)
 {
     cutis_context *context = w->context;
-    if (w->weld) cutis_free_array(context, w->weld, w->vertex_count, sizeof *w->weld);
-    if (w->edges) cutis_free_array(context, w->edges, w->edge_count, sizeof *w->edges);
-    if (w->laplacian) cutis_free_array(context, w->laplacian, w->vertex_count, 3 * sizeof(double));
-    if (w->area) cutis_free_array(context, w->area, w->vertex_count, sizeof(double));
-    if (w->normal) cutis_free_array(context, w->normal, w->vertex_count, 3 * sizeof(double));
-    if (w->border) cutis_free_array(context, w->border, w->vertex_count, sizeof *w->border);
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    cutis_free_array(context, w->weld, w->vertex_count, sizeof *w->weld);
+    cutis_free_array(context, w->edges, w->edge_room, sizeof *w->edges);
+    cutis_free_array(context, w->laplacian, w->vertex_count, 3 * sizeof(double));
+    cutis_free_array(context, w->area, w->vertex_count, sizeof(double));
+    cutis_free_array(context, w->normal, w->vertex_count, 3 * sizeof(double));
+    cutis_free_array(context, w->border, w->vertex_count, sizeof *w->border);
 }
 
 // Weld by `places`, then list and sort the edges of all triangles that keep three corners.
@@ -52,42 +46,26 @@ static cutis_result work_prepare(work *w, const cutis_surface *surface, const fl
     w->vertex_count = surface->vertex_count;
     if (!cutis_size_multiply((size_t)surface->triangle_count, 3, &corners))
         return cutis_fail(w->context, CUTIS_INVALID_ARGUMENT, "surface: too many triangles");
-    w->edge_count = corners;
+    w->edge_room = corners;
     w->weld = cutis_alloc_array(w->context, w->vertex_count, sizeof *w->weld);
-    w->edges = cutis_alloc_array(w->context, w->edge_count, sizeof *w->edges);
+    w->edges = cutis_alloc_array(w->context, corners, sizeof *w->edges);
     w->border = cutis_alloc_zero(w->context, w->vertex_count, sizeof *w->border);
     if (!w->weld || !w->edges || !w->border) return cutis_alloc_result(w->context);
     cutis_result result = cutis_weld_positions(w->context, w->vertex_count, places, w->weld);
-    if (result != CUTIS_OK) return result;
-    for (size_t i = 0; i < corners; i++) {
-        const uint32_t *corner = surface->indices + 3 * (i / 3);
-        uint32_t a = w->weld[corner[i % 3]], b = w->weld[corner[(i + 1) % 3]];
-        uint32_t c = w->weld[corner[(i + 2) % 3]];
-        uint32_t low = a < b ? a : b, high = a < b ? b : a;
-        bool collapsed = a == b || b == c || c == a;
-        w->edges[i] = collapsed ? UINT64_MAX : (uint64_t)low << 32 | high;
-    }
-    qsort(w->edges, corners, sizeof *w->edges, compare_keys);
-    return CUTIS_OK;
-}
-
-// How many faces the edge at `i` has; collapsed triangles, which sort last, give 0.
-static size_t edge_run(const work *w, size_t i)
-{
-    size_t n = 0;
-    if (w->edges[i] == UINT64_MAX) return 0;
-    while (i + n < w->edge_count && w->edges[i + n] == w->edges[i]) n++;
-    return n;
+    if (result == CUTIS_OK)
+        w->edge_count =
+            cutis_edges_sort(surface->indices, w->weld, surface->triangle_count, w->edges);
+    return result;
 }
 
 static uint64_t mark_borders(work *w)
 {
     uint64_t open = 0;
-    for (size_t i = 0, n; i < w->edge_count && (n = edge_run(w, i)) > 0; i += n) {
+    for (size_t i = 0, n; i < w->edge_count; i += n) {
+        n = cutis_edges_run(w->edges, w->edge_count, i);
         if (n == 2) continue;
         open++;
-        w->border[w->edges[i] >> 32] = true;
-        w->border[w->edges[i] & UINT32_MAX] = true;
+        w->border[w->edges[i].low] = w->border[w->edges[i].high] = true;
     }
     return open;
 }
@@ -96,10 +74,10 @@ static double stretch(const work *w, const float *positions, const float *rest)
 {
     double sum = 0.0;
     uint64_t count = 0;
-    for (size_t i = 0, n; i < w->edge_count && (n = edge_run(w, i)) > 0; i += n) {
-        uint32_t a = (uint32_t)(w->edges[i] >> 32), b = (uint32_t)w->edges[i];
-        double now = vector_length(vector_minus(vector_at(positions, a), vector_at(positions, b)));
-        double then = vector_length(vector_minus(vector_at(rest, a), vector_at(rest, b)));
+    for (size_t i = 0; i < w->edge_count; i += cutis_edges_run(w->edges, w->edge_count, i)) {
+        uint32_t a = w->edges[i].low, b = w->edges[i].high;
+        double now = v3_distance(v3_at(positions, a), v3_at(positions, b));
+        double then = v3_distance(v3_at(rest, a), v3_at(rest, b));
         if (!(now > 0.0) || !(then > 0.0)) continue;
         double ratio = log(now / then);
         sum += ratio * ratio;
@@ -108,34 +86,27 @@ static double stretch(const work *w, const float *positions, const float *rest)
     return count > 0 ? sqrt(sum / (double)count) : 0.0;
 }
 
-static void add3(double *sum, vector v, double factor)
-{
-    sum[0] += factor * v.x;
-    sum[1] += factor * v.y;
-    sum[2] += factor * v.z;
-}
-
 // Meyer et al. 2003: Voronoi areas in acute triangles, half and quarter of the face in obtuse ones.
 static void add_triangle(work *w, const float *positions, const uint32_t id[3])
 {
-    vector p[3], edge[3]; // edge[k] is opposite corner k
+    vec3 p[3], edge[3]; // edge[k] is opposite corner k
     double dot[3], square[3];
-    for (int k = 0; k < 3; k++) p[k] = vector_at(positions, id[k]);
-    for (int k = 0; k < 3; k++) edge[k] = vector_minus(p[(k + 2) % 3], p[(k + 1) % 3]);
+    for (int k = 0; k < 3; k++) p[k] = v3_at(positions, id[k]);
+    for (int k = 0; k < 3; k++) edge[k] = v3_sub(p[(k + 2) % 3], p[(k + 1) % 3]);
     for (int k = 0; k < 3; k++) {
-        square[k] = vector_dot(edge[k], edge[k]);
-        dot[k] = -vector_dot(edge[(k + 1) % 3], edge[(k + 2) % 3]); // cos * lengths at corner k
+        square[k] = v3_dot(edge[k], edge[k]);
+        dot[k] = -v3_dot(edge[(k + 1) % 3], edge[(k + 2) % 3]); // cos * lengths at corner k
     }
-    vector normal = vector_cross(edge[2], vector_minus(p[2], p[0]));
-    double twice = vector_length(normal);
+    vec3 normal = v3_cross(edge[2], v3_sub(p[2], p[0]));
+    double twice = v3_length(normal);
     if (!(twice > AREA_FLOOR * (square[0] + square[1] + square[2]))) return;
     bool obtuse = dot[0] < 0.0 || dot[1] < 0.0 || dot[2] < 0.0;
     for (int k = 0; k < 3; k++) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
         double cotangent = dot[k] / twice;
-        add3(w->laplacian + 3 * (size_t)id[i], vector_minus(p[i], p[j]), cotangent);
-        add3(w->laplacian + 3 * (size_t)id[j], vector_minus(p[j], p[i]), cotangent);
-        add3(w->normal + 3 * (size_t)id[k], normal, 1.0);
+        v3_sum(w->laplacian + 3 * (size_t)id[i], v3_scale(v3_sub(p[i], p[j]), cotangent));
+        v3_sum(w->laplacian + 3 * (size_t)id[j], v3_scale(v3_sub(p[j], p[i]), cotangent));
+        v3_sum(w->normal + 3 * (size_t)id[k], normal);
         if (obtuse) {
             w->area[id[k]] += twice * (dot[k] < 0.0 ? 0.25 : 0.125);
         } else {
@@ -163,11 +134,10 @@ static cutis_result sum_triangles(work *w, const cutis_surface *surface)
 // Signed: positive where the surface is convex (a sphere of radius r: 1 / r).
 static double vertex_curvature(const work *w, uint32_t v)
 {
-    const double *l = w->laplacian + 3 * (size_t)v, *n = w->normal + 3 * (size_t)v;
+    vec3 l = v3_of(w->laplacian + 3 * (size_t)v), n = v3_of(w->normal + 3 * (size_t)v);
     if (w->border[v] || !(w->area[v] > 0.0)) return 0.0;
-    double length = sqrt(l[0] * l[0] + l[1] * l[1] + l[2] * l[2]);
-    double h = length / (4.0 * w->area[v]);
-    return l[0] * n[0] + l[1] * n[1] + l[2] * n[2] < 0.0 ? -h : h;
+    double h = v3_length(l) / (4.0 * w->area[v]);
+    return v3_dot(l, n) < 0.0 ? -h : h;
 }
 
 cutis_result cutis_surface_curvature(cutis_context *context, const cutis_surface *surface,

@@ -7,17 +7,17 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "measure/vector.h"
+#include "geometry/vector.h"
 
 double cutis_surface_volume(const cutis_surface *surface)
 {
     double sum = 0.0;
     for (uint64_t t = 0; t < surface->triangle_count; t++) {
         const uint32_t *corner = surface->indices + 3 * t;
-        vector a = vector_at(surface->positions, corner[0]);
-        vector b = vector_at(surface->positions, corner[1]);
-        vector c = vector_at(surface->positions, corner[2]);
-        sum += vector_dot(a, vector_cross(b, c));
+        vec3 a = v3_at(surface->positions, corner[0]);
+        vec3 b = v3_at(surface->positions, corner[1]);
+        vec3 c = v3_at(surface->positions, corner[2]);
+        sum += v3_dot(a, v3_cross(b, c));
     }
     return sum / 6.0;
 }
@@ -41,28 +41,9 @@ double cutis_surface_diagonal(const cutis_surface *surface)
 {
     if (surface->vertex_count == 0) return 0.0;
     cutis_bounds box = cutis_surface_bounds(surface);
-    vector edge = { (double)box.max.x - box.min.x, (double)box.max.y - box.min.y,
-                    (double)box.max.z - box.min.z };
-    return sqrt(vector_dot(edge, edge));
-}
-
-// Sums are kept in double at the representative; the float array the caller gave is too coarse for
-// thousands of faces.
-static void sum_face_normals(const cutis_surface *surface, const uint32_t *weld, double *sums)
-{
-    for (uint64_t t = 0; t < surface->triangle_count; t++) {
-        const uint32_t *corner = surface->indices + 3 * t;
-        vector a = vector_at(surface->positions, corner[0]);
-        vector b = vector_at(surface->positions, corner[1]);
-        vector c = vector_at(surface->positions, corner[2]);
-        vector n = vector_cross(vector_minus(b, a), vector_minus(c, a)); // twice the area
-        for (int k = 0; k < 3; k++) {
-            double *sum = sums + 3 * (size_t)(weld ? weld[corner[k]] : corner[k]);
-            sum[0] += n.x;
-            sum[1] += n.y;
-            sum[2] += n.z;
-        }
-    }
+    vec3 edge = { (double)box.max.x - box.min.x, (double)box.max.y - box.min.y,
+                  (double)box.max.z - box.min.z };
+    return sqrt(v3_dot(edge, edge));
 }
 
 cutis_result cutis_surface_normals(cutis_context *context, const cutis_surface *surface,
@@ -70,17 +51,14 @@ cutis_result cutis_surface_normals(cutis_context *context, const cutis_surface *
 {
     double *sums = cutis_alloc_zero(context, surface->vertex_count, 3 * sizeof *sums);
     if (!sums) return cutis_alloc_result(context);
-    sum_face_normals(surface, weld, sums);
+    // In double: the float array the caller gave is too coarse for thousands of faces.
+    v3_sum_normals(surface->positions, surface->indices, surface->triangle_count, weld, sums);
     for (uint32_t v = 0; v < surface->vertex_count; v++) {
-        const double *sum = sums + 3 * (size_t)(weld ? weld[v] : v);
-        double length = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
-        float *out = normals + 3 * (size_t)v;
-        if (length > 0.0 && isfinite(length)) {
-            for (int k = 0; k < 3; k++) out[k] = (float)(sum[k] / length);
-        } else { // no face, or only faces without area: any unit vector is as good
-            out[0] = out[1] = 0.0f;
-            out[2] = 1.0f;
-        }
+        vec3 sum = v3_of(sums + 3 * (size_t)(weld ? weld[v] : v));
+        double length = v3_length(sum);
+        // No face, or only faces without area: any unit vector is as good.
+        bool any = !(length > 0.0 && isfinite(length));
+        v3_put_floats(any ? v3(0, 0, 1) : v3_divide(sum, length), normals + 3 * (size_t)v);
     }
     cutis_free_array(context, sums, surface->vertex_count, 3 * sizeof *sums);
     return CUTIS_OK;

@@ -1,6 +1,8 @@
 /// Cameras: framing a box, and the few 4x4 matrices that needs.
 #include "render/renderer.h"
 
+#include "geometry/vector.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -18,44 +20,18 @@ cutis_mat4 cutis_mat4_multiply(const cutis_mat4 *a, const cutis_mat4 *b)
     return r;
 }
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    double r[3] = { a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
-                    a[0] * b[1] - a[1] * b[0] };
-    memcpy(out, r, sizeof r);
-}
-
-static void normalise(double v[3])
-{
-    double length = sqrt(dot(v, v));
-    if (length > 0)
-        for (int i = 0; i < 3; i++) v[i] /= length;
-}
-
 cutis_mat4 cutis_mat4_look(const double eye[3], const double target[3], const double up[3])
 {
-    double back[3], right[3], above[3];
-    for (int i = 0; i < 3; i++) back[i] = eye[i] - target[i];
-    normalise(back);
-    cross(up, back, right);
-    if (dot(right, right) < 1e-12)
-        cross((double[3]){ 0, 0, -1 }, back, right); // looking straight down
-    normalise(right);
-    cross(back, right, above);
+    vec3 from = v3_of(eye), back = v3_direction(v3_sub(from, v3_of(target)));
+    vec3 right = v3_cross(v3_of(up), back);
+    if (v3_dot(right, right) < 1e-12) right = v3_cross(v3(0, 0, -1), back); // straight down
+    right = v3_direction(right);
+    const vec3 rows[3] = { right, v3_cross(back, right), back };
     cutis_mat4 r = { { 0 } };
     for (int i = 0; i < 3; i++) {
-        r.m[4 * i] = right[i];
-        r.m[4 * i + 1] = above[i];
-        r.m[4 * i + 2] = back[i];
+        r.m[i] = rows[i].x, r.m[4 + i] = rows[i].y, r.m[8 + i] = rows[i].z;
+        r.m[12 + i] = -v3_dot(rows[i], from);
     }
-    r.m[12] = -dot(right, eye);
-    r.m[13] = -dot(above, eye);
-    r.m[14] = -dot(back, eye);
     r.m[15] = 1;
     return r;
 }
@@ -114,11 +90,11 @@ static double fitting_distance(const cutis_bounds *box, const double target[3],
 cutis_view cutis_view_frame(const cutis_camera *camera, const cutis_bounds *box, double aspect)
 {
     cutis_view view;
-    double size[3] = { box->max.x - box->min.x, box->max.y - box->min.y, box->max.z - box->min.z };
+    vec3 size = { box->max.x - box->min.x, box->max.y - box->min.y, box->max.z - box->min.z };
     view.target[0] = 0.5 * (box->min.x + box->max.x);
     view.target[1] = 0.5 * (box->min.y + box->max.y);
     view.target[2] = 0.5 * (box->min.z + box->max.z);
-    view.radius = fmax(0.5 * sqrt(dot(size, size)), 1e-6);
+    view.radius = fmax(0.5 * v3_length(size), 1e-6);
     double yaw = camera->yaw * PI / 180, pitch = camera->pitch * PI / 180;
     double direction[3] = { sin(yaw) * cos(pitch), sin(pitch), cos(yaw) * cos(pitch) };
     double tan_y = tan((camera->field_of_view > 0 ? camera->field_of_view : 28) * PI / 360);

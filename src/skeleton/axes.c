@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "geometry/order.h"
 #include "math/eigen3.h"
 
 static const double FLAT = 1e-9;      // of the diagonal: no hull, no volume
@@ -20,14 +21,12 @@ void cutis_covariance(const double (*triangles)[3][3], uint32_t count, double *o
     // About the first corner, so that a body far from the origin loses no digits.
     const double *o = count ? triangles[0][0] : mean;
     for (uint32_t i = 0; i < count; i++) {
-        double p[4][3], u[3], v[3], n[3];
+        double p[4][3];
         for (int k = 0; k < 3; k++) {
             for (int c = 0; c < 3; c++) p[c][k] = triangles[i][c][k] - o[k];
             p[3][k] = (p[0][k] + p[1][k] + p[2][k]) / 3;
-            u[k] = p[1][k] - p[0][k], v[k] = p[2][k] - p[0][k];
         }
-        double3_cross(u, v, n);
-        double area = 0.5 * sqrt(double3_dot(n, n));
+        double area = v3_area_of(p[0], p[1], p[2]);
         total += area;
         for (int k = 0; k < 3; k++) mean[k] += area * p[3][k];
         for (int e = 0, r = 0; r < 3; r++)
@@ -62,15 +61,13 @@ void cutis_principal_axes(const double *covariance, double *axes)
 
 // Half-spaces -----------------------------------------------------------------------------------
 
-static bool add_plane(double (*planes)[4], uint32_t *count, const double *normal,
-                      const double *point)
+static void add_plane(double (*planes)[4], uint32_t *count, vec3 normal, const double *point)
 {
-    double length = sqrt(double3_dot(normal, normal));
-    if (!(length > NO_AREA)) return false;
-    for (int k = 0; k < 3; k++) planes[*count][k] = normal[k] / length;
+    double length = v3_length(normal);
+    if (!(length > NO_AREA)) return;
+    v3_put(v3_divide(normal, length), planes[*count]);
     planes[*count][3] = double3_dot(planes[*count], point);
     ++*count;
-    return true;
 }
 
 static uint32_t part_planes(const cutis_parts *parts, uint32_t p, double (*planes)[4])
@@ -90,17 +87,13 @@ static uint32_t part_planes(const cutis_parts *parts, uint32_t p, double (*plane
     }
     for (uint32_t i = 0; i < part->ring_count; i++) { // early: a cap decides most kernels
         const cutis_ring *ring = &parts->rings[part->rings[i]];
-        double sign = ring->child == p ? -1 : 1, n[3];
-        for (int k = 0; k < 3; k++) n[k] = sign * ring->normal[k];
-        add_plane(planes, &count, n, ring->centre);
+        double sign = ring->child == p ? -1 : 1;
+        add_plane(planes, &count, v3_scale(v3_of(ring->normal), sign), ring->centre);
     }
     for (uint32_t i = 0; i < part->face_count; i++) {
         const uint32_t *v = mesh->faces[part->faces[i]];
         const double *a = mesh->points[v[0]], *b = mesh->points[v[1]], *c = mesh->points[v[2]];
-        double d[3], e[3], n[3];
-        for (int k = 0; k < 3; k++) d[k] = b[k] - a[k], e[k] = c[k] - a[k];
-        double3_cross(d, e, n);
-        add_plane(planes, &count, n, a);
+        add_plane(planes, &count, v3_normal_of(a, b, c), a);
     }
     return count;
 }
@@ -139,12 +132,8 @@ static void point_covariance(const cutis_parts *parts, const cutis_piece *part, 
     for (uint32_t i = 0; i < part->vertex_count; i++)
         for (int k = 0; k < 3; k++)
             mean[k] += parts->mesh->points[part->vertices[i]][k] / part->vertex_count;
-    for (uint32_t i = 0; i < part->vertex_count; i++) {
-        const double *p = parts->mesh->points[part->vertices[i]];
-        double d[3] = { p[0] - mean[0], p[1] - mean[1], p[2] - mean[2] };
-        c[0] += d[0] * d[0], c[1] += d[0] * d[1], c[2] += d[0] * d[2];
-        c[3] += d[1] * d[1], c[4] += d[1] * d[2], c[5] += d[2] * d[2];
-    }
+    for (uint32_t i = 0; i < part->vertex_count; i++)
+        v3_spread(c, v3_sub(v3_of(parts->mesh->points[part->vertices[i]]), v3_of(mean)));
 }
 
 cutis_result cutis_piece_axes(cutis_parts *parts, uint32_t p)
@@ -174,8 +163,8 @@ cutis_result cutis_piece_axes(cutis_parts *parts, uint32_t p)
 // Chords ----------------------------------------------------------------------------------------
 
 typedef struct {
-    const double *origin, *direction;
-    double side[3], up[3]; // with the direction a right-handed frame
+    vec3 origin, direction;
+    vec3 side, up; // with the direction a right-handed frame
     double *hits;
     uint32_t count, capacity;
 } line;
@@ -189,10 +178,8 @@ static void hit_triangle(void *user, const double *a, const double *b, const dou
     double x[3], y[3], z[3];
     const double *corners[3] = { a, b, c };
     for (int i = 0; i < 3; i++) {
-        double d[3];
-        for (int k = 0; k < 3; k++) d[k] = corners[i][k] - l->origin[k];
-        x[i] = double3_dot(d, l->side), y[i] = double3_dot(d, l->up);
-        z[i] = double3_dot(d, l->direction);
+        vec3 d = v3_sub(v3_of(corners[i]), l->origin);
+        x[i] = v3_dot(d, l->side), y[i] = v3_dot(d, l->up), z[i] = v3_dot(d, l->direction);
     }
     double u = x[1] * y[2] - x[2] * y[1], v = x[2] * y[0] - x[0] * y[2];
     double w = x[0] * y[1] - x[1] * y[0], sum = u + v + w;
@@ -201,29 +188,20 @@ static void hit_triangle(void *user, const double *a, const double *b, const dou
     l->hits[l->count++] = (u * z[0] + v * z[1] + w * z[2]) / sum;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void perpendicular(const double *d, double *side, double *up)
+static void perpendicular(const double *d, vec3 *side, vec3 *up)
 {
     int least = 0;
     for (int k = 1; k < 3; k++)
         if (fabs(d[k]) < fabs(d[least])) least = k;
-    double unit[3] = { least == 0, least == 1, least == 2 };
-    double3_cross(d, unit, side);
-    double length = sqrt(double3_dot(side, side));
-    for (int k = 0; k < 3; k++) side[k] /= length;
-    double3_cross(d, side, up);
+    *side = v3_direction(v3_cross(v3_of(d), v3(least == 0, least == 1, least == 2)));
+    *up = v3_cross(v3_of(d), *side);
 }
 
 // The inside stretch that holds 0, else the longest; false: none, or an odd number of crossings.
 static bool inside_stretch(double *hits, uint32_t count, double same, double *from, double *to)
 {
     uint32_t kept = 0;
-    qsort(hits, count, sizeof *hits, ascending);
+    qsort(hits, count, sizeof *hits, order_double);
     for (uint32_t i = 0; i < count; i++)
         if (kept == 0 || hits[i] - hits[kept - 1] > same) hits[kept++] = hits[i];
     if (kept == 0 || kept % 2) return false;
@@ -247,27 +225,23 @@ cutis_result cutis_piece_chord(const cutis_parts *parts, uint32_t p, const doubl
     for (uint32_t i = 0; i < part->ring_count; i++) capacity += parts->rings[part->rings[i]].count;
     double *hits = cutis_alloc_array(parts->mesh->context, capacity, sizeof *hits), low, high;
     if (!hits) return cutis_alloc_result(parts->mesh->context);
-    line l = {
-        .origin = part->centroid, .direction = direction, .hits = hits, .capacity = capacity
-    };
-    perpendicular(direction, l.side, l.up);
+    line l = { .origin = v3_of(part->centroid),
+               .direction = v3_of(direction),
+               .hits = hits,
+               .capacity = capacity };
+    perpendicular(direction, &l.side, &l.up);
     cutis_piece_triangles(parts, p, hit_triangle, &l);
     if (!inside_stretch(hits, l.count, SAME_HIT * parts->mesh->diagonal, &low, &high)) {
         low = INFINITY, high = -INFINITY; // grazing: as far as the part reaches
         for (uint32_t i = 0; i < part->vertex_count; i++) {
-            double d[3];
-            for (int k = 0; k < 3; k++)
-                d[k] = parts->mesh->points[part->vertices[i]][k] - part->centroid[k];
-            low = fmin(low, double3_dot(d, direction)),
-            high = fmax(high, double3_dot(d, direction));
+            vec3 d = v3_sub(v3_of(parts->mesh->points[part->vertices[i]]), l.origin);
+            low = fmin(low, v3_dot(d, l.direction)), high = fmax(high, v3_dot(d, l.direction));
         }
     }
     cutis_free_array(parts->mesh->context, hits, capacity, sizeof *hits);
     double pull = PULL_IN * (high - low);
-    for (int k = 0; k < 3; k++) {
-        from[k] = part->centroid[k] + (low + pull) * direction[k];
-        to[k] = part->centroid[k] + (high - pull) * direction[k];
-    }
+    v3_put(v3_mad(l.origin, low + pull, l.direction), from);
+    v3_put(v3_mad(l.origin, high - pull, l.direction), to);
     return CUTIS_OK;
 }
 

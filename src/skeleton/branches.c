@@ -9,6 +9,8 @@
 
 #include <cutis/synth.h>
 
+#include "geometry/order.h"
+
 #define SAMPLES 12u // far points that the middle is found from
 
 // Distances -------------------------------------------------------------------------------------
@@ -17,9 +19,8 @@
 // come in through the triangle.
 static double wave(const double *a, const double *b, const double *c, double da, double db)
 {
-    double u[3], v[3];
-    for (int k = 0; k < 3; k++) u[k] = a[k] - c[k], v[k] = b[k] - c[k];
-    double uu = double3_dot(u, u), uv = double3_dot(u, v), vv = double3_dot(v, v);
+    vec3 u = v3_sub(v3_of(a), v3_of(c)), v = v3_sub(v3_of(b), v3_of(c));
+    double uu = v3_dot(u, u), uv = v3_dot(u, v), vv = v3_dot(v, v);
     double best = fmin(da + sqrt(uu), db + sqrt(vv)), det = uu * vv - uv * uv;
     if (!(det > 1e-12 * uu * vv)) return best;
     // |gradient| = 1 with gradient in the triangle: a quadratic in the distance at c.
@@ -51,10 +52,10 @@ bool cutis_march(cutis_front *w, uint32_t source, double limit, double *distance
         *far = v;
         do {
             for (int side = 0; side < 2 && good; side++) { // both triangles beside v -> to
-                uint32_t to = side ? cutis_from(mesh, cutis_previous(h)) : cutis_to(mesh, h);
-                uint32_t third = side ? cutis_to(mesh, h) : cutis_from(mesh, cutis_previous(h));
+                uint32_t to = side ? cutis_from(mesh, half_previous(h)) : cutis_to(mesh, h);
+                uint32_t third = side ? cutis_to(mesh, h) : cutis_from(mesh, half_previous(h));
                 if (w->fixed[to]) continue;
-                double d = distances[v] + cutis_distance(mesh->points[v], mesh->points[to]);
+                double d = distances[v] + v3_distance_of(mesh->points[v], mesh->points[to]);
                 if (w->fixed[third])
                     d = wave(mesh->points[v], mesh->points[third], mesh->points[to], distances[v],
                              distances[third]);
@@ -92,12 +93,6 @@ bool cutis_find_middle(cutis_front *w, const uint32_t *list, uint32_t count, uin
 }
 
 // Branches --------------------------------------------------------------------------------------
-
-static uint32_t find(uint32_t *up, uint32_t i)
-{
-    while (up[i] != i) i = up[i] = up[up[i]];
-    return i;
-}
 
 static uint32_t add_arc(cutis_branches *b, double high, uint32_t tip)
 {
@@ -176,7 +171,7 @@ bool cutis_branches_find(cutis_branches *b, const uint32_t *list, uint32_t count
             uint32_t to = cutis_to(mesh, h);
             h = cutis_around(mesh, h);
             if (b->up[to] == CUTIS_NOTHING) continue;
-            uint32_t root = find(b->up, to), k = 0;
+            uint32_t root = group_of(b->up, to), k = 0;
             while (k < n && roots[k] != root) k++;
             if (k == n && n < 64) roots[n++] = root;
         } while (h != first);

@@ -4,7 +4,7 @@
 #define CUTIS_SKELETON_BRANCHES_H
 
 #include "skeleton/closed.h"
-#include "skeleton/heap.h"
+#include "geometry/heap.h"
 
 /// A front that marches over a mesh.
 typedef struct cutis_front {

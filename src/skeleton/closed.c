@@ -7,12 +7,8 @@
 
 double cutis_face_area(const cutis_closed *mesh, uint32_t face)
 {
-    const double *a = mesh->points[mesh->faces[face][0]], *b = mesh->points[mesh->faces[face][1]];
-    const double *c = mesh->points[mesh->faces[face][2]];
-    double u[3] = { b[0] - a[0], b[1] - a[1], b[2] - a[2] }, n[3];
-    double v[3] = { c[0] - a[0], c[1] - a[1], c[2] - a[2] };
-    double3_cross(u, v, n);
-    return 0.5 * sqrt(double3_dot(n, n));
+    const uint32_t *v = mesh->faces[face];
+    return v3_area_of(mesh->points[v[0]], mesh->points[v[1]], mesh->points[v[2]]);
 }
 
 static bool grow_names(cutis_arena *arena, const char ***list, uint32_t count, size_t *capacity)
@@ -65,6 +61,24 @@ void cutis_closed_release(cutis_closed *mesh)
     *mesh = (cutis_closed){ 0 };
 }
 
+bool cutis_closed_grow(cutis_closed *mesh, size_t points, size_t faces, size_t outputs)
+{
+    cutis_context *context = mesh->context;
+    return cutis_grow(context, &mesh->points, &mesh->point_capacity, points,
+                      sizeof *mesh->points) &&
+           cutis_grow(context, &mesh->leaving, &mesh->leaving_capacity, points,
+                      sizeof *mesh->leaving) &&
+           cutis_grow(context, &mesh->faces, &mesh->face_capacity, faces, sizeof *mesh->faces) &&
+           cutis_grow(context, &mesh->corners, &mesh->corner_capacity, faces,
+                      sizeof *mesh->corners) &&
+           cutis_grow(context, &mesh->twins, &mesh->twin_capacity, 3 * faces,
+                      sizeof *mesh->twins) &&
+           cutis_grow(context, &mesh->labels, &mesh->label_capacity, faces, sizeof *mesh->labels) &&
+           cutis_grow(context, &mesh->shells, &mesh->shell_capacity, faces, sizeof *mesh->shells) &&
+           cutis_grow(context, &mesh->outputs, &mesh->output_capacity, outputs,
+                      sizeof *mesh->outputs);
+}
+
 // The output vertex at part t between two corners; faces that share both corners share it.
 static uint32_t mix_output(cutis_closed *mesh, uint32_t a, uint32_t b, double t, uint32_t vertex)
 {
@@ -81,7 +95,7 @@ static uint32_t mix_output(cutis_closed *mesh, uint32_t a, uint32_t b, double t,
 // Face of h becomes (from, v, opposite), a new face is (v, to, opposite).
 static uint32_t split_face(cutis_closed *mesh, uint32_t h, uint32_t vertex, uint32_t output)
 {
-    uint32_t f = h / 3, g = mesh->face_count++, n = cutis_next(h), p = cutis_previous(h);
+    uint32_t f = h / 3, g = mesh->face_count++, n = half_next(h), p = half_previous(h);
     uint32_t outer = mesh->twins[n];
     mesh->faces[g][0] = vertex, mesh->corners[g][0] = output;
     mesh->faces[g][1] = mesh->faces[f][n % 3], mesh->corners[g][1] = mesh->corners[f][n % 3];
@@ -99,23 +113,12 @@ static uint32_t split_face(cutis_closed *mesh, uint32_t h, uint32_t vertex, uint
 
 bool cutis_closed_split(cutis_closed *mesh, uint32_t h, double t, uint32_t *vertex)
 {
-    cutis_context *context = mesh->context;
-    size_t faces = (size_t)mesh->face_count + 2, points = (size_t)mesh->vertex_count + 1;
-    if (!cutis_grow(context, &mesh->points, &mesh->point_capacity, points, sizeof *mesh->points) ||
-        !cutis_grow(context, &mesh->leaving, &mesh->leaving_capacity, points,
-                    sizeof *mesh->leaving) ||
-        !cutis_grow(context, &mesh->faces, &mesh->face_capacity, faces, sizeof *mesh->faces) ||
-        !cutis_grow(context, &mesh->corners, &mesh->corner_capacity, faces,
-                    sizeof *mesh->corners) ||
-        !cutis_grow(context, &mesh->twins, &mesh->twin_capacity, 3 * faces, sizeof *mesh->twins) ||
-        !cutis_grow(context, &mesh->labels, &mesh->label_capacity, faces, sizeof *mesh->labels) ||
-        !cutis_grow(context, &mesh->shells, &mesh->shell_capacity, faces, sizeof *mesh->shells) ||
-        !cutis_grow(context, &mesh->outputs, &mesh->output_capacity, (size_t)mesh->output_count + 2,
-                    sizeof *mesh->outputs))
+    if (!cutis_closed_grow(mesh, (size_t)mesh->vertex_count + 1, (size_t)mesh->face_count + 2,
+                           (size_t)mesh->output_count + 2))
         return false;
     uint32_t twin = mesh->twins[h], v = mesh->vertex_count++;
-    uint32_t a = mesh->corners[h / 3][h % 3], b = mesh->corners[h / 3][cutis_next(h) % 3];
-    uint32_t c = mesh->corners[twin / 3][cutis_next(twin) % 3];
+    uint32_t a = mesh->corners[h / 3][h % 3], b = mesh->corners[h / 3][half_next(h) % 3];
+    uint32_t c = mesh->corners[twin / 3][half_next(twin) % 3];
     uint32_t d = mesh->corners[twin / 3][twin % 3];
     // Positions are the floats that are written, so that copies of a vertex stay on one point.
     const double *p = mesh->points[cutis_from(mesh, h)], *q = mesh->points[cutis_to(mesh, h)];

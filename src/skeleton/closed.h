@@ -1,8 +1,7 @@
 /// The body as one closed, manifold, consistently oriented triangle mesh with a label per face.
 ///
-/// Half-edge h = 3 f + c runs from corner c of face f to the next corner. Invariant, from
-/// cutis_closed_make on: every half-edge has a twin that runs the other way, and the half-edges
-/// that leave a vertex form one ring.
+/// Invariant, from cutis_closed_make on: every half-edge has a twin that runs the other way, and
+/// the half-edges that leave a vertex form one ring.
 #ifndef CUTIS_SKELETON_CLOSED_H
 #define CUTIS_SKELETON_CLOSED_H
 
@@ -10,6 +9,8 @@
 #include <cutis/skeleton.h>
 
 #include "base/memory.h"
+#include "geometry/half_edge.h"
+#include "geometry/vector.h"
 #include "math/mat3.h"
 
 #define CUTIS_NOTHING UINT32_MAX
@@ -54,27 +55,18 @@ typedef struct cutis_closed {
     double diagonal;
 } cutis_closed;
 
-static inline uint32_t cutis_next(uint32_t h)
-{
-    return h % 3 == 2 ? h - 2 : h + 1;
-}
-static inline uint32_t cutis_previous(uint32_t h)
-{
-    return h % 3 == 0 ? h + 2 : h - 1;
-}
-
 static inline uint32_t cutis_from(const cutis_closed *mesh, uint32_t h)
 {
     return mesh->faces[h / 3][h % 3];
 }
 static inline uint32_t cutis_to(const cutis_closed *mesh, uint32_t h)
 {
-    return cutis_from(mesh, cutis_next(h));
+    return cutis_from(mesh, half_next(h));
 }
 /// The next half-edge that leaves the same vertex.
 static inline uint32_t cutis_around(const cutis_closed *mesh, uint32_t h)
 {
-    return cutis_next(mesh->twins[h]);
+    return half_next(mesh->twins[h]);
 }
 /// Do the two faces of an edge belong to different parts?
 static inline bool cutis_is_border(const cutis_closed *mesh, uint32_t h)
@@ -82,14 +74,9 @@ static inline bool cutis_is_border(const cutis_closed *mesh, uint32_t h)
     return mesh->labels[h / 3] != mesh->labels[mesh->twins[h] / 3];
 }
 
-static inline double cutis_distance(const double *a, const double *b)
-{
-    double d[3] = { a[0] - b[0], a[1] - b[1], a[2] - b[2] };
-    return sqrt(double3_dot(d, d));
-}
 static inline double cutis_edge_length(const cutis_closed *mesh, uint32_t h)
 {
-    return cutis_distance(mesh->points[cutis_from(mesh, h)], mesh->points[cutis_to(mesh, h)]);
+    return v3_distance_of(mesh->points[cutis_from(mesh, h)], mesh->points[cutis_to(mesh, h)]);
 }
 
 double cutis_face_area(const cutis_closed *mesh, uint32_t face);
@@ -126,6 +113,9 @@ cutis_result cutis_closed_make(const cutis_model *model, const uint32_t *labels,
                                cutis_labels *names, cutis_skeleton_repairs *repairs,
                                cutis_closed *out);
 void cutis_closed_release(cutis_closed *mesh); ///< zero value is fine
+
+/// Room for so many of each in all. false: out of memory, nothing changed.
+bool cutis_closed_grow(cutis_closed *mesh, size_t points, size_t faces, size_t outputs);
 
 /// Put a new vertex at part t of half-edge h. Both faces are split; the first half of h keeps its
 /// number. false: out of memory, nothing changed.

@@ -3,13 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "skeleton/heap.h"
+#include "geometry/heap.h"
 #include "skeleton/parts.h"
 
 static bool relax(const cutis_closed *mesh, cutis_heap *q, double *distances, uint32_t v,
                   uint32_t to)
 {
-    double d = distances[v] + cutis_distance(mesh->points[v], mesh->points[to]);
+    double d = distances[v] + v3_distance_of(mesh->points[v], mesh->points[to]);
     if (!(d < distances[to])) return true;
     distances[to] = d;
     return cutis_heap_push(q, d, to);
@@ -34,7 +34,7 @@ cutis_result cutis_part_distances(const cutis_parts *parts, uint32_t p, const ui
         do {
             if (mesh->labels[h / 3] == part->label)
                 good = good && relax(mesh, &q, distances, now.vertex, cutis_to(mesh, h)) &&
-                       relax(mesh, &q, distances, now.vertex, cutis_from(mesh, cutis_previous(h)));
+                       relax(mesh, &q, distances, now.vertex, cutis_from(mesh, half_previous(h)));
             h = cutis_around(mesh, h);
         } while (h != first && good);
     }

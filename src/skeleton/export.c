@@ -148,16 +148,7 @@ static bool fix_normals(exporter *e, cutis_primitive *to)
     float *normals = cutis_arena_alloc(&e->arena, 3 * count, sizeof *normals);
     if (!sums || !normals) return false;
     memset(sums, 0, count * sizeof *sums);
-    for (uint32_t i = 0; i < to->index_count; i += 3) {
-        double u[3], v[3], n[3];
-        const float *p[3];
-        for (int c = 0; c < 3; c++) p[c] = to->positions + 3 * (size_t)to->indices[i + c];
-        for (int k = 0; k < 3; k++)
-            u[k] = (double)p[1][k] - p[0][k], v[k] = (double)p[2][k] - p[0][k];
-        double3_cross(u, v, n);
-        for (int c = 0; c < 3; c++)
-            for (int k = 0; k < 3; k++) sums[to->indices[i + c]][k] += n[k];
-    }
+    v3_sum_normals(to->positions, to->indices, to->index_count / 3, NULL, sums[0]);
     for (size_t v = 0; v < count; v++) {
         double length = sqrt(double3_dot(sums[v], sums[v])), dot = 0;
         for (int k = 0; k < 3 && !caps; k++) dot += sums[v][k] * to->normals[3 * v + k];

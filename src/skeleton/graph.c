@@ -31,7 +31,7 @@ typedef struct {
     uint32_t n;
     double length; // of the segment
     const double *a;
-    double direction[3]; // b - a
+    vec3 direction; // b - a
     const double (*points)[3];
     projected *order;
     double *near, *far; // per point in order: to its projection, to the farthest other point
@@ -41,7 +41,7 @@ typedef struct {
 
 static void at_parameter(const grouping *g, double t, double *out)
 {
-    for (int k = 0; k < 3; k++) out[k] = g->a[k] + t * g->direction[k];
+    v3_put(v3_mad(v3_of(g->a), t, g->direction), out);
 }
 
 static double mean_parameter(const grouping *g, uint32_t i, uint32_t j)
@@ -57,7 +57,7 @@ static double spread(const grouping *g, uint32_t i, uint32_t j)
     double link[3], sum = 0;
     at_parameter(g, mean_parameter(g, i, j), link);
     for (uint32_t k = i; k <= j; k++) {
-        double d = cutis_distance(g->points[g->order[k].index], link) - g->near[k];
+        double d = v3_distance_of(g->points[g->order[k].index], link) - g->near[k];
         double range = fmax(g->far[k] - g->near[k], SPREAD * g->length);
         sum += range > 0 ? fmin(1, fmax(0, d / range)) : 0;
     }
@@ -109,7 +109,7 @@ uint32_t cutis_group_points(cutis_arena *arena, const double *a, const double *b
                             const double (*points)[3], uint32_t n, uint32_t *groups,
                             double (*links)[3])
 {
-    grouping g = { .n = n, .a = a, .points = points, .length = cutis_distance(a, b) };
+    grouping g = { .n = n, .a = a, .points = points, .length = v3_distance_of(a, b) };
     uint32_t count = 0, cells = n > GROUPED_MOST ? 1 : n * n;
     if (n == 0) return 0;
     g.order = cutis_arena_alloc(arena, n, sizeof *g.order);
@@ -119,10 +119,10 @@ uint32_t cutis_group_points(cutis_arena *arena, const double *a, const double *b
     if (!g.order || !g.near || !g.variation || !g.split) return CUTIS_NOTHING;
     g.far = g.near + n;
     double square = g.length * g.length;
-    for (int k = 0; k < 3; k++) g.direction[k] = b[k] - a[k];
+    g.direction = v3_sub(v3_of(b), v3_of(a));
     for (uint32_t i = 0; i < n; i++) {
-        double d[3] = { points[i][0] - a[0], points[i][1] - a[1], points[i][2] - a[2] };
-        double t = square > 0 ? double3_dot(d, g.direction) / square : 0;
+        double t =
+            square > 0 ? v3_dot(v3_sub(v3_of(points[i]), v3_of(a)), g.direction) / square : 0;
         g.order[i] = (projected){ fmin(1, fmax(0, t)), i };
     }
     qsort(g.order, n, sizeof *g.order, by_parameter);
@@ -134,9 +134,9 @@ uint32_t cutis_group_points(cutis_arena *arena, const double *a, const double *b
     for (uint32_t i = 0; i < n; i++) {
         double on[3];
         at_parameter(&g, g.order[i].t, on);
-        g.near[i] = cutis_distance(points[g.order[i].index], on), g.far[i] = 0;
+        g.near[i] = v3_distance_of(points[g.order[i].index], on), g.far[i] = 0;
         for (uint32_t j = 0; j < n; j++)
-            g.far[i] = fmax(g.far[i], cutis_distance(points[g.order[i].index], points[j]));
+            g.far[i] = fmax(g.far[i], v3_distance_of(points[g.order[i].index], points[j]));
     }
     search(&g);
     number_groups(&g, 0, n - 1, &count, groups, links);
@@ -180,7 +180,7 @@ typedef struct {
 
 static void draw(drawing *d, const double *from, const double *to)
 {
-    if (!(cutis_distance(from, to) >= d->least)) return;
+    if (!(v3_distance_of(from, to) >= d->least)) return;
     cutis_part_link *l = &d->lines[d->count++];
     l->part = d->part;
     memcpy(l->from, from, sizeof l->from);
@@ -192,8 +192,8 @@ static int nearest_mark(const cutis_piece *part, const double *link)
 {
     double middle[3];
     for (int k = 0; k < 3; k++) middle[k] = 0.5 * (part->axis_from[k] + part->axis_to[k]);
-    double m = cutis_distance(link, middle), a = cutis_distance(link, part->axis_from);
-    double b = cutis_distance(link, part->axis_to);
+    double m = v3_distance_of(link, middle), a = v3_distance_of(link, part->axis_from);
+    double b = v3_distance_of(link, part->axis_to);
     return m <= a && m <= b ? 0 : a <= b ? 1 : 2;
 }
 
@@ -220,8 +220,8 @@ static cutis_result draw_extras(drawing *d, const cutis_parts *parts, uint32_t p
         for (int e = 0; e < 2; e++) {
             uint32_t best = 0;
             for (uint32_t g = 1; g < part->group_count; g++)
-                if (cutis_distance(part->links[g], ends[e]) <
-                    cutis_distance(part->links[best], ends[e]))
+                if (v3_distance_of(part->links[g], ends[e]) <
+                    v3_distance_of(part->links[best], ends[e]))
                     best = g;
             if (part->group_count) draw(d, part->links[best], ends[e]);
         }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "geometry/order.h"
 
 // A piece with fewer faces, or of a smaller part of the area and few faces, is a crumb. A finger
 // bone of a fine mesh may be as small in area, but not in faces.
@@ -291,12 +292,6 @@ static int by_worth(const void *a, const void *b)
     return p->high < q->high ? -1 : p->high > q->high;
 }
 
-static uint32_t find(uint32_t *up, uint32_t i)
-{
-    while (up[i] != i) i = up[i] = up[up[i]];
-    return i;
-}
-
 static uint32_t walk(uint32_t root, const uint32_t *starts, const uint32_t *neighbours,
                      uint32_t *queue, uint32_t *hops)
 {
@@ -357,7 +352,7 @@ cutis_result cutis_hang(cutis_arena *arena, const cutis_contacts *contacts, cons
     memset(starts, 0, (n + 2) * sizeof *starts);
     for (uint32_t i = 0; i < contacts->count; i++) {
         const cutis_contact *c = order[i].contact;
-        uint32_t a = find(up, c->low), b = find(up, c->high);
+        uint32_t a = group_of(up, c->low), b = group_of(up, c->high);
         if (a == b) continue;
         up[a] = b;
         out->in_tree[order[i].index] = true;

@@ -8,37 +8,27 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "math/mat3.h"
-
-static double away(const double *a, const double *b, double *out)
-{
-    for (int k = 0; k < 3; k++) out[k] = a[k] - b[k];
-    return sqrt(double3_dot(out, out));
-}
+#include "geometry/vector.h"
 
 // Do the points span space? Farthest from the first, from that line, from that plane.
 static bool is_solid(const double (*points)[3], uint32_t n, double flat)
 {
-    double u[3] = { 0 }, w[3] = { 0 }, d[3], c[3], far = 0;
+    vec3 u = v3(0, 0, 0), w = u, first = v3_of(points[0]);
+    double far = 0;
     for (uint32_t i = 1; i < n; i++) {
-        double distance = away(points[i], points[0], d);
-        if (distance > far) far = distance, memcpy(u, d, sizeof u);
+        vec3 d = v3_sub(v3_of(points[i]), first);
+        if (v3_length(d) > far) far = v3_length(d), u = d;
     }
     if (!(far > flat)) return false;
-    for (int k = 0; k < 3; k++) u[k] /= far;
-    far = 0;
+    u = v3_divide(u, far), far = 0;
     for (uint32_t i = 1; i < n; i++) {
-        away(points[i], points[0], d);
-        double3_cross(u, d, c);
-        double distance = sqrt(double3_dot(c, c));
-        if (distance > far) far = distance, memcpy(w, c, sizeof w);
+        vec3 c = v3_cross(u, v3_sub(v3_of(points[i]), first));
+        if (v3_length(c) > far) far = v3_length(c), w = c;
     }
     if (!(far > flat)) return false;
-    for (int k = 0; k < 3; k++) w[k] /= far;
-    for (uint32_t i = 1; i < n; i++) {
-        away(points[i], points[0], d);
-        if (fabs(double3_dot(d, w)) > flat) return true;
-    }
+    w = v3_divide(w, far);
+    for (uint32_t i = 1; i < n; i++)
+        if (fabs(v3_dot(v3_sub(v3_of(points[i]), first), w)) > flat) return true;
     return false;
 }
 
@@ -72,10 +62,7 @@ static cutis_result failed(cutis_context *context, const char *said)
 static void set_triangle(const double *a, const double *b, const double *c, const double *inside,
                          double (*out)[3])
 {
-    double u[3], v[3], n[3], d[3];
-    for (int k = 0; k < 3; k++) u[k] = b[k] - a[k], v[k] = c[k] - a[k], d[k] = a[k] - inside[k];
-    double3_cross(u, v, n);
-    bool turned = double3_dot(n, d) < 0;
+    bool turned = v3_dot(v3_normal_of(a, b, c), v3_sub(v3_of(a), v3_of(inside))) < 0;
     memcpy(out[0], a, sizeof *out);
     memcpy(out[1], turned ? c : b, sizeof *out);
     memcpy(out[2], turned ? b : c, sizeof *out);
@@ -123,10 +110,8 @@ void cutis_hull_centroid(const cutis_hull *hull, double *centroid, double *volum
     for (uint32_t i = 0; i < hull->count; i++) {
         const double *a = hull->triangles[i][0], *b = hull->triangles[i][1];
         const double *c = hull->triangles[i][2], *o = hull->triangles[0][0];
-        double u[3], v[3], n[3];
-        for (int k = 0; k < 3; k++) u[k] = b[k] - a[k], v[k] = c[k] - a[k];
-        double3_cross(u, v, n);
-        double area = 0.5 * sqrt(double3_dot(n, n));
+        double n[3], area = v3_area_of(a, b, c);
+        v3_put(v3_normal_of(a, b, c), n);
         total += area;
         for (int k = 0; k < 3; k++) {
             sum[k] += area * (a[k] + b[k] + c[k]) / 3;

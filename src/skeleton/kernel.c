@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "geometry/vector.h"
 #include "math/mat3.h"
 #include "skeleton/hull.h"
 
@@ -110,9 +111,8 @@ static uint32_t dualise(const double (*planes)[4], uint32_t n, const double *x0,
         double gap = planes[i][3] - double3_dot(planes[i], x0), y[3];
         for (int k = 0; k < 3; k++) y[k] = planes[i][k] / gap;
         if (count > 0 && i > 0) {
-            const double *a = planes[i], *b = planes[i - 1];
-            double d[3] = { a[0] - b[0], a[1] - b[1], a[2] - b[2] };
-            if (double3_dot(d, d) < SAME_NORMAL * SAME_NORMAL) {
+            vec3 d = v3_sub(v3_of(planes[i]), v3_of(planes[i - 1]));
+            if (v3_dot(d, d) < SAME_NORMAL * SAME_NORMAL) {
                 double *last = out[count - 1];
                 if (double3_dot(y, y) > double3_dot(last, last)) memcpy(last, y, sizeof y);
                 continue;
@@ -129,9 +129,8 @@ static uint32_t merge_points(double (*points)[3], uint32_t n, double reach)
     for (uint32_t i = 0; i < n; i++) {
         bool fresh = true;
         for (uint32_t j = count > 64 ? count - 64 : 0; j < count && fresh; j++) {
-            double d[3] = { points[i][0] - points[j][0], points[i][1] - points[j][1],
-                            points[i][2] - points[j][2] };
-            fresh = double3_dot(d, d) > reach * reach;
+            vec3 d = v3_sub(v3_of(points[i]), v3_of(points[j]));
+            fresh = v3_dot(d, d) > reach * reach;
         }
         if (fresh) memmove(points[count++], points[i], sizeof *points);
     }

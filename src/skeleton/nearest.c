@@ -76,8 +76,8 @@ static void try_point(question *q, uint32_t i)
 {
     uint32_t entry = q->nearest->list[i];
     const double *p = q->nearest->points[entry];
-    double d[3] = { p[0] - q->point[0], p[1] - q->point[1], p[2] - q->point[2] };
-    double square = double3_dot(d, d);
+    vec3 d = v3_sub(v3_of(p), v3_of(q->point));
+    double square = v3_dot(d, d);
     if (square < q->square || (square == q->square && entry < q->best))
         q->square = square, q->best = entry;
 }

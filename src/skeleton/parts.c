@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "geometry/order.h"
 #include "math/eigen3.h"
 #include "skeleton/heal.h"
 
@@ -148,7 +149,7 @@ static void measure_ring(const cutis_closed *mesh, cutis_ring *ring)
     for (uint32_t i = 0; i < ring->count; i++) {
         const double *p = mesh->points[ring->vertices[i]];
         const double *q = mesh->points[ring->vertices[(i + 1) % ring->count]];
-        double length = cutis_distance(p, q);
+        double length = v3_distance_of(p, q);
         ring->length += length;
         for (int k = 0; k < 3; k++)
             sum[k] += 0.5 * length * (p[k] + q[k]), mean[k] += p[k] / ring->count;
@@ -159,17 +160,14 @@ static void measure_ring(const cutis_closed *mesh, cutis_ring *ring)
     for (uint32_t i = 0; i < ring->count; i++) {
         const double *p = mesh->points[ring->vertices[i]];
         const double *q = mesh->points[ring->vertices[(i + 1) % ring->count]];
-        double d[3], e[3], n[3];
-        for (int k = 0; k < 3; k++) d[k] = p[k] - mean[k], e[k] = q[k] - mean[k];
-        double3_cross(d, e, n);
-        for (int k = 0; k < 3; k++) area[k] += n[k];
-        c[0] += d[0] * d[0], c[1] += d[0] * d[1], c[2] += d[0] * d[2];
-        c[3] += d[1] * d[1], c[4] += d[1] * d[2], c[5] += d[2] * d[2];
+        vec3 d = v3_sub(v3_of(p), v3_of(mean)), e = v3_sub(v3_of(q), v3_of(mean));
+        v3_sum(area, v3_cross(d, e));
+        v3_spread(c, d);
     }
     cutis_eigen3(c, values, vectors);
     // The ring runs along the child's faces, which lie to its left: its area points to the child.
     double sign = double3_dot(vectors + 6, area) < 0 ? -1 : 1;
-    for (int k = 0; k < 3; k++) ring->normal[k] = sign * vectors[6 + k];
+    v3_put(v3_scale(v3_of(vectors + 6), sign), ring->normal);
 }
 
 // All rings, as loops along the face of the lower label; parent and child hold labels for now.
@@ -220,12 +218,6 @@ static int longer_ring(const void *a, const void *b)
     return *p < *q ? -1 : *p > *q;
 }
 
-static uint32_t find(uint32_t *up, uint32_t i)
-{
-    while (up[i] != i) i = up[i] = up[up[i]];
-    return i;
-}
-
 // Rings that hang parts together become links, longest first; the others are seams.
 static cutis_result choose_rings(builder *b, uint32_t *up)
 {
@@ -236,14 +228,14 @@ static cutis_result choose_rings(builder *b, uint32_t *up)
     qsort((void *)order, out->ring_count, sizeof *order, longer_ring);
     for (uint32_t i = 0; i < out->ring_count; i++) {
         uint32_t a = order[i]->parent, c = order[i]->child;
-        if (find(up, a) == find(up, c)) {
+        if (group_of(up, a) == group_of(up, c)) {
             order[i]->seam = true;
             if (!cutis_note(b->notes, "a second loop between \"%s\" and \"%s\" stays stitched",
                             b->names->names[c], b->names->names[a]))
                 return cutis_alloc_result(b->mesh->context);
             continue;
         }
-        up[find(up, a)] = find(up, c);
+        up[group_of(up, a)] = group_of(up, c);
         if (!add_link(b, (link){ a, c, (int32_t)(order[i] - out->rings), { 0 } }))
             return cutis_alloc_result(b->mesh->context);
     }
@@ -326,7 +318,7 @@ static void touching_point(const samples *s, const island *c, const island *a, d
         const double *p = s->points[small->list[i]];
         double distance = reach;
         if (cutis_nearest_find(large->nearest, p, &distance) == CUTIS_NOTHING) continue;
-        for (int k = 0; k < 3; k++) sum[k] += p[k];
+        v3_sum(sum, v3_of(p));
         count++;
     }
     const double *p = s->points[c->from], *q = s->points[c->to];
@@ -354,14 +346,10 @@ static cutis_result list_islands(builder *b, const samples *s, const uint32_t *p
         if (piece != CUTIS_NOTHING) islands[piece].list[islands[piece].count++] = i;
     }
     for (uint32_t i = 0; i < count; i++) {
-        double low[3] = { INFINITY, INFINITY, INFINITY }, high[3];
-        for (int k = 0; k < 3; k++) high[k] = -INFINITY;
+        box3 box = box3_empty();
         for (uint32_t j = 0; j < islands[i].count; j++)
-            for (int k = 0; k < 3; k++) {
-                low[k] = fmin(low[k], s->points[islands[i].list[j]][k]);
-                high[k] = fmax(high[k], s->points[islands[i].list[j]][k]);
-            }
-        islands[i].size = cutis_distance(low, high), islands[i].distance = INFINITY;
+            box3_add(&box, v3_of(s->points[islands[i].list[j]]));
+        islands[i].size = box3_diagonal(&box), islands[i].distance = INFINITY;
         islands[i].nearest =
             cutis_nearest_make(&b->scratch, s->points, islands[i].list, islands[i].count);
         if (!islands[i].nearest) return cutis_alloc_result(mesh->context);
@@ -401,7 +389,7 @@ static cutis_result link_islands(builder *b, uint32_t *up)
             mesh->labels[s.faces[c->from]], mesh->labels[s.faces[c->to]], CUTIS_NONE, { 0 }
         };
         touching_point(&s, c, &islands[to], entry.touch);
-        up[find(up, entry.a)] = find(up, entry.b);
+        up[group_of(up, entry.a)] = group_of(up, entry.b);
         if (!add_link(b, entry) ||
             !cutis_note(b->notes, "\"%s\" only touches \"%s\": a joint, no patch",
                         b->names->names[entry.a], b->names->names[entry.b]))
@@ -415,18 +403,6 @@ static cutis_result link_islands(builder *b, uint32_t *up)
 
 // The tree --------------------------------------------------------------------------------------
 
-static double wedge(const double *a, const double *b, const double *c, const double *o,
-                    double *centre)
-{
-    double u[3], v[3], w[3], n[3];
-    for (int k = 0; k < 3; k++) u[k] = a[k] - o[k], v[k] = b[k] - o[k], w[k] = c[k] - o[k];
-    double3_cross(v, w, n);
-    double volume = double3_dot(u, n) / 6;
-    if (centre)
-        for (int k = 0; k < 3; k++) centre[k] += volume * (u[k] + v[k] + w[k]) / 4;
-    return volume;
-}
-
 // Volumes of the parts, closed by fans, by label.
 static cutis_result label_volumes(builder *b)
 {
@@ -439,13 +415,14 @@ static cutis_result label_volumes(builder *b)
         const uint32_t *v = mesh->faces[f];
         if (rides(b, f)) continue;
         b->volumes[mesh->labels[f]] +=
-            wedge(mesh->points[v[0]], mesh->points[v[1]], mesh->points[v[2]], o, NULL);
+            v3_wedge_of(mesh->points[v[0]], mesh->points[v[1]], mesh->points[v[2]], o) / 6;
     }
     for (uint32_t r = 0; r < b->out->ring_count; r++) {
         const cutis_ring *ring = &b->out->rings[r];
         for (uint32_t i = 0; i < ring->count; i++) {
-            double v = wedge(mesh->points[ring->vertices[(i + 1) % ring->count]],
-                             mesh->points[ring->vertices[i]], ring->centre, o, NULL);
+            double v = v3_wedge_of(mesh->points[ring->vertices[(i + 1) % ring->count]],
+                                   mesh->points[ring->vertices[i]], ring->centre, o) /
+                       6;
             b->volumes[ring->child] += v, b->volumes[ring->parent] -= v;
         }
     }
@@ -655,13 +632,13 @@ typedef struct {
 static void add_triangle(void *user, const double *a, const double *b, const double *c)
 {
     solid *s = user;
-    double u[3], v[3], n[3];
-    for (int k = 0; k < 3; k++) u[k] = b[k] - a[k], v[k] = c[k] - a[k];
-    double3_cross(u, v, n);
-    double area = 0.5 * sqrt(double3_dot(n, n));
+    const double *o = s->origin, area = v3_area_of(a, b, c), volume = v3_wedge_of(a, b, c, o) / 6;
     s->part->area += area;
-    for (int k = 0; k < 3; k++) s->part->area_centre[k] += area * (a[k] + b[k] + c[k]) / 3;
-    s->part->volume += wedge(a, b, c, s->origin, s->part->volume_centre);
+    s->part->volume += volume;
+    for (int k = 0; k < 3; k++) {
+        s->part->area_centre[k] += area * (a[k] + b[k] + c[k]) / 3;
+        s->part->volume_centre[k] += volume * (a[k] - o[k] + (b[k] - o[k]) + (c[k] - o[k])) / 4;
+    }
 }
 
 static void measure_part(cutis_parts *out, uint32_t p)

@@ -11,24 +11,15 @@ static const double SHADOW = 0.5;
 
 static bool unit(double *v)
 {
-    double length = sqrt(double3_dot(v, v));
-    if (!(length > 0)) return false;
-    for (int k = 0; k < 3; k++) v[k] /= length;
-    return true;
-}
-
-static double angle_between(const double *a, const double *b)
-{
-    double c[3];
-    double3_cross(a, b, c);
-    return atan2(sqrt(double3_dot(c, c)), double3_dot(a, b));
+    v3_put(v3_direction(v3_of(v)), v);
+    return v3_length(v3_of(v)) > 0;
 }
 
 static void rotate(const double *axis, double angle, double *v)
 {
-    double c = cos(angle), s = sin(angle), d = (1 - c) * double3_dot(axis, v), across[3];
-    double3_cross(axis, v, across);
-    for (int k = 0; k < 3; k++) v[k] = c * v[k] + s * across[k] + d * axis[k];
+    double c = cos(angle), s = sin(angle), d = (1 - c) * double3_dot(axis, v);
+    vec3 across = v3_cross(v3_of(axis), v3_of(v));
+    v3_put(v3_mad(v3_mad(v3_scale(v3_of(v), c), s, across), d, v3_of(axis)), v);
 }
 
 static void orthonormalise(double *axes)
@@ -71,11 +62,6 @@ static void make_principal(double *axes, int e)
     for (int i = 0; i < 3; i++) memcpy(axes + 3 * i, old + 3 * ((e + i) % 3), 3 * sizeof *axes);
 }
 
-static void toward(const double *from, const double *to, double *out)
-{
-    for (int k = 0; k < 3; k++) out[k] = to[k] - from[k];
-}
-
 // Local -----------------------------------------------------------------------------------------
 
 static void local_default(cutis_parts *parts, uint32_t p, double bound)
@@ -87,15 +73,14 @@ static void local_default(cutis_parts *parts, uint32_t p, double bound)
         const double *joint = cutis_piece_joint(parts, part->children[i]);
         for (int k = 0; k < 3; k++) mean[k] += joint[k] / part->child_count;
     }
-    toward(cutis_piece_joint(parts, p), mean, d);
+    v3_put(v3_sub(v3_of(mean), v3_of(cutis_piece_joint(parts, p))), d);
     if (!unit(d)) return;
     if (part->child_count == 1) {
-        double sign = double3_dot(part->axes, d) < 0 ? -1 : 1;
-        for (int k = 0; k < 3; k++) f[k] = sign * part->axes[k];
+        v3_put(v3_scale(v3_of(part->axes), double3_dot(part->axes, d) < 0 ? -1 : 1), f);
     } else {
         closest_axis(part->axes, d, f);
     }
-    double angle = angle_between(f, d);
+    double angle = v3_angle(v3_of(f), v3_of(d));
     if (angle > bound) return;
     cutis_turn_axes(part->axes, f, d, part->child_count == 1 ? angle : 0.5 * angle);
 }
@@ -108,10 +93,11 @@ static void local_paper(cutis_parts *parts, uint32_t p, double bound)
     for (uint32_t i = 0; i < n; i++) {
         bool own = i == part->child_count;
         double d[3], f[3] = { 0 }, weight = rooted ? (own ? 2.0 : 1.0) / (n + 1) : 1.0 / n;
-        toward(part->centroid, cutis_piece_joint(parts, own ? p : part->children[i]), d);
+        const double *joint = cutis_piece_joint(parts, own ? p : part->children[i]);
+        v3_put(v3_sub(v3_of(joint), v3_of(part->centroid)), d);
         if (!unit(d)) continue;
         int e = closest_axis(part->axes, d, f);
-        double angle = angle_between(f, d) * (n == 1 ? 1 : weight);
+        double angle = v3_angle(v3_of(f), v3_of(d)) * (n == 1 ? 1 : weight);
         if (angle > bound) continue;
         cutis_turn_axes(part->axes, f, d, angle);
         if (n == 1) make_principal(part->axes, e);
@@ -120,19 +106,23 @@ static void local_paper(cutis_parts *parts, uint32_t p, double bound)
 
 // Hierarchical ----------------------------------------------------------------------------------
 
+// The turn about an axis that brings `from` in line with `to` or its opposite, the smaller.
+static double turn_about(const double *axis, vec3 from, vec3 to)
+{
+    double x = v3_dot(to, from), y = v3_dot(v3_cross(from, to), v3_of(axis));
+    return x < 0 ? atan2(-y, -x) : atan2(y, x);
+}
+
 // Roll about e1 so that e2 or e3 meets the nearest parent axis.
 static void roll_default(const double *parent, double *axes, double bound)
 {
     double least = INFINITY, roll = 0;
     for (int i = 0; i < 3; i++) {
-        double s[3], along = double3_dot(parent + 3 * i, axes);
-        for (int k = 0; k < 3; k++) s[k] = parent[3 * i + k] - along * axes[k];
-        if (sqrt(double3_dot(s, s)) < SHADOW) continue;
+        double along = double3_dot(parent + 3 * i, axes);
+        vec3 s = v3_mad(v3_of(parent + 3 * i), -along, v3_of(axes));
+        if (v3_length(s) < SHADOW) continue;
         for (int e = 1; e < 3; e++) {
-            double x = double3_dot(s, axes + 3 * e), c[3];
-            double3_cross(axes + 3 * e, s, c);
-            double y = double3_dot(c, axes);
-            double angle = x < 0 ? atan2(-y, -x) : atan2(y, x);
+            double angle = turn_about(axes, v3_of(axes + 3 * e), s);
             if (fabs(angle) < fabs(least)) least = roll = angle;
         }
     }
@@ -148,16 +138,13 @@ static void align_paper(const double *parent, double *axes, double bound)
 {
     double f[3], e1[3] = { axes[0], axes[1], axes[2] };
     int used = closest_axis(parent, e1, f);
-    double angle = angle_between(e1, f);
+    double angle = v3_angle(v3_of(e1), v3_of(f));
     if (angle <= bound) cutis_turn_axes(axes, e1, f, angle);
     double least = INFINITY;
     for (int i = 0; i < 3; i++) {
         if (i == used) continue;
         for (int e = 1; e < 3; e++) {
-            double c[3], x = double3_dot(parent + 3 * i, axes + 3 * e);
-            double3_cross(axes + 3 * e, parent + 3 * i, c);
-            double y = double3_dot(c, axes);
-            double turn = x < 0 ? atan2(-y, -x) : atan2(y, x);
+            double turn = turn_about(axes, v3_of(axes + 3 * e), v3_of(parent + 3 * i));
             if (fabs(turn) < fabs(least)) least = turn;
         }
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "geometry/order.h"
 #include "math/mat3.h"
 #include "math/quat.h"
 
@@ -112,10 +113,8 @@ static double toward(const retarget_rig *rig, retarget_role from, retarget_role 
 {
     int32_t a = cutis_retarget_joint(rig, from, side), b = cutis_retarget_joint(rig, to, side);
     if (a == CUTIS_NONE || b == CUTIS_NONE) return NAN;
-    double d[3];
-    for (int k = 0; k < 3; k++)
-        d[k] = rig->place[3 * (size_t)b + k] - rig->place[3 * (size_t)a + k];
-    return double3_dot(d, rig->up) / sqrt(double3_dot(d, d));
+    vec3 d = cutis_retarget_between(rig->place, a, b);
+    return v3_dot(d, v3_of(rig->up)) / v3_length(d);
 }
 
 // Arms level, legs upright. NAN compares false: a rig without arms has no T-pose.
@@ -140,10 +139,8 @@ static void rest_head(const retarget_rig *zero, retarget_rig *first)
     while (base != CUTIS_NONE && (zero->role[base] == ROLE_HEAD || zero->role[base] == ROLE_NECK))
         base = zero->data->nodes[base].parent;
     if (base == CUTIS_NONE) return;
-    double d[3];
-    for (int k = 0; k < 3; k++)
-        d[k] = zero->place[3 * (size_t)head + k] - zero->place[3 * (size_t)base + k];
-    if (!(double3_dot(d, zero->up) > TPOSE_NEAR * sqrt(double3_dot(d, d)))) return;
+    vec3 d = cutis_retarget_between(zero->place, base, head);
+    if (!(v3_dot(d, v3_of(zero->up)) > TPOSE_NEAR * v3_length(d))) return;
     for (uint32_t n = 0; n < zero->count; n++) {
         if (zero->role[n] != ROLE_HEAD && zero->role[n] != ROLE_NECK) continue;
         double local[9];
@@ -218,12 +215,6 @@ static cutis_result alloc_frames(work *w)
     return CUTIS_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // Paths of the ankles as they come, and the ground under them.
 static cutis_result first_pass(work *w)
 {
@@ -245,7 +236,7 @@ static cutis_result first_pass(work *w)
     }
     double ground = cutis_retarget_lowest(job, job->target.place);
     if (!isfinite(ground)) return CUTIS_OK;
-    qsort(w->lows, frames, sizeof *w->lows, by_value);
+    qsort(w->lows, frames, sizeof *w->lows, order_double);
     w->lift = ground - w->lows[(size_t)(GROUND_PART * (frames - 1))];
     return CUTIS_OK;
 }
@@ -253,14 +244,8 @@ static cutis_result first_pass(work *w)
 static double path_length(const double *path, const retarget_stance *s)
 {
     double sum = 0;
-    for (uint32_t f = s->first + 1; f <= s->last; f++) {
-        double square = 0;
-        for (int k = 0; k < 3; k++) {
-            double d = path[3 * (size_t)f + k] - path[3 * (size_t)f - 3 + k];
-            square += d * d;
-        }
-        sum += sqrt(square);
-    }
+    for (uint32_t f = s->first + 1; f <= s->last; f++)
+        sum += v3_distance_of(path + 3 * (size_t)f, path + 3 * (size_t)f - 3);
     return sum;
 }
 
@@ -287,12 +272,8 @@ static void find_stances(work *w)
     for (int side = 0; side < 2; side++) {
         double leg = 0;
         for (int k = 0; k < 2; k++) {
-            double d[3];
-            const retarget_limb *limb = &job->leg[side];
-            for (int i = 0; i < 3; i++)
-                d[i] = job->target.place[3 * (size_t)limb->target[k + 1] + i] -
-                       job->target.place[3 * (size_t)limb->target[k] + i];
-            leg += sqrt(double3_dot(d, d));
+            const int32_t *limb = job->leg[side].target;
+            leg += v3_length(cutis_retarget_between(job->target.place, limb[k], limb[k + 1]));
         }
         uint32_t count = cutis_retarget_stances(w->source[side], frames, dt, leg, w->stances[side]);
         w->report.stance_count[side] = count;
@@ -369,25 +350,13 @@ typedef struct sums {
     uint64_t ankles, hands;
 } sums;
 
-static double angle_between(const double *a, const double *b)
-{
-    double c[3];
-    double3_cross(a, b, c);
-    return atan2(sqrt(double3_dot(c, c)), double3_dot(a, b)) * (180 / M_PI);
-}
-
 static void measure_arm(const work *w, int side, sums *s)
 {
     const retarget_limb *arm = &w->job.arm[side];
-    double t[3], m[3];
     if (arm->target[0] == CUTIS_NONE || arm->target[2] == CUTIS_NONE) return;
-    for (int k = 0; k < 3; k++) {
-        t[k] = w->frame.placed[3 * (size_t)arm->target[2] + k] -
-               w->frame.placed[3 * (size_t)arm->target[0] + k];
-        m[k] = w->frame.place[3 * (size_t)arm->motion[2] + k] -
-               w->frame.place[3 * (size_t)arm->motion[0] + k];
-    }
-    double angle = angle_between(t, m);
+    double angle = v3_angle(cutis_retarget_between(w->frame.placed, arm->target[0], arm->target[2]),
+                            cutis_retarget_between(w->frame.place, arm->motion[0], arm->motion[2]));
+    angle *= 180 / M_PI;
     s->hand += angle;
     s->hand_max = fmax(s->hand_max, angle);
     s->hands++;
@@ -397,14 +366,11 @@ static void measure_ankle(work *w, int side, uint32_t f, sums *s)
 {
     const retarget_job *job = &w->job;
     const double *at = w->frame.placed + 3 * (size_t)job->leg[side].target[2];
-    double square = 0;
-    for (int k = 0; k < 3; k++) {
-        double d = at[k] - (w->source[side][3 * (size_t)f + k] + w->lift * job->target.up[k]);
-        square += d * d;
-        w->ankle[side][3 * (size_t)f + k] = at[k];
-    }
-    s->ankle += sqrt(square);
-    s->ankle_max = fmax(s->ankle_max, sqrt(square));
+    vec3 want = v3_mad(v3_of(w->source[side] + 3 * (size_t)f), w->lift, v3_of(job->target.up));
+    double off = v3_distance(v3_of(at), want);
+    v3_put(v3_of(at), w->ankle[side] + 3 * (size_t)f);
+    s->ankle += off;
+    s->ankle_max = fmax(s->ankle_max, off);
     s->ankles++;
 }
 

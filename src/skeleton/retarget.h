@@ -10,6 +10,7 @@
 #include <cutis/retarget.h>
 
 #include "base/memory.h"
+#include "geometry/vector.h"
 
 typedef enum retarget_role {
     ROLE_NONE,
@@ -48,7 +49,7 @@ typedef struct retarget_rig {
     uint8_t *order;   ///< per node, among its role and side
     double *centre;   ///< 3 per node: mean of the skin it moves most, NAN without; NULL for motions
     double *world;    ///< 12 per node, at rest
-    double bounds[6]; ///< of the skin at rest, or of the nodes: least, most
+    box3 bounds;      ///< of the skin at rest, or of the nodes
     double up[3];     ///< one of the world's axes
     bool four_legged; ///< thighs and shins are the hind legs, arms the fore legs
     cutis_retarget_found found;
@@ -133,6 +134,19 @@ void cutis_retarget_frame_make(const retarget_job *job, const cutis_transform *p
 void cutis_retarget_frame_place(const retarget_job *job, retarget_frame *frame);
 /// The lowest of the target's foot nodes, along up; NAN without feet.
 double cutis_retarget_lowest(const retarget_job *job, const double *places);
+
+/// Is a node `top` or below it? Parents come before children.
+static inline bool cutis_retarget_is_under(const retarget_rig *rig, int32_t node, int32_t top)
+{
+    while (node > top) node = rig->data->nodes[node].parent;
+    return node == top;
+}
+
+/// From one place to another; 3 numbers a place.
+static inline vec3 cutis_retarget_between(const double *places, int32_t from, int32_t to)
+{
+    return v3_sub(v3_of(places + 3 * (size_t)to), v3_of(places + 3 * (size_t)from));
+}
 
 /// Where a foot stands: [first, last], both frames included.
 typedef struct retarget_stance {

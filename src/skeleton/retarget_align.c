@@ -29,24 +29,19 @@ static double unit(double *v)
 
 static double between(const double *places, int32_t from, int32_t to, double *out)
 {
-    for (int k = 0; k < 3; k++) out[k] = places[3 * (size_t)to + k] - places[3 * (size_t)from + k];
-    return sqrt(double3_dot(out, out));
+    vec3 d = cutis_retarget_between(places, from, to);
+    v3_put(d, out);
+    return v3_length(d);
 }
 
 // The least rotation that takes direction a to b; opposite ones: half a turn about anything across.
 static void least_rotation(const double *from, const double *to, double *out)
 {
-    double a[3], b[3], axis[3];
-    memcpy(a, from, sizeof a);
-    memcpy(b, to, sizeof b);
-    unit(a), unit(b);
-    double c = double3_dot(a, b);
-    double3_cross(a, b, axis);
-    double33_identity(out);
+    vec3 a = v3_direction(v3_of(from)), b = v3_direction(v3_of(to));
+    double c = v3_dot(a, b), axis[3];
+    v3_put(v3_cross(a, b), axis);
     if (c < -1 + 1e-12) {
-        double across[3] = { fabs(a[0]) < 0.9, fabs(a[0]) >= 0.9, 0 };
-        double3_cross(a, across, axis);
-        unit(axis);
+        v3_put(v3_direction(v3_cross(a, v3(fabs(a.x) < 0.9, fabs(a.x) >= 0.9, 0))), axis);
         for (int i = 0; i < 9; i++)
             out[i] = 2 * axis[i / 3] * axis[i % 3] - (i % 4 == 0 ? 1.0 : 0.0);
         return;
@@ -60,15 +55,13 @@ static void least_rotation(const double *from, const double *to, double *out)
 // [first, second', first x second'] as columns; false if they are parallel.
 static bool frame_of(const double *first, const double *second, double *out)
 {
-    double a[3], b[3], c[3];
-    memcpy(a, first, sizeof a);
-    memcpy(b, second, sizeof b);
-    if (!(unit(a) > 0) || !(unit(b) > 0)) return false;
-    double along = double3_dot(a, b);
-    for (int k = 0; k < 3; k++) b[k] -= along * a[k];
-    if (!(unit(b) > 1e-6)) return false;
-    double3_cross(a, b, c);
-    for (int k = 0; k < 3; k++) out[3 * k] = a[k], out[3 * k + 1] = b[k], out[3 * k + 2] = c[k];
+    vec3 a = v3_direction(v3_of(first)), b = v3_direction(v3_of(second));
+    if (!(v3_length(v3_of(first)) > 0) || !(v3_length(v3_of(second)) > 0)) return false;
+    b = v3_mad(b, -v3_dot(a, b), a);
+    if (!(v3_length(b) > 1e-6)) return false;
+    b = v3_direction(b);
+    const vec3 c = v3_cross(a, b);
+    memcpy(out, (double[9]){ a.x, b.x, c.x, a.y, b.y, c.y, a.z, b.z, c.z }, 9 * sizeof *out);
     return true;
 }
 
@@ -97,12 +90,6 @@ static bool find_pair(const retarget_job *job, retarget_role role, int side, int
     return best != CUTIS_NONE;
 }
 
-static bool is_under(const retarget_rig *rig, int32_t node, int32_t top)
-{
-    while (node > top) node = rig->data->nodes[node].parent;
-    return node == top;
-}
-
 static void find_limbs(retarget_job *job)
 {
     static const retarget_role LEG[3] = { ROLE_THIGH, ROLE_SHIN, ROLE_FOOT };
@@ -117,7 +104,7 @@ static void find_limbs(retarget_job *job)
             find_pair(job, ARM[k], side + 1, &arm->target[k], &arm->motion[k]);
         }
         bool loose = leg->target[1] != CUTIS_NONE && leg->target[2] != CUTIS_NONE &&
-                     !is_under(&job->target, leg->target[2], leg->target[1]);
+                     !cutis_retarget_is_under(&job->target, leg->target[2], leg->target[1]);
         job->loose[side] = loose ? leg->target[2] : CUTIS_NONE;
     }
 }
@@ -178,12 +165,9 @@ static int32_t toe_of(const retarget_rig *rig, int32_t top)
     int32_t best = top;
     double most = 0;
     for (uint32_t n = (uint32_t)top + 1; n < rig->count; n++) {
-        int32_t up = (int32_t)n;
-        double d[3];
-        while (up > top) up = rig->data->nodes[up].parent;
-        if (up != top) continue;
-        between(rig->place, top, (int32_t)n, d);
-        double rise = double3_dot(d, rig->up), far = double3_dot(d, d) - rise * rise;
+        if (!cutis_retarget_is_under(rig, (int32_t)n, top)) continue;
+        vec3 d = cutis_retarget_between(rig->place, top, (int32_t)n);
+        double rise = v3_dot(d, v3_of(rig->up)), far = v3_dot(d, d) - rise * rise;
         if (far > most) most = far, best = (int32_t)n;
     }
     return best;
@@ -195,11 +179,10 @@ static bool heading(const retarget_rig *rig, int32_t foot, double *out)
     int32_t toe = toe_of(rig, foot);
     between(rig->place, foot, toe, out);
     if (toe == foot && rig->centre && isfinite(rig->centre[3 * (size_t)foot]))
-        for (int k = 0; k < 3; k++)
-            out[k] = rig->centre[3 * (size_t)foot + k] - rig->place[3 * (size_t)foot + k];
-    double rise = double3_dot(out, rig->up);
-    for (int k = 0; k < 3; k++) out[k] -= rise * rig->up[k];
-    return sqrt(double3_dot(out, out)) > NO_BONE * cutis_retarget_height(rig);
+        v3_put(v3_sub(v3_of(rig->centre + 3 * (size_t)foot), v3_of(rig->place + 3 * (size_t)foot)),
+               out);
+    v3_put(v3_mad(v3_of(out), -double3_dot(out, rig->up), v3_of(rig->up)), out);
+    return v3_length(v3_of(out)) > NO_BONE * cutis_retarget_height(rig);
 }
 
 static bool align_foot(const retarget_job *job, int32_t c, double *out)
@@ -230,8 +213,8 @@ static bool bone(const retarget_job *job, int32_t c, const retarget_limb *limb, 
         cutis_retarget_joint(&job->motion, NEXT[job->target.role[c]], job->target.side[c]);
     const double *centre = job->target.centre ? job->target.centre + 3 * (size_t)c : NULL;
     if (after == CUTIS_NONE || !centre || !isfinite(centre[0])) return false;
-    for (int i = 0; i < 3; i++) t[i] = centre[i] - job->target.place[3 * (size_t)c + i];
-    return sqrt(double3_dot(t, t)) > least && between(job->motion.place, job->map[c], after, m) > 0;
+    v3_put(v3_sub(v3_of(centre), v3_of(job->target.place + 3 * (size_t)c)), t);
+    return v3_length(v3_of(t)) > least && between(job->motion.place, job->map[c], after, m) > 0;
 }
 
 static void align_limb(const retarget_job *job, int32_t c, const retarget_limb *limb, int k,
@@ -431,7 +414,7 @@ static void place_from(const retarget_job *job, int32_t from, int32_t n, retarge
     double offset[3], *at = frame->placed + 3 * (size_t)n;
     between(job->target.place, from, n, offset);
     double33_vector(frame->turned + 9 * (size_t)from, offset, offset);
-    for (int k = 0; k < 3; k++) at[k] = frame->placed[3 * (size_t)from + k] + offset[k];
+    v3_put(v3_add(v3_of(frame->placed + 3 * (size_t)from), v3_of(offset)), at);
 }
 
 void cutis_retarget_frame_place(const retarget_job *job, retarget_frame *frame)
@@ -450,7 +433,7 @@ void cutis_retarget_frame_place(const retarget_job *job, retarget_frame *frame)
         if (foot == CUTIS_NONE) continue;
         place_from(job, job->leg[side].target[1], foot, frame);
         for (int32_t n = foot + 1; n < (int32_t)job->target.count; n++)
-            if (is_under(&job->target, n, foot))
+            if (cutis_retarget_is_under(&job->target, n, foot))
                 place_from(job, job->target.data->nodes[n].parent, n, frame);
     }
 }
@@ -488,11 +471,9 @@ double cutis_retarget_lowest(const retarget_job *job, const double *places)
     double low = NAN;
     for (int side = 0; side < 2; side++) {
         int32_t foot = job->leg[side].target[2];
-        for (int32_t n = foot; foot != CUTIS_NONE && n < (int32_t)job->target.count; n++) {
-            int32_t up = n;
-            while (up > foot) up = job->target.data->nodes[up].parent;
-            if (up == foot) low = fmin(low, double3_dot(places + 3 * (size_t)n, job->target.up));
-        }
+        for (int32_t n = foot; foot != CUTIS_NONE && n < (int32_t)job->target.count; n++)
+            if (cutis_retarget_is_under(&job->target, n, foot))
+                low = fmin(low, double3_dot(places + 3 * (size_t)n, job->target.up));
     }
     return low;
 }
@@ -502,7 +483,8 @@ double cutis_retarget_lowest(const retarget_job *job, const double *places)
 static void turn_way(const retarget_job *job, int32_t top, int32_t end, const double *by,
                      retarget_frame *frame)
 {
-    int32_t last = is_under(&job->target, end, top) ? job->target.data->nodes[end].parent : top;
+    int32_t last =
+        cutis_retarget_is_under(&job->target, end, top) ? job->target.data->nodes[end].parent : top;
     for (int32_t n = last; n >= top; n = job->target.data->nodes[n].parent) {
         double *d = frame->turned + 9 * (size_t)n, out[9];
         if (job->map[n] == CUTIS_NONE) continue;
@@ -526,7 +508,7 @@ void cutis_retarget_reach(const retarget_job *job, int side, const double *offse
     double a = between(frame->placed, leg->target[0], leg->target[1], thigh);
     double b = between(frame->placed, leg->target[1], leg->target[2], shin);
     between(frame->placed, leg->target[0], leg->target[2], whole);
-    for (int k = 0; k < 3; k++) goal[k] = whole[k] + offset[k];
+    v3_put(v3_add(v3_of(whole), v3_of(offset)), goal);
     double far = unit(goal), reach = fmin(fmax(far, fabs(a - b) * 1.001), (a + b) * 0.9999);
     if (!(a > 0) || !(b > 0) || !(far > 0)) return;
     // The knee stays in the plane it bends in; a straight leg bends in the plane of its foot.

@@ -19,12 +19,8 @@ static double speed(const double *path, uint32_t count, double dt, uint32_t fram
 {
     uint32_t a = frame > span ? frame - span : 0,
              b = frame + span < count ? frame + span : count - 1;
-    double sum = 0;
-    for (int k = 0; k < 3; k++) {
-        double d = path[3 * (size_t)b + k] - path[3 * (size_t)a + k];
-        sum += d * d;
-    }
-    return b > a ? sqrt(sum) / ((b - a) * dt) : 0;
+    double way = v3_distance_of(path + 3 * (size_t)b, path + 3 * (size_t)a);
+    return b > a ? way / ((b - a) * dt) : 0;
 }
 
 uint32_t cutis_retarget_stances(const double *path, uint32_t frame_count, double seconds_per_frame,

@@ -225,26 +225,13 @@ static void take_matrices(retarget_rig *rig)
     }
 }
 
-static void grow_bounds(double *bounds, const double *p)
-{
-    for (int k = 0; k < 3; k++) {
-        bounds[k] = fmin(bounds[k], p[k]);
-        bounds[3 + k] = fmax(bounds[3 + k], p[k]);
-    }
-}
-
-static void no_bounds(double *bounds)
-{
-    for (int k = 0; k < 3; k++) bounds[k] = INFINITY, bounds[3 + k] = -INFINITY;
-}
-
 static void bound_nodes(retarget_rig *rig)
 {
-    no_bounds(rig->bounds);
+    rig->bounds = box3_empty();
     for (uint32_t n = 0; n < rig->count; n++) {
         int32_t parent = rig->data->nodes[n].parent;
         if (rig->joint[n] || (parent != CUTIS_NONE && rig->joint[parent]))
-            grow_bounds(rig->bounds, rig->place + 3 * (size_t)n);
+            box3_add(&rig->bounds, v3_of(rig->place + 3 * (size_t)n));
     }
 }
 
@@ -256,14 +243,14 @@ static void add_skin(retarget_rig *rig, const cutis_primitive *p, const cutis_sk
         const float *at = p->positions + 3 * (size_t)v;
         double x[3] = { at[0], at[1], at[2] };
         double34_point(frame, x, x);
-        grow_bounds(rig->bounds, x);
+        box3_add(&rig->bounds, v3_of(x));
         if (!p->influences.first) continue;
         uint32_t best = p->influences.first[v], last = p->influences.first[v + 1];
         for (uint32_t i = best; i < last; i++)
             if (p->influences.weights[i] > p->influences.weights[best]) best = i;
         if (best == last) continue;
         size_t node = skin->joints[p->influences.joints[best]];
-        for (int k = 0; k < 3; k++) rig->centre[3 * node + k] += x[k];
+        v3_sum(rig->centre + 3 * node, v3_of(x));
         counts[node] += 1;
     }
 }
@@ -278,7 +265,7 @@ static cutis_result measure_skin(cutis_arena *arena, const cutis_model *model, r
     if (!counts || !rig->centre) return cutis_alloc_result(arena->context);
     memset(counts, 0, rig->count * sizeof *counts);
     memset(rig->centre, 0, 3 * rig->count * sizeof *rig->centre);
-    no_bounds(rig->bounds);
+    rig->bounds = box3_empty();
     for (uint32_t i = 0; skin != CUTIS_NONE && i < count; i++) {
         const cutis_mesh *mesh = &rig->data->meshes[instances[i].mesh];
         if (instances[i].skin != skin) continue;
@@ -287,7 +274,7 @@ static cutis_result measure_skin(cutis_arena *arena, const cutis_model *model, r
     }
     for (uint32_t n = 0; n < rig->count; n++)
         for (int k = 0; k < 3; k++) rig->centre[3 * (size_t)n + k] /= counts[n]; // none: NAN
-    if (!(rig->bounds[0] <= rig->bounds[3])) bound_nodes(rig);
+    if (!(rig->bounds.low[0] <= rig->bounds.high[0])) bound_nodes(rig);
     return CUTIS_OK;
 }
 
@@ -327,6 +314,7 @@ cutis_result cutis_retarget_rig_pose(cutis_arena *arena, const cutis_model *mode
 double cutis_retarget_height(const retarget_rig *rig)
 {
     double sum = 0;
-    for (int k = 0; k < 3; k++) sum += fabs(rig->up[k]) * (rig->bounds[3 + k] - rig->bounds[k]);
+    for (int k = 0; k < 3; k++)
+        sum += fabs(rig->up[k]) * (rig->bounds.high[k] - rig->bounds.low[k]);
     return sum;
 }

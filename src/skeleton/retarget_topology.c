@@ -46,15 +46,7 @@ static double above(const tree *t, int32_t n)
 
 static double apart(const tree *t, int32_t a, int32_t b)
 {
-    double d[3];
-    for (int k = 0; k < 3; k++) d[k] = place(t, a)[k] - place(t, b)[k];
-    return sqrt(double3_dot(d, d));
-}
-
-static bool is_under(const tree *t, int32_t node, int32_t top)
-{
-    while (node > top) node = t->rig->data->nodes[node].parent;
-    return node == top;
+    return v3_distance_of(place(t, a), place(t, b));
 }
 
 static cutis_result grow_tree(cutis_arena *arena, tree *t)
@@ -64,8 +56,8 @@ static cutis_result grow_tree(cutis_arena *arena, tree *t)
     t->in = cutis_arena_alloc(arena, rig->count, sizeof *t->in);
     if (!t->children || !t->in) return cutis_alloc_result(arena->context);
     memset(t->children, 0, rig->count * sizeof *t->children);
-    double low = INFINITY, high = -INFINITY, box[6];
-    for (int k = 0; k < 3; k++) box[k] = INFINITY, box[3 + k] = -INFINITY;
+    double low = INFINITY, high = -INFINITY;
+    box3 box = box3_empty();
     for (uint32_t n = 0; n < rig->count; n++) {
         int32_t parent = rig->data->nodes[n].parent;
         t->in[n] = rig->joint[n] || (parent != CUTIS_NONE && t->in[parent] &&
@@ -75,13 +67,10 @@ static cutis_result grow_tree(cutis_arena *arena, tree *t)
         double h = double3_dot(rig->place + 3 * (size_t)n, rig->up);
         low = fmin(low, h);
         high = fmax(high, h);
-        for (int k = 0; k < 3; k++) {
-            box[k] = fmin(box[k], rig->place[3 * (size_t)n + k]);
-            box[3 + k] = fmax(box[3 + k], rig->place[3 * (size_t)n + k]);
-        }
+        box3_add(&box, v3_of(rig->place + 3 * (size_t)n));
     }
     t->widest = 0;
-    for (int k = 0; k < 3; k++) t->widest = fmax(t->widest, box[3 + k] - box[k]);
+    for (int k = 0; k < 3; k++) t->widest = fmax(t->widest, box.high[k] - box.low[k]);
     t->ground = low;
     t->height = high - low;
     return CUTIS_OK;
@@ -133,7 +122,7 @@ static bool find_legs(const tree *t, int32_t tips[2], int32_t *fork)
 static void farthest_tip(const tree *t, int32_t foot, int32_t *tip)
 {
     for (uint32_t n = 0; n < t->rig->count; n++)
-        if (is_tip(t, n) && is_under(t, (int32_t)n, foot) &&
+        if (is_tip(t, n) && cutis_retarget_is_under(t->rig, (int32_t)n, foot) &&
             apart(t, (int32_t)n, foot) > apart(t, *tip, foot))
             *tip = (int32_t)n;
 }
@@ -194,7 +183,7 @@ static void find_left(tree *t, const path legs[2])
         int32_t last = p->joint[p->count - 1];
         for (uint32_t i = 0; i < p->count; i++)
             if (t->rig->role[p->joint[i]] == ROLE_FOOT) last = p->joint[i];
-        for (int k = 0; k < 3; k++) front[k] += place(t, p->tip)[k] - place(t, last)[k];
+        v3_sum(front, cutis_retarget_between(t->rig->place, last, p->tip));
     }
     double along = double3_dot(front, t->rig->up);
     for (int k = 0; k < 3; k++) front[k] -= along * t->rig->up[k];
@@ -207,9 +196,7 @@ static void find_left(tree *t, const path legs[2])
 
 static double leftward(const tree *t, int32_t n, int32_t from)
 {
-    double d[3];
-    for (int k = 0; k < 3; k++) d[k] = place(t, n)[k] - place(t, from)[k];
-    return double3_dot(d, t->left);
+    return v3_dot(cutis_retarget_between(t->rig->place, from, n), v3_of(t->left));
 }
 
 typedef struct trunk {
@@ -219,7 +206,8 @@ typedef struct trunk {
 
 static bool in_legs(const tree *t, const trunk *k, int32_t n)
 {
-    return is_under(t, n, k->legs[0].joint[0]) || is_under(t, n, k->legs[1].joint[0]);
+    return cutis_retarget_is_under(t->rig, n, k->legs[0].joint[0]) ||
+           cutis_retarget_is_under(t->rig, n, k->legs[1].joint[0]);
 }
 
 // Head: the highest tip. Hands: the farthest to each side, above the knees. The chest is where they

@@ -17,8 +17,8 @@ static uint32_t closest_vertex(const cutis_parts *parts, const cutis_piece *part
 {
     uint32_t best = part->vertices[0];
     for (uint32_t i = 1; i < part->vertex_count; i++)
-        if (cutis_distance(parts->mesh->points[part->vertices[i]], x) <
-            cutis_distance(parts->mesh->points[best], x))
+        if (v3_distance_of(parts->mesh->points[part->vertices[i]], x) <
+            v3_distance_of(parts->mesh->points[best], x))
             best = part->vertices[i];
     return best;
 }
@@ -53,7 +53,7 @@ static cutis_result find_tip(cutis_parts *parts, uint32_t p, double *distances, 
     for (uint32_t i = 0; i < part->vertex_count; i++) {
         uint32_t v = part->vertices[i];
         if (!(distances[v] >= TIP_SHARE * *largest) || !isfinite(distances[v])) continue;
-        for (int k = 0; k < 3; k++) sum[k] += parts->mesh->points[v][k];
+        v3_sum(sum, v3_of(parts->mesh->points[v]));
         count++;
     }
     for (int k = 0; k < 3; k++) part->tip[k] = count ? sum[k] / count : part->centroid[k];
@@ -109,7 +109,7 @@ void cutis_piece_frame(const cutis_piece *part, bool world, double *frame)
 {
     double33_identity(frame);
     if (world) return;
-    double y[3], x[3], z[3], length = cutis_distance(part->end, part->joint);
+    double y[3], x[3], z[3], length = v3_distance_of(part->end, part->joint);
     if (!(length > 0)) return; // a bone without length has no direction
     for (int k = 0; k < 3; k++) y[k] = (part->end[k] - part->joint[k]) / length;
     int best = 0;
@@ -145,7 +145,7 @@ static void band_centres(const cutis_parts *parts, const cutis_piece *part, cons
         if (!isfinite(distances[v])) continue;
         int b = (int)(BANDS * distances[v] / largest);
         if (b >= BANDS) b = BANDS - 1;
-        for (int k = 0; k < 3; k++) sums[b][k] += parts->mesh->points[v][k];
+        v3_sum(sums[b], v3_of(parts->mesh->points[v]));
         counts[b]++;
     }
     memset(line, 0, sizeof *line);
@@ -153,19 +153,17 @@ static void band_centres(const cutis_parts *parts, const cutis_piece *part, cons
     line->band[line->count++] = -1;
     for (int b = 0; b < BANDS; b++) {
         if (counts[b] == 0) continue;
-        for (int k = 0; k < 3; k++) line->points[line->count][k] = sums[b][k] / counts[b];
+        v3_put(v3_divide(v3_of(sums[b]), counts[b]), line->points[line->count]);
         line->band[line->count++] = b;
     }
 }
 
 static double off_chord(const double *p, const double *a, const double *b)
 {
-    double d[3], e[3], square, t;
-    for (int k = 0; k < 3; k++) d[k] = b[k] - a[k], e[k] = p[k] - a[k];
-    square = double3_dot(d, d);
-    t = square > 0 ? fmin(1, fmax(0, double3_dot(d, e) / square)) : 0;
-    for (int k = 0; k < 3; k++) e[k] -= t * d[k];
-    return sqrt(double3_dot(e, e));
+    vec3 d = v3_sub(v3_of(b), v3_of(a)), e = v3_sub(v3_of(p), v3_of(a));
+    double square = v3_dot(d, d);
+    double t = square > 0 ? fmin(1, fmax(0, v3_dot(d, e) / square)) : 0;
+    return v3_length(v3_mad(e, -t, d));
 }
 
 static void keep_bends(polyline *line, uint32_t i, uint32_t j, double tolerance)
@@ -221,10 +219,10 @@ cutis_result cutis_split_curved(cutis_parts *parts, cutis_labels *names, cutis_n
         memcpy(part->joint, cutis_piece_joint(parts, p), sizeof part->joint);
         cutis_result result = find_tip(parts, p, distances, &largest);
         if (result != CUTIS_OK) return result;
-        if (!(cutis_distance(part->tip, part->joint) < CURVED * largest)) continue;
+        if (!(v3_distance_of(part->tip, part->joint) < CURVED * largest)) continue;
         band_centres(parts, part, distances, largest, &line);
         for (uint32_t i = 1; i < line.count; i++)
-            length += cutis_distance(line.points[i - 1], line.points[i]);
+            length += v3_distance_of(line.points[i - 1], line.points[i]);
         keep_bends(&line, 0, line.count - 1, BEND * length);
         result = cut_leaf(parts, part, distances, largest, &line, names, &pieces);
         if (result != CUTIS_OK) return result;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "geometry/order.h"
 #include "math/eigen3.h"
 #include "skeleton/branches.h"
 #include "skeleton/source.h"
@@ -58,17 +59,11 @@ static void find_waist(profile *p, int from, int to)
     find_waist(p, best, to);
 }
 
-static int smaller(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 // Stretches longer than so many of their radii are halved.
 static void halve_long(profile *p, double radii)
 {
     uint32_t edges[BANDS + 2], n = 0, found = p->cut_count;
-    qsort(p->cuts, found, sizeof *p->cuts, smaller);
+    qsort(p->cuts, found, sizeof *p->cuts, order_u32);
     edges[n++] = 0;
     for (uint32_t i = 0; i < found; i++) edges[n++] = p->cuts[i];
     edges[n++] = BANDS;
@@ -79,7 +74,7 @@ static void halve_long(profile *p, double radii)
         if (bands >= 4 && bands * p->length / BANDS > radii * radius)
             p->cuts[p->cut_count++] = (edges[i] + edges[i + 1]) / 2;
     }
-    qsort(p->cuts, p->cut_count, sizeof *p->cuts, smaller);
+    qsort(p->cuts, p->cut_count, sizeof *p->cuts, order_u32);
 }
 
 static void smooth(double *g, int count)
@@ -195,11 +190,8 @@ static bool cut_limb(cutter *c, uint32_t index, const cutis_stretch *own, uint32
 // in the middle of its border, it is that of the piece closed by a fan, which adds nothing.
 static double wedge(const cutis_closed *mesh, uint32_t f, const double *point)
 {
-    double u[3][3], n[3];
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) u[i][k] = mesh->points[mesh->faces[f][i]][k] - point[k];
-    double3_cross(u[1], u[2], n);
-    return double3_dot(u[0], n);
+    const uint32_t *v = mesh->faces[f];
+    return v3_wedge_of(mesh->points[v[0]], mesh->points[v[1]], mesh->points[v[2]], point);
 }
 
 // What the surface within `length` of a tip is like: its mean radius, and whether it encloses a

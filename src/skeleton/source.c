@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "geometry/order.h"
 
 typedef struct {
     const cutis_model_data *data;
@@ -200,12 +201,6 @@ static cutis_result label_joints(lister *l)
     return list_parents(l, table);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 // Numbers of a file: each value that occurs is a part named after it.
 static cutis_result label_numbers(lister *l, const cutis_skeleton_options *options)
 {
@@ -213,7 +208,7 @@ static cutis_result label_numbers(lister *l, const cutis_skeleton_options *optio
     uint32_t *values = cutis_arena_copy(l->names->arena, options->labels, n, sizeof *values);
     uint32_t count = 0;
     if (!values) return no_memory(l);
-    qsort(values, n, sizeof *values, ascending);
+    qsort(values, n, sizeof *values, order_u32);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || values[i] != values[count - 1]) values[count++] = values[i];
     for (uint32_t i = 0; i < count; i++) {
@@ -223,7 +218,7 @@ static cutis_result label_numbers(lister *l, const cutis_skeleton_options *optio
     }
     for (size_t i = 0; i < n; i++) {
         const uint32_t *found =
-            bsearch(&options->labels[i], values, count, sizeof *values, ascending);
+            bsearch(&options->labels[i], values, count, sizeof *values, order_u32);
         l->labels[i] = (uint32_t)(found - values);
     }
     return CUTIS_OK;

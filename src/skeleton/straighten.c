@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "skeleton/heap.h"
+#include "geometry/heap.h"
+#include "geometry/order.h"
 #include "skeleton/rig.h"
 
 static const double NEAR = 0.6;        // part of the band where the plane alone decides
@@ -44,9 +45,9 @@ static bool march(joint_band *b, uint32_t label, double sign)
         uint32_t first = mesh->leaving[now.vertex], h = first;
         do {
             for (int side = 0; side < 2 && good && mesh->labels[h / 3] == label; side++) {
-                uint32_t to = side ? cutis_from(mesh, cutis_previous(h)) : cutis_to(mesh, h);
+                uint32_t to = side ? cutis_from(mesh, half_previous(h)) : cutis_to(mesh, h);
                 double d =
-                    now.distance + cutis_distance(mesh->points[now.vertex], mesh->points[to]);
+                    now.distance + v3_distance_of(mesh->points[now.vertex], mesh->points[to]);
                 if (!(d < fabs(b->along[to]))) continue;
                 b->along[to] = sign * d;
                 good = cutis_heap_push(&heap, d, to);
@@ -56,12 +57,6 @@ static bool march(joint_band *b, uint32_t label, double sign)
     }
     cutis_heap_release(&heap);
     return good;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
 }
 
 // Half the width of the band, or 0: no room.
@@ -79,9 +74,9 @@ static double band_width(joint_band *b)
     double *lengths = cutis_arena_alloc(&b->arena, b->ring->count, sizeof *lengths);
     if (!lengths) return 0;
     for (uint32_t i = 0; i < b->ring->count; i++)
-        lengths[i] = cutis_distance(mesh->points[b->ring->vertices[i]],
+        lengths[i] = v3_distance_of(mesh->points[b->ring->vertices[i]],
                                     mesh->points[b->ring->vertices[(i + 1) % b->ring->count]]);
-    qsort(lengths, b->ring->count, sizeof *lengths, ascending);
+    qsort(lengths, b->ring->count, sizeof *lengths, order_double);
     double edge = lengths[b->ring->count / 2];
     double width =
         fmin(b->ring->radius, fmin(OTHER_LOOP * other, REACH * fmin(reach[0], reach[1])));
@@ -92,12 +87,12 @@ static void fill_field(joint_band *b, double width)
 {
     const cutis_closed *mesh = b->mesh;
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        double phi = b->along[v] / width, s = (fabs(phi) - NEAR) / (1 - NEAR), d[3];
+        double phi = b->along[v] / width, s = (fabs(phi) - NEAR) / (1 - NEAR);
         if (!isfinite(phi)) continue;
         s = fmin(1, fmax(0, s));
         s = s * s * (3 - 2 * s);
-        for (int k = 0; k < 3; k++) d[k] = mesh->points[v][k] - b->ring->centre[k];
-        b->field[v] = (1 - s) * double3_dot(b->ring->normal, d) / width + s * phi;
+        vec3 d = v3_sub(v3_of(mesh->points[v]), v3_of(b->ring->centre));
+        b->field[v] = (1 - s) * v3_dot(v3_of(b->ring->normal), d) / width + s * phi;
     }
 }
 

@@ -84,7 +84,7 @@ static uint32_t edge_from(const welder *w, uint32_t h)
 }
 static uint32_t edge_to(const welder *w, uint32_t h)
 {
-    return edge_from(w, cutis_next(h));
+    return edge_from(w, half_next(h));
 }
 static uint32_t edge_low(const welder *w, uint32_t h)
 {
@@ -135,7 +135,7 @@ static void drop_doubles(welder *w)
                 for (uint32_t b = a + 1; b < i + n; b++) {
                     uint32_t g = w->edges[a], h = w->edges[b];
                     if (edge_from(w, g) == edge_from(w, h) && !doubled[g / 3] &&
-                        edge_from(w, cutis_previous(g)) == edge_from(w, cutis_previous(h)))
+                        edge_from(w, half_previous(g)) == edge_from(w, half_previous(h)))
                         doubled[h / 3] = 1;
                 }
         }
@@ -170,13 +170,7 @@ static int compare_points(const void *a, const void *b)
 
 static double place_distance(const welder *w, uint32_t a, uint32_t b)
 {
-    double sum = 0;
-    for (int k = 0; k < 3; k++) {
-        double d =
-            (double)w->from.positions[3 * (size_t)a + k] - w->from.positions[3 * (size_t)b + k];
-        sum += d * d;
-    }
-    return sqrt(sum);
+    return v3_distance(v3_at(w->from.positions, a), v3_at(w->from.positions, b));
 }
 
 static uint32_t list_border(const welder *w, double reach, border_point *points)
@@ -314,16 +308,7 @@ static cutis_result orient(welder *w, const uint32_t *labels, const cutis_labels
 
 static void face_points(const welder *w, uint32_t f, double p[3][3])
 {
-    for (int c = 0; c < 3; c++)
-        for (int k = 0; k < 3; k++) p[c][k] = w->from.positions[3 * (size_t)w->corners[f][c] + k];
-}
-
-static double wedge(const double *a, const double *b, const double *c, const double *o)
-{
-    double u[3], v[3], t[3], n[3];
-    for (int k = 0; k < 3; k++) u[k] = a[k] - o[k], v[k] = b[k] - o[k], t[k] = c[k] - o[k];
-    double3_cross(v, t, n);
-    return double3_dot(u, n);
+    for (int c = 0; c < 3; c++) v3_put(v3_at(w->from.positions, w->corners[f][c]), p[c]);
 }
 
 // Turn faces over, and whole pieces that are inside out.
@@ -344,7 +329,7 @@ static cutis_result turn_outward(welder *w)
         for (int k = 0; k < 3; k++) middle[s][k] /= middle[s][3];
     for (uint32_t f = 0; f < w->face_count; f++) {
         face_points(w, f, p);
-        double v = wedge(p[0], p[1], p[2], middle[w->shells[f]]);
+        double v = v3_wedge_of(p[0], p[1], p[2], middle[w->shells[f]]);
         volume[w->shells[f]] += w->flips[f] ? -v : v;
     }
     bool any = false;
@@ -376,13 +361,12 @@ static int compare_spokes(const void *a, const void *b)
     return s->edge < t->edge ? -1 : s->edge > t->edge;
 }
 
-static void spoke_direction(const welder *w, uint32_t h, const double *axis, double *out)
+static vec3 spoke_direction(const welder *w, uint32_t h, vec3 axis)
 {
-    const float *o = w->from.positions + 3 * (size_t)edge_low(w, h);
-    const float *p = w->from.positions + 3 * (size_t)edge_from(w, cutis_previous(h));
-    for (int k = 0; k < 3; k++) out[k] = (double)p[k] - o[k];
-    double along = double3_dot(out, axis);
-    for (int k = 0; k < 3; k++) out[k] -= along * axis[k];
+    const float *positions = w->from.positions;
+    vec3 d =
+        v3_sub(v3_at(positions, edge_from(w, half_previous(h))), v3_at(positions, edge_low(w, h)));
+    return v3_mad(d, -v3_dot(d, axis), axis);
 }
 
 // An edge of more than two faces: faces that enclose material between them are a pair. Seen along
@@ -390,17 +374,14 @@ static void spoke_direction(const welder *w, uint32_t h, const double *axis, dou
 // down.
 static void pair_fan(welder *w, spoke *spokes, uint32_t first, uint32_t count)
 {
-    const float *p = w->from.positions + 3 * (size_t)edge_low(w, w->edges[first]);
-    const float *q = w->from.positions + 3 * (size_t)edge_high(w, w->edges[first]);
-    double axis[3], zero[3], side[3], d[3], length = 0;
-    for (int k = 0; k < 3; k++) axis[k] = (double)q[k] - p[k], length += axis[k] * axis[k];
-    for (int k = 0; k < 3; k++) axis[k] /= sqrt(length);
-    spoke_direction(w, w->edges[first], axis, zero);
-    double3_cross(axis, zero, side);
+    vec3 axis = v3_sub(v3_at(w->from.positions, edge_high(w, w->edges[first])),
+                       v3_at(w->from.positions, edge_low(w, w->edges[first])));
+    axis = v3_divide(axis, v3_length(axis));
+    vec3 zero = spoke_direction(w, w->edges[first], axis), side = v3_cross(axis, zero);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t h = w->edges[first + i];
-        spoke_direction(w, h, axis, d);
-        double angle = i == 0 ? 0 : atan2(double3_dot(d, side), double3_dot(d, zero));
+        vec3 d = spoke_direction(w, h, axis);
+        double angle = i == 0 ? 0 : atan2(v3_dot(d, side), v3_dot(d, zero));
         spokes[i] = (spoke){ angle, h, edge_from(w, h) < edge_to(w, h) };
     }
     qsort(spokes, count, sizeof *spokes, compare_spokes);
@@ -432,30 +413,12 @@ static cutis_result pair_fans(welder *w)
 
 // The closed mesh -------------------------------------------------------------------------------
 
-static bool grow_all(cutis_closed *mesh, size_t points, size_t faces, size_t outputs)
-{
-    cutis_context *context = mesh->context;
-    return cutis_grow(context, &mesh->points, &mesh->point_capacity, points,
-                      sizeof *mesh->points) &&
-           cutis_grow(context, &mesh->leaving, &mesh->leaving_capacity, points,
-                      sizeof *mesh->leaving) &&
-           cutis_grow(context, &mesh->faces, &mesh->face_capacity, faces, sizeof *mesh->faces) &&
-           cutis_grow(context, &mesh->corners, &mesh->corner_capacity, faces,
-                      sizeof *mesh->corners) &&
-           cutis_grow(context, &mesh->twins, &mesh->twin_capacity, 3 * faces,
-                      sizeof *mesh->twins) &&
-           cutis_grow(context, &mesh->labels, &mesh->label_capacity, faces, sizeof *mesh->labels) &&
-           cutis_grow(context, &mesh->shells, &mesh->shell_capacity, faces, sizeof *mesh->shells) &&
-           cutis_grow(context, &mesh->outputs, &mesh->output_capacity, outputs,
-                      sizeof *mesh->outputs);
-}
-
 // One vertex for every fan of corners that hang together by pairs.
 static bool make_vertices(welder *w, cutis_closed *mesh)
 {
     const float *positions = w->from.positions;
     uint32_t corners = 3 * w->face_count;
-    if (!grow_all(mesh, corners, w->face_count, w->from.vertex_count)) return false;
+    if (!cutis_closed_grow(mesh, corners, w->face_count, w->from.vertex_count)) return false;
     mesh->face_count = w->face_count;
     memcpy(mesh->twins, w->twins, corners * sizeof *w->twins);
     memcpy(mesh->corners, w->corners, w->face_count * sizeof *w->corners);
@@ -463,8 +426,8 @@ static bool make_vertices(welder *w, cutis_closed *mesh)
     for (uint32_t seed = 0; seed < corners; seed++) {
         if (mesh->faces[seed / 3][seed % 3] != CUTIS_NOTHING) continue;
         uint32_t v = mesh->vertex_count++, h, start = seed;
-        while (w->twins[cutis_previous(start)] != CUTIS_NOTHING) { // back to a border, or around
-            start = w->twins[cutis_previous(start)];
+        while (w->twins[half_previous(start)] != CUTIS_NOTHING) { // back to a border, or around
+            start = w->twins[half_previous(start)];
             if (start == seed) break;
         }
         h = start;
@@ -472,7 +435,7 @@ static bool make_vertices(welder *w, cutis_closed *mesh)
             mesh->faces[h / 3][h % 3] = v;
             mesh->leaving[v] = h;
             h = w->twins[h];
-            if (h != CUTIS_NOTHING) h = cutis_next(h);
+            if (h != CUTIS_NOTHING) h = half_next(h);
         } while (h != CUTIS_NOTHING && h != start);
         const float *p = positions + 3 * (size_t)w->corners[seed / 3][seed % 3];
         for (int k = 0; k < 3; k++) mesh->points[v][k] = p[k];
@@ -558,7 +521,7 @@ static void cap_loop(cutis_closed *mesh, const uint32_t *loop, uint32_t count, u
     for (uint32_t i = 0; i < count; i++) {
         const double *p = mesh->points[cutis_from(mesh, loop[i])];
         const double *q = mesh->points[cutis_to(mesh, loop[i])];
-        double length = cutis_distance(p, q);
+        double length = v3_distance_of(p, q);
         for (int k = 0; k < 3; k++) sum[k] += 0.5 * length * (p[k] + q[k]);
         total += length;
     }
@@ -596,8 +559,8 @@ static bool cap_holes(welder *w, cutis_closed *mesh)
     for (uint32_t h = 0; h < 3 * faces; h++) open += mesh->twins[h] == CUTIS_NOTHING;
     if (open == 0) return true;
     uint32_t *loop = cutis_arena_alloc(&w->arena, open, sizeof *loop);
-    if (!loop || !grow_all(mesh, (size_t)mesh->vertex_count + open, (size_t)faces + open,
-                           (size_t)mesh->output_count + 2 * (size_t)open))
+    if (!loop || !cutis_closed_grow(mesh, (size_t)mesh->vertex_count + open, (size_t)faces + open,
+                                    (size_t)mesh->output_count + 2 * (size_t)open))
         return false;
     for (uint32_t seed = 0; seed < 3 * faces; seed++) {
         if (mesh->twins[seed] != CUTIS_NOTHING) continue;
@@ -624,20 +587,16 @@ static cutis_result check_shells(welder *w, cutis_closed *mesh, const uint32_t *
     mesh->shell_count = 0;
     for (uint32_t seed = 0; seed < n; seed++) {
         if (mesh->shells[seed] != CUTIS_NOTHING) continue;
-        double low[3] = { INFINITY, INFINITY, INFINITY }, high[3], volume = 0, size = 0;
-        for (int k = 0; k < 3; k++) high[k] = -INFINITY;
+        box3 box = box3_empty();
+        double volume = 0, size = 0;
         uint32_t head = 0, tail = 0;
         queue[tail++] = seed;
         mesh->shells[seed] = mesh->shell_count;
         while (head < tail) {
             uint32_t f = queue[head++];
             for (uint32_t h = 3 * f; h < 3 * f + 3; h++) {
-                const double *p = mesh->points[cutis_from(mesh, h)];
                 uint32_t g = mesh->twins[h] / 3;
-                for (int k = 0; k < 3; k++) {
-                    if (p[k] < low[k]) low[k] = p[k];
-                    if (p[k] > high[k]) high[k] = p[k];
-                }
+                box3_add(&box, v3_of(mesh->points[cutis_from(mesh, h)]));
                 if (mesh->shells[g] != CUTIS_NOTHING) continue;
                 mesh->shells[g] = mesh->shell_count;
                 queue[tail++] = g;
@@ -645,9 +604,11 @@ static cutis_result check_shells(welder *w, cutis_closed *mesh, const uint32_t *
         }
         for (uint32_t i = 0; i < tail; i++) {
             const uint32_t *v = mesh->faces[queue[i]];
-            volume += wedge(mesh->points[v[0]], mesh->points[v[1]], mesh->points[v[2]], low) / 6;
+            volume +=
+                v3_wedge_of(mesh->points[v[0]], mesh->points[v[1]], mesh->points[v[2]], box.low) /
+                6;
         }
-        size = cutis_distance(low, high);
+        size = box3_diagonal(&box);
         // Small sheets (lashes, hair) ride along; a body that is one cannot have bones inside.
         if (fabs(volume) <= SHEET * size * size * size && 2 * tail > n)
             return cutis_fail(w->context, CUTIS_UNSUPPORTED,
@@ -662,14 +623,9 @@ static cutis_result check_shells(welder *w, cutis_closed *mesh, const uint32_t *
 
 static void set_diagonal(cutis_closed *mesh)
 {
-    double low[3], high[3];
-    for (int k = 0; k < 3; k++) low[k] = INFINITY, high[k] = -INFINITY;
-    for (uint32_t v = 0; v < mesh->vertex_count; v++)
-        for (int k = 0; k < 3; k++) {
-            low[k] = fmin(low[k], mesh->points[v][k]);
-            high[k] = fmax(high[k], mesh->points[v][k]);
-        }
-    mesh->diagonal = cutis_distance(low, high);
+    box3 box = box3_empty();
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) box3_add(&box, v3_of(mesh->points[v]));
+    mesh->diagonal = box3_diagonal(&box);
 }
 
 static cutis_result build(welder *w, const uint32_t *labels, const cutis_labels *names,
@@ -721,14 +677,10 @@ static cutis_result weld_all(welder *w)
     pair_all(w);
     uint32_t open = count_open(w);
     if (open == 0) return CUTIS_OK;
-    double low[3], high[3];
-    for (int k = 0; k < 3; k++) low[k] = INFINITY, high[k] = -INFINITY;
-    for (size_t i = 0; i < 3 * (size_t)w->from.vertex_count; i++) {
-        low[i % 3] = fmin(low[i % 3], w->from.positions[i]);
-        high[i % 3] = fmax(high[i % 3], w->from.positions[i]);
-    }
+    box3 box = box3_empty();
+    for (uint32_t v = 0; v < w->from.vertex_count; v++) box3_add(&box, v3_at(w->from.positions, v));
     bool changed;
-    result = weld_borders(w, WELD_REACH * cutis_distance(low, high), &changed);
+    result = weld_borders(w, WELD_REACH * box3_diagonal(&box), &changed);
     if (result != CUTIS_OK || !changed) return result;
     result = list_faces(w);
     if (result != CUTIS_OK) return result;

@@ -2,10 +2,12 @@
 /// clip.
 #include "synth/clips.h"
 
+#include "geometry/sincos.h"
+
 static double up_and_down(double t)
 {
     double s, c;
-    cutis_synth_sincos(360 * t, &s, &c);
+    sincos_degrees(360 * t, &s, &c);
     return (1 - c) / 2;
 }
 
@@ -19,7 +21,7 @@ static void bend(const synth_skeleton *k, double t, clip_pose *p)
 static void twist(const synth_skeleton *k, double t, clip_pose *p)
 {
     double a, c;
-    cutis_synth_sincos(360 * t, &a, &c);
+    sincos_degrees(360 * t, &a, &c);
     cutis_synth_turn(k, p, "wrist", 0, v3_scale(v3(0.993, 0, 0.12), 150 * a));
 }
 

@@ -2,6 +2,8 @@
 /// the left side.
 #include "synth/clips.h"
 
+#include "geometry/sincos.h"
+
 static const double HIP[16] = { 28, 26, 21, 15, 9, 3, -3, -8, -11, -9, 0, 12, 22, 28, 30, 30 };
 static const double KNEE[16] = { 4, 11, 17, 16, 12, 8, 5, 6, 13, 28, 46, 60, 60, 45, 22, 6 };
 static const double ANKLE[16] = { 0, -5, 0, 4, 6, 8, 10, 11, 7, -6, -17, -10, -2, 1, 2, 1 };
@@ -45,7 +47,7 @@ static void walk_arm(const synth_skeleton *k, clip_pose *p, int side, double t)
 {
     static const double curl[4] = { 20, 24, 27, 29 }; // a relaxed hand
     double s, c;
-    cutis_synth_sincos(360 * t, &s, &c);
+    sincos_degrees(360 * t, &s, &c);
     cutis_synth_turn(k, p, "clavicle", side, axis_z(-5));
     cutis_synth_turn(k, p, "clavicle", side, axis_y(-3 * c));
     cutis_synth_turn(k, p, "upperarm", side, axis_x(20 * c - 3));
@@ -60,7 +62,7 @@ static void walk_arm(const synth_skeleton *k, clip_pose *p, int side, double t)
 static void walk(const synth_skeleton *k, double t, clip_pose *p)
 {
     double s, c;
-    cutis_synth_sincos(360 * t, &s, &c);
+    sincos_degrees(360 * t, &s, &c);
     cutis_synth_turn(k, p, "hips", 0, axis_y(-5 * c));
     cutis_synth_turn(k, p, "hips", 0, axis_z(2.5 * s));
     cutis_synth_turn(k, p, "hips", 0, axis_x(3));
@@ -88,7 +90,7 @@ static void walk_forward(const synth_skeleton *k, double t, clip_pose *p)
 static void bend(const synth_skeleton *k, double t, clip_pose *p)
 {
     double s, c;
-    cutis_synth_sincos(360 * t, &s, &c);
+    sincos_degrees(360 * t, &s, &c);
     double a = (1 - c) / 2, curl[4] = { 45 * a, 45 * a, 45 * a, 45 * a };
     for (int side = 1; side >= -1; side -= 2) {
         cutis_synth_turn(k, p, "forearm", side, v3_scale(ELBOW, 95 * a));
@@ -102,7 +104,7 @@ static void bend(const synth_skeleton *k, double t, clip_pose *p)
 static void twist(const synth_skeleton *k, double t, clip_pose *p)
 {
     double a, c;
-    cutis_synth_sincos(360 * t, &a, &c);
+    sincos_degrees(360 * t, &a, &c);
     for (int side = 1; side >= -1; side -= 2)
         cutis_synth_turn(k, p, "forearm", side, v3_scale(FOREARM, 120 * a));
     cutis_synth_turn(k, p, "chest", 0, axis_y(30 * a));
@@ -112,7 +114,7 @@ static void twist(const synth_skeleton *k, double t, clip_pose *p)
 static void wave(const synth_skeleton *k, double t, clip_pose *p)
 {
     double s, c;
-    cutis_synth_sincos(4 * 360 * t, &s, &c);
+    sincos_degrees(4 * 360 * t, &s, &c);
     double e = cutis_synth_smoothstep(t / 0.2) * (1 - cutis_synth_smoothstep((t - 0.8) / 0.2));
     double w = s * cutis_synth_smoothstep((t - 0.15) / 0.15) *
                (1 - cutis_synth_smoothstep((t - 0.7) / 0.15));

@@ -1,6 +1,8 @@
 /// The quadruped's motions: walk (lateral sequence), bend, twist.
 #include "synth/clips.h"
 
+#include "geometry/sincos.h"
+
 #include <stdio.h>
 
 static const double PROTRACTION[16] = { 18,  14.5, 11,  7,   3.5, 0,  -4, -8,
@@ -37,8 +39,8 @@ static void walk_fore(const synth_skeleton *k, clip_pose *p, int side, double t)
 static void walk_trunk(const synth_skeleton *k, clip_pose *p, double t)
 {
     double s, c, s2, c2;
-    cutis_synth_sincos(360 * t, &s, &c);
-    cutis_synth_sincos(720 * t, &s2, &c2);
+    sincos_degrees(360 * t, &s, &c);
+    sincos_degrees(720 * t, &s2, &c2);
     cutis_synth_turn(k, p, "hips", 0, axis_y(-3 * c));
     cutis_synth_turn(k, p, "hips", 0, axis_z(2 * s));
     cutis_synth_turn(k, p, "spine", 0, axis_y(3 * c));
@@ -51,7 +53,7 @@ static void walk_trunk(const synth_skeleton *k, clip_pose *p, double t)
     for (int side = 1; side >= -1; side -= 2) cutis_synth_turn(k, p, "ear", side, axis_x(3 * s2));
     for (int i = 1; i <= 4; i++) {
         double wag, unused;
-        cutis_synth_sincos(360 * t - 0.7 * (i - 1) * (180 / SYNTH_PI), &wag, &unused);
+        sincos_degrees(360 * t - 0.7 * (i - 1) * (180 / SYNTH_PI), &wag, &unused);
         turn_tail(k, p, i, axis_y((3 + 2 * i) * wag));
         turn_tail(k, p, i, axis_x(-4));
     }
@@ -70,7 +72,7 @@ static void walk(const synth_skeleton *k, double t, clip_pose *p)
 static void bend(const synth_skeleton *k, double t, clip_pose *p)
 {
     double s, c;
-    cutis_synth_sincos(360 * t, &s, &c);
+    sincos_degrees(360 * t, &s, &c);
     double a = (1 - c) / 2;
     for (int side = 1; side >= -1; side -= 2) {
         cutis_synth_turn(k, p, "forearm", side, axis_x(-80 * a));
@@ -85,7 +87,7 @@ static void bend(const synth_skeleton *k, double t, clip_pose *p)
 static void twist(const synth_skeleton *k, double t, clip_pose *p)
 {
     double a, c;
-    cutis_synth_sincos(360 * t, &a, &c);
+    sincos_degrees(360 * t, &a, &c);
     cutis_synth_turn(k, p, "spine", 0, axis_z(20 * a));
     cutis_synth_turn(k, p, "chest", 0, axis_z(20 * a));
     cutis_synth_turn(k, p, "neck", 0, axis_z(25 * a));

@@ -16,8 +16,7 @@ static const vec3 PALE = { 0.58, 0.44, 0.30 }, BLACK = { 0.012, 0.011, 0.011 };
 
 static vec3 mix(vec3 a, vec3 b, double t)
 {
-    t = cutis_synth_smoothstep(t);
-    return v3_mad(v3_scale(a, 1 - t), t, b);
+    return v3_mix(a, b, cutis_synth_smoothstep(t));
 }
 
 static bool starts_with(const char *name, const char *prefix)

@@ -59,7 +59,7 @@ static bool claim(const mesh *m, int32_t edge, uint8_t *taken)
             if (pass == 0 && taken[ends[i]]) return false;
             taken[ends[i]] |= (uint8_t)pass;
             do {
-                int32_t p = previous_half(h), around[2] = { half_end(m, h), half_start(m, p) };
+                int32_t p = half_previous(h), around[2] = { half_end(m, h), half_start(m, p) };
                 for (int k = 0; k < 2; k++) {
                     if (pass == 0 && taken[around[k]]) return false;
                     taken[around[k]] |= (uint8_t)pass;
@@ -111,8 +111,8 @@ static cutis_result one_round(remesher *r, int32_t missing)
         if (wanted > most) wanted = most;
         result = operate(r, odd, split, odd ? 1 : wanted, list, taken);
     }
-    if (list) cutis_free_array(m->context, list, halves, sizeof *list);
-    if (taken) cutis_free_array(m->context, taken, vertices + 1, 1);
+    cutis_free_array(m->context, list, halves, sizeof *list);
+    cutis_free_array(m->context, taken, vertices + 1, 1);
     return result;
 }
 

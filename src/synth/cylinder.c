@@ -4,6 +4,7 @@
 #include "synth/body.h"
 
 #include "base/error.h"
+#include "geometry/sincos.h"
 
 enum {
     SIDES = 64,
@@ -49,7 +50,7 @@ static void fill(cylinder *c)
     for (uint32_t ring = 0; ring < RINGS; ring++) {
         for (uint32_t side = 0; side < SIDES; side++) {
             double s, co, z = LENGTH * ((double)ring / (RINGS - 1) - 0.5);
-            cutis_synth_sincos(360.0 * side / SIDES, &s, &co);
+            sincos_degrees(360.0 * side / SIDES, &s, &co);
             put_vertex(c, ring * SIDES + side, v3(RADIUS * co, RADIUS * s, z), v3(co, s, 0));
         }
     }

@@ -9,9 +9,8 @@
 
 void cutis_synth_mesh_release(mesh *m)
 {
-    if (m->vertices)
-        cutis_free_array(m->context, m->vertices, m->vertex_capacity, sizeof *m->vertices);
-    if (m->halves) cutis_free_array(m->context, m->halves, m->half_capacity, sizeof *m->halves);
+    cutis_free_array(m->context, m->vertices, m->vertex_capacity, sizeof *m->vertices);
+    cutis_free_array(m->context, m->halves, m->half_capacity, sizeof *m->halves);
     m->vertices = NULL;
     m->halves = NULL;
     m->vertex_capacity = m->half_capacity = 0;
@@ -76,8 +75,8 @@ cutis_result cutis_synth_mesh_connect(mesh *m)
             if (on_plane(&m->vertices[v])) m->plane_live++;
         }
     }
-    if (first) cutis_free_array(m->context, first, count, sizeof *first);
-    if (sorted) cutis_free_array(m->context, sorted, halves, sizeof *sorted);
+    cutis_free_array(m->context, first, count, sizeof *first);
+    cutis_free_array(m->context, sorted, halves, sizeof *sorted);
     return result;
 }
 
@@ -125,8 +124,8 @@ cutis_result cutis_synth_mesh_compact(mesh *m)
         m->vertex_count = live;
         m->half_count = 3 * kept;
     }
-    if (vertices) cutis_free_array(m->context, vertices, count, sizeof *vertices);
-    if (triangles) cutis_free_array(m->context, triangles, triangle_count, sizeof *triangles);
+    cutis_free_array(m->context, vertices, count, sizeof *vertices);
+    cutis_free_array(m->context, triangles, triangle_count, sizeof *triangles);
     return result;
 }
 
@@ -150,7 +149,7 @@ static int32_t add_triangle(mesh *m, int32_t a, int32_t b, int32_t c)
 /// new one.
 static int32_t cut_triangle(mesh *m, int32_t h, int32_t v)
 {
-    int32_t hn = next_half(h), hp = previous_half(h);
+    int32_t hn = half_next(h), hp = half_previous(h);
     int32_t b = half_start(m, hn), c = half_start(m, hp);
     int32_t n = add_triangle(m, v, b, c);
     join(m, n + 1, m->halves[hn].twin);
@@ -184,7 +183,7 @@ int32_t cutis_synth_mesh_split(mesh *m, int32_t h, vec3 position)
         return v;
     }
     // The other side: (b, a, d) becomes (v, a, d) with the old half o, and (b, v, d) is new.
-    int32_t op = previous_half(o), d = half_start(m, op), n2 = add_triangle(m, b, v, d);
+    int32_t op = half_previous(o), d = half_start(m, op), n2 = add_triangle(m, b, v, d);
     join(m, n2 + 2, m->halves[op].twin);
     m->halves[n2 + 2].loop = m->halves[op].loop;
     m->halves[n2].loop = loop;
@@ -204,7 +203,7 @@ static bool is_edge(const mesh *m, int32_t a, int32_t b)
     int32_t h = m->vertices[a].half, start = h;
     do {
         if (half_end(m, h) == b) return true;
-        int32_t p = previous_half(h);
+        int32_t p = half_previous(h);
         if (m->halves[p].twin < 0) return half_start(m, p) == b;
         h = m->halves[p].twin;
     } while (h != start);
@@ -215,14 +214,14 @@ bool cutis_synth_mesh_can_flip(const mesh *m, int32_t h)
 {
     int32_t o = m->halves[h].twin;
     if (o < 0 || m->halves[h].loop) return false;
-    return !is_edge(m, half_start(m, previous_half(h)), half_start(m, previous_half(o)));
+    return !is_edge(m, half_start(m, half_previous(h)), half_start(m, half_previous(o)));
 }
 
 void cutis_synth_mesh_flip(mesh *m, int32_t h)
 {
     // Quad a, d, b, c around the edge a-b; afterwards the triangles are (d, b, c) and (c, a, d).
     int32_t o = m->halves[h].twin;
-    int32_t hn = next_half(h), hp = previous_half(h), on = next_half(o), op = previous_half(o);
+    int32_t hn = half_next(h), hp = half_previous(h), on = half_next(o), op = half_previous(o);
     int32_t a = half_start(m, h), b = half_start(m, o);
     int32_t c = half_start(m, hp), d = half_start(m, op);
     int32_t outer_h = m->halves[op].twin, outer_o = m->halves[hp].twin;
@@ -251,7 +250,7 @@ static int common_neighbours(const mesh *m, int32_t r, int32_t k)
     int count = 0;
     int32_t h = m->vertices[r].half, start = h;
     do {
-        int32_t end = half_end(m, h), p = previous_half(h);
+        int32_t end = half_end(m, h), p = half_previous(h);
         if (end != k && is_edge(m, k, end)) count++;
         if (m->halves[p].twin < 0) {
             int32_t last = half_start(m, p);
@@ -280,11 +279,11 @@ bool cutis_synth_mesh_can_collapse(const mesh *m, int32_t h)
     if (!may_move_along(m, h)) return false;
     int32_t o = m->halves[h].twin, r = half_start(m, h), k = half_end(m, h);
     // The edges that vanish at r must carry no constraint, or a loop would lose its way.
-    int32_t hp = previous_half(h), c = half_start(m, hp);
+    int32_t hp = half_previous(h), c = half_start(m, hp);
     if (m->halves[hp].loop || m->halves[hp].twin < 0) return false;
     if (m->vertices[c].valence <= (on_plane(&m->vertices[c]) ? 2 : 4)) return false;
     if (o >= 0) {
-        int32_t on = next_half(o), d = half_end(m, on);
+        int32_t on = half_next(o), d = half_end(m, on);
         if (m->halves[on].loop || m->halves[on].twin < 0) return false;
         if (m->vertices[d].valence <= (on_plane(&m->vertices[d]) ? 2 : 4)) return false;
     }
@@ -309,7 +308,7 @@ static void remove_triangle(mesh *m, int32_t h)
 void cutis_synth_mesh_collapse(mesh *m, int32_t h, vec3 position)
 {
     int32_t o = m->halves[h].twin, r = half_start(m, h), k = half_end(m, h);
-    int32_t hn = next_half(h), hp = previous_half(h), c = half_start(m, hp);
+    int32_t hn = half_next(h), hp = half_previous(h), c = half_start(m, hp);
     int32_t outer = m->halves[hn].twin, inner = m->halves[hp].twin; // k->c side, r->c side
     bool plane = on_plane(&m->vertices[r]);
     retarget(m, r, k);
@@ -321,7 +320,7 @@ void cutis_synth_mesh_collapse(mesh *m, int32_t h, vec3 position)
     m->vertices[c].valence--;
     m->vertices[k].valence += m->vertices[r].valence - (o < 0 ? 2 : 4);
     if (o >= 0) {
-        int32_t on = next_half(o), op = previous_half(o), d = half_start(m, op);
+        int32_t on = half_next(o), op = half_previous(o), d = half_start(m, op);
         int32_t outer2 = m->halves[op].twin, inner2 = m->halves[on].twin; // k->d side, d->r side
         m->halves[inner2].loop = m->halves[op].loop;
         m->halves[inner2].twin = -1;

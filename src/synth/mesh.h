@@ -1,15 +1,16 @@
 /// The mesh while it is being made: triangles as half-edges, and the three operations on it.
 ///
-/// Half-edge h = 3 t + i runs from half[h].vertex to half[next(h)].vertex along triangle t, which
-/// is on its left. The mesh is closed except, for a mirrored body, along x = 0. Split, flip and
-/// collapse keep it manifold and keep its topology; vertices know one outgoing half-edge, border
-/// vertices the one on the border.
+/// Half-edge h runs from half[h].vertex to half[half_next(h)].vertex. The mesh is closed except,
+/// for a mirrored body, along x = 0. Split, flip and collapse keep it manifold and keep its
+/// topology; vertices know one outgoing half-edge, border vertices the one on the border.
 #ifndef CUTIS_SYNTH_MESH_H
 #define CUTIS_SYNTH_MESH_H
 
 #include <cutis/base.h>
+
+#include "geometry/half_edge.h"
+#include "geometry/vector.h"
 #include "synth/shape.h"
-#include "synth/vec.h"
 
 enum {
     SYNTH_FREE = 0,    ///< positive: index + 1 of the loop the vertex is on
@@ -48,18 +49,10 @@ typedef struct mesh {
     const shape *shape;
 } mesh;
 
-static inline int32_t next_half(int32_t h)
-{
-    return h % 3 == 2 ? h - 2 : h + 1;
-}
-static inline int32_t previous_half(int32_t h)
-{
-    return h % 3 == 0 ? h + 2 : h - 1;
-}
 /// The next outgoing half-edge of the same vertex, counter-clockwise; -1 at the border.
 static inline int32_t rotate_half(const mesh *m, int32_t h)
 {
-    return m->halves[previous_half(h)].twin;
+    return m->halves[half_previous(h)].twin;
 }
 static inline int32_t half_start(const mesh *m, int32_t h)
 {
@@ -67,7 +60,7 @@ static inline int32_t half_start(const mesh *m, int32_t h)
 }
 static inline int32_t half_end(const mesh *m, int32_t h)
 {
-    return m->halves[next_half(h)].vertex;
+    return m->halves[half_next(h)].vertex;
 }
 static inline bool on_plane(const mesh_vertex *v)
 {

@@ -80,7 +80,7 @@ static bool ring_is_sound(const remesher *r, int32_t v, int32_t other, vec3 p, d
     const mesh *m = r->m;
     int32_t h = m->vertices[v].half, start = h;
     do {
-        int32_t b = half_end(m, h), c = half_start(m, previous_half(h));
+        int32_t b = half_end(m, h), c = half_start(m, half_previous(h));
         if (b != other && c != other && !triangle_is_sound(r, mesh_position(m, v), p, size, b, c))
             return false;
         h = rotate_half(m, h);
@@ -149,8 +149,8 @@ static quad quad_around(const mesh *m, int32_t h)
 {
     int32_t o = m->halves[h].twin;
     quad q = { .a = half_start(m, h), .b = half_start(m, o) };
-    q.c = half_start(m, previous_half(h));
-    q.d = half_start(m, previous_half(o));
+    q.c = half_start(m, half_previous(h));
+    q.d = half_start(m, half_previous(o));
     q.pa = mesh_position(m, q.a);
     q.pb = mesh_position(m, q.b);
     q.pc = mesh_position(m, q.c);
@@ -177,8 +177,7 @@ bool cutis_synth_flip_is_sound(const remesher *r, int32_t h)
     return flip_keeps_side(&q) && cutis_synth_mesh_can_flip(r->m, h);
 }
 
-/// Cosine of the smallest angle of a triangle.
-static double sharpest(vec3 a, vec3 b, vec3 c)
+double cutis_synth_sharpest(vec3 a, vec3 b, vec3 c)
 {
     vec3 e[3] = { v3_unit(v3_sub(b, a)), v3_unit(v3_sub(c, b)), v3_unit(v3_sub(a, c)) };
     double most = -v3_dot(e[0], e[1]), second = -v3_dot(e[1], e[2]), third = -v3_dot(e[2], e[0]);
@@ -198,17 +197,11 @@ void cutis_synth_flip_valence(remesher *r)
         int before = excess(a, 0) + excess(b, 0) + excess(c, 0) + excess(d, 0);
         int after = excess(a, -1) + excess(b, -1) + excess(c, 1) + excess(d, 1);
         if (after >= before) continue;
-        if (sharpest(q.pd, q.pb, q.pc) > ANGLE_COS || sharpest(q.pc, q.pa, q.pd) > ANGLE_COS)
+        if (cutis_synth_sharpest(q.pd, q.pb, q.pc) > ANGLE_COS ||
+            cutis_synth_sharpest(q.pc, q.pa, q.pd) > ANGLE_COS)
             continue;
         if (cutis_synth_flip_is_sound(r, h)) cutis_synth_mesh_flip(m, h);
     }
-}
-
-/// Cotangent of the angle at a.
-static double cotangent(vec3 a, vec3 b, vec3 c)
-{
-    vec3 u = v3_sub(b, a), v = v3_sub(c, a);
-    return v3_dot(u, v) / (v3_length(v3_cross(u, v)) + 1e-30);
 }
 
 void cutis_synth_flip_delaunay(remesher *r)
@@ -222,7 +215,7 @@ void cutis_synth_flip_delaunay(remesher *r)
             int32_t o = m->halves[h].twin;
             if (m->halves[h].vertex < 0 || o < h || m->halves[h].loop) continue;
             quad q = quad_around(m, h);
-            if (cotangent(q.pc, q.pa, q.pb) + cotangent(q.pd, q.pa, q.pb) > -1e-9) continue;
+            if (v3_cotangent(q.pc, q.pa, q.pb) + v3_cotangent(q.pd, q.pa, q.pb) > -1e-9) continue;
             if (!cutis_synth_flip_is_sound(r, h)) continue;
             cutis_synth_mesh_flip(m, h);
             flips++;
@@ -240,7 +233,7 @@ static vec3 free_target(const mesh *m, int32_t v)
     int32_t h = vertex->half, start = h;
     do {
         const mesh_vertex *b = &m->vertices[half_end(m, h)];
-        const mesh_vertex *c = &m->vertices[half_start(m, previous_half(h))];
+        const mesh_vertex *c = &m->vertices[half_start(m, half_previous(h))];
         double area = v3_length(v3_normal(vertex->position, b->position, c->position));
         double size = vertex->size + b->size + c->size, weight = area / (size * size * size);
         sum = v3_mad(sum, weight, v3_add(v3_add(vertex->position, b->position), c->position));
@@ -257,7 +250,7 @@ int cutis_synth_curve_neighbours(const mesh *m, int32_t v, int32_t out[2])
     int count = 0;
     int32_t h = m->vertices[v].half, start = h, curve = m->vertices[v].curve;
     do {
-        int32_t p = previous_half(h);
+        int32_t p = half_previous(h);
         bool mine = curve == SYNTH_PLANE ? m->halves[h].twin < 0 : m->halves[h].loop == curve;
         if (mine && count < 2) out[count++] = half_end(m, h);
         if (m->halves[p].twin < 0) {
@@ -291,7 +284,7 @@ static bool ring_faces_out(const mesh *m, int32_t v, vec3 x, vec3 normal)
     int32_t h = m->vertices[v].half, start = h;
     do {
         vec3 b = mesh_position(m, half_end(m, h));
-        vec3 c = mesh_position(m, half_start(m, previous_half(h)));
+        vec3 c = mesh_position(m, half_start(m, half_previous(h)));
         if (v3_dot(v3_normal(x, b, c), normal) <= 0) return false;
         h = rotate_half(m, h);
     } while (h >= 0 && h != start);

@@ -18,6 +18,8 @@ typedef struct remesher {
 double cutis_synth_edge_ratio(const remesher *r, int32_t h);
 /// Would collapsing h to `position` leave all triangles around it sound?
 bool cutis_synth_collapse_is_sound(const remesher *r, int32_t h, vec3 position);
+/// Cosine of the smallest angle of a triangle.
+double cutis_synth_sharpest(vec3 a, vec3 b, vec3 c);
 /// May the edge of h (not of a loop or the border) be flipped: no double edge, no fold, no valence
 /// below four?
 bool cutis_synth_flip_is_sound(const remesher *r, int32_t h);

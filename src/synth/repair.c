@@ -17,20 +17,13 @@ static const double GAIN = 1e-3;
 static const double CURVE_RATIO = 0.5;
 enum { ROUNDS = 40, MOVES_FROM = 12, ATTEMPTS = 6, SNAP_STEPS = 8 };
 
-static double worst_cosine(vec3 a, vec3 b, vec3 c)
-{
-    vec3 e[3] = { v3_unit(v3_sub(b, a)), v3_unit(v3_sub(c, b)), v3_unit(v3_sub(a, c)) };
-    double most = -v3_dot(e[0], e[1]), second = -v3_dot(e[1], e[2]), third = -v3_dot(e[2], e[0]);
-    if (second > most) most = second;
-    return third > most ? third : most;
-}
-
-/// The same for a triangle of the surface; 2 when it faces away from the normals at its corners.
+/// cutis_synth_sharpest of a triangle of the surface; 2 when it faces away from the normals at its
+/// corners.
 static double judge(vec3 a, vec3 na, const mesh_vertex *b, const mesh_vertex *c)
 {
     vec3 normals = v3_add(v3_add(na, b->normal), c->normal);
     if (v3_dot(v3_normal(a, b->position, c->position), normals) <= 0) return 2;
-    return worst_cosine(a, b->position, c->position);
+    return cutis_synth_sharpest(a, b->position, c->position);
 }
 
 static double judge_three(const mesh *m, int32_t a, int32_t b, int32_t c)
@@ -41,7 +34,7 @@ static double judge_three(const mesh *m, int32_t a, int32_t b, int32_t c)
 
 static double triangle_worst(const mesh *m, int32_t h)
 {
-    return judge_three(m, half_start(m, h), half_end(m, h), half_start(m, previous_half(h)));
+    return judge_three(m, half_start(m, h), half_end(m, h), half_start(m, half_previous(h)));
 }
 
 /// The worst triangle around v if it stood at x with this normal.
@@ -51,7 +44,7 @@ static double ring_worst(const mesh *m, int32_t v, vec3 x, vec3 normal)
     int32_t h = m->vertices[v].half, start = h;
     do {
         double worst = judge(x, normal, &m->vertices[half_end(m, h)],
-                             &m->vertices[half_start(m, previous_half(h))]);
+                             &m->vertices[half_start(m, half_previous(h))]);
         if (worst > most) most = worst;
         h = rotate_half(m, h);
     } while (h >= 0 && h != start);
@@ -113,7 +106,7 @@ static bool improve_edge(remesher *r, int32_t h)
     double before = triangle_worst(m, h), other = triangle_worst(m, o);
     if (other > before) before = other;
     int32_t a = half_start(m, h), b = half_start(m, o);
-    int32_t c = half_start(m, previous_half(h)), d = half_start(m, previous_half(o));
+    int32_t c = half_start(m, half_previous(h)), d = half_start(m, half_previous(o));
     double first = judge_three(m, d, b, c), second = judge_three(m, c, a, d);
     if ((first > second ? first : second) >= before - GAIN) return false;
     cutis_synth_mesh_flip(m, h);

@@ -65,8 +65,8 @@ static bool lengthen(const mesh *m, uint32_t *path, uint32_t *count, uint32_t wa
 {
     for (uint32_t i = 0; *count < wanted && i + 1 < *count; i++) {
         int32_t h = find_half(m, path[i], path[i + 1]);
-        int32_t sides[2] = { half_start(m, previous_half(h)),
-                             half_start(m, previous_half(m->halves[h].twin)) };
+        int32_t sides[2] = { half_start(m, half_previous(h)),
+                             half_start(m, half_previous(m->halves[h].twin)) };
         int32_t c = !on_path[sides[0]] ? sides[0] : sides[1];
         if (on_path[c]) continue;
         memmove(path + i + 2, path + i + 1, (*count - i - 1) * sizeof *path);

@@ -4,6 +4,7 @@
 #include "synth/shape.h"
 
 #include "base/memory.h"
+#include "geometry/sincos.h"
 #include "synth/trig.h"
 
 #include <string.h>
@@ -43,9 +44,9 @@ static void init_cone(shape_primitive *p, const synth_row *row)
 static void init_ellipsoid(shape_primitive *p, const synth_row *row)
 {
     double sx, cx, sy, cy, sz, cz;
-    cutis_synth_sincos(row->axis[0], &sx, &cx);
-    cutis_synth_sincos(row->axis[1], &sy, &cy);
-    cutis_synth_sincos(row->axis[2], &sz, &cz);
+    sincos_degrees(row->axis[0], &sx, &cx);
+    sincos_degrees(row->axis[1], &sy, &cy);
+    sincos_degrees(row->axis[2], &sz, &cz);
     p->axes[0] = v3(cz * cy, sz * cy, -sy);
     p->axes[1] = v3(cz * sy * sx - sz * cx, sz * sy * sx + cz * cx, cy * sx);
     p->axes[2] = v3(cz * sy * cx + sz * sx, sz * sy * cx - cz * sx, cy * cx);
@@ -270,7 +271,7 @@ cutis_result cutis_synth_shape_accelerate(shape *s, const synth_table *table,
 
 void cutis_synth_shape_release(shape *s)
 {
-    if (s->lists) cutis_free(s->context, s->lists, s->list_bytes);
+    cutis_free(s->context, s->lists, s->list_bytes);
     s->lists = NULL;
 }
 

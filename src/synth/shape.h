@@ -4,7 +4,7 @@
 
 #include <cutis/base.h>
 #include "synth/tables.h"
-#include "synth/vec.h"
+#include "geometry/vector.h"
 
 #define SYNTH_PRIMITIVE_MAX 128
 

@@ -4,7 +4,7 @@
 
 #include <cutis/base.h>
 #include "synth/tables.h"
-#include "synth/vec.h"
+#include "geometry/vector.h"
 
 typedef struct synth_joint {
     char name[24];

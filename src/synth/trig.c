@@ -1,42 +1,8 @@
-/// Sine and cosine from their series after an exact reduction in degrees: + - * / only, so no
-/// library's libm decides a byte of a character.
+/// The arc tangent and rotations: + - * / and sqrt only, so no library's libm decides a byte of a
+/// character.
 #include "synth/trig.h"
 
-/// |x| <= pi/4: the terms dropped are below 1e-18.
-static double sine_series(double x)
-{
-    double s = x * x, sum = 0;
-    for (int n = 19; n >= 3; n -= 2) sum = (1 + sum) * -s / (double)(n * (n - 1));
-    return x + x * sum;
-}
-
-static double cosine_series(double x)
-{
-    double s = x * x, sum = 0;
-    for (int n = 18; n >= 2; n -= 2) sum = (1 + sum) * -s / (double)(n * (n - 1));
-    return 1 + sum;
-}
-
-void cutis_synth_sincos(double degrees, double *sine, double *cosine)
-{
-    long long quarter = (long long)(degrees / 90 + (degrees < 0 ? -0.5 : 0.5));
-    double x = (degrees - 90.0 * (double)quarter) * (SYNTH_PI / 180);
-    double s = sine_series(x), c = cosine_series(x);
-    switch (quarter & 3) {
-    case 0:
-        *sine = s, *cosine = c;
-        break;
-    case 1:
-        *sine = c, *cosine = -s;
-        break;
-    case 2:
-        *sine = -s, *cosine = -c;
-        break;
-    default:
-        *sine = -c, *cosine = s;
-        break;
-    }
-}
+#include "geometry/sincos.h"
 
 double cutis_synth_atan2(double y, double x)
 {
@@ -60,7 +26,7 @@ synth_quat cutis_synth_rotation(vec3 degrees)
 {
     double angle = v3_length(degrees), s, c;
     if (angle == 0) return (synth_quat){ 0, 0, 0, 1 };
-    cutis_synth_sincos(angle / 2, &s, &c);
+    sincos_degrees(angle / 2, &s, &c);
     vec3 v = v3_scale(degrees, s / angle);
     return (synth_quat){ v.x, v.y, v.z, c };
 }

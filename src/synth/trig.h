@@ -1,13 +1,11 @@
-/// Sine and cosine of degrees and rotations made of them, the same bits on every machine.
+/// Angles and rotations in degrees, the same bits on every machine.
 #ifndef CUTIS_SYNTH_TRIG_H
 #define CUTIS_SYNTH_TRIG_H
 
-#include "synth/vec.h"
+#include "geometry/vector.h"
 
 #define SYNTH_PI 3.14159265358979323846
 
-/// Within 2 ULP for |degrees| <= 1e6; exact at multiples of 90.
-void cutis_synth_sincos(double degrees, double *sine, double *cosine);
 /// Angle of (x, y) in degrees, -180..180, within 1e-9.
 double cutis_synth_atan2(double y, double x);
 

@@ -6,6 +6,8 @@
 #include "synth/weights.h"
 
 #include "base/error.h"
+#include "geometry/half_edge.h"
+#include "geometry/order.h"
 
 #include <string.h>
 
@@ -18,7 +20,8 @@ static const double WIDTH = 1.64;
 static const double TOLERANCE = 1e-12;
 enum { INFLUENCES = 8, HEAT_STEPS = 3, SOLVE_MAX = 2000 };
 
-/// Cotangent Laplacian and lumped areas of the whole surface.
+/// Cotangent Laplacian and lumped areas of the whole surface. Not fit/reduce/mesh.c's, which takes
+/// any mesh, clamps slivers and has mixed areas: characters keep their bits.
 typedef struct laplacian {
     uint32_t *first, *neighbours; ///< neighbours of v: first[v] .. first[v + 1]
     double *weights;              ///< (cot a + cot b) / 2 of the edge, clamped at 0
@@ -35,12 +38,6 @@ typedef struct solver {
     double *diagonal, *right, *residual, *direction, *image, *scaled;
 } solver;
 
-static double cotangent_at(vec3 a, vec3 b, vec3 c)
-{
-    vec3 u = v3_sub(b, a), v = v3_sub(c, a);
-    return v3_dot(u, v) / v3_length(v3_cross(u, v));
-}
-
 /// Adds half a cotangent to the entry a -> b.
 static void add_cotangent(laplacian *l, uint32_t a, uint32_t b, double value)
 {
@@ -52,24 +49,19 @@ static void add_cotangent(laplacian *l, uint32_t a, uint32_t b, double value)
 /// neighbours.
 static void build_laplacian(laplacian *l, const synth_surface *s)
 {
-    memset(l->first, 0, ((size_t)s->vertex_count + 1) * sizeof *l->first);
     memset(l->weights, 0, (size_t)s->triangle_count * 3 * sizeof *l->weights);
     memset(l->mass, 0, (size_t)s->vertex_count * sizeof *l->mass);
-    for (uint32_t h = 0; h < 3 * s->triangle_count; h++) l->first[s->triangles[h] + 1]++;
-    for (uint32_t v = 0; v < s->vertex_count; v++) l->first[v + 1] += l->first[v];
-    for (uint32_t h = 0; h < 3 * s->triangle_count; h++) {
-        uint32_t next = h % 3 == 2 ? h - 2 : h + 1;
-        l->neighbours[l->first[s->triangles[h]]++] = s->triangles[next];
-    }
-    for (uint32_t v = s->vertex_count; v > 0; v--) l->first[v] = l->first[v - 1];
-    l->first[0] = 0;
+    order_by_key(s->triangles, 3 * (size_t)s->triangle_count, s->vertex_count, l->first,
+                 l->neighbours);
+    for (uint32_t h = 0; h < 3 * s->triangle_count; h++)
+        l->neighbours[h] = s->triangles[half_next(l->neighbours[h])];
     for (uint32_t t = 0; t < s->triangle_count; t++) {
         const uint32_t *v = s->triangles + 3 * (size_t)t;
         vec3 p[3] = { s->positions[v[0]], s->positions[v[1]], s->positions[v[2]] };
         double area = v3_length(v3_normal(p[0], p[1], p[2])) / 2;
         for (int i = 0; i < 3; i++) {
             int j = (i + 1) % 3, k = (i + 2) % 3;
-            double half = cotangent_at(p[i], p[j], p[k]) / 2;
+            double half = v3_cotangent(p[i], p[j], p[k]) / 2;
             l->mass[v[i]] += area / 3;
             add_cotangent(l, v[j], v[k], half);
             add_cotangent(l, v[k], v[j], half);

@@ -359,13 +359,13 @@ static void the_order_of_influences_does_not_matter(void **state)
     (void)state;
     cutis_context *context = NULL;
     assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
-    cutis_set_table table = { .context = context };
+    cutis_sets table = { .context = context };
     uint32_t a, b, c;
-    assert_true(cutis_set_table_find(&table, (uint32_t[]){ 1, 5, 9 }, 3, &a));
-    assert_true(cutis_set_table_find(&table, (uint32_t[]){ 1, 5 }, 2, &b));
-    assert_true(cutis_set_table_find(&table, (uint32_t[]){ 1, 5, 9 }, 3, &c));
+    assert_true(cutis_sets_find(&table, (uint32_t[]){ 1, 5, 9 }, 3, &a));
+    assert_true(cutis_sets_find(&table, (uint32_t[]){ 1, 5 }, 2, &b));
+    assert_true(cutis_sets_find(&table, (uint32_t[]){ 1, 5, 9 }, 3, &c));
     assert_true(a == 0 && b == 1 && c == 0 && table.count == 2);
-    cutis_set_table_release(&table);
+    cutis_sets_release(&table);
     // Two triangles whose vertices list the same influences forwards and backwards.
     float positions[18] = { 0 }, weights[18];
     uint32_t first[7], joints[18], indices[6];

@@ -582,6 +582,28 @@ static void poses_that_are_not_finite_are_refused_and_nothing_is_written(void **
     }
 }
 
+static void options_of_a_newer_version_are_refused(void **state)
+{
+    scene *s = *state;
+    cutis_context *context = NULL;
+    cutis_device *device = NULL;
+    cutis_binding *binding = NULL;
+    cutis_context_options c = { .struct_size = sizeof c };
+    cutis_device_options d = { .struct_size = sizeof d };
+    cutis_bind_options b = { .struct_size = sizeof b };
+    for (int newer = 0; newer < 2; newer++) {
+        const cutis_result expected = newer ? CUTIS_UNSUPPORTED : CUTIS_OK;
+        assert_int_equal(cutis_context_create(&c, &context), expected);
+        assert_int_equal(cutis_device_create(s->context, &d, &device), expected);
+        assert_int_equal(cutis_bind(s->device, s->model, &b, &binding), expected);
+        cutis_binding_destroy(binding);
+        cutis_device_destroy(device);
+        cutis_context_destroy(context);
+        context = NULL, device = NULL, binding = NULL;
+        c.struct_size++, d.struct_size++, b.struct_size++;
+    }
+}
+
 static void impossible_requests_are_refused_at_bind(void **state)
 {
     scene *s = *state;
@@ -775,6 +797,7 @@ int main(void)
         ON_SCENE(nothing_is_allocated_while_deforming),
         ON_SCENE(arguments_that_cannot_be_meant_are_refused_and_nothing_is_written),
         ON_SCENE(poses_that_are_not_finite_are_refused_and_nothing_is_written),
+        ON_SCENE(options_of_a_newer_version_are_refused),
         ON_SCENE(impossible_requests_are_refused_at_bind),
         ON_SCENE(blend_mixes_between_linear_and_the_method),
         ON_SCENE(tangents_follow_the_surface),

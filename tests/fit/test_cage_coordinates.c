@@ -37,9 +37,9 @@ static double *random_points(const cage_case *c, uint32_t inside, uint32_t outsi
     for (uint64_t i = 0; found < inside || left > 0; i++) {
         double x[3];
         for (int k = 0; k < 3; k++) {
-            double side = c->shape.high[k] - c->shape.low[k];
-            x[k] = random_in(11, 3 * i + (uint64_t)k, c->shape.low[k] - 0.5 * side,
-                             c->shape.high[k] + 0.5 * side);
+            double side = c->shape.box.high[k] - c->shape.box.low[k];
+            x[k] = random_in(11, 3 * i + (uint64_t)k, c->shape.box.low[k] - 0.5 * side,
+                             c->shape.box.high[k] + 0.5 * side);
         }
         bool in = cutis_cage_inside(&c->shape, x);
         if (in && found < inside) memcpy(points + 3 * found++, x, sizeof x);
@@ -239,7 +239,8 @@ static void harmonic_coordinates_stay_in_range_and_reproduce_points(void **state
         assert_coordinates(&c, points, count, weights, 1e-8, 1e-6);
         // The simple scheme is right to a step of the grid.
         double longest = 0;
-        for (int k = 0; k < 3; k++) longest = fmax(longest, c.shape.high[k] - c.shape.low[k]);
+        for (int k = 0; k < 3; k++)
+            longest = fmax(longest, c.shape.box.high[k] - c.shape.box.low[k]);
         harmonic(&c, 24, true, points, count, weights);
         assert_coordinates(&c, points, count, weights, 1e-8, longest / 23 / c.shape.extent);
         free(points), free(weights), free_cage(&c);

@@ -56,7 +56,7 @@ static halfspaces prism(const double (*p)[2], uint32_t n, double *diagonal)
         double x = b[1] - a[1], y = a[0] - b[0];
         add_plane(&h, x, y, 0, x * a[0] + y * a[1]);
     }
-    *diagonal = cutis_distance(low, high);
+    *diagonal = v3_distance_of(low, high);
     return h;
 }
 
@@ -239,9 +239,9 @@ static double variation(const criteria *c, int i, int j)
     for (int k = i; k <= j; k++)
         for (int x = 0; x < 3; x++) link[x] += c->foot[k][x] / (j - i + 1);
     for (int k = i; k <= j; k++) {
-        double least = cutis_distance(c->bc[k], c->foot[k]), most = 0;
-        for (int l = 0; l < c->n; l++) most = fmax(most, cutis_distance(c->bc[k], c->bc[l]));
-        double v = (cutis_distance(c->bc[k], link) - least) / fmax(most - least, 0.15 * c->length);
+        double least = v3_distance_of(c->bc[k], c->foot[k]), most = 0;
+        for (int l = 0; l < c->n; l++) most = fmax(most, v3_distance_of(c->bc[k], c->bc[l]));
+        double v = (v3_distance_of(c->bc[k], link) - least) / fmax(most - least, 0.15 * c->length);
         sum += fmin(1, fmax(0, v));
     }
     return sum / (j - i + 1);
@@ -249,7 +249,7 @@ static double variation(const criteria *c, int i, int j)
 
 static double between(const criteria *c, int i, int j)
 {
-    return cutis_distance(c->foot[i], c->foot[j]);
+    return v3_distance_of(c->foot[i], c->foot[j]);
 }
 
 // Algorithm 1 by plain recursion: the groups as a bit mask of "cut after k", and VG.

@@ -4,6 +4,7 @@
 #include "survey.h"
 
 #include "synth/surface.h"
+#include "geometry/sincos.h"
 #include "synth/trig.h"
 
 static cutis_context *context;
@@ -47,14 +48,14 @@ static void sine_cosine_and_arc_tangent_agree_with_libm(void **state)
     (void)state;
     for (uint64_t k = 0; k < 20000; k++) {
         double degrees = random_in(2, k, -1000, 1000), s, c;
-        cutis_synth_sincos(degrees, &s, &c);
+        sincos_degrees(degrees, &s, &c);
         assert_near(s, sin(degrees * M_PI / 180), 5e-15);
         assert_near(c, cos(degrees * M_PI / 180), 5e-15);
         double folded = remainder(degrees, 360);
         assert_near(cutis_synth_atan2(3 * s, 3 * c), folded, fabs(folded) > 179.99 ? 361 : 1e-9);
     }
     double s, c;
-    cutis_synth_sincos(270, &s, &c);
+    sincos_degrees(270, &s, &c);
     assert_true(s == -1 && c == 0);
 }
 

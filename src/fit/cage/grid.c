@@ -292,9 +292,8 @@ static cutis_result make_nodes(cutis_arena *arena, cutis_cage_grid *g, const lin
         g->row_value = cutis_arena_copy(arena, rows.value, rows.count, sizeof *rows.value);
         good = rows.count == 0 || (g->row_control && g->row_value);
     }
-    if (rows.control)
-        cutis_free_array(context, rows.control, rows.control_capacity, sizeof *rows.control);
-    if (rows.value) cutis_free_array(context, rows.value, rows.value_capacity, sizeof *rows.value);
+    cutis_free_array(context, rows.control, rows.control_capacity, sizeof *rows.control);
+    cutis_free_array(context, rows.value, rows.value_capacity, sizeof *rows.value);
     return good ? result : cutis_alloc_result(context);
 }
 
@@ -332,12 +331,12 @@ static cutis_result size_grid(cutis_context *context, const cutis_cage_shape *sh
                               uint32_t resolution, cutis_cage_grid *out)
 {
     double longest = 0;
-    for (int c = 0; c < 3; c++) longest = fmax(longest, shape->high[c] - shape->low[c]);
+    for (int c = 0; c < 3; c++) longest = fmax(longest, shape->box.high[c] - shape->box.low[c]);
     out->step = longest / (resolution - 1);
     uint64_t dense = 1;
     for (int c = 0; c < 3; c++) {
-        double side = (shape->high[c] - shape->low[c]) / out->step;
-        out->origin[c] = shape->low[c] - (PADDING + SHIFT[c]) * out->step;
+        double side = (shape->box.high[c] - shape->box.low[c]) / out->step;
+        out->origin[c] = shape->box.low[c] - (PADDING + SHIFT[c]) * out->step;
         out->size[c] = (uint32_t)ceil(side) + 2 * PADDING + 2;
         dense *= out->size[c];
     }

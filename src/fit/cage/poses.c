@@ -7,6 +7,7 @@
 #include <cutis/cage.h>
 #include <cutis/synth.h>
 
+#include "geometry/vector.h"
 #include "math/eigen3.h"
 #include "math/mat3.h"
 
@@ -35,33 +36,24 @@ static double gaussian(uint64_t seed, uint64_t pose, uint64_t index)
 
 static void find_frame(const cutis_cage *cage, frame *out)
 {
-    double spread[6] = { 0 }, values[3], vectors[9], low[3], high[3], square = 0;
+    double spread[6] = { 0 }, values[3], vectors[9];
+    box3 box = box3_empty();
     *out = (frame){ .low = INFINITY, .high = -INFINITY };
-    for (int c = 0; c < 3; c++) low[c] = INFINITY, high[c] = -INFINITY;
     for (uint32_t i = 0; i < cage->control_count; i++) {
         const float *p = &cage->controls[i].x;
-        for (int c = 0; c < 3; c++) {
-            out->centre[c] += p[c] / cage->control_count;
-            low[c] = fmin(low[c], p[c]), high[c] = fmax(high[c], p[c]);
-        }
+        for (int c = 0; c < 3; c++) out->centre[c] += p[c] / cage->control_count;
+        box3_add(&box, v3_of_floats(p));
     }
-    for (int c = 0; c < 3; c++) square += (high[c] - low[c]) * (high[c] - low[c]);
-    out->diagonal = sqrt(square);
-    for (uint32_t i = 0; i < cage->control_count; i++) {
-        const float *p = &cage->controls[i].x;
-        double d[3];
-        for (int c = 0; c < 3; c++) d[c] = p[c] - out->centre[c];
-        for (int r = 0, k = 0; r < 3; r++)
-            for (int c = r; c < 3; c++, k++) spread[k] += d[r] * d[c];
-    }
+    out->diagonal = box3_diagonal(&box);
+    for (uint32_t i = 0; i < cage->control_count; i++)
+        v3_spread(spread, v3_sub(v3_of_floats(&cage->controls[i].x), v3_of(out->centre)));
     cutis_eigen3(spread, values, vectors);
     memcpy(out->axis, vectors, sizeof out->axis);
     memcpy(out->side[0], vectors + 3, sizeof out->side[0]);
     memcpy(out->side[1], vectors + 6, sizeof out->side[1]);
     for (uint32_t i = 0; i < cage->control_count; i++) {
-        double at = 0;
-        for (int c = 0; c < 3; c++)
-            at += ((&cage->controls[i].x)[c] - out->centre[c]) * out->axis[c];
+        double at = v3_dot(v3_sub(v3_of_floats(&cage->controls[i].x), v3_of(out->centre)),
+                           v3_of(out->axis));
         out->low = fmin(out->low, at), out->high = fmax(out->high, at);
     }
 }
@@ -132,12 +124,9 @@ static void move(const frame *f, const motion *m, const float *rest, double *p)
     for (int c = 0; c < 3; c++) p[c] = rest[c];
     for (int c = 0; c < 3; c++) along += (rest[c] - f->centre[c]) * f->axis[c];
     for (int b = 0; b < BUMPS; b++) {
-        double square = 0, radius = 0.25 * f->diagonal;
-        for (int c = 0; c < 3; c++) {
-            double d = rest[c] - m->bump_at[b][c];
-            square += d * d;
-        }
-        double share = exp(-square / (2 * radius * radius));
+        double radius = 0.25 * f->diagonal;
+        vec3 d = v3_sub(v3_of_floats(rest), v3_of(m->bump_at[b]));
+        double share = exp(-v3_dot(d, d) / (2 * radius * radius));
         for (int c = 0; c < 3; c++) p[c] += share * m->bump[b][c];
     }
     turn(p, f->centre, f->axis, length > 0 ? m->twist * (along - f->low) / length : 0);

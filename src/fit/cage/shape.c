@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "fit/handles/model.h"
+#include "geometry/order.h"
 #include "math/mat3.h"
 
 const char *cutis_coordinates_name(cutis_coordinates coordinates)
@@ -33,12 +34,6 @@ void cutis_cage_destroy(cutis_cage *cage)
     cutis_context *context = own->arena.context;
     cutis_arena_release(&own->arena);
     cutis_free(context, own, sizeof *own);
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
 }
 
 static bool has_key(const uint64_t *keys, size_t count, uint64_t key, size_t *found)
@@ -66,7 +61,7 @@ static cutis_result check_closed(cutis_context *context, const uint32_t *triangl
         uint32_t a = triangles[i], b = triangles[i % 3 == 2 ? i - 2 : i + 1];
         keys[i] = (uint64_t)a << 32 | b;
     }
-    qsort(keys, count, sizeof *keys, compare_keys);
+    qsort(keys, count, sizeof *keys, order_u64);
     size_t open = 0, turned = 0, at;
     uint32_t edge[2] = { 0, 0 };
     for (size_t i = 0; i < count; i++) {
@@ -177,21 +172,13 @@ bool cutis_cage_shape_make(cutis_arena *arena, const cutis_cage *cage, cutis_cag
     out->triangles =
         cutis_arena_copy(arena, cage->triangles, cage->triangle_count, 3 * sizeof *out->triangles);
     if (!out->controls || !out->triangles) return false;
-    for (int c = 0; c < 3; c++) out->low[c] = INFINITY, out->high[c] = -INFINITY;
+    out->box = box3_empty();
     for (uint32_t i = 0; i < cage->control_count; i++) {
-        const double p[3] = { cage->controls[i].x, cage->controls[i].y, cage->controls[i].z };
-        for (int c = 0; c < 3; c++) {
-            out->controls[3 * (size_t)i + c] = p[c];
-            out->low[c] = fmin(out->low[c], p[c]);
-            out->high[c] = fmax(out->high[c], p[c]);
-        }
+        vec3 p = v3_of_floats(&cage->controls[i].x);
+        v3_put(p, out->controls + 3 * (size_t)i);
+        box3_add(&out->box, p);
     }
-    double square = 0;
-    for (int c = 0; c < 3; c++) {
-        double side = out->high[c] - out->low[c];
-        square += side * side;
-    }
-    out->extent = sqrt(square);
+    out->extent = box3_diagonal(&out->box);
     return true;
 }
 
@@ -199,13 +186,10 @@ bool cutis_cage_shape_make(cutis_arena *arena, const cutis_cage *cage, cutis_cag
 static void nearest_on_triangle(const double *a, const double *b, const double *c, const double *x,
                                 double *bary)
 {
-    double ab[3], ac[3], ap[3], bp[3], cp[3];
-    for (int i = 0; i < 3; i++) {
-        ab[i] = b[i] - a[i], ac[i] = c[i] - a[i];
-        ap[i] = x[i] - a[i], bp[i] = x[i] - b[i], cp[i] = x[i] - c[i];
-    }
-    double d1 = double3_dot(ab, ap), d2 = double3_dot(ac, ap), d3 = double3_dot(ab, bp),
-           d4 = double3_dot(ac, bp), d5 = double3_dot(ab, cp), d6 = double3_dot(ac, cp);
+    vec3 ab = v3_sub(v3_of(b), v3_of(a)), ac = v3_sub(v3_of(c), v3_of(a)), p = v3_of(x);
+    vec3 ap = v3_sub(p, v3_of(a)), bp = v3_sub(p, v3_of(b)), cp = v3_sub(p, v3_of(c));
+    double d1 = v3_dot(ab, ap), d2 = v3_dot(ac, ap), d3 = v3_dot(ab, bp), d4 = v3_dot(ac, bp),
+           d5 = v3_dot(ab, cp), d6 = v3_dot(ac, cp);
     double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
     double v = 0, w = 0;
     if (d1 <= 0 && d2 <= 0) {
@@ -256,16 +240,16 @@ bool cutis_cage_inside(const cutis_cage_shape *shape, const double *x)
 {
     double turns = 0; // half the solid angle, summed
     for (uint32_t t = 0; t < shape->triangle_count; t++) {
-        double u[3][3], d[3], n[3];
+        vec3 u[3];
+        double d[3];
         for (int c = 0; c < 3; c++) {
             const double *p = shape->controls + 3 * (size_t)shape->triangles[3 * (size_t)t + c];
-            for (int i = 0; i < 3; i++) u[c][i] = p[i] - x[i];
-            d[c] = sqrt(double3_dot(u[c], u[c]));
+            u[c] = v3_sub(v3_of(p), v3_of(x));
+            d[c] = v3_length(u[c]);
         }
-        double3_cross(u[1], u[2], n);
-        turns += atan2(double3_dot(u[0], n), d[0] * d[1] * d[2] + double3_dot(u[0], u[1]) * d[2] +
-                                                 double3_dot(u[1], u[2]) * d[0] +
-                                                 double3_dot(u[2], u[0]) * d[1]);
+        turns += atan2(v3_dot(u[0], v3_cross(u[1], u[2])),
+                       d[0] * d[1] * d[2] + v3_dot(u[0], u[1]) * d[2] + v3_dot(u[1], u[2]) * d[0] +
+                           v3_dot(u[2], u[0]) * d[1]);
     }
     return turns > 3.14159265358979323846; // inside: 2 pi, outside: 0
 }

@@ -5,13 +5,14 @@
 #include <cutis/cage.h>
 
 #include "base/memory.h"
+#include "geometry/vector.h"
 
 typedef struct cutis_cage_shape {
     uint32_t control_count, triangle_count;
     double *controls;    ///< 3 each
     uint32_t *triangles; ///< 3 each, outward
     double extent;       ///< diagonal of the bounding box
-    double low[3], high[3];
+    box3 box;
 } cutis_cage_shape;
 
 /// false: out of memory.

@@ -58,7 +58,8 @@ static uint64_t key_of(float distance, uint32_t voxel)
     return (uint64_t)bits << 32 | voxel;
 }
 
-// Four children a node: half the levels, and they share a cache line.
+// Four children a node: half the levels, and they share a cache line. Not geometry/heap.h: keys
+// are lowered in place, and one number holds distance and voxel.
 static void sift_up(cutis_handles_front *f, uint32_t at, uint64_t key)
 {
     while (at > 0) {

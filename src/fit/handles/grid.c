@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "device/compute/scan.h"
 #include "fit/handles/text.h"
+#include "geometry/order.h"
+#include "geometry/vector.h"
 
 #define PADDING 3 ///< voxels around the bounding box: taps of any vertex stay inside the grid
 /// Largest grid, bytes of its dense arrays: about 800 voxels a side of a cube. Places fit an int.
@@ -240,12 +242,6 @@ static bool number_tiles(cutis_arena *arena, cutis_handles_grid *grid, const uin
     return good;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 // Twice the median distance to the nearest other point, of evenly chosen points.
 static double cloud_radius(const cutis_handles_shape *shape)
 {
@@ -254,18 +250,17 @@ static double cloud_radius(const cutis_handles_shape *shape)
     uint32_t used = 0;
     for (uint32_t s = 0; s < samples; s++) {
         uint32_t i = (uint32_t)((uint64_t)s * shape->point_count / samples);
-        const float *p = shape->positions + 3 * (size_t)shape->points[i];
+        vec3 p = v3_at(shape->positions, shape->points[i]);
         double best = INFINITY;
         for (uint32_t o = 0; o < shape->point_count; o++) {
-            const float *q = shape->positions + 3 * (size_t)shape->points[o];
-            double x = (double)p[0] - q[0], y = (double)p[1] - q[1], z = (double)p[2] - q[2];
-            double square = x * x + y * y + z * z;
+            vec3 d = v3_sub(p, v3_at(shape->positions, shape->points[o]));
+            double square = v3_dot(d, d);
             if (square > 0 && square < best) best = square;
         }
         if (best < INFINITY) found[used++] = sqrt(best);
     }
     if (used == 0) return 0;
-    qsort(found, used, sizeof *found, ascending);
+    qsort(found, used, sizeof *found, order_double);
     return 2 * found[used / 2];
 }
 
@@ -274,12 +269,9 @@ static double cloud_radius(const cutis_handles_shape *shape)
 static cutis_result place_grid(cutis_context *context, const cutis_handles_shape *shape,
                                uint32_t voxels, double *radius, cutis_handles_grid *grid)
 {
-    double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
-    for (uint32_t v = 0; v < shape->vertex_count; v++)
-        for (int c = 0; c < 3; c++) {
-            low[c] = fmin(low[c], shape->positions[3 * (size_t)v + c]);
-            high[c] = fmax(high[c], shape->positions[3 * (size_t)v + c]);
-        }
+    box3 box = box3_empty();
+    double *low = box.low, *high = box.high;
+    for (uint32_t v = 0; v < shape->vertex_count; v++) box3_add(&box, v3_at(shape->positions, v));
     double longest = 0, reach = 1e-30;
     for (int c = 0; c < 3; c++) {
         longest = fmax(longest, high[c] - low[c]);
@@ -400,9 +392,10 @@ uint32_t cutis_handles_voxel_nearest(const cutis_handles_grid *grid, const doubl
     uint32_t best = 0;
     double least = INFINITY;
     for (uint32_t v = 0; v < grid->voxel_count; v++) {
-        double centre[3], square = 0;
+        double centre[3];
         cutis_handles_voxel_centre(grid, v, centre);
-        for (int c = 0; c < 3; c++) square += (centre[c] - point[c]) * (centre[c] - point[c]);
+        vec3 d = v3_sub(v3_of(centre), v3_of(point));
+        double square = v3_dot(d, d);
         if (square < least) least = square, best = v;
     }
     if (distance) *distance = sqrt(least);

@@ -14,6 +14,7 @@
 #include "fit/handles/reduce.h"
 #include "fit/handles/report.h"
 #include "fit/handles/skeleton.h"
+#include "geometry/vector.h"
 #include "math/mat3.h"
 
 const char *cutis_weighting_name(cutis_weighting weighting)
@@ -67,9 +68,8 @@ static bool record_places(skeleton *s, int32_t skin, const cutis_handles_solutio
         for (size_t g = 0;
              site != CUTIS_HANDLES_NONE && g < solution->sites.sites[site].segment_count; g++) {
             const cutis_handles_segment *piece = &solution->sites.sites[site].segments[g];
-            double d[3] = { piece->b[0] - piece->a[0], piece->b[1] - piece->a[1],
-                            piece->b[2] - piece->a[2] };
-            if (double3_dot(d, d) > longest) longest = double3_dot(d, d), best = *piece;
+            vec3 d = v3_sub(v3_of(piece->b), v3_of(piece->a));
+            if (v3_dot(d, d) > longest) longest = v3_dot(d, d), best = *piece;
         }
         double34_point(rest[j], best.a, ends[0]);
         double34_point(rest[j], best.b, ends[1]);

@@ -12,6 +12,7 @@
 #include "fit/handles/model.h"
 #include "fit/handles/reduce.h"
 #include "fit/handles/report.h"
+#include "geometry/vector.h"
 
 /// Weights at their own handle may be off by this much before anybody is told: a thousandth of a
 /// millimetre of a metre's motion, and less than a weight in a file can hold.
@@ -71,12 +72,6 @@ static void ends_of(const cutis_handle *handle, double *a, double *b)
     b[0] = to.x, b[1] = to.y, b[2] = to.z;
 }
 
-static double between(const double *a, const double *b)
-{
-    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
-                (a[2] - b[2]) * (a[2] - b[2]));
-}
-
 // An earlier handle at the same place (ends within a voxel, either way round), or NONE.
 static uint32_t find_twin(const cutis_handle_set *set, uint32_t h, double step)
 {
@@ -84,8 +79,8 @@ static uint32_t find_twin(const cutis_handle_set *set, uint32_t h, double step)
     ends_of(&set->handles[h], a, b);
     for (uint32_t other = 0; other < h; other++) {
         ends_of(&set->handles[other], c, d);
-        if ((between(a, c) < step && between(b, d) < step) ||
-            (between(a, d) < step && between(b, c) < step))
+        if ((v3_distance_of(a, c) < step && v3_distance_of(b, d) < step) ||
+            (v3_distance_of(a, d) < step && v3_distance_of(b, c) < step))
             return other;
     }
     return CUTIS_HANDLES_NONE;
@@ -110,7 +105,8 @@ static cutis_result place_handles(cutis_handles_solution *solution, const cutis_
         }
         solution->joint_site[h] = solution->sites.site_count;
         // A bar shorter than a voxel is a point, or its field would fall off as from a line.
-        bool bar = set->handles[h].kind == CUTIS_HANDLE_BAR && between(a, b) >= solution->grid.step;
+        bool bar =
+            set->handles[h].kind == CUTIS_HANDLE_BAR && v3_distance_of(a, b) >= solution->grid.step;
         if (!cutis_handles_sites_add(&solution->sites, &solution->grid, a, b, bar))
             return cutis_alloc_result(context);
     }
@@ -120,14 +116,9 @@ static cutis_result place_handles(cutis_handles_solution *solution, const cutis_
 static double longest_side(const cutis_handles_shape *shape)
 {
     double longest = 0;
-    for (int c = 0; c < 3; c++) {
-        double low = INFINITY, high = -INFINITY;
-        for (uint32_t v = 0; v < shape->vertex_count; v++) {
-            low = fmin(low, shape->positions[3 * (size_t)v + c]);
-            high = fmax(high, shape->positions[3 * (size_t)v + c]);
-        }
-        longest = fmax(longest, high - low);
-    }
+    box3 box = box3_empty();
+    for (uint32_t v = 0; v < shape->vertex_count; v++) box3_add(&box, v3_at(shape->positions, v));
+    for (int c = 0; c < 3; c++) longest = fmax(longest, box.high[c] - box.low[c]);
     return longest;
 }
 

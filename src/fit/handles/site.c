@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "fit/handles/text.h"
+#include "geometry/order.h"
+#include "geometry/vector.h"
 #include "math/mat3.h"
 
 bool cutis_handles_sites_init(cutis_context *context, uint32_t capacity, cutis_handles_sites *out)
@@ -21,10 +23,8 @@ void cutis_handles_sites_release(cutis_handles_sites *sites)
         if (sites->sites[i].segments)
             cutis_free_array(sites->context, sites->sites[i].segments,
                              sites->sites[i].segment_capacity, sizeof(cutis_handles_segment));
-    if (sites->sites)
-        cutis_free_array(sites->context, sites->sites, sites->site_capacity, sizeof *sites->sites);
-    if (sites->cores)
-        cutis_free_array(sites->context, sites->cores, sites->core_capacity, sizeof *sites->cores);
+    cutis_free_array(sites->context, sites->sites, sites->site_capacity, sizeof *sites->sites);
+    cutis_free_array(sites->context, sites->cores, sites->core_capacity, sizeof *sites->cores);
     *sites = (cutis_handles_sites){ 0 };
 }
 
@@ -42,9 +42,7 @@ bool cutis_handles_site_append(cutis_context *context, cutis_handles_site *site,
 uint32_t cutis_handles_sample_count(const cutis_handles_grid *grid,
                                     const cutis_handles_segment *segment)
 {
-    double d[3];
-    for (int c = 0; c < 3; c++) d[c] = segment->b[c] - segment->a[c];
-    double length = sqrt(double3_dot(d, d));
+    double length = v3_distance_of(segment->b, segment->a);
     // Handles may be far larger than the model; samples that fine would serve nobody.
     return (uint32_t)fmin(ceil(2 * length / grid->step), 1 << 16) + 1;
 }
@@ -53,7 +51,7 @@ void cutis_handles_sample(const cutis_handles_segment *segment, uint32_t count, 
                           double *out)
 {
     double t = count > 1 ? (double)i / (count - 1) : 0;
-    for (int c = 0; c < 3; c++) out[c] = (1 - t) * segment->a[c] + t * segment->b[c];
+    v3_put(v3_mix(v3_of(segment->a), v3_of(segment->b), t), out);
 }
 
 // The nearest domain voxel to any sample.
@@ -101,12 +99,6 @@ cutis_handles_site *cutis_handles_sites_add(cutis_handles_sites *sites,
     return site;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 bool cutis_handles_sites_cores(cutis_handles_sites *sites, const cutis_handles_grid *grid)
 {
     for (uint32_t s = 0; s < sites->site_count; s++) {
@@ -127,7 +119,7 @@ bool cutis_handles_sites_cores(cutis_handles_sites *sites, const cutis_handles_g
             }
         }
         size_t kept = first;
-        qsort(sites->cores + first, sites->core_count - first, sizeof *sites->cores, ascending);
+        qsort(sites->cores + first, sites->core_count - first, sizeof *sites->cores, order_u32);
         for (size_t i = first; i < sites->core_count; i++)
             if (i == first || sites->cores[i] != sites->cores[kept - 1])
                 sites->cores[kept++] = sites->cores[i];
@@ -183,16 +175,15 @@ static double segment_separation(const cutis_handles_segment *s, const cutis_han
     best = fmin(best, segment_nearest(t, s->b, q));
     best = fmin(best, segment_nearest(s, t->a, q));
     best = fmin(best, segment_nearest(s, t->b, q));
-    double u[3], v[3], w[3];
-    for (int c = 0; c < 3; c++)
-        u[c] = s->b[c] - s->a[c], v[c] = t->b[c] - t->a[c], w[c] = s->a[c] - t->a[c];
-    double a = double3_dot(u, u), b = double3_dot(u, v), e = double3_dot(v, v);
-    double d = double3_dot(u, w), f = double3_dot(v, w), determinant = a * e - b * b;
+    vec3 u = v3_sub(v3_of(s->b), v3_of(s->a)), v = v3_sub(v3_of(t->b), v3_of(t->a));
+    vec3 w = v3_sub(v3_of(s->a), v3_of(t->a));
+    double a = v3_dot(u, u), b = v3_dot(u, v), e = v3_dot(v, v);
+    double d = v3_dot(u, w), f = v3_dot(v, w), determinant = a * e - b * b;
     if (!(determinant > 1e-12 * a * e)) return best;
     double x = (b * f - e * d) / determinant, y = (a * f - b * d) / determinant;
     if (x < 0 || x > 1 || y < 0 || y > 1) return best;
-    for (int c = 0; c < 3; c++) w[c] += x * u[c] - y * v[c];
-    return fmin(best, sqrt(double3_dot(w, w)));
+    w = v3_add(w, v3_sub(v3_scale(u, x), v3_scale(v, y)));
+    return fmin(best, v3_length(w));
 }
 
 double cutis_handles_site_separation(const cutis_handles_site *a, const cutis_handles_site *b)

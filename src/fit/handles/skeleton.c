@@ -6,6 +6,7 @@
 
 #include <cutis/clip.h>
 
+#include "geometry/vector.h"
 #include "math/mat3.h"
 
 #define REACH 2                       ///< voxels a bone may be outside the domain and still hold it
@@ -73,17 +74,6 @@ cutis_result cutis_handles_bones_create(cutis_arena *arena, const cutis_model *m
 // Segments
 // ------------------------------------------------------------------------------------------
 
-static double length_between(const double *a, const double *b)
-{
-    double d[3] = { b[0] - a[0], b[1] - a[1], b[2] - a[2] };
-    return sqrt(double3_dot(d, d));
-}
-
-static void mix(const double *a, const double *b, double t, double *out)
-{
-    for (int c = 0; c < 3; c++) out[c] = (1 - t) * a[c] + t * b[c];
-}
-
 // The domain voxel nearest to a point among those within REACH, or NONE.
 static uint32_t voxel_near(const cutis_handles_grid *grid, const double *point)
 {
@@ -103,7 +93,7 @@ static uint32_t voxel_near(const cutis_handles_grid *grid, const double *point)
                 if (voxel == CUTIS_HANDLES_NONE) continue;
                 double centre[3];
                 cutis_handles_voxel_centre(grid, voxel, centre);
-                double distance = length_between(centre, point);
+                double distance = v3_distance_of(centre, point);
                 if (distance < least) least = distance, best = voxel;
             }
     return best;
@@ -174,7 +164,7 @@ static bool add_bone(cutis_context *context, const cutis_handles_grid *grid, con
     for (int c = 0; c < 3; c++) whole.a[c] = from[c], whole.b[c] = to[c];
     uint32_t count = cutis_handles_sample_count(grid, &whole);
     if (!longest_run(grid, &whole, count, &first, &last)) return true;
-    double length = length_between(from, to), trim = fmax(softness * length, gap / 2), a[3], b[3];
+    double length = v3_distance_of(from, to), trim = fmax(softness * length, gap / 2), a[3], b[3];
     double part = count > 1 ? 1.0 / (count - 1) : 0;
     double begin = first * part, end = last * part;
     if (count == 1) begin = end = 0;
@@ -189,8 +179,8 @@ static bool add_bone(cutis_context *context, const cutis_handles_grid *grid, con
             if (cut_end) end = fmax(end - piece, begin);
         }
     }
-    mix(from, to, begin, a);
-    mix(from, to, end, b);
+    v3_put(v3_mix(v3_of(from), v3_of(to), begin), a);
+    v3_put(v3_mix(v3_of(from), v3_of(to), end), b);
     return append_inside(context, grid, a, b, site);
 }
 
@@ -203,7 +193,7 @@ static bool add_leaf(cutis_context *context, const cutis_handles_bones *bones, u
     int32_t above = bones->parent[joint];
     double away = 0;
     while (above != CUTIS_NONE &&
-           !((away = length_between(bones->origin + 3 * (size_t)above, origin)) > 0))
+           !((away = v3_distance_of(bones->origin + 3 * (size_t)above, origin)) > 0))
         above = bones->parent[above];
     if (voxel_near(grid, origin) == CUTIS_HANDLES_NONE) return true;
     double end[3] = { origin[0], origin[1], origin[2] }, reach = 0;
@@ -275,7 +265,7 @@ bool cutis_handles_bones_sites(const cutis_handles_bones *bones, const cutis_han
             leaf = false;
             if (carrier) continue;
             const double *end = bones->origin + 3 * (size_t)k;
-            if (length_between(origin, end) > 0)
+            if (v3_distance_of(origin, end) > 0)
                 good = add_bone(sites->context, grid, origin, end, bones->parent[j] != CUTIS_NONE,
                                 true, softness, gap, made);
         }

@@ -9,6 +9,7 @@
 #include <cutis/measure.h>
 
 #include "base/error.h"
+#include "geometry/vector.h"
 #include "math/mat3.h"
 #include "model/validate.h"
 
@@ -221,15 +222,11 @@ static cutis_result make_normals(cutis_fit_problem *p)
 
 static double rest_diagonal(const cutis_fit_problem *p)
 {
-    double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
+    box3 box = box3_empty();
     for (uint32_t i = 0; i < p->span_count; i++)
-        for (size_t k = 0; k < 3 * (size_t)p->spans[i].primitive->vertex_count; k++) {
-            double x = p->spans[i].primitive->positions[k];
-            low[k % 3] = fmin(low[k % 3], x), high[k % 3] = fmax(high[k % 3], x);
-        }
-    double square = 0;
-    for (int c = 0; c < 3; c++) square += (high[c] - low[c]) * (high[c] - low[c]);
-    return sqrt(square);
+        for (uint32_t v = 0; v < p->spans[i].primitive->vertex_count; v++)
+            box3_add(&box, v3_at(p->spans[i].primitive->positions, v));
+    return box3_diagonal(&box);
 }
 
 cutis_result cutis_fit_gather(cutis_fit_problem *p)

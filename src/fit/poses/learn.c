@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "geometry/vector.h"
 #include "math/mat3.h"
 
 #define NEAREST 32u // candidates where a skin has more than CUTIS_NNLS_MAX joints
@@ -17,16 +18,12 @@ static const double FREE_MIN = 1e-3;
 // Squared distance from a point to a bone.
 static double segment_square(const double *segment, const double *point)
 {
-    double along[3], from[3];
-    for (int c = 0; c < 3; c++) {
-        along[c] = segment[3 + c] - segment[c];
-        from[c] = point[c] - segment[c];
-    }
-    double length = double3_dot(along, along);
-    double t = length > 0 ? double3_dot(along, from) / length : 0;
+    vec3 along = v3_sub(v3_of(segment + 3), v3_of(segment));
+    vec3 from = v3_sub(v3_of(point), v3_of(segment));
+    double length = v3_dot(along, along), t = length > 0 ? v3_dot(along, from) / length : 0;
     t = t < 0 ? 0 : t > 1 ? 1 : t;
-    for (int c = 0; c < 3; c++) from[c] -= t * along[c];
-    return double3_dot(from, from);
+    from = v3_mad(from, -t, along);
+    return v3_dot(from, from);
 }
 
 // Candidates of a vertex and how near their bones are.

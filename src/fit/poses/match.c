@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "geometry/vector.h"
 
 // Rest positions are the same to this, of the diagonal: files round, programs scale back and forth.
 static const double SAME_PLACE = 1e-4;
@@ -28,8 +29,8 @@ static int compare_places(const void *a, const void *b)
 
 static double square_of(const float *a, const float *b)
 {
-    double x = (double)a[0] - b[0], y = (double)a[1] - b[1], z = (double)a[2] - b[2];
-    return x * x + y * y + z * z;
+    vec3 d = v3_sub(v3_of_floats(a), v3_of_floats(b));
+    return v3_dot(d, d);
 }
 
 static bool in_order(uint32_t count, const float *a, const float *b, double near)

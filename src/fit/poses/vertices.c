@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "device/device.h"
 #include "fit/weights_vertex.h"
+#include "geometry/vector.h"
 #include "math/mat3.h"
 
 #define TASK       64u // vertices
@@ -42,10 +43,10 @@ static double blend(const double *palette, uint32_t count, const uint32_t *joint
 
 static double error_square(const double *matrix, const double *rest, const float *place)
 {
-    double image[3], sum = 0;
+    double image[3];
     double34_point(matrix, rest, image);
-    for (int c = 0; c < 3; c++) sum += (image[c] - place[c]) * (image[c] - place[c]);
-    return sum;
+    vec3 d = v3_sub(v3_of(image), v3_of_floats(place));
+    return v3_dot(d, d);
 }
 
 // The displacement after skinning: what is missing, turned back. Always there.
@@ -139,7 +140,7 @@ static void run_task(void *data, uint32_t index)
         cutis_fit_pull(p, job->span, v, &job->sums[index],
                        job->errors + 2 * (size_t)index * examples);
     }
-    if (scratch) cutis_free_array(p->context, scratch, size, sizeof *scratch);
+    cutis_free_array(p->context, scratch, size, sizeof *scratch);
 }
 
 static void add_sums(cutis_fit_problem *p, const vertex_job *job, uint32_t tasks)

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "fit/reduce/problem.h"
-#include "math/mat3.h"
+#include "geometry/order.h"
+#include "geometry/vector.h"
 
 // Cotangents beyond this belong to slivers. All three of such a triangle are scaled together:
 // cutting one off alone would make the triangle's energy negative for some fields.
@@ -44,17 +45,15 @@ static bool measure_triangle(const double *positions, const uint32_t *corner, do
                              triangle_shape *out)
 {
     if (corner[0] == corner[1] || corner[1] == corner[2] || corner[2] == corner[0]) return false;
-    double edge[3][3], normal[3], largest = 0;
-    for (int k = 0; k < 3; k++) // edge k is opposite to corner k
-        for (int c = 0; c < 3; c++)
-            edge[k][c] = positions[3 * (size_t)corner[(k + 2) % 3] + c] -
-                         positions[3 * (size_t)corner[(k + 1) % 3] + c];
-    double3_cross(edge[0], edge[1], normal);
-    double twice = sqrt(double3_dot(normal, normal));
+    vec3 p[3], edge[3];
+    double largest = 0;
+    for (int k = 0; k < 3; k++) p[k] = v3_of(positions + 3 * (size_t)corner[k]);
+    for (int k = 0; k < 3; k++) edge[k] = v3_sub(p[(k + 2) % 3], p[(k + 1) % 3]); // opposite to k
+    double twice = v3_length(v3_cross(edge[0], edge[1]));
     if (!(twice > 2 * area_min)) return false;
     out->area = twice / 2;
     for (int k = 0; k < 3; k++) {
-        out->cotangent[k] = -double3_dot(edge[(k + 1) % 3], edge[(k + 2) % 3]) / twice;
+        out->cotangent[k] = -v3_dot(edge[(k + 1) % 3], edge[(k + 2) % 3]) / twice;
         const double size = fabs(out->cotangent[k]);
         largest = size > largest ? size : largest;
     }
@@ -75,12 +74,10 @@ static void add_area(const mesh_job *job, uint32_t t, uint32_t c, double *area)
             return;
         }
     for (uint32_t k = 0; k < 3; k++) { // edge k gives cot_k |edge|^2 / 8 to both of its ends
-        double square = 0;
-        const double *a = job->positions + 3 * (size_t)corner[(k + 1) % 3];
-        const double *b = job->positions + 3 * (size_t)corner[(k + 2) % 3];
         if (k == c) continue;
-        for (int i = 0; i < 3; i++) square += (a[i] - b[i]) * (a[i] - b[i]);
-        *area += shape->cotangent[k] * square / 8;
+        vec3 e = v3_sub(v3_of(job->positions + 3 * (size_t)corner[(k + 1) % 3]),
+                        v3_of(job->positions + 3 * (size_t)corner[(k + 2) % 3]));
+        *area += shape->cotangent[k] * v3_dot(e, e) / 8;
     }
 }
 
@@ -94,28 +91,10 @@ static void floor_areas(uint32_t count, double *area)
 
 static double extent_of(uint32_t count, const double *positions)
 {
-    double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
-    double square = 0;
-    for (uint32_t v = 0; v < count; v++)
-        for (int c = 0; c < 3; c++) { // fmin and fmax are calls
-            const double at = positions[3 * (size_t)v + c];
-            low[c] = at < low[c] ? at : low[c];
-            high[c] = at > high[c] ? at : high[c];
-        }
-    for (int c = 0; count && c < 3; c++) square += (high[c] - low[c]) * (high[c] - low[c]);
-    return square > 0 ? sqrt(square) : 1;
-}
-
-static int by_key(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+    box3 box = box3_empty();
+    for (uint32_t v = 0; v < count; v++) box3_add(&box, v3_of(positions + 3 * (size_t)v));
+    const double extent = box3_diagonal(&box);
+    return extent > 0 ? extent : 1;
 }
 
 // Shapes of triangles, and how many each vertex has. Counts of vertices that tasks share are whole
@@ -151,7 +130,7 @@ static void corner_task(void *data, uint32_t index)
 static void sort_corners(uint32_t *list, uint32_t count)
 {
     if (count > ROW_SHORT) {
-        qsort(list, count, sizeof *list, by_number);
+        qsort(list, count, sizeof *list, order_u32);
         return;
     }
     for (uint32_t i = 1; i < count; i++) {
@@ -164,7 +143,7 @@ static void sort_corners(uint32_t *list, uint32_t count)
 static void sort_keys(uint64_t *key, uint32_t count)
 {
     if (count > ROW_SHORT) {
-        qsort(key, count, sizeof *key, by_key);
+        qsort(key, count, sizeof *key, order_u64);
         return;
     }
     for (uint32_t i = 1; i < count; i++) {
@@ -339,15 +318,10 @@ bool cutis_reduce_colours_create(cutis_arena *arena, const cutis_reduce_mesh *me
             if (colour[v] >= out->count) out->count = colour[v] + 1;
         }
     }
-    out->first = good ? cutis_arena_alloc(arena, (size_t)out->count + 2, sizeof *out->first) : NULL;
+    out->first = good ? cutis_arena_alloc(arena, (size_t)out->count + 1, sizeof *out->first) : NULL;
     good = out->first != NULL;
-    if (good) {
-        memset(out->first, 0, ((size_t)out->count + 2) * sizeof *out->first);
-        for (uint32_t v = 0; v < count; v++) out->first[colour[v] + 2]++;
-        for (uint32_t c = 0; c < out->count; c++) out->first[c + 2] += out->first[c + 1];
-        for (uint32_t v = 0; v < count; v++) out->vertex[out->first[colour[v] + 1]++] = v;
-    }
-    if (colour) cutis_free_array(arena->context, colour, count, sizeof *colour);
-    if (taken_by) cutis_free_array(arena->context, taken_by, count + 1, sizeof *taken_by);
+    if (good) order_by_key(colour, count, out->count, out->first, out->vertex);
+    cutis_free_array(arena->context, colour, count, sizeof *colour);
+    cutis_free_array(arena->context, taken_by, count + 1, sizeof *taken_by);
     return good;
 }

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "geometry/vector.h"
+
 // The validator takes lengths within 0.0067 of one; closer than this a vector is left as it is.
 static const double UNIT_TOLERANCE = 0.005;
 
@@ -28,26 +30,6 @@ static void make_unit(float *v, int width, const double *fallback)
                                       : k == 2);
 }
 
-/// Area-weighted normals of the faces, for the vertices whose own have no direction. count * 3
-/// doubles.
-static void add_face_normals(const cutis_primitive *primitive, double *sums)
-{
-    if (primitive->topology != CUTIS_TOPOLOGY_TRIANGLES) return;
-    for (uint32_t i = 0; i + 2 < primitive->index_count; i += 3) {
-        const uint32_t *t = primitive->indices + i;
-        double u[3], v[3];
-        for (int k = 0; k < 3; k++) {
-            double origin = (double)primitive->positions[3 * (size_t)t[0] + (size_t)k];
-            u[k] = (double)primitive->positions[3 * (size_t)t[1] + (size_t)k] - origin;
-            v[k] = (double)primitive->positions[3 * (size_t)t[2] + (size_t)k] - origin;
-        }
-        for (int k = 0; k < 3; k++) {
-            double n = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
-            for (int corner = 0; corner < 3; corner++) sums[3 * (size_t)t[corner] + (size_t)k] += n;
-        }
-    }
-}
-
 static bool all_unit(const float *values, size_t count, size_t stride, int width)
 {
     for (size_t i = 0; i < count; i++) {
@@ -64,7 +46,10 @@ const float *cutis_gltf_unit_normals(gltf_writer *writer, cutis_arena *arena,
     float *normals = cutis_arena_copy(arena, primitive->normals, count, 3 * sizeof *normals);
     double *faces = cutis_alloc_zero(writer->context, count, 3 * sizeof *faces);
     if (normals && faces) {
-        add_face_normals(primitive, faces);
+        // Area-weighted normals of the faces, for the vertices whose own have no direction.
+        if (primitive->topology == CUTIS_TOPOLOGY_TRIANGLES)
+            v3_sum_normals(primitive->positions, primitive->indices, primitive->index_count / 3,
+                           NULL, faces);
         for (size_t v = 0; v < count; v++) make_unit(normals + 3 * v, 3, faces + 3 * v);
     } else {
         writer->failed = true;

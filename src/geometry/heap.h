@@ -1,6 +1,6 @@
 /// A binary heap of vertices by distance, ties by number: what marching over a surface needs.
-#ifndef CUTIS_SKELETON_HEAP_H
-#define CUTIS_SKELETON_HEAP_H
+#ifndef CUTIS_GEOMETRY_HEAP_H
+#define CUTIS_GEOMETRY_HEAP_H
 
 #include "base/memory.h"
 
