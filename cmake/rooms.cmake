@@ -1,8 +1,12 @@
 # cutis_room(NAME [USES room...] [PACKAGES target...])
 #   An object library of src/NAME (and one folder below). It sees include/, its own folder and the folders of the rooms
 #   it USES as <room/file.h>. src/NAME/room.cmake, where there is one, may append to ROOM_SOURCES and set flags.
-# cutis_library(NAME ROOMS room... LINKS target...)
-#   The shared library NAME and the static NAME_static from the same objects.
+# cutis_library(NAME DESCRIPTION text ROOMS room... HEADERS header... [USES library...] [LINKS target...]
+#               [MODULES PREFIX module...] [PACKAGES package...])
+#   The shared library NAME and the static NAME_static from the same objects, for cutis_install as well. The shared one exports
+#   what HEADERS declare (exports.cmake). MODULES are pkg-config's (target PkgConfig::PREFIX); a package of PACKAGES has a target
+#   package::package and is -lpackage to a linker. BUILD_SHARED_LIBS=OFF: the static one alone, under both names; ON: the static
+#   one is built only for what here needs it, and not installed; not set: both.
 include(CMakePackageConfigHelpers)
 
 function(cutis_room name)
@@ -28,44 +32,102 @@ function(cutis_room name)
 endfunction()
 
 function(cutis_library name)
-  cmake_parse_arguments(LIBRARY "" "" "ROOMS;LINKS" ${ARGN})
+  cmake_parse_arguments(LIBRARY "" "DESCRIPTION" "ROOMS;HEADERS;USES;LINKS;MODULES;PACKAGES" ${ARGN})
   set(objects)
+  set(private)
   foreach(room ${LIBRARY_ROOMS})
     list(APPEND objects $<TARGET_OBJECTS:room_${room}>)
+    file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.h ${PROJECT_SOURCE_DIR}/src/${room}/*/*.h)
+    list(APPEND private ${found})
   endforeach()
-  add_library(${name} SHARED ${objects})
-  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  set(links m ${LIBRARY_LINKS})
+  set(module_names ${LIBRARY_MODULES})
+  if(LIBRARY_MODULES)
+    list(POP_FRONT module_names prefix)
+    list(APPEND links PkgConfig::${prefix})
+  endif()
+  foreach(package ${LIBRARY_PACKAGES})
+    list(APPEND links ${package}::${package})
+  endforeach()
+  set(kinds _static)
   add_library(${name}_static STATIC ${objects})
   set_target_properties(${name}_static PROPERTIES OUTPUT_NAME ${name})
-  set(links_static ${LIBRARY_LINKS})
-  list(TRANSFORM links_static REPLACE "^(cutis.*)$" "\\1_static")
-  target_link_libraries(${name} PRIVATE ${LIBRARY_LINKS})
-  if(NOT CUTIS_SANITIZE) # what a library does not find must show here, not at its user's
-    target_link_options(${name} PRIVATE -Wl,-z,defs)
+  if(CUTIS_SHARED)
+    list(APPEND kinds "")
+    list(TRANSFORM LIBRARY_HEADERS REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/include/cutis/\\1.h")
+    set(map ${PROJECT_BINARY_DIR}/${name}.map)
+    add_custom_command(OUTPUT ${map} DEPENDS ${LIBRARY_HEADERS} ${private} ${PROJECT_SOURCE_DIR}/cmake/exports.cmake VERBATIM
+      COMMAND ${CMAKE_COMMAND} "-DHEADERS=${LIBRARY_HEADERS}" "-DPRIVATE=${private}" -DVERSION=${PROJECT_VERSION}
+              -DNODE=${CUTIS_SOVERSION} -DOUT=${map} -P ${PROJECT_SOURCE_DIR}/cmake/exports.cmake)
+    add_library(${name} SHARED ${objects} ${map})
+    set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${CUTIS_SOVERSION} LINK_DEPENDS ${map})
+    target_link_options(${name} PRIVATE -Wl,--version-script=${map})
+    if(NOT CUTIS_SANITIZE) # what a library does not find must show here, not at its user's
+      target_link_options(${name} PRIVATE -Wl,-z,defs)
+    endif()
+  else()
+    add_library(${name} ALIAS ${name}_static)
+    add_library(cutis::${name} ALIAS ${name}_static)
   endif()
-  target_link_libraries(${name}_static PUBLIC ${links_static})
-  foreach(target ${name} ${name}_static)
-    target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  if(NOT CUTIS_STATIC)
+    set_target_properties(${name}_static PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+  foreach(kind IN LISTS kinds)
+    target_link_libraries(${name}${kind} PRIVATE ${links})
+    foreach(library ${LIBRARY_USES})
+      target_link_libraries(${name}${kind} PUBLIC ${library}${kind})
+    endforeach()
+    target_include_directories(${name}${kind} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    add_library(cutis::${target} ALIAS ${target})
+    add_library(cutis::${name}${kind} ALIAS ${name}${kind})
   endforeach()
+  if(CUTIS_INSTALL)
+    cutis_install_library(${name})
+  endif()
 endfunction()
 
-# cutis_install(library...): libraries, headers, CMake package and pkg-config files.
+# What cutis_library installs, by its variables: the libraries with their CMake targets, and a pkg-config file, which finds its
+# prefix by itself. Where the static library is the only one, what it needs is not private.
+function(cutis_install_library name)
+  set(package ${CMAKE_INSTALL_LIBDIR}/cmake/cutis)
+  if(CUTIS_SHARED)
+    install(TARGETS ${name} EXPORT ${name}_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(EXPORT ${name}_shared NAMESPACE cutis:: DESTINATION ${package})
+  endif()
+  if(CUTIS_STATIC)
+    install(TARGETS ${name}_static EXPORT ${name}_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(EXPORT ${name}_static NAMESPACE cutis:: DESTINATION ${package})
+  endif()
+  set_property(GLOBAL APPEND_STRING PROPERTY cutis_found
+               "cutis_find(${name} \"${prefix}\" \"${module_names}\" \"${LIBRARY_PACKAGES}\")\n")
+  file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+  string(REGEX REPLACE "/$" "" up "${up}")
+  file(RELATIVE_PATH libdir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
+  file(RELATIVE_PATH includedir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+  set(libs_private ${LIBRARY_PACKAGES} m ${CMAKE_DL_LIBS})
+  list(TRANSFORM libs_private PREPEND " -l")
+  list(JOIN libs_private "" libs_private)
+  list(JOIN LIBRARY_USES " " requires)
+  list(JOIN module_names " " requires_private)
+  string(APPEND libs_private " -pthread")
+  if(NOT CUTIS_SHARED)
+    set(libs "${libs_private}")
+    string(APPEND requires " ${requires_private}")
+    unset(libs_private)
+    unset(requires_private)
+  endif()
+  configure_file(cmake/library.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+# After the last library: headers and CMake package.
 function(cutis_install)
-  list(TRANSFORM ARGN APPEND _static OUTPUT_VARIABLE archives)
-  install(TARGETS ${ARGN} EXPORT cutis_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(TARGETS ${archives} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  get_property(found GLOBAL PROPERTY cutis_found)
   install(DIRECTORY include/cutis DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(EXPORT cutis_targets NAMESPACE cutis:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutis)
   configure_package_config_file(cmake/cutisConfig.cmake.in ${PROJECT_BINARY_DIR}/cutisConfig.cmake
                                 INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutis)
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/cutisConfigVersion.cmake
                                    COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/cutisConfig.cmake ${PROJECT_BINARY_DIR}/cutisConfigVersion.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutis)
-  foreach(name ${ARGN})
-    configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
-    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-  endforeach()
 endfunction()

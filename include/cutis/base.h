@@ -1,7 +1,11 @@
 /// Results, contexts, memory, limits, progress: what every other header stands on.
 ///
-/// A context carries an allocator, limits and callbacks. It may be used by several threads at once;
-/// the text of the last error belongs to the thread whose call failed.
+/// A context carries an allocator, limits and callbacks. These headers are C99 or C++11.
+///
+/// Threads: a context may be used by several at once; the text of the last error belongs to the
+/// thread whose call failed. Progress and log are called in the thread whose call they are about,
+/// the allocator in any. Here and in all other headers, an object is destroyed when no other thread
+/// uses it, and functions without an object may be called from anywhere.
 #ifndef CUTIS_BASE_H
 #define CUTIS_BASE_H
 
@@ -19,9 +23,15 @@
 extern "C" {
 #endif
 
+/// The version of these headers. While the major number is 0 a new minor number may change anything
+/// (and the soname: libcutis.so.0.1); a new patch number changes neither source nor binary
+/// interface.
 #define CUTIS_VERSION_MAJOR 0
 #define CUTIS_VERSION_MINOR 1
 #define CUTIS_VERSION_PATCH 0
+/// One number to compare: 1002003 is 1.2.3.
+#define CUTIS_VERSION_NUMBER                                                                       \
+    (CUTIS_VERSION_MAJOR * 1000000 + CUTIS_VERSION_MINOR * 1000 + CUTIS_VERSION_PATCH)
 
 /// Every result: name, number, text. The enum, cutis_result_text and the tests grow from this list.
 /// Numbers never change.
@@ -60,6 +70,8 @@ CUTIS_API const char *cutis_result_name(cutis_result result);
 
 /// The library's version, for example "0.1.0". Static memory.
 CUTIS_API const char *cutis_version(void);
+/// The library's CUTIS_VERSION_NUMBER, which may be another than that of the headers.
+CUTIS_API uint32_t cutis_version_number(void);
 
 /// Where memory comes from. Both functions may be called from any thread.
 typedef struct cutis_allocator {
@@ -80,7 +92,8 @@ typedef struct cutis_limits {
     uint32_t nesting;      ///< depth of JSON, XML and node hierarchies [512]
 } cutis_limits;
 
-/// Told about long work. `fraction` runs from 0 to 1 within a `stage`.
+/// Told about long work. `fraction` runs from 0 to 1 within a `stage`, or stays where the end of
+/// the stage is not known.
 /// @return false to stop: the call then cleans up and returns CUTIS_CANCELLED
 typedef bool (*cutis_progress_function)(void *user, const char *stage, double fraction);
 

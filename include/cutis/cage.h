@@ -2,6 +2,9 @@
 /// value or harmonic coordinates, all of them or reduced to a few that deform alike; played by the
 /// method CAGE (cutis/deform.h), or written as a plain skin that any player runs.
 /// Formulas: docs/spec/reduction.md 5 to 7. Limits: docs/design/cages.md.
+///
+/// Threads: models, cages and reports are immutable, and several may use them at once; one device
+/// for several at once: see cutis/device.h.
 #ifndef CUTIS_CAGE_H
 #define CUTIS_CAGE_H
 

@@ -1,5 +1,8 @@
 /// Poses in time: sample clips, blend poses, go from local transforms to world matrices. Nothing
-/// here allocates but cutis_sampler_create; everything is safe from several threads.
+/// here allocates but cutis_sampler_create.
+///
+/// Threads: a sampler is immutable, and several may sample it (and use the model) at once, each
+/// into a pose of its own.
 ///
 /// A pose is `node_count` local transforms, one per node of the model, and cutis_model_target_count
 /// morph weights.

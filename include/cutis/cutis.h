@@ -1,4 +1,7 @@
-/// Everything of the library `cutis`. Files need <cutis/io.h> and the library cutis-io.
+/// Everything of the library `cutis`. Files need <cutis/io.h> and the library cutis-io, skeletons
+/// and retargeting <cutis/skeleton.h>, <cutis/retarget.h> and cutis-skeleton, pictures
+/// <cutis/render.h> and cutis-render. C99 or C++11 suffice. Threads: each header says what it
+/// allows.
 #ifndef CUTIS_CUTIS_H
 #define CUTIS_CUTIS_H
 

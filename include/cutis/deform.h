@@ -1,4 +1,8 @@
 /// Deforming: bind a model to a method on a device once, then turn poses into vertices every frame.
+///
+/// Threads: a binding is immutable, and several may deform with it at once, each into outputs of
+/// its own; how many do so without waiting is options.concurrent_calls. cutis_binding_prepare is
+/// for one thread at a time. The method PATCHES is experimental.
 #ifndef CUTIS_DEFORM_H
 #define CUTIS_DEFORM_H
 
@@ -212,17 +216,19 @@ typedef struct cutis_outputs {
 /// Make ready for calls of cutis_deform with up to `instance_count` instances and these kinds of
 /// output (pointers and buffers may be others later, strides not): kernels are compiled and memory
 /// is allocated, on the host and on the device. After it such a call allocates and compiles
-/// nothing. Without it the first call does: on the CPU little, on a GPU the compilation of its
-/// kernels (seconds, once for a machine: they are kept in the user's cache folder) and the memory
-/// of a frame. One thread at a time; others may deform meanwhile.
+/// nothing. Without it the first call does: on the CPU for bounds of CAGE and PATCHES alone, on a
+/// GPU the compilation of its kernels (seconds, once for a machine: they are kept in the user's
+/// cache folder) and the memory of a frame. One thread at a time (two may wait for each other for
+/// ever); others may deform meanwhile.
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT, CUTIS_OUT_OF_MEMORY, CUTIS_DEVICE_BUILD_FAILED,
 /// CUTIS_DEVICE_LOST, CUTIS_DEVICE_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_binding_prepare(cutis_binding *binding, const cutis_outputs *outputs,
                                              uint32_t instance_count);
 
-/// Deform instances. Nothing is allocated on the CPU, nor elsewhere after cutis_binding_prepare;
-/// safe to call from several threads with different outputs. With host outputs the result is there
-/// on return; with device buffers the work is only started (cutis_device_finish).
+/// Deform instances. Nothing is allocated after cutis_binding_prepare, nor without it on the CPU
+/// (but for bounds of CAGE and PATCHES, once); safe to call from several threads with different
+/// outputs. With host outputs the result is there on return; with device buffers the work is only
+/// started (cutis_device_finish).
 ///
 /// Calls beyond options.concurrent_calls wait for each other, asleep. On a device with the caller's
 /// own run_tasks they do not: such a runner may do other jobs of its own while it waits, so there
@@ -232,7 +238,8 @@ CUTIS_API cutis_result cutis_binding_prepare(cutis_binding *binding, const cutis
 CUTIS_API cutis_result cutis_deform(const cutis_binding *binding, const cutis_poses *poses,
                                     uint32_t instance_count, const cutis_outputs *outputs);
 
-/// Bone matrices (world * inverse bind) of one pose, in the order CUTIS_POSE_PALETTE wants them.
+/// Bone matrices (world * inverse bind) of one pose, in the order CUTIS_POSE_PALETTE wants them. A
+/// call like cutis_deform to other threads. CAGE has none: nothing is written.
 /// @param palette bone_count of caller memory
 CUTIS_API void cutis_binding_palette(const cutis_binding *binding, const cutis_transform *local,
                                      cutis_mat34 *palette);

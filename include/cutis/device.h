@@ -1,5 +1,10 @@
 /// Devices: where deforming runs. The CPU is always there; OpenCL and CUDA are opened at run time
 /// if they are.
+///
+/// Threads: a device may be used by several at once; they take turns at its own threads and, a call
+/// at a time, at a GPU. `run_tasks` may then be called by several at once. A buffer's bytes are as
+/// plain memory: nobody may read what another writes. Fitting (cutis/weights.h and the like) in
+/// several threads on one device: experimental.
 #ifndef CUTIS_DEVICE_H
 #define CUTIS_DEVICE_H
 

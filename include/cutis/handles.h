@@ -5,6 +5,9 @@
 /// Weights are non-negative, sum to one, are C2 inside the shape, 1 at their own handle and 0 at
 /// the others. Definitions: docs/spec/handles.md. Limits: docs/design/handles.md. Figures:
 /// docs/benchmarks.md.
+///
+/// Threads: several may bind the same model at once (one device for several: see cutis/device.h). A
+/// session is for one thread at a time, and so is what cutis_handles_look gives.
 #ifndef CUTIS_HANDLES_H
 #define CUTIS_HANDLES_H
 

@@ -3,6 +3,9 @@
 /// Files are hostile: every reader checks every size and index, refuses what lies outside the
 /// asset's folder, and says file, place and reason in the context's error. Every writer is atomic:
 /// the old file or the new one, whole.
+///
+/// Threads: several may read and write at once, with one context too; of those who write one path,
+/// one wins. A frame writer is for one thread at a time.
 #ifndef CUTIS_IO_H
 #define CUTIS_IO_H
 

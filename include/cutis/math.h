@@ -1,4 +1,5 @@
 /// The small value types of the public interface: vectors, quaternions, transforms, 3x4 matrices.
+/// Threads: plain functions of their arguments, callable from anywhere.
 #ifndef CUTIS_MATH_H
 #define CUTIS_MATH_H
 

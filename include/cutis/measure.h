@@ -1,5 +1,7 @@
 /// Measuring deformed skin: volume, bounds, errors, curvature, edge stretch, whether it is closed,
 /// where it crosses itself. Units: docs/spec/conventions.md 5.
+///
+/// Threads: nothing is kept between calls, so several may measure at once, the same surface too.
 #ifndef CUTIS_MEASURE_H
 #define CUTIS_MEASURE_H
 
@@ -104,7 +106,7 @@ typedef struct cutis_crossings {
 /// ULP does not. About n log n for bodies.
 /// @param weld     as above
 /// @param crossing triangle_count flags of caller memory, or NULL
-/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (more than 2^31 triangles), CUTIS_CANCELLED,
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (2^31 triangles or more), CUTIS_CANCELLED,
 ///         CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_surface_crossings(cutis_context *context, const cutis_surface *surface,
                                                const uint32_t *weld, bool *crossing,

@@ -5,6 +5,8 @@
 /// and float (the one gate for data from outside), then copies all of it; what cutis_model_get
 /// returns is owned by the model and has passed the gate. To edit, copy the structs you change,
 /// point them at new arrays, and create again.
+///
+/// Threads: any number may use a model at once, and make others from it.
 #ifndef CUTIS_MODEL_H
 #define CUTIS_MODEL_H
 

@@ -3,6 +3,9 @@
 /// in every pose, and the joint keeps its volume.
 ///
 /// Method: docs/spec/patches.md. Limits: docs/design/patches.md. Figures: docs/benchmarks.md.
+/// Experimental: outputs and options of this method may still change.
+///
+/// Threads: all of this may be called by several at once.
 #ifndef CUTIS_PATCHES_H
 #define CUTIS_PATCHES_H
 

@@ -2,6 +2,9 @@
 /// become joint weights learned from them and morph targets that linear blending adds in the rest
 /// pose; the methods PSD and WPSD (cutis/deform.h) interpolate between them and pass through every
 /// example. Formulas: docs/spec/pose-space.md.
+///
+/// Threads: several may fit at once, the same model too; one device for several: see
+/// cutis/device.h.
 #ifndef CUTIS_POSES_H
 #define CUTIS_POSES_H
 
@@ -34,7 +37,8 @@ typedef struct cutis_pose_fit_options {
     const uint32_t *keep_joints;  ///< nodes of joints whose weights stay as the model has them
     const uint8_t *keep_vertices; ///< per output vertex: not 0 = its weights stay; NULL: none do
     bool after; ///< displacements after skinning, turned by the vertex's blended rotation: reaches
-                ///< shapes where blending collapses. Needs joints that scale evenly
+                ///< shapes where blending collapses. Needs joints that scale evenly; WPSD plays
+                ///< it on the CPU only, PSD everywhere
     uint32_t principal_poses; ///< keep this many principal fields in place of a displacement per
                               ///< pose (at most 257 poses); 0, or more than there are: all
     cutis_pose_kernel kernel;

@@ -3,6 +3,10 @@
 ///
 /// Works without display or GPU (EGL and OpenGL ES 3 on Mesa's software renderer) and on a GPU by
 /// the same code.
+///
+/// Threads: a renderer and its live bodies belong to the thread that made them; every thread may
+/// have its own. Images, sheets and plots may be made by several at once, each its own. Live
+/// drawing is experimental.
 #ifndef CUTIS_RENDER_H
 #define CUTIS_RENDER_H
 
@@ -112,8 +116,8 @@ typedef struct cutis_scene {
     const cutis_scene_line *lines;
     cutis_camera camera;
     bool no_ground;    ///< no floor and shadow
-    float ground;      ///< height of the floor, where ground_fixed; else the lowest point
-    bool ground_fixed; ///< use `ground`
+    float ground;      ///< height of the floor, with `ground_fixed`
+    bool ground_fixed; ///< false: the floor is at the lowest point
     bool dark;         ///< dark background
 } cutis_scene;
 

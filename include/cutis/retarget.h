@@ -1,6 +1,7 @@
 /// Retargeting: motion of one rig on another, whatever their names, sizes and rest poses.
 ///
 /// Method: docs/spec/retarget.md. Limits: docs/design/retarget.md. Needs cutis-skeleton.
+/// Threads: several may retarget at once, the same models too.
 #ifndef CUTIS_RETARGET_H
 #define CUTIS_RETARGET_H
 

@@ -2,6 +2,7 @@
 /// per part, oriented boxes, and joint boundaries that blending patches can close.
 ///
 /// Method: docs/spec/skeleton.md. Limits: docs/design/skeleton.md. Needs cutis-skeleton.
+/// Threads: several may extract at once, the same model too.
 #ifndef CUTIS_SKELETON_H
 #define CUTIS_SKELETON_H
 

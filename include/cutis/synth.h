@@ -1,4 +1,5 @@
 /// Characters made by code: closed, manifold, rigged, animated, the same bytes on every machine.
+/// Threads: nothing is kept between calls, so several may make characters at once.
 #ifndef CUTIS_SYNTH_H
 #define CUTIS_SYNTH_H
 

@@ -1,5 +1,8 @@
-/// Influences: questions about them, checks, and simple edits. Learned and reduced weights come
-/// from here too.
+/// Influences: questions about them, checks, simple edits, and reduction to few. Weights are
+/// learned by cutis/poses.h.
+///
+/// Threads: several may ask, check and reduce at once, the same model too; one device for several:
+/// see cutis/device.h.
 #ifndef CUTIS_WEIGHTS_H
 #define CUTIS_WEIGHTS_H
 

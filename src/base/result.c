@@ -33,3 +33,8 @@ const char *cutis_version(void)
     return STRING(CUTIS_VERSION_MAJOR) "." STRING(CUTIS_VERSION_MINOR) "." STRING(
         CUTIS_VERSION_PATCH);
 }
+
+uint32_t cutis_version_number(void)
+{
+    return CUTIS_VERSION_NUMBER;
+}

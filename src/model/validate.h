@@ -15,9 +15,11 @@ cutis_result cutis_validate_values(cutis_model *model, cutis_gate gate);
 
 /// Note something repaired (or worth knowing): the texts are copied. false: out of memory. Readers
 /// in cutis-io use it across the border of libcutis.so; it is not part of its interface.
-__attribute__((visibility("default"))) bool
-cutis_model_note(cutis_model *model, const char *code, uint8_t severity, uint64_t count,
-                 const char *place, const char *format, ...) __attribute__((format(printf, 6, 7)));
+#pragma GCC visibility push(default)
+bool cutis_model_note(cutis_model *model, const char *code, uint8_t severity, uint64_t count,
+                      const char *place, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+#pragma GCC visibility pop
 
 /// Halves of cutis_validate_values, one file each.
 cutis_result cutis_validate_meshes(cutis_model *model, cutis_gate gate);

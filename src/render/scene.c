@@ -341,12 +341,11 @@ static void draw_wires(const draw_state *draw)
 /// Average SAMPLES x SAMPLES pixels in linear light; rows turn over (GL's first row is the lowest).
 static void reduce_pixels(const uint8_t *large, uint32_t width, uint32_t height, cutis_image *image)
 {
-    static float linear[256];
-    if (linear[255] == 0)
-        for (int i = 0; i < 256; i++) {
-            double s = i / 255.0;
-            linear[i] = (float)(s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4));
-        }
+    float linear[256];
+    for (int i = 0; i < 256; i++) {
+        double s = i / 255.0;
+        linear[i] = (float)(s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4));
+    }
     uint8_t srgb[4097];
     for (int i = 0; i <= 4096; i++) {
         double v = i / 4096.0;

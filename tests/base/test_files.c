@@ -260,6 +260,26 @@ static void a_new_file_has_the_modes_of_the_users_umask(void **state)
     assert_int_equal(info.st_mode & 0777, 0640);
 }
 
+static void write_one(void *data, uint32_t index)
+{
+    char file[300];
+    cutis_os_write *write = NULL;
+    snprintf(file, sizeof file, "%s/%u", (const char *)data, (unsigned)index % 2);
+    if (cutis_os_write_begin(context, file, &write) == CUTIS_OK) cutis_os_write_abort(write);
+}
+
+static void threads_that_write_leave_the_umask_alone(void **state)
+{
+    (void)state;
+    cutis_os_pool *pool = NULL;
+    mode_t before = umask(027);
+    assert_ok(context, cutis_os_pool_create(context, 4, &pool));
+    cutis_os_pool_run(pool, write_one, root, 4000);
+    cutis_os_pool_destroy(pool);
+    assert_int_equal(umask(before), 027);
+    assert_int_equal(count_files(), 0);
+}
+
 static void a_link_is_written_through_not_replaced(void **state)
 {
     (void)state;
@@ -418,6 +438,7 @@ int main(void)
         TEST(a_folders_files_come_sorted_by_bytes),
         TEST(a_committed_write_replaces_and_an_aborted_one_leaves_no_trace),
         TEST(a_new_file_has_the_modes_of_the_users_umask),
+        TEST(threads_that_write_leave_the_umask_alone),
         TEST(a_link_is_written_through_not_replaced),
         TEST(targets_that_cannot_be_are_refused_at_the_start),
         TEST(a_full_disk_keeps_the_old_file_and_leaves_no_temporary),

@@ -55,6 +55,7 @@ static void the_version_is_the_headers(void **state)
     snprintf(version, sizeof version, "%d.%d.%d", CUTIS_VERSION_MAJOR, CUTIS_VERSION_MINOR,
              CUTIS_VERSION_PATCH);
     assert_string_equal(cutis_version(), version);
+    assert_int_equal(cutis_version_number(), CUTIS_VERSION_NUMBER);
 }
 
 static cutis_context *make(const cutis_context_options *options)

@@ -51,8 +51,6 @@ static size_t amount(size_t size)
     }
 WRAP(int, fsync, (int file), (file), -1)
 WRAP(int, rename, (const char *a, const char *b), (a, b), -1)
-WRAP(int, mkstemp, (char *name), (name), -1)
-WRAP(int, fchmod, (int file, mode_t mode), (file, mode), -1)
 WRAP(int, fstat, (int file, struct stat *out), (file, out), -1)
 WRAP(int, stat, (const char *path, struct stat *out), (path, out), -1)
 WRAP(char *, realpath, (const char *path, char *out), (path, out), NULL)

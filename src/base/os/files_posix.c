@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,11 +222,7 @@ static bool open_temporary(cutis_os_write *write)
         errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
         return false;
     }
-    mode_t mask = umask(0); // mkstemp makes 0600; the file should have what the user's umask says
-    umask(mask);
-    int length = snprintf(write->temporary, sizeof write->temporary, "%.*s.%.200s.cutis-XXXXXX",
-                          folder, write->target, name);
-    if (length >= (int)sizeof write->temporary || !name[0]) {
+    if (!name[0]) {
         errno = ENAMETOOLONG;
         return false;
     }
@@ -233,11 +230,22 @@ static bool open_temporary(cutis_os_write *write)
     snprintf(parent, sizeof parent, "%.*s", folder, write->target);
     write->folder = open(folder ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (write->folder < 0) return false;
-    write->file = mkstemp(write->temporary);
-    if (write->file < 0) return false;
-    write->has_temporary = true;
-    fchmod(write->file, 0666 & ~mask);
-    return true;
+    // Not mkstemp, which makes 0600: here the kernel applies the umask, which belongs to the whole
+    // process and cannot be asked for without changing it under other threads.
+    static atomic_uint made;
+    for (int tries = 0; tries < 1000 && !write->has_temporary; tries++) {
+        int length =
+            snprintf(write->temporary, sizeof write->temporary, "%.*s.%.200s.cutis-%x-%x", folder,
+                     write->target, name, (unsigned)getpid(), atomic_fetch_add(&made, 1));
+        if (length >= (int)sizeof write->temporary) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+        write->file = open(write->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        write->has_temporary = write->file >= 0;
+        if (!write->has_temporary && errno != EEXIST) return false;
+    }
+    return write->has_temporary;
 }
 
 cutis_result cutis_os_write_begin(cutis_context *context, const char *path, cutis_os_write **out)
