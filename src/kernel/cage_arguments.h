@@ -52,8 +52,8 @@ STRUCT(cage_relax_residual_arguments)
     IN(int, slot_controls)                                                                         \
     IN(ELEM, slot_weights)                                                                         \
     IN(ELEM, centres)                                                                              \
-    IN(ELEM, rest_normals) IN(ELEM, rest) IN(ELEM, posed) OUT(ELEM, positions) OUT(ELEM, normals)  \
-        OUT(int, thin)
+    IN(ELEM, rest_normals)                                                                         \
+    IN(ELEM, rest) IN(ELEM, posed) OUT(ELEM, positions) OUT(ELEM, normals) OUT(int, thin)
 STRUCT(cage_deform_arguments)
 {
     ITEM_RANGE;

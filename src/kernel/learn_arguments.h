@@ -9,7 +9,8 @@
 #define LEARN_WEIGHTS_BUFFERS(IN, OUT)                                                             \
     IN(double, places)                                                                             \
     IN(double, rests)                                                                              \
-    IN(int, joints) IN(double, priors) IN(int, counts) IN(double, palettes) OUT(double, columns)   \
+    IN(int, joints)                                                                                \
+    IN(double, priors) IN(int, counts) IN(double, palettes) OUT(double, columns)                   \
         OUT(int, out_candidates) OUT(double, out_weights) OUT(double, out_values)
 STRUCT(learn_weights_arguments)
 {

@@ -610,8 +610,7 @@ FN UINT block_instances(const int bones, const int images, const int apart, cons
             skin_finished(vertex_blended(bones, images, apart, a, s, k, g, signs, row.y), row.x);
         if (SKIN_BOUNDS && k.vertex != NO_VERTEX) box_add(s, g, v.p);
 #if SKIN_STAGED
-        // Two halves, alternately: the next instance is staged while slower lanes still read this
-        // one.
+        // Two halves, alternately: one is staged while slower lanes still read the other.
         WORD2 to = (WORD2)(UINT)BITS(row.w) << 32 | (UINT)BITS(row.z);
         record_stage(NEAR_AT(put_at, half_at), v);
         WARP_SYNC;
