@@ -218,8 +218,8 @@ typedef struct cutis_outputs {
 /// is allocated, on the host and on the device. After it such a call allocates and compiles
 /// nothing. Without it the first call does: on the CPU for bounds of CAGE and PATCHES alone, on a
 /// GPU the compilation of its kernels (seconds, once for a machine: they are kept in the user's
-/// cache folder) and the memory of a frame. One thread at a time (two may wait for each other for
-/// ever); others may deform meanwhile.
+/// cache folder) and the memory of a frame. Other threads may deform meanwhile, and prepare: one
+/// after the other.
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT, CUTIS_OUT_OF_MEMORY, CUTIS_DEVICE_BUILD_FAILED,
 /// CUTIS_DEVICE_LOST, CUTIS_DEVICE_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_binding_prepare(cutis_binding *binding, const cutis_outputs *outputs,

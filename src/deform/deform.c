@@ -81,6 +81,7 @@ cutis_result cutis_binding_prepare(cutis_binding *binding, const cutis_outputs *
     cutis_workspace **all = cutis_alloc_array(binding->context, calls, sizeof *all);
     if (!all) return cutis_alloc_result(binding->context);
     uint32_t taken = 0;
+    cutis_workspaces_begin(binding);
     for (; taken < calls && result == CUTIS_OK; taken++) {
         all[taken] = cutis_workspace_take(binding);
         if (!all[taken]) break;
@@ -88,6 +89,7 @@ cutis_result cutis_binding_prepare(cutis_binding *binding, const cutis_outputs *
     }
     if (result == CUTIS_OK && taken < calls) result = cutis_alloc_result(binding->context);
     while (taken > 0) cutis_workspace_give(binding, all[--taken]);
+    cutis_workspaces_end(binding);
     cutis_free_array(binding->context, all, calls, sizeof *all);
     return result;
 }

@@ -90,6 +90,7 @@ struct cutis_binding {
     bool keeps_previous;                   ///< the deformer copies previous positions itself
     cutis_os_lock *lock;                   ///< of the list of workspaces
     atomic_uint waiting;                   ///< calls that sleep until a workspace is free
+    bool preparing;                        ///< a call takes all workspaces; with the lock held
     cutis_workspace *_Atomic workspaces;
     uint64_t memory_bytes;
     cutis_arena arena; ///< what lives as long as the binding
@@ -119,6 +120,9 @@ cutis_result cutis_workspaces_create(cutis_binding *binding);
 void cutis_workspaces_destroy(cutis_binding *binding);
 /// A free workspace; NULL: no memory for one more.
 cutis_workspace *cutis_workspace_take(const cutis_binding *binding);
+/// Around taking all of them: two calls that each hold some would wait for each other for ever.
+void cutis_workspaces_begin(cutis_binding *binding);
+void cutis_workspaces_end(cutis_binding *binding);
 void cutis_workspace_give(const cutis_binding *binding, cutis_workspace *workspace);
 
 #endif

@@ -83,6 +83,26 @@ cutis_workspace *cutis_workspace_take(const cutis_binding *shared)
     return workspace;
 }
 
+void cutis_workspaces_begin(cutis_binding *binding)
+{
+    if (binding->device->threads_are_foreign) return; // nobody waits for a workspace there
+    cutis_os_lock_take(binding->lock);
+    atomic_fetch_add(&binding->waiting, 1);
+    while (binding->preparing) cutis_os_lock_wait(binding->lock);
+    atomic_fetch_sub(&binding->waiting, 1);
+    binding->preparing = true;
+    cutis_os_lock_give(binding->lock);
+}
+
+void cutis_workspaces_end(cutis_binding *binding)
+{
+    if (binding->device->threads_are_foreign) return;
+    cutis_os_lock_take(binding->lock);
+    binding->preparing = false;
+    cutis_os_lock_wake(binding->lock);
+    cutis_os_lock_give(binding->lock);
+}
+
 void cutis_workspace_give(const cutis_binding *binding, cutis_workspace *workspace)
 {
     atomic_flag_clear(&workspace->busy);

@@ -344,6 +344,42 @@ static void a_job_system_that_helps_while_it_waits_does_not_deadlock(void **stat
     }
 }
 
+static void *prepare_often(void *data)
+{
+    const waiter *w = data;
+    for (int i = 0; i < 2000; i++)
+        if (cutis_binding_prepare((cutis_binding *)w->binding, &w->f->outputs, 1) != CUTIS_OK)
+            return data;
+    return NULL;
+}
+
+/// Each takes all workspaces, one by one: without order among them they would hold some each and
+/// wait for the rest.
+static void several_threads_may_prepare_at_once(void **state)
+{
+    (void)state;
+    enum { THREADS = 4 };
+    cutis_binding *binding = NULL;
+    pthread_t threads[THREADS];
+    assert_ok(context, cutis_bind(every.device, every.limb,
+                                  &(cutis_bind_options){
+                                      .normals = true, .tangents = true, .concurrent_calls = 3 },
+                                  &binding));
+    frames f = frames_open(binding, 1, IN_HOST);
+    waiter w = { .binding = binding, .f = &f };
+    alarm(120); // a deadlock ends the test
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, prepare_often, &w), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *failed = NULL;
+        pthread_join(threads[i], &failed);
+        assert_null(failed);
+    }
+    alarm(0);
+    frames_close(&f);
+    cutis_binding_destroy(binding);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -351,6 +387,7 @@ int main(void)
         cmocka_unit_test(without_prepare_the_first_frame_pays),
         cmocka_unit_test(what_cannot_be_deformed_cannot_be_prepared),
         cmocka_unit_test(a_vertex_is_on_the_host_at_most_twice_after_a_gpu_bind),
+        cmocka_unit_test(several_threads_may_prepare_at_once),
         cmocka_unit_test(calls_that_wait_sleep),
         cmocka_unit_test(a_job_system_that_helps_while_it_waits_does_not_deadlock),
     };
