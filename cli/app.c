@@ -106,17 +106,19 @@ int app_device_options(cli_app *app, cutis_device_options *out)
     if (text) {
         size_t length = strcspn(text, ":");
         bool found = false;
-        for (int kind = CUTIS_DEVICE_CPU; kind <= CUTIS_DEVICE_CUDA; kind++) {
-            const char *name = cutis_device_kind_name((cutis_device_kind)kind);
-            if (strlen(name) != length || strncmp(name, text, length) != 0) continue;
-            out->kind = (cutis_device_kind)kind;
-            found = true;
-        }
+#define DEVICE(id, name, number) #name ", "
+#define DEVICES                  CUTIS_DEVICES(DEVICE)
+#define IS_KIND(id, name, number)                                                                  \
+    if (length == strlen(#name) && strncmp(text, #name, length) == 0)                              \
+        out->kind = CUTIS_DEVICE_##id, found = true;
+        CUTIS_DEVICES(IS_KIND)
         char *end = NULL;
         unsigned long index = text[length] ? strtoul(text + length + 1, &end, 10) : 0;
         if (end && (*end || text[length + 1] < '0' || text[length + 1] > '9' || index > 1000))
             found = false;
-        if (!found) return app_usage(app, "--device %s: want cpu, opencl or cuda, or cuda:1", text);
+        if (!found)
+            return app_usage(app, "--device %s: want " DEVICES "or one with its number, cuda:1",
+                             text);
         out->index = (uint32_t)index;
     }
     for (int i = CUTIS_ISA_AUTO; isa && i <= CUTIS_ISA_WASM; i++)

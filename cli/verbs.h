@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cutis/deform.h>
+#include <cutis/device.h>
 
 typedef enum option_kind {
     KIND_FLAG,   ///< no value
@@ -22,6 +23,10 @@ typedef enum option_kind {
 /// The names of the methods, a space before each.
 #define CLI_METHOD_WORD(id, number, name, title, needs, abilities, help) " " name
 #define CLI_METHOD_WORDS                                                 CUTIS_METHODS(CLI_METHOD_WORD)
+
+/// The kinds of devices, likewise.
+#define CLI_DEVICE_WORD(id, name, number) " " #name
+#define CLI_DEVICE_WORDS                  CUTIS_DEVICES(CLI_DEVICE_WORD)
 
 /// Every option: identifier, name, letter, kind, name of its value, choices, least, most, help.
 #define CLI_OPTIONS(X)                                                                             \
@@ -51,8 +56,8 @@ typedef enum option_kind {
     X(FRAMES, "frames", 0, TEXT, "A:B", 0, 0, 0,                                                   \
       "frames A to B - 1; A: to the clip's end; a single number is one frame (default: all)")      \
     X(FPS, "fps", 0, NUMBER, "F", 0, 1e-3, 1e6, "frames per second (default 30)")                  \
-    X(DEVICE, "device", 0, TEXT, "D", "cpu opencl cuda", 0, 0,                                     \
-      "cpu, opencl or cuda, with :N for the N-th (default cpu)")                                   \
+    X(DEVICE, "device", 0, TEXT, "D", CLI_DEVICE_WORDS + 1, 0, 0,                                  \
+      "one of" CLI_DEVICE_WORDS ", with :N for the N-th (default cpu)")                            \
     X(THREADS, "threads", 0, COUNT, "N", 0, 1, 1024, "CPU threads (default: one per core)")        \
     X(ISA, "isa", 0, CHOICE, "ISA", "auto scalar sse2 neon avx2 avx512", 0, 0,                     \
       "instruction set of the CPU device (default auto)")                                          \

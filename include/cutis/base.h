@@ -125,7 +125,9 @@ CUTIS_API cutis_result cutis_context_create(const cutis_context_options *options
 CUTIS_API void cutis_context_destroy(cutis_context *context);
 
 /// What went wrong in this thread's last failing call with this context: what, where, what to do;
-/// one line. Empty if nothing did. Valid until the thread's next failing call.
+/// one line. Empty if nothing did. Valid until the thread's next failing call. Objects given to one
+/// call may have different contexts: the error is in that of the call's first argument. A call that
+/// lacks an argument it must have (NULL) returns CUTIS_INVALID_ARGUMENT and sets no text.
 CUTIS_API const char *cutis_context_error(const cutis_context *context);
 
 /// Release memory that a call gave away with its size (cutis_file_read, cutis_image_encode_png,

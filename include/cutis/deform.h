@@ -239,10 +239,11 @@ CUTIS_API cutis_result cutis_deform(const cutis_binding *binding, const cutis_po
                                     uint32_t instance_count, const cutis_outputs *outputs);
 
 /// Bone matrices (world * inverse bind) of one pose, in the order CUTIS_POSE_PALETTE wants them. A
-/// call like cutis_deform to other threads. CAGE has none: nothing is written.
+/// call like cutis_deform to other threads.
 /// @param palette bone_count of caller memory
-CUTIS_API void cutis_binding_palette(const cutis_binding *binding, const cutis_transform *local,
-                                     cutis_mat34 *palette);
+/// @return CUTIS_OK, CUTIS_UNSUPPORTED (CAGE has none), CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_binding_palette(const cutis_binding *binding,
+                                             const cutis_transform *local, cutis_mat34 *palette);
 
 /// Type of the numbers in an array.
 typedef enum cutis_number {

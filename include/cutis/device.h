@@ -14,10 +14,16 @@
 extern "C" {
 #endif
 
+/// The kinds: X(enum name, name, number).
+#define CUTIS_DEVICES(X)                                                                           \
+    X(CPU, cpu, 0)                                                                                 \
+    X(OPENCL, opencl, 1)                                                                           \
+    X(CUDA, cuda, 2)
+
 typedef enum cutis_device_kind {
-    CUTIS_DEVICE_CPU = 0,
-    CUTIS_DEVICE_OPENCL = 1,
-    CUTIS_DEVICE_CUDA = 2,
+#define CUTIS_DEVICE_ENUM(id, name, number) CUTIS_DEVICE_##id = number,
+    CUTIS_DEVICES(CUTIS_DEVICE_ENUM)
+#undef CUTIS_DEVICE_ENUM
 } cutis_device_kind;
 
 /// Instruction sets of the CPU device. All but WASM_FAST give the same bits. The environment

@@ -14,7 +14,7 @@
 enum { ERROR_CAPACITY = 1024 };
 
 static _Thread_local struct {
-    const cutis_context *context;
+    uint64_t context; ///< its id; 0: none
     char text[ERROR_CAPACITY];
 } last_error;
 
@@ -63,7 +63,9 @@ cutis_result cutis_context_create(const cutis_context_options *options, cutis_co
     fill_defaults(&filled);
     cutis_context *context = filled.allocator.allocate(filled.allocator.user, sizeof *context, 64);
     if (!context) return CUTIS_OUT_OF_MEMORY;
+    static _Atomic uint64_t contexts;
     context->options = filled;
+    context->id = atomic_fetch_add(&contexts, 1) + 1;
     atomic_init(&context->memory_used, 0);
     *out = context;
     return CUTIS_OK;
@@ -72,19 +74,18 @@ cutis_result cutis_context_create(const cutis_context_options *options, cutis_co
 void cutis_context_destroy(cutis_context *context)
 {
     if (!context) return;
-    if (last_error.context == context) last_error.context = NULL;
     cutis_allocator allocator = context->options.allocator;
     allocator.release(allocator.user, context, sizeof *context);
 }
 
 const char *cutis_context_error(const cutis_context *context)
 {
-    return context && last_error.context == context ? last_error.text : "";
+    return context && last_error.context == context->id ? last_error.text : "";
 }
 
 uint64_t cutis_context_memory(const cutis_context *context)
 {
-    return atomic_load(&context->memory_used);
+    return context ? atomic_load(&context->memory_used) : 0;
 }
 
 const cutis_limits *cutis_context_limits(const cutis_context *context)
@@ -116,8 +117,14 @@ cutis_result(cutis_fail)(cutis_context *context, cutis_result result, const char
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     make_one_line(text);
-    last_error.context = context;
+    last_error.context = context->id;
     snprintf(last_error.text, sizeof last_error.text, "%s", text);
+    return result;
+}
+
+cutis_result cutis_fail_in(cutis_context *context, cutis_result result)
+{
+    if (result != CUTIS_OK) last_error.context = context->id;
     return result;
 }
 

@@ -7,6 +7,7 @@
 
 struct cutis_context {
     cutis_context_options options; ///< defaults filled in
+    uint64_t id;                   ///< of this context alone: an address may come back
     _Atomic uint64_t memory_used;
 };
 

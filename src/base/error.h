@@ -17,6 +17,10 @@ cutis_result cutis_fail(cutis_context *context, cutis_result result, const char 
 #define cutis_fail(context, result, ...) (cutis_fail(context, result, __VA_ARGS__), (result))
 #endif
 
+/// Hand the error just set, if `result` is one, over to a context: for calls whose objects may have
+/// several.
+cutis_result cutis_fail_in(cutis_context *context, cutis_result result);
+
 void cutis_log(cutis_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

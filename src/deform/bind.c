@@ -92,7 +92,7 @@ cutis_result cutis_bind(cutis_device *device, const cutis_model *model,
     if (result == CUTIS_OK) result = cutis_workspaces_create(binding);
     if (result != CUTIS_OK) {
         cutis_binding_destroy(binding);
-        return result;
+        return cutis_fail_in(context, result);
     }
     *out = binding;
     return CUTIS_OK;

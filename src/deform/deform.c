@@ -94,12 +94,16 @@ cutis_result cutis_binding_prepare(cutis_binding *binding, const cutis_outputs *
     return result;
 }
 
-void cutis_binding_palette(const cutis_binding *binding, const cutis_transform *local,
-                           cutis_mat34 *palette)
+cutis_result cutis_binding_palette(const cutis_binding *binding, const cutis_transform *local,
+                                   cutis_mat34 *palette)
 {
-    if (!binding || !local || !palette || !binding->deformer->palette) return;
+    if (!binding || !local || !palette) return CUTIS_INVALID_ARGUMENT;
+    if (!binding->deformer->palette)
+        return cutis_fail(binding->context, CUTIS_UNSUPPORTED, "%s has no bone matrices",
+                          binding->method->name);
     cutis_workspace *workspace = cutis_workspace_take(binding);
-    if (!workspace) return;
+    if (!workspace) return cutis_alloc_result(binding->context);
     binding->deformer->palette(binding, workspace, local, palette);
     cutis_workspace_give(binding, workspace);
+    return CUTIS_OK;
 }

@@ -208,6 +208,8 @@ cutis_result cutis_patches_local(cutis_context *context, const cutis_patches_inf
                                  const float *positions, const float *normals, uint32_t *indices,
                                  uint32_t *labels, uint32_t triangle_capacity, uint32_t counts[2])
 {
+    if (!context || !info || !counts || !positions || !indices || !labels)
+        return CUTIS_INVALID_ARGUMENT;
     uint32_t vertices = counts[0], triangles = counts[1], kept = 0;
     cutis_arena arena = { .context = context };
     local_job job = { .positions = positions, .normals = normals };

@@ -18,12 +18,10 @@ cutis_result cutis_device_create(cutis_context *context, const cutis_device_opti
     if (options->struct_size > sizeof *options)
         return cutis_fail(context, CUTIS_UNSUPPORTED, CUTIS_NEWER, "device");
     switch (options->kind) {
-    case CUTIS_DEVICE_CPU:
-        return cutis_cpu_device_create(context, options, out);
-    case CUTIS_DEVICE_OPENCL:
-        return cutis_opencl_device_create(context, options, out);
-    case CUTIS_DEVICE_CUDA:
-        return cutis_cuda_device_create(context, options, out);
+#define CREATE(id, name, number)                                                                   \
+    case CUTIS_DEVICE_##id:                                                                        \
+        return cutis_##name##_device_create(context, options, out);
+        CUTIS_DEVICES(CREATE)
     }
     return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "device: there is no kind %d",
                       (int)options->kind);
@@ -39,21 +37,22 @@ cutis_result cutis_device_list(cutis_context *context, uint32_t capacity, cutis_
 {
     uint32_t count = 0;
     if (!context || !count_out || (capacity && !infos)) return CUTIS_INVALID_ARGUMENT;
-    cutis_cpu_device_list(context, capacity, infos, &count);
-    cutis_opencl_device_list(context, capacity, infos, &count);
-    cutis_cuda_device_list(context, capacity, infos, &count);
+#define LIST(id, name, number) cutis_##name##_device_list(context, capacity, infos, &count);
+    CUTIS_DEVICES(LIST)
     *count_out = count;
     return CUTIS_OK;
 }
 
 cutis_device_info cutis_device_describe(const cutis_device *device)
 {
+    if (!device) return (cutis_device_info){ 0 };
     return device->operations->describe(device);
 }
 
 const char *cutis_device_kind_name(cutis_device_kind kind)
 {
-    static const char *const NAMES[] = { "cpu", "opencl", "cuda" };
+#define NAME(id, name, number) #name,
+    static const char *const NAMES[] = { CUTIS_DEVICES(NAME) };
     return (unsigned)kind < sizeof NAMES / sizeof NAMES[0] ? NAMES[kind] : "unknown";
 }
 
@@ -66,11 +65,13 @@ const char *cutis_isa_name(cutis_isa isa)
 
 cutis_result cutis_device_finish(cutis_device *device)
 {
+    if (!device) return CUTIS_INVALID_ARGUMENT;
     return device->operations->finish(device);
 }
 
 void cutis_device_native(const cutis_device *device, uint64_t *context, uint64_t *queue)
 {
+    if (!device || !context || !queue) return;
     device->operations->native(device, context, queue);
 }
 
@@ -130,5 +131,5 @@ cutis_result cutis_buffer_read(cutis_buffer *buffer, uint64_t offset, void *data
 
 uint64_t cutis_buffer_handle(const cutis_buffer *buffer)
 {
-    return buffer->handle;
+    return buffer ? buffer->handle : 0;
 }

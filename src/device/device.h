@@ -10,15 +10,15 @@
 #include <cutis/device.h>
 #include <cutis/math.h>
 
-/// Formula a skin is run with. RIGID runs LBS with one influence of weight 1; it needs no formula
-/// of its own.
+/// Formula a skin is run with; kernel text knows it as FORMULA_LBS and so on. RIGID runs LBS with
+/// one influence of weight 1. The centre of SBS is per bone set, from frames; that of SBS_WEIGHTED
+/// per vertex, solved in the kernel from matrices and origins; that of COR per vertex, from the
+/// layout.
+#define CUTIS_FORMULAS(X) X(LBS, 0) X(SBS, 1) X(SBS_WEIGHTED, 2) X(DQS, 3) X(COR, 4)
+
 typedef enum cutis_formula {
-    CUTIS_FORMULA_LBS,
-    CUTIS_FORMULA_SBS,          ///< centre per bone set, from frames
-    CUTIS_FORMULA_SBS_WEIGHTED, ///< centre per vertex, solved in the kernel from matrices and
-                                ///< origins
-    CUTIS_FORMULA_DQS,
-    CUTIS_FORMULA_COR, ///< centre per vertex, from the layout
+#define CUTIS_FORMULA_ENUM(id, number) CUTIS_FORMULA_##id = number,
+    CUTIS_FORMULAS(CUTIS_FORMULA_ENUM)
 } cutis_formula;
 
 typedef enum cutis_normal_rule {
@@ -257,18 +257,14 @@ const cutis_bone_work *cutis_device_bone_work(const cutis_device *device);
 
 /// Constructors of the kinds; each sets the error and returns CUTIS_DEVICE_UNAVAILABLE when it is
 /// not there.
-cutis_result cutis_cpu_device_create(cutis_context *, const cutis_device_options *,
-                                     cutis_device **);
-cutis_result cutis_opencl_device_create(cutis_context *, const cutis_device_options *,
-                                        cutis_device **);
-cutis_result cutis_cuda_device_create(cutis_context *, const cutis_device_options *,
-                                      cutis_device **);
+#define CUTIS_DEVICE_CREATE(id, name, number)                                                      \
+    cutis_result cutis_##name##_device_create(cutis_context *, const cutis_device_options *,       \
+                                              cutis_device **);
+CUTIS_DEVICES(CUTIS_DEVICE_CREATE)
 /// Append what a kind offers to a list (or one unavailable entry with the reason).
-void cutis_cpu_device_list(cutis_context *, uint32_t capacity, cutis_device_info *,
-                           uint32_t *count);
-void cutis_opencl_device_list(cutis_context *, uint32_t capacity, cutis_device_info *,
-                              uint32_t *count);
-void cutis_cuda_device_list(cutis_context *, uint32_t capacity, cutis_device_info *,
-                            uint32_t *count);
+#define CUTIS_DEVICE_LIST(id, name, number)                                                        \
+    void cutis_##name##_device_list(cutis_context *, uint32_t capacity, cutis_device_info *,       \
+                                    uint32_t *count);
+CUTIS_DEVICES(CUTIS_DEVICE_LIST)
 
 #endif

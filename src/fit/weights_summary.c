@@ -80,6 +80,7 @@ static uint32_t list_uses(const cutis_model *model, mesh_use *uses)
 
 cutis_result cutis_weights_summarize(const cutis_model *model, cutis_weight_summary *out)
 {
+    if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
     const cutis_model_data *data = cutis_model_get(model);
     const cutis_instance *instances;

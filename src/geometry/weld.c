@@ -90,6 +90,7 @@ static void look_task(void *data, uint32_t index)
 cutis_result cutis_weld_positions_on(cutis_context *context, cutis_device *device,
                                      uint32_t vertex_count, const float *positions, uint32_t *weld)
 {
+    if (!context || !weld || (vertex_count && !positions)) return CUTIS_INVALID_ARGUMENT;
     size_t capacity = 16;
     while (capacity < 2 * (size_t)vertex_count) capacity *= 2;
     weld_job job = { vertex_count, positions, NULL, capacity - 1, weld };
@@ -105,5 +106,6 @@ cutis_result cutis_weld_positions_on(cutis_context *context, cutis_device *devic
 cutis_result cutis_weld_positions(cutis_context *context, uint32_t vertex_count,
                                   const float *positions, uint32_t *weld)
 {
+    if (!context || !weld || (vertex_count && !positions)) return CUTIS_INVALID_ARGUMENT;
     return cutis_weld_positions_on(context, NULL, vertex_count, positions, weld);
 }

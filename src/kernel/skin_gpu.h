@@ -8,14 +8,14 @@
 /// as 16 bytes a lane. Invariant: bones are added in ascending order by the functions of blend.h,
 /// so the bits are the reference's.
 ///
-/// Defined by the host: SKIN_FORMULA, SKIN_NORMALS and SKIN_TANGENTS (wanted), SKIN_UNIT (their
-/// length), SKIN_NONUNIFORM, SKIN_BLEND, SKIN_MORPH (0, or triples of planes of a morph entry: 1 to
-/// 3), SKIN_LINEAR_NORMALS, SKIN_POSITIONS, SKIN_BOUNDS; SKIN_WARPS a group; SKIN_NEAR (palettes in
-/// shared memory); SKIN_STAGED (packed records); SKIN_LISTS (short bone lists in registers);
-/// SKIN_PTX (OpenCL on NVIDIA); SKIN_GROUPS (on a multiprocessor, at least); SKIN_PALETTE (float4s
-/// of a bone's record) and where in it SKIN_MATRIX, SKIN_ROTATION, SKIN_DUAL, SKIN_STRETCH,
-/// SKIN_ORIGIN and SKIN_SQUARES are; SKIN_TOGETHER (instances of a group, at most: 8, or with
-/// SKIN_POSES more).
+/// Defined by the host: FORMULA_LBS and so on (CUTIS_FORMULAS), SKIN_FORMULA, SKIN_NORMALS and
+/// SKIN_TANGENTS (wanted), SKIN_UNIT (their length), SKIN_NONUNIFORM, SKIN_BLEND, SKIN_MORPH (0, or
+/// triples of planes of a morph entry: 1 to 3), SKIN_LINEAR_NORMALS, SKIN_POSITIONS, SKIN_BOUNDS;
+/// SKIN_WARPS a group; SKIN_NEAR (palettes in shared memory); SKIN_STAGED (packed records);
+/// SKIN_LISTS (short bone lists in registers); SKIN_PTX (OpenCL on NVIDIA); SKIN_GROUPS (on a
+/// multiprocessor, at least); SKIN_PALETTE (float4s of a bone's record) and where in it
+/// SKIN_MATRIX, SKIN_ROTATION, SKIN_DUAL, SKIN_STRETCH, SKIN_ORIGIN and SKIN_SQUARES are;
+/// SKIN_TOGETHER (instances of a group, at most: 8, or with SKIN_POSES more).
 #if !defined(CUTIS_KERNEL_SKIN_GPU_H) && defined(SKIN_FORMULA)
 #define CUTIS_KERNEL_SKIN_GPU_H
 

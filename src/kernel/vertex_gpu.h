@@ -4,12 +4,6 @@
 #if !defined(CUTIS_KERNEL_VERTEX_GPU_H) && defined(SKIN_FORMULA)
 #define CUTIS_KERNEL_VERTEX_GPU_H
 
-#define FORMULA_LBS          0
-#define FORMULA_SBS          1
-#define FORMULA_SBS_WEIGHTED 2
-#define FORMULA_DQS          3
-#define FORMULA_COR          4
-
 #define SKIN_TURNED (SKIN_FORMULA != FORMULA_LBS)
 // The blended matrix is needed: as the method, beside it, or for its centre.
 #define SKIN_LINEAR                                                                                \

@@ -33,6 +33,7 @@ cutis_quat cutis_quat_multiply(cutis_quat a, cutis_quat b)
 
 cutis_mat34 cutis_mat34_from_transform(const cutis_transform *transform)
 {
+    if (!transform) return (cutis_mat34){ 0 };
     double x = transform->rotation.x, y = transform->rotation.y, z = transform->rotation.z,
            w = transform->rotation.w;
     double square = x * x + y * y + z * z + w * w;
@@ -51,6 +52,7 @@ cutis_mat34 cutis_mat34_from_transform(const cutis_transform *transform)
 
 cutis_mat34 cutis_mat34_multiply(const cutis_mat34 *a, const cutis_mat34 *b)
 {
+    if (!a || !b) return (cutis_mat34){ 0 };
     cutis_mat34 out;
     for (int row = 0; row < 3; row++) {
         const float *r = a->m + 4 * row;
@@ -66,6 +68,7 @@ cutis_mat34 cutis_mat34_multiply(const cutis_mat34 *a, const cutis_mat34 *b)
 
 bool cutis_mat34_invert(const cutis_mat34 *matrix, cutis_mat34 *out)
 {
+    if (!matrix || !out) return false;
     const float *m = matrix->m;
     double a = m[0], b = m[1], c = m[2], d = m[4], e = m[5], f = m[6], g = m[8], h = m[9],
            i = m[10];
@@ -166,6 +169,7 @@ static void complete_columns(double x[9], const double scale[3])
 
 cutis_transform cutis_transform_from_mat34(const cutis_mat34 *matrix)
 {
+    if (!matrix) return cutis_transform_identity();
     const float *m = matrix->m;
     double x[9] = { m[0], m[1], m[2], m[4], m[5], m[6], m[8], m[9], m[10] }, scale[3];
     for (int c = 0; c < 3; c++) {
@@ -193,6 +197,7 @@ cutis_transform cutis_transform_from_mat34(const cutis_mat34 *matrix)
 
 cutis_float3 cutis_mat34_point(const cutis_mat34 *matrix, cutis_float3 p)
 {
+    if (!matrix) return p;
     const float *m = matrix->m;
     return (cutis_float3){
         (float)((double)m[0] * p.x + (double)m[1] * p.y + (double)m[2] * p.z + m[3]),

@@ -96,6 +96,7 @@ cutis_result cutis_surface_bend(cutis_context *context, const cutis_surface *sur
                                 const uint32_t *weld, const uint32_t *parts, uint32_t part_count,
                                 double *medians, float *per_vertex)
 {
+    if (!context || !surface || !medians) return CUTIS_INVALID_ARGUMENT;
     cutis_arena arena = { .context = context };
     work w = { .surface = surface };
     const size_t vertices = surface->vertex_count;

@@ -46,6 +46,7 @@ cutis_result cutis_surface_compare(cutis_context *context, const cutis_surface *
                                    const float *positions, const float *reference,
                                    cutis_difference *out)
 {
+    if (!context || !rest || !positions || !reference || !out) return CUTIS_INVALID_ARGUMENT;
     const uint32_t count = rest->vertex_count;
     const double diagonal = cutis_surface_diagonal(rest);
     cutis_result result = CUTIS_OK;

@@ -285,6 +285,7 @@ static cutis_result walk(work *w)
 cutis_result cutis_surface_crossings(cutis_context *context, const cutis_surface *surface,
                                      const uint32_t *weld, bool *crossing, cutis_crossings *out)
 {
+    if (!context || !surface || !out) return CUTIS_INVALID_ARGUMENT;
     work w = { .context = context,
                .arena = { .context = context },
                .surface = surface,

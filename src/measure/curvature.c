@@ -144,6 +144,7 @@ cutis_result cutis_surface_curvature(cutis_context *context, const cutis_surface
                                      const float *rest_positions, float *per_vertex,
                                      cutis_curvature *out)
 {
+    if (!context || !surface || !out) return CUTIS_INVALID_ARGUMENT;
     work w = { .context = context };
     *out = (cutis_curvature){ 0 };
     cutis_result result =
@@ -170,6 +171,7 @@ cutis_result cutis_surface_curvature(cutis_context *context, const cutis_surface
 cutis_result cutis_surface_open_edges(cutis_context *context, const cutis_surface *surface,
                                       uint64_t *out)
 {
+    if (!context || !surface || !out) return CUTIS_INVALID_ARGUMENT;
     work w = { .context = context };
     cutis_result result = work_prepare(&w, surface, surface->positions);
     *out = result == CUTIS_OK ? mark_borders(&w) : 0;

@@ -46,6 +46,7 @@ static uint64_t count_runs(const cutis_surface *surface, const uint32_t *weld,
 cutis_result cutis_surface_manifold(cutis_context *context, const cutis_surface *surface,
                                     const uint32_t *weld, cutis_manifold *out)
 {
+    if (!context || !surface || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_arena arena = { .context = context };
     const size_t vertices = surface->vertex_count;
     size_t corners;

@@ -11,6 +11,7 @@
 
 double cutis_surface_volume(const cutis_surface *surface)
 {
+    if (!surface) return 0;
     double sum = 0.0;
     for (uint64_t t = 0; t < surface->triangle_count; t++) {
         const uint32_t *corner = surface->indices + 3 * t;
@@ -25,7 +26,7 @@ double cutis_surface_volume(const cutis_surface *surface)
 cutis_bounds cutis_surface_bounds(const cutis_surface *surface)
 {
     cutis_bounds bounds = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
-    for (uint32_t v = 0; v < surface->vertex_count; v++) {
+    for (uint32_t v = 0; surface && v < surface->vertex_count; v++) {
         const float *p = surface->positions + 3 * (size_t)v;
         bounds.min.x = fminf(bounds.min.x, p[0]);
         bounds.min.y = fminf(bounds.min.y, p[1]);
@@ -39,7 +40,7 @@ cutis_bounds cutis_surface_bounds(const cutis_surface *surface)
 
 double cutis_surface_diagonal(const cutis_surface *surface)
 {
-    if (surface->vertex_count == 0) return 0.0;
+    if (!surface || surface->vertex_count == 0) return 0.0;
     cutis_bounds box = cutis_surface_bounds(surface);
     vec3 edge = { (double)box.max.x - box.min.x, (double)box.max.y - box.min.y,
                   (double)box.max.z - box.min.z };
@@ -49,6 +50,7 @@ double cutis_surface_diagonal(const cutis_surface *surface)
 cutis_result cutis_surface_normals(cutis_context *context, const cutis_surface *surface,
                                    const uint32_t *weld, float *normals)
 {
+    if (!context || !surface || !normals) return CUTIS_INVALID_ARGUMENT;
     double *sums = cutis_alloc_zero(context, surface->vertex_count, 3 * sizeof *sums);
     if (!sums) return cutis_alloc_result(context);
     // In double: the float array the caller gave is too coarse for thousands of faces.

@@ -175,43 +175,44 @@ cutis_material cutis_material_default(void)
 
 const cutis_model_data *cutis_model_get(const cutis_model *model)
 {
-    return &model->data;
+    return model ? &model->data : NULL;
 }
 
 cutis_context *cutis_model_context(const cutis_model *model)
 {
-    return model->context;
+    return model ? model->context : NULL;
 }
 
 uint32_t cutis_model_issues(const cutis_model *model, const cutis_issue **out)
 {
-    if (out) *out = model->issues;
-    return model->issue_count;
+    if (out) *out = model ? model->issues : NULL;
+    return model ? model->issue_count : 0;
 }
 
 uint32_t cutis_model_instances(const cutis_model *model, const cutis_instance **out)
 {
-    if (out) *out = model->instances;
-    return model->instance_count;
+    if (out) *out = model ? model->instances : NULL;
+    return model ? model->instance_count : 0;
 }
 
 uint32_t cutis_model_vertex_count(const cutis_model *model)
 {
-    return model->vertex_count;
+    return model ? model->vertex_count : 0;
 }
 
 uint64_t cutis_model_triangle_count(const cutis_model *model)
 {
-    return model->triangle_count;
+    return model ? model->triangle_count : 0;
 }
 
 uint32_t cutis_model_target_count(const cutis_model *model)
 {
-    return model->target_count;
+    return model ? model->target_count : 0;
 }
 
 void cutis_model_triangles(const cutis_model *model, uint32_t *indices)
 {
+    if (!model || !indices) return;
     for (uint32_t i = 0; i < model->instance_count; i++) {
         const cutis_mesh *mesh = &model->data.meshes[model->instances[i].mesh];
         uint32_t first = model->instances[i].vertex_first;
@@ -227,6 +228,7 @@ void cutis_model_triangles(const cutis_model *model, uint32_t *indices)
 
 void cutis_model_file_positions(const cutis_model *model, float *positions)
 {
+    if (!model || !positions) return;
     for (uint32_t i = 0; i < model->instance_count; i++) {
         const cutis_mesh *mesh = &model->data.meshes[model->instances[i].mesh];
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
@@ -255,6 +257,7 @@ static bool parse_index(const char *text, uint32_t count, uint32_t *out)
 cutis_result cutis_model_find_clip(const cutis_model *model, const char *name_or_index,
                                    uint32_t *out)
 {
+    if (!model || !name_or_index || !out) return CUTIS_INVALID_ARGUMENT;
     const cutis_model_data *data = &model->data;
     for (uint32_t c = 0; c < data->clip_count; c++)
         if (data->clips[c].name && strcmp(data->clips[c].name, name_or_index) == 0) {

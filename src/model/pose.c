@@ -14,6 +14,7 @@ _Static_assert(sizeof(cutis_transform) == 40 && sizeof(cutis_mat34) == 48, "no p
 
 void cutis_pose_rest(const cutis_model *model, cutis_transform *transforms, float *morph_weights)
 {
+    if (!model || !transforms) return;
     if (model->data.node_count)
         memcpy(transforms, model->rest, model->data.node_count * sizeof *transforms);
     if (morph_weights && model->target_count)
@@ -69,6 +70,7 @@ static void blend4(const cutis_transform *a, const cutis_transform *b, float wei
 void cutis_pose_blend(const cutis_transform *a, const cutis_transform *b, float weight,
                       uint32_t count, cutis_transform *out)
 {
+    if (!a || !b || !out) return;
     uint32_t i = 0;
     for (; count - i >= 4; i += 4) blend4(a + i, b + i, weight, out + i);
     if (i == count) return;
@@ -141,6 +143,7 @@ static bool at_rest(const cutis_transform *pose, const cutis_transform *rest)
 void cutis_pose_world(const cutis_model *model, const cutis_transform *transforms,
                       cutis_mat34 *world)
 {
+    if (!model || !transforms || !world) return;
     const cutis_node *nodes = model->data.nodes;
     uint32_t count = model->data.node_count, i = 0;
     for (; count - i >= 4; i += 4) local4(transforms + i, world + i);
@@ -219,6 +222,7 @@ static void list_joints(const cutis_model_data *data, char *list, size_t capacit
 
 cutis_result cutis_model_find_joint(const cutis_model *model, const char *name, uint32_t *node)
 {
+    if (!model || !name || !node) return CUTIS_INVALID_ARGUMENT;
     const cutis_model_data *data = &model->data;
     uint32_t found = 0, matches = match_name(data, name, &found);
     if (matches == 0 && name[0] == '#' && name[1]) matches = match_index(data, name + 1, &found);

@@ -34,6 +34,6 @@ void cutis_check_report_destroy(cutis_check_report *report)
 
 uint32_t cutis_check_report_issues(const cutis_check_report *report, const cutis_issue **out)
 {
-    if (out) *out = report->issues;
-    return report->count;
+    if (out) *out = report ? report->issues : NULL;
+    return report ? report->count : 0;
 }

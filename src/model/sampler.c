@@ -256,6 +256,7 @@ static void sample_weights(const cutis_run *r, moment at, float *morph_weights)
 void cutis_sampler_sample(const cutis_sampler *sampler, float seconds, cutis_transform *transforms,
                           float *morph_weights)
 {
+    if (!sampler || !transforms) return;
     if (sampler->node_count)
         memcpy(transforms, sampler->rest, sampler->node_count * sizeof *transforms);
     if (morph_weights && sampler->target_count)
@@ -276,5 +277,5 @@ void cutis_sampler_sample(const cutis_sampler *sampler, float seconds, cutis_tra
 
 float cutis_sampler_duration(const cutis_sampler *sampler)
 {
-    return sampler->duration;
+    return sampler ? sampler->duration : 0;
 }

@@ -66,6 +66,7 @@ static const lch WARM[] = { { 0.96, 0.005, 40 }, { 0.70, 0.15, 38 }, { 0.42, 0.1
 
 void cutis_colormap_linear(cutis_colormap map, double value, float rgb[3])
 {
+    if (!rgb) return;
     double result[3] = { 0.2, 0.2, 0.2 };
     if (value == value) {
         double v = value < 0 ? 0 : value > 1 ? 1 : value;

@@ -25,6 +25,7 @@ static cutis_result check_size(cutis_context *context, uint64_t width, uint64_t 
 cutis_result cutis_image_create(cutis_context *context, uint32_t width, uint32_t height,
                                 uint32_t color, cutis_image *out)
 {
+    if (!context || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_result result = check_size(context, width, height);
     if (result != CUTIS_OK) return result;
     cutis_image image = { width, height, cutis_alloc_array(context, (size_t)width * height, 4) };
@@ -44,6 +45,7 @@ void cutis_image_destroy(cutis_context *context, cutis_image *image)
 
 void cutis_image_paste(cutis_image *target, const cutis_image *source, int32_t x, int32_t y)
 {
+    if (!target || !source) return;
     int64_t x0 = x < 0 ? -(int64_t)x : 0, x1 = (int64_t)target->width - x;
     if (x1 > source->width) x1 = source->width;
     for (int64_t row = 0; row < source->height; row++) {
@@ -57,6 +59,7 @@ void cutis_image_paste(cutis_image *target, const cutis_image *source, int32_t x
 cutis_result cutis_image_compare(const cutis_image *a, const cutis_image *b,
                                  cutis_image_difference *out)
 {
+    if (!a || !b || !out) return CUTIS_INVALID_ARGUMENT;
     if (a->width != b->width || a->height != b->height) return CUTIS_INVALID_ARGUMENT;
     size_t count = (size_t)a->width * a->height;
     uint64_t sum = 0, far = 0;
@@ -81,6 +84,7 @@ cutis_result cutis_image_compare(const cutis_image *a, const cutis_image *b,
 cutis_result cutis_image_text(cutis_context *context, cutis_image *image, double x, double y,
                               double size, uint32_t color, int anchor, const char *text)
 {
+    if (!context || !image || !text) return CUTIS_INVALID_ARGUMENT;
     cutis_canvas canvas;
     cutis_result result = cutis_canvas_open(context, image, &canvas);
     if (result != CUTIS_OK) return result;
@@ -144,6 +148,7 @@ static bool encode_rows(png_structp png, png_infop info, const cutis_image *imag
 cutis_result cutis_image_encode_png(cutis_context *context, const cutis_image *image, void **data,
                                     size_t *size)
 {
+    if (!context || !image || !data || !size) return CUTIS_INVALID_ARGUMENT;
     png_sink sink = { .context = context };
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, jump_out, quiet_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
@@ -163,6 +168,7 @@ cutis_result cutis_image_encode_png(cutis_context *context, const cutis_image *i
 cutis_result cutis_image_write_png(cutis_context *context, const cutis_image *image,
                                    const char *path)
 {
+    if (!context || !image || !path) return CUTIS_INVALID_ARGUMENT;
     void *data = NULL;
     size_t size = 0;
     cutis_os_write *file = NULL;

@@ -187,6 +187,7 @@ cutis_result cutis_live_create(cutis_renderer *renderer, cutis_device *device,
                                const uint32_t *indices, uint32_t width, uint32_t height,
                                cutis_live **out)
 {
+    if (!renderer || !device || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = renderer->context;
     if (width < 1 || height < 1 || width > CUTIS_IMAGE_SIDE_MAX || height > CUTIS_IMAGE_SIDE_MAX ||
         triangle_count > INT32_MAX / 12)
@@ -287,7 +288,7 @@ static cutis_result deform_shared(cutis_live *live, const cutis_binding *binding
 
 uint32_t cutis_live_ahead(const cutis_live *live)
 {
-    return live->path == LIVE_SHARED ? SLOTS : 1;
+    return live && live->path == LIVE_SHARED ? SLOTS : 1;
 }
 
 /// The vertex array of the oldest frame that was not drawn, or of the last one again.
@@ -305,6 +306,7 @@ static cutis_result next_frame(cutis_live *live, uint32_t *slot)
 cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding,
                                const cutis_poses *poses)
 {
+    if (!live || !binding || !poses) return CUTIS_INVALID_ARGUMENT;
     cutis_result result = cutis_renderer_use(live->renderer);
     if (result != CUTIS_OK) return result;
     if (live->deformed - live->drawn >= SLOTS)
@@ -337,6 +339,7 @@ cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding,
 
 cutis_result cutis_live_draw(cutis_live *live, const cutis_camera *camera, bool finish)
 {
+    if (!live || !camera) return CUTIS_INVALID_ARGUMENT;
     cutis_result result = cutis_renderer_use(live->renderer);
     uint32_t slot = 0;
     if (result == CUTIS_OK) result = next_frame(live, &slot);
@@ -369,6 +372,7 @@ cutis_result cutis_live_draw(cutis_live *live, const cutis_camera *camera, bool 
 
 cutis_result cutis_live_read(cutis_live *live, cutis_image *out)
 {
+    if (!live || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = live->renderer->context;
     cutis_image image = { 0 };
     cutis_result result = cutis_renderer_use(live->renderer);
@@ -387,7 +391,8 @@ cutis_result cutis_live_read(cutis_live *live, cutis_image *out)
 
 const char *cutis_live_path(const cutis_live *live)
 {
-    return live->path == LIVE_SHARED   ? "in CUDA's memory"
+    return !live                       ? ""
+           : live->path == LIVE_SHARED ? "in CUDA's memory"
            : live->path == LIVE_CUDA   ? "handed to CUDA and back"
            : live->path == LIVE_MAPPED ? "mapped"
                                        : "copied";

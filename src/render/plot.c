@@ -249,6 +249,7 @@ static cairo_status_t svg_write(void *user, const unsigned char *data, unsigned 
 cutis_result cutis_plot_svg(cutis_context *context, const cutis_plot *plot, void **data,
                             size_t *size)
 {
+    if (!context || !plot || !data || !size) return CUTIS_INVALID_ARGUMENT;
     uint32_t width, height;
     plot_size(plot, &width, &height);
     svg_sink sink = { .context = context };
@@ -315,6 +316,7 @@ static cutis_result write_png(cutis_context *context, const cutis_plot *plot, co
 
 cutis_result cutis_plot_write(cutis_context *context, const cutis_plot *plot, const char *path)
 {
+    if (!context || !plot || !path) return CUTIS_INVALID_ARGUMENT;
     size_t length = strlen(path);
     if (length > 4 && strcmp(path + length - 4, ".svg") == 0) return write_svg(context, plot, path);
     if (length > 4 && strcmp(path + length - 4, ".png") == 0) return write_png(context, plot, path);

@@ -509,6 +509,7 @@ static void draw_passes(draw_state *draw)
 cutis_result cutis_renderer_draw(cutis_renderer *renderer, const cutis_scene *scene, uint32_t width,
                                  uint32_t height, cutis_image *out)
 {
+    if (!renderer || !scene || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_image image = { 0 };
     cutis_result result = cutis_image_create(renderer->context, width, height, 0, &image);
     if (result != CUTIS_OK) return result;

@@ -79,6 +79,7 @@ cutis_result cutis_sheet_create(cutis_context *context, const cutis_tile *tiles,
                                 uint32_t tile_count, uint32_t columns, const char *title,
                                 const cutis_legend *legend, bool dark, cutis_image *out)
 {
+    if (!context || !tiles || !out) return CUTIS_INVALID_ARGUMENT;
     if (tile_count == 0)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "a sheet without pictures");
     bool with_legend = legend && legend->title && legend->high > legend->low;

@@ -58,6 +58,7 @@ static void write_shape(const synth_skeleton *skeleton, const cutis_primitive *p
 
 cutis_result cutis_synth_arm_examples(const cutis_model *arm, float *positions)
 {
+    if (!arm || !positions) return CUTIS_INVALID_ARGUMENT;
     const cutis_model_data *data = cutis_model_get(arm);
     cutis_context *context = cutis_model_context(arm);
     synth_skeleton skeleton;

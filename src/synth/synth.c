@@ -16,6 +16,7 @@ const char *cutis_body_name(cutis_body body)
 
 cutis_result cutis_body_from_name(const char *name, cutis_body *out)
 {
+    if (!name || !out) return CUTIS_INVALID_ARGUMENT;
     for (int i = 0; i < BODY_COUNT; i++) {
         if (strcmp(name, NAMES[i]) != 0) continue;
         *out = (cutis_body)i;
@@ -110,6 +111,7 @@ static cutis_result create_body(cutis_context *context, const cutis_synth_option
 cutis_result cutis_synth_create(cutis_context *context, const cutis_synth_options *options,
                                 cutis_model **out)
 {
+    if (!context || !out) return CUTIS_INVALID_ARGUMENT;
     static const cutis_synth_options defaults = { .body = CUTIS_BODY_BIPED };
     if (!options) options = &defaults;
     switch (options->body) {

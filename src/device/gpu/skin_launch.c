@@ -72,6 +72,8 @@ static uint32_t instances_max(const gpu_skin *skin)
     return most < limit ? most : limit;
 }
 
+#define FORMULA_DEFINE(id, number) "#define FORMULA_" #id " " #number "\n"
+
 static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu_path *path,
                          char *out, size_t capacity)
 {
@@ -85,7 +87,7 @@ static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu
                  "#define POSE_TILE %u\n",
                  skin->has_normals ? 7 : 4, skin->gaussian, p.squares, skin->gpu->pose_tile);
     snprintf(out, capacity,
-             "#define SKIN_FORMULA %d\n#define SKIN_NORMALS %d\n#define SKIN_TANGENTS %d\n"
+             "%s#define SKIN_FORMULA %d\n#define SKIN_NORMALS %d\n#define SKIN_TANGENTS %d\n"
              "#define SKIN_UNIT %d\n#define SKIN_NONUNIFORM %d\n#define SKIN_BLEND %d\n"
              "#define SKIN_MORPH %d\n#define SKIN_LINEAR_NORMALS %d\n#define SKIN_POSITIONS %d\n"
              "#define SKIN_BOUNDS %d\n#define SKIN_WARPS %u\n#define SKIN_NEAR %d\n"
@@ -94,10 +96,11 @@ static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu
              "#define SKIN_MATRIX %d\n#define SKIN_ROTATION %d\n#define SKIN_DUAL %d\n"
              "#define SKIN_STRETCH %d\n#define SKIN_ORIGIN %d\n#define SKIN_REGISTERS %u\n"
              "#define SKIN_GROUPS %u\n#define SKIN_TOGETHER %u\n#define SKIN_POSES %u\n%s%s",
-             (int)skin->formula, to->normals.buffer != NULL, to->tangents.buffer != NULL,
-             skin->unit, path->nonuniform, skin->blend, batch->morph ? skin->morph : 0,
-             skin->linear_normals, to->positions.buffer != NULL, to->bounds != NULL,
-             skin->gpu->warps, skin->near, staged, skin->gpu->staged && !skin->gpu->lists_refused,
+             CUTIS_FORMULAS(FORMULA_DEFINE), (int)skin->formula, to->normals.buffer != NULL,
+             to->tangents.buffer != NULL, skin->unit, path->nonuniform, skin->blend,
+             batch->morph ? skin->morph : 0, skin->linear_normals, to->positions.buffer != NULL,
+             to->bounds != NULL, skin->gpu->warps, skin->near, staged,
+             skin->gpu->staged && !skin->gpu->lists_refused,
              skin->gpu->staged && skin->gpu->warps > 1, p.size, p.matrix, p.rotation, p.dual,
              p.stretch, p.origin, registers_of(skin), groups_of(skin), instances_max(skin),
              skin->pose_count, posed, skin->gpu->tuning ? skin->gpu->tuning : "");
@@ -162,7 +165,7 @@ static cutis_result launch_recorded(gpu_skin *skin, gpu_recorded *r)
 static cutis_result path_kernel(const gpu_skin *skin, const gpu_batch *batch, const gpu_path *path,
                                 cutis_gpu_kernel *out)
 {
-    char defines[1024];
+    char defines[2048];
     cutis_gpu *gpu = skin->gpu;
     path_defines(skin, batch, path, defines, sizeof defines);
     cutis_result result = cutis_gpu_kernel_get(gpu, defines, "cutis_skin", registers_of(skin), out);

@@ -44,7 +44,7 @@ static cutis_result close_binder(binder *b, cutis_result result, cutis_cage_repo
         *report = &b->report->report;
     else if (b->report)
         cutis_cage_report_destroy(&b->report->report);
-    return result;
+    return cutis_fail_in(b->context, result);
 }
 
 static cutis_result check_instances(const binder *b)
@@ -146,6 +146,7 @@ cutis_result cutis_cage_bind(const cutis_model *model, cutis_device *device, con
                              const cutis_cage_options *options, cutis_model **out,
                              cutis_cage_report **report)
 {
+    if (!model || !cage || !out) return CUTIS_INVALID_ARGUMENT;
     binder b;
     cutis_result result = open_binder(&b, model, device, cage, options);
     if (result == CUTIS_OK) result = check_influences(b.context, b.options.influences);
@@ -196,6 +197,7 @@ cutis_result cutis_cage_reduce(const cutis_model *model, cutis_device *device,
                                const cutis_cage_options *options, cutis_model **out,
                                cutis_cage_report **report)
 {
+    if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     const cutis_cage *cage = cutis_model_get(model)->cage;
     binder b;
     if (!cage)
@@ -218,6 +220,7 @@ cutis_result cutis_cage_coordinates(cutis_context *context, cutis_device *device
                                     uint32_t point_count, const cutis_cage_options *options,
                                     float *weights, cutis_cage_report **report)
 {
+    if (!context || !cage || !points || !weights) return CUTIS_INVALID_ARGUMENT;
     cutis_arena arena = { .context = context };
     cutis_cage_shape shape;
     cutis_cage_report_owner *own = report ? cutis_cage_report_new(context) : NULL;
@@ -233,5 +236,5 @@ cutis_result cutis_cage_coordinates(cutis_context *context, cutis_device *device
         *report = &own->report;
     else if (own)
         cutis_cage_report_destroy(&own->report);
-    return result;
+    return cutis_fail_in(context, result);
 }

@@ -136,6 +136,7 @@ static void move(const frame *f, const motion *m, const float *rest, double *p)
 
 void cutis_cage_automatic_poses(const cutis_cage *cage, uint64_t seed, uint32_t count, float *poses)
 {
+    if (!cage || !poses) return;
     frame f;
     find_frame(cage, &f);
     for (uint32_t j = 0; j < count; j++) {

@@ -277,5 +277,5 @@ cutis_result cutis_handles_skeleton(const cutis_model *model, cutis_device *devi
         *report_out = s.report;
     else
         cutis_handles_report_destroy(s.report);
-    return result;
+    return cutis_fail_in(context, result);
 }

@@ -231,7 +231,7 @@ static cutis_result change(cutis_handle_session *session, const cutis_handle *ha
     if (result == CUTIS_OK) result = solve(session, handles, count, &next);
     if (result != CUTIS_OK) {
         release_solved(&next);
-        return result;
+        return cutis_fail_in(session->context, result);
     }
     release_solved(&session->now);
     session->now = next;
@@ -287,7 +287,7 @@ static cutis_result open_session(const cutis_model *model, cutis_device *device,
         *out = s;
     else
         cutis_handle_session_destroy(s);
-    return result;
+    return cutis_fail_in(context, result);
 }
 
 cutis_result cutis_handle_session_create(const cutis_model *model, cutis_device *device,
@@ -453,5 +453,5 @@ cutis_result cutis_handles_weights(const cutis_model *model, cutis_device *devic
         session->now.report = NULL;
     }
     cutis_handle_session_destroy(session);
-    return result;
+    return cutis_fail_in(cutis_model_context(model), result);
 }

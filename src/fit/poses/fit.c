@@ -203,7 +203,7 @@ cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
     cutis_arena_release(&arena);
     if (result != CUTIS_OK) {
         cutis_model_destroy(made);
-        return result;
+        return cutis_fail_in(context, result);
     }
     *out = made;
     return CUTIS_OK;

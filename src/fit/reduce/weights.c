@@ -361,6 +361,7 @@ cutis_result cutis_weights_reduce(const cutis_model *model, cutis_device *device
                                   const cutis_reduce_options *options, cutis_model **out,
                                   cutis_reduce_report **report)
 {
+    if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
     run r = { .model = model, .context = context, .device = device, .arena.context = context };
     if (options) r.options = *options;
@@ -376,5 +377,5 @@ cutis_result cutis_weights_reduce(const cutis_model *model, cutis_device *device
         *report = &r.report->report;
     else
         cutis_reduce_report_destroy(&r.report->report);
-    return result;
+    return cutis_fail_in(context, result);
 }
