@@ -6,6 +6,11 @@
 /// thread whose call failed. Progress and log are called in the thread whose call they are about,
 /// the allocator in any. Here and in all other headers, an object is destroyed when no other thread
 /// uses it, and functions without an object may be called from anywhere.
+///
+/// Calls that make objects: on failure `*out` and `*report` are NULL. Options may be NULL, `report`
+/// too (not wanted); other pointers may not unless it is said. A call that lacks one returns
+/// CUTIS_INVALID_ARGUMENT and sets no error text, or does nothing. The results named at a call are
+/// those it is known for.
 #ifndef CUTIS_BASE_H
 #define CUTIS_BASE_H
 
@@ -86,9 +91,9 @@ typedef struct cutis_allocator {
 typedef struct cutis_limits {
     uint64_t memory_bytes; ///< allocated through one context at any time [no limit]
     uint64_t file_bytes;   ///< one file read whole [4 GiB]
-    uint32_t vertex_count; ///< of one model, and of its instances together [64 million]
-    uint32_t node_count;   ///< nodes of one model [1 million]
-    uint32_t joint_count;  ///< joints of one skin [1 million]
+    uint32_t vertex_count; ///< of one model, and of its instances together [2^26]
+    uint32_t node_count;   ///< nodes of one model [2^20]
+    uint32_t joint_count;  ///< joints of one skin [2^20]
     uint32_t nesting;      ///< depth of JSON, XML and node hierarchies [512]
 } cutis_limits;
 
@@ -125,13 +130,14 @@ CUTIS_API cutis_result cutis_context_create(const cutis_context_options *options
 CUTIS_API void cutis_context_destroy(cutis_context *context);
 
 /// What went wrong in this thread's last failing call with this context: what, where, what to do;
-/// one line. Empty if nothing did. Valid until the thread's next failing call. Objects given to one
-/// call may have different contexts: the error is in that of the call's first argument. A call that
-/// lacks an argument it must have (NULL) returns CUTIS_INVALID_ARGUMENT and sets no text.
+/// one line. Empty if nothing did. Valid until the thread's next failing call, with any context.
+/// Objects given to one call may have different contexts: the error is in that of the call's first
+/// argument.
 CUTIS_API const char *cutis_context_error(const cutis_context *context);
 
 /// Release memory that a call gave away with its size (cutis_file_read, cutis_image_encode_png,
 /// ...). NULL is fine.
+/// @param size as the call gave it
 CUTIS_API void cutis_memory_free(cutis_context *context, void *memory, size_t size);
 
 /// Bytes allocated through the context now.

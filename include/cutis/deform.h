@@ -1,8 +1,8 @@
 /// Deforming: bind a model to a method on a device once, then turn poses into vertices every frame.
 ///
 /// Threads: a binding is immutable, and several may deform with it at once, each into outputs of
-/// its own; how many do so without waiting is options.concurrent_calls. cutis_binding_prepare is
-/// for one thread at a time. The method PATCHES is experimental.
+/// its own; how many do so without waiting is options.concurrent_calls. The method PATCHES is
+/// experimental.
 #ifndef CUTIS_DEFORM_H
 #define CUTIS_DEFORM_H
 
@@ -117,8 +117,9 @@ typedef struct cutis_bind_options {
         bool normals; ///< linear normals, as in its shader
     } paper;
     uint32_t max_influences; ///< 0 = all; else keep the largest and renormalise
-    const float
-        *blend; ///< per output vertex, 0 = LBS .. 1 = the method; NULL = 1; SBS, DQS and CoR only
+    /// Per output vertex, 0 = LBS .. 1 = the method; NULL = 1; SBS, DQS and CoR only. Borrowed for
+    /// the call.
+    const float *blend;
     uint32_t concurrent_calls;  ///< how many threads may deform at once without waiting for each
                                 ///< other; 0 = 1
     uint32_t instance_capacity; ///< instances that are worked on together; 0 = chosen by the
@@ -132,7 +133,8 @@ typedef struct cutis_binding cutis_binding;
 
 /// @param model borrowed until the binding is destroyed
 /// @return CUTIS_OK, CUTIS_UNSUPPORTED (the method cannot do this model or device; the error says
-/// why), CUTIS_OUT_OF_MEMORY
+/// why), CUTIS_INVALID_ARGUMENT, CUTIS_LIMIT_EXCEEDED, CUTIS_CANCELLED (PATCHES),
+/// CUTIS_OUT_OF_MEMORY, and of a GPU CUTIS_DEVICE_OUT_OF_MEMORY, CUTIS_DEVICE_LOST
 CUTIS_API cutis_result cutis_bind(cutis_device *device, const cutis_model *model,
                                   const cutis_bind_options *options, cutis_binding **out);
 CUTIS_API void cutis_binding_destroy(cutis_binding *binding); ///< NULL is fine
@@ -153,7 +155,7 @@ typedef struct cutis_binding_info {
 CUTIS_API cutis_binding_info cutis_binding_describe(const cutis_binding *binding);
 
 typedef enum cutis_pose_kind {
-    CUTIS_POSE_LOCAL = 0,   ///< local transforms of all nodes
+    CUTIS_POSE_LOCAL = 0,   ///< local transforms of all nodes (as cutis_pose_world takes them)
     CUTIS_POSE_WORLD = 1,   ///< world matrices of all nodes, from the caller's own animation system
     CUTIS_POSE_PALETTE = 2, ///< world * inverse bind of every bone of the binding
     CUTIS_POSE_CONTROLS = 3, ///< positions of the cage's controls, world space
@@ -169,11 +171,12 @@ typedef struct cutis_poses {
 } cutis_poses;
 
 /// Where one kind of value goes. Either host memory or a device buffer; both NULL: not wanted.
+/// Addresses, offsets and strides are multiples of 4.
 typedef struct cutis_stream {
     void *data;               ///< host memory, or NULL
     cutis_buffer *buffer;     ///< of the binding's device, or NULL
     uint64_t offset;          ///< bytes into `buffer`
-    uint32_t stride;          ///< bytes from vertex to vertex; 0 = tightly packed; a multiple of 4
+    uint32_t stride;          ///< bytes from vertex to vertex; 0 = tightly packed
     uint64_t instance_stride; ///< bytes from instance to instance; 0 = vertex_count * stride
 } cutis_stream;
 
@@ -208,7 +211,7 @@ typedef struct cutis_outputs {
     cutis_stream normals;   ///< 3 floats; needs options.normals
     cutis_stream tangents;  ///< 4 floats; needs options.tangents
     cutis_stream
-        previous_positions; ///< 3 floats: what `positions` held before this call (motion vectors)
+        previous_positions; ///< 3 floats: what `positions`, which it needs, held before this call
     cutis_bounds *bounds;   ///< one per instance, tight, host memory; NULL = not wanted
     cutis_topology_outputs topology; ///< PATCHES
 } cutis_outputs;
@@ -216,10 +219,10 @@ typedef struct cutis_outputs {
 /// Make ready for calls of cutis_deform with up to `instance_count` instances and these kinds of
 /// output (pointers and buffers may be others later, strides not): kernels are compiled and memory
 /// is allocated, on the host and on the device. After it such a call allocates and compiles
-/// nothing. Without it the first call does: on the CPU for bounds of CAGE and PATCHES alone, on a
-/// GPU the compilation of its kernels (seconds, once for a machine: they are kept in the user's
-/// cache folder) and the memory of a frame. Other threads may deform meanwhile, and prepare: one
-/// after the other.
+/// nothing. Without it the first call does: a CPU only allocates, and only where CAGE or PATCHES
+/// give bounds; a GPU allocates a frame's memory and compiles its kernels (seconds, once per
+/// machine: they are kept in the user's cache folder). Meanwhile other threads may deform; those
+/// that prepare wait for each other.
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT, CUTIS_OUT_OF_MEMORY, CUTIS_DEVICE_BUILD_FAILED,
 /// CUTIS_DEVICE_LOST, CUTIS_DEVICE_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_binding_prepare(cutis_binding *binding, const cutis_outputs *outputs,
@@ -233,8 +236,10 @@ CUTIS_API cutis_result cutis_binding_prepare(cutis_binding *binding, const cutis
 /// Calls beyond options.concurrent_calls wait for each other, asleep. On a device with the caller's
 /// own run_tasks they do not: such a runner may do other jobs of its own while it waits, so there
 /// one more call makes room for itself (allocating, once).
-/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (sizes or streams disagree with the binding),
-/// CUTIS_BUFFER_TOO_SMALL (PATCHES, capacities), CUTIS_DEVICE_LOST, CUTIS_DEVICE_OUT_OF_MEMORY
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (sizes or streams disagree with the binding: nothing
+/// was written; a matrix that is not finite or too large: some instances may have been),
+/// CUTIS_BUFFER_TOO_SMALL (PATCHES, capacities), CUTIS_OUT_OF_MEMORY, CUTIS_DEVICE_BUILD_FAILED,
+/// CUTIS_DEVICE_LOST, CUTIS_DEVICE_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_deform(const cutis_binding *binding, const cutis_poses *poses,
                                     uint32_t instance_count, const cutis_outputs *outputs);
 
@@ -263,7 +268,7 @@ typedef struct cutis_vertex_array {
 /// Vertices in the caller's memory.
 typedef struct cutis_vertices {
     uint32_t vertex_count;
-    uint32_t influence_count;     ///< of every vertex, 1 .. 64; weights of 0 do not count
+    uint32_t influence_count;     ///< of every vertex, 1 .. 64; with weight 0 its joint may be any
     cutis_vertex_array positions; ///< 3 F32
     cutis_vertex_array normals;   ///< 3 F32; data NULL: none
     cutis_vertex_array joints;    ///< influence_count U8, U16 or U32: places in the palette
@@ -274,10 +279,11 @@ typedef struct cutis_vertices {
 /// allocates nothing, for those who keep their own memory. LBS and DQS, any affine palette; a
 /// vertex may be written where it was read. A binding does the same with all cores and vectors,
 /// 15 (LBS) to 30 times (DQS) as fast on one core.
-/// @param palette world * inverse bind, bone_count matrices (DQS: at most 1024)
+/// @param palette world * inverse bind, bone_count matrices
 /// @param outputs positions and, where wanted, normals (of unit length), host memory; nothing else
-/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (a joint beyond the palette, types, outputs),
-/// CUTIS_UNSUPPORTED (another method), CUTIS_LIMIT_EXCEEDED
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (a joint beyond the palette, a weight that is negative
+/// or not finite, a matrix in use that is not finite, types, strides, outputs), CUTIS_UNSUPPORTED
+/// (another method, more than 65536 bones, with DQS 1024)
 CUTIS_API cutis_result cutis_skin_vertices(const cutis_vertices *vertices, cutis_method method,
                                            const cutis_mat34 *palette, uint32_t bone_count,
                                            const cutis_outputs *outputs);

@@ -1,10 +1,10 @@
 /// Devices: where deforming runs. The CPU is always there; OpenCL and CUDA are opened at run time
 /// if they are.
 ///
-/// Threads: a device may be used by several at once; they take turns at its own threads and, a call
-/// at a time, at a GPU. `run_tasks` may then be called by several at once. A buffer's bytes are as
-/// plain memory: nobody may read what another writes. Fitting (cutis/weights.h and the like) in
-/// several threads on one device: experimental.
+/// Threads: several may use a device at once. Its worker threads do one call's work at a time, and
+/// a GPU is handed one call's work at a time; `run_tasks` may be called by several at once. A
+/// buffer's bytes are like plain memory: nobody may read them while another thread writes them.
+/// Fitting (cutis/weights.h and the like) in several threads on one device: experimental.
 #ifndef CUTIS_DEVICE_H
 #define CUTIS_DEVICE_H
 
@@ -58,7 +58,8 @@ typedef struct cutis_device_options {
 
 typedef struct cutis_device cutis_device;
 
-/// @return CUTIS_OK, CUTIS_DEVICE_UNAVAILABLE (the error says why), CUTIS_OUT_OF_MEMORY
+/// @return CUTIS_OK, CUTIS_DEVICE_UNAVAILABLE (the error says why), CUTIS_UNSUPPORTED,
+/// CUTIS_INVALID_ARGUMENT, CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_device_create(cutis_context *context,
                                            const cutis_device_options *options, cutis_device **out);
 CUTIS_API void
@@ -68,9 +69,9 @@ typedef struct cutis_device_info {
     cutis_device_kind kind;
     uint32_t index;
     bool available;
-    char name[128];   ///< "AMD EPYC", "NVIDIA H200"
-    char detail[256]; ///< driver and version, or why it is not available
-    uint64_t memory_bytes;
+    char name[128];        ///< "AMD EPYC", "NVIDIA H200"
+    char detail[256];      ///< driver and version, or why it is not available
+    uint64_t memory_bytes; ///< of its own; CPU: 0
     uint32_t thread_count; ///< CPU: cores; GPU: compute units
     cutis_isa isa;         ///< CPU only: the best there is
 } cutis_device_info;

@@ -90,7 +90,7 @@ typedef struct cutis_part_link {
 } cutis_part_link;
 
 /// The parts of a mesh as a tree with boxes and joint boundaries: what cutis_skeleton_extract
-/// (cutis/skeleton.h) finds, CUTIS_parts stores, and the method `patches` needs. Every triangle
+/// (cutis/skeleton.h) finds and CUTIS_parts stores. Every triangle
 /// of the mesh has a part (`parts` of its primitives), every part a triangle. Over the welded
 /// vertices the triangles are closed, manifold and consistently oriented; the gate checks ranges,
 /// binding checks this.

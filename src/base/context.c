@@ -10,11 +10,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ERROR_CAPACITY = 1024 };
 
 static _Thread_local struct {
     uint64_t context; ///< its id; 0: none
+    bool ignore;
     char text[ERROR_CAPACITY];
 } last_error;
 
@@ -54,10 +56,23 @@ static void fill_defaults(cutis_context_options *options)
     if (!limits->nesting) limits->nesting = 512;
 }
 
+bool cutis_options_copy(void *to, size_t size, size_t first, const void *from)
+{
+    uint32_t given = 0;
+    memset(to, 0, size);
+    if (!from) return true;
+    memcpy(&given, from, sizeof given);
+    if (given > size) return false;
+    memcpy(to, from, given ? given : first);
+    return true;
+}
+
 cutis_result cutis_context_create(const cutis_context_options *options, cutis_context **out)
 {
-    if (options && options->struct_size > sizeof *options) return CUTIS_UNSUPPORTED;
-    cutis_context_options filled = options ? *options : (cutis_context_options){ 0 };
+    cutis_context_options filled;
+    if (out) *out = NULL;
+    if (!cutis_options_copy(&filled, sizeof filled, sizeof filled, options))
+        return CUTIS_UNSUPPORTED;
     if (!out || !filled.allocator.allocate != !filled.allocator.release)
         return CUTIS_INVALID_ARGUMENT;
     fill_defaults(&filled);
@@ -117,6 +132,7 @@ cutis_result(cutis_fail)(cutis_context *context, cutis_result result, const char
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     make_one_line(text);
+    if (!context || last_error.ignore) return result;
     last_error.context = context->id;
     snprintf(last_error.text, sizeof last_error.text, "%s", text);
     return result;
@@ -126,6 +142,11 @@ cutis_result cutis_fail_in(cutis_context *context, cutis_result result)
 {
     if (result != CUTIS_OK) last_error.context = context->id;
     return result;
+}
+
+void cutis_errors_ignore(bool ignore)
+{
+    last_error.ignore = ignore;
 }
 
 void cutis_log(cutis_context *context, const char *format, ...)

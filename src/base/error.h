@@ -21,6 +21,9 @@ cutis_result cutis_fail(cutis_context *context, cutis_result result, const char 
 /// several.
 cutis_result cutis_fail_in(cutis_context *context, cutis_result result);
 
+/// Between true and false, failures in this thread leave no text: they are tolerated.
+void cutis_errors_ignore(bool ignore);
+
 void cutis_log(cutis_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -31,6 +34,11 @@ cutis_result cutis_progress(cutis_context *context, const char *stage, double fr
 const cutis_limits *cutis_context_limits(const cutis_context *context);
 
 #pragma GCC visibility pop
+
+/// Options that begin with their struct_size, and have `size` bytes in this library: a copy, zeros
+/// where an older caller's end, or all if `from` is NULL. false: they are a newer library's.
+/// @param first their size in version 0.1, which a struct_size of 0 stands for
+bool cutis_options_copy(void *to, size_t size, size_t first, const void *from);
 
 /// Of a struct_size that this library does not know.
 #define CUTIS_NEWER "%s: the options are of a newer version of the library than this one"

@@ -62,19 +62,19 @@ static cutis_result check_options(cutis_context *context, const cutis_method_inf
 cutis_result cutis_bind(cutis_device *device, const cutis_model *model,
                         const cutis_bind_options *options, cutis_binding **out)
 {
-    static const cutis_bind_options DEFAULTS;
+    cutis_bind_options o;
+    if (out) *out = NULL;
     if (!device || !model || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = device->context;
-    if (!options) options = &DEFAULTS;
-    if (options->struct_size > sizeof *options)
+    if (!cutis_options_copy(&o, sizeof o, sizeof o, options))
         return cutis_fail(context, CUTIS_UNSUPPORTED, CUTIS_NEWER, "bind");
-    const cutis_method_info *method = cutis_method_describe(options->method);
+    const cutis_method_info *method = cutis_method_describe(o.method);
     if (!method)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "bind: there is no method %d",
-                          (int)options->method);
+                          (int)o.method);
     const cutis_deformer *deformer = deformer_of(method);
-    cutis_result result = check_options(context, method, options);
-    if (result == CUTIS_OK) result = deformer->check(context, model, options);
+    cutis_result result = check_options(context, method, &o);
+    if (result == CUTIS_OK) result = deformer->check(context, model, &o);
     if (result != CUTIS_OK) return result;
     cutis_binding *binding = cutis_alloc_zero(context, 1, deformer->binding_size);
     if (!binding) return cutis_alloc_result(context);
@@ -83,7 +83,7 @@ cutis_result cutis_bind(cutis_device *device, const cutis_model *model,
     binding->model = model;
     binding->deformer = deformer;
     binding->method = method;
-    binding->options = *options;
+    binding->options = o;
     binding->memory_bytes = deformer->binding_size;
     atomic_init(&binding->waiting, 0);
     atomic_init(&binding->workspaces, NULL);

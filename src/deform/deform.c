@@ -1,6 +1,6 @@
 /// cutis_deform: checks every argument, takes a workspace, and runs the binding's deformer over
-/// batches of instances, outputs staged. Invariant: an argument error leaves all outputs as they
-/// were; nothing is allocated.
+/// batches of instances, outputs staged. Invariant: streams, sizes and kinds are checked before
+/// anything is written (matrices batch by batch, as they are used); nothing is allocated.
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/deformer.h"

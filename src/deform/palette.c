@@ -6,6 +6,7 @@
 #include "math/mat3.h"
 #include "math/quat.h"
 #include "math/svd3.h"
+#include "model/object.h"
 
 /// out = a b for rows of four, as pairs of lanes.
 static inline void multiply_rows(const double *a, const double *b, double *out)
@@ -34,12 +35,20 @@ static inline void local_matrix(const cutis_transform *t, double *m)
     m[3] = t->translation.x, m[7] = t->translation.y, m[11] = t->translation.z;
 }
 
+/// The matrix of a step whose node has one and is at rest; NULL: the pose's transform counts.
+static const double *fixed_matrix(const cutis_skin_binding *binding, const cutis_transform *local,
+                                  uint32_t step)
+{
+    const double *m = binding->step_matrix[step];
+    return m && cutis_pose_rests(binding->base.model, local, binding->step_node[step]) ? m : NULL;
+}
+
 void cutis_palette_local(const cutis_skin_binding *binding, const cutis_transform *local,
                          double *worlds, double *palette)
 {
     for (uint32_t k = 0; k < binding->step_count; k++) {
         double own[12], *world = worlds + 12 * (size_t)k;
-        const double *m = binding->step_matrix[k];
+        const double *m = fixed_matrix(binding, local, k);
         int32_t parent = binding->step_parent[k];
         double *target = parent < 0 ? world : own;
         if (m)
@@ -74,8 +83,9 @@ void cutis_palette_rotation(const cutis_skin_binding *binding, const cutis_trans
     memcpy(quat, binding->bind_rotations + 4 * (size_t)bone, 4 * sizeof *quat);
     for (int32_t k = (int32_t)binding->bone_step[bone]; k >= 0; k = binding->step_parent[k]) {
         double q[4] = { 1, 0, 0, 0 }, linear[9], rotation[9];
-        if (binding->step_matrix[k]) {
-            double34_linear(binding->step_matrix[k], linear);
+        const double *m = fixed_matrix(binding, local, (uint32_t)k);
+        if (m) {
+            double34_linear(m, linear);
             if (cutis_polar3(linear, rotation)) cutis_quat_from_mat3(rotation, q);
         } else {
             cutis_quat r = local[binding->step_node[k]].rotation;

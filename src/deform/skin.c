@@ -308,7 +308,8 @@ static cutis_result prepare(const cutis_binding *base, cutis_workspace *workspac
     const cutis_skin_targets targets = targets_of(call, batch);
     (void)workspace;
     if (!operations->skin_prepare || base->vertex_count == 0) return CUTIS_OK;
-    return operations->skin_prepare(cutis_skin_of(base)->skin, batch->count, &targets);
+    return operations->skin_prepare(cutis_skin_of(base)->skin, batch->count,
+                                    base->options.concurrent_calls, &targets);
 }
 
 static void palette(const cutis_binding *base, cutis_workspace *workspace,

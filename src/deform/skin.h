@@ -37,8 +37,9 @@ typedef struct cutis_skin_binding {
     // The way from local transforms to bones: nodes that bones depend on, parents first.
     uint32_t node_count, step_count;
     uint32_t *step_node;
-    int32_t *step_parent;       ///< step, or -1
-    const double **step_matrix; ///< fixed local matrix, or NULL: take the pose's transform
+    int32_t *step_parent; ///< step, or -1
+    const double *
+        *step_matrix; ///< the node's own matrix, which counts while it is at rest; or NULL
 
     uint32_t bone_count;
     uint32_t *bone_node, *bone_step;

@@ -1,6 +1,7 @@
 /// Skinning without a binding: the caller's arrays in, the caller's arrays out.
 ///
-/// Invariant: nothing is allocated and nothing is written unless all joints are below bone_count.
+/// Invariant: nothing is allocated, and nothing is written unless every joint with weight is in the
+/// palette and what is used of weights and palette is finite.
 #include "deform/vertices.h"
 
 #include <math.h>
@@ -11,6 +12,8 @@
 
 // How far from it, of its squared scale, a scaled rotation may be.
 static const double SCALED = 1e-4;
+// So that no sum of weights is infinite.
+static const float WEIGHT_MAX = 1e30f;
 
 static uint32_t number_size(cutis_number type)
 {
@@ -77,10 +80,21 @@ static void split_bones(const cutis_mat34 *palette, uint32_t count, cutis_vertex
     }
 }
 
-/// Is every bone a scaled rotation, none mirrored? A binding asks the same (deform/frame.c).
-static bool scaled_rotations(const cutis_mat34 *palette, uint32_t count)
+/// Bones that some vertex has weight on, a bit each.
+typedef struct {
+    uint32_t words[CUTIS_VERTEX_PALETTE / 32];
+} bone_bits;
+
+static bool has_bone(const bone_bits *used, uint32_t bone)
+{
+    return used->words[bone / 32] >> bone % 32 & 1;
+}
+
+/// Is every bone in use a scaled rotation, none mirrored? A binding asks the same (deform/frame.c).
+static bool scaled_rotations(const cutis_mat34 *palette, uint32_t count, const bone_bits *used)
 {
     for (uint32_t b = 0; b < count; b++) {
+        if (!has_bone(used, b)) continue;
         const float *m = palette[b].m;
         double dots[6];
         for (int i = 0, at = 0; i < 3; i++)
@@ -104,16 +118,22 @@ static bool scaled_rotations(const cutis_mat34 *palette, uint32_t count)
 static bool outputs_fit(const cutis_outputs *o, bool normals)
 {
     const cutis_stream *streams[] = { &o->positions, &o->normals };
+    static const cutis_topology_outputs NONE;
     for (int i = 0; i < 2; i++)
         if (streams[i]->buffer || streams[i]->offset || streams[i]->instance_stride ||
-            streams[i]->stride % 4)
+            streams[i]->stride % 4 || (streams[i]->stride && streams[i]->stride < 12))
             return false;
-    return o->positions.data && (!o->normals.data || normals) && !o->tangents.data &&
-           !o->tangents.buffer && !o->previous_positions.data && !o->previous_positions.buffer &&
-           !o->bounds;
+    return memcmp(&o->topology, &NONE, sizeof NONE) == 0 && o->positions.data &&
+           (!o->normals.data || normals) && !o->tangents.data && !o->tangents.buffer &&
+           !o->previous_positions.data && !o->previous_positions.buffer && !o->bounds;
 }
 
-static bool vertices_valid(const cutis_vertices *v, uint32_t bone_count)
+static bool stride_fits(const cutis_vertex_array *array, uint32_t count)
+{
+    return !array->stride || array->stride >= count * number_size(array->type);
+}
+
+static bool arrays_fit(const cutis_vertices *v, uint32_t bone_count)
 {
     if (v->influence_count < 1 || v->influence_count > CUTIS_VERTEX_INFLUENCES || !bone_count ||
         !v->positions.data || v->positions.type != CUTIS_NUMBER_F32 ||
@@ -121,9 +141,31 @@ static bool vertices_valid(const cutis_vertices *v, uint32_t bone_count)
         v->joints.type < CUTIS_NUMBER_U8 || v->joints.type > CUTIS_NUMBER_U32 ||
         v->weights.type < CUTIS_NUMBER_F32 || v->weights.type > CUTIS_NUMBER_U16)
         return false;
-    for (uint32_t i = 0; i < v->vertex_count; i++)
-        for (uint32_t k = 0; k < v->influence_count; k++)
-            if (joint_at(&v->joints, v->influence_count, i, k) >= bone_count) return false;
+    return stride_fits(&v->positions, 3) && stride_fits(&v->normals, 3) &&
+           stride_fits(&v->joints, v->influence_count) &&
+           stride_fits(&v->weights, v->influence_count);
+}
+
+/// Find the bones in use; false if one is not in the palette, or a number not finite.
+static bool use_bones(const cutis_vertices *v, const cutis_mat34 *palette, uint32_t bone_count,
+                      bone_bits *used)
+{
+    memset(used, 0, sizeof *used);
+    for (uint32_t i = 0; i < v->vertex_count; i++) {
+        bool any = false;
+        for (uint32_t k = 0; k < v->influence_count; k++) {
+            const float weight = weight_at(&v->weights, v->influence_count, i, k);
+            const uint32_t bone = joint_at(&v->joints, v->influence_count, i, k);
+            if (weight == 0) continue;
+            if (!(weight > 0 && weight <= WEIGHT_MAX) || bone >= bone_count) return false;
+            used->words[bone / 32] |= 1u << bone % 32;
+            any = true;
+        }
+        if (!any) used->words[0] |= 1;
+    }
+    for (uint32_t b = 0; b < bone_count; b++)
+        for (int i = 0; has_bone(used, b) && i < 12; i++)
+            if (!isfinite(palette[b].m[i])) return false;
     return true;
 }
 
@@ -141,14 +183,17 @@ cutis_result cutis_skin_vertices(const cutis_vertices *vertices, cutis_method me
 {
     if (!vertices || !palette || !outputs) return CUTIS_INVALID_ARGUMENT;
     if (method != CUTIS_METHOD_LBS && method != CUTIS_METHOD_DQS) return CUTIS_UNSUPPORTED;
-    if (method == CUTIS_METHOD_DQS && bone_count > CUTIS_VERTEX_BONES) return CUTIS_LIMIT_EXCEEDED;
-    if (!outputs_fit(outputs, vertices->normals.data) || !vertices_valid(vertices, bone_count))
+    const bool dual = method == CUTIS_METHOD_DQS;
+    if (bone_count > (dual ? CUTIS_VERTEX_BONES : CUTIS_VERTEX_PALETTE)) return CUTIS_UNSUPPORTED;
+    bone_bits used;
+    if (!outputs_fit(outputs, vertices->normals.data) || !arrays_fit(vertices, bone_count) ||
+        !use_bones(vertices, palette, bone_count, &used))
         return CUTIS_INVALID_ARGUMENT;
     cutis_vertex_bone bones[CUTIS_VERTEX_BONES];
     cutis_vertex_work work = { .palette = palette, .normals = outputs->normals.data };
     cutis_vertices_function *run = best_function();
-    work.rotations = work.normals && scaled_rotations(palette, bone_count);
-    if (method == CUTIS_METHOD_DQS) {
+    work.rotations = work.normals && !dual && scaled_rotations(palette, bone_count, &used);
+    if (dual) {
         split_bones(palette, bone_count, bones);
         work.bones = bones;
     }

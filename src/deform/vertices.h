@@ -4,7 +4,8 @@
 
 #include <cutis/deform.h>
 
-enum { CUTIS_VERTEX_INFLUENCES = 64, CUTIS_VERTEX_BONES = 1024 };
+/// Influences of a vertex, bones of DQS, matrices of a palette: at most.
+enum { CUTIS_VERTEX_INFLUENCES = 64, CUTIS_VERTEX_BONES = 1024, CUTIS_VERTEX_PALETTE = 65536 };
 
 /// A bone as DQS needs it: its matrix is rotation times stretch.
 typedef struct cutis_vertex_bone {

@@ -40,8 +40,12 @@ static void linear_vertex(const cutis_vertex_work *w, real3 *p, real3 *n)
         m = mat34_blend(m, w->weights[i], palette_at(w->palette, w->joints[i]));
     *p = mat34_point(m, *p);
     if (!w->normals) return;
-    const shaded s = linear_normal_nonuniform(m, *n);
-    *n = w->rotations ? finish_unit(mat34_vector(m, *n), K(1.0)) : finish_unit(s.v, s.sign);
+    if (w->rotations) {
+        *n = finish_unit(mat34_vector(m, *n), K(1.0));
+    } else {
+        const shaded s = linear_normal_nonuniform(m, *n);
+        *n = finish_unit(s.v, s.sign);
+    }
 }
 
 static void dual_vertex(const cutis_vertex_work *w, real3 *p, real3 *n)

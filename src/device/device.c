@@ -11,20 +11,18 @@
 cutis_result cutis_device_create(cutis_context *context, const cutis_device_options *options,
                                  cutis_device **out)
 {
-    static const cutis_device_options DEFAULTS;
+    cutis_device_options o;
+    if (out) *out = NULL;
     if (!context || !out) return CUTIS_INVALID_ARGUMENT;
-    *out = NULL;
-    if (!options) options = &DEFAULTS;
-    if (options->struct_size > sizeof *options)
+    if (!cutis_options_copy(&o, sizeof o, sizeof o, options))
         return cutis_fail(context, CUTIS_UNSUPPORTED, CUTIS_NEWER, "device");
-    switch (options->kind) {
+    switch (o.kind) {
 #define CREATE(id, name, number)                                                                   \
     case CUTIS_DEVICE_##id:                                                                        \
-        return cutis_##name##_device_create(context, options, out);
+        return cutis_##name##_device_create(context, &o, out);
         CUTIS_DEVICES(CREATE)
     }
-    return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "device: there is no kind %d",
-                      (int)options->kind);
+    return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "device: there is no kind %d", (int)o.kind);
 }
 
 void cutis_device_destroy(cutis_device *device)
@@ -79,8 +77,8 @@ void cutis_device_native(const cutis_device *device, uint64_t *context, uint64_t
 
 cutis_result cutis_buffer_create(cutis_device *device, uint64_t size, cutis_buffer **out)
 {
+    if (out) *out = NULL;
     if (!device || !out) return CUTIS_INVALID_ARGUMENT;
-    *out = NULL;
     if (size == 0)
         return cutis_fail(device->context, CUTIS_INVALID_ARGUMENT, "device: a buffer of 0 bytes");
     return device->operations->buffer_create(device, size, 0, out);
@@ -89,8 +87,8 @@ cutis_result cutis_buffer_create(cutis_device *device, uint64_t size, cutis_buff
 cutis_result cutis_buffer_wrap(cutis_device *device, uint64_t handle, uint64_t size,
                                cutis_buffer **out)
 {
+    if (out) *out = NULL;
     if (!device || !out) return CUTIS_INVALID_ARGUMENT;
-    *out = NULL;
     if (handle == 0 || size == 0)
         return cutis_fail(device->context, CUTIS_INVALID_ARGUMENT,
                           "device: wrapping a null handle or 0 bytes");

@@ -194,10 +194,11 @@ typedef struct cutis_device_operations {
     /// when bounds are wanted. Nothing is allocated after skin_prepare for as many instances.
     cutis_result (*skin_run)(cutis_device_skin *skin, const cutis_skin_frames *frames,
                              const cutis_skin_targets *targets);
-    /// Memory and kernels for a run of `instance_count`; NULL: there is nothing to prepare.
+    /// Memory and kernels for runs of `instance_count`, of which `call_count` may be under way at
+    /// once; NULL: there is nothing to prepare.
     /// @param targets as they will be, their buffers may be any
     cutis_result (*skin_prepare)(cutis_device_skin *skin, uint32_t instance_count,
-                                 const cutis_skin_targets *targets);
+                                 uint32_t call_count, const cutis_skin_targets *targets);
     /// NULL: the device's memory is the host's.
     cutis_result (*staging_create)(cutis_device *device, uint64_t size, cutis_staging **out);
     void (*staging_destroy)(cutis_staging *staging); ///< NULL is fine

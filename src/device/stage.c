@@ -233,6 +233,7 @@ static bool is_record_like(const cutis_stage_call *call, const cutis_stage *stag
     for (uint32_t k = 0; k < call->output_count; k++) {
         const cutis_stage_output *o = &call->outputs[k];
         if (!is_staged(stage->device, o) || !o->together) continue;
+        if (o->elements * p->record != p->record_step) return false; // the gap is the caller's
         if (!base) base = (const char *)o->stream.data - 4 * p->at[k];
         if (o->stream.stride != 4 * p->record || o->stream.instance_stride != 4 * p->record_step ||
             (const char *)o->stream.data != base + 4 * p->at[k])

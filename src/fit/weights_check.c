@@ -391,6 +391,7 @@ static void run_checks(check *c)
 cutis_result cutis_model_check(const cutis_model *model, uint32_t influence_limit,
                                cutis_check_report **out)
 {
+    if (out) *out = NULL;
     if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
     cutis_check_report *report = cutis_report_create(context);

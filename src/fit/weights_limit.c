@@ -74,6 +74,7 @@ static bool limit_primitive(cutis_arena *arena, cutis_primitive *primitive, uint
 cutis_result cutis_weights_limit(const cutis_model *model, uint32_t max_influences,
                                  cutis_model **out)
 {
+    if (out) *out = NULL;
     if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
     cutis_model_data data = *cutis_model_get(model);

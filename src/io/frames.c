@@ -57,8 +57,8 @@ cutis_result cutis_frame_writer_create(cutis_context *context, const char *path,
                                        uint32_t frame_count, uint32_t vertex_count,
                                        float frames_per_second, cutis_frame_writer **out)
 {
+    if (out) *out = NULL;
     if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
-    *out = NULL;
     if (!(frames_per_second > 0) || !isfinite(frames_per_second))
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "%s: frames per second must be positive",
                           path);

@@ -249,6 +249,7 @@ cutis_result cutis_handles_parse(cutis_context *context, const char *name, const
 
 cutis_result cutis_handles_read(cutis_context *context, const char *path, cutis_handle_file **out)
 {
+    if (out) *out = NULL;
     if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
     void *text = NULL;
     size_t size = 0;

@@ -151,8 +151,8 @@ static cutis_input make_input(cutis_context *context, const char *name, bool on_
 cutis_result cutis_model_read(cutis_context *context, const char *path,
                               const cutis_read_options *options, cutis_model **out)
 {
+    if (out) *out = NULL;
     if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
-    *out = NULL;
     void *data = NULL;
     size_t size = 0;
     cutis_result result = check_options(context, options);
@@ -168,8 +168,8 @@ cutis_result cutis_model_read_memory(cutis_context *context, const void *data, s
                                      const char *name, const cutis_read_options *options,
                                      cutis_model **out)
 {
+    if (out) *out = NULL;
     if (!context || (!data && size) || !out) return CUTIS_INVALID_ARGUMENT;
-    *out = NULL;
     cutis_result result = check_options(context, options);
     if (result != CUTIS_OK) return result;
     cutis_input input =
@@ -225,6 +225,7 @@ static cutis_result inspect(const cutis_input *input, cutis_check_report **out)
 
 cutis_result cutis_file_inspect(cutis_context *context, const char *path, cutis_check_report **out)
 {
+    if (out) *out = NULL;
     if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
     void *data = NULL;
     size_t size = 0;
@@ -239,6 +240,7 @@ cutis_result cutis_file_inspect(cutis_context *context, const char *path, cutis_
 cutis_result cutis_file_inspect_memory(cutis_context *context, const void *data, size_t size,
                                        const char *name, cutis_check_report **out)
 {
+    if (out) *out = NULL;
     if (!context || (!data && size) || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_input input =
         make_input(context, name ? name : "memory", false, data ? data : "", size, NULL);
@@ -259,8 +261,8 @@ static bool is_cal3d_clip(const char *data, size_t size)
 
 cutis_result cutis_model_read_clip(const cutis_model *model, const char *path, cutis_model **out)
 {
+    if (out) *out = NULL;
     if (!model || !path || !out) return CUTIS_INVALID_ARGUMENT;
-    *out = NULL;
     cutis_context *context = cutis_model_context(model);
     cutis_model *other = NULL;
     void *data = NULL;

@@ -106,6 +106,7 @@ static bool list_rest(cutis_model *model)
 cutis_result cutis_model_create(cutis_context *context, const cutis_model_data *data,
                                 cutis_gate gate, cutis_model **out)
 {
+    if (out) *out = NULL;
     if (!context) return CUTIS_INVALID_ARGUMENT;
     if (!data || !out || (gate != CUTIS_GATE_REFUSE && gate != CUTIS_GATE_REPAIR))
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,

@@ -39,6 +39,9 @@ struct cutis_model {
 /// targets.
 uint32_t cutis_channel_width(const cutis_model_data *data, const cutis_channel *channel);
 
+/// Is a node where it rests, to the rounding of blending and sampling?
+bool cutis_pose_rests(const cutis_model *model, const cutis_transform *transforms, uint32_t node);
+
 /// Vertices of all primitives of a mesh.
 uint64_t cutis_mesh_vertex_total(const cutis_mesh *mesh);
 

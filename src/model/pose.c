@@ -132,9 +132,9 @@ static inline void multiply_in_place(const cutis_mat34 *parent, cutis_mat34 *chi
 // A pose that leaves a matrix node at rest means its matrix, shear and all. Blending and sampling
 // may have moved the transform by rounding only: a few ULP, so 1e-6 of the largest entry is "at
 // rest".
-static bool at_rest(const cutis_transform *pose, const cutis_transform *rest)
+bool cutis_pose_rests(const cutis_model *model, const cutis_transform *transforms, uint32_t node)
 {
-    const float *p = floats(pose), *r = floats(rest);
+    const float *p = floats(&transforms[node]), *r = floats(&model->rest[node]);
     for (int i = 0; i < 10; i++)
         if (!(fabsf(p[i] - r[i]) <= 1e-6f * (1 + fabsf(r[i])))) return false;
     return true;
@@ -156,7 +156,7 @@ void cutis_pose_world(const cutis_model *model, const cutis_transform *transform
     }
     for (uint32_t k = 0; k < model->matrix_count; k++) {
         uint32_t n = model->matrix_nodes[k];
-        if (at_rest(&transforms[n], &model->rest[n])) world[n] = *nodes[n].matrix;
+        if (cutis_pose_rests(model, transforms, n)) world[n] = *nodes[n].matrix;
     }
     for (uint32_t k = 0; k < model->step_count; k++)
         multiply_in_place(&world[model->steps[k].parent], &world[model->steps[k].node]);

@@ -277,6 +277,7 @@ static uint32_t list_entries(const cutis_model *model, const cutis_clip *clip, e
 cutis_result cutis_sampler_create(const cutis_model *model, uint32_t clip_index,
                                   cutis_sampler **out)
 {
+    if (out) *out = NULL;
     if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = model->context;
     if (clip_index >= model->data.clip_count)

@@ -78,17 +78,17 @@ static cutis_result check_attribute(spot *at, const char *what, const cutis_prim
     uint64_t vertices = 0;
     float *own = (float *)values;
     bool normals = values == primitive->normals;
-    if (normals && !recompute_normals(at, primitive, own))
-        return cutis_alloc_result(at->model->context);
-    for (size_t v = bad / width; !normals && v < primitive->vertex_count; v++) {
+    for (size_t v = bad / width; v < primitive->vertex_count; v++) {
         float *entry = own + v * width;
         if (cutis_first_not_finite(entry, width) == width) continue;
         vertices++;
-        for (size_t k = 0; k < width; k++)
+        for (size_t k = 0; k < width && !normals; k++)
             entry[k] =
                 values == primitive->tangents ? k == 0 || k == 3 : values == primitive->colors;
     }
-    if (!cutis_model_note(at->model, "VERTEX_NOT_FINITE", 0, normals ? 1 : vertices, at->place,
+    if (normals && !recompute_normals(at, primitive, own))
+        return cutis_alloc_result(at->model->context);
+    if (!cutis_model_note(at->model, "VERTEX_NOT_FINITE", 0, vertices, at->place,
                           "%ss that were not finite were %s", what,
                           normals ? "recomputed" : "replaced"))
         return cutis_alloc_result(at->model->context);

@@ -158,6 +158,7 @@ static cutis_result build_programs(cutis_renderer *r)
 
 cutis_result cutis_renderer_create(cutis_context *context, cutis_renderer **out)
 {
+    if (out) *out = NULL;
     if (!context || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_renderer *renderer = cutis_alloc_zero(context, 1, sizeof *renderer);
     if (!renderer) return cutis_alloc_result(context);

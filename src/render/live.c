@@ -187,6 +187,7 @@ cutis_result cutis_live_create(cutis_renderer *renderer, cutis_device *device,
                                const uint32_t *indices, uint32_t width, uint32_t height,
                                cutis_live **out)
 {
+    if (out) *out = NULL;
     if (!renderer || !device || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = renderer->context;
     if (width < 1 || height < 1 || width > CUTIS_IMAGE_SIDE_MAX || height > CUTIS_IMAGE_SIDE_MAX ||

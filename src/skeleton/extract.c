@@ -201,6 +201,8 @@ void cutis_skeleton_report_destroy(cutis_skeleton_report *report)
 cutis_result cutis_skeleton_extract(const cutis_model *model, const cutis_skeleton_options *options,
                                     cutis_model **out, cutis_skeleton_report **report)
 {
+    if (out) *out = NULL;
+    if (report) *report = NULL;
     if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
     double start = cutis_os_seconds();

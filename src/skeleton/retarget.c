@@ -547,6 +547,7 @@ cutis_result cutis_retarget(const cutis_model *target, const cutis_model *motion
                             const cutis_retarget_options *options, cutis_model **out,
                             cutis_retarget_report *report)
 {
+    if (out) *out = NULL;
     static const cutis_retarget_options DEFAULTS = { 0 };
     if (!target || !motion || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(target);

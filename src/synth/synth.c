@@ -111,6 +111,7 @@ static cutis_result create_body(cutis_context *context, const cutis_synth_option
 cutis_result cutis_synth_create(cutis_context *context, const cutis_synth_options *options,
                                 cutis_model **out)
 {
+    if (out) *out = NULL;
     if (!context || !out) return CUTIS_INVALID_ARGUMENT;
     static const cutis_synth_options defaults = { .body = CUTIS_BODY_BIPED };
     if (!options) options = &defaults;

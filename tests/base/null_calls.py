@@ -1,5 +1,5 @@
 """Writes a C program that calls every function of the public headers with NULL: for all pointers at once, and for each one with
-good values for the others. Each call runs in a process of its own; the program prints "ok" or "not ok" lines.
+good values for the others. None may crash, and what a failing one would have made must be NULL. Each call runs in a process of its own; the program prints "ok" or "not ok" lines.
 
 python3 null_calls.py INCLUDE_FOLDER > null_calls.c
 """
@@ -18,18 +18,18 @@ GOOD = {
 
 
 def functions(folder):
-    """(name, [(type, is pointer)]) of what the headers declare."""
+    """(name, [(type, is pointer)], does it return a result) of what the headers declare."""
     for header in sorted(pathlib.Path(folder, 'cutis').glob('*.h')):
         text = re.sub(r'//[^\n]*', '', header.read_text())
         text = re.sub(r'^#.*(\\\n.*)*$', '', text, flags=re.M)
-        for name, parameters in re.findall(r'CUTIS_API\s[^;()]*?\b(cutis_\w+)\(([^;]*)\);', text):
+        for result, name, parameters in re.findall(r'CUTIS_API\s([^;()]*?)\b(cutis_\w+)\(([^;]*)\);', text):
             types = []
             for parameter in re.split(r',\s*', ' '.join(parameters.split())):
                 if parameter == 'void': continue
                 array = parameter.endswith(']')
                 kind = re.sub(r'\w+(\[\d*\])?$', '', parameter).replace('const ', '').strip() + (' *' if array else '')
                 types.append((kind, '*' in kind))
-            yield name, types
+            yield name, types, ' '.join(result.split()) == 'cutis_result'
 
 
 def value(kind, pointer, place):
@@ -42,13 +42,18 @@ def main():
     found = list(functions(sys.argv[1]))
     headers = ''.join(f'#include <cutis/{h.name}>\n' for h in sorted(pathlib.Path(sys.argv[1], 'cutis').glob('*.h')))
     cases, rows = [], []
-    for name, types in found:
+    for name, types, results in found:
         pointers = [i for i, t in enumerate(types) if t[1]]
         for missing in ([pointers] if len(pointers) > 1 else []) + [[i] for i in pointers]:
             arguments = ', '.join('NULL' if i in missing else value(*t, i) for i, t in enumerate(types))
             label = f'{name}_without_' + ('anything' if len(missing) > 1 else f'argument_{missing[0] + 1}')
             rows.append(f'    {{ "{label}", call_{len(cases)} }},')
-            cases.append(f'static void call_{len(cases)}(void) {{ (void){name}({arguments}); }}')
+            # Objects that a failing call did not make are NULL.
+            made = [i for i, t in enumerate(types) if results and re.fullmatch(r'cutis_\w+ \*\*', t[0]) and i not in missing]
+            before = ''.join(f'memory[{i}][0] = 81; ' for i in made)
+            after = ''.join(f' if (result) check(memory[{i}]);' for i in made)
+            call = f'int result = {name}({arguments});' if made else f'(void){name}({arguments});'
+            cases.append(f'static void call_{len(cases)}(void) {{ {before}{call}{after} }}')
     print(f'''{headers}
 #include <signal.h>
 #include <stdio.h>
@@ -66,6 +71,12 @@ static cutis_buffer *buffer;
 static cutis_handle_session *session;
 static cutis_renderer *renderer;
 static cutis_frame_writer *writer;
+
+static void check(const char *made)
+{{
+    for (size_t i = 0; i < sizeof(void *); i++)
+        if (made[i]) _exit(3);
+}}
 
 {chr(10).join(cases)}
 

@@ -187,6 +187,61 @@ static void what_cannot_be_deformed_cannot_be_prepared(void **state)
     cutis_binding_destroy(binding);
 }
 
+/// A thread that deforms.
+typedef struct waiter {
+    const cutis_binding *binding;
+    const cutis_poses *poses;
+    frames *f;
+    double busy; ///< seconds of its processor
+    atomic_bool done;
+} waiter;
+
+static void *deform_often(void *data)
+{
+    waiter *w = data;
+    for (int i = 0; i < 2000; i++)
+        if (cutis_deform(w->binding, w->poses, 8, &w->f->outputs)) return data;
+    return NULL;
+}
+
+// As many as the binding was told of, each into its own memory.
+static void calls_at_the_same_time_allocate_nothing_either(void **state)
+{
+    (void)state;
+    enum { CALLS = 6 };
+    const cutis_device_kind kinds[] = { CUTIS_DEVICE_CPU, CUTIS_DEVICE_OPENCL, CUTIS_DEVICE_CUDA };
+    for (int k = 0; k < 3; k++) {
+        cutis_device *device = NULL;
+        cutis_binding *binding = NULL;
+        pthread_t threads[CALLS];
+        waiter waiters[CALLS];
+        frames f[CALLS];
+        const cutis_bind_options bind = { .concurrent_calls = CALLS, .normals = true };
+        cutis_poses poses = every_poses(&every, CUTIS_METHOD_LBS, 8);
+        assert_ok(context, cutis_device_create(context, &(cutis_device_options){ .kind = kinds[k] },
+                                               &device));
+        assert_ok(context, cutis_bind(device, every.limb, &bind, &binding));
+        for (int i = 0; i < CALLS; i++) f[i] = frames_open(binding, 8, BOUNDS_ONLY);
+        assert_ok(context, cutis_binding_prepare(binding, &f[0].outputs, 8));
+        const long before[2] = { atomic_load(&allocations), fake.made };
+        for (int i = 0; i < CALLS; i++) {
+            waiters[i] = (waiter){ .binding = binding, .poses = &poses, .f = &f[i] };
+            assert_int_equal(pthread_create(&threads[i], NULL, deform_often, &waiters[i]), 0);
+        }
+        for (int i = 0; i < CALLS; i++) {
+            void *failed = NULL;
+            pthread_join(threads[i], &failed);
+            assert_null(failed);
+        }
+        assert_int_equal(atomic_load(&allocations) - before[0], 0);
+        assert_int_equal(fake.made - before[1], 0);
+        for (int i = 0; i < CALLS; i++) frames_close(&f[i]);
+        every_poses_free(&poses);
+        cutis_binding_destroy(binding);
+        cutis_device_destroy(device);
+    }
+}
+
 // Memory ----------------------------------------------------------------------------------------
 
 // A limb of many vertices, so that what goes with them outweighs what does not.
@@ -220,14 +275,6 @@ static void a_vertex_is_on_the_host_at_most_twice_after_a_gpu_bind(void **state)
 }
 
 // Waiting -----------------------------------------------------------------------------------------
-
-typedef struct waiter {
-    const cutis_binding *binding;
-    const cutis_poses *poses;
-    frames *f;
-    double busy; ///< seconds of its processor
-    atomic_bool done;
-} waiter;
 
 static void *wait_for_turn(void *data)
 {
@@ -386,6 +433,7 @@ int main(void)
         cmocka_unit_test(after_prepare_no_frame_allocates_or_compiles),
         cmocka_unit_test(without_prepare_the_first_frame_pays),
         cmocka_unit_test(what_cannot_be_deformed_cannot_be_prepared),
+        cmocka_unit_test(calls_at_the_same_time_allocate_nothing_either),
         cmocka_unit_test(a_vertex_is_on_the_host_at_most_twice_after_a_gpu_bind),
         cmocka_unit_test(several_threads_may_prepare_at_once),
         cmocka_unit_test(calls_that_wait_sleep),

@@ -144,6 +144,29 @@ static void the_formula_in_double_gives_the_same(void **state)
     for (int r = 0; r < 3; r++) assert_near(n[r], normal_out[r] / sqrt(length), 1e-6);
 }
 
+// As a binding has it: what no vertex uses does not count, be it bones of the palette or joints
+// of influences without weight.
+static void what_no_vertex_uses_does_not_count(void **state)
+{
+    fixture *f = *state;
+    cutis_vertices in = vertices_of(f);
+    cutis_mat34 *palette = malloc((f->bones + 2ull) * sizeof *palette);
+    uint32_t *joints = malloc(4ull * f->vertices * MOST);
+    float *out = malloc(12ull * f->vertices), *normals = malloc(12ull * f->vertices);
+    memcpy(palette, f->palette, f->bones * sizeof *palette);
+    palette[f->bones] = (cutis_mat34){ { 3, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 } };
+    palette[f->bones + 1] = (cutis_mat34){ { NAN } };
+    for (uint32_t i = 0; i < f->vertices * MOST; i++)
+        joints[i] = f->weights[i] > 0 ? f->joints[i] : UINT32_MAX - i;
+    in.joints = (cutis_vertex_array){ .data = joints, .type = CUTIS_NUMBER_U32 };
+    const cutis_outputs outputs = { .positions = { .data = out }, .normals = { .data = normals } };
+    assert_int_equal(cutis_skin_vertices(&in, CUTIS_METHOD_LBS, palette, f->bones + 2, &outputs),
+                     CUTIS_OK);
+    assert_true(farthest(out, f->expected[0][0], 3 * f->vertices) < 1e-5);
+    assert_true(farthest(normals, f->expected[0][1], 3 * f->vertices) < 1e-5);
+    free(palette), free(joints), free(out), free(normals);
+}
+
 static void every_type_and_stride_is_read(void **state)
 {
     const fixture *f = *state;
@@ -185,20 +208,23 @@ static void what_cannot_be_is_refused_and_nothing_is_written(void **state)
 {
     const fixture *f = *state;
     cutis_vertices in = vertices_of(f);
-    float *out = calloc(f->vertices, 12), first[3] = { 0 };
+    float *out = calloc(f->vertices, 12), *untouched = calloc(f->vertices, 12);
     const cutis_outputs outputs = { .positions = { .data = out } };
     cutis_bounds bounds;
     const cutis_outputs wrong[] = { { .normals = { .data = out } },
                                     { .positions = { .data = out, .stride = 13 } },
+                                    { .positions = { .data = out, .stride = 8 } },
+                                    { .positions = { .data = out },
+                                      .topology.counts.data = &bounds },
                                     { .positions = { .data = out }, .bounds = &bounds } };
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 5; i++)
         assert_int_equal(
             cutis_skin_vertices(&in, CUTIS_METHOD_LBS, f->palette, f->bones, &wrong[i]),
             CUTIS_INVALID_ARGUMENT);
     assert_int_equal(cutis_skin_vertices(&in, CUTIS_METHOD_SBS, f->palette, f->bones, &outputs),
                      CUTIS_UNSUPPORTED);
     assert_int_equal(cutis_skin_vertices(&in, CUTIS_METHOD_DQS, f->palette, 1025, &outputs),
-                     CUTIS_LIMIT_EXCEEDED);
+                     CUTIS_UNSUPPORTED);
     assert_int_equal(cutis_skin_vertices(NULL, CUTIS_METHOD_LBS, f->palette, 1, &outputs),
                      CUTIS_INVALID_ARGUMENT);
     assert_int_equal(cutis_skin_vertices(&in, CUTIS_METHOD_LBS, f->palette, 3, &outputs),
@@ -209,8 +235,26 @@ static void what_cannot_be_is_refused_and_nothing_is_written(void **state)
     in = vertices_of(f), in.influence_count = 65;
     assert_int_equal(cutis_skin_vertices(&in, CUTIS_METHOD_LBS, f->palette, f->bones, &outputs),
                      CUTIS_INVALID_ARGUMENT);
-    assert_memory_equal(out, first, sizeof first);
-    free(out);
+    in = vertices_of(f), in.positions.stride = 8;
+    assert_int_equal(cutis_skin_vertices(&in, CUTIS_METHOD_LBS, f->palette, f->bones, &outputs),
+                     CUTIS_INVALID_ARGUMENT);
+    static const float BAD[] = { NAN, INFINITY, -1, 3e38f };
+    float *weights = malloc(4ull * f->vertices * MOST);
+    memcpy(weights, f->weights, 4ull * f->vertices * MOST);
+    for (int i = 0; i < 4; i++) {
+        weights[f->vertices * MOST - 1] = BAD[i];
+        in = vertices_of(f), in.weights.data = weights;
+        assert_int_equal(cutis_skin_vertices(&in, CUTIS_METHOD_LBS, f->palette, f->bones, &outputs),
+                         CUTIS_INVALID_ARGUMENT);
+    }
+    cutis_mat34 *palette = malloc(f->bones * sizeof *palette);
+    memcpy(palette, f->palette, f->bones * sizeof *palette);
+    palette[f->joints[0]].m[5] = INFINITY;
+    in = vertices_of(f);
+    assert_int_equal(cutis_skin_vertices(&in, CUTIS_METHOD_LBS, palette, f->bones, &outputs),
+                     CUTIS_INVALID_ARGUMENT);
+    assert_memory_equal(out, untouched, 12ull * f->vertices);
+    free(out), free(untouched), free(weights), free(palette);
 }
 
 int main(void)
@@ -218,6 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_binding_gives_the_same),
         cmocka_unit_test(the_formula_in_double_gives_the_same),
+        cmocka_unit_test(what_no_vertex_uses_does_not_count),
         cmocka_unit_test(every_type_and_stride_is_read),
         cmocka_unit_test(what_cannot_be_is_refused_and_nothing_is_written),
     };

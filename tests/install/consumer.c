@@ -20,9 +20,10 @@ static cutis_result try_all(cutis_context *context)
     void *svg = NULL;
     size_t size = 0;
     if (result == CUTIS_OK) result = cutis_plot_svg(context, &plot, &svg, &size);
-    if (result == CUTIS_OK) cutis_memory_free(context, svg, size + 1);
+    if (result == CUTIS_OK) cutis_memory_free(context, svg, size);
     cutis_model_destroy(rigged);
     cutis_model_destroy(body);
+    if (result == CUTIS_OK && cutis_context_memory(context) != 0) return CUTIS_INTERNAL;
     return result;
 }
 

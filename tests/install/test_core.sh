@@ -21,7 +21,7 @@ alone() { # everything that is looked for and is not the compiler is not found
         PATH="$work/bin" ninja -C "$work/core" room_base room_model
 }
 whole() { PATH="$work/bin" ninja -C "$work/core" && cmake --install "$work/core" --prefix "$work/prefix" && [ -f "$work/prefix/lib/libcutis.a" ]; }
-runs_nothing() { ! grep -E '(COMMAND|POST_BUILD) = .*(\./cutis|help --man|/tests/|samples/)' "$1/build.ninja"; }
+runs_nothing() { [ -s "$1/build.ninja" ] && ! grep -E '(COMMAND|POST_BUILD) = .*(\./cutis|help --man|/tests/|samples/)' "$1/build.ninja"; }
 crossed() { # as for another machine, the command with it
     cmake -S . -B "$work/cross" -G Ninja -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$(uname -m)" -DCUTIS_TESTS=OFF
 }

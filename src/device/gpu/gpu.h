@@ -170,7 +170,7 @@ uint32_t cutis_gpu_skin_batch(const cutis_device_skin *skin);
 cutis_result cutis_gpu_skin_run(cutis_device_skin *skin, const cutis_skin_frames *frames,
                                 const cutis_skin_targets *targets);
 cutis_result cutis_gpu_skin_prepare(cutis_device_skin *skin, uint32_t instance_count,
-                                    const cutis_skin_targets *targets);
+                                    uint32_t call_count, const cutis_skin_targets *targets);
 /// Launch again what the last successful run of the skin launched, with the data that is on the
 /// device: for timing alone.
 cutis_result cutis_gpu_skin_repeat(cutis_device_skin *skin);

@@ -57,9 +57,9 @@ static bool cache_load(cutis_gpu *gpu, const char *path, const uint64_t key[2], 
     cache_header header;
     bool loaded = false;
     cutis_context *context = gpu->base.context;
-    if (!cutis_os_file_exists(path) || cutis_os_read_file(context, path, &data, &size) != CUTIS_OK)
-        return false;
-    if (size >= sizeof header) {
+    if (!cutis_os_file_exists(path)) return false;
+    cutis_errors_ignore(true);
+    if (cutis_os_read_file(context, path, &data, &size) == CUTIS_OK && size >= sizeof header) {
         memcpy(&header, data, sizeof header);
         const char *binary = (const char *)data + sizeof header;
         if (memcmp(header.magic, CACHE_MAGIC, sizeof header.magic) == 0 &&
@@ -68,7 +68,8 @@ static bool cache_load(cutis_gpu *gpu, const char *path, const uint64_t key[2], 
             header.checksum == hash_bytes(0, binary, (size_t)header.size))
             loaded = gpu->driver->load(gpu, binary, (size_t)header.size, entry, out) == CUTIS_OK;
     }
-    cutis_free(context, data, size + 1);
+    if (data) cutis_free(context, data, size + 1);
+    cutis_errors_ignore(false);
     return loaded;
 }
 
@@ -79,12 +80,14 @@ static void cache_store(cutis_gpu *gpu, const char *path, const uint64_t key[2],
     cutis_os_write *write = NULL;
     memcpy(header.magic, CACHE_MAGIC, sizeof header.magic);
     header.checksum = hash_bytes(0, binary, size);
-    if (cutis_os_write_begin(gpu->base.context, path, &write) != CUTIS_OK) return;
-    if (cutis_os_write_append(write, &header, sizeof header) == CUTIS_OK &&
+    cutis_errors_ignore(true); // it is compiled again next time
+    const bool begun = cutis_os_write_begin(gpu->base.context, path, &write) == CUTIS_OK;
+    if (begun && cutis_os_write_append(write, &header, sizeof header) == CUTIS_OK &&
         cutis_os_write_append(write, binary, size) == CUTIS_OK)
         cutis_os_write_commit(write);
-    else
+    else if (begun)
         cutis_os_write_abort(write);
+    cutis_errors_ignore(false);
 }
 
 /// Compile, load, and keep on disk what worked.

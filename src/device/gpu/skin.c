@@ -111,11 +111,11 @@ cutis_result cutis_gpu_skin_run(cutis_device_skin *base, const cutis_skin_frames
     return result;
 }
 
-static cutis_result prepare(gpu_skin *skin, uint32_t instance_count,
+static cutis_result prepare(gpu_skin *skin, uint32_t instance_count, uint32_t call_count,
                             const cutis_skin_targets *targets)
 {
     const gpu_batch batch = { .targets = targets, .morph = skin->morph != 0 };
-    cutis_result result = cutis_gpu_prepare_frames(skin, instance_count);
+    cutis_result result = cutis_gpu_prepare_frames(skin, instance_count, call_count);
     if (result == CUTIS_OK && targets->bounds)
         result = cutis_gpu_grow_slot(skin->gpu, &skin->bounds, bounds_bytes(instance_count));
     for (int p = 0; p < 2 && result == CUTIS_OK; p++) {
@@ -126,12 +126,12 @@ static cutis_result prepare(gpu_skin *skin, uint32_t instance_count,
 }
 
 cutis_result cutis_gpu_skin_prepare(cutis_device_skin *base, uint32_t instance_count,
-                                    const cutis_skin_targets *targets)
+                                    uint32_t call_count, const cutis_skin_targets *targets)
 {
     gpu_skin *skin = skin_of(base);
     cutis_result result = cutis_gpu_enter(skin->gpu);
     if (result != CUTIS_OK) return result;
-    result = prepare(skin, instance_count, targets);
+    result = prepare(skin, instance_count, call_count, targets);
     cutis_gpu_leave(skin->gpu);
     return result;
 }

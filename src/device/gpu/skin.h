@@ -13,8 +13,9 @@ typedef struct gpu_slot {
     cutis_gpu_pinned pinned;
     uint64_t device, capacity;
     void *event;
-    bool pending; ///< the device may still read the pinned memory
-    bool filling; ///< a call writes it, without the lock
+    bool pending;   ///< the device may still read the pinned memory
+    bool filling;   ///< a call writes it, without the lock
+    bool preparing; ///< cutis_gpu_prepare_frames has it
 } gpu_slot;
 
 /// Where in a bone's record (in float4s) its parts are, -1 if they are not.
@@ -75,7 +76,7 @@ cutis_result cutis_gpu_open_frames(gpu_skin *skin, gpu_batch *batch);
 void cutis_gpu_fill_frames(const gpu_skin *skin, gpu_batch *batch);
 /// With the lock held.
 cutis_result cutis_gpu_send_frames(gpu_skin *skin, gpu_batch *batch);
-cutis_result cutis_gpu_prepare_frames(gpu_skin *skin, uint32_t count);
+cutis_result cutis_gpu_prepare_frames(gpu_skin *skin, uint32_t count, uint32_t calls);
 cutis_result cutis_gpu_grow_slot(cutis_gpu *gpu, gpu_slot *slot, uint64_t bytes);
 void cutis_gpu_release_slot(cutis_gpu *gpu, gpu_slot *slot);
 

@@ -235,20 +235,21 @@ cutis_result cutis_gpu_send_frames(gpu_skin *skin, gpu_batch *batch)
     return result;
 }
 
-cutis_result cutis_gpu_prepare_frames(gpu_skin *skin, uint32_t count)
+cutis_result cutis_gpu_prepare_frames(gpu_skin *skin, uint32_t count, uint32_t calls)
 {
     const uint64_t uniform = path_words(skin, false, count),
                    nonuniform = path_words(skin, true, count);
     const uint64_t words = (uniform > nonuniform ? uniform : nonuniform) + 4 * ROUNDING;
-    gpu_slot *slots[GPU_SLOTS] = { NULL };
     cutis_result result = CUTIS_OK;
-    for (int i = 0; i < GPU_SLOTS && result == CUTIS_OK; i++) {
-        result = take_slot(skin, words * sizeof(float), &slots[i]);
-        if (result == CUTIS_OK) result = skin->gpu->driver->mark(skin->gpu, &slots[i]->event);
-        if (result == CUTIS_OK) slots[i]->pending = true;
+    for (uint32_t i = 0; (i < GPU_SLOTS || i < calls) && result == CUTIS_OK; i++) {
+        gpu_slot *slot = NULL; // another one each time: those taken before count as being filled
+        result = take_slot(skin, words * sizeof(float), &slot);
+        if (slot) slot->preparing = true;
+        if (result == CUTIS_OK) result = skin->gpu->driver->mark(skin->gpu, &slot->event);
+        if (result == CUTIS_OK) slot->pending = true;
     }
-    for (int i = 0; i < GPU_SLOTS; i++)
-        if (slots[i]) slots[i]->filling = false;
+    for (gpu_slot *slot = skin->slots; slot; slot = slot->next)
+        if (slot->preparing) slot->preparing = slot->filling = false;
     return result;
 }
 

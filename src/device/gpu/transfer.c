@@ -74,6 +74,7 @@ cutis_result cutis_gpu_write(cutis_gpu *gpu, uint64_t handle, uint64_t offset, c
         result = gpu->driver->write(gpu, handle, offset + at, stage->pinned.data, piece, false);
         if (result == CUTIS_OK) result = gpu->driver->mark(gpu, &stage->event);
     }
+    for (int s = 0; s < 2 && result == CUTIS_OK; s++) result = wait_stage(gpu, &gpu->stages[s]);
     return result;
 }
 

@@ -146,6 +146,8 @@ cutis_result cutis_cage_bind(const cutis_model *model, cutis_device *device, con
                              const cutis_cage_options *options, cutis_model **out,
                              cutis_cage_report **report)
 {
+    if (out) *out = NULL;
+    if (report) *report = NULL;
     if (!model || !cage || !out) return CUTIS_INVALID_ARGUMENT;
     binder b;
     cutis_result result = open_binder(&b, model, device, cage, options);
@@ -197,6 +199,8 @@ cutis_result cutis_cage_reduce(const cutis_model *model, cutis_device *device,
                                const cutis_cage_options *options, cutis_model **out,
                                cutis_cage_report **report)
 {
+    if (out) *out = NULL;
+    if (report) *report = NULL;
     if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     const cutis_cage *cage = cutis_model_get(model)->cage;
     binder b;
@@ -220,6 +224,7 @@ cutis_result cutis_cage_coordinates(cutis_context *context, cutis_device *device
                                     uint32_t point_count, const cutis_cage_options *options,
                                     float *weights, cutis_cage_report **report)
 {
+    if (report) *report = NULL;
     if (!context || !cage || !points || !weights) return CUTIS_INVALID_ARGUMENT;
     cutis_arena arena = { .context = context };
     cutis_cage_shape shape;

@@ -254,6 +254,8 @@ cutis_result cutis_cage_weigh(cutis_context *context, cutis_device *device,
                               const double *points, uint32_t point_count,
                               cutis_cage_weights weights, cutis_cage_report *report)
 {
+    if (shape->control_count == 0 || shape->triangle_count == 0)
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "the cage has no faces");
     static const cutis_cage_options DEFAULTS;
     const cutis_cage_options *o = options ? options : &DEFAULTS;
     cutis_device *own = NULL;

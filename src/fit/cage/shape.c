@@ -145,6 +145,7 @@ static cutis_result fill_cage(owned_cage *own, const cutis_handles_body *body)
 
 cutis_result cutis_cage_create(const cutis_model *model, cutis_cage **out)
 {
+    if (out) *out = NULL;
     if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
     cutis_arena arena = { .context = context };

@@ -228,6 +228,7 @@ cutis_result cutis_cage_to_skin(const cutis_model *model, const float *frames, u
                                 float frames_per_second, cutis_model **out,
                                 cutis_cage_skin_report *how)
 {
+    if (out) *out = NULL;
     if (!model || !frames || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
     skinner s = { .model = model,

@@ -258,6 +258,8 @@ cutis_result cutis_handles_skeleton(const cutis_model *model, cutis_device *devi
                                     const cutis_handles_options *options, cutis_model **out,
                                     cutis_handles_report **report_out)
 {
+    if (out) *out = NULL;
+    if (report_out) *report_out = NULL;
     if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
     cutis_device *own = NULL;

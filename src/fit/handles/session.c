@@ -294,6 +294,7 @@ cutis_result cutis_handle_session_create(const cutis_model *model, cutis_device 
                                          const cutis_handles_options *options,
                                          cutis_handle_session **out)
 {
+    if (out) *out = NULL;
     if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     return open_session(model, device, options, NULL, out);
 }
@@ -396,6 +397,7 @@ cutis_result cutis_handles_finish(const cutis_handle_session *session,
                                   const cutis_handle_pose *poses, uint32_t pose_count,
                                   cutis_model **out)
 {
+    if (out) *out = NULL;
     if (!session || !out || (pose_count && !poses)) return CUTIS_INVALID_ARGUMENT;
     const cutis_handle_set set = { session->now.handle_count, session->now.handles, pose_count,
                                    poses };
@@ -433,6 +435,8 @@ cutis_result cutis_handles_weights(const cutis_model *model, cutis_device *devic
                                    const cutis_handles_options *options, cutis_model **out,
                                    cutis_handles_report **report_out)
 {
+    if (out) *out = NULL;
+    if (report_out) *report_out = NULL;
     if (!model || !handles || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_handle_session *session = NULL;
     cutis_handles_options wide = options ? *options : (cutis_handles_options){ 0 };

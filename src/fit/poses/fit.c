@@ -180,6 +180,8 @@ cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
                              const cutis_pose_fit_options *options, cutis_model **out,
                              cutis_pose_fit_report **report)
 {
+    if (out) *out = NULL;
+    if (report) *report = NULL;
     if (!model || !examples || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
     cutis_arena arena = { .context = context };

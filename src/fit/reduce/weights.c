@@ -361,6 +361,8 @@ cutis_result cutis_weights_reduce(const cutis_model *model, cutis_device *device
                                   const cutis_reduce_options *options, cutis_model **out,
                                   cutis_reduce_report **report)
 {
+    if (out) *out = NULL;
+    if (report) *report = NULL;
     if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
     run r = { .model = model, .context = context, .device = device, .arena.context = context };
