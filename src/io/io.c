@@ -250,10 +250,10 @@ static bool is_cal3d_clip(const char *data, size_t size)
     if (starts(data, size, "CAF", 4)) return true;
     // XML: the magic is in the first element or two.
     size_t window = size < 512 ? size : 512;
-    for (size_t i = 0; i + 3 <= window; i++)
-        if (memcmp(data + i, "XAF", 3) == 0) return true;
-    for (size_t i = 0; i + 10 <= window; i++)
-        if (memcmp(data + i, "<ANIMATION", 10) == 0) return true;
+    for (size_t i = 0; i < window; i++)
+        if (starts(data + i, window - i, "XAF", 3) ||
+            starts(data + i, window - i, "<ANIMATION", 10))
+            return true;
     return false;
 }
 

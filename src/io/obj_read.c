@@ -34,8 +34,8 @@ static cutis_result grow_colors(obj_file *file)
 {
     size_t old = file->color_capacity;
     cutis_context *context = file->input->context;
-    if (!cutis_grow(context, &file->colors, &file->color_capacity, file->position_count + 1,
-                    4 * sizeof(float)))
+    if (!cutis_arena_grow(&file->arena, &file->colors, &file->color_capacity,
+                          file->position_count + 1, 4 * sizeof(float)))
         return cutis_alloc_result(context);
     for (size_t i = 4 * old; i < 4 * file->color_capacity; i++)
         file->colors[i] = 1; // uncoloured is white
@@ -51,8 +51,8 @@ static cutis_result take_position(obj_file *file, cutis_text *text)
     if (result != CUTIS_OK) return result;
     if (count < 3 || count == 5 || count == 8)
         return bad(file, text, "a vertex needs 3, 4, 6 or 7 numbers", (cutis_span){ "", 0 });
-    if (!cutis_grow(file->input->context, &file->positions, &file->position_capacity,
-                    file->position_count + 1, 3 * sizeof(float)))
+    if (!cutis_arena_grow(&file->arena, &file->positions, &file->position_capacity,
+                          file->position_count + 1, 3 * sizeof(float)))
         return cutis_alloc_result(file->input->context);
     for (int k = 0; k < 3; k++)
         file->positions[3 * file->position_count + (size_t)k] = n[k] * file->input->scale;
@@ -80,8 +80,8 @@ static cutis_result take_texcoord(obj_file *file, cutis_text *text)
         if (!cutis_parse_double(token, &value)) return bad(file, text, "not a number:", token);
         if (k < 2) n[k] = value;
     }
-    if (!cutis_grow(file->input->context, &file->texcoords, &file->texcoord_capacity,
-                    file->texcoord_count + 1, 2 * sizeof(float)))
+    if (!cutis_arena_grow(&file->arena, &file->texcoords, &file->texcoord_capacity,
+                          file->texcoord_count + 1, 2 * sizeof(float)))
         return cutis_alloc_result(file->input->context);
     file->texcoords[2 * file->texcoord_count] = (float)n[0];
     file->texcoords[2 * file->texcoord_count + 1] = (float)(1 - n[1]);
@@ -96,8 +96,8 @@ static cutis_result take_normal(obj_file *file, cutis_text *text)
     cutis_result result = take_floats(file, text, n, 3, &count);
     if (result != CUTIS_OK) return result;
     if (count != 3) return bad(file, text, "a normal needs 3 numbers", (cutis_span){ "", 0 });
-    if (!cutis_grow(file->input->context, &file->normals, &file->normal_capacity,
-                    file->normal_count + 1, 3 * sizeof(float)))
+    if (!cutis_arena_grow(&file->arena, &file->normals, &file->normal_capacity,
+                          file->normal_count + 1, 3 * sizeof(float)))
         return cutis_alloc_result(file->input->context);
     memcpy(file->normals + 3 * file->normal_count++, n, sizeof n);
     return CUTIS_OK;
@@ -144,8 +144,8 @@ static cutis_result take_element(obj_file *file, cutis_text *text, cutis_topolog
     for (;;) {
         cutis_span token = cutis_text_token(text);
         if (token.size == 0 || token.data[0] == '#') break;
-        if (!cutis_grow(context, &file->corners, &file->corner_capacity, file->corner_count + 1,
-                        sizeof *file->corners))
+        if (!cutis_arena_grow(&file->arena, &file->corners, &file->corner_capacity,
+                              file->corner_count + 1, sizeof *file->corners))
             return cutis_alloc_result(context);
         if (!take_corner(file, text->line, token, &file->corners[file->corner_count]))
             return bad(file, text, "not a vertex reference:", token);
@@ -156,8 +156,8 @@ static cutis_result take_element(obj_file *file, cutis_text *text, cutis_topolog
     }
     if (element.count < LEAST[topology])
         return bad(file, text, SHORT[topology], (cutis_span){ "", 0 });
-    if (!cutis_grow(context, &file->elements, &file->element_capacity, file->element_count + 1,
-                    sizeof element))
+    if (!cutis_arena_grow(&file->arena, &file->elements, &file->element_capacity,
+                          file->element_count + 1, sizeof element))
         return cutis_alloc_result(context);
     file->elements[file->element_count++] = element;
     file->any_part |= file->part != UINT32_MAX;
@@ -168,8 +168,7 @@ static cutis_result take_name(obj_file *file, cutis_text *text, cutis_names *nam
                               uint32_t *number)
 {
     cutis_span name = cutis_text_rest(text);
-    if (!cutis_names_add(names, &file->arena, name, number))
-        return cutis_alloc_result(file->input->context);
+    if (!cutis_names_add(names, name, number)) return cutis_alloc_result(file->input->context);
     return CUTIS_OK;
 }
 
@@ -255,23 +254,13 @@ static cutis_result parse(obj_file *file)
 
 cutis_result cutis_obj_read(const cutis_input *input, cutis_model **out)
 {
-    cutis_context *context = input->context;
     obj_file file = { .input = input, .material = -1, .part = UINT32_MAX };
-    file.arena.context = context;
-    file.materials.context = file.parts.context = file.libraries.context = context;
+    file.arena.context = input->context;
+    file.materials.arena = file.parts.arena = file.libraries.arena = &file.arena;
     for (int k = 0; k < 3; k++) file.reach[k].index = -1;
     cutis_result result = parse(&file);
     if (result == CUTIS_OK) result = cutis_obj_read_materials(&file);
     if (result == CUTIS_OK) result = cutis_obj_build(&file, out);
-    cutis_free_array(context, file.positions, file.position_capacity, 3 * sizeof(float));
-    cutis_free_array(context, file.colors, file.color_capacity, 4 * sizeof(float));
-    cutis_free_array(context, file.texcoords, file.texcoord_capacity, 2 * sizeof(float));
-    cutis_free_array(context, file.normals, file.normal_capacity, 3 * sizeof(float));
-    cutis_free_array(context, file.corners, file.corner_capacity, sizeof *file.corners);
-    cutis_free_array(context, file.elements, file.element_capacity, sizeof *file.elements);
-    cutis_names_release(&file.materials);
-    cutis_names_release(&file.parts);
-    cutis_names_release(&file.libraries);
     cutis_arena_release(&file.arena);
     return result;
 }

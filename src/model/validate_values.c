@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 size_t cutis_first_not_finite(const float *values, size_t count)
 {
@@ -52,37 +53,11 @@ bool cutis_model_note(cutis_model *model, const char *code, uint8_t severity, ui
     return true;
 }
 
-// Length of the well-formed UTF-8 sequence at `s` (zero-terminated), or 0: no overlong forms, no
-// surrogates.
-static int utf8_length(const unsigned char *s)
-{
-    if (s[0] < 0x80) return 1;
-    if (s[0] < 0xC2 || s[0] > 0xF4) return 0;
-    int length = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-    for (int i = 1; i < length; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0;
-    if (s[0] == 0xE0 && s[1] < 0xA0) return 0;
-    if (s[0] == 0xED && s[1] > 0x9F) return 0;
-    if (s[0] == 0xF0 && s[1] < 0x90) return 0;
-    if (s[0] == 0xF4 && s[1] > 0x8F) return 0;
-    return length;
-}
-
 // Names decide nothing, so a byte that is no UTF-8 becomes '?' in both modes instead of losing the
 // whole model.
 static uint64_t clean_name(const char *name)
 {
-    uint64_t replaced = 0;
-    for (unsigned char *s = (unsigned char *)name; s && *s;) {
-        int length = utf8_length(s);
-        if (length == 0) {
-            *s = '?';
-            replaced++;
-            length = 1;
-        }
-        s += length;
-    }
-    return replaced;
+    return cutis_utf8_repair((char *)name);
 }
 
 static cutis_result clean_names(cutis_model *model)
