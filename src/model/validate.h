@@ -31,6 +31,12 @@ cutis_result cutis_validate_part_tree(cutis_context *context, const cutis_mesh *
 cutis_result cutis_validate_part_values(cutis_context *context, const cutis_mesh *mesh, uint32_t m,
                                         uint32_t joint_count);
 
+/// Joints of the smallest skin each mesh is used with, which decides which joints are in range;
+/// UINT32_MAX without a skin: any joint is. Release with cutis_free_array; NULL: no memory.
+#pragma GCC visibility push(default)
+uint32_t *cutis_smallest_skins(cutis_context *context, const cutis_model_data *data);
+#pragma GCC visibility pop
+
 /// Index of the first float that is NaN or infinite, or `count`.
 size_t cutis_first_not_finite(const float *values, size_t count);
 

@@ -333,21 +333,24 @@ static cutis_result check_primitive(spot *at, uint32_t joint_count)
     return result;
 }
 
-cutis_result cutis_validate_meshes(cutis_model *model, cutis_gate gate)
+uint32_t *cutis_smallest_skins(cutis_context *context, const cutis_model_data *data)
 {
-    const cutis_model_data *data = &model->data;
-    // The smallest skin each mesh is used with decides which joints are in range; without a skin
-    // any joint is.
-    uint32_t *joint_count =
-        cutis_alloc_array(model->context, data->mesh_count, sizeof *joint_count);
-    if (!joint_count) return cutis_alloc_result(model->context);
-    for (uint32_t m = 0; m < data->mesh_count; m++) joint_count[m] = UINT32_MAX;
-    for (uint32_t n = 0; n < data->node_count; n++) {
+    uint32_t *smallest = cutis_alloc_array(context, data->mesh_count, sizeof *smallest);
+    for (uint32_t m = 0; smallest && m < data->mesh_count; m++) smallest[m] = UINT32_MAX;
+    for (uint32_t n = 0; smallest && n < data->node_count; n++) {
         const cutis_node *node = &data->nodes[n];
         if (node->skin == CUTIS_NONE) continue;
         uint32_t count = data->skins[node->skin].joint_count;
-        if (count < joint_count[node->mesh]) joint_count[node->mesh] = count;
+        if (count < smallest[node->mesh]) smallest[node->mesh] = count;
     }
+    return smallest;
+}
+
+cutis_result cutis_validate_meshes(cutis_model *model, cutis_gate gate)
+{
+    const cutis_model_data *data = &model->data;
+    uint32_t *joint_count = cutis_smallest_skins(model->context, data);
+    if (!joint_count) return cutis_alloc_result(model->context);
     cutis_result result = CUTIS_OK;
     for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++) {
         const cutis_mesh *mesh = &data->meshes[m];

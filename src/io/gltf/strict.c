@@ -3,12 +3,11 @@
 /// each, scenes that hold the joints of their skins. Runs last, when everything else holds.
 /// Invariant: every array is decoded within the document's allowance, one at a time.
 #include "io/gltf/parts.h"
+#include "model/validate.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define WRONG(code, ...) return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, code, __VA_ARGS__)
 
 // The Khronos validator's own tolerances, so that both say the same of a file: what 8 bits per
 // component make of a unit vector, and of each weight in a float.
@@ -47,8 +46,9 @@ static cutis_result claim_view(uses *all, const char *place, uint32_t view, use 
     const gltf_document *document = all->document;
     uint8_t *now = &all->views[view];
     if (*now != UNUSED && *now != view_use(as))
-        WRONG("BUFFER_VIEW_TARGET_OVERRIDE",
-              "%s: bufferView %u holds %s by its target or another use", place, view, USES[*now]);
+        return WRONG("BUFFER_VIEW_TARGET_OVERRIDE",
+                     "%s: bufferView %u holds %s by its target or another use", place, view,
+                     USES[*now]);
     *now = (uint8_t)view_use(as);
     return CUTIS_OK;
 }
@@ -59,8 +59,8 @@ static cutis_result claim_accessor(uses *all, const char *place, int64_t accesso
     const gltf_accessor *a = &document->accessors[accessor];
     uint8_t *now = &all->accessors[accessor];
     if (*now != UNUSED && *now != as)
-        WRONG("ACCESSOR_USAGE_OVERRIDE", "%s: accessor %lld already holds %s", place,
-              (long long)accessor, USES[*now]);
+        return WRONG("ACCESSOR_USAGE_OVERRIDE", "%s: accessor %lld already holds %s", place,
+                     (long long)accessor, USES[*now]);
     *now = (uint8_t)as;
     return a->view == CUTIS_NONE ? CUTIS_OK : claim_view(all, place, (uint32_t)a->view, as);
 }
@@ -198,11 +198,12 @@ static cutis_result check_directions(const gltf_document *document, const char *
         const float *n = values + v * (size_t)width;
         double length = sqrt((double)n[0] * n[0] + (double)n[1] * n[1] + (double)n[2] * n[2]);
         if (!(fabs(length - 1) <= UNIT_VECTOR))
-            WRONG("ACCESSOR_VECTOR3_NON_UNIT", "%s/attributes/%s: the length of vector %zu is %g",
-                  place, name, v, length);
+            return WRONG("ACCESSOR_VECTOR3_NON_UNIT",
+                         "%s/attributes/%s: the length of vector %zu is %g", place, name, v,
+                         length);
         if (width == 4 && n[3] != 1 && n[3] != -1)
-            WRONG("ACCESSOR_INVALID_SIGN", "%s/attributes/%s: w of vector %zu is %g", place, name,
-                  v, (double)n[3]);
+            return WRONG("ACCESSOR_INVALID_SIGN", "%s/attributes/%s: w of vector %zu is %g", place,
+                         name, v, (double)n[3]);
     }
     return CUTIS_OK;
 }
@@ -212,9 +213,9 @@ static cutis_result check_colors(const gltf_document *document, const char *plac
 {
     for (size_t i = 0; values && i < 4 * (size_t)count; i++) {
         if (!(values[i] >= 0 && values[i] <= 1))
-            WRONG("ACCESSOR_NON_CLAMPED",
-                  "%s/attributes/COLOR_0: component %zu of vertex %zu is %g", place, i % 4, i / 4,
-                  (double)values[i]);
+            return WRONG("ACCESSOR_NON_CLAMPED",
+                         "%s/attributes/COLOR_0: component %zu of vertex %zu is %g", place, i % 4,
+                         i / 4, (double)values[i]);
     }
     return CUTIS_OK;
 }
@@ -313,25 +314,26 @@ static cutis_result check_vertex(const gltf_document *document, const char *plac
     double sum = 0;
     for (size_t i = 0; i < width; i++) {
         if (joints[i] >= joint_count)
-            WRONG("ACCESSOR_JOINTS_INDEX_OOB",
-                  "%s/attributes/JOINTS_%zu: joint %zu of vertex %u is %u, the skin has %u", place,
-                  i / 4, i % 4, v, joints[i], joint_count);
+            return WRONG("ACCESSOR_JOINTS_INDEX_OOB",
+                         "%s/attributes/JOINTS_%zu: joint %zu of vertex %u is %u, the skin has %u",
+                         place, i / 4, i % 4, v, joints[i], joint_count);
         if (weights[i] < 0)
-            WRONG("ACCESSOR_WEIGHTS_NEGATIVE",
-                  "%s/attributes/WEIGHTS_%zu: weight %zu of vertex %u is %g", place, i / 4, i % 4,
-                  v, (double)weights[i]);
+            return WRONG("ACCESSOR_WEIGHTS_NEGATIVE",
+                         "%s/attributes/WEIGHTS_%zu: weight %zu of vertex %u is %g", place, i / 4,
+                         i % 4, v, (double)weights[i]);
         if (weights[i] == 0) continue;
         if (stamps[joints[i]] == stamp)
-            WRONG("ACCESSOR_JOINTS_INDEX_DUPLICATE",
-                  "%s/attributes/JOINTS_%zu: vertex %u has joint %u twice", place, i / 4, v,
-                  joints[i]);
+            return WRONG("ACCESSOR_JOINTS_INDEX_DUPLICATE",
+                         "%s/attributes/JOINTS_%zu: vertex %u has joint %u twice", place, i / 4, v,
+                         joints[i]);
         stamps[joints[i]] = stamp;
         sum += weights[i];
         used++;
     }
     if (!(fabs(sum - 1) <= WEIGHT_STEP * (double)(used ? used : 1)))
-        WRONG("ACCESSOR_WEIGHTS_NON_NORMALIZED",
-              "%s/attributes/WEIGHTS_0: the weights of vertex %u sum to %.9g", place, v, sum);
+        return WRONG("ACCESSOR_WEIGHTS_NON_NORMALIZED",
+                     "%s/attributes/WEIGHTS_0: the weights of vertex %u sum to %.9g", place, v,
+                     sum);
     return CUTIS_OK;
 }
 
@@ -360,17 +362,10 @@ static cutis_result check_skinning(gltf_document *document, uint32_t mesh, uint3
 static cutis_result check_influences(gltf_document *document, const cutis_model_data *data)
 {
     cutis_context *context = document->context;
-    uint32_t *smallest = cutis_alloc_array(context, data->mesh_count, sizeof *smallest);
+    uint32_t *smallest = cutis_smallest_skins(context, data);
     uint32_t *stamps = cutis_alloc_zero(context, document->node_count, sizeof *stamps);
     uint32_t stamp = 0;
     cutis_result result = smallest && stamps ? CUTIS_OK : cutis_alloc_result(context);
-    for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++) smallest[m] = UINT32_MAX;
-    for (uint32_t n = 0; n < data->node_count && result == CUTIS_OK; n++) {
-        const cutis_node *node = &data->nodes[n];
-        if (node->skin == CUTIS_NONE) continue;
-        uint32_t count = data->skins[node->skin].joint_count;
-        if (count < smallest[node->mesh]) smallest[node->mesh] = count;
-    }
     for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++) {
         if (smallest[m] == UINT32_MAX) continue;
         uint64_t charged = document->charged; // the arrays are gone when the next mesh is looked at
@@ -395,10 +390,10 @@ static cutis_result check_binds(gltf_document *document, uint32_t index)
     for (size_t i = 0; result == CUTIS_OK && i < document->accessors[accessor].count; i++) {
         const float *m = matrices + 16 * i;
         if (m[3] != 0 || m[7] != 0 || m[11] != 0 || m[15] != 1)
-            result = cutis_gltf_issue(
-                document, CUTIS_CORRUPT_DATA, "ACCESSOR_INVALID_IBM",
-                "/skins/%u/inverseBindMatrices: the last row of matrix %zu is not 0 0 0 1", index,
-                i);
+            result =
+                WRONG("ACCESSOR_INVALID_IBM",
+                      "/skins/%u/inverseBindMatrices: the last row of matrix %zu is not 0 0 0 1",
+                      index, i);
     }
     document->charged = charged;
     cutis_arena_release(&arena);
@@ -423,16 +418,13 @@ static cutis_result check_scene(gltf_document *document, size_t scene, const uin
                                 const uint32_t *roots, uint32_t skinned_count, uint32_t *marks)
 {
     const json_t *list = json_object_get(cutis_gltf_item(document, "scenes", scene), "nodes");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        int64_t root = 0;
-        cutis_json_integer(json_array_get(list, i), &root);
-        marks[root] = (uint32_t)scene + 1;
-    }
+    for (size_t i = 0; i < json_array_size(list); i++)
+        marks[cutis_gltf_entry(list, i)] = (uint32_t)scene + 1;
     for (uint32_t k = 0; k < skinned_count; k++) {
         if (marks[roots[2 * k]] == scene + 1 && marks[roots[2 * k + 1]] != scene + 1)
-            WRONG("NODE_SKIN_NO_SCENE",
-                  "/nodes/%u: scene %zu shows it without the joints of its skin", skinned[k],
-                  scene);
+            return WRONG("NODE_SKIN_NO_SCENE",
+                         "/nodes/%u: scene %zu shows it without the joints of its skin", skinned[k],
+                         scene);
     }
     return CUTIS_OK;
 }
@@ -453,13 +445,11 @@ static cutis_result check_scenes(gltf_document *document)
     for (uint32_t n = 0; n < count && result == CUTIS_OK; n++) {
         int32_t skin = cutis_gltf_index(cutis_gltf_item(document, "nodes", n), "skin");
         if (skin == CUTIS_NONE) continue;
-        int64_t joint = 0;
         const json_t *joints =
             json_object_get(cutis_gltf_item(document, "skins", (size_t)skin), "joints");
-        cutis_json_integer(json_array_get(joints, 0), &joint);
         skinned[found] = n;
         roots[2 * (size_t)found] = tops[n];
-        roots[2 * (size_t)found + 1] = tops[joint];
+        roots[2 * (size_t)found + 1] = tops[cutis_gltf_entry(joints, 0)];
         if (roots[2 * (size_t)found] != roots[2 * (size_t)found + 1]) found++;
     }
     if (result == CUTIS_OK && (uint64_t)found * scenes > SCENE_WORK)

@@ -137,14 +137,12 @@ static void write_sets(gltf_writer *writer, const cutis_primitive *primitive, js
         array.component = s->joint_size == 1 ? GLTF_U8 : GLTF_U16;
         array.normalized = false;
         snprintf(name, sizeof name, "JOINTS_%u", set);
-        cutis_gltf_set(writer, attributes, name,
-                       json_integer(cutis_gltf_add_array(writer, &array)));
+        cutis_gltf_set_array(writer, attributes, name, &array);
         array.data = (const uint8_t *)s->weights + set * per_set * s->weight_size;
         array.component = s->weight_size == 1 ? GLTF_U8 : s->weight_size == 2 ? GLTF_U16 : GLTF_F32;
         array.normalized = s->weight_size < 4;
         snprintf(name, sizeof name, "WEIGHTS_%u", set);
-        cutis_gltf_set(writer, attributes, name,
-                       json_integer(cutis_gltf_add_array(writer, &array)));
+        cutis_gltf_set_array(writer, attributes, name, &array);
     }
 }
 
