@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/copy.h"
 #include "model/source.h"
 #include "model/validate.h"
 

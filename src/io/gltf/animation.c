@@ -4,6 +4,7 @@
 #include "io/gltf/parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // Squared length of a key's rotation: quantised to 8 bits it differs from 1 by up to 0.02, and
@@ -19,25 +20,22 @@ static bool has_stride(const gltf_document *document, const gltf_accessor *a)
     return a->view != CUTIS_NONE && document->views[a->view].stride;
 }
 
-static cutis_result read_times(gltf_document *document, cutis_arena *arena, uint32_t index,
-                               uint32_t sampler, uint32_t accessor, cutis_channel *out)
+static cutis_result read_times(gltf_document *document, cutis_arena *arena, const char *place,
+                               uint32_t accessor, cutis_channel *out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
     if (has_stride(document, a))
         return WRONG("ANIMATION_SAMPLER_ACCESSOR_WITH_BYTESTRIDE",
-                     "/animations/%u/samplers/%u/input: the view of accessor %u has a stride",
-                     index, sampler, accessor);
+                     "%s/input: the view of accessor %u has a stride", place, accessor);
     if (a->shape != GLTF_SCALAR || a->component != GLTF_F32)
         return WRONG("ANIMATION_SAMPLER_INPUT_ACCESSOR_INVALID_FORMAT",
-                     "/animations/%u/samplers/%u/input: accessor %u is not SCALAR of floats", index,
-                     sampler, accessor);
+                     "%s/input: accessor %u is not SCALAR of floats", place, accessor);
     if (!a->has_bounds)
         return WRONG("ANIMATION_SAMPLER_INPUT_ACCESSOR_WITHOUT_BOUNDS",
-                     "/animations/%u/samplers/%u/input: accessor %u has no min and max", index,
-                     sampler, accessor);
+                     "%s/input: accessor %u has no min and max", place, accessor);
     if (out->interpolation == CUTIS_INTERPOLATION_CUBIC && a->count < 2)
         return WRONG("ANIMATION_SAMPLER_INPUT_ACCESSOR_TOO_FEW_ELEMENTS",
-                     "/animations/%u/samplers/%u/input: a cubic spline of one key", index, sampler);
+                     "%s/input: a cubic spline of one key", place);
     if (!cutis_gltf_has_data(a))
         return CUTIS_OK; // left to an extension to fill in: no channel for us
     cutis_result result = cutis_gltf_new_floats(document, arena, accessor, &out->times);
@@ -46,14 +44,14 @@ static cutis_result read_times(gltf_document *document, cutis_arena *arena, uint
         if (out->times[k] < 0 || (k > 0 && out->times[k] <= out->times[k - 1]))
             return WRONG(out->times[k] < 0 ? "ACCESSOR_ANIMATION_INPUT_NEGATIVE"
                                            : "ACCESSOR_ANIMATION_INPUT_NON_INCREASING",
-                         "/animations/%u/samplers/%u/input: key %u of accessor %u is at %g, "
+                         "%s/input: key %u of accessor %u is at %g, "
                          "times ascend from 0",
-                         index, sampler, k, accessor, (double)out->times[k]);
+                         place, k, accessor, (double)out->times[k]);
     }
     return CUTIS_OK;
 }
 
-static cutis_result check_rotations(const gltf_document *document, uint32_t index, uint32_t sampler,
+static cutis_result check_rotations(const gltf_document *document, const char *place,
                                     uint32_t accessor, const cutis_channel *channel)
 {
     bool cubic = channel->interpolation == CUTIS_INTERPOLATION_CUBIC;
@@ -64,16 +62,15 @@ static cutis_result check_rotations(const gltf_document *document, uint32_t inde
         if (document->strict ? fabs(sqrt(length) - 1) > STRICT_UNIT_TOLERANCE
                              : fabs(length - 1) > UNIT_TOLERANCE)
             return WRONG("ACCESSOR_ANIMATION_SAMPLER_OUTPUT_NON_NORMALIZED_QUATERNION",
-                         "/animations/%u/samplers/%u/output: the length of rotation %zu of "
+                         "%s/output: the length of rotation %zu of "
                          "accessor %u is %g, not 1",
-                         index, sampler, k, accessor, sqrt(length));
+                         place, k, accessor, sqrt(length));
     }
     return CUTIS_OK;
 }
 
-static cutis_result read_values(gltf_document *document, cutis_arena *arena, uint32_t index,
-                                uint32_t sampler, uint32_t accessor, uint32_t target_count,
-                                cutis_channel *out)
+static cutis_result read_values(gltf_document *document, cutis_arena *arena, const char *place,
+                                uint32_t accessor, uint32_t target_count, cutis_channel *out)
 {
     static const gltf_shape SHAPES[] = { GLTF_VEC3, GLTF_VEC4, GLTF_VEC3, GLTF_SCALAR };
     const gltf_accessor *a = &document->accessors[accessor];
@@ -83,23 +80,22 @@ static cutis_result read_values(gltf_document *document, cutis_arena *arena, uin
                         (out->path == CUTIS_PATH_WEIGHTS ? target_count : 1);
     if (has_stride(document, a))
         return WRONG("ANIMATION_SAMPLER_ACCESSOR_WITH_BYTESTRIDE",
-                     "/animations/%u/samplers/%u/output: the view of accessor %u has a stride",
-                     index, sampler, accessor);
+                     "%s/output: the view of accessor %u has a stride", place, accessor);
     if (a->unknown || a->shape != SHAPES[out->path] ||
         !(a->component == GLTF_F32 || (a->normalized && integers)))
         return WRONG("ANIMATION_SAMPLER_OUTPUT_ACCESSOR_INVALID_FORMAT",
-                     "/animations/%u/samplers/%u/output: the format of accessor %u is not one "
+                     "%s/output: the format of accessor %u is not one "
                      "for this path",
-                     index, sampler, accessor);
+                     place, accessor);
     if (a->count != expected)
         return WRONG("ANIMATION_SAMPLER_OUTPUT_ACCESSOR_INVALID_COUNT",
-                     "/animations/%u/samplers/%u/output: accessor %u has %u elements, %llu are "
+                     "%s/output: accessor %u has %u elements, %llu are "
                      "needed",
-                     index, sampler, accessor, a->count, (unsigned long long)expected);
+                     place, accessor, a->count, (unsigned long long)expected);
     if (!out->times && !(document->strict && cutis_gltf_has_data(a))) return CUTIS_OK;
     cutis_result result = cutis_gltf_new_floats(document, arena, accessor, &out->values);
     if (result != CUTIS_OK || out->path != CUTIS_PATH_ROTATION || document->repair) return result;
-    return check_rotations(document, index, sampler, accessor, out);
+    return check_rotations(document, place, accessor, out);
 }
 
 static cutis_result read_sampler(gltf_document *document, cutis_arena *arena, uint32_t index,
@@ -116,9 +112,11 @@ static cutis_result read_sampler(gltf_document *document, cutis_arena *arena, ui
     if (interpolation < 0) interpolation = CUTIS_INTERPOLATION_LINEAR;
     out->interpolation = (cutis_interpolation)interpolation;
     out->key_count = document->accessors[input].count;
-    cutis_result result = read_times(document, arena, index, sampler, input, out);
+    char place[64];
+    snprintf(place, sizeof place, "/animations/%u/samplers/%u", index, sampler);
+    cutis_result result = read_times(document, arena, place, input, out);
     if (result != CUTIS_OK) return result;
-    return read_values(document, arena, index, sampler, (uint32_t)cutis_gltf_index(json, "output"),
+    return read_values(document, arena, place, (uint32_t)cutis_gltf_index(json, "output"),
                        target_count, out);
 }
 
@@ -183,7 +181,9 @@ cutis_result cutis_gltf_check_samplers(gltf_document *document, uint32_t index)
                                                        ? CUTIS_INTERPOLATION_CUBIC
                                                        : CUTIS_INTERPOLATION_LINEAR };
         uint64_t charged = document->charged;
-        cutis_result result = read_times(document, &scratch, index, s,
+        char place[64];
+        snprintf(place, sizeof place, "/animations/%u/samplers/%u", index, s);
+        cutis_result result = read_times(document, &scratch, place,
                                          (uint32_t)cutis_gltf_index(sampler, "input"), &channel);
         document->charged = charged;
         cutis_arena_release(&scratch);

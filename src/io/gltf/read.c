@@ -149,17 +149,17 @@ static cutis_result read_parts(gltf_document *document, cutis_arena *arena, cuti
 /// What the reader itself repaired, beside what the gate did.
 static cutis_result note_mended(const gltf_document *document, cutis_model *model)
 {
-    bool noted = true;
+    cutis_result result = CUTIS_OK;
     if (document->corrected_bounds)
-        noted &= cutis_model_note(model, "ACCESSOR_BOUNDS_MISMATCH", 0, document->corrected_bounds,
+        result = cutis_model_note(model, "ACCESSOR_BOUNDS_MISMATCH", 0, document->corrected_bounds,
                                   "accessors", "%u accessors had another minimum or maximum",
                                   document->corrected_bounds);
-    if (document->corrected_rotations)
-        noted &=
+    if (result == CUTIS_OK && document->corrected_rotations)
+        result =
             cutis_model_note(model, "ROTATION_NON_UNIT", 0, document->corrected_rotations, "nodes",
                              "%u rotations were not of unit length and were normalised",
                              document->corrected_rotations);
-    return noted ? CUTIS_OK : cutis_alloc_result(document->context);
+    return result;
 }
 
 /// Load, decode and pass the gate. `document` is the caller's to release, also after a failure.
