@@ -37,9 +37,7 @@ typedef struct bvh_file {
 
 static cutis_result bad(const bvh_file *file, const char *reason, cutis_span what)
 {
-    return cutis_fail(file->context, CUTIS_CORRUPT_DATA, "%s: line %zu: %s%s%.*s%s",
-                      file->input->name, file->text.line, reason, what.size ? " '" : "",
-                      CUTIS_SPAN_SHOW(what), what.size ? "'" : "");
+    return cutis_text_bad(file->input, &file->text, reason, what);
 }
 
 static cutis_result take_number(bvh_file *file, double *out)

@@ -84,6 +84,14 @@ char *cutis_stem(struct cutis_arena *arena, const char *path)
     return cutis_arena_format(arena, "%.*s", (int)(size < 4096 ? size : 4096), start);
 }
 
+cutis_result cutis_text_bad(const cutis_input *input, const cutis_text *text, const char *reason,
+                            cutis_span what)
+{
+    return cutis_fail(input->context, CUTIS_CORRUPT_DATA, "%s: line %zu: %s%s%.*s%s", input->name,
+                      text->line, reason, what.size ? " '" : "", CUTIS_SPAN_SHOW(what),
+                      what.size ? "'" : "");
+}
+
 /// What the caller, the content or the name says, in this order; CUTIS_FORMAT_GLTF for a GLB too.
 static cutis_format choose_format(const cutis_input *input, const cutis_read_options *options)
 {

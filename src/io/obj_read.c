@@ -8,14 +8,6 @@
 #include "base/error.h"
 #include "base/os/os.h"
 
-static cutis_result bad(const obj_file *file, const cutis_text *text, const char *reason,
-                        cutis_span what)
-{
-    return cutis_fail(file->input->context, CUTIS_CORRUPT_DATA, "%s: line %zu: %s%s%.*s%s",
-                      file->input->name, text->line, reason, what.size ? " '" : "",
-                      CUTIS_SPAN_SHOW(what), what.size ? "'" : "");
-}
-
 // Up to `capacity` numbers to the line's end.
 static cutis_result take_floats(const obj_file *file, cutis_text *text, float *out,
                                 uint32_t capacity, uint32_t *count)
@@ -24,8 +16,10 @@ static cutis_result take_floats(const obj_file *file, cutis_text *text, float *o
     for (;;) {
         cutis_span token = cutis_text_token(text);
         if (token.size == 0 || token.data[0] == '#') return CUTIS_OK;
-        if (*count == capacity) return bad(file, text, "too many numbers, from", token);
-        if (!cutis_parse_float(token, &out[*count])) return bad(file, text, "not a number:", token);
+        if (*count == capacity)
+            return cutis_text_bad(file->input, text, "too many numbers, from", token);
+        if (!cutis_parse_float(token, &out[*count]))
+            return cutis_text_bad(file->input, text, "not a number:", token);
         ++*count;
     }
 }
@@ -50,7 +44,8 @@ static cutis_result take_position(obj_file *file, cutis_text *text)
     cutis_result result = take_floats(file, text, n, 8, &count);
     if (result != CUTIS_OK) return result;
     if (count < 3 || count == 5 || count == 8)
-        return bad(file, text, "a vertex needs 3, 4, 6 or 7 numbers", (cutis_span){ "", 0 });
+        return cutis_text_bad(file->input, text, "a vertex needs 3, 4, 6 or 7 numbers",
+                              (cutis_span){ "", 0 });
     if (!cutis_arena_grow(&file->arena, &file->positions, &file->position_capacity,
                           file->position_count + 1, 3 * sizeof(float)))
         return cutis_alloc_result(file->input->context);
@@ -77,7 +72,8 @@ static cutis_result take_texcoord(obj_file *file, cutis_text *text)
         cutis_span token = cutis_text_token(text);
         double value;
         if (token.size == 0 && k > 0) break;
-        if (!cutis_parse_double(token, &value)) return bad(file, text, "not a number:", token);
+        if (!cutis_parse_double(token, &value))
+            return cutis_text_bad(file->input, text, "not a number:", token);
         if (k < 2) n[k] = value;
     }
     if (!cutis_arena_grow(&file->arena, &file->texcoords, &file->texcoord_capacity,
@@ -95,7 +91,8 @@ static cutis_result take_normal(obj_file *file, cutis_text *text)
     uint32_t count;
     cutis_result result = take_floats(file, text, n, 3, &count);
     if (result != CUTIS_OK) return result;
-    if (count != 3) return bad(file, text, "a normal needs 3 numbers", (cutis_span){ "", 0 });
+    if (count != 3)
+        return cutis_text_bad(file->input, text, "a normal needs 3 numbers", (cutis_span){ "", 0 });
     if (!cutis_arena_grow(&file->arena, &file->normals, &file->normal_capacity,
                           file->normal_count + 1, 3 * sizeof(float)))
         return cutis_alloc_result(file->input->context);
@@ -148,14 +145,14 @@ static cutis_result take_element(obj_file *file, cutis_text *text, cutis_topolog
                               file->corner_count + 1, sizeof *file->corners))
             return cutis_alloc_result(context);
         if (!take_corner(file, text->line, token, &file->corners[file->corner_count]))
-            return bad(file, text, "not a vertex reference:", token);
+            return cutis_text_bad(file->input, text, "not a vertex reference:", token);
         if (++file->corner_count > UINT32_MAX)
             return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "%s: line %zu: more than 2^32 corners",
                               file->input->name, text->line);
         element.count++;
     }
     if (element.count < LEAST[topology])
-        return bad(file, text, SHORT[topology], (cutis_span){ "", 0 });
+        return cutis_text_bad(file->input, text, SHORT[topology], (cutis_span){ "", 0 });
     if (!cutis_arena_grow(&file->arena, &file->elements, &file->element_capacity,
                           file->element_count + 1, sizeof element))
         return cutis_alloc_result(context);
@@ -216,7 +213,7 @@ static cutis_result take_statement(obj_file *file, cutis_text *text)
         return result;
     }
     if (is_ignored(word)) return CUTIS_OK;
-    return bad(file, text, "unknown statement", word);
+    return cutis_text_bad(file->input, text, "unknown statement", word);
 }
 
 static cutis_result check_reach(const obj_file *file)

@@ -49,31 +49,6 @@ static cutis_result cut_off(const reader *r)
     return fail_at(r, CUTIS_CORRUPT_DATA, "the data ends too early");
 }
 
-static double load_binary(const unsigned char *at, ply_type type, bool big)
-{
-    unsigned char b[8] = { 0 };
-    uint32_t size = cutis_ply_size_of(type);
-    for (uint32_t i = 0; i < size; i++) b[i] = at[big ? size - 1 - i : i];
-    switch (type) {
-    case PLY_I8:
-        return (double)(int8_t)b[0];
-    case PLY_U8:
-        return (double)b[0];
-    case PLY_I16:
-        return (double)(int16_t)cutis_load_u16(b);
-    case PLY_U16:
-        return (double)cutis_load_u16(b);
-    case PLY_I32:
-        return (double)(int32_t)cutis_load_u32(b);
-    case PLY_U32:
-        return (double)cutis_load_u32(b);
-    case PLY_F32:
-        return (double)cutis_load_f32(b);
-    default:
-        return cutis_load_f64(b);
-    }
-}
-
 // The next value of a type. ASCII goes through the correctly rounded float where the property is a
 // float.
 static cutis_result take_value(reader *r, ply_type type, double *out)
@@ -81,22 +56,16 @@ static cutis_result take_value(reader *r, ply_type type, double *out)
     if (r->header.encoding != PLY_ASCII) {
         uint32_t size = cutis_ply_size_of(type);
         if ((size_t)(r->end - r->at) < size) return cut_off(r);
-        *out = load_binary(r->at, type, r->header.encoding == PLY_BIG);
+        *out = cutis_load_number(r->at, " iuiuiuff"[type], size, r -> header.encoding == PLY_BIG);
         r->at += size;
         return CUTIS_OK;
     }
     cutis_span word = cutis_text_word(&r->text);
     if (word.size == 0) return cut_off(r);
-    if (type == PLY_F32) {
-        float value;
-        if (!cutis_parse_float(word, &value)) goto bad;
-        *out = (double)value;
-        return CUTIS_OK;
-    }
-    if (cutis_parse_double(word, out)) return CUTIS_OK;
-bad:
-    return cutis_fail(r->context, CUTIS_CORRUPT_DATA, "%s: line %zu: not a number: '%.*s'",
-                      r->input->name, r->text.line, CUTIS_SPAN_SHOW(word));
+    float value = 0;
+    bool number = type == PLY_F32 ? cutis_parse_float(word, &value) : cutis_parse_double(word, out);
+    if (type == PLY_F32) *out = (double)value;
+    return number ? CUTIS_OK : cutis_text_bad(r->input, &r->text, "not a number:", word);
 }
 
 static size_t bytes_left(const reader *r)

@@ -54,8 +54,9 @@ static void skip_blanks(cutis_text *text)
     }
 }
 
-static cutis_span take_token(cutis_text *text)
+cutis_span cutis_text_token(cutis_text *text)
 {
+    skip_blanks(text);
     cutis_span span = { text->at, 0 };
     while (text->at < text->end && !is_blank(*text->at) && !is_break(*text->at)) {
         if (*text->at == '\\' && text->at + 1 < text->end && is_break(text->at[1])) break;
@@ -63,12 +64,6 @@ static cutis_span take_token(cutis_text *text)
     }
     span.size = (size_t)(text->at - span.data);
     return span;
-}
-
-cutis_span cutis_text_token(cutis_text *text)
-{
-    skip_blanks(text);
-    return take_token(text);
 }
 
 cutis_span cutis_text_rest(cutis_text *text)

@@ -20,19 +20,8 @@ const char *const CUTIS_GLTF_SHAPES[] = {
 
 uint32_t cutis_gltf_component_size(int64_t component)
 {
-    switch (component) {
-    case GLTF_I8:
-    case GLTF_U8:
-        return 1;
-    case GLTF_I16:
-    case GLTF_U16:
-        return 2;
-    case GLTF_U32:
-    case GLTF_F32:
-        return 4;
-    default:
-        return 0;
-    }
+    static const uint8_t SIZES[] = { 1, 1, 2, 2, 0, 4, 4 };
+    return component >= GLTF_I8 && component <= GLTF_F32 ? SIZES[component - GLTF_I8] : 0;
 }
 
 static layout layout_of(gltf_shape shape, uint32_t component)

@@ -54,23 +54,12 @@ static uint32_t corner(int mode, uint32_t count, uint32_t i, uint32_t k)
     }
 }
 
-static uint32_t item_count(int mode, uint32_t count)
+/// Points, lines or triangles of `per` corners each that `count` corners make.
+static uint32_t item_count(int mode, uint32_t count, uint32_t per)
 {
-    switch (mode) {
-    case 1:
-        return count / 2;
-    case 2:
-        return count < 2 ? 0 : count;
-    case 3:
-        return count < 2 ? 0 : count - 1;
-    case 4:
-        return count / 3;
-    case 5:
-    case 6:
-        return count < 3 ? 0 : count - 2;
-    default:
-        return count;
-    }
+    if (mode == 0 || mode == 1 || mode == 4) return count / per;
+    if (count < per) return 0;
+    return mode == 2 ? count : count - per + 1;
 }
 
 static cutis_result check_index_values(const gltf_document *document, const char *place,
@@ -99,7 +88,7 @@ static cutis_result read_indices(gltf_document *document, cutis_arena *arena, co
     int32_t accessor = cutis_gltf_index(json, "indices");
     uint32_t count =
         accessor == CUTIS_NONE ? out->vertex_count : document->accessors[accessor].count;
-    uint64_t items = item_count(mode, count), per = CORNERS[mode];
+    uint64_t per = CORNERS[mode], items = item_count(mode, count, CORNERS[mode]);
     cutis_result result = cutis_gltf_charge(document, items * per, sizeof(uint32_t));
     if (result != CUTIS_OK) return result;
     if (items * per > UINT32_MAX)

@@ -38,21 +38,9 @@ static const semantic TARGETS[] = {
 
 static int format_of(const gltf_accessor *a)
 {
-    if (a->unknown) return 0;
-    switch (a->component) {
-    case GLTF_I8:
-        return a->normalized ? I8N : I8;
-    case GLTF_U8:
-        return a->normalized ? U8N : U8;
-    case GLTF_I16:
-        return a->normalized ? I16N : I16;
-    case GLTF_U16:
-        return a->normalized ? U16N : U16;
-    case GLTF_F32:
-        return F;
-    default:
-        return 0;
-    }
+    static const int PLAIN[] = { I8, U8, I16, U16, 0, 0, F };
+    static const int NORMALIZED[] = { I8N, U8N, I16N, U16N, 0, 0, F };
+    return a->unknown ? 0 : (a->normalized ? NORMALIZED : PLAIN)[a->component - GLTF_I8];
 }
 
 /// The semantic of an attribute's name; `set` is its number, or -1. NULL: none of ours.

@@ -330,14 +330,7 @@ void cutis_gltf_read_material(const gltf_document *document, uint32_t index, cut
     cutis_gltf_floats(json_object_get(pbr, "baseColorFactor"), out->base_color);
 }
 
-/// The tree a node stands in: its topmost ancestor. Fills an array for all, parents before
-/// children.
-static void find_tree_roots(const cutis_model_data *data, uint32_t *roots)
-{
-    for (uint32_t i = 0; i < data->node_count; i++)
-        roots[i] = data->nodes[i].parent == CUTIS_NONE ? i : roots[data->nodes[i].parent];
-}
-
+/// @param roots per node: its topmost ancestor @param sizes of the subtree of each
 static cutis_result check_skin(const gltf_document *document, const cutis_model_data *data,
                                uint32_t index, const uint32_t *roots, const uint32_t *sizes)
 {
@@ -392,8 +385,10 @@ cutis_result cutis_gltf_check_scene(gltf_document *document, const cutis_model_d
     int32_t *unskinned = cutis_alloc_array(document->context, data->mesh_count, sizeof *unskinned);
     if (!roots || !sizes || !unskinned) result = cutis_alloc_result(document->context);
     if (result == CUTIS_OK) {
-        find_tree_roots(data, roots);
-        for (uint32_t i = 0; i < data->node_count; i++) sizes[i] = 1;
+        for (uint32_t i = 0; i < data->node_count; i++) {
+            roots[i] = data->nodes[i].parent == CUTIS_NONE ? i : roots[data->nodes[i].parent];
+            sizes[i] = 1;
+        }
         for (uint32_t i = data->node_count; i-- > 0;) {
             if (data->nodes[i].parent != CUTIS_NONE) sizes[data->nodes[i].parent] += sizes[i];
         }

@@ -257,11 +257,11 @@ static cutis_result check_looks(gltf_document *document, const cutis_model_data 
     return CUTIS_OK;
 }
 
-/// The sets of one primitive side by side: 4 * set_count joints and weights a vertex.
+/// The sets of one primitive, each of 4 joints and weights a vertex.
 typedef struct sets {
     uint32_t set_count, vertex_count;
-    uint32_t *joints;
-    float *weights;
+    const uint32_t **joints;
+    const float **weights;
 } sets;
 
 static cutis_result load_sets(gltf_document *document, cutis_arena *arena, const json_t *map,
@@ -277,57 +277,46 @@ static cutis_result load_sets(gltf_document *document, cutis_arena *arena, const
     if (count == 0 || !filled(document, map, "JOINTS_0") || !filled(document, map, "WEIGHTS_0"))
         return CUTIS_OK;
     out->vertex_count = document->accessors[cutis_gltf_index(map, "JOINTS_0")].count;
-    size_t width = 4 * (size_t)count;
-    cutis_result result = cutis_gltf_charge(document, out->vertex_count,
-                                            (width + 4) * (sizeof(float) + sizeof(uint32_t)));
-    if (result != CUTIS_OK) return result;
-    out->joints = cutis_arena_alloc(arena, out->vertex_count, width * sizeof(uint32_t));
-    out->weights = cutis_arena_alloc(arena, out->vertex_count, width * sizeof(float));
-    uint32_t *joints = cutis_arena_alloc(arena, out->vertex_count, 4 * sizeof(uint32_t));
-    float *weights = cutis_arena_alloc(arena, out->vertex_count, 4 * sizeof(float));
-    if (!out->joints || !out->weights || !joints || !weights)
-        return cutis_alloc_result(document->context);
-    for (uint32_t s = 0; s < count; s++) {
+    out->joints = cutis_arena_alloc(arena, count, sizeof *out->joints);
+    out->weights = cutis_arena_alloc(arena, count, sizeof *out->weights);
+    if (!out->joints || !out->weights) return cutis_alloc_result(document->context);
+    cutis_result result = CUTIS_OK;
+    for (uint32_t s = 0; s < count && result == CUTIS_OK; s++) {
         snprintf(name, sizeof name, "JOINTS_%u", s);
-        result =
-            cutis_gltf_decode_integers(document, (uint32_t)cutis_gltf_index(map, name), joints);
+        result = cutis_gltf_new_integers(document, arena, (uint32_t)cutis_gltf_index(map, name),
+                                         &out->joints[s]);
         snprintf(name, sizeof name, "WEIGHTS_%u", s);
         if (result == CUTIS_OK)
-            result =
-                cutis_gltf_decode_floats(document, (uint32_t)cutis_gltf_index(map, name), weights);
-        if (result != CUTIS_OK) return result;
-        for (size_t v = 0; v < out->vertex_count; v++) {
-            memcpy(out->joints + v * width + 4 * s, joints + 4 * v, 4 * sizeof *joints);
-            memcpy(out->weights + v * width + 4 * s, weights + 4 * v, 4 * sizeof *weights);
-        }
+            result = cutis_gltf_new_floats(document, arena, (uint32_t)cutis_gltf_index(map, name),
+                                           &out->weights[s]);
     }
-    return CUTIS_OK;
+    return result;
 }
 
 /// One vertex. `stamps` (one per joint) finds doubled joints in linear time.
 static cutis_result check_vertex(const gltf_document *document, const char *place, const sets *s,
                                  uint32_t v, uint32_t joint_count, uint32_t *stamps, uint32_t stamp)
 {
-    size_t width = 4 * (size_t)s->set_count, used = 0;
-    const uint32_t *joints = s->joints + v * width;
-    const float *weights = s->weights + v * width;
+    size_t used = 0;
     double sum = 0;
-    for (size_t i = 0; i < width; i++) {
-        if (joints[i] >= joint_count)
+    for (size_t i = 0; i < 4 * (size_t)s->set_count; i++) {
+        const uint32_t joint = s->joints[i / 4][4 * (size_t)v + i % 4];
+        const float weight = s->weights[i / 4][4 * (size_t)v + i % 4];
+        if (joint >= joint_count)
             return WRONG("ACCESSOR_JOINTS_INDEX_OOB",
                          "%s/attributes/JOINTS_%zu: joint %zu of vertex %u is %u, the skin has %u",
-                         place, i / 4, i % 4, v, joints[i], joint_count);
-        if (weights[i] < 0)
+                         place, i / 4, i % 4, v, joint, joint_count);
+        if (weight < 0)
             return WRONG("ACCESSOR_WEIGHTS_NEGATIVE",
                          "%s/attributes/WEIGHTS_%zu: weight %zu of vertex %u is %g", place, i / 4,
-                         i % 4, v, (double)weights[i]);
-        if (weights[i] == 0) continue;
-        if (stamps[joints[i]] == stamp)
+                         i % 4, v, (double)weight);
+        if (weight == 0) continue;
+        if (stamps[joint] == stamp)
             return WRONG("ACCESSOR_JOINTS_INDEX_DUPLICATE",
                          "%s/attributes/JOINTS_%zu: vertex %u has joint %u twice", place, i / 4, v,
-                         joints[i]);
-        stamps[joints[i]] = stamp;
-        sum += weights[i];
+                         joint);
+        stamps[joint] = stamp;
+        sum += weight;
         used++;
     }
     if (!(fabs(sum - 1) <= WEIGHT_STEP * (double)(used ? used : 1)))

@@ -17,28 +17,14 @@ typedef struct packed {
 /// The decoders rely on these by assertions only, so a file must not get past us without them.
 static bool layout_possible(const packed *p)
 {
-    switch (p->mode) {
-    case ATTRIBUTES:
-        if (p->stride == 0 || p->stride % 4 || p->stride > 256) return false;
-        break;
-    case TRIANGLES:
-        if ((p->stride != 2 && p->stride != 4) || p->count % 3) return false;
-        break;
-    case INDICES:
-        if (p->stride != 2 && p->stride != 4) return false;
-        break;
-    }
-    switch (p->filter) {
-    case NONE:
-        return true;
-    case OCTAHEDRAL:
-        return p->mode == ATTRIBUTES && (p->stride == 4 || p->stride == 8);
-    case QUATERNION:
-        return p->mode == ATTRIBUTES && p->stride == 8;
-    case EXPONENTIAL:
-        return p->mode == ATTRIBUTES;
-    }
-    return false;
+    const bool index = p->stride == 2 || p->stride == 4;
+    const bool attribute = p->stride > 0 && p->stride % 4 == 0 && p->stride <= 256;
+    if (p->mode == ATTRIBUTES ? !attribute : !index) return false;
+    if (p->mode == TRIANGLES && p->count % 3) return false;
+    if (p->filter == NONE) return true;
+    if (p->filter == OCTAHEDRAL && p->stride != 4 && p->stride != 8) return false;
+    if (p->filter == QUATERNION && p->stride != 8) return false;
+    return p->mode == ATTRIBUTES;
 }
 
 static cutis_result read_packed(const gltf_document *document, uint32_t index, const json_t *json,
@@ -82,8 +68,13 @@ static cutis_result read_packed(const gltf_document *document, uint32_t index, c
 static cutis_result unpack(gltf_document *document, uint32_t index, const json_t *json)
 {
     gltf_view *view = &document->views[index];
+    static int (*const DECODERS[])(void *, size_t, size_t, const unsigned char *, size_t) = {
+        meshopt_decodeVertexBuffer, meshopt_decodeIndexBuffer, meshopt_decodeIndexSequence
+    };
+    static void (*const FILTERS[])(void *, size_t, size_t) = { NULL, meshopt_decodeFilterOct,
+                                                               meshopt_decodeFilterQuat,
+                                                               meshopt_decodeFilterExp };
     packed p = { 0 };
-    int failure = -1;
     cutis_result result = read_packed(document, index, json, &p);
     if (result == CUTIS_OK) result = cutis_gltf_charge(document, p.count, p.stride);
     if (result != CUTIS_OK) return result;
@@ -93,35 +84,12 @@ static cutis_result unpack(gltf_document *document, uint32_t index, const json_t
                      p.count * p.stride);
     uint8_t *bytes = cutis_arena_alloc(&document->arena, p.count, p.stride);
     if (!bytes) return cutis_alloc_result(document->context);
-    switch (p.mode) {
-    case ATTRIBUTES:
-        failure = meshopt_decodeVertexBuffer(bytes, p.count, p.stride, p.data, p.size);
-        break;
-    case TRIANGLES:
-        failure = meshopt_decodeIndexBuffer(bytes, p.count, p.stride, p.data, p.size);
-        break;
-    case INDICES:
-        failure = meshopt_decodeIndexSequence(bytes, p.count, p.stride, p.data, p.size);
-        break;
-    }
-    if (failure)
+    if (DECODERS[p.mode](bytes, p.count, p.stride, p.data, p.size) != 0)
         return WRONG("CUTIS_MESHOPT_INVALID",
                      "/bufferViews/%u/extensions/EXT_meshopt_compression: the data cannot be "
                      "decompressed",
                      index);
-    switch (p.filter) {
-    case NONE:
-        break;
-    case OCTAHEDRAL:
-        meshopt_decodeFilterOct(bytes, p.count, p.stride);
-        break;
-    case QUATERNION:
-        meshopt_decodeFilterQuat(bytes, p.count, p.stride);
-        break;
-    case EXPONENTIAL:
-        meshopt_decodeFilterExp(bytes, p.count, p.stride);
-        break;
-    }
+    if (p.filter != NONE) FILTERS[p.filter](bytes, p.count, p.stride);
     view->data = bytes;
     view->compressed = true;
     return CUTIS_OK;
