@@ -3,7 +3,6 @@
 // first and must be right, the others are left out if they are not for this skeleton. Joint i is
 // bone i of the file; nodes are sorted so that parents come first.
 #include "io/cal3d.h"
-#include "io/cal3d_model.h"
 #include "io/names.h"
 #include "io/text.h"
 

@@ -1,5 +1,5 @@
-/// Cal3D's files as they are, before they become one model. Internal to the Cal3D reader; all
-/// arrays live in an arena.
+/// Cal3D's files as they are, and their way to nodes, skins and clips. Internal to the Cal3D
+/// reader; all arrays live in an arena.
 #ifndef CUTIS_IO_CAL3D_H
 #define CUTIS_IO_CAL3D_H
 
@@ -100,5 +100,18 @@ cutis_result cutis_cal3d_finish(cal3d_draft *draft, const cal3d_source_file *fil
 /// Keys (time, translation, rotation: 8 floats each) in order of time; of several at the same time
 /// the last stays. false: no memory.
 bool cutis_cal3d_set_keys(cal3d_track *track, cutis_arena *arena, const float *keys, size_t count);
+
+/// Cal3D's rotation in our convention: the conjugate, of unit length.
+cutis_quat cutis_cal3d_rotation(const float q[4]);
+
+/// Tracks as channels on `nodes` (node of each bone). The animation's arrays are changed and
+/// borrowed.
+cutis_result cutis_cal3d_make_clip(const cal3d_source_file *file, const cal3d_animation *animation,
+                                   float scale, const uint32_t *nodes, uint32_t bone_count,
+                                   cutis_clip *out);
+
+/// What a model read from Cal3D was scaled by (the .cfg's scale and the reader's units); 1 for
+/// other sources.
+float cutis_cal3d_scale_of(const cutis_source *source);
 
 #endif

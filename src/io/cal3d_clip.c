@@ -2,7 +2,6 @@
 // the rest copied. Invariant: the model made here passes the gate again, so nothing a clip file
 // says reaches a model unchecked.
 #include "io/cal3d.h"
-#include "io/cal3d_model.h"
 #include "io/names.h"
 
 #include <math.h>

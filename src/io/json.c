@@ -212,7 +212,7 @@ static void write_break(cutis_bytes *bytes, size_t depth)
 }
 
 /// A scalar is written; a container is opened and pushed.
-static bool write_value(cutis_bytes *bytes, frame **stack, size_t *capacity, size_t *depth,
+static void write_value(cutis_bytes *bytes, frame **stack, size_t *capacity, size_t *depth,
                         const json_t *value, bool compact)
 {
     char text[32];
@@ -221,7 +221,7 @@ static bool write_value(cutis_bytes *bytes, frame **stack, size_t *capacity, siz
     case JSON_ARRAY:
         if (!cutis_grow(bytes->context, stack, capacity, *depth + 1, sizeof **stack)) {
             bytes->failed = true;
-            return false;
+            return;
         }
         (*stack)[(*depth)++] = (frame){
             .value = value,
@@ -250,7 +250,6 @@ static bool write_value(cutis_bytes *bytes, frame **stack, size_t *capacity, siz
         write_text(bytes, "null");
         break;
     }
-    return true;
 }
 
 void cutis_json_write(cutis_bytes *bytes, const json_t *value, bool compact)

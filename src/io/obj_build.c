@@ -47,14 +47,10 @@ typedef struct builder {
 
 static size_t indices_of(const obj_element *element)
 {
-    switch (element->topology) {
-    case CUTIS_TOPOLOGY_TRIANGLES:
-        return 3 * ((size_t)element->count - 2);
-    case CUTIS_TOPOLOGY_LINES:
-        return 2 * ((size_t)element->count - 1);
-    default:
-        return element->count;
-    }
+    size_t count = element->count;
+    return element->topology == CUTIS_TOPOLOGY_TRIANGLES ? 3 * (count - 2)
+           : element->topology == CUTIS_TOPOLOGY_LINES   ? 2 * (count - 1)
+                                                         : count;
 }
 
 // Which draft each (topology, material) is, in order of first use, and how long they get.

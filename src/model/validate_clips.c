@@ -12,7 +12,6 @@
 typedef struct {
     cutis_model *model;
     cutis_gate gate;
-    uint32_t clip, index;
     char place[64];
 } spot;
 
@@ -145,7 +144,7 @@ static cutis_result check_clip(cutis_model *model, cutis_gate gate, uint32_t c, 
     clip->duration = 0;
     for (uint32_t i = 0; i < clip->channel_count; i++) {
         cutis_channel *channel = &channels[i];
-        spot at = { model, gate, c, i, "" };
+        spot at = { model, gate, "" };
         snprintf(at.place, sizeof at.place, "clips/%u/channels/%u", c, i);
         cutis_result result = check_channel(&at, channel);
         if (result != CUTIS_OK) return result;

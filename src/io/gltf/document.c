@@ -5,7 +5,6 @@
 
 #include "io/gltf/extensions.h"
 #include "io/gltf/parts.h"
-#include "io/gltf/schema.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -158,6 +158,10 @@ bool cutis_gltf_decode_percent(const char *uri, char *out, size_t capacity);
 /// Container and buffers (container.c).
 cutis_result cutis_gltf_load_json(gltf_document *document, const uint8_t *data, size_t size);
 cutis_result cutis_gltf_load_buffers(gltf_document *document);
+/// The shape of the whole of document->root: types, ranges, required properties, references in
+/// range (schema.c). After it, readers take values out of the JSON without asking again. The error
+/// reads "file: /json/pointer: reason [CODE]".
+cutis_result cutis_gltf_check_schema(gltf_document *document);
 /// Views (view.c) and accessors (accessor.c).
 cutis_result cutis_gltf_load_views(gltf_document *document);
 cutis_result cutis_gltf_load_accessors(gltf_document *document);

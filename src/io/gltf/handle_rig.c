@@ -92,13 +92,7 @@ static cutis_result read_virtual(gltf_document *document, cutis_arena *arena, co
         FAIL("/extensions/" NAME "/virtual/places: want an accessor of VEC3 floats");
     rig->virtual_count = document->accessors[places].count;
     cutis_result result = cutis_gltf_new_floats(document, arena, places, &values);
-    cutis_float3 *points =
-        cutis_arena_alloc(arena, rig->virtual_count, sizeof *rig->virtual_places);
-    if (!points) return cutis_alloc_result(document->context);
-    for (uint32_t v = 0; v < rig->virtual_count && result == CUTIS_OK; v++)
-        points[v] = (cutis_float3){ values[3 * (size_t)v], values[3 * (size_t)v + 1],
-                                    values[3 * (size_t)v + 2] };
-    rig->virtual_places = points;
+    rig->virtual_places = (const cutis_float3 *)values;
     if (result == CUTIS_OK)
         result = read_lists(document, arena, json, "shares", rig->virtual_count,
                             "/extensions/" NAME "/virtual", &rig->share_first, &rig->share_handles,

@@ -380,9 +380,10 @@ static cutis_result check_node(const gltf_document *document, const cutis_model_
 cutis_result cutis_gltf_check_scene(gltf_document *document, const cutis_model_data *data)
 {
     cutis_result result = CUTIS_OK;
-    uint32_t *roots = cutis_alloc_array(document->context, data->node_count, sizeof *roots);
-    uint32_t *sizes = cutis_alloc_array(document->context, data->node_count, sizeof *sizes);
-    int32_t *unskinned = cutis_alloc_array(document->context, data->mesh_count, sizeof *unskinned);
+    cutis_arena scratch = { .context = document->context };
+    uint32_t *roots = cutis_arena_alloc(&scratch, data->node_count, sizeof *roots);
+    uint32_t *sizes = cutis_arena_alloc(&scratch, data->node_count, sizeof *sizes);
+    int32_t *unskinned = cutis_arena_alloc(&scratch, data->mesh_count, sizeof *unskinned);
     if (!roots || !sizes || !unskinned) result = cutis_alloc_result(document->context);
     if (result == CUTIS_OK) {
         for (uint32_t i = 0; i < data->node_count; i++) {
@@ -404,8 +405,6 @@ cutis_result cutis_gltf_check_scene(gltf_document *document, const cutis_model_d
         result = check_skin(document, data, s, roots, sizes);
     for (uint32_t n = 0; n < data->node_count && result == CUTIS_OK; n++)
         result = check_node(document, data, n, unskinned);
-    cutis_free_array(document->context, unskinned, data->mesh_count, sizeof *unskinned);
-    cutis_free_array(document->context, sizes, data->node_count, sizeof *sizes);
-    cutis_free_array(document->context, roots, data->node_count, sizeof *roots);
+    cutis_arena_release(&scratch);
     return result;
 }

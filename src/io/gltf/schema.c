@@ -2,8 +2,7 @@
 /// property of the types, ranges and references below; unknown properties, extras and the insides
 /// of extensions are not looked at. The walk recurses on the schema (five levels), never on the
 /// document.
-#include "io/gltf/schema.h"
-
+#include "io/gltf/document.h"
 #include "io/gltf/extensions.h"
 
 #include <math.h>

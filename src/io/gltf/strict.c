@@ -420,16 +420,16 @@ static cutis_result check_scene(gltf_document *document, size_t scene, const uin
 
 static cutis_result check_scenes(gltf_document *document)
 {
-    cutis_context *context = document->context;
+    cutis_arena scratch = { .context = document->context };
     size_t scenes = json_array_size(json_object_get(document->root, "scenes"));
     size_t count = document->node_count;
-    uint32_t *marks = cutis_alloc_zero(context, count, sizeof *marks);
-    uint32_t *skinned = cutis_alloc_array(context, count, sizeof *skinned);
-    uint32_t *roots = cutis_alloc_array(context, count, 2 * sizeof *roots);
-    uint32_t *tops = cutis_alloc_array(context, count, sizeof *tops);
+    uint32_t *marks = cutis_arena_zero(&scratch, count, sizeof *marks);
+    uint32_t *skinned = cutis_arena_alloc(&scratch, count, sizeof *skinned);
+    uint32_t *roots = cutis_arena_alloc(&scratch, count, 2 * sizeof *roots);
+    uint32_t *tops = cutis_arena_alloc(&scratch, count, sizeof *tops);
     uint32_t found = 0;
     cutis_result result =
-        marks && skinned && roots && tops ? CUTIS_OK : cutis_alloc_result(context);
+        marks && skinned && roots && tops ? CUTIS_OK : cutis_alloc_result(scratch.context);
     if (result == CUTIS_OK) find_tops(document, tops);
     for (uint32_t n = 0; n < count && result == CUTIS_OK; n++) {
         int32_t skin = cutis_gltf_index(cutis_gltf_item(document, "nodes", n), "skin");
@@ -448,10 +448,7 @@ static cutis_result check_scenes(gltf_document *document)
         result = check_scene(document, s, skinned, roots, found, marks);
         cutis_gltf_go_on(document, &result);
     }
-    cutis_free_array(context, marks, count, sizeof *marks);
-    cutis_free_array(context, skinned, count, sizeof *skinned);
-    cutis_free_array(context, roots, count, 2 * sizeof *roots);
-    cutis_free_array(context, tops, count, sizeof *tops);
+    cutis_arena_release(&scratch);
     return result;
 }
 

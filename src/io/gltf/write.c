@@ -301,8 +301,7 @@ cutis_result cutis_gltf_write(const cutis_model *model, const char *path,
         result =
             cutis_fail(context, cutis_alloc_result(context), "%s: no memory to write it", path);
     } else {
-        result =
-            wants_glb(path, &writer.options) ? write_glb(&writer, path) : write_gltf(&writer, path);
+        result = writer.binary ? write_glb(&writer, path) : write_gltf(&writer, path);
     }
     if (result == CUTIS_OK) note_images(&writer, path);
     json_decref(writer.root);
