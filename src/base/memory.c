@@ -101,24 +101,6 @@ void cutis_free_array(cutis_context *context, void *memory, size_t count, size_t
     cutis_free(context, memory, count * item); // cannot overflow: the allocation succeeded with it
 }
 
-bool cutis_grow(cutis_context *context, void *array_pointer, size_t *capacity, size_t needed,
-                size_t item)
-{
-    if (needed <= *capacity) return true;
-    size_t grown = *capacity < 8 ? 8 : *capacity;
-    while (grown < needed) {
-        if (!cutis_size_multiply(grown, 2, &grown)) grown = needed;
-    }
-    void *old, *fresh = cutis_alloc_array(context, grown, item);
-    if (!fresh) return false;
-    memcpy(&old, array_pointer, sizeof old); // the caller's pointer may be of any type
-    if (old) memcpy(fresh, old, *capacity * item);
-    cutis_free_array(context, old, *capacity, item);
-    memcpy(array_pointer, &fresh, sizeof fresh);
-    *capacity = grown;
-    return true;
-}
-
 // Arena
 // --------------------------------------------------------------------------------------------
 
@@ -175,6 +157,12 @@ void *cutis_arena_alloc(cutis_arena *arena, size_t count, size_t item)
     return (char *)chunk + start;
 }
 
+void *cutis_arena_zero(cutis_arena *arena, size_t count, size_t item)
+{
+    void *memory = cutis_arena_alloc(arena, count, item);
+    return memory ? memset(memory, 0, count * item) : NULL;
+}
+
 void *cutis_arena_copy(cutis_arena *arena, const void *data, size_t count, size_t item)
 {
     void *copy = cutis_arena_alloc(arena, count, item);
@@ -198,6 +186,54 @@ char *cutis_arena_format(cutis_arena *arena, const char *format, ...)
     if (text) vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
     return text;
+}
+
+// An array that has a chunk of its own goes at once; a small one stays until the arena goes.
+static void drop_large(cutis_arena *arena, const void *array, size_t size)
+{
+    const size_t start = align_up(sizeof(cutis_arena_chunk), ALIGNMENT);
+    for (cutis_arena_chunk **link = &arena->chunks; *link && size >= SMALL; link = &(*link)->next) {
+        cutis_arena_chunk *chunk = *link;
+        if ((char *)chunk + start != array || chunk->used != start + size) continue;
+        *link = chunk->next;
+        cutis_free(arena->context, chunk, chunk->size);
+        return;
+    }
+}
+
+/// In the arena, or without one through the context.
+static bool grow(cutis_context *context, cutis_arena *arena, void *array_pointer, size_t *capacity,
+                 size_t needed, size_t item)
+{
+    if (needed <= *capacity) return true;
+    size_t grown = *capacity < 8 ? 8 : *capacity;
+    while (grown < needed) {
+        if (!cutis_size_multiply(grown, 2, &grown)) grown = needed;
+    }
+    void *old, *fresh = arena ? cutis_arena_alloc(arena, grown, item)
+                              : cutis_alloc_array(context, grown, item);
+    if (!fresh) return false;
+    memcpy(&old, array_pointer, sizeof old); // the caller's pointer may be of any type
+    if (old) memcpy(fresh, old, *capacity * item);
+    if (arena)
+        drop_large(arena, old, *capacity * item);
+    else
+        cutis_free_array(context, old, *capacity, item);
+    memcpy(array_pointer, &fresh, sizeof fresh);
+    *capacity = grown;
+    return true;
+}
+
+bool cutis_grow(cutis_context *context, void *array_pointer, size_t *capacity, size_t needed,
+                size_t item)
+{
+    return grow(context, NULL, array_pointer, capacity, needed, item);
+}
+
+bool cutis_arena_grow(cutis_arena *arena, void *array_pointer, size_t *capacity, size_t needed,
+                      size_t item)
+{
+    return grow(arena->context, arena, array_pointer, capacity, needed, item);
 }
 
 void cutis_arena_release(cutis_arena *arena)

@@ -127,17 +127,7 @@ static const char *parse_dictionary(cursor c, npy_header *header)
 
 static double load_number(const npy_header *header, const unsigned char *at)
 {
-    unsigned char b[8] = { 0 };
-    for (uint32_t i = 0; i < header->width; i++)
-        b[i] = at[header->big_endian ? header->width - 1 - i : i];
-    if (header->kind == 'f')
-        return header->width == 4 ? (double)cutis_load_f32(b) : cutis_load_f64(b);
-    uint64_t bits = cutis_load_u64(b);
-    if (header->kind != 'i') return (double)bits;
-    uint32_t shift = 64 - 8 * header->width;
-    // The header has a width of 1 to 8.
-    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
-    return (double)((int64_t)(bits << shift) >> shift);
+    return cutis_load_number(at, header->kind, header->width, header->big_endian);
 }
 
 // Values in C order; in a Fortran-ordered file the first index runs fastest.

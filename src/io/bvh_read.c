@@ -37,9 +37,7 @@ typedef struct bvh_file {
 
 static cutis_result bad(const bvh_file *file, const char *reason, cutis_span what)
 {
-    return cutis_fail(file->context, CUTIS_CORRUPT_DATA, "%s: line %zu: %s%s%.*s%s",
-                      file->input->name, file->text.line, reason, what.size ? " '" : "",
-                      CUTIS_SPAN_SHOW(what), what.size ? "'" : "");
+    return cutis_text_bad(file->input, &file->text, reason, what);
 }
 
 static cutis_result take_number(bvh_file *file, double *out)
@@ -83,8 +81,8 @@ static cutis_result add_node(bvh_file *file, int32_t parent, bool is_end)
     if (file->node_count >= limits->node_count || file->node_count >= INT32_MAX)
         return cutis_fail(file->context, CUTIS_LIMIT_EXCEEDED, "%s: line %zu: more than %u nodes",
                           file->input->name, file->text.line, limits->node_count);
-    if (!cutis_grow(file->context, &file->nodes, &file->node_capacity, file->node_count + 1,
-                    sizeof *file->nodes))
+    if (!cutis_arena_grow(&file->arena, &file->nodes, &file->node_capacity, file->node_count + 1,
+                          sizeof *file->nodes))
         return cutis_alloc_result(file->context);
     bvh_node *node = &file->nodes[file->node_count++];
     *node = (bvh_node){ .parent = parent, .is_end = is_end };
@@ -310,11 +308,9 @@ static cutis_result publish(bvh_file *file, cutis_model **out)
     for (size_t i = 0; i < file->node_count; i++) {
         const double *offset = file->nodes[i].offset;
         double scale = (double)file->input->scale;
-        nodes[i] = (cutis_node){ .name = file->nodes[i].name,
-                                 .parent = file->nodes[i].parent,
-                                 .rest = cutis_transform_identity(),
-                                 .mesh = CUTIS_NONE,
-                                 .skin = CUTIS_NONE };
+        nodes[i] = cutis_node_default();
+        nodes[i].name = file->nodes[i].name;
+        nodes[i].parent = file->nodes[i].parent;
         nodes[i].rest.translation =
             (cutis_float3){ (float)(offset[0] * scale), (float)(offset[1] * scale),
                             (float)(offset[2] * scale) };
@@ -338,7 +334,6 @@ cutis_result cutis_bvh_read(const cutis_input *input, cutis_model **out)
     cutis_result result = parse_hierarchy(&file);
     if (result == CUTIS_OK) result = parse_motion_header(&file);
     if (result == CUTIS_OK) result = publish(&file, out);
-    cutis_free_array(file.context, file.nodes, file.node_capacity, sizeof *file.nodes);
     cutis_arena_release(&file.arena);
     return result;
 }

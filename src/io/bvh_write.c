@@ -137,15 +137,15 @@ static bool is_end_site(const bvh_writer *w, uint32_t i)
     return w->children[i] == 0 && !w->animated[i];
 }
 
-static void indent(cutis_output *out, uint32_t depth)
+static void indent(cutis_output *out, uint32_t depth, const char *text)
 {
     for (uint32_t i = 0; i < depth && i < 64; i++) cutis_output_text(out, "\t");
+    cutis_output_text(out, text);
 }
 
 static void write_offset(cutis_output *out, uint32_t depth, cutis_float3 offset)
 {
-    indent(out, depth);
-    cutis_output_text(out, "OFFSET");
+    indent(out, depth, "OFFSET");
     cutis_output_float(out, ' ', offset.x);
     cutis_output_float(out, ' ', offset.y);
     cutis_output_float(out, ' ', offset.z);
@@ -156,34 +156,23 @@ static void write_joint_head(cutis_output *out, const bvh_writer *w, uint32_t i,
                              bool end)
 {
     const cutis_node *node = &w->data->nodes[i];
-    indent(out, depth);
-    if (end) {
-        cutis_output_text(out, "End Site");
-    } else {
-        cutis_output_text(out, node->parent == CUTIS_NONE ? "ROOT " : "JOINT ");
-        if (node->name && *node->name)
-            cutis_output_name(out, node->name);
-        else
-            cutis_output_count(out, '#', i);
-    }
+    indent(out, depth, end ? "End Site" : node->parent == CUTIS_NONE ? "ROOT " : "JOINT ");
+    if (!end && node->name && *node->name)
+        cutis_output_name(out, node->name);
+    else if (!end)
+        cutis_output_count(out, '#', i);
     cutis_output_text(out, "\n");
-    indent(out, depth);
-    cutis_output_text(out, "{\n");
+    indent(out, depth, "{\n");
     write_offset(out, depth + 1, node->rest.translation);
     if (end) return;
-    indent(out, depth + 1);
-    cutis_output_text(
-        out, w->moves[i]
-                 ? "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n"
-                 : "CHANNELS 3 Zrotation Xrotation Yrotation\n");
+    indent(out, depth + 1,
+           w->moves[i] ? "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n"
+                       : "CHANNELS 3 Zrotation Xrotation Yrotation\n");
     if (w->children[i]) return;
-    indent(out, depth + 1);
-    cutis_output_text(out, "End Site\n");
-    indent(out, depth + 1);
-    cutis_output_text(out, "{\n");
+    indent(out, depth + 1, "End Site\n");
+    indent(out, depth + 1, "{\n");
     write_offset(out, depth + 2, (cutis_float3){ 0, 0, 0 });
-    indent(out, depth + 1);
-    cutis_output_text(out, "}\n");
+    indent(out, depth + 1, "}\n");
 }
 
 static void write_hierarchy(cutis_output *out, const bvh_writer *w, const bool *ends)
@@ -193,10 +182,8 @@ static void write_hierarchy(cutis_output *out, const bvh_writer *w, const bool *
     uint32_t depth = 0;
     for (uint32_t k = 0; k <= w->count; k++) {
         int32_t parent = k < w->count ? w->data->nodes[w->order[k]].parent : CUTIS_NONE;
-        for (; open != parent && open != CUTIS_NONE; open = w->data->nodes[open].parent) {
-            indent(out, --depth);
-            cutis_output_text(out, "}\n");
-        }
+        for (; open != parent && open != CUTIS_NONE; open = w->data->nodes[open].parent)
+            indent(out, --depth, "}\n");
         if (k == w->count) return;
         write_joint_head(out, w, w->order[k], depth++, ends[w->order[k]]);
         open = (int32_t)w->order[k];
@@ -289,17 +276,14 @@ cutis_result cutis_bvh_write(const cutis_model *model, const char *path)
     uint32_t n = w.data->node_count;
     w.clip = w.data->clip_count && w.data->clips[0].channel_count ? &w.data->clips[0] : NULL;
     w.kept = cutis_arena_alloc(&w.arena, n, sizeof *w.kept);
-    w.moves = cutis_arena_alloc(&w.arena, n, sizeof *w.moves);
-    w.animated = cutis_arena_alloc(&w.arena, n, sizeof *w.animated);
+    w.moves = cutis_arena_zero(&w.arena, n, sizeof *w.moves);
+    w.animated = cutis_arena_zero(&w.arena, n, sizeof *w.animated);
     w.order = cutis_arena_alloc(&w.arena, n, sizeof *w.order);
-    w.children = cutis_arena_alloc(&w.arena, n, sizeof *w.children);
+    w.children = cutis_arena_zero(&w.arena, n, sizeof *w.children);
     cutis_result result = CUTIS_OK;
     if (!w.kept || !w.moves || !w.animated || !w.order || !w.children) {
         result = cutis_alloc_result(w.context);
     } else {
-        memset(w.moves, 0, n * sizeof *w.moves);
-        memset(w.animated, 0, n * sizeof *w.animated);
-        memset(w.children, 0, n * sizeof *w.children);
         choose_nodes(&w);
         result = check_nodes(&w);
     }

@@ -2,6 +2,7 @@
 #ifndef CUTIS_IO_BYTES_H
 #define CUTIS_IO_BYTES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -37,6 +38,21 @@ static inline double cutis_load_f64(const void *data)
     double value;
     memcpy(&value, &bits, 8);
     return value;
+}
+
+/// A number of `width` bytes, 1 to 8: kind 'f' a float or double, 'i' with sign, else without.
+static inline double cutis_load_number(const void *data, char kind, uint32_t width, bool big_endian)
+{
+    const unsigned char *at = data;
+    unsigned char b[8] = { 0 };
+    for (uint32_t i = 0; i < width; i++) b[i] = at[big_endian ? width - 1 - i : i];
+    if (kind == 'f') return width == 4 ? (double)cutis_load_f32(b) : cutis_load_f64(b);
+    uint64_t bits = cutis_load_u64(b);
+    if (kind != 'i') return (double)bits;
+    uint32_t shift = 64 - 8 * width;
+    // The width is 1 to 8.
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
+    return (double)((int64_t)(bits << shift) >> shift);
 }
 
 static inline void cutis_store_u32(void *data, uint32_t value)

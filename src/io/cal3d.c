@@ -3,7 +3,6 @@
 // first and must be right, the others are left out if they are not for this skeleton. Joint i is
 // bone i of the file; nodes are sorted so that parents come first.
 #include "io/cal3d.h"
-#include "io/cal3d_model.h"
 #include "io/names.h"
 #include "io/text.h"
 
@@ -144,8 +143,7 @@ static cutis_result take_setting(builder *b, const cutis_text *text, cutis_span 
         return b->skeleton_file ? CUTIS_OK : cutis_alloc_result(b->context);
     }
     if (!names) return bad_line(b, text, "unknown setting", key);
-    return cutis_names_add(names, &b->arena, value, &number) ? CUTIS_OK
-                                                             : cutis_alloc_result(b->context);
+    return cutis_names_add(names, value, &number) ? CUTIS_OK : cutis_alloc_result(b->context);
 }
 
 static cutis_result parse_cfg(builder *b)
@@ -171,17 +169,13 @@ static cutis_result parse_cfg(builder *b)
 // Bones
 // --------------------------------------------------------------------------------------------
 
-static cutis_node bone_node(const builder *b, const cal3d_bone *bone)
+static cutis_transform to_transform(const builder *b, const float *translation,
+                                    const float *rotation)
 {
-    cutis_node node = {
-        .name = bone->name, .parent = CUTIS_NONE, .mesh = CUTIS_NONE, .skin = CUTIS_NONE
-    };
-    node.rest = cutis_transform_identity();
-    node.rest.translation =
-        (cutis_float3){ bone->translation[0] * b->scale, bone->translation[1] * b->scale,
-                        bone->translation[2] * b->scale };
-    node.rest.rotation = cutis_cal3d_rotation(bone->rotation);
-    return node;
+    return (cutis_transform){ { translation[0] * b->scale, translation[1] * b->scale,
+                                translation[2] * b->scale },
+                              cutis_cal3d_rotation(rotation),
+                              { 1, 1, 1 } };
 }
 
 // Depth-first from the roots, children in the file's order. What is not reached is in a cycle.
@@ -207,11 +201,13 @@ static cutis_result place_bones(builder *b)
             at = stack[--depth];
             continue;
         }
-        int32_t parent = b->skeleton.bones[at].parent;
+        const cal3d_bone *bone = &b->skeleton.bones[at];
         b->nodes_of_bones[at] = placed;
-        b->nodes[placed] = bone_node(b, &b->skeleton.bones[at]);
-        if (parent != -1) b->nodes[placed].parent = (int32_t)b->nodes_of_bones[parent];
-        placed++;
+        cutis_node *node = &b->nodes[placed++];
+        *node = cutis_node_default();
+        node->name = bone->name;
+        node->rest = to_transform(b, bone->translation, bone->rotation);
+        if (bone->parent != -1) node->parent = (int32_t)b->nodes_of_bones[bone->parent];
         if (next[at] != UINT32_MAX) stack[depth++] = next[at];
         at = first[at];
     }
@@ -297,11 +293,11 @@ static cutis_result add_mesh(builder *b, const cal3d_source_file *file)
     if (count == 0) return CUTIS_OK;
     b->mesh_list[b->mesh_count] =
         (cutis_mesh){ .name = name, .primitive_count = count, .primitives = primitives };
-    b->nodes[b->node_count++] = (cutis_node){ .name = name,
-                                              .parent = CUTIS_NONE,
-                                              .rest = cutis_transform_identity(),
-                                              .mesh = (int32_t)b->mesh_count++,
-                                              .skin = skinned ? 0 : CUTIS_NONE };
+    cutis_node *node = &b->nodes[b->node_count++];
+    *node = cutis_node_default();
+    node->name = name;
+    node->mesh = (int32_t)b->mesh_count++;
+    if (skinned) node->skin = 0;
     return CUTIS_OK;
 }
 
@@ -375,7 +371,7 @@ static cutis_result add_clip(builder *b, const char *relative)
         result = cutis_cal3d_make_clip(&file, &animation, b->scale, b->nodes_of_bones,
                                        b->skeleton.count, &clip);
     if (result == CUTIS_OK &&
-        !cutis_grow(b->context, &b->clips, &b->clip_capacity, b->clip_count + 1, sizeof clip))
+        !cutis_arena_grow(&b->arena, &b->clips, &b->clip_capacity, b->clip_count + 1, sizeof clip))
         result = cutis_alloc_result(b->context);
     if (result == CUTIS_OK) b->clips[b->clip_count++] = clip;
     drop_part(b, &file);
@@ -417,16 +413,6 @@ static cutis_result read_clips(builder *b)
 // The model
 // ----------------------------------------------------------------------------------------
 
-static void bind_matrix(const builder *b, const cal3d_bone *bone, cutis_mat34 *out)
-{
-    cutis_transform transform = cutis_transform_identity();
-    transform.rotation = cutis_cal3d_rotation(bone->bone_rotation);
-    transform.translation =
-        (cutis_float3){ bone->bone_translation[0] * b->scale, bone->bone_translation[1] * b->scale,
-                        bone->bone_translation[2] * b->scale };
-    *out = cutis_mat34_from_transform(&transform);
-}
-
 static cutis_result publish(builder *b, cutis_model **out)
 {
     uint32_t n = b->skeleton.count;
@@ -440,7 +426,11 @@ static cutis_result publish(builder *b, cutis_model **out)
     memory->source.destroy = destroy_memory;
     memory->context = b->context;
     memory->scale = b->scale;
-    for (uint32_t i = 0; i < n; i++) bind_matrix(b, &b->skeleton.bones[i], &binds[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        const cal3d_bone *bone = &b->skeleton.bones[i];
+        cutis_transform bind = to_transform(b, bone->bone_translation, bone->bone_rotation);
+        binds[i] = cutis_mat34_from_transform(&bind);
+    }
     cutis_skin skin = { .name = "skin",
                         .joint_count = n,
                         .joints = b->nodes_of_bones,
@@ -508,8 +498,8 @@ cutis_result cutis_cal3d_read(const cutis_input *input, cutis_model **out)
     b->input = input;
     b->context = input->context;
     b->scale = input->scale;
-    b->arena.context = b->meshes.context = b->materials.context = b->animations.context =
-        input->context;
+    b->arena.context = input->context;
+    b->meshes.arena = b->materials.arena = b->animations.arena = &b->arena;
     bool is_xml, is_cfg;
     cal3d_kind kind = cutis_cal3d_kind(input->data, input->size, &is_xml);
     size_t size = strlen(input->name);
@@ -517,10 +507,6 @@ cutis_result cutis_cal3d_read(const cutis_input *input, cutis_model **out)
              cutis_span_is_any_case((cutis_span){ input->name + size - 4, 4 }, ".cfg") && is_xml;
     cutis_result result = is_cfg || kind == CAL3D_UNKNOWN ? read_cfg_model(b) : read_part(b, kind);
     if (result == CUTIS_OK) result = publish(b, out);
-    cutis_names_release(&b->meshes);
-    cutis_names_release(&b->materials);
-    cutis_names_release(&b->animations);
-    cutis_free_array(b->context, b->clips, b->clip_capacity, sizeof *b->clips);
     cutis_arena_release(&b->arena);
     cutis_free(b->context, b, sizeof *b);
     return result;

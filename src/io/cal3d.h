@@ -1,5 +1,5 @@
-/// Cal3D's files as they are, before they become one model. Internal to the Cal3D reader; all
-/// arrays live in an arena.
+/// Cal3D's files as they are, and their way to nodes, skins and clips. Internal to the Cal3D
+/// reader; all arrays live in an arena.
 #ifndef CUTIS_IO_CAL3D_H
 #define CUTIS_IO_CAL3D_H
 
@@ -78,9 +78,9 @@ cutis_result cutis_cal3d_xml_mesh(const cal3d_source_file *file, cal3d_mesh *out
 cutis_result cutis_cal3d_xml_animation(const cal3d_source_file *file, cal3d_animation *out);
 cutis_result cutis_cal3d_xml_material(const cal3d_source_file *file, float diffuse[3]);
 
-/// A submesh while it grows; both readers fill one. The zero value with `context` set is empty.
+/// A submesh while it grows; both readers fill one. The zero value with `arena` set is empty.
 typedef struct cal3d_draft {
-    cutis_context *context;
+    cutis_arena *arena;
     float *positions, *normals, *texcoords, *weights;
     uint32_t *first, *joints, *indices;
     size_t position_capacity, normal_capacity, texcoord_capacity, weight_capacity;
@@ -93,12 +93,25 @@ bool cutis_cal3d_add_vertex(cal3d_draft *draft, const float position[3], const f
                             const float texcoord[2]);
 bool cutis_cal3d_add_influence(cal3d_draft *draft, uint32_t bone, float weight);
 bool cutis_cal3d_add_face(cal3d_draft *draft, const uint32_t corners[3]);
-/// Check the faces, turn them outwards as Cal3D does, and copy everything into the arena.
+/// Check the faces, turn them outwards as Cal3D does, and hand over the arrays.
 cutis_result cutis_cal3d_finish(cal3d_draft *draft, const cal3d_source_file *file, int32_t material,
                                 bool texcoords, cal3d_submesh *out);
-void cutis_cal3d_drop(cal3d_draft *draft);
 
-/// Keys in order of time; of several at the same time the last stays.
-void cutis_cal3d_sort_keys(cal3d_track *track, cutis_arena *arena);
+/// Keys (time, translation, rotation: 8 floats each) in order of time; of several at the same time
+/// the last stays. false: no memory.
+bool cutis_cal3d_set_keys(cal3d_track *track, cutis_arena *arena, const float *keys, size_t count);
+
+/// Cal3D's rotation in our convention: the conjugate, of unit length.
+cutis_quat cutis_cal3d_rotation(const float q[4]);
+
+/// Tracks as channels on `nodes` (node of each bone). The animation's arrays are changed and
+/// borrowed.
+cutis_result cutis_cal3d_make_clip(const cal3d_source_file *file, const cal3d_animation *animation,
+                                   float scale, const uint32_t *nodes, uint32_t bone_count,
+                                   cutis_clip *out);
+
+/// What a model read from Cal3D was scaled by (the .cfg's scale and the reader's units); 1 for
+/// other sources.
+float cutis_cal3d_scale_of(const cutis_source *source);
 
 #endif

@@ -142,13 +142,13 @@ static cutis_result take_vertex(cursor *c, const submesh_head *head, cal3d_draft
     uint32_t influences = take_u32(c);
     if (!fits(c, influences, 8)) return cut_off(c);
     if (!cutis_cal3d_add_vertex(draft, position, normal, texcoord))
-        return cutis_alloc_result(draft->context);
+        return cutis_alloc_result(c->file->context);
     for (uint32_t i = 0; i < influences; i++) {
         float weight;
         uint32_t bone = take_u32(c);
         take_floats(c, &weight, 1);
         if (!cutis_cal3d_add_influence(draft, bone, weight))
-            return cutis_alloc_result(draft->context);
+            return cutis_alloc_result(c->file->context);
     }
     if (head->springs) take_floats(c, ignored, 1);
     return c->failed ? cut_off(c) : CUTIS_OK;
@@ -176,7 +176,7 @@ static cutis_result take_submesh(cursor *c, cal3d_draft *draft, cal3d_submesh *o
     if (!fits(c, head.faces, 12)) return cut_off(c);
     for (uint32_t f = 0; f < head.faces; f++) {
         uint32_t corners[3] = { take_u32(c), take_u32(c), take_u32(c) };
-        if (!cutis_cal3d_add_face(draft, corners)) return cutis_alloc_result(draft->context);
+        if (!cutis_cal3d_add_face(draft, corners)) return cutis_alloc_result(c->file->context);
     }
     return cutis_cal3d_finish(draft, c->file, material, head.maps > 0, out);
 }
@@ -192,33 +192,23 @@ cutis_result cutis_cal3d_mesh(const cal3d_source_file *file, cal3d_mesh *out)
         return fail_at(&c, CUTIS_CORRUPT_DATA, "no such number of submeshes");
     out->submeshes = cutis_arena_alloc(file->arena, out->count, sizeof *out->submeshes);
     if (!out->submeshes) return cutis_alloc_result(file->context);
-    for (uint32_t i = 0; i < out->count && result == CUTIS_OK; i++) {
-        cal3d_draft draft = { .context = file->context };
-        result = take_submesh(&c, &draft, &out->submeshes[i]);
-        cutis_cal3d_drop(&draft);
-    }
+    for (uint32_t i = 0; i < out->count && result == CUTIS_OK; i++)
+        result = take_submesh(&c, &(cal3d_draft){ .arena = file->arena }, &out->submeshes[i]);
     return result;
 }
 
 static cutis_result take_track(cursor *c, cal3d_track *track)
 {
     track->bone = take_u32(c);
-    track->key_count = take_u32(c);
-    if (!fits(c, track->key_count, 32))
+    uint32_t count = take_u32(c);
+    if (!fits(c, count, 32))
         return fail_at(c, CUTIS_CORRUPT_DATA, "a track has more keys than bytes follow");
     cutis_arena *arena = c->file->arena;
-    track->times = cutis_arena_alloc(arena, track->key_count, sizeof(float));
-    track->translations = cutis_arena_alloc(arena, track->key_count, 3 * sizeof(float));
-    track->rotations = cutis_arena_alloc(arena, track->key_count, 4 * sizeof(float));
-    if (!track->times || !track->translations || !track->rotations)
-        return cutis_alloc_result(c->file->context);
-    for (uint32_t k = 0; k < track->key_count; k++) {
-        take_floats(c, track->times + k, 1);
-        take_floats(c, track->translations + 3 * (size_t)k, 3);
-        take_floats(c, track->rotations + 4 * (size_t)k, 4);
-    }
-    cutis_cal3d_sort_keys(track, arena);
-    return CUTIS_OK;
+    float *keys = cutis_arena_alloc(arena, count, 8 * sizeof *keys);
+    for (size_t k = 0; keys && k < count; k++) take_floats(c, keys + 8 * k, 8);
+    return keys && cutis_cal3d_set_keys(track, arena, keys, count)
+               ? CUTIS_OK
+               : cutis_alloc_result(c->file->context);
 }
 
 cutis_result cutis_cal3d_animation(const cal3d_source_file *file, cal3d_animation *out)

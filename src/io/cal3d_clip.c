@@ -2,7 +2,6 @@
 // the rest copied. Invariant: the model made here passes the gate again, so nothing a clip file
 // says reaches a model unchecked.
 #include "io/cal3d.h"
-#include "io/cal3d_model.h"
 #include "io/names.h"
 
 #include <math.h>
@@ -104,14 +103,14 @@ cutis_result cutis_cal3d_read_clip(const cutis_model *model, const cutis_input *
 static cutis_result match_nodes(const cutis_model_data *model, const cutis_model_data *other,
                                 cutis_arena *arena, uint32_t *match)
 {
-    cutis_names names = { .context = arena->context };
+    cutis_names names = { .arena = arena };
     cutis_result result = CUTIS_OK;
     uint32_t *first = cutis_arena_alloc(arena, model->node_count, sizeof *first);
     for (uint32_t i = 0; first && i < model->node_count && result == CUTIS_OK; i++) {
         const char *name = model->nodes[i].name;
         uint32_t number, before = names.count;
         if (!name || !*name) continue;
-        if (!cutis_names_add(&names, arena, (cutis_span){ name, strlen(name) }, &number))
+        if (!cutis_names_add(&names, (cutis_span){ name, strlen(name) }, &number))
             result = cutis_alloc_result(arena->context);
         else
             first[number] = number < before ? UINT32_MAX : i;
@@ -123,7 +122,6 @@ static cutis_result match_nodes(const cutis_model_data *model, const cutis_model
             name ? cutis_names_find(&names, (cutis_span){ name, strlen(name) }) : UINT32_MAX;
         match[i] = number == UINT32_MAX ? UINT32_MAX : first[number];
     }
-    cutis_names_release(&names);
     return result;
 }
 

@@ -11,11 +11,13 @@ bool cutis_cal3d_add_vertex(cal3d_draft *draft, const float position[3], const f
                             const float texcoord[2])
 {
     size_t n = draft->vertex_count + 1;
-    cutis_context *context = draft->context;
-    if (!cutis_grow(context, &draft->positions, &draft->position_capacity, n, 3 * sizeof(float)) ||
-        !cutis_grow(context, &draft->normals, &draft->normal_capacity, n, 3 * sizeof(float)) ||
-        !cutis_grow(context, &draft->texcoords, &draft->texcoord_capacity, n, 2 * sizeof(float)) ||
-        !cutis_grow(context, &draft->first, &draft->first_capacity, n + 1, sizeof(uint32_t)))
+    cutis_arena *arena = draft->arena;
+    if (!cutis_arena_grow(arena, &draft->positions, &draft->position_capacity, n,
+                          3 * sizeof(float)) ||
+        !cutis_arena_grow(arena, &draft->normals, &draft->normal_capacity, n, 3 * sizeof(float)) ||
+        !cutis_arena_grow(arena, &draft->texcoords, &draft->texcoord_capacity, n,
+                          2 * sizeof(float)) ||
+        !cutis_arena_grow(arena, &draft->first, &draft->first_capacity, n + 1, sizeof(uint32_t)))
         return false;
     memcpy(draft->positions + 3 * (n - 1), position, 3 * sizeof(float));
     memcpy(draft->normals + 3 * (n - 1), normal, 3 * sizeof(float));
@@ -28,8 +30,9 @@ bool cutis_cal3d_add_vertex(cal3d_draft *draft, const float position[3], const f
 bool cutis_cal3d_add_influence(cal3d_draft *draft, uint32_t bone, float weight)
 {
     size_t n = draft->influence_count + 1;
-    if (!cutis_grow(draft->context, &draft->joints, &draft->joint_capacity, n, sizeof(uint32_t)) ||
-        !cutis_grow(draft->context, &draft->weights, &draft->weight_capacity, n, sizeof(float)))
+    if (!cutis_arena_grow(draft->arena, &draft->joints, &draft->joint_capacity, n,
+                          sizeof(uint32_t)) ||
+        !cutis_arena_grow(draft->arena, &draft->weights, &draft->weight_capacity, n, sizeof(float)))
         return false;
     draft->joints[n - 1] = bone;
     draft->weights[n - 1] = weight;
@@ -41,7 +44,8 @@ bool cutis_cal3d_add_influence(cal3d_draft *draft, uint32_t bone, float weight)
 bool cutis_cal3d_add_face(cal3d_draft *draft, const uint32_t corners[3])
 {
     size_t n = draft->index_count + 3;
-    if (!cutis_grow(draft->context, &draft->indices, &draft->index_capacity, n, sizeof(uint32_t)))
+    if (!cutis_arena_grow(draft->arena, &draft->indices, &draft->index_capacity, n,
+                          sizeof(uint32_t)))
         return false;
     memcpy(draft->indices + draft->index_count, corners, 3 * sizeof(uint32_t));
     draft->index_count = n;
@@ -77,7 +81,6 @@ cutis_result cutis_cal3d_finish(cal3d_draft *draft, const cal3d_source_file *fil
                                 bool texcoords, cal3d_submesh *out)
 {
     size_t n = draft->vertex_count;
-    cutis_arena *arena = file->arena;
     if (n > INT32_MAX || draft->influence_count > UINT32_MAX || draft->index_count > UINT32_MAX)
         return cutis_fail(file->context, CUTIS_LIMIT_EXCEEDED,
                           "%s: a submesh of more than 2^31 vertices", file->name);
@@ -86,48 +89,23 @@ cutis_result cutis_cal3d_finish(cal3d_draft *draft, const cal3d_source_file *fil
             return cutis_fail(file->context, CUTIS_CORRUPT_DATA, "%s: face %zu: vertex %u of %zu",
                               file->name, i / 3, draft->indices[i], n);
     turn_outwards(draft);
-    static const uint32_t NOTHING[1] = { 0 };
     *out = (cal3d_submesh){ .material = material,
                             .vertex_count = (uint32_t)n,
                             .index_count = (uint32_t)draft->index_count,
-                            .influence_count = (uint32_t)draft->influence_count };
-    out->positions = cutis_arena_copy(arena, draft->positions, n, 3 * sizeof(float));
-    out->normals = cutis_arena_copy(arena, draft->normals, n, 3 * sizeof(float));
-    if (texcoords) out->texcoords = cutis_arena_copy(arena, draft->texcoords, n, 2 * sizeof(float));
-    out->first = cutis_arena_copy(arena, n ? draft->first : NOTHING, n + 1, sizeof(uint32_t));
-    out->joints = cutis_arena_copy(arena, draft->joints, draft->influence_count, sizeof(uint32_t));
-    out->weights = cutis_arena_copy(arena, draft->weights, draft->influence_count, sizeof(float));
-    out->indices = cutis_arena_copy(arena, draft->indices, draft->index_count, sizeof(uint32_t));
-    if (!out->positions || !out->normals || (texcoords && !out->texcoords) || !out->first ||
-        !out->joints || !out->weights || !out->indices)
-        return cutis_alloc_result(file->context);
+                            .influence_count = (uint32_t)draft->influence_count,
+                            .positions = draft->positions,
+                            .normals = draft->normals,
+                            .texcoords = texcoords ? draft->texcoords : NULL,
+                            .first = draft->first,
+                            .joints = draft->joints,
+                            .weights = draft->weights,
+                            .indices = draft->indices };
     return CUTIS_OK;
 }
 
-void cutis_cal3d_drop(cal3d_draft *draft)
-{
-    cutis_context *context = draft->context;
-    cutis_free_array(context, draft->positions, draft->position_capacity, 3 * sizeof(float));
-    cutis_free_array(context, draft->normals, draft->normal_capacity, 3 * sizeof(float));
-    cutis_free_array(context, draft->texcoords, draft->texcoord_capacity, 2 * sizeof(float));
-    cutis_free_array(context, draft->weights, draft->weight_capacity, sizeof(float));
-    cutis_free_array(context, draft->first, draft->first_capacity, sizeof(uint32_t));
-    cutis_free_array(context, draft->joints, draft->joint_capacity, sizeof(uint32_t));
-    cutis_free_array(context, draft->indices, draft->index_capacity, sizeof(uint32_t));
-    *draft = (cal3d_draft){ .context = context };
-}
-
-static void put_key(cal3d_track *track, size_t at, const float key[8])
-{
-    track->times[at] = key[0];
-    memcpy(track->translations + 3 * at, key + 1, 3 * sizeof(float));
-    memcpy(track->rotations + 4 * at, key + 4, 4 * sizeof(float));
-}
-
 // Bottom-up merge sort of key numbers: stable, and n log n whatever a file does.
-static uint32_t *sorted_order(const cal3d_track *track, cutis_arena *arena)
+static uint32_t *sorted_order(const float *keys, size_t n, cutis_arena *arena)
 {
-    size_t n = track->key_count;
     uint32_t *order = cutis_arena_alloc(arena, n, sizeof *order),
              *other = cutis_arena_alloc(arena, n, sizeof *other);
     if (!order || !other) return NULL;
@@ -138,8 +116,8 @@ static uint32_t *sorted_order(const cal3d_track *track, cutis_arena *arena)
                    high = low + 2 * width < n ? low + 2 * width : n;
             size_t a = low, b = middle;
             for (size_t k = low; k < high; k++) {
-                bool left =
-                    a < middle && (b == high || track->times[order[a]] <= track->times[order[b]]);
+                bool left = a < middle &&
+                            (b == high || keys[8 * (size_t)order[a]] <= keys[8 * (size_t)order[b]]);
                 other[k] = left ? order[a++] : order[b++];
             }
         }
@@ -150,25 +128,20 @@ static uint32_t *sorted_order(const cal3d_track *track, cutis_arena *arena)
     return order;
 }
 
-void cutis_cal3d_sort_keys(cal3d_track *track, cutis_arena *arena)
+bool cutis_cal3d_set_keys(cal3d_track *track, cutis_arena *arena, const float *keys, size_t count)
 {
-    bool ascending = true;
-    for (uint32_t i = 1; i < track->key_count; i++)
-        ascending &= track->times[i] > track->times[i - 1];
-    if (ascending) return;
-    size_t n = track->key_count;
-    uint32_t *order = sorted_order(track, arena);
-    float *keys = cutis_arena_alloc(arena, n, 8 * sizeof(float));
-    if (!order || !keys) return; // the gate refuses what stays unsorted
-    for (size_t i = 0; i < n; i++) {
-        keys[8 * i] = track->times[order[i]];
-        memcpy(keys + 8 * i + 1, track->translations + 3 * (size_t)order[i], 3 * sizeof(float));
-        memcpy(keys + 8 * i + 4, track->rotations + 4 * (size_t)order[i], 4 * sizeof(float));
-    }
-    uint32_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (kept && !(keys[8 * i] > track->times[kept - 1])) kept--;
-        put_key(track, kept++, keys + 8 * i);
+    uint32_t *order = sorted_order(keys, count, arena), kept = 0;
+    track->times = cutis_arena_alloc(arena, count, sizeof(float));
+    track->translations = cutis_arena_alloc(arena, count, 3 * sizeof(float));
+    track->rotations = cutis_arena_alloc(arena, count, 4 * sizeof(float));
+    if (!order || !track->times || !track->translations || !track->rotations) return false;
+    for (size_t i = 0; i < count; i++) {
+        const float *key = keys + 8 * (size_t)order[i];
+        if (kept && !(key[0] > track->times[kept - 1])) kept--;
+        track->times[kept] = key[0];
+        memcpy(track->translations + 3 * (size_t)kept, key + 1, 3 * sizeof(float));
+        memcpy(track->rotations + 4 * (size_t)kept++, key + 4, 4 * sizeof(float));
     }
     track->key_count = kept;
+    return true;
 }

@@ -30,14 +30,18 @@ static bool attribute_float(const cutis_xml *xml, const char *name, float *out)
     return cutis_xml_attribute(xml, name, &span) && numbers_of(span, out, 1);
 }
 
+static bool is_int(cutis_span span, int32_t *out)
+{
+    int64_t value;
+    if (!cutis_parse_int(span, &value) || value < INT32_MIN || value > INT32_MAX) return false;
+    *out = (int32_t)value;
+    return true;
+}
+
 static bool attribute_int(const cutis_xml *xml, const char *name, int32_t *out)
 {
     cutis_span span;
-    int64_t value;
-    if (!cutis_xml_attribute(xml, name, &span) || !cutis_parse_int(span, &value)) return false;
-    if (value < INT32_MIN || value > INT32_MAX) return false;
-    *out = (int32_t)value;
-    return true;
+    return cutis_xml_attribute(xml, name, &span) && is_int(span, out);
 }
 
 static bool attribute_string(const cal3d_source_file *file, const cutis_xml *xml, const char *name,
@@ -49,14 +53,6 @@ static bool attribute_string(const cal3d_source_file *file, const cutis_xml *xml
     if (!*out) return false;
     cutis_xml_decode(span, *out);
     cutis_utf8_repair(*out);
-    return true;
-}
-
-static bool is_int(cutis_span span, int32_t *out)
-{
-    int64_t value;
-    if (!cutis_parse_int(span, &value) || value < INT32_MIN || value > INT32_MAX) return false;
-    *out = (int32_t)value;
     return true;
 }
 
@@ -89,7 +85,7 @@ cutis_result cutis_cal3d_xml_skeleton(const cal3d_source_file *file, cal3d_skele
                                 .rotation = { 0, 0, 0, 1 },
                                 .bone_rotation = { 0, 0, 0, 1 } };
             if (!attribute_string(file, &xml, "NAME", &bone.name) ||
-                !cutis_grow(file->context, &bones, &capacity, count + 1, sizeof bone))
+                !cutis_arena_grow(file->arena, &bones, &capacity, count + 1, sizeof bone))
                 result = cutis_alloc_result(file->context);
             else
                 bones[count++] = bone;
@@ -100,12 +96,7 @@ cutis_result cutis_cal3d_xml_skeleton(const cal3d_source_file *file, cal3d_skele
     }
     if (result == CUTIS_OK && count == 0) result = bad(file, &xml, "the skeleton has no bones");
     if (result == CUTIS_OK && count > INT32_MAX) result = bad(file, &xml, "too many bones");
-    if (result == CUTIS_OK) {
-        out->count = (uint32_t)count;
-        out->bones = cutis_arena_copy(file->arena, bones, count, sizeof *bones);
-        if (!out->bones) result = cutis_alloc_result(file->context);
-    }
-    cutis_free_array(file->context, bones, capacity, sizeof *bones);
+    *out = (cal3d_skeleton){ bones, (uint32_t)count };
     return result;
 }
 
@@ -126,8 +117,7 @@ static const float ZEROS[3] = { 0, 0, 0 };
 
 static cutis_result mesh_start(mesh_reader *r)
 {
-    cutis_span name = r->xml.name, value;
-    float corners[3];
+    cutis_span name = r->xml.name, value = { "", 0 };
     if (cutis_span_is(name, "SUBMESH")) {
         if (r->in_submesh) return bad(r->file, &r->xml, "a submesh inside a submesh");
         r->in_submesh = true;
@@ -147,16 +137,16 @@ static cutis_result mesh_start(mesh_reader *r)
         (!attribute_int(&r->xml, "ID", &r->bone) || r->bone < 0))
         return bad(r->file, &r->xml, "an influence without the ID of a bone");
     if (!cutis_span_is(name, "FACE")) return CUTIS_OK;
-    if (!cutis_xml_attribute(&r->xml, "VERTEXID", &value) || !numbers_of(value, corners, 3))
-        return bad(r->file, &r->xml, "a face without three vertices");
+    bool right = cutis_xml_attribute(&r->xml, "VERTEXID", &value);
     cutis_text text = { value.data, value.data + value.size, 1 };
     uint32_t face[3];
-    for (int k = 0; k < 3; k++) {
-        int32_t index;
-        if (!is_int(cutis_text_word(&text), &index) || index < 0)
-            return bad(r->file, &r->xml, "a face without three vertices");
+    for (int k = 0; k < 3 && right; k++) {
+        int32_t index = -1;
+        right = is_int(cutis_text_word(&text), &index) && index >= 0;
         face[k] = (uint32_t)index;
     }
+    if (!right || cutis_text_word(&text).size)
+        return bad(r->file, &r->xml, "a face without three vertices");
     return cutis_cal3d_add_face(&r->draft, face) ? CUTIS_OK : cutis_alloc_result(r->file->context);
 }
 
@@ -189,19 +179,19 @@ static cutis_result mesh_end(mesh_reader *r)
 {
     if (!cutis_span_is(r->xml.name, "SUBMESH")) return CUTIS_OK;
     r->in_submesh = false;
-    if (!cutis_grow(r->file->context, &r->submeshes, &r->capacity, r->count + 1,
-                    sizeof *r->submeshes))
+    if (!cutis_arena_grow(r->file->arena, &r->submeshes, &r->capacity, r->count + 1,
+                          sizeof *r->submeshes))
         return cutis_alloc_result(r->file->context);
     cutis_result result = cutis_cal3d_finish(&r->draft, r->file, r->material, r->has_texcoords,
                                              &r->submeshes[r->count++]);
-    cutis_cal3d_drop(&r->draft);
+    r->draft = (cal3d_draft){ .arena = r->file->arena };
     return result;
 }
 
 cutis_result cutis_cal3d_xml_mesh(const cal3d_source_file *file, cal3d_mesh *out)
 {
     mesh_reader r = { .file = file, .xml = cutis_xml_begin(file->data, file->size) };
-    r.draft.context = file->context;
+    r.draft.arena = file->arena;
     cutis_result result = CUTIS_OK;
     cutis_xml_event event = CUTIS_XML_START;
     while (result == CUTIS_OK && (event = cutis_xml_next(&r.xml)) != CUTIS_XML_END_OF_FILE) {
@@ -210,13 +200,7 @@ cutis_result cutis_cal3d_xml_mesh(const cal3d_source_file *file, cal3d_mesh *out
         if (event == CUTIS_XML_TEXT) result = mesh_text(&r);
         if (event == CUTIS_XML_END) result = mesh_end(&r);
     }
-    if (result == CUTIS_OK) {
-        out->count = (uint32_t)r.count;
-        out->submeshes = cutis_arena_copy(file->arena, r.submeshes, r.count, sizeof *r.submeshes);
-        if (!out->submeshes) result = cutis_alloc_result(file->context);
-    }
-    cutis_free_array(file->context, r.submeshes, r.capacity, sizeof *r.submeshes);
-    cutis_cal3d_drop(&r.draft);
+    *out = (cal3d_mesh){ r.submeshes, (uint32_t)r.count };
     return result;
 }
 
@@ -240,8 +224,8 @@ static cutis_result animation_start(animation_reader *r)
         if (r->in_track) return bad(r->file, &r->xml, "a track inside a track");
         if (!attribute_int(&r->xml, "BONEID", &bone) || bone < 0)
             return bad(r->file, &r->xml, "a track without BONEID");
-        if (!cutis_grow(r->file->context, &r->tracks, &r->capacity, r->count + 1,
-                        sizeof *r->tracks))
+        if (!cutis_arena_grow(r->file->arena, &r->tracks, &r->capacity, r->count + 1,
+                              sizeof *r->tracks))
             return cutis_alloc_result(r->file->context);
         r->tracks[r->count++] = (cal3d_track){ .bone = (uint32_t)bone };
         r->key_count = 0;
@@ -250,7 +234,8 @@ static cutis_result animation_start(animation_reader *r)
         float key[8] = { 0, 0, 0, 0, 0, 0, 0, 1 };
         if (!r->in_track || !attribute_float(&r->xml, "TIME", &key[0]))
             return bad(r->file, &r->xml, "a key without a track or a TIME");
-        if (!cutis_grow(r->file->context, &r->keys, &r->key_capacity, r->key_count + 1, sizeof key))
+        if (!cutis_arena_grow(r->file->arena, &r->keys, &r->key_capacity, r->key_count + 1,
+                              sizeof key))
             return cutis_alloc_result(r->file->context);
         memcpy(r->keys + 8 * r->key_count++, key, sizeof key);
     }
@@ -274,22 +259,10 @@ static cutis_result animation_end(animation_reader *r)
 {
     if (!r->in_track || !cutis_span_is(r->xml.name, "TRACK")) return CUTIS_OK;
     r->in_track = false;
-    cal3d_track *track = &r->tracks[r->count - 1];
-    size_t n = r->key_count;
-    if (n > INT32_MAX) return bad(r->file, &r->xml, "too many keys");
-    track->times = cutis_arena_alloc(r->file->arena, n, sizeof(float));
-    track->translations = cutis_arena_alloc(r->file->arena, n, 3 * sizeof(float));
-    track->rotations = cutis_arena_alloc(r->file->arena, n, 4 * sizeof(float));
-    if (!track->times || !track->translations || !track->rotations)
-        return cutis_alloc_result(r->file->context);
-    track->key_count = (uint32_t)n;
-    for (size_t i = 0; i < n; i++) {
-        track->times[i] = r->keys[8 * i];
-        memcpy(track->translations + 3 * i, r->keys + 8 * i + 1, 3 * sizeof(float));
-        memcpy(track->rotations + 4 * i, r->keys + 8 * i + 4, 4 * sizeof(float));
-    }
-    cutis_cal3d_sort_keys(track, r->file->arena);
-    return CUTIS_OK;
+    if (r->key_count > INT32_MAX) return bad(r->file, &r->xml, "too many keys");
+    return cutis_cal3d_set_keys(&r->tracks[r->count - 1], r->file->arena, r->keys, r->key_count)
+               ? CUTIS_OK
+               : cutis_alloc_result(r->file->context);
 }
 
 cutis_result cutis_cal3d_xml_animation(const cal3d_source_file *file, cal3d_animation *out)
@@ -303,13 +276,7 @@ cutis_result cutis_cal3d_xml_animation(const cal3d_source_file *file, cal3d_anim
         if (event == CUTIS_XML_TEXT) result = animation_text(&r);
         if (event == CUTIS_XML_END) result = animation_end(&r);
     }
-    if (result == CUTIS_OK) {
-        out->count = (uint32_t)r.count;
-        out->tracks = cutis_arena_copy(file->arena, r.tracks, r.count, sizeof *r.tracks);
-        if (!out->tracks) result = cutis_alloc_result(file->context);
-    }
-    cutis_free_array(file->context, r.tracks, r.capacity, sizeof *r.tracks);
-    cutis_free_array(file->context, r.keys, r.key_capacity, 8 * sizeof(float));
+    *out = (cal3d_animation){ r.tracks, (uint32_t)r.count };
     return result;
 }
 

@@ -41,6 +41,12 @@ cutis_result cutis_joint_map_parse(const cutis_model *model, const cutis_model *
 cutis_result cutis_part_labels_parse(cutis_context *context, const char *name, const void *data,
                                      size_t size, uint32_t **labels, uint64_t *count);
 
+/// CUTIS_CORRUPT_DATA with "name: line 3: reason 'what'"; an empty `what` is not shown.
+struct cutis_text;
+struct cutis_span;
+cutis_result cutis_text_bad(const cutis_input *input, const struct cutis_text *text,
+                            const char *reason, struct cutis_span what);
+
 /// What a file is, by its first bytes; CUTIS_FORMAT_AUTO if they do not say.
 cutis_format cutis_format_of_content(const char *data, size_t size);
 /// By the end of its name, in either case; CUTIS_FORMAT_AUTO if it does not say.

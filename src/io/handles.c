@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cutis/io.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/os/os.h"

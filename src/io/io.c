@@ -84,6 +84,14 @@ char *cutis_stem(struct cutis_arena *arena, const char *path)
     return cutis_arena_format(arena, "%.*s", (int)(size < 4096 ? size : 4096), start);
 }
 
+cutis_result cutis_text_bad(const cutis_input *input, const cutis_text *text, const char *reason,
+                            cutis_span what)
+{
+    return cutis_fail(input->context, CUTIS_CORRUPT_DATA, "%s: line %zu: %s%s%.*s%s", input->name,
+                      text->line, reason, what.size ? " '" : "", CUTIS_SPAN_SHOW(what),
+                      what.size ? "'" : "");
+}
+
 /// What the caller, the content or the name says, in this order; CUTIS_FORMAT_GLTF for a GLB too.
 static cutis_format choose_format(const cutis_input *input, const cutis_read_options *options)
 {
@@ -252,10 +260,10 @@ static bool is_cal3d_clip(const char *data, size_t size)
     if (starts(data, size, "CAF", 4)) return true;
     // XML: the magic is in the first element or two.
     size_t window = size < 512 ? size : 512;
-    for (size_t i = 0; i + 3 <= window; i++)
-        if (memcmp(data + i, "XAF", 3) == 0) return true;
-    for (size_t i = 0; i + 10 <= window; i++)
-        if (memcmp(data + i, "<ANIMATION", 10) == 0) return true;
+    for (size_t i = 0; i < window; i++)
+        if (starts(data + i, window - i, "XAF", 3) ||
+            starts(data + i, window - i, "<ANIMATION", 10))
+            return true;
     return false;
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include <cutis/clip.h>
-#include <cutis/io.h>
 
 #include "base/error.h"
 #include "base/memory.h"

@@ -1,11 +1,11 @@
 /// Bounded JSON in, deterministic JSON out. Nothing here recurses on the document: the scan before
 /// parsing keeps a depth counter, and the writer an explicit stack.
 #include "io/json.h"
+#include "io/text.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,17 +159,11 @@ static void write_text(cutis_bytes *bytes, const char *text)
 
 static void write_real(cutis_bytes *bytes, double value)
 {
-    char text[48];
+    char text[CUTIS_NUMBER_SIZE];
+    double back;
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    // printf follows the locale; JSON does not.
-    const char *point = localeconv()->decimal_point;
-    char *found = strcmp(point, ".") ? strstr(text, point) : NULL;
-    if (found) {
-        *found = '.';
-        memmove(found + 1, found + strlen(point), strlen(found + strlen(point)) + 1);
+        size_t size = cutis_print_number(value, digits, text);
+        if (cutis_parse_double((cutis_span){ text, size }, &back) && back == value) break;
     }
     write_text(bytes, text);
     if (!strpbrk(text, ".e")) write_text(bytes, ".0"); // an integral real stays a real
@@ -218,7 +212,7 @@ static void write_break(cutis_bytes *bytes, size_t depth)
 }
 
 /// A scalar is written; a container is opened and pushed.
-static bool write_value(cutis_bytes *bytes, frame **stack, size_t *capacity, size_t *depth,
+static void write_value(cutis_bytes *bytes, frame **stack, size_t *capacity, size_t *depth,
                         const json_t *value, bool compact)
 {
     char text[32];
@@ -227,7 +221,7 @@ static bool write_value(cutis_bytes *bytes, frame **stack, size_t *capacity, siz
     case JSON_ARRAY:
         if (!cutis_grow(bytes->context, stack, capacity, *depth + 1, sizeof **stack)) {
             bytes->failed = true;
-            return false;
+            return;
         }
         (*stack)[(*depth)++] = (frame){
             .value = value,
@@ -256,7 +250,6 @@ static bool write_value(cutis_bytes *bytes, frame **stack, size_t *capacity, siz
         write_text(bytes, "null");
         break;
     }
-    return true;
 }
 
 void cutis_json_write(cutis_bytes *bytes, const json_t *value, bool compact)

@@ -24,10 +24,9 @@ static size_t find_slot(const cutis_names *names, cutis_span name)
 
 static bool grow_slots(cutis_names *names)
 {
-    size_t old_count = names->slot_count, count = old_count ? 2 * old_count : 64;
-    uint32_t *slots = cutis_alloc_zero(names->context, count, sizeof *slots);
+    size_t count = names->slot_count ? 2 * names->slot_count : 64;
+    uint32_t *slots = cutis_arena_zero(names->arena, count, sizeof *slots);
     if (!slots) return false;
-    cutis_free_array(names->context, names->slots, old_count, sizeof *slots);
     names->slots = slots;
     names->slot_count = count;
     for (uint32_t i = 0; i < names->count; i++) {
@@ -45,16 +44,16 @@ static cutis_span cut_at_zero(cutis_span name)
     return name;
 }
 
-bool cutis_names_add(cutis_names *names, cutis_arena *arena, cutis_span name, uint32_t *number)
+bool cutis_names_add(cutis_names *names, cutis_span name, uint32_t *number)
 {
     name = cut_at_zero(name);
     if (2 * ((size_t)names->count + 1) > names->slot_count && !grow_slots(names)) return false;
     size_t slot = find_slot(names, name);
     if (names->slots[slot] == 0) {
-        if (!cutis_grow(names->context, &names->names, &names->capacity, (size_t)names->count + 1,
-                        sizeof *names->names))
+        if (!cutis_arena_grow(names->arena, &names->names, &names->capacity,
+                              (size_t)names->count + 1, sizeof *names->names))
             return false;
-        char *copy = cutis_arena_alloc(arena, name.size + 1, 1);
+        char *copy = cutis_arena_alloc(names->arena, name.size + 1, 1);
         if (!copy) return false;
         if (name.size) memcpy(copy, name.data, name.size);
         copy[name.size] = 0;
@@ -74,12 +73,4 @@ uint32_t cutis_names_find(const cutis_names *names, cutis_span name)
 void cutis_names_repair(cutis_names *names)
 {
     for (uint32_t i = 0; i < names->count; i++) cutis_utf8_repair((char *)names->names[i]);
-}
-
-void cutis_names_release(cutis_names *names)
-{
-    cutis_free_array(names->context, names->names, names->capacity, sizeof *names->names);
-    cutis_free_array(names->context, names->slots, names->slot_count, sizeof *names->slots);
-    names->names = NULL;
-    names->slots = NULL;
 }

@@ -228,7 +228,7 @@ bool cutis_parse_int(cutis_span span, int64_t *out)
 
 // printf writes the decimal point of the locale, which may be any string: whatever is no part of a
 // number becomes '.'.
-static size_t print_number(double value, int digits, char text[CUTIS_NUMBER_SIZE])
+size_t cutis_print_number(double value, int digits, char text[CUTIS_NUMBER_SIZE])
 {
     char raw[64];
     int length = snprintf(raw, sizeof raw, "%.*g", digits, value);
@@ -249,17 +249,17 @@ size_t cutis_format_float(float value, char text[CUTIS_NUMBER_SIZE])
 {
     // Seven digits are enough for most numbers people type; nine for all.
     float back;
-    size_t size = print_number((double)value, 7, text);
+    size_t size = cutis_print_number((double)value, 7, text);
     if (cutis_parse_float((cutis_span){ text, size }, &back) && memcmp(&back, &value, 4) == 0)
         return size;
-    return print_number((double)value, 9, text);
+    return cutis_print_number((double)value, 9, text);
 }
 
 size_t cutis_format_double(double value, char text[CUTIS_NUMBER_SIZE])
 {
     double back;
-    size_t size = print_number(value, 15, text);
+    size_t size = cutis_print_number(value, 15, text);
     if (cutis_parse_double((cutis_span){ text, size }, &back) && memcmp(&back, &value, 8) == 0)
         return size;
-    return print_number(value, 17, text);
+    return cutis_print_number(value, 17, text);
 }

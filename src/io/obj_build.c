@@ -47,14 +47,10 @@ typedef struct builder {
 
 static size_t indices_of(const obj_element *element)
 {
-    switch (element->topology) {
-    case CUTIS_TOPOLOGY_TRIANGLES:
-        return 3 * ((size_t)element->count - 2);
-    case CUTIS_TOPOLOGY_LINES:
-        return 2 * ((size_t)element->count - 1);
-    default:
-        return element->count;
-    }
+    size_t count = element->count;
+    return element->topology == CUTIS_TOPOLOGY_TRIANGLES ? 3 * (count - 2)
+           : element->topology == CUTIS_TOPOLOGY_LINES   ? 2 * (count - 1)
+                                                         : count;
 }
 
 // Which draft each (topology, material) is, in order of first use, and how long they get.
@@ -98,9 +94,10 @@ static cutis_result add_face(builder *b, polygon_work *work, draft *d, const obj
 {
     obj_file *file = b->file;
     uint32_t n = element->count;
-    if (!cutis_grow(b->context, &work->points, &work->point_capacity, n, sizeof *work->points) ||
-        !cutis_grow(b->context, &work->triangles, &work->triangle_capacity, n,
-                    3 * sizeof *work->triangles))
+    if (!cutis_arena_grow(&file->arena, &work->points, &work->point_capacity, n,
+                          sizeof *work->points) ||
+        !cutis_arena_grow(&file->arena, &work->triangles, &work->triangle_capacity, n,
+                          3 * sizeof *work->triangles))
         return cutis_alloc_result(b->context);
     for (uint32_t i = 0; i < n; i++)
         work->points[i] = file->positions + 3 * (size_t)file->corners[element->first + i].v;
@@ -121,7 +118,7 @@ static cutis_result add_face(builder *b, polygon_work *work, draft *d, const obj
 static cutis_result fill_drafts(builder *b, const uint32_t *draft_of)
 {
     obj_file *file = b->file;
-    polygon_work work = { .polygons = { .context = b->context } };
+    polygon_work work = { .polygons = { .arena = &file->arena } };
     work.polygons.budget = cutis_polygons_budget(file->input->size);
     cutis_result result = CUTIS_OK;
     for (size_t i = 0; i < file->element_count && result == CUTIS_OK; i++) {
@@ -140,10 +137,6 @@ static cutis_result fill_drafts(builder *b, const uint32_t *draft_of)
                 d->corners[d->filled++] = element->first + k;
         }
     }
-    cutis_polygons_release(&work.polygons);
-    cutis_free_array(b->context, work.points, work.point_capacity, sizeof *work.points);
-    cutis_free_array(b->context, work.triangles, work.triangle_capacity,
-                     3 * sizeof *work.triangles);
     return result;
 }
 
@@ -178,7 +171,7 @@ static cutis_result place_vertices(builder *b, const draft *d, uint32_t number, 
     } else {
         qsort(b->used, used, sizeof *b->used, order_u32);
     }
-    if (!cutis_grow(b->context, &b->order, &b->order_capacity, used, sizeof *b->order))
+    if (!cutis_arena_grow(&file->arena, &b->order, &b->order_capacity, used, sizeof *b->order))
         return cutis_alloc_result(b->context);
     for (size_t i = 0; i < used; i++) {
         b->index[b->used[i]] = (uint32_t)i;
@@ -212,9 +205,9 @@ static cutis_result index_corners(builder *b, const draft *d, uint32_t *indices)
         misses += !same_corner(corner, b->first[corner.v]);
     }
     while (slots < 2 * misses) slots *= 2;
-    if (!cutis_grow(b->context, &b->extras, &b->extra_capacity, slots, sizeof *b->extras) ||
-        !cutis_grow(b->context, &b->order, &b->order_capacity, b->vertex_count + misses,
-                    sizeof *b->order))
+    if (!cutis_arena_grow(&file->arena, &b->extras, &b->extra_capacity, slots, sizeof *b->extras) ||
+        !cutis_arena_grow(&file->arena, &b->order, &b->order_capacity, b->vertex_count + misses,
+                          sizeof *b->order))
         return cutis_alloc_result(b->context);
     for (size_t i = 0; i < slots; i++) b->extras[i].index = UINT32_MAX;
     for (size_t i = 0; i < d->index_count; i++) {
@@ -310,7 +303,7 @@ static cutis_result name_parts(obj_file *file)
     for (size_t i = 0; i < file->element_count; i++) loose |= file->elements[i].part == UINT32_MAX;
     if (!loose || !file->any_part) return CUTIS_OK;
     uint32_t number;
-    if (!cutis_names_add(&file->parts, &file->arena, (cutis_span){ "default", 7 }, &number))
+    if (!cutis_names_add(&file->parts, (cutis_span){ "default", 7 }, &number))
         return cutis_alloc_result(file->input->context);
     for (size_t i = 0; i < file->element_count; i++)
         if (file->elements[i].part == UINT32_MAX) file->elements[i].part = number;
@@ -334,11 +327,9 @@ static cutis_result publish(builder *b, cutis_primitive *primitives, cutis_model
                         .primitives = primitives,
                         .part_count = parts ? file->parts.count : 0,
                         .part_names = parts ? file->parts.names : NULL };
-    cutis_node node = { .name = name,
-                        .parent = CUTIS_NONE,
-                        .rest = cutis_transform_identity(),
-                        .mesh = 0,
-                        .skin = CUTIS_NONE };
+    cutis_node node = cutis_node_default();
+    node.name = name;
+    node.mesh = 0;
     cutis_model_data data = { .node_count = 1,
                               .mesh_count = 1,
                               .material_count = file->materials.count,
@@ -358,11 +349,10 @@ cutis_result cutis_obj_build(obj_file *file, cutis_model **out)
     b.drafts = cutis_arena_alloc(arena, keys, sizeof *b.drafts);
     b.first = cutis_arena_alloc(arena, count, sizeof *b.first);
     b.index = cutis_arena_alloc(arena, count, sizeof *b.index);
-    b.stamp = cutis_arena_alloc(arena, count, sizeof *b.stamp);
+    b.stamp = cutis_arena_zero(arena, count, sizeof *b.stamp);
     b.used = cutis_arena_alloc(arena, count, sizeof *b.used);
     if (!primitives || !draft_of || !b.drafts || !b.first || !b.index || !b.stamp || !b.used)
         return cutis_alloc_result(b.context);
-    memset(b.stamp, 0, count * sizeof *b.stamp);
     cutis_result result = name_parts(file);
     if (result == CUTIS_OK)
         result = file->element_count ? make_drafts(&b, draft_of) : add_cloud(&b);
@@ -374,7 +364,5 @@ cutis_result cutis_obj_build(obj_file *file, cutis_model **out)
         primitives[0].indices = NULL;
     }
     if (result == CUTIS_OK) result = publish(&b, primitives, out);
-    cutis_free_array(b.context, b.extras, b.extra_capacity, sizeof *b.extras);
-    cutis_free_array(b.context, b.order, b.order_capacity, sizeof *b.order);
     return result;
 }

@@ -8,14 +8,6 @@
 #include "base/error.h"
 #include "base/os/os.h"
 
-static cutis_result bad(const obj_file *file, const cutis_text *text, const char *reason,
-                        cutis_span what)
-{
-    return cutis_fail(file->input->context, CUTIS_CORRUPT_DATA, "%s: line %zu: %s%s%.*s%s",
-                      file->input->name, text->line, reason, what.size ? " '" : "",
-                      CUTIS_SPAN_SHOW(what), what.size ? "'" : "");
-}
-
 // Up to `capacity` numbers to the line's end.
 static cutis_result take_floats(const obj_file *file, cutis_text *text, float *out,
                                 uint32_t capacity, uint32_t *count)
@@ -24,8 +16,10 @@ static cutis_result take_floats(const obj_file *file, cutis_text *text, float *o
     for (;;) {
         cutis_span token = cutis_text_token(text);
         if (token.size == 0 || token.data[0] == '#') return CUTIS_OK;
-        if (*count == capacity) return bad(file, text, "too many numbers, from", token);
-        if (!cutis_parse_float(token, &out[*count])) return bad(file, text, "not a number:", token);
+        if (*count == capacity)
+            return cutis_text_bad(file->input, text, "too many numbers, from", token);
+        if (!cutis_parse_float(token, &out[*count]))
+            return cutis_text_bad(file->input, text, "not a number:", token);
         ++*count;
     }
 }
@@ -34,8 +28,8 @@ static cutis_result grow_colors(obj_file *file)
 {
     size_t old = file->color_capacity;
     cutis_context *context = file->input->context;
-    if (!cutis_grow(context, &file->colors, &file->color_capacity, file->position_count + 1,
-                    4 * sizeof(float)))
+    if (!cutis_arena_grow(&file->arena, &file->colors, &file->color_capacity,
+                          file->position_count + 1, 4 * sizeof(float)))
         return cutis_alloc_result(context);
     for (size_t i = 4 * old; i < 4 * file->color_capacity; i++)
         file->colors[i] = 1; // uncoloured is white
@@ -50,9 +44,10 @@ static cutis_result take_position(obj_file *file, cutis_text *text)
     cutis_result result = take_floats(file, text, n, 8, &count);
     if (result != CUTIS_OK) return result;
     if (count < 3 || count == 5 || count == 8)
-        return bad(file, text, "a vertex needs 3, 4, 6 or 7 numbers", (cutis_span){ "", 0 });
-    if (!cutis_grow(file->input->context, &file->positions, &file->position_capacity,
-                    file->position_count + 1, 3 * sizeof(float)))
+        return cutis_text_bad(file->input, text, "a vertex needs 3, 4, 6 or 7 numbers",
+                              (cutis_span){ "", 0 });
+    if (!cutis_arena_grow(&file->arena, &file->positions, &file->position_capacity,
+                          file->position_count + 1, 3 * sizeof(float)))
         return cutis_alloc_result(file->input->context);
     for (int k = 0; k < 3; k++)
         file->positions[3 * file->position_count + (size_t)k] = n[k] * file->input->scale;
@@ -77,11 +72,12 @@ static cutis_result take_texcoord(obj_file *file, cutis_text *text)
         cutis_span token = cutis_text_token(text);
         double value;
         if (token.size == 0 && k > 0) break;
-        if (!cutis_parse_double(token, &value)) return bad(file, text, "not a number:", token);
+        if (!cutis_parse_double(token, &value))
+            return cutis_text_bad(file->input, text, "not a number:", token);
         if (k < 2) n[k] = value;
     }
-    if (!cutis_grow(file->input->context, &file->texcoords, &file->texcoord_capacity,
-                    file->texcoord_count + 1, 2 * sizeof(float)))
+    if (!cutis_arena_grow(&file->arena, &file->texcoords, &file->texcoord_capacity,
+                          file->texcoord_count + 1, 2 * sizeof(float)))
         return cutis_alloc_result(file->input->context);
     file->texcoords[2 * file->texcoord_count] = (float)n[0];
     file->texcoords[2 * file->texcoord_count + 1] = (float)(1 - n[1]);
@@ -95,9 +91,10 @@ static cutis_result take_normal(obj_file *file, cutis_text *text)
     uint32_t count;
     cutis_result result = take_floats(file, text, n, 3, &count);
     if (result != CUTIS_OK) return result;
-    if (count != 3) return bad(file, text, "a normal needs 3 numbers", (cutis_span){ "", 0 });
-    if (!cutis_grow(file->input->context, &file->normals, &file->normal_capacity,
-                    file->normal_count + 1, 3 * sizeof(float)))
+    if (count != 3)
+        return cutis_text_bad(file->input, text, "a normal needs 3 numbers", (cutis_span){ "", 0 });
+    if (!cutis_arena_grow(&file->arena, &file->normals, &file->normal_capacity,
+                          file->normal_count + 1, 3 * sizeof(float)))
         return cutis_alloc_result(file->input->context);
     memcpy(file->normals + 3 * file->normal_count++, n, sizeof n);
     return CUTIS_OK;
@@ -144,20 +141,20 @@ static cutis_result take_element(obj_file *file, cutis_text *text, cutis_topolog
     for (;;) {
         cutis_span token = cutis_text_token(text);
         if (token.size == 0 || token.data[0] == '#') break;
-        if (!cutis_grow(context, &file->corners, &file->corner_capacity, file->corner_count + 1,
-                        sizeof *file->corners))
+        if (!cutis_arena_grow(&file->arena, &file->corners, &file->corner_capacity,
+                              file->corner_count + 1, sizeof *file->corners))
             return cutis_alloc_result(context);
         if (!take_corner(file, text->line, token, &file->corners[file->corner_count]))
-            return bad(file, text, "not a vertex reference:", token);
+            return cutis_text_bad(file->input, text, "not a vertex reference:", token);
         if (++file->corner_count > UINT32_MAX)
             return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "%s: line %zu: more than 2^32 corners",
                               file->input->name, text->line);
         element.count++;
     }
     if (element.count < LEAST[topology])
-        return bad(file, text, SHORT[topology], (cutis_span){ "", 0 });
-    if (!cutis_grow(context, &file->elements, &file->element_capacity, file->element_count + 1,
-                    sizeof element))
+        return cutis_text_bad(file->input, text, SHORT[topology], (cutis_span){ "", 0 });
+    if (!cutis_arena_grow(&file->arena, &file->elements, &file->element_capacity,
+                          file->element_count + 1, sizeof element))
         return cutis_alloc_result(context);
     file->elements[file->element_count++] = element;
     file->any_part |= file->part != UINT32_MAX;
@@ -168,8 +165,7 @@ static cutis_result take_name(obj_file *file, cutis_text *text, cutis_names *nam
                               uint32_t *number)
 {
     cutis_span name = cutis_text_rest(text);
-    if (!cutis_names_add(names, &file->arena, name, number))
-        return cutis_alloc_result(file->input->context);
+    if (!cutis_names_add(names, name, number)) return cutis_alloc_result(file->input->context);
     return CUTIS_OK;
 }
 
@@ -217,7 +213,7 @@ static cutis_result take_statement(obj_file *file, cutis_text *text)
         return result;
     }
     if (is_ignored(word)) return CUTIS_OK;
-    return bad(file, text, "unknown statement", word);
+    return cutis_text_bad(file->input, text, "unknown statement", word);
 }
 
 static cutis_result check_reach(const obj_file *file)
@@ -255,23 +251,13 @@ static cutis_result parse(obj_file *file)
 
 cutis_result cutis_obj_read(const cutis_input *input, cutis_model **out)
 {
-    cutis_context *context = input->context;
     obj_file file = { .input = input, .material = -1, .part = UINT32_MAX };
-    file.arena.context = context;
-    file.materials.context = file.parts.context = file.libraries.context = context;
+    file.arena.context = input->context;
+    file.materials.arena = file.parts.arena = file.libraries.arena = &file.arena;
     for (int k = 0; k < 3; k++) file.reach[k].index = -1;
     cutis_result result = parse(&file);
     if (result == CUTIS_OK) result = cutis_obj_read_materials(&file);
     if (result == CUTIS_OK) result = cutis_obj_build(&file, out);
-    cutis_free_array(context, file.positions, file.position_capacity, 3 * sizeof(float));
-    cutis_free_array(context, file.colors, file.color_capacity, 4 * sizeof(float));
-    cutis_free_array(context, file.texcoords, file.texcoord_capacity, 2 * sizeof(float));
-    cutis_free_array(context, file.normals, file.normal_capacity, 3 * sizeof(float));
-    cutis_free_array(context, file.corners, file.corner_capacity, sizeof *file.corners);
-    cutis_free_array(context, file.elements, file.element_capacity, sizeof *file.elements);
-    cutis_names_release(&file.materials);
-    cutis_names_release(&file.parts);
-    cutis_names_release(&file.libraries);
     cutis_arena_release(&file.arena);
     return result;
 }

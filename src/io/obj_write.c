@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/error.h"
 #include "base/memory.h"
 
 // One past what was written of each kind so far.
@@ -153,11 +152,8 @@ cutis_result cutis_obj_write(const cutis_model *model, const char *path)
     cutis_arena arena = { .context = context };
     cutis_shown *shown = NULL;
     char *library = NULL;
-    cutis_result result;
-    uint32_t count = cutis_shown_list(model, &shown, &result);
-    if (result == CUTIS_OK && count == 0)
-        result = cutis_fail(context, CUTIS_UNSUPPORTED,
-                            "%s: OBJ holds meshes, and the model has none", path);
+    uint32_t count;
+    cutis_result result = cutis_shown_list(model, &arena, path, "OBJ", &shown, &count);
     if (result == CUTIS_OK && cutis_model_get(model)->material_count) {
         const char *slash = strrchr(path, '/');
         char *stem = cutis_stem(&arena, path);
@@ -167,7 +163,6 @@ cutis_result cutis_obj_write(const cutis_model *model, const char *path)
         result = full ? write_materials(model, full) : cutis_alloc_result(context);
     }
     if (result == CUTIS_OK) result = write_scene(model, shown, count, path, library);
-    if (shown) cutis_shown_release(model, shown, count);
     cutis_arena_release(&arena);
     return result;
 }

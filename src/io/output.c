@@ -9,7 +9,7 @@
 
 #include <cutis/clip.h>
 
-#include "base/memory.h"
+#include "base/error.h"
 #include "base/os/os.h"
 
 cutis_output *cutis_output_begin(cutis_context *context, const char *path, cutis_result *result)
@@ -114,34 +114,25 @@ static bool is_identity(const cutis_mat34 *m)
     return true;
 }
 
-static cutis_result rest_world(const cutis_model *model, cutis_mat34 *world)
+cutis_result cutis_shown_list(const cutis_model *model, cutis_arena *arena, const char *path,
+                              const char *format, cutis_shown **out, uint32_t *count)
 {
-    cutis_context *context = cutis_model_context(model);
-    uint32_t count = cutis_model_get(model)->node_count;
-    cutis_transform *pose = cutis_alloc_array(context, count, sizeof *pose);
-    if (!pose) return cutis_alloc_result(context);
-    cutis_pose_rest(model, pose, NULL);
-    cutis_pose_world(model, pose, world);
-    cutis_free_array(context, pose, count, sizeof *pose);
-    return CUTIS_OK;
-}
-
-uint32_t cutis_shown_list(const cutis_model *model, cutis_shown **out, cutis_result *result)
-{
-    cutis_context *context = cutis_model_context(model);
     const cutis_model_data *data = cutis_model_get(model);
     const cutis_instance *instances;
-    uint32_t instance_count = cutis_model_instances(model, &instances), count = 0;
+    uint32_t instance_count = cutis_model_instances(model, &instances), k = 0;
+    *count = 0;
     for (uint32_t i = 0; i < instance_count; i++)
-        count += data->meshes[instances[i].mesh].primitive_count;
-    cutis_shown *shown = NULL;
-    cutis_mat34 *world = cutis_alloc_array(context, data->node_count, sizeof *world);
-    *result = world ? rest_world(model, world) : cutis_alloc_result(context);
-    if (*result == CUTIS_OK) {
-        shown = cutis_alloc_array(context, count, sizeof *shown);
-        if (!shown) *result = cutis_alloc_result(context);
-    }
-    for (uint32_t i = 0, k = 0; i < instance_count && *result == CUTIS_OK; i++) {
+        *count += data->meshes[instances[i].mesh].primitive_count;
+    cutis_transform *pose = cutis_arena_alloc(arena, data->node_count, sizeof *pose);
+    cutis_mat34 *world = cutis_arena_alloc(arena, data->node_count, sizeof *world);
+    cutis_shown *shown = *out = cutis_arena_alloc(arena, *count, sizeof *shown);
+    if (!pose || !world || !shown) return cutis_alloc_result(arena->context);
+    if (*count == 0)
+        return cutis_fail(arena->context, CUTIS_UNSUPPORTED,
+                          "%s: %s holds meshes, and the model has none", path, format);
+    cutis_pose_rest(model, pose, NULL);
+    cutis_pose_world(model, pose, world);
+    for (uint32_t i = 0; i < instance_count; i++) {
         uint32_t first = instances[i].vertex_first;
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
         const cutis_mat34 *matrix = &world[instances[i].node];
@@ -152,14 +143,7 @@ uint32_t cutis_shown_list(const cutis_model *model, cutis_shown **out, cutis_res
             first += mesh->primitives[p].vertex_count;
         }
     }
-    cutis_free_array(context, world, data->node_count, sizeof *world);
-    *out = shown;
-    return *result == CUTIS_OK ? count : UINT32_MAX;
-}
-
-void cutis_shown_release(const cutis_model *model, cutis_shown *shown, uint32_t count)
-{
-    cutis_free_array(cutis_model_context(model), shown, count, sizeof *shown);
+    return CUTIS_OK;
 }
 
 // Normals go through the cofactor matrix, which is right under nonuniform scale and mirrors too.

@@ -5,6 +5,8 @@
 
 #include <cutis/io.h>
 
+#include "base/memory.h"
+
 typedef struct cutis_output {
     cutis_context *context;
     struct cutis_os_write *write;
@@ -38,10 +40,10 @@ typedef struct cutis_shown {
 } cutis_shown;
 
 /// All primitives of all instances in output order. Skinned meshes stand as the file has them,
-/// unskinned ones where their node puts them. @return the number, or UINT32_MAX with `result` set;
-/// `out` is released with cutis_shown_release
-uint32_t cutis_shown_list(const cutis_model *model, cutis_shown **out, cutis_result *result);
-void cutis_shown_release(const cutis_model *model, cutis_shown *shown, uint32_t count);
+/// unskinned ones where their node puts them. A model without any is refused, with the names of the
+/// file and of its format in the error.
+cutis_result cutis_shown_list(const cutis_model *model, cutis_arena *arena, const char *path,
+                              const char *format, cutis_shown **out, uint32_t *count);
 /// Position and (if the primitive has them) normal of a vertex, in the scene.
 void cutis_shown_vertex(const cutis_shown *shown, uint32_t vertex, float position[3],
                         float normal[3]);

@@ -17,12 +17,13 @@ typedef enum role { X, Y, Z, NX, NY, NZ, RED, GREEN, BLUE, ALPHA, S, T, ROLE_COU
 typedef struct reader {
     const cutis_input *input;
     cutis_context *context;
+    cutis_arena arena;
     ply_header header;
     cutis_text text;               // ASCII
     const unsigned char *at, *end; // binary
-    float *attributes[ROLE_COUNT]; // vertex_count each, or NULL; `capacity` floats
+    float *attributes[ROLE_COUNT]; // vertex_count each, or NULL
     size_t vertex_count;
-    bool has_vertices, has_faces;
+    bool has_vertices;
     uint32_t *indices;
     size_t index_count, index_capacity;
     int64_t *list; // of the property at work
@@ -48,31 +49,6 @@ static cutis_result cut_off(const reader *r)
     return fail_at(r, CUTIS_CORRUPT_DATA, "the data ends too early");
 }
 
-static double load_binary(const unsigned char *at, ply_type type, bool big)
-{
-    unsigned char b[8] = { 0 };
-    uint32_t size = cutis_ply_size_of(type);
-    for (uint32_t i = 0; i < size; i++) b[i] = at[big ? size - 1 - i : i];
-    switch (type) {
-    case PLY_I8:
-        return (double)(int8_t)b[0];
-    case PLY_U8:
-        return (double)b[0];
-    case PLY_I16:
-        return (double)(int16_t)cutis_load_u16(b);
-    case PLY_U16:
-        return (double)cutis_load_u16(b);
-    case PLY_I32:
-        return (double)(int32_t)cutis_load_u32(b);
-    case PLY_U32:
-        return (double)cutis_load_u32(b);
-    case PLY_F32:
-        return (double)cutis_load_f32(b);
-    default:
-        return cutis_load_f64(b);
-    }
-}
-
 // The next value of a type. ASCII goes through the correctly rounded float where the property is a
 // float.
 static cutis_result take_value(reader *r, ply_type type, double *out)
@@ -80,22 +56,16 @@ static cutis_result take_value(reader *r, ply_type type, double *out)
     if (r->header.encoding != PLY_ASCII) {
         uint32_t size = cutis_ply_size_of(type);
         if ((size_t)(r->end - r->at) < size) return cut_off(r);
-        *out = load_binary(r->at, type, r->header.encoding == PLY_BIG);
+        *out = cutis_load_number(r->at, " iuiuiuff"[type], size, r -> header.encoding == PLY_BIG);
         r->at += size;
         return CUTIS_OK;
     }
     cutis_span word = cutis_text_word(&r->text);
     if (word.size == 0) return cut_off(r);
-    if (type == PLY_F32) {
-        float value;
-        if (!cutis_parse_float(word, &value)) goto bad;
-        *out = (double)value;
-        return CUTIS_OK;
-    }
-    if (cutis_parse_double(word, out)) return CUTIS_OK;
-bad:
-    return cutis_fail(r->context, CUTIS_CORRUPT_DATA, "%s: line %zu: not a number: '%.*s'",
-                      r->input->name, r->text.line, CUTIS_SPAN_SHOW(word));
+    float value = 0;
+    bool number = type == PLY_F32 ? cutis_parse_float(word, &value) : cutis_parse_double(word, out);
+    if (type == PLY_F32) *out = (double)value;
+    return number ? CUTIS_OK : cutis_text_bad(r->input, &r->text, "not a number:", word);
 }
 
 static size_t bytes_left(const reader *r)
@@ -120,7 +90,7 @@ static cutis_result take_list(reader *r, const ply_property *property)
         return fail_at(r, CUTIS_CORRUPT_DATA, "the length of a list is no count");
     if (length * (double)each > (double)bytes_left(r) + 1) return cut_off(r);
     r->list_count = (size_t)length;
-    if (!cutis_grow(r->context, &r->list, &r->list_capacity, r->list_count, sizeof *r->list))
+    if (!cutis_arena_grow(&r->arena, &r->list, &r->list_capacity, r->list_count, sizeof *r->list))
         return cutis_alloc_result(r->context);
     for (size_t i = 0; i < r->list_count; i++) {
         double value;
@@ -129,6 +99,12 @@ static cutis_result take_list(reader *r, const ply_property *property)
         r->list[i] = is_whole(value) ? (int64_t)value : INT64_MIN;
     }
     return CUTIS_OK;
+}
+
+static cutis_result take_property(reader *r, const ply_property *property, double *value)
+{
+    return property->count_type != PLY_NONE ? take_list(r, property)
+                                            : take_value(r, property->type, value);
 }
 
 // The least an element of this kind can take, so that a count can be checked before anything is
@@ -146,36 +122,23 @@ static size_t least_bytes(const reader *r, const ply_element *element)
 
 static role role_named(cutis_span name)
 {
-    static const struct {
-        const char *name;
-        role role;
-    } ROLES[] = {
-        { "x", X },
-        { "y", Y },
-        { "z", Z },
-        { "nx", NX },
-        { "ny", NY },
-        { "nz", NZ },
-        { "red", RED },
-        { "green", GREEN },
-        { "blue", BLUE },
-        { "alpha", ALPHA },
-        { "r", RED },
-        { "g", GREEN },
-        { "b", BLUE },
-        { "a", ALPHA },
-        { "diffuse_red", RED },
-        { "diffuse_green", GREEN },
-        { "diffuse_blue", BLUE },
-        { "s", S },
-        { "t", T },
-        { "u", S },
-        { "v", T },
-        { "texture_u", S },
-        { "texture_v", T },
+    static const char *const NAMES[ROLE_COUNT][3] = {
+        { "x" },
+        { "y" },
+        { "z" },
+        { "nx" },
+        { "ny" },
+        { "nz" },
+        { "red", "r", "diffuse_red" },
+        { "green", "g", "diffuse_green" },
+        { "blue", "b", "diffuse_blue" },
+        { "alpha", "a" },
+        { "s", "u", "texture_u" },
+        { "t", "v", "texture_v" },
     };
-    for (size_t i = 0; i < sizeof ROLES / sizeof *ROLES; i++)
-        if (cutis_span_is(name, ROLES[i].name)) return ROLES[i].role;
+    for (int i = 0; i < ROLE_COUNT; i++)
+        for (int k = 0; k < 3 && NAMES[i][k]; k++)
+            if (cutis_span_is(name, NAMES[i][k])) return (role)i;
     return ROLE_COUNT;
 }
 
@@ -208,7 +171,7 @@ static cutis_result read_vertices(reader *r, const ply_element *element)
             roles[i] = ROLE_COUNT; // "s" and "u" in one file: the first counts
             continue;
         }
-        r->attributes[roles[i]] = cutis_alloc_array(r->context, r->vertex_count, sizeof(float));
+        r->attributes[roles[i]] = cutis_arena_alloc(&r->arena, r->vertex_count, sizeof(float));
         if (!r->attributes[roles[i]]) return cutis_alloc_result(r->context);
     }
     if (!r->attributes[X] || !r->attributes[Y] || !r->attributes[Z])
@@ -217,9 +180,7 @@ static cutis_result read_vertices(reader *r, const ply_element *element)
         for (uint32_t i = 0; i < element->property_count; i++) {
             const ply_property *property = &r->header.properties[element->property_first + i];
             double value = 0;
-            cutis_result result = property->count_type != PLY_NONE
-                                      ? take_list(r, property)
-                                      : take_value(r, property->type, &value);
+            cutis_result result = take_property(r, property, &value);
             // Every property was given a role above.
             // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
             if (result == CUTIS_OK && roles[i] != ROLE_COUNT)
@@ -233,8 +194,8 @@ static cutis_result read_vertices(reader *r, const ply_element *element)
 
 static cutis_result add_triangle(reader *r, int64_t a, int64_t b, int64_t c)
 {
-    if (!cutis_grow(r->context, &r->indices, &r->index_capacity, r->index_count + 3,
-                    sizeof *r->indices))
+    if (!cutis_arena_grow(&r->arena, &r->indices, &r->index_capacity, r->index_count + 3,
+                          sizeof *r->indices))
         return cutis_alloc_result(r->context);
     r->indices[r->index_count++] = (uint32_t)a;
     r->indices[r->index_count++] = (uint32_t)b;
@@ -249,9 +210,10 @@ static cutis_result add_polygon(reader *r)
         if (r->list[i] < 0 || (uint64_t)r->list[i] >= r->vertex_count)
             return fail_at(r, CUTIS_CORRUPT_DATA, "a face refers to a vertex that is not there");
     if (n < 3) return CUTIS_OK; // no area, nothing to draw
-    if (!cutis_grow(r->context, &r->points, &r->point_capacity, n, sizeof *r->points) ||
-        !cutis_grow(r->context, &r->corners, &r->corner_capacity, n, 3 * sizeof *r->corners) ||
-        !cutis_grow(r->context, &r->triangles, &r->triangle_capacity, n, 3 * sizeof *r->triangles))
+    if (!cutis_arena_grow(&r->arena, &r->points, &r->point_capacity, n, sizeof *r->points) ||
+        !cutis_arena_grow(&r->arena, &r->corners, &r->corner_capacity, n, 3 * sizeof *r->corners) ||
+        !cutis_arena_grow(&r->arena, &r->triangles, &r->triangle_capacity, n,
+                          3 * sizeof *r->triangles))
         return cutis_alloc_result(r->context);
     for (size_t i = 0; i < n; i++) {
         for (int k = 0; k < 3; k++)
@@ -289,37 +251,24 @@ static cutis_result add_strip(reader *r)
     return CUTIS_OK;
 }
 
-static cutis_result read_faces(reader *r, const ply_element *element, bool strips)
+// What the lists of an element are to us.
+typedef enum lists { NO_LISTS, FACES, STRIPS } lists;
+
+static cutis_result read_lists(reader *r, const ply_element *element, lists kind)
 {
-    if (!r->has_vertices && element->count)
+    if (kind != NO_LISTS && !r->has_vertices && element->count)
         return fail_at(r, CUTIS_CORRUPT_DATA, "the faces stand before the vertices");
-    // Faces without properties take no bytes, so their count is bounded by nothing: no loop.
+    // Elements without properties take no bytes, so their count is bounded by nothing: no loop.
     for (uint64_t f = 0; element->property_count && f < element->count; f++) {
         for (uint32_t i = 0; i < element->property_count; i++) {
             const ply_property *property = &r->header.properties[element->property_first + i];
             double ignored;
-            bool list = property->count_type != PLY_NONE;
-            cutis_result result =
-                list ? take_list(r, property) : take_value(r, property->type, &ignored);
-            bool corners = list && (cutis_span_is(property->name, "vertex_indices") ||
-                                    cutis_span_is(property->name, "vertex_index"));
-            if (result == CUTIS_OK && corners) result = strips ? add_strip(r) : add_polygon(r);
-            if (result != CUTIS_OK) return result;
-        }
-    }
-    r->has_faces = true;
-    return CUTIS_OK;
-}
-
-static cutis_result skip_element(reader *r, const ply_element *element)
-{
-    for (uint64_t n = 0; element->property_count && n < element->count; n++) {
-        for (uint32_t i = 0; i < element->property_count; i++) {
-            const ply_property *property = &r->header.properties[element->property_first + i];
-            double ignored;
-            cutis_result result = property->count_type != PLY_NONE
-                                      ? take_list(r, property)
-                                      : take_value(r, property->type, &ignored);
+            cutis_result result = take_property(r, property, &ignored);
+            bool corners = kind != NO_LISTS && property->count_type != PLY_NONE &&
+                           (cutis_span_is(property->name, "vertex_indices") ||
+                            cutis_span_is(property->name, "vertex_index"));
+            if (result == CUTIS_OK && corners)
+                result = kind == STRIPS ? add_strip(r) : add_polygon(r);
             if (result != CUTIS_OK) return result;
         }
     }
@@ -331,19 +280,15 @@ static cutis_result read_elements(reader *r)
     for (uint32_t e = 0; e < r->header.element_count; e++) {
         const ply_element *element = &r->header.elements[e];
         size_t needed, least = least_bytes(r, element);
-        cutis_result result;
         // The last number of an ASCII file needs no line end after it.
         if (!cutis_size_multiply((size_t)element->count, least, &needed) ||
             needed > bytes_left(r) + 1)
             return cut_off(r);
-        if (cutis_span_is(element->name, "vertex"))
-            result = read_vertices(r, element);
-        else if (cutis_span_is(element->name, "face"))
-            result = read_faces(r, element, false);
-        else if (cutis_span_is(element->name, "tristrips"))
-            result = read_faces(r, element, true);
-        else
-            result = skip_element(r, element);
+        lists kind = cutis_span_is(element->name, "face")        ? FACES
+                     : cutis_span_is(element->name, "tristrips") ? STRIPS
+                                                                 : NO_LISTS;
+        cutis_result result = cutis_span_is(element->name, "vertex") ? read_vertices(r, element)
+                                                                     : read_lists(r, element, kind);
         if (result != CUTIS_OK) return result;
     }
     if (r->vertex_count == 0) return fail_at(r, CUTIS_CORRUPT_DATA, "the file has no vertices");
@@ -353,66 +298,51 @@ static cutis_result read_elements(reader *r)
 }
 
 // `width` attributes side by side; `fill` where the file has none for the last.
-static float *weave(reader *r, cutis_arena *arena, role first, uint32_t width, float fill)
+static float *weave(reader *r, role first, uint32_t width, float fill)
 {
-    float *out = cutis_arena_alloc(arena, r->vertex_count, width * sizeof(float));
+    float *out = cutis_arena_alloc(&r->arena, r->vertex_count, width * sizeof(float));
     for (size_t v = 0; out && v < r->vertex_count; v++)
         for (uint32_t k = 0; k < width; k++)
             out[width * v + k] = r->attributes[first + k] ? r->attributes[first + k][v] : fill;
     return out;
 }
 
-static cutis_result publish(reader *r, cutis_arena *arena, cutis_model **out)
+static cutis_result publish(reader *r, cutis_model **out)
 {
     bool normals = r->attributes[NX] && r->attributes[NY] && r->attributes[NZ];
     bool colors = r->attributes[RED] && r->attributes[GREEN] && r->attributes[BLUE];
     bool texcoords = r->attributes[S] && r->attributes[T];
-    char *name = cutis_stem(arena, r->input->name);
+    char *name = cutis_stem(&r->arena, r->input->name);
     cutis_primitive primitive = { .topology = r->index_count ? CUTIS_TOPOLOGY_TRIANGLES
                                                              : CUTIS_TOPOLOGY_POINTS,
                                   .vertex_count = (uint32_t)r->vertex_count,
                                   .index_count = (uint32_t)r->index_count,
                                   .indices = r->index_count ? r->indices : NULL,
-                                  .positions = weave(r, arena, X, 3, 0),
-                                  .normals = normals ? weave(r, arena, NX, 3, 0) : NULL,
-                                  .colors = colors ? weave(r, arena, RED, 4, 1) : NULL,
-                                  .texcoords = texcoords ? weave(r, arena, S, 2, 0) : NULL,
+                                  .positions = weave(r, X, 3, 0),
+                                  .normals = normals ? weave(r, NX, 3, 0) : NULL,
+                                  .colors = colors ? weave(r, RED, 4, 1) : NULL,
+                                  .texcoords = texcoords ? weave(r, S, 2, 0) : NULL,
                                   .material = CUTIS_NONE };
     if (!name || !primitive.positions || (normals && !primitive.normals) ||
         (colors && !primitive.colors) || (texcoords && !primitive.texcoords))
         return cutis_alloc_result(r->context);
     cutis_utf8_repair(name);
     cutis_mesh mesh = { .name = name, .primitive_count = 1, .primitives = &primitive };
-    cutis_node node = { .name = name,
-                        .parent = CUTIS_NONE,
-                        .rest = cutis_transform_identity(),
-                        .mesh = 0,
-                        .skin = CUTIS_NONE };
+    cutis_node node = cutis_node_default();
+    node.name = name;
+    node.mesh = 0;
     cutis_model_data data = { .node_count = 1, .mesh_count = 1, .nodes = &node, .meshes = &mesh };
     return cutis_model_create(r->context, &data, r->input->gate, out);
-}
-
-static void release(reader *r)
-{
-    for (int i = 0; i < ROLE_COUNT; i++)
-        cutis_free_array(r->context, r->attributes[i], r->vertex_count, sizeof(float));
-    cutis_free_array(r->context, r->indices, r->index_capacity, sizeof *r->indices);
-    cutis_free_array(r->context, r->list, r->list_capacity, sizeof *r->list);
-    cutis_free_array(r->context, r->points, r->point_capacity, sizeof *r->points);
-    cutis_free_array(r->context, r->corners, r->corner_capacity, 3 * sizeof *r->corners);
-    cutis_free_array(r->context, r->triangles, r->triangle_capacity, 3 * sizeof *r->triangles);
-    cutis_polygons_release(&r->polygons);
-    cutis_free(r->context, r, sizeof *r);
 }
 
 cutis_result cutis_ply_read(const cutis_input *input, cutis_model **out)
 {
     cutis_context *context = input->context;
-    cutis_arena arena = { .context = context };
     reader *r = cutis_alloc_zero(context, 1, sizeof *r);
     if (!r) return cutis_alloc_result(context);
     r->input = input;
-    r->context = r->polygons.context = context;
+    r->context = r->arena.context = context;
+    r->polygons.arena = &r->arena;
     r->polygons.budget = cutis_polygons_budget(input->size);
     cutis_result result = cutis_ply_read_header(input, &r->header);
     if (result == CUTIS_OK) {
@@ -422,8 +352,8 @@ cutis_result cutis_ply_read(const cutis_input *input, cutis_model **out)
         r->end = (const unsigned char *)input->data + input->size;
         result = read_elements(r);
     }
-    if (result == CUTIS_OK) result = publish(r, &arena, out);
-    release(r);
-    cutis_arena_release(&arena);
+    if (result == CUTIS_OK) result = publish(r, out);
+    cutis_arena_release(&r->arena);
+    cutis_free(context, r, sizeof *r);
     return result;
 }

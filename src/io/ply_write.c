@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "base/error.h"
 #include "base/memory.h"
 
 typedef struct layout {
@@ -152,12 +151,10 @@ static void write_triangles(cutis_output *out, const layout *l, const cutis_show
 cutis_result cutis_ply_write(const cutis_model *model, const char *path, bool ascii)
 {
     cutis_context *context = cutis_model_context(model);
+    cutis_arena arena = { .context = context };
     cutis_shown *shown = NULL;
-    cutis_result result;
-    uint32_t count = cutis_shown_list(model, &shown, &result);
-    if (result == CUTIS_OK && count == 0)
-        result = cutis_fail(context, CUTIS_UNSUPPORTED,
-                            "%s: PLY holds meshes, and the model has none", path);
+    uint32_t count;
+    cutis_result result = cutis_shown_list(model, &arena, path, "PLY", &shown, &count);
     cutis_output *out = result == CUTIS_OK ? cutis_output_begin(context, path, &result) : NULL;
     if (out) {
         layout l = plan(shown, count, ascii);
@@ -166,6 +163,6 @@ cutis_result cutis_ply_write(const cutis_model *model, const char *path, bool as
         for (uint32_t i = 0; i < count; i++) write_triangles(out, &l, &shown[i]);
         result = cutis_output_finish(out);
     }
-    if (shown) cutis_shown_release(model, shown, count);
+    cutis_arena_release(&arena);
     return result;
 }

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#include "base/memory.h"
-
 uint64_t cutis_polygons_budget(size_t file_bytes)
 {
     // 2^25 tests take about 0.2 s; an ordinary concave quad takes four, and 16 bytes of file.
@@ -134,21 +132,15 @@ cutis_result cutis_polygons_triangulate(cutis_polygons *work, const float *const
         fan(3, triangles);
         return CUTIS_OK;
     }
-    cutis_context *context = work->context;
-    if (!cutis_grow(context, &work->flat, &work->flat_capacity, count, 2 * sizeof(double)) ||
-        !cutis_grow(context, &work->next, &work->next_capacity, count, sizeof(uint32_t)) ||
-        !cutis_grow(context, &work->previous, &work->previous_capacity, count, sizeof(uint32_t)))
-        return cutis_alloc_result(context);
+    cutis_arena *arena = work->arena;
+    if (!cutis_arena_grow(arena, &work->flat, &work->flat_capacity, count, 2 * sizeof(double)) ||
+        !cutis_arena_grow(arena, &work->next, &work->next_capacity, count, sizeof(uint32_t)) ||
+        !cutis_arena_grow(arena, &work->previous, &work->previous_capacity, count,
+                          sizeof(uint32_t)))
+        return cutis_alloc_result(arena->context);
     if (!flatten(points, count, work->flat) || is_convex(work->flat, count)) {
         fan(count, triangles);
         return CUTIS_OK;
     }
     return clip_ears(work, count, triangles) ? CUTIS_OK : CUTIS_LIMIT_EXCEEDED;
-}
-
-void cutis_polygons_release(cutis_polygons *work)
-{
-    cutis_free_array(work->context, work->flat, work->flat_capacity, 2 * sizeof(double));
-    cutis_free_array(work->context, work->next, work->next_capacity, sizeof(uint32_t));
-    cutis_free_array(work->context, work->previous, work->previous_capacity, sizeof(uint32_t));
 }

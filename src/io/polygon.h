@@ -2,12 +2,12 @@
 #ifndef CUTIS_IO_POLYGON_H
 #define CUTIS_IO_POLYGON_H
 
-#include <cutis/base.h>
+#include "base/memory.h"
 
-/// Working memory that is kept from polygon to polygon. The zero value with `context` and `budget`
+/// Working memory that is kept from polygon to polygon. The zero value with `arena` and `budget`
 /// set is ready.
 typedef struct cutis_polygons {
-    cutis_context *context;
+    cutis_arena *arena;
     double *flat; ///< 2 per corner
     uint32_t *next, *previous;
     size_t flat_capacity, next_capacity, previous_capacity;
@@ -27,6 +27,5 @@ uint64_t cutis_polygons_budget(size_t file_bytes);
 /// @return CUTIS_OK, CUTIS_OUT_OF_MEMORY, CUTIS_LIMIT_EXCEEDED (the budget; no error text is set)
 cutis_result cutis_polygons_triangulate(cutis_polygons *work, const float *const *points,
                                         uint32_t count, uint32_t *triangles);
-void cutis_polygons_release(cutis_polygons *work);
 
 #endif

@@ -54,8 +54,9 @@ static void skip_blanks(cutis_text *text)
     }
 }
 
-static cutis_span take_token(cutis_text *text)
+cutis_span cutis_text_token(cutis_text *text)
 {
+    skip_blanks(text);
     cutis_span span = { text->at, 0 };
     while (text->at < text->end && !is_blank(*text->at) && !is_break(*text->at)) {
         if (*text->at == '\\' && text->at + 1 < text->end && is_break(text->at[1])) break;
@@ -63,12 +64,6 @@ static cutis_span take_token(cutis_text *text)
     }
     span.size = (size_t)(text->at - span.data);
     return span;
-}
-
-cutis_span cutis_text_token(cutis_text *text)
-{
-    skip_blanks(text);
-    return take_token(text);
 }
 
 cutis_span cutis_text_rest(cutis_text *text)
@@ -130,29 +125,4 @@ bool cutis_span_is_any_case(cutis_span span, const char *word)
     for (size_t i = 0; i < size; i++)
         if (lower(span.data[i]) != lower(word[i])) return false;
     return true;
-}
-
-// Bytes of the UTF-8 sequence at `s`, or 0 if there is none (overlong forms and surrogates
-// included).
-static size_t sequence_length(const unsigned char *s)
-{
-    if (s[0] < 0x80) return 1;
-    size_t length = s[0] >= 0xC2 && s[0] < 0xE0   ? 2
-                    : (s[0] & 0xF0) == 0xE0       ? 3
-                    : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
-                                                  : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0; // the terminator stops this too
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F)) return 0;
-    if ((s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F)) return 0;
-    return length;
-}
-
-void cutis_utf8_repair(char *string)
-{
-    for (char *at = string; *at;) {
-        size_t length = sequence_length((const unsigned char *)at);
-        if (length == 0) *at = '?';
-        at += length ? length : 1;
-    }
 }

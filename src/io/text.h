@@ -7,6 +7,8 @@
 
 #include <cutis/base.h>
 
+#include "base/utf8.h"
+
 /// Bytes inside the text; not terminated. size 0: nothing there.
 typedef struct cutis_span {
     const char *data;
@@ -40,10 +42,6 @@ bool cutis_span_equal(cutis_span a, cutis_span b);
 /// ASCII letters in either case.
 bool cutis_span_is_any_case(cutis_span span, const char *word);
 
-/// Bytes that are no UTF-8 become '?', in place: file formats of the 1990s do not say their
-/// encoding.
-void cutis_utf8_repair(char *string);
-
 /// For "%.*s" in error texts: at most 40 bytes are shown.
 #define CUTIS_SPAN_SHOW(span) ((int)((span).size < 40 ? (span).size : 40)), (span).data
 
@@ -54,9 +52,10 @@ bool cutis_parse_double(cutis_span span, double *out);
 /// A whole number, with sign; false if it is not one or leaves int64.
 bool cutis_parse_int(cutis_span span, int64_t *out);
 
-/// Shortest of "%.1g" to "%.9g" that comes back in the same bits, with '.' under every locale.
-/// @return its length
+/// As "%.*g", with '.' under every locale. @return its length
 enum { CUTIS_NUMBER_SIZE = 40 };
+size_t cutis_print_number(double value, int digits, char text[CUTIS_NUMBER_SIZE]);
+/// The same with so many digits that it comes back in the same bits.
 size_t cutis_format_float(float value, char text[CUTIS_NUMBER_SIZE]);
 size_t cutis_format_double(double value, char text[CUTIS_NUMBER_SIZE]);
 

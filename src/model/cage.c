@@ -1,12 +1,7 @@
 // The gate for cages. Invariant: behind it every index is in range, controls of a vertex ascend and
 // every number is finite; whether the cage is closed and encloses the model is checked where it is
 // made.
-#include "model/cage.h"
-
-#include "base/error.h"
 #include "model/validate.h"
-
-#define FAIL(...) return cutis_fail(context, CUTIS_CORRUPT_DATA, __VA_ARGS__)
 
 static cutis_result check_mesh(cutis_context *context, const cutis_cage *cage, uint32_t m)
 {

@@ -1,7 +1,7 @@
 // Deep copy of a caller's data into a model's arena. When it succeeds every pointer of the copy is
 // NULL or points into the arena; when it stops half-way the model is only fit to be destroyed,
 // which touches nothing but the arena.
-#include "model/copy.h"
+#include "model/object.h"
 
 // cutis_validate_shape has seen that every count has its array.
 // NOLINTBEGIN(clang-analyzer-core.NullDereference)
@@ -38,9 +38,7 @@ static bool count_up(cutis_arena *arena, cutis_primitive *primitive)
 {
     uint32_t *indices = cutis_arena_alloc(arena, primitive->vertex_count, sizeof *indices);
     if (!indices) return false;
-    uint32_t per = primitive->topology == CUTIS_TOPOLOGY_TRIANGLES ? 3
-                   : primitive->topology == CUTIS_TOPOLOGY_LINES   ? 2
-                                                                   : 1;
+    uint32_t per = cutis_topology_corners(primitive->topology);
     for (uint32_t i = 0; i < primitive->vertex_count; i++) indices[i] = i;
     primitive->indices = indices;
     primitive->index_count = primitive->vertex_count - primitive->vertex_count % per;

@@ -1,17 +1,12 @@
 // The gate of handle rigs. Invariant: after it every weight names a handle that the skin of its
 // mesh has or a virtual one, every virtual handle has shares that sum to one, and every array has
 // the length that the model's meshes say.
-#include "model/handle_rig.h"
+#include "model/validate.h"
 
 #include <math.h>
 
-#include "base/error.h"
-#include "model/validate.h"
-
 /// Shares may be off by this much: they are floats that were rounded one by one.
 static const double SHARE_SLACK = 1e-4;
-
-#define FAIL(...) return cutis_fail(context, CUTIS_CORRUPT_DATA, __VA_ARGS__)
 
 static cutis_result check_handles(cutis_context *context, const cutis_model_data *data)
 {

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/copy.h"
 #include "model/source.h"
 #include "model/validate.h"
 
@@ -112,33 +111,22 @@ cutis_result cutis_model_create(cutis_context *context, const cutis_model_data *
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "cutis_model_create: no data, no output or "
                           "an unknown gate");
-    cutis_model *model = NULL;
     cutis_result result = cutis_validate_shape(context, data);
-    if (result != CUTIS_OK) goto fail;
-
-    model = cutis_alloc_zero(context, 1, sizeof *model);
-    if (!model) {
-        result = cutis_alloc_result(context);
-        goto fail;
-    }
+    if (result != CUTIS_OK) return result;
+    cutis_model *model = cutis_alloc_zero(context, 1, sizeof *model);
+    if (!model) return cutis_alloc_result(context);
     model->context = context;
     model->arena.context = context;
     model->data.source = cutis_source_retain(data->source);
-    if (!cutis_model_copy(model, data)) {
-        result = cutis_alloc_result(context);
-        goto fail;
-    }
-    result = cutis_validate_values(model, gate);
-    if (result != CUTIS_OK) goto fail;
-    if (!list_instances(model) || !list_rest(model) || !list_steps(model)) {
-        result = cutis_alloc_result(context);
-        goto fail;
-    }
-    *out = model;
-    return CUTIS_OK;
-
-fail:
-    cutis_model_destroy(model);
+    bool memory = cutis_model_copy(model, data);
+    if (memory) result = cutis_validate_values(model, gate);
+    if (memory && result == CUTIS_OK)
+        memory = list_instances(model) && list_rest(model) && list_steps(model);
+    if (!memory) result = cutis_alloc_result(context);
+    if (result == CUTIS_OK)
+        *out = model;
+    else
+        cutis_model_destroy(model);
     return result;
 }
 

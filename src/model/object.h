@@ -42,6 +42,17 @@ uint32_t cutis_channel_width(const cutis_model_data *data, const cutis_channel *
 /// Is a node where it rests, to the rounding of blending and sampling?
 bool cutis_pose_rests(const cutis_model *model, const cutis_transform *transforms, uint32_t node);
 
+/// Copy everything into the model's arena; `data` has passed cutis_validate_shape. false: out of
+/// memory (the arena holds what was copied). Missing index lists become 0, 1, 2, ...; channels that
+/// shared a time array go on sharing one.
+bool cutis_model_copy(cutis_model *model, const cutis_model_data *data);
+
+static inline uint32_t cutis_topology_corners(cutis_topology topology)
+{
+    static const uint8_t CORNERS[] = { 3, 2, 1 }; // triangles, lines, points
+    return CORNERS[topology];
+}
+
 /// Vertices of all primitives of a mesh.
 uint64_t cutis_mesh_vertex_total(const cutis_mesh *mesh);
 

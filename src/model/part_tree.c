@@ -9,8 +9,6 @@
 
 #include "base/error.h"
 
-#define FAIL(...) return cutis_fail(context, CUTIS_CORRUPT_DATA, __VA_ARGS__)
-
 static bool all_finite(const double *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -79,23 +77,20 @@ static cutis_result check_weld(cutis_context *context, const cutis_mesh *mesh, u
             const float *place = primitive->positions + 3 * (size_t)i;
             uint32_t w = tree->weld[v];
             if (w >= tree->welded_count)
-                result = cutis_fail(context, CUTIS_CORRUPT_DATA,
-                                    "meshes/%u/part_tree: vertex %zu is welded vertex %u of %u", m,
-                                    v, w, tree->welded_count);
+                result = CORRUPT("meshes/%u/part_tree: vertex %zu is welded vertex %u of %u", m, v,
+                                 w, tree->welded_count);
             else if (!places[w])
                 places[w] = place;
             else if (place[0] != places[w][0] || place[1] != places[w][1] ||
                      place[2] != places[w][2])
-                result = cutis_fail(context, CUTIS_CORRUPT_DATA,
-                                    "meshes/%u/part_tree: vertex %zu is welded to one at another "
-                                    "place",
-                                    m, v);
+                result = CORRUPT("meshes/%u/part_tree: vertex %zu is welded to one at another "
+                                 "place",
+                                 m, v);
         }
     }
     for (uint32_t w = 0; w < tree->welded_count && result == CUTIS_OK; w++)
         if (!places[w])
-            result = cutis_fail(context, CUTIS_CORRUPT_DATA,
-                                "meshes/%u/part_tree: no vertex is welded vertex %u", m, w);
+            result = CORRUPT("meshes/%u/part_tree: no vertex is welded vertex %u", m, w);
     cutis_free_array(context, (void *)places, tree->welded_count, sizeof *places);
     return result;
 }

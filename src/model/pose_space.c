@@ -16,8 +16,6 @@
 // Translations count from here, in mean bone lengths: below is rounding of a rig that only turns.
 static const double STILL = 1e-6;
 
-#define FAIL(...) return cutis_fail(context, CUTIS_CORRUPT_DATA, __VA_ARGS__)
-
 static cutis_result check_joints(cutis_context *context, const cutis_model_data *data)
 {
     const cutis_pose_space *space = data->pose_space;
@@ -27,9 +25,8 @@ static cutis_result check_joints(cutis_context *context, const cutis_model_data 
     for (uint32_t j = 0; j < space->joint_count && result == CUTIS_OK; j++) {
         uint32_t node = space->joints[j];
         if (node >= data->node_count || seen[node])
-            result =
-                cutis_fail(context, CUTIS_CORRUPT_DATA, "pose_space: joint %u is node %u, which %s",
-                           j, node, node >= data->node_count ? "is not there" : "is there already");
+            result = CORRUPT("pose_space: joint %u is node %u, which %s", j, node,
+                             node >= data->node_count ? "is not there" : "is there already");
         else
             seen[node] = 1;
     }

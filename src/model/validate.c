@@ -7,11 +7,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "model/cage.h"
-#include "model/handle_rig.h"
 #include "model/pose_space.h"
-
-#define FAIL(...) return cutis_fail(context, CUTIS_CORRUPT_DATA, __VA_ARGS__)
 
 uint64_t cutis_mesh_vertex_total(const cutis_mesh *mesh)
 {
@@ -159,21 +155,18 @@ static cutis_result check_skins(cutis_context *context, const cutis_model_data *
                                 "skins/%u: %u joints, the context's limit is %u", s,
                                 skin->joint_count, joint_limit);
         else if (skin->joint_count == 0 || !skin->joints)
-            result = cutis_fail(context, CUTIS_CORRUPT_DATA, "skins/%u: no joints", s);
+            result = CORRUPT("skins/%u: no joints", s);
         else if (!in_range(skin->root, data->node_count))
-            result = cutis_fail(context, CUTIS_CORRUPT_DATA,
-                                "skins/%u: root is %d, the model has %u nodes", s, skin->root,
-                                data->node_count);
+            result = CORRUPT("skins/%u: root is %d, the model has %u nodes", s, skin->root,
+                             data->node_count);
         for (uint32_t j = 0; j < skin->joint_count && result == CUTIS_OK; j++) {
             uint32_t node = skin->joints[j];
             if (node >= data->node_count)
-                result = cutis_fail(context, CUTIS_CORRUPT_DATA,
-                                    "skins/%u: joint %u is node %u, the model has %u nodes", s, j,
-                                    node, data->node_count);
+                result = CORRUPT("skins/%u: joint %u is node %u, the model has %u nodes", s, j,
+                                 node, data->node_count);
             else if (seen[node] == s + 1)
                 result =
-                    cutis_fail(context, CUTIS_CORRUPT_DATA,
-                               "skins/%u: joint %u is node %u, which is there already", s, j, node);
+                    CORRUPT("skins/%u: joint %u is node %u, which is there already", s, j, node);
             else
                 seen[node] = s + 1;
         }

@@ -5,7 +5,12 @@
 #ifndef CUTIS_MODEL_VALIDATE_H
 #define CUTIS_MODEL_VALIDATE_H
 
+#include "base/error.h"
 #include "model/object.h"
+
+/// What is wrong with the data, and the way out with it.
+#define CORRUPT(...) cutis_fail(context, CUTIS_CORRUPT_DATA, __VA_ARGS__)
+#define FAIL(...)    return CORRUPT(__VA_ARGS__)
 
 /// Counts, object indices, parents, pointers that must be there, the context's limits.
 cutis_result cutis_validate_shape(cutis_context *context, const cutis_model_data *data);
@@ -13,11 +18,11 @@ cutis_result cutis_validate_shape(cutis_context *context, const cutis_model_data
 /// Floats, vertex and joint indices, weights, inverse binds, keys, names of a copied model.
 cutis_result cutis_validate_values(cutis_model *model, cutis_gate gate);
 
-/// Note something repaired (or worth knowing): the texts are copied. false: out of memory. Readers
-/// in cutis-io use it across the border of libcutis.so; it is not part of its interface.
+/// Note something repaired (or worth knowing): the texts are copied. Fails without memory only.
+/// Readers in cutis-io use it across the border of libcutis.so; it is not part of its interface.
 #pragma GCC visibility push(default)
-bool cutis_model_note(cutis_model *model, const char *code, uint8_t severity, uint64_t count,
-                      const char *place, const char *format, ...)
+cutis_result cutis_model_note(cutis_model *model, const char *code, uint8_t severity,
+                              uint64_t count, const char *place, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 #pragma GCC visibility pop
 
@@ -25,11 +30,25 @@ bool cutis_model_note(cutis_model *model, const char *code, uint8_t severity, ui
 cutis_result cutis_validate_meshes(cutis_model *model, cutis_gate gate);
 cutis_result cutis_validate_clips(cutis_model *model, cutis_gate gate);
 
+/// Counts, indices, arrays and values of pose space, cage and handles, before the copy; each may
+/// be NULL.
+cutis_result cutis_validate_cage(cutis_context *context, const cutis_model_data *data);
+cutis_result cutis_validate_handles(cutis_context *context, const cutis_model_data *data);
+#define CUTIS_CAGE_CONTROLS 65535 ///< most: an index fits 16 bits
+/// Most handles, real and virtual together: a file cannot ask for a palette beyond this.
+#define CUTIS_HANDLE_RIG_MAX 1000000u
+
 /// The part tree of a mesh (part_tree.c): counts and indices before the copy, which may have no
 /// tree; values in the copy. @param joint_count of the smallest skin the mesh is used with
 cutis_result cutis_validate_part_tree(cutis_context *context, const cutis_mesh *mesh, uint32_t m);
 cutis_result cutis_validate_part_values(cutis_context *context, const cutis_mesh *mesh, uint32_t m,
                                         uint32_t joint_count);
+
+/// Joints of the smallest skin each mesh is used with, which decides which joints are in range;
+/// UINT32_MAX without a skin: any joint is. Release with cutis_free_array; NULL: no memory.
+#pragma GCC visibility push(default)
+uint32_t *cutis_smallest_skins(cutis_context *context, const cutis_model_data *data);
+#pragma GCC visibility pop
 
 /// Index of the first float that is NaN or infinite, or `count`.
 size_t cutis_first_not_finite(const float *values, size_t count);

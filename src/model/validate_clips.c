@@ -12,7 +12,6 @@
 typedef struct {
     cutis_model *model;
     cutis_gate gate;
-    uint32_t clip, index;
     char place[64];
 } spot;
 
@@ -64,11 +63,9 @@ static cutis_result repair_keys(spot *at, cutis_channel *channel, size_t width)
     channel->key_count = (uint32_t)kept;
     channel->times = times;
     channel->values = values;
-    if (!cutis_model_note(model, "KEYS_REPAIRED", 0, count - kept, at->place,
-                          "keys were out of order, doubled or not finite: sorted, %zu of %zu kept",
-                          kept, count))
-        return cutis_alloc_result(model->context);
-    return CUTIS_OK;
+    return cutis_model_note(
+        model, "KEYS_REPAIRED", 0, count - kept, at->place,
+        "keys were out of order, doubled or not finite: sorted, %zu of %zu kept", kept, count);
 }
 
 static cutis_result check_keys(spot *at, cutis_channel *channel, size_t width)
@@ -85,11 +82,10 @@ static cutis_result check_keys(spot *at, cutis_channel *channel, size_t width)
     if (bad_time == channel->key_count && bad_value == channel->key_count * width) return CUTIS_OK;
     if (at->gate == CUTIS_GATE_REPAIR) return repair_keys(at, channel, width);
     if (bad_time < channel->key_count)
-        return cutis_fail(context, CUTIS_CORRUPT_DATA,
-                          "%s: time of key %zu is %g; times ascend from 0 upwards", at->place,
-                          bad_time, channel->times[bad_time]);
-    return cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: a value of key %zu is %g", at->place,
-                      bad_value / width, channel->values[bad_value]);
+        return CORRUPT("%s: time of key %zu is %g; times ascend from 0 upwards", at->place,
+                       bad_time, channel->times[bad_time]);
+    return CORRUPT("%s: a value of key %zu is %g", at->place, bad_value / width,
+                   channel->values[bad_value]);
 }
 
 static cutis_result check_rotations(spot *at, const cutis_channel *channel)
@@ -107,12 +103,10 @@ static cutis_result check_rotations(spot *at, const cutis_channel *channel)
         memcpy(quat, k ? quat - (cubic ? 12 : 4) : identity, sizeof identity);
         repaired++;
     }
-    if (repaired &&
-        !cutis_model_note(at->model, "ROTATION_LENGTH", 0, repaired, at->place,
-                          "%llu rotations had no usable length and became the key before",
-                          (unsigned long long)repaired))
-        return cutis_alloc_result(at->model->context);
-    return CUTIS_OK;
+    if (!repaired) return CUTIS_OK;
+    return cutis_model_note(at->model, "ROTATION_LENGTH", 0, repaired, at->place,
+                            "%llu rotations had no usable length and became the key before",
+                            (unsigned long long)repaired);
 }
 
 // A node given by a matrix cannot be animated; repairing keeps what comes closest to the matrix.
@@ -125,11 +119,9 @@ static cutis_result check_matrix_node(spot *at, const cutis_channel *channel)
                           "%s: node %u has a matrix and cannot be animated", at->place,
                           channel->node);
     node->matrix = NULL; // `rest` already holds what comes closest
-    if (!cutis_model_note(at->model, "MATRIX_ANIMATED", 0, 1, at->place,
-                          "the matrix of node %u became translation, rotation and scale",
-                          channel->node))
-        return cutis_alloc_result(at->model->context);
-    return CUTIS_OK;
+    return cutis_model_note(at->model, "MATRIX_ANIMATED", 0, 1, at->place,
+                            "the matrix of node %u became translation, rotation and scale",
+                            channel->node);
 }
 
 static cutis_result check_channel(spot *at, cutis_channel *channel)
@@ -152,7 +144,7 @@ static cutis_result check_clip(cutis_model *model, cutis_gate gate, uint32_t c, 
     clip->duration = 0;
     for (uint32_t i = 0; i < clip->channel_count; i++) {
         cutis_channel *channel = &channels[i];
-        spot at = { model, gate, c, i, "" };
+        spot at = { model, gate, "" };
         snprintf(at.place, sizeof at.place, "clips/%u/channels/%u", c, i);
         cutis_result result = check_channel(&at, channel);
         if (result != CUTIS_OK) return result;
@@ -163,10 +155,11 @@ static cutis_result check_clip(cutis_model *model, cutis_gate gate, uint32_t c, 
                               "%s: a second channel for path %d of node %u", at.place,
                               (int)channel->path, channel->node);
         if (twice || channel->key_count == 0) {
-            if (!cutis_model_note(model, "CHANNEL_DROPPED", 0, 1, at.place, "%s",
-                                  twice ? "a second channel for the same node and path was dropped"
-                                        : "a channel without a usable key was dropped"))
-                return cutis_alloc_result(model->context);
+            result =
+                cutis_model_note(model, "CHANNEL_DROPPED", 0, 1, at.place, "%s",
+                                 twice ? "a second channel for the same node and path was dropped"
+                                       : "a channel without a usable key was dropped");
+            if (result != CUTIS_OK) return result;
             continue;
         }
         *stamp = c + 1;

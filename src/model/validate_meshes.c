@@ -88,38 +88,31 @@ static cutis_result check_attribute(spot *at, const char *what, const cutis_prim
     }
     if (normals && !recompute_normals(at, primitive, own))
         return cutis_alloc_result(at->model->context);
-    if (!cutis_model_note(at->model, "VERTEX_NOT_FINITE", 0, vertices, at->place,
-                          "%ss that were not finite were %s", what,
-                          normals ? "recomputed" : "replaced"))
-        return cutis_alloc_result(at->model->context);
-    return CUTIS_OK;
+    return cutis_model_note(at->model, "VERTEX_NOT_FINITE", 0, vertices, at->place,
+                            "%ss that were not finite were %s", what,
+                            normals ? "recomputed" : "replaced");
 }
 
 static cutis_result check_indices(spot *at, cutis_primitive *primitive)
 {
     cutis_context *context = at->model->context;
-    uint32_t per = primitive->topology == CUTIS_TOPOLOGY_TRIANGLES ? 3
-                   : primitive->topology == CUTIS_TOPOLOGY_LINES   ? 2
-                                                                   : 1;
-    uint32_t rest = primitive->index_count % per;
+    uint32_t rest = primitive->index_count % cutis_topology_corners(primitive->topology);
     if (rest) { // an incomplete last triangle or line is not drawn by anybody
         primitive->index_count -= rest;
-        if (!cutis_model_note(at->model, "INDEX_COUNT_INCOMPLETE", 1, rest, at->place,
-                              "%u indices after the last whole one were dropped", rest))
-            return cutis_alloc_result(context);
+        cutis_result result =
+            cutis_model_note(at->model, "INDEX_COUNT_INCOMPLETE", 1, rest, at->place,
+                             "%u indices after the last whole one were dropped", rest);
+        if (result != CUTIS_OK) return result;
     }
     for (uint32_t i = 0; i < primitive->index_count; i++)
         if (primitive->indices[i] >= primitive->vertex_count)
-            return cutis_fail(context, CUTIS_CORRUPT_DATA,
-                              "%s: index %u of %u is %u, the primitive has %u vertices", at->place,
-                              i, primitive->index_count, primitive->indices[i],
-                              primitive->vertex_count);
+            return CORRUPT("%s: index %u of %u is %u, the primitive has %u vertices", at->place, i,
+                           primitive->index_count, primitive->indices[i], primitive->vertex_count);
     uint32_t part_count = at->model->data.meshes[at->mesh].part_count;
     for (uint32_t t = 0; primitive->parts && t < primitive->index_count / 3; t++)
         if (primitive->parts[t] >= part_count)
-            return cutis_fail(context, CUTIS_CORRUPT_DATA,
-                              "%s: part of triangle %u is %u, the mesh has %u parts", at->place, t,
-                              primitive->parts[t], part_count);
+            return CORRUPT("%s: part of triangle %u is %u, the mesh has %u parts", at->place, t,
+                           primitive->parts[t], part_count);
     return CUTIS_OK;
 }
 
@@ -248,12 +241,9 @@ static cutis_result fill_unweighted(spot *at, cutis_primitive *primitive, uint32
     first[count] = out;
     primitive->influences =
         (cutis_influences){ .first = first, .joints = joints, .weights = weights };
-    if (!cutis_model_note(
-            at->model, "VERTEX_UNWEIGHTED", 0, empty, at->place,
-            "%u of %u vertices had no weight on any joint and follow the skin's first", empty,
-            count))
-        return cutis_alloc_result(at->model->context);
-    return CUTIS_OK;
+    return cutis_model_note(
+        at->model, "VERTEX_UNWEIGHTED", 0, empty, at->place,
+        "%u of %u vertices had no weight on any joint and follow the skin's first", empty, count);
 }
 
 static cutis_result repair_influences(spot *at, const cutis_primitive *primitive,
@@ -278,28 +268,29 @@ static cutis_result repair_influences(spot *at, const cutis_primitive *primitive
         begin = end;
     }
     first[primitive->vertex_count] = out;
-    bool noted = true;
     // Nobody deforms a mesh without a skin by its weights.
     const uint8_t slip = joint_count == UINT32_MAX ? 1 : 0;
-    if (done.bad)
-        noted &= cutis_model_note(at->model, "WEIGHT_INVALID", 0, done.bad, at->place,
-                                  "%llu weights that were negative or not finite became 0",
-                                  (unsigned long long)done.bad);
-    if (done.range)
-        noted &= cutis_model_note(at->model, "JOINT_OUT_OF_RANGE", 0, done.range, at->place,
-                                  "%llu influences of joints the skin does not have were dropped",
-                                  (unsigned long long)done.range);
-    if (done.duplicate)
-        noted &=
-            cutis_model_note(at->model, "JOINT_DUPLICATED", slip, done.duplicate, at->place,
-                             "%llu vertices had a joint more than once; its weights were added",
-                             (unsigned long long)done.duplicate);
-    if (done.sum)
-        noted &= cutis_model_note(
-            at->model, "WEIGHTS_NON_NORMALIZED", done.worst > 1e-3 ? slip : 2, done.sum, at->place,
-            "%llu vertices had weights that did not sum to 1 and were normalised",
-            (unsigned long long)done.sum);
-    return noted ? CUTIS_OK : cutis_alloc_result(at->model->context);
+    const struct {
+        uint64_t count;
+        const char *code;
+        int severity;
+        const char *text;
+    } NOTES[] = {
+        { done.bad, "WEIGHT_INVALID", 0, "weights that were negative or not finite became 0" },
+        { done.range, "JOINT_OUT_OF_RANGE", 0,
+          "influences of joints the skin does not have were dropped" },
+        { done.duplicate, "JOINT_DUPLICATED", slip,
+          "vertices had a joint more than once; its weights were added" },
+        { done.sum, "WEIGHTS_NON_NORMALIZED", done.worst > 1e-3 ? slip : 2,
+          "vertices had weights that did not sum to 1 and were normalised" },
+    };
+    cutis_result result = CUTIS_OK;
+    for (int i = 0; i < 4 && result == CUTIS_OK; i++)
+        if (NOTES[i].count)
+            result = cutis_model_note(at->model, NOTES[i].code, (uint8_t)NOTES[i].severity,
+                                      NOTES[i].count, at->place, "%llu %s",
+                                      (unsigned long long)NOTES[i].count, NOTES[i].text);
+    return result;
 }
 
 static cutis_result check_primitive(spot *at, uint32_t joint_count)
@@ -333,21 +324,24 @@ static cutis_result check_primitive(spot *at, uint32_t joint_count)
     return result;
 }
 
-cutis_result cutis_validate_meshes(cutis_model *model, cutis_gate gate)
+uint32_t *cutis_smallest_skins(cutis_context *context, const cutis_model_data *data)
 {
-    const cutis_model_data *data = &model->data;
-    // The smallest skin each mesh is used with decides which joints are in range; without a skin
-    // any joint is.
-    uint32_t *joint_count =
-        cutis_alloc_array(model->context, data->mesh_count, sizeof *joint_count);
-    if (!joint_count) return cutis_alloc_result(model->context);
-    for (uint32_t m = 0; m < data->mesh_count; m++) joint_count[m] = UINT32_MAX;
-    for (uint32_t n = 0; n < data->node_count; n++) {
+    uint32_t *smallest = cutis_alloc_array(context, data->mesh_count, sizeof *smallest);
+    for (uint32_t m = 0; smallest && m < data->mesh_count; m++) smallest[m] = UINT32_MAX;
+    for (uint32_t n = 0; smallest && n < data->node_count; n++) {
         const cutis_node *node = &data->nodes[n];
         if (node->skin == CUTIS_NONE) continue;
         uint32_t count = data->skins[node->skin].joint_count;
-        if (count < joint_count[node->mesh]) joint_count[node->mesh] = count;
+        if (count < smallest[node->mesh]) smallest[node->mesh] = count;
     }
+    return smallest;
+}
+
+cutis_result cutis_validate_meshes(cutis_model *model, cutis_gate gate)
+{
+    const cutis_model_data *data = &model->data;
+    uint32_t *joint_count = cutis_smallest_skins(model->context, data);
+    if (!joint_count) return cutis_alloc_result(model->context);
     cutis_result result = CUTIS_OK;
     for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++) {
         const cutis_mesh *mesh = &data->meshes[m];

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 size_t cutis_first_not_finite(const float *values, size_t count)
 {
@@ -30,12 +31,12 @@ bool cutis_quat_usable(const float *q)
            square <= CUTIS_QUAT_LENGTH_MAX * CUTIS_QUAT_LENGTH_MAX;
 }
 
-bool cutis_model_note(cutis_model *model, const char *code, uint8_t severity, uint64_t count,
-                      const char *place, const char *format, ...)
+cutis_result cutis_model_note(cutis_model *model, const char *code, uint8_t severity,
+                              uint64_t count, const char *place, const char *format, ...)
 {
     if (!cutis_grow(model->context, &model->issues, &model->issue_capacity,
                     (size_t)model->issue_count + 1, sizeof *model->issues))
-        return false;
+        return cutis_alloc_result(model->context);
     char text[512];
     va_list arguments;
     va_start(arguments, format);
@@ -47,42 +48,16 @@ bool cutis_model_note(cutis_model *model, const char *code, uint8_t severity, ui
                           count,
                           severity,
                           true };
-    if (!issue.place || !issue.text) return false;
+    if (!issue.place || !issue.text) return cutis_alloc_result(model->context);
     model->issues[model->issue_count++] = issue;
-    return true;
-}
-
-// Length of the well-formed UTF-8 sequence at `s` (zero-terminated), or 0: no overlong forms, no
-// surrogates.
-static int utf8_length(const unsigned char *s)
-{
-    if (s[0] < 0x80) return 1;
-    if (s[0] < 0xC2 || s[0] > 0xF4) return 0;
-    int length = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-    for (int i = 1; i < length; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0;
-    if (s[0] == 0xE0 && s[1] < 0xA0) return 0;
-    if (s[0] == 0xED && s[1] > 0x9F) return 0;
-    if (s[0] == 0xF0 && s[1] < 0x90) return 0;
-    if (s[0] == 0xF4 && s[1] > 0x8F) return 0;
-    return length;
+    return CUTIS_OK;
 }
 
 // Names decide nothing, so a byte that is no UTF-8 becomes '?' in both modes instead of losing the
 // whole model.
 static uint64_t clean_name(const char *name)
 {
-    uint64_t replaced = 0;
-    for (unsigned char *s = (unsigned char *)name; s && *s;) {
-        int length = utf8_length(s);
-        if (length == 0) {
-            *s = '?';
-            replaced++;
-            length = 1;
-        }
-        s += length;
-    }
-    return replaced;
+    return cutis_utf8_repair((char *)name);
 }
 
 static cutis_result clean_names(cutis_model *model)
@@ -102,11 +77,10 @@ static cutis_result clean_names(cutis_model *model)
         for (uint32_t k = 0; mesh->part_names && k < mesh->part_count; k++)
             replaced += clean_name(mesh->part_names[k]);
     }
-    if (replaced && !cutis_model_note(model, "NAME_NOT_UTF8", 1, replaced, "names",
-                                      "%llu bytes of names were no UTF-8 and became '?'",
-                                      (unsigned long long)replaced))
-        return cutis_alloc_result(model->context);
-    return CUTIS_OK;
+    if (!replaced) return CUTIS_OK;
+    return cutis_model_note(model, "NAME_NOT_UTF8", 1, replaced, "names",
+                            "%llu bytes of names were no UTF-8 and became '?'",
+                            (unsigned long long)replaced);
 }
 
 static cutis_result check_node(cutis_model *model, uint32_t n, cutis_gate gate)
@@ -120,33 +94,31 @@ static cutis_result check_node(cutis_model *model, uint32_t n, cutis_gate gate)
     if (node->matrix) {
         bad = cutis_first_not_finite(node->matrix->m, 12);
         if (bad < 12)
-            return cutis_fail(context, CUTIS_CORRUPT_DATA, "nodes/%u: matrix entry %zu is %g", n,
-                              bad, node->matrix->m[bad]);
+            return CORRUPT("nodes/%u: matrix entry %zu is %g", n, bad, node->matrix->m[bad]);
         node->rest = cutis_transform_from_mat34(node->matrix);
     } else if (bad < 10) {
-        return cutis_fail(context, CUTIS_CORRUPT_DATA, "nodes/%u: %s is not finite (%g)", n,
-                          fields[bad < 3   ? 0
-                                 : bad < 7 ? 1
-                                           : 2],
-                          values[bad]);
+        return CORRUPT("nodes/%u: %s is not finite (%g)", n,
+                       fields[bad < 3   ? 0
+                              : bad < 7 ? 1
+                                        : 2],
+                       values[bad]);
     } else if (!cutis_quat_usable(values + 3)) {
         if (gate == CUTIS_GATE_REFUSE)
-            return cutis_fail(context, CUTIS_CORRUPT_DATA,
-                              "nodes/%u: rotation (%g %g %g %g) has no usable length", n, values[3],
-                              values[4], values[5], values[6]);
+            return CORRUPT("nodes/%u: rotation (%g %g %g %g) has no usable length", n, values[3],
+                           values[4], values[5], values[6]);
         node->rest.rotation = (cutis_quat){ 0, 0, 0, 1 };
         char place[32];
         snprintf(place, sizeof place, "nodes/%u", n);
-        if (!cutis_model_note(model, "ROTATION_LENGTH", 0, 1, place,
-                              "the rotation had no usable length and became the identity"))
-            return cutis_alloc_result(context);
+        cutis_result result =
+            cutis_model_note(model, "ROTATION_LENGTH", 0, 1, place,
+                             "the rotation had no usable length and became the identity");
+        if (result != CUTIS_OK) return result;
     }
     if (node->target_weights) {
         uint32_t count = model->data.meshes[node->mesh].target_count;
         bad = cutis_first_not_finite(node->target_weights, count);
         if (bad < count)
-            return cutis_fail(context, CUTIS_CORRUPT_DATA, "nodes/%u: morph weight %zu is %g", n,
-                              bad, node->target_weights[bad]);
+            return CORRUPT("nodes/%u: morph weight %zu is %g", n, bad, node->target_weights[bad]);
     }
     return CUTIS_OK;
 }
@@ -177,23 +149,20 @@ static cutis_result check_skin(cutis_model *model, uint32_t s, cutis_gate gate)
         bool finite = cutis_first_not_finite(matrix->m, 12) == 12;
         if (finite && cutis_mat34_invert(matrix, &inverse)) continue;
         if (gate == CUTIS_GATE_REFUSE)
-            return cutis_fail(context, CUTIS_CORRUPT_DATA,
-                              "skins/%u: inverse bind of joint %u (node %u) is %s", s, j,
-                              skin->joints[j], finite ? "singular" : "not finite");
+            return CORRUPT("skins/%u: inverse bind of joint %u (node %u) is %s", s, j,
+                           skin->joints[j], finite ? "singular" : "not finite");
         cutis_mat34 world = world_at_rest(&model->data, skin->joints[j]);
         if (!cutis_mat34_invert(&world, matrix))
             *matrix = (cutis_mat34){ { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 } };
         repaired++;
     }
+    if (!repaired) return CUTIS_OK;
     char place[32];
     snprintf(place, sizeof place, "skins/%u", s);
-    if (repaired &&
-        !cutis_model_note(model, "INVERSE_BIND_SINGULAR", 0, repaired, place,
-                          "%llu inverse binds were singular or not finite and were made "
-                          "from the nodes' rest pose",
-                          (unsigned long long)repaired))
-        return cutis_alloc_result(context);
-    return CUTIS_OK;
+    return cutis_model_note(model, "INVERSE_BIND_SINGULAR", 0, repaired, place,
+                            "%llu inverse binds were singular or not finite and were made "
+                            "from the nodes' rest pose",
+                            (unsigned long long)repaired);
 }
 
 static cutis_result check_materials(cutis_model *model)

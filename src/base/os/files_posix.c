@@ -153,7 +153,7 @@ cutis_result cutis_os_list_folder(cutis_context *context, const char *folder,
         if (fstatat(dirfd(directory), entry->d_name, &info, 0) != 0 || !S_ISREG(info.st_mode))
             continue;
         char *name = cutis_arena_string(&arena, entry->d_name);
-        if (!name || !cutis_grow(context, &names, &capacity, count + 1, sizeof *names))
+        if (!name || !cutis_arena_grow(&arena, &names, &capacity, count + 1, sizeof *names))
             result = cutis_alloc_result(context);
         else
             names[count++] = name;
@@ -163,7 +163,6 @@ cutis_result cutis_os_list_folder(cutis_context *context, const char *folder,
         qsort(names, count, sizeof *names, compare_names);
         for (size_t i = 0; i < count; i++) visit(user, names[i]);
     }
-    cutis_free_array(context, names, capacity, sizeof *names);
     cutis_arena_release(&arena);
     return result;
 }
@@ -271,20 +270,6 @@ cutis_result cutis_os_write_append(cutis_os_write *target, const void *data, siz
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) return write_failure(target);
         bytes += done;
-        size -= (size_t)done;
-    }
-    return CUTIS_OK;
-}
-
-cutis_result cutis_os_write_at(cutis_os_write *target, uint64_t offset, const void *data,
-                               size_t size)
-{
-    for (const char *bytes = data; size;) {
-        ssize_t done = pwrite(target->file, bytes, size, (off_t)offset);
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return write_failure(target);
-        bytes += done;
-        offset += (uint64_t)done;
         size -= (size_t)done;
     }
     return CUTIS_OK;

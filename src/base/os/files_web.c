@@ -54,13 +54,6 @@ cutis_result cutis_os_write_append(cutis_os_write *write, const void *data, size
     return CUTIS_FILE_WRITE;
 }
 
-cutis_result cutis_os_write_at(cutis_os_write *write, uint64_t offset, const void *data,
-                               size_t size)
-{
-    (void)write, (void)offset, (void)data, (void)size;
-    return CUTIS_FILE_WRITE;
-}
-
 cutis_result cutis_os_write_commit(cutis_os_write *write)
 {
     (void)write;

@@ -2,8 +2,11 @@
 #include "base/os/os.h"
 
 #include "base/memory.h"
-#if !defined(__wasm__)
+#if defined(__wasm__)
+#define THREADS(call) (void)lock
+#else
 #include <pthread.h>
+#define THREADS(call) call
 #endif
 
 struct cutis_os_lock {
@@ -19,10 +22,8 @@ cutis_result cutis_os_lock_create(cutis_context *context, cutis_os_lock **out)
     cutis_os_lock *lock = cutis_alloc_zero(context, 1, sizeof *lock);
     if (!lock) return cutis_alloc_result(context);
     lock->context = context;
-#if !defined(__wasm__)
-    pthread_mutex_init(&lock->mutex, NULL);
-    pthread_cond_init(&lock->changed, NULL);
-#endif
+    THREADS(pthread_mutex_init(&lock->mutex, NULL));
+    THREADS(pthread_cond_init(&lock->changed, NULL));
     *out = lock;
     return CUTIS_OK;
 }
@@ -30,45 +31,27 @@ cutis_result cutis_os_lock_create(cutis_context *context, cutis_os_lock **out)
 void cutis_os_lock_destroy(cutis_os_lock *lock)
 {
     if (!lock) return;
-#if !defined(__wasm__)
-    pthread_cond_destroy(&lock->changed);
-    pthread_mutex_destroy(&lock->mutex);
-#endif
+    THREADS(pthread_cond_destroy(&lock->changed));
+    THREADS(pthread_mutex_destroy(&lock->mutex));
     cutis_free(lock->context, lock, sizeof *lock);
 }
 
 void cutis_os_lock_take(cutis_os_lock *lock)
 {
-#if !defined(__wasm__)
-    pthread_mutex_lock(&lock->mutex);
-#else
-    (void)lock;
-#endif
+    THREADS(pthread_mutex_lock(&lock->mutex));
 }
 
 void cutis_os_lock_give(cutis_os_lock *lock)
 {
-#if !defined(__wasm__)
-    pthread_mutex_unlock(&lock->mutex);
-#else
-    (void)lock;
-#endif
+    THREADS(pthread_mutex_unlock(&lock->mutex));
 }
 
 void cutis_os_lock_wait(cutis_os_lock *lock)
 {
-#if !defined(__wasm__)
-    pthread_cond_wait(&lock->changed, &lock->mutex);
-#else
-    (void)lock;
-#endif
+    THREADS(pthread_cond_wait(&lock->changed, &lock->mutex));
 }
 
 void cutis_os_lock_wake(cutis_os_lock *lock)
 {
-#if !defined(__wasm__)
-    pthread_cond_broadcast(&lock->changed);
-#else
-    (void)lock;
-#endif
+    THREADS(pthread_cond_broadcast(&lock->changed));
 }

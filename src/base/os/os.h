@@ -29,8 +29,6 @@ cutis_result cutis_os_resolve_below(cutis_context *context, const char *base_fil
 typedef struct cutis_os_write cutis_os_write;
 cutis_result cutis_os_write_begin(cutis_context *context, const char *path, cutis_os_write **out);
 cutis_result cutis_os_write_append(cutis_os_write *write, const void *data, size_t size);
-cutis_result cutis_os_write_at(cutis_os_write *write, uint64_t offset, const void *data,
-                               size_t size);
 cutis_result cutis_os_write_commit(cutis_os_write *write); ///< gone afterwards, also when it fails
 void cutis_os_write_abort(cutis_os_write *write);          ///< NULL is fine
 

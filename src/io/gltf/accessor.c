@@ -2,6 +2,8 @@
 /// element of every accessor lies inside its view, so decoding reads without a check.
 #include "io/gltf/document.h"
 
+#include "io/bytes.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -12,28 +14,21 @@ typedef struct layout {
     uint32_t last; ///< of the last element: the padding after its last column may be missing
 } layout;
 
-static uint32_t component_size(int64_t component)
+const char *const CUTIS_GLTF_SHAPES[] = {
+    "SCALAR", "VEC2", "VEC3", "VEC4", "MAT2", "MAT3", "MAT4"
+};
+
+uint32_t cutis_gltf_component_size(int64_t component)
 {
-    switch (component) {
-    case GLTF_I8:
-    case GLTF_U8:
-        return 1;
-    case GLTF_I16:
-    case GLTF_U16:
-        return 2;
-    case GLTF_U32:
-    case GLTF_F32:
-        return 4;
-    default:
-        return 0;
-    }
+    static const uint8_t SIZES[] = { 1, 1, 2, 2, 0, 4, 4 };
+    return component >= GLTF_I8 && component <= GLTF_F32 ? SIZES[component - GLTF_I8] : 0;
 }
 
 static layout layout_of(gltf_shape shape, uint32_t component)
 {
     static const uint8_t ROWS[] = { 1, 2, 3, 4, 2, 3, 4 }, COLUMNS[] = { 1, 1, 1, 1, 2, 3, 4 };
     layout l = { .rows = ROWS[shape], .columns = COLUMNS[shape] };
-    l.component_size = component_size(component);
+    l.component_size = cutis_gltf_component_size(component);
     l.column_stride = l.rows * l.component_size;
     if (l.columns > 1) l.column_stride = (l.column_stride + 3) / 4 * 4;
     l.size = l.columns * l.column_stride;
@@ -43,23 +38,19 @@ static layout layout_of(gltf_shape shape, uint32_t component)
 
 static double read_component(const uint8_t *bytes, uint32_t component)
 {
-    int16_t i16;
-    uint16_t u16;
-    uint32_t u32;
-    float f32;
     switch (component) {
     case GLTF_I8:
         return (int8_t)bytes[0];
     case GLTF_U8:
         return bytes[0];
     case GLTF_I16:
-        return memcpy(&i16, bytes, 2), i16;
+        return (int16_t)cutis_load_u16(bytes);
     case GLTF_U16:
-        return memcpy(&u16, bytes, 2), u16;
+        return cutis_load_u16(bytes);
     case GLTF_U32:
-        return memcpy(&u32, bytes, 4), u32;
+        return cutis_load_u32(bytes);
     default:
-        return memcpy(&f32, bytes, 4), (double)f32;
+        return (double)cutis_load_f32(bytes);
     }
 }
 
@@ -74,22 +65,21 @@ static cutis_result place_in_view(const gltf_document *document, uint32_t access
     // A component that is known has 1 to 4 bytes.
     // NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
     if (offset % alignment)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_OFFSET_ALIGNMENT",
-                                "/accessors/%u%s/byteOffset: %lld is not a multiple of %u",
-                                accessor, place, (long long)offset, alignment);
+        return WRONG("ACCESSOR_OFFSET_ALIGNMENT",
+                     "/accessors/%u%s/byteOffset: %lld is not a multiple of %u", accessor, place,
+                     (long long)offset, alignment);
     if (!view->compressed && (view->offset + (uint64_t)offset) % alignment)
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "ACCESSOR_TOTAL_OFFSET_ALIGNMENT",
-            "/accessors/%u%s/byteOffset: %lld is not aligned to %u in its view and buffer",
-            accessor, place, (long long)offset, alignment);
+        return WRONG("ACCESSOR_TOTAL_OFFSET_ALIGNMENT",
+                     "/accessors/%u%s/byteOffset: %lld is not aligned to %u in its view and buffer",
+                     accessor, place, (long long)offset, alignment);
     uint64_t last;
     if (__builtin_mul_overflow(count - 1, (uint64_t)stride, &last) ||
         __builtin_add_overflow(last, (uint64_t)offset + size, &last) || last > view->size)
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "ACCESSOR_TOO_LONG",
-            "/accessors/%u%s: %llu elements of %zu bytes from byte %lld do not fit into "
-            "the %zu bytes of bufferView %u",
-            accessor, place, (unsigned long long)count, size, (long long)offset, view->size, index);
+        return WRONG("ACCESSOR_TOO_LONG",
+                     "/accessors/%u%s: %llu elements of %zu bytes from byte %lld do not fit into "
+                     "the %zu bytes of bufferView %u",
+                     accessor, place, (unsigned long long)count, size, (long long)offset,
+                     view->size, index);
     const json_t *buffer = cutis_gltf_item(document, "buffers", view->buffer);
     if (!view->data && cutis_gltf_extension(buffer, "EXT_meshopt_compression"))
         document->accessors[accessor].missing = true;
@@ -105,11 +95,11 @@ static cutis_result load_sparse(gltf_document *document, uint32_t index, const j
     const json_t *values = json_object_get(sparse, "values");
     int64_t count = cutis_gltf_integer(sparse, "count", 0);
     int64_t component = cutis_gltf_integer(indices, "componentType", 0);
-    uint32_t size = component_size(component);
+    uint32_t size = cutis_gltf_component_size(component);
     if (count > a->count)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_SPARSE_COUNT_OUT_OF_RANGE",
-                                "/accessors/%u/sparse/count: %lld of %u elements", index,
-                                (long long)count, a->count);
+        return WRONG("ACCESSOR_SPARSE_COUNT_OUT_OF_RANGE",
+                     "/accessors/%u/sparse/count: %lld of %u elements", index, (long long)count,
+                     a->count);
     if (component != GLTF_U8 && component != GLTF_U16 && component != GLTF_U32) {
         cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "VALUE_NOT_IN_LIST",
                           "/accessors/%u/sparse/indices/componentType: %lld is no index type",
@@ -125,11 +115,10 @@ static cutis_result load_sparse(gltf_document *document, uint32_t index, const j
         const gltf_view *view =
             &document->views[cutis_gltf_index(which ? values : indices, "bufferView")];
         if (view->stride || view->target)
-            return cutis_gltf_issue(
-                document, CUTIS_CORRUPT_DATA,
-                view->stride ? "BUFFER_VIEW_INVALID_BYTE_STRIDE" : "BUFFER_VIEW_TARGET_OVERRIDE",
-                "/accessors/%u/sparse/%s/bufferView: the view has a stride or a target", index,
-                which ? "values" : "indices");
+            return WRONG(view->stride ? "BUFFER_VIEW_INVALID_BYTE_STRIDE"
+                                      : "BUFFER_VIEW_TARGET_OVERRIDE",
+                         "/accessors/%u/sparse/%s/bufferView: the view has a stride or a target",
+                         index, which ? "values" : "indices");
     }
     cutis_result result = place_in_view(document, index, "/sparse/indices",
                                         (uint32_t)cutis_gltf_index(indices, "bufferView"),
@@ -145,27 +134,24 @@ static cutis_result load_sparse(gltf_document *document, uint32_t index, const j
 static cutis_result load_type(const gltf_document *document, uint32_t index, const json_t *json,
                               gltf_accessor *a)
 {
-    static const char *const SHAPES[] = {
-        "SCALAR", "VEC2", "VEC3", "VEC4", "MAT2", "MAT3", "MAT4"
-    };
     const char *shape = cutis_gltf_string(json, "type");
     int64_t component = cutis_gltf_integer(json, "componentType", 0),
             count = cutis_gltf_integer(json, "count", 0);
-    while (a->shape <= GLTF_MAT4 && strcmp(SHAPES[a->shape], shape) != 0) a->shape++;
+    while (a->shape <= GLTF_MAT4 && strcmp(CUTIS_GLTF_SHAPES[a->shape], shape) != 0) a->shape++;
     // New types may come with extensions; that is no error before somebody uses one.
-    if (component_size(component) == 0)
+    if (cutis_gltf_component_size(component) == 0)
         cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "VALUE_NOT_IN_LIST",
                           "/accessors/%u/componentType: %lld is no component type", index,
                           (long long)component);
-    if (a->shape > GLTF_MAT4 || component_size(component) == 0) {
+    if (a->shape > GLTF_MAT4 || cutis_gltf_component_size(component) == 0) {
         a->unknown = true;
         a->shape = GLTF_SCALAR;
         component = GLTF_U8;
     }
     if (count > UINT32_MAX && a->view != CUTIS_NONE)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_TOO_LONG",
-                                "/accessors/%u/count: %lld elements do not fit into bufferView %d",
-                                index, (long long)count, a->view);
+        return WRONG("ACCESSOR_TOO_LONG",
+                     "/accessors/%u/count: %lld elements do not fit into bufferView %d", index,
+                     (long long)count, a->view);
     if (count > UINT32_MAX)
         return cutis_gltf_issue(document, CUTIS_LIMIT_EXCEEDED, NULL,
                                 "/accessors/%u/count: %lld elements", index, (long long)count);
@@ -173,8 +159,8 @@ static cutis_result load_type(const gltf_document *document, uint32_t index, con
     a->normalized = json_is_true(json_object_get(json, "normalized"));
     a->count = (uint32_t)count;
     if (a->normalized && (a->component == GLTF_F32 || a->component == GLTF_U32))
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_NORMALIZED_INVALID",
-                                "/accessors/%u/normalized: only for 8 and 16 bit integers", index);
+        return WRONG("ACCESSOR_NORMALIZED_INVALID",
+                     "/accessors/%u/normalized: only for 8 and 16 bit integers", index);
     return CUTIS_OK;
 }
 
@@ -191,25 +177,22 @@ static cutis_result load_accessor(gltf_document *document, uint32_t index)
     a->width = l.rows * l.columns;
     a->has_bounds = min && max;
     if ((min && json_array_size(min) != a->width) || (max && json_array_size(max) != a->width))
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ARRAY_LENGTH_NOT_IN_LIST",
-                                "/accessors/%u/%s: not %u numbers", index,
-                                min && json_array_size(min) != a->width ? "min" : "max", a->width);
+        return WRONG("ARRAY_LENGTH_NOT_IN_LIST", "/accessors/%u/%s: not %u numbers", index,
+                     min && json_array_size(min) != a->width ? "min" : "max", a->width);
     if (a->view == CUTIS_NONE && json_object_get(json, "byteOffset"))
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "UNSATISFIED_DEPENDENCY",
-                                "/accessors/%u/byteOffset: there is no bufferView", index);
+        return WRONG("UNSATISFIED_DEPENDENCY", "/accessors/%u/byteOffset: there is no bufferView",
+                     index);
     if (a->view != CUTIS_NONE) {
         uint32_t stride = document->views[a->view].stride;
         if (l.columns > 1 && cutis_gltf_integer(json, "byteOffset", 0) % 4)
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_MATRIX_ALIGNMENT",
-                                    "/accessors/%u/byteOffset: matrices start at multiples of 4",
-                                    index);
+            return WRONG("ACCESSOR_MATRIX_ALIGNMENT",
+                         "/accessors/%u/byteOffset: matrices start at multiples of 4", index);
         a->stride = stride ? stride : l.size;
         if (a->stride < l.size)
-            return cutis_gltf_issue(
-                document, CUTIS_CORRUPT_DATA, "ACCESSOR_SMALL_BYTESTRIDE",
-                "/accessors/%u/bufferView: its stride %u is less than an element's %u "
-                "bytes",
-                index, stride, l.size);
+            return WRONG("ACCESSOR_SMALL_BYTESTRIDE",
+                         "/accessors/%u/bufferView: its stride %u is less than an element's %u "
+                         "bytes",
+                         index, stride, l.size);
         result = place_in_view(document, index, "", (uint32_t)a->view,
                                cutis_gltf_integer(json, "byteOffset", 0), a->count, a->stride,
                                l.last, l.component_size, &a->data);
@@ -220,12 +203,11 @@ static cutis_result load_accessor(gltf_document *document, uint32_t index)
 
 cutis_result cutis_gltf_load_accessors(gltf_document *document)
 {
-    uint32_t count = (uint32_t)json_array_size(json_object_get(document->root, "accessors"));
-    document->accessors = cutis_arena_alloc(&document->arena, count, sizeof *document->accessors);
+    document->accessors =
+        cutis_gltf_new_items(document, &document->arena, "accessors", sizeof *document->accessors,
+                             &document->accessor_count);
     if (!document->accessors) return cutis_alloc_result(document->context);
-    memset(document->accessors, 0, count * sizeof *document->accessors);
-    document->accessor_count = count;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < document->accessor_count; i++) {
         cutis_result result = load_accessor(document, i);
         if (!cutis_gltf_go_on(document, &result)) return result;
     }
@@ -248,29 +230,29 @@ static float to_float(double raw, const gltf_accessor *a)
     }
 }
 
-static void decode_element(const gltf_accessor *a, const layout *l, const uint8_t *bytes,
-                           float *out)
+/// One element to `width` floats, or to as many whole numbers.
+typedef void (*decoder)(const gltf_accessor *a, const layout *l, const uint8_t *bytes, void *out);
+
+static void decode_float(const gltf_accessor *a, const layout *l, const uint8_t *bytes, void *out)
 {
+    float *values = out;
     if (a->component == GLTF_F32) {
-        memcpy(out, bytes, a->width * sizeof *out); // columns of float matrices have no gaps
+        memcpy(out, bytes, a->width * sizeof *values); // columns of float matrices have no gaps
         return;
     }
     for (uint32_t c = 0; c < l->columns; c++) {
         for (uint32_t r = 0; r < l->rows; r++)
-            *out++ = to_float(
+            *values++ = to_float(
                 read_component(bytes + c * l->column_stride + r * l->component_size, a->component),
                 a);
     }
 }
 
-/// A fallback buffer has no data of its own; that is no error before somebody needs it. (A buffer
-/// that simply names no data reads as zeros, like an accessor without a view: such documents are
-/// valid templates.)
-static cutis_result refuse_missing(const gltf_document *document, uint32_t accessor)
+static void decode_integer(const gltf_accessor *a, const layout *l, const uint8_t *bytes, void *out)
 {
-    return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_MISSING_GLB_DATA",
-                            "/accessors/%u: its buffer has no data, or its type is unknown",
-                            accessor);
+    for (uint32_t c = 0; c < a->width; c++)
+        ((uint32_t *)out)[c] =
+            (uint32_t)read_component(bytes + c * l->component_size, a->component);
 }
 
 /// The index of a sparse entry: ascending, in range.
@@ -278,16 +260,14 @@ static cutis_result sparse_index(const gltf_document *document, uint32_t accesso
                                  int64_t *previous)
 {
     const gltf_accessor *a = &document->accessors[accessor];
-    uint32_t size = component_size(a->sparse_component);
+    uint32_t size = cutis_gltf_component_size(a->sparse_component);
     int64_t index =
         (int64_t)read_component(a->sparse_indices + (size_t)entry * size, a->sparse_component);
     if (index <= *previous || index >= a->count)
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA,
-            index <= *previous ? "ACCESSOR_SPARSE_INDICES_NON_INCREASING"
-                               : "ACCESSOR_SPARSE_INDEX_OOB",
-            "/accessors/%u/sparse/indices: entry %u is %lld, after %lld, of %u elements", accessor,
-            entry, (long long)index, (long long)*previous, a->count);
+        return WRONG(index <= *previous ? "ACCESSOR_SPARSE_INDICES_NON_INCREASING"
+                                        : "ACCESSOR_SPARSE_INDEX_OOB",
+                     "/accessors/%u/sparse/indices: entry %u is %lld, after %lld, of %u elements",
+                     accessor, entry, (long long)index, (long long)*previous, a->count);
     *previous = index;
     return CUTIS_OK;
 }
@@ -300,10 +280,37 @@ static cutis_result check_finite(const gltf_document *document, uint32_t accesso
     if (document->repair || document->accessors[accessor].component != GLTF_F32) return CUTIS_OK;
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(values[i]))
-            return cutis_gltf_issue(
-                document, CUTIS_CORRUPT_DATA, "ACCESSOR_INVALID_FLOAT",
-                "/accessors/%u: component %zu of element %zu is not a finite number", accessor,
-                i % document->accessors[accessor].width, i / document->accessors[accessor].width);
+            return WRONG("ACCESSOR_INVALID_FLOAT",
+                         "/accessors/%u: component %zu of element %zu is not a finite number",
+                         accessor, i % document->accessors[accessor].width,
+                         i / document->accessors[accessor].width);
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result decode(gltf_document *document, uint32_t accessor, decoder one, void *out)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    const layout l = layout_of(a->shape, a->component);
+    const size_t size = a->width * sizeof(uint32_t); // of a decoded element
+    int64_t index = -1;
+    // A fallback buffer has no data of its own; that is no error before somebody needs it. (A
+    // buffer that simply names no data reads as zeros, like an accessor without a view: such
+    // documents are valid templates.)
+    if (a->missing || a->unknown)
+        return WRONG("BUFFER_MISSING_GLB_DATA",
+                     "/accessors/%u: its buffer has no data, or its type is unknown", accessor);
+    if (a->data && a->component == GLTF_F32 && a->stride == l.size)
+        memcpy(out, a->data, a->count * size);
+    else if (!a->data)
+        memset(out, 0, a->count * size);
+    else
+        for (size_t i = 0; i < a->count; i++)
+            one(a, &l, a->data + i * a->stride, (uint8_t *)out + i * size);
+    for (uint32_t i = 0; a->sparse_indices && a->sparse_values && i < a->sparse_count; i++) {
+        cutis_result result = sparse_index(document, accessor, i, &index);
+        if (result != CUTIS_OK) return result;
+        one(a, &l, a->sparse_values + (size_t)i * l.size, (uint8_t *)out + (size_t)index * size);
     }
     return CUTIS_OK;
 }
@@ -311,58 +318,20 @@ static cutis_result check_finite(const gltf_document *document, uint32_t accesso
 cutis_result cutis_gltf_decode_floats(gltf_document *document, uint32_t accessor, float *out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
-    layout l = layout_of(a->shape, a->component);
-    int64_t index = -1;
-    if (a->missing || a->unknown) return refuse_missing(document, accessor);
-    if (a->data && a->component == GLTF_F32 && a->stride == l.size) {
-        memcpy(out, a->data, (size_t)a->count * l.size);
-    } else if (a->data) {
-        for (size_t i = 0; i < a->count; i++)
-            decode_element(a, &l, a->data + i * a->stride, out + i * a->width);
-    } else {
-        memset(out, 0, (size_t)a->count * a->width * sizeof *out);
-    }
-    for (uint32_t i = 0; a->sparse_indices && a->sparse_values && i < a->sparse_count; i++) {
-        cutis_result result = sparse_index(document, accessor, i, &index);
-        if (result != CUTIS_OK) return result;
-        decode_element(a, &l, a->sparse_values + (size_t)i * l.size,
-                       out + (size_t)index * a->width);
-    }
+    cutis_result result = decode(document, accessor, decode_float, out);
+    if (result != CUTIS_OK) return result;
     return check_finite(document, accessor, out, (size_t)a->count * a->width);
-}
-
-static void decode_integers(const gltf_accessor *a, const layout *l, const uint8_t *bytes,
-                            uint32_t *out)
-{
-    for (uint32_t c = 0; c < a->width; c++)
-        out[c] = (uint32_t)read_component(bytes + c * l->component_size, a->component);
 }
 
 cutis_result cutis_gltf_decode_integers(gltf_document *document, uint32_t accessor, uint32_t *out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
-    layout l = layout_of(a->shape, a->component);
-    int64_t index = -1;
-    if (a->missing || a->unknown) return refuse_missing(document, accessor);
-    if (a->component == GLTF_F32 || a->component == GLTF_I8 || a->component == GLTF_I16 ||
-        a->normalized || l.columns > 1)
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_INVALID_FORMAT",
-            "/accessors/%u/componentType: unsigned integers are needed", accessor);
-    for (size_t i = 0; i < a->count; i++) {
-        if (a->data) {
-            decode_integers(a, &l, a->data + i * a->stride, out + i * a->width);
-        } else {
-            memset(out + i * a->width, 0, a->width * sizeof *out);
-        }
-    }
-    for (uint32_t i = 0; a->sparse_indices && a->sparse_values && i < a->sparse_count; i++) {
-        cutis_result result = sparse_index(document, accessor, i, &index);
-        if (result != CUTIS_OK) return result;
-        decode_integers(a, &l, a->sparse_values + (size_t)i * l.size,
-                        out + (size_t)index * a->width);
-    }
-    return CUTIS_OK;
+    const bool whole =
+        a->component == GLTF_U8 || a->component == GLTF_U16 || a->component == GLTF_U32;
+    if (!a->missing && !a->unknown && (!whole || a->normalized || a->shape > GLTF_VEC4))
+        return WRONG("MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_INVALID_FORMAT",
+                     "/accessors/%u/componentType: unsigned integers are needed", accessor);
+    return decode(document, accessor, decode_integer, out);
 }
 
 bool cutis_gltf_has_data(const gltf_accessor *accessor)
@@ -380,6 +349,18 @@ cutis_result cutis_gltf_new_floats(gltf_document *document, cutis_arena *arena, 
     if (!values) return cutis_alloc_result(document->context);
     *out = values;
     return cutis_gltf_decode_floats(document, accessor, values);
+}
+
+cutis_result cutis_gltf_new_integers(gltf_document *document, cutis_arena *arena, uint32_t accessor,
+                                     const uint32_t **out)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    cutis_result result = cutis_gltf_charge(document, a->count, a->width * sizeof(uint32_t));
+    if (result != CUTIS_OK) return result;
+    uint32_t *values = cutis_arena_alloc(arena, a->count, a->width * sizeof *values);
+    if (!values) return cutis_alloc_result(document->context);
+    *out = values;
+    return cutis_gltf_decode_integers(document, accessor, values);
 }
 
 /// Raw component values, as minimum and maximum are given; `element` counts base elements first,
@@ -437,8 +418,8 @@ static cutis_result find_bounds(gltf_document *document, uint32_t accessor, doub
         if (entry_count && index == (int64_t)i)
             bytes = a->sparse_values + (size_t)(entry - 1) * l.size;
         if (!raw_element(a, &l, bytes, low, high) && document->strict)
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_INVALID_FLOAT",
-                                    "/accessors/%u: element %u is not finite", accessor, i);
+            return WRONG("ACCESSOR_INVALID_FLOAT", "/accessors/%u: element %u is not finite",
+                         accessor, i);
     }
     return CUTIS_OK;
 }
@@ -461,13 +442,13 @@ cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
         double stated_high = max ? json_number_value(json_array_get(max, k)) : high[k];
         bool is_float = a->component == GLTF_F32;
         if (!same_bound(stated_low, low[k], is_float, document->strict))
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_MIN_MISMATCH",
-                                    "/accessors/%u/min/%u: %g, but the least value is %g", accessor,
-                                    k, stated_low, low[k]);
+            return WRONG("ACCESSOR_MIN_MISMATCH",
+                         "/accessors/%u/min/%u: %g, but the least value is %g", accessor, k,
+                         stated_low, low[k]);
         if (!same_bound(stated_high, high[k], is_float, document->strict))
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ACCESSOR_MAX_MISMATCH",
-                                    "/accessors/%u/max/%u: %g, but the greatest value is %g",
-                                    accessor, k, stated_high, high[k]);
+            return WRONG("ACCESSOR_MAX_MISMATCH",
+                         "/accessors/%u/max/%u: %g, but the greatest value is %g", accessor, k,
+                         stated_high, high[k]);
     }
     return result;
 }

@@ -4,6 +4,7 @@
 #include "io/gltf/parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // Squared length of a key's rotation: quantised to 8 bits it differs from 1 by up to 0.02, and
@@ -14,60 +15,43 @@ static const double STRICT_UNIT_TOLERANCE = 0.00769;
 
 static const char *const PATHS[] = { "translation", "rotation", "scale", "weights" };
 
-static int find_name(const char *const *names, int count, const char *name)
-{
-    for (int i = 0; i < count; i++) {
-        if (strcmp(names[i], name) == 0) return i;
-    }
-    return -1;
-}
-
 static bool has_stride(const gltf_document *document, const gltf_accessor *a)
 {
     return a->view != CUTIS_NONE && document->views[a->view].stride;
 }
 
-static cutis_result read_times(gltf_document *document, cutis_arena *arena, uint32_t index,
-                               uint32_t sampler, uint32_t accessor, cutis_channel *out)
+static cutis_result read_times(gltf_document *document, cutis_arena *arena, const char *place,
+                               uint32_t accessor, cutis_channel *out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
     if (has_stride(document, a))
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "ANIMATION_SAMPLER_ACCESSOR_WITH_BYTESTRIDE",
-            "/animations/%u/samplers/%u/input: the view of accessor %u has a stride", index,
-            sampler, accessor);
+        return WRONG("ANIMATION_SAMPLER_ACCESSOR_WITH_BYTESTRIDE",
+                     "%s/input: the view of accessor %u has a stride", place, accessor);
     if (a->shape != GLTF_SCALAR || a->component != GLTF_F32)
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "ANIMATION_SAMPLER_INPUT_ACCESSOR_INVALID_FORMAT",
-            "/animations/%u/samplers/%u/input: accessor %u is not SCALAR of floats", index, sampler,
-            accessor);
+        return WRONG("ANIMATION_SAMPLER_INPUT_ACCESSOR_INVALID_FORMAT",
+                     "%s/input: accessor %u is not SCALAR of floats", place, accessor);
     if (!a->has_bounds)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
-                                "ANIMATION_SAMPLER_INPUT_ACCESSOR_WITHOUT_BOUNDS",
-                                "/animations/%u/samplers/%u/input: accessor %u has no min and max",
-                                index, sampler, accessor);
+        return WRONG("ANIMATION_SAMPLER_INPUT_ACCESSOR_WITHOUT_BOUNDS",
+                     "%s/input: accessor %u has no min and max", place, accessor);
     if (out->interpolation == CUTIS_INTERPOLATION_CUBIC && a->count < 2)
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "ANIMATION_SAMPLER_INPUT_ACCESSOR_TOO_FEW_ELEMENTS",
-            "/animations/%u/samplers/%u/input: a cubic spline of one key", index, sampler);
+        return WRONG("ANIMATION_SAMPLER_INPUT_ACCESSOR_TOO_FEW_ELEMENTS",
+                     "%s/input: a cubic spline of one key", place);
     if (!cutis_gltf_has_data(a))
         return CUTIS_OK; // left to an extension to fill in: no channel for us
     cutis_result result = cutis_gltf_new_floats(document, arena, accessor, &out->times);
     if (result != CUTIS_OK || document->repair) return result;
     for (uint32_t k = 0; k < a->count; k++) {
         if (out->times[k] < 0 || (k > 0 && out->times[k] <= out->times[k - 1]))
-            return cutis_gltf_issue(
-                document, CUTIS_CORRUPT_DATA,
-                out->times[k] < 0 ? "ACCESSOR_ANIMATION_INPUT_NEGATIVE"
-                                  : "ACCESSOR_ANIMATION_INPUT_NON_INCREASING",
-                "/animations/%u/samplers/%u/input: key %u of accessor %u is at %g, "
-                "times ascend from 0",
-                index, sampler, k, accessor, (double)out->times[k]);
+            return WRONG(out->times[k] < 0 ? "ACCESSOR_ANIMATION_INPUT_NEGATIVE"
+                                           : "ACCESSOR_ANIMATION_INPUT_NON_INCREASING",
+                         "%s/input: key %u of accessor %u is at %g, "
+                         "times ascend from 0",
+                         place, k, accessor, (double)out->times[k]);
     }
     return CUTIS_OK;
 }
 
-static cutis_result check_rotations(const gltf_document *document, uint32_t index, uint32_t sampler,
+static cutis_result check_rotations(const gltf_document *document, const char *place,
                                     uint32_t accessor, const cutis_channel *channel)
 {
     bool cubic = channel->interpolation == CUTIS_INTERPOLATION_CUBIC;
@@ -77,19 +61,16 @@ static cutis_result check_rotations(const gltf_document *document, uint32_t inde
         for (int i = 0; i < 4; i++) length += (double)q[i] * q[i];
         if (document->strict ? fabs(sqrt(length) - 1) > STRICT_UNIT_TOLERANCE
                              : fabs(length - 1) > UNIT_TOLERANCE)
-            return cutis_gltf_issue(
-                document, CUTIS_CORRUPT_DATA,
-                "ACCESSOR_ANIMATION_SAMPLER_OUTPUT_NON_NORMALIZED_QUATERNION",
-                "/animations/%u/samplers/%u/output: the length of rotation %zu of "
-                "accessor %u is %g, not 1",
-                index, sampler, k, accessor, sqrt(length));
+            return WRONG("ACCESSOR_ANIMATION_SAMPLER_OUTPUT_NON_NORMALIZED_QUATERNION",
+                         "%s/output: the length of rotation %zu of "
+                         "accessor %u is %g, not 1",
+                         place, k, accessor, sqrt(length));
     }
     return CUTIS_OK;
 }
 
-static cutis_result read_values(gltf_document *document, cutis_arena *arena, uint32_t index,
-                                uint32_t sampler, uint32_t accessor, uint32_t target_count,
-                                cutis_channel *out)
+static cutis_result read_values(gltf_document *document, cutis_arena *arena, const char *place,
+                                uint32_t accessor, uint32_t target_count, cutis_channel *out)
 {
     static const gltf_shape SHAPES[] = { GLTF_VEC3, GLTF_VEC4, GLTF_VEC3, GLTF_SCALAR };
     const gltf_accessor *a = &document->accessors[accessor];
@@ -98,27 +79,23 @@ static cutis_result read_values(gltf_document *document, cutis_arena *arena, uin
                         (out->interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1) *
                         (out->path == CUTIS_PATH_WEIGHTS ? target_count : 1);
     if (has_stride(document, a))
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "ANIMATION_SAMPLER_ACCESSOR_WITH_BYTESTRIDE",
-            "/animations/%u/samplers/%u/output: the view of accessor %u has a stride", index,
-            sampler, accessor);
+        return WRONG("ANIMATION_SAMPLER_ACCESSOR_WITH_BYTESTRIDE",
+                     "%s/output: the view of accessor %u has a stride", place, accessor);
     if (a->unknown || a->shape != SHAPES[out->path] ||
         !(a->component == GLTF_F32 || (a->normalized && integers)))
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "ANIMATION_SAMPLER_OUTPUT_ACCESSOR_INVALID_FORMAT",
-            "/animations/%u/samplers/%u/output: the format of accessor %u is not one "
-            "for this path",
-            index, sampler, accessor);
+        return WRONG("ANIMATION_SAMPLER_OUTPUT_ACCESSOR_INVALID_FORMAT",
+                     "%s/output: the format of accessor %u is not one "
+                     "for this path",
+                     place, accessor);
     if (a->count != expected)
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "ANIMATION_SAMPLER_OUTPUT_ACCESSOR_INVALID_COUNT",
-            "/animations/%u/samplers/%u/output: accessor %u has %u elements, %llu are "
-            "needed",
-            index, sampler, accessor, a->count, (unsigned long long)expected);
+        return WRONG("ANIMATION_SAMPLER_OUTPUT_ACCESSOR_INVALID_COUNT",
+                     "%s/output: accessor %u has %u elements, %llu are "
+                     "needed",
+                     place, accessor, a->count, (unsigned long long)expected);
     if (!out->times && !(document->strict && cutis_gltf_has_data(a))) return CUTIS_OK;
     cutis_result result = cutis_gltf_new_floats(document, arena, accessor, &out->values);
     if (result != CUTIS_OK || out->path != CUTIS_PATH_ROTATION || document->repair) return result;
-    return check_rotations(document, index, sampler, accessor, out);
+    return check_rotations(document, place, accessor, out);
 }
 
 static cutis_result read_sampler(gltf_document *document, cutis_arena *arena, uint32_t index,
@@ -128,15 +105,18 @@ static cutis_result read_sampler(gltf_document *document, cutis_arena *arena, ui
     const json_t *json = json_array_get(
         json_object_get(cutis_gltf_item(document, "animations", index), "samplers"), sampler);
     const char *name = cutis_gltf_string(json, "interpolation");
-    int interpolation = name ? find_name(NAMES, 3, name) : CUTIS_INTERPOLATION_LINEAR;
+    int interpolation = cutis_gltf_find_word(NAMES, 3, name);
     uint32_t input = (uint32_t)cutis_gltf_index(json, "input");
-    // An unknown word is only a warning of the schema's; linear is what players make of it.
+    // Linear without a word; an unknown one is only a warning of the schema's, and linear is what
+    // players make of it.
     if (interpolation < 0) interpolation = CUTIS_INTERPOLATION_LINEAR;
     out->interpolation = (cutis_interpolation)interpolation;
     out->key_count = document->accessors[input].count;
-    cutis_result result = read_times(document, arena, index, sampler, input, out);
+    char place[64];
+    snprintf(place, sizeof place, "/animations/%u/samplers/%u", index, sampler);
+    cutis_result result = read_times(document, arena, place, input, out);
     if (result != CUTIS_OK) return result;
-    return read_values(document, arena, index, sampler, (uint32_t)cutis_gltf_index(json, "output"),
+    return read_values(document, arena, place, (uint32_t)cutis_gltf_index(json, "output"),
                        target_count, out);
 }
 
@@ -148,15 +128,13 @@ static cutis_result read_channel(gltf_document *document, cutis_arena *arena,
     const cutis_node *node = &data->nodes[out->node];
     uint32_t targets = node->mesh == CUTIS_NONE ? 0 : data->meshes[node->mesh].target_count;
     if (node->matrix && out->path != CUTIS_PATH_WEIGHTS)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
-                                "ANIMATION_CHANNEL_TARGET_NODE_MATRIX",
-                                "/animations/%u/channels/%u/target/node: node %u has a matrix",
-                                index, channel, document->node_of_model[out->node]);
+        return WRONG("ANIMATION_CHANNEL_TARGET_NODE_MATRIX",
+                     "/animations/%u/channels/%u/target/node: node %u has a matrix", index, channel,
+                     document->node_of_model[out->node]);
     if (out->path == CUTIS_PATH_WEIGHTS && targets == 0)
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "ANIMATION_CHANNEL_TARGET_NODE_WEIGHTS_NO_MORPHS",
-            "/animations/%u/channels/%u/target/path: node %u has no morph targets", index, channel,
-            document->node_of_model[out->node]);
+        return WRONG("ANIMATION_CHANNEL_TARGET_NODE_WEIGHTS_NO_MORPHS",
+                     "/animations/%u/channels/%u/target/path: node %u has no morph targets", index,
+                     channel, document->node_of_model[out->node]);
     return read_sampler(document, arena, index, (uint32_t)sampler, targets, out);
 }
 
@@ -165,9 +143,9 @@ static cutis_result check_sampler_index(const gltf_document *document, uint32_t 
 {
     int64_t sampler = cutis_gltf_integer(json, "sampler", 0);
     if (sampler >= 0 && (uint64_t)sampler < count) return CUTIS_OK;
-    return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "UNRESOLVED_REFERENCE",
-                            "/animations/%u/channels/%u/sampler: index %lld, but there are %zu",
-                            index, channel, (long long)sampler, count);
+    return WRONG("UNRESOLVED_REFERENCE",
+                 "/animations/%u/channels/%u/sampler: index %lld, but there are %zu", index,
+                 channel, (long long)sampler, count);
 }
 
 /// A channel that names no node moves nothing, but its data is of its path nevertheless.
@@ -176,7 +154,7 @@ static cutis_result check_loose_channel(gltf_document *document, uint32_t index,
 {
     const json_t *target = json_object_get(json, "target");
     int64_t sampler = cutis_gltf_integer(json, "sampler", 0);
-    int path = find_name(PATHS, 4, cutis_gltf_string(target, "path"));
+    int path = cutis_gltf_find_word(PATHS, 4, cutis_gltf_string(target, "path"));
     cutis_result result = check_sampler_index(document, index, channel, json, sampler_count);
     if (result != CUTIS_OK) return result;
     if (cutis_gltf_index(target, "node") != CUTIS_NONE || path < 0 || path == CUTIS_PATH_WEIGHTS)
@@ -203,7 +181,9 @@ cutis_result cutis_gltf_check_samplers(gltf_document *document, uint32_t index)
                                                        ? CUTIS_INTERPOLATION_CUBIC
                                                        : CUTIS_INTERPOLATION_LINEAR };
         uint64_t charged = document->charged;
-        cutis_result result = read_times(document, &scratch, index, s,
+        char place[64];
+        snprintf(place, sizeof place, "/animations/%u/samplers/%u", index, s);
+        cutis_result result = read_times(document, &scratch, place,
                                          (uint32_t)cutis_gltf_index(sampler, "input"), &channel);
         document->charged = charged;
         cutis_arena_release(&scratch);
@@ -222,7 +202,7 @@ static bool find_target(const gltf_document *document, const json_t *json, cutis
 {
     const json_t *target = json_object_get(json, "target");
     int32_t node = cutis_gltf_index(target, "node");
-    int path = find_name(PATHS, 4, cutis_gltf_string(target, "path"));
+    int path = cutis_gltf_find_word(PATHS, 4, cutis_gltf_string(target, "path"));
     if (node == CUTIS_NONE || path < 0) return false;
     out->node = document->model_of_node[node];
     out->path = (cutis_path)path;
@@ -236,13 +216,12 @@ cutis_result cutis_gltf_read_clip(gltf_document *document, cutis_arena *arena,
     const json_t *list = json_object_get(json, "channels");
     const json_t *samplers = json_object_get(json, "samplers");
     uint32_t count = (uint32_t)json_array_size(list), kept = 0;
-    cutis_channel *channels = cutis_arena_alloc(arena, count, sizeof *channels);
+    cutis_channel *channels = cutis_arena_zero(arena, count, sizeof *channels);
     uint32_t *map = document->channels[index];
     bool first =
         !map; // the writer calls again, perhaps from several threads: then nothing is changed
     if (first) map = cutis_arena_alloc(&document->arena, count, sizeof *map);
     if (!channels || !map) return cutis_alloc_result(document->context);
-    memset(channels, 0, count * sizeof *channels);
     for (uint32_t c = 0; c < count; c++) {
         const json_t *channel = json_array_get(list, c);
         // Also of channels that are not ours: the writer renumbers samplers for all of them.

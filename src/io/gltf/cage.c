@@ -4,38 +4,23 @@
 #include "io/gltf/parts.h"
 #include "io/gltf/writer.h"
 
-#include <string.h>
-
 #define NAME "CUTIS_cage"
 
 static const char *const COORDINATES[] = { "mvc", "harmonic" };
 
-#define FAIL(...) return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, __VA_ARGS__)
+#define FAIL(...) return WRONG("CUTIS_EXTENSION_INVALID", __VA_ARGS__)
 
 // The accessor that a key names, if it is of the shape; else NULL.
 static const gltf_accessor *accessor_of(const gltf_document *document, const json_t *object,
                                         const char *key, gltf_shape shape, bool floats,
                                         uint32_t *index)
 {
-    int64_t value = -1;
-    if (!cutis_json_integer(json_object_get(object, key), &value) || value < 0 ||
-        value >= document->accessor_count)
-        return NULL;
+    const int64_t value = cutis_gltf_accessor_of(document, json_object_get(object, key));
+    if (value < 0) return NULL;
     const gltf_accessor *a = &document->accessors[value];
     bool whole = a->component == GLTF_U8 || a->component == GLTF_U16 || a->component == GLTF_U32;
     *index = (uint32_t)value;
     return a->shape == shape && (floats ? a->component == GLTF_F32 : whole) ? a : NULL;
-}
-
-static cutis_result new_integers(gltf_document *document, cutis_arena *arena, uint32_t accessor,
-                                 uint32_t **out)
-{
-    const uint32_t count = document->accessors[accessor].count;
-    cutis_result result = cutis_gltf_charge(document, count, sizeof **out);
-    if (result != CUTIS_OK) return result;
-    *out = cutis_arena_alloc(arena, count, sizeof **out);
-    return *out ? cutis_gltf_decode_integers(document, accessor, *out)
-                : cutis_alloc_result(document->context);
 }
 
 // Slots to lists: padding has weight 0. Without `controls` every vertex has all, in order.
@@ -92,9 +77,10 @@ static cutis_result read_mesh(gltf_document *document, cutis_arena *arena, uint3
         FAIL("/meshes/%u/extensions/" NAME "/controls: want an accessor of %u whole numbers", m,
              weights->count);
     const float *values = NULL;
-    uint32_t *list = NULL;
+    const uint32_t *list = NULL;
     cutis_result result = cutis_gltf_new_floats(document, arena, weights_at, &values);
-    if (result == CUTIS_OK && !dense) result = new_integers(document, arena, controls_at, &list);
+    if (result == CUTIS_OK && !dense)
+        result = cutis_gltf_new_integers(document, arena, controls_at, &list);
     out->vertex_count = (uint32_t)vertices;
     return result == CUTIS_OK ? make_lists(document, arena, (uint32_t)slots, list, values, out)
                               : result;
@@ -105,15 +91,14 @@ cutis_result cutis_gltf_read_cage(gltf_document *document, cutis_arena *arena,
 {
     const json_t *json = cutis_gltf_extension(document->root, NAME);
     if (!json) return CUTIS_OK;
-    const char *word = json_string_value(json_object_get(json, "coordinates"));
-    uint32_t controls_at = 0, triangles_at = 0, *triangles = NULL;
+    const int word = cutis_gltf_find_word(COORDINATES, 2, cutis_gltf_string(json, "coordinates"));
+    uint32_t controls_at = 0, triangles_at = 0;
+    const uint32_t *triangles = NULL;
     const gltf_accessor *controls =
         accessor_of(document, json, "controls", GLTF_VEC3, true, &controls_at);
     const gltf_accessor *corners =
         accessor_of(document, json, "triangles", GLTF_SCALAR, false, &triangles_at);
-    const bool harmonic = word && strcmp(word, COORDINATES[1]) == 0;
-    if (!word || (!harmonic && strcmp(word, COORDINATES[0]) != 0))
-        FAIL("/extensions/" NAME "/coordinates: want mvc or harmonic");
+    if (word < 0) FAIL("/extensions/" NAME "/coordinates: want mvc or harmonic");
     if (!controls || !corners || corners->count % 3)
         FAIL("/extensions/" NAME ": needs accessors for controls (VEC3, float) and triangles");
     cutis_cage *cage = cutis_arena_alloc(arena, 1, sizeof *cage);
@@ -121,23 +106,19 @@ cutis_result cutis_gltf_read_cage(gltf_document *document, cutis_arena *arena,
     if (!cage || !meshes) return cutis_alloc_result(document->context);
     const float *places = NULL;
     cutis_result result = cutis_gltf_new_floats(document, arena, controls_at, &places);
-    if (result == CUTIS_OK) result = new_integers(document, arena, triangles_at, &triangles);
+    if (result == CUTIS_OK)
+        result = cutis_gltf_new_integers(document, arena, triangles_at, &triangles);
     for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++)
         result = read_mesh(document, arena, m, data, controls->count, &meshes[m]);
     *cage = (cutis_cage){ .control_count = controls->count,
                           .triangle_count = corners->count / 3,
                           .controls = (const cutis_float3 *)places,
                           .triangles = triangles,
-                          .coordinates = (cutis_coordinates)harmonic,
+                          .coordinates = (cutis_coordinates)word,
                           .mesh_count = data->mesh_count,
                           .meshes = meshes };
     data->cage = cage;
     return result;
-}
-
-static void write_array(gltf_writer *writer, json_t *object, const char *key, gltf_array array)
-{
-    cutis_gltf_set(writer, object, key, json_integer(cutis_gltf_add_array(writer, &array)));
 }
 
 // Lists to slots; padding has weight 0 on control 0.
@@ -166,10 +147,10 @@ static json_t *write_mesh(gltf_writer *writer, const cutis_cage *cage, const cut
             .data = weights, .count = (uint32_t)count, .shape = GLTF_SCALAR, .component = GLTF_F32
         };
         cutis_gltf_set(writer, json, "slots", json_integer(slots));
-        write_array(writer, json, "weights", array);
+        cutis_gltf_set_array(writer, json, "weights", &array);
         array.data = controls;
         array.component = GLTF_U16;
-        if (!dense) write_array(writer, json, "controls", array);
+        if (!dense) cutis_gltf_set_array(writer, json, "controls", &array);
     }
     if (controls) cutis_free_array(writer->context, controls, count, sizeof *controls);
     if (weights) cutis_free_array(writer->context, weights, count, sizeof *weights);
@@ -185,23 +166,20 @@ void cutis_gltf_write_cage(gltf_writer *writer)
         cutis_gltf_place_extension(writer, json_array_get(meshes, m), NAME,
                                    bound ? write_mesh(writer, cage, &cage->meshes[m]) : NULL);
     }
-    if (!cage) {
-        cutis_gltf_place_extension(writer, writer->root, NAME, NULL);
-        cutis_gltf_drop_extension(writer, NAME);
-        return;
+    json_t *json = NULL;
+    if (cage) {
+        json = json_object();
+        cutis_gltf_set(writer, json, "coordinates", json_string(COORDINATES[cage->coordinates]));
+        cutis_gltf_set_array(writer, json, "controls",
+                             &(gltf_array){ .data = cage->controls,
+                                            .count = cage->control_count,
+                                            .shape = GLTF_VEC3,
+                                            .component = GLTF_F32 });
+        cutis_gltf_set_array(writer, json, "triangles",
+                             &(gltf_array){ .data = cage->triangles,
+                                            .count = 3 * cage->triangle_count,
+                                            .shape = GLTF_SCALAR,
+                                            .component = GLTF_U32 });
     }
-    json_t *json = json_object();
-    cutis_gltf_set(writer, json, "coordinates", json_string(COORDINATES[cage->coordinates]));
-    write_array(writer, json, "controls",
-                (gltf_array){ .data = cage->controls,
-                              .count = cage->control_count,
-                              .shape = GLTF_VEC3,
-                              .component = GLTF_F32 });
-    write_array(writer, json, "triangles",
-                (gltf_array){ .data = cage->triangles,
-                              .count = 3 * cage->triangle_count,
-                              .shape = GLTF_SCALAR,
-                              .component = GLTF_U32 });
-    cutis_gltf_place_extension(writer, writer->root, NAME, json);
-    cutis_gltf_use_extension(writer, NAME);
+    cutis_gltf_root_extension(writer, NAME, json);
 }

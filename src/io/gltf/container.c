@@ -4,32 +4,25 @@
 #include "io/gltf/document.h"
 
 #include "base/os/os.h"
+#include "io/bytes.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-enum { GLB_MAGIC = 0x46546C67, CHUNK_JSON = 0x4E4F534A, CHUNK_BIN = 0x004E4942 };
-
-static uint32_t read_u32(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-           (uint32_t)bytes[3] << 24;
-}
-
-#define GLB(code, ...) return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, code, __VA_ARGS__)
-
 static cutis_result check_glb_header(const gltf_document *document, const uint8_t *data,
                                      size_t size)
 {
-    if (size >= 4 && read_u32(data) != GLB_MAGIC)
-        GLB("GLB_INVALID_MAGIC", "byte 0: the file does not start with glTF");
-    if (size < 12) GLB("GLB_UNEXPECTED_END_OF_HEADER", "byte %zu: the GLB header is cut off", size);
-    if (read_u32(data + 4) != 2)
+    if (size >= 4 && cutis_load_u32(data) != GLB_MAGIC)
+        return WRONG("GLB_INVALID_MAGIC", "byte 0: the file does not start with glTF");
+    if (size < 12)
+        return WRONG("GLB_UNEXPECTED_END_OF_HEADER", "byte %zu: the GLB header is cut off", size);
+    if (cutis_load_u32(data + 4) != 2)
         return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "GLB_INVALID_VERSION",
-                                "byte 4: GLB version %u, not 2", read_u32(data + 4));
-    if (read_u32(data + 8) <= 12)
-        GLB("GLB_LENGTH_TOO_SMALL", "byte 8: the header says %u bytes", read_u32(data + 8));
+                                "byte 4: GLB version %u, not 2", cutis_load_u32(data + 4));
+    if (cutis_load_u32(data + 8) <= 12)
+        return WRONG("GLB_LENGTH_TOO_SMALL", "byte 8: the header says %u bytes",
+                     cutis_load_u32(data + 8));
     return CUTIS_OK;
 }
 
@@ -38,23 +31,26 @@ static cutis_result take_chunk(gltf_document *document, const uint8_t *data, siz
                                uint32_t total, size_t offset, uint32_t index, const uint8_t **json,
                                size_t *json_size)
 {
-    uint32_t length = read_u32(data + offset), kind = read_u32(data + offset + 4);
+    uint32_t length = cutis_load_u32(data + offset), kind = cutis_load_u32(data + offset + 4);
     if (length % 4)
-        GLB("GLB_CHUNK_LENGTH_UNALIGNED", "byte %zu: a chunk of %u bytes, not a multiple of 4",
-            offset, length);
+        return WRONG("GLB_CHUNK_LENGTH_UNALIGNED",
+                     "byte %zu: a chunk of %u bytes, not a multiple of 4", offset, length);
     if (offset + 8 + (uint64_t)length > total)
-        GLB("GLB_CHUNK_TOO_BIG", "byte %zu: a chunk of %u bytes does not fit into the %u bytes",
-            offset, length, total);
+        return WRONG("GLB_CHUNK_TOO_BIG",
+                     "byte %zu: a chunk of %u bytes does not fit into the %u bytes", offset, length,
+                     total);
     if (index == 0 && kind != CHUNK_JSON)
-        GLB("GLB_UNEXPECTED_FIRST_CHUNK", "byte %zu: the first chunk is not JSON", offset);
+        return WRONG("GLB_UNEXPECTED_FIRST_CHUNK", "byte %zu: the first chunk is not JSON", offset);
     if (kind == CHUNK_JSON && length == 0)
-        GLB("GLB_EMPTY_CHUNK", "byte %zu: the JSON chunk is empty", offset);
+        return WRONG("GLB_EMPTY_CHUNK", "byte %zu: the JSON chunk is empty", offset);
     if ((kind == CHUNK_JSON && index > 0) || (kind == CHUNK_BIN && document->bin))
-        GLB("GLB_DUPLICATE_CHUNK", "byte %zu: a second chunk of this kind", offset);
+        return WRONG("GLB_DUPLICATE_CHUNK", "byte %zu: a second chunk of this kind", offset);
     if (kind == CHUNK_BIN && index > 1)
-        GLB("GLB_UNEXPECTED_BIN_CHUNK", "byte %zu: the BIN chunk is not the second", offset);
+        return WRONG("GLB_UNEXPECTED_BIN_CHUNK", "byte %zu: the BIN chunk is not the second",
+                     offset);
     if (offset + 8 + (uint64_t)length > size)
-        GLB("GLB_UNEXPECTED_END_OF_CHUNK_DATA", "byte %zu: the file ends inside a chunk", size);
+        return WRONG("GLB_UNEXPECTED_END_OF_CHUNK_DATA", "byte %zu: the file ends inside a chunk",
+                     size);
     if (kind == CHUNK_JSON) {
         *json = data + offset + 8;
         *json_size = length;
@@ -75,19 +71,19 @@ static cutis_result split_glb(gltf_document *document, const uint8_t *data, size
 {
     cutis_result result = check_glb_header(document, data, size);
     if (result != CUTIS_OK) return result;
-    uint32_t total = read_u32(data + 8);
+    uint32_t total = cutis_load_u32(data + 8);
     size_t offset = 12;
     for (uint32_t index = 0; offset < total && offset < size; index++) {
         if (size - offset < 8)
-            GLB("GLB_UNEXPECTED_END_OF_CHUNK_HEADER", "byte %zu: a chunk header is cut off",
-                offset);
+            return WRONG("GLB_UNEXPECTED_END_OF_CHUNK_HEADER",
+                         "byte %zu: a chunk header is cut off", offset);
         result = take_chunk(document, data, size, total, offset, index, json, json_size);
         if (result != CUTIS_OK) return result;
-        offset += 8 + (size_t)read_u32(data + offset);
+        offset += 8 + (size_t)cutis_load_u32(data + offset);
     }
     if (offset < total)
-        GLB("GLB_LENGTH_MISMATCH", "byte 8: the header says %u bytes, the file has %zu", total,
-            size);
+        return WRONG("GLB_LENGTH_MISMATCH", "byte 8: the header says %u bytes, the file has %zu",
+                     total, size);
     if (offset < size)
         cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "GLB_EXTRA_DATA",
                           "byte %zu: data after the end of the GLB", offset);
@@ -101,7 +97,8 @@ cutis_result cutis_gltf_load_json(gltf_document *document, const uint8_t *data, 
     cutis_result result;
     size_t length = strlen(document->file);
     bool named = length >= 4 && strcasecmp(document->file + length - 4, ".glb") == 0;
-    if ((size >= 4 && read_u32(data) == GLB_MAGIC) || (named && (size == 0 || data[0] != '{'))) {
+    if ((size >= 4 && cutis_load_u32(data) == GLB_MAGIC) ||
+        (named && (size == 0 || data[0] != '{'))) {
         document->binary = true;
         result = split_glb(document, data, size, &json, &json_size);
         if (result != CUTIS_OK) return result;
@@ -109,9 +106,7 @@ cutis_result cutis_gltf_load_json(gltf_document *document, const uint8_t *data, 
         json = data;
         json_size = size;
     }
-    if (json_size == 0)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_JSON",
-                                "byte 0: the JSON is empty");
+    if (json_size == 0) return WRONG("INVALID_JSON", "byte 0: the JSON is empty");
     cutis_json parsed;
     result =
         cutis_json_parse(document->context, document->file, (const char *)json, json_size, &parsed);
@@ -178,18 +173,24 @@ bool cutis_gltf_base64_valid(const char *text)
     return padding > 2 ? false : padding ? (digits + padding) % 4 == 0 : digits % 4 != 1;
 }
 
+/// The byte at `*text`, which may be written as "%20"; *text is then on its last character.
+static bool take_percent(const char **text, unsigned *value)
+{
+    char digits[3] = { (*text)[1], (*text)[1] ? (*text)[2] : 0, 0 };
+    if (**text != '%' || strspn(digits, "0123456789abcdefABCDEF") != 2) return false;
+    sscanf(digits, "%x", value);
+    *text += 2;
+    return true;
+}
+
 /// Data as plain text with percents: one byte a character. Returns how many bytes there are; writes
 /// at most `size` of them.
 static size_t decode_plain(const char *text, uint8_t *out, size_t size)
 {
     size_t count = 0;
     for (; *text; text++, count++) {
-        char digits[3] = { text[1], text[1] ? text[2] : 0, 0 };
         unsigned value = (unsigned char)*text;
-        if (value == '%' && strspn(digits, "0123456789abcdefABCDEF") == 2) {
-            sscanf(digits, "%x", &value);
-            text += 2;
-        }
+        take_percent(&text, &value);
         if (count < size) out[count] = (uint8_t)value;
     }
     return count;
@@ -199,23 +200,19 @@ static cutis_result load_data_uri(gltf_document *document, uint32_t index, const
 {
     gltf_buffer *buffer = &document->buffers[index];
     const char *comma = strchr(uri, ',');
-    if (!comma)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_URI",
-                                "/buffers/%u/uri: a data URI without data", index);
+    if (!comma) return WRONG("INVALID_URI", "/buffers/%u/uri: a data URI without data", index);
     bool base64 = comma - uri >= 7 && memcmp(comma - 7, ";base64", 7) == 0;
     if (document->strict) {
         size_t length = strcspn(uri + 5, ";,");
         bool octets = length == 24 && strncasecmp(uri + 5, "application/octet-stream", 24) == 0;
         bool buffers = length == 23 && strncasecmp(uri + 5, "application/gltf-buffer", 23) == 0;
         if (!cutis_gltf_uri_valid(uri))
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_URI",
-                                    "/buffers/%u/uri: malformed", index);
+            return WRONG("INVALID_URI", "/buffers/%u/uri: malformed", index);
         if (!octets && !buffers)
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
-                                    "BUFFER_DATA_URI_MIME_TYPE_INVALID",
-                                    "/buffers/%u/uri: not application/octet-stream or "
-                                    "application/gltf-buffer",
-                                    index);
+            return WRONG("BUFFER_DATA_URI_MIME_TYPE_INVALID",
+                         "/buffers/%u/uri: not application/octet-stream or "
+                         "application/gltf-buffer",
+                         index);
     }
     // Four characters hold three bytes; a lying byteLength is found before it is allocated.
     size_t most = base64 ? strlen(comma + 1) / 4 * 3 + 3 : strlen(comma + 1);
@@ -226,13 +223,11 @@ static cutis_result load_data_uri(gltf_document *document, uint32_t index, const
     size_t held =
         base64 ? cutis_gltf_decode_base64(comma + 1, bytes, bytes ? buffer->size : 0, &malformed)
                : decode_plain(comma + 1, bytes, bytes ? buffer->size : 0);
-    if (malformed)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_URI",
-                                "/buffers/%u/uri: base64 is malformed", index);
+    if (malformed) return WRONG("INVALID_URI", "/buffers/%u/uri: base64 is malformed", index);
     if (held < buffer->size)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_BYTE_LENGTH_MISMATCH",
-                                "/buffers/%u/byteLength: %zu bytes, the data URI holds %zu", index,
-                                buffer->size, held);
+        return WRONG("BUFFER_BYTE_LENGTH_MISMATCH",
+                     "/buffers/%u/byteLength: %zu bytes, the data URI holds %zu", index,
+                     buffer->size, held);
     buffer->data = bytes;
     return CUTIS_OK;
 }
@@ -243,13 +238,7 @@ bool cutis_gltf_decode_percent(const char *uri, char *out, size_t capacity)
     for (; *uri; uri++, length++) {
         unsigned value = (unsigned char)*uri;
         if (length + 1 >= capacity) return false;
-        if (value == '%') {
-            char digits[3] = { uri[1], uri[1] ? uri[2] : 0, 0 };
-            if (strspn(digits, "0123456789abcdefABCDEF") != 2) return false;
-            sscanf(digits, "%x", &value);
-            if (value == 0) return false;
-            uri += 2;
-        }
+        if (value == '%' && (!take_percent(&uri, &value) || value == 0)) return false;
         out[length] = (char)value;
     }
     out[length] = 0;
@@ -264,12 +253,9 @@ static cutis_result load_file(gltf_document *document, uint32_t index, const cha
         return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "IO_ERROR",
                                 "/buffers/%u/uri: a file beside a document that is in memory",
                                 index);
-    if (document->strict && !cutis_gltf_uri_valid(uri))
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_URI",
-                                "/buffers/%u/uri: malformed", index);
-    if (!cutis_gltf_decode_percent(uri, relative, sizeof relative))
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_URI",
-                                "/buffers/%u/uri: malformed", index);
+    if ((document->strict && !cutis_gltf_uri_valid(uri)) ||
+        !cutis_gltf_decode_percent(uri, relative, sizeof relative))
+        return WRONG("INVALID_URI", "/buffers/%u/uri: malformed", index);
     // What only a network holds cannot be looked at here: no error of the file, and no data.
     if (document->report &&
         (strncasecmp(uri, "http://", 7) == 0 || strncasecmp(uri, "https://", 8) == 0)) {
@@ -287,9 +273,9 @@ static cutis_result load_file(gltf_document *document, uint32_t index, const cha
     }
     document->input_bytes += buffer->owned_size;
     if (buffer->owned_size < buffer->size)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_BYTE_LENGTH_MISMATCH",
-                                "/buffers/%u/byteLength: %zu bytes, the file %s has %zu", index,
-                                buffer->size, relative, buffer->owned_size);
+        return WRONG("BUFFER_BYTE_LENGTH_MISMATCH",
+                     "/buffers/%u/byteLength: %zu bytes, the file %s has %zu", index, buffer->size,
+                     relative, buffer->owned_size);
     buffer->data = buffer->owned;
     return CUTIS_OK;
 }
@@ -300,12 +286,12 @@ static cutis_result load_glb_buffer(gltf_document *document, const json_t *json)
     bool fallback = cutis_gltf_extension(json, "EXT_meshopt_compression") != NULL;
     if (!document->bin && fallback) return CUTIS_OK;
     if (!document->bin)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_MISSING_GLB_DATA",
-                                "/buffers/0: has no uri, and there is no BIN chunk");
+        return WRONG("BUFFER_MISSING_GLB_DATA",
+                     "/buffers/0: has no uri, and there is no BIN chunk");
     if (document->bin_size < buffer->size)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_BYTE_LENGTH_MISMATCH",
-                                "/buffers/0/byteLength: %zu bytes, the BIN chunk has %zu",
-                                buffer->size, document->bin_size);
+        return WRONG("BUFFER_BYTE_LENGTH_MISMATCH",
+                     "/buffers/0/byteLength: %zu bytes, the BIN chunk has %zu", buffer->size,
+                     document->bin_size);
     buffer->data = document->bin;
     if (!document->kept) return CUTIS_OK;
     buffer->data = cutis_arena_copy(&document->arena, document->bin, buffer->size, 1);
@@ -325,9 +311,9 @@ static cutis_result load_buffer(gltf_document *document, uint32_t index, json_t 
     if (earlier) {
         const gltf_buffer *first = &document->buffers[json_integer_value(earlier)];
         if (first->owned_size < buffer->size)
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_BYTE_LENGTH_MISMATCH",
-                                    "/buffers/%u/byteLength: %zu bytes, the file has %zu", index,
-                                    buffer->size, first->owned_size);
+            return WRONG("BUFFER_BYTE_LENGTH_MISMATCH",
+                         "/buffers/%u/byteLength: %zu bytes, the file has %zu", index, buffer->size,
+                         first->owned_size);
         buffer->data = first->owned;
         return CUTIS_OK;
     }
@@ -338,14 +324,12 @@ static cutis_result load_buffer(gltf_document *document, uint32_t index, json_t 
 
 cutis_result cutis_gltf_load_buffers(gltf_document *document)
 {
-    uint32_t count = (uint32_t)json_array_size(json_object_get(document->root, "buffers"));
-    document->buffers = cutis_arena_alloc(&document->arena, count, sizeof *document->buffers);
+    document->buffers = cutis_gltf_new_items(document, &document->arena, "buffers",
+                                             sizeof *document->buffers, &document->buffer_count);
     if (!document->buffers) return cutis_alloc_result(document->context);
-    memset(document->buffers, 0, count * sizeof *document->buffers);
-    document->buffer_count = count;
     json_t *loaded = json_object();
     cutis_result result = CUTIS_OK;
-    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
+    for (uint32_t i = 0; i < document->buffer_count && result == CUTIS_OK; i++) {
         result = load_buffer(document, i, loaded);
         cutis_gltf_go_on(document, &result);
     }

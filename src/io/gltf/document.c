@@ -5,7 +5,6 @@
 
 #include "io/gltf/extensions.h"
 #include "io/gltf/parts.h"
-#include "io/gltf/schema.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -35,11 +34,14 @@ static bool report_text(const gltf_document *document, const char *code, uint8_t
     return cutis_report_add(document->report, code, severity, 1, place, colon ? colon + 2 : text);
 }
 
-static cutis_result fail_with(const gltf_document *document, cutis_result result, const char *code,
-                              const char *format, va_list arguments)
+cutis_result cutis_gltf_issue(const gltf_document *document, cutis_result result, const char *code,
+                              const char *format, ...)
 {
     char text[768];
+    va_list arguments;
+    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     bool finding = result == CUTIS_CORRUPT_DATA || result == CUTIS_UNSUPPORTED_FORMAT ||
                    result == CUTIS_FILE_NOT_FOUND || result == CUTIS_FILE_READ;
     if (document->report && code && finding &&
@@ -47,26 +49,6 @@ static cutis_result fail_with(const gltf_document *document, cutis_result result
         return cutis_alloc_result(document->context);
     if (!code) return cutis_fail(document->context, result, "%s: %s", document->file, text);
     return cutis_fail(document->context, result, "%s: %s [%s]", document->file, text, code);
-}
-
-cutis_result cutis_gltf_issue(const gltf_document *document, cutis_result result, const char *code,
-                              const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    result = fail_with(document, result, code, format, arguments);
-    va_end(arguments);
-    return result;
-}
-
-cutis_result cutis_gltf_refuse(const gltf_document *document, cutis_result result,
-                               const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    result = fail_with(document, result, "CUTIS_EXTENSION_INVALID", format, arguments);
-    va_end(arguments);
-    return result;
 }
 
 void cutis_gltf_remark(const gltf_document *document, uint8_t severity, const char *code,
@@ -140,6 +122,51 @@ const json_t *cutis_gltf_extension(const json_t *object, const char *name)
     return json_object_get(json_object_get(object, "extensions"), name);
 }
 
+uint32_t cutis_gltf_entry(const json_t *array, size_t index)
+{
+    int64_t value = 0;
+    cutis_json_integer(json_array_get(array, index), &value);
+    return (uint32_t)value;
+}
+
+int cutis_gltf_find_text(const json_t *array, const char *text)
+{
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const char *item = json_string_value(json_array_get(array, i));
+        if (item && strcmp(item, text) == 0) return (int)i;
+    }
+    return -1;
+}
+
+int cutis_gltf_find_word(const char *const *words, int count, const char *word)
+{
+    for (int i = 0; word && i < count; i++)
+        if (strcmp(words[i], word) == 0) return i;
+    return -1;
+}
+
+bool cutis_gltf_all_numbers(const json_t *array, size_t count)
+{
+    if (!json_is_array(array) || json_array_size(array) != count) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!json_is_number(json_array_get(array, i))) return false;
+    return true;
+}
+
+int64_t cutis_gltf_accessor_of(const gltf_document *document, const json_t *value)
+{
+    int64_t index;
+    bool there = cutis_json_integer(value, &index) && index < document->accessor_count;
+    return there && index >= 0 ? index : -1;
+}
+
+void *cutis_gltf_new_items(const gltf_document *document, cutis_arena *arena,
+                           const char *collection, size_t item, uint32_t *count)
+{
+    *count = (uint32_t)json_array_size(json_object_get(document->root, collection));
+    return cutis_arena_zero(arena, *count, item);
+}
+
 /// "2.0" and the like: digits, a point, digits.
 static bool parse_version(const char *text, unsigned *major, unsigned *minor)
 {
@@ -156,32 +183,20 @@ static cutis_result check_asset(const gltf_document *document)
                *least = cutis_gltf_string(asset, "minVersion");
     unsigned major, minor, least_major, least_minor;
     if (!parse_version(version, &major, &minor))
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "PATTERN_MISMATCH",
-                                "/asset/version: \"%s\" is no version", version);
+        return WRONG("PATTERN_MISMATCH", "/asset/version: \"%s\" is no version", version);
     if (major != 2)
         return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNKNOWN_ASSET_MAJOR_VERSION",
                                 "/asset/version: glTF %s, this reads glTF 2", version);
     if (!least) return CUTIS_OK;
     if (!parse_version(least, &least_major, &least_minor))
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "PATTERN_MISMATCH",
-                                "/asset/minVersion: \"%s\" is no version", least);
+        return WRONG("PATTERN_MISMATCH", "/asset/minVersion: \"%s\" is no version", least);
     if (least_major > major || (least_major == major && least_minor > minor))
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "ASSET_MIN_VERSION_GREATER_THAN_VERSION",
-            "/asset/minVersion: %s is greater than the version %s", least, version);
+        return WRONG("ASSET_MIN_VERSION_GREATER_THAN_VERSION",
+                     "/asset/minVersion: %s is greater than the version %s", least, version);
     if (least_major != 2 || least_minor > 0)
         return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNKNOWN_ASSET_MINOR_VERSION",
                                 "/asset/minVersion: needs glTF %s, this reads 2.0", least);
     return CUTIS_OK;
-}
-
-static bool contains(const json_t *array, const char *text)
-{
-    for (size_t i = 0; i < json_array_size(array); i++) {
-        const char *item = json_string_value(json_array_get(array, i));
-        if (item && strcmp(item, text) == 0) return true;
-    }
-    return false;
 }
 
 static cutis_result check_required(gltf_document *document)
@@ -192,10 +207,9 @@ static cutis_result check_required(gltf_document *document)
         const char *name = json_string_value(json_array_get(required, i));
         bool readable = cutis_gltf_extension_readable(name);
         // Readable ones are few, and the others end the walk: this is linear in the file.
-        if (!contains(used, name) && (readable || document->strict))
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "UNUSED_EXTENSION_REQUIRED",
-                                    "/extensionsRequired/%zu: %s is not in extensionsUsed", i,
-                                    name);
+        if (cutis_gltf_find_text(used, name) < 0 && (readable || document->strict))
+            return WRONG("UNUSED_EXTENSION_REQUIRED",
+                         "/extensionsRequired/%zu: %s is not in extensionsUsed", i, name);
         if (readable) continue;
         if (!document->report)
             return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNSUPPORTED_EXTENSION",
@@ -248,8 +262,8 @@ cutis_result cutis_gltf_document_load(cutis_context *context, const char *file, 
     if (result == CUTIS_OK) result = check_asset(document);
     if (result == CUTIS_OK) result = check_required(document);
     if (result == CUTIS_OK && document->strict) result = cutis_gltf_check_strict_json(document);
-    document->quantized =
-        contains(json_object_get(document->root, "extensionsUsed"), "KHR_mesh_quantization");
+    document->quantized = cutis_gltf_find_text(json_object_get(document->root, "extensionsUsed"),
+                                               "KHR_mesh_quantization") >= 0;
     if (result == CUTIS_OK) result = cutis_gltf_load_buffers(document);
     if (result == CUTIS_OK) result = cutis_gltf_load_views(document);
     if (result == CUTIS_OK) result = cutis_gltf_load_accessors(document);

@@ -31,6 +31,12 @@ typedef enum gltf_shape {
     GLTF_MAT4
 } gltf_shape;
 
+/// As the file names shapes; bytes of a component (0: of none that glTF has).
+extern const char *const CUTIS_GLTF_SHAPES[];
+uint32_t cutis_gltf_component_size(int64_t component);
+
+enum { GLB_MAGIC = 0x46546C67, CHUNK_JSON = 0x4E4F534A, CHUNK_BIN = 0x004E4942 };
+
 typedef struct gltf_buffer {
     const uint8_t *data; ///< NULL: the file gives none (a fallback buffer)
     void *owned;         ///< what cutis_os_read_file gave, or NULL
@@ -116,14 +122,14 @@ cutis_result cutis_gltf_document_load(cutis_context *context, const char *file, 
                                       gltf_document **out);
 void cutis_gltf_document_destroy(cutis_source *source);
 
-/// Set the error "file: pointer: reason"; the pointer is a format for its indices.
-cutis_result cutis_gltf_refuse(const gltf_document *document, cutis_result result,
-                               const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/// The same with the Khronos validator's code for it (or one of ours for what it does not know),
-/// which is in brackets at the end of the error. NULL: a limit, no issue of the file.
+/// Set the error "file: pointer: reason [code]"; the pointer is a format for its indices, the code
+/// the Khronos validator's (or one of ours for what it does not know). NULL: a limit, no issue of
+/// the file.
 cutis_result cutis_gltf_issue(const gltf_document *document, cutis_result result, const char *code,
                               const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/// The same for what nearly all issues are: the file contradicts itself or the specification.
+#define WRONG(...) cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, __VA_ARGS__)
 
 /// A warning or information for the report, if there is one; never an error.
 void cutis_gltf_remark(const gltf_document *document, uint8_t severity, const char *code,
@@ -152,6 +158,10 @@ bool cutis_gltf_decode_percent(const char *uri, char *out, size_t capacity);
 /// Container and buffers (container.c).
 cutis_result cutis_gltf_load_json(gltf_document *document, const uint8_t *data, size_t size);
 cutis_result cutis_gltf_load_buffers(gltf_document *document);
+/// The shape of the whole of document->root: types, ranges, required properties, references in
+/// range (schema.c). After it, readers take values out of the JSON without asking again. The error
+/// reads "file: /json/pointer: reason [CODE]".
+cutis_result cutis_gltf_check_schema(gltf_document *document);
 /// Views (view.c) and accessors (accessor.c).
 cutis_result cutis_gltf_load_views(gltf_document *document);
 cutis_result cutis_gltf_load_accessors(gltf_document *document);
@@ -165,6 +175,8 @@ cutis_result cutis_gltf_decode_integers(gltf_document *document, uint32_t access
 /// Charge, allocate from `arena` and decode.
 cutis_result cutis_gltf_new_floats(gltf_document *document, cutis_arena *arena, uint32_t accessor,
                                    const float **out);
+cutis_result cutis_gltf_new_integers(gltf_document *document, cutis_arena *arena, uint32_t accessor,
+                                     const uint32_t **out);
 /// Whether the file holds anything for it; else its elements are zeros.
 bool cutis_gltf_has_data(const gltf_accessor *accessor);
 /// Compare declared minimum and maximum with the content.
@@ -179,5 +191,15 @@ const char *cutis_gltf_string(const json_t *object, const char *key); ///< NULL 
 void cutis_gltf_floats(const json_t *array, float *out);              ///< all of the array
 const json_t *cutis_gltf_item(const gltf_document *document, const char *collection, size_t index);
 const json_t *cutis_gltf_extension(const json_t *object, const char *name); ///< NULL if absent
+uint32_t cutis_gltf_entry(const json_t *array, size_t index); ///< of an array of indices
+/// Place of a text in an array, of a word in a list of them; -1: not there.
+int cutis_gltf_find_text(const json_t *array, const char *text);
+int cutis_gltf_find_word(const char *const *words, int count, const char *word);
+bool cutis_gltf_all_numbers(const json_t *array, size_t count); ///< an array of `count` of them
+/// The accessor that a property of an extension names; -1: none of the file.
+int64_t cutis_gltf_accessor_of(const gltf_document *document, const json_t *value);
+/// Zeros for every item of a collection of the root, or NULL.
+void *cutis_gltf_new_items(const gltf_document *document, cutis_arena *arena,
+                           const char *collection, size_t item, uint32_t *count);
 
 #endif

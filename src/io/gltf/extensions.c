@@ -1,72 +1,61 @@
-/// The list of extensions. All of the first kind leave geometry, hierarchy and animation as they
-/// are.
+/// The list of extensions. All that can be read leave geometry, hierarchy and animation as they
+/// are, or are implemented.
 #include "io/gltf/extensions.h"
 
 #include <string.h>
 
-enum { READABLE = 1, KNOWN = 2, BOTH = 3 };
+#include "io/gltf/document.h"
 
-static const struct {
-    const char *name;
-    int flags;
-} EXTENSIONS[] = {
-    { "KHR_mesh_quantization", BOTH },
-    { "EXT_meshopt_compression", BOTH },
-    { "CUTIS_parts", BOTH },
-    { "CUTIS_pose_space", BOTH },
-    { "CUTIS_cage", BOTH },
-    { "CUTIS_handles", BOTH },
-    { "KHR_texture_transform", BOTH },
-    { "KHR_texture_basisu", BOTH },
-    { "KHR_texture_procedurals", READABLE },
-    { "EXT_texture_webp", BOTH },
-    { "EXT_texture_avif", BOTH },
-    { "MSFT_texture_dds", BOTH },
-    { "KHR_materials_anisotropy", BOTH },
-    { "KHR_materials_clearcoat", BOTH },
-    { "KHR_materials_diffuse_transmission", BOTH },
-    { "KHR_materials_dispersion", BOTH },
-    { "KHR_materials_emissive_strength", BOTH },
-    { "KHR_materials_ior", BOTH },
-    { "KHR_materials_iridescence", BOTH },
-    { "KHR_materials_pbrSpecularGlossiness", BOTH },
-    { "KHR_materials_sheen", BOTH },
-    { "KHR_materials_specular", BOTH },
-    { "KHR_materials_transmission", BOTH },
-    { "KHR_materials_unlit", BOTH },
-    { "KHR_materials_variants", BOTH },
-    { "KHR_materials_volume", BOTH },
-    { "KHR_lights_punctual", BOTH },
-    { "EXT_lights_image_based", READABLE },
-    { "EXT_lights_ies", READABLE },
-    { "KHR_xmp", READABLE },
-    { "KHR_xmp_json_ld", BOTH },
-    { "KHR_audio_emitter", READABLE },
-    { "KHR_node_visibility", BOTH },
-    { "KHR_node_selectability", BOTH },
-    { "KHR_node_hoverability", BOTH },
-    // Only known: a file that requires them has geometry or motion that we do not see.
-    { "KHR_draco_mesh_compression", KNOWN },
-    { "EXT_mesh_gpu_instancing", KNOWN },
-    { "KHR_animation_pointer", KNOWN },
+static const char *const READABLE_AND_KNOWN[] = {
+    "KHR_mesh_quantization",
+    "EXT_meshopt_compression",
+    "CUTIS_parts",
+    "CUTIS_pose_space",
+    "CUTIS_cage",
+    "CUTIS_handles",
+    "KHR_texture_transform",
+    "KHR_texture_basisu",
+    "EXT_texture_webp",
+    "EXT_texture_avif",
+    "MSFT_texture_dds",
+    "KHR_materials_anisotropy",
+    "KHR_materials_clearcoat",
+    "KHR_materials_diffuse_transmission",
+    "KHR_materials_dispersion",
+    "KHR_materials_emissive_strength",
+    "KHR_materials_ior",
+    "KHR_materials_iridescence",
+    "KHR_materials_pbrSpecularGlossiness",
+    "KHR_materials_sheen",
+    "KHR_materials_specular",
+    "KHR_materials_transmission",
+    "KHR_materials_unlit",
+    "KHR_materials_variants",
+    "KHR_materials_volume",
+    "KHR_lights_punctual",
+    "KHR_xmp_json_ld",
+    "KHR_node_visibility",
+    "KHR_node_selectability",
+    "KHR_node_hoverability",
 };
 
-static int flags_of(const char *name)
-{
-    for (size_t i = 0; i < sizeof EXTENSIONS / sizeof *EXTENSIONS; i++) {
-        if (strcmp(EXTENSIONS[i].name, name) == 0) return EXTENSIONS[i].flags;
-    }
-    return 0;
-}
+static const char *const READABLE_ONLY[] = { "KHR_texture_procedurals", "EXT_lights_image_based",
+                                             "EXT_lights_ies", "KHR_xmp", "KHR_audio_emitter" };
+
+// A file that requires them has geometry or motion that we do not see.
+static const char *const KNOWN_ONLY[] = { "KHR_draco_mesh_compression", "EXT_mesh_gpu_instancing",
+                                          "KHR_animation_pointer" };
+
+#define IN(list, name) (cutis_gltf_find_word(list, sizeof list / sizeof *list, name) >= 0)
 
 bool cutis_gltf_extension_readable(const char *name)
 {
-    return flags_of(name) & READABLE;
+    return IN(READABLE_AND_KNOWN, name) || IN(READABLE_ONLY, name);
 }
 
 bool cutis_gltf_extension_known(const char *name)
 {
-    return flags_of(name) & KNOWN;
+    return IN(READABLE_AND_KNOWN, name) || IN(KNOWN_ONLY, name);
 }
 
 // Where extensions stand; a name that ends in '*' is for all that start so.

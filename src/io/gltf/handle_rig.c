@@ -10,16 +10,14 @@
 
 #define NAME "CUTIS_handles"
 
-#define FAIL(...) return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, __VA_ARGS__)
+#define FAIL(...) return WRONG("CUTIS_EXTENSION_INVALID", __VA_ARGS__)
 
 // Reading
 // -----------------------------------------------------------------------------------------
 
 static bool read_float3(const json_t *array, cutis_float3 *out)
 {
-    if (!json_is_array(array) || json_array_size(array) != 3) return false;
-    for (size_t i = 0; i < 3; i++)
-        if (!json_is_number(json_array_get(array, i))) return false;
+    if (!cutis_gltf_all_numbers(array, 3)) return false;
     cutis_gltf_floats(array, &out->x);
     return true;
 }
@@ -54,26 +52,12 @@ static cutis_result read_handles(gltf_document *document, const json_t *list, cu
 static bool find_accessor(const gltf_document *document, const json_t *object, const char *key,
                           gltf_shape shape, bool floats, uint32_t count, uint32_t *out)
 {
-    int64_t index;
-    if (!cutis_json_integer(json_object_get(object, key), &index) || index < 0 ||
-        index >= document->accessor_count)
-        return false;
+    const int64_t index = cutis_gltf_accessor_of(document, json_object_get(object, key));
+    if (index < 0) return false;
     const gltf_accessor *a = &document->accessors[index];
     *out = (uint32_t)index;
     return a->shape == shape && (a->component == GLTF_F32) == floats &&
            (count == UINT32_MAX || a->count == count);
-}
-
-static cutis_result new_integers(gltf_document *document, cutis_arena *arena, uint32_t accessor,
-                                 const uint32_t **out)
-{
-    const uint32_t count = document->accessors[accessor].count;
-    cutis_result result = cutis_gltf_charge(document, count, sizeof(uint32_t));
-    if (result != CUTIS_OK) return result;
-    uint32_t *values = cutis_arena_alloc(arena, count, sizeof *values);
-    if (!values) return cutis_alloc_result(document->context);
-    *out = values;
-    return cutis_gltf_decode_integers(document, accessor, values);
 }
 
 // Lists of (index, value): where each begins, and the two arrays, which are as long as it says.
@@ -89,11 +73,11 @@ static cutis_result read_lists(gltf_document *document, cutis_arena *arena, cons
                        document->accessors[handles].count, &floats))
         FAIL("%s: want accessors first, handles and %s: %u, n and n scalars", place, values_key,
              count + 1);
-    cutis_result result = new_integers(document, arena, starts, first);
+    cutis_result result = cutis_gltf_new_integers(document, arena, starts, first);
     if (result == CUTIS_OK && (*first)[count] != document->accessors[handles].count)
         FAIL("%s: the lists end at %u, there are %u entries", place, (*first)[count],
              document->accessors[handles].count);
-    if (result == CUTIS_OK) result = new_integers(document, arena, handles, indices);
+    if (result == CUTIS_OK) result = cutis_gltf_new_integers(document, arena, handles, indices);
     if (result == CUTIS_OK) result = cutis_gltf_new_floats(document, arena, floats, values);
     return result;
 }
@@ -108,13 +92,7 @@ static cutis_result read_virtual(gltf_document *document, cutis_arena *arena, co
         FAIL("/extensions/" NAME "/virtual/places: want an accessor of VEC3 floats");
     rig->virtual_count = document->accessors[places].count;
     cutis_result result = cutis_gltf_new_floats(document, arena, places, &values);
-    cutis_float3 *points =
-        cutis_arena_alloc(arena, rig->virtual_count, sizeof *rig->virtual_places);
-    if (!points) return cutis_alloc_result(document->context);
-    for (uint32_t v = 0; v < rig->virtual_count && result == CUTIS_OK; v++)
-        points[v] = (cutis_float3){ values[3 * (size_t)v], values[3 * (size_t)v + 1],
-                                    values[3 * (size_t)v + 2] };
-    rig->virtual_places = points;
+    rig->virtual_places = (const cutis_float3 *)values;
     if (result == CUTIS_OK)
         result = read_lists(document, arena, json, "shares", rig->virtual_count,
                             "/extensions/" NAME "/virtual", &rig->share_first, &rig->share_handles,
@@ -212,7 +190,7 @@ static void write_array(gltf_writer *writer, json_t *object, const char *key, co
     const gltf_array array = {
         .data = data, .count = (uint32_t)count, .shape = shape, .component = component
     };
-    cutis_gltf_set(writer, object, key, json_integer(cutis_gltf_add_array(writer, &array)));
+    cutis_gltf_set_array(writer, object, key, &array);
 }
 
 static json_t *write_lists(gltf_writer *writer, const uint32_t *first, uint32_t count,
@@ -261,15 +239,8 @@ static void write_meshes(gltf_writer *writer, const cutis_handle_rig *rig)
     }
 }
 
-void cutis_gltf_write_handles(gltf_writer *writer)
+static json_t *write_rig(gltf_writer *writer, const cutis_handle_rig *rig)
 {
-    const cutis_handle_rig *rig = writer->data->handles;
-    write_meshes(writer, rig);
-    if (!rig) {
-        cutis_gltf_place_extension(writer, writer->root, NAME, NULL);
-        cutis_gltf_drop_extension(writer, NAME);
-        return;
-    }
     json_t *json = json_object(), *handles = json_array();
     for (uint32_t h = 0; h < rig->handle_count; h++)
         cutis_gltf_append(writer, handles, write_handle(writer, rig, h));
@@ -281,6 +252,12 @@ void cutis_gltf_write_handles(gltf_writer *writer)
                     GLTF_F32);
         cutis_gltf_set(writer, json, "virtual", lists);
     }
-    cutis_gltf_place_extension(writer, writer->root, NAME, json);
-    cutis_gltf_use_extension(writer, NAME);
+    return json;
+}
+
+void cutis_gltf_write_handles(gltf_writer *writer)
+{
+    const cutis_handle_rig *rig = writer->data->handles;
+    write_meshes(writer, rig);
+    cutis_gltf_root_extension(writer, NAME, rig ? write_rig(writer, rig) : NULL);
 }

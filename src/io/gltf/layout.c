@@ -23,6 +23,16 @@ static void visit_member(json_t *object, const char *key, visitor visit, void *u
     if (json_is_number(slot)) visit(user, slot);
 }
 
+static void visit_list(const json_t *list, visitor visit, void *user)
+{
+    json_t *item;
+    size_t i;
+    json_array_foreach((json_t *)list, i, item)
+    {
+        if (json_is_number(item)) visit(user, item);
+    }
+}
+
 // CUTIS_handles: accessors of a primitive's weights, or of the virtual handles in the root.
 static void visit_handles(const json_t *lists, visitor visit, void *user)
 {
@@ -63,14 +73,8 @@ static void visit_accessors(const json_t *root, visitor visit, void *user)
         json_array_foreach(json_object_get(item, "primitives"), k, part)
             visit_primitive(part, visit, user);
         const json_t *parts = cutis_gltf_extension(item, "CUTIS_parts");
-        json_array_foreach(json_object_get(parts, "labels"), k, part)
-        {
-            if (json_is_number(part)) visit(user, part);
-        }
-        json_array_foreach(json_object_get(parts, "weld"), k, part)
-        {
-            if (json_is_number(part)) visit(user, part);
-        }
+        visit_list(json_object_get(parts, "labels"), visit, user);
+        visit_list(json_object_get(parts, "weld"), visit, user);
         json_array_foreach(json_object_get(parts, "loops"), k, part)
             visit_member(part, "vertices", visit, user);
     }
@@ -241,9 +245,7 @@ static void keep_empty_buffer(gltf_writer *writer, json_t *view, uint32_t buffer
 
 static void unpack_view(gltf_writer *writer, json_t *json, const gltf_view *view)
 {
-    json_t *extensions = json_object_get(json, "extensions");
-    json_object_del(extensions, "EXT_meshopt_compression");
-    if (json_object_size(extensions) == 0) json_object_del(json, "extensions");
+    cutis_gltf_place_extension(writer, json, "EXT_meshopt_compression", NULL);
     cutis_bytes_pad(&writer->file, 4, 0);
     size_t offset = writer->file.size;
     cutis_bytes_append(&writer->file, view->data, view->size);
@@ -312,10 +314,8 @@ static void write_buffers(gltf_writer *writer, json_t *empty, json_t *empty_view
         buffer = writer->before && writer->source.buffer_count == 1
                      ? json_deep_copy(cutis_gltf_item(&writer->source, "buffers", 0))
                      : json_object();
-        json_t *extensions = json_object_get(buffer, "extensions");
         json_object_del(buffer, "uri");
-        json_object_del(extensions, "EXT_meshopt_compression");
-        if (extensions && json_object_size(extensions) == 0) json_object_del(buffer, "extensions");
+        cutis_gltf_place_extension(writer, buffer, "EXT_meshopt_compression", NULL);
         cutis_gltf_set(writer, buffer, "byteLength", json_integer((json_int_t)writer->file.size));
         cutis_gltf_append(writer, buffers, buffer);
     }
@@ -376,9 +376,8 @@ void cutis_gltf_lay_out(gltf_writer *writer)
     int64_t *map = NULL;
     size_t first = writer->source_views, other = (size_t)writer->other_view, map_size = 0;
     if (writer->before && known) {
-        int64_t *accessors;
         size_t accessor_count = json_array_size(json_object_get(writer->root, "accessors"));
-        accessors = prune(writer, "accessors", visit_accessors);
+        int64_t *accessors = prune(writer, "accessors", visit_accessors);
         cutis_free_array(writer->context, accessors, accessor_count, sizeof *accessors);
         map_size = json_array_size(json_object_get(writer->root, "bufferViews"));
         map = writer->failed ? NULL : prune(writer, "bufferViews", visit_views);

@@ -54,23 +54,12 @@ static uint32_t corner(int mode, uint32_t count, uint32_t i, uint32_t k)
     }
 }
 
-static uint32_t item_count(int mode, uint32_t count)
+/// Points, lines or triangles of `per` corners each that `count` corners make.
+static uint32_t item_count(int mode, uint32_t count, uint32_t per)
 {
-    switch (mode) {
-    case 1:
-        return count / 2;
-    case 2:
-        return count < 2 ? 0 : count;
-    case 3:
-        return count < 2 ? 0 : count - 1;
-    case 4:
-        return count / 3;
-    case 5:
-    case 6:
-        return count < 3 ? 0 : count - 2;
-    default:
-        return count;
-    }
+    if (mode == 0 || mode == 1 || mode == 4) return count / per;
+    if (count < per) return 0;
+    return mode == 2 ? count : count - per + 1;
 }
 
 static cutis_result check_index_values(const gltf_document *document, const char *place,
@@ -83,12 +72,10 @@ static cutis_result check_index_values(const gltf_document *document, const char
                                                   : UINT32_MAX;
     for (uint32_t i = 0; i < a->count; i++) {
         if (corners[i] >= vertex_count || corners[i] == restart)
-            return cutis_gltf_issue(
-                document, CUTIS_CORRUPT_DATA,
-                corners[i] >= vertex_count ? "ACCESSOR_INDEX_OOB"
-                                           : "ACCESSOR_INDEX_PRIMITIVE_RESTART",
-                "%s/indices: index %u of accessor %u is %u, there are %u vertices", place, i,
-                accessor, corners[i], vertex_count);
+            return WRONG(corners[i] >= vertex_count ? "ACCESSOR_INDEX_OOB"
+                                                    : "ACCESSOR_INDEX_PRIMITIVE_RESTART",
+                         "%s/indices: index %u of accessor %u is %u, there are %u vertices", place,
+                         i, accessor, corners[i], vertex_count);
     }
     return CUTIS_OK;
 }
@@ -101,19 +88,17 @@ static cutis_result read_indices(gltf_document *document, cutis_arena *arena, co
     int32_t accessor = cutis_gltf_index(json, "indices");
     uint32_t count =
         accessor == CUTIS_NONE ? out->vertex_count : document->accessors[accessor].count;
-    uint64_t items = item_count(mode, count), per = CORNERS[mode];
-    cutis_result result = cutis_gltf_charge(document, count + items * per, sizeof(uint32_t));
+    uint64_t per = CORNERS[mode], items = item_count(mode, count, CORNERS[mode]);
+    cutis_result result = cutis_gltf_charge(document, items * per, sizeof(uint32_t));
     if (result != CUTIS_OK) return result;
     if (items * per > UINT32_MAX)
         return cutis_gltf_issue(document, CUTIS_LIMIT_EXCEEDED, NULL, "%s/indices: too many",
                                 place);
-    uint32_t *corners = NULL;
+    const uint32_t *corners = NULL;
     uint32_t *indices = cutis_arena_alloc(arena, items * per, sizeof *indices);
     if (!indices) return cutis_alloc_result(document->context);
     if (accessor != CUTIS_NONE) {
-        corners = cutis_arena_alloc(arena, count, sizeof *corners);
-        if (!corners) return cutis_alloc_result(document->context);
-        result = cutis_gltf_decode_integers(document, (uint32_t)accessor, corners);
+        result = cutis_gltf_new_integers(document, arena, (uint32_t)accessor, &corners);
         if (result == CUTIS_OK)
             result =
                 check_index_values(document, place, (uint32_t)accessor, corners, out->vertex_count);
@@ -142,13 +127,7 @@ static cutis_result read_set(gltf_document *document, cutis_arena *arena, const 
     int32_t accessor = cutis_gltf_index(map, name);
     *joints = NULL;
     if (accessor == CUTIS_NONE) return CUTIS_OK;
-    uint32_t count = document->accessors[accessor].count;
-    cutis_result result = cutis_gltf_charge(document, count, 4 * sizeof(uint32_t));
-    if (result != CUTIS_OK) return result;
-    uint32_t *values = cutis_arena_alloc(arena, count, 4 * sizeof *values);
-    if (!values) return cutis_alloc_result(document->context);
-    *joints = values;
-    result = cutis_gltf_decode_integers(document, (uint32_t)accessor, values);
+    cutis_result result = cutis_gltf_new_integers(document, arena, (uint32_t)accessor, joints);
     snprintf(name, sizeof name, "WEIGHTS_%u", set);
     if (result != CUTIS_OK) return result;
     return cutis_gltf_new_floats(document, arena, (uint32_t)cutis_gltf_index(map, name), weights);
@@ -167,12 +146,11 @@ static cutis_result read_influences(gltf_document *document, cutis_arena *arena,
     if (result != CUTIS_OK || !joints) goto done;
     result = cutis_gltf_charge(document, (uint64_t)vertex_count + 1, sizeof(uint32_t));
     if (result != CUTIS_OK) goto done;
-    uint32_t *first = cutis_arena_alloc(arena, (size_t)vertex_count + 1, sizeof *first);
+    uint32_t *first = cutis_arena_zero(arena, (size_t)vertex_count + 1, sizeof *first);
     if (!first) {
         result = cutis_alloc_result(document->context);
         goto done;
     }
-    memset(first, 0, ((size_t)vertex_count + 1) * sizeof *first);
     // Two passes over the sets: how many influences a vertex has, then which.
     while (result == CUTIS_OK && joints) {
         for (size_t i = 0; i < 4 * (size_t)vertex_count; i++) {
@@ -220,9 +198,8 @@ static cutis_result read_targets(gltf_document *document, cutis_arena *arena, co
 {
     size_t count = json_array_size(list);
     if (count == 0) return CUTIS_OK;
-    cutis_morph_target *targets = cutis_arena_alloc(arena, count, sizeof *targets);
+    cutis_morph_target *targets = cutis_arena_zero(arena, count, sizeof *targets);
     if (!targets) return cutis_alloc_result(document->context);
-    memset(targets, 0, count * sizeof *targets);
     for (size_t t = 0; t < count; t++) {
         const json_t *map = json_array_get(list, t);
         cutis_result result =
@@ -265,30 +242,22 @@ static cutis_result read_primitive(gltf_document *document, cutis_arena *arena, 
 static cutis_result read_labels(gltf_document *document, cutis_arena *arena, uint32_t mesh,
                                 const json_t *label, uint32_t part_count, cutis_primitive *out)
 {
-    int64_t accessor;
+    const int64_t accessor = cutis_gltf_accessor_of(document, label);
     if (json_is_null(label)) return CUTIS_OK;
-    if (!cutis_json_integer(label, &accessor) || accessor < 0 ||
-        accessor >= document->accessor_count || out->topology != CUTIS_TOPOLOGY_TRIANGLES ||
+    if (accessor < 0 || out->topology != CUTIS_TOPOLOGY_TRIANGLES ||
         document->accessors[accessor].width != 1 ||
         document->accessors[accessor].count != out->index_count / 3)
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "CUTIS_PARTS_INVALID",
-            "/meshes/%u/extensions/CUTIS_parts/labels: not one accessor or null per "
-            "primitive, one number per triangle",
-            mesh);
-    cutis_result result = cutis_gltf_charge(document, out->index_count / 3, sizeof(uint32_t));
-    if (result != CUTIS_OK) return result;
-    uint32_t *parts = cutis_arena_alloc(arena, out->index_count / 3, sizeof *parts);
-    if (!parts) return cutis_alloc_result(document->context);
-    result = cutis_gltf_decode_integers(document, (uint32_t)accessor, parts);
+        return WRONG("CUTIS_PARTS_INVALID",
+                     "/meshes/%u/extensions/CUTIS_parts/labels: not one accessor or null per "
+                     "primitive, one number per triangle",
+                     mesh);
+    cutis_result result = cutis_gltf_new_integers(document, arena, (uint32_t)accessor, &out->parts);
     for (uint32_t t = 0; result == CUTIS_OK && t < out->index_count / 3; t++) {
-        if (parts[t] >= part_count)
-            result = cutis_gltf_issue(
-                document, CUTIS_CORRUPT_DATA, "CUTIS_PARTS_INVALID",
-                "/meshes/%u/extensions/CUTIS_parts: triangle %u is of part %u of %u", mesh, t,
-                parts[t], part_count);
+        if (out->parts[t] >= part_count)
+            result = WRONG("CUTIS_PARTS_INVALID",
+                           "/meshes/%u/extensions/CUTIS_parts: triangle %u is of part %u of %u",
+                           mesh, t, out->parts[t], part_count);
     }
-    out->parts = parts;
     return result;
 }
 
@@ -321,9 +290,9 @@ static cutis_result read_parts(gltf_document *document, cutis_arena *arena, uint
         json_array_size(json_object_get(cutis_gltf_item(document, "meshes", index), "primitives"));
     if (!json) return CUTIS_OK;
     if (!all_strings(names) || json_array_size(names) == 0 || json_array_size(labels) != file_count)
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "CUTIS_PARTS_INVALID",
-            "/meshes/%u/extensions/CUTIS_parts: needs names and one label per primitive", index);
+        return WRONG("CUTIS_PARTS_INVALID",
+                     "/meshes/%u/extensions/CUTIS_parts: needs names and one label per primitive",
+                     index);
     out->part_count = (uint32_t)json_array_size(names);
     cutis_result result = read_names(document, arena, names, &out->part_names);
     for (uint32_t p = 0; p < out->primitive_count && result == CUTIS_OK; p++) {
@@ -347,10 +316,8 @@ cutis_result cutis_gltf_read_mesh(gltf_document *document, cutis_arena *arena, u
         .primitive_count = document->primitive_counts[index],
         .target_count = (uint32_t)json_array_size(json_object_get(first, "targets")),
     };
-    cutis_primitive *primitives =
-        cutis_arena_alloc(arena, out->primitive_count, sizeof *primitives);
+    cutis_primitive *primitives = cutis_arena_zero(arena, out->primitive_count, sizeof *primitives);
     if (!primitives) return cutis_alloc_result(document->context);
-    memset(primitives, 0, out->primitive_count * sizeof *primitives);
     out->primitives = primitives;
     for (uint32_t p = 0; p < out->primitive_count && result == CUTIS_OK; p++)
         result =

@@ -38,21 +38,9 @@ static const semantic TARGETS[] = {
 
 static int format_of(const gltf_accessor *a)
 {
-    if (a->unknown) return 0;
-    switch (a->component) {
-    case GLTF_I8:
-        return a->normalized ? I8N : I8;
-    case GLTF_U8:
-        return a->normalized ? U8N : U8;
-    case GLTF_I16:
-        return a->normalized ? I16N : I16;
-    case GLTF_U16:
-        return a->normalized ? U16N : U16;
-    case GLTF_F32:
-        return F;
-    default:
-        return 0;
-    }
+    static const int PLAIN[] = { I8, U8, I16, U16, 0, 0, F };
+    static const int NORMALIZED[] = { I8N, U8N, I16N, U16N, 0, 0, F };
+    return a->unknown ? 0 : (a->normalized ? NORMALIZED : PLAIN)[a->component - GLTF_I8];
 }
 
 /// The semantic of an attribute's name; `set` is its number, or -1. NULL: none of ours.
@@ -89,14 +77,13 @@ static cutis_result claim_view(gltf_document *document, const char *place, uint3
     int32_t *mine = vertices ? &view->vertices : &view->indices;
     int32_t other = vertices ? view->indices : view->vertices;
     if ((view->target && view->target != target) || other != CUTIS_NONE)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_VIEW_TARGET_OVERRIDE",
-                                "%s: bufferView %d holds %s by its target or another accessor",
-                                place, index, vertices ? "indices" : "vertices");
+        return WRONG("BUFFER_VIEW_TARGET_OVERRIDE",
+                     "%s: bufferView %d holds %s by its target or another accessor", place, index,
+                     vertices ? "indices" : "vertices");
     if (vertices && *mine != CUTIS_NONE && *mine != (int32_t)accessor && !view->stride)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
-                                "MESH_PRIMITIVE_ACCESSOR_WITHOUT_BYTESTRIDE",
-                                "%s: bufferView %d holds attributes %d and %u but has no stride",
-                                place, index, *mine, accessor);
+        return WRONG("MESH_PRIMITIVE_ACCESSOR_WITHOUT_BYTESTRIDE",
+                     "%s: bufferView %d holds attributes %d and %u but has no stride", place, index,
+                     *mine, accessor);
     *mine = (int32_t)accessor;
     return CUTIS_OK;
 }
@@ -109,32 +96,28 @@ static cutis_result check_attribute(gltf_document *document, const char *place, 
     char full[160];
     snprintf(full, sizeof full, "%s/%.40s", place, name);
     if (a->component == GLTF_U32 && !s)
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_UNSIGNED_INT",
-            "%s: accessor %u has 32 bit integers, only indices may", full, accessor);
+        return WRONG("MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_UNSIGNED_INT",
+                     "%s: accessor %u has 32 bit integers, only indices may", full, accessor);
     if (s) {
         int allowed = s->formats | (document->quantized ? s->quantized : 0);
         if (a->shape < s->low || a->shape > s->high || !(format_of(a) & allowed))
-            return cutis_gltf_issue(
-                document, CUTIS_CORRUPT_DATA, "MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_INVALID_FORMAT",
-                "%s: the format of accessor %u is not one for %s", full, accessor, name);
+            return WRONG("MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_INVALID_FORMAT",
+                         "%s: the format of accessor %u is not one for %s", full, accessor, name);
     }
     if (a->count != vertex_count)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
-                                target ? "MESH_PRIMITIVE_MORPH_TARGET_INVALID_ATTRIBUTE_COUNT"
-                                       : "MESH_PRIMITIVE_UNEQUAL_ACCESSOR_COUNT",
-                                "%s: accessor %u has %u elements, the primitive has %u vertices",
-                                full, accessor, a->count, vertex_count);
+        return WRONG(target ? "MESH_PRIMITIVE_MORPH_TARGET_INVALID_ATTRIBUTE_COUNT"
+                            : "MESH_PRIMITIVE_UNEQUAL_ACCESSOR_COUNT",
+                     "%s: accessor %u has %u elements, the primitive has %u vertices", full,
+                     accessor, a->count, vertex_count);
     if (strcmp(name, "POSITION") == 0 && !a->has_bounds)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
-                                "MESH_PRIMITIVE_POSITION_ACCESSOR_WITHOUT_BOUNDS",
-                                "%s: accessor %u has no min and max", full, accessor);
+        return WRONG("MESH_PRIMITIVE_POSITION_ACCESSOR_WITHOUT_BOUNDS",
+                     "%s: accessor %u has no min and max", full, accessor);
     const json_t *json = cutis_gltf_item(document, "accessors", accessor);
     if (a->view != CUTIS_NONE &&
         (cutis_gltf_integer(json, "byteOffset", 0) % 4 || (a->stride % 4 && a->count > 1)))
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "MESH_PRIMITIVE_ACCESSOR_UNALIGNED",
-            "%s: the elements of accessor %u do not start at multiples of 4 bytes", full, accessor);
+        return WRONG("MESH_PRIMITIVE_ACCESSOR_UNALIGNED",
+                     "%s: the elements of accessor %u do not start at multiples of 4 bytes", full,
+                     accessor);
     return claim_view(document, full, accessor, true);
 }
 
@@ -156,14 +139,13 @@ static cutis_result check_sets(const gltf_document *document, const char *place,
     }
     for (int i = 0; i < 4; i++) {
         if (highest[i] + 1 != counts[i])
-            return cutis_gltf_issue(
-                document, CUTIS_CORRUPT_DATA, "MESH_PRIMITIVE_INDEXED_SEMANTIC_CONTINUITY",
-                "%s: %s%d is there, but not all sets before it", place, NAMES[i], highest[i]);
+            return WRONG("MESH_PRIMITIVE_INDEXED_SEMANTIC_CONTINUITY",
+                         "%s: %s%d is there, but not all sets before it", place, NAMES[i],
+                         highest[i]);
     }
     if (counts[2] != counts[3])
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "MESH_PRIMITIVE_JOINTS_WEIGHTS_MISMATCH",
-            "%s: %d sets of joints, %d sets of weights", place, counts[2], counts[3]);
+        return WRONG("MESH_PRIMITIVE_JOINTS_WEIGHTS_MISMATCH",
+                     "%s: %d sets of joints, %d sets of weights", place, counts[2], counts[3]);
     return CUTIS_OK;
 }
 
@@ -180,9 +162,8 @@ static cutis_result check_attributes(gltf_document *document, const char *place,
         int64_t accessor = 0;
         const semantic *s = find_semantic(ATTRIBUTES, key, &set);
         if (!s && key[0] != '_')
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
-                                    "MESH_PRIMITIVE_INVALID_ATTRIBUTE", "%s/%.60s: is no attribute",
-                                    place, key);
+            return WRONG("MESH_PRIMITIVE_INVALID_ATTRIBUTE", "%s/%.60s: is no attribute", place,
+                         key);
         cutis_json_integer(value, &accessor);
         if (*vertex_count == 0) *vertex_count = document->accessors[accessor].count;
         cutis_result result =
@@ -203,13 +184,11 @@ static cutis_result check_target(gltf_document *document, const char *place, con
         int64_t accessor = 0;
         const semantic *s = find_semantic(TARGETS, key, &set);
         if (!s && key[0] != '_')
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
-                                    "MESH_PRIMITIVE_INVALID_ATTRIBUTE",
-                                    "%s/%.60s: cannot be morphed", place, key);
+            return WRONG("MESH_PRIMITIVE_INVALID_ATTRIBUTE", "%s/%.60s: cannot be morphed", place,
+                         key);
         if (!json_object_get(attributes, key))
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
-                                    "MESH_PRIMITIVE_MORPH_TARGET_NO_BASE_ACCESSOR",
-                                    "%s/%.60s: the primitive has none", place, key);
+            return WRONG("MESH_PRIMITIVE_MORPH_TARGET_NO_BASE_ACCESSOR",
+                         "%s/%.60s: the primitive has none", place, key);
         cutis_json_integer(value, &accessor);
         cutis_result result =
             check_attribute(document, place, key, (uint32_t)accessor, s, vertex_count, true);
@@ -225,13 +204,11 @@ static cutis_result check_indices(gltf_document *document, const char *place, ui
     snprintf(full, sizeof full, "%s/indices", place);
     if (a->unknown || a->shape != GLTF_SCALAR || a->normalized ||
         (a->component != GLTF_U8 && a->component != GLTF_U16 && a->component != GLTF_U32))
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "MESH_PRIMITIVE_INDICES_ACCESSOR_INVALID_FORMAT",
-            "%s: accessor %u is not SCALAR of unsigned integers", full, accessor);
+        return WRONG("MESH_PRIMITIVE_INDICES_ACCESSOR_INVALID_FORMAT",
+                     "%s: accessor %u is not SCALAR of unsigned integers", full, accessor);
     if (a->view != CUTIS_NONE && document->views[a->view].stride)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
-                                "MESH_PRIMITIVE_INDICES_ACCESSOR_WITH_BYTESTRIDE",
-                                "%s: bufferView %d has a stride", full, a->view);
+        return WRONG("MESH_PRIMITIVE_INDICES_ACCESSOR_WITH_BYTESTRIDE",
+                     "%s: bufferView %d has a stride", full, a->view);
     return claim_view(document, full, accessor, false);
 }
 
@@ -250,10 +227,9 @@ static cutis_result check_primitive(gltf_document *document, uint32_t mesh, uint
         result = check_indices(document, place, (uint32_t)indices);
     if (result != CUTIS_OK) return result;
     if (json_array_size(targets) != target_count)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA,
-                                "MESH_PRIMITIVES_UNEQUAL_TARGETS_COUNT",
-                                "%s/targets: %zu morph targets, the first primitive has %u", place,
-                                json_array_size(targets), target_count);
+        return WRONG("MESH_PRIMITIVES_UNEQUAL_TARGETS_COUNT",
+                     "%s/targets: %zu morph targets, the first primitive has %u", place,
+                     json_array_size(targets), target_count);
     for (uint32_t t = 0; t < target_count && result == CUTIS_OK; t++) {
         snprintf(inner, sizeof inner, "%s/targets/%u", place, t);
         result =
@@ -272,9 +248,9 @@ static cutis_result check_mesh(gltf_document *document, uint32_t index)
     uint32_t *map = cutis_arena_alloc(&document->arena, count, sizeof *map);
     if (!map) return cutis_alloc_result(document->context);
     if (weights && json_array_size(weights) != targets)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "MESH_INVALID_WEIGHTS_COUNT",
-                                "/meshes/%u/weights: %zu weights for %zu morph targets", index,
-                                json_array_size(weights), targets);
+        return WRONG("MESH_INVALID_WEIGHTS_COUNT",
+                     "/meshes/%u/weights: %zu weights for %zu morph targets", index,
+                     json_array_size(weights), targets);
     for (uint32_t p = 0; p < count; p++) {
         const json_t *primitive = json_array_get(list, p);
         cutis_result result = check_primitive(document, index, p, primitive, (uint32_t)targets);
@@ -289,13 +265,13 @@ static cutis_result check_mesh(gltf_document *document, uint32_t index)
 
 cutis_result cutis_gltf_check_meshes(gltf_document *document)
 {
-    uint32_t count = (uint32_t)json_array_size(json_object_get(document->root, "meshes"));
-    document->primitives = cutis_arena_alloc(&document->arena, count, sizeof *document->primitives);
-    document->primitive_counts = cutis_arena_alloc(&document->arena, count, sizeof(uint32_t));
+    document->primitives = cutis_gltf_new_items(
+        document, &document->arena, "meshes", sizeof *document->primitives, &document->mesh_count);
+    document->primitive_counts = cutis_gltf_new_items(document, &document->arena, "meshes",
+                                                      sizeof(uint32_t), &document->mesh_count);
     if (!document->primitives || !document->primitive_counts)
         return cutis_alloc_result(document->context);
-    document->mesh_count = count;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < document->mesh_count; i++) {
         cutis_result result = check_mesh(document, i);
         if (!cutis_gltf_go_on(document, &result)) return result;
     }

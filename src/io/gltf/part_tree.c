@@ -8,18 +8,15 @@
 #include <stddef.h>
 #include <string.h>
 
-#define FAIL(...) return cutis_gltf_refuse(document, CUTIS_CORRUPT_DATA, __VA_ARGS__)
+#define FAIL(...) return WRONG("CUTIS_EXTENSION_INVALID", __VA_ARGS__)
 
 // Reading ---------------------------------------------------------------------------------------
 
 static bool read_numbers(const json_t *object, const char *key, size_t count, double *out)
 {
     const json_t *list = json_object_get(object, key);
-    if (!json_is_array(list) || json_array_size(list) != count) return false;
-    for (size_t i = 0; i < count; i++) {
-        if (!json_is_number(json_array_get(list, i))) return false;
-        out[i] = json_number_value(json_array_get(list, i));
-    }
+    if (!cutis_gltf_all_numbers(list, count)) return false;
+    for (size_t i = 0; i < count; i++) out[i] = json_number_value(json_array_get(list, i));
     return true;
 }
 
@@ -61,9 +58,8 @@ static cutis_result read_accessor(gltf_document *document, const json_t *item, c
                                   uint32_t mesh, cutis_arena *arena, uint32_t *count,
                                   uint32_t **out)
 {
-    int64_t accessor;
-    if (!cutis_json_integer(item, &accessor) || accessor < 0 ||
-        accessor >= document->accessor_count || document->accessors[accessor].width != 1 ||
+    const int64_t accessor = cutis_gltf_accessor_of(document, item);
+    if (accessor < 0 || document->accessors[accessor].width != 1 ||
         (*count && document->accessors[accessor].count != *count))
         FAIL("/meshes/%u/extensions/CUTIS_parts/%s: no accessor of as many numbers", mesh, what);
     *count = document->accessors[accessor].count;

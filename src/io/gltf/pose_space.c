@@ -12,28 +12,7 @@
 static const char *const KERNELS[] = { "exponential", "gaussian" };
 static const char *const DISTANCES[] = { "geodesic", "rotvec", "euler" };
 
-#define FAIL(...)                                                                                  \
-    return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "CUTIS_POSE_SPACE_INVALID", __VA_ARGS__)
-
-static bool find_word(const json_t *object, const char *key, const char *const *words, int count,
-                      int *out)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    for (int i = 0; i < count; i++) {
-        if (!text || strcmp(text, words[i]) != 0) continue;
-        *out = i;
-        return true;
-    }
-    return false;
-}
-
-static bool all_numbers(const json_t *array, size_t count)
-{
-    if (!json_is_array(array) || json_array_size(array) != count) return false;
-    for (size_t i = 0; i < count; i++)
-        if (!json_is_number(json_array_get(array, i))) return false;
-    return true;
-}
+#define FAIL(...) return WRONG("CUTIS_POSE_SPACE_INVALID", __VA_ARGS__)
 
 static cutis_result read_joints(const gltf_document *document, const json_t *list, uint32_t *out)
 {
@@ -55,14 +34,14 @@ static cutis_result read_poses(const gltf_document *document, const json_t *pose
         const json_t *pose = json_array_get(poses, k);
         const json_t *turns = json_object_get(pose, "rotations");
         const json_t *places = json_object_get(pose, "translations");
-        if (!all_numbers(turns, 4 * joints))
+        if (!cutis_gltf_all_numbers(turns, 4 * joints))
             FAIL("/extensions/" NAME "/poses/%zu/rotations: want %zu numbers", k, 4 * joints);
-        if (translations ? !all_numbers(places, 3 * joints) : places != NULL)
+        if (translations ? !cutis_gltf_all_numbers(places, 3 * joints) : places != NULL)
             FAIL("/extensions/" NAME
                  "/poses/%zu/translations: want %zu numbers in all poses or in none",
                  k, 3 * joints);
         const json_t *shares = json_object_get(pose, "coefficients");
-        if (k > 0 && fields ? !all_numbers(shares, fields) : shares != NULL)
+        if (k > 0 && fields ? !cutis_gltf_all_numbers(shares, fields) : shares != NULL)
             FAIL("/extensions/" NAME
                  "/poses/%zu/coefficients: want %zu numbers in all poses but the first",
                  k, fields);
@@ -95,16 +74,16 @@ cutis_result cutis_gltf_read_pose_space(gltf_document *document, cutis_arena *ar
     if (!json) return CUTIS_OK;
     const json_t *joints = json_object_get(json, "joints"), *poses = json_object_get(json, "poses");
     const json_t *sigma = json_object_get(json, "sigma"), *after = json_object_get(json, "after");
-    int kernel = 0, distance = 0;
-    if (!find_word(json, "kernel", KERNELS, 2, &kernel) ||
-        !find_word(json, "distance", DISTANCES, 3, &distance) || !json_is_array(joints) ||
-        !json_is_array(poses) || (sigma && !json_is_number(sigma)) ||
-        (after && !json_is_boolean(after)))
+    int kernel = cutis_gltf_find_word(KERNELS, 2, cutis_gltf_string(json, "kernel"));
+    int distance = cutis_gltf_find_word(DISTANCES, 3, cutis_gltf_string(json, "distance"));
+    if (kernel < 0 || distance < 0 || !json_is_array(joints) || !json_is_array(poses) ||
+        (sigma && !json_is_number(sigma)) || (after && !json_is_boolean(after)))
         FAIL("/extensions/" NAME ": needs kernel, distance, joints and poses");
     size_t joint_count = json_array_size(joints), pose_count = json_array_size(poses), entries;
     if (joint_count > UINT32_MAX || pose_count > UINT32_MAX ||
         !cutis_size_multiply(joint_count, pose_count, &entries) ||
-        !all_numbers(json_object_get(json_array_get(poses, 0), "rotations"), 4 * joint_count))
+        !cutis_gltf_all_numbers(json_object_get(json_array_get(poses, 0), "rotations"),
+                                4 * joint_count))
         FAIL("/extensions/" NAME "/poses/0/rotations: want %zu numbers", 4 * joint_count);
     bool places = json_object_get(json_array_get(poses, 0), "translations") != NULL;
     // As many fields as the first displaced pose has coefficients; all have as many.
@@ -164,6 +143,22 @@ static json_t *write_pose(gltf_writer *writer, const cutis_pose_space *space, ui
     return pose;
 }
 
+static json_t *write_space(gltf_writer *writer, const cutis_pose_space *space)
+{
+    json_t *json = json_object(), *joints = json_array(), *poses = json_array();
+    for (uint32_t j = 0; j < space->joint_count; j++)
+        cutis_gltf_append(writer, joints, json_integer(writer->node_of_model[space->joints[j]]));
+    for (uint32_t k = 0; k < space->pose_count; k++)
+        cutis_gltf_append(writer, poses, write_pose(writer, space, k));
+    cutis_gltf_set(writer, json, "kernel", json_string(KERNELS[space->kernel]));
+    cutis_gltf_set(writer, json, "distance", json_string(DISTANCES[space->distance]));
+    if (space->sigma > 0) cutis_gltf_set(writer, json, "sigma", cutis_json_float(space->sigma));
+    if (space->after) cutis_gltf_set(writer, json, "after", json_true());
+    cutis_gltf_set(writer, json, "joints", joints);
+    cutis_gltf_set(writer, json, "poses", poses);
+    return json;
+}
+
 void cutis_gltf_write_pose_space(gltf_writer *writer)
 {
     const cutis_pose_space *space = writer->data->pose_space;
@@ -176,22 +171,5 @@ void cutis_gltf_write_pose_space(gltf_writer *writer)
         }
         cutis_gltf_place_extension(writer, json_array_get(meshes, m), NAME, own);
     }
-    if (!space) {
-        cutis_gltf_place_extension(writer, writer->root, NAME, NULL);
-        cutis_gltf_drop_extension(writer, NAME);
-        return;
-    }
-    json_t *json = json_object(), *joints = json_array(), *poses = json_array();
-    for (uint32_t j = 0; j < space->joint_count; j++)
-        cutis_gltf_append(writer, joints, json_integer(writer->node_of_model[space->joints[j]]));
-    for (uint32_t k = 0; k < space->pose_count; k++)
-        cutis_gltf_append(writer, poses, write_pose(writer, space, k));
-    cutis_gltf_set(writer, json, "kernel", json_string(KERNELS[space->kernel]));
-    cutis_gltf_set(writer, json, "distance", json_string(DISTANCES[space->distance]));
-    if (space->sigma > 0) cutis_gltf_set(writer, json, "sigma", cutis_json_float(space->sigma));
-    if (space->after) cutis_gltf_set(writer, json, "after", json_true());
-    cutis_gltf_set(writer, json, "joints", joints);
-    cutis_gltf_set(writer, json, "poses", poses);
-    cutis_gltf_place_extension(writer, writer->root, NAME, json);
-    cutis_gltf_use_extension(writer, NAME);
+    cutis_gltf_root_extension(writer, NAME, space ? write_space(writer, space) : NULL);
 }

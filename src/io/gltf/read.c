@@ -4,17 +4,6 @@
 #include "model/validate.h"
 
 #include <stdio.h>
-#include <string.h>
-
-static void *new_items(gltf_document *document, cutis_arena *arena, const char *collection,
-                       size_t item, uint32_t *count)
-{
-    size_t size = json_array_size(json_object_get(document->root, collection));
-    void *items = cutis_arena_alloc(arena, size, item);
-    if (items) memset(items, 0, size * item);
-    *count = (uint32_t)size;
-    return items;
-}
 
 static cutis_result read_nodes(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
 {
@@ -24,7 +13,8 @@ static cutis_result read_nodes(gltf_document *document, cutis_arena *arena, cuti
     cutis_result result =
         cutis_gltf_charge(document, count, sizeof(cutis_node) + sizeof(cutis_transform));
     if (result != CUTIS_OK) return result;
-    cutis_node *nodes = new_items(document, arena, "nodes", sizeof *nodes, &data->node_count);
+    cutis_node *nodes =
+        cutis_gltf_new_items(document, arena, "nodes", sizeof *nodes, &data->node_count);
     result = cutis_gltf_load_hierarchy(document);
     if (!nodes) return cutis_alloc_result(document->context);
     for (uint32_t i = 0; i < data->node_count && result == CUTIS_OK; i++) {
@@ -37,7 +27,8 @@ static cutis_result read_nodes(gltf_document *document, cutis_arena *arena, cuti
 
 static cutis_result read_meshes(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
 {
-    cutis_mesh *meshes = new_items(document, arena, "meshes", sizeof *meshes, &data->mesh_count);
+    cutis_mesh *meshes =
+        cutis_gltf_new_items(document, arena, "meshes", sizeof *meshes, &data->mesh_count);
     cutis_result result = cutis_gltf_check_meshes(document);
     if (!meshes) return cutis_alloc_result(document->context);
     for (uint32_t i = 0; i < data->mesh_count && result == CUTIS_OK; i++) {
@@ -50,7 +41,8 @@ static cutis_result read_meshes(gltf_document *document, cutis_arena *arena, cut
 
 static cutis_result read_skins(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
 {
-    cutis_skin *skins = new_items(document, arena, "skins", sizeof *skins, &data->skin_count);
+    cutis_skin *skins =
+        cutis_gltf_new_items(document, arena, "skins", sizeof *skins, &data->skin_count);
     cutis_result result = CUTIS_OK;
     if (!skins) return cutis_alloc_result(document->context);
     for (uint32_t i = 0; i < data->skin_count && result == CUTIS_OK; i++) {
@@ -65,8 +57,8 @@ static cutis_result read_skins(gltf_document *document, cutis_arena *arena, cuti
 static cutis_result read_materials(gltf_document *document, cutis_arena *arena,
                                    cutis_model_data *data)
 {
-    cutis_material *materials =
-        new_items(document, arena, "materials", sizeof *materials, &data->material_count);
+    cutis_material *materials = cutis_gltf_new_items(document, arena, "materials",
+                                                     sizeof *materials, &data->material_count);
     if (!materials) return cutis_alloc_result(document->context);
     for (uint32_t i = 0; i < data->material_count; i++)
         cutis_gltf_read_material(document, i, &materials[i]);
@@ -86,11 +78,10 @@ static cutis_result check_clip_targets(gltf_document *document, const cutis_mode
         for (uint32_t i = 0; i < clip->channel_count && result == CUTIS_OK; i++) {
             uint32_t *stamp = &stamps[4 * (size_t)clip->channels[i].node + clip->channels[i].path];
             if (*stamp == c + 1)
-                result = cutis_gltf_issue(
-                    document, CUTIS_CORRUPT_DATA, "ANIMATION_DUPLICATE_TARGETS",
-                    "/animations/%u/channels/%u/target: an earlier channel has the "
-                    "same node and path",
-                    c, document->channels[c][i]);
+                result = WRONG("ANIMATION_DUPLICATE_TARGETS",
+                               "/animations/%u/channels/%u/target: an earlier channel has the "
+                               "same node and path",
+                               c, document->channels[c][i]);
             *stamp = c + 1;
         }
     }
@@ -100,11 +91,13 @@ static cutis_result check_clip_targets(gltf_document *document, const cutis_mode
 
 static cutis_result read_clips(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
 {
-    cutis_clip *clips = new_items(document, arena, "animations", sizeof *clips, &data->clip_count);
-    document->channels = new_items(document, &document->arena, "animations",
-                                   sizeof *document->channels, &document->clip_count);
-    document->channel_counts = new_items(document, &document->arena, "animations",
-                                         sizeof *document->channel_counts, &document->clip_count);
+    cutis_clip *clips =
+        cutis_gltf_new_items(document, arena, "animations", sizeof *clips, &data->clip_count);
+    document->channels = cutis_gltf_new_items(document, &document->arena, "animations",
+                                              sizeof *document->channels, &document->clip_count);
+    document->channel_counts =
+        cutis_gltf_new_items(document, &document->arena, "animations",
+                             sizeof *document->channel_counts, &document->clip_count);
     cutis_result result = CUTIS_OK;
     if (!clips || !document->channels || !document->channel_counts)
         return cutis_alloc_result(document->context);
@@ -156,17 +149,17 @@ static cutis_result read_parts(gltf_document *document, cutis_arena *arena, cuti
 /// What the reader itself repaired, beside what the gate did.
 static cutis_result note_mended(const gltf_document *document, cutis_model *model)
 {
-    bool noted = true;
+    cutis_result result = CUTIS_OK;
     if (document->corrected_bounds)
-        noted &= cutis_model_note(model, "ACCESSOR_BOUNDS_MISMATCH", 0, document->corrected_bounds,
+        result = cutis_model_note(model, "ACCESSOR_BOUNDS_MISMATCH", 0, document->corrected_bounds,
                                   "accessors", "%u accessors had another minimum or maximum",
                                   document->corrected_bounds);
-    if (document->corrected_rotations)
-        noted &=
+    if (result == CUTIS_OK && document->corrected_rotations)
+        result =
             cutis_model_note(model, "ROTATION_NON_UNIT", 0, document->corrected_rotations, "nodes",
                              "%u rotations were not of unit length and were normalised",
                              document->corrected_rotations);
-    return noted ? CUTIS_OK : cutis_alloc_result(document->context);
+    return result;
 }
 
 /// Load, decode and pass the gate. `document` is the caller's to release, also after a failure.

@@ -20,13 +20,11 @@ static cutis_result find_parents(gltf_document *document)
     for (uint32_t i = 0; i < document->node_count; i++) {
         const json_t *children = json_object_get(cutis_gltf_item(document, "nodes", i), "children");
         for (size_t c = 0; c < json_array_size(children); c++) {
-            int64_t child = 0;
-            cutis_json_integer(json_array_get(children, c), &child);
+            uint32_t child = cutis_gltf_entry(children, c);
             if (document->parent_of_node[child] != CUTIS_NONE)
-                return cutis_gltf_issue(
-                    document, CUTIS_CORRUPT_DATA, "NODE_PARENT_OVERRIDE",
-                    "/nodes/%u/children/%zu: node %lld already is a child of node %d", i, c,
-                    (long long)child, document->parent_of_node[child]);
+                return WRONG("NODE_PARENT_OVERRIDE",
+                             "/nodes/%u/children/%zu: node %u already is a child of node %d", i, c,
+                             child, document->parent_of_node[child]);
             document->parent_of_node[child] = (int32_t)i;
         }
     }
@@ -47,11 +45,8 @@ static void visit_tree(gltf_document *document, uint32_t root, bool in_scene, ui
         document->in_scene[node] = in_scene;
         document->model_of_node[node] = *next;
         document->node_of_model[(*next)++] = node;
-        for (size_t c = json_array_size(children); c-- > 0;) {
-            int64_t child = 0;
-            cutis_json_integer(json_array_get(children, c), &child);
-            stack[depth++] = (uint32_t)child;
-        }
+        for (size_t c = json_array_size(children); c-- > 0;)
+            stack[depth++] = cutis_gltf_entry(children, c);
     }
 }
 
@@ -64,11 +59,10 @@ static cutis_result order_nodes(gltf_document *document, uint32_t *stack)
     uint32_t next = 0;
     for (uint32_t i = 0; i < document->node_count; i++) document->model_of_node[i] = UINT32_MAX;
     for (size_t i = 0; i < json_array_size(roots); i++) {
-        int64_t root = 0;
-        cutis_json_integer(json_array_get(roots, i), &root);
+        uint32_t root = cutis_gltf_entry(roots, i);
         // One that has a parent is no root; check_scenes says so once loops are ruled out.
         if (document->parent_of_node[root] == CUTIS_NONE)
-            visit_tree(document, (uint32_t)root, true, stack, &next);
+            visit_tree(document, root, true, stack, &next);
     }
     for (uint32_t i = 0; i < document->node_count; i++) {
         if (document->parent_of_node[i] == CUTIS_NONE && document->model_of_node[i] == UINT32_MAX)
@@ -77,8 +71,7 @@ static cutis_result order_nodes(gltf_document *document, uint32_t *stack)
     if (next == document->node_count) return CUTIS_OK;
     uint32_t lost = 0;
     while (document->model_of_node[lost] != UINT32_MAX) lost++;
-    return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "NODE_LOOP",
-                            "/nodes/%u: is its own ancestor", lost);
+    return WRONG("NODE_LOOP", "/nodes/%u: is its own ancestor", lost);
 }
 
 /// Roots of every scene, the default one or not.
@@ -88,12 +81,10 @@ static cutis_result check_scenes(const gltf_document *document)
     for (size_t s = 0; s < json_array_size(scenes); s++) {
         const json_t *roots = json_object_get(json_array_get(scenes, s), "nodes");
         for (size_t i = 0; i < json_array_size(roots); i++) {
-            int64_t root = 0;
-            cutis_json_integer(json_array_get(roots, i), &root);
+            uint32_t root = cutis_gltf_entry(roots, i);
             if (document->parent_of_node[root] != CUTIS_NONE)
-                return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "SCENE_NON_ROOT_NODE",
-                                        "/scenes/%zu/nodes/%zu: node %lld is no root", s, i,
-                                        (long long)root);
+                return WRONG("SCENE_NON_ROOT_NODE", "/scenes/%zu/nodes/%zu: node %u is no root", s,
+                             i, root);
         }
     }
     return CUTIS_OK;
@@ -205,16 +196,14 @@ static cutis_result read_transform(gltf_document *document, cutis_arena *arena, 
     out->rest = cutis_transform_identity();
     if (matrix) {
         if (t || r || s)
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "NODE_MATRIX_TRS",
-                                    "/nodes/%u/matrix: beside translation, rotation or scale",
-                                    index);
+            return WRONG("NODE_MATRIX_TRS",
+                         "/nodes/%u/matrix: beside translation, rotation or scale", index);
         cutis_mat34 *affine = cutis_arena_alloc(arena, 1, sizeof *affine);
         if (!affine) return cutis_alloc_result(document->context);
         cutis_gltf_floats(matrix, numbers);
         if (!to_mat34(numbers, affine) || (document->strict && !is_trs(numbers)))
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "NODE_MATRIX_NON_TRS",
-                                    "/nodes/%u/matrix: is no translation, rotation and scale",
-                                    index);
+            return WRONG("NODE_MATRIX_NON_TRS",
+                         "/nodes/%u/matrix: is no translation, rotation and scale", index);
         out->matrix = affine;
         out->rest = cutis_transform_from_mat34(affine);
         return CUTIS_OK;
@@ -231,8 +220,8 @@ static cutis_result read_transform(gltf_document *document, cutis_arena *arena, 
     bool off = document->strict ? fabs(sqrt(length) - 1) > STRICT_UNIT_TOLERANCE
                                 : fabs(length - 1) > UNIT_TOLERANCE;
     if (!document->repair && off)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "ROTATION_NON_UNIT",
-                                "/nodes/%u/rotation: its length is %g, not 1", index, sqrt(length));
+        return WRONG("ROTATION_NON_UNIT", "/nodes/%u/rotation: its length is %g, not 1", index,
+                     sqrt(length));
     // Repairing: in the file, too, so that what is written from it is right. The gate does those
     // without any length. Only while loading: the writer reads nodes of a document that is shared.
     if (document->repair && !document->published && length > 1e-12 &&
@@ -262,11 +251,9 @@ cutis_result cutis_gltf_read_node(gltf_document *document, cutis_arena *arena, u
         .outside = !document->in_scene[index],
     };
     if (out->mesh == CUTIS_NONE && out->skin != CUTIS_NONE)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "UNSATISFIED_DEPENDENCY",
-                                "/nodes/%u/skin: there is no mesh", index);
+        return WRONG("UNSATISFIED_DEPENDENCY", "/nodes/%u/skin: there is no mesh", index);
     if (out->mesh == CUTIS_NONE && weights)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "UNSATISFIED_DEPENDENCY",
-                                "/nodes/%u/weights: there is no mesh", index);
+        return WRONG("UNSATISFIED_DEPENDENCY", "/nodes/%u/weights: there is no mesh", index);
     if (weights) {
         float *values = cutis_arena_alloc(arena, json_array_size(weights), sizeof *values);
         if (!values) return cutis_alloc_result(document->context);
@@ -282,17 +269,16 @@ static cutis_result read_inverse_binds(gltf_document *document, cutis_arena *are
     const gltf_accessor *a = &document->accessors[accessor];
     const float *columns;
     if (a->shape != GLTF_MAT4 || a->component != GLTF_F32)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "SKIN_IBM_INVALID_FORMAT",
-                                "/skins/%u/inverseBindMatrices: accessor %u is not MAT4 of floats",
-                                index, accessor);
+        return WRONG("SKIN_IBM_INVALID_FORMAT",
+                     "/skins/%u/inverseBindMatrices: accessor %u is not MAT4 of floats", index,
+                     accessor);
     if (a->count < out->joint_count)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "INVALID_IBM_ACCESSOR_COUNT",
-                                "/skins/%u/inverseBindMatrices: %u matrices for %u joints", index,
-                                a->count, out->joint_count);
+        return WRONG("INVALID_IBM_ACCESSOR_COUNT",
+                     "/skins/%u/inverseBindMatrices: %u matrices for %u joints", index, a->count,
+                     out->joint_count);
     if (a->view != CUTIS_NONE && document->views[a->view].stride)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "SKIN_IBM_ACCESSOR_WITH_BYTESTRIDE",
-                                "/skins/%u/inverseBindMatrices: its bufferView has a stride",
-                                index);
+        return WRONG("SKIN_IBM_ACCESSOR_WITH_BYTESTRIDE",
+                     "/skins/%u/inverseBindMatrices: its bufferView has a stride", index);
     if (!cutis_gltf_has_data(a)) return CUTIS_OK; // left to an extension to fill in
     cutis_result result = cutis_gltf_new_floats(document, arena, accessor, &columns);
     if (result == CUTIS_OK)
@@ -302,10 +288,9 @@ static cutis_result read_inverse_binds(gltf_document *document, cutis_arena *are
     if (!matrices) return cutis_alloc_result(document->context);
     for (uint32_t j = 0; j < out->joint_count; j++) {
         if (!to_mat34(columns + 16 * (size_t)j, &matrices[j]) && !document->repair)
-            return cutis_gltf_issue(
-                document, CUTIS_CORRUPT_DATA, "ACCESSOR_INVALID_IBM",
-                "/skins/%u/inverseBindMatrices: the last row of matrix %u is not 0 0 0 1", index,
-                j);
+            return WRONG("ACCESSOR_INVALID_IBM",
+                         "/skins/%u/inverseBindMatrices: the last row of matrix %u is not 0 0 0 1",
+                         index, j);
     }
     out->inverse_binds = matrices;
     return CUTIS_OK;
@@ -324,11 +309,8 @@ cutis_result cutis_gltf_read_skin(gltf_document *document, cutis_arena *arena, u
                       .root = root == CUTIS_NONE ? root : (int32_t)document->model_of_node[root] };
     uint32_t *joints = cutis_arena_alloc(arena, out->joint_count, sizeof *joints);
     if (!joints) return cutis_alloc_result(document->context);
-    for (uint32_t j = 0; j < out->joint_count; j++) {
-        int64_t node = 0;
-        cutis_json_integer(json_array_get(list, j), &node);
-        joints[j] = document->model_of_node[node];
-    }
+    for (uint32_t j = 0; j < out->joint_count; j++)
+        joints[j] = document->model_of_node[cutis_gltf_entry(list, j)];
     out->joints = joints;
     if (binds == CUTIS_NONE) return CUTIS_OK;
     return read_inverse_binds(document, arena, index, (uint32_t)binds, out);
@@ -348,14 +330,7 @@ void cutis_gltf_read_material(const gltf_document *document, uint32_t index, cut
     cutis_gltf_floats(json_object_get(pbr, "baseColorFactor"), out->base_color);
 }
 
-/// The tree a node stands in: its topmost ancestor. Fills an array for all, parents before
-/// children.
-static void find_tree_roots(const cutis_model_data *data, uint32_t *roots)
-{
-    for (uint32_t i = 0; i < data->node_count; i++)
-        roots[i] = data->nodes[i].parent == CUTIS_NONE ? i : roots[data->nodes[i].parent];
-}
-
+/// @param roots per node: its topmost ancestor @param sizes of the subtree of each
 static cutis_result check_skin(const gltf_document *document, const cutis_model_data *data,
                                uint32_t index, const uint32_t *roots, const uint32_t *sizes)
 {
@@ -364,14 +339,13 @@ static cutis_result check_skin(const gltf_document *document, const cutis_model_
     if (document->repair) return CUTIS_OK;
     for (uint32_t j = 0; j < skin->joint_count; j++) {
         if (roots[skin->joints[j]] != roots[skin->joints[0]])
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "SKIN_NO_COMMON_ROOT",
-                                    "/skins/%u/joints/%u: has no common root with joint 0", index,
-                                    j);
+            return WRONG("SKIN_NO_COMMON_ROOT",
+                         "/skins/%u/joints/%u: has no common root with joint 0", index, j);
         if (skin->root != CUTIS_NONE &&
             (skin->joints[j] < (uint32_t)skin->root ||
              skin->joints[j] >= (uint32_t)skin->root + sizes[skin->root]))
-            return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "SKIN_SKELETON_INVALID",
-                                    "/skins/%u/skeleton: joint %u is not below it", index, j);
+            return WRONG("SKIN_SKELETON_INVALID", "/skins/%u/skeleton: joint %u is not below it",
+                         index, j);
     }
     return CUTIS_OK;
 }
@@ -387,32 +361,35 @@ static cutis_result check_node(const gltf_document *document, const cutis_model_
     size_t weight_count =
         json_array_size(json_object_get(cutis_gltf_item(document, "nodes", file_index), "weights"));
     if (weight_count && weight_count != mesh->target_count)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "NODE_WEIGHTS_INVALID",
-                                "/nodes/%u/weights: %zu weights, mesh %d has %u morph targets",
-                                file_index, weight_count, node->mesh, mesh->target_count);
+        return WRONG("NODE_WEIGHTS_INVALID",
+                     "/nodes/%u/weights: %zu weights, mesh %d has %u morph targets", file_index,
+                     weight_count, node->mesh, mesh->target_count);
     if (node->skin == CUTIS_NONE) return CUTIS_OK;
     if (unskinned[node->mesh] != CUTIS_NONE)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "NODE_SKIN_WITH_NON_SKINNED_MESH",
-                                "/nodes/%u/skin: primitive %d of mesh %d has no joints and weights",
-                                file_index, unskinned[node->mesh], node->mesh);
+        return WRONG("NODE_SKIN_WITH_NON_SKINNED_MESH",
+                     "/nodes/%u/skin: primitive %d of mesh %d has no joints and weights",
+                     file_index, unskinned[node->mesh], node->mesh);
     if (!document->repair && !node->outside &&
         data->nodes[data->skins[node->skin].joints[0]].outside)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "NODE_SKIN_NO_SCENE",
-                                "/nodes/%u/skin: the joints of skin %d are not in the scene",
-                                file_index, node->skin);
+        return WRONG("NODE_SKIN_NO_SCENE",
+                     "/nodes/%u/skin: the joints of skin %d are not in the scene", file_index,
+                     node->skin);
     return CUTIS_OK;
 }
 
 cutis_result cutis_gltf_check_scene(gltf_document *document, const cutis_model_data *data)
 {
     cutis_result result = CUTIS_OK;
-    uint32_t *roots = cutis_alloc_array(document->context, data->node_count, sizeof *roots);
-    uint32_t *sizes = cutis_alloc_array(document->context, data->node_count, sizeof *sizes);
-    int32_t *unskinned = cutis_alloc_array(document->context, data->mesh_count, sizeof *unskinned);
+    cutis_arena scratch = { .context = document->context };
+    uint32_t *roots = cutis_arena_alloc(&scratch, data->node_count, sizeof *roots);
+    uint32_t *sizes = cutis_arena_alloc(&scratch, data->node_count, sizeof *sizes);
+    int32_t *unskinned = cutis_arena_alloc(&scratch, data->mesh_count, sizeof *unskinned);
     if (!roots || !sizes || !unskinned) result = cutis_alloc_result(document->context);
     if (result == CUTIS_OK) {
-        find_tree_roots(data, roots);
-        for (uint32_t i = 0; i < data->node_count; i++) sizes[i] = 1;
+        for (uint32_t i = 0; i < data->node_count; i++) {
+            roots[i] = data->nodes[i].parent == CUTIS_NONE ? i : roots[data->nodes[i].parent];
+            sizes[i] = 1;
+        }
         for (uint32_t i = data->node_count; i-- > 0;) {
             if (data->nodes[i].parent != CUTIS_NONE) sizes[data->nodes[i].parent] += sizes[i];
         }
@@ -428,8 +405,6 @@ cutis_result cutis_gltf_check_scene(gltf_document *document, const cutis_model_d
         result = check_skin(document, data, s, roots, sizes);
     for (uint32_t n = 0; n < data->node_count && result == CUTIS_OK; n++)
         result = check_node(document, data, n, unskinned);
-    cutis_free_array(document->context, unskinned, data->mesh_count, sizeof *unskinned);
-    cutis_free_array(document->context, sizes, data->node_count, sizeof *sizes);
-    cutis_free_array(document->context, roots, data->node_count, sizeof *roots);
+    cutis_arena_release(&scratch);
     return result;
 }

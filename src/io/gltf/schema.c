@@ -2,8 +2,7 @@
 /// property of the types, ranges and references below; unknown properties, extras and the insides
 /// of extensions are not looked at. The walk recurses on the schema (five levels), never on the
 /// document.
-#include "io/gltf/schema.h"
-
+#include "io/gltf/document.h"
 #include "io/gltf/extensions.h"
 
 #include <math.h>
@@ -41,138 +40,118 @@ typedef struct type {
     const property *properties;
 } type;
 
-#define BIG        9007199254740991.0
-#define ANY        -INFINITY, INFINITY
-#define POSITIVE   5e-324, INFINITY
-#define COUNT(low) NULL, 0, low, BIG
-#define TEXT(name)                                                                                 \
-    {                                                                                              \
-        name, STRING, false, NULL, 0, 0, 0                                                         \
-    }
-#define WORD(name, list)                                                                           \
-    {                                                                                              \
-        name, STRING, false, list, 0, 0, 0                                                         \
-    }
-#define REF(name, to)                                                                              \
-    {                                                                                              \
-        name, INDEX, false, to, 0, 0, 0                                                            \
-    }
-#define REF_REQUIRED(name, to)                                                                     \
-    {                                                                                              \
-        name, INDEX, true, to, 0, 0, 0                                                             \
-    }
-#define PART(name, of)                                                                             \
-    {                                                                                              \
-        name, OBJECT, false, of, 0, 0, 0                                                           \
-    }
-#define PART_REQUIRED(name, of)                                                                    \
-    {                                                                                              \
-        name, OBJECT, true, of, 0, 0, 0                                                            \
-    }
-#define LIST(name, of)                                                                             \
-    {                                                                                              \
-        name, OBJECTS, false, of, 0, 0, 0                                                          \
-    }
-#define LIST_REQUIRED(name, of)                                                                    \
-    {                                                                                              \
-        name, OBJECTS, true, of, 0, 0, 0                                                           \
-    }
-#define NUMBER_IN(name, low, high)                                                                 \
-    {                                                                                              \
-        name, NUMBER, false, NULL, 0, low, high                                                    \
-    }
-#define END                                                                                        \
-    {                                                                                              \
-        NULL, BOOLEAN, false, NULL, 0, 0, 0                                                        \
-    }
+#define BIG                        9007199254740991.0
+#define ANY                        -INFINITY, INFINITY
+#define POSITIVE                   5e-324, INFINITY
+#define COUNT(low)                 NULL, 0, low, BIG
+#define TEXT(name)                 name, STRING, false, NULL, 0, 0, 0
+#define WORD(name, list)           name, STRING, false, list, 0, 0, 0
+#define REF(name, to)              name, INDEX, false, to, 0, 0, 0
+#define REF_REQUIRED(name, to)     name, INDEX, true, to, 0, 0, 0
+#define PART(name, of)             name, OBJECT, false, of, 0, 0, 0
+#define PART_REQUIRED(name, of)    name, OBJECT, true, of, 0, 0, 0
+#define LIST(name, of)             name, OBJECTS, false, of, 0, 0, 0
+#define LIST_REQUIRED(name, of)    name, OBJECTS, true, of, 0, 0, 0
+#define NUMBER_IN(name, low, high) name, NUMBER, false, NULL, 0, low, high
 #define TYPE(name, ...)                                                                            \
     {                                                                                              \
         name, (const property[])                                                                   \
         {                                                                                          \
-            __VA_ARGS__, END                                                                       \
+            __VA_ARGS__,                                                                           \
+            {                                                                                      \
+                NULL, BOOLEAN, false, NULL, 0, 0, 0                                                \
+            }                                                                                      \
         }                                                                                          \
     }
 
 static const type TYPES[] = {
     TYPE("root", { "extensionsUsed", STRINGS, false, NULL, 0, 0, 0 },
-         { "extensionsRequired", STRINGS, false, NULL, 0, 0, 0 }, PART_REQUIRED("asset", "asset"),
-         LIST("accessors", "accessor"), LIST("animations", "animation"), LIST("buffers", "buffer"),
-         LIST("bufferViews", "bufferView"), LIST("cameras", "camera"), LIST("images", "image"),
-         LIST("materials", "material"), LIST("meshes", "mesh"), LIST("nodes", "node"),
-         LIST("samplers", "sampler"), LIST("scenes", "scene"), LIST("skins", "skin"),
-         LIST("textures", "texture"), REF("scene", "scenes")),
-    TYPE("asset", TEXT("copyright"), TEXT("generator"), { "version", STRING, true, NULL, 0, 0, 0 },
-         TEXT("minVersion")),
-    TYPE("accessor", REF("bufferView", "bufferViews"), { "byteOffset", INTEGER, false, COUNT(0) },
+         { "extensionsRequired", STRINGS, false, NULL, 0, 0, 0 },
+         { PART_REQUIRED("asset", "asset") }, { LIST("accessors", "accessor") },
+         { LIST("animations", "animation") }, { LIST("buffers", "buffer") },
+         { LIST("bufferViews", "bufferView") }, { LIST("cameras", "camera") },
+         { LIST("images", "image") }, { LIST("materials", "material") }, { LIST("meshes", "mesh") },
+         { LIST("nodes", "node") }, { LIST("samplers", "sampler") }, { LIST("scenes", "scene") },
+         { LIST("skins", "skin") }, { LIST("textures", "texture") }, { REF("scene", "scenes") }),
+    TYPE("asset", { TEXT("copyright") }, { TEXT("generator") },
+         { "version", STRING, true, NULL, 0, 0, 0 }, { TEXT("minVersion") }),
+    TYPE("accessor", { REF("bufferView", "bufferViews") },
+         { "byteOffset", INTEGER, false, COUNT(0) },
          { "componentType", INTEGER, true, NULL, 0, -BIG, BIG },
          { "normalized", BOOLEAN, false, NULL, 0, 0, 0 }, { "count", INTEGER, true, COUNT(1) },
          { "type", STRING, true, "SCALAR VEC2 VEC3 VEC4 MAT2 MAT3 MAT4", 0, 0, 0 },
          { "max", EXTREMES, false, NULL, 0, ANY }, { "min", EXTREMES, false, NULL, 0, ANY },
-         PART("sparse", "sparse"), TEXT("name")),
-    TYPE("sparse", { "count", INTEGER, true, COUNT(1) }, PART_REQUIRED("indices", "sparse_indices"),
-         PART_REQUIRED("values", "sparse_values")),
-    TYPE("sparse_indices", REF_REQUIRED("bufferView", "bufferViews"),
+         { PART("sparse", "sparse") }, { TEXT("name") }),
+    TYPE("sparse", { "count", INTEGER, true, COUNT(1) },
+         { PART_REQUIRED("indices", "sparse_indices") },
+         { PART_REQUIRED("values", "sparse_values") }),
+    TYPE("sparse_indices", { REF_REQUIRED("bufferView", "bufferViews") },
          { "byteOffset", INTEGER, false, COUNT(0) },
          { "componentType", INTEGER, true, NULL, 0, -BIG, BIG }),
-    TYPE("sparse_values", REF_REQUIRED("bufferView", "bufferViews"),
+    TYPE("sparse_values", { REF_REQUIRED("bufferView", "bufferViews") },
          { "byteOffset", INTEGER, false, COUNT(0) }),
-    TYPE("animation", LIST_REQUIRED("channels", "channel"),
-         LIST_REQUIRED("samplers", "animation_sampler"), TEXT("name")),
-    TYPE("channel", { "sampler", INDEX, true, NULL, 0, 0, 0 }, PART_REQUIRED("target", "target")),
-    TYPE("target", REF("node", "nodes"),
+    TYPE("animation", { LIST_REQUIRED("channels", "channel") },
+         { LIST_REQUIRED("samplers", "animation_sampler") }, { TEXT("name") }),
+    TYPE("channel", { "sampler", INDEX, true, NULL, 0, 0, 0 },
+         { PART_REQUIRED("target", "target") }),
+    TYPE("target", { REF("node", "nodes") },
          { "path", STRING, true, "translation rotation scale weights pointer", 0, 0, 0 }),
-    TYPE("animation_sampler", REF_REQUIRED("input", "accessors"),
-         REF_REQUIRED("output", "accessors"), WORD("interpolation", "LINEAR STEP CUBICSPLINE")),
-    TYPE("buffer", TEXT("uri"), { "byteLength", INTEGER, true, COUNT(1) }, TEXT("name")),
-    TYPE("bufferView", REF_REQUIRED("buffer", "buffers"),
+    TYPE("animation_sampler", { REF_REQUIRED("input", "accessors") },
+         { REF_REQUIRED("output", "accessors") },
+         { WORD("interpolation", "LINEAR STEP CUBICSPLINE") }),
+    TYPE("buffer", { TEXT("uri") }, { "byteLength", INTEGER, true, COUNT(1) }, { TEXT("name") }),
+    TYPE("bufferView", { REF_REQUIRED("buffer", "buffers") },
          { "byteOffset", INTEGER, false, COUNT(0) }, { "byteLength", INTEGER, true, COUNT(1) },
          { "byteStride", INTEGER, false, NULL, 0, 4, 252 },
-         { "target", INTEGER, false, NULL, 0, -BIG, BIG }, TEXT("name")),
-    TYPE("camera", PART("orthographic", "orthographic"), PART("perspective", "perspective"),
-         { "type", STRING, true, "perspective orthographic", 0, 0, 0 }, TEXT("name")),
+         { "target", INTEGER, false, NULL, 0, -BIG, BIG }, { TEXT("name") }),
+    TYPE("camera", { PART("orthographic", "orthographic") }, { PART("perspective", "perspective") },
+         { "type", STRING, true, "perspective orthographic", 0, 0, 0 }, { TEXT("name") }),
     TYPE("orthographic", { "xmag", NUMBER, true, NULL, 0, ANY },
          { "ymag", NUMBER, true, NULL, 0, ANY }, { "zfar", NUMBER, true, NULL, 0, POSITIVE },
          { "znear", NUMBER, true, NULL, 0, 0, INFINITY }),
-    TYPE("perspective", NUMBER_IN("aspectRatio", 5e-324, INFINITY),
-         { "yfov", NUMBER, true, NULL, 0, POSITIVE }, NUMBER_IN("zfar", 5e-324, INFINITY),
+    TYPE("perspective", { NUMBER_IN("aspectRatio", 5e-324, INFINITY) },
+         { "yfov", NUMBER, true, NULL, 0, POSITIVE }, { NUMBER_IN("zfar", 5e-324, INFINITY) },
          { "znear", NUMBER, true, NULL, 0, POSITIVE }),
-    TYPE("image", TEXT("uri"),
-         WORD("mimeType", "image/jpeg image/png image/webp image/ktx2 image/avif image/vnd-ms.dds"),
-         REF("bufferView", "bufferViews"), TEXT("name")),
-    TYPE("material", TEXT("name"), PART("pbrMetallicRoughness", "pbr"),
-         PART("normalTexture", "normal_texture"), PART("occlusionTexture", "occlusion_texture"),
-         PART("emissiveTexture", "texture_info"),
+    TYPE("image", { TEXT("uri") },
+         { WORD("mimeType",
+                "image/jpeg image/png image/webp image/ktx2 image/avif image/vnd-ms.dds") },
+         { REF("bufferView", "bufferViews") }, { TEXT("name") }),
+    TYPE("material", { TEXT("name") }, { PART("pbrMetallicRoughness", "pbr") },
+         { PART("normalTexture", "normal_texture") },
+         { PART("occlusionTexture", "occlusion_texture") },
+         { PART("emissiveTexture", "texture_info") },
          { "emissiveFactor", NUMBERS, false, NULL, 3, 0, 1 },
-         WORD("alphaMode", "OPAQUE MASK BLEND"), NUMBER_IN("alphaCutoff", 0, INFINITY),
+         { WORD("alphaMode", "OPAQUE MASK BLEND") }, { NUMBER_IN("alphaCutoff", 0, INFINITY) },
          { "doubleSided", BOOLEAN, false, NULL, 0, 0, 0 }),
     TYPE("pbr", { "baseColorFactor", NUMBERS, false, NULL, 4, 0, 1 },
-         PART("baseColorTexture", "texture_info"), NUMBER_IN("metallicFactor", 0, 1),
-         NUMBER_IN("roughnessFactor", 0, 1), PART("metallicRoughnessTexture", "texture_info")),
-    TYPE("texture_info", REF_REQUIRED("index", "textures"),
+         { PART("baseColorTexture", "texture_info") }, { NUMBER_IN("metallicFactor", 0, 1) },
+         { NUMBER_IN("roughnessFactor", 0, 1) },
+         { PART("metallicRoughnessTexture", "texture_info") }),
+    TYPE("texture_info", { REF_REQUIRED("index", "textures") },
          { "texCoord", INTEGER, false, COUNT(0) }),
-    TYPE("normal_texture", REF_REQUIRED("index", "textures"),
-         { "texCoord", INTEGER, false, COUNT(0) }, NUMBER_IN("scale", -INFINITY, INFINITY)),
-    TYPE("occlusion_texture", REF_REQUIRED("index", "textures"),
-         { "texCoord", INTEGER, false, COUNT(0) }, NUMBER_IN("strength", 0, 1)),
-    TYPE("mesh", LIST_REQUIRED("primitives", "primitive"),
-         { "weights", NUMBERS, false, NULL, 0, ANY }, TEXT("name")),
+    TYPE("normal_texture", { REF_REQUIRED("index", "textures") },
+         { "texCoord", INTEGER, false, COUNT(0) }, { NUMBER_IN("scale", -INFINITY, INFINITY) }),
+    TYPE("occlusion_texture", { REF_REQUIRED("index", "textures") },
+         { "texCoord", INTEGER, false, COUNT(0) }, { NUMBER_IN("strength", 0, 1) }),
+    TYPE("mesh", { LIST_REQUIRED("primitives", "primitive") },
+         { "weights", NUMBERS, false, NULL, 0, ANY }, { TEXT("name") }),
     TYPE("primitive", { "attributes", INDEX_MAP, true, "accessors", 0, 0, 0 },
-         REF("indices", "accessors"), REF("material", "materials"),
+         { REF("indices", "accessors") }, { REF("material", "materials") },
          { "mode", INTEGER, false, NULL, 0, 0, 6 },
          { "targets", INDEX_MAPS, false, "accessors", 0, 0, 0 }),
-    TYPE("node", REF("camera", "cameras"), { "children", INDICES, false, "nodes", 0, 0, 0 },
-         REF("skin", "skins"), { "matrix", NUMBERS, false, NULL, 16, ANY }, REF("mesh", "meshes"),
-         { "rotation", NUMBERS, false, NULL, 4, -1, 1 }, { "scale", NUMBERS, false, NULL, 3, ANY },
-         { "translation", NUMBERS, false, NULL, 3, ANY },
-         { "weights", NUMBERS, false, NULL, 0, ANY }, TEXT("name")),
+    TYPE("node", { REF("camera", "cameras") }, { "children", INDICES, false, "nodes", 0, 0, 0 },
+         { REF("skin", "skins") }, { "matrix", NUMBERS, false, NULL, 16, ANY },
+         { REF("mesh", "meshes") }, { "rotation", NUMBERS, false, NULL, 4, -1, 1 },
+         { "scale", NUMBERS, false, NULL, 3, ANY }, { "translation", NUMBERS, false, NULL, 3, ANY },
+         { "weights", NUMBERS, false, NULL, 0, ANY }, { TEXT("name") }),
     TYPE("sampler", { "magFilter", INTEGER, false, NULL, 0, -BIG, BIG },
          { "minFilter", INTEGER, false, NULL, 0, -BIG, BIG },
          { "wrapS", INTEGER, false, NULL, 0, -BIG, BIG },
-         { "wrapT", INTEGER, false, NULL, 0, -BIG, BIG }, TEXT("name")),
-    TYPE("scene", { "nodes", INDICES, false, "nodes", 0, 0, 0 }, TEXT("name")),
-    TYPE("skin", REF("inverseBindMatrices", "accessors"), REF("skeleton", "nodes"),
-         { "joints", INDICES, true, "nodes", 0, 0, 0 }, TEXT("name")),
-    TYPE("texture", REF("sampler", "samplers"), REF("source", "images"), TEXT("name")),
+         { "wrapT", INTEGER, false, NULL, 0, -BIG, BIG }, { TEXT("name") }),
+    TYPE("scene", { "nodes", INDICES, false, "nodes", 0, 0, 0 }, { TEXT("name") }),
+    TYPE("skin", { REF("inverseBindMatrices", "accessors") }, { REF("skeleton", "nodes") },
+         { "joints", INDICES, true, "nodes", 0, 0, 0 }, { TEXT("name") }),
+    TYPE("texture", { REF("sampler", "samplers") }, { REF("source", "images") }, { TEXT("name") }),
 };
 
 typedef struct walk {

@@ -3,12 +3,11 @@
 /// each, scenes that hold the joints of their skins. Runs last, when everything else holds.
 /// Invariant: every array is decoded within the document's allowance, one at a time.
 #include "io/gltf/parts.h"
+#include "model/validate.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define WRONG(code, ...) return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, code, __VA_ARGS__)
 
 // The Khronos validator's own tolerances, so that both say the same of a file: what 8 bits per
 // component make of a unit vector, and of each weight in a float.
@@ -47,8 +46,9 @@ static cutis_result claim_view(uses *all, const char *place, uint32_t view, use 
     const gltf_document *document = all->document;
     uint8_t *now = &all->views[view];
     if (*now != UNUSED && *now != view_use(as))
-        WRONG("BUFFER_VIEW_TARGET_OVERRIDE",
-              "%s: bufferView %u holds %s by its target or another use", place, view, USES[*now]);
+        return WRONG("BUFFER_VIEW_TARGET_OVERRIDE",
+                     "%s: bufferView %u holds %s by its target or another use", place, view,
+                     USES[*now]);
     *now = (uint8_t)view_use(as);
     return CUTIS_OK;
 }
@@ -59,8 +59,8 @@ static cutis_result claim_accessor(uses *all, const char *place, int64_t accesso
     const gltf_accessor *a = &document->accessors[accessor];
     uint8_t *now = &all->accessors[accessor];
     if (*now != UNUSED && *now != as)
-        WRONG("ACCESSOR_USAGE_OVERRIDE", "%s: accessor %lld already holds %s", place,
-              (long long)accessor, USES[*now]);
+        return WRONG("ACCESSOR_USAGE_OVERRIDE", "%s: accessor %lld already holds %s", place,
+                     (long long)accessor, USES[*now]);
     *now = (uint8_t)as;
     return a->view == CUTIS_NONE ? CUTIS_OK : claim_view(all, place, (uint32_t)a->view, as);
 }
@@ -198,11 +198,12 @@ static cutis_result check_directions(const gltf_document *document, const char *
         const float *n = values + v * (size_t)width;
         double length = sqrt((double)n[0] * n[0] + (double)n[1] * n[1] + (double)n[2] * n[2]);
         if (!(fabs(length - 1) <= UNIT_VECTOR))
-            WRONG("ACCESSOR_VECTOR3_NON_UNIT", "%s/attributes/%s: the length of vector %zu is %g",
-                  place, name, v, length);
+            return WRONG("ACCESSOR_VECTOR3_NON_UNIT",
+                         "%s/attributes/%s: the length of vector %zu is %g", place, name, v,
+                         length);
         if (width == 4 && n[3] != 1 && n[3] != -1)
-            WRONG("ACCESSOR_INVALID_SIGN", "%s/attributes/%s: w of vector %zu is %g", place, name,
-                  v, (double)n[3]);
+            return WRONG("ACCESSOR_INVALID_SIGN", "%s/attributes/%s: w of vector %zu is %g", place,
+                         name, v, (double)n[3]);
     }
     return CUTIS_OK;
 }
@@ -212,9 +213,9 @@ static cutis_result check_colors(const gltf_document *document, const char *plac
 {
     for (size_t i = 0; values && i < 4 * (size_t)count; i++) {
         if (!(values[i] >= 0 && values[i] <= 1))
-            WRONG("ACCESSOR_NON_CLAMPED",
-                  "%s/attributes/COLOR_0: component %zu of vertex %zu is %g", place, i % 4, i / 4,
-                  (double)values[i]);
+            return WRONG("ACCESSOR_NON_CLAMPED",
+                         "%s/attributes/COLOR_0: component %zu of vertex %zu is %g", place, i % 4,
+                         i / 4, (double)values[i]);
     }
     return CUTIS_OK;
 }
@@ -256,11 +257,11 @@ static cutis_result check_looks(gltf_document *document, const cutis_model_data 
     return CUTIS_OK;
 }
 
-/// The sets of one primitive side by side: 4 * set_count joints and weights a vertex.
+/// The sets of one primitive, each of 4 joints and weights a vertex.
 typedef struct sets {
     uint32_t set_count, vertex_count;
-    uint32_t *joints;
-    float *weights;
+    const uint32_t **joints;
+    const float **weights;
 } sets;
 
 static cutis_result load_sets(gltf_document *document, cutis_arena *arena, const json_t *map,
@@ -276,62 +277,52 @@ static cutis_result load_sets(gltf_document *document, cutis_arena *arena, const
     if (count == 0 || !filled(document, map, "JOINTS_0") || !filled(document, map, "WEIGHTS_0"))
         return CUTIS_OK;
     out->vertex_count = document->accessors[cutis_gltf_index(map, "JOINTS_0")].count;
-    size_t width = 4 * (size_t)count;
-    cutis_result result = cutis_gltf_charge(document, out->vertex_count,
-                                            (width + 4) * (sizeof(float) + sizeof(uint32_t)));
-    if (result != CUTIS_OK) return result;
-    out->joints = cutis_arena_alloc(arena, out->vertex_count, width * sizeof(uint32_t));
-    out->weights = cutis_arena_alloc(arena, out->vertex_count, width * sizeof(float));
-    uint32_t *joints = cutis_arena_alloc(arena, out->vertex_count, 4 * sizeof(uint32_t));
-    float *weights = cutis_arena_alloc(arena, out->vertex_count, 4 * sizeof(float));
-    if (!out->joints || !out->weights || !joints || !weights)
-        return cutis_alloc_result(document->context);
-    for (uint32_t s = 0; s < count; s++) {
+    out->joints = cutis_arena_alloc(arena, count, sizeof *out->joints);
+    out->weights = cutis_arena_alloc(arena, count, sizeof *out->weights);
+    if (!out->joints || !out->weights) return cutis_alloc_result(document->context);
+    cutis_result result = CUTIS_OK;
+    for (uint32_t s = 0; s < count && result == CUTIS_OK; s++) {
         snprintf(name, sizeof name, "JOINTS_%u", s);
-        result =
-            cutis_gltf_decode_integers(document, (uint32_t)cutis_gltf_index(map, name), joints);
+        result = cutis_gltf_new_integers(document, arena, (uint32_t)cutis_gltf_index(map, name),
+                                         &out->joints[s]);
         snprintf(name, sizeof name, "WEIGHTS_%u", s);
         if (result == CUTIS_OK)
-            result =
-                cutis_gltf_decode_floats(document, (uint32_t)cutis_gltf_index(map, name), weights);
-        if (result != CUTIS_OK) return result;
-        for (size_t v = 0; v < out->vertex_count; v++) {
-            memcpy(out->joints + v * width + 4 * s, joints + 4 * v, 4 * sizeof *joints);
-            memcpy(out->weights + v * width + 4 * s, weights + 4 * v, 4 * sizeof *weights);
-        }
+            result = cutis_gltf_new_floats(document, arena, (uint32_t)cutis_gltf_index(map, name),
+                                           &out->weights[s]);
     }
-    return CUTIS_OK;
+    return result;
 }
 
 /// One vertex. `stamps` (one per joint) finds doubled joints in linear time.
 static cutis_result check_vertex(const gltf_document *document, const char *place, const sets *s,
                                  uint32_t v, uint32_t joint_count, uint32_t *stamps, uint32_t stamp)
 {
-    size_t width = 4 * (size_t)s->set_count, used = 0;
-    const uint32_t *joints = s->joints + v * width;
-    const float *weights = s->weights + v * width;
+    size_t used = 0;
     double sum = 0;
-    for (size_t i = 0; i < width; i++) {
-        if (joints[i] >= joint_count)
-            WRONG("ACCESSOR_JOINTS_INDEX_OOB",
-                  "%s/attributes/JOINTS_%zu: joint %zu of vertex %u is %u, the skin has %u", place,
-                  i / 4, i % 4, v, joints[i], joint_count);
-        if (weights[i] < 0)
-            WRONG("ACCESSOR_WEIGHTS_NEGATIVE",
-                  "%s/attributes/WEIGHTS_%zu: weight %zu of vertex %u is %g", place, i / 4, i % 4,
-                  v, (double)weights[i]);
-        if (weights[i] == 0) continue;
-        if (stamps[joints[i]] == stamp)
-            WRONG("ACCESSOR_JOINTS_INDEX_DUPLICATE",
-                  "%s/attributes/JOINTS_%zu: vertex %u has joint %u twice", place, i / 4, v,
-                  joints[i]);
-        stamps[joints[i]] = stamp;
-        sum += weights[i];
+    for (size_t i = 0; i < 4 * (size_t)s->set_count; i++) {
+        const uint32_t joint = s->joints[i / 4][4 * (size_t)v + i % 4];
+        const float weight = s->weights[i / 4][4 * (size_t)v + i % 4];
+        if (joint >= joint_count)
+            return WRONG("ACCESSOR_JOINTS_INDEX_OOB",
+                         "%s/attributes/JOINTS_%zu: joint %zu of vertex %u is %u, the skin has %u",
+                         place, i / 4, i % 4, v, joint, joint_count);
+        if (weight < 0)
+            return WRONG("ACCESSOR_WEIGHTS_NEGATIVE",
+                         "%s/attributes/WEIGHTS_%zu: weight %zu of vertex %u is %g", place, i / 4,
+                         i % 4, v, (double)weight);
+        if (weight == 0) continue;
+        if (stamps[joint] == stamp)
+            return WRONG("ACCESSOR_JOINTS_INDEX_DUPLICATE",
+                         "%s/attributes/JOINTS_%zu: vertex %u has joint %u twice", place, i / 4, v,
+                         joint);
+        stamps[joint] = stamp;
+        sum += weight;
         used++;
     }
     if (!(fabs(sum - 1) <= WEIGHT_STEP * (double)(used ? used : 1)))
-        WRONG("ACCESSOR_WEIGHTS_NON_NORMALIZED",
-              "%s/attributes/WEIGHTS_0: the weights of vertex %u sum to %.9g", place, v, sum);
+        return WRONG("ACCESSOR_WEIGHTS_NON_NORMALIZED",
+                     "%s/attributes/WEIGHTS_0: the weights of vertex %u sum to %.9g", place, v,
+                     sum);
     return CUTIS_OK;
 }
 
@@ -360,17 +351,10 @@ static cutis_result check_skinning(gltf_document *document, uint32_t mesh, uint3
 static cutis_result check_influences(gltf_document *document, const cutis_model_data *data)
 {
     cutis_context *context = document->context;
-    uint32_t *smallest = cutis_alloc_array(context, data->mesh_count, sizeof *smallest);
+    uint32_t *smallest = cutis_smallest_skins(context, data);
     uint32_t *stamps = cutis_alloc_zero(context, document->node_count, sizeof *stamps);
     uint32_t stamp = 0;
     cutis_result result = smallest && stamps ? CUTIS_OK : cutis_alloc_result(context);
-    for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++) smallest[m] = UINT32_MAX;
-    for (uint32_t n = 0; n < data->node_count && result == CUTIS_OK; n++) {
-        const cutis_node *node = &data->nodes[n];
-        if (node->skin == CUTIS_NONE) continue;
-        uint32_t count = data->skins[node->skin].joint_count;
-        if (count < smallest[node->mesh]) smallest[node->mesh] = count;
-    }
     for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++) {
         if (smallest[m] == UINT32_MAX) continue;
         uint64_t charged = document->charged; // the arrays are gone when the next mesh is looked at
@@ -395,10 +379,10 @@ static cutis_result check_binds(gltf_document *document, uint32_t index)
     for (size_t i = 0; result == CUTIS_OK && i < document->accessors[accessor].count; i++) {
         const float *m = matrices + 16 * i;
         if (m[3] != 0 || m[7] != 0 || m[11] != 0 || m[15] != 1)
-            result = cutis_gltf_issue(
-                document, CUTIS_CORRUPT_DATA, "ACCESSOR_INVALID_IBM",
-                "/skins/%u/inverseBindMatrices: the last row of matrix %zu is not 0 0 0 1", index,
-                i);
+            result =
+                WRONG("ACCESSOR_INVALID_IBM",
+                      "/skins/%u/inverseBindMatrices: the last row of matrix %zu is not 0 0 0 1",
+                      index, i);
     }
     document->charged = charged;
     cutis_arena_release(&arena);
@@ -423,43 +407,38 @@ static cutis_result check_scene(gltf_document *document, size_t scene, const uin
                                 const uint32_t *roots, uint32_t skinned_count, uint32_t *marks)
 {
     const json_t *list = json_object_get(cutis_gltf_item(document, "scenes", scene), "nodes");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        int64_t root = 0;
-        cutis_json_integer(json_array_get(list, i), &root);
-        marks[root] = (uint32_t)scene + 1;
-    }
+    for (size_t i = 0; i < json_array_size(list); i++)
+        marks[cutis_gltf_entry(list, i)] = (uint32_t)scene + 1;
     for (uint32_t k = 0; k < skinned_count; k++) {
         if (marks[roots[2 * k]] == scene + 1 && marks[roots[2 * k + 1]] != scene + 1)
-            WRONG("NODE_SKIN_NO_SCENE",
-                  "/nodes/%u: scene %zu shows it without the joints of its skin", skinned[k],
-                  scene);
+            return WRONG("NODE_SKIN_NO_SCENE",
+                         "/nodes/%u: scene %zu shows it without the joints of its skin", skinned[k],
+                         scene);
     }
     return CUTIS_OK;
 }
 
 static cutis_result check_scenes(gltf_document *document)
 {
-    cutis_context *context = document->context;
+    cutis_arena scratch = { .context = document->context };
     size_t scenes = json_array_size(json_object_get(document->root, "scenes"));
     size_t count = document->node_count;
-    uint32_t *marks = cutis_alloc_zero(context, count, sizeof *marks);
-    uint32_t *skinned = cutis_alloc_array(context, count, sizeof *skinned);
-    uint32_t *roots = cutis_alloc_array(context, count, 2 * sizeof *roots);
-    uint32_t *tops = cutis_alloc_array(context, count, sizeof *tops);
+    uint32_t *marks = cutis_arena_zero(&scratch, count, sizeof *marks);
+    uint32_t *skinned = cutis_arena_alloc(&scratch, count, sizeof *skinned);
+    uint32_t *roots = cutis_arena_alloc(&scratch, count, 2 * sizeof *roots);
+    uint32_t *tops = cutis_arena_alloc(&scratch, count, sizeof *tops);
     uint32_t found = 0;
     cutis_result result =
-        marks && skinned && roots && tops ? CUTIS_OK : cutis_alloc_result(context);
+        marks && skinned && roots && tops ? CUTIS_OK : cutis_alloc_result(scratch.context);
     if (result == CUTIS_OK) find_tops(document, tops);
     for (uint32_t n = 0; n < count && result == CUTIS_OK; n++) {
         int32_t skin = cutis_gltf_index(cutis_gltf_item(document, "nodes", n), "skin");
         if (skin == CUTIS_NONE) continue;
-        int64_t joint = 0;
         const json_t *joints =
             json_object_get(cutis_gltf_item(document, "skins", (size_t)skin), "joints");
-        cutis_json_integer(json_array_get(joints, 0), &joint);
         skinned[found] = n;
         roots[2 * (size_t)found] = tops[n];
-        roots[2 * (size_t)found + 1] = tops[joint];
+        roots[2 * (size_t)found + 1] = tops[cutis_gltf_entry(joints, 0)];
         if (roots[2 * (size_t)found] != roots[2 * (size_t)found + 1]) found++;
     }
     if (result == CUTIS_OK && (uint64_t)found * scenes > SCENE_WORK)
@@ -469,10 +448,7 @@ static cutis_result check_scenes(gltf_document *document)
         result = check_scene(document, s, skinned, roots, found, marks);
         cutis_gltf_go_on(document, &result);
     }
-    cutis_free_array(context, marks, count, sizeof *marks);
-    cutis_free_array(context, skinned, count, sizeof *skinned);
-    cutis_free_array(context, roots, count, 2 * sizeof *roots);
-    cutis_free_array(context, tops, count, sizeof *tops);
+    cutis_arena_release(&scratch);
     return result;
 }
 

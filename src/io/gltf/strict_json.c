@@ -8,8 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define WRONG(code, ...) return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, code, __VA_ARGS__)
-
 static double number_of(const json_t *object, const char *key, double otherwise)
 {
     const json_t *value = json_object_get(object, key);
@@ -25,14 +23,14 @@ static cutis_result check_camera(const gltf_document *document, uint32_t index)
     const char *type = cutis_gltf_string(json, "type");
     bool known = strcmp(type, "perspective") == 0 || strcmp(type, "orthographic") == 0;
     if (perspective && orthographic)
-        WRONG("ONE_OF_MISMATCH", "/cameras/%u: perspective and orthographic", index);
+        return WRONG("ONE_OF_MISMATCH", "/cameras/%u: perspective and orthographic", index);
     if (!known) return CUTIS_OK;
     if (!json_object_get(json, type))
-        WRONG("UNDEFINED_PROPERTY", "/cameras/%u: \"%s\" is missing", index, type);
+        return WRONG("UNDEFINED_PROPERTY", "/cameras/%u: \"%s\" is missing", index, type);
     if (number_of(lens, "zfar", INFINITY) <= number_of(lens, "znear", 0))
-        WRONG("CAMERA_ZFAR_LEQUAL_ZNEAR", "/cameras/%u: zfar is not beyond znear", index);
+        return WRONG("CAMERA_ZFAR_LEQUAL_ZNEAR", "/cameras/%u: zfar is not beyond znear", index);
     if (number_of(orthographic, "xmag", 1) == 0 || number_of(orthographic, "ymag", 1) == 0)
-        WRONG("CAMERA_XMAG_YMAG_ZERO", "/cameras/%u: xmag or ymag is 0", index);
+        return WRONG("CAMERA_XMAG_YMAG_ZERO", "/cameras/%u: xmag or ymag is 0", index);
     return CUTIS_OK;
 }
 
@@ -76,14 +74,16 @@ static cutis_result check_image(const gltf_document *document, uint32_t index)
     const char *uri = cutis_gltf_string(json, "uri");
     int32_t view = cutis_gltf_index(json, "bufferView");
     if ((uri != NULL) == (view != CUTIS_NONE))
-        WRONG("ONE_OF_MISMATCH", "/images/%u: needs either uri or bufferView", index);
-    if (uri && !cutis_gltf_uri_valid(uri)) WRONG("INVALID_URI", "/images/%u/uri: malformed", index);
+        return WRONG("ONE_OF_MISMATCH", "/images/%u: needs either uri or bufferView", index);
+    if (uri && !cutis_gltf_uri_valid(uri))
+        return WRONG("INVALID_URI", "/images/%u/uri: malformed", index);
     if (view == CUTIS_NONE) return CUTIS_OK;
     if (!json_object_get(json, "mimeType"))
-        WRONG("UNSATISFIED_DEPENDENCY", "/images/%u/bufferView: there is no mimeType", index);
+        return WRONG("UNSATISFIED_DEPENDENCY", "/images/%u/bufferView: there is no mimeType",
+                     index);
     if (json_object_get(cutis_gltf_item(document, "bufferViews", (size_t)view), "byteStride"))
-        WRONG("IMAGE_BUFFER_VIEW_WITH_BYTESTRIDE", "/images/%u/bufferView: it has a byteStride",
-              index);
+        return WRONG("IMAGE_BUFFER_VIEW_WITH_BYTESTRIDE",
+                     "/images/%u/bufferView: it has a byteStride", index);
     return CUTIS_OK;
 }
 
@@ -117,20 +117,11 @@ static cutis_result check_texcoords(const gltf_document *document, uint32_t mesh
         char name[40];
         snprintf(name, sizeof name, "TEXCOORD_%lld", (long long)needed - 1);
         if (needed && !json_object_get(json_object_get(primitive, "attributes"), name))
-            WRONG("MESH_PRIMITIVE_TOO_FEW_TEXCOORDS",
-                  "/meshes/%u/primitives/%zu/material: material %d needs %s", mesh, p, material,
-                  name);
+            return WRONG("MESH_PRIMITIVE_TOO_FEW_TEXCOORDS",
+                         "/meshes/%u/primitives/%zu/material: material %d needs %s", mesh, p,
+                         material, name);
     }
     return CUTIS_OK;
-}
-
-static bool lists(const json_t *array, const char *text)
-{
-    for (size_t i = 0; i < json_array_size(array); i++) {
-        const char *item = json_string_value(json_array_get(array, i));
-        if (item && strcmp(item, text) == 0) return true;
-    }
-    return false;
 }
 
 /// Lists of extensions: quantised data cannot be optional.
@@ -139,10 +130,11 @@ static cutis_result check_lists(const gltf_document *document)
     const json_t *used = json_object_get(document->root, "extensionsUsed");
     const json_t *required = json_object_get(document->root, "extensionsRequired");
     if (required && !used)
-        WRONG("UNSATISFIED_DEPENDENCY", "/extensionsRequired: there is no extensionsUsed");
-    if (lists(used, "KHR_mesh_quantization") && !lists(required, "KHR_mesh_quantization"))
-        WRONG("NON_REQUIRED_EXTENSION",
-              "/extensionsUsed: KHR_mesh_quantization cannot be optional");
+        return WRONG("UNSATISFIED_DEPENDENCY", "/extensionsRequired: there is no extensionsUsed");
+    if (cutis_gltf_find_text(used, "KHR_mesh_quantization") >= 0 &&
+        cutis_gltf_find_text(required, "KHR_mesh_quantization") < 0)
+        return WRONG("NON_REQUIRED_EXTENSION",
+                     "/extensionsUsed: KHR_mesh_quantization cannot be optional");
     return CUTIS_OK;
 }
 

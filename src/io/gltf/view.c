@@ -3,7 +3,6 @@
 #include "io/gltf/document.h"
 
 #include <meshoptimizer.h>
-#include <string.h>
 
 enum mode { ATTRIBUTES, TRIANGLES, INDICES };
 enum filter { NONE, OCTAHEDRAL, QUATERNION, EXPONENTIAL };
@@ -15,39 +14,17 @@ typedef struct packed {
     enum filter filter;
 } packed;
 
-static int find(const char *const *names, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (name && strcmp(names[i], name) == 0) return (int)i;
-    }
-    return -1;
-}
-
 /// The decoders rely on these by assertions only, so a file must not get past us without them.
 static bool layout_possible(const packed *p)
 {
-    switch (p->mode) {
-    case ATTRIBUTES:
-        if (p->stride == 0 || p->stride % 4 || p->stride > 256) return false;
-        break;
-    case TRIANGLES:
-        if ((p->stride != 2 && p->stride != 4) || p->count % 3) return false;
-        break;
-    case INDICES:
-        if (p->stride != 2 && p->stride != 4) return false;
-        break;
-    }
-    switch (p->filter) {
-    case NONE:
-        return true;
-    case OCTAHEDRAL:
-        return p->mode == ATTRIBUTES && (p->stride == 4 || p->stride == 8);
-    case QUATERNION:
-        return p->mode == ATTRIBUTES && p->stride == 8;
-    case EXPONENTIAL:
-        return p->mode == ATTRIBUTES;
-    }
-    return false;
+    const bool index = p->stride == 2 || p->stride == 4;
+    const bool attribute = p->stride > 0 && p->stride % 4 == 0 && p->stride <= 256;
+    if (p->mode == ATTRIBUTES ? !attribute : !index) return false;
+    if (p->mode == TRIANGLES && p->count % 3) return false;
+    if (p->filter == NONE) return true;
+    if (p->filter == OCTAHEDRAL && p->stride != 4 && p->stride != 8) return false;
+    if (p->filter == QUATERNION && p->stride != 8) return false;
+    return p->mode == ATTRIBUTES;
 }
 
 static cutis_result read_packed(const gltf_document *document, uint32_t index, const json_t *json,
@@ -56,8 +33,8 @@ static cutis_result read_packed(const gltf_document *document, uint32_t index, c
     static const char *const MODES[] = { "ATTRIBUTES", "TRIANGLES", "INDICES" };
     static const char *const FILTERS[] = { "NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL" };
     const char *filter_name = cutis_gltf_string(json, "filter");
-    int mode = find(MODES, 3, cutis_gltf_string(json, "mode"));
-    int filter = filter_name ? find(FILTERS, 4, filter_name) : NONE;
+    int mode = cutis_gltf_find_word(MODES, 3, cutis_gltf_string(json, "mode"));
+    int filter = filter_name ? cutis_gltf_find_word(FILTERS, 4, filter_name) : NONE;
     int64_t buffer = cutis_gltf_integer(json, "buffer", -1),
             offset = cutis_gltf_integer(json, "byteOffset", 0);
     int64_t size = cutis_gltf_integer(json, "byteLength", -1),
@@ -66,18 +43,15 @@ static cutis_result read_packed(const gltf_document *document, uint32_t index, c
     static const char *const PLACE = "extensions/EXT_meshopt_compression";
     if (mode < 0 || filter < 0 || buffer < 0 || buffer >= document->buffer_count || offset < 0 ||
         size < 1 || count < 1 || stride < 1)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "CUTIS_MESHOPT_INVALID",
-                                "/bufferViews/%u/%s: a property is missing or out of range", index,
-                                PLACE);
+        return WRONG("CUTIS_MESHOPT_INVALID",
+                     "/bufferViews/%u/%s: a property is missing or out of range", index, PLACE);
     const gltf_buffer *from = &document->buffers[buffer];
     if ((uint64_t)offset > from->size || (uint64_t)size > from->size - (uint64_t)offset)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_VIEW_TOO_LONG",
-                                "/bufferViews/%u/%s: does not fit into buffer %lld", index, PLACE,
-                                (long long)buffer);
+        return WRONG("BUFFER_VIEW_TOO_LONG", "/bufferViews/%u/%s: does not fit into buffer %lld",
+                     index, PLACE, (long long)buffer);
     if (!from->data)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "CUTIS_MESHOPT_INVALID",
-                                "/bufferViews/%u/%s: buffer %lld has no data", index, PLACE,
-                                (long long)buffer);
+        return WRONG("CUTIS_MESHOPT_INVALID", "/bufferViews/%u/%s: buffer %lld has no data", index,
+                     PLACE, (long long)buffer);
     *out = (packed){ .data = from->data + offset,
                      .size = (size_t)size,
                      .stride = (size_t)stride,
@@ -85,56 +59,37 @@ static cutis_result read_packed(const gltf_document *document, uint32_t index, c
                      .mode = (enum mode)mode,
                      .filter = (enum filter)filter };
     if (!layout_possible(out))
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "CUTIS_MESHOPT_INVALID",
-            "/bufferViews/%u/%s: mode, filter, count and stride do not go together", index, PLACE);
+        return WRONG("CUTIS_MESHOPT_INVALID",
+                     "/bufferViews/%u/%s: mode, filter, count and stride do not go together", index,
+                     PLACE);
     return CUTIS_OK;
 }
 
 static cutis_result unpack(gltf_document *document, uint32_t index, const json_t *json)
 {
     gltf_view *view = &document->views[index];
+    static int (*const DECODERS[])(void *, size_t, size_t, const unsigned char *, size_t) = {
+        meshopt_decodeVertexBuffer, meshopt_decodeIndexBuffer, meshopt_decodeIndexSequence
+    };
+    static void (*const FILTERS[])(void *, size_t, size_t) = { NULL, meshopt_decodeFilterOct,
+                                                               meshopt_decodeFilterQuat,
+                                                               meshopt_decodeFilterExp };
     packed p = { 0 };
-    int failure = -1;
     cutis_result result = read_packed(document, index, json, &p);
     if (result == CUTIS_OK) result = cutis_gltf_charge(document, p.count, p.stride);
     if (result != CUTIS_OK) return result;
     if (p.count * p.stride < view->size)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "CUTIS_MESHOPT_INVALID",
-                                "/bufferViews/%u/byteLength: %zu bytes, %zu are compressed", index,
-                                view->size, p.count * p.stride);
+        return WRONG("CUTIS_MESHOPT_INVALID",
+                     "/bufferViews/%u/byteLength: %zu bytes, %zu are compressed", index, view->size,
+                     p.count * p.stride);
     uint8_t *bytes = cutis_arena_alloc(&document->arena, p.count, p.stride);
     if (!bytes) return cutis_alloc_result(document->context);
-    switch (p.mode) {
-    case ATTRIBUTES:
-        failure = meshopt_decodeVertexBuffer(bytes, p.count, p.stride, p.data, p.size);
-        break;
-    case TRIANGLES:
-        failure = meshopt_decodeIndexBuffer(bytes, p.count, p.stride, p.data, p.size);
-        break;
-    case INDICES:
-        failure = meshopt_decodeIndexSequence(bytes, p.count, p.stride, p.data, p.size);
-        break;
-    }
-    if (failure)
-        return cutis_gltf_issue(
-            document, CUTIS_CORRUPT_DATA, "CUTIS_MESHOPT_INVALID",
-            "/bufferViews/%u/extensions/EXT_meshopt_compression: the data cannot be "
-            "decompressed",
-            index);
-    switch (p.filter) {
-    case NONE:
-        break;
-    case OCTAHEDRAL:
-        meshopt_decodeFilterOct(bytes, p.count, p.stride);
-        break;
-    case QUATERNION:
-        meshopt_decodeFilterQuat(bytes, p.count, p.stride);
-        break;
-    case EXPONENTIAL:
-        meshopt_decodeFilterExp(bytes, p.count, p.stride);
-        break;
-    }
+    if (DECODERS[p.mode](bytes, p.count, p.stride, p.data, p.size) != 0)
+        return WRONG("CUTIS_MESHOPT_INVALID",
+                     "/bufferViews/%u/extensions/EXT_meshopt_compression: the data cannot be "
+                     "decompressed",
+                     index);
+    if (p.filter != NONE) FILTERS[p.filter](bytes, p.count, p.stride);
     view->data = bytes;
     view->compressed = true;
     return CUTIS_OK;
@@ -158,22 +113,19 @@ static cutis_result load_view(gltf_document *document, uint32_t index)
                           "/bufferViews/%u/target: %lld is no target", index, (long long)target);
     const gltf_buffer *buffer = &document->buffers[view->buffer];
     if (view->offset > buffer->size || view->size > buffer->size - view->offset)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_VIEW_TOO_LONG",
-                                "/bufferViews/%u/byteLength: bytes %zu to %zu, buffer %u has %zu",
-                                index, view->offset, view->offset + view->size, view->buffer,
-                                buffer->size);
+        return WRONG("BUFFER_VIEW_TOO_LONG",
+                     "/bufferViews/%u/byteLength: bytes %zu to %zu, buffer %u has %zu", index,
+                     view->offset, view->offset + view->size, view->buffer, buffer->size);
     if (view->stride % 4)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "VALUE_MULTIPLE_OF",
-                                "/bufferViews/%u/byteStride: %u is not a multiple of 4", index,
-                                view->stride);
+        return WRONG("VALUE_MULTIPLE_OF", "/bufferViews/%u/byteStride: %u is not a multiple of 4",
+                     index, view->stride);
     if (view->stride > view->size)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_VIEW_TOO_BIG_BYTE_STRIDE",
-                                "/bufferViews/%u/byteStride: %u is more than the view's %zu bytes",
-                                index, view->stride, view->size);
+        return WRONG("BUFFER_VIEW_TOO_BIG_BYTE_STRIDE",
+                     "/bufferViews/%u/byteStride: %u is more than the view's %zu bytes", index,
+                     view->stride, view->size);
     if (view->stride && view->target == GLTF_ELEMENT_ARRAY_BUFFER)
-        return cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, "BUFFER_VIEW_INVALID_BYTE_STRIDE",
-                                "/bufferViews/%u/byteStride: a view of indices has no stride",
-                                index);
+        return WRONG("BUFFER_VIEW_INVALID_BYTE_STRIDE",
+                     "/bufferViews/%u/byteStride: a view of indices has no stride", index);
     if (compression) return unpack(document, index, compression);
     if (buffer->data) view->data = buffer->data + view->offset;
     return CUTIS_OK;
@@ -181,12 +133,10 @@ static cutis_result load_view(gltf_document *document, uint32_t index)
 
 cutis_result cutis_gltf_load_views(gltf_document *document)
 {
-    uint32_t count = (uint32_t)json_array_size(json_object_get(document->root, "bufferViews"));
-    document->views = cutis_arena_alloc(&document->arena, count, sizeof *document->views);
+    document->views = cutis_gltf_new_items(document, &document->arena, "bufferViews",
+                                           sizeof *document->views, &document->view_count);
     if (!document->views) return cutis_alloc_result(document->context);
-    memset(document->views, 0, count * sizeof *document->views);
-    document->view_count = count;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < document->view_count; i++) {
         cutis_result result = load_view(document, i);
         if (!cutis_gltf_go_on(document, &result)) return result;
     }

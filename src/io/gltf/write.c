@@ -4,11 +4,11 @@
 #include "io/gltf/writer.h"
 
 #include "base/os/os.h"
+#include "io/bytes.h"
+#include "io/output.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { GLB_MAGIC = 0x46546C67, CHUNK_JSON = 0x4E4F534A, CHUNK_BIN = 0x004E4942 };
 
 static const char *const COLLECTIONS[] = { "scenes", "nodes",      "meshes",    "materials",
                                            "skins",  "animations", "accessors", "bufferViews" };
@@ -129,15 +129,9 @@ static void write_parts(gltf_writer *writer)
     if (!writer->failed) cutis_gltf_lay_out(writer);
 }
 
-static void put_u32(uint8_t *bytes, uint64_t value)
-{
-    for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(value >> (8 * i));
-}
-
 static cutis_result write_glb(gltf_writer *writer, const char *path)
 {
     cutis_bytes json = { .context = writer->context };
-    cutis_os_write *file = NULL;
     uint8_t header[20], chunk[8];
     cutis_json_write(&json, writer->root, true);
     cutis_bytes_pad(&json, 4, ' ');
@@ -149,23 +143,21 @@ static cutis_result write_glb(gltf_writer *writer, const char *path)
         result = cutis_fail(writer->context, CUTIS_UNSUPPORTED,
                             "%s: %llu bytes, a GLB holds at most 4294967295; write .gltf", path,
                             (unsigned long long)total);
-    put_u32(header, GLB_MAGIC);
-    put_u32(header + 4, 2);
-    put_u32(header + 8, total);
-    put_u32(header + 12, json.size);
-    put_u32(header + 16, CHUNK_JSON);
-    put_u32(chunk, writer->file.size);
-    put_u32(chunk + 4, CHUNK_BIN);
-    if (result == CUTIS_OK) result = cutis_os_write_begin(writer->context, path, &file);
-    if (result == CUTIS_OK) result = cutis_os_write_append(file, header, sizeof header);
-    if (result == CUTIS_OK) result = cutis_os_write_append(file, json.data, json.size);
-    if (result == CUTIS_OK && bin) result = cutis_os_write_append(file, chunk, sizeof chunk);
-    if (result == CUTIS_OK && bin)
-        result = cutis_os_write_append(file, writer->file.data, writer->file.size);
-    if (result == CUTIS_OK) {
-        result = cutis_os_write_commit(file);
-    } else {
-        cutis_os_write_abort(file);
+    cutis_store_u32(header, GLB_MAGIC);
+    cutis_store_u32(header + 4, 2);
+    cutis_store_u32(header + 8, (uint32_t)total);
+    cutis_store_u32(header + 12, (uint32_t)json.size);
+    cutis_store_u32(header + 16, CHUNK_JSON);
+    cutis_store_u32(chunk, (uint32_t)writer->file.size);
+    cutis_store_u32(chunk + 4, CHUNK_BIN);
+    cutis_output *out =
+        result == CUTIS_OK ? cutis_output_begin(writer->context, path, &result) : NULL;
+    if (out) {
+        cutis_output_bytes(out, header, sizeof header);
+        cutis_output_bytes(out, json.data, json.size);
+        if (bin) cutis_output_bytes(out, chunk, sizeof chunk);
+        if (bin) cutis_output_bytes(out, writer->file.data, writer->file.size);
+        result = cutis_output_finish(out);
     }
     cutis_bytes_drop(&json);
     return result;
@@ -309,8 +301,7 @@ cutis_result cutis_gltf_write(const cutis_model *model, const char *path,
         result =
             cutis_fail(context, cutis_alloc_result(context), "%s: no memory to write it", path);
     } else {
-        result =
-            wants_glb(path, &writer.options) ? write_glb(&writer, path) : write_gltf(&writer, path);
+        result = writer.binary ? write_glb(&writer, path) : write_gltf(&writer, path);
     }
     if (result == CUTIS_OK) note_images(&writer, path);
     json_decref(writer.root);

@@ -75,33 +75,13 @@ static bool drop_textures(json_t *material)
     return any;
 }
 
-static bool uses_extension(const json_t *json, const char *name)
-{
-    const char *key;
-    json_t *value;
-    size_t i;
-    if (json_is_array(json)) {
-        json_array_foreach((json_t *)json, i, value)
-        {
-            if (uses_extension(value, name)) return true;
-        }
-        return false;
-    }
-    if (cutis_gltf_extension(json, name)) return true;
-    json_object_foreach((json_t *)json, key, value)
-    {
-        if (uses_extension(value, name)) return true;
-    }
-    return false;
-}
-
 /// Names of extensions that nothing uses any more go from the lists.
 static void drop_unused(gltf_writer *writer)
 {
     const json_t *used = json_object_get(writer->before, "extensionsUsed");
     for (size_t i = 0; i < json_array_size(used); i++) {
         const char *name = json_string_value(json_array_get(used, i));
-        if (name && !uses_extension(writer->root, name)) cutis_gltf_drop_extension(writer, name);
+        if (name) cutis_gltf_drop_extension(writer, name);
     }
 }
 

@@ -2,8 +2,6 @@
 /// a new one. Samplers that no channel uses any more go, because a validator would point at them.
 #include "io/gltf/writer.h"
 
-#include <string.h>
-
 static uint32_t value_count(const gltf_writer *writer, const cutis_channel *channel)
 {
     int32_t mesh = writer->data->nodes[channel->node].mesh;
@@ -44,10 +42,10 @@ static void write_sampler(gltf_writer *writer, const cutis_channel *channel, jso
                           .count = value_count(writer, channel) / WIDTHS[channel->path],
                           .shape = SHAPES[channel->path],
                           .component = GLTF_F32 };
-    cutis_gltf_set(writer, json, "input", json_integer(cutis_gltf_add_array(writer, &times)));
+    cutis_gltf_set_array(writer, json, "input", &times);
     if (channel->interpolation != CUTIS_INTERPOLATION_LINEAR)
         cutis_gltf_set(writer, json, "interpolation", json_string(NAMES[channel->interpolation]));
-    cutis_gltf_set(writer, json, "output", json_integer(cutis_gltf_add_array(writer, &values)));
+    cutis_gltf_set_array(writer, json, "output", &values);
     cutis_arena_release(&arena);
 }
 
@@ -70,13 +68,9 @@ static void write_channel(gltf_writer *writer, const cutis_channel *channel, jso
                           json_t *samplers, size_t first_new)
 {
     static const char *const PATHS[] = { "translation", "rotation", "scale", "weights" };
-    json_t *target = json_object_get(json, "target");
     cutis_gltf_set_index(writer, json, "sampler",
                          find_sampler(writer, channel, samplers, first_new));
-    if (!target) {
-        target = json_object();
-        cutis_gltf_set(writer, json, "target", target);
-    }
+    json_t *target = cutis_gltf_member(writer, json, "target");
     cutis_gltf_set_index(writer, target, "node", (int32_t)writer->node_of_model[channel->node]);
     cutis_gltf_set_string(writer, target, "path", PATHS[channel->path]);
 }
@@ -169,12 +163,11 @@ void cutis_gltf_write_clip(gltf_writer *writer, uint32_t index)
     }
     cutis_gltf_set_string(writer, json, "name", clip->name);
     size_t count = json_array_size(json_object_get(json, "samplers"));
-    uint8_t *used = cutis_arena_alloc(&arena, count, 1);
+    uint8_t *used = cutis_arena_zero(&arena, count, 1);
     if (!used || writer->failed) {
         writer->failed = true;
     } else {
         const json_t *channels = json_object_get(json, "channels");
-        memset(used, 0, count);
         for (size_t c = 0; c < json_array_size(channels); c++)
             used[cutis_gltf_index(json_array_get(channels, c), "sampler")] = 1;
         if (write_channels(writer, index, &old, json)) drop_samplers(writer, json, used, count);

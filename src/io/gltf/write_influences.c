@@ -137,14 +137,12 @@ static void write_sets(gltf_writer *writer, const cutis_primitive *primitive, js
         array.component = s->joint_size == 1 ? GLTF_U8 : GLTF_U16;
         array.normalized = false;
         snprintf(name, sizeof name, "JOINTS_%u", set);
-        cutis_gltf_set(writer, attributes, name,
-                       json_integer(cutis_gltf_add_array(writer, &array)));
+        cutis_gltf_set_array(writer, attributes, name, &array);
         array.data = (const uint8_t *)s->weights + set * per_set * s->weight_size;
         array.component = s->weight_size == 1 ? GLTF_U8 : s->weight_size == 2 ? GLTF_U16 : GLTF_F32;
         array.normalized = s->weight_size < 4;
         snprintf(name, sizeof name, "WEIGHTS_%u", set);
-        cutis_gltf_set(writer, attributes, name,
-                       json_integer(cutis_gltf_add_array(writer, &array)));
+        cutis_gltf_set_array(writer, attributes, name, &array);
     }
 }
 
@@ -154,21 +152,18 @@ void cutis_gltf_write_influences(gltf_writer *writer, const cutis_primitive *pri
     sets s = { .weight_size = writer->options.weights == CUTIS_WEIGHTS_U8    ? 1
                               : writer->options.weights == CUTIS_WEIGHTS_U16 ? 2
                                                                              : 4 };
-    cutis_context *context = writer->context;
+    cutis_arena arena = { .context = writer->context };
     if (!primitive->influences.first) return;
     measure(primitive, &s);
-    s.joints = cutis_alloc_zero(context, s.entries, s.joint_size);
-    s.weights = cutis_alloc_zero(context, s.entries, s.weight_size);
-    s.scratch = cutis_alloc_array(context, s.most, sizeof *s.scratch);
-    s.numbers = cutis_alloc_array(context, s.most, sizeof *s.numbers);
+    s.joints = cutis_arena_zero(&arena, s.entries, s.joint_size);
+    s.weights = cutis_arena_zero(&arena, s.entries, s.weight_size);
+    s.scratch = cutis_arena_alloc(&arena, s.most, sizeof *s.scratch);
+    s.numbers = cutis_arena_alloc(&arena, s.most, sizeof *s.numbers);
     if (s.joints && s.weights && s.scratch && s.numbers) {
         fill(primitive, &s);
         write_sets(writer, primitive, attributes, &s);
     } else {
         writer->failed = true;
     }
-    cutis_free_array(context, s.numbers, s.most, sizeof *s.numbers);
-    cutis_free_array(context, s.scratch, s.most, sizeof *s.scratch);
-    cutis_free_array(context, s.weights, s.entries, s.weight_size);
-    cutis_free_array(context, s.joints, s.entries, s.joint_size);
+    cutis_arena_release(&arena);
 }

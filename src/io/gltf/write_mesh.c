@@ -21,7 +21,7 @@ static void write_attribute(gltf_writer *writer, json_t *map, const char *name, 
                          .component = GLTF_F32,
                          .target = GLTF_ARRAY_BUFFER,
                          .bounds = strcmp(name, "POSITION") == 0 };
-    cutis_gltf_set(writer, map, name, json_integer(cutis_gltf_add_array(writer, &array)));
+    cutis_gltf_set_array(writer, map, name, &array);
 }
 
 static void remove_prefixed(json_t *map, const char *prefix)
@@ -81,7 +81,7 @@ static void write_indices(gltf_writer *writer, const cutis_primitive *primitive,
         array.data = narrow;
         array.component = GLTF_U16;
     }
-    cutis_gltf_set(writer, json, "indices", json_integer(cutis_gltf_add_array(writer, &array)));
+    cutis_gltf_set_array(writer, json, "indices", &array);
     cutis_free_array(writer->context, narrow, primitive->index_count, sizeof *narrow);
 }
 
@@ -165,11 +165,8 @@ static void write_primitive(gltf_writer *writer, const cutis_mesh *mesh,
         write_indices(writer, primitive, json);
     cutis_gltf_set_index(writer, json, "material", primitive->material);
     write_targets(writer, primitive, before, mesh->target_count, targets_before, json);
-    if (!json_equal(json, copy)) {
-        json_t *extensions = json_object_get(json, "extensions");
-        json_object_del(extensions, "KHR_draco_mesh_compression"); // it holds the old geometry
-        if (extensions && json_object_size(extensions) == 0) json_object_del(json, "extensions");
-    }
+    if (!json_equal(json, copy)) // it holds the old geometry
+        cutis_gltf_place_extension(writer, json, "KHR_draco_mesh_compression", NULL);
     json_decref(copy);
 }
 
@@ -218,21 +215,12 @@ static bool same_parts(const cutis_mesh *a, const cutis_mesh *b)
     return cutis_gltf_same_part_tree(a, b);
 }
 
-static json_t *member_object(gltf_writer *writer, json_t *object, const char *key)
-{
-    json_t *member = json_object_get(object, key);
-    if (json_is_object(member)) return member;
-    member = json_object();
-    cutis_gltf_set(writer, object, key, member);
-    return member;
-}
-
 /// @param map file index of each primitive of the model
 static void write_parts(gltf_writer *writer, const cutis_mesh *mesh, const cutis_mesh *before,
                         const uint32_t *map, json_t *json)
 {
     if (before ? same_parts(mesh, before) : mesh->part_count == 0) return;
-    json_t *extensions = member_object(writer, json, "extensions");
+    json_t *extensions = cutis_gltf_member(writer, json, "extensions");
     json_object_del(extensions, "CUTIS_parts");
     if (mesh->part_count > 0) {
         json_t *parts = json_object(), *names = json_array(), *labels = json_array();
@@ -276,7 +264,7 @@ static void write_target_names(gltf_writer *writer, const cutis_mesh *mesh,
     for (uint32_t t = 0; t < mesh->target_count; t++)
         cutis_gltf_append(writer, names,
                           json_string(mesh->target_names[t] ? mesh->target_names[t] : ""));
-    cutis_gltf_set(writer, member_object(writer, json, "extras"), "targetNames", names);
+    cutis_gltf_set(writer, cutis_gltf_member(writer, json, "extras"), "targetNames", names);
 }
 
 static void write_target_weights(gltf_writer *writer, const cutis_mesh *mesh,

@@ -3,14 +3,13 @@
 
 #include <string.h>
 
-static void write_matrix(gltf_writer *writer, const cutis_mat34 *matrix, json_t *json)
+/// 12 numbers by rows to glTF's 16 by columns.
+static void to_columns(const cutis_mat34 *matrix, float *columns)
 {
-    float columns[16] = { 0 };
-    for (int r = 0; r < 3; r++) {
-        for (int c = 0; c < 4; c++) columns[c * 4 + r] = matrix->m[r * 4 + c];
+    for (int c = 0; c < 4; c++) {
+        for (int r = 0; r < 3; r++) columns[c * 4 + r] = matrix->m[r * 4 + c];
+        columns[c * 4 + 3] = c == 3;
     }
-    columns[15] = 1;
-    cutis_gltf_set(writer, json, "matrix", cutis_gltf_float_array(columns, 16));
 }
 
 static void write_transform(gltf_writer *writer, const cutis_node *node, json_t *json)
@@ -22,7 +21,9 @@ static void write_transform(gltf_writer *writer, const cutis_node *node, json_t 
     json_object_del(json, "rotation");
     json_object_del(json, "scale");
     if (node->matrix) {
-        write_matrix(writer, node->matrix, json);
+        float columns[16];
+        to_columns(node->matrix, columns);
+        cutis_gltf_set(writer, json, "matrix", cutis_gltf_float_array(columns, 16));
         return;
     }
     if (memcmp(&rest->translation, &identity.translation, sizeof rest->translation) != 0)
@@ -102,23 +103,17 @@ static void write_inverse_binds(gltf_writer *writer, const cutis_skin *skin, jso
 {
     json_object_del(json, "inverseBindMatrices");
     if (!skin->inverse_binds) return;
-    float *columns = cutis_alloc_zero(writer->context, skin->joint_count, 16 * sizeof *columns);
+    float *columns = cutis_alloc_array(writer->context, skin->joint_count, 16 * sizeof *columns);
     if (!columns) {
         writer->failed = true;
         return;
     }
-    for (size_t j = 0; j < skin->joint_count; j++) {
-        for (int r = 0; r < 3; r++) {
-            for (int c = 0; c < 4; c++)
-                columns[16 * j + (size_t)(c * 4 + r)] = skin->inverse_binds[j].m[r * 4 + c];
-        }
-        columns[16 * j + 15] = 1;
-    }
+    for (size_t j = 0; j < skin->joint_count; j++)
+        to_columns(&skin->inverse_binds[j], columns + 16 * j);
     gltf_array array = {
         .data = columns, .count = skin->joint_count, .shape = GLTF_MAT4, .component = GLTF_F32
     };
-    cutis_gltf_set(writer, json, "inverseBindMatrices",
-                   json_integer(cutis_gltf_add_array(writer, &array)));
+    cutis_gltf_set_array(writer, json, "inverseBindMatrices", &array);
     cutis_free_array(writer->context, columns, skin->joint_count, 16 * sizeof *columns);
 }
 
@@ -171,11 +166,7 @@ void cutis_gltf_write_material(gltf_writer *writer, uint32_t index)
     bool same_color = cutis_gltf_same(old.base_color, material->base_color, 4, sizeof(float));
     if (same_color && old.metallic == material->metallic && old.roughness == material->roughness)
         return;
-    json_t *pbr = json_object_get(json, "pbrMetallicRoughness");
-    if (!pbr) {
-        pbr = json_object();
-        cutis_gltf_set(writer, json, "pbrMetallicRoughness", pbr);
-    }
+    json_t *pbr = cutis_gltf_member(writer, json, "pbrMetallicRoughness");
     if (!same_color) {
         json_object_del(pbr, "baseColorFactor");
         if (!cutis_gltf_same(WHITE, material->base_color, 4, sizeof(float)))

@@ -13,6 +13,15 @@ json_t *cutis_gltf_collection(gltf_writer *writer, const char *name)
     return array;
 }
 
+json_t *cutis_gltf_member(gltf_writer *writer, json_t *object, const char *key)
+{
+    json_t *member = json_object_get(object, key);
+    if (json_is_object(member)) return member;
+    member = json_object();
+    cutis_gltf_set(writer, object, key, member);
+    return member;
+}
+
 void cutis_gltf_set(gltf_writer *writer, json_t *object, const char *key, json_t *value)
 {
     if (json_object_set_new(object, key, value) != 0) writer->failed = true;
@@ -65,18 +74,10 @@ bool cutis_gltf_same_text(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-static int find_text(const json_t *array, const char *text)
-{
-    for (size_t i = 0; i < json_array_size(array); i++) {
-        if (cutis_gltf_same_text(json_string_value(json_array_get(array, i)), text)) return (int)i;
-    }
-    return -1;
-}
-
 void cutis_gltf_use_extension(gltf_writer *writer, const char *name)
 {
     json_t *used = cutis_gltf_collection(writer, "extensionsUsed");
-    if (find_text(used, name) < 0) cutis_gltf_append(writer, used, json_string(name));
+    if (cutis_gltf_find_text(used, name) < 0) cutis_gltf_append(writer, used, json_string(name));
 }
 
 static void push_containers(gltf_writer *writer, json_t *value, json_t ***stack, size_t *capacity,
@@ -117,7 +118,7 @@ void cutis_gltf_drop_extension(gltf_writer *writer, const char *name)
     if (is_used(writer, name)) return; // by a primitive, say, that no reader of ours looks at
     for (int i = 0; i < 2; i++) {
         json_t *list = json_object_get(writer->root, LISTS[i]);
-        int index = find_text(list, name);
+        int index = cutis_gltf_find_text(list, name);
         if (index >= 0) json_array_remove(list, (size_t)index);
         if (list && json_array_size(list) == 0) json_object_del(writer->root, LISTS[i]);
     }
@@ -131,10 +132,8 @@ static uint32_t width_of(gltf_shape shape)
 
 static size_t size_of(const gltf_array *array)
 {
-    size_t component = array->component == GLTF_F32 || array->component == GLTF_U32   ? 4
-                       : array->component == GLTF_U16 || array->component == GLTF_I16 ? 2
-                                                                                      : 1;
-    return (size_t)array->count * width_of(array->shape) * component;
+    return (size_t)array->count * width_of(array->shape) *
+           cutis_gltf_component_size(array->component);
 }
 
 /// FNV-1a; only to find candidates quickly, the content decides.
@@ -205,9 +204,6 @@ static int32_t place_array(gltf_writer *writer, const gltf_array *array, size_t 
 static json_t *new_accessor(gltf_writer *writer, const gltf_array *array, int32_t view,
                             size_t byte_offset)
 {
-    static const char *const SHAPES[] = {
-        "SCALAR", "VEC2", "VEC3", "VEC4", "MAT2", "MAT3", "MAT4"
-    };
     json_t *json = json_object();
     cutis_gltf_set(writer, json, "bufferView", json_integer(view));
     if (byte_offset)
@@ -215,7 +211,7 @@ static json_t *new_accessor(gltf_writer *writer, const gltf_array *array, int32_
     cutis_gltf_set(writer, json, "componentType", json_integer(array->component));
     if (array->normalized) cutis_gltf_set(writer, json, "normalized", json_true());
     cutis_gltf_set(writer, json, "count", json_integer(array->count));
-    cutis_gltf_set(writer, json, "type", json_string(SHAPES[array->shape]));
+    cutis_gltf_set(writer, json, "type", json_string(CUTIS_GLTF_SHAPES[array->shape]));
     if (array->bounds) {
         cutis_gltf_set(writer, json, "min", bounds_of(writer, array, false));
         cutis_gltf_set(writer, json, "max", bounds_of(writer, array, true));
@@ -254,18 +250,29 @@ uint32_t cutis_gltf_add_array(gltf_writer *writer, const gltf_array *array)
     return index;
 }
 
+void cutis_gltf_set_array(gltf_writer *writer, json_t *object, const char *key,
+                          const gltf_array *array)
+{
+    cutis_gltf_set(writer, object, key, json_integer(cutis_gltf_add_array(writer, array)));
+}
+
 void cutis_gltf_place_extension(gltf_writer *writer, json_t *object, const char *name,
                                 json_t *value)
 {
-    json_t *extensions = json_object_get(object, "extensions");
-    if (value && !extensions) {
-        extensions = json_object();
-        cutis_gltf_set(writer, object, "extensions", extensions);
-    }
     if (value) {
-        cutis_gltf_set(writer, extensions, name, value);
+        cutis_gltf_set(writer, cutis_gltf_member(writer, object, "extensions"), name, value);
         return;
     }
+    json_t *extensions = json_object_get(object, "extensions");
     json_object_del(extensions, name);
     if (extensions && json_object_size(extensions) == 0) json_object_del(object, "extensions");
+}
+
+void cutis_gltf_root_extension(gltf_writer *writer, const char *name, json_t *value)
+{
+    cutis_gltf_place_extension(writer, writer->root, name, value);
+    if (value)
+        cutis_gltf_use_extension(writer, name);
+    else
+        cutis_gltf_drop_extension(writer, name);
 }

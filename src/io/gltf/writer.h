@@ -44,6 +44,8 @@ typedef struct gltf_writer {
 
 /// The array of that name in the root, made if needed.
 json_t *cutis_gltf_collection(gltf_writer *writer, const char *name);
+/// The object that is a member of `object`, made if needed.
+json_t *cutis_gltf_member(gltf_writer *writer, json_t *object, const char *key);
 /// Set a property; a NULL value is a failure.
 void cutis_gltf_set(gltf_writer *writer, json_t *object, const char *key, json_t *value);
 void cutis_gltf_set_index(gltf_writer *writer, json_t *object, const char *key,
@@ -59,12 +61,18 @@ bool cutis_gltf_same_text(const char *a, const char *b);
 /// Add an accessor, or find the one that already holds the same.
 uint32_t cutis_gltf_add_array(gltf_writer *writer, const gltf_array *array);
 
+/// The same, and a property that names it.
+void cutis_gltf_set_array(gltf_writer *writer, json_t *object, const char *key,
+                          const gltf_array *array);
+
 /// Names of the extensions in use: add or remove one.
 void cutis_gltf_use_extension(gltf_writer *writer, const char *name);
 void cutis_gltf_drop_extension(gltf_writer *writer, const char *name);
 /// Set the extension of an object, or take it away (value NULL).
 void cutis_gltf_place_extension(gltf_writer *writer, json_t *object, const char *name,
                                 json_t *value);
+/// The same for the root, with its name in the list of those in use.
+void cutis_gltf_root_extension(gltf_writer *writer, const char *name, json_t *value);
 
 /// Start from how the source looks, not from its nodes (write_anew.c).
 void cutis_gltf_start_anew(gltf_writer *writer, const char *path);
