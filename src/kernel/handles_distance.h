@@ -1,10 +1,11 @@
 /// Distances inside a shape by sweeps of all voxels, many fields at once: what a GPU does in place
 /// of marching. The end is the one solution that no step lowers any more, however it is reached.
-/// After handles.h.
 ///
 /// Voxels of many fields go in units: unit u is of field u / units_of_a_field.
 #ifndef CUTIS_KERNEL_HANDLES_DISTANCE_H
 #define CUTIS_KERNEL_HANDLES_DISTANCE_H
+
+#include "handles.h"
 
 STRUCT(handles_spot)
 {

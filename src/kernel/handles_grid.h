@@ -1,10 +1,12 @@
 /// Voxels of a shape: conservative surface, balls around the points of a cloud, the flood of the
-/// outside, and the numbers of voxels, neighbours and pieces. After handles.h.
+/// outside, and the numbers of voxels, neighbours and pieces.
 ///
 /// Several items may mark one voxel: they all write the same byte. A flood item owns its rows of
 /// voxels, so it reads what no other item writes.
 #ifndef CUTIS_KERNEL_HANDLES_GRID_H
 #define CUTIS_KERNEL_HANDLES_GRID_H
+
+#include "handles.h"
 
 /// Overlap tests are this much too generous, in voxels: a face that lies on a voxel border counts
 /// for both sides, whichever way the arithmetic rounds, so that mirrored shapes get mirrored

@@ -1,11 +1,13 @@
 /// Levels of the multigrid: nodes colour by colour (parity of the coordinates' sum), voxels in
 /// their order, blocks of 2 x 2 x 2 in the order of their first children; and conductances between
-/// them. After handles.h.
+/// them.
 ///
 /// Counts and prefix sums (scan.h) give every item its place. A level has a map: per place of its
 /// own grid, each twice as coarse as the one before, the node there, or HANDLES_NONE.
 #ifndef CUTIS_KERNEL_HANDLES_LEVELS_H
 #define CUTIS_KERNEL_HANDLES_LEVELS_H
+
+#include "handles.h"
 
 /// Two blocks' centres are two steps apart, their faces' conductances one step long: half of the
 /// sum is what the block grid would have. Without it the coarse correction comes out half as long.

@@ -1,9 +1,11 @@
 /// Harmonic fields by conjugate gradients with a multigrid cycle. Smoothing goes by colours, which
 /// makes the cycle symmetric and independent of the order of nodes within a colour. Sums run in
 /// stretches of fixed size, then over the stretches in order: the same bits for any number of
-/// threads or lanes. After handles.h.
+/// threads or lanes.
 #ifndef CUTIS_KERNEL_HANDLES_MULTIGRID_H
 #define CUTIS_KERNEL_HANDLES_MULTIGRID_H
+
+#include "handles.h"
 
 /// The node of an item and its first lane.
 #define LANED_NODE int i = item / (lanes / width), lane = item % (lanes / width) * width

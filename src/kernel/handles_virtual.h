@@ -1,10 +1,12 @@
 /// VIRTUAL handle weights: cover, its maxima, supports of candidates and what accepted ones gain,
-/// faces between Voronoi cells, and folding. After handles.h.
+/// faces between Voronoi cells, and folding.
 ///
 /// A CPU inserts handles in order, by marching (src/fit/handles/insert.c); kernels of candidates
 /// are a GPU's way to the same handles.
 #ifndef CUTIS_KERNEL_HANDLES_VIRTUAL_H
 #define CUTIS_KERNEL_HANDLES_VIRTUAL_H
+
+#include "handles.h"
 
 ITEM_KERNEL(handles_keep, HANDLES_KEEP_BUFFERS)
 {

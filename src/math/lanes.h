@@ -31,26 +31,4 @@ static inline void double2_store(double *p, double2 v)
     memcpy(p, &v, sizeof v);
 }
 
-/// mask ? a : b
-static inline double2 double2_select(integer2 mask, double2 a, double2 b)
-{
-    return (double2)((mask & (integer2)a) | (~mask & (integer2)b));
-}
-
-static inline double2 double2_abs(double2 a)
-{
-    const integer2 sign = { INT64_MIN, INT64_MIN };
-    return (double2)((integer2)a & ~sign);
-}
-
-static inline double2 double2_sqrt(double2 a)
-{
-    return (double2){ sqrt(a[0]), sqrt(a[1]) };
-}
-
-static inline bool integer2_any(integer2 mask)
-{
-    return (mask[0] | mask[1]) != 0;
-}
-
 #endif

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "fit/handles/multigrid.h"
 #include "fit/handles/text.h"
-//
 #include "kernel/handles_sample.h"
 
 // A voxel in two cores belongs to the site it is nearest to. `held` counts what each site has.
