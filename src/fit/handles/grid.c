@@ -124,12 +124,6 @@ static cutis_result number_voxels(voxeliser *v, uint32_t rows)
     return cutis_handles_fetch(b->neighbour, g->neighbour, 24 * n);
 }
 
-static uint32_t root_of(uint32_t *piece, uint32_t v)
-{
-    while (piece[v] != v) v = piece[v] = piece[piece[v]];
-    return v;
-}
-
 // The first voxel of each one's piece, on a CPU: trees of connected voxels, joined in
 // order. One pass where sweeps take as many as a piece has bends.
 static void join_voxels(const uint32_t *neighbour, uint32_t count, uint32_t *piece)
@@ -138,7 +132,7 @@ static void join_voxels(const uint32_t *neighbour, uint32_t count, uint32_t *pie
         for (size_t d = 0; d < 6; d += 2) {
             const uint32_t m = neighbour[6 * (size_t)v + d];
             if (m == CUTIS_HANDLES_NONE) continue;
-            const uint32_t a = root_of(piece, v), b = root_of(piece, m);
+            const uint32_t a = group_of(piece, v), b = group_of(piece, m);
             if (a < b)
                 piece[b] = a;
             else

@@ -41,7 +41,7 @@ static cutis_result grow_slots(cutis_handles_insertion *in, uint32_t wanted)
         return result;
     }
     for (uint32_t i = 0; i < work->slot_count; i++) slots[i] = work->slots[i];
-    if (work->slots) cutis_free_array(context, work->slots, work->slot_count, sizeof *slots);
+    cutis_free_array(context, work->slots, work->slot_count, sizeof *slots);
     cutis_handles_drop(&b->site_fields);
     b->site_fields = fields;
     work->slots = slots;
@@ -59,8 +59,7 @@ static bool same_site(const cutis_handles_slot *slot, const cutis_handles_site *
 static bool take_slot(cutis_context *context, const cutis_handles_site *site,
                       cutis_handles_slot *slot)
 {
-    if (slot->segments)
-        cutis_free_array(context, slot->segments, slot->segment_count, sizeof *slot->segments);
+    cutis_free_array(context, slot->segments, slot->segment_count, sizeof *slot->segments);
     *slot = (cutis_handles_slot){ .used = true };
     slot->segments = cutis_alloc_array(context, site->segment_count, sizeof *site->segments);
     if (!slot->segments) return false;

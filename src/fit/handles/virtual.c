@@ -254,8 +254,7 @@ cutis_result cutis_handles_virtual_solve(cutis_handles_work *work, cutis_arena *
     *fits = true;
     work->has_values = false;
     const cutis_result result = insert_and_fold(&in, fits, field);
-    if (in.inserted)
-        cutis_free_array(context, in.inserted, in.inserted_capacity, sizeof *in.inserted);
+    cutis_free_array(context, in.inserted, in.inserted_capacity, sizeof *in.inserted);
     cutis_arena_release(&scratch);
     if (result != CUTIS_OK) *out = (cutis_handles_virtual){ 0 };
     return result;
