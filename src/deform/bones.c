@@ -184,7 +184,6 @@ cutis_result cutis_bind_bones(cutis_skin_binding *binding, uint32_t *skin_bone, 
         fill_bones(binding, skin_bone, node_bone, scratch);
         result = make_steps(binding, scratch);
     }
-    if (scratch)
-        cutis_free_array(binding->base.context, scratch, data->node_count, sizeof *scratch);
+    cutis_free_array(binding->base.context, scratch, data->node_count, sizeof *scratch);
     return result;
 }

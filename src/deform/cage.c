@@ -3,7 +3,6 @@
 // one kernel for positions and normals, one for vertices whose controls lie in a plane. Invariant:
 // a frame allocates nothing; the same bits on every device.
 #include <math.h>
-#include <string.h>
 
 #include <cutis/clip.h>
 
@@ -12,6 +11,7 @@
 #include "deform/deformer.h"
 #include "device/compute/cage.h"
 #include "device/compute/stream.h"
+#include "geometry/order.h"
 #include "math/mat3.h"
 
 // Rest controls this flat (|Y n| against |Y|) do not define a normal (docs/spec/reduction.md 5).
@@ -66,7 +66,8 @@ static cutis_result check_model(cutis_context *context, const cutis_model *model
 
 // Arrays of the binding while they are made.
 typedef struct drafts {
-    int32_t *slot_controls, *face_first, *faces;
+    int32_t *slot_controls, *faces;
+    uint32_t *face_first;
     float *slot_weights, *centres, *normals;
     uint32_t face_count;
 } drafts;
@@ -135,19 +136,14 @@ static bool list_faces(const cage_binding *binding, cutis_arena *arena, drafts *
     const uint32_t vertices = binding->base.vertex_count;
     const size_t corners = 3 * (size_t)cutis_model_triangle_count(binding->base.model);
     uint32_t *indices = cutis_arena_alloc(arena, corners, sizeof *indices);
-    int32_t *next = cutis_arena_alloc(arena, (size_t)vertices + 1, sizeof *next);
+    uint32_t *list = cutis_arena_alloc(arena, corners, sizeof *list);
     d->face_first = cutis_arena_alloc(arena, (size_t)vertices + 1, sizeof *d->face_first);
     d->faces = cutis_arena_alloc(arena, corners, 3 * sizeof *d->faces);
-    if (!indices || !next || !d->face_first || !d->faces) return false;
+    if (!indices || !list || !d->face_first || !d->faces) return false;
     cutis_model_triangles(binding->base.model, indices);
-    memset(d->face_first, 0, ((size_t)vertices + 1) * sizeof *d->face_first);
-    for (size_t i = 0; i < corners; i++) d->face_first[indices[i] + 1]++;
-    for (uint32_t v = 0; v < vertices; v++) d->face_first[v + 1] += d->face_first[v];
-    memcpy(next, d->face_first, ((size_t)vertices + 1) * sizeof *next);
-    for (size_t i = 0; i < corners; i++) {
-        int32_t *face = d->faces + 3 * (size_t)next[indices[i]]++;
-        for (size_t c = 0; c < 3; c++) face[c] = (int32_t)indices[i / 3 * 3 + c];
-    }
+    order_by_key(indices, corners, vertices, d->face_first, list);
+    for (size_t i = 0; i < 3 * corners; i++)
+        d->faces[i] = (int32_t)indices[list[i / 3] / 3 * 3 + i % 3];
     d->face_count = (uint32_t)corners;
     return true;
 }

@@ -55,42 +55,24 @@ typedef struct centre_job {
     uint32_t first_task;
 } centre_job;
 
-/// Weight vectors with equal bones and bits are one; found by hashing.
+/// Weight vectors with equal bones and bits are one.
 static cutis_result find_unique(centre_job *job, cutis_arena *arena)
 {
     const cutis_skin_layout *layout = &job->binding->layout;
-    size_t slots = 64;
-    while (slots < 2 * (size_t)layout->vertex_count) slots *= 2;
-    uint32_t *table = cutis_arena_alloc(arena, slots, sizeof *table);
+    cutis_sets vectors = { .context = job->binding->base.context }; // bones, then bits of weights
     job->unique = cutis_arena_alloc(arena, layout->vertex_count, sizeof *job->unique);
     job->same_as = cutis_arena_alloc(arena, layout->vertex_count, sizeof *job->same_as);
-    if (!table || !job->unique || !job->same_as)
-        return cutis_alloc_result(job->binding->base.context);
-    memset(table, 0, slots * sizeof *table);
-    for (uint32_t v = 0; v < layout->vertex_count; v++) {
+    bool good = job->unique && job->same_as;
+    for (uint32_t v = 0; v < layout->vertex_count && good; v++) {
         uint32_t first = layout->first[v], count = layout->first[v + 1] - first;
-        uint64_t hash = count;
-        for (uint32_t i = first; i < first + count; i++) {
-            uint32_t bits;
-            memcpy(&bits, &layout->weight[i], sizeof bits);
-            hash = (hash ^ ((uint64_t)layout->bone[i] << 32 | bits)) * 0x9e3779b97f4a7c15u;
-            hash ^= hash >> 31;
-        }
-        size_t at = hash & (slots - 1);
-        for (; table[at]; at = (at + 1) & (slots - 1)) {
-            uint32_t u = job->unique[table[at] - 1], other = layout->first[u];
-            if (layout->first[u + 1] - other == count &&
-                memcmp(layout->bone + first, layout->bone + other, count * sizeof(uint32_t)) == 0 &&
-                memcmp(layout->weight + first, layout->weight + other, count * sizeof(float)) == 0)
-                break;
-        }
-        if (!table[at]) {
-            job->unique[job->unique_count] = v;
-            table[at] = ++job->unique_count;
-        }
-        job->same_as[v] = table[at] - 1;
+        uint32_t both[2 * INFLUENCE_LIMIT];
+        memcpy(both, layout->bone + first, count * sizeof *both);
+        memcpy(both + count, layout->weight + first, count * sizeof *both);
+        good = cutis_sets_find(&vectors, both, 2 * count, &job->same_as[v]);
+        if (good && job->same_as[v] == job->unique_count) job->unique[job->unique_count++] = v;
     }
-    return CUTIS_OK;
+    cutis_sets_release(&vectors);
+    return good ? CUTIS_OK : cutis_alloc_result(vectors.context);
 }
 
 /// Number the bone pairs of all weight vectors.

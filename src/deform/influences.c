@@ -149,7 +149,7 @@ cutis_result cutis_bind_influences(cutis_skin_binding *binding, const uint32_t *
     float *weights = cutis_layout_alloc(binding, (size_t)total, sizeof *weights);
     influence *items = cutis_alloc_array(binding->base.context, most, sizeof *items);
     if (!first || !bones || !weights || !items) {
-        if (items) cutis_free_array(binding->base.context, items, most, sizeof *items);
+        cutis_free_array(binding->base.context, items, most, sizeof *items);
         return cutis_alloc_result(binding->base.context);
     }
     for (uint32_t i = 0; i < instance_count; i++) {

@@ -8,21 +8,15 @@
 
 #include <string.h>
 
-/// Where the deltas of a vertex are: its primitive, its index there, and its instance's targets.
-typedef struct morph_source {
-    const cutis_primitive *primitive;
-    uint32_t vertex, target_first, target_count;
-    uint32_t skip_first, skip_end; ///< targets that WPSD plays in its own way
-} morph_source;
-
-/// Cursor over instances and primitives: vertices of a block come in any order, so search by
-/// halves.
+/// Where the deltas of vertices are: a primitive of an instance, and the instance's targets.
 typedef struct morph_span {
     const cutis_primitive *primitive;
-    uint32_t vertex_first, target_first, target_count, skip_first, skip_end;
+    uint32_t vertex_first, target_first, target_count;
+    uint32_t skip_first, skip_end; ///< targets that WPSD plays in its own way
 } morph_span;
 
-static morph_source find_source(const morph_span *spans, uint32_t count, uint32_t vertex)
+/// Vertices of a block come in any order, so search by halves.
+static const morph_span *find_span(const morph_span *spans, uint32_t count, uint32_t vertex)
 {
     uint32_t low = 0, high = count;
     while (high - low > 1) {
@@ -32,10 +26,7 @@ static morph_source find_source(const morph_span *spans, uint32_t count, uint32_
         else
             high = middle;
     }
-    const morph_span *span = &spans[low];
-    return (morph_source){ span->primitive,    vertex - span->vertex_first,
-                           span->target_first, span->primitive->targets ? span->target_count : 0,
-                           span->skip_first,   span->skip_end };
+    return &spans[low];
 }
 
 static uint32_t list_spans(const cutis_skin_binding *binding, morph_span *spans)
@@ -53,12 +44,13 @@ static uint32_t list_spans(const cutis_skin_binding *binding, morph_span *spans)
             skip_end = skip + cutis_pose_targets(space);
         }
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
-            if (spans && mesh->primitives[p].vertex_count > 0)
-                spans[count] =
-                    (morph_span){ &mesh->primitives[p],      vertex, instances[i].target_first,
-                                  instances[i].target_count, skip,   skip_end };
-            count += mesh->primitives[p].vertex_count > 0;
-            vertex += mesh->primitives[p].vertex_count;
+            const cutis_primitive *primitive = &mesh->primitives[p];
+            const uint32_t targets = primitive->targets ? instances[i].target_count : 0;
+            if (spans && primitive->vertex_count > 0)
+                spans[count] = (morph_span){ primitive, vertex, instances[i].target_first,
+                                             targets,   skip,   skip_end };
+            count += primitive->vertex_count > 0;
+            vertex += primitive->vertex_count;
         }
     }
     return count;
@@ -112,11 +104,11 @@ static void mark_block(const morph_work *w, uint32_t block, uint32_t *low, uint3
     for (uint32_t l = 0; l < w->layout->block_size; l++) {
         uint32_t v = w->layout->vertices[(size_t)block * w->layout->block_size + l];
         if (v == CUTIS_NO_VERTEX) continue;
-        morph_source source = find_source(w->spans, w->span_count, v);
-        for (uint32_t t = 0; t < source.target_count; t++) {
-            uint32_t target = source.target_first + t;
-            if (w->marked[target] || (t >= source.skip_first && t < source.skip_end) ||
-                !moves(w->layout, &source.primitive->targets[t], source.vertex))
+        const morph_span *span = find_span(w->spans, w->span_count, v);
+        for (uint32_t t = 0; t < span->target_count; t++) {
+            uint32_t target = span->target_first + t;
+            if (w->marked[target] || (t >= span->skip_first && t < span->skip_end) ||
+                !moves(w->layout, &span->primitive->targets[t], v - span->vertex_first))
                 continue;
             mark_target(w, target, low, high);
         }
@@ -146,14 +138,15 @@ static void fill_entry(const morph_work *w, uint32_t block, uint32_t target, flo
             fill_residual(w, v, target - w->residual_first, planes + l);
             continue;
         }
-        morph_source source = find_source(w->spans, w->span_count, v);
-        if (target < source.target_first || target - source.target_first >= source.target_count)
+        const morph_span *span = find_span(w->spans, w->span_count, v);
+        const size_t own = v - span->vertex_first;
+        if (target < span->target_first || target - span->target_first >= span->target_count)
             continue;
-        const cutis_morph_target *deltas = &source.primitive->targets[target - source.target_first];
+        const cutis_morph_target *deltas = &span->primitive->targets[target - span->target_first];
         for (uint32_t kind = 0; kind < delta_kinds(w->layout); kind++) {
             const float *values = kind_of(w->layout, deltas, kind);
             for (size_t c = 0; values && c < 3; c++)
-                planes[(3 * kind + c) * size + l] = values[3 * (size_t)source.vertex + c];
+                planes[(3 * kind + c) * size + l] = values[3 * own + c];
         }
     }
 }

@@ -5,65 +5,58 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
-#include "kernel/team.h"
-//
 #include "kernel/patches.h"
 
 // Instances that may be worked on together.
 #define CAPACITY_MAX (1u << 20)
 
-static const char *const REMOVALS[] = { "cut", "box" };
-static const char *const FILLS[] = {
-    "default", "keep", "mean", "intersection", "reduced", "between"
-};
+enum { REMOVALS = 2, FILLS = 6 };
+static const char *const REMOVAL_NAMES[REMOVALS] = { "cut", "box" };
+static const char *const FILL_NAMES[FILLS] = { "default",      "keep",    "mean",
+                                               "intersection", "reduced", "between" };
+
+// Which of the names it is; `count`: none.
+static int find_name(const char *const *names, int count, const char *name)
+{
+    int i = 0;
+    while (i < count && strcmp(name, names[i]) != 0) i++;
+    return i;
+}
 
 const char *cutis_patch_removal_name(cutis_patch_removal removal)
 {
-    return (uint32_t)removal < 2 ? REMOVALS[removal] : "unknown";
+    return (uint32_t)removal < REMOVALS ? REMOVAL_NAMES[removal] : "unknown";
 }
 
 cutis_result cutis_patch_removal_from_name(const char *name, cutis_patch_removal *out)
 {
     if (!name || !out) return CUTIS_INVALID_ARGUMENT;
-    for (int i = 0; i < 2; i++)
-        if (strcmp(name, REMOVALS[i]) == 0) {
-            *out = (cutis_patch_removal)i;
-            return CUTIS_OK;
-        }
-    return CUTIS_NOT_FOUND;
+    const int found = find_name(REMOVAL_NAMES, REMOVALS, name);
+    if (found < REMOVALS) *out = (cutis_patch_removal)found;
+    return found < REMOVALS ? CUTIS_OK : CUTIS_NOT_FOUND;
 }
 
 const char *cutis_patch_fill_name(cutis_patch_fill fill)
 {
-    return (uint32_t)fill < 6 ? FILLS[fill] : "unknown";
+    return (uint32_t)fill < FILLS ? FILL_NAMES[fill] : "unknown";
 }
 
 cutis_result cutis_patch_fill_from_name(const char *name, cutis_patch_fill *out)
 {
     if (!name || !out) return CUTIS_INVALID_ARGUMENT;
-    for (int i = 0; i < 6; i++)
-        if (strcmp(name, FILLS[i]) == 0) {
-            *out = (cutis_patch_fill)i;
-            return CUTIS_OK;
-        }
-    return CUTIS_NOT_FOUND;
+    const int found = find_name(FILL_NAMES, FILLS, name);
+    if (found < FILLS) *out = (cutis_patch_fill)found;
+    return found < FILLS ? CUTIS_OK : CUTIS_NOT_FOUND;
 }
 
 // What the binding keeps on the host: names, joints, inverse binds, the volume.
 static cutis_result keep_facts(patches_binding *binding, const patch_body *body,
                                const patch_pieces *parts, const patch_pack *pack)
 {
-    const cutis_model_data *data = cutis_model_get(body->model);
-    const cutis_instance *instances;
-    cutis_model_instances(body->model, &instances);
-    const cutis_skin *skin = &data->skins[instances[body->instance].skin];
+    const cutis_skin *skin = body->skin;
     cutis_arena *arena = &binding->base.arena;
     const patch_work packed = patch_work_of(pack->body, NULL, &pack->arguments, 0);
-    binding->node_count = data->node_count;
+    binding->node_count = cutis_model_get(body->model)->node_count;
     binding->joints = cutis_arena_alloc(arena, body->loop_count, sizeof *binding->joints);
     binding->part_nodes = cutis_arena_alloc(arena, body->part_count, sizeof(uint32_t));
     binding->inverse_binds = cutis_arena_alloc(arena, body->part_count, sizeof(cutis_mat34));

@@ -20,7 +20,7 @@ typedef struct patch_body {
     cutis_context *context;
     const cutis_model *model;
     const cutis_mesh *mesh;
-    uint32_t instance; ///< of the model
+    const cutis_skin *skin;
     uint32_t output_count;
     const uint32_t *weld; ///< per output vertex: welded vertex
     uint32_t vertex_count, face_count, part_count, loop_count;
@@ -38,6 +38,12 @@ typedef struct patch_body {
     double *centres; ///< 3 per loop
     double diagonal;
 } patch_body;
+
+static inline const char *patch_part_name(const patch_body *body, uint32_t part)
+{
+    const char *name = body->mesh->part_names ? body->mesh->part_names[part] : NULL;
+    return name ? name : "(no name)";
+}
 
 /// One part: its vertices (ascending welded), faces with part vertices, and surroundings.
 typedef struct patch_shape {

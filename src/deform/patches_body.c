@@ -17,23 +17,15 @@
 #define NOWHERE UINT32_MAX
 #define HEAL    "; cutis skeleton heals that"
 
-static const char *part_name(const patch_body *body, uint32_t part)
-{
-    const char *name = body->mesh->part_names ? body->mesh->part_names[part] : NULL;
-    return name ? name : "(no name)";
-}
-
 // The one mesh instance that has parts.
 static cutis_result find_instance(patch_body *body)
 {
     const cutis_model_data *data = cutis_model_get(body->model);
     const cutis_instance *instances;
-    uint32_t count = cutis_model_instances(body->model, &instances), found = 0;
+    uint32_t count = cutis_model_instances(body->model, &instances), found = 0, instance = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
-        if (mesh->part_count == 0) continue;
-        body->instance = i;
-        body->mesh = mesh;
+        if (data->meshes[instances[i].mesh].part_count == 0) continue;
+        instance = i;
         found++;
     }
     if (found == 0)
@@ -42,8 +34,10 @@ static cutis_result find_instance(patch_body *body)
     if (found > 1 || count > 1)
         return cutis_fail(body->context, CUTIS_UNSUPPORTED,
                           "%u meshes; patches need one, which cutis skeleton makes", count);
-    if (instances[body->instance].skin == CUTIS_NONE)
+    if (instances[instance].skin == CUTIS_NONE)
         return cutis_fail(body->context, CUTIS_UNSUPPORTED, "the mesh with parts has no skin");
+    body->mesh = &data->meshes[instances[instance].mesh];
+    body->skin = &data->skins[instances[instance].skin];
     for (uint32_t p = 0; p < body->mesh->primitive_count; p++)
         if (body->mesh->primitives[p].topology != CUTIS_TOPOLOGY_TRIANGLES ||
             !body->mesh->primitives[p].parts)
@@ -151,13 +145,13 @@ static cutis_result pair_edges(patch_body *body)
         if (faces != 2)
             return cutis_fail(body->context, CUTIS_UNSUPPORTED,
                               "part %s: the mesh is not closed there (an edge has %s)" HEAL,
-                              part_name(body, body->labels[edges[i].half / 3]),
+                              patch_part_name(body, body->labels[edges[i].half / 3]),
                               faces > 2 ? "more than two faces" : "one face");
         uint32_t a = (uint32_t)edges[i].half, b = (uint32_t)edges[i + 1].half;
         if (body->faces[a] == body->faces[b])
             return cutis_fail(body->context, CUTIS_UNSUPPORTED,
                               "part %s: neighbouring faces are oriented against each other" HEAL,
-                              part_name(body, body->labels[a / 3]));
+                              patch_part_name(body, body->labels[a / 3]));
         body->twins[a] = b;
         body->twins[b] = a;
     }
@@ -187,9 +181,7 @@ static cutis_result vertex_normals(patch_body *body)
 static cutis_result find_joints(patch_body *body)
 {
     const cutis_model_data *data = cutis_model_get(body->model);
-    const cutis_instance *instances;
-    cutis_model_instances(body->model, &instances);
-    const cutis_skin *skin = &data->skins[instances[body->instance].skin];
+    const cutis_skin *skin = body->skin;
     double *weight = cutis_arena_alloc(
         body->arena, (size_t)body->part_count * skin->joint_count + 1, sizeof *weight);
     body->joints = cutis_arena_alloc(body->arena, body->part_count, sizeof *body->joints);
@@ -212,7 +204,7 @@ static cutis_result find_joints(patch_body *body)
             if (row[j] > row[best]) best = j;
         for (uint32_t j = 0; j < skin->joint_count; j++) {
             const char *name = data->nodes[skin->joints[j]].name;
-            if (name && strcmp(name, part_name(body, part)) == 0) best = j;
+            if (name && strcmp(name, patch_part_name(body, part)) == 0) best = j;
         }
         body->joints[part] =
             body->mesh->part_tree ? body->mesh->part_tree->parts[part].joint : best;
@@ -224,9 +216,7 @@ static cutis_result find_joints(patch_body *body)
 static cutis_result find_parents(patch_body *body)
 {
     const cutis_model_data *data = cutis_model_get(body->model);
-    const cutis_instance *instances;
-    cutis_model_instances(body->model, &instances);
-    const cutis_skin *skin = &data->skins[instances[body->instance].skin];
+    const cutis_skin *skin = body->skin;
     uint32_t *part_of = cutis_arena_alloc(body->arena, data->node_count, sizeof *part_of);
     body->parents = cutis_arena_alloc(body->arena, body->part_count, sizeof *body->parents);
     if (!part_of || !body->parents) return cutis_alloc_result(body->context);
@@ -271,7 +261,7 @@ static cutis_result link_borders(patch_body *body, uint32_t *next, uint32_t *at)
         if (next[v] != NOWHERE)
             return cutis_fail(body->context, CUTIS_UNSUPPORTED,
                               "part %s: its border touches another (or itself) in a vertex" HEAL,
-                              part_name(body, own));
+                              patch_part_name(body, own));
         next[v] = head(body, h);
         at[v] = h;
     }
@@ -291,7 +281,7 @@ static cutis_result trace_loop(patch_body *body, const uint32_t *next, const uin
             return cutis_fail(body->context, CUTIS_UNSUPPORTED,
                               "parts %s and %s: their border is no closed loop (three parts meet "
                               "in a vertex)" HEAL,
-                              part_name(body, parent), part_name(body, child));
+                              patch_part_name(body, parent), patch_part_name(body, child));
         seen[v] = true;
         body->loop_vertices[(*used)++] = v;
         loop->count++;
@@ -338,10 +328,7 @@ static cutis_result find_loops(patch_body *body)
 // The rest origin of a joint: the point its part turns about.
 static cutis_result find_centres(patch_body *body)
 {
-    const cutis_model_data *data = cutis_model_get(body->model);
-    const cutis_instance *instances;
-    cutis_model_instances(body->model, &instances);
-    const cutis_skin *skin = &data->skins[instances[body->instance].skin];
+    const cutis_skin *skin = body->skin;
     body->centres =
         cutis_arena_alloc(body->arena, 3 * (size_t)body->loop_count, sizeof *body->centres);
     if (!body->centres) return cutis_alloc_result(body->context);
@@ -351,7 +338,7 @@ static cutis_result find_centres(patch_body *body)
         if (skin->inverse_binds && !cutis_mat34_invert(&skin->inverse_binds[joint], &rest))
             return cutis_fail(body->context, CUTIS_UNSUPPORTED,
                               "part %s: the inverse bind of its joint is singular",
-                              part_name(body, body->loops[i].child));
+                              patch_part_name(body, body->loops[i].child));
         for (int k = 0; k < 3; k++) body->centres[3 * (size_t)i + k] = rest.m[4 * k + 3];
     }
     return CUTIS_OK;

@@ -10,14 +10,6 @@
 #include "base/error.h"
 #include "deform/patches_places.h"
 #include "geometry/vector.h"
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
-#include "kernel/team.h"
-//
-#include "kernel/patches.h"
-//
 #include "kernel/patches_conic.h"
 #include "math/eigen3.h"
 #include "math/mat3.h"

@@ -14,12 +14,6 @@
 
 #define NOWHERE UINT32_MAX
 
-static const char *part_name(const patch_body *body, uint32_t part)
-{
-    const char *name = body->mesh->part_names ? body->mesh->part_names[part] : NULL;
-    return name ? name : "(no name)";
-}
-
 // Faces sorted by part, and which vertices each part has. `copy` maps a welded vertex of the part
 // at hand to its part vertex.
 static cutis_result number_vertices(const patch_body *body, patch_pieces *out, uint32_t *copy)
@@ -41,7 +35,7 @@ static cutis_result number_vertices(const patch_body *body, patch_pieces *out, u
         uint32_t end = out->face_first[p + 1];
         if (end == out->face_first[p])
             return cutis_fail(body->context, CUTIS_UNSUPPORTED, "part %s has no face",
-                              part_name(body, p));
+                              patch_part_name(body, p));
         out->vertex_first[p] = used;
         for (uint32_t v = 0; v < body->vertex_count; v++) copy[v] = NOWHERE;
         for (uint32_t i = 3 * out->face_first[p]; i < 3 * end; i++)
@@ -51,7 +45,7 @@ static cutis_result number_vertices(const patch_body *body, patch_pieces *out, u
             if (used == capacity)
                 return cutis_fail(body->context, CUTIS_UNSUPPORTED,
                                   "part %s touches another in a vertex; cutis skeleton heals that",
-                                  part_name(body, p));
+                                  patch_part_name(body, p));
             out->welded[used] = v;
             out->vertex_part[used] = p;
             copy[v] = used++;
@@ -65,15 +59,8 @@ static cutis_result number_vertices(const patch_body *body, patch_pieces *out, u
 
 static uint32_t find_copy(const patch_pieces *parts, uint32_t part, uint32_t welded)
 {
-    uint32_t low = parts->vertex_first[part], high = parts->vertex_first[part + 1];
-    while (low + 1 < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (parts->welded[middle] <= welded)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)order_last(parts->welded, parts->vertex_first[part],
+                                parts->vertex_first[part + 1], welded);
 }
 
 static cutis_result place_loops(const patch_body *body, patch_pieces *out)
@@ -97,7 +84,7 @@ static cutis_result place_loops(const patch_body *body, patch_pieces *out)
                     return cutis_fail(body->context, CUTIS_UNSUPPORTED,
                                       "part %s: two of its borders touch; cutis skeleton heals "
                                       "that",
-                                      part_name(body, side ? loop->child : loop->parent));
+                                      patch_part_name(body, side ? loop->child : loop->parent));
                 out->vertex_loop[v] = (int32_t)i;
                 out->vertex_place[v] = (int32_t)k;
                 out->loop_copies[2 * (size_t)(loop->first + k) + side] = v;
@@ -172,7 +159,7 @@ static cutis_result chain_ring(const patch_body *body, patch_pieces *out, uint32
         body->context, CUTIS_UNSUPPORTED,
         "part %s: its faces around a vertex are connected only through it; cutis skeleton "
         "heals that",
-        part_name(body, out->vertex_part[v]));
+        patch_part_name(body, out->vertex_part[v]));
 }
 
 static cutis_result make_rings(const patch_body *body, patch_pieces *out)
@@ -217,7 +204,7 @@ static cutis_result check_pieces(const patch_body *body, const patch_pieces *par
         if (count != parts->vertex_first[p + 1] - first)
             return cutis_fail(body->context, CUTIS_UNSUPPORTED,
                               "part %s is in several pieces; cutis skeleton heals that",
-                              part_name(body, p));
+                              patch_part_name(body, p));
     }
     return CUTIS_OK;
 }

@@ -5,12 +5,6 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
-#include "kernel/team.h"
-//
 #include "kernel/patches.h"
 
 // Places spread from the loop outwards: a vertex has the mean direction, around the circle that the

@@ -25,8 +25,7 @@ bool cutis_vertex_buffer_create(const cutis_model *model, cutis_vertex_buffer *o
 
 void cutis_vertex_buffer_destroy(cutis_vertex_buffer *buffer)
 {
-    if (buffer->list)
-        cutis_free_array(buffer->context, buffer->list, buffer->capacity, sizeof *buffer->list);
+    cutis_free_array(buffer->context, buffer->list, buffer->capacity, sizeof *buffer->list);
     buffer->list = NULL;
 }
 

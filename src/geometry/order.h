@@ -35,6 +35,19 @@ static inline void order_by_key(const uint32_t *keys, size_t count, size_t key_c
     first[0] = 0;
 }
 
+/// The last of list[low] .. list[high - 1], ascending, that is not above a value; `low` if all are.
+static inline size_t order_last(const uint32_t *list, size_t low, size_t high, uint32_t value)
+{
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (list[middle] <= value)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /// The one that stands for the group of i. up[i] == i at first; up[group_of(up, a)] = b joins two.
 static inline uint32_t group_of(uint32_t *up, uint32_t i)
 {

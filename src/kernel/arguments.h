@@ -2,11 +2,7 @@
 /// read-only ones as IN, the others as OUT; all else is in one struct, passed by value:
 ///
 ///     #define SCALE_BUFFERS(IN, OUT) IN(float, source) OUT(float, scaled)
-///     STRUCT(scale_arguments)
-///     {
-///         ITEM_RANGE;
-///         float factor;
-///     };
+///     KERNEL_TAKES(scale, float factor)
 ///
 /// Such lists and structs are a program's NAME_arguments.h, which the host includes too
 /// (device/compute.h makes its side of them). Invariant: nothing writes an IN buffer while the
@@ -31,5 +27,18 @@
 /// The first field of every struct of arguments: the items that this call does. Whoever launches
 /// the kernel leaves it at zero; device/compute fills it in.
 #define ITEM_RANGE int item_first, item_end
+
+/// NAME_arguments of these fields, or of none. A comma would end them: `int a; int b`.
+#define KERNEL_TAKES(name, fields)                                                                 \
+    STRUCT(name##_arguments)                                                                       \
+    {                                                                                              \
+        ITEM_RANGE;                                                                                \
+        fields;                                                                                    \
+    };
+#define KERNEL_TAKES_NONE(name)                                                                    \
+    STRUCT(name##_arguments)                                                                       \
+    {                                                                                              \
+        ITEM_RANGE;                                                                                \
+    };
 
 #endif

@@ -1,7 +1,10 @@
-/// Item kernels that every program needs: filling, and sums of fixed order. After item.h and
-/// basic_arguments.h.
+/// Item kernels that every program needs: filling, and sums of fixed order.
 #ifndef CUTIS_KERNEL_BASIC_H
 #define CUTIS_KERNEL_BASIC_H
+
+#include "arguments.h"
+#include "basic_arguments.h"
+#include "item.h"
 
 ITEM_KERNEL(fill_words, FILL_WORDS_BUFFERS)
 {

@@ -4,19 +4,11 @@
 
 /// words[item] = value, for 4-byte words.
 #define FILL_WORDS_BUFFERS(IN, OUT) OUT(int, words)
-STRUCT(fill_words_arguments)
-{
-    ITEM_RANGE;
-    int value;
-};
+KERNEL_TAKES(fill_words, int value)
 
 /// Sums of doubles in a fixed order: sums[item] = sum of values[item * stretch ...], at most
 /// `stretch` of them and not beyond `count`.
 #define SUM_STRETCHES_BUFFERS(IN, OUT) IN(double, values) OUT(double, sums)
-STRUCT(sum_stretches_arguments)
-{
-    ITEM_RANGE;
-    int count, stretch;
-};
+KERNEL_TAKES(sum_stretches, int count; int stretch)
 
 #endif

@@ -8,8 +8,8 @@
 ///
 ///   LBS    m = mat34_blend(m, w, M)                           p = mat34_point(m, v)
 ///   SBS    c = the set's centre (a vertex with one bone: c = v); COR: c = the vertex's centre
-///          q = turn_add(...), to = real3_blend(to, w, mat34_point(M, c)), nonuniform: s =
-///          sym33_blend(s, w, S) p = mat33_point(Q, to, v - c), nonuniform: Q S in place of Q
+///          q = dual_turn_add(...).sum.q, to = real3_blend(to, w, mat34_point(M, c)), nonuniform: s
+///          = sym33_blend(s, w, S) p = mat33_point(Q, to, v - c), nonuniform: Q S in place of Q
 ///   SBS_WEIGHTED  first LBS's m, o = real3_blend(o, w, origin), the largest weight; then
 ///   centre_add, centre_solve:
 ///          c; then as SBS with to = mat34_point(m, c)
@@ -83,17 +83,12 @@ FN shaded linear_normal_nonuniform(mat34 m, real3 n)
 
 // Sums of rotations -----------------------------------------------------------------------------
 
-STRUCT(turn)
-{
-    quat sum, pivot;
-    REAL before;
-}; // before: sum of the weights so far
 STRUCT(dual_turn)
 {
     dual_quat sum;
     quat pivot;
     REAL before;
-};
+}; // before: sum of the weights so far
 STRUCT(largest)
 {
     REAL weight;
@@ -107,24 +102,6 @@ FN REAL turn_weight(REAL w, quat pivot, quat q)
     return SELECT_LESS(quat_dot(pivot, q), K(0.0), -w, w);
 }
 
-FN turn turn_zero(void)
-{
-    turn t;
-    t.sum = quat_zero();
-    t.pivot = quat_zero();
-    t.before = K(0.0);
-    return t;
-}
-
-// The pivot is the first bone with a weight.
-FN turn turn_add(turn t, REAL w, quat q)
-{
-    t.pivot = quat_select_less(K(0.0), t.before, t.pivot, q);
-    t.before = t.before + w;
-    t.sum = quat_blend(t.sum, turn_weight(w, t.pivot, q), q);
-    return t;
-}
-
 FN dual_turn dual_turn_zero(void)
 {
     dual_turn t;
@@ -134,6 +111,7 @@ FN dual_turn dual_turn_zero(void)
     return t;
 }
 
+// The pivot is the first bone with a weight.
 FN dual_turn dual_turn_add(dual_turn t, REAL w, dual_quat d)
 {
     t.pivot = quat_select_less(K(0.0), t.before, t.pivot, d.q);

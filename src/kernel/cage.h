@@ -1,12 +1,15 @@
 /// Item kernels of cages: mean value coordinates, relaxation of harmonic coordinates, and the
-/// deformation with its normals. After item.h and
-/// cage_arguments.h. Coordinates are double, frames float.
+/// deformation with its normals. Coordinates are double, frames float.
 ///
 /// Arrays with a slot per vertex and control (or per node and lane) come with two strides, so that
 /// a CPU walks them vertex by vertex and a GPU side by side: the arithmetic is the same.
 /// Formulas: docs/spec/reduction.md 5 to 7.
 #ifndef CUTIS_KERNEL_CAGE_H
 #define CUTIS_KERNEL_CAGE_H
+
+#include "arguments.h"
+#include "cage_arguments.h"
+#include "item.h"
 
 // Mean value coordinates ------------------------------------------------------------------------
 

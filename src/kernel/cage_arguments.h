@@ -3,24 +3,16 @@
 #define CUTIS_KERNEL_CAGE_ARGUMENTS_H
 
 /// Mean value coordinates, a point an item. `status`: 1 where the sum of the weights vanishes (only
-/// outside), plus 2 for points outside.
+/// outside), plus 2 for points outside. A point as near to a control as `nearest` is the control;
+/// the strides are those of the weights.
 #define CAGE_MEAN_VALUE_BUFFERS(IN, OUT)                                                           \
     IN(double, points) IN(double, controls) IN(int, triangles) OUT(double, weights) OUT(int, status)
-STRUCT(cage_mean_value_arguments)
-{
-    ITEM_RANGE;
-    int control_count, triangle_count;
-    int point_stride, control_stride; // of the weights
-    double nearest;                   // a point this near to a control is the control
-};
+KERNEL_TAKES(cage_mean_value, int control_count; int triangle_count; int point_stride;
+             int control_stride; double nearest)
 
 /// Doubles side by side to floats vertex by vertex.
 #define CAGE_WEIGHTS_TO_FLOAT_BUFFERS(IN, OUT) IN(double, weights) OUT(float, out)
-STRUCT(cage_weights_to_float_arguments)
-{
-    ITEM_RANGE;
-    int control_count, point_stride, control_stride;
-};
+KERNEL_TAKES(cage_weights_to_float, int control_count; int point_stride; int control_stride)
 
 /// One step of successive over-relaxation at the nodes of one colour: `width` lanes from lane
 /// `width * (item % groups)` of node `first + item / groups`. A node's new value is the mean of
@@ -28,22 +20,13 @@ STRUCT(cage_weights_to_float_arguments)
 /// (row -1: none).
 #define CAGE_RELAX_BUFFERS(IN, OUT)                                                                \
     IN(int, neighbours) IN(double, coefficients) IN(int, rows) IN(double, fixed) OUT(double, values)
-STRUCT(cage_relax_arguments)
-{
-    ITEM_RANGE;
-    int first, groups, width, lanes;
-    double omega;
-};
+KERNEL_TAKES(cage_relax, int first; int groups; int width; int lanes; double omega)
 
 /// How far the nodes of a stretch are from the mean of their arms: the largest of all lanes.
 #define CAGE_RELAX_RESIDUAL_BUFFERS(IN, OUT)                                                       \
     IN(int, neighbours)                                                                            \
     IN(double, coefficients) IN(int, rows) IN(double, fixed) IN(double, values) OUT(double, out)
-STRUCT(cage_relax_residual_arguments)
-{
-    ITEM_RANGE;
-    int node_count, stretch, lanes;
-};
+KERNEL_TAKES(cage_relax_residual, int node_count; int stretch; int lanes)
 
 /// Vertex item % vertex_count of instance item / vertex_count. `centres`: of a vertex's controls at
 /// rest, and the scale of its moments; `rest_normals`: Y n at unit length. `thin` is set where a
@@ -69,10 +52,7 @@ STRUCT(cage_deform_arguments)
 /// are only read, but may lie in the buffer of the normals.
 #define CAGE_FACE_NORMALS_BUFFERS(IN, OUT)                                                         \
     IN(int, thin) IN(int, face_first) IN(int, faces) OUT(ELEM, positions) OUT(ELEM, normals)
-STRUCT(cage_face_normals_arguments)
-{
-    ITEM_RANGE;
-    int vertex_count, position_first, position_stride, normal_first, normal_stride;
-};
+KERNEL_TAKES(cage_face_normals, int vertex_count; int position_first; int position_stride;
+             int normal_first; int normal_stride)
 
 #endif

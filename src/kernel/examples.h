@@ -1,10 +1,12 @@
 /// Kernel text: joint weights of one vertex from the normal equations of its examples: a ridge
-/// towards the prior, the principal joints one by one (docs/spec/pose-space.md 6). After nnls.h.
+/// towards the prior, the principal joints one by one (docs/spec/pose-space.md 6).
 ///
 /// Invariant: weights are not negative, sum to one, and depend on this vertex alone. Arrays are
 /// those of one work item; NNLS_MAX candidates at most.
 #ifndef CUTIS_KERNEL_EXAMPLES_H
 #define CUTIS_KERNEL_EXAMPLES_H
+
+#include "nnls.h"
 
 // Weights below this are not worth an influence (docs/spec/pose-space.md 6.2).
 #define EXAMPLES_WEIGHT_MIN 1e-3

@@ -1,11 +1,14 @@
 /// Handle weights: what one voxel, point or node needs. Places of the grid, distances to segments
-/// and line of sight, Godunov's step, falling conductances, B-spline taps, supports. After item.h
-/// and handles_arguments.h.
+/// and line of sight, Godunov's step, falling conductances, B-spline taps, supports.
 ///
 /// Functions only. The kernels of handles_*.h are written over them, and so is the C of src/fit
 /// that does in order what GPUs do in sweeps: both have the same bits.
 #ifndef CUTIS_KERNEL_HANDLES_H
 #define CUTIS_KERNEL_HANDLES_H
+
+#include "arguments.h"
+#include "handles_arguments.h"
+#include "item.h"
 
 // Places ----------------------------------------------------------------------------------------
 

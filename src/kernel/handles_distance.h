@@ -1,10 +1,11 @@
 /// Distances inside a shape by sweeps of all voxels, many fields at once: what a GPU does in place
 /// of marching. The end is the one solution that no step lowers any more, however it is reached.
-/// After handles.h.
 ///
 /// Voxels of many fields go in units: unit u is of field u / units_of_a_field.
 #ifndef CUTIS_KERNEL_HANDLES_DISTANCE_H
 #define CUTIS_KERNEL_HANDLES_DISTANCE_H
+
+#include "handles.h"
 
 STRUCT(handles_spot)
 {
@@ -25,26 +26,26 @@ FN handles_spot handles_spot_of(GLOBAL const unsigned *work, int voxel_count, in
 ITEM_KERNEL(handles_start, HANDLES_START_BUFFERS)
 {
     ITEM_BEGIN
-    handles_spot s = handles_spot_of(work, given.grid.voxel_count, item);
+    handles_spot s = handles_spot_of(units, given.grid.voxel_count, item);
     if (s.voxel < given.grid.voxel_count) {
         INDEX to = (INDEX)s.field * given.grid.voxel_count + s.voxel;
         handles_point centre = handles_centre_at(given.grid, place[s.voxel]);
-        float best = distance[to];
-        unsigned owner = label != 0 ? label[to] : 0;
-        for (INDEX g = first[s.field]; g < first[s.field + 1]; g++) {
+        float best = start[to];
+        unsigned owner = start_label != 0 ? start_label[to] : 0;
+        for (INDEX g = segment_first[s.field]; g < segment_first[s.field + 1]; g++) {
             handles_point nearest = handles_nearest(
                 handles_make(segments[6 * g], segments[6 * g + 1], segments[6 * g + 2]),
                 handles_make(segments[6 * g + 3], segments[6 * g + 4], segments[6 * g + 5]),
                 centre);
             double d = handles_length(centre, nearest);
-            unsigned mine = label != 0 ? labels[g] : 0;
+            unsigned mine = start_label != 0 ? segment_labels[g] : 0;
             if (d <= given.reach && d <= (double)best &&
                 handles_nearer((float)d, mine, best, owner) &&
                 handles_sees(index, given.grid, centre, nearest))
                 best = (float)d, owner = mine;
         }
-        distance[to] = best;
-        if (label != 0) label[to] = owner;
+        start[to] = best;
+        if (start_label != 0) start_label[to] = owner;
     }
     ITEM_END
 }
@@ -59,9 +60,9 @@ ITEM_KERNEL(handles_sweep, HANDLES_SWEEP_BUFFERS)
         for (int side = 0; side < 2; side++) {
             unsigned m = neighbour[6 * (INDEX)item + 2 * axis + side];
             if (m != HANDLES_NONE) {
-                float d = from[m];
+                float d = distance[m];
                 low[axis] = d < low[axis] ? d : low[axis];
-                if (handles_nearer(d, from_label[m], least, own)) least = d, own = from_label[m];
+                if (handles_nearer(d, label[m], least, own)) least = d, own = label[m];
             }
         }
     }
@@ -69,32 +70,32 @@ ITEM_KERNEL(handles_sweep, HANDLES_SWEEP_BUFFERS)
         float value = handles_godunov(low[0], low[1], low[2], given.grid.step);
         if (handles_nearer(value, own, best, owner)) best = value, owner = own;
     }
-    if (best != from[item] || owner != from_label[item]) RAISE(changed[0]);
-    to[item] = best;
-    to_label[item] = owner;
+    if (best != distance[item] || owner != label[item]) RAISE(flag[0]);
+    other_distance[item] = best;
+    other_label[item] = owner;
     ITEM_END
 }
 
 ITEM_KERNEL(handles_fields, HANDLES_FIELDS_BUFFERS)
 {
     ITEM_BEGIN
-    handles_spot s = handles_spot_of(work, given.grid.voxel_count, item);
+    handles_spot s = handles_spot_of(units, given.grid.voxel_count, item);
     if (s.voxel < given.grid.voxel_count) {
         INDEX base = (INDEX)s.field * given.grid.voxel_count;
-        float low[3], known = from[base + s.voxel];
+        float low[3], known = field[base + s.voxel];
         for (int axis = 0; axis < 3; axis++) {
             unsigned a = neighbour[6 * (INDEX)s.voxel + 2 * axis];
             unsigned b = neighbour[6 * (INDEX)s.voxel + 2 * axis + 1];
-            float one = a != HANDLES_NONE ? from[base + a] : HANDLES_INFINITY;
-            float two = b != HANDLES_NONE ? from[base + b] : HANDLES_INFINITY;
+            float one = a != HANDLES_NONE ? field[base + a] : HANDLES_INFINITY;
+            float two = b != HANDLES_NONE ? field[base + b] : HANDLES_INFINITY;
             low[axis] = one < two ? one : two;
         }
         float value = handles_godunov(low[0], low[1], low[2], given.grid.step);
         if (value < known && value < bound[s.field])
-            RAISE(changed[0]);
+            RAISE(flag[0]);
         else
             value = known;
-        to[base + s.voxel] = value;
+        other_field[base + s.voxel] = value;
     }
     ITEM_END
 }
@@ -102,7 +103,7 @@ ITEM_KERNEL(handles_fields, HANDLES_FIELDS_BUFFERS)
 ITEM_KERNEL(handles_scatter, HANDLES_SCATTER_BUFFERS)
 {
     ITEM_BEGIN
-    values[place[item]] = value[item];
+    field[seed[item]] = seed_value[item];
     ITEM_END
 }
 

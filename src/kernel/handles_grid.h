@@ -1,10 +1,12 @@
 /// Voxels of a shape: conservative surface, balls around the points of a cloud, the flood of the
-/// outside, and the numbers of voxels, neighbours and pieces. After handles.h.
+/// outside, and the numbers of voxels, neighbours and pieces.
 ///
 /// Several items may mark one voxel: they all write the same byte. A flood item owns its rows of
 /// voxels, so it reads what no other item writes.
 #ifndef CUTIS_KERNEL_HANDLES_GRID_H
 #define CUTIS_KERNEL_HANDLES_GRID_H
+
+#include "handles.h"
 
 /// Overlap tests are this much too generous, in voxels: a face that lies on a voxel border counts
 /// for both sides, whichever way the arithmetic rounds, so that mirrored shapes get mirrored
@@ -186,7 +188,7 @@ ITEM_KERNEL(handles_flood, HANDLES_FLOOD_BUFFERS)
             }
         }
     }
-    if (changes) RAISE(changed[0]);
+    if (changes) RAISE(flag[0]);
     ITEM_END
 }
 
@@ -217,7 +219,7 @@ ITEM_KERNEL(handles_rows, HANDLES_ROWS_BUFFERS)
     handles_row row = handles_row_of(given.grid, item);
     int used = 0;
     for (int i = 0; i < row.length; i++) used += state[row.place + i] != HANDLES_OUTSIDE;
-    count[item] = used;
+    rows[item] = used;
     ITEM_END
 }
 
@@ -225,7 +227,7 @@ ITEM_KERNEL(handles_number, HANDLES_NUMBER_BUFFERS)
 {
     ITEM_BEGIN
     handles_row row = handles_row_of(given.grid, item);
-    int used = first[item];
+    int used = rows[item];
     for (int i = 0; i < row.length; i++) {
         int inside = state[row.place + i] != HANDLES_OUTSIDE;
         index[row.place + i] = inside ? (unsigned)used : HANDLES_NONE;
@@ -255,30 +257,30 @@ ITEM_KERNEL(handles_links, HANDLES_LINKS_BUFFERS)
 ITEM_KERNEL(handles_pieces, HANDLES_PIECES_BUFFERS)
 {
     ITEM_BEGIN
-    unsigned own = from[item], least = own;
+    unsigned own = piece[item], least = own;
     for (int d = 0; d < 6; d++) {
         unsigned m = neighbour[6 * (INDEX)item + d];
-        unsigned other = m == HANDLES_NONE ? own : from[m];
+        unsigned other = m == HANDLES_NONE ? own : piece[m];
         least = other < least ? other : least;
     }
-    unsigned known = from[least];
+    unsigned known = piece[least];
     least = known < least ? known : least;
-    to[item] = least;
-    if (least != own) RAISE(changed[0]);
+    other_piece[item] = least;
+    if (least != own) RAISE(flag[0]);
     ITEM_END
 }
 
 ITEM_KERNEL(handles_roots, HANDLES_ROOTS_BUFFERS)
 {
     ITEM_BEGIN
-    root[item] = piece[item] == (unsigned)item;
+    roots[item] = piece[item] == (unsigned)item;
     ITEM_END
 }
 
 ITEM_KERNEL(handles_names, HANDLES_NAMES_BUFFERS)
 {
     ITEM_BEGIN
-    component[item] = (unsigned)root[piece[item]];
+    component[item] = (unsigned)roots[piece[item]];
     ITEM_END
 }
 

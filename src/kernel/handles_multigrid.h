@@ -1,9 +1,11 @@
 /// Harmonic fields by conjugate gradients with a multigrid cycle. Smoothing goes by colours, which
 /// makes the cycle symmetric and independent of the order of nodes within a colour. Sums run in
 /// stretches of fixed size, then over the stretches in order: the same bits for any number of
-/// threads or lanes. After handles.h.
+/// threads or lanes.
 #ifndef CUTIS_KERNEL_HANDLES_MULTIGRID_H
 #define CUTIS_KERNEL_HANDLES_MULTIGRID_H
+
+#include "handles.h"
 
 /// The node of an item and its first lane.
 #define LANED_NODE int i = item / (lanes / width), lane = item % (lanes / width) * width
@@ -38,8 +40,8 @@ LANED_KERNEL(handles_begin, HANDLES_BEGIN_BUFFERS)
     double sum[LANED_MOST];
     LANED_EACH sum[l] = 0;
     for (int d = 0; d < 6; d++) {
-        const double c = conductance[6 * (INDEX)i + d];
-        const unsigned nearest = label[voxel[neighbour[6 * (INDEX)i + d]]];
+        const double c = level_conductance[6 * (INDEX)i + d];
+        const unsigned nearest = label[voxel[level_neighbour[6 * (INDEX)i + d]]];
         LANED_EACH sum[l] += c * (nearest == site + (unsigned)l ? 1.0 : 0.0);
     }
     LANED_EACH
@@ -49,9 +51,9 @@ LANED_KERNEL(handles_begin, HANDLES_BEGIN_BUFFERS)
         sum[l] -= diagonal[i] * x[own + l];
     }
     for (int d = 0; d < 6; d++) {
-        const unsigned m = voxel_neighbour[6 * v + d];
+        const unsigned m = neighbour[6 * v + d];
         if (m != HANDLES_NONE && owner[m] != HANDLES_NONE)
-            LANED_EACH if (owner[m] == site + (unsigned)l) sum[l] += voxel_conductance[6 * v + d];
+            LANED_EACH if (owner[m] == site + (unsigned)l) sum[l] += conductance[6 * v + d];
     }
     LANED_EACH r[own + l] = sum[l];
     ITEM_END
@@ -70,7 +72,8 @@ LANED_KERNEL(handles_smooth, HANDLES_SMOOTH_BUFFERS)
     if (given.zero)
         LANED_EACH z[own + l] = r[own + l] * inverse[node];
     else {
-        handles_around_node(neighbour, conductance, z + base + lane, 6 * node, lanes, width, sum);
+        handles_around_node(level_neighbour, level_conductance, z + base + lane, 6 * node, lanes,
+                            width, sum);
         LANED_EACH z[own + l] = (r[own + l] + sum[l]) * inverse[node];
     }
     ITEM_END
@@ -89,8 +92,8 @@ LANED_KERNEL(handles_restrict, HANDLES_RESTRICT_BUFFERS)
         const INDEX c = child[given.at + (INDEX)e];
         if (c < given.red) {
             const INDEX node = given.at + c, own = node * lanes + lane;
-            handles_around_node(neighbour, conductance, z + base + lane, 6 * node, lanes, width,
-                                sum);
+            handles_around_node(level_neighbour, level_conductance, z + base + lane, 6 * node,
+                                lanes, width, sum);
             LANED_EACH total[l] += r[own + l] + sum[l] - diagonal[node] * z[own + l];
         }
     }
@@ -120,8 +123,8 @@ LANED_KERNEL(handles_coarsest, HANDLES_COARSEST_BUFFERS)
     for (int pass = 0; pass < 2 * given.sweeps + 2; pass++)
         for (int i = pass % 2 ? 0 : given.red; i < (pass % 2 ? given.red : given.count); i++) {
             const INDEX own = base + (INDEX)i * lanes;
-            handles_around_node(neighbour, conductance, z + base, 6 * (INDEX)(given.at + i), lanes,
-                                width, sum);
+            handles_around_node(level_neighbour, level_conductance, z + base,
+                                6 * (INDEX)(given.at + i), lanes, width, sum);
             LANED_EACH z[own + l] = (r[own + l] + sum[l]) * inverse[given.at + i];
         }
     ITEM_END
@@ -144,7 +147,7 @@ LANED_KERNEL(handles_dot, HANDLES_DOT_BUFFERS)
     LANED_EACH total[l] = 0;
     for (; i < end; i++) {
         const INDEX own = (INDEX)i * lanes + lane;
-        LANED_EACH total[l] += a[own + l] * b[own + l];
+        LANED_EACH total[l] += r[own + l] * z[own + l];
     }
     LANED_EACH partial[(INDEX)item * width + l] = total[l];
     ITEM_END
@@ -169,7 +172,8 @@ LANED_KERNEL(handles_apply, HANDLES_APPLY_BUFFERS)
     LANED_EACH total[l] = 0;
     for (; i < end; i++) {
         const INDEX own = (INDEX)i * lanes + lane;
-        handles_around_node(neighbour, conductance, p + lane, 6 * (INDEX)i, lanes, width, sum);
+        handles_around_node(level_neighbour, level_conductance, p + lane, 6 * (INDEX)i, lanes,
+                            width, sum);
         LANED_EACH
         {
             const double value = diagonal[i] * p[own + l] - sum[l];
@@ -177,7 +181,7 @@ LANED_KERNEL(handles_apply, HANDLES_APPLY_BUFFERS)
             total[l] += value * p[own + l];
         }
     }
-    if (partial != 0) LANED_EACH partial[(INDEX)item * width + l] = total[l];
+    if (given.stretch > 1) LANED_EACH partial[(INDEX)item * width + l] = total[l];
     ITEM_END
 }
 
@@ -198,7 +202,7 @@ LANED_KERNEL(handles_advance, HANDLES_ADVANCE_BUFFERS)
             worst[l] = handles_worse(worst[l], left, inverse[i]);
         }
     }
-    if (partial != 0) LANED_EACH partial[(INDEX)item * width + l] = worst[l];
+    if (given.stretch > 1) LANED_EACH partial[(INDEX)item * width + l] = worst[l];
     ITEM_END
 }
 
@@ -269,7 +273,7 @@ LANED_KERNEL(handles_done, HANDLES_DONE_BUFFERS)
     LANED_EACH
     {
         if (worst[l] < given.tolerance) scalars[3 * lanes + lane + l] = 1;
-        if (scalars[3 * lanes + lane + l] == 0) RAISE(going[0]);
+        if (scalars[3 * lanes + lane + l] == 0) RAISE(flag[0]);
     }
     ITEM_END
 }

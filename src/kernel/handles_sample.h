@@ -3,6 +3,8 @@
 #ifndef CUTIS_KERNEL_HANDLES_SAMPLE_H
 #define CUTIS_KERNEL_HANDLES_SAMPLE_H
 
+#include "handles.h"
+
 /// B-splines of the values of `width` sites from `first` on, sums[s * stride] of site s.
 FN void handles_blend_some(GLOBAL const float *values, handles_taps *taps, int sites, int first,
                            GLOBAL double *sums, INDEX stride, const int width)

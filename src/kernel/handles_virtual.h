@@ -1,16 +1,18 @@
 /// VIRTUAL handle weights: cover, its maxima, supports of candidates and what accepted ones gain,
-/// faces between Voronoi cells, and folding. After handles.h.
+/// faces between Voronoi cells, and folding.
 ///
 /// A CPU inserts handles in order, by marching (src/fit/handles/insert.c); kernels of candidates
 /// are a GPU's way to the same handles.
 #ifndef CUTIS_KERNEL_HANDLES_VIRTUAL_H
 #define CUTIS_KERNEL_HANDLES_VIRTUAL_H
 
+#include "handles.h"
+
 ITEM_KERNEL(handles_keep, HANDLES_KEEP_BUFFERS)
 {
     ITEM_BEGIN
     int f = item / given.grid.voxel_count;
-    fields[((INDEX)slot[f] - f) * given.grid.voxel_count + item] = from[item];
+    site_fields[((INDEX)new_slot[f] - f) * given.grid.voxel_count + item] = field[item];
     ITEM_END
 }
 
@@ -30,8 +32,9 @@ ITEM_KERNEL(handles_apart, HANDLES_APART_BUFFERS)
 {
     ITEM_BEGIN
     int j = item % given.sites;
-    apart[item] = handles_least_core(fields + (INDEX)slot[item / given.sites] * given.voxel_count,
-                                     cores, core_first[j], core_first[j + 1], 1);
+    apart[item] =
+        handles_least_core(site_fields + (INDEX)slot[item / given.sites] * given.voxel_count, cores,
+                           core_first[j], core_first[j + 1], 1);
     ITEM_END
 }
 
@@ -39,23 +42,24 @@ ITEM_KERNEL(handles_cover, HANDLES_COVER_BUFFERS)
 {
     ITEM_BEGIN
     float best = HANDLES_INFINITY;
-    int used = 0, held = label[item] != HANDLES_NONE;
+    int used = 0, reached = held[item] != HANDLES_NONE;
     for (int s = 0; s < given.sites; s++) {
-        float ratio = handles_ratio(fields[(INDEX)slot[s] * given.voxel_count + item], radius[s]);
+        float ratio =
+            handles_ratio(site_fields[(INDEX)slot[s] * given.voxel_count + item], radius[s]);
         best = ratio < best ? ratio : best;
         if (given.capacity) {
-            float own = held ? (float)handles_basis(ratio) : owner[item] == (unsigned)s ? 1 : 0;
+            float own = reached ? (float)handles_basis(ratio) : owner[item] == (unsigned)s ? 1 : 0;
             if (own > 0 && used < given.capacity) {
-                handle[(INDEX)item * given.capacity + used] = (unsigned)s;
-                value[(INDEX)item * given.capacity + used] = own;
+                unpacked_handle[(INDEX)item * given.capacity + used] = (unsigned)s;
+                unpacked_value[(INDEX)item * given.capacity + used] = own;
                 used++;
             } else if (own > 0) {
                 RAISE(overflow[0]);
             }
         }
     }
-    cover[item] = held ? best : 0.0f;
-    if (given.capacity) count[item] = (unsigned)used;
+    cover[item] = reached ? best : 0.0f;
+    if (given.capacity) unpacked_count[item] = (unsigned)used;
     ITEM_END
 }
 
@@ -83,12 +87,12 @@ ITEM_KERNEL(handles_peaks, HANDLES_PEAKS_BUFFERS)
 ITEM_KERNEL(handles_rank, HANDLES_RANK_BUFFERS)
 {
     ITEM_BEGIN
-    unsigned own = list[item];
+    unsigned own = candidate[item];
     float height = cover[own];
     int before = 0;
     for (int i = 0; i < given.count; i++) {
-        float other = cover[list[i]];
-        before += other > height || (other == height && list[i] < own);
+        float other = cover[candidate[i]];
+        before += other > height || (other == height && candidate[i] < own);
     }
     sorted[before] = own;
     ITEM_END
@@ -109,7 +113,7 @@ ITEM_KERNEL(handles_boxes, HANDLES_BOXES_BUFFERS)
             high[c] = at[c] > high[c] ? at[c] : high[c];
         }
     }
-    for (int c = 0; c < 3; c++) box[6 * item + c] = low[c], box[6 * item + 3 + c] = high[c];
+    for (int c = 0; c < 3; c++) boxes[6 * item + c] = low[c], boxes[6 * item + 3 + c] = high[c];
     ITEM_END
 }
 
@@ -120,7 +124,7 @@ ITEM_KERNEL(handles_bound, HANDLES_BOUND_BUFFERS)
     handles_point centre = handles_centre_at(given.grid, place[v]);
     double near = given.most;
     for (int s = 0; s < given.sites; s++) {
-        double d = fields[(INDEX)slot[s] * given.grid.voxel_count + v] + 0.5 * given.grid.step;
+        double d = site_fields[(INDEX)slot[s] * given.grid.voxel_count + v] + 0.5 * given.grid.step;
         near = d < near ? d : near;
     }
     near = near > given.least ? near : given.least;
@@ -149,23 +153,23 @@ ITEM_KERNEL(handles_around, HANDLES_AROUND_BUFFERS)
         if (first + i < units) {
             double square = 0;
             for (int c = 0; c < 3; c++) {
-                int below = box[6 * (first + i) + c] - at[c];
-                int above = at[c] - box[6 * (first + i) + 3 + c];
+                int below = boxes[6 * (first + i) + c] - at[c];
+                int above = at[c] - boxes[6 * (first + i) + 3 + c];
                 int gap = below > above ? below : above;
                 square += gap > 0 ? (double)gap * gap : 0.0;
             }
             if (square < reach * reach) bits |= 1u << i;
         }
-    mask[item] = bits;
+    around[item] = bits;
     ITEM_END
 }
 
 ITEM_KERNEL(handles_near, HANDLES_NEAR_BUFFERS)
 {
     ITEM_BEGIN
-    partial[item] = handles_least_core(from + (INDEX)(item / given.parts) * given.voxel_count,
-                                       cores, (unsigned)(item % given.parts),
-                                       (unsigned)given.core_count, (unsigned)given.parts);
+    core_distance[item] = handles_least_core(
+        field + (INDEX)(item / given.parts) * given.voxel_count, cores,
+        (unsigned)(item % given.parts), (unsigned)given.core_count, (unsigned)given.parts);
     ITEM_END
 }
 
@@ -174,7 +178,7 @@ ITEM_KERNEL(handles_support, HANDLES_SUPPORT_BUFFERS)
     ITEM_BEGIN
     float near = HANDLES_INFINITY;
     for (int p = 0; p < given.parts; p++) {
-        float d = partial[item * given.parts + p];
+        float d = core_distance[item * given.parts + p];
         near = d < near ? d : near;
     }
     double radius = given.most;
@@ -183,7 +187,7 @@ ITEM_KERNEL(handles_support, HANDLES_SUPPORT_BUFFERS)
         radius = own < radius ? own : radius;
     } else if ((double)bound[item] < given.most) {
         bound[item] = 2 * bound[item];
-        RAISE(again[0]);
+        RAISE(flag[0]);
     }
     support[2 * item] = radius;
     support[2 * item + 1] = (double)middle[item];
@@ -196,7 +200,7 @@ ITEM_KERNEL(handles_clash, HANDLES_CLASH_BUFFERS)
     int i = item / given.batch, j = item - i * given.batch;
     unsigned hit = 0;
     if (i < j) {
-        float d = from[(INDEX)i * given.voxel_count + middle[j]];
+        float d = field[(INDEX)i * given.voxel_count + middle[j]];
         hit = (double)d < support[2 * i] && (double)handles_ratio(d, support[2 * i]) <= HANDLES_TAU;
     } else if (i == j) {
         hit = !((double)cover[middle[i]] > HANDLES_TAU);
@@ -209,16 +213,17 @@ ITEM_KERNEL(handles_gain, HANDLES_GAIN_BUFFERS)
 {
     ITEM_BEGIN
     float best = cover[item];
-    int used = (int)count[item];
+    int used = (int)unpacked_count[item];
     for (int k = 0; k < given.accepted_count; k++) {
         double radius = support[2 * accepted[k]];
-        float d = from[(INDEX)accepted[k] * given.voxel_count + item];
+        float d = field[(INDEX)accepted[k] * given.voxel_count + item];
         if ((double)d < radius) {
             float ratio = handles_ratio(d, radius), own = (float)handles_basis(ratio);
             best = ratio < best ? ratio : best;
             if (own > 0 && used < given.capacity) {
-                handle[(INDEX)item * given.capacity + used] = (unsigned)(given.first_handle + k);
-                value[(INDEX)item * given.capacity + used] = own;
+                unpacked_handle[(INDEX)item * given.capacity + used] =
+                    (unsigned)(given.first_handle + k);
+                unpacked_value[(INDEX)item * given.capacity + used] = own;
                 used++;
             } else if (own > 0) {
                 RAISE(overflow[0]);
@@ -226,17 +231,17 @@ ITEM_KERNEL(handles_gain, HANDLES_GAIN_BUFFERS)
         }
     }
     cover[item] = best;
-    count[item] = (unsigned)used;
+    unpacked_count[item] = (unsigned)used;
     ITEM_END
 }
 
 ITEM_KERNEL(handles_pack, HANDLES_PACK_BUFFERS)
 {
     ITEM_BEGIN
-    unsigned count = first[item + 1] - first[item];
+    unsigned count = list_first[item + 1] - list_first[item];
     for (unsigned e = 0; e < count; e++) {
-        packed_handle[first[item] + e] = handle[(INDEX)item * given.capacity + e];
-        packed_value[first[item] + e] = value[(INDEX)item * given.capacity + e];
+        list_handle[list_first[item] + e] = unpacked_handle[(INDEX)item * given.capacity + e];
+        list_value[list_first[item] + e] = unpacked_value[(INDEX)item * given.capacity + e];
     }
     ITEM_END
 }
@@ -256,14 +261,14 @@ ITEM_KERNEL(handles_borders, HANDLES_BORDERS_BUFFERS)
     int used = 0;
     for (int d = 1; d < 6; d += 2)
         used += handles_borders_on(distance, label, item, neighbour[6 * (INDEX)item + d]);
-    count[item] = used;
+    borders[item] = used;
     ITEM_END
 }
 
 ITEM_KERNEL(handles_faces, HANDLES_FACES_BUFFERS)
 {
     ITEM_BEGIN
-    INDEX at = before[item];
+    INDEX at = borders[item];
     for (int d = 1; d < 6; d += 2) {
         unsigned m = neighbour[6 * (INDEX)item + d];
         if (handles_borders_on(distance, label, item, m)) {
@@ -272,13 +277,13 @@ ITEM_KERNEL(handles_faces, HANDLES_FACES_BUFFERS)
             int line = 0;
             for (int s = 0; s < given.sites; s++) {
                 INDEX base = (INDEX)slot[s] * given.voxel_count;
-                double mean = ((double)fields[base + item] + fields[base + m]) / 2;
-                if (mean < least) least = mean, line = bar[s];
+                double mean = ((double)site_fields[base + item] + site_fields[base + m]) / 2;
+                if (mean < least) least = mean, line = bars[s];
             }
-            cells[2 * at] = a < b ? a : b;
-            cells[2 * at + 1] = a < b ? b : a;
-            lengths[2 * at] = (double)distance[item] + distance[m];
-            lengths[2 * at + 1] = handles_fall(least, given.step, line);
+            face_cells[2 * at] = a < b ? a : b;
+            face_cells[2 * at + 1] = a < b ? b : a;
+            face_lengths[2 * at] = (double)distance[item] + distance[m];
+            face_lengths[2 * at + 1] = handles_fall(least, given.step, line);
             at++;
         }
     }
@@ -291,11 +296,11 @@ ITEM_KERNEL(handles_fold, HANDLES_FOLD_BUFFERS)
     INDEX to = (INDEX)item * given.sites;
     double sum = 0;
     for (int s = 0; s < given.sites; s++) values[to + s] = 0;
-    for (unsigned e = first[item]; e < first[item + 1]; e++) {
-        unsigned h = handle[e];
-        double own = value[e];
+    for (unsigned e = list_first[item]; e < list_first[item + 1]; e++) {
+        unsigned h = list_handle[e];
+        double own = list_value[e];
         if (h < (unsigned)given.sites)
-            values[to + h] = value[e];
+            values[to + h] = list_value[e];
         else
             for (int s = 0; s < given.sites; s++)
                 values[to + s] +=

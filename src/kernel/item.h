@@ -17,11 +17,12 @@
 /// Inside: `item` (int), the buffers by their names, and `given`, the struct; no `return` and no
 /// `continue` at the top level. double may be written as such: sums and products are not
 /// contracted, and double division and ROOT are correctly rounded everywhere, so they have the same
-/// bits; float division and roots go through double. Concatenated after kernel.h and arguments.h.
+/// bits; float division and roots go through double.
 #ifndef CUTIS_KERNEL_ITEM_H
 #define CUTIS_KERNEL_ITEM_H
 
-#include "arguments.h" // only in C: GPU compilers get the texts joined
+#include "arguments.h"
+#include "kernel.h"
 
 #define INDEX                KERNEL_LONG
 #define ITEM_END             }
@@ -70,7 +71,6 @@
 #define AGREE(to, x) __atomic_store_n(&(to), x, __ATOMIC_RELAXED)
 #endif
 // clang-format on
-#define RAISE(flag)         AGREE(flag, 1)
-#define DIVIDE_FLOATS(a, b) ((float)((double)(a) / (double)(b)))
+#define RAISE(flag) AGREE(flag, 1)
 
 #endif

@@ -2,9 +2,9 @@
 /// NVRTC).
 ///
 /// Text written over these macros computes the same bits in every dialect (fixed order, explicit
-/// FMA, no divide, no root). It never includes anything: its user includes or concatenates
-/// kernel.h, algebra.h, blend.h in this order. Options: KERNEL_LANES (C only; 1 if undefined),
-/// KERNEL_DOUBLE.
+/// FMA, no divide, no root). What it includes is for C alone: GPU compilers get the texts joined,
+/// without these lines. algebra.h and blend.h leave it to their user, in this order. Options:
+/// KERNEL_LANES (C only; 1 if undefined), KERNEL_DOUBLE.
 ///
 /// Conditionals on data are SELECT_LESS(a, b, x, y), "a < b ? x : y", both sides computed; a NaN
 /// takes y. AT_LEAST(x, low), AT_MOST(x, high) are the same with the bound (not NaN, not 0) as x; a

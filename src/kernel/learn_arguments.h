@@ -10,12 +10,10 @@
     IN(double, places)                                                                             \
     IN(double, rests)                                                                              \
     IN(int, joints)                                                                                \
-    IN(double, priors) IN(int, counts) IN(double, palettes) OUT(double, columns)                   \
-        OUT(int, out_candidates) OUT(double, out_weights) OUT(double, out_values)
-STRUCT(learn_weights_arguments)
-{
-    ITEM_RANGE;
-    int examples, palette_count, normalise, total;
-};
+    IN(double, priors)                                                                             \
+    IN(int, counts)                                                                                \
+    IN(double, palettes)                                                                           \
+    OUT(double, columns) OUT(int, out_candidates) OUT(double, out_weights) OUT(double, out_values)
+KERNEL_TAKES(learn_weights, int examples; int palette_count; int normalise; int total)
 
 #endif

@@ -1,11 +1,13 @@
 /// Kernel text: active sets for non-negative least squares in Gram form, plain and with the sum
-/// fixed to one, in double, on arrays of one work item. After item.h.
+/// fixed to one, in double, on arrays of one work item.
 ///
 /// Invariant: every iterate is feasible, and the order of steps depends on the numbers alone (ties
 /// go to the lowest index), so equal problems have equal bits on every device. Defined by the file
 /// that includes it: NNLS_MAX, the most unknowns.
 #ifndef CUTIS_KERNEL_NNLS_H
 #define CUTIS_KERNEL_NNLS_H
+
+#include "item.h"
 
 #ifdef KERNEL_CUDA
 #define NNLS_PROC static __device__

@@ -1,5 +1,5 @@
 /// Kernel text: blending patches: how the arrays of patches_fields.h are reached, vectors in
-/// double, arcs and conics. After team.h and patches_arguments.h.
+/// double, arcs and conics.
 ///
 /// Arithmetic is double on every device: joints are closed to rounding with it, and sums, products,
 /// quotients and roots have the same bits everywhere.
@@ -7,6 +7,7 @@
 #define CUTIS_KERNEL_PATCHES_H
 
 #include "patches_arguments.h"
+#include "team.h"
 
 // Functions that are called from several places: inlined everywhere they would make kernels of
 // hundreds of kilobytes, which take minutes to compile and do not fit an instruction cache.

@@ -6,6 +6,8 @@
 #ifndef CUTIS_KERNEL_PATCHES_BORDER_H
 #define CUTIS_KERNEL_PATCHES_BORDER_H
 
+#include "patches_cut.h"
+
 FN int patch_slot_capacity(patch_work w, int entry)
 {
     return body_entry_slot(w)[entry + 1] - body_entry_slot(w)[entry];

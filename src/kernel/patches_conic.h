@@ -1,8 +1,10 @@
-/// Kernel text: the conic that a rear rung is, and the closed form of the area under it. After
-/// patches.h. tests/deform/test_patches_conic.c holds them together: the closed form is the
-/// integral of the curve, and the mixes are points of it.
+/// Kernel text: the conic that a rear rung is, and the closed form of the area under it.
+/// tests/deform/test_patches_conic.c holds them together: the closed form is the integral of the
+/// curve, and the mixes are points of it.
 #ifndef CUTIS_KERNEL_PATCHES_CONIC_H
 #define CUTIS_KERNEL_PATCHES_CONIC_H
+
+#include "patches.h"
 
 // Point of the conic of weight w at t: how much it has of its two ends and of its control point.
 FN patch_mix patch_mix_at(double w, double t)

@@ -1,11 +1,14 @@
 /// Kernel text: the curves of rungs, their samples, the strips between them and the volume they
-/// enclose. After patches_rung.h.
+/// enclose.
 ///
 /// All rear rungs of fill keep have one weight, one number of samples and the same parameters for
 /// them. Points of neighbours then differ by what their ends and control points differ, so that
 /// they keep their order; rungs sampled each by its own length would fold over one another.
 #ifndef CUTIS_KERNEL_PATCHES_CURVE_H
 #define CUTIS_KERNEL_PATCHES_CURVE_H
+
+#include "patches_conic.h"
+#include "patches_rung.h"
 
 #define PATCH_ARC_STEPS  8 // of the table of arc lengths
 #define PATCH_WEIGHT_MIN 0.1

@@ -1,5 +1,4 @@
 /// Item kernels: what a frame removes from each part, and the border that is left at each loop.
-/// After patches_territory.h.
 ///
 /// Invariant, for every entry (loop of a part): the removed vertices are connected with the loop,
 /// the kept ones with each other, no face has vertices removed by two joints, and the border slots
@@ -7,6 +6,8 @@
 /// less territory; with none (the seventh time) nothing is removed and the border is the loop.
 #ifndef CUTIS_KERNEL_PATCHES_CUT_H
 #define CUTIS_KERNEL_PATCHES_CUT_H
+
+#include "patches_territory.h"
 
 #define PATCH_TRIES_MAX  6
 #define PATCH_SNAP_NEAR  0.25 // a split this near to the end of an edge moves the vertex instead

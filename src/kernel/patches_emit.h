@@ -1,10 +1,12 @@
-/// Item kernels: counts, their sums, and the mesh of the frame. After patches_solve.h.
+/// Item kernels: counts, their sums, and the mesh of the frame.
 ///
 /// Vertices of a frame: what is left of the parts (block by block), then per joint its split points
 /// and samples. Triangles: what is left of the parts' faces, then per joint its strips. Every
 /// place comes from sums over counts, so nothing depends on who writes first.
 #ifndef CUTIS_KERNEL_PATCHES_EMIT_H
 #define CUTIS_KERNEL_PATCHES_EMIT_H
+
+#include "patches_solve.h"
 
 FN int patch_is_out(patch_work w, int v)
 {

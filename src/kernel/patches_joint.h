@@ -1,10 +1,12 @@
-/// Item kernels: where parts and joints are in this frame. After patches.h.
+/// Item kernels: where parts and joints are in this frame.
 ///
 /// A joint is described in its parent's rest space, with the centre it turns about as origin: the
 /// child is turned by R = S T, a twist T about the limb and a swing S across it. Cut planes, the
 /// length it wants and the shift of the loop all follow from S and T; nothing here needs a sine.
 #ifndef CUTIS_KERNEL_PATCHES_JOINT_H
 #define CUTIS_KERNEL_PATCHES_JOINT_H
+
+#include "patches.h"
 
 // Matrices come as floats: what differs from rest by less than their rounding over a chain of
 // joints is rest, so that a body at rest is its file to the bit.

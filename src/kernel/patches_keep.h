@@ -1,5 +1,5 @@
 /// Kernel text: the volume of a joint's patch for any weight, depth and flatness, without making
-/// the patch again each time. After patches_curve.h.
+/// the patch again each time.
 ///
 /// All rear rungs of fill keep have the same samples, each the same mix of its rung's two ends and
 /// control point. A strip between two of them alternates, so its volume is a sum of determinants of
@@ -9,6 +9,8 @@
 /// so a strip's volume is a cubic in it.
 #ifndef CUTIS_KERNEL_PATCHES_KEEP_H
 #define CUTIS_KERNEL_PATCHES_KEEP_H
+
+#include "patches_curve.h"
 
 #define PATCH_BULGE      (-1.5) // front arcs stand out by this much more than circles, at most
 #define PATCH_REAR_STEP  1.42   // steps between the samples of the longest rear rung

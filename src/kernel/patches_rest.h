@@ -1,4 +1,4 @@
-/// Team kernel: the vertices of the rest topology. After patches_emit.h.
+/// Team kernel: the vertices of the rest topology.
 ///
 /// Every vertex has a place: kept ones move with their part, loop vertices lie in the middle of
 /// the rung at their place of the loop, removed ones on that rung, as far from its middle as their
@@ -6,6 +6,8 @@
 /// the mesh stays closed where it was.
 #ifndef CUTIS_KERNEL_PATCHES_REST_H
 #define CUTIS_KERNEL_PATCHES_REST_H
+
+#include "patches_emit.h"
 
 // A point of a rung, `t` from the parent's border to the child's.
 PATCH_FN pvec patch_rung_at(patch_work w, patch_case c, int index, double t)

@@ -1,4 +1,4 @@
-/// Item kernels: rungs between the two borders of a joint. After patches_border.h.
+/// Item kernels: rungs between the two borders of a joint.
 ///
 /// Borders are zipped: both are walked once around, anchors (places of the loop that both still
 /// have) and the ends of the front in step, in between by arc length. Every state of the walk is a
@@ -6,6 +6,8 @@
 /// the joint by construction. Positions are in the parent's rest space, from the joint's centre.
 #ifndef CUTIS_KERNEL_PATCHES_RUNG_H
 #define CUTIS_KERNEL_PATCHES_RUNG_H
+
+#include "patches_border.h"
 
 #define PATCH_WELD        1e-9 // of the diagonal: a shorter rung is one vertex
 #define PATCH_WELD_ANCHOR 0.02 // of a step: the same for anchors, which have one partner only

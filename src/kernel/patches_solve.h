@@ -8,6 +8,8 @@
 #ifndef CUTIS_KERNEL_PATCHES_SOLVE_H
 #define CUTIS_KERNEL_PATCHES_SOLVE_H
 
+#include "patches_keep.h"
+
 // All lanes have the same numbers and write the same ones to the joint's record.
 #define PATCH_SOLVE_STEPS 3
 #define PATCH_SOLVE_LEFT  2e-6    // of the two parts: close enough

@@ -1,11 +1,13 @@
 /// Team kernels: what the vertices and triangles of a frame come from, for those who carry colours
-/// and texture coordinates over. After patches_emit.h.
+/// and texture coordinates over.
 ///
 /// A vertex is a mixture of at most four vertices of the model: itself; the two ends of the edge it
 /// was moved along or splits; a sample goes from its rung's parent end over the joint loop, half
 /// way, to the child's end. A triangle is (part of) one of the model's, or of a patch.
 #ifndef CUTIS_KERNEL_PATCHES_SOURCE_H
 #define CUTIS_KERNEL_PATCHES_SOURCE_H
+
+#include "patches_emit.h"
 
 /// Where the sources of vertices go.
 STRUCT(patch_sources)

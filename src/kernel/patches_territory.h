@@ -1,11 +1,13 @@
 /// Kernel text: which vertices of a part a joint may remove, and how far they lie inside what it
-/// removes. After patches_joint.h.
+/// removes.
 ///
 /// The value of a vertex for an entry (a loop of its part) is the lesser of how far it lies beyond
 /// the joint's plane (or inside the other part's box) and how far inside the joint's territory.
 /// Territories of a part's joints do not meet, so at most one value is positive.
 #ifndef CUTIS_KERNEL_PATCHES_TERRITORY_H
 #define CUTIS_KERNEL_PATCHES_TERRITORY_H
+
+#include "patches_joint.h"
 
 FN double patch_least(double a, double b)
 {

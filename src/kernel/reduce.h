@@ -1,5 +1,5 @@
 /// What the kernels of weight reduction share (docs/design/reduction.md): constants, lanes, and
-/// lists of buffers. After item.h, reduce_arguments.h and reduce_solve.h, with KERNEL_DOUBLE.
+/// lists of buffers. With KERNEL_DOUBLE.
 ///
 /// Vertices are done KERNEL_LANES side by side, one a lane of REAL: eight on a CPU, one on a GPU.
 /// Invariant: a lane's result is a function of that lane's numbers alone, every sum runs in a fixed
@@ -13,6 +13,10 @@
 /// in C REDUCE_ALL.
 #ifndef CUTIS_KERNEL_REDUCE_H
 #define CUTIS_KERNEL_REDUCE_H
+
+#include "arguments.h"
+#include "reduce_arguments.h"
+#include "reduce_solve.h"
 
 #define REDUCE_PULL     1e-2 // of first weights towards the original ones: good on unseen poses
 #define REDUCE_PROXIMAL 1e-3 // of a sweep towards the current ones, in mean diagonals

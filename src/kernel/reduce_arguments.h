@@ -51,70 +51,50 @@ STRUCT(reduce_sizes)
     int negative;          // weights may be
 };
 
-/// A kernel that is told no more.
-#define REDUCE_SIZED(kernel)                                                                       \
-    STRUCT(kernel##_arguments)                                                                     \
-    {                                                                                              \
-        ITEM_RANGE;                                                                                \
-        reduce_sizes sizes;                                                                        \
-    }
+/// What nearly all kernels take first, and those that take no more.
+#define REDUCE_TAKES(name, fields) KERNEL_TAKES(name, reduce_sizes sizes; fields)
+#define REDUCE_SIZED(name)         KERNEL_TAKES(name, reduce_sizes sizes)
 
 /// Where the original weights put the vertices.
 #define REDUCE_TARGET_BUFFERS(IN, OUT) REDUCE_ORIGINAL_BUFFERS(IN, OUT) OUT(double, target)
-REDUCE_SIZED(reduce_target);
+REDUCE_SIZED(reduce_target)
 
 /// Controls that vertices keep, with their original weights. order: vertices of the lanes, those of
 /// an item with equally many candidates; NULL: of lane i vertex i.
 #define REDUCE_CHOOSE_BUFFERS(IN, OUT)                                                             \
     REDUCE_PROBLEM_BUFFERS(IN, OUT) IN(int, order) REDUCE_SET_BUFFERS(IN, OUT)
-REDUCE_SIZED(reduce_choose);
+REDUCE_SIZED(reduce_choose)
 
 /// Weights and offsets of sets into their blocks.
 #define REDUCE_LOAD_BUFFERS(IN, OUT)                                                               \
     REDUCE_PROBLEM_BUFFERS(IN, OUT) REDUCE_SET_BUFFERS(IN, OUT) REDUCE_BLOCK_BUFFERS(IN, OUT)
-REDUCE_SIZED(reduce_load);
+REDUCE_SIZED(reduce_load)
 
-/// The first weights of sets whose blocks hold the original ones, and errors.
+/// The first weights of sets whose blocks hold the original ones, and errors. geometric: nearest in
+/// all poses; else divided by their sum.
 #define REDUCE_WEIGH_BUFFERS(IN, OUT)                                                              \
     IN(int, first) REDUCE_BLOCK_BUFFERS(IN, OUT) OUT(double, error)
-STRUCT(reduce_weigh_arguments)
-{
-    ITEM_RANGE;
-    reduce_sizes sizes;
-    int geometric; // nearest in all poses; else divided by their sum
-};
+REDUCE_TAKES(reduce_weigh, int geometric)
 
 /// Errors of sets and weights. rounded: of offsets as blocks have them, in float.
 #define REDUCE_ERRORS_BUFFERS(IN, OUT)                                                             \
     REDUCE_PROBLEM_BUFFERS(IN, OUT) REDUCE_SET_BUFFERS(IN, OUT) OUT(double, error)
-STRUCT(reduce_errors_arguments)
-{
-    ITEM_RANGE;
-    reduce_sizes sizes;
-    int rounded;
-};
+REDUCE_TAKES(reduce_errors, int rounded)
 
 /// What lanes keep between sweeps. lambda: of the prior, or 0; block_metric: 6 per pose and lane,
 /// or NULL.
 #define REDUCE_KEEP_BUFFERS(IN, OUT) REDUCE_BLOCK_BUFFERS(IN, OUT) IN(double, block_metric)
-STRUCT(reduce_keep_arguments)
-{
-    ITEM_RANGE;
-    reduce_sizes sizes;
-    double lambda;
-};
+REDUCE_TAKES(reduce_keep, double lambda)
 
 /// Weights of the lanes, in the order of the vertices.
 #define REDUCE_STORE_BUFFERS(IN, OUT)                                                              \
     REDUCE_BLOCK_BUFFERS(IN, OUT) IN(int, set_first) OUT(double, set_weight)
-STRUCT(reduce_store_arguments)
-{
-    ITEM_RANGE;
-};
+KERNEL_TAKES_NONE(reduce_store)
 
 /// Updates of one colour, the blocks from lane_first on; error, set_weight (with a prior), sets and
 /// offsets (with trials) follow. trials: exchanges tried for a vertex at most; 0: sets are fixed.
-/// base, match: of the prior. fall: of the energy, per lane. scratch: NULL on a GPU.
+/// base, match (with its stride): of the prior. fall: of the energy, per lane. scratch: NULL on a
+/// GPU.
 #define REDUCE_GRADIENT_BUFFERS(IN, OUT)                                                           \
     REDUCE_MESH_BUFFERS(IN, OUT)                                                                   \
     REDUCE_PROBLEM_BUFFERS(IN, OUT)                                                                \
@@ -122,26 +102,14 @@ STRUCT(reduce_store_arguments)
     REDUCE_BLOCK_BUFFERS(IN, OUT)                                                                  \
     IN(double, base)                                                                               \
     IN(unsigned char, match) OUT(double, error) OUT(double, fall) OUT(double, scratch)
-STRUCT(reduce_gradient_arguments)
-{
-    ITEM_RANGE;
-    reduce_sizes sizes;
-    int lane_first, trials, stride; // of match
-    double omega, lambda;
-};
+REDUCE_TAKES(reduce_gradient, int lane_first; int trials; int stride; double omega; double lambda)
 
 /// The same for a colour of distance 2 under the paper's energy: rho = L e follows.
 #define REDUCE_LAPLACE_BUFFERS(IN, OUT)                                                            \
     REDUCE_MESH_BUFFERS(IN, OUT)                                                                   \
     REDUCE_BLOCK_BUFFERS(IN, OUT)                                                                  \
     IN(double, area) OUT(double, rho) OUT(double, error) OUT(double, fall) OUT(double, scratch)
-STRUCT(reduce_laplace_arguments)
-{
-    ITEM_RANGE;
-    reduce_sizes sizes;
-    int lane_first;
-    double omega;
-};
+REDUCE_TAKES(reduce_laplace, int lane_first; double omega)
 
 /// The same under the energy of normals: tilts follow. share: of the gradient energy.
 #define REDUCE_TILTED_BUFFERS(IN, OUT)                                                             \
@@ -151,43 +119,28 @@ STRUCT(reduce_laplace_arguments)
     REDUCE_BLOCK_BUFFERS(IN, OUT)                                                                  \
     REDUCE_RECORD_BUFFERS(IN, OUT)                                                                 \
     IN(double, block_metric) OUT(double, error) OUT(double, fall) OUT(double, scratch)
-STRUCT(reduce_tilted_arguments)
-{
-    ITEM_RANGE;
-    reduce_sizes sizes;
-    int lane_first, trials;
-    double share;
-};
+REDUCE_TAKES(reduce_tilted, int lane_first; int trials; double share)
 
 /// Per vertex the energy of its edges to later vertices and of its anchor; or (laplace) the square
 /// of its Laplacian and 0. anchor: area over ell^2; laplace: 1 / area.
 #define REDUCE_ENERGY_BUFFERS(IN, OUT)                                                             \
     REDUCE_MESH_BUFFERS(IN, OUT)                                                                   \
     IN(double, anchor) IN(double, error) OUT(double, part) OUT(double, anchor_part)
-STRUCT(reduce_energy_arguments)
-{
-    ITEM_RANGE;
-    reduce_sizes sizes;
-    int laplace;
-};
+REDUCE_TAKES(reduce_energy, int laplace)
 
 /// rho = L e.
 #define REDUCE_RESIDUAL_BUFFERS(IN, OUT)                                                           \
     REDUCE_MESH_BUFFERS(IN, OUT) IN(double, error) OUT(double, rho)
-REDUCE_SIZED(reduce_residual);
+REDUCE_SIZED(reduce_residual)
 
-/// Sums over the values of stretches: those of `block` first, then these.
+/// Sums over the values of stretches, from stretch `first` on: those of `block` first, then these.
 #define REDUCE_SUM_BUFFERS(IN, OUT)                                                                \
     IN(double, values) IN(int, stretch_first) IN(int, stretch_end) OUT(double, sums)
-STRUCT(reduce_sum_arguments)
-{
-    ITEM_RANGE;
-    int first, block; // stretch of the first item
-};
+KERNEL_TAKES(reduce_sum, int first; int block)
 
 /// Mean diagonal of the Gram matrix, per vertex.
 #define REDUCE_TRACE_BUFFERS(IN, OUT) REDUCE_BLOCK_BUFFERS(IN, OUT) OUT(double, part)
-REDUCE_SIZED(reduce_trace);
+REDUCE_SIZED(reduce_trace)
 
 /// The prior's tables: per slot what the original weights add to the desired (base), and per edge
 /// and slot of its first vertex the slot of the second that has the same control (match).
@@ -195,39 +148,29 @@ REDUCE_SIZED(reduce_trace);
     REDUCE_MESH_BUFFERS(IN, OUT)                                                                   \
     REDUCE_PROBLEM_BUFFERS(IN, OUT)                                                                \
     IN(int, set_first) IN(int, set_control) OUT(double, base) OUT(unsigned char, match)
-STRUCT(reduce_match_arguments)
-{
-    ITEM_RANGE;
-    reduce_sizes sizes;
-    int stride;
-};
+REDUCE_TAKES(reduce_match, int stride)
 
 /// The prior's energy, per vertex: its anchor and its edges to later ones.
 #define REDUCE_STRAY_BUFFERS(IN, OUT)                                                              \
     REDUCE_PROBLEM_BUFFERS(IN, OUT)                                                                \
     REDUCE_SET_BUFFERS(IN, OUT)                                                                    \
     IN(int, ring_first) IN(int, ring) IN(double, edge) IN(double, anchor) OUT(double, part)
-REDUCE_SIZED(reduce_stray);
+REDUCE_SIZED(reduce_stray)
 
 /// Records without tilts: targets, normals and scales.
 #define REDUCE_NORMAL_BUFFERS(IN, OUT)                                                             \
     REDUCE_RECORD_BUFFERS(IN, OUT) IN(double, target) IN(double, pose_weights) IN(double, area)
-REDUCE_SIZED(reduce_normal);
+REDUCE_SIZED(reduce_normal)
 
 /// Tilts of the errors, and their energy per vertex.
 #define REDUCE_TILT_BUFFERS(IN, OUT)                                                               \
     REDUCE_RECORD_BUFFERS(IN, OUT) IN(double, error) OUT(double, part)
-REDUCE_SIZED(reduce_tilt);
+REDUCE_SIZED(reduce_tilt)
 
 /// The metric of the lanes' errors under the energy of normals.
 #define REDUCE_METRIC_BUFFERS(IN, OUT)                                                             \
     REDUCE_MESH_BUFFERS(IN, OUT)                                                                   \
     REDUCE_RECORD_BUFFERS(IN, OUT) IN(int, lane_vertex) OUT(double, block_metric)
-STRUCT(reduce_metric_arguments)
-{
-    ITEM_RANGE;
-    reduce_sizes sizes;
-    double share;
-};
+REDUCE_TAKES(reduce_metric, double share)
 
 #endif

@@ -1,11 +1,13 @@
 /// Exchanging controls of a vertex for others of its candidates (docs/spec/reduction.md 2.7), in
 /// the first sweeps: all exchanges of one member for one outsider, by the value of the vertex's own
 /// problem. Systems are summed KERNEL_LANES vertices side by side, sets are searched one after the
-/// other. After reduce_weights.h.
+/// other.
 ///
 /// Invariant: the vertex's part of the energy never rises.
 #ifndef CUTIS_KERNEL_REDUCE_EXCHANGE_H
 #define CUTIS_KERNEL_REDUCE_EXCHANGE_H
+
+#include "reduce_weights.h"
 
 // The candidates of one vertex: minimise a^T G a - 2 h^T a over `count` of them.
 STRUCT(reduce_choice)

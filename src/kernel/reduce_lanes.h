@@ -7,6 +7,8 @@
 #ifndef CUTIS_KERNEL_REDUCE_LANES_H
 #define CUTIS_KERNEL_REDUCE_LANES_H
 
+#include "reduce_sets.h"
+
 // KERNEL_LANES lanes of a block at work. n is read from memory even where all vertices keep as
 // many: with the number as a constant NVRTC 13 makes code that stops with error 717 or gives
 // weights that are wrong.

@@ -1,8 +1,10 @@
 /// The smooth prior of cages (docs/spec/reduction.md 2.4b): the reduced weight functions differ
 /// from the original ones by fields whose gradient is small, dropped weights included. It is the
-/// energy expected under independent random motion of the controls. After reduce_lanes.h.
+/// energy expected under independent random motion of the controls.
 #ifndef CUTIS_KERNEL_REDUCE_PRIOR_H
 #define CUTIS_KERNEL_REDUCE_PRIOR_H
+
+#include "reduce_lanes.h"
 
 #if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_trace)
 ITEM_KERNEL(reduce_trace, REDUCE_TRACE_BUFFERS)

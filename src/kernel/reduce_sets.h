@@ -1,12 +1,15 @@
 /// Sets of controls by backward elimination, KERNEL_LANES vertices a team (kernel/team.h): on
 /// a GPU 32 lanes do one vertex, whose matrices do not fit into a work item's near memory; on a CPU
 /// one lane does eight. Also what other kernels do alone: lists of candidates, Gram matrices,
-/// inverses. After team.h and reduce.h.
+/// inverses.
 ///
 /// Invariant: entries of a matrix are shared out among the lanes of a team, every entry with the
 /// same sums in the same order whatever their number.
 #ifndef CUTIS_KERNEL_REDUCE_SETS_H
 #define CUTIS_KERNEL_REDUCE_SETS_H
+
+#include "reduce.h"
+#include "team.h"
 
 // Memory of a team, as a variable and behind a pointer.
 #if defined(KERNEL_OPENCL) && !defined(TEAM_ALONE)

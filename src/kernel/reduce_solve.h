@@ -1,11 +1,13 @@
 /// The small solves of weight reduction in double, on arrays of one vertex: minimise
-/// a^T G a - 2 h^T a with sum a = 1, and a >= 0 unless negative weights are allowed. After item.h.
+/// a^T G a - 2 h^T a with sum a = 1, and a >= 0 unless negative weights are allowed.
 ///
 /// Invariant: every sum runs in ascending index order and ties go to the lower index, so the result
 /// is a function of the numbers alone, on every device. Defined by the including file: REDUCE_SET
 /// (most controls a vertex keeps).
 #ifndef CUTIS_KERNEL_REDUCE_SOLVE_H
 #define CUTIS_KERNEL_REDUCE_SOLVE_H
+
+#include "item.h"
 
 // Long functions. On CUDA they are put into the kernels: NVRTC was seen to make wrong code of calls
 // that take arrays of the work item (docs/design/reduction.md).

@@ -1,10 +1,12 @@
-/// Sweeps under the gradient energy and under the paper's, a colour a launch. After reduce_prior.h
-/// and reduce_exchange.h.
+/// Sweeps under the gradient energy and under the paper's, a colour a launch.
 ///
 /// Invariant: vertices of a block are of one colour, so nothing that one of them writes is read by
 /// another.
 #ifndef CUTIS_KERNEL_REDUCE_SWEEP_H
 #define CUTIS_KERNEL_REDUCE_SWEEP_H
+
+#include "reduce_exchange.h"
+#include "reduce_prior.h"
 
 // A block's own records are read straight on, but those of the vertices around (`size` doubles) lie
 // apart: ask for them while another block is solved.

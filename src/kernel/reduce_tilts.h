@@ -1,5 +1,5 @@
 /// How errors of vertices tilt the normals around them, in every pose, to first order, and the
-/// sweeps on that. After reduce_sweep.h.
+/// sweeps on that.
 ///
 /// The area-weighted normal of a vertex is N = sum over its triangles (a, b, c) of
 /// a x b + b x c + c x a. An error e of corner a adds e x (b - c), positions taken where the
@@ -16,6 +16,8 @@
 /// fans, rings and poses.
 #ifndef CUTIS_KERNEL_REDUCE_TILTS_H
 #define CUTIS_KERNEL_REDUCE_TILTS_H
+
+#include "reduce_sweep.h"
 
 // A vertex's record, 64 bytes a pose: x, y, z of the target, x, y, z of the tilt times pose weight
 // / s (`n` doubles each), then x, y, z of the unit normal and pose weight / s^2 (`n` floats each).

@@ -1,7 +1,9 @@
 /// Before sweeps: where vertices are to be, what the kept controls do to them, first weights and
-/// errors; energies, and the sums over vertices. After reduce_lanes.h.
+/// errors; energies, and the sums over vertices.
 #ifndef CUTIS_KERNEL_REDUCE_WEIGHTS_H
 #define CUTIS_KERNEL_REDUCE_WEIGHTS_H
+
+#include "reduce_lanes.h"
 
 #if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_target)
 ITEM_KERNEL(reduce_target, REDUCE_TARGET_BUFFERS)

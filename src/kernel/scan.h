@@ -1,7 +1,10 @@
 /// Prefix sums of counts, in stretches: sums of stretches, the same for those sums, and then each
-/// stretch from where it begins. After item.h and scan_arguments.h.
+/// stretch from where it begins.
 #ifndef CUTIS_KERNEL_SCAN_H
 #define CUTIS_KERNEL_SCAN_H
+
+#include "item.h"
+#include "scan_arguments.h"
 
 ITEM_KERNEL(scan_sums, SCAN_SUMS_BUFFERS)
 {

@@ -4,19 +4,11 @@
 
 #define SCAN_STRETCH 64
 
+/// Sums of the stretches of `count` words from `at` on go to `to` and behind; spread has the sums
+/// before each stretch at `from` (< 0: there is one stretch).
 #define SCAN_SUMS_BUFFERS(IN, OUT)   OUT(int, words)
 #define SCAN_SPREAD_BUFFERS(IN, OUT) OUT(int, words)
-STRUCT(scan_sums_arguments)
-{
-    ITEM_RANGE;
-    int at, count; // the words that are summed
-    int to;        // where the sums of their stretches go
-};
-STRUCT(scan_spread_arguments)
-{
-    ITEM_RANGE;
-    int at, count;
-    int from; // where the sums before each stretch are; < 0: there is one stretch
-};
+KERNEL_TAKES(scan_sums, int at; int count; int to)
+KERNEL_TAKES(scan_spread, int at; int count; int from)
 
 #endif

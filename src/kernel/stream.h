@@ -1,7 +1,9 @@
-/// Item kernels over streams of outputs: copies, and boxes around points. After item.h and
-/// stream_arguments.h.
+/// Item kernels over streams of outputs: copies, and boxes around points.
 #ifndef CUTIS_KERNEL_STREAM_H
 #define CUTIS_KERNEL_STREAM_H
+
+#include "item.h"
+#include "stream_arguments.h"
 
 FN INDEX stream_at(stream_place s, int instance, int element)
 {

@@ -11,21 +11,11 @@ STRUCT(stream_place)
 /// Element item % elements of instance item / elements from one stream to another. Both may lie in
 /// one buffer, so neither is an IN.
 #define STREAM_COPY_BUFFERS(IN, OUT) OUT(int, from) OUT(int, to)
-STRUCT(stream_copy_arguments)
-{
-    ITEM_RANGE;
-    int elements, words;
-    stream_place source, target;
-};
+KERNEL_TAKES(stream_copy, int elements; int words; stream_place source; stream_place target)
 
 /// Least and greatest coordinates of a stretch of points: 6 floats each, `stretches` an instance.
 /// used: per instance how many points there are, at 2 * instance; NULL: `elements`.
 #define STREAM_BOUNDS_BUFFERS(IN, OUT) IN(float, points) IN(int, used) OUT(float, bounds)
-STRUCT(stream_bounds_arguments)
-{
-    ITEM_RANGE;
-    int elements, stretch, stretches;
-    stream_place source;
-};
+KERNEL_TAKES(stream_bounds, int elements; int stretch; int stretches; stream_place source)
 
 #endif

@@ -1,6 +1,6 @@
 /// Team kernels: item kernels whose items are worth more than one lane. An item is done by a team
 /// of TEAM_LANES work items (one warp) on OpenCL and CUDA and by one lane in C; the text is the
-/// same. After item.h.
+/// same.
 ///
 ///     TEAM_EACH(i, first, end) { ... }   every i once, by some lane
 ///     TEAM_SYNC;                         what lanes wrote before is seen by all lanes after
@@ -20,6 +20,8 @@
 /// OpenCL needs memory for what lanes tell each other.
 #ifndef CUTIS_KERNEL_TEAM_H
 #define CUTIS_KERNEL_TEAM_H
+
+#include "item.h"
 
 #define TEAM_PARTS 32
 // clang-format off

@@ -6,12 +6,6 @@
 #include <time.h>
 
 #define KERNEL_DOUBLE
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
-#include "kernel/cage_arguments.h"
-//
 #include "kernel/cage.h"
 
 typedef struct {

@@ -3,12 +3,6 @@
 /// that page's unless a comment says what holds instead.
 #include "patches_device.h"
 
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
-#include "kernel/patches.h"
-//
 #include "kernel/patches_conic.h"
 
 static const limb_options CYLINDER = { .length = 5, .around = 32, .rings = 40 };

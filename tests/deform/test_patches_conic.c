@@ -4,24 +4,6 @@
 /// strips are the volume of the triangles that come out.
 #include "patches_memory.h"
 
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
-#include "kernel/team.h"
-//
-#include "kernel/patches.h"
-//
-#include "kernel/patches_conic.h"
-//
-#include "kernel/patches_joint.h"
-//
-#include "kernel/patches_territory.h"
-//
-#include "kernel/patches_rung.h"
-//
-#include "kernel/patches_curve.h"
-//
 #include "kernel/patches_keep.h"
 
 // The area between the chord (-1, 0) (1, 0) and the curve with control point (0, 1), of the

@@ -6,18 +6,6 @@
 //
 #include "patches_device.h"
 //
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
-#include "kernel/team.h"
-//
-#include "kernel/patches.h"
-//
-#include "kernel/patches_joint.h"
-//
-#include "kernel/patches_territory.h"
-//
 #include "kernel/patches_cut.h"
 
 /// A part of a bound body, with what the kernels have of it.

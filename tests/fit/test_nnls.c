@@ -2,9 +2,6 @@
 // conditions of Karush, Kuhn and Tucker (docs/spec/pose-space.md 11.1).
 #include "support.h"
 
-#include "kernel/kernel.h"
-#include "kernel/item.h"
-
 #define NNLS_MAX 64 // as the fit has it
 #include "kernel/nnls.h"
 

@@ -5,20 +5,10 @@
 
 // The kernel text as CPU devices have it: eight vertices side by side.
 #define KERNEL_DOUBLE
-#define KERNEL_LANES 8
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
-#include "kernel/team.h"
-
+#define KERNEL_LANES      8
 #define REDUCE_SET        CUTIS_REDUCE_SET
 #define REDUCE_CANDIDATES CUTIS_REDUCE_CANDIDATES
 #define REDUCE_LIST       CUTIS_REDUCE_SET
-#include "kernel/reduce_solve.h"
-//
-#include "kernel/reduce.h"
-//
 #include "kernel/reduce_sets.h"
 
 // Gaussian elimination with pivoting; a is n x n row-major and spoilt, b becomes the solution.

@@ -20,20 +20,10 @@ static void team_host_sync(void)
 
 #define TEAM_HOST 1
 #define KERNEL_DOUBLE
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
-#include "kernel/team.h"
-
 #define REDUCE_ONLY_reduce_choose
 #define REDUCE_SET        CUTIS_REDUCE_SET
 #define REDUCE_CANDIDATES CUTIS_REDUCE_CANDIDATES
 #define REDUCE_LIST       CUTIS_REDUCE_SET
-#include "kernel/reduce_solve.h"
-//
-#include "kernel/reduce.h"
-//
 #include "kernel/reduce_sets.h"
 
 static struct {

@@ -1,10 +1,6 @@
 // The program of basic.h: filling and sums. Also the pattern for other programs.
 #include "device/compute/basic.h"
 
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
 #include "kernel/basic.h"
 
 static const char *const TEXTS[] = { "basic_arguments.h", "basic.h", NULL };

@@ -1,10 +1,6 @@
 // The program of cage.h: mean value coordinates, relaxation of harmonic ones, and frames of cages.
 #include "device/compute/cage.h"
 
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
 #include "kernel/cage.h"
 
 static const char *const TEXTS[] = { "cage_arguments.h", "cage.h", NULL };

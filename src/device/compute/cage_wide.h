@@ -3,10 +3,6 @@
 // widths give the same bits.
 #include "device/compute/cage.h"
 
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
 #include "kernel/cage.h"
 
 void CUTIS_COMPUTE_FUNCTION(

@@ -1,22 +1,11 @@
 // The programs of handle weights: their texts as C, and their kernels.
 #include "device/compute/handles.h"
 
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
-#include "kernel/handles.h"
-//
-#include "kernel/handles_grid.h"
-//
 #include "kernel/handles_distance.h"
-//
+#include "kernel/handles_grid.h"
 #include "kernel/handles_levels.h"
-//
 #include "kernel/handles_multigrid.h"
-//
 #include "kernel/handles_sample.h"
-//
 #include "kernel/handles_virtual.h"
 
 static const char *const GRID[] = { "handles_arguments.h", "handles.h", "handles_grid.h", NULL };

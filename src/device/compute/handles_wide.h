@@ -3,18 +3,9 @@
 // so all widths give the same bits.
 #include "device/compute/handles.h"
 
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
-#include "kernel/handles.h"
-//
 #include "kernel/handles_grid.h"
-//
 #include "kernel/handles_multigrid.h"
-//
 #include "kernel/handles_sample.h"
-//
 #include "kernel/handles_virtual.h"
 
 #define FUNCTION(kernel, BUFFERS, text, items)                                                     \

@@ -1,37 +1,8 @@
 // The program of the blending patches: one frame of many instances, launch after launch.
 #include "device/compute/patches.h"
 
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
-#include "kernel/team.h"
-//
-#include "kernel/patches.h"
-//
-#include "kernel/patches_joint.h"
-//
-#include "kernel/patches_territory.h"
-//
-#include "kernel/patches_cut.h"
-//
-#include "kernel/patches_border.h"
-//
-#include "kernel/patches_rung.h"
-//
-#include "kernel/patches_conic.h"
-//
-#include "kernel/patches_curve.h"
-//
-#include "kernel/patches_keep.h"
-//
-#include "kernel/patches_solve.h"
-//
-#include "kernel/patches_emit.h"
-//
-#include "kernel/patches_source.h"
-//
 #include "kernel/patches_rest.h"
+#include "kernel/patches_source.h"
 
 // Each kernel with no more text than it needs: GPU compilers read all of it, for every kernel.
 #define JOINT_TEXTS                                                                                \

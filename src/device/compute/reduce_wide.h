@@ -4,32 +4,10 @@
 
 #define KERNEL_DOUBLE
 #define KERNEL_LANES 8
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
-#include "kernel/team.h"
-
 #define REDUCE_ALL
 #define REDUCE_SET        CUTIS_REDUCE_SET
 #define REDUCE_CANDIDATES CUTIS_REDUCE_CANDIDATES
 #define REDUCE_LIST       CUTIS_REDUCE_SET
-#include "kernel/reduce_solve.h"
-//
-#include "kernel/reduce.h"
-//
-#include "kernel/reduce_sets.h"
-//
-#include "kernel/reduce_lanes.h"
-//
-#include "kernel/reduce_weights.h"
-//
-#include "kernel/reduce_prior.h"
-//
-#include "kernel/reduce_exchange.h"
-//
-#include "kernel/reduce_sweep.h"
-//
 #include "kernel/reduce_tilts.h"
 
 _Static_assert(KERNEL_LANES == REDUCE_BLOCK, "an item is a block");

@@ -2,10 +2,6 @@
 // order of adding gives the same.
 #include "device/compute/scan.h"
 
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
 #include "kernel/scan.h"
 
 static const char *const TEXTS[] = { "scan_arguments.h", "scan.h", NULL };

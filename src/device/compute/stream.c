@@ -1,10 +1,6 @@
 // The program of stream.h.
 #include "device/compute/stream.h"
 
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
 #include "kernel/stream.h"
 
 static const char *const TEXTS[] = { "stream_arguments.h", "stream.h", NULL };

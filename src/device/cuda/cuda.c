@@ -430,10 +430,7 @@ cutis_result cutis_cuda_device_create(cutis_context *context, const cutis_device
     uint32_t count = (uint32_t)find_devices(&self->cu, &self->nvrtc, &why);
     if (index >= count) {
         cutis_free(context, self, sizeof *self);
-        if (count)
-            return cutis_fail(context, CUTIS_DEVICE_UNAVAILABLE,
-                              "cuda: there is no device %u, only %u", index, count);
-        return cutis_fail(context, CUTIS_DEVICE_UNAVAILABLE, "cuda: %s", why);
+        return cutis_gpu_absent(context, &DRIVER, index, count, why);
     }
     self->gpu.info = device_info(&self->cu, &self->nvrtc, (int)index);
     cutis_result result = cutis_gpu_init(&self->gpu, context, &DRIVER, options);
@@ -456,10 +453,5 @@ void cutis_cuda_device_list(cutis_context *context, uint32_t capacity, cutis_dev
     int found = find_devices(&cu, &nvrtc, &why);
     for (int i = 0; i < found; i++, ++*count)
         if (*count < capacity) infos[*count] = device_info(&cu, &nvrtc, i);
-    if (found > 0) return;
-    if (*count < capacity) {
-        infos[*count] = (cutis_device_info){ .kind = CUTIS_DEVICE_CUDA };
-        snprintf(infos[*count].detail, sizeof infos[*count].detail, "%s", why);
-    }
-    ++*count;
+    if (found <= 0) cutis_gpu_list_none(CUTIS_DEVICE_CUDA, why, capacity, infos, count);
 }

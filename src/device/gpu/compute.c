@@ -70,9 +70,7 @@ cutis_result cutis_gpu_compute_run(cutis_device *device, const cutis_compute_ker
     cutis_gpu *gpu = (cutis_gpu *)device;
     cutis_result result = cutis_gpu_enter(gpu);
     if (result != CUTIS_OK) return result;
-    result = launch_items(gpu, kernel, item_count, buffers, arguments);
-    cutis_gpu_leave(gpu);
-    return result;
+    return cutis_gpu_leave(gpu, launch_items(gpu, kernel, item_count, buffers, arguments));
 }
 
 cutis_result cutis_gpu_compute_prepare(cutis_device *device, const cutis_compute_kernel *kernel)
@@ -80,8 +78,5 @@ cutis_result cutis_gpu_compute_prepare(cutis_device *device, const cutis_compute
     cutis_gpu *gpu = (cutis_gpu *)device;
     cutis_gpu_kernel compiled;
     cutis_result result = cutis_gpu_enter(gpu);
-    if (result != CUTIS_OK) return result;
-    result = find_kernel(gpu, kernel, &compiled);
-    cutis_gpu_leave(gpu);
-    return result;
+    return result == CUTIS_OK ? cutis_gpu_leave(gpu, find_kernel(gpu, kernel, &compiled)) : result;
 }

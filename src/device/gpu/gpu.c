@@ -4,6 +4,7 @@
 
 #include <base/error.h>
 #include <base/memory.h>
+#include <stdio.h>
 
 static cutis_gpu *gpu_of(const cutis_device *device)
 {
@@ -30,9 +31,29 @@ cutis_result cutis_gpu_enter(cutis_gpu *gpu)
     return cutis_gpu_lost(gpu);
 }
 
-void cutis_gpu_leave(cutis_gpu *gpu)
+cutis_result cutis_gpu_leave(cutis_gpu *gpu, cutis_result result)
 {
     cutis_os_lock_give(gpu->lock);
+    return result;
+}
+
+cutis_result cutis_gpu_absent(cutis_context *context, const cutis_gpu_driver *driver,
+                              uint32_t index, uint32_t count, const char *why)
+{
+    if (count)
+        return cutis_fail(context, CUTIS_DEVICE_UNAVAILABLE, "%s: there is no device %u, only %u",
+                          driver->name, index, count);
+    return cutis_fail(context, CUTIS_DEVICE_UNAVAILABLE, "%s: %s", driver->name, why);
+}
+
+void cutis_gpu_list_none(cutis_device_kind kind, const char *why, uint32_t capacity,
+                         cutis_device_info *infos, uint32_t *count)
+{
+    if (*count < capacity) {
+        infos[*count] = (cutis_device_info){ .kind = kind };
+        snprintf(infos[*count].detail, sizeof infos[*count].detail, "%s", why);
+    }
+    ++*count;
 }
 
 static void device_destroy(cutis_device *device)
@@ -50,10 +71,7 @@ static cutis_result device_finish(cutis_device *device)
 {
     cutis_gpu *gpu = gpu_of(device);
     cutis_result result = cutis_gpu_enter(gpu);
-    if (result != CUTIS_OK) return result;
-    result = gpu->driver->finish(gpu);
-    cutis_gpu_leave(gpu);
-    return result;
+    return result == CUTIS_OK ? cutis_gpu_leave(gpu, gpu->driver->finish(gpu)) : result;
 }
 
 typedef struct gpu_buffer {
@@ -79,7 +97,7 @@ static cutis_result buffer_create(cutis_device *device, uint64_t size, uint64_t 
         buffer->foreign = foreign_handle != 0;
         if (!buffer->foreign) result = gpu->driver->allocate(gpu, size, &buffer->base.handle);
     }
-    cutis_gpu_leave(gpu);
+    cutis_gpu_leave(gpu, result);
     if (result == CUTIS_OK)
         *out = &buffer->base;
     else
@@ -116,9 +134,7 @@ static cutis_result buffer_write(cutis_buffer *buffer, uint64_t offset, const vo
     if (result != CUTIS_OK || size == 0) return result;
     result = cutis_gpu_enter(gpu);
     if (result != CUTIS_OK) return result;
-    result = cutis_gpu_write(gpu, buffer->handle, offset, data, size);
-    cutis_gpu_leave(gpu);
-    return result;
+    return cutis_gpu_leave(gpu, cutis_gpu_write(gpu, buffer->handle, offset, data, size));
 }
 
 static cutis_result buffer_read(cutis_buffer *buffer, uint64_t offset, void *data, uint64_t size)
@@ -128,9 +144,7 @@ static cutis_result buffer_read(cutis_buffer *buffer, uint64_t offset, void *dat
     if (result != CUTIS_OK || size == 0) return result;
     result = cutis_gpu_enter(gpu);
     if (result != CUTIS_OK) return result;
-    result = cutis_gpu_read(gpu, buffer->handle, offset, data, size);
-    cutis_gpu_leave(gpu);
-    return result;
+    return cutis_gpu_leave(gpu, cutis_gpu_read(gpu, buffer->handle, offset, data, size));
 }
 
 static void device_native(const cutis_device *device, uint64_t *context, uint64_t *queue)

@@ -119,12 +119,20 @@ cutis_result cutis_gpu_init(cutis_gpu *gpu, cutis_context *context, const cutis_
 /// Release programs, threads and lock; the driver releases the rest.
 void cutis_gpu_clear(cutis_gpu *gpu);
 
+/// A device that is not there: of `count`, or, where there are none, for the reason given.
+cutis_result cutis_gpu_absent(cutis_context *context, const cutis_gpu_driver *driver,
+                              uint32_t index, uint32_t count, const char *why);
+/// In a list of devices: why there are none of this kind.
+void cutis_gpu_list_none(cutis_device_kind kind, const char *why, uint32_t capacity,
+                         cutis_device_info *infos, uint32_t *count);
+
 /// Error of a driver call: marks the device lost where `result` is CUTIS_DEVICE_LOST.
 cutis_result cutis_gpu_fail(cutis_gpu *gpu, cutis_result result, const char *what, const char *why);
 
 /// Take the lock of a device that still answers.
 cutis_result cutis_gpu_enter(cutis_gpu *gpu);
-void cutis_gpu_leave(cutis_gpu *gpu);
+/// Give it back. @return `result`: of what was done meanwhile
+cutis_result cutis_gpu_leave(cutis_gpu *gpu, cutis_result result);
 cutis_result cutis_gpu_lost(const cutis_gpu *gpu); ///< the error of a device that does not answer
 
 /// Copies of any size, in transfer.c, with the lock held.

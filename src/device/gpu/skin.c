@@ -107,8 +107,7 @@ cutis_result cutis_gpu_skin_run(cutis_device_skin *base, const cutis_skin_frames
     cutis_os_lock_take(skin->gpu->lock);
     result = skin->gpu->lost ? cutis_gpu_lost(skin->gpu) : launch_batch(skin, &batch);
     batch.slot->filling = false;
-    cutis_gpu_leave(skin->gpu);
-    return result;
+    return cutis_gpu_leave(skin->gpu, result);
 }
 
 static cutis_result prepare(gpu_skin *skin, uint32_t instance_count, uint32_t call_count,
@@ -131,9 +130,7 @@ cutis_result cutis_gpu_skin_prepare(cutis_device_skin *base, uint32_t instance_c
     gpu_skin *skin = skin_of(base);
     cutis_result result = cutis_gpu_enter(skin->gpu);
     if (result != CUTIS_OK) return result;
-    result = prepare(skin, instance_count, call_count, targets);
-    cutis_gpu_leave(skin->gpu);
-    return result;
+    return cutis_gpu_leave(skin->gpu, prepare(skin, instance_count, call_count, targets));
 }
 
 // Creation
@@ -205,10 +202,7 @@ cutis_result cutis_gpu_skin_create(cutis_device *device, const cutis_skin_layout
     cutis_result result = cutis_gpu_enter(gpu);
     if (result != CUTIS_OK) return result;
     gpu_skin *skin = cutis_alloc_zero(device->context, 1, sizeof *skin);
-    if (!skin) {
-        cutis_gpu_leave(gpu);
-        return cutis_alloc_result(device->context);
-    }
+    if (!skin) return cutis_gpu_leave(gpu, cutis_alloc_result(device->context));
     skin->base.device = device;
     skin->gpu = gpu;
     skin->formula = layout->formula;
@@ -234,8 +228,7 @@ cutis_result cutis_gpu_skin_create(cutis_device *device, const cutis_skin_layout
         *out = &skin->base;
     else
         destroy_skin(skin);
-    cutis_gpu_leave(gpu);
-    return result;
+    return cutis_gpu_leave(gpu, result);
 }
 
 void cutis_gpu_skin_destroy(cutis_device_skin *base)

@@ -211,9 +211,7 @@ cutis_result cutis_gpu_open_frames(gpu_skin *skin, gpu_batch *batch)
     for (int p = 0; p < 2; p++)
         if (batch->paths[p].count)
             words += path_words(skin, batch->paths[p].nonuniform, batch->paths[p].count);
-    result = take_slot(skin, words * sizeof(float), &batch->slot);
-    cutis_gpu_leave(skin->gpu);
-    return result;
+    return cutis_gpu_leave(skin->gpu, take_slot(skin, words * sizeof(float), &batch->slot));
 }
 
 void cutis_gpu_fill_frames(const gpu_skin *skin, gpu_batch *batch)

@@ -210,6 +210,5 @@ cutis_result cutis_gpu_skin_repeat(cutis_device_skin *base)
     if (result != CUTIS_OK) return result;
     for (uint32_t i = 0; i < skin->recorded_count && result == CUTIS_OK; i++)
         result = launch_recorded(skin, &skin->recorded[i]);
-    cutis_gpu_leave(skin->gpu);
-    return result;
+    return cutis_gpu_leave(skin->gpu, result);
 }

@@ -25,13 +25,11 @@ cutis_result cutis_gpu_staging_create(cutis_device *device, uint64_t size, cutis
     if (result != CUTIS_OK) return result;
     gpu_staging *staging = cutis_alloc_zero(device->context, 1, sizeof *staging);
     result = staging ? cutis_gpu_enter(gpu) : cutis_alloc_result(device->context);
-    if (result == CUTIS_OK) {
-        result = gpu->driver->pin(gpu, (size_t)size, &staging->pinned);
-        cutis_gpu_leave(gpu);
-    }
+    if (result == CUTIS_OK)
+        result = cutis_gpu_leave(gpu, gpu->driver->pin(gpu, (size_t)size, &staging->pinned));
     if (result != CUTIS_OK) {
         cutis_buffer_destroy(buffer);
-        if (staging) cutis_free(device->context, staging, sizeof *staging);
+        cutis_free(device->context, staging, sizeof *staging);
         return result;
     }
     staging->base = (cutis_staging){ buffer, staging->pinned.data, size };
@@ -56,9 +54,8 @@ cutis_result cutis_gpu_staging_read(cutis_staging *staging, uint64_t size)
     cutis_gpu *gpu = gpu_of(staging);
     cutis_result result = cutis_gpu_enter(gpu);
     if (result != CUTIS_OK) return result;
-    result = gpu->driver->read(gpu, staging->buffer->handle, 0, staging->host, size, true);
-    cutis_gpu_leave(gpu);
-    return result;
+    return cutis_gpu_leave(
+        gpu, gpu->driver->read(gpu, staging->buffer->handle, 0, staging->host, size, true));
 }
 
 cutis_result cutis_gpu_staging_write(cutis_staging *staging, uint64_t size)
@@ -66,7 +63,6 @@ cutis_result cutis_gpu_staging_write(cutis_staging *staging, uint64_t size)
     cutis_gpu *gpu = gpu_of(staging);
     cutis_result result = cutis_gpu_enter(gpu);
     if (result != CUTIS_OK) return result;
-    result = gpu->driver->write(gpu, staging->buffer->handle, 0, staging->host, size, true);
-    cutis_gpu_leave(gpu);
-    return result;
+    return cutis_gpu_leave(
+        gpu, gpu->driver->write(gpu, staging->buffer->handle, 0, staging->host, size, true));
 }

@@ -509,10 +509,7 @@ cutis_result cutis_opencl_device_create(cutis_context *context, const cutis_devi
         open_library(&self->cl) ? find_devices(&self->cl, DEVICE_LIMIT, found, &why) : 0;
     if (index >= count) {
         cutis_free(context, self, sizeof *self);
-        if (count)
-            return cutis_fail(context, CUTIS_DEVICE_UNAVAILABLE,
-                              "opencl: there is no device %u, only %u", index, count);
-        return cutis_fail(context, CUTIS_DEVICE_UNAVAILABLE, "opencl: %s", why);
+        return cutis_gpu_absent(context, &DRIVER, index, count, why);
     }
     self->gpu.info = device_info(&self->cl, &found[index], index);
     cutis_result result = cutis_gpu_init(&self->gpu, context, &DRIVER, options);
@@ -535,10 +532,5 @@ void cutis_opencl_device_list(cutis_context *context, uint32_t capacity, cutis_d
     uint32_t found_count = open_library(&cl) ? find_devices(&cl, DEVICE_LIMIT, found, &why) : 0;
     for (uint32_t i = 0; i < found_count; i++, ++*count)
         if (*count < capacity) infos[*count] = device_info(&cl, &found[i], i);
-    if (found_count) return;
-    if (*count < capacity) {
-        infos[*count] = (cutis_device_info){ .kind = CUTIS_DEVICE_OPENCL };
-        snprintf(infos[*count].detail, sizeof infos[*count].detail, "%s", why);
-    }
-    ++*count;
+    if (!found_count) cutis_gpu_list_none(CUTIS_DEVICE_OPENCL, why, capacity, infos, count);
 }

@@ -84,7 +84,7 @@ static cutis_result weigh(binder *b)
             cutis_cage_weigh(b->context, b->device, &b->shape, &b->options, points, count,
                              (cutis_cage_weights){ .narrow = b->lists.weight }, &b->report->report);
     }
-    if (points) cutis_free_array(b->context, points, count, 3 * sizeof *points);
+    cutis_free_array(b->context, points, count, 3 * sizeof *points);
     for (size_t i = 0; result == CUTIS_OK && i < entries; i++)
         if (!isfinite(b->lists.weight[i]))
             result = cutis_fail(b->context, CUTIS_INVALID_ARGUMENT,

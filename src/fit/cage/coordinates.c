@@ -285,7 +285,7 @@ cutis_result cutis_cage_weigh(cutis_context *context, cutis_device *device,
     }
     r->vertex_count = point_count;
     if (result == CUTIS_OK && report) look_at_weights(shape, points, point_count, &weights, r);
-    if (status) cutis_free_array(context, status, point_count, sizeof *status);
+    cutis_free_array(context, status, point_count, sizeof *status);
     cutis_device_destroy(own);
     return result;
 }

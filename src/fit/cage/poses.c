@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include <cutis/cage.h>
-#include <cutis/synth.h>
 
+#include "fit/reduce/poses.h"
 #include "geometry/vector.h"
 #include "math/eigen3.h"
 #include "math/mat3.h"
@@ -24,14 +24,6 @@ typedef struct frame {
 static double uniform(uint64_t seed, uint64_t pose, uint64_t index, double low, double high)
 {
     return low + (high - low) * cutis_random_unit(seed, pose, index);
-}
-
-// Twelve uniforms less six: variance 1, the same bits everywhere.
-static double gaussian(uint64_t seed, uint64_t pose, uint64_t index)
-{
-    double sum = -6;
-    for (uint64_t i = 0; i < 12; i++) sum += cutis_random_unit(seed, pose, 12 * index + i);
-    return sum;
 }
 
 static void find_frame(const cutis_cage *cage, frame *out)
@@ -148,7 +140,8 @@ void cutis_cage_automatic_poses(const cutis_cage *cage, uint64_t seed, uint32_t 
             for (int c = 0; c < 3; c++)
                 poses[3 * ((size_t)j * cage->control_count + i) + (size_t)c] =
                     (float)(p[c] + 0.005 * f.diagonal *
-                                       gaussian(seed, j, 100 + 3 * (uint64_t)i + (uint64_t)c));
+                                       cutis_random_gaussian(seed, j,
+                                                             100 + 3 * (uint64_t)i + (uint64_t)c));
         }
     }
 }

@@ -31,8 +31,8 @@ typedef struct reducer {
     const float *examples, *held_out;
     uint32_t example_count, held_out_count;
     uint32_t method_count;
-    cutis_reduce_method methods[CUTIS_CAGE_METHODS];
-    cutis_reduce_state states[CUTIS_CAGE_METHODS];
+    cutis_reduce_method methods[CUTIS_REDUCE_METHODS];
+    cutis_reduce_state states[CUTIS_REDUCE_METHODS];
     double shared_seconds;
     cutis_cage_report_owner *report;
 } reducer;
@@ -242,12 +242,7 @@ static cutis_result run_row(reducer *r, uint32_t index)
     row->solve_seconds = cutis_os_seconds() - start;
     row->sweep_seconds = state->sweep_seconds;
     row->transfer_seconds = state->transfer_seconds;
-    for (uint32_t v = 0; v < r->unit_count; v++) {
-        uint32_t count = 0;
-        for (uint32_t i = state->first[v]; i < state->first[v + 1]; i++)
-            count += (float)state->weight[i] != 0;
-        if (count > row->max_influences) row->max_influences = count;
-    }
+    row->max_influences = cutis_reduce_most(state, r->unit_count);
     result = cutis_reduce_measure(&r->problem, r->in->options->energy, NULL, state->error,
                                   &row->energy, NULL);
     if (result != CUTIS_OK) return result;
@@ -341,17 +336,6 @@ static bool keep_lists(const reducer *r, cutis_arena *arena, cutis_cage_lists *o
     return true;
 }
 
-static void list_methods(reducer *r)
-{
-    const cutis_cage_options *o = r->in->options;
-    r->methods[r->method_count++] = o->method;
-    if (o->skip_evaluation) return;
-    if (o->method != CUTIS_REDUCE_KLARGEST) r->methods[r->method_count++] = CUTIS_REDUCE_KLARGEST;
-    for (int m = 0; m < CUTIS_CAGE_METHODS && o->compare; m++)
-        if (m != (int)o->method && m != CUTIS_REDUCE_KLARGEST)
-            r->methods[r->method_count++] = (cutis_reduce_method)m;
-}
-
 static cutis_result check_options(const cutis_cage_reduction *in)
 {
     const cutis_cage_options *o = in->options;
@@ -359,7 +343,7 @@ static cutis_result check_options(const cutis_cage_reduction *in)
         return cutis_fail(in->context, CUTIS_INVALID_ARGUMENT,
                           "%u influences for a cage; 4 (what places a point) to %d can be kept",
                           o->influences, CUTIS_REDUCE_SET);
-    if ((unsigned)o->method >= CUTIS_CAGE_METHODS || (unsigned)o->energy > CUTIS_REDUCE_LAPLACE ||
+    if ((unsigned)o->method >= CUTIS_REDUCE_METHODS || (unsigned)o->energy > CUTIS_REDUCE_LAPLACE ||
         (unsigned)o->sets > CUTIS_REDUCE_SETS_FITTED)
         return cutis_fail(in->context, CUTIS_INVALID_ARGUMENT,
                           "cage: unknown method, energy or sets");
@@ -389,7 +373,8 @@ cutis_result cutis_cage_reduce_lists(const cutis_cage_reduction *in, cutis_arena
     if (result == CUTIS_OK && (!make_mesh(&r) || !make_poses(&r) || !make_problem(&r)))
         result = cutis_alloc_result(in->context);
     r.shared_seconds = cutis_os_seconds() - start;
-    list_methods(&r);
+    r.method_count = cutis_reduce_list_methods(in->options->method, !in->options->skip_evaluation,
+                                               in->options->compare, r.methods);
     for (uint32_t m = 0; m < r.method_count && result == CUTIS_OK; m++) result = run_row(&r, m);
     if (result == CUTIS_OK && !in->options->skip_evaluation) result = judge(&r);
     if (result == CUTIS_OK && !keep_lists(&r, arena, out)) result = cutis_alloc_result(in->context);

@@ -7,11 +7,10 @@
 #include "fit/reduce/problem.h"
 
 /// The public report with the arena its arrays live in.
-enum { CUTIS_CAGE_METHODS = 4 };
 typedef struct cutis_cage_report_owner {
     cutis_cage_report report;
     cutis_arena arena;
-    cutis_reduce_row rows[CUTIS_CAGE_METHODS];
+    cutis_reduce_row rows[CUTIS_REDUCE_METHODS];
 } cutis_cage_report_owner;
 
 cutis_cage_report_owner *cutis_cage_report_new(cutis_context *context);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fit/handles/text.h"
+#include "geometry/order.h"
 
 #define FAR HANDLES_INFINITY
 /// Words of a tile's bits.
@@ -317,27 +318,16 @@ static void settle_tile(tile_march *m)
     if (least < FAR) put_in(m, m->tile, least);
 }
 
-static uint32_t tile_of(const cutis_handles_grid *grid, uint32_t voxel)
-{
-    uint32_t low = 0, high = grid->tile_count;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (grid->tile_first[middle] <= voxel)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 void cutis_handles_front_finish(cutis_handles_front *front)
 {
-    const double width = BAND * front->grid->step;
+    const cutis_handles_grid *grid = front->grid;
+    const double width = BAND * grid->step;
     tile_march m = { .front = front, .width = width, .limit = (float)width };
     const uint32_t started = front->heap_count;
     for (int q = 0; q < QUEUES; q++) m.head[q] = CUTIS_HANDLES_NONE;
     for (uint32_t i = 0; i < started; i++) {
-        const uint32_t voxel = (uint32_t)front->heap[i], tile = tile_of(front->grid, voxel);
+        const uint32_t voxel = (uint32_t)front->heap[i];
+        const uint32_t tile = (uint32_t)order_last(grid->tile_first, 0, grid->tile_count, voxel);
         front->distance[voxel] = front->pending[voxel];
         front->slot[voxel] = front->label[voxel];
         mark_changed(front, tile, voxel);
@@ -347,8 +337,8 @@ void cutis_handles_front_finish(cutis_handles_front *front)
         m.limit = (float)((double)(m.now + 1) * m.width);
         while (m.head[m.now % QUEUES] != CUTIS_HANDLES_NONE) {
             m.tile = m.head[m.now % QUEUES];
-            m.first = front->grid->tile_first[m.tile];
-            m.end = front->grid->tile_first[m.tile + 1];
+            m.first = grid->tile_first[m.tile];
+            m.end = grid->tile_first[m.tile + 1];
             take_out(&m, m.tile);
             settle_tile(&m);
         }

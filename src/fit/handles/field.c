@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "fit/handles/multigrid.h"
 #include "fit/handles/text.h"
-//
 #include "kernel/handles_sample.h"
 
 // A voxel in two cores belongs to the site it is nearest to. `held` counts what each site has.
@@ -100,18 +99,12 @@ static cutis_result solve_some(cutis_handles_work *work, cutis_handles_system *s
                                uint32_t site_count, uint32_t first, uint32_t lanes,
                                double tolerance)
 {
-    const cutis_handles_buffers *b = &work->buffers;
     const uint32_t n = system->grid->voxel_count;
     system->progress = (double)first / site_count;
     TRY(cutis_handles_system_solve(work, system, first, lanes, tolerance));
-    return handles_gather_run(
-        work->device, n * (work->sweeps ? lanes : 1),
-        (handles_gather_buffers){
-            .node = b->node, .owner = b->owner, .x = b->x, .values = b->values },
-        (handles_gather_arguments){ .lanes = (int)lanes,
-                                    .width = work->sweeps ? 1 : (int)lanes,
-                                    .first = (int)first,
-                                    .sites = (int)site_count });
+    return LAUNCH(handles_gather, work, n * (work->sweeps ? lanes : 1), .lanes = (int)lanes,
+                  .width = work->sweeps ? 1 : (int)lanes, .first = (int)first,
+                  .sites = (int)site_count);
 }
 
 cutis_result cutis_handles_field_solve(cutis_handles_work *work, cutis_arena *arena,
@@ -128,20 +121,13 @@ cutis_result cutis_handles_field_solve(cutis_handles_work *work, cutis_arena *ar
     if (!out->values) return cutis_alloc_result(arena->context);
     TRY(cutis_handles_over(work, &b->values, out->values, values, 4));
     TRY(RESERVE(work, { &b->conductance, 6ull * n, 8 }));
-    TRY(handles_conduct_run(work->device, n,
-                            (handles_conduct_buffers){ .neighbour = b->neighbour,
-                                                       .distance = b->distance,
-                                                       .label = b->label,
-                                                       .bar = b->bars,
-                                                       .conductance = b->conductance },
-                            (handles_conduct_arguments){ .grid = cutis_handles_grid_given(grid) }));
+    TRY(LAUNCH(handles_conduct, work, n, .grid = cutis_handles_grid_given(grid)));
     TRY(cutis_handles_system_create(work, grid, &system));
     for (uint32_t first = 0, lanes; first < site_count; first += lanes) {
         lanes = cutis_handles_lanes(work, &system, site_count - first);
         TRY(solve_some(work, &system, site_count, first, lanes, tolerance));
     }
-    TRY(handles_normalise_run(work->device, n, (handles_normalise_buffers){ .values = b->values },
-                              (handles_normalise_arguments){ .sites = (int)site_count }));
+    TRY(LAUNCH(handles_normalise, work, n, .sites = (int)site_count));
     TRY(cutis_handles_fetch(b->values, out->values, 4 * values));
     out->iteration_count = system.iteration_count;
     out->level_count = system.level_count;

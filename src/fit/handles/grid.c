@@ -48,19 +48,10 @@ static cutis_result mark_surface(voxeliser *v)
     TRY(cutis_handles_give(v->work, &b->points, shape->points, shape->point_count, 4));
     TRY(RESERVE(v->work, { &b->state, words, 4 }, { &b->flag, 1, 4 }));
     TRY(cutis_handles_fill(v->work, b->state, words, 0));
-    TRY(handles_surfaces_run(
-        v->work->device, shape->triangle_count * parts,
-        (handles_surfaces_buffers){
-            .positions = b->positions, .triangles = b->triangles, .state = b->state },
-        (handles_surfaces_arguments){ .grid = v->given, .parts = (int)parts }));
-    TRY(handles_balls_run(v->work->device, shape->point_count,
-                          (handles_balls_buffers){
-                              .positions = b->positions, .points = b->points, .state = b->state },
-                          (handles_balls_arguments){ .grid = v->given, .radius = v->radius }));
-    return handles_corners_run(
-        v->work->device, shape->vertex_count,
-        (handles_corners_buffers){ .positions = b->positions, .state = b->state },
-        (handles_corners_arguments){ .grid = v->given });
+    TRY(LAUNCH(handles_surfaces, v->work, shape->triangle_count * parts, .grid = v->given,
+               .parts = (int)parts));
+    TRY(LAUNCH(handles_balls, v->work, shape->point_count, .grid = v->given, .radius = v->radius));
+    return LAUNCH(handles_corners, v->work, shape->vertex_count, .grid = v->given);
 }
 
 // Along all rows of an axis. Rows that stand side by side go together on a CPU.
@@ -74,10 +65,9 @@ static cutis_result flood_axis(voxeliser *v, int axis)
     };
     handles_flood_arguments given = rows[axis];
     given.width = axis == 0 || v->work->sweeps ? 1 : x;
-    return handles_flood_run(
-        v->work->device,
-        (uint32_t)(v->grid->dense_count / (size_t)given.length / (size_t)given.width),
-        (handles_flood_buffers){ .state = v->buffers->state, .changed = v->buffers->flag }, given);
+    return handles_flood_launch(
+        v->work, (uint32_t)(v->grid->dense_count / (size_t)given.length / (size_t)given.width),
+        given);
 }
 
 // From a corner, which is padding.
@@ -103,9 +93,7 @@ static cutis_result count_voxels(voxeliser *v, uint32_t *first, size_t tiles)
     uint32_t *before = cutis_arena_alloc(v->scratch, (size_t)rows + 1, sizeof *before);
     if (!before) return cutis_alloc_result(v->arena->context);
     TRY(RESERVE(v->work, { &b->rows, cutis_compute_scan_words(rows), 4 }));
-    TRY(handles_rows_run(v->work->device, rows,
-                         (handles_rows_buffers){ .state = b->state, .count = b->rows },
-                         (handles_rows_arguments){ .grid = v->given }));
+    TRY(LAUNCH(handles_rows, v->work, rows, .grid = v->given));
     TRY(cutis_compute_scan(v->work->device, b->rows, rows));
     TRY(cutis_buffer_read(b->rows, 0, before, 4ull * rows + 4));
     for (size_t t = 0; t <= tiles; t++) first[t] = before[TILE_ROWS * t];
@@ -129,25 +117,11 @@ static cutis_result number_voxels(voxeliser *v, uint32_t rows)
     TRY(cutis_handles_over(v->work, &b->neighbour, g->neighbour, 6 * n, 4));
     TRY(cutis_handles_over(v->work, &b->component, g->component, n, 4));
     TRY(RESERVE(v->work, { &b->piece, n, 4 }));
-    TRY(handles_number_run(
-        v->work->device, rows,
-        (handles_number_buffers){
-            .state = b->state, .first = b->rows, .index = b->index, .place = b->place },
-        (handles_number_arguments){ .grid = v->given }));
-    TRY(handles_links_run(
-        v->work->device, (uint32_t)n,
-        (handles_links_buffers){
-            .index = b->index, .place = b->place, .neighbour = b->neighbour, .piece = b->piece },
-        (handles_links_arguments){ .grid = v->given }));
+    TRY(LAUNCH(handles_number, v->work, rows, .grid = v->given));
+    TRY(LAUNCH(handles_links, v->work, (uint32_t)n, .grid = v->given));
     TRY(cutis_handles_fetch(b->index, g->index, 4ull * g->dense_count));
     TRY(cutis_handles_fetch(b->place, g->place, 4 * n));
     return cutis_handles_fetch(b->neighbour, g->neighbour, 24 * n);
-}
-
-static uint32_t root_of(uint32_t *piece, uint32_t v)
-{
-    while (piece[v] != v) v = piece[v] = piece[piece[v]];
-    return v;
 }
 
 // The first voxel of each one's piece, on a CPU: trees of connected voxels, joined in
@@ -158,7 +132,7 @@ static void join_voxels(const uint32_t *neighbour, uint32_t count, uint32_t *pie
         for (size_t d = 0; d < 6; d += 2) {
             const uint32_t m = neighbour[6 * (size_t)v + d];
             if (m == CUTIS_HANDLES_NONE) continue;
-            const uint32_t a = root_of(piece, v), b = root_of(piece, m);
+            const uint32_t a = group_of(piece, v), b = group_of(piece, m);
             if (a < b)
                 piece[b] = a;
             else
@@ -174,12 +148,8 @@ static cutis_result sweep_pieces(voxeliser *v)
     for (bool changed = true; changed;) {
         TRY(cutis_handles_fill(v->work, b->flag, 1, 0));
         for (int i = 0; i < SWEEPS_A_LOOK; i++) {
-            TRY(handles_pieces_run(v->work->device, v->grid->voxel_count,
-                                   (handles_pieces_buffers){ .neighbour = b->neighbour,
-                                                             .from = b->piece,
-                                                             .to = b->other_piece,
-                                                             .changed = b->flag },
-                                   (handles_pieces_arguments){ 0 }));
+            TRY(handles_pieces_launch(v->work, v->grid->voxel_count,
+                                      (handles_pieces_arguments){ 0 }));
             cutis_handles_swap(&b->piece, &b->other_piece);
         }
         TRY(cutis_handles_flag(v->work, &changed));
@@ -199,14 +169,9 @@ static cutis_result number_pieces(voxeliser *v)
     else
         join_voxels(g->neighbour, n, cutis_handles_memory(b->piece));
     TRY(RESERVE(v->work, { &b->roots, cutis_compute_scan_words(n), 4 }));
-    TRY(handles_roots_run(v->work->device, n,
-                          (handles_roots_buffers){ .piece = b->piece, .root = b->roots },
-                          (handles_roots_arguments){ 0 }));
+    TRY(handles_roots_launch(v->work, n, (handles_roots_arguments){ 0 }));
     TRY(cutis_compute_scan(v->work->device, b->roots, n));
-    TRY(handles_names_run(
-        v->work->device, n,
-        (handles_names_buffers){ .piece = b->piece, .root = b->roots, .component = b->component },
-        (handles_names_arguments){ 0 }));
+    TRY(handles_names_launch(v->work, n, (handles_names_arguments){ 0 }));
     TRY(cutis_handles_fetch(b->component, g->component, 4ull * n));
     return cutis_buffer_read(b->roots, 4ull * n, &g->component_count, 4);
 }

@@ -37,10 +37,7 @@ static cutis_result find_candidates(insertion *i, uint32_t *list, uint32_t *coun
     TRY(cutis_handles_peaks(i->in, list, count));
     TRY(RESERVE(i->work, { &b->sorted, *count, 4 }));
     TRY(cutis_handles_give(i->work, &b->candidate, list, *count, 4));
-    return handles_rank_run(
-        i->work->device, *count,
-        (handles_rank_buffers){ .list = b->candidate, .cover = b->cover, .sorted = b->sorted },
-        (handles_rank_arguments){ .count = (int)*count });
+    return LAUNCH(handles_rank, i->work, *count, .count = (int)*count);
 }
 
 static cutis_result make_boxes(insertion *i)
@@ -49,9 +46,7 @@ static cutis_result make_boxes(insertion *i)
     const uint32_t units = (i->in->grid->voxel_count + HANDLES_UNIT - 1) / HANDLES_UNIT;
     if (i->work->boxes == i->in->grid->index) return CUTIS_OK;
     TRY(RESERVE(i->work, { &b->boxes, 6ull * units, 4 }));
-    TRY(handles_boxes_run(i->work->device, units,
-                          (handles_boxes_buffers){ .place = b->place, .box = b->boxes },
-                          (handles_boxes_arguments){ .grid = i->grid }));
+    TRY(LAUNCH(handles_boxes, i->work, units, .grid = i->grid));
     i->work->boxes = i->in->grid->index;
     return CUTIS_OK;
 }
@@ -67,13 +62,7 @@ static cutis_result list_units(insertion *i, cutis_arena *scratch, uint32_t coun
     if (!mask || !list) return cutis_alloc_result(scratch->context);
     TRY(make_boxes(i));
     TRY(RESERVE(i->work, { &b->around, (uint64_t)count * words, 4 }));
-    TRY(handles_around_run(i->work->device, count * words,
-                           (handles_around_buffers){ .box = b->boxes,
-                                                     .place = b->place,
-                                                     .middle = b->middle,
-                                                     .bound = b->bound,
-                                                     .mask = b->around },
-                           (handles_around_arguments){ .grid = i->grid }));
+    TRY(LAUNCH(handles_around, i->work, count * words, .grid = i->grid));
     TRY(cutis_buffer_read(b->around, 0, mask, 4ull * count * words));
     *used = 0;
     for (uint32_t f = 0; f < count; f++)
@@ -89,28 +78,11 @@ static cutis_result find_supports(insertion *i, uint32_t count, bool *again)
     cutis_handles_buffers *b = i->buffers;
     const int n = i->grid.voxel_count;
     TRY(cutis_handles_fill(i->work, b->flag, 1, 0));
-    TRY(handles_near_run(
-        i->work->device, count * CORE_PARTS,
-        (handles_near_buffers){ .from = b->field, .cores = b->cores, .partial = b->core_distance },
-        (handles_near_arguments){
-            .core_count = (int)i->in->sites->core_count, .parts = CORE_PARTS, .voxel_count = n }));
-    TRY(handles_support_run(i->work->device, count,
-                            (handles_support_buffers){ .partial = b->core_distance,
-                                                       .middle = b->middle,
-                                                       .bound = b->bound,
-                                                       .support = b->support,
-                                                       .again = b->flag },
-                            (handles_support_arguments){ .part = CUTIS_HANDLES_SUPPORT,
-                                                         .least = i->in->radius_least,
-                                                         .most = i->in->radius_max,
-                                                         .parts = CORE_PARTS }));
-    TRY(handles_clash_run(i->work->device, count * count,
-                          (handles_clash_buffers){ .from = b->field,
-                                                   .middle = b->middle,
-                                                   .support = b->support,
-                                                   .cover = b->cover,
-                                                   .clash = b->clash },
-                          (handles_clash_arguments){ .batch = (int)count, .voxel_count = n }));
+    TRY(LAUNCH(handles_near, i->work, count * CORE_PARTS,
+               .core_count = (int)i->in->sites->core_count, .parts = CORE_PARTS, .voxel_count = n));
+    TRY(LAUNCH(handles_support, i->work, count, .part = CUTIS_HANDLES_SUPPORT,
+               .least = i->in->radius_least, .most = i->in->radius_max, .parts = CORE_PARTS));
+    TRY(LAUNCH(handles_clash, i->work, count * count, .batch = (int)count, .voxel_count = n));
     return cutis_handles_flag(i->work, again);
 }
 
@@ -122,20 +94,9 @@ static cutis_result march_candidates(insertion *i, uint32_t first, uint32_t coun
     TRY(RESERVE(i->work, { &b->segments, 6ull * count, 8 }, { &b->segment_first, count + 1ull, 4 },
                 { &b->middle, count, 4 }, { &b->core_distance, (uint64_t)count * CORE_PARTS, 4 },
                 { &b->support, 2ull * count, 8 }, { &b->clash, (uint64_t)count * count, 4 }));
-    TRY(handles_bound_run(i->work->device, count,
-                          (handles_bound_buffers){ .sorted = b->sorted,
-                                                   .place = b->place,
-                                                   .fields = b->site_fields,
-                                                   .slot = b->slot,
-                                                   .bound = b->bound,
-                                                   .middle = b->middle,
-                                                   .segments = b->segments,
-                                                   .segment_first = b->segment_first },
-                          (handles_bound_arguments){ .grid = i->grid,
-                                                     .least = i->in->radius_least,
-                                                     .most = i->in->radius_max,
-                                                     .first = (int)first,
-                                                     .sites = (int)i->in->sites->site_count }));
+    TRY(LAUNCH(handles_bound, i->work, count, .grid = i->grid, .least = i->in->radius_least,
+               .most = i->in->radius_max, .first = (int)first,
+               .sites = (int)i->in->sites->site_count));
     for (bool again = true; again;) {
         cutis_arena scratch = { .context = i->in->scratch->context };
         uint32_t used = 0;
@@ -181,20 +142,10 @@ static cutis_result accept_candidates(insertion *i, cutis_arena *scratch, uint32
     if (!choose(i, count, clash, support, accepted, &used))
         return cutis_alloc_result(scratch->context);
     TRY(cutis_handles_give(i->work, &b->accepted, accepted, used, 4));
-    return handles_gain_run(
-        i->work->device, used ? i->in->grid->voxel_count : 0,
-        (handles_gain_buffers){ .from = b->field,
-                                .accepted = b->accepted,
-                                .support = b->support,
-                                .cover = b->cover,
-                                .count = b->unpacked_count,
-                                .handle = b->unpacked_handle,
-                                .value = b->unpacked_value,
-                                .overflow = b->overflow },
-        (handles_gain_arguments){ .accepted_count = (int)used,
-                                  .first_handle = (int)(i->in->sites->site_count + before),
-                                  .voxel_count = i->grid.voxel_count,
-                                  .capacity = (int)i->in->list_capacity });
+    return LAUNCH(handles_gain, i->work, used ? i->in->grid->voxel_count : 0,
+                  .accepted_count = (int)used,
+                  .first_handle = (int)(i->in->sites->site_count + before),
+                  .voxel_count = i->grid.voxel_count, .capacity = (int)i->in->list_capacity);
 }
 
 // All rounds; `overflow`: a voxel's list was full.
@@ -261,13 +212,7 @@ cutis_result cutis_handles_lists_sweep(cutis_handles_insertion *in)
     if (!out->list_handle || !out->list_value) return cutis_alloc_result(in->arena->context);
     TRY(cutis_handles_give(in->work, &b->list_first, first, (uint64_t)n + 1, 4));
     TRY(RESERVE(in->work, { &b->list_handle, total, 4 }, { &b->list_value, total, 4 }));
-    TRY(handles_pack_run(in->work->device, n,
-                         (handles_pack_buffers){ .first = b->list_first,
-                                                 .handle = b->unpacked_handle,
-                                                 .value = b->unpacked_value,
-                                                 .packed_handle = b->list_handle,
-                                                 .packed_value = b->list_value },
-                         (handles_pack_arguments){ .capacity = (int)in->list_capacity }));
+    TRY(LAUNCH(handles_pack, in->work, n, .capacity = (int)in->list_capacity));
     TRY(cutis_buffer_read(b->list_handle, 0, out->list_handle, 4 * total));
     return cutis_buffer_read(b->list_value, 0, out->list_value, 4 * total);
 }

@@ -50,85 +50,50 @@ static cutis_result place_flags(cutis_handles_work *work, uint32_t count,
 
 static cutis_result number_finest(cutis_handles_work *work, cutis_handles_system *system)
 {
-    cutis_handles_buffers *b = &work->buffers;
     const handles_grid given = cutis_handles_grid_given(system->grid);
     const uint32_t n = system->grid->voxel_count;
-    TRY(handles_split_run(
-        work->device, n,
-        (handles_split_buffers){ .owner = b->owner, .place = b->place, .flag = b->places },
-        (handles_split_arguments){ .grid = given }));
+    TRY(LAUNCH(handles_split, work, n, .grid = given));
     TRY(place_flags(work, n, &system->levels[0]));
-    return handles_nodes_run(work->device, n,
-                             (handles_nodes_buffers){ .owner = b->owner,
-                                                      .place = b->place,
-                                                      .before = b->places,
-                                                      .node = b->node,
-                                                      .voxel = b->voxel,
-                                                      .cell = b->cell },
-                             (handles_nodes_arguments){ .grid = given });
+    return LAUNCH(handles_nodes, work, n, .grid = given);
 }
 
 // Blocks of the last level so far as nodes of the next. `size`: of the grid of the last.
-static cutis_result link_blocks(cutis_handles_work *work, const cutis_handles_system *system,
+// @param on the work with that level's map
+static cutis_result link_blocks(const cutis_handles_work *on, const cutis_handles_system *system,
                                 const int *size, uint32_t blocks, const cutis_handles_level *coarse)
 {
-    cutis_handles_buffers *b = &work->buffers;
     const uint32_t depth = system->level_count;
     const cutis_handles_level *fine = &system->levels[depth - 1];
-    const cutis_buffer *map = depth == 1 ? b->index : b->map, *node = depth == 1 ? b->node : NULL;
-    TRY(handles_blocks_run(work->device, blocks,
-                           (handles_blocks_buffers){ .map = map,
-                                                     .node = node,
-                                                     .first = b->first_child,
-                                                     .before = b->places,
-                                                     .coarse_map = b->other_map,
-                                                     .cell = b->cell,
-                                                     .order = b->order,
-                                                     .family = b->family },
-                           (handles_blocks_arguments){ .size = { size[0], size[1], size[2] },
-                                                       .to = (int)coarse->at,
-                                                       .count = (int)fine->count }));
-    TRY(cutis_compute_scan(work->device, b->family, coarse->count));
-    TRY(handles_children_run(work->device, coarse->count + 1,
-                             (handles_children_buffers){ .map = map,
-                                                         .node = node,
-                                                         .cell = b->cell,
-                                                         .before = b->family,
-                                                         .child_first = b->child_first,
-                                                         .child = b->child,
-                                                         .parent = b->parent },
-                             (handles_children_arguments){ .size = { size[0], size[1], size[2] },
-                                                           .at = (int)fine->at,
-                                                           .to = (int)coarse->at,
-                                                           .list = (int)(coarse->at + depth),
-                                                           .count = (int)coarse->count }));
-    cutis_handles_swap(&b->map, &b->other_map);
-    return CUTIS_OK;
+    TRY(LAUNCH(handles_blocks, on, blocks, .size = { size[0], size[1], size[2] },
+               .to = (int)coarse->at, .count = (int)fine->count));
+    TRY(cutis_compute_scan(on->device, on->buffers.family, coarse->count));
+    return LAUNCH(handles_children, on, coarse->count + 1, .size = { size[0], size[1], size[2] },
+                  .at = (int)fine->at, .to = (int)coarse->at, .list = (int)(coarse->at + depth),
+                  .count = (int)coarse->count);
 }
 
 // One level more; as many nodes as before: pieces of single voxels do not get coarser.
 static cutis_result number_blocks(cutis_handles_work *work, cutis_handles_system *system,
                                   const int *size)
 {
-    cutis_handles_buffers *b = &work->buffers;
     const uint32_t depth = system->level_count;
     const cutis_handles_level *fine = &system->levels[depth - 1];
     const uint32_t blocks =
         (uint32_t)(((size[0] + 1) / 2) * ((size[1] + 1) / 2) * ((size[2] + 1) / 2));
     cutis_handles_level coarse = { .at = fine->at + fine->count };
-    TRY(handles_firsts_run(work->device, blocks,
-                           (handles_firsts_buffers){ .map = depth == 1 ? b->index : b->map,
-                                                     .node = depth == 1 ? b->node : NULL,
-                                                     .first = b->first_child },
-                           (handles_firsts_arguments){ .size = { size[0], size[1], size[2] } }));
-    TRY(handles_heads_run(
-        work->device, fine->count,
-        (handles_heads_buffers){ .cell = b->cell, .first = b->first_child, .flag = b->places },
-        (handles_heads_arguments){ .size = { size[0], size[1], size[2] },
-                                   .at = (int)fine->at,
-                                   .count = (int)fine->count }));
+    cutis_handles_work on = *work; // the finest level's map is of voxels, the others' of nodes
+    if (depth == 1)
+        on.buffers.map = on.buffers.index;
+    else
+        on.buffers.node = NULL;
+    TRY(LAUNCH(handles_firsts, &on, blocks, .size = { size[0], size[1], size[2] }));
+    TRY(LAUNCH(handles_heads, &on, fine->count, .size = { size[0], size[1], size[2] },
+               .at = (int)fine->at, .count = (int)fine->count));
     TRY(place_flags(work, fine->count, &coarse));
-    if (coarse.count < fine->count) TRY(link_blocks(work, system, size, blocks, &coarse));
+    if (coarse.count < fine->count) {
+        TRY(link_blocks(&on, system, size, blocks, &coarse));
+        cutis_handles_swap(&work->buffers.map, &work->buffers.other_map);
+    }
     system->levels[depth] = coarse;
     return CUTIS_OK;
 }
@@ -165,29 +130,11 @@ static cutis_result fill_levels(cutis_handles_work *work, const cutis_handles_sy
     TRY(cutis_handles_reserve_zero(work, &b->level_neighbour, 6 * (nodes + HANDLES_AHEAD), 4));
     TRY(RESERVE(work, { &b->level_conductance, 6 * nodes, 8 }, { &b->diagonal, nodes, 8 },
                 { &b->inverse, nodes, 8 }));
-    TRY(handles_finest_run(work->device, system->levels[0].count,
-                           (handles_finest_buffers){ .voxel = b->voxel,
-                                                     .node = b->node,
-                                                     .voxel_neighbour = b->neighbour,
-                                                     .voxel_conductance = b->conductance,
-                                                     .neighbour = b->level_neighbour,
-                                                     .conductance = b->level_conductance,
-                                                     .diagonal = b->diagonal,
-                                                     .inverse = b->inverse },
-                           (handles_finest_arguments){ 0 }));
+    TRY(handles_finest_launch(work, system->levels[0].count, (handles_finest_arguments){ 0 }));
     for (uint32_t l = 1; l < system->level_count; l++)
-        TRY(handles_coarse_run(
-            work->device, system->levels[l].count,
-            (handles_coarse_buffers){ .parent = b->parent,
-                                      .child_first = b->child_first,
-                                      .child = b->child,
-                                      .neighbour = b->level_neighbour,
-                                      .conductance = b->level_conductance,
-                                      .diagonal = b->diagonal,
-                                      .inverse = b->inverse },
-            (handles_coarse_arguments){ .at = (int)system->levels[l - 1].at,
-                                        .to = (int)system->levels[l].at,
-                                        .list = (int)(system->levels[l].at + l) }));
+        TRY(LAUNCH(handles_coarse, work, system->levels[l].count,
+                   .at = (int)system->levels[l - 1].at, .to = (int)system->levels[l].at,
+                   .list = (int)(system->levels[l].at + l)));
     return CUTIS_OK;
 }
 
@@ -219,79 +166,40 @@ typedef struct solving {
     uint32_t groups; ///< items of a node
 } solving;
 
+/// A launch over `nodes` nodes or sums of it.
+#define STEP(kernel, s, nodes, ...)                                                                \
+    LAUNCH(kernel, (s)->work, (nodes) * (s)->groups, .lanes = (s)->lanes, .width = (s)->width,     \
+           __VA_ARGS__)
+
 // Half a sweep over nodes [first, end) of a level.
 static cutis_result smooth(const solving *s, const cutis_handles_level *level, uint32_t first,
                            uint32_t end, bool zero)
 {
-    const cutis_handles_buffers *b = &s->work->buffers;
-    return handles_smooth_run(s->work->device, (end - first) * s->groups,
-                              (handles_smooth_buffers){ .neighbour = b->level_neighbour,
-                                                        .conductance = b->level_conductance,
-                                                        .inverse = b->inverse,
-                                                        .r = b->r,
-                                                        .z = b->z },
-                              (handles_smooth_arguments){ .lanes = s->lanes,
-                                                          .width = s->width,
-                                                          .at = (int)level->at,
-                                                          .first = (int)first,
-                                                          .zero = zero });
+    return STEP(handles_smooth, s, end - first, .at = (int)level->at, .first = (int)first,
+                .zero = zero);
 }
 
 static cutis_result restrict_to(const solving *s, uint32_t depth)
 {
-    const cutis_handles_buffers *b = &s->work->buffers;
     const cutis_handles_level *fine = &s->system->levels[depth - 1], *coarse = fine + 1;
-    return handles_restrict_run(s->work->device, coarse->count * s->groups,
-                                (handles_restrict_buffers){ .neighbour = b->level_neighbour,
-                                                            .conductance = b->level_conductance,
-                                                            .diagonal = b->diagonal,
-                                                            .child_first = b->child_first,
-                                                            .child = b->child,
-                                                            .order = b->order,
-                                                            .z = b->z,
-                                                            .r = b->r },
-                                (handles_restrict_arguments){ .lanes = s->lanes,
-                                                              .width = s->width,
-                                                              .at = (int)fine->at,
-                                                              .to = (int)coarse->at,
-                                                              .list = (int)(coarse->at + depth),
-                                                              .red = (int)fine->red_count });
-}
-
-static cutis_result solve_coarsest(const solving *s, const cutis_handles_level *level)
-{
-    const cutis_handles_buffers *b = &s->work->buffers;
-    return handles_coarsest_run(s->work->device, s->groups,
-                                (handles_coarsest_buffers){ .neighbour = b->level_neighbour,
-                                                            .conductance = b->level_conductance,
-                                                            .inverse = b->inverse,
-                                                            .r = b->r,
-                                                            .z = b->z },
-                                (handles_coarsest_arguments){ .lanes = s->lanes,
-                                                              .width = s->width,
-                                                              .at = (int)level->at,
-                                                              .red = (int)level->red_count,
-                                                              .count = (int)level->count,
-                                                              .sweeps = CUTIS_HANDLES_SWEEPS });
+    return STEP(handles_restrict, s, coarse->count, .at = (int)fine->at, .to = (int)coarse->at,
+                .list = (int)(coarse->at + depth), .red = (int)fine->red_count);
 }
 
 // One cycle on a level: z = M^-1 r, where z counts as zero at first, or z += M^-1 (r - A z).
 static cutis_result cycle(const solving *s, uint32_t depth, bool zero)
 {
-    const cutis_handles_buffers *b = &s->work->buffers;
     const cutis_handles_level *level = &s->system->levels[depth];
     const uint32_t red = level->red_count, all = level->count;
-    if (depth + 1 == s->system->level_count) return solve_coarsest(s, level);
+    if (depth + 1 == s->system->level_count)
+        return STEP(handles_coarsest, s, 1, .at = (int)level->at, .red = (int)red,
+                    .count = (int)all, .sweeps = CUTIS_HANDLES_SWEEPS);
     TRY(smooth(s, level, 0, red, zero));
     TRY(smooth(s, level, red, all, false));
     TRY(restrict_to(s, depth + 1));
     for (uint32_t visit = 0; visit < (depth == 0 ? s->visits : 1); visit++)
         TRY(cycle(s, depth + 1, visit == 0));
-    TRY(handles_prolong_run(
-        s->work->device, red * s->groups,
-        (handles_prolong_buffers){ .parent = b->parent, .z = b->z },
-        (handles_prolong_arguments){
-            .lanes = s->lanes, .width = s->width, .at = (int)level->at, .to = (int)level[1].at }));
+    TRY(STEP(handles_prolong, s, red, .at = (int)level->at, .to = (int)level[1].at));
     TRY(smooth(s, level, red, all, false));
     return smooth(s, level, 0, red, false);
 }
@@ -303,7 +211,7 @@ static cutis_result dot(const solving *s, const cutis_buffer *x, const cutis_buf
 {
     return handles_dot_run(
         s->work->device, sums * s->groups,
-        (handles_dot_buffers){ .a = x, .b = y, .partial = s->work->buffers.partial },
+        (handles_dot_buffers){ .r = x, .z = y, .partial = s->work->buffers.partial },
         (handles_dot_arguments){ .lanes = s->lanes,
                                  .width = s->width,
                                  .count = (int)s->system->levels[0].count,
@@ -314,51 +222,23 @@ static cutis_result dot(const solving *s, const cutis_buffer *x, const cutis_buf
 // items are nodes.
 static cutis_result new_direction(const solving *s, uint32_t sums)
 {
-    const cutis_handles_buffers *b = &s->work->buffers;
     const bool apart = s->work->sweeps;
-    const uint32_t count = s->system->levels[0].count, stretch = apart ? 1 : HANDLES_SUM;
-    const uint32_t items = (apart ? count : sums) * s->groups;
-    TRY(handles_direction_run(
-        s->work->device, items,
-        (handles_direction_buffers){ .scalars = b->scalars, .z = b->z, .p = b->p },
-        (handles_direction_arguments){
-            .lanes = s->lanes, .width = s->width, .count = (int)count, .stretch = (int)stretch }));
-    TRY(handles_apply_run(
-        s->work->device, items,
-        (handles_apply_buffers){ .neighbour = b->level_neighbour,
-                                 .conductance = b->level_conductance,
-                                 .diagonal = b->diagonal,
-                                 .p = b->p,
-                                 .q = b->q,
-                                 .partial = apart ? NULL : b->partial },
-        (handles_apply_arguments){
-            .lanes = s->lanes, .width = s->width, .count = (int)count, .stretch = (int)stretch }));
-    return apart ? dot(s, b->q, b->p, sums) : CUTIS_OK;
+    const uint32_t count = s->system->levels[0].count, items = apart ? count : sums;
+    const int stretch = apart ? 1 : HANDLES_SUM;
+    TRY(STEP(handles_direction, s, items, .count = (int)count, .stretch = stretch));
+    TRY(STEP(handles_apply, s, items, .count = (int)count, .stretch = stretch));
+    return apart ? dot(s, s->work->buffers.q, s->work->buffers.p, sums) : CUTIS_OK;
 }
 
 // x += alpha p, r -= alpha q, and the largest residuals.
 static cutis_result advance(const solving *s, uint32_t sums)
 {
-    const cutis_handles_buffers *b = &s->work->buffers;
     const bool apart = s->work->sweeps;
-    const uint32_t count = s->system->levels[0].count, stretch = apart ? 1 : HANDLES_SUM;
-    TRY(handles_advance_run(
-        s->work->device, (apart ? count : sums) * s->groups,
-        (handles_advance_buffers){ .scalars = b->scalars,
-                                   .inverse = b->inverse,
-                                   .p = b->p,
-                                   .q = b->q,
-                                   .x = b->x,
-                                   .r = b->r,
-                                   .partial = apart ? NULL : b->partial },
-        (handles_advance_arguments){
-            .lanes = s->lanes, .width = s->width, .count = (int)count, .stretch = (int)stretch }));
+    const uint32_t count = s->system->levels[0].count;
+    TRY(STEP(handles_advance, s, apart ? count : sums, .count = (int)count,
+             .stretch = apart ? 1 : HANDLES_SUM));
     if (!apart) return CUTIS_OK;
-    return handles_worst_run(
-        s->work->device, sums * s->groups,
-        (handles_worst_buffers){ .inverse = b->inverse, .r = b->r, .partial = b->partial },
-        (handles_worst_arguments){
-            .lanes = s->lanes, .width = s->width, .count = (int)count, .stretch = HANDLES_SUM });
+    return STEP(handles_worst, s, sums, .count = (int)count, .stretch = HANDLES_SUM);
 }
 
 static cutis_result iterate(const solving *s, double tolerance, bool *going)
@@ -367,22 +247,12 @@ static cutis_result iterate(const solving *s, double tolerance, bool *going)
     const uint32_t sums = (s->system->levels[0].count + HANDLES_SUM - 1) / HANDLES_SUM;
     TRY(cycle(s, 0, true));
     TRY(dot(s, b->r, b->z, sums));
-    TRY(handles_find_beta_run(
-        s->work->device, s->groups,
-        (handles_find_beta_buffers){ .partial = b->partial, .scalars = b->scalars },
-        (handles_find_beta_arguments){ .lanes = s->lanes, .width = s->width, .sums = (int)sums }));
+    TRY(STEP(handles_find_beta, s, 1, .sums = (int)sums));
     TRY(new_direction(s, sums));
-    TRY(handles_find_alpha_run(
-        s->work->device, s->groups,
-        (handles_find_alpha_buffers){ .partial = b->partial, .scalars = b->scalars },
-        (handles_find_alpha_arguments){ .lanes = s->lanes, .width = s->width, .sums = (int)sums }));
+    TRY(STEP(handles_find_alpha, s, 1, .sums = (int)sums));
     TRY(advance(s, sums));
     TRY(cutis_handles_fill(s->work, b->flag, 1, 0));
-    TRY(handles_done_run(
-        s->work->device, s->groups,
-        (handles_done_buffers){ .partial = b->partial, .scalars = b->scalars, .going = b->flag },
-        (handles_done_arguments){
-            .lanes = s->lanes, .width = s->width, .tolerance = tolerance, .sums = (int)sums }));
+    TRY(STEP(handles_done, s, 1, .tolerance = tolerance, .sums = (int)sums));
     return cutis_handles_flag(s->work, going);
 }
 
@@ -400,20 +270,7 @@ static cutis_result begin(const solving *s, uint32_t first)
                 { &b->q, count * lanes, 8 }, { &b->partial, (count / HANDLES_SUM + 1) * lanes, 8 },
                 { &b->scalars, 4 * lanes, 8 }));
     TRY(cutis_handles_fill(work, b->scalars, 8 * lanes, 0));
-    return handles_begin_run(
-        work->device, count * s->groups,
-        (handles_begin_buffers){ .voxel = b->voxel,
-                                 .label = b->label,
-                                 .owner = b->owner,
-                                 .voxel_neighbour = b->neighbour,
-                                 .voxel_conductance = b->conductance,
-                                 .neighbour = b->level_neighbour,
-                                 .conductance = b->level_conductance,
-                                 .diagonal = b->diagonal,
-                                 .x = b->x,
-                                 .r = b->r,
-                                 .p = b->p },
-        (handles_begin_arguments){ .lanes = s->lanes, .width = s->width, .first = (int)first });
+    return STEP(handles_begin, s, count, .first = (int)first);
 }
 
 cutis_result cutis_handles_system_solve(cutis_handles_work *work, cutis_handles_system *system,

@@ -97,10 +97,10 @@ static cutis_result start_sweeps(cutis_handles_work *work, cutis_arena *scratch,
         (handles_start_buffers){ .index = b->index,
                                  .place = b->place,
                                  .segments = b->segments,
-                                 .labels = b->segment_labels,
-                                 .first = b->segment_first,
-                                 .distance = b->start,
-                                 .label = b->start_label },
+                                 .segment_labels = b->segment_labels,
+                                 .segment_first = b->segment_first,
+                                 .start = b->start,
+                                 .start_label = b->start_label },
         (handles_start_arguments){ .grid = cutis_handles_grid_given(grid),
                                    .reach = CUTIS_HANDLES_EXACT_STEPS * grid->step });
 }
@@ -115,17 +115,8 @@ static cutis_result sweep(cutis_handles_work *work, cutis_arena *scratch,
     for (bool changed = true; changed;) {
         TRY(cutis_handles_fill(work, b->flag, 1, 0));
         for (int i = 0; i < CUTIS_HANDLES_SWEEPS_A_LOOK; i++) {
-            TRY(handles_sweep_run(
-                work->device, grid->voxel_count,
-                (handles_sweep_buffers){ .neighbour = b->neighbour,
-                                         .start = b->start,
-                                         .start_label = b->start_label,
-                                         .from = b->distance,
-                                         .from_label = b->label,
-                                         .to = b->other_distance,
-                                         .to_label = b->other_label,
-                                         .changed = b->flag },
-                (handles_sweep_arguments){ .grid = cutis_handles_grid_given(grid) }));
+            TRY(LAUNCH(handles_sweep, work, grid->voxel_count,
+                       .grid = cutis_handles_grid_given(grid)));
             cutis_handles_swap(&b->distance, &b->other_distance);
             cutis_handles_swap(&b->label, &b->other_label);
         }

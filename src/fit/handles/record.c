@@ -29,12 +29,10 @@ void cutis_handles_record_release(cutis_handles_record *r)
 {
     if (!r->arena) return;
     cutis_context *context = r->arena->context;
-    if (r->places) cutis_free_array(context, r->places, r->place_capacity, sizeof *r->places);
-    if (r->share_first)
-        cutis_free_array(context, r->share_first, r->first_capacity, sizeof *r->share_first);
-    if (r->share_handles)
-        cutis_free_array(context, r->share_handles, r->handle_capacity, sizeof *r->share_handles);
-    if (r->shares) cutis_free_array(context, r->shares, r->share_capacity, sizeof *r->shares);
+    cutis_free_array(context, r->places, r->place_capacity, sizeof *r->places);
+    cutis_free_array(context, r->share_first, r->first_capacity, sizeof *r->share_first);
+    cutis_free_array(context, r->share_handles, r->handle_capacity, sizeof *r->share_handles);
+    cutis_free_array(context, r->shares, r->share_capacity, sizeof *r->shares);
     *r = (cutis_handles_record){ 0 };
 }
 

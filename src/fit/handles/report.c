@@ -13,8 +13,7 @@ void cutis_handles_report_destroy(cutis_handles_report *report)
         if (report->handles[i].name)
             cutis_free(context, (char *)report->handles[i].name,
                        strlen(report->handles[i].name) + 1);
-    if (report->handles)
-        cutis_free_array(context, report->handles, report->handle_count, sizeof *report->handles);
+    cutis_free_array(context, report->handles, report->handle_count, sizeof *report->handles);
     cutis_free(context, report, sizeof *report);
 }
 

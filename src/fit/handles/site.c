@@ -20,9 +20,8 @@ bool cutis_handles_sites_init(cutis_context *context, uint32_t capacity, cutis_h
 void cutis_handles_sites_release(cutis_handles_sites *sites)
 {
     for (uint32_t i = 0; i < sites->site_count; i++)
-        if (sites->sites[i].segments)
-            cutis_free_array(sites->context, sites->sites[i].segments,
-                             sites->sites[i].segment_capacity, sizeof(cutis_handles_segment));
+        cutis_free_array(sites->context, sites->sites[i].segments, sites->sites[i].segment_capacity,
+                         sizeof(cutis_handles_segment));
     cutis_free_array(sites->context, sites->sites, sites->site_capacity, sizeof *sites->sites);
     cutis_free_array(sites->context, sites->cores, sites->core_capacity, sizeof *sites->cores);
     *sites = (cutis_handles_sites){ 0 };

@@ -32,7 +32,8 @@ static cutis_result grow_slots(cutis_handles_insertion *in, uint32_t wanted)
     if (result == CUTIS_OK)
         result = handles_keep_run(
             work->device, work->slot_count * n,
-            (handles_keep_buffers){ .from = b->site_fields, .slot = b->new_slot, .fields = fields },
+            (handles_keep_buffers){
+                .field = b->site_fields, .new_slot = b->new_slot, .site_fields = fields },
             (handles_keep_arguments){ .grid = cutis_handles_grid_given(in->grid) });
     if (result != CUTIS_OK) {
         cutis_handles_drop(&fields);
@@ -40,7 +41,7 @@ static cutis_result grow_slots(cutis_handles_insertion *in, uint32_t wanted)
         return result;
     }
     for (uint32_t i = 0; i < work->slot_count; i++) slots[i] = work->slots[i];
-    if (work->slots) cutis_free_array(context, work->slots, work->slot_count, sizeof *slots);
+    cutis_free_array(context, work->slots, work->slot_count, sizeof *slots);
     cutis_handles_drop(&b->site_fields);
     b->site_fields = fields;
     work->slots = slots;
@@ -58,8 +59,7 @@ static bool same_site(const cutis_handles_slot *slot, const cutis_handles_site *
 static bool take_slot(cutis_context *context, const cutis_handles_site *site,
                       cutis_handles_slot *slot)
 {
-    if (slot->segments)
-        cutis_free_array(context, slot->segments, slot->segment_count, sizeof *slot->segments);
+    cutis_free_array(context, slot->segments, slot->segment_count, sizeof *slot->segments);
     *slot = (cutis_handles_slot){ .used = true };
     slot->segments = cutis_alloc_array(context, site->segment_count, sizeof *site->segments);
     if (!slot->segments) return false;
@@ -150,23 +150,23 @@ cutis_result cutis_handles_sweep_fields(cutis_handles_insertion *in, uint32_t co
     const int look = CUTIS_HANDLES_SWEEPS_A_LOOK / (unit_count ? 2 : 1);
     TRY(handles_start_run(
         work->device, items,
-        (handles_start_buffers){ .work = units,
+        (handles_start_buffers){ .units = units,
                                  .index = b->index,
                                  .place = b->place,
                                  .segments = b->segments,
-                                 .first = b->segment_first,
-                                 .distance = b->field },
+                                 .segment_first = b->segment_first,
+                                 .start = b->field },
         (handles_start_arguments){ .grid = grid, .reach = CUTIS_HANDLES_EXACT_STEPS * grid.step }));
     for (bool changed = true; changed;) {
         TRY(cutis_handles_fill(work, b->flag, 1, 0));
         for (int i = 0; i < look; i++) {
             TRY(handles_fields_run(work->device, items,
-                                   (handles_fields_buffers){ .work = units,
+                                   (handles_fields_buffers){ .units = units,
                                                              .neighbour = b->neighbour,
                                                              .bound = b->bound,
-                                                             .from = b->field,
-                                                             .to = b->other_field,
-                                                             .changed = b->flag },
+                                                             .field = b->field,
+                                                             .other_field = b->other_field,
+                                                             .flag = b->flag },
                                    (handles_fields_arguments){ .grid = grid }));
             cutis_handles_swap(&b->field, &b->other_field);
         }
@@ -227,10 +227,7 @@ static cutis_result give_fresh(cutis_handles_insertion *in, const uint32_t *fres
     TRY(cutis_handles_give(work, &b->segment_first, first, (uint64_t)count + 1, 4));
     TRY(cutis_handles_give(work, &b->seed, s.place, s.count, 4));
     TRY(cutis_handles_give(work, &b->seed_value, s.value, s.count, 4));
-    return handles_scatter_run(
-        work->device, (uint32_t)s.count,
-        (handles_scatter_buffers){ .place = b->seed, .value = b->seed_value, .values = b->field },
-        (handles_scatter_arguments){ 0 });
+    return handles_scatter_launch(work, (uint32_t)s.count, (handles_scatter_arguments){ 0 });
 }
 
 static cutis_result sweep_sites(cutis_handles_insertion *in, const uint32_t *fresh, uint32_t count)
@@ -248,11 +245,7 @@ static cutis_result sweep_sites(cutis_handles_insertion *in, const uint32_t *fre
         TRY(give_fresh(in, fresh + first, some));
         TRY(cutis_handles_sweep_fields(in, some, 0));
         TRY(cutis_handles_give(work, &b->new_slot, to, some, 4));
-        TRY(handles_keep_run(
-            work->device, some * n,
-            (handles_keep_buffers){
-                .from = b->field, .slot = b->new_slot, .fields = b->site_fields },
-            (handles_keep_arguments){ .grid = cutis_handles_grid_given(in->grid) }));
+        TRY(LAUNCH(handles_keep, work, some * n, .grid = cutis_handles_grid_given(in->grid)));
     }
     return CUTIS_OK;
 }

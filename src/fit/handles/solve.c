@@ -75,25 +75,11 @@ static cutis_result sample_vertices(cutis_handles_solution *solution,
     const uint32_t stretch = work->sweeps ? 1 : STRETCH, items = (vertices + stretch - 1) / stretch;
     const uint64_t slots = (uint64_t)vertices * out->slots;
     TRY(give_sampling(solution, shape, stretch));
-    TRY(handles_sample_run(
-        work->device, items,
-        (handles_sample_buffers){ .index = b->index,
-                                  .values = b->values,
-                                  .positions = b->positions,
-                                  .joint_site = b->joint_site,
-                                  .sharers = b->sharers,
-                                  .sums = b->sums,
-                                  .joints = b->joints,
-                                  .weights = b->weights,
-                                  .dropped = b->dropped },
-        (handles_sample_arguments){ .grid = cutis_handles_grid_given(&solution->grid),
-                                    .vertices = (int)vertices,
-                                    .stretch = (int)stretch,
-                                    .sites = (int)sites,
-                                    .joint_count = (int)solution->joint_count,
-                                    .slots = (int)out->slots,
-                                    .item_stride = work->sweeps ? 1 : (int)sites,
-                                    .site_stride = work->sweeps ? (int)items : 1 }));
+    TRY(LAUNCH(handles_sample, work, items, .grid = cutis_handles_grid_given(&solution->grid),
+               .vertices = (int)vertices, .stretch = (int)stretch, .sites = (int)sites,
+               .joint_count = (int)solution->joint_count, .slots = (int)out->slots,
+               .item_stride = work->sweeps ? 1 : (int)sites,
+               .site_stride = work->sweeps ? (int)items : 1));
     TRY(cutis_handles_fetch(b->joints, out->joints, 4 * slots));
     return cutis_handles_fetch(b->weights, out->weights, 4 * slots);
 }

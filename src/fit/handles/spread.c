@@ -183,10 +183,8 @@ cutis_result cutis_handles_spread_make(cutis_arena *arena, cutis_device *device,
         good = good && join(arena, &s, tasks, out);
         for (uint32_t t = 0; t < tasks; t++) {
             part *p = &s.parts[t];
-            if (p->handles)
-                cutis_free_array(context, p->handles, p->handle_capacity, sizeof *p->handles);
-            if (p->weights)
-                cutis_free_array(context, p->weights, p->weight_capacity, sizeof *p->weights);
+            cutis_free_array(context, p->handles, p->handle_capacity, sizeof *p->handles);
+            cutis_free_array(context, p->weights, p->weight_capacity, sizeof *p->weights);
         }
     }
     cutis_arena_release(&scratch);

@@ -5,10 +5,6 @@
 
 #include "fit/handles/grid.h"
 
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-//
 #include "kernel/handles.h"
 
 static inline handles_point cutis_handles_point(const double *p)

@@ -30,14 +30,8 @@ static cutis_result find_apart(cutis_handles_insertion *in, float *apart)
     TRY(cutis_handles_give(work, &b->core_first, first, (uint64_t)count + 1, 4));
     TRY(cutis_handles_give(work, &b->cores, sites->cores, sites->core_count, 4));
     TRY(RESERVE(work, { &b->apart, (uint64_t)count * count, 4 }));
-    TRY(handles_apart_run(work->device, count * count,
-                          (handles_apart_buffers){ .fields = b->site_fields,
-                                                   .slot = b->slot,
-                                                   .core_first = b->core_first,
-                                                   .cores = b->cores,
-                                                   .apart = b->apart },
-                          (handles_apart_arguments){ .sites = (int)count,
-                                                     .voxel_count = (int)in->grid->voxel_count }));
+    TRY(LAUNCH(handles_apart, work, count * count, .sites = (int)count,
+               .voxel_count = (int)in->grid->voxel_count));
     return cutis_buffer_read(b->apart, 0, apart, 4ull * count * count);
 }
 
@@ -74,20 +68,8 @@ cutis_result cutis_handles_cover_sites(cutis_handles_insertion *in, uint32_t cap
     cutis_handles_buffers *b = &in->work->buffers;
     const uint32_t n = in->grid->voxel_count;
     TRY(RESERVE(in->work, { &b->cover, n, 4 }));
-    return handles_cover_run(in->work->device, n,
-                             (handles_cover_buffers){ .fields = b->site_fields,
-                                                      .slot = b->slot,
-                                                      .radius = b->radius,
-                                                      .label = b->held,
-                                                      .owner = b->owner,
-                                                      .cover = b->cover,
-                                                      .count = b->unpacked_count,
-                                                      .handle = b->unpacked_handle,
-                                                      .value = b->unpacked_value,
-                                                      .overflow = b->overflow },
-                             (handles_cover_arguments){ .sites = (int)in->sites->site_count,
-                                                        .voxel_count = (int)n,
-                                                        .capacity = (int)capacity });
+    return LAUNCH(handles_cover, in->work, n, .sites = (int)in->sites->site_count,
+                  .voxel_count = (int)n, .capacity = (int)capacity);
 }
 
 cutis_result cutis_handles_peaks(cutis_handles_insertion *in, uint32_t *list, uint32_t *count)
@@ -98,11 +80,7 @@ cutis_result cutis_handles_peaks(cutis_handles_insertion *in, uint32_t *list, ui
     if (!mask) return cutis_alloc_result(in->scratch->context);
     cutis_result result = RESERVE(in->work, { &b->mask, words, 4 });
     if (result == CUTIS_OK)
-        result = handles_peaks_run(
-            in->work->device, words,
-            (handles_peaks_buffers){
-                .neighbour = b->neighbour, .cover = b->cover, .mask = b->mask },
-            (handles_peaks_arguments){ .grid = cutis_handles_grid_given(in->grid) });
+        result = LAUNCH(handles_peaks, in->work, words, .grid = cutis_handles_grid_given(in->grid));
     if (result == CUTIS_OK) result = cutis_buffer_read(b->mask, 0, mask, 4ull * words);
     *count = 0;
     for (uint32_t w = 0; w < words && result == CUTIS_OK; w++)
@@ -131,29 +109,13 @@ static cutis_result list_faces(cutis_handles_insertion *in, cutis_handles_face *
     cutis_handles_buffers *b = &work->buffers;
     const uint32_t n = in->grid->voxel_count;
     TRY(RESERVE(work, { &b->borders, cutis_compute_scan_words(n), 4 }));
-    TRY(handles_borders_run(work->device, n,
-                            (handles_borders_buffers){ .neighbour = b->neighbour,
-                                                       .distance = b->distance,
-                                                       .label = b->label,
-                                                       .count = b->borders },
-                            (handles_borders_arguments){ 0 }));
+    TRY(handles_borders_launch(work, n, (handles_borders_arguments){ 0 }));
     TRY(cutis_compute_scan(work->device, b->borders, n));
     TRY(cutis_buffer_read(b->borders, 4ull * n, count, sizeof *count));
     TRY(RESERVE(work, { &b->face_cells, 2ull * *count, 4 },
                 { &b->face_lengths, 2ull * *count, 8 }));
-    TRY(handles_faces_run(work->device, n,
-                          (handles_faces_buffers){ .neighbour = b->neighbour,
-                                                   .distance = b->distance,
-                                                   .label = b->label,
-                                                   .fields = b->site_fields,
-                                                   .slot = b->slot,
-                                                   .bar = b->bars,
-                                                   .before = b->borders,
-                                                   .cells = b->face_cells,
-                                                   .lengths = b->face_lengths },
-                          (handles_faces_arguments){ .step = in->grid->step,
-                                                     .sites = (int)in->sites->site_count,
-                                                     .voxel_count = (int)n }));
+    TRY(LAUNCH(handles_faces, work, n, .step = in->grid->step, .sites = (int)in->sites->site_count,
+               .voxel_count = (int)n));
     cutis_handles_face *faces = cutis_arena_alloc(in->scratch, *count, sizeof *faces);
     uint32_t *cells = cutis_arena_alloc(in->scratch, *count, 2 * sizeof *cells);
     double *lengths = cutis_arena_alloc(in->scratch, *count, 2 * sizeof *lengths);
@@ -205,14 +167,7 @@ static cutis_result fold(cutis_handles_insertion *in, cutis_handles_field *field
     TRY(cutis_handles_give(work, &b->share, out->share, shares, 8));
     TRY(cutis_handles_over(work, &b->values, field->values, values, 4));
     TRY(cutis_handles_over(work, &b->density, field->density, n, 4));
-    TRY(handles_fold_run(work->device, n,
-                         (handles_fold_buffers){ .first = b->list_first,
-                                                 .handle = b->list_handle,
-                                                 .value = b->list_value,
-                                                 .share = b->share,
-                                                 .values = b->values,
-                                                 .density = b->density },
-                         (handles_fold_arguments){ .sites = (int)sites }));
+    TRY(LAUNCH(handles_fold, work, n, .sites = (int)sites));
     TRY(cutis_handles_fetch(b->values, field->values, 4 * values));
     TRY(cutis_handles_fetch(b->density, field->density, 4ull * n));
     work->has_values = true;
@@ -299,8 +254,7 @@ cutis_result cutis_handles_virtual_solve(cutis_handles_work *work, cutis_arena *
     *fits = true;
     work->has_values = false;
     const cutis_result result = insert_and_fold(&in, fits, field);
-    if (in.inserted)
-        cutis_free_array(context, in.inserted, in.inserted_capacity, sizeof *in.inserted);
+    cutis_free_array(context, in.inserted, in.inserted_capacity, sizeof *in.inserted);
     cutis_arena_release(&scratch);
     if (result != CUTIS_OK) *out = (cutis_handles_virtual){ 0 };
     return result;

@@ -26,10 +26,9 @@ void cutis_handles_forget(cutis_handles_work *work)
 {
     cutis_context *context = work->device->context;
     for (uint32_t i = 0; i < work->slot_count; i++)
-        if (work->slots[i].segments)
-            cutis_free_array(context, work->slots[i].segments, work->slots[i].segment_count,
-                             sizeof *work->slots[i].segments);
-    if (work->slots) cutis_free_array(context, work->slots, work->slot_count, sizeof *work->slots);
+        cutis_free_array(context, work->slots[i].segments, work->slots[i].segment_count,
+                         sizeof *work->slots[i].segments);
+    cutis_free_array(context, work->slots, work->slot_count, sizeof *work->slots);
     work->slots = NULL;
     work->slot_count = 0;
 }

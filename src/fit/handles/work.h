@@ -10,7 +10,8 @@
 #include "device/compute/basic.h"
 #include "device/compute/handles.h"
 
-/// All buffers, in groups that are made together. Nothing but pointers.
+/// All buffers, in groups that are made together, by the names that kernels have for them. Nothing
+/// but pointers.
 typedef struct cutis_handles_buffers {
     cutis_buffer *index, *place, *neighbour, *component; ///< as cutis_handles_grid has them
     cutis_buffer *triangles, *points, *state, *rows, *piece, *other_piece, *roots;
@@ -93,6 +94,22 @@ void cutis_handles_swap(cutis_buffer **a, cutis_buffer **b);
 cutis_result cutis_handles_fill(const cutis_handles_work *work, cutis_buffer *buffer,
                                 uint64_t words, int32_t value);
 cutis_result cutis_handles_flag(const cutis_handles_work *work, bool *set);
+
+/// NAME_launch: a kernel on the work's device, with the buffers that have the names in its list.
+#define HANDLES_BUFFER(type, name) .name = work->buffers.name,
+#define HANDLES_LAUNCH(kernel, BUFFERS, text, task_items)                                          \
+    static inline cutis_result kernel##_launch(const cutis_handles_work *work, uint32_t items,     \
+                                               kernel##_arguments arguments)                       \
+    {                                                                                              \
+        return kernel##_run(work->device, items,                                                   \
+                            (kernel##_buffers){ BUFFERS(HANDLES_BUFFER, HANDLES_BUFFER) },         \
+                            arguments);                                                            \
+    }
+HANDLES_PLAIN(HANDLES_LAUNCH)
+HANDLES_WIDE(HANDLES_LAUNCH)
+/// The same with the numbers by name.
+#define LAUNCH(kernel, work, items, ...)                                                           \
+    kernel##_launch(work, items, (kernel##_arguments){ __VA_ARGS__ })
 
 /// The memory of a CPU device's buffer.
 static inline void *cutis_handles_memory(const cutis_buffer *buffer)

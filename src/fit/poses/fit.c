@@ -77,8 +77,9 @@ static bool set_names(cutis_arena *arena, const cutis_fit_problem *p, const cuti
     return *out != NULL;
 }
 
-cutis_result cutis_fit_model(const cutis_fit_problem *p, const cutis_fit_poses *poses,
-                             cutis_model **out)
+// The model with the new weights, and with targets and pose space unless `poses` is NULL.
+static cutis_result make_model(const cutis_fit_problem *p, const cutis_fit_poses *poses,
+                               cutis_model **out)
 {
     cutis_model_data data = *p->data;
     cutis_arena *arena = p->arena;
@@ -199,8 +200,7 @@ cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
     cutis_result result = cutis_fit_gather(&p);
     if (result == CUTIS_OK) result = cutis_fit_vertices(&p);
     if (result == CUTIS_OK) result = cutis_fit_poses_create(&p, &poses);
-    if (result == CUTIS_OK)
-        result = cutis_fit_model(&p, p.options.weights_only ? NULL : &poses, &made);
+    if (result == CUTIS_OK) result = make_model(&p, p.options.weights_only ? NULL : &poses, &made);
     if (result == CUTIS_OK && report) result = make_report(&p, &poses, report);
     cutis_arena_release(&arena);
     if (result != CUTIS_OK) {

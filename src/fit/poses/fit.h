@@ -83,11 +83,6 @@ void cutis_fit_learn_end(cutis_fit_problem *problem, const cutis_fit_span *span,
 cutis_result cutis_fit_learn_on_device(cutis_fit_problem *problem, const cutis_fit_span *span,
                                        bool *done);
 
-/// Its displacements, with the weights it has. @param errors squares are added: of the old weights,
-/// then of these, for every example
-void cutis_fit_pull(cutis_fit_problem *problem, const cutis_fit_span *span, uint32_t v,
-                    cutis_fit_sums *sums, double *errors);
-
 /// Weights and displacements of all vertices.
 cutis_result cutis_fit_vertices(cutis_fit_problem *problem);
 
@@ -109,9 +104,5 @@ typedef struct cutis_fit_poses {
 cutis_result cutis_fit_compress(cutis_fit_problem *problem, cutis_fit_poses *poses);
 
 cutis_result cutis_fit_poses_create(cutis_fit_problem *problem, cutis_fit_poses *out);
-
-/// The model with the new weights, and with targets and pose space unless `poses` is NULL.
-cutis_result cutis_fit_model(const cutis_fit_problem *problem, const cutis_fit_poses *poses,
-                             cutis_model **out);
 
 #endif

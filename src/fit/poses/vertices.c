@@ -90,8 +90,10 @@ static void displace(cutis_fit_problem *p, const double *matrix, double scale, u
             (float)(d[c] - p->rest_normals[3 * (size_t)vertex + (size_t)c]);
 }
 
-void cutis_fit_pull(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v,
-                    cutis_fit_sums *sums, double *errors)
+// Displacements of a vertex, with the weights it has. @param errors squares are added: of the old
+// weights, then of these, for every example
+static void pull(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v, cutis_fit_sums *sums,
+                 double *errors)
 {
     const cutis_influences *old = &span->primitive->influences;
     const uint32_t vertex = span->vertex_first + v, examples = p->examples->count;
@@ -137,8 +139,7 @@ static void run_task(void *data, uint32_t index)
     if (end > job->span->primitive->vertex_count) end = job->span->primitive->vertex_count;
     for (; v < end; v++) {
         if (scratch) cutis_fit_learn(p, job->span, v, scratch, &job->sums[index]);
-        cutis_fit_pull(p, job->span, v, &job->sums[index],
-                       job->errors + 2 * (size_t)index * examples);
+        pull(p, job->span, v, &job->sums[index], job->errors + 2 * (size_t)index * examples);
     }
     cutis_free_array(p->context, scratch, size, sizeof *scratch);
 }

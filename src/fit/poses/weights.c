@@ -5,12 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernel/kernel.h"
-#include "kernel/item.h"
-
 #define NNLS_MAX CUTIS_NNLS_MAX
-#include "kernel/nnls.h"
-
 #include "kernel/examples.h"
 #include "math/mat3.h"
 #include "math/quat.h"

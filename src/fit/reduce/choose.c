@@ -57,6 +57,29 @@ static void deal(const cutis_reduce_problem *problem, uint32_t example_count, ui
     }
 }
 
+uint32_t cutis_reduce_list_methods(cutis_reduce_method method, bool compared, bool all,
+                                   cutis_reduce_method *out)
+{
+    uint32_t count = 0;
+    out[count++] = method;
+    if (compared && method != CUTIS_REDUCE_KLARGEST) out[count++] = CUTIS_REDUCE_KLARGEST;
+    for (int m = 0; m < CUTIS_REDUCE_METHODS && compared && all; m++)
+        if (m != (int)method && m != CUTIS_REDUCE_KLARGEST) out[count++] = (cutis_reduce_method)m;
+    return count;
+}
+
+uint32_t cutis_reduce_most(const cutis_reduce_state *state, uint32_t vertex_count)
+{
+    uint32_t most = 0;
+    for (uint32_t v = 0; v < vertex_count; v++) {
+        uint32_t count = 0;
+        for (uint32_t i = state->first[v]; i < state->first[v + 1]; i++)
+            count += (float)state->weight[i] != 0;
+        if (count > most) most = count;
+    }
+    return most;
+}
+
 cutis_result cutis_reduce_choose(const cutis_reduce_problem *problem, uint32_t example_count,
                                  cutis_reduce_energy energy, const cutis_reduce_colours *colours,
                                  bool *fitted)

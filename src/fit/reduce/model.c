@@ -205,8 +205,8 @@ static cutis_result weld_units(cutis_context *context, cutis_device *device,
         if (last != v) next[last] = v;
         group->unit[v] = group->unit_count++;
     }
-    if (place) cutis_free_array(context, place, count, sizeof *place);
-    if (next) cutis_free_array(context, next, count, sizeof *next);
+    cutis_free_array(context, place, count, sizeof *place);
+    cutis_free_array(context, next, count, sizeof *next);
     return result;
 }
 

@@ -6,9 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include <cutis/synth.h>
-
 #include "base/error.h"
+#include "geometry/order.h"
 #include "math/mat3.h"
 #include "math/quat.h"
 #include "math/svd3.h"
@@ -28,16 +27,10 @@ typedef struct frames {
     int32_t *above;   ///< index of the nearest joint above it, or -1
 } frames;
 
-// Twelve uniforms less six: variance 1, the same bits everywhere, never beyond 6.
-static double gaussian(uint64_t seed, uint64_t stream, uint64_t index)
-{
-    double sum = -6;
-    for (uint64_t i = 0; i < 12; i++) sum += cutis_random_unit(seed, stream, 12 * index + i);
-    return sum;
-}
-
-void cutis_reduce_automatic_pose(const cutis_model *model, const bool *moved, uint64_t seed,
-                                 uint32_t index, cutis_transform *transforms)
+// Every joint but the roots turned from the node rest pose by a Gaussian of 15 degrees about each
+// of its axes, cut at 45. @param moved per node: turn it
+static void automatic_pose(const cutis_model *model, const bool *moved, uint64_t seed,
+                           uint32_t index, cutis_transform *transforms)
 {
     const cutis_model_data *data = cutis_model_get(model);
     cutis_pose_rest(model, transforms, NULL);
@@ -45,7 +38,7 @@ void cutis_reduce_automatic_pose(const cutis_model *model, const bool *moved, ui
         if (!moved[n]) continue;
         float turn[3], square = 0;
         for (uint32_t axis = 0; axis < 3; axis++) {
-            double g = 15 * gaussian(seed, index, 3 * (uint64_t)n + axis);
+            double g = 15 * cutis_random_gaussian(seed, index, 3 * (uint64_t)n + axis);
             turn[axis] = DEGREE * (float)fmax(-45, fmin(45, g));
             square += turn[axis] * turn[axis];
         }
@@ -122,16 +115,9 @@ static void bind_rotations(const cutis_model *model, const frames *all, double *
     for (uint32_t s = data->skin_count; s-- > 0;) { // the first skin has the last word
         const cutis_skin *skin = &data->skins[s];
         for (uint32_t k = 0; skin->inverse_binds && k < skin->joint_count; k++) {
-            uint32_t low = 0, high = all->joint_count;
-            while (high - low > 1) {
-                uint32_t middle = low + (high - low) / 2;
-                if (all->joints[middle] <= skin->joints[k])
-                    low = middle;
-                else
-                    high = middle;
-            }
-            if (high == 0 || all->joints[low] != skin->joints[k]) continue;
-            double *q = world + 4 * (size_t)low;
+            const size_t at = order_last(all->joints, 0, all->joint_count, skin->joints[k]);
+            if (all->joint_count == 0 || all->joints[at] != skin->joints[k]) continue;
+            double *q = world + 4 * at;
             world_rotation(skin->inverse_binds[k].m, q);
             for (int c = 1; c < 4; c++) q[c] = -q[c];
         }
@@ -286,7 +272,7 @@ static bool fill_automatic(const cutis_model *model, cutis_arena *arena, uint64_
     for (uint32_t j = 0; j < rig.joint_count; j++)
         if (rig.above[j] >= 0) moved[rig.joints[j]] = true;
     for (uint32_t i = 0; i < count; i++)
-        cutis_reduce_automatic_pose(model, moved, seed, i, transforms + i * nodes);
+        automatic_pose(model, moved, seed, i, transforms + i * nodes);
     return true;
 }
 

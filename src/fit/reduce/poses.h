@@ -3,6 +3,7 @@
 #define CUTIS_FIT_REDUCE_POSES_H
 
 #include <cutis/clip.h>
+#include <cutis/synth.h>
 #include <cutis/weights.h>
 
 #include "base/memory.h"
@@ -22,9 +23,12 @@ cutis_result cutis_reduce_poses_create(const cutis_model *model,
                                        const cutis_reduce_options *options, cutis_arena *arena,
                                        cutis_reduce_poses *out);
 
-/// An automatic pose: every joint but the roots turned from the node rest pose by a Gaussian of 15
-/// degrees about each of its axes, cut at 45. @param moved per node: turn it
-void cutis_reduce_automatic_pose(const cutis_model *model, const bool *moved, uint64_t seed,
-                                 uint32_t index, cutis_transform *transforms);
+/// Twelve uniforms less six: variance 1, the same bits everywhere, never beyond 6.
+static inline double cutis_random_gaussian(uint64_t seed, uint64_t stream, uint64_t index)
+{
+    double sum = -6;
+    for (uint64_t i = 0; i < 12; i++) sum += cutis_random_unit(seed, stream, 12 * index + i);
+    return sum;
+}
 
 #endif

@@ -6,10 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernel/kernel.h"
-//
-#include "kernel/item.h"
-
 #define REDUCE_SET CUTIS_REDUCE_SET
 #include "kernel/reduce_solve.h"
 

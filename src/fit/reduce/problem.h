@@ -15,7 +15,7 @@
 
 /// Vertices of one task: small enough to share out, large enough that starting a task costs
 /// nothing.
-enum { CUTIS_REDUCE_TASK = 128 };
+enum { CUTIS_REDUCE_TASK = 128, CUTIS_REDUCE_METHODS = 4 };
 
 /// Neighbours of every vertex with cotangent weights, and areas (docs/spec/reduction.md 2.2).
 typedef struct cutis_reduce_mesh {
@@ -116,6 +116,14 @@ cutis_result cutis_reduce_poisson(const cutis_reduce_problem *problem,
 cutis_result cutis_reduce_choose(const cutis_reduce_problem *problem, uint32_t example_count,
                                  cutis_reduce_energy energy, const cutis_reduce_colours *colours,
                                  bool *fitted);
+
+/// The method, and those it is compared with: the k-largest, or (`all`) every other one.
+/// @param out CUTIS_REDUCE_METHODS
+uint32_t cutis_reduce_list_methods(cutis_reduce_method method, bool compared, bool all,
+                                   cutis_reduce_method *out);
+
+/// Most influences that a vertex has left when weights are floats.
+uint32_t cutis_reduce_most(const cutis_reduce_state *state, uint32_t vertex_count);
 
 /// Smooth weights (S) from k-largest ones, distance-2 colours.
 cutis_result cutis_reduce_smooth(const cutis_reduce_problem *problem, cutis_arena *arena,

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "fit/reduce/precision.h"
+#include "geometry/order.h"
 
 enum { SWEEPS = 20 };
 static const double STOP = 1e-3;
@@ -24,15 +25,7 @@ typedef struct smooth_job {
 
 static double *find_rho(const smooth_job *job, uint32_t vertex, uint32_t control)
 {
-    size_t low = job->first[vertex], high = job->first[vertex + 1];
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (job->control[middle] <= control)
-            low = middle;
-        else
-            high = middle;
-    }
-    return job->rho + low;
+    return job->rho + order_last(job->control, job->first[vertex], job->first[vertex + 1], control);
 }
 
 // Add the controls of vertex u to the ascending list of the row being built. @return its new end
@@ -240,9 +233,9 @@ cutis_result cutis_reduce_smooth(const cutis_reduce_problem *problem, cutis_aren
         state->energy = state->curve[state->sweep_count];
         if (problem->rest) state->infeasible_count = cutis_reduce_count_imprecise(problem, state);
     }
-    if (job.first) cutis_free_array(context, job.first, (size_t)vertices + 1, sizeof *job.first);
-    if (job.control) cutis_free_array(context, job.control, bound, sizeof *job.control);
-    if (job.rho) cutis_free_array(context, job.rho, bound, sizeof *job.rho);
-    if (job.fall) cutis_free_array(context, job.fall, tasks, sizeof *job.fall);
+    cutis_free_array(context, job.first, (size_t)vertices + 1, sizeof *job.first);
+    cutis_free_array(context, job.control, bound, sizeof *job.control);
+    cutis_free_array(context, job.rho, bound, sizeof *job.rho);
+    cutis_free_array(context, job.fall, tasks, sizeof *job.fall);
     return result;
 }

@@ -8,7 +8,7 @@
 #include "base/os/os.h"
 #include "fit/reduce/evaluate.h"
 
-enum { METHODS = 4 };
+enum { METHODS = CUTIS_REDUCE_METHODS };
 // Weight of automatic poses beside real ones, and the anchor's radius on skeletons
 // (docs/spec/reduction.md 1 and 2.4b).
 static const double AUTOMATIC_WEIGHT = 0.05;
@@ -222,14 +222,9 @@ static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, c
 static bool keep_result(run *r, const cutis_reduce_state *state, uint32_t g,
                         cutis_reduce_weights *out, cutis_reduce_row *row)
 {
-    const uint32_t units = r->groups.group[g].unit_count;
+    const uint32_t most = cutis_reduce_most(state, r->groups.group[g].unit_count);
     *out = (cutis_reduce_weights){ state->first, state->control, state->weight };
-    for (uint32_t v = 0; v < units && row->max_influences < r->options.influences; v++) {
-        uint32_t count = 0;
-        for (uint32_t i = state->first[v]; i < state->first[v + 1]; i++)
-            count += (float)state->weight[i] != 0;
-        if (count > row->max_influences) row->max_influences = count;
-    }
+    if (row->max_influences < most) row->max_influences = most;
     row->energy += state->energy;
     row->sweep_seconds += state->sweep_seconds;
     row->transfer_seconds += state->transfer_seconds;
@@ -260,17 +255,6 @@ static cutis_result run_row(run *r, uint32_t index)
     }
     row->seconds = cutis_os_seconds() - start + r->shared_seconds;
     return CUTIS_OK;
-}
-
-static void list_methods(run *r, bool reported)
-{
-    r->methods[r->method_count++] = r->options.method;
-    if (!reported || r->options.skip_evaluation) return;
-    if (r->options.method != CUTIS_REDUCE_KLARGEST)
-        r->methods[r->method_count++] = CUTIS_REDUCE_KLARGEST;
-    for (int m = 0; m < METHODS && r->options.compare; m++)
-        if (m != (int)r->options.method && m != CUTIS_REDUCE_KLARGEST)
-            r->methods[r->method_count++] = (cutis_reduce_method)m;
 }
 
 static double mean(const double *values, uint32_t count)
@@ -343,7 +327,8 @@ static cutis_result run_all(run *r, bool reported, cutis_model **out)
     if (result == CUTIS_OK) result = make_matrices(r);
     r->shared_seconds = cutis_os_seconds() - start;
     if (result != CUTIS_OK) return result;
-    list_methods(r, reported);
+    r->method_count = cutis_reduce_list_methods(
+        r->options.method, reported && !r->options.skip_evaluation, r->options.compare, r->methods);
     r->weights =
         cutis_arena_alloc(&r->arena, (size_t)r->method_count * r->groups.count, sizeof *r->weights);
     if (!r->weights) return cutis_alloc_result(r->context);
