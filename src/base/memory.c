@@ -101,20 +101,34 @@ void cutis_free_array(cutis_context *context, void *memory, size_t count, size_t
     cutis_free(context, memory, count * item); // cannot overflow: the allocation succeeded with it
 }
 
+static size_t grown_capacity(size_t capacity, size_t needed)
+{
+    size_t grown = capacity < 8 ? 8 : capacity;
+    while (grown < needed) {
+        if (!cutis_size_multiply(grown, 2, &grown)) grown = needed;
+    }
+    return grown;
+}
+
+// Contents to the fresh array, which the caller's pointer, of any type, then has; returns the old.
+static void *move_array(void *array_pointer, void *fresh, size_t size)
+{
+    void *old;
+    memcpy(&old, array_pointer, sizeof old);
+    if (old) memcpy(fresh, old, size);
+    memcpy(array_pointer, &fresh, sizeof fresh);
+    return old;
+}
+
 bool cutis_grow(cutis_context *context, void *array_pointer, size_t *capacity, size_t needed,
                 size_t item)
 {
     if (needed <= *capacity) return true;
-    size_t grown = *capacity < 8 ? 8 : *capacity;
-    while (grown < needed) {
-        if (!cutis_size_multiply(grown, 2, &grown)) grown = needed;
-    }
-    void *old, *fresh = cutis_alloc_array(context, grown, item);
+    size_t grown = grown_capacity(*capacity, needed);
+    void *fresh = cutis_alloc_array(context, grown, item);
     if (!fresh) return false;
-    memcpy(&old, array_pointer, sizeof old); // the caller's pointer may be of any type
-    if (old) memcpy(fresh, old, *capacity * item);
+    void *old = move_array(array_pointer, fresh, *capacity * item);
     cutis_free_array(context, old, *capacity, item);
-    memcpy(array_pointer, &fresh, sizeof fresh);
     *capacity = grown;
     return true;
 }
@@ -173,6 +187,24 @@ void *cutis_arena_alloc(cutis_arena *arena, size_t count, size_t item)
     size_t start = align_up(chunk->used, alignment);
     chunk->used = start + size;
     return (char *)chunk + start;
+}
+
+void *cutis_arena_zero(cutis_arena *arena, size_t count, size_t item)
+{
+    void *memory = cutis_arena_alloc(arena, count, item);
+    return memory ? memset(memory, 0, count * item) : NULL;
+}
+
+bool cutis_arena_grow(cutis_arena *arena, void *array_pointer, size_t *capacity, size_t needed,
+                      size_t item)
+{
+    if (needed <= *capacity) return true;
+    size_t grown = grown_capacity(*capacity, needed);
+    void *fresh = cutis_arena_alloc(arena, grown, item);
+    if (!fresh) return false;
+    move_array(array_pointer, fresh, *capacity * item);
+    *capacity = grown;
+    return true;
 }
 
 void *cutis_arena_copy(cutis_arena *arena, const void *data, size_t count, size_t item)

@@ -47,6 +47,10 @@ typedef struct cutis_arena {
 
 /// 16-byte aligned (arrays of 64 bytes and more: 64), or NULL.
 void *cutis_arena_alloc(cutis_arena *arena, size_t count, size_t item);
+void *cutis_arena_zero(cutis_arena *arena, size_t count, size_t item); ///< the same, zeroed
+/// As cutis_grow; the array of before stays in the arena.
+bool cutis_arena_grow(cutis_arena *arena, void *array_pointer, size_t *capacity, size_t needed,
+                      size_t item);
 void *cutis_arena_copy(cutis_arena *arena, const void *data, size_t count, size_t item);
 char *cutis_arena_string(cutis_arena *arena, const char *text); ///< NULL gives NULL
 char *cutis_arena_format(cutis_arena *arena, const char *format, ...)

@@ -96,13 +96,8 @@ bool cutis_find_middle(cutis_front *w, const uint32_t *list, uint32_t count, uin
 
 static uint32_t add_arc(cutis_branches *b, double high, uint32_t tip)
 {
-    if (b->count == b->capacity) {
-        size_t more = 2 * b->capacity + 256;
-        cutis_stretch *grown = cutis_arena_alloc(b->arena, more, sizeof *grown);
-        if (!grown) return CUTIS_NOTHING;
-        if (b->count) memcpy(grown, b->arcs, b->count * sizeof *grown);
-        b->arcs = grown, b->capacity = more;
-    }
+    if (!cutis_arena_grow(b->arena, &b->arcs, &b->capacity, (size_t)b->count + 1, sizeof *b->arcs))
+        return CUTIS_NOTHING;
     b->arcs[b->count] = (cutis_stretch){ 0, high, CUTIS_NOTHING, b->count, tip };
     return b->count++;
 }

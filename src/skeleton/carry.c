@@ -84,16 +84,15 @@ static void merge_targets(merger *m, cutis_carried *c, uint32_t *left_out)
     }
 }
 
-static bool note_behind(const cutis_model_data *data, uint32_t targets, cutis_notes *notes)
+static void note_behind(const cutis_model_data *data, uint32_t targets, cutis_notes *notes)
 {
-    return (!data->pose_space ||
-            cutis_note(notes,
-                       "the pose space and its %u morph targets left out: they belong to the "
-                       "joints of the old rig",
-                       targets)) &&
-           (!data->handles ||
-            cutis_note(notes, "the handles left out: they belong to the old rig")) &&
-           (!data->cage || cutis_note(notes, "the cage left out: it belongs to the old mesh"));
+    if (data->pose_space)
+        cutis_note(notes,
+                   "the pose space and its %u morph targets left out: they belong to the joints of "
+                   "the old rig",
+                   targets);
+    if (data->handles) cutis_note(notes, "the handles left out: they belong to the old rig");
+    if (data->cage) cutis_note(notes, "the cage left out: it belongs to the old mesh");
 }
 
 cutis_result cutis_carry_targets(const cutis_model *model, const cutis_closed *mesh,
@@ -116,7 +115,8 @@ cutis_result cutis_carry_targets(const cutis_model *model, const cutis_closed *m
     merge_targets(&m, out, &left_out);
     table = (size_t)mesh->primitive_count * out->target_count;
     out->sources = cutis_arena_alloc(arena, table, sizeof *out->sources);
-    if (!out->sources || !note_behind(m.data, left_out, notes)) return no_memory(arena);
+    if (!out->sources) return no_memory(arena);
+    note_behind(m.data, left_out, notes);
     memset(out->sources, 0xff, table * sizeof *out->sources);
     for (uint32_t p = 0; p < mesh->primitive_count; p++) {
         uint32_t i = mesh->primitives[p].instance;
@@ -288,7 +288,7 @@ static bool copy_clip(const carrier *c, const cutis_clip *from, cutis_clip *to, 
 }
 
 // One line for all clips whose joints are gone.
-static bool note_clips(cutis_notes *notes, const cutis_clip *clips, const bool *left,
+static void note_clips(cutis_notes *notes, const cutis_clip *clips, const bool *left,
                        uint32_t count)
 {
     char names[300] = "";
@@ -303,11 +303,11 @@ static bool note_clips(cutis_notes *notes, const cutis_clip *clips, const bool *
         else
             snprintf(names + used, sizeof names - used, "#%u", i);
     }
-    return found == 0 ||
-           cutis_note(notes,
-                      "%u clip%s (%s%s) left out: joints of the old rig; `cutis retarget` brings "
-                      "such motion to the new one",
-                      found, found == 1 ? "" : "s", names, found > CLIPS_NAMED ? ", ..." : "");
+    if (found)
+        cutis_note(notes,
+                   "%u clip%s (%s%s) left out: joints of the old rig; `cutis retarget` brings such "
+                   "motion to the new one",
+                   found, found == 1 ? "" : "s", names, found > CLIPS_NAMED ? ", ..." : "");
 }
 
 cutis_result cutis_carry_clips(const cutis_model *model, const cutis_carried *carried,
@@ -336,12 +336,12 @@ cutis_result cutis_carry_clips(const cutis_model *model, const cutis_carried *ca
         *clip_count += to->channel_count > 0;
         lost += weights;
     }
-    if (!note_clips(notes, data->clips, left, data->clip_count) ||
-        (lost && !cutis_note(notes,
-                             "%u channel%s of morph weights left out: targets of several meshes "
-                             "became one list",
-                             lost, lost == 1 ? "" : "s")))
-        return no_memory(arena);
+    note_clips(notes, data->clips, left, data->clip_count);
+    if (lost)
+        cutis_note(notes,
+                   "%u channel%s of morph weights left out: targets of several meshes became one "
+                   "list",
+                   lost, lost == 1 ? "" : "s");
     *clips = list;
     return CUTIS_OK;
 }

@@ -7,6 +7,7 @@
 
 #include <cutis/model.h>
 #include <cutis/skeleton.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "geometry/half_edge.h"
@@ -32,6 +33,13 @@ typedef struct cutis_output_primitive {
     int32_t material;
     uint32_t instance;
 } cutis_output_primitive;
+
+/// So many CUTIS_NOTHING, or NULL: out of memory.
+static inline uint32_t *cutis_nothings(cutis_arena *arena, size_t count)
+{
+    uint32_t *list = cutis_arena_alloc(arena, count, sizeof *list);
+    return list ? memset(list, 0xff, count * sizeof *list) : NULL;
+}
 
 typedef struct cutis_closed {
     cutis_context *context;
@@ -91,8 +99,9 @@ typedef struct cutis_labels {
                        ///< NULL: not known
 } cutis_labels;
 
-/// A new label; CUTIS_NOTHING: out of memory. The name is copied.
-uint32_t cutis_labels_add(cutis_labels *labels, const char *name);
+/// A new label; CUTIS_NOTHING: out of memory.
+uint32_t cutis_labels_add(cutis_labels *labels, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /// Lines of the report.
 typedef struct cutis_notes {
@@ -100,10 +109,10 @@ typedef struct cutis_notes {
     uint32_t count;
     size_t capacity;
     const char **lines;
+    bool failed; ///< there was no memory for one: asked once, at the end
 } cutis_notes;
 
-/// false: out of memory.
-bool cutis_note(cutis_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cutis_note(cutis_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /// Weld, pair, orient, split and cap the triangles of a model's instances.
 /// @param labels one per triangle in output order, or NULL: connected pieces are named shellN

@@ -190,9 +190,7 @@ static cutis_result cut_leaf(cutis_parts *parts, const cutis_piece *part, const 
     *pieces = 1;
     for (uint32_t i = 1; i + 1 < line->count; i++) {
         if (!line->kept[i]) continue;
-        char name[300];
-        snprintf(name, sizeof name, "%.250s_%u", part->name, ++*pieces);
-        uint32_t next = cutis_labels_add(names, name);
+        uint32_t next = cutis_labels_add(names, "%.250s_%u", part->name, ++*pieces);
         if (next == CUTIS_NOTHING) return cutis_alloc_result(mesh->context);
         double from = (line->band[i] + 0.5) / BANDS * largest;
         for (uint32_t f = 0; f < part->face_count; f++) {
@@ -227,8 +225,7 @@ cutis_result cutis_split_curved(cutis_parts *parts, cutis_labels *names, cutis_n
         result = cut_leaf(parts, part, distances, largest, &line, names, &pieces);
         if (result != CUTIS_OK) return result;
         if (pieces == 1) continue;
-        if (!cutis_note(notes, "\"%s\" is curved and becomes %u parts", part->name, pieces))
-            return cutis_alloc_result(parts->mesh->context);
+        cutis_note(notes, "\"%s\" is curved and becomes %u parts", part->name, pieces);
         ++*split;
     }
     return CUTIS_OK;

@@ -202,9 +202,9 @@ cutis_result cutis_straighten(cutis_parts *parts, cutis_notes *notes, uint32_t *
                 cutis_progress(parts->mesh->context, "straightening", (p + 1.0) / parts->count);
         if (result != CUTIS_OK) return result;
         ++*(straight ? done : skipped);
-        if (!straight && !cutis_note(notes, "the loop of \"%s\" has no room to be straightened",
-                                     parts->parts[p].name))
-            return cutis_alloc_result(parts->mesh->context);
+        if (!straight)
+            cutis_note(notes, "the loop of \"%s\" has no room to be straightened",
+                       parts->parts[p].name);
     }
     return CUTIS_OK;
 }

@@ -3,9 +3,6 @@
 #include "synth/body.h"
 
 #include "base/error.h"
-#include "synth/colors.h"
-#include "synth/seam.h"
-#include "synth/weights.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /// One material with vertex colours, so that the body stays one closed index mesh: splitting it by
 /// material would double the vertices on every border. Colours are linear, as glTF's COLOR_0 is.
-#include "synth/colors.h"
+#include "synth/surface.h"
 
 #include "synth/clips.h"
 

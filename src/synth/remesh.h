@@ -40,5 +40,12 @@ void cutis_synth_smooth(remesher *r);
 /// Coarsen and remesh until the whole body has about `vertices` vertices; scale is the one that
 /// gave them.
 cutis_result cutis_synth_remesh(remesher *r, uint32_t vertices);
+/// Split the longest or collapse the shortest edges, few at a time and far apart, until the whole
+/// body has exactly `vertices` vertices; then settle the mesh.
+/// @return CUTIS_INTERNAL if 40 rounds were not enough
+cutis_result cutis_synth_exact_count(remesher *r, uint32_t vertices);
+/// Raise angles below about 22 degrees by moving vertices and flipping edges locally; vertex count,
+/// topology and constraints stay.
+cutis_result cutis_synth_repair(remesher *r);
 
 #endif

@@ -3,10 +3,9 @@
 /// triangles concerned. Where this does not help, an edge of it is collapsed and a long edge
 /// elsewhere split, so that the count stays; and where that is stuck too, the whole mesh is
 /// smoothed once more and the repair tried again. Topology and constraints stay.
-#include "synth/repair.h"
+#include "synth/remesh.h"
 
 #include "base/error.h"
-#include "synth/snap.h"
 
 /// Cosine of 26 degrees: triangles sharper than that are worked on, so that no angle exceeds 128
 /// either.
@@ -41,13 +40,11 @@ static double triangle_worst(const mesh *m, int32_t h)
 static double ring_worst(const mesh *m, int32_t v, vec3 x, vec3 normal)
 {
     double most = -1;
-    int32_t h = m->vertices[v].half, start = h;
-    do {
+    for (int32_t h = m->vertices[v].half; h >= 0; h = next_around(m, v, h)) {
         double worst = judge(x, normal, &m->vertices[half_end(m, h)],
                              &m->vertices[half_start(m, half_previous(h))]);
         if (worst > most) most = worst;
-        h = rotate_half(m, h);
-    } while (h >= 0 && h != start);
+    }
     return most;
 }
 

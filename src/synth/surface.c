@@ -3,12 +3,7 @@
 #include "synth/surface.h"
 
 #include "base/error.h"
-#include "synth/count.h"
-#include "synth/cuts.h"
-#include "synth/extract.h"
 #include "synth/remesh.h"
-#include "synth/repair.h"
-#include "synth/snap.h"
 
 static cutis_result make_half(mesh *m, const synth_table *table, const synth_skeleton *skeleton,
                               uint32_t vertices)

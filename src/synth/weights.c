@@ -3,7 +3,7 @@
 /// telescopes to S_root = 1, so nothing needs normalising; L is an M-matrix, so every S stays in
 /// [0, 1]. Solves are local: beyond REACH blend widths from the loop S is 0 or 1 to 1e-8 and is
 /// left so.
-#include "synth/weights.h"
+#include "synth/surface.h"
 
 #include "base/error.h"
 #include "geometry/half_edge.h"
