@@ -37,4 +37,21 @@ cutis_view cutis_view_frame(const cutis_camera *camera, const cutis_bounds *box,
 /// Make the renderer's context current in this thread.
 cutis_result cutis_renderer_use(cutis_renderer *renderer);
 
+/// A shader program; 0, with the error set: it does not compile or link.
+GLuint cutis_renderer_program(cutis_context *context, const char *vertex, const char *fragment);
+void cutis_renderer_set_matrix(GLuint program, const char *name, const cutis_mat4 *matrix);
+
+/// What is drawn into: colours and depths, bound when made.
+typedef struct cutis_target {
+    uint32_t width, height;
+    GLuint frame, color, depth;
+} cutis_target;
+
+/// Of the target's width and height; false: OpenGL has no room for it.
+bool cutis_target_make(cutis_target *target);
+void cutis_target_release(const cutis_target *target);
+
+/// CUTIS_DEVICE_LOST with the error set, if OpenGL has met an error.
+cutis_result cutis_renderer_error(cutis_renderer *renderer);
+
 #endif

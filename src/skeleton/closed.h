@@ -29,7 +29,7 @@ typedef struct cutis_output_vertex {
 typedef struct cutis_output_primitive {
     const cutis_primitive *source; ///< NULL: caps
     uint32_t source_first;         ///< output-order index of its first vertex
-    const float *turn;             ///< 12: moves its positions to world space
+    const float *transform;        ///< 12: moves its positions to world space
     int32_t material;
     uint32_t instance;
 } cutis_output_primitive;
@@ -75,6 +75,12 @@ static inline uint32_t cutis_to(const cutis_closed *mesh, uint32_t h)
 static inline uint32_t cutis_around(const cutis_closed *mesh, uint32_t h)
 {
     return half_next(mesh->twins[h]);
+}
+/// The same from the vertex' own half-edge on; CUTIS_NOTHING when that is reached again.
+static inline uint32_t cutis_next_around(const cutis_closed *mesh, uint32_t v, uint32_t h)
+{
+    uint32_t next = cutis_around(mesh, h);
+    return next == mesh->leaving[v] ? CUTIS_NOTHING : next;
 }
 /// Do the two faces of an edge belong to different parts?
 static inline bool cutis_is_border(const cutis_closed *mesh, uint32_t h)

@@ -347,12 +347,11 @@ static void widen(cutis_closed *mesh, const cutis_contacts *contacts, const cuti
 {
     for (uint32_t i = 0; i < 2 * contact->count; i++) {
         uint32_t e = contacts->edges[contact->first + i / 2];
-        uint32_t v = i % 2 ? cutis_to(mesh, e) : cutis_from(mesh, e), h = mesh->leaving[v];
-        do {
+        uint32_t v = i % 2 ? cutis_to(mesh, e) : cutis_from(mesh, e);
+        for (uint32_t h = mesh->leaving[v]; h != CUTIS_NOTHING; h = cutis_next_around(mesh, v, h)) {
             uint32_t *own = &mesh->labels[h / 3];
             if (*own == contact->low || *own == contact->high) *own = label;
-            h = cutis_around(mesh, h);
-        } while (h != mesh->leaving[v]);
+        }
     }
 }
 
@@ -440,18 +439,15 @@ static cutis_result heal_touching(label_repair *h, const cutis_hanging *hanging,
             borders[cutis_from(mesh, e)] = 3;
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         if (borders[v] < 3) continue;
-        uint32_t e = mesh->leaving[v], best = mesh->labels[e / 3];
-        do {
+        uint32_t best = mesh->labels[mesh->leaving[v] / 3];
+        for (uint32_t e = mesh->leaving[v]; e != CUTIS_NOTHING; e = cutis_next_around(mesh, v, e)) {
             uint32_t label = mesh->labels[e / 3];
             if (hanging->depths[label] < hanging->depths[best] ||
                 (hanging->depths[label] == hanging->depths[best] && label < best))
                 best = label;
-            e = cutis_around(mesh, e);
-        } while (e != mesh->leaving[v]);
-        do {
+        }
+        for (uint32_t e = mesh->leaving[v]; e != CUTIS_NOTHING; e = cutis_next_around(mesh, v, e))
             mesh->labels[e / 3] = best;
-            e = cutis_around(mesh, e);
-        } while (e != mesh->leaving[v]);
         *changed = true;
     }
     return CUTIS_OK;

@@ -641,7 +641,7 @@ cutis_result cutis_closed_make(const cutis_model *model, const uint32_t *labels,
     cutis_context *context = cutis_model_context(model);
     welder w = { .context = context, .arena = { .context = context }, .repairs = repairs };
     *out = (cutis_closed){ .context = context };
-    // The turns of the primitives outlive the welder: names' arena lives as long as the mesh.
+    // The transforms of the primitives outlive the welder: names' arena lives as long as the mesh.
     cutis_result result = cutis_gather(names->arena, model, &w.from);
     if (result == CUTIS_OK) result = weld_all(&w);
     if (result == CUTIS_OK) result = orient(&w, labels, names);

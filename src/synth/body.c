@@ -30,13 +30,12 @@ const synth_table *cutis_synth_table(cutis_body body, uint32_t vertices)
 static void size_in_vertices(cutis_body body, cutis_body_size size, uint32_t *vertices,
                              uint32_t *seam)
 {
-    static const uint32_t biped[4] = { 12000, 3000, 12000, 46036 };
-    static const uint32_t quadruped[4] = { 8000, 1500, 8000, 46036 };
-    static const uint32_t arm[4] = { 2883, 2883, 11420, 45732 }, arm_seam[4] = { 90, 90, 155, 305 };
+    static const uint32_t counts[][4] = { [CUTIS_BODY_BIPED] = { 12000, 3000, 12000, 46036 },
+                                          [CUTIS_BODY_QUADRUPED] = { 8000, 1500, 8000, 46036 },
+                                          [CUTIS_BODY_ARM] = { 2883, 2883, 11420, 45732 } };
+    static const uint32_t arm_seam[4] = { 90, 90, 155, 305 };
     *seam = body == CUTIS_BODY_ARM ? arm_seam[size] : 0;
-    *vertices = body == CUTIS_BODY_BIPED ? biped[size]
-                : body == CUTIS_BODY_ARM ? arm[size]
-                                         : quadruped[size];
+    *vertices = counts[body][size];
 }
 
 cutis_result cutis_synth_body_size(cutis_context *context, cutis_body body,
@@ -126,10 +125,8 @@ static void write_vertices(const synth_surface *s, const synth_seam *seam, const
 {
     for (uint32_t v = 0; v < s->vertex_count + seam->copy_count; v++) {
         uint32_t from = v < s->vertex_count ? v : seam->copies[v - s->vertex_count];
-        vec3 x = s->positions[from], n = s->normals[from];
-        float *p = a->positions + 3 * (size_t)v, *q = a->normals + 3 * (size_t)v;
-        p[0] = (float)(x.x * 1e-3), p[1] = (float)(x.y * 1e-3), p[2] = (float)(x.z * 1e-3);
-        q[0] = (float)n.x, q[1] = (float)n.y, q[2] = (float)n.z;
+        v3_put_floats(v3_scale(s->positions[from], 1e-3), a->positions + 3 * (size_t)v);
+        v3_put_floats(s->normals[from], a->normals + 3 * (size_t)v);
         memcpy(a->colors + 4 * (size_t)v, a->colors + 4 * (size_t)from, 4 * sizeof(float));
     }
 }
@@ -162,17 +159,16 @@ static cutis_result make_primitive(cutis_arena *arena, const synth_body *body, s
                                    uint32_t seam_edges, cutis_primitive *out)
 {
     synth_seam seam = { 0 };
+    cutis_influences influences;
     arrays a;
     size_t room = (size_t)s->vertex_count + seam_edges;
     cutis_result result = arrays_alloc(arena, room, s->triangle_count, &a);
-    *out = (cutis_primitive){ .material = 0 };
-    if (result == CUTIS_OK)
-        result = cutis_synth_weights(arena, &body->skeleton, s, &out->influences);
+    if (result == CUTIS_OK) result = cutis_synth_weights(arena, &body->skeleton, s, &influences);
     if (result == CUTIS_OK)
         result = cutis_synth_colors(arena, body->table, &body->skeleton, s, a.colors);
     if (result == CUTIS_OK && seam_edges > 0) {
         result = cutis_synth_seam_cut(arena, s, seam_edges, &seam);
-        if (result == CUTIS_OK) result = extend_influences(arena, s, &seam, &out->influences);
+        if (result == CUTIS_OK) result = extend_influences(arena, s, &seam, &influences);
     }
     if (result != CUTIS_OK) return result;
     write_vertices(s, &seam, &a);
@@ -182,33 +178,16 @@ static cutis_result make_primitive(cutis_arena *arena, const synth_body *body, s
         front_texcoords(s, a.texcoords);
     for (uint32_t t = 0; t < s->triangle_count; t++)
         a.parts[t] = s->labels[t] - (uint32_t)body->skeleton.part_first;
-    out->vertex_count = s->vertex_count + seam.copy_count;
-    out->index_count = 3 * s->triangle_count;
-    out->indices = s->triangles;
-    out->positions = a.positions;
-    out->normals = a.normals;
-    out->texcoords = a.texcoords;
-    out->colors = a.colors;
-    out->parts = a.parts;
+    *out = (cutis_primitive){ .vertex_count = s->vertex_count + seam.copy_count,
+                              .index_count = 3 * s->triangle_count,
+                              .indices = s->triangles,
+                              .positions = a.positions,
+                              .normals = a.normals,
+                              .texcoords = a.texcoords,
+                              .colors = a.colors,
+                              .parts = a.parts,
+                              .influences = influences };
     return CUTIS_OK;
-}
-
-static void choose_clips(synth_body *body, cutis_body kind)
-{
-    switch (kind) {
-    case CUTIS_BODY_BIPED:
-        body->clips = cutis_synth_biped_clips;
-        body->clip_count = cutis_synth_biped_clip_count;
-        break;
-    case CUTIS_BODY_QUADRUPED:
-        body->clips = cutis_synth_quadruped_clips;
-        body->clip_count = cutis_synth_quadruped_clip_count;
-        break;
-    default:
-        body->clips = cutis_synth_arm_clips;
-        body->clip_count = cutis_synth_arm_clip_count;
-        break;
-    }
 }
 
 cutis_result cutis_synth_body_build(cutis_arena *arena, cutis_body body, uint32_t vertices,
@@ -216,7 +195,9 @@ cutis_result cutis_synth_body_build(cutis_arena *arena, cutis_body body, uint32_
 {
     synth_surface surface;
     out->table = cutis_synth_table(body, vertices);
-    choose_clips(out, body);
+    out->clips = body == CUTIS_BODY_BIPED       ? cutis_synth_biped_clips
+                 : body == CUTIS_BODY_QUADRUPED ? cutis_synth_quadruped_clips
+                                                : cutis_synth_arm_clips;
     cutis_result result = cutis_synth_skeleton_init(&out->skeleton, arena->context, out->table);
     if (result == CUTIS_OK)
         result = cutis_synth_surface_build(arena, out->table, &out->skeleton, vertices, &surface);

@@ -11,8 +11,7 @@ typedef struct synth_body {
     const synth_table *table;
     synth_skeleton skeleton;
     cutis_mesh mesh; ///< one primitive; in the arena
-    const clip_row *clips;
-    size_t clip_count;
+    clip_list clips;
 } synth_body;
 
 /// The table of a body at a vertex count, NULL for bodies without one (cylinder, crowd).

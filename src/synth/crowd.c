@@ -54,7 +54,7 @@ static cutis_transform place(const crowd *c, uint32_t i)
 
 static cutis_result add_walk(crowd *c, const synth_body *body, uint32_t i, uint32_t first_node)
 {
-    clip_row row = body->clips[0];
+    clip_row row = body->clips.rows[0];
     row.start = draw(c, STREAM_PHASE, i, 0, 1);
     row.span = DURATION / row.duration * draw(c, STREAM_PACE, i, 0.85, 1.15);
     row.duration = DURATION;

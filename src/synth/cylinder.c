@@ -26,9 +26,8 @@ static void put_vertex(cylinder *c, uint32_t v, vec3 x, vec3 n)
 {
     double w = (x.z + BLEND) / (2 * BLEND);
     w = w < 0 ? 0 : w > 1 ? 1 : w;
-    float *p = c->positions + 3 * (size_t)v, *q = c->normals + 3 * (size_t)v;
-    p[0] = (float)x.x, p[1] = (float)x.y, p[2] = (float)x.z;
-    q[0] = (float)n.x, q[1] = (float)n.y, q[2] = (float)n.z;
+    v3_put_floats(x, c->positions + 3 * (size_t)v);
+    v3_put_floats(n, c->normals + 3 * (size_t)v);
     uint32_t at = c->first[v];
     // The weight of the lower bone is rounded, the other one exact, so that they sum to 1.
     if (w < 1) c->joints[at] = 0, c->weights[at++] = (float)(1 - w);

@@ -106,7 +106,8 @@ static void fill_block(grid *g, const shape *s, int bx, int by, int bz)
 static cutis_result fill_grid(grid *g, const shape *s)
 {
     for (int x = 0; x < g->blocks[0]; x++) {
-        cutis_result result = cutis_progress(g->arena.context, "shape", (double)x / (double)g->blocks[0]);
+        cutis_result result =
+            cutis_progress(g->arena.context, "shape", (double)x / (double)g->blocks[0]);
         if (result != CUTIS_OK) return result;
         for (int y = 0; y < g->blocks[1]; y++)
             for (int z = 0; z < g->blocks[2]; z++) fill_block(g, s, x, y, z);

@@ -74,8 +74,8 @@ void cutis_synth_shape_init(shape *s, const synth_table *table)
     s->has_floor = table->has_floor;
     s->floor_y = table->floor_y;
     s->floor_k = table->floor_k;
-    s->sizes = table->sizes;
-    s->size_count = (int)table->size_count;
+    s->sizes = table->sizes.rows;
+    s->size_count = (int)table->sizes.count;
 }
 
 /// The gradient when `g` is not NULL.

@@ -67,12 +67,12 @@ static cutis_result make_nodes(cutis_arena *arena, const synth_body *body, cutis
 static cutis_result make_clips(cutis_arena *arena, const synth_body *body, bool examples,
                                cutis_model_data *data)
 {
-    size_t count = body->clip_count + (examples ? 1 : 0);
+    size_t count = body->clips.count + (examples ? 1 : 0);
     cutis_clip *clips = cutis_arena_alloc(arena, count, sizeof *clips);
     if (!clips) return cutis_alloc_result(arena->context);
     for (size_t i = 0; i < count; i++) {
         const clip_row *row =
-            i < body->clip_count ? &body->clips[i] : &cutis_synth_arm_examples_clip;
+            i < body->clips.count ? &body->clips.rows[i] : &cutis_synth_arm_examples_clip;
         cutis_result result = cutis_synth_clip(arena, &body->skeleton, row, 1, &clips[i]);
         if (result != CUTIS_OK) return result;
     }
