@@ -4,7 +4,6 @@
 #include "geometry/vector.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double PI = 3.14159265358979323846;
 

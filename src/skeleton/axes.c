@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "geometry/order.h"
 #include "math/eigen3.h"
 

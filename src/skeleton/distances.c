@@ -1,7 +1,6 @@
 // Distances along the edges of one part from a set of vertices: Dijkstra with a binary heap. Ties
 // go by vertex number, so the order is the same everywhere.
 #include <math.h>
-#include <string.h>
 
 #include "geometry/heap.h"
 #include "skeleton/parts.h"

@@ -2,10 +2,8 @@
 // part tree. Invariant: copies of one welded vertex have one position and one joint, so nothing
 // tears but along joints, and there only what is nearer to the child stretches.
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "skeleton/carry.h"
 #include "skeleton/rig.h"
 

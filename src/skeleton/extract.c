@@ -1,6 +1,5 @@
 // Extraction from one end to the other: labels, a closed mesh, healing, parts, visibility kernels,
 // axes, refinement, graph, rig, model. Invariant: nothing is published unless all of it succeeded.
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"

@@ -4,7 +4,6 @@
 #include "skeleton/heal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

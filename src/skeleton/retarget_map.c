@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "math/mat3.h"
 
 // Rigs that share this part of their joints' names are one rig, whatever the names say.
 static const double SAME_RIG = 0.8;

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "math/mat3.h"
 #include "math/quat.h"
 #include "math/svd3.h"

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "math/mat3.h"
 
 // Parts of the body's height. Tips of legs are near the ground; legs part above the knees, so that

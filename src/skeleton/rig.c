@@ -3,7 +3,6 @@
 #include "skeleton/rig.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const double TIP_SHARE = 0.95; // of the largest distance: vertices that make the tip

@@ -5,7 +5,6 @@
 // longest axis. Invariant: a cut is a level set of a smooth function, so it runs round; the same
 // mesh and seed give the same labels.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 // what is not manifold, cap what is open. Invariant: nothing is moved but borders that nearly
 // coincide, and no triangle is lost but those without area and those that are there twice.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

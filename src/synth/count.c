@@ -7,7 +7,6 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROUND_MAX = 40 };
 

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#include <string.h>
 
 /// mm; vertices closer to a plane count as this far above it, so that a crossing is never at a
 /// vertex.

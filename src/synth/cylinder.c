@@ -3,7 +3,6 @@
 /// method are known in closed form.
 #include "synth/body.h"
 
-#include "base/error.h"
 #include "geometry/sincos.h"
 
 enum {

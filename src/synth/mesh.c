@@ -2,11 +2,9 @@
 /// judged here).
 #include "synth/mesh.h"
 
-#include "base/error.h"
 #include "base/memory.h"
 #include "geometry/order.h"
 
-#include <string.h>
 
 void cutis_synth_mesh_release(mesh *m)
 {

@@ -2,7 +2,6 @@
 /// with x negated and faces reversed, so the symmetry is exact in bits and in topology.
 #include "synth/surface.h"
 
-#include "base/error.h"
 #include "synth/remesh.h"
 
 static cutis_result make_half(mesh *m, const synth_table *table, const synth_skeleton *skeleton,
