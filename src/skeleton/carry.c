@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 // Places at rest that differ by less than this part of the diagonal, and rotations by less than
 // this, are the same: floats that went through a file and another sum.
 static const double SAME_REST = 1e-4;

@@ -27,7 +27,6 @@ typedef struct keys {
     float **rotations; // per target node, 4 per frame, or NULL
     float *moves;      // of the root, 3 per frame
     float *loose[2];   // of feet with another parent, or NULL
-    uint32_t channel_count;
 } keys;
 
 typedef struct work {
@@ -187,18 +186,17 @@ static cutis_result alloc_frames(work *w)
     for (int side = 0; side < 2; side++) {
         w->source[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(double));
         w->ankle[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(double));
-        w->offset[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(double));
+        w->offset[side] = cutis_arena_zero(arena, frames, 3 * sizeof(double));
         w->stances[side] = cutis_arena_alloc(arena, frames / 2 + 1, sizeof(retarget_stance));
         w->pull[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(double));
         all = all && w->source[side] && w->ankle[side] && w->offset[side] && w->stances[side] &&
               w->pull[side];
-        if (all) memset(w->offset[side], 0, frames * 3 * sizeof(double));
     }
     w->lows = cutis_arena_alloc(arena, frames, sizeof *w->lows);
     keys *k = &w->keys;
     k->times = cutis_arena_alloc(arena, frames, sizeof *k->times);
     k->moves = cutis_arena_alloc(arena, frames, 3 * sizeof *k->moves);
-    k->rotations = cutis_arena_alloc(arena, w->job.target.count, sizeof *k->rotations);
+    k->rotations = cutis_arena_zero(arena, w->job.target.count, sizeof *k->rotations);
     if (!all || !w->lows || !k->times || !k->moves || !k->rotations)
         return cutis_alloc_result(w->job.context);
     for (int side = 0; side < 2; side++) {
@@ -207,7 +205,6 @@ static cutis_result alloc_frames(work *w)
         if (!k->loose[side]) return cutis_alloc_result(w->job.context);
     }
     for (uint32_t n = 0; n < w->job.target.count; n++) {
-        k->rotations[n] = NULL;
         if (w->map[n] == CUTIS_NONE) continue;
         k->rotations[n] = cutis_arena_alloc(arena, frames, 4 * sizeof(float));
         if (!k->rotations[n]) return cutis_alloc_result(w->job.context);
@@ -255,12 +252,11 @@ static void pull_ankle(work *w, int side)
 {
     const double reach = PATH_REACH * w->report.height;
     for (size_t f = 0; f < w->report.frame_count; f++) {
-        double e[3], length;
-        for (int k = 0; k < 3; k++) e[k] = w->source[side][3 * f + k] - w->ankle[side][3 * f + k];
-        length = sqrt(double3_dot(e, e));
-        for (int k = 0; k < 3; k++)
-            w->pull[side][3 * f + k] = length > reach ? e[k] * (1 - reach / length) : 0;
-        for (int k = 0; k < 3; k++) w->ankle[side][3 * f + k] += w->pull[side][3 * f + k];
+        vec3 e = v3_sub(v3_of(w->source[side] + 3 * f), v3_of(w->ankle[side] + 3 * f));
+        double length = v3_length(e);
+        vec3 pull = length > reach ? v3_scale(e, 1 - reach / length) : v3(0, 0, 0);
+        v3_put(pull, w->pull[side] + 3 * f);
+        v3_sum(w->ankle[side] + 3 * f, pull);
     }
 }
 

@@ -142,10 +142,14 @@ static inline bool cutis_retarget_is_under(const retarget_rig *rig, int32_t node
     return node == top;
 }
 
-/// From one place to another; 3 numbers a place.
+/// The place of a node, and from one to another; 3 numbers a place.
+static inline vec3 cutis_retarget_at(const double *places, int32_t node)
+{
+    return v3_of(places + 3 * (size_t)node);
+}
 static inline vec3 cutis_retarget_between(const double *places, int32_t from, int32_t to)
 {
-    return v3_sub(v3_of(places + 3 * (size_t)to), v3_of(places + 3 * (size_t)from));
+    return v3_sub(cutis_retarget_at(places, to), cutis_retarget_at(places, from));
 }
 
 /// Where a foot stands: [first, last], both frames included.

@@ -51,11 +51,11 @@ static double apart(const tree *t, int32_t a, int32_t b)
 static cutis_result grow_tree(cutis_arena *arena, tree *t)
 {
     retarget_rig *rig = t->rig;
-    t->children = cutis_arena_alloc(arena, rig->count, sizeof *t->children);
+    t->ground = INFINITY, t->widest = 0;
+    t->children = cutis_arena_zero(arena, rig->count, sizeof *t->children);
     t->in = cutis_arena_alloc(arena, rig->count, sizeof *t->in);
     if (!t->children || !t->in) return cutis_alloc_result(arena->context);
-    memset(t->children, 0, rig->count * sizeof *t->children);
-    double low = INFINITY, high = -INFINITY;
+    double high = -INFINITY;
     box3 box = box3_empty();
     for (uint32_t n = 0; n < rig->count; n++) {
         int32_t parent = rig->data->nodes[n].parent;
@@ -64,14 +64,11 @@ static cutis_result grow_tree(cutis_arena *arena, tree *t)
         if (!t->in[n]) continue;
         if (parent != CUTIS_NONE && t->in[parent]) t->children[parent]++;
         double h = double3_dot(rig->place + 3 * (size_t)n, rig->up);
-        low = fmin(low, h);
-        high = fmax(high, h);
+        t->ground = fmin(t->ground, h), high = fmax(high, h);
         box3_add(&box, v3_of(rig->place + 3 * (size_t)n));
     }
-    t->widest = 0;
     for (int k = 0; k < 3; k++) t->widest = fmax(t->widest, box.high[k] - box.low[k]);
-    t->ground = low;
-    t->height = high - low;
+    t->height = high - t->ground;
     return CUTIS_OK;
 }
 
