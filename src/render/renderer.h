@@ -47,7 +47,7 @@ typedef struct cutis_target {
     GLuint frame, color, depth;
 } cutis_target;
 
-/// Of the target's width and height; false: OpenGL has no room for it.
+/// Of the target's width and height; false: OpenGL has no memory for it.
 bool cutis_target_make(cutis_target *target);
 void cutis_target_release(const cutis_target *target);
 

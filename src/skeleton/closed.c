@@ -11,7 +11,7 @@ double cutis_face_area(const cutis_closed *mesh, uint32_t face)
     return v3_area_of(mesh->points[v[0]], mesh->points[v[1]], mesh->points[v[2]]);
 }
 
-// The text in the arena, at the end of a list that has room for it then; false: out of memory.
+// The text in the arena, at the end of a list that has space for it then; false: out of memory.
 static bool add_text(cutis_arena *arena, const char ***list, uint32_t *count, size_t *capacity,
                      const char *text)
 {

@@ -129,7 +129,7 @@ cutis_result cutis_closed_make(const cutis_model *model, const uint32_t *labels,
                                cutis_closed *out);
 void cutis_closed_release(cutis_closed *mesh); ///< zero value is fine
 
-/// Room for so many of each in all. false: out of memory, nothing changed.
+/// Space for so many of each in all. false: out of memory, nothing changed.
 bool cutis_closed_grow(cutis_closed *mesh, size_t points, size_t faces, size_t outputs);
 
 /// Put a new vertex at part t of half-edge h. Both faces are split; the first half of h keeps its

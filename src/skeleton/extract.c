@@ -125,7 +125,7 @@ static cutis_result analyse(extraction *x)
     cutis_result result = CUTIS_OK;
     double start = cutis_os_seconds();
     for (uint32_t p = 0; p < parts->count && result == CUTIS_OK; p++) {
-        result = cutis_piece_kernel(parts, p);
+        result = cutis_piece_centroid(parts, p);
         if (result == CUTIS_OK)
             result = cutis_progress(x->context, "kernels", (double)(p + 1) / parts->count);
     }

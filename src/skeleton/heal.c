@@ -286,8 +286,9 @@ uint32_t cutis_best_root(uint32_t seed, uint32_t count, const uint32_t *starts,
     return best;
 }
 
-cutis_result cutis_hang(cutis_arena *arena, const cutis_contacts *contacts, const double *sizes,
-                        uint32_t label_count, cutis_hanging *out)
+cutis_result cutis_spanning_tree_find(cutis_arena *arena, const cutis_contacts *contacts,
+                                      const double *sizes, uint32_t label_count,
+                                      cutis_spanning_tree *out)
 {
     size_t n = label_count;
     ranked *order = cutis_arena_alloc(arena, contacts->count, sizeof *order);
@@ -370,12 +371,12 @@ static void dissolve(label_repair *h, const cutis_contacts *contacts, uint32_t f
 
 // The smallest part that crowds: small and with arcs to several others, or (stuck) any with an arc.
 static uint32_t crowding_part(const label_repair *h, const cutis_contacts *contacts,
-                              const cutis_hanging *hanging, const double *sizes, uint32_t *arcs,
+                              const cutis_spanning_tree *tree, const double *sizes, uint32_t *arcs,
                               bool stuck)
 {
     uint32_t best = CUTIS_NOTHING;
     for (uint32_t c = 0; c < contacts->count; c++) {
-        if (!contacts->contacts[c].open || hanging->in_tree[c]) continue;
+        if (!contacts->contacts[c].open || tree->in_tree[c]) continue;
         arcs[contacts->contacts[c].low]++, arcs[contacts->contacts[c].high]++;
     }
     for (uint32_t l = 0; l < h->names->count; l++) {
@@ -388,13 +389,13 @@ static uint32_t crowding_part(const label_repair *h, const cutis_contacts *conta
 
 // Arcs that close a cycle of parts; several a round where they have no part in common.
 static cutis_result heal_arcs(label_repair *h, const cutis_contacts *contacts,
-                              const cutis_hanging *hanging, const double *sizes, bool stuck,
+                              const cutis_spanning_tree *tree, const double *sizes, bool stuck,
                               bool *changed)
 {
     uint8_t *used = cutis_arena_zero(&h->arena, h->names->count, 1);
     uint32_t *arcs = cutis_arena_zero(&h->arena, h->names->count, sizeof *arcs);
     if (!used || !arcs) return cutis_alloc_result(h->mesh->context);
-    uint32_t crowding = crowding_part(h, contacts, hanging, sizes, arcs, stuck);
+    uint32_t crowding = crowding_part(h, contacts, tree, sizes, arcs, stuck);
     if (crowding != CUTIS_NOTHING) {
         dissolve(h, contacts, crowding);
         *changed = true;
@@ -403,11 +404,11 @@ static cutis_result heal_arcs(label_repair *h, const cutis_contacts *contacts,
     for (uint32_t c = 0; c < contacts->count; c++) {
         const cutis_contact *contact = &contacts->contacts[c];
         uint32_t x = contact->low, y = contact->high, deep = x;
-        if (!contact->open || hanging->in_tree[c]) continue;
-        if (hanging->depths[y] > hanging->depths[x] ||
-            (hanging->depths[y] == hanging->depths[x] && sizes[y] < sizes[x]))
+        if (!contact->open || tree->in_tree[c]) continue;
+        if (tree->depths[y] > tree->depths[x] ||
+            (tree->depths[y] == tree->depths[x] && sizes[y] < sizes[x]))
             deep = y;
-        uint32_t to = (uint32_t)hanging->parents[deep]; // a root is never the deeper one
+        uint32_t to = (uint32_t)tree->parents[deep]; // a root is never the deeper one
         if (used[x] || used[y] || used[to]) continue;
         used[x] = used[y] = used[to] = 1;
         widen(h->mesh, contacts, contact, to);
@@ -424,7 +425,7 @@ static bool is_digon(const cutis_closed *mesh, uint32_t e)
     return false;
 }
 
-static cutis_result heal_touching(label_repair *h, const cutis_hanging *hanging, bool *changed)
+static cutis_result heal_touching(label_repair *h, const cutis_spanning_tree *tree, bool *changed)
 {
     cutis_closed *mesh = h->mesh;
     uint8_t *borders = cutis_arena_zero(&h->arena, mesh->vertex_count, 1);
@@ -441,8 +442,8 @@ static cutis_result heal_touching(label_repair *h, const cutis_hanging *hanging,
         uint32_t best = mesh->labels[mesh->leaving[v] / 3];
         for (uint32_t e = mesh->leaving[v]; e != CUTIS_NOTHING; e = cutis_next_around(mesh, v, e)) {
             uint32_t label = mesh->labels[e / 3];
-            if (hanging->depths[label] < hanging->depths[best] ||
-                (hanging->depths[label] == hanging->depths[best] && label < best))
+            if (tree->depths[label] < tree->depths[best] ||
+                (tree->depths[label] == tree->depths[best] && label < best))
                 best = label;
         }
         for (uint32_t e = mesh->leaving[v]; e != CUTIS_NOTHING; e = cutis_next_around(mesh, v, e))
@@ -457,7 +458,7 @@ static cutis_result heal_touching(label_repair *h, const cutis_hanging *hanging,
 static cutis_result heal_round(label_repair *h, bool stuck, bool *changed)
 {
     cutis_contacts contacts;
-    cutis_hanging hanging;
+    cutis_spanning_tree tree;
     cutis_result result = heal_pieces(h, changed);
     if (result != CUTIS_OK) return result;
     *changed |= smooth_borders(h);
@@ -466,10 +467,10 @@ static cutis_result heal_round(label_repair *h, bool stuck, bool *changed)
     double *sizes = cutis_arena_zero(&h->arena, h->names->count, sizeof *sizes);
     if (!sizes) return cutis_alloc_result(h->mesh->context);
     for (uint32_t f = 0; f < h->mesh->face_count; f++) sizes[h->mesh->labels[f]] += h->areas[f];
-    result = cutis_hang(&h->arena, &contacts, sizes, h->names->count, &hanging);
+    result = cutis_spanning_tree_find(&h->arena, &contacts, sizes, h->names->count, &tree);
     bool arcs = false;
-    if (result == CUTIS_OK) result = heal_arcs(h, &contacts, &hanging, sizes, stuck, &arcs);
-    if (result == CUTIS_OK && !arcs) result = heal_touching(h, &hanging, changed);
+    if (result == CUTIS_OK) result = heal_arcs(h, &contacts, &tree, sizes, stuck, &arcs);
+    if (result == CUTIS_OK && !arcs) result = heal_touching(h, &tree, changed);
     *changed |= arcs;
     return result;
 }

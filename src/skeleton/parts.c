@@ -59,7 +59,7 @@ static bool add_link(builder *b, link entry)
     return true;
 }
 
-// Riders ----------------------------------------------------------------------------------------
+// Attached shells -------------------------------------------------------------------------------
 
 static cutis_result find_main_shells(builder *b)
 {

@@ -57,7 +57,7 @@ static bool march(joint_band *b, uint32_t label, double sign)
     return good;
 }
 
-// Half the width of the band, or 0: no room.
+// Half the width of the band, or 0: no space.
 static double band_width(joint_band *b)
 {
     const cutis_closed *mesh = b->mesh;
@@ -201,7 +201,7 @@ cutis_result cutis_straighten(cutis_parts *parts, cutis_notes *notes, uint32_t *
         if (result != CUTIS_OK) return result;
         ++*(straight ? done : skipped);
         if (!straight)
-            cutis_note(notes, "the loop of \"%s\" has no room to be straightened",
+            cutis_note(notes, "the loop of \"%s\" has no space to be straightened",
                        parts->parts[p].name);
     }
     return CUTIS_OK;

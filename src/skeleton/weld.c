@@ -553,7 +553,7 @@ static cutis_result check_shells(welder *w, cutis_closed *mesh, const uint32_t *
                 6;
         }
         size = box3_diagonal(&box);
-        // Small sheets (lashes, hair) ride along; a body that is one cannot have bones inside.
+        // Small sheets (lashes, hair) stay attached; a body that is one cannot have bones inside.
         if (fabs(volume) <= SHEET * size * size * size && 2 * tail > n)
             return cutis_fail(w->context, CUTIS_UNSUPPORTED,
                               "part \"%s\": welding and capping %u holes leaves a sheet that "

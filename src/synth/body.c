@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/// More would not fit the 32-bit half-edges of the remesher with room to spare, nor most machines.
+/// More would not fit the 32-bit half-edges of the remesher with any to spare, nor most machines.
 static const uint32_t VERTICES_MAX = 4000000;
 /// Below this a finger has too few edges around it.
 static const uint32_t FINGERS_FROM = 3000;
@@ -59,7 +59,7 @@ cutis_result cutis_synth_body_size(cutis_context *context, cutis_body body,
     return CUTIS_OK;
 }
 
-/// Room for all vertex arrays of a primitive.
+/// Space for all vertex arrays of a primitive.
 typedef struct arrays {
     float *positions, *normals, *texcoords, *colors;
     uint32_t *parts;
@@ -136,10 +136,10 @@ static cutis_result extend_influences(cutis_arena *arena, const synth_surface *s
                                       const synth_seam *seam, cutis_influences *w)
 {
     size_t vertices = s->vertex_count, total = w->first[vertices],
-           room = total + 8 * seam->copy_count;
+           capacity = total + 8 * seam->copy_count;
     uint32_t *first = cutis_arena_alloc(arena, vertices + seam->copy_count + 1, sizeof *first);
-    uint32_t *joints = cutis_arena_alloc(arena, room, sizeof *joints);
-    float *weights = cutis_arena_alloc(arena, room, sizeof *weights);
+    uint32_t *joints = cutis_arena_alloc(arena, capacity, sizeof *joints);
+    float *weights = cutis_arena_alloc(arena, capacity, sizeof *weights);
     if (!first || !joints || !weights) return cutis_alloc_result(arena->context);
     memcpy(first, w->first, (vertices + 1) * sizeof *first);
     memcpy(joints, w->joints, total * sizeof *joints);
@@ -161,8 +161,8 @@ static cutis_result make_primitive(cutis_arena *arena, const synth_body *body, s
     synth_seam seam = { 0 };
     cutis_influences influences;
     arrays a;
-    size_t room = (size_t)s->vertex_count + seam_edges;
-    cutis_result result = arrays_alloc(arena, room, s->triangle_count, &a);
+    size_t capacity = (size_t)s->vertex_count + seam_edges;
+    cutis_result result = arrays_alloc(arena, capacity, s->triangle_count, &a);
     if (result == CUTIS_OK) result = cutis_synth_weights(arena, &body->skeleton, s, &influences);
     if (result == CUTIS_OK)
         result = cutis_synth_colors(arena, body->table, &body->skeleton, s, a.colors);

@@ -1,5 +1,5 @@
 /// Exact vertex counts. A vertex off the mirror plane counts twice, one on it once; so an odd
-/// difference is mended by one operation on x = 0, and even ones by splits or collapses of free
+/// difference is made up by one operation on x = 0, and even ones by splits or collapses of free
 /// edges.
 #include "synth/remesh.h"
 

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-
 /// mm; vertices closer to a plane count as this far above it, so that a crossing is never at a
 /// vertex.
 static const double CLEAR = 1e-2;

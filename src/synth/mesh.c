@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "geometry/order.h"
 
-
 void cutis_synth_mesh_release(mesh *m)
 {
     cutis_free_array(m->context, m->vertices, m->vertex_capacity, sizeof *m->vertices);

@@ -79,7 +79,7 @@ static inline vec3 mesh_position(const mesh *m, int32_t v)
 }
 
 void cutis_synth_mesh_release(mesh *m);
-/// Room for `vertices` and `halves` more; without it the operations below must not be called.
+/// Space for `vertices` and `halves` more; without it the operations below must not be called.
 cutis_result cutis_synth_mesh_reserve(mesh *m, size_t vertices, size_t halves);
 /// Twins, valences and outgoing half-edges from the triangles alone.
 cutis_result cutis_synth_mesh_connect(mesh *m);
@@ -88,7 +88,7 @@ cutis_result cutis_synth_mesh_compact(mesh *m);
 /// Vertices of the whole body: a mirrored one has every vertex off the plane twice.
 int32_t cutis_synth_mesh_total(const mesh *m);
 
-/// New vertex at `position` on the edge of h; its class follows the edge. Needs room for 1 vertex
+/// New vertex at `position` on the edge of h; its class follows the edge. Needs space for 1 vertex
 /// and 6 halves.
 int32_t cutis_synth_mesh_split(mesh *m, int32_t h, vec3 position);
 /// May the edge of h be flipped without making a double edge? Border and loop edges may not.

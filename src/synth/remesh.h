@@ -27,7 +27,7 @@ bool cutis_synth_flip_is_sound(const remesher *r, int32_t h);
 int cutis_synth_curve_neighbours(const mesh *m, int32_t v, int32_t out[2]);
 /// Collapse the edge of h if topology, constraints and geometry allow it.
 bool cutis_synth_try_collapse(remesher *r, int32_t h);
-/// Split the edge of h at its snapped middle; returns the new vertex. Needs room as
+/// Split the edge of h at its snapped middle; returns the new vertex. Needs space as
 /// cutis_synth_mesh_split.
 int32_t cutis_synth_split_middle(mesh *m, int32_t h);
 

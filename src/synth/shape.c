@@ -13,7 +13,7 @@ static const double FOLD = 6;
 /// Cell of the candidate lists, mm: small enough that near the surface few primitives are in reach
 /// of one.
 static const double LIST_CELL = 16;
-/// Room of a list; a cell that needs more says so and has all primitives evaluated.
+/// Space of a list; a cell that needs more says so and has all primitives evaluated.
 enum { LIST_BYTES = 32, LIST_FULL = 255 };
 
 static void init_cone(shape_primitive *p, const synth_row *row)
