@@ -13,6 +13,10 @@
 #include "math/eigen3.h"
 #include "skeleton/heal.h"
 
+// A loose shell with fewer faces, or of a smaller part of the area, is a detail (a tooth, a
+// button). Not the rule of heal.c, which keeps small pieces of 40 faces and more: those are
+// bordered by other parts, and may be bones (of a finger) in a fine mesh (docs/spec/skeleton.md A1,
+// A1a).
 #define FRAGMENT_FACES 12u
 static const double FRAGMENT_AREA = 5e-4; // of the whole
 // How far beyond the nearest point two pieces still touch, in diagonals of the smaller one.
