@@ -21,7 +21,6 @@ typedef struct cutis_mat4 {
 
 cutis_mat4 cutis_mat4_multiply(const cutis_mat4 *a, const cutis_mat4 *b);
 cutis_mat4 cutis_mat4_look(const double eye[3], const double target[3], const double up[3]);
-cutis_mat4 cutis_mat4_perspective(double tan_half_y, double aspect, double near, double far);
 cutis_mat4 cutis_mat4_orthographic(double half_width, double half_height, double near, double far);
 /// Clip space of a point, divided by w; false if it lies behind the eye.
 bool cutis_mat4_project(const cutis_mat4 *m, const double point[3], double out[3]);

@@ -234,14 +234,17 @@ cutis_result cutis_contacts_find(const cutis_closed *mesh, cutis_arena *arena, c
 
 // Trees -----------------------------------------------------------------------------------------
 
+// How the parts of each connected piece are attached: a spanning tree of the contacts.
 typedef struct {
-    const cutis_contact *contact;
-    uint32_t index;
-} ranked;
+    int32_t *parents; // per label; CUTIS_NONE: a root, or no face has it
+    uint32_t *depths;
+    bool *in_tree; // per contact
+} spanning_tree;
 
 static int by_worth(const void *a, const void *b)
 {
-    const cutis_contact *p = ((const ranked *)a)->contact, *q = ((const ranked *)b)->contact;
+    const cutis_contact *p = *(const cutis_contact *const *)a,
+                        *q = *(const cutis_contact *const *)b;
     if (p->open != q->open) return p->open ? 1 : -1;
     if (p->length != q->length) return p->length > q->length ? -1 : 1;
     if (p->low != q->low) return p->low < q->low ? -1 : 1;
@@ -286,33 +289,31 @@ uint32_t cutis_best_root(uint32_t seed, uint32_t count, const uint32_t *starts,
     return best;
 }
 
-cutis_result cutis_spanning_tree_find(cutis_arena *arena, const cutis_contacts *contacts,
-                                      const double *sizes, uint32_t label_count,
-                                      cutis_spanning_tree *out)
+// @param sizes per label; 0: not there
+static cutis_result find_tree(cutis_arena *arena, const cutis_contacts *contacts,
+                              const double *sizes, uint32_t label_count, spanning_tree *out)
 {
     size_t n = label_count;
-    ranked *order = cutis_arena_alloc(arena, contacts->count, sizeof *order);
+    const cutis_contact **order = cutis_arena_alloc(arena, contacts->count, sizeof *order);
     uint32_t *up = cutis_arena_alloc(arena, n, sizeof *up), *scratch, *neighbours;
-    uint32_t *starts = cutis_arena_alloc(arena, n + 2, sizeof *starts);
+    uint32_t *starts = cutis_arena_zero(arena, n + 2, sizeof *starts);
     scratch = cutis_arena_alloc(arena, 2 * n, sizeof *scratch);
     neighbours = cutis_arena_alloc(arena, 2 * (size_t)contacts->count, sizeof *neighbours);
     out->parents = cutis_arena_alloc(arena, n, sizeof *out->parents);
-    out->depths = cutis_arena_alloc(arena, n, sizeof *out->depths);
-    out->in_tree = cutis_arena_alloc(arena, contacts->count, sizeof *out->in_tree);
+    out->depths = cutis_arena_zero(arena, n, sizeof *out->depths);
+    out->in_tree = cutis_arena_zero(arena, contacts->count, sizeof *out->in_tree);
     if (!order || !up || !starts || !scratch || !neighbours || !out->parents || !out->depths ||
         !out->in_tree)
         return cutis_alloc_result(arena->context);
-    for (uint32_t c = 0; c < contacts->count; c++)
-        order[c] = (ranked){ &contacts->contacts[c], c }, out->in_tree[c] = false;
-    qsort(order, contacts->count, sizeof *order, by_worth);
-    for (uint32_t i = 0; i < n; i++) up[i] = i, out->parents[i] = CUTIS_NONE, out->depths[i] = 0;
-    memset(starts, 0, (n + 2) * sizeof *starts);
+    for (uint32_t c = 0; c < contacts->count; c++) order[c] = &contacts->contacts[c];
+    qsort((void *)order, contacts->count, sizeof *order, by_worth);
+    for (uint32_t i = 0; i < n; i++) up[i] = i, out->parents[i] = CUTIS_NONE;
     for (uint32_t i = 0; i < contacts->count; i++) {
-        const cutis_contact *c = order[i].contact;
+        const cutis_contact *c = order[i];
         uint32_t a = group_of(up, c->low), b = group_of(up, c->high);
         if (a == b) continue;
         up[a] = b;
-        out->in_tree[order[i].index] = true;
+        out->in_tree[c - contacts->contacts] = true;
         starts[c->low + 2]++, starts[c->high + 2]++;
     }
     for (uint32_t i = 0; i < n; i++) starts[i + 2] += starts[i + 1];
@@ -371,7 +372,7 @@ static void dissolve(label_repair *h, const cutis_contacts *contacts, uint32_t f
 
 // The smallest part that crowds: small and with arcs to several others, or (stuck) any with an arc.
 static uint32_t crowding_part(const label_repair *h, const cutis_contacts *contacts,
-                              const cutis_spanning_tree *tree, const double *sizes, uint32_t *arcs,
+                              const spanning_tree *tree, const double *sizes, uint32_t *arcs,
                               bool stuck)
 {
     uint32_t best = CUTIS_NOTHING;
@@ -389,7 +390,7 @@ static uint32_t crowding_part(const label_repair *h, const cutis_contacts *conta
 
 // Arcs that close a cycle of parts; several a round where they have no part in common.
 static cutis_result heal_arcs(label_repair *h, const cutis_contacts *contacts,
-                              const cutis_spanning_tree *tree, const double *sizes, bool stuck,
+                              const spanning_tree *tree, const double *sizes, bool stuck,
                               bool *changed)
 {
     uint8_t *used = cutis_arena_zero(&h->arena, h->names->count, 1);
@@ -425,7 +426,7 @@ static bool is_digon(const cutis_closed *mesh, uint32_t e)
     return false;
 }
 
-static cutis_result heal_touching(label_repair *h, const cutis_spanning_tree *tree, bool *changed)
+static cutis_result heal_touching(label_repair *h, const spanning_tree *tree, bool *changed)
 {
     cutis_closed *mesh = h->mesh;
     uint8_t *borders = cutis_arena_zero(&h->arena, mesh->vertex_count, 1);
@@ -458,7 +459,7 @@ static cutis_result heal_touching(label_repair *h, const cutis_spanning_tree *tr
 static cutis_result heal_round(label_repair *h, bool stuck, bool *changed)
 {
     cutis_contacts contacts;
-    cutis_spanning_tree tree;
+    spanning_tree tree;
     cutis_result result = heal_pieces(h, changed);
     if (result != CUTIS_OK) return result;
     *changed |= smooth_borders(h);
@@ -467,7 +468,7 @@ static cutis_result heal_round(label_repair *h, bool stuck, bool *changed)
     double *sizes = cutis_arena_zero(&h->arena, h->names->count, sizeof *sizes);
     if (!sizes) return cutis_alloc_result(h->mesh->context);
     for (uint32_t f = 0; f < h->mesh->face_count; f++) sizes[h->mesh->labels[f]] += h->areas[f];
-    result = cutis_spanning_tree_find(&h->arena, &contacts, sizes, h->names->count, &tree);
+    result = find_tree(&h->arena, &contacts, sizes, h->names->count, &tree);
     bool arcs = false;
     if (result == CUTIS_OK) result = heal_arcs(h, &contacts, &tree, sizes, stuck, &arcs);
     if (result == CUTIS_OK && !arcs) result = heal_touching(h, &tree, changed);

@@ -416,7 +416,8 @@ static void place_from(const retarget_job *job, int32_t from, int32_t n, retarge
     v3_put(v3_add(cutis_retarget_at(frame->placed, from), offset), frame->placed + 3 * (size_t)n);
 }
 
-void cutis_retarget_frame_place(const retarget_job *job, retarget_frame *frame)
+// Places of all target nodes from `turned` and the root's place.
+static void place_nodes(const retarget_job *job, retarget_frame *frame)
 {
     for (uint32_t n = 0; n < job->target.count; n++) {
         int32_t parent = job->target.data->nodes[n].parent;
@@ -447,7 +448,7 @@ void cutis_retarget_frame_make(const retarget_job *job, const cutis_transform *p
     turn_nodes(job, frame);
     for (int k = 0; k < 3; k++)
         root[k] = job->scale * frame->place[3 * (size_t)job->root_motion + k] + lift * up[k];
-    cutis_retarget_frame_place(job, frame);
+    place_nodes(job, frame);
     if (!job->legs) return;
     for (int k = 0; k < 3; k++) {
         double have = 0, want = lift * up[k];
@@ -457,7 +458,7 @@ void cutis_retarget_frame_make(const retarget_job *job, const cutis_transform *p
         }
         root[k] += want - have;
     }
-    cutis_retarget_frame_place(job, frame);
+    place_nodes(job, frame);
 }
 
 double cutis_retarget_lowest(const retarget_job *job, const double *places)
@@ -488,7 +489,7 @@ static void turn_way(const retarget_job *job, int32_t top, int32_t end, const do
             memcpy(frame->turned + 9 * (size_t)n, frame->turned + 9 * (size_t)parent,
                    9 * sizeof(double));
     }
-    cutis_retarget_frame_place(job, frame);
+    place_nodes(job, frame);
 }
 
 void cutis_retarget_reach(const retarget_job *job, int side, const double *offset,

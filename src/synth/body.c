@@ -236,13 +236,10 @@ cutis_result cutis_synth_body_skin(cutis_arena *arena, const synth_body *body, i
         const synth_joint *joint = &skeleton->joints[j];
         vec3 from = joint->parent < 0 ? v3(0, 0, 0) : skeleton->joints[joint->parent].pivot;
         cutis_float3 back = metres(v3_scale(joint->pivot, -1));
-        nodes[j] = (cutis_node){ .name = cutis_arena_string(arena, joint->name),
-                                 .mesh = CUTIS_NONE,
-                                 .skin = CUTIS_NONE };
+        nodes[j] =
+            cutis_synth_node(cutis_arena_string(arena, joint->name),
+                             joint->parent < 0 ? parent : (int32_t)first_node + joint->parent);
         if (!nodes[j].name) return cutis_alloc_result(arena->context);
-        nodes[j].parent = joint->parent < 0 ? parent : (int32_t)first_node + joint->parent;
-        nodes[j].rest.rotation.w = 1;
-        nodes[j].rest.scale = (cutis_float3){ 1, 1, 1 };
         nodes[j].rest.translation = metres(v3_sub(joint->pivot, from));
         joints[j] = first_node + (uint32_t)j;
         binds[j] = (cutis_mat34){ { 1, 0, 0, back.x, 0, 1, 0, back.y, 0, 0, 1, back.z } };
@@ -253,6 +250,15 @@ cutis_result cutis_synth_body_skin(cutis_arena *arena, const synth_body *body, i
                           .inverse_binds = binds,
                           .root = (int32_t)first_node };
     return CUTIS_OK;
+}
+
+cutis_node cutis_synth_node(const char *name, int32_t parent)
+{
+    return (cutis_node){ .name = name,
+                         .parent = parent,
+                         .rest = cutis_transform_identity(),
+                         .mesh = CUTIS_NONE,
+                         .skin = CUTIS_NONE };
 }
 
 cutis_material cutis_synth_material(void)

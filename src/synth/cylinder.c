@@ -102,14 +102,10 @@ static void fill_nodes(cutis_node nodes[4])
     static const int32_t parents[4] = { CUTIS_NONE, 0, 1, CUTIS_NONE };
     static const float heights[4] = { 0, -4, 4, 0 };
     for (int i = 0; i < 4; i++) {
-        const int32_t shown = i == 3 ? 0 : CUTIS_NONE;
-        nodes[i] = (cutis_node){ .name = names[i],
-                                 .parent = parents[i],
-                                 .rest = cutis_transform_identity(),
-                                 .mesh = shown,
-                                 .skin = shown };
+        nodes[i] = cutis_synth_node(names[i], parents[i]);
         nodes[i].rest.translation.z = heights[i];
     }
+    nodes[3].mesh = nodes[3].skin = 0;
 }
 
 static cutis_result create(cutis_context *context, const cylinder *c, cutis_model **out)

@@ -32,7 +32,7 @@ int32_t cutis_synth_split_middle(mesh *m, int32_t h)
     return v;
 }
 
-cutis_result cutis_synth_split_long(remesher *r)
+static cutis_result split_long(remesher *r)
 {
     // New triangles wait for the next pass.
     int32_t count = r->m->half_count / 3;
@@ -85,7 +85,8 @@ static bool ring_is_sound(const remesher *r, int32_t v, int32_t other, vec3 p, d
     return true;
 }
 
-bool cutis_synth_collapse_is_sound(const remesher *r, int32_t h, vec3 position)
+/// Would collapsing h to `position` leave all triangles around it sound?
+static bool collapse_is_sound(const remesher *r, int32_t h, vec3 position)
 {
     int32_t a = half_start(r->m, h), b = half_end(r->m, h);
     double size = cutis_synth_shape_size(r->m->shape, position);
@@ -109,20 +110,20 @@ bool cutis_synth_try_collapse(remesher *r, int32_t h)
     if (a->curve == b->curve && a->curve != SYNTH_CORNER) {
         vec3 middle = v3_scale(v3_add(a->position, b->position), 0.5);
         // Most refusals show before the snap, which costs more than the check.
-        if (!cutis_synth_collapse_is_sound(r, h, middle)) return false;
+        if (!collapse_is_sound(r, h, middle)) return false;
         if (r->snap_steps > 0)
             position = cutis_synth_snap(m, a, middle, r->snap_steps, &normal);
         else
             position = middle, normal = v3_unit(v3_add(a->normal, b->normal));
     }
-    if (!cutis_synth_collapse_is_sound(r, h, position)) return false;
+    if (!collapse_is_sound(r, h, position)) return false;
     int32_t kept = half_end(m, h);
     cutis_synth_mesh_collapse(m, h, position);
     m->vertices[kept].normal = normal;
     return true;
 }
 
-void cutis_synth_collapse_short(remesher *r)
+static void collapse_short(remesher *r)
 {
     for (int32_t h = 0; h < r->m->half_count; h++) {
         if (r->m->halves[h].vertex < 0 || r->m->halves[h].twin > h) continue;
@@ -320,8 +321,8 @@ static cutis_result coarsen(remesher *r, double scale)
         // Short edges against the curvature: the smoothing below puts the vertices back on the
         // surface.
         r->snap_steps = step < 8 ? 0 : 1;
-        cutis_synth_collapse_short(r);
-        cutis_synth_collapse_short(r);
+        collapse_short(r);
+        collapse_short(r);
         cutis_synth_flip_valence(r);
         cutis_synth_smooth(r);
         cutis_synth_flip_delaunay(r);
@@ -335,10 +336,10 @@ static cutis_result coarsen(remesher *r, double scale)
 
 static cutis_result one_pass(remesher *r)
 {
-    cutis_result result = cutis_synth_split_long(r);
+    cutis_result result = split_long(r);
     if (result != CUTIS_OK) return result;
-    cutis_synth_collapse_short(r);
-    cutis_synth_collapse_short(r);
+    collapse_short(r);
+    collapse_short(r);
     cutis_synth_flip_valence(r);
     cutis_synth_smooth(r);
     cutis_synth_smooth(r);

@@ -16,8 +16,6 @@ typedef struct remesher {
 
 /// Length of an edge in units of the length wanted there.
 double cutis_synth_edge_ratio(const remesher *r, int32_t h);
-/// Would collapsing h to `position` leave all triangles around it sound?
-bool cutis_synth_collapse_is_sound(const remesher *r, int32_t h, vec3 position);
 /// Cosine of the smallest angle of a triangle.
 double cutis_synth_sharpest(vec3 a, vec3 b, vec3 c);
 /// May the edge of h (not of a loop or the border) be flipped: no double edge, no fold, no valence
@@ -31,8 +29,6 @@ bool cutis_synth_try_collapse(remesher *r, int32_t h);
 /// cutis_synth_mesh_split.
 int32_t cutis_synth_split_middle(mesh *m, int32_t h);
 
-cutis_result cutis_synth_split_long(remesher *r);
-void cutis_synth_collapse_short(remesher *r);
 void cutis_synth_flip_valence(remesher *r);
 void cutis_synth_flip_delaunay(remesher *r);
 void cutis_synth_smooth(remesher *r);

@@ -50,13 +50,9 @@ static cutis_result make_nodes(cutis_arena *arena, const synth_body *body, cutis
     uint32_t joints = (uint32_t)body->skeleton.joint_count;
     cutis_node *nodes = cutis_arena_alloc(arena, (size_t)joints + 2, sizeof *nodes);
     if (!nodes) return cutis_alloc_result(arena->context);
-    cutis_node plain = { .parent = CUTIS_NONE,
-                         .rest = cutis_transform_identity(),
-                         .mesh = CUTIS_NONE,
-                         .skin = CUTIS_NONE };
-    nodes[0] = nodes[joints + 1] = plain;
-    nodes[0].name = body->table->name;
-    nodes[joints + 1].name = cutis_arena_format(arena, "%s_mesh", body->table->name);
+    nodes[0] = cutis_synth_node(body->table->name, CUTIS_NONE);
+    nodes[joints + 1] =
+        cutis_synth_node(cutis_arena_format(arena, "%s_mesh", body->table->name), CUTIS_NONE);
     nodes[joints + 1].mesh = nodes[joints + 1].skin = 0;
     data->nodes = nodes;
     data->node_count = joints + 2;
