@@ -108,21 +108,15 @@ void cutis_piece_frame(const cutis_piece *part, bool world, double *frame)
 {
     double33_identity(frame);
     if (world) return;
-    double y[3], x[3], z[3], length = v3_distance_of(part->end, part->joint);
-    if (!(length > 0)) return; // a bone without length has no direction
-    for (int k = 0; k < 3; k++) y[k] = (part->end[k] - part->joint[k]) / length;
+    const vec3 bone = v3_sub(v3_of(part->end), v3_of(part->joint)), y = v3_direction(bone);
+    if (!(v3_length(bone) > 0)) return; // a bone without length has no direction
+    const vec3 axes[3] = { v3_of(part->axes), v3_of(part->axes + 3), v3_of(part->axes + 6) };
     int best = 0;
     for (int e = 1; e < 3; e++) // e2 unless the bone runs along it
-        if (fabs(double3_dot(part->axes + 3 * e, y)) < fabs(double3_dot(part->axes + 3 * best, y)))
-            best = e;
-    if (fabs(double3_dot(part->axes + 3, y)) < 0.5) best = 1;
-    double along = double3_dot(part->axes + 3 * best, y);
-    for (int k = 0; k < 3; k++) x[k] = part->axes[3 * best + k] - along * y[k];
-    length = sqrt(double3_dot(x, x));
-    for (int k = 0; k < 3; k++) x[k] /= length;
-    double3_cross(x, y, z);
-    for (int k = 0; k < 3; k++)
-        frame[3 * k] = x[k], frame[3 * k + 1] = y[k], frame[3 * k + 2] = z[k];
+        if (fabs(v3_dot(axes[e], y)) < fabs(v3_dot(axes[best], y))) best = e;
+    if (fabs(v3_dot(axes[1], y)) < 0.5) best = 1;
+    const vec3 x = v3_direction(v3_mad(axes[best], -v3_dot(axes[best], y), y)), z = v3_cross(x, y);
+    memcpy(frame, (double[9]){ x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z }, 9 * sizeof *frame);
 }
 
 // Curved leaves ---------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ typedef struct {
     cutis_context *context;
     cutis_arena arena; // released at the end
     cutis_gathered from;
+    const uint32_t *labels; // per gathered triangle, or NULL
+    const cutis_labels *names;
     uint32_t *weld; // per gathered vertex: welded vertex
     uint32_t face_count;
     uint32_t (*faces)[3], (*corners)[3]; // welded and gathered vertices
@@ -217,14 +219,13 @@ static void pair_simple(welder *w)
     }
 }
 
-static const char *face_name(const welder *w, const uint32_t *labels, const cutis_labels *names,
-                             uint32_t f)
+static const char *face_name(const welder *w, uint32_t f)
 {
-    return labels ? names->names[labels[w->triangles[f]]] : "the model";
+    return w->labels ? w->names->names[w->labels[w->triangles[f]]] : "the model";
 }
 
 // Flood every piece, turning faces so that neighbours agree.
-static cutis_result orient(welder *w, const uint32_t *labels, const cutis_labels *names)
+static cutis_result orient(welder *w)
 {
     uint32_t n = w->face_count, *queue = cutis_arena_alloc(&w->arena, n, sizeof *queue);
     w->flips = cutis_arena_alloc(&w->arena, n, 1);
@@ -249,7 +250,7 @@ static cutis_result orient(welder *w, const uint32_t *labels, const cutis_labels
                     return cutis_fail(w->context, CUTIS_UNSUPPORTED,
                                       "part \"%s\": the surface has one side only (a Moebius "
                                       "strip) and encloses nothing",
-                                      face_name(w, labels, names, f));
+                                      face_name(w, f));
                 }
             }
         }
@@ -522,8 +523,7 @@ static bool cap_holes(welder *w, cutis_closed *mesh)
 }
 
 // The pieces of the paired mesh, and that each encloses something.
-static cutis_result check_shells(welder *w, cutis_closed *mesh, const uint32_t *labels,
-                                 const cutis_labels *names)
+static cutis_result check_shells(welder *w, cutis_closed *mesh)
 {
     uint32_t n = mesh->face_count, *queue = cutis_arena_alloc(&w->arena, n, sizeof *queue);
     if (!queue) return cutis_alloc_result(w->context);
@@ -558,29 +558,23 @@ static cutis_result check_shells(welder *w, cutis_closed *mesh, const uint32_t *
             return cutis_fail(w->context, CUTIS_UNSUPPORTED,
                               "part \"%s\": welding and capping %u holes leaves a sheet that "
                               "encloses nothing",
-                              seed < w->face_count ? face_name(w, labels, names, seed) : "caps",
+                              seed < w->face_count ? face_name(w, seed) : "caps",
                               w->repairs->capped_holes);
         mesh->shell_count++;
     }
     return CUTIS_OK;
 }
 
-static void set_diagonal(cutis_closed *mesh)
-{
-    box3 box = box3_empty();
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) box3_add(&box, v3_of(mesh->points[v]));
-    mesh->diagonal = box3_diagonal(&box);
-}
-
-static cutis_result build(welder *w, const uint32_t *labels, const cutis_labels *names,
-                          cutis_closed *mesh)
+static cutis_result build(welder *w, cutis_closed *mesh)
 {
     if (!make_vertices(w, mesh) || !make_outputs(w, mesh)) return cutis_alloc_result(w->context);
     for (uint32_t f = 0; f < mesh->face_count; f++)
-        mesh->labels[f] = labels ? labels[w->triangles[f]] : 0;
+        mesh->labels[f] = w->labels ? w->labels[w->triangles[f]] : 0;
     if (!cap_holes(w, mesh)) return cutis_alloc_result(w->context);
-    set_diagonal(mesh);
-    return check_shells(w, mesh, labels, names);
+    box3 box = box3_empty();
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) box3_add(&box, v3_of(mesh->points[v]));
+    mesh->diagonal = box3_diagonal(&box);
+    return check_shells(w, mesh);
 }
 
 // Pieces are parts.
@@ -638,15 +632,19 @@ cutis_result cutis_closed_make(const cutis_model *model, const uint32_t *labels,
                                cutis_closed *out)
 {
     cutis_context *context = cutis_model_context(model);
-    welder w = { .context = context, .arena = { .context = context }, .repairs = repairs };
+    welder w = { .context = context,
+                 .arena = { .context = context },
+                 .labels = labels,
+                 .names = names,
+                 .repairs = repairs };
     *out = (cutis_closed){ .context = context };
     // The transforms of the primitives outlive the welder: names' arena lives as long as the mesh.
     cutis_result result = cutis_gather(names->arena, model, &w.from);
     if (result == CUTIS_OK) result = weld_all(&w);
-    if (result == CUTIS_OK) result = orient(&w, labels, names);
+    if (result == CUTIS_OK) result = orient(&w);
     if (result == CUTIS_OK) result = turn_outward(&w);
     if (result == CUTIS_OK) result = pair_fans(&w);
-    if (result == CUTIS_OK) result = build(&w, labels, names, out);
+    if (result == CUTIS_OK) result = build(&w, out);
     if (result == CUTIS_OK && !labels) result = label_shells(out, names);
     if (result != CUTIS_OK) cutis_closed_release(out);
     cutis_arena_release(&w.arena);
