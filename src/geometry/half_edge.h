@@ -20,6 +20,8 @@ typedef struct cutis_edge {
     uint64_t half;
 } cutis_edge;
 
+#pragma GCC visibility push(default) // cutis-skeleton sorts edges too
+
 /// Edges of the triangles that keep three corners, sorted by ends, then by half-edge.
 /// @param weld  NULL: corners stand for themselves
 /// @param edges room for 3 per triangle
@@ -28,5 +30,7 @@ size_t cutis_edges_sort(const uint32_t *corners, const uint32_t *weld, uint64_t 
                         cutis_edge *edges);
 /// How many half-edges from edges[i] on have its ends.
 size_t cutis_edges_run(const cutis_edge *edges, size_t count, size_t i);
+
+#pragma GCC visibility pop
 
 #endif

@@ -1,7 +1,8 @@
-/// Orders and groups of numbers: comparisons for qsort, counting sort, union and find.
+/// Orders and groups of numbers: comparisons for qsort, counting sort, quickselect, union and find.
 #ifndef CUTIS_GEOMETRY_ORDER_H
 #define CUTIS_GEOMETRY_ORDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -46,6 +47,37 @@ static inline size_t order_last(const uint32_t *list, size_t low, size_t high, u
             high = middle;
     }
     return low;
+}
+
+/// Is item a before b? By keys[stride * item], ties by item.
+static inline bool order_before(const double *keys, size_t stride, uint32_t a, uint32_t b)
+{
+    const double x = keys[stride * a], y = keys[stride * b];
+    return x < y || (x == y && a < b);
+}
+/// Quickselect: list[middle] becomes what a sort of list[low] .. list[high - 1] by order_before
+/// puts there, and what is before it stands before it.
+static inline void order_select(uint32_t *list, uint32_t low, uint32_t high, uint32_t middle,
+                                const double *keys, size_t stride)
+{
+    while (high - low > 1) {
+        uint32_t pivot = list[low + (high - low) / 2], i = low, j = high - 1;
+        while (i <= j) {
+            while (order_before(keys, stride, list[i], pivot)) i++;
+            while (order_before(keys, stride, pivot, list[j])) j--;
+            if (i > j) break;
+            uint32_t swap = list[i];
+            list[i++] = list[j], list[j] = swap;
+            if (j == 0) break;
+            j--;
+        }
+        if (middle <= j)
+            high = j + 1;
+        else if (middle >= i)
+            low = i;
+        else
+            return;
+    }
 }
 
 /// The one that stands for the group of i. up[i] == i at first; up[group_of(up, a)] = b joins two.

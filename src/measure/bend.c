@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -104,13 +103,12 @@ cutis_result cutis_surface_bend(cutis_context *context, const cutis_surface *sur
     if (!cutis_size_multiply((size_t)surface->triangle_count, 3, &corners))
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "surface: too many triangles");
     entry *entries = cutis_arena_alloc(&arena, corners, sizeof *entries);
-    w.normals = cutis_arena_alloc(&arena, vertices, 3 * sizeof *w.normals);
+    w.normals = cutis_arena_zero(&arena, vertices, 3 * sizeof *w.normals);
     w.angles = cutis_arena_alloc(&arena, vertices, sizeof *w.angles);
     cutis_result result = entries && w.normals && w.angles ? CUTIS_OK : cutis_alloc_result(context);
     if (result == CUTIS_OK) result = cutis_weld_or_own(&arena, surface, &weld);
     if (result == CUTIS_OK) {
         w.weld = weld;
-        memset(w.normals, 0, 3 * vertices * sizeof *w.normals);
         v3_sum_normals(surface->positions, surface->indices, surface->triangle_count, weld,
                        w.normals);
         find_angles(&w);

@@ -4,7 +4,6 @@
 #include <cutis/measure.h>
 
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -49,7 +48,6 @@ cutis_result cutis_surface_compare(cutis_context *context, const cutis_surface *
     if (!context || !rest || !positions || !reference || !out) return CUTIS_INVALID_ARGUMENT;
     const uint32_t count = rest->vertex_count;
     const double diagonal = cutis_surface_diagonal(rest);
-    cutis_result result = CUTIS_OK;
     *out = (cutis_difference){ 0 };
     if (count == 0) return CUTIS_OK;
     if (!(diagonal > 0.0))
@@ -57,16 +55,15 @@ cutis_result cutis_surface_compare(cutis_context *context, const cutis_surface *
                           "rest positions: their bounding box has no extent to measure errors by");
     compare_positions(count, positions, reference, diagonal, out);
 
-    uint32_t *weld = cutis_alloc_array(context, count, sizeof *weld);
-    bool *used = cutis_alloc_zero(context, count, sizeof *used);
-    float *normals = cutis_alloc_array(context, count, 6 * sizeof *normals);
-    if (!weld || !used || !normals) {
-        result = cutis_alloc_result(context);
-        goto done;
-    }
-    result = cutis_weld_positions(context, count, rest->positions, weld);
-    if (result != CUTIS_OK) goto done;
-    for (uint64_t i = 0; i < 3 * rest->triangle_count; i++) used[weld[rest->indices[i]]] = true;
+    cutis_arena arena = { .context = context };
+    uint32_t *weld = cutis_arena_alloc(&arena, count, sizeof *weld);
+    bool *used = cutis_arena_zero(&arena, count, sizeof *used);
+    float *normals = cutis_arena_alloc(&arena, count, 6 * sizeof *normals);
+    cutis_result result = weld && used && normals
+                              ? cutis_weld_positions(context, count, rest->positions, weld)
+                              : cutis_alloc_result(context);
+    for (uint64_t i = 0; i < 3 * rest->triangle_count && result == CUTIS_OK; i++)
+        used[weld[rest->indices[i]]] = true;
     const float *poses[2] = { positions, reference };
     for (int k = 0; k < 2 && result == CUTIS_OK; k++) {
         cutis_surface surface = *rest;
@@ -75,9 +72,6 @@ cutis_result cutis_surface_compare(cutis_context *context, const cutis_surface *
     }
     if (result == CUTIS_OK)
         compare_normals(rest, weld, used, normals, normals + 3 * (size_t)count, out);
-done:
-    cutis_free_array(context, weld, count, sizeof *weld);
-    cutis_free_array(context, used, count, sizeof *used);
-    cutis_free_array(context, normals, count, 6 * sizeof *normals);
+    cutis_arena_release(&arena);
     return result;
 }

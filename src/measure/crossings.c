@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "geometry/order.h"
 #include "measure/predicates.h"
 #include "measure/weld.h"
 
@@ -33,8 +34,9 @@ typedef struct work {
     cutis_arena arena;
     const cutis_surface *surface;
     const uint32_t *weld;
-    box *boxes;      // per triangle
-    uint32_t *order; // triangles with area
+    box *boxes;           // per triangle
+    double (*middles)[3]; // per triangle: of its box, twice
+    uint32_t *order;      // triangles with area
     uint32_t count;
     node *nodes;
     uint32_t node_count;
@@ -146,14 +148,16 @@ static cutis_result make_boxes(work *w)
 {
     const size_t triangles = (size_t)w->surface->triangle_count;
     w->boxes = cutis_arena_alloc(&w->arena, triangles, sizeof *w->boxes);
+    w->middles = cutis_arena_alloc(&w->arena, triangles, sizeof *w->middles);
     w->order = cutis_arena_alloc(&w->arena, triangles, sizeof *w->order);
     w->nodes = cutis_arena_alloc(&w->arena, triangles + 1, 2 * sizeof *w->nodes);
-    if (!w->boxes || !w->order || !w->nodes) return cutis_alloc_result(w->context);
+    if (!w->boxes || !w->middles || !w->order || !w->nodes) return cutis_alloc_result(w->context);
     for (uint32_t t = 0; t < triangles; t++) {
         const float *c[3] = { corner(w, t, 0), corner(w, t, 1), corner(w, t, 2) };
         for (int k = 0; k < 3; k++) {
             w->boxes[t].low[k] = fminf(fminf(c[0][k], c[1][k]), c[2][k]);
             w->boxes[t].high[k] = fmaxf(fmaxf(c[0][k], c[1][k]), c[2][k]);
+            w->middles[t][k] = (double)w->boxes[t].low[k] + w->boxes[t].high[k];
         }
         const float *const corners[3] = { c[0], c[1], c[2] };
         bool finite = true;
@@ -164,43 +168,6 @@ static cutis_result make_boxes(work *w)
             w->order[w->count++] = t;
     }
     return CUTIS_OK;
-}
-
-static double middle(const work *w, uint32_t triangle, int axis)
-{
-    const box *b = &w->boxes[triangle];
-    return (double)b->low[axis] + b->high[axis];
-}
-
-static bool before(const work *w, uint32_t a, uint32_t b, int axis)
-{
-    double x = middle(w, a, axis), y = middle(w, b, axis);
-    return x < y || (!(y < x) && a < b); // ties by index: the tree is the same everywhere
-}
-
-// Quickselect: the lower half of [first, first + count) stands first.
-static void halve(work *w, uint32_t first, uint32_t count, int axis)
-{
-    uint32_t *order = w->order, low = first, high = first + count - 1, half = first + count / 2;
-    while (low < high) {
-        uint32_t pivot = order[low + (high - low) / 2], i = low, j = high;
-        while (i <= j) {
-            while (before(w, order[i], pivot, axis)) i++;
-            while (before(w, pivot, order[j], axis)) j--;
-            if (i > j) break;
-            uint32_t swap = order[i];
-            order[i++] = order[j];
-            order[j] = swap;
-            if (j == 0) break;
-            j--;
-        }
-        if (half <= j)
-            high = j;
-        else if (half >= i)
-            low = i;
-        else
-            return;
-    }
 }
 
 static void bound_node(const work *w, node *n)
@@ -227,8 +194,9 @@ static void build_tree(work *w)
         int axis = 0;
         for (int k = 1; k < 3; k++)
             if (n->box.high[k] - n->box.low[k] > n->box.high[axis] - n->box.low[axis]) axis = k;
-        halve(w, n->first, n->count, axis);
         uint32_t half = n->count / 2;
+        order_select(w->order, n->first, n->first + n->count, n->first + half, &w->middles[0][axis],
+                     3);
         n->child = w->node_count;
         w->nodes[w->node_count++] = (node){ .first = n->first, .count = half };
         w->nodes[w->node_count++] = (node){ .first = n->first + half, .count = n->count - half };

@@ -17,41 +17,29 @@
 static const double AREA_FLOOR = 1e-12;
 
 typedef struct work {
-    cutis_context *context;
-    uint32_t vertex_count;
-    size_t edge_room, edge_count; // 3 per triangle; those of triangles that keep three corners
-    uint32_t *weld;               // per vertex
-    cutis_edge *edges;            // sorted
-    double *laplacian;            // 3 per vertex: sum of (cot a + cot b) (x_i - x_j)
-    double *area;                 // per vertex, mixed Voronoi
-    double *normal;               // 3 per vertex, not unit
+    cutis_arena arena;
+    uint32_t *weld;    // per vertex
+    cutis_edge *edges; // of triangles that keep three corners, sorted
+    size_t edge_count;
+    double *laplacian; // 3 per vertex: sum of (cot a + cot b) (x_i - x_j)
+    double *area;      // per vertex, mixed Voronoi
+    double *normal;    // 3 per vertex, not unit
     bool *border;
 } work;
-
-static void work_release(work *w)
-{
-    cutis_context *context = w->context;
-    cutis_free_array(context, w->weld, w->vertex_count, sizeof *w->weld);
-    cutis_free_array(context, w->edges, w->edge_room, sizeof *w->edges);
-    cutis_free_array(context, w->laplacian, w->vertex_count, 3 * sizeof(double));
-    cutis_free_array(context, w->area, w->vertex_count, sizeof(double));
-    cutis_free_array(context, w->normal, w->vertex_count, 3 * sizeof(double));
-    cutis_free_array(context, w->border, w->vertex_count, sizeof *w->border);
-}
 
 // Weld by `places`, then list and sort the edges of all triangles that keep three corners.
 static cutis_result work_prepare(work *w, const cutis_surface *surface, const float *places)
 {
+    cutis_context *context = w->arena.context;
+    const size_t vertices = surface->vertex_count;
     size_t corners;
-    w->vertex_count = surface->vertex_count;
     if (!cutis_size_multiply((size_t)surface->triangle_count, 3, &corners))
-        return cutis_fail(w->context, CUTIS_INVALID_ARGUMENT, "surface: too many triangles");
-    w->edge_room = corners;
-    w->weld = cutis_alloc_array(w->context, w->vertex_count, sizeof *w->weld);
-    w->edges = cutis_alloc_array(w->context, corners, sizeof *w->edges);
-    w->border = cutis_alloc_zero(w->context, w->vertex_count, sizeof *w->border);
-    if (!w->weld || !w->edges || !w->border) return cutis_alloc_result(w->context);
-    cutis_result result = cutis_weld_positions(w->context, w->vertex_count, places, w->weld);
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "surface: too many triangles");
+    w->weld = cutis_arena_alloc(&w->arena, vertices, sizeof *w->weld);
+    w->edges = cutis_arena_alloc(&w->arena, corners, sizeof *w->edges);
+    w->border = cutis_arena_zero(&w->arena, vertices, sizeof *w->border);
+    if (!w->weld || !w->edges || !w->border) return cutis_alloc_result(context);
+    cutis_result result = cutis_weld_positions(context, surface->vertex_count, places, w->weld);
     if (result == CUTIS_OK)
         w->edge_count =
             cutis_edges_sort(surface->indices, w->weld, surface->triangle_count, w->edges);
@@ -118,10 +106,10 @@ static void add_triangle(work *w, const float *positions, const uint32_t id[3])
 
 static cutis_result sum_triangles(work *w, const cutis_surface *surface)
 {
-    w->laplacian = cutis_alloc_zero(w->context, w->vertex_count, 3 * sizeof(double));
-    w->normal = cutis_alloc_zero(w->context, w->vertex_count, 3 * sizeof(double));
-    w->area = cutis_alloc_zero(w->context, w->vertex_count, sizeof(double));
-    if (!w->laplacian || !w->normal || !w->area) return cutis_alloc_result(w->context);
+    w->laplacian = cutis_arena_zero(&w->arena, surface->vertex_count, 3 * sizeof(double));
+    w->normal = cutis_arena_zero(&w->arena, surface->vertex_count, 3 * sizeof(double));
+    w->area = cutis_arena_zero(&w->arena, surface->vertex_count, sizeof(double));
+    if (!w->laplacian || !w->normal || !w->area) return cutis_alloc_result(w->arena.context);
     for (uint64_t t = 0; t < surface->triangle_count; t++) {
         const uint32_t *corner = surface->indices + 3 * t;
         uint32_t id[3] = { w->weld[corner[0]], w->weld[corner[1]], w->weld[corner[2]] };
@@ -145,7 +133,7 @@ cutis_result cutis_surface_curvature(cutis_context *context, const cutis_surface
                                      cutis_curvature *out)
 {
     if (!context || !surface || !out) return CUTIS_INVALID_ARGUMENT;
-    work w = { .context = context };
+    work w = { .arena = { .context = context } };
     *out = (cutis_curvature){ 0 };
     cutis_result result =
         work_prepare(&w, surface, rest_positions ? rest_positions : surface->positions);
@@ -164,7 +152,7 @@ cutis_result cutis_surface_curvature(cutis_context *context, const cutis_surface
         out->mean_rms = area > 0.0 ? sqrt(sum / area) : 0.0;
         if (rest_positions) out->edge_stretch_rms = stretch(&w, surface->positions, rest_positions);
     }
-    work_release(&w);
+    cutis_arena_release(&w.arena);
     return result;
 }
 
@@ -172,9 +160,9 @@ cutis_result cutis_surface_open_edges(cutis_context *context, const cutis_surfac
                                       uint64_t *out)
 {
     if (!context || !surface || !out) return CUTIS_INVALID_ARGUMENT;
-    work w = { .context = context };
+    work w = { .arena = { .context = context } };
     cutis_result result = work_prepare(&w, surface, surface->positions);
     *out = result == CUTIS_OK ? mark_borders(&w) : 0;
-    work_release(&w);
+    cutis_arena_release(&w.arena);
     return result;
 }

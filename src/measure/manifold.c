@@ -2,8 +2,6 @@
 /// depend on the order of the triangles.
 #include <cutis/measure.h>
 
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "geometry/half_edge.h"

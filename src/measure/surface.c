@@ -3,9 +3,7 @@
 #include <cutis/measure.h>
 
 #include <math.h>
-#include <string.h>
 
-#include "base/error.h"
 #include "base/memory.h"
 #include "geometry/vector.h"
 

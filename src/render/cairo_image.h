@@ -21,4 +21,18 @@ void cutis_canvas_text(cairo_t *cairo, double x, double y, double size, uint32_t
 double cutis_canvas_text_width(cairo_t *cairo, double size, bool bold, const char *text);
 void cutis_canvas_color(cairo_t *cairo, uint32_t color);
 
+/// Bytes of a file that a library hands over piece by piece (image.c).
+typedef struct cutis_sink {
+    cutis_context *context;
+    char *data;
+    size_t size, capacity;
+} cutis_sink;
+
+bool cutis_sink_append(cutis_sink *sink, const void *data, size_t size);
+/// The bytes alone, with a zero after them, for the caller; false: not `good`, or out of memory.
+/// The sink is gone afterwards.
+bool cutis_sink_take(cutis_sink *sink, bool good, void **data, size_t *size);
+/// Write such bytes to a file, and release them.
+cutis_result cutis_sink_write(cutis_context *context, const char *path, void *data, size_t size);
+
 #endif

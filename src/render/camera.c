@@ -4,7 +4,6 @@
 #include "geometry/vector.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double PI = 3.14159265358979323846;
 
@@ -36,7 +35,7 @@ cutis_mat4 cutis_mat4_look(const double eye[3], const double target[3], const do
     return r;
 }
 
-cutis_mat4 cutis_mat4_perspective(double tan_half_y, double aspect, double near, double far)
+static cutis_mat4 perspective(double tan_half_y, double aspect, double near, double far)
 {
     cutis_mat4 r = { { 0 } };
     r.m[0] = 1 / (tan_half_y * aspect);
@@ -108,7 +107,7 @@ cutis_view cutis_view_frame(const cutis_camera *camera, const cutis_bounds *box,
     for (int i = 0; i < 3; i++) view.eye[i] = view.target[i] + distance * direction[i];
     view.view = cutis_mat4_look(view.eye, view.target, (double[3]){ 0, 1, 0 });
     double near = fmax(distance - 4 * view.radius, 0.01 * distance);
-    view.projection = cutis_mat4_perspective(tan_y, aspect, near, distance + 30 * view.radius);
+    view.projection = perspective(tan_y, aspect, near, distance + 30 * view.radius);
     view.both = cutis_mat4_multiply(&view.projection, &view.view);
     return view;
 }

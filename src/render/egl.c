@@ -119,23 +119,61 @@ static GLuint compile_shader(cutis_context *context, GLenum kind, const char *te
     return 0;
 }
 
-static cutis_result build_program(cutis_context *context, const char *vertex, const char *fragment,
-                                  GLuint *out)
+GLuint cutis_renderer_program(cutis_context *context, const char *vertex, const char *fragment)
 {
-    GLuint v = compile_shader(context, GL_VERTEX_SHADER, vertex);
+    GLuint v = compile_shader(context, GL_VERTEX_SHADER, vertex), program = 0;
     GLuint f = v ? compile_shader(context, GL_FRAGMENT_SHADER, fragment) : 0;
     GLint good = 0;
     if (f) {
-        *out = glCreateProgram();
-        glAttachShader(*out, v);
-        glAttachShader(*out, f);
-        glLinkProgram(*out);
-        glGetProgramiv(*out, GL_LINK_STATUS, &good);
+        program = glCreateProgram();
+        glAttachShader(program, v);
+        glAttachShader(program, f);
+        glLinkProgram(program);
+        glGetProgramiv(program, GL_LINK_STATUS, &good);
         if (!good) cutis_fail(context, CUTIS_DEVICE_BUILD_FAILED, "a shader program does not link");
     }
     glDeleteShader(v);
     glDeleteShader(f);
-    return good ? CUTIS_OK : CUTIS_DEVICE_BUILD_FAILED;
+    if (good) return program;
+    glDeleteProgram(program);
+    return 0;
+}
+
+void cutis_renderer_set_matrix(GLuint program, const char *name, const cutis_mat4 *matrix)
+{
+    float values[16];
+    for (int i = 0; i < 16; i++) values[i] = (float)matrix->m[i];
+    glUniformMatrix4fv(glGetUniformLocation(program, name), 1, GL_FALSE, values);
+}
+
+bool cutis_target_make(cutis_target *target)
+{
+    const GLsizei width = (GLsizei)target->width, height = (GLsizei)target->height;
+    glGenFramebuffers(1, &target->frame);
+    glGenRenderbuffers(1, &target->color);
+    glGenRenderbuffers(1, &target->depth);
+    glBindRenderbuffer(GL_RENDERBUFFER, target->color);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
+    glBindRenderbuffer(GL_RENDERBUFFER, target->depth);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, width, height);
+    glBindFramebuffer(GL_FRAMEBUFFER, target->frame);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, target->color);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, target->depth);
+    return glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+}
+
+void cutis_target_release(const cutis_target *target)
+{
+    glDeleteRenderbuffers(1, &target->color);
+    glDeleteRenderbuffers(1, &target->depth);
+    glDeleteFramebuffers(1, &target->frame);
+}
+
+cutis_result cutis_renderer_error(cutis_renderer *renderer)
+{
+    GLenum error = glGetError();
+    if (error == GL_NO_ERROR) return CUTIS_OK;
+    return cutis_fail(renderer->context, CUTIS_DEVICE_LOST, "OpenGL error 0x%x", error);
 }
 
 static cutis_result build_programs(cutis_renderer *r)
@@ -149,9 +187,8 @@ static cutis_result build_programs(cutis_renderer *r)
                  { GROUND_VERTEX, GROUND_FRAGMENT, &r->ground_program },
                  { BACKDROP_VERTEX, BACKDROP_FRAGMENT, &r->background_program } };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        cutis_result result =
-            build_program(r->context, list[i].vertex, list[i].fragment, list[i].program);
-        if (result != CUTIS_OK) return result;
+        *list[i].program = cutis_renderer_program(r->context, list[i].vertex, list[i].fragment);
+        if (!*list[i].program) return CUTIS_DEVICE_BUILD_FAILED;
     }
     return CUTIS_OK;
 }

@@ -95,22 +95,44 @@ cutis_result cutis_image_text(cutis_context *context, cutis_image *image, double
 // PNG
 // ----------------------------------------------------------------------------------------------
 
-typedef struct png_sink {
-    cutis_context *context;
-    char *data;
-    size_t size, capacity;
-    bool failed;
-} png_sink;
+bool cutis_sink_append(cutis_sink *sink, const void *data, size_t size)
+{
+    if (!cutis_grow(sink->context, &sink->data, &sink->capacity, sink->size + size, 1))
+        return false;
+    memcpy(sink->data + sink->size, data, size);
+    sink->size += size;
+    return true;
+}
+
+bool cutis_sink_take(cutis_sink *sink, bool good, void **data, size_t *size)
+{
+    char *exact = good ? cutis_alloc(sink->context, sink->size + 1) : NULL;
+    if (exact) {
+        memcpy(exact, sink->data, sink->size);
+        exact[sink->size] = 0;
+        *data = exact;
+        *size = sink->size;
+    }
+    cutis_free(sink->context, sink->data, sink->capacity);
+    return exact;
+}
+
+cutis_result cutis_sink_write(cutis_context *context, const char *path, void *data, size_t size)
+{
+    cutis_os_write *file = NULL;
+    cutis_result result = cutis_os_write_begin(context, path, &file);
+    if (result == CUTIS_OK) result = cutis_os_write_append(file, data, size);
+    if (result == CUTIS_OK)
+        result = cutis_os_write_commit(file);
+    else
+        cutis_os_write_abort(file);
+    cutis_memory_free(context, data, size);
+    return result;
+}
 
 static void sink_write(png_structp png, png_bytep data, png_size_t size)
 {
-    png_sink *sink = png_get_io_ptr(png);
-    if (!cutis_grow(sink->context, &sink->data, &sink->capacity, sink->size + size, 1)) {
-        sink->failed = true;
-        png_error(png, "no memory");
-    }
-    memcpy(sink->data + sink->size, data, size);
-    sink->size += size;
+    if (!cutis_sink_append(png_get_io_ptr(png), data, size)) png_error(png, "no memory");
 }
 
 static void sink_flush(png_structp png)
@@ -130,7 +152,7 @@ static void jump_out(png_structp png, png_const_charp text)
     png_longjmp(png, 1);
 }
 
-static bool encode_rows(png_structp png, png_infop info, const cutis_image *image, png_sink *sink)
+static bool encode_rows(png_structp png, png_infop info, const cutis_image *image, cutis_sink *sink)
 {
     if (setjmp(png_jmpbuf(png))) return false;
     png_set_write_fn(png, sink, sink_write, sink_flush);
@@ -149,20 +171,13 @@ cutis_result cutis_image_encode_png(cutis_context *context, const cutis_image *i
                                     size_t *size)
 {
     if (!context || !image || !data || !size) return CUTIS_INVALID_ARGUMENT;
-    png_sink sink = { .context = context };
+    cutis_sink sink = { .context = context };
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, jump_out, quiet_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     bool good = info && encode_rows(png, info, image, &sink);
     png_destroy_write_struct(png ? &png : NULL, info ? &info : NULL);
-    char *exact = good ? cutis_alloc(context, sink.size + 1) : NULL;
-    if (exact) {
-        memcpy(exact, sink.data, sink.size);
-        exact[sink.size] = 0;
-        *data = exact;
-        *size = sink.size;
-    }
-    cutis_free(context, sink.data, sink.capacity);
-    return exact ? CUTIS_OK : cutis_fail(context, CUTIS_OUT_OF_MEMORY, "no memory for a PNG");
+    if (cutis_sink_take(&sink, good, data, size)) return CUTIS_OK;
+    return cutis_fail(context, CUTIS_OUT_OF_MEMORY, "no memory for a PNG");
 }
 
 cutis_result cutis_image_write_png(cutis_context *context, const cutis_image *image,
@@ -171,17 +186,8 @@ cutis_result cutis_image_write_png(cutis_context *context, const cutis_image *im
     if (!context || !image || !path) return CUTIS_INVALID_ARGUMENT;
     void *data = NULL;
     size_t size = 0;
-    cutis_os_write *file = NULL;
     cutis_result result = cutis_image_encode_png(context, image, &data, &size);
-    if (result == CUTIS_OK) result = cutis_os_write_begin(context, path, &file);
-    if (result == CUTIS_OK) result = cutis_os_write_append(file, data, size);
-    if (result == CUTIS_OK) {
-        result = cutis_os_write_commit(file);
-        file = NULL;
-    }
-    cutis_os_write_abort(file);
-    cutis_memory_free(context, data, size);
-    return result;
+    return result == CUTIS_OK ? cutis_sink_write(context, path, data, size) : result;
 }
 
 typedef struct png_source {

@@ -21,9 +21,10 @@ struct cutis_live {
     cutis_renderer *renderer;
     cutis_device *device;
     live_path path;
-    uint32_t vertex_count, width, height;
+    uint32_t vertex_count;
     uint64_t triangle_count;
-    GLuint program, vertices, indices, frame, color, depth, memory;
+    cutis_target target;
+    GLuint program, vertices, indices, memory;
     GLuint arrays[SLOTS];     ///< all but LIVE_SHARED use the first alone
     uint64_t deformed, drawn; ///< frames so far; frame i is in slot i % SLOTS (else always 0)
     uint64_t ready;           ///< LIVE_SHARED: frames CUDA is known to have finished
@@ -47,49 +48,6 @@ static const char FRAGMENT[] =
     "  vec3 c = vec3(0.56, 0.50, 0.44) * (vec3(1.3, 1.22, 1.1) * key + mix(vec3(0.25), vec3(0.5, "
     "0.55, 0.62), 0.5 + 0.5 * n.y));\n"
     "  pixel = vec4(pow(c, vec3(1.0 / 2.2)), 1.0); }\n";
-
-static GLuint shader_of(GLenum kind, const char *text)
-{
-    GLuint shader = glCreateShader(kind);
-    glShaderSource(shader, 1, &text, NULL);
-    glCompileShader(shader);
-    return shader;
-}
-
-static cutis_result build_program(cutis_live *live)
-{
-    GLuint vertex = shader_of(GL_VERTEX_SHADER, VERTEX),
-           fragment = shader_of(GL_FRAGMENT_SHADER, FRAGMENT);
-    GLint good = 0;
-    live->program = glCreateProgram();
-    glAttachShader(live->program, vertex);
-    glAttachShader(live->program, fragment);
-    glLinkProgram(live->program);
-    glGetProgramiv(live->program, GL_LINK_STATUS, &good);
-    glDeleteShader(vertex);
-    glDeleteShader(fragment);
-    if (good) return CUTIS_OK;
-    return cutis_fail(live->renderer->context, CUTIS_DEVICE_BUILD_FAILED,
-                      "the live program does not link");
-}
-
-static cutis_result build_frame(cutis_live *live)
-{
-    glGenRenderbuffers(1, &live->color);
-    glGenRenderbuffers(1, &live->depth);
-    glBindRenderbuffer(GL_RENDERBUFFER, live->color);
-    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, (GLsizei)live->width, (GLsizei)live->height);
-    glBindRenderbuffer(GL_RENDERBUFFER, live->depth);
-    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, (GLsizei)live->width,
-                          (GLsizei)live->height);
-    glGenFramebuffers(1, &live->frame);
-    glBindFramebuffer(GL_FRAMEBUFFER, live->frame);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, live->color);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, live->depth);
-    if (glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE) return CUTIS_OK;
-    return cutis_fail(live->renderer->context, CUTIS_DEVICE_OUT_OF_MEMORY,
-                      "no frame buffer of %ux%u", live->width, live->height);
-}
 
 /// A vertex array that reads records from `offset` of the vertex buffer on.
 static void build_array(const cutis_live *live, GLuint array, uint64_t offset)
@@ -201,11 +159,17 @@ cutis_result cutis_live_create(cutis_renderer *renderer, cutis_device *device,
                           .device = device,
                           .vertex_count = vertex_count,
                           .triangle_count = triangle_count,
-                          .width = width,
-                          .height = height };
+                          .target = { .width = width, .height = height } };
     cutis_result result = cutis_renderer_use(renderer);
-    if (result == CUTIS_OK) result = build_program(live);
-    if (result == CUTIS_OK) result = build_frame(live);
+    if (result == CUTIS_OK) {
+        live->program = cutis_renderer_program(context, VERTEX, FRAGMENT);
+        if (!live->program)
+            result =
+                cutis_fail(context, CUTIS_DEVICE_BUILD_FAILED, "the live program does not link");
+    }
+    if (result == CUTIS_OK && !cutis_target_make(&live->target))
+        result = cutis_fail(context, CUTIS_DEVICE_OUT_OF_MEMORY, "no frame buffer of %ux%u", width,
+                            height);
     if (result == CUTIS_OK) {
         build_mesh(live, indices);
         result = open_path(live);
@@ -227,13 +191,11 @@ void cutis_live_destroy(cutis_live *live)
     if (current && live->memory) glFinish(); // the memory is no longer read
     cutis_free(context, live->staging, (size_t)live->vertex_count * RECORD);
     if (current) {
-        GLuint buffers[] = { live->vertices, live->indices },
-               stores[] = { live->color, live->depth };
+        GLuint buffers[] = { live->vertices, live->indices };
         for (uint32_t i = 0; i < SLOTS; i++) glDeleteSync(live->read[i]);
         glDeleteBuffers(2, buffers);
-        glDeleteRenderbuffers(2, stores);
         glDeleteVertexArrays(SLOTS, live->arrays);
-        glDeleteFramebuffers(1, &live->frame);
+        cutis_target_release(&live->target);
         glDeleteProgram(live->program);
         if (live->memory) glDeleteMemoryObjectsEXT(1, &live->memory);
     }
@@ -345,16 +307,16 @@ cutis_result cutis_live_draw(cutis_live *live, const cutis_camera *camera, bool 
     uint32_t slot = 0;
     if (result == CUTIS_OK) result = next_frame(live, &slot);
     if (result != CUTIS_OK) return result;
-    cutis_view view = cutis_view_frame(camera, &camera->frame, (double)live->width / live->height);
-    float clip[16];
-    for (int i = 0; i < 16; i++) clip[i] = (float)view.both.m[i];
-    glBindFramebuffer(GL_FRAMEBUFFER, live->frame);
-    glViewport(0, 0, (GLsizei)live->width, (GLsizei)live->height);
+    const cutis_target *target = &live->target;
+    cutis_view view =
+        cutis_view_frame(camera, &camera->frame, (double)target->width / target->height);
+    glBindFramebuffer(GL_FRAMEBUFFER, target->frame);
+    glViewport(0, 0, (GLsizei)target->width, (GLsizei)target->height);
     glEnable(GL_DEPTH_TEST);
     glClearColor(0.87f, 0.88f, 0.90f, 1);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     glUseProgram(live->program);
-    glUniformMatrix4fv(glGetUniformLocation(live->program, "clip"), 1, GL_FALSE, clip);
+    cutis_renderer_set_matrix(live->program, "clip", &view.both);
     glBindVertexArray(live->arrays[slot]);
     glDrawElements(GL_TRIANGLES, (GLsizei)(3 * live->triangle_count), GL_UNSIGNED_INT, NULL);
     if (live->path == LIVE_SHARED) {
@@ -365,27 +327,23 @@ cutis_result cutis_live_draw(cutis_live *live, const cutis_camera *camera, bool 
         glFinish();
     else
         glFlush();
-    GLenum error = glGetError();
-    return error == GL_NO_ERROR
-               ? CUTIS_OK
-               : cutis_fail(live->renderer->context, CUTIS_DEVICE_LOST, "OpenGL error 0x%x", error);
+    return cutis_renderer_error(live->renderer);
 }
 
 cutis_result cutis_live_read(cutis_live *live, cutis_image *out)
 {
     if (!live || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = live->renderer->context;
+    const uint32_t width = live->target.width, height = live->target.height;
     cutis_image image = { 0 };
     cutis_result result = cutis_renderer_use(live->renderer);
-    if (result == CUTIS_OK)
-        result = cutis_image_create(context, live->width, live->height, 0, &image);
+    if (result == CUTIS_OK) result = cutis_image_create(context, width, height, 0, &image);
     if (result != CUTIS_OK) return result;
-    size_t row = 4 * (size_t)live->width;
-    glBindFramebuffer(GL_FRAMEBUFFER, live->frame);
+    glBindFramebuffer(GL_FRAMEBUFFER, live->target.frame);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
-    for (uint32_t y = 0; y < live->height; y++)
-        glReadPixels(0, (GLint)(live->height - 1 - y), (GLsizei)live->width, 1, GL_RGBA,
-                     GL_UNSIGNED_BYTE, image.pixels + row * y);
+    for (uint32_t y = 0; y < height; y++)
+        glReadPixels(0, (GLint)(height - 1 - y), (GLsizei)width, 1, GL_RGBA, GL_UNSIGNED_BYTE,
+                     image.pixels + 4 * (size_t)width * y);
     *out = image;
     return CUTIS_OK;
 }

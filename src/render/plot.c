@@ -2,8 +2,6 @@
 #include "render/cairo_image.h"
 #include "render/ticks.h"
 #include "base/error.h"
-#include "base/memory.h"
-#include "base/os/os.h"
 
 #include <cairo-svg.h>
 #include <math.h>
@@ -230,20 +228,9 @@ static void plot_size(const cutis_plot *plot, uint32_t *width, uint32_t *height)
     *height = plot->height ? plot->height : 540;
 }
 
-typedef struct svg_sink {
-    cutis_context *context;
-    char *data;
-    size_t size, capacity;
-} svg_sink;
-
 static cairo_status_t svg_write(void *user, const unsigned char *data, unsigned int size)
 {
-    svg_sink *sink = user;
-    if (!cutis_grow(sink->context, &sink->data, &sink->capacity, sink->size + size + 1, 1))
-        return CAIRO_STATUS_WRITE_ERROR;
-    memcpy(sink->data + sink->size, data, size);
-    sink->size += size;
-    return CAIRO_STATUS_SUCCESS;
+    return cutis_sink_append(user, data, size) ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
 cutis_result cutis_plot_svg(cutis_context *context, const cutis_plot *plot, void **data,
@@ -252,7 +239,7 @@ cutis_result cutis_plot_svg(cutis_context *context, const cutis_plot *plot, void
     if (!context || !plot || !data || !size) return CUTIS_INVALID_ARGUMENT;
     uint32_t width, height;
     plot_size(plot, &width, &height);
-    svg_sink sink = { .context = context };
+    cutis_sink sink = { .context = context };
     cairo_surface_t *surface = cairo_svg_surface_create_for_stream(svg_write, &sink, width, height);
     cairo_t *cairo = cairo_create(surface);
     draw_plot(cairo, plot, width, height);
@@ -261,16 +248,8 @@ cutis_result cutis_plot_svg(cutis_context *context, const cutis_plot *plot, void
     cairo_surface_finish(surface);
     if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
-    char *exact =
-        status == CAIRO_STATUS_SUCCESS && sink.size ? cutis_alloc(context, sink.size + 1) : NULL;
-    if (exact) {
-        memcpy(exact, sink.data, sink.size);
-        exact[sink.size] = 0;
-        *data = exact;
-        *size = sink.size;
-    }
-    cutis_free(context, sink.data, sink.capacity);
-    if (exact) return CUTIS_OK;
+    bool good = status == CAIRO_STATUS_SUCCESS && sink.size;
+    if (cutis_sink_take(&sink, good, data, size)) return CUTIS_OK;
     bool memory = status == CAIRO_STATUS_SUCCESS || status == CAIRO_STATUS_NO_MEMORY ||
                   status == CAIRO_STATUS_WRITE_ERROR; // what writes is svg_write, into memory
     if (memory) return cutis_fail(context, CUTIS_OUT_OF_MEMORY, "no memory for a plot");
@@ -282,18 +261,8 @@ static cutis_result write_svg(cutis_context *context, const cutis_plot *plot, co
 {
     void *data = NULL;
     size_t size = 0;
-    cutis_os_write *file = NULL;
     cutis_result result = cutis_plot_svg(context, plot, &data, &size);
-    if (result != CUTIS_OK) return result;
-    result = cutis_os_write_begin(context, path, &file);
-    if (result == CUTIS_OK) result = cutis_os_write_append(file, data, size);
-    if (result == CUTIS_OK) {
-        result = cutis_os_write_commit(file);
-        file = NULL;
-    }
-    cutis_os_write_abort(file);
-    cutis_memory_free(context, data, size);
-    return result;
+    return result == CUTIS_OK ? cutis_sink_write(context, path, data, size) : result;
 }
 
 static cutis_result write_png(cutis_context *context, const cutis_plot *plot, const char *path)

@@ -21,7 +21,6 @@ typedef struct cutis_mat4 {
 
 cutis_mat4 cutis_mat4_multiply(const cutis_mat4 *a, const cutis_mat4 *b);
 cutis_mat4 cutis_mat4_look(const double eye[3], const double target[3], const double up[3]);
-cutis_mat4 cutis_mat4_perspective(double tan_half_y, double aspect, double near, double far);
 cutis_mat4 cutis_mat4_orthographic(double half_width, double half_height, double near, double far);
 /// Clip space of a point, divided by w; false if it lies behind the eye.
 bool cutis_mat4_project(const cutis_mat4 *m, const double point[3], double out[3]);
@@ -36,5 +35,22 @@ cutis_view cutis_view_frame(const cutis_camera *camera, const cutis_bounds *box,
 
 /// Make the renderer's context current in this thread.
 cutis_result cutis_renderer_use(cutis_renderer *renderer);
+
+/// A shader program; 0, with the error set: it does not compile or link.
+GLuint cutis_renderer_program(cutis_context *context, const char *vertex, const char *fragment);
+void cutis_renderer_set_matrix(GLuint program, const char *name, const cutis_mat4 *matrix);
+
+/// What is drawn into: colours and depths, bound when made.
+typedef struct cutis_target {
+    uint32_t width, height;
+    GLuint frame, color, depth;
+} cutis_target;
+
+/// Of the target's width and height; false: OpenGL has no memory for it.
+bool cutis_target_make(cutis_target *target);
+void cutis_target_release(const cutis_target *target);
+
+/// CUTIS_DEVICE_LOST with the error set, if OpenGL has met an error.
+cutis_result cutis_renderer_error(cutis_renderer *renderer);
 
 #endif

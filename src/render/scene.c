@@ -21,8 +21,8 @@ typedef struct draw_state {
     cutis_view view;
     cutis_mat4 key, dome;
     double key_direction[3], ground;
-    uint32_t width, height; // of the large picture
-    GLuint frame, color, depth, key_map, dome_map, key_frame, dome_frame, ramp, empty;
+    cutis_target target; // the large picture
+    GLuint key_map, dome_map, key_frame, dome_frame, ramp, empty;
     GLuint *arrays, *vertices, *indices, *edges; // per surface
     uint32_t *edge_counts;
 } draw_state;
@@ -173,13 +173,6 @@ static void place_lights(draw_state *draw)
     draw->dome = cutis_mat4_multiply(&flat, &look);
 }
 
-static void set_matrix(GLuint program, const char *name, const cutis_mat4 *matrix)
-{
-    float values[16];
-    for (int i = 0; i < 16; i++) values[i] = (float)matrix->m[i];
-    glUniformMatrix4fv(glGetUniformLocation(program, name), 1, GL_FALSE, values);
-}
-
 static void set_float(GLuint program, const char *name, double value)
 {
     glUniform1f(glGetUniformLocation(program, name), (float)value);
@@ -215,7 +208,7 @@ static void draw_shadow_map(const draw_state *draw, GLuint frame, const cutis_ma
     glViewport(0, 0, SHADOW_SIZE, SHADOW_SIZE);
     glClear(GL_DEPTH_BUFFER_BIT);
     glUseProgram(draw->renderer->depth_program);
-    set_matrix(draw->renderer->depth_program, "clip", clip);
+    cutis_renderer_set_matrix(draw->renderer->depth_program, "clip", clip);
     glEnable(GL_POLYGON_OFFSET_FILL);
     glPolygonOffset(1.5f, 2.0f);
     for (uint32_t s = 0; s < draw->scene->surface_count; s++) draw_triangles(draw, s);
@@ -231,7 +224,8 @@ static void set_backdrop(const draw_state *draw, GLuint program)
     float low = draw->scene->dark ? 0.020f : 0.60f, high = draw->scene->dark ? 0.045f : 0.86f;
     glUniform3f(glGetUniformLocation(program, "backdrop_low"), low, low * 1.01f, low * 1.04f);
     glUniform3f(glGetUniformLocation(program, "backdrop_high"), high, high * 1.01f, high * 1.03f);
-    glUniform2f(glGetUniformLocation(program, "picture"), (float)draw->width, (float)draw->height);
+    glUniform2f(glGetUniformLocation(program, "picture"), (float)draw->target.width,
+                (float)draw->target.height);
 }
 
 static void bind_map(GLuint program, const char *name, GLint unit, GLuint map)
@@ -258,9 +252,9 @@ static void draw_ground(const draw_state *draw)
     GLuint program = draw->renderer->ground_program;
     glUseProgram(program);
     set_backdrop(draw, program);
-    set_matrix(program, "clip", &draw->view.both);
-    set_matrix(program, "key_clip", &draw->key);
-    set_matrix(program, "dome_clip", &draw->dome);
+    cutis_renderer_set_matrix(program, "clip", &draw->view.both);
+    cutis_renderer_set_matrix(program, "key_clip", &draw->key);
+    cutis_renderer_set_matrix(program, "dome_clip", &draw->dome);
     bind_map(program, "key_map", 0, draw->key_map);
     bind_map(program, "dome_map", 1, draw->dome_map);
     set_float(program, "key_texel", 1.0 / SHADOW_SIZE);
@@ -295,8 +289,8 @@ static void draw_surfaces(const draw_state *draw)
     GLuint program = draw->renderer->surface_program;
     glUseProgram(program);
     set_backdrop(draw, program);
-    set_matrix(program, "clip", &draw->view.both);
-    set_matrix(program, "key_clip", &draw->key);
+    cutis_renderer_set_matrix(program, "clip", &draw->view.both);
+    cutis_renderer_set_matrix(program, "key_clip", &draw->key);
     set_float(program, "key_bias", 0.004 * draw->view.radius);
     set_float(program, "key_texel", 1.0 / SHADOW_SIZE);
     glUniform3f(glGetUniformLocation(program, "eye"), (float)draw->view.eye[0],
@@ -321,7 +315,7 @@ static void draw_wires(const draw_state *draw)
 {
     GLuint program = draw->renderer->wire_program;
     glUseProgram(program);
-    set_matrix(program, "clip", &draw->view.both);
+    cutis_renderer_set_matrix(program, "clip", &draw->view.both);
     glUniform4f(glGetUniformLocation(program, "ink"), 0.08f, 0.09f, 0.12f, 0.75f);
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
@@ -372,18 +366,16 @@ static void reduce_pixels(const uint8_t *large, uint32_t width, uint32_t height,
 static cutis_result read_picture(draw_state *draw, cutis_image *image)
 {
     cutis_context *context = draw->renderer->context;
-    size_t size = 4 * (size_t)draw->width * draw->height;
+    size_t size = 4 * (size_t)draw->target.width * draw->target.height;
     uint8_t *large = cutis_alloc(context, size);
     if (!large) return cutis_alloc_result(context);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
-    glReadPixels(0, 0, (GLsizei)draw->width, (GLsizei)draw->height, GL_RGBA, GL_UNSIGNED_BYTE,
-                 large);
-    GLenum error = glGetError();
-    if (error == GL_NO_ERROR) reduce_pixels(large, draw->width, draw->height, image);
+    glReadPixels(0, 0, (GLsizei)draw->target.width, (GLsizei)draw->target.height, GL_RGBA,
+                 GL_UNSIGNED_BYTE, large);
+    cutis_result result = cutis_renderer_error(draw->renderer);
+    if (result == CUTIS_OK) reduce_pixels(large, draw->target.width, draw->target.height, image);
     cutis_free(context, large, size);
-    return error == GL_NO_ERROR
-               ? CUTIS_OK
-               : cutis_fail(context, CUTIS_DEVICE_LOST, "OpenGL error 0x%x", error);
+    return result;
 }
 
 static void line_end(cairo_t *cairo, const double p[2], double radius, uint32_t color)
@@ -435,24 +427,14 @@ static cutis_result draw_lines(const draw_state *draw, cutis_image *image)
 
 static cutis_result open_frame(draw_state *draw)
 {
-    glGenFramebuffers(1, &draw->frame);
-    glGenRenderbuffers(1, &draw->color);
-    glGenRenderbuffers(1, &draw->depth);
-    glBindRenderbuffer(GL_RENDERBUFFER, draw->color);
-    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, (GLsizei)draw->width, (GLsizei)draw->height);
-    glBindRenderbuffer(GL_RENDERBUFFER, draw->depth);
-    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, (GLsizei)draw->width,
-                          (GLsizei)draw->height);
     draw->key_map = shadow_map(&draw->key_frame);
     draw->dome_map = shadow_map(&draw->dome_frame);
     glGenTextures(1, &draw->ramp);
     glGenVertexArrays(1, &draw->empty);
-    glBindFramebuffer(GL_FRAMEBUFFER, draw->frame);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, draw->color);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, draw->depth);
-    if (glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE) return CUTIS_OK;
+    if (cutis_target_make(&draw->target)) return CUTIS_OK;
     return cutis_fail(draw->renderer->context, CUTIS_DEVICE_OUT_OF_MEMORY,
-                      "the renderer has no frame buffer of %ux%u", draw->width, draw->height);
+                      "the renderer has no frame buffer of %ux%u", draw->target.width,
+                      draw->target.height);
 }
 
 static cutis_result open_surfaces(draw_state *draw)
@@ -476,14 +458,13 @@ static cutis_result open_surfaces(draw_state *draw)
 
 static void close_draw(draw_state *draw)
 {
-    GLuint frames[] = { draw->frame, draw->key_frame, draw->dome_frame };
+    GLuint frames[] = { draw->key_frame, draw->dome_frame };
     GLuint textures[] = { draw->key_map, draw->dome_map, draw->ramp };
-    GLuint buffers[] = { draw->color, draw->depth };
     uint32_t count = draw->scene->surface_count;
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    glDeleteFramebuffers(3, frames);
+    cutis_target_release(&draw->target);
+    glDeleteFramebuffers(2, frames);
     glDeleteTextures(3, textures);
-    glDeleteRenderbuffers(2, buffers);
     glDeleteVertexArrays(1, &draw->empty);
     if (!draw->arrays) return;
     glDeleteVertexArrays((GLsizei)count, draw->arrays);
@@ -497,8 +478,8 @@ static void draw_passes(draw_state *draw)
     glDisable(GL_CULL_FACE);
     draw_shadow_map(draw, draw->key_frame, &draw->key);
     draw_shadow_map(draw, draw->dome_frame, &draw->dome);
-    glBindFramebuffer(GL_FRAMEBUFFER, draw->frame);
-    glViewport(0, 0, (GLsizei)draw->width, (GLsizei)draw->height);
+    glBindFramebuffer(GL_FRAMEBUFFER, draw->target.frame);
+    glViewport(0, 0, (GLsizei)draw->target.width, (GLsizei)draw->target.height);
     glClear(GL_DEPTH_BUFFER_BIT);
     draw_backdrop(draw);
     draw_ground(draw);
@@ -516,8 +497,7 @@ cutis_result cutis_renderer_draw(cutis_renderer *renderer, const cutis_scene *sc
     draw_state draw = { .renderer = renderer,
                         .scene = scene,
                         .box = scene_box(scene),
-                        .width = SAMPLES * width,
-                        .height = SAMPLES * height };
+                        .target = { .width = SAMPLES * width, .height = SAMPLES * height } };
     cutis_bounds framed = box_is_given(&scene->camera.frame) ? scene->camera.frame : draw.box;
     draw.view = cutis_view_frame(&scene->camera, &framed, (double)width / height);
     draw.ground = scene->ground_fixed ? scene->ground : draw.box.min.y;

@@ -3,8 +3,6 @@
 #include "render/ticks.h"
 #include "base/error.h"
 
-#include <stdio.h>
-
 enum { GAP = 16, MARGIN = 24, TITLE_ROW = 30, SUBTITLE_ROW = 20, HEAD_ROW = 52, LEGEND_ROW = 64 };
 
 typedef struct sheet_layout {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "geometry/order.h"
 #include "math/eigen3.h"
 
@@ -98,27 +97,27 @@ static uint32_t part_planes(const cutis_parts *parts, uint32_t p, double (*plane
     return count;
 }
 
-cutis_result cutis_piece_kernel(cutis_parts *parts, uint32_t p)
+cutis_result cutis_piece_centroid(cutis_parts *parts, uint32_t p)
 {
     cutis_piece *part = &parts->parts[p];
     const double diagonal = parts->mesh->diagonal;
     cutis_arena scratch = { .context = parts->mesh->context };
     double(*planes)[4] = cutis_arena_alloc(
         &scratch, (size_t)part->face_count + part->ring_count + 6, sizeof *planes);
-    cutis_kernel kernel = { 0 };
+    cutis_intersection seen = { 0 };
     cutis_result result =
-        planes
-            ? cutis_kernel_make(&scratch, planes, part_planes(parts, p, planes), diagonal, &kernel)
-            : cutis_alloc_result(parts->mesh->context);
+        planes ? cutis_intersection_make(&scratch, planes, part_planes(parts, p, planes), diagonal,
+                                         &seen)
+               : cutis_alloc_result(parts->mesh->context);
     cutis_arena_release(&scratch);
     if (result != CUTIS_OK) return result;
-    part->star_shaped = kernel.star_shaped;
-    part->radius = kernel.star_shaped ? kernel.radius : 0;
+    part->star_shaped = seen.star_shaped;
+    part->radius = seen.star_shaped ? seen.radius : 0;
     bool solid = part->volume > FLAT * diagonal * diagonal * diagonal;
     memcpy(part->centroid,
-           kernel.star_shaped ? kernel.centroid
-           : solid            ? part->volume_centre
-                              : part->area_centre,
+           seen.star_shaped ? seen.centroid
+           : solid          ? part->volume_centre
+                            : part->area_centre,
            sizeof part->centroid);
     return CUTIS_OK;
 }

@@ -11,7 +11,7 @@ void cutis_covariance(const double (*triangles)[3][3], uint32_t count, double *o
 void cutis_principal_axes(const double *covariance, double *axes);
 
 /// Centroid, star-shaped or not: fills radius, star_shaped, centroid.
-cutis_result cutis_piece_kernel(cutis_parts *parts, uint32_t p);
+cutis_result cutis_piece_centroid(cutis_parts *parts, uint32_t p);
 /// Principal axes of the part's hull; fills axes.
 cutis_result cutis_piece_axes(cutis_parts *parts, uint32_t p);
 /// Box and axis segment for the axes the part has now.

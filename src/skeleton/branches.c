@@ -46,11 +46,11 @@ bool cutis_march(cutis_front *w, uint32_t source, double limit, double *distance
     bool good = cutis_heap_push(&w->heap, 0, source);
     *far = source;
     while (w->heap.count > 0 && good) {
-        uint32_t v = cutis_heap_pop(&w->heap).vertex, first = mesh->leaving[v], h = first;
+        uint32_t v = cutis_heap_pop(&w->heap).vertex;
         if (w->fixed[v] || distances[v] > limit) continue;
         w->fixed[v] = 1;
         *far = v;
-        do {
+        for (uint32_t h = mesh->leaving[v]; h != CUTIS_NOTHING; h = cutis_next_around(mesh, v, h))
             for (int side = 0; side < 2 && good; side++) { // both triangles beside v -> to
                 uint32_t to = side ? cutis_from(mesh, half_previous(h)) : cutis_to(mesh, h);
                 uint32_t third = side ? cutis_to(mesh, h) : cutis_from(mesh, half_previous(h));
@@ -64,8 +64,6 @@ bool cutis_march(cutis_front *w, uint32_t source, double limit, double *distance
                     good = cutis_heap_push(&w->heap, d, to);
                 }
             }
-            h = cutis_around(mesh, h);
-        } while (h != first && good);
     }
     return good;
 }
@@ -96,13 +94,8 @@ bool cutis_find_middle(cutis_front *w, const uint32_t *list, uint32_t count, uin
 
 static uint32_t add_arc(cutis_branches *b, double high, uint32_t tip)
 {
-    if (b->count == b->capacity) {
-        size_t more = 2 * b->capacity + 256;
-        cutis_stretch *grown = cutis_arena_alloc(b->arena, more, sizeof *grown);
-        if (!grown) return CUTIS_NOTHING;
-        if (b->count) memcpy(grown, b->arcs, b->count * sizeof *grown);
-        b->arcs = grown, b->capacity = more;
-    }
+    if (!cutis_arena_grow(b->arena, &b->arcs, &b->capacity, (size_t)b->count + 1, sizeof *b->arcs))
+        return CUTIS_NOTHING;
     b->arcs[b->count] = (cutis_stretch){ 0, high, CUTIS_NOTHING, b->count, tip };
     return b->count++;
 }
@@ -166,15 +159,14 @@ bool cutis_branches_find(cutis_branches *b, const uint32_t *list, uint32_t count
     b->count = 0;
     memset(b->up, 0xff, mesh->vertex_count * sizeof *b->up);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t v = order[i].vertex, roots[64], n = 0, first = mesh->leaving[v], h = first;
-        do {
+        uint32_t v = order[i].vertex, roots[64], n = 0;
+        for (uint32_t h = mesh->leaving[v]; h != CUTIS_NOTHING; h = cutis_next_around(mesh, v, h)) {
             uint32_t to = cutis_to(mesh, h);
-            h = cutis_around(mesh, h);
             if (b->up[to] == CUTIS_NOTHING) continue;
             uint32_t root = group_of(b->up, to), k = 0;
             while (k < n && roots[k] != root) k++;
             if (k == n && n < 64) roots[n++] = root;
-        } while (h != first);
+        }
         b->up[v] = v;
         if (n == 0) {
             uint32_t a = add_arc(b, b->field[v], v);

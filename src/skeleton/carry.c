@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-
 // Places at rest that differ by less than this part of the diagonal, and rotations by less than
 // this, are the same: floats that went through a file and another sum.
 static const double SAME_REST = 1e-4;
@@ -84,16 +82,15 @@ static void merge_targets(merger *m, cutis_carried *c, uint32_t *left_out)
     }
 }
 
-static bool note_behind(const cutis_model_data *data, uint32_t targets, cutis_notes *notes)
+static void note_behind(const cutis_model_data *data, uint32_t targets, cutis_notes *notes)
 {
-    return (!data->pose_space ||
-            cutis_note(notes,
-                       "the pose space and its %u morph targets left out: they belong to the "
-                       "joints of the old rig",
-                       targets)) &&
-           (!data->handles ||
-            cutis_note(notes, "the handles left out: they belong to the old rig")) &&
-           (!data->cage || cutis_note(notes, "the cage left out: it belongs to the old mesh"));
+    if (data->pose_space)
+        cutis_note(notes,
+                   "the pose space and its %u morph targets left out: they belong to the joints of "
+                   "the old rig",
+                   targets);
+    if (data->handles) cutis_note(notes, "the handles left out: they belong to the old rig");
+    if (data->cage) cutis_note(notes, "the cage left out: it belongs to the old mesh");
 }
 
 cutis_result cutis_carry_targets(const cutis_model *model, const cutis_closed *mesh,
@@ -115,9 +112,9 @@ cutis_result cutis_carry_targets(const cutis_model *model, const cutis_closed *m
     m.meshes = m.owners + all, m.indices = m.meshes + all;
     merge_targets(&m, out, &left_out);
     table = (size_t)mesh->primitive_count * out->target_count;
-    out->sources = cutis_arena_alloc(arena, table, sizeof *out->sources);
-    if (!out->sources || !note_behind(m.data, left_out, notes)) return no_memory(arena);
-    memset(out->sources, 0xff, table * sizeof *out->sources);
+    out->sources = cutis_nothings(arena, table);
+    if (!out->sources) return no_memory(arena);
+    note_behind(m.data, left_out, notes);
     for (uint32_t p = 0; p < mesh->primitive_count; p++) {
         uint32_t i = mesh->primitives[p].instance;
         if (!mesh->primitives[p].source || !mesh->primitives[p].source->targets) continue;
@@ -129,27 +126,28 @@ cutis_result cutis_carry_targets(const cutis_model *model, const cutis_closed *m
     return CUTIS_OK;
 }
 
-// How a displacement turns with its vertex: positions by the turn, normals and tangents so that
-// their sum with what they displace keeps its direction.
-static void turn_displacement(const cutis_output_primitive *from, uint32_t vertex,
-                              const float *moved, int which, float *out)
+vec3 cutis_transform_vector(const float *transform, bool normal, const float *v)
 {
-    const cutis_primitive *source = from->source;
-    double m[12], linear[9], cofactor[9], d[3] = { moved[0], moved[1], moved[2] }, r[3], base[3];
-    const float *bases[] = { NULL, source->normals, source->tangents };
-    double length = 1;
-    double34_from_floats(from->turn, m);
+    double m[12], linear[9], cofactor[9], d[3] = { v[0], v[1], v[2] };
+    double34_from_floats(transform, m);
     double34_linear(m, linear);
     double33_cofactor(linear, cofactor);
-    const double *turn = which == 1 ? cofactor : linear;
-    double33_vector(turn, d, r);
-    if (bases[which]) {
-        const float *v = bases[which] + (which == 1 ? 3u : 4u) * (size_t)vertex;
-        double b[3] = { v[0], v[1], v[2] };
-        double33_vector(turn, b, base);
-        length = sqrt(double3_dot(base, base));
-    }
-    for (int k = 0; k < 3; k++) out[k] = length > 0 ? (float)(r[k] / length) : moved[k];
+    double33_vector(normal ? cofactor : linear, d, d);
+    return v3_of(d);
+}
+
+// Displacements follow their vertices: positions by the transform, normals and tangents so that
+// their sum with what they displace keeps its direction.
+static void transform_displacement(const cutis_output_primitive *from, uint32_t vertex,
+                                   const float *moved, int which, float *out)
+{
+    const float *bases[] = { NULL, from->source->normals, from->source->tangents };
+    vec3 r = cutis_transform_vector(from->transform, which == 1, moved);
+    double length = 1;
+    if (bases[which])
+        length = v3_length(cutis_transform_vector(
+            from->transform, which == 1, bases[which] + (which == 1 ? 3u : 4u) * (size_t)vertex));
+    v3_put_floats(length > 0 ? v3_divide(r, length) : v3_of_floats(moved), out);
 }
 
 void cutis_carry_displacement(const cutis_closed *mesh, const cutis_carried *carried,
@@ -171,7 +169,7 @@ void cutis_carry_displacement(const cutis_closed *mesh, const cutis_carried *car
     const float *arrays[] = { own->positions, own->normals, own->tangents };
     uint32_t vertex = o->a - from->source_first;
     if (arrays[which])
-        turn_displacement(from, vertex, arrays[which] + 3 * (size_t)vertex, which, out);
+        transform_displacement(from, vertex, arrays[which] + 3 * (size_t)vertex, which, out);
 }
 
 // Clips -----------------------------------------------------------------------------------------
@@ -288,7 +286,7 @@ static bool copy_clip(const carrier *c, const cutis_clip *from, cutis_clip *to, 
 }
 
 // One line for all clips whose joints are gone.
-static bool note_clips(cutis_notes *notes, const cutis_clip *clips, const bool *left,
+static void note_clips(cutis_notes *notes, const cutis_clip *clips, const bool *left,
                        uint32_t count)
 {
     char names[300] = "";
@@ -303,11 +301,11 @@ static bool note_clips(cutis_notes *notes, const cutis_clip *clips, const bool *
         else
             snprintf(names + used, sizeof names - used, "#%u", i);
     }
-    return found == 0 ||
-           cutis_note(notes,
-                      "%u clip%s (%s%s) left out: joints of the old rig; `cutis retarget` brings "
-                      "such motion to the new one",
-                      found, found == 1 ? "" : "s", names, found > CLIPS_NAMED ? ", ..." : "");
+    if (found)
+        cutis_note(notes,
+                   "%u clip%s (%s%s) left out: joints of the old rig; `cutis retarget` brings such "
+                   "motion to the new one",
+                   found, found == 1 ? "" : "s", names, found > CLIPS_NAMED ? ", ..." : "");
 }
 
 cutis_result cutis_carry_clips(const cutis_model *model, const cutis_carried *carried,
@@ -336,12 +334,12 @@ cutis_result cutis_carry_clips(const cutis_model *model, const cutis_carried *ca
         *clip_count += to->channel_count > 0;
         lost += weights;
     }
-    if (!note_clips(notes, data->clips, left, data->clip_count) ||
-        (lost && !cutis_note(notes,
-                             "%u channel%s of morph weights left out: targets of several meshes "
-                             "became one list",
-                             lost, lost == 1 ? "" : "s")))
-        return no_memory(arena);
+    note_clips(notes, data->clips, left, data->clip_count);
+    if (lost)
+        cutis_note(notes,
+                   "%u channel%s of morph weights left out: targets of several meshes became one "
+                   "list",
+                   lost, lost == 1 ? "" : "s");
     *clips = list;
     return CUTIS_OK;
 }

@@ -28,6 +28,9 @@ cutis_result cutis_carry_clips(const cutis_model *model, const cutis_carried *ca
                                cutis_arena *arena, cutis_notes *notes, cutis_clip **clips,
                                uint32_t *clip_count);
 
+/// A vector by the linear part of a row-major 3 x 4 transform, a normal by its cofactors.
+vec3 cutis_transform_vector(const float *transform, bool normal, const float *v);
+
 /// The displacement of an output by a new target: 0 of its position, 1 of its normal, 2 of its
 /// tangent. Points between two outputs mix theirs.
 void cutis_carry_displacement(const cutis_closed *mesh, const cutis_carried *carried,

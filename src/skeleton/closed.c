@@ -11,27 +11,30 @@ double cutis_face_area(const cutis_closed *mesh, uint32_t face)
     return v3_area_of(mesh->points[v[0]], mesh->points[v[1]], mesh->points[v[2]]);
 }
 
-static bool grow_names(cutis_arena *arena, const char ***list, uint32_t count, size_t *capacity)
+// The text in the arena, at the end of a list that has space for it then; false: out of memory.
+static bool add_text(cutis_arena *arena, const char ***list, uint32_t *count, size_t *capacity,
+                     const char *text)
 {
-    if (count < *capacity) return true;
-    size_t more = 2 * *capacity + 16;
-    const char **grown = cutis_arena_alloc(arena, more, sizeof *grown);
-    if (!grown) return false;
-    if (count) memcpy((void *)grown, (const void *)*list, count * sizeof *grown);
-    *list = grown;
-    *capacity = more;
+    const char *copy = cutis_arena_string(arena, text);
+    if (!copy || !cutis_arena_grow(arena, (void *)list, capacity, (size_t)*count + 1, sizeof copy))
+        return false;
+    (*list)[(*count)++] = copy;
     return true;
 }
 
-uint32_t cutis_labels_add(cutis_labels *labels, const char *name)
+uint32_t cutis_labels_add(cutis_labels *labels, const char *format, ...)
 {
-    if (!grow_names(labels->arena, &labels->names, labels->count, &labels->capacity))
-        return CUTIS_NOTHING;
-    labels->names[labels->count] = cutis_arena_string(labels->arena, name);
-    return labels->names[labels->count] ? labels->count++ : CUTIS_NOTHING;
+    char name[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(name, sizeof name, format, arguments);
+    va_end(arguments);
+    return add_text(labels->arena, &labels->names, &labels->count, &labels->capacity, name)
+               ? labels->count - 1
+               : CUTIS_NOTHING;
 }
 
-bool cutis_note(cutis_notes *notes, const char *format, ...)
+void cutis_note(cutis_notes *notes, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -39,10 +42,9 @@ bool cutis_note(cutis_notes *notes, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     for (uint32_t i = 0; i < notes->count; i++) // parts are found again after every change
-        if (strcmp(notes->lines[i], text) == 0) return true;
-    if (!grow_names(notes->arena, &notes->lines, notes->count, &notes->capacity)) return false;
-    notes->lines[notes->count] = cutis_arena_string(notes->arena, text);
-    return notes->lines[notes->count] && ++notes->count;
+        if (strcmp(notes->lines[i], text) == 0) return;
+    if (!add_text(notes->arena, &notes->lines, &notes->count, &notes->capacity, text))
+        notes->failed = true;
 }
 
 void cutis_closed_release(cutis_closed *mesh)

@@ -7,6 +7,7 @@
 
 #include <cutis/model.h>
 #include <cutis/skeleton.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "geometry/half_edge.h"
@@ -28,10 +29,17 @@ typedef struct cutis_output_vertex {
 typedef struct cutis_output_primitive {
     const cutis_primitive *source; ///< NULL: caps
     uint32_t source_first;         ///< output-order index of its first vertex
-    const float *turn;             ///< 12: moves its positions to world space
+    const float *transform;        ///< 12: moves its positions to world space
     int32_t material;
     uint32_t instance;
 } cutis_output_primitive;
+
+/// So many CUTIS_NOTHING, or NULL: out of memory.
+static inline uint32_t *cutis_nothings(cutis_arena *arena, size_t count)
+{
+    uint32_t *list = cutis_arena_alloc(arena, count, sizeof *list);
+    return list ? memset(list, 0xff, count * sizeof *list) : NULL;
+}
 
 typedef struct cutis_closed {
     cutis_context *context;
@@ -68,6 +76,12 @@ static inline uint32_t cutis_around(const cutis_closed *mesh, uint32_t h)
 {
     return half_next(mesh->twins[h]);
 }
+/// The same from the vertex' own half-edge on; CUTIS_NOTHING when that is reached again.
+static inline uint32_t cutis_next_around(const cutis_closed *mesh, uint32_t v, uint32_t h)
+{
+    uint32_t next = cutis_around(mesh, h);
+    return next == mesh->leaving[v] ? CUTIS_NOTHING : next;
+}
 /// Do the two faces of an edge belong to different parts?
 static inline bool cutis_is_border(const cutis_closed *mesh, uint32_t h)
 {
@@ -91,8 +105,9 @@ typedef struct cutis_labels {
                        ///< NULL: not known
 } cutis_labels;
 
-/// A new label; CUTIS_NOTHING: out of memory. The name is copied.
-uint32_t cutis_labels_add(cutis_labels *labels, const char *name);
+/// A new label; CUTIS_NOTHING: out of memory.
+uint32_t cutis_labels_add(cutis_labels *labels, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /// Lines of the report.
 typedef struct cutis_notes {
@@ -100,10 +115,10 @@ typedef struct cutis_notes {
     uint32_t count;
     size_t capacity;
     const char **lines;
+    bool failed; ///< there was no memory for one: asked once, at the end
 } cutis_notes;
 
-/// false: out of memory.
-bool cutis_note(cutis_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cutis_note(cutis_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /// Weld, pair, orient, split and cap the triangles of a model's instances.
 /// @param labels one per triangle in output order, or NULL: connected pieces are named shellN
@@ -114,7 +129,7 @@ cutis_result cutis_closed_make(const cutis_model *model, const uint32_t *labels,
                                cutis_closed *out);
 void cutis_closed_release(cutis_closed *mesh); ///< zero value is fine
 
-/// Room for so many of each in all. false: out of memory, nothing changed.
+/// Space for so many of each in all. false: out of memory, nothing changed.
 bool cutis_closed_grow(cutis_closed *mesh, size_t points, size_t faces, size_t outputs);
 
 /// Put a new vertex at part t of half-edge h. Both faces are split; the first half of h keeps its

@@ -1,7 +1,6 @@
 // Distances along the edges of one part from a set of vertices: Dijkstra with a binary heap. Ties
 // go by vertex number, so the order is the same everywhere.
 #include <math.h>
-#include <string.h>
 
 #include "geometry/heap.h"
 #include "skeleton/parts.h"
@@ -30,13 +29,11 @@ cutis_result cutis_part_distances(const cutis_parts *parts, uint32_t p, const ui
     while (q.count > 0 && good) {
         cutis_waiting now = cutis_heap_pop(&q);
         if (now.distance > distances[now.vertex]) continue;
-        uint32_t first = mesh->leaving[now.vertex], h = first;
-        do {
+        for (uint32_t h = mesh->leaving[now.vertex]; h != CUTIS_NOTHING;
+             h = cutis_next_around(mesh, now.vertex, h))
             if (mesh->labels[h / 3] == part->label)
                 good = good && relax(mesh, &q, distances, now.vertex, cutis_to(mesh, h)) &&
                        relax(mesh, &q, distances, now.vertex, cutis_from(mesh, half_previous(h)));
-            h = cutis_around(mesh, h);
-        } while (h != first && good);
     }
     cutis_heap_release(&q);
     return good ? CUTIS_OK : cutis_alloc_result(mesh->context);

@@ -2,10 +2,8 @@
 // part tree. Invariant: copies of one welded vertex have one position and one joint, so nothing
 // tears but along joints, and there only what is nearer to the child stretches.
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "skeleton/carry.h"
 #include "skeleton/rig.h"
 
@@ -19,7 +17,6 @@ typedef struct {
     uint32_t *place; // per output: its vertex in its primitive, or CUTIS_NOTHING
     uint32_t *owner; // per welded vertex: its part
     cutis_primitive *primitives;
-    uint32_t *source_of; // per primitive of the new model: index into mesh->primitives
     uint32_t primitive_count, vertex_count;
     uint32_t *weld; // of the new model
     cutis_node *nodes;
@@ -29,16 +26,15 @@ typedef struct {
 
 // Vertices --------------------------------------------------------------------------------------
 
-static void turn_vector(const float *turn, const float *v, bool normal, float *out)
+static void transform_vector(const float *transform, const float *v, bool normal, float *out)
 {
-    double m[12], linear[9], cofactor[9], d[3] = { v[0], v[1], v[2] }, r[3];
-    double34_from_floats(turn, m);
-    double34_linear(m, linear);
-    double33_cofactor(linear, cofactor);
-    double33_vector(normal ? cofactor : linear, d, r);
-    double length = sqrt(double3_dot(r, r));
-    for (int k = 0; k < 3; k++) out[k] = length > 0 ? (float)(r[k] / length) : v[k];
+    vec3 r = cutis_transform_vector(transform, normal, v);
+    double length = v3_length(r);
+    v3_put_floats(length > 0 ? v3_divide(r, length) : v3_of_floats(v), out);
 }
+
+// Floats of a vertex: normals, tangents, texture coordinates, colours.
+static const uint8_t WIDTHS[] = { 3, 4, 2, 4 };
 
 static const float *attribute_array(const cutis_primitive *source, int which)
 {
@@ -53,13 +49,12 @@ static void attribute(const exporter *e, uint32_t output, int which, float *out)
 {
     const cutis_output_vertex *o = &e->mesh->outputs[output];
     const cutis_output_primitive *from = &e->mesh->primitives[o->primitive];
-    static const int widths[] = { 3, 4, 2, 4 };
-    int width = widths[which];
+    const int width = WIDTHS[which];
     if (from->source && o->a == o->b) {
         const float *array = attribute_array(from->source, which);
         const float *v = array ? array + (size_t)width * (o->a - from->source_first) : NULL;
         for (int k = 0; k < width; k++) out[k] = v ? v[k] : which == 3;
-        if (v && which < 2) turn_vector(from->turn, v, which == 0, out);
+        if (v && which < 2) transform_vector(from->transform, v, which == 0, out);
         return;
     }
     float a[4] = { 0 }, b[4] = { 0 };
@@ -68,20 +63,8 @@ static void attribute(const exporter *e, uint32_t output, int which, float *out)
     for (int k = 0; k < width; k++) out[k] = (float)((1 - o->t) * a[k] + o->t * b[k]);
     if (which == 1) out[3] = a[3];
     if (which > 1) return;
-    double length =
-        sqrt((double)out[0] * out[0] + (double)out[1] * out[1] + (double)out[2] * out[2]);
-    for (int k = 0; k < 3; k++) out[k] = length > 0 ? (float)(out[k] / length) : a[k];
-}
-
-static bool copy_attribute(exporter *e, const cutis_primitive *to, const uint32_t *outputs,
-                           int which, size_t width, const float **out)
-{
-    float *values = cutis_arena_alloc(&e->arena, to->vertex_count * width, sizeof *values);
-    if (!values) return false;
-    for (uint32_t v = 0; v < to->vertex_count; v++)
-        attribute(e, outputs[v], which, values + width * v);
-    *out = values;
-    return true;
+    double length = v3_length(v3_of_floats(out));
+    v3_put_floats(length > 0 ? v3_divide(v3_of_floats(out), length) : v3_of_floats(a), out);
 }
 
 // Does the primitive get attribute `which`? Caps do if one beside them has it.
@@ -130,8 +113,8 @@ static bool copy_targets(exporter *e, cutis_primitive *to, const uint32_t *outpu
     return true;
 }
 
-// A normal that was turned over takes the displacements of its targets along.
-static void turn_targets(const exporter *e, cutis_primitive *to, size_t v)
+// A normal that was flipped takes the displacements of its targets along.
+static void flip_targets(const exporter *e, cutis_primitive *to, size_t v)
 {
     for (uint32_t t = 0; t < e->carried.target_count; t++) {
         float *values = (float *)to->targets[t].normals; // made by copy_targets
@@ -143,11 +126,10 @@ static void turn_targets(const exporter *e, cutis_primitive *to, size_t v)
 static bool fix_normals(exporter *e, cutis_primitive *to)
 {
     size_t count = to->vertex_count;
-    double(*sums)[3] = cutis_arena_alloc(&e->arena, count, sizeof *sums);
+    double(*sums)[3] = cutis_arena_zero(&e->arena, count, sizeof *sums);
     bool caps = !to->normals;
     float *normals = cutis_arena_alloc(&e->arena, 3 * count, sizeof *normals);
     if (!sums || !normals) return false;
-    memset(sums, 0, count * sizeof *sums);
     v3_sum_normals(to->positions, to->indices, to->index_count / 3, NULL, sums[0]);
     for (size_t v = 0; v < count; v++) {
         double length = sqrt(double3_dot(sums[v], sums[v])), dot = 0;
@@ -155,7 +137,7 @@ static bool fix_normals(exporter *e, cutis_primitive *to)
         for (int k = 0; k < 3; k++)
             normals[3 * v + k] = caps ? (length > 0 ? (float)(sums[v][k] / length) : k == 2)
                                       : (dot < 0 ? -1 : 1) * to->normals[3 * v + k];
-        if (!caps && dot < 0) turn_targets(e, to, v);
+        if (!caps && dot < 0) flip_targets(e, to, v);
     }
     to->normals = normals;
     return true;
@@ -180,12 +162,16 @@ static bool copy_attributes(exporter *e, cutis_primitive *to, const uint32_t *ou
                             uint32_t index)
 {
     const cutis_output_primitive *from = &e->mesh->primitives[index];
-    static const size_t widths[] = { 3, 4, 2, 4 };
     const float **arrays[] = { &to->normals, &to->tangents, &to->texcoords, &to->colors };
-    for (int which = 0; which < 4; which++)
-        if (has_attribute(e, from, outputs, to->vertex_count, which) &&
-            !copy_attribute(e, to, outputs, which, widths[which], arrays[which]))
-            return false;
+    for (int which = 0; which < 4; which++) {
+        const size_t width = WIDTHS[which];
+        if (!has_attribute(e, from, outputs, to->vertex_count, which)) continue;
+        float *values = cutis_arena_alloc(&e->arena, to->vertex_count * width, sizeof *values);
+        if (!values) return false;
+        for (uint32_t v = 0; v < to->vertex_count; v++)
+            attribute(e, outputs[v], which, values + width * v);
+        *arrays[which] = values;
+    }
     if (!copy_targets(e, to, outputs, index)) return false;
     return (from->source && !(e->flipped && to->normals)) || fix_normals(e, to);
 }
@@ -230,15 +216,12 @@ static bool make_primitive(exporter *e, uint32_t index, uint32_t face_count)
 static bool make_primitives(exporter *e)
 {
     const cutis_closed *mesh = e->mesh;
-    uint32_t *counts = cutis_arena_alloc(&e->arena, mesh->primitive_count, sizeof *counts);
+    uint32_t *counts = cutis_arena_zero(&e->arena, mesh->primitive_count, sizeof *counts);
     e->primitives = cutis_arena_alloc(&e->arena, mesh->primitive_count, sizeof *e->primitives);
-    e->place = cutis_arena_alloc(&e->arena, mesh->output_count, sizeof *e->place);
-    e->owner = cutis_arena_alloc(&e->arena, mesh->vertex_count, sizeof *e->owner);
+    e->place = cutis_nothings(&e->arena, mesh->output_count);
+    e->owner = cutis_nothings(&e->arena, mesh->vertex_count);
     e->weld = cutis_arena_alloc(&e->arena, 3 * (size_t)mesh->face_count, sizeof *e->weld);
     if (!counts || !e->primitives || !e->place || !e->owner || !e->weld) return false;
-    memset(counts, 0, mesh->primitive_count * sizeof *counts);
-    memset(e->place, 0xff, mesh->output_count * sizeof *e->place);
-    memset(e->owner, 0xff, mesh->vertex_count * sizeof *e->owner);
     for (uint32_t f = 0; f < mesh->face_count; f++) {
         uint32_t part = e->parts->part_of_label[mesh->labels[f]];
         counts[mesh->outputs[mesh->corners[f][0]].primitive]++;

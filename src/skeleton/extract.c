@@ -1,6 +1,5 @@
 // Extraction from one end to the other: labels, a closed mesh, healing, parts, visibility kernels,
 // axes, refinement, graph, rig, model. Invariant: nothing is published unless all of it succeeded.
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -50,6 +49,27 @@ static cutis_result check_options(cutis_context *context, const cutis_skeleton_o
     return CUTIS_OK;
 }
 
+// @param nested faces that went to a joint further up
+static void note_repairs(const cutis_skeleton_repairs *r, uint32_t nested, cutis_notes *notes)
+{
+    const struct {
+        uint32_t count;
+        const char *text;
+    } rows[] = { { r->dropped_faces, "triangles without area or there twice were dropped" },
+                 { r->welded_edges, "open edges of borders that nearly coincide were welded" },
+                 { r->flipped_faces, "triangles were turned over" },
+                 { r->split_edges, "edges of more than two triangles were split" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].count) cutis_note(notes, "%u %s", rows[i].count, rows[i].text);
+    if (r->capped_holes)
+        cutis_note(notes, "%u holes were capped with %u triangles", r->capped_holes, r->cap_faces);
+    if (nested)
+        cutis_note(notes,
+                   "%u faces went to a joint further up, so that every part borders on its parent "
+                   "and its children alone",
+                   nested);
+}
+
 static cutis_result close_surface(extraction *x)
 {
     const uint32_t *labels;
@@ -62,26 +82,8 @@ static cutis_result close_surface(extraction *x)
     uint32_t nested = 0;
     if (result == CUTIS_OK && x->names.parents) result = cutis_nest(&x->mesh, &x->names, &nested);
     x->repairs.relabelled_faces += nested;
-    const cutis_skeleton_repairs *r = &x->repairs;
-    bool noted =
-        result != CUTIS_OK ||
-        ((!r->dropped_faces ||
-          cutis_note(&x->notes, "%u triangles without area or there twice were dropped",
-                     r->dropped_faces)) &&
-         (!r->welded_edges ||
-          cutis_note(&x->notes, "%u open edges of borders that nearly coincide were welded",
-                     r->welded_edges)) &&
-         (!r->flipped_faces ||
-          cutis_note(&x->notes, "%u triangles were turned over", r->flipped_faces)) &&
-         (!r->split_edges || cutis_note(&x->notes, "%u edges of more than two triangles were split",
-                                        r->split_edges)) &&
-         (!r->capped_holes || cutis_note(&x->notes, "%u holes were capped with %u triangles",
-                                         r->capped_holes, r->cap_faces)) &&
-         (!nested || cutis_note(&x->notes,
-                                "%u faces went to a joint further up, so that every part borders "
-                                "on its parent and its children alone",
-                                nested)));
-    return noted ? result : cutis_alloc_result(x->context);
+    if (result == CUTIS_OK) note_repairs(&x->repairs, nested, &x->notes);
+    return result;
 }
 
 // Heal the labels and find the parts again.
@@ -123,7 +125,7 @@ static cutis_result analyse(extraction *x)
     cutis_result result = CUTIS_OK;
     double start = cutis_os_seconds();
     for (uint32_t p = 0; p < parts->count && result == CUTIS_OK; p++) {
-        result = cutis_piece_kernel(parts, p);
+        result = cutis_piece_centroid(parts, p);
         if (result == CUTIS_OK)
             result = cutis_progress(x->context, "kernels", (double)(p + 1) / parts->count);
     }
@@ -183,8 +185,8 @@ static cutis_result fill_report(extraction *x)
     shown->parts = list;
     shown->repairs = x->repairs;
     // Losses first: what was healed may be a hundred lines.
-    for (uint32_t i = 0; i < x->notes.count; i++)
-        if (!cutis_note(&x->losses, "%s", x->notes.lines[i])) return cutis_alloc_result(x->context);
+    for (uint32_t i = 0; i < x->notes.count; i++) cutis_note(&x->losses, "%s", x->notes.lines[i]);
+    if (x->notes.failed || x->losses.failed) return cutis_alloc_result(x->context);
     shown->note_count = x->losses.count;
     shown->notes = x->losses.lines;
     return CUTIS_OK;

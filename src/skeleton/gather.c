@@ -22,8 +22,8 @@ static bool same_matrix(const cutis_mat34 *a, const cutis_mat34 *b)
 
 // How an instance is placed in the world: its node's matrix; with a skin what all its bones agree
 // on at rest. Where they do not (a file saved in a pose) the bind shape is the rest shape.
-static cutis_mat34 instance_turn(const cutis_model_data *data, const cutis_instance *instance,
-                                 const cutis_mat34 *world)
+static cutis_mat34 instance_transform(const cutis_model_data *data, const cutis_instance *instance,
+                                      const cutis_mat34 *world)
 {
     static const cutis_mat34 identity = { { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 } };
     if (instance->skin == CUTIS_NONE) return world[instance->node];
@@ -52,11 +52,11 @@ static void count(const cutis_model_data *data, const cutis_instance *instances,
     }
 }
 
-static void place(const cutis_primitive *primitive, const cutis_mat34 *turn, float *out)
+static void place(const cutis_primitive *primitive, const cutis_mat34 *transform, float *out)
 {
     for (uint32_t v = 0; v < primitive->vertex_count; v++) {
         const float *p = primitive->positions + 3 * (size_t)v;
-        cutis_float3 q = cutis_mat34_point(turn, (cutis_float3){ p[0], p[1], p[2] });
+        cutis_float3 q = cutis_mat34_point(transform, (cutis_float3){ p[0], p[1], p[2] });
         memcpy(out + 3 * (size_t)v, &q, sizeof q);
     }
 }
@@ -90,19 +90,19 @@ cutis_result cutis_gather(cutis_arena *arena, const cutis_model *model, cutis_ga
     out->primitives = cutis_arena_alloc(arena, out->primitive_count, sizeof *out->primitives);
     cutis_transform *local = cutis_arena_alloc(arena, data->node_count, sizeof *local);
     cutis_mat34 *world = cutis_arena_alloc(arena, data->node_count, sizeof *world);
-    cutis_mat34 *turns = cutis_arena_alloc(arena, n, sizeof *turns);
+    cutis_mat34 *transforms = cutis_arena_alloc(arena, n, sizeof *transforms);
     if (!out->positions || !out->triangles || !out->triangle_primitives || !out->primitives ||
-        !local || !world || !turns)
+        !local || !world || !transforms)
         return cutis_alloc_result(arena->context);
     cutis_pose_rest(model, local, NULL);
     cutis_pose_world(model, local, world);
     uint32_t vertex = 0, triangle = 0, primitive = 0;
     for (uint32_t i = 0; i < n; i++) {
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
-        turns[i] = instance_turn(data, &instances[i], world);
+        transforms[i] = instance_transform(data, &instances[i], world);
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
             const cutis_primitive *source = &mesh->primitives[p];
-            place(source, &turns[i], out->positions + 3 * (size_t)vertex);
+            place(source, &transforms[i], out->positions + 3 * (size_t)vertex);
             if (source->topology == CUTIS_TOPOLOGY_TRIANGLES) {
                 for (uint32_t t = 0; t < source->index_count / 3; t++, triangle++) {
                     for (uint32_t c = 0; c < 3; c++)
@@ -111,7 +111,8 @@ cutis_result cutis_gather(cutis_arena *arena, const cutis_model *model, cutis_ga
                     out->triangle_primitives[triangle] = primitive;
                 }
                 out->primitives[primitive++] =
-                    (cutis_output_primitive){ source, vertex, turns[i].m, source->material, i };
+                    (cutis_output_primitive){ source, vertex, transforms[i].m, source->material,
+                                              i };
             }
             vertex += source->vertex_count;
         }

@@ -4,7 +4,6 @@
 #include "skeleton/heal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +28,8 @@ typedef struct {
     cutis_closed *mesh;
     cutis_labels *names;
     cutis_arena arena; // of one round
-    uint32_t *pieces;  // per face
-    uint32_t *queue;   // face_count
+    uint8_t *seen;     // per face: in a piece
+    uint32_t *faces;   // by piece
     uint32_t *last;    // labels before the round that is one too many
     double *areas;     // per face
     double total;
@@ -39,30 +38,29 @@ typedef struct {
 // Pieces ----------------------------------------------------------------------------------------
 
 typedef struct {
-    uint32_t label, seed, faces, index;
+    uint32_t label, index;
+    uint32_t *faces, count;
     double area;
     bool whole; // a connected piece of the surface: no border
 } piece;
 
-static uint32_t flood(label_repair *h, uint32_t seed, uint32_t id, piece *out)
+// Takes the faces around `seed` into p->faces, nearest first.
+static void flood(label_repair *h, uint32_t seed, piece *p)
 {
-    cutis_closed *mesh = h->mesh;
-    uint32_t head = 0, tail = 0;
-    *out = (piece){ .label = mesh->labels[seed], .seed = seed, .index = id, .whole = true };
-    h->queue[tail++] = seed;
-    h->pieces[seed] = id;
-    while (head < tail) {
-        uint32_t f = h->queue[head++];
-        out->area += h->areas[f];
+    const cutis_closed *mesh = h->mesh;
+    p->faces[p->count++] = seed;
+    h->seen[seed] = 1;
+    for (uint32_t i = 0; i < p->count; i++) {
+        uint32_t f = p->faces[i];
+        p->area += h->areas[f];
         for (uint32_t e = 3 * f; e < 3 * f + 3; e++) {
             uint32_t g = mesh->twins[e] / 3;
-            if (mesh->labels[g] != out->label)
-                out->whole = false;
-            else if (h->pieces[g] == CUTIS_NOTHING)
-                h->pieces[g] = id, h->queue[tail++] = g;
+            if (mesh->labels[g] != p->label)
+                p->whole = false;
+            else if (!h->seen[g])
+                h->seen[g] = 1, p->faces[p->count++] = g;
         }
     }
-    return out->faces = tail;
 }
 
 static int by_area(const void *a, const void *b)
@@ -74,85 +72,49 @@ static int by_area(const void *a, const void *b)
 
 static cutis_result list_pieces(label_repair *h, piece **pieces, uint32_t *count)
 {
+    const cutis_closed *mesh = h->mesh;
     size_t capacity = 0;
-    piece *list = NULL;
-    memset(h->pieces, 0xff, h->mesh->face_count * sizeof *h->pieces);
-    *count = 0;
-    for (uint32_t f = 0; f < h->mesh->face_count; f++) {
-        if (h->pieces[f] != CUTIS_NOTHING) continue;
-        if (*count == capacity) {
-            capacity = 2 * capacity + 64;
-            piece *grown = cutis_arena_alloc(&h->arena, capacity, sizeof *grown);
-            if (!grown) return cutis_alloc_result(h->mesh->context);
-            if (list) memcpy(grown, list, *count * sizeof *grown);
-            list = grown;
-        }
-        flood(h, f, *count, &list[*count]);
+    uint32_t *faces = h->faces;
+    memset(h->seen, 0, mesh->face_count);
+    *pieces = NULL, *count = 0;
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        if (h->seen[f]) continue;
+        if (!cutis_arena_grow(&h->arena, pieces, &capacity, (size_t)*count + 1, sizeof **pieces))
+            return cutis_alloc_result(mesh->context);
+        piece *p = &(*pieces)[*count];
+        *p = (piece){ .label = mesh->labels[f], .index = *count, .faces = faces, .whole = true };
+        flood(h, f, p);
+        faces += p->count;
         ++*count;
     }
-    if (list) qsort(list, *count, sizeof *list, by_area);
-    *pieces = list;
+    qsort(*pieces, *count, sizeof **pieces, by_area);
     return CUTIS_OK;
 }
 
 static void relabel_piece(label_repair *h, const piece *p, uint32_t label)
 {
-    cutis_closed *mesh = h->mesh;
-    uint32_t head = 0, tail = 0, id = p->index;
-    h->queue[tail++] = p->seed;
-    mesh->labels[p->seed] = label;
-    while (head < tail) {
-        uint32_t f = h->queue[head++];
-        for (uint32_t e = 3 * f; e < 3 * f + 3; e++) {
-            uint32_t g = mesh->twins[e] / 3;
-            if (h->pieces[g] != id || mesh->labels[g] == label) continue;
-            mesh->labels[g] = label;
-            h->queue[tail++] = g;
-        }
-    }
+    for (uint32_t i = 0; i < p->count; i++) h->mesh->labels[p->faces[i]] = label;
 }
 
 // The label with the longest border to a piece; ties by label. CUTIS_NOTHING: none.
-static uint32_t longest_border(label_repair *h, const piece *p, double *lengths)
+static uint32_t longest_border(const label_repair *h, const piece *p, double *lengths)
 {
-    cutis_closed *mesh = h->mesh;
-    uint32_t head = 0, tail = 0, best = CUTIS_NOTHING;
-    h->queue[tail++] = p->seed;
-    h->pieces[p->seed] = CUTIS_NOTHING; // visited; put back below
-    while (head < tail) {
-        uint32_t f = h->queue[head++];
-        for (uint32_t e = 3 * f; e < 3 * f + 3; e++) {
-            uint32_t g = mesh->twins[e] / 3;
-            if (h->pieces[g] == p->index) {
-                h->pieces[g] = CUTIS_NOTHING;
-                h->queue[tail++] = g;
-            } else if (mesh->labels[g] != mesh->labels[f]) {
-                lengths[mesh->labels[g]] += cutis_edge_length(mesh, e);
-            }
-        }
+    const cutis_closed *mesh = h->mesh;
+    uint32_t best = CUTIS_NOTHING;
+    for (uint32_t i = 0; i < 3 * p->count; i++) {
+        uint32_t e = 3 * p->faces[i / 3] + i % 3;
+        if (cutis_is_border(mesh, e))
+            lengths[mesh->labels[mesh->twins[e] / 3]] += cutis_edge_length(mesh, e);
     }
-    for (uint32_t i = 0; i < tail; i++) {
-        uint32_t f = h->queue[i];
-        h->pieces[f] = p->index;
-        for (uint32_t e = 3 * f; e < 3 * f + 3; e++) {
-            uint32_t label = mesh->labels[mesh->twins[e] / 3];
-            if (lengths[label] <= 0) continue;
-            if (best == CUTIS_NOTHING || lengths[label] > lengths[best] ||
-                (lengths[label] == lengths[best] && label < best))
-                best = label;
-        }
+    for (uint32_t i = 0; i < 3 * p->count; i++) {
+        uint32_t label = mesh->labels[mesh->twins[3 * p->faces[i / 3] + i % 3] / 3];
+        if (lengths[label] > 0 && (best == CUTIS_NOTHING || lengths[label] > lengths[best] ||
+                                   (lengths[label] == lengths[best] && label < best)))
+            best = label;
     }
-    for (uint32_t i = 0; i < tail; i++)
-        for (uint32_t e = 3 * h->queue[i]; e < 3 * h->queue[i] + 3; e++)
-            lengths[mesh->labels[mesh->twins[e] / 3]] = 0;
+    for (uint32_t i = 0; i < 3 * p->count; i++)
+        lengths[mesh->labels[mesh->twins[3 * p->faces[i / 3] + i % 3] / 3]] = 0;
     return best;
-}
-
-static uint32_t suffixed_label(cutis_labels *names, uint32_t label, uint32_t number)
-{
-    char name[300];
-    snprintf(name, sizeof name, "%.250s_%u", names->names[label], number);
-    return cutis_labels_add(names, name);
 }
 
 // Fragments join a neighbour, further pieces of a label get labels of their own; whole shells keep
@@ -163,13 +125,10 @@ static cutis_result heal_pieces(label_repair *h, bool *changed)
     uint32_t count, labels = h->names->count;
     cutis_result result = list_pieces(h, &pieces, &count);
     if (result != CUTIS_OK) return result;
-    double *lengths = cutis_arena_alloc(&h->arena, labels, sizeof *lengths);
-    uint32_t *main = cutis_arena_alloc(&h->arena, labels, sizeof *main);
-    uint32_t *number = cutis_arena_alloc(&h->arena, labels, sizeof *number);
+    double *lengths = cutis_arena_zero(&h->arena, labels, sizeof *lengths);
+    uint32_t *main = cutis_nothings(&h->arena, labels);
+    uint32_t *number = cutis_arena_zero(&h->arena, labels, sizeof *number);
     if (!lengths || !main || !number) return cutis_alloc_result(h->mesh->context);
-    memset(lengths, 0, labels * sizeof *lengths);
-    memset(main, 0xff, labels * sizeof *main);
-    for (uint32_t i = 0; i < labels; i++) number[i] = 1;
     for (uint32_t i = 0; i < count; i++) { // ascending, so the largest stays; borders before shells
         uint32_t old = main[pieces[i].label];
         if (old == CUTIS_NOTHING || !pieces[i].whole || pieces[old].whole)
@@ -177,19 +136,16 @@ static cutis_result heal_pieces(label_repair *h, bool *changed)
     }
     for (uint32_t i = 0; i < count; i++) {
         piece *p = &pieces[i];
-        if (p->whole) continue;
-        if (p->faces < FRAGMENT_FACES ||
-            (p->faces < FEW_FACES && p->area < FRAGMENT_AREA * h->total)) {
-            uint32_t to = longest_border(h, p, lengths);
-            if (to == CUTIS_NOTHING) continue; // its neighbours joined it meanwhile
-            relabel_piece(h, p, to);
-            *changed = true;
-        } else if (main[p->label] != i) {
-            uint32_t to = suffixed_label(h->names, p->label, ++number[p->label]);
-            if (to == CUTIS_NOTHING) return cutis_alloc_result(h->mesh->context);
-            relabel_piece(h, p, to);
-            *changed = true;
-        }
+        bool fragment = p->count < FRAGMENT_FACES ||
+                        (p->count < FEW_FACES && p->area < FRAGMENT_AREA * h->total);
+        if (p->whole || (!fragment && main[p->label] == i)) continue;
+        uint32_t to = fragment ? longest_border(h, p, lengths)
+                               : cutis_labels_add(h->names, "%.250s_%u", h->names->names[p->label],
+                                                  2 + number[p->label]++);
+        if (to == CUTIS_NOTHING && !fragment) return cutis_alloc_result(h->mesh->context);
+        if (to == CUTIS_NOTHING) continue; // its neighbours joined it meanwhile
+        relabel_piece(h, p, to);
+        *changed = true;
     }
     return CUTIS_OK;
 }
@@ -252,10 +208,9 @@ cutis_result cutis_contacts_find(const cutis_closed *mesh, cutis_arena *arena, c
     for (uint32_t h = 0; h < 3 * mesh->face_count; h++)
         count += mesh->labels[h / 3] < mesh->labels[mesh->twins[h] / 3];
     border_edge *list = cutis_arena_alloc(arena, count, sizeof *list);
-    uint8_t *odd = cutis_arena_alloc(arena, mesh->vertex_count, 1);
+    uint8_t *odd = cutis_arena_zero(arena, mesh->vertex_count, 1);
     out->edges = cutis_arena_alloc(arena, count, sizeof *out->edges);
     if (!list || !odd || !out->edges) return cutis_alloc_result(arena->context);
-    memset(odd, 0, mesh->vertex_count);
     for (uint32_t h = 0, i = 0; h < 3 * mesh->face_count; h++) {
         uint32_t low = mesh->labels[h / 3], high = mesh->labels[mesh->twins[h] / 3];
         if (low < high) list[i++] = (border_edge){ low, high, h };
@@ -279,14 +234,17 @@ cutis_result cutis_contacts_find(const cutis_closed *mesh, cutis_arena *arena, c
 
 // Trees -----------------------------------------------------------------------------------------
 
+// How the parts of each connected piece are attached: a spanning tree of the contacts.
 typedef struct {
-    const cutis_contact *contact;
-    uint32_t index;
-} ranked;
+    int32_t *parents; // per label; CUTIS_NONE: a root, or no face has it
+    uint32_t *depths;
+    bool *in_tree; // per contact
+} spanning_tree;
 
 static int by_worth(const void *a, const void *b)
 {
-    const cutis_contact *p = ((const ranked *)a)->contact, *q = ((const ranked *)b)->contact;
+    const cutis_contact *p = *(const cutis_contact *const *)a,
+                        *q = *(const cutis_contact *const *)b;
     if (p->open != q->open) return p->open ? 1 : -1;
     if (p->length != q->length) return p->length > q->length ? -1 : 1;
     if (p->low != q->low) return p->low < q->low ? -1 : 1;
@@ -331,32 +289,31 @@ uint32_t cutis_best_root(uint32_t seed, uint32_t count, const uint32_t *starts,
     return best;
 }
 
-cutis_result cutis_hang(cutis_arena *arena, const cutis_contacts *contacts, const double *sizes,
-                        uint32_t label_count, cutis_hanging *out)
+// @param sizes per label; 0: not there
+static cutis_result find_tree(cutis_arena *arena, const cutis_contacts *contacts,
+                              const double *sizes, uint32_t label_count, spanning_tree *out)
 {
     size_t n = label_count;
-    ranked *order = cutis_arena_alloc(arena, contacts->count, sizeof *order);
+    const cutis_contact **order = cutis_arena_alloc(arena, contacts->count, sizeof *order);
     uint32_t *up = cutis_arena_alloc(arena, n, sizeof *up), *scratch, *neighbours;
-    uint32_t *starts = cutis_arena_alloc(arena, n + 2, sizeof *starts);
+    uint32_t *starts = cutis_arena_zero(arena, n + 2, sizeof *starts);
     scratch = cutis_arena_alloc(arena, 2 * n, sizeof *scratch);
     neighbours = cutis_arena_alloc(arena, 2 * (size_t)contacts->count, sizeof *neighbours);
     out->parents = cutis_arena_alloc(arena, n, sizeof *out->parents);
-    out->depths = cutis_arena_alloc(arena, n, sizeof *out->depths);
-    out->in_tree = cutis_arena_alloc(arena, contacts->count, sizeof *out->in_tree);
+    out->depths = cutis_arena_zero(arena, n, sizeof *out->depths);
+    out->in_tree = cutis_arena_zero(arena, contacts->count, sizeof *out->in_tree);
     if (!order || !up || !starts || !scratch || !neighbours || !out->parents || !out->depths ||
         !out->in_tree)
         return cutis_alloc_result(arena->context);
-    for (uint32_t c = 0; c < contacts->count; c++)
-        order[c] = (ranked){ &contacts->contacts[c], c }, out->in_tree[c] = false;
-    qsort(order, contacts->count, sizeof *order, by_worth);
-    for (uint32_t i = 0; i < n; i++) up[i] = i, out->parents[i] = CUTIS_NONE, out->depths[i] = 0;
-    memset(starts, 0, (n + 2) * sizeof *starts);
+    for (uint32_t c = 0; c < contacts->count; c++) order[c] = &contacts->contacts[c];
+    qsort((void *)order, contacts->count, sizeof *order, by_worth);
+    for (uint32_t i = 0; i < n; i++) up[i] = i, out->parents[i] = CUTIS_NONE;
     for (uint32_t i = 0; i < contacts->count; i++) {
-        const cutis_contact *c = order[i].contact;
+        const cutis_contact *c = order[i];
         uint32_t a = group_of(up, c->low), b = group_of(up, c->high);
         if (a == b) continue;
         up[a] = b;
-        out->in_tree[order[i].index] = true;
+        out->in_tree[c - contacts->contacts] = true;
         starts[c->low + 2]++, starts[c->high + 2]++;
     }
     for (uint32_t i = 0; i < n; i++) starts[i + 2] += starts[i + 1];
@@ -391,12 +348,11 @@ static void widen(cutis_closed *mesh, const cutis_contacts *contacts, const cuti
 {
     for (uint32_t i = 0; i < 2 * contact->count; i++) {
         uint32_t e = contacts->edges[contact->first + i / 2];
-        uint32_t v = i % 2 ? cutis_to(mesh, e) : cutis_from(mesh, e), h = mesh->leaving[v];
-        do {
+        uint32_t v = i % 2 ? cutis_to(mesh, e) : cutis_from(mesh, e);
+        for (uint32_t h = mesh->leaving[v]; h != CUTIS_NOTHING; h = cutis_next_around(mesh, v, h)) {
             uint32_t *own = &mesh->labels[h / 3];
             if (*own == contact->low || *own == contact->high) *own = label;
-            h = cutis_around(mesh, h);
-        } while (h != mesh->leaving[v]);
+        }
     }
 }
 
@@ -416,13 +372,12 @@ static void dissolve(label_repair *h, const cutis_contacts *contacts, uint32_t f
 
 // The smallest part that crowds: small and with arcs to several others, or (stuck) any with an arc.
 static uint32_t crowding_part(const label_repair *h, const cutis_contacts *contacts,
-                              const cutis_hanging *hanging, const double *sizes, uint32_t *arcs,
+                              const spanning_tree *tree, const double *sizes, uint32_t *arcs,
                               bool stuck)
 {
     uint32_t best = CUTIS_NOTHING;
-    memset(arcs, 0, h->names->count * sizeof *arcs);
     for (uint32_t c = 0; c < contacts->count; c++) {
-        if (!contacts->contacts[c].open || hanging->in_tree[c]) continue;
+        if (!contacts->contacts[c].open || tree->in_tree[c]) continue;
         arcs[contacts->contacts[c].low]++, arcs[contacts->contacts[c].high]++;
     }
     for (uint32_t l = 0; l < h->names->count; l++) {
@@ -435,14 +390,13 @@ static uint32_t crowding_part(const label_repair *h, const cutis_contacts *conta
 
 // Arcs that close a cycle of parts; several a round where they have no part in common.
 static cutis_result heal_arcs(label_repair *h, const cutis_contacts *contacts,
-                              const cutis_hanging *hanging, const double *sizes, bool stuck,
+                              const spanning_tree *tree, const double *sizes, bool stuck,
                               bool *changed)
 {
-    uint8_t *used = cutis_arena_alloc(&h->arena, h->names->count, 1);
-    uint32_t *arcs = cutis_arena_alloc(&h->arena, h->names->count, sizeof *arcs);
+    uint8_t *used = cutis_arena_zero(&h->arena, h->names->count, 1);
+    uint32_t *arcs = cutis_arena_zero(&h->arena, h->names->count, sizeof *arcs);
     if (!used || !arcs) return cutis_alloc_result(h->mesh->context);
-    memset(used, 0, h->names->count);
-    uint32_t crowding = crowding_part(h, contacts, hanging, sizes, arcs, stuck);
+    uint32_t crowding = crowding_part(h, contacts, tree, sizes, arcs, stuck);
     if (crowding != CUTIS_NOTHING) {
         dissolve(h, contacts, crowding);
         *changed = true;
@@ -451,11 +405,11 @@ static cutis_result heal_arcs(label_repair *h, const cutis_contacts *contacts,
     for (uint32_t c = 0; c < contacts->count; c++) {
         const cutis_contact *contact = &contacts->contacts[c];
         uint32_t x = contact->low, y = contact->high, deep = x;
-        if (!contact->open || hanging->in_tree[c]) continue;
-        if (hanging->depths[y] > hanging->depths[x] ||
-            (hanging->depths[y] == hanging->depths[x] && sizes[y] < sizes[x]))
+        if (!contact->open || tree->in_tree[c]) continue;
+        if (tree->depths[y] > tree->depths[x] ||
+            (tree->depths[y] == tree->depths[x] && sizes[y] < sizes[x]))
             deep = y;
-        uint32_t to = (uint32_t)hanging->parents[deep]; // a root is never the deeper one
+        uint32_t to = (uint32_t)tree->parents[deep]; // a root is never the deeper one
         if (used[x] || used[y] || used[to]) continue;
         used[x] = used[y] = used[to] = 1;
         widen(h->mesh, contacts, contact, to);
@@ -472,12 +426,11 @@ static bool is_digon(const cutis_closed *mesh, uint32_t e)
     return false;
 }
 
-static cutis_result heal_touching(label_repair *h, const cutis_hanging *hanging, bool *changed)
+static cutis_result heal_touching(label_repair *h, const spanning_tree *tree, bool *changed)
 {
     cutis_closed *mesh = h->mesh;
-    uint8_t *borders = cutis_arena_alloc(&h->arena, mesh->vertex_count, 1);
+    uint8_t *borders = cutis_arena_zero(&h->arena, mesh->vertex_count, 1);
     if (!borders) return cutis_alloc_result(mesh->context);
-    memset(borders, 0, mesh->vertex_count);
     for (uint32_t e = 0; e < 3 * mesh->face_count; e++) {
         uint8_t *count = &borders[cutis_from(mesh, e)];
         if (cutis_is_border(mesh, e) && *count < 3) ++*count;
@@ -487,18 +440,15 @@ static cutis_result heal_touching(label_repair *h, const cutis_hanging *hanging,
             borders[cutis_from(mesh, e)] = 3;
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         if (borders[v] < 3) continue;
-        uint32_t e = mesh->leaving[v], best = mesh->labels[e / 3];
-        do {
+        uint32_t best = mesh->labels[mesh->leaving[v] / 3];
+        for (uint32_t e = mesh->leaving[v]; e != CUTIS_NOTHING; e = cutis_next_around(mesh, v, e)) {
             uint32_t label = mesh->labels[e / 3];
-            if (hanging->depths[label] < hanging->depths[best] ||
-                (hanging->depths[label] == hanging->depths[best] && label < best))
+            if (tree->depths[label] < tree->depths[best] ||
+                (tree->depths[label] == tree->depths[best] && label < best))
                 best = label;
-            e = cutis_around(mesh, e);
-        } while (e != mesh->leaving[v]);
-        do {
+        }
+        for (uint32_t e = mesh->leaving[v]; e != CUTIS_NOTHING; e = cutis_next_around(mesh, v, e))
             mesh->labels[e / 3] = best;
-            e = cutis_around(mesh, e);
-        } while (e != mesh->leaving[v]);
         *changed = true;
     }
     return CUTIS_OK;
@@ -509,20 +459,19 @@ static cutis_result heal_touching(label_repair *h, const cutis_hanging *hanging,
 static cutis_result heal_round(label_repair *h, bool stuck, bool *changed)
 {
     cutis_contacts contacts;
-    cutis_hanging hanging;
+    spanning_tree tree;
     cutis_result result = heal_pieces(h, changed);
     if (result != CUTIS_OK) return result;
     *changed |= smooth_borders(h);
     result = cutis_contacts_find(h->mesh, &h->arena, &contacts);
     if (result != CUTIS_OK) return result;
-    double *sizes = cutis_arena_alloc(&h->arena, h->names->count, sizeof *sizes);
+    double *sizes = cutis_arena_zero(&h->arena, h->names->count, sizeof *sizes);
     if (!sizes) return cutis_alloc_result(h->mesh->context);
-    memset(sizes, 0, h->names->count * sizeof *sizes);
     for (uint32_t f = 0; f < h->mesh->face_count; f++) sizes[h->mesh->labels[f]] += h->areas[f];
-    result = cutis_hang(&h->arena, &contacts, sizes, h->names->count, &hanging);
+    result = find_tree(&h->arena, &contacts, sizes, h->names->count, &tree);
     bool arcs = false;
-    if (result == CUTIS_OK) result = heal_arcs(h, &contacts, &hanging, sizes, stuck, &arcs);
-    if (result == CUTIS_OK && !arcs) result = heal_touching(h, &hanging, changed);
+    if (result == CUTIS_OK) result = heal_arcs(h, &contacts, &tree, sizes, stuck, &arcs);
+    if (result == CUTIS_OK && !arcs) result = heal_touching(h, &tree, changed);
     *changed |= arcs;
     return result;
 }
@@ -544,9 +493,8 @@ static cutis_result note_changes(const cutis_closed *mesh, const uint32_t *befor
                                  cutis_skeleton_repairs *repairs)
 {
     moved *list = cutis_arena_alloc(arena, mesh->face_count, sizeof *list);
-    uint32_t count = 0, *kept = cutis_arena_alloc(arena, names->count, sizeof *kept);
+    uint32_t count = 0, *kept = cutis_arena_zero(arena, names->count, sizeof *kept);
     if (!list || !kept) return cutis_alloc_result(mesh->context);
-    memset(kept, 0, names->count * sizeof *kept);
     for (uint32_t f = 0; f < mesh->face_count; f++) {
         kept[mesh->labels[f]]++;
         if (mesh->labels[f] != before[f]) list[count++] = (moved){ before[f], mesh->labels[f], 1 };
@@ -555,10 +503,9 @@ static cutis_result note_changes(const cutis_closed *mesh, const uint32_t *befor
     qsort(list, count, sizeof *list, by_move);
     for (uint32_t i = 0, n; i < count; i += n) {
         for (n = 1; i + n < count && by_move(&list[i], &list[i + n]) == 0;) n++;
-        if (!cutis_note(notes, "%u face%s of \"%s\" went to \"%s\"%s", n, n == 1 ? "" : "s",
-                        names->names[list[i].from], names->names[list[i].to],
-                        kept[list[i].from] ? "" : " (nothing is left)"))
-            return cutis_alloc_result(mesh->context);
+        cutis_note(notes, "%u face%s of \"%s\" went to \"%s\"%s", n, n == 1 ? "" : "s",
+                   names->names[list[i].from], names->names[list[i].to],
+                   kept[list[i].from] ? "" : " (nothing is left)");
     }
     return CUTIS_OK;
 }
@@ -604,13 +551,13 @@ cutis_result cutis_heal(cutis_closed *mesh, cutis_labels *names, uint32_t rounds
     cutis_context *context = mesh->context;
     label_repair h = { .mesh = mesh, .names = names, .arena = { .context = context } };
     cutis_arena arena = { .context = context };
-    h.pieces = cutis_arena_alloc(&arena, mesh->face_count, sizeof *h.pieces);
-    h.queue = cutis_arena_alloc(&arena, mesh->face_count, sizeof *h.queue);
+    h.seen = cutis_arena_alloc(&arena, mesh->face_count, 1);
+    h.faces = cutis_arena_alloc(&arena, mesh->face_count, sizeof *h.faces);
     h.areas = cutis_arena_alloc(&arena, mesh->face_count, sizeof *h.areas);
     h.last = cutis_arena_alloc(&arena, mesh->face_count, sizeof *h.last);
     uint32_t *before =
         cutis_arena_copy(&arena, mesh->labels, mesh->face_count, sizeof *mesh->labels);
-    cutis_result result = h.pieces && h.queue && h.areas && h.last && before
+    cutis_result result = h.seen && h.faces && h.areas && h.last && before
                               ? heal_all(&h, rounds, repairs)
                               : cutis_alloc_result(context);
     if (result == CUTIS_OK) result = note_changes(mesh, before, names, &arena, notes, repairs);

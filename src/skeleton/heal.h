@@ -28,17 +28,6 @@ typedef struct cutis_contacts {
 
 cutis_result cutis_contacts_find(const cutis_closed *mesh, cutis_arena *arena, cutis_contacts *out);
 
-/// How the parts of each connected piece are attached: a spanning tree of the contacts.
-typedef struct cutis_hanging {
-    int32_t *parents; ///< per label; CUTIS_NONE: a root, or no face has it
-    uint32_t *depths;
-    bool *in_tree; ///< per contact
-} cutis_hanging;
-
-/// @param sizes per label; 0: not there
-cutis_result cutis_hang(cutis_arena *arena, const cutis_contacts *contacts, const double *sizes,
-                        uint32_t label_count, cutis_hanging *out);
-
 /// The node of a tree with at least two neighbours (else the largest) that minimises the sum of
 /// size * hops; ties by number. The tree of `seed` only.
 /// @param starts, neighbours CSR of the tree; @param scratch 2 * count

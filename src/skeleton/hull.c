@@ -32,19 +32,6 @@ static bool is_solid(const double (*points)[3], uint32_t n, double flat)
     return false;
 }
 
-// Run qhull; the caller reads the facets and must call finish.
-static bool start(qhT *qh, const double (*points)[3], uint32_t n, char *command, char *said,
-                  size_t size)
-{
-    FILE *errors = fmemopen(said, size, "w");
-    qh_zero(qh, errors ? errors : stderr);
-    if (!errors) return false;
-    int code = qh_new_qhull(qh, 3, (int)n, (double *)points, False, command, NULL, errors);
-    fclose(errors);
-    qh->ferr = qh->qhmem.ferr = stderr; // never written to any more, but must not dangle
-    return code == 0;
-}
-
 static void finish(qhT *qh)
 {
     int long_blocks, long_bytes;
@@ -52,8 +39,21 @@ static void finish(qhT *qh)
     qh_memfreeshort(qh, &long_blocks, &long_bytes);
 }
 
-static cutis_result failed(cutis_context *context, const char *said)
+// Run qhull; the caller reads the facets and must call finish, but not after a failure.
+static cutis_result start(cutis_context *context, qhT *qh, const double (*points)[3], uint32_t n,
+                          char *command)
 {
+    char said[1024] = "";
+    FILE *errors = fmemopen(said, sizeof said, "w");
+    int code = -1;
+    qh_zero(qh, errors ? errors : stderr);
+    if (errors) {
+        code = qh_new_qhull(qh, 3, (int)n, (double *)points, False, command, NULL, errors);
+        fclose(errors);
+        qh->ferr = qh->qhmem.ferr = stderr; // never written to any more, but must not dangle
+    }
+    if (code == 0) return CUTIS_OK;
+    finish(qh);
     const char *line = strstr(said, "QH");
     return cutis_fail(context, CUTIS_INTERNAL, "qhull: %.120s", line ? line : "no memory");
 }
@@ -74,14 +74,11 @@ cutis_result cutis_hull_make(cutis_arena *arena, const double (*points)[3], uint
     *out = (cutis_hull){ 0 };
     if (n < 4 || n > INT32_MAX || !is_solid(points, n, flat)) return CUTIS_OK;
     qhT storage, *qh = &storage;
-    char said[1024] = "", command[] = "qhull Qt Pp";
+    char command[] = "qhull Qt Pp";
     facetT *facet;
     vertexT *vertex, **vertexp;
-    cutis_result result = CUTIS_OK;
-    if (!start(qh, points, n, command, said, sizeof said)) {
-        finish(qh);
-        return failed(arena->context, said);
-    }
+    cutis_result result = start(arena->context, qh, points, n, command);
+    if (result != CUTIS_OK) return result;
     uint32_t count = (uint32_t)qh->num_facets;
     out->triangles = cutis_arena_alloc(arena, count, sizeof *out->triangles);
     if (!out->triangles) result = cutis_alloc_result(arena->context);
@@ -125,14 +122,11 @@ cutis_result cutis_hull_dual(cutis_arena *arena, const double (*points)[3], uint
                              double (**planes)[3], uint32_t *count)
 {
     qhT storage, *qh = &storage;
-    char said[1024] = "", command[] = "qhull Pp";
+    char command[] = "qhull Pp";
     facetT *facet;
-    cutis_result result = CUTIS_OK;
     *count = 0;
-    if (!start(qh, points, n, command, said, sizeof said)) {
-        finish(qh);
-        return failed(arena->context, said);
-    }
+    cutis_result result = start(arena->context, qh, points, n, command);
+    if (result != CUTIS_OK) return result;
     *planes = cutis_arena_alloc(arena, (size_t)qh->num_facets, sizeof **planes);
     if (!*planes) result = cutis_alloc_result(arena->context);
     FORALLfacets

@@ -22,18 +22,18 @@ cutis_result cutis_hull_dual(cutis_arena *arena, const double (*points)[3], uint
                              double (**planes)[3], uint32_t *count);
 
 /// What lies inside all of a set of half-spaces n . x <= b.
-typedef struct cutis_kernel {
+typedef struct cutis_intersection {
     bool star_shaped;
     double radius;      ///< of the largest ball inside; <= 0: there is none
     double centre[3];   ///< of that ball
     double centroid[3]; ///< of the visibility kernel's surface; meaningful if star_shaped
     double volume;
-} cutis_kernel;
+} cutis_intersection;
 
 /// @param planes nx ny nz b, unit normals outward; the first six must be the box that bounds the
 /// visibility kernel: +x -x +y -y +z -z
 /// @param diagonal of the body: tolerances are parts of it
-cutis_result cutis_kernel_make(cutis_arena *arena, const double (*planes)[4], uint32_t n,
-                               double diagonal, cutis_kernel *out);
+cutis_result cutis_intersection_make(cutis_arena *arena, const double (*planes)[4], uint32_t n,
+                                     double diagonal, cutis_intersection *out);
 
 #endif

@@ -1,8 +1,8 @@
 // A k-d tree over points: median splits by index order of equal coordinates, so the same points
 // give the same tree everywhere.
 #include <math.h>
-#include <stdlib.h>
 
+#include "geometry/order.h"
 #include "skeleton/parts.h"
 
 #define LEAF 8u
@@ -13,43 +13,12 @@ struct cutis_nearest {
     uint32_t count;
 };
 
-// Quickselect along one axis; equal coordinates by number.
-static bool before(const cutis_nearest *n, int axis, uint32_t a, uint32_t b)
-{
-    double x = n->points[a][axis], y = n->points[b][axis];
-    return x < y || (x == y && a < b);
-}
-
-static void select_middle(cutis_nearest *n, uint32_t low, uint32_t high, uint32_t middle, int axis)
-{
-    uint32_t *list = n->list;
-    while (high - low > 1) {
-        uint32_t pivot = list[low + (high - low) / 2], i = low, j = high - 1;
-        while (i <= j) {
-            while (before(n, axis, list[i], pivot)) i++;
-            while (before(n, axis, pivot, list[j])) j--;
-            if (i > j) break;
-            uint32_t t = list[i];
-            list[i] = list[j], list[j] = t;
-            i++;
-            if (j == 0) break;
-            j--;
-        }
-        if (middle <= j)
-            high = j + 1;
-        else if (middle >= i)
-            low = i;
-        else
-            return;
-    }
-}
-
 // The axis of a node is found again by its depth: x, y, z in turn keeps the tree free of storage.
 static void build(cutis_nearest *n, uint32_t low, uint32_t high, int axis)
 {
     if (high - low <= LEAF) return;
     uint32_t middle = low + (high - low) / 2;
-    select_middle(n, low, high, middle, axis);
+    order_select(n->list, low, high, middle, &n->points[0][axis], 3);
     build(n, low, middle, (axis + 1) % 3);
     build(n, middle + 1, high, (axis + 1) % 3);
 }

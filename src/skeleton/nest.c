@@ -27,11 +27,8 @@ static uint32_t ancestor(const nester *n, uint32_t label, uint32_t depth)
 static uint32_t common(const nester *n, uint32_t a, uint32_t b)
 {
     while (a != b && a != CUTIS_NOTHING && b != CUTIS_NOTHING) {
-        if (n->depths[a] < n->depths[b]) {
-            b = n->parents[b];
-        } else {
-            a = n->parents[a];
-        }
+        uint32_t *deep = n->depths[a] < n->depths[b] ? &b : &a;
+        *deep = n->parents[*deep];
     }
     return a == b ? a : CUTIS_NOTHING;
 }
@@ -44,22 +41,19 @@ typedef struct {
 static ring look_around(const nester *n, uint32_t v)
 {
     const cutis_closed *mesh = n->mesh;
-    uint32_t first = mesh->leaving[v], h = first;
-    ring r = { mesh->labels[h / 3], CUTIS_NOTHING, 0 };
-    do {
+    ring r = { mesh->labels[mesh->leaving[v] / 3], CUTIS_NOTHING, 0 };
+    for (uint32_t h = mesh->leaving[v]; h != CUTIS_NOTHING; h = cutis_next_around(mesh, v, h)) {
         if (r.top != CUTIS_NOTHING) r.top = common(n, r.top, mesh->labels[h / 3]);
         r.borders += cutis_is_border(mesh, h);
-        h = cutis_around(mesh, h);
-    } while (h != first);
+    }
     if (r.top == CUTIS_NOTHING || r.borders == 0) return r;
-    do {
+    for (uint32_t h = mesh->leaving[v]; h != CUTIS_NOTHING; h = cutis_next_around(mesh, v, h)) {
         uint32_t label = mesh->labels[h / 3];
         uint32_t branch = ancestor(n, label, n->depths[r.top] + 1);
         if (label != r.top && (r.branch == CUTIS_NOTHING || n->areas[branch] > n->areas[r.branch] ||
                                (n->areas[branch] == n->areas[r.branch] && branch < r.branch)))
             r.branch = branch;
-        h = cutis_around(mesh, h);
-    } while (h != first);
+    }
     return r;
 }
 
@@ -68,18 +62,16 @@ static bool nest_vertex(const nester *n, uint32_t v, bool alone)
 {
     const cutis_closed *mesh = n->mesh;
     ring r = look_around(n, v);
-    uint32_t first = mesh->leaving[v], h = first;
     bool changed = false;
     if (r.borders == 0 || r.top == CUTIS_NOTHING) return false;
     alone = alone && r.borders > 2;
-    do {
+    for (uint32_t h = mesh->leaving[v]; h != CUTIS_NOTHING; h = cutis_next_around(mesh, v, h)) {
         uint32_t label = mesh->labels[h / 3], *to = &n->labels[h / 3], want = r.top;
         if (label != r.top && !alone && ancestor(n, label, n->depths[r.branch]) == r.branch)
             want = r.branch;
         if (n->depths[want] < n->depths[*to]) *to = want;
         changed = changed || want != label;
-        h = cutis_around(mesh, h);
-    } while (h != first);
+    }
     return changed;
 }
 

@@ -13,6 +13,10 @@
 #include "math/eigen3.h"
 #include "skeleton/heal.h"
 
+// A loose shell with fewer faces, or of a smaller part of the area, is a detail (a tooth, a
+// button). Not the rule of heal.c, which keeps small pieces of 40 faces and more: those are
+// bordered by other parts, and may be bones (of a finger) in a fine mesh (docs/spec/skeleton.md A1,
+// A1a).
 #define FRAGMENT_FACES 12u
 static const double FRAGMENT_AREA = 5e-4; // of the whole
 // How far beyond the nearest point two pieces still touch, in diagonals of the smaller one.
@@ -52,27 +56,21 @@ typedef struct {
 
 static bool add_link(builder *b, link entry)
 {
-    if (b->link_count == b->link_capacity) {
-        size_t more = 2 * b->link_capacity + 64;
-        link *grown = cutis_arena_alloc(&b->scratch, more, sizeof *grown);
-        if (!grown) return false;
-        if (b->link_count) memcpy(grown, b->links, b->link_count * sizeof *grown);
-        b->links = grown, b->link_capacity = more;
-    }
+    if (!cutis_arena_grow(&b->scratch, &b->links, &b->link_capacity, (size_t)b->link_count + 1,
+                          sizeof *b->links))
+        return false;
     b->links[b->link_count++] = entry;
     return true;
 }
 
-// Riders ----------------------------------------------------------------------------------------
+// Attached shells -------------------------------------------------------------------------------
 
 static cutis_result find_main_shells(builder *b)
 {
     cutis_closed *mesh = b->mesh;
-    uint32_t labels = b->names->count;
     b->shells = cutis_arena_alloc(&b->scratch, mesh->shell_count, sizeof *b->shells);
-    b->main_shell = cutis_arena_alloc(&b->scratch, labels, sizeof *b->main_shell);
+    b->main_shell = cutis_nothings(&b->scratch, b->names->count);
     if (!b->shells || !b->main_shell) return cutis_alloc_result(mesh->context);
-    memset(b->main_shell, 0xff, labels * sizeof *b->main_shell);
     for (uint32_t s = 0; s < mesh->shell_count; s++)
         b->shells[s] = (shell){ .label = CUTIS_NOTHING };
     for (uint32_t f = 0; f < mesh->face_count; f++) {
@@ -95,16 +93,15 @@ static cutis_result find_main_shells(builder *b)
 }
 
 // Shells too small for a part take the label of the nearest vertex of a part.
-static cutis_result attach_fragments(builder *b, bool *any)
+static cutis_result attach_fragments(builder *b)
 {
     cutis_closed *mesh = b->mesh;
     double total = 0;
     uint32_t count = 0, *list = cutis_arena_alloc(&b->scratch, mesh->vertex_count, sizeof *list);
     uint32_t *label = cutis_arena_alloc(&b->scratch, mesh->vertex_count, sizeof *label);
-    uint32_t *first = cutis_arena_alloc(&b->scratch, mesh->shell_count, sizeof *first);
+    uint32_t *first = cutis_nothings(&b->scratch, mesh->shell_count);
     if (!list || !label || !first) return cutis_alloc_result(mesh->context);
-    for (uint32_t s = 0; s < mesh->shell_count; s++)
-        total += b->shells[s].area, first[s] = CUTIS_NOTHING;
+    for (uint32_t s = 0; s < mesh->shell_count; s++) total += b->shells[s].area;
     uint32_t fragments = 0;
     for (uint32_t s = 0; s < mesh->shell_count; s++) {
         shell *own = &b->shells[s];
@@ -112,8 +109,7 @@ static cutis_result attach_fragments(builder *b, bool *any)
                         (own->faces < FRAGMENT_FACES || own->area < FRAGMENT_AREA * total);
         fragments += own->attached;
     }
-    *any = fragments > 0 && fragments < mesh->shell_count;
-    if (!*any) return CUTIS_OK;
+    if (fragments == 0 || fragments == mesh->shell_count) return CUTIS_OK;
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         uint32_t f = mesh->leaving[v] / 3, s = mesh->shells[f];
         label[v] = mesh->labels[f];
@@ -126,10 +122,9 @@ static cutis_result attach_fragments(builder *b, bool *any)
         if (!b->shells[s].attached) continue;
         double distance = INFINITY;
         uint32_t v = cutis_nearest_find(nearest, mesh->points[first[s]], &distance);
-        if (!cutis_note(
-                b->notes, "\"%s\" (%u faces) is too small for a part and is attached to \"%s\"",
-                b->names->names[b->shells[s].label], b->shells[s].faces, b->names->names[label[v]]))
-            return cutis_alloc_result(mesh->context);
+        cutis_note(b->notes, "\"%s\" (%u faces) is too small for a part and is attached to \"%s\"",
+                   b->names->names[b->shells[s].label], b->shells[s].faces,
+                   b->names->names[label[v]]);
         b->shells[s].label = label[v];
     }
     for (uint32_t f = 0; f < mesh->face_count; f++)
@@ -179,11 +174,10 @@ static cutis_result trace_rings(builder *b)
     cutis_parts *out = b->out;
     cutis_result result = cutis_contacts_find(mesh, &b->scratch, &contacts);
     if (result != CUTIS_OK) return result;
-    uint32_t *next = cutis_arena_alloc(&b->scratch, mesh->vertex_count, sizeof *next);
+    uint32_t *next = cutis_nothings(&b->scratch, mesh->vertex_count);
     uint32_t *list = cutis_arena_alloc(out->arena, contacts.edge_count, sizeof *list);
     out->rings = cutis_arena_alloc(out->arena, contacts.edge_count / 3 + 1, sizeof *out->rings);
     if (!next || !list || !out->rings) return cutis_alloc_result(mesh->context);
-    memset(next, 0xff, mesh->vertex_count * sizeof *next);
     for (uint32_t i = 0; i < contacts.edge_count; i++)
         next[cutis_from(mesh, contacts.edges[i])] = cutis_to(mesh, contacts.edges[i]);
     for (uint32_t c = 0; c < contacts.count; c++) {
@@ -231,9 +225,8 @@ static cutis_result choose_rings(builder *b, uint32_t *up)
         uint32_t a = order[i]->parent, c = order[i]->child;
         if (group_of(up, a) == group_of(up, c)) {
             order[i]->seam = true;
-            if (!cutis_note(b->notes, "a second loop between \"%s\" and \"%s\" stays stitched",
-                            b->names->names[c], b->names->names[a]))
-                return cutis_alloc_result(b->mesh->context);
+            cutis_note(b->notes, "a second loop between \"%s\" and \"%s\" stays stitched",
+                       b->names->names[c], b->names->names[a]);
             continue;
         }
         up[group_of(up, a)] = group_of(up, c);
@@ -326,28 +319,19 @@ static void touching_point(const samples *s, const island *c, const island *a, d
     for (int k = 0; k < 3; k++) out[k] = count ? sum[k] / count : 0.5 * (p[k] + q[k]);
 }
 
-static cutis_result list_islands(builder *b, const samples *s, const uint32_t *piece_of_shell,
+static cutis_result list_islands(builder *b, const samples *s, const uint32_t *island_of_shell,
                                  uint32_t count, island *islands)
 {
     cutis_closed *mesh = b->mesh;
+    uint32_t *keys = cutis_arena_alloc(&b->scratch, s->count, sizeof *keys);
     uint32_t *list = cutis_arena_alloc(&b->scratch, s->count, sizeof *list);
-    if (!list) return cutis_alloc_result(mesh->context);
-    memset(islands, 0, count * sizeof *islands);
-    for (uint32_t i = 0; i < s->count; i++) {
-        uint32_t piece = piece_of_shell[mesh->shells[s->faces[i]]];
-        if (piece != CUTIS_NOTHING) islands[piece].count++;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        islands[i].list = list;
-        list += islands[i].count;
-        islands[i].count = 0;
-    }
-    for (uint32_t i = 0; i < s->count; i++) {
-        uint32_t piece = piece_of_shell[mesh->shells[s->faces[i]]];
-        if (piece != CUTIS_NOTHING) islands[piece].list[islands[piece].count++] = i;
-    }
+    uint32_t *first = cutis_arena_alloc(&b->scratch, (size_t)count + 2, sizeof *first);
+    if (!keys || !list || !first) return cutis_alloc_result(mesh->context);
+    for (uint32_t i = 0; i < s->count; i++) keys[i] = island_of_shell[mesh->shells[s->faces[i]]];
+    order_by_key(keys, s->count, (size_t)count + 1, first, list);
     for (uint32_t i = 0; i < count; i++) {
         box3 box = box3_empty();
+        islands[i] = (island){ .list = list + first[i], .count = first[i + 1] - first[i] };
         for (uint32_t j = 0; j < islands[i].count; j++)
             box3_add(&box, v3_of(s->points[islands[i].list[j]]));
         islands[i].size = box3_diagonal(&box), islands[i].distance = INFINITY;
@@ -370,6 +354,8 @@ static cutis_result link_islands(builder *b, uint32_t *up)
         index[s] = part ? count++ : CUTIS_NOTHING;
     }
     if (count < 2) return CUTIS_OK;
+    for (uint32_t s = 0; s < mesh->shell_count; s++)
+        if (index[s] == CUTIS_NOTHING) index[s] = count;
     island *islands = cutis_arena_alloc(&b->scratch, count, sizeof *islands);
     samples s = { .count = 0 };
     if (!islands || !take_samples(b, &s)) return cutis_alloc_result(mesh->context);
@@ -391,10 +377,9 @@ static cutis_result link_islands(builder *b, uint32_t *up)
         };
         touching_point(&s, c, &islands[to], entry.touch);
         up[group_of(up, entry.a)] = group_of(up, entry.b);
-        if (!add_link(b, entry) ||
-            !cutis_note(b->notes, "\"%s\" only touches \"%s\": a joint, no patch",
-                        b->names->names[entry.a], b->names->names[entry.b]))
-            return cutis_alloc_result(mesh->context);
+        if (!add_link(b, entry)) return cutis_alloc_result(mesh->context);
+        cutis_note(b->notes, "\"%s\" only touches \"%s\": a joint, no patch",
+                   b->names->names[entry.a], b->names->names[entry.b]);
         b->out->touching_count++;
         last = best;
         result = cutis_progress(mesh->context, "touching", (double)done / count);
@@ -408,9 +393,8 @@ static cutis_result link_islands(builder *b, uint32_t *up)
 static cutis_result label_volumes(builder *b)
 {
     cutis_closed *mesh = b->mesh;
-    b->volumes = cutis_arena_alloc(&b->scratch, b->names->count, sizeof *b->volumes);
+    b->volumes = cutis_arena_zero(&b->scratch, b->names->count, sizeof *b->volumes);
     if (!b->volumes) return cutis_alloc_result(mesh->context);
-    memset(b->volumes, 0, b->names->count * sizeof *b->volumes);
     const double *o = mesh->points[0];
     for (uint32_t f = 0; f < mesh->face_count; f++) {
         const uint32_t *v = mesh->faces[f];
@@ -453,16 +437,14 @@ static cutis_result order_parts(builder *b, const char *root_name)
     cutis_context *context = b->mesh->context;
     cutis_parts *out = b->out;
     uint32_t n = b->names->count, root = CUTIS_NOTHING;
-    uint32_t *starts = cutis_arena_alloc(&b->scratch, (size_t)n + 2, sizeof *starts);
+    uint32_t *starts = cutis_arena_zero(&b->scratch, (size_t)n + 2, sizeof *starts);
     uint32_t *near = cutis_arena_alloc(&b->scratch, 2 * (size_t)b->link_count, sizeof *near);
     uint32_t *via = cutis_arena_alloc(&b->scratch, 2 * (size_t)b->link_count, sizeof *via);
     uint32_t *stack = cutis_arena_alloc(&b->scratch, 2 * (size_t)n + 2, sizeof *stack);
-    out->part_of_label = cutis_arena_alloc(out->arena, n, sizeof *out->part_of_label);
+    out->part_of_label = cutis_nothings(out->arena, n);
     out->parts = cutis_arena_alloc(out->arena, (size_t)b->link_count + 1, sizeof *out->parts);
     if (!starts || !near || !via || !stack || !out->part_of_label || !out->parts)
         return cutis_alloc_result(context);
-    memset(starts, 0, ((size_t)n + 2) * sizeof *starts);
-    memset(out->part_of_label, 0xff, n * sizeof *out->part_of_label);
     for (uint32_t i = 0; i < b->link_count; i++)
         starts[b->links[i].a + 2]++, starts[b->links[i].b + 2]++;
     for (uint32_t i = 0; i < n; i++) starts[i + 2] += starts[i + 1];
@@ -523,81 +505,63 @@ static void turn_rings(cutis_parts *out)
 
 // Lists -----------------------------------------------------------------------------------------
 
-static bool list_children(cutis_parts *out)
+// Items in the order of their parts: those of part p are list[first[p]] .. list[first[p + 1]], and
+// those with the key parts->count are in none. NULL: out of memory.
+static uint32_t *by_part(builder *b, const uint32_t *keys, size_t count, uint32_t *first)
 {
-    uint32_t *children = cutis_arena_alloc(out->arena, out->count, sizeof *children);
-    if (!children) return false;
-    for (uint32_t p = 1; p < out->count; p++) out->parts[out->parts[p].parent].child_count++;
-    for (uint32_t p = 0; p < out->count; p++) {
-        out->parts[p].children = children;
-        children += out->parts[p].child_count;
-        out->parts[p].child_count = 0;
-    }
-    for (uint32_t p = 1; p < out->count; p++) {
-        cutis_piece *parent = &out->parts[out->parts[p].parent];
-        parent->children[parent->child_count++] = p;
-    }
-    return true;
+    uint32_t *list = cutis_arena_alloc(b->out->arena, count, sizeof *list);
+    if (list) order_by_key(keys, count, (size_t)b->out->count + 1, first, list);
+    return list;
 }
 
-static bool list_rings(cutis_parts *out)
-{
-    uint32_t *rings = cutis_arena_alloc(out->arena, 2 * (size_t)out->ring_count, sizeof *rings);
-    if (!rings) return false;
-    for (uint32_t r = 0; r < out->ring_count; r++) {
-        out->parts[out->rings[r].parent].ring_count++;
-        out->parts[out->rings[r].child].ring_count++;
-    }
-    for (uint32_t p = 0; p < out->count; p++) {
-        out->parts[p].rings = rings;
-        rings += out->parts[p].ring_count;
-        out->parts[p].ring_count = 0;
-    }
-    for (uint32_t r = 0; r < out->ring_count; r++) {
-        cutis_piece *a = &out->parts[out->rings[r].parent], *b = &out->parts[out->rings[r].child];
-        a->rings[a->ring_count++] = r;
-        b->rings[b->ring_count++] = r;
-    }
-    return true;
-}
-
-static bool list_faces(builder *b)
+// Children, loops and faces of the parts.
+static bool list_items(builder *b)
 {
     cutis_closed *mesh = b->mesh;
     cutis_parts *out = b->out;
-    uint32_t total = 0, *seen = cutis_arena_alloc(&b->scratch, mesh->vertex_count, sizeof *seen);
-    uint32_t *faces = cutis_arena_alloc(out->arena, mesh->face_count, sizeof *faces);
-    if (!seen || !faces) return false;
+    size_t most = 2 * (size_t)out->ring_count + mesh->face_count + out->count;
+    uint32_t *keys = cutis_arena_alloc(&b->scratch, most, sizeof *keys), *list;
+    uint32_t *first = cutis_arena_alloc(&b->scratch, (size_t)out->count + 2, sizeof *first);
+    if (!keys || !first) return false;
+    for (uint32_t p = 0; p < out->count; p++)
+        keys[p] = p ? (uint32_t)out->parts[p].parent : out->count;
+    if (!(list = by_part(b, keys, out->count, first))) return false;
+    for (uint32_t p = 0; p < out->count; p++)
+        out->parts[p].children = list + first[p],
+        out->parts[p].child_count = first[p + 1] - first[p];
+    for (uint32_t r = 0; r < out->ring_count; r++)
+        keys[2 * r] = out->rings[r].parent, keys[2 * r + 1] = out->rings[r].child;
+    if (!(list = by_part(b, keys, 2 * (size_t)out->ring_count, first))) return false;
+    for (uint32_t i = 0; i < 2 * out->ring_count; i++) list[i] /= 2;
+    for (uint32_t p = 0; p < out->count; p++)
+        out->parts[p].rings = list + first[p], out->parts[p].ring_count = first[p + 1] - first[p];
     for (uint32_t f = 0; f < mesh->face_count; f++)
-        if (!is_attached(b, f)) out->parts[out->part_of_label[mesh->labels[f]]].face_count++;
-    for (uint32_t p = 0; p < out->count; p++) {
-        out->parts[p].faces = faces;
-        faces += out->parts[p].face_count;
-        out->parts[p].face_count = 0;
-    }
-    for (uint32_t f = 0; f < mesh->face_count; f++) {
-        if (is_attached(b, f)) continue;
-        cutis_piece *part = &out->parts[out->part_of_label[mesh->labels[f]]];
-        part->faces[part->face_count++] = f;
-    }
-    memset(seen, 0xff, mesh->vertex_count * sizeof *seen);
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        uint32_t *vertices = pass ? cutis_arena_alloc(out->arena, total, sizeof *vertices) : NULL;
-        if (pass && !vertices) return false;
-        for (uint32_t p = 0; p < out->count; p++) {
-            cutis_piece *part = &out->parts[p];
-            part->vertices = vertices, part->vertex_count = 0;
-            for (uint32_t i = 0; i < 3 * part->face_count; i++) {
-                uint32_t v = mesh->faces[part->faces[i / 3]][i % 3], mark = 2 * p + pass;
-                if (seen[v] == mark) continue;
-                seen[v] = mark;
-                if (pass) vertices[part->vertex_count] = v;
-                part->vertex_count++;
-            }
-            total += pass ? 0 : part->vertex_count;
-            if (pass) vertices += part->vertex_count;
+        keys[f] = is_attached(b, f) ? out->count : out->part_of_label[mesh->labels[f]];
+    if (!(list = by_part(b, keys, mesh->face_count, first))) return false;
+    for (uint32_t p = 0; p < out->count; p++)
+        out->parts[p].faces = list + first[p], out->parts[p].face_count = first[p + 1] - first[p];
+    return true;
+}
+
+// Vertices of the parts' faces: counted, then listed.
+static bool list_vertices(builder *b)
+{
+    cutis_closed *mesh = b->mesh;
+    cutis_parts *out = b->out;
+    uint32_t total = 0, *seen = cutis_nothings(&b->scratch, mesh->vertex_count), *list = NULL;
+    if (!seen) return false;
+    for (uint32_t mark = 0; mark < 2 * out->count; mark++) {
+        cutis_piece *part = &out->parts[mark % out->count];
+        if (mark == out->count && !(list = cutis_arena_alloc(out->arena, total, sizeof *list)))
+            return false;
+        part->vertices = list, part->vertex_count = 0;
+        for (uint32_t i = 0; i < 3 * part->face_count; i++) {
+            uint32_t v = mesh->faces[part->faces[i / 3]][i % 3];
+            if (seen[v] == mark) continue;
+            seen[v] = mark;
+            if (list) *list++ = v;
+            part->vertex_count++, total++;
         }
-        if (!pass) memset(seen, 0xff, mesh->vertex_count * sizeof *seen);
     }
     return true;
 }
@@ -659,9 +623,8 @@ static void measure_part(cutis_parts *out, uint32_t p)
 static cutis_result build(builder *b, const char *root)
 {
     cutis_context *context = b->mesh->context;
-    bool fragments;
     cutis_result result = find_main_shells(b);
-    if (result == CUTIS_OK) result = attach_fragments(b, &fragments);
+    if (result == CUTIS_OK) result = attach_fragments(b);
     if (result == CUTIS_OK) result = trace_rings(b);
     if (result != CUTIS_OK) return result;
     uint32_t *up = cutis_arena_alloc(&b->scratch, b->names->count, sizeof *up);
@@ -678,8 +641,7 @@ static cutis_result build(builder *b, const char *root)
     if (result == CUTIS_OK) result = order_parts(b, root);
     if (result != CUTIS_OK) return result;
     turn_rings(b->out);
-    if (!list_children(b->out) || !list_rings(b->out) || !list_faces(b))
-        return cutis_alloc_result(context);
+    if (!list_items(b) || !list_vertices(b)) return cutis_alloc_result(context);
     for (uint32_t p = 0; p < b->out->count; p++) measure_part(b->out, p);
     return CUTIS_OK;
 }

@@ -29,7 +29,7 @@ typedef struct cutis_piece {
     uint32_t ring_count, *rings;      ///< loops of the part, seams too
     double touch[3];                  ///< where it touches its parent, if it has no ring
     double volume, volume_centre[3], area, area_centre[3];
-    // kernel.c
+    // half_spaces.c
     bool star_shaped;
     double radius, centroid[3];
     // axes.c: rows e1 e2 e3; box of the vertices along them; the axis inside the part

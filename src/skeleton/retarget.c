@@ -27,7 +27,6 @@ typedef struct keys {
     float **rotations; // per target node, 4 per frame, or NULL
     float *moves;      // of the root, 3 per frame
     float *loose[2];   // of feet with another parent, or NULL
-    uint32_t channel_count;
 } keys;
 
 typedef struct work {
@@ -184,21 +183,20 @@ static cutis_result alloc_frames(work *w)
     const size_t frames = w->report.frame_count;
     cutis_arena *arena = &w->arena;
     bool all = true;
+    double **paths[] = { w->source, w->ankle, w->offset, w->pull };
     for (int side = 0; side < 2; side++) {
-        w->source[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(double));
-        w->ankle[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(double));
-        w->offset[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(double));
+        for (int i = 0; i < 4; i++) {
+            paths[i][side] = cutis_arena_zero(arena, frames, 3 * sizeof(double));
+            all = all && paths[i][side];
+        }
         w->stances[side] = cutis_arena_alloc(arena, frames / 2 + 1, sizeof(retarget_stance));
-        w->pull[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(double));
-        all = all && w->source[side] && w->ankle[side] && w->offset[side] && w->stances[side] &&
-              w->pull[side];
-        if (all) memset(w->offset[side], 0, frames * 3 * sizeof(double));
+        all = all && w->stances[side];
     }
     w->lows = cutis_arena_alloc(arena, frames, sizeof *w->lows);
     keys *k = &w->keys;
     k->times = cutis_arena_alloc(arena, frames, sizeof *k->times);
     k->moves = cutis_arena_alloc(arena, frames, 3 * sizeof *k->moves);
-    k->rotations = cutis_arena_alloc(arena, w->job.target.count, sizeof *k->rotations);
+    k->rotations = cutis_arena_zero(arena, w->job.target.count, sizeof *k->rotations);
     if (!all || !w->lows || !k->times || !k->moves || !k->rotations)
         return cutis_alloc_result(w->job.context);
     for (int side = 0; side < 2; side++) {
@@ -207,7 +205,6 @@ static cutis_result alloc_frames(work *w)
         if (!k->loose[side]) return cutis_alloc_result(w->job.context);
     }
     for (uint32_t n = 0; n < w->job.target.count; n++) {
-        k->rotations[n] = NULL;
         if (w->map[n] == CUTIS_NONE) continue;
         k->rotations[n] = cutis_arena_alloc(arena, frames, 4 * sizeof(float));
         if (!k->rotations[n]) return cutis_alloc_result(w->job.context);
@@ -255,12 +252,11 @@ static void pull_ankle(work *w, int side)
 {
     const double reach = PATH_REACH * w->report.height;
     for (size_t f = 0; f < w->report.frame_count; f++) {
-        double e[3], length;
-        for (int k = 0; k < 3; k++) e[k] = w->source[side][3 * f + k] - w->ankle[side][3 * f + k];
-        length = sqrt(double3_dot(e, e));
-        for (int k = 0; k < 3; k++)
-            w->pull[side][3 * f + k] = length > reach ? e[k] * (1 - reach / length) : 0;
-        for (int k = 0; k < 3; k++) w->ankle[side][3 * f + k] += w->pull[side][3 * f + k];
+        vec3 e = v3_sub(v3_of(w->source[side] + 3 * f), v3_of(w->ankle[side] + 3 * f));
+        double length = v3_length(e);
+        vec3 pull = length > reach ? v3_scale(e, 1 - reach / length) : v3(0, 0, 0);
+        v3_put(pull, w->pull[side] + 3 * f);
+        v3_sum(w->ankle[side] + 3 * f, pull);
     }
 }
 
@@ -345,33 +341,34 @@ static void write_loose(const work *w, int side, uint32_t f)
     memcpy(w->keys.loose[side] + 3 * (size_t)f, &p, sizeof p);
 }
 
-typedef struct sums {
-    double ankle, ankle_max, hand, hand_max;
-    uint64_t ankles, hands;
-} sums;
+typedef struct errors {
+    double sum, max;
+    uint64_t count;
+} errors;
 
-static void measure_arm(const work *w, int side, sums *s)
+static void add_error(errors *e, double value)
+{
+    e->sum += value;
+    e->max = fmax(e->max, value);
+    e->count++;
+}
+
+static void measure_arm(const work *w, int side, errors *e)
 {
     const retarget_limb *arm = &w->job.arm[side];
     if (arm->target[0] == CUTIS_NONE || arm->target[2] == CUTIS_NONE) return;
     double angle = v3_angle(cutis_retarget_between(w->frame.placed, arm->target[0], arm->target[2]),
                             cutis_retarget_between(w->frame.place, arm->motion[0], arm->motion[2]));
-    angle *= 180 / M_PI;
-    s->hand += angle;
-    s->hand_max = fmax(s->hand_max, angle);
-    s->hands++;
+    add_error(e, angle * (180 / M_PI));
 }
 
-static void measure_ankle(work *w, int side, uint32_t f, sums *s)
+static void measure_ankle(work *w, int side, uint32_t f, errors *e)
 {
     const retarget_job *job = &w->job;
     const double *at = w->frame.placed + 3 * (size_t)job->leg[side].target[2];
     vec3 want = v3_mad(v3_of(w->source[side] + 3 * (size_t)f), w->lift, v3_of(job->target.up));
-    double off = v3_distance(v3_of(at), want);
     v3_put(v3_of(at), w->ankle[side] + 3 * (size_t)f);
-    s->ankle += off;
-    s->ankle_max = fmax(s->ankle_max, off);
-    s->ankles++;
+    add_error(e, v3_distance(v3_of(at), want));
 }
 
 static void add_slides(const work *w, double *out, double *const paths[2])
@@ -388,7 +385,7 @@ static cutis_result second_pass(work *w)
 {
     retarget_job *job = &w->job;
     const uint32_t frames = w->report.frame_count;
-    sums s = { 0 };
+    errors ankles = { 0 }, hands = { 0 };
     for (int side = 0; side < 2 && job->feet; side++)
         if (w->options->feet == CUTIS_RETARGET_FEET_LOCKED) pull_ankle(w, side);
     if (job->feet) {
@@ -402,9 +399,9 @@ static cutis_result second_pass(work *w)
         for (int side = 0; side < 2 && job->feet; side++) {
             const double *offset = w->offset[side] + 3 * (size_t)f;
             if (double3_dot(offset, offset) > 0) cutis_retarget_reach(job, side, offset, &w->frame);
-            measure_ankle(w, side, f, &s);
+            measure_ankle(w, side, f, &ankles);
         }
-        for (int side = 0; side < 2; side++) measure_arm(w, side, &s);
+        for (int side = 0; side < 2; side++) measure_arm(w, side, &hands);
         w->keys.times[f] = (float)(f / w->report.fps);
         for (uint32_t n = 0; n < job->target.count; n++)
             if (w->keys.rotations[n]) write_rotation(w, n, f);
@@ -415,10 +412,10 @@ static cutis_result second_pass(work *w)
         if (result != CUTIS_OK) return result;
     }
     if (job->feet) add_slides(w, &w->report.slide, w->ankle);
-    w->report.ankle_mean = 100 * s.ankle / (double)s.ankles / w->report.height;
-    w->report.ankle_max = s.ankles ? 100 * s.ankle_max / w->report.height : NAN;
-    w->report.hand_mean = s.hand / (double)s.hands;
-    w->report.hand_max = s.hands ? s.hand_max : NAN;
+    w->report.ankle_mean = 100 * ankles.sum / (double)ankles.count / w->report.height;
+    w->report.ankle_max = ankles.count ? 100 * ankles.max / w->report.height : NAN;
+    w->report.hand_mean = hands.sum / (double)hands.count;
+    w->report.hand_max = hands.count ? hands.max : NAN;
     return CUTIS_OK;
 }
 

@@ -66,8 +66,6 @@ cutis_result cutis_retarget_rig_pose(cutis_arena *arena, const cutis_model *mode
 void cutis_retarget_world(const cutis_model_data *data, const cutis_transform *pose,
                           double *matrices, double *place, double *rotation);
 
-/// The axis that points from the legs to the head or the arms (y where neither is known).
-void cutis_retarget_find_up(retarget_rig *rig);
 /// Extent along up.
 double cutis_retarget_height(const retarget_rig *rig);
 
@@ -87,10 +85,6 @@ int32_t cutis_retarget_joint(const retarget_rig *rig, retarget_role role, int si
 bool cutis_retarget_whole(const retarget_rig *rig);
 int32_t cutis_retarget_ancestor(const retarget_rig *rig, int32_t a, int32_t b); ///< common, or NONE
 bool cutis_retarget_is_end(const cutis_node *node); ///< called NAME_end, as readers of BVH do
-
-/// The map from roles. @return how many joints are mapped
-uint32_t cutis_retarget_map_roles(const retarget_rig *target, const retarget_rig *motion,
-                                  int32_t *map);
 
 typedef struct retarget_limb {
     int32_t target[3], motion[3]; ///< thigh, shin, foot; upper arm, forearm, hand; or CUTIS_NONE
@@ -130,8 +124,6 @@ cutis_result cutis_retarget_frame_alloc(const retarget_job *job, retarget_frame 
 /// Motion pose to target pose, the root where the hips ask for it; `lift` goes along up.
 void cutis_retarget_frame_make(const retarget_job *job, const cutis_transform *pose, double lift,
                                retarget_frame *frame);
-/// Places of all target nodes from `turned` and the root's place.
-void cutis_retarget_frame_place(const retarget_job *job, retarget_frame *frame);
 /// The lowest of the target's foot nodes, along up; NAN without feet.
 double cutis_retarget_lowest(const retarget_job *job, const double *places);
 
@@ -142,10 +134,14 @@ static inline bool cutis_retarget_is_under(const retarget_rig *rig, int32_t node
     return node == top;
 }
 
-/// From one place to another; 3 numbers a place.
+/// The place of a node, and from one to another; 3 numbers a place.
+static inline vec3 cutis_retarget_at(const double *places, int32_t node)
+{
+    return v3_of(places + 3 * (size_t)node);
+}
 static inline vec3 cutis_retarget_between(const double *places, int32_t from, int32_t to)
 {
-    return v3_sub(v3_of(places + 3 * (size_t)to), v3_of(places + 3 * (size_t)from));
+    return v3_sub(cutis_retarget_at(places, to), cutis_retarget_at(places, from));
 }
 
 /// Where a foot stands: [first, last], both frames included.

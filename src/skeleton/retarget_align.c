@@ -20,24 +20,23 @@ static const double NO_BONE = 1e-3;
 // Bodies whose trunk leans less than this (cosine) stand upright: up is up in both.
 static const double UPRIGHT = 0.94;
 
-static double unit(double *v)
+static vec3 rotated(const double *r, vec3 v)
 {
-    double length = sqrt(double3_dot(v, v));
-    for (int k = 0; k < 3; k++) v[k] /= length > 0 ? length : 1;
-    return length;
+    return v3(v3_dot(v3_of(r), v), v3_dot(v3_of(r + 3), v), v3_dot(v3_of(r + 6), v));
 }
 
-static double between(const double *places, int32_t from, int32_t to, double *out)
+// rotation = by rotation
+static void rotate_by(const double *by, double *rotation)
 {
-    vec3 d = cutis_retarget_between(places, from, to);
-    v3_put(d, out);
-    return v3_length(d);
+    double out[9];
+    double33_multiply(by, rotation, out);
+    memcpy(rotation, out, sizeof out);
 }
 
 // The least rotation that takes direction a to b; opposite ones: half a turn about anything across.
-static void least_rotation(const double *from, const double *to, double *out)
+static void least_rotation(vec3 from, vec3 to, double *out)
 {
-    vec3 a = v3_direction(v3_of(from)), b = v3_direction(v3_of(to));
+    vec3 a = v3_direction(from), b = v3_direction(to);
     double c = v3_dot(a, b), axis[3];
     v3_put(v3_cross(a, b), axis);
     if (c < -1 + 1e-12) {
@@ -52,11 +51,16 @@ static void least_rotation(const double *from, const double *to, double *out)
         out[i] = (i % 4 == 0 ? c : 0.0) + cross[i] + axis[i / 3] * axis[i % 3] / (1 + c);
 }
 
+// Directions of both bodies.
+typedef struct directions {
+    vec3 target, motion;
+} directions;
+
 // [first, second', first x second'] as columns; false if they are parallel.
-static bool frame_of(const double *first, const double *second, double *out)
+static bool frame_of(vec3 first, vec3 second, double *out)
 {
-    vec3 a = v3_direction(v3_of(first)), b = v3_direction(v3_of(second));
-    if (!(v3_length(v3_of(first)) > 0) || !(v3_length(v3_of(second)) > 0)) return false;
+    vec3 a = v3_direction(first), b = v3_direction(second);
+    if (!(v3_length(first) > 0) || !(v3_length(second) > 0)) return false;
     b = v3_mad(b, -v3_dot(a, b), a);
     if (!(v3_length(b) > 1e-6)) return false;
     b = v3_direction(b);
@@ -66,11 +70,11 @@ static bool frame_of(const double *first, const double *second, double *out)
 }
 
 // K that takes the target's two directions to the motion's: the first exactly.
-static bool align_frames(const double *first_t, const double *second_t, const double *first_m,
-                         const double *second_m, double *out)
+static bool align_frames(directions first, directions second, double *out)
 {
     double t[9], m[9];
-    if (!frame_of(first_t, second_t, t) || !frame_of(first_m, second_m, m)) return false;
+    if (!frame_of(first.target, second.target, t) || !frame_of(first.motion, second.motion, m))
+        return false;
     double33_multiply_transpose(m, t, out);
     return true;
 }
@@ -109,54 +113,47 @@ static void find_limbs(retarget_job *job)
     }
 }
 
-// From right to left, of both bodies, by hips or by shoulders.
-static bool lateral(const retarget_job *job, const retarget_limb *limbs, double *target,
-                    double *motion)
+// From right to left, by hips or by shoulders.
+static bool lateral(const retarget_job *job, const retarget_limb *limbs, directions *out)
 {
-    if (limbs[0].target[0] == CUTIS_NONE || limbs[1].target[0] == CUTIS_NONE) return false;
-    double a = between(job->target.place, limbs[1].target[0], limbs[0].target[0], target);
-    double b = between(job->motion.place, limbs[1].motion[0], limbs[0].motion[0], motion);
-    return a > NO_BONE * cutis_retarget_height(&job->target) && b > 0;
+    const retarget_limb *left = &limbs[0], *right = &limbs[1];
+    if (left->target[0] == CUTIS_NONE || right->target[0] == CUTIS_NONE) return false;
+    out->target = cutis_retarget_between(job->target.place, right->target[0], left->target[0]);
+    out->motion = cutis_retarget_between(job->motion.place, right->motion[0], left->motion[0]);
+    return v3_length(out->target) > NO_BONE * cutis_retarget_height(&job->target) &&
+           v3_length(out->motion) > 0;
 }
 
 // The trunk's direction: from the middle of the legs (or the first trunk joint) to head or neck;
 // up itself where both bodies stand.
-static void trunk_up(const retarget_job *job, double *target, double *motion)
+static directions trunk_up(const retarget_job *job)
 {
     int32_t top_t, top_m, base_t, base_m;
-    memcpy(target, job->target.up, 3 * sizeof *target);
-    memcpy(motion, job->target.up, 3 * sizeof *motion);
-    if (!find_pair(job, ROLE_HEAD, SIDE_NONE, &top_t, &top_m) &&
-        !find_pair(job, ROLE_NECK, SIDE_NONE, &top_t, &top_m))
-        return;
-    if (!find_pair(job, ROLE_HIPS, SIDE_NONE, &base_t, &base_m) &&
-        !find_pair(job, ROLE_SPINE, SIDE_NONE, &base_t, &base_m))
-        return;
-    double t[3], m[3];
-    between(job->target.place, base_t, top_t, t);
-    between(job->motion.place, base_m, top_m, m);
-    if (!(unit(t) > 0) || !(unit(m) > 0)) return;
-    if (double3_dot(t, job->target.up) > UPRIGHT && double3_dot(m, job->target.up) > UPRIGHT)
-        return;
-    memcpy(target, t, sizeof t);
-    memcpy(motion, m, sizeof m);
+    const vec3 up = v3_of(job->target.up);
+    const directions upright = { up, up };
+    if ((!find_pair(job, ROLE_HEAD, SIDE_NONE, &top_t, &top_m) &&
+         !find_pair(job, ROLE_NECK, SIDE_NONE, &top_t, &top_m)) ||
+        (!find_pair(job, ROLE_HIPS, SIDE_NONE, &base_t, &base_m) &&
+         !find_pair(job, ROLE_SPINE, SIDE_NONE, &base_t, &base_m)))
+        return upright;
+    directions d = { v3_direction(cutis_retarget_between(job->target.place, base_t, top_t)),
+                     v3_direction(cutis_retarget_between(job->motion.place, base_m, top_m)) };
+    bool known = v3_length(d.target) > 0 && v3_length(d.motion) > 0;
+    bool stands = v3_dot(d.target, up) > UPRIGHT && v3_dot(d.motion, up) > UPRIGHT;
+    return known && !stands ? d : upright;
 }
 
 static bool align_hips(const retarget_job *job, double *out)
 {
-    double side_t[3], side_m[3], up_t[3], up_m[3];
-    trunk_up(job, up_t, up_m);
-    if (!lateral(job, job->leg, side_t, side_m) && !lateral(job, job->arm, side_t, side_m))
-        return false;
-    return align_frames(side_t, up_t, side_m, up_m, out);
+    directions side;
+    return (lateral(job, job->leg, &side) || lateral(job, job->arm, &side)) &&
+           align_frames(side, trunk_up(job), out);
 }
 
 static bool align_chest(const retarget_job *job, double *out)
 {
-    double side_t[3], side_m[3], up_t[3], up_m[3];
-    trunk_up(job, up_t, up_m);
-    if (!lateral(job, job->arm, side_t, side_m)) return false;
-    return align_frames(up_t, side_t, up_m, side_m, out);
+    directions side;
+    return lateral(job, job->arm, &side) && align_frames(trunk_up(job), side, out);
 }
 
 // The node under `top` that is farthest from it, seen from above; `top` itself if it has none.
@@ -174,77 +171,82 @@ static int32_t toe_of(const retarget_rig *rig, int32_t top)
 }
 
 // Where a foot points; without toes, where its skin lies.
-static bool heading(const retarget_rig *rig, int32_t foot, double *out)
+static bool heading(const retarget_rig *rig, int32_t foot, vec3 *out)
 {
+    const vec3 up = v3_of(rig->up);
     int32_t toe = toe_of(rig, foot);
-    between(rig->place, foot, toe, out);
+    *out = cutis_retarget_between(rig->place, foot, toe);
     if (toe == foot && rig->centre && isfinite(rig->centre[3 * (size_t)foot]))
-        v3_put(v3_sub(v3_of(rig->centre + 3 * (size_t)foot), v3_of(rig->place + 3 * (size_t)foot)),
-               out);
-    v3_put(v3_mad(v3_of(out), -double3_dot(out, rig->up), v3_of(rig->up)), out);
-    return v3_length(v3_of(out)) > NO_BONE * cutis_retarget_height(rig);
+        *out = v3_sub(cutis_retarget_at(rig->centre, foot), cutis_retarget_at(rig->place, foot));
+    *out = v3_mad(*out, -v3_dot(*out, up), up);
+    return v3_length(*out) > NO_BONE * cutis_retarget_height(rig);
 }
 
 static bool align_foot(const retarget_job *job, int32_t c, double *out)
 {
-    double t[3], m[3];
-    const double *up = job->target.up;
-    if (heading(&job->target, c, t) && heading(&job->motion, job->map[c], m))
-        return align_frames(up, t, up, m, out);
+    directions front, up = { v3_of(job->target.up), v3_of(job->target.up) };
+    if (heading(&job->target, c, &front.target) &&
+        heading(&job->motion, job->map[c], &front.motion))
+        return align_frames(up, front, out);
     return align_hips(job, out);
 }
 
-// Target and motion direction of a limb's bone: to the next joint of both; a last joint that stands
-// for more of the motion's (shin and foot in one) points to its skin.
-static bool bone(const retarget_job *job, int32_t c, const retarget_limb *limb, int k, double *t,
-                 double *m)
+// Directions of a limb's bone: to the next joint of both; a last joint that stands for more of the
+// motion's (shin and foot in one) points to its skin.
+static bool bone(const retarget_job *job, int32_t c, const retarget_limb *limb, int k,
+                 directions *out)
 {
-    const double least = NO_BONE * cutis_retarget_height(&job->target);
-    for (int next = k + 1; next < 3; next++) {
-        if (limb->target[next] == CUTIS_NONE) continue;
-        return between(job->target.place, c, limb->target[next], t) > least &&
-               between(job->motion.place, job->map[c], limb->motion[next], m) > 0;
-    }
     static const retarget_role NEXT[ROLE_COUNT] = { [ROLE_SHIN] = ROLE_FOOT,
                                                     [ROLE_FOREARM] = ROLE_HAND,
                                                     [ROLE_THIGH] = ROLE_SHIN,
                                                     [ROLE_UPPERARM] = ROLE_FOREARM };
-    int32_t after =
-        cutis_retarget_joint(&job->motion, NEXT[job->target.role[c]], job->target.side[c]);
-    const double *centre = job->target.centre ? job->target.centre + 3 * (size_t)c : NULL;
-    if (after == CUTIS_NONE || !centre || !isfinite(centre[0])) return false;
-    v3_put(v3_sub(v3_of(centre), v3_of(job->target.place + 3 * (size_t)c)), t);
-    return v3_length(v3_of(t)) > least && between(job->motion.place, job->map[c], after, m) > 0;
+    int next = k + 1;
+    while (next < 3 && limb->target[next] == CUTIS_NONE) next++;
+    int32_t after = next < 3 ? limb->motion[next]
+                             : cutis_retarget_joint(&job->motion, NEXT[job->target.role[c]],
+                                                    job->target.side[c]);
+    if (next < 3) {
+        out->target = cutis_retarget_between(job->target.place, c, limb->target[next]);
+    } else {
+        const double *centre = job->target.centre;
+        if (after == CUTIS_NONE || !centre || !isfinite(centre[3 * (size_t)c])) return false;
+        out->target = v3_sub(cutis_retarget_at(centre, c), cutis_retarget_at(job->target.place, c));
+    }
+    out->motion = cutis_retarget_between(job->motion.place, job->map[c], after);
+    return v3_length(out->target) > NO_BONE * cutis_retarget_height(&job->target) &&
+           v3_length(out->motion) > 0;
 }
 
 static void align_limb(const retarget_job *job, int32_t c, const retarget_limb *limb, int k,
                        double *align)
 {
-    double t[3], m[3], turned[3], least[9], out[9];
-    if (limb->target[k] != c || !bone(job, c, limb, k, t, m)) return;
-    double33_vector(align, t, turned);
-    least_rotation(turned, m, least);
-    double33_multiply(least, align, out);
-    memcpy(align, out, sizeof out);
+    double least[9];
+    directions d;
+    if (limb->target[k] != c || !bone(job, c, limb, k, &d)) return;
+    least_rotation(rotated(align, d.target), d.motion, least);
+    rotate_by(least, align);
 }
 
 // A joint of no known role: the rotation that takes the places of its child joints
 // nearest to the motion's (one: the least, from the parent's; several: in the least-squares sense).
 static void align_other(const retarget_job *job, int32_t c, double *align)
 {
-    double sum[9] = { 0 }, t[3], m[3], turned[3], out[9], least[9];
+    double sum[9] = { 0 }, least[9];
+    vec3 turned = { 0 }, m = { 0 };
     uint32_t count = 0;
     for (uint32_t n = (uint32_t)c + 1; n < job->target.count; n++) {
         int32_t up = job->target.data->nodes[n].parent;
         while (up > c && job->map[up] == CUTIS_NONE) up = job->target.data->nodes[up].parent;
         if (up != c || job->map[n] == CUTIS_NONE) continue;
-        if (!(between(job->target.place, c, (int32_t)n, t) >
-              NO_BONE * cutis_retarget_height(&job->target)) ||
-            !(between(job->motion.place, job->map[c], job->map[n], m) > 0))
+        vec3 t = cutis_retarget_between(job->target.place, c, (int32_t)n);
+        vec3 own = cutis_retarget_between(job->motion.place, job->map[c], job->map[n]);
+        if (!(v3_length(t) > NO_BONE * cutis_retarget_height(&job->target)) ||
+            !(v3_length(own) > 0))
             continue;
-        double33_vector(align, t, turned);
-        unit(m);
-        for (int i = 0; i < 9; i++) sum[i] += m[i / 3] * turned[i % 3];
+        turned = rotated(align, t), m = v3_direction(own);
+        v3_sum(sum, v3_scale(turned, m.x));
+        v3_sum(sum + 3, v3_scale(turned, m.y));
+        v3_sum(sum + 6, v3_scale(turned, m.z));
         count++;
     }
     if (count == 0) return;
@@ -256,8 +258,7 @@ static void align_other(const retarget_job *job, int32_t c, double *align)
         if (!(s[1] > 1e-6 * s[0])) return;
         double33_multiply_transpose(u, v, least); // both proper: the nearest proper rotation
     }
-    double33_multiply(least, align, out);
-    memcpy(align, out, sizeof out);
+    rotate_by(least, align);
 }
 
 static void align_node(const retarget_job *job, int32_t c, int32_t chest, double *align)
@@ -292,27 +293,28 @@ static void align_node(const retarget_job *job, int32_t c, int32_t chest, double
 // Motion lengths to target lengths: legs, else the trunk, else the spread of all joints.
 static double find_scale(const retarget_job *job)
 {
-    double t = 0, m = 0, d[3];
-    for (int side = 0; side < 2; side++)
-        for (int k = 0; k < 2; k++) {
-            const retarget_limb *leg = &job->leg[side];
-            if (leg->target[k] == CUTIS_NONE || leg->target[k + 1] == CUTIS_NONE) continue;
-            t += between(job->target.place, leg->target[k], leg->target[k + 1], d);
-            m += between(job->motion.place, leg->motion[k], leg->motion[k + 1], d);
-        }
+    const double *target = job->target.place, *motion = job->motion.place;
+    double t = 0, m = 0;
+    for (int i = 0; i < 4; i++) {
+        const retarget_limb *leg = &job->leg[i / 2];
+        const int32_t *from = &leg->target[i % 2], *moved = &leg->motion[i % 2];
+        if (from[0] == CUTIS_NONE || from[1] == CUTIS_NONE) continue;
+        t += v3_length(cutis_retarget_between(target, from[0], from[1]));
+        m += v3_length(cutis_retarget_between(motion, moved[0], moved[1]));
+    }
     int32_t a, b, x, y;
     if (!(t > 0 && m > 0) && find_pair(job, ROLE_HEAD, SIDE_NONE, &a, &b) &&
         (find_pair(job, ROLE_HIPS, SIDE_NONE, &x, &y) ||
          find_pair(job, ROLE_SPINE, SIDE_NONE, &x, &y))) {
-        t = between(job->target.place, x, a, d);
-        m = between(job->motion.place, y, b, d);
+        t = v3_length(cutis_retarget_between(target, x, a));
+        m = v3_length(cutis_retarget_between(motion, y, b));
     }
     if (t > 0 && m > 0) return t / m;
     t = m = 0;
     for (uint32_t n = 0; n < job->target.count; n++) {
         if (job->map[n] == CUTIS_NONE) continue;
-        t += between(job->target.place, job->root, (int32_t)n, d);
-        m += between(job->motion.place, job->root_motion, job->map[n], d);
+        t += v3_length(cutis_retarget_between(target, job->root, (int32_t)n));
+        m += v3_length(cutis_retarget_between(motion, job->root_motion, job->map[n]));
     }
     return t > 0 && m > 0 ? t / m : 1;
 }
@@ -328,17 +330,13 @@ static void take_roles(retarget_job *job)
     cutis_retarget_number(&job->target);
 }
 
-static void turn_motion(retarget_job *job)
+// Places and rotations of the motion's nodes to the target's world axes.
+static void turn_world(const retarget_job *job, double *place, double *rotation)
 {
-    retarget_rig *rig = &job->motion;
-    least_rotation(rig->up, job->target.up, job->turn);
-    for (uint32_t n = 0; n < rig->count; n++) {
-        double r[9], *rotation = rig->rotation + 9 * (size_t)n;
-        double33_vector(job->turn, rig->place + 3 * (size_t)n, rig->place + 3 * (size_t)n);
-        double33_multiply(job->turn, rotation, r);
-        memcpy(rotation, r, sizeof r);
+    for (size_t n = 0; n < job->motion.count; n++) {
+        double33_vector(job->turn, place + 3 * n, place + 3 * n);
+        rotate_by(job->turn, rotation + 9 * n);
     }
-    memcpy(rig->up, job->target.up, sizeof rig->up);
 }
 
 cutis_result cutis_retarget_align(retarget_job *job)
@@ -348,7 +346,9 @@ cutis_result cutis_retarget_align(retarget_job *job)
     job->align = cutis_arena_alloc(job->arena, count, 9 * sizeof *job->align);
     if (!job->align) return cutis_alloc_result(job->context);
     take_roles(job);
-    turn_motion(job);
+    least_rotation(v3_of(job->motion.up), v3_of(job->target.up), job->turn);
+    turn_world(job, job->motion.place, job->motion.rotation);
+    memcpy(job->motion.up, job->target.up, sizeof job->motion.up);
     find_limbs(job);
     job->root = CUTIS_NONE;
     for (uint32_t n = 0; n < count; n++) {
@@ -411,13 +411,13 @@ static void turn_nodes(const retarget_job *job, retarget_frame *frame)
 // Place of a node from the one it is carried by.
 static void place_from(const retarget_job *job, int32_t from, int32_t n, retarget_frame *frame)
 {
-    double offset[3], *at = frame->placed + 3 * (size_t)n;
-    between(job->target.place, from, n, offset);
-    double33_vector(frame->turned + 9 * (size_t)from, offset, offset);
-    v3_put(v3_add(v3_of(frame->placed + 3 * (size_t)from), v3_of(offset)), at);
+    vec3 offset = rotated(frame->turned + 9 * (size_t)from,
+                          cutis_retarget_between(job->target.place, from, n));
+    v3_put(v3_add(cutis_retarget_at(frame->placed, from), offset), frame->placed + 3 * (size_t)n);
 }
 
-void cutis_retarget_frame_place(const retarget_job *job, retarget_frame *frame)
+// Places of all target nodes from `turned` and the root's place.
+static void place_nodes(const retarget_job *job, retarget_frame *frame)
 {
     for (uint32_t n = 0; n < job->target.count; n++) {
         int32_t parent = job->target.data->nodes[n].parent;
@@ -444,16 +444,11 @@ void cutis_retarget_frame_make(const retarget_job *job, const cutis_transform *p
     const double *up = job->target.up;
     double *root = frame->placed + 3 * (size_t)job->root;
     cutis_retarget_world(job->motion.data, pose, frame->matrices, frame->place, frame->rotation);
-    for (uint32_t n = 0; n < job->motion.count; n++) {
-        double r[9], *rotation = frame->rotation + 9 * (size_t)n;
-        double33_vector(job->turn, frame->place + 3 * (size_t)n, frame->place + 3 * (size_t)n);
-        double33_multiply(job->turn, rotation, r);
-        memcpy(rotation, r, sizeof r);
-    }
+    turn_world(job, frame->place, frame->rotation);
     turn_nodes(job, frame);
     for (int k = 0; k < 3; k++)
         root[k] = job->scale * frame->place[3 * (size_t)job->root_motion + k] + lift * up[k];
-    cutis_retarget_frame_place(job, frame);
+    place_nodes(job, frame);
     if (!job->legs) return;
     for (int k = 0; k < 3; k++) {
         double have = 0, want = lift * up[k];
@@ -463,7 +458,7 @@ void cutis_retarget_frame_make(const retarget_job *job, const cutis_transform *p
         }
         root[k] += want - have;
     }
-    cutis_retarget_frame_place(job, frame);
+    place_nodes(job, frame);
 }
 
 double cutis_retarget_lowest(const retarget_job *job, const double *places)
@@ -486,10 +481,7 @@ static void turn_way(const retarget_job *job, int32_t top, int32_t end, const do
     int32_t last =
         cutis_retarget_is_under(&job->target, end, top) ? job->target.data->nodes[end].parent : top;
     for (int32_t n = last; n >= top; n = job->target.data->nodes[n].parent) {
-        double *d = frame->turned + 9 * (size_t)n, out[9];
-        if (job->map[n] == CUTIS_NONE) continue;
-        double33_multiply(by, d, out);
-        memcpy(d, out, sizeof out);
+        if (job->map[n] != CUTIS_NONE) rotate_by(by, frame->turned + 9 * (size_t)n);
     }
     for (uint32_t n = (uint32_t)top + 1; n < job->target.count; n++) {
         int32_t parent = job->target.data->nodes[n].parent;
@@ -497,39 +489,37 @@ static void turn_way(const retarget_job *job, int32_t top, int32_t end, const do
             memcpy(frame->turned + 9 * (size_t)n, frame->turned + 9 * (size_t)parent,
                    9 * sizeof(double));
     }
-    cutis_retarget_frame_place(job, frame);
+    place_nodes(job, frame);
 }
 
 void cutis_retarget_reach(const retarget_job *job, int side, const double *offset,
                           retarget_frame *frame)
 {
-    const retarget_limb *leg = &job->leg[side];
-    double thigh[3], shin[3], whole[3], goal[3], across[3], bend[3], by[9], now[3], want[3];
-    double a = between(frame->placed, leg->target[0], leg->target[1], thigh);
-    double b = between(frame->placed, leg->target[1], leg->target[2], shin);
-    between(frame->placed, leg->target[0], leg->target[2], whole);
-    v3_put(v3_add(v3_of(whole), v3_of(offset)), goal);
-    double far = unit(goal), reach = fmin(fmax(far, fabs(a - b) * 1.001), (a + b) * 0.9999);
+    const int32_t *leg = job->leg[side].target;
+    double by[9];
+    vec3 thigh = cutis_retarget_between(frame->placed, leg[0], leg[1]);
+    vec3 shin = cutis_retarget_between(frame->placed, leg[1], leg[2]);
+    vec3 goal = v3_add(cutis_retarget_between(frame->placed, leg[0], leg[2]), v3_of(offset));
+    double a = v3_length(thigh), b = v3_length(shin), far = v3_length(goal);
+    double reach = fmin(fmax(far, fabs(a - b) * 1.001), (a + b) * 0.9999);
     if (!(a > 0) || !(b > 0) || !(far > 0)) return;
+    goal = v3_direction(goal);
     // The knee stays in the plane it bends in; a straight leg bends in the plane of its foot.
-    double3_cross(thigh, shin, across);
-    if (!(unit(across) > 1e-4 * a * b)) {
-        double front[3];
-        if (!heading(&job->target, leg->target[2], front)) return;
-        double33_vector(frame->turned + 9 * (size_t)leg->target[2], front, front);
-        double3_cross(front, thigh, across);
-        if (!(unit(across) > 0)) return;
+    vec3 across = v3_cross(thigh, shin), front;
+    if (!(v3_length(across) > 1e-4 * a * b)) {
+        if (!heading(&job->target, leg[2], &front)) return;
+        across = v3_cross(rotated(frame->turned + 9 * (size_t)leg[2], front), thigh);
+        if (!(v3_length(across) > 0)) return;
     }
-    double3_cross(across, goal, bend); // towards the knee's side: across x (down the leg)
-    for (int k = 0; k < 3; k++) bend[k] = -bend[k];
-    if (!(unit(bend) > 1e-6)) return;
+    // Towards the knee's side: across x (down the leg).
+    vec3 bend = v3_scale(v3_cross(v3_direction(across), goal), -1);
+    if (!(v3_length(bend) > 1e-6)) return;
     double along = (a * a - b * b + reach * reach) / (2 * reach);
     double out = sqrt(fmax(0, a * a - along * along));
-    for (int k = 0; k < 3; k++) want[k] = along * goal[k] + out * bend[k];
+    vec3 want = v3_mad(v3_scale(goal, along), out, v3_direction(bend));
     least_rotation(thigh, want, by);
-    turn_way(job, leg->target[0], leg->target[1], by, frame);
-    between(frame->placed, leg->target[1], leg->target[2], now);
-    for (int k = 0; k < 3; k++) shin[k] = reach * goal[k] - want[k];
-    least_rotation(now, shin, by);
-    turn_way(job, leg->target[1], leg->target[2], by, frame);
+    turn_way(job, leg[0], leg[1], by, frame);
+    least_rotation(cutis_retarget_between(frame->placed, leg[1], leg[2]),
+                   v3_sub(v3_scale(goal, reach), want), by);
+    turn_way(job, leg[1], leg[2], by, frame);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "math/mat3.h"
 
 // Rigs that share this part of their joints' names are one rig, whatever the names say.
 static const double SAME_RIG = 0.8;
@@ -67,7 +66,8 @@ static bool mean_place(const retarget_rig *rig, retarget_role role, bool sided, 
     return true;
 }
 
-void cutis_retarget_find_up(retarget_rig *rig)
+// The axis that points from the legs to the head or the arms (y where neither is known).
+static void find_up(retarget_rig *rig)
 {
     double top[3], base[3];
     if (!mean_place(rig, ROLE_HEAD, false, top) && !mean_place(rig, ROLE_UPPERARM, true, top))
@@ -97,7 +97,7 @@ cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig)
         rig->found = whole ? CUTIS_RETARGET_BY_TOPOLOGY : CUTIS_RETARGET_BY_NOTHING;
         if (!whole) cutis_retarget_roles_by_name(rig); // a part of a body is better than nothing
     }
-    cutis_retarget_find_up(rig);
+    find_up(rig);
     return CUTIS_OK;
 }
 
@@ -139,17 +139,6 @@ static int32_t role_partner(const retarget_rig *target, const retarget_rig *moti
     if (role == ROLE_NONE) return CUTIS_NONE;
     uint32_t n = role_length(target, role, side), m = role_length(motion, role, side);
     return m ? joint_at(motion, role, side, partner(role, target->order[c], n, m)) : CUTIS_NONE;
-}
-
-uint32_t cutis_retarget_map_roles(const retarget_rig *target, const retarget_rig *motion,
-                                  int32_t *map)
-{
-    uint32_t count = 0;
-    for (uint32_t c = 0; c < target->count; c++) {
-        map[c] = role_partner(target, motion, c);
-        if (map[c] != CUTIS_NONE) count++;
-    }
-    return count;
 }
 
 static const char *plain_name(const char *name)
@@ -208,7 +197,12 @@ static cutis_result map_rigs(cutis_arena *arena, retarget_rig *target, retarget_
         target->found = motion->found = CUTIS_RETARGET_BY_SAME_NAMES;
         return CUTIS_OK;
     }
-    if (cutis_retarget_map_roles(target, motion, map) >= 2) return CUTIS_OK;
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < target->count; c++) {
+        map[c] = role_partner(target, motion, c);
+        count += map[c] != CUTIS_NONE;
+    }
+    if (count >= 2) return CUTIS_OK;
     return cutis_fail(arena->context, CUTIS_NOT_FOUND,
                       "the model's joints and those of the motion have nothing in common, neither "
                       "by names nor as bodies with legs and arms: give a map");

@@ -191,30 +191,14 @@ static void settle_words(retarget_rig *rig)
     }
 }
 
-// Above `node`, or the node itself?
-static bool is_above(const retarget_rig *rig, int32_t above, int32_t node)
-{
-    while (node > above) node = rig->data->nodes[node].parent;
-    return node == above && node != CUTIS_NONE;
-}
-
-static double apart(const retarget_rig *rig, int32_t a, int32_t b)
-{
-    double square = 0;
-    for (int k = 0; k < 3; k++) {
-        double d = rig->place[3 * (size_t)a + k] - rig->place[3 * (size_t)b + k];
-        square += d * d;
-    }
-    return sqrt(square);
-}
-
 // A foot with another parent that stands where the shin ends: a goal of inverse kinematics.
 static bool stands_at_shin(const retarget_rig *rig, int32_t foot)
 {
     int32_t shin = cutis_retarget_joint(rig, ROLE_SHIN, rig->side[foot]);
     int32_t thigh = cutis_retarget_joint(rig, ROLE_THIGH, rig->side[foot]);
     if (rig->role[foot] != ROLE_FOOT || shin == CUTIS_NONE || thigh == CUTIS_NONE) return false;
-    double bone = apart(rig, thigh, shin), way = apart(rig, shin, foot);
+    double bone = v3_length(cutis_retarget_between(rig->place, thigh, shin));
+    double way = v3_length(cutis_retarget_between(rig->place, shin, foot));
     return way > 0.4 * bone && way < 1.6 * bone;
 }
 
@@ -229,7 +213,7 @@ static void settle_limbs(retarget_rig *rig)
     for (uint32_t n = 0; n < rig->count; n++) {
         uint8_t wanted = ABOVE[rig->role[n]], side = rig->side[n];
         int32_t top = wanted ? cutis_retarget_joint(rig, wanted, side) : CUTIS_NONE;
-        if (top == CUTIS_NONE || is_above(rig, top, (int32_t)n)) continue;
+        if (top == CUTIS_NONE || cutis_retarget_is_under(rig, (int32_t)n, top)) continue;
         if (!stands_at_shin(rig, (int32_t)n)) rig->role[n] = ROLE_NONE;
     }
 }
@@ -250,13 +234,13 @@ static void settle_trunk(retarget_rig *rig)
     for (uint32_t n = 0; n < rig->count; n++) {
         int32_t at = (int32_t)n;
         bool carries = false;
-        for (int i = 0; i < 4; i++) carries = carries || is_above(rig, at, tops[i]);
+        for (int i = 0; i < 4; i++) carries = carries || cutis_retarget_is_under(rig, tops[i], at);
         if (rig->role[n] == ROLE_SPINE && !carries) rig->role[n] = ROLE_NONE;
         if (legs == CUTIS_NONE) continue;
-        bool between = is_above(rig, at, legs) && is_above(rig, meet, at);
-        bool named = rig->role[n] == ROLE_HIPS && is_above(rig, at, legs);
-        if (rig->role[n] == ROLE_HIPS) rig->role[n] = ROLE_NONE;
-        if (rig->joint[n] && (between || named)) {
+        bool above = cutis_retarget_is_under(rig, legs, at), named = rig->role[n] == ROLE_HIPS;
+        bool between = meet != CUTIS_NONE && cutis_retarget_is_under(rig, at, meet);
+        if (named) rig->role[n] = ROLE_NONE;
+        if (rig->joint[n] && above && (between || named)) {
             rig->role[n] = ROLE_HIPS;
             rig->side[n] = SIDE_NONE;
         }

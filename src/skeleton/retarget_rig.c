@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "math/mat3.h"
 #include "math/quat.h"
 #include "math/svd3.h"
@@ -57,6 +56,15 @@ static void node_matrix(const cutis_node *node, const cutis_transform *pose, dou
         local_matrix(pose ? pose : &node->rest, out);
 }
 
+static void take_matrices(const double *matrices, size_t count, double *place, double *rotation)
+{
+    for (size_t n = 0; n < count; n++) {
+        const double *world = matrices + 12 * n;
+        for (int k = 0; k < 3; k++) place[3 * n + k] = world[4 * k + 3];
+        if (rotation) rotation_of(world, rotation + 9 * n);
+    }
+}
+
 void cutis_retarget_world(const cutis_model_data *data, const cutis_transform *pose,
                           double *matrices, double *place, double *rotation)
 {
@@ -67,9 +75,8 @@ void cutis_retarget_world(const cutis_model_data *data, const cutis_transform *p
             memcpy(world, local, sizeof local);
         else
             double34_multiply(matrices + 12 * (size_t)data->nodes[n].parent, local, world);
-        for (int k = 0; k < 3; k++) place[3 * (size_t)n + k] = world[4 * k + 3];
-        if (rotation) rotation_of(world, rotation + 9 * (size_t)n);
     }
+    take_matrices(matrices, data->node_count, place, rotation);
 }
 
 static bool invert(const double *m, double *out)
@@ -96,17 +103,13 @@ static cutis_result rig_alloc(cutis_arena *arena, const cutis_model *model, reta
     out->place = cutis_arena_alloc(arena, n, 3 * sizeof *out->place);
     out->rotation = cutis_arena_alloc(arena, n, 9 * sizeof *out->rotation);
     out->world = cutis_arena_alloc(arena, n, 12 * sizeof *out->world);
-    out->joint = cutis_arena_alloc(arena, n, sizeof *out->joint);
-    out->role = cutis_arena_alloc(arena, n, 1);
-    out->side = cutis_arena_alloc(arena, n, 1);
-    out->order = cutis_arena_alloc(arena, n, 1);
+    out->joint = cutis_arena_zero(arena, n, sizeof *out->joint);
+    out->role = cutis_arena_zero(arena, n, 1);
+    out->side = cutis_arena_zero(arena, n, 1);
+    out->order = cutis_arena_zero(arena, n, 1);
     if (!out->place || !out->rotation || !out->world || !out->joint || !out->role || !out->side ||
         !out->order)
         return cutis_alloc_result(arena->context);
-    memset(out->joint, 0, n * sizeof *out->joint);
-    memset(out->role, 0, n);
-    memset(out->side, 0, n);
-    memset(out->order, 0, n);
     return CUTIS_OK;
 }
 
@@ -145,11 +148,16 @@ static void mark_joints(retarget_rig *rig, int32_t skin)
     }
 }
 
+static void inverse_bind(const cutis_skin *skin, uint32_t joint, double *out)
+{
+    double34_identity(out);
+    if (skin->inverse_binds) double34_from_floats(skin->inverse_binds[joint].m, out);
+}
+
 static void bind_frame(const retarget_rig *rig, const cutis_skin *skin, uint32_t joint, double *out)
 {
     double bind[12];
-    double34_identity(bind);
-    if (skin->inverse_binds) double34_from_floats(skin->inverse_binds[joint].m, bind);
+    inverse_bind(skin, joint, bind);
     double34_multiply(rig->world + 12 * (size_t)skin->joints[joint], bind, out);
 }
 
@@ -195,8 +203,7 @@ static void place_joints(retarget_rig *rig, const cutis_skin *skin, const double
 {
     for (uint32_t j = 0; j < skin->joint_count; j++) {
         double bind[12], rest[12];
-        double34_identity(bind);
-        if (skin->inverse_binds) double34_from_floats(skin->inverse_binds[j].m, bind);
+        inverse_bind(skin, j, bind);
         if (!invert(bind, rest)) continue;
         double34_multiply(frame, rest, rig->world + 12 * (size_t)skin->joints[j]);
     }
@@ -214,15 +221,6 @@ static void place_others(retarget_rig *rig, const cutis_skin *skin)
         double34_multiply(rig->world + 12 * (size_t)parent, local, rig->world + 12 * (size_t)n);
     }
     memset(rig->order, 0, rig->count);
-}
-
-static void take_matrices(retarget_rig *rig)
-{
-    for (uint32_t n = 0; n < rig->count; n++) {
-        const double *world = rig->world + 12 * (size_t)n;
-        for (int k = 0; k < 3; k++) rig->place[3 * (size_t)n + k] = world[4 * k + 3];
-        rotation_of(world, rig->rotation + 9 * (size_t)n);
-    }
 }
 
 static void bound_nodes(retarget_rig *rig)
@@ -260,11 +258,9 @@ static cutis_result measure_skin(cutis_arena *arena, const cutis_model *model, r
 {
     const cutis_instance *instances;
     uint32_t count = cutis_model_instances(model, &instances);
-    double *counts = cutis_arena_alloc(arena, rig->count, sizeof *counts);
-    rig->centre = cutis_arena_alloc(arena, rig->count, 3 * sizeof *rig->centre);
+    double *counts = cutis_arena_zero(arena, rig->count, sizeof *counts);
+    rig->centre = cutis_arena_zero(arena, rig->count, 3 * sizeof *rig->centre);
     if (!counts || !rig->centre) return cutis_alloc_result(arena->context);
-    memset(counts, 0, rig->count * sizeof *counts);
-    memset(rig->centre, 0, 3 * rig->count * sizeof *rig->centre);
     rig->bounds = box3_empty();
     for (uint32_t i = 0; skin != CUTIS_NONE && i < count; i++) {
         const cutis_mesh *mesh = &rig->data->meshes[instances[i].mesh];
@@ -294,7 +290,7 @@ cutis_result cutis_retarget_rig_bind(cutis_arena *arena, const cutis_model *mode
         if (posed) {
             place_joints(out, &out->data->skins[skin], frame);
             place_others(out, &out->data->skins[skin]);
-            take_matrices(out);
+            take_matrices(out->world, out->count, out->place, out->rotation);
         }
     }
     return measure_skin(arena, model, out, skin, frame);

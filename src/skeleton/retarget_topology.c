@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "math/mat3.h"
 
 // Parts of the body's height. Tips of legs are near the ground; legs part above the knees, so that
@@ -52,11 +51,11 @@ static double apart(const tree *t, int32_t a, int32_t b)
 static cutis_result grow_tree(cutis_arena *arena, tree *t)
 {
     retarget_rig *rig = t->rig;
-    t->children = cutis_arena_alloc(arena, rig->count, sizeof *t->children);
+    t->ground = INFINITY, t->widest = 0;
+    t->children = cutis_arena_zero(arena, rig->count, sizeof *t->children);
     t->in = cutis_arena_alloc(arena, rig->count, sizeof *t->in);
     if (!t->children || !t->in) return cutis_alloc_result(arena->context);
-    memset(t->children, 0, rig->count * sizeof *t->children);
-    double low = INFINITY, high = -INFINITY;
+    double high = -INFINITY;
     box3 box = box3_empty();
     for (uint32_t n = 0; n < rig->count; n++) {
         int32_t parent = rig->data->nodes[n].parent;
@@ -65,14 +64,11 @@ static cutis_result grow_tree(cutis_arena *arena, tree *t)
         if (!t->in[n]) continue;
         if (parent != CUTIS_NONE && t->in[parent]) t->children[parent]++;
         double h = double3_dot(rig->place + 3 * (size_t)n, rig->up);
-        low = fmin(low, h);
-        high = fmax(high, h);
+        t->ground = fmin(t->ground, h), high = fmax(high, h);
         box3_add(&box, v3_of(rig->place + 3 * (size_t)n));
     }
-    t->widest = 0;
     for (int k = 0; k < 3; k++) t->widest = fmax(t->widest, box.high[k] - box.low[k]);
-    t->ground = low;
-    t->height = high - low;
+    t->height = high - t->ground;
     return CUTIS_OK;
 }
 
@@ -96,26 +92,25 @@ static void take_path(const tree *t, int32_t fork, int32_t tip, path *out)
     out->count = count;
 }
 
-// The two lowest tips that belong to different legs.
-static bool find_legs(const tree *t, int32_t tips[2], int32_t *fork)
+// Tips on the ground whose branches part above the knees, lowest first; how many, at most `most`.
+static uint32_t find_ground_tips(const tree *t, uint32_t most, int32_t *tips)
 {
-    int32_t best = CUTIS_NONE;
-    for (uint32_t n = 0; n < t->rig->count; n++)
-        if (is_tip(t, n) && (best == CUTIS_NONE || above(t, (int32_t)n) < above(t, best)))
-            best = (int32_t)n;
-    tips[0] = best;
-    tips[1] = CUTIS_NONE;
-    for (uint32_t n = 0; n < t->rig->count && best != CUTIS_NONE; n++) {
-        int32_t at = (int32_t)n;
-        if (!is_tip(t, n) || above(t, at) > TIP_HEIGHT * t->height) continue;
-        int32_t meet = cutis_retarget_ancestor(t->rig, best, at);
-        if (meet == CUTIS_NONE || !t->in[meet] || above(t, meet) < FORK_HEIGHT * t->height)
-            continue;
-        if (tips[1] == CUTIS_NONE || above(t, at) < above(t, tips[1])) tips[1] = at;
+    uint32_t count = 0;
+    for (;;) {
+        int32_t best = CUTIS_NONE;
+        for (uint32_t n = 0; n < t->rig->count; n++) {
+            int32_t at = (int32_t)n;
+            bool own = is_tip(t, n) && above(t, at) <= TIP_HEIGHT * t->height;
+            for (uint32_t i = 0; i < count && own; i++) {
+                int32_t meet = cutis_retarget_ancestor(t->rig, tips[i], at);
+                own =
+                    meet != CUTIS_NONE && t->in[meet] && above(t, meet) >= FORK_HEIGHT * t->height;
+            }
+            if (own && (best == CUTIS_NONE || above(t, at) < above(t, best))) best = at;
+        }
+        if (best == CUTIS_NONE || count == most) return count;
+        tips[count++] = best;
     }
-    if (tips[1] == CUTIS_NONE) return false;
-    *fork = cutis_retarget_ancestor(t->rig, tips[0], tips[1]);
-    return true;
 }
 
 // Of the foot's tips the farthest: a big toe rather than a heel.
@@ -281,10 +276,11 @@ static void name_trunk(tree *t, const trunk *k)
 
 static bool name_body(tree *t)
 {
-    int32_t tips[2], fork;
+    int32_t tips[2];
     path legs[2], arm;
     // A body that lies has another axis for its height.
-    if (!(t->height > STANDING * t->widest) || !find_legs(t, tips, &fork)) return false;
+    if (!(t->height > STANDING * t->widest) || find_ground_tips(t, 2, tips) < 2) return false;
+    int32_t fork = cutis_retarget_ancestor(t->rig, tips[0], tips[1]);
     for (int i = 0; i < 2; i++) {
         take_path(t, fork, tips[i], &legs[i]);
         if (!legs[i].count) return false;
@@ -310,27 +306,6 @@ static bool name_body(tree *t)
 }
 
 // Four legs -------------------------------------------------------------------------------------
-
-// Tips on the ground whose branches part above the knees; how many, at most five.
-static uint32_t find_ground_tips(const tree *t, int32_t tips[5])
-{
-    uint32_t count = 0;
-    for (;;) {
-        int32_t best = CUTIS_NONE;
-        for (uint32_t n = 0; n < t->rig->count; n++) {
-            int32_t at = (int32_t)n;
-            bool own = is_tip(t, n) && above(t, at) <= TIP_HEIGHT * t->height;
-            for (uint32_t i = 0; i < count && own; i++) {
-                int32_t meet = cutis_retarget_ancestor(t->rig, tips[i], at);
-                own =
-                    meet != CUTIS_NONE && t->in[meet] && above(t, meet) >= FORK_HEIGHT * t->height;
-            }
-            if (own && (best == CUTIS_NONE || above(t, at) < above(t, best))) best = at;
-        }
-        if (best == CUTIS_NONE || count == 5) return count;
-        tips[count++] = best;
-    }
-}
 
 static uint32_t depth_of(const tree *t, int32_t n)
 {
@@ -397,7 +372,7 @@ static bool name_four(tree *t)
 {
     int32_t tips[5];
     path legs[4];
-    if (!(t->height > STANDING * t->widest) || find_ground_tips(t, tips) != 4) return false;
+    if (!(t->height > STANDING * t->widest) || find_ground_tips(t, 5, tips) != 4) return false;
     pair_tips(t, tips);
     trunk k = { .legs = legs, .head = CUTIS_NONE };
     for (uint32_t n = 0; n < t->rig->count; n++) {

@@ -3,7 +3,6 @@
 #include "skeleton/rig.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const double TIP_SHARE = 0.95; // of the largest distance: vertices that make the tip
@@ -109,21 +108,15 @@ void cutis_piece_frame(const cutis_piece *part, bool world, double *frame)
 {
     double33_identity(frame);
     if (world) return;
-    double y[3], x[3], z[3], length = v3_distance_of(part->end, part->joint);
-    if (!(length > 0)) return; // a bone without length has no direction
-    for (int k = 0; k < 3; k++) y[k] = (part->end[k] - part->joint[k]) / length;
+    const vec3 bone = v3_sub(v3_of(part->end), v3_of(part->joint)), y = v3_direction(bone);
+    if (!(v3_length(bone) > 0)) return; // a bone without length has no direction
+    const vec3 axes[3] = { v3_of(part->axes), v3_of(part->axes + 3), v3_of(part->axes + 6) };
     int best = 0;
     for (int e = 1; e < 3; e++) // e2 unless the bone runs along it
-        if (fabs(double3_dot(part->axes + 3 * e, y)) < fabs(double3_dot(part->axes + 3 * best, y)))
-            best = e;
-    if (fabs(double3_dot(part->axes + 3, y)) < 0.5) best = 1;
-    double along = double3_dot(part->axes + 3 * best, y);
-    for (int k = 0; k < 3; k++) x[k] = part->axes[3 * best + k] - along * y[k];
-    length = sqrt(double3_dot(x, x));
-    for (int k = 0; k < 3; k++) x[k] /= length;
-    double3_cross(x, y, z);
-    for (int k = 0; k < 3; k++)
-        frame[3 * k] = x[k], frame[3 * k + 1] = y[k], frame[3 * k + 2] = z[k];
+        if (fabs(v3_dot(axes[e], y)) < fabs(v3_dot(axes[best], y))) best = e;
+    if (fabs(v3_dot(axes[1], y)) < 0.5) best = 1;
+    const vec3 x = v3_direction(v3_mad(axes[best], -v3_dot(axes[best], y), y)), z = v3_cross(x, y);
+    memcpy(frame, (double[9]){ x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z }, 9 * sizeof *frame);
 }
 
 // Curved leaves ---------------------------------------------------------------------------------
@@ -190,9 +183,7 @@ static cutis_result cut_leaf(cutis_parts *parts, const cutis_piece *part, const 
     *pieces = 1;
     for (uint32_t i = 1; i + 1 < line->count; i++) {
         if (!line->kept[i]) continue;
-        char name[300];
-        snprintf(name, sizeof name, "%.250s_%u", part->name, ++*pieces);
-        uint32_t next = cutis_labels_add(names, name);
+        uint32_t next = cutis_labels_add(names, "%.250s_%u", part->name, ++*pieces);
         if (next == CUTIS_NOTHING) return cutis_alloc_result(mesh->context);
         double from = (line->band[i] + 0.5) / BANDS * largest;
         for (uint32_t f = 0; f < part->face_count; f++) {
@@ -227,8 +218,7 @@ cutis_result cutis_split_curved(cutis_parts *parts, cutis_labels *names, cutis_n
         result = cut_leaf(parts, part, distances, largest, &line, names, &pieces);
         if (result != CUTIS_OK) return result;
         if (pieces == 1) continue;
-        if (!cutis_note(notes, "\"%s\" is curved and becomes %u parts", part->name, pieces))
-            return cutis_alloc_result(parts->mesh->context);
+        cutis_note(notes, "\"%s\" is curved and becomes %u parts", part->name, pieces);
         ++*split;
     }
     return CUTIS_OK;

@@ -15,7 +15,7 @@ void cutis_piece_frame(const cutis_piece *part, bool world, double *frame);
 cutis_result cutis_split_curved(cutis_parts *parts, cutis_labels *names, cutis_notes *notes,
                                 double *distances, uint32_t *split);
 
-/// Cut triangles so that joint loops lie in their planes where there is room.
+/// Cut triangles so that joint loops lie in their planes where there is space.
 /// @param done, skipped joints
 cutis_result cutis_straighten(cutis_parts *parts, cutis_notes *notes, uint32_t *done,
                               uint32_t *skipped);

@@ -5,7 +5,6 @@
 // longest axis. Invariant: a cut is a level set of a smooth function, so it runs round; the same
 // mesh and seed give the same labels.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,11 +127,8 @@ typedef struct {
 static bool name_pieces(cutter *c, profile *p)
 {
     p->first = c->names->count;
-    for (uint32_t i = 0; i <= p->cut_count; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "part%u", c->names->count);
-        if (cutis_labels_add(c->names, name) == CUTIS_NOTHING) return false;
-    }
+    for (uint32_t i = 0; i <= p->cut_count; i++)
+        if (cutis_labels_add(c->names, "part%u", c->names->count) == CUTIS_NOTHING) return false;
     return true;
 }
 
@@ -305,10 +301,9 @@ static cutis_result cut_fingers(cutter *c, cutis_branches *b, double *field, uin
     cutis_result result = CUTIS_OK;
     uint32_t count = 0, fingers = 0, end;
     uint32_t *list = cutis_arena_alloc(b->arena, mesh->vertex_count, sizeof *list);
-    uint8_t *seen = cutis_arena_alloc(b->arena, mesh->vertex_count, 1);
+    uint8_t *seen = cutis_arena_zero(b->arena, mesh->vertex_count, 1);
     if (!list || !seen) return cutis_alloc_result(mesh->context);
     double low = INFINITY, high = 0;
-    memset(seen, 0, mesh->vertex_count);
     for (uint32_t f = 0; f < mesh->face_count; f++) {
         c->inside[f] = mesh->labels[f] == hand && mesh->shells[f] == c->shell;
         for (int k = 0; k < 3 && c->inside[f]; k++) {
@@ -487,13 +482,10 @@ cutis_result cutis_segment(cutis_closed *mesh, uint32_t wanted, uint64_t seed, c
     cutis_context *context = mesh->context;
     cutis_arena arena = { .context = context };
     cutis_front w = { .mesh = mesh, .heap = { .context = context } };
-    uint32_t *sizes = cutis_arena_alloc(&arena, mesh->shell_count, sizeof *sizes);
+    uint32_t *sizes = cutis_arena_zero(&arena, mesh->shell_count, sizeof *sizes);
     w.fixed = cutis_arena_alloc(&arena, mesh->vertex_count, 1);
     cutis_result result = sizes && w.fixed ? CUTIS_OK : cutis_alloc_result(context);
-    if (result == CUTIS_OK) {
-        memset(sizes, 0, mesh->shell_count * sizeof *sizes);
-        for (uint32_t f = 0; f < mesh->face_count; f++) sizes[mesh->shells[f]]++;
-    }
+    for (uint32_t f = 0; f < mesh->face_count && result == CUTIS_OK; f++) sizes[mesh->shells[f]]++;
     // The names of the shells stay: a shell that is not cut keeps its own.
     for (uint32_t s = 0; s < mesh->shell_count && result == CUTIS_OK; s++) {
         if (sizes[s] < SMALL_SHELL * mesh->face_count || sizes[s] < 100) continue;

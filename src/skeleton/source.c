@@ -36,15 +36,7 @@ static uint32_t fresh_label(lister *l, const char *name, const char *kind, uint3
             snprintf(text + used, sizeof text - used, "#%u", index);
             break;
         }
-    return cutis_labels_add(l->names, text);
-}
-
-// A table from keys (materials, meshes, nodes, parts of a mesh) to labels.
-static uint32_t *key_table(lister *l, size_t count)
-{
-    uint32_t *table = cutis_arena_alloc(l->names->arena, count, sizeof *table);
-    if (table) memset(table, 0xff, count * sizeof *table);
-    return table;
+    return cutis_labels_add(l->names, "%s", text);
 }
 
 static uint32_t triangles_of(const cutis_primitive *primitive)
@@ -56,7 +48,7 @@ static cutis_result label_primitives(lister *l, cutis_part_source source)
 {
     bool materials = source == CUTIS_PART_SOURCE_MATERIALS;
     size_t keys = materials ? (size_t)l->data->material_count + 1 : l->data->node_count;
-    uint32_t *table = key_table(l, keys), at = 0;
+    uint32_t *table = cutis_nothings(l->names->arena, keys), at = 0;
     if (!table) return no_memory(l);
     for (uint32_t i = 0; i < l->instance_count; i++) {
         const cutis_mesh *mesh = &l->data->meshes[l->instances[i].mesh];
@@ -84,7 +76,7 @@ static cutis_result label_parts(lister *l)
     uint32_t at = 0;
     for (uint32_t i = 0; i < l->instance_count; i++) {
         const cutis_mesh *mesh = &l->data->meshes[l->instances[i].mesh];
-        uint32_t *table = key_table(l, (size_t)mesh->part_count + 1);
+        uint32_t *table = cutis_nothings(l->names->arena, (size_t)mesh->part_count + 1);
         if (!table) return no_memory(l);
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
             const cutis_primitive *primitive = &mesh->primitives[p];
@@ -143,7 +135,6 @@ static uint32_t triangle_joint(const lister *l, const cutis_skin *skin,
 static void joint_depths(const lister *l, uint32_t *depths)
 {
     const cutis_model_data *data = l->data;
-    memset(depths, 0, data->node_count * sizeof *depths);
     for (uint32_t s = 0; s < data->skin_count; s++)
         for (uint32_t j = 0; j < data->skins[s].joint_count; j++)
             depths[data->skins[s].joints[j]] = 1;
@@ -159,7 +150,7 @@ static void joint_depths(const lister *l, uint32_t *depths)
 static cutis_result list_parents(lister *l, const uint32_t *table)
 {
     const cutis_node *nodes = l->data->nodes;
-    uint32_t *parents = key_table(l, l->names->count);
+    uint32_t *parents = cutis_nothings(l->names->arena, l->names->count);
     if (!parents) return no_memory(l);
     for (uint32_t n = 0; n < l->data->node_count; n++) {
         int32_t up = nodes[n].parent;
@@ -173,12 +164,11 @@ static cutis_result list_parents(lister *l, const uint32_t *table)
 
 static cutis_result label_joints(lister *l)
 {
-    uint32_t *table = key_table(l, l->data->node_count), at = 0;
-    uint32_t *depths = key_table(l, l->data->node_count);
-    double *sums = cutis_arena_alloc(l->names->arena, l->data->node_count, sizeof *sums);
+    uint32_t *table = cutis_nothings(l->names->arena, l->data->node_count), at = 0;
+    uint32_t *depths = cutis_arena_zero(l->names->arena, l->data->node_count, sizeof *depths);
+    double *sums = cutis_arena_zero(l->names->arena, l->data->node_count, sizeof *sums);
     bool skinned = false;
     if (!table || !sums || !depths) return no_memory(l);
-    memset(sums, 0, l->data->node_count * sizeof *sums);
     joint_depths(l, depths);
     for (uint32_t i = 0; i < l->instance_count; i++) {
         const cutis_mesh *mesh = &l->data->meshes[l->instances[i].mesh];
@@ -211,11 +201,8 @@ static cutis_result label_numbers(lister *l, const cutis_skeleton_options *optio
     qsort(values, n, sizeof *values, order_u32);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || values[i] != values[count - 1]) values[count++] = values[i];
-    for (uint32_t i = 0; i < count; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "part%u", values[i]);
-        if (cutis_labels_add(l->names, name) == CUTIS_NOTHING) return no_memory(l);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (cutis_labels_add(l->names, "part%u", values[i]) == CUTIS_NOTHING) return no_memory(l);
     for (size_t i = 0; i < n; i++) {
         const uint32_t *found =
             bsearch(&options->labels[i], values, count, sizeof *values, order_u32);

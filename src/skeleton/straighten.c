@@ -42,8 +42,8 @@ static bool march(joint_band *b, uint32_t label, double sign)
     while (heap.count > 0 && good) {
         cutis_waiting now = cutis_heap_pop(&heap);
         if (now.distance > fabs(b->along[now.vertex])) continue;
-        uint32_t first = mesh->leaving[now.vertex], h = first;
-        do {
+        for (uint32_t h = mesh->leaving[now.vertex]; h != CUTIS_NOTHING;
+             h = cutis_next_around(mesh, now.vertex, h))
             for (int side = 0; side < 2 && good && mesh->labels[h / 3] == label; side++) {
                 uint32_t to = side ? cutis_from(mesh, half_previous(h)) : cutis_to(mesh, h);
                 double d =
@@ -52,14 +52,12 @@ static bool march(joint_band *b, uint32_t label, double sign)
                 b->along[to] = sign * d;
                 good = cutis_heap_push(&heap, d, to);
             }
-            h = cutis_around(mesh, h);
-        } while (h != first && good);
     }
     cutis_heap_release(&heap);
     return good;
 }
 
-// Half the width of the band, or 0: no room.
+// Half the width of the band, or 0: no space.
 static double band_width(joint_band *b)
 {
     const cutis_closed *mesh = b->mesh;
@@ -202,9 +200,9 @@ cutis_result cutis_straighten(cutis_parts *parts, cutis_notes *notes, uint32_t *
                 cutis_progress(parts->mesh->context, "straightening", (p + 1.0) / parts->count);
         if (result != CUTIS_OK) return result;
         ++*(straight ? done : skipped);
-        if (!straight && !cutis_note(notes, "the loop of \"%s\" has no room to be straightened",
-                                     parts->parts[p].name))
-            return cutis_alloc_result(parts->mesh->context);
+        if (!straight)
+            cutis_note(notes, "the loop of \"%s\" has no space to be straightened",
+                       parts->parts[p].name);
     }
     return CUTIS_OK;
 }

@@ -2,7 +2,6 @@
 // what is not manifold, cap what is open. Invariant: nothing is moved but borders that nearly
 // coincide, and no triangle is lost but those without area and those that are there twice.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,14 +19,16 @@ typedef struct {
     cutis_context *context;
     cutis_arena arena; // released at the end
     cutis_gathered from;
-    uint32_t *weld;      // per gathered vertex: welded vertex
-    uint32_t weld_count; // welded vertices before splitting
+    const uint32_t *labels; // per gathered triangle, or NULL
+    const cutis_labels *names;
+    uint32_t *weld; // per gathered vertex: welded vertex
     uint32_t face_count;
     uint32_t (*faces)[3], (*corners)[3]; // welded and gathered vertices
     uint32_t *triangles;                 // per face: gathered triangle
     uint32_t *twins;                     // 3 per face
-    uint32_t *starts, *edges;            // half-edges by their lower vertex
-    uint8_t *flips;                      // per face: turned over
+    cutis_edge *edges;                   // of the faces, sorted
+    size_t edge_count;
+    uint8_t *flips; // per face: turned over
     uint32_t *shells;
     uint32_t shell_count;
     bool fans; // some edge has more than two faces
@@ -35,14 +36,6 @@ typedef struct {
 } welder;
 
 // Welding ----------------------------------------------------------------------------------------
-
-static cutis_result weld_exact(welder *w)
-{
-    cutis_arena *arena = &w->arena;
-    w->weld = cutis_arena_alloc(arena, w->from.vertex_count, sizeof *w->weld);
-    if (!w->weld) return cutis_alloc_result(w->context);
-    return cutis_weld_positions(w->context, w->from.vertex_count, w->from.positions, w->weld);
-}
 
 // Faces of distinct welded vertices.
 static cutis_result list_faces(welder *w)
@@ -54,9 +47,7 @@ static cutis_result list_faces(welder *w)
         w->triangles = cutis_arena_alloc(&w->arena, n, sizeof *w->triangles);
         w->twins = cutis_arena_alloc(&w->arena, n, 3 * sizeof *w->twins);
         w->edges = cutis_arena_alloc(&w->arena, n, 3 * sizeof *w->edges);
-        w->starts =
-            cutis_arena_alloc(&w->arena, (size_t)w->from.vertex_count + 2, sizeof(uint32_t));
-        if (!w->faces || !w->corners || !w->triangles || !w->twins || !w->edges || !w->starts)
+        if (!w->faces || !w->corners || !w->triangles || !w->twins || !w->edges)
             return cutis_alloc_result(w->context);
     }
     w->face_count = 0;
@@ -86,59 +77,26 @@ static uint32_t edge_to(const welder *w, uint32_t h)
 {
     return edge_from(w, half_next(h));
 }
-static uint32_t edge_low(const welder *w, uint32_t h)
-{
-    uint32_t a = edge_from(w, h), b = edge_to(w, h);
-    return a < b ? a : b;
-}
-static uint32_t edge_high(const welder *w, uint32_t h)
-{
-    uint32_t a = edge_from(w, h), b = edge_to(w, h);
-    return a < b ? b : a;
-}
-
-// Half-edges sorted by lower vertex; within one vertex by number.
 static void sort_edges(welder *w)
 {
-    uint32_t n = w->from.vertex_count, count = 3 * w->face_count;
-    memset(w->starts, 0, ((size_t)n + 2) * sizeof *w->starts);
-    for (uint32_t h = 0; h < count; h++) w->starts[edge_low(w, h) + 2]++;
-    for (uint32_t v = 0; v < n; v++) w->starts[v + 2] += w->starts[v + 1];
-    for (uint32_t h = 0; h < count; h++) w->edges[w->starts[edge_low(w, h) + 1]++] = h;
-}
-
-// Half-edges of vertex v's bucket that run to `high`, from entry i on; moves them together.
-static uint32_t collect_edge(welder *w, uint32_t i, uint32_t end)
-{
-    uint32_t high = edge_high(w, w->edges[i]), count = 1;
-    for (uint32_t j = i + 1; j < end; j++) {
-        if (edge_high(w, w->edges[j]) != high) continue;
-        uint32_t h = w->edges[j];
-        memmove(w->edges + i + count + 1, w->edges + i + count, (j - i - count) * sizeof h);
-        w->edges[i + count++] = h;
-    }
-    return count;
+    w->edge_count = cutis_edges_sort(w->faces[0], NULL, w->face_count, w->edges);
 }
 
 // Twice the same triangle, the same way round: one of them goes.
 static void drop_doubles(welder *w)
 {
     uint32_t kept = 0;
-    uint8_t *doubled = cutis_arena_alloc(&w->arena, w->face_count, 1);
+    uint8_t *doubled = cutis_arena_zero(&w->arena, w->face_count, 1);
     if (!doubled) return; // doubles are then split as edges of many faces
-    memset(doubled, 0, w->face_count);
-    for (uint32_t v = 0; v < w->from.vertex_count; v++) {
-        uint32_t end = w->starts[v + 1];
-        for (uint32_t i = w->starts[v], n; i < end; i += n) {
-            n = collect_edge(w, i, end);
-            for (uint32_t a = i; n > 2 && a < i + n; a++)
-                for (uint32_t b = a + 1; b < i + n; b++) {
-                    uint32_t g = w->edges[a], h = w->edges[b];
-                    if (edge_from(w, g) == edge_from(w, h) && !doubled[g / 3] &&
-                        edge_from(w, half_previous(g)) == edge_from(w, half_previous(h)))
-                        doubled[h / 3] = 1;
-                }
-        }
+    for (size_t i = 0, n; i < w->edge_count; i += n) {
+        n = cutis_edges_run(w->edges, w->edge_count, i);
+        for (size_t a = i; n > 2 && a < i + n; a++)
+            for (size_t b = a + 1; b < i + n; b++) {
+                uint32_t g = (uint32_t)w->edges[a].half, h = (uint32_t)w->edges[b].half;
+                if (edge_from(w, g) == edge_from(w, h) && !doubled[g / 3] &&
+                    edge_from(w, half_previous(g)) == edge_from(w, half_previous(h)))
+                    doubled[h / 3] = 1;
+            }
     }
     for (uint32_t f = 0; f < w->face_count; f++) {
         if (doubled[f]) {
@@ -252,32 +210,27 @@ static void pair_simple(welder *w)
 {
     memset(w->twins, 0xff, 3 * (size_t)w->face_count * sizeof *w->twins);
     w->fans = false;
-    for (uint32_t v = 0; v < w->from.vertex_count; v++) {
-        uint32_t end = w->starts[v + 1];
-        for (uint32_t i = w->starts[v], n; i < end; i += n) {
-            n = collect_edge(w, i, end);
-            w->fans = w->fans || n > 2;
-            if (n != 2) continue;
-            w->twins[w->edges[i]] = w->edges[i + 1];
-            w->twins[w->edges[i + 1]] = w->edges[i];
-        }
+    for (size_t i = 0, n; i < w->edge_count; i += n) {
+        const cutis_edge *e = &w->edges[i];
+        n = cutis_edges_run(w->edges, w->edge_count, i);
+        w->fans = w->fans || n > 2;
+        if (n == 2)
+            w->twins[e[0].half] = (uint32_t)e[1].half, w->twins[e[1].half] = (uint32_t)e[0].half;
     }
 }
 
-static const char *face_name(const welder *w, const uint32_t *labels, const cutis_labels *names,
-                             uint32_t f)
+static const char *face_name(const welder *w, uint32_t f)
 {
-    return labels ? names->names[labels[w->triangles[f]]] : "the model";
+    return w->labels ? w->names->names[w->labels[w->triangles[f]]] : "the model";
 }
 
 // Flood every piece, turning faces so that neighbours agree.
-static cutis_result orient(welder *w, const uint32_t *labels, const cutis_labels *names)
+static cutis_result orient(welder *w)
 {
     uint32_t n = w->face_count, *queue = cutis_arena_alloc(&w->arena, n, sizeof *queue);
     w->flips = cutis_arena_alloc(&w->arena, n, 1);
-    w->shells = cutis_arena_alloc(&w->arena, n, sizeof *w->shells);
+    w->shells = cutis_nothings(&w->arena, n);
     if (!queue || !w->flips || !w->shells) return cutis_alloc_result(w->context);
-    memset(w->shells, 0xff, n * sizeof *w->shells);
     w->shell_count = 0;
     for (uint32_t seed = 0; seed < n; seed++) {
         if (w->shells[seed] != CUTIS_NOTHING) continue;
@@ -297,7 +250,7 @@ static cutis_result orient(welder *w, const uint32_t *labels, const cutis_labels
                     return cutis_fail(w->context, CUTIS_UNSUPPORTED,
                                       "part \"%s\": the surface has one side only (a Moebius "
                                       "strip) and encloses nothing",
-                                      face_name(w, labels, names, f));
+                                      face_name(w, f));
                 }
             }
         }
@@ -314,11 +267,9 @@ static void face_points(const welder *w, uint32_t f, double p[3][3])
 // Turn faces over, and whole pieces that are inside out.
 static cutis_result turn_outward(welder *w)
 {
-    double(*middle)[4] = cutis_arena_alloc(&w->arena, w->shell_count, sizeof *middle);
-    double *volume = cutis_arena_alloc(&w->arena, w->shell_count, sizeof *volume), p[3][3];
+    double(*middle)[4] = cutis_arena_zero(&w->arena, w->shell_count, sizeof *middle);
+    double *volume = cutis_arena_zero(&w->arena, w->shell_count, sizeof *volume), p[3][3];
     if (!middle || !volume) return cutis_alloc_result(w->context);
-    memset(middle, 0, w->shell_count * sizeof *middle);
-    memset(volume, 0, w->shell_count * sizeof *volume);
     for (uint32_t f = 0; f < w->face_count; f++) {
         double *m = middle[w->shells[f]];
         face_points(w, f, p);
@@ -361,31 +312,29 @@ static int compare_spokes(const void *a, const void *b)
     return s->edge < t->edge ? -1 : s->edge > t->edge;
 }
 
-static vec3 spoke_direction(const welder *w, uint32_t h, vec3 axis)
+static vec3 spoke_direction(const welder *w, const cutis_edge *e, vec3 axis)
 {
-    const float *positions = w->from.positions;
-    vec3 d =
-        v3_sub(v3_at(positions, edge_from(w, half_previous(h))), v3_at(positions, edge_low(w, h)));
+    uint32_t third = edge_from(w, half_previous((uint32_t)e->half));
+    vec3 d = v3_sub(v3_at(w->from.positions, third), v3_at(w->from.positions, e->low));
     return v3_mad(d, -v3_dot(d, axis), axis);
 }
 
 // An edge of more than two faces: faces that enclose material between them are a pair. Seen along
 // the edge, material lies clockwise of a face that runs up and counter-clockwise of one that runs
 // down.
-static void pair_fan(welder *w, spoke *spokes, uint32_t first, uint32_t count)
+static void pair_fan(welder *w, spoke *spokes, const cutis_edge *edges, size_t count)
 {
-    vec3 axis = v3_sub(v3_at(w->from.positions, edge_high(w, w->edges[first])),
-                       v3_at(w->from.positions, edge_low(w, w->edges[first])));
+    vec3 axis = v3_sub(v3_at(w->from.positions, edges->high), v3_at(w->from.positions, edges->low));
     axis = v3_divide(axis, v3_length(axis));
-    vec3 zero = spoke_direction(w, w->edges[first], axis), side = v3_cross(axis, zero);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t h = w->edges[first + i];
-        vec3 d = spoke_direction(w, h, axis);
+    vec3 zero = spoke_direction(w, edges, axis), side = v3_cross(axis, zero);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t h = (uint32_t)edges[i].half;
+        vec3 d = spoke_direction(w, &edges[i], axis);
         double angle = i == 0 ? 0 : atan2(v3_dot(d, side), v3_dot(d, zero));
         spokes[i] = (spoke){ angle, h, edge_from(w, h) < edge_to(w, h) };
     }
     qsort(spokes, count, sizeof *spokes, compare_spokes);
-    for (uint32_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         spoke *above = &spokes[i], *below = &spokes[(i + count - 1) % count];
         if (!above->up || below->up || w->twins[below->edge] != CUTIS_NOTHING) continue;
         w->twins[above->edge] = below->edge, w->twins[below->edge] = above->edge;
@@ -396,19 +345,15 @@ static cutis_result pair_fans(welder *w)
 {
     spoke *spokes = NULL;
     size_t capacity = 0;
-    bool good = true;
-    for (uint32_t v = 0; v < w->from.vertex_count && w->fans && good; v++) {
-        uint32_t end = w->starts[v + 1];
-        for (uint32_t i = w->starts[v], n; i < end && good; i += n) {
-            n = collect_edge(w, i, end);
-            if (n < 3) continue;
-            good = cutis_grow(w->context, &spokes, &capacity, n, sizeof *spokes);
-            if (good) pair_fan(w, spokes, i, n);
-            w->repairs->split_edges++;
-        }
+    for (size_t i = 0, n; i < w->edge_count && w->fans; i += n) {
+        n = cutis_edges_run(w->edges, w->edge_count, i);
+        if (n < 3) continue;
+        if (!cutis_arena_grow(&w->arena, &spokes, &capacity, n, sizeof *spokes))
+            return cutis_alloc_result(w->context);
+        pair_fan(w, spokes, w->edges + i, n);
+        w->repairs->split_edges++;
     }
-    cutis_free_array(w->context, spokes, capacity, sizeof *spokes);
-    return good ? CUTIS_OK : cutis_alloc_result(w->context);
+    return CUTIS_OK;
 }
 
 // The closed mesh -------------------------------------------------------------------------------
@@ -578,8 +523,7 @@ static bool cap_holes(welder *w, cutis_closed *mesh)
 }
 
 // The pieces of the paired mesh, and that each encloses something.
-static cutis_result check_shells(welder *w, cutis_closed *mesh, const uint32_t *labels,
-                                 const cutis_labels *names)
+static cutis_result check_shells(welder *w, cutis_closed *mesh)
 {
     uint32_t n = mesh->face_count, *queue = cutis_arena_alloc(&w->arena, n, sizeof *queue);
     if (!queue) return cutis_alloc_result(w->context);
@@ -609,45 +553,36 @@ static cutis_result check_shells(welder *w, cutis_closed *mesh, const uint32_t *
                 6;
         }
         size = box3_diagonal(&box);
-        // Small sheets (lashes, hair) ride along; a body that is one cannot have bones inside.
+        // Small sheets (lashes, hair) stay attached; a body that is one cannot have bones inside.
         if (fabs(volume) <= SHEET * size * size * size && 2 * tail > n)
             return cutis_fail(w->context, CUTIS_UNSUPPORTED,
                               "part \"%s\": welding and capping %u holes leaves a sheet that "
                               "encloses nothing",
-                              seed < w->face_count ? face_name(w, labels, names, seed) : "caps",
+                              seed < w->face_count ? face_name(w, seed) : "caps",
                               w->repairs->capped_holes);
         mesh->shell_count++;
     }
     return CUTIS_OK;
 }
 
-static void set_diagonal(cutis_closed *mesh)
-{
-    box3 box = box3_empty();
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) box3_add(&box, v3_of(mesh->points[v]));
-    mesh->diagonal = box3_diagonal(&box);
-}
-
-static cutis_result build(welder *w, const uint32_t *labels, const cutis_labels *names,
-                          cutis_closed *mesh)
+static cutis_result build(welder *w, cutis_closed *mesh)
 {
     if (!make_vertices(w, mesh) || !make_outputs(w, mesh)) return cutis_alloc_result(w->context);
     for (uint32_t f = 0; f < mesh->face_count; f++)
-        mesh->labels[f] = labels ? labels[w->triangles[f]] : 0;
+        mesh->labels[f] = w->labels ? w->labels[w->triangles[f]] : 0;
     if (!cap_holes(w, mesh)) return cutis_alloc_result(w->context);
-    set_diagonal(mesh);
-    return check_shells(w, mesh, labels, names);
+    box3 box = box3_empty();
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) box3_add(&box, v3_of(mesh->points[v]));
+    mesh->diagonal = box3_diagonal(&box);
+    return check_shells(w, mesh);
 }
 
 // Pieces are parts.
 static cutis_result label_shells(cutis_closed *mesh, cutis_labels *names)
 {
-    char name[32];
-    for (uint32_t s = 0; s < mesh->shell_count; s++) {
-        snprintf(name, sizeof name, "shell%u", s);
-        if (cutis_labels_add(names, name) == CUTIS_NOTHING)
+    for (uint32_t s = 0; s < mesh->shell_count; s++)
+        if (cutis_labels_add(names, "shell%u", s) == CUTIS_NOTHING)
             return cutis_alloc_result(mesh->context);
-    }
     memcpy(mesh->labels, mesh->shells, mesh->face_count * sizeof *mesh->labels);
     return CUTIS_OK;
 }
@@ -671,7 +606,10 @@ static void pair_all(welder *w)
 
 static cutis_result weld_all(welder *w)
 {
-    cutis_result result = weld_exact(w);
+    w->weld = cutis_arena_alloc(&w->arena, w->from.vertex_count, sizeof *w->weld);
+    if (!w->weld) return cutis_alloc_result(w->context);
+    cutis_result result =
+        cutis_weld_positions(w->context, w->from.vertex_count, w->from.positions, w->weld);
     if (result == CUTIS_OK) result = list_faces(w);
     if (result != CUTIS_OK) return result;
     pair_all(w);
@@ -694,15 +632,19 @@ cutis_result cutis_closed_make(const cutis_model *model, const uint32_t *labels,
                                cutis_closed *out)
 {
     cutis_context *context = cutis_model_context(model);
-    welder w = { .context = context, .arena = { .context = context }, .repairs = repairs };
+    welder w = { .context = context,
+                 .arena = { .context = context },
+                 .labels = labels,
+                 .names = names,
+                 .repairs = repairs };
     *out = (cutis_closed){ .context = context };
-    // The turns of the primitives outlive the welder: names' arena lives as long as the mesh.
+    // The transforms of the primitives outlive the welder: names' arena lives as long as the mesh.
     cutis_result result = cutis_gather(names->arena, model, &w.from);
     if (result == CUTIS_OK) result = weld_all(&w);
-    if (result == CUTIS_OK) result = orient(&w, labels, names);
+    if (result == CUTIS_OK) result = orient(&w);
     if (result == CUTIS_OK) result = turn_outward(&w);
     if (result == CUTIS_OK) result = pair_fans(&w);
-    if (result == CUTIS_OK) result = build(&w, labels, names, out);
+    if (result == CUTIS_OK) result = build(&w, out);
     if (result == CUTIS_OK && !labels) result = label_shells(out, names);
     if (result != CUTIS_OK) cutis_closed_release(out);
     cutis_arena_release(&w.arena);

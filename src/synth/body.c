@@ -3,13 +3,10 @@
 #include "synth/body.h"
 
 #include "base/error.h"
-#include "synth/colors.h"
-#include "synth/seam.h"
-#include "synth/weights.h"
 
 #include <string.h>
 
-/// More would not fit the 32-bit half-edges of the remesher with room to spare, nor most machines.
+/// More would not fit the 32-bit half-edges of the remesher with any to spare, nor most machines.
 static const uint32_t VERTICES_MAX = 4000000;
 /// Below this a finger has too few edges around it.
 static const uint32_t FINGERS_FROM = 3000;
@@ -33,13 +30,12 @@ const synth_table *cutis_synth_table(cutis_body body, uint32_t vertices)
 static void size_in_vertices(cutis_body body, cutis_body_size size, uint32_t *vertices,
                              uint32_t *seam)
 {
-    static const uint32_t biped[4] = { 12000, 3000, 12000, 46036 };
-    static const uint32_t quadruped[4] = { 8000, 1500, 8000, 46036 };
-    static const uint32_t arm[4] = { 2883, 2883, 11420, 45732 }, arm_seam[4] = { 90, 90, 155, 305 };
+    static const uint32_t counts[][4] = { [CUTIS_BODY_BIPED] = { 12000, 3000, 12000, 46036 },
+                                          [CUTIS_BODY_QUADRUPED] = { 8000, 1500, 8000, 46036 },
+                                          [CUTIS_BODY_ARM] = { 2883, 2883, 11420, 45732 } };
+    static const uint32_t arm_seam[4] = { 90, 90, 155, 305 };
     *seam = body == CUTIS_BODY_ARM ? arm_seam[size] : 0;
-    *vertices = body == CUTIS_BODY_BIPED ? biped[size]
-                : body == CUTIS_BODY_ARM ? arm[size]
-                                         : quadruped[size];
+    *vertices = counts[body][size];
 }
 
 cutis_result cutis_synth_body_size(cutis_context *context, cutis_body body,
@@ -63,7 +59,7 @@ cutis_result cutis_synth_body_size(cutis_context *context, cutis_body body,
     return CUTIS_OK;
 }
 
-/// Room for all vertex arrays of a primitive.
+/// Space for all vertex arrays of a primitive.
 typedef struct arrays {
     float *positions, *normals, *texcoords, *colors;
     uint32_t *parts;
@@ -129,10 +125,8 @@ static void write_vertices(const synth_surface *s, const synth_seam *seam, const
 {
     for (uint32_t v = 0; v < s->vertex_count + seam->copy_count; v++) {
         uint32_t from = v < s->vertex_count ? v : seam->copies[v - s->vertex_count];
-        vec3 x = s->positions[from], n = s->normals[from];
-        float *p = a->positions + 3 * (size_t)v, *q = a->normals + 3 * (size_t)v;
-        p[0] = (float)(x.x * 1e-3), p[1] = (float)(x.y * 1e-3), p[2] = (float)(x.z * 1e-3);
-        q[0] = (float)n.x, q[1] = (float)n.y, q[2] = (float)n.z;
+        v3_put_floats(v3_scale(s->positions[from], 1e-3), a->positions + 3 * (size_t)v);
+        v3_put_floats(s->normals[from], a->normals + 3 * (size_t)v);
         memcpy(a->colors + 4 * (size_t)v, a->colors + 4 * (size_t)from, 4 * sizeof(float));
     }
 }
@@ -142,10 +136,10 @@ static cutis_result extend_influences(cutis_arena *arena, const synth_surface *s
                                       const synth_seam *seam, cutis_influences *w)
 {
     size_t vertices = s->vertex_count, total = w->first[vertices],
-           room = total + 8 * seam->copy_count;
+           capacity = total + 8 * seam->copy_count;
     uint32_t *first = cutis_arena_alloc(arena, vertices + seam->copy_count + 1, sizeof *first);
-    uint32_t *joints = cutis_arena_alloc(arena, room, sizeof *joints);
-    float *weights = cutis_arena_alloc(arena, room, sizeof *weights);
+    uint32_t *joints = cutis_arena_alloc(arena, capacity, sizeof *joints);
+    float *weights = cutis_arena_alloc(arena, capacity, sizeof *weights);
     if (!first || !joints || !weights) return cutis_alloc_result(arena->context);
     memcpy(first, w->first, (vertices + 1) * sizeof *first);
     memcpy(joints, w->joints, total * sizeof *joints);
@@ -165,17 +159,16 @@ static cutis_result make_primitive(cutis_arena *arena, const synth_body *body, s
                                    uint32_t seam_edges, cutis_primitive *out)
 {
     synth_seam seam = { 0 };
+    cutis_influences influences;
     arrays a;
-    size_t room = (size_t)s->vertex_count + seam_edges;
-    cutis_result result = arrays_alloc(arena, room, s->triangle_count, &a);
-    *out = (cutis_primitive){ .material = 0 };
-    if (result == CUTIS_OK)
-        result = cutis_synth_weights(arena, &body->skeleton, s, &out->influences);
+    size_t capacity = (size_t)s->vertex_count + seam_edges;
+    cutis_result result = arrays_alloc(arena, capacity, s->triangle_count, &a);
+    if (result == CUTIS_OK) result = cutis_synth_weights(arena, &body->skeleton, s, &influences);
     if (result == CUTIS_OK)
         result = cutis_synth_colors(arena, body->table, &body->skeleton, s, a.colors);
     if (result == CUTIS_OK && seam_edges > 0) {
         result = cutis_synth_seam_cut(arena, s, seam_edges, &seam);
-        if (result == CUTIS_OK) result = extend_influences(arena, s, &seam, &out->influences);
+        if (result == CUTIS_OK) result = extend_influences(arena, s, &seam, &influences);
     }
     if (result != CUTIS_OK) return result;
     write_vertices(s, &seam, &a);
@@ -185,33 +178,16 @@ static cutis_result make_primitive(cutis_arena *arena, const synth_body *body, s
         front_texcoords(s, a.texcoords);
     for (uint32_t t = 0; t < s->triangle_count; t++)
         a.parts[t] = s->labels[t] - (uint32_t)body->skeleton.part_first;
-    out->vertex_count = s->vertex_count + seam.copy_count;
-    out->index_count = 3 * s->triangle_count;
-    out->indices = s->triangles;
-    out->positions = a.positions;
-    out->normals = a.normals;
-    out->texcoords = a.texcoords;
-    out->colors = a.colors;
-    out->parts = a.parts;
+    *out = (cutis_primitive){ .vertex_count = s->vertex_count + seam.copy_count,
+                              .index_count = 3 * s->triangle_count,
+                              .indices = s->triangles,
+                              .positions = a.positions,
+                              .normals = a.normals,
+                              .texcoords = a.texcoords,
+                              .colors = a.colors,
+                              .parts = a.parts,
+                              .influences = influences };
     return CUTIS_OK;
-}
-
-static void choose_clips(synth_body *body, cutis_body kind)
-{
-    switch (kind) {
-    case CUTIS_BODY_BIPED:
-        body->clips = cutis_synth_biped_clips;
-        body->clip_count = cutis_synth_biped_clip_count;
-        break;
-    case CUTIS_BODY_QUADRUPED:
-        body->clips = cutis_synth_quadruped_clips;
-        body->clip_count = cutis_synth_quadruped_clip_count;
-        break;
-    default:
-        body->clips = cutis_synth_arm_clips;
-        body->clip_count = cutis_synth_arm_clip_count;
-        break;
-    }
 }
 
 cutis_result cutis_synth_body_build(cutis_arena *arena, cutis_body body, uint32_t vertices,
@@ -219,7 +195,9 @@ cutis_result cutis_synth_body_build(cutis_arena *arena, cutis_body body, uint32_
 {
     synth_surface surface;
     out->table = cutis_synth_table(body, vertices);
-    choose_clips(out, body);
+    out->clips = body == CUTIS_BODY_BIPED       ? cutis_synth_biped_clips
+                 : body == CUTIS_BODY_QUADRUPED ? cutis_synth_quadruped_clips
+                                                : cutis_synth_arm_clips;
     cutis_result result = cutis_synth_skeleton_init(&out->skeleton, arena->context, out->table);
     if (result == CUTIS_OK)
         result = cutis_synth_surface_build(arena, out->table, &out->skeleton, vertices, &surface);
@@ -258,13 +236,10 @@ cutis_result cutis_synth_body_skin(cutis_arena *arena, const synth_body *body, i
         const synth_joint *joint = &skeleton->joints[j];
         vec3 from = joint->parent < 0 ? v3(0, 0, 0) : skeleton->joints[joint->parent].pivot;
         cutis_float3 back = metres(v3_scale(joint->pivot, -1));
-        nodes[j] = (cutis_node){ .name = cutis_arena_string(arena, joint->name),
-                                 .mesh = CUTIS_NONE,
-                                 .skin = CUTIS_NONE };
+        nodes[j] =
+            cutis_synth_node(cutis_arena_string(arena, joint->name),
+                             joint->parent < 0 ? parent : (int32_t)first_node + joint->parent);
         if (!nodes[j].name) return cutis_alloc_result(arena->context);
-        nodes[j].parent = joint->parent < 0 ? parent : (int32_t)first_node + joint->parent;
-        nodes[j].rest.rotation.w = 1;
-        nodes[j].rest.scale = (cutis_float3){ 1, 1, 1 };
         nodes[j].rest.translation = metres(v3_sub(joint->pivot, from));
         joints[j] = first_node + (uint32_t)j;
         binds[j] = (cutis_mat34){ { 1, 0, 0, back.x, 0, 1, 0, back.y, 0, 0, 1, back.z } };
@@ -275,6 +250,15 @@ cutis_result cutis_synth_body_skin(cutis_arena *arena, const synth_body *body, i
                           .inverse_binds = binds,
                           .root = (int32_t)first_node };
     return CUTIS_OK;
+}
+
+cutis_node cutis_synth_node(const char *name, int32_t parent)
+{
+    return (cutis_node){ .name = name,
+                         .parent = parent,
+                         .rest = cutis_transform_identity(),
+                         .mesh = CUTIS_NONE,
+                         .skin = CUTIS_NONE };
 }
 
 cutis_material cutis_synth_material(void)

@@ -11,8 +11,7 @@ typedef struct synth_body {
     const synth_table *table;
     synth_skeleton skeleton;
     cutis_mesh mesh; ///< one primitive; in the arena
-    const clip_row *clips;
-    size_t clip_count;
+    clip_list clips;
 } synth_body;
 
 /// The table of a body at a vertex count, NULL for bodies without one (cylinder, crowd).
@@ -28,6 +27,8 @@ cutis_result cutis_synth_body_build(cutis_arena *arena, cutis_body body, uint32_
 /// @param nodes joint_count entries
 cutis_result cutis_synth_body_skin(cutis_arena *arena, const synth_body *body, int32_t parent,
                                    uint32_t first_node, cutis_node *nodes, cutis_skin *skin);
+/// A node at its parent's place, without mesh and skin.
+cutis_node cutis_synth_node(const char *name, int32_t parent);
 /// The one material all bodies use: white under vertex colours.
 cutis_material cutis_synth_material(void);
 

@@ -3,6 +3,8 @@
 /// stay smooth where they close.
 #include "synth/clips.h"
 
+#include "geometry/sincos.h"
+
 #include <string.h>
 
 void cutis_synth_pose_clear(clip_pose *pose)
@@ -20,6 +22,20 @@ void cutis_synth_turn(const synth_skeleton *skeleton, clip_pose *pose, const cha
         if (joint->side != side || strcmp(skeleton->rows[joint->row]->name, name) != 0) continue;
         pose->rotations[j] = cutis_synth_quat_multiply(pose->rotations[j], cutis_synth_rotation(v));
     }
+}
+
+double cutis_synth_sine(double turns)
+{
+    double s, c;
+    sincos_degrees(360 * turns, &s, &c);
+    return s;
+}
+
+double cutis_synth_swing(double turns)
+{
+    double s, c;
+    sincos_degrees(360 * turns, &s, &c);
+    return (1 - c) / 2;
 }
 
 double cutis_synth_cycle(const double table[16], double t)

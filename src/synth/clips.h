@@ -25,10 +25,12 @@ typedef struct clip_row {
     double start, span; ///< t runs from start to start + span; span 0: from start to start + 1
 } clip_row;
 
-extern const clip_row cutis_synth_biped_clips[], cutis_synth_quadruped_clips[],
-    cutis_synth_arm_clips[];
-extern const size_t cutis_synth_biped_clip_count, cutis_synth_quadruped_clip_count,
-    cutis_synth_arm_clip_count;
+typedef struct clip_list {
+    const clip_row *rows;
+    size_t count;
+} clip_list;
+
+extern const clip_list cutis_synth_biped_clips, cutis_synth_quadruped_clips, cutis_synth_arm_clips;
 /// The eight example poses of the arm, one a second (a clip of its own, not in the list above).
 extern const clip_row cutis_synth_arm_examples_clip;
 
@@ -51,6 +53,9 @@ static inline vec3 axis_z(double degrees)
 void cutis_synth_turn(const synth_skeleton *skeleton, clip_pose *pose, const char *name, int side,
                       vec3 v);
 void cutis_synth_pose_clear(clip_pose *pose);
+/// Sine of so many turns, and what rises from 0 to 1 and falls again over one.
+double cutis_synth_sine(double turns);
+double cutis_synth_swing(double turns);
 /// A table of 16 values over one cycle, Catmull-Rom between them.
 double cutis_synth_cycle(const double table[16], double t);
 /// Smoothstep of t clamped to 0..1.

@@ -2,32 +2,21 @@
 /// clip.
 #include "synth/clips.h"
 
-#include "geometry/sincos.h"
-
-static double up_and_down(double t)
-{
-    double s, c;
-    sincos_degrees(360 * t, &s, &c);
-    return (1 - c) / 2;
-}
-
 static void bend(const synth_skeleton *k, double t, clip_pose *p)
 {
-    double a = up_and_down(t);
+    double a = cutis_synth_swing(t);
     cutis_synth_turn(k, p, "elbow", 0, v3(0, -110 * a, 0));
     cutis_synth_turn(k, p, "wrist", 0, v3(0, -40 * a, 0));
 }
 
 static void twist(const synth_skeleton *k, double t, clip_pose *p)
 {
-    double a, c;
-    sincos_degrees(360 * t, &a, &c);
-    cutis_synth_turn(k, p, "wrist", 0, v3_scale(v3(0.993, 0, 0.12), 150 * a));
+    cutis_synth_turn(k, p, "wrist", 0, v3_scale(v3(0.993, 0, 0.12), 150 * cutis_synth_sine(t)));
 }
 
 static void raise(const synth_skeleton *k, double t, clip_pose *p)
 {
-    double a = up_and_down(t);
+    double a = cutis_synth_swing(t);
     cutis_synth_turn(k, p, "shoulder", 0, v3(0, 0, 60 * a));
     cutis_synth_turn(k, p, "collar", 0, v3(0, 0, 12 * a));
 }
@@ -49,12 +38,11 @@ static void examples(const synth_skeleton *k, double t, clip_pose *p)
     cutis_synth_turn(k, p, poses[i].joint, 0, poses[i].turn);
 }
 
-const clip_row cutis_synth_arm_clips[] = {
+static const clip_row rows[] = {
     { "bend", 4, 32, bend, false, 0, 1 },
     { "twist", 4, 32, twist, false, 0, 1 },
     { "raise", 4, 32, raise, false, 0, 1 },
 };
-const size_t cutis_synth_arm_clip_count =
-    sizeof cutis_synth_arm_clips / sizeof *cutis_synth_arm_clips;
+const clip_list cutis_synth_arm_clips = { rows, sizeof rows / sizeof *rows };
 
 const clip_row cutis_synth_arm_examples_clip = { "examples", 7, 7, examples, true, 0, 1 };

@@ -89,9 +89,7 @@ static void walk_forward(const synth_skeleton *k, double t, clip_pose *p)
 
 static void bend(const synth_skeleton *k, double t, clip_pose *p)
 {
-    double s, c;
-    sincos_degrees(360 * t, &s, &c);
-    double a = (1 - c) / 2, curl[4] = { 45 * a, 45 * a, 45 * a, 45 * a };
+    double a = cutis_synth_swing(t), curl[4] = { 45 * a, 45 * a, 45 * a, 45 * a };
     for (int side = 1; side >= -1; side -= 2) {
         cutis_synth_turn(k, p, "forearm", side, v3_scale(ELBOW, 95 * a));
         cutis_synth_turn(k, p, "shin", side, axis_x(95 * a));
@@ -103,8 +101,7 @@ static void bend(const synth_skeleton *k, double t, clip_pose *p)
 
 static void twist(const synth_skeleton *k, double t, clip_pose *p)
 {
-    double a, c;
-    sincos_degrees(360 * t, &a, &c);
+    double a = cutis_synth_sine(t);
     for (int side = 1; side >= -1; side -= 2)
         cutis_synth_turn(k, p, "forearm", side, v3_scale(FOREARM, 120 * a));
     cutis_synth_turn(k, p, "chest", 0, axis_y(30 * a));
@@ -113,10 +110,8 @@ static void twist(const synth_skeleton *k, double t, clip_pose *p)
 
 static void wave(const synth_skeleton *k, double t, clip_pose *p)
 {
-    double s, c;
-    sincos_degrees(4 * 360 * t, &s, &c);
     double e = cutis_synth_smoothstep(t / 0.2) * (1 - cutis_synth_smoothstep((t - 0.8) / 0.2));
-    double w = s * cutis_synth_smoothstep((t - 0.15) / 0.15) *
+    double w = cutis_synth_sine(4 * t) * cutis_synth_smoothstep((t - 0.15) / 0.15) *
                (1 - cutis_synth_smoothstep((t - 0.7) / 0.15));
     cutis_synth_turn(k, p, "clavicle", -1, axis_z(10 * e));
     cutis_synth_turn(k, p, "upperarm", -1, axis_z(45 * e));
@@ -131,10 +126,9 @@ static void wave(const synth_skeleton *k, double t, clip_pose *p)
     cutis_synth_turn(k, p, "head", 0, axis_y(-8 * e));
 }
 
-const clip_row cutis_synth_biped_clips[] = {
+static const clip_row rows[] = {
     { "walk", 1.1, 16, walk, false, 0, 1 }, { "walk_forward", 1.1, 16, walk_forward, false, 0, 1 },
     { "bend", 4, 32, bend, false, 0, 1 },   { "twist", 4, 32, twist, false, 0, 1 },
     { "wave", 2, 80, wave, false, 0, 1 },
 };
-const size_t cutis_synth_biped_clip_count =
-    sizeof cutis_synth_biped_clips / sizeof *cutis_synth_biped_clips;
+const clip_list cutis_synth_biped_clips = { rows, sizeof rows / sizeof *rows };

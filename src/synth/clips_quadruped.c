@@ -71,9 +71,7 @@ static void walk(const synth_skeleton *k, double t, clip_pose *p)
 
 static void bend(const synth_skeleton *k, double t, clip_pose *p)
 {
-    double s, c;
-    sincos_degrees(360 * t, &s, &c);
-    double a = (1 - c) / 2;
+    double a = cutis_synth_swing(t);
     for (int side = 1; side >= -1; side -= 2) {
         cutis_synth_turn(k, p, "forearm", side, axis_x(-80 * a));
         cutis_synth_turn(k, p, "carpus", side, axis_x(70 * a));
@@ -86,8 +84,7 @@ static void bend(const synth_skeleton *k, double t, clip_pose *p)
 
 static void twist(const synth_skeleton *k, double t, clip_pose *p)
 {
-    double a, c;
-    sincos_degrees(360 * t, &a, &c);
+    double a = cutis_synth_sine(t);
     cutis_synth_turn(k, p, "spine", 0, axis_z(20 * a));
     cutis_synth_turn(k, p, "chest", 0, axis_z(20 * a));
     cutis_synth_turn(k, p, "neck", 0, axis_z(25 * a));
@@ -95,10 +92,9 @@ static void twist(const synth_skeleton *k, double t, clip_pose *p)
     for (int i = 1; i <= 4; i++) turn_tail(k, p, i, axis_z(25 * a));
 }
 
-const clip_row cutis_synth_quadruped_clips[] = {
+static const clip_row rows[] = {
     { "walk", 1, 16, walk, false, 0, 1 },
     { "bend", 4, 32, bend, false, 0, 1 },
     { "twist", 4, 32, twist, false, 0, 1 },
 };
-const size_t cutis_synth_quadruped_clip_count =
-    sizeof cutis_synth_quadruped_clips / sizeof *cutis_synth_quadruped_clips;
+const clip_list cutis_synth_quadruped_clips = { rows, sizeof rows / sizeof *rows };

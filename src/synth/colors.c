@@ -1,6 +1,6 @@
 /// One material with vertex colours, so that the body stays one closed index mesh: splitting it by
 /// material would double the vertices on every border. Colours are linear, as glTF's COLOR_0 is.
-#include "synth/colors.h"
+#include "synth/surface.h"
 
 #include "synth/clips.h"
 
@@ -100,9 +100,8 @@ cutis_result cutis_synth_colors(cutis_arena *arena, const synth_table *table,
                                 const synth_skeleton *skeleton, const synth_surface *surface,
                                 float *colors)
 {
-    uint32_t *part = cutis_arena_alloc(arena, surface->vertex_count, sizeof *part);
+    uint32_t *part = cutis_arena_zero(arena, surface->vertex_count, sizeof *part);
     if (!part) return cutis_alloc_result(arena->context);
-    memset(part, 0, surface->vertex_count * sizeof *part);
     // Joints stand depth-first, so of two parts that meet the child has the larger number.
     for (size_t h = 0; h < (size_t)surface->triangle_count * 3; h++)
         if (surface->labels[h / 3] > part[surface->triangles[h]])
@@ -115,7 +114,7 @@ cutis_result cutis_synth_colors(cutis_arena *arena, const synth_table *table,
                      : arm     ? arm_color(name, x)
                                : biped_color(name, x);
         float *out = colors + 4 * (size_t)v;
-        out[0] = (float)color.x, out[1] = (float)color.y, out[2] = (float)color.z, out[3] = 1;
+        v3_put_floats(color, out), out[3] = 1;
     }
     return CUTIS_OK;
 }

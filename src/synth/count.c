@@ -1,29 +1,21 @@
 /// Exact vertex counts. A vertex off the mirror plane counts twice, one on it once; so an odd
-/// difference is mended by one operation on x = 0, and even ones by splits or collapses of free
+/// difference is made up by one operation on x = 0, and even ones by splits or collapses of free
 /// edges.
-#include "synth/count.h"
+#include "synth/remesh.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROUND_MAX = 40 };
 
 typedef struct candidate {
-    double ratio;
+    double ratio; ///< of a split negated
     int32_t half;
 } candidate;
 
-static int longest_first(const void *left, const void *right)
-{
-    const candidate *a = left, *b = right;
-    if (a->ratio != b->ratio) return a->ratio > b->ratio ? -1 : 1;
-    return (a->half > b->half) - (a->half < b->half);
-}
-
-static int shortest_first(const void *left, const void *right)
+static int by_ratio(const void *left, const void *right)
 {
     const candidate *a = left, *b = right;
     if (a->ratio != b->ratio) return a->ratio < b->ratio ? -1 : 1;
@@ -31,7 +23,7 @@ static int shortest_first(const void *left, const void *right)
 }
 
 /// Edges on the border, or else those that may be split (no constraint) or collapsed (both ends
-/// free).
+/// free); the longest first to split, the shortest to collapse.
 static size_t gather(const remesher *r, bool border, bool split, candidate *list)
 {
     const mesh *m = r->m;
@@ -42,9 +34,9 @@ static size_t gather(const remesher *r, bool border, bool split, candidate *list
         const mesh_vertex *a = &m->vertices[half_start(m, h)], *b = &m->vertices[half_end(m, h)];
         if (!border && !split && (a->curve != SYNTH_FREE || b->curve != SYNTH_FREE)) continue;
         if (border && !split && (a->curve == SYNTH_CORNER || b->curve == SYNTH_CORNER)) continue;
-        list[count++] = (candidate){ cutis_synth_edge_ratio(r, h), h };
+        list[count++] = (candidate){ (split ? -1 : 1) * cutis_synth_edge_ratio(r, h), h };
     }
-    qsort(list, count, sizeof *list, split ? longest_first : shortest_first);
+    qsort(list, count, sizeof *list, by_ratio);
     return count;
 }
 
@@ -55,17 +47,15 @@ static bool claim(const mesh *m, int32_t edge, uint8_t *taken)
     int32_t ends[2] = { half_start(m, edge), half_end(m, edge) };
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < 2; i++) {
-            int32_t h = m->vertices[ends[i]].half, start = h;
             if (pass == 0 && taken[ends[i]]) return false;
             taken[ends[i]] |= (uint8_t)pass;
-            do {
-                int32_t p = half_previous(h), around[2] = { half_end(m, h), half_start(m, p) };
+            for (int32_t h = m->vertices[ends[i]].half; h >= 0; h = next_around(m, ends[i], h)) {
+                int32_t around[2] = { half_end(m, h), half_start(m, half_previous(h)) };
                 for (int k = 0; k < 2; k++) {
                     if (pass == 0 && taken[around[k]]) return false;
                     taken[around[k]] |= (uint8_t)pass;
                 }
-                h = m->halves[p].twin;
-            } while (h >= 0 && h != start);
+            }
         }
     }
     return true;
@@ -76,7 +66,6 @@ static cutis_result operate(remesher *r, bool border, bool split, int32_t wanted
 {
     mesh *m = r->m;
     size_t count = gather(r, border, split, list);
-    memset(taken, 0, (size_t)m->vertex_count);
     int32_t done = 0, known = m->vertex_count;
     cutis_result result = cutis_synth_mesh_reserve(m, (size_t)wanted + 1, 6 * (size_t)wanted + 6);
     for (size_t i = 0; i < count && done < wanted && result == CUTIS_OK; i++) {
@@ -99,9 +88,9 @@ static cutis_result operate(remesher *r, bool border, bool split, int32_t wanted
 static cutis_result one_round(remesher *r, int32_t missing)
 {
     mesh *m = r->m;
-    size_t halves = (size_t)m->half_count, vertices = (size_t)m->vertex_count;
-    candidate *list = cutis_alloc_array(m->context, halves, sizeof *list);
-    uint8_t *taken = cutis_alloc_array(m->context, vertices + 1, 1);
+    cutis_arena arena = { .context = m->context };
+    candidate *list = cutis_arena_alloc(&arena, (size_t)m->half_count, sizeof *list);
+    uint8_t *taken = cutis_arena_zero(&arena, (size_t)m->vertex_count, 1);
     cutis_result result = list && taken ? CUTIS_OK : cutis_alloc_result(m->context);
     bool split = missing > 0, odd = m->shape->folded && missing % 2 != 0;
     if (result == CUTIS_OK) {
@@ -111,8 +100,7 @@ static cutis_result one_round(remesher *r, int32_t missing)
         if (wanted > most) wanted = most;
         result = operate(r, odd, split, odd ? 1 : wanted, list, taken);
     }
-    cutis_free_array(m->context, list, halves, sizeof *list);
-    cutis_free_array(m->context, taken, vertices + 1, 1);
+    cutis_arena_release(&arena);
     return result;
 }
 

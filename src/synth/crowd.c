@@ -54,7 +54,7 @@ static cutis_transform place(const crowd *c, uint32_t i)
 
 static cutis_result add_walk(crowd *c, const synth_body *body, uint32_t i, uint32_t first_node)
 {
-    clip_row row = body->clips[0];
+    clip_row row = body->clips.rows[0];
     row.start = draw(c, STREAM_PHASE, i, 0, 1);
     row.span = DURATION / row.duration * draw(c, STREAM_PACE, i, 0.85, 1.15);
     row.duration = DURATION;
@@ -110,23 +110,18 @@ static cutis_result build_walkers(crowd *c)
     c->kinds = cutis_arena_alloc(&c->arena, c->count, 1);
     if (!c->nodes || !c->skins || !c->channels || !c->kinds)
         return cutis_alloc_result(c->arena.context);
-    c->nodes[0] = (cutis_node){ .name = "crowd",
-                                .parent = CUTIS_NONE,
-                                .mesh = CUTIS_NONE,
-                                .skin = CUTIS_NONE,
-                                .rest = cutis_transform_identity() };
+    c->nodes[0] = cutis_synth_node("crowd", CUTIS_NONE);
     c->node_count = 1;
     for (uint32_t i = 0; i < c->count; i++) {
         cutis_result result = add_walker(c, i);
         if (result != CUTIS_OK) return result;
     }
     // The meshes after all walkers: a skinned mesh is a root of the scene, as glTF recommends.
-    for (uint32_t i = 0; i < c->count; i++)
-        c->nodes[c->node_count++] = (cutis_node){ .name = c->bodies[c->kinds[i]].table->name,
-                                                  .parent = CUTIS_NONE,
-                                                  .mesh = c->kinds[i],
-                                                  .skin = (int32_t)i,
-                                                  .rest = cutis_transform_identity() };
+    for (uint32_t i = 0; i < c->count; i++) {
+        cutis_node *node = &c->nodes[c->node_count++];
+        *node = cutis_synth_node(c->bodies[c->kinds[i]].table->name, CUTIS_NONE);
+        node->mesh = c->kinds[i], node->skin = (int32_t)i;
+    }
     return CUTIS_OK;
 }
 

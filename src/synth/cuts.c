@@ -2,13 +2,10 @@
 /// one whose centroid is nearest to the cut point is meant. Each of its crossed edges is split
 /// once, and the edges between the new vertices are the loop: closed by construction, or ending on
 /// x = 0 twice.
-#include "synth/cuts.h"
+#include "synth/mesh.h"
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "synth/snap.h"
-
-#include <string.h>
 
 /// mm; vertices closer to a plane count as this far above it, so that a crossing is never at a
 /// vertex.
@@ -16,6 +13,7 @@ static const double CLEAR = 1e-2;
 
 typedef struct cutter {
     mesh *m;
+    cutis_arena arena;
     mesh_plane plane;
     bool central;
     double *side;        ///< signed distance of every vertex to the plane
@@ -23,7 +21,6 @@ typedef struct cutter {
     int32_t *queue;      ///< triangles
     int32_t (*edges)[2]; ///< crossed edges of the chosen curve
     int32_t edge_count;
-    size_t vertices, triangles;
 } cutter;
 
 static bool crossed(const cutter *c, int32_t h)
@@ -70,8 +67,7 @@ static int32_t choose_curve(cutter *c)
 {
     int32_t best = 0, mark = 0;
     double least = 0;
-    memset(c->seen, 0, c->triangles * sizeof *c->seen);
-    for (int32_t t = 0; t < (int32_t)c->triangles; t++) {
+    for (int32_t t = 0; t < c->m->half_count / 3; t++) {
         if (c->seen[t] || !(crossed(c, 3 * t) || crossed(c, 3 * t + 1))) continue;
         vec3 offset = v3_sub(follow(c, t, ++mark), c->plane.point);
         if (c->central) offset.x = 0;
@@ -94,12 +90,9 @@ static void collect_edges(cutter *c, int32_t mark)
 
 static int32_t find_half(const mesh *m, int32_t a, int32_t b)
 {
-    int32_t h = m->vertices[a].half, start = h;
-    do {
-        if (half_end(m, h) == b) return h;
-        h = rotate_half(m, h);
-    } while (h >= 0 && h != start);
-    return -1;
+    int32_t h = m->vertices[a].half;
+    while (h >= 0 && half_end(m, h) != b) h = next_around(m, a, h);
+    return h;
 }
 
 static cutis_result split_edges(cutter *c, int32_t loop)
@@ -125,48 +118,38 @@ static cutis_result split_edges(cutter *c, int32_t loop)
     return CUTIS_OK;
 }
 
-static cutis_result cutter_alloc(cutter *c, const mesh *m)
+static cutis_result cutter_alloc(cutter *c)
 {
-    c->vertices = (size_t)m->vertex_count;
-    c->triangles = (size_t)m->half_count / 3;
-    c->side = cutis_alloc_array(m->context, c->vertices, sizeof *c->side);
-    c->seen = cutis_alloc_array(m->context, c->triangles, sizeof *c->seen);
-    c->queue = cutis_alloc_array(m->context, c->triangles, sizeof *c->queue);
-    c->edges = cutis_alloc_array(m->context, c->triangles, sizeof *c->edges);
-    if (!c->side || !c->seen || !c->queue || !c->edges) return cutis_alloc_result(m->context);
-    return CUTIS_OK;
-}
-
-static void cutter_free(cutter *c, cutis_context *context)
-{
-    if (c->side) cutis_free_array(context, c->side, c->vertices, sizeof *c->side);
-    if (c->seen) cutis_free_array(context, c->seen, c->triangles, sizeof *c->seen);
-    if (c->queue) cutis_free_array(context, c->queue, c->triangles, sizeof *c->queue);
-    if (c->edges) cutis_free_array(context, c->edges, c->triangles, sizeof *c->edges);
+    size_t triangles = (size_t)c->m->half_count / 3;
+    c->side = cutis_arena_alloc(&c->arena, (size_t)c->m->vertex_count, sizeof *c->side);
+    c->seen = cutis_arena_zero(&c->arena, triangles, sizeof *c->seen);
+    c->queue = cutis_arena_alloc(&c->arena, triangles, sizeof *c->queue);
+    c->edges = cutis_arena_alloc(&c->arena, triangles, sizeof *c->edges);
+    bool all = c->side && c->seen && c->queue && c->edges;
+    return all ? CUTIS_OK : cutis_alloc_result(c->arena.context);
 }
 
 static cutis_result cut_row(mesh *m, const synth_joint_row *row, int loop)
 {
-    cutter c = { .m = m, .central = m->shape->folded && !row->sided };
-    cutis_result result = cutter_alloc(&c, m);
-    if (result == CUTIS_OK) {
-        c.plane.point = v3(row->cut[0], row->cut[1], row->cut[2]);
-        c.plane.normal = v3_unit(v3(row->normal[0], row->normal[1], row->normal[2]));
-        m->loops[loop] = c.plane;
-        for (int32_t v = 0; v < m->vertex_count; v++) {
-            double d = v3_dot(v3_sub(mesh_position(m, v), c.plane.point), c.plane.normal);
-            c.side[v] = d < CLEAR && d > -CLEAR ? CLEAR : d;
-        }
-        int32_t mark = choose_curve(&c);
-        if (mark == 0)
-            result = cutis_fail(m->context, CUTIS_INTERNAL,
-                                "joint %s: its plane misses the surface", row->name);
-        else {
-            collect_edges(&c, mark);
-            result = split_edges(&c, loop + 1);
-        }
+    cutter c = { .m = m,
+                 .arena = { .context = m->context },
+                 .plane = { v3_of(row->cut), v3_unit(v3_of(row->normal)) },
+                 .central = m->shape->folded && !row->sided };
+    cutis_result result = cutter_alloc(&c);
+    m->loops[loop] = c.plane;
+    for (int32_t v = 0; v < m->vertex_count && result == CUTIS_OK; v++) {
+        double d = v3_dot(v3_sub(mesh_position(m, v), c.plane.point), c.plane.normal);
+        c.side[v] = d < CLEAR && d > -CLEAR ? CLEAR : d;
     }
-    cutter_free(&c, m->context);
+    int32_t mark = result == CUTIS_OK ? choose_curve(&c) : 0;
+    if (result == CUTIS_OK && mark == 0)
+        result = cutis_fail(m->context, CUTIS_INTERNAL, "joint %s: its plane misses the surface",
+                            row->name);
+    if (result == CUTIS_OK) {
+        collect_edges(&c, mark);
+        result = split_edges(&c, loop + 1);
+    }
+    cutis_arena_release(&c.arena);
     return result;
 }
 
@@ -212,8 +195,7 @@ static int32_t across(const mesh *m, const synth_skeleton *s, int32_t h, int32_t
 static cutis_result flood(const mesh *m, const synth_skeleton *s, int32_t *labels, int32_t *queue)
 {
     int root = s->part_first; // rows and joints share their first numbers: the root has no sides
-    const double *pivot = s->rows[root]->pivot;
-    int32_t start = nearest_triangle(m, v3(pivot[0], pivot[1], pivot[2])), head = 0, tail = 0;
+    int32_t start = nearest_triangle(m, v3_of(s->rows[root]->pivot)), head = 0, tail = 0;
     for (int32_t t = 0; t < m->half_count / 3; t++) labels[t] = -1;
     labels[start] = root;
     queue[tail++] = start;

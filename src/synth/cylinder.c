@@ -3,7 +3,6 @@
 /// method are known in closed form.
 #include "synth/body.h"
 
-#include "base/error.h"
 #include "geometry/sincos.h"
 
 enum {
@@ -26,9 +25,8 @@ static void put_vertex(cylinder *c, uint32_t v, vec3 x, vec3 n)
 {
     double w = (x.z + BLEND) / (2 * BLEND);
     w = w < 0 ? 0 : w > 1 ? 1 : w;
-    float *p = c->positions + 3 * (size_t)v, *q = c->normals + 3 * (size_t)v;
-    p[0] = (float)x.x, p[1] = (float)x.y, p[2] = (float)x.z;
-    q[0] = (float)n.x, q[1] = (float)n.y, q[2] = (float)n.z;
+    v3_put_floats(x, c->positions + 3 * (size_t)v);
+    v3_put_floats(n, c->normals + 3 * (size_t)v);
     uint32_t at = c->first[v];
     // The weight of the lower bone is rounded, the other one exact, so that they sum to 1.
     if (w < 1) c->joints[at] = 0, c->weights[at++] = (float)(1 - w);
@@ -104,14 +102,10 @@ static void fill_nodes(cutis_node nodes[4])
     static const int32_t parents[4] = { CUTIS_NONE, 0, 1, CUTIS_NONE };
     static const float heights[4] = { 0, -4, 4, 0 };
     for (int i = 0; i < 4; i++) {
-        const int32_t shown = i == 3 ? 0 : CUTIS_NONE;
-        nodes[i] = (cutis_node){ .name = names[i],
-                                 .parent = parents[i],
-                                 .rest = cutis_transform_identity(),
-                                 .mesh = shown,
-                                 .skin = shown };
+        nodes[i] = cutis_synth_node(names[i], parents[i]);
         nodes[i].rest.translation.z = heights[i];
     }
+    nodes[3].mesh = nodes[3].skin = 0;
 }
 
 static cutis_result create(cutis_context *context, const cylinder *c, cutis_model **out)

@@ -37,12 +37,11 @@ static void write_shape(const synth_skeleton *skeleton, const cutis_primitive *p
                         const joint_frame *frames, float *out)
 {
     for (uint32_t v = 0; v < p->vertex_count; v++) {
-        const float *f = p->positions + 3 * (size_t)v, *n = p->normals + 3 * (size_t)v;
-        vec3 x = v3(f[0], f[1], f[2]), sum = v3(0, 0, 0);
+        vec3 x = v3_at(p->positions, v), n = v3_at(p->normals, v), sum = v3(0, 0, 0);
         double swell = 0;
         for (uint32_t i = p->influences.first[v]; i < p->influences.first[v + 1]; i++)
             swell += frames[p->influences.joints[i]].sine * p->influences.weights[i];
-        if (n[2] > 0) x = v3_mad(x, SWELL * swell * n[2], v3(n[0], n[1], n[2]));
+        if (n.z > 0) x = v3_mad(x, SWELL * swell * n.z, n);
         for (uint32_t i = p->influences.first[v]; i < p->influences.first[v + 1]; i++) {
             const joint_frame *frame = &frames[p->influences.joints[i]];
             vec3 pivot = v3_scale(skeleton->joints[p->influences.joints[i]].pivot, 1e-3);
@@ -50,9 +49,7 @@ static void write_shape(const synth_skeleton *skeleton, const cutis_primitive *p
                 v3_add(frame->origin, cutis_synth_quat_rotate(frame->rotation, v3_sub(x, pivot)));
             sum = v3_mad(sum, p->influences.weights[i], moved);
         }
-        out[3 * (size_t)v] = (float)sum.x;
-        out[3 * (size_t)v + 1] = (float)sum.y;
-        out[3 * (size_t)v + 2] = (float)sum.z;
+        v3_put_floats(sum, out + 3 * (size_t)v);
     }
 }
 

@@ -2,7 +2,7 @@
 /// whatever the values. Blocks of 4^3 nodes far from the surface are filled by one evaluation.
 /// Vertices are shared through the edge's lower node and direction (7 a node), kept for two layers
 /// of x at a time.
-#include "synth/extract.h"
+#include "synth/mesh.h"
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -19,14 +19,12 @@ static const double HALF_SKIP = 1.75;
 static const float VALUE_MIN = 1e-4f;
 
 typedef struct grid {
-    cutis_context *context;
+    cutis_arena arena;
     int nodes[3], blocks[3];
     vec3 origin;
     double cell;
-    float *values; ///< per node, x-major
-    size_t value_count;
-    uint8_t *active; ///< per block: evaluated node by node
-    size_t block_count;
+    float *values;      ///< per node, x-major
+    uint8_t *active;    ///< per block: evaluated node by node
     int32_t *shared[2]; ///< per node of a layer and direction 1..7: vertex + 1
     size_t layer_count;
 } grid;
@@ -48,33 +46,24 @@ static vec3 node_position(const grid *g, double x, double y, double z)
 
 static cutis_result grid_create(grid *g, cutis_context *context, const synth_table *table)
 {
-    *g = (grid){ .context = context, .cell = table->cell };
-    g->origin = v3(table->box_min[0], table->box_min[1], table->box_min[2]);
-    g->value_count = g->block_count = 1;
+    size_t value_count = 1, block_count = 1;
+    *g = (grid){ .arena = { .context = context },
+                 .origin = v3_of(table->box_min),
+                 .cell = table->cell };
     for (int i = 0; i < 3; i++) {
         int cells = (int)((table->box_max[i] - table->box_min[i]) / table->cell) + 2;
         g->blocks[i] = cells / BLOCK + 1;
         g->nodes[i] = g->blocks[i] * BLOCK;
-        g->value_count *= (size_t)g->nodes[i];
-        g->block_count *= (size_t)g->blocks[i];
+        value_count *= (size_t)g->nodes[i];
+        block_count *= (size_t)g->blocks[i];
     }
     g->layer_count = (size_t)g->nodes[1] * (size_t)g->nodes[2] * 8;
-    g->values = cutis_alloc_array(context, g->value_count, sizeof *g->values);
-    g->active = cutis_alloc_zero(context, g->block_count, 1);
+    g->values = cutis_arena_alloc(&g->arena, value_count, sizeof *g->values);
+    g->active = cutis_arena_zero(&g->arena, block_count, 1);
     for (int i = 0; i < 2; i++)
-        g->shared[i] = cutis_alloc_zero(context, g->layer_count, sizeof *g->shared[i]);
-    if (!g->values || !g->active || !g->shared[0] || !g->shared[1])
-        return cutis_alloc_result(context);
-    return CUTIS_OK;
-}
-
-static void grid_release(grid *g)
-{
-    if (g->values) cutis_free_array(g->context, g->values, g->value_count, sizeof *g->values);
-    if (g->active) cutis_free_array(g->context, g->active, g->block_count, 1);
-    for (int i = 0; i < 2; i++)
-        if (g->shared[i])
-            cutis_free_array(g->context, g->shared[i], g->layer_count, sizeof *g->shared[i]);
+        g->shared[i] = cutis_arena_zero(&g->arena, g->layer_count, sizeof *g->shared[i]);
+    bool all = g->values && g->active && g->shared[0] && g->shared[1];
+    return all ? CUTIS_OK : cutis_alloc_result(context);
 }
 
 static vec3 middle_of(const grid *g, int x, int y, int z, int edge)
@@ -117,7 +106,8 @@ static void fill_block(grid *g, const shape *s, int bx, int by, int bz)
 static cutis_result fill_grid(grid *g, const shape *s)
 {
     for (int x = 0; x < g->blocks[0]; x++) {
-        cutis_result result = cutis_progress(g->context, "shape", (double)x / (double)g->blocks[0]);
+        cutis_result result =
+            cutis_progress(g->arena.context, "shape", (double)x / (double)g->blocks[0]);
         if (result != CUTIS_OK) return result;
         for (int y = 0; y < g->blocks[1]; y++)
             for (int z = 0; z < g->blocks[2]; z++) fill_block(g, s, x, y, z);
@@ -286,7 +276,7 @@ cutis_result cutis_synth_extract(mesh *m, const synth_table *table)
     cutis_result result = grid_create(&g, m->context, table);
     if (result == CUTIS_OK) result = fill_grid(&g, m->shape);
     if (result == CUTIS_OK) result = cut_grid(m, &g);
-    grid_release(&g);
+    cutis_arena_release(&g.arena);
     if (result == CUTIS_OK) result = cutis_synth_mesh_connect(m);
     if (result != CUTIS_OK) return result;
     int32_t wanted = table->mirrored ? 1 : 2;

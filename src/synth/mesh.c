@@ -2,10 +2,8 @@
 /// judged here).
 #include "synth/mesh.h"
 
-#include "base/error.h"
 #include "base/memory.h"
-
-#include <string.h>
+#include "geometry/order.h"
 
 void cutis_synth_mesh_release(mesh *m)
 {
@@ -18,16 +16,11 @@ void cutis_synth_mesh_release(mesh *m)
 
 cutis_result cutis_synth_mesh_reserve(mesh *m, size_t vertices, size_t halves)
 {
-    size_t need_vertices = (size_t)m->vertex_count + vertices;
-    size_t need_halves = (size_t)m->half_count + halves;
-    if (need_vertices > m->vertex_capacity &&
-        !cutis_grow(m->context, &m->vertices, &m->vertex_capacity, need_vertices,
-                    sizeof *m->vertices))
-        return cutis_alloc_result(m->context);
-    if (need_halves > m->half_capacity &&
-        !cutis_grow(m->context, &m->halves, &m->half_capacity, need_halves, sizeof *m->halves))
-        return cutis_alloc_result(m->context);
-    return CUTIS_OK;
+    bool grown = cutis_grow(m->context, &m->vertices, &m->vertex_capacity,
+                            (size_t)m->vertex_count + vertices, sizeof *m->vertices) &&
+                 cutis_grow(m->context, &m->halves, &m->half_capacity,
+                            (size_t)m->half_count + halves, sizeof *m->halves);
+    return grown ? CUTIS_OK : cutis_alloc_result(m->context);
 }
 
 int32_t cutis_synth_mesh_total(const mesh *m)
@@ -35,66 +28,46 @@ int32_t cutis_synth_mesh_total(const mesh *m)
     return m->shape->folded ? 2 * m->vertices_live - m->plane_live : m->vertices_live;
 }
 
-/// Half-edges by start vertex: first[v] .. first[v + 1] in `sorted`.
-static void sort_by_start(const mesh *m, int32_t *first, int32_t *sorted)
-{
-    memset(first, 0, ((size_t)m->vertex_count + 1) * sizeof *first);
-    for (int32_t h = 0; h < m->half_count; h++) first[m->halves[h].vertex + 1]++;
-    for (int32_t v = 0; v < m->vertex_count; v++) first[v + 1] += first[v];
-    for (int32_t h = 0; h < m->half_count; h++) sorted[first[m->halves[h].vertex]++] = h;
-    for (int32_t v = m->vertex_count; v > 0; v--) first[v] = first[v - 1];
-    first[0] = 0;
-}
-
-static void join_twins(mesh *m, const int32_t *first, const int32_t *sorted)
+/// @param first half-edges that leave v are sorted[first[v]] .. sorted[first[v + 1]]
+static void join_twins(mesh *m, const uint32_t *first, const uint32_t *sorted)
 {
     for (int32_t h = 0; h < m->half_count; h++) {
         int32_t a = half_start(m, h), b = half_end(m, h);
         m->halves[h].twin = -1;
-        for (int32_t i = first[b]; i < first[b + 1]; i++)
-            if (half_end(m, sorted[i]) == a) m->halves[h].twin = sorted[i];
+        for (uint32_t i = first[b]; i < first[b + 1]; i++)
+            if (half_end(m, (int32_t)sorted[i]) == a) m->halves[h].twin = (int32_t)sorted[i];
+    }
+}
+
+static void find_outgoing(mesh *m, const uint32_t *first, const uint32_t *sorted)
+{
+    m->vertices_live = m->vertex_count;
+    m->plane_live = 0;
+    for (int32_t v = 0; v < m->vertex_count; v++) {
+        m->vertices[v].valence = (int32_t)(first[v + 1] - first[v]);
+        m->vertices[v].half = m->vertices[v].valence ? (int32_t)sorted[first[v]] : -1;
+        for (uint32_t i = first[v]; i < first[v + 1]; i++)
+            if (m->halves[sorted[i]].twin < 0) m->vertices[v].half = (int32_t)sorted[i];
+        if (on_plane(&m->vertices[v])) m->plane_live++;
     }
 }
 
 cutis_result cutis_synth_mesh_connect(mesh *m)
 {
-    size_t count = (size_t)m->vertex_count + 1, halves = (size_t)m->half_count;
-    int32_t *first = cutis_alloc_array(m->context, count, sizeof *first);
-    int32_t *sorted = cutis_alloc_array(m->context, halves, sizeof *sorted);
-    cutis_result result = first && sorted ? CUTIS_OK : cutis_alloc_result(m->context);
-    if (result == CUTIS_OK) {
-        sort_by_start(m, first, sorted);
+    cutis_arena arena = { .context = m->context };
+    size_t count = (size_t)m->vertex_count, halves = (size_t)m->half_count;
+    uint32_t *first = cutis_arena_alloc(&arena, count + 1, sizeof *first);
+    uint32_t *sorted = cutis_arena_alloc(&arena, halves, sizeof *sorted);
+    uint32_t *starts = cutis_arena_alloc(&arena, halves, sizeof *starts);
+    bool good = first && sorted && starts;
+    if (good) {
+        for (size_t h = 0; h < halves; h++) starts[h] = (uint32_t)m->halves[h].vertex;
+        order_by_key(starts, halves, count, first, sorted);
         join_twins(m, first, sorted);
-        m->vertices_live = m->vertex_count;
-        m->plane_live = 0;
-        for (int32_t v = 0; v < m->vertex_count; v++) {
-            m->vertices[v].valence = first[v + 1] - first[v];
-            m->vertices[v].half = m->vertices[v].valence ? sorted[first[v]] : -1;
-            for (int32_t i = first[v]; i < first[v + 1]; i++)
-                if (m->halves[sorted[i]].twin < 0) m->vertices[v].half = sorted[i];
-            if (on_plane(&m->vertices[v])) m->plane_live++;
-        }
+        find_outgoing(m, first, sorted);
     }
-    cutis_free_array(m->context, first, count, sizeof *first);
-    cutis_free_array(m->context, sorted, halves, sizeof *sorted);
-    return result;
-}
-
-/// New numbers of what lives (removed: -1); returns how many.
-static int32_t number_vertices(const mesh *m, int32_t *number)
-{
-    int32_t count = 0;
-    for (int32_t v = 0; v < m->vertex_count; v++)
-        number[v] = m->vertices[v].half < 0 ? -1 : count++;
-    return count;
-}
-
-static int32_t number_triangles(const mesh *m, int32_t *number)
-{
-    int32_t count = 0;
-    for (int32_t t = 0; t < m->half_count / 3; t++)
-        number[t] = m->halves[3 * t].vertex < 0 ? -1 : count++;
-    return count;
+    cutis_arena_release(&arena);
+    return good ? CUTIS_OK : cutis_alloc_result(m->context);
 }
 
 static int32_t renumber_half(const int32_t *triangles, int32_t h)
@@ -102,31 +75,39 @@ static int32_t renumber_half(const int32_t *triangles, int32_t h)
     return h < 0 ? -1 : 3 * triangles[h / 3] + h % 3;
 }
 
+/// @param vertices, triangles new numbers of what lives; the others are not read
+static void compact(mesh *m, int32_t *vertices, int32_t *triangles)
+{
+    int32_t live = 0, kept = 0;
+    for (int32_t v = 0; v < m->vertex_count; v++)
+        if (m->vertices[v].half >= 0) vertices[v] = live++;
+    for (int32_t t = 0; t < m->half_count / 3; t++)
+        if (m->halves[3 * t].vertex >= 0) triangles[t] = kept++;
+    for (int32_t h = 0; h < m->half_count; h++) {
+        if (m->halves[h].vertex < 0) continue;
+        m->halves[renumber_half(triangles, h)] =
+            (mesh_half){ vertices[m->halves[h].vertex], renumber_half(triangles, m->halves[h].twin),
+                         m->halves[h].loop };
+    }
+    for (int32_t v = 0; v < m->vertex_count; v++) {
+        if (m->vertices[v].half < 0) continue;
+        mesh_vertex moved = m->vertices[v];
+        moved.half = renumber_half(triangles, moved.half);
+        m->vertices[vertices[v]] = moved;
+    }
+    m->vertex_count = live;
+    m->half_count = 3 * kept;
+}
+
 cutis_result cutis_synth_mesh_compact(mesh *m)
 {
-    size_t count = (size_t)m->vertex_count, triangle_count = (size_t)m->half_count / 3;
-    int32_t *vertices = cutis_alloc_array(m->context, count, sizeof *vertices);
-    int32_t *triangles = cutis_alloc_array(m->context, triangle_count, sizeof *triangles);
-    cutis_result result = vertices && triangles ? CUTIS_OK : cutis_alloc_result(m->context);
-    if (result == CUTIS_OK) {
-        int32_t live = number_vertices(m, vertices), kept = number_triangles(m, triangles);
-        for (int32_t h = 0; h < m->half_count; h++) {
-            if (m->halves[h].vertex < 0) continue;
-            m->halves[renumber_half(triangles, h)] =
-                (mesh_half){ vertices[m->halves[h].vertex],
-                             renumber_half(triangles, m->halves[h].twin), m->halves[h].loop };
-        }
-        for (int32_t v = 0; v < m->vertex_count; v++) {
-            if (vertices[v] < 0) continue;
-            m->vertices[vertices[v]] = m->vertices[v];
-            m->vertices[vertices[v]].half = renumber_half(triangles, m->vertices[v].half);
-        }
-        m->vertex_count = live;
-        m->half_count = 3 * kept;
-    }
-    cutis_free_array(m->context, vertices, count, sizeof *vertices);
-    cutis_free_array(m->context, triangles, triangle_count, sizeof *triangles);
-    return result;
+    cutis_arena arena = { .context = m->context };
+    int32_t *vertices = cutis_arena_alloc(&arena, (size_t)m->vertex_count, sizeof *vertices);
+    int32_t *triangles = cutis_arena_alloc(&arena, (size_t)m->half_count / 3, sizeof *triangles);
+    bool good = vertices && triangles;
+    if (good) compact(m, vertices, triangles);
+    cutis_arena_release(&arena);
+    return good ? CUTIS_OK : cutis_alloc_result(m->context);
 }
 
 static void join(mesh *m, int32_t a, int32_t b)
@@ -200,13 +181,9 @@ int32_t cutis_synth_mesh_split(mesh *m, int32_t h, vec3 position)
 
 static bool is_edge(const mesh *m, int32_t a, int32_t b)
 {
-    int32_t h = m->vertices[a].half, start = h;
-    do {
-        if (half_end(m, h) == b) return true;
-        int32_t p = half_previous(h);
-        if (m->halves[p].twin < 0) return half_start(m, p) == b;
-        h = m->halves[p].twin;
-    } while (h != start);
+    for (int32_t h = m->vertices[a].half; h >= 0; h = next_around(m, a, h))
+        if (half_end(m, h) == b || (rotate_half(m, h) < 0 && half_start(m, half_previous(h)) == b))
+            return true;
     return false;
 }
 
@@ -248,17 +225,11 @@ void cutis_synth_mesh_flip(mesh *m, int32_t h)
 static int common_neighbours(const mesh *m, int32_t r, int32_t k)
 {
     int count = 0;
-    int32_t h = m->vertices[r].half, start = h;
-    do {
-        int32_t end = half_end(m, h), p = half_previous(h);
+    for (int32_t h = m->vertices[r].half; h >= 0; h = next_around(m, r, h)) {
+        int32_t end = half_end(m, h), last = half_start(m, half_previous(h));
         if (end != k && is_edge(m, k, end)) count++;
-        if (m->halves[p].twin < 0) {
-            int32_t last = half_start(m, p);
-            if (last != k && is_edge(m, k, last)) count++;
-            break;
-        }
-        h = m->halves[p].twin;
-    } while (h != start);
+        if (rotate_half(m, h) < 0 && last != k && is_edge(m, k, last)) count++;
+    }
     return count;
 }
 
@@ -292,11 +263,7 @@ bool cutis_synth_mesh_can_collapse(const mesh *m, int32_t h)
 
 static void retarget(mesh *m, int32_t r, int32_t k)
 {
-    int32_t h = m->vertices[r].half, start = h;
-    do {
-        m->halves[h].vertex = k;
-        h = rotate_half(m, h);
-    } while (h >= 0 && h != start);
+    for (int32_t h = m->vertices[r].half; h >= 0; h = next_around(m, r, h)) m->halves[h].vertex = k;
 }
 
 static void remove_triangle(mesh *m, int32_t h)

@@ -11,6 +11,7 @@
 #include "geometry/half_edge.h"
 #include "geometry/vector.h"
 #include "synth/shape.h"
+#include "synth/skeleton.h"
 
 enum {
     SYNTH_FREE = 0,    ///< positive: index + 1 of the loop the vertex is on
@@ -54,6 +55,12 @@ static inline int32_t rotate_half(const mesh *m, int32_t h)
 {
     return m->halves[half_previous(h)].twin;
 }
+/// The same from the vertex' own half-edge on; -1 also when that is reached again.
+static inline int32_t next_around(const mesh *m, int32_t v, int32_t h)
+{
+    int32_t next = rotate_half(m, h);
+    return next == m->vertices[v].half ? -1 : next;
+}
 static inline int32_t half_start(const mesh *m, int32_t h)
 {
     return m->halves[h].vertex;
@@ -72,7 +79,7 @@ static inline vec3 mesh_position(const mesh *m, int32_t v)
 }
 
 void cutis_synth_mesh_release(mesh *m);
-/// Room for `vertices` and `halves` more; without it the operations below must not be called.
+/// Space for `vertices` and `halves` more; without it the operations below must not be called.
 cutis_result cutis_synth_mesh_reserve(mesh *m, size_t vertices, size_t halves);
 /// Twins, valences and outgoing half-edges from the triangles alone.
 cutis_result cutis_synth_mesh_connect(mesh *m);
@@ -81,7 +88,7 @@ cutis_result cutis_synth_mesh_compact(mesh *m);
 /// Vertices of the whole body: a mirrored one has every vertex off the plane twice.
 int32_t cutis_synth_mesh_total(const mesh *m);
 
-/// New vertex at `position` on the edge of h; its class follows the edge. Needs room for 1 vertex
+/// New vertex at `position` on the edge of h; its class follows the edge. Needs space for 1 vertex
 /// and 6 halves.
 int32_t cutis_synth_mesh_split(mesh *m, int32_t h, vec3 position);
 /// May the edge of h be flipped without making a double edge? Border and loop edges may not.
@@ -92,5 +99,26 @@ bool cutis_synth_mesh_can_collapse(const mesh *m, int32_t h);
 /// The start vanishes; the end keeps its class (or becomes the corner the start was) and gets
 /// `position`.
 void cutis_synth_mesh_collapse(mesh *m, int32_t h, vec3 position);
+
+/// The first, fine mesh of a body's surface, from a grid: fills the empty mesh m (context and shape
+/// set). Manifold, one component, a disc for mirrored bodies (x >= 0, border on x = 0) and a sphere
+/// otherwise; vertices within a fraction of a cell of the surface.
+/// @return CUTIS_INTERNAL when the table does not give such a surface
+cutis_result cutis_synth_extract(mesh *m, const synth_table *table);
+
+/// Joint planes cut into the mesh as loops of edges, one per joint row that has a cut; afterwards
+/// vertices and edges of the loops carry their class.
+cutis_result cutis_synth_cut(mesh *m, const synth_skeleton *skeleton);
+/// The row of every triangle's part, by flood fill from the root across the loops.
+/// @param labels half_count / 3 entries; the mesh must be compact
+/// @return CUTIS_INTERNAL when loops and parts do not match the skeleton
+cutis_result cutis_synth_label(const mesh *m, const synth_skeleton *skeleton, int32_t *labels);
+
+/// Where a vertex of the class of `like` comes to lie on the surface when put at `x`, and the unit
+/// normal there.
+/// @param steps Newton steps at most; stops early once on the surface
+vec3 cutis_synth_snap(const mesh *m, const mesh_vertex *like, vec3 x, int steps, vec3 *normal);
+/// Snap a vertex where it stands.
+void cutis_synth_snap_vertex(mesh *m, int32_t v, int steps);
 
 #endif

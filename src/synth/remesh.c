@@ -3,7 +3,6 @@
 #include "synth/remesh.h"
 
 #include "base/error.h"
-#include "synth/snap.h"
 
 static const double SPLIT_ABOVE = 1.35, COLLAPSE_BELOW = 0.78;
 /// Cosine of how far a kept triangle may turn in a collapse, and of a flip against the mean before
@@ -33,7 +32,7 @@ int32_t cutis_synth_split_middle(mesh *m, int32_t h)
     return v;
 }
 
-cutis_result cutis_synth_split_long(remesher *r)
+static cutis_result split_long(remesher *r)
 {
     // New triangles wait for the next pass.
     int32_t count = r->m->half_count / 3;
@@ -78,17 +77,16 @@ static bool triangle_is_sound(const remesher *r, vec3 old, vec3 p, double size, 
 static bool ring_is_sound(const remesher *r, int32_t v, int32_t other, vec3 p, double size)
 {
     const mesh *m = r->m;
-    int32_t h = m->vertices[v].half, start = h;
-    do {
+    for (int32_t h = m->vertices[v].half; h >= 0; h = next_around(m, v, h)) {
         int32_t b = half_end(m, h), c = half_start(m, half_previous(h));
         if (b != other && c != other && !triangle_is_sound(r, mesh_position(m, v), p, size, b, c))
             return false;
-        h = rotate_half(m, h);
-    } while (h >= 0 && h != start);
+    }
     return true;
 }
 
-bool cutis_synth_collapse_is_sound(const remesher *r, int32_t h, vec3 position)
+/// Would collapsing h to `position` leave all triangles around it sound?
+static bool collapse_is_sound(const remesher *r, int32_t h, vec3 position)
 {
     int32_t a = half_start(r->m, h), b = half_end(r->m, h);
     double size = cutis_synth_shape_size(r->m->shape, position);
@@ -112,20 +110,20 @@ bool cutis_synth_try_collapse(remesher *r, int32_t h)
     if (a->curve == b->curve && a->curve != SYNTH_CORNER) {
         vec3 middle = v3_scale(v3_add(a->position, b->position), 0.5);
         // Most refusals show before the snap, which costs more than the check.
-        if (!cutis_synth_collapse_is_sound(r, h, middle)) return false;
+        if (!collapse_is_sound(r, h, middle)) return false;
         if (r->snap_steps > 0)
             position = cutis_synth_snap(m, a, middle, r->snap_steps, &normal);
         else
             position = middle, normal = v3_unit(v3_add(a->normal, b->normal));
     }
-    if (!cutis_synth_collapse_is_sound(r, h, position)) return false;
+    if (!collapse_is_sound(r, h, position)) return false;
     int32_t kept = half_end(m, h);
     cutis_synth_mesh_collapse(m, h, position);
     m->vertices[kept].normal = normal;
     return true;
 }
 
-void cutis_synth_collapse_short(remesher *r)
+static void collapse_short(remesher *r)
 {
     for (int32_t h = 0; h < r->m->half_count; h++) {
         if (r->m->halves[h].vertex < 0 || r->m->halves[h].twin > h) continue;
@@ -230,16 +228,14 @@ static vec3 free_target(const mesh *m, int32_t v)
     const mesh_vertex *vertex = &m->vertices[v];
     vec3 sum = v3(0, 0, 0);
     double total = 0;
-    int32_t h = vertex->half, start = h;
-    do {
+    for (int32_t h = vertex->half; h >= 0; h = next_around(m, v, h)) {
         const mesh_vertex *b = &m->vertices[half_end(m, h)];
         const mesh_vertex *c = &m->vertices[half_start(m, half_previous(h))];
         double area = v3_length(v3_normal(vertex->position, b->position, c->position));
         double size = vertex->size + b->size + c->size, weight = area / (size * size * size);
         sum = v3_mad(sum, weight, v3_add(v3_add(vertex->position, b->position), c->position));
         total += weight;
-        h = rotate_half(m, h);
-    } while (h >= 0 && h != start);
+    }
     vec3 move = v3_sub(v3_scale(sum, 1 / (3 * total)), vertex->position);
     move = v3_mad(move, -v3_dot(move, vertex->normal), vertex->normal);
     return v3_mad(vertex->position, SMOOTH_FACTOR, move);
@@ -248,17 +244,12 @@ static vec3 free_target(const mesh *m, int32_t v)
 int cutis_synth_curve_neighbours(const mesh *m, int32_t v, int32_t out[2])
 {
     int count = 0;
-    int32_t h = m->vertices[v].half, start = h, curve = m->vertices[v].curve;
-    do {
-        int32_t p = half_previous(h);
+    int32_t curve = m->vertices[v].curve;
+    for (int32_t h = m->vertices[v].half; h >= 0; h = next_around(m, v, h)) {
         bool mine = curve == SYNTH_PLANE ? m->halves[h].twin < 0 : m->halves[h].loop == curve;
         if (mine && count < 2) out[count++] = half_end(m, h);
-        if (m->halves[p].twin < 0) {
-            if (count < 2) out[count++] = half_start(m, p);
-            break;
-        }
-        h = m->halves[p].twin;
-    } while (h != start);
+        if (rotate_half(m, h) < 0 && count < 2) out[count++] = half_start(m, half_previous(h));
+    }
     return count;
 }
 
@@ -281,13 +272,11 @@ static vec3 curve_target(const mesh *m, int32_t v)
 /// No triangle around v faces away from the normal when v is at x.
 static bool ring_faces_out(const mesh *m, int32_t v, vec3 x, vec3 normal)
 {
-    int32_t h = m->vertices[v].half, start = h;
-    do {
+    for (int32_t h = m->vertices[v].half; h >= 0; h = next_around(m, v, h)) {
         vec3 b = mesh_position(m, half_end(m, h));
         vec3 c = mesh_position(m, half_start(m, half_previous(h)));
         if (v3_dot(v3_normal(x, b, c), normal) <= 0) return false;
-        h = rotate_half(m, h);
-    } while (h >= 0 && h != start);
+    }
     return true;
 }
 
@@ -332,8 +321,8 @@ static cutis_result coarsen(remesher *r, double scale)
         // Short edges against the curvature: the smoothing below puts the vertices back on the
         // surface.
         r->snap_steps = step < 8 ? 0 : 1;
-        cutis_synth_collapse_short(r);
-        cutis_synth_collapse_short(r);
+        collapse_short(r);
+        collapse_short(r);
         cutis_synth_flip_valence(r);
         cutis_synth_smooth(r);
         cutis_synth_flip_delaunay(r);
@@ -347,10 +336,10 @@ static cutis_result coarsen(remesher *r, double scale)
 
 static cutis_result one_pass(remesher *r)
 {
-    cutis_result result = cutis_synth_split_long(r);
+    cutis_result result = split_long(r);
     if (result != CUTIS_OK) return result;
-    cutis_synth_collapse_short(r);
-    cutis_synth_collapse_short(r);
+    collapse_short(r);
+    collapse_short(r);
     cutis_synth_flip_valence(r);
     cutis_synth_smooth(r);
     cutis_synth_smooth(r);

@@ -16,8 +16,6 @@ typedef struct remesher {
 
 /// Length of an edge in units of the length wanted there.
 double cutis_synth_edge_ratio(const remesher *r, int32_t h);
-/// Would collapsing h to `position` leave all triangles around it sound?
-bool cutis_synth_collapse_is_sound(const remesher *r, int32_t h, vec3 position);
 /// Cosine of the smallest angle of a triangle.
 double cutis_synth_sharpest(vec3 a, vec3 b, vec3 c);
 /// May the edge of h (not of a loop or the border) be flipped: no double edge, no fold, no valence
@@ -27,12 +25,10 @@ bool cutis_synth_flip_is_sound(const remesher *r, int32_t h);
 int cutis_synth_curve_neighbours(const mesh *m, int32_t v, int32_t out[2]);
 /// Collapse the edge of h if topology, constraints and geometry allow it.
 bool cutis_synth_try_collapse(remesher *r, int32_t h);
-/// Split the edge of h at its snapped middle; returns the new vertex. Needs room as
+/// Split the edge of h at its snapped middle; returns the new vertex. Needs space as
 /// cutis_synth_mesh_split.
 int32_t cutis_synth_split_middle(mesh *m, int32_t h);
 
-cutis_result cutis_synth_split_long(remesher *r);
-void cutis_synth_collapse_short(remesher *r);
 void cutis_synth_flip_valence(remesher *r);
 void cutis_synth_flip_delaunay(remesher *r);
 void cutis_synth_smooth(remesher *r);
@@ -40,5 +36,12 @@ void cutis_synth_smooth(remesher *r);
 /// Coarsen and remesh until the whole body has about `vertices` vertices; scale is the one that
 /// gave them.
 cutis_result cutis_synth_remesh(remesher *r, uint32_t vertices);
+/// Split the longest or collapse the shortest edges, few at a time and far apart, until the whole
+/// body has exactly `vertices` vertices; then settle the mesh.
+/// @return CUTIS_INTERNAL if 40 rounds were not enough
+cutis_result cutis_synth_exact_count(remesher *r, uint32_t vertices);
+/// Raise angles below about 22 degrees by moving vertices and flipping edges locally; vertex count,
+/// topology and constraints stay.
+cutis_result cutis_synth_repair(remesher *r);
 
 #endif

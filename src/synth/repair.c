@@ -3,10 +3,9 @@
 /// triangles concerned. Where this does not help, an edge of it is collapsed and a long edge
 /// elsewhere split, so that the count stays; and where that is stuck too, the whole mesh is
 /// smoothed once more and the repair tried again. Topology and constraints stay.
-#include "synth/repair.h"
+#include "synth/remesh.h"
 
 #include "base/error.h"
-#include "synth/snap.h"
 
 /// Cosine of 26 degrees: triangles sharper than that are worked on, so that no angle exceeds 128
 /// either.
@@ -41,13 +40,11 @@ static double triangle_worst(const mesh *m, int32_t h)
 static double ring_worst(const mesh *m, int32_t v, vec3 x, vec3 normal)
 {
     double most = -1;
-    int32_t h = m->vertices[v].half, start = h;
-    do {
+    for (int32_t h = m->vertices[v].half; h >= 0; h = next_around(m, v, h)) {
         double worst = judge(x, normal, &m->vertices[half_end(m, h)],
                              &m->vertices[half_start(m, half_previous(h))]);
         if (worst > most) most = worst;
-        h = rotate_half(m, h);
-    } while (h >= 0 && h != start);
+    }
     return most;
 }
 
@@ -153,7 +150,7 @@ static int32_t longest_edge(const remesher *r, bool border)
     return longest;
 }
 
-/// A triangle that neither flips nor moves mend: collapse an edge of it that takes a free vertex
+/// A triangle that neither flips nor moves repair: collapse an edge of it that takes a free vertex
 /// away (or one on the border), and split the longest edge of that kind elsewhere, so that the
 /// whole body's count stays.
 static cutis_result move_vertex_away(remesher *r, int32_t t, bool *changed)
@@ -178,7 +175,7 @@ static cutis_result move_vertex_away(remesher *r, int32_t t, bool *changed)
 }
 
 /// Work on one sharp triangle; true if anything changed.
-static bool mend(remesher *r, int32_t t)
+static bool repair_triangle(remesher *r, int32_t t)
 {
     bool changed = false;
     for (int32_t h = 3 * t; h < 3 * t + 3 && !changed; h++) changed = improve_edge(r, h);
@@ -187,7 +184,7 @@ static bool mend(remesher *r, int32_t t)
 }
 
 /// Rounds over the sharp triangles; *sharp = how many were left when the last one began.
-static cutis_result mend_all(remesher *r, int32_t *sharp)
+static cutis_result repair_all(remesher *r, int32_t *sharp)
 {
     mesh *m = r->m;
     for (int round = 0; round < ROUNDS; round++) {
@@ -197,7 +194,7 @@ static cutis_result mend_all(remesher *r, int32_t *sharp)
         for (int32_t t = 0; t < count; t++) {
             if (m->halves[3 * t].vertex < 0 || triangle_worst(m, 3 * t) < SHARP_COS) continue;
             ++*sharp;
-            if (mend(r, t))
+            if (repair_triangle(r, t))
                 changed = true;
             else if (round >= MOVES_FROM && round % 4 == 0) {
                 cutis_result result = move_vertex_away(r, t, &changed);
@@ -218,7 +215,7 @@ cutis_result cutis_synth_repair(remesher *r)
         for (int32_t v = 0; v < r->m->vertex_count; v++)
             if (r->m->vertices[v].half >= 0) cutis_synth_snap_vertex(r->m, v, SNAP_STEPS);
         cutis_result result = cutis_progress(r->m->context, "repair", attempt / (double)ATTEMPTS);
-        if (result == CUTIS_OK) result = mend_all(r, &sharp);
+        if (result == CUTIS_OK) result = repair_all(r, &sharp);
         if (result != CUTIS_OK || sharp == 0) return result;
         if (attempt + 1 == ATTEMPTS) break;
         // Stuck: smoothing leads away from here, and the next attempt starts elsewhere.

@@ -2,7 +2,7 @@
 /// by detours over a neighbouring triangle if it has too few edges, and ended after as many as
 /// wanted. Cutting a simple path of K edges adds K - 1 vertices: a closed surface then has exactly
 /// the counts of a published, seamed one.
-#include "synth/seam.h"
+#include "synth/surface.h"
 
 #include "base/error.h"
 #include "synth/mesh.h"
@@ -39,17 +39,14 @@ static void search(const mesh *m, uint32_t from, int32_t *before, uint32_t *queu
     queue[tail++] = from;
     while (head < tail) {
         uint32_t v = queue[head++], first = tail;
-        int32_t h = m->vertices[v].half, start = h;
-        do {
+        for (int32_t h = m->vertices[v].half; h >= 0; h = next_around(m, (int32_t)v, h)) {
             int32_t n = half_end(m, h);
-            if (before[n] < 0) {
-                before[n] = (int32_t)v;
-                uint32_t at = tail++;
-                for (; at > first && queue[at - 1] > (uint32_t)n; at--) queue[at] = queue[at - 1];
-                queue[at] = (uint32_t)n;
-            }
-            h = rotate_half(m, h);
-        } while (h != start);
+            if (before[n] >= 0) continue;
+            before[n] = (int32_t)v;
+            uint32_t at = tail++;
+            for (; at > first && queue[at - 1] > (uint32_t)n; at--) queue[at] = queue[at - 1];
+            queue[at] = (uint32_t)n;
+        }
     }
 }
 
@@ -92,10 +89,9 @@ static cutis_result find_path(cutis_arena *arena, const mesh *m, const synth_sur
     size_t vertices = s->vertex_count;
     int32_t *before = cutis_arena_alloc(arena, vertices, sizeof *before);
     uint32_t *queue = cutis_arena_alloc(arena, vertices, sizeof *queue);
-    bool *on_path = cutis_arena_alloc(arena, vertices, sizeof *on_path);
+    bool *on_path = cutis_arena_zero(arena, vertices, sizeof *on_path);
     out->path = cutis_arena_alloc(arena, vertices + edges, sizeof *out->path);
     if (!before || !queue || !on_path || !out->path) return cutis_alloc_result(arena->context);
-    memset(on_path, 0, vertices * sizeof *on_path);
     uint32_t from = extreme_vertex(s, -1), to = extreme_vertex(s, 1), wanted = edges + 1;
     search(m, from, before, queue);
     uint32_t count = 1;

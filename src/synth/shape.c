@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "geometry/sincos.h"
-#include "synth/trig.h"
 
 #include <string.h>
 
@@ -14,18 +13,13 @@ static const double FOLD = 6;
 /// Cell of the candidate lists, mm: small enough that near the surface few primitives are in reach
 /// of one.
 static const double LIST_CELL = 16;
-/// Room of a list; a cell that needs more says so and has all primitives evaluated.
+/// Space of a list; a cell that needs more says so and has all primitives evaluated.
 enum { LIST_BYTES = 32, LIST_FULL = 255 };
-
-static vec3 from_array(const double *a)
-{
-    return v3(a[0], a[1], a[2]);
-}
 
 static void init_cone(shape_primitive *p, const synth_row *row)
 {
-    vec3 b = from_array(row->b), d = v3_sub(b, from_array(row->a));
-    p->a = from_array(row->a);
+    vec3 b = v3_of(row->b), d = v3_sub(b, v3_of(row->a));
+    p->a = v3_of(row->a);
     p->length = v3_length(d);
     p->u = v3_scale(d, 1 / p->length);
     p->ra = row->ra;
@@ -34,7 +28,7 @@ static void init_cone(shape_primitive *p, const synth_row *row)
     p->shift = p->slope / p->cosine;
     p->flattened = row->flat != 1;
     p->stretch = 1 / row->flat - 1;
-    vec3 w = from_array(row->axis);
+    vec3 w = v3_of(row->axis);
     p->w = v3_unit(v3_mad(w, -v3_dot(w, p->u), p->u));
     double big = row->ra > row->rb ? row->ra : row->rb;
     p->centre = v3_scale(v3_add(p->a, b), 0.5);
@@ -50,7 +44,7 @@ static void init_ellipsoid(shape_primitive *p, const synth_row *row)
     p->axes[0] = v3(cz * cy, sz * cy, -sy);
     p->axes[1] = v3(cz * sy * sx - sz * cx, sz * sy * sx + cz * cx, cy * sx);
     p->axes[2] = v3(cz * sy * cx + sz * sx, sz * sy * cx - cz * sx, cy * cx);
-    p->centre = from_array(row->a);
+    p->centre = v3_of(row->a);
     p->inverse = v3(1 / row->b[0], 1 / row->b[1], 1 / row->b[2]);
     double big = row->b[0], small = row->b[0];
     for (int i = 1; i < 3; i++) {
@@ -80,8 +74,8 @@ void cutis_synth_shape_init(shape *s, const synth_table *table)
     s->has_floor = table->has_floor;
     s->floor_y = table->floor_y;
     s->floor_k = table->floor_k;
-    s->sizes = table->sizes;
-    s->size_count = (int)table->size_count;
+    s->sizes = table->sizes.rows;
+    s->size_count = (int)table->sizes.count;
 }
 
 /// The gradient when `g` is not NULL.
@@ -175,44 +169,6 @@ static void step(const shape_primitive *p, vec3 x, double *d, vec3 *g)
     blend(d, g, di, gi, p->k, p->kind == SYNTH_HOLLOW ? -1 : 1);
 }
 
-static const uint8_t *candidates(const shape *s, vec3 x);
-
-static double evaluate(const shape *s, vec3 x, vec3 *g, bool listed)
-{
-    double fold = 1;
-    if (s->folded) {
-        double folded = sqrt(x.x * x.x + FOLD * FOLD);
-        fold = x.x / folded;
-        x.x = folded;
-    }
-    double d = 1e9;
-    if (g) *g = v3(0, 0, 0);
-    const uint8_t *list = listed ? candidates(s, x) : NULL;
-    if (list) {
-        for (int i = 1; i < list[0]; i++) step(&s->primitives[list[i]], x, &d, g);
-    } else {
-        for (int i = 0; i < s->count; i++) step(&s->primitives[i], x, &d, g);
-    }
-    if (s->has_floor) blend(&d, g, x.y - s->floor_y, v3(0, 1, 0), s->floor_k, -1);
-    if (g) g->x *= fold;
-    return d;
-}
-
-double cutis_synth_shape_distance(const shape *s, vec3 x)
-{
-    return evaluate(s, x, NULL, true);
-}
-
-double cutis_synth_shape_distance_once(const shape *s, vec3 x)
-{
-    return evaluate(s, x, NULL, false);
-}
-
-double cutis_synth_shape_gradient(const shape *s, vec3 x, vec3 *gradient)
-{
-    return evaluate(s, x, gradient, true);
-}
-
 /// Fill the list of the cell around `centre`: what may be within reach of any of its points. No
 /// distance changes faster than 1.5 per mm near the surface, so what is out of reach at the centre
 /// by three half-diagonals is out of reach everywhere in the cell, and leaving it out changes no
@@ -255,10 +211,46 @@ static const uint8_t *candidates(const shape *s, vec3 x)
     return list[0] == LIST_FULL ? NULL : list;
 }
 
+static double evaluate(const shape *s, vec3 x, vec3 *g, bool listed)
+{
+    double fold = 1;
+    if (s->folded) {
+        double folded = sqrt(x.x * x.x + FOLD * FOLD);
+        fold = x.x / folded;
+        x.x = folded;
+    }
+    double d = 1e9;
+    if (g) *g = v3(0, 0, 0);
+    const uint8_t *list = listed ? candidates(s, x) : NULL;
+    if (list) {
+        for (int i = 1; i < list[0]; i++) step(&s->primitives[list[i]], x, &d, g);
+    } else {
+        for (int i = 0; i < s->count; i++) step(&s->primitives[i], x, &d, g);
+    }
+    if (s->has_floor) blend(&d, g, x.y - s->floor_y, v3(0, 1, 0), s->floor_k, -1);
+    if (g) g->x *= fold;
+    return d;
+}
+
+double cutis_synth_shape_distance(const shape *s, vec3 x)
+{
+    return evaluate(s, x, NULL, true);
+}
+
+double cutis_synth_shape_distance_once(const shape *s, vec3 x)
+{
+    return evaluate(s, x, NULL, false);
+}
+
+double cutis_synth_shape_gradient(const shape *s, vec3 x, vec3 *gradient)
+{
+    return evaluate(s, x, gradient, true);
+}
+
 cutis_result cutis_synth_shape_accelerate(shape *s, const synth_table *table,
                                           cutis_context *context)
 {
-    s->grid_origin = from_array(table->box_min);
+    s->grid_origin = v3_of(table->box_min);
     s->list_bytes = LIST_BYTES;
     for (int i = 0; i < 3; i++) {
         s->grid_size[i] = (int)((table->box_max[i] - table->box_min[i]) / LIST_CELL) + 2;
@@ -280,7 +272,7 @@ double cutis_synth_shape_size(const shape *s, vec3 x)
     double least = 1;
     for (int i = 0; i < s->size_count; i++) {
         const synth_size_row *row = &s->sizes[i];
-        vec3 q = v3_sub(x, from_array(row->centre));
+        vec3 q = v3_sub(x, v3_of(row->centre));
         double square = v3_dot(q, q);
         if (square > 4 * row->radius * row->radius) continue;
         double t = sqrt(square) / row->radius - 1;

@@ -82,10 +82,3 @@ int cutis_synth_skeleton_joint(const synth_skeleton *s, int row, int side)
             return j;
     return -1;
 }
-
-int cutis_synth_skeleton_find(const synth_skeleton *s, const char *name)
-{
-    for (int j = 0; j < s->joint_count; j++)
-        if (strcmp(s->joints[j].name, name) == 0) return j;
-    return -1;
-}

@@ -30,7 +30,5 @@ cutis_result cutis_synth_skeleton_init(synth_skeleton *s, cutis_context *context
                                        const synth_table *table);
 /// Joint of a row on a side (rows in the middle have one joint for both sides).
 int cutis_synth_skeleton_joint(const synth_skeleton *s, int row, int side);
-/// By full name ("hand_l"); -1: none.
-int cutis_synth_skeleton_find(const synth_skeleton *s, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /// Newton steps towards the zero of the shape function: freely along the gradient, within the plane
 /// of a loop or of the mirror, or along the line where both meet.
-#include "synth/snap.h"
+#include "synth/mesh.h"
 
 /// On the surface: a millionth of a micrometre, far below what a float file holds.
 static const double ON_SURFACE = 1e-9;

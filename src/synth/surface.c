@@ -2,13 +2,7 @@
 /// with x negated and faces reversed, so the symmetry is exact in bits and in topology.
 #include "synth/surface.h"
 
-#include "base/error.h"
-#include "synth/count.h"
-#include "synth/cuts.h"
-#include "synth/extract.h"
 #include "synth/remesh.h"
-#include "synth/repair.h"
-#include "synth/snap.h"
 
 static cutis_result make_half(mesh *m, const synth_table *table, const synth_skeleton *skeleton,
                               uint32_t vertices)

@@ -51,13 +51,9 @@ static cutis_result make_nodes(cutis_arena *arena, const synth_body *body, cutis
     uint32_t joints = (uint32_t)body->skeleton.joint_count;
     cutis_node *nodes = cutis_arena_alloc(arena, (size_t)joints + 2, sizeof *nodes);
     if (!nodes) return cutis_alloc_result(arena->context);
-    cutis_node plain = { .parent = CUTIS_NONE,
-                         .rest = cutis_transform_identity(),
-                         .mesh = CUTIS_NONE,
-                         .skin = CUTIS_NONE };
-    nodes[0] = nodes[joints + 1] = plain;
-    nodes[0].name = body->table->name;
-    nodes[joints + 1].name = cutis_arena_format(arena, "%s_mesh", body->table->name);
+    nodes[0] = cutis_synth_node(body->table->name, CUTIS_NONE);
+    nodes[joints + 1] =
+        cutis_synth_node(cutis_arena_format(arena, "%s_mesh", body->table->name), CUTIS_NONE);
     nodes[joints + 1].mesh = nodes[joints + 1].skin = 0;
     data->nodes = nodes;
     data->node_count = joints + 2;
@@ -68,12 +64,12 @@ static cutis_result make_nodes(cutis_arena *arena, const synth_body *body, cutis
 static cutis_result make_clips(cutis_arena *arena, const synth_body *body, bool examples,
                                cutis_model_data *data)
 {
-    size_t count = body->clip_count + (examples ? 1 : 0);
+    size_t count = body->clips.count + (examples ? 1 : 0);
     cutis_clip *clips = cutis_arena_alloc(arena, count, sizeof *clips);
     if (!clips) return cutis_alloc_result(arena->context);
     for (size_t i = 0; i < count; i++) {
         const clip_row *row =
-            i < body->clip_count ? &body->clips[i] : &cutis_synth_arm_examples_clip;
+            i < body->clips.count ? &body->clips.rows[i] : &cutis_synth_arm_examples_clip;
         cutis_result result = cutis_synth_clip(arena, &body->skeleton, row, 1, &clips[i]);
         if (result != CUTIS_OK) return result;
     }

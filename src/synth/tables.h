@@ -16,37 +16,20 @@ typedef enum synth_kind {
 
 typedef struct synth_row {
     synth_kind kind;
-    double a[3], ra, b[3], rb, k, flat, axis[3];
+    double a[3], ra, b[3], rb, k, axis[3], flat;
 } synth_row;
 
-#define CONE(ax, ay, az, ra, bx, by, bz, rb, k)                                                    \
-    {                                                                                              \
-        SYNTH_CONE, { ax, ay, az }, ra, { bx, by, bz }, rb, k, 1,                                  \
-        {                                                                                          \
-            0, 0, 0                                                                                \
-        }                                                                                          \
-    }
 #define FLAT(ax, ay, az, ra, bx, by, bz, rb, k, f, wx, wy, wz)                                     \
     {                                                                                              \
-        SYNTH_CONE, { ax, ay, az }, ra, { bx, by, bz }, rb, k, f,                                  \
-        {                                                                                          \
-            wx, wy, wz                                                                             \
-        }                                                                                          \
+        SYNTH_CONE, { ax, ay, az }, ra, { bx, by, bz }, rb, k, { wx, wy, wz }, f                   \
     }
-#define BLOB(cx, cy, cz, rx, ry, rz, k, ax, ay, az)                                                \
+#define CONE(ax, ay, az, ra, bx, by, bz, rb, k) FLAT(ax, ay, az, ra, bx, by, bz, rb, k, 1, 0, 0, 0)
+#define ELLIPSOID(kind, cx, cy, cz, rx, ry, rz, k, ax, ay, az)                                     \
     {                                                                                              \
-        SYNTH_BLOB, { cx, cy, cz }, 0, { rx, ry, rz }, 0, k, 1,                                    \
-        {                                                                                          \
-            ax, ay, az                                                                             \
-        }                                                                                          \
+        kind, { cx, cy, cz }, 0, { rx, ry, rz }, 0, k, { ax, ay, az }, 1                           \
     }
-#define HOLLOW(cx, cy, cz, rx, ry, rz, k, ax, ay, az)                                              \
-    {                                                                                              \
-        SYNTH_HOLLOW, { cx, cy, cz }, 0, { rx, ry, rz }, 0, k, 1,                                  \
-        {                                                                                          \
-            ax, ay, az                                                                             \
-        }                                                                                          \
-    }
+#define BLOB(...)   ELLIPSOID(SYNTH_BLOB, __VA_ARGS__)
+#define HOLLOW(...) ELLIPSOID(SYNTH_HOLLOW, __VA_ARGS__)
 
 typedef struct synth_joint_row {
     const char *name, *parent;
@@ -60,22 +43,21 @@ typedef struct synth_size_row {
 } synth_size_row;
 
 /// Consecutive rows of a table; a body is up to three runs, so that variants share what is equal.
-typedef struct synth_run {
-    const synth_row *rows;
-    size_t count;
-} synth_run;
-
-typedef struct synth_joint_run {
-    const synth_joint_row *rows;
-    size_t count;
-} synth_joint_run;
+#define SYNTH_RUN(row)                                                                             \
+    struct {                                                                                       \
+        const row *rows;                                                                           \
+        size_t count;                                                                              \
+    }
+#define SYNTH_ROWS(array)                                                                          \
+    {                                                                                              \
+        array, sizeof array / sizeof *array                                                        \
+    }
 
 typedef struct synth_table {
     const char *name;
-    synth_run runs[3];
-    synth_joint_run joints[3];
-    const synth_size_row *sizes;
-    size_t size_count;
+    SYNTH_RUN(synth_row) runs[3];
+    SYNTH_RUN(synth_joint_row) joints[3];
+    SYNTH_RUN(synth_size_row) sizes;
     bool mirrored; ///< the table is the left half, x >= 0
     bool has_floor;
     double floor_y, floor_k;

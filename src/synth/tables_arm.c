@@ -39,14 +39,9 @@ static const synth_size_row sizes[] = {
 
 const synth_table cutis_synth_arm = {
     .name = "arm",
-    .runs = { { shapes, sizeof shapes / sizeof *shapes } },
-    .joints = { { joints, sizeof joints / sizeof *joints } },
-    .sizes = sizes,
-    .size_count = sizeof sizes / sizeof *sizes,
-    .mirrored = false,
-    .has_floor = false,
-    .floor_y = 0,
-    .floor_k = 0,
+    .runs = { SYNTH_ROWS(shapes) },
+    .joints = { SYNTH_ROWS(joints) },
+    .sizes = SYNTH_ROWS(sizes),
     .box_min = { 40, 1280, -130 },
     .box_max = { 970, 1530, 120 },
     .cell = 4,

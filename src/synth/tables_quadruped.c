@@ -78,10 +78,9 @@ static const synth_size_row sizes[] = {
 
 const synth_table cutis_synth_quadruped = {
     .name = "quadruped",
-    .runs = { { shapes, sizeof shapes / sizeof *shapes } },
-    .joints = { { joints, sizeof joints / sizeof *joints } },
-    .sizes = sizes,
-    .size_count = sizeof sizes / sizeof *sizes,
+    .runs = { SYNTH_ROWS(shapes) },
+    .joints = { SYNTH_ROWS(joints) },
+    .sizes = SYNTH_ROWS(sizes),
     .mirrored = true,
     .has_floor = true,
     .floor_y = 4,
@@ -90,5 +89,4 @@ const synth_table cutis_synth_quadruped = {
     .box_max = { 160, 1050, 660 },
     .cell = 4,
     .vertices_min = 1500,
-    .rooted = false,
 };

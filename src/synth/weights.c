@@ -3,7 +3,7 @@
 /// telescopes to S_root = 1, so nothing needs normalising; L is an M-matrix, so every S stays in
 /// [0, 1]. Solves are local: beyond REACH blend widths from the loop S is 0 or 1 to 1e-8 and is
 /// left so.
-#include "synth/weights.h"
+#include "synth/surface.h"
 
 #include "base/error.h"
 #include "geometry/half_edge.h"
@@ -49,8 +49,6 @@ static void add_cotangent(laplacian *l, uint32_t a, uint32_t b, double value)
 /// neighbours.
 static void build_laplacian(laplacian *l, const synth_surface *s)
 {
-    memset(l->weights, 0, (size_t)s->triangle_count * 3 * sizeof *l->weights);
-    memset(l->mass, 0, (size_t)s->vertex_count * sizeof *l->mass);
     order_by_key(s->triangles, 3 * (size_t)s->triangle_count, s->vertex_count, l->first,
                  l->neighbours);
     for (uint32_t h = 0; h < 3 * s->triangle_count; h++)
@@ -232,8 +230,8 @@ static cutis_result smooth_all(cutis_arena *arena, const synth_skeleton *skeleto
     laplacian l;
     l.first = cutis_arena_alloc(arena, vertices + 1, sizeof *l.first);
     l.neighbours = cutis_arena_alloc(arena, s->triangle_count, 3 * sizeof *l.neighbours);
-    l.weights = cutis_arena_alloc(arena, s->triangle_count, 3 * sizeof *l.weights);
-    l.mass = cutis_arena_alloc(arena, vertices, sizeof *l.mass);
+    l.weights = cutis_arena_zero(arena, s->triangle_count, 3 * sizeof *l.weights);
+    l.mass = cutis_arena_zero(arena, vertices, sizeof *l.mass);
     solver c = { .l = &l };
     if (!l.first || !l.neighbours || !l.weights || !l.mass || !solver_alloc(&c, arena, vertices))
         return cutis_alloc_result(arena->context);

@@ -12,7 +12,7 @@
 static const double SMALLEST_BALL = 1e-6;
 // Violations this small (parts of the diagonal) are rounding of the planes.
 static const double FEASIBLE = 1e-13;
-// Kernel vertices this close are one.
+// Its vertices this close are one.
 static const double SAME_POINT = 1e-9;
 // Normals this close are one plane.
 static const double SAME_NORMAL = 1e-6;
@@ -138,12 +138,12 @@ static uint32_t merge_points(double (*points)[3], uint32_t n, double reach)
     return count;
 }
 
-cutis_result cutis_kernel_make(cutis_arena *arena, const double (*planes)[4], uint32_t n,
-                               double diagonal, cutis_kernel *out)
+cutis_result cutis_intersection_make(cutis_arena *arena, const double (*planes)[4], uint32_t n,
+                                     double diagonal, cutis_intersection *out)
 {
     programme p = { planes, n, { 0 }, FEASIBLE * diagonal };
     double x[4] = { 0 };
-    *out = (cutis_kernel){ 0 };
+    *out = (cutis_intersection){ 0 };
     for (int k = 0; k < 3; k++) p.origin[k] = 0.5 * (planes[2 * k][3] - planes[2 * k + 1][3]);
     if (!largest_ball(&p, SMALLEST_BALL * diagonal, x)) x[3] = 0;
     out->radius = x[3];

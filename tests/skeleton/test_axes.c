@@ -1,5 +1,5 @@
-// Kernels, hulls, covariances, grouping and refinement against analytic solids and against the
-// formulas of docs/spec/skeleton.md written out again.
+// Visibility kernels, hulls, covariances, grouping and refinement against analytic solids and
+// against the formulas of docs/spec/skeleton.md written out again.
 #include "support.h"
 
 #include "skeleton/axes.h"
@@ -60,23 +60,23 @@ static halfspaces prism(const double (*p)[2], uint32_t n, double *diagonal)
     return h;
 }
 
-static cutis_kernel kernel_of(const halfspaces *h, double diagonal)
+static cutis_intersection intersection_of(const halfspaces *h, double diagonal)
 {
     cutis_arena arena = { .context = context };
-    cutis_kernel kernel;
-    assert_ok(context, cutis_kernel_make(&arena, h->planes, h->count, diagonal, &kernel));
+    cutis_intersection seen;
+    assert_ok(context, cutis_intersection_make(&arena, h->planes, h->count, diagonal, &seen));
     cutis_arena_release(&arena);
-    return kernel;
+    return seen;
 }
 
-static void the_kernel_of_a_cube_is_the_cube(void **state)
+static void the_visibility_kernel_of_a_cube_is_the_cube(void **state)
 {
     (void)state;
     halfspaces h = { .count = 0 };
     double low[3] = { 2, -1, 5 }, high[3] = { 3, 0, 6 };
     add_box(&h, low, high);
     add_box(&h, low, high); // its faces
-    cutis_kernel k = kernel_of(&h, sqrt(3));
+    cutis_intersection k = intersection_of(&h, sqrt(3));
     assert_true(k.star_shaped);
     assert_near(k.radius, 0.5, 1e-9);
     assert_near(k.volume, 1.0, 1e-9);
@@ -85,13 +85,13 @@ static void the_kernel_of_a_cube_is_the_cube(void **state)
     assert_near(k.centroid[2], 5.5, 1e-9);
 }
 
-static void an_l_prism_is_star_shaped_and_its_kernel_is_the_common_corner(void **state)
+static void an_l_prism_is_star_shaped_and_its_visibility_kernel_is_the_common_corner(void **state)
 {
     (void)state;
     static const double L[6][2] = { { 0, 0 }, { 3, 0 }, { 3, 1 }, { 1, 1 }, { 1, 2 }, { 0, 2 } };
     double diagonal;
     halfspaces h = prism(L, 6, &diagonal);
-    cutis_kernel k = kernel_of(&h, diagonal);
+    cutis_intersection k = intersection_of(&h, diagonal);
     assert_true(k.star_shaped);
     assert_near(k.volume, 1.0, 1e-9); // the unit cube at the corner
     for (uint32_t i = 0; i < h.count; i++)
@@ -107,7 +107,7 @@ static void a_u_prism_is_not_star_shaped(void **state)
                                     { 2, 1 }, { 1, 1 }, { 1, 2 }, { 0, 2 } };
     double diagonal;
     halfspaces h = prism(U, 8, &diagonal);
-    cutis_kernel k = kernel_of(&h, diagonal);
+    cutis_intersection k = intersection_of(&h, diagonal);
     assert_false(k.star_shaped);
     assert_true(k.radius <= 1e-6 * diagonal);
 }
@@ -122,7 +122,7 @@ static void the_largest_ball_of_random_polytopes_touches_four_planes_and_crosses
         for (int i = 0; i < 40; i++)
             add_plane(&h, random_in(seed, 4 * i, -1, 1), random_in(seed, 4 * i + 1, -1, 1),
                       random_in(seed, 4 * i + 2, -1, 1) + 1e-9, random_in(seed, 4 * i + 3, 0.2, 1));
-        cutis_kernel k = kernel_of(&h, 4 * sqrt(3));
+        cutis_intersection k = intersection_of(&h, 4 * sqrt(3));
         int touching = 0;
         for (uint32_t i = 0; i < h.count; i++) {
             double gap = h.planes[i][3] - double3_dot(h.planes[i], k.centre);
@@ -469,8 +469,8 @@ static void every_turn_of_random_chains_respects_the_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_kernel_of_a_cube_is_the_cube),
-        cmocka_unit_test(an_l_prism_is_star_shaped_and_its_kernel_is_the_common_corner),
+        cmocka_unit_test(the_visibility_kernel_of_a_cube_is_the_cube),
+        cmocka_unit_test(an_l_prism_is_star_shaped_and_its_visibility_kernel_is_the_common_corner),
         cmocka_unit_test(a_u_prism_is_not_star_shaped),
         cmocka_unit_test(the_largest_ball_of_random_polytopes_touches_four_planes_and_crosses_none),
         cmocka_unit_test(hulls_have_the_volume_and_centroid_of_the_solid_they_come_from),
