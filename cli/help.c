@@ -295,13 +295,9 @@ int verb_help(cli_app *app)
 
 int verb_version(cli_app *app)
 {
-    if (app->json) {
-        json_out json = { .file = stdout };
-        emit_object(&json, NULL);
-        emit_string(&json, "version", cutis_version());
-        emit_end(&json);
-    } else {
+    if (app->json)
+        emit(&(json_out){ .file = stdout }, "{ version %s }", cutis_version());
+    else
         printf("cutis %s\n", cutis_version());
-    }
     return EXIT_GOOD;
 }

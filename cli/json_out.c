@@ -3,6 +3,7 @@
 #include "json_out.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 static void put_string(FILE *file, const char *text);
@@ -136,4 +137,46 @@ void emit_null(json_out *json, const char *key)
 {
     start_value(json, key);
     fputs("null", json->file);
+}
+
+void emit_numbers(json_out *json, const char *key, const double *values, uint32_t count)
+{
+    emit_array(json, key);
+    for (uint32_t i = 0; values && i < count; i++) emit_number(json, NULL, values[i]);
+    emit_end(json);
+}
+
+void emit(json_out *json, const char *format, ...)
+{
+    char word[64], key[64] = "";
+    va_list values;
+    va_start(values, format);
+    for (const char *at = format; *at;) {
+        const size_t span = strcspn(at, " ");
+        const char *name = *key ? key : NULL;
+        snprintf(word, sizeof word, "%.*s", (int)span, at);
+        at += span + (at[span] == ' ');
+        if (strcmp(word, "}") == 0 || strcmp(word, "]") == 0)
+            emit_end(json);
+        else if (strcmp(word, "{") == 0 || strcmp(word, "[") == 0)
+            open_bracket(json, name, *word == '[');
+        else if (strcmp(word, "%s") == 0)
+            emit_string(json, name, va_arg(values, const char *));
+        else if (strcmp(word, "%u") == 0)
+            emit_count(json, name, va_arg(values, uint32_t));
+        else if (strcmp(word, "%ju") == 0)
+            emit_count(json, name, va_arg(values, uintmax_t));
+        else if (strcmp(word, "%g") == 0)
+            emit_number(json, name, va_arg(values, double));
+        else if (strcmp(word, "%.17g") == 0)
+            emit_exact(json, name, va_arg(values, double));
+        else if (strcmp(word, "%d") == 0)
+            emit_bool(json, name, va_arg(values, int));
+        else {
+            memcpy(key, word, sizeof key);
+            continue;
+        }
+        *key = 0;
+    }
+    va_end(values);
 }

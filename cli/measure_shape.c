@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clip_find.h"
 #include "play.h"
 
 // Parts ------------------------------------------------------------------------------------------
@@ -146,12 +145,12 @@ void measure_facts_json(json_out *json, const measure_parts *parts, const measur
                                         "intersecting_pairs", "curvature_median" };
     for (size_t i = 0; !facts && i < sizeof KEYS / sizeof *KEYS; i++) emit_null(json, KEYS[i]);
     if (!facts) return;
-    emit_bool(json, "watertight", facts->manifold.watertight);
-    emit_exact(json, "euler", (double)facts->manifold.euler);
-    emit_count(json, "boundary_edges", facts->manifold.boundary_edges);
-    emit_count(json, "self_intersections", facts->crossings.triangle_count);
-    emit_count(json, "intersecting_pairs", facts->crossings.pair_count);
-    emit_object(json, "curvature_median");
+    emit(json,
+         "watertight %d euler %.17g boundary_edges %ju self_intersections %ju intersecting_pairs "
+         "%ju "
+         "curvature_median {",
+         facts->manifold.watertight, (double)facts->manifold.euler, facts->manifold.boundary_edges,
+         facts->crossings.triangle_count, facts->crossings.pair_count);
     for (uint32_t p = 0; p < parts->count; p++)
         if (isfinite(facts->curvature[p])) emit_number(json, parts->names[p], facts->curvature[p]);
     emit_end(json);

@@ -1,6 +1,4 @@
 /// cutis deform --method patches: a mesh of its own for every frame, or (--fixed) the model's.
-#include "clip_find.h"
-#include "convert.h"
 #include "deform.h"
 #include "patches_look.h"
 #include "play.h"
@@ -44,7 +42,7 @@ static int check_options(cli_app *app)
 
 static int check_output(cli_app *app, patch_job *job)
 {
-    int status = app_output(app, &job->output);
+    int status = app_output(app, NULL, &job->output);
     if (status != EXIT_GOOD) return status;
     const char *triangulation = option_text(app, OPTION_TRIANGULATE);
     job->local = triangulation && strcmp(triangulation, "local") == 0;
@@ -62,7 +60,7 @@ static int check_output(cli_app *app, patch_job *job)
     if (job->fixed && !sink_is_mesh(job->output) && !sink_is_array(job->output))
         return app_usage(app, "-o %s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
                          job->output);
-    return check_write_options(app, job->output);
+    return app_check_writing(app, job->output);
 }
 
 // Names of parts, then of patches: what --show parts of a written mesh shows.
@@ -99,8 +97,7 @@ static int open_fixed(cli_app *app, patch_job *job)
     sink_options options = { .path = job->output,
                              .first = job->first,
                              .frame_count = job->end - job->first,
-                             .fps = job->fps,
-                             .ascii = option_given(app, OPTION_ASCII) };
+                             .fps = job->fps };
     return sink_open(app, job->model, &options, &job->sink);
 }
 
@@ -202,7 +199,6 @@ static int write_model(cli_app *app, const patch_job *job, const patch_look *fra
                       calloc(count, 3 * sizeof *s.times),
                       calloc(count, 9 * sizeof *s.values) };
     const cutis_model_data *source = cutis_model_get(job->model);
-    cutis_write_options options = { .ascii = option_given(app, OPTION_ASCII) };
     cutis_model *model = NULL;
     cutis_result result = CUTIS_OUT_OF_MEMORY;
     if (s.nodes && s.meshes && s.primitives && s.channels && s.times && s.values) {
@@ -219,7 +215,8 @@ static int write_model(cli_app *app, const patch_job *job, const patch_look *fra
                                   .source = source->source };
         result = cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, &model);
     }
-    if (result == CUTIS_OK) result = cutis_model_write(model, path, &options);
+    int status =
+        result == CUTIS_OK ? app_write_model(app, model, path) : app_fail(app, path, result);
     cutis_model_destroy(model);
     free(s.nodes);
     free(s.meshes);
@@ -227,7 +224,7 @@ static int write_model(cli_app *app, const patch_job *job, const patch_look *fra
     free(s.channels);
     free(s.times);
     free(s.values);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, path, result);
+    return status;
 }
 
 // OUT.obj of frame 7 is OUT_0007.obj when there are several.
@@ -344,21 +341,14 @@ static void report(cli_app *app, const patch_job *job)
                 job->output, (unsigned long long)job->open_edges);
     if (!app->json) return;
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", job->path);
-    emit_string(&json, "output", job->output);
-    emit_string(&json, "method", "patches");
-    emit_string(&json, "remove", removal);
-    emit_string(&json, "fill", fill);
-    emit_bool(&json, "fixed", job->fixed);
-    emit_count(&json, "frames", frames);
-    emit_count(&json, "vertices_max", job->vertices_max);
-    emit_count(&json, "triangles_max", job->triangles_max);
-    emit_number(&json, "volume_variation", job->variation);
+    emit(&json,
+         "{ file %s output %s method %s remove %s fill %s fixed %d frames %u vertices_max %u "
+         "triangles_max %u volume_variation %g",
+         job->path, job->output, "patches", removal, fill, job->fixed, frames, job->vertices_max,
+         job->triangles_max, job->variation);
     if (job->fixed) emit_number(&json, "fixed_volume_variation", job->fixed_variation);
     if (job->local) emit_count(&json, "open_edges", job->open_edges);
-    emit_number(&json, "seconds", job->play.seconds);
-    emit_end(&json);
+    emit(&json, "seconds %g }", job->play.seconds);
 }
 
 static void close_job(patch_job *job, bool failed)

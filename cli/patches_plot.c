@@ -1,7 +1,7 @@
 /// measure --plot: the paper's Figures 21 and 22 for a joint of a model. Curvature of the two parts
 /// and of the patch, and volume of the two parts, against the bend, for five fills and linear
 /// blending.
-#include "patches_plot.h"
+#include "measure_shape.h"
 
 #include <cutis/patches.h>
 #include <cutis/render.h>
@@ -204,32 +204,22 @@ static void plot_path(const char *output, int k, char *out, size_t capacity)
 static void print_json(const plot_job *job, const char *output)
 {
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", job->path);
-    emit_string(&json, "joint", cutis_patches_part_name(job->patches, job->joint.child));
-    emit_array(&json, "plots");
+    emit(&json, "{ file %s joint %s plots [", job->path,
+         cutis_patches_part_name(job->patches, job->joint.child));
     for (int k = 0; k < 3; k++) {
         char path[4096];
         plot_path(output, k, path, sizeof path);
         emit_string(&json, NULL, path);
     }
-    emit_end(&json);
-    emit_array(&json, "degrees");
+    emit(&json, "] degrees [");
     for (uint32_t s = 0; s < STEPS; s++) emit_number(&json, NULL, 5.0 * s);
-    emit_end(&json);
-    emit_array(&json, "ways");
+    emit(&json, "] ways [");
     for (uint32_t w = 0; w < WAYS; w++) {
-        emit_object(&json, NULL);
-        emit_string(&json, "name", ways[w].name);
-        for (int k = 0; k < 3; k++) {
-            emit_array(&json, endings[k]);
-            for (uint32_t s = 0; s < STEPS; s++) emit_number(&json, NULL, job->values[k][w][s]);
-            emit_end(&json);
-        }
+        emit(&json, "{ name %s", ways[w].name);
+        for (int k = 0; k < 3; k++) emit_numbers(&json, endings[k], job->values[k][w], STEPS);
         emit_end(&json);
     }
-    emit_end(&json);
-    emit_end(&json);
+    emit(&json, "] }");
 }
 
 static int write_plots(plot_job *job, const char *output)

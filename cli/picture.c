@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clip_find.h"
+#include "play.h"
 
 // Words
 // --------------------------------------------------------------------------------------------
@@ -113,13 +113,12 @@ static int parse_show_entry(cli_app *app, const char *entry, picture_show *out)
 int picture_parse_show(cli_app *app, const char *text, picture_show *out)
 {
     *out = (picture_show){ 0 };
-    for (const char *at = text; at && *at;) {
-        size_t length = strcspn(at, ",");
+    size_t length;
+    for (const char *at; text && (at = next_entry(&text, ",", &length));) {
         char entry[1024];
         snprintf(entry, sizeof entry, "%.*s", (int)(length < 1023 ? length : 1023), at);
         int status = parse_show_entry(app, entry, out);
         if (status != EXIT_GOOD) return status;
-        at += length + (at[length] == ',');
     }
     int painted = out->parts + out->curvature + (out->joint[0] != 0) + (out->reference[0] != 0);
     return painted > 1
@@ -177,8 +176,7 @@ static int open_parts(picture_stage *stage)
     stage->colors = malloc(16 * (size_t)stage->rest.vertex_count);
     if (!stage->colors) return app_fail_text(app, "%s: not enough memory", stage->path);
     fill_colors(stage->model, stage->colors);
-    cutis_result result = cutis_renderer_create(app->context, &stage->renderer);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, "render", result);
+    return app_result(app, "render", cutis_renderer_create(app->context, &stage->renderer));
 }
 
 int picture_open(cli_app *app, const char *path, picture_stage *out)
@@ -474,5 +472,5 @@ int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_p
     free(mixed);
     part_mesh_release(&parts);
     if (!good) return app_fail_text(stage->app, "%s: not enough memory", stage->path);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(stage->app, stage->path, result);
+    return app_result(stage->app, stage->path, result);
 }

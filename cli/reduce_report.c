@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "html_figures.h"
+#include "html.h"
 #include "reduce.h"
 
 enum { TILES = 3, TILE_WIDTH = 420, TILE_HEIGHT = 560 };
@@ -195,7 +195,7 @@ static int add_pictures(cli_app *app, html_page *page, const reduce_job *job)
     cutis_result result = make_bodies(
         job, r->transforms + (size_t)pose * cutis_model_get(job->model)->node_count, &bodies);
     if (result == CUTIS_OK) result = cutis_renderer_create(app->context, &renderer);
-    int status = result == CUTIS_OK ? EXIT_GOOD : app_fail(app, "report", result);
+    int status = app_result(app, "report", result);
     if (status == EXIT_GOOD) {
         html_markup(page, "<h2>The pose that k-largest does worst in</h2>\n");
         snprintf(text, sizeof text, "%s pose: %s. %u influences against all of them",

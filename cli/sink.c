@@ -160,16 +160,16 @@ static void unit_normals(float *normals, uint32_t count)
 static int write_mesh(frame_sink *sink, float *frames, uint32_t frame_count, const char *path)
 {
     size_t plane = 3 * (size_t)sink->vertex_count;
-    cutis_write_options options = { .ascii = sink->options.ascii };
     cutis_model *model = NULL;
     for (uint32_t f = 0; f < frame_count; f++)
         unit_normals(frames + 2 * plane * f + plane, sink->vertex_count);
     for (uint32_t f = 1; f < frame_count; f++)
         for (size_t i = 0; i < 2 * plane; i++) frames[2 * plane * f + i] -= frames[i];
     cutis_result result = make_model(sink, frames, frame_count, &model);
-    if (result == CUTIS_OK) result = cutis_model_write(model, path, &options);
+    int status = result == CUTIS_OK ? app_write_model(sink->app, model, path)
+                                    : app_fail(sink->app, path, result);
     cutis_model_destroy(model);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(sink->app, path, result);
+    return status;
 }
 
 // OUT.obj of frame 7 is OUT_0007.obj when there are several.
@@ -219,8 +219,8 @@ int sink_add(frame_sink *sink, const float *positions, const float *normals)
 {
     size_t plane = 3 * (size_t)sink->vertex_count;
     if (sink->writer) {
-        cutis_result result = cutis_frame_writer_add(sink->writer, positions);
-        return result == CUTIS_OK ? EXIT_GOOD : app_fail(sink->app, sink->options.path, result);
+        return app_result(sink->app, sink->options.path,
+                          cutis_frame_writer_add(sink->writer, positions));
     }
     bool gltf = is_gltf(sink->options.path);
     float *frame = sink->frames + 2 * plane * (gltf ? sink->added : 0);

@@ -12,7 +12,6 @@ typedef struct sink_options {
     const char *path;
     uint32_t first, frame_count; ///< frame numbers in file names start at `first`
     double fps;
-    bool ascii; ///< PLY
 } sink_options;
 
 typedef struct frame_sink frame_sink;

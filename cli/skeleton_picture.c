@@ -179,5 +179,5 @@ int skeleton_picture(cli_app *app, const skeleton_job *job, const char *path)
     cutis_renderer_destroy(renderer);
     body_release(&body);
     free(list.lines);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, path, result);
+    return app_result(app, path, result);
 }

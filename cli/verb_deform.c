@@ -1,10 +1,9 @@
 /// cutis deform: a clip or a pose, a method, a device; out come vertices.
 #include "app.h"
 #include "cage_poses.h"
-#include "clip_find.h"
-#include "convert.h"
 #include "deform.h"
 #include "play.h"
+#include "rest_shape.h"
 #include "sink.h"
 
 #include <math.h>
@@ -127,13 +126,13 @@ static int read_cage_poses(cli_app *app, deform_job *job, cutis_method method)
 
 static int check_outputs(cli_app *app, deform_job *job)
 {
-    int status = app_output(app, &job->output);
+    int status = app_output(app, NULL, &job->output);
     job->normals_path = option_text(app, OPTION_NORMALS);
     if (status != EXIT_GOOD) return status;
     if (!sink_is_array(job->output) && !sink_is_mesh(job->output))
         return app_usage(app, "-o %s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
                          job->output);
-    status = check_write_options(app, job->output);
+    status = app_check_writing(app, job->output);
     if (status != EXIT_GOOD || !job->normals_path) return status;
     if (!sink_is_array(job->normals_path))
         return app_usage(app, "--normals %s: want a name that ends in .npy or .pc2",
@@ -179,23 +178,12 @@ static int prepare(cli_app *app, deform_job *job)
     return play_open(app, job->path, job->model, job->device, &options, &job->play);
 }
 
-static void grow_bounds(cutis_bounds *box, const cutis_bounds *more)
-{
-    box->min.x = fminf(box->min.x, more->min.x);
-    box->min.y = fminf(box->min.y, more->min.y);
-    box->min.z = fminf(box->min.z, more->min.z);
-    box->max.x = fmaxf(box->max.x, more->max.x);
-    box->max.y = fmaxf(box->max.y, more->max.y);
-    box->max.z = fmaxf(box->max.z, more->max.z);
-}
-
 static int open_sinks(cli_app *app, deform_job *job)
 {
     sink_options options = { .path = job->output,
                              .first = job->first,
                              .frame_count = job->end - job->first,
-                             .fps = job->fps,
-                             .ascii = option_given(app, OPTION_ASCII) };
+                             .fps = job->fps };
     int status = sink_open(app, job->model, &options, &job->sink);
     if (status != EXIT_GOOD || !job->normals_path) return status;
     options.path = job->normals_path;
@@ -214,7 +202,7 @@ static int run_frames(cli_app *app, deform_job *job)
             const float *positions = p->positions + plane * i;
             const float *normals = p->normals ? p->normals + plane * i : NULL;
             if (f == job->first && i == 0) job->bounds = p->bounds[0];
-            grow_bounds(&job->bounds, &p->bounds[i]);
+            bounds_add(&job->bounds, p->bounds[i]);
             int status = sink_add(job->sink, positions, normals);
             if (status == EXIT_GOOD && job->normals_sink)
                 status = sink_add(job->normals_sink, normals, NULL);
@@ -254,19 +242,13 @@ static void report(cli_app *app, const deform_job *job)
             isa ? " " : "", isa ? isa : "");
     if (!app->json) return;
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", job->path);
-    emit_string(&json, "output", job->output);
-    emit_string(&json, "method", method);
-    emit_string(&json, "device", cutis_device_kind_name(device.kind));
-    emit_string(&json, "isa", isa);
-    emit_count(&json, "threads", device.thread_count);
-    emit_count(&json, "vertices", p->vertex_count);
-    emit_count(&json, "frames", frames);
-    emit_number(&json, "seconds", p->seconds);
-    emit_number(&json, "ns_per_vertex", ns);
-    emit_count(&json, "bone_sets", p->info.bone_set_count);
-    emit_count(&json, "large_bone_sets", p->info.large_set_count);
+    emit(&json,
+         "{ file %s output %s method %s device %s isa %s threads %u vertices %u frames %u seconds "
+         "%g "
+         "ns_per_vertex %g bone_sets %u large_bone_sets %u",
+         job->path, job->output, method, cutis_device_kind_name(device.kind), isa,
+         device.thread_count, p->vertex_count, frames, p->seconds, ns, p->info.bone_set_count,
+         p->info.large_set_count);
     emit_bounds(&json, "bounds", job->bounds);
     emit_end(&json);
 }

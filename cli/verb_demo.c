@@ -213,34 +213,25 @@ static void write_results(const demo *d, FILE *file)
 {
     cutis_device_info device = cutis_device_describe(d->device);
     json_out json = { .file = file };
-    emit_object(&json, NULL);
-    emit_string(&json, "version", cutis_version());
-    emit_string(&json, "device", cutis_device_kind_name(device.kind));
-    emit_string(&json, "device_name", device.name);
-    emit_count(&json, "vertices", d->rest.vertex_count);
-    emit_exact(&json, "rest_volume", d->rest_volume);
-    emit_number(&json, "plain_ns_per_vertex", d->plain_ns);
-    emit_array(&json, "rows");
+    emit(&json,
+         "{ version %s device %s device_name %s vertices %u rest_volume %.17g "
+         "plain_ns_per_vertex %g rows [",
+         cutis_version(), cutis_device_kind_name(device.kind), device.name, d->rest.vertex_count,
+         d->rest_volume, d->plain_ns);
     for (size_t m = 0; m < METHODS; m++) {
         const demo_result *r = &d->results[m];
-        emit_object(&json, NULL);
-        emit_string(&json, "method", methods[m].name);
+        emit(&json, "{ method %s", methods[m].name);
         for (int c = 0; c < CLIP_COUNT; c++) {
             emit_object(&json, clip_names[c]);
-            emit_count(&json, "frame", d->shown_frame[c]);
-            emit_number(&json, "volume_variation", r->variation[c]);
-            emit_number(&json, "edge_stretch_rms", r->stretch[c]);
-            emit_end(&json);
+            emit(&json, "frame %u volume_variation %g edge_stretch_rms %g }", d->shown_frame[c],
+                 r->variation[c], r->stretch[c]);
         }
-        emit_number(&json, "position_rms_from_lbs", r->from_lbs);
-        emit_number(&json, "position_rms_from_dqs", r->from_dqs);
-        emit_number(&json, "ns_per_vertex", r->ns);
-        emit_number(&json, "times_plain", r->times_plain);
-        emit_number(&json, "characters_at_60_hz", r->characters);
-        emit_end(&json);
+        emit(&json,
+             "position_rms_from_lbs %g position_rms_from_dqs %g ns_per_vertex %g times_plain %g "
+             "characters_at_60_hz %g }",
+             r->from_lbs, r->from_dqs, r->ns, r->times_plain, r->characters);
     }
-    emit_end(&json);
-    emit_end(&json);
+    emit(&json, "] }");
 }
 
 static int save_results(demo *d)
@@ -254,10 +245,8 @@ static int save_results(demo *d)
     int status = EXIT_GOOD;
     if (fclose(memory) != 0)
         status = app_fail_text(d->app, "%s: not enough memory", path);
-    else {
-        cutis_result result = cutis_file_write(d->app->context, path, text, size);
-        if (result != CUTIS_OK) status = app_fail(d->app, path, result);
-    }
+    else
+        status = app_result(d->app, path, cutis_file_write(d->app->context, path, text, size));
     free(text);
     return status;
 }
@@ -342,8 +331,7 @@ static int prepare(demo *d)
     cutis_surface rest = rest_shape_surface(&d->rest, d->rest.positions);
     d->rest_volume = cutis_surface_volume(&rest);
     demo_path(d, "biped.glb", path, sizeof path);
-    result = cutis_model_write(d->model, path, NULL);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(d->app, path, result);
+    return app_result(d->app, path, cutis_model_write(d->model, path, NULL));
 }
 
 int verb_demo(cli_app *app)

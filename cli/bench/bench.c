@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/body.h"
-
 // A group lasts at least this long: the clock's own cost and grain (some 30 ns) vanish in it.
 static const double GROUP_SECONDS = 2e-4;
 

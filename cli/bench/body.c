@@ -1,7 +1,7 @@
 /// The sheet of bench/body.h. Weights change slowly along the strip and take few different values,
 /// so that binding (optimized centres above all) stays quick; a kernel's speed does not depend on
 /// them.
-#include "bench/body.h"
+#include "bench/bench.h"
 
 #include <math.h>
 #include <stdlib.h>

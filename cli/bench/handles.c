@@ -160,19 +160,11 @@ static void show_row(handles_bench *b, const bench_handles_row *r)
             1e3 * r->bind, 1e3 * r->move);
     app_say(b->app, r->update > 0 ? " %9.3f\n" : "\n", 1e3 * r->update);
     if (!b->app->json) return;
-    emit_object(&b->json, NULL);
-    emit_string(&b->json, "body", r->body);
-    emit_string(&b->json, "weighting", cutis_weighting_name(r->weighting));
-    emit_count(&b->json, "voxels", r->voxels);
-    emit_count(&b->json, "domain_voxels", r->domain_voxels);
-    emit_count(&b->json, "iterations", r->iterations);
-    emit_count(&b->json, "virtual_handles", r->virtual_handles);
-    emit_number(&b->json, "voxelise", t->voxelise);
-    emit_number(&b->json, "distances", t->distances);
-    emit_number(&b->json, "insertion", t->insertion);
-    emit_number(&b->json, "weights", t->weights);
-    emit_number(&b->json, "bind", r->bind);
-    emit_number(&b->json, "move", r->move);
+    emit(&b->json,
+         "{ body %s weighting %s voxels %u domain_voxels %ju iterations %u virtual_handles %u "
+         "voxelise %g distances %g insertion %g weights %g bind %g move %g",
+         r->body, cutis_weighting_name(r->weighting), r->voxels, r->domain_voxels, r->iterations,
+         r->virtual_handles, t->voxelise, t->distances, t->insertion, t->weights, r->bind, r->move);
     if (r->update > 0) emit_number(&b->json, "update", r->update);
     emit_end(&b->json);
 }
@@ -192,14 +184,9 @@ static void show_growth(handles_bench *b, const bench_handles_row *from,
                    { "weights", from->stages.weights, to->stages.weights } };
     app_say(b->app, "%-18s %-8s %u to %u: %.2f x the voxels; cost a voxel", to->body,
             cutis_weighting_name(to->weighting), from->voxels, to->voxels, voxels);
-    if (b->app->json) {
-        emit_object(&b->json, NULL);
-        emit_string(&b->json, "body", to->body);
-        emit_string(&b->json, "weighting", cutis_weighting_name(to->weighting));
-        emit_count(&b->json, "from", from->voxels);
-        emit_count(&b->json, "to", to->voxels);
-        emit_number(&b->json, "domain_voxels", voxels);
-    }
+    if (b->app->json)
+        emit(&b->json, "{ body %s weighting %s from %u to %u domain_voxels %g", to->body,
+             cutis_weighting_name(to->weighting), from->voxels, to->voxels, voxels);
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
         if (!(stages[i].from > 0)) continue;
         const double growth = stages[i].to / stages[i].from / voxels;
@@ -266,18 +253,13 @@ int bench_handles(cli_app *app)
         app_say(app, "%-18s %-8s %6s %8s %9.0f %9s %9.0f %9.0f %9.0f %9s %9.0f\n", PAPER[i].name,
                 "virtual", "", "", PAPER[i].voxelise, "", PAPER[i].insertion, PAPER[i].weights,
                 PAPER[i].voxelise + PAPER[i].insertion + PAPER[i].weights, "", PAPER[i].update);
-    if (app->json) {
-        emit_object(&b.json, NULL);
-        emit_string(&b.json, "device", info.name);
-        emit_count(&b.json, "threads", info.thread_count);
-        emit_array(&b.json, "rows");
-    }
+    if (app->json) emit(&b.json, "{ device %s threads %u rows [", info.name, info.thread_count);
     cutis_result result = bench_body_rows(&b);
     if (result == CUTIS_OK && !quick) result = bench_box_rows(&b);
-    if (app->json) emit_end(&b.json), emit_array(&b.json, "growth");
+    if (app->json) emit(&b.json, "] growth [");
     for (int body = 0; body < 3 && result == CUTIS_OK && !quick; body++)
         for (int i = 1; i < 3; i++) show_growth(&b, &b.rows[body][i - 1], &b.rows[body][i]);
-    if (app->json) emit_end(&b.json), emit_end(&b.json);
+    if (app->json) emit(&b.json, "] }");
     cutis_device_destroy(b.device);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, "bench handles", result);
+    return app_result(app, "bench handles", result);
 }

@@ -1,6 +1,6 @@
 /// The learning of bench/learn.h. Shapes are the biped's own skinning with all its joints; the rig
 /// to learn on has 20 of them, so no weights fit exactly and every vertex is a real problem.
-#include "bench/learn.h"
+#include "bench/measure.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -296,7 +296,7 @@ static int measure(cli_app *app, const cutis_model *model, cutis_device *device,
     row->vertices = b.info.vertex_count;
     row->parts = b.info.part_count;
     close_bench(&b);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, row->what, result);
+    return app_result(app, row->what, result);
 }
 
 static void report(cli_app *app, const patch_row *rows, uint32_t count, const char *device)
@@ -315,22 +315,13 @@ static void report(cli_app *app, const patch_row *rows, uint32_t count, const ch
                  "only; it states that the GPU was about 10 times as fast as the CPU.\n");
     if (!app->json) return;
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "device", device);
-    emit_array(&json, "rows");
-    for (uint32_t i = 0; i < count; i++) {
-        emit_object(&json, NULL);
-        emit_string(&json, "what", rows[i].what);
-        emit_count(&json, "vertices", rows[i].vertices);
-        emit_count(&json, "parts", rows[i].parts);
-        emit_count(&json, "instances", rows[i].instances);
-        emit_count(&json, "degrees", rows[i].degrees);
-        emit_number(&json, "ms_per_frame", 1e3 * rows[i].seconds);
-        emit_number(&json, "goal_ms", rows[i].goal > 0 ? 1e3 * rows[i].goal : NAN);
-        emit_end(&json);
-    }
-    emit_end(&json);
-    emit_end(&json);
+    emit(&json, "{ device %s rows [", device);
+    for (const patch_row *r = rows; r < rows + count; r++)
+        emit(&json,
+             "{ what %s vertices %u parts %u instances %u degrees %u ms_per_frame %g goal_ms %g }",
+             r->what, r->vertices, r->parts, r->instances, r->degrees, 1e3 * r->seconds,
+             r->goal > 0 ? 1e3 * r->goal : NAN);
+    emit(&json, "] }");
 }
 
 int bench_patches(cli_app *app)

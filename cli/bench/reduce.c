@@ -366,22 +366,13 @@ static double nanoseconds(const reduce_row *row, const reduce_figures *f)
 
 static void emit_row(json_out *json, const reduce_row *row, const reduce_figures *f)
 {
-    emit_object(json, NULL);
-    emit_count(json, "vertices", row->vertices);
-    emit_count(json, "controls", row->controls);
-    emit_count(json, "influences", row->influences);
-    emit_count(json, "poses", row->poses);
-    emit_bool(json, "signed", row->negative);
-    emit_string(json, "energy", row->normals ? "normals" : "gradient");
-    emit_number(json, "seconds", f->seconds);
-    emit_number(json, "first_seconds", f->first);
-    emit_number(json, "solve_seconds", f->solve);
-    emit_number(json, "transfer_seconds", f->transfer);
-    emit_number(json, "sweep_seconds", f->sweep * f->sweeps);
-    emit_number(json, "sweep_nanoseconds_per_vertex", nanoseconds(row, f));
-    emit_number(json, "cpu_seconds", f->cpu_seconds);
-    emit_count(json, "sweeps", f->sweeps);
-    emit_number(json, "energy_ratio", f->energy_ratio);
+    emit(json,
+         "{ vertices %u controls %u influences %u poses %u signed %d energy %s seconds %g "
+         "first_seconds %g solve_seconds %g transfer_seconds %g sweep_seconds %g "
+         "sweep_nanoseconds_per_vertex %g cpu_seconds %g sweeps %u energy_ratio %g",
+         row->vertices, row->controls, row->influences, row->poses, row->negative,
+         row->normals ? "normals" : "gradient", f->seconds, f->first, f->solve, f->transfer,
+         f->sweep * f->sweeps, nanoseconds(row, f), f->cpu_seconds, f->sweeps, f->energy_ratio);
     if (row->asked > 0) emit_number(json, "asked_seconds", row->asked);
     if (row->paper > 0) emit_number(json, "paper_seconds", row->paper);
     emit_end(json);
@@ -432,7 +423,7 @@ int bench_reduce(cli_app *app)
     app_say(app, "%-18s %7s %4s %3s %3s %8s %8s %8s %8s %8s %8s %7s %6s %6s %6s %7s\n", "body",
             "vertices", "ctrl", "K", "J", "whole", "prepare", "transfer", "solve", "first", "CPU s",
             "ns", "sweeps", "E/E0", "asked", "Table 1");
-    if (app->json) emit_object(&json, NULL), emit_array(&json, "rows");
+    if (app->json) emit(&json, "{ rows [");
     for (int i = 0; i < ROWS && status == EXIT_GOOD; i++) {
         const reduce_row *row = &rows[i];
         reduce_figures f = { 0 };

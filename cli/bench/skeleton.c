@@ -111,18 +111,11 @@ cutis_result bench_skeleton_measure(cli_app *app, const bench_skeleton_row *row,
 
 static void emit_row(json_out *json, const bench_skeleton_row *row, const bench_skeleton_figures *f)
 {
-    emit_object(json, NULL);
-    emit_string(json, "body", row->name);
-    emit_count(json, "vertices", row->vertices);
-    emit_count(json, "triangles", f->triangles);
-    emit_count(json, "parts", row->parts);
-    emit_count(json, "star_shaped", f->star_shaped);
-    emit_number(json, "kernel_seconds", f->kernel);
-    emit_number(json, "axes_seconds", f->axes);
-    emit_number(json, "total_seconds", f->total);
-    emit_number(json, "microseconds_per_triangle", 1e6 * f->total / (double)f->triangles);
-    emit_number(json, "paper_total_seconds", row->paper_total);
-    emit_end(json);
+    emit(json,
+         "{ body %s vertices %u triangles %ju parts %u star_shaped %u kernel_seconds %g "
+         "axes_seconds %g total_seconds %g microseconds_per_triangle %g paper_total_seconds %g }",
+         row->name, row->vertices, f->triangles, row->parts, f->star_shaped, f->kernel, f->axes,
+         f->total, 1e6 * f->total / (double)f->triangles, row->paper_total);
 }
 
 int bench_skeleton(cli_app *app)
@@ -133,7 +126,7 @@ int bench_skeleton(cli_app *app)
             RUNS);
     app_say(app, "%-14s %9s %6s %5s %9s %9s %9s %11s %9s %9s %9s\n", "body", "vertices", "parts",
             "star", "kernel s", "axes s", "total s", "us/triangle", "Table 2 k", "axes", "total");
-    if (app->json) emit_object(&json, NULL), emit_array(&json, "rows");
+    if (app->json) emit(&json, "{ rows [");
     for (int i = 0; i < ROWS && status == EXIT_GOOD; i++) {
         const bench_skeleton_row *row = &bench_skeleton_rows[i];
         bench_skeleton_figures f;
@@ -149,6 +142,6 @@ int bench_skeleton(cli_app *app)
                 row->paper_total);
         if (app->json) emit_row(&json, row, &f);
     }
-    if (app->json) emit_end(&json), emit_end(&json);
+    if (app->json) emit(&json, "] }");
     return status;
 }

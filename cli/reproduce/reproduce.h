@@ -6,7 +6,7 @@
 
 #include <cutis/render.h>
 
-#include "html_figures.h"
+#include "html.h"
 #include "rest_shape.h"
 
 enum { REPRODUCE_METRICS = 6, REPRODUCE_ROWS = 12, REPRODUCE_TABLES = 32, REPRODUCE_NOTES = 16 };
