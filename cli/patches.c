@@ -21,24 +21,23 @@ static bool allocate(patch_play *p)
            p->source_vertices && p->source_weights && p->reports;
 }
 
-static void read_options(const cli_app *app, cutis_bind_options *out)
+cutis_bind_options patch_options(const cli_app *app)
 {
     const char *removal = option_text(app, OPTION_REMOVE), *fill = option_text(app, OPTION_FILL);
-    *out = (cutis_bind_options){ .method = CUTIS_METHOD_PATCHES, .normals = true };
-    if (removal) cutis_patch_removal_from_name(removal, &out->patch_removal);
-    if (fill) cutis_patch_fill_from_name(fill, &out->patch_fill);
+    cutis_bind_options options = { .method = CUTIS_METHOD_PATCHES, .normals = true };
+    if (removal) cutis_patch_removal_from_name(removal, &options.patch_removal);
+    if (fill) cutis_patch_fill_from_name(fill, &options.patch_fill);
+    return options;
 }
 
 int patch_play_open(cli_app *app, const char *path, const cutis_model *model, cutis_device *device,
-                    int32_t clip, const char *pose_file, patch_play *out)
+                    const play_options *options, patch_play *out)
 {
-    cutis_bind_options options;
     const char *place = path;
     *out = (patch_play){ .model = model };
-    read_options(app, &options);
-    cutis_result result = cutis_bind(device, model, &options, &out->patches);
-    if (result == CUTIS_OK && clip != CUTIS_NONE)
-        result = cutis_sampler_create(model, (uint32_t)clip, &out->sampler);
+    cutis_result result = cutis_bind(device, model, &options->bind, &out->patches);
+    if (result == CUTIS_OK && options->clip != CUTIS_NONE)
+        result = cutis_sampler_create(model, (uint32_t)options->clip, &out->sampler);
     if (result == CUTIS_OK) {
         out->info = cutis_patches_describe(out->patches);
         if (!allocate(out)) {
@@ -46,9 +45,9 @@ int patch_play_open(cli_app *app, const char *path, const cutis_model *model, cu
             return app_fail_text(app, "%s: not enough memory", path);
         }
         cutis_pose_rest(model, out->transforms, NULL);
-        if (pose_file) {
-            place = pose_file;
-            result = cutis_pose_read(model, pose_file, out->transforms);
+        if (options->pose_file) {
+            place = options->pose_file;
+            result = cutis_pose_read(model, place, out->transforms);
         }
     }
     if (result == CUTIS_OK) return EXIT_GOOD;

@@ -118,9 +118,11 @@ static int prepare(cli_app *app, patch_job *job)
             app_fail_text(app, "%s: %u frames are too many for glTF (at most %d); use --frames",
                           job->output, job->end - job->first, SINK_MORPH_FRAMES);
     if (status == EXIT_GOOD) status = app_open_device(app, &job->device);
+    const play_options options = { .clip = job->clip,
+                                   .pose_file = option_text(app, OPTION_POSE),
+                                   .bind = patch_options(app) };
     if (status == EXIT_GOOD)
-        status = patch_play_open(app, job->path, job->model, job->device, job->clip,
-                                 option_text(app, OPTION_POSE), &job->play);
+        status = patch_play_open(app, job->path, job->model, job->device, &options, &job->play);
     if (status != EXIT_GOOD) return status;
     job->rest_volume = job->play.info.volume;
     job->frames = calloc(job->end - job->first, sizeof *job->frames);

@@ -10,8 +10,11 @@ int picture_patches_open(picture_stage *stage, picture_shot *shot)
     if (show->joint[0] || show->curvature || show->reference[0])
         return app_usage(stage->app, "--show weights, error and curvature paint the model's own "
                                      "vertices, which patches replace");
-    return patch_play_open(stage->app, stage->path, stage->model, stage->device, stage->clip,
-                           stage->pose_file, &shot->patch);
+    const play_options options = { .clip = stage->clip,
+                                   .pose_file = stage->pose_file,
+                                   .bind = patch_options(stage->app) };
+    return patch_play_open(stage->app, stage->path, stage->model, stage->device, &options,
+                           &shot->patch);
 }
 
 int picture_patches_pose(picture_stage *stage, picture_shot *shot, double seconds)

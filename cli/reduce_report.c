@@ -279,10 +279,9 @@ int reduce_report(cli_app *app, reduce_job *job, const char *report)
     const cutis_reduce_report *r = job->reduction;
     html_page page;
     html_open(&page, "Cutis: weights reduced");
-    html_markup(&page, "<h1>");
-    html_text(&page, job->path);
+    html_between(&page, "<h1>", job->path, "</h1>\n");
     html_markup(&page,
-                "</h1>\n<p class=\"lead\">%llu skinned vertices, %llu of them with more than %u "
+                "<p class=\"lead\">%llu skinned vertices, %llu of them with more than %u "
                 "influences. Learned from %u "
                 "poses (%u automatic beside or among them), judged by %u others. Errors are means "
                 "over poses: RMS position in %% "

@@ -124,7 +124,7 @@ static cutis_result show_stages(reproduce_job *job, cutis_model *const *bodies)
         char body[64];
         snprintf(body, sizeof body, "%s %u, %s", cutis_body_name(MODELS[i].body),
                  cutis_model_vertex_count(model), KIND_NAMES[MODELS[i].kind]);
-        reproduce_cell *cells = reproduce_row_add(t, MODELS[i].name, body);
+        reproduce_cell *cells = reproduce_row_add(t, body, "%s", MODELS[i].name);
         for (int k = 0; k < STAGES; k++) cells[k].paper = MODELS[i].milliseconds[k];
         if (!reproduce_progress(job, MODELS[i].name, (double)i / COUNT)) return CUTIS_CANCELLED;
         result = time_model(job, i, model, cells);

@@ -50,10 +50,10 @@ static cutis_result show_rates(reproduce_job *job)
     }
     for (int m = 0; m < METHODS && result == CUTIS_OK; m++)
         for (int i = 0; i < SIZES; i++) {
-            char label[64], body[64];
-            snprintf(label, sizeof label, "%s, %s", METHOD_NAMES[m], SIZE_NAMES[i]);
+            char body[64];
             snprintf(body, sizeof body, "arm, %u vertices", cpu[i].vertices);
-            reproduce_cell *cells = reproduce_row_add(t, label, body);
+            reproduce_cell *cells =
+                reproduce_row_add(t, body, "%s, %s", METHOD_NAMES[m], SIZE_NAMES[i]);
             for (int k = 0; k < 2; k++) cells[k].paper = bench_space_paper[i][m][k];
             cells[0].ours = 1 / cpu[i].seconds[m];
             if (job->gpu) cells[1].ours = instances / gpu[i].seconds[m];
@@ -81,15 +81,13 @@ static cutis_result show_memory(reproduce_job *job)
         "every displacement and every normal's change";
     for (int i = 0; i < SIZES && result == CUTIS_OK; i++) {
         bench_arm s;
-        char label[64];
         result = bench_arm_open(job->app->context, job->device,
                                 (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i), 0, NULL, &s);
         if (result != CUTIS_OK) break;
         const double vertices = cutis_model_vertex_count(s.arm);
         const double own[TEXTURES] = { 12 * vertices, 16 * vertices, 12 * POSES * vertices, NAN,
                                        (double)s.report->paper_bytes };
-        snprintf(label, sizeof label, "%.0f (%s)", vertices, SIZE_NAMES[i]);
-        reproduce_cell *cells = reproduce_row_add(t, label, NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%.0f (%s)", vertices, SIZE_NAMES[i]);
         for (int k = 0; k < TEXTURES; k++)
             cells[k].paper = MEMORY[i][k], cells[k].own = own[k] / 1024;
         cells[TEXTURES - 1].ours = (double)s.report->wpsd_bytes / 1024;
@@ -259,7 +257,7 @@ static cutis_result show_unseen(reproduce_job *job)
         "Joints at random angles between rest and their examples, all at once; muscles swell by "
         "9 mm at most. The paper shows such poses and gives no figures.");
     for (int m = 0; m < METHODS; m++) {
-        reproduce_cell *cells = reproduce_row_add(t, METHOD_NAMES[m], NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%s", METHOD_NAMES[m]);
         cells[0].own = m ? errors[1][m] : NAN;
         cells[0].ours = errors[0][m];
     }

@@ -279,10 +279,9 @@ static cutis_result show_times(reproduce_job *job)
         "place of 0.1 %% of the vertices.");
     for (int i = 0; i < TIMED && result == CUTIS_OK; i++) {
         const time_row *row = &TIMES[i];
-        char label[64], body[64];
-        snprintf(label, sizeof label, "%s, %s", row->name, kinds[row->kind]);
+        char body[64];
         name_body(row, body, sizeof body);
-        reproduce_cell *cells = reproduce_row_add(t, label, body);
+        reproduce_cell *cells = reproduce_row_add(t, body, "%s, %s", row->name, kinds[row->kind]);
         for (int m = 0; m < METHODS; m++) cells[m].paper = row->seconds[m];
         if (!reproduce_progress(job, row->name, (double)i / TIMED)) return CUTIS_CANCELLED;
         if (!job->quick || row->quick) result = time_row_methods(job, row, cells);
@@ -310,11 +309,11 @@ static cutis_result show_rates(reproduce_job *job)
     snprintf(body, sizeof body, "bumpy ball, %u triangles", cpu.triangles);
     reproduce_metric_add(t, "frames a second", NULL, REPRODUCE_MORE);
     t->ours = "positions and normals, all threads";
-    reproduce_cell *cells = reproduce_row_add(t, "CPU, all 137 weights", body);
+    reproduce_cell *cells = reproduce_row_add(t, body, "CPU, all 137 weights");
     cells[0].paper = 1.2, cells[0].ours = 1 / cpu.full;
-    cells = reproduce_row_add(t, "CPU, 8 weights", body);
+    cells = reproduce_row_add(t, body, "CPU, 8 weights");
     cells[0].paper = 13.9, cells[0].ours = 1 / cpu.few;
-    cells = reproduce_row_add(t, "GPU, 8 weights", body);
+    cells = reproduce_row_add(t, body, "GPU, 8 weights");
     cells[0].paper = 142.9, cells[0].ours = job->gpu ? 1 / gpu.few : NAN;
     reproduce_show(job, t);
     if (!job->gpu)
@@ -457,9 +456,7 @@ static cutis_result show_kept(reproduce_job *job)
         "4 is poor.",
         HELD_OUT);
     for (int k = 0; k < KEPT; k++) {
-        char label[32];
-        snprintf(label, sizeof label, "%d weights", LEAST_KEPT + k);
-        reproduce_cell *cells = reproduce_row_add(t, label, NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%d weights", LEAST_KEPT + k);
         cells[0].own = errors.normal[1][k], cells[0].ours = errors.normal[0][k];
         cells[1].own = errors.position[1][k], cells[1].ours = errors.position[0][k];
     }
@@ -500,7 +497,7 @@ static void fill_animation(reproduce_table *t, cutis_cage_report *const *reports
 {
     const cutis_cage_report *ours = reports[0];
     for (int m = 0; m < METHODS; m++) {
-        reproduce_cell *cells = reproduce_row_add(t, METHOD_NAMES[m], NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%s", METHOD_NAMES[m]);
         for (uint32_t i = 0; i < ours->row_count; i++)
             if (ours->rows[i].method == KINDS[m]) {
                 cells[0].ours = ours->rows[i].held_out_normal;

@@ -66,7 +66,7 @@ static cutis_result show_sizes(reproduce_job *job, cutis_model *const *models)
     for (int m = 0; m < 4; m++) reproduce_metric_add(t, names[m], NULL, REPRODUCE_PLAIN);
     t->ours = "bipeds made by code; the first follows one bone a vertex, as the paper's does";
     for (int c = 0; c < CHARACTERS; c++) {
-        reproduce_cell *cells = reproduce_row_add(t, CHARACTER[c].name, NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%s", CHARACTER[c].name);
         cutis_weight_summary s;
         cutis_result result = cutis_weights_summarize(models[c], &s);
         if (result != CUTIS_OK) return result;
@@ -110,7 +110,7 @@ static cutis_result show_times(reproduce_job *job, cutis_model *const *models,
     for (int c = 0; c < CHARACTERS; c++)
         reproduce_metric_add(t, CHARACTER[c].name, "ms", REPRODUCE_LESS);
     for (int i = 0; i < TIMED && result == CUTIS_OK; i++) {
-        reproduce_cell *cells = reproduce_row_add(t, TIMES[i].name, NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%s", TIMES[i].name);
         if (!reproduce_progress(job, TIMES[i].name, (double)i / TIMED)) return CUTIS_CANCELLED;
         for (int c = 0; c < CHARACTERS && result == CUTIS_OK; c++) {
             cells[c].paper = 1e3 * TIMES[i].seconds[c];
@@ -143,7 +143,7 @@ static void show_ratios(reproduce_job *job, double ours[TIMED][CHARACTERS])
     reproduce_metric_add(t, "Woman", "times", REPRODUCE_PLAIN);
     t->ours = "the same ratio of our times";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        reproduce_cell *cells = reproduce_row_add(t, rows[i].name, NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%s", rows[i].name);
         cells[0].paper = TIMES[rows[i].over].seconds[WOMAN] / TIMES[rows[i].under].seconds[WOMAN];
         cells[0].paper = round(100 * cells[0].paper) / 100;
         cells[0].ours = ours[rows[i].over][WOMAN] / ours[rows[i].under][WOMAN];
@@ -269,7 +269,7 @@ static cutis_result show_poses(reproduce_job *job)
     t->ours = "a centre for every vertex (sbs --weighted)";
     snprintf(t->note, sizeof t->note, "The paper shows these poses and gives no figures.");
     for (size_t f = 0; f < sizeof POSES / sizeof *POSES && result == CUTIS_OK; f++)
-        result = show_pose(job, model, &rest, f, reproduce_row_add(t, POSES[f].name, NULL));
+        result = show_pose(job, model, &rest, f, reproduce_row_add(t, NULL, "%s", POSES[f].name));
     if (result == CUTIS_OK) reproduce_show(job, t);
     rest_shape_release(&rest);
     cutis_model_destroy(model);

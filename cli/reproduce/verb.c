@@ -122,10 +122,8 @@ static void list_missing(reproduce_job *job)
     html_markup(page, job->note_count ? "<ul class=\"missing\">\n" : "");
     for (uint32_t i = 0; i < job->note_count; i++) {
         html_markup(page, "<li><b>%s: ", job->notes[i].paper);
-        html_text(page, job->notes[i].what);
-        html_markup(page, "</b> &ndash; ");
-        html_text(page, job->notes[i].why);
-        html_markup(page, "</li>\n");
+        html_between(page, "", job->notes[i].what, "</b> &ndash; ");
+        html_between(page, "", job->notes[i].why, "</li>\n");
     }
     html_markup(page, "%s</section>\n<p class=\"note\">Cutis %s, <code>cutis reproduce",
                 job->note_count ? "</ul>\n" : "", cutis_version());
