@@ -1,6 +1,7 @@
 /// The steps all verbs share: reading, devices, output checks.
 #include "app.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,13 @@ bool has_extension(const char *path, const char *list)
     for (const char *word; (word = next_entry(&list, " ", &span));)
         if (span == strlen(dot) && strncasecmp(word, dot, span) == 0) return true;
     return false;
+}
+
+uint64_t array_size(const cutis_array *array)
+{
+    uint64_t total = 1;
+    for (uint32_t i = 0; i < array->dimension_count; i++) total *= array->dimensions[i];
+    return total;
 }
 
 static int read_model(cli_app *app, const char *path, bool keep_source, cutis_model **out)
@@ -93,10 +101,10 @@ int app_output(cli_app *app, const char *endings, const char **out)
 
 int app_write_model(cli_app *app, const cutis_model *model, const char *path)
 {
-    const char *weights = option_text(app, OPTION_WEIGHTS);
-    cutis_write_options options = { .ascii = option_given(app, OPTION_ASCII) };
-    if (weights && strcmp(weights, "u16") == 0) options.weights = CUTIS_WEIGHTS_U16;
-    if (weights && strcmp(weights, "u8") == 0) options.weights = CUTIS_WEIGHTS_U8;
+    const cutis_write_options options = {
+        .weights = (cutis_weight_format)option_choice(app, OPTION_WEIGHTS),
+        .ascii = option_given(app, OPTION_ASCII),
+    };
     return app_result(app, path, cutis_model_write(model, path, &options));
 }
 
@@ -177,6 +185,21 @@ int app_make_folder(cli_app *app, const char *path)
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
         return app_fail_text(app, "%s: this is not a folder", path);
     return EXIT_GOOD;
+}
+
+void *memory_take(memory_list *list, size_t count, size_t size)
+{
+    void *piece = calloc(count + 1, size);
+    assert(list->count < sizeof list->pieces / sizeof *list->pieces);
+    list->pieces[list->count++] = piece;
+    list->failed |= !piece;
+    return piece;
+}
+
+void memory_release(memory_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) free(list->pieces[i]);
+    *list = (memory_list){ 0 };
 }
 
 void emit_bounds(json_out *json, const char *key, cutis_bounds bounds)

@@ -112,9 +112,21 @@ int app_limit_influences(cli_app *app, const char *path, cutis_model **model);
 int app_open_device(cli_app *app, cutis_device **out);
 /// Split --device into kind and index.
 int app_device_options(cli_app *app, cutis_device_options *out);
+uint64_t array_size(const cutis_array *array);          ///< how many numbers
 bool has_extension(const char *path, const char *list); ///< list: ".npy .pc2"
 /// A folder, created with its parents if need be.
 int app_make_folder(cli_app *app, const char *path);
+
+/// Memory of one owner, taken piece by piece and given back together.
+typedef struct memory_list {
+    void *pieces[16];
+    uint32_t count;
+    bool failed; ///< there was no memory for a piece
+} memory_list;
+
+/// Room for one more than `count`, so that there is always a piece; all of it zero.
+void *memory_take(memory_list *list, size_t count, size_t size);
+void memory_release(memory_list *list);
 
 void emit_bounds(json_out *json, const char *key, cutis_bounds bounds);
 

@@ -34,13 +34,12 @@ static int read_array(cli_app *app, const char *path, const cutis_cage *cage, ca
     cutis_array array = { 0 };
     cutis_result result = cutis_array_read(app->context, path, &array);
     if (result != CUTIS_OK) return app_fail(app, path, result);
-    uint64_t total = 1;
-    for (uint32_t i = 0; i < array.dimension_count; i++) total *= array.dimensions[i];
+    const uint64_t total = array_size(&array);
     int status = EXIT_GOOD;
     float *to = NULL;
     if (total == 0 || total % pose || total / pose > FRAMES_MAX)
-        status = app_fail_text(app, "%s: %llu numbers are no poses of %u controls (3 each)", path,
-                               (unsigned long long)total, cage->control_count);
+        status = app_fail_text(app, "%s: %ju numbers are no poses of %u controls (3 each)", path,
+                               total, cage->control_count);
     if (status == EXIT_GOOD) status = add_poses(app, cage, (uint32_t)(total / pose), out, &to);
     if (status == EXIT_GOOD) memcpy(to, array.values, total * sizeof *to);
     cutis_array_destroy(app->context, &array);

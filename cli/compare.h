@@ -43,7 +43,7 @@ typedef struct compare_job {
 /// change of volume.
 uint32_t compare_worst_frame(const compare_job *job, uint32_t shot);
 /// Pose every method at a frame and set the reference positions.
-int compare_pose(cli_app *app, compare_job *job, uint32_t frame);
+int compare_pose(compare_job *job, uint32_t frame);
 const char *compare_reference_name(const compare_job *job);
 compare_totals compare_sum_up(const compare_job *job, uint32_t shot);
 

@@ -62,7 +62,7 @@ static int add_sheet(cli_app *app, html_page *page, compare_job *job, uint32_t f
     picture_paint paints[PICTURE_METHODS] = { 0 };
     cutis_tile tiles[PICTURE_METHODS];
     double high = 1e-6;
-    int status = compare_pose(app, job, frame);
+    int status = compare_pose(job, frame);
     snprintf(job->stage.show.reference, sizeof job->stage.show.reference, "%s",
              painted ? compare_reference_name(job) : "");
     for (uint32_t s = 0; s < job->shot_count && status == EXIT_GOOD; s++) {

@@ -56,8 +56,9 @@ void html_between(html_page *page, const char *before, const char *text, const c
     append(page, after, strlen(after));
 }
 
-void html_image(html_page *page, const char *type, const void *data, size_t size,
-                const char *description)
+// An <img> whose data is in the page. `type`: "image/png", "image/svg+xml".
+static void html_image(html_page *page, const char *type, const void *data, size_t size,
+                       const char *description)
 {
     static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *bytes = data;

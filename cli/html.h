@@ -20,9 +20,6 @@ void html_markup(html_page *page, const char *format, ...) __attribute__((format
 void html_text(html_page *page, const char *text);
 /// Text between two tags.
 void html_between(html_page *page, const char *before, const char *text, const char *after);
-/// An <img> whose data is in the page. `type`: "image/png", "image/svg+xml".
-void html_image(html_page *page, const char *type, const void *data, size_t size,
-                const char *description);
 /// Close the page and write it, atomically; the page is released in any case.
 int html_write(cli_app *app, html_page *page, const char *path);
 void html_release(html_page *page);

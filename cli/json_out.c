@@ -102,23 +102,22 @@ void emit_string(json_out *json, const char *key, const char *text)
         fputs("null", json->file);
 }
 
-static void put_number(json_out *json, const char *key, double value, int digits)
+static void put_text(json_out *json, const char *key, const char *text)
 {
     start_value(json, key);
-    if (isfinite(value))
-        fprintf(json->file, "%.*g", digits, value);
-    else
-        fputs("null", json->file);
+    fputs(text, json->file);
+}
+
+static void put_number(json_out *json, const char *key, double value, int digits)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    put_text(json, key, isfinite(value) ? text : "null");
 }
 
 void emit_number(json_out *json, const char *key, double value)
 {
     put_number(json, key, value, 9);
-}
-
-void emit_exact(json_out *json, const char *key, double value)
-{
-    put_number(json, key, value, 17);
 }
 
 void emit_count(json_out *json, const char *key, uint64_t value)
@@ -127,16 +126,9 @@ void emit_count(json_out *json, const char *key, uint64_t value)
     fprintf(json->file, "%llu", (unsigned long long)value);
 }
 
-void emit_bool(json_out *json, const char *key, bool value)
-{
-    start_value(json, key);
-    fputs(value ? "true" : "false", json->file);
-}
-
 void emit_null(json_out *json, const char *key)
 {
-    start_value(json, key);
-    fputs("null", json->file);
+    put_text(json, key, "null");
 }
 
 void emit_numbers(json_out *json, const char *key, const double *values, uint32_t count)
@@ -169,9 +161,9 @@ void emit(json_out *json, const char *format, ...)
         else if (strcmp(word, "%g") == 0)
             emit_number(json, name, va_arg(values, double));
         else if (strcmp(word, "%.17g") == 0)
-            emit_exact(json, name, va_arg(values, double));
+            put_number(json, name, va_arg(values, double), 17);
         else if (strcmp(word, "%d") == 0)
-            emit_bool(json, name, va_arg(values, int));
+            put_text(json, name, va_arg(values, int) ? "true" : "false");
         else {
             memcpy(key, word, sizeof key);
             continue;

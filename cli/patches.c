@@ -6,19 +6,18 @@
 
 static bool allocate(patch_play *p)
 {
-    const cutis_patches_info *info = &p->info;
-    p->transforms =
-        calloc(cutis_model_get(p->model)->node_count + (size_t)1, sizeof *p->transforms);
-    p->positions = calloc(info->vertex_capacity, 3 * sizeof *p->positions);
-    p->normals = calloc(info->vertex_capacity, 3 * sizeof *p->normals);
-    p->indices = calloc(info->triangle_capacity, 3 * sizeof *p->indices);
-    p->labels = calloc(info->triangle_capacity, sizeof *p->labels);
-    p->origins = calloc(info->triangle_capacity, sizeof *p->origins);
-    p->source_vertices = calloc(info->vertex_capacity, 4 * sizeof *p->source_vertices);
-    p->source_weights = calloc(info->vertex_capacity, 4 * sizeof *p->source_weights);
-    p->reports = calloc(info->joint_count, sizeof *p->reports);
-    return p->transforms && p->positions && p->normals && p->indices && p->labels && p->origins &&
-           p->source_vertices && p->source_weights && p->reports;
+    const size_t vertices = p->info.vertex_capacity, triangles = p->info.triangle_capacity;
+    memory_list *m = &p->memory;
+    p->transforms = memory_take(m, cutis_model_get(p->model)->node_count, sizeof *p->transforms);
+    p->positions = memory_take(m, vertices, 3 * sizeof *p->positions);
+    p->normals = memory_take(m, vertices, 3 * sizeof *p->normals);
+    p->indices = memory_take(m, triangles, 3 * sizeof *p->indices);
+    p->labels = memory_take(m, triangles, sizeof *p->labels);
+    p->origins = memory_take(m, triangles, sizeof *p->origins);
+    p->source_vertices = memory_take(m, vertices, 4 * sizeof *p->source_vertices);
+    p->source_weights = memory_take(m, vertices, 4 * sizeof *p->source_weights);
+    p->reports = memory_take(m, p->info.joint_count, sizeof *p->reports);
+    return !m->failed;
 }
 
 cutis_bind_options patch_options(const cli_app *app)
@@ -86,14 +85,6 @@ void patch_play_close(patch_play *p)
 {
     cutis_binding_destroy(p->patches);
     cutis_sampler_destroy(p->sampler);
-    free(p->transforms);
-    free(p->positions);
-    free(p->normals);
-    free(p->indices);
-    free(p->labels);
-    free(p->origins);
-    free(p->source_vertices);
-    free(p->source_weights);
-    free(p->reports);
+    memory_release(&p->memory);
     *p = (patch_play){ 0 };
 }

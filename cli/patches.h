@@ -8,6 +8,7 @@
 
 typedef struct patch_play {
     const cutis_model *model; ///< borrowed
+    memory_list memory;
     cutis_binding *patches;
     cutis_patches_info info;
     cutis_sampler *sampler;      ///< NULL: the pose in `transforms` stays

@@ -44,8 +44,7 @@ static int check_output(cli_app *app, patch_job *job)
 {
     int status = app_output(app, NULL, &job->output);
     if (status != EXIT_GOOD) return status;
-    const char *triangulation = option_text(app, OPTION_TRIANGULATE);
-    job->local = triangulation && strcmp(triangulation, "local") == 0;
+    job->local = option_choice(app, OPTION_TRIANGULATE) == 1;
     job->fixed = option_given(app, OPTION_FIXED);
     if (job->local && job->fixed)
         return app_usage(app, "--triangulate local makes triangles, --fixed keeps the model's");
@@ -133,6 +132,7 @@ static int prepare(cli_app *app, patch_job *job)
 
 /// Borrowed by cutis_model_create for the call.
 typedef struct baked_scene {
+    memory_list memory;
     cutis_node *nodes;
     cutis_mesh *meshes;
     cutis_primitive *primitives;
@@ -194,16 +194,17 @@ static void fill_frame(const patch_job *job, const patch_look *frame, uint32_t i
 static int write_model(cli_app *app, const patch_job *job, const patch_look *frames, uint32_t count,
                        const char *path)
 {
-    baked_scene s = { calloc(count, sizeof *s.nodes),
-                      calloc(count, sizeof *s.meshes),
-                      calloc((size_t)count * frames[0].count, sizeof *s.primitives),
-                      calloc(count, sizeof *s.channels),
-                      calloc(count, 3 * sizeof *s.times),
-                      calloc(count, 9 * sizeof *s.values) };
+    baked_scene s = { 0 };
+    s.nodes = memory_take(&s.memory, count, sizeof *s.nodes);
+    s.meshes = memory_take(&s.memory, count, sizeof *s.meshes);
+    s.primitives = memory_take(&s.memory, (size_t)count * frames[0].count, sizeof *s.primitives);
+    s.channels = memory_take(&s.memory, count, sizeof *s.channels);
+    s.times = memory_take(&s.memory, count, 3 * sizeof *s.times);
+    s.values = memory_take(&s.memory, count, 9 * sizeof *s.values);
     const cutis_model_data *source = cutis_model_get(job->model);
     cutis_model *model = NULL;
     cutis_result result = CUTIS_OUT_OF_MEMORY;
-    if (s.nodes && s.meshes && s.primitives && s.channels && s.times && s.values) {
+    if (!s.memory.failed) {
         for (uint32_t f = 0; f < count; f++) fill_frame(job, &frames[f], f, count, &s);
         cutis_clip clip = { .name = "frames", .channel_count = count, .channels = s.channels };
         cutis_model_data data = { .node_count = count,
@@ -220,23 +221,8 @@ static int write_model(cli_app *app, const patch_job *job, const patch_look *fra
     int status =
         result == CUTIS_OK ? app_write_model(app, model, path) : app_fail(app, path, result);
     cutis_model_destroy(model);
-    free(s.nodes);
-    free(s.meshes);
-    free(s.primitives);
-    free(s.channels);
-    free(s.times);
-    free(s.values);
+    memory_release(&s.memory);
     return status;
-}
-
-// OUT.obj of frame 7 is OUT_0007.obj when there are several.
-static void frame_path(const patch_job *job, uint32_t frame, char *out, size_t capacity)
-{
-    const char *dot = strrchr(job->output, '.');
-    if (job->end - job->first == 1)
-        snprintf(out, capacity, "%s", job->output);
-    else
-        snprintf(out, capacity, "%.*s_%04u%s", (int)(dot - job->output), job->output, frame, dot);
 }
 
 static void note_extreme(double value, double *extreme)
@@ -303,7 +289,7 @@ static int add_frame(cli_app *app, patch_job *job, uint32_t frame)
     if (!patch_look_make(p, kept)) return app_fail_text(app, "%s: not enough memory", job->path);
     if (job->baked) return EXIT_GOOD;
     char path[4096];
-    frame_path(job, frame, path, sizeof path);
+    sink_frame_path(job->output, job->end - job->first, frame, path, sizeof path);
     int status = write_model(app, job, kept, 1, path);
     patch_look_release(kept);
     if (status == EXIT_GOOD) job->written++;
@@ -339,8 +325,8 @@ static void report(cli_app *app, const patch_job *job)
         app_say(app, "%s: with the model's own triangles the volume varies by %+.4f %%\n",
                 job->output, job->fixed_variation);
     if (job->local)
-        app_say(app, "%s: local triangulation leaves up to %llu edges open in a frame\n",
-                job->output, (unsigned long long)job->open_edges);
+        app_say(app, "%s: local triangulation leaves up to %ju edges open in a frame\n",
+                job->output, job->open_edges);
     if (!app->json) return;
     json_out json = { .file = stdout };
     emit(&json,
@@ -357,7 +343,7 @@ static void close_job(patch_job *job, bool failed)
 {
     for (uint32_t i = 0; failed && i < job->written; i++) {
         char path[4096];
-        frame_path(job, job->first + i, path, sizeof path);
+        sink_frame_path(job->output, job->end - job->first, job->first + i, path, sizeof path);
         unlink(path);
     }
     for (uint32_t i = 0; job->frames && i < job->end - job->first; i++)

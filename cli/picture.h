@@ -57,9 +57,6 @@ bool picture_is_patched(const picture_shot *shot);
 
 /// Parse --methods (or --method) into shots; nothing is bound yet.
 int picture_methods(cli_app *app, picture_shot *shots, uint32_t *count);
-int picture_parse_size(cli_app *app, const char *text, uint32_t *width, uint32_t *height);
-int picture_parse_camera(cli_app *app, const char *text, cutis_camera *out);
-int picture_parse_show(cli_app *app, const char *text, picture_show *out);
 
 /// Read the model, find clip, pose and device, open the renderer. On failure nothing is left to
 /// close.
@@ -91,6 +88,9 @@ typedef struct picture_paint {
 int picture_paint_shot(picture_stage *stage, const picture_shot *shot, const float *reference,
                        picture_paint *out);
 void picture_paint_release(picture_paint *paint);
+
+/// Weights on a joint (node) of every vertex of an output frame.
+void picture_joint_weights(const cutis_model *model, uint32_t node, float *values);
 
 /// Lines and dots of the model's handles (picture_handles.c): how many, and what they are with
 /// nodes at `world`. false: out of memory.

@@ -14,6 +14,7 @@ enum { TILES = 3, TILE_WIDTH = 420, TILE_HEIGHT = 560 };
 
 /// The same pose by three sets of weights: original, k-largest, chosen.
 typedef struct reduce_bodies {
+    memory_list memory;
     cutis_model *largest;
     uint32_t vertex_count;
     uint64_t triangle_count;
@@ -81,34 +82,20 @@ static cutis_result pose_body(const reduce_job *job, const cutis_model *model,
     return result;
 }
 
-static void release_bodies(reduce_bodies *bodies)
-{
-    cutis_model_destroy(bodies->largest);
-    free(bodies->indices);
-    free(bodies->weld);
-    for (int t = 0; t < TILES; t++) {
-        free(bodies->positions[t]);
-        free(bodies->normals[t]);
-        free(bodies->deviation[t]);
-    }
-}
-
 static cutis_result make_bodies(const reduce_job *job, const cutis_transform *pose,
                                 reduce_bodies *out)
 {
     cutis_context *context = cutis_model_context(job->model);
     size_t count = out->vertex_count = cutis_model_vertex_count(job->model);
     out->triangle_count = cutis_model_triangle_count(job->model);
-    out->indices = malloc((3 * out->triangle_count + 1) * sizeof *out->indices);
-    out->weld = malloc((count + 1) * sizeof *out->weld);
-    bool good = out->indices && out->weld;
+    out->indices = memory_take(&out->memory, 3 * out->triangle_count, sizeof *out->indices);
+    out->weld = memory_take(&out->memory, count, sizeof *out->weld);
     for (int t = 0; t < TILES; t++) {
-        out->positions[t] = malloc((3 * count + 1) * sizeof(float));
-        out->normals[t] = malloc((3 * count + 1) * sizeof(float));
-        out->deviation[t] = malloc((count + 1) * sizeof(float));
-        good = good && out->positions[t] && out->normals[t] && out->deviation[t];
+        out->positions[t] = memory_take(&out->memory, 3 * count, sizeof(float));
+        out->normals[t] = memory_take(&out->memory, 3 * count, sizeof(float));
+        out->deviation[t] = memory_take(&out->memory, count, sizeof(float));
     }
-    if (!good) return CUTIS_OUT_OF_MEMORY;
+    if (out->memory.failed) return CUTIS_OUT_OF_MEMORY;
     cutis_model_triangles(job->model, out->indices);
     cutis_model_file_positions(job->model, out->positions[0]);
     cutis_result result =
@@ -206,7 +193,8 @@ static int add_pictures(cli_app *app, html_page *page, const reduce_job *job)
         status = add_sheet(app, page, job, &bodies, renderer, true,
                            "Angle between the normals and those of the original weights");
     cutis_renderer_destroy(renderer);
-    release_bodies(&bodies);
+    cutis_model_destroy(bodies.largest);
+    memory_release(&bodies.memory);
     return status;
 }
 
@@ -281,14 +269,14 @@ int reduce_report(cli_app *app, reduce_job *job, const char *report)
     html_open(&page, "Cutis: weights reduced");
     html_between(&page, "<h1>", job->path, "</h1>\n");
     html_markup(&page,
-                "<p class=\"lead\">%llu skinned vertices, %llu of them with more than %u "
+                "<p class=\"lead\">%ju skinned vertices, %ju of them with more than %u "
                 "influences. Learned from %u "
                 "poses (%u automatic beside or among them), judged by %u others. Errors are means "
                 "over poses: RMS position in %% "
                 "of the diagonal, RMS angle between vertex normals in radians, against the "
                 "original weights.</p>\n",
-                (unsigned long long)r->vertex_count, (unsigned long long)r->reduced_count,
-                job->options.influences, r->example_count, r->automatic_count, r->held_out_count);
+                r->vertex_count, r->reduced_count, job->options.influences, r->example_count,
+                r->automatic_count, r->held_out_count);
     add_table(&page, r);
     int status = add_pictures(app, &page, job);
     if (status == EXIT_GOOD) status = add_frame_plots(app, &page, r);

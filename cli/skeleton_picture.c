@@ -12,6 +12,7 @@
 
 // A body whose triangles share nothing, so that each has its part's colour.
 typedef struct part_body {
+    memory_list memory;
     float *positions, *normals, *colors;
     uint32_t *indices;
     uint64_t triangles;
@@ -31,11 +32,11 @@ static bool body_make(const cutis_mesh *mesh, part_body *out)
 {
     size_t n = 0, t = 0;
     for (uint32_t p = 0; p < mesh->primitive_count; p++) n += mesh->primitives[p].index_count;
-    out->positions = malloc((n + 1) * 3 * sizeof(float));
-    out->normals = malloc((n + 1) * 3 * sizeof(float));
-    out->colors = malloc((n + 1) * 4 * sizeof(float));
-    out->indices = malloc((n + 1) * sizeof(uint32_t));
-    if (!out->positions || !out->normals || !out->colors || !out->indices) return false;
+    out->positions = memory_take(&out->memory, n, 3 * sizeof(float));
+    out->normals = memory_take(&out->memory, n, 3 * sizeof(float));
+    out->colors = memory_take(&out->memory, n, 4 * sizeof(float));
+    out->indices = memory_take(&out->memory, n, sizeof(uint32_t));
+    if (out->memory.failed) return false;
     out->triangles = n / 3;
     bool smooth = true;
     for (uint32_t p = 0; p < mesh->primitive_count; p++) {
@@ -50,19 +51,8 @@ static bool body_make(const cutis_mesh *mesh, part_body *out)
             out->indices[t] = (uint32_t)t;
         }
     }
-    if (!smooth) {
-        free(out->normals);
-        out->normals = NULL;
-    }
+    if (!smooth) out->normals = NULL;
     return true;
-}
-
-static void body_release(part_body *body)
-{
-    free(body->positions);
-    free(body->normals);
-    free(body->colors);
-    free(body->indices);
 }
 
 typedef struct line_list {
@@ -177,7 +167,7 @@ int skeleton_picture(cli_app *app, const skeleton_job *job, const char *path)
     for (int i = 0; i < 2; i++) cutis_image_destroy(app->context, &images[i]);
     cutis_image_destroy(app->context, &sheet);
     cutis_renderer_destroy(renderer);
-    body_release(&body);
+    memory_release(&body.memory);
     free(list.lines);
     return app_result(app, path, result);
 }

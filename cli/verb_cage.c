@@ -97,10 +97,10 @@ static int bind_model(cli_app *app, cage_job *job)
     const cutis_cage_report *r = job->report;
     if (r->outside_count)
         app_note(app,
-                 "%s: %llu of %llu vertices lie outside the cage, the worst is vertex %u, %.4g "
+                 "%s: %ju of %ju vertices lie outside the cage, the worst is vertex %u, %.4g "
                  "outside; mean value coordinates reach them, but may be large there",
-                 job->path, (unsigned long long)r->outside_count,
-                 (unsigned long long)r->vertex_count, r->outside_worst, r->outside_distance);
+                 job->path, r->outside_count, r->vertex_count, r->outside_worst,
+                 r->outside_distance);
     return EXIT_GOOD;
 }
 
@@ -125,14 +125,14 @@ static void say_rows(const cli_app *app, const cutis_cage_report *r)
 static void say_result(const cli_app *app, const cage_job *job)
 {
     const cutis_cage_report *r = job->report;
-    app_say(app, "%s: %llu vertices, %u controls, %s coordinates in %.3g s\n", job->output,
-            (unsigned long long)r->vertex_count, job->cage->control_count,
+    app_say(app, "%s: %ju vertices, %u controls, %s coordinates in %.3g s\n", job->output,
+            r->vertex_count, job->cage->control_count,
             cutis_coordinates_name(job->options.coordinates), r->seconds);
     app_say(app, "weights %.4f to %.4f, rest shape off by at most %.2g %% of the diagonal\n",
             r->weight_min, r->weight_max, r->precision);
     if (r->node_count)
-        app_say(app, "grid of %u: %llu nodes inside, %u sweeps, residual %.2g\n", r->resolution,
-                (unsigned long long)r->node_count, r->sweep_count, r->residual);
+        app_say(app, "grid of %u: %ju nodes inside, %u sweeps, residual %.2g\n", r->resolution,
+                r->node_count, r->sweep_count, r->residual);
     say_rows(app, r);
     if (!job->written) return;
     if (!job->skin.paired && job->skin.max_influences <= 4)
@@ -244,10 +244,10 @@ int cage_reduce(cli_app *app, const char *path, const char *output, const cutis_
     }
     if (status == EXIT_GOOD) status = app_write_model(app, job.bound, output);
     if (status == EXIT_GOOD) {
-        app_say(app, "%s: the cage's weights, %u a vertex at most; %llu vertices had more\n",
+        app_say(app, "%s: the cage's weights, %u a vertex at most; %ju vertices had more\n",
                 // A reduction that succeeds has a report.
                 // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
-                output, job.options.influences, (unsigned long long)job.report->reduced_count);
+                output, job.options.influences, job.report->reduced_count);
         say_rows(app, job.report);
         if (app->json) emit_reduced(&job);
     }

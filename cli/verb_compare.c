@@ -21,14 +21,11 @@ static int read_reference(cli_app *app, compare_job *job)
     if (!job->reference_path) return EXIT_GOOD;
     cutis_result result = cutis_array_read(app->context, job->reference_path, &job->reference);
     if (result != CUTIS_OK) return app_fail(app, job->reference_path, result);
-    uint64_t total = 1;
-    for (uint32_t i = 0; i < job->reference.dimension_count; i++)
-        total *= job->reference.dimensions[i];
+    const uint64_t total = array_size(&job->reference);
     if (total != (uint64_t)plane * job->frame_count)
-        return app_fail_text(app, "%s: %llu numbers; %u frames of %u vertices want %llu",
-                             job->reference_path, (unsigned long long)total, job->frame_count,
-                             job->stage.rest.vertex_count,
-                             (unsigned long long)plane * job->frame_count);
+        return app_fail_text(app, "%s: %ju numbers; %u frames of %u vertices want %ju",
+                             job->reference_path, total, job->frame_count,
+                             job->stage.rest.vertex_count, (uint64_t)plane * job->frame_count);
     return EXIT_GOOD;
 }
 
@@ -50,9 +47,8 @@ static void release_series(compare_job *job)
     free(job->times);
 }
 
-int compare_pose(cli_app *app, compare_job *job, uint32_t frame)
+int compare_pose(compare_job *job, uint32_t frame)
 {
-    (void)app;
     size_t plane = 3 * (size_t)job->stage.rest.vertex_count;
     for (uint32_t s = 0; s < job->shot_count; s++) {
         int status = picture_pose(&job->stage, &job->shots[s], frame / job->fps);
@@ -95,7 +91,7 @@ static int measure_frames(cli_app *app, compare_job *job)
     for (uint32_t f = 0; f < job->frame_count; f++) {
         if (!app_progress(app, "measuring", (double)f / job->frame_count))
             return app_fail_text(app, "stopped on request");
-        int status = compare_pose(app, job, f);
+        int status = compare_pose(job, f);
         job->times[f] = f / job->fps;
         for (uint32_t s = 0; s < job->shot_count && status == EXIT_GOOD; s++)
             status = measure_shot(app, job, s, f, rest_volume);

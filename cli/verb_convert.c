@@ -26,9 +26,8 @@ int verb_convert(cli_app *app)
     if (status == EXIT_GOOD) status = app_limit_influences(app, path, &model);
     if (status == EXIT_GOOD) status = app_write_model(app, model, output);
     if (status == EXIT_GOOD) {
-        app_say(app, "%s: %u vertices, %llu triangles, %u clips\n", output,
-                cutis_model_vertex_count(model),
-                (unsigned long long)cutis_model_triangle_count(model),
+        app_say(app, "%s: %u vertices, %ju triangles, %u clips\n", output,
+                cutis_model_vertex_count(model), cutis_model_triangle_count(model),
                 cutis_model_get(model)->clip_count);
         if (app->json)
             emit(&(json_out){ .file = stdout }, "{ file %s output %s vertices %u triangles %ju }",

@@ -95,20 +95,19 @@ static int set_frames(cli_app *app, deform_job *job)
 static int read_blend(cli_app *app, deform_job *job, cutis_method method)
 {
     const char *path = option_text(app, OPTION_BLEND);
-    uint64_t count = 1;
     if (!path) return EXIT_GOOD;
     if (method == CUTIS_METHOD_LBS || method == CUTIS_METHOD_RIGID)
         return app_usage(app, "--blend mixes lbs with sbs, dqs or cor: name one with --method");
     cutis_result result = cutis_array_read(app->context, path, &job->blend);
     if (result != CUTIS_OK) return app_fail(app, path, result);
-    for (uint32_t i = 0; i < job->blend.dimension_count; i++) count *= job->blend.dimensions[i];
+    const uint64_t count = array_size(&job->blend);
     if (count != cutis_model_vertex_count(job->model))
-        return app_fail_text(app, "%s: %llu numbers for %u vertices", path,
-                             (unsigned long long)count, cutis_model_vertex_count(job->model));
+        return app_fail_text(app, "%s: %ju numbers for %u vertices", path, count,
+                             cutis_model_vertex_count(job->model));
     for (uint64_t i = 0; i < count; i++)
         if (!(job->blend.values[i] >= 0.0f && job->blend.values[i] <= 1.0f))
-            return app_fail_text(app, "%s: entry %llu is %g, outside 0 to 1", path,
-                                 (unsigned long long)i, job->blend.values[i]);
+            return app_fail_text(app, "%s: entry %ju is %g, outside 0 to 1", path, i,
+                                 job->blend.values[i]);
     return EXIT_GOOD;
 }
 
@@ -144,9 +143,7 @@ static int check_outputs(cli_app *app, deform_job *job)
 
 static int prepare(cli_app *app, deform_job *job)
 {
-    cutis_method method = CUTIS_METHOD_LBS;
-    const char *name = option_text(app, OPTION_METHOD);
-    if (name) cutis_method_from_name(name, &method);
+    const cutis_method method = (cutis_method)option_choice(app, OPTION_METHOD);
     if (option_given(app, OPTION_WEIGHTED) && method != CUTIS_METHOD_SBS)
         return app_usage(app, "--weighted is for --method sbs");
     cutis_device_options device; // a wrong --device should not wait for a large file to be read
@@ -255,8 +252,8 @@ static void report(cli_app *app, const deform_job *job)
 
 int verb_deform(cli_app *app)
 {
-    const char *chosen = option_text(app, OPTION_METHOD);
-    if (chosen && strcmp(chosen, "patches") == 0) return deform_patches(app);
+    const int method = option_choice(app, OPTION_METHOD);
+    if (method == CUTIS_METHOD_PATCHES) return deform_patches(app);
     if (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL) ||
         option_given(app, OPTION_TRIANGULATE) || option_given(app, OPTION_FIXED) ||
         option_given(app, OPTION_BAKE))
@@ -269,8 +266,7 @@ int verb_deform(cli_app *app)
     if (status == EXIT_GOOD) status = finish_sinks(&job);
     app_progress_done(app);
     if (status == EXIT_GOOD) {
-        const char *method = option_text(app, OPTION_METHOD);
-        if (method && strcmp(method, "sbs") == 0 && !option_given(app, OPTION_WEIGHTED) &&
+        if (method == CUTIS_METHOD_SBS && !option_given(app, OPTION_WEIGHTED) &&
             job.play.info.large_set_count > 0)
             app_note(app,
                      "%s: sbs may crease at its %u sets of three or more bones; --weighted "

@@ -186,14 +186,14 @@ static int fit_model(cli_app *app, fit_job *job)
     if (fit->ambiguous_count && job->played[2])
         app_note(
             app,
-            "%s: %llu vertices follow joints that have no weight on them: wpsd plays what differs "
+            "%s: %ju vertices follow joints that have no weight on them: wpsd plays what differs "
             "as psd does, not locally",
-            job->path, (unsigned long long)fit->ambiguous_count);
+            job->path, fit->ambiguous_count);
     if (fit->damped_count)
         app_note(app,
-                 "%s: blending is nearly singular at %llu vertices; they do not reach their "
+                 "%s: blending is nearly singular at %ju vertices; they do not reach their "
                  "shape exactly (--after-skinning does)",
-                 job->path, (unsigned long long)fit->damped_count);
+                 job->path, fit->damped_count);
     int status = play_examples(app, job);
     return status == EXIT_GOOD ? app_write_model(app, job->fitted, job->output) : status;
 }
@@ -201,16 +201,15 @@ static int fit_model(cli_app *app, fit_job *job)
 static void say_result(const cli_app *app, const fit_job *job)
 {
     const cutis_pose_fit_report *f = job->fit;
-    app_say(app, "%s: %u examples, %u distinct poses with rest, %llu vertices\n", job->output,
-            f->example_count, f->pose_count, (unsigned long long)f->vertex_count);
+    app_say(app, "%s: %u examples, %u distinct poses with rest, %ju vertices\n", job->output,
+            f->example_count, f->pose_count, f->vertex_count);
     if (job->options.learn_weights)
         app_say(app,
-                "weights learned: %.4f of the weight discarded in the mean, %.4f at most; %llu "
+                "weights learned: %.4f of the weight discarded in the mean, %.4f at most; %ju "
                 "vertices by nearness to the bones\n",
-                f->discarded_mean, f->discarded_max, (unsigned long long)f->deficient_count);
-    app_say(app, "still joints %u, damped vertices %llu, ambiguous vertices %llu\n",
-            f->still_joint_count, (unsigned long long)f->damped_count,
-            (unsigned long long)f->ambiguous_count);
+                f->discarded_mean, f->discarded_max, f->deficient_count);
+    app_say(app, "still joints %u, damped vertices %ju, ambiguous vertices %ju\n",
+            f->still_joint_count, f->damped_count, f->ambiguous_count);
     if (!job->options.weights_only)
         app_say(app,
                 "sigma %.4f rad, condition %.3g; memory: psd %.0f KiB, wpsd %.0f KiB, the paper's "

@@ -24,13 +24,11 @@ static int read_voxels(cli_app *app, handles_job *job)
 
 static int read_options(cli_app *app, handles_job *job)
 {
-    const char *weighting = option_text(app, OPTION_WEIGHTING);
     const bool skeleton = option_given(app, OPTION_SKELETON);
     cutis_handles_options *o = &job->options;
     if (skeleton == option_given(app, OPTION_HANDLES))
         return app_usage(app, "either --handles FILE or --skeleton");
-    o->weighting = weighting && strcmp(weighting, "virtual") == 0 ? CUTIS_WEIGHTING_VIRTUAL
-                                                                  : CUTIS_WEIGHTING_FIELD;
+    o->weighting = (cutis_weighting)option_choice(app, OPTION_WEIGHTING);
     o->influences = option_count(app, OPTION_INFLUENCES, 0);
     o->softness = option_number(app, OPTION_SOFTNESS, 0);
     o->radius = option_number(app, OPTION_RADIUS, 0);
@@ -101,10 +99,10 @@ static void say_result(const cli_app *app, const handles_job *job)
 {
     const cutis_handles_report *r = job->report;
     const cutis_handles_seconds *t = &r->seconds;
-    app_say(app, "%s: %u %s, %s weighting, %llu voxels (%u along the longest side) in %u piece%s\n",
+    app_say(app, "%s: %u %s, %s weighting, %ju voxels (%u along the longest side) in %u piece%s\n",
             job->output, r->real_handles, job->file ? "handles" : "bones",
-            cutis_weighting_name(job->options.weighting), (unsigned long long)r->domain_voxels,
-            r->voxels, r->components, r->components == 1 ? "" : "s");
+            cutis_weighting_name(job->options.weighting), r->domain_voxels, r->voxels,
+            r->components, r->components == 1 ? "" : "s");
     if (job->options.weighting == CUTIS_WEIGHTING_VIRTUAL)
         app_say(app, "%u virtual handles in %u rounds, coverage %.3f, %u supports at their floor\n",
                 r->virtual_handles, r->insertion_rounds, r->coverage_max, r->floored_handles);

@@ -81,15 +81,14 @@ static void print_text(const cli_app *app, const char *path, const facts *f)
     const cutis_bounds *b = &f->bounds;
     app_say(app, "%s%s%s\n", app_style(app, "1"), path, app_style(app, "0"));
     app_say(app, "  %-15s %u\n", "vertices", cutis_model_vertex_count(f->model));
-    app_say(app, "  %-15s %llu\n", "triangles",
-            (unsigned long long)cutis_model_triangle_count(f->model));
+    app_say(app, "  %-15s %ju\n", "triangles", cutis_model_triangle_count(f->model));
     app_say(app, "  %-15s %u nodes, %u meshes, %u skins\n", "scene", f->data->node_count,
             f->data->mesh_count, f->data->skin_count);
     app_say(app, "  %-15s %u", "joints", f->joint_count);
     if (f->weights.unused_joint_count) app_say(app, " (%u unused)", f->weights.unused_joint_count);
     app_say(app, "\n  %-15s %u a vertex at most", "influences", f->weights.max_influences);
     if (f->weights.unweighted_count)
-        app_say(app, "; %llu vertices have none", (unsigned long long)f->weights.unweighted_count);
+        app_say(app, "; %ju vertices have none", f->weights.unweighted_count);
     app_say(app, "\n  %-15s %u", "bone sets", f->weights.bone_set_count);
     if (f->weights.large_set_count)
         app_say(app, ", %u of them of three or more bones", f->weights.large_set_count);

@@ -4,6 +4,7 @@
 #include "app.h"
 #include "measure_shape.h"
 #include "rest_shape.h"
+#include "sink.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,11 +39,6 @@ typedef struct measurement {
     cutis_bounds bounds;
     cutis_curvature curvature;
 } measurement;
-
-static bool is_array(const char *path)
-{
-    return has_extension(path, ".npy .pc2");
-}
 
 static int load_array(cli_app *app, shapes *out)
 {
@@ -92,7 +88,7 @@ static int load_main(cli_app *app, const char *path, measurement *m)
 static int load_shapes(cli_app *app, const char *path, shapes *out)
 {
     out->path = path;
-    if (is_array(path)) return load_array(app, out);
+    if (sink_is_array(path)) return load_array(app, out);
     int status = load_model(app, path, &out->own);
     out->frame_count = 1;
     out->vertex_count = out->own.vertex_count;
@@ -106,7 +102,7 @@ static int load(cli_app *app, measurement *m)
 {
     const char *model = option_text(app, OPTION_REST);
     uint32_t next = 0;
-    if (!model && !is_array(app->operands[0])) model = app->operands[next++];
+    if (!model && !sink_is_array(app->operands[0])) model = app->operands[next++];
     if (app->operand_count - next > 2) return app_usage(app, "want [MODEL] RESULT [REFERENCE]");
     if (!model && app->operand_count == 1)
         return app_usage(app, "%s: an array needs a model (--rest MODEL) or a second array",
@@ -238,8 +234,8 @@ static void print_text(const cli_app *app, const measurement *m)
 {
     const cutis_bounds *b = &m->bounds;
     const cutis_difference *d = &m->total.difference;
-    app_say(app, "%-18s %u of %u vertices, %llu triangles\n", "frames", m->frame_count,
-            m->rest.vertex_count, (unsigned long long)m->rest.triangle_count);
+    app_say(app, "%-18s %u of %u vertices, %ju triangles\n", "frames", m->frame_count,
+            m->rest.vertex_count, m->rest.triangle_count);
     app_say(app, "%-18s %.6g x %.6g x %.6g from (%.6g, %.6g, %.6g)\n", "bounds",
             b->max.x - b->min.x, b->max.y - b->min.y, b->max.z - b->min.z, b->min.x, b->min.y,
             b->min.z);

@@ -65,9 +65,9 @@ void reduce_say_rows(const cli_app *app, const cutis_reduce_row *rows, uint32_t 
 static void say_result(const cli_app *app, const reduce_job *job)
 {
     const cutis_reduce_report *r = job->reduction;
-    app_say(app, "%s: %u influences at most, before %u; %llu of %llu vertices had more\n",
-            job->output, job->after.max_influences, job->before.max_influences,
-            (unsigned long long)r->reduced_count, (unsigned long long)r->vertex_count);
+    app_say(app, "%s: %u influences at most, before %u; %ju of %ju vertices had more\n",
+            job->output, job->after.max_influences, job->before.max_influences, r->reduced_count,
+            r->vertex_count);
     app_say(app, "%u example poses, %u held out, %u automatic\n\n", r->example_count,
             r->held_out_count, r->automatic_count);
     reduce_say_rows(app, r->rows, r->row_count);
@@ -149,8 +149,8 @@ static int reduce_model(cli_app *app, reduce_job *job)
     app_progress_done(app);
     if (result != CUTIS_OK) return app_fail(app, job->path, result);
     if (job->reduction->repaired_count)
-        app_note(app, "%s: %llu vertices had no weight and follow the skin's first joint now",
-                 job->path, (unsigned long long)job->reduction->repaired_count);
+        app_note(app, "%s: %ju vertices had no weight and follow the skin's first joint now",
+                 job->path, job->reduction->repaired_count);
     if (job->reduction->few_poses)
         app_note(app,
                  "%s: so few poses do not determine %u weights; unseen ones may be worse than with "

@@ -27,13 +27,11 @@ static int read_reference(cli_app *app, render_job *job, const char *path)
     cutis_result result = cutis_array_read(app->context, path, &array);
     if (result != CUTIS_OK) return app_fail(app, path, result);
     size_t plane = 3 * (size_t)job->stage.rest.vertex_count;
-    uint64_t total = 1, frames;
-    for (uint32_t i = 0; i < array.dimension_count; i++) total *= array.dimensions[i];
-    frames = plane ? total / plane : 0;
+    const uint64_t total = array_size(&array), frames = plane ? total / plane : 0;
     int status = EXIT_GOOD;
     if (frames == 0 || total % plane)
-        status = app_fail_text(app, "%s: %llu numbers are no frames of %u vertices", path,
-                               (unsigned long long)total, job->stage.rest.vertex_count);
+        status = app_fail_text(app, "%s: %ju numbers are no frames of %u vertices", path, total,
+                               job->stage.rest.vertex_count);
     else {
         uint64_t frame = (uint64_t)llround(job->seconds * 30);
         if (frame >= frames) frame = frames - 1;

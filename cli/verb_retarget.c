@@ -24,16 +24,14 @@ static const char *found_text(cutis_retarget_found found)
 // -o may be left out when only the map is wanted.
 static int read_options(cli_app *app, request *r)
 {
-    const char *rest = option_text(app, OPTION_MOTION_REST), *feet = option_text(app, OPTION_FEET);
     r->path = app->operands[0];
     r->motion_path = option_text(app, OPTION_MOTION);
     r->map_output = option_text(app, OPTION_WRITE_MAP);
     r->map_path = option_text(app, OPTION_MAP);
     if (r->map_path && strcmp(r->map_path, "auto") == 0) r->map_path = NULL;
     if (!r->motion_path) return app_usage(app, "needs --motion FILE");
-    if (rest && strcmp(rest, "tpose") == 0) r->options.rest = CUTIS_RETARGET_TPOSE;
-    if (rest && strcmp(rest, "zero") == 0) r->options.rest = CUTIS_RETARGET_ZERO;
-    if (feet && strcmp(feet, "free") == 0) r->options.feet = CUTIS_RETARGET_FEET_FREE;
+    r->options.rest = (cutis_retarget_rest)option_choice(app, OPTION_MOTION_REST);
+    r->options.feet = (cutis_retarget_feet)option_choice(app, OPTION_FEET);
     r->options.fps = option_number(app, OPTION_FPS, 0);
     int status = EXIT_GOOD;
     if (r->map_output) status = app_check_output(app, r->map_output);

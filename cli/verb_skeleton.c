@@ -78,9 +78,9 @@ static void say_result(cli_app *app, const skeleton_job *job)
 {
     const cutis_skeleton_report *r = job->report;
     const uint32_t leaves = cutis_model_get(job->result)->node_count - (r->part_count + 1);
-    app_say(app, "%s: %u parts, %u further nodes, %u vertices, %llu triangles\n", job->output,
+    app_say(app, "%s: %u parts, %u further nodes, %u vertices, %ju triangles\n", job->output,
             r->part_count, leaves, cutis_model_vertex_count(job->result),
-            (unsigned long long)cutis_model_triangle_count(job->result));
+            cutis_model_triangle_count(job->result));
     for (uint32_t i = 0; i < r->note_count && i < NOTES_SHOWN; i++)
         app_note(app, "%s: %s", job->path, r->notes[i]);
     if (r->note_count > NOTES_SHOWN)
@@ -112,7 +112,7 @@ static void emit_part(json_out *json, const cutis_skeleton_report *r, const cuti
     emit(json, "{ name %s vertices %u faces %u star_shaped %d kernel_radius %.17g", part->name,
          part->vertex_count, part->face_count, part->star_shaped, own->kernel_radius);
     emit_point(json, "centroid", own->centroid);
-    emit_exact(json, "volume", part->volume);
+    emit(json, "volume %.17g", part->volume);
     emit_axes(json, "axes", &own->axes[0][0]);
     emit_axes(json, "axes_before", part->axes_before);
     emit_object(json, "box");

@@ -176,15 +176,12 @@ static int examples_write(cli_app *app, cutis_model **model, const char *folder)
 
 static int read_options(cli_app *app, cutis_synth_options *out)
 {
-    const char *size = option_text(app, OPTION_SIZE);
+    const bool size = option_given(app, OPTION_SIZE);
     *out = (cutis_synth_options){ .vertex_count = option_count(app, OPTION_VERTICES, 0),
                                   .seed = (uint64_t)option_number(app, OPTION_SEED, 0.0),
                                   .count = option_count(app, OPTION_COUNT, 0) };
     cutis_body_from_name(app->operands[0], &out->body); // the table lets only bodies through
-    if (size)
-        out->size = strcmp(size, "low") == 0   ? CUTIS_BODY_SIZE_LOW
-                    : strcmp(size, "mid") == 0 ? CUTIS_BODY_SIZE_MID
-                                               : CUTIS_BODY_SIZE_HIGH;
+    if (size) out->size = (cutis_body_size)(CUTIS_BODY_SIZE_LOW + option_choice(app, OPTION_SIZE));
     if (size && out->vertex_count)
         return app_usage(app, "--size and --vertices exclude each other");
     bool crowd = out->body == CUTIS_BODY_CROWD;
@@ -198,8 +195,8 @@ static int read_options(cli_app *app, cutis_synth_options *out)
 static void report(cli_app *app, const char *output, const cutis_model *model)
 {
     const cutis_model_data *data = cutis_model_get(model);
-    app_say(app, "%s: %s, %u vertices, %llu triangles, clips:", output, app->operands[0],
-            cutis_model_vertex_count(model), (unsigned long long)cutis_model_triangle_count(model));
+    app_say(app, "%s: %s, %u vertices, %ju triangles, clips:", output, app->operands[0],
+            cutis_model_vertex_count(model), cutis_model_triangle_count(model));
     uint32_t shown = data->clip_count < 8 ? data->clip_count : 8;
     for (uint32_t c = 0; c < shown; c++)
         app_say(app, " %s", data->clips[c].name ? data->clips[c].name : "(no name)");

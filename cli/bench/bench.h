@@ -78,7 +78,6 @@ double bench_machine_fma_rate(cutis_isa isa, uint32_t thread_count, double budge
 /// @return 0 if there is no memory for the arrays or a thread cannot be started
 double bench_machine_bandwidth(cutis_isa isa, uint32_t thread_count, double budget_seconds);
 
-int bench_blend(cli_app *app);
 int bench_poses(cli_app *app);
 int bench_pose_space(cli_app *app);
 int bench_frames(cli_app *app);

@@ -214,8 +214,8 @@ static const bench_row *find_row(const bench *b, const char *body, cutis_method 
 
 static bool wants(const bench *b, cutis_method method)
 {
-    const char *name = option_text(b->app, OPTION_METHOD);
-    return !name || strcmp(name, cutis_method_name(method)) == 0;
+    return !option_given(b->app, OPTION_METHOD) ||
+           option_choice(b->app, OPTION_METHOD) == (int)method;
 }
 
 // Linear blending with raw and unit normals, and the other methods.
@@ -484,16 +484,13 @@ static cutis_result measure_cpu(bench *b)
     return result;
 }
 
-static bool is_timed(const char *method)
+static bool is_timed(int method)
 {
-    static const cutis_method all[] = { CUTIS_METHOD_LBS, CUTIS_METHOD_SBS, CUTIS_METHOD_DQS,
-                                        CUTIS_METHOD_COR };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(method, cutis_method_name(all[i])) == 0) return true;
-    return false;
+    return method == CUTIS_METHOD_LBS || method == CUTIS_METHOD_SBS || method == CUTIS_METHOD_DQS ||
+           method == CUTIS_METHOD_COR;
 }
 
-int bench_blend(cli_app *app)
+static int bench_blend(cli_app *app)
 {
     bench *b = calloc(1, sizeof *b);
     cutis_device *device = NULL;
@@ -503,9 +500,9 @@ int bench_blend(cli_app *app)
     if (status == EXIT_GOOD && option_given(app, OPTION_VERTICES) &&
         option_count(app, OPTION_VERTICES, 0) < 64)
         status = app_usage(app, "--vertices: want at least 64");
-    const char *method = option_text(app, OPTION_METHOD);
-    if (status == EXIT_GOOD && method && !is_timed(method))
-        status = app_usage(app, "--method %s: blend times lbs, sbs, dqs and cor", method);
+    if (status == EXIT_GOOD && !is_timed(option_choice(app, OPTION_METHOD)))
+        status = app_usage(app, "--method %s: blend times lbs, sbs, dqs and cor",
+                           option_text(app, OPTION_METHOD));
     if (status == EXIT_GOOD) status = app_open_device(app, &device);
     if (status == EXIT_GOOD) {
         cutis_result result = CUTIS_OK;

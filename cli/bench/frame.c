@@ -115,9 +115,8 @@ static void print_rows(const cli_app *app, const frame_row *rows, uint32_t count
     app_say(app, "%10s %10s %12s %16s %12s   %s\n", "vertices", "triangles", "frames/s",
             "wait after each", "paper (2006)", "vertices are");
     for (uint32_t i = 0; i < count; i++)
-        app_say(app, "%10u %10llu %12.0f %16.0f %12.0f   %s\n", rows[i].vertices,
-                (unsigned long long)rows[i].triangles, rows[i].throughput, rows[i].latency,
-                rows[i].paper, rows[i].path);
+        app_say(app, "%10u %10ju %12.0f %16.0f %12.0f   %s\n", rows[i].vertices, rows[i].triangles,
+                rows[i].throughput, rows[i].latency, rows[i].paper, rows[i].path);
 }
 
 int bench_frames(cli_app *app)

@@ -60,8 +60,9 @@ void bench_handles_spread(const cutis_model *model, cutis_handle *out)
 static cutis_result make_box(cli_app *app, uint32_t side, cutis_handle *handles, cutis_model **out)
 {
     const uint32_t row = side + 1, face = row * row;
-    float *positions = malloc(6 * (size_t)face * 3 * sizeof *positions);
-    uint32_t *indices = malloc(36 * (size_t)side * side * sizeof *indices), used = 0;
+    bench_ball box = { .vertex_count = 6 * face, .triangle_count = 12 * side * side };
+    float *positions = box.positions = malloc(6 * (size_t)face * 3 * sizeof *positions);
+    uint32_t *indices = box.triangles = malloc(36 * (size_t)side * side * sizeof *indices);
     cutis_result result = positions && indices ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
     for (uint32_t f = 0; f < 6 && result == CUTIS_OK; f++) {
         for (uint32_t i = 0; i < face; i++) {
@@ -75,27 +76,15 @@ static cutis_result make_box(cli_app *app, uint32_t side, cutis_handle *handles,
         for (uint32_t i = 0; i < side * side; i++) {
             const uint32_t a = f * face + i / side * row + i % side;
             const uint32_t six[6] = { a, a + 1, a + row + 1, a, a + row + 1, a + row };
-            memcpy(indices + used, six, sizeof six);
-            used += 6;
+            memcpy(indices, six, sizeof six), indices += 6;
         }
     }
     for (uint32_t h = 0; h < 10; h++)
         handles[h] = (cutis_handle){ .kind = CUTIS_HANDLE_POINT,
                                      .from = { 0.1f + 0.8f * (float)(h / 2) / 4,
                                                h % 2 ? 0.15f : 0.35f, h % 4 / 2 ? 0.15f : 0.35f } };
-    cutis_primitive primitive = { .vertex_count = 6 * face,
-                                  .positions = positions,
-                                  .index_count = used,
-                                  .indices = indices,
-                                  .material = CUTIS_NONE };
-    cutis_mesh mesh = { .primitive_count = 1, .primitives = &primitive };
-    cutis_node node = { .parent = CUTIS_NONE, .mesh = 0, .skin = CUTIS_NONE };
-    node.rest = cutis_transform_identity();
-    cutis_model_data data = { .node_count = 1, .nodes = &node, .mesh_count = 1, .meshes = &mesh };
-    if (result == CUTIS_OK)
-        result = cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, out);
-    free(positions);
-    free(indices);
+    if (result == CUTIS_OK) result = bench_ball_model(app->context, &box, NULL, out);
+    bench_ball_release(&box);
     return result;
 }
 
@@ -154,10 +143,9 @@ cutis_result bench_handles_update(cutis_device *device, double budget, const cut
 static void show_row(handles_bench *b, const bench_handles_row *r)
 {
     const cutis_handles_seconds *t = &r->stages;
-    app_say(b->app, "%-18s %-8s %6u %8llu %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f", r->body,
-            cutis_weighting_name(r->weighting), r->voxels, (unsigned long long)r->domain_voxels,
-            1e3 * t->voxelise, 1e3 * t->distances, 1e3 * t->insertion, 1e3 * t->weights,
-            1e3 * r->bind, 1e3 * r->move);
+    app_say(b->app, "%-18s %-8s %6u %8ju %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f", r->body,
+            cutis_weighting_name(r->weighting), r->voxels, r->domain_voxels, 1e3 * t->voxelise,
+            1e3 * t->distances, 1e3 * t->insertion, 1e3 * t->weights, 1e3 * r->bind, 1e3 * r->move);
     app_say(b->app, r->update > 0 ? " %9.3f\n" : "\n", 1e3 * r->update);
     if (!b->app->json) return;
     emit(&b->json,

@@ -43,7 +43,7 @@ cutis_result bench_space_measure(cli_app *app, cutis_device *device, uint32_t in
 /// How long weights from examples take (bench/learn.c): the biped of 46036 vertices in 20 poses,
 /// learned on 20 of its joints.
 typedef struct bench_learned {
-    uint32_t vertices, joints, poses, threads;
+    uint32_t vertices, joints, poses;
     double seconds; ///< 0: not measured
     bool gpu;
 } bench_learned;
@@ -107,6 +107,11 @@ typedef struct bench_skeleton_figures {
     uint64_t triangles;
     uint32_t star_shaped;
 } bench_skeleton_figures;
+
+/// Join the smallest leaf of a tree of parts to its parent (the root is its own) until `wanted` are
+/// left (docs/spec/conventions.md 8). `map` gets for every part the one it is in; `size` changes.
+void bench_merge_leaves(uint32_t count, const uint32_t *parent, double *size, uint32_t wanted,
+                        uint32_t *map);
 
 cutis_result bench_skeleton_measure(cli_app *app, const bench_skeleton_row *row,
                                     bench_skeleton_figures *out);

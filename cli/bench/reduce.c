@@ -37,28 +37,23 @@ enum { ROWS = sizeof rows / sizeof rows[0], RUNS = 3 };
 
 // A model whose arrays are ours until cutis_model_create has copied them.
 typedef struct dense_skin {
+    memory_list memory;
     cutis_node *nodes;
     uint32_t *joints, *first, *influence_joints;
     cutis_mat34 *binds;
     float *weights;
 } dense_skin;
 
-static void release(dense_skin *s)
-{
-    free(s->nodes), free(s->joints), free(s->binds);
-    free(s->first), free(s->influence_joints), free(s->weights);
-}
-
 static bool allocate(const reduce_row *row, dense_skin *s)
 {
     size_t entries = (size_t)row->vertices * row->controls;
-    s->nodes = calloc(row->controls + 1, sizeof *s->nodes);
-    s->joints = calloc(row->controls, sizeof *s->joints);
-    s->binds = calloc(row->controls, sizeof *s->binds);
-    s->first = calloc((size_t)row->vertices + 1, sizeof *s->first);
-    s->influence_joints = malloc(entries * sizeof *s->influence_joints);
-    s->weights = malloc(entries * sizeof *s->weights);
-    return s->nodes && s->joints && s->binds && s->first && s->influence_joints && s->weights;
+    s->nodes = memory_take(&s->memory, row->controls, sizeof *s->nodes);
+    s->joints = memory_take(&s->memory, row->controls, sizeof *s->joints);
+    s->binds = memory_take(&s->memory, row->controls, sizeof *s->binds);
+    s->first = memory_take(&s->memory, row->vertices, sizeof *s->first);
+    s->influence_joints = memory_take(&s->memory, entries, sizeof *s->influence_joints);
+    s->weights = memory_take(&s->memory, entries, sizeof *s->weights);
+    return !s->memory.failed;
 }
 
 // Weights fall with the distance to the controls, which are spread over the body's own vertices.
@@ -339,7 +334,7 @@ static cutis_result measure(cli_app *app, cutis_device *device, const reduce_row
     if (result == CUTIS_OK)
         result = row->negative ? make_cage(app, device, row, &body, &model)
                                : make_skin(app, row, &body, &s, &model);
-    release(&s); // the model has its own copies
+    memory_release(&s.memory); // the model has its own copies
     bench_ball_release(&body);
     if (result == CUTIS_OK && row->negative) make_cage_poses(row, model, cage_poses);
     if (result == CUTIS_OK && !row->negative) make_poses(row, model, poses);

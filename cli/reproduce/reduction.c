@@ -12,7 +12,7 @@
 
 #include "bench/measure.h"
 
-enum { METHODS = 4, BALL = -1 };
+enum { METHODS = 4, BALL = -1, BIPED = CUTIS_BODY_BIPED, QUADRUPED = CUTIS_BODY_QUADRUPED };
 
 static const char *const METHOD_NAMES[METHODS] = { "kL", "G", "S", "P" };
 static const cutis_reduce_method KINDS[METHODS] = { CUTIS_REDUCE_KLARGEST, CUTIS_REDUCE_GEOMETRIC,
@@ -32,23 +32,13 @@ typedef struct time_row {
 
 static const time_row TIMES[] = {
     { "Buddha", MVC, 427616, 45, 12, 3, { 5.48, 72.3, 464.9, 360.3 }, BALL, 4, 11, false },
-    { "Bunny", MVC, 35947, 47, 8, 4, { 0.5, 2.5, 18.0, 25.3 }, CUTIS_BODY_QUADRUPED, 5, 9, false },
-    { "Armadillo", MVC, 15002, 110, 8, 7, { 0.4, 1.6, 9.6, 16.9 }, CUTIS_BODY_BIPED, 9, 12, true },
-    { "Horse", MVC, 48485, 51, 8, 3, { 0.7, 3.3, 22.7, 24.4 }, CUTIS_BODY_QUADRUPED, 7, 7, false },
-    { "Armadillo",
-      HC,
-      15002,
-      110,
-      8,
-      7,
-      { 0.4, 2.3, 124.3, 133.6 },
-      CUTIS_BODY_BIPED,
-      9,
-      12,
-      false },
-    { "Horse", HC, 48485, 51, 8, 3, { 0.7, 6.1, 379.2, 420.8 }, CUTIS_BODY_QUADRUPED, 7, 7, false },
-    { "Cheb", SD, 6669, 17, 5, 7, { 0.2, 0.3, 6.4, 7.9 }, CUTIS_BODY_BIPED, 0, 0, true },
-    { "Human", SD, 120226, 17, 5, 8, { 2.6, 5.3, 129.5, 163.2 }, CUTIS_BODY_BIPED, 0, 0, false },
+    { "Bunny", MVC, 35947, 47, 8, 4, { 0.5, 2.5, 18.0, 25.3 }, QUADRUPED, 5, 9, false },
+    { "Armadillo", MVC, 15002, 110, 8, 7, { 0.4, 1.6, 9.6, 16.9 }, BIPED, 9, 12, true },
+    { "Horse", MVC, 48485, 51, 8, 3, { 0.7, 3.3, 22.7, 24.4 }, QUADRUPED, 7, 7, false },
+    { "Armadillo", HC, 15002, 110, 8, 7, { 0.4, 2.3, 124.3, 133.6 }, BIPED, 9, 12, false },
+    { "Horse", HC, 48485, 51, 8, 3, { 0.7, 6.1, 379.2, 420.8 }, QUADRUPED, 7, 7, false },
+    { "Cheb", SD, 6669, 17, 5, 7, { 0.2, 0.3, 6.4, 7.9 }, BIPED, 0, 0, true },
+    { "Human", SD, 120226, 17, 5, 8, { 2.6, 5.3, 129.5, 163.2 }, BIPED, 0, 0, false },
 };
 enum { TIMED = sizeof TIMES / sizeof TIMES[0] };
 
