@@ -1,6 +1,7 @@
 /// Building scenes from models: colours, painted values, bones.
 #include "picture.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -479,4 +480,33 @@ int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_p
     part_mesh_release(&parts);
     if (!good) return app_fail_text(stage->app, "%s: not enough memory", stage->path);
     return app_result(stage->app, stage->path, result);
+}
+
+cutis_result picture_views(cutis_context *context, cutis_renderer *renderer,
+                           const picture_view *views, uint32_t count, cutis_camera camera,
+                           const cutis_legend *legend, uint32_t width, uint32_t height,
+                           cutis_image *out)
+{
+    cutis_image images[PICTURE_METHODS] = { 0 };
+    cutis_tile tiles[PICTURE_METHODS];
+    cutis_result result = CUTIS_OK;
+    assert(count <= PICTURE_METHODS);
+    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
+        cutis_scene_surface body = { .surface = views[i].surface,
+                                     .normals = views[i].normals,
+                                     .values = legend ? views[i].values : NULL,
+                                     .colors = views[i].colors };
+        if (legend) body.low = legend->low, body.high = legend->high, body.map = legend->map;
+        cutis_scene scene = { .surface_count = 1,
+                              .surfaces = &body,
+                              .line_count = views[i].line_count,
+                              .lines = views[i].lines,
+                              .camera = camera };
+        result = cutis_renderer_draw(renderer, &scene, width, height, &images[i]);
+        tiles[i] = (cutis_tile){ &images[i], views[i].title, views[i].subtitle };
+    }
+    if (result == CUTIS_OK)
+        result = cutis_sheet_create(context, tiles, count, count, NULL, legend, false, out);
+    for (uint32_t i = 0; i < count; i++) cutis_image_destroy(context, &images[i]);
+    return result;
 }

@@ -102,6 +102,22 @@ bool picture_handle_lines(const picture_stage *stage, const cutis_mat34 *world,
 int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_paint *paint,
                  cutis_image *out);
 
+/// One picture of a row of pictures. Everything is borrowed.
+typedef struct picture_view {
+    cutis_surface surface;
+    const float *normals, *values, *colors;
+    const char *title, *subtitle;
+    uint32_t line_count;
+    const cutis_scene_line *lines;
+} picture_view;
+
+/// Pictures side by side, all framed alike. `legend` (its ends and map colour `values`) may be
+/// NULL.
+cutis_result picture_views(cutis_context *context, cutis_renderer *renderer,
+                           const picture_view *views, uint32_t count, cutis_camera camera,
+                           const cutis_legend *legend, uint32_t width, uint32_t height,
+                           cutis_image *out);
+
 /// The cage (picture_cage.c): its poses when the stage opens, the one at a time, its edges.
 int picture_open_cage(picture_stage *stage);
 void picture_pose_cage(play *play, double seconds);

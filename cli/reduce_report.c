@@ -1,13 +1,12 @@
 /// The page of `reduce`: figures, the body in the pose that k-largest does worst in, heat maps of
 /// the normal deviation of both methods, errors per pose, energy per sweep, influences before and
 /// after.
-#include <cutis/render.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "html.h"
+#include "picture.h"
 #include "reduce.h"
 
 enum { TILES = 3, TILE_WIDTH = 420, TILE_HEIGHT = 560 };
@@ -136,36 +135,26 @@ static int add_sheet(cli_app *app, html_page *page, const reduce_job *job,
 {
     const char *titles[TILES] = { "original", "k-largest",
                                   cutis_reduce_method_name(job->options.method) };
-    cutis_image images[TILES] = { 0 }, sheet = { 0 };
-    cutis_tile tiles[TILES];
-    cutis_legend legend = { .map = CUTIS_COLORMAP_HEAT,
-                            .high = scale_end(bodies),
-                            .title = "normal deviation, radians" };
-    cutis_result result = CUTIS_OK;
-    uint32_t count = 0;
-    for (int t = painted; t < TILES && result == CUTIS_OK; t++) {
-        cutis_scene_surface body = { .surface = { bodies->vertex_count, bodies->triangle_count,
-                                                  bodies->positions[t], bodies->indices },
-                                     .normals = bodies->normals[t],
-                                     .values = painted ? bodies->deviation[t] : NULL,
-                                     .high = legend.high,
-                                     .map = legend.map };
-        cutis_scene scene = { .surface_count = 1,
-                              .surfaces = &body,
-                              .camera = { .yaw = 20, .pitch = 10 } };
-        scene.camera.frame = cutis_surface_bounds(&(cutis_surface){
-            bodies->vertex_count, bodies->triangle_count, bodies->positions[0], bodies->indices });
-        result = cutis_renderer_draw(renderer, &scene, TILE_WIDTH, TILE_HEIGHT, &images[t]);
-        tiles[count++] = (cutis_tile){ &images[t], titles[t], NULL };
-    }
-    if (result == CUTIS_OK)
-        result = cutis_sheet_create(app->context, tiles, count, count, NULL,
-                                    painted ? &legend : NULL, false, &sheet);
-    int status = result == CUTIS_OK ? html_picture(app, page, &sheet, text)
-                                    : app_fail(app, "report", result);
-    for (int t = 0; t < TILES; t++) cutis_image_destroy(app->context, &images[t]);
+    const cutis_legend legend = { .map = CUTIS_COLORMAP_HEAT,
+                                  .high = scale_end(bodies),
+                                  .title = "normal deviation, radians" };
+    picture_view views[TILES];
+    cutis_image sheet = { 0 };
+    for (int t = 0; t < TILES; t++)
+        views[t] = (picture_view){ .surface = { bodies->vertex_count, bodies->triangle_count,
+                                                bodies->positions[t], bodies->indices },
+                                   .normals = bodies->normals[t],
+                                   .values = bodies->deviation[t],
+                                   .title = titles[t] };
+    const cutis_camera camera = { .yaw = 20,
+                                  .pitch = 10,
+                                  .frame = cutis_surface_bounds(&views[0].surface) };
+    cutis_result result =
+        picture_views(app->context, renderer, views + painted, TILES - painted, camera,
+                      painted ? &legend : NULL, TILE_WIDTH, TILE_HEIGHT, &sheet);
+    if (result == CUTIS_OK) result = html_put_picture(app->context, page, &sheet, text);
     cutis_image_destroy(app->context, &sheet);
-    return status;
+    return app_result(app, "report", result);
 }
 
 static int add_pictures(cli_app *app, html_page *page, const reduce_job *job)

@@ -225,7 +225,7 @@ static cutis_result show_drag(reproduce_job *job, const cutis_model *model)
     const cutis_legend legend = { .map = CUTIS_COLORMAP_WEIGHT,
                                   .high = 1,
                                   .title = "weight of the red handle" };
-    const reproduce_view views[3] = {
+    const picture_view views[3] = {
         { .surface = rest_shape_surface(&rest, rest.positions),
           .title = "handles",
           .line_count = BENCH_HANDLES,

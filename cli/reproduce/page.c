@@ -178,35 +178,16 @@ void reproduce_show(reproduce_job *job, const reproduce_table *table)
     html_between(page, "", table->note, "</p>\n");
 }
 
-cutis_result reproduce_pictures(reproduce_job *job, const reproduce_view *views, uint32_t count,
+cutis_result reproduce_pictures(reproduce_job *job, const picture_view *views, uint32_t count,
                                 cutis_camera camera, const cutis_legend *legend,
                                 const char *caption)
 {
     cutis_context *context = job->app->context;
-    cutis_image images[6] = { 0 }, sheet = { 0 };
-    cutis_tile tiles[6] = { 0 };
-    cutis_result result = CUTIS_OK;
-    if (count > 6) count = 6;
-    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
-        cutis_scene_surface body = { .surface = views[i].surface,
-                                     .normals = views[i].normals,
-                                     .values = legend ? views[i].values : NULL,
-                                     .colors = views[i].colors };
-        if (legend) body.low = legend->low, body.high = legend->high, body.map = legend->map;
-        cutis_scene scene = { .surface_count = 1,
-                              .surfaces = &body,
-                              .line_count = views[i].line_count,
-                              .lines = views[i].lines,
-                              .camera = camera };
-        result =
-            cutis_renderer_draw(job->renderer, &scene, count < 4 ? TILE_WIDTH : TILE_WIDTH - 80,
-                                TILE_HEIGHT, &images[i]);
-        tiles[i] = (cutis_tile){ &images[i], views[i].title, views[i].subtitle };
-    }
-    if (result == CUTIS_OK)
-        result = cutis_sheet_create(context, tiles, count, count, NULL, legend, false, &sheet);
+    cutis_image sheet = { 0 };
+    cutis_result result =
+        picture_views(context, job->renderer, views, count, camera, legend,
+                      count < 4 ? TILE_WIDTH : TILE_WIDTH - 80, TILE_HEIGHT, &sheet);
     if (result == CUTIS_OK) result = html_put_picture(context, &job->page, &sheet, caption);
-    for (uint32_t i = 0; i < count; i++) cutis_image_destroy(context, &images[i]);
     cutis_image_destroy(context, &sheet);
     return result;
 }

@@ -195,7 +195,7 @@ static cutis_result draw_knee(reproduce_job *job, knee *k)
     if (result == CUTIS_OK) result = patch_play_frame(reduced, 0);
     if (result == CUTIS_OK) result = patch_play_frame(kept, 0);
     if (result != CUTIS_OK) return result;
-    reproduce_view views[3] = {
+    picture_view views[3] = {
         { rest_shape_surface(&k->rest, k->linear.positions), k->linear.normals, .title = "LBS" },
         { patch_play_surface(reduced), reduced->normals,
           .title = "box, reduced volume: the paper's" },

@@ -195,7 +195,7 @@ static cutis_result draw_unseen(reproduce_job *job, const bench_arm *s, unseen_s
     rest_shape rest = { 0 };
     const uint32_t vertices = cutis_model_vertex_count(s->arm);
     float *memory = calloc(METHODS * 4 * (size_t)vertices, sizeof *memory);
-    reproduce_view views[METHODS];
+    picture_view views[METHODS];
     cutis_result result = memory ? reproduce_rest(job, s->arm, &rest) : CUTIS_OUT_OF_MEMORY;
     for (int m = 0; m < METHODS && result == CUTIS_OK; m++) {
         float *positions = memory + 4 * (size_t)m * vertices, *error = positions + 3 * vertices;
@@ -205,9 +205,9 @@ static cutis_result draw_unseen(reproduce_job *job, const bench_arm *s, unseen_s
             const float *a = positions + 3 * (size_t)v, *b = u->truth + 3 * (size_t)v;
             error[v] = 1e3f * hypotf(hypotf(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
         }
-        views[m] = (reproduce_view){ .surface = rest_shape_surface(&rest, positions),
-                                     .values = error,
-                                     .title = METHOD_NAMES[m] };
+        views[m] = (picture_view){ .surface = rest_shape_surface(&rest, positions),
+                                   .values = error,
+                                   .title = METHOD_NAMES[m] };
     }
     cutis_legend legend = { .map = CUTIS_COLORMAP_HEAT,
                             .high = 8,

@@ -369,7 +369,7 @@ static cutis_result draw_kept(reproduce_job *job, const caged *c, cutis_model *c
     const size_t count = cutis_model_vertex_count(c->body);
     float *memory = calloc(4 * 6 * count, sizeof *memory);
     rest_shape rest = { 0 };
-    reproduce_view views[4];
+    picture_view views[4];
     cutis_result result = memory ? reproduce_rest(job, c->body, &rest) : CUTIS_OUT_OF_MEMORY;
     for (int i = 0; i < 4 && result == CUTIS_OK; i++) {
         cutis_binding *binding = NULL;
@@ -383,7 +383,7 @@ static cutis_result draw_kept(reproduce_job *job, const caged *c, cutis_model *c
                 cutis_deform(binding, &pose, 1, &(cutis_outputs){ .positions.data = positions });
         cutis_binding_destroy(binding);
         views[i] =
-            (reproduce_view){ .surface = rest_shape_surface(&rest, positions), .title = titles[i] };
+            (picture_view){ .surface = rest_shape_surface(&rest, positions), .title = titles[i] };
         if (result == CUTIS_OK) // of the reduced positions themselves: what the eye judges
             result = cutis_surface_normals(job->app->context, &views[i].surface, NULL, normals);
         views[i].normals = normals;

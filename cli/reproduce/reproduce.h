@@ -4,10 +4,8 @@
 #ifndef CUTIS_CLI_REPRODUCE_H
 #define CUTIS_CLI_REPRODUCE_H
 
-#include <cutis/render.h>
-
 #include "html.h"
-#include "rest_shape.h"
+#include "picture.h"
 
 enum { REPRODUCE_METRICS = 6, REPRODUCE_ROWS = 12, REPRODUCE_TABLES = 32, REPRODUCE_NOTES = 16 };
 
@@ -87,18 +85,9 @@ cutis_result reproduce_status(reproduce_job *job, int status);
 /// Triangles and rest positions.
 cutis_result reproduce_rest(reproduce_job *job, const cutis_model *model, rest_shape *out);
 
-/// One picture of a row of pictures. Everything is borrowed.
-typedef struct reproduce_view {
-    cutis_surface surface;
-    const float *normals, *values, *colors;
-    const char *title, *subtitle;
-    uint32_t line_count;
-    const cutis_scene_line *lines;
-} reproduce_view;
-
 /// Pictures side by side with a caption, all framed alike. `legend` (its ends and map colour
 /// `values`) may be NULL.
-cutis_result reproduce_pictures(reproduce_job *job, const reproduce_view *views, uint32_t count,
+cutis_result reproduce_pictures(reproduce_job *job, const picture_view *views, uint32_t count,
                                 cutis_camera camera, const cutis_legend *legend,
                                 const char *caption);
 

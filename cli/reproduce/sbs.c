@@ -218,7 +218,7 @@ static cutis_result show_pose(reproduce_job *job, const cutis_model *model, cons
 {
     cutis_transform *pose = calloc(cutis_model_get(model)->node_count + (size_t)1, sizeof *pose);
     float *memory = calloc(SHOWN * 6 * (size_t)rest->vertex_count, sizeof *memory);
-    reproduce_view views[SHOWN] = { 0 };
+    picture_view views[SHOWN] = { 0 };
     char subtitles[SHOWN][48];
     cutis_result result = pose && memory ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
     cutis_surface still = rest_shape_surface(rest, rest->positions);
@@ -236,10 +236,10 @@ static cutis_result show_pose(reproduce_job *job, const cutis_model *model, cons
                 binding, &(cutis_poses){ .local = pose }, 1,
                 &(cutis_outputs){ .positions.data = positions, .normals.data = normals });
         cutis_binding_destroy(binding);
-        views[m] = (reproduce_view){ .surface = rest_shape_surface(rest, positions),
-                                     .normals = normals,
-                                     .title = METHODS[m].title,
-                                     .subtitle = subtitles[m] };
+        views[m] = (picture_view){ .surface = rest_shape_surface(rest, positions),
+                                   .normals = normals,
+                                   .title = METHODS[m].title,
+                                   .subtitle = subtitles[m] };
         double change = 100 * (cutis_surface_volume(&views[m].surface) - volume) / volume;
         *(m == 1 ? &cells[1].own : m == 2 ? &cells[1].ours : &cells[m == 0 ? 0 : 2].ours) = change;
         snprintf(subtitles[m], sizeof subtitles[m], "volume %+.2f %%", change);
