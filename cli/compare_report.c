@@ -85,7 +85,8 @@ static int add_sheet(cli_app *app, html_page *page, compare_job *job, uint32_t f
     char text[256];
     snprintf(text, sizeof text, "Frame %u (%.2f s)%s", frame, frame / job->fps,
              painted ? ", painted with the distance from the reference" : "");
-    if (status == EXIT_GOOD) status = html_picture(app, page, &sheet, text);
+    if (status == EXIT_GOOD)
+        status = app_result(app, "report", html_put_picture(app->context, page, &sheet, text));
     cutis_image_destroy(app->context, &sheet);
     for (uint32_t s = 0; s < job->shot_count; s++) {
         picture_paint_release(&paints[s]);

@@ -162,11 +162,6 @@ cutis_result html_put_plot(cutis_context *context, html_page *page, cutis_plot p
     return CUTIS_OK;
 }
 
-int html_picture(cli_app *app, html_page *page, const cutis_image *image, const char *text)
-{
-    return app_result(app, "report", html_put_picture(app->context, page, image, text));
-}
-
 int html_plot(cli_app *app, html_page *page, cutis_plot plot)
 {
     return app_result(app, "report", html_put_plot(app->context, page, plot));

@@ -126,11 +126,6 @@ void emit_count(json_out *json, const char *key, uint64_t value)
     fprintf(json->file, "%llu", (unsigned long long)value);
 }
 
-void emit_null(json_out *json, const char *key)
-{
-    put_text(json, key, "null");
-}
-
 void emit_numbers(json_out *json, const char *key, const double *values, uint32_t count)
 {
     emit_array(json, key);

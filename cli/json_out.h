@@ -23,7 +23,6 @@ void emit_end(json_out *json); ///< closes the innermost; the outermost ends the
 void emit_string(json_out *json, const char *key, const char *text); ///< NULL gives null
 void emit_number(json_out *json, const char *key, double value);     ///< 9 digits
 void emit_count(json_out *json, const char *key, uint64_t value);
-void emit_null(json_out *json, const char *key);
 /// An array; empty where `values` is NULL.
 void emit_numbers(json_out *json, const char *key, const double *values, uint32_t count);
 

@@ -143,7 +143,8 @@ void measure_facts_json(json_out *json, const measure_parts *parts, const measur
     static const char *const KEYS[] = { "watertight",         "euler",
                                         "boundary_edges",     "self_intersections",
                                         "intersecting_pairs", "curvature_median" };
-    for (size_t i = 0; !facts && i < sizeof KEYS / sizeof *KEYS; i++) emit_null(json, KEYS[i]);
+    for (size_t i = 0; !facts && i < sizeof KEYS / sizeof *KEYS; i++)
+        emit_string(json, KEYS[i], NULL);
     if (!facts) return;
     emit(json,
          "watertight %d euler %.17g boundary_edges %ju self_intersections %ju intersecting_pairs "

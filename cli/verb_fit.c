@@ -223,16 +223,12 @@ static void say_result(const cli_app *app, const fit_job *job)
     app_say(app, "\n%s%-6s %8s %12s %12s %12s %12s%s\n", app_style(app, "1"), "pose", "seconds",
             "before", "ssd", "psd", "wpsd", app_style(app, "0"));
     for (uint32_t k = 0; k < job->count; k++) {
-        app_say(app, "%-6u %8.3f ", k, job->times[k]);
-        if (f->before)
-            app_say(app, "%12.3e", f->before[k]);
-        else
-            app_say(app, "%12s", "-");
-        for (int m = 0; m < 3; m++) {
-            if (job->residual[m])
-                app_say(app, " %12.3e", job->residual[m][k]);
-            else
-                app_say(app, " %12s", "-");
+        app_say(app, "%-6u %8.3f", k, job->times[k]);
+        for (int m = 0; m < 4; m++) {
+            const double *values = m == 0 ? f->before : job->residual[m - 1];
+            char text[32] = "-";
+            if (values) snprintf(text, sizeof text, "%.3e", values[k]);
+            app_say(app, " %12s", text);
         }
         app_say(app, "\n");
     }

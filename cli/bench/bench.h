@@ -34,6 +34,9 @@ cutis_result bench_skin_open(cutis_device *device, const cutis_model *model,
 /// Seconds per frame of all instances.
 cutis_result bench_skin_time(bench_skin *skin, double budget, double *seconds);
 void bench_skin_close(bench_skin *skin);
+/// The three for one instance.
+cutis_result bench_frame_time(cutis_device *device, const cutis_model *model,
+                              const cutis_bind_options *options, double budget, double *seconds);
 
 /// Seconds of plain C doing linear blending of the same model, pose, influences and normals on one
 /// core.

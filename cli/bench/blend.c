@@ -240,18 +240,12 @@ static cutis_result measure_rows(bench *b, subject *s, cutis_device *device, uin
 static cutis_result frame_cost(bench *b, cutis_device *device, cutis_method method, uint32_t sets,
                                double ns_per_vertex, double *seconds)
 {
+    const cutis_bind_options options = { .method = method, .normals = true };
     cutis_model *model = NULL;
-    bench_skin skin;
     uint32_t vertices = 32 * sets;
     cutis_result result = bench_body_create(b->app->context, vertices, sets, &model);
-    if (result == CUTIS_OK)
-        result = bench_skin_open(
-            device, model, &(cutis_bind_options){ .method = method, .normals = true }, 1, &skin);
-    if (result == CUTIS_OK) {
-        result = bench_skin_time(&skin, b->budget, seconds);
-        *seconds -= 1e-9 * ns_per_vertex * vertices;
-        bench_skin_close(&skin);
-    }
+    if (result == CUTIS_OK) result = bench_frame_time(device, model, &options, b->budget, seconds);
+    *seconds -= 1e-9 * ns_per_vertex * vertices;
     cutis_model_destroy(model);
     return result;
 }

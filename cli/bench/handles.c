@@ -128,14 +128,10 @@ cutis_result bench_handles_update(cutis_device *device, double budget, const cut
     const cutis_handles_options options = { .voxels = row->voxels, .weighting = row->weighting };
     const cutis_handle_set set = { .handle_count = count, .handles = handles };
     cutis_model *bound = NULL;
-    bench_skin skin;
     cutis_result result = cutis_handles_weights(model, device, &set, &options, &bound, NULL);
     if (result == CUTIS_OK)
-        result = bench_skin_open(device, bound, &(cutis_bind_options){ 0 }, 1, &skin);
-    if (result == CUTIS_OK) {
-        result = bench_skin_time(&skin, budget / 4, &row->update);
-        bench_skin_close(&skin);
-    }
+        result =
+            bench_frame_time(device, bound, &(cutis_bind_options){ 0 }, budget / 4, &row->update);
     cutis_model_destroy(bound);
     return result;
 }

@@ -60,7 +60,6 @@ static cutis_result time_bones(reproduce_job *job, const cutis_model *model, ben
     const cutis_handles_options options = { .weighting = row->weighting };
     cutis_model *bound = NULL;
     cutis_handles_report *report = NULL;
-    bench_skin skin;
     cutis_result result = CUTIS_OK;
     row->bind = INFINITY;
     for (int run = 0; run < 2 && result == CUTIS_OK; run++) {
@@ -74,11 +73,8 @@ static cutis_result time_bones(reproduce_job *job, const cutis_model *model, ben
         report = NULL;
     }
     if (result == CUTIS_OK)
-        result = bench_skin_open(job->device, bound, &(cutis_bind_options){ 0 }, 1, &skin);
-    if (result == CUTIS_OK) {
-        result = bench_skin_time(&skin, job->budget, &row->update);
-        bench_skin_close(&skin);
-    }
+        result = bench_frame_time(job->device, bound, &(cutis_bind_options){ 0 }, job->budget,
+                                  &row->update);
     cutis_model_destroy(bound);
     return result;
 }

@@ -84,14 +84,11 @@ static cutis_result show_sizes(reproduce_job *job, cutis_model *const *models)
 static cutis_result time_frame(reproduce_job *job, bool gpu, const cutis_model *model,
                                cutis_bind_options bind, double *milliseconds)
 {
-    bench_skin skin;
     double seconds = 0;
     bind.normals = true;
-    cutis_result result = bench_skin_open(gpu ? job->gpu : job->single, model, &bind, 1, &skin);
-    if (result != CUTIS_OK) return result;
-    result = bench_skin_time(&skin, job->budget, &seconds);
-    *milliseconds = 1e3 * seconds;
-    bench_skin_close(&skin);
+    cutis_result result =
+        bench_frame_time(gpu ? job->gpu : job->single, model, &bind, job->budget, &seconds);
+    if (result == CUTIS_OK) *milliseconds = 1e3 * seconds;
     return result;
 }
 
