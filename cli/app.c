@@ -1,6 +1,7 @@
 /// The steps all verbs share: reading, devices, output checks.
 #include "app.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +11,18 @@
 bool has_extension(const char *path, const char *list)
 {
     const char *dot = strrchr(path, '.');
+    size_t span;
     if (!dot || strchr(dot, '/')) return false;
-    size_t length = strlen(dot);
-    for (const char *word = list; *word;) {
-        size_t span = strcspn(word, " ");
-        if (span == length && strncasecmp(word, dot, span) == 0) return true;
-        word += span;
-        word += *word == ' ';
-    }
+    for (const char *word; (word = next_entry(&list, " ", &span));)
+        if (span == strlen(dot) && strncasecmp(word, dot, span) == 0) return true;
     return false;
+}
+
+uint64_t array_size(const cutis_array *array)
+{
+    uint64_t total = 1;
+    for (uint32_t i = 0; i < array->dimension_count; i++) total *= array->dimensions[i];
+    return total;
 }
 
 static int read_model(cli_app *app, const char *path, bool keep_source, cutis_model **out)
@@ -76,27 +80,53 @@ int app_check_output_as(cli_app *app, const char *option, const char *path, cons
 {
     char text[128] = "";
     if (has_extension(path, endings)) return app_check_output(app, path);
-    for (const char *word = endings; *word;) {
-        size_t span = strcspn(word, " "), used = strlen(text);
-        const char *before = !used ? "" : word[span] ? ", " : " or ";
-        snprintf(text + used, sizeof text - used, "%s%.*s", before, (int)span, word);
-        word += span + (word[span] == ' ');
+    size_t span, used;
+    for (const char *left = endings, *word; (word = next_entry(&left, " ", &span));) {
+        used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%.*s",
+                 !used   ? ""
+                 : *left ? ", "
+                         : " or ",
+                 (int)span, word);
     }
     return app_usage(app, "%s %s: want a name that ends in %s", option, path, text);
 }
 
-int app_output(cli_app *app, const char **out)
+int app_output(cli_app *app, const char *endings, const char **out)
 {
     *out = option_text(app, OPTION_OUTPUT);
     if (!*out) return app_usage(app, "-o FILE is missing: where should the result go?");
-    return app_check_output(app, *out);
+    return endings ? app_check_output_as(app, "-o", *out, endings) : app_check_output(app, *out);
 }
 
-int app_output_as(cli_app *app, const char *endings, const char **out)
+int app_write_model(cli_app *app, const cutis_model *model, const char *path)
 {
-    *out = option_text(app, OPTION_OUTPUT);
-    if (!*out) return app_usage(app, "-o FILE is missing: where should the result go?");
-    return app_check_output_as(app, "-o", *out, endings);
+    const cutis_write_options options = {
+        .weights = (cutis_weight_format)option_choice(app, OPTION_WEIGHTS),
+        .ascii = option_given(app, OPTION_ASCII),
+    };
+    return app_result(app, path, cutis_model_write(model, path, &options));
+}
+
+int app_check_writing(cli_app *app, const char *path)
+{
+    if (option_given(app, OPTION_ASCII) && !has_extension(path, ".ply"))
+        return app_usage(app, "--ascii is for .ply");
+    if (option_given(app, OPTION_WEIGHTS) && !has_extension(path, ".glb .gltf"))
+        return app_usage(app, "--weights is for .glb and .gltf");
+    return EXIT_GOOD;
+}
+
+int app_limit_influences(cli_app *app, const char *path, cutis_model **model)
+{
+    cutis_model *limited = NULL;
+    if (!option_given(app, OPTION_INFLUENCES)) return EXIT_GOOD;
+    cutis_result result =
+        cutis_weights_limit(*model, option_count(app, OPTION_INFLUENCES, 0), &limited);
+    if (result != CUTIS_OK) return app_fail(app, path, result);
+    cutis_model_destroy(*model);
+    *model = limited;
+    return EXIT_GOOD;
 }
 
 int app_device_options(cli_app *app, cutis_device_options *out)
@@ -159,14 +189,24 @@ int app_make_folder(cli_app *app, const char *path)
     return EXIT_GOOD;
 }
 
+void *memory_take(memory_list *list, size_t count, size_t size)
+{
+    void *piece = calloc(count + 1, size);
+    assert(list->count < sizeof list->pieces / sizeof *list->pieces);
+    list->pieces[list->count++] = piece;
+    list->failed |= !piece;
+    return piece;
+}
+
+void memory_release(memory_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) free(list->pieces[i]);
+    *list = (memory_list){ 0 };
+}
+
 void emit_bounds(json_out *json, const char *key, cutis_bounds bounds)
 {
-    const float *ends[2] = { &bounds.min.x, &bounds.max.x };
     emit_object(json, key);
-    for (int i = 0; i < 2; i++) {
-        emit_array(json, i == 0 ? "min" : "max");
-        for (int k = 0; k < 3; k++) emit_number(json, NULL, ends[i][k]);
-        emit_end(json);
-    }
-    emit_end(json);
+    emit(json, "min [ %g %g %g ] max [ %g %g %g ] }", bounds.min.x, bounds.min.y, bounds.min.z,
+         bounds.max.x, bounds.max.y, bounds.max.z);
 }

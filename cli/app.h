@@ -48,6 +48,8 @@ uint32_t option_count(const cli_app *app, option_id id, uint32_t fallback);
 /// The place of a choice in its list, which is the order of the library's enum; 0 if not given.
 int option_choice(const cli_app *app, option_id id);
 
+/// The next entry of a list, not terminated, and its length; `list` moves behind it. NULL: no more.
+const char *next_entry(const char **list, const char *separator, size_t *length);
 /// The entry of a space-separated list that is spelled most like `word`, or NULL if none is near.
 /// `out` has 64 bytes.
 const char *nearest_word(const char *word, const char *list, char *out);
@@ -57,7 +59,9 @@ const char *nearest_word(const char *word, const char *list, char *out);
 /// Say why a library call failed and return EXIT_FAILED. The line starts with `file` (may be NULL)
 /// unless the error names it.
 int app_fail(cli_app *app, const char *file, cutis_result result);
-/// The same in our own words.
+/// EXIT_GOOD, or what app_fail says.
+int app_result(cli_app *app, const char *file, cutis_result result);
+/// The same as app_fail in our own words.
 int app_fail_text(cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /// Say what is wrong with the command line, with a hint; returns EXIT_USAGE.
 int app_usage(cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -95,17 +99,34 @@ int app_read_source(cli_app *app, const char *path, cutis_model **out);
 int app_check_output(cli_app *app, const char *path);
 /// The same for a name whose ending matters: EXIT_USAGE if it is none of `endings` (".glb .gltf").
 int app_check_output_as(cli_app *app, const char *option, const char *path, const char *endings);
-/// The output path of a verb that needs one: EXIT_USAGE if it is missing, else as app_check_output.
-int app_output(cli_app *app, const char **out);
-/// The same with app_check_output_as.
-int app_output_as(cli_app *app, const char *endings, const char **out);
+/// The output path of a verb that needs one: EXIT_USAGE if it is missing, else as
+/// app_check_output_as, or with `endings` NULL as app_check_output.
+int app_output(cli_app *app, const char *endings, const char **out);
+/// Write a model as --weights and --ascii say.
+int app_write_model(cli_app *app, const cutis_model *model, const char *path);
+/// EXIT_USAGE where they say something about a format that has no such choice.
+int app_check_writing(cli_app *app, const char *path);
+/// Replace *model by one with at most --influences weights a vertex, if that was asked for.
+int app_limit_influences(cli_app *app, const char *path, cutis_model **model);
 /// The device that --device, --isa and --threads name.
 int app_open_device(cli_app *app, cutis_device **out);
 /// Split --device into kind and index.
 int app_device_options(cli_app *app, cutis_device_options *out);
+uint64_t array_size(const cutis_array *array);          ///< how many numbers
 bool has_extension(const char *path, const char *list); ///< list: ".npy .pc2"
 /// A folder, created with its parents if need be.
 int app_make_folder(cli_app *app, const char *path);
+
+/// Memory of one owner, taken piece by piece and given back together.
+typedef struct memory_list {
+    void *pieces[16];
+    uint32_t count;
+    bool failed; ///< there was no memory for a piece
+} memory_list;
+
+/// Room for one more than `count`, so that there is always a piece; all of it zero.
+void *memory_take(memory_list *list, size_t count, size_t size);
+void memory_release(memory_list *list);
 
 void emit_bounds(json_out *json, const char *key, cutis_bounds bounds);
 

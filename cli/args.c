@@ -7,6 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *next_entry(const char **list, const char *separator, size_t *length)
+{
+    const char *entry = *list;
+    if (!*entry) return NULL;
+    *length = strcspn(entry, separator);
+    *list = entry + *length + (entry[*length] != 0);
+    return entry;
+}
+
 // Letters to change, drop or add to turn one word into the other; words are short, so two rows are
 // enough.
 static unsigned edit_distance(const char *a, size_t m, const char *b, size_t n)
@@ -29,11 +38,10 @@ static unsigned edit_distance(const char *a, size_t m, const char *b, size_t n)
 
 const char *nearest_word(const char *word, const char *list, char *out)
 {
-    size_t length = strlen(word);
+    size_t length = strlen(word), span;
     unsigned best = length < 4 ? 2 : 3; // further away it would be a guess
     bool found = false;
-    for (const char *entry = list; *entry;) {
-        size_t span = strcspn(entry, " ");
+    for (const char *entry; (entry = next_entry(&list, " ", &span));) {
         size_t longer = span > length ? span - length : length - span; // no distance is less
         unsigned distance = longer < best ? edit_distance(word, length, entry, span) : best;
         // What was typed so far counts as near: "--inf" for "--influences".
@@ -44,8 +52,6 @@ const char *nearest_word(const char *word, const char *list, char *out)
             out[span] = 0;
             found = true;
         }
-        entry += span;
-        entry += *entry == ' ';
     }
     return found ? out : NULL;
 }
@@ -70,28 +76,21 @@ uint32_t option_count(const cli_app *app, option_id id, uint32_t fallback)
     return app->values[id].set ? (uint32_t)app->values[id].number : fallback;
 }
 
-int option_choice(const cli_app *app, option_id id)
+// The place of a word in a list, or -1.
+static int find_word(const char *word, const char *list)
 {
-    const char *text = option_text(app, id), *list = cli_options[id].choices;
-    for (int index = 0; text && *list; index++) {
-        size_t span = strcspn(list, " ");
-        if (strlen(text) == span && strncmp(text, list, span) == 0) return index;
-        list += span;
-        list += *list == ' ';
+    size_t span;
+    for (int place = 0; *list; place++) {
+        const char *entry = next_entry(&list, " ", &span);
+        if (span == strlen(word) && strncmp(entry, word, span) == 0) return place;
     }
-    return 0;
+    return -1;
 }
 
-static bool in_list(const char *word, const char *list)
+int option_choice(const cli_app *app, option_id id)
 {
-    size_t length = strlen(word);
-    for (const char *entry = list; *entry;) {
-        size_t span = strcspn(entry, " ");
-        if (span == length && strncmp(entry, word, span) == 0) return true;
-        entry += span;
-        entry += *entry == ' ';
-    }
-    return false;
+    const char *text = option_text(app, id);
+    return text ? find_word(text, cli_options[id].choices) : 0;
 }
 
 static int set_number(cli_app *app, const option_row *row, const char *text, double *out)
@@ -123,7 +122,7 @@ static int set_value(cli_app *app, option_id id, const char *text)
     if (!text) return EXIT_GOOD; // a flag
     if (row->kind == KIND_COUNT || row->kind == KIND_NUMBER)
         return set_number(app, row, text, &value->number);
-    if (row->kind == KIND_CHOICE && !in_list(text, row->choices)) {
+    if (row->kind == KIND_CHOICE && find_word(text, row->choices) < 0) {
         if (nearest_word(text, row->choices, near))
             return app_usage(app, "--%s %s: did you mean %s? (one of: %s)", row->name, text, near,
                              row->choices);
@@ -225,7 +224,7 @@ static int check_operands(cli_app *app)
     for (uint32_t i = 0; i < app->operand_count; i++)
         if (!*app->operands[i]) return app_usage(app, "a name is empty: %s", verb->operands);
     if (verb->operand_choices && app->operand_count > 0 &&
-        !in_list(app->operands[0], verb->operand_choices)) {
+        find_word(app->operands[0], verb->operand_choices) < 0) {
         if (nearest_word(app->operands[0], verb->operand_choices, near))
             return app_usage(app, "unknown %s; did you mean %s?", app->operands[0], near);
         return app_usage(app, "unknown %s; want one of: %s", app->operands[0],

@@ -34,13 +34,12 @@ static int read_array(cli_app *app, const char *path, const cutis_cage *cage, ca
     cutis_array array = { 0 };
     cutis_result result = cutis_array_read(app->context, path, &array);
     if (result != CUTIS_OK) return app_fail(app, path, result);
-    uint64_t total = 1;
-    for (uint32_t i = 0; i < array.dimension_count; i++) total *= array.dimensions[i];
+    const uint64_t total = array_size(&array);
     int status = EXIT_GOOD;
     float *to = NULL;
     if (total == 0 || total % pose || total / pose > FRAMES_MAX)
-        status = app_fail_text(app, "%s: %llu numbers are no poses of %u controls (3 each)", path,
-                               (unsigned long long)total, cage->control_count);
+        status = app_fail_text(app, "%s: %ju numbers are no poses of %u controls (3 each)", path,
+                               total, cage->control_count);
     if (status == EXIT_GOOD) status = add_poses(app, cage, (uint32_t)(total / pose), out, &to);
     if (status == EXIT_GOOD) memcpy(to, array.values, total * sizeof *to);
     cutis_array_destroy(app->context, &array);
@@ -103,11 +102,11 @@ static int read_clip(cli_app *app, const char *path, const cutis_model *model,
     int status = vertex ? match_controls(app, path, shape, cage, vertex)
                         : app_fail_text(app, "%s: not enough memory", path);
     if (status == EXIT_GOOD) status = add_poses(app, cage, frames, out, &to);
-    if (status == EXIT_GOOD) {
-        cutis_result result = cutis_device_create(
-            app->context, &(cutis_device_options){ .thread_count = 1 }, &device);
-        if (result != CUTIS_OK) status = app_fail(app, path, result);
-    }
+    if (status == EXIT_GOOD)
+        status =
+            app_result(app, path,
+                       cutis_device_create(app->context,
+                                           &(cutis_device_options){ .thread_count = 1 }, &device));
     if (status == EXIT_GOOD)
         status = play_open(app, path, model, device, &(play_options){ .clip = 0, .batch = 1 }, &p);
     for (uint32_t f = 0; f < frames && status == EXIT_GOOD; f++) {
@@ -143,9 +142,10 @@ int cage_poses_read(cli_app *app, const char *list, const cutis_cage *cage, doub
 {
     *out = (cage_poses){ 0 };
     int status = EXIT_GOOD;
-    for (const char *at = list; *at && status == EXIT_GOOD;) {
+    const char *left = list, *at;
+    size_t length;
+    while (status == EXIT_GOOD && (at = next_entry(&left, ",", &length))) {
         char path[4096];
-        size_t length = strcspn(at, ",");
         if (length == 0 || length >= sizeof path) {
             status = app_usage(app, "\"%s\": want files separated by commas", list);
             break;
@@ -154,7 +154,6 @@ int cage_poses_read(cli_app *app, const char *list, const cutis_cage *cage, doub
         path[length] = 0;
         status = has_extension(path, ".npy .pc2") ? read_array(app, path, cage, out)
                                                   : read_model(app, path, cage, fps, out);
-        at += length + (at[length] == ',');
     }
     for (size_t i = 0; status == EXIT_GOOD && i < 3 * (size_t)out->count * cage->control_count; i++)
         if (!isfinite(out->values[i]))

@@ -4,15 +4,27 @@
 
 #include "picture.h"
 
+/// What is measured of a frame.
+enum {
+    COMPARE_POSITION_RMS, ///< % of the diagonal
+    COMPARE_POSITION_MAX,
+    COMPARE_NORMAL_RMS, ///< radians
+    COMPARE_VOLUME,     ///< variation, %
+    COMPARE_CURVATURE,  ///< RMS mean curvature, 1/m
+    COMPARE_STRETCH,    ///< RMS log edge stretch
+    COMPARE_COLUMNS
+};
+
 /// Figures of one method, frame by frame.
 typedef struct compare_series {
-    double *position_rms, *position_max; ///< % of the diagonal; the first begins the block of all
-    double *normal_rms;                  ///< radians
-    double *volume;                      ///< variation, %
-    double *curvature;                   ///< RMS mean curvature, 1/m
-    double *stretch;                     ///< RMS log edge stretch
-    double ns_per_vertex;                ///< of deforming, over all frames
+    double *columns[COMPARE_COLUMNS]; ///< the first begins the block of all
+    double ns_per_vertex;
 } compare_series;
+
+/// The same over all frames.
+typedef struct compare_totals {
+    double position_rms, position_max, normal_rms, volume_min, volume_max, stretch;
+} compare_totals;
 
 typedef struct compare_job {
     picture_stage stage;
@@ -31,8 +43,9 @@ typedef struct compare_job {
 /// change of volume.
 uint32_t compare_worst_frame(const compare_job *job, uint32_t shot);
 /// Pose every method at a frame and set the reference positions.
-int compare_pose(cli_app *app, compare_job *job, uint32_t frame);
+int compare_pose(compare_job *job, uint32_t frame);
 const char *compare_reference_name(const compare_job *job);
+compare_totals compare_sum_up(const compare_job *job, uint32_t shot);
 
 /// Write the page.
 int compare_report(cli_app *app, compare_job *job);

@@ -1,70 +1,39 @@
 /// The page of cutis compare: tables, plots over time, pictures of the worst frames and heat maps.
 #include "compare.h"
-#include "html_figures.h"
+#include "html.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int add_plot(cli_app *app, html_page *page, const compare_job *job, const char *title,
-                    const char *unit, double *(*column)(const compare_series *))
-{
-    cutis_series series[PICTURE_METHODS];
-    for (uint32_t s = 0; s < job->shot_count; s++)
-        series[s] = (cutis_series){ picture_method_name(&job->shots[s]), job->frame_count,
-                                    job->times, column(&job->series[s]) };
-    cutis_plot plot = { .title = title,
-                        .x_title = "seconds",
-                        .y_title = unit,
-                        .series = series,
-                        .series_count = job->shot_count };
-    return html_plot(app, page, plot);
-}
-
-static double *position_column(const compare_series *s)
-{
-    return s->position_rms;
-}
-static double *normal_column(const compare_series *s)
-{
-    return s->normal_rms;
-}
-static double *volume_column(const compare_series *s)
-{
-    return s->volume;
-}
-static double *curvature_column(const compare_series *s)
-{
-    return s->curvature;
-}
-static double *stretch_column(const compare_series *s)
-{
-    return s->stretch;
-}
-
 static int add_plots(cli_app *app, html_page *page, const compare_job *job)
 {
+    static const struct {
+        const char *title, *unit;
+        int column;
+    } plots[] = {
+        { "Position error", "RMS, % of the diagonal", COMPARE_POSITION_RMS },
+        { "Normal deviation", "RMS, radians", COMPARE_NORMAL_RMS },
+        { "Volume against rest", "%", COMPARE_VOLUME },
+        { "Mean curvature", "RMS, 1/m", COMPARE_CURVATURE },
+        { "Edge stretch", "RMS of log length / rest", COMPARE_STRETCH },
+    };
+    int status = EXIT_GOOD;
     html_markup(page, "<h2>Over time</h2>\n<div class=\"grid\">\n");
-    int status =
-        add_plot(app, page, job, "Position error", "RMS, % of the diagonal", position_column);
-    if (status == EXIT_GOOD)
-        status = add_plot(app, page, job, "Normal deviation", "RMS, radians", normal_column);
-    if (status == EXIT_GOOD)
-        status = add_plot(app, page, job, "Volume against rest", "%", volume_column);
-    if (status == EXIT_GOOD)
-        status = add_plot(app, page, job, "Mean curvature", "RMS, 1/m", curvature_column);
-    if (status == EXIT_GOOD)
-        status =
-            add_plot(app, page, job, "Edge stretch", "RMS of log length / rest", stretch_column);
+    for (size_t i = 0; i < sizeof plots / sizeof *plots && status == EXIT_GOOD; i++) {
+        cutis_series series[PICTURE_METHODS];
+        for (uint32_t s = 0; s < job->shot_count; s++)
+            series[s] = (cutis_series){ picture_method_name(&job->shots[s]), job->frame_count,
+                                        job->times, job->series[s].columns[plots[i].column] };
+        status = html_plot(app, page,
+                           (cutis_plot){ .title = plots[i].title,
+                                         .x_title = "seconds",
+                                         .y_title = plots[i].unit,
+                                         .series = series,
+                                         .series_count = job->shot_count });
+    }
     html_markup(page, "</div>\n");
     return status;
-}
-
-static double rms(const double *values, uint32_t count)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < count; i++) sum += values[i] * values[i];
-    return sqrt(sum / count);
 }
 
 static void add_table(html_page *page, const compare_job *job)
@@ -74,19 +43,14 @@ static void add_table(html_page *page, const compare_job *job)
                       "<th>normal RMS, rad</th><th>volume, least</th><th>volume, most</th><th>edge "
                       "stretch</th><th>worst frame</th></tr></thead>\n<tbody>\n");
     for (uint32_t s = 0; s < job->shot_count; s++) {
-        const compare_series *e = &job->series[s];
-        double most = 0, low = INFINITY, high = -INFINITY;
-        for (uint32_t f = 0; f < job->frame_count; f++)
-            most = fmax(most, e->position_max[f]), low = fmin(low, e->volume[f]),
-            high = fmax(high, e->volume[f]);
+        const compare_totals t = compare_sum_up(job, s);
         html_markup(page, "<tr><td>%s <code>%s</code></td>", picture_method_title(&job->shots[s]),
                     picture_method_name(&job->shots[s]));
         html_markup(page,
                     "<td>%.4f</td><td>%.4f</td><td>%.4f</td><td>%+.2f %%</td><td>%+.2f "
                     "%%</td><td>%.4f</td><td>%u</td></tr>\n",
-                    rms(e->position_rms, job->frame_count), most,
-                    rms(e->normal_rms, job->frame_count), low, high,
-                    rms(e->stretch, job->frame_count), compare_worst_frame(job, s));
+                    t.position_rms, t.position_max, t.normal_rms, t.volume_min, t.volume_max,
+                    t.stretch, compare_worst_frame(job, s));
     }
     html_markup(page, "</tbody></table>\n");
 }
@@ -98,7 +62,7 @@ static int add_sheet(cli_app *app, html_page *page, compare_job *job, uint32_t f
     picture_paint paints[PICTURE_METHODS] = { 0 };
     cutis_tile tiles[PICTURE_METHODS];
     double high = 1e-6;
-    int status = compare_pose(app, job, frame);
+    int status = compare_pose(job, frame);
     snprintf(job->stage.show.reference, sizeof job->stage.show.reference, "%s",
              painted ? compare_reference_name(job) : "");
     for (uint32_t s = 0; s < job->shot_count && status == EXIT_GOOD; s++) {
@@ -113,16 +77,16 @@ static int add_sheet(cli_app *app, html_page *page, compare_job *job, uint32_t f
         status = picture_draw(&job->stage, &job->shots[s], &paints[s], &images[s]);
         tiles[s] = (cutis_tile){ &images[s], picture_method_title(&job->shots[s]), NULL };
     }
-    if (status == EXIT_GOOD) {
-        cutis_result result =
-            cutis_sheet_create(app->context, tiles, job->shot_count, 0, NULL,
-                               painted ? &paints[0].legend : NULL, job->stage.dark, &sheet);
-        if (result != CUTIS_OK) status = app_fail(app, "report", result);
-    }
+    if (status == EXIT_GOOD)
+        status = app_result(app, "report",
+                            cutis_sheet_create(app->context, tiles, job->shot_count, 0, NULL,
+                                               painted ? &paints[0].legend : NULL, job->stage.dark,
+                                               &sheet));
     char text[256];
     snprintf(text, sizeof text, "Frame %u (%.2f s)%s", frame, frame / job->fps,
              painted ? ", painted with the distance from the reference" : "");
-    if (status == EXIT_GOOD) status = html_picture(app, page, &sheet, text);
+    if (status == EXIT_GOOD)
+        status = app_result(app, "report", html_put_picture(app->context, page, &sheet, text));
     cutis_image_destroy(app->context, &sheet);
     for (uint32_t s = 0; s < job->shot_count; s++) {
         picture_paint_release(&paints[s]);

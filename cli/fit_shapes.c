@@ -55,10 +55,9 @@ static int read_array(cli_app *app, const char *path, uint32_t pose_count, uint3
     if (array.dimension_count != 3 || array.dimensions[0] != pose_count ||
         array.dimensions[1] < 1 || array.dimensions[1] > UINT32_MAX || array.dimensions[2] != 3) {
         status = app_fail_text(
-            app, "%s: %llu shapes of %llu vertices; the clip has %u poses, the model %u vertices",
-            path, array.dimension_count ? (unsigned long long)array.dimensions[0] : 0ull,
-            array.dimension_count > 1 ? (unsigned long long)array.dimensions[1] : 0ull, pose_count,
-            vertices);
+            app, "%s: %ju shapes of %ju vertices; the clip has %u poses, the model %u vertices",
+            path, array.dimension_count ? array.dimensions[0] : 0,
+            array.dimension_count > 1 ? array.dimensions[1] : 0, pose_count, vertices);
     } else {
         raw->count = pose_count;
         raw->vertex_count = (uint32_t)array.dimensions[1];

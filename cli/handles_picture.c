@@ -2,38 +2,12 @@
 #include "handles.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include <cutis/render.h>
-
-#include "rest_shape.h"
+#include "picture.h"
 
 #define TILES_MAX   24 ///< more would be too small to look at
 #define TILE_WIDTH  320
 #define TILE_HEIGHT 420
-
-// Weights on a joint (node) of every vertex of an output frame.
-static void joint_values(const cutis_model *model, uint32_t node, float *values)
-{
-    const cutis_model_data *data = cutis_model_get(model);
-    const cutis_instance *instances;
-    uint32_t count = cutis_model_instances(model, &instances);
-    for (uint32_t i = 0; i < count; i++) {
-        float *out = values + instances[i].vertex_first;
-        const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
-        const cutis_skin *skin =
-            instances[i].skin == CUTIS_NONE ? NULL : &data->skins[instances[i].skin];
-        for (uint32_t p = 0; p < mesh->primitive_count; p++) {
-            const cutis_influences *influences = &mesh->primitives[p].influences;
-            for (uint32_t v = 0; v < mesh->primitives[p].vertex_count; v++, out++) {
-                *out = 0;
-                for (uint32_t e = skin && influences->first ? influences->first[v] : 0;
-                     skin && influences->first && e < influences->first[v + 1]; e++)
-                    if (skin->joints[influences->joints[e]] == node) *out += influences->weights[e];
-            }
-        }
-    }
-}
 
 // Nodes that vertices have weight on, in order; at most TILES_MAX.
 static uint32_t find_joints(const cutis_model *model, float *values, uint32_t *nodes)
@@ -47,7 +21,7 @@ static uint32_t find_joints(const cutis_model *model, float *values, uint32_t *n
             for (uint32_t j = 0; j < data->skins[s].joint_count && !joint; j++)
                 joint = data->skins[s].joints[j] == n;
         if (!joint) continue;
-        joint_values(model, n, values);
+        picture_joint_weights(model, n, values);
         for (uint32_t v = 0; v < vertices && !used; v++) used = values[v] > 0;
         if (used) nodes[count++] = n;
     }
@@ -68,7 +42,7 @@ static cutis_result draw_sheet(const handles_job *job, sheet *s, cutis_image *ou
     uint32_t nodes[TILES_MAX], count = find_joints(job->result, s->values, nodes);
     cutis_result result = CUTIS_OK;
     for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
-        joint_values(job->result, nodes[i], s->values);
+        picture_joint_weights(job->result, nodes[i], s->values);
         const cutis_scene_surface surface = {
             .surface = rest_shape_surface(&s->rest, s->rest.positions),
             .values = s->values,

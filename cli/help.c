@@ -97,7 +97,8 @@ static const cutis_method_info *method_at(int index)
     return cutis_method_describe((cutis_method)index);
 }
 
-void help_methods(FILE *file)
+// A line for each --method.
+static void help_methods(FILE *file)
 {
     fputs("Methods of --method (and --methods, which knows sbs-weighted too):\n\n", file);
     for (int i = 0; method_at(i); i++) {
@@ -167,7 +168,7 @@ static void man_verb(FILE *file, const verb_row *verb)
     }
 }
 
-void help_man(FILE *file)
+static void help_man(FILE *file)
 {
     fprintf(file, ".TH CUTIS 1 \"\" \"cutis %s\" \"User Commands\"\n", cutis_version());
     fputs(".SH NAME\ncutis \\- character skinning: deform, convert, check and measure models\n"
@@ -195,7 +196,7 @@ void help_man(FILE *file)
         exit_text);
 }
 
-void help_bash(FILE *file)
+static void help_bash(FILE *file)
 {
     fputs("# bash completion for cutis; made by `cutis help --completion bash`\n_cutis()\n{\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD-1]} "
@@ -228,7 +229,7 @@ void help_bash(FILE *file)
           file);
 }
 
-void help_markdown(FILE *file)
+static void help_markdown(FILE *file)
 {
     char spelling[96];
     fputs("# The command\n\nMade from the table in `cli/verbs.h` and `cli/table.c` by `cutis help "
@@ -295,13 +296,9 @@ int verb_help(cli_app *app)
 
 int verb_version(cli_app *app)
 {
-    if (app->json) {
-        json_out json = { .file = stdout };
-        emit_object(&json, NULL);
-        emit_string(&json, "version", cutis_version());
-        emit_end(&json);
-    } else {
+    if (app->json)
+        emit(&(json_out){ .file = stdout }, "{ version %s }", cutis_version());
+    else
         printf("cutis %s\n", cutis_version());
-    }
     return EXIT_GOOD;
 }

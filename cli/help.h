@@ -8,9 +8,5 @@
 
 void help_overview(FILE *file);
 void help_verb(FILE *file, const verb_row *verb);
-void help_man(FILE *file);
-void help_bash(FILE *file);
-void help_methods(FILE *file); ///< a line for each --method
-void help_markdown(FILE *file);
 
 #endif

@@ -49,8 +49,16 @@ void html_text(html_page *page, const char *text)
     }
 }
 
-void html_image(html_page *page, const char *type, const void *data, size_t size,
-                const char *description)
+void html_between(html_page *page, const char *before, const char *text, const char *after)
+{
+    append(page, before, strlen(before));
+    html_text(page, text);
+    append(page, after, strlen(after));
+}
+
+// An <img> whose data is in the page. `type`: "image/png", "image/svg+xml".
+static void html_image(html_page *page, const char *type, const void *data, size_t size,
+                       const char *description)
 {
     static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *bytes = data;
@@ -125,5 +133,36 @@ int html_write(cli_app *app, html_page *page, const char *path)
     }
     cutis_result result = cutis_file_write(app->context, path, page->text, page->size);
     html_release(page);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, path, result);
+    return app_result(app, path, result);
+}
+
+cutis_result html_put_picture(cutis_context *context, html_page *page, const cutis_image *image,
+                              const char *text)
+{
+    void *data = NULL;
+    size_t size = 0;
+    cutis_result result = cutis_image_encode_png(context, image, &data, &size);
+    if (result != CUTIS_OK) return result;
+    html_markup(page, "<figure>");
+    html_image(page, "image/png", data, size, text);
+    html_between(page, "<figcaption>", text, "</figcaption></figure>\n");
+    cutis_memory_free(context, data, size);
+    return CUTIS_OK;
+}
+
+cutis_result html_put_plot(cutis_context *context, html_page *page, cutis_plot plot)
+{
+    void *data = NULL;
+    size_t size = 0;
+    plot.width = 720, plot.height = 400; // two stand side by side on a wide page
+    cutis_result result = cutis_plot_svg(context, &plot, &data, &size);
+    if (result != CUTIS_OK) return result;
+    html_image(page, "image/svg+xml", data, size, plot.title);
+    cutis_memory_free(context, data, size);
+    return CUTIS_OK;
+}
+
+int html_plot(cli_app *app, html_page *page, cutis_plot plot)
+{
+    return app_result(app, "report", html_put_plot(app->context, page, plot));
 }

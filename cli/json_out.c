@@ -3,6 +3,7 @@
 #include "json_out.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 static void put_string(FILE *file, const char *text);
@@ -101,23 +102,22 @@ void emit_string(json_out *json, const char *key, const char *text)
         fputs("null", json->file);
 }
 
-static void put_number(json_out *json, const char *key, double value, int digits)
+static void put_text(json_out *json, const char *key, const char *text)
 {
     start_value(json, key);
-    if (isfinite(value))
-        fprintf(json->file, "%.*g", digits, value);
-    else
-        fputs("null", json->file);
+    fputs(text, json->file);
+}
+
+static void put_number(json_out *json, const char *key, double value, int digits)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    put_text(json, key, isfinite(value) ? text : "null");
 }
 
 void emit_number(json_out *json, const char *key, double value)
 {
     put_number(json, key, value, 9);
-}
-
-void emit_exact(json_out *json, const char *key, double value)
-{
-    put_number(json, key, value, 17);
 }
 
 void emit_count(json_out *json, const char *key, uint64_t value)
@@ -126,14 +126,44 @@ void emit_count(json_out *json, const char *key, uint64_t value)
     fprintf(json->file, "%llu", (unsigned long long)value);
 }
 
-void emit_bool(json_out *json, const char *key, bool value)
+void emit_numbers(json_out *json, const char *key, const double *values, uint32_t count)
 {
-    start_value(json, key);
-    fputs(value ? "true" : "false", json->file);
+    emit_array(json, key);
+    for (uint32_t i = 0; values && i < count; i++) emit_number(json, NULL, values[i]);
+    emit_end(json);
 }
 
-void emit_null(json_out *json, const char *key)
+void emit(json_out *json, const char *format, ...)
 {
-    start_value(json, key);
-    fputs("null", json->file);
+    char word[64], key[64] = "";
+    va_list values;
+    va_start(values, format);
+    for (const char *at = format; *at;) {
+        const size_t span = strcspn(at, " ");
+        const char *name = *key ? key : NULL;
+        snprintf(word, sizeof word, "%.*s", (int)span, at);
+        at += span + (at[span] == ' ');
+        if (strcmp(word, "}") == 0 || strcmp(word, "]") == 0)
+            emit_end(json);
+        else if (strcmp(word, "{") == 0 || strcmp(word, "[") == 0)
+            open_bracket(json, name, *word == '[');
+        else if (strcmp(word, "%s") == 0)
+            emit_string(json, name, va_arg(values, const char *));
+        else if (strcmp(word, "%u") == 0)
+            emit_count(json, name, va_arg(values, uint32_t));
+        else if (strcmp(word, "%ju") == 0)
+            emit_count(json, name, va_arg(values, uintmax_t));
+        else if (strcmp(word, "%g") == 0)
+            emit_number(json, name, va_arg(values, double));
+        else if (strcmp(word, "%.17g") == 0)
+            put_number(json, name, va_arg(values, double), 17);
+        else if (strcmp(word, "%d") == 0)
+            put_text(json, name, va_arg(values, int) ? "true" : "false");
+        else {
+            memcpy(key, word, sizeof key);
+            continue;
+        }
+        *key = 0;
+    }
+    va_end(values);
 }

@@ -22,9 +22,14 @@ void emit_array(json_out *json, const char *key);
 void emit_end(json_out *json); ///< closes the innermost; the outermost ends the line
 void emit_string(json_out *json, const char *key, const char *text); ///< NULL gives null
 void emit_number(json_out *json, const char *key, double value);     ///< 9 digits
-void emit_exact(json_out *json, const char *key, double value);      ///< 17 digits
 void emit_count(json_out *json, const char *key, uint64_t value);
-void emit_bool(json_out *json, const char *key, bool value);
-void emit_null(json_out *json, const char *key);
+/// An array; empty where `values` is NULL.
+void emit_numbers(json_out *json, const char *key, const double *values, uint32_t count);
+
+/// Several values at once, as the text will show them: words are keys, { [ ] } brackets, and each
+/// conversion is a value whose type the compiler checks: %s text, %u and %ju counts, %g a number,
+/// %.17g an exact one, %d true or false. Brackets may stay open for what follows:
+/// emit(&json, "{ file %s vertices %u rows [", path, vertex_count).
+void emit(json_out *json, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

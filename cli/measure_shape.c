@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clip_find.h"
 #include "play.h"
 
 // Parts ------------------------------------------------------------------------------------------
@@ -144,14 +143,15 @@ void measure_facts_json(json_out *json, const measure_parts *parts, const measur
     static const char *const KEYS[] = { "watertight",         "euler",
                                         "boundary_edges",     "self_intersections",
                                         "intersecting_pairs", "curvature_median" };
-    for (size_t i = 0; !facts && i < sizeof KEYS / sizeof *KEYS; i++) emit_null(json, KEYS[i]);
+    for (size_t i = 0; !facts && i < sizeof KEYS / sizeof *KEYS; i++)
+        emit_string(json, KEYS[i], NULL);
     if (!facts) return;
-    emit_bool(json, "watertight", facts->manifold.watertight);
-    emit_exact(json, "euler", (double)facts->manifold.euler);
-    emit_count(json, "boundary_edges", facts->manifold.boundary_edges);
-    emit_count(json, "self_intersections", facts->crossings.triangle_count);
-    emit_count(json, "intersecting_pairs", facts->crossings.pair_count);
-    emit_object(json, "curvature_median");
+    emit(json,
+         "watertight %d euler %.17g boundary_edges %ju self_intersections %ju intersecting_pairs "
+         "%ju "
+         "curvature_median {",
+         facts->manifold.watertight, (double)facts->manifold.euler, facts->manifold.boundary_edges,
+         facts->crossings.triangle_count, facts->crossings.pair_count);
     for (uint32_t p = 0; p < parts->count; p++)
         if (isfinite(facts->curvature[p])) emit_number(json, parts->names[p], facts->curvature[p]);
     emit_end(json);
@@ -164,11 +164,10 @@ void measure_facts_print(const cli_app *app, const measure_parts *parts, const m
     app_say(app, "%-18s %s, euler characteristic %lld, %u pieces\n", "watertight",
             m->watertight ? "yes" : "no", (long long)m->euler, m->piece_count);
     if (!m->watertight)
-        app_say(app, "%-18s %llu with one face, %llu with more than two, %llu turned\n",
-                "bad edges", (unsigned long long)m->boundary_edges,
-                (unsigned long long)m->crowded_edges, (unsigned long long)m->turned_edges);
-    app_say(app, "%-18s %llu triangles in %llu pairs\n", "self-intersections",
-            (unsigned long long)x->triangle_count, (unsigned long long)x->pair_count);
+        app_say(app, "%-18s %ju with one face, %ju with more than two, %ju turned\n", "bad edges",
+                m->boundary_edges, m->crowded_edges, m->turned_edges);
+    app_say(app, "%-18s %ju triangles in %ju pairs\n", "self-intersections", x->triangle_count,
+            x->pair_count);
     for (uint32_t p = 0; p < parts->count; p++)
         if (isfinite(facts->curvature[p]))
             app_say(app, "%-18s %-20s %.4g degrees\n", p == 0 ? "curvature, median" : "",
@@ -185,12 +184,10 @@ bool measure_wants_pose(const cli_app *app)
 
 int measure_pose(cli_app *app, const char *path, cutis_model **model, float **positions)
 {
-    const char *name = option_text(app, OPTION_METHOD);
     play_options options = { .batch = 1, .pose_file = option_text(app, OPTION_POSE) };
     cutis_device *device = NULL;
     play p;
-    if (name && cutis_method_from_name(name, &options.bind.method) != CUTIS_OK)
-        return app_usage(app, "--method %s cannot be measured in a pose", name);
+    options.bind.method = (cutis_method)option_choice(app, OPTION_METHOD);
     options.bind.weighted_centres = option_given(app, OPTION_WEIGHTED);
     if (options.bind.weighted_centres && options.bind.method != CUTIS_METHOD_SBS)
         return app_usage(app, "--weighted is for --method sbs");

@@ -6,39 +6,37 @@
 
 static bool allocate(patch_play *p)
 {
-    const cutis_patches_info *info = &p->info;
-    p->transforms =
-        calloc(cutis_model_get(p->model)->node_count + (size_t)1, sizeof *p->transforms);
-    p->positions = calloc(info->vertex_capacity, 3 * sizeof *p->positions);
-    p->normals = calloc(info->vertex_capacity, 3 * sizeof *p->normals);
-    p->indices = calloc(info->triangle_capacity, 3 * sizeof *p->indices);
-    p->labels = calloc(info->triangle_capacity, sizeof *p->labels);
-    p->origins = calloc(info->triangle_capacity, sizeof *p->origins);
-    p->source_vertices = calloc(info->vertex_capacity, 4 * sizeof *p->source_vertices);
-    p->source_weights = calloc(info->vertex_capacity, 4 * sizeof *p->source_weights);
-    p->reports = calloc(info->joint_count, sizeof *p->reports);
-    return p->transforms && p->positions && p->normals && p->indices && p->labels && p->origins &&
-           p->source_vertices && p->source_weights && p->reports;
+    const size_t vertices = p->info.vertex_capacity, triangles = p->info.triangle_capacity;
+    memory_list *m = &p->memory;
+    p->transforms = memory_take(m, cutis_model_get(p->model)->node_count, sizeof *p->transforms);
+    p->positions = memory_take(m, vertices, 3 * sizeof *p->positions);
+    p->normals = memory_take(m, vertices, 3 * sizeof *p->normals);
+    p->indices = memory_take(m, triangles, 3 * sizeof *p->indices);
+    p->labels = memory_take(m, triangles, sizeof *p->labels);
+    p->origins = memory_take(m, triangles, sizeof *p->origins);
+    p->source_vertices = memory_take(m, vertices, 4 * sizeof *p->source_vertices);
+    p->source_weights = memory_take(m, vertices, 4 * sizeof *p->source_weights);
+    p->reports = memory_take(m, p->info.joint_count, sizeof *p->reports);
+    return !m->failed;
 }
 
-static void read_options(const cli_app *app, cutis_bind_options *out)
+cutis_bind_options patch_options(const cli_app *app)
 {
     const char *removal = option_text(app, OPTION_REMOVE), *fill = option_text(app, OPTION_FILL);
-    *out = (cutis_bind_options){ .method = CUTIS_METHOD_PATCHES, .normals = true };
-    if (removal) cutis_patch_removal_from_name(removal, &out->patch_removal);
-    if (fill) cutis_patch_fill_from_name(fill, &out->patch_fill);
+    cutis_bind_options options = { .method = CUTIS_METHOD_PATCHES, .normals = true };
+    if (removal) cutis_patch_removal_from_name(removal, &options.patch_removal);
+    if (fill) cutis_patch_fill_from_name(fill, &options.patch_fill);
+    return options;
 }
 
 int patch_play_open(cli_app *app, const char *path, const cutis_model *model, cutis_device *device,
-                    int32_t clip, const char *pose_file, patch_play *out)
+                    const play_options *options, patch_play *out)
 {
-    cutis_bind_options options;
     const char *place = path;
     *out = (patch_play){ .model = model };
-    read_options(app, &options);
-    cutis_result result = cutis_bind(device, model, &options, &out->patches);
-    if (result == CUTIS_OK && clip != CUTIS_NONE)
-        result = cutis_sampler_create(model, (uint32_t)clip, &out->sampler);
+    cutis_result result = cutis_bind(device, model, &options->bind, &out->patches);
+    if (result == CUTIS_OK && options->clip != CUTIS_NONE)
+        result = cutis_sampler_create(model, (uint32_t)options->clip, &out->sampler);
     if (result == CUTIS_OK) {
         out->info = cutis_patches_describe(out->patches);
         if (!allocate(out)) {
@@ -46,9 +44,9 @@ int patch_play_open(cli_app *app, const char *path, const cutis_model *model, cu
             return app_fail_text(app, "%s: not enough memory", path);
         }
         cutis_pose_rest(model, out->transforms, NULL);
-        if (pose_file) {
-            place = pose_file;
-            result = cutis_pose_read(model, pose_file, out->transforms);
+        if (options->pose_file) {
+            place = options->pose_file;
+            result = cutis_pose_read(model, place, out->transforms);
         }
     }
     if (result == CUTIS_OK) return EXIT_GOOD;
@@ -87,14 +85,6 @@ void patch_play_close(patch_play *p)
 {
     cutis_binding_destroy(p->patches);
     cutis_sampler_destroy(p->sampler);
-    free(p->transforms);
-    free(p->positions);
-    free(p->normals);
-    free(p->indices);
-    free(p->labels);
-    free(p->origins);
-    free(p->source_vertices);
-    free(p->source_weights);
-    free(p->reports);
+    memory_release(&p->memory);
     *p = (patch_play){ 0 };
 }

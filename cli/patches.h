@@ -4,10 +4,11 @@
 
 #include <cutis/patches.h>
 
-#include "app.h"
+#include "play.h"
 
 typedef struct patch_play {
     const cutis_model *model; ///< borrowed
+    memory_list memory;
     cutis_binding *patches;
     cutis_patches_info info;
     cutis_sampler *sampler;      ///< NULL: the pose in `transforms` stays
@@ -20,9 +21,11 @@ typedef struct patch_play {
     double seconds; ///< spent in cutis_deform
 } patch_play;
 
-/// As --remove and --fill say. On failure nothing is left to close.
+/// The binding that --remove and --fill ask for.
+cutis_bind_options patch_options(const cli_app *app);
+/// Clip, pose file and binding of the options; on failure nothing is left to close.
 int patch_play_open(cli_app *app, const char *path, const cutis_model *model, cutis_device *device,
-                    int32_t clip, const char *pose_file, patch_play *out);
+                    const play_options *options, patch_play *out);
 /// The mesh at `seconds` into the clip.
 cutis_result patch_play_frame(patch_play *play, double seconds);
 cutis_surface patch_play_surface(const patch_play *play);

@@ -1,6 +1,4 @@
 /// cutis deform --method patches: a mesh of its own for every frame, or (--fixed) the model's.
-#include "clip_find.h"
-#include "convert.h"
 #include "deform.h"
 #include "patches_look.h"
 #include "play.h"
@@ -44,10 +42,9 @@ static int check_options(cli_app *app)
 
 static int check_output(cli_app *app, patch_job *job)
 {
-    int status = app_output(app, &job->output);
+    int status = app_output(app, NULL, &job->output);
     if (status != EXIT_GOOD) return status;
-    const char *triangulation = option_text(app, OPTION_TRIANGULATE);
-    job->local = triangulation && strcmp(triangulation, "local") == 0;
+    job->local = option_choice(app, OPTION_TRIANGULATE) == 1;
     job->fixed = option_given(app, OPTION_FIXED);
     if (job->local && job->fixed)
         return app_usage(app, "--triangulate local makes triangles, --fixed keeps the model's");
@@ -62,7 +59,7 @@ static int check_output(cli_app *app, patch_job *job)
     if (job->fixed && !sink_is_mesh(job->output) && !sink_is_array(job->output))
         return app_usage(app, "-o %s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
                          job->output);
-    return check_write_options(app, job->output);
+    return app_check_writing(app, job->output);
 }
 
 // Names of parts, then of patches: what --show parts of a written mesh shows.
@@ -99,8 +96,7 @@ static int open_fixed(cli_app *app, patch_job *job)
     sink_options options = { .path = job->output,
                              .first = job->first,
                              .frame_count = job->end - job->first,
-                             .fps = job->fps,
-                             .ascii = option_given(app, OPTION_ASCII) };
+                             .fps = job->fps };
     return sink_open(app, job->model, &options, &job->sink);
 }
 
@@ -121,9 +117,11 @@ static int prepare(cli_app *app, patch_job *job)
             app_fail_text(app, "%s: %u frames are too many for glTF (at most %d); use --frames",
                           job->output, job->end - job->first, SINK_MORPH_FRAMES);
     if (status == EXIT_GOOD) status = app_open_device(app, &job->device);
+    const play_options options = { .clip = job->clip,
+                                   .pose_file = option_text(app, OPTION_POSE),
+                                   .bind = patch_options(app) };
     if (status == EXIT_GOOD)
-        status = patch_play_open(app, job->path, job->model, job->device, job->clip,
-                                 option_text(app, OPTION_POSE), &job->play);
+        status = patch_play_open(app, job->path, job->model, job->device, &options, &job->play);
     if (status != EXIT_GOOD) return status;
     job->rest_volume = job->play.info.volume;
     job->frames = calloc(job->end - job->first, sizeof *job->frames);
@@ -134,6 +132,7 @@ static int prepare(cli_app *app, patch_job *job)
 
 /// Borrowed by cutis_model_create for the call.
 typedef struct baked_scene {
+    memory_list memory;
     cutis_node *nodes;
     cutis_mesh *meshes;
     cutis_primitive *primitives;
@@ -195,17 +194,17 @@ static void fill_frame(const patch_job *job, const patch_look *frame, uint32_t i
 static int write_model(cli_app *app, const patch_job *job, const patch_look *frames, uint32_t count,
                        const char *path)
 {
-    baked_scene s = { calloc(count, sizeof *s.nodes),
-                      calloc(count, sizeof *s.meshes),
-                      calloc((size_t)count * frames[0].count, sizeof *s.primitives),
-                      calloc(count, sizeof *s.channels),
-                      calloc(count, 3 * sizeof *s.times),
-                      calloc(count, 9 * sizeof *s.values) };
+    baked_scene s = { 0 };
+    s.nodes = memory_take(&s.memory, count, sizeof *s.nodes);
+    s.meshes = memory_take(&s.memory, count, sizeof *s.meshes);
+    s.primitives = memory_take(&s.memory, (size_t)count * frames[0].count, sizeof *s.primitives);
+    s.channels = memory_take(&s.memory, count, sizeof *s.channels);
+    s.times = memory_take(&s.memory, count, 3 * sizeof *s.times);
+    s.values = memory_take(&s.memory, count, 9 * sizeof *s.values);
     const cutis_model_data *source = cutis_model_get(job->model);
-    cutis_write_options options = { .ascii = option_given(app, OPTION_ASCII) };
     cutis_model *model = NULL;
     cutis_result result = CUTIS_OUT_OF_MEMORY;
-    if (s.nodes && s.meshes && s.primitives && s.channels && s.times && s.values) {
+    if (!s.memory.failed) {
         for (uint32_t f = 0; f < count; f++) fill_frame(job, &frames[f], f, count, &s);
         cutis_clip clip = { .name = "frames", .channel_count = count, .channels = s.channels };
         cutis_model_data data = { .node_count = count,
@@ -219,25 +218,11 @@ static int write_model(cli_app *app, const patch_job *job, const patch_look *fra
                                   .source = source->source };
         result = cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, &model);
     }
-    if (result == CUTIS_OK) result = cutis_model_write(model, path, &options);
+    int status =
+        result == CUTIS_OK ? app_write_model(app, model, path) : app_fail(app, path, result);
     cutis_model_destroy(model);
-    free(s.nodes);
-    free(s.meshes);
-    free(s.primitives);
-    free(s.channels);
-    free(s.times);
-    free(s.values);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, path, result);
-}
-
-// OUT.obj of frame 7 is OUT_0007.obj when there are several.
-static void frame_path(const patch_job *job, uint32_t frame, char *out, size_t capacity)
-{
-    const char *dot = strrchr(job->output, '.');
-    if (job->end - job->first == 1)
-        snprintf(out, capacity, "%s", job->output);
-    else
-        snprintf(out, capacity, "%.*s_%04u%s", (int)(dot - job->output), job->output, frame, dot);
+    memory_release(&s.memory);
+    return status;
 }
 
 static void note_extreme(double value, double *extreme)
@@ -304,7 +289,7 @@ static int add_frame(cli_app *app, patch_job *job, uint32_t frame)
     if (!patch_look_make(p, kept)) return app_fail_text(app, "%s: not enough memory", job->path);
     if (job->baked) return EXIT_GOOD;
     char path[4096];
-    frame_path(job, frame, path, sizeof path);
+    sink_frame_path(job->output, job->end - job->first, frame, path, sizeof path);
     int status = write_model(app, job, kept, 1, path);
     patch_look_release(kept);
     if (status == EXIT_GOOD) job->written++;
@@ -340,32 +325,25 @@ static void report(cli_app *app, const patch_job *job)
         app_say(app, "%s: with the model's own triangles the volume varies by %+.4f %%\n",
                 job->output, job->fixed_variation);
     if (job->local)
-        app_say(app, "%s: local triangulation leaves up to %llu edges open in a frame\n",
-                job->output, (unsigned long long)job->open_edges);
+        app_say(app, "%s: local triangulation leaves up to %ju edges open in a frame\n",
+                job->output, job->open_edges);
     if (!app->json) return;
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", job->path);
-    emit_string(&json, "output", job->output);
-    emit_string(&json, "method", "patches");
-    emit_string(&json, "remove", removal);
-    emit_string(&json, "fill", fill);
-    emit_bool(&json, "fixed", job->fixed);
-    emit_count(&json, "frames", frames);
-    emit_count(&json, "vertices_max", job->vertices_max);
-    emit_count(&json, "triangles_max", job->triangles_max);
-    emit_number(&json, "volume_variation", job->variation);
+    emit(&json,
+         "{ file %s output %s method %s remove %s fill %s fixed %d frames %u vertices_max %u "
+         "triangles_max %u volume_variation %g",
+         job->path, job->output, "patches", removal, fill, job->fixed, frames, job->vertices_max,
+         job->triangles_max, job->variation);
     if (job->fixed) emit_number(&json, "fixed_volume_variation", job->fixed_variation);
     if (job->local) emit_count(&json, "open_edges", job->open_edges);
-    emit_number(&json, "seconds", job->play.seconds);
-    emit_end(&json);
+    emit(&json, "seconds %g }", job->play.seconds);
 }
 
 static void close_job(patch_job *job, bool failed)
 {
     for (uint32_t i = 0; failed && i < job->written; i++) {
         char path[4096];
-        frame_path(job, job->first + i, path, sizeof path);
+        sink_frame_path(job->output, job->end - job->first, job->first + i, path, sizeof path);
         unlink(path);
     }
     for (uint32_t i = 0; job->frames && i < job->end - job->first; i++)

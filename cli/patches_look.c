@@ -139,19 +139,19 @@ void patch_look_release(patch_look *look)
     *look = (patch_look){ 0 };
 }
 
-bool patch_look_make(const patch_play *play, patch_look *out)
+bool patch_look_make(const patch_play *source, patch_look *out)
 {
-    const cutis_model_data *data = cutis_model_get(play->model);
+    const cutis_model_data *data = cutis_model_get(source->model);
     const cutis_instance *instances;
-    cutis_model_instances(play->model, &instances); // patches are of models with one
+    cutis_model_instances(source->model, &instances); // patches are of models with one
     const cutis_mesh *mesh = &data->meshes[instances[0].mesh];
     uint32_t count = mesh->primitive_count;
-    looking l = { .play = play, .mesh = mesh, .out = out };
+    looking l = { .play = source, .mesh = mesh, .out = out };
     *out = (patch_look){ calloc(count, sizeof *out->pieces), count };
     l.vertex_first = calloc(count + (size_t)1, sizeof *l.vertex_first);
     l.triangle_first = calloc(count + (size_t)1, sizeof *l.triangle_first);
-    l.heads = calloc(play->counts[0] + (size_t)1, sizeof *l.heads);
-    l.variants = calloc(3 * (size_t)play->counts[1] + 1, sizeof *l.variants);
+    l.heads = calloc(source->counts[0] + (size_t)1, sizeof *l.heads);
+    l.variants = calloc(3 * (size_t)source->counts[1] + 1, sizeof *l.variants);
     bool good = out->pieces && l.vertex_first && l.triangle_first && l.heads && l.variants;
     for (uint32_t p = 0; p < count && good; p++) {
         const cutis_primitive *primitive = &mesh->primitives[p];
@@ -159,7 +159,7 @@ bool patch_look_make(const patch_play *play, patch_look *out)
         l.triangle_first[p + 1] = l.triangle_first[p] + primitive->index_count / 3;
         good = open_piece(&l, primitive, &out->pieces[p]);
     }
-    for (uint32_t t = 0; t < play->counts[1] && good; t++) add_triangle(&l, t);
+    for (uint32_t t = 0; t < source->counts[1] && good; t++) add_triangle(&l, t);
     free(l.vertex_first), free(l.triangle_first), free(l.heads), free(l.variants);
     if (!good) patch_look_release(out);
     return good;

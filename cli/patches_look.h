@@ -20,9 +20,9 @@ typedef struct patch_look {
     uint32_t count;
 } patch_look;
 
-/// The frame that `play` holds. A vertex on a seam of the texture becomes several. @return false:
+/// The frame that `source` holds. A vertex on a seam of the texture becomes several. @return false:
 /// out of memory, and nothing is left to release
-bool patch_look_make(const patch_play *play, patch_look *out);
+bool patch_look_make(const patch_play *source, patch_look *out);
 void patch_look_release(patch_look *look);
 
 #endif

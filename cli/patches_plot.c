@@ -1,14 +1,14 @@
 /// measure --plot: the paper's Figures 21 and 22 for a joint of a model. Curvature of the two parts
 /// and of the patch, and volume of the two parts, against the bend, for five fills and linear
 /// blending.
-#include "patches_plot.h"
-
-#include <cutis/patches.h>
 #include <cutis/render.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "measure_shape.h"
+#include "patches.h"
 
 #define WAYS  6u
 #define STEPS 23u // 0 .. 110 degrees by 5
@@ -33,14 +33,13 @@ typedef struct plot_job {
     const char *path;
     cutis_model *model;
     cutis_device *device;
-    cutis_binding *patches;
-    cutis_patches_info info;
+    patch_play patched;
+    play linear;
+    rest_shape rest; // the model's own triangles, for `linear`
     cutis_patches_joint joint;
     uint32_t joint_index;
-    cutis_transform *pose;
-    float *positions;
-    uint32_t *indices, *labels, counts[2];
-    uint32_t *weld; // of the model's vertices
+    memory_list memory;
+    uint32_t *parts, *weld; // of the model's triangles and vertices
     double *medians;
     double values[3][WAYS][STEPS]; // volume, parts, patch: % of rest (patch: degrees)
 } plot_job;
@@ -48,9 +47,10 @@ typedef struct plot_job {
 static int find_joint(plot_job *job)
 {
     const char *name = option_text(job->app, OPTION_JOINT);
-    for (uint32_t j = 0; j < job->info.joint_count; j++) {
-        cutis_patches_joint joint = cutis_patches_joint_at(job->patches, j);
-        if (name && strcmp(cutis_patches_part_name(job->patches, joint.child), name) != 0) continue;
+    for (uint32_t j = 0; j < job->patched.info.joint_count; j++) {
+        cutis_patches_joint joint = cutis_patches_joint_at(job->patched.patches, j);
+        if (name && strcmp(cutis_patches_part_name(job->patched.patches, joint.child), name) != 0)
+            continue;
         job->joint = joint;
         job->joint_index = j;
         return EXIT_GOOD;
@@ -60,16 +60,16 @@ static int find_joint(plot_job *job)
 }
 
 // Bend the joint about the axis across its limb that is most lateral (x).
-static bool bend(plot_job *job, double angle)
+static bool bend(const plot_job *job, double angle, cutis_transform *pose)
 {
     const double *d = job->joint.limb;
     double a[3] = { 1.0 - d[0] * d[0], -d[0] * d[1], -d[0] * d[2] };
     if (a[0] < 0.2) a[0] = -d[2] * d[0], a[1] = -d[2] * d[1], a[2] = 1.0 - d[2] * d[2];
     const cutis_model_data *data = cutis_model_get(job->model);
     cutis_mat34 *world = calloc(data->node_count, sizeof *world);
-    cutis_pose_rest(job->model, job->pose, NULL);
+    cutis_pose_rest(job->model, pose, NULL);
     if (!world) return false;
-    cutis_pose_world(job->model, job->pose, world);
+    cutis_pose_world(job->model, pose, world);
     int32_t parent = data->nodes[job->joint.node].parent;
     double local[3];
     for (int k = 0; k < 3; k++) {
@@ -79,58 +79,25 @@ static bool bend(plot_job *job, double angle)
     free(world);
     cutis_quat turn = cutis_quat_from_axis_angle(
         (cutis_float3){ (float)local[0], (float)local[1], (float)local[2] }, (float)angle);
-    job->pose[job->joint.node].rotation =
-        cutis_quat_multiply(turn, job->pose[job->joint.node].rotation);
+    pose[job->joint.node].rotation = cutis_quat_multiply(turn, pose[job->joint.node].rotation);
     return true;
-}
-
-static cutis_result patch_frame(plot_job *job)
-{
-    cutis_outputs output = { .positions.data = job->positions,
-                             .topology.indices.data = job->indices,
-                             .topology.labels.data = job->labels,
-                             .topology.counts.data = job->counts };
-    return cutis_deform(job->patches, &(cutis_poses){ .local = job->pose }, 1, &output);
-}
-
-// The model's own triangles, labelled by its parts.
-static cutis_result linear_frame(plot_job *job)
-{
-    cutis_binding *binding = NULL;
-    const cutis_instance *instances;
-    cutis_model_instances(job->model, &instances);
-    const cutis_mesh *mesh = &cutis_model_get(job->model)->meshes[instances[0].mesh];
-    uint32_t *label = job->labels;
-    cutis_result result = cutis_bind(job->device, job->model, NULL, &binding);
-    if (result == CUTIS_OK)
-        result = cutis_deform(binding, &(cutis_poses){ .local = job->pose }, 1,
-                              &(cutis_outputs){ .positions.data = job->positions });
-    cutis_binding_destroy(binding);
-    job->counts[0] = cutis_model_vertex_count(job->model);
-    job->counts[1] = (uint32_t)cutis_model_triangle_count(job->model);
-    cutis_model_triangles(job->model, job->indices);
-    for (uint32_t p = 0; p < mesh->primitive_count; p++) {
-        memcpy(label, mesh->primitives[p].parts, 4 * (size_t)(mesh->primitives[p].index_count / 3));
-        label += mesh->primitives[p].index_count / 3;
-    }
-    return result;
 }
 
 static cutis_result measure_frame(plot_job *job, bool linear, double *volume, double *parts,
                                   double *patch)
 {
-    cutis_result result = linear ? linear_frame(job) : patch_frame(job);
+    const patch_play *p = &job->patched;
+    cutis_result result =
+        linear ? play_deform(&job->linear, 1) : patch_play_frame(&job->patched, 0);
     if (result != CUTIS_OK) return result;
-    cutis_surface surface = { .vertex_count = job->counts[0],
-                              .positions = job->positions,
-                              .triangle_count = job->counts[1],
-                              .indices = job->indices };
-    uint32_t labels = job->info.part_count + job->info.joint_count;
-    result = cutis_surface_bend(job->app->context, &surface, linear ? job->weld : NULL, job->labels,
-                                labels, job->medians, NULL);
+    const cutis_surface surface =
+        linear ? rest_shape_surface(&job->rest, job->linear.positions) : patch_play_surface(p);
+    result = cutis_surface_bend(job->app->context, &surface, linear ? job->weld : NULL,
+                                linear ? job->parts : p->labels,
+                                p->info.part_count + p->info.joint_count, job->medians, NULL);
     *volume = cutis_surface_volume(&surface);
     *parts = 0.5 * (job->medians[job->joint.parent] + job->medians[job->joint.child]);
-    *patch = linear ? NAN : job->medians[job->info.part_count + job->joint_index];
+    *patch = linear ? NAN : job->medians[p->info.part_count + job->joint_index];
     return result;
 }
 
@@ -140,7 +107,8 @@ static int sweep(plot_job *job, uint32_t way)
     double whole = job->joint.parent_volume + job->joint.child_volume, rest[2] = { 0, 0 };
     for (uint32_t s = 0; s < STEPS; s++) {
         double volume, parts, patch;
-        if (!bend(job, 5.0 * s * M_PI / 180.0))
+        if (!bend(job, 5.0 * s * M_PI / 180.0,
+                  linear ? job->linear.transforms : job->patched.transforms))
             return app_fail_text(job->app, "%s: not enough memory", job->path);
         cutis_result result = measure_frame(job, linear, &volume, &parts, &patch);
         if (result != CUTIS_OK) return app_fail(job->app, job->path, result);
@@ -154,42 +122,46 @@ static int sweep(plot_job *job, uint32_t way)
     return EXIT_GOOD;
 }
 
-// Memory for every frame of patches and, which may be more where vertices are not shared, the
-// model.
-static cutis_result allocate(plot_job *job)
+// The model's own triangles with their parts, and its linear play.
+static int open_model(plot_job *job)
 {
-    const size_t labels = job->info.part_count + (size_t)job->info.joint_count;
+    const cutis_patches_info *info = &job->patched.info;
     const uint32_t count = cutis_model_vertex_count(job->model);
-    size_t vertices = count;
-    size_t triangles = (size_t)cutis_model_triangle_count(job->model);
-    if (vertices < job->info.vertex_capacity) vertices = job->info.vertex_capacity;
-    if (triangles < job->info.triangle_capacity) triangles = job->info.triangle_capacity;
-    job->pose = calloc(cutis_model_get(job->model)->node_count, sizeof *job->pose);
-    job->positions = calloc(vertices, 12);
-    job->indices = calloc(triangles, 12);
-    job->labels = calloc(triangles, 4);
-    job->weld = calloc(count, sizeof *job->weld);
-    job->medians = calloc(labels, sizeof *job->medians);
-    if (!job->pose || !job->positions || !job->indices || !job->labels || !job->weld ||
-        !job->medians)
-        return CUTIS_OUT_OF_MEMORY;
-    cutis_model_file_positions(job->model, job->positions);
-    return cutis_weld_positions(job->app->context, count, job->positions, job->weld);
+    const play_options options = { .clip = CUTIS_NONE, .batch = 1 };
+    int status = rest_shape_make(job->app, job->path, job->model, &job->rest);
+    if (status == EXIT_GOOD)
+        status = play_open(job->app, job->path, job->model, job->device, &options, &job->linear);
+    if (status != EXIT_GOOD) return status;
+    uint32_t *part = job->parts = memory_take(&job->memory, job->rest.triangle_count, sizeof *part);
+    job->weld = memory_take(&job->memory, count, sizeof *job->weld);
+    job->medians =
+        memory_take(&job->memory, info->part_count + info->joint_count, sizeof *job->medians);
+    if (job->memory.failed) return app_fail(job->app, job->path, CUTIS_OUT_OF_MEMORY);
+    const cutis_instance *instances;
+    cutis_model_instances(job->model, &instances); // patches are of models with one
+    const cutis_mesh *mesh = &cutis_model_get(job->model)->meshes[instances[0].mesh];
+    for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+        const uint32_t triangles = mesh->primitives[p].index_count / 3;
+        memcpy(part, mesh->primitives[p].parts, triangles * sizeof *part), part += triangles;
+    }
+    float *positions = job->linear.positions; // until the first frame: as the file has them
+    cutis_model_file_positions(job->model, positions);
+    return app_result(job->app, job->path,
+                      cutis_weld_positions(job->app->context, count, positions, job->weld));
 }
 
 static int open_way(plot_job *job, uint32_t way)
 {
-    const cutis_bind_options options = { .method = CUTIS_METHOD_PATCHES,
-                                         .patch_removal = ways[way].removal,
-                                         .patch_fill = ways[way].fill };
-    cutis_binding_destroy(job->patches);
-    job->patches = NULL;
-    cutis_result result = cutis_bind(job->device, job->model, &options, &job->patches);
-    if (result != CUTIS_OK) return app_fail(job->app, job->path, result);
-    if (job->pose) return EXIT_GOOD;
-    job->info = cutis_patches_describe(job->patches);
-    result = allocate(job);
-    return result == CUTIS_OK ? find_joint(job) : app_fail(job->app, job->path, result);
+    const play_options options = { .clip = CUTIS_NONE,
+                                   .bind = { .method = CUTIS_METHOD_PATCHES,
+                                             .normals = true,
+                                             .patch_removal = ways[way].removal,
+                                             .patch_fill = ways[way].fill } };
+    patch_play_close(&job->patched);
+    int status =
+        patch_play_open(job->app, job->path, job->model, job->device, &options, &job->patched);
+    if (status == EXIT_GOOD && way == 0) status = open_model(job);
+    return status == EXIT_GOOD && way == 0 ? find_joint(job) : status;
 }
 
 static const char *const endings[3] = { "volume", "curvature", "patch" };
@@ -204,32 +176,22 @@ static void plot_path(const char *output, int k, char *out, size_t capacity)
 static void print_json(const plot_job *job, const char *output)
 {
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", job->path);
-    emit_string(&json, "joint", cutis_patches_part_name(job->patches, job->joint.child));
-    emit_array(&json, "plots");
+    emit(&json, "{ file %s joint %s plots [", job->path,
+         cutis_patches_part_name(job->patched.patches, job->joint.child));
     for (int k = 0; k < 3; k++) {
         char path[4096];
         plot_path(output, k, path, sizeof path);
         emit_string(&json, NULL, path);
     }
-    emit_end(&json);
-    emit_array(&json, "degrees");
+    emit(&json, "] degrees [");
     for (uint32_t s = 0; s < STEPS; s++) emit_number(&json, NULL, 5.0 * s);
-    emit_end(&json);
-    emit_array(&json, "ways");
+    emit(&json, "] ways [");
     for (uint32_t w = 0; w < WAYS; w++) {
-        emit_object(&json, NULL);
-        emit_string(&json, "name", ways[w].name);
-        for (int k = 0; k < 3; k++) {
-            emit_array(&json, endings[k]);
-            for (uint32_t s = 0; s < STEPS; s++) emit_number(&json, NULL, job->values[k][w][s]);
-            emit_end(&json);
-        }
+        emit(&json, "{ name %s", ways[w].name);
+        for (int k = 0; k < 3; k++) emit_numbers(&json, endings[k], job->values[k][w], STEPS);
         emit_end(&json);
     }
-    emit_end(&json);
-    emit_end(&json);
+    emit(&json, "] }");
 }
 
 static int write_plots(plot_job *job, const char *output)
@@ -246,7 +208,7 @@ static int write_plots(plot_job *job, const char *output)
             series[w] = (cutis_series){ ways[w].name, STEPS, x, job->values[k][w] };
         plot_path(output, k, path, sizeof path);
         snprintf(title, sizeof title, "%s: %s",
-                 cutis_patches_part_name(job->patches, job->joint.child), titles[k]);
+                 cutis_patches_part_name(job->patched.patches, job->joint.child), titles[k]);
         cutis_plot plot = { .title = title,
                             .x_title = "bend, degrees",
                             .series_count = k == 2 ? WAYS - 1 : WAYS,
@@ -275,9 +237,10 @@ int measure_plot(cli_app *app)
     app_progress_done(app);
     if (status == EXIT_GOOD) status = write_plots(job, output);
     if (status == EXIT_GOOD && app->json) print_json(job, output);
-    cutis_binding_destroy(job->patches);
-    free(job->pose), free(job->positions), free(job->indices), free(job->labels);
-    free(job->weld), free(job->medians);
+    patch_play_close(&job->patched);
+    play_close(&job->linear);
+    rest_shape_release(&job->rest);
+    memory_release(&job->memory);
     cutis_device_destroy(job->device);
     cutis_model_destroy(job->model);
     free(job);

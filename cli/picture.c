@@ -1,11 +1,12 @@
 /// Building scenes from models: colours, painted values, bones.
 #include "picture.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "clip_find.h"
+#include "play.h"
 
 // Words
 // --------------------------------------------------------------------------------------------
@@ -56,7 +57,7 @@ int picture_methods(cli_app *app, picture_shot *shots, uint32_t *count)
     }
 }
 
-int picture_parse_size(cli_app *app, const char *text, uint32_t *width, uint32_t *height)
+static int parse_size(cli_app *app, const char *text, uint32_t *width, uint32_t *height)
 {
     unsigned w = 0, h = 0;
     int used = 0;
@@ -70,7 +71,7 @@ int picture_parse_size(cli_app *app, const char *text, uint32_t *width, uint32_t
     return EXIT_GOOD;
 }
 
-int picture_parse_camera(cli_app *app, const char *text, cutis_camera *out)
+static int parse_camera(cli_app *app, const char *text, cutis_camera *out)
 {
     double yaw = 0, pitch = 0, distance = 0;
     int used = 0;
@@ -91,13 +92,15 @@ int picture_parse_camera(cli_app *app, const char *text, cutis_camera *out)
 static int parse_show_entry(cli_app *app, const char *entry, picture_show *out)
 {
     static const char ALL[] = "skeleton wire parts curvature handles cage weights error";
+    const struct {
+        const char *name;
+        bool *flag;
+    } flags[] = { { "skeleton", &out->skeleton }, { "wire", &out->wire },
+                  { "parts", &out->parts },       { "curvature", &out->curvature },
+                  { "handles", &out->handles },   { "cage", &out->cage } };
     char near[64];
-    if (strcmp(entry, "skeleton") == 0) return out->skeleton = true, EXIT_GOOD;
-    if (strcmp(entry, "wire") == 0) return out->wire = true, EXIT_GOOD;
-    if (strcmp(entry, "parts") == 0) return out->parts = true, EXIT_GOOD;
-    if (strcmp(entry, "curvature") == 0) return out->curvature = true, EXIT_GOOD;
-    if (strcmp(entry, "handles") == 0) return out->handles = true, EXIT_GOOD;
-    if (strcmp(entry, "cage") == 0) return out->cage = true, EXIT_GOOD;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (strcmp(entry, flags[i].name) == 0) return *flags[i].flag = true, EXIT_GOOD;
     if (strncmp(entry, "weights:", 8) == 0 && entry[8])
         return snprintf(out->joint, sizeof out->joint, "%.127s", entry + 8), EXIT_GOOD;
     if (strncmp(entry, "error:", 6) == 0 && entry[6])
@@ -110,16 +113,15 @@ static int parse_show_entry(cli_app *app, const char *entry, picture_show *out)
                      entry);
 }
 
-int picture_parse_show(cli_app *app, const char *text, picture_show *out)
+static int parse_show(cli_app *app, const char *text, picture_show *out)
 {
     *out = (picture_show){ 0 };
-    for (const char *at = text; at && *at;) {
-        size_t length = strcspn(at, ",");
+    size_t length;
+    for (const char *at; text && (at = next_entry(&text, ",", &length));) {
         char entry[1024];
         snprintf(entry, sizeof entry, "%.*s", (int)(length < 1023 ? length : 1023), at);
         int status = parse_show_entry(app, entry, out);
         if (status != EXIT_GOOD) return status;
-        at += length + (at[length] == ',');
     }
     int painted = out->parts + out->curvature + (out->joint[0] != 0) + (out->reference[0] != 0);
     return painted > 1
@@ -177,8 +179,7 @@ static int open_parts(picture_stage *stage)
     stage->colors = malloc(16 * (size_t)stage->rest.vertex_count);
     if (!stage->colors) return app_fail_text(app, "%s: not enough memory", stage->path);
     fill_colors(stage->model, stage->colors);
-    cutis_result result = cutis_renderer_create(app->context, &stage->renderer);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, "render", result);
+    return app_result(app, "render", cutis_renderer_create(app->context, &stage->renderer));
 }
 
 int picture_open(cli_app *app, const char *path, picture_stage *out)
@@ -190,12 +191,10 @@ int picture_open(cli_app *app, const char *path, picture_stage *out)
                             .width = 1280,
                             .height = 720,
                             .dark = option_given(app, OPTION_DARK) };
-    int status = picture_parse_camera(app, option_text(app, OPTION_CAMERA), &out->camera);
-    if (status == EXIT_GOOD)
-        status = picture_parse_show(app, option_text(app, OPTION_SHOW), &out->show);
+    int status = parse_camera(app, option_text(app, OPTION_CAMERA), &out->camera);
+    if (status == EXIT_GOOD) status = parse_show(app, option_text(app, OPTION_SHOW), &out->show);
     if (status == EXIT_GOOD && option_given(app, OPTION_PICTURE_SIZE))
-        status = picture_parse_size(app, option_text(app, OPTION_PICTURE_SIZE), &out->width,
-                                    &out->height);
+        status = parse_size(app, option_text(app, OPTION_PICTURE_SIZE), &out->width, &out->height);
     if (status == EXIT_GOOD) status = open_parts(out);
     if (status != EXIT_GOOD) picture_close(out);
     return status;
@@ -244,19 +243,17 @@ int picture_pose(picture_stage *stage, picture_shot *shot, double seconds)
 // Painting
 // -----------------------------------------------------------------------------------------
 
-static int paint_weights(picture_stage *stage, picture_paint *out)
+void picture_joint_weights(const cutis_model *model, uint32_t node, float *values)
 {
-    const cutis_model_data *data = cutis_model_get(stage->model);
+    const cutis_model_data *data = cutis_model_get(model);
     const cutis_instance *instances;
-    uint32_t node = 0, count = cutis_model_instances(stage->model, &instances);
-    cutis_result result = cutis_model_find_joint(stage->model, stage->show.joint, &node);
-    if (result != CUTIS_OK) return app_fail(stage->app, stage->path, result);
-    memset(out->values, 0, 4 * (size_t)stage->rest.vertex_count);
+    const uint32_t count = cutis_model_instances(model, &instances);
+    memset(values, 0, 4 * (size_t)cutis_model_vertex_count(model));
     for (uint32_t i = 0; i < count; i++) {
         if (instances[i].skin == CUTIS_NONE) continue;
         const cutis_skin *skin = &data->skins[instances[i].skin];
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
-        float *to = out->values + instances[i].vertex_first;
+        float *to = values + instances[i].vertex_first;
         for (uint32_t p = 0; p < mesh->primitive_count; to += mesh->primitives[p++].vertex_count) {
             const cutis_influences *in = &mesh->primitives[p].influences;
             for (uint32_t v = 0; in->first && v < mesh->primitives[p].vertex_count; v++)
@@ -264,6 +261,14 @@ static int paint_weights(picture_stage *stage, picture_paint *out)
                     if (skin->joints[in->joints[k]] == node) to[v] += in->weights[k];
         }
     }
+}
+
+static int paint_weights(picture_stage *stage, picture_paint *out)
+{
+    uint32_t node = 0;
+    cutis_result result = cutis_model_find_joint(stage->model, stage->show.joint, &node);
+    if (result != CUTIS_OK) return app_fail(stage->app, stage->path, result);
+    picture_joint_weights(stage->model, node, out->values);
     out->legend = (cutis_legend){ .map = CUTIS_COLORMAP_WEIGHT, .low = 0, .high = 1 };
     snprintf(out->title, sizeof out->title, "weight of %s", stage->show.joint);
     return EXIT_GOOD;
@@ -474,5 +479,34 @@ int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_p
     free(mixed);
     part_mesh_release(&parts);
     if (!good) return app_fail_text(stage->app, "%s: not enough memory", stage->path);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(stage->app, stage->path, result);
+    return app_result(stage->app, stage->path, result);
+}
+
+cutis_result picture_views(cutis_context *context, cutis_renderer *renderer,
+                           const picture_view *views, uint32_t count, cutis_camera camera,
+                           const cutis_legend *legend, uint32_t width, uint32_t height,
+                           cutis_image *out)
+{
+    cutis_image images[PICTURE_METHODS] = { 0 };
+    cutis_tile tiles[PICTURE_METHODS];
+    cutis_result result = CUTIS_OK;
+    assert(count <= PICTURE_METHODS);
+    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
+        cutis_scene_surface body = { .surface = views[i].surface,
+                                     .normals = views[i].normals,
+                                     .values = legend ? views[i].values : NULL,
+                                     .colors = views[i].colors };
+        if (legend) body.low = legend->low, body.high = legend->high, body.map = legend->map;
+        cutis_scene scene = { .surface_count = 1,
+                              .surfaces = &body,
+                              .line_count = views[i].line_count,
+                              .lines = views[i].lines,
+                              .camera = camera };
+        result = cutis_renderer_draw(renderer, &scene, width, height, &images[i]);
+        tiles[i] = (cutis_tile){ &images[i], views[i].title, views[i].subtitle };
+    }
+    if (result == CUTIS_OK)
+        result = cutis_sheet_create(context, tiles, count, count, NULL, legend, false, out);
+    for (uint32_t i = 0; i < count; i++) cutis_image_destroy(context, &images[i]);
+    return result;
 }

@@ -57,9 +57,6 @@ bool picture_is_patched(const picture_shot *shot);
 
 /// Parse --methods (or --method) into shots; nothing is bound yet.
 int picture_methods(cli_app *app, picture_shot *shots, uint32_t *count);
-int picture_parse_size(cli_app *app, const char *text, uint32_t *width, uint32_t *height);
-int picture_parse_camera(cli_app *app, const char *text, cutis_camera *out);
-int picture_parse_show(cli_app *app, const char *text, picture_show *out);
 
 /// Read the model, find clip, pose and device, open the renderer. On failure nothing is left to
 /// close.
@@ -92,6 +89,9 @@ int picture_paint_shot(picture_stage *stage, const picture_shot *shot, const flo
                        picture_paint *out);
 void picture_paint_release(picture_paint *paint);
 
+/// Weights on a joint (node) of every vertex of an output frame.
+void picture_joint_weights(const cutis_model *model, uint32_t node, float *values);
+
 /// Lines and dots of the model's handles (picture_handles.c): how many, and what they are with
 /// nodes at `world`. false: out of memory.
 uint32_t picture_handle_count(const picture_stage *stage);
@@ -101,6 +101,22 @@ bool picture_handle_lines(const picture_stage *stage, const cutis_mat34 *world,
 /// Draw a posed shot.
 int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_paint *paint,
                  cutis_image *out);
+
+/// One picture of a row of pictures. Everything is borrowed.
+typedef struct picture_view {
+    cutis_surface surface;
+    const float *normals, *values, *colors;
+    const char *title, *subtitle;
+    uint32_t line_count;
+    const cutis_scene_line *lines;
+} picture_view;
+
+/// Pictures side by side, all framed alike. `legend` (its ends and map colour `values`) may be
+/// NULL.
+cutis_result picture_views(cutis_context *context, cutis_renderer *renderer,
+                           const picture_view *views, uint32_t count, cutis_camera camera,
+                           const cutis_legend *legend, uint32_t width, uint32_t height,
+                           cutis_image *out);
 
 /// The cage (picture_cage.c): its poses when the stage opens, the one at a time, its edges.
 int picture_open_cage(picture_stage *stage);

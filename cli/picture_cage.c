@@ -56,10 +56,8 @@ void picture_cage_lines(const picture_stage *stage, const play *p, cutis_scene_l
 void picture_cage_frame(const picture_stage *stage, const play *p, cutis_bounds *box)
 {
     const cutis_cage *cage = cutis_model_get(stage->model)->cage;
-    for (uint32_t c = 0; stage->show.cage && c < cage->control_count; c++) {
-        const cutis_float3 at = p->controls ? p->posed[c] : cage->controls[c];
-        box->min.x = fminf(box->min.x, at.x), box->max.x = fmaxf(box->max.x, at.x);
-        box->min.y = fminf(box->min.y, at.y), box->max.y = fmaxf(box->max.y, at.y);
-        box->min.z = fminf(box->min.z, at.z), box->max.z = fmaxf(box->max.z, at.z);
-    }
+    if (!stage->show.cage) return;
+    bounds_add(box, cutis_surface_bounds(&(cutis_surface){
+                        .vertex_count = cage->control_count,
+                        .positions = p->controls ? &p->posed->x : &cage->controls->x }));
 }

@@ -10,18 +10,11 @@ int picture_patches_open(picture_stage *stage, picture_shot *shot)
     if (show->joint[0] || show->curvature || show->reference[0])
         return app_usage(stage->app, "--show weights, error and curvature paint the model's own "
                                      "vertices, which patches replace");
-    return patch_play_open(stage->app, stage->path, stage->model, stage->device, stage->clip,
-                           stage->pose_file, &shot->patch);
-}
-
-static void grow(cutis_bounds *box, const float *x, bool first)
-{
-    if (first || x[0] < box->min.x) box->min.x = x[0];
-    if (first || x[1] < box->min.y) box->min.y = x[1];
-    if (first || x[2] < box->min.z) box->min.z = x[2];
-    if (first || x[0] > box->max.x) box->max.x = x[0];
-    if (first || x[1] > box->max.y) box->max.y = x[1];
-    if (first || x[2] > box->max.z) box->max.z = x[2];
+    const play_options options = { .clip = stage->clip,
+                                   .pose_file = stage->pose_file,
+                                   .bind = patch_options(stage->app) };
+    return patch_play_open(stage->app, stage->path, stage->model, stage->device, &options,
+                           &shot->patch);
 }
 
 int picture_patches_pose(picture_stage *stage, picture_shot *shot, double seconds)
@@ -29,8 +22,8 @@ int picture_patches_pose(picture_stage *stage, picture_shot *shot, double second
     patch_play *p = &shot->patch;
     cutis_result result = patch_play_frame(p, seconds);
     if (result != CUTIS_OK) return app_fail(stage->app, stage->path, result);
-    for (uint32_t v = 0; v < p->counts[0]; v++)
-        grow(&shot->play.bounds[0], p->positions + 3 * (size_t)v, v == 0);
+    const cutis_surface surface = patch_play_surface(p);
+    shot->play.bounds[0] = cutis_surface_bounds(&surface);
     return EXIT_GOOD;
 }
 

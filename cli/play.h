@@ -41,4 +41,11 @@ void play_close(play *play);
 /// Frames of a whole clip at `fps`, the last one at or before its end.
 uint32_t clip_frame_count(const cutis_model *model, int32_t clip, double fps);
 
+/// --clip: a clip of the model by name or index, or one from another file; CUTIS_NONE without it.
+/// `model` may be replaced by one that has the file's clip too.
+int clip_find(cli_app *app, const char *path, cutis_model **model, int32_t *clip);
+/// The same for the text of another option.
+int clip_find_text(cli_app *app, const char *path, const char *text, cutis_model **model,
+                   int32_t *clip);
+
 #endif

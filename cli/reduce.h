@@ -24,6 +24,10 @@ typedef struct reduce_job {
 void reduce_say_rows(const cli_app *app, const cutis_reduce_row *rows, uint32_t count);
 void reduce_emit_row(json_out *json, const cutis_reduce_row *row, uint32_t frame_count);
 
+/// Reduce the weights of a model's cage as the options say, and write it.
+int cage_reduce(cli_app *app, const char *path, const char *output, const cutis_model *model,
+                cutis_device *device);
+
 /// Write the page that --report names.
 int reduce_report(cli_app *app, reduce_job *job, const char *report);
 

@@ -1,19 +1,19 @@
 /// The page of `reduce`: figures, the body in the pose that k-largest does worst in, heat maps of
 /// the normal deviation of both methods, errors per pose, energy per sweep, influences before and
 /// after.
-#include <cutis/render.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "html_figures.h"
+#include "html.h"
+#include "picture.h"
 #include "reduce.h"
 
 enum { TILES = 3, TILE_WIDTH = 420, TILE_HEIGHT = 560 };
 
 /// The same pose by three sets of weights: original, k-largest, chosen.
 typedef struct reduce_bodies {
+    memory_list memory;
     cutis_model *largest;
     uint32_t vertex_count;
     uint64_t triangle_count;
@@ -81,34 +81,20 @@ static cutis_result pose_body(const reduce_job *job, const cutis_model *model,
     return result;
 }
 
-static void release_bodies(reduce_bodies *bodies)
-{
-    cutis_model_destroy(bodies->largest);
-    free(bodies->indices);
-    free(bodies->weld);
-    for (int t = 0; t < TILES; t++) {
-        free(bodies->positions[t]);
-        free(bodies->normals[t]);
-        free(bodies->deviation[t]);
-    }
-}
-
 static cutis_result make_bodies(const reduce_job *job, const cutis_transform *pose,
                                 reduce_bodies *out)
 {
     cutis_context *context = cutis_model_context(job->model);
     size_t count = out->vertex_count = cutis_model_vertex_count(job->model);
     out->triangle_count = cutis_model_triangle_count(job->model);
-    out->indices = malloc((3 * out->triangle_count + 1) * sizeof *out->indices);
-    out->weld = malloc((count + 1) * sizeof *out->weld);
-    bool good = out->indices && out->weld;
+    out->indices = memory_take(&out->memory, 3 * out->triangle_count, sizeof *out->indices);
+    out->weld = memory_take(&out->memory, count, sizeof *out->weld);
     for (int t = 0; t < TILES; t++) {
-        out->positions[t] = malloc((3 * count + 1) * sizeof(float));
-        out->normals[t] = malloc((3 * count + 1) * sizeof(float));
-        out->deviation[t] = malloc((count + 1) * sizeof(float));
-        good = good && out->positions[t] && out->normals[t] && out->deviation[t];
+        out->positions[t] = memory_take(&out->memory, 3 * count, sizeof(float));
+        out->normals[t] = memory_take(&out->memory, 3 * count, sizeof(float));
+        out->deviation[t] = memory_take(&out->memory, count, sizeof(float));
     }
-    if (!good) return CUTIS_OUT_OF_MEMORY;
+    if (out->memory.failed) return CUTIS_OUT_OF_MEMORY;
     cutis_model_triangles(job->model, out->indices);
     cutis_model_file_positions(job->model, out->positions[0]);
     cutis_result result =
@@ -149,36 +135,26 @@ static int add_sheet(cli_app *app, html_page *page, const reduce_job *job,
 {
     const char *titles[TILES] = { "original", "k-largest",
                                   cutis_reduce_method_name(job->options.method) };
-    cutis_image images[TILES] = { 0 }, sheet = { 0 };
-    cutis_tile tiles[TILES];
-    cutis_legend legend = { .map = CUTIS_COLORMAP_HEAT,
-                            .high = scale_end(bodies),
-                            .title = "normal deviation, radians" };
-    cutis_result result = CUTIS_OK;
-    uint32_t count = 0;
-    for (int t = painted; t < TILES && result == CUTIS_OK; t++) {
-        cutis_scene_surface body = { .surface = { bodies->vertex_count, bodies->triangle_count,
-                                                  bodies->positions[t], bodies->indices },
-                                     .normals = bodies->normals[t],
-                                     .values = painted ? bodies->deviation[t] : NULL,
-                                     .high = legend.high,
-                                     .map = legend.map };
-        cutis_scene scene = { .surface_count = 1,
-                              .surfaces = &body,
-                              .camera = { .yaw = 20, .pitch = 10 } };
-        scene.camera.frame = cutis_surface_bounds(&(cutis_surface){
-            bodies->vertex_count, bodies->triangle_count, bodies->positions[0], bodies->indices });
-        result = cutis_renderer_draw(renderer, &scene, TILE_WIDTH, TILE_HEIGHT, &images[t]);
-        tiles[count++] = (cutis_tile){ &images[t], titles[t], NULL };
-    }
-    if (result == CUTIS_OK)
-        result = cutis_sheet_create(app->context, tiles, count, count, NULL,
-                                    painted ? &legend : NULL, false, &sheet);
-    int status = result == CUTIS_OK ? html_picture(app, page, &sheet, text)
-                                    : app_fail(app, "report", result);
-    for (int t = 0; t < TILES; t++) cutis_image_destroy(app->context, &images[t]);
+    const cutis_legend legend = { .map = CUTIS_COLORMAP_HEAT,
+                                  .high = scale_end(bodies),
+                                  .title = "normal deviation, radians" };
+    picture_view views[TILES];
+    cutis_image sheet = { 0 };
+    for (int t = 0; t < TILES; t++)
+        views[t] = (picture_view){ .surface = { bodies->vertex_count, bodies->triangle_count,
+                                                bodies->positions[t], bodies->indices },
+                                   .normals = bodies->normals[t],
+                                   .values = bodies->deviation[t],
+                                   .title = titles[t] };
+    const cutis_camera camera = { .yaw = 20,
+                                  .pitch = 10,
+                                  .frame = cutis_surface_bounds(&views[0].surface) };
+    cutis_result result =
+        picture_views(app->context, renderer, views + painted, TILES - painted, camera,
+                      painted ? &legend : NULL, TILE_WIDTH, TILE_HEIGHT, &sheet);
+    if (result == CUTIS_OK) result = html_put_picture(app->context, page, &sheet, text);
     cutis_image_destroy(app->context, &sheet);
-    return status;
+    return app_result(app, "report", result);
 }
 
 static int add_pictures(cli_app *app, html_page *page, const reduce_job *job)
@@ -195,7 +171,7 @@ static int add_pictures(cli_app *app, html_page *page, const reduce_job *job)
     cutis_result result = make_bodies(
         job, r->transforms + (size_t)pose * cutis_model_get(job->model)->node_count, &bodies);
     if (result == CUTIS_OK) result = cutis_renderer_create(app->context, &renderer);
-    int status = result == CUTIS_OK ? EXIT_GOOD : app_fail(app, "report", result);
+    int status = app_result(app, "report", result);
     if (status == EXIT_GOOD) {
         html_markup(page, "<h2>The pose that k-largest does worst in</h2>\n");
         snprintf(text, sizeof text, "%s pose: %s. %u influences against all of them",
@@ -206,7 +182,8 @@ static int add_pictures(cli_app *app, html_page *page, const reduce_job *job)
         status = add_sheet(app, page, job, &bodies, renderer, true,
                            "Angle between the normals and those of the original weights");
     cutis_renderer_destroy(renderer);
-    release_bodies(&bodies);
+    cutis_model_destroy(bodies.largest);
+    memory_release(&bodies.memory);
     return status;
 }
 
@@ -279,17 +256,16 @@ int reduce_report(cli_app *app, reduce_job *job, const char *report)
     const cutis_reduce_report *r = job->reduction;
     html_page page;
     html_open(&page, "Cutis: weights reduced");
-    html_markup(&page, "<h1>");
-    html_text(&page, job->path);
+    html_between(&page, "<h1>", job->path, "</h1>\n");
     html_markup(&page,
-                "</h1>\n<p class=\"lead\">%llu skinned vertices, %llu of them with more than %u "
+                "<p class=\"lead\">%ju skinned vertices, %ju of them with more than %u "
                 "influences. Learned from %u "
                 "poses (%u automatic beside or among them), judged by %u others. Errors are means "
                 "over poses: RMS position in %% "
                 "of the diagonal, RMS angle between vertex normals in radians, against the "
                 "original weights.</p>\n",
-                (unsigned long long)r->vertex_count, (unsigned long long)r->reduced_count,
-                job->options.influences, r->example_count, r->automatic_count, r->held_out_count);
+                r->vertex_count, r->reduced_count, job->options.influences, r->example_count,
+                r->automatic_count, r->held_out_count);
     add_table(&page, r);
     int status = add_pictures(app, &page, job);
     if (status == EXIT_GOOD) status = add_frame_plots(app, &page, r);

@@ -108,3 +108,10 @@ cutis_surface rest_shape_surface(const rest_shape *shape, const float *positions
                             .positions = positions,
                             .indices = shape->indices };
 }
+
+void bounds_add(cutis_bounds *box, cutis_bounds more)
+{
+    box->min.x = fminf(box->min.x, more.min.x), box->max.x = fmaxf(box->max.x, more.max.x);
+    box->min.y = fminf(box->min.y, more.min.y), box->max.y = fmaxf(box->max.y, more.max.y);
+    box->min.z = fminf(box->min.z, more.min.z), box->max.z = fmaxf(box->max.z, more.max.z);
+}

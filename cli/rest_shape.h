@@ -16,4 +16,7 @@ int rest_shape_make(cli_app *app, const char *path, const cutis_model *model, re
 void rest_shape_release(rest_shape *shape);
 cutis_surface rest_shape_surface(const rest_shape *shape, const float *positions);
 
+/// Grow a box until it holds another.
+void bounds_add(cutis_bounds *box, cutis_bounds more);
+
 #endif

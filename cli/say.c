@@ -71,6 +71,11 @@ int(app_fail)(cli_app *app, const char *file, cutis_result result)
     return EXIT_FAILED;
 }
 
+int app_result(cli_app *app, const char *file, cutis_result result)
+{
+    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, file, result);
+}
+
 int(app_fail_text)(cli_app *app, const char *format, ...)
 {
     char line[4096];

@@ -31,8 +31,9 @@ static bool is_gltf(const char *path)
     return has_extension(path, ".gltf .glb");
 }
 
-// Pointers into one allocation per kind; all of it is borrowed by cutis_model_create for the call.
+// All of it is borrowed by cutis_model_create for the call.
 typedef struct scratch {
+    memory_list memory;
     cutis_node *nodes;
     cutis_mesh *meshes;
     cutis_primitive *primitives;
@@ -41,28 +42,16 @@ typedef struct scratch {
     float *times, *values;
 } scratch;
 
-static void scratch_release(scratch *s)
+static bool scratch_allocate(scratch *s, uint32_t instances, size_t primitives, size_t frames)
 {
-    free(s->nodes);
-    free(s->meshes);
-    free(s->primitives);
-    free(s->targets);
-    free(s->channels);
-    free(s->times);
-    free(s->values);
-}
-
-static bool scratch_allocate(scratch *s, uint32_t instances, size_t primitives, uint32_t frames)
-{
-    s->nodes = calloc(instances, sizeof *s->nodes);
-    s->meshes = calloc(instances, sizeof *s->meshes);
-    s->primitives = calloc(primitives + 1, sizeof *s->primitives);
-    s->channels = calloc(instances, sizeof *s->channels);
-    s->targets = calloc(frames, (primitives + 1) * sizeof *s->targets);
-    s->times = calloc(frames, sizeof *s->times);
-    s->values = calloc(frames, frames * sizeof *s->values);
-    return s->nodes && s->meshes && s->primitives && s->channels && s->targets && s->times &&
-           s->values;
+    s->nodes = memory_take(&s->memory, instances, sizeof *s->nodes);
+    s->meshes = memory_take(&s->memory, instances, sizeof *s->meshes);
+    s->primitives = memory_take(&s->memory, primitives, sizeof *s->primitives);
+    s->channels = memory_take(&s->memory, instances, sizeof *s->channels);
+    s->targets = memory_take(&s->memory, frames, (primitives + 1) * sizeof *s->targets);
+    s->times = memory_take(&s->memory, frames, sizeof *s->times);
+    s->values = memory_take(&s->memory, frames * frames, sizeof *s->values);
+    return !s->memory.failed;
 }
 
 // `frames` holds per frame the positions, then the normals; frames after the first are already
@@ -140,7 +129,7 @@ static cutis_result make_model(const frame_sink *sink, const float *frames, uint
                               .materials = source->materials };
     result = cutis_model_create(sink->app->context, &data, CUTIS_GATE_REFUSE, out);
 done:
-    scratch_release(&s);
+    memory_release(&s.memory);
     return result;
 }
 
@@ -160,35 +149,31 @@ static void unit_normals(float *normals, uint32_t count)
 static int write_mesh(frame_sink *sink, float *frames, uint32_t frame_count, const char *path)
 {
     size_t plane = 3 * (size_t)sink->vertex_count;
-    cutis_write_options options = { .ascii = sink->options.ascii };
     cutis_model *model = NULL;
     for (uint32_t f = 0; f < frame_count; f++)
         unit_normals(frames + 2 * plane * f + plane, sink->vertex_count);
     for (uint32_t f = 1; f < frame_count; f++)
         for (size_t i = 0; i < 2 * plane; i++) frames[2 * plane * f + i] -= frames[i];
     cutis_result result = make_model(sink, frames, frame_count, &model);
-    if (result == CUTIS_OK) result = cutis_model_write(model, path, &options);
+    int status = result == CUTIS_OK ? app_write_model(sink->app, model, path)
+                                    : app_fail(sink->app, path, result);
     cutis_model_destroy(model);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(sink->app, path, result);
+    return status;
 }
 
-// OUT.obj of frame 7 is OUT_0007.obj when there are several.
-static void numbered_path(const frame_sink *sink, uint32_t index, char *out, size_t capacity)
+void sink_frame_path(const char *path, uint32_t frame_count, uint32_t frame, char *out,
+                     size_t capacity)
 {
-    const char *path = sink->options.path, *dot = strrchr(path, '.');
-    if (sink->options.frame_count == 1)
+    const char *dot = strrchr(path, '.');
+    if (frame_count == 1)
         snprintf(out, capacity, "%s", path);
     else
-        snprintf(out, capacity, "%.*s_%04u%s", (int)(dot - path), path, sink->options.first + index,
-                 dot);
+        snprintf(out, capacity, "%.*s_%04u%s", (int)(dot - path), path, frame, dot);
 }
 
 int sink_open(cli_app *app, const cutis_model *model, const sink_options *options, frame_sink **out)
 {
     const char *path = options->path;
-    if (!sink_is_array(path) && !sink_is_mesh(path))
-        return app_usage(app, "%s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
-                         path);
     if (is_gltf(path) && options->frame_count > SINK_MORPH_FRAMES)
         return app_fail_text(app,
                              "%s: %u frames are too many for glTF (at most %d); use --frames, "
@@ -219,8 +204,8 @@ int sink_add(frame_sink *sink, const float *positions, const float *normals)
 {
     size_t plane = 3 * (size_t)sink->vertex_count;
     if (sink->writer) {
-        cutis_result result = cutis_frame_writer_add(sink->writer, positions);
-        return result == CUTIS_OK ? EXIT_GOOD : app_fail(sink->app, sink->options.path, result);
+        return app_result(sink->app, sink->options.path,
+                          cutis_frame_writer_add(sink->writer, positions));
     }
     bool gltf = is_gltf(sink->options.path);
     float *frame = sink->frames + 2 * plane * (gltf ? sink->added : 0);
@@ -229,7 +214,8 @@ int sink_add(frame_sink *sink, const float *positions, const float *normals)
     int status = EXIT_GOOD;
     if (!gltf) {
         char path[4096];
-        numbered_path(sink, sink->added, path, sizeof path);
+        sink_frame_path(sink->options.path, sink->options.frame_count,
+                        sink->options.first + sink->added, path, sizeof path);
         status = write_mesh(sink, frame, 1, path);
         if (status == EXIT_GOOD) sink->written++;
     }
@@ -263,7 +249,8 @@ void sink_drop(frame_sink *sink)
     if (!sink) return;
     for (uint32_t i = 0; i < sink->written; i++) { // numbered files of a run that failed later
         char path[4096];
-        numbered_path(sink, i, path, sizeof path);
+        sink_frame_path(sink->options.path, sink->options.frame_count, sink->options.first + i,
+                        path, sizeof path);
         unlink(path);
     }
     sink_free(sink);

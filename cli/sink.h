@@ -12,13 +12,15 @@ typedef struct sink_options {
     const char *path;
     uint32_t first, frame_count; ///< frame numbers in file names start at `first`
     double fps;
-    bool ascii; ///< PLY
 } sink_options;
 
 typedef struct frame_sink frame_sink;
 
 bool sink_is_array(const char *path); ///< .npy, .pc2
-bool sink_is_mesh(const char *path);  ///< .obj, .ply, .gltf, .glb
+/// OUT.obj of frame 7 is OUT_0007.obj when there are several.
+void sink_frame_path(const char *path, uint32_t frame_count, uint32_t frame, char *out,
+                     size_t capacity);
+bool sink_is_mesh(const char *path); ///< .obj, .ply, .gltf, .glb
 
 int sink_open(cli_app *app, const cutis_model *model, const sink_options *options,
               frame_sink **out);

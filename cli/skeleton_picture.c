@@ -2,16 +2,16 @@
 /// refinement, one after.
 #include "skeleton.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include <cutis/render.h>
+#include "picture.h"
 
 #define TILE_WIDTH  720
 #define TILE_HEIGHT 760
 
 // A body whose triangles share nothing, so that each has its part's colour.
 typedef struct part_body {
+    memory_list memory;
     float *positions, *normals, *colors;
     uint32_t *indices;
     uint64_t triangles;
@@ -31,11 +31,11 @@ static bool body_make(const cutis_mesh *mesh, part_body *out)
 {
     size_t n = 0, t = 0;
     for (uint32_t p = 0; p < mesh->primitive_count; p++) n += mesh->primitives[p].index_count;
-    out->positions = malloc((n + 1) * 3 * sizeof(float));
-    out->normals = malloc((n + 1) * 3 * sizeof(float));
-    out->colors = malloc((n + 1) * 4 * sizeof(float));
-    out->indices = malloc((n + 1) * sizeof(uint32_t));
-    if (!out->positions || !out->normals || !out->colors || !out->indices) return false;
+    out->positions = memory_take(&out->memory, n, 3 * sizeof(float));
+    out->normals = memory_take(&out->memory, n, 3 * sizeof(float));
+    out->colors = memory_take(&out->memory, n, 4 * sizeof(float));
+    out->indices = memory_take(&out->memory, n, sizeof(uint32_t));
+    if (out->memory.failed) return false;
     out->triangles = n / 3;
     bool smooth = true;
     for (uint32_t p = 0; p < mesh->primitive_count; p++) {
@@ -50,19 +50,8 @@ static bool body_make(const cutis_mesh *mesh, part_body *out)
             out->indices[t] = (uint32_t)t;
         }
     }
-    if (!smooth) {
-        free(out->normals);
-        out->normals = NULL;
-    }
+    if (!smooth) out->normals = NULL;
     return true;
-}
-
-static void body_release(part_body *body)
-{
-    free(body->positions);
-    free(body->normals);
-    free(body->colors);
-    free(body->indices);
 }
 
 typedef struct line_list {
@@ -139,45 +128,34 @@ static void add_lines(const skeleton_job *job, bool after, line_list *list)
 int skeleton_picture(cli_app *app, const skeleton_job *job, const char *path)
 {
     const cutis_mesh *mesh = &cutis_model_get(job->result)->meshes[0];
+    const size_t lines = 16 * (size_t)mesh->part_count + mesh->part_tree->link_count;
     part_body body = { 0 };
     cutis_renderer *renderer = NULL;
-    cutis_image images[2] = { { 0 } }, sheet = { 0 };
-    cutis_tile tiles[2];
-    line_list list = { 0 };
+    cutis_image sheet = { 0 };
+    picture_view views[2];
     cutis_result result = CUTIS_OUT_OF_MEMORY;
-    list.lines =
-        malloc((16 * (size_t)mesh->part_count + mesh->part_tree->link_count) * sizeof *list.lines);
-    if (list.lines && body_make(mesh, &body))
-        result = cutis_renderer_create(app->context, &renderer);
+    line_list lists[2] = { { memory_take(&body.memory, lines, sizeof(cutis_scene_line)), 0 },
+                           { memory_take(&body.memory, lines, sizeof(cutis_scene_line)), 0 } };
+    if (body_make(mesh, &body)) result = cutis_renderer_create(app->context, &renderer);
     for (int i = 0; i < 2 && result == CUTIS_OK; i++) {
-        const cutis_scene_surface surface = {
-            .surface = { .vertex_count = (uint32_t)(3 * body.triangles),
-                         .triangle_count = body.triangles,
-                         .positions = body.positions,
-                         .indices = body.indices },
-            .normals = body.normals,
-            .colors = body.colors,
-        };
-        list.count = 0;
-        add_lines(job, i == 1, &list);
-        const cutis_scene scene = { .surface_count = 1,
-                                    .surfaces = &surface,
-                                    .lines = list.lines,
-                                    .line_count = list.count,
-                                    .camera = { .yaw = 25, .pitch = 10 } };
-        result = cutis_renderer_draw(renderer, &scene, TILE_WIDTH, TILE_HEIGHT, &images[i]);
-        tiles[i] = (cutis_tile){ .image = &images[i],
-                                 .title = i ? "after refinement" : "before refinement",
-                                 .subtitle = i ? "boxes, skeleton graph, rig"
-                                               : "boxes and principal axes" };
+        add_lines(job, i == 1, &lists[i]);
+        views[i] = (picture_view){ .surface = { (uint32_t)(3 * body.triangles), body.triangles,
+                                                body.positions, body.indices },
+                                   .normals = body.normals,
+                                   .colors = body.colors,
+                                   .line_count = lists[i].count,
+                                   .lines = lists[i].lines,
+                                   .title = i ? "after refinement" : "before refinement",
+                                   .subtitle = i ? "boxes, skeleton graph, rig"
+                                                 : "boxes and principal axes" };
     }
     if (result == CUTIS_OK)
-        result = cutis_sheet_create(app->context, tiles, 2, 2, NULL, NULL, false, &sheet);
+        result = picture_views(app->context, renderer, views, 2,
+                               (cutis_camera){ .yaw = 25, .pitch = 10 }, NULL, TILE_WIDTH,
+                               TILE_HEIGHT, &sheet);
     if (result == CUTIS_OK) result = cutis_image_write_png(app->context, &sheet, path);
-    for (int i = 0; i < 2; i++) cutis_image_destroy(app->context, &images[i]);
     cutis_image_destroy(app->context, &sheet);
     cutis_renderer_destroy(renderer);
-    body_release(&body);
-    free(list.lines);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, path, result);
+    memory_release(&body.memory);
+    return app_result(app, path, result);
 }

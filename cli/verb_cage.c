@@ -1,11 +1,10 @@
 /// cutis cage: bind a model to a cage, reduce its weights, write it with the cage or as a plain
 /// skin. Nothing is written unless all of it succeeded.
-#include "cage.h"
+#include "cage_poses.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert.h"
 #include "reduce.h"
 
 typedef struct cage_job {
@@ -86,7 +85,7 @@ static int read_cage(cli_app *app, cage_job *job)
     if (status != EXIT_GOOD) return status;
     cutis_result result = cutis_cage_create(model, &job->cage);
     cutis_model_destroy(model);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->cage_path, result);
+    return app_result(app, job->cage_path, result);
 }
 
 static int bind_model(cli_app *app, cage_job *job)
@@ -98,10 +97,10 @@ static int bind_model(cli_app *app, cage_job *job)
     const cutis_cage_report *r = job->report;
     if (r->outside_count)
         app_note(app,
-                 "%s: %llu of %llu vertices lie outside the cage, the worst is vertex %u, %.4g "
+                 "%s: %ju of %ju vertices lie outside the cage, the worst is vertex %u, %.4g "
                  "outside; mean value coordinates reach them, but may be large there",
-                 job->path, (unsigned long long)r->outside_count,
-                 (unsigned long long)r->vertex_count, r->outside_worst, r->outside_distance);
+                 job->path, r->outside_count, r->vertex_count, r->outside_worst,
+                 r->outside_distance);
     return EXIT_GOOD;
 }
 
@@ -111,9 +110,9 @@ static int make_skin(cli_app *app, cage_job *job)
     const double fps = option_number(app, OPTION_FPS, 30);
     int status = list ? cage_poses_read(app, list, job->cage, fps, &job->frames) : EXIT_GOOD;
     if (status != EXIT_GOOD) return status;
-    cutis_result result = cutis_cage_to_skin(job->bound, job->frames.values, job->frames.count,
-                                             (float)fps, &job->written, &job->skin);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->path, result);
+    return app_result(app, job->path,
+                      cutis_cage_to_skin(job->bound, job->frames.values, job->frames.count,
+                                         (float)fps, &job->written, &job->skin));
 }
 
 static void say_rows(const cli_app *app, const cutis_cage_report *r)
@@ -126,14 +125,14 @@ static void say_rows(const cli_app *app, const cutis_cage_report *r)
 static void say_result(const cli_app *app, const cage_job *job)
 {
     const cutis_cage_report *r = job->report;
-    app_say(app, "%s: %llu vertices, %u controls, %s coordinates in %.3g s\n", job->output,
-            (unsigned long long)r->vertex_count, job->cage->control_count,
+    app_say(app, "%s: %ju vertices, %u controls, %s coordinates in %.3g s\n", job->output,
+            r->vertex_count, job->cage->control_count,
             cutis_coordinates_name(job->options.coordinates), r->seconds);
     app_say(app, "weights %.4f to %.4f, rest shape off by at most %.2g %% of the diagonal\n",
             r->weight_min, r->weight_max, r->precision);
     if (r->node_count)
-        app_say(app, "grid of %u: %llu nodes inside, %u sweeps, residual %.2g\n", r->resolution,
-                (unsigned long long)r->node_count, r->sweep_count, r->residual);
+        app_say(app, "grid of %u: %ju nodes inside, %u sweeps, residual %.2g\n", r->resolution,
+                r->node_count, r->sweep_count, r->residual);
     say_rows(app, r);
     if (!job->written) return;
     if (!job->skin.paired && job->skin.max_influences <= 4)
@@ -155,11 +154,10 @@ static void say_result(const cli_app *app, const cage_job *job)
 
 static void emit_rows(json_out *json, const cutis_cage_report *r)
 {
-    emit_count(json, "example_poses", r->example_count);
-    emit_count(json, "held_out_poses", r->held_out_count);
-    emit_count(json, "reduced_vertices", r->reduced_count);
-    emit_count(json, "infeasible_vertices", r->infeasible_count);
-    emit_array(json, "methods");
+    emit(
+        json,
+        "example_poses %u held_out_poses %u reduced_vertices %ju infeasible_vertices %ju methods [",
+        r->example_count, r->held_out_count, r->reduced_count, r->infeasible_count);
     for (uint32_t i = 0; i < r->row_count; i++)
         reduce_emit_row(json, &r->rows[i], r->example_count + r->held_out_count);
     emit_end(json);
@@ -169,33 +167,18 @@ static void emit_result(const cage_job *job)
 {
     const cutis_cage_report *r = job->report;
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", job->path);
-    emit_string(&json, "cage", job->cage_path);
-    emit_string(&json, "output", job->output);
-    emit_string(&json, "coordinates", cutis_coordinates_name(job->options.coordinates));
-    emit_count(&json, "controls", job->cage->control_count);
-    emit_count(&json, "vertices", r->vertex_count);
-    emit_count(&json, "outside_vertices", r->outside_count);
-    emit_number(&json, "outside_distance", r->outside_distance);
-    emit_number(&json, "weight_min", r->weight_min);
-    emit_number(&json, "weight_max", r->weight_max);
-    emit_number(&json, "precision", r->precision);
-    emit_count(&json, "resolution", r->resolution);
-    emit_count(&json, "nodes", r->node_count);
-    emit_count(&json, "sweeps", r->sweep_count);
-    emit_number(&json, "residual", r->residual);
-    emit_number(&json, "seconds", r->seconds);
+    emit(&json,
+         "{ file %s cage %s output %s coordinates %s controls %u vertices %ju outside_vertices %ju "
+         "outside_distance %g weight_min %g weight_max %g precision %g resolution %u nodes %ju "
+         "sweeps %u residual %g seconds %g",
+         job->path, job->cage_path, job->output, cutis_coordinates_name(job->options.coordinates),
+         job->cage->control_count, r->vertex_count, r->outside_count, r->outside_distance,
+         r->weight_min, r->weight_max, r->precision, r->resolution, r->node_count, r->sweep_count,
+         r->residual, r->seconds);
     emit_rows(&json, r);
-    emit_object(&json, "skin");
-    emit_bool(&json, "written", job->written != NULL);
-    emit_bool(&json, "paired", job->skin.paired);
-    emit_count(&json, "joints", job->skin.joint_count);
-    emit_count(&json, "influences", job->skin.max_influences);
-    emit_number(&json, "scale", job->skin.scale);
-    emit_count(&json, "frames", job->frames.count);
-    emit_end(&json);
-    emit_end(&json);
+    emit(&json, "skin { written %d paired %d joints %u influences %u scale %g frames %u } }",
+         job->written != NULL, job->skin.paired, job->skin.joint_count, job->skin.max_influences,
+         job->skin.scale, job->frames.count);
 }
 
 static void close_job(cage_job *job)
@@ -214,7 +197,7 @@ static void close_job(cage_job *job)
 int verb_cage(cli_app *app)
 {
     cage_job job = { .path = app->operands[0] };
-    int status = app_output_as(app, ".glb .gltf", &job.output); // others hold no cage
+    int status = app_output(app, ".glb .gltf", &job.output); // others hold no cage
     if (status == EXIT_GOOD) status = read_options(app, &job);
     if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
     if (status == EXIT_GOOD) status = read_cage(app, &job);
@@ -223,12 +206,8 @@ int verb_cage(cli_app *app)
     if (status == EXIT_GOOD) status = app_open_device(app, &job.device);
     if (status == EXIT_GOOD) status = bind_model(app, &job);
     if (status == EXIT_GOOD && option_given(app, OPTION_AS_SKIN)) status = make_skin(app, &job);
-    if (status == EXIT_GOOD) {
-        cutis_write_options options = write_options(app);
-        cutis_result result =
-            cutis_model_write(job.written ? job.written : job.bound, job.output, &options);
-        if (result != CUTIS_OK) status = app_fail(app, job.output, result);
-    }
+    if (status == EXIT_GOOD)
+        status = app_write_model(app, job.written ? job.written : job.bound, job.output);
     if (status == EXIT_GOOD) {
         say_result(app, &job);
         if (app->json) emit_result(&job);
@@ -242,10 +221,8 @@ int verb_cage(cli_app *app)
 static void emit_reduced(const cage_job *job)
 {
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", job->path);
-    emit_string(&json, "output", job->output);
-    emit_count(&json, "vertices", job->report->vertex_count);
+    emit(&json, "{ file %s output %s vertices %ju", job->path, job->output,
+         job->report->vertex_count);
     emit_rows(&json, job->report);
     emit_end(&json);
 }
@@ -265,16 +242,12 @@ int cage_reduce(cli_app *app, const char *path, const char *output, const cutis_
         app_progress_done(app);
         if (result != CUTIS_OK) status = app_fail(app, path, result);
     }
+    if (status == EXIT_GOOD) status = app_write_model(app, job.bound, output);
     if (status == EXIT_GOOD) {
-        cutis_write_options options = write_options(app);
-        cutis_result result = cutis_model_write(job.bound, output, &options);
-        if (result != CUTIS_OK) status = app_fail(app, output, result);
-    }
-    if (status == EXIT_GOOD) {
-        app_say(app, "%s: the cage's weights, %u a vertex at most; %llu vertices had more\n",
+        app_say(app, "%s: the cage's weights, %u a vertex at most; %ju vertices had more\n",
                 // A reduction that succeeds has a report.
                 // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
-                output, job.options.influences, (unsigned long long)job.report->reduced_count);
+                output, job.options.influences, job.report->reduced_count);
         say_rows(app, job.report);
         if (app->json) emit_reduced(&job);
     }

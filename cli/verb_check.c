@@ -3,7 +3,7 @@
 /// Two looks: the strict one of the file's format (for glTF the Khronos validator's codes), and one
 /// with the repairing gate, so that a run lists everything. What the gate had to repair is an error
 /// of the file until --fix has written the repaired model.
-#include "convert.h"
+#include "app.h"
 
 #include <string.h>
 
@@ -27,19 +27,13 @@ static void count_issues(const cutis_issue *issues, uint32_t count, tally *out)
 
 static void print_issue(const cli_app *app, json_out *json, const cutis_issue *issue)
 {
+    const bool fixed = issue->repaired && option_given(app, OPTION_FIX);
     if (app->json) {
-        emit_object(json, NULL);
-        emit_string(json, "code", issue->code);
-        emit_string(json, "place", issue->place);
-        emit_string(json, "text", issue->text);
-        emit_count(json, "count", issue->count);
-        emit_string(json, "severity", severity_name(issue));
-        emit_bool(json, "repaired", issue->repaired && option_given(app, OPTION_FIX));
-        emit_end(json);
+        emit(json, "{ code %s place %s text %s count %ju severity %s repaired %d }", issue->code,
+             issue->place, issue->text, issue->count, severity_name(issue), fixed);
         return;
     }
     const char *color = issue->severity == 0 ? "31" : issue->severity == 1 ? "33" : "36";
-    bool fixed = issue->repaired && option_given(app, OPTION_FIX);
     app_say(app, "%s%-8s%s%s: %s: %s%s\n", app_style(app, color), severity_name(issue),
             app_style(app, "0"), issue->place, issue->code, issue->text,
             fixed ? " [repaired]" : "");
@@ -55,19 +49,13 @@ static void print_findings(const cli_app *app, const char *path, const findings 
 {
     json_out json = { .file = stdout };
     for (int k = 0; k < 3; k++) count_issues(all->lists[k], all->counts[k], total);
-    if (app->json) {
-        emit_object(&json, NULL);
-        emit_string(&json, "file", path);
-        emit_count(&json, "errors", total->errors);
-        emit_count(&json, "warnings", total->warnings);
-        emit_count(&json, "repaired", option_given(app, OPTION_FIX) ? total->repaired : 0);
-        emit_array(&json, "issues");
-    }
+    if (app->json)
+        emit(&json, "{ file %s errors %u warnings %u repaired %u issues [", path, total->errors,
+             total->warnings, option_given(app, OPTION_FIX) ? total->repaired : 0);
     for (int k = 0; k < 3; k++)
         for (uint32_t i = 0; i < all->counts[k]; i++) print_issue(app, &json, &all->lists[k][i]);
     if (app->json) {
-        emit_end(&json);
-        emit_end(&json);
+        emit(&json, "] }");
     } else if (all->counts[0] + all->counts[1] + all->counts[2] == 0) {
         app_say(app, "%s: nothing to complain about\n", path);
     } else {
@@ -79,14 +67,12 @@ static void print_findings(const cli_app *app, const char *path, const findings 
 static int write_fixed(cli_app *app, const cutis_model *model, const char *output)
 {
     cutis_model *clean = NULL;
-    cutis_write_options options = write_options(app);
-    cutis_result result =
-        cutis_weights_limit(model, option_count(app, OPTION_INFLUENCES, 0), &clean);
-    if (result == CUTIS_OK) result = cutis_model_write(clean, output, &options);
+    int status = app_result(
+        app, output, cutis_weights_limit(model, option_count(app, OPTION_INFLUENCES, 0), &clean));
+    if (status == EXIT_GOOD) status = app_write_model(app, clean, output);
+    if (status == EXIT_GOOD) app_say(app, "wrote %s\n", output);
     cutis_model_destroy(clean);
-    if (result != CUTIS_OK) return app_fail(app, output, result);
-    app_say(app, "wrote %s\n", output);
-    return EXIT_GOOD;
+    return status;
 }
 
 /// One line for standard error: the first error with its place and code, and how many more.
@@ -140,7 +126,7 @@ int verb_check(cli_app *app)
     if (fix && !output) return app_usage(app, "--fix needs -o FILE: the input is never changed");
     if (output && !fix) return app_usage(app, "-o is for --fix");
     int status = output ? app_check_output(app, output) : EXIT_GOOD;
-    if (output && status == EXIT_GOOD) status = check_write_options(app, output);
+    if (output && status == EXIT_GOOD) status = app_check_writing(app, output);
     if (status != EXIT_GOOD) return status;
     cutis_result result = cutis_file_inspect(app->context, path, &format);
     if (result == CUTIS_OK) {

@@ -21,14 +21,11 @@ static int read_reference(cli_app *app, compare_job *job)
     if (!job->reference_path) return EXIT_GOOD;
     cutis_result result = cutis_array_read(app->context, job->reference_path, &job->reference);
     if (result != CUTIS_OK) return app_fail(app, job->reference_path, result);
-    uint64_t total = 1;
-    for (uint32_t i = 0; i < job->reference.dimension_count; i++)
-        total *= job->reference.dimensions[i];
+    const uint64_t total = array_size(&job->reference);
     if (total != (uint64_t)plane * job->frame_count)
-        return app_fail_text(app, "%s: %llu numbers; %u frames of %u vertices want %llu",
-                             job->reference_path, (unsigned long long)total, job->frame_count,
-                             job->stage.rest.vertex_count,
-                             (unsigned long long)plane * job->frame_count);
+        return app_fail_text(app, "%s: %ju numbers; %u frames of %u vertices want %ju",
+                             job->reference_path, total, job->frame_count,
+                             job->stage.rest.vertex_count, (uint64_t)plane * job->frame_count);
     return EXIT_GOOD;
 }
 
@@ -36,28 +33,22 @@ static bool allocate_series(compare_job *job)
 {
     job->times = calloc(job->frame_count, sizeof(double));
     for (uint32_t s = 0; s < job->shot_count; s++) {
-        const size_t n = job->frame_count;
-        double *block = calloc(6 * n, sizeof *block);
+        double *block = calloc(COMPARE_COLUMNS * (size_t)job->frame_count, sizeof *block);
         if (!block) return false;
-        job->series[s] = (compare_series){ .position_rms = block,
-                                           .position_max = block + n,
-                                           .normal_rms = block + 2 * n,
-                                           .volume = block + 3 * n,
-                                           .curvature = block + 4 * n,
-                                           .stretch = block + 5 * n };
+        for (uint32_t c = 0; c < COMPARE_COLUMNS; c++)
+            job->series[s].columns[c] = block + (size_t)c * job->frame_count;
     }
     return job->times != NULL;
 }
 
 static void release_series(compare_job *job)
 {
-    for (uint32_t s = 0; s < job->shot_count; s++) free(job->series[s].position_rms);
+    for (uint32_t s = 0; s < job->shot_count; s++) free(job->series[s].columns[0]);
     free(job->times);
 }
 
-int compare_pose(cli_app *app, compare_job *job, uint32_t frame)
+int compare_pose(compare_job *job, uint32_t frame)
 {
-    (void)app;
     size_t plane = 3 * (size_t)job->stage.rest.vertex_count;
     for (uint32_t s = 0; s < job->shot_count; s++) {
         int status = picture_pose(&job->stage, &job->shots[s], frame / job->fps);
@@ -72,7 +63,7 @@ int compare_pose(cli_app *app, compare_job *job, uint32_t frame)
 static int measure_shot(cli_app *app, compare_job *job, uint32_t shot, uint32_t frame,
                         double rest_volume)
 {
-    compare_series *to = &job->series[shot];
+    double *const *to = job->series[shot].columns;
     cutis_surface rest = rest_shape_surface(&job->stage.rest, job->stage.rest.positions);
     cutis_surface now = rest_shape_surface(&job->stage.rest, job->shots[shot].play.positions);
     cutis_difference difference;
@@ -82,14 +73,14 @@ static int measure_shot(cli_app *app, compare_job *job, uint32_t shot, uint32_t 
     if (result == CUTIS_OK)
         result = cutis_surface_curvature(app->context, &now, rest.positions, NULL, &curvature);
     if (result != CUTIS_OK) return app_fail(app, job->stage.path, result);
-    to->position_rms[frame] = difference.position_rms;
-    to->position_max[frame] = difference.position_max;
-    to->normal_rms[frame] = difference.normal_rms;
-    to->volume[frame] = fabs(rest_volume) > 0
-                            ? 100 * (cutis_surface_volume(&now) - rest_volume) / rest_volume
-                            : NAN;
-    to->curvature[frame] = curvature.mean_rms;
-    to->stretch[frame] = curvature.edge_stretch_rms;
+    to[COMPARE_POSITION_RMS][frame] = difference.position_rms;
+    to[COMPARE_POSITION_MAX][frame] = difference.position_max;
+    to[COMPARE_NORMAL_RMS][frame] = difference.normal_rms;
+    to[COMPARE_VOLUME][frame] = fabs(rest_volume) > 0
+                                    ? 100 * (cutis_surface_volume(&now) - rest_volume) / rest_volume
+                                    : NAN;
+    to[COMPARE_CURVATURE][frame] = curvature.mean_rms;
+    to[COMPARE_STRETCH][frame] = curvature.edge_stretch_rms;
     return EXIT_GOOD;
 }
 
@@ -100,7 +91,7 @@ static int measure_frames(cli_app *app, compare_job *job)
     for (uint32_t f = 0; f < job->frame_count; f++) {
         if (!app_progress(app, "measuring", (double)f / job->frame_count))
             return app_fail_text(app, "stopped on request");
-        int status = compare_pose(app, job, f);
+        int status = compare_pose(job, f);
         job->times[f] = f / job->fps;
         for (uint32_t s = 0; s < job->shot_count && status == EXIT_GOOD; s++)
             status = measure_shot(app, job, s, f, rest_volume);
@@ -115,39 +106,37 @@ static int measure_frames(cli_app *app, compare_job *job)
 
 uint32_t compare_worst_frame(const compare_job *job, uint32_t shot)
 {
-    const compare_series *e = &job->series[shot];
-    double best = -1;
+    const bool self = !job->reference_path && shot == 0;
+    const double *score = job->series[shot].columns[self ? COMPARE_VOLUME : COMPARE_POSITION_RMS];
     uint32_t worst = 0;
-    for (uint32_t f = 0; f < job->frame_count; f++) {
-        bool self = !job->reference_path && shot == 0;
-        double score = self ? fabs(e->volume[f]) : e->position_rms[f];
-        if (score > best) best = score, worst = f;
-    }
+    for (uint32_t f = 0; f < job->frame_count; f++)
+        if (fabs(score[f]) > fabs(score[worst])) worst = f;
     return worst;
 }
 
 // Printing
 // -----------------------------------------------------------------------------------------
 
-typedef struct totals {
-    double position_rms, position_max, normal_rms, volume_min, volume_max, stretch;
-} totals;
-
-static totals sum_up(const compare_job *job, uint32_t shot)
+static double rms(const double *values, uint32_t count)
 {
-    const compare_series *e = &job->series[shot];
-    totals t = { .volume_min = INFINITY, .volume_max = -INFINITY };
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++) sum += values[i] * values[i];
+    return sqrt(sum / count);
+}
+
+compare_totals compare_sum_up(const compare_job *job, uint32_t shot)
+{
+    double *const *e = job->series[shot].columns;
+    compare_totals t = { .position_rms = rms(e[COMPARE_POSITION_RMS], job->frame_count),
+                         .normal_rms = rms(e[COMPARE_NORMAL_RMS], job->frame_count),
+                         .stretch = rms(e[COMPARE_STRETCH], job->frame_count),
+                         .volume_min = INFINITY,
+                         .volume_max = -INFINITY };
     for (uint32_t f = 0; f < job->frame_count; f++) {
-        t.position_rms += e->position_rms[f] * e->position_rms[f];
-        t.normal_rms += e->normal_rms[f] * e->normal_rms[f];
-        t.stretch += e->stretch[f] * e->stretch[f];
-        t.position_max = fmax(t.position_max, e->position_max[f]);
-        t.volume_min = fmin(t.volume_min, e->volume[f]);
-        t.volume_max = fmax(t.volume_max, e->volume[f]);
+        t.position_max = fmax(t.position_max, e[COMPARE_POSITION_MAX][f]);
+        t.volume_min = fmin(t.volume_min, e[COMPARE_VOLUME][f]);
+        t.volume_max = fmax(t.volume_max, e[COMPARE_VOLUME][f]);
     }
-    t.position_rms = sqrt(t.position_rms / job->frame_count);
-    t.normal_rms = sqrt(t.normal_rms / job->frame_count);
-    t.stretch = sqrt(t.stretch / job->frame_count);
     return t;
 }
 
@@ -158,7 +147,7 @@ static void print_table(cli_app *app, const compare_job *job)
     app_say(app, "%-20s %12s %12s %12s %20s %10s\n", "", "% diagonal", "% diagonal", "radians",
             "%, least..most", "log rms");
     for (uint32_t s = 0; s < job->shot_count; s++) {
-        totals t = sum_up(job, s);
+        compare_totals t = compare_sum_up(job, s);
         app_say(app, "%-20s %12.4f %12.4f %12.4f %+9.2f .. %+7.2f %10.4f\n",
                 picture_method_name(&job->shots[s]), t.position_rms, t.position_max, t.normal_rms,
                 t.volume_min, t.volume_max, t.stretch);
@@ -171,29 +160,18 @@ static void print_json(cli_app *app, const compare_job *job)
 {
     if (!app->json) return;
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", job->stage.path);
-    emit_string(&json, "clip", option_text(app, OPTION_CLIP));
-    emit_count(&json, "frames", job->frame_count);
-    emit_number(&json, "fps", job->fps);
-    emit_string(&json, "reference", compare_reference_name(job));
-    emit_array(&json, "methods");
+    emit(&json, "{ file %s clip %s frames %u fps %g reference %s methods [", job->stage.path,
+         option_text(app, OPTION_CLIP), job->frame_count, job->fps, compare_reference_name(job));
     for (uint32_t s = 0; s < job->shot_count; s++) {
-        totals t = sum_up(job, s);
-        emit_object(&json, NULL);
-        emit_string(&json, "method", picture_method_name(&job->shots[s]));
-        emit_number(&json, "position_rms", t.position_rms);
-        emit_number(&json, "position_max", t.position_max);
-        emit_number(&json, "normal_rms", t.normal_rms);
-        emit_number(&json, "volume_variation_min", t.volume_min);
-        emit_number(&json, "volume_variation_max", t.volume_max);
-        emit_number(&json, "edge_stretch_rms", t.stretch);
-        emit_count(&json, "worst_frame", compare_worst_frame(job, s));
-        emit_number(&json, "ns_per_vertex", job->series[s].ns_per_vertex);
-        emit_end(&json);
+        compare_totals t = compare_sum_up(job, s);
+        emit(&json,
+             "{ method %s position_rms %g position_max %g normal_rms %g volume_variation_min %g "
+             "volume_variation_max %g edge_stretch_rms %g worst_frame %u ns_per_vertex %g }",
+             picture_method_name(&job->shots[s]), t.position_rms, t.position_max, t.normal_rms,
+             t.volume_min, t.volume_max, t.stretch, compare_worst_frame(job, s),
+             job->series[s].ns_per_vertex);
     }
-    emit_end(&json);
-    emit_end(&json);
+    emit(&json, "] }");
 }
 
 static int run_job(cli_app *app, compare_job *job)

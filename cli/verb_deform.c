@@ -1,10 +1,9 @@
 /// cutis deform: a clip or a pose, a method, a device; out come vertices.
 #include "app.h"
 #include "cage_poses.h"
-#include "clip_find.h"
-#include "convert.h"
 #include "deform.h"
 #include "play.h"
+#include "rest_shape.h"
 #include "sink.h"
 
 #include <math.h>
@@ -96,20 +95,19 @@ static int set_frames(cli_app *app, deform_job *job)
 static int read_blend(cli_app *app, deform_job *job, cutis_method method)
 {
     const char *path = option_text(app, OPTION_BLEND);
-    uint64_t count = 1;
     if (!path) return EXIT_GOOD;
     if (method == CUTIS_METHOD_LBS || method == CUTIS_METHOD_RIGID)
         return app_usage(app, "--blend mixes lbs with sbs, dqs or cor: name one with --method");
     cutis_result result = cutis_array_read(app->context, path, &job->blend);
     if (result != CUTIS_OK) return app_fail(app, path, result);
-    for (uint32_t i = 0; i < job->blend.dimension_count; i++) count *= job->blend.dimensions[i];
+    const uint64_t count = array_size(&job->blend);
     if (count != cutis_model_vertex_count(job->model))
-        return app_fail_text(app, "%s: %llu numbers for %u vertices", path,
-                             (unsigned long long)count, cutis_model_vertex_count(job->model));
+        return app_fail_text(app, "%s: %ju numbers for %u vertices", path, count,
+                             cutis_model_vertex_count(job->model));
     for (uint64_t i = 0; i < count; i++)
         if (!(job->blend.values[i] >= 0.0f && job->blend.values[i] <= 1.0f))
-            return app_fail_text(app, "%s: entry %llu is %g, outside 0 to 1", path,
-                                 (unsigned long long)i, job->blend.values[i]);
+            return app_fail_text(app, "%s: entry %ju is %g, outside 0 to 1", path, i,
+                                 job->blend.values[i]);
     return EXIT_GOOD;
 }
 
@@ -127,13 +125,13 @@ static int read_cage_poses(cli_app *app, deform_job *job, cutis_method method)
 
 static int check_outputs(cli_app *app, deform_job *job)
 {
-    int status = app_output(app, &job->output);
+    int status = app_output(app, NULL, &job->output);
     job->normals_path = option_text(app, OPTION_NORMALS);
     if (status != EXIT_GOOD) return status;
     if (!sink_is_array(job->output) && !sink_is_mesh(job->output))
         return app_usage(app, "-o %s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
                          job->output);
-    status = check_write_options(app, job->output);
+    status = app_check_writing(app, job->output);
     if (status != EXIT_GOOD || !job->normals_path) return status;
     if (!sink_is_array(job->normals_path))
         return app_usage(app, "--normals %s: want a name that ends in .npy or .pc2",
@@ -145,9 +143,7 @@ static int check_outputs(cli_app *app, deform_job *job)
 
 static int prepare(cli_app *app, deform_job *job)
 {
-    cutis_method method = CUTIS_METHOD_LBS;
-    const char *name = option_text(app, OPTION_METHOD);
-    if (name) cutis_method_from_name(name, &method);
+    const cutis_method method = (cutis_method)option_choice(app, OPTION_METHOD);
     if (option_given(app, OPTION_WEIGHTED) && method != CUTIS_METHOD_SBS)
         return app_usage(app, "--weighted is for --method sbs");
     cutis_device_options device; // a wrong --device should not wait for a large file to be read
@@ -179,23 +175,12 @@ static int prepare(cli_app *app, deform_job *job)
     return play_open(app, job->path, job->model, job->device, &options, &job->play);
 }
 
-static void grow_bounds(cutis_bounds *box, const cutis_bounds *more)
-{
-    box->min.x = fminf(box->min.x, more->min.x);
-    box->min.y = fminf(box->min.y, more->min.y);
-    box->min.z = fminf(box->min.z, more->min.z);
-    box->max.x = fmaxf(box->max.x, more->max.x);
-    box->max.y = fmaxf(box->max.y, more->max.y);
-    box->max.z = fmaxf(box->max.z, more->max.z);
-}
-
 static int open_sinks(cli_app *app, deform_job *job)
 {
     sink_options options = { .path = job->output,
                              .first = job->first,
                              .frame_count = job->end - job->first,
-                             .fps = job->fps,
-                             .ascii = option_given(app, OPTION_ASCII) };
+                             .fps = job->fps };
     int status = sink_open(app, job->model, &options, &job->sink);
     if (status != EXIT_GOOD || !job->normals_path) return status;
     options.path = job->normals_path;
@@ -214,7 +199,7 @@ static int run_frames(cli_app *app, deform_job *job)
             const float *positions = p->positions + plane * i;
             const float *normals = p->normals ? p->normals + plane * i : NULL;
             if (f == job->first && i == 0) job->bounds = p->bounds[0];
-            grow_bounds(&job->bounds, &p->bounds[i]);
+            bounds_add(&job->bounds, p->bounds[i]);
             int status = sink_add(job->sink, positions, normals);
             if (status == EXIT_GOOD && job->normals_sink)
                 status = sink_add(job->normals_sink, normals, NULL);
@@ -254,27 +239,21 @@ static void report(cli_app *app, const deform_job *job)
             isa ? " " : "", isa ? isa : "");
     if (!app->json) return;
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", job->path);
-    emit_string(&json, "output", job->output);
-    emit_string(&json, "method", method);
-    emit_string(&json, "device", cutis_device_kind_name(device.kind));
-    emit_string(&json, "isa", isa);
-    emit_count(&json, "threads", device.thread_count);
-    emit_count(&json, "vertices", p->vertex_count);
-    emit_count(&json, "frames", frames);
-    emit_number(&json, "seconds", p->seconds);
-    emit_number(&json, "ns_per_vertex", ns);
-    emit_count(&json, "bone_sets", p->info.bone_set_count);
-    emit_count(&json, "large_bone_sets", p->info.large_set_count);
+    emit(&json,
+         "{ file %s output %s method %s device %s isa %s threads %u vertices %u frames %u seconds "
+         "%g "
+         "ns_per_vertex %g bone_sets %u large_bone_sets %u",
+         job->path, job->output, method, cutis_device_kind_name(device.kind), isa,
+         device.thread_count, p->vertex_count, frames, p->seconds, ns, p->info.bone_set_count,
+         p->info.large_set_count);
     emit_bounds(&json, "bounds", job->bounds);
     emit_end(&json);
 }
 
 int verb_deform(cli_app *app)
 {
-    const char *chosen = option_text(app, OPTION_METHOD);
-    if (chosen && strcmp(chosen, "patches") == 0) return deform_patches(app);
+    const int method = option_choice(app, OPTION_METHOD);
+    if (method == CUTIS_METHOD_PATCHES) return deform_patches(app);
     if (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL) ||
         option_given(app, OPTION_TRIANGULATE) || option_given(app, OPTION_FIXED) ||
         option_given(app, OPTION_BAKE))
@@ -287,8 +266,7 @@ int verb_deform(cli_app *app)
     if (status == EXIT_GOOD) status = finish_sinks(&job);
     app_progress_done(app);
     if (status == EXIT_GOOD) {
-        const char *method = option_text(app, OPTION_METHOD);
-        if (method && strcmp(method, "sbs") == 0 && !option_given(app, OPTION_WEIGHTED) &&
+        if (method == CUTIS_METHOD_SBS && !option_given(app, OPTION_WEIGHTED) &&
             job.play.info.large_set_count > 0)
             app_note(app,
                      "%s: sbs may crease at its %u sets of three or more bones; --weighted "

@@ -32,6 +32,7 @@ static const demo_method methods[] = {
 #define METHODS (sizeof methods / sizeof *methods)
 static const int METHOD_LBS = 1, METHOD_DQS = 4;
 static const char *const clip_names[CLIP_COUNT] = { "bend", "twist" };
+static const double FPS = 30;
 
 typedef struct demo_result {
     double variation[CLIP_COUNT];       // the frame that varies most, %
@@ -63,21 +64,30 @@ static void demo_path(const demo *d, const char *name, char *out, size_t capacit
     snprintf(out, capacity, "%s/%s", d->folder, name);
 }
 
+// A clip by its name, to be played on the default device.
+static int open_clip(demo *d, const char *name, cutis_bind_options bind, play *out,
+                     uint32_t *frame_count)
+{
+    uint32_t clip = 0;
+    cutis_result result = cutis_model_find_clip(d->model, name, &clip);
+    if (result != CUTIS_OK) return failed(d, result);
+    const play_options options = { .clip = (int32_t)clip, .batch = 1, .bind = bind };
+    *frame_count = clip_frame_count(d->model, options.clip, FPS);
+    return play_open(d->app, "demo", d->model, d->device, &options, out);
+}
+
 // The frame to show is the one whose volume linear blending changes most: the peak of the motion.
 static int find_peaks(demo *d)
 {
     for (int c = 0; c < CLIP_COUNT; c++) {
-        uint32_t clip = 0;
+        uint32_t count;
         play p;
-        cutis_result result = cutis_model_find_clip(d->model, clip_names[c], &clip);
-        if (result != CUTIS_OK) return failed(d, result);
-        play_options options = { .clip = (int32_t)clip, .batch = 1 };
-        int status = play_open(d->app, "demo", d->model, d->device, &options, &p);
+        int status = open_clip(d, clip_names[c], (cutis_bind_options){ 0 }, &p, &count);
         if (status != EXIT_GOOD) return status;
         double most = -1.0;
-        uint32_t count = clip_frame_count(d->model, (int32_t)clip, 30.0);
+        cutis_result result = CUTIS_OK;
         for (uint32_t f = 0; f < count && result == CUTIS_OK; f++) {
-            result = play_frames(&p, f, 1, 30.0);
+            result = play_frames(&p, f, 1, FPS);
             cutis_surface surface = rest_shape_surface(&d->rest, p.positions);
             double change = fabs(cutis_surface_volume(&surface) - d->rest_volume);
             if (change > most) {
@@ -98,7 +108,7 @@ static int write_frame(demo *d, int method, int clip, const play *p)
     snprintf(name, sizeof name, "%s_%s.glb", clip_names[clip], methods[method].name);
     demo_path(d, name, path, sizeof path);
     int status = sink_open(d->app, d->model,
-                           &(sink_options){ .path = path, .frame_count = 1, .fps = 30.0 }, &sink);
+                           &(sink_options){ .path = path, .frame_count = 1, .fps = FPS }, &sink);
     if (status != EXIT_GOOD) return status;
     status = sink_add(sink, p->positions, p->normals);
     if (status == EXIT_GOOD) return sink_finish(sink);
@@ -109,16 +119,14 @@ static int write_frame(demo *d, int method, int clip, const play *p)
 static int show_clip(demo *d, int method, int clip)
 {
     demo_result *r = &d->results[method];
-    uint32_t index = 0;
+    cutis_bind_options bind = methods[method].bind;
+    uint32_t count;
     play p;
-    cutis_result result = cutis_model_find_clip(d->model, clip_names[clip], &index);
-    if (result != CUTIS_OK) return failed(d, result);
-    play_options options = { .clip = (int32_t)index, .batch = 1, .bind = methods[method].bind };
-    options.bind.normals = true;
-    int status = play_open(d->app, "demo", d->model, d->device, &options, &p);
+    bind.normals = true;
+    int status = open_clip(d, clip_names[clip], bind, &p, &count);
     if (status != EXIT_GOOD) return status;
     cutis_surface surface = rest_shape_surface(&d->rest, p.positions);
-    result = play_frames(&p, d->shown_frame[clip], 1, 30.0);
+    cutis_result result = play_frames(&p, d->shown_frame[clip], 1, FPS);
     if (result == CUTIS_OK) {
         cutis_curvature curvature;
         r->variation[clip] =
@@ -184,21 +192,16 @@ static int write_walk(demo *d)
 {
     char path[4096];
     frame_sink *sink = NULL;
-    uint32_t clip = 0;
+    uint32_t count;
     play p;
     demo_path(d, "walk_dqs.npy", path, sizeof path);
-    cutis_result result = cutis_model_find_clip(d->model, "walk", &clip);
-    if (result != CUTIS_OK) return failed(d, result);
-    uint32_t count = clip_frame_count(d->model, (int32_t)clip, 30.0);
-    play_options options = { .clip = (int32_t)clip,
-                             .batch = 1,
-                             .bind = { .method = CUTIS_METHOD_DQS } };
-    int status = play_open(d->app, "demo", d->model, d->device, &options, &p);
+    int status =
+        open_clip(d, "walk", (cutis_bind_options){ .method = CUTIS_METHOD_DQS }, &p, &count);
     if (status != EXIT_GOOD) return status;
     status = sink_open(d->app, d->model,
-                       &(sink_options){ .path = path, .frame_count = count, .fps = 30.0 }, &sink);
+                       &(sink_options){ .path = path, .frame_count = count, .fps = FPS }, &sink);
     for (uint32_t f = 0; f < count && status == EXIT_GOOD; f++) {
-        result = play_frames(&p, f, 1, 30.0);
+        cutis_result result = play_frames(&p, f, 1, FPS);
         status = result == CUTIS_OK ? sink_add(sink, p.positions, NULL) : failed(d, result);
     }
     if (status == EXIT_GOOD)
@@ -213,34 +216,25 @@ static void write_results(const demo *d, FILE *file)
 {
     cutis_device_info device = cutis_device_describe(d->device);
     json_out json = { .file = file };
-    emit_object(&json, NULL);
-    emit_string(&json, "version", cutis_version());
-    emit_string(&json, "device", cutis_device_kind_name(device.kind));
-    emit_string(&json, "device_name", device.name);
-    emit_count(&json, "vertices", d->rest.vertex_count);
-    emit_exact(&json, "rest_volume", d->rest_volume);
-    emit_number(&json, "plain_ns_per_vertex", d->plain_ns);
-    emit_array(&json, "rows");
+    emit(&json,
+         "{ version %s device %s device_name %s vertices %u rest_volume %.17g "
+         "plain_ns_per_vertex %g rows [",
+         cutis_version(), cutis_device_kind_name(device.kind), device.name, d->rest.vertex_count,
+         d->rest_volume, d->plain_ns);
     for (size_t m = 0; m < METHODS; m++) {
         const demo_result *r = &d->results[m];
-        emit_object(&json, NULL);
-        emit_string(&json, "method", methods[m].name);
+        emit(&json, "{ method %s", methods[m].name);
         for (int c = 0; c < CLIP_COUNT; c++) {
             emit_object(&json, clip_names[c]);
-            emit_count(&json, "frame", d->shown_frame[c]);
-            emit_number(&json, "volume_variation", r->variation[c]);
-            emit_number(&json, "edge_stretch_rms", r->stretch[c]);
-            emit_end(&json);
+            emit(&json, "frame %u volume_variation %g edge_stretch_rms %g }", d->shown_frame[c],
+                 r->variation[c], r->stretch[c]);
         }
-        emit_number(&json, "position_rms_from_lbs", r->from_lbs);
-        emit_number(&json, "position_rms_from_dqs", r->from_dqs);
-        emit_number(&json, "ns_per_vertex", r->ns);
-        emit_number(&json, "times_plain", r->times_plain);
-        emit_number(&json, "characters_at_60_hz", r->characters);
-        emit_end(&json);
+        emit(&json,
+             "position_rms_from_lbs %g position_rms_from_dqs %g ns_per_vertex %g times_plain %g "
+             "characters_at_60_hz %g }",
+             r->from_lbs, r->from_dqs, r->ns, r->times_plain, r->characters);
     }
-    emit_end(&json);
-    emit_end(&json);
+    emit(&json, "] }");
 }
 
 static int save_results(demo *d)
@@ -254,10 +248,8 @@ static int save_results(demo *d)
     int status = EXIT_GOOD;
     if (fclose(memory) != 0)
         status = app_fail_text(d->app, "%s: not enough memory", path);
-    else {
-        cutis_result result = cutis_file_write(d->app->context, path, text, size);
-        if (result != CUTIS_OK) status = app_fail(d->app, path, result);
-    }
+    else
+        status = app_result(d->app, path, cutis_file_write(d->app->context, path, text, size));
     free(text);
     return status;
 }
@@ -342,8 +334,7 @@ static int prepare(demo *d)
     cutis_surface rest = rest_shape_surface(&d->rest, d->rest.positions);
     d->rest_volume = cutis_surface_volume(&rest);
     demo_path(d, "biped.glb", path, sizeof path);
-    result = cutis_model_write(d->model, path, NULL);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(d->app, path, result);
+    return app_result(d->app, path, cutis_model_write(d->model, path, NULL));
 }
 
 int verb_demo(cli_app *app)

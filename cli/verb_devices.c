@@ -6,26 +6,15 @@
 static void print_json(const cutis_device_info *infos, uint32_t count)
 {
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_array(&json, "devices");
-    for (uint32_t i = 0; i < count; i++) {
-        const cutis_device_info *info = &infos[i];
-        emit_object(&json, NULL);
-        emit_string(&json, "kind", cutis_device_kind_name(info->kind));
-        emit_count(&json, "index", info->index);
-        emit_bool(&json, "available", info->available);
-        emit_string(&json, "name", info->name);
-        emit_string(&json, "detail", info->detail);
-        emit_count(&json, "memory_bytes", info->memory_bytes);
-        emit_count(&json, "threads", info->thread_count);
-        if (info->kind == CUTIS_DEVICE_CPU)
-            emit_string(&json, "isa", cutis_isa_name(info->isa));
-        else
-            emit_null(&json, "isa");
-        emit_end(&json);
-    }
-    emit_end(&json);
-    emit_end(&json);
+    emit(&json, "{ devices [");
+    for (const cutis_device_info *info = infos; info < infos + count; info++)
+        emit(&json,
+             "{ kind %s index %u available %d name %s detail %s memory_bytes %ju threads %u isa %s "
+             "}",
+             cutis_device_kind_name(info->kind), info->index, info->available, info->name,
+             info->detail, info->memory_bytes, info->thread_count,
+             info->kind == CUTIS_DEVICE_CPU ? cutis_isa_name(info->isa) : NULL);
+    emit(&json, "] }");
 }
 
 static void print_text(const cli_app *app, const cutis_device_info *info)

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "app.h"
-#include "clip_find.h"
-#include "convert.h"
+#include "play.h"
 #include "fit_shapes.h"
 
 typedef struct fit_job {
@@ -84,16 +83,14 @@ static int read_locks(cli_app *app, fit_job *job)
     const uint32_t vertices = cutis_model_vertex_count(job->model);
     if (names) job->keep_joints = calloc(strlen(names) + 1, sizeof *job->keep_joints);
     if (names && !job->keep_joints) return no_memory(app);
-    for (const char *entry = names; entry && *entry;) {
-        size_t span = strcspn(entry, ",");
+    size_t span;
+    for (const char *entry; names && (entry = next_entry(&names, ",", &span));) {
         char name[256];
         snprintf(name, sizeof name, "%.*s", (int)(span < 255 ? span : 255), entry);
         cutis_result result = cutis_model_find_joint(
             job->model, name, &job->keep_joints[job->options.keep_joint_count]);
         if (result != CUTIS_OK) return app_fail(app, job->path, result);
         job->options.keep_joint_count++;
-        entry += span;
-        entry += *entry == ',';
     }
     job->options.keep_joints = job->keep_joints;
     if (!path) return EXIT_GOOD;
@@ -164,7 +161,7 @@ static int play_method(cli_app *app, fit_job *job, int m, float *out)
         job->residual[m][k] = sqrt(sum / (double)vertices);
     }
     cutis_binding_destroy(binding);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->path, result);
+    return app_result(app, job->path, result);
 }
 
 static int play_examples(cli_app *app, fit_job *job)
@@ -189,34 +186,30 @@ static int fit_model(cli_app *app, fit_job *job)
     if (fit->ambiguous_count && job->played[2])
         app_note(
             app,
-            "%s: %llu vertices follow joints that have no weight on them: wpsd plays what differs "
+            "%s: %ju vertices follow joints that have no weight on them: wpsd plays what differs "
             "as psd does, not locally",
-            job->path, (unsigned long long)fit->ambiguous_count);
+            job->path, fit->ambiguous_count);
     if (fit->damped_count)
         app_note(app,
-                 "%s: blending is nearly singular at %llu vertices; they do not reach their "
+                 "%s: blending is nearly singular at %ju vertices; they do not reach their "
                  "shape exactly (--after-skinning does)",
-                 job->path, (unsigned long long)fit->damped_count);
+                 job->path, fit->damped_count);
     int status = play_examples(app, job);
-    if (status != EXIT_GOOD) return status;
-    cutis_write_options options = write_options(app);
-    result = cutis_model_write(job->fitted, job->output, &options);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->output, result);
+    return status == EXIT_GOOD ? app_write_model(app, job->fitted, job->output) : status;
 }
 
 static void say_result(const cli_app *app, const fit_job *job)
 {
     const cutis_pose_fit_report *f = job->fit;
-    app_say(app, "%s: %u examples, %u distinct poses with rest, %llu vertices\n", job->output,
-            f->example_count, f->pose_count, (unsigned long long)f->vertex_count);
+    app_say(app, "%s: %u examples, %u distinct poses with rest, %ju vertices\n", job->output,
+            f->example_count, f->pose_count, f->vertex_count);
     if (job->options.learn_weights)
         app_say(app,
-                "weights learned: %.4f of the weight discarded in the mean, %.4f at most; %llu "
+                "weights learned: %.4f of the weight discarded in the mean, %.4f at most; %ju "
                 "vertices by nearness to the bones\n",
-                f->discarded_mean, f->discarded_max, (unsigned long long)f->deficient_count);
-    app_say(app, "still joints %u, damped vertices %llu, ambiguous vertices %llu\n",
-            f->still_joint_count, (unsigned long long)f->damped_count,
-            (unsigned long long)f->ambiguous_count);
+                f->discarded_mean, f->discarded_max, f->deficient_count);
+    app_say(app, "still joints %u, damped vertices %ju, ambiguous vertices %ju\n",
+            f->still_joint_count, f->damped_count, f->ambiguous_count);
     if (!job->options.weights_only)
         app_say(app,
                 "sigma %.4f rad, condition %.3g; memory: psd %.0f KiB, wpsd %.0f KiB, the paper's "
@@ -230,48 +223,30 @@ static void say_result(const cli_app *app, const fit_job *job)
     app_say(app, "\n%s%-6s %8s %12s %12s %12s %12s%s\n", app_style(app, "1"), "pose", "seconds",
             "before", "ssd", "psd", "wpsd", app_style(app, "0"));
     for (uint32_t k = 0; k < job->count; k++) {
-        app_say(app, "%-6u %8.3f ", k, job->times[k]);
-        if (f->before)
-            app_say(app, "%12.3e", f->before[k]);
-        else
-            app_say(app, "%12s", "-");
-        for (int m = 0; m < 3; m++) {
-            if (job->residual[m])
-                app_say(app, " %12.3e", job->residual[m][k]);
-            else
-                app_say(app, " %12s", "-");
+        app_say(app, "%-6u %8.3f", k, job->times[k]);
+        for (int m = 0; m < 4; m++) {
+            const double *values = m == 0 ? f->before : job->residual[m - 1];
+            char text[32] = "-";
+            if (values) snprintf(text, sizeof text, "%.3e", values[k]);
+            app_say(app, " %12s", text);
         }
         app_say(app, "\n");
     }
 }
 
-static void emit_row(json_out *json, const char *key, const double *values, uint32_t count)
-{
-    if (!values) return;
-    emit_array(json, key);
-    for (uint32_t i = 0; i < count; i++) emit_number(json, NULL, values[i]);
-    emit_end(json);
-}
-
 static void emit_result(const fit_job *job)
 {
     const cutis_pose_fit_report *f = job->fit;
+    static const char *const keys[] = { "before_rms", "ssd_rms", "psd_rms", "wpsd_rms" };
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", job->path);
-    emit_string(&json, "output", job->output);
-    emit_count(&json, "vertices", f->vertex_count);
-    emit_count(&json, "examples", f->example_count);
-    emit_count(&json, "poses", f->pose_count);
-    emit_count(&json, "merged", f->merged_count);
-    emit_bool(&json, "root_counts", f->root_counts);
-    emit_number(&json, "diagonal", f->diagonal);
-    emit_number(&json, "discarded_mean", f->discarded_mean);
-    emit_number(&json, "discarded_max", f->discarded_max);
-    emit_count(&json, "deficient_vertices", f->deficient_count);
-    emit_count(&json, "damped_vertices", f->damped_count);
-    emit_count(&json, "ambiguous_vertices", f->ambiguous_count);
-    emit_array(&json, "still_joints");
+    emit(&json,
+         "{ file %s output %s vertices %ju examples %u poses %u merged %u root_counts %d diagonal "
+         "%g "
+         "discarded_mean %g discarded_max %g deficient_vertices %ju damped_vertices %ju "
+         "ambiguous_vertices %ju still_joints [",
+         job->path, job->output, f->vertex_count, f->example_count, f->pose_count, f->merged_count,
+         f->root_counts, f->diagonal, f->discarded_mean, f->discarded_max, f->deficient_count,
+         f->damped_count, f->ambiguous_count);
     for (uint32_t i = 0; i < f->still_joint_count; i++) {
         const char *name = cutis_model_get(job->model)->nodes[f->still_joints[i]].name;
         if (name)
@@ -279,27 +254,22 @@ static void emit_result(const fit_job *job)
         else
             emit_count(&json, NULL, f->still_joints[i]);
     }
-    emit_end(&json);
-    emit_number(&json, "sigma", f->sigma);
-    emit_number(&json, "condition", f->condition);
-    emit_number(&json, "displacement_max", f->displacement_max);
-    emit_count(&json, "fields", f->field_count);
-    emit_number(&json, "energy", f->energy);
-    emit_number(&json, "compression_max", f->compression_max);
-    emit_count(&json, "paper_bytes", f->paper_bytes);
-    emit_count(&json, "psd_bytes", f->psd_bytes);
-    emit_count(&json, "wpsd_bytes", f->wpsd_bytes);
-    emit_row(&json, "before_rms", f->before, job->count);
-    emit_row(&json, "ssd_rms", job->residual[0], job->count);
-    emit_row(&json, "psd_rms", job->residual[1], job->count);
-    emit_row(&json, "wpsd_rms", job->residual[2], job->count);
+    emit(&json,
+         "] sigma %g condition %g displacement_max %g fields %u energy %g compression_max %g "
+         "paper_bytes %ju psd_bytes %ju wpsd_bytes %ju",
+         f->sigma, f->condition, f->displacement_max, f->field_count, f->energy, f->compression_max,
+         f->paper_bytes, f->psd_bytes, f->wpsd_bytes);
+    for (int m = 0; m < 4; m++) {
+        const double *values = m == 0 ? f->before : job->residual[m - 1];
+        if (values) emit_numbers(&json, keys[m], values, job->count);
+    }
     emit_end(&json);
 }
 
 int verb_fit(cli_app *app)
 {
     fit_job job = { .path = app->operands[0] };
-    int status = app_output_as(app, ".glb .gltf", &job.output);
+    int status = app_output(app, ".glb .gltf", &job.output);
     if (status == EXIT_GOOD) status = read_options(app, &job);
     if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
     if (status == EXIT_GOOD)

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert.h"
-
 static int read_voxels(cli_app *app, handles_job *job)
 {
     const char *text = option_text(app, OPTION_VOXELS);
@@ -26,13 +24,11 @@ static int read_voxels(cli_app *app, handles_job *job)
 
 static int read_options(cli_app *app, handles_job *job)
 {
-    const char *weighting = option_text(app, OPTION_WEIGHTING);
     const bool skeleton = option_given(app, OPTION_SKELETON);
     cutis_handles_options *o = &job->options;
     if (skeleton == option_given(app, OPTION_HANDLES))
         return app_usage(app, "either --handles FILE or --skeleton");
-    o->weighting = weighting && strcmp(weighting, "virtual") == 0 ? CUTIS_WEIGHTING_VIRTUAL
-                                                                  : CUTIS_WEIGHTING_FIELD;
+    o->weighting = (cutis_weighting)option_choice(app, OPTION_WEIGHTING);
     o->influences = option_count(app, OPTION_INFLUENCES, 0);
     o->softness = option_number(app, OPTION_SOFTNESS, 0);
     o->radius = option_number(app, OPTION_RADIUS, 0);
@@ -103,10 +99,10 @@ static void say_result(const cli_app *app, const handles_job *job)
 {
     const cutis_handles_report *r = job->report;
     const cutis_handles_seconds *t = &r->seconds;
-    app_say(app, "%s: %u %s, %s weighting, %llu voxels (%u along the longest side) in %u piece%s\n",
+    app_say(app, "%s: %u %s, %s weighting, %ju voxels (%u along the longest side) in %u piece%s\n",
             job->output, r->real_handles, job->file ? "handles" : "bones",
-            cutis_weighting_name(job->options.weighting), (unsigned long long)r->domain_voxels,
-            r->voxels, r->components, r->components == 1 ? "" : "s");
+            cutis_weighting_name(job->options.weighting), r->domain_voxels, r->voxels,
+            r->components, r->components == 1 ? "" : "s");
     if (job->options.weighting == CUTIS_WEIGHTING_VIRTUAL)
         app_say(app, "%u virtual handles in %u rounds, coverage %.3f, %u supports at their floor\n",
                 r->virtual_handles, r->insertion_rounds, r->coverage_max, r->floored_handles);
@@ -129,63 +125,35 @@ static void say_result(const cli_app *app, const handles_job *job)
             1e3 * job->update);
 }
 
-static void emit_handles(json_out *json, const cutis_handles_report *r)
-{
-    emit_array(json, "handles");
-    for (uint32_t i = 0; i < r->handle_count; i++) {
-        emit_object(json, NULL);
-        emit_string(json, "name", r->handles[i].name);
-        emit_bool(json, "has_site", r->handles[i].has_site);
-        emit_bool(json, "shared", r->handles[i].shared);
-        emit_bool(json, "floored", r->handles[i].floored);
-        emit_number(json, "snapped", r->handles[i].snapped);
-        emit_number(json, "interpolation_error", r->handles[i].error);
-        emit_end(json);
-    }
-    emit_end(json);
-}
-
 static void emit_result(const handles_job *job)
 {
     const cutis_handles_report *r = job->report;
+    const cutis_handles_seconds *t = &r->seconds;
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", job->path);
-    emit_string(&json, "output", job->output);
-    emit_string(&json, "weighting", cutis_weighting_name(job->options.weighting));
-    emit_count(&json, "voxels", r->voxels);
-    emit_number(&json, "voxel_size", r->voxel_size);
-    emit_count(&json, "domain_voxels", r->domain_voxels);
-    emit_count(&json, "components", r->components);
-    emit_count(&json, "components_without_handle", r->orphan_components);
-    emit_count(&json, "real_handles", r->real_handles);
-    emit_count(&json, "virtual_handles", r->virtual_handles);
-    emit_count(&json, "insertion_rounds", r->insertion_rounds);
-    emit_number(&json, "coverage_max", r->coverage_max);
-    emit_count(&json, "iterations", r->iterations);
-    emit_count(&json, "floored_handles", r->floored_handles);
-    emit_count(&json, "joints_without_site", r->joints_without_site);
-    emit_number(&json, "interpolation_error_max", r->interpolation_error_max);
-    emit_number(&json, "separation_min", r->separation_min);
-    emit_count(&json, "voxels_needed", r->voxels_needed);
-    emit_number(&json, "dropped_mass_max", r->dropped_mass_max);
-    emit_number(&json, "dropped_mass_mean", r->dropped_mass_mean);
-    emit_object(&json, "seconds");
-    emit_number(&json, "voxelise", r->seconds.voxelise);
-    emit_number(&json, "distances", r->seconds.distances);
-    emit_number(&json, "insertion", r->seconds.insertion);
-    emit_number(&json, "weights", r->seconds.weights);
-    emit_number(&json, "reduction", r->seconds.reduction);
-    emit_number(&json, "update", job->update);
-    emit_end(&json);
-    if (job->compared) {
-        emit_object(&json, "against_existing");
-        emit_number(&json, "mean_absolute", job->weight_difference);
-        emit_number(&json, "position_rms", job->position_difference);
-        emit_end(&json);
-    }
-    emit_handles(&json, r);
-    emit_end(&json);
+    emit(&json,
+         "{ file %s output %s weighting %s voxels %u voxel_size %g domain_voxels %ju components %u "
+         "components_without_handle %u real_handles %u virtual_handles %u insertion_rounds %u "
+         "coverage_max %g iterations %u floored_handles %u joints_without_site %u "
+         "interpolation_error_max %g separation_min %g voxels_needed %u dropped_mass_max %g "
+         "dropped_mass_mean %g",
+         job->path, job->output, cutis_weighting_name(job->options.weighting), r->voxels,
+         r->voxel_size, r->domain_voxels, r->components, r->orphan_components, r->real_handles,
+         r->virtual_handles, r->insertion_rounds, r->coverage_max, r->iterations,
+         r->floored_handles, r->joints_without_site, r->interpolation_error_max, r->separation_min,
+         r->voxels_needed, r->dropped_mass_max, r->dropped_mass_mean);
+    emit(&json,
+         "seconds { voxelise %g distances %g insertion %g weights %g reduction %g update %g }",
+         t->voxelise, t->distances, t->insertion, t->weights, t->reduction, job->update);
+    if (job->compared)
+        emit(&json, "against_existing { mean_absolute %g position_rms %g }", job->weight_difference,
+             job->position_difference);
+    emit_array(&json, "handles");
+    for (uint32_t i = 0; i < r->handle_count; i++)
+        emit(&json,
+             "{ name %s has_site %d shared %d floored %d snapped %g interpolation_error %g }",
+             r->handles[i].name, r->handles[i].has_site, r->handles[i].shared,
+             r->handles[i].floored, r->handles[i].snapped, r->handles[i].error);
+    emit(&json, "] }");
 }
 
 static int bind_model(cli_app *app, handles_job *job)
@@ -202,25 +170,22 @@ static int bind_model(cli_app *app, handles_job *job)
                                         &job->report);
     }
     app_progress_done(app);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->path, result);
+    return app_result(app, job->path, result);
 }
 
 static int write_result(cli_app *app, handles_job *job)
 {
     const char *picture = option_text(app, OPTION_WEIGHTS_PICTURE);
-    cutis_write_options options = write_options(app);
     int status = handles_compare(app, job);
     if (status == EXIT_GOOD && picture) status = handles_picture(app, job, picture);
-    if (status != EXIT_GOOD) return status;
-    cutis_result result = cutis_model_write(job->result, job->output, &options);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->output, result);
+    return status == EXIT_GOOD ? app_write_model(app, job->result, job->output) : status;
 }
 
 int verb_handles(cli_app *app)
 {
     handles_job job = { .path = app->operands[0] };
     const char *picture = option_text(app, OPTION_WEIGHTS_PICTURE);
-    int status = app_output_as(app, ".glb .gltf", &job.output); // others hold no weights
+    int status = app_output(app, ".glb .gltf", &job.output); // others hold no weights
     if (status == EXIT_GOOD) status = read_options(app, &job);
     if (status == EXIT_GOOD && picture)
         status = app_check_output_as(app, "--weights-picture", picture, ".png");

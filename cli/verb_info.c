@@ -54,39 +54,26 @@ static cutis_result collect(const cutis_model *model, facts *out)
 
 static void print_json(const char *path, const facts *f)
 {
+    const cutis_weight_summary *w = &f->weights;
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", path);
-    emit_count(&json, "vertices", cutis_model_vertex_count(f->model));
-    emit_count(&json, "triangles", cutis_model_triangle_count(f->model));
-    emit_count(&json, "joints", f->joint_count);
-    emit_count(&json, "max_influences", f->weights.max_influences);
-    emit_count(&json, "bone_sets", f->weights.bone_set_count);
-    emit_count(&json, "large_bone_sets", f->weights.large_set_count);
-    emit_array(&json, "clips");
-    for (uint32_t c = 0; c < f->data->clip_count; c++) {
-        emit_object(&json, NULL);
-        emit_string(&json, "name", f->data->clips[c].name);
-        emit_number(&json, "duration", f->data->clips[c].duration);
-        emit_count(&json, "channels", f->data->clips[c].channel_count);
-        emit_end(&json);
-    }
-    emit_end(&json);
-    emit_count(&json, "nodes", f->data->node_count);
-    emit_count(&json, "meshes", f->data->mesh_count);
-    emit_count(&json, "primitives", f->primitive_count);
-    emit_count(&json, "skins", f->data->skin_count);
-    emit_count(&json, "materials", f->data->material_count);
-    emit_count(&json, "morph_targets", cutis_model_target_count(f->model));
-    emit_count(&json, "unused_joints", f->weights.unused_joint_count);
-    emit_count(&json, "unweighted_vertices", f->weights.unweighted_count);
-    emit_array(&json, "influence_histogram");
-    for (int i = 0; i < 17; i++) emit_count(&json, NULL, f->weights.histogram[i]);
+    emit(&json,
+         "{ file %s vertices %u triangles %ju joints %u max_influences %u bone_sets %u "
+         "large_bone_sets %u clips [",
+         path, cutis_model_vertex_count(f->model), cutis_model_triangle_count(f->model),
+         f->joint_count, w->max_influences, w->bone_set_count, w->large_set_count);
+    for (uint32_t c = 0; c < f->data->clip_count; c++)
+        emit(&json, "{ name %s duration %g channels %u }", f->data->clips[c].name,
+             f->data->clips[c].duration, f->data->clips[c].channel_count);
+    emit(&json,
+         "] nodes %u meshes %u primitives %u skins %u materials %u morph_targets %u "
+         "unused_joints %u unweighted_vertices %ju influence_histogram [",
+         f->data->node_count, f->data->mesh_count, f->primitive_count, f->data->skin_count,
+         f->data->material_count, cutis_model_target_count(f->model), w->unused_joint_count,
+         w->unweighted_count);
+    for (int i = 0; i < 17; i++) emit_count(&json, NULL, w->histogram[i]);
     emit_end(&json);
     emit_bounds(&json, "bounds", f->bounds);
-    emit_number(&json, "diagonal", f->diagonal);
-    emit_count(&json, "repaired", f->repaired);
-    emit_end(&json);
+    emit(&json, "diagonal %g repaired %u }", f->diagonal, f->repaired);
 }
 
 static void print_text(const cli_app *app, const char *path, const facts *f)
@@ -94,15 +81,14 @@ static void print_text(const cli_app *app, const char *path, const facts *f)
     const cutis_bounds *b = &f->bounds;
     app_say(app, "%s%s%s\n", app_style(app, "1"), path, app_style(app, "0"));
     app_say(app, "  %-15s %u\n", "vertices", cutis_model_vertex_count(f->model));
-    app_say(app, "  %-15s %llu\n", "triangles",
-            (unsigned long long)cutis_model_triangle_count(f->model));
+    app_say(app, "  %-15s %ju\n", "triangles", cutis_model_triangle_count(f->model));
     app_say(app, "  %-15s %u nodes, %u meshes, %u skins\n", "scene", f->data->node_count,
             f->data->mesh_count, f->data->skin_count);
     app_say(app, "  %-15s %u", "joints", f->joint_count);
     if (f->weights.unused_joint_count) app_say(app, " (%u unused)", f->weights.unused_joint_count);
     app_say(app, "\n  %-15s %u a vertex at most", "influences", f->weights.max_influences);
     if (f->weights.unweighted_count)
-        app_say(app, "; %llu vertices have none", (unsigned long long)f->weights.unweighted_count);
+        app_say(app, "; %ju vertices have none", f->weights.unweighted_count);
     app_say(app, "\n  %-15s %u", "bone sets", f->weights.bone_set_count);
     if (f->weights.large_set_count)
         app_say(app, ", %u of them of three or more bones", f->weights.large_set_count);

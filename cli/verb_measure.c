@@ -3,8 +3,8 @@
 /// or in a pose.
 #include "app.h"
 #include "measure_shape.h"
-#include "patches_plot.h"
 #include "rest_shape.h"
+#include "sink.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,11 +39,6 @@ typedef struct measurement {
     cutis_bounds bounds;
     cutis_curvature curvature;
 } measurement;
-
-static bool is_array(const char *path)
-{
-    return has_extension(path, ".npy .pc2");
-}
 
 static int load_array(cli_app *app, shapes *out)
 {
@@ -93,7 +88,7 @@ static int load_main(cli_app *app, const char *path, measurement *m)
 static int load_shapes(cli_app *app, const char *path, shapes *out)
 {
     out->path = path;
-    if (is_array(path)) return load_array(app, out);
+    if (sink_is_array(path)) return load_array(app, out);
     int status = load_model(app, path, &out->own);
     out->frame_count = 1;
     out->vertex_count = out->own.vertex_count;
@@ -107,7 +102,7 @@ static int load(cli_app *app, measurement *m)
 {
     const char *model = option_text(app, OPTION_REST);
     uint32_t next = 0;
-    if (!model && !is_array(app->operands[0])) model = app->operands[next++];
+    if (!model && !sink_is_array(app->operands[0])) model = app->operands[next++];
     if (app->operand_count - next > 2) return app_usage(app, "want [MODEL] RESULT [REFERENCE]");
     if (!model && app->operand_count == 1)
         return app_usage(app, "%s: an array needs a model (--rest MODEL) or a second array",
@@ -160,7 +155,6 @@ static void add_frame(measurement *m, uint32_t frame, const cutis_surface *surfa
 {
     row *r = &m->rows[frame];
     cutis_difference *total = &m->total.difference;
-    cutis_bounds box = cutis_surface_bounds(surface);
     r->volume = cutis_surface_volume(surface);
     r->variation = 100.0 * (r->volume - m->rest_volume) / m->rest_volume;
     if (fabs(r->variation) > fabs(m->rows[m->extreme].variation)) m->extreme = frame;
@@ -168,12 +162,7 @@ static void add_frame(measurement *m, uint32_t frame, const cutis_surface *surfa
     total->normal_rms += r->difference.normal_rms * r->difference.normal_rms;
     total->position_max = fmax(total->position_max, r->difference.position_max);
     total->normal_max = fmax(total->normal_max, r->difference.normal_max);
-    m->bounds.min.x = fminf(m->bounds.min.x, box.min.x);
-    m->bounds.min.y = fminf(m->bounds.min.y, box.min.y);
-    m->bounds.min.z = fminf(m->bounds.min.z, box.min.z);
-    m->bounds.max.x = fmaxf(m->bounds.max.x, box.max.x);
-    m->bounds.max.y = fmaxf(m->bounds.max.y, box.max.y);
-    m->bounds.max.z = fmaxf(m->bounds.max.z, box.max.z);
+    bounds_add(&m->bounds, cutis_surface_bounds(surface));
 }
 
 static int measure_all(cli_app *app, measurement *m)
@@ -215,49 +204,38 @@ static int measure_all(cli_app *app, measurement *m)
 
 static void json_row(json_out *json, const row *r, bool faces)
 {
-    emit_exact(json, "volume", faces ? r->volume : NAN);
-    emit_number(json, "volume_variation", faces ? r->variation : NAN);
-    emit_number(json, "position_rms", r->difference.position_rms);
-    emit_number(json, "position_max", r->difference.position_max);
-    emit_number(json, "normal_rms", faces ? r->difference.normal_rms : NAN);
+    emit(json, "volume %.17g volume_variation %g position_rms %g position_max %g normal_rms %g",
+         faces ? r->volume : NAN, faces ? r->variation : NAN, r->difference.position_rms,
+         r->difference.position_max, faces ? r->difference.normal_rms : NAN);
 }
 
 static void print_json(const measurement *m)
 {
     const bool faces = m->rest.triangle_count > 0;
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_count(&json, "vertices", m->rest.vertex_count);
-    emit_count(&json, "triangles", m->rest.triangle_count);
-    emit_count(&json, "frames", m->frame_count);
-    emit_number(&json, "open_edges", faces ? (double)m->open_edges : NAN);
-    emit_exact(&json, "rest_volume", faces ? m->rest_volume : NAN);
+    emit(&json, "{ vertices %u triangles %ju frames %u open_edges %g rest_volume %.17g",
+         m->rest.vertex_count, m->rest.triangle_count, m->frame_count,
+         faces ? (double)m->open_edges : NAN, faces ? m->rest_volume : NAN);
     json_row(&json, &m->total, faces);
     measure_facts_json(&json, &m->parts, faces ? &m->facts : NULL);
     emit_bounds(&json, "bounds", m->bounds);
-    emit_number(&json, "diagonal", m->diagonal);
-    emit_object(&json, "curvature");
-    emit_number(&json, "mean_rms", faces ? m->curvature.mean_rms : NAN);
-    emit_number(&json, "mean_max", faces ? m->curvature.mean_max : NAN);
-    emit_end(&json);
-    emit_number(&json, "edge_stretch_rms", faces ? m->curvature.edge_stretch_rms : NAN);
-    emit_array(&json, "per_frame");
+    emit(&json, "diagonal %g curvature { mean_rms %g mean_max %g } edge_stretch_rms %g per_frame [",
+         m->diagonal, faces ? m->curvature.mean_rms : NAN, faces ? m->curvature.mean_max : NAN,
+         faces ? m->curvature.edge_stretch_rms : NAN);
     for (uint32_t f = 0; f < m->frame_count; f++) {
-        emit_object(&json, NULL);
-        emit_count(&json, "frame", f);
+        emit(&json, "{ frame %u", f);
         json_row(&json, &m->rows[f], faces);
         emit_end(&json);
     }
-    emit_end(&json);
-    emit_end(&json);
+    emit(&json, "] }");
 }
 
 static void print_text(const cli_app *app, const measurement *m)
 {
     const cutis_bounds *b = &m->bounds;
     const cutis_difference *d = &m->total.difference;
-    app_say(app, "%-18s %u of %u vertices, %llu triangles\n", "frames", m->frame_count,
-            m->rest.vertex_count, (unsigned long long)m->rest.triangle_count);
+    app_say(app, "%-18s %u of %u vertices, %ju triangles\n", "frames", m->frame_count,
+            m->rest.vertex_count, m->rest.triangle_count);
     app_say(app, "%-18s %.6g x %.6g x %.6g from (%.6g, %.6g, %.6g)\n", "bounds",
             b->max.x - b->min.x, b->max.y - b->min.y, b->max.z - b->min.z, b->min.x, b->min.y,
             b->min.z);

@@ -2,17 +2,16 @@
 /// reduction succeeded.
 #include "reduce.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cage.h"
-#include "convert.h"
 
 static int parse_clips(cli_app *app, const char *text, const cutis_model *model, clip_list *out)
 {
     char name[512];
-    for (const char *entry = text; *entry;) {
-        size_t span = strcspn(entry, ",");
+    const char *left = text;
+    size_t span;
+    for (const char *entry; (entry = next_entry(&left, ",", &span));) {
         if (span == 0 || span >= sizeof name || out->count == CLIPS_MAX)
             return app_usage(app, "\"%s\": expected clips separated by commas, at most %d", text,
                              CLIPS_MAX);
@@ -21,8 +20,6 @@ static int parse_clips(cli_app *app, const char *text, const cutis_model *model,
         cutis_result result = cutis_model_find_clip(model, name, &out->clips[out->count]);
         if (result != CUTIS_OK) return app_fail(app, app->operands[0], result);
         out->count++;
-        entry += span;
-        entry += *entry == ',';
     }
     return out->count ? EXIT_GOOD : app_usage(app, "no clips are named");
 }
@@ -68,9 +65,9 @@ void reduce_say_rows(const cli_app *app, const cutis_reduce_row *rows, uint32_t 
 static void say_result(const cli_app *app, const reduce_job *job)
 {
     const cutis_reduce_report *r = job->reduction;
-    app_say(app, "%s: %u influences at most, before %u; %llu of %llu vertices had more\n",
-            job->output, job->after.max_influences, job->before.max_influences,
-            (unsigned long long)r->reduced_count, (unsigned long long)r->vertex_count);
+    app_say(app, "%s: %u influences at most, before %u; %ju of %ju vertices had more\n",
+            job->output, job->after.max_influences, job->before.max_influences, r->reduced_count,
+            r->vertex_count);
     app_say(app, "%u example poses, %u held out, %u automatic\n\n", r->example_count,
             r->held_out_count, r->automatic_count);
     reduce_say_rows(app, r->rows, r->row_count);
@@ -83,26 +80,14 @@ static void emit_histogram(json_out *json, const char *key, const cutis_weight_s
     emit_end(json);
 }
 
-static void emit_numbers(json_out *json, const char *key, const double *values, uint32_t count)
-{
-    emit_array(json, key);
-    for (uint32_t i = 0; values && i < count; i++) emit_number(json, NULL, values[i]);
-    emit_end(json);
-}
-
 void reduce_emit_row(json_out *json, const cutis_reduce_row *row, uint32_t frame_count)
 {
-    emit_object(json, NULL);
-    emit_string(json, "method", cutis_reduce_method_name(row->method));
-    emit_string(json, "sets", cutis_reduce_sets_name(row->sets));
-    emit_count(json, "influences", row->max_influences);
-    emit_number(json, "example_position", row->example_position);
-    emit_number(json, "example_normal", row->example_normal);
-    emit_number(json, "held_out_position", row->held_out_position);
-    emit_number(json, "held_out_normal", row->held_out_normal);
-    emit_number(json, "energy", row->energy);
-    emit_count(json, "sweeps", row->sweep_count);
-    emit_number(json, "seconds", row->seconds);
+    emit(json,
+         "{ method %s sets %s influences %u example_position %g example_normal %g "
+         "held_out_position %g held_out_normal %g energy %g sweeps %u seconds %g",
+         cutis_reduce_method_name(row->method), cutis_reduce_sets_name(row->sets),
+         row->max_influences, row->example_position, row->example_normal, row->held_out_position,
+         row->held_out_normal, row->energy, row->sweep_count, row->seconds);
     emit_numbers(json, "energies", row->curve, row->curve_count);
     emit_numbers(json, "frame_position", row->frame_position, frame_count);
     emit_numbers(json, "frame_normal", row->frame_normal, frame_count);
@@ -113,45 +98,33 @@ static void emit_result(const reduce_job *job)
 {
     const cutis_reduce_report *r = job->reduction;
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", job->path);
-    emit_string(&json, "output", job->output);
-    emit_count(&json, "vertices", r->vertex_count);
-    emit_count(&json, "reduced_vertices", r->reduced_count);
-    emit_count(&json, "repaired_vertices", r->repaired_count);
-    emit_count(&json, "automatic_poses", r->automatic_count);
+    emit(&json,
+         "{ file %s output %s vertices %ju reduced_vertices %ju repaired_vertices %ju "
+         "automatic_poses %u",
+         job->path, job->output, r->vertex_count, r->reduced_count, r->repaired_count,
+         r->automatic_count);
     emit_histogram(&json, "histogram_before", &job->before);
     emit_histogram(&json, "histogram_after", &job->after);
     emit_array(&json, "methods");
     for (uint32_t i = 0; i < r->row_count; i++)
         reduce_emit_row(&json, &r->rows[i], r->example_count + r->held_out_count);
-    emit_end(&json);
-    emit_array(&json, "frames");
+    emit(&json, "] frames [");
     for (uint32_t i = 0; i < r->example_count + r->held_out_count; i++) {
-        emit_object(&json, NULL);
-        emit_bool(&json, "held_out", i >= r->example_count);
-        if (r->poses[i].clip == CUTIS_NONE)
-            emit_null(&json, "clip");
-        else
-            emit_count(&json, "clip", (uint64_t)r->poses[i].clip);
-        emit_number(&json, "seconds", r->poses[i].seconds);
-        emit_end(&json);
+        const int32_t clip = r->poses[i].clip;
+        emit(&json, "{ held_out %d clip %g seconds %g }", i >= r->example_count,
+             clip == CUTIS_NONE ? NAN : clip, r->poses[i].seconds);
     }
-    emit_end(&json);
-    emit_end(&json);
+    emit(&json, "] }");
 }
 
 static int write_result(cli_app *app, reduce_job *job)
 {
-    cutis_write_options options = write_options(app);
     cutis_result result = cutis_weights_summarize(job->model, &job->before);
     if (result == CUTIS_OK) result = cutis_weights_summarize(job->reduced, &job->after);
     if (result != CUTIS_OK) return app_fail(app, job->path, result);
     const char *report = option_text(app, OPTION_REPORT);
     int status = report ? reduce_report(app, job, report) : EXIT_GOOD;
-    if (status != EXIT_GOOD) return status;
-    result = cutis_model_write(job->reduced, job->output, &options);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->output, result);
+    return status == EXIT_GOOD ? app_write_model(app, job->reduced, job->output) : status;
 }
 
 // A cage's weights are meant where there is no skin, or where signed ones are asked for.
@@ -176,8 +149,8 @@ static int reduce_model(cli_app *app, reduce_job *job)
     app_progress_done(app);
     if (result != CUTIS_OK) return app_fail(app, job->path, result);
     if (job->reduction->repaired_count)
-        app_note(app, "%s: %llu vertices had no weight and follow the skin's first joint now",
-                 job->path, (unsigned long long)job->reduction->repaired_count);
+        app_note(app, "%s: %ju vertices had no weight and follow the skin's first joint now",
+                 job->path, job->reduction->repaired_count);
     if (job->reduction->few_poses)
         app_note(app,
                  "%s: so few poses do not determine %u weights; unseen ones may be worse than with "
@@ -190,7 +163,7 @@ int verb_reduce(cli_app *app)
 {
     reduce_job job = { .path = app->operands[0] };
     const char *report = option_text(app, OPTION_REPORT);
-    int status = app_output_as(app, ".glb .gltf", &job.output); // others hold no weights
+    int status = app_output(app, ".glb .gltf", &job.output); // others hold no weights
     if (status == EXIT_GOOD && report)
         status = app_check_output_as(app, "--report", report, ".html");
     if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);

@@ -27,13 +27,11 @@ static int read_reference(cli_app *app, render_job *job, const char *path)
     cutis_result result = cutis_array_read(app->context, path, &array);
     if (result != CUTIS_OK) return app_fail(app, path, result);
     size_t plane = 3 * (size_t)job->stage.rest.vertex_count;
-    uint64_t total = 1, frames;
-    for (uint32_t i = 0; i < array.dimension_count; i++) total *= array.dimensions[i];
-    frames = plane ? total / plane : 0;
+    const uint64_t total = array_size(&array), frames = plane ? total / plane : 0;
     int status = EXIT_GOOD;
     if (frames == 0 || total % plane)
-        status = app_fail_text(app, "%s: %llu numbers are no frames of %u vertices", path,
-                               (unsigned long long)total, job->stage.rest.vertex_count);
+        status = app_fail_text(app, "%s: %ju numbers are no frames of %u vertices", path, total,
+                               job->stage.rest.vertex_count);
     else {
         uint64_t frame = (uint64_t)llround(job->seconds * 30);
         if (frame >= frames) frame = frames - 1;
@@ -65,12 +63,7 @@ static int make_reference(cli_app *app, render_job *job)
 static void frame_shots(render_job *job)
 {
     cutis_bounds box = job->shots[0].play.bounds[0];
-    for (uint32_t i = 1; i < job->shot_count; i++) {
-        const cutis_bounds *more = &job->shots[i].play.bounds[0];
-        box.min.x = fminf(box.min.x, more->min.x), box.max.x = fmaxf(box.max.x, more->max.x);
-        box.min.y = fminf(box.min.y, more->min.y), box.max.y = fmaxf(box.max.y, more->max.y);
-        box.min.z = fminf(box.min.z, more->min.z), box.max.z = fmaxf(box.max.z, more->max.z);
-    }
+    for (uint32_t i = 1; i < job->shot_count; i++) bounds_add(&box, job->shots[i].play.bounds[0]);
     for (uint32_t i = 0; i < job->shot_count; i++)
         picture_cage_frame(&job->stage, &job->shots[i].play, &box);
     job->stage.camera.frame = box;
@@ -180,18 +173,6 @@ static int write_pictures(cli_app *app, render_job *job)
     return EXIT_GOOD;
 }
 
-static void print_json(cli_app *app, const render_job *job)
-{
-    if (!app->json) return;
-    json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", job->stage.path);
-    emit_string(&json, "output", job->output);
-    emit_string(&json, "renderer", cutis_renderer_name(job->stage.renderer));
-    emit_number(&json, "seconds", job->seconds);
-    emit_end(&json);
-}
-
 static int run_job(cli_app *app, render_job *job)
 {
     int status = picture_open(app, app->operands[0], &job->stage);
@@ -205,7 +186,9 @@ static int run_job(cli_app *app, render_job *job)
         frame_shots(job);
         status = write_pictures(app, job);
     }
-    if (status == EXIT_GOOD) print_json(app, job);
+    if (status == EXIT_GOOD && app->json)
+        emit(&(json_out){ .file = stdout }, "{ file %s output %s renderer %s seconds %g }",
+             job->stage.path, job->output, cutis_renderer_name(job->stage.renderer), job->seconds);
     for (uint32_t i = 0; i < job->shot_count; i++) picture_shot_close(&job->shots[i]);
     free(job->reference);
     picture_close(&job->stage);
@@ -215,7 +198,7 @@ static int run_job(cli_app *app, render_job *job)
 int verb_render(cli_app *app)
 {
     render_job job = { 0 };
-    int status = app_output_as(app, ".png", &job.output);
+    int status = app_output(app, ".png", &job.output);
     if (status == EXIT_GOOD) status = picture_methods(app, job.shots, &job.shot_count);
     if (status == EXIT_GOOD && option_given(app, OPTION_TIME) && !option_given(app, OPTION_CLIP) &&
         !option_given(app, OPTION_CAGE_POSES) && !option_given(app, OPTION_SHOW)) // error:FRAMES

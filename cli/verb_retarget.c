@@ -24,21 +24,19 @@ static const char *found_text(cutis_retarget_found found)
 // -o may be left out when only the map is wanted.
 static int read_options(cli_app *app, request *r)
 {
-    const char *rest = option_text(app, OPTION_MOTION_REST), *feet = option_text(app, OPTION_FEET);
     r->path = app->operands[0];
     r->motion_path = option_text(app, OPTION_MOTION);
     r->map_output = option_text(app, OPTION_WRITE_MAP);
     r->map_path = option_text(app, OPTION_MAP);
     if (r->map_path && strcmp(r->map_path, "auto") == 0) r->map_path = NULL;
     if (!r->motion_path) return app_usage(app, "needs --motion FILE");
-    if (rest && strcmp(rest, "tpose") == 0) r->options.rest = CUTIS_RETARGET_TPOSE;
-    if (rest && strcmp(rest, "zero") == 0) r->options.rest = CUTIS_RETARGET_ZERO;
-    if (feet && strcmp(feet, "free") == 0) r->options.feet = CUTIS_RETARGET_FEET_FREE;
+    r->options.rest = (cutis_retarget_rest)option_choice(app, OPTION_MOTION_REST);
+    r->options.feet = (cutis_retarget_feet)option_choice(app, OPTION_FEET);
     r->options.fps = option_number(app, OPTION_FPS, 0);
     int status = EXIT_GOOD;
     if (r->map_output) status = app_check_output(app, r->map_output);
     if (status == EXIT_GOOD && (option_given(app, OPTION_OUTPUT) || !r->map_output))
-        status = app_output_as(app, ".glb .gltf .bvh", &r->output);
+        status = app_output(app, ".glb .gltf .bvh", &r->output);
     return status;
 }
 
@@ -46,8 +44,8 @@ static int find_motion(cli_app *app, request *r)
 {
     const char *clip = option_text(app, OPTION_CLIP);
     if (!clip) return EXIT_GOOD;
-    cutis_result result = cutis_model_find_clip(r->motion, clip, &r->options.clip);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, r->motion_path, result);
+    return app_result(app, r->motion_path,
+                      cutis_model_find_clip(r->motion, clip, &r->options.clip));
 }
 
 static int find_map(cli_app *app, request *r)
@@ -63,8 +61,8 @@ static int find_map(cli_app *app, request *r)
     }
     if (result != CUTIS_OK) return app_fail(app, r->map_path ? r->map_path : r->path, result);
     if (!r->map_output) return EXIT_GOOD;
-    result = cutis_joint_map_write(r->model, r->motion, r->map, r->map_output);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, r->map_output, result);
+    return app_result(app, r->map_output,
+                      cutis_joint_map_write(r->model, r->motion, r->map, r->map_output));
 }
 
 // A BVH holds one motion: the new one.
@@ -86,8 +84,7 @@ static int make(cli_app *app, request *r)
 {
     cutis_result result = cutis_retarget(r->model, r->motion, &r->options, &r->result, &r->report);
     if (result != CUTIS_OK) return app_fail(app, r->motion_path, result);
-    result = write_result(r);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, r->output, result);
+    return app_result(app, r->output, write_result(r));
 }
 
 static const char *node_name(const cutis_model *model, uint32_t node)
@@ -140,54 +137,34 @@ static void print_text(const cli_app *app, const request *r)
 
 static void json_figures(json_out *json, const cutis_retarget_report *p)
 {
-    emit_count(json, "frames", p->frame_count);
-    emit_number(json, "fps", p->fps);
-    emit_count(json, "joints", p->joint_count);
-    emit_count(json, "mapped", p->mapped_count);
-    emit_string(json, "model_by", found_text(p->target_by));
-    emit_string(json, "motion_by", found_text(p->motion_by));
-    emit_string(json, "rest", p->rest == CUTIS_RETARGET_TPOSE ? "tpose" : "zero");
-    emit_exact(json, "scale", p->scale);
-    emit_number(json, "height", p->height);
-    emit_exact(json, "ground", p->ground);
-    emit_array(json, "stances");
-    emit_count(json, NULL, p->stance_count[0]);
-    emit_count(json, NULL, p->stance_count[1]);
-    emit_end(json);
-    emit_array(json, "stance_seconds");
-    emit_number(json, NULL, p->stance_seconds[0]);
-    emit_number(json, NULL, p->stance_seconds[1]);
-    emit_end(json);
-    emit_number(json, "ankle_mean", p->ankle_mean);
-    emit_number(json, "ankle_max", p->ankle_max);
-    emit_number(json, "slide", p->slide);
-    emit_number(json, "slide_free", p->slide_free);
-    emit_number(json, "slide_source", p->slide_source);
-    emit_number(json, "hand_mean", p->hand_mean);
-    emit_number(json, "hand_max", p->hand_max);
+    emit(json,
+         "frames %u fps %g joints %u mapped %u model_by %s motion_by %s rest %s scale %.17g "
+         "height %g ground %.17g stances [ %u %u ] stance_seconds [ %g %g ]",
+         p->frame_count, p->fps, p->joint_count, p->mapped_count, found_text(p->target_by),
+         found_text(p->motion_by), p->rest == CUTIS_RETARGET_TPOSE ? "tpose" : "zero", p->scale,
+         p->height, p->ground, p->stance_count[0], p->stance_count[1], p->stance_seconds[0],
+         p->stance_seconds[1]);
+    emit(json,
+         "ankle_mean %g ankle_max %g slide %g slide_free %g slide_source %g hand_mean %g hand_max "
+         "%g",
+         p->ankle_mean, p->ankle_max, p->slide, p->slide_free, p->slide_source, p->hand_mean,
+         p->hand_max);
 }
 
 static void print_json(const request *r)
 {
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", r->path);
-    emit_string(&json, "motion", r->motion_path);
-    emit_string(&json, "output", r->output);
+    emit(&json, "{ file %s motion %s output %s", r->path, r->motion_path, r->output);
     if (r->output) {
         emit_string(&json, "clip", clip_name(r));
         json_figures(&json, &r->report);
     }
     emit_array(&json, "map");
-    for (uint32_t n = 0; n < cutis_model_get(r->model)->node_count; n++) {
-        if (r->map[n] == CUTIS_NONE) continue;
-        emit_object(&json, NULL);
-        emit_string(&json, "joint", node_name(r->model, n));
-        emit_string(&json, "motion_joint", node_name(r->motion, (uint32_t)r->map[n]));
-        emit_end(&json);
-    }
-    emit_end(&json);
-    emit_end(&json);
+    for (uint32_t n = 0; n < cutis_model_get(r->model)->node_count; n++)
+        if (r->map[n] != CUTIS_NONE)
+            emit(&json, "{ joint %s motion_joint %s }", node_name(r->model, n),
+                 node_name(r->motion, (uint32_t)r->map[n]));
+    emit(&json, "] }");
 }
 
 int verb_retarget(cli_app *app)

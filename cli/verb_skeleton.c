@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "convert.h"
-
 #define NOTES_SHOWN 12u // on stderr; a healed segmentation may have a hundred
 
 static int read_labels(cli_app *app, skeleton_job *job, const char *path)
@@ -80,9 +78,9 @@ static void say_result(cli_app *app, const skeleton_job *job)
 {
     const cutis_skeleton_report *r = job->report;
     const uint32_t leaves = cutis_model_get(job->result)->node_count - (r->part_count + 1);
-    app_say(app, "%s: %u parts, %u further nodes, %u vertices, %llu triangles\n", job->output,
+    app_say(app, "%s: %u parts, %u further nodes, %u vertices, %ju triangles\n", job->output,
             r->part_count, leaves, cutis_model_vertex_count(job->result),
-            (unsigned long long)cutis_model_triangle_count(job->result));
+            cutis_model_triangle_count(job->result));
     for (uint32_t i = 0; i < r->note_count && i < NOTES_SHOWN; i++)
         app_note(app, "%s: %s", job->path, r->notes[i]);
     if (r->note_count > NOTES_SHOWN)
@@ -93,17 +91,16 @@ static void say_result(cli_app *app, const skeleton_job *job)
             r->axes_seconds, r->total_seconds);
 }
 
-static void emit_point(json_out *json, const char *key, const double *values, int count)
+static void emit_point(json_out *json, const char *key, const double *p)
 {
     emit_array(json, key);
-    for (int i = 0; i < count; i++) emit_exact(json, NULL, values[i]);
-    emit_end(json);
+    emit(json, "%.17g %.17g %.17g ]", p[0], p[1], p[2]);
 }
 
 static void emit_axes(json_out *json, const char *key, const double *axes)
 {
     emit_array(json, key);
-    for (int e = 0; e < 3; e++) emit_point(json, NULL, axes + 3 * e, 3);
+    for (int e = 0; e < 3; e++) emit_point(json, NULL, axes + 3 * e);
     emit_end(json);
 }
 
@@ -112,33 +109,25 @@ static void emit_part(json_out *json, const cutis_skeleton_report *r, const cuti
 {
     const cutis_skeleton_part *part = &r->parts[p];
     const cutis_part *own = &tree->parts[p];
-    emit_object(json, NULL);
-    emit_string(json, "name", part->name);
-    emit_count(json, "vertices", part->vertex_count);
-    emit_count(json, "faces", part->face_count);
-    emit_bool(json, "star_shaped", part->star_shaped);
-    emit_exact(json, "kernel_radius", own->kernel_radius);
-    emit_point(json, "centroid", own->centroid, 3);
-    emit_exact(json, "volume", part->volume);
+    emit(json, "{ name %s vertices %u faces %u star_shaped %d kernel_radius %.17g", part->name,
+         part->vertex_count, part->face_count, part->star_shaped, own->kernel_radius);
+    emit_point(json, "centroid", own->centroid);
+    emit(json, "volume %.17g", part->volume);
     emit_axes(json, "axes", &own->axes[0][0]);
     emit_axes(json, "axes_before", part->axes_before);
     emit_object(json, "box");
-    emit_point(json, "min", own->box_min, 3);
-    emit_point(json, "max", own->box_max, 3);
-    emit_end(json);
-    emit_string(json, "parent", own->parent == CUTIS_NONE ? NULL : r->parts[own->parent].name);
-    emit_point(json, "joint", own->position, 3);
-    emit_point(json, "end", own->end, 3);
-    emit_count(json, "loop_vertices",
-               own->loop == CUTIS_NONE ? 0 : tree->loops[own->loop].vertex_count);
-    emit_array(json, "groups");
+    emit_point(json, "min", own->box_min);
+    emit_point(json, "max", own->box_max);
+    emit(json, "} parent %s", own->parent == CUTIS_NONE ? NULL : r->parts[own->parent].name);
+    emit_point(json, "joint", own->position);
+    emit_point(json, "end", own->end);
+    emit(json, "loop_vertices %u groups [",
+         own->loop == CUTIS_NONE ? 0 : tree->loops[own->loop].vertex_count);
     for (uint32_t i = 0; i < part->joint_count; i++) emit_count(json, NULL, part->groups[i]);
-    emit_end(json);
-    emit_array(json, "link_points");
+    emit(json, "] link_points [");
     for (uint32_t i = 0; i < part->group_count; i++)
-        emit_point(json, NULL, part->link_points + 3 * (size_t)i, 3);
-    emit_end(json);
-    emit_end(json);
+        emit_point(json, NULL, part->link_points + 3 * (size_t)i);
+    emit(json, "] }");
 }
 
 static void emit_result(const skeleton_job *job)
@@ -147,36 +136,18 @@ static void emit_result(const skeleton_job *job)
     const cutis_skeleton_repairs *d = &r->repairs;
     const cutis_part_tree *tree = cutis_model_get(job->result)->meshes[0].part_tree;
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "file", job->path);
-    emit_string(&json, "output", job->output);
-    emit_string(&json, "source", job->source);
-    emit_array(&json, "parts");
+    emit(&json, "{ file %s output %s source %s parts [", job->path, job->output, job->source);
     for (uint32_t p = 0; p < r->part_count; p++) emit_part(&json, r, tree, p);
-    emit_end(&json);
-    emit_object(&json, "repairs");
-    emit_count(&json, "dropped_faces", d->dropped_faces);
-    emit_count(&json, "welded_edges", d->welded_edges);
-    emit_count(&json, "flipped_faces", d->flipped_faces);
-    emit_count(&json, "split_edges", d->split_edges);
-    emit_count(&json, "capped_holes", d->capped_holes);
-    emit_count(&json, "healing_rounds", d->rounds);
-    emit_count(&json, "relabelled_faces", d->relabelled_faces);
-    emit_count(&json, "touching_parts", d->touching_parts);
-    emit_count(&json, "seams", d->seam_count);
-    emit_count(&json, "curved_splits", d->curved_splits);
-    emit_count(&json, "straightened", d->straightened);
-    emit_count(&json, "not_straightened", d->not_straightened);
-    emit_end(&json);
-    emit_array(&json, "notes");
+    emit(&json,
+         "] repairs { dropped_faces %u welded_edges %u flipped_faces %u split_edges %u "
+         "capped_holes %u healing_rounds %u relabelled_faces %ju touching_parts %u seams %u "
+         "curved_splits %u straightened %u not_straightened %u } notes [",
+         d->dropped_faces, d->welded_edges, d->flipped_faces, d->split_edges, d->capped_holes,
+         d->rounds, d->relabelled_faces, d->touching_parts, d->seam_count, d->curved_splits,
+         d->straightened, d->not_straightened);
     for (uint32_t i = 0; i < r->note_count; i++) emit_string(&json, NULL, r->notes[i]);
-    emit_end(&json);
-    emit_object(&json, "seconds");
-    emit_number(&json, "kernel", r->kernel_seconds);
-    emit_number(&json, "axes", r->axes_seconds);
-    emit_number(&json, "total", r->total_seconds);
-    emit_end(&json);
-    emit_end(&json);
+    emit(&json, "] seconds { kernel %g axes %g total %g } }", r->kernel_seconds, r->axes_seconds,
+         r->total_seconds);
 }
 
 static int extract(cli_app *app, skeleton_job *job)
@@ -184,16 +155,15 @@ static int extract(cli_app *app, skeleton_job *job)
     cutis_result result =
         cutis_skeleton_extract(job->model, &job->options, &job->result, &job->report);
     app_progress_done(app);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, job->path, result);
+    return app_result(app, job->path, result);
 }
 
 int verb_skeleton(cli_app *app)
 {
     skeleton_job job = { .path = app->operands[0] };
     const char *picture = option_text(app, OPTION_SKELETON_PICTURE);
-    cutis_write_options options = write_options(app);
-    int status = app_output_as(app, ".glb .gltf .bvh .obj .ply", &job.output);
-    if (status == EXIT_GOOD) status = check_write_options(app, job.output);
+    int status = app_output(app, ".glb .gltf .bvh .obj .ply", &job.output);
+    if (status == EXIT_GOOD) status = app_check_writing(app, job.output);
     if (status == EXIT_GOOD) status = read_options(app, &job);
     if (status == EXIT_GOOD && picture)
         status = app_check_output_as(app, "--picture", picture, ".png");
@@ -201,10 +171,7 @@ int verb_skeleton(cli_app *app)
     if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
     if (status == EXIT_GOOD) status = extract(app, &job);
     if (status == EXIT_GOOD && picture) status = skeleton_picture(app, &job, picture);
-    if (status == EXIT_GOOD) {
-        cutis_result result = cutis_model_write(job.result, job.output, &options);
-        if (result != CUTIS_OK) status = app_fail(app, job.output, result);
-    }
+    if (status == EXIT_GOOD) status = app_write_model(app, job.result, job.output);
     if (status == EXIT_GOOD) {
         say_result(app, &job);
         if (app->json) emit_result(&job);

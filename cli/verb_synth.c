@@ -1,20 +1,187 @@
 /// cutis synth: a character made by code.
-#include "convert.h"
-#include "examples.h"
+///
+/// Example shapes of the arm: rest, elbow 45 and 90 degrees, shoulder 45 and 90, wrist 45 and 90,
+/// collar 20, one joint at a time. The truth they are made with: before skinning, each joint's
+/// muscle bulges the front (+z) side by BULGE * sin(angle) * weight along the normal; then linear
+/// blending. Constants in place of sin and cos keep the bytes the same on every machine.
+#include "play.h"
+#include "sink.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#define EXAMPLE_COUNT 8
+#define JOINT_COUNT   4
+
+// docs/spec/pose-space.md 11.14 bulges by 0.2 where collar and wrist are 5 apart; here they are
+// 0.66 m apart, and thinner.
+static const double BULGE = 0.02;
+static const double EXAMPLE_FPS = 30.0; // frame i of `deform --clip examples` is example i
+
+typedef struct example {
+    int joint; // into joint_names, or -1: rest
+    double sine, half_sine, half_cosine;
+} example;
+
+static const char *const joint_names[JOINT_COUNT] = { "collar", "shoulder", "elbow", "wrist" };
+static const float joint_axes[JOINT_COUNT][3] = {
+    { 0, 0, 1 }, { 0, 0, 1 }, { 0, -1, 0 }, { 0, -1, 0 }
+};
+
+#define DEGREES_20 0.34202014332566873, 0.17364817766693035, 0.98480775301220806
+#define DEGREES_45 0.70710678118654752, 0.38268343236508977, 0.92387953251128676
+#define DEGREES_90 1.0, 0.70710678118654752, 0.70710678118654752
+
+static const example examples[EXAMPLE_COUNT] = {
+    { -1, 0.0, 0.0, 1.0 }, { 2, DEGREES_45 }, { 2, DEGREES_90 }, { 1, DEGREES_45 },
+    { 1, DEGREES_90 },     { 3, DEGREES_45 }, { 3, DEGREES_90 }, { 0, DEGREES_20 },
+};
+
+// The clip: the four joints' rotations, one key per example.
+static cutis_result add_clip(cli_app *app, const cutis_model *model, const uint32_t *nodes,
+                             cutis_model **out)
+{
+    cutis_model_data data = *cutis_model_get(model);
+    float times[EXAMPLE_COUNT], values[JOINT_COUNT][EXAMPLE_COUNT][4];
+    cutis_channel channels[JOINT_COUNT];
+    cutis_clip *clips = calloc(data.clip_count + (size_t)1, sizeof *clips);
+    if (!clips) return CUTIS_OUT_OF_MEMORY;
+    for (int e = 0; e < EXAMPLE_COUNT; e++) {
+        times[e] = (float)(e / EXAMPLE_FPS);
+        for (int j = 0; j < JOINT_COUNT; j++) {
+            bool moves = examples[e].joint == j;
+            for (int k = 0; k < 3; k++)
+                values[j][e][k] = moves ? (float)(joint_axes[j][k] * examples[e].half_sine) : 0.0f;
+            values[j][e][3] = moves ? (float)examples[e].half_cosine : 1.0f;
+        }
+    }
+    for (int j = 0; j < JOINT_COUNT; j++)
+        channels[j] = (cutis_channel){ .node = nodes[j],
+                                       .path = CUTIS_PATH_ROTATION,
+                                       .key_count = EXAMPLE_COUNT,
+                                       .times = times,
+                                       .values = values[j][0] };
+    if (data.clip_count) memcpy(clips, data.clips, data.clip_count * sizeof *clips);
+    clips[data.clip_count++] =
+        (cutis_clip){ .name = "examples", .channel_count = JOINT_COUNT, .channels = channels };
+    data.clips = clips;
+    cutis_result result = cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, out);
+    free(clips);
+    return result;
+}
+
+// Rest positions of one example: the arm's only primitive, bulged where `node`'s joint has weight.
+static void bulge(const cutis_primitive *primitive, const cutis_skin *skin, uint32_t node,
+                  double sine, float *positions)
+{
+    for (uint32_t v = 0; v < primitive->vertex_count; v++) {
+        const float *normal = primitive->normals + 3 * (size_t)v;
+        double weight = 0.0, front = normal[2] > 0.0f ? normal[2] : 0.0;
+        for (uint32_t i = primitive->influences.first[v]; i < primitive->influences.first[v + 1];
+             i++)
+            if (skin->joints[primitive->influences.joints[i]] == node)
+                weight += primitive->influences.weights[i];
+        for (int k = 0; k < 3; k++)
+            positions[3 * (size_t)v + k] += (float)(BULGE * sine * weight * front * normal[k]);
+    }
+}
+
+// The model of one example, posed and deformed, into both sinks.
+static int write_shape(cli_app *app, const cutis_model *model, cutis_device *device, int index,
+                       const uint32_t *nodes, frame_sink *const sinks[2])
+{
+    cutis_model_data data = *cutis_model_get(model);
+    cutis_mesh mesh = data.meshes[0];
+    cutis_primitive primitive = mesh.primitives[0];
+    cutis_model *bulged = NULL;
+    play p = { 0 };
+    size_t bytes = 3 * sizeof(float) * (size_t)primitive.vertex_count;
+    float *positions = malloc(bytes);
+    if (!positions) return app_fail_text(app, "examples: not enough memory");
+    memcpy(positions, primitive.positions, bytes);
+    if (examples[index].joint >= 0)
+        bulge(&primitive, &data.skins[0], nodes[examples[index].joint], examples[index].sine,
+              positions);
+    primitive.positions = positions;
+    mesh.primitives = &primitive;
+    data.meshes = &mesh;
+    cutis_result result = cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, &bulged);
+    int status = app_result(app, "examples", result);
+    if (status == EXIT_GOOD) {
+        play_options options = { .clip = (int32_t)data.clip_count - 1,
+                                 .batch = 1,
+                                 .bind = { .normals = true } };
+        status = play_open(app, "examples", bulged, device, &options, &p);
+    }
+    if (status == EXIT_GOOD) {
+        result = play_frames(&p, (uint32_t)index, 1, EXAMPLE_FPS);
+        if (result != CUTIS_OK) status = app_fail(app, "examples", result);
+    }
+    for (int k = 0; k < 2 && status == EXIT_GOOD; k++)
+        status = sink_add(sinks[k], p.positions, p.normals);
+    if (p.model) play_close(&p);
+    cutis_model_destroy(bulged);
+    free(positions);
+    return status;
+}
+
+static int write_shapes(cli_app *app, const cutis_model *model, const uint32_t *nodes,
+                        const char *folder)
+{
+    char paths[2][4096];
+    frame_sink *sinks[2] = { NULL, NULL };
+    cutis_device *device = NULL;
+    int status = app_make_folder(app, folder);
+    snprintf(paths[0], sizeof paths[0], "%s/example.obj", folder);
+    snprintf(paths[1], sizeof paths[1], "%s/examples.npy", folder);
+    if (status == EXIT_GOOD)
+        status = app_result(app, "cpu", cutis_device_create(app->context, NULL, &device));
+    for (int k = 0; k < 2 && status == EXIT_GOOD; k++)
+        status = sink_open(
+            app, model,
+            &(sink_options){ .path = paths[k], .frame_count = EXAMPLE_COUNT, .fps = EXAMPLE_FPS },
+            &sinks[k]);
+    for (int e = 0; e < EXAMPLE_COUNT && status == EXIT_GOOD; e++)
+        status = write_shape(app, model, device, e, nodes, sinks);
+    for (int k = 0; k < 2; k++) {
+        if (status == EXIT_GOOD)
+            status = sink_finish(sinks[k]);
+        else
+            sink_drop(sinks[k]);
+    }
+    cutis_device_destroy(device);
+    return status;
+}
+
+// Replace *model (an arm) by one that also has the clip `examples`, and write the eight shapes into
+// `folder`: example_0000.obj ... example_0007.obj and examples.npy, in world space of their poses
+// (docs/spec/pose-space.md 11.14).
+static int examples_write(cli_app *app, cutis_model **model, const char *folder)
+{
+    const cutis_model_data *data = cutis_model_get(*model);
+    uint32_t nodes[JOINT_COUNT];
+    cutis_model *extended = NULL;
+    cutis_result result = CUTIS_OK;
+    if (data->mesh_count != 1 || data->meshes[0].primitive_count != 1 || data->skin_count != 1 ||
+        !data->meshes[0].primitives[0].normals)
+        return app_fail_text(app, "examples: the arm is not one skinned mesh; please report it");
+    for (int j = 0; j < JOINT_COUNT && result == CUTIS_OK; j++)
+        result = cutis_model_find_joint(*model, joint_names[j], &nodes[j]);
+    if (result == CUTIS_OK) result = add_clip(app, *model, nodes, &extended);
+    if (result != CUTIS_OK) return app_fail(app, "examples", result);
+    cutis_model_destroy(*model);
+    *model = extended;
+    return write_shapes(app, extended, nodes, folder);
+}
 
 static int read_options(cli_app *app, cutis_synth_options *out)
 {
-    const char *size = option_text(app, OPTION_SIZE);
+    const bool size = option_given(app, OPTION_SIZE);
     *out = (cutis_synth_options){ .vertex_count = option_count(app, OPTION_VERTICES, 0),
                                   .seed = (uint64_t)option_number(app, OPTION_SEED, 0.0),
                                   .count = option_count(app, OPTION_COUNT, 0) };
     cutis_body_from_name(app->operands[0], &out->body); // the table lets only bodies through
-    if (size)
-        out->size = strcmp(size, "low") == 0   ? CUTIS_BODY_SIZE_LOW
-                    : strcmp(size, "mid") == 0 ? CUTIS_BODY_SIZE_MID
-                                               : CUTIS_BODY_SIZE_HIGH;
+    if (size) out->size = (cutis_body_size)(CUTIS_BODY_SIZE_LOW + option_choice(app, OPTION_SIZE));
     if (size && out->vertex_count)
         return app_usage(app, "--size and --vertices exclude each other");
     bool crowd = out->body == CUTIS_BODY_CROWD;
@@ -28,23 +195,18 @@ static int read_options(cli_app *app, cutis_synth_options *out)
 static void report(cli_app *app, const char *output, const cutis_model *model)
 {
     const cutis_model_data *data = cutis_model_get(model);
-    app_say(app, "%s: %s, %u vertices, %llu triangles, clips:", output, app->operands[0],
-            cutis_model_vertex_count(model), (unsigned long long)cutis_model_triangle_count(model));
+    app_say(app, "%s: %s, %u vertices, %ju triangles, clips:", output, app->operands[0],
+            cutis_model_vertex_count(model), cutis_model_triangle_count(model));
     uint32_t shown = data->clip_count < 8 ? data->clip_count : 8;
     for (uint32_t c = 0; c < shown; c++)
         app_say(app, " %s", data->clips[c].name ? data->clips[c].name : "(no name)");
     app_say(app, shown < data->clip_count ? " ...\n" : "\n");
     if (!app->json) return;
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "output", output);
-    emit_string(&json, "body", app->operands[0]);
-    emit_count(&json, "vertices", cutis_model_vertex_count(model));
-    emit_count(&json, "triangles", cutis_model_triangle_count(model));
-    emit_array(&json, "clips");
+    emit(&json, "{ output %s body %s vertices %u triangles %ju clips [", output, app->operands[0],
+         cutis_model_vertex_count(model), cutis_model_triangle_count(model));
     for (uint32_t c = 0; c < data->clip_count; c++) emit_string(&json, NULL, data->clips[c].name);
-    emit_end(&json);
-    emit_end(&json);
+    emit(&json, "] }");
 }
 
 int verb_synth(cli_app *app)
@@ -53,19 +215,15 @@ int verb_synth(cli_app *app)
     cutis_synth_options options;
     cutis_model *model = NULL;
     int status = read_options(app, &options);
-    if (status == EXIT_GOOD) status = app_output(app, &output);
-    if (status == EXIT_GOOD) status = check_write_options(app, output);
+    if (status == EXIT_GOOD) status = app_output(app, NULL, &output);
+    if (status == EXIT_GOOD) status = app_check_writing(app, output);
     if (status != EXIT_GOOD) return status;
     cutis_result result = cutis_synth_create(app->context, &options, &model);
     app_progress_done(app);
     if (result != CUTIS_OK) return app_fail(app, app->operands[0], result);
     if (folder) status = examples_write(app, &model, folder);
-    if (status == EXIT_GOOD) status = limit_influences(app, app->operands[0], &model);
-    if (status == EXIT_GOOD) {
-        cutis_write_options writing = write_options(app);
-        result = cutis_model_write(model, output, &writing);
-        if (result != CUTIS_OK) status = app_fail(app, output, result);
-    }
+    if (status == EXIT_GOOD) status = app_limit_influences(app, app->operands[0], &model);
+    if (status == EXIT_GOOD) status = app_write_model(app, model, output);
     if (status == EXIT_GOOD) report(app, output, model);
     cutis_model_destroy(model);
     return status;

@@ -104,7 +104,7 @@ static int model_as_glb(cli_app *app, const cutis_model *model, void **data, siz
     snprintf(file, sizeof file, "%s/model.glb", place);
     cutis_result result = cutis_model_write(model, file, NULL);
     if (result == CUTIS_OK) result = cutis_file_read(app->context, file, data, size);
-    int status = result == CUTIS_OK ? EXIT_GOOD : app_fail(app, file, result);
+    int status = app_result(app, file, result);
     unlink(file);
     rmdir(place);
     return status;
@@ -121,10 +121,9 @@ static int read_opened(view *v, const char *path)
     bool changed = option_given(v->app, OPTION_FIX) || option_given(v->app, OPTION_SCALE);
     bool plain = !changed && has_extension(path, ".glb .obj");
     name_model(v, path, plain && has_extension(path, ".obj") ? ".obj" : ".glb");
-    if (plain) {
-        cutis_result result = cutis_file_read(v->app->context, path, &data, &size);
-        if (result != CUTIS_OK) status = app_fail(v->app, path, result);
-    } else {
+    if (plain)
+        status = app_result(v->app, path, cutis_file_read(v->app->context, path, &data, &size));
+    else {
         status = model_as_glb(v->app, model, &data, &size);
     }
     cutis_model_destroy(model);
@@ -146,14 +145,10 @@ static void open_browser(const char *address)
 
 static void tell(const cli_app *app, const char *address)
 {
-    json_out json = { .file = stdout };
-    if (app->json) {
-        emit_object(&json, NULL);
-        emit_string(&json, "address", address);
-        emit_end(&json);
-    } else if (!app->quiet) {
+    if (app->json)
+        emit(&(json_out){ .file = stdout }, "{ address %s }", address);
+    else if (!app->quiet)
         printf("%s\nstop it with Ctrl-C\n", address);
-    }
     fflush(stdout);
 }
 

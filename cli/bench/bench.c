@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/body.h"
-
 // A group lasts at least this long: the clock's own cost and grain (some 30 ns) vanish in it.
 static const double GROUP_SECONDS = 2e-4;
 
@@ -134,4 +132,15 @@ void bench_skin_close(bench_skin *skin)
     free(skin->positions);
     free(skin->normals);
     *skin = (bench_skin){ 0 };
+}
+
+cutis_result bench_frame_time(cutis_device *device, const cutis_model *model,
+                              const cutis_bind_options *options, double budget, double *seconds)
+{
+    bench_skin skin;
+    cutis_result result = bench_skin_open(device, model, options, 1, &skin);
+    if (result != CUTIS_OK) return result;
+    result = bench_skin_time(&skin, budget, seconds);
+    bench_skin_close(&skin);
+    return result;
 }

@@ -34,13 +34,53 @@ cutis_result bench_skin_open(cutis_device *device, const cutis_model *model,
 /// Seconds per frame of all instances.
 cutis_result bench_skin_time(bench_skin *skin, double budget, double *seconds);
 void bench_skin_close(bench_skin *skin);
+/// The three for one instance.
+cutis_result bench_frame_time(cutis_device *device, const cutis_model *model,
+                              const cutis_bind_options *options, double budget, double *seconds);
 
 /// Seconds of plain C doing linear blending of the same model, pose, influences and normals on one
 /// core.
 cutis_result bench_plain_time(const cutis_model *model, const cutis_mat34 *palette,
                               bool unit_normals, double budget, double *seconds);
 
-int bench_blend(cli_app *app);
+// Models to measure speed on (bench/body.c)
+// -------------------------------------------------------------
+
+#define BENCH_BONES 64
+
+/// A strip of `vertex_count` vertices with four influences each, in `set_count` bone sets of equal
+/// size (16: no two sets share a bone); two clips, "a" and "b", that turn all 64 joints.
+cutis_result bench_body_create(cutis_context *context, uint32_t vertex_count, uint32_t set_count,
+                               cutis_model **out);
+
+/// A pose that turns every node a little (at most 40 degrees), the same every time.
+/// @param transforms node_count of the model
+void bench_pose(const cutis_model *model, cutis_transform *transforms);
+
+// How fast a GPU can fill memory (bench/fill.c): the floor of any kernel that writes its vertices
+// --------------------
+
+/// Seconds to fill `buffer` (`size` bytes) with the API's own call: cuMemsetD32Async or
+/// clEnqueueFillBuffer.
+/// @return CUTIS_UNSUPPORTED on a CPU, or if the driver has no such call
+cutis_result bench_fill_time(cutis_device *device, cutis_buffer *buffer, uint64_t size,
+                             double budget, double *seconds);
+
+// The machine's own limits, measured in the run they are compared with (bench/machine.c)
+// --------------------
+
+/// Float multiply-adds a second of `thread_count` threads at once; a vector instruction counts as
+/// its lanes.
+/// @param isa the widest set to use; machines without fused multiply-add count a multiply and an
+/// add as one
+/// @return 0 if a thread cannot be started
+double bench_machine_fma_rate(cutis_isa isa, uint32_t thread_count, double budget_seconds);
+
+/// Bytes a second of a[i] = b[i] + s c[i] over arrays that no cache holds, writes past the cache
+/// where the machine has such stores; two reads and one write count.
+/// @return 0 if there is no memory for the arrays or a thread cannot be started
+double bench_machine_bandwidth(cutis_isa isa, uint32_t thread_count, double budget_seconds);
+
 int bench_poses(cli_app *app);
 int bench_pose_space(cli_app *app);
 int bench_frames(cli_app *app);

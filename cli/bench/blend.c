@@ -5,9 +5,6 @@
 /// and 18 for position and normal) and the bandwidth beyond it (weights, rest data, indices read;
 /// position and normal written).
 #include "bench/bench.h"
-#include "bench/body.h"
-#include "bench/fill.h"
-#include "bench/machine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -175,18 +172,14 @@ static cutis_result measure_row(bench *b, subject *s, cutis_device *device,
     return result;
 }
 
-static subject subject_begin(const bench *b, cutis_model *model, const char *body)
-{
-    return (subject){ .model = model, .body = body, .first_row = b->row_count };
-}
-
-// All rows of a subject share the best time that plain C had in any of them.
+// All rows of a subject share the best time that plain C had in any of them. Its model goes.
 static void subject_end(bench *b, const subject *s)
 {
     for (uint32_t i = s->first_row; i < b->row_count; i++) {
         bench_row *row = &b->rows[i];
         row->times_plain = 1e9 * s->plain[!row->raw] / (row->ns * row->vertices);
     }
+    cutis_model_destroy(s->model);
 }
 
 static void add_figure(bench *b, const char *name, double value, bool at_least, double goal)
@@ -221,29 +214,24 @@ static const bench_row *find_row(const bench *b, const char *body, cutis_method 
 
 static bool wants(const bench *b, cutis_method method)
 {
-    const char *name = option_text(b->app, OPTION_METHOD);
-    return !name || strcmp(name, cutis_method_name(method)) == 0;
+    return !option_given(b->app, OPTION_METHOD) ||
+           option_choice(b->app, OPTION_METHOD) == (int)method;
 }
 
-static cutis_result lbs_rows(bench *b, subject *s, cutis_device *device)
+// Linear blending with raw and unit normals, and the other methods.
+static cutis_result measure_rows(bench *b, subject *s, cutis_device *device, uint32_t instances,
+                                 bool others)
 {
-    cutis_result result = CUTIS_OK;
-    for (int raw = 1; raw >= 0 && result == CUTIS_OK && wants(b, CUTIS_METHOD_LBS); raw--)
-        result = measure_row(b, s, device, &(cutis_bind_options){ .raw_normals = raw }, 1);
-    return result;
-}
-
-static cutis_result other_rows(bench *b, subject *s, cutis_device *device)
-{
-    static const cutis_bind_options others[] = {
-        { .method = CUTIS_METHOD_SBS },
-        { .method = CUTIS_METHOD_SBS, .weighted_centres = true },
-        { .method = CUTIS_METHOD_DQS },
-        { .method = CUTIS_METHOD_COR },
+    static const cutis_bind_options all[] = {
+        { .raw_normals = true },        { 0 },
+        { .method = CUTIS_METHOD_SBS }, { .method = CUTIS_METHOD_SBS, .weighted_centres = true },
+        { .method = CUTIS_METHOD_DQS }, { .method = CUTIS_METHOD_COR },
     };
+    const bool cpu = cutis_device_describe(device).kind == CUTIS_DEVICE_CPU;
     cutis_result result = CUTIS_OK;
-    for (size_t i = 0; i < sizeof others / sizeof *others && result == CUTIS_OK; i++)
-        if (wants(b, others[i].method)) result = measure_row(b, s, device, &others[i], 1);
+    for (size_t i = 0; i < (others ? sizeof all / sizeof *all : 2) && result == CUTIS_OK; i++)
+        if (wants(b, all[i].method) && (cpu || !all[i].weighted_centres))
+            result = measure_row(b, s, device, &all[i], instances);
     return result;
 }
 
@@ -252,18 +240,12 @@ static cutis_result other_rows(bench *b, subject *s, cutis_device *device)
 static cutis_result frame_cost(bench *b, cutis_device *device, cutis_method method, uint32_t sets,
                                double ns_per_vertex, double *seconds)
 {
+    const cutis_bind_options options = { .method = method, .normals = true };
     cutis_model *model = NULL;
-    bench_skin skin;
     uint32_t vertices = 32 * sets;
     cutis_result result = bench_body_create(b->app->context, vertices, sets, &model);
-    if (result == CUTIS_OK)
-        result = bench_skin_open(
-            device, model, &(cutis_bind_options){ .method = method, .normals = true }, 1, &skin);
-    if (result == CUTIS_OK) {
-        result = bench_skin_time(&skin, b->budget, seconds);
-        *seconds -= 1e-9 * ns_per_vertex * vertices;
-        bench_skin_close(&skin);
-    }
+    if (result == CUTIS_OK) result = bench_frame_time(device, model, &options, b->budget, seconds);
+    *seconds -= 1e-9 * ns_per_vertex * vertices;
     cutis_model_destroy(model);
     return result;
 }
@@ -298,30 +280,31 @@ static cutis_result open_cpu(bench *b, cutis_isa isa, uint32_t threads, cutis_de
 // size.
 static cutis_result sheet_rows(bench *b, uint32_t vertices, bool middle)
 {
-    cli_app *app = b->app;
     cutis_device_options wanted;
     cutis_model *model = NULL;
-    app_device_options(app, &wanted); // was checked before
-    cutis_result result = bench_body_create(app->context, vertices, SHEET_SETS, &model);
-    subject s = subject_begin(b, model, "sheet");
-    uint32_t counts[2] = { wanted.thread_count ? wanted.thread_count : 1, b->all_threads };
-    uint32_t runs = wanted.thread_count || b->all_threads == 1 ? 1 : 2;
-    for (uint32_t i = 0; i < runs && result == CUTIS_OK; i++) {
+    app_device_options(b->app, &wanted); // was checked before
+    cutis_result result = bench_body_create(b->app->context, vertices, SHEET_SETS, &model);
+    subject s = { .model = model, .body = "sheet", .first_row = b->row_count };
+    const bool wide = !wanted.thread_count && b->all_threads > 1;
+    const bool narrow =
+        middle && wanted.isa == CUTIS_ISA_AUTO && b->machine.isa == CUTIS_ISA_AVX512;
+    const struct {
+        bool run, others;
+        cutis_isa isa;
+        uint32_t threads;
+    } runs[] = {
+        { true, middle, wanted.isa, wanted.thread_count ? wanted.thread_count : 1 },
+        { wide, false, wanted.isa, b->all_threads },
+        { narrow, false, CUTIS_ISA_AVX2, 1 },
+    };
+    for (int i = 0; i < 3 && result == CUTIS_OK; i++) {
         cutis_device *device = NULL;
-        result = open_cpu(b, wanted.isa, counts[i], &device);
-        if (result == CUTIS_OK) result = lbs_rows(b, &s, device);
-        if (result == CUTIS_OK && middle && i == 0) result = other_rows(b, &s, device);
-        cutis_device_destroy(device);
-    }
-    if (result == CUTIS_OK && middle && wanted.isa == CUTIS_ISA_AUTO &&
-        b->machine.isa == CUTIS_ISA_AVX512) {
-        cutis_device *device = NULL;
-        result = open_cpu(b, CUTIS_ISA_AVX2, 1, &device);
-        if (result == CUTIS_OK) result = lbs_rows(b, &s, device);
+        if (!runs[i].run) continue;
+        result = open_cpu(b, runs[i].isa, runs[i].threads, &device);
+        if (result == CUTIS_OK) result = measure_rows(b, &s, device, 1, runs[i].others);
         cutis_device_destroy(device);
     }
     subject_end(b, &s);
-    cutis_model_destroy(model);
     return result;
 }
 
@@ -333,35 +316,26 @@ static cutis_result biped_rows(bench *b)
     app_device_options(b->app, &wanted);
     cutis_synth_options options = { .body = CUTIS_BODY_BIPED, .size = CUTIS_BODY_SIZE_HIGH };
     cutis_result result = cutis_synth_create(b->app->context, &options, &model);
-    subject s = subject_begin(b, model, "biped");
+    subject s = { .model = model, .body = "biped", .first_row = b->row_count };
     if (result == CUTIS_OK)
         result = open_cpu(b, wanted.isa, wanted.thread_count ? wanted.thread_count : 1, &device);
-    if (result == CUTIS_OK) result = lbs_rows(b, &s, device);
-    if (result == CUTIS_OK) result = other_rows(b, &s, device);
+    if (result == CUTIS_OK) result = measure_rows(b, &s, device, 1, true);
     if (result == CUTIS_OK) result = centre_share(b, &s, device);
     cutis_device_destroy(device);
     subject_end(b, &s);
-    cutis_model_destroy(model);
     return result;
 }
 
 static cutis_result gpu_rows(bench *b, cutis_device *device, uint32_t vertices)
 {
-    static const cutis_bind_options all[] = {
-        { .raw_normals = true },        { 0 },
-        { .method = CUTIS_METHOD_SBS }, { .method = CUTIS_METHOD_DQS },
-        { .method = CUTIS_METHOD_COR },
-    };
     const uint32_t instances = option_count(b->app, OPTION_INSTANCES, 1024);
     cutis_model *model = NULL;
     cutis_result result = bench_body_create(b->app->context, vertices, SHEET_SETS, &model);
-    subject s = subject_begin(b, model, "sheet");
-    for (size_t i = 0; i < sizeof all / sizeof *all && result == CUTIS_OK; i++)
-        if (wants(b, all[i].method)) result = measure_row(b, &s, device, &all[i], instances);
+    subject s = { .model = model, .body = "sheet", .first_row = b->row_count };
+    if (result == CUTIS_OK) result = measure_rows(b, &s, device, instances, true);
     if (result == CUTIS_OK && instances > 1 && wants(b, CUTIS_METHOD_LBS))
-        result = measure_row(b, &s, device, &all[1], 1);
+        result = measure_row(b, &s, device, &(cutis_bind_options){ 0 }, 1);
     subject_end(b, &s);
-    cutis_model_destroy(model);
     return result;
 }
 
@@ -451,47 +425,24 @@ static void print_text(const bench *b)
 static void print_json(const bench *b)
 {
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_object(&json, "machine");
-    emit_string(&json, "cpu", b->machine.name);
-    emit_string(&json, "isa", cutis_isa_name(b->machine.isa));
-    emit_count(&json, "cores", b->all_threads);
-    emit_number(&json, "gfma_per_second", 1e-9 * b->one.fma_rate);
-    emit_number(&json, "gb_per_second", 1e-9 * b->one.bandwidth);
-    emit_number(&json, "gb_per_second_all_threads", 1e-9 * b->all.bandwidth);
-    emit_end(&json);
-    emit_array(&json, "rows");
-    for (uint32_t i = 0; i < b->row_count; i++) {
-        const bench_row *r = &b->rows[i];
-        emit_object(&json, NULL);
-        emit_string(&json, "method", r->weighted ? "sbs --weighted" : cutis_method_name(r->method));
-        emit_string(&json, "normals", r->raw ? "raw" : "unit");
-        emit_string(&json, "body", r->body);
-        emit_string(&json, "device", cutis_device_kind_name(r->device));
-        emit_string(&json, "isa", r->device == CUTIS_DEVICE_CPU ? cutis_isa_name(r->isa) : NULL);
-        emit_count(&json, "threads", r->threads);
-        emit_count(&json, "vertices", r->vertices);
-        emit_count(&json, "instances", r->instances);
-        emit_number(&json, "ns_per_vertex", r->ns);
-        emit_number(&json, "times_plain", r->times_plain);
-        emit_number(&json, "of_limit", r->of_limit);
-        emit_string(&json, "limit", r->limit);
-        emit_number(&json, "bones_per_block", r->bones_per_block);
-        emit_end(&json);
-    }
-    emit_end(&json);
-    emit_array(&json, "figures");
-    for (uint32_t i = 0; i < b->figure_count; i++) {
-        const figure *f = &b->figures[i];
-        emit_object(&json, NULL);
-        emit_string(&json, "name", f->name);
-        emit_number(&json, "value", f->value);
-        emit_number(&json, "goal", f->goal);
-        emit_string(&json, "sense", f->at_least ? "at least" : "at most");
-        emit_end(&json);
-    }
-    emit_end(&json);
-    emit_end(&json);
+    emit(&json,
+         "{ machine { cpu %s isa %s cores %u gfma_per_second %g gb_per_second %g "
+         "gb_per_second_all_threads %g } rows [",
+         b->machine.name, cutis_isa_name(b->machine.isa), b->all_threads, 1e-9 * b->one.fma_rate,
+         1e-9 * b->one.bandwidth, 1e-9 * b->all.bandwidth);
+    for (const bench_row *r = b->rows; r < b->rows + b->row_count; r++)
+        emit(&json,
+             "{ method %s normals %s body %s device %s isa %s threads %u vertices %u instances %u "
+             "ns_per_vertex %g times_plain %g of_limit %g limit %s bones_per_block %g }",
+             r->weighted ? "sbs --weighted" : cutis_method_name(r->method), r->raw ? "raw" : "unit",
+             r->body, cutis_device_kind_name(r->device),
+             r->device == CUTIS_DEVICE_CPU ? cutis_isa_name(r->isa) : NULL, r->threads, r->vertices,
+             r->instances, r->ns, r->times_plain, r->of_limit, r->limit, r->bones_per_block);
+    emit(&json, "] figures [");
+    for (const figure *f = b->figures; f < b->figures + b->figure_count; f++)
+        emit(&json, "{ name %s value %g goal %g sense %s }", f->name, f->value, f->goal,
+             f->at_least ? "at least" : "at most");
+    emit(&json, "] }");
 }
 
 static uint32_t choose_sizes(const cli_app *app, uint32_t sizes[4])
@@ -527,16 +478,13 @@ static cutis_result measure_cpu(bench *b)
     return result;
 }
 
-static bool is_timed(const char *method)
+static bool is_timed(int method)
 {
-    static const cutis_method all[] = { CUTIS_METHOD_LBS, CUTIS_METHOD_SBS, CUTIS_METHOD_DQS,
-                                        CUTIS_METHOD_COR };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(method, cutis_method_name(all[i])) == 0) return true;
-    return false;
+    return method == CUTIS_METHOD_LBS || method == CUTIS_METHOD_SBS || method == CUTIS_METHOD_DQS ||
+           method == CUTIS_METHOD_COR;
 }
 
-int bench_blend(cli_app *app)
+static int bench_blend(cli_app *app)
 {
     bench *b = calloc(1, sizeof *b);
     cutis_device *device = NULL;
@@ -546,9 +494,9 @@ int bench_blend(cli_app *app)
     if (status == EXIT_GOOD && option_given(app, OPTION_VERTICES) &&
         option_count(app, OPTION_VERTICES, 0) < 64)
         status = app_usage(app, "--vertices: want at least 64");
-    const char *method = option_text(app, OPTION_METHOD);
-    if (status == EXIT_GOOD && method && !is_timed(method))
-        status = app_usage(app, "--method %s: blend times lbs, sbs, dqs and cor", method);
+    if (status == EXIT_GOOD && !is_timed(option_choice(app, OPTION_METHOD)))
+        status = app_usage(app, "--method %s: blend times lbs, sbs, dqs and cor",
+                           option_text(app, OPTION_METHOD));
     if (status == EXIT_GOOD) status = app_open_device(app, &device);
     if (status == EXIT_GOOD) {
         cutis_result result = CUTIS_OK;

@@ -1,7 +1,7 @@
 /// The sheet of bench/body.h. Weights change slowly along the strip and take few different values,
 /// so that binding (optimized centres above all) stays quick; a kernel's speed does not depend on
 /// them.
-#include "bench/body.h"
+#include "bench/bench.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@ typedef struct parts {
     cutis_channel channels[CLIPS][BENCH_BONES];
     float times[KEYS];
     float rotations[CLIPS][BENCH_BONES][KEYS][4];
+    memory_list memory;
     float *positions, *normals, *weights;
     uint32_t *indices, *first, *bones;
 } parts;
@@ -124,15 +125,15 @@ static void fill_vertices(parts *p, uint32_t count, uint32_t set_count)
         for (uint32_t k = 0; k < 3; k++) p->indices[3 * (size_t)t + k] = t + k;
 }
 
-static bool allocate(parts *p, uint32_t count)
+static bool allocate(parts *p, size_t count)
 {
-    p->positions = calloc(count, 3 * sizeof(float));
-    p->normals = calloc(count, 3 * sizeof(float));
-    p->weights = calloc(count, INFLUENCES * sizeof(float));
-    p->bones = calloc(count, INFLUENCES * sizeof(uint32_t));
-    p->first = calloc(count + (size_t)1, sizeof(uint32_t));
-    p->indices = calloc(count, 3 * sizeof(uint32_t));
-    return p->positions && p->normals && p->weights && p->bones && p->first && p->indices;
+    p->positions = memory_take(&p->memory, 3 * count, sizeof *p->positions);
+    p->normals = memory_take(&p->memory, 3 * count, sizeof *p->normals);
+    p->weights = memory_take(&p->memory, INFLUENCES * count, sizeof *p->weights);
+    p->bones = memory_take(&p->memory, INFLUENCES * count, sizeof *p->bones);
+    p->first = memory_take(&p->memory, count, sizeof *p->first);
+    p->indices = memory_take(&p->memory, 3 * count, sizeof *p->indices);
+    return !p->memory.failed;
 }
 
 cutis_result bench_body_create(cutis_context *context, uint32_t vertex_count, uint32_t set_count,
@@ -172,14 +173,7 @@ cutis_result bench_body_create(cutis_context *context, uint32_t vertex_count, ui
                               .clips = clips };
     result = cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out);
 done:
-    if (p) {
-        free(p->positions);
-        free(p->normals);
-        free(p->weights);
-        free(p->bones);
-        free(p->first);
-        free(p->indices);
-    }
+    if (p) memory_release(&p->memory);
     free(p);
     return result;
 }

@@ -191,18 +191,11 @@ static void report_row(cage_bench *b, const char *what, uint32_t weights, double
     if (paper > 0) snprintf(beside, sizeof beside, "%.1f (%s)", paper, machine);
     app_say(b->app, "%-10s %8u %12.6f %12.1f   %s\n", what, weights, seconds, 1 / seconds, beside);
     if (!b->app->json) return;
-    emit_object(&b->json, NULL);
-    emit_string(&b->json, "what", what);
-    emit_count(&b->json, "vertices", b->body.vertex_count);
-    emit_count(&b->json, "controls", CONTROLS);
-    emit_count(&b->json, "weights", weights);
-    emit_number(&b->json, "seconds", seconds);
-    emit_number(&b->json, "per_second", 1 / seconds);
-    if (paper > 0)
-        emit_number(&b->json, "paper_per_second", paper);
-    else
-        emit_null(&b->json, "paper_per_second");
-    emit_end(&b->json);
+    emit(&b->json,
+         "{ what %s vertices %u controls %u weights %u seconds %g per_second %g "
+         "paper_per_second %g }",
+         what, b->body.vertex_count, CONTROLS, weights, seconds, 1 / seconds,
+         paper > 0 ? paper : NAN);
 }
 
 static cutis_result run_deforms(cage_bench *b)
@@ -298,9 +291,9 @@ int bench_cage(cli_app *app)
     int status = app_open_device(app, &b.device);
     if (status == EXIT_GOOD) {
         b.gpu = cutis_device_describe(b.device).kind != CUTIS_DEVICE_CPU;
-        if (app->json) emit_object(&b.json, NULL), emit_array(&b.json, "rows");
+        if (app->json) emit(&b.json, "{ rows [");
         cutis_result result = allocate(&b, vertices) ? run_all(&b) : CUTIS_OUT_OF_MEMORY;
-        if (app->json) emit_end(&b.json), emit_end(&b.json);
+        if (app->json) emit(&b.json, "] }");
         if (result != CUTIS_OK) status = app_fail(app, "bench cage", result);
     }
     cage_bench_close(&b);

@@ -1,6 +1,5 @@
 /// Fills through the device's native handles; the drivers are opened at run time, as the library
 /// itself does.
-#include "bench/fill.h"
 
 #include <dlfcn.h>
 #include <string.h>

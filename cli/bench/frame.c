@@ -101,22 +101,13 @@ static void print_rows(const cli_app *app, const frame_row *rows, uint32_t count
 {
     if (app->json) {
         json_out json = { .file = stdout };
-        emit_object(&json, NULL);
-        emit_string(&json, "renderer", renderer);
-        emit_string(&json, "device", device);
-        emit_array(&json, "rows");
-        for (uint32_t i = 0; i < count; i++) {
-            emit_object(&json, NULL);
-            emit_count(&json, "vertices", rows[i].vertices);
-            emit_count(&json, "triangles", rows[i].triangles);
-            emit_number(&json, "frames_per_second", rows[i].throughput);
-            emit_number(&json, "frames_per_second_waiting", rows[i].latency);
-            emit_number(&json, "paper_frames_per_second", rows[i].paper);
-            emit_string(&json, "vertices_reach_renderer", rows[i].path);
-            emit_end(&json);
-        }
-        emit_end(&json);
-        emit_end(&json);
+        emit(&json, "{ renderer %s device %s rows [", renderer, device);
+        for (const frame_row *r = rows; r < rows + count; r++)
+            emit(&json,
+                 "{ vertices %u triangles %ju frames_per_second %g frames_per_second_waiting %g "
+                 "paper_frames_per_second %g vertices_reach_renderer %s }",
+                 r->vertices, r->triangles, r->throughput, r->latency, r->paper, r->path);
+        emit(&json, "] }");
         return;
     }
     app_say(app, "whole frames a second, 640x480: pose, linear blend with unit normals, draw\n");
@@ -124,9 +115,8 @@ static void print_rows(const cli_app *app, const frame_row *rows, uint32_t count
     app_say(app, "%10s %10s %12s %16s %12s   %s\n", "vertices", "triangles", "frames/s",
             "wait after each", "paper (2006)", "vertices are");
     for (uint32_t i = 0; i < count; i++)
-        app_say(app, "%10u %10llu %12.0f %16.0f %12.0f   %s\n", rows[i].vertices,
-                (unsigned long long)rows[i].triangles, rows[i].throughput, rows[i].latency,
-                rows[i].paper, rows[i].path);
+        app_say(app, "%10u %10ju %12.0f %16.0f %12.0f   %s\n", rows[i].vertices, rows[i].triangles,
+                rows[i].throughput, rows[i].latency, rows[i].paper, rows[i].path);
 }
 
 int bench_frames(cli_app *app)

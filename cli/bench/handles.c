@@ -60,8 +60,9 @@ void bench_handles_spread(const cutis_model *model, cutis_handle *out)
 static cutis_result make_box(cli_app *app, uint32_t side, cutis_handle *handles, cutis_model **out)
 {
     const uint32_t row = side + 1, face = row * row;
-    float *positions = malloc(6 * (size_t)face * 3 * sizeof *positions);
-    uint32_t *indices = malloc(36 * (size_t)side * side * sizeof *indices), used = 0;
+    bench_ball box = { .vertex_count = 6 * face, .triangle_count = 12 * side * side };
+    float *positions = box.positions = malloc(6 * (size_t)face * 3 * sizeof *positions);
+    uint32_t *indices = box.triangles = malloc(36 * (size_t)side * side * sizeof *indices);
     cutis_result result = positions && indices ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
     for (uint32_t f = 0; f < 6 && result == CUTIS_OK; f++) {
         for (uint32_t i = 0; i < face; i++) {
@@ -75,27 +76,15 @@ static cutis_result make_box(cli_app *app, uint32_t side, cutis_handle *handles,
         for (uint32_t i = 0; i < side * side; i++) {
             const uint32_t a = f * face + i / side * row + i % side;
             const uint32_t six[6] = { a, a + 1, a + row + 1, a, a + row + 1, a + row };
-            memcpy(indices + used, six, sizeof six);
-            used += 6;
+            memcpy(indices, six, sizeof six), indices += 6;
         }
     }
     for (uint32_t h = 0; h < 10; h++)
         handles[h] = (cutis_handle){ .kind = CUTIS_HANDLE_POINT,
                                      .from = { 0.1f + 0.8f * (float)(h / 2) / 4,
                                                h % 2 ? 0.15f : 0.35f, h % 4 / 2 ? 0.15f : 0.35f } };
-    cutis_primitive primitive = { .vertex_count = 6 * face,
-                                  .positions = positions,
-                                  .index_count = used,
-                                  .indices = indices,
-                                  .material = CUTIS_NONE };
-    cutis_mesh mesh = { .primitive_count = 1, .primitives = &primitive };
-    cutis_node node = { .parent = CUTIS_NONE, .mesh = 0, .skin = CUTIS_NONE };
-    node.rest = cutis_transform_identity();
-    cutis_model_data data = { .node_count = 1, .nodes = &node, .mesh_count = 1, .meshes = &mesh };
-    if (result == CUTIS_OK)
-        result = cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, out);
-    free(positions);
-    free(indices);
+    if (result == CUTIS_OK) result = bench_ball_model(app->context, &box, NULL, out);
+    bench_ball_release(&box);
     return result;
 }
 
@@ -139,14 +128,10 @@ cutis_result bench_handles_update(cutis_device *device, double budget, const cut
     const cutis_handles_options options = { .voxels = row->voxels, .weighting = row->weighting };
     const cutis_handle_set set = { .handle_count = count, .handles = handles };
     cutis_model *bound = NULL;
-    bench_skin skin;
     cutis_result result = cutis_handles_weights(model, device, &set, &options, &bound, NULL);
     if (result == CUTIS_OK)
-        result = bench_skin_open(device, bound, &(cutis_bind_options){ 0 }, 1, &skin);
-    if (result == CUTIS_OK) {
-        result = bench_skin_time(&skin, budget / 4, &row->update);
-        bench_skin_close(&skin);
-    }
+        result =
+            bench_frame_time(device, bound, &(cutis_bind_options){ 0 }, budget / 4, &row->update);
     cutis_model_destroy(bound);
     return result;
 }
@@ -154,25 +139,16 @@ cutis_result bench_handles_update(cutis_device *device, double budget, const cut
 static void show_row(handles_bench *b, const bench_handles_row *r)
 {
     const cutis_handles_seconds *t = &r->stages;
-    app_say(b->app, "%-18s %-8s %6u %8llu %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f", r->body,
-            cutis_weighting_name(r->weighting), r->voxels, (unsigned long long)r->domain_voxels,
-            1e3 * t->voxelise, 1e3 * t->distances, 1e3 * t->insertion, 1e3 * t->weights,
-            1e3 * r->bind, 1e3 * r->move);
+    app_say(b->app, "%-18s %-8s %6u %8ju %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f", r->body,
+            cutis_weighting_name(r->weighting), r->voxels, r->domain_voxels, 1e3 * t->voxelise,
+            1e3 * t->distances, 1e3 * t->insertion, 1e3 * t->weights, 1e3 * r->bind, 1e3 * r->move);
     app_say(b->app, r->update > 0 ? " %9.3f\n" : "\n", 1e3 * r->update);
     if (!b->app->json) return;
-    emit_object(&b->json, NULL);
-    emit_string(&b->json, "body", r->body);
-    emit_string(&b->json, "weighting", cutis_weighting_name(r->weighting));
-    emit_count(&b->json, "voxels", r->voxels);
-    emit_count(&b->json, "domain_voxels", r->domain_voxels);
-    emit_count(&b->json, "iterations", r->iterations);
-    emit_count(&b->json, "virtual_handles", r->virtual_handles);
-    emit_number(&b->json, "voxelise", t->voxelise);
-    emit_number(&b->json, "distances", t->distances);
-    emit_number(&b->json, "insertion", t->insertion);
-    emit_number(&b->json, "weights", t->weights);
-    emit_number(&b->json, "bind", r->bind);
-    emit_number(&b->json, "move", r->move);
+    emit(&b->json,
+         "{ body %s weighting %s voxels %u domain_voxels %ju iterations %u virtual_handles %u "
+         "voxelise %g distances %g insertion %g weights %g bind %g move %g",
+         r->body, cutis_weighting_name(r->weighting), r->voxels, r->domain_voxels, r->iterations,
+         r->virtual_handles, t->voxelise, t->distances, t->insertion, t->weights, r->bind, r->move);
     if (r->update > 0) emit_number(&b->json, "update", r->update);
     emit_end(&b->json);
 }
@@ -192,14 +168,9 @@ static void show_growth(handles_bench *b, const bench_handles_row *from,
                    { "weights", from->stages.weights, to->stages.weights } };
     app_say(b->app, "%-18s %-8s %u to %u: %.2f x the voxels; cost a voxel", to->body,
             cutis_weighting_name(to->weighting), from->voxels, to->voxels, voxels);
-    if (b->app->json) {
-        emit_object(&b->json, NULL);
-        emit_string(&b->json, "body", to->body);
-        emit_string(&b->json, "weighting", cutis_weighting_name(to->weighting));
-        emit_count(&b->json, "from", from->voxels);
-        emit_count(&b->json, "to", to->voxels);
-        emit_number(&b->json, "domain_voxels", voxels);
-    }
+    if (b->app->json)
+        emit(&b->json, "{ body %s weighting %s from %u to %u domain_voxels %g", to->body,
+             cutis_weighting_name(to->weighting), from->voxels, to->voxels, voxels);
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
         if (!(stages[i].from > 0)) continue;
         const double growth = stages[i].to / stages[i].from / voxels;
@@ -266,18 +237,13 @@ int bench_handles(cli_app *app)
         app_say(app, "%-18s %-8s %6s %8s %9.0f %9s %9.0f %9.0f %9.0f %9s %9.0f\n", PAPER[i].name,
                 "virtual", "", "", PAPER[i].voxelise, "", PAPER[i].insertion, PAPER[i].weights,
                 PAPER[i].voxelise + PAPER[i].insertion + PAPER[i].weights, "", PAPER[i].update);
-    if (app->json) {
-        emit_object(&b.json, NULL);
-        emit_string(&b.json, "device", info.name);
-        emit_count(&b.json, "threads", info.thread_count);
-        emit_array(&b.json, "rows");
-    }
+    if (app->json) emit(&b.json, "{ device %s threads %u rows [", info.name, info.thread_count);
     cutis_result result = bench_body_rows(&b);
     if (result == CUTIS_OK && !quick) result = bench_box_rows(&b);
-    if (app->json) emit_end(&b.json), emit_array(&b.json, "growth");
+    if (app->json) emit(&b.json, "] growth [");
     for (int body = 0; body < 3 && result == CUTIS_OK && !quick; body++)
         for (int i = 1; i < 3; i++) show_growth(&b, &b.rows[body][i - 1], &b.rows[body][i]);
-    if (app->json) emit_end(&b.json), emit_end(&b.json);
+    if (app->json) emit(&b.json, "] }");
     cutis_device_destroy(b.device);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, "bench handles", result);
+    return app_result(app, "bench handles", result);
 }

@@ -1,6 +1,6 @@
 /// The learning of bench/learn.h. Shapes are the biped's own skinning with all its joints; the rig
 /// to learn on has 20 of them, so no weights fit exactly and every vertex is a real problem.
-#include "bench/learn.h"
+#include "bench/measure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +108,6 @@ cutis_result bench_learn(cli_app *app, bool quick, cutis_device *gpu, bench_lear
     if (result == CUTIS_OK) result = make_rig(app, biped, &rig);
     if (result == CUTIS_OK) {
         out->vertices = cutis_model_vertex_count(biped);
-        out->threads = 2;
         poses = calloc(POSES, cutis_model_get(biped)->node_count * sizeof *poses);
         shapes = calloc(POSES, out->vertices * 3 * sizeof *shapes);
         result = poses && shapes ? make_shapes(biped, device, poses, shapes) : CUTIS_OUT_OF_MEMORY;

@@ -2,14 +2,13 @@
 /// independent chains of multiply-adds kept in registers, or three streams larger than any cache.
 ///
 /// Best of many short runs, because noise only ever adds.
-#include "bench/machine.h"
+#include "bench/bench.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -21,13 +20,6 @@
 #define STREAM_BYTES (96u << 20) // of each array, split among the threads
 #define PIECES       16          // of the arrays, timed one by one: shorter than a time slice
 #define THREADS_MAX  256u
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 // Twelve chains as named variables: an array of them would stay in memory.
 #define FMA_LOOP(type, splat, fma)                                                                 \
@@ -154,12 +146,12 @@ static void *work(void *data)
     worker *w = data;
     const bool first = w == w->team->first;
     float sink[16];
-    const double start = seconds_now();
+    const double start = app_seconds();
     w->best = 1e30;
     // A piece comes round again when all others have been through the caches, so it is always cold.
     size_t piece = w->count / PIECES / 16 * 16, at = 0;
     for (;; at = (at + 1) % PIECES) {
-        const double begin = seconds_now();
+        const double begin = app_seconds();
         if (first) w->team->stop = begin - start >= w->budget && w->best < 1e29;
         meet(w->team);
         if (w->team->stop) return NULL;
@@ -168,7 +160,7 @@ static void *work(void *data)
         else
             for (int n = 0; n < 16; n++) w->kind.fma(sink);
         meet(w->team);
-        const double spent = seconds_now() - begin;
+        const double spent = app_seconds() - begin;
         if (spent < w->best) w->best = spent;
     }
 }
@@ -193,12 +185,15 @@ static bool run_workers(worker *workers, uint32_t count)
     return started == count;
 }
 
+static uint32_t team_size(uint32_t thread_count)
+{
+    return thread_count < 1 ? 1 : thread_count < THREADS_MAX ? thread_count : THREADS_MAX;
+}
+
 double bench_machine_fma_rate(cutis_isa isa, uint32_t thread_count, double budget_seconds)
 {
     worker workers[THREADS_MAX];
-    const uint32_t count = thread_count < 1             ? 1
-                           : thread_count < THREADS_MAX ? thread_count
-                                                        : THREADS_MAX;
+    const uint32_t count = team_size(thread_count);
     const machine_kind kind = kind_of(isa);
     for (uint32_t i = 0; i < count; i++)
         workers[i] = (worker){ .kind = kind, .budget = budget_seconds };
@@ -210,9 +205,7 @@ double bench_machine_bandwidth(cutis_isa isa, uint32_t thread_count, double budg
 {
     static float *memory; // kept: making its pages takes longer than a measurement
     worker workers[THREADS_MAX];
-    const uint32_t count = thread_count < 1             ? 1
-                           : thread_count < THREADS_MAX ? thread_count
-                                                        : THREADS_MAX;
+    const uint32_t count = team_size(thread_count);
     const size_t floats = STREAM_BYTES / sizeof(float), share = floats / count / 16 * 16;
     if (!memory) {
         memory = aligned_alloc(64, 3 * (size_t)STREAM_BYTES);

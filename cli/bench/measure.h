@@ -19,9 +19,38 @@ typedef struct bench_space_row {
                                          ///< diagonal
 } bench_space_row;
 
+extern const cutis_method bench_space_methods[BENCH_SPACE_METHODS];
+/// Frames a second in the paper's Table 1, by size and method: CPU (a Pentium 4), GPU (a GeForce
+/// 6800 Ultra).
+extern const double bench_space_paper[3][BENCH_SPACE_METHODS][2];
+
+/// The arm with its example clip, and what is learned from its shapes.
+typedef struct bench_arm {
+    cutis_model *arm, *fitted;
+    cutis_pose_fit_report *report;
+    cutis_transform *poses; ///< of the examples, then of the instances, which stand between them
+} bench_arm;
+
+/// On failure nothing is left to close.
+cutis_result bench_arm_open(cutis_context *context, cutis_device *device, cutis_body_size size,
+                            uint32_t instances, const cutis_pose_fit_options *fit, bench_arm *out);
+void bench_arm_close(bench_arm *arm);
+
 /// The arm of one size, its eight examples learned, played by all three methods with normals.
 cutis_result bench_space_measure(cli_app *app, cutis_device *device, uint32_t instances,
                                  double budget, cutis_body_size size, bench_space_row *out);
+
+/// How long weights from examples take (bench/learn.c): the biped of 46036 vertices in 20 poses,
+/// learned on 20 of its joints.
+typedef struct bench_learned {
+    uint32_t vertices, joints, poses;
+    double seconds; ///< 0: not measured
+    bool gpu;
+} bench_learned;
+
+/// @param quick the small biped
+/// @param gpu   learns; NULL: two threads of the CPU
+cutis_result bench_learn(cli_app *app, bool quick, cutis_device *gpu, bench_learned *out);
 
 // Handles (bench/handles.c)
 // ------------------------------------------------------------------------
@@ -78,6 +107,11 @@ typedef struct bench_skeleton_figures {
     uint64_t triangles;
     uint32_t star_shaped;
 } bench_skeleton_figures;
+
+/// Join the smallest leaf of a tree of parts to its parent (the root is its own) until `wanted` are
+/// left (docs/spec/conventions.md 8). `map` gets for every part the one it is in; `size` changes.
+void bench_merge_leaves(uint32_t count, const uint32_t *parent, double *size, uint32_t wanted,
+                        uint32_t *map);
 
 cutis_result bench_skeleton_measure(cli_app *app, const bench_skeleton_row *row,
                                     bench_skeleton_figures *out);

@@ -114,31 +114,43 @@ static cutis_result make_knee(cutis_context *context, cutis_model **out)
     return result;
 }
 
-// The smallest leaf parts join their parents until `wanted` are left (docs/spec/conventions.md 8).
-static void merge_parts(const cutis_binding *patches, uint32_t wanted, const uint32_t *parts,
-                        uint32_t triangles, uint32_t *map)
+// The biped with its smallest parts merged until `wanted` are left.
+static cutis_result merge_parts(const cutis_model *biped, const cutis_binding *patches,
+                                uint32_t wanted, cutis_model **out)
 {
-    cutis_patches_info info = cutis_patches_describe(patches);
-    uint32_t count = info.part_count, *size = calloc(count, 4), *parent = calloc(count, 4);
-    for (uint32_t p = 0; size && parent && p < count; p++) map[p] = parent[p] = p;
-    for (uint32_t j = 0; size && parent && j < info.joint_count; j++) {
-        cutis_patches_joint joint = cutis_patches_joint_at(patches, j);
-        parent[joint.child] = joint.parent;
-    }
-    for (uint32_t t = 0; size && parent && t < triangles; t++) size[parts[t]]++;
-    for (uint32_t left = count; size && parent && left > wanted; left--) {
-        uint32_t best = count;
-        for (uint32_t p = 0; p < count; p++) {
-            bool leaf = map[p] == p && parent[p] != p;
-            for (uint32_t q = 0; q < count; q++) leaf &= !(map[q] == q && q != p && parent[q] == p);
-            if (leaf && (best == count || size[p] < size[best])) best = p;
+    const cutis_patches_info info = cutis_patches_describe(patches);
+    cutis_model_data data = *cutis_model_get(biped);
+    cutis_mesh mesh = data.meshes[0];
+    cutis_primitive primitive = mesh.primitives[0];
+    const uint32_t triangles = primitive.index_count / 3, count = mesh.part_count;
+    memory_list memory = { 0 };
+    uint32_t *map = memory_take(&memory, count, 4), *number = memory_take(&memory, count, 4);
+    uint32_t *parent = memory_take(&memory, count, 4), *parts = memory_take(&memory, triangles, 4);
+    double *size = memory_take(&memory, count, sizeof *size);
+    const char **names = memory_take(&memory, count, sizeof *names);
+    cutis_result result = CUTIS_OUT_OF_MEMORY;
+    if (!memory.failed) {
+        for (uint32_t p = 0; p < count; p++) parent[p] = p;
+        for (uint32_t j = 0; j < info.joint_count; j++) {
+            const cutis_patches_joint joint = cutis_patches_joint_at(patches, j);
+            parent[joint.child] = joint.parent;
         }
-        if (best == count) break;
-        size[parent[best]] += size[best];
+        for (uint32_t t = 0; t < triangles; t++) size[primitive.parts[t]]++;
+        bench_merge_leaves(count, parent, size, wanted, map);
+        mesh.part_count = 0;
         for (uint32_t p = 0; p < count; p++)
-            if (map[p] == best) map[p] = parent[best];
+            if (map[p] == p)
+                names[mesh.part_count] = mesh.part_names[p], number[p] = mesh.part_count++;
+        for (uint32_t t = 0; t < triangles; t++) parts[t] = number[map[primitive.parts[t]]];
+        primitive.parts = parts;
+        mesh.primitives = &primitive;
+        mesh.part_names = names;
+        data.meshes = &mesh;
+        data.source = NULL;
+        result = cutis_model_create(cutis_model_context(biped), &data, CUTIS_GATE_REFUSE, out);
     }
-    free(size), free(parent);
+    memory_release(&memory);
+    return result;
 }
 
 static cutis_result make_body(cutis_context *context, cutis_device *device, uint32_t vertices,
@@ -151,30 +163,7 @@ static cutis_result make_body(cutis_context *context, cutis_device *device, uint
     if (result == CUTIS_OK)
         result = cutis_bind(device, model, &(cutis_bind_options){ .method = CUTIS_METHOD_PATCHES },
                             &patches);
-    if (result == CUTIS_OK) {
-        cutis_model_data data = *cutis_model_get(model);
-        cutis_mesh mesh = data.meshes[0];
-        cutis_primitive primitive = mesh.primitives[0];
-        uint32_t triangles = primitive.index_count / 3, used = 0;
-        uint32_t *map = calloc(mesh.part_count, 4), *number = calloc(mesh.part_count, 4);
-        uint32_t *parts = calloc(triangles, 4);
-        const char **names = calloc(mesh.part_count, sizeof *names);
-        result = map && number && parts && names ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
-        if (result == CUTIS_OK) {
-            merge_parts(patches, wanted, primitive.parts, triangles, map);
-            for (uint32_t p = 0; p < mesh.part_count; p++)
-                if (map[p] == p) names[used] = mesh.part_names[p], number[p] = used++;
-            for (uint32_t t = 0; t < triangles; t++) parts[t] = number[map[primitive.parts[t]]];
-            primitive.parts = parts;
-            mesh.primitives = &primitive;
-            mesh.part_names = names;
-            mesh.part_count = used;
-            data.meshes = &mesh;
-            data.source = NULL;
-            result = cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out);
-        }
-        free(map), free(number), free(parts), free(names);
-    }
+    if (result == CUTIS_OK) result = merge_parts(model, patches, wanted, out);
     cutis_binding_destroy(patches);
     cutis_model_destroy(model);
     return result;
@@ -296,7 +285,7 @@ static int measure(cli_app *app, const cutis_model *model, cutis_device *device,
     row->vertices = b.info.vertex_count;
     row->parts = b.info.part_count;
     close_bench(&b);
-    return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, row->what, result);
+    return app_result(app, row->what, result);
 }
 
 static void report(cli_app *app, const patch_row *rows, uint32_t count, const char *device)
@@ -315,22 +304,13 @@ static void report(cli_app *app, const patch_row *rows, uint32_t count, const ch
                  "only; it states that the GPU was about 10 times as fast as the CPU.\n");
     if (!app->json) return;
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "device", device);
-    emit_array(&json, "rows");
-    for (uint32_t i = 0; i < count; i++) {
-        emit_object(&json, NULL);
-        emit_string(&json, "what", rows[i].what);
-        emit_count(&json, "vertices", rows[i].vertices);
-        emit_count(&json, "parts", rows[i].parts);
-        emit_count(&json, "instances", rows[i].instances);
-        emit_count(&json, "degrees", rows[i].degrees);
-        emit_number(&json, "ms_per_frame", 1e3 * rows[i].seconds);
-        emit_number(&json, "goal_ms", rows[i].goal > 0 ? 1e3 * rows[i].goal : NAN);
-        emit_end(&json);
-    }
-    emit_end(&json);
-    emit_end(&json);
+    emit(&json, "{ device %s rows [", device);
+    for (const patch_row *r = rows; r < rows + count; r++)
+        emit(&json,
+             "{ what %s vertices %u parts %u instances %u degrees %u ms_per_frame %g goal_ms %g }",
+             r->what, r->vertices, r->parts, r->instances, r->degrees, 1e3 * r->seconds,
+             r->goal > 0 ? 1e3 * r->goal : NAN);
+    emit(&json, "] }");
 }
 
 int bench_patches(cli_app *app)

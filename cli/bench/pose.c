@@ -1,6 +1,5 @@
 /// cutis bench pose: sample two clips, blend them half and half, go to model space; 64 joints.
 #include "bench/bench.h"
-#include "bench/body.h"
 
 #include <stdlib.h>
 
@@ -66,18 +65,9 @@ int bench_poses(cli_app *app)
     app_say(app, "pose of %d joints: sample two clips, blend, to model space\n", BENCH_BONES);
     app_say(app, "  %-34s %7.3f us\n", "all three", 1e6 * seconds[1]);
     app_say(app, "  %-34s %7.3f us\n", "sampling the two clips", 1e6 * seconds[0]);
-    if (app->json) {
-        json_out json = { .file = stdout };
-        emit_object(&json, NULL);
-        emit_array(&json, "rows");
-        emit_object(&json, NULL);
-        emit_count(&json, "joints", BENCH_BONES);
-        emit_count(&json, "clips", 2);
-        emit_number(&json, "microseconds", 1e6 * seconds[1]);
-        emit_number(&json, "sample_microseconds", 1e6 * seconds[0]);
-        emit_end(&json);
-        emit_end(&json);
-        emit_end(&json);
-    }
+    if (app->json)
+        emit(&(json_out){ .file = stdout },
+             "{ rows [ { joints %u clips %u microseconds %g sample_microseconds %g } ] }",
+             BENCH_BONES, 2, 1e6 * seconds[1], 1e6 * seconds[0]);
     return EXIT_GOOD;
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/learn.h"
 #include "bench/measure.h"
 
 #define ROUNDS  3
@@ -16,16 +15,14 @@
 #define SIZES   3
 #define POSES   CUTIS_ARM_EXAMPLE_COUNT
 
-static const cutis_method TIMED[METHODS] = { CUTIS_METHOD_LBS, CUTIS_METHOD_PSD,
-                                             CUTIS_METHOD_WPSD };
+const cutis_method bench_space_methods[METHODS] = { CUTIS_METHOD_LBS, CUTIS_METHOD_PSD,
+                                                    CUTIS_METHOD_WPSD };
 static const char *const NAMES[METHODS] = { "ssd", "psd", "wpsd" };
-// Frames a second of a Pentium 4 and a GeForce 6800 Ultra (the paper's Table 1).
-static const double PAPER_CPU[SIZES][METHODS] = { { 150, 98, 5 },
-                                                  { 39, 23, 1.2 },
-                                                  { 5, 4.5, 0.29 } };
-static const double PAPER_GPU[SIZES][METHODS] = { { 1425, 1230, 85 },
-                                                  { 630, 530, 25 },
-                                                  { 164, 140, 7 } };
+const double bench_space_paper[SIZES][METHODS][2] = {
+    { { 150, 1425 }, { 98, 1230 }, { 5, 85 } },
+    { { 39, 630 }, { 23, 530 }, { 1.2, 25 } },
+    { { 5, 164 }, { 4.5, 140 }, { 0.29, 7 } },
+};
 
 typedef struct space_bench {
     cli_app *app;
@@ -37,21 +34,17 @@ typedef struct space_bench {
     bench_learned learned;
 } space_bench;
 
-/// The arm with its example clip, and what is learned from its shapes.
-typedef struct subject {
-    cutis_model *arm, *fitted;
-    cutis_transform *poses; ///< of the examples, then of the instances
-} subject;
-
-static void close_subject(subject *s)
+void bench_arm_close(bench_arm *s)
 {
     free(s->poses);
+    cutis_pose_fit_report_destroy(s->report);
     cutis_model_destroy(s->fitted);
     cutis_model_destroy(s->arm);
+    *s = (bench_arm){ 0 };
 }
 
 /// Examples are a second apart; instances stand between them.
-static cutis_result sample_poses(subject *s, uint32_t instances)
+static cutis_result sample_poses(bench_arm *s, uint32_t instances)
 {
     const size_t nodes = cutis_model_get(s->arm)->node_count;
     cutis_sampler *sampler = NULL;
@@ -68,12 +61,12 @@ static cutis_result sample_poses(subject *s, uint32_t instances)
     return result;
 }
 
-static cutis_result open_subject(cli_app *app, cutis_device *device, uint32_t instances,
-                                 cutis_body_size size, subject *out)
+cutis_result bench_arm_open(cutis_context *context, cutis_device *device, cutis_body_size size,
+                            uint32_t instances, const cutis_pose_fit_options *fit, bench_arm *out)
 {
     const cutis_synth_options options = { .body = CUTIS_BODY_ARM, .size = size, .examples = true };
-    *out = (subject){ 0 };
-    cutis_result result = cutis_synth_create(app->context, &options, &out->arm);
+    *out = (bench_arm){ 0 };
+    cutis_result result = cutis_synth_create(context, &options, &out->arm);
     if (result != CUTIS_OK) return result;
     size_t vertices = cutis_model_vertex_count(out->arm);
     float *shapes = malloc(POSES * vertices * 3 * sizeof *shapes);
@@ -81,10 +74,10 @@ static cutis_result open_subject(cli_app *app, cutis_device *device, uint32_t in
     if (result == CUTIS_OK) result = sample_poses(out, instances);
     if (result == CUTIS_OK)
         result = cutis_poses_fit(out->arm, device,
-                                 &(cutis_pose_examples){ POSES, out->poses, shapes, NULL }, NULL,
-                                 &out->fitted, NULL);
+                                 &(cutis_pose_examples){ POSES, out->poses, shapes, NULL }, fit,
+                                 &out->fitted, &out->report);
     free(shapes);
-    if (result != CUTIS_OK) close_subject(out);
+    if (result != CUTIS_OK) bench_arm_close(out);
     return result;
 }
 
@@ -132,17 +125,18 @@ static cutis_result compare_skin(cli_app *app, const cutis_model *model, const b
 cutis_result bench_space_measure(cli_app *app, cutis_device *device, uint32_t instances,
                                  double budget, cutis_body_size size, bench_space_row *row)
 {
-    subject s;
+    bench_arm s;
     bench_skin skins[METHODS];
     uint32_t open = 0;
-    cutis_result result = open_subject(app, device, instances, size, &s);
+    cutis_result result = bench_arm_open(app->context, device, size, instances, NULL, &s);
     if (result != CUTIS_OK) return result;
     row->vertices = cutis_model_vertex_count(s.arm);
     const size_t nodes = cutis_model_get(s.arm)->node_count;
     for (; open < METHODS && result == CUTIS_OK; open++) {
-        result = bench_skin_open(device, open == 0 ? s.arm : s.fitted,
-                                 &(cutis_bind_options){ .method = TIMED[open], .normals = true },
-                                 instances, &skins[open]);
+        result = bench_skin_open(
+            device, open == 0 ? s.arm : s.fitted,
+            &(cutis_bind_options){ .method = bench_space_methods[open], .normals = true },
+            instances, &skins[open]);
         if (result != CUTIS_OK) break;
         skins[open].poses = (cutis_poses){ .local = s.poses + POSES * nodes };
         row->seconds[open] = INFINITY;
@@ -156,9 +150,10 @@ cutis_result bench_space_measure(cli_app *app, cutis_device *device, uint32_t in
         row->seconds[i % METHODS] = fmin(row->seconds[i % METHODS], seconds);
     }
     for (uint32_t m = 0; m < METHODS && result == CUTIS_OK && skins[m].buffer; m++)
-        result = compare_skin(app, m == 0 ? s.arm : s.fitted, &skins[m], TIMED[m], &row->apart[m]);
+        result = compare_skin(app, m == 0 ? s.arm : s.fitted, &skins[m], bench_space_methods[m],
+                              &row->apart[m]);
     while (open > 0) bench_skin_close(&skins[--open]);
-    close_subject(&s);
+    bench_arm_close(&s);
     return result;
 }
 
@@ -180,7 +175,7 @@ static void print_rows(const space_bench *b)
             double each = r->seconds[m] / b->instances;
             app_say(app, "%9u %-6s %11.3f %12.0f %9.2f %14g %10g\n", r->vertices, NAMES[m],
                     1e9 * each / r->vertices, 1 / each, r->seconds[m] / r->seconds[0],
-                    PAPER_CPU[i][m], PAPER_GPU[i][m]);
+                    bench_space_paper[i][m][0], bench_space_paper[i][m][1]);
         }
     if (b->info.kind != CUTIS_DEVICE_CPU)
         app_say(app, "from the CPU's vertices, of the diagonal: ssd %.2g, psd %.2g, wpsd %.2g\n",
@@ -195,12 +190,7 @@ static void print_rows(const space_bench *b)
 static void emit_figure(json_out *json, const char *name, double value, const char *sense,
                         double goal)
 {
-    emit_object(json, NULL);
-    emit_string(json, "name", name);
-    emit_number(json, "value", value);
-    emit_number(json, "goal", goal);
-    emit_string(json, "sense", sense);
-    emit_end(json);
+    emit(json, "{ name %s value %g goal %g sense %s }", name, value, goal, sense);
 }
 
 static void emit_figures(json_out *json, const space_bench *b)
@@ -227,25 +217,17 @@ static void emit_figures(json_out *json, const space_bench *b)
 static void emit_rows(const space_bench *b)
 {
     json_out json = { .file = stdout };
-    emit_object(&json, NULL);
-    emit_string(&json, "device", b->info.name);
-    emit_string(&json, "isa", cutis_isa_name(b->info.isa));
-    emit_count(&json, "threads", b->threads);
-    emit_count(&json, "instances", b->instances);
-    emit_array(&json, "rows");
+    emit(&json, "{ device %s isa %s threads %u instances %u rows [", b->info.name,
+         cutis_isa_name(b->info.isa), b->threads, b->instances);
     for (int i = 0; i < SIZES; i++)
         for (int m = 0; m < METHODS; m++) {
             const bench_space_row *r = &b->rows[i];
-            emit_object(&json, NULL);
-            emit_string(&json, "method", NAMES[m]);
-            emit_count(&json, "vertices", r->vertices);
-            emit_number(&json, "ns_per_vertex",
-                        1e9 * r->seconds[m] / ((double)r->vertices * b->instances));
-            emit_number(&json, "frames_per_second", b->instances / r->seconds[m]);
-            emit_number(&json, "times_ssd", r->seconds[m] / r->seconds[0]);
-            emit_number(&json, "paper_cpu_frames_per_second", PAPER_CPU[i][m]);
-            emit_number(&json, "paper_gpu_frames_per_second", PAPER_GPU[i][m]);
-            emit_end(&json);
+            emit(&json,
+                 "{ method %s vertices %u ns_per_vertex %g frames_per_second %g times_ssd %g "
+                 "paper_cpu_frames_per_second %g paper_gpu_frames_per_second %g }",
+                 NAMES[m], r->vertices, 1e9 * r->seconds[m] / ((double)r->vertices * b->instances),
+                 b->instances / r->seconds[m], r->seconds[m] / r->seconds[0],
+                 bench_space_paper[i][m][0], bench_space_paper[i][m][1]);
         }
     emit_end(&json);
     emit_figures(&json, b);

@@ -37,28 +37,23 @@ enum { ROWS = sizeof rows / sizeof rows[0], RUNS = 3 };
 
 // A model whose arrays are ours until cutis_model_create has copied them.
 typedef struct dense_skin {
+    memory_list memory;
     cutis_node *nodes;
     uint32_t *joints, *first, *influence_joints;
     cutis_mat34 *binds;
     float *weights;
 } dense_skin;
 
-static void release(dense_skin *s)
-{
-    free(s->nodes), free(s->joints), free(s->binds);
-    free(s->first), free(s->influence_joints), free(s->weights);
-}
-
 static bool allocate(const reduce_row *row, dense_skin *s)
 {
     size_t entries = (size_t)row->vertices * row->controls;
-    s->nodes = calloc(row->controls + 1, sizeof *s->nodes);
-    s->joints = calloc(row->controls, sizeof *s->joints);
-    s->binds = calloc(row->controls, sizeof *s->binds);
-    s->first = calloc((size_t)row->vertices + 1, sizeof *s->first);
-    s->influence_joints = malloc(entries * sizeof *s->influence_joints);
-    s->weights = malloc(entries * sizeof *s->weights);
-    return s->nodes && s->joints && s->binds && s->first && s->influence_joints && s->weights;
+    s->nodes = memory_take(&s->memory, row->controls, sizeof *s->nodes);
+    s->joints = memory_take(&s->memory, row->controls, sizeof *s->joints);
+    s->binds = memory_take(&s->memory, row->controls, sizeof *s->binds);
+    s->first = memory_take(&s->memory, row->vertices, sizeof *s->first);
+    s->influence_joints = memory_take(&s->memory, entries, sizeof *s->influence_joints);
+    s->weights = memory_take(&s->memory, entries, sizeof *s->weights);
+    return !s->memory.failed;
 }
 
 // Weights fall with the distance to the controls, which are spread over the body's own vertices.
@@ -339,7 +334,7 @@ static cutis_result measure(cli_app *app, cutis_device *device, const reduce_row
     if (result == CUTIS_OK)
         result = row->negative ? make_cage(app, device, row, &body, &model)
                                : make_skin(app, row, &body, &s, &model);
-    release(&s); // the model has its own copies
+    memory_release(&s.memory); // the model has its own copies
     bench_ball_release(&body);
     if (result == CUTIS_OK && row->negative) make_cage_poses(row, model, cage_poses);
     if (result == CUTIS_OK && !row->negative) make_poses(row, model, poses);
@@ -366,22 +361,13 @@ static double nanoseconds(const reduce_row *row, const reduce_figures *f)
 
 static void emit_row(json_out *json, const reduce_row *row, const reduce_figures *f)
 {
-    emit_object(json, NULL);
-    emit_count(json, "vertices", row->vertices);
-    emit_count(json, "controls", row->controls);
-    emit_count(json, "influences", row->influences);
-    emit_count(json, "poses", row->poses);
-    emit_bool(json, "signed", row->negative);
-    emit_string(json, "energy", row->normals ? "normals" : "gradient");
-    emit_number(json, "seconds", f->seconds);
-    emit_number(json, "first_seconds", f->first);
-    emit_number(json, "solve_seconds", f->solve);
-    emit_number(json, "transfer_seconds", f->transfer);
-    emit_number(json, "sweep_seconds", f->sweep * f->sweeps);
-    emit_number(json, "sweep_nanoseconds_per_vertex", nanoseconds(row, f));
-    emit_number(json, "cpu_seconds", f->cpu_seconds);
-    emit_count(json, "sweeps", f->sweeps);
-    emit_number(json, "energy_ratio", f->energy_ratio);
+    emit(json,
+         "{ vertices %u controls %u influences %u poses %u signed %d energy %s seconds %g "
+         "first_seconds %g solve_seconds %g transfer_seconds %g sweep_seconds %g "
+         "sweep_nanoseconds_per_vertex %g cpu_seconds %g sweeps %u energy_ratio %g",
+         row->vertices, row->controls, row->influences, row->poses, row->negative,
+         row->normals ? "normals" : "gradient", f->seconds, f->first, f->solve, f->transfer,
+         f->sweep * f->sweeps, nanoseconds(row, f), f->cpu_seconds, f->sweeps, f->energy_ratio);
     if (row->asked > 0) emit_number(json, "asked_seconds", row->asked);
     if (row->paper > 0) emit_number(json, "paper_seconds", row->paper);
     emit_end(json);
@@ -432,7 +418,7 @@ int bench_reduce(cli_app *app)
     app_say(app, "%-18s %7s %4s %3s %3s %8s %8s %8s %8s %8s %8s %7s %6s %6s %6s %7s\n", "body",
             "vertices", "ctrl", "K", "J", "whole", "prepare", "transfer", "solve", "first", "CPU s",
             "ns", "sweeps", "E/E0", "asked", "Table 1");
-    if (app->json) emit_object(&json, NULL), emit_array(&json, "rows");
+    if (app->json) emit(&json, "{ rows [");
     for (int i = 0; i < ROWS && status == EXIT_GOOD; i++) {
         const reduce_row *row = &rows[i];
         reduce_figures f = { 0 };

@@ -10,8 +10,9 @@ typedef struct plain_work {
     bench_plain_mesh mesh;
     const float *palette;
     bool unit;
+    memory_list memory;
     uint32_t *first, *bones;
-    float *weights, *rest, *rest_normals; // owned, as the mesh borrows them
+    float *weights, *rest, *rest_normals; // what the mesh borrows
     float *positions, *normals;
 } plain_work;
 
@@ -22,29 +23,16 @@ static cutis_result run_plain(void *data)
     return CUTIS_OK;
 }
 
-static void release(plain_work *w)
+static bool allocate(plain_work *w, size_t vertex_count, size_t influence_count)
 {
-    free(w->first);
-    free(w->bones);
-    free(w->weights);
-    free(w->rest);
-    free(w->rest_normals);
-    free(w->positions);
-    free(w->normals);
-}
-
-static bool allocate(plain_work *w, uint32_t vertex_count, size_t influence_count)
-{
-    size_t floats = 3 * (size_t)vertex_count;
-    w->first = calloc(vertex_count + (size_t)1, sizeof *w->first);
-    w->bones = calloc(influence_count + 1, sizeof *w->bones);
-    w->weights = calloc(influence_count + 1, sizeof *w->weights);
-    w->rest = calloc(floats, sizeof(float));
-    w->rest_normals = calloc(floats, sizeof(float));
-    w->positions = calloc(floats, sizeof(float));
-    w->normals = calloc(floats, sizeof(float));
-    return w->first && w->bones && w->weights && w->rest && w->rest_normals && w->positions &&
-           w->normals;
+    w->first = memory_take(&w->memory, vertex_count, sizeof *w->first);
+    w->bones = memory_take(&w->memory, influence_count, sizeof *w->bones);
+    w->weights = memory_take(&w->memory, influence_count, sizeof *w->weights);
+    w->rest = memory_take(&w->memory, 3 * vertex_count, sizeof *w->rest);
+    w->rest_normals = memory_take(&w->memory, 3 * vertex_count, sizeof *w->rest_normals);
+    w->positions = memory_take(&w->memory, 3 * vertex_count, sizeof *w->positions);
+    w->normals = memory_take(&w->memory, 3 * vertex_count, sizeof *w->normals);
+    return !w->memory.failed;
 }
 
 // Bodies to measure on are one skinned mesh with normals and weights that sum to one.
@@ -98,6 +86,6 @@ cutis_result bench_plain_time(const cutis_model *model, const cutis_mat34 *palet
         gather(&w, mesh);
         result = bench_best(run_plain, &w, budget, seconds);
     }
-    release(&w);
+    memory_release(&w.memory);
     return result;
 }

@@ -16,25 +16,22 @@ const bench_skeleton_row bench_skeleton_rows[] = {
 };
 enum { ROWS = BENCH_SKELETON_ROWS, RUNS = 5 };
 
-// Join the smallest leaf to its parent until `wanted` parts are left. `part` maps parts to labels.
-static void merge_leaves(const cutis_part_tree *tree, const cutis_skeleton_report *report,
-                         uint32_t wanted, uint32_t *part, double *volume)
+void bench_merge_leaves(uint32_t count, const uint32_t *parent, double *size, uint32_t wanted,
+                        uint32_t *map)
 {
-    uint32_t count = report->part_count;
-    for (uint32_t p = 0; p < count; p++) part[p] = p, volume[p] = report->parts[p].volume;
+    for (uint32_t p = 0; p < count; p++) map[p] = p;
     for (uint32_t left = count; left > wanted; left--) {
-        uint32_t best = UINT32_MAX;
-        for (uint32_t p = 1; p < count; p++) {
-            bool leaf = part[p] == p;
-            for (uint32_t q = p + 1; q < count && leaf; q++)
-                leaf = part[q] != q || tree->parts[q].parent != (int32_t)p;
-            if (leaf && (best == UINT32_MAX || volume[p] < volume[best])) best = p;
+        uint32_t best = count;
+        for (uint32_t p = 0; p < count; p++) {
+            bool leaf = map[p] == p && parent[p] != p;
+            for (uint32_t q = 0; q < count; q++) leaf &= !(map[q] == q && q != p && parent[q] == p);
+            if (leaf && (best == count || size[p] < size[best])) best = p;
         }
-        uint32_t to = (uint32_t)tree->parts[best].parent;
-        volume[to] += volume[best];
-        part[best] = to;
+        if (best == count) break;
+        size[parent[best]] += size[best];
+        for (uint32_t p = 0; p < count; p++)
+            if (map[p] == best) map[p] = parent[best];
     }
-    for (uint32_t p = 1; p < count; p++) part[p] = part[part[p]]; // parents come first
 }
 
 // Labels of a body with as many parts as the row wants.
@@ -48,17 +45,20 @@ static cutis_result make_labels(const bench_skeleton_row *row, const cutis_model
     if (result != CUTIS_OK) return result;
     const cutis_mesh *mesh = &cutis_model_get(model)->meshes[0];
     const cutis_primitive *primitive = &mesh->primitives[0];
-    uint32_t *part = calloc(report->part_count, sizeof *part);
-    double *volume = calloc(report->part_count, sizeof *volume);
-    if (part && volume) {
-        merge_leaves(mesh->part_tree, report, row->parts, part, volume);
-        for (uint32_t t = 0; t < primitive->index_count / 3; t++)
-            labels[t] = part[primitive->parts[t]];
-    } else {
-        result = CUTIS_OUT_OF_MEMORY;
+    const uint32_t count = report->part_count;
+    memory_list memory = { 0 };
+    uint32_t *map = memory_take(&memory, count, sizeof *map);
+    uint32_t *parent = memory_take(&memory, count, sizeof *parent);
+    double *volume = memory_take(&memory, count, sizeof *volume);
+    for (uint32_t p = 0; p < count && !memory.failed; p++) {
+        parent[p] = p ? (uint32_t)mesh->part_tree->parts[p].parent : 0; // parents come first
+        volume[p] = report->parts[p].volume;
     }
-    free(part);
-    free(volume);
+    if (!memory.failed) bench_merge_leaves(count, parent, volume, row->parts, map);
+    for (uint32_t t = 0; t < primitive->index_count / 3 && !memory.failed; t++)
+        labels[t] = map[primitive->parts[t]];
+    if (memory.failed) result = CUTIS_OUT_OF_MEMORY;
+    memory_release(&memory);
     cutis_skeleton_report_destroy(report);
     cutis_model_destroy(model);
     return result;
@@ -111,18 +111,11 @@ cutis_result bench_skeleton_measure(cli_app *app, const bench_skeleton_row *row,
 
 static void emit_row(json_out *json, const bench_skeleton_row *row, const bench_skeleton_figures *f)
 {
-    emit_object(json, NULL);
-    emit_string(json, "body", row->name);
-    emit_count(json, "vertices", row->vertices);
-    emit_count(json, "triangles", f->triangles);
-    emit_count(json, "parts", row->parts);
-    emit_count(json, "star_shaped", f->star_shaped);
-    emit_number(json, "kernel_seconds", f->kernel);
-    emit_number(json, "axes_seconds", f->axes);
-    emit_number(json, "total_seconds", f->total);
-    emit_number(json, "microseconds_per_triangle", 1e6 * f->total / (double)f->triangles);
-    emit_number(json, "paper_total_seconds", row->paper_total);
-    emit_end(json);
+    emit(json,
+         "{ body %s vertices %u triangles %ju parts %u star_shaped %u kernel_seconds %g "
+         "axes_seconds %g total_seconds %g microseconds_per_triangle %g paper_total_seconds %g }",
+         row->name, row->vertices, f->triangles, row->parts, f->star_shaped, f->kernel, f->axes,
+         f->total, 1e6 * f->total / (double)f->triangles, row->paper_total);
 }
 
 int bench_skeleton(cli_app *app)
@@ -133,7 +126,7 @@ int bench_skeleton(cli_app *app)
             RUNS);
     app_say(app, "%-14s %9s %6s %5s %9s %9s %9s %11s %9s %9s %9s\n", "body", "vertices", "parts",
             "star", "kernel s", "axes s", "total s", "us/triangle", "Table 2 k", "axes", "total");
-    if (app->json) emit_object(&json, NULL), emit_array(&json, "rows");
+    if (app->json) emit(&json, "{ rows [");
     for (int i = 0; i < ROWS && status == EXIT_GOOD; i++) {
         const bench_skeleton_row *row = &bench_skeleton_rows[i];
         bench_skeleton_figures f;
@@ -149,6 +142,6 @@ int bench_skeleton(cli_app *app)
                 row->paper_total);
         if (app->json) emit_row(&json, row, &f);
     }
-    if (app->json) emit_end(&json), emit_end(&json);
+    if (app->json) emit(&json, "] }");
     return status;
 }

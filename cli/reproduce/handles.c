@@ -60,7 +60,6 @@ static cutis_result time_bones(reproduce_job *job, const cutis_model *model, ben
     const cutis_handles_options options = { .weighting = row->weighting };
     cutis_model *bound = NULL;
     cutis_handles_report *report = NULL;
-    bench_skin skin;
     cutis_result result = CUTIS_OK;
     row->bind = INFINITY;
     for (int run = 0; run < 2 && result == CUTIS_OK; run++) {
@@ -74,11 +73,8 @@ static cutis_result time_bones(reproduce_job *job, const cutis_model *model, ben
         report = NULL;
     }
     if (result == CUTIS_OK)
-        result = bench_skin_open(job->device, bound, &(cutis_bind_options){ 0 }, 1, &skin);
-    if (result == CUTIS_OK) {
-        result = bench_skin_time(&skin, job->budget, &row->update);
-        bench_skin_close(&skin);
-    }
+        result = bench_frame_time(job->device, bound, &(cutis_bind_options){ 0 }, job->budget,
+                                  &row->update);
     cutis_model_destroy(bound);
     return result;
 }
@@ -124,7 +120,7 @@ static cutis_result show_stages(reproduce_job *job, cutis_model *const *bodies)
         char body[64];
         snprintf(body, sizeof body, "%s %u, %s", cutis_body_name(MODELS[i].body),
                  cutis_model_vertex_count(model), KIND_NAMES[MODELS[i].kind]);
-        reproduce_cell *cells = reproduce_row_add(t, MODELS[i].name, body);
+        reproduce_cell *cells = reproduce_row_add(t, body, "%s", MODELS[i].name);
         for (int k = 0; k < STAGES; k++) cells[k].paper = MODELS[i].milliseconds[k];
         if (!reproduce_progress(job, MODELS[i].name, (double)i / COUNT)) return CUTIS_CANCELLED;
         result = time_model(job, i, model, cells);
@@ -225,7 +221,7 @@ static cutis_result show_drag(reproduce_job *job, const cutis_model *model)
     const cutis_legend legend = { .map = CUTIS_COLORMAP_WEIGHT,
                                   .high = 1,
                                   .title = "weight of the red handle" };
-    const reproduce_view views[3] = {
+    const picture_view views[3] = {
         { .surface = rest_shape_surface(&rest, rest.positions),
           .title = "handles",
           .line_count = BENCH_HANDLES,

@@ -3,6 +3,7 @@
 #include "reproduce/reproduce.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 enum { TILE_WIDTH = 400, TILE_HEIGHT = 460 };
@@ -23,10 +24,13 @@ void reproduce_metric_add(reproduce_table *table, const char *name, const char *
         table->metrics[table->metric_count++] = (reproduce_metric){ name, unit, sense };
 }
 
-reproduce_cell *reproduce_row_add(reproduce_table *table, const char *label, const char *body)
+reproduce_cell *reproduce_row_add(reproduce_table *table, const char *body, const char *label, ...)
 {
     uint32_t row = table->row_count < REPRODUCE_ROWS ? table->row_count++ : table->row_count - 1;
-    snprintf(table->labels[row], sizeof table->labels[row], "%s", label);
+    va_list values;
+    va_start(values, label);
+    vsnprintf(table->labels[row], sizeof table->labels[row], label, values);
+    va_end(values);
     snprintf(table->bodies[row], sizeof table->bodies[row], "%s", body ? body : "");
     for (int m = 0; m < REPRODUCE_METRICS; m++)
         table->cells[row][m] = (reproduce_cell){ NAN, NAN, NAN };
@@ -46,10 +50,15 @@ bool reproduce_progress(reproduce_job *job, const char *stage, double fraction)
     return app_progress(job->app, text, fraction);
 }
 
+cutis_result reproduce_status(reproduce_job *job, int status)
+{
+    job->spoken = status != EXIT_GOOD;
+    return job->spoken ? CUTIS_OUT_OF_MEMORY : CUTIS_OK;
+}
+
 cutis_result reproduce_rest(reproduce_job *job, const cutis_model *model, rest_shape *out)
 {
-    job->spoken = rest_shape_make(job->app, job->paper, model, out) != EXIT_GOOD;
-    return job->spoken ? CUTIS_OUT_OF_MEMORY : CUTIS_OK;
+    return reproduce_status(job, rest_shape_make(job->app, job->paper, model, out));
 }
 
 // Published figures stand as printed; measured ones have three digits.
@@ -73,6 +82,8 @@ static void put_number(html_page *page, double value, bool published)
             html_markup(page, "&#8239;");
     }
 }
+
+static const char *const CLASSES[3] = { "paper", "own", "ours" };
 
 static double value_of(const reproduce_cell *cell, int column)
 {
@@ -98,12 +109,9 @@ static void put_factor(html_page *page, const reproduce_cell *cell, reproduce_se
                 factor);
 }
 
-static void put_head(html_page *page, const reproduce_table *table)
+static void put_head(html_page *page, const reproduce_table *table, bool bodies)
 {
-    static const char *const classes[3] = { "paper", "own", "ours" };
     static const char *const titles[3] = { "paper", "its method", "ours" };
-    bool bodies = false;
-    for (uint32_t r = 0; r < table->row_count; r++) bodies |= table->bodies[r][0] != 0;
     html_markup(page, "<thead><tr><th rowspan=\"2\"></th>");
     if (bodies) html_markup(page, "<th rowspan=\"2\" class=\"body\">measured on</th>");
     for (uint32_t m = 0; m < table->metric_count; m++) {
@@ -111,11 +119,8 @@ static void put_head(html_page *page, const reproduce_table *table)
         for (int c = 0; c < 3; c++) span += has_column(table, m, c);
         html_markup(page, "<th colspan=\"%d\" class=\"metric\">", span > 0 ? span : 1);
         html_text(page, table->metrics[m].name);
-        if (table->metrics[m].unit) {
-            html_markup(page, " <small>");
-            html_text(page, table->metrics[m].unit);
-            html_markup(page, "</small>");
-        }
+        if (table->metrics[m].unit)
+            html_between(page, " <small>", table->metrics[m].unit, "</small>");
         html_markup(page, "</th>");
     }
     html_markup(page, "</tr>\n<tr>");
@@ -123,7 +128,7 @@ static void put_head(html_page *page, const reproduce_table *table)
         bool any = false;
         for (int c = 0; c < 3; c++)
             if (has_column(table, m, c)) {
-                html_markup(page, "<th class=\"%s%s\">%s</th>", classes[c], any ? "" : " first",
+                html_markup(page, "<th class=\"%s%s\">%s</th>", CLASSES[c], any ? "" : " first",
                             titles[c]);
                 any = true;
             }
@@ -134,21 +139,14 @@ static void put_head(html_page *page, const reproduce_table *table)
 
 static void put_row(html_page *page, const reproduce_table *table, uint32_t r, bool bodies)
 {
-    html_markup(page, "<tr><td>");
-    html_text(page, table->labels[r]);
-    html_markup(page, "</td>");
-    if (bodies) {
-        html_markup(page, "<td class=\"body\">");
-        html_text(page, table->bodies[r]);
-        html_markup(page, "</td>");
-    }
+    html_between(page, "<tr><td>", table->labels[r], "</td>");
+    if (bodies) html_between(page, "<td class=\"body\">", table->bodies[r], "</td>");
     for (uint32_t m = 0; m < table->metric_count; m++) {
         const reproduce_cell *cell = &table->cells[r][m];
         bool any = false;
         for (int c = 0; c < 3; c++) {
             if (!has_column(table, m, c)) continue;
-            static const char *const classes[3] = { "paper", "own", "ours" };
-            html_markup(page, "<td class=\"%s%s\">", classes[c], any ? "" : " first");
+            html_markup(page, "<td class=\"%s%s\">", CLASSES[c], any ? "" : " first");
             any = true;
             if (isnan(value_of(cell, c)))
                 html_markup(page, "&ndash;");
@@ -167,59 +165,29 @@ void reproduce_show(reproduce_job *job, const reproduce_table *table)
     html_page *page = &job->page;
     bool bodies = false;
     for (uint32_t r = 0; r < table->row_count; r++) bodies |= table->bodies[r][0] != 0;
-    html_markup(page, "<h3><span>");
-    html_text(page, table->place);
-    html_markup(page, "</span> ");
+    html_between(page, "<h3><span>", table->place, "</span> ");
     html_text(page, table->title);
     html_markup(page, "</h3>\n<div class=\"scroll%s\"><table>\n",
                 table->metric_count > 3 ? " wide" : "");
-    put_head(page, table);
+    put_head(page, table, bodies);
     html_markup(page, "<tbody>\n");
     for (uint32_t r = 0; r < table->row_count; r++) put_row(page, table, r, bodies);
     html_markup(page, "</tbody></table></div>\n<p class=\"note\">");
-    if (table->own) {
-        html_markup(page, "<b class=\"own\">its method</b> ");
-        html_text(page, table->own);
-        html_markup(page, ". ");
-    }
-    if (table->ours) {
-        html_markup(page, "<b class=\"ours\">ours</b> ");
-        html_text(page, table->ours);
-        html_markup(page, ". ");
-    }
-    html_text(page, table->note);
-    html_markup(page, "</p>\n");
+    if (table->own) html_between(page, "<b class=\"own\">its method</b> ", table->own, ". ");
+    if (table->ours) html_between(page, "<b class=\"ours\">ours</b> ", table->ours, ". ");
+    html_between(page, "", table->note, "</p>\n");
 }
 
-cutis_result reproduce_pictures(reproduce_job *job, const reproduce_view *views, uint32_t count,
+cutis_result reproduce_pictures(reproduce_job *job, const picture_view *views, uint32_t count,
                                 cutis_camera camera, const cutis_legend *legend,
                                 const char *caption)
 {
     cutis_context *context = job->app->context;
-    cutis_image images[6] = { 0 }, sheet = { 0 };
-    cutis_tile tiles[6] = { 0 };
-    cutis_result result = CUTIS_OK;
-    if (count > 6) count = 6;
-    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
-        cutis_scene_surface body = { .surface = views[i].surface,
-                                     .normals = views[i].normals,
-                                     .values = legend ? views[i].values : NULL,
-                                     .colors = views[i].colors };
-        if (legend) body.low = legend->low, body.high = legend->high, body.map = legend->map;
-        cutis_scene scene = { .surface_count = 1,
-                              .surfaces = &body,
-                              .line_count = views[i].line_count,
-                              .lines = views[i].lines,
-                              .camera = camera };
-        result =
-            cutis_renderer_draw(job->renderer, &scene, count < 4 ? TILE_WIDTH : TILE_WIDTH - 80,
-                                TILE_HEIGHT, &images[i]);
-        tiles[i] = (cutis_tile){ &images[i], views[i].title, views[i].subtitle };
-    }
-    if (result == CUTIS_OK)
-        result = cutis_sheet_create(context, tiles, count, count, NULL, legend, false, &sheet);
+    cutis_image sheet = { 0 };
+    cutis_result result =
+        picture_views(context, job->renderer, views, count, camera, legend,
+                      count < 4 ? TILE_WIDTH : TILE_WIDTH - 80, TILE_HEIGHT, &sheet);
     if (result == CUTIS_OK) result = html_put_picture(context, &job->page, &sheet, caption);
-    for (uint32_t i = 0; i < count; i++) cutis_image_destroy(context, &images[i]);
     cutis_image_destroy(context, &sheet);
     return result;
 }

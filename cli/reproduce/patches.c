@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cutis/patches.h>
-
 #include "bench/bench.h"
 #include "bench/measure.h"
+#include "patches.h"
 
 static const struct {
     const char *name;
@@ -39,8 +38,8 @@ static cutis_result show_skeletons(reproduce_job *job)
         const double paper[3] = { row->paper_kernel, row->paper_axes, row->paper_total };
         const char *body = cutis_body_name(row->body);
         bench_skeleton_figures f;
-        reproduce_cell *size = reproduce_row_add(sizes, MODELS[i].name, body);
-        reproduce_cell *time = reproduce_row_add(times, MODELS[i].name, body);
+        reproduce_cell *size = reproduce_row_add(sizes, body, "%s", MODELS[i].name);
+        reproduce_cell *time = reproduce_row_add(times, body, "%s", MODELS[i].name);
         size[0].paper = MODELS[i].components, size[1].paper = MODELS[i].vertices;
         size[2].paper = MODELS[i].triangles;
         for (int k = 0; k < 3; k++) time[k].paper = paper[k];
@@ -89,92 +88,59 @@ typedef struct knee_figures {
     double thigh, shin, patch;
 } knee_figures;
 
-/// One body and memory for its frames.
+/// One body, played in every way until it has been drawn.
 typedef struct knee {
     cutis_model *model;
     uint32_t node;
-    cutis_transform *pose;
-    float *positions, *normals;
-    uint32_t *indices, *labels, counts[2];
+    rest_shape rest;
+    play linear;
+    patch_play plays[FILLS];
+    double parts; ///< volume of thigh and shin
     knee_figures figures[FILLS][ANGLES];
     double lbs[ANGLES];
 } knee;
 
-static void set_angle(knee *k, double degrees)
+static void set_angle(const knee *k, double degrees, cutis_transform *pose)
 {
-    cutis_pose_rest(k->model, k->pose, NULL);
-    k->pose[k->node].rotation = cutis_quat_from_axis_angle(
-        (cutis_float3){ 1, 0, 0 }, (float)(degrees * 3.14159265358979 / 180));
+    cutis_pose_rest(k->model, pose, NULL);
+    pose[k->node].rotation = cutis_quat_from_axis_angle((cutis_float3){ 1, 0, 0 },
+                                                        (float)(degrees * 3.14159265358979 / 180));
 }
 
-typedef struct frame_call {
-    cutis_binding *patches;
-    knee *knee;
-} frame_call;
-
-static cutis_result run_frame(void *data)
+// The frame at an angle: its volume, and the medians of its parts' and joints' curvature.
+static cutis_result measure_bend(reproduce_job *job, const knee *k, patch_play *p, double degrees,
+                                 double *volume, double *bends)
 {
-    const frame_call *call = data;
-    knee *k = call->knee;
-    const cutis_outputs output = { .positions.data = k->positions,
-                                   .normals.data = k->normals,
-                                   .topology.indices.data = k->indices,
-                                   .topology.labels.data = k->labels,
-                                   .topology.counts.data = k->counts };
-    return cutis_deform(call->patches, &(cutis_poses){ .local = k->pose }, 1, &output);
-}
-
-static bool knee_grow(knee *k, const cutis_patches_info *info)
-{
-    free(k->positions), free(k->normals), free(k->indices), free(k->labels);
-    k->positions = calloc(info->vertex_capacity, 3 * sizeof *k->positions);
-    k->normals = calloc(info->vertex_capacity, 3 * sizeof *k->normals);
-    k->indices = calloc(info->triangle_capacity, 3 * sizeof *k->indices);
-    k->labels = calloc(info->triangle_capacity, sizeof *k->labels);
-    return k->positions && k->normals && k->indices && k->labels;
-}
-
-static double frame_volume(const knee *k)
-{
-    const cutis_surface surface = { k->counts[0], k->counts[1], k->positions, k->indices };
-    return cutis_surface_volume(&surface);
-}
-
-static cutis_result measure_bend(reproduce_job *job, const knee *k, uint32_t labels, double *out)
-{
-    const cutis_surface surface = { k->counts[0], k->counts[1], k->positions, k->indices };
-    return cutis_surface_bend(job->app->context, &surface, NULL, k->labels, labels, out, NULL);
+    set_angle(k, degrees, p->transforms);
+    cutis_result result = patch_play_frame(p, 0);
+    if (result != CUTIS_OK) return result;
+    const cutis_surface surface = patch_play_surface(p);
+    *volume = cutis_surface_volume(&surface);
+    return cutis_surface_bend(job->app->context, &surface, NULL, p->labels,
+                              p->info.part_count + p->info.joint_count, bends, NULL);
 }
 
 // All angles with one fill: volume of the joint, medians of its parts, time of a frame.
-static cutis_result measure_fill(reproduce_job *job, knee *k, int fill, cutis_binding *patches)
+static cutis_result measure_fill(reproduce_job *job, knee *k, int fill)
 {
-    const cutis_patches_info info = cutis_patches_describe(patches);
-    const uint32_t labels = info.part_count + info.joint_count;
-    frame_call call = { patches, k };
-    double *bends = calloc(2 * (size_t)labels, sizeof *bends);
-    cutis_patches_joint joint = { 0 };
+    patch_play *p = &k->plays[fill];
+    const uint32_t labels = p->info.part_count + p->info.joint_count;
+    double *bends = calloc(2 * (size_t)labels, sizeof *bends), *now = bends + labels, rest, volume;
     uint32_t at = 0;
-    for (uint32_t j = 0; j < info.joint_count; j++)
-        if (cutis_patches_joint_at(patches, j).node == k->node)
-            joint = cutis_patches_joint_at(patches, at = j);
-    cutis_result result = bends && knee_grow(k, &info) ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
-    double rest = 0;
-    set_angle(k, 0);
-    if (result == CUTIS_OK) result = run_frame(&call);
-    if (result == CUTIS_OK) rest = frame_volume(k);
-    if (result == CUTIS_OK) result = measure_bend(job, k, labels, bends);
+    if (!bends) return CUTIS_OUT_OF_MEMORY;
+    while (at + 1 < p->info.joint_count && cutis_patches_joint_at(p->patches, at).node != k->node)
+        at++;
+    const cutis_patches_joint joint = cutis_patches_joint_at(p->patches, at);
+    k->parts = joint.parent_volume + joint.child_volume;
+    cutis_result result = measure_bend(job, k, p, 0, &rest, bends);
     for (int a = 0; a < ANGLES && result == CUTIS_OK; a++) {
         knee_figures *f = &k->figures[fill][a];
-        double *now = bends + labels;
-        set_angle(k, DEGREES[a]);
-        result = run_frame(&call);
-        if (result == CUTIS_OK) result = measure_bend(job, k, labels, now);
+        result = measure_bend(job, k, p, DEGREES[a], &volume, now);
         if (result != CUTIS_OK) break;
-        f->volume = 100 * (frame_volume(k) - rest) / (joint.parent_volume + joint.child_volume);
+        f->volume = 100 * (volume - rest) / k->parts;
         f->thigh = 100 * (now[joint.parent] - bends[joint.parent]) / bends[joint.parent];
         f->shin = 100 * (now[joint.child] - bends[joint.child]) / bends[joint.child];
-        f->patch = now[info.part_count + at];
+        f->patch = now[p->info.part_count + at];
         if (fill == REDUCED || fill == KEPT) // the two whose times are shown, on the paper's knee
             result = bench_patches_knee(job->app->context, job->single, &FILL[fill].options,
                                         DEGREES[a], job->budget, &f->seconds);
@@ -183,98 +149,67 @@ static cutis_result measure_fill(reproduce_job *job, knee *k, int fill, cutis_bi
     return result;
 }
 
-/// A view of the last frame, with its own copy of the arrays.
-typedef struct shot {
-    float *positions, *normals;
-    uint32_t *indices;
-    char subtitle[48];
-    reproduce_view view;
-} shot;
-
-static void *copied(const void *data, size_t size)
-{
-    void *out = malloc(size ? size : 1);
-    if (out) memcpy(out, data, size);
-    return out;
-}
-
-static cutis_result take_shot(const knee *k, const char *title, double volume, shot *out)
-{
-    const size_t vertices = 12 * (size_t)k->counts[0];
-    out->positions = copied(k->positions, vertices);
-    out->normals = copied(k->normals, vertices);
-    out->indices = copied(k->indices, 12 * (size_t)k->counts[1]);
-    snprintf(out->subtitle, sizeof out->subtitle, "joint volume %+.2f %%", volume);
-    if (!out->positions || !out->normals || !out->indices) return CUTIS_OUT_OF_MEMORY;
-    out->view =
-        (reproduce_view){ .surface = { k->counts[0], k->counts[1], out->positions, out->indices },
-                          .normals = out->normals,
-                          .title = title,
-                          .subtitle = out->subtitle };
-    return CUTIS_OK;
-}
-
 // Linear blending loses volume of the whole body; told as a part of the two parts' as well.
-static cutis_result measure_lbs(reproduce_job *job, knee *k, double parts, shot *out)
+static cutis_result measure_lbs(reproduce_job *job, knee *k)
 {
-    cutis_binding *binding = NULL;
-    rest_shape rest = { 0 };
-    cutis_result result = reproduce_rest(job, k->model, &rest);
+    const play_options options = { .clip = CUTIS_NONE, .batch = 1, .bind = { .normals = true } };
+    cutis_result result = reproduce_rest(job, k->model, &k->rest);
     if (result == CUTIS_OK)
-        result =
-            cutis_bind(job->device, k->model, &(cutis_bind_options){ .normals = true }, &binding);
-    cutis_surface surface = rest_shape_surface(&rest, rest.positions);
-    const double volume = result == CUTIS_OK ? cutis_surface_volume(&surface) : 0;
-    float *positions = malloc(12 * (size_t)rest.vertex_count + 1);
-    float *normals = malloc(12 * (size_t)rest.vertex_count + 1);
-    if (result == CUTIS_OK && (!positions || !normals)) result = CUTIS_OUT_OF_MEMORY;
-    surface.positions = positions;
+        result = reproduce_status(
+            job, play_open(job->app, job->paper, k->model, job->device, &options, &k->linear));
+    if (result != CUTIS_OK) return result;
+    const cutis_surface rest = rest_shape_surface(&k->rest, k->rest.positions),
+                        now = rest_shape_surface(&k->rest, k->linear.positions);
     for (int a = 0; a < ANGLES && result == CUTIS_OK; a++) {
-        set_angle(k, DEGREES[a]);
-        result =
-            cutis_deform(binding, &(cutis_poses){ .local = k->pose }, 1,
-                         &(cutis_outputs){ .positions.data = positions, .normals.data = normals });
-        if (result == CUTIS_OK) k->lbs[a] = 100 * (cutis_surface_volume(&surface) - volume) / parts;
-        if (result == CUTIS_OK && DEGREES[a] == 90) {
-            knee still = { .positions = positions,
-                           .normals = normals,
-                           .indices = rest.indices,
-                           .counts = { rest.vertex_count, (uint32_t)rest.triangle_count } };
-            result = take_shot(&still, "LBS", k->lbs[a], out);
-        }
+        set_angle(k, DEGREES[a], k->linear.transforms);
+        result = play_deform(&k->linear, 1);
+        k->lbs[a] = 100 * (cutis_surface_volume(&now) - cutis_surface_volume(&rest)) / k->parts;
     }
-    cutis_binding_destroy(binding);
-    rest_shape_release(&rest);
-    free(positions), free(normals);
     return result;
 }
 
-static cutis_result measure_knee(reproduce_job *job, knee *k, shot *shots)
+static cutis_result measure_knee(reproduce_job *job, knee *k)
 {
-    double parts = 0;
     cutis_result result = CUTIS_OK;
     for (int f = 0; f < FILLS && result == CUTIS_OK; f++) {
-        cutis_binding *patches = NULL;
+        const play_options options = { .clip = CUTIS_NONE, .bind = FILL[f].options };
         if (!reproduce_progress(job, FILL[f].name, 0.5 + f / 10.0)) return CUTIS_CANCELLED;
-        result = cutis_bind(job->single, k->model, &FILL[f].options, &patches);
-        if (result == CUTIS_OK) result = measure_fill(job, k, f, patches);
-        if (result == CUTIS_OK && (f == REDUCED || f == KEPT)) {
-            frame_call call = { patches, k };
-            set_angle(k, 90);
-            result = run_frame(&call);
-            if (result == CUTIS_OK)
-                result = take_shot(k,
-                                   f == KEPT ? "plane cut, volume kept: ours"
-                                             : "box, reduced volume: the paper's",
-                                   k->figures[f][4].volume, &shots[f == KEPT ? 2 : 1]);
-        }
-        for (uint32_t j = 0; patches && j < cutis_patches_describe(patches).joint_count; j++) {
-            const cutis_patches_joint joint = cutis_patches_joint_at(patches, j);
-            if (joint.node == k->node) parts = joint.parent_volume + joint.child_volume;
-        }
-        cutis_binding_destroy(patches);
+        result = reproduce_status(job, patch_play_open(job->app, job->paper, k->model, job->single,
+                                                       &options, &k->plays[f]));
+        if (result == CUTIS_OK) result = measure_fill(job, k, f);
     }
-    return result == CUTIS_OK ? measure_lbs(job, k, parts, &shots[0]) : result;
+    return result == CUTIS_OK ? measure_lbs(job, k) : result;
+}
+
+static cutis_result draw_knee(reproduce_job *job, knee *k)
+{
+    enum { RIGHT_ANGLE = 4 };
+    patch_play *reduced = &k->plays[REDUCED], *kept = &k->plays[KEPT];
+    const double volumes[3] = { k->lbs[RIGHT_ANGLE], k->figures[REDUCED][RIGHT_ANGLE].volume,
+                                k->figures[KEPT][RIGHT_ANGLE].volume };
+    char subtitles[3][48];
+    set_angle(k, DEGREES[RIGHT_ANGLE], k->linear.transforms);
+    set_angle(k, DEGREES[RIGHT_ANGLE], reduced->transforms);
+    set_angle(k, DEGREES[RIGHT_ANGLE], kept->transforms);
+    cutis_result result = play_deform(&k->linear, 1);
+    if (result == CUTIS_OK) result = patch_play_frame(reduced, 0);
+    if (result == CUTIS_OK) result = patch_play_frame(kept, 0);
+    if (result != CUTIS_OK) return result;
+    picture_view views[3] = {
+        { rest_shape_surface(&k->rest, k->linear.positions), k->linear.normals, .title = "LBS" },
+        { patch_play_surface(reduced), reduced->normals,
+          .title = "box, reduced volume: the paper's" },
+        { patch_play_surface(kept), kept->normals, .title = "plane cut, volume kept: ours" },
+    };
+    for (int i = 0; i < 3; i++) {
+        snprintf(subtitles[i], sizeof subtitles[i], "joint volume %+.2f %%", volumes[i]);
+        views[i].subtitle = subtitles[i];
+    }
+    const cutis_camera camera = { .yaw = 75,
+                                  .pitch = 6,
+                                  .frame = { { -0.02f, 0.32f, -0.42f }, { 0.22f, 0.75f, 0.1f } } };
+    return reproduce_pictures(job, views, 3, camera, NULL,
+                              "Figure 2: the left knee bent by 90 degrees.");
 }
 
 static void show_volume(reproduce_job *job, const knee *k)
@@ -291,9 +226,7 @@ static void show_volume(reproduce_job *job, const knee *k)
         "that holds for small bends only. Angles are from the straight knee: the paper's 170 to "
         "80 degrees are 10 to 100 here.");
     for (int a = 0; a < ANGLES; a++) {
-        char label[32];
-        snprintf(label, sizeof label, "%g degrees", DEGREES[a]);
-        reproduce_cell *cells = reproduce_row_add(t, label, NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%g degrees", DEGREES[a]);
         for (int f = 0; f < FILLS; f++)
             *(f == KEPT ? &cells[f].ours : &cells[f].own) = k->figures[f][a].volume;
         cells[FILLS].ours = k->lbs[a];
@@ -314,9 +247,7 @@ static void show_curvature(reproduce_job *job, const knee *k)
              "The largest angle between a vertex's normal and a neighbour's. The paper finds "
              "negligible changes of the parts.");
     for (int a = 0; a < ANGLES; a++) {
-        char label[32];
-        snprintf(label, sizeof label, "%g degrees", DEGREES[a]);
-        reproduce_cell *cells = reproduce_row_add(t, label, NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%g degrees", DEGREES[a]);
         const knee_figures *own = &k->figures[REDUCED][a], *ours = &k->figures[KEPT][a];
         cells[0].own = own->thigh, cells[0].ours = ours->thigh;
         cells[1].own = own->shin, cells[1].ours = ours->shin;
@@ -336,13 +267,11 @@ static void show_times(reproduce_job *job, const knee *k)
              "The table is a picture in the paper: its text says 'around 10x' for GPU against CPU, "
              "at 891 and 1000 vertices.");
     for (int a = 0; a < ANGLES; a++) {
-        char label[32];
-        snprintf(label, sizeof label, "%g degrees", DEGREES[a]);
-        reproduce_cell *cells = reproduce_row_add(t, label, NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%g degrees", DEGREES[a]);
         cells[0].own = 1e3 * k->figures[REDUCED][a].seconds;
         cells[0].ours = 1e3 * k->figures[KEPT][a].seconds;
     }
-    reproduce_row_add(t, "10 to 100 degrees", NULL)[1].paper = 10;
+    reproduce_row_add(t, NULL, "10 to 100 degrees")[1].paper = 10;
     reproduce_show(job, t);
     reproduce_missing(job, "GPU gain of Table 3",
                       "one knee fills no GPU; cutis bench patches --device cuda measures a "
@@ -377,33 +306,23 @@ static cutis_result plot_knee(reproduce_job *job, const knee *k)
 static cutis_result show_knee(reproduce_job *job)
 {
     knee *k = calloc(1, sizeof *k);
-    shot shots[3] = { 0 };
     if (!k) return CUTIS_OUT_OF_MEMORY;
     const cutis_synth_options synth = { .vertex_count = job->quick ? 3000 : 12000 };
     cutis_result result = cutis_synth_create(job->app->context, &synth, &k->model);
     if (result == CUTIS_OK) result = cutis_model_find_joint(k->model, "shin_l", &k->node);
+    if (result == CUTIS_OK) result = measure_knee(job, k);
     if (result == CUTIS_OK) {
-        k->pose = calloc(cutis_model_get(k->model)->node_count + (size_t)1, sizeof *k->pose);
-        result = k->pose ? measure_knee(job, k, shots) : CUTIS_OUT_OF_MEMORY;
-    }
-    if (result == CUTIS_OK) {
-        const reproduce_view views[3] = { shots[0].view, shots[1].view, shots[2].view };
-        const cutis_camera camera = {
-            .yaw = 75, .pitch = 6, .frame = { { -0.02f, 0.32f, -0.42f }, { 0.22f, 0.75f, 0.1f } }
-        };
         show_times(job, k);
-        result = reproduce_pictures(job, views, 3, camera, NULL,
-                                    "Figure 2: the left knee bent by 90 degrees.");
+        result = draw_knee(job, k);
     }
     if (result == CUTIS_OK) {
         show_volume(job, k);
         show_curvature(job, k);
         result = plot_knee(job, k);
     }
-    for (int i = 0; i < 3; i++)
-        free(shots[i].positions), free(shots[i].normals), free(shots[i].indices);
-    free(k->positions), free(k->normals), free(k->indices), free(k->labels);
-    free(k->pose);
+    for (int f = 0; f < FILLS; f++) patch_play_close(&k->plays[f]);
+    play_close(&k->linear);
+    rest_shape_release(&k->rest);
     cutis_model_destroy(k->model);
     free(k);
     return result;

@@ -17,15 +17,7 @@ enum { SIZES = 3, METHODS = BENCH_SPACE_METHODS, POSES = CUTIS_ARM_EXAMPLE_COUNT
 
 static const char *const SIZE_NAMES[SIZES] = { "low", "mid", "high" };
 static const char *const METHOD_NAMES[METHODS] = { "SSD", "PSD", "WPSD" };
-static const cutis_method KINDS[METHODS] = { CUTIS_METHOD_LBS, CUTIS_METHOD_PSD,
-                                             CUTIS_METHOD_WPSD };
 
-/// Table 1, frames a second: size, method, CPU and GPU.
-static const double RATES[SIZES][METHODS][2] = {
-    { { 150, 1425 }, { 98, 1230 }, { 5, 85 } },
-    { { 39, 630 }, { 23, 530 }, { 1.2, 25 } },
-    { { 5, 164 }, { 4.5, 140 }, { 0.29, 7 } },
-};
 enum { TEXTURES = 5 };
 /// Table 2, KB: two textures of positions and normals, two of weights and indices, displacements,
 /// pose data, and all together.
@@ -58,62 +50,20 @@ static cutis_result show_rates(reproduce_job *job)
     }
     for (int m = 0; m < METHODS && result == CUTIS_OK; m++)
         for (int i = 0; i < SIZES; i++) {
-            char label[64], body[64];
-            snprintf(label, sizeof label, "%s, %s", METHOD_NAMES[m], SIZE_NAMES[i]);
+            char body[64];
             snprintf(body, sizeof body, "arm, %u vertices", cpu[i].vertices);
-            reproduce_cell *cells = reproduce_row_add(t, label, body);
-            for (int k = 0; k < 2; k++) cells[k].paper = RATES[i][m][k];
+            reproduce_cell *cells =
+                reproduce_row_add(t, body, "%s, %s", METHOD_NAMES[m], SIZE_NAMES[i]);
+            for (int k = 0; k < 2; k++) cells[k].paper = bench_space_paper[i][m][k];
             cells[0].ours = 1 / cpu[i].seconds[m];
             if (job->gpu) cells[1].ours = instances / gpu[i].seconds[m];
-            cells[2].paper = round(10 * RATES[i][0][0] / RATES[i][m][0]) / 10;
+            cells[2].paper =
+                round(10 * bench_space_paper[i][0][0] / bench_space_paper[i][m][0]) / 10;
             cells[2].ours = cpu[i].seconds[m] / cpu[i].seconds[0];
         }
     if (result == CUTIS_OK) reproduce_show(job, t);
     if (!job->gpu)
         reproduce_missing(job, "GPU column of Table 1", "no GPU: --device cuda measures it");
-    return result;
-}
-
-/// The arm with its examples, and what is learned from them.
-typedef struct arm_subject {
-    cutis_model *arm, *fitted;
-    cutis_pose_fit_report *report;
-    cutis_transform *poses; ///< POSES * node_count
-    float *shapes;
-} arm_subject;
-
-static void close_arm(arm_subject *s)
-{
-    free(s->poses), free(s->shapes);
-    cutis_pose_fit_report_destroy(s->report);
-    cutis_model_destroy(s->fitted);
-    cutis_model_destroy(s->arm);
-}
-
-static cutis_result open_arm(reproduce_job *job, cutis_body_size size,
-                             const cutis_pose_fit_options *fit, arm_subject *s)
-{
-    const cutis_synth_options options = { .body = CUTIS_BODY_ARM, .size = size, .examples = true };
-    cutis_sampler *sampler = NULL;
-    uint32_t clip = 0;
-    *s = (arm_subject){ 0 };
-    cutis_result result = cutis_synth_create(job->app->context, &options, &s->arm);
-    if (result != CUTIS_OK) return result;
-    const size_t nodes = cutis_model_get(s->arm)->node_count;
-    s->poses = calloc(POSES * nodes, sizeof *s->poses);
-    s->shapes = malloc(POSES * 3 * sizeof(float) * cutis_model_vertex_count(s->arm));
-    result =
-        s->poses && s->shapes ? cutis_synth_arm_examples(s->arm, s->shapes) : CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = cutis_model_find_clip(s->arm, "examples", &clip);
-    if (result == CUTIS_OK) result = cutis_sampler_create(s->arm, clip, &sampler);
-    for (int k = 0; k < POSES && result == CUTIS_OK; k++)
-        cutis_sampler_sample(sampler, (float)k, s->poses + (size_t)k * nodes, NULL);
-    cutis_sampler_destroy(sampler);
-    if (result == CUTIS_OK)
-        result = cutis_poses_fit(s->arm, job->device,
-                                 &(cutis_pose_examples){ POSES, s->poses, s->shapes, NULL }, fit,
-                                 &s->fitted, &s->report);
-    if (result != CUTIS_OK) close_arm(s), *s = (arm_subject){ 0 };
     return result;
 }
 
@@ -130,19 +80,18 @@ static cutis_result show_memory(reproduce_job *job)
         "rest shape, weights and fields of WPSD as Cutis stores them, with a fourth number for "
         "every displacement and every normal's change";
     for (int i = 0; i < SIZES && result == CUTIS_OK; i++) {
-        arm_subject s;
-        char label[64];
-        result = open_arm(job, (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i), NULL, &s);
+        bench_arm s;
+        result = bench_arm_open(job->app->context, job->device,
+                                (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i), 0, NULL, &s);
         if (result != CUTIS_OK) break;
         const double vertices = cutis_model_vertex_count(s.arm);
         const double own[TEXTURES] = { 12 * vertices, 16 * vertices, 12 * POSES * vertices, NAN,
                                        (double)s.report->paper_bytes };
-        snprintf(label, sizeof label, "%.0f (%s)", vertices, SIZE_NAMES[i]);
-        reproduce_cell *cells = reproduce_row_add(t, label, NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%.0f (%s)", vertices, SIZE_NAMES[i]);
         for (int k = 0; k < TEXTURES; k++)
             cells[k].paper = MEMORY[i][k], cells[k].own = own[k] / 1024;
         cells[TEXTURES - 1].ours = (double)s.report->wpsd_bytes / 1024;
-        close_arm(&s);
+        bench_arm_close(&s);
     }
     if (result == CUTIS_OK) reproduce_show(job, t);
     return result;
@@ -162,7 +111,7 @@ static const struct {
 
 /// A pose with every joint somewhere between rest and its example; `weights` of the targets that
 /// give the true shape.
-static cutis_result make_unseen(const arm_subject *s, uint32_t index, cutis_transform *pose,
+static cutis_result make_unseen(const bench_arm *s, uint32_t index, cutis_transform *pose,
                                 float *weights)
 {
     const size_t nodes = cutis_model_get(s->arm)->node_count;
@@ -221,7 +170,7 @@ static double rms_distance(const unseen_set *u, size_t vertices)
     return sqrt(sum / (double)(vertices * u->count));
 }
 
-static cutis_result make_set(reproduce_job *job, const arm_subject *s, unseen_set *u)
+static cutis_result make_set(reproduce_job *job, const bench_arm *s, unseen_set *u)
 {
     const size_t nodes = cutis_model_get(s->arm)->node_count,
                  vertices = cutis_model_vertex_count(s->arm);
@@ -241,24 +190,24 @@ static cutis_result make_set(reproduce_job *job, const arm_subject *s, unseen_se
 }
 
 // The first pose by every method, painted with its distance from the truth.
-static cutis_result draw_unseen(reproduce_job *job, const arm_subject *s, unseen_set *u)
+static cutis_result draw_unseen(reproduce_job *job, const bench_arm *s, unseen_set *u)
 {
     rest_shape rest = { 0 };
     const uint32_t vertices = cutis_model_vertex_count(s->arm);
     float *memory = calloc(METHODS * 4 * (size_t)vertices, sizeof *memory);
-    reproduce_view views[METHODS];
+    picture_view views[METHODS];
     cutis_result result = memory ? reproduce_rest(job, s->arm, &rest) : CUTIS_OUT_OF_MEMORY;
     for (int m = 0; m < METHODS && result == CUTIS_OK; m++) {
         float *positions = memory + 4 * (size_t)m * vertices, *error = positions + 3 * vertices;
-        result = play_all(job, m ? s->fitted : s->arm, KINDS[m], u, NULL, u->shapes);
+        result = play_all(job, m ? s->fitted : s->arm, bench_space_methods[m], u, NULL, u->shapes);
         memcpy(positions, u->shapes, 3 * sizeof(float) * vertices);
         for (uint32_t v = 0; v < vertices; v++) {
             const float *a = positions + 3 * (size_t)v, *b = u->truth + 3 * (size_t)v;
             error[v] = 1e3f * hypotf(hypotf(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
         }
-        views[m] = (reproduce_view){ .surface = rest_shape_surface(&rest, positions),
-                                     .values = error,
-                                     .title = METHOD_NAMES[m] };
+        views[m] = (picture_view){ .surface = rest_shape_surface(&rest, positions),
+                                   .values = error,
+                                   .title = METHOD_NAMES[m] };
     }
     cutis_legend legend = { .map = CUTIS_COLORMAP_HEAT,
                             .high = 8,
@@ -283,20 +232,21 @@ static cutis_result show_unseen(reproduce_job *job)
     double errors[2][METHODS];
     cutis_result result = CUTIS_OK;
     for (int kernel = 1; kernel >= 0 && result == CUTIS_OK; kernel--) {
-        arm_subject s;
+        bench_arm s;
         unseen_set u = { 0 };
         const cutis_pose_fit_options fit = { .kernel = kernel ? CUTIS_POSE_GAUSSIAN
                                                               : CUTIS_POSE_EXPONENTIAL };
-        result = open_arm(job, CUTIS_BODY_SIZE_LOW, &fit, &s);
+        result = bench_arm_open(job->app->context, job->device, CUTIS_BODY_SIZE_LOW, 0, &fit, &s);
         if (result != CUTIS_OK) return result;
         result = make_set(job, &s, &u);
         for (int m = 0; m < METHODS && result == CUTIS_OK; m++) {
-            result = play_all(job, m ? s.fitted : s.arm, KINDS[m], &u, NULL, u.shapes);
+            result =
+                play_all(job, m ? s.fitted : s.arm, bench_space_methods[m], &u, NULL, u.shapes);
             errors[kernel][m] = 1e3 * rms_distance(&u, cutis_model_vertex_count(s.arm));
         }
         if (result == CUTIS_OK && kernel == 0) result = draw_unseen(job, &s, &u);
         release_unseen(&u);
-        close_arm(&s);
+        bench_arm_close(&s);
     }
     if (result != CUTIS_OK) return result;
     reproduce_metric_add(t, "RMS", "mm", REPRODUCE_PLAIN);
@@ -307,7 +257,7 @@ static cutis_result show_unseen(reproduce_job *job)
         "Joints at random angles between rest and their examples, all at once; muscles swell by "
         "9 mm at most. The paper shows such poses and gives no figures.");
     for (int m = 0; m < METHODS; m++) {
-        reproduce_cell *cells = reproduce_row_add(t, METHOD_NAMES[m], NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%s", METHOD_NAMES[m]);
         cells[0].own = m ? errors[1][m] : NAN;
         cells[0].ours = errors[0][m];
     }

@@ -12,7 +12,7 @@
 
 #include "bench/measure.h"
 
-enum { METHODS = 4, BALL = -1 };
+enum { METHODS = 4, BALL = -1, BIPED = CUTIS_BODY_BIPED, QUADRUPED = CUTIS_BODY_QUADRUPED };
 
 static const char *const METHOD_NAMES[METHODS] = { "kL", "G", "S", "P" };
 static const cutis_reduce_method KINDS[METHODS] = { CUTIS_REDUCE_KLARGEST, CUTIS_REDUCE_GEOMETRIC,
@@ -32,23 +32,13 @@ typedef struct time_row {
 
 static const time_row TIMES[] = {
     { "Buddha", MVC, 427616, 45, 12, 3, { 5.48, 72.3, 464.9, 360.3 }, BALL, 4, 11, false },
-    { "Bunny", MVC, 35947, 47, 8, 4, { 0.5, 2.5, 18.0, 25.3 }, CUTIS_BODY_QUADRUPED, 5, 9, false },
-    { "Armadillo", MVC, 15002, 110, 8, 7, { 0.4, 1.6, 9.6, 16.9 }, CUTIS_BODY_BIPED, 9, 12, true },
-    { "Horse", MVC, 48485, 51, 8, 3, { 0.7, 3.3, 22.7, 24.4 }, CUTIS_BODY_QUADRUPED, 7, 7, false },
-    { "Armadillo",
-      HC,
-      15002,
-      110,
-      8,
-      7,
-      { 0.4, 2.3, 124.3, 133.6 },
-      CUTIS_BODY_BIPED,
-      9,
-      12,
-      false },
-    { "Horse", HC, 48485, 51, 8, 3, { 0.7, 6.1, 379.2, 420.8 }, CUTIS_BODY_QUADRUPED, 7, 7, false },
-    { "Cheb", SD, 6669, 17, 5, 7, { 0.2, 0.3, 6.4, 7.9 }, CUTIS_BODY_BIPED, 0, 0, true },
-    { "Human", SD, 120226, 17, 5, 8, { 2.6, 5.3, 129.5, 163.2 }, CUTIS_BODY_BIPED, 0, 0, false },
+    { "Bunny", MVC, 35947, 47, 8, 4, { 0.5, 2.5, 18.0, 25.3 }, QUADRUPED, 5, 9, false },
+    { "Armadillo", MVC, 15002, 110, 8, 7, { 0.4, 1.6, 9.6, 16.9 }, BIPED, 9, 12, true },
+    { "Horse", MVC, 48485, 51, 8, 3, { 0.7, 3.3, 22.7, 24.4 }, QUADRUPED, 7, 7, false },
+    { "Armadillo", HC, 15002, 110, 8, 7, { 0.4, 2.3, 124.3, 133.6 }, BIPED, 9, 12, false },
+    { "Horse", HC, 48485, 51, 8, 3, { 0.7, 6.1, 379.2, 420.8 }, QUADRUPED, 7, 7, false },
+    { "Cheb", SD, 6669, 17, 5, 7, { 0.2, 0.3, 6.4, 7.9 }, BIPED, 0, 0, true },
+    { "Human", SD, 120226, 17, 5, 8, { 2.6, 5.3, 129.5, 163.2 }, BIPED, 0, 0, false },
 };
 enum { TIMED = sizeof TIMES / sizeof TIMES[0] };
 
@@ -279,10 +269,9 @@ static cutis_result show_times(reproduce_job *job)
         "place of 0.1 %% of the vertices.");
     for (int i = 0; i < TIMED && result == CUTIS_OK; i++) {
         const time_row *row = &TIMES[i];
-        char label[64], body[64];
-        snprintf(label, sizeof label, "%s, %s", row->name, kinds[row->kind]);
+        char body[64];
         name_body(row, body, sizeof body);
-        reproduce_cell *cells = reproduce_row_add(t, label, body);
+        reproduce_cell *cells = reproduce_row_add(t, body, "%s, %s", row->name, kinds[row->kind]);
         for (int m = 0; m < METHODS; m++) cells[m].paper = row->seconds[m];
         if (!reproduce_progress(job, row->name, (double)i / TIMED)) return CUTIS_CANCELLED;
         if (!job->quick || row->quick) result = time_row_methods(job, row, cells);
@@ -310,11 +299,11 @@ static cutis_result show_rates(reproduce_job *job)
     snprintf(body, sizeof body, "bumpy ball, %u triangles", cpu.triangles);
     reproduce_metric_add(t, "frames a second", NULL, REPRODUCE_MORE);
     t->ours = "positions and normals, all threads";
-    reproduce_cell *cells = reproduce_row_add(t, "CPU, all 137 weights", body);
+    reproduce_cell *cells = reproduce_row_add(t, body, "CPU, all 137 weights");
     cells[0].paper = 1.2, cells[0].ours = 1 / cpu.full;
-    cells = reproduce_row_add(t, "CPU, 8 weights", body);
+    cells = reproduce_row_add(t, body, "CPU, 8 weights");
     cells[0].paper = 13.9, cells[0].ours = 1 / cpu.few;
-    cells = reproduce_row_add(t, "GPU, 8 weights", body);
+    cells = reproduce_row_add(t, body, "GPU, 8 weights");
     cells[0].paper = 142.9, cells[0].ours = job->gpu ? 1 / gpu.few : NAN;
     reproduce_show(job, t);
     if (!job->gpu)
@@ -380,7 +369,7 @@ static cutis_result draw_kept(reproduce_job *job, const caged *c, cutis_model *c
     const size_t count = cutis_model_vertex_count(c->body);
     float *memory = calloc(4 * 6 * count, sizeof *memory);
     rest_shape rest = { 0 };
-    reproduce_view views[4];
+    picture_view views[4];
     cutis_result result = memory ? reproduce_rest(job, c->body, &rest) : CUTIS_OUT_OF_MEMORY;
     for (int i = 0; i < 4 && result == CUTIS_OK; i++) {
         cutis_binding *binding = NULL;
@@ -394,7 +383,7 @@ static cutis_result draw_kept(reproduce_job *job, const caged *c, cutis_model *c
                 cutis_deform(binding, &pose, 1, &(cutis_outputs){ .positions.data = positions });
         cutis_binding_destroy(binding);
         views[i] =
-            (reproduce_view){ .surface = rest_shape_surface(&rest, positions), .title = titles[i] };
+            (picture_view){ .surface = rest_shape_surface(&rest, positions), .title = titles[i] };
         if (result == CUTIS_OK) // of the reduced positions themselves: what the eye judges
             result = cutis_surface_normals(job->app->context, &views[i].surface, NULL, normals);
         views[i].normals = normals;
@@ -457,9 +446,7 @@ static cutis_result show_kept(reproduce_job *job)
         "4 is poor.",
         HELD_OUT);
     for (int k = 0; k < KEPT; k++) {
-        char label[32];
-        snprintf(label, sizeof label, "%d weights", LEAST_KEPT + k);
-        reproduce_cell *cells = reproduce_row_add(t, label, NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%d weights", LEAST_KEPT + k);
         cells[0].own = errors.normal[1][k], cells[0].ours = errors.normal[0][k];
         cells[1].own = errors.position[1][k], cells[1].ours = errors.position[0][k];
     }
@@ -500,7 +487,7 @@ static void fill_animation(reproduce_table *t, cutis_cage_report *const *reports
 {
     const cutis_cage_report *ours = reports[0];
     for (int m = 0; m < METHODS; m++) {
-        reproduce_cell *cells = reproduce_row_add(t, METHOD_NAMES[m], NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%s", METHOD_NAMES[m]);
         for (uint32_t i = 0; i < ours->row_count; i++)
             if (ours->rows[i].method == KINDS[m]) {
                 cells[0].ours = ours->rows[i].held_out_normal;

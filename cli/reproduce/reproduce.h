@@ -4,10 +4,8 @@
 #ifndef CUTIS_CLI_REPRODUCE_H
 #define CUTIS_CLI_REPRODUCE_H
 
-#include <cutis/render.h>
-
-#include "html_figures.h"
-#include "rest_shape.h"
+#include "html.h"
+#include "picture.h"
 
 enum { REPRODUCE_METRICS = 6, REPRODUCE_ROWS = 12, REPRODUCE_TABLES = 32, REPRODUCE_NOTES = 16 };
 
@@ -74,28 +72,22 @@ cutis_result reproduce_patches(reproduce_job *job);
 reproduce_table *reproduce_table_add(reproduce_job *job, const char *place, const char *title);
 void reproduce_metric_add(reproduce_table *table, const char *name, const char *unit,
                           reproduce_sense sense);
-/// A new row, all cells empty.
-reproduce_cell *reproduce_row_add(reproduce_table *table, const char *label, const char *body);
+/// A new row, all cells empty. `body` may be NULL; the label is printed.
+reproduce_cell *reproduce_row_add(reproduce_table *table, const char *body, const char *label, ...)
+    __attribute__((format(printf, 3, 4)));
 void reproduce_show(reproduce_job *job, const reproduce_table *table);
 /// Say what is not there, and why.
 void reproduce_missing(reproduce_job *job, const char *what, const char *why);
 bool reproduce_progress(reproduce_job *job, const char *stage, double fraction);
 
+/// What a step of the command that speaks for itself came to.
+cutis_result reproduce_status(reproduce_job *job, int status);
 /// Triangles and rest positions.
 cutis_result reproduce_rest(reproduce_job *job, const cutis_model *model, rest_shape *out);
 
-/// One picture of a row of pictures. Everything is borrowed.
-typedef struct reproduce_view {
-    cutis_surface surface;
-    const float *normals, *values, *colors;
-    const char *title, *subtitle;
-    uint32_t line_count;
-    const cutis_scene_line *lines;
-} reproduce_view;
-
 /// Pictures side by side with a caption, all framed alike. `legend` (its ends and map colour
 /// `values`) may be NULL.
-cutis_result reproduce_pictures(reproduce_job *job, const reproduce_view *views, uint32_t count,
+cutis_result reproduce_pictures(reproduce_job *job, const picture_view *views, uint32_t count,
                                 cutis_camera camera, const cutis_legend *legend,
                                 const char *caption);
 

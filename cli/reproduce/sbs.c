@@ -66,7 +66,7 @@ static cutis_result show_sizes(reproduce_job *job, cutis_model *const *models)
     for (int m = 0; m < 4; m++) reproduce_metric_add(t, names[m], NULL, REPRODUCE_PLAIN);
     t->ours = "bipeds made by code; the first follows one bone a vertex, as the paper's does";
     for (int c = 0; c < CHARACTERS; c++) {
-        reproduce_cell *cells = reproduce_row_add(t, CHARACTER[c].name, NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%s", CHARACTER[c].name);
         cutis_weight_summary s;
         cutis_result result = cutis_weights_summarize(models[c], &s);
         if (result != CUTIS_OK) return result;
@@ -84,14 +84,11 @@ static cutis_result show_sizes(reproduce_job *job, cutis_model *const *models)
 static cutis_result time_frame(reproduce_job *job, bool gpu, const cutis_model *model,
                                cutis_bind_options bind, double *milliseconds)
 {
-    bench_skin skin;
     double seconds = 0;
     bind.normals = true;
-    cutis_result result = bench_skin_open(gpu ? job->gpu : job->single, model, &bind, 1, &skin);
-    if (result != CUTIS_OK) return result;
-    result = bench_skin_time(&skin, job->budget, &seconds);
-    *milliseconds = 1e3 * seconds;
-    bench_skin_close(&skin);
+    cutis_result result =
+        bench_frame_time(gpu ? job->gpu : job->single, model, &bind, job->budget, &seconds);
+    if (result == CUTIS_OK) *milliseconds = 1e3 * seconds;
     return result;
 }
 
@@ -110,7 +107,7 @@ static cutis_result show_times(reproduce_job *job, cutis_model *const *models,
     for (int c = 0; c < CHARACTERS; c++)
         reproduce_metric_add(t, CHARACTER[c].name, "ms", REPRODUCE_LESS);
     for (int i = 0; i < TIMED && result == CUTIS_OK; i++) {
-        reproduce_cell *cells = reproduce_row_add(t, TIMES[i].name, NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%s", TIMES[i].name);
         if (!reproduce_progress(job, TIMES[i].name, (double)i / TIMED)) return CUTIS_CANCELLED;
         for (int c = 0; c < CHARACTERS && result == CUTIS_OK; c++) {
             cells[c].paper = 1e3 * TIMES[i].seconds[c];
@@ -143,7 +140,7 @@ static void show_ratios(reproduce_job *job, double ours[TIMED][CHARACTERS])
     reproduce_metric_add(t, "Woman", "times", REPRODUCE_PLAIN);
     t->ours = "the same ratio of our times";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        reproduce_cell *cells = reproduce_row_add(t, rows[i].name, NULL);
+        reproduce_cell *cells = reproduce_row_add(t, NULL, "%s", rows[i].name);
         cells[0].paper = TIMES[rows[i].over].seconds[WOMAN] / TIMES[rows[i].under].seconds[WOMAN];
         cells[0].paper = round(100 * cells[0].paper) / 100;
         cells[0].ours = ours[rows[i].over][WOMAN] / ours[rows[i].under][WOMAN];
@@ -218,7 +215,7 @@ static cutis_result show_pose(reproduce_job *job, const cutis_model *model, cons
 {
     cutis_transform *pose = calloc(cutis_model_get(model)->node_count + (size_t)1, sizeof *pose);
     float *memory = calloc(SHOWN * 6 * (size_t)rest->vertex_count, sizeof *memory);
-    reproduce_view views[SHOWN] = { 0 };
+    picture_view views[SHOWN] = { 0 };
     char subtitles[SHOWN][48];
     cutis_result result = pose && memory ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
     cutis_surface still = rest_shape_surface(rest, rest->positions);
@@ -236,10 +233,10 @@ static cutis_result show_pose(reproduce_job *job, const cutis_model *model, cons
                 binding, &(cutis_poses){ .local = pose }, 1,
                 &(cutis_outputs){ .positions.data = positions, .normals.data = normals });
         cutis_binding_destroy(binding);
-        views[m] = (reproduce_view){ .surface = rest_shape_surface(rest, positions),
-                                     .normals = normals,
-                                     .title = METHODS[m].title,
-                                     .subtitle = subtitles[m] };
+        views[m] = (picture_view){ .surface = rest_shape_surface(rest, positions),
+                                   .normals = normals,
+                                   .title = METHODS[m].title,
+                                   .subtitle = subtitles[m] };
         double change = 100 * (cutis_surface_volume(&views[m].surface) - volume) / volume;
         *(m == 1 ? &cells[1].own : m == 2 ? &cells[1].ours : &cells[m == 0 ? 0 : 2].ours) = change;
         snprintf(subtitles[m], sizeof subtitles[m], "volume %+.2f %%", change);
@@ -269,7 +266,7 @@ static cutis_result show_poses(reproduce_job *job)
     t->ours = "a centre for every vertex (sbs --weighted)";
     snprintf(t->note, sizeof t->note, "The paper shows these poses and gives no figures.");
     for (size_t f = 0; f < sizeof POSES / sizeof *POSES && result == CUTIS_OK; f++)
-        result = show_pose(job, model, &rest, f, reproduce_row_add(t, POSES[f].name, NULL));
+        result = show_pose(job, model, &rest, f, reproduce_row_add(t, NULL, "%s", POSES[f].name));
     if (result == CUTIS_OK) reproduce_show(job, t);
     rest_shape_release(&rest);
     cutis_model_destroy(model);

@@ -122,10 +122,8 @@ static void list_missing(reproduce_job *job)
     html_markup(page, job->note_count ? "<ul class=\"missing\">\n" : "");
     for (uint32_t i = 0; i < job->note_count; i++) {
         html_markup(page, "<li><b>%s: ", job->notes[i].paper);
-        html_text(page, job->notes[i].what);
-        html_markup(page, "</b> &ndash; ");
-        html_text(page, job->notes[i].why);
-        html_markup(page, "</li>\n");
+        html_between(page, "", job->notes[i].what, "</b> &ndash; ");
+        html_between(page, "", job->notes[i].why, "</li>\n");
     }
     html_markup(page, "%s</section>\n<p class=\"note\">Cutis %s, <code>cutis reproduce",
                 job->note_count ? "</ul>\n" : "", cutis_version());
@@ -163,80 +161,47 @@ static cutis_result run_papers(reproduce_job *job, double *seconds)
 static void emit_table(json_out *json, const reproduce_table *table)
 {
     static const char *const senses[] = { "plain", "less", "more" };
-    emit_object(json, NULL);
-    emit_string(json, "place", table->place);
-    emit_string(json, "title", table->title);
-    emit_string(json, "own", table->own);
-    emit_string(json, "ours", table->ours);
-    emit_string(json, "note", table->note);
-    emit_array(json, "metrics");
-    for (uint32_t m = 0; m < table->metric_count; m++) {
-        emit_object(json, NULL);
-        emit_string(json, "name", table->metrics[m].name);
-        emit_string(json, "unit", table->metrics[m].unit);
-        emit_string(json, "better", senses[table->metrics[m].sense]);
-        emit_end(json);
-    }
-    emit_end(json);
-    emit_array(json, "rows");
+    emit(json, "{ place %s title %s own %s ours %s note %s metrics [", table->place, table->title,
+         table->own, table->ours, table->note);
+    for (uint32_t m = 0; m < table->metric_count; m++)
+        emit(json, "{ name %s unit %s better %s }", table->metrics[m].name, table->metrics[m].unit,
+             senses[table->metrics[m].sense]);
+    emit(json, "] rows [");
     for (uint32_t r = 0; r < table->row_count; r++) {
-        emit_object(json, NULL);
-        emit_string(json, "label", table->labels[r]);
-        emit_string(json, "body", table->bodies[r][0] ? table->bodies[r] : NULL);
-        emit_array(json, "cells");
-        for (uint32_t m = 0; m < table->metric_count; m++) {
-            emit_object(json, NULL);
-            emit_number(json, "paper", table->cells[r][m].paper);
-            emit_number(json, "own", table->cells[r][m].own);
-            emit_number(json, "ours", table->cells[r][m].ours);
-            emit_end(json);
-        }
-        emit_end(json);
-        emit_end(json);
+        emit(json, "{ label %s body %s cells [", table->labels[r],
+             table->bodies[r][0] ? table->bodies[r] : NULL);
+        for (const reproduce_cell *c = table->cells[r]; c < table->cells[r] + table->metric_count;
+             c++)
+            emit(json, "{ paper %g own %g ours %g }", c->paper, c->own, c->ours);
+        emit(json, "] }");
     }
-    emit_end(json);
-    emit_end(json);
+    emit(json, "] }");
 }
 
-static void emit_paper(json_out *json, const reproduce_job *job, int p, double seconds)
+static void emit_paper(json_out *json, const reproduce_job *job, const paper_row *paper,
+                       double seconds)
 {
-    emit_object(json, NULL);
-    emit_string(json, "key", papers[p].key);
-    emit_string(json, "title", papers[p].title);
-    emit_string(json, "authors", papers[p].authors);
-    emit_string(json, "machine", papers[p].machine);
-    emit_number(json, "seconds", seconds);
-    emit_array(json, "tables");
+    emit(json, "{ key %s title %s authors %s machine %s seconds %g tables [", paper->key,
+         paper->title, paper->authors, paper->machine, seconds);
     for (uint32_t t = 0; t < job->table_count; t++)
-        if (strcmp(job->tables[t].paper, papers[p].key) == 0) emit_table(json, &job->tables[t]);
-    emit_end(json);
-    emit_array(json, "missing");
+        if (strcmp(job->tables[t].paper, paper->key) == 0) emit_table(json, &job->tables[t]);
+    emit(json, "] missing [");
     for (uint32_t i = 0; i < job->note_count; i++)
-        if (strcmp(job->notes[i].paper, papers[p].key) == 0) {
-            emit_object(json, NULL);
-            emit_string(json, "what", job->notes[i].what);
-            emit_string(json, "why", job->notes[i].why);
-            emit_end(json);
-        }
-    emit_end(json);
-    emit_end(json);
+        if (strcmp(job->notes[i].paper, paper->key) == 0)
+            emit(json, "{ what %s why %s }", job->notes[i].what, job->notes[i].why);
+    emit(json, "] }");
 }
 
 static void emit_all(FILE *file, const reproduce_job *job, const double *seconds)
 {
     json_out json = { .file = file };
     const cutis_device_info info = cutis_device_describe(job->single);
-    emit_object(&json, NULL);
-    emit_string(&json, "version", cutis_version());
-    emit_string(&json, "cpu", info.name);
-    emit_string(&json, "isa", cutis_isa_name(info.isa));
-    emit_string(&json, "gpu", job->gpu ? cutis_device_describe(job->gpu).name : NULL);
-    emit_bool(&json, "quick", job->quick);
-    emit_array(&json, "papers");
+    emit(&json, "{ version %s cpu %s isa %s gpu %s quick %d papers [", cutis_version(), info.name,
+         cutis_isa_name(info.isa), job->gpu ? cutis_device_describe(job->gpu).name : NULL,
+         job->quick);
     for (int p = 0; p < PAPERS; p++)
-        if (is_wanted(job->app, p)) emit_paper(&json, job, p, seconds[p]);
-    emit_end(&json);
-    emit_end(&json);
+        if (is_wanted(job->app, p)) emit_paper(&json, job, &papers[p], seconds[p]);
+    emit(&json, "] }");
 }
 
 static int write_all(reproduce_job *job, const char *folder, const double *seconds)
