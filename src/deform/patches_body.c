@@ -346,7 +346,7 @@ static cutis_result find_centres(patch_body *body)
 
 cutis_result cutis_patch_body_read(const cutis_model *model, cutis_arena *arena, patch_body *out)
 {
-    *out = (patch_body){ .arena = arena, .context = cutis_model_context(model), .model = model };
+    *out = (patch_body){ .arena = arena, .context = arena->context, .model = model };
     cutis_result result = find_instance(out);
     if (result == CUTIS_OK) result = weld_vertices(out);
     if (result != CUTIS_OK) return result;

@@ -29,7 +29,7 @@ static inline int set_up(void **state)
     f.arena.context = f.context;
     if (cutis_device_create(f.context, &(cutis_device_options){ .thread_count = 2 }, &f.device))
         return 1;
-    cutis_handles_work_init(&f.work, f.device);
+    cutis_handles_work_init(&f.work, f.device, f.device->context);
     return 0;
 }
 

@@ -80,7 +80,7 @@ static void compare_domains(fixture *f, uint32_t voxels, uint32_t wanted)
     uint32_t count = random_points(7, wanted, low, high, 0.12, points);
     solve_domain(f, s, voxels, CUTIS_WEIGHTING_FIELD, 1e-6, count, (const double(*)[3])points,
                  (const double(*)[3])points, &march);
-    cutis_handles_work_init(&sweeping, f->device);
+    cutis_handles_work_init(&sweeping, f->device, f->device->context);
     sweeping.sweeps = true;
     solve_domain_with(f, &sweeping, s, voxels, CUTIS_WEIGHTING_FIELD, 1e-6, count,
                       (const double(*)[3])points, (const double(*)[3])points, &sweep);
@@ -163,7 +163,7 @@ static void candidates_by_sweeps_are_the_handles_that_marches_insert(void **stat
                      (const double(*)[3])b, &march);
         uint32_t *label, *owner;
         label_pieces(f, &march.solution, &label, &owner);
-        cutis_handles_work_init(&sweeping, f->device);
+        cutis_handles_work_init(&sweeping, f->device, f->device->context);
         sweeping.sweeps = true;
         for (int again = 0; again < 4; again++) {
             cutis_handles_solution sweep = march.solution;
@@ -192,7 +192,7 @@ static void lists_without_room_are_made_on_a_cpu(void **state)
     const double points[3][3] = { { 0.1, 0.2, 0.2 }, { 0.5, 0.3, 0.1 }, { 0.9, 0.2, 0.3 } };
     add_box(s, (const double[3]){ 0, 0, 0 }, (const double[3]){ 1, 0.4, 0.4 });
     solve_domain(f, s, 24, CUTIS_WEIGHTING_VIRTUAL, 0, 3, points, points, &march);
-    cutis_handles_work_init(&sweeping, f->device);
+    cutis_handles_work_init(&sweeping, f->device, f->device->context);
     sweeping.sweeps = true;
     sweeping.list_most = 1;
     solve_domain_with(f, &sweeping, s, 24, CUTIS_WEIGHTING_VIRTUAL, 0, 3, points, points, &sweep);

@@ -193,7 +193,7 @@ static void any_number_of_lanes_gives_the_direct_solution_and_the_same_bits(void
     for (int way = 0; way < 6; way++) {
         cutis_handles_work work;
         system_case c;
-        cutis_handles_work_init(&work, f->device);
+        cutis_handles_work_init(&work, f->device, f->device->context);
         work.sweeps = way >= 3;
         make_system(f, &work, s, 16, 97, &c);
         assert_true(c.system.level_count > 1);
@@ -300,7 +300,7 @@ static void levels_are_blocks_of_the_finer_ones(void **state)
     for (int sweeps = 0; sweeps < 2; sweeps++) {
         cutis_handles_work work;
         system_case c;
-        cutis_handles_work_init(&work, f->device);
+        cutis_handles_work_init(&work, f->device, f->device->context);
         work.sweeps = sweeps;
         make_system(f, &work, s, 40, 97, &c);
         uint32_t size[3], *voxel = fetch(f, work.buffers.voxel, 0, 4ull * c.system.levels[0].count);

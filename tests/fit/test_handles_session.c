@@ -112,8 +112,9 @@ static void a_change_that_fails_leaves_everything_as_it_was(void **state)
     assert_int_equal(cutis_handles_look(live).handle_count, 0);
     cutis_model *out = NULL;
     assert_int_equal(cutis_handles_finish(live, NULL, 0, &out), CUTIS_INVALID_ARGUMENT);
+    cutis_handle_session *other = NULL;
     assert_int_equal(cutis_handle_session_create(
-                         model, NULL, &(cutis_handles_options){ .voxels_auto = true }, &live),
+                         model, NULL, &(cutis_handles_options){ .voxels_auto = true }, &other),
                      CUTIS_INVALID_ARGUMENT);
     cutis_handle_session_destroy(live);
     cutis_model_destroy(model);

@@ -6,7 +6,7 @@
 
 static void init_work(fixture *f, bool sweeps, cutis_handles_work *work)
 {
-    cutis_handles_work_init(work, f->device);
+    cutis_handles_work_init(work, f->device, f->device->context);
     work->sweeps = sweeps;
 }
 

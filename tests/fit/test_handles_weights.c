@@ -169,7 +169,7 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
                       cutis_device_create(f->context,
                                           &(cutis_device_options){ .thread_count = threads[t] },
                                           &with.device));
-            cutis_handles_work_init(&with.work, with.device);
+            cutis_handles_work_init(&with.work, with.device, with.device->context);
             box_with_points(&with, BOTH[w], 3, 10, 8, &other);
             assert_int_equal(two.report.virtual_handles, other.report.virtual_handles);
             assert_memory_equal(two.solution.field.values, other.solution.field.values,

@@ -105,7 +105,7 @@ cutis_result cutis_cage_mean_value(cutis_device *device, const cutis_cage_shape 
         uint32_t count = point_count - at < chunk ? point_count - at : chunk;
         cutis_cage_weights part = { weights.narrow ? weights.narrow + (size_t)at * n : NULL,
                                     weights.wide ? weights.wide + (size_t)at * n : NULL };
-        result = cutis_progress(device->context, "cage coordinates", (double)at / point_count);
+        result = cutis_progress(shape->context, "cage coordinates", (double)at / point_count);
         if (result == CUTIS_OK)
             result = run_chunk(&job, points + 3 * (size_t)at, count, part, status + at);
     }
@@ -176,10 +176,8 @@ static cutis_result find_outside(cutis_device *device, const cutis_cage_shape *s
                                  bool known, cutis_cage_report *report)
 {
     inside_job job = { shape, points, point_count, status, known, NULL };
-    // A device is there: the caller made one.
-    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
-    job.distance = cutis_alloc_array(device->context, point_count, sizeof *job.distance);
-    if (!job.distance) return cutis_alloc_result(device->context);
+    job.distance = cutis_alloc_array(shape->context, point_count, sizeof *job.distance);
+    if (!job.distance) return cutis_alloc_result(shape->context);
     cutis_device_run(device, inside_task, &job, (point_count + TASK - 1) / TASK);
     for (uint32_t i = 0; i < point_count; i++) {
         if (!(status[i] & 2)) continue;
@@ -187,7 +185,7 @@ static cutis_result find_outside(cutis_device *device, const cutis_cage_shape *s
         if (job.distance[i] > report->outside_distance)
             report->outside_distance = job.distance[i], report->outside_worst = i;
     }
-    cutis_free_array(device->context, job.distance, point_count, sizeof *job.distance);
+    cutis_free_array(shape->context, job.distance, point_count, sizeof *job.distance);
     return CUTIS_OK;
 }
 
@@ -222,9 +220,7 @@ static cutis_result weigh_harmonic(cutis_device *device, const cutis_cage_shape 
                                    uint32_t point_count, cutis_cage_weights weights,
                                    int32_t *status, cutis_cage_report *report)
 {
-    // A device is there: the caller made one.
-    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
-    cutis_context *context = device->context;
+    cutis_context *context = shape->context;
     const uint32_t resolution = o->resolution ? o->resolution : RESOLUTION;
     if (resolution < RESOLUTION_MIN || resolution > RESOLUTION_MAX)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "a resolution of %u; want %d to %d",

@@ -144,7 +144,7 @@ static cutis_result solve_batch(solver *s, uint32_t first, double tolerance)
             }
         if (result == CUTIS_OK) result = measure(s, &residual);
         if (result == CUTIS_OK)
-            result = cutis_progress(s->device->context, "harmonic coordinates",
+            result = cutis_progress(s->grid->shape->context, "harmonic coordinates",
                                     (double)first / s->grid->shape->control_count);
         if (!plain && !(residual < DIVERGED * least) && least < INFINITY) {
             plain = true, omega = 1, residual = INFINITY;
@@ -242,7 +242,8 @@ static cutis_result solve_all(solver *s, cutis_arena *arena, double tolerance, c
     s->fixed = cutis_arena_alloc(arena, (size_t)g->row_count * s->lanes + 1, sizeof *s->fixed);
     s->values = cutis_arena_alloc(arena, (size_t)g->node_count * s->lanes, sizeof *s->values);
     s->residuals = cutis_arena_alloc(arena, s->stretches, sizeof *s->residuals);
-    if (!s->fixed || !s->values || !s->residuals) return cutis_alloc_result(s->device->context);
+    if (!s->fixed || !s->values || !s->residuals)
+        return cutis_alloc_result(s->grid->shape->context);
     cutis_result result = create_buffers(s);
     if (result == CUTIS_OK) result = find_rate(s);
     for (uint32_t first = 0; first < n && result == CUTIS_OK; first += s->lanes) {
@@ -261,7 +262,7 @@ cutis_result cutis_cage_harmonic(cutis_device *device, const cutis_cage_shape *s
                                  const double *points, uint32_t point_count,
                                  cutis_cage_weights weights, cutis_cage_grid_report *report)
 {
-    cutis_arena arena = { .context = device->context };
+    cutis_arena arena = { .context = shape->context };
     cutis_cage_grid grid;
     *report = (cutis_cage_grid_report){ 0 };
     cutis_result result = cutis_cage_grid_create(&arena, shape, resolution, simple, &grid);
@@ -275,7 +276,7 @@ cutis_result cutis_cage_harmonic(cutis_device *device, const cutis_cage_shape *s
         report->node_count = grid.node_count;
         result = solve_all(&s, &arena, tolerance, points, point_count, weights);
         if (result == CUTIS_OK && !(report->residual <= tolerance))
-            result = cutis_fail(device->context, CUTIS_INTERNAL,
+            result = cutis_fail(shape->context, CUTIS_INTERNAL,
                                 "harmonic coordinates: a residual of %g is left after %u sweeps",
                                 report->residual, report->sweep_count);
         for (int b = 0; b < BUFFERS; b++) cutis_buffer_destroy(s.buffers[b]);

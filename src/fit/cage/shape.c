@@ -168,7 +168,8 @@ cutis_result cutis_cage_create(const cutis_model *model, cutis_cage **out)
 
 bool cutis_cage_shape_make(cutis_arena *arena, const cutis_cage *cage, cutis_cage_shape *out)
 {
-    *out = (cutis_cage_shape){ .control_count = cage->control_count,
+    *out = (cutis_cage_shape){ .context = arena->context,
+                               .control_count = cage->control_count,
                                .triangle_count = cage->triangle_count };
     out->controls = cutis_arena_alloc(arena, cage->control_count, 3 * sizeof(double));
     out->triangles =

@@ -8,6 +8,7 @@
 #include "geometry/vector.h"
 
 typedef struct cutis_cage_shape {
+    cutis_context *context; ///< the call's: for errors and progress
     uint32_t control_count, triangle_count;
     double *controls;    ///< 3 each
     uint32_t *triangles; ///< 3 each, outward

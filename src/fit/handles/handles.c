@@ -186,7 +186,7 @@ static cutis_result bind_skin(skeleton *s, int32_t skin)
     cutis_handles_solution solution = {
         .arena = &arena, .work = &work, .options = &s->options, .skeleton = true
     };
-    cutis_handles_work_init(&work, s->device);
+    cutis_handles_work_init(&work, s->device, context);
     cutis_result result = CUTIS_OK;
     for (uint32_t j = 0; j < data->skins[skin].joint_count && result == CUTIS_OK; j++)
         if (!cutis_handles_report_name(context, data->nodes[data->skins[skin].joints[j]].name,

@@ -290,7 +290,7 @@ cutis_result cutis_handles_system_solve(cutis_handles_work *work, cutis_handles_
             s.visits = 1;
             TRY(cutis_handles_fill(work, work->buffers.scalars, 2ull * lanes, 0));
         }
-        TRY(cutis_progress(work->device->context, "weights", system->progress));
+        TRY(cutis_progress(work->context, "weights", system->progress));
         TRY(iterate(&s, tolerance, &going));
         if (i > system->iteration_count) system->iteration_count = i;
     }

@@ -275,7 +275,7 @@ static cutis_result open_session(const cutis_model *model, cutis_device *device,
         result =
             cutis_device_create(context, &(cutis_device_options){ .thread_count = 1 }, &s->own);
     s->device = device ? device : s->own;
-    if (result == CUTIS_OK) cutis_handles_work_init(&s->work, s->device);
+    if (result == CUTIS_OK) cutis_handles_work_init(&s->work, s->device, context);
     if (result == CUTIS_OK && s->options.reduce && !set)
         result = cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                             "handles: a live session keeps the largest weights; reduce at the end");

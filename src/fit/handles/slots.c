@@ -17,7 +17,7 @@ static cutis_result grow_slots(cutis_handles_insertion *in, uint32_t wanted)
 {
     cutis_handles_work *work = in->work;
     cutis_handles_buffers *b = &work->buffers;
-    cutis_context *context = work->device->context;
+    cutis_context *context = work->context;
     const uint32_t count = wanted + wanted / 2 + 2, n = in->grid->voxel_count;
     uint32_t *same = cutis_arena_alloc(in->scratch, work->slot_count, sizeof *same);
     cutis_buffer *fields = NULL;
@@ -89,8 +89,8 @@ static cutis_result find_slots(cutis_handles_insertion *in, uint32_t *fresh, uin
     for (uint32_t i = 0, next = 0; i < *fresh_count; i++) {
         while (work->slots[next].used) next++;
         slot[fresh[i]] = next;
-        if (!take_slot(work->device->context, &sites->sites[fresh[i]], &work->slots[next]))
-            return cutis_alloc_result(work->device->context);
+        if (!take_slot(work->context, &sites->sites[fresh[i]], &work->slots[next]))
+            return cutis_alloc_result(work->context);
     }
     return cutis_handles_give(work, &work->buffers.slot, slot, sites->site_count, 4);
 }

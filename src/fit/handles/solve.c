@@ -211,7 +211,7 @@ static cutis_result solve_virtual_on_cpu(cutis_handles_solution *solution, const
     cutis_device *device = NULL;
     bool fits;
     TRY(cutis_device_create(solution->arena->context, NULL, &device));
-    cutis_handles_work_init(&work, device);
+    cutis_handles_work_init(&work, device, solution->arena->context);
     const cutis_result result = cutis_handles_virtual_solve(
         &work, solution->arena, &solution->grid, &solution->sites, label, owner, options, &fits,
         &solution->virtual, &solution->field);

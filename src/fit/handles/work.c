@@ -8,9 +8,10 @@
 
 _Static_assert(sizeof(cutis_handles_buffers) % sizeof(cutis_buffer *) == 0, "nothing but pointers");
 
-void cutis_handles_work_init(cutis_handles_work *work, cutis_device *device)
+void cutis_handles_work_init(cutis_handles_work *work, cutis_device *device, cutis_context *context)
 {
     *work = (cutis_handles_work){ .device = device,
+                                  .context = context,
                                   .sweeps = device->operations->compute_run != NULL,
                                   .list_most = LIST_MOST };
 }
@@ -24,7 +25,7 @@ void cutis_handles_work_release(cutis_handles_work *work)
 
 void cutis_handles_forget(cutis_handles_work *work)
 {
-    cutis_context *context = work->device->context;
+    cutis_context *context = work->context;
     for (uint32_t i = 0; i < work->slot_count; i++)
         cutis_free_array(context, work->slots[i].segments, work->slots[i].segment_count,
                          sizeof *work->slots[i].segments);

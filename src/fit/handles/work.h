@@ -45,6 +45,7 @@ typedef struct cutis_handles_slot {
 
 typedef struct cutis_handles_work {
     cutis_device *device;
+    cutis_context *context; ///< the call's: for errors, progress and what is not on the device
     /// As GPUs do it: a lane an item, distances by sweeps of all voxels, candidates many at a time.
     /// Tests have a CPU do it too: the bits are the same.
     bool sweeps;
@@ -58,7 +59,8 @@ typedef struct cutis_handles_work {
     cutis_handles_buffers buffers;
 } cutis_handles_work;
 
-void cutis_handles_work_init(cutis_handles_work *work, cutis_device *device);
+void cutis_handles_work_init(cutis_handles_work *work, cutis_device *device,
+                             cutis_context *context);
 void cutis_handles_work_release(cutis_handles_work *work);
 void cutis_handles_forget(cutis_handles_work *work); ///< all slots
 
