@@ -131,11 +131,11 @@ typedef struct cutis_cage_skin_report {
 /// JOINTS_1). The skin's rest shape is the cage's own (weighted controls), in world space; normals
 /// keep their rest direction in players. The result has no cage.
 /// @param frames frame_count * control_count * 3: a clip "cage" of these, or NULL with 0
-/// @param how    what was made, or NULL
+/// @param report what was made, or NULL
 /// @return CUTIS_INVALID_ARGUMENT (no cage, a frame that is not finite), else as cutis_cage_bind
 CUTIS_API cutis_result cutis_cage_to_skin(const cutis_model *model, const float *frames,
                                           uint32_t frame_count, float frames_per_second,
-                                          cutis_model **out, cutis_cage_skin_report *how);
+                                          cutis_model **out, cutis_cage_skin_report *report);
 
 #ifdef __cplusplus
 }

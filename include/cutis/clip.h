@@ -33,6 +33,7 @@ CUTIS_API void cutis_sampler_destroy(cutis_sampler *sampler); ///< NULL is fine
 
 /// The pose at `seconds` (clamped to the clip). Nodes and targets without a channel get their rest
 /// value.
+/// @param morph_weights cutis_model_target_count of caller memory, or NULL: not wanted
 CUTIS_API void cutis_sampler_sample(const cutis_sampler *sampler, float seconds,
                                     cutis_transform *transforms, float *morph_weights);
 

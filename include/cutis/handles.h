@@ -129,7 +129,7 @@ CUTIS_API cutis_result cutis_handles_weights(const cutis_model *model, cutis_dev
 /// the same handles. One thread at a time.
 typedef struct cutis_handle_session cutis_handle_session;
 
-/// @param model  borrowed until the session is closed
+/// @param model  borrowed until the session is destroyed
 /// @param device whose threads (and GPU) work; NULL: the calling thread. Borrowed as well
 /// @return as cutis_handles_weights; `voxels_auto` is not for sessions
 CUTIS_API cutis_result cutis_handle_session_create(const cutis_model *model, cutis_device *device,

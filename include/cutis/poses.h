@@ -96,7 +96,7 @@ CUTIS_API cutis_result cutis_poses_match(cutis_context *context, uint32_t vertex
 /// of equal poses become one with the mean of their displacements. Meshes without a skin stay as
 /// they are. The result does not depend on the device or its threads.
 /// @param device  whose threads work; NULL: the calling one
-/// @param report  what was done, or NULL
+/// @param report  what was done (destroy it), or NULL
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no skin, no weights, numbers that are not finite,
 /// fewer than two distinct
 ///         poses), CUTIS_UNSUPPORTED (a mesh with morph targets, or shown twice), CUTIS_CANCELLED,

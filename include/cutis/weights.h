@@ -151,7 +151,7 @@ CUTIS_API void cutis_reduce_report_destroy(cutis_reduce_report *reduction); ///<
 /// seams lie between them. Everything else is the same. The result does not depend on the device or
 /// its threads.
 /// @param device  whose threads work; NULL: the calling one
-/// @param report  what was done, or NULL
+/// @param report  what was done (destroy it), or NULL
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no skin, too many influences, no such clip, a vertex
 /// without weight),
 ///         CUTIS_CANCELLED, CUTIS_OUT_OF_MEMORY

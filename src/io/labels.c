@@ -64,6 +64,7 @@ cutis_result cutis_part_labels_read(cutis_context *context, const char *path, ui
 {
     void *data = NULL;
     size_t size = 0;
+    if (!context || !path || !labels || !count) return CUTIS_INVALID_ARGUMENT;
     cutis_result result = cutis_os_read_file(context, path, &data, &size);
     if (result != CUTIS_OK) return result;
     result = cutis_part_labels_parse(context, path, data, size, labels, count);

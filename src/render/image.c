@@ -170,7 +170,7 @@ static bool encode_rows(png_structp png, png_infop info, const cutis_image *imag
 cutis_result cutis_image_encode_png(cutis_context *context, const cutis_image *image, void **data,
                                     size_t *size)
 {
-    if (!context || !image || !data || !size) return CUTIS_INVALID_ARGUMENT;
+    if (!context || !image || !image->pixels || !data || !size) return CUTIS_INVALID_ARGUMENT;
     cutis_sink sink = { .context = context };
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, jump_out, quiet_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;

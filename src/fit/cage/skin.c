@@ -17,14 +17,14 @@ typedef struct skinner {
     cutis_arena arena;
     cutis_handles_body body;
     cutis_model_data data;
-    cutis_cage_skin_report how;
+    cutis_cage_skin_report report;
     uint32_t first_node; ///< of the joints' root
 } skinner;
 
 // Joint of a control, by the sign of the weight. In pairs joint 0 stays.
 static uint32_t joint_of(const skinner *s, uint32_t control, bool negative)
 {
-    return s->how.paired ? 1 + 2 * control + negative : control;
+    return s->report.paired ? 1 + 2 * control + negative : control;
 }
 
 static void look_at_weights(skinner *s)
@@ -35,13 +35,14 @@ static void look_at_weights(skinner *s)
             double sum = 0;
             for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
                 sum += fabs((double)mesh->weights[i]);
-                s->how.paired |= mesh->weights[i] < 0;
+                s->report.paired |= mesh->weights[i] < 0;
             }
-            s->how.scale = fmax(s->how.scale, sum);
+            s->report.scale = fmax(s->report.scale, sum);
         }
     }
-    if (!s->how.paired) s->how.scale = 1;
-    s->how.joint_count = s->how.paired ? 1 + 2 * s->cage->control_count : s->cage->control_count;
+    if (!s->report.paired) s->report.scale = 1;
+    s->report.joint_count =
+        s->report.paired ? 1 + 2 * s->cage->control_count : s->cage->control_count;
 }
 
 // The body where the cage at rest has it, with a matrix for every vertex.
@@ -75,7 +76,7 @@ static bool set_influences(skinner *s, const cutis_cage_mesh *mesh, uint32_t fir
 {
     const uint32_t count = primitive->vertex_count;
     const size_t entries =
-        (size_t)mesh->first[first + count] - mesh->first[first] + (s->how.paired ? count : 0);
+        (size_t)mesh->first[first + count] - mesh->first[first] + (s->report.paired ? count : 0);
     uint32_t *starts = cutis_arena_alloc(&s->arena, (size_t)count + 1, sizeof *starts), used = 0;
     uint32_t *joints = cutis_arena_alloc(&s->arena, entries, sizeof *joints);
     float *weights = cutis_arena_alloc(&s->arena, entries, sizeof *weights);
@@ -84,16 +85,17 @@ static bool set_influences(skinner *s, const cutis_cage_mesh *mesh, uint32_t fir
         double sum = 0;
         starts[v] = used;
         uint32_t stays = used;
-        if (s->how.paired) used++;
+        if (s->report.paired) used++;
         for (uint32_t i = mesh->first[first + v]; i < mesh->first[first + v + 1]; i++) {
             const double w = mesh->weights[i];
             if (w == 0) continue;
             joints[used] = joint_of(s, mesh->controls[i], w < 0);
-            weights[used++] = (float)(fabs(w) / s->how.scale);
-            sum += fabs(w) / s->how.scale;
+            weights[used++] = (float)(fabs(w) / s->report.scale);
+            sum += fabs(w) / s->report.scale;
         }
-        if (s->how.paired) joints[stays] = 0, weights[stays] = (float)fmax(0, 1 - sum);
-        if (used - starts[v] > s->how.max_influences) s->how.max_influences = used - starts[v];
+        if (s->report.paired) joints[stays] = 0, weights[stays] = (float)fmax(0, 1 - sum);
+        if (used - starts[v] > s->report.max_influences)
+            s->report.max_influences = used - starts[v];
     }
     starts[count] = used;
     primitive->influences = (cutis_influences){ starts, joints, weights };
@@ -133,7 +135,7 @@ static bool add_nodes(skinner *s)
 {
     const cutis_instance *instances;
     const uint32_t count = cutis_model_instances(s->model, &instances);
-    const uint32_t old = s->data.node_count, joints = s->how.joint_count;
+    const uint32_t old = s->data.node_count, joints = s->report.joint_count;
     cutis_node *nodes = cutis_arena_alloc(&s->arena, (size_t)old + 1 + joints, sizeof *nodes);
     if (!nodes) return false;
     memcpy(nodes, s->data.nodes, old * sizeof *nodes);
@@ -148,14 +150,14 @@ static bool add_nodes(skinner *s)
     nodes[old] = node;
     node.parent = (int32_t)old;
     for (uint32_t j = 0; j < joints; j++) {
-        const uint32_t control = s->how.paired ? (j - 1) / 2 : j;
-        const bool stays = s->how.paired && j == 0;
+        const uint32_t control = s->report.paired ? (j - 1) / 2 : j;
+        const bool stays = s->report.paired && j == 0;
         const cutis_float3 origin = { 0, 0, 0 };
         node.rest.translation = stays ? origin : s->cage->controls[control];
-        node.name = stays           ? "cage_rest"
-                    : s->how.paired ? cutis_arena_format(&s->arena, "cage_%u%c", control,
-                                                         (j - 1) % 2 ? '-' : '+')
-                                    : cutis_arena_format(&s->arena, "cage_%u", control);
+        node.name = stays              ? "cage_rest"
+                    : s->report.paired ? cutis_arena_format(&s->arena, "cage_%u%c", control,
+                                                            (j - 1) % 2 ? '-' : '+')
+                                       : cutis_arena_format(&s->arena, "cage_%u", control);
         if (!node.name) return false;
         nodes[old + 1 + j] = node;
     }
@@ -167,7 +169,7 @@ static bool add_nodes(skinner *s)
 
 static bool add_skin(skinner *s)
 {
-    const uint32_t old = s->data.skin_count, joints = s->how.joint_count;
+    const uint32_t old = s->data.skin_count, joints = s->report.joint_count;
     cutis_skin *skins = cutis_arena_alloc(&s->arena, (size_t)old + 1, sizeof *skins);
     cutis_mat34 *binds = cutis_arena_alloc(&s->arena, joints, sizeof *binds);
     uint32_t *list = cutis_arena_alloc(&s->arena, joints, sizeof *list);
@@ -193,18 +195,18 @@ static bool add_clip(skinner *s, const float *frames, uint32_t count, float fps)
 {
     const uint32_t n = s->cage->control_count, old = s->data.clip_count;
     cutis_clip *clips = cutis_arena_alloc(&s->arena, (size_t)old + 1, sizeof *clips);
-    cutis_channel *channels = cutis_arena_alloc(&s->arena, s->how.joint_count, sizeof *channels);
+    cutis_channel *channels = cutis_arena_alloc(&s->arena, s->report.joint_count, sizeof *channels);
     float *times = cutis_arena_alloc(&s->arena, count, sizeof *times);
     float *values =
-        cutis_arena_alloc(&s->arena, (size_t)s->how.joint_count * count, 3 * sizeof *values);
+        cutis_arena_alloc(&s->arena, (size_t)s->report.joint_count * count, 3 * sizeof *values);
     uint32_t used = 0;
     if (!clips || !channels || !times || !values) return false;
     for (uint32_t c = 0; c < old; c++) clips[c] = s->data.clips[c];
     for (uint32_t f = 0; f < count; f++) times[f] = (float)((double)f / fps);
-    for (uint32_t j = s->how.paired ? 1 : 0; j < s->how.joint_count; j++) {
-        const uint32_t control = s->how.paired ? (j - 1) / 2 : j;
+    for (uint32_t j = s->report.paired ? 1 : 0; j < s->report.joint_count; j++) {
+        const uint32_t control = s->report.paired ? (j - 1) / 2 : j;
         const float *rest = &s->cage->controls[control].x;
-        const double way = s->how.paired && (j - 1) % 2 ? -s->how.scale : s->how.scale;
+        const double way = s->report.paired && (j - 1) % 2 ? -s->report.scale : s->report.scale;
         float *out = values + 3 * (size_t)j * count;
         for (uint32_t f = 0; f < count; f++)
             for (size_t c = 0; c < 3; c++) {
@@ -226,7 +228,7 @@ static bool add_clip(skinner *s, const float *frames, uint32_t count, float fps)
 
 cutis_result cutis_cage_to_skin(const cutis_model *model, const float *frames, uint32_t frame_count,
                                 float frames_per_second, cutis_model **out,
-                                cutis_cage_skin_report *how)
+                                cutis_cage_skin_report *report)
 {
     if (out) *out = NULL;
     if (!model || !frames || !out) return CUTIS_INVALID_ARGUMENT;
@@ -254,7 +256,7 @@ cutis_result cutis_cage_to_skin(const cutis_model *model, const float *frames, u
     s.data.cage = NULL;    // the skin has its place
     s.data.handles = NULL; // of skins that no longer move the meshes
     if (result == CUTIS_OK) result = cutis_model_create(context, &s.data, CUTIS_GATE_REFUSE, out);
-    if (result == CUTIS_OK && how) *how = s.how;
+    if (result == CUTIS_OK && report) *report = s.report;
     cutis_arena_release(&s.arena);
     return result;
 }
