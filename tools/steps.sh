@@ -8,7 +8,7 @@ stop_ticker() {
 }
 clean_up() {
     stop_ticker
-    rm -f "$step_log"
+    rm -f "$step_log" "$step_log".*
 }
 trap clean_up EXIT
 trap 'clean_up; echo; trap - INT; kill -INT $$' INT
