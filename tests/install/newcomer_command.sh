@@ -16,7 +16,7 @@ says() { # PATTERN COMMAND...: whatever its exit code
     shift
     "$@" 2>&1 | tee "$T/said" | grep -qE -- "$pattern" || { cat "$T/said"; return 1; }
 }
-says_not() { ! says "$@"; }
+says_not() { ! says "$@" || { cat "$T/said"; return 1; }; }
 biped=$T/biped.glb
 "$cutis" synth biped --vertices 3000 -q -o "$biped" || exit 1
 
@@ -27,7 +27,7 @@ verdict "a picture of a clip is not the rest pose" moved
 
 verdict "convert reports the file, not its source" says_not '3000 vertices' "$cutis" convert "$biped" -o "$T/walk.bvh"
 verdict "convert --clip writes that clip" "$cutis" convert "$biped" --clip walk -q -o "$T/clip.bvh"
-verdict "info of a BVH counts its joints" says_not '(^|[^0-9])0 joints' "$cutis" info "$T/walk.bvh"
+verdict "info of a BVH counts its joints" says_not '^ *joints +0$' "$cutis" info "$T/walk.bvh"
 
 # interrupted COMMAND...: Ctrl-C after a moment ends it as a signal does, so that a shell's loop stops.
 interrupted() {
