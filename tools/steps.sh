@@ -51,7 +51,7 @@ small_step() {
 }
 step() {
     [ -t 1 ] || printf 'dev: %s:' "$1"
-    small_step "$@"
+    small_step "$@" || return
     [ ! -t 1 ] || printf '%s' "$text"
     echo " $(($(date +%s) - begin)) s"
     begin=
@@ -118,6 +118,6 @@ compile() {
     steps=$(ninja -C "$folder" -f count.ninja -n "$@" | grep -c '^\[') || true
     rm "$folder/count.ninja"
     [ "$steps" != 0 ] || { begin=; return 0; }
-    step "$what, $steps steps ($(about $((steps * seconds / 100))))" ninja -C "$folder" "$@"
+    step "$what, $steps steps ($(about $((steps * seconds / 100))))" ninja -C "$folder" "$@" || return
     grep -vE '^(\[[0-9]+/[0-9]+\]|ninja:|--) ' "$step_log" >&2 || true
 }
