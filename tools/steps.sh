@@ -21,7 +21,7 @@ about() {
 
 tick() { # the line that moves: text, seconds since begin, the command's last words; narrower than any terminal
     while kill -0 $$; do
-        last=$(tail -c 300 "$step_log" | tr '\r' '\n' | tail -n 1)
+        last=$(tail -c 300 "$step_log" | tr -s '\r\n' '\n' | tail -n 1)
         printf '\r\033[K%.45s... %d s  %.22s' "$text" $(($(date +%s) - begin)) "$last"
         sleep 1
     done 2>/dev/null
@@ -88,14 +88,17 @@ need() {
     fi
     small_step "asking Debian what its packages are" as_root apt-get update -q
     plan=$(as_root env LC_ALL=C $install --assume-no 2>/dev/null || true)
-    plan=$(echo "$plan" | sed -n -e 's/.* \([0-9]*\) newly installed.*/\1 packages/p' -e 's/^Need to get \(.*\) of archives.*/, \1 to fetch/p' | tr -d '\n')
-    step "apt installs ${plan:-packages} (some minutes):$missing" as_root env DEBIAN_FRONTEND=noninteractive $install -y -q
+    plan=$(echo "$plan" | sed -n -e 's/.* \([0-9]*\) newly installed.*/\1 packages/p' -e 's/^Need to get \([^/]*\)\(\/.*\)* of archives.*/, \1 to fetch/p' | tr -d '\n')
+    set -- $missing
+    more=
+    [ $# -le 4 ] || more=" and $(($# - 3)) more"
+    step "apt installs ${plan:-packages}, for $1${2:+ $2}${3:+ $3}${more:-${4:+ $4}} (some minutes)" as_root env DEBIAN_FRONTEND=noninteractive $install -y -q
 }
 
 # modules FOLDER WHAT-FOR: what its package-lock.json names, from npm.
 modules() {
     [ "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ] ||
-        step "npm fetches $(grep -c '"resolved"' "$1/package-lock.json") packages for $2" env -C "$1" npm ci --no-audit --no-fund --loglevel=error
+        step "npm fetches packages for $2" env -C "$1" npm ci --no-audit --no-fund --loglevel=error
 }
 
 # configure FOLDER [cmake options]: only when it is new or asked differently.
@@ -117,7 +120,11 @@ compile() {
     sed 's/^build build\.ninja/build no.ninja/' "$folder/build.ninja" >"$folder/count.ninja" # it would look at itself first, and stop
     steps=$(ninja -C "$folder" -f count.ninja -n "$@" | grep -c '^\[') || true
     rm "$folder/count.ninja"
-    [ "$steps" != 0 ] || { begin=; return 0; }
-    step "$what, $steps steps ($(about $((steps * seconds / 100))))" ninja -C "$folder" "$@" || return
+    if [ "$steps" = 0 ]; then # as far as is known: a new file is found by ninja itself
+        small_step "$what" ninja -C "$folder" "$@" || return
+        begin=
+    else
+        step "$what, $steps steps ($(about $((steps * seconds / 100))))" ninja -C "$folder" "$@" || return
+    fi
     grep -vE '^(\[[0-9]+/[0-9]+\]|ninja:|--) ' "$step_log" >&2 || true
 }
