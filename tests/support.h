@@ -23,7 +23,7 @@ static inline const char *shared_path(const char *relative)
     struct stat info;
     snprintf(path, sizeof path, "%s/%s", CUTIS_SHARED_DATA, relative);
     if (stat(path, &info) != 0) {
-        print_message("skip: %s is not there\n", path);
+        print_message("skip: shared data: ../shared/data/%s is not there\n", relative);
         skip();
     }
     return path;

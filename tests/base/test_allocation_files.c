@@ -595,7 +595,10 @@ static void every_allocation_of_pictures_may_fail(void **state)
 static void every_allocation_of_scenes_may_fail(void **state)
 {
     (void)state;
-    if (!w.renderer) skip();
+    if (!w.renderer) {
+        print_message("skip: EGL gives no renderer here\n");
+        skip();
+    }
     run_scenarios(&(fault_suite){ w.context, fold_objects }, SCENES, COUNT(SCENES));
 }
 

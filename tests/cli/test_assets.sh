@@ -1,11 +1,11 @@
 # Real characters: counts that were published, and the independent judge of ../shared/judge over every method.
 . "$(dirname "$0")/common.sh"
 data=$SHARED/data
-if [ ! -d "$data" ]; then skip "real assets" "$data is not there"; exit 0; fi
+if [ ! -d "$data" ]; then skip "real assets" "shared data: $data is not there"; exit 0; fi
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { skip "real assets" "python3-numpy is not installed"; exit 0; }
 
 figures() { # NAME FILE EXPRESSION
-    if $CUTIS info "$2" --json >"$T/info" 2>"$T/stderr"; then holds "$1" "$T/info" "$3"; else not_ok "$1" "$(head -1 "$T/stderr")"; fi
+    if "$CUTIS" info "$2" --json >"$T/info" 2>"$T/stderr"; then holds "$1" "$T/info" "$3"; else not_ok "$1" "$(head -1 "$T/stderr")"; fi
 }
 figures "cally is the woman of the spherical blend paper" "$data/cal3d/data/cally/cally.cfg" \
     "(d['vertices'], d['triangles'], d['joints'], d['bone_sets']) == (1844, 3342, 37, 62) and len(d['clips']) == 7"
@@ -21,7 +21,7 @@ figures "SimpleSkin" "$(find_model SimpleSkin)" "(d['vertices'], d['joints']) ==
 # each with an error of at most 1e-5.
 judge() { # NAME MODEL [ARGUMENTS]
     claim=$1 file=$2; shift 2
-    if [ ! -f "$file" ]; then skip "$claim" "the model is not there"; return; fi
+    if [ ! -f "$file" ]; then skip "$claim" "shared data: the model is not there"; return; fi
     /usr/bin/python3 "$SHARED/judge/gltf_blend.py" "$CUTIS" "$file" "$@" >"$T/verdict" 2>&1
     case "$*" in *lbs,dqs,sbs*) methods=3 ;; *) methods=1 ;; esac
     good=$(awk '/max error/ && $4 <= 1e-5 { n++ } END { print n + 0 }' "$T/verdict")
@@ -35,7 +35,7 @@ for model in SimpleMorph AnimatedMorphCube MorphStressTest InterpolationTest; do
 done
 for clip in Survey Walk Run; do judge "judge: Fox $clip" "$(find_model Fox)" --clip $clip --methods lbs,dqs,sbs; done
 for body in "biped --vertices 3000" "quadruped --vertices 1500" cylinder "arm --size low"; do
-    if $CUTIS synth $body -o "$T/body.glb" >/dev/null 2>"$T/stderr"; then
+    if "$CUTIS" synth $body -o "$T/body.glb" >/dev/null 2>"$T/stderr"; then
         judge "judge: $body, all influences" "$T/body.glb" --methods lbs,dqs,sbs
     else not_ok "judge: $body" "$(head -1 "$T/stderr")"; fi
 done

@@ -5,7 +5,7 @@ here=$(dirname "$0")
 ARM=$SHARED/data/supercages/__DataExamples/Arm/arm.obj
 CAGE=$SHARED/data/supercages/__DataExamples/Arm/arm_cage.obj
 if [ ! -f "$ARM" ]; then
-    skip "cages" "no $ARM"
+    skip "cages" "shared data: supercages are not there"
     exit 0
 fi
 

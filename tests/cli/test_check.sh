@@ -5,14 +5,14 @@ here=$(dirname "$0")
 
 # codes FILE: the errors of a file, sorted, as check --json lists them.
 codes() {
-    $CUTIS check --json "$1" 2>"$T/stderr" | /usr/bin/python3 -c "
+    "$CUTIS" check --json "$1" 2>"$T/stderr" | /usr/bin/python3 -c "
 import json, sys
 print(' '.join(sorted({i['code'] for i in json.load(sys.stdin)['issues'] if i['severity'] == 'error' and i['place'].startswith(('/', 'byte'))})))"
 }
 
 while read -r name code place; do
     equals "check names what is wrong with $name" "$(codes "$T/$name.gltf")" "$code"
-    $CUTIS check "$T/$name.gltf" >"$T/stdout" 2>"$T/stderr"
+    "$CUTIS" check "$T/$name.gltf" >"$T/stdout" 2>"$T/stderr"
     equals "check refuses $name in one line with code and place" \
         "$? $(wc -l <"$T/stderr") $(grep -c "$place.*\[$code\]" "$T/stderr")" "1 1 1"
 done <<'END'
@@ -29,20 +29,20 @@ END
 
 # What --fix repairs is listed as repaired, and the file that was written has nothing wrong with it.
 for name in sums_to_two negative_weight nan_weight unweighted doubled_joint times_backwards nan_key joint_out_of_range singular_bind; do
-    $CUTIS check "$T/$name.gltf" --fix -o "$T/fixed.glb" --json >"$T/stdout" 2>"$T/stderr"
+    "$CUTIS" check "$T/$name.gltf" --fix -o "$T/fixed.glb" --json >"$T/stdout" 2>"$T/stderr"
     code=$?
     listed=$(grep -c '"repaired": *true' "$T/stdout")
-    $CUTIS check "$T/fixed.glb" >"$T/again" 2>&1
+    "$CUTIS" check "$T/fixed.glb" >"$T/again" 2>&1
     equals "check --fix repairs $name and lists it" "$code $? $([ "$listed" -gt 0 ] && echo listed)" "0 0 listed"
 done
 # Formats without codes of their own: the file once, the line, the reason; no hint at what nothing was found to repair.
 printf 'v 0 0 0\nhello\n' >"$T/words.obj"
-$CUTIS check "$T/words.obj" --json >"$T/stdout" 2>"$T/stderr"
+"$CUTIS" check "$T/words.obj" --json >"$T/stdout" 2>"$T/stderr"
 equals "check of an OBJ names file and line once" "$? $(cat "$T/stderr")" "1 cutis: $T/words.obj: line 2: unknown statement 'hello' [CORRUPT_DATA]; 1 error in all"
 holds "and has them apart in JSON" "$T/stdout" "[(i['place'], i['text']) for i in d['issues']] == [('line 2', \"unknown statement 'hello'\")]"
 printf 'what is this' >"$T/noise.xyz"
-$CUTIS check "$T/noise.xyz" >"$T/stdout" 2>"$T/stderr"
+"$CUTIS" check "$T/noise.xyz" >"$T/stdout" 2>"$T/stderr"
 equals "check of a file of no known kind names it once" "$? $(grep -c noise.xyz "$T/stderr") $(grep -c 'noise.xyz.*noise.xyz' "$T/stderr")" "1 1 0"
-$CUTIS check "$T/good.gltf" >"$T/stdout" 2>&1
+"$CUTIS" check "$T/good.gltf" >"$T/stdout" 2>&1
 equals "check has nothing against a right file" "$?" 0
 exit $failed

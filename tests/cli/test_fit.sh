@@ -9,33 +9,33 @@ d = n.linalg.norm(b[0].max(0) - b[0].min(0)); e = n.linalg.norm(a - b, axis=-1).
 sys.exit(None if a.shape == b.shape and e < float(sys.argv[3]) else "largest distance %g" % e)' "$2" "$3" "$4" 2>&1); then ok "$1"; else not_ok "$1" "$why"; fi
 }
 E=$T/ex/examples.npy
-$CUTIS synth arm --examples "$T/ex" -o "$T/arm.glb" -q
-passes "fit" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" -o "$T/psd.glb"
-passes "fit --json" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --json -o "$T/psd2.glb"
+"$CUTIS" synth arm --examples "$T/ex" -o "$T/arm.glb" -q
+passes "fit" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$E" -o "$T/psd.glb"
+passes "fit --json" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$E" --json -o "$T/psd2.glb"
 holds "the report has the figures" "$T/stdout" "d['poses'] == 8 and d['merged'] == 1 and d['ambiguous_vertices'] == 0 and len(d['psd_rms']) == 8 and max(d['psd_rms'] + d['wpsd_rms']) < 1e-6 < max(d['ssd_rms']) and len(d['still_joints']) == 1"
 if cmp -s "$T/psd.glb" "$T/psd2.glb"; then ok "fit gives the same bytes twice"; else not_ok "fit gives the same bytes twice" "they differ"; fi
-$CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --threads 1 -q -o "$T/psd1.glb"
+"$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$E" --threads 1 -q -o "$T/psd1.glb"
 if cmp -s "$T/psd.glb" "$T/psd1.glb"; then ok "and with one thread"; else not_ok "and with one thread" "they differ"; fi
 for method in psd wpsd; do
-    passes "deform --method $method" $CUTIS deform "$T/psd.glb" --clip examples --method $method -o "$T/$method.npy"
+    passes "deform --method $method" "$CUTIS" deform "$T/psd.glb" --clip examples --method $method -o "$T/$method.npy"
     near "$method passes through every example" "$T/$method.npy" "$E" 1e-5
 done
-passes "rewrite" $CUTIS convert "$T/psd.glb" -o "$T/again.glb"
+passes "rewrite" "$CUTIS" convert "$T/psd.glb" -o "$T/again.glb"
 if cmp -s "$T/psd.glb" "$T/again.glb"; then ok "reading and writing gives the same bytes"; else not_ok "reading and writing gives the same bytes" "they differ"; fi
-passes "rewrite as text" $CUTIS convert "$T/psd.glb" -o "$T/text.gltf"
-$CUTIS deform "$T/text.gltf" --clip examples --method wpsd -q -o "$T/text.npy"
+passes "rewrite as text" "$CUTIS" convert "$T/psd.glb" -o "$T/text.gltf"
+"$CUTIS" deform "$T/text.gltf" --clip examples --method wpsd -q -o "$T/text.npy"
 if cmp -s "$T/text.npy" "$T/wpsd.npy"; then ok "the text form plays the same bits"; else not_ok "the text form plays the same bits" "they differ"; fi
-if $CUTIS devices 2>/dev/null | grep -q '^opencl.*available\|^opencl:0'; then
+if "$CUTIS" devices 2>/dev/null | grep -q '^opencl.*available\|^opencl:0'; then
     for method in psd wpsd; do
-        $CUTIS deform "$T/psd.glb" --clip examples --method $method --device opencl -q -o "$T/cl.npy" && near "$method on opencl" "$T/cl.npy" "$T/$method.npy" 1e-6
+        "$CUTIS" deform "$T/psd.glb" --clip examples --method $method --device opencl -q -o "$T/cl.npy" && near "$method on opencl" "$T/cl.npy" "$T/$method.npy" 1e-6
     done
 else skip "psd and wpsd on opencl" "no OpenCL device"; fi
-passes "gaussian, rotvec, a width" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --kernel gaussian --distance rotvec --sigma 0.4 -o "$T/g.glb"
-$CUTIS deform "$T/g.glb" --clip examples --method wpsd -q -o "$T/g.npy"
+passes "gaussian, rotvec, a width" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$E" --kernel gaussian --distance rotvec --sigma 0.4 -o "$T/g.glb"
+"$CUTIS" deform "$T/g.glb" --clip examples --method wpsd -q -o "$T/g.npy"
 near "the Gaussian passes through every example too" "$T/g.npy" "$E" 1e-5
-passes "a mesh for every pose" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$T"/ex/example_*.obj --json -o "$T/obj.glb"
+passes "a mesh for every pose" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$T"/ex/example_*.obj --json -o "$T/obj.glb"
 holds "gives the same model" "$T/stdout" "d['poses'] == 8 and max(d['psd_rms']) < 1e-6"
-passes "the same with commas" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$(ls "$T"/ex/example_*.obj | tr '\n' ',' | sed 's/,$//')" -q -o "$T/comma.glb"
+passes "the same with commas" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$(ls "$T"/ex/example_*.obj | tr '\n' ',' | sed 's/,$//')" -q -o "$T/comma.glb"
 if cmp -s "$T/obj.glb" "$T/comma.glb"; then ok "is the same"; else not_ok "is the same" "they differ"; fi
 # A sculpt without seams, in another order; one with a vertex too few.
 seams=$(/usr/bin/python3 - "$E" "$T" <<'P'
@@ -48,35 +48,35 @@ print(a.shape[1] - len(first))
 P
 )
 [ "$seams" -gt 0 ] && ok "the arm has $seams vertices at seams" || not_ok "the arm has vertices at seams" "$seams"
-passes "a sculpt without seams, in another order" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$T/sculpt.npy" -o "$T/sculpt.glb"
+passes "a sculpt without seams, in another order" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$T/sculpt.npy" -o "$T/sculpt.glb"
 if cmp -s "$T/sculpt.glb" "$T/psd.glb"; then ok "is matched vertex by vertex"; else not_ok "is matched vertex by vertex" "the model differs"; fi
-fails 1 "a sculpt that misses a vertex" "torn.npy: shapes have [0-9]* vertices, the model has 2972, [0-9]* without seams" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$T/torn.npy" -o "$T/out/x.glb"
+fails 1 "a sculpt that misses a vertex" "torn.npy: shapes have [0-9]* vertices, the model has 2972, [0-9]* without seams" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$T/torn.npy" -o "$T/out/x.glb"
 # Principal poses: four fields hold the arm's seven displacements.
-passes "principal poses" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --principal-poses 4 --json -o "$T/few.glb"
+passes "principal poses" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$E" --principal-poses 4 --json -o "$T/few.glb"
 holds "keep what there is" "$T/stdout" "d['fields'] == 4 and d['energy'] > 0.999999 and max(d['psd_rms'] + d['wpsd_rms']) < 1e-6"
-$CUTIS info "$T/few.glb" --json >"$T/info"
+"$CUTIS" info "$T/few.glb" --json >"$T/info"
 holds "in four morph targets" "$T/info" "d['morph_targets'] == 4"
-$CUTIS convert "$T/few.glb" -q -o "$T/few2.glb"
+"$CUTIS" convert "$T/few.glb" -q -o "$T/few2.glb"
 if cmp -s "$T/few.glb" "$T/few2.glb"; then ok "they are read and written with the same bytes"; else not_ok "they are read and written with the same bytes" "they differ"; fi
-passes "displacements after skinning" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --after-skinning --json -o "$T/after.glb"
+passes "displacements after skinning" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$E" --after-skinning --json -o "$T/after.glb"
 holds "pass through every example" "$T/stdout" "max(d['psd_rms'] + d['wpsd_rms']) < 1e-6"
-$CUTIS convert "$T/after.glb" -q -o "$T/after2.glb"
+"$CUTIS" convert "$T/after.glb" -q -o "$T/after2.glb"
 if cmp -s "$T/after.glb" "$T/after2.glb"; then ok "and are read and written with the same bytes"; else not_ok "and are read and written with the same bytes" "they differ"; fi
-passes "only psd" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --pose-space psd --json -o "$T/one.glb"
+passes "only psd" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$E" --pose-space psd --json -o "$T/one.glb"
 holds "is reported" "$T/stdout" "'psd_rms' in d and 'wpsd_rms' not in d"
 # Locks: the elbow's weights, and half of the vertices.
 /usr/bin/python3 -c 'import numpy as n, sys; n.save(sys.argv[1], (n.arange(2972) % 2).astype("f4"))' "$T/keep.npy"
-passes "locks" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --learn-weights --weights-only --keep-joints elbow --keep-vertices "$T/keep.npy" -o "$T/locked.glb"
-fails 1 "a joint that is not there" "nobody" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --learn-weights --keep-joints nobody -o "$T/out/x.glb"
-fails 2 "locks without learning" "go with --learn-weights" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --keep-joints elbow -o "$T/out/x.glb"
+passes "locks" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$E" --learn-weights --weights-only --keep-joints elbow --keep-vertices "$T/keep.npy" -o "$T/locked.glb"
+fails 1 "a joint that is not there" "nobody" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$E" --learn-weights --keep-joints nobody -o "$T/out/x.glb"
+fails 2 "locks without learning" "go with --learn-weights" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$E" --keep-joints elbow -o "$T/out/x.glb"
 # Ctrl-C: nothing is left behind.
-$CUTIS synth arm --size high --examples "$T/big" -o "$T/big.glb" -q
-$CUTIS fit "$T/big.glb" --poses examples --shapes "$T/big/examples.npy" --learn-weights --influences 2 -o "$T/out/big.glb" 2>"$T/stderr" &
+"$CUTIS" synth arm --size high --examples "$T/big" -o "$T/big.glb" -q
+"$CUTIS" fit "$T/big.glb" --poses examples --shapes "$T/big/examples.npy" --learn-weights --influences 2 -o "$T/out/big.glb" 2>"$T/stderr" &
 pid=$!; sleep 0.15; kill -INT $pid; wait $pid; equals "Ctrl-C ends a fit" "$? $(wc -l <"$T/stderr")" "1 1"
 equals "and leaves no file" "$(ls "$T/out")" ""
-passes "weights alone" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --learn-weights --weights-only --influences 2 --json -o "$T/w.glb"
+passes "weights alone" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$E" --learn-weights --weights-only --influences 2 --json -o "$T/w.glb"
 holds "they explain the shapes no worse than the model's own" "$T/stdout" "sum(a * a for a in d['ssd_rms']) <= 1.1 * sum(b * b for b in d['before_rms'])"
-$CUTIS info "$T/w.glb" --json >"$T/info"
+"$CUTIS" info "$T/w.glb" --json >"$T/info"
 holds "at most two a vertex" "$T/info" "d['max_influences'] <= 2"
 if command -v node >/dev/null && [ -d tests/node_modules/gltf-validator ]; then
     issues=$(cd tests && node -e 'const v=require("gltf-validator"),fs=require("fs");(async()=>{let n=0;for(const f of process.argv.slice(1)){const i=(await v.validateBytes(new Uint8Array(fs.readFileSync(f)))).issues;n+=i.numErrors+i.numWarnings}console.log(n)})()' "$T/psd.glb" "$T/w.glb")
@@ -90,15 +90,15 @@ a = n.load(sys.argv[1]); t = sys.argv[2]
 n.save(t + "/few.npy", a[:7]); n.save(t + "/short.npy", a[:, :100])
 b = a.copy(); b[3, 5, 1] = n.nan; n.save(t + "/nan.npy", b)
 P
-fails 1 "fewer shapes than poses" "few.npy: 7 shapes of 2972 vertices; the clip has 8 poses" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$T/few.npy" -o "$T/out/x.glb"
-fails 1 "another vertex count" "short.npy: shapes have 100 vertices, the model has 2972" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$T/short.npy" -o "$T/out/x.glb"
-fails 1 "a NaN in a shape" "nan.npy|example 3: vertex 5" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$T/nan.npy" -o "$T/out/x.glb"
-fails 1 "no such clip" "examples" $CUTIS fit "$T/arm.glb" --poses nothing --shapes "$E" -o "$T/out/x.glb"
-$CUTIS synth cylinder -o "$T/cylinder.glb" -q
-fails 1 "a mesh of another size" "pose 1: .* vertices, the shape before it has 2972" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$T/ex/example_0000.obj,$T/cylinder.glb" -o "$T/out/x.glb"
-fails 2 "no shapes" "needs --poses and --shapes" $CUTIS fit "$T/arm.glb" --poses examples -o "$T/out/x.glb"
-fails 2 "influences without learning" "go with --learn-weights" $CUTIS fit "$T/arm.glb" --poses examples --shapes "$E" --influences 2 -o "$T/out/x.glb"
-fails 1 "a model without a pose space" "psd needs a model with a pose space" $CUTIS deform "$T/arm.glb" --clip examples --method psd -o "$T/out/x.npy"
+fails 1 "fewer shapes than poses" "few.npy: 7 shapes of 2972 vertices; the clip has 8 poses" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$T/few.npy" -o "$T/out/x.glb"
+fails 1 "another vertex count" "short.npy: shapes have 100 vertices, the model has 2972" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$T/short.npy" -o "$T/out/x.glb"
+fails 1 "a NaN in a shape" "nan.npy|example 3: vertex 5" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$T/nan.npy" -o "$T/out/x.glb"
+fails 1 "no such clip" "examples" "$CUTIS" fit "$T/arm.glb" --poses nothing --shapes "$E" -o "$T/out/x.glb"
+"$CUTIS" synth cylinder -o "$T/cylinder.glb" -q
+fails 1 "a mesh of another size" "pose 1: .* vertices, the shape before it has 2972" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$T/ex/example_0000.obj,$T/cylinder.glb" -o "$T/out/x.glb"
+fails 2 "no shapes" "needs --poses and --shapes" "$CUTIS" fit "$T/arm.glb" --poses examples -o "$T/out/x.glb"
+fails 2 "influences without learning" "go with --learn-weights" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$E" --influences 2 -o "$T/out/x.glb"
+fails 1 "a model without a pose space" "psd needs a model with a pose space" "$CUTIS" deform "$T/arm.glb" --clip examples --method psd -o "$T/out/x.npy"
 /usr/bin/python3 - "$T" <<'P'
 import json, sys
 t = sys.argv[1]
@@ -113,6 +113,6 @@ make("bad_target", lambda d: d["meshes"][0]["extensions"]["CUTIS_pose_space"].__
 make("one_pose", lambda d: space(d).__setitem__("poses", space(d)["poses"][:1]))
 P
 for bad in bad_joint bad_kernel bad_rotation zero_rotation bad_target one_pose; do
-    fails 1 "$bad is refused" "$bad.gltf: " $CUTIS deform "$T/$bad.gltf" --clip examples --method psd -o "$T/out/x.npy"
+    fails 1 "$bad is refused" "$bad.gltf: " "$CUTIS" deform "$T/$bad.gltf" --clip examples --method psd -o "$T/out/x.npy"
 done
 exit $failed

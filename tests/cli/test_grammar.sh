@@ -1,19 +1,19 @@
 # The command line: help, man page, completion and docs come from one table; wrong usage is exit 2 with one line and a hint.
 . "$(dirname "$0")/common.sh"
 
-verbs=$($CUTIS help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v cutis)
+verbs=$("$CUTIS" help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v cutis)
 for verb in info check convert synth deform measure devices bench demo help version; do
     case " $(echo $verbs) " in *" $verb "*) ok "overview names $verb" ;; *) not_ok "overview names $verb" "it does not" ;; esac
 done
 
 # Every option of a verb, as completion lists them, stands in its help, in the man page and in docs/cli.md.
-$CUTIS help --completion bash >"$T/completion"
-$CUTIS help --man >"$T/man"
-$CUTIS help --markdown >"$T/cli.md"
+"$CUTIS" help --completion bash >"$T/completion"
+"$CUTIS" help --man >"$T/man"
+"$CUTIS" help --markdown >"$T/cli.md"
 for verb in $verbs; do
     missing=
-    $CUTIS "$verb" --help >"$T/help" || missing=exit
-    $CUTIS help "$verb" | cmp -s - "$T/help" || missing="$missing help-verb-differs"
+    "$CUTIS" "$verb" --help >"$T/help" || missing=exit
+    "$CUTIS" help "$verb" | cmp -s - "$T/help" || missing="$missing help-verb-differs"
     grep -q '^Examples:' "$T/help" || missing="$missing examples"
     sed -n "s/^    $verb) options=\"\([^\"]*\)\".*/\1/p" "$T/completion" | tr ' ' '\n' | grep . >"$T/options"
     [ -s "$T/options" ] || missing="$missing completion"
@@ -32,11 +32,11 @@ sed -n 's/^ *X([A-Z_]*, [0-9]*, "\([a-z-]*\)",.*/\1/p' include/cutis/deform.h >"
 missing=
 [ "$(wc -l <"$T/methods")" -ge 10 ] || missing=the-header-is-not-understood
 while read -r method; do
-    $CUTIS help methods | grep -q "^  $method  " || missing="$missing $method-in-help"
+    "$CUTIS" help methods | grep -q "^  $method  " || missing="$missing $method-in-help"
     grep -q "^| \`$method\` |" docs/cli.md || missing="$missing $method-in-docs"
     grep -q "^| .*\`$method\`.* |" docs/guide/methods.md || missing="$missing $method-in-the-guide"
-    $CUTIS deform /nowhere.glb --method "$method" -o "$T/x.obj" 2>&1 | grep -q nowhere || missing="$missing $method-in-parser"
-    $CUTIS render /nowhere.glb --methods "$method" -o "$T/x.png" 2>&1 | grep -q nowhere || missing="$missing $method-in-pictures"
+    "$CUTIS" deform /nowhere.glb --method "$method" -o "$T/x.obj" 2>&1 | grep -q nowhere || missing="$missing $method-in-parser"
+    "$CUTIS" render /nowhere.glb --methods "$method" -o "$T/x.png" 2>&1 | grep -q nowhere || missing="$missing $method-in-pictures"
 done <"$T/methods"
 equals "every method stands in help, docs, parser and guide" "$missing" ""
 if command -v bash >/dev/null; then
@@ -51,51 +51,51 @@ if command -v man >/dev/null && command -v groff >/dev/null; then
     if [ -s "$T/warnings" ] || ! grep -q deform "$T/page"; then not_ok "the man page is clean troff" "$(head -1 "$T/warnings")"; else ok "the man page is clean troff"; fi
 else skip "the man page is clean troff" "no man or groff"; fi
 
-passes "--help" $CUTIS --help
-passes "--version" $CUTIS --version
-passes "version --json" $CUTIS version --json
+passes "--help" "$CUTIS" --help
+passes "--version" "$CUTIS" --version
+passes "version --json" "$CUTIS" version --json
 holds "version is a string" "$T/stdout" "isinstance(d['version'], str)"
 
-fails 2 "unknown verb" 'did you mean deform' $CUTIS defrom x
-fails 2 "unknown option" 'did you mean --method' $CUTIS deform x --methd dqs -o "$T/out/a.npy"
-fails 2 "unknown choice" 'one of: lbs' $CUTIS deform x --method foo -o "$T/out/a.npy"
-fails 2 "near choice" 'did you mean dqs' $CUTIS deform x --method dqz -o "$T/out/a.npy"
-fails 2 "missing value" 'needs a value' $CUTIS deform x -o
-fails 2 "missing operand" 'MODEL is missing' $CUTIS info
-fails 2 "too many operands" 'unexpected b' $CUTIS info a b
-fails 2 "option given twice" 'twice' $CUTIS deform x --fps 1 --fps 2 -o "$T/out/a.npy"
-fails 2 "flag with a value" 'no value' $CUTIS info x --json=1
-fails 2 "not a number" 'a number' $CUTIS deform x --fps fast -o "$T/out/a.npy"
-fails 2 "not a whole number" 'whole number' $CUTIS deform x --threads 1.5 -o "$T/out/a.npy"
-fails 2 "number out of range" '1 to 1024' $CUTIS deform x --threads 0 -o "$T/out/a.npy"
-fails 2 "infinite number" 'a number' $CUTIS deform x --fps inf -o "$T/out/a.npy"
-fails 2 "hexadecimal number" 'whole number' $CUTIS synth biped --vertices 0x10 -o "$T/out/a.glb"
-fails 2 "missing output" '-o FILE is missing' $CUTIS deform x
-fails 2 "an empty name" 'a name is empty' $CUTIS info ""
+fails 2 "unknown verb" 'did you mean deform' "$CUTIS" defrom x
+fails 2 "unknown option" 'did you mean --method' "$CUTIS" deform x --methd dqs -o "$T/out/a.npy"
+fails 2 "unknown choice" 'one of: lbs' "$CUTIS" deform x --method foo -o "$T/out/a.npy"
+fails 2 "near choice" 'did you mean dqs' "$CUTIS" deform x --method dqz -o "$T/out/a.npy"
+fails 2 "missing value" 'needs a value' "$CUTIS" deform x -o
+fails 2 "missing operand" 'MODEL is missing' "$CUTIS" info
+fails 2 "too many operands" 'unexpected b' "$CUTIS" info a b
+fails 2 "option given twice" 'twice' "$CUTIS" deform x --fps 1 --fps 2 -o "$T/out/a.npy"
+fails 2 "flag with a value" 'no value' "$CUTIS" info x --json=1
+fails 2 "not a number" 'a number' "$CUTIS" deform x --fps fast -o "$T/out/a.npy"
+fails 2 "not a whole number" 'whole number' "$CUTIS" deform x --threads 1.5 -o "$T/out/a.npy"
+fails 2 "number out of range" '1 to 1024' "$CUTIS" deform x --threads 0 -o "$T/out/a.npy"
+fails 2 "infinite number" 'a number' "$CUTIS" deform x --fps inf -o "$T/out/a.npy"
+fails 2 "hexadecimal number" 'whole number' "$CUTIS" synth biped --vertices 0x10 -o "$T/out/a.glb"
+fails 2 "missing output" '-o FILE is missing' "$CUTIS" deform x
+fails 2 "an empty name" 'a name is empty' "$CUTIS" info ""
 for line in "reduce x" "cage x --cage y.obj" "handles x --skeleton" "fit x --poses a --shapes b.obj"; do
-    fails 2 "${line%% *} does not write weights where they are lost" 'ends in .glb or .gltf' $CUTIS $line -o "$T/out/a.obj"
+    fails 2 "${line%% *} does not write weights where they are lost" 'ends in .glb or .gltf' "$CUTIS" $line -o "$T/out/a.obj"
 done
-fails 2 "a skeleton is no array" '.obj or .ply' $CUTIS skeleton x --parts auto -o "$T/out/a.npy"
-fails 2 "--ascii is PLY's" 'for .ply' $CUTIS convert x --ascii -o "$T/out/a.obj"
-fails 2 "--ascii is PLY's in deform too" 'for .ply' $CUTIS deform x --ascii -o "$T/out/a.npy"
-fails 2 "--weights is glTF's" 'for .glb' $CUTIS synth arm --weights u8 -o "$T/out/a.obj"
-fails 2 "cage: what is for reducing" 'needs --influences.*sets' $CUTIS cage x --cage y.obj --sets largest -o "$T/out/a.glb"
-fails 2 "cage: an energy it has not" 'for skins' $CUTIS cage x --cage y.obj --influences 8 --energy normals -o "$T/out/a.glb"
-fails 2 "a report is a page" 'ends in .html' $CUTIS reduce x --report "$T/out/a.txt" -o "$T/out/a.glb"
-fails 2 "weights are drawn as a picture" 'ends in .png' $CUTIS handles x --skeleton --weights-picture "$T/out/a.txt" -o "$T/out/a.glb"
-fails 2 "a rig is drawn as a picture" 'ends in .png' $CUTIS skeleton x --parts auto --picture "$T/out/a.txt" -o "$T/out/a.glb"
+fails 2 "a skeleton is no array" '.obj or .ply' "$CUTIS" skeleton x --parts auto -o "$T/out/a.npy"
+fails 2 "--ascii is PLY's" 'for .ply' "$CUTIS" convert x --ascii -o "$T/out/a.obj"
+fails 2 "--ascii is PLY's in deform too" 'for .ply' "$CUTIS" deform x --ascii -o "$T/out/a.npy"
+fails 2 "--weights is glTF's" 'for .glb' "$CUTIS" synth arm --weights u8 -o "$T/out/a.obj"
+fails 2 "cage: what is for reducing" 'needs --influences.*sets' "$CUTIS" cage x --cage y.obj --sets largest -o "$T/out/a.glb"
+fails 2 "cage: an energy it has not" 'for skins' "$CUTIS" cage x --cage y.obj --influences 8 --energy normals -o "$T/out/a.glb"
+fails 2 "a report is a page" 'ends in .html' "$CUTIS" reduce x --report "$T/out/a.txt" -o "$T/out/a.glb"
+fails 2 "weights are drawn as a picture" 'ends in .png' "$CUTIS" handles x --skeleton --weights-picture "$T/out/a.txt" -o "$T/out/a.glb"
+fails 2 "a rig is drawn as a picture" 'ends in .png' "$CUTIS" skeleton x --parts auto --picture "$T/out/a.txt" -o "$T/out/a.glb"
 for verb in convert synth deform render reduce cage handles fit skeleton reproduce; do # x is a body for synth alone
     case $verb in synth) input=arm ;; reproduce) input= ;; *) input=x ;; esac
-    fails 2 "$verb wants an output" '-o (FILE|DIR) is missing' $CUTIS $verb $input
-    case $($CUTIS help $verb | head -1) in *"-o OUTPUT") ok "the usage of $verb says so" ;; *) not_ok "the usage of $verb says so" "it does not" ;; esac
+    fails 2 "$verb wants an output" '-o (FILE|DIR) is missing' "$CUTIS" $verb $input
+    case $("$CUTIS" help $verb | head -1) in *"-o OUTPUT") ok "the usage of $verb says so" ;; *) not_ok "the usage of $verb says so" "it does not" ;; esac
 done
-fails 2 "output of unknown kind" '.npy .pc2' $CUTIS deform x -o "$T/out/a.xyz"
-fails 2 "device of unknown kind" 'want cpu' $CUTIS deform "$T/none.glb" --device gpu -o "$T/out/a.npy"
-fails 2 "unknown body" 'did you mean biped' $CUTIS synth bipd -o "$T/out/a.glb"
-fails 2 "seed without crowd" 'for crowd' $CUTIS synth biped --seed 1 -o "$T/out/a.glb"
-fails 2 "help of an unknown verb" 'unknown verb' $CUTIS help nothing
-fails 2 "unknown bench" 'did you mean' $CUTIS bench blnd
-$CUTIS >"$T/stdout" 2>"$T/stderr"; code=$?
+fails 2 "output of unknown kind" '.npy .pc2' "$CUTIS" deform x -o "$T/out/a.xyz"
+fails 2 "device of unknown kind" 'want cpu' "$CUTIS" deform "$T/none.glb" --device gpu -o "$T/out/a.npy"
+fails 2 "unknown body" 'did you mean biped' "$CUTIS" synth bipd -o "$T/out/a.glb"
+fails 2 "seed without crowd" 'for crowd' "$CUTIS" synth biped --seed 1 -o "$T/out/a.glb"
+fails 2 "help of an unknown verb" 'unknown verb' "$CUTIS" help nothing
+fails 2 "unknown bench" 'did you mean' "$CUTIS" bench blnd
+"$CUTIS" >"$T/stdout" 2>"$T/stderr"; code=$?
 equals "no verb: overview and exit 2" "$code $(grep -c "^  deform " "$T/stdout")" "2 1"
 # A datagram for each write: two programs that write to one log do not mix their lines.
 equals "an error is one write" "$(/usr/bin/python3 -c '
@@ -107,8 +107,8 @@ line, more = ours.recv(65536), 0
 try:
     while ours.recv(65536): more += 1
 except BlockingIOError: pass
-print(line.decode().strip(), more)' $CUTIS info "a
+print(line.decode().strip(), more)' "$CUTIS" info "a
 b" c)" "cutis: info: unexpected c (see: cutis help info) 0"
-fails 1 "a name of two lines" "cutis: none\\?b: " $CUTIS info "none
+fails 1 "a name of two lines" "cutis: none\\?b: " "$CUTIS" info "none
 b"
 exit $failed

@@ -116,7 +116,7 @@ for file in cal3d/data/cally/cally.cfg cal3d/data/paladin/paladin.cfg cal3d/data
         # MakeHuman's whole base.obj: 19158 vertices in many open shells, without a skeleton; decimetres.
         case $file in *base.obj) mode="--handles $T/body.json" ;; esac
         if "$CUTIS" handles "$SHARED/data/$file" $mode --voxels 64 -q -o "$T/b.glb" 2>"$T/stderr"; then ok "$file binds"; else not_ok "$file binds" "$(head -1 "$T/stderr")"; fi
-    else skip "$file binds" "it is not there"; fi
+    else skip "$file binds" "shared data: it is not there"; fi
 done
 if "$CUTIS" handles "$T/biped.glb" --skeleton --voxels 64 -q --weights-picture "$T/w.png" -o "$T/b.glb" 2>"$T/stderr"; then
     equals "a picture of the weights" "$(head -c 4 "$T/w.png" | tail -c 3)" PNG

@@ -1,7 +1,7 @@
 # Automatic weights never fail: every model of the shared data that convert reads and whose scene shows a skinned mesh.
 # And they are near the artists' (issue 6): figures against four rigs, over all their clips.
 . "$(dirname "$0")/common.sh"
-[ -d "$SHARED/data" ] || { skip "automatic weights of all models" "the shared data is not there"; exit 0; }
+[ -d "$SHARED/data" ] || { skip "automatic weights of all models" "shared data: $SHARED/data is not there"; exit 0; }
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { skip "automatic weights of all models" "python3-numpy is not installed"; exit 0; }
 
 bound=0 unskinned=0 broken=
@@ -25,7 +25,7 @@ if [ $bound -gt 40 ]; then ok "and there are enough of them"; else not_ok "and t
 # near NAME FILE POSITION WEIGHTS OPTIONS...: limits of the issue in % of the diagonal and mean sum of |difference|.
 near() {
     name=$1 file=$2 position=$3 weights=$4; shift 4
-    if [ ! -f "$file" ]; then skip "$name is near its artist's weights" "it is not there"; return; fi
+    if [ ! -f "$file" ]; then skip "$name is near its artist's weights" "shared data: it is not there"; return; fi
     "$CUTIS" handles "$file" --skeleton --json -o "$T/n.glb" "$@" >"$T/report" 2>/dev/null
     holds "$name is near its artist's weights" "$T/report" "d['against_existing']['position_rms'] <= $position and d['against_existing']['mean_absolute'] <= $weights"
     echo "# $name $*: $(json "$T/report" "d['against_existing']")"
@@ -40,5 +40,5 @@ for largest in "" --largest "--largest --weighting virtual"; do
 done
 if [ -d "$SHARED/data/makehuman" ] && /usr/bin/python3 "$(dirname "$0")/../fit/makehuman.py" "$SHARED/data" "$T/mh.glb" >/dev/null 2>&1; then
     near "MakeHuman's body" "$T/mh.glb" 0.5 0.9 --influences 8 --largest
-else skip "MakeHuman's body is near its artist's weights" "no data"; fi
+else skip "MakeHuman's body is near its artist's weights" "shared data: makehuman is not there"; fi
 exit $failed

@@ -15,11 +15,11 @@ settled() {
 # everywhere NAME MODEL ARGUMENTS...: one hash for all thread counts and instruction sets, and it is the golden one.
 everywhere() {
     claim=$1 model=$2; shift 2
-    $CUTIS deform "$model" "$@" --threads 1 --isa scalar -q -o "$T/one.npy" --normals "$T/one_n.npy" || { not_ok "$claim" "deform failed"; return; }
+    "$CUTIS" deform "$model" "$@" --threads 1 --isa scalar -q -o "$T/one.npy" --normals "$T/one_n.npy" || { not_ok "$claim" "deform failed"; return; }
     cat "$T/one.npy" "$T/one_n.npy" >"$T/one"
     for variant in "1 auto" "2 auto" "3 sse2" "64 avx2" "17 avx512"; do
         set -- "$@"
-        $CUTIS deform "$model" "$@" --threads "${variant% *}" --isa "${variant#* }" -q -o "$T/other.npy" --normals "$T/other_n.npy" 2>"$T/why" ||
+        "$CUTIS" deform "$model" "$@" --threads "${variant% *}" --isa "${variant#* }" -q -o "$T/other.npy" --normals "$T/other_n.npy" 2>"$T/why" ||
             { grep -q 'this machine or build has no' "$T/why" || not_ok "$claim with ${variant}" "$(cat "$T/why")"; continue; }
         cat "$T/other.npy" "$T/other_n.npy" >"$T/other"
         cmp -s "$T/one" "$T/other" || { not_ok "$claim" "other bits with $variant (threads, isa)"; return; }
@@ -28,7 +28,7 @@ everywhere() {
 }
 
 for body in arm biped quadruped; do
-    $CUTIS synth $body --size low -q -o "$T/$body.glb"
+    "$CUTIS" synth $body --size low -q -o "$T/$body.glb"
     settled "synth $body" "$T/$body.glb"
 done
 for method in lbs rigid sbs dqs cor; do
@@ -36,12 +36,12 @@ for method in lbs rigid sbs dqs cor; do
     everywhere "$method of the biped" "$T/biped.glb" --clip walk --frames 3:9 --method $method
 done
 everywhere "weighted sbs" "$T/arm.glb" --clip bend --frames 20:24 --method sbs --weighted
-$CUTIS synth arm --size low --examples "$T/ex" -q -o "$T/sculpted.glb"
-$CUTIS fit "$T/sculpted.glb" --poses examples --shapes "$T/ex/examples.npy" -q -o "$T/fitted.glb"
+"$CUTIS" synth arm --size low --examples "$T/ex" -q -o "$T/sculpted.glb"
+"$CUTIS" fit "$T/sculpted.glb" --poses examples --shapes "$T/ex/examples.npy" -q -o "$T/fitted.glb"
 settled "fit" "$T/fitted.glb"
 for method in psd wpsd; do everywhere "$method" "$T/fitted.glb" --clip examples --method $method; done
-$CUTIS reduce "$T/biped.glb" --influences 2 --poses walk -q -o "$T/reduced.glb" && settled "reduce" "$T/reduced.glb"
-$CUTIS handles "$T/quadruped.glb" --skeleton --voxels 48 -q -o "$T/bound.glb" && settled "handles --skeleton" "$T/bound.glb"
+"$CUTIS" reduce "$T/biped.glb" --influences 2 --poses walk -q -o "$T/reduced.glb" && settled "reduce" "$T/reduced.glb"
+"$CUTIS" handles "$T/quadruped.glb" --skeleton --voxels 48 -q -o "$T/bound.glb" && settled "handles --skeleton" "$T/bound.glb"
 
 # The other deformers: a cage of eight controls, handles with virtual ones, blending patches.
 cat >"$T/box.obj" <<'OBJ'
@@ -61,15 +61,15 @@ f 1 5 7 3
 f 2 4 8 6
 OBJ
 sed '8s/.*/v 2.5 2.3 1.7/; 1s/.*/v -2 -1.6 -2.4/' "$T/box.obj" >"$T/moved.obj"
-$CUTIS cage "$T/arm.glb" --cage "$T/box.obj" -q -o "$T/caged.glb" && settled "cage" "$T/caged.glb"
+"$CUTIS" cage "$T/arm.glb" --cage "$T/box.obj" -q -o "$T/caged.glb" && settled "cage" "$T/caged.glb"
 everywhere "cage of the arm" "$T/caged.glb" --method cage --cage-poses "$T/box.obj,$T/moved.obj"
 cat >"$T/handles.json" <<'JSON'
 {"handles": [{"name": "tail", "kind": "point", "position": [0, 0.6, -0.5]}, {"name": "head", "kind": "point", "position": [0, 0.7, 0.5]}],
  "poses": [{"name": "nod", "handles": {"head": {"rotation": [0, 0, 0.6, 0.8], "translation": [0, -0.1, 0]}}}]}
 JSON
-$CUTIS handles "$T/quadruped.glb" --handles "$T/handles.json" --weighting virtual --voxels 48 -q -o "$T/virtual.glb" && settled "handles" "$T/virtual.glb"
+"$CUTIS" handles "$T/quadruped.glb" --handles "$T/handles.json" --weighting virtual --voxels 48 -q -o "$T/virtual.glb" && settled "handles" "$T/virtual.glb"
 everywhere "handles-rigid" "$T/virtual.glb" --clip nod --method handles-rigid
-patched() { $CUTIS deform "$T/arm.glb" --clip bend --frames 20:28 --method patches --fixed -q "$@"; }
+patched() { "$CUTIS" deform "$T/arm.glb" --clip bend --frames 20:28 --method patches --fixed -q "$@"; }
 patched --threads 1 -o "$T/one.npy" && patched --threads 3 -o "$T/three.npy" && cmp -s "$T/one.npy" "$T/three.npy" ||
     not_ok "patches of the arm" "other bits with 3 threads"
 settled "patches of the arm" "$T/one.npy"

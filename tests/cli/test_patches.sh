@@ -131,7 +131,7 @@ if [ -d "$SHARED/data/makehuman" ] && [ -f "$WALK" ]; then
     "$CUTIS" deform "$T/human_walk.glb" --clip 02_01 --method patches -q -o "$T/walk.obj" || not_ok "the walk" "deform failed"
     equals "86 frames of it" "$(ls "$T"/walk_*.obj | wc -l)" 86
     equals "every frame of its walk is closed" "$(/usr/bin/python3 "$(dirname "$0")/closed_edges.py" "$T"/walk_*.obj 2>&1 | tail -1)" "{}"
-else skip "patches on a real body" "the shared data are not there"; fi
+else skip "patches on a real body" "shared data: they are not there"; fi
 
 fails 2 "free patches are no array" "want .obj" "$CUTIS" deform "$T/arm.glb" --method patches -o "$T/out/x.npy"
 fails 2 "--fill needs patches" "for --method patches" "$CUTIS" deform "$T/arm.glb" --fill mean -o "$T/out/x.npy"

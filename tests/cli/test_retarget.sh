@@ -77,7 +77,7 @@ if [ -f "$SHARED/data/cmu-mocap/data/016/16_35.bvh" ]; then
     passes "and back" "$CUTIS" convert "$T/cmu.glb" -q -o "$T/cmu.bvh"
     passes "31 joints keep their paths to 1e-5 of the body" /usr/bin/python3 "$here/bvh_same.py" "$real" "$T/cmu.bvh" 1e-5
 else
-    skip "CMU files both ways" "they are not there"
+    skip "CMU files both ways" "shared data: cmu-mocap is not there"
 fi
 passes "a motion retargeted to bvh" "$CUTIS" retarget "$T/biped.glb" --motion "$T/walk.bvh" -q -o "$T/legs.bvh"
 passes "and from the glb to bvh" "$CUTIS" retarget "$T/biped.glb" --motion "$T/legs.bvh" --rest zero --feet free -q -o "$T/twice.bvh"

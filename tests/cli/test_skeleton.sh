@@ -188,13 +188,13 @@ read = lambda f: sorted(tuple(round(float(x), 4) for x in l.split()[1:4]) for l 
 a, b = map(read, sys.argv[1:]); print(len(a) == len(b) and max(abs(x - y) for p, q in zip(a, b) for x, y in zip(p, q)) < 2e-4)' "$T/old.obj" "$T/new.obj" >"$T/verdict" 2>&1
         equals "clip $clip: the new model takes the shape of the old" "$(tail -1 "$T/verdict")" True
     done
-else skip "textures and morph targets that come along" "the shared data are not there"; fi
+else skip "textures and morph targets that come along" "shared data: they are not there"; fi
 CALLY=$SHARED/data/cal3d/data/cally/cally.cfg
 if [ -f "$CALLY" ]; then
     "$CUTIS" skeleton "$CALLY" --parts meshes --json --picture "$T/cally.png" -o "$T/cally.glb" >"$T/report" 2>/dev/null
     holds "Cally, body parts as meshes: hands below arms below chest, feet below calves" "$T/report" "(lambda up: up['cally_hand_left'] == 'cally_lowerarm_left' and up['cally_lowerarm_right'] == 'cally_upperarm_right' and up['cally_upperarm_left'] == 'cally_chest' and up['cally_foot_right'] == 'cally_calf_right' and up['cally_calf_left'] == 'cally_thigh_left')({p['name']: p['parent'] for p in d['parts']})"
     passes "Cally: the result is sound" "$CUTIS" check "$T/cally.glb"
-else skip "Cally" "the shared data are not there"; fi
+else skip "Cally" "shared data: they are not there"; fi
 if [ -d "$SHARED/data/makehuman" ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     /usr/bin/python3 "$ROOT/tests/fit/makehuman.py" "$SHARED/data" "$T/human.glb" >/dev/null 2>&1
     "$CUTIS" skeleton "$T/human.glb" --parts joints --json --picture "$T/human.png" -o "$T/human_rig.glb" >"$T/report" 2>/dev/null
@@ -233,13 +233,13 @@ assert far[worst] < 0.06, (worst, far[worst])
 print("found, %s the farthest: %.3f of the height" % (worst, far[worst]))
 PY
     case $(tail -1 "$T/verdict") in found*) ok "MakeHuman, auto: ten fingers, shoulders, elbows, knees and neck ($(tail -1 "$T/verdict"))" ;; *) not_ok "MakeHuman, auto: ten fingers, shoulders, elbows, knees and neck" "$(tail -1 "$T/verdict")" ;; esac
-else skip "MakeHuman" "the shared data or numpy are not there"; fi
+else skip "MakeHuman" "shared data: makehuman is not there, or python3-numpy is not installed"; fi
 
 HOUSE=$SHARED/data/assimp/test/models/OBJ/regr01.obj
 if [ -f "$HOUSE" ]; then
     "$CUTIS" skeleton "$HOUSE" --parts materials --json -o "$T/house.glb" >"$T/report" 2>/dev/null
     holds "a house by its materials: loops of two edges heal too" "$T/report" "len(d['parts']) > 3"
-else skip "a house by its materials" "the shared data are not there"; fi
+else skip "a house by its materials" "shared data: they are not there"; fi
 
 # Bad input.
 fails 2 "no source is wrong usage" 'parts SOURCE' "$CUTIS" skeleton "$T/biped.glb" -o "$T/out/x.glb"

@@ -5,128 +5,128 @@ looks() { claim=$1; shift; if why=$(/usr/bin/python3 "$here/compare.py" "$@" 2>&
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { skip "verbs" "python3-numpy is not installed"; exit 0; }
 
 # synth, info
-passes "synth cylinder" $CUTIS synth cylinder -o "$T/cylinder.glb"
-passes "synth biped" $CUTIS synth biped --vertices 3000 -o "$T/biped.glb"
-passes "synth again" $CUTIS synth biped --vertices 3000 -o "$T/biped2.glb"
+passes "synth cylinder" "$CUTIS" synth cylinder -o "$T/cylinder.glb"
+passes "synth biped" "$CUTIS" synth biped --vertices 3000 -o "$T/biped.glb"
+passes "synth again" "$CUTIS" synth biped --vertices 3000 -o "$T/biped2.glb"
 if cmp -s "$T/biped.glb" "$T/biped2.glb"; then ok "synth gives the same bytes twice"; else not_ok "synth gives the same bytes twice" "they differ"; fi
-passes "info --json" $CUTIS info "$T/biped.glb" --json
+passes "info --json" "$CUTIS" info "$T/biped.glb" --json
 holds "info of the biped" "$T/stdout" "d['vertices'] == 3000 and d['triangles'] == 5996 and d['joints'] == 41 and 4 < d['max_influences'] <= 7 and d['bone_sets'] > 0"
 holds "info lists clips" "$T/stdout" "{'walk', 'walk_forward', 'bend', 'twist', 'wave'} <= {c['name'] for c in d['clips']} and all(c['duration'] > 0 for c in d['clips'])"
-passes "info as text" $CUTIS info "$T/biped.glb"
-passes "quiet is quiet" $CUTIS info "$T/biped.glb" --quiet && equals "quiet prints nothing" "$(wc -c <"$T/stdout")" 0
+passes "info as text" "$CUTIS" info "$T/biped.glb"
+passes "quiet is quiet" "$CUTIS" info "$T/biped.glb" --quiet && equals "quiet prints nothing" "$(wc -c <"$T/stdout")" 0
 
 # deform
-passes "deform" $CUTIS deform "$T/biped.glb" --clip bend --frames 0:7 -o "$T/a.npy"
+passes "deform" "$CUTIS" deform "$T/biped.glb" --clip bend --frames 0:7 -o "$T/a.npy"
 looks "deform writes float32 [frames, vertices, 3]" shape "$T/a.npy" 7 3000
-passes "deform by clip index" $CUTIS deform "$T/biped.glb" --clip 2 --frames 0:7 -o "$T/index.npy"
-$CUTIS deform "$T/biped.glb" --clip bend -o "$T/whole.npy" >/dev/null
-$CUTIS info "$T/biped.glb" --json >"$T/info"
+passes "deform by clip index" "$CUTIS" deform "$T/biped.glb" --clip 2 --frames 0:7 -o "$T/index.npy"
+"$CUTIS" deform "$T/biped.glb" --clip bend -o "$T/whole.npy" >/dev/null
+"$CUTIS" info "$T/biped.glb" --json >"$T/info"
 looks "without --frames the whole clip comes" shape "$T/whole.npy" "$(json "$T/info" "int([c['duration'] for c in d['clips'] if c['name'] == 'bend'][0] * 30 + 1e-4) + 1")" 3000
 for option in "--instances 3" "--threads 2" "--isa scalar" "--threads 1 --isa auto"; do
-    passes "deform $option" $CUTIS deform "$T/biped.glb" --clip bend --frames 0:7 $option -o "$T/b.npy"
+    passes "deform $option" "$CUTIS" deform "$T/biped.glb" --clip bend --frames 0:7 $option -o "$T/b.npy"
     if cmp -s "$T/a.npy" "$T/b.npy"; then ok "$option gives the same bits"; else not_ok "$option gives the same bits" "they differ"; fi
 done
-passes "frames in the middle" $CUTIS deform "$T/biped.glb" --clip bend --frames 3:5 -o "$T/middle.npy"
+passes "frames in the middle" "$CUTIS" deform "$T/biped.glb" --clip bend --frames 3:5 -o "$T/middle.npy"
 looks "they are frames 3 and 4" shape "$T/middle.npy" 2 3000
 /usr/bin/python3 -c 'import numpy as n, sys; n.save(sys.argv[2], n.load(sys.argv[1])[3:5])' "$T/a.npy" "$T/cut.npy"
 looks "with the same vertices" near "$T/middle.npy" "$T/cut.npy" 0
-passes "frames at another rate" $CUTIS deform "$T/biped.glb" --clip bend --frames 0:4 --fps 15 -o "$T/slow.npy"
+passes "frames at another rate" "$CUTIS" deform "$T/biped.glb" --clip bend --frames 0:4 --fps 15 -o "$T/slow.npy"
 /usr/bin/python3 -c 'import numpy as n, sys; n.save(sys.argv[2], n.load(sys.argv[1])[0:7:2])' "$T/a.npy" "$T/cut.npy"
 looks "half the rate is every second frame" near "$T/slow.npy" "$T/cut.npy" 0
-passes "the rest pose" $CUTIS deform "$T/biped.glb" -o "$T/rest.npy"
+passes "the rest pose" "$CUTIS" deform "$T/biped.glb" -o "$T/rest.npy"
 looks "is one frame" shape "$T/rest.npy" 1 3000
-$CUTIS deform "$T/biped.glb" -q -o "$T/still.obj"
-passes "frames of a model without clips" $CUTIS deform "$T/still.obj" --frames 0:3 --fps 7 -o "$T/still.npy"
+"$CUTIS" deform "$T/biped.glb" -q -o "$T/still.obj"
+passes "frames of a model without clips" "$CUTIS" deform "$T/still.obj" --frames 0:3 --fps 7 -o "$T/still.npy"
 looks "are its rest pose each" shape "$T/still.npy" 3 3000
-passes "deform to pc2" $CUTIS deform "$T/biped.glb" --clip bend --frames 0:7 -o "$T/a.pc2"
+passes "deform to pc2" "$CUTIS" deform "$T/biped.glb" --clip bend --frames 0:7 -o "$T/a.pc2"
 looks "pc2 holds the same floats" pc2 "$T/a.pc2" "$T/a.npy"
-passes "deform to one OBJ" $CUTIS deform "$T/biped.glb" --clip bend --frames 5 -o "$T/one.obj"
+passes "deform to one OBJ" "$CUTIS" deform "$T/biped.glb" --clip bend --frames 5 -o "$T/one.obj"
 looks "the OBJ is frame 5" obj "$T/one.obj" "$T/a.npy" 5
-passes "deform to numbered OBJs" $CUTIS deform "$T/biped.glb" --clip bend --frames 4:7 -o "$T/n.obj"
+passes "deform to numbered OBJs" "$CUTIS" deform "$T/biped.glb" --clip bend --frames 4:7 -o "$T/n.obj"
 looks "OBJ 6 is frame 6" obj "$T/n_0006.obj" "$T/a.npy" 6
 equals "three OBJs are there" "$(ls "$T" | grep -c '^n_000[456].obj$')" 3
-passes "deform to PLY" $CUTIS deform "$T/biped.glb" --clip bend --frames 5 -o "$T/one.ply"
-passes "PLY to OBJ" $CUTIS convert "$T/one.ply" -o "$T/ply.obj"
+passes "deform to PLY" "$CUTIS" deform "$T/biped.glb" --clip bend --frames 5 -o "$T/one.ply"
+passes "PLY to OBJ" "$CUTIS" convert "$T/one.ply" -o "$T/ply.obj"
 looks "the PLY is frame 5" obj "$T/ply.obj" "$T/a.npy" 5
-passes "deform to a morphing GLB" $CUTIS deform "$T/biped.glb" --clip bend --frames 0:7 -o "$T/morph.glb"
-passes "play the GLB" $CUTIS deform "$T/morph.glb" --clip frames --frames 0:7 -o "$T/played.npy"
+passes "deform to a morphing GLB" "$CUTIS" deform "$T/biped.glb" --clip bend --frames 0:7 -o "$T/morph.glb"
+passes "play the GLB" "$CUTIS" deform "$T/morph.glb" --clip frames --frames 0:7 -o "$T/played.npy"
 looks "it plays the same frames" near "$T/played.npy" "$T/a.npy" 1e-6
-passes "deform to a still GLB" $CUTIS deform "$T/biped.glb" --clip bend --frames 5 -o "$T/still.glb"
+passes "deform to a still GLB" "$CUTIS" deform "$T/biped.glb" --clip bend --frames 5 -o "$T/still.glb"
 if command -v node >/dev/null && [ -d tests/node_modules/gltf-validator ]; then
     issues=$(cd tests && node -e 'const v=require("gltf-validator"),fs=require("fs");(async()=>{let n=0;for(const f of process.argv.slice(1)){const i=(await v.validateBytes(new Uint8Array(fs.readFileSync(f)))).issues;n+=i.numErrors+i.numWarnings}console.log(n)})()' "$T/morph.glb" "$T/still.glb")
     equals "the Khronos validator has nothing against both GLBs" "$issues" 0
 else skip "the Khronos validator has nothing against both GLBs" "no node or gltf-validator"; fi
-passes "deform with normals" $CUTIS deform "$T/biped.glb" --clip bend --frames 0:7 --normals "$T/normals.npy" -o "$T/b.npy"
+passes "deform with normals" "$CUTIS" deform "$T/biped.glb" --clip bend --frames 0:7 --normals "$T/normals.npy" -o "$T/b.npy"
 looks "normals have the shape of positions" shape "$T/normals.npy" 7 3000
 /usr/bin/python3 -c 'import numpy as n, sys; print(abs(n.linalg.norm(n.load(sys.argv[1]).astype(float), axis=2) - 1).max() < 1e-5)' "$T/normals.npy" >"$T/unit"
 equals "normals are unit" "$(cat "$T/unit")" True
-for method in rigid dqs cor; do passes "method $method" $CUTIS deform "$T/biped.glb" --clip bend --method $method --frames 0:3 -o "$T/$method.npy"; done
-$CUTIS deform "$T/biped.glb" --clip bend --method sbs --frames 0:3 -o "$T/sbs.npy" >/dev/null 2>"$T/stderr"
+for method in rigid dqs cor; do passes "method $method" "$CUTIS" deform "$T/biped.glb" --clip bend --method $method --frames 0:3 -o "$T/$method.npy"; done
+"$CUTIS" deform "$T/biped.glb" --clip bend --method sbs --frames 0:3 -o "$T/sbs.npy" >/dev/null 2>"$T/stderr"
 equals "sbs says in one line that it may crease" "$? $(wc -l <"$T/stderr") $(grep -c -e '--weighted.*dqs' "$T/stderr")" "0 1 1"
-passes "weighted sbs says nothing" $CUTIS deform "$T/biped.glb" --clip bend --method sbs --weighted --frames 0:3 -o "$T/w.npy"
+passes "weighted sbs says nothing" "$CUTIS" deform "$T/biped.glb" --clip bend --method sbs --weighted --frames 0:3 -o "$T/w.npy"
 /usr/bin/python3 -c 'import numpy as n, sys; n.save(sys.argv[1], n.zeros(3000, n.float32))' "$T/zero.npy"
-passes "blend of zeros" $CUTIS deform "$T/biped.glb" --clip bend --method dqs --blend "$T/zero.npy" --frames 0:3 -o "$T/b.npy"
-passes "lbs for it" $CUTIS deform "$T/biped.glb" --clip bend --frames 0:3 -o "$T/l.npy"
+passes "blend of zeros" "$CUTIS" deform "$T/biped.glb" --clip bend --method dqs --blend "$T/zero.npy" --frames 0:3 -o "$T/b.npy"
+passes "lbs for it" "$CUTIS" deform "$T/biped.glb" --clip bend --frames 0:3 -o "$T/l.npy"
 looks "is lbs" near "$T/b.npy" "$T/l.npy" 1e-6
-passes "deform --json" $CUTIS deform "$T/biped.glb" --clip bend --frames 0:2 --json -o "$T/b.npy"
+passes "deform --json" "$CUTIS" deform "$T/biped.glb" --clip bend --frames 0:2 --json -o "$T/b.npy"
 holds "its keys" "$T/stdout" "d['frames'] == 2 and d['vertices'] == 3000 and d['method'] == 'lbs' and d['device'] == 'cpu' and d['ns_per_vertex'] > 0"
 mkdir "$T/bad" && /usr/bin/python3 "$here/make_bad.py" "$T/bad"
-passes "a pose file" $CUTIS deform "$T/bad/good.gltf" --pose "$T/bad/pose.json" -o "$T/pose.npy"
+passes "a pose file" "$CUTIS" deform "$T/bad/good.gltf" --pose "$T/bad/pose.json" -o "$T/pose.npy"
 looks "the pose is the formula's" pose "$T/pose.npy"
 
 # measure
-$CUTIS deform "$T/biped.glb" --clip bend --method dqs --frames 0:7 -o "$T/d.npy" >/dev/null
-passes "convert to OBJ" $CUTIS convert "$T/biped.glb" -o "$T/biped.obj"
-passes "measure" $CUTIS measure "$T/biped.glb" "$T/a.npy" "$T/d.npy" --json
+"$CUTIS" deform "$T/biped.glb" --clip bend --method dqs --frames 0:7 -o "$T/d.npy" >/dev/null
+passes "convert to OBJ" "$CUTIS" convert "$T/biped.glb" -o "$T/biped.obj"
+passes "measure" "$CUTIS" measure "$T/biped.glb" "$T/a.npy" "$T/d.npy" --json
 cp "$T/stdout" "$T/m.json"
 looks "measure agrees with numpy" measure "$T/biped.obj" "$T/a.npy" "$T/d.npy" "$T/m.json"
 holds "the biped is closed and about 58 litres" "$T/m.json" "d['open_edges'] == 0 and 0.056 < d['rest_volume'] < 0.060 and d['frames'] == 7 == len(d['per_frame'])"
-passes "measure two arrays" $CUTIS measure "$T/a.npy" "$T/d.npy" --json
+passes "measure two arrays" "$CUTIS" measure "$T/a.npy" "$T/d.npy" --json
 holds "without triangles there is no volume" "$T/stdout" "d['volume'] is None and d['normal_rms'] is None and d['position_rms'] > 0"
-passes "measure a model" $CUTIS measure "$T/cylinder.glb" --json
+passes "measure a model" "$CUTIS" measure "$T/cylinder.glb" --json
 holds "the reference cylinder" "$T/stdout" "abs(d['volume'] / (0.5 * 64 * __import__('math').sin(__import__('math').pi / 32) * 8) - 1) < 1e-5 and d['volume_variation'] == 0 and d['position_max'] == 0"
-passes "measure as text" $CUTIS measure "$T/biped.glb" "$T/a.npy"
-fails 1 "measure of another body" 'vertices where' $CUTIS measure "$T/cylinder.glb" "$T/a.npy"
-fails 1 "measure of another length" 'frames where' $CUTIS measure "$T/biped.glb" "$T/a.npy" "$T/middle.npy"
+passes "measure as text" "$CUTIS" measure "$T/biped.glb" "$T/a.npy"
+fails 1 "measure of another body" 'vertices where' "$CUTIS" measure "$T/cylinder.glb" "$T/a.npy"
+fails 1 "measure of another length" 'frames where' "$CUTIS" measure "$T/biped.glb" "$T/a.npy" "$T/middle.npy"
 
 # convert, check
-passes "four influences" $CUTIS convert "$T/biped.glb" --influences 4 -o "$T/four.glb"
-$CUTIS info "$T/four.glb" --json >"$T/info"
+passes "four influences" "$CUTIS" convert "$T/biped.glb" --influences 4 -o "$T/four.glb"
+"$CUTIS" info "$T/four.glb" --json >"$T/info"
 holds "are at most four" "$T/info" "d['max_influences'] == 4 and d['vertices'] == 3000"
 for weights in u8 u16; do
-    passes "weights as $weights" $CUTIS convert "$T/biped.glb" --influences 4 --weights $weights -o "$T/$weights.glb"
-    $CUTIS deform "$T/$weights.glb" --clip bend --frames 0:3 -o "$T/u.npy" >/dev/null
-    $CUTIS deform "$T/four.glb" --clip bend --frames 0:3 -o "$T/v.npy" >/dev/null
+    passes "weights as $weights" "$CUTIS" convert "$T/biped.glb" --influences 4 --weights $weights -o "$T/$weights.glb"
+    "$CUTIS" deform "$T/$weights.glb" --clip bend --frames 0:3 -o "$T/u.npy" >/dev/null
+    "$CUTIS" deform "$T/four.glb" --clip bend --frames 0:3 -o "$T/v.npy" >/dev/null
     looks "$weights weights deform nearly alike" near "$T/u.npy" "$T/v.npy" "$([ $weights = u8 ] && echo 1e-2 || echo 1e-4)"
 done
-passes "to gltf and back" $CUTIS convert "$T/biped.glb" -o "$T/biped.gltf"
-$CUTIS deform "$T/biped.gltf" --clip bend --frames 0:7 -o "$T/b.npy" >/dev/null
+passes "to gltf and back" "$CUTIS" convert "$T/biped.glb" -o "$T/biped.gltf"
+"$CUTIS" deform "$T/biped.gltf" --clip bend --frames 0:7 -o "$T/b.npy" >/dev/null
 looks "deforms the same" near "$T/b.npy" "$T/a.npy" 0
-passes "scaled OBJ" $CUTIS convert "$T/biped.obj" --scale 100 -o "$T/big.obj"
-passes "its volume" $CUTIS measure "$T/big.obj" --json
+passes "scaled OBJ" "$CUTIS" convert "$T/biped.obj" --scale 100 -o "$T/big.obj"
+passes "its volume" "$CUTIS" measure "$T/big.obj" --json
 holds "is a million times the biped's" "$T/stdout" "abs(d['volume'] / $(json "$T/m.json" "d['rest_volume']") / 1e6 - 1) < 1e-4"
-passes "check" $CUTIS check "$T/four.glb" --json
+passes "check" "$CUTIS" check "$T/four.glb" --json
 holds "finds no error in our own character" "$T/stdout" "d['errors'] == 0"
-passes "check as text" $CUTIS check "$T/four.glb"
+passes "check as text" "$CUTIS" check "$T/four.glb"
 
 # the arm's examples
-passes "arm with examples" $CUTIS synth arm --size low --examples "$T/shapes" -o "$T/arm.glb"
-$CUTIS info "$T/arm.glb" --json >"$T/info"
+passes "arm with examples" "$CUTIS" synth arm --size low --examples "$T/shapes" -o "$T/arm.glb"
+"$CUTIS" info "$T/arm.glb" --json >"$T/info"
 holds "the low arm" "$T/info" "d['vertices'] == 2972 and d['triangles'] == 5762 and 'examples' in [c['name'] for c in d['clips']]"
 equals "eight shapes" "$(ls "$T/shapes" | grep -c '^example_000[0-7].obj$')" 8
 looks "as an array too" shape "$T/shapes/examples.npy" 8 2972
-$CUTIS deform "$T/arm.glb" --clip examples -o "$T/posed.npy" >/dev/null
+"$CUTIS" deform "$T/arm.glb" --clip examples -o "$T/posed.npy" >/dev/null
 looks "the clip has eight frames" shape "$T/posed.npy" 8 2972
-$CUTIS measure "$T/arm.glb" "$T/posed.npy" "$T/shapes/examples.npy" --json >"$T/m.json"
+"$CUTIS" measure "$T/arm.glb" "$T/posed.npy" "$T/shapes/examples.npy" --json >"$T/m.json"
 holds "rest is rest, and muscles move the others" "$T/m.json" "[f['position_max'] > 0.2 for f in d['per_frame']] == [False] + 7 * [True] and d['position_max'] < 3"
-passes "crowd" $CUTIS synth crowd --count 3 --seed 5 -o "$T/crowd.glb"
+passes "crowd" "$CUTIS" synth crowd --count 3 --seed 5 -o "$T/crowd.glb"
 
 # devices, bench
-passes "devices" $CUTIS devices
-passes "devices --json" $CUTIS devices --json
+passes "devices" "$CUTIS" devices
+passes "devices --json" "$CUTIS" devices --json
 holds "the cpu is there, and every kind is accounted for" "$T/stdout" "any(x['kind'] == 'cpu' and x['available'] for x in d['devices']) and {x['kind'] for x in d['devices']} == {'cpu', 'opencl', 'cuda'} and all(x['detail'] for x in d['devices'] if not x['available'])"
-passes "bench pose" $CUTIS bench pose --quick --json
+passes "bench pose" "$CUTIS" bench pose --quick --json
 holds "poses take time" "$T/stdout" "d['rows'][0]['joints'] == 64 and 0 < d['rows'][0]['microseconds'] < 1000"
-passes "bench blend" $CUTIS bench blend --quick --vertices 2972 --threads 1 --json
+passes "bench blend" "$CUTIS" bench blend --quick --vertices 2972 --threads 1 --json
 holds "its rows" "$T/stdout" "len(d['rows']) >= 2 and all(set('method device isa threads vertices instances ns_per_vertex times_plain of_limit'.split()) <= set(r) for r in d['rows']) and all(r['ns_per_vertex'] > 0 for r in d['rows'])"
 exit $failed

@@ -72,9 +72,10 @@ static uint32_t teams_run;
 static void run_team(void)
 {
     static uint32_t left; // contexts are switched: no register
+    static int i;
     left = LANES;
     teams_run++;
-    for (int i = 0; i < LANES; i++) {
+    for (i = 0; i < LANES; i++) {
         getcontext(&lanes[i]);
         lanes[i].uc_stack.ss_sp = stacks[i];
         lanes[i].uc_stack.ss_size = STACK;
@@ -82,7 +83,7 @@ static void run_team(void)
         ended[i] = false;
     }
     while (left > 0) {
-        for (int i = 0; i < LANES; i++) {
+        for (i = 0; i < LANES; i++) {
             team_host_lane = backwards ? LANES - 1 - i : i;
             swapcontext(&caller, &lanes[team_host_lane]);
             left -= ended[team_host_lane];

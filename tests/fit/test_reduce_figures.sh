@@ -1,7 +1,7 @@
 #!/bin/sh
 # Real characters reduced to four influences: errors on poses that were not learned from, with the bounds of issue 5.
 if [ ! -d "$SHARED/data/makehuman" ] || ! /usr/bin/python3 -c "import scipy" 2>/dev/null; then
-    echo "skip reduce_figures: no shared data, or no scipy"
+    echo "skip reduce_figures: shared data: makehuman is not there, or python3-scipy is not installed"
     exit 0
 fi
 folder=$(mktemp -d)

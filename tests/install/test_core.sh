@@ -5,6 +5,7 @@ set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
+unset CMAKE_C_COMPILER_LAUNCHER # another program, which is not found here
 verdict() { # NAME COMMAND...
     name=$1
     shift

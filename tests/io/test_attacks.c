@@ -481,7 +481,7 @@ static void cal3d_files_that_leave_their_folder_are_not_opened(void **state)
     char command[512], path[128];
     (void)state;
     snprintf(command, sizeof command,
-             "cd %s && mkdir in && cp " CUTIS_SOURCE_DIR "/fuzz/seeds/two.csf secret.csf && "
+             "cd %s && mkdir in && cp '" CUTIS_SOURCE_DIR "/fuzz/seeds/two.csf' secret.csf && "
              "ln -s ../secret.csf in/link.csf && mkfifo in/pipe.csf && cp secret.csf in/good.csf",
              folder);
     assert_int_equal(system(command), 0);

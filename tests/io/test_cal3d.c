@@ -116,8 +116,8 @@ static double rest_diagonal(const cutis_model *model)
 
 static float *judge(const char *cfg, const char *clip, const double *times, size_t count)
 {
-    char command[2048];
-    int length = snprintf(command, sizeof command, "%s %s %s", CAL3D_REFERENCE, cfg, clip);
+    char command[8192];
+    int length = snprintf(command, sizeof command, "'%s' '%s' '%s'", CAL3D_REFERENCE, cfg, clip);
     for (int t = 0; t < TIMES; t++)
         length += snprintf(command + length, sizeof command - (size_t)length, " %.9g", times[t]);
     FILE *pipe = popen(command, "r");

@@ -91,7 +91,7 @@ static void uris_that_leave_the_folder_open_nothing(void **state)
                                         "file:///etc/hostname", "http://localhost/x.bin",
                                         "..%2fsecret.bin",      "link.bin",
                                         "no%zzhex.bin",         "" };
-    char folder[] = "/tmp/cutis_uri_XXXXXX", path[256], command[128];
+    char folder[] = "/tmp/cutis_uri_XXXXXX", path[256], command[256];
     (void)state;
     assert_non_null(mkdtemp(folder));
     snprintf(command, sizeof command,

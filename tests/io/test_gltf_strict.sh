@@ -6,7 +6,7 @@ modules=${CUTIS_NODE_MODULES:-$here/../node_modules}
 if [ -d "$SHARED/data/gltf-validator" ]; then
     /usr/bin/python3 "$here/gltf_judge.py" "$CUTIS" "$SHARED/data/gltf-validator" || failed=1
 else
-    echo "skip gltf_judge: $SHARED/data/gltf-validator is not there"
+    echo "skip gltf_judge: shared data: $SHARED/data/gltf-validator is not there"
 fi
 if command -v node > /dev/null && [ -d "$modules/gltf-validator" ]; then
     CUTIS_NODE_MODULES=$modules /usr/bin/python3 "$here/gltf_mutate.py" "$BUILD/tests/test_gltf_inspect_io" || failed=1

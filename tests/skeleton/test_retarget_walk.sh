@@ -3,7 +3,7 @@
 # and what was written plays in three.js as in Cutis.
 here=$(dirname "$0")
 [ -x "$CUTIS" ] || { echo "skip retarget_walk: there is no command at $CUTIS"; exit 0; }
-[ -d "$SHARED/data/cmu-mocap" ] || { echo "skip retarget_walk: $SHARED/data/cmu-mocap is not there"; exit 0; }
+[ -d "$SHARED/data/cmu-mocap" ] || { echo "skip retarget_walk: shared data: $SHARED/data/cmu-mocap is not there"; exit 0; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 /usr/bin/python3 "$here/retarget_check.py" "$CUTIS" "$SHARED" "$folder"

@@ -138,11 +138,11 @@ async function testOpened(stage, model) {
 /** Other people's files: the page reads them as the command does. */
 async function testAssets(stage) {
   const assets = join(here, '../../../shared/data/gltf-sample-assets');
-  if (!existsSync(assets)) { console.log('skip sample assets in the page: shared/data is not there'); return; }
+  if (!existsSync(assets)) { console.log('skip sample assets in the page: shared data: they are not there'); return; }
   for (const name of ['Fox', 'CesiumMan', 'RecursiveSkeletons', 'MorphStressTest', 'InterpolationTest', 'SimpleSkin']) {
     const binary = join(assets, name, 'glTF-Binary', `${name}.glb`), single = join(assets, name, 'glTF', `${name}.gltf`), embedded = join(assets, name, 'glTF-Embedded', `${name}.gltf`);
     const path = [binary, single, embedded].find(existsSync);
-    if (!path) { console.log(`skip ${name} in the page: not among the assets`); continue; }
+    if (!path) { console.log(`skip ${name} in the page: shared data: not among the assets`); continue; }
     const parts = path === single ? readdirSync(dirname(path)).map((file) => [file, readFileSync(join(dirname(path), file))]) : [[path.split('/').at(-1), readFileSync(path)]];
     await stage.drop(parts);
     await until(stage.page, (wanted) => window.studio.source.name === wanted || document.getElementById('notice').classList.contains('info') === false && !document.getElementById('notice').hidden, name);
