@@ -96,8 +96,6 @@ cutis_result cutis_text_bad(const cutis_input *input, const cutis_text *text, co
 static cutis_format choose_format(const cutis_input *input, const cutis_read_options *options)
 {
     cutis_format format = options ? options->format : CUTIS_FORMAT_AUTO;
-    if (options && (unsigned)options->weights > CUTIS_WEIGHTS_U8)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "%s: unknown format of weights", path);
     if (format == CUTIS_FORMAT_AUTO) format = cutis_format_of_content(input->data, input->size);
     if (format == CUTIS_FORMAT_AUTO || format == CUTIS_FORMAT_OBJ) {
         // What OBJ statements look like is weak evidence; a name that says something else wins.
@@ -299,6 +297,8 @@ cutis_result cutis_model_write(const cutis_model *model, const char *path,
     if (!model || !path) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
     cutis_format format = options ? options->format : CUTIS_FORMAT_AUTO;
+    if (options && (unsigned)options->weights > CUTIS_WEIGHTS_U8)
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "%s: unknown format of weights", path);
     if (format == CUTIS_FORMAT_AUTO) format = cutis_format_of_name(path);
     switch (format) {
     case CUTIS_FORMAT_GLTF:
