@@ -39,6 +39,9 @@ static int read_model(cli_app *app, const char *path, bool keep_source, cutis_mo
     cutis_result result = cutis_model_read(app->context, path, &options, out);
     app_progress_done(app);
     if (result != CUTIS_OK) return app_fail(app, path, result);
+    if (cutis_model_vertex_count(*out) && !cutis_model_triangle_count(*out) &&
+        app->verb->run != verb_handles) // which take points gladly
+        app_note(app, "%s: it has no faces", path);
     const cutis_issue *issues;
     uint32_t repairs = cutis_model_issues(*out, &issues);
     if (repairs > 0)

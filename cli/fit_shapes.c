@@ -155,8 +155,9 @@ int fit_shapes_read(cli_app *app, const char *path, const cutis_model *model, ui
             free(word);
         }
         if (status == EXIT_GOOD && raw.count != pose_count)
-            status = app_fail_text(app, "%s: %u shapes, the clip of --poses has %u poses", path,
-                                   raw.count, pose_count);
+            status = app_fail_text(app, "%s: %u shape%s, the clip of --poses has %u pose%s", path,
+                                   raw.count, raw.count == 1 ? "" : "s", pose_count,
+                                   pose_count == 1 ? "" : "s");
     }
     if (status == EXIT_GOOD) status = match(app, path, model, poses, &raw, out);
     free(raw.positions);

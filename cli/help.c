@@ -289,7 +289,8 @@ int verb_help(cli_app *app)
             help_verb(stdout, &cli_verbs[i]);
             return EXIT_GOOD;
         }
-        return app_usage(app, "unknown verb %s", app->operands[0]);
+        app->verb = NULL; // "see: cutis help", not the help of help
+        return app_usage(app, "help: unknown verb %s", app->operands[0]);
     }
     return EXIT_GOOD;
 }

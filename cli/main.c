@@ -35,7 +35,9 @@ static int run(cli_app *app)
 
 int main(int count, char **arguments)
 {
-    cli_app app = { .color = isatty(STDOUT_FILENO), .terminal = isatty(STDERR_FILENO) };
+    cli_app app = { .program = count > 0 && strchr(arguments[0], '/') ? arguments[0] : "cutis",
+                    .color = isatty(STDOUT_FILENO),
+                    .terminal = isatty(STDERR_FILENO) };
     int status = args_parse(&app, count, arguments);
     if (status == EXIT_GOOD) status = run(&app);
     if (fflush(stdout) != 0 || ferror(stdout)) {

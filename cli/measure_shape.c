@@ -195,13 +195,12 @@ int measure_pose(cli_app *app, const char *path, cutis_model **model, float **po
     if (status == EXIT_GOOD) status = app_open_device(app, &device);
     if (status == EXIT_GOOD) status = play_open(app, path, *model, device, &options, &p);
     if (status == EXIT_GOOD) {
-        double middle = options.clip == CUTIS_NONE
-                            ? 0
-                            : (double)cutis_model_get(*model)->clips[options.clip].duration / 2;
+        double time = option_number(app, OPTION_TIME, 0);
+        if (!option_given(app, OPTION_TIME))
+            status = clip_peak(app, path, *model, device, options.clip, &time);
         // Frame 1 at 1 / t frames a second is time t; frame 0 is time 0.
-        double time = option_number(app, OPTION_TIME, middle);
         cutis_result result = play_frames(&p, time > 0, 1, time > 0 ? 1 / time : 1);
-        if (result != CUTIS_OK) status = app_fail(app, path, result);
+        if (status == EXIT_GOOD && result != CUTIS_OK) status = app_fail(app, path, result);
         *positions = p.positions; // taken over
         p.positions = NULL;
         play_close(&p);

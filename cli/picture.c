@@ -61,7 +61,7 @@ static int parse_size(cli_app *app, const char *text, uint32_t *width, uint32_t 
 {
     unsigned w = 0, h = 0;
     int used = 0;
-    if (sscanf(text, "%5ux%5u%n", &w, &h, &used) != 2 || text[used])
+    if (sscanf(text, "%9ux%9u%n", &w, &h, &used) != 2 || text[used])
         return app_usage(app, "--size %s: want WIDTHxHEIGHT, for example 1280x720", text);
     if (w < 16 || h < 16 || w > CUTIS_IMAGE_SIDE_MAX || h > CUTIS_IMAGE_SIDE_MAX)
         return app_usage(app, "--size %s: each side must be 16 to %d pixels", text,

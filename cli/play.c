@@ -1,6 +1,7 @@
 /// Sampling and deforming frames for deform, measure and demo. Everything is allocated when opened,
 /// so that a frame is only cutis_sampler_sample and cutis_deform.
 #include "play.h"
+#include "rest_shape.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -177,4 +178,52 @@ int clip_find(cli_app *app, const char *path, cutis_model **model, int32_t *clip
     if (option_given(app, OPTION_POSE))
         return app_usage(app, "--clip and --pose exclude each other");
     return clip_find_text(app, path, text, model, clip);
+}
+
+// Root mean square of how much longer or shorter edges are than at rest.
+static double edge_stretch(const rest_shape *rest, const float *positions)
+{
+    double sum = 0, count = 0;
+    for (uint64_t e = 0; e < 3 * rest->triangle_count; e++) {
+        const size_t a = 3 * (size_t)rest->indices[e],
+                     b = 3 * (size_t)rest->indices[e % 3 == 2 ? e - 2 : e + 1];
+        double before = 0, after = 0;
+        for (int k = 0; k < 3; k++) {
+            const double old = (double)rest->positions[a + k] - rest->positions[b + k],
+                         new = (double)positions[a + k] - positions[b + k];
+            before += old * old, after += new *new;
+        }
+        if (!(before > 0)) continue;
+        const double stretch = sqrt(after / before) - 1;
+        sum += stretch * stretch, count++;
+    }
+    return count ? sqrt(sum / count) : 0;
+}
+
+int clip_peak(cli_app *app, const char *path, const cutis_model *model, cutis_device *device,
+              int32_t clip, double *seconds)
+{
+    enum { FPS = 30, MOST = 64 };
+    const play_options options = { .clip = clip, .batch = 1 };
+    rest_shape rest;
+    play p;
+    *seconds = 0;
+    if (clip == CUTIS_NONE) return EXIT_GOOD;
+    int status = rest_shape_make(app, path, model, &rest);
+    if (status != EXIT_GOOD) return status;
+    status = play_open(app, path, model, device, &options, &p);
+    const uint32_t frames = clip_frame_count(model, clip, FPS),
+                   step = frames > MOST ? (frames + MOST - 1) / MOST : 1;
+    double most = 1e-6; // what does not deform is shown in its middle
+    *seconds = 0.5 * cutis_model_get(model)->clips[clip].duration;
+    const bool opened = status == EXIT_GOOD;
+    for (uint32_t f = 0; f < frames && status == EXIT_GOOD; f += step) {
+        status = app_result(app, path, play_frames(&p, f, 1, FPS));
+        const double stretch = status == EXIT_GOOD ? edge_stretch(&rest, p.positions) : 0;
+        if (stretch > 1.01 * most) // of peaks that are alike, the first
+            most = stretch, *seconds = (double)f / FPS;
+    }
+    if (opened) play_close(&p);
+    rest_shape_release(&rest);
+    return status;
 }

@@ -48,4 +48,9 @@ int clip_find(cli_app *app, const char *path, cutis_model **model, int32_t *clip
 int clip_find_text(cli_app *app, const char *path, const char *text, cutis_model **model,
                    int32_t *clip);
 
+/// The time of the clip at which linear blending stretches the edges of the rest shape most, among
+/// its frames at 30 a second (64 of them at most); 0 without a clip.
+int clip_peak(cli_app *app, const char *path, const cutis_model *model, cutis_device *device,
+              int32_t clip, double *seconds);
+
 #endif

@@ -44,9 +44,10 @@ const verb_row cli_verbs[] = {
       verb_check },
     { "convert", "MODEL", NULL, 1, 1, "read a model and write it in another format",
       "Formats by name: .gltf .glb .obj .ply .bvh; .cfg (Cal3D) is read only. From glTF to glTF nothing is lost:\n"
-      "textures, extras and unknown extensions stay. --clip FILE adds a clip from another file.\n"
+      "textures, extras and unknown extensions stay. --clip keeps one clip of the model (.bvh holds one: else the\n"
+      "first), or adds one from another file. What the format cannot hold is said.\n"
       "\n"
-      "JSON keys: file, output, vertices, triangles.\n",
+      "JSON keys: file, output, vertices, triangles, joints, clips, lost.\n",
       COMMON | READING | BIT(OUTPUT) | BIT(INFLUENCES) | BIT(WEIGHTS) | BIT(ASCII) | BIT(CLIP),
       "cutis convert cally.cfg -o cally.glb\tCal3D to glTF\n"
       "cutis convert body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
@@ -155,11 +156,12 @@ const verb_row cli_verbs[] = {
       "\n"
       "JSON keys: file, output, renderer, seconds (into the clip).\n",
       COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CLIP) | BIT(POSE) | BIT(TIME) | BIT(METHOD) |
-          BIT(METHODS) | BIT(REMOVE) | BIT(FILL) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(SHOW) | BIT(CAGE_POSES) |
+          BIT(METHODS) | BIT(REMOVE) | BIT(FILL) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(FOCUS) | BIT(SHOW) | BIT(CAGE_POSES) |
           BIT(TURNTABLE) | BIT(DARK),
       "cutis render biped.glb --clip bend --methods lbs,sbs,dqs,cor -o sheet.png\tfour methods\n"
       "cutis render fox.glb --clip Run --time 0.3 --show skeleton -o fox.png\twith its bones\n"
-      "cutis render arm.glb --clip twist --method lbs --show error:dqs -o error.png\twhere they differ\n",
+      "cutis render arm.glb --clip twist --method lbs --show error:dqs -o error.png\twhere they differ\n"
+      "cutis render arm.glb --clip twist --focus wrist --methods lbs,dqs -o wrist.png\tclose up\n",
       verb_render },
     { "compare", "MODEL", NULL, 1, 1,
       "methods against each other over a clip: a report with pictures and plots",

@@ -1,18 +1,65 @@
 /// cutis convert: read one format, write another.
 #include "app.h"
+#include "play.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static int add_clip(cli_app *app, cutis_model **model)
+// --clip: a clip of the model stays alone; one from a file comes first of all.
+static int choose_clip(cli_app *app, const char *path, cutis_model **model)
 {
-    const char *clip = option_text(app, OPTION_CLIP);
-    cutis_model *extended = NULL;
-    if (!clip) return EXIT_GOOD;
-    cutis_result result = cutis_model_read_clip(*model, clip, &extended);
-    if (result != CUTIS_OK) return app_fail(app, clip, result);
+    const uint32_t before = cutis_model_get(*model)->clip_count;
+    int32_t clip = CUTIS_NONE;
+    int status = clip_find(app, path, model, &clip);
+    if (status != EXIT_GOOD || clip == CUTIS_NONE) return status;
+    cutis_model_data data = *cutis_model_get(*model);
+    cutis_model *chosen = NULL;
+    cutis_clip *clips = malloc(data.clip_count * sizeof *clips);
+    if (!clips) return app_fail_text(app, "not enough memory");
+    clips[0] = data.clips[clip];
+    for (uint32_t c = 0, to = 1; c < data.clip_count; c++)
+        if (c != (uint32_t)clip) clips[to++] = data.clips[c];
+    data.clips = clips;
+    if (data.clip_count == before) data.clip_count = 1;
+    cutis_result result = cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, &chosen);
+    free(clips);
+    if (result != CUTIS_OK) return app_fail(app, path, result);
     cutis_model_destroy(*model);
-    *model = extended;
+    *model = chosen;
     return EXIT_GOOD;
+}
+
+/// What of a model is in the file that was made of it.
+typedef struct {
+    uint32_t vertices, joints, clips;
+    uintmax_t triangles;
+    char lost[128]; ///< what its format cannot hold; empty: nothing
+} written;
+
+static void lose(written *w, uint32_t count, const char *one, const char *many)
+{
+    const size_t used = strlen(w->lost);
+    if (count)
+        snprintf(w->lost + used, sizeof w->lost - used, "%s%u %s", used ? ", " : "", count,
+                 count == 1 ? one : many);
+}
+
+static written look_at_written(const cutis_model *model, const char *output)
+{
+    const cutis_model_data *data = cutis_model_get(model);
+    const bool motion = has_extension(output, ".bvh"), mesh = has_extension(output, ".obj .ply");
+    written w = { .vertices = motion ? 0 : cutis_model_vertex_count(model),
+                  .triangles = motion ? 0 : cutis_model_triangle_count(model),
+                  .clips = mesh                             ? 0
+                           : motion && data->clip_count > 1 ? 1
+                                                            : data->clip_count };
+    uint32_t joints = data->skin_count || data->mesh_count ? 0 : data->node_count;
+    for (uint32_t s = 0; s < data->skin_count; s++) joints += data->skins[s].joint_count;
+    w.joints = mesh ? 0 : joints;
+    lose(&w, motion ? cutis_model_vertex_count(model) : 0, "vertex", "vertices");
+    lose(&w, mesh ? joints : 0, "joint", "joints");
+    lose(&w, data->clip_count - w.clips, "clip", "clips");
+    return w;
 }
 
 int verb_convert(cli_app *app)
@@ -22,16 +69,18 @@ int verb_convert(cli_app *app)
     int status = app_output(app, NULL, &output);
     if (status == EXIT_GOOD) status = app_check_writing(app, output);
     if (status == EXIT_GOOD) status = app_read_model(app, path, &model);
-    if (status == EXIT_GOOD) status = add_clip(app, &model);
+    if (status == EXIT_GOOD) status = choose_clip(app, path, &model);
     if (status == EXIT_GOOD) status = app_limit_influences(app, path, &model);
     if (status == EXIT_GOOD) status = app_write_model(app, model, output);
     if (status == EXIT_GOOD) {
-        app_say(app, "%s: %u vertices, %ju triangles, %u clips\n", output,
-                cutis_model_vertex_count(model), cutis_model_triangle_count(model),
-                cutis_model_get(model)->clip_count);
+        const written w = look_at_written(model, output);
+        app_say(app, "%s: %u vertices, %ju triangles, %u joints, %u clip%s\n", output, w.vertices,
+                w.triangles, w.joints, w.clips, w.clips == 1 ? "" : "s");
+        if (w.lost[0]) app_note(app, "%s: its format cannot hold %s", output, w.lost);
         if (app->json)
-            emit(&(json_out){ .file = stdout }, "{ file %s output %s vertices %u triangles %ju }",
-                 path, output, cutis_model_vertex_count(model), cutis_model_triangle_count(model));
+            emit(&(json_out){ .file = stdout },
+                 "{ file %s output %s vertices %u triangles %ju joints %u clips %u lost %s }", path,
+                 output, w.vertices, w.triangles, w.joints, w.clips, w.lost);
     }
     cutis_model_destroy(model);
     return status;

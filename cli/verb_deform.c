@@ -266,6 +266,9 @@ int verb_deform(cli_app *app)
     if (status == EXIT_GOOD) status = finish_sinks(&job);
     app_progress_done(app);
     if (status == EXIT_GOOD) {
+        if (method != CUTIS_METHOD_CAGE && !job.play.sampler && !option_given(app, OPTION_POSE) &&
+            cutis_model_get(job.play.model)->skin_count == 0)
+            app_note(app, "%s: no mesh has a skin, and no --clip moves its nodes", job.path);
         if (method == CUTIS_METHOD_SBS && !option_given(app, OPTION_WEIGHTED) &&
             job.play.info.large_set_count > 0)
             app_note(app,

@@ -283,7 +283,7 @@ static void print_table(const demo *d)
                 methods[m].meaning);
     }
     app_say(app,
-            "\nvolume: at the peak of each clip. distance: RMS, %% of the diagonal. ns/v: ns per "
+            "volume: at the peak of each clip. distance: RMS, %% of the diagonal. ns/v: ns per "
             "vertex,\n"
             "position and unit normal, all influences. x C: plain C linear blending (%.1f ns) over "
             "it.\n",
@@ -294,23 +294,23 @@ static void print_table(const demo *d)
             "peak; open two side by side), walk_dqs.npy (positions of every frame), demo.json "
             "(this table)\n",
             d->folder);
-    char play_wave[4200];
-    snprintf(play_wave, sizeof play_wave,
-             "cutis deform %s/biped.glb --clip wave --method dqs -o wave.glb", d->folder);
-    char draw_twist[4200];
-    snprintf(draw_twist, sizeof draw_twist,
-             "cutis render %s/biped.glb --clip twist --methods lbs,dqs -o twist.png", d->folder);
-    const char *const next[][2] = {
-        { draw_twist, "a picture of two methods" },
-        { play_wave, "a clip as a file to open" },
-        { "cutis info YOUR.glb; cutis check YOUR.glb", "your own character" },
-        { "cutis compare YOUR.glb --clip 0 --methods dqs,lbs --report r.html", "a report to mail" },
-        { "cutis bench blend", "how fast, against which limits" },
-        { "cutis help", "everything else" },
+    // %s: the command, the demo's folder.
+    static const char *const next[][2] = {
+        { "%s render %s/biped.glb --clip twist --methods lbs,dqs -o twist.png", "two methods" },
+        { "%s deform %s/biped.glb --clip wave --method dqs -o wave.glb", "a clip to open" },
+        { "%s check YOUR.glb", "your own character" },
+        { "%s compare YOUR.glb --clip 0 --methods dqs,lbs --report r.html", "a report to mail" },
+        { "%s help", "everything else" },
     };
-    app_say(app, "\n%sTry next:%s\n", app_style(app, "1"), app_style(app, "0"));
-    for (size_t i = 0; i < sizeof next / sizeof *next; i++)
-        app_say(app, "  %-70s %s\n", next[i][0], next[i][1]);
+    app_say(app, "%sTry next:%s\n", app_style(app, "1"), app_style(app, "0"));
+    for (size_t i = 0; i < sizeof next / sizeof *next; i++) {
+        char line[8400];
+        const char *second = strstr(next[i][0] + 2, "%s");
+        snprintf(line, sizeof line, "%s%.*s%s%s", app->program,
+                 second ? (int)(second - next[i][0] - 2) : (int)strlen(next[i][0]), next[i][0] + 2,
+                 second ? d->folder : "", second ? second + 2 : "");
+        app_say(app, "  %-74s %s\n", line, next[i][1]);
+    }
 }
 
 static int prepare(demo *d)

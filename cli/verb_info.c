@@ -27,7 +27,8 @@ static uint32_t all_joints(const cutis_model_data *data)
             seen[node] = true;
         }
     free(seen);
-    return count;
+    // A skeleton without a skin, such as a BVH: all its nodes move.
+    return data->skin_count == 0 && data->mesh_count == 0 ? data->node_count : count;
 }
 
 static cutis_result collect(const cutis_model *model, facts *out)

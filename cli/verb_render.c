@@ -14,12 +14,6 @@ typedef struct render_job {
     const char *output;
 } render_job;
 
-static double clip_duration(const picture_stage *stage)
-{
-    return stage->clip == CUTIS_NONE ? 0
-                                     : cutis_model_get(stage->model)->clips[stage->clip].duration;
-}
-
 // error:FILE: one frame of positions, or frames at 30 a second of which the nearest is taken.
 static int read_reference(cli_app *app, render_job *job, const char *path)
 {
@@ -57,6 +51,24 @@ static int make_reference(cli_app *app, render_job *job)
     if (status == EXIT_GOOD) memcpy(job->reference, shot.play.positions, size);
     play_close(&shot.play);
     return status;
+}
+
+/// --focus: the camera looks at a cube around a joint, a third of the body wide.
+static int focus_joint(cli_app *app, render_job *job, const char *name)
+{
+    uint32_t node = 0;
+    const play *p = &job->shots[0].play;
+    cutis_result result = cutis_model_find_joint(job->stage.model, name, &node);
+    if (result != CUTIS_OK) return app_fail(app, job->stage.path, result);
+    cutis_mat34 *world = malloc(p->node_count * sizeof *world);
+    if (!world) return app_fail_text(app, "not enough memory");
+    cutis_pose_world(job->stage.model, p->transforms, world);
+    const cutis_surface rest = rest_shape_surface(&job->stage.rest, job->stage.rest.positions);
+    const float *m = world[node].m, reach = (float)cutis_surface_diagonal(&rest) / 6;
+    job->stage.camera.frame = (cutis_bounds){ { m[3] - reach, m[7] - reach, m[11] - reach },
+                                              { m[3] + reach, m[7] + reach, m[11] + reach } };
+    free(world);
+    return EXIT_GOOD;
 }
 
 /// Frame all shots alike: the camera looks at the box around every one of them.
@@ -179,13 +191,16 @@ static int run_job(cli_app *app, render_job *job)
     if (status != EXIT_GOOD) return status;
     if (job->shot_count > 1 && !option_given(app, OPTION_PICTURE_SIZE))
         job->stage.width = 420, job->stage.height = 560;
-    job->seconds = option_number(app, OPTION_TIME, 0.5 * clip_duration(&job->stage));
-    status = make_reference(app, job);
+    job->seconds = option_number(app, OPTION_TIME, 0);
+    if (!option_given(app, OPTION_TIME))
+        status = clip_peak(app, job->stage.path, job->stage.model, job->stage.device,
+                           job->stage.clip, &job->seconds);
+    if (status == EXIT_GOOD) status = make_reference(app, job);
     if (status == EXIT_GOOD) status = bind_shots(app, job);
-    if (status == EXIT_GOOD) {
-        frame_shots(job);
-        status = write_pictures(app, job);
-    }
+    if (status == EXIT_GOOD) frame_shots(job);
+    if (status == EXIT_GOOD && option_given(app, OPTION_FOCUS))
+        status = focus_joint(app, job, option_text(app, OPTION_FOCUS));
+    if (status == EXIT_GOOD) status = write_pictures(app, job);
     if (status == EXIT_GOOD && app->json)
         emit(&(json_out){ .file = stdout }, "{ file %s output %s renderer %s seconds %g }",
              job->stage.path, job->output, cutis_renderer_name(job->stage.renderer), job->seconds);

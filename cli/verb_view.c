@@ -65,7 +65,7 @@ static int read_page(view *v)
 {
     char folder[PATH_MAX], path[PATH_MAX + 64];
     if (!find_page(folder, sizeof folder))
-        return app_fail_text(v->app, "the studio's page is not there: it is built by ./dev build "
+        return app_fail_text(v->app, "the studio's page is not there: it is built by ./dev studio "
                                      "(cmake -DCUTIS_STUDIO=ON)");
     for (uint32_t i = 0; i < PAGE_COUNT; i++) {
         void *data = NULL;

@@ -73,7 +73,8 @@ typedef enum option_kind {
       "file units to metres, for formats without units (OBJ, PLY, BVH, Cal3D)")                    \
     X(ASCII, "ascii", 0, FLAG, 0, 0, 0, 0, "PLY: text in place of binary")                         \
     X(FIX, "fix", 0, FLAG, 0, 0, 0, 0, "repair what can be repaired while reading, and say what")  \
-    X(VERTICES, "vertices", 0, COUNT, "N", 0, 1, 64000000, "exactly N vertices")                   \
+    X(VERTICES, "vertices", 0, COUNT, "N", 0, 1, 64000000,                                         \
+      "exactly N vertices (each body says what it can have)")                                      \
     X(SIZE, "size", 0, CHOICE, "SIZE", "low mid high", 0, 0, "a standard number of vertices")      \
     X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0, "random numbers (crowd, poses)")      \
     X(COUNT, "count", 0, COUNT, "N", 0, 1, 100000, "characters of a crowd (default 16)")           \
@@ -83,13 +84,15 @@ typedef enum option_kind {
       "model whose triangles and rest shape measure the arrays")                                   \
     X(QUICK, "quick", 0, FLAG, 0, 0, 0, 0, "shorter timings, fewer rows")                          \
     X(LARGE, "large", 0, FLAG, 0, 0, 0, 0, "also 10 million vertices")                             \
-    X(TIME, "time", 0, NUMBER, "T", 0, 0, 1e9, "seconds into the clip (default: its middle)")      \
+    X(TIME, "time", 0, NUMBER, "T", 0, 0, 1e9,                                                     \
+      "seconds into the clip (default: where it deforms most)")                                    \
     X(METHODS, "methods", 0, TEXT, "A,B,...", 0, 0, 0,                                             \
-      "several methods side by side: those of --method, and sbs-weighted")                         \
+      "several methods side by side: those of --method (`cutis help methods`), and sbs-weighted")  \
     X(PICTURE_SIZE, "size", 0, TEXT, "WxH", 0, 0, 0,                                               \
       "pixels of the picture, or of each tile of a sheet (default 1280x720; tiles 420x560)")       \
     X(CAMERA, "camera", 0, TEXT, "auto|YAW,PITCH[,DIST]", 0, 0, 0,                                 \
       "degrees to the right of the front and up; distance in radii of the body (default fitted)")  \
+    X(FOCUS, "focus", 0, TEXT, "JOINT", 0, 0, 0, "look at a joint, close up")                      \
     X(SHOW, "show", 0, TEXT, "WHAT,...", 0, 0, 0,                                                  \
       "skeleton, wire, handles, cage, and one of weights:JOINT, error:METHOD|FILE.npy, "           \
       "curvature, parts")                                                                          \

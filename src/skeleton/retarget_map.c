@@ -203,6 +203,9 @@ static cutis_result map_rigs(cutis_arena *arena, retarget_rig *target, retarget_
         count += map[c] != CUTIS_NONE;
     }
     if (count >= 2) return CUTIS_OK;
+    if (target->count == 0 || motion->count == 0)
+        return cutis_fail(arena->context, CUTIS_NOT_FOUND, "%s has no joints",
+                          target->count == 0 ? "the model" : "the motion");
     return cutis_fail(arena->context, CUTIS_NOT_FOUND,
                       "the model's joints and those of the motion have nothing in common, neither "
                       "by names nor as bodies with legs and arms: give a map");

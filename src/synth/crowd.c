@@ -152,8 +152,8 @@ cutis_result cutis_synth_crowd(cutis_context *context, const cutis_synth_options
     c.count = options->count ? options->count : COUNT_DEFAULT;
     if (c.count > COUNT_MAX)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "synth: crowd: %u walkers asked for; it can have 1 to %d",
-                          (unsigned)c.count, (int)COUNT_MAX);
+                          "crowd: %u walkers asked for; it can have 1 to %d", (unsigned)c.count,
+                          (int)COUNT_MAX);
     while (c.columns * c.columns < c.count) c.columns++;
     cutis_result result = build_bodies(&c, options);
     if (result == CUTIS_OK) result = build_walkers(&c);

@@ -119,7 +119,7 @@ cutis_result cutis_synth_create(cutis_context *context, const cutis_synth_option
     case CUTIS_BODY_CYLINDER:
         if (options->vertex_count != 0 && options->vertex_count != 16450)
             return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                              "synth: cylinder: %u vertices asked for; it has 16450",
+                              "cylinder: %u vertices asked for; it has 16450",
                               (unsigned)options->vertex_count);
         return cutis_synth_cylinder(context, out);
     case CUTIS_BODY_CROWD:

@@ -36,7 +36,7 @@ looks "half the rate is every second frame" near "$T/slow.npy" "$T/cut.npy" 0
 passes "the rest pose" "$CUTIS" deform "$T/biped.glb" -o "$T/rest.npy"
 looks "is one frame" shape "$T/rest.npy" 1 3000
 "$CUTIS" deform "$T/biped.glb" -q -o "$T/still.obj"
-passes "frames of a model without clips" "$CUTIS" deform "$T/still.obj" --frames 0:3 --fps 7 -o "$T/still.npy"
+passes "frames of a model without clips" "$CUTIS" deform "$T/still.obj" -q --frames 0:3 --fps 7 -o "$T/still.npy"
 looks "are its rest pose each" shape "$T/still.npy" 3 3000
 passes "deform to pc2" "$CUTIS" deform "$T/biped.glb" --clip bend --frames 0:7 -o "$T/a.pc2"
 looks "pc2 holds the same floats" pc2 "$T/a.pc2" "$T/a.npy"
@@ -76,7 +76,7 @@ looks "the pose is the formula's" pose "$T/pose.npy"
 
 # measure
 "$CUTIS" deform "$T/biped.glb" --clip bend --method dqs --frames 0:7 -o "$T/d.npy" >/dev/null
-passes "convert to OBJ" "$CUTIS" convert "$T/biped.glb" -o "$T/biped.obj"
+passes "convert to OBJ" "$CUTIS" convert "$T/biped.glb" -q -o "$T/biped.obj"
 passes "measure" "$CUTIS" measure "$T/biped.glb" "$T/a.npy" "$T/d.npy" --json
 cp "$T/stdout" "$T/m.json"
 looks "measure agrees with numpy" measure "$T/biped.obj" "$T/a.npy" "$T/d.npy" "$T/m.json"
@@ -105,6 +105,27 @@ looks "deforms the same" near "$T/b.npy" "$T/a.npy" 0
 passes "scaled OBJ" "$CUTIS" convert "$T/biped.obj" --scale 100 -o "$T/big.obj"
 passes "its volume" "$CUTIS" measure "$T/big.obj" --json
 holds "is a million times the biped's" "$T/stdout" "abs(d['volume'] / $(json "$T/m.json" "d['rest_volume']") / 1e6 - 1) < 1e-4"
+# convert tells what is in the file it wrote, and what its format lost
+"$CUTIS" convert "$T/biped.glb" --json -o "$T/walk.bvh" >"$T/stdout" 2>"$T/note"
+holds "a BVH holds no vertices and one clip" "$T/stdout" "d['vertices'] == d['triangles'] == 0 and d['clips'] == 1 and d['joints'] > 20 and d['lost'] == '3000 vertices, 4 clips'"
+equals "which is noted" "$(cat "$T/note")" "cutis: note: $T/walk.bvh: its format cannot hold 3000 vertices, 4 clips"
+"$CUTIS" info "$T/walk.bvh" --json >"$T/info"
+holds "and the file has them" "$T/info" "d['vertices'] == 0 and len(d['clips']) == 1 and d['joints'] == d['nodes'] > 20"
+"$CUTIS" convert "$T/biped.glb" --clip wave -q -o "$T/wave.bvh" && "$CUTIS" info "$T/wave.bvh" --json >"$T/info"
+holds "--clip chooses which" "$T/info" "abs(d['clips'][0]['duration'] - 2) < 0.05"
+passes "one clip of a model" "$CUTIS" convert "$T/biped.glb" --clip wave -o "$T/wave.glb"
+"$CUTIS" info "$T/wave.glb" --json >"$T/info"
+holds "is alone" "$T/info" "[c['name'] for c in d['clips']] == ['wave'] and d['vertices'] == 3000"
+fails 1 "no such clip" 'dance' "$CUTIS" convert "$T/biped.glb" --clip dance -o "$T/out/a.bvh"
+printf 'v 0 0 0\nv 1 0 0\n' >"$T/points.obj"
+"$CUTIS" info "$T/points.obj" >/dev/null 2>"$T/note"
+equals "a mesh without faces is noted" "$(cat "$T/note")" "cutis: note: $T/points.obj: it has no faces"
+"$CUTIS" deform "$T/biped.obj" -o "$T/still.npy" >/dev/null 2>"$T/note"
+equals "a mesh without a skin too" "$(cat "$T/note")" "cutis: note: $T/biped.obj: no mesh has a skin, and no --clip moves its nodes"
+# a picture shows the clip where it deforms most: linear blending of a twist, at its peak of 1 s and not in its middle
+"$CUTIS" render "$T/biped.glb" --clip twist --json --size 64x64 -o "$T/peak.png" >"$T/stdout"
+holds "the default time is the clip's peak" "$T/stdout" "abs(d['seconds'] - 1) < 0.1"
+fails 1 "focus on a joint that is not there" 'nose' "$CUTIS" render "$T/biped.glb" --focus nose -o "$T/out/a.png"
 passes "check" "$CUTIS" check "$T/four.glb" --json
 holds "finds no error in our own character" "$T/stdout" "d['errors'] == 0"
 passes "check as text" "$CUTIS" check "$T/four.glb"

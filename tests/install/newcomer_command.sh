@@ -25,7 +25,7 @@ moved() {
 }
 verdict "a picture of a clip is not the rest pose" moved
 
-verdict "convert reports the file, not its source" says_not '3000 vertices' "$cutis" convert "$biped" -o "$T/walk.bvh"
+verdict "convert reports the file, not its source" says_not ': 3000 vertices' "$cutis" convert "$biped" -o "$T/walk.bvh"
 verdict "convert --clip writes that clip" "$cutis" convert "$biped" --clip walk -q -o "$T/clip.bvh"
 verdict "info of a BVH counts its joints" says_not '^ *joints +0$' "$cutis" info "$T/walk.bvh"
 
