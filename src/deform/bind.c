@@ -1,17 +1,13 @@
 /// cutis_bind: checks the request against the method's row, has its deformer bind the model, and
 /// makes the workspaces. Invariant: a half-built binding can always be destroyed.
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/deformer.h"
 
 void *cutis_binding_alloc(cutis_binding *binding, size_t count, size_t item)
 {
-    void *memory = cutis_arena_alloc(&binding->arena, count, item);
-    if (!memory) return NULL;
-    memset(memory, 0, count * item);
-    binding->memory_bytes += count * item;
+    void *memory = cutis_arena_zero(&binding->arena, count, item);
+    if (memory) binding->memory_bytes += count * item;
     return memory;
 }
 

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/skin.h"
-#include "deform/handles.h"
 #include "math/mat3.h"
 #include "math/quat.h"
 #include "math/svd3.h"

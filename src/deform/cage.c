@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "deform/deformer.h"
 #include "device/compute/cage.h"
-#include "device/compute/stream.h"
+#include "device/compute/basic.h"
 #include "geometry/order.h"
 #include "math/mat3.h"
 
@@ -31,9 +31,8 @@ typedef struct cage_binding {
 
 typedef struct cage_workspace {
     cutis_workspace base;
-    cutis_buffer *posed;     ///< controls of a batch
-    cutis_buffer *thin;      ///< was a normal left to the faces?
-    cutis_buffer *positions; ///< where only bounds are wanted
+    cutis_buffer *posed; ///< controls of a batch
+    cutis_buffer *thin;  ///< was a normal left to the faces?
     cutis_stage_bounds bounds;
 } cage_workspace;
 
@@ -288,7 +287,6 @@ static void workspace_destroy(cutis_binding *binding, cutis_workspace *base)
     cage_workspace *workspace = (cage_workspace *)base;
     cutis_buffer_destroy(workspace->posed);
     cutis_buffer_destroy(workspace->thin);
-    cutis_buffer_destroy(workspace->positions);
     cutis_stage_bounds_destroy(binding->device, &workspace->bounds);
 }
 
@@ -358,24 +356,6 @@ static cutis_result launch(const cage_binding *binding, const cage_workspace *wo
                                        .normal_stride = (int)normals->stride });
 }
 
-// What bounds need, made when they are first asked for (or by prepare).
-static cutis_result open_bounds(const cutis_binding *binding, cage_workspace *workspace,
-                                cutis_target *positions)
-{
-    const uint64_t bytes = 12ull * binding->vertex_count * binding->capacity;
-    cutis_result result = CUTIS_OK;
-    if (!workspace->bounds.buffer)
-        result = cutis_stage_bounds_create(binding->device, binding->vertex_count,
-                                           binding->capacity, &workspace->bounds);
-    if (result != CUTIS_OK || positions->buffer) return result;
-    if (!workspace->positions)
-        result = cutis_buffer_create(binding->device, bytes ? bytes : 4, &workspace->positions);
-    *positions = (cutis_target){ .buffer = workspace->positions,
-                                 .step = 3ull * binding->vertex_count,
-                                 .stride = 3 };
-    return result;
-}
-
 static cutis_result run(const cutis_binding *base, cutis_workspace *workspace,
                         const cutis_deform_call *call, cutis_stage_batch *batch)
 {
@@ -386,7 +366,10 @@ static cutis_result run(const cutis_binding *base, cutis_workspace *workspace,
     cutis_target positions = batch->targets[CUTIS_OUTPUT_POSITIONS];
     const cutis_target *normals = &batch->targets[CUTIS_OUTPUT_NORMALS];
     cutis_bounds *bounds = call->outputs->bounds;
-    cutis_result result = bounds ? open_bounds(base, w, &positions) : CUTIS_OK;
+    cutis_result result = CUTIS_OK;
+    if (bounds)
+        result = cutis_stage_open_bounds(base->device, &w->bounds, base->vertex_count,
+                                         base->capacity, &positions);
     if (result != CUTIS_OK) return result;
     if (!is_reachable(&positions, count) || !is_reachable(normals, count) ||
         (uint64_t)base->vertex_count * count > INT32_MAX)
@@ -415,7 +398,9 @@ static cutis_result prepare(const cutis_binding *base, cutis_workspace *workspac
         result = cutis_compute_prepare(device, &cutis_compute_cage_face_normals);
     if (result != CUTIS_OK || !call->outputs->bounds) return result;
     result = cutis_compute_prepare(device, &cutis_compute_stream_bounds);
-    return result == CUTIS_OK ? open_bounds(base, (cage_workspace *)workspace, &positions) : result;
+    if (result != CUTIS_OK) return result;
+    return cutis_stage_open_bounds(device, &((cage_workspace *)workspace)->bounds,
+                                   base->vertex_count, base->capacity, &positions);
 }
 
 const cutis_deformer cutis_cage_deformer = {

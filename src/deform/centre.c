@@ -2,7 +2,7 @@
 /// reference points where their rank is clear (kernel/bone.h); what is close to the cut takes the
 /// eigen-decomposition here. Invariant: a set's bits depend on its own bones only; the distance
 /// from the reference never exceeds the limit.
-#include "deform/centre.h"
+#include "deform/skin.h"
 
 #include "math/eigen3.h"
 #include "math/mat3.h"

@@ -38,17 +38,25 @@ typedef struct piece {
     int level;
 } piece;
 
+/// What a small triangle adds to one pair of bones.
+typedef struct entry {
+    uint32_t pair;
+    double wj, wk, area, c[3]; ///< c: centroid times area
+} entry;
+
 typedef struct centre_job {
     const cutis_skin_binding *binding;
     const float *positions; ///< 3 per output vertex
     cutis_sets pairs;       ///< lists of two bones
     uint32_t unique_count;
-    uint32_t *unique;                      ///< one vertex of each weight vector
-    uint32_t *same_as;                     ///< per vertex: index into `unique`
-    uint32_t *pair_first, *pair;           ///< per unique vertex: its pairs, in order
+    uint32_t *unique;            ///< one vertex of each weight vector
+    uint32_t *same_as;           ///< per vertex: index into `unique`
+    uint32_t *pair_first, *pair; ///< per unique vertex: its pairs, in order
+    entry *entries;              ///< of all small triangles, in their order
+    size_t entry_count, entry_capacity;
     size_t *bucket_first;                  ///< pairs + 1, in multiples of 4
-    size_t *bucket_used;                   ///< entries written so far
-    double *wj, *wk, *area, *cx, *cy, *cz; ///< per entry; c: centroid times area
+    size_t *bucket_used;                   ///< entries of each
+    double *wj, *wk, *area, *cx, *cy, *cz; ///< of the entries, pair by pair
     double total_area;
     double *unique_centres; ///< 3 each
     piece *stack;           ///< LEVELS + 2
@@ -141,8 +149,9 @@ static double weight_distance(const corner *a, const corner *b, uint32_t count)
     return sum;
 }
 
-/// Put one small triangle into the buckets of its pairs (or, while counting, only count).
-static bool emit(centre_job *job, const piece *p, const uint32_t *bones, uint32_t count, bool fill)
+/// One small triangle as entries of its pairs.
+static bool emit(centre_job *job, const piece *p, const uint32_t *bones, uint32_t count,
+                 cutis_arena *arena)
 {
     double centroid[3], weights[CORNER_BONES];
     for (int i = 0; i < 3; i++)
@@ -150,7 +159,7 @@ static bool emit(centre_job *job, const piece *p, const uint32_t *bones, uint32_
             (p->corners[0].point[i] + p->corners[1].point[i] + p->corners[2].point[i]) / 3.0;
     double area = v3_area_of(p->corners[0].point, p->corners[1].point, p->corners[2].point);
     if (!(area > 0.0)) return true;
-    if (fill) job->total_area += area;
+    job->total_area += area;
     for (uint32_t i = 0; i < count; i++)
         weights[i] =
             (p->corners[0].weights[i] + p->corners[1].weights[i] + p->corners[2].weights[i]) / 3.0;
@@ -158,19 +167,22 @@ static bool emit(centre_job *job, const piece *p, const uint32_t *bones, uint32_
         for (uint32_t k = j + 1; k < count; k++) {
             uint32_t pair, both[2] = { bones[j], bones[k] };
             if (!(weights[j] * weights[k] > 0.0)) continue;
-            if (!cutis_sets_find(&job->pairs, both, 2, &pair)) return false;
-            size_t at = job->bucket_first[pair] + job->bucket_used[pair]++;
-            if (!fill) continue;
-            job->wj[at] = weights[j], job->wk[at] = weights[k], job->area[at] = area;
-            job->cx[at] = area * centroid[0];
-            job->cy[at] = area * centroid[1];
-            job->cz[at] = area * centroid[2];
+            if (!cutis_sets_find(&job->pairs, both, 2, &pair) ||
+                !cutis_arena_grow(arena, &job->entries, &job->entry_capacity, job->entry_count + 1,
+                                  sizeof *job->entries))
+                return false;
+            job->entries[job->entry_count++] =
+                (entry){ pair,
+                         weights[j],
+                         weights[k],
+                         area,
+                         { area * centroid[0], area * centroid[1], area * centroid[2] } };
         }
     return true;
 }
 
 /// Halve the edge whose ends differ most in weights until none differs by more than the step.
-static bool refine(centre_job *job, const uint32_t *bones, uint32_t count, bool fill)
+static bool refine(centre_job *job, const uint32_t *bones, uint32_t count, cutis_arena *arena)
 {
     uint32_t height = 1;
     while (height > 0) {
@@ -183,7 +195,7 @@ static bool refine(centre_job *job, const uint32_t *bones, uint32_t count, bool 
         }
         if (edge < 0) {
             height--;
-            if (!emit(job, top, bones, count, fill)) return false;
+            if (!emit(job, top, bones, count, arena)) return false;
             continue;
         }
         piece *other = &job->stack[height++];
@@ -199,60 +211,46 @@ static bool refine(centre_job *job, const uint32_t *bones, uint32_t count, bool 
     return true;
 }
 
-static bool visit_triangles(centre_job *job, const uint32_t *triangles, uint64_t count, bool fill)
+static bool visit_triangles(centre_job *job, cutis_arena *arena)
 {
     uint32_t bones[CORNER_BONES];
-    for (uint64_t t = 0; t < count; t++) {
-        uint32_t bone_count = load_triangle(job, triangles + 3 * t, bones, &job->stack[0]);
-        if (bone_count > 1 && !refine(job, bones, bone_count, fill)) return false;
-    }
-    return true;
-}
-
-/// Pairs that only small triangles have (no vertex) are numbered too, so that emit never meets a
-/// new one.
-static bool number_triangle_pairs(centre_job *job, const uint32_t *triangles, uint64_t count)
-{
-    uint32_t bones[CORNER_BONES], pair;
-    for (uint64_t t = 0; t < count; t++) {
-        uint32_t n = load_triangle(job, triangles + 3 * t, bones, &job->stack[0]);
-        for (uint32_t j = 0; j < n; j++)
-            for (uint32_t k = j + 1; k < n; k++) {
-                uint32_t both[2] = { bones[j], bones[k] };
-                if (!cutis_sets_find(&job->pairs, both, 2, &pair)) return false;
-            }
-    }
-    return true;
-}
-
-static cutis_result fill_buckets(centre_job *job, cutis_arena *arena)
-{
-    cutis_context *context = job->binding->base.context;
     uint64_t count = cutis_model_triangle_count(job->binding->base.model);
     uint32_t *triangles = cutis_arena_alloc(arena, (size_t)count, 3 * sizeof *triangles);
     job->stack = cutis_arena_alloc(arena, LEVELS + 2, sizeof *job->stack);
-    if (!triangles || !job->stack) return cutis_alloc_result(context);
+    if (!triangles || !job->stack) return false;
     cutis_model_triangles(job->binding->base.model, triangles);
-    if (!number_triangle_pairs(job, triangles, count)) return cutis_alloc_result(context);
+    for (uint64_t t = 0; t < count; t++) {
+        uint32_t bone_count = load_triangle(job, triangles + 3 * t, bones, &job->stack[0]);
+        if (bone_count > 1 && !refine(job, bones, bone_count, arena)) return false;
+    }
+    return true;
+}
+
+/// Entries by pair, each in the order of the triangles.
+static bool fill_buckets(centre_job *job, cutis_arena *arena)
+{
+    if (!visit_triangles(job, arena)) return false;
     size_t pairs = job->pairs.count;
-    job->bucket_first = cutis_arena_alloc(arena, pairs + 1, sizeof *job->bucket_first);
-    job->bucket_used = cutis_arena_alloc(arena, pairs + 1, sizeof *job->bucket_used);
-    if (!job->bucket_first || !job->bucket_used) return cutis_alloc_result(context);
-    memset(job->bucket_first, 0, (pairs + 1) * sizeof *job->bucket_first);
-    memset(job->bucket_used, 0, (pairs + 1) * sizeof *job->bucket_used);
-    if (!visit_triangles(job, triangles, count, false)) return cutis_alloc_result(context);
+    job->bucket_first = cutis_arena_zero(arena, pairs + 1, sizeof *job->bucket_first);
+    job->bucket_used = cutis_arena_zero(arena, pairs + 1, sizeof *job->bucket_used);
+    if (!job->bucket_first || !job->bucket_used) return false;
+    for (size_t i = 0; i < job->entry_count; i++) job->bucket_used[job->entries[i].pair]++;
     for (size_t p = 0; p < pairs; p++) {
         job->bucket_first[p + 1] = job->bucket_first[p] + (job->bucket_used[p] + 3) / 4 * 4;
         job->bucket_used[p] = 0;
     }
-    size_t entries = job->bucket_first[pairs];
     double **arrays[6] = { &job->wj, &job->wk, &job->area, &job->cx, &job->cy, &job->cz };
     for (int i = 0; i < 6; i++) {
-        *arrays[i] = cutis_arena_alloc(arena, entries, sizeof(double));
-        if (!*arrays[i]) return cutis_alloc_result(context);
-        memset(*arrays[i], 0, entries * sizeof(double)); // what pads a bucket has no area
+        *arrays[i] = cutis_arena_zero(arena, job->bucket_first[pairs], sizeof(double));
+        if (!*arrays[i]) return false; // zeroed: what pads a bucket has no area
     }
-    return visit_triangles(job, triangles, count, true) ? CUTIS_OK : cutis_alloc_result(context);
+    for (size_t i = 0; i < job->entry_count; i++) {
+        const entry *e = &job->entries[i];
+        size_t at = job->bucket_first[e->pair] + job->bucket_used[e->pair]++;
+        job->wj[at] = e->wj, job->wk[at] = e->wk, job->area[at] = e->area;
+        job->cx[at] = e->c[0], job->cy[at] = e->c[1], job->cz[at] = e->c[2];
+    }
+    return true;
 }
 
 /// Entries of a large bucket whose weights fall into one small cell become one: area and moment
@@ -346,13 +344,13 @@ static cutis_result solve_all(centre_job *job)
             cutis_progress(job->binding->base.context, "centres of rotation", (double)t / tasks);
         if (result != CUTIS_OK) return result;
         job->first_task = t;
-        device->operations->run_tasks(device, solve_vertices, job,
-                                      tasks - t < TASKS_PER_BATCH ? tasks - t : TASKS_PER_BATCH);
+        cutis_device_run(device, solve_vertices, job,
+                         tasks - t < TASKS_PER_BATCH ? tasks - t : TASKS_PER_BATCH);
     }
     return CUTIS_OK;
 }
 
-cutis_result cutis_bind_centres(cutis_skin_binding *binding, double *centres)
+cutis_result cutis_bind_centres(cutis_skin_binding *binding, float *centres)
 {
     cutis_context *context = binding->base.context;
     uint32_t vertices = binding->layout.vertex_count;
@@ -362,23 +360,17 @@ cutis_result cutis_bind_centres(cutis_skin_binding *binding, double *centres)
             "bind: cor takes at most %u influences, a vertex has %u; use max_influences",
             INFLUENCE_LIMIT, (unsigned)binding->max_influences);
     cutis_arena arena = { .context = context };
-    centre_job job = { .binding = binding, .pairs = { .context = context } };
-    float *positions = cutis_arena_alloc(&arena, vertices, 3 * sizeof *positions);
-    cutis_result result = positions ? CUTIS_OK : cutis_alloc_result(context);
-    if (result != CUTIS_OK) goto done;
-    cutis_model_file_positions(binding->base.model, positions);
-    job.positions = positions;
-    result = find_unique(&job, &arena);
+    centre_job job = { .binding = binding, .positions = centres, .pairs = { .context = context } };
+    cutis_result result = find_unique(&job, &arena);
     if (result == CUTIS_OK) result = find_pairs(&job, &arena);
-    if (result == CUTIS_OK) result = fill_buckets(&job, &arena);
+    if (result == CUTIS_OK && !fill_buckets(&job, &arena)) result = cutis_alloc_result(context);
     if (result == CUTIS_OK) result = merge_buckets(&job, &arena);
     if (result != CUTIS_OK) goto done;
     job.unique_centres = cutis_arena_alloc(&arena, job.unique_count, 3 * sizeof(double));
     result = job.unique_centres ? solve_all(&job) : cutis_alloc_result(context);
     for (size_t v = 0; result == CUTIS_OK && v < vertices; v++) {
         const double *centre = job.unique_centres + 3 * (size_t)job.same_as[v];
-        for (size_t c = 0; c < 3; c++)
-            centres[3 * v + c] = isnan(centre[0]) ? positions[3 * v + c] : centre[c];
+        for (size_t c = 0; c < 3 && !isnan(centre[0]); c++) centres[3 * v + c] = (float)centre[c];
     }
 done:
     cutis_sets_release(&job.pairs);

@@ -61,6 +61,7 @@ typedef struct cutis_deformer {
     void (*destroy)(cutis_binding *binding);
     void (*describe)(const cutis_binding *binding, cutis_binding_info *info);
     cutis_result (*workspace_create)(cutis_binding *binding, cutis_workspace *workspace);
+    /// What cutis_binding_alloc did not give out; NULL: nothing.
     void (*workspace_destroy)(cutis_binding *binding, cutis_workspace *workspace);
     /// Poses of the right kind and finite; also what outputs it cannot give together.
     cutis_result (*check_call)(const cutis_binding *binding, cutis_deform_call *call);

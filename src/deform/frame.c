@@ -4,11 +4,7 @@
 ///
 /// Invariant: what is written for an instance depends on its pose alone, not on threads or chunks.
 #include "deform/skin.h"
-#include "deform/centre.h"
 #include "deform/finite.h"
-#include "deform/handles.h"
-#include "deform/pose_space.h"
-#include "deform/split.h"
 #include "math/mat3.h"
 #include "math/quat.h"
 
@@ -84,22 +80,21 @@ static inline word4 measure4(const float *m, float4 *square)
 /// @param sigma the largest scale
 static bool evenly_scaled(const cutis_skin_binding *binding, const float *matrices, float *sigma)
 {
-    uint32_t bones = binding->bone_count, b = 0;
+    const uint32_t bones = binding->bone_count;
     float4 largest = { 0 }, square;
-    word4 bad = { 0 }, used;
-    for (; b + 4 <= bones; b += 4) {
-        memcpy(&used, binding->bone_used + b, sizeof used);
-        bad |= measure4(matrices + 12 * (size_t)b, &square) & used;
-        square = (float4)((word4)square & used);
-        largest =
-            (float4)(((square > largest) & (word4)square) | (~(square > largest) & (word4)largest));
-    }
-    if (b < bones) { // the rest among zeros, which are uniform
-        float four[48] = { 0 };
-        used = (word4){ 0 };
-        memcpy(four, matrices + 12 * (size_t)b, 12 * (size_t)(bones - b) * sizeof *four);
-        memcpy(&used, binding->bone_used + b, (bones - b) * sizeof *binding->bone_used);
-        bad |= measure4(four, &square) & used;
+    word4 bad = { 0 };
+    float rest[48] = { 0 };
+    for (uint32_t b = 0; b < bones; b += 4) {
+        const uint32_t left = bones - b < 4 ? bones - b : 4;
+        const float *m = matrices + 12 * (size_t)b;
+        word4 used = { 0 };
+        if (left == 4) {
+            memcpy(&used, binding->bone_used + b, sizeof used);
+        } else { // among zeros, which are uniform
+            memcpy(&used, binding->bone_used + b, left * sizeof *binding->bone_used);
+            m = memcpy(rest, m, 12 * left * sizeof *m);
+        }
+        bad |= measure4(m, &square) & used;
         square = (float4)((word4)square & used);
         largest =
             (float4)(((square > largest) & (word4)square) | (~(square > largest) & (word4)largest));
@@ -227,12 +222,6 @@ static void prepare_turning(const frame_job *job, uint32_t slot, const double *p
                            w->stretches + 6 * bones * slot);
 }
 
-static double *lane_scratch(const frame_job *job, uint32_t lane)
-{
-    return job->workspace->handle_scratch +
-           CUTIS_HANDLE_SCRATCH * (size_t)job->binding->bone_count * lane;
-}
-
 /// Bone matrices of one instance as doubles. @return the local pose, if there is one
 static const cutis_transform *load_palette(const frame_job *job, uint32_t slot, uint32_t lane)
 {
@@ -240,21 +229,21 @@ static const cutis_transform *load_palette(const frame_job *job, uint32_t slot, 
     const cutis_poses *poses = job->poses;
     size_t bones = binding->bone_count, nodes = binding->node_count, at = job->first + (size_t)slot;
     double *palette = job->workspace->palettes + 12 * bones * slot;
-    if (poses->kind == CUTIS_POSE_LOCAL) {
-        double *worlds = job->workspace->worlds + 12 * (size_t)binding->step_count * lane;
-        cutis_palette_local(binding, poses->local + nodes * at, worlds, palette);
-        if (binding->handle_skin_count)
-            cutis_handles_palette(binding, palette, lane_scratch(job, lane));
-        return poses->local + nodes * at;
-    }
-    if (poses->kind == CUTIS_POSE_WORLD)
+    const cutis_transform *local =
+        poses->kind == CUTIS_POSE_LOCAL ? poses->local + nodes * at : NULL;
+    if (local)
+        cutis_palette_local(binding, local,
+                            job->workspace->worlds + 12 * (size_t)binding->step_count * lane,
+                            palette);
+    else if (poses->kind == CUTIS_POSE_WORLD)
         cutis_palette_world(binding, poses->matrices + nodes * at, palette);
     else
         for (size_t b = 0; b < bones; b++)
             double34_from_floats(poses->matrices[bones * at + b].m, palette + 12 * b);
-    if (poses->kind == CUTIS_POSE_WORLD && binding->handle_skin_count)
-        cutis_handles_palette(binding, palette, lane_scratch(job, lane));
-    return NULL;
+    if (poses->kind != CUTIS_POSE_PALETTE && binding->handle_skin_count)
+        cutis_handles_palette(binding, palette,
+                              job->workspace->handle_scratch + CUTIS_HANDLE_SCRATCH * bones * lane);
+    return local;
 }
 
 static void copy_targets(const frame_job *job, uint32_t slot)
@@ -372,17 +361,6 @@ static void place_matrices(const frame_job *job)
         w->matrices[i] = given[i] / w->scales[i / (12 * bones)];
 }
 
-/// On the device's threads when there is work for more than one.
-static void run(const frame_job *job, void (*task)(void *, uint32_t), uint32_t count,
-                uint32_t worth)
-{
-    cutis_device *device = job->binding->base.device;
-    if (count >= worth && job->binding->lane_count > 1)
-        device->operations->run_tasks(device, task, (void *)job, count);
-    else
-        for (uint32_t i = 0; i < count; i++) task((void *)job, i);
-}
-
 bool cutis_frames_prepare(const cutis_skin_binding *binding, cutis_skin_workspace *workspace,
                           const cutis_poses *poses, uint32_t first, uint32_t count, bool rigid)
 {
@@ -396,49 +374,46 @@ bool cutis_frames_prepare(const cutis_skin_binding *binding, cutis_skin_workspac
     job.lanes = count < 4 ? 1 : count < binding->lane_count ? count : binding->lane_count;
     atomic_init(&job.bad, false);
     atomic_init(&job.scaled, false);
-    run(&job, prepare_lane, job.lanes, 2);
+    cutis_device_run(binding->base.device, prepare_lane, &job, job.lanes);
     if (atomic_load(&job.bad)) return false;
     place_matrices(&job);
     if (binding->layout.formula == CUTIS_FORMULA_SBS)
-        run(&job, solve_groups, tasks_per_instance(binding) * count, 2);
+        cutis_device_run(binding->lane_count > 1 ? binding->base.device : NULL, solve_groups, &job,
+                         tasks_per_instance(binding) * count);
     return !atomic_load(&job.bad);
 }
 
 bool cutis_frames_workspace(cutis_skin_binding *binding, cutis_skin_workspace *w)
 {
-    size_t bones = binding->bone_count, capacity = binding->base.capacity;
-    cutis_formula formula = binding->layout.formula;
-    bool turning = formula != CUTIS_FORMULA_LBS;
-    w->worlds = cutis_binding_alloc(
-        &binding->base, (size_t)binding->step_count * binding->lane_count, 12 * sizeof(double));
-    w->palettes = cutis_binding_alloc(&binding->base, bones * capacity, 12 * sizeof(double));
-    w->matrices = cutis_binding_alloc(&binding->base, bones * capacity, 12 * sizeof(float));
-    w->scales = cutis_binding_alloc(&binding->base, capacity, sizeof(float));
-    w->nonuniform = cutis_binding_alloc(&binding->base, capacity, sizeof(uint32_t));
-    w->targets =
-        cutis_binding_alloc(&binding->base, capacity * binding->layout.target_count, sizeof(float));
-    if (!w->worlds || !w->palettes || !w->matrices || !w->scales || !w->nonuniform || !w->targets)
-        return false;
-    if (binding->handle_skin_count) {
-        w->handle_scratch = cutis_binding_alloc(&binding->base, bones * binding->lane_count,
-                                                CUTIS_HANDLE_SCRATCH * sizeof(double));
-        if (!w->handle_scratch) return false;
-    }
-    if (turning) {
-        w->rotations = cutis_binding_alloc(&binding->base, bones * capacity, 4 * sizeof(float));
-        w->stretches = cutis_binding_alloc(&binding->base, bones * capacity, 6 * sizeof(float));
-        w->quats = cutis_binding_alloc(&binding->base, bones * capacity, 4 * sizeof(double));
-        if (!w->rotations || !w->stretches || !w->quats) return false;
-    }
-    if (formula == CUTIS_FORMULA_DQS) {
-        w->duals = cutis_binding_alloc(&binding->base, bones * capacity, 4 * sizeof(float));
-        if (!w->duals) return false;
-    }
-    if (formula == CUTIS_FORMULA_SBS) {
-        w->centres =
-            cutis_binding_alloc(&binding->base, binding->set_count * capacity, 4 * sizeof(float));
-        w->squares = cutis_binding_alloc(&binding->base, bones * capacity, sizeof(double));
-        if (!w->centres || !w->squares) return false;
+    const size_t capacity = binding->base.capacity, bones = binding->bone_count * capacity;
+    const size_t lanes = binding->lane_count, sets = binding->set_count * capacity;
+    const cutis_formula formula = binding->layout.formula;
+    const bool turning = formula != CUTIS_FORMULA_LBS, sbs = formula == CUTIS_FORMULA_SBS;
+    const struct {
+        void *array; ///< address of its pointer
+        bool wanted;
+        size_t count, item;
+    } all[] = {
+        { &w->worlds, true, binding->step_count * lanes, 12 * sizeof(double) },
+        { &w->palettes, true, bones, 12 * sizeof(double) },
+        { &w->matrices, true, bones, 12 * sizeof(float) },
+        { &w->scales, true, capacity, sizeof(float) },
+        { &w->nonuniform, true, capacity, sizeof(uint32_t) },
+        { &w->targets, true, capacity * binding->layout.target_count, sizeof(float) },
+        { &w->handle_scratch, binding->handle_skin_count > 0, binding->bone_count * lanes,
+          CUTIS_HANDLE_SCRATCH * sizeof(double) },
+        { &w->rotations, turning, bones, 4 * sizeof(float) },
+        { &w->stretches, turning, bones, 6 * sizeof(float) },
+        { &w->quats, turning, bones, 4 * sizeof(double) },
+        { &w->duals, formula == CUTIS_FORMULA_DQS, bones, 4 * sizeof(float) },
+        { &w->centres, sbs, sets, 4 * sizeof(float) },
+        { &w->squares, sbs, bones, sizeof(double) },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!all[i].wanted) continue;
+        void *memory = cutis_binding_alloc(&binding->base, all[i].count, all[i].item);
+        if (!memory) return false;
+        memcpy(all[i].array, &memory, sizeof memory);
     }
     return true;
 }

@@ -2,14 +2,13 @@
 /// of its real handles, times the blend of their stretches: the same for any common motion before
 /// or after, so a rig that moves as one moves rigidly. Invariant: what a virtual bone gets depends
 /// on the palette alone.
-#include "deform/handles.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "deform/split.h"
+#include "deform/skin.h"
 #include "math/mat3.h"
 #include "math/quat.h"
 

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/skin.h"
-#include "deform/handles.h"
 
 #include <stdlib.h>
 

@@ -76,17 +76,19 @@ static void gather_rest(const cutis_skin_binding *binding, const rest_data *rest
     }
 }
 
-/// `width` floats per vertex into `width` planes per block.
-static void fill_planes(const cutis_skin_layout *layout, const float *values, uint32_t width,
-                        float *planes)
+/// `width` floats per vertex as `width` planes per block. NULL: no memory
+static float *make_planes(cutis_skin_binding *binding, const float *values, uint32_t width)
 {
-    size_t size = layout->block_size;
-    for (size_t slot = 0; slot < layout->block_count * size; slot++) {
+    const cutis_skin_layout *layout = &binding->layout;
+    size_t size = layout->block_size, slots = layout->block_count * size;
+    float *planes = cutis_layout_alloc(binding, slots, width * sizeof *planes);
+    for (size_t slot = 0; planes && slot < slots; slot++) {
         uint32_t v = layout->vertices[slot];
         if (v == CUTIS_NO_VERTEX) continue;
         float *lane = planes + slot / size * size * width + slot % size;
         for (uint32_t c = 0; c < width; c++) lane[c * size] = values[(size_t)v * width + c];
     }
+    return planes;
 }
 
 static void fill_weights(const cutis_skin_layout *layout, float *weights)
@@ -130,30 +132,6 @@ static cutis_result fill_slots(cutis_skin_binding *binding, const uint32_t *vert
         layout->sets = sets;
         layout->set_count = binding->set_count;
     }
-    if (binding->base.options.blend) {
-        float *blend = cutis_layout_alloc(binding, slots, sizeof *blend);
-        if (!blend) return cutis_alloc_result(binding->base.context);
-        for (size_t slot = 0; slot < slots; slot++)
-            if (layout->vertices[slot] != CUTIS_NO_VERTEX)
-                blend[slot] = binding->base.options.blend[layout->vertices[slot]];
-        layout->blend = blend;
-    }
-    return CUTIS_OK;
-}
-
-static cutis_result fill_centres(cutis_skin_binding *binding, const double *centres)
-{
-    cutis_skin_layout *layout = &binding->layout;
-    size_t size = layout->block_size, slots = layout->block_count * size;
-    float *planes = cutis_layout_alloc(binding, slots, 3 * sizeof *planes);
-    if (!planes) return cutis_alloc_result(binding->base.context);
-    for (size_t slot = 0; slot < slots; slot++) {
-        uint32_t v = layout->vertices[slot];
-        if (v == CUTIS_NO_VERTEX) continue;
-        for (size_t c = 0; c < 3; c++)
-            planes[(slot / size * 3 + c) * size + slot % size] = (float)centres[3 * (size_t)v + c];
-    }
-    layout->centres = planes;
     return CUTIS_OK;
 }
 
@@ -168,42 +146,39 @@ static cutis_result fill_origins(cutis_skin_binding *binding)
 }
 
 cutis_result cutis_bind_layout(cutis_skin_binding *binding, const uint32_t *vertex_set,
-                               const uint32_t *centre, const double *centres)
+                               const uint32_t *centre, const float *centres)
 {
     cutis_skin_layout *layout = &binding->layout;
-    size_t slots = (size_t)layout->block_count * layout->block_size,
-           vertices = layout->vertex_count;
     cutis_arena arena = { .context = binding->base.context };
-    rest_data rest = { 0 };
-    bool normals = layout->normal_rule != CUTIS_NORMAL_NONE, tangents = layout->tangents;
-    rest.positions = cutis_arena_alloc(&arena, vertices, 3 * sizeof(float));
-    if (normals) rest.normals = cutis_arena_alloc(&arena, vertices, 3 * sizeof(float));
-    if (tangents) rest.tangents = cutis_arena_alloc(&arena, vertices, 4 * sizeof(float));
+    const float *blend = binding->base.options.blend;
+    const size_t vertices = layout->vertex_count;
+    const bool normals = layout->normal_rule != CUTIS_NORMAL_NONE, tangents = layout->tangents;
+    const rest_data rest = {
+        .positions = cutis_arena_alloc(&arena, vertices, 3 * sizeof(float)),
+        .normals = normals ? cutis_arena_alloc(&arena, vertices, 3 * sizeof(float)) : NULL,
+        .tangents = tangents ? cutis_arena_zero(&arena, vertices, 4 * sizeof(float)) : NULL,
+    };
     size_t entries = (size_t)layout->list_first[layout->block_count] * layout->block_size;
     float *weights = cutis_layout_alloc(binding, entries, sizeof(float));
-    float *positions = cutis_layout_alloc(binding, slots, 3 * sizeof(float));
-    float *normal_planes = normals ? cutis_layout_alloc(binding, slots, 3 * sizeof(float)) : NULL;
-    float *tangent_planes = tangents ? cutis_layout_alloc(binding, slots, 4 * sizeof(float)) : NULL;
-    cutis_result result = CUTIS_OUT_OF_MEMORY;
-    if (!rest.positions || !weights || !positions ||
-        (normals && (!rest.normals || !normal_planes)) ||
-        (tangents && (!rest.tangents || !tangent_planes))) {
-        result = cutis_alloc_result(binding->base.context);
-        goto done;
+    bool good =
+        weights && rest.positions && !normals == !rest.normals && !tangents == !rest.tangents;
+    if (good) {
+        gather_rest(binding, &rest);
+        fill_weights(layout, weights);
+        layout->weights = weights;
+        layout->positions = make_planes(binding, rest.positions, 3);
+        if (normals) layout->normals = make_planes(binding, rest.normals, 3);
+        if (tangents) layout->tangents_rest = make_planes(binding, rest.tangents, 4);
+        if (blend) layout->blend = make_planes(binding, blend, 1);
+        if (centres) layout->centres = make_planes(binding, centres, 3);
+        good = layout->positions && !normals == !layout->normals &&
+               !tangents == !layout->tangents_rest && !blend == !layout->blend &&
+               !centres == !layout->centres;
     }
-    if (tangents) memset(rest.tangents, 0, vertices * 4 * sizeof(float));
-    gather_rest(binding, &rest);
-    fill_weights(layout, weights);
-    fill_planes(layout, rest.positions, 3, positions);
-    if (normals) fill_planes(layout, rest.normals, 3, normal_planes);
-    if (tangents) fill_planes(layout, rest.tangents, 4, tangent_planes);
-    layout->weights = weights, layout->positions = positions;
-    layout->normals = normal_planes, layout->tangents_rest = tangent_planes;
-    result = fill_slots(binding, vertex_set, centre);
-    if (result == CUTIS_OK && centres) result = fill_centres(binding, centres);
+    cutis_arena_release(&arena);
+    cutis_result result =
+        good ? fill_slots(binding, vertex_set, centre) : cutis_alloc_result(binding->base.context);
     if (result == CUTIS_OK && layout->formula == CUTIS_FORMULA_SBS_WEIGHTED)
         result = fill_origins(binding);
-done:
-    cutis_arena_release(&arena);
     return result;
 }

@@ -6,8 +6,6 @@
 #include "deform/skin.h"
 #include "model/pose_space.h"
 
-#include <string.h>
-
 /// Where the deltas of vertices are: a primitive of an instance, and the instance's targets.
 typedef struct morph_span {
     const cutis_primitive *primitive;
@@ -212,13 +210,12 @@ cutis_result cutis_bind_morphs(cutis_skin_binding *binding, const cutis_pose_res
     cutis_arena arena = { .context = binding->base.context };
     uint32_t span_count = list_spans(binding, NULL);
     morph_span *spans = cutis_arena_alloc(&arena, span_count, sizeof *spans);
-    uint8_t *marked = cutis_arena_alloc(&arena, target_count, sizeof *marked);
+    uint8_t *marked = cutis_arena_zero(&arena, target_count, sizeof *marked);
     cutis_result result = CUTIS_OK;
     if (!spans || !marked) {
         result = cutis_alloc_result(binding->base.context);
     } else {
         list_spans(binding, spans);
-        memset(marked, 0, target_count);
         result = fill_lists(binding, &(morph_work){ .layout = &binding->layout,
                                                     .residuals = residuals,
                                                     .residual_first = own,

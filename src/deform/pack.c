@@ -23,6 +23,8 @@
 typedef struct rest {
     uint32_t set, begin, count; ///< vertices [begin, begin + count) of the sorted list
     uint32_t next;              ///< next rest that is not used up, or the end
+    const uint32_t *bones;      ///< of the set
+    uint32_t size;              ///< their number
 } rest;
 
 typedef struct packer {
@@ -74,42 +76,20 @@ static void take_whole_blocks(packer *p)
         uint32_t at = p->begin[s], end = take_runs(p, at, p->begin[s + 1]);
         for (; end - at >= p->block_size; at += p->block_size)
             memcpy(new_block(p), p->sorted + at, p->block_size * sizeof *p->sorted);
-        if (at < end) p->rests[p->rest_count++] = (rest){ s, at, end - at, 0 };
+        if (at < end)
+            p->rests[p->rest_count++] = (rest){
+                s, at, end - at, 0, p->table->numbers + p->table->first[s], set_size(p, s)
+            };
     }
 }
 
-/// qsort has no argument for the table; the order is found by a merge sort of our own, which is
-/// also stable.
-static bool set_before(const packer *p, uint32_t a, uint32_t b)
+/// Lexicographic. No two sets are equal: any sort gives the same.
+static int compare_rests(const void *a, const void *b)
 {
-    const uint32_t *x = p->table->numbers + p->table->first[a],
-                   *y = p->table->numbers + p->table->first[b];
-    uint32_t m = set_size(p, a), n = set_size(p, b);
-    for (uint32_t i = 0; i < m && i < n; i++)
-        if (x[i] != y[i]) return x[i] < y[i];
-    return m < n;
-}
-
-static void sort_rests(packer *p, rest *scratch)
-{
-    rest *from = p->rests, *to = scratch;
-    for (uint32_t width = 1; width < p->rest_count; width *= 2) {
-        for (uint32_t low = 0; low < p->rest_count; low += 2 * width) {
-            uint32_t middle = low + width < p->rest_count ? low + width : p->rest_count;
-            uint32_t high = middle + width < p->rest_count ? middle + width : p->rest_count;
-            uint32_t i = low, j = middle, k = low;
-            while (i < middle || j < high) {
-                bool second = i == middle || (j < high && set_before(p, from[j].set, from[i].set));
-                to[k++] = second ? from[j++] : from[i++];
-            }
-        }
-        rest *swap = from;
-        from = to, to = swap;
-        if (width > UINT32_MAX / 2) break;
-    }
-    if (from != p->rests) memcpy(p->rests, from, p->rest_count * sizeof *from);
-    for (uint32_t i = 0; i < p->rest_count; i++) p->rests[i].next = i + 1;
-    p->head = 0;
+    const rest *x = a, *y = b;
+    for (uint32_t i = 0; i < x->size && i < y->size; i++)
+        if (x->bones[i] != y->bones[i]) return x->bones[i] < y->bones[i] ? -1 : 1;
+    return x->size < y->size ? -1 : x->size > y->size;
 }
 
 static void mark(packer *p, uint32_t set, uint8_t value)
@@ -134,7 +114,7 @@ static uint32_t choose_seed(const packer *p)
     uint32_t best = p->head, seen = 0;
     for (uint32_t i = p->head; i < p->rest_count && seen < p->window;
          i = p->rests[i].next, seen++) {
-        uint32_t a = set_size(p, p->rests[i].set), b = set_size(p, p->rests[best].set);
+        uint32_t a = p->rests[i].size, b = p->rests[best].size;
         if (a > b || (a == b && p->rests[i].count > p->rests[best].count)) best = i;
     }
     return best;
@@ -151,7 +131,7 @@ static uint32_t choose_partner(const packer *p, uint32_t space)
          i = p->rests[i].next, seen++) {
         const rest *r = &p->rests[i];
         int64_t lanes = r->count < space ? r->count : space;
-        int64_t share = lanes * (BLOCK_COST + set_size(p, r->set));
+        int64_t share = lanes * (BLOCK_COST + r->size);
         int64_t gain = share - (int64_t)p->block_size * growth(p, r->set);
         if (gain > best_gain) best = i, best_gain = gain;
     }
@@ -330,20 +310,17 @@ static void order_blocks(const packer *p, uint64_t *keys, uint32_t *vertices)
                p->block_size * sizeof *vertices);
 }
 
-static cutis_result write_lists(cutis_skin_binding *binding, packer *p, const uint32_t *vertex_set)
+static cutis_result write_lists(cutis_skin_binding *binding, packer *p, const uint32_t *vertex_set,
+                                cutis_arena *arena)
 {
     cutis_skin_layout *layout = &binding->layout;
     size_t slots = (size_t)p->block_count * p->block_size;
     uint32_t *vertices = cutis_layout_alloc(binding, slots, sizeof *vertices);
     uint32_t *list_first =
         cutis_layout_alloc(binding, (size_t)p->block_count + 1, sizeof *list_first);
-    uint64_t *keys = cutis_alloc_array(binding->base.context, p->block_count, sizeof *keys);
-    if (!vertices || !list_first || !keys) {
-        cutis_free_array(binding->base.context, keys, p->block_count, sizeof *keys);
-        return cutis_alloc_result(binding->base.context);
-    }
+    uint64_t *keys = cutis_arena_alloc(arena, p->block_count, sizeof *keys);
+    if (!vertices || !list_first || !keys) return cutis_alloc_result(binding->base.context);
     order_blocks(p, keys, vertices);
-    cutis_free_array(binding->base.context, keys, p->block_count, sizeof *keys);
     uint64_t total = 0;
     for (uint32_t k = 0; k < p->block_count; k++) {
         total += list_block(p, vertices + (size_t)k * p->block_size, vertex_set, NULL);
@@ -374,22 +351,21 @@ cutis_result cutis_bind_pack(cutis_skin_binding *binding, const cutis_sets *tabl
     p.sorted = cutis_arena_alloc(&arena, vertex_count, sizeof *p.sorted);
     p.begin = cutis_arena_alloc(&arena, (size_t)sets + 1, sizeof *p.begin);
     p.rests = cutis_arena_alloc(&arena, sets, sizeof *p.rests);
-    p.marked = cutis_arena_alloc(&arena, binding->bone_count, sizeof *p.marked);
+    p.marked = cutis_arena_zero(&arena, binding->bone_count, sizeof *p.marked);
     p.lanes = cutis_arena_alloc(&arena, block_limit, p.block_size * sizeof *p.lanes);
-    rest *scratch = cutis_arena_alloc(&arena, sets, sizeof *scratch);
     cutis_result result;
-    if (!p.sorted || !p.begin || !p.rests || !p.marked || !p.lanes || !scratch) {
+    if (!p.sorted || !p.begin || !p.rests || !p.marked || !p.lanes) {
         result = cutis_alloc_result(binding->base.context);
     } else {
-        memset(p.marked, 0, binding->bone_count * sizeof *p.marked);
         order_by_key(vertex_set, vertex_count, sets, p.begin, p.sorted);
         take_whole_blocks(&p);
         p.window = p.rest_count <= 4 * WINDOW_SMALL ? WINDOW_SMALL : WINDOW_LARGE;
-        sort_rests(&p, scratch);
+        qsort(p.rests, p.rest_count, sizeof *p.rests, compare_rests);
+        for (uint32_t i = 0; i < p.rest_count; i++) p.rests[i].next = i + 1;
         uint32_t whole = p.block_count;
         merge_rests(&p, vertex_set);
         result = merge_open_blocks(&p, whole, vertex_set, &arena)
-                     ? write_lists(binding, &p, vertex_set)
+                     ? write_lists(binding, &p, vertex_set, &arena)
                      : cutis_alloc_result(binding->base.context);
     }
     cutis_arena_release(&arena);

@@ -203,7 +203,7 @@ static cutis_result workspace_create(cutis_binding *base, cutis_workspace *works
 static void workspace_destroy(cutis_binding *binding, cutis_workspace *workspace)
 {
     patches_workspace *w = (patches_workspace *)workspace;
-    cutis_buffer *all[] = { w->work, w->palette, w->counts, w->positions, w->indices };
+    cutis_buffer *all[] = { w->work, w->palette, w->counts, w->indices };
     for (size_t b = 0; b < sizeof all / sizeof *all; b++) cutis_buffer_destroy(all[b]);
     cutis_stage_bounds_destroy(binding->device, &w->bounds);
 }

@@ -20,8 +20,7 @@ typedef struct patches_binding {
 typedef struct patches_workspace {
     cutis_workspace base;
     cutis_buffer *work, *palette, *counts;
-    cutis_buffer *positions; ///< where only bounds are wanted, made then
-    cutis_buffer *indices;
+    cutis_buffer *indices; ///< where only bounds are wanted, made then
     cutis_stage_bounds bounds;
     cutis_mat34 *worlds, *matrices;
     uint32_t *host_counts;    ///< 2 per instance

@@ -161,9 +161,8 @@ static cutis_result pair_edges(patch_body *body)
 static cutis_result vertex_normals(patch_body *body)
 {
     size_t count = 3 * (size_t)body->vertex_count;
-    body->normals = cutis_arena_alloc(body->arena, count, sizeof *body->normals);
+    body->normals = cutis_arena_zero(body->arena, count, sizeof *body->normals);
     if (!body->normals) return cutis_alloc_result(body->context);
-    memset(body->normals, 0, count * sizeof *body->normals);
     for (uint32_t f = 0; f < body->face_count; f++) {
         const uint32_t *v = body->faces + 3 * (size_t)f;
         vec3 n = v3_normal_of(body->points + 3 * (size_t)v[0], body->points + 3 * (size_t)v[1],
@@ -182,11 +181,10 @@ static cutis_result find_joints(patch_body *body)
 {
     const cutis_model_data *data = cutis_model_get(body->model);
     const cutis_skin *skin = body->skin;
-    double *weight = cutis_arena_alloc(
-        body->arena, (size_t)body->part_count * skin->joint_count + 1, sizeof *weight);
+    double *weight = cutis_arena_zero(body->arena, (size_t)body->part_count * skin->joint_count + 1,
+                                      sizeof *weight);
     body->joints = cutis_arena_alloc(body->arena, body->part_count, sizeof *body->joints);
     if (!weight || !body->joints) return cutis_alloc_result(body->context);
-    memset(weight, 0, (size_t)body->part_count * skin->joint_count * sizeof *weight);
     for (uint32_t p = 0; p < body->mesh->primitive_count; p++) {
         const cutis_primitive *primitive = &body->mesh->primitives[p];
         const cutis_influences *in = &primitive->influences;
@@ -309,12 +307,11 @@ static cutis_result find_loops(patch_body *body)
     uint32_t count = body->vertex_count, used = 0;
     uint32_t *next = cutis_arena_alloc(body->arena, count, sizeof *next);
     uint32_t *at = cutis_arena_alloc(body->arena, count, sizeof *at);
-    bool *seen = cutis_arena_alloc(body->arena, count, sizeof *seen);
+    bool *seen = cutis_arena_zero(body->arena, count, sizeof *seen);
     body->loop_vertices = cutis_arena_alloc(body->arena, count, sizeof *body->loop_vertices);
     body->loops = cutis_arena_alloc(body->arena, count / 3 + 1, sizeof *body->loops);
     if (!next || !at || !seen || !body->loop_vertices || !body->loops)
         return cutis_alloc_result(body->context);
-    memset(seen, 0, count * sizeof *seen);
     cutis_result result = link_borders(body, next, at);
     for (uint32_t v = 0; v < count && result == CUTIS_OK; v++) {
         if (next[v] == NOWHERE || seen[v]) continue;

@@ -8,7 +8,8 @@
 #include <cutis/clip.h>
 
 #include "base/error.h"
-#include "device/compute/stream.h"
+#include "deform/finite.h"
+#include "device/compute/basic.h"
 #include "math/mat3.h"
 
 // Poses -------------------------------------------------------------------------------------------
@@ -33,22 +34,14 @@ void cutis_patches_palette(const cutis_binding *base, cutis_workspace *workspace
     palette_of_worlds(patches_of(base), w->worlds, palette);
 }
 
-// Exponents all ones are infinite or NaN; the largest of the bits shows whether there is one.
 static cutis_result check_finite(const patches_binding *binding, const cutis_mat34 *matrices,
                                  size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits[12], most = 0;
-        memcpy(bits, matrices[i].m, sizeof bits);
-        for (int k = 0; k < 12; k++) {
-            uint32_t size = bits[k] & 0x7fffffffu;
-            most = size > most ? size : most;
-        }
-        if (most >= 0x7f800000u)
+    for (size_t i = 0; i < count; i++)
+        if (!floats_finite(matrices[i].m, 12))
             return cutis_fail(binding->base.context, CUTIS_INVALID_ARGUMENT,
                               "the matrix of part %s is not finite",
                               binding->part_names[i % binding->info.part_count]);
-    }
     return CUTIS_OK;
 }
 
@@ -272,16 +265,13 @@ static cutis_result open_bounds(const cutis_binding *base, patches_workspace *w,
                                 cutis_target *targets)
 {
     cutis_target *positions = &targets[CUTIS_OUTPUT_POSITIONS];
-    const uint64_t vertices = base->vertex_count, triangles = base->triangle_count;
-    cutis_result result = CUTIS_OK;
-    if (!w->bounds.buffer)
-        result = cutis_stage_bounds_create(base->device, vertices, base->capacity, &w->bounds);
-    if (result != CUTIS_OK || positions->buffer) return result;
-    if (!w->positions)
-        result = cutis_buffer_create(base->device, 12 * vertices * base->capacity, &w->positions);
-    if (result == CUTIS_OK && !w->indices)
+    const uint64_t triangles = base->triangle_count;
+    const bool given = positions->buffer != NULL;
+    cutis_result result = cutis_stage_open_bounds(base->device, &w->bounds, base->vertex_count,
+                                                  base->capacity, positions);
+    if (result != CUTIS_OK || given) return result;
+    if (!w->indices)
         result = cutis_buffer_create(base->device, 12 * triangles * base->capacity, &w->indices);
-    *positions = (cutis_target){ .buffer = w->positions, .step = 3 * vertices, .stride = 3 };
     targets[CUTIS_OUTPUT_INDICES] =
         (cutis_target){ .buffer = w->indices, .step = 3 * triangles, .stride = 3 };
     return result;

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "deform/patches_places.h"
 #include "geometry/vector.h"
 #include "kernel/patches_conic.h"
 #include "math/eigen3.h"
@@ -438,10 +437,8 @@ static cutis_result place_all(packing *p)
     a->rest_count = (int)body->output_count;
     a->diagonal = body->diagonal;
     a->eps = 1e-6 * body->diagonal; // so that nothing is removed at rest
-    p->out->body = cutis_arena_alloc(body->arena, p->out->body_units, PATCH_UNIT);
-    if (!p->out->body) return cutis_alloc_result(body->context);
-    memset(p->out->body, 0, PATCH_UNIT * (size_t)p->out->body_units);
-    return CUTIS_OK;
+    p->out->body = cutis_arena_zero(body->arena, p->out->body_units, PATCH_UNIT);
+    return p->out->body ? CUTIS_OK : cutis_alloc_result(body->context);
 }
 
 cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *parts, int box,

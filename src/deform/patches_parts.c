@@ -188,9 +188,8 @@ static cutis_result make_rings(const patch_body *body, patch_pieces *out)
 static cutis_result check_pieces(const patch_body *body, const patch_pieces *parts)
 {
     uint32_t *queue = cutis_arena_alloc(body->arena, parts->vertex_count, sizeof *queue);
-    bool *seen = cutis_arena_alloc(body->arena, parts->vertex_count, sizeof *seen);
+    bool *seen = cutis_arena_zero(body->arena, parts->vertex_count, sizeof *seen);
     if (!queue || !seen) return cutis_alloc_result(body->context);
-    memset(seen, 0, parts->vertex_count * sizeof *seen);
     for (uint32_t p = 0; p < body->part_count; p++) {
         uint32_t first = parts->vertex_first[p], count = 1;
         queue[0] = first;

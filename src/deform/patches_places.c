@@ -1,24 +1,16 @@
 // Memory of the patches: largest field first, each at the lowest place where no field lies that
 // lives at the same time. Invariant: places depend on the counts alone.
-#include "deform/patches_places.h"
+#include "deform/patches_pack.h"
 
 #include <stddef.h>
 #include <string.h>
 
+#define ROW(name, size, of, begin, end, place)                                                     \
+    { name, size, of, PATCH_STEP_##begin, PATCH_STEP_##end, offsetof(patch_places, place) },
 #define BODY_ROW(name, type, width, of)                                                            \
-    { #name,                                                                                       \
-      (width) * sizeof(type),                                                                      \
-      PATCH_##of,                                                                                  \
-      PATCH_STEP_PARTS,                                                                            \
-      PATCH_STEP_REPORT,                                                                           \
-      offsetof(patch_places, body_##name) },
+    ROW(#name, (width) * sizeof(type), PATCH_##of, PARTS, REPORT, body_##name)
 #define WORK_ROW(name, type, width, of, begin, end)                                                \
-    { #name,                                                                                       \
-      (width) * sizeof(type),                                                                      \
-      PATCH_##of,                                                                                  \
-      PATCH_STEP_##begin,                                                                          \
-      PATCH_STEP_##end,                                                                            \
-      offsetof(patch_places, work_##name) },
+    ROW(#name, (width) * sizeof(type), PATCH_##of, begin, end, work_##name)
 
 static const patch_field BODY[] = { PATCH_BODY_FIELDS(BODY_ROW) };
 static const patch_field WORK[] = { PATCH_WORK_FIELDS(WORK_ROW) };

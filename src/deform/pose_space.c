@@ -6,7 +6,7 @@
 /// have any, so that WPSD too passes through every example.
 ///
 /// Invariant: nothing is allocated after bind; what an instance gets depends on its pose alone.
-#include "deform/pose_space.h"
+#include "deform/skin.h"
 
 #include <math.h>
 #include <string.h>
@@ -243,9 +243,8 @@ static cutis_result make_residuals(field_work *w, cutis_arena *arena, cutis_pose
 {
     const uint32_t targets = w->rbf.pose_count; // the rest pose's too: its cluster has a mean
     if (!w->row_count) return CUTIS_OK;
-    w->deltas = cutis_arena_alloc(arena, (size_t)w->row_count * targets, 6 * sizeof *w->deltas);
+    w->deltas = cutis_arena_zero(arena, (size_t)w->row_count * targets, 6 * sizeof *w->deltas);
     if (!w->deltas) return cutis_alloc_result(w->binding->base.context);
-    memset(w->deltas, 0, (size_t)w->row_count * targets * 6 * sizeof *w->deltas);
     *out = (cutis_pose_residuals){ targets, w->rows, w->deltas };
     w->play->range_count = 1;
     w->play->ranges[0] = cutis_model_target_count(w->binding->base.model);
@@ -292,28 +291,14 @@ static bool make_play(cutis_skin_binding *binding, const cutis_pose_space *space
         cutis_binding_alloc(&binding->base, binding->bone_count, sizeof *play->bone_joint);
     play->ranges = cutis_binding_alloc(&binding->base, (size_t)count + 1, sizeof *play->ranges);
     if (!play->bone_joint || !play->ranges || !alloc_rbf(binding, n, &play->rbf) ||
-        !cutis_pose_measure_create(binding->base.model, space, arena, &play->measure) ||
+        !cutis_pose_measure_create(binding->base.model, space, &binding->base.arena,
+                                   &play->measure) ||
         !cutis_pose_table_create(&play->measure, arena, &play->table))
         return false;
+    // What the measure keeps: a quaternion and a flag per joint, both places of every pose.
+    binding->base.memory_bytes += space->joint_count * (33ull + 56ull * space->pose_count);
     find_joints(binding, space, play->bone_joint);
     find_ranges(binding, space, play);
-    return true;
-}
-
-/// The measure was made in an arena that ends with the bind; the binding keeps copies.
-static bool keep_measure(cutis_skin_binding *binding, cutis_pose_measure *m)
-{
-    size_t joints = m->joint_count, entries = joints * m->pose_count;
-    double *inverse = cutis_binding_alloc(&binding->base, joints, 4 * sizeof *inverse);
-    double *rotations = cutis_binding_alloc(&binding->base, entries, 4 * sizeof *rotations);
-    double *places = cutis_binding_alloc(&binding->base, entries, 3 * sizeof *places);
-    uint8_t *slides = cutis_binding_alloc(&binding->base, joints, 1);
-    if (!inverse || !rotations || !places || !slides) return false;
-    memcpy(inverse, m->inverse_rests, 4 * joints * sizeof *inverse);
-    memcpy(rotations, m->rotations, 4 * entries * sizeof *rotations);
-    memcpy(places, m->places, 3 * entries * sizeof *places);
-    memcpy(slides, m->slides, joints);
-    m->inverse_rests = inverse, m->rotations = rotations, m->places = places, m->slides = slides;
     return true;
 }
 
@@ -342,7 +327,6 @@ cutis_result cutis_bind_pose_space(cutis_skin_binding *binding, cutis_arena *are
     if (play->range_count)
         cutis_rbf_fit(&play->table, &(cutis_joint_weights){ 0 },
                       space->kernel == CUTIS_POSE_GAUSSIAN, space->sigma, scratch, &play->rbf);
-    if (!keep_measure(binding, &play->measure)) return cutis_alloc_result(binding->base.context);
     play->table.squares = play->table.query_squares = NULL; // of the arena
     binding->play = play;
     return CUTIS_OK;

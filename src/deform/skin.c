@@ -4,13 +4,12 @@
 #include "deform/skin.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "deform/finite.h"
-#include "deform/handles.h"
-#include "deform/pose_space.h"
 #include "geometry/vector.h"
 
 // Instances prepared together: enough to fill a device, few enough for its caches.
@@ -30,9 +29,8 @@ static cutis_skin_binding *skin_of(cutis_binding *binding)
 
 void *cutis_layout_alloc(cutis_skin_binding *binding, size_t count, size_t item)
 {
-    void *memory = cutis_arena_alloc(&binding->layout_memory, count, item);
+    void *memory = cutis_arena_zero(&binding->layout_memory, count, item);
     if (!memory) return NULL;
-    memset(memory, 0, count * item);
     binding->layout_bytes += count * item;
     binding->base.memory_bytes += count * item;
     return memory;
@@ -41,21 +39,10 @@ void *cutis_layout_alloc(cutis_skin_binding *binding, size_t count, size_t item)
 // What a device has copied is not kept a second time.
 static void release_layout(cutis_skin_binding *binding)
 {
-    const cutis_skin_layout old = binding->layout;
+    char *arrays = (char *)&binding->layout.list_first;
     cutis_arena_release(&binding->layout_memory);
     binding->base.memory_bytes -= binding->layout_bytes;
-    binding->layout = (cutis_skin_layout){ .formula = old.formula,
-                                           .normal_rule = old.normal_rule,
-                                           .tangents = old.tangents,
-                                           .linear_normals = old.linear_normals,
-                                           .block_size = old.block_size,
-                                           .vertex_count = old.vertex_count,
-                                           .block_count = old.block_count,
-                                           .bone_count = old.bone_count,
-                                           .set_count = old.set_count,
-                                           .target_count = old.target_count,
-                                           .pose_count = old.pose_count,
-                                           .pose_gaussian = old.pose_gaussian };
+    memset(arrays, 0, sizeof binding->layout - offsetof(cutis_skin_layout, list_first));
 }
 
 static cutis_result check_model(cutis_context *context, const cutis_model *model,
@@ -105,19 +92,6 @@ static double rest_diagonal(const cutis_model *model)
     return box3_diagonal(&box);
 }
 
-/// Every vertex is its own centre.
-static cutis_result own_centres(const cutis_skin_binding *binding, double *centres)
-{
-    float *rest = cutis_alloc_array(binding->base.context, binding->layout.vertex_count + (size_t)1,
-                                    3 * sizeof *rest);
-    if (!rest) return cutis_alloc_result(binding->base.context);
-    cutis_model_file_positions(binding->base.model, rest);
-    for (size_t i = 0; i < 3 * (size_t)binding->layout.vertex_count; i++) centres[i] = rest[i];
-    cutis_free_array(binding->base.context, rest, binding->layout.vertex_count + (size_t)1,
-                     3 * sizeof *rest);
-    return CUTIS_OK;
-}
-
 /// Everything but the device: the layout and what frames are prepared with.
 static cutis_result bind_stages(cutis_skin_binding *binding, cutis_arena *arena)
 {
@@ -127,7 +101,7 @@ static cutis_result bind_stages(cutis_skin_binding *binding, cutis_arena *arena)
     uint32_t *node_bone = cutis_arena_alloc(arena, data->node_count, sizeof *node_bone);
     uint32_t *vertex_set = cutis_arena_alloc(arena, vertices, sizeof *vertex_set);
     uint32_t *centre = cutis_arena_alloc(arena, vertices, sizeof *centre);
-    double *centres = NULL;
+    float *centres = NULL; // the vertices' own, unless the method finds others
     if (binding->layout.formula == CUTIS_FORMULA_COR)
         centres = cutis_arena_alloc(arena, vertices, 3 * sizeof *centres);
     if (!skin_bone || !node_bone || !vertex_set || !centre ||
@@ -141,10 +115,9 @@ static cutis_result bind_stages(cutis_skin_binding *binding, cutis_arena *arena)
     if (result == CUTIS_OK) result = cutis_bind_influences(binding, skin_bone, node_bone);
     if (result == CUTIS_OK) result = cutis_bind_sets(binding, &table, vertex_set, centre);
     if (result == CUTIS_OK) result = cutis_bind_pack(binding, &table, vertex_set);
-    if (result == CUTIS_OK && centres)
-        result = binding->base.options.method == CUTIS_METHOD_COR
-                     ? cutis_bind_centres(binding, centres)
-                     : own_centres(binding, centres);
+    if (centres) cutis_model_file_positions(binding->base.model, centres);
+    if (result == CUTIS_OK && binding->base.options.method == CUTIS_METHOD_COR)
+        result = cutis_bind_centres(binding, centres);
     if (result == CUTIS_OK) result = cutis_bind_layout(binding, vertex_set, centre, centres);
     if (result == CUTIS_OK) result = cutis_bind_pose_space(binding, arena, &residuals);
     if (result == CUTIS_OK) result = cutis_bind_morphs(binding, &residuals);
@@ -229,12 +202,6 @@ static cutis_result workspace_create(cutis_binding *binding, cutis_workspace *ba
                    cutis_pose_space_workspace(skin_of(binding), workspace)
                ? CUTIS_OK
                : cutis_alloc_result(binding->context);
-}
-
-static void workspace_destroy(cutis_binding *binding, cutis_workspace *workspace)
-{
-    (void)binding;
-    (void)workspace; // its arrays live as long as the binding
 }
 
 // Frames ------------------------------------------------------------------------------------------
@@ -331,7 +298,6 @@ const cutis_deformer cutis_skin_deformer = {
     .destroy = destroy,
     .describe = describe,
     .workspace_create = workspace_create,
-    .workspace_destroy = workspace_destroy,
     .check_call = check_call,
     .run = run,
     .prepare = prepare,

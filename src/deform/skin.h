@@ -25,6 +25,13 @@ typedef struct cutis_skin_workspace {
     float *pose_squares;    ///< WPSD only: poses * bones each
 } cutis_skin_workspace;
 
+/// A skin that handles hold, as the binding has it.
+typedef struct cutis_handle_skin {
+    uint32_t first_bone; ///< of its joints; virtual handles follow the last joint
+    uint32_t joint_count;
+    uint32_t first_handle; ///< the handle that is joint 0
+} cutis_handle_skin;
+
 typedef struct cutis_skin_binding {
     cutis_binding base;
     cutis_skin_layout layout;  ///< its arrays only where the device's memory is the host's
@@ -66,7 +73,7 @@ typedef struct cutis_skin_binding {
     uint32_t target_count;        ///< of the model; a layout may have more of its own behind them
     float *rest_targets;          ///< target_count
     struct cutis_pose_play *play; ///< PSD and WPSD; else NULL
-    struct cutis_handle_skin *handle_skins; ///< HANDLES_RIGID: skins that handles hold
+    cutis_handle_skin *handle_skins; ///< HANDLES_RIGID: skins that handles hold
     uint32_t handle_skin_count;
     uint32_t lane_count;              ///< tasks that prepare instances at the same time
     atomic_uint_fast64_t solve_count; ///< centres solved so far (tests count them)
@@ -102,7 +109,7 @@ cutis_result cutis_bind_pack(cutis_skin_binding *binding, const cutis_sets *tabl
 
 // layout.c: the planes of the layout
 cutis_result cutis_bind_layout(cutis_skin_binding *binding, const uint32_t *vertex_set,
-                               const uint32_t *centre, const double *centres);
+                               const uint32_t *centre, const float *centres);
 
 /// What weighted pose space adds by targets of the layout's own, behind the model's.
 typedef struct cutis_pose_residuals {
@@ -111,11 +118,51 @@ typedef struct cutis_pose_residuals {
     const float *deltas;   ///< per row and target: 3 of the position, 3 of the normal
 } cutis_pose_residuals;
 
+// pose_space.c
+/// After the layout, before the morph targets: RBF of PSD, or fields of WPSD.
+/// @param arena outlives the bind of morph targets
+/// @param residuals what WPSD leaves to morph targets, in the arena
+cutis_result cutis_bind_pose_space(cutis_skin_binding *binding, cutis_arena *arena,
+                                   cutis_pose_residuals *residuals);
+
+/// Memory of a workspace. false: out of memory.
+bool cutis_pose_space_workspace(cutis_skin_binding *binding, cutis_skin_workspace *workspace);
+
+/// One instance. PSD: morph weights of the examples; WPSD: squared distances per bone.
+/// @param local node_count transforms; @param slot its place in the workspace
+/// @param lane  of the task that prepares it: those share no scratch
+void cutis_pose_space_prepare(const cutis_skin_binding *binding, cutis_skin_workspace *workspace,
+                              const cutis_transform *local, uint32_t slot, uint32_t lane);
+
 // morph.c: target lists of the layout, rest weights
 cutis_result cutis_bind_morphs(cutis_skin_binding *binding, const cutis_pose_residuals *residuals);
 
-// cor.c: one rest centre per vertex, 3 doubles each
-cutis_result cutis_bind_centres(cutis_skin_binding *binding, double *centres);
+// cor.c: one rest centre per vertex. In: 3 floats each, their positions
+cutis_result cutis_bind_centres(cutis_skin_binding *binding, float *centres);
+
+// handles.c
+/// The method's needs: a rig with virtual handles. Other methods: nothing to check.
+cutis_result cutis_bind_handles_check(cutis_context *context, const cutis_model *model,
+                                      const cutis_bind_options *options);
+
+/// Bones a skin needs beyond its joints.
+uint32_t cutis_handle_bone_count(const cutis_skin_binding *binding, int32_t skin);
+
+/// Which skins are held; after the bones are numbered.
+cutis_result cutis_bind_handles(cutis_skin_binding *binding, const uint32_t *skin_bone);
+
+/// The weights a primitive is bound with: its own, or those on handles.
+const cutis_influences *cutis_bound_influences(const cutis_skin_binding *binding, uint32_t mesh,
+                                               uint32_t primitive);
+
+/// The bone of an entry of those weights.
+uint32_t cutis_bound_bone(const cutis_skin_binding *binding, const cutis_influences *influences,
+                          uint32_t mesh, int32_t skin, uint32_t skin_bone, uint32_t entry);
+
+/// Fill in the virtual handles' matrices of one palette. Other methods: nothing.
+/// @param scratch CUTIS_HANDLE_SCRATCH doubles per bone
+void cutis_handles_palette(const cutis_skin_binding *binding, double *palette, double *scratch);
+#define CUTIS_HANDLE_SCRATCH 14
 
 // palette.c
 /// World * inverse bind of every bone. @param worlds step_count * 12 of scratch
@@ -127,6 +174,18 @@ void cutis_palette_world(const cutis_skin_binding *binding, const cutis_mat34 *w
 /// z
 void cutis_palette_rotation(const cutis_skin_binding *binding, const cutis_transform *local,
                             uint32_t bone, double *quat);
+
+/// Rotation (w x y z) and stretch (xx xy xz yy yz zz) of a bone matrix: L = R S
+/// (docs/spec/blending.md 6.1).
+/// @param fallback rotation to take when L defines none, or NULL: then false is returned and
+/// nothing written
+bool cutis_bone_split(const double *matrix, const double *fallback, double *quat, double *stretch);
+
+// centre.c
+/// Rotation centres of bone sets of equal size, several at a time (docs/spec/blending.md 4.2).
+/// @param centres laid out like the group's reference points
+void cutis_centre_solve(const cutis_bone_work *work, const cutis_centre_group *group,
+                        double *centres);
 
 // frame.c
 /// Bone data of instances [first, first + count) into the workspace.

@@ -9,28 +9,9 @@
 
 FN mat34 palette_at(const cutis_mat34 *palette, uint32_t bone)
 {
-    const float *p = palette[bone].m;
     mat34 m;
-    m.xx = p[0], m.xy = p[1], m.xz = p[2], m.xw = p[3];
-    m.yx = p[4], m.yy = p[5], m.yz = p[6], m.yw = p[7];
-    m.zx = p[8], m.zy = p[9], m.zz = p[10], m.zw = p[11];
+    MAT34_AT(m, palette[bone].m, 0);
     return m;
-}
-
-FN quat rotation_at(const cutis_vertex_bone *bone)
-{
-    quat q;
-    q.w = bone->rotation[0], q.x = bone->rotation[1];
-    q.y = bone->rotation[2], q.z = bone->rotation[3];
-    return q;
-}
-
-FN sym33 stretch_at(const cutis_vertex_bone *bone)
-{
-    sym33 s;
-    s.xx = bone->stretch[0], s.xy = bone->stretch[1], s.xz = bone->stretch[2];
-    s.yy = bone->stretch[3], s.yz = bone->stretch[4], s.zz = bone->stretch[5];
-    return s;
 }
 
 static void linear_vertex(const cutis_vertex_work *w, real3 *p, real3 *n)
@@ -55,11 +36,14 @@ static void dual_vertex(const cutis_vertex_work *w, real3 *p, real3 *n)
     sym33 s = sym33_zero();
     for (uint32_t i = 0; i < w->count; i++) {
         const cutis_vertex_bone *bone = &w->bones[w->joints[i]];
-        const dual_quat d =
-            dual_of_image(palette_at(w->palette, w->joints[i]), rotation_at(bone), *p);
+        quat rotation;
+        sym33 stretch;
+        QUAT_AT(rotation, bone->rotation, 0);
+        SYM33_AT(stretch, bone->stretch, 0);
+        const dual_quat d = dual_of_image(palette_at(w->palette, w->joints[i]), rotation, *p);
         t = dual_turn_add(t, w->weights[i], d);
         most = largest_add(most, w->weights[i], d);
-        if (w->normals) s = sym33_blend(s, w->weights[i], stretch_at(bone));
+        if (w->normals) s = sym33_blend(s, w->weights[i], stretch);
     }
     const dual_quat d = turn_settled(t.sum, most);
     const REAL f = quat_factor(d.q);

@@ -9,6 +9,14 @@
 #include "base/os/os.h"
 #include "deform/deformer.h"
 
+static void free_workspace(cutis_binding *binding, cutis_workspace *workspace)
+{
+    const cutis_deformer *deformer = binding->deformer;
+    cutis_stage_release(&workspace->stage);
+    if (deformer->workspace_destroy) deformer->workspace_destroy(binding, workspace);
+    cutis_free(binding->context, workspace, deformer->workspace_size);
+}
+
 // With the lock held, or before anybody else has the binding.
 static cutis_result add_workspace(cutis_binding *binding, bool taken, cutis_workspace **out)
 {
@@ -20,8 +28,7 @@ static cutis_result add_workspace(cutis_binding *binding, bool taken, cutis_work
     if (taken) atomic_flag_test_and_set(&workspace->busy);
     cutis_result result = deformer->workspace_create(binding, workspace);
     if (result != CUTIS_OK) {
-        deformer->workspace_destroy(binding, workspace);
-        cutis_free(binding->context, workspace, deformer->workspace_size);
+        free_workspace(binding, workspace);
         return result;
     }
     binding->memory_bytes += deformer->workspace_size;
@@ -43,12 +50,9 @@ cutis_result cutis_workspaces_create(cutis_binding *binding)
 
 void cutis_workspaces_destroy(cutis_binding *binding)
 {
-    const cutis_deformer *deformer = binding->deformer;
     for (cutis_workspace *w = atomic_load(&binding->workspaces); w;) {
         cutis_workspace *next = atomic_load(&w->next);
-        cutis_stage_release(&w->stage);
-        deformer->workspace_destroy(binding, w);
-        cutis_free(binding->context, w, deformer->workspace_size);
+        free_workspace(binding, w);
         w = next;
     }
     atomic_store(&binding->workspaces, NULL);
@@ -72,7 +76,7 @@ cutis_workspace *cutis_workspace_take(const cutis_binding *shared)
     // Said before looking again: who gives one back afterwards sees that somebody waits.
     atomic_fetch_add(&binding->waiting, 1);
     while (!(workspace = try_take(binding))) {
-        if (binding->device->threads_are_foreign) {
+        if (binding->device->run_tasks) {
             add_workspace(binding, true, &workspace);
             break;
         }
@@ -85,7 +89,7 @@ cutis_workspace *cutis_workspace_take(const cutis_binding *shared)
 
 void cutis_workspaces_begin(cutis_binding *binding)
 {
-    if (binding->device->threads_are_foreign) return; // nobody waits for a workspace there
+    if (binding->device->run_tasks) return; // nobody waits for a workspace there
     cutis_os_lock_take(binding->lock);
     atomic_fetch_add(&binding->waiting, 1);
     while (binding->preparing) cutis_os_lock_wait(binding->lock);
@@ -96,7 +100,7 @@ void cutis_workspaces_begin(cutis_binding *binding)
 
 void cutis_workspaces_end(cutis_binding *binding)
 {
-    if (binding->device->threads_are_foreign) return;
+    if (binding->device->run_tasks) return;
     cutis_os_lock_take(binding->lock);
     binding->preparing = false;
     cutis_os_lock_wake(binding->lock);

@@ -5,6 +5,7 @@
 #include "device/device.h"
 
 #include "base/error.h"
+#include "base/os/os.h"
 
 #include <string.h>
 
@@ -71,6 +72,26 @@ void cutis_device_native(const cutis_device *device, uint64_t *context, uint64_t
 {
     if (!device || !context || !queue) return;
     device->operations->native(device, context, queue);
+}
+
+cutis_result cutis_device_open_threads(cutis_device *device, const cutis_device_options *options)
+{
+    device->task_threads = options->thread_count ? options->thread_count : cutis_os_core_count();
+    device->run_tasks = options->run_tasks;
+    device->run_tasks_user = options->run_tasks_user;
+    if (device->run_tasks) return CUTIS_OK;
+    return cutis_os_pool_create(device->context, device->task_threads, &device->pool);
+}
+
+void cutis_device_run(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
+                      uint32_t count)
+{
+    if (!device || count < 2)
+        for (uint32_t i = 0; i < count; i++) task(data, i);
+    else if (device->run_tasks)
+        device->run_tasks(device->run_tasks_user, task, data, count);
+    else
+        cutis_os_pool_run(device->pool, task, data, count);
 }
 
 // Buffers ---------------------------------------------------------------------------------------

@@ -42,6 +42,9 @@ typedef struct cutis_skin_layout {
     bool linear_normals; ///< SBS: normals by the blended matrix (the paper's shader)
     uint32_t block_size; ///< 16 (CPU) or 32 (GPU): cutis_device_block_size
     uint32_t vertex_count, block_count, bone_count, set_count, target_count;
+    uint32_t pose_count; ///< WPSD: example poses, padded to whole quads with fields of 0; 0: none
+    bool pose_gaussian;  ///< the kernel (kernel/pose_space.h)
+    // From here on arrays, which devices with memory of their own have copies of.
     const uint32_t *list_first; ///< block_count + 1, into the list
     const uint32_t *list_bone;  ///< ascending within a block
     const float *weights;       ///< block_size per list entry
@@ -59,9 +62,7 @@ typedef struct cutis_skin_layout {
     const uint32_t *morph_target; ///< ascending within a block
     const float *morph_delta;     ///< per morph entry: 3 planes of positions (then 3 of normals if
                                   ///< `normals`, 3 of tangents if `tangents`)
-    uint32_t pose_count; ///< WPSD: example poses, padded to whole quads with fields of 0; 0: none
-    bool pose_gaussian;  ///< the kernel (kernel/pose_space.h)
-    const float *pose_scales; ///< per slot: log2 e / sigma, or log2 e / (2 sigma^2)
+    const float *pose_scales;     ///< per slot: log2 e / sigma, or log2 e / (2 sigma^2)
     const float *
         pose_fields; ///< per block and pose: 3 planes of e, 1 of s (then 3 of normals if `normals`)
     // For the scalar reference schedule, which walks vertices, not blocks (and for tests):
@@ -213,29 +214,25 @@ typedef struct cutis_device_operations {
     /// Compile it now; NULL: there is nothing to compile.
     cutis_result (*compute_prepare)(cutis_device *device,
                                     const struct cutis_compute_kernel *kernel);
-    /// Run host work on the device's threads (GPU devices have some for that alone). Returns when
-    /// all are done.
-    void (*run_tasks)(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
-                      uint32_t count);
 } cutis_device_operations;
 
 struct cutis_device {
     cutis_context *context;
     const cutis_device_operations *operations;
-    uint32_t task_threads;    ///< threads of run_tasks
-    uint32_t compute_width;   ///< CPU: the widest cutis_compute_width it may use
-    bool threads_are_foreign; ///< run_tasks is the caller's: it may do anything while it waits
+    uint32_t task_threads;       ///< for host work; GPU devices have some for that alone
+    uint32_t compute_width;      ///< CPU: the widest cutis_compute_width it may use
+    cutis_task_runner run_tasks; ///< the caller's: it may do anything while it waits; or NULL
+    void *run_tasks_user;
+    struct cutis_os_pool *pool; ///< NULL with the caller's own runner
 };
+/// Threads as the options say. What is there of them after a failure goes with the device.
+cutis_result cutis_device_open_threads(cutis_device *device, const cutis_device_options *options);
+
 /// Host tasks on the device's threads; on this one without a device, or where there is one task.
-static inline void cutis_device_run(cutis_device *device, void (*task)(void *data, uint32_t index),
-                                    void *data, uint32_t count)
-{
-    if (device && count > 1) {
-        device->operations->run_tasks(device, task, data, count);
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) task(data, i);
-}
+/// Returns when all are done. Not with a lock held: the caller's own threads may do other work of
+/// theirs meanwhile, with this device.
+void cutis_device_run(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
+                      uint32_t count);
 
 /// The same for `count` items, this many of them a task.
 static inline void cutis_device_run_items(cutis_device *device,

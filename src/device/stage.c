@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "device/compute/stream.h"
+#include "device/compute/basic.h"
 
 // Host outputs of one batch are staged in memory of about this size, so that a large batch does not
 // double its memory.
@@ -185,8 +185,8 @@ static void open_targets(cutis_stage *stage, const cutis_stage_call *call, const
 typedef struct move_job {
     const cutis_stage_output *output;
     uint32_t first, tasks; ///< instance; tasks of an instance
-    char *packed;
-    uint64_t step, stride; ///< bytes, in the packed memory
+    char *packed;          ///< staging memory, or another stream of the host
+    uint64_t step, stride; ///< bytes, there
     const uint32_t *used;
     bool to_host;
 } move_job;
@@ -211,19 +211,24 @@ static void move_task(void *data, uint32_t index)
         memcpy(job->to_host ? host : packed, job->to_host ? packed : host, size);
 }
 
+static void run_moves(const cutis_stage *stage, const cutis_stage_batch *batch, move_job job)
+{
+    job.first = batch->first;
+    job.tasks = (uint32_t)(job.output->elements / TASK_ELEMENTS) + 1;
+    cutis_device_run(stage->device, move_task, &job, job.tasks * batch->count);
+}
+
 static void move_elements(const cutis_stage *stage, const cutis_stage_output *o,
                           const cutis_stage_batch *batch, uint32_t k, bool to_host)
 {
     const cutis_target *t = &batch->targets[k];
-    move_job job = { .output = o,
-                     .first = batch->first,
-                     .tasks = (uint32_t)(o->elements / TASK_ELEMENTS) + 1,
-                     .packed = (char *)stage->memory->host + 4 * t->first,
-                     .step = 4 * t->step,
-                     .stride = 4 * t->stride,
-                     .used = batch->used,
-                     .to_host = to_host };
-    cutis_device_run(stage->device, move_task, &job, job.tasks * batch->count);
+    run_moves(stage, batch,
+              (move_job){ .output = o,
+                          .packed = (char *)stage->memory->host + 4 * t->first,
+                          .step = 4 * t->step,
+                          .stride = 4 * t->stride,
+                          .used = batch->used,
+                          .to_host = to_host });
 }
 
 // Do the host's streams look exactly like the records, so that one copy does?
@@ -246,16 +251,15 @@ static cutis_result deliver_records(cutis_stage *stage, const cutis_stage_call *
                                     const cutis_stage_batch *batch)
 {
     const uint64_t bytes = 4 * p->record_step * batch->count;
-    const cutis_device_operations *operations = stage->device->operations;
     if (p->record == 0) return CUTIS_OK;
     if (is_record_like(call, stage, p))
         for (uint32_t k = 0; k < call->output_count; k++)
             if (is_staged(stage->device, &call->outputs[k]) && call->outputs[k].together)
-                return operations->buffer_read(stage->memory->buffer, 0,
-                                               (char *)call->outputs[k].stream.data +
-                                                   4 * p->record_step * batch->first,
-                                               bytes);
-    cutis_result result = operations->staging_read(stage->memory, bytes);
+                return cutis_buffer_read(stage->memory->buffer, 0,
+                                         (char *)call->outputs[k].stream.data +
+                                             4 * p->record_step * batch->first,
+                                         bytes);
+    cutis_result result = stage->device->operations->staging_read(stage->memory, bytes);
     for (uint32_t k = 0; k < call->output_count && result == CUTIS_OK; k++)
         if (is_staged(stage->device, &call->outputs[k]) && call->outputs[k].together)
             move_elements(stage, &call->outputs[k], batch, k, true);
@@ -279,25 +283,13 @@ static cutis_result deliver_output(cutis_stage *stage, const cutis_stage_output 
                                     : element * used_elements(o, batch->used, i);
         char *to = tight ? (char *)s->data + (batch->first + i) * s->instance_stride
                          : (char *)stage->memory->host + at;
-        result = stage->device->operations->buffer_read(stage->memory->buffer, at, to, size);
+        result = cutis_buffer_read(stage->memory->buffer, at, to, size);
     }
     if (result == CUTIS_OK && !tight) move_elements(stage, o, batch, k, true);
     return result;
 }
 
 // What an output held before ----------------------------------------------------------------------
-
-static void copy_host_task(void *data, uint32_t index)
-{
-    const cutis_stage_output *const *pair = data; // to, from
-    const cutis_output_stream *to = &pair[0]->stream, *from = &pair[1]->stream;
-    const uint64_t tasks = pair[0]->elements / TASK_ELEMENTS + 1;
-    const uint64_t instance = index / tasks, first = index % tasks * TASK_ELEMENTS;
-    for (uint64_t e = first; e < first + TASK_ELEMENTS && e < pair[0]->elements; e++)
-        memcpy((char *)to->data + instance * to->instance_stride + e * to->stride,
-               (char *)from->data + instance * from->instance_stride + e * from->stride,
-               4ull * pair[0]->words);
-}
 
 static stream_place place_of(const cutis_target *t)
 {
@@ -331,13 +323,13 @@ static cutis_result keep_old(cutis_stage *stage, const cutis_stage_call *call, c
     const cutis_stage_output *to = &call->outputs[k], *from = to->old_of;
     const uint32_t source = (uint32_t)(from - call->outputs);
     if (from->stream.data && to->stream.data) {
-        cutis_stage_output moved[2] = { *to, *from };
-        const cutis_stage_output *pair[2] = { &moved[0], &moved[1] };
-        moved[0].stream.data = (char *)to->stream.data + batch->first * to->stream.instance_stride;
-        moved[1].stream.data =
-            (char *)from->stream.data + batch->first * from->stream.instance_stride;
-        cutis_device_run(stage->device, copy_host_task, pair,
-                         (uint32_t)(to->elements / TASK_ELEMENTS + 1) * batch->count);
+        const cutis_output_stream *s = &from->stream;
+        run_moves(stage, batch,
+                  (move_job){ .output = to,
+                              .packed = (char *)s->data + batch->first * s->instance_stride,
+                              .step = s->instance_stride,
+                              .stride = s->stride,
+                              .to_host = true });
         return CUTIS_OK;
     }
     if (from->stream.data) { // up, and from there
@@ -429,21 +421,31 @@ cutis_result cutis_stage_prepare(cutis_stage *stage, const cutis_stage_call *cal
 
 // Bounds ------------------------------------------------------------------------------------------
 
-cutis_result cutis_stage_bounds_create(cutis_device *device, uint64_t elements, uint32_t capacity,
-                                       cutis_stage_bounds *out)
+cutis_result cutis_stage_open_bounds(cutis_device *device, cutis_stage_bounds *bounds,
+                                     uint64_t elements, uint32_t capacity, cutis_target *points)
 {
-    out->stretches = (uint32_t)(elements / STRETCH + 1);
-    out->capacity = capacity;
-    const uint64_t count = (uint64_t)out->stretches * capacity;
-    cutis_result result = cutis_buffer_create(device, count * 6 * sizeof(float), &out->buffer);
-    if (result != CUTIS_OK) return result;
-    out->host = cutis_alloc_array(device->context, (size_t)count, 6 * sizeof(float));
-    return out->host ? CUTIS_OK : cutis_alloc_result(device->context);
+    cutis_result result = CUTIS_OK;
+    bounds->stretches = (uint32_t)(elements / STRETCH + 1);
+    bounds->capacity = capacity;
+    const size_t count = (size_t)bounds->stretches * capacity;
+    if (!bounds->buffer)
+        result = cutis_buffer_create(device, count * 6 * sizeof(float), &bounds->buffer);
+    if (result == CUTIS_OK && !bounds->host) {
+        bounds->host = cutis_alloc_array(device->context, count, 6 * sizeof(float));
+        if (!bounds->host) result = cutis_alloc_result(device->context);
+    }
+    if (result != CUTIS_OK || points->buffer) return result;
+    if (!bounds->points)
+        result =
+            cutis_buffer_create(device, elements ? 12 * elements * capacity : 4, &bounds->points);
+    *points = (cutis_target){ .buffer = bounds->points, .step = 3 * elements, .stride = 3 };
+    return result;
 }
 
 void cutis_stage_bounds_destroy(cutis_device *device, cutis_stage_bounds *bounds)
 {
     cutis_buffer_destroy(bounds->buffer);
+    cutis_buffer_destroy(bounds->points);
     if (bounds->host)
         cutis_free_array(device->context, bounds->host,
                          (size_t)bounds->stretches * bounds->capacity, 6 * sizeof(float));

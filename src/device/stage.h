@@ -69,12 +69,15 @@ cutis_result cutis_stage_check(cutis_device *device, const char *what,
 typedef struct cutis_stage_bounds {
     cutis_buffer *buffer; ///< 6 floats per stretch
     float *host;
-    uint32_t stretches; ///< of an instance
-    uint32_t capacity;  ///< instances
+    cutis_buffer *points; ///< where only bounds are wanted
+    uint32_t stretches;   ///< of an instance
+    uint32_t capacity;    ///< instances
 } cutis_stage_bounds;
 
-cutis_result cutis_stage_bounds_create(cutis_device *device, uint64_t elements, uint32_t capacity,
-                                       cutis_stage_bounds *out);
+/// What bounds need, made when they are first asked for (or prepared), zeroed before. A target
+/// without a buffer gets one.
+cutis_result cutis_stage_open_bounds(cutis_device *device, cutis_stage_bounds *bounds,
+                                     uint64_t elements, uint32_t capacity, cutis_target *points);
 void cutis_stage_bounds_destroy(cutis_device *device, cutis_stage_bounds *bounds);
 /// @param used per instance 2 ints in a buffer, the first: how many points; or NULL: `elements`
 cutis_result cutis_stage_find_bounds(cutis_device *device, cutis_stage_bounds *bounds,

@@ -274,4 +274,82 @@ FN real3 centre_solve(centre_sum s, mat34 b, real3 o, REAL weight_largest, real3
     return real3_select_less(weight_largest, K(1.0), c, v);
 }
 
+// One vertex ------------------------------------------------------------------------------------
+//
+// What a schedule knows when it is compiled (nonuniform, normals, tangents: wanted) are constants.
+
+/// A vertex in its rest pose, or blended and not yet finished.
+STRUCT(skin_vertex)
+{
+    real3 p, n, t;
+    REAL w;              // handedness of the tangent
+    REAL n_sign, t_sign; // to multiply normal and tangent with
+};
+
+// `sign` is that of a uniform frame's scale.
+FN skin_vertex vertex_linear(mat34 m, skin_vertex r, REAL sign, const int nonuniform,
+                             const int normals, const int tangents)
+{
+    skin_vertex out = r;
+    out.p = mat34_point(m, r.p);
+    out.n_sign = out.t_sign = sign;
+    if (nonuniform && (normals || tangents)) {
+        shaded s = linear_normal_nonuniform(m, r.n);
+        out.n = s.v;
+        out.n_sign = s.sign;
+        out.t_sign = K(1.0);
+    } else if (normals) {
+        out.n = mat34_vector(m, r.n);
+    }
+    if (tangents) {
+        out.t = mat34_vector(m, r.t);
+        out.w = r.w * out.n_sign;
+    }
+    return out;
+}
+
+// d: the blended dual quaternion, f = quat_factor(d.q), q = quat_matrix(d.q, f); c: the centre,
+// `to` its blended image (`dual`: DQS, which has none); s: the blended stretch of a nonuniform
+// frame.
+FN skin_vertex vertex_turned(dual_quat d, REAL f, mat33 q, real3 c, real3 to, sym33 s,
+                             skin_vertex r, REAL sign, const int dual, const int nonuniform,
+                             const int normals, const int tangents)
+{
+    skin_vertex out = r;
+    out.n_sign = out.t_sign = sign;
+    if (nonuniform) {
+        shaded n = turned_normal_nonuniform(q, s, r.n);
+        out.p = dual ? dual_point_nonuniform(d, f) : spherical_point_nonuniform(q, s, to, r.p, c);
+        out.n = n.v;
+        out.n_sign = n.sign;
+        out.t = turned_tangent_nonuniform(q, s, r.t);
+        out.t_sign = K(1.0);
+    } else {
+        out.p = dual ? dual_point(d, f, q, r.p) : spherical_point(q, to, r.p, c);
+        if (normals) out.n = mat33_vector(q, r.n);
+        if (tangents) out.t = mat33_vector(q, r.t);
+    }
+    if (tangents) out.w = r.w * out.n_sign;
+    return out;
+}
+
+// Linear beside the method: a blend of both by `f`, or normals of the paper's shader.
+FN skin_vertex vertex_mixed(skin_vertex method, skin_vertex linear, REAL f, const int blend,
+                            const int linear_normals)
+{
+    if (blend) {
+        method.p = real3_mix(linear.p, method.p, f);
+        method.n = real3_mix(real3_scaled(linear.n, linear.n_sign),
+                             real3_scaled(method.n, method.n_sign), f);
+        method.t = real3_mix(real3_scaled(linear.t, linear.t_sign),
+                             real3_scaled(method.t, method.t_sign), f);
+        method.n_sign = method.t_sign = K(1.0); // the signs are in the values now
+    }
+    if (linear_normals) {
+        method.n = linear.n;
+        method.n_sign = linear.n_sign;
+    }
+    return method;
+}
+
 #endif

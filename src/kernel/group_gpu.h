@@ -68,6 +68,12 @@ FN void box_clear(const skin_group s)
 }
 #endif
 
+FN int ordered_bits(REAL x) // integers in the order of the floats
+{
+    int i = BITS(x);
+    return i ^ ((i >> 31) & 0x7fffffff);
+}
+
 FN void group_bounds(const skin_group s, GLOBAL int *bounds)
 {
     for (UINT g = 0; g < s.count; g++) {

@@ -212,11 +212,8 @@ LANED_KERNEL(handles_worst, HANDLES_WORST_BUFFERS)
     LANED_STRETCH;
     double worst[LANED_MOST];
     LANED_EACH worst[l] = 0;
-    for (; i < end; i++) LANED_EACH
-        {
-            const double size = MAGNITUDE(r[(INDEX)i * lanes + lane + l]) * inverse[i];
-            worst[l] = size > worst[l] ? size : worst[l];
-        }
+    for (; i < end; i++)
+        LANED_EACH worst[l] = handles_worse(worst[l], r[(INDEX)i * lanes + lane + l], inverse[i]);
     LANED_EACH partial[(INDEX)item * width + l] = worst[l];
     ITEM_END
 }

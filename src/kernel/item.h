@@ -33,7 +33,9 @@
 // ITEM_CHOSEN(name). The others of its text become functions that are never called, which cost next to
 // nothing. OpenCL C has no macros with `...`: there the name itself is what the definition replaces.
 #ifdef KERNEL_OPENCL
+#ifdef cl_khr_fp64 // skins, which need none, run without it
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
 #define ITEM_CHOSEN(name) name##_follows(void); KERNEL void name
 #define ITEM_HEAD(name)   static void ITEM_ONLY_##name
 #define ITEM_GIVEN(name)  const

@@ -37,26 +37,30 @@
 /// The vertices of the model.
 #define PATCH_REST_BUFFERS(IN, OUT) IN(char, body) OUT(char, work) OUT(float, rest_positions)
 
-/// X(kernel, its list), in the order of a frame.
+/// A line per kernel, in the order of a frame: its list, the texts it is in
+/// (device/compute/patches.c), the items of a task on CPUs; of a GPU the work items of a group, the
+/// lanes of a team (those of a joint's walk are half a warp: one lane walks) and registers at most,
+/// 0 any: those with which the H200 was fastest (docs/design/patches.md).
 #define PATCH_KERNELS(X)                                                                           \
-    X(patch_parts, PATCH_PARTS_BUFFERS)           /* per part */                                   \
-    X(patch_joints, PATCH_JOINTS_BUFFERS)         /* per joint */                                  \
-    X(patch_cut, PATCH_CUT_BUFFERS)               /* per part */                                   \
-    X(patch_rungs, PATCH_RUNGS_BUFFERS)           /* per joint */                                  \
-    X(patch_cut_volume, PATCH_CUT_VOLUME_BUFFERS) /* per part */                                   \
-    X(patch_solve, PATCH_SOLVE_BUFFERS)           /* per joint */                                  \
-    X(patch_rest, PATCH_REST_BUFFERS)             /* per block of the model's vertices */          \
-    X(patch_count, PATCH_COUNT_BUFFERS)           /* per block of vertices, then of faces */       \
-    X(patch_sum, PATCH_SUM_BUFFERS)               /* per instance */                               \
-    X(patch_vertices, PATCH_VERTICES_BUFFERS)     /* per block of vertices */                      \
-    X(patch_faces, PATCH_FACES_BUFFERS)           /* per block of faces */                         \
-    X(patch_strips, PATCH_STRIPS_BUFFERS)         /* per joint */                                  \
-    X(patch_vertex_sources, PATCH_VERTEX_SOURCES_BUFFERS) /* per block of vertices */              \
-    X(patch_joint_sources, PATCH_JOINT_SOURCES_BUFFERS)   /* per joint */                          \
-    X(patch_origins, PATCH_ORIGINS_BUFFERS)               /* per block of faces */                 \
-    X(patch_no_origins, PATCH_NO_ORIGINS_BUFFERS)         /* per joint */
+    X(patch_parts, PATCH_PARTS_BUFFERS, JOINT, 256, 64, 1, 0)            /* per part */            \
+    X(patch_joints, PATCH_JOINTS_BUFFERS, JOINT, 32, 64, 1, 0)           /* per joint */           \
+    X(patch_cut, PATCH_CUT_BUFFERS, BORDER, 1, 128, 32, 72)              /* per part */            \
+    X(patch_rungs, PATCH_RUNGS_BUFFERS, RUNG, 1, 64, 16, 96)             /* per joint */           \
+    X(patch_cut_volume, PATCH_CUT_VOLUME_BUFFERS, BORDER, 1, 64, 32, 64) /* per part */            \
+    X(patch_solve, PATCH_SOLVE_BUFFERS, SOLVE, 1, 128, 32, 128)          /* per joint */           \
+    X(patch_rest, PATCH_REST_BUFFERS, REST, 8, 64, 32, 96) /* per block of the model's vertices */ \
+    X(patch_count, PATCH_COUNT_BUFFERS, EMIT, 64, 64, 32, 0)       /* vertices, then faces */      \
+    X(patch_sum, PATCH_SUM_BUFFERS, EMIT, 16, 64, 32, 0)           /* per instance */              \
+    X(patch_vertices, PATCH_VERTICES_BUFFERS, EMIT, 8, 64, 32, 48) /* per block of vertices */     \
+    X(patch_faces, PATCH_FACES_BUFFERS, EMIT, 8, 64, 32, 40)       /* per block of faces */        \
+    X(patch_strips, PATCH_STRIPS_BUFFERS, EMIT, 1, 64, 32, 96)     /* per joint */                 \
+    X(patch_vertex_sources, PATCH_VERTEX_SOURCES_BUFFERS, SOURCE, 8, 64, 32, 0) /* vertices */     \
+    X(patch_joint_sources, PATCH_JOINT_SOURCES_BUFFERS, SOURCE, 1, 64, 32, 0)   /* per joint */    \
+    X(patch_origins, PATCH_ORIGINS_BUFFERS, SOURCE, 8, 64, 32, 0)        /* per block of faces */  \
+    X(patch_no_origins, PATCH_NO_ORIGINS_BUFFERS, SOURCE, 16, 64, 32, 0) /* per joint */
 
-#define PATCH_SAME_ARGUMENTS(kernel, BUFFERS) typedef patch_arguments kernel##_arguments;
+#define PATCH_SAME_ARGUMENTS(kernel, BUFFERS, text, items, group, team, most)                      \
+    typedef patch_arguments kernel##_arguments;
 PATCH_KERNELS(PATCH_SAME_ARGUMENTS)
 
 #endif

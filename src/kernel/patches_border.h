@@ -153,31 +153,33 @@ TEAM_FN int patch_slots(patch_work w, patch_cutting c, int e, int cut TEAM_PARAM
     return used;
 }
 
-// The slot where the border leaves the removed corner of a face towards `to`.
-FN int patch_slot_towards(patch_work w, int to, int edge)
+/// The border in face (u, a, b), u removed: slots of the edge or corner on b's side, and on a's.
+STRUCT(patch_piece)
 {
-    return work_state(w)[to] == PATCH_ZERO ? work_slot(w)[to] : work_edge_slot(w)[edge];
+    int a, b, from, to;
+};
+
+FN patch_piece patch_piece_of(patch_work w, int face, int corner)
+{
+    GLOBAL const int *v = body_face_vertex(w) + 3 * face, *state = work_state(w);
+    GLOBAL const int *edge = body_face_edge(w) + 3 * face, *split = work_edge_slot(w);
+    int next = (corner + 1) % 3, last = (corner + 2) % 3; // edge `next` goes from a to b
+    patch_piece p;
+    p.a = v[next];
+    p.b = v[last];
+    p.from = state[p.b] == PATCH_ZERO ? work_slot(w)[p.b]
+                                      : split[edge[state[p.b] == PATCH_REMOVED ? next : last]];
+    p.to = state[p.a] == PATCH_ZERO ? work_slot(w)[p.a]
+                                    : split[edge[state[p.a] == PATCH_REMOVED ? next : corner]];
+    return p;
 }
 
-// The border in face (u, a, b), u removed: from the edge or corner on b's side to that on a's.
 FN void patch_link_face(patch_work w, int face, int corner, int entry)
 {
-    GLOBAL const int *v = body_face_vertex(w) + 3 * face;
-    GLOBAL const int *edge = body_face_edge(w) + 3 * face;
     GLOBAL const int *state = work_state(w);
-    int a = v[(corner + 1) % 3], b = v[(corner + 2) % 3];
-    int ua = edge[corner], ab = edge[(corner + 1) % 3], bu = edge[(corner + 2) % 3];
-    int from, to;
-    if (state[a] != PATCH_KEPT && state[b] != PATCH_KEPT) return;
-    if (state[b] == PATCH_REMOVED)
-        from = work_edge_slot(w)[ab];
-    else
-        from = patch_slot_towards(w, b, bu);
-    if (state[a] == PATCH_REMOVED)
-        to = work_edge_slot(w)[ab];
-    else
-        to = patch_slot_towards(w, a, ua);
-    patch_link(w, entry, from, to);
+    patch_piece p = patch_piece_of(w, face, corner);
+    if (state[p.a] != PATCH_KEPT && state[p.b] != PATCH_KEPT) return;
+    patch_link(w, entry, p.from, p.to);
 }
 
 // Box removal: the edge across from a removed corner, if a face is left beyond it.
@@ -325,8 +327,7 @@ FN pvec patch_corner(patch_work w, int v, pvec centre)
 // Six times the volume of what is left of a face, over its centre.
 FN double patch_left_volume(patch_work w, int face, int corner, pvec centre)
 {
-    GLOBAL const int *v = body_face_vertex(w) + 3 * face;
-    GLOBAL const int *edge = body_face_edge(w) + 3 * face, *state = work_state(w);
+    GLOBAL const int *v = body_face_vertex(w) + 3 * face, *state = work_state(w);
     if (corner < 0) {
         pvec x = patch_corner(w, v[0], centre), y = patch_corner(w, v[1], centre);
         return pvec_det(x, y, patch_corner(w, v[2], centre));
@@ -334,12 +335,8 @@ FN double patch_left_volume(patch_work w, int face, int corner, pvec centre)
     int a = v[(corner + 1) % 3], b = v[(corner + 2) % 3];
     if (w.given->box || (state[a] != PATCH_KEPT && state[b] != PATCH_KEPT)) return 0.0;
     GLOBAL const pvec *points = work_slot_point(w);
-    int ab = edge[(corner + 1) % 3];
-    int from = state[b] == PATCH_REMOVED ? work_edge_slot(w)[ab]
-                                         : patch_slot_towards(w, b, edge[(corner + 2) % 3]);
-    int to =
-        state[a] == PATCH_REMOVED ? work_edge_slot(w)[ab] : patch_slot_towards(w, a, edge[corner]);
-    pvec p = pvec_minus(points[to], centre), q = pvec_minus(points[from], centre);
+    patch_piece s = patch_piece_of(w, face, corner);
+    pvec p = pvec_minus(points[s.to], centre), q = pvec_minus(points[s.from], centre);
     if (state[a] != PATCH_KEPT) return pvec_det(p, patch_corner(w, b, centre), q);
     pvec x = patch_corner(w, a, centre);
     if (state[b] != PATCH_KEPT) return pvec_det(p, x, q);

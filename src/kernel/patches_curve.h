@@ -174,11 +174,6 @@ PATCH_FN pvec patch_round_fan(GLOBAL const patch_joint *j, pvec p, pvec q, doubl
     pvec around = pvec_times(pvec_unit(pvec_mix(pvec_unit(u), pvec_unit(v), t)), far);
     return pvec_plus(around, pvec_times(axis, p_at + t * (q_at - p_at)));
 }
-// Flattened towards its chord.
-FN pvec patch_fan(GLOBAL const patch_joint *j, pvec p, pvec q, double t)
-{
-    return pvec_mix(patch_round_fan(j, p, q, t), pvec_mix(p, q, t), j->flat);
-}
 
 PATCH_FN void patch_sample_front(GLOBAL const patch_joint *j, GLOBAL pvec *out, int first,
                                  int count, int kind, pvec p, pvec q)

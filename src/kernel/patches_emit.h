@@ -180,14 +180,10 @@ FN int patch_slot_vertex_out(patch_work w, int slot)
     return work_joint(w)[joint].vertex_out - 1 - out;
 }
 
-// Output vertex of what VERTEX_OUT says.
-FN int patch_resolve(patch_work w, int out)
-{
-    return out >= -1 ? out : patch_slot_vertex_out(w, -2 - out);
-}
 FN int patch_vertex_out(patch_work w, int v)
 {
-    return patch_resolve(w, work_vertex_out(w)[v]);
+    int out = work_vertex_out(w)[v];
+    return out >= -1 ? out : patch_slot_vertex_out(w, -2 - out);
 }
 
 // Triangle `k` of the frame.
@@ -205,21 +201,15 @@ FN void patch_put_face(patch_work w, GLOBAL int *indices, GLOBAL int *labels, in
 FN void patch_put_cut_face(patch_work w, int f, int corner, GLOBAL int *indices, GLOBAL int *labels,
                            int k, int label)
 {
-    GLOBAL const int *v = body_face_vertex(w) + 3 * f, *state = work_state(w);
-    GLOBAL const int *edge = body_face_edge(w) + 3 * f;
-    int a = v[(corner + 1) % 3], b = v[(corner + 2) % 3], ab = edge[(corner + 1) % 3];
-    int from = state[b] == PATCH_REMOVED ? work_edge_slot(w)[ab]
-                                         : patch_slot_towards(w, b, edge[(corner + 2) % 3]);
-    int to =
-        state[a] == PATCH_REMOVED ? work_edge_slot(w)[ab] : patch_slot_towards(w, a, edge[corner]);
-    int p = patch_slot_vertex_out(w, to);
-    int q = patch_slot_vertex_out(w, from);
-    if (state[a] == PATCH_KEPT && state[b] == PATCH_KEPT) {
-        int x = patch_vertex_out(w, a), y = patch_vertex_out(w, b);
+    GLOBAL const int *state = work_state(w);
+    patch_piece s = patch_piece_of(w, f, corner);
+    int p = patch_slot_vertex_out(w, s.to), q = patch_slot_vertex_out(w, s.from);
+    if (state[s.a] == PATCH_KEPT && state[s.b] == PATCH_KEPT) {
+        int x = patch_vertex_out(w, s.a), y = patch_vertex_out(w, s.b);
         patch_put_face(w, indices, labels, k, p, x, y, label);
         patch_put_face(w, indices, labels, k + 1, p, y, q, label);
     } else {
-        int x = patch_vertex_out(w, state[a] == PATCH_KEPT ? a : b);
+        int x = patch_vertex_out(w, state[s.a] == PATCH_KEPT ? s.a : s.b);
         patch_put_face(w, indices, labels, k, p, x, q, label);
     }
 }

@@ -20,11 +20,12 @@ PATCH_FN pvec patch_rung_at(patch_work w, patch_case c, int index, double t)
         patch_curve v = patch_curve_of(w, c, index);
         return patch_conic(v.p, v.k, v.c, v.w, t);
     }
-    if (j->angle < PATCH_BEND_MIN) return pvec_mix(p, q, t);
-    if (kind == PATCH_RUNG_FRONT_FAN) return patch_fan(j, p, q, t);
-    if (kind != PATCH_RUNG_FRONT_ARC) return pvec_mix(p, q, t);
-    pvec arc = patch_round_arc(j, p, patch_swung_back(j, q), t);
-    return pvec_mix(arc, pvec_mix(p, q, t), j->flat);
+    int fan = kind == PATCH_RUNG_FRONT_FAN, front = fan || kind == PATCH_RUNG_FRONT_ARC;
+    pvec chord = pvec_mix(p, q, t);
+    if (j->angle < PATCH_BEND_MIN || !front) return chord;
+    return pvec_mix(fan ? patch_round_fan(j, p, q, t)
+                        : patch_round_arc(j, p, patch_swung_back(j, q), t),
+                    chord, j->flat);
 }
 
 /// Rungs on both sides of a place, and how far between them it lies.
@@ -99,13 +100,10 @@ TEAM_KERNEL(patch_rest, PATCH_REST_BUFFERS)
     int blocks = patch_blocks(given.rest_count), block = item % blocks;
     patch_work w = patch_work_of(body, work, &given, item / blocks);
     TEAM_EACH (v, block * PATCH_BLOCK, patch_block_end(block, given.rest_count)) {
-        GLOBAL float *out = rest_positions + patch_element(w, given.rest_positions, v);
         int vertex = body_rest_vertex(w)[v];
         pvec x = pvec_make(0.0, 0.0, 0.0); // of one that no face has
         if (vertex >= 0) x = patch_rest_vertex(w, vertex);
-        out[0] = (float)x.x;
-        out[1] = (float)x.y;
-        out[2] = (float)x.z;
+        patch_store(rest_positions, patch_element(w, given.rest_positions, v), x);
     }
     ITEM_END
 }

@@ -58,20 +58,14 @@ FN pvec patch_end(patch_work w, int slot)
     return work_slot_placed(w)[slot];
 }
 
-// The child's slot that is partner of a parent's, if that place of the loop is still there on both;
-// -1 if not.
-FN int patch_partner(patch_work w, patch_case c, int slot)
+// The child's slot that is partner of a parent's vertex, if that place of the loop is still there
+// on both; -1 if not.
+FN int patch_partner(patch_work w, patch_case c, int node)
 {
-    int node = work_slot_node(w)[slot], first = body_joint_loop(w)[c.joint];
-    GLOBAL const int *state = work_state(w), *loop = body_loop_vertex(w);
-    if (node >= 0) {
-        if (body_vertex_loop(w)[node] != c.joint) return -1;
-        int place = (body_vertex_place(w)[node] + c.shift) % c.count;
-        int other = loop[2 * (first + place) + 1];
-        if (state[other] == PATCH_REMOVED) return -1;
-        return work_slot(w)[other];
-    }
-    return -2; // a point on an edge: by place, below
+    if (body_vertex_loop(w)[node] != c.joint) return -1;
+    int place = (body_vertex_place(w)[node] + c.shift) % c.count;
+    int other = body_loop_vertex(w)[2 * (body_joint_loop(w)[c.joint] + place) + 1];
+    return work_state(w)[other] == PATCH_REMOVED ? -1 : work_slot(w)[other];
 }
 
 // The same for a split point on the loop: the child's must be on the partner edge.
@@ -96,9 +90,8 @@ FN int patch_partner_split(patch_work w, patch_case c, int slot)
 
 FN int patch_anchor(patch_work w, patch_case c, int p_rank)
 {
-    int slot = work_slot_order(w)[c.p_first + p_rank];
-    int partner = patch_partner(w, c, slot);
-    if (partner == -2) partner = patch_partner_split(w, c, slot);
+    int slot = work_slot_order(w)[c.p_first + p_rank], node = work_slot_node(w)[slot];
+    int partner = node >= 0 ? patch_partner(w, c, node) : patch_partner_split(w, c, slot);
     return partner < 0 ? -1 : work_slot_rank(w)[partner];
 }
 

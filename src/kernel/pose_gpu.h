@@ -15,12 +15,6 @@
 #define EACH_INSTANCE UNROLL for (int t = 0; t < POSE_TILE; t++)
 #define EACH_POSE     UNROLL for (int p = 0; p < count; p++)
 
-STRUCT(pose_sums)
-{
-    real3 d, n;
-    REAL total, nearest;
-};
-
 STRUCT(pose_tile)
 {
     pose_sums of[POSE_TILE];
@@ -30,18 +24,6 @@ STRUCT(pose_tile)
 FN UINT tile_instance(const skin_group s, UINT g, int t)
 {
     return g + (UINT)t < s.count ? g + (UINT)t : s.count - 1u;
-}
-
-// What was added so far, relative to a pose that may be nearer.
-FN pose_sums pose_sums_rescaled(pose_sums sums, REAL nearest, REAL scale)
-{
-    nearest = AT_MOST(sums.nearest, nearest);
-    REAL factor = pose_rescale(nearest, sums.nearest, scale);
-    sums.d = real3_scaled(sums.d, factor);
-    sums.n = real3_scaled(sums.n, factor);
-    sums.total = sums.total * factor;
-    sums.nearest = nearest;
-    return sums;
 }
 
 // `count` poses from `quad` * 4 on, for all instances of a tile. `bones`: as in FOR_BONES.
@@ -139,7 +121,8 @@ FN skin_vertex pose_finished(const int bones, const skin_arguments a, const skin
 #endif
     mat34 blended = mat34_zero(), m;
     FOR_BONES(MATRIX_AT(m, b) blended = mat34_blend(blended, w, m);)
-    return skin_finished(skin_linear(blended, r, row.y), row.x);
+    return skin_finished(
+        vertex_linear(blended, r, row.y, SKIN_NONUNIFORM, SKIN_NORMALS, SKIN_TANGENTS), row.x);
 }
 
 // The instances of the group, for one block.

@@ -61,6 +61,25 @@ FN REAL pose_rescale(REAL nearer, REAL nearest, REAL scale)
     return pose_exp2((nearer - nearest) * scale);
 }
 
+/// Sums over the poses so far, relative to the nearest of them.
+STRUCT(pose_sums)
+{
+    real3 d, n;
+    REAL total, nearest;
+};
+
+// What was added so far, relative to a pose that may be nearer.
+FN pose_sums pose_sums_rescaled(pose_sums sums, REAL nearest, REAL scale)
+{
+    nearest = AT_MOST(sums.nearest, nearest);
+    REAL factor = pose_rescale(nearest, sums.nearest, scale);
+    sums.d = real3_scaled(sums.d, factor);
+    sums.n = real3_scaled(sums.n, factor);
+    sums.total = sums.total * factor;
+    sums.nearest = nearest;
+    return sums;
+}
+
 // One over a positive sum of weights.
 FN REAL pose_reciprocal(REAL sum)
 {

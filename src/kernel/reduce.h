@@ -9,8 +9,7 @@
 /// Defined by the compiling host: REDUCE_SET (most controls a vertex keeps), REDUCE_CANDIDATES
 /// (most it chooses from), REDUCE_LIST (the larger of the two). On a GPU also REDUCE_COLUMNS (the
 /// number of poses) and REDUCE_TRIALS, so that a work item's arrays are no larger than they must
-/// be, and REDUCE_ONLY_name of the one kernel that is wanted, for compilers take seconds for all;
-/// in C REDUCE_ALL.
+/// be.
 #ifndef CUTIS_KERNEL_REDUCE_H
 #define CUTIS_KERNEL_REDUCE_H
 

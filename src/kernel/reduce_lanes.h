@@ -184,7 +184,6 @@ FN INT reduce_positive(const reduce_block *b, const REAL *weight)
     return active;
 }
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_keep)
 ITEM_KERNEL(reduce_keep, REDUCE_KEEP_BUFFERS)
 {
     TAKE_BLOCKS;
@@ -208,7 +207,6 @@ ITEM_KERNEL(reduce_keep, REDUCE_KEEP_BUFFERS)
     STORE_BITS(block.active, active);
     ITEM_END
 }
-#endif
 
 // Steps -----------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@
 
 #include "reduce_lanes.h"
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_trace)
 ITEM_KERNEL(reduce_trace, REDUCE_TRACE_BUFFERS)
 {
     TAKE_BLOCKS;
@@ -21,7 +20,6 @@ ITEM_KERNEL(reduce_trace, REDUCE_TRACE_BUFFERS)
             part[lane_vertex[lane + l]] = block.n > 0 ? LANE(sum, l) / block.n : 0;
     ITEM_END
 }
-#endif
 
 // The original weight of a control at a vertex, 0 if it has none.
 FN double reduce_original(const reduce_problem *p, int v, int which)
@@ -39,7 +37,6 @@ FN double reduce_original(const reduce_problem *p, int v, int which)
     return begin < last && p->control[begin] == which ? p->weight[begin] : 0;
 }
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_match)
 ITEM_KERNEL(reduce_match, REDUCE_MATCH_BUFFERS)
 {
     TAKE_PROBLEM;
@@ -62,7 +59,6 @@ ITEM_KERNEL(reduce_match, REDUCE_MATCH_BUFFERS)
     }
     ITEM_END
 }
-#endif
 
 // What the neighbours would have the kept weights of a vertex be; `share`: 1 / stiffness.
 STRUCT(reduce_prior)
@@ -174,7 +170,6 @@ PROC double reduce_stray_between(const reduce_problem *p, const reduce_sets *set
     }
 }
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_stray)
 ITEM_KERNEL(reduce_stray, REDUCE_STRAY_BUFFERS)
 {
     TAKE_PROBLEM;
@@ -186,6 +181,5 @@ ITEM_KERNEL(reduce_stray, REDUCE_STRAY_BUFFERS)
     part[item] = sum;
     ITEM_END
 }
-#endif
 
 #endif

@@ -303,7 +303,6 @@ FN INT reduce_eliminate(int n, TEAM_SPACE REAL *k, TEAM_SPACE REAL *column, TEAM
     return gone;
 }
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_choose)
 #define CHOOSE_VERTEX(l) (order ? order[lane + (l)] : lane + (l))
 
 // Gram matrices of n candidates of every lane. `vertex`: the lanes'; `chunk`: scratch
@@ -362,6 +361,5 @@ TEAM_KERNEL(reduce_choose, REDUCE_CHOOSE_BUFFERS)
     }
     ITEM_END
 }
-#endif
 
 #endif

@@ -58,7 +58,6 @@ FN void reduce_scatter_weights(const reduce_block *b, const reduce_sets *sets,
             sets->set_weight[sets->set_first[vertex[l]] + i] = LANE(s->now[i], l);
 }
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_gradient)
 ITEM_KERNEL(reduce_gradient, REDUCE_GRADIENT_BUFFERS)
 {
     TAKE_MESH;
@@ -103,7 +102,6 @@ ITEM_KERNEL(reduce_gradient, REDUCE_GRADIENT_BUFFERS)
     STORE_LANES(fall + lane, down);
     ITEM_END
 }
-#endif
 
 // The paper's energy ----------------------------------------------------------------------------
 
@@ -142,7 +140,6 @@ FN void reduce_move_laplace(const reduce_mesh *mesh, GLOBAL double *rho, int v, 
     }
 }
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_laplace)
 ITEM_KERNEL(reduce_laplace, REDUCE_LAPLACE_BUFFERS)
 {
     TAKE_MESH;
@@ -175,6 +172,5 @@ ITEM_KERNEL(reduce_laplace, REDUCE_LAPLACE_BUFFERS)
     STORE_LANES(fall + lane, down);
     ITEM_END
 }
-#endif
 
 #endif

@@ -43,7 +43,6 @@ STRUCT(reduce_tilts)
 #define EACH_CHUNK(n)  for (int from = 0; from < (n); from += REDUCE_POSES)
 #define CHUNK_POSES(n) ((n)-from < REDUCE_POSES ? (n)-from : REDUCE_POSES)
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_normal)
 #define TILT_TARGET(v, j) (target + 3 * ((INDEX)(v)*COLUMNS + (j)))
 
 ITEM_KERNEL(reduce_normal, REDUCE_NORMAL_BUFFERS)
@@ -83,7 +82,6 @@ ITEM_KERNEL(reduce_normal, REDUCE_NORMAL_BUFFERS)
     }
     ITEM_END
 }
-#endif
 
 // tilt += scale * (the part of `change` across the normal), in poses [from, from + poses).
 FN void reduce_tilt_add(GLOBAL double *own, int n, int from, int poses, const double *change)
@@ -100,7 +98,6 @@ FN void reduce_tilt_add(GLOBAL double *own, int n, int from, int poses, const do
     }
 }
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_tilt)
 ITEM_KERNEL(reduce_tilt, REDUCE_TILT_BUFFERS)
 {
     TAKE_TILTS;
@@ -142,7 +139,6 @@ ITEM_KERNEL(reduce_tilt, REDUCE_TILT_BUFFERS)
     part[item] = energy;
     ITEM_END
 }
-#endif
 
 // The metric ------------------------------------------------------------------------------------
 
@@ -191,7 +187,6 @@ FN void reduce_tilt_metric(const reduce_tilts *t, const reduce_mesh *mesh, int v
     (block_metric + 6 * ((INDEX)((lane) / REDUCE_BLOCK) * COLUMNS) * REDUCE_BLOCK +                \
      (lane) % REDUCE_BLOCK)
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_metric)
 ITEM_KERNEL(reduce_metric, REDUCE_METRIC_BUFFERS)
 {
     TAKE_MESH;
@@ -207,7 +202,6 @@ ITEM_KERNEL(reduce_metric, REDUCE_METRIC_BUFFERS)
     }
     ITEM_END
 }
-#endif
 
 // Updates ---------------------------------------------------------------------------------------
 
@@ -290,7 +284,6 @@ FN REAL reduce_fall_tilted(const reduce_block *b)
     return fall;
 }
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_tilted)
 ITEM_KERNEL(reduce_tilted, REDUCE_TILTED_BUFFERS)
 {
     TAKE_MESH;
@@ -327,6 +320,5 @@ ITEM_KERNEL(reduce_tilted, REDUCE_TILTED_BUFFERS)
     STORE_LANES(fall + lane, down);
     ITEM_END
 }
-#endif
 
 #endif

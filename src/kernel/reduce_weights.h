@@ -5,7 +5,6 @@
 
 #include "reduce_lanes.h"
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_target)
 ITEM_KERNEL(reduce_target, REDUCE_TARGET_BUFFERS)
 {
     ITEM_BEGIN
@@ -26,7 +25,6 @@ ITEM_KERNEL(reduce_target, REDUCE_TARGET_BUFFERS)
     }
     ITEM_END
 }
-#endif
 
 // Where a control takes a vertex, less its target, into a lane's offsets of a slot.
 FN void reduce_put_offsets(const reduce_problem *p, int v, int control, GLOBAL float *offset)
@@ -41,7 +39,6 @@ FN void reduce_put_offsets(const reduce_problem *p, int v, int control, GLOBAL f
     }
 }
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_load)
 ITEM_KERNEL(reduce_load, REDUCE_LOAD_BUFFERS)
 {
     TAKE_PROBLEM;
@@ -61,7 +58,6 @@ ITEM_KERNEL(reduce_load, REDUCE_LOAD_BUFFERS)
     }
     ITEM_END
 }
-#endif
 
 // First weights ---------------------------------------------------------------------------------
 
@@ -127,7 +123,6 @@ PROC void reduce_first_nearest(const reduce_block *b, const INT *which, const RE
             reduce_first_bounded(n, gram, right, l, b->negative, weight);
 }
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_weigh)
 // A vertex that keeps all of its influences keeps its weights, and has no error.
 ITEM_KERNEL(reduce_weigh, REDUCE_WEIGH_BUFFERS)
 {
@@ -166,9 +161,7 @@ ITEM_KERNEL(reduce_weigh, REDUCE_WEIGH_BUFFERS)
     }
     ITEM_END
 }
-#endif
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_store)
 ITEM_KERNEL(reduce_store, REDUCE_STORE_BUFFERS)
 {
     TAKE_BLOCKS;
@@ -182,9 +175,7 @@ ITEM_KERNEL(reduce_store, REDUCE_STORE_BUFFERS)
     }
     ITEM_END
 }
-#endif
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_errors)
 ITEM_KERNEL(reduce_errors, REDUCE_ERRORS_BUFFERS)
 {
     TAKE_PROBLEM;
@@ -202,11 +193,9 @@ ITEM_KERNEL(reduce_errors, REDUCE_ERRORS_BUFFERS)
     }
     ITEM_END
 }
-#endif
 
 // Energies --------------------------------------------------------------------------------------
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_energy)
 ITEM_KERNEL(reduce_energy, REDUCE_ENERGY_BUFFERS)
 {
     ITEM_BEGIN
@@ -235,9 +224,7 @@ ITEM_KERNEL(reduce_energy, REDUCE_ENERGY_BUFFERS)
     anchor_part[item] = near;
     ITEM_END
 }
-#endif
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_residual)
 ITEM_KERNEL(reduce_residual, REDUCE_RESIDUAL_BUFFERS)
 {
     ITEM_BEGIN
@@ -248,9 +235,7 @@ ITEM_KERNEL(reduce_residual, REDUCE_RESIDUAL_BUFFERS)
         for (int r = 0; r < rows; r++) out[r] += edge[i] * error[(INDEX)ring[i] * rows + r];
     ITEM_END
 }
-#endif
 
-#if defined(REDUCE_ALL) || defined(REDUCE_ONLY_reduce_sum)
 ITEM_KERNEL(reduce_sum, REDUCE_SUM_BUFFERS)
 {
     ITEM_BEGIN
@@ -264,6 +249,5 @@ ITEM_KERNEL(reduce_sum, REDUCE_SUM_BUFFERS)
     sums[item] = sum;
     ITEM_END
 }
-#endif
 
 #endif

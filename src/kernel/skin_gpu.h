@@ -1,6 +1,6 @@
 /// Kernel text: the GPU's schedule of blend skinning, shared by OpenCL and CUDA: what a warp does
-/// with a block. Concatenated after kernel.h, algebra.h, blend.h, vertex_gpu.h, arguments_gpu.h and
-/// near_gpu.h; group_gpu.h has the kernel itself.
+/// with a block. Concatenated after kernel.h, algebra.h, blend.h, arguments_gpu.h and near_gpu.h;
+/// group_gpu.h has the kernel itself.
 ///
 /// A warp of 32 work items serves a block of 32 vertices that share a bone list: weights and rest
 /// data stay in registers while it walks the instances of its group, whose palettes lie in shared
@@ -18,6 +18,13 @@
 /// SKIN_TOGETHER (instances of a group, at most: 8, or with SKIN_POSES more).
 #if !defined(CUTIS_KERNEL_SKIN_GPU_H) && defined(SKIN_FORMULA)
 #define CUTIS_KERNEL_SKIN_GPU_H
+
+#define SKIN_TURNED (SKIN_FORMULA != FORMULA_LBS)
+// The blended matrix is needed: as the method, beside it, or for its centre.
+#define SKIN_LINEAR                                                                                \
+    (!SKIN_TURNED || SKIN_BLEND || SKIN_LINEAR_NORMALS || SKIN_FORMULA == FORMULA_SBS_WEIGHTED)
+// The linear vertex leaves the kernel, wholly or in part.
+#define SKIN_LINEAR_OUT (!SKIN_TURNED || SKIN_BLEND || SKIN_LINEAR_NORMALS)
 
 // NVIDIA's OpenCL (driver 580) refuses kernels with many inlined loops, or makes ones that fault,
 // where CUDA makes right ones from the same text (compute-sanitizer finds nothing in them). So for
@@ -417,7 +424,8 @@ FN skin_vertex vertex_blended(const int bones, const int images, const int apart
     FOR_BONES(MATRIX_AT(m, b) blended = mat34_blend(blended, w, m);)
 #endif
 #if SKIN_LINEAR_OUT
-    skin_vertex linear = skin_linear(blended, r, sign);
+    skin_vertex linear =
+        vertex_linear(blended, r, sign, SKIN_NONUNIFORM, SKIN_NORMALS, SKIN_TANGENTS);
     out = linear;
 #endif
 #if SKIN_TURNED
@@ -458,15 +466,31 @@ FN skin_vertex vertex_blended(const int bones, const int images, const int apart
     sym33 one;
     FOR_BONES(STRETCH_AT(one, b) stretch = sym33_blend(stretch, w, one);)
 #endif
-    out = skin_turned(sum, centre, to, stretch, r, sign);
+    REAL factor = quat_factor(sum.q);
+    out = vertex_turned(sum, factor, quat_matrix(sum.q, factor), centre, to, stretch, r, sign,
+                        SKIN_FORMULA == FORMULA_DQS, SKIN_NONUNIFORM, SKIN_NORMALS, SKIN_TANGENTS);
 #if SKIN_LINEAR_OUT
-    out = skin_mixed(out, linear, k.factor);
+    out = vertex_mixed(out, linear, k.factor, SKIN_BLEND, SKIN_LINEAR_NORMALS);
 #endif
 #endif
     return out;
 }
 
 // Outputs ---------------------------------------------------------------------------------------
+
+FN skin_vertex skin_finished(skin_vertex v, REAL scale)
+{
+    v.p = finish_point(v.p, scale);
+#if SKIN_UNIT
+    v.n = finish_unit(v.n, v.n_sign);
+    v.t = finish_unit(v.t, v.t_sign);
+#else
+    v.n = finish_vector(v.n, v.n_sign);
+    v.t = finish_vector(v.t, v.t_sign);
+#endif
+    v.w = v.w + K(0.0);
+    return v;
+}
 
 FN void box_add(const skin_group s, UINT g, real3 p)
 {

@@ -3,7 +3,7 @@
 #define CUTIS_TESTS_PATCHES_MEMORY_H
 
 #include "deform/patches_binding.h"
-#include "deform/patches_places.h"
+#include "deform/patches_pack.h"
 #include "patches_device.h"
 
 /// What the arrays of a body are counted by.

@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-#include "deform/centre.h"
+#include "deform/skin.h"
 #include "device/cpu/cpu.h"
 
 #define PI 3.14159265358979323846

@@ -9,7 +9,6 @@
 #include "rig.h"
 
 #include "deform/skin.h"
-#include "deform/split.h"
 #include "math/quat.h"
 
 typedef struct bone {

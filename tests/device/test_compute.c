@@ -3,7 +3,6 @@
 #include "support.h"
 
 #include "device/compute/basic.h"
-#include "device/compute/scan.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -523,8 +523,8 @@ static void host_work_runs_once_on_the_devices_threads_or_the_callers(void **sta
                                                .run_tasks_user = &t };
         assert_int_equal(cutis_device_create(F.context, &options, &device), CUTIS_OK);
         assert_int_equal(device->task_threads, 3);
-        device->operations->run_tasks(device, count_task, &t, 1000);
-        device->operations->run_tasks(device, count_task, &t, 0);
+        cutis_device_run(device, count_task, &t, 1000);
+        cutis_device_run(device, count_task, &t, 0);
         for (int i = 0; i < 1000; i++) assert_int_equal(atomic_load(&t.done[i]), 1);
         assert_int_equal(atomic_load(&t.callers), own ? 0 : 1);
         cutis_device_destroy(device);

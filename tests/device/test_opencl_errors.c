@@ -206,9 +206,9 @@ static void a_kernel_that_does_not_build_gives_the_compilers_log(void **state)
     (void)state;
     rig r = rig_make();
     cutis_gpu_kernel kernel;
-    assert_int_equal(
-        cutis_gpu_kernel_get(r.gpu, "#error marker_of_the_test\n", "cutis_skin", 0, &kernel),
-        CUTIS_DEVICE_BUILD_FAILED);
+    assert_int_equal(cutis_gpu_kernel_get(r.gpu, (const char *const[]){ NULL },
+                                          "#error marker_of_the_test\n", "cutis_skin", 0, &kernel),
+                     CUTIS_DEVICE_BUILD_FAILED);
     assert_non_null(strstr(cutis_context_error(r.context), "marker_of_the_test"));
     rig_free(&r);
 }

@@ -20,7 +20,6 @@ static void team_host_sync(void)
 
 #define TEAM_HOST 1
 #define KERNEL_DOUBLE
-#define REDUCE_ONLY_reduce_choose
 #define REDUCE_SET        CUTIS_REDUCE_SET
 #define REDUCE_CANDIDATES CUTIS_REDUCE_CANDIDATES
 #define REDUCE_LIST       CUTIS_REDUCE_SET

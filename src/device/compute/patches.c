@@ -19,24 +19,7 @@ static const char *const EMIT[] = { SOLVE_TEXTS, "patches_emit.h", NULL };
 static const char *const REST[] = { SOLVE_TEXTS, "patches_emit.h", "patches_rest.h", NULL };
 static const char *const SOURCE[] = { SOLVE_TEXTS, "patches_emit.h", "patches_source.h", NULL };
 
-// Registers, lanes of a team and groups: those with which the H200 was fastest
-// (docs/design/patches.md). Teams of a joint's walk are half a warp: one lane walks.
-#define PATCH_KERNEL(name, list, text, items, group, team, most)                                   \
-    CUTIS_COMPUTE_KERNEL(patch_##name, PATCH_##list##_BUFFERS, .texts = text, .task_items = items, \
-                         .group_size = group, .lanes = team, .registers = most)
-PATCH_KERNEL(parts, PARTS, JOINT, 256, 64, 1, 0);
-PATCH_KERNEL(joints, JOINTS, JOINT, 32, 64, 1, 0);
-PATCH_KERNEL(cut, CUT, BORDER, 1, 128, 32, 72);
-PATCH_KERNEL(rungs, RUNGS, RUNG, 1, 64, 16, 96);
-PATCH_KERNEL(cut_volume, CUT_VOLUME, BORDER, 1, 64, 32, 64);
-PATCH_KERNEL(solve, SOLVE, SOLVE, 1, 128, 32, 128);
-PATCH_KERNEL(rest, REST, REST, 8, 64, 32, 96);
-PATCH_KERNEL(count, COUNT, EMIT, 64, 64, 32, 0);
-PATCH_KERNEL(sum, SUM, EMIT, 16, 64, 32, 0);
-PATCH_KERNEL(vertices, VERTICES, EMIT, 8, 64, 32, 48);
-PATCH_KERNEL(faces, FACES, EMIT, 8, 64, 32, 40);
-PATCH_KERNEL(strips, STRIPS, EMIT, 1, 64, 32, 96);
-PATCH_KERNEL(vertex_sources, VERTEX_SOURCES, SOURCE, 8, 64, 32, 0);
-PATCH_KERNEL(joint_sources, JOINT_SOURCES, SOURCE, 1, 64, 32, 0);
-PATCH_KERNEL(origins, ORIGINS, SOURCE, 8, 64, 32, 0);
-PATCH_KERNEL(no_origins, NO_ORIGINS, SOURCE, 16, 64, 32, 0);
+#define PATCH_KERNEL(kernel, BUFFERS, text, items, group, team, most)                              \
+    CUTIS_COMPUTE_KERNEL(kernel, BUFFERS, .texts = text, .task_items = (items),                    \
+                         .group_size = (group), .lanes = (team), .registers = (most));
+PATCH_KERNELS(PATCH_KERNEL)

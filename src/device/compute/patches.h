@@ -5,6 +5,8 @@
 #include "device/compute.h"
 #include "kernel/patches_arguments.h"
 
-PATCH_KERNELS(CUTIS_COMPUTE_DECLARE)
+#define PATCH_DECLARE(kernel, BUFFERS, text, items, group, team, most)                             \
+    CUTIS_COMPUTE_DECLARE(kernel, BUFFERS)
+PATCH_KERNELS(PATCH_DECLARE)
 
 #endif

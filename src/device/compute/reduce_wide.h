@@ -3,8 +3,7 @@
 #include "device/compute/reduce.h"
 
 #define KERNEL_DOUBLE
-#define KERNEL_LANES 8
-#define REDUCE_ALL
+#define KERNEL_LANES      8
 #define REDUCE_SET        CUTIS_REDUCE_SET
 #define REDUCE_CANDIDATES CUTIS_REDUCE_CANDIDATES
 #define REDUCE_LIST       CUTIS_REDUCE_SET
@@ -12,5 +11,6 @@
 
 _Static_assert(KERNEL_LANES == REDUCE_BLOCK, "an item is a block");
 
-#define WIDE(kernel, LIST) void CUTIS_COMPUTE_FUNCTION(NAME(kernel), kernel, LIST)
+#define WIDE(kernel, BUFFERS, text, items, group, team)                                            \
+    void CUTIS_COMPUTE_FUNCTION(NAME(kernel), kernel, BUFFERS)
 CUTIS_REDUCE_KERNELS(WIDE)

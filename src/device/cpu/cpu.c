@@ -16,7 +16,7 @@ static void cpu_destroy(cutis_device *base)
 {
     cutis_cpu_device *device = (cutis_cpu_device *)base;
     if (!device) return;
-    cutis_os_pool_destroy(device->pool);
+    cutis_os_pool_destroy(base->pool);
     cutis_free(base->context, device, sizeof *device);
 }
 
@@ -37,10 +37,10 @@ static cutis_device_info cpu_describe(const cutis_device *base)
     cutis_device_info info;
     describe_machine(&info);
     info.isa = device->variant.isa;
-    info.thread_count = device->thread_count;
+    info.thread_count = base->task_threads;
     snprintf(info.detail, sizeof info.detail, "%s, %u thread%s%s", device->variant.name,
-             device->thread_count, device->thread_count == 1 ? "" : "s",
-             device->run_tasks ? " of the caller" : "");
+             base->task_threads, base->task_threads == 1 ? "" : "s",
+             base->run_tasks ? " of the caller" : "");
     return info;
 }
 
@@ -110,19 +110,6 @@ static void cpu_native(const cutis_device *device, uint64_t *context, uint64_t *
     *context = *queue = 0;
 }
 
-// Threads ---------------------------------------------------------------------------------------
-
-void cutis_cpu_run_tasks(cutis_device *base, void (*task)(void *data, uint32_t index), void *data,
-                         uint32_t count)
-{
-    cutis_cpu_device *device = (cutis_cpu_device *)base;
-    if (count == 0) return;
-    if (device->run_tasks)
-        device->run_tasks(device->run_tasks_user, task, data, count);
-    else
-        cutis_os_pool_run(device->pool, task, data, count);
-}
-
 static cutis_compute_width width_of(cutis_isa isa)
 {
     return isa == CUTIS_ISA_AVX512 ? CUTIS_COMPUTE_AVX512
@@ -143,7 +130,6 @@ static const cutis_device_operations CPU_OPERATIONS = {
     .skin_create = cutis_cpu_skin_create,
     .skin_destroy = cutis_cpu_skin_destroy,
     .skin_run = cutis_cpu_skin_run,
-    .run_tasks = cutis_cpu_run_tasks,
 };
 
 cutis_result cutis_cpu_device_create(cutis_context *context, const cutis_device_options *options,
@@ -164,21 +150,13 @@ cutis_result cutis_cpu_device_create(cutis_context *context, const cutis_device_
     device->base.operations = &CPU_OPERATIONS;
     device->variant = variant;
     device->base.compute_width = width_of(variant.isa);
-    device->run_tasks = options->run_tasks;
-    device->run_tasks_user = options->run_tasks_user;
-    device->base.threads_are_foreign = options->run_tasks != NULL;
-    device->thread_count = options->thread_count ? options->thread_count : cutis_os_core_count();
-    device->base.task_threads = device->thread_count;
     device->cache_bytes = cutis_cpu_cache_bytes();
-    if (!device->run_tasks) {
-        cutis_result result = cutis_os_pool_create(context, device->thread_count, &device->pool);
-        if (result != CUTIS_OK) {
-            cpu_destroy(&device->base);
-            return result;
-        }
-    }
-    *out = &device->base;
-    return CUTIS_OK;
+    cutis_result result = cutis_device_open_threads(&device->base, options);
+    if (result == CUTIS_OK)
+        *out = &device->base;
+    else
+        cpu_destroy(&device->base);
+    return result;
 }
 
 const cutis_bone_work *cutis_device_bone_work(const cutis_device *device)

@@ -80,15 +80,7 @@ cutis_result cutis_cpu_skin_run(cutis_device_skin *skin, const cutis_skin_frames
 typedef struct cutis_cpu_device {
     cutis_device base;
     cutis_cpu_variant variant;
-    struct cutis_os_pool *pool; ///< NULL with the caller's own runner
-    cutis_task_runner run_tasks;
-    void *run_tasks_user;
-    uint32_t thread_count;
     uint64_t cache_bytes;
 } cutis_cpu_device;
-
-/// task(data, 0 .. count - 1) on the device's threads.
-void cutis_cpu_run_tasks(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
-                         uint32_t count);
 
 #endif

@@ -14,12 +14,6 @@ _Static_assert(POSE_QUAD == CUTIS_POSE_QUAD, "layout and kernel text agree");
 #define EACH_POSE for (int k = 0; k < count; k++)
 #endif
 
-/// Sums over the poses so far, relative to the nearest of them.
-typedef struct pose_sums {
-    real3 d, n;
-    REAL total, nearest;
-} pose_sums;
-
 /// What the poses of one chunk need.
 typedef struct pose_chunk {
     const float *squares; // of the instance and the chunk's first pose; a bone's are `step` apart
@@ -43,15 +37,11 @@ FN pose_sums pose_chunk_add(const pose_chunk *chunk, const skin_list *list, pose
     if (!chunk->gaussian) EACH_POSE at[k] = pose_root(at[k]);
     nearest = at[0];
     EACH_POSE nearest = AT_MOST(at[k], nearest);
-    if (!first) {
-        nearest = AT_MOST(sums.nearest, nearest);
-        const REAL factor = pose_rescale(nearest, sums.nearest, chunk->scale);
-        sums.d = real3_scaled(sums.d, factor);
-        sums.n = real3_scaled(sums.n, factor);
-        sums.total = sums.total * factor;
-    }
-    sums.nearest = nearest;
-    const REAL bias = nearest * chunk->scale;
+    if (first)
+        sums.nearest = nearest;
+    else
+        sums = pose_sums_rescaled(sums, nearest, chunk->scale);
+    const REAL bias = sums.nearest * chunk->scale;
     EACH_POSE
     {
         const float *field = chunk->field + (size_t)k * planes * BLOCK;

@@ -161,16 +161,13 @@ static void run_job(cutis_cpu_device *device, cutis_cpu_job *job)
 {
     const uint64_t block_count = job->layout->block_count;
     const uint32_t instance_count = job->frames->instance_count;
-    const bool alone = device->thread_count == 1;
+    const bool alone = device->base.task_threads == 1;
     if (block_count * instance_count <= (alone ? TASK_BLOCKS_MAX : TASK_BLOCKS_MIN)) {
         for (uint32_t i = 0; i < instance_count; i++) job->run(job, i, 0, (uint32_t)block_count);
         return;
     }
-    const uint32_t count = split(job, device->thread_count);
-    if (alone || count == 1)
-        for (uint32_t i = 0; i < count; i++) run_task(job, i);
-    else
-        cutis_cpu_run_tasks(&device->base, run_task, job, count);
+    const uint32_t count = split(job, device->base.task_threads);
+    cutis_device_run(alone ? NULL : &device->base, run_task, job, count);
 }
 
 static const cutis_bounds EMPTY_BOUNDS = {

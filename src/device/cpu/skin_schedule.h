@@ -54,13 +54,6 @@ typedef struct skin_list {
     const float *centre;   // the one centre of all lanes, or NULL
 } skin_list;
 
-/// A vertex in its rest pose, or blended and not yet finished.
-typedef struct skin_vertex {
-    real3 p, n, t;
-    REAL w; // handedness of the tangent
-    REAL n_sign, t_sign;
-} skin_vertex;
-
 #if KERNEL_LANES == 1
 #define LIST_STEP 1
 #else
@@ -222,80 +215,24 @@ FN real3 list_centre(const skin_view *view, const skin_list *list, mat34 b, real
 
 // One vertex per lane ---------------------------------------------------------------------------
 
-FN skin_vertex linear_vertex(const skin_view *view, mat34 m, skin_vertex r, const int nonuniform,
-                             const int normals, const int extras)
-{
-    skin_vertex out = r;
-    out.p = mat34_point(m, r.p);
-    out.n_sign = out.t_sign = view->sign;
-    if (nonuniform && (normals || extras)) {
-        shaded s = linear_normal_nonuniform(m, r.n);
-        out.n = s.v;
-        out.n_sign = s.sign;
-        out.t_sign = K(1.0);
-    } else if (normals) {
-        out.n = mat34_vector(m, r.n);
-    }
-    if (extras) {
-        out.t = mat34_vector(m, r.t);
-        out.w = r.w * out.n_sign;
-    }
-    return out;
-}
-
 FN skin_vertex turned_vertex(const skin_view *view, const skin_list *list, skin_vertex r, real3 c,
                              mat34 b, const int formula, const int nonuniform, const int normals,
                              const int extras)
 {
-    skin_vertex out = r;
+    const int dual = formula == CUTIS_FORMULA_DQS;
     dual_quat d = list_turn(view, list, r.p, formula, nonuniform);
     REAL f = quat_factor(d.q);
     mat33 q = quat_matrix(d.q, f);
     real3 to = real3_zero();
+    sym33 s = sym33_zero();
     if (formula == CUTIS_FORMULA_SBS_WEIGHTED) {
         c = list_centre(view, list, b, r.p);
         to = mat34_point(b, c);
-    } else if (formula != CUTIS_FORMULA_DQS) {
+    } else if (!dual) {
         to = list_image(view, list, c);
     }
-    out.n_sign = out.t_sign = view->sign;
-    if (nonuniform) {
-        sym33 s = list_stretch(view, list);
-        shaded n = turned_normal_nonuniform(q, s, r.n);
-        out.p = formula == CUTIS_FORMULA_DQS ? dual_point_nonuniform(d, f)
-                                             : spherical_point_nonuniform(q, s, to, r.p, c);
-        out.n = n.v;
-        out.n_sign = n.sign;
-        out.t = turned_tangent_nonuniform(q, s, r.t);
-        out.t_sign = K(1.0);
-    } else {
-        out.p = formula == CUTIS_FORMULA_DQS ? dual_point(d, f, q, r.p)
-                                             : spherical_point(q, to, r.p, c);
-        if (normals) out.n = mat33_vector(q, r.n);
-        if (extras) out.t = mat33_vector(q, r.t);
-    }
-    if (extras) out.w = r.w * out.n_sign;
-    return out;
-}
-
-// Linear beside the method: normals of the paper's shader, or a blend of both.
-FN skin_vertex mixed_vertex(const cutis_skin_layout *layout, skin_vertex method, skin_vertex linear,
-                            uint32_t slot)
-{
-    if (layout->blend) {
-        REAL f = LOAD(layout->blend + slot);
-        method.p = real3_mix(linear.p, method.p, f);
-        method.n = real3_mix(real3_scaled(linear.n, linear.n_sign),
-                             real3_scaled(method.n, method.n_sign), f);
-        method.t = real3_mix(real3_scaled(linear.t, linear.t_sign),
-                             real3_scaled(method.t, method.t_sign), f);
-        method.n_sign = method.t_sign = K(1.0); // the signs are in the values now
-    }
-    if (layout->linear_normals) {
-        method.n = linear.n;
-        method.n_sign = linear.n_sign;
-    }
-    return method;
+    if (nonuniform) s = list_stretch(view, list);
+    return vertex_turned(d, f, q, c, to, s, r, view->sign, dual, nonuniform, normals, extras);
 }
 
 FN skin_vertex blended_vertex(const skin_view *view, const skin_list *list, skin_vertex rest,
@@ -307,12 +244,13 @@ FN skin_vertex blended_vertex(const skin_view *view, const skin_list *list, skin
     if (formula == CUTIS_FORMULA_LBS || formula == CUTIS_FORMULA_SBS_WEIGHTED || linear)
         b = list_matrix(view, list);
     if (formula == CUTIS_FORMULA_LBS)
-        return linear_vertex(view, b, rest, nonuniform, normals, extras);
+        return vertex_linear(b, rest, view->sign, nonuniform, normals, extras);
     skin_vertex out = turned_vertex(view, list, rest, c, b, formula, nonuniform, normals, extras);
-    if (linear)
-        out = mixed_vertex(view->layout, out,
-                           linear_vertex(view, b, rest, nonuniform, normals, extras), slot);
-    return out;
+    if (!linear) return out;
+    const float *blend = view->layout->blend;
+    return vertex_mixed(out, vertex_linear(b, rest, view->sign, nonuniform, normals, extras),
+                        blend ? LOAD(blend + slot) : K(1.0), blend != NULL,
+                        view->layout->linear_normals);
 }
 
 // Rest data, morphs, centres --------------------------------------------------------------------

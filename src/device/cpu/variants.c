@@ -14,29 +14,37 @@
 #define CUTIS_X86 1
 #endif
 
-#define DECLARE(name)                                                                              \
-    void cutis_cpu_skin_##name(const cutis_cpu_job *job, uint32_t instance, uint32_t begin,        \
-                               uint32_t end);                                                      \
-    extern const cutis_bone_work cutis_cpu_bones_##name;
-DECLARE(scalar)
-#if defined(CUTIS_X86)
-DECLARE(scalar_fma)
-DECLARE(sse2)
-DECLARE(sse2_fma)
-DECLARE(avx2)
-DECLARE(avx512)
-#elif defined(__aarch64__)
-DECLARE(neon)
-#elif defined(__wasm__)
-DECLARE(wasm)
-DECLARE(wasm_fast)
-#endif
-
-#if defined(CUTIS_X86)
-
+/// What the processor and the operating system have beyond the least of the architecture.
 typedef struct x86_features {
     bool fma, avx2, avx512;
 } x86_features;
+
+/// X(instruction set, name, is it supported?), best last.
+#if defined(CUTIS_X86)
+#define VARIANTS(X)                                                                                \
+    X(SCALAR, scalar, true)                                                                        \
+    X(SCALAR, scalar_fma, has.fma)                                                                 \
+    X(SSE2, sse2, true)                                                                            \
+    X(SSE2, sse2_fma, has.fma) X(AVX2, avx2, has.avx2) X(AVX512, avx512, has.avx512)
+#define MACHINE "x86 CPU"
+#elif defined(__aarch64__)
+#define VARIANTS(X) X(SCALAR, scalar, true) X(NEON, neon, true)
+#define MACHINE     "ARM CPU"
+#elif defined(__wasm__)
+#define VARIANTS(X) X(SCALAR, scalar, true) X(WASM, wasm, true) X(WASM_FAST, wasm_fast, true)
+#define MACHINE     "WebAssembly"
+#else
+#define VARIANTS(X) X(SCALAR, scalar, true)
+#define MACHINE     "CPU"
+#endif
+
+#define DECLARE(isa, name, supported)                                                              \
+    void cutis_cpu_skin_##name(const cutis_cpu_job *job, uint32_t instance, uint32_t begin,        \
+                               uint32_t end);                                                      \
+    extern const cutis_bone_work cutis_cpu_bones_##name;
+VARIANTS(DECLARE)
+
+#if defined(CUTIS_X86)
 
 static uint64_t saved_registers(void)
 {
@@ -63,22 +71,6 @@ static x86_features x86_detect(void)
     return has;
 }
 
-uint32_t cutis_cpu_variants(cutis_cpu_variant out[8])
-{
-    const x86_features has = x86_detect();
-    const cutis_cpu_variant all[] = {
-        { CUTIS_ISA_SCALAR, "scalar", cutis_cpu_skin_scalar, &cutis_cpu_bones_scalar, true },
-        { CUTIS_ISA_SCALAR, "scalar_fma", cutis_cpu_skin_scalar_fma, &cutis_cpu_bones_scalar_fma,
-          has.fma },
-        { CUTIS_ISA_SSE2, "sse2", cutis_cpu_skin_sse2, &cutis_cpu_bones_sse2, true },
-        { CUTIS_ISA_SSE2, "sse2_fma", cutis_cpu_skin_sse2_fma, &cutis_cpu_bones_sse2_fma, has.fma },
-        { CUTIS_ISA_AVX2, "avx2", cutis_cpu_skin_avx2, &cutis_cpu_bones_avx2, has.avx2 },
-        { CUTIS_ISA_AVX512, "avx512", cutis_cpu_skin_avx512, &cutis_cpu_bones_avx512, has.avx512 },
-    };
-    memcpy(out, all, sizeof all);
-    return sizeof all / sizeof all[0];
-}
-
 void cutis_cpu_name(char *name)
 {
     uint32_t words[12] = { 0 };
@@ -90,7 +82,7 @@ void cutis_cpu_name(char *name)
     memcpy(text, words, 48);
     while (*start == ' ') start++;
     for (size_t n = strlen(start); n > 0 && start[n - 1] == ' '; n--) start[n - 1] = '\0';
-    if (!*start) start = "x86 CPU";
+    if (!*start) start = MACHINE;
     memcpy(name, start, strlen(start) + 1);
 }
 
@@ -111,31 +103,14 @@ uint64_t cutis_cpu_cache_bytes(void)
 
 #else
 
-uint32_t cutis_cpu_variants(cutis_cpu_variant out[8])
+static x86_features x86_detect(void)
 {
-    const cutis_cpu_variant all[] = {
-        { CUTIS_ISA_SCALAR, "scalar", cutis_cpu_skin_scalar, &cutis_cpu_bones_scalar, true },
-#if defined(__aarch64__)
-        { CUTIS_ISA_NEON, "neon", cutis_cpu_skin_neon, &cutis_cpu_bones_neon, true },
-#elif defined(__wasm__)
-        { CUTIS_ISA_WASM, "wasm", cutis_cpu_skin_wasm, &cutis_cpu_bones_wasm, true },
-        { CUTIS_ISA_WASM_FAST, "wasm_fast", cutis_cpu_skin_wasm_fast, &cutis_cpu_bones_wasm_fast,
-          true },
-#endif
-    };
-    memcpy(out, all, sizeof all);
-    return sizeof all / sizeof all[0];
+    return (x86_features){ false, false, false };
 }
 
 void cutis_cpu_name(char *name)
 {
-#if defined(__aarch64__)
-    strcpy(name, "ARM CPU");
-#elif defined(__wasm__)
-    strcpy(name, "WebAssembly");
-#else
-    strcpy(name, "CPU");
-#endif
+    strcpy(name, MACHINE);
 }
 
 uint64_t cutis_cpu_cache_bytes(void)
@@ -144,6 +119,17 @@ uint64_t cutis_cpu_cache_bytes(void)
 }
 
 #endif
+
+uint32_t cutis_cpu_variants(cutis_cpu_variant out[8])
+{
+    const x86_features has = x86_detect();
+#define ROW(isa, name, supported)                                                                  \
+    { CUTIS_ISA_##isa, #name, cutis_cpu_skin_##name, &cutis_cpu_bones_##name, supported },
+    const cutis_cpu_variant all[] = { VARIANTS(ROW) };
+    (void)has; // other machines have none of it
+    memcpy(out, all, sizeof all);
+    return sizeof all / sizeof all[0];
+}
 
 // CUTIS_ISA can only lower the choice; an unknown name changes nothing.
 static cutis_isa isa_allowed(void)

@@ -424,7 +424,7 @@ cutis_result cutis_cuda_device_create(cutis_context *context, const cutis_device
                                       cutis_device **out)
 {
     const char *why = "";
-    uint32_t index = options ? options->index : 0;
+    const uint32_t index = options->index;
     cuda *self = cutis_alloc_zero(context, 1, sizeof *self);
     if (!self) return cutis_alloc_result(context);
     uint32_t count = (uint32_t)find_devices(&self->cu, &self->nvrtc, &why);

@@ -24,8 +24,7 @@ static cutis_result find_kernel(cutis_gpu *gpu, const cutis_compute_kernel *kern
     if (length < 0 || length >= DEFINES)
         return cutis_fail(gpu->base.context, CUTIS_INTERNAL, "%s: defines are too long",
                           kernel->entry);
-    return cutis_gpu_kernel_get_from(gpu, kernel->texts, defines, kernel->entry, kernel->registers,
-                                     out);
+    return cutis_gpu_kernel_get(gpu, kernel->texts, defines, kernel->entry, kernel->registers, out);
 }
 
 static void shape_launch(const cutis_gpu *gpu, const cutis_compute_kernel *kernel,

@@ -86,9 +86,6 @@ struct cutis_gpu {
     cutis_device base;
     const cutis_gpu_driver *driver;
     cutis_os_lock *lock;
-    cutis_os_pool *pool; ///< for host work; NULL: the caller's threads
-    cutis_task_runner run_tasks;
-    void *run_tasks_user;
     cutis_device_info info;
     char identity[512]; ///< device, driver and compiler versions, options: part of the cache's key
     uint32_t local_bytes_max; ///< shared memory a group can have
@@ -113,7 +110,7 @@ struct cutis_gpu {
 };
 
 /// Fill the common part; `gpu` is zeroed memory that holds `info` and the driver's own fields
-/// already. `options` may be NULL.
+/// already.
 cutis_result cutis_gpu_init(cutis_gpu *gpu, cutis_context *context, const cutis_gpu_driver *driver,
                             const cutis_device_options *options);
 /// Release programs, threads and lock; the driver releases the rest.
@@ -142,15 +139,10 @@ cutis_result cutis_gpu_read(cutis_gpu *gpu, uint64_t handle, uint64_t offset, vo
                             uint64_t size);
 void cutis_gpu_drop_stages(cutis_gpu *gpu);
 
-/// The kernel `entry` of the embedded text with `defines` (lines of #define) before it: from
-/// memory, the disk cache or the compiler.
-cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const char *entry,
-                                  uint32_t registers, cutis_gpu_kernel *out);
-
-/// The same from other texts: `texts` are embedded files after kernel.h and item.h, NULL-ended.
-cutis_result cutis_gpu_kernel_get_from(cutis_gpu *gpu, const char *const *texts,
-                                       const char *defines, const char *entry, uint32_t registers,
-                                       cutis_gpu_kernel *out);
+/// The kernel `entry` of embedded texts with `defines` (lines of #define) before them: from memory,
+/// the disk cache or the compiler. `texts`: those after kernel.h and item.h, NULL-ended.
+cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *const *texts, const char *defines,
+                                  const char *entry, uint32_t registers, cutis_gpu_kernel *out);
 
 /// Item kernels, in compute.c.
 cutis_result cutis_gpu_compute_run(cutis_device *device, const struct cutis_compute_kernel *kernel,
@@ -158,11 +150,6 @@ cutis_result cutis_gpu_compute_run(cutis_device *device, const struct cutis_comp
                                    const void *arguments);
 cutis_result cutis_gpu_compute_prepare(cutis_device *device,
                                        const struct cutis_compute_kernel *kernel);
-
-/// Host work on the device's threads. Not with the lock held: the caller's own threads may do other
-/// work of theirs meanwhile, with this device.
-void cutis_gpu_run_tasks(cutis_device *device, void (*task)(void *data, uint32_t index), void *data,
-                         uint32_t count);
 
 /// Staging memory, in staging.c.
 cutis_result cutis_gpu_staging_create(cutis_device *device, uint64_t size, cutis_staging **out);

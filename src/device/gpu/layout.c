@@ -71,9 +71,8 @@ static cutis_result repack_lists(repacker *pack, uint64_t total, cutis_skin_layo
     const cutis_skin_layout *from = pack->from;
     uint32_t *first = cutis_arena_alloc(pack->arena, (size_t)to->block_count + 1, sizeof *first);
     uint32_t *bones = cutis_arena_alloc(pack->arena, (size_t)total + 1, sizeof *bones);
-    float *weights = cutis_arena_alloc(pack->arena, (size_t)(total + 1) * BLOCK, sizeof *weights);
+    float *weights = cutis_arena_zero(pack->arena, (size_t)(total + 1) * BLOCK, sizeof *weights);
     if (!first || !bones || !weights) return cutis_alloc_result(pack->arena->context);
-    memset(weights, 0, (size_t)total * BLOCK * sizeof *weights);
     memset(pack->stamp, 0, (size_t)from->bone_count * sizeof *pack->stamp);
     uint32_t at = 0;
     for (uint32_t k = 0; k < to->block_count; k++) {
@@ -161,9 +160,8 @@ static cutis_result repack_morphs(repacker *pack, uint32_t width, cutis_skin_lay
     for (uint32_t k = 0; k < to->block_count; k++) total += block_targets(pack, k, NULL);
     uint32_t *first = cutis_arena_alloc(pack->arena, (size_t)to->block_count + 1, sizeof *first);
     uint32_t *targets = cutis_arena_alloc(pack->arena, total + 1, sizeof *targets);
-    float *deltas = cutis_arena_alloc(pack->arena, total * width * BLOCK + 1, sizeof *deltas);
+    float *deltas = cutis_arena_zero(pack->arena, total * width * BLOCK + 1, sizeof *deltas);
     if (!first || !targets || !deltas) return cutis_alloc_result(pack->arena->context);
-    memset(deltas, 0, total * width * BLOCK * sizeof *deltas);
     memset(pack->stamp, 0, stamps);
     uint32_t at = 0;
     for (uint32_t k = 0; k < to->block_count; k++) {
@@ -233,7 +231,7 @@ static cutis_result make_chunks(cutis_arena *arena, const cutis_skin_layout *lay
                                 chunk_table *chunks, cutis_gpu_layout *out)
 {
     uint32_t blocks = layout->block_count, entries = layout->list_first[blocks];
-    uint32_t *stamp = cutis_arena_alloc(arena, (size_t)layout->bone_count + 1, sizeof *stamp);
+    uint32_t *stamp = cutis_arena_zero(arena, (size_t)layout->bone_count + 1, sizeof *stamp);
     uint32_t *place = cutis_arena_alloc(arena, (size_t)layout->bone_count + 1, sizeof *place);
     chunks->block = cutis_arena_alloc(arena, (size_t)blocks + 1, sizeof(uint32_t));
     chunks->near_first = cutis_arena_alloc(arena, (size_t)blocks + 1, sizeof(uint32_t));
@@ -242,8 +240,6 @@ static cutis_result make_chunks(cutis_arena *arena, const cutis_skin_layout *lay
     if (!stamp || !place || !chunks->block || !chunks->near_first || !chunks->near_bone ||
         !chunks->list_near)
         return cutis_alloc_result(arena->context);
-    memset(stamp, 0, (size_t)layout->bone_count * sizeof *stamp);
-    chunks->count = chunks->near_count = 0;
     chunks->block[0] = chunks->near_first[0] = 0;
     for (uint32_t k = 0; k < blocks; k++) {
         uint32_t fresh = 0, begin = layout->list_first[k], end = layout->list_first[k + 1];
@@ -408,9 +404,8 @@ static cutis_result write_words(cutis_arena *arena, const cutis_skin_layout *lay
     append_all(layout, &chunks, &lists, out);
     if (out->word_count > UINT32_MAX)
         return cutis_fail(arena->context, CUTIS_LIMIT_EXCEEDED, "skin: too large for a GPU");
-    out->words = cutis_arena_alloc(arena, out->word_count + 1, sizeof *out->words);
+    out->words = cutis_arena_zero(arena, out->word_count + 1, sizeof *out->words);
     if (!out->words) return cutis_alloc_result(arena->context);
-    memset(out->words, 0, (out->word_count + 1) * sizeof *out->words);
     append_all(layout, &chunks, &lists, out);
     out->arguments.chunk_count = chunks.count;
     out->arguments.bone_count = layout->bone_count;

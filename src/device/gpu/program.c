@@ -127,6 +127,7 @@ static size_t join_text(const char *const *texts, const char *defines, char *out
     if (out) memcpy(out, defines, length);
     append_text("kernel.h", out, &length);
     append_text("arguments.h", out, &length);
+    append_text("item.h", out, &length);
     for (; *texts; texts++) append_text(*texts, out, &length);
     if (out) out[length] = 0;
     return length + 1;
@@ -155,8 +156,8 @@ static cutis_result build(cutis_gpu *gpu, const char *const *texts, const char *
     return result;
 }
 
-static cutis_result get_kernel(cutis_gpu *gpu, const char *const *texts, const char *defines,
-                               const char *entry, uint32_t registers, cutis_gpu_kernel *out)
+cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *const *texts, const char *defines,
+                                  const char *entry, uint32_t registers, cutis_gpu_kernel *out)
 {
     cutis_context *context = gpu->base.context;
     cutis_gpu_program *program;
@@ -185,30 +186,6 @@ static cutis_result get_kernel(cutis_gpu *gpu, const char *const *texts, const c
     return CUTIS_OK;
 }
 
-cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *defines, const char *entry,
-                                  uint32_t registers, cutis_gpu_kernel *out)
-{
-    static const char *const texts[] = {
-        "algebra.h",  "blend.h",    "pose_space.h", "vertex_gpu.h", "arguments_gpu.h",
-        "near_gpu.h", "skin_gpu.h", "pose_gpu.h",   "group_gpu.h",  NULL
-    };
-    return get_kernel(gpu, texts, defines, entry, registers, out);
-}
-
-cutis_result cutis_gpu_kernel_get_from(cutis_gpu *gpu, const char *const *texts,
-                                       const char *defines, const char *entry, uint32_t registers,
-                                       cutis_gpu_kernel *out)
-{
-    enum { TEXTS = 32 };
-    const char *all[TEXTS] = { "item.h" };
-    for (uint32_t i = 0; texts[i]; i++) {
-        if (i + 2 >= TEXTS)
-            return cutis_fail(gpu->base.context, CUTIS_INTERNAL, "%s: too many texts", entry);
-        all[i + 1] = texts[i];
-    }
-    return get_kernel(gpu, all, defines, entry, registers, out);
-}
-
 void cutis_gpu_clear(cutis_gpu *gpu)
 {
     while (gpu->programs) {
@@ -218,8 +195,6 @@ void cutis_gpu_clear(cutis_gpu *gpu)
         cutis_free(gpu->base.context, program, sizeof *program);
     }
     cutis_gpu_drop_stages(gpu);
-    cutis_os_pool_destroy(gpu->pool);
-    gpu->pool = NULL;
+    cutis_os_pool_destroy(gpu->base.pool);
     cutis_os_lock_destroy(gpu->lock);
-    gpu->lock = NULL;
 }

@@ -138,11 +138,7 @@ static void pack_path(const gpu_skin *skin, gpu_batch *batch, gpu_path *path, fl
         if (cutis_gpu_is_nonuniform(batch->frames, n) == path->nonuniform)
             memcpy(words + a->instances + i++, &n, sizeof n);
     pack_job job = { skin, batch, path, words, palette };
-    uint32_t tasks = (path->count + PACK_INSTANCES - 1) / PACK_INSTANCES;
-    if (tasks > 1)
-        cutis_gpu_run_tasks(&skin->gpu->base, pack_instances, &job, tasks);
-    else
-        pack_instances(&job, 0);
+    cutis_device_run_items(&skin->gpu->base, pack_instances, &job, path->count, PACK_INSTANCES);
 }
 
 /// Make pinned and device memory at least `bytes` large. Capacity grows by halves, so a growing

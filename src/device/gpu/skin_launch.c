@@ -165,14 +165,18 @@ static cutis_result launch_recorded(gpu_skin *skin, gpu_recorded *r)
 static cutis_result path_kernel(const gpu_skin *skin, const gpu_batch *batch, const gpu_path *path,
                                 cutis_gpu_kernel *out)
 {
+    static const char *const texts[] = { "algebra.h",       "blend.h",     "pose_space.h",
+                                         "arguments_gpu.h", "near_gpu.h",  "skin_gpu.h",
+                                         "pose_gpu.h",      "group_gpu.h", NULL };
     char defines[2048];
     cutis_gpu *gpu = skin->gpu;
     path_defines(skin, batch, path, defines, sizeof defines);
-    cutis_result result = cutis_gpu_kernel_get(gpu, defines, "cutis_skin", registers_of(skin), out);
+    cutis_result result =
+        cutis_gpu_kernel_get(gpu, texts, defines, "cutis_skin", registers_of(skin), out);
     if (result != CUTIS_DEVICE_BUILD_FAILED || !gpu->staged || gpu->lists_refused) return result;
     gpu->lists_refused = true;
     path_defines(skin, batch, path, defines, sizeof defines);
-    return cutis_gpu_kernel_get(gpu, defines, "cutis_skin", registers_of(skin), out);
+    return cutis_gpu_kernel_get(gpu, texts, defines, "cutis_skin", registers_of(skin), out);
 }
 
 cutis_result cutis_gpu_launch_path(gpu_skin *skin, gpu_batch *batch, gpu_path *path)

@@ -27,8 +27,8 @@ static void copy_task(void *data, uint32_t index)
 static void copy(cutis_gpu *gpu, void *to, const void *from, size_t size)
 {
     copy_job job = { to, from, size };
-    if (gpu->pool)
-        cutis_os_pool_run(gpu->pool, copy_task, &job, (uint32_t)((size + TASK - 1) / TASK));
+    if (gpu->base.pool)
+        cutis_os_pool_run(gpu->base.pool, copy_task, &job, (uint32_t)((size + TASK - 1) / TASK));
     else
         memcpy(to, from, size);
 }

@@ -502,7 +502,7 @@ cutis_result cutis_opencl_device_create(cutis_context *context, const cutis_devi
 {
     found_device found[DEVICE_LIMIT];
     const char *why = NO_LIBRARY;
-    uint32_t index = options ? options->index : 0;
+    const uint32_t index = options->index;
     opencl *self = cutis_alloc_zero(context, 1, sizeof *self);
     if (!self) return cutis_alloc_result(context);
     uint32_t count =

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "device/compute/scan.h"
 #include "fit/handles/text.h"
 #include "geometry/order.h"
 #include "geometry/vector.h"

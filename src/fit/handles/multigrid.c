@@ -3,7 +3,6 @@
 #include "fit/handles/multigrid.h"
 
 #include "base/error.h"
-#include "device/compute/scan.h"
 
 /// Doubles of one vector of all lanes, at most: what is more goes in several solves.
 #define VECTOR_MOST (UINT64_C(1) << 28)

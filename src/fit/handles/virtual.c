@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/os/os.h"
-#include "device/compute/scan.h"
 #include "fit/handles/dual.h"
 #include "fit/handles/insert.h"
 #include "fit/handles/nearest.h"

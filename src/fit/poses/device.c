@@ -179,10 +179,10 @@ static cutis_result run_batches(learn_batch *b)
                                 (b->span->vertex_first + (double)b->first) / p->vertex_count);
         if (result != CUTIS_OK) return result;
         memset(b->sums, 0, tasks * sizeof *b->sums);
-        p->device->operations->run_tasks(p->device, gather, b, tasks);
+        cutis_device_run(p->device, gather, b, tasks);
         result = solve(b);
         if (result != CUTIS_OK) return result;
-        p->device->operations->run_tasks(p->device, take_back, b, tasks);
+        cutis_device_run(p->device, take_back, b, tasks);
         for (uint32_t t = 0; t < tasks; t++) {
             p->sums.deficient += b->sums[t].deficient;
             p->sums.discarded += b->sums[t].discarded;

@@ -158,11 +158,11 @@ cutis_result cutis_reduce_launch(cutis_reduce_run *run, const cutis_compute_kern
     cutis_compute_kernel sized = *kernel;
     char defines[320];
     snprintf(defines, sizeof defines,
-             "#define KERNEL_DOUBLE\n#define REDUCE_ONLY_%s\n#define REDUCE_SET %u\n"
+             "#define KERNEL_DOUBLE\n#define REDUCE_SET %u\n"
              "#define REDUCE_CANDIDATES %u\n#define REDUCE_LIST %u\n#define REDUCE_COLUMNS %u\n"
              "#define REDUCE_TRIALS %u\n%s",
-             kernel->entry, set, candidates, set > candidates ? set : candidates,
-             run->problem->column_count, trials, kernel->lanes ? "" : "#define TEAM_ALONE\n");
+             set, candidates, set > candidates ? set : candidates, run->problem->column_count,
+             trials, kernel->lanes ? "" : "#define TEAM_ALONE\n");
     sized.defines = defines;
     return cutis_compute_run(run->device, &sized, count, buffers, arguments);
 }
