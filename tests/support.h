@@ -16,13 +16,21 @@
 #include <cutis/cutis.h>
 #include <cutis/io.h>
 
+/// For tests that use a real asset besides what they make by code.
+static inline bool shared_is_there(const char *relative)
+{
+    char path[8192];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/%s", CUTIS_SHARED_DATA, relative);
+    return stat(path, &info) == 0;
+}
+
 /// Path of a real asset; skips the test, visibly, when the folder is not there.
 static inline const char *shared_path(const char *relative)
 {
     static char path[8192];
-    struct stat info;
     snprintf(path, sizeof path, "%s/%s", CUTIS_SHARED_DATA, relative);
-    if (stat(path, &info) != 0) {
+    if (!shared_is_there(relative)) {
         print_message("skip: shared data: ../shared/data/%s is not there\n", relative);
         skip();
     }

@@ -1,4 +1,5 @@
-/// Cages for tests: boxes, an icosphere, an L, a U, a tetrahedron; as models and as shapes. And
+/// Cages for tests: boxes, an icosphere, an L, a U, a tetrahedron, a tube around the arm of
+/// cutis_synth_create; as models and as shapes. And
 /// mean value coordinates once more, in long double, by the published angles (Ju, Schaefer, Warren
 /// 2005), where the library has vectors.
 #ifndef CUTIS_TESTS_CAGE_CASE_H
@@ -146,6 +147,80 @@ static inline cutis_model *mesh_model(cutis_context *context, uint32_t vertex_co
     cutis_model *model = NULL;
     assert_ok(context, cutis_model_create(context, &data, CUTIS_GATE_REFUSE, &model));
     return model;
+}
+
+/// Along the made arm's cage: rings of four controls and a pole at each end, 58 in all, as
+/// many as the arm of SuperCages has.
+enum { ARM_RINGS = 14, ARM_CONTROLS = 4 * ARM_RINGS + 2 };
+static const double ARM_LENGTH = 60, ARM_TURN = 1.6; ///< units, radians
+
+/// A straight arm along x, 0 .. ARM_LENGTH, laid along an arc that turns by ARM_TURN: its cage is
+/// not convex, so that mean value weights have both signs.
+static inline void lay_along_arc(float *p)
+{
+    const double r = ARM_LENGTH / ARM_TURN, t = p[0] / r, inner = r - p[1];
+    p[0] = (float)(inner * sin(t)), p[1] = (float)(r - inner * cos(t));
+}
+
+/// Square rings whose sides are a tenth farther from the axis than the body near them.
+static inline void make_tube(cage_mesh *m, uint32_t count, const float *body)
+{
+    const double step = ARM_LENGTH / (ARM_RINGS - 1);
+    *m = (cage_mesh){ 0 };
+    add_vertex(m, -step, 0, 0);
+    for (int k = 0; k < ARM_RINGS; k++) {
+        double x = k * step + (k == 0 ? -0.1 : k == ARM_RINGS - 1 ? 0.1 : 0) * step, r = 0;
+        for (uint32_t v = 0; v < count; v++)
+            if (fabs(body[3 * v] - k * step) <= 0.6 * step)
+                r = fmax(r, 1.1 * hypot(body[3 * v + 1], body[3 * v + 2]));
+        add_vertex(m, x, r, r), add_vertex(m, x, -r, r);
+        add_vertex(m, x, -r, -r), add_vertex(m, x, r, -r);
+    }
+    add_vertex(m, ARM_LENGTH + step, 0, 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t a = 1 + i, b = 1 + (i + 1) % 4;
+        add_triangle(m, 0, b, a);
+        for (uint32_t k = 0; k + 1 < ARM_RINGS; k++, a += 4, b += 4)
+            add_triangle(m, a, b, b + 4), add_triangle(m, a, b + 4, a + 4);
+        add_triangle(m, a, b, ARM_CONTROLS - 1);
+    }
+}
+
+/// The arm of cutis_synth_create without its skin, and the tube around it; both still straight.
+static inline void make_straight_arm(cutis_context *context, cage_mesh *m, cage_mesh *tube)
+{
+    cutis_model *arm = NULL;
+    cutis_synth_options options = { .body = CUTIS_BODY_ARM, .vertex_count = 1000 };
+    double low[3] = { 1e9, 1e9, 1e9 }, high[3] = { -1e9, -1e9, -1e9 };
+    assert_ok(context, cutis_synth_create(context, &options, &arm));
+    m->vertex_count = cutis_model_vertex_count(arm);
+    m->triangle_count = (uint32_t)cutis_model_triangle_count(arm);
+    cutis_model_file_positions(arm, m->positions);
+    cutis_model_triangles(arm, m->triangles);
+    cutis_model_destroy(arm);
+    for (uint32_t i = 0; i < 3 * m->vertex_count; i++) {
+        low[i % 3] = fmin(low[i % 3], m->positions[i]);
+        high[i % 3] = fmax(high[i % 3], m->positions[i]);
+    }
+    for (uint32_t i = 0; i < 3 * m->vertex_count; i++) {
+        double zero = i % 3 ? (low[i % 3] + high[i % 3]) / 2 : low[0];
+        m->positions[i] = (float)(ARM_LENGTH / (high[0] - low[0]) * (m->positions[i] - zero));
+    }
+    make_tube(tube, m->vertex_count, m->positions);
+}
+
+/// A bent arm and a cage around it, as models; made once a program.
+static inline void make_arm(cutis_context *context, cutis_model **body, cutis_model **around)
+{
+    static cage_mesh m, tube;
+    if (m.vertex_count == 0) {
+        make_straight_arm(context, &m, &tube);
+        for (uint32_t v = 0; v < m.vertex_count; v++) lay_along_arc(m.positions + 3 * v);
+        for (uint32_t v = 0; v < tube.vertex_count; v++) lay_along_arc(tube.positions + 3 * v);
+    }
+    *body = mesh_model(context, m.vertex_count, m.positions, m.triangle_count, m.triangles);
+    *around =
+        mesh_model(context, tube.vertex_count, tube.positions, tube.triangle_count, tube.triangles);
 }
 
 /// A cage of a mesh, with its shape in double.

@@ -1,6 +1,6 @@
-// Reduced cage weights: the paper's ordering on the arm of SuperCages, what
-// docs/spec/reduction.md 10.1 to 10.3, 10.7, 10.13 and 10.14 say of cages, and the smooth prior
-// against its definition.
+// Reduced cage weights: the paper's ordering on an arm made by code and on the arm of SuperCages
+// where it is there, what docs/spec/reduction.md 10.1 to 10.3, 10.7, 10.13 and 10.14 say of cages,
+// and the smooth prior against its definition.
 #include "fit/cage_case.h"
 
 #include "fit/reduce_case.h"
@@ -12,18 +12,23 @@ typedef struct {
     cutis_cage *cage;
 } scene;
 
+#define ARM_FOLDER "supercages/__DataExamples/Arm/"
+static bool real_arm; ///< main runs the tests of arms for each arm
+
 static scene open_arm(void)
 {
     scene s = { 0 };
     cutis_model *model;
     assert_int_equal(cutis_context_create(NULL, &s.context), CUTIS_OK);
     assert_ok(s.context, cutis_device_create(s.context, NULL, &s.device));
-    assert_ok(s.context,
-              cutis_model_read(s.context, shared_path("supercages/__DataExamples/Arm/arm.obj"),
-                               NULL, &s.body));
-    assert_ok(s.context,
-              cutis_model_read(s.context, shared_path("supercages/__DataExamples/Arm/arm_cage.obj"),
-                               NULL, &model));
+    if (real_arm) {
+        assert_ok(s.context,
+                  cutis_model_read(s.context, shared_path(ARM_FOLDER "arm.obj"), NULL, &s.body));
+        assert_ok(s.context, cutis_model_read(s.context, shared_path(ARM_FOLDER "arm_cage.obj"),
+                                              NULL, &model));
+    } else {
+        make_arm(s.context, &s.body, &model);
+    }
     assert_ok(s.context, cutis_cage_create(model, &s.cage));
     cutis_model_destroy(model);
     return s;
@@ -78,7 +83,9 @@ static void the_papers_order_holds_on_the_arm_and_errors_fall_with_k(void **stat
         position[i] = p->held_out_position, normal[i] = p->held_out_normal;
         if (i == 1) {
             assert_true(p->held_out_normal < smooth->held_out_normal);
-            assert_true(smooth->held_out_normal < g->held_out_normal);
+            // The paper has S before G, where the nearest controls carry most of the weight.
+            if (real_arm) assert_true(smooth->held_out_normal < g->held_out_normal);
+            assert_true(smooth->held_out_normal < largest->held_out_normal);
             assert_true(g->held_out_normal < largest->held_out_normal);
             assert_true(p->held_out_normal <= 0.35 * largest->held_out_normal);
             assert_true(p->held_out_position <= 0.3 * largest->held_out_position);
@@ -108,13 +115,14 @@ static void as_many_as_there_are_returns_the_original_weights(void **state)
 {
     (void)state;
     scene s = open_arm();
+    const uint32_t count = cutis_model_vertex_count(s.body);
     cutis_model *all, *kept, *again;
     cutis_cage_report_destroy(bind(&s, (cutis_cage_options){ 0 }, &all));
-    cutis_cage_report_destroy(bind(&s, (cutis_cage_options){ .influences = 58 }, &kept));
-    cutis_cage_options options = { .influences = 58 };
+    cutis_cage_report_destroy(bind(&s, (cutis_cage_options){ .influences = ARM_CONTROLS }, &kept));
+    cutis_cage_options options = { .influences = ARM_CONTROLS };
     assert_ok(s.context, cutis_cage_reduce(all, s.device, &options, &again, NULL));
     double *a = dense_weights(all), *b = dense_weights(kept), *c = dense_weights(again);
-    for (uint32_t i = 0; i < 2089 * 58; i++) {
+    for (uint32_t i = 0; i < count * ARM_CONTROLS; i++) {
         assert_near(a[i], b[i], 1e-6);
         assert_near(a[i], c[i], 1e-6);
     }
@@ -148,7 +156,11 @@ static void reduced_weights_sum_to_one_keep_their_sign_and_their_count(void **st
                 }
                 assert_near(sum, 1, 1e-6);
             }
-            assert_int_equal(negative, kind == 0);
+            // A tube's large weights are positive: G and kL need no others there.
+            if (kind != 0)
+                assert_false(negative);
+            else if (real_arm || method == CUTIS_REDUCE_POISSON || method == CUTIS_REDUCE_SMOOTH)
+                assert_true(negative);
             cutis_model_destroy(model);
         }
     close_scene(&s);
@@ -160,12 +172,13 @@ static void sparse_weights_are_kept_by_every_method(void **state)
 {
     (void)state;
     scene s = open_arm();
+    const uint32_t count = cutis_model_vertex_count(s.body);
     cutis_model *sparse;
     cutis_cage_options options = { .influences = 8,
                                    .method = CUTIS_REDUCE_SMOOTH,
                                    .skip_evaluation = true };
     cutis_cage_report_destroy(bind(&s, options, &sparse));
-    float *pose = malloc(3 * 58 * sizeof *pose);
+    float *pose = malloc(3 * ARM_CONTROLS * sizeof *pose);
     cutis_cage_automatic_poses(s.cage, 9, 1, pose);
     double *before = dense_weights(sparse);
     for (int method = 0; method < 4; method++) {
@@ -173,11 +186,12 @@ static void sparse_weights_are_kept_by_every_method(void **state)
         options.influences = 9, options.method = (cutis_reduce_method)method;
         assert_ok(s.context, cutis_cage_reduce(sparse, s.device, &options, &model, NULL));
         double *after = dense_weights(model);
-        for (uint32_t v = 0; v < 2089; v++)
+        for (uint32_t v = 0; v < count; v++)
             for (int c = 0; c < 3; c++) {
                 double x = 0;
-                for (uint32_t i = 0; i < 58; i++)
-                    x += (after[v * 58 + i] - before[v * 58 + i]) * pose[3 * i + c];
+                for (uint32_t i = 0; i < ARM_CONTROLS; i++)
+                    x += (after[v * ARM_CONTROLS + i] - before[v * ARM_CONTROLS + i]) *
+                         pose[3 * i + c];
                 assert_near(x, 0, 1e-4); // float weights on coordinates of a hundred
             }
         free(after);
@@ -219,7 +233,7 @@ static void smooth_weights_reproduce_every_vertex_they_can(void **state)
                       (unsigned long long)report->infeasible_count);
         assert_true(missed <= report->infeasible_count);
         if (kind == 0) assert_int_equal(report->infeasible_count, 0);
-        assert_true(report->infeasible_count < 2089 / 2);
+        assert_true(report->infeasible_count < mesh->vertex_count / 2);
         cutis_cage_report_destroy(report);
         cutis_model_destroy(model);
     }
@@ -230,13 +244,14 @@ static void controls_moved_by_one_translation_move_every_vertex_by_it(void **sta
 {
     (void)state;
     scene s = open_arm();
+    const uint32_t count = cutis_model_vertex_count(s.body);
     cutis_model *model;
     cutis_cage_report_destroy(
         bind(&s, (cutis_cage_options){ .influences = 8, .skip_evaluation = true }, &model));
     double *w = dense_weights(model);
-    for (uint32_t v = 0; v < 2089; v++) {
+    for (uint32_t v = 0; v < count; v++) {
         double sum = 0;
-        for (uint32_t i = 0; i < 58; i++) sum += w[v * 58 + i];
+        for (uint32_t i = 0; i < ARM_CONTROLS; i++) sum += w[v * ARM_CONTROLS + i];
         assert_near(sum, 1, 1e-6); // moves by sum times the translation
     }
     free(w);
@@ -248,6 +263,7 @@ static void threads_do_not_matter(void **state)
 {
     (void)state;
     scene s = open_arm();
+    const uint32_t count = cutis_model_vertex_count(s.body);
     double *first = NULL;
     for (uint32_t threads = 1; threads <= 4; threads += 3) {
         cutis_device *device;
@@ -261,7 +277,7 @@ static void threads_do_not_matter(void **state)
                                       &device));
         assert_ok(s.context, cutis_cage_bind(s.body, device, s.cage, &options, &model, NULL));
         double *w = dense_weights(model);
-        if (first) assert_memory_equal(w, first, 2089 * 58 * sizeof *w);
+        if (first) assert_memory_equal(w, first, count * ARM_CONTROLS * sizeof *w);
         if (first)
             free(w);
         else
@@ -452,7 +468,7 @@ static void bad_requests_are_named(void **state)
     (void)state;
     scene s = open_arm();
     cutis_model *model = NULL;
-    float pose[3 * 58] = { 0 };
+    float pose[3 * ARM_CONTROLS] = { 0 };
     static const struct {
         cutis_cage_options options;
         const char *text;
@@ -591,7 +607,7 @@ static void every_allocation_may_fail(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
+    const struct CMUnitTest arms[] = {
         cmocka_unit_test(the_papers_order_holds_on_the_arm_and_errors_fall_with_k),
         cmocka_unit_test(as_many_as_there_are_returns_the_original_weights),
         cmocka_unit_test(reduced_weights_sum_to_one_keep_their_sign_and_their_count),
@@ -599,12 +615,18 @@ int main(void)
         cmocka_unit_test(smooth_weights_reproduce_every_vertex_they_can),
         cmocka_unit_test(controls_moved_by_one_translation_move_every_vertex_by_it),
         cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(bad_requests_are_named),
+    };
+    const struct CMUnitTest others[] = {
         cmocka_unit_test(the_sphere_s_order_holds_too),
         cmocka_unit_test(the_prior_is_its_definition_and_sweeps_with_it_never_rise),
         cmocka_unit_test(an_update_with_the_prior_goes_to_the_local_least),
-        cmocka_unit_test(bad_requests_are_named),
         cmocka_unit_test(cancelling_leaves_nothing),
         cmocka_unit_test(every_allocation_may_fail),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(others, NULL, NULL);
+    failed += cmocka_run_group_tests_name("an arm made by code", arms, NULL, NULL);
+    real_arm = shared_is_there(ARM_FOLDER "arm_cage.obj");
+    if (real_arm) failed += cmocka_run_group_tests_name("the arm of SuperCages", arms, NULL, NULL);
+    return failed;
 }
