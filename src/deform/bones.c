@@ -167,22 +167,18 @@ static bool alloc_bones(cutis_skin_binding *binding, uint32_t count)
            binding->origins;
 }
 
-cutis_result cutis_bind_bones(cutis_skin_binding *binding, uint32_t *skin_bone, uint32_t *node_bone)
+cutis_result cutis_bind_bones(cutis_skin_binding *binding, cutis_arena *arena, uint32_t *skin_bone,
+                              uint32_t *node_bone)
 {
     const cutis_model_data *data = cutis_model_get(binding->base.model);
-    cutis_result result = CUTIS_OK;
     binding->node_count = data->node_count;
     uint64_t count = number_bones(binding, skin_bone, node_bone);
     if (count > INT32_MAX / 12)
         return cutis_fail(binding->base.context, CUTIS_LIMIT_EXCEEDED,
                           "bind: %llu bones are too many", (unsigned long long)count);
-    uint32_t *scratch = cutis_alloc_zero(binding->base.context, data->node_count, sizeof *scratch);
-    if (!scratch || !alloc_bones(binding, (uint32_t)count)) {
-        result = cutis_alloc_result(binding->base.context);
-    } else {
-        fill_bones(binding, skin_bone, node_bone, scratch);
-        result = make_steps(binding, scratch);
-    }
-    cutis_free_array(binding->base.context, scratch, data->node_count, sizeof *scratch);
-    return result;
+    uint32_t *scratch = cutis_arena_zero(arena, data->node_count, sizeof *scratch);
+    if (!scratch || !alloc_bones(binding, (uint32_t)count))
+        return cutis_alloc_result(binding->base.context);
+    fill_bones(binding, skin_bone, node_bone, scratch);
+    return make_steps(binding, scratch);
 }

@@ -132,8 +132,8 @@ static uint32_t bind_primitive(cutis_skin_binding *binding, const cutis_instance
     return at;
 }
 
-cutis_result cutis_bind_influences(cutis_skin_binding *binding, const uint32_t *skin_bone,
-                                   const uint32_t *node_bone)
+cutis_result cutis_bind_influences(cutis_skin_binding *binding, cutis_arena *arena,
+                                   const uint32_t *skin_bone, const uint32_t *node_bone)
 {
     const cutis_model_data *data = cutis_model_get(binding->base.model);
     const cutis_instance *instances;
@@ -146,11 +146,8 @@ cutis_result cutis_bind_influences(cutis_skin_binding *binding, const uint32_t *
     uint32_t *first = cutis_layout_alloc(binding, (size_t)layout->vertex_count + 1, sizeof *first);
     uint32_t *bones = cutis_layout_alloc(binding, (size_t)total, sizeof *bones);
     float *weights = cutis_layout_alloc(binding, (size_t)total, sizeof *weights);
-    influence *items = cutis_alloc_array(binding->base.context, most, sizeof *items);
-    if (!first || !bones || !weights || !items) {
-        cutis_free_array(binding->base.context, items, most, sizeof *items);
-        return cutis_alloc_result(binding->base.context);
-    }
+    influence *items = cutis_arena_alloc(arena, most, sizeof *items);
+    if (!first || !bones || !weights || !items) return cutis_alloc_result(binding->base.context);
     for (uint32_t i = 0; i < instance_count; i++) {
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
         uint32_t joints =
@@ -164,6 +161,5 @@ cutis_result cutis_bind_influences(cutis_skin_binding *binding, const uint32_t *
     }
     first[layout->vertex_count] = at;
     layout->first = first, layout->bone = bones, layout->weight = weights;
-    cutis_free_array(binding->base.context, items, most, sizeof *items);
     return CUTIS_OK;
 }

@@ -38,20 +38,6 @@ static const output_row ROWS[CUTIS_OUTPUT_KINDS] = {
                                       MODEL_VERTICES, CUTIS_CHANGES_TOPOLOGY },
 };
 
-static uint64_t count_of(const cutis_binding *binding, const cutis_deform_call *call, counted of)
-{
-    switch (of) {
-    case VERTICES:
-        return call->vertex_capacity;
-    case TRIANGLES:
-        return call->triangle_capacity;
-    case MODEL_VERTICES:
-        return cutis_model_vertex_count(binding->model);
-    default:
-        return 1;
-    }
-}
-
 static cutis_result check_possible(const cutis_binding *binding, const output_row *row)
 {
     const cutis_bind_options *options = &binding->options;
@@ -119,11 +105,15 @@ cutis_result cutis_outputs_check(const cutis_binding *binding, const cutis_outpu
 {
     cutis_result result = check_capacities(binding, outputs, call);
     const bool changes = binding->method->abilities & CUTIS_CHANGES_TOPOLOGY;
+    const uint64_t counts[] = { [VERTICES] = call->vertex_capacity,
+                                [TRIANGLES] = call->triangle_capacity,
+                                [MODEL_VERTICES] = cutis_model_vertex_count(binding->model),
+                                [ONE] = 1 };
     for (int k = 0; k < CUTIS_OUTPUT_KINDS && result == CUTIS_OK; k++) {
         const output_row *row = &ROWS[k];
         const cutis_stream *in =
             (const cutis_stream *)(const void *)((const char *)outputs + row->offset);
-        const uint64_t elements = count_of(binding, call, row->of);
+        const uint64_t elements = counts[row->of];
         call->streams[k] =
             (cutis_stage_output){ .name = row->name, .words = row->words, .elements = elements };
         if (!in->data && !in->buffer) continue;

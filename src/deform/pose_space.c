@@ -30,12 +30,6 @@ struct cutis_pose_play {
     uint32_t *ranges;     ///< first of those targets in a pose's morph weights
 };
 
-/// Where the displacements of a vertex are.
-typedef struct field_source {
-    const cutis_primitive *primitive;
-    uint32_t vertex, target; ///< first target
-} field_source;
-
 static void find_joints(const cutis_skin_binding *binding, const cutis_pose_space *space,
                         int32_t *bone_joint)
 {
@@ -58,18 +52,19 @@ static void find_ranges(const cutis_skin_binding *binding, const cutis_pose_spac
 }
 
 /// Displacements of all poses at a vertex: 3 of the position, 3 of the normal each.
-static void load_displacements(const cutis_pose_space *space, const field_source *source,
-                               double *out)
+/// @param first their first target; CUTIS_NONE: there are none
+static void load_displacements(const cutis_pose_space *space, const cutis_primitive *primitive,
+                               size_t vertex, int32_t first, double *out)
 {
     const uint32_t fields = space->field_count;
     memset(out, 0, 6 * (size_t)space->pose_count * sizeof *out);
-    if (!source->primitive->targets) return;
+    if (first == CUTIS_NONE || !primitive->targets) return;
     for (uint32_t m = 0; m < cutis_pose_targets(space); m++) {
-        const cutis_morph_target *target = &source->primitive->targets[source->target + m];
+        const cutis_morph_target *target = &primitive->targets[(uint32_t)first + m];
         const float *values[2] = { target->positions, target->normals };
         for (size_t i = 0; i < 6; i++) {
             if (!values[i / 3]) continue;
-            double value = values[i / 3][3 * (size_t)source->vertex + i % 3];
+            double value = values[i / 3][3 * vertex + i % 3];
             if (!fields) out[6 * (size_t)(m + 1) + i] = value;
             for (size_t k = 1; k < space->pose_count && fields; k++)
                 out[6 * k + i] += space->coefficients[(k - 1) * fields + m] * value;
@@ -182,16 +177,12 @@ static void fill_primitive(field_work *w, const cutis_primitive *primitive, uint
                            int32_t target)
 {
     const cutis_skin_layout *layout = &w->binding->layout;
-    static const cutis_primitive PLAIN; // without targets: no displacement
     for (uint32_t v = 0; v < primitive->vertex_count; v++, vertex++) {
-        bool displaced = target != CUTIS_NONE;
-        field_source source = { displaced ? primitive : &PLAIN, v,
-                                displaced ? (uint32_t)target : 0 };
         uint32_t slot = layout->vertex_slot[vertex];
         if (w->deltas && w->rows[vertex] == UINT32_MAX) continue;
-        fit_vertex(w, vertex, displaced);
-        load_displacements(cutis_model_get(w->binding->base.model)->pose_space, &source,
-                           w->displacements);
+        fit_vertex(w, vertex, target != CUTIS_NONE);
+        load_displacements(cutis_model_get(w->binding->base.model)->pose_space, primitive, v,
+                           target, w->displacements);
         note_residual(w, vertex);
         if (w->deltas) continue;
         fill_fields(layout, &w->rbf, w->displacements, slot, w->fields);

@@ -109,10 +109,10 @@ static cutis_result bind_stages(cutis_skin_binding *binding, cutis_arena *arena)
         return cutis_alloc_result(binding->base.context);
     cutis_sets table = { .context = binding->base.context };
     cutis_pose_residuals residuals = { 0 };
-    cutis_result result = cutis_bind_bones(binding, skin_bone, node_bone);
+    cutis_result result = cutis_bind_bones(binding, arena, skin_bone, node_bone);
     binding->layout.bone_count = binding->bone_count;
     if (result == CUTIS_OK) result = cutis_bind_handles(binding, skin_bone);
-    if (result == CUTIS_OK) result = cutis_bind_influences(binding, skin_bone, node_bone);
+    if (result == CUTIS_OK) result = cutis_bind_influences(binding, arena, skin_bone, node_bone);
     if (result == CUTIS_OK) result = cutis_bind_sets(binding, &table, vertex_set, centre);
     if (result == CUTIS_OK) result = cutis_bind_pack(binding, &table, vertex_set);
     if (centres) cutis_model_file_positions(binding->base.model, centres);

@@ -92,12 +92,12 @@ void *cutis_layout_alloc(cutis_skin_binding *binding, size_t count, size_t item)
 // bones.c
 /// @param skin_bone per skin: bone of its first joint; @param node_bone per node: its bone.
 /// UINT32_MAX: none
-cutis_result cutis_bind_bones(cutis_skin_binding *binding, uint32_t *skin_bone,
+cutis_result cutis_bind_bones(cutis_skin_binding *binding, cutis_arena *arena, uint32_t *skin_bone,
                               uint32_t *node_bone);
 
 // influences.c: layout.first, bone, weight
-cutis_result cutis_bind_influences(cutis_skin_binding *binding, const uint32_t *skin_bone,
-                                   const uint32_t *node_bone);
+cutis_result cutis_bind_influences(cutis_skin_binding *binding, cutis_arena *arena,
+                                   const uint32_t *skin_bone, const uint32_t *node_bone);
 
 // sets.c
 cutis_result cutis_bind_sets(cutis_skin_binding *binding, cutis_sets *table, uint32_t *vertex_set,

@@ -65,13 +65,14 @@ const char *cutis_isa_name(cutis_isa isa)
 cutis_result cutis_device_finish(cutis_device *device)
 {
     if (!device) return CUTIS_INVALID_ARGUMENT;
-    return device->operations->finish(device);
+    return device->operations->finish ? device->operations->finish(device) : CUTIS_OK;
 }
 
 void cutis_device_native(const cutis_device *device, uint64_t *context, uint64_t *queue)
 {
     if (!device || !context || !queue) return;
-    device->operations->native(device, context, queue);
+    *context = *queue = 0;
+    if (device->operations->native) device->operations->native(device, context, queue);
 }
 
 cutis_result cutis_device_open_threads(cutis_device *device, const cutis_device_options *options)

@@ -175,13 +175,14 @@ typedef struct cutis_bone_work {
 typedef struct cutis_device_operations {
     void (*destroy)(cutis_device *device);
     cutis_device_info (*describe)(const cutis_device *device);
-    cutis_result (*finish)(cutis_device *device);
+    cutis_result (*finish)(cutis_device *device); ///< NULL: nothing is ever under way
     cutis_result (*buffer_create)(cutis_device *device, uint64_t size, uint64_t foreign_handle,
                                   cutis_buffer **out); ///< foreign_handle 0: allocate
     void (*buffer_destroy)(cutis_buffer *buffer);
     cutis_result (*buffer_write)(cutis_buffer *buffer, uint64_t offset, const void *data,
                                  uint64_t size);
     cutis_result (*buffer_read)(cutis_buffer *buffer, uint64_t offset, void *data, uint64_t size);
+    /// NULL: the device has neither.
     void (*native)(const cutis_device *device, uint64_t *context, uint64_t *queue);
     uint32_t block_size;
     /// `layout` is borrowed by CPU devices until the skin is destroyed (no copy), uploaded by

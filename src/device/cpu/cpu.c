@@ -44,12 +44,6 @@ static cutis_device_info cpu_describe(const cutis_device *base)
     return info;
 }
 
-static cutis_result cpu_finish(cutis_device *device)
-{
-    (void)device;
-    return CUTIS_OK;
-}
-
 // Buffers: `handle` is the address --------------------------------------------------------------
 
 typedef struct cpu_buffer {
@@ -104,12 +98,6 @@ static cutis_result cpu_buffer_read(cutis_buffer *buffer, uint64_t offset, void 
     return CUTIS_OK;
 }
 
-static void cpu_native(const cutis_device *device, uint64_t *context, uint64_t *queue)
-{
-    (void)device;
-    *context = *queue = 0;
-}
-
 static cutis_compute_width width_of(cutis_isa isa)
 {
     return isa == CUTIS_ISA_AVX512 ? CUTIS_COMPUTE_AVX512
@@ -120,12 +108,10 @@ static cutis_compute_width width_of(cutis_isa isa)
 static const cutis_device_operations CPU_OPERATIONS = {
     .destroy = cpu_destroy,
     .describe = cpu_describe,
-    .finish = cpu_finish,
     .buffer_create = cpu_buffer_create,
     .buffer_destroy = cpu_buffer_destroy,
     .buffer_write = cpu_buffer_write,
     .buffer_read = cpu_buffer_read,
-    .native = cpu_native,
     .block_size = CUTIS_CPU_BLOCK,
     .skin_create = cutis_cpu_skin_create,
     .skin_destroy = cutis_cpu_skin_destroy,
