@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "skeleton/axes.h"
 
 static const double SPREAD = 0.15;     // c of the criteria; 0.1 .. 0.2 give the same groups
@@ -215,8 +216,7 @@ static cutis_result draw_extras(drawing *d, const cutis_parts *parts, uint32_t p
     const cutis_piece *part = &parts->parts[p];
     for (int axis = 1; axis < 3; axis++) {
         double ends[2][3];
-        cutis_result result = cutis_piece_chord(parts, p, part->axes + 3 * axis, ends[0], ends[1]);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_piece_chord(parts, p, part->axes + 3 * axis, ends[0], ends[1]));
         for (int e = 0; e < 2; e++) {
             uint32_t best = 0;
             for (uint32_t g = 1; g < part->group_count; g++)
@@ -264,10 +264,7 @@ cutis_result cutis_parts_lines(cutis_parts *parts, cutis_skeleton_method method,
     drawing d = { .lines = cutis_arena_alloc(parts->arena, most, sizeof *d.lines),
                   .least = SHORT_LINE * parts->mesh->diagonal };
     if (!d.lines) return cutis_alloc_result(parts->mesh->context);
-    for (uint32_t p = 0; p < parts->count; p++) {
-        cutis_result result = draw_part(&d, parts, p, method);
-        if (result != CUTIS_OK) return result;
-    }
+    for (uint32_t p = 0; p < parts->count; p++) TRY(draw_part(&d, parts, p, method));
     *out = d.lines, *count = d.count;
     return CUTIS_OK;
 }

@@ -288,8 +288,7 @@ static cutis_result find_limbs(cutter *c, cutis_branches *b, double *field, cons
                 if (c->field[list[i]] <= own->high - own->low)
                     field[list[i]] = fmin(field[list[i]], own->low);
         }
-        cutis_result result = cutis_progress(c->mesh->context, "segmenting", 0.2);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(c->mesh->context, "segmenting", 0.2));
     }
     return CUTIS_OK;
 }
@@ -347,13 +346,9 @@ static cutis_result label_branches(cutter *c, cutis_branches *b, double *field)
         const cutis_stretch *own = &b->arcs[a];
         if (!cutis_is_limb(b, a)) continue;
         if (!cut_limb(c, a, own, 0, &hands[hand_count++])) return cutis_alloc_result(mesh->context);
-        cutis_result result = cutis_progress(mesh->context, "segmenting", (a + 1.0) / b->count);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(mesh->context, "segmenting", (a + 1.0) / b->count));
     }
-    for (uint32_t i = 0; i < hand_count; i++) {
-        cutis_result result = cut_fingers(c, b, field, hands[i]);
-        if (result != CUTIS_OK) return result;
-    }
+    for (uint32_t i = 0; i < hand_count; i++) TRY(cut_fingers(c, b, field, hands[i]));
     return cut_trunk(c) ? CUTIS_OK : cutis_alloc_result(mesh->context);
 }
 
@@ -473,8 +468,8 @@ static cutis_result segment_shell(cutis_closed *mesh, cutis_front *w, uint32_t s
                            &middle) ||
         !cutis_march(w, middle, INFINITY, field, &far))
         return cutis_alloc_result(mesh->context);
-    cutis_result result = find_limbs(&c, &b, field, list, count, STANDS_OUT * field[far]);
-    return result == CUTIS_OK ? label_branches(&c, &b, field) : result;
+    TRY(find_limbs(&c, &b, field, list, count, STANDS_OUT * field[far]));
+    return label_branches(&c, &b, field);
 }
 
 cutis_result cutis_segment(cutis_closed *mesh, uint32_t wanted, uint64_t seed, cutis_labels *names)

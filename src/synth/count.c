@@ -123,10 +123,9 @@ cutis_result cutis_synth_exact_count(remesher *r, uint32_t vertices)
         if (round == ROUND_MAX)
             return cutis_fail(m->context, CUTIS_INTERNAL, "%d vertices too few after %d rounds",
                               (int)missing, (int)ROUND_MAX);
-        cutis_result result = cutis_progress(m->context, "count", round / (double)ROUND_MAX);
-        if (result == CUTIS_OK) result = one_round(r, missing);
-        if (result == CUTIS_OK) result = cutis_synth_mesh_compact(m);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(m->context, "count", round / (double)ROUND_MAX));
+        TRY(one_round(r, missing));
+        TRY(cutis_synth_mesh_compact(m));
         settle(r, 3);
     }
     for (int i = 0; i < 3; i++) {

@@ -230,8 +230,7 @@ static cutis_result weigh_harmonic(cutis_device *device, const cutis_cage_shape 
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "a resolution of %u; want %d to %d",
                           resolution, RESOLUTION_MIN, RESOLUTION_MAX);
     memset(status, 0, point_count * sizeof *status);
-    cutis_result result = find_outside(device, shape, points, point_count, status, false, report);
-    if (result != CUTIS_OK) return result;
+    TRY(find_outside(device, shape, points, point_count, status, false, report));
     if (report->outside_count)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "the cage does not enclose the model: %llu of %u vertices lie outside, "
@@ -239,9 +238,9 @@ static cutis_result weigh_harmonic(cutis_device *device, const cutis_cage_shape 
                           (unsigned long long)report->outside_count, point_count,
                           report->outside_worst, report->outside_distance);
     cutis_cage_grid_report grid;
-    result = cutis_cage_harmonic(device, shape, resolution, o->simple,
-                                 o->tolerance > 0 ? o->tolerance : TOLERANCE, points, point_count,
-                                 weights, &grid);
+    cutis_result result = cutis_cage_harmonic(device, shape, resolution, o->simple,
+                                              o->tolerance > 0 ? o->tolerance : TOLERANCE, points,
+                                              point_count, weights, &grid);
     report->resolution = resolution;
     report->node_count = grid.node_count;
     report->sweep_count = grid.sweep_count;

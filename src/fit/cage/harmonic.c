@@ -121,11 +121,8 @@ static cutis_result load_batch(solver *s, uint32_t first)
             uint32_t lane = g->row_control[i] - first; // wraps around for lower controls
             if (lane < s->lanes) s->fixed[(size_t)r * s->lanes + lane] += g->row_value[i];
         }
-    cutis_result result =
-        cutis_buffer_write(s->buffers[FIXED], 0, s->fixed, fixed * sizeof *s->fixed);
-    return result == CUTIS_OK
-               ? cutis_buffer_write(s->buffers[VALUES], 0, s->values, values * sizeof *s->values)
-               : result;
+    TRY(cutis_buffer_write(s->buffers[FIXED], 0, s->fixed, fixed * sizeof *s->fixed));
+    return cutis_buffer_write(s->buffers[VALUES], 0, s->values, values * sizeof *s->values);
 }
 
 static cutis_result solve_batch(solver *s, uint32_t first, double tolerance)

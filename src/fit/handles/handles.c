@@ -225,8 +225,7 @@ static cutis_result bind_skins(skeleton *s)
         return cutis_alloc_result(context);
     for (uint32_t i = 0; i < data->skin_count; i++) {
         if (!skin_in_use(s, (int32_t)i)) continue;
-        cutis_result result = bind_skin(s, (int32_t)i);
-        if (result != CUTIS_OK) return result;
+        TRY(bind_skin(s, (int32_t)i));
     }
     cutis_handles_report_finish(s->report, s->vertex_count);
     return CUTIS_OK;

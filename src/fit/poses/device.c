@@ -175,13 +175,11 @@ static cutis_result run_batches(learn_batch *b)
     for (b->first = 0; b->first < vertices && result == CUTIS_OK; b->first += b->total) {
         b->count = vertices - b->first < b->total ? vertices - b->first : b->total;
         const uint32_t tasks = (b->count + TASK - 1) / TASK;
-        result = cutis_progress(p->context, "learning",
-                                (b->span->vertex_first + (double)b->first) / p->vertex_count);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(p->context, "learning",
+                           (b->span->vertex_first + (double)b->first) / p->vertex_count));
         memset(b->sums, 0, tasks * sizeof *b->sums);
         p->device->operations->run_tasks(p->device, gather, b, tasks);
-        result = solve(b);
-        if (result != CUTIS_OK) return result;
+        TRY(solve(b));
         p->device->operations->run_tasks(p->device, take_back, b, tasks);
         for (uint32_t t = 0; t < tasks; t++) {
             p->sums.deficient += b->sums[t].deficient;

@@ -209,10 +209,9 @@ static cutis_result make_normals(cutis_fit_problem *p)
     cutis_model_triangles(p->model, indices);
     cutis_model_file_positions(p->model, rest);
     cutis_surface surface = { p->vertex_count, triangles, rest, indices };
-    cutis_result result = cutis_weld_positions(p->context, p->vertex_count, rest, weld);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_weld_positions(p->context, p->vertex_count, rest, weld));
     split_edges(p, weld);
-    result = cutis_surface_normals(p->context, &surface, weld, p->rest_normals);
+    cutis_result result = cutis_surface_normals(p->context, &surface, weld, p->rest_normals);
     for (uint32_t e = 0; e < p->examples->count && result == CUTIS_OK; e++) {
         surface.positions = p->examples->positions + e * per;
         result = cutis_surface_normals(p->context, &surface, weld, p->example_normals + e * per);

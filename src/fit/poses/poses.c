@@ -252,8 +252,7 @@ static cutis_result count_ambiguous(cutis_fit_problem *p, const cutis_pose_table
         place[poses->space.joints[j]] = (int32_t)j;
     for (uint32_t s = 0; s < p->span_count; s++) {
         const cutis_skin *skin = &p->data->skins[p->spans[s].skin];
-        cutis_result result = cutis_progress(p->context, "comparing", (double)s / p->span_count);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(p->context, "comparing", (double)s / p->span_count));
         for (uint32_t v = 0; v < p->spans[s].primitive->vertex_count; v++) {
             size_t vertex = p->spans[s].vertex_first + v;
             cutis_joint_weights weights = { 0, joint, weight };
@@ -307,6 +306,6 @@ cutis_result cutis_fit_poses_create(cutis_fit_problem *p, cutis_fit_poses *out)
         !cutis_pose_measure_create(p->model, &out->space, p->arena, &measure) ||
         !cutis_pose_table_create(&measure, p->arena, &table) || !fit_kernel(p, &table, out))
         return cutis_alloc_result(p->context);
-    result = count_ambiguous(p, &table, out);
-    return result == CUTIS_OK ? cutis_fit_compress(p, out) : result;
+    TRY(count_ambiguous(p, &table, out));
+    return cutis_fit_compress(p, out);
 }

@@ -166,10 +166,8 @@ static cutis_result run_span(cutis_fit_problem *p, vertex_job *job)
     const uint32_t count = job->span->primitive->vertex_count, tasks = (count + TASK - 1) / TASK;
     for (uint32_t first = 0; first < tasks; first += TASK_GROUP) {
         uint32_t group = tasks - first < TASK_GROUP ? tasks - first : TASK_GROUP;
-        cutis_result result =
-            cutis_progress(p->context, "fitting",
-                           (job->span->vertex_first + (double)first * TASK) / p->vertex_count);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(p->context, "fitting",
+                           (job->span->vertex_first + (double)first * TASK) / p->vertex_count));
         job->task_first = first;
         memset(job->sums, 0, group * sizeof *job->sums);
         memset(job->errors, 0, 2 * (size_t)group * p->examples->count * sizeof *job->errors);

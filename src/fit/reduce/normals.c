@@ -87,12 +87,10 @@ cutis_result cutis_reduce_find_tilts(cutis_reduce_run *run, const cutis_reduce_s
                                      double *energy)
 {
     const uint32_t vertices = run->problem->mesh->vertex_count;
-    cutis_result result = make_fans(run, surface);
-    if (result == CUTIS_OK)
-        result = CUTIS_REDUCE_LAUNCH(reduce_normal, REDUCE_NORMAL_BUFFERS, vertices);
-    if (result == CUTIS_OK)
-        result = CUTIS_REDUCE_LAUNCH(reduce_tilt, REDUCE_TILT_BUFFERS, vertices);
-    return result == CUTIS_OK ? cutis_reduce_sum(run, run->buffers.part, false, energy) : result;
+    TRY(make_fans(run, surface));
+    TRY(CUTIS_REDUCE_LAUNCH(reduce_normal, REDUCE_NORMAL_BUFFERS, vertices));
+    TRY(CUTIS_REDUCE_LAUNCH(reduce_tilt, REDUCE_TILT_BUFFERS, vertices));
+    return cutis_reduce_sum(run, run->buffers.part, false, energy);
 }
 
 cutis_result cutis_reduce_prepare_normals(cutis_reduce_run *run,

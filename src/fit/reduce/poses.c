@@ -181,8 +181,7 @@ static cutis_result read_pose(reader *r, cutis_reduce_pose origin, cutis_transfo
     if (!r->sampler || r->clip != origin.clip) {
         cutis_sampler_destroy(r->sampler);
         r->sampler = NULL;
-        cutis_result result = cutis_sampler_create(r->model, (uint32_t)origin.clip, &r->sampler);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_sampler_create(r->model, (uint32_t)origin.clip, &r->sampler));
         r->clip = origin.clip;
     }
     cutis_sampler_sample(r->sampler, origin.seconds, out, NULL);
@@ -200,9 +199,8 @@ static cutis_result compare_frames(const cutis_model *model, cutis_arena *arena,
     double *quats = cutis_arena_alloc(arena, joints, 4 * sizeof *quats);
     if (!all->rotations || !local || !world || !quats) return cutis_alloc_result(context);
     for (uint32_t f = 0; f < all->count; f++) {
-        cutis_result result = cutis_progress(context, "reading poses", (double)f / all->count);
-        if (result == CUTIS_OK) result = read_pose(r, all->origins[f], local);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(context, "reading poses", (double)f / all->count));
+        TRY(read_pose(r, all->origins[f], local));
         cutis_pose_world(model, local, world);
         for (size_t j = 0; j < joints; j++) world_rotation(world[all->joints[j]].m, quats + 4 * j);
         relative_rotations(all, quats, all->rotations + 4 * (size_t)f * joints);
@@ -288,8 +286,7 @@ static cutis_result select_frames(const cutis_model *model, const uint32_t *clip
                                   selection *out)
 {
     cutis_context *context = cutis_model_context(model);
-    cutis_result result = check_clips(model, clips, clip_count);
-    if (result != CUTIS_OK) return result;
+    TRY(check_clips(model, clips, clip_count));
     if (!list_joints(model, arena, &out->all) ||
         !list_frames(model, clips, clip_count, arena, &out->all))
         return cutis_alloc_result(context);
@@ -298,8 +295,7 @@ static cutis_result select_frames(const cutis_model *model, const uint32_t *clip
     if (!nearest || !chosen) return cutis_alloc_result(context);
     memset(chosen, 0, out->all.count * sizeof *chosen);
     if (examples) {
-        result = compare_frames(model, arena, r, &out->all);
-        if (result != CUTIS_OK) return result;
+        TRY(compare_frames(model, arena, r, &out->all));
         out->example_count = choose_examples(&out->all, nearest, chosen, out->examples);
     }
     out->held_out_count = choose_held_out(&out->all, chosen, out->held_out);
@@ -313,8 +309,7 @@ static cutis_result fill_frames(reader *r, const selection *from, const uint32_t
     size_t nodes = cutis_model_get(r->model)->node_count;
     for (uint32_t i = 0; i < count; i++) {
         origins[i] = from->all.origins[list[i]];
-        cutis_result result = read_pose(r, origins[i], transforms + i * nodes);
-        if (result != CUTIS_OK) return result;
+        TRY(read_pose(r, origins[i], transforms + i * nodes));
     }
     return CUTIS_OK;
 }

@@ -172,10 +172,9 @@ cutis_result cutis_reduce_find_targets(cutis_reduce_run *run)
     const uint32_t vertices = run->problem->mesh->vertex_count;
     const cutis_reduce_array target = { NULL, (uint64_t)vertices * run->problem->column_count, 24,
                                         &run->buffers.target, false };
-    cutis_result result = send_problem(run);
-    if (result == CUTIS_OK) result = cutis_reduce_make(run, &target, 1);
-    return result == CUTIS_OK ? CUTIS_REDUCE_LAUNCH(reduce_target, REDUCE_TARGET_BUFFERS, vertices)
-                              : result;
+    TRY(send_problem(run));
+    TRY(cutis_reduce_make(run, &target, 1));
+    return CUTIS_REDUCE_LAUNCH(reduce_target, REDUCE_TARGET_BUFFERS, vertices);
 }
 
 // Sums ------------------------------------------------------------------------------------------

@@ -189,9 +189,7 @@ static cutis_result sweep_all(smooth_job *job, uint32_t limit)
     cutis_reduce_state *state = job->state;
     state->curve[0] = smooth_energy(job);
     for (uint32_t s = 0; s < limit; s++) {
-        cutis_result result =
-            cutis_progress(job->problem->context, "smoothing weights", (double)s / limit);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(job->problem->context, "smoothing weights", (double)s / limit));
         double fall = 0;
         for (job->colour = 0; job->colour < job->colours->count; job->colour++) {
             uint32_t count =

@@ -41,8 +41,8 @@ static cutis_result send_state(cutis_reduce_run *run, bool given)
         { state->weight, slots, 8, &run->buffers.set_weight, !given },
         { state->error, vertices * rows, 8, &run->buffers.error, true },
     };
-    cutis_result result = CUTIS_REDUCE_MAKE(run, all);
-    return result == CUTIS_OK ? cutis_reduce_find_targets(run) : result;
+    TRY(CUTIS_REDUCE_MAKE(run, all));
+    return cutis_reduce_find_targets(run);
 }
 
 // Vertices with equally many candidates side by side, for lanes that choose together.
@@ -94,17 +94,15 @@ cutis_result cutis_reduce_lay_out(cutis_reduce_run *run, const cutis_reduce_colo
         { NULL, lanes, 8, &run->buffers.block_active, false },
         { NULL, lanes, 8, &run->buffers.fall, false },
     };
-    cutis_result result = CUTIS_REDUCE_MAKE(run, all);
-    return result == CUTIS_OK ? cutis_reduce_make_stretches(run) : result;
+    TRY(CUTIS_REDUCE_MAKE(run, all));
+    return cutis_reduce_make_stretches(run);
 }
 
 cutis_result cutis_reduce_weigh(cutis_reduce_run *run, bool geometric)
 {
     const uint32_t items = cutis_reduce_items(run, run->blocks.count);
-    cutis_result result = CUTIS_REDUCE_LAUNCH(reduce_load, REDUCE_LOAD_BUFFERS, items);
-    return result == CUTIS_OK ? CUTIS_REDUCE_LAUNCH(reduce_weigh, REDUCE_WEIGH_BUFFERS, items,
-                                                    .geometric = geometric)
-                              : result;
+    TRY(CUTIS_REDUCE_LAUNCH(reduce_load, REDUCE_LOAD_BUFFERS, items));
+    return CUTIS_REDUCE_LAUNCH(reduce_weigh, REDUCE_WEIGH_BUFFERS, items, .geometric = geometric);
 }
 
 cutis_result cutis_reduce_store(cutis_reduce_run *run)

@@ -67,11 +67,9 @@ static cutis_result make_scratch(cutis_reduce_run *run)
 
 cutis_result cutis_reduce_keep(cutis_reduce_run *run)
 {
-    cutis_result result = make_scratch(run);
-    return result == CUTIS_OK ? CUTIS_REDUCE_LAUNCH(reduce_keep, REDUCE_KEEP_BUFFERS,
-                                                    cutis_reduce_items(run, run->blocks.count),
-                                                    .lambda = run->lambda)
-                              : result;
+    TRY(make_scratch(run));
+    return CUTIS_REDUCE_LAUNCH(reduce_keep, REDUCE_KEEP_BUFFERS,
+                               cutis_reduce_items(run, run->blocks.count), .lambda = run->lambda);
 }
 
 static double relaxation_of(const cutis_reduce_problem *problem, bool laplace)
