@@ -297,7 +297,6 @@ static cutis_result find_limbs(cutter *c, cutis_branches *b, double *field, cons
 static cutis_result cut_fingers(cutter *c, cutis_branches *b, double *field, uint32_t hand)
 {
     cutis_closed *mesh = c->mesh;
-    cutis_result result = CUTIS_OK;
     uint32_t count = 0, fingers = 0, end;
     uint32_t *list = cutis_arena_alloc(b->arena, mesh->vertex_count, sizeof *list);
     uint8_t *seen = cutis_arena_zero(b->arena, mesh->vertex_count, 1);
@@ -314,24 +313,21 @@ static cutis_result cut_fingers(cutter *c, cutis_branches *b, double *field, uin
         if (c->inside[f]) c->share[f] = 1;
     }
     if (count == 0) return CUTIS_OK;
-    result = find_limbs(c, b, field, list, count, FINGER * (high - low));
-    for (uint32_t a = 0; a < b->count && result == CUTIS_OK; a++) {
+    TRY(find_limbs(c, b, field, list, count, FINGER * (high - low)));
+    for (uint32_t a = 0; a < b->count; a++) {
         cutis_stretch *own = &b->arcs[a];
         double radius;
         bool pocket;
         if (!cutis_is_limb(b, a)) continue;
         if (!look_at(c, own->tip, own->high - own->low, &radius, &pocket))
-            result = cutis_alloc_result(mesh->context);
-        else if (pocket || own->high - own->low < THIN * radius)
-            own->tip = CUTIS_NOTHING;
+            return cutis_alloc_result(mesh->context);
+        if (pocket || own->high - own->low < THIN * radius) own->tip = CUTIS_NOTHING;
         fingers += own->tip != CUTIS_NOTHING;
     }
-    for (uint32_t a = 0; a < b->count && result == CUTIS_OK && fingers > 1; a++) {
-        const cutis_stretch *own = &b->arcs[a];
-        if (cutis_is_limb(b, a) && !cut_limb(c, a, own, PIECE_FACES, &end))
-            result = cutis_alloc_result(mesh->context);
-    }
-    return result;
+    for (uint32_t a = 0; a < b->count && fingers > 1; a++)
+        if (cutis_is_limb(b, a) && !cut_limb(c, a, &b->arcs[a], PIECE_FACES, &end))
+            return cutis_alloc_result(mesh->context);
+    return CUTIS_OK;
 }
 
 // Labels of one shell: limbs from their tips, their fingers, then the trunk.

@@ -8,6 +8,7 @@
 #include <cutis/measure.h>
 
 #include "base/error.h"
+#include "geometry/heap.h"
 #include "skeleton/closed.h"
 
 // Border vertices this close (part of the diagonal) are one: exporters round to 6 digits.
@@ -300,19 +301,6 @@ static cutis_result turn_outward(welder *w)
     return CUTIS_OK;
 }
 
-typedef struct {
-    double angle;
-    uint32_t edge;
-    bool up; // runs from the lower to the higher vertex
-} spoke;
-
-static int compare_spokes(const void *a, const void *b)
-{
-    const spoke *s = a, *t = b;
-    if (s->angle != t->angle) return s->angle < t->angle ? -1 : 1;
-    return s->edge < t->edge ? -1 : s->edge > t->edge;
-}
-
 static vec3 spoke_direction(const welder *w, const cutis_edge *e, vec3 axis)
 {
     uint32_t third = edge_from(w, half_previous((uint32_t)e->half));
@@ -322,8 +310,8 @@ static vec3 spoke_direction(const welder *w, const cutis_edge *e, vec3 axis)
 
 // An edge of more than two faces: faces that enclose material between them are a pair. Seen along
 // the edge, material lies clockwise of a face that runs up and counter-clockwise of one that runs
-// down.
-static void pair_fan(welder *w, spoke *spokes, const cutis_edge *edges, size_t count)
+// down. @param spokes half-edges by angle
+static void pair_fan(welder *w, cutis_waiting *spokes, const cutis_edge *edges, size_t count)
 {
     vec3 axis = v3_sub(v3_at(w->from.positions, edges->high), v3_at(w->from.positions, edges->low));
     axis = v3_divide(axis, v3_length(axis));
@@ -332,19 +320,21 @@ static void pair_fan(welder *w, spoke *spokes, const cutis_edge *edges, size_t c
         uint32_t h = (uint32_t)edges[i].half;
         vec3 d = spoke_direction(w, &edges[i], axis);
         double angle = i == 0 ? 0 : atan2(v3_dot(d, side), v3_dot(d, zero));
-        spokes[i] = (spoke){ angle, h, edge_from(w, h) < edge_to(w, h) };
+        spokes[i] = (cutis_waiting){ angle, h };
     }
-    qsort(spokes, count, sizeof *spokes, compare_spokes);
+    qsort(spokes, count, sizeof *spokes, cutis_heap_order);
     for (size_t i = 0; i < count; i++) {
-        spoke *above = &spokes[i], *below = &spokes[(i + count - 1) % count];
-        if (!above->up || below->up || w->twins[below->edge] != CUTIS_NOTHING) continue;
-        w->twins[above->edge] = below->edge, w->twins[below->edge] = above->edge;
+        const uint32_t above = spokes[i].vertex, below = spokes[(i + count - 1) % count].vertex;
+        if (edge_from(w, above) > edge_to(w, above) || edge_from(w, below) < edge_to(w, below) ||
+            w->twins[below] != CUTIS_NOTHING)
+            continue;
+        w->twins[above] = below, w->twins[below] = above;
     }
 }
 
 static cutis_result pair_fans(welder *w)
 {
-    spoke *spokes = NULL;
+    cutis_waiting *spokes = NULL;
     size_t capacity = 0;
     for (size_t i = 0, n; i < w->edge_count && w->fans; i += n) {
         n = cutis_edges_run(w->edges, w->edge_count, i);

@@ -57,28 +57,24 @@ static cutis_result weigh(cutis_cage_binder *b)
         return cutis_fail(b->context, CUTIS_LIMIT_EXCEEDED,
                           "%u vertices times %u controls are more weights than a cage holds", count,
                           n);
-    double *points = cutis_alloc_array(b->context, count, 3 * sizeof *points);
+    double *points = cutis_arena_alloc(&b->arena, count, 3 * sizeof *points);
     b->lists.first = cutis_arena_alloc(&b->arena, (size_t)count + 1, sizeof *b->lists.first);
     b->lists.control = cutis_arena_alloc(&b->arena, entries, sizeof *b->lists.control);
     b->lists.weight = cutis_arena_alloc(&b->arena, entries, sizeof *b->lists.weight);
-    cutis_result result = CUTIS_OK;
-    if (!points || !b->lists.first || !b->lists.control || !b->lists.weight) {
-        result = cutis_alloc_result(b->context);
-    } else {
-        for (size_t i = 0; i < 3 * (size_t)count; i++) points[i] = b->body.positions[i];
-        for (size_t i = 0; i < entries; i++) b->lists.control[i] = (uint32_t)(i % n);
-        for (uint32_t v = 0; v <= count; v++) b->lists.first[v] = v * n;
-        result = cutis_cage_weigh(b->context, b->device, &b->shape, &b->options, points, count,
-                                  (cutis_cage_weights){ .narrow = b->lists.weight }, b->report);
-    }
-    cutis_free_array(b->context, points, count, 3 * sizeof *points);
-    for (size_t i = 0; result == CUTIS_OK && i < entries; i++)
+    if (!points || !b->lists.first || !b->lists.control || !b->lists.weight)
+        return cutis_alloc_result(b->context);
+    for (size_t i = 0; i < 3 * (size_t)count; i++) points[i] = b->body.positions[i];
+    for (size_t i = 0; i < entries; i++) b->lists.control[i] = (uint32_t)(i % n);
+    for (uint32_t v = 0; v <= count; v++) b->lists.first[v] = v * n;
+    TRY(cutis_cage_weigh(b->context, b->device, &b->shape, &b->options, points, count,
+                         (cutis_cage_weights){ .narrow = b->lists.weight }, b->report));
+    for (size_t i = 0; i < entries; i++)
         if (!isfinite(b->lists.weight[i]))
-            result = cutis_fail(b->context, CUTIS_INVALID_ARGUMENT,
-                                "the weights of vertex %zu are not defined: it is outside the cage "
-                                "where they sum to 0",
-                                i / n);
-    return result;
+            return cutis_fail(b->context, CUTIS_INVALID_ARGUMENT,
+                              "the weights of vertex %zu are not defined: it is outside the cage "
+                              "where they sum to 0",
+                              i / n);
+    return CUTIS_OK;
 }
 
 // The model with the cage and the lists, which are in output order.

@@ -28,7 +28,7 @@ typedef struct reducer {
     double *weight, *positions;
     cutis_reduce_mesh mesh;
     cutis_reduce_problem problem;
-    cutis_reduce_colours colours[2]; ///< distance 1 and 2; made when first needed
+    cutis_reduce_colouring colouring;
     const float *examples, *held_out;
     uint32_t example_count, held_out_count;
     uint32_t method_count;
@@ -134,9 +134,8 @@ static bool make_problem(reducer *r)
     const cutis_cage_shape *shape = &r->in->shape;
     const cutis_cage_options *o = &r->in->options;
     const uint32_t n = shape->control_count, columns = r->example_count + 1;
-    double *matrices = cutis_arena_alloc(&r->arena, (size_t)columns * n, 12 * sizeof *matrices);
+    double *matrices = cutis_arena_zero(&r->arena, (size_t)columns * n, 12 * sizeof *matrices);
     if (!matrices) return false;
-    memset(matrices, 0, (size_t)columns * n * 12 * sizeof *matrices);
     for (size_t i = 0; i < (size_t)columns * n; i++)
         for (int c = 0; c < 3; c++)
             matrices[12 * i + 4 * (size_t)c + 3] =
@@ -160,15 +159,6 @@ static bool make_problem(reducer *r)
     return true;
 }
 
-static cutis_result get_colours(reducer *r, uint32_t distance, const cutis_reduce_colours **out)
-{
-    cutis_reduce_colours *colours = &r->colours[distance - 1];
-    *out = colours;
-    return colours->first || cutis_reduce_colours_create(&r->arena, &r->mesh, distance, colours)
-               ? CUTIS_OK
-               : cutis_alloc_result(r->in->context);
-}
-
 // Cages move too far for normals to first order.
 static cutis_reduce_energy energy_of(const reducer *r)
 {
@@ -182,7 +172,7 @@ static cutis_result run_sets(reducer *r, bool fitted, cutis_reduce_state *state)
     const bool laplace = plan.energy == CUTIS_REDUCE_LAPLACE;
     cutis_reduce_problem problem = r->problem;
     if (!problem.sweeps && !laplace) problem.sweeps = SWEEPS;
-    TRY(get_colours(r, laplace ? 2 : 1, &plan.colours));
+    TRY(cutis_reduce_colour(&r->arena, &r->mesh, &r->colouring, laplace ? 2 : 1, &plan.colours));
     return cutis_reduce_poisson(&problem, &plan, &r->arena, state);
 }
 
@@ -204,31 +194,17 @@ static cutis_result run_poisson(reducer *r, cutis_reduce_state *state, cutis_red
     return result;
 }
 
-static cutis_result run_method(reducer *r, cutis_reduce_method method, cutis_reduce_state *state,
-                               cutis_reduce_sets *sets)
-{
-    const cutis_reduce_colours *colours;
-    *sets = r->in->options.sets;
-    if (method == CUTIS_REDUCE_POISSON) return run_poisson(r, state, sets);
-    if (method == CUTIS_REDUCE_GEOMETRIC) {
-        if (*sets == CUTIS_REDUCE_SETS_AUTO) *sets = CUTIS_REDUCE_SETS_FITTED;
-        return cutis_reduce_start(&r->problem, &r->arena, *sets == CUTIS_REDUCE_SETS_FITTED, true,
-                                  state);
-    }
-    *sets = CUTIS_REDUCE_SETS_LARGEST;
-    cutis_result result = cutis_reduce_start(&r->problem, &r->arena, false, false, state);
-    if (result != CUTIS_OK || method != CUTIS_REDUCE_SMOOTH) return result;
-    TRY(get_colours(r, 2, &colours));
-    return cutis_reduce_smooth(&r->problem, &r->arena, colours, state);
-}
-
 static cutis_result run_row(reducer *r, uint32_t index)
 {
     cutis_reduce_row *row = &r->rows[index];
     cutis_reduce_state *state = &r->states[index];
     const double start = cutis_os_seconds();
     *row = (cutis_reduce_row){ .method = r->methods[index] };
-    TRY(run_method(r, row->method, state, &row->sets));
+    row->sets = r->in->options.sets;
+    TRY(row->method == CUTIS_REDUCE_POISSON
+            ? run_poisson(r, state, &row->sets)
+            : cutis_reduce_once(&r->problem, row->method, &r->arena, &r->colouring, &r->arena,
+                                state, &row->sets));
     row->solve_seconds = cutis_os_seconds() - start;
     row->sweep_seconds = state->sweep_seconds;
     row->transfer_seconds = state->transfer_seconds;

@@ -36,13 +36,12 @@ static const cutis_transform *transforms_of(const pose_work *w, uint32_t entry)
 static bool list_joints(pose_work *w)
 {
     const cutis_model_data *data = w->p->data;
-    uint8_t *used = cutis_arena_alloc(w->p->arena, data->node_count, 1);
+    uint8_t *used = cutis_arena_zero(w->p->arena, data->node_count, 1);
     w->joints = cutis_arena_alloc(w->p->arena, data->node_count, sizeof *w->joints);
     w->root = cutis_arena_alloc(w->p->arena, data->node_count, 1);
     w->rest = cutis_arena_alloc(w->p->arena, data->node_count, sizeof *w->rest);
     if (!used || !w->joints || !w->root || !w->rest) return false;
     cutis_pose_rest(w->p->model, w->rest, NULL);
-    memset(used, 0, data->node_count);
     for (uint32_t s = 0; s < data->skin_count; s++)
         for (uint32_t j = 0; j < data->skins[s].joint_count && w->p->skins[s].used; j++)
             used[data->skins[s].joints[j]] = 1;

@@ -230,15 +230,13 @@ cutis_result cutis_reduce_sum(cutis_reduce_run *run, const cutis_buffer *values,
 cutis_result cutis_reduce_find_energy(cutis_reduce_run *run, bool laplace, double *energy,
                                       double *gradient)
 {
-    double anchors = 0;
-    *gradient = 0;
-    cutis_result result = CUTIS_REDUCE_LAUNCH(reduce_energy, REDUCE_ENERGY_BUFFERS,
-                                              run->problem->mesh->vertex_count, .laplace = laplace);
-    if (result == CUTIS_OK) result = cutis_reduce_sum(run, run->buffers.part, false, gradient);
-    if (result == CUTIS_OK)
-        result = cutis_reduce_sum(run, run->buffers.anchor_part, false, &anchors);
+    double anchors;
+    TRY(CUTIS_REDUCE_LAUNCH(reduce_energy, REDUCE_ENERGY_BUFFERS, run->problem->mesh->vertex_count,
+                            .laplace = laplace));
+    TRY(cutis_reduce_sum(run, run->buffers.part, false, gradient));
+    TRY(cutis_reduce_sum(run, run->buffers.anchor_part, false, &anchors));
     *energy = *gradient + anchors;
-    return result;
+    return CUTIS_OK;
 }
 
 cutis_result cutis_reduce_measure(const cutis_reduce_problem *problem, cutis_reduce_energy energy,

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
-#include "fit/reduce/evaluate.h"
+#include "fit/reduce/model.h"
 
 enum { METHODS = CUTIS_REDUCE_METHODS };
 // Weight of automatic poses beside real ones, and the anchor's radius on skeletons
@@ -41,10 +41,10 @@ typedef struct run {
     cutis_arena arena; ///< groups, poses, results
     cutis_reduce_poses poses;
     cutis_reduce_groups groups;
-    double *column_weights;           ///< per pose that is learned from
-    double **matrices;                ///< per group: 12 per pose and joint
-    cutis_reduce_colours *colours[2]; ///< per group, distance 1 and 2; made when first needed
-    double shared_seconds;            ///< spent on groups, matrices
+    double *column_weights;             ///< per pose that is learned from
+    double **matrices;                  ///< per group: 12 per pose and joint
+    cutis_reduce_colouring *colourings; ///< per group
+    double shared_seconds;              ///< spent on groups, matrices
     uint32_t method_count;
     cutis_reduce_method methods[METHODS];
     cutis_reduce_weights *weights; ///< per method and group
@@ -125,22 +125,6 @@ static cutis_reduce_problem make_problem(run *r, uint32_t g)
     };
 }
 
-static cutis_result get_colours(run *r, uint32_t g, uint32_t distance,
-                                const cutis_reduce_colours **out)
-{
-    cutis_reduce_colours **list = &r->colours[distance - 1];
-    if (!*list) {
-        *list = cutis_arena_alloc(&r->arena, r->groups.count, sizeof **list);
-        if (*list) memset(*list, 0, r->groups.count * sizeof **list);
-    }
-    if (!*list ||
-        (!(*list)[g].first &&
-         !cutis_reduce_colours_create(&r->arena, &r->groups.group[g].mesh, distance, &(*list)[g])))
-        return cutis_alloc_result(r->context);
-    *out = &(*list)[g];
-    return CUTIS_OK;
-}
-
 static cutis_reduce_surface surface_of(const run *r, uint32_t g)
 {
     const cutis_reduce_group *group = &r->groups.group[g];
@@ -157,56 +141,34 @@ static cutis_result run_poisson(run *r, const cutis_reduce_problem *problem, uin
     cutis_reduce_plan plan = { .energy = r->options.energy,
                                .fitted = *sets == CUTIS_REDUCE_SETS_FITTED,
                                .surface = &surface };
-    cutis_result result = CUTIS_OK;
+    cutis_reduce_colouring *colouring = &r->colourings[g];
     // A run makes its own where nothing else needs them, at a better time.
     if (*sets == CUTIS_REDUCE_SETS_AUTO) {
-        result = get_colours(r, g, laplace ? 2 : 1, &plan.colours);
-        if (result == CUTIS_OK)
-            result = cutis_reduce_choose(problem, r->poses.example_count,
-                                         laplace ? CUTIS_REDUCE_LAPLACE : CUTIS_REDUCE_GRADIENT,
-                                         plan.colours, &plan.fitted);
+        TRY(cutis_reduce_colour(&r->arena, problem->mesh, colouring, laplace ? 2 : 1,
+                                &plan.colours));
+        TRY(cutis_reduce_choose(problem, r->poses.example_count,
+                                laplace ? CUTIS_REDUCE_LAPLACE : CUTIS_REDUCE_GRADIENT,
+                                plan.colours, &plan.fitted));
     }
-    if (result == CUTIS_OK && plan.energy == CUTIS_REDUCE_NORMALS)
-        result = get_colours(r, g, 2, &plan.far);
+    if (plan.energy == CUTIS_REDUCE_NORMALS)
+        TRY(cutis_reduce_colour(&r->arena, problem->mesh, colouring, 2, &plan.far));
     plan.reselect = plan.fitted && problem->reselect && !laplace;
     *sets = plan.fitted ? CUTIS_REDUCE_SETS_FITTED : CUTIS_REDUCE_SETS_LARGEST;
-    return result == CUTIS_OK ? cutis_reduce_poisson(problem, &plan, arena, state) : result;
+    return cutis_reduce_poisson(problem, &plan, arena, state);
 }
 
-// The energy of a method that does not make it small.
-static cutis_result measure_energy(const run *r, const cutis_reduce_problem *problem, uint32_t g,
-                                   cutis_reduce_state *state)
-{
-    const cutis_reduce_surface surface = surface_of(r, g);
-    const bool normals = r->options.energy == CUTIS_REDUCE_NORMALS;
-    return cutis_reduce_measure(problem, r->options.energy, normals ? &surface : NULL, state->error,
-                                &state->energy, NULL);
-}
-
+// A method that does not make the energy small has it measured.
 static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, cutis_arena *arena,
                                cutis_reduce_state *state, cutis_reduce_sets *sets)
 {
-    cutis_reduce_problem problem = make_problem(r, g);
-    const cutis_reduce_colours *colours;
-    cutis_result result = CUTIS_OK;
+    const cutis_reduce_problem problem = make_problem(r, g);
+    const cutis_reduce_surface surface = surface_of(r, g);
+    const bool normals = r->options.energy == CUTIS_REDUCE_NORMALS;
     *sets = r->options.sets;
-    if (method == CUTIS_REDUCE_POISSON) {
-        result = run_poisson(r, &problem, g, arena, state, sets);
-    } else if (method == CUTIS_REDUCE_GEOMETRIC) {
-        if (*sets == CUTIS_REDUCE_SETS_AUTO) *sets = CUTIS_REDUCE_SETS_FITTED;
-        result =
-            cutis_reduce_start(&problem, arena, *sets == CUTIS_REDUCE_SETS_FITTED, true, state);
-    } else {
-        *sets = CUTIS_REDUCE_SETS_LARGEST;
-        result = cutis_reduce_start(&problem, arena, false, false, state);
-        if (result == CUTIS_OK && method == CUTIS_REDUCE_SMOOTH) {
-            result = get_colours(r, g, 2, &colours);
-            if (result == CUTIS_OK) result = cutis_reduce_smooth(&problem, arena, colours, state);
-        }
-    }
-    if (result == CUTIS_OK && method != CUTIS_REDUCE_POISSON)
-        result = measure_energy(r, &problem, g, state);
-    return result;
+    if (method == CUTIS_REDUCE_POISSON) return run_poisson(r, &problem, g, arena, state, sets);
+    TRY(cutis_reduce_once(&problem, method, arena, &r->colourings[g], &r->arena, state, sets));
+    return cutis_reduce_measure(&problem, r->options.energy, normals ? &surface : NULL,
+                                state->error, &state->energy, NULL);
 }
 
 // Keep what a state comes down to: weights for the model, figures for the report.
@@ -316,7 +278,8 @@ static cutis_result run_all(run *r, bool reported, cutis_model **out)
         r->options.method, reported && !r->options.skip_evaluation, r->options.compare, r->methods);
     r->weights =
         cutis_arena_alloc(&r->arena, (size_t)r->method_count * r->groups.count, sizeof *r->weights);
-    if (!r->weights) return cutis_alloc_result(r->context);
+    r->colourings = cutis_arena_zero(&r->arena, r->groups.count, sizeof *r->colourings);
+    if (!r->weights || !r->colourings) return cutis_alloc_result(r->context);
     for (uint32_t m = 0; m < r->method_count; m++) TRY(run_row(r, m));
     if (reported && !r->options.skip_evaluation) TRY(evaluate(r));
     if (!fill_report(r)) return cutis_alloc_result(r->context);
