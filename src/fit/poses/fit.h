@@ -115,7 +115,8 @@ typedef struct cutis_fit_poses {
 void cutis_principal_basis(uint32_t count, size_t rows, const float *const *columns,
                            double *vectors, double *squares, double *scratch);
 
-/// Principal fields in place of the poses' displacements, where options say so.
+/// Principal fields in place of the poses' displacements (docs/spec/pose-space.md 7), where options
+/// say so.
 cutis_result cutis_fit_compress(cutis_fit_problem *problem, cutis_fit_poses *poses);
 
 cutis_result cutis_fit_poses_create(cutis_fit_problem *problem, cutis_fit_poses *out);
