@@ -40,6 +40,13 @@ const cutis_limits *cutis_context_limits(const cutis_context *context);
 /// @param first their size in version 0.1, which a struct_size of 0 stands for
 bool cutis_options_copy(void *to, size_t size, size_t first, const void *from);
 
+/// Return what a call returns unless it is CUTIS_OK; for functions with nothing to release.
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        const cutis_result tried = (call);                                                         \
+        if (tried != CUTIS_OK) return tried;                                                       \
+    } while (0)
+
 /// Of a struct_size that this library does not know.
 #define CUTIS_NEWER "%s: the options are of a newer version of the library than this one"
 

@@ -244,3 +244,25 @@ void cutis_arena_release(cutis_arena *arena)
         cutis_free(arena->context, chunk, chunk->size);
     }
 }
+
+// The arena stands before its object, in its own first chunk.
+void *cutis_owner_create(cutis_context *context, size_t size)
+{
+    cutis_arena own = { .context = context };
+    cutis_arena *arena = cutis_arena_zero(&own, 1, ALIGNMENT + size);
+    if (!arena) return NULL;
+    *arena = own;
+    return (char *)arena + ALIGNMENT;
+}
+
+cutis_arena *cutis_owner_arena(void *object)
+{
+    return (cutis_arena *)((char *)object - ALIGNMENT);
+}
+
+void cutis_owner_destroy(void *object)
+{
+    if (!object) return;
+    cutis_arena own = *cutis_owner_arena(object);
+    cutis_arena_release(&own);
+}

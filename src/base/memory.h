@@ -57,6 +57,12 @@ bool cutis_arena_grow(cutis_arena *arena, void *array_pointer, size_t *capacity,
                       size_t item);
 void cutis_arena_release(cutis_arena *arena);
 
+/// A zeroed object in an arena of its own, where what it points at may live too; NULL: out of
+/// memory. All of it goes with the object.
+void *cutis_owner_create(cutis_context *context, size_t size);
+cutis_arena *cutis_owner_arena(void *object);
+void cutis_owner_destroy(void *object); ///< NULL is fine
+
 #pragma GCC visibility pop
 
 #endif

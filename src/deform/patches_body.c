@@ -135,11 +135,11 @@ static uint32_t head(const patch_body *body, uint32_t h)
 // Every edge must have two faces that run it in opposite directions.
 static cutis_result pair_edges(patch_body *body)
 {
-    size_t count = 3 * (size_t)body->face_count;
-    cutis_edge *edges = cutis_arena_alloc(body->arena, count, sizeof *edges);
-    body->twins = cutis_arena_alloc(body->arena, count, sizeof *body->twins);
-    if (!edges || !body->twins) return cutis_alloc_result(body->context);
-    cutis_edges_sort(body->faces, NULL, body->face_count, edges);
+    size_t count;
+    cutis_edge *edges;
+    body->twins = cutis_arena_alloc(body->arena, body->face_count, 3 * sizeof *body->twins);
+    if (!body->twins) return cutis_alloc_result(body->context);
+    TRY(cutis_edges_sort(body->arena, body->faces, NULL, body->face_count, &edges, &count));
     for (size_t i = 0; i < count; i += 2) {
         size_t faces = cutis_edges_run(edges, count, i);
         if (faces != 2)

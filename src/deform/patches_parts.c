@@ -96,15 +96,15 @@ static cutis_result place_loops(const patch_body *body, patch_pieces *out)
 static cutis_result number_edges(const patch_body *body, patch_pieces *out)
 {
     size_t count = 3 * (size_t)body->face_count;
-    cutis_edge *edges = cutis_arena_alloc(body->arena, count, sizeof *edges);
+    cutis_edge *edges;
     out->face_edges = cutis_arena_alloc(body->arena, count, sizeof(uint32_t));
     out->face_joined = cutis_arena_alloc(body->arena, count, sizeof(int32_t));
     out->edge_faces = cutis_arena_alloc(body->arena, 2 * count, sizeof(int32_t));
     out->edge_lengths = cutis_arena_alloc(body->arena, count, sizeof(double));
-    if (!edges || !out->face_edges || !out->face_joined || !out->edge_faces || !out->edge_lengths)
+    if (!out->face_edges || !out->face_joined || !out->edge_faces || !out->edge_lengths)
         return cutis_alloc_result(body->context);
     memset(out->face_joined, 0xff, count * sizeof *out->face_joined);
-    count = cutis_edges_sort(out->faces, NULL, body->face_count, edges);
+    TRY(cutis_edges_sort(body->arena, out->faces, NULL, body->face_count, &edges, &count));
     for (size_t i = 0, n; i < count; i += n) {
         uint32_t e = out->edge_count++;
         const double *a = body->points + 3 * (size_t)out->welded[edges[i].low];

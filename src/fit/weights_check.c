@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "fit/weights_vertex.h"
+#include "geometry/order.h"
 #include "geometry/vector.h"
 #include "model/report.h"
 
@@ -25,7 +26,7 @@ typedef struct {
     const cutis_model_data *data;
     cutis_check_report *report;
     cutis_arena scratch;
-    cutis_vertex_buffer buffer, other;
+    cutis_influence *list, *other; // of one vertex
     uint32_t influence_limit;
     bool out_of_memory;
     // Nodes that show a mesh with skin s: user_nodes[user_first[s]] .. [user_first[s + 1]].
@@ -44,6 +45,14 @@ __attribute__((format(printf, 6, 7))) static void note(check *c, const char *cod
     if (!cutis_report_add(c->report, code, severity, count, place, text)) c->out_of_memory = true;
 }
 
+// Zeros until the checks are done; NULL, and marked: out of memory.
+static void *take(check *c, size_t count, size_t item)
+{
+    void *memory = cutis_arena_zero(&c->scratch, count, item);
+    c->out_of_memory = c->out_of_memory || !memory;
+    return memory;
+}
+
 // Weights of one primitive ----------------------------------------------
 
 typedef struct {
@@ -55,11 +64,11 @@ typedef struct {
 static void count_vertex(check *c, const cutis_influences *influences, uint32_t v,
                          weight_counts *out)
 {
-    uint32_t count = cutis_vertex_gather(influences, v, &c->buffer), positive = 0;
+    uint32_t count = cutis_vertex_gather(influences, v, c->list), positive = 0;
     double sum = 0;
     for (uint32_t i = influences->first[v]; i < influences->first[v + 1]; i++)
         positive += influences->weights[i] > 0;
-    for (uint32_t i = 0; i < count; i++) sum += c->buffer.list[i].weight;
+    for (uint32_t i = 0; i < count; i++) sum += c->list[i].weight;
     out->duplicated += positive > count;
     out->unweighted += count == 0;
     out->over += count > c->influence_limit;
@@ -141,11 +150,11 @@ typedef struct {
 
 static bool weights_differ(check *c, const seam_vertex *a, const seam_vertex *b)
 {
-    uint32_t n = cutis_vertex_gather(&a->primitive->influences, a->vertex, &c->buffer);
-    uint32_t m = cutis_vertex_gather(&b->primitive->influences, b->vertex, &c->other);
-    const cutis_influence *x = c->buffer.list, *y = c->other.list;
-    cutis_vertex_normalise(c->buffer.list, n);
-    cutis_vertex_normalise(c->other.list, m);
+    uint32_t n = cutis_vertex_gather(&a->primitive->influences, a->vertex, c->list);
+    uint32_t m = cutis_vertex_gather(&b->primitive->influences, b->vertex, c->other);
+    const cutis_influence *x = c->list, *y = c->other;
+    cutis_vertex_normalise(c->list, n);
+    cutis_vertex_normalise(c->other, m);
     for (uint32_t i = 0, j = 0; i < n || j < m;) {
         bool first = i < n && (j >= m || x[i].joint <= y[j].joint);
         bool second = j < m && (i >= n || y[j].joint <= x[i].joint);
@@ -161,8 +170,9 @@ static bool weights_differ(check *c, const seam_vertex *a, const seam_vertex *b)
 static uint64_t count_seams(check *c, const seam_vertex *vertices, uint32_t count)
 {
     cutis_context *context = c->report->context;
-    float *positions = cutis_alloc_array(context, count, 3 * sizeof *positions);
-    uint32_t *weld = cutis_alloc_array(context, count, sizeof *weld);
+    cutis_arena own = { .context = context };
+    float *positions = cutis_arena_alloc(&own, count, 3 * sizeof *positions);
+    uint32_t *weld = cutis_arena_alloc(&own, count, sizeof *weld);
     uint64_t differing = 0;
     for (uint32_t i = 0; positions && i < count; i++)
         memcpy(positions + 3 * (size_t)i,
@@ -172,8 +182,7 @@ static uint64_t count_seams(check *c, const seam_vertex *vertices, uint32_t coun
         c->out_of_memory = true;
     for (uint32_t i = 0; !c->out_of_memory && i < count; i++)
         differing += weld[i] != i && weights_differ(c, &vertices[weld[i]], &vertices[i]);
-    cutis_free_array(context, positions, count, 3 * sizeof *positions);
-    cutis_free_array(context, weld, count, sizeof *weld);
+    cutis_arena_release(&own);
     return differing;
 }
 
@@ -201,16 +210,11 @@ static uint32_t list_seam_vertices(check *c, uint32_t s, uint32_t *done, uint32_
 
 static void check_seams(check *c, uint32_t s, uint32_t *done, const char *place)
 {
-    cutis_context *context = c->report->context;
     uint32_t count = list_seam_vertices(c, s, done, 2 * s + 1, NULL);
-    seam_vertex *vertices = cutis_alloc_array(context, count, sizeof *vertices);
-    if (!vertices) {
-        c->out_of_memory = true;
-        return;
-    }
+    seam_vertex *vertices = take(c, count, sizeof *vertices);
+    if (!vertices) return;
     list_seam_vertices(c, s, done, 2 * s + 2, vertices);
     uint64_t differing = count_seams(c, vertices, count);
-    cutis_free_array(context, vertices, count, sizeof *vertices);
     if (differing)
         note(c, "SEAM_WEIGHTS_DIFFER", WARNING, differing, place,
              "%llu vertices have other weights than a vertex at the same place; the seam will open",
@@ -233,13 +237,10 @@ static void mark_used(const cutis_mesh *mesh, uint8_t *used)
 static void check_joints(check *c, uint32_t s, const char *place)
 {
     const cutis_skin *skin = &c->data->skins[s];
-    uint8_t *used = cutis_alloc_zero(c->report->context, skin->joint_count, 1);
+    uint8_t *used = take(c, skin->joint_count, 1);
     uint64_t unused = 0;
     uint32_t first = 0;
-    if (!used) {
-        c->out_of_memory = true;
-        return;
-    }
+    if (!used) return;
     for (uint32_t i = c->user_first[s]; i < c->user_first[s + 1]; i++)
         mark_used(&c->data->meshes[c->data->nodes[c->user_nodes[i]].mesh], used);
     for (uint32_t j = skin->joint_count; j-- > 0;)
@@ -250,35 +251,28 @@ static void check_joints(check *c, uint32_t s, const char *place)
              "%llu of %u joints have no weight on any vertex, the first is #%u%s%s",
              (unsigned long long)unused, skin->joint_count, first, name ? " " : "",
              name ? name : "");
-    cutis_free(c->report->context, used, skin->joint_count);
 }
 
-// Counting sort of the nodes by their skin, so that the work over all skins is one pass over their
-// users.
+// The nodes by their skin, so that the work over all skins is one pass over their users.
 static bool list_users(check *c)
 {
     const cutis_model_data *data = c->data;
-    c->user_first = cutis_arena_alloc(&c->scratch, (size_t)data->skin_count + 2, sizeof(uint32_t));
-    c->user_nodes = cutis_arena_alloc(&c->scratch, data->node_count, sizeof(uint32_t));
-    if (!c->user_first || !c->user_nodes) return false;
-    uint32_t *next = c->user_first + 1; // one further, so that filling leaves the starts in place
-    memset(c->user_first, 0, ((size_t)data->skin_count + 2) * sizeof(uint32_t));
+    uint32_t *skins = take(c, data->node_count, sizeof *skins);
+    c->user_first = take(c, (size_t)data->skin_count + 2, sizeof *c->user_first);
+    c->user_nodes = take(c, data->node_count, sizeof *c->user_nodes);
+    if (!skins || !c->user_first || !c->user_nodes) return false;
     for (uint32_t n = 0; n < data->node_count; n++)
-        if (data->nodes[n].skin != CUTIS_NONE) next[data->nodes[n].skin + 1]++;
-    for (uint32_t s = 0; s < data->skin_count; s++) next[s + 1] += next[s];
-    for (uint32_t n = 0; n < data->node_count; n++)
-        if (data->nodes[n].skin != CUTIS_NONE) c->user_nodes[next[data->nodes[n].skin]++] = n;
+        skins[n] =
+            data->nodes[n].skin == CUTIS_NONE ? data->skin_count : (uint32_t)data->nodes[n].skin;
+    order_by_key(skins, data->node_count, (size_t)data->skin_count + 1, c->user_first,
+                 c->user_nodes);
     return true;
 }
 
 static void check_skins(check *c)
 {
-    uint32_t *done = cutis_arena_alloc(&c->scratch, c->data->mesh_count, sizeof *done);
-    if (!done || !list_users(c)) {
-        c->out_of_memory = true;
-        return;
-    }
-    memset(done, 0, c->data->mesh_count * sizeof *done);
+    uint32_t *done = take(c, c->data->mesh_count, sizeof *done);
+    if (!done || !list_users(c)) return;
     for (uint32_t s = 0; s < c->data->skin_count && !c->out_of_memory; s++) {
         char place[32];
         snprintf(place, sizeof place, "skins/%u", s);
@@ -345,11 +339,8 @@ static void mark_moving(const cutis_model *model, uint8_t *moving)
 
 static void check_clips(check *c)
 {
-    uint8_t *moving = cutis_alloc_zero(c->report->context, c->data->node_count, 1);
-    if (!moving) {
-        c->out_of_memory = true;
-        return;
-    }
+    uint8_t *moving = take(c, c->data->node_count, 1);
+    if (!moving) return;
     mark_moving(c->model, moving);
     for (uint32_t k = 0; k < c->data->clip_count; k++) {
         const cutis_clip *clip = &c->data->clips[k];
@@ -366,24 +357,19 @@ static void check_clips(check *c)
                  "%u of %u channels hold the rest value or move nothing shown", idle,
                  clip->channel_count);
     }
-    cutis_free(c->report->context, moving, c->data->node_count);
 }
 
 // -----------------------------------------------------------------------
 
 static void run_checks(check *c)
 {
-    uint8_t *skinned = cutis_alloc_zero(c->report->context, c->data->mesh_count, 1);
-    if (!skinned) {
-        c->out_of_memory = true;
-        return;
-    }
+    uint8_t *skinned = take(c, c->data->mesh_count, 1);
+    if (!skinned) return;
     for (uint32_t n = 0; n < c->data->node_count; n++) {
         const cutis_node *node = &c->data->nodes[n];
         if (node->mesh != CUTIS_NONE) skinned[node->mesh] |= node->skin != CUTIS_NONE ? 1 : 2;
     }
     check_meshes(c, skinned);
-    cutis_free(c->report->context, skinned, c->data->mesh_count);
     if (!c->out_of_memory) check_skins(c);
     if (!c->out_of_memory) check_clips(c);
 }
@@ -401,11 +387,10 @@ cutis_result cutis_model_check(const cutis_model *model, uint32_t influence_limi
                 .report = report,
                 .scratch = { .context = context },
                 .influence_limit = influence_limit ? influence_limit : 4 };
-    c.out_of_memory = !cutis_vertex_buffer_create(model, &c.buffer) ||
-                      !cutis_vertex_buffer_create(model, &c.other);
+    const size_t longest = cutis_vertex_longest(model);
+    c.list = take(&c, longest, sizeof *c.list);
+    c.other = take(&c, longest, sizeof *c.other);
     if (!c.out_of_memory) run_checks(&c);
-    cutis_vertex_buffer_destroy(&c.buffer);
-    cutis_vertex_buffer_destroy(&c.other);
     cutis_arena_release(&c.scratch);
     if (c.out_of_memory) {
         cutis_check_report_destroy(report);

@@ -47,7 +47,7 @@ static uint32_t keep_largest(cutis_influence *list, uint32_t count, uint32_t lim
 }
 
 static bool limit_primitive(cutis_arena *arena, cutis_primitive *primitive, uint32_t limit,
-                            cutis_vertex_buffer *buffer)
+                            cutis_influence *list)
 {
     const cutis_influences old = primitive->influences;
     if (!old.first) return true;
@@ -57,12 +57,12 @@ static bool limit_primitive(cutis_arena *arena, cutis_primitive *primitive, uint
     float *weights = cutis_arena_alloc(arena, total, sizeof *weights);
     if (!first || !joints || !weights) return false;
     for (uint32_t v = 0; v < primitive->vertex_count; v++) {
-        uint32_t count = keep_largest(buffer->list, cutis_vertex_gather(&old, v, buffer), limit);
+        uint32_t count = keep_largest(list, cutis_vertex_gather(&old, v, list), limit);
         first[v] = used;
         for (uint32_t i = 0; i < count; i++) {
-            float weight = (float)buffer->list[i].weight;
+            float weight = (float)list[i].weight;
             if (weight == 0) continue; // below the smallest float after the division: no influence
-            joints[used] = buffer->list[i].joint;
+            joints[used] = list[i].joint;
             weights[used++] = weight;
         }
     }
@@ -79,23 +79,20 @@ cutis_result cutis_weights_limit(const cutis_model *model, uint32_t max_influenc
     cutis_context *context = cutis_model_context(model);
     cutis_model_data data = *cutis_model_get(model);
     cutis_arena arena = { .context = context };
-    cutis_vertex_buffer buffer = { 0 };
-    bool good = cutis_vertex_buffer_create(model, &buffer);
-    cutis_mesh *meshes =
-        good ? cutis_arena_copy(&arena, data.meshes, data.mesh_count, sizeof *meshes) : NULL;
-    good = meshes != NULL;
+    cutis_influence *list = cutis_arena_alloc(&arena, cutis_vertex_longest(model), sizeof *list);
+    cutis_mesh *meshes = cutis_arena_copy(&arena, data.meshes, data.mesh_count, sizeof *meshes);
+    bool good = list && meshes;
     for (uint32_t m = 0; m < data.mesh_count && good; m++) {
         cutis_primitive *primitives = cutis_arena_copy(
             &arena, meshes[m].primitives, meshes[m].primitive_count, sizeof *primitives);
         good = primitives != NULL;
         for (uint32_t p = 0; p < meshes[m].primitive_count && good; p++)
-            good = limit_primitive(&arena, &primitives[p], max_influences, &buffer);
+            good = limit_primitive(&arena, &primitives[p], max_influences, list);
         meshes[m].primitives = primitives;
     }
     data.meshes = meshes;
     cutis_result result = good ? cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out)
                                : cutis_alloc_result(context);
-    cutis_vertex_buffer_destroy(&buffer);
     cutis_arena_release(&arena);
     return result;
 }

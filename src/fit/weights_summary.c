@@ -34,8 +34,8 @@ static void sort_nodes(uint32_t *nodes, uint32_t count)
 // What one pass over a mesh needs. `state` per node: 1 a joint of a skin in use, 2 with weight.
 typedef struct {
     const cutis_model_data *data;
-    cutis_vertex_buffer buffer;
-    uint32_t *nodes; // of one vertex; as long as the buffer
+    cutis_influence *list; // of one vertex
+    uint32_t *nodes;       // of one vertex
     uint8_t *state;
     cutis_sets sets;
     cutis_weight_summary *out;
@@ -50,12 +50,12 @@ static bool count_mesh(pass *p, mesh_use use, uint64_t times)
     for (uint32_t i = 0; i < mesh->primitive_count; i++) {
         const cutis_primitive *primitive = &mesh->primitives[i];
         for (uint32_t v = 0; v < primitive->vertex_count; v++) {
-            uint32_t count = cutis_vertex_gather(&primitive->influences, v, &p->buffer);
+            uint32_t count = cutis_vertex_gather(&primitive->influences, v, p->list);
             if (count > p->out->max_influences) p->out->max_influences = count;
             p->out->histogram[count < 16 ? count : 16] += times;
             p->out->unweighted_count += count == 0 ? times : 0;
             for (uint32_t k = 0; k < count; k++) {
-                p->nodes[k] = skin->joints[p->buffer.list[k].joint];
+                p->nodes[k] = skin->joints[p->list[k].joint];
                 p->state[p->nodes[k]] |= 2;
             }
             if (count < 2) continue;
@@ -87,11 +87,13 @@ cutis_result cutis_weights_summarize(const cutis_model *model, cutis_weight_summ
     uint32_t instance_count = cutis_model_instances(model, &instances);
     cutis_weight_summary summary = { 0 };
     pass p = { .data = data, .sets = { .context = context }, .out = &summary };
-    mesh_use *uses = cutis_alloc_array(context, instance_count, sizeof *uses);
-    p.state = cutis_alloc_zero(context, data->node_count, 1);
-    bool good = uses && p.state && cutis_vertex_buffer_create(model, &p.buffer);
-    p.nodes = good ? cutis_alloc_array(context, p.buffer.capacity, sizeof *p.nodes) : NULL;
-    good = good && p.nodes;
+    const size_t longest = cutis_vertex_longest(model);
+    cutis_arena arena = { .context = context };
+    mesh_use *uses = cutis_arena_alloc(&arena, instance_count, sizeof *uses);
+    p.state = cutis_arena_zero(&arena, data->node_count, 1);
+    p.list = cutis_arena_alloc(&arena, longest, sizeof *p.list);
+    p.nodes = cutis_arena_alloc(&arena, longest, sizeof *p.nodes);
+    bool good = uses && p.state && p.list && p.nodes;
     uint32_t use_count = good ? list_uses(model, uses) : 0;
     for (uint32_t i = 0, end; i < use_count && good; i = end) {
         for (end = i + 1; end < use_count && compare_uses(&uses[i], &uses[end]) == 0;) end++;
@@ -106,10 +108,7 @@ cutis_result cutis_weights_summarize(const cutis_model *model, cutis_weight_summ
     for (uint32_t s = 0; s < p.sets.count; s++)
         summary.large_set_count += p.sets.first[s + 1] - p.sets.first[s] >= 3;
     cutis_sets_release(&p.sets);
-    cutis_free_array(context, p.nodes, p.buffer.capacity, sizeof *p.nodes);
-    cutis_vertex_buffer_destroy(&p.buffer);
-    cutis_free(context, p.state, data->node_count);
-    cutis_free_array(context, uses, instance_count, sizeof *uses);
+    cutis_arena_release(&arena);
     if (good) *out = summary;
     return result;
 }

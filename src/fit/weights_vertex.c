@@ -4,9 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
-
-bool cutis_vertex_buffer_create(const cutis_model *model, cutis_vertex_buffer *out)
+size_t cutis_vertex_longest(const cutis_model *model)
 {
     const cutis_model_data *data = cutis_model_get(model);
     size_t longest = 1;
@@ -17,16 +15,7 @@ bool cutis_vertex_buffer_create(const cutis_model *model, cutis_vertex_buffer *o
             for (uint32_t v = 0; first && v < primitive->vertex_count; v++)
                 if (first[v + 1] - first[v] > longest) longest = first[v + 1] - first[v];
         }
-    out->context = cutis_model_context(model);
-    out->capacity = longest;
-    out->list = cutis_alloc_array(out->context, longest, sizeof *out->list);
-    return out->list != NULL;
-}
-
-void cutis_vertex_buffer_destroy(cutis_vertex_buffer *buffer)
-{
-    cutis_free_array(buffer->context, buffer->list, buffer->capacity, sizeof *buffer->list);
-    buffer->list = NULL;
+    return longest;
 }
 
 static int by_joint(const void *a, const void *b)
@@ -54,11 +43,10 @@ static uint32_t insert(cutis_influence *list, uint32_t count, uint32_t joint, do
 }
 
 uint32_t cutis_vertex_gather(const cutis_influences *influences, uint32_t vertex,
-                             cutis_vertex_buffer *buffer)
+                             cutis_influence *list)
 {
     if (!influences->first) return 0;
     uint32_t begin = influences->first[vertex], end = influences->first[vertex + 1], count = 0;
-    cutis_influence *list = buffer->list;
     bool few = end - begin <= INSERTION_MAX, sorted = true;
     for (uint32_t i = begin + 1; i < end; i++)
         sorted &= influences->joints[i - 1] < influences->joints[i];

@@ -10,21 +10,12 @@ typedef struct cutis_influence {
     double weight; ///< > 0
 } cutis_influence;
 
-/// A buffer for the longest vertex of a model, so that the loops allocate nothing.
-typedef struct cutis_vertex_buffer {
-    cutis_context *context;
-    size_t capacity;
-    cutis_influence *list;
-} cutis_vertex_buffer;
+/// Influences of the longest vertex of a model: what a list needs space for.
+size_t cutis_vertex_longest(const cutis_model *model);
 
-/// false: out of memory.
-bool cutis_vertex_buffer_create(const cutis_model *model, cutis_vertex_buffer *out);
-void cutis_vertex_buffer_destroy(cutis_vertex_buffer *buffer);
-
-/// Fill the buffer with the clean influences of a vertex; @return how many. Weights keep their
-/// scale.
+/// Fill a list with the clean influences of a vertex; @return how many. Weights keep their scale.
 uint32_t cutis_vertex_gather(const cutis_influences *influences, uint32_t vertex,
-                             cutis_vertex_buffer *buffer);
+                             cutis_influence *list);
 
 /// Divide by the sum, which is taken in ascending order.
 void cutis_vertex_normalise(cutis_influence *list, uint32_t count);

@@ -2,8 +2,7 @@
 #ifndef CUTIS_GEOMETRY_HALF_EDGE_H
 #define CUTIS_GEOMETRY_HALF_EDGE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/memory.h"
 
 static inline uint32_t half_next(uint32_t h)
 {
@@ -23,11 +22,11 @@ typedef struct cutis_edge {
 #pragma GCC visibility push(default) // cutis-skeleton sorts edges too
 
 /// Edges of the triangles that keep three corners, sorted by ends, then by half-edge.
-/// @param weld  NULL: corners stand for themselves
-/// @param edges room for 3 per triangle
-/// @return how many
-size_t cutis_edges_sort(const uint32_t *corners, const uint32_t *weld, uint64_t triangle_count,
-                        cutis_edge *edges);
+/// @param arena for them; @param weld NULL: corners stand for themselves
+cutis_result cutis_edges_sort(cutis_arena *arena, const uint32_t *corners, const uint32_t *weld,
+                              uint64_t triangle_count, cutis_edge **edges, size_t *count);
+/// Sort edges by ends; equal ones stay in their order. false: out of memory.
+bool cutis_edges_order(cutis_context *context, cutis_edge *edges, size_t count);
 /// How many half-edges from edges[i] on have its ends.
 size_t cutis_edges_run(const cutis_edge *edges, size_t count, size_t i);
 

@@ -21,6 +21,13 @@ static inline bool cutis_heap_sooner(cutis_waiting a, cutis_waiting b)
     return a.distance < b.distance || (a.distance == b.distance && a.vertex < b.vertex);
 }
 
+/// The same order, for qsort of what need not be a heap.
+static inline int cutis_heap_order(const void *a, const void *b)
+{
+    const cutis_waiting *x = a, *y = b;
+    return cutis_heap_sooner(*x, *y) ? -1 : cutis_heap_sooner(*y, *x);
+}
+
 /// false: out of memory.
 static inline bool cutis_heap_push(cutis_heap *heap, double distance, uint32_t vertex)
 {

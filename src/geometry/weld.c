@@ -106,6 +106,5 @@ cutis_result cutis_weld_positions_on(cutis_context *context, cutis_device *devic
 cutis_result cutis_weld_positions(cutis_context *context, uint32_t vertex_count,
                                   const float *positions, uint32_t *weld)
 {
-    if (!context || !weld || (vertex_count && !positions)) return CUTIS_INVALID_ARGUMENT;
     return cutis_weld_positions_on(context, NULL, vertex_count, positions, weld);
 }

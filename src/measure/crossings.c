@@ -206,8 +206,8 @@ static void build_tree(work *w)
 static bool push(work *w, uint32_t a, uint32_t b)
 {
     if (a != b && apart(&w->nodes[a].box, &w->nodes[b].box)) return true;
-    if (!cutis_grow(w->context, &w->stack, &w->stack_capacity, w->stack_count + 1,
-                    sizeof *w->stack))
+    if (!cutis_arena_grow(&w->arena, &w->stack, &w->stack_capacity, w->stack_count + 1,
+                          sizeof *w->stack))
         return false;
     w->stack[w->stack_count++] = (pair){ a, b };
     return true;
@@ -242,10 +242,7 @@ static cutis_result walk(work *w)
             test_leaves(w, a, b);
         else if (!split_pair(w, p))
             return cutis_alloc_result(w->context);
-        if ((++steps & 0xffff) == 0) {
-            cutis_result result = cutis_progress(w->context, "self-intersections", 0.5);
-            if (result != CUTIS_OK) return result;
-        }
+        if ((++steps & 0xffff) == 0) TRY(cutis_progress(w->context, "self-intersections", 0.5));
     }
     return CUTIS_OK;
 }
@@ -277,7 +274,6 @@ cutis_result cutis_surface_crossings(cutis_context *context, const cutis_surface
         build_tree(&w);
         result = walk(&w);
     }
-    if (w.stack) cutis_free_array(context, w.stack, w.stack_capacity, sizeof *w.stack);
     cutis_arena_release(&w.arena);
     return result;
 }

@@ -32,18 +32,12 @@ static cutis_result work_prepare(work *w, const cutis_surface *surface, const fl
 {
     cutis_context *context = w->arena.context;
     const size_t vertices = surface->vertex_count;
-    size_t corners;
-    if (!cutis_size_multiply((size_t)surface->triangle_count, 3, &corners))
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "surface: too many triangles");
     w->weld = cutis_arena_alloc(&w->arena, vertices, sizeof *w->weld);
-    w->edges = cutis_arena_alloc(&w->arena, corners, sizeof *w->edges);
     w->border = cutis_arena_zero(&w->arena, vertices, sizeof *w->border);
-    if (!w->weld || !w->edges || !w->border) return cutis_alloc_result(context);
-    cutis_result result = cutis_weld_positions(context, surface->vertex_count, places, w->weld);
-    if (result == CUTIS_OK)
-        w->edge_count =
-            cutis_edges_sort(surface->indices, w->weld, surface->triangle_count, w->edges);
-    return result;
+    if (!w->weld || !w->border) return cutis_alloc_result(context);
+    TRY(cutis_weld_positions(context, surface->vertex_count, places, w->weld));
+    return cutis_edges_sort(&w->arena, surface->indices, w->weld, surface->triangle_count,
+                            &w->edges, &w->edge_count);
 }
 
 static uint64_t mark_borders(work *w)

@@ -2,7 +2,6 @@
 /// depend on the order of the triangles.
 #include <cutis/measure.h>
 
-#include "base/error.h"
 #include "base/memory.h"
 #include "geometry/half_edge.h"
 #include "geometry/order.h"
@@ -47,20 +46,20 @@ cutis_result cutis_surface_manifold(cutis_context *context, const cutis_surface 
     if (!context || !surface || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_arena arena = { .context = context };
     const size_t vertices = surface->vertex_count;
-    size_t corners;
+    size_t count = 0;
+    cutis_edge *edges = NULL;
     *out = (cutis_manifold){ 0 };
-    if (!cutis_size_multiply((size_t)surface->triangle_count, 3, &corners))
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "surface: too many triangles");
-    cutis_edge *edges = cutis_arena_alloc(&arena, corners, sizeof *edges);
     uint32_t *up = cutis_arena_alloc(&arena, vertices, sizeof *up);
     bool *used = cutis_arena_alloc(&arena, vertices, sizeof *used);
-    cutis_result result = edges && up && used ? CUTIS_OK : cutis_alloc_result(context);
+    cutis_result result = up && used ? CUTIS_OK : cutis_alloc_result(context);
     if (result == CUTIS_OK) result = cutis_weld_or_own(&arena, surface, &weld);
+    if (result == CUTIS_OK)
+        result = cutis_edges_sort(&arena, surface->indices, weld, surface->triangle_count, &edges,
+                                  &count);
     if (result == CUTIS_OK) {
         int64_t points = 0;
         for (uint32_t v = 0; v < vertices; v++) up[v] = v, used[v] = false;
         uint64_t faces = join_corners(surface, weld, up, used);
-        size_t count = cutis_edges_sort(surface->indices, weld, surface->triangle_count, edges);
         uint64_t runs = count_runs(surface, weld, edges, count, out);
         for (uint32_t v = 0; v < vertices; v++) {
             points += used[v];

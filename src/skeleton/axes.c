@@ -104,11 +104,10 @@ cutis_result cutis_piece_centroid(cutis_parts *parts, uint32_t p)
     cutis_arena scratch = { .context = parts->mesh->context };
     double(*planes)[4] = cutis_arena_alloc(
         &scratch, (size_t)part->face_count + part->ring_count + 6, sizeof *planes);
-    cutis_intersection seen = { 0 };
-    cutis_result result =
-        planes ? cutis_intersection_make(&scratch, planes, part_planes(parts, p, planes), diagonal,
-                                         &seen)
-               : cutis_alloc_result(parts->mesh->context);
+    cutis_intersection seen;
+    if (!planes) return cutis_alloc_result(parts->mesh->context);
+    const cutis_result result =
+        cutis_intersection_make(&scratch, planes, part_planes(parts, p, planes), diagonal, &seen);
     cutis_arena_release(&scratch);
     if (result != CUTIS_OK) return result;
     part->star_shaped = seen.star_shaped;
@@ -141,13 +140,11 @@ cutis_result cutis_piece_axes(cutis_parts *parts, uint32_t p)
     cutis_arena scratch = { .context = parts->mesh->context };
     double(*points)[3] = cutis_arena_alloc(&scratch, part->vertex_count, sizeof *points), c[6];
     cutis_hull hull = { 0 };
-    cutis_result result = CUTIS_OK;
-    if (!points) result = cutis_alloc_result(parts->mesh->context);
-    for (uint32_t i = 0; points && i < part->vertex_count; i++)
+    if (!points) return cutis_alloc_result(parts->mesh->context);
+    for (uint32_t i = 0; i < part->vertex_count; i++)
         memcpy(points[i], parts->mesh->points[part->vertices[i]], sizeof *points);
-    if (result == CUTIS_OK)
-        result = cutis_hull_make(&scratch, points, part->vertex_count, FLAT * parts->mesh->diagonal,
-                                 &hull);
+    cutis_result result =
+        cutis_hull_make(&scratch, points, part->vertex_count, FLAT * parts->mesh->diagonal, &hull);
     if (result == CUTIS_OK) {
         if (hull.count > 0)
             cutis_covariance(hull.triangles, hull.count, c);

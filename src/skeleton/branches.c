@@ -100,13 +100,6 @@ static uint32_t add_arc(cutis_branches *b, double high, uint32_t tip)
     return b->count++;
 }
 
-static int farthest_first(const void *a, const void *b)
-{
-    const cutis_waiting *x = a, *y = b;
-    if (x->distance != y->distance) return x->distance > y->distance ? -1 : 1;
-    return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
-}
-
 // Vertex v joins the pieces above it. Where several that stand out meet, each ends here and a new
 // stretch begins below; the others are bumps and join the tallest.
 static bool join_at(cutis_branches *b, uint32_t v, const uint32_t *roots, uint32_t n)
@@ -153,8 +146,9 @@ bool cutis_branches_find(cutis_branches *b, const uint32_t *list, uint32_t count
     cutis_closed *mesh = b->mesh;
     cutis_waiting *order = cutis_arena_alloc(b->arena, count, sizeof *order);
     if (!order) return false;
-    for (uint32_t i = 0; i < count; i++) order[i] = (cutis_waiting){ b->field[list[i]], list[i] };
-    qsort(order, count, sizeof *order, farthest_first);
+    for (uint32_t i = 0; i < count; i++) // the farthest first
+        order[i] = (cutis_waiting){ -b->field[list[i]], list[i] };
+    qsort(order, count, sizeof *order, cutis_heap_order);
     b->tall = tall;
     b->count = 0;
     memset(b->up, 0xff, mesh->vertex_count * sizeof *b->up);

@@ -49,36 +49,28 @@ void cutis_note(cutis_notes *notes, const char *format, ...)
 
 void cutis_closed_release(cutis_closed *mesh)
 {
-    cutis_context *context = mesh->context;
-    if (!context) return;
-    cutis_free_array(context, mesh->points, mesh->point_capacity, sizeof *mesh->points);
-    cutis_free_array(context, mesh->leaving, mesh->leaving_capacity, sizeof *mesh->leaving);
-    cutis_free_array(context, mesh->faces, mesh->face_capacity, sizeof *mesh->faces);
-    cutis_free_array(context, mesh->corners, mesh->corner_capacity, sizeof *mesh->corners);
-    cutis_free_array(context, mesh->twins, mesh->twin_capacity, sizeof *mesh->twins);
-    cutis_free_array(context, mesh->labels, mesh->label_capacity, sizeof *mesh->labels);
-    cutis_free_array(context, mesh->shells, mesh->shell_capacity, sizeof *mesh->shells);
-    cutis_free_array(context, mesh->outputs, mesh->output_capacity, sizeof *mesh->outputs);
-    cutis_free_array(context, mesh->primitives, mesh->primitive_capacity, sizeof *mesh->primitives);
+    cutis_arena_release(&mesh->arena);
     *mesh = (cutis_closed){ 0 };
 }
 
 bool cutis_closed_grow(cutis_closed *mesh, size_t points, size_t faces, size_t outputs)
 {
-    cutis_context *context = mesh->context;
-    return cutis_grow(context, &mesh->points, &mesh->point_capacity, points,
-                      sizeof *mesh->points) &&
-           cutis_grow(context, &mesh->leaving, &mesh->leaving_capacity, points,
-                      sizeof *mesh->leaving) &&
-           cutis_grow(context, &mesh->faces, &mesh->face_capacity, faces, sizeof *mesh->faces) &&
-           cutis_grow(context, &mesh->corners, &mesh->corner_capacity, faces,
-                      sizeof *mesh->corners) &&
-           cutis_grow(context, &mesh->twins, &mesh->twin_capacity, 3 * faces,
-                      sizeof *mesh->twins) &&
-           cutis_grow(context, &mesh->labels, &mesh->label_capacity, faces, sizeof *mesh->labels) &&
-           cutis_grow(context, &mesh->shells, &mesh->shell_capacity, faces, sizeof *mesh->shells) &&
-           cutis_grow(context, &mesh->outputs, &mesh->output_capacity, outputs,
-                      sizeof *mesh->outputs);
+    const struct {
+        void *array;
+        size_t needed, item;
+    } arrays[CUTIS_CLOSED_ARRAYS] = { { &mesh->points, points, sizeof *mesh->points },
+                                      { &mesh->leaving, points, sizeof *mesh->leaving },
+                                      { &mesh->faces, faces, sizeof *mesh->faces },
+                                      { &mesh->corners, faces, sizeof *mesh->corners },
+                                      { &mesh->twins, faces, 3 * sizeof *mesh->twins },
+                                      { &mesh->labels, faces, sizeof *mesh->labels },
+                                      { &mesh->shells, faces, sizeof *mesh->shells },
+                                      { &mesh->outputs, outputs, sizeof *mesh->outputs } };
+    for (int i = 0; i < CUTIS_CLOSED_ARRAYS; i++)
+        if (!cutis_arena_grow(&mesh->arena, arrays[i].array, &mesh->capacities[i], arrays[i].needed,
+                              arrays[i].item))
+            return false;
+    return true;
 }
 
 // The output vertex at part t between two corners; faces that share both corners share it.

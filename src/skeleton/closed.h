@@ -41,8 +41,11 @@ static inline uint32_t *cutis_nothings(cutis_arena *arena, size_t count)
     return list ? memset(list, 0xff, count * sizeof *list) : NULL;
 }
 
+enum { CUTIS_CLOSED_ARRAYS = 8 };
+
 typedef struct cutis_closed {
     cutis_context *context;
+    cutis_arena arena; ///< of all that follows
     uint32_t vertex_count, face_count;
     double (*points)[3];    ///< per vertex
     uint32_t *leaving;      ///< per vertex: a half-edge that leaves it
@@ -52,14 +55,11 @@ typedef struct cutis_closed {
     uint32_t *labels;       ///< per face
     uint32_t *shells;       ///< per face: connected piece
     uint32_t shell_count;
-    size_t point_capacity, leaving_capacity, face_capacity, corner_capacity, twin_capacity,
-        label_capacity, shell_capacity;
     cutis_output_vertex *outputs;
     uint32_t output_count;
-    size_t output_capacity;
+    size_t capacities[CUTIS_CLOSED_ARRAYS]; ///< of the arrays so far, in the order of growth
     cutis_output_primitive *primitives;
     uint32_t primitive_count;
-    size_t primitive_capacity;
     double diagonal;
 } cutis_closed;
 

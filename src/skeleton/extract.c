@@ -13,16 +13,10 @@
 static const double DEFAULT_ANGLE = 15; // degrees
 
 typedef struct {
-    cutis_skeleton_report shown;
-    cutis_context *context;
-    cutis_arena arena;
-} owned_report;
-
-typedef struct {
     cutis_context *context;
     const cutis_model *model;
     cutis_skeleton_options options;
-    owned_report *report;
+    cutis_skeleton_report *report;
     cutis_arena *arena; // the report's: what lives as long as it
     cutis_labels names;
     cutis_notes notes, losses; // the latter: what could not be kept of the input
@@ -73,91 +67,76 @@ static void note_repairs(const cutis_skeleton_repairs *r, uint32_t nested, cutis
 static cutis_result close_surface(extraction *x)
 {
     const uint32_t *labels;
-    cutis_result result = cutis_source_labels(x->model, &x->options, &x->names, &labels);
-    if (result == CUTIS_OK)
-        result = cutis_closed_make(x->model, labels, &x->names, &x->repairs, &x->mesh);
-    if (result == CUTIS_OK && x->options.source == CUTIS_PART_SOURCE_AUTO)
-        result = cutis_segment(&x->mesh, x->options.part_count,
-                               x->options.seed ? x->options.seed : 1, &x->names);
     uint32_t nested = 0;
-    if (result == CUTIS_OK && x->names.parents) result = cutis_nest(&x->mesh, &x->names, &nested);
+    TRY(cutis_source_labels(x->model, &x->options, &x->names, &labels));
+    TRY(cutis_closed_make(x->model, labels, &x->names, &x->repairs, &x->mesh));
+    if (x->options.source == CUTIS_PART_SOURCE_AUTO)
+        TRY(cutis_segment(&x->mesh, x->options.part_count, x->options.seed ? x->options.seed : 1,
+                          &x->names));
+    if (x->names.parents) TRY(cutis_nest(&x->mesh, &x->names, &nested));
     x->repairs.relabelled_faces += nested;
-    if (result == CUTIS_OK) note_repairs(&x->repairs, nested, &x->notes);
-    return result;
+    note_repairs(&x->repairs, nested, &x->notes);
+    return CUTIS_OK;
 }
 
 // Heal the labels and find the parts again.
 static cutis_result find_parts(extraction *x)
 {
     cutis_arena_release(&x->parts_arena);
-    cutis_result result =
-        cutis_heal(&x->mesh, &x->names, x->options.heal_rounds, &x->notes, &x->repairs);
-    if (result == CUTIS_OK)
-        result = cutis_parts_find(&x->mesh, &x->names, x->options.root, &x->notes, &x->parts_arena,
-                                  &x->parts);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_heal(&x->mesh, &x->names, x->options.heal_rounds, &x->notes, &x->repairs));
+    TRY(cutis_parts_find(&x->mesh, &x->names, x->options.root, &x->notes, &x->parts_arena,
+                         &x->parts));
     x->distances = cutis_arena_alloc(&x->parts_arena, x->mesh.vertex_count, sizeof *x->distances);
     return x->distances ? CUTIS_OK : cutis_alloc_result(x->context);
 }
 
 static cutis_result reshape_parts(extraction *x)
 {
-    cutis_result result = CUTIS_OK;
     // A number of parts that was asked for is not raised again.
     bool fixed = x->options.source == CUTIS_PART_SOURCE_AUTO && x->options.part_count > 0;
-    if (!x->options.keep_curved && !fixed) {
-        result = cutis_split_curved(&x->parts, &x->names, &x->notes, x->distances,
-                                    &x->repairs.curved_splits);
-        if (result == CUTIS_OK && x->repairs.curved_splits) result = find_parts(x);
-    }
-    if (result == CUTIS_OK && x->options.straighten) {
-        result = cutis_straighten(&x->parts, &x->notes, &x->repairs.straightened,
-                                  &x->repairs.not_straightened);
-        if (result == CUTIS_OK && x->repairs.straightened) result = find_parts(x);
-    }
-    return result;
+    if (!x->options.keep_curved && !fixed)
+        TRY(cutis_split_curved(&x->parts, &x->names, &x->notes, x->distances,
+                               &x->repairs.curved_splits));
+    if (x->repairs.curved_splits) TRY(find_parts(x));
+    if (x->options.straighten)
+        TRY(cutis_straighten(&x->parts, &x->notes, &x->repairs.straightened,
+                             &x->repairs.not_straightened));
+    return x->repairs.straightened ? find_parts(x) : CUTIS_OK;
 }
 
 static cutis_result analyse(extraction *x)
 {
     cutis_parts *parts = &x->parts;
-    cutis_skeleton_report *shown = &x->report->shown;
-    cutis_result result = CUTIS_OK;
+    cutis_skeleton_report *shown = x->report;
     double start = cutis_os_seconds();
-    for (uint32_t p = 0; p < parts->count && result == CUTIS_OK; p++) {
-        result = cutis_piece_centroid(parts, p);
-        if (result == CUTIS_OK)
-            result = cutis_progress(x->context, "kernels", (double)(p + 1) / parts->count);
+    for (uint32_t p = 0; p < parts->count; p++) {
+        TRY(cutis_piece_centroid(parts, p));
+        TRY(cutis_progress(x->context, "kernels", (double)(p + 1) / parts->count));
     }
     double middle = cutis_os_seconds();
     shown->kernel_seconds = middle - start;
-    for (uint32_t p = 0; p < parts->count && result == CUTIS_OK; p++) {
+    for (uint32_t p = 0; p < parts->count; p++) {
         cutis_piece *part = &parts->parts[p];
-        result = cutis_piece_axes(parts, p);
-        if (result == CUTIS_OK) result = cutis_piece_box(parts, p);
-        if (result == CUTIS_OK)
-            result = cutis_progress(x->context, "axes", (double)(p + 1) / parts->count);
+        TRY(cutis_piece_axes(parts, p));
+        TRY(cutis_piece_box(parts, p));
+        TRY(cutis_progress(x->context, "axes", (double)(p + 1) / parts->count));
         memcpy(part->axes_before, part->axes, sizeof part->axes);
         memcpy(part->box_low_before, part->box_low, sizeof part->box_low);
         memcpy(part->box_high_before, part->box_high, sizeof part->box_high);
     }
     double bound =
         (x->options.angle > 0 ? x->options.angle : DEFAULT_ANGLE) * 3.14159265358979323846 / 180;
-    if (result == CUTIS_OK) result = cutis_parts_refine(parts, x->options.refine, bound);
-    for (uint32_t p = 0; p < parts->count && result == CUTIS_OK; p++)
-        result = cutis_piece_group(parts, p);
+    TRY(cutis_parts_refine(parts, x->options.refine, bound));
+    for (uint32_t p = 0; p < parts->count; p++) TRY(cutis_piece_group(parts, p));
     shown->axes_seconds = cutis_os_seconds() - middle;
-    if (result == CUTIS_OK)
-        result = cutis_parts_lines(parts, x->options.method, &x->lines, &x->line_count);
-    if (result == CUTIS_OK)
-        result = cutis_parts_rig(parts, x->options.root_at_centroid, x->distances);
-    return result;
+    TRY(cutis_parts_lines(parts, x->options.method, &x->lines, &x->line_count));
+    return cutis_parts_rig(parts, x->options.root_at_centroid, x->distances);
 }
 
 static cutis_result fill_report(extraction *x)
 {
     cutis_parts *parts = &x->parts;
-    cutis_skeleton_report *shown = &x->report->shown;
+    cutis_skeleton_report *shown = x->report;
     cutis_skeleton_part *list = cutis_arena_alloc(x->arena, parts->count, sizeof *list);
     if (!list) return cutis_alloc_result(x->context);
     for (uint32_t p = 0; p < parts->count; p++) {
@@ -194,10 +173,7 @@ static cutis_result fill_report(extraction *x)
 
 void cutis_skeleton_report_destroy(cutis_skeleton_report *report)
 {
-    owned_report *own = (owned_report *)report;
-    if (!own) return;
-    cutis_arena_release(&own->arena);
-    cutis_free(own->context, own, sizeof *own);
+    cutis_owner_destroy(report);
 }
 
 cutis_result cutis_skeleton_extract(const cutis_model *model, const cutis_skeleton_options *options,
@@ -213,13 +189,11 @@ cutis_result cutis_skeleton_extract(const cutis_model *model, const cutis_skelet
                      .options = options ? *options : (cutis_skeleton_options){ 0 },
                      .parts_arena = { .context = context } };
     cutis_model *made = NULL;
-    cutis_result result = check_options(context, &x.options);
-    if (result != CUTIS_OK) return result;
-    x.report = cutis_alloc_zero(context, 1, sizeof *x.report);
+    TRY(check_options(context, &x.options));
+    x.report = cutis_owner_create(context, sizeof *x.report);
     if (!x.report) return cutis_alloc_result(context);
-    x.report->context = x.report->arena.context = context;
-    x.arena = x.names.arena = x.notes.arena = x.losses.arena = &x.report->arena;
-    result = close_surface(&x);
+    x.arena = x.names.arena = x.notes.arena = x.losses.arena = cutis_owner_arena(x.report);
+    cutis_result result = close_surface(&x);
     if (result == CUTIS_OK) result = find_parts(&x);
     if (result == CUTIS_OK) result = reshape_parts(&x);
     if (result == CUTIS_OK) result = analyse(&x);
@@ -227,18 +201,14 @@ cutis_result cutis_skeleton_extract(const cutis_model *model, const cutis_skelet
         result = cutis_skeleton_model(&x.parts, model, &x.options, x.lines, x.line_count,
                                       x.repairs.flipped_faces > 0, &x.losses, &made);
     if (result == CUTIS_OK) result = fill_report(&x);
-    if (result != CUTIS_OK) {
-        cutis_model_destroy(made);
-        made = NULL;
-    }
-    x.report->shown.total_seconds = cutis_os_seconds() - start;
+    if (result != CUTIS_OK) cutis_model_destroy(made);
+    x.report->total_seconds = cutis_os_seconds() - start;
     cutis_arena_release(&x.parts_arena);
     cutis_closed_release(&x.mesh);
-    if (result != CUTIS_OK || !report) {
-        cutis_skeleton_report_destroy(&x.report->shown);
-        x.report = NULL;
-    }
-    if (report) *report = result == CUTIS_OK ? &x.report->shown : NULL;
     if (result == CUTIS_OK) *out = made;
+    if (result == CUTIS_OK && report)
+        *report = x.report;
+    else
+        cutis_skeleton_report_destroy(x.report);
     return result;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "geometry/heap.h"
 #include "skeleton/axes.h"
 
 static const double SPREAD = 0.15;     // c of the criteria; 0.1 .. 0.2 give the same groups
@@ -16,27 +18,15 @@ static const double BETTER = 1e-12;    // a split must gain this much
 #define GROUPED_MOST 160u
 
 typedef struct {
-    double t; // along the segment, 0 .. 1
-    uint32_t index;
-} projected;
-
-static int by_parameter(const void *a, const void *b)
-{
-    const projected *p = a, *q = b;
-    if (p->t != q->t) return p->t < q->t ? -1 : 1;
-    return p->index < q->index ? -1 : p->index > q->index;
-}
-
-typedef struct {
     uint32_t n;
     double length; // of the segment
     const double *a;
     vec3 direction; // b - a
     const double (*points)[3];
-    projected *order;
-    double *near, *far; // per point in order: to its projection, to the farthest other point
-    double *variation;  // n * n
-    uint32_t *split;    // n * n: end of the first half, or CUTIS_NOTHING
+    cutis_waiting *order; // points by their distances along the segment, 0 .. 1
+    double *near, *far;   // per point in order: to its projection, to the farthest other point
+    double *variation;    // n * n
+    uint32_t *split;      // n * n: end of the first half, or CUTIS_NOTHING
 } grouping;
 
 static void at_parameter(const grouping *g, double t, double *out)
@@ -47,7 +37,7 @@ static void at_parameter(const grouping *g, double t, double *out)
 static double mean_parameter(const grouping *g, uint32_t i, uint32_t j)
 {
     double sum = 0;
-    for (uint32_t k = i; k <= j; k++) sum += g->order[k].t;
+    for (uint32_t k = i; k <= j; k++) sum += g->order[k].distance;
     return sum / (j - i + 1);
 }
 
@@ -57,7 +47,7 @@ static double spread(const grouping *g, uint32_t i, uint32_t j)
     double link[3], sum = 0;
     at_parameter(g, mean_parameter(g, i, j), link);
     for (uint32_t k = i; k <= j; k++) {
-        double d = v3_distance_of(g->points[g->order[k].index], link) - g->near[k];
+        double d = v3_distance_of(g->points[g->order[k].vertex], link) - g->near[k];
         double range = fmax(g->far[k] - g->near[k], SPREAD * g->length);
         sum += range > 0 ? fmin(1, fmax(0, d / range)) : 0;
     }
@@ -68,20 +58,23 @@ static void search(grouping *g)
 {
     const uint32_t n = g->n;
     const double whole =
-        fmax(g->length * fabs(g->order[n - 1].t - g->order[0].t), SPREAD * g->length);
+        fmax(g->length * fabs(g->order[n - 1].distance - g->order[0].distance), SPREAD * g->length);
     for (uint32_t i = 0; i < n; i++)
         g->variation[i * n + i] = 0, g->split[i * n + i] = CUTIS_NOTHING;
     for (uint32_t len = 2; len <= n; len++)
         for (uint32_t i = 0; i + len <= n; i++) {
             uint32_t j = i + len - 1, at = i * n + j;
             double v = spread(g, i, j), lost = 0;
-            if (whole > 0) lost = g->length * fabs(g->order[j].t - g->order[i].t) / whole;
+            if (whole > 0)
+                lost = g->length * fabs(g->order[j].distance - g->order[i].distance) / whole;
             double best = (v + lost) / 2;
             g->variation[at] = v, g->split[at] = CUTIS_NOTHING;
             for (uint32_t k = i; k < j; k++) {
                 double x = g->variation[i * n + k], y = g->variation[(k + 1) * n + j], gap = 0;
                 if (whole > 0)
-                    gap = fmin(1, g->length * fabs(g->order[k + 1].t - g->order[k].t) / whole);
+                    gap =
+                        fmin(1, g->length * fabs(g->order[k + 1].distance - g->order[k].distance) /
+                                    whole);
                 double score = (x + y + 1 - gap) / 3;
                 if (score >= best - BETTER) continue;
                 best = score;
@@ -100,7 +93,7 @@ static void number_groups(const grouping *g, uint32_t i, uint32_t j, uint32_t *c
         number_groups(g, split + 1, j, count, groups, links);
         return;
     }
-    for (uint32_t k = i; k <= j; k++) groups[g->order[k].index] = *count;
+    for (uint32_t k = i; k <= j; k++) groups[g->order[k].vertex] = *count;
     at_parameter(g, mean_parameter(g, i, j), links[*count]);
     ++*count;
 }
@@ -123,9 +116,9 @@ uint32_t cutis_group_points(cutis_arena *arena, const double *a, const double *b
     for (uint32_t i = 0; i < n; i++) {
         double t =
             square > 0 ? v3_dot(v3_sub(v3_of(points[i]), v3_of(a)), g.direction) / square : 0;
-        g.order[i] = (projected){ fmin(1, fmax(0, t)), i };
+        g.order[i] = (cutis_waiting){ fmin(1, fmax(0, t)), i };
     }
-    qsort(g.order, n, sizeof *g.order, by_parameter);
+    qsort(g.order, n, sizeof *g.order, cutis_heap_order);
     if (n > GROUPED_MOST) {
         memset(groups, 0, n * sizeof *groups);
         at_parameter(&g, mean_parameter(&g, 0, n - 1), links[0]);
@@ -133,10 +126,10 @@ uint32_t cutis_group_points(cutis_arena *arena, const double *a, const double *b
     }
     for (uint32_t i = 0; i < n; i++) {
         double on[3];
-        at_parameter(&g, g.order[i].t, on);
-        g.near[i] = v3_distance_of(points[g.order[i].index], on), g.far[i] = 0;
+        at_parameter(&g, g.order[i].distance, on);
+        g.near[i] = v3_distance_of(points[g.order[i].vertex], on), g.far[i] = 0;
         for (uint32_t j = 0; j < n; j++)
-            g.far[i] = fmax(g.far[i], v3_distance_of(points[g.order[i].index], points[j]));
+            g.far[i] = fmax(g.far[i], v3_distance_of(points[g.order[i].vertex], points[j]));
     }
     search(&g);
     number_groups(&g, 0, n - 1, &count, groups, links);
@@ -215,8 +208,7 @@ static cutis_result draw_extras(drawing *d, const cutis_parts *parts, uint32_t p
     const cutis_piece *part = &parts->parts[p];
     for (int axis = 1; axis < 3; axis++) {
         double ends[2][3];
-        cutis_result result = cutis_piece_chord(parts, p, part->axes + 3 * axis, ends[0], ends[1]);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_piece_chord(parts, p, part->axes + 3 * axis, ends[0], ends[1]));
         for (int e = 0; e < 2; e++) {
             uint32_t best = 0;
             for (uint32_t g = 1; g < part->group_count; g++)
@@ -264,10 +256,7 @@ cutis_result cutis_parts_lines(cutis_parts *parts, cutis_skeleton_method method,
     drawing d = { .lines = cutis_arena_alloc(parts->arena, most, sizeof *d.lines),
                   .least = SHORT_LINE * parts->mesh->diagonal };
     if (!d.lines) return cutis_alloc_result(parts->mesh->context);
-    for (uint32_t p = 0; p < parts->count; p++) {
-        cutis_result result = draw_part(&d, parts, p, method);
-        if (result != CUTIS_OK) return result;
-    }
+    for (uint32_t p = 0; p < parts->count; p++) TRY(draw_part(&d, parts, p, method));
     *out = d.lines, *count = d.count;
     return CUTIS_OK;
 }

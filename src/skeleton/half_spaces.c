@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "geometry/vector.h"
 #include "math/mat3.h"
 #include "skeleton/hull.h"
@@ -154,13 +155,12 @@ cutis_result cutis_intersection_make(cutis_arena *arena, const double (*planes)[
     uint32_t count;
     if (!duals) return cutis_alloc_result(arena->context);
     count = dualise(planes, n, out->centre, duals);
-    cutis_result result = cutis_hull_dual(arena, duals, count, &corners, &count);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_hull_dual(arena, duals, count, &corners, &count));
     for (uint32_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++) corners[i][k] += out->centre[k];
     count = merge_points(corners, count, SAME_POINT * diagonal);
     cutis_hull hull;
-    result = cutis_hull_make(arena, corners, count, SAME_POINT * diagonal, &hull);
+    cutis_result result = cutis_hull_make(arena, corners, count, SAME_POINT * diagonal, &hull);
     if (result == CUTIS_OK && hull.count > 0)
         cutis_hull_centroid(&hull, out->centroid, &out->volume);
     return result;

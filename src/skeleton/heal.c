@@ -91,11 +91,6 @@ static cutis_result list_pieces(label_repair *h, piece **pieces, uint32_t *count
     return CUTIS_OK;
 }
 
-static void relabel_piece(label_repair *h, const piece *p, uint32_t label)
-{
-    for (uint32_t i = 0; i < p->count; i++) h->mesh->labels[p->faces[i]] = label;
-}
-
 // The label with the longest border to a piece; ties by label. CUTIS_NOTHING: none.
 static uint32_t longest_border(const label_repair *h, const piece *p, double *lengths)
 {
@@ -123,8 +118,7 @@ static cutis_result heal_pieces(label_repair *h, bool *changed)
 {
     piece *pieces = NULL;
     uint32_t count, labels = h->names->count;
-    cutis_result result = list_pieces(h, &pieces, &count);
-    if (result != CUTIS_OK) return result;
+    TRY(list_pieces(h, &pieces, &count));
     double *lengths = cutis_arena_zero(&h->arena, labels, sizeof *lengths);
     uint32_t *main = cutis_nothings(&h->arena, labels);
     uint32_t *number = cutis_arena_zero(&h->arena, labels, sizeof *number);
@@ -144,7 +138,7 @@ static cutis_result heal_pieces(label_repair *h, bool *changed)
                                                   2 + number[p->label]++);
         if (to == CUTIS_NOTHING && !fragment) return cutis_alloc_result(h->mesh->context);
         if (to == CUTIS_NOTHING) continue; // its neighbours joined it meanwhile
-        relabel_piece(h, p, to);
+        for (uint32_t k = 0; k < p->count; k++) h->mesh->labels[p->faces[k]] = to;
         *changed = true;
     }
     return CUTIS_OK;
@@ -170,18 +164,6 @@ static bool smooth_borders(label_repair *h)
 
 // Contacts --------------------------------------------------------------------------------------
 
-typedef struct {
-    uint32_t low, high, edge;
-} border_edge;
-
-static int by_labels(const void *a, const void *b)
-{
-    const border_edge *p = a, *q = b;
-    if (p->low != q->low) return p->low < q->low ? -1 : 1;
-    if (p->high != q->high) return p->high < q->high ? -1 : 1;
-    return p->edge < q->edge ? -1 : p->edge > q->edge;
-}
-
 // An arc has ends: vertices with an odd number of the contact's edges.
 static void close_contact(const cutis_closed *mesh, const uint32_t *edges, uint8_t *odd,
                           cutis_contact *contact)
@@ -203,32 +185,29 @@ static void close_contact(const cutis_closed *mesh, const uint32_t *edges, uint8
 
 cutis_result cutis_contacts_find(const cutis_closed *mesh, cutis_arena *arena, cutis_contacts *out)
 {
-    uint32_t count = 0;
-    *out = (cutis_contacts){ 0 };
-    for (uint32_t h = 0; h < 3 * mesh->face_count; h++)
-        count += mesh->labels[h / 3] < mesh->labels[mesh->twins[h] / 3];
-    border_edge *list = cutis_arena_alloc(arena, count, sizeof *list);
+    size_t capacity = 0, contact_capacity = 0;
+    cutis_edge *list = NULL; // half-edges by the labels on both sides
     uint8_t *odd = cutis_arena_zero(arena, mesh->vertex_count, 1);
-    out->edges = cutis_arena_alloc(arena, count, sizeof *out->edges);
-    if (!list || !odd || !out->edges) return cutis_alloc_result(arena->context);
-    for (uint32_t h = 0, i = 0; h < 3 * mesh->face_count; h++) {
+    bool good = odd;
+    *out = (cutis_contacts){ 0 };
+    for (uint32_t h = 0; h < 3 * mesh->face_count && good; h++) {
         uint32_t low = mesh->labels[h / 3], high = mesh->labels[mesh->twins[h] / 3];
-        if (low < high) list[i++] = (border_edge){ low, high, h };
+        if (low >= high) continue;
+        good = cutis_arena_grow(arena, &list, &capacity, out->edge_count + 1, sizeof *list);
+        if (good) list[out->edge_count++] = (cutis_edge){ low, high, h };
     }
-    qsort(list, count, sizeof *list, by_labels);
-    for (uint32_t i = 0; i < count; i++)
-        out->count += i == 0 || list[i].low != list[i - 1].low || list[i].high != list[i - 1].high;
-    out->contacts = cutis_arena_alloc(arena, out->count, sizeof *out->contacts);
-    if (!out->contacts) return cutis_alloc_result(arena->context);
-    for (uint32_t i = 0, c = 0; i < count; i++) {
-        if (i == 0 || list[i].low != list[i - 1].low || list[i].high != list[i - 1].high)
-            out->contacts[c++] = (cutis_contact){ list[i].low, list[i].high, i, 0, 0, false };
-        out->contacts[c - 1].count++;
-        out->edges[i] = list[i].edge;
+    out->edges = cutis_arena_alloc(arena, out->edge_count, sizeof *out->edges);
+    if (!good || !out->edges || !cutis_edges_order(arena->context, list, out->edge_count))
+        return cutis_alloc_result(arena->context);
+    for (uint32_t i = 0, n; i < out->edge_count; i += n) {
+        n = (uint32_t)cutis_edges_run(list, out->edge_count, i);
+        if (!cutis_arena_grow(arena, &out->contacts, &contact_capacity, out->count + 1,
+                              sizeof *out->contacts))
+            return cutis_alloc_result(arena->context);
+        for (uint32_t k = i; k < i + n; k++) out->edges[k] = (uint32_t)list[k].half;
+        out->contacts[out->count] = (cutis_contact){ list[i].low, list[i].high, i, n, 0, false };
+        close_contact(mesh, out->edges, odd, &out->contacts[out->count++]);
     }
-    out->edge_count = count;
-    for (uint32_t c = 0; c < out->count; c++)
-        close_contact(mesh, out->edges, odd, &out->contacts[c]);
     return CUTIS_OK;
 }
 
@@ -460,20 +439,17 @@ static cutis_result heal_round(label_repair *h, bool stuck, bool *changed)
 {
     cutis_contacts contacts;
     spanning_tree tree;
-    cutis_result result = heal_pieces(h, changed);
-    if (result != CUTIS_OK) return result;
+    TRY(heal_pieces(h, changed));
     *changed |= smooth_borders(h);
-    result = cutis_contacts_find(h->mesh, &h->arena, &contacts);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_contacts_find(h->mesh, &h->arena, &contacts));
     double *sizes = cutis_arena_zero(&h->arena, h->names->count, sizeof *sizes);
     if (!sizes) return cutis_alloc_result(h->mesh->context);
     for (uint32_t f = 0; f < h->mesh->face_count; f++) sizes[h->mesh->labels[f]] += h->areas[f];
-    result = find_tree(&h->arena, &contacts, sizes, h->names->count, &tree);
+    TRY(find_tree(&h->arena, &contacts, sizes, h->names->count, &tree));
     bool arcs = false;
-    if (result == CUTIS_OK) result = heal_arcs(h, &contacts, &tree, sizes, stuck, &arcs);
-    if (result == CUTIS_OK && !arcs) result = heal_touching(h, &tree, changed);
+    TRY(heal_arcs(h, &contacts, &tree, sizes, stuck, &arcs));
     *changed |= arcs;
-    return result;
+    return arcs ? CUTIS_OK : heal_touching(h, &tree, changed);
 }
 
 typedef struct {

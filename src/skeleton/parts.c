@@ -172,8 +172,7 @@ static cutis_result trace_rings(builder *b)
     cutis_closed *mesh = b->mesh;
     cutis_contacts contacts;
     cutis_parts *out = b->out;
-    cutis_result result = cutis_contacts_find(mesh, &b->scratch, &contacts);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_contacts_find(mesh, &b->scratch, &contacts));
     uint32_t *next = cutis_nothings(&b->scratch, mesh->vertex_count);
     uint32_t *list = cutis_arena_alloc(out->arena, contacts.edge_count, sizeof *list);
     out->rings = cutis_arena_alloc(out->arena, contacts.edge_count / 3 + 1, sizeof *out->rings);
@@ -453,11 +452,10 @@ static cutis_result order_parts(builder *b, const char *root_name)
         via[starts[l->a + 1]] = i, near[starts[l->a + 1]++] = l->b;
         via[starts[l->b + 1]] = i, near[starts[l->b + 1]++] = l->a;
     }
-    cutis_result result =
-        root_name
-            ? named_root(b, root_name, &root)
-            : (root = cutis_best_root(b->links[0].a, n, starts, near, b->volumes, stack), CUTIS_OK);
-    if (result != CUTIS_OK) return result;
+    if (root_name)
+        TRY(named_root(b, root_name, &root));
+    else
+        root = cutis_best_root(b->links[0].a, n, starts, near, b->volumes, stack);
     uint32_t height = 0, *through = stack + n;
     stack[height] = root, through[height++] = CUTIS_NOTHING;
     while (height > 0) {
@@ -623,23 +621,20 @@ static void measure_part(cutis_parts *out, uint32_t p)
 static cutis_result build(builder *b, const char *root)
 {
     cutis_context *context = b->mesh->context;
-    cutis_result result = find_main_shells(b);
-    if (result == CUTIS_OK) result = attach_fragments(b);
-    if (result == CUTIS_OK) result = trace_rings(b);
-    if (result != CUTIS_OK) return result;
+    TRY(find_main_shells(b));
+    TRY(attach_fragments(b));
+    TRY(trace_rings(b));
     uint32_t *up = cutis_arena_alloc(&b->scratch, b->names->count, sizeof *up);
     if (!up) return cutis_alloc_result(context);
     for (uint32_t i = 0; i < b->names->count; i++) up[i] = i;
-    result = choose_rings(b, up);
-    if (result == CUTIS_OK) result = link_islands(b, up);
-    if (result != CUTIS_OK) return result;
+    TRY(choose_rings(b, up));
+    TRY(link_islands(b, up));
     if (b->link_count == 0)
         return cutis_fail(context, CUTIS_UNSUPPORTED,
                           "part \"%s\": it is the only part; a skeleton needs two",
                           b->names->names[b->mesh->labels[0]]);
-    result = label_volumes(b);
-    if (result == CUTIS_OK) result = order_parts(b, root);
-    if (result != CUTIS_OK) return result;
+    TRY(label_volumes(b));
+    TRY(order_parts(b, root));
     turn_rings(b->out);
     if (!list_items(b) || !list_vertices(b)) return cutis_alloc_result(context);
     for (uint32_t p = 0; p < b->out->count; p++) measure_part(b->out, p);

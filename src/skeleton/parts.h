@@ -80,9 +80,9 @@ cutis_nearest *cutis_nearest_make(cutis_arena *arena, const double (*points)[3],
 /// CUTIS_NOTHING.
 uint32_t cutis_nearest_find(const cutis_nearest *nearest, const double *point, double *distance);
 
-/// Distances along the edges of one part from source vertices.
-/// @param distances per vertex of the mesh; only the part's are written, INFINITY: not reached
-cutis_result cutis_part_distances(const cutis_parts *parts, uint32_t p, const uint32_t *sources,
-                                  uint32_t source_count, double *distances);
+/// Distances along the edges of one label's faces from source vertices, times `sign`, where they
+/// are less than what is there. false: out of memory.
+bool cutis_label_distances(const cutis_closed *mesh, uint32_t label, const uint32_t *sources,
+                           uint32_t source_count, double sign, double *distances);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "skeleton/axes.h"
 #include "skeleton/graph.h"
 
@@ -170,9 +171,7 @@ cutis_result cutis_parts_refine(cutis_parts *parts, cutis_skeleton_refine refine
         else
             roll_default(parent, parts->parts[p].axes, bound);
     }
-    for (uint32_t p = 0; p < parts->count && refine != CUTIS_REFINE_NONE; p++) {
-        cutis_result result = cutis_piece_box(parts, p);
-        if (result != CUTIS_OK) return result;
-    }
+    for (uint32_t p = 0; p < parts->count && refine != CUTIS_REFINE_NONE; p++)
+        TRY(cutis_piece_box(parts, p));
     return CUTIS_OK;
 }

@@ -156,12 +156,10 @@ static cutis_result choose_rest(work *w)
     retarget_rig first;
     retarget_rig *motion = &w->job.motion;
     cutis_retarget_rest rest = w->options->rest;
-    cutis_result result = cutis_retarget_rig_pose(&w->arena, w->motion_model, NULL, motion);
-    if (result == CUTIS_OK) result = cutis_retarget_roles(&w->arena, motion);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_retarget_rig_pose(&w->arena, w->motion_model, NULL, motion));
+    TRY(cutis_retarget_roles(&w->arena, motion));
     sample(w, 0);
-    result = cutis_retarget_rig_pose(&w->arena, w->motion_model, w->pose, &first);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_retarget_rig_pose(&w->arena, w->motion_model, w->pose, &first));
     memcpy(first.up, motion->up, sizeof first.up);
     first.role = motion->role, first.side = motion->side, first.order = motion->order;
     first.found = motion->found;
@@ -228,8 +226,7 @@ static cutis_result first_pass(work *w)
                     job->scale * w->frame.place[3 * (size_t)job->leg[side].motion[2] + k];
                 w->ankle[side][at] = w->frame.placed[3 * (size_t)job->leg[side].target[2] + k];
             }
-        cutis_result result = cutis_progress(job->context, "retargeting", 0.5 * f / frames);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(job->context, "retargeting", 0.5 * f / frames));
     }
     double ground = cutis_retarget_lowest(job, job->target.place);
     if (!isfinite(ground)) return CUTIS_OK;
@@ -306,39 +303,26 @@ static void write_rotation(const work *w, uint32_t n, uint32_t f)
     for (int k = 0; k < 4; k++) out[k] = (float)(sign * quat[(k + 1) % 4]);
 }
 
-static void write_move(const work *w, uint32_t f)
+// Where a node stands under its parent, that of a loose foot (`moved`) as it has moved.
+static void write_place(const work *w, int32_t node, bool moved, float *out)
 {
     const retarget_job *job = &w->job;
-    const double *at = w->frame.placed + 3 * (size_t)job->root;
-    int32_t parent = job->target.data->nodes[job->root].parent;
+    const int32_t parent = job->target.data->nodes[node].parent;
+    const double *at = w->frame.placed + 3 * (size_t)node;
     cutis_float3 p = { (float)at[0], (float)at[1], (float)at[2] };
     if (parent != CUTIS_NONE) {
+        const double *rest = job->target.world + 12 * (size_t)parent;
+        double linear[9], turned[9];
         cutis_mat34 above, inverse;
-        for (int i = 0; i < 12; i++) above.m[i] = (float)job->target.world[12 * (size_t)parent + i];
+        double34_linear(rest, linear);
+        double33_multiply(w->frame.turned + 9 * (size_t)parent, linear, turned);
+        for (int i = 0; i < 12; i++)
+            above.m[i] = (float)(!moved       ? rest[i]
+                                 : i % 4 == 3 ? w->frame.placed[3 * (size_t)parent + i / 4]
+                                              : turned[3 * (i / 4) + i % 4]);
         if (cutis_mat34_invert(&above, &inverse)) p = cutis_mat34_point(&inverse, p);
     }
-    memcpy(w->keys.moves + 3 * (size_t)f, &p, sizeof p);
-}
-
-// Where a loose foot stands under its own parent, which moves too.
-static void write_loose(const work *w, int side, uint32_t f)
-{
-    const retarget_job *job = &w->job;
-    const int32_t foot = job->loose[side], parent = job->target.data->nodes[foot].parent;
-    const double *at = w->frame.placed + 3 * (size_t)foot;
-    cutis_float3 p = { (float)at[0], (float)at[1], (float)at[2] };
-    if (parent != CUTIS_NONE) {
-        double linear[9], turned[9];
-        cutis_mat34 world, inverse;
-        double34_linear(job->target.world + 12 * (size_t)parent, linear);
-        double33_multiply(w->frame.turned + 9 * (size_t)parent, linear, turned);
-        for (int r = 0; r < 3; r++) {
-            for (int c = 0; c < 3; c++) world.m[4 * r + c] = (float)turned[3 * r + c];
-            world.m[4 * r + 3] = (float)w->frame.placed[3 * (size_t)parent + r];
-        }
-        if (cutis_mat34_invert(&world, &inverse)) p = cutis_mat34_point(&inverse, p);
-    }
-    memcpy(w->keys.loose[side] + 3 * (size_t)f, &p, sizeof p);
+    memcpy(out, &p, sizeof p);
 }
 
 typedef struct errors {
@@ -405,11 +389,11 @@ static cutis_result second_pass(work *w)
         w->keys.times[f] = (float)(f / w->report.fps);
         for (uint32_t n = 0; n < job->target.count; n++)
             if (w->keys.rotations[n]) write_rotation(w, n, f);
-        write_move(w, f);
+        write_place(w, job->root, false, w->keys.moves + 3 * (size_t)f);
         for (int side = 0; side < 2; side++)
-            if (w->keys.loose[side]) write_loose(w, side, f);
-        cutis_result result = cutis_progress(job->context, "retargeting", 0.5 + 0.5 * f / frames);
-        if (result != CUTIS_OK) return result;
+            if (w->keys.loose[side])
+                write_place(w, job->loose[side], true, w->keys.loose[side] + 3 * (size_t)f);
+        TRY(cutis_progress(job->context, "retargeting", 0.5 + 0.5 * f / frames));
     }
     if (job->feet) add_slides(w, &w->report.slide, w->ankle);
     w->report.ankle_mean = 100 * ankles.sum / (double)ankles.count / w->report.height;
@@ -494,8 +478,7 @@ static cutis_result make_model(work *w, cutis_model **out)
     cutis_channel *channels = NULL;
     uint32_t count = 0;
     if (!clips || !nodes) return cutis_alloc_result(w->job.context);
-    cutis_result result = make_channels(w, &channels, &count);
-    if (result != CUTIS_OK) return result;
+    TRY(make_channels(w, &channels, &count));
     for (uint32_t c = 0; c < count; c++) {
         cutis_node *node = &nodes[channels[c].node];
         if (!node->matrix) continue; // a matrix cannot be animated
@@ -517,15 +500,14 @@ static cutis_result make_model(work *w, cutis_model **out)
 static cutis_result run(work *w, cutis_model **out)
 {
     retarget_job *job = &w->job;
-    cutis_result result = cutis_retarget_rig_bind(&w->arena, w->target_model, &job->target);
-    if (result == CUTIS_OK) result = cutis_retarget_roles(&w->arena, &job->target);
-    if (result == CUTIS_OK) result = open_clip(w);
-    if (result == CUTIS_OK) result = choose_rest(w);
-    if (result == CUTIS_OK) result = make_map(w);
-    if (result == CUTIS_OK) result = cutis_retarget_align(job);
-    if (result == CUTIS_OK) result = cutis_retarget_frame_alloc(job, &w->frame);
-    if (result == CUTIS_OK) result = alloc_frames(w);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_retarget_rig_bind(&w->arena, w->target_model, &job->target));
+    TRY(cutis_retarget_roles(&w->arena, &job->target));
+    TRY(open_clip(w));
+    TRY(choose_rest(w));
+    TRY(make_map(w));
+    TRY(cutis_retarget_align(job));
+    TRY(cutis_retarget_frame_alloc(job, &w->frame));
+    TRY(alloc_frames(w));
     for (uint32_t n = 0; n < job->target.count; n++) {
         w->report.joint_count += job->target.joint[n];
         w->report.mapped_count += w->map[n] != CUTIS_NONE;
@@ -533,11 +515,10 @@ static cutis_result run(work *w, cutis_model **out)
     w->report.scale = job->scale;
     w->report.height = cutis_retarget_height(&job->target);
     w->report.slide = w->report.slide_free = w->report.slide_source = NAN;
-    result = first_pass(w);
+    TRY(first_pass(w));
     w->report.ground = w->lift;
-    if (result == CUTIS_OK) result = second_pass(w);
-    if (result == CUTIS_OK) result = make_model(w, out);
-    return result;
+    TRY(second_pass(w));
+    return make_model(w, out);
 }
 
 cutis_result cutis_retarget(const cutis_model *target, const cutis_model *motion,

@@ -92,8 +92,7 @@ cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig)
     whole = cutis_retarget_roles_by_name(rig);
     rig->found = CUTIS_RETARGET_BY_NAMES;
     if (!whole) {
-        cutis_result result = cutis_retarget_roles_by_topology(arena, rig, &whole);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_retarget_roles_by_topology(arena, rig, &whole));
         rig->found = whole ? CUTIS_RETARGET_BY_TOPOLOGY : CUTIS_RETARGET_BY_NOTHING;
         if (!whole) cutis_retarget_roles_by_name(rig); // a part of a body is better than nothing
     }
@@ -189,9 +188,8 @@ static void fill_roles(const retarget_rig *target, const retarget_rig *motion, i
 static cutis_result map_rigs(cutis_arena *arena, retarget_rig *target, retarget_rig *motion,
                              int32_t *map)
 {
-    cutis_result result = cutis_retarget_roles(arena, target);
-    if (result == CUTIS_OK) result = cutis_retarget_roles(arena, motion);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_retarget_roles(arena, target));
+    TRY(cutis_retarget_roles(arena, motion));
     if (map_same_names(target, motion, map)) {
         fill_roles(target, motion, map);
         target->found = motion->found = CUTIS_RETARGET_BY_SAME_NAMES;

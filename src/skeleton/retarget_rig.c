@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "math/mat3.h"
 #include "math/quat.h"
 #include "math/svd3.h"
@@ -277,8 +278,7 @@ static cutis_result measure_skin(cutis_arena *arena, const cutis_model *model, r
 cutis_result cutis_retarget_rig_bind(cutis_arena *arena, const cutis_model *model,
                                      retarget_rig *out)
 {
-    cutis_result result = rig_alloc(arena, model, out);
-    if (result != CUTIS_OK) return result;
+    TRY(rig_alloc(arena, model, out));
     int32_t skin = main_skin(model);
     double frame[12];
     double34_identity(frame);
@@ -299,8 +299,7 @@ cutis_result cutis_retarget_rig_bind(cutis_arena *arena, const cutis_model *mode
 cutis_result cutis_retarget_rig_pose(cutis_arena *arena, const cutis_model *model,
                                      const cutis_transform *pose, retarget_rig *out)
 {
-    cutis_result result = rig_alloc(arena, model, out);
-    if (result != CUTIS_OK) return result;
+    TRY(rig_alloc(arena, model, out));
     cutis_retarget_world(out->data, pose, out->world, out->place, out->rotation);
     mark_joints(out, main_skin(model));
     bound_nodes(out);

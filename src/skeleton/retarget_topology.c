@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "math/mat3.h"
 
 // Parts of the body's height. Tips of legs are near the ground; legs part above the knees, so that
@@ -416,8 +417,7 @@ static cutis_result find_body(cutis_arena *arena, retarget_rig *rig, bool (*name
         memcpy(rig->up, UPS[i], sizeof rig->up);
         memset(rig->role, 0, rig->count);
         memset(rig->side, 0, rig->count);
-        cutis_result result = grow_tree(arena, &t);
-        if (result != CUTIS_OK) return result;
+        TRY(grow_tree(arena, &t));
         bool named = name(&t);
         cutis_retarget_number(rig);
         *whole = named && cutis_retarget_whole(rig);

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
+
 static const double TIP_SHARE = 0.95; // of the largest distance: vertices that make the tip
 static const double CURVED = 0.7;     // straight distance to the tip against the way along the skin
 #define BANDS  24
@@ -34,19 +36,20 @@ static cutis_result from_joint(const cutis_parts *parts, uint32_t p, double *dis
     } else {
         nearest = closest_vertex(parts, part, part->touch);
     }
-    cutis_result result = cutis_part_distances(parts, p, sources, count, distances);
+    for (uint32_t i = 0; i < part->vertex_count; i++) distances[part->vertices[i]] = INFINITY;
+    if (!cutis_label_distances(parts->mesh, part->label, sources, count, 1, distances))
+        return cutis_alloc_result(parts->mesh->context);
     *largest = 0;
     for (uint32_t i = 0; i < part->vertex_count; i++)
         if (isfinite(distances[part->vertices[i]]))
             *largest = fmax(*largest, distances[part->vertices[i]]);
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result find_tip(cutis_parts *parts, uint32_t p, double *distances, double *largest)
 {
     cutis_piece *part = &parts->parts[p];
-    cutis_result result = from_joint(parts, p, distances, largest);
-    if (result != CUTIS_OK) return result;
+    TRY(from_joint(parts, p, distances, largest));
     double sum[3] = { 0 };
     uint32_t count = 0;
     for (uint32_t i = 0; i < part->vertex_count; i++) {
@@ -97,8 +100,7 @@ cutis_result cutis_parts_rig(cutis_parts *parts, bool root_at_centroid, double *
                 part->end[k] += parts->parts[part->children[i]].joint[k] / part->child_count;
         if (part->child_count > 0) continue;
         double largest;
-        cutis_result result = find_tip(parts, p, distances, &largest);
-        if (result != CUTIS_OK) return result;
+        TRY(find_tip(parts, p, distances, &largest));
         memcpy(part->end, part->tip, sizeof part->end);
     }
     return CUTIS_OK;
@@ -208,15 +210,13 @@ cutis_result cutis_split_curved(cutis_parts *parts, cutis_labels *names, cutis_n
         polyline line;
         if (part->child_count > 0 || part->face_count < COARSE) continue;
         memcpy(part->joint, cutis_piece_joint(parts, p), sizeof part->joint);
-        cutis_result result = find_tip(parts, p, distances, &largest);
-        if (result != CUTIS_OK) return result;
+        TRY(find_tip(parts, p, distances, &largest));
         if (!(v3_distance_of(part->tip, part->joint) < CURVED * largest)) continue;
         band_centres(parts, part, distances, largest, &line);
         for (uint32_t i = 1; i < line.count; i++)
             length += v3_distance_of(line.points[i - 1], line.points[i]);
         keep_bends(&line, 0, line.count - 1, BEND * length);
-        result = cut_leaf(parts, part, distances, largest, &line, names, &pieces);
-        if (result != CUTIS_OK) return result;
+        TRY(cut_leaf(parts, part, distances, largest, &line, names, &pieces));
         if (pieces == 1) continue;
         cutis_note(notes, "\"%s\" is curved and becomes %u parts", part->name, pieces);
         ++*split;

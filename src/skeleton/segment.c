@@ -288,8 +288,7 @@ static cutis_result find_limbs(cutter *c, cutis_branches *b, double *field, cons
                 if (c->field[list[i]] <= own->high - own->low)
                     field[list[i]] = fmin(field[list[i]], own->low);
         }
-        cutis_result result = cutis_progress(c->mesh->context, "segmenting", 0.2);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(c->mesh->context, "segmenting", 0.2));
     }
     return CUTIS_OK;
 }
@@ -298,7 +297,6 @@ static cutis_result find_limbs(cutter *c, cutis_branches *b, double *field, cons
 static cutis_result cut_fingers(cutter *c, cutis_branches *b, double *field, uint32_t hand)
 {
     cutis_closed *mesh = c->mesh;
-    cutis_result result = CUTIS_OK;
     uint32_t count = 0, fingers = 0, end;
     uint32_t *list = cutis_arena_alloc(b->arena, mesh->vertex_count, sizeof *list);
     uint8_t *seen = cutis_arena_zero(b->arena, mesh->vertex_count, 1);
@@ -315,24 +313,21 @@ static cutis_result cut_fingers(cutter *c, cutis_branches *b, double *field, uin
         if (c->inside[f]) c->share[f] = 1;
     }
     if (count == 0) return CUTIS_OK;
-    result = find_limbs(c, b, field, list, count, FINGER * (high - low));
-    for (uint32_t a = 0; a < b->count && result == CUTIS_OK; a++) {
+    TRY(find_limbs(c, b, field, list, count, FINGER * (high - low)));
+    for (uint32_t a = 0; a < b->count; a++) {
         cutis_stretch *own = &b->arcs[a];
         double radius;
         bool pocket;
         if (!cutis_is_limb(b, a)) continue;
         if (!look_at(c, own->tip, own->high - own->low, &radius, &pocket))
-            result = cutis_alloc_result(mesh->context);
-        else if (pocket || own->high - own->low < THIN * radius)
-            own->tip = CUTIS_NOTHING;
+            return cutis_alloc_result(mesh->context);
+        if (pocket || own->high - own->low < THIN * radius) own->tip = CUTIS_NOTHING;
         fingers += own->tip != CUTIS_NOTHING;
     }
-    for (uint32_t a = 0; a < b->count && result == CUTIS_OK && fingers > 1; a++) {
-        const cutis_stretch *own = &b->arcs[a];
-        if (cutis_is_limb(b, a) && !cut_limb(c, a, own, PIECE_FACES, &end))
-            result = cutis_alloc_result(mesh->context);
-    }
-    return result;
+    for (uint32_t a = 0; a < b->count && fingers > 1; a++)
+        if (cutis_is_limb(b, a) && !cut_limb(c, a, &b->arcs[a], PIECE_FACES, &end))
+            return cutis_alloc_result(mesh->context);
+    return CUTIS_OK;
 }
 
 // Labels of one shell: limbs from their tips, their fingers, then the trunk.
@@ -347,13 +342,9 @@ static cutis_result label_branches(cutter *c, cutis_branches *b, double *field)
         const cutis_stretch *own = &b->arcs[a];
         if (!cutis_is_limb(b, a)) continue;
         if (!cut_limb(c, a, own, 0, &hands[hand_count++])) return cutis_alloc_result(mesh->context);
-        cutis_result result = cutis_progress(mesh->context, "segmenting", (a + 1.0) / b->count);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(mesh->context, "segmenting", (a + 1.0) / b->count));
     }
-    for (uint32_t i = 0; i < hand_count; i++) {
-        cutis_result result = cut_fingers(c, b, field, hands[i]);
-        if (result != CUTIS_OK) return result;
-    }
+    for (uint32_t i = 0; i < hand_count; i++) TRY(cut_fingers(c, b, field, hands[i]));
     return cut_trunk(c) ? CUTIS_OK : cutis_alloc_result(mesh->context);
 }
 
@@ -473,8 +464,8 @@ static cutis_result segment_shell(cutis_closed *mesh, cutis_front *w, uint32_t s
                            &middle) ||
         !cutis_march(w, middle, INFINITY, field, &far))
         return cutis_alloc_result(mesh->context);
-    cutis_result result = find_limbs(&c, &b, field, list, count, STANDS_OUT * field[far]);
-    return result == CUTIS_OK ? label_branches(&c, &b, field) : result;
+    TRY(find_limbs(&c, &b, field, list, count, STANDS_OUT * field[far]));
+    return label_branches(&c, &b, field);
 }
 
 cutis_result cutis_segment(cutis_closed *mesh, uint32_t wanted, uint64_t seed, cutis_labels *names)

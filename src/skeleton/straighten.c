@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "geometry/heap.h"
 #include "geometry/order.h"
 #include "skeleton/rig.h"
 
@@ -29,32 +28,6 @@ typedef struct {
 static bool in_band(const joint_band *b, uint32_t face)
 {
     return b->mesh->labels[face] == b->parent || b->mesh->labels[face] == b->child;
-}
-
-// Distances from the loop over the faces of one label.
-static bool march(joint_band *b, uint32_t label, double sign)
-{
-    cutis_closed *mesh = b->mesh;
-    cutis_heap heap = { .context = mesh->context };
-    bool good = true;
-    for (uint32_t i = 0; i < b->ring->count && good; i++)
-        good = cutis_heap_push(&heap, 0, b->ring->vertices[i]);
-    while (heap.count > 0 && good) {
-        cutis_waiting now = cutis_heap_pop(&heap);
-        if (now.distance > fabs(b->along[now.vertex])) continue;
-        for (uint32_t h = mesh->leaving[now.vertex]; h != CUTIS_NOTHING;
-             h = cutis_next_around(mesh, now.vertex, h))
-            for (int side = 0; side < 2 && good && mesh->labels[h / 3] == label; side++) {
-                uint32_t to = side ? cutis_from(mesh, half_previous(h)) : cutis_to(mesh, h);
-                double d =
-                    now.distance + v3_distance_of(mesh->points[now.vertex], mesh->points[to]);
-                if (!(d < fabs(b->along[to]))) continue;
-                b->along[to] = sign * d;
-                good = cutis_heap_push(&heap, d, to);
-            }
-    }
-    cutis_heap_release(&heap);
-    return good;
 }
 
 // Half the width of the band, or 0: no space.
@@ -173,8 +146,9 @@ static cutis_result straighten_joint(cutis_parts *parts, uint32_t p, bool *done)
     bool good = b.along && b.field;
     *done = false;
     for (uint32_t v = 0; v < n && good; v++) b.along[v] = INFINITY, b.field[v] = 0;
-    for (uint32_t i = 0; i < b.ring->count && good; i++) b.along[b.ring->vertices[i]] = 0;
-    good = good && march(&b, b.child, 1) && march(&b, b.parent, -1);
+    const uint32_t *loop = b.ring->vertices, count = b.ring->count;
+    good = good && cutis_label_distances(mesh, b.child, loop, count, 1, b.along) &&
+           cutis_label_distances(mesh, b.parent, loop, count, -1, b.along);
     double width = good ? band_width(&b) : 0;
     if (good && width > 0) {
         fill_field(&b, width);
@@ -194,11 +168,8 @@ cutis_result cutis_straighten(cutis_parts *parts, cutis_notes *notes, uint32_t *
     for (uint32_t p = 1; p < parts->count; p++) {
         bool straight;
         if (parts->parts[p].ring == CUTIS_NONE) continue;
-        cutis_result result = straighten_joint(parts, p, &straight);
-        if (result == CUTIS_OK)
-            result =
-                cutis_progress(parts->mesh->context, "straightening", (p + 1.0) / parts->count);
-        if (result != CUTIS_OK) return result;
+        TRY(straighten_joint(parts, p, &straight));
+        TRY(cutis_progress(parts->mesh->context, "straightening", (p + 1.0) / parts->count));
         ++*(straight ? done : skipped);
         if (!straight)
             cutis_note(notes, "the loop of \"%s\" has no space to be straightened",

@@ -8,6 +8,7 @@
 #include <cutis/measure.h>
 
 #include "base/error.h"
+#include "geometry/heap.h"
 #include "skeleton/closed.h"
 
 // Border vertices this close (part of the diagonal) are one: exporters round to 6 digits.
@@ -26,7 +27,8 @@ typedef struct {
     uint32_t (*faces)[3], (*corners)[3]; // welded and gathered vertices
     uint32_t *triangles;                 // per face: gathered triangle
     uint32_t *twins;                     // 3 per face
-    cutis_edge *edges;                   // of the faces, sorted
+    cutis_arena edge_arena;
+    cutis_edge *edges; // of the faces, sorted
     size_t edge_count;
     uint8_t *flips; // per face: turned over
     uint32_t *shells;
@@ -46,8 +48,7 @@ static cutis_result list_faces(welder *w)
         w->corners = cutis_arena_alloc(&w->arena, n, sizeof *w->corners);
         w->triangles = cutis_arena_alloc(&w->arena, n, sizeof *w->triangles);
         w->twins = cutis_arena_alloc(&w->arena, n, 3 * sizeof *w->twins);
-        w->edges = cutis_arena_alloc(&w->arena, n, 3 * sizeof *w->edges);
-        if (!w->faces || !w->corners || !w->triangles || !w->twins || !w->edges)
+        if (!w->faces || !w->corners || !w->triangles || !w->twins)
             return cutis_alloc_result(w->context);
     }
     w->face_count = 0;
@@ -77,17 +78,19 @@ static uint32_t edge_to(const welder *w, uint32_t h)
 {
     return edge_from(w, half_next(h));
 }
-static void sort_edges(welder *w)
+static cutis_result sort_edges(welder *w)
 {
-    w->edge_count = cutis_edges_sort(w->faces[0], NULL, w->face_count, w->edges);
+    cutis_arena_release(&w->edge_arena);
+    return cutis_edges_sort(&w->edge_arena, w->faces[0], NULL, w->face_count, &w->edges,
+                            &w->edge_count);
 }
 
 // Twice the same triangle, the same way round: one of them goes.
-static void drop_doubles(welder *w)
+static cutis_result drop_doubles(welder *w)
 {
     uint32_t kept = 0;
     uint8_t *doubled = cutis_arena_zero(&w->arena, w->face_count, 1);
-    if (!doubled) return; // doubles are then split as edges of many faces
+    if (!doubled) return cutis_alloc_result(w->context);
     for (size_t i = 0, n; i < w->edge_count; i += n) {
         n = cutis_edges_run(w->edges, w->edge_count, i);
         for (size_t a = i; n > 2 && a < i + n; a++)
@@ -108,7 +111,7 @@ static void drop_doubles(welder *w)
         w->triangles[kept++] = w->triangles[f];
     }
     w->face_count = kept;
-    sort_edges(w);
+    return sort_edges(w);
 }
 
 // Borders that nearly coincide ------------------------------------------------------------------
@@ -292,24 +295,10 @@ static cutis_result turn_outward(welder *w)
             any = true;
         }
     }
-    if (any) { // half-edge numbers moved
-        sort_edges(w);
-        pair_simple(w);
-    }
+    if (!any) return CUTIS_OK;
+    TRY(sort_edges(w)); // half-edge numbers moved
+    pair_simple(w);
     return CUTIS_OK;
-}
-
-typedef struct {
-    double angle;
-    uint32_t edge;
-    bool up; // runs from the lower to the higher vertex
-} spoke;
-
-static int compare_spokes(const void *a, const void *b)
-{
-    const spoke *s = a, *t = b;
-    if (s->angle != t->angle) return s->angle < t->angle ? -1 : 1;
-    return s->edge < t->edge ? -1 : s->edge > t->edge;
 }
 
 static vec3 spoke_direction(const welder *w, const cutis_edge *e, vec3 axis)
@@ -321,8 +310,8 @@ static vec3 spoke_direction(const welder *w, const cutis_edge *e, vec3 axis)
 
 // An edge of more than two faces: faces that enclose material between them are a pair. Seen along
 // the edge, material lies clockwise of a face that runs up and counter-clockwise of one that runs
-// down.
-static void pair_fan(welder *w, spoke *spokes, const cutis_edge *edges, size_t count)
+// down. @param spokes half-edges by angle
+static void pair_fan(welder *w, cutis_waiting *spokes, const cutis_edge *edges, size_t count)
 {
     vec3 axis = v3_sub(v3_at(w->from.positions, edges->high), v3_at(w->from.positions, edges->low));
     axis = v3_divide(axis, v3_length(axis));
@@ -331,19 +320,21 @@ static void pair_fan(welder *w, spoke *spokes, const cutis_edge *edges, size_t c
         uint32_t h = (uint32_t)edges[i].half;
         vec3 d = spoke_direction(w, &edges[i], axis);
         double angle = i == 0 ? 0 : atan2(v3_dot(d, side), v3_dot(d, zero));
-        spokes[i] = (spoke){ angle, h, edge_from(w, h) < edge_to(w, h) };
+        spokes[i] = (cutis_waiting){ angle, h };
     }
-    qsort(spokes, count, sizeof *spokes, compare_spokes);
+    qsort(spokes, count, sizeof *spokes, cutis_heap_order);
     for (size_t i = 0; i < count; i++) {
-        spoke *above = &spokes[i], *below = &spokes[(i + count - 1) % count];
-        if (!above->up || below->up || w->twins[below->edge] != CUTIS_NOTHING) continue;
-        w->twins[above->edge] = below->edge, w->twins[below->edge] = above->edge;
+        const uint32_t above = spokes[i].vertex, below = spokes[(i + count - 1) % count].vertex;
+        if (edge_from(w, above) > edge_to(w, above) || edge_from(w, below) < edge_to(w, below) ||
+            w->twins[below] != CUTIS_NOTHING)
+            continue;
+        w->twins[above] = below, w->twins[below] = above;
     }
 }
 
 static cutis_result pair_fans(welder *w)
 {
-    spoke *spokes = NULL;
+    cutis_waiting *spokes = NULL;
     size_t capacity = 0;
     for (size_t i = 0, n; i < w->edge_count && w->fans; i += n) {
         n = cutis_edges_run(w->edges, w->edge_count, i);
@@ -391,9 +382,9 @@ static bool make_vertices(welder *w, cutis_closed *mesh)
 static bool make_outputs(welder *w, cutis_closed *mesh)
 {
     const cutis_gathered *from = &w->from;
-    if (!cutis_grow(mesh->context, &mesh->primitives, &mesh->primitive_capacity,
-                    2 * (size_t)from->primitive_count, sizeof *mesh->primitives))
-        return false;
+    mesh->primitives =
+        cutis_arena_alloc(&mesh->arena, from->primitive_count, 2 * sizeof *mesh->primitives);
+    if (!mesh->primitives) return false;
     memcpy(mesh->primitives, from->primitives, from->primitive_count * sizeof *mesh->primitives);
     mesh->primitive_count = from->primitive_count;
     for (uint32_t v = 0; v < from->vertex_count; v++) {
@@ -595,34 +586,32 @@ static uint32_t count_open(const welder *w)
 }
 
 // Doubles show as edges of many faces.
-static void pair_all(welder *w)
+static cutis_result pair_all(welder *w)
 {
-    sort_edges(w);
+    TRY(sort_edges(w));
     pair_simple(w);
-    if (!w->fans) return;
-    drop_doubles(w);
+    if (!w->fans) return CUTIS_OK;
+    TRY(drop_doubles(w));
     pair_simple(w);
+    return CUTIS_OK;
 }
 
 static cutis_result weld_all(welder *w)
 {
     w->weld = cutis_arena_alloc(&w->arena, w->from.vertex_count, sizeof *w->weld);
     if (!w->weld) return cutis_alloc_result(w->context);
-    cutis_result result =
-        cutis_weld_positions(w->context, w->from.vertex_count, w->from.positions, w->weld);
-    if (result == CUTIS_OK) result = list_faces(w);
-    if (result != CUTIS_OK) return result;
-    pair_all(w);
+    TRY(cutis_weld_positions(w->context, w->from.vertex_count, w->from.positions, w->weld));
+    TRY(list_faces(w));
+    TRY(pair_all(w));
     uint32_t open = count_open(w);
     if (open == 0) return CUTIS_OK;
     box3 box = box3_empty();
     for (uint32_t v = 0; v < w->from.vertex_count; v++) box3_add(&box, v3_at(w->from.positions, v));
     bool changed;
-    result = weld_borders(w, WELD_REACH * box3_diagonal(&box), &changed);
+    cutis_result result = weld_borders(w, WELD_REACH * box3_diagonal(&box), &changed);
     if (result != CUTIS_OK || !changed) return result;
-    result = list_faces(w);
-    if (result != CUTIS_OK) return result;
-    pair_all(w);
+    TRY(list_faces(w));
+    TRY(pair_all(w));
     w->repairs->welded_edges = open - count_open(w);
     return CUTIS_OK;
 }
@@ -634,10 +623,11 @@ cutis_result cutis_closed_make(const cutis_model *model, const uint32_t *labels,
     cutis_context *context = cutis_model_context(model);
     welder w = { .context = context,
                  .arena = { .context = context },
+                 .edge_arena = { .context = context },
                  .labels = labels,
                  .names = names,
                  .repairs = repairs };
-    *out = (cutis_closed){ .context = context };
+    *out = (cutis_closed){ .context = context, .arena = { .context = context } };
     // The transforms of the primitives outlive the welder: names' arena lives as long as the mesh.
     cutis_result result = cutis_gather(names->arena, model, &w.from);
     if (result == CUTIS_OK) result = weld_all(&w);
@@ -647,6 +637,7 @@ cutis_result cutis_closed_make(const cutis_model *model, const uint32_t *labels,
     if (result == CUTIS_OK) result = build(&w, out);
     if (result == CUTIS_OK && !labels) result = label_shells(out, names);
     if (result != CUTIS_OK) cutis_closed_release(out);
+    cutis_arena_release(&w.edge_arena);
     cutis_arena_release(&w.arena);
     return result;
 }

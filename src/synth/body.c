@@ -161,15 +161,13 @@ static cutis_result make_primitive(cutis_arena *arena, const synth_body *body, s
     cutis_influences influences;
     arrays a;
     size_t capacity = (size_t)s->vertex_count + seam_edges;
-    cutis_result result = arrays_alloc(arena, capacity, s->triangle_count, &a);
-    if (result == CUTIS_OK) result = cutis_synth_weights(arena, &body->skeleton, s, &influences);
-    if (result == CUTIS_OK)
-        result = cutis_synth_colors(arena, body->table, &body->skeleton, s, a.colors);
-    if (result == CUTIS_OK && seam_edges > 0) {
-        result = cutis_synth_seam_cut(arena, s, seam_edges, &seam);
-        if (result == CUTIS_OK) result = extend_influences(arena, s, &seam, &influences);
+    TRY(arrays_alloc(arena, capacity, s->triangle_count, &a));
+    TRY(cutis_synth_weights(arena, &body->skeleton, s, &influences));
+    TRY(cutis_synth_colors(arena, body->table, &body->skeleton, s, a.colors));
+    if (seam_edges > 0) {
+        TRY(cutis_synth_seam_cut(arena, s, seam_edges, &seam));
+        TRY(extend_influences(arena, s, &seam, &influences));
     }
-    if (result != CUTIS_OK) return result;
     write_vertices(s, &seam, &a);
     if (seam_edges > 0)
         seam_texcoords(s, &seam, a.texcoords);
@@ -197,10 +195,8 @@ cutis_result cutis_synth_body_build(cutis_arena *arena, cutis_body body, uint32_
     out->clips = body == CUTIS_BODY_BIPED       ? cutis_synth_biped_clips
                  : body == CUTIS_BODY_QUADRUPED ? cutis_synth_quadruped_clips
                                                 : cutis_synth_arm_clips;
-    cutis_result result = cutis_synth_skeleton_init(&out->skeleton, arena->context, out->table);
-    if (result == CUTIS_OK)
-        result = cutis_synth_surface_build(arena, out->table, &out->skeleton, vertices, &surface);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_synth_skeleton_init(&out->skeleton, arena->context, out->table));
+    TRY(cutis_synth_surface_build(arena, out->table, &out->skeleton, vertices, &surface));
     uint32_t first = (uint32_t)out->skeleton.part_first;
     uint32_t parts = (uint32_t)out->skeleton.joint_count - first;
     cutis_primitive *primitive = cutis_arena_alloc(arena, 1, sizeof *primitive);

@@ -3,6 +3,7 @@
 /// stay smooth where they close.
 #include "synth/clips.h"
 
+#include "base/error.h"
 #include "geometry/sincos.h"
 
 #include <string.h>
@@ -148,8 +149,7 @@ cutis_result cutis_synth_clip(cutis_arena *arena, const synth_skeleton *skeleton
                               const clip_row *row, uint32_t first_node, cutis_clip *out)
 {
     samples s;
-    cutis_result result = take_samples(arena, skeleton, row, &s);
-    if (result != CUTIS_OK) return result;
+    TRY(take_samples(arena, skeleton, row, &s));
     size_t joints = (size_t)skeleton->joint_count;
     cutis_channel *channels = cutis_arena_alloc(arena, joints + 1, sizeof *channels);
     const float *times = key_times(arena, row);

@@ -4,27 +4,15 @@
 #include "synth/remesh.h"
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "geometry/heap.h"
 
 #include <stdlib.h>
 
 enum { ROUND_MAX = 40 };
 
-typedef struct candidate {
-    double ratio; ///< of a split negated
-    int32_t half;
-} candidate;
-
-static int by_ratio(const void *left, const void *right)
-{
-    const candidate *a = left, *b = right;
-    if (a->ratio != b->ratio) return a->ratio < b->ratio ? -1 : 1;
-    return (a->half > b->half) - (a->half < b->half);
-}
-
 /// Edges on the border, or else those that may be split (no constraint) or collapsed (both ends
-/// free); the longest first to split, the shortest to collapse.
-static size_t gather(const remesher *r, bool border, bool split, candidate *list)
+/// free), as half-edges by ratio; the longest first to split, the shortest to collapse.
+static size_t gather(const remesher *r, bool border, bool split, cutis_waiting *list)
 {
     const mesh *m = r->m;
     size_t count = 0;
@@ -34,9 +22,10 @@ static size_t gather(const remesher *r, bool border, bool split, candidate *list
         const mesh_vertex *a = &m->vertices[half_start(m, h)], *b = &m->vertices[half_end(m, h)];
         if (!border && !split && (a->curve != SYNTH_FREE || b->curve != SYNTH_FREE)) continue;
         if (border && !split && (a->curve == SYNTH_CORNER || b->curve == SYNTH_CORNER)) continue;
-        list[count++] = (candidate){ (split ? -1 : 1) * cutis_synth_edge_ratio(r, h), h };
+        list[count++] =
+            (cutis_waiting){ (split ? -1 : 1) * cutis_synth_edge_ratio(r, h), (uint32_t)h };
     }
-    qsort(list, count, sizeof *list, by_ratio);
+    qsort(list, count, sizeof *list, cutis_heap_order);
     return count;
 }
 
@@ -61,15 +50,15 @@ static bool claim(const mesh *m, int32_t edge, uint8_t *taken)
     return true;
 }
 
-static cutis_result operate(remesher *r, bool border, bool split, int32_t wanted, candidate *list,
-                            uint8_t *taken)
+static cutis_result operate(remesher *r, bool border, bool split, int32_t wanted,
+                            cutis_waiting *list, uint8_t *taken)
 {
     mesh *m = r->m;
     size_t count = gather(r, border, split, list);
     int32_t done = 0, known = m->vertex_count;
     cutis_result result = cutis_synth_mesh_reserve(m, (size_t)wanted + 1, 6 * (size_t)wanted + 6);
     for (size_t i = 0; i < count && done < wanted && result == CUTIS_OK; i++) {
-        int32_t h = list[i].half;
+        int32_t h = (int32_t)list[i].vertex;
         if (m->halves[h].vertex < 0 || half_start(m, h) >= known || half_end(m, h) >= known)
             continue;
         if (!claim(m, h, taken)) continue;
@@ -81,7 +70,7 @@ static cutis_result operate(remesher *r, bool border, bool split, int32_t wanted
     }
     // No edge on x = 0 could be collapsed: one more vertex there makes the difference even as well.
     if (border && done == 0 && count > 0 && result == CUTIS_OK)
-        cutis_synth_split_middle(m, list[count - 1].half);
+        cutis_synth_split_middle(m, (int32_t)list[count - 1].vertex);
     return result;
 }
 
@@ -89,7 +78,7 @@ static cutis_result one_round(remesher *r, int32_t missing)
 {
     mesh *m = r->m;
     cutis_arena arena = { .context = m->context };
-    candidate *list = cutis_arena_alloc(&arena, (size_t)m->half_count, sizeof *list);
+    cutis_waiting *list = cutis_arena_alloc(&arena, (size_t)m->half_count, sizeof *list);
     uint8_t *taken = cutis_arena_zero(&arena, (size_t)m->vertex_count, 1);
     cutis_result result = list && taken ? CUTIS_OK : cutis_alloc_result(m->context);
     bool split = missing > 0, odd = m->shape->folded && missing % 2 != 0;
@@ -123,10 +112,9 @@ cutis_result cutis_synth_exact_count(remesher *r, uint32_t vertices)
         if (round == ROUND_MAX)
             return cutis_fail(m->context, CUTIS_INTERNAL, "%d vertices too few after %d rounds",
                               (int)missing, (int)ROUND_MAX);
-        cutis_result result = cutis_progress(m->context, "count", round / (double)ROUND_MAX);
-        if (result == CUTIS_OK) result = one_round(r, missing);
-        if (result == CUTIS_OK) result = cutis_synth_mesh_compact(m);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(m->context, "count", round / (double)ROUND_MAX));
+        TRY(one_round(r, missing));
+        TRY(cutis_synth_mesh_compact(m));
         settle(r, 3);
     }
     for (int i = 0; i < 3; i++) {

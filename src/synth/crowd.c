@@ -61,8 +61,7 @@ static cutis_result add_walk(crowd *c, const synth_body *body, uint32_t i, uint3
     row.intervals = KEYS;
     row.linear = true;
     cutis_clip clip;
-    cutis_result result = cutis_synth_clip(&c->arena, &body->skeleton, &row, first_node, &clip);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_synth_clip(&c->arena, &body->skeleton, &row, first_node, &clip));
     for (uint32_t k = 0; k < clip.channel_count; k++)
         c->channels[c->channel_count++] = clip.channels[k];
     return CUTIS_OK;
@@ -80,9 +79,8 @@ static cutis_result add_walker(crowd *c, uint32_t i)
     if (!nodes[0].name) return cutis_alloc_result(c->arena.context);
     c->node_count += joints + 1;
     c->kinds[i] = (uint8_t)kind;
-    cutis_result result =
-        cutis_synth_body_skin(&c->arena, body, (int32_t)root, root + 1, nodes + 1, &c->skins[i]);
-    return result == CUTIS_OK ? add_walk(c, body, i, root + 1) : result;
+    TRY(cutis_synth_body_skin(&c->arena, body, (int32_t)root, root + 1, nodes + 1, &c->skins[i]));
+    return add_walk(c, body, i, root + 1);
 }
 
 static cutis_result build_bodies(crowd *c, const cutis_synth_options *options)
@@ -92,11 +90,8 @@ static cutis_result build_bodies(crowd *c, const cutis_synth_options *options)
     if (each.size == CUTIS_BODY_SIZE_DEFAULT) each.size = CUTIS_BODY_SIZE_LOW;
     for (int i = 0; i < 2; i++) {
         uint32_t vertices, seam;
-        cutis_result result =
-            cutis_synth_body_size(c->arena.context, kinds[i], &each, &vertices, &seam);
-        if (result == CUTIS_OK)
-            result = cutis_synth_body_build(&c->arena, kinds[i], vertices, 0, &c->bodies[i]);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_synth_body_size(c->arena.context, kinds[i], &each, &vertices, &seam));
+        TRY(cutis_synth_body_build(&c->arena, kinds[i], vertices, 0, &c->bodies[i]));
     }
     return CUTIS_OK;
 }
@@ -112,10 +107,7 @@ static cutis_result build_walkers(crowd *c)
         return cutis_alloc_result(c->arena.context);
     c->nodes[0] = cutis_synth_node("crowd", CUTIS_NONE);
     c->node_count = 1;
-    for (uint32_t i = 0; i < c->count; i++) {
-        cutis_result result = add_walker(c, i);
-        if (result != CUTIS_OK) return result;
-    }
+    for (uint32_t i = 0; i < c->count; i++) TRY(add_walker(c, i));
     // The meshes after all walkers: a skinned mesh is a root of the scene, as glTF recommends.
     for (uint32_t i = 0; i < c->count; i++) {
         cutis_node *node = &c->nodes[c->node_count++];

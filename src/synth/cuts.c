@@ -88,20 +88,11 @@ static void collect_edges(cutter *c, int32_t mark)
     }
 }
 
-static int32_t find_half(const mesh *m, int32_t a, int32_t b)
-{
-    int32_t h = m->vertices[a].half;
-    while (h >= 0 && half_end(m, h) != b) h = next_around(m, a, h);
-    return h;
-}
-
 static cutis_result split_edges(cutter *c, int32_t loop)
 {
     mesh *m = c->m;
     int32_t first = m->vertex_count;
-    cutis_result result =
-        cutis_synth_mesh_reserve(m, (size_t)c->edge_count, 6 * (size_t)c->edge_count);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_synth_mesh_reserve(m, (size_t)c->edge_count, 6 * (size_t)c->edge_count));
     for (int32_t i = 0; i < c->edge_count; i++) {
         int32_t a = c->edges[i][0], b = c->edges[i][1], h = find_half(m, a, b);
         if (m->halves[h].loop)
@@ -158,8 +149,7 @@ cutis_result cutis_synth_cut(mesh *m, const synth_skeleton *skeleton)
     m->loop_count = skeleton->loop_count;
     for (int row = 0; row < skeleton->row_count; row++) {
         if (skeleton->row_loops[row] < 0) continue;
-        cutis_result result = cut_row(m, skeleton->rows[row], skeleton->row_loops[row]);
-        if (result != CUTIS_OK) return result;
+        TRY(cut_row(m, skeleton->rows[row], skeleton->row_loops[row]));
     }
     return CUTIS_OK;
 }

@@ -59,8 +59,7 @@ cutis_result cutis_synth_arm_examples(const cutis_model *arm, float *positions)
     const cutis_model_data *data = cutis_model_get(arm);
     cutis_context *context = cutis_model_context(arm);
     synth_skeleton skeleton;
-    cutis_result result = cutis_synth_skeleton_init(&skeleton, context, &cutis_synth_arm);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_synth_skeleton_init(&skeleton, context, &cutis_synth_arm));
     bool ours = data->mesh_count == 1 && data->meshes[0].primitive_count == 1 &&
                 data->meshes[0].primitives[0].normals && data->skin_count == 1 &&
                 data->skins[0].joint_count == (uint32_t)skeleton.joint_count &&

@@ -106,9 +106,7 @@ static void fill_block(grid *g, const shape *s, int bx, int by, int bz)
 static cutis_result fill_grid(grid *g, const shape *s)
 {
     for (int x = 0; x < g->blocks[0]; x++) {
-        cutis_result result =
-            cutis_progress(g->arena.context, "shape", (double)x / (double)g->blocks[0]);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(g->arena.context, "shape", (double)x / (double)g->blocks[0]));
         for (int y = 0; y < g->blocks[1]; y++)
             for (int z = 0; z < g->blocks[2]; z++) fill_block(g, s, x, y, z);
     }
@@ -142,11 +140,7 @@ static int32_t edge_vertex(mesh *m, grid *g, const cube *c, int a, int b)
 
 static void emit(mesh *m, int32_t a, int32_t b, int32_t c, bool reverse)
 {
-    mesh_half *h = m->halves + m->half_count;
-    h[0] = (mesh_half){ a, -1, 0 };
-    h[1] = (mesh_half){ reverse ? c : b, -1, 0 };
-    h[2] = (mesh_half){ reverse ? b : c, -1, 0 };
-    m->half_count += 3;
+    cutis_synth_mesh_add(m, a, reverse ? c : b, reverse ? b : c);
 }
 
 /// Sign of the permutation that brings the tetrahedron's corners into the order p.
@@ -199,8 +193,7 @@ static cutis_result cut_cube(mesh *m, grid *g, int x, int y, int z)
         inside += c.value[i] < 0;
     }
     if (inside == 0 || inside == 8) return CUTIS_OK;
-    cutis_result result = cutis_synth_mesh_reserve(m, 19, 36);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_synth_mesh_reserve(m, 19, 36));
     for (int i = 0; i < 6; i++) cut_tetrahedron(m, g, &c, tetrahedra[i]);
     return CUTIS_OK;
 }
@@ -225,8 +218,7 @@ static cutis_result cut_layer(mesh *m, grid *g, int x)
             for (int i = 0; i < BLOCK * BLOCK; i++) {
                 int y = by * BLOCK + i / BLOCK, z = bz * BLOCK + i % BLOCK;
                 if (y + 1 >= g->nodes[1] || z + 1 >= g->nodes[2]) continue;
-                cutis_result result = cut_cube(m, g, x, y, z);
-                if (result != CUTIS_OK) return result;
+                TRY(cut_cube(m, g, x, y, z));
             }
         }
     }
@@ -237,10 +229,7 @@ static cutis_result cut_layer(mesh *m, grid *g, int x)
 
 static cutis_result cut_grid(mesh *m, grid *g)
 {
-    for (int x = 0; x + 1 < g->nodes[0]; x++) {
-        cutis_result result = cut_layer(m, g, x);
-        if (result != CUTIS_OK) return result;
-    }
+    for (int x = 0; x + 1 < g->nodes[0]; x++) TRY(cut_layer(m, g, x));
     return CUTIS_OK;
 }
 

@@ -116,7 +116,7 @@ static void join(mesh *m, int32_t a, int32_t b)
     if (b >= 0) m->halves[b].twin = a;
 }
 
-static int32_t add_triangle(mesh *m, int32_t a, int32_t b, int32_t c)
+int32_t cutis_synth_mesh_add(mesh *m, int32_t a, int32_t b, int32_t c)
 {
     int32_t h = m->half_count;
     m->halves[h] = (mesh_half){ a, -1, 0 };
@@ -132,7 +132,7 @@ static int32_t cut_triangle(mesh *m, int32_t h, int32_t v)
 {
     int32_t hn = half_next(h), hp = half_previous(h);
     int32_t b = half_start(m, hn), c = half_start(m, hp);
-    int32_t n = add_triangle(m, v, b, c);
+    int32_t n = cutis_synth_mesh_add(m, v, b, c);
     join(m, n + 1, m->halves[hn].twin);
     m->halves[n + 1].loop = m->halves[hn].loop;
     m->halves[n].loop = m->halves[h].loop;
@@ -164,7 +164,7 @@ int32_t cutis_synth_mesh_split(mesh *m, int32_t h, vec3 position)
         return v;
     }
     // The other side: (b, a, d) becomes (v, a, d) with the old half o, and (b, v, d) is new.
-    int32_t op = half_previous(o), d = half_start(m, op), n2 = add_triangle(m, b, v, d);
+    int32_t op = half_previous(o), d = half_start(m, op), n2 = cutis_synth_mesh_add(m, b, v, d);
     join(m, n2 + 2, m->halves[op].twin);
     m->halves[n2 + 2].loop = m->halves[op].loop;
     m->halves[n2].loop = loop;
@@ -261,11 +261,6 @@ bool cutis_synth_mesh_can_collapse(const mesh *m, int32_t h)
     return common_neighbours(m, r, k) == (o < 0 ? 1 : 2);
 }
 
-static void retarget(mesh *m, int32_t r, int32_t k)
-{
-    for (int32_t h = m->vertices[r].half; h >= 0; h = next_around(m, r, h)) m->halves[h].vertex = k;
-}
-
 static void remove_triangle(mesh *m, int32_t h)
 {
     int32_t first = h - h % 3;
@@ -278,7 +273,7 @@ void cutis_synth_mesh_collapse(mesh *m, int32_t h, vec3 position)
     int32_t hn = half_next(h), hp = half_previous(h), c = half_start(m, hp);
     int32_t outer = m->halves[hn].twin, inner = m->halves[hp].twin; // k->c side, r->c side
     bool plane = on_plane(&m->vertices[r]);
-    retarget(m, r, k);
+    for (int32_t i = m->vertices[r].half; i >= 0; i = next_around(m, r, i)) m->halves[i].vertex = k;
     m->halves[inner].loop = m->halves[hn].loop;
     m->halves[inner].twin = -1;
     join(m, inner, outer);

@@ -69,6 +69,13 @@ static inline int32_t half_end(const mesh *m, int32_t h)
 {
     return m->halves[half_next(h)].vertex;
 }
+/// The half-edge from a to b, or -1.
+static inline int32_t find_half(const mesh *m, int32_t a, int32_t b)
+{
+    int32_t h = m->vertices[a].half;
+    while (h >= 0 && half_end(m, h) != b) h = next_around(m, a, h);
+    return h;
+}
 static inline bool on_plane(const mesh_vertex *v)
 {
     return v->curve == SYNTH_PLANE || v->curve == SYNTH_CORNER;
@@ -88,6 +95,9 @@ cutis_result cutis_synth_mesh_compact(mesh *m);
 /// Vertices of the whole body: a mirrored one has every vertex off the plane twice.
 int32_t cutis_synth_mesh_total(const mesh *m);
 
+/// A triangle that is connected to nothing yet; returns its first half-edge. Needs space for 3
+/// halves.
+int32_t cutis_synth_mesh_add(mesh *m, int32_t a, int32_t b, int32_t c);
 /// New vertex at `position` on the edge of h; its class follows the edge. Needs space for 1 vertex
 /// and 6 halves.
 int32_t cutis_synth_mesh_split(mesh *m, int32_t h, vec3 position);

@@ -45,8 +45,7 @@ static cutis_result split_long(remesher *r)
             if (ratio > most) most = ratio, longest = h;
         }
         if (longest < 0) continue;
-        cutis_result result = cutis_synth_mesh_reserve(r->m, 1, 6);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_synth_mesh_reserve(r->m, 1, 6));
         cutis_synth_split_middle(r->m, longest);
     }
     return CUTIS_OK;
@@ -326,8 +325,7 @@ static cutis_result coarsen(remesher *r, double scale)
         cutis_synth_flip_valence(r);
         cutis_synth_smooth(r);
         cutis_synth_flip_delaunay(r);
-        cutis_result result = cutis_synth_mesh_compact(r->m);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_synth_mesh_compact(r->m));
     }
     r->scale = scale;
     r->snap_steps = 2;
@@ -336,8 +334,7 @@ static cutis_result coarsen(remesher *r, double scale)
 
 static cutis_result one_pass(remesher *r)
 {
-    cutis_result result = split_long(r);
-    if (result != CUTIS_OK) return result;
+    TRY(split_long(r));
     collapse_short(r);
     collapse_short(r);
     cutis_synth_flip_valence(r);
@@ -351,13 +348,13 @@ cutis_result cutis_synth_remesh(remesher *r, uint32_t vertices)
 {
     r->edge_max = 1.4;
     double scale = sqrt(1.1547 * relative_area(r->m) / (double)vertices);
-    cutis_result result = coarsen(r, scale);
-    for (int pass = 0; pass < 19 && result == CUTIS_OK; pass++) {
+    TRY(coarsen(r, scale));
+    for (int pass = 0; pass < 19; pass++) {
         double have = cutis_synth_mesh_total(r->m), gap = have / (double)vertices - 1;
         if (pass >= 5 && gap < 0.008 && gap > -0.008) break;
         if (pass >= 5) r->scale *= sqrt(have / (double)vertices);
-        result = cutis_progress(r->m->context, "remesh", pass / 19.0);
-        if (result == CUTIS_OK) result = one_pass(r);
+        TRY(cutis_progress(r->m->context, "remesh", pass / 19.0));
+        TRY(one_pass(r));
     }
-    return result;
+    return CUTIS_OK;
 }

@@ -157,8 +157,7 @@ static cutis_result move_vertex_away(remesher *r, int32_t t, bool *changed)
 {
     mesh *m = r->m;
     int32_t edges[3];
-    cutis_result result = cutis_synth_mesh_reserve(m, 1, 6);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_synth_mesh_reserve(m, 1, 6));
     sort_edges(m, t, edges);
     for (int i = 0; i < 3; i++) {
         bool border = m->halves[edges[i]].twin < 0;
@@ -196,10 +195,8 @@ static cutis_result repair_all(remesher *r, int32_t *sharp)
             ++*sharp;
             if (repair_triangle(r, t))
                 changed = true;
-            else if (round >= MOVES_FROM && round % 4 == 0) {
-                cutis_result result = move_vertex_away(r, t, &changed);
-                if (result != CUTIS_OK) return result;
-            }
+            else if (round >= MOVES_FROM && round % 4 == 0)
+                TRY(move_vertex_away(r, t, &changed));
         }
         if (*sharp == 0 || (!changed && round > MOVES_FROM + 4)) break;
     }
@@ -214,10 +211,9 @@ cutis_result cutis_synth_repair(remesher *r)
         // Angles count where the vertices will stay: exactly on the surface.
         for (int32_t v = 0; v < r->m->vertex_count; v++)
             if (r->m->vertices[v].half >= 0) cutis_synth_snap_vertex(r->m, v, SNAP_STEPS);
-        cutis_result result = cutis_progress(r->m->context, "repair", attempt / (double)ATTEMPTS);
-        if (result == CUTIS_OK) result = repair_all(r, &sharp);
-        if (result != CUTIS_OK || sharp == 0) return result;
-        if (attempt + 1 == ATTEMPTS) break;
+        TRY(cutis_progress(r->m->context, "repair", attempt / (double)ATTEMPTS));
+        TRY(repair_all(r, &sharp));
+        if (sharp == 0 || attempt + 1 == ATTEMPTS) break;
         // Stuck: smoothing leads away from here, and the next attempt starts elsewhere.
         cutis_synth_smooth(r);
         cutis_synth_flip_valence(r);

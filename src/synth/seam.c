@@ -20,8 +20,7 @@ static uint32_t extreme_vertex(const synth_surface *s, double sign)
 static cutis_result connect(mesh *m, const synth_surface *s)
 {
     size_t vertices = s->vertex_count, halves = (size_t)s->triangle_count * 3;
-    cutis_result result = cutis_synth_mesh_reserve(m, vertices, halves);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_synth_mesh_reserve(m, vertices, halves));
     m->vertex_count = (int32_t)vertices;
     m->half_count = (int32_t)halves;
     memset(m->vertices, 0, vertices * sizeof *m->vertices);
@@ -50,18 +49,11 @@ static void search(const mesh *m, uint32_t from, int32_t *before, uint32_t *queu
     }
 }
 
-static int32_t find_half(const mesh *m, uint32_t a, uint32_t b)
-{
-    int32_t h = m->vertices[a].half;
-    while (half_end(m, h) != (int32_t)b) h = rotate_half(m, h);
-    return h;
-}
-
 /// Add detours until the path has `wanted` vertices; false if no edge has one left.
 static bool lengthen(const mesh *m, uint32_t *path, uint32_t *count, uint32_t wanted, bool *on_path)
 {
     for (uint32_t i = 0; *count < wanted && i + 1 < *count; i++) {
-        int32_t h = find_half(m, path[i], path[i + 1]);
+        int32_t h = find_half(m, (int32_t)path[i], (int32_t)path[i + 1]);
         int32_t sides[2] = { half_start(m, half_previous(h)),
                              half_start(m, half_previous(m->halves[h].twin)) };
         int32_t c = !on_path[sides[0]] ? sides[0] : sides[1];
@@ -79,7 +71,8 @@ static bool lengthen(const mesh *m, uint32_t *path, uint32_t *count, uint32_t wa
 static void open_vertex(const mesh *m, synth_surface *s, const uint32_t *path, uint32_t i,
                         uint32_t copy)
 {
-    int32_t h = find_half(m, path[i], path[i - 1]), stop = find_half(m, path[i], path[i + 1]);
+    const int32_t at = (int32_t)path[i], stop = find_half(m, at, (int32_t)path[i + 1]);
+    int32_t h = find_half(m, at, (int32_t)path[i - 1]);
     for (; h != stop; h = rotate_half(m, h)) s->triangles[h] = copy;
 }
 

@@ -47,8 +47,7 @@ cutis_result cutis_synth_skeleton_init(synth_skeleton *s, cutis_context *context
                                        const synth_table *table)
 {
     memset(s, 0, sizeof *s);
-    cutis_result result = read_rows(s, context, table);
-    if (result != CUTIS_OK) return result;
+    TRY(read_rows(s, context, table));
     s->part_first = table->rooted ? 1 : 0;
 
     // Depth first with a stack of what is still to add; children are pushed in reverse.

@@ -2,19 +2,19 @@
 /// with x negated and faces reversed, so the symmetry is exact in bits and in topology.
 #include "synth/surface.h"
 
+#include "base/error.h"
 #include "synth/remesh.h"
 
 static cutis_result make_half(mesh *m, const synth_table *table, const synth_skeleton *skeleton,
                               uint32_t vertices)
 {
     remesher r = { .m = m };
-    cutis_result result = cutis_synth_extract(m, table);
-    if (result == CUTIS_OK) result = cutis_synth_cut(m, skeleton);
-    if (result == CUTIS_OK) result = cutis_synth_remesh(&r, vertices);
-    if (result == CUTIS_OK) result = cutis_synth_exact_count(&r, vertices);
-    if (result == CUTIS_OK) result = cutis_synth_repair(&r);
-    if (result == CUTIS_OK) result = cutis_synth_mesh_compact(m);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_synth_extract(m, table));
+    TRY(cutis_synth_cut(m, skeleton));
+    TRY(cutis_synth_remesh(&r, vertices));
+    TRY(cutis_synth_exact_count(&r, vertices));
+    TRY(cutis_synth_repair(&r));
+    TRY(cutis_synth_mesh_compact(m));
     for (int32_t v = 0; v < m->vertex_count; v++) cutis_synth_snap_vertex(m, v, 8);
     return CUTIS_OK;
 }
@@ -68,8 +68,7 @@ static cutis_result finish(cutis_arena *arena, const mesh *m, const synth_skelet
     if (!rows || !out->positions || !out->normals || !out->mirror || !out->triangles ||
         !out->labels)
         return cutis_alloc_result(arena->context);
-    cutis_result result = cutis_synth_label(m, skeleton, rows);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_synth_label(m, skeleton, rows));
     copy_half(m, out);
     if (m->shape->folded) mirror_half(m, out);
     for (size_t t = 0; t < triangles; t++) {

@@ -70,8 +70,7 @@ static cutis_result make_clips(cutis_arena *arena, const synth_body *body, bool 
     for (size_t i = 0; i < count; i++) {
         const clip_row *row =
             i < body->clips.count ? &body->clips.rows[i] : &cutis_synth_arm_examples_clip;
-        cutis_result result = cutis_synth_clip(arena, &body->skeleton, row, 1, &clips[i]);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_synth_clip(arena, &body->skeleton, row, 1, &clips[i]));
     }
     data->clips = clips;
     data->clip_count = (uint32_t)count;

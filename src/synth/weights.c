@@ -237,9 +237,7 @@ static cutis_result smooth_all(cutis_arena *arena, const synth_skeleton *skeleto
         return cutis_alloc_result(arena->context);
     build_laplacian(&l, s);
     for (int j = 0; j < skeleton->joint_count; j++) {
-        cutis_result result =
-            cutis_progress(arena->context, "weights", (double)j / (double)skeleton->joint_count);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(arena->context, "weights", (double)j / (double)skeleton->joint_count));
         double *u = field + (size_t)j * vertices;
         if (j <= skeleton->part_first)
             for (size_t v = 0; v < vertices; v++) u[v] = 1;

@@ -145,7 +145,7 @@ static inline void solve_domain_with(fixture *f, cutis_handles_work *work, const
     solution->options = &out->options;
     assert_ok(f->context,
               cutis_handles_grid_create(&f->arena, work, &s->shape, voxels, &solution->grid));
-    assert_true(cutis_handles_sites_init(f->context, count, &solution->sites));
+    assert_true(cutis_handles_sites_init(&f->arena, count, &solution->sites));
     solution->joint_count = count;
     solution->joint_site = cutis_arena_alloc(&f->arena, count, sizeof(uint32_t));
     for (uint32_t h = 0; h < count; h++) {
@@ -164,14 +164,17 @@ static inline void solve_domain(fixture *f, const shape_case *s, uint32_t voxels
     solve_domain_with(f, &f->work, s, voxels, weighting, tolerance, count, a, b, out);
 }
 
+/// Integer coordinates of a domain voxel.
+static inline void voxel_cell(const cutis_handles_grid *grid, uint32_t voxel, uint32_t *cell)
+{
+    const handles_cell at =
+        handles_cell_of(grid->place[voxel], (int)grid->size[0], (int)grid->size[1]);
+    cell[0] = (uint32_t)at.x, cell[1] = (uint32_t)at.y, cell[2] = (uint32_t)at.z;
+}
+
 static inline double weights_at(const domain_case *d, const double *point, double *weights)
 {
     return cutis_handles_field_at(&d->solution.grid, &d->solution.field, point, true, weights);
-}
-
-static inline void release_domain(domain_case *d)
-{
-    cutis_handles_sites_release(&d->solution.sites);
 }
 
 /// Random points in a box at least `gap` apart, from the library's generator.

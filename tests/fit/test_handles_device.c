@@ -95,7 +95,6 @@ static void compare_domains(fixture *f, uint32_t voxels, uint32_t wanted)
     assert_memory_equal(b->influences.weights, a->influences.weights, slots * sizeof(float));
     assert_true(march.report.dropped_mass_mean == sweep.report.dropped_mass_mean);
     cutis_handles_work_release(&sweeping);
-    release_domain(&march), release_domain(&sweep);
     free(s);
 }
 
@@ -177,7 +176,6 @@ static void candidates_by_sweeps_are_the_handles_that_marches_insert(void **stat
             if (again) assert_same_virtual(&march.solution, &sweep);
         }
         cutis_handles_work_release(&sweeping);
-        release_domain(&march);
     }
     free(s);
 }
@@ -200,7 +198,6 @@ static void lists_without_room_are_made_on_a_cpu(void **state)
     assert_memory_equal(march.solution.influences.weights, sweep.solution.influences.weights,
                         (size_t)s->shape.vertex_count * march.solution.influences.slots * 4);
     cutis_handles_work_release(&sweeping);
-    release_domain(&march), release_domain(&sweep);
     free(s);
 }
 

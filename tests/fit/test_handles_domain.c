@@ -147,7 +147,7 @@ static void dijkstra(const cutis_handles_grid *grid, uint32_t start, double *dis
         if (best == UINT32_MAX) break;
         done[best] = 1;
         uint32_t cell[3];
-        cutis_handles_voxel_cell(grid, best, cell);
+        voxel_cell(grid, best, cell);
         for (int i = 0; i < 27; i++) {
             int64_t d[3] = { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 };
             int64_t to[3] = { cell[0] + d[0], cell[1] + d[1], cell[2] + d[2] };

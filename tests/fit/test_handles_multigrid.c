@@ -308,7 +308,7 @@ static void levels_are_blocks_of_the_finer_ones(void **state)
         plain_level fine = fetch_level(f, &c, 0);
         for (uint32_t i = 0; i < fine.count; i++) { // red ones first, voxels ascending
             uint32_t cell[3];
-            cutis_handles_voxel_cell(&c.grid, voxel[i], cell);
+            voxel_cell(&c.grid, voxel[i], cell);
             assert_int_equal((cell[0] + cell[1] + cell[2]) & 1, i >= fine.red);
             assert_int_equal(fine.cell[i], c.grid.place[voxel[i]]);
             if (i && i != fine.red) assert_true(voxel[i] > voxel[i - 1]);

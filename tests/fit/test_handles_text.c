@@ -682,7 +682,6 @@ static void virtual_handles_are_what_they_are_said_to_be(void **state)
             check_shares(f, &d.solution, distance);
             free(distance);
             cutis_handles_work_release(&work);
-            release_domain(&d);
         }
     free(s);
 }
@@ -727,7 +726,6 @@ static void fields_are_harmonic_with_conductances_that_fall(void **state)
         }
         free(core);
         cutis_handles_work_release(&work);
-        release_domain(&d);
     }
     free(s);
 }

@@ -55,7 +55,6 @@ static void weights_are_a_partition_of_unity(void **state)
             assert_near(sum, 1, 1e-12);
         }
         assert_true(least > 0.006);
-        release_domain(&d);
     }
 }
 
@@ -73,7 +72,6 @@ static void handles_interpolate_exactly(void **state)
                 for (uint32_t k = 0; k < d.solution.sites.site_count; k++)
                     assert_near(weights[k], k == h, 1e-12);
             }
-            release_domain(&d);
         }
 }
 
@@ -98,7 +96,6 @@ static void handles_too_close_still_give_weights_and_a_small_error(void **state)
             assert_true(weights_at(&d, p, weights) > 0.006);
             assert_near(weights[0] + weights[1] + weights[2], 1, 1e-12);
         }
-        release_domain(&d);
     }
     free(s);
 }
@@ -111,7 +108,6 @@ static void virtual_handles_cover_everything_in_few_rounds(void **state)
     assert_true(d.report.coverage_max <= 0.8);
     assert_true(d.report.virtual_handles > 0 && d.report.virtual_handles < 400);
     assert_true(d.report.insertion_rounds <= 12);
-    release_domain(&d);
 }
 
 // One at a time, where cover is worst (docs/spec/handles.md 3.2): what batches must be as good as.
@@ -152,7 +148,6 @@ static void insertion_one_by_one_covers_and_interpolates_like_batches(void **sta
             }
             assert_near(sum, 1, 1e-12);
         }
-        release_domain(&d);
     }
 }
 
@@ -175,12 +170,10 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
             assert_memory_equal(two.solution.field.values, other.solution.field.values,
                                 sizeof(float) * two.solution.grid.voxel_count *
                                     two.solution.sites.site_count);
-            release_domain(&other);
             cutis_handles_work_release(&with.work);
             cutis_device_destroy(with.device);
             f->arena = with.arena;
         }
-        release_domain(&two);
     }
 }
 
@@ -199,7 +192,7 @@ static void supports_are_local(void **state)
     add_box(s, LOW, HIGH);
     uint32_t count = random_points(11, 10, LOW, HIGH, 8.0 / 64, points);
     assert_ok(f->context, cutis_handles_grid_create(&f->arena, &f->work, &s->shape, 64, &grid));
-    assert_true(cutis_handles_sites_init(f->context, count, &sites));
+    assert_true(cutis_handles_sites_init(&f->arena, count, &sites));
     for (uint32_t h = 0; h < count; h++)
         assert_non_null(cutis_handles_sites_add(&sites, &grid, points[h], points[h], false));
     assert_true(cutis_handles_sites_cores(&sites, &grid));
@@ -231,7 +224,6 @@ static void supports_are_local(void **state)
                      pow(points[i][2] - points[j][2], 2));
             if (i != j) assert_true(virtual.radius[i] < straight);
         }
-    cutis_handles_sites_release(&sites);
     free(s);
 }
 
@@ -263,7 +255,6 @@ static double far_prong(fixture *f, cutis_weighting weighting, double side, doub
                              pow(p[2] - tips[k][2], 2));
         *euclid = fmax(*euclid, square[1] / (square[0] + square[1]));
     }
-    release_domain(&d);
     free(s);
     return worst;
 }
@@ -328,7 +319,6 @@ static void second_derivatives_are_continuous(void **state)
         assert_true(used > 50);
         // A jump would stay as it is; continuous second derivatives halve.
         assert_true(worst[0] < 0.3 && worst[1] < 0.6 * worst[0] && worst[2] < 0.6 * worst[1]);
-        release_domain(&d);
     }
 }
 
@@ -366,7 +356,6 @@ static void mirrored_handles_give_mirrored_weights(void **state)
         }
         if (w == 0 && !(worst < 1e-6)) fail_msg("field: %g", worst);
         if (w == 1 && !(sqrt(square / 16000) < 0.05)) fail_msg("virtual: %g", sqrt(square / 16000));
-        release_domain(&d);
     }
     free(s);
 }
@@ -423,8 +412,6 @@ static void turned_shapes_give_turned_weights(void **state)
             if (!(error <= TURNS[t].limit[w]))
                 fail_msg("%g degrees, %s: %g", TURNS[t].degrees, cutis_weighting_name(BOTH[w]),
                          error);
-            release_domain(&d[0]);
-            release_domain(&d[1]);
         }
 }
 
@@ -448,7 +435,6 @@ static void the_profile_between_two_points_is_monotone_and_does_not_depend_on_th
             if (i == 150) assert_near(weights[0], 0.5, run == 2 ? 0.05 : 1e-3);
             if (i % 30 == 0 && run < 2) tenths[run][i / 30] = weights[0];
         }
-        release_domain(&d);
     }
     for (int i = 0; i <= 10; i++) assert_near(tenths[0][i], tenths[1][i], 0.03);
     assert_true(tenths[0][1] > 0.9); // no plateau next to the point
@@ -512,7 +498,6 @@ static void a_bent_cylinder_is_smooth_round_and_keeps_its_volume(void **state)
             fail_msg("%s: spread %g", cutis_weighting_name(BOTH[w]), spread);
         double loss = 1 - bent_volume(&d, s, 60) / bent_volume(&d, s, 0);
         if (!(loss < 0.025)) fail_msg("%s: loses %g", cutis_weighting_name(BOTH[w]), loss);
-        release_domain(&d);
         free(s);
     }
 }
@@ -532,7 +517,6 @@ static void a_piece_without_a_handle_follows_the_nearest_one(void **state)
         assert_int_equal(d.report.orphan_components, 1);
         weights_at(&d, p, weights);
         assert_near(weights[1], 1, 0);
-        release_domain(&d);
     }
     free(s);
 }

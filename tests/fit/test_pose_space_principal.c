@@ -4,7 +4,7 @@
 
 #include <cutis/poses.h>
 
-#include "fit/poses/principal.h"
+#include "fit/poses/fit.h"
 
 enum { COLUMNS = 7, ROWS = 600 };
 

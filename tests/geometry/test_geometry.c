@@ -85,8 +85,10 @@ static void every_edge_of_an_octahedron_is_a_run_of_two_that_run_against_each_ot
     static const uint32_t FACES[8][3] = { { 0, 2, 4 }, { 2, 1, 4 }, { 1, 3, 4 }, { 3, 0, 4 },
                                           { 2, 0, 5 }, { 1, 2, 5 }, { 3, 1, 5 }, { 0, 3, 5 } };
     const uint32_t *corners = FACES[0];
-    cutis_edge edges[24];
-    size_t count = cutis_edges_sort(corners, NULL, 8, edges), runs = 0;
+    cutis_arena arena = { .context = context };
+    cutis_edge *edges;
+    size_t count, runs = 0;
+    assert_int_equal(cutis_edges_sort(&arena, corners, NULL, 8, &edges, &count), CUTIS_OK);
     assert_int_equal(count, 24);
     for (size_t i = 0, n; i < count; i += n, runs++) {
         n = cutis_edges_run(edges, count, i);
@@ -102,7 +104,9 @@ static void every_edge_of_an_octahedron_is_a_run_of_two_that_run_against_each_ot
     assert_int_equal(runs, 12); // Euler: 6 - 12 + 8 = 2
     // Welding 4 to 2 leaves the six faces that do not have both.
     const uint32_t weld[6] = { 0, 1, 2, 3, 2, 5 };
-    assert_int_equal(cutis_edges_sort(corners, weld, 8, edges), 3 * 6);
+    assert_int_equal(cutis_edges_sort(&arena, corners, weld, 8, &edges, &count), CUTIS_OK);
+    assert_int_equal(count, 3 * 6);
+    cutis_arena_release(&arena);
 }
 
 static void counting_sort_is_stable_and_complete(void **state)

@@ -7,29 +7,16 @@
 #include "fit/cage/coordinates.h"
 #include "fit/cage/reduce.h"
 
-// What a call works on.
-typedef struct binder {
-    const cutis_model *model;
-    cutis_context *context;
-    cutis_device *device;
-    cutis_cage_options options;
-    cutis_arena arena;
-    const cutis_cage *cage;
-    cutis_cage_shape shape;
-    cutis_handles_body body;
-    cutis_cage_lists lists;
-    cutis_cage_report_owner *report;
-} binder;
-
-static cutis_result open_binder(binder *b, const cutis_model *model, cutis_device *device,
-                                const cutis_cage *cage, const cutis_cage_options *options)
+static cutis_result open_binder(cutis_cage_binder *b, const cutis_model *model,
+                                cutis_device *device, const cutis_cage *cage,
+                                const cutis_cage_options *options)
 {
-    *b = (binder){
+    *b = (cutis_cage_binder){
         .model = model, .context = cutis_model_context(model), .device = device, .cage = cage
     };
     b->arena.context = b->context;
     if (options) b->options = *options;
-    b->report = cutis_cage_report_new(b->context);
+    b->report = cutis_owner_create(b->context, sizeof *b->report);
     if (!b->report) return cutis_alloc_result(b->context);
     if (cutis_model_vertex_count(model) == 0)
         return cutis_fail(b->context, CUTIS_INVALID_ARGUMENT, "there are no vertices to bind");
@@ -37,17 +24,18 @@ static cutis_result open_binder(binder *b, const cutis_model *model, cutis_devic
     return cutis_handles_body_world(&b->arena, model, &b->body);
 }
 
-static cutis_result close_binder(binder *b, cutis_result result, cutis_cage_report **report)
+static cutis_result close_binder(cutis_cage_binder *b, cutis_result result,
+                                 cutis_cage_report **report)
 {
     cutis_arena_release(&b->arena);
-    if (b->report && result == CUTIS_OK && report)
-        *report = &b->report->report;
-    else if (b->report)
-        cutis_cage_report_destroy(&b->report->report);
+    if (result == CUTIS_OK && report)
+        *report = b->report;
+    else
+        cutis_cage_report_destroy(b->report);
     return cutis_fail_in(b->context, result);
 }
 
-static cutis_result check_instances(const binder *b)
+static cutis_result check_instances(const cutis_cage_binder *b)
 {
     const cutis_instance *instances;
     const uint32_t count = cutis_model_instances(b->model, &instances);
@@ -61,7 +49,7 @@ static cutis_result check_instances(const binder *b)
 }
 
 // All controls of every vertex.
-static cutis_result weigh(binder *b)
+static cutis_result weigh(cutis_cage_binder *b)
 {
     const uint32_t count = b->body.shape.vertex_count, n = b->cage->control_count;
     size_t entries;
@@ -69,46 +57,28 @@ static cutis_result weigh(binder *b)
         return cutis_fail(b->context, CUTIS_LIMIT_EXCEEDED,
                           "%u vertices times %u controls are more weights than a cage holds", count,
                           n);
-    double *points = cutis_alloc_array(b->context, count, 3 * sizeof *points);
+    double *points = cutis_arena_alloc(&b->arena, count, 3 * sizeof *points);
     b->lists.first = cutis_arena_alloc(&b->arena, (size_t)count + 1, sizeof *b->lists.first);
     b->lists.control = cutis_arena_alloc(&b->arena, entries, sizeof *b->lists.control);
     b->lists.weight = cutis_arena_alloc(&b->arena, entries, sizeof *b->lists.weight);
-    cutis_result result = CUTIS_OK;
-    if (!points || !b->lists.first || !b->lists.control || !b->lists.weight) {
-        result = cutis_alloc_result(b->context);
-    } else {
-        for (size_t i = 0; i < 3 * (size_t)count; i++) points[i] = b->body.positions[i];
-        for (size_t i = 0; i < entries; i++) b->lists.control[i] = (uint32_t)(i % n);
-        for (uint32_t v = 0; v <= count; v++) b->lists.first[v] = v * n;
-        result =
-            cutis_cage_weigh(b->context, b->device, &b->shape, &b->options, points, count,
-                             (cutis_cage_weights){ .narrow = b->lists.weight }, &b->report->report);
-    }
-    cutis_free_array(b->context, points, count, 3 * sizeof *points);
-    for (size_t i = 0; result == CUTIS_OK && i < entries; i++)
+    if (!points || !b->lists.first || !b->lists.control || !b->lists.weight)
+        return cutis_alloc_result(b->context);
+    for (size_t i = 0; i < 3 * (size_t)count; i++) points[i] = b->body.positions[i];
+    for (size_t i = 0; i < entries; i++) b->lists.control[i] = (uint32_t)(i % n);
+    for (uint32_t v = 0; v <= count; v++) b->lists.first[v] = v * n;
+    TRY(cutis_cage_weigh(b->context, b->device, &b->shape, &b->options, points, count,
+                         (cutis_cage_weights){ .narrow = b->lists.weight }, b->report));
+    for (size_t i = 0; i < entries; i++)
         if (!isfinite(b->lists.weight[i]))
-            result = cutis_fail(b->context, CUTIS_INVALID_ARGUMENT,
-                                "the weights of vertex %zu are not defined: it is outside the cage "
-                                "where they sum to 0",
-                                i / n);
-    return result;
-}
-
-static cutis_result reduce(binder *b, bool negative)
-{
-    const cutis_cage_reduction in = { .context = b->context,
-                                      .device = b->device,
-                                      .cage = b->cage,
-                                      .shape = &b->shape,
-                                      .body = &b->body,
-                                      .options = &b->options,
-                                      .negative = negative,
-                                      .lists = b->lists };
-    return cutis_cage_reduce_lists(&in, &b->arena, b->report, &b->lists);
+            return cutis_fail(b->context, CUTIS_INVALID_ARGUMENT,
+                              "the weights of vertex %zu are not defined: it is outside the cage "
+                              "where they sum to 0",
+                              i / n);
+    return CUTIS_OK;
 }
 
 // The model with the cage and the lists, which are in output order.
-static cutis_result publish(binder *b, cutis_coordinates coordinates, cutis_model **out)
+static cutis_result publish(cutis_cage_binder *b, cutis_coordinates coordinates, cutis_model **out)
 {
     cutis_model_data data = *cutis_model_get(b->model);
     const cutis_instance *instances;
@@ -149,20 +119,20 @@ cutis_result cutis_cage_bind(const cutis_model *model, cutis_device *device, con
     if (out) *out = NULL;
     if (report) *report = NULL;
     if (!model || !cage || !out) return CUTIS_INVALID_ARGUMENT;
-    binder b;
+    cutis_cage_binder b;
     cutis_result result = open_binder(&b, model, device, cage, options);
     if (result == CUTIS_OK) result = check_influences(b.context, b.options.influences);
     if (result == CUTIS_OK) result = check_instances(&b);
     if (result == CUTIS_OK) result = weigh(&b);
     if (result == CUTIS_OK && b.options.influences && b.options.influences < cage->control_count)
-        result =
-            reduce(&b, b.options.signed_weights || b.options.coordinates == CUTIS_COORDINATES_MVC);
+        result = cutis_cage_reduce_lists(&b, b.options.signed_weights ||
+                                                 b.options.coordinates == CUTIS_COORDINATES_MVC);
     if (result == CUTIS_OK) result = publish(&b, b.options.coordinates, out);
     return close_binder(&b, result, report);
 }
 
 // The lists of a model that has a cage, in output order.
-static cutis_result gather_lists(binder *b)
+static cutis_result gather_lists(cutis_cage_binder *b)
 {
     const cutis_instance *instances;
     const uint32_t count = cutis_model_instances(b->model, &instances);
@@ -203,7 +173,7 @@ cutis_result cutis_cage_reduce(const cutis_model *model, cutis_device *device,
     if (report) *report = NULL;
     if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     const cutis_cage *cage = cutis_model_get(model)->cage;
-    binder b;
+    cutis_cage_binder b;
     if (!cage)
         return cutis_fail(cutis_model_context(model), CUTIS_INVALID_ARGUMENT,
                           "the model has no cage; cutis cage binds one");
@@ -212,9 +182,10 @@ cutis_result cutis_cage_reduce(const cutis_model *model, cutis_device *device,
     if (result == CUTIS_OK) result = check_influences(b.context, b.options.influences);
     if (result == CUTIS_OK) result = check_instances(&b);
     if (result == CUTIS_OK) result = gather_lists(&b);
-    if (result == CUTIS_OK) b.report->report.vertex_count = b.body.shape.vertex_count;
+    if (result == CUTIS_OK) b.report->vertex_count = b.body.shape.vertex_count;
     if (result == CUTIS_OK && b.options.influences < cage->control_count)
-        result = reduce(&b, b.options.signed_weights || cage->coordinates == CUTIS_COORDINATES_MVC);
+        result = cutis_cage_reduce_lists(&b, b.options.signed_weights ||
+                                                 cage->coordinates == CUTIS_COORDINATES_MVC);
     if (result == CUTIS_OK) result = publish(&b, cage->coordinates, out);
     return close_binder(&b, result, report);
 }
@@ -228,18 +199,17 @@ cutis_result cutis_cage_coordinates(cutis_context *context, cutis_device *device
     if (!context || !cage || !points || !weights) return CUTIS_INVALID_ARGUMENT;
     cutis_arena arena = { .context = context };
     cutis_cage_shape shape;
-    cutis_cage_report_owner *own = report ? cutis_cage_report_new(context) : NULL;
+    cutis_cage_report *own = report ? cutis_owner_create(context, sizeof *own) : NULL;
     cutis_result result = CUTIS_OK;
     if ((report && !own) || !cutis_cage_shape_make(&arena, cage, &shape))
         result = cutis_alloc_result(context);
     else
-        result =
-            cutis_cage_weigh(context, device, &shape, options, points, point_count,
-                             (cutis_cage_weights){ .narrow = weights }, own ? &own->report : NULL);
+        result = cutis_cage_weigh(context, device, &shape, options, points, point_count,
+                                  (cutis_cage_weights){ .narrow = weights }, own);
     cutis_arena_release(&arena);
     if (result == CUTIS_OK && report)
-        *report = &own->report;
-    else if (own)
-        cutis_cage_report_destroy(&own->report);
+        *report = own;
+    else
+        cutis_cage_report_destroy(own);
     return cutis_fail_in(context, result);
 }

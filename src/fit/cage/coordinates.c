@@ -42,14 +42,10 @@ static cutis_result create_buffers(mean_value_job *job, uint32_t chunk)
                                       8 * entries,
                                       4 * (uint64_t)chunk,
                                       job->wide ? 0 : 4 * entries };
-    cutis_result result = CUTIS_OK;
-    for (int b = 0; b < BUFFERS && result == CUTIS_OK; b++)
-        if (sizes[b]) result = cutis_buffer_create(job->device, sizes[b], &job->buffers[b]);
-    if (result == CUTIS_OK)
-        result = cutis_buffer_write(job->buffers[CONTROLS], 0, s->controls, sizes[CONTROLS]);
-    if (result == CUTIS_OK)
-        result = cutis_buffer_write(job->buffers[TRIANGLES], 0, s->triangles, sizes[TRIANGLES]);
-    return result;
+    for (int b = 0; b < BUFFERS; b++)
+        if (sizes[b]) TRY(cutis_buffer_create(job->device, sizes[b], &job->buffers[b]));
+    TRY(cutis_buffer_write(job->buffers[CONTROLS], 0, s->controls, sizes[CONTROLS]));
+    return cutis_buffer_write(job->buffers[TRIANGLES], 0, s->triangles, sizes[TRIANGLES]);
 }
 
 static cutis_result run_chunk(mean_value_job *job, const double *points, uint32_t count,
@@ -57,33 +53,29 @@ static cutis_result run_chunk(mean_value_job *job, const double *points, uint32_
 {
     const uint32_t n = job->shape->control_count;
     cutis_buffer **b = job->buffers;
-    cutis_result result = cutis_buffer_write(b[POINTS], 0, points, 24 * (uint64_t)count);
-    if (result == CUTIS_OK)
-        result = cage_mean_value_run(
-            job->device, count,
-            (cage_mean_value_buffers){ .points = b[POINTS],
-                                       .controls = b[CONTROLS],
-                                       .triangles = b[TRIANGLES],
-                                       .weights = b[WEIGHTS],
-                                       .status = b[STATUS] },
-            (cage_mean_value_arguments){ .control_count = (int)n,
-                                         .triangle_count = (int)job->shape->triangle_count,
-                                         .point_stride = job->point_stride,
-                                         .control_stride = job->control_stride,
-                                         .nearest = SAME_PLACE * job->shape->extent });
-    if (result == CUTIS_OK && !job->wide)
-        result = cage_weights_to_float_run(
+    TRY(cutis_buffer_write(b[POINTS], 0, points, 24 * (uint64_t)count));
+    TRY(cage_mean_value_run(
+        job->device, count,
+        (cage_mean_value_buffers){ .points = b[POINTS],
+                                   .controls = b[CONTROLS],
+                                   .triangles = b[TRIANGLES],
+                                   .weights = b[WEIGHTS],
+                                   .status = b[STATUS] },
+        (cage_mean_value_arguments){ .control_count = (int)n,
+                                     .triangle_count = (int)job->shape->triangle_count,
+                                     .point_stride = job->point_stride,
+                                     .control_stride = job->control_stride,
+                                     .nearest = SAME_PLACE * job->shape->extent }));
+    if (!job->wide)
+        TRY(cage_weights_to_float_run(
             job->device, count,
             (cage_weights_to_float_buffers){ .weights = b[WEIGHTS], .out = b[NARROW] },
             (cage_weights_to_float_arguments){ .control_count = (int)n,
                                                .point_stride = job->point_stride,
-                                               .control_stride = job->control_stride });
-    if (result == CUTIS_OK)
-        result = job->wide
-                     ? cutis_buffer_read(b[WEIGHTS], 0, weights.wide, 8 * (uint64_t)count * n)
-                     : cutis_buffer_read(b[NARROW], 0, weights.narrow, 4 * (uint64_t)count * n);
-    if (result == CUTIS_OK) result = cutis_buffer_read(b[STATUS], 0, status, 4 * (uint64_t)count);
-    return result;
+                                               .control_stride = job->control_stride }));
+    TRY(job->wide ? cutis_buffer_read(b[WEIGHTS], 0, weights.wide, 8 * (uint64_t)count * n)
+                  : cutis_buffer_read(b[NARROW], 0, weights.narrow, 4 * (uint64_t)count * n));
+    return cutis_buffer_read(b[STATUS], 0, status, 4 * (uint64_t)count);
 }
 
 cutis_result cutis_cage_mean_value(cutis_device *device, const cutis_cage_shape *shape,
@@ -226,8 +218,7 @@ static cutis_result weigh_harmonic(cutis_device *device, const cutis_cage_shape 
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "a resolution of %u; want %d to %d",
                           resolution, RESOLUTION_MIN, RESOLUTION_MAX);
     memset(status, 0, point_count * sizeof *status);
-    cutis_result result = find_outside(device, shape, points, point_count, status, false, report);
-    if (result != CUTIS_OK) return result;
+    TRY(find_outside(device, shape, points, point_count, status, false, report));
     if (report->outside_count)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "the cage does not enclose the model: %llu of %u vertices lie outside, "
@@ -235,9 +226,9 @@ static cutis_result weigh_harmonic(cutis_device *device, const cutis_cage_shape 
                           (unsigned long long)report->outside_count, point_count,
                           report->outside_worst, report->outside_distance);
     cutis_cage_grid_report grid;
-    result = cutis_cage_harmonic(device, shape, resolution, o->simple,
-                                 o->tolerance > 0 ? o->tolerance : TOLERANCE, points, point_count,
-                                 weights, &grid);
+    cutis_result result = cutis_cage_harmonic(device, shape, resolution, o->simple,
+                                              o->tolerance > 0 ? o->tolerance : TOLERANCE, points,
+                                              point_count, weights, &grid);
     report->resolution = resolution;
     report->node_count = grid.node_count;
     report->sweep_count = grid.sweep_count;

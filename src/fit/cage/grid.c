@@ -5,9 +5,10 @@
 #include "fit/cage/grid.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/error.h"
+#include "geometry/order.h"
 
 // Parts of a step by which the grid is shifted, so that planes of axis-parallel cages fall between
 // nodes.
@@ -17,6 +18,7 @@ enum { PADDING = 2 };
 static const double CUT_MIN = 1e-9;
 
 typedef struct cut {
+    uint32_t line;
     double at;
     cutis_cage_place place;
 } cut;
@@ -83,51 +85,48 @@ static void triangle_range(const cutis_cage_grid *g, uint32_t t, int axis, int64
     *to = clamped(ceil((high - g->origin[axis]) / g->step) + 1, g->size[axis]);
 }
 
-// Visit all cuts of a family; `fill` NULL: count per line only.
-static void visit_cuts(const cutis_cage_grid *g, const lines *l, uint32_t *counts, cut *fill)
+// Along lines; where two are at one place, the lower triangle's first.
+static int by_line(const void *a, const void *b)
 {
-    for (uint32_t t = 0; t < g->shape->triangle_count; t++) {
-        int64_t u0, u1, v0, v1;
-        triangle_range(g, t, l->u, &u0, &u1);
-        triangle_range(g, t, l->v, &v0, &v1);
-        for (int64_t iv = v0; iv <= v1; iv++)
-            for (int64_t iu = u0; iu <= u1; iu++) {
-                double x[3] = { 0 };
-                cut found;
-                x[l->u] = g->origin[l->u] + (double)iu * g->step;
-                x[l->v] = g->origin[l->v] + (double)iv * g->step;
-                if (!cut_triangle(g->shape, t, l->axis, l->u, l->v, x, &found)) continue;
-                size_t line = (size_t)iv * g->size[l->u] + (size_t)iu;
-                if (fill)
-                    fill[counts[line]++] = found;
-                else
-                    counts[line + 1]++;
-            }
-    }
+    const cut *x = a, *y = b;
+    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    return (x->place.triangle > y->place.triangle) - (x->place.triangle < y->place.triangle);
+}
+
+// All cuts of a triangle with the lines of a family. false: out of memory.
+static bool cut_lines(cutis_arena *arena, const cutis_cage_grid *g, uint32_t t, lines *l,
+                      size_t *used, size_t *capacity)
+{
+    int64_t u0, u1, v0, v1;
+    triangle_range(g, t, l->u, &u0, &u1);
+    triangle_range(g, t, l->v, &v0, &v1);
+    for (int64_t iv = v0; iv <= v1; iv++)
+        for (int64_t iu = u0; iu <= u1; iu++) {
+            double x[3] = { 0 };
+            cut found = { .line = (uint32_t)(iv * g->size[l->u] + iu) };
+            x[l->u] = g->origin[l->u] + (double)iu * g->step;
+            x[l->v] = g->origin[l->v] + (double)iv * g->step;
+            if (!cut_triangle(g->shape, t, l->axis, l->u, l->v, x, &found)) continue;
+            if (!cutis_arena_grow(arena, &l->cuts, capacity, *used + 1, sizeof *l->cuts))
+                return false;
+            l->cuts[(*used)++] = found;
+            l->first[found.line + 1]++;
+        }
+    return true;
 }
 
 static bool make_lines(cutis_arena *arena, const cutis_cage_grid *g, int axis, lines *out)
 {
     *out = (lines){ .axis = axis, .u = (axis + 1) % 3, .v = (axis + 2) % 3 };
     const size_t count = (size_t)g->size[out->u] * g->size[out->v];
-    out->first = cutis_arena_alloc(arena, count + 1, sizeof *out->first);
-    uint32_t *next = cutis_arena_alloc(arena, count + 1, sizeof *next);
-    if (!out->first || !next) return false;
-    memset(out->first, 0, (count + 1) * sizeof *out->first);
-    visit_cuts(g, out, out->first, NULL);
+    size_t used = 0, capacity = 0;
+    out->first = cutis_arena_zero(arena, count + 1, sizeof *out->first);
+    if (!out->first) return false;
+    for (uint32_t t = 0; t < g->shape->triangle_count; t++)
+        if (!cut_lines(arena, g, t, out, &used, &capacity)) return false;
     for (size_t i = 0; i < count; i++) out->first[i + 1] += out->first[i];
-    memcpy(next, out->first, (count + 1) * sizeof *next);
-    out->cuts = cutis_arena_alloc(arena, out->first[count], sizeof *out->cuts);
-    if (!out->cuts) return false;
-    visit_cuts(g, out, next, out->cuts);
-    for (size_t line = 0; line < count; line++)
-        for (uint32_t i = out->first[line] + 1; i < out->first[line + 1]; i++) {
-            cut moving = out->cuts[i];
-            uint32_t at = i;
-            for (; at > out->first[line] && out->cuts[at - 1].at > moving.at; at--)
-                out->cuts[at] = out->cuts[at - 1];
-            out->cuts[at] = moving;
-        }
+    if (used) qsort(out->cuts, used, sizeof *out->cuts, by_line);
     return true;
 }
 
@@ -220,24 +219,23 @@ static void make_arm(const cutis_cage_grid *g, const lines *l, const uint32_t *c
     }
 }
 
-// Growing lists of fixed values.
+// Growing lists of the grid's fixed values.
 typedef struct row_lists {
-    cutis_context *context;
-    uint32_t *control;
-    double *value;
+    cutis_arena *arena;
     size_t control_capacity, value_capacity, count;
 } row_lists;
 
-static bool add_fixed(row_lists *r, const cutis_cage_shape *s, const cutis_cage_place *place,
+static bool add_fixed(row_lists *r, cutis_cage_grid *g, const cutis_cage_place *place,
                       double factor)
 {
-    if (!cutis_grow(r->context, &r->control, &r->control_capacity, r->count + 3,
-                    sizeof *r->control) ||
-        !cutis_grow(r->context, &r->value, &r->value_capacity, r->count + 3, sizeof *r->value))
+    if (!cutis_arena_grow(r->arena, &g->row_control, &r->control_capacity, r->count + 3,
+                          sizeof *g->row_control) ||
+        !cutis_arena_grow(r->arena, &g->row_value, &r->value_capacity, r->count + 3,
+                          sizeof *g->row_value))
         return false;
     for (int c = 0; c < 3; c++, r->count++) {
-        r->control[r->count] = s->triangles[3 * (size_t)place->triangle + c];
-        r->value[r->count] = factor * place->barycentric[c];
+        g->row_control[r->count] = g->shape->triangles[3 * (size_t)place->triangle + c];
+        g->row_value[r->count] = factor * place->barycentric[c];
     }
     return true;
 }
@@ -264,7 +262,7 @@ static bool make_node(cutis_cage_grid *g, const lines *families, uint32_t node, 
         g->coefficients[6 * (size_t)node + k] = free_arm ? weight[k] / sum : 0;
         if (free_arm) continue;
         fixed = true;
-        if (!add_fixed(rows, g->shape, &arms[k].place, weight[k] / sum)) return false;
+        if (!add_fixed(rows, g, &arms[k].place, weight[k] / sum)) return false;
     }
     g->rows[node] = fixed ? (int32_t)g->row_count : -1;
     if (fixed) g->row_first[++g->row_count] = (uint32_t)rows->count;
@@ -273,57 +271,48 @@ static bool make_node(cutis_cage_grid *g, const lines *families, uint32_t node, 
 
 static cutis_result make_nodes(cutis_arena *arena, cutis_cage_grid *g, const lines *families)
 {
-    cutis_context *context = arena->context;
-    row_lists rows = { .context = context };
+    row_lists rows = { .arena = arena };
     g->neighbours = cutis_arena_alloc(arena, g->node_count, 6 * sizeof *g->neighbours);
     g->coefficients = cutis_arena_alloc(arena, g->node_count, 6 * sizeof *g->coefficients);
     g->rows = cutis_arena_alloc(arena, g->node_count, sizeof *g->rows);
     g->row_first = cutis_arena_alloc(arena, (size_t)g->node_count + 1, sizeof *g->row_first);
-    bool good = g->neighbours && g->coefficients && g->rows && g->row_first;
-    cutis_result result = CUTIS_OK;
-    if (good) g->row_first[0] = 0;
-    for (uint32_t n = 0; n < g->node_count && good && result == CUTIS_OK; n++) {
+    if (!g->neighbours || !g->coefficients || !g->rows || !g->row_first)
+        return cutis_alloc_result(arena->context);
+    g->row_first[0] = 0;
+    for (uint32_t n = 0; n < g->node_count; n++) {
         if (n % 65536 == 0)
-            result = cutis_progress(context, "cage grid", (double)n / g->node_count);
-        if (result == CUTIS_OK) good = make_node(g, families, n, &rows);
+            TRY(cutis_progress(arena->context, "cage grid", (double)n / g->node_count));
+        if (!make_node(g, families, n, &rows)) return cutis_alloc_result(arena->context);
     }
-    if (good && result == CUTIS_OK) {
-        g->row_control = cutis_arena_copy(arena, rows.control, rows.count, sizeof *rows.control);
-        g->row_value = cutis_arena_copy(arena, rows.value, rows.count, sizeof *rows.value);
-        good = rows.count == 0 || (g->row_control && g->row_value);
-    }
-    cutis_free_array(context, rows.control, rows.control_capacity, sizeof *rows.control);
-    cutis_free_array(context, rows.value, rows.value_capacity, sizeof *rows.value);
-    return good ? result : cutis_alloc_result(context);
+    return CUTIS_OK;
 }
 
 // Triangles whose box touches a cell, cell by cell; a cell is named by its lowest node.
-static bool bin_triangles(cutis_arena *arena, cutis_cage_grid *g)
+static bool bin_triangles(cutis_arena *arena, cutis_arena *scratch, cutis_cage_grid *g)
 {
     const size_t dense = (size_t)g->size[0] * g->size[1] * g->size[2];
-    g->cell_first = cutis_arena_alloc(arena, dense + 2, sizeof *g->cell_first);
-    if (!g->cell_first) return false;
-    memset(g->cell_first, 0, (dense + 2) * sizeof *g->cell_first);
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t t = 0; t < g->shape->triangle_count; t++) {
-            int64_t from[3], to[3];
-            for (int c = 0; c < 3; c++) triangle_range(g, t, c, &from[c], &to[c]);
-            for (int64_t z = from[2]; z <= to[2]; z++)
-                for (int64_t y = from[1]; y <= to[1]; y++)
-                    for (int64_t x = from[0]; x <= to[0]; x++) {
-                        size_t at = ((size_t)z * g->size[1] + (size_t)y) * g->size[0] + (size_t)x;
-                        if (pass == 0)
-                            g->cell_first[at + 2]++;
-                        else
-                            g->cell_triangle[g->cell_first[at + 1]++] = t;
-                    }
-        }
-        if (pass == 1) break;
-        for (size_t i = 0; i < dense; i++) g->cell_first[i + 2] += g->cell_first[i + 1];
-        g->cell_triangle =
-            cutis_arena_alloc(arena, g->cell_first[dense + 1], sizeof *g->cell_triangle);
-        if (!g->cell_triangle) return false;
+    size_t used = 0, cell_capacity = 0, capacity = 0;
+    uint32_t *cells = NULL, *triangles = NULL; // of every touch
+    for (uint32_t t = 0; t < g->shape->triangle_count; t++) {
+        int64_t from[3], to[3];
+        for (int c = 0; c < 3; c++) triangle_range(g, t, c, &from[c], &to[c]);
+        for (int64_t z = from[2]; z <= to[2]; z++)
+            for (int64_t y = from[1]; y <= to[1]; y++)
+                for (int64_t x = from[0]; x <= to[0]; x++) {
+                    if (!cutis_arena_grow(scratch, &cells, &cell_capacity, used + 1,
+                                          sizeof *cells) ||
+                        !cutis_arena_grow(scratch, &triangles, &capacity, used + 1,
+                                          sizeof *triangles))
+                        return false;
+                    cells[used] = (uint32_t)((z * g->size[1] + y) * g->size[0] + x);
+                    triangles[used++] = t;
+                }
     }
+    g->cell_first = cutis_arena_alloc(arena, dense + 1, sizeof *g->cell_first);
+    g->cell_triangle = cutis_arena_alloc(arena, used, sizeof *g->cell_triangle);
+    if (!g->cell_first || !g->cell_triangle) return false;
+    order_by_key(cells, used, dense, g->cell_first, g->cell_triangle);
+    for (size_t i = 0; i < used; i++) g->cell_triangle[i] = triangles[g->cell_triangle[i]];
     return true;
 }
 
@@ -359,7 +348,7 @@ cutis_result cutis_cage_grid_create(cutis_arena *arena, const cutis_cage_shape *
     for (int a = 0; a < 3 && result == CUTIS_OK && good; a++)
         good = make_lines(&scratch, out, a, &families[a]);
     if (result == CUTIS_OK && good)
-        good = number_nodes(arena, out, &families[0]) && bin_triangles(arena, out);
+        good = number_nodes(arena, out, &families[0]) && bin_triangles(arena, &scratch, out);
     if (result == CUTIS_OK && good && out->node_count == 0)
         result = cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                             "no grid node is inside the cage; a resolution above %u is needed",

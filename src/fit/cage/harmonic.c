@@ -56,7 +56,7 @@ static cutis_result relax(const solver *s, uint32_t lanes, int colour, double om
 
 static cutis_result measure(solver *s, double *out)
 {
-    cutis_result result = cage_relax_residual_run(
+    TRY(cage_relax_residual_run(
         s->device, s->stretches,
         (cage_relax_residual_buffers){ .neighbours = s->buffers[NEIGHBOURS],
                                        .coefficients = s->buffers[COEFFICIENTS],
@@ -65,48 +65,40 @@ static cutis_result measure(solver *s, double *out)
                                        .values = s->buffers[VALUES],
                                        .out = s->buffers[RESIDUAL] },
         (cage_relax_residual_arguments){
-            .node_count = (int)s->grid->node_count, .stretch = STRETCH, .lanes = (int)s->lanes });
-    if (result == CUTIS_OK)
-        result = cutis_buffer_read(s->buffers[RESIDUAL], 0, s->residuals,
-                                   s->stretches * sizeof *s->residuals);
+            .node_count = (int)s->grid->node_count, .stretch = STRETCH, .lanes = (int)s->lanes }));
+    TRY(cutis_buffer_read(s->buffers[RESIDUAL], 0, s->residuals,
+                          s->stretches * sizeof *s->residuals));
     *out = 0;
-    for (uint32_t i = 0; i < s->stretches && result == CUTIS_OK; i++)
+    for (uint32_t i = 0; i < s->stretches; i++)
         *out = s->residuals[i] > *out ? s->residuals[i] : *out;
-    return result;
+    return CUTIS_OK;
 }
 
 // The largest value after `sweeps` plain sweeps from all ones, with nothing fixed.
 static cutis_result decay(solver *s, int sweeps, double *largest)
 {
     const uint32_t count = s->grid->node_count;
-    cutis_result result = CUTIS_OK;
-    for (int i = 0; i < sweeps && result == CUTIS_OK; i++) {
-        result = relax(s, 1, 0, 1);
-        if (result == CUTIS_OK) result = relax(s, 1, 1, 1);
-    }
-    if (result == CUTIS_OK)
-        result = cutis_buffer_read(s->buffers[VALUES], 0, s->values, count * sizeof *s->values);
+    for (int i = 0; i < 2 * sweeps; i++) TRY(relax(s, 1, i % 2, 1));
+    TRY(cutis_buffer_read(s->buffers[VALUES], 0, s->values, count * sizeof *s->values));
     *largest = 0;
     for (uint32_t i = 0; i < count; i++) *largest = fmax(*largest, s->values[i]);
-    return result;
+    return CUTIS_OK;
 }
 
 // How slowly plain sweeps are: decides the over-relaxation.
 static cutis_result find_rate(solver *s)
 {
     const uint32_t count = s->grid->node_count;
-    double before = 0, after = 0;
+    double before, after;
     memset(s->fixed, 0, (size_t)s->grid->row_count * sizeof *s->fixed);
     for (uint32_t i = 0; i < count; i++) s->values[i] = 1;
-    cutis_result result =
-        cutis_buffer_write(s->buffers[FIXED], 0, s->fixed, s->grid->row_count * sizeof *s->fixed);
-    if (result == CUTIS_OK)
-        result = cutis_buffer_write(s->buffers[VALUES], 0, s->values, count * sizeof *s->values);
-    if (result == CUTIS_OK) result = decay(s, WARM_UP, &before);
-    if (result == CUTIS_OK) result = decay(s, MEASURED, &after);
+    TRY(cutis_buffer_write(s->buffers[FIXED], 0, s->fixed, s->grid->row_count * sizeof *s->fixed));
+    TRY(cutis_buffer_write(s->buffers[VALUES], 0, s->values, count * sizeof *s->values));
+    TRY(decay(s, WARM_UP, &before));
+    TRY(decay(s, MEASURED, &after));
     double rate = before > 0 && after > 0 ? pow(after / before, 1.0 / MEASURED) : 0;
     s->square = rate < 0.999999 ? rate : 0.999999;
-    return result;
+    return CUTIS_OK;
 }
 
 // Values of controls [first, first + lanes) on the cage, zero inside.
@@ -121,11 +113,8 @@ static cutis_result load_batch(solver *s, uint32_t first)
             uint32_t lane = g->row_control[i] - first; // wraps around for lower controls
             if (lane < s->lanes) s->fixed[(size_t)r * s->lanes + lane] += g->row_value[i];
         }
-    cutis_result result =
-        cutis_buffer_write(s->buffers[FIXED], 0, s->fixed, fixed * sizeof *s->fixed);
-    return result == CUTIS_OK
-               ? cutis_buffer_write(s->buffers[VALUES], 0, s->values, values * sizeof *s->values)
-               : result;
+    TRY(cutis_buffer_write(s->buffers[FIXED], 0, s->fixed, fixed * sizeof *s->fixed));
+    return cutis_buffer_write(s->buffers[VALUES], 0, s->values, values * sizeof *s->values);
 }
 
 static cutis_result solve_batch(solver *s, uint32_t first, double tolerance)
@@ -133,28 +122,26 @@ static cutis_result solve_batch(solver *s, uint32_t first, double tolerance)
     double omega = 1, residual = INFINITY, least = INFINITY;
     bool plain = false;
     uint32_t sweeps = 0;
-    cutis_result result = load_batch(s, first);
-    while (result == CUTIS_OK && residual > tolerance && sweeps < SWEEPS_MAX) {
-        for (int i = 0; i < CHECK && result == CUTIS_OK; i++, sweeps++)
-            for (int colour = 0; colour < 2 && result == CUTIS_OK; colour++) {
-                result = relax(s, s->lanes, colour, omega);
+    TRY(load_batch(s, first));
+    while (residual > tolerance && sweeps < SWEEPS_MAX) {
+        for (int i = 0; i < CHECK; i++, sweeps++)
+            for (int colour = 0; colour < 2; colour++) {
+                TRY(relax(s, s->lanes, colour, omega));
                 if (plain) continue; // Chebyshev's sequence: towards the best omega, safely
                 omega = sweeps == 0 && colour == 0 ? 1 / (1 - s->square / 2)
                                                    : 1 / (1 - s->square * omega / 4);
             }
-        if (result == CUTIS_OK) result = measure(s, &residual);
-        if (result == CUTIS_OK)
-            result = cutis_progress(s->grid->shape->context, "harmonic coordinates",
-                                    (double)first / s->grid->shape->control_count);
+        TRY(measure(s, &residual));
+        TRY(cutis_progress(s->grid->shape->context, "harmonic coordinates",
+                           (double)first / s->grid->shape->control_count));
         if (!plain && !(residual < DIVERGED * least) && least < INFINITY) {
             plain = true, omega = 1, residual = INFINITY;
-            if (result == CUTIS_OK) result = load_batch(s, first);
+            TRY(load_batch(s, first));
         }
         least = fmin(least, residual);
     }
     if (sweeps > s->report->sweep_count) s->report->sweep_count = sweeps;
     s->report->residual = fmax(s->report->residual, residual);
-    if (result != CUTIS_OK) return result;
     return cutis_buffer_read(s->buffers[VALUES], 0, s->values,
                              (size_t)s->grid->node_count * s->lanes * sizeof *s->values);
 }
@@ -225,13 +212,11 @@ static cutis_result create_buffers(solver *s)
                                       8 * nodes * s->lanes,
                                       8 * (uint64_t)s->stretches };
     const void *contents[BUFFERS] = { g->neighbours, g->coefficients, g->rows };
-    cutis_result result = CUTIS_OK;
-    for (int b = 0; b < BUFFERS && result == CUTIS_OK; b++) {
-        result = cutis_buffer_create(s->device, sizes[b], &s->buffers[b]);
-        if (result == CUTIS_OK && contents[b])
-            result = cutis_buffer_write(s->buffers[b], 0, contents[b], sizes[b]);
+    for (int b = 0; b < BUFFERS; b++) {
+        TRY(cutis_buffer_create(s->device, sizes[b], &s->buffers[b]));
+        if (contents[b]) TRY(cutis_buffer_write(s->buffers[b], 0, contents[b], sizes[b]));
     }
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result solve_all(solver *s, cutis_arena *arena, double tolerance, const double *points,
@@ -244,17 +229,16 @@ static cutis_result solve_all(solver *s, cutis_arena *arena, double tolerance, c
     s->residuals = cutis_arena_alloc(arena, s->stretches, sizeof *s->residuals);
     if (!s->fixed || !s->values || !s->residuals)
         return cutis_alloc_result(s->grid->shape->context);
-    cutis_result result = create_buffers(s);
-    if (result == CUTIS_OK) result = find_rate(s);
-    for (uint32_t first = 0; first < n && result == CUTIS_OK; first += s->lanes) {
+    TRY(create_buffers(s));
+    TRY(find_rate(s));
+    for (uint32_t first = 0; first < n; first += s->lanes) {
         point_job job = { s, points, point_count, first, n - first, weights };
         if (job.count > s->lanes) job.count = s->lanes;
-        result = solve_batch(s, first, tolerance);
-        if (result == CUTIS_OK)
-            cutis_device_run(s->device, point_task, &job, (point_count + TASK - 1) / TASK);
+        TRY(solve_batch(s, first, tolerance));
+        cutis_device_run(s->device, point_task, &job, (point_count + TASK - 1) / TASK);
     }
-    if (result == CUTIS_OK) normalise(&weights, point_count, n);
-    return result;
+    normalise(&weights, point_count, n);
+    return CUTIS_OK;
 }
 
 cutis_result cutis_cage_harmonic(cutis_device *device, const cutis_cage_shape *shape,

@@ -20,43 +20,35 @@ enum { SWEEPS = 20 };
 static const double MARGIN = 0.9;
 
 typedef struct reducer {
-    const cutis_cage_reduction *in;
+    cutis_cage_binder *in;
+    bool negative;
     cutis_arena arena;
     uint32_t unit_count, *unit; ///< per vertex
     uint32_t *first, *control;  ///< original weights of units
     double *weight, *positions;
     cutis_reduce_mesh mesh;
     cutis_reduce_problem problem;
-    cutis_reduce_colours colours[2]; ///< distance 1 and 2; made when first needed
+    cutis_reduce_colouring colouring;
     const float *examples, *held_out;
     uint32_t example_count, held_out_count;
     uint32_t method_count;
     cutis_reduce_method methods[CUTIS_REDUCE_METHODS];
     cutis_reduce_state states[CUTIS_REDUCE_METHODS];
     double shared_seconds;
-    cutis_cage_report_owner *report;
+    cutis_cage_report *report;
+    cutis_arena *report_arena;
+    cutis_reduce_row *rows; ///< of the report
 } reducer;
 
 void cutis_cage_report_destroy(cutis_cage_report *report)
 {
-    if (!report) return;
-    cutis_cage_report_owner *own = (cutis_cage_report_owner *)report; // its first member
-    cutis_context *context = own->arena.context;
-    cutis_arena_release(&own->arena);
-    cutis_free(context, own, sizeof *own);
-}
-
-cutis_cage_report_owner *cutis_cage_report_new(cutis_context *context)
-{
-    cutis_cage_report_owner *own = cutis_alloc_zero(context, 1, sizeof *own);
-    if (own) own->arena.context = context;
-    return own;
+    cutis_owner_destroy(report);
 }
 
 // Vertices at the same place are one unit with the weights of the first of them, which sum to 1.
 static cutis_result make_units(reducer *r)
 {
-    const cutis_handles_body *body = r->in->body;
+    const cutis_handles_body *body = &r->in->body;
     const uint32_t count = body->shape.vertex_count;
     const cutis_cage_lists *lists = &r->in->lists;
     const size_t entries = lists->first[count];
@@ -98,7 +90,7 @@ static cutis_result make_units(reducer *r)
 
 static bool make_mesh(reducer *r)
 {
-    const cutis_handles_body *body = r->in->body;
+    const cutis_handles_body *body = &r->in->body;
     const size_t corners = 3 * (size_t)body->shape.triangle_count;
     uint32_t *welded = cutis_arena_alloc(&r->arena, corners, sizeof *welded);
     if (!welded) return false;
@@ -109,7 +101,7 @@ static bool make_mesh(reducer *r)
 
 static bool make_poses(reducer *r)
 {
-    const cutis_cage_options *o = r->in->options;
+    const cutis_cage_options *o = &r->in->options;
     const uint32_t n = r->in->cage->control_count;
     const uint64_t seed = o->seed ? o->seed : 1;
     r->examples = o->examples, r->example_count = o->example_count;
@@ -117,7 +109,7 @@ static bool make_poses(reducer *r)
     if (!o->examples) r->example_count = CUTIS_CAGE_EXAMPLES;
     if (!o->held_out) r->held_out_count = 3 * CUTIS_CAGE_HELD_OUT;
     const size_t pose = 3 * (size_t)n;
-    float *all = cutis_arena_alloc(&r->report->arena, (size_t)r->example_count + r->held_out_count,
+    float *all = cutis_arena_alloc(r->report_arena, (size_t)r->example_count + r->held_out_count,
                                    pose * sizeof *all);
     if (!all) return false;
     if (o->examples)
@@ -130,21 +122,20 @@ static bool make_poses(reducer *r)
         cutis_cage_automatic_poses(r->in->cage, seed + 1 + s, CUTIS_CAGE_HELD_OUT,
                                    judged + s * CUTIS_CAGE_HELD_OUT * pose);
     r->examples = all, r->held_out = judged;
-    r->report->report.poses = all;
-    r->report->report.example_count = r->example_count;
-    r->report->report.held_out_count = r->held_out_count;
+    r->report->poses = all;
+    r->report->example_count = r->example_count;
+    r->report->held_out_count = r->held_out_count;
     return true;
 }
 
 // Columns: the cage at rest, then the examples.
 static bool make_problem(reducer *r)
 {
-    const cutis_cage_shape *shape = r->in->shape;
-    const cutis_cage_options *o = r->in->options;
+    const cutis_cage_shape *shape = &r->in->shape;
+    const cutis_cage_options *o = &r->in->options;
     const uint32_t n = shape->control_count, columns = r->example_count + 1;
-    double *matrices = cutis_arena_alloc(&r->arena, (size_t)columns * n, 12 * sizeof *matrices);
+    double *matrices = cutis_arena_zero(&r->arena, (size_t)columns * n, 12 * sizeof *matrices);
     if (!matrices) return false;
-    memset(matrices, 0, (size_t)columns * n * 12 * sizeof *matrices);
     for (size_t i = 0; i < (size_t)columns * n; i++)
         for (int c = 0; c < 3; c++)
             matrices[12 * i + 4 * (size_t)c + 3] =
@@ -160,7 +151,7 @@ static bool make_problem(reducer *r)
                                          .column_count = columns,
                                          .matrices = matrices,
                                          .influences = o->influences,
-                                         .negative = r->in->negative,
+                                         .negative = r->negative,
                                          .radius = RADIUS,
                                          .sweeps = o->sweeps,
                                          .prior = PRIOR,
@@ -168,20 +159,11 @@ static bool make_problem(reducer *r)
     return true;
 }
 
-static cutis_result get_colours(reducer *r, uint32_t distance, const cutis_reduce_colours **out)
-{
-    cutis_reduce_colours *colours = &r->colours[distance - 1];
-    *out = colours;
-    return colours->first || cutis_reduce_colours_create(&r->arena, &r->mesh, distance, colours)
-               ? CUTIS_OK
-               : cutis_alloc_result(r->in->context);
-}
-
 // Cages move too far for normals to first order.
 static cutis_reduce_energy energy_of(const reducer *r)
 {
-    return r->in->options->energy == CUTIS_REDUCE_LAPLACE ? CUTIS_REDUCE_LAPLACE
-                                                          : CUTIS_REDUCE_GRADIENT;
+    return r->in->options.energy == CUTIS_REDUCE_LAPLACE ? CUTIS_REDUCE_LAPLACE
+                                                         : CUTIS_REDUCE_GRADIENT;
 }
 
 static cutis_result run_sets(reducer *r, bool fitted, cutis_reduce_state *state)
@@ -190,8 +172,8 @@ static cutis_result run_sets(reducer *r, bool fitted, cutis_reduce_state *state)
     const bool laplace = plan.energy == CUTIS_REDUCE_LAPLACE;
     cutis_reduce_problem problem = r->problem;
     if (!problem.sweeps && !laplace) problem.sweeps = SWEEPS;
-    cutis_result result = get_colours(r, laplace ? 2 : 1, &plan.colours);
-    return result == CUTIS_OK ? cutis_reduce_poisson(&problem, &plan, &r->arena, state) : result;
+    TRY(cutis_reduce_colour(&r->arena, &r->mesh, &r->colouring, laplace ? 2 : 1, &plan.colours));
+    return cutis_reduce_poisson(&problem, &plan, &r->arena, state);
 }
 
 // AUTO: both kinds of sets, and the largest only where their energy is clearly less
@@ -212,47 +194,29 @@ static cutis_result run_poisson(reducer *r, cutis_reduce_state *state, cutis_red
     return result;
 }
 
-static cutis_result run_method(reducer *r, cutis_reduce_method method, cutis_reduce_state *state,
-                               cutis_reduce_sets *sets)
-{
-    const cutis_reduce_colours *colours;
-    *sets = r->in->options->sets;
-    if (method == CUTIS_REDUCE_POISSON) return run_poisson(r, state, sets);
-    if (method == CUTIS_REDUCE_GEOMETRIC) {
-        if (*sets == CUTIS_REDUCE_SETS_AUTO) *sets = CUTIS_REDUCE_SETS_FITTED;
-        return cutis_reduce_start(&r->problem, &r->arena, *sets == CUTIS_REDUCE_SETS_FITTED, true,
-                                  state);
-    }
-    *sets = CUTIS_REDUCE_SETS_LARGEST;
-    cutis_result result = cutis_reduce_start(&r->problem, &r->arena, false, false, state);
-    if (result != CUTIS_OK || method != CUTIS_REDUCE_SMOOTH) return result;
-    result = get_colours(r, 2, &colours);
-    return result == CUTIS_OK ? cutis_reduce_smooth(&r->problem, &r->arena, colours, state)
-                              : result;
-}
-
 static cutis_result run_row(reducer *r, uint32_t index)
 {
-    cutis_reduce_row *row = &r->report->rows[index];
+    cutis_reduce_row *row = &r->rows[index];
     cutis_reduce_state *state = &r->states[index];
     const double start = cutis_os_seconds();
     *row = (cutis_reduce_row){ .method = r->methods[index] };
-    cutis_result result = run_method(r, row->method, state, &row->sets);
-    if (result != CUTIS_OK) return result;
+    row->sets = r->in->options.sets;
+    TRY(row->method == CUTIS_REDUCE_POISSON
+            ? run_poisson(r, state, &row->sets)
+            : cutis_reduce_once(&r->problem, row->method, &r->arena, &r->colouring, &r->arena,
+                                state, &row->sets));
     row->solve_seconds = cutis_os_seconds() - start;
     row->sweep_seconds = state->sweep_seconds;
     row->transfer_seconds = state->transfer_seconds;
     row->max_influences = cutis_reduce_most(state, r->unit_count);
-    result = cutis_reduce_measure(&r->problem, r->in->options->energy, NULL, state->error,
-                                  &row->energy, NULL);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_reduce_measure(&r->problem, r->in->options.energy, NULL, state->error, &row->energy,
+                             NULL));
     row->sweep_count = state->sweep_count;
     row->curve_count = state->curve ? state->sweep_count + 1 : 0;
     row->curve =
-        cutis_arena_copy(&r->report->arena, state->curve, row->curve_count, sizeof *row->curve);
+        cutis_arena_copy(r->report_arena, state->curve, row->curve_count, sizeof *row->curve);
     row->seconds = cutis_os_seconds() - start + r->shared_seconds;
-    if (row->method == CUTIS_REDUCE_SMOOTH)
-        r->report->report.infeasible_count = state->infeasible_count;
+    if (row->method == CUTIS_REDUCE_SMOOTH) r->report->infeasible_count = state->infeasible_count;
     return CUTIS_OK;
 }
 
@@ -261,7 +225,7 @@ static cutis_result run_row(reducer *r, uint32_t index)
 static void place_vertices(const reducer *r, const uint32_t *first, const uint32_t *control,
                            const double *weight, const float *pose, float *out)
 {
-    for (uint32_t v = 0; v < r->in->body->shape.vertex_count; v++) {
+    for (uint32_t v = 0; v < r->in->body.shape.vertex_count; v++) {
         const uint32_t unit = r->unit[v];
         double x[3] = { 0 };
         for (uint32_t i = first[unit]; i < first[unit + 1]; i++)
@@ -273,14 +237,14 @@ static void place_vertices(const reducer *r, const uint32_t *first, const uint32
 
 static cutis_result judge(reducer *r)
 {
-    const cutis_handles_body *body = r->in->body;
+    const cutis_handles_body *body = &r->in->body;
     const uint32_t poses = r->example_count + r->held_out_count, n = r->in->cage->control_count;
     const cutis_surface rest = { body->shape.vertex_count, body->shape.triangle_count,
                                  body->positions, body->triangles };
     float *full = cutis_arena_alloc(&r->arena, rest.vertex_count, 3 * sizeof *full);
     float *reduced = cutis_arena_alloc(&r->arena, rest.vertex_count, 3 * sizeof *reduced);
     double *figures =
-        cutis_arena_alloc(&r->report->arena, (size_t)poses * r->method_count, 2 * sizeof *figures);
+        cutis_arena_alloc(r->report_arena, (size_t)poses * r->method_count, 2 * sizeof *figures);
     if (!full || !reduced || !figures) return cutis_alloc_result(r->in->context);
     cutis_result result = CUTIS_OK;
     for (uint32_t f = 0; f < poses && result == CUTIS_OK; f++) {
@@ -297,7 +261,7 @@ static cutis_result judge(reducer *r)
         }
     }
     for (uint32_t m = 0; m < r->method_count; m++) {
-        cutis_reduce_row *row = &r->report->rows[m];
+        cutis_reduce_row *row = &r->rows[m];
         row->frame_position = figures + (size_t)m * 2 * poses;
         row->frame_normal = row->frame_position + poses;
         for (uint32_t f = 0; f < poses; f++) {
@@ -313,11 +277,13 @@ static cutis_result judge(reducer *r)
 }
 
 // The chosen method's weights for every vertex; zeros are left out.
-static bool keep_lists(const reducer *r, cutis_arena *arena, cutis_cage_lists *out)
+static bool keep_lists(const reducer *r)
 {
-    const uint32_t count = r->in->body->shape.vertex_count;
+    cutis_arena *arena = &r->in->arena;
+    cutis_cage_lists *out = &r->in->lists;
+    const uint32_t count = r->in->body.shape.vertex_count;
     const cutis_reduce_state *state = &r->states[0];
-    const size_t most = (size_t)count * r->in->options->influences;
+    const size_t most = (size_t)count * r->in->options.influences;
     uint32_t used = 0;
     out->first = cutis_arena_alloc(arena, (size_t)count + 1, sizeof *out->first);
     out->control = cutis_arena_alloc(arena, most, sizeof *out->control);
@@ -336,9 +302,9 @@ static bool keep_lists(const reducer *r, cutis_arena *arena, cutis_cage_lists *o
     return true;
 }
 
-static cutis_result check_options(const cutis_cage_reduction *in)
+static cutis_result check_options(const cutis_cage_binder *in)
 {
-    const cutis_cage_options *o = in->options;
+    const cutis_cage_options *o = &in->options;
     if (o->influences < 4 || o->influences > CUTIS_REDUCE_SET)
         return cutis_fail(in->context, CUTIS_INVALID_ARGUMENT,
                           "%u influences for a cage; 4 (what places a point) to %d can be kept",
@@ -362,28 +328,34 @@ static cutis_result check_options(const cutis_cage_reduction *in)
     return CUTIS_OK;
 }
 
-cutis_result cutis_cage_reduce_lists(const cutis_cage_reduction *in, cutis_arena *arena,
-                                     cutis_cage_report_owner *report, cutis_cage_lists *out)
+cutis_result cutis_cage_reduce_lists(cutis_cage_binder *in, bool negative)
 {
-    cutis_result result = check_options(in);
-    if (result != CUTIS_OK) return result;
-    reducer r = { .in = in, .arena.context = in->context, .report = report };
+    TRY(check_options(in));
+    const cutis_cage_options *o = &in->options;
+    cutis_cage_report *report = in->report;
+    reducer r = { .in = in,
+                  .negative = negative,
+                  .arena.context = in->context,
+                  .report = report,
+                  .report_arena = cutis_owner_arena(report) };
+    r.rows = cutis_arena_alloc(r.report_arena, CUTIS_REDUCE_METHODS, sizeof *r.rows);
+    if (!r.rows) return cutis_alloc_result(in->context);
     const double start = cutis_os_seconds();
-    result = make_units(&r);
+    cutis_result result = make_units(&r);
     if (result == CUTIS_OK && (!make_mesh(&r) || !make_poses(&r) || !make_problem(&r)))
         result = cutis_alloc_result(in->context);
     r.shared_seconds = cutis_os_seconds() - start;
-    r.method_count = cutis_reduce_list_methods(in->options->method, !in->options->skip_evaluation,
-                                               in->options->compare, r.methods);
+    r.method_count =
+        cutis_reduce_list_methods(o->method, !o->skip_evaluation, o->compare, r.methods);
     for (uint32_t m = 0; m < r.method_count && result == CUTIS_OK; m++) result = run_row(&r, m);
-    if (result == CUTIS_OK && !in->options->skip_evaluation) result = judge(&r);
-    if (result == CUTIS_OK && !keep_lists(&r, arena, out)) result = cutis_alloc_result(in->context);
+    if (result == CUTIS_OK && !o->skip_evaluation) result = judge(&r);
+    if (result == CUTIS_OK && !keep_lists(&r)) result = cutis_alloc_result(in->context);
     if (result == CUTIS_OK) {
-        report->report.row_count = r.method_count;
-        report->report.rows = report->rows;
-        report->report.few_poses = 3 * r.problem.column_count < in->options->influences + 3;
+        report->row_count = r.method_count;
+        report->rows = r.rows;
+        report->few_poses = 3 * r.problem.column_count < o->influences + 3;
         for (uint32_t v = 0; v < r.unit_count; v++)
-            report->report.reduced_count += r.first[v + 1] - r.first[v] > in->options->influences;
+            report->reduced_count += r.first[v + 1] - r.first[v] > o->influences;
     }
     cutis_arena_release(&r.arena);
     return result;

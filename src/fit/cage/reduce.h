@@ -6,15 +6,6 @@
 #include "fit/handles/model.h"
 #include "fit/reduce/problem.h"
 
-/// The public report with the arena its arrays live in.
-typedef struct cutis_cage_report_owner {
-    cutis_cage_report report;
-    cutis_arena arena;
-    cutis_reduce_row rows[CUTIS_REDUCE_METHODS];
-} cutis_cage_report_owner;
-
-cutis_cage_report_owner *cutis_cage_report_new(cutis_context *context);
-
 /// Weights of the body's vertices: lists of controls.
 typedef struct cutis_cage_lists {
     uint32_t *first; ///< vertex_count + 1
@@ -22,19 +13,21 @@ typedef struct cutis_cage_lists {
     float *weight;
 } cutis_cage_lists;
 
-typedef struct cutis_cage_reduction {
+/// What binding and reducing work on.
+typedef struct cutis_cage_binder {
+    const cutis_model *model;
     cutis_context *context;
     cutis_device *device; ///< whose threads work, or NULL
+    cutis_cage_options options;
+    cutis_arena arena;
     const cutis_cage *cage;
-    const cutis_cage_shape *shape;
-    const cutis_handles_body *body;
-    const cutis_cage_options *options;
-    bool negative;
-    cutis_cage_lists lists; ///< in: as they are
-} cutis_cage_reduction;
+    cutis_cage_shape shape;
+    cutis_handles_body body;
+    cutis_cage_lists lists;
+    cutis_cage_report *report; ///< an owner: its arrays live in its arena
+} cutis_cage_binder;
 
-/// The lists with at most options->influences weights each; arrays in `arena`.
-cutis_result cutis_cage_reduce_lists(const cutis_cage_reduction *reduction, cutis_arena *arena,
-                                     cutis_cage_report_owner *report, cutis_cage_lists *out);
+/// The lists with at most options.influences weights each. @param negative they may be
+cutis_result cutis_cage_reduce_lists(cutis_cage_binder *binder, bool negative);
 
 #endif

@@ -21,19 +21,9 @@ const char *cutis_coordinates_name(cutis_coordinates coordinates)
                                                        : "unknown";
 }
 
-// The public cage with the arena its arrays live in.
-typedef struct owned_cage {
-    cutis_cage cage;
-    cutis_arena arena;
-} owned_cage;
-
 void cutis_cage_destroy(cutis_cage *cage)
 {
-    if (!cage) return;
-    owned_cage *own = (owned_cage *)cage; // its first member
-    cutis_context *context = own->arena.context;
-    cutis_arena_release(&own->arena);
-    cutis_free(context, own, sizeof *own);
+    cutis_owner_destroy(cage);
 }
 
 static bool has_key(const uint64_t *keys, size_t count, uint64_t key, size_t *found)
@@ -100,21 +90,21 @@ static double volume_of(const cutis_cage *cage, const uint32_t *triangles)
     return cutis_surface_volume(&surface);
 }
 
-static cutis_result fill_cage(owned_cage *own, const cutis_handles_body *body)
+static cutis_result fill_cage(cutis_cage *cage, const cutis_handles_body *body)
 {
-    cutis_context *context = own->arena.context;
+    cutis_arena *arena = cutis_owner_arena(cage);
+    cutis_context *context = arena->context;
     const uint32_t vertices = body->shape.vertex_count, faces = body->shape.triangle_count;
-    uint32_t *weld = cutis_arena_alloc(&own->arena, vertices, sizeof *weld);
-    uint32_t *triangles = cutis_arena_alloc(&own->arena, faces, 3 * sizeof *triangles);
-    cutis_float3 *controls = cutis_arena_alloc(&own->arena, vertices, sizeof *controls);
-    uint32_t *control = cutis_arena_alloc(&own->arena, vertices, sizeof *control), used = 0;
+    uint32_t *weld = cutis_arena_alloc(arena, vertices, sizeof *weld);
+    uint32_t *triangles = cutis_arena_alloc(arena, faces, 3 * sizeof *triangles);
+    cutis_float3 *controls = cutis_arena_alloc(arena, vertices, sizeof *controls);
+    uint32_t *control = cutis_arena_alloc(arena, vertices, sizeof *control), used = 0;
     if (!weld || !triangles || !controls || !control) return cutis_alloc_result(context);
-    cutis_result result = cutis_weld_positions(context, vertices, body->positions, weld);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_weld_positions(context, vertices, body->positions, weld));
     for (uint32_t v = 0; v < vertices; v++) {
         const float *p = body->positions + 3 * (size_t)v;
-        control[v] = weld[v] == v ? own->cage.control_count : control[weld[v]];
-        if (weld[v] == v) controls[own->cage.control_count++] = (cutis_float3){ p[0], p[1], p[2] };
+        control[v] = weld[v] == v ? cage->control_count : control[weld[v]];
+        if (weld[v] == v) controls[cage->control_count++] = (cutis_float3){ p[0], p[1], p[2] };
     }
     for (uint32_t t = 0; t < faces; t++) {
         uint32_t corner[3];
@@ -122,17 +112,16 @@ static cutis_result fill_cage(owned_cage *own, const cutis_handles_body *body)
         if (corner[0] == corner[1] || corner[1] == corner[2] || corner[2] == corner[0]) continue;
         memcpy(triangles + 3 * (size_t)used++, corner, sizeof corner);
     }
-    own->cage.controls = controls;
-    own->cage.triangles = triangles;
-    own->cage.triangle_count = used;
-    if (own->cage.control_count < 4 || used < 4)
+    cage->controls = controls;
+    cage->triangles = triangles;
+    cage->triangle_count = used;
+    if (cage->control_count < 4 || used < 4)
         return cutis_fail(
             context, CUTIS_INVALID_ARGUMENT,
             "a cage has at least four controls and four triangles; this has %u and %u",
-            own->cage.control_count, used);
-    result = check_closed(context, triangles, used);
-    if (result != CUTIS_OK) return result;
-    double volume = volume_of(&own->cage, triangles);
+            cage->control_count, used);
+    TRY(check_closed(context, triangles, used));
+    double volume = volume_of(cage, triangles);
     if (volume == 0)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "the cage encloses no volume");
     for (uint32_t t = 0; t < used && volume < 0; t++) {
@@ -150,19 +139,18 @@ cutis_result cutis_cage_create(const cutis_model *model, cutis_cage **out)
     cutis_context *context = cutis_model_context(model);
     cutis_arena arena = { .context = context };
     cutis_handles_body body;
-    owned_cage *own = cutis_alloc_zero(context, 1, sizeof *own);
-    if (!own) return cutis_alloc_result(context);
-    own->arena.context = context;
+    cutis_cage *cage = cutis_owner_create(context, sizeof *cage);
+    if (!cage) return cutis_alloc_result(context);
     cutis_result result =
         cutis_model_vertex_count(model) == 0
             ? cutis_fail(context, CUTIS_INVALID_ARGUMENT, "there is no mesh to be a cage")
             : cutis_handles_body_world(&arena, model, &body);
-    if (result == CUTIS_OK) result = fill_cage(own, &body);
+    if (result == CUTIS_OK) result = fill_cage(cage, &body);
     cutis_arena_release(&arena);
     if (result == CUTIS_OK)
-        *out = &own->cage;
+        *out = cage;
     else
-        cutis_cage_destroy(&own->cage);
+        cutis_cage_destroy(cage);
     return result;
 }
 

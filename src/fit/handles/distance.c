@@ -26,13 +26,12 @@ bool cutis_handles_front_init(cutis_arena *arena, const cutis_handles_grid *grid
     out->slot = cutis_arena_alloc(arena, n, sizeof *out->slot);
     out->pending = cutis_arena_alloc(arena, n, sizeof *out->pending);
     out->touched = cutis_arena_alloc(arena, n, sizeof *out->touched);
-    out->fresh = cutis_arena_alloc(arena, grid->tile_count, TILE_WORDS * sizeof *out->fresh);
+    out->fresh = cutis_arena_zero(arena, grid->tile_count, TILE_WORDS * sizeof *out->fresh);
     out->tile_link = cutis_arena_alloc(arena, grid->tile_count, 2 * sizeof *out->tile_link);
     out->tile_queue = cutis_arena_alloc(arena, grid->tile_count, sizeof *out->tile_queue);
     if (!out->distance || !out->label || !out->reached || !out->heap || !out->slot ||
         !out->pending || !out->touched || !out->fresh || !out->tile_link || !out->tile_queue)
         return false;
-    memset(out->fresh, 0, grid->tile_count * TILE_WORDS * sizeof *out->fresh);
     for (uint32_t t = 0; t < grid->tile_count; t++) out->tile_queue[t] = CUTIS_HANDLES_NONE;
     for (uint32_t v = 0; v < n; v++) {
         out->distance[v] = out->pending[v] = FAR;

@@ -2,10 +2,11 @@
 // finite volume between their centres, times a factor that falls with the distance to the nearest
 // real handle (without it a point is next to nothing to a harmonic field in three dimensions).
 // Solved by conjugate gradients in a fixed order. Invariant: shares are in [0, 1] and sum to one.
-#include "fit/handles/dual.h"
+#include "fit/handles/insert.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "geometry/half_edge.h"
 
 typedef struct graph {
     uint32_t site_count, virtual_count;
@@ -43,20 +44,14 @@ static void add_edges(const cutis_handles_grid *grid, const cutis_handles_face *
     }
 }
 
-// By pair of cells, within a pair as they came: two stable passes of counting.
-static bool sort_faces(cutis_arena *scratch, uint32_t handle_count, const cutis_handles_face *from,
-                       size_t count, cutis_handles_face *to)
+// By pair of cells, within a pair as they came.
+static bool sort_faces(cutis_arena *scratch, const cutis_handles_face *from, size_t count,
+                       cutis_handles_face *to)
 {
-    uint32_t *order = cutis_arena_alloc(scratch, count, sizeof *order);
-    size_t *first = cutis_arena_alloc(scratch, (size_t)handle_count + 1, 2 * sizeof *first);
-    if (!order || !first) return false;
-    size_t *second = first + handle_count + 1;
-    memset(first, 0, 2 * ((size_t)handle_count + 1) * sizeof *first);
-    for (size_t i = 0; i < count; i++) first[from[i].b + 1]++, second[from[i].a + 1]++;
-    for (uint32_t h = 0; h < handle_count; h++)
-        first[h + 1] += first[h], second[h + 1] += second[h];
-    for (size_t i = 0; i < count; i++) order[first[from[i].b]++] = (uint32_t)i;
-    for (size_t i = 0; i < count; i++) to[second[from[order[i]].a]++] = from[order[i]];
+    cutis_edge *order = cutis_arena_alloc(scratch, count, sizeof *order);
+    for (size_t i = 0; order && i < count; i++) order[i] = (cutis_edge){ from[i].a, from[i].b, i };
+    if (!order || !cutis_edges_order(scratch->context, order, count)) return false;
+    for (size_t i = 0; i < count; i++) to[i] = from[order[i].half];
     return true;
 }
 
@@ -64,19 +59,16 @@ static bool build_graph(cutis_arena *scratch, const cutis_handles_grid *grid,
                         const cutis_handles_face *faces, size_t face_count, graph *g)
 {
     cutis_handles_face *sorted = cutis_arena_alloc(scratch, face_count, sizeof *sorted);
-    g->first = cutis_arena_alloc(scratch, (size_t)g->virtual_count + 1, sizeof *g->first);
-    g->diagonal = cutis_arena_alloc(scratch, g->virtual_count, sizeof *g->diagonal);
-    if (!sorted || !g->first || !g->diagonal ||
-        !sort_faces(scratch, g->site_count + g->virtual_count, faces, face_count, sorted))
+    g->first = cutis_arena_zero(scratch, (size_t)g->virtual_count + 1, sizeof *g->first);
+    g->diagonal = cutis_arena_zero(scratch, g->virtual_count, sizeof *g->diagonal);
+    if (!sorted || !g->first || !g->diagonal || !sort_faces(scratch, faces, face_count, sorted))
         return false;
-    memset(g->first, 0, ((size_t)g->virtual_count + 1) * sizeof *g->first);
     add_edges(grid, sorted, face_count, g, true);
     for (uint32_t i = 0; i < g->virtual_count; i++) g->first[i + 1] += g->first[i];
     const uint32_t total = g->first[g->virtual_count];
     g->other = cutis_arena_alloc(scratch, total, sizeof *g->other);
     g->conductance = cutis_arena_alloc(scratch, total, sizeof *g->conductance);
     if (!g->other || !g->conductance) return false;
-    for (uint32_t i = 0; i < g->virtual_count; i++) g->diagonal[i] = 0;
     add_edges(grid, sorted, face_count, g, false);
     for (uint32_t i = g->virtual_count; i > 0; i--) g->first[i] = g->first[i - 1];
     g->first[0] = 0;

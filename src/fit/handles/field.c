@@ -85,12 +85,12 @@ static uint32_t adopt_components(const cutis_handles_grid *grid, const cutis_han
 uint32_t cutis_handles_owners(const cutis_handles_grid *grid, const cutis_handles_sites *sites,
                               const uint32_t *label, uint32_t *owner)
 {
-    uint32_t *held = cutis_alloc_zero(sites->context, sites->site_count, sizeof *held);
+    uint32_t *held = cutis_alloc_zero(sites->arena->context, sites->site_count, sizeof *held);
     if (!held) return CUTIS_HANDLES_NONE;
     for (uint32_t v = 0; v < grid->voxel_count; v++) owner[v] = CUTIS_HANDLES_NONE;
     share_cores(sites, grid, owner, held);
     keep_one(sites, grid, owner, held);
-    cutis_free_array(sites->context, held, sites->site_count, sizeof *held);
+    cutis_free_array(sites->arena->context, held, sites->site_count, sizeof *held);
     return adopt_components(grid, sites, label, owner);
 }
 

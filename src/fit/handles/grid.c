@@ -329,13 +329,6 @@ cutis_result cutis_handles_work_on(cutis_handles_work *work, const cutis_handles
     return CUTIS_OK;
 }
 
-void cutis_handles_voxel_cell(const cutis_handles_grid *grid, uint32_t voxel, uint32_t *cell)
-{
-    const handles_cell at =
-        handles_cell_of(grid->place[voxel], (int)grid->size[0], (int)grid->size[1]);
-    cell[0] = (uint32_t)at.x, cell[1] = (uint32_t)at.y, cell[2] = (uint32_t)at.z;
-}
-
 void cutis_handles_voxel_centre(const cutis_handles_grid *grid, uint32_t voxel, double *centre)
 {
     const handles_point p = handles_centre_at(cutis_handles_grid_given(grid), grid->place[voxel]);

@@ -65,8 +65,7 @@ static inline size_t cutis_handles_tiles(const cutis_handles_grid *grid, uint32_
     return (size_t)count[0] * count[1] * count[2];
 }
 
-/// Integer coordinates of a domain voxel, and its centre.
-void cutis_handles_voxel_cell(const cutis_handles_grid *grid, uint32_t voxel, uint32_t *cell);
+/// The centre of a domain voxel.
 void cutis_handles_voxel_centre(const cutis_handles_grid *grid, uint32_t voxel, double *centre);
 
 /// The domain voxel at integer coordinates, NONE outside the grid or the domain.

@@ -11,7 +11,6 @@
 #include "base/os/os.h"
 #include "fit/handles/model.h"
 #include "fit/handles/record.h"
-#include "fit/handles/reduce.h"
 #include "fit/handles/report.h"
 #include "fit/handles/skeleton.h"
 #include "geometry/vector.h"
@@ -140,18 +139,17 @@ static bool apply_skin(skeleton *s, int32_t skin, const cutis_handles_influences
 static cutis_result place_bones(const skeleton *s, int32_t skin, cutis_handles_bones *bones,
                                 cutis_handles_solution *solution)
 {
-    cutis_context *context = solution->arena->context;
     // Bones that meet keep 8 voxels (virtual: 12) between their sites, or half of what they have.
     const double gap = s->options.weighting == CUTIS_WEIGHTING_FIELD ? 8 : 12;
     TRY(cutis_handles_bones_create(solution->arena, s->model, (uint32_t)skin, bones));
     solution->joint_count = bones->joint_count;
     solution->joint_site = cutis_arena_alloc(solution->arena, bones->joint_count, sizeof(uint32_t));
     if (!solution->joint_site ||
-        !cutis_handles_sites_init(context, bones->joint_count, &solution->sites) ||
+        !cutis_handles_sites_init(solution->arena, bones->joint_count, &solution->sites) ||
         !cutis_handles_bones_sites(bones, &solution->grid, s->options.softness,
                                    gap * solution->grid.step, &solution->sites,
                                    solution->joint_site))
-        return cutis_alloc_result(context);
+        return cutis_alloc_result(solution->arena->context);
     return CUTIS_OK;
 }
 
@@ -189,12 +187,11 @@ static cutis_result bind_skin(skeleton *s, int32_t skin)
     cutis_handles_work_init(&work, s->device, context);
     cutis_result result = CUTIS_OK;
     for (uint32_t j = 0; j < data->skins[skin].joint_count && result == CUTIS_OK; j++)
-        if (!cutis_handles_report_name(context, data->nodes[data->skins[skin].joints[j]].name,
-                                       &s->report->handles[s->joint_first + j]))
+        if (!cutis_handles_report_name(s->report, s->joint_first + j,
+                                       data->nodes[data->skins[skin].joints[j]].name))
             result = cutis_alloc_result(context);
     if (result == CUTIS_OK) result = solve_skin(s, skin, &solution);
     s->joint_first += data->skins[skin].joint_count;
-    cutis_handles_sites_release(&solution.sites);
     cutis_handles_work_release(&work);
     cutis_arena_release(&arena);
     return result;
@@ -223,11 +220,8 @@ static cutis_result bind_skins(skeleton *s)
     for (uint32_t m = 0; m < data->mesh_count; m++) primitives += data->meshes[m].primitive_count;
     if (!cutis_handles_record_init(&s->arena, joints, data->mesh_count, primitives, &s->record))
         return cutis_alloc_result(context);
-    for (uint32_t i = 0; i < data->skin_count; i++) {
-        if (!skin_in_use(s, (int32_t)i)) continue;
-        cutis_result result = bind_skin(s, (int32_t)i);
-        if (result != CUTIS_OK) return result;
-    }
+    for (uint32_t i = 0; i < data->skin_count; i++)
+        if (skin_in_use(s, (int32_t)i)) TRY(bind_skin(s, (int32_t)i));
     cutis_handles_report_finish(s->report, s->vertex_count);
     return CUTIS_OK;
 }
@@ -272,7 +266,6 @@ cutis_result cutis_handles_skeleton(const cutis_model *model, cutis_device *devi
     s.device = device ? device : own;
     if (result == CUTIS_OK) result = bind_skins(&s);
     if (result == CUTIS_OK) result = make_model(&s, influences, out);
-    cutis_handles_record_release(&s.record);
     cutis_arena_release(&s.arena);
     cutis_device_destroy(own);
     if (result == CUTIS_OK && report_out)

@@ -9,13 +9,9 @@
 
 #include "base/error.h"
 #include "fit/handles/text.h"
+#include "geometry/heap.h"
 
 #define BATCH CUTIS_HANDLES_BATCH
-
-typedef struct candidate {
-    float cover;
-    uint32_t voxel;
-} candidate;
 
 typedef struct insertion {
     cutis_handles_insertion *in;
@@ -70,35 +66,30 @@ static bool accept(insertion *i, uint32_t task)
     return cutis_handles_insert(i->in, handle);
 }
 
-static int by_cover(const void *a, const void *b)
-{
-    const candidate *x = a, *y = b;
-    if (x->cover != y->cover) return x->cover > y->cover ? -1 : 1;
-    return (x->voxel > y->voxel) - (x->voxel < y->voxel);
-}
-
-// Maxima of cover by falling cover, or the one where it is worst.
-static cutis_result find_candidates(insertion *i, uint32_t *peaks, candidate *out, uint32_t *count)
+// Voxels that wait by their cover, negated: its maxima by falling cover, or the one where it is
+// worst.
+static cutis_result find_candidates(insertion *i, uint32_t *peaks, cutis_waiting *out,
+                                    uint32_t *count)
 {
     if (i->in->options->serial) {
-        *out = (candidate){ 0, 0 };
+        *out = (cutis_waiting){ 0, 0 };
         for (uint32_t v = 0; v < i->in->grid->voxel_count; v++)
-            if (i->cover[v] > out->cover) *out = (candidate){ i->cover[v], v };
-        *count = out->cover > HANDLES_TAU;
+            if (-i->cover[v] < out->distance) *out = (cutis_waiting){ -i->cover[v], v };
+        *count = -out->distance > HANDLES_TAU;
         return CUTIS_OK;
     }
     TRY(cutis_handles_peaks(i->in, peaks, count));
-    for (uint32_t c = 0; c < *count; c++) out[c] = (candidate){ i->cover[peaks[c]], peaks[c] };
-    qsort(out, *count, sizeof *out, by_cover);
+    for (uint32_t c = 0; c < *count; c++) out[c] = (cutis_waiting){ -i->cover[peaks[c]], peaks[c] };
+    qsort(out, *count, sizeof *out, cutis_heap_order);
     return CUTIS_OK;
 }
 
-static cutis_result insert_round(insertion *i, const candidate *list, uint32_t count)
+static cutis_result insert_round(insertion *i, const cutis_waiting *list, uint32_t count)
 {
     for (uint32_t next = 0; next < count;) {
         uint32_t used = 0;
         for (; next < count && used < BATCH; next++)
-            if (i->cover[list[next].voxel] > HANDLES_TAU) i->batch[used++] = list[next].voxel;
+            if (i->cover[list[next].vertex] > HANDLES_TAU) i->batch[used++] = list[next].vertex;
         cutis_device_run(i->in->work->device, virtual_task, i, used);
         for (uint32_t t = 0; t < used; t++)
             if (i->cover[i->batch[t]] > HANDLES_TAU && !accept(i, t))
@@ -112,11 +103,10 @@ cutis_result cutis_handles_insert_march(cutis_handles_insertion *in)
     insertion i = { .in = in };
     cutis_context *context = in->scratch->context;
     const size_t n = in->grid->voxel_count;
-    candidate *list = cutis_arena_alloc(in->scratch, n, sizeof *list);
+    cutis_waiting *list = cutis_arena_alloc(in->scratch, n, sizeof *list);
     uint32_t *peaks = cutis_arena_alloc(in->scratch, n, sizeof *peaks), count = 1;
-    i.in_core = cutis_arena_alloc(in->scratch, n, 1);
+    i.in_core = cutis_arena_zero(in->scratch, n, 1);
     if (!list || !peaks || !i.in_core) return cutis_alloc_result(context);
-    memset(i.in_core, 0, n);
     for (size_t c = 0; c < in->sites->core_count; c++) i.in_core[in->sites->cores[c]] = 1;
     TRY(cutis_handles_cover_sites(in, 0));
     i.cover = cutis_handles_memory(in->work->buffers.cover);
@@ -146,9 +136,8 @@ cutis_result cutis_handles_lists_march(cutis_handles_insertion *in)
     cutis_handles_virtual *out = in->out;
     cutis_handles_buffers *b = &in->work->buffers;
     const uint32_t n = in->grid->voxel_count, sites = in->sites->site_count;
-    uint32_t *first = cutis_arena_alloc(in->arena, (size_t)n + 1, sizeof *first);
+    uint32_t *first = cutis_arena_zero(in->arena, (size_t)n + 1, sizeof *first);
     if (!first) return cutis_alloc_result(in->arena->context);
-    memset(first, 0, ((size_t)n + 1) * sizeof *first);
     for (size_t v = 0; v < n; v++)
         for (uint32_t s = 0; s < sites; s++) first[v + 1] += site_value(in, s, v) > 0;
     for (const cutis_handles_inserted *h = in->inserted; h < in->inserted + out->virtual_count; h++)

@@ -38,6 +38,7 @@ typedef struct cutis_handles_insertion {
     double radius_least;
     cutis_handles_inserted *inserted; ///< out->virtual_count
     size_t inserted_capacity;
+    uint32_t *peak_mask;    ///< bits of voxels, scratch of every round
     uint32_t list_capacity; ///< sweeps: entries of a voxel
 } cutis_handles_insertion;
 
@@ -70,5 +71,21 @@ cutis_result cutis_handles_sweep_fields(cutis_handles_insertion *in, uint32_t co
 cutis_result cutis_handles_reserve_sweep(cutis_handles_insertion *in, uint32_t count);
 /// Fields that are swept together.
 uint32_t cutis_handles_sweep_most(const cutis_handles_grid *grid);
+
+/// Harmonic fields on the dual graph of the Voronoi cells of all handles, real and virtual: how
+/// much of each real handle's transform a virtual one takes (handles/dual.c).
+/// A face between voxels of two cells.
+typedef struct cutis_handles_face {
+    uint32_t a, b;         ///< handles, a < b; sites first, then virtual ones
+    double length, factor; ///< of the way between them; what conductance falls by far from sites
+} cutis_handles_face;
+
+/// @param voxel per virtual handle: where it is
+/// @param faces between cells of different handles, those of two cells in any fixed order
+/// @return site_count shares per virtual handle, >= 0, sum 1, in the arena; NULL if memory ran out
+double *cutis_handles_dual_solve(cutis_arena *arena, cutis_device *device,
+                                 const cutis_handles_grid *grid, const cutis_handles_sites *sites,
+                                 uint32_t virtual_count, const uint32_t *voxel,
+                                 const cutis_handles_face *faces, size_t face_count);
 
 #endif

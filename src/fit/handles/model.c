@@ -181,8 +181,7 @@ cutis_result cutis_handles_body_world(cutis_arena *arena, const cutis_model *mod
         for (uint32_t p = 0; p < data->meshes[instances[i].mesh].primitive_count; p++)
             counted = counted &&
                       count_primitive(&data->meshes[instances[i].mesh].primitives[p], &out->shape);
-    cutis_result result = alloc_body(arena, counted, out);
-    if (result != CUTIS_OK) return result;
+    TRY(alloc_body(arena, counted, out));
     cutis_transform *local = cutis_arena_alloc(arena, data->node_count, sizeof *local);
     cutis_mat34 *world = cutis_arena_alloc(arena, data->node_count, sizeof *world);
     double(*bones)[12] = cutis_arena_alloc(arena, most, sizeof *bones);

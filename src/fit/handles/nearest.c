@@ -1,7 +1,7 @@
 // Distances to the nearest handle: a CPU marches tile by tile, a GPU sweeps all voxels until none
 // changes. Invariant: both end in the one solution that no step lowers any more, and voxels as near
 // to two handles go to the lower one: the same floats and labels.
-#include "fit/handles/nearest.h"
+#include "fit/handles/distance.h"
 
 #include <string.h>
 

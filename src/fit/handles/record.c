@@ -10,38 +10,24 @@ bool cutis_handles_record_init(cutis_arena *arena, uint32_t handle_count, uint32
                                uint32_t primitive_count, cutis_handles_record *out)
 {
     *out = (cutis_handles_record){ .arena = arena };
-    out->handles = cutis_arena_alloc(arena, handle_count, sizeof *out->handles);
-    out->nodes = cutis_arena_alloc(arena, handle_count, sizeof *out->nodes);
+    out->handles = cutis_arena_zero(arena, handle_count, sizeof *out->handles);
+    out->nodes = cutis_arena_zero(arena, handle_count, sizeof *out->nodes);
     out->first_handles = cutis_arena_alloc(arena, mesh_count, sizeof *out->first_handles);
-    out->weights = cutis_arena_alloc(arena, primitive_count, sizeof *out->weights);
+    out->weights = cutis_arena_zero(arena, primitive_count, sizeof *out->weights);
     if (!out->handles || !out->nodes || !out->first_handles || !out->weights) return false;
     out->rig = (cutis_handle_rig){ .handle_count = handle_count,
                                    .mesh_count = mesh_count,
                                    .primitive_count = primitive_count };
-    memset(out->handles, 0, handle_count * sizeof *out->handles);
-    memset(out->nodes, 0, handle_count * sizeof *out->nodes);
-    memset(out->weights, 0, primitive_count * sizeof *out->weights);
     for (uint32_t m = 0; m < mesh_count; m++) out->first_handles[m] = CUTIS_NONE;
     return true;
 }
 
-void cutis_handles_record_release(cutis_handles_record *r)
-{
-    if (!r->arena) return;
-    cutis_context *context = r->arena->context;
-    cutis_free_array(context, r->places, r->place_capacity, sizeof *r->places);
-    cutis_free_array(context, r->share_first, r->first_capacity, sizeof *r->share_first);
-    cutis_free_array(context, r->share_handles, r->handle_capacity, sizeof *r->share_handles);
-    cutis_free_array(context, r->shares, r->share_capacity, sizeof *r->shares);
-    *r = (cutis_handles_record){ 0 };
-}
-
 static bool push_share(cutis_handles_record *r, uint32_t at, uint32_t handle, double share)
 {
-    cutis_context *context = r->arena->context;
-    if (!cutis_grow(context, &r->share_handles, &r->handle_capacity, (size_t)at + 1,
-                    sizeof *r->share_handles) ||
-        !cutis_grow(context, &r->shares, &r->share_capacity, (size_t)at + 1, sizeof *r->shares))
+    if (!cutis_arena_grow(r->arena, &r->share_handles, &r->handle_capacity, (size_t)at + 1,
+                          sizeof *r->share_handles) ||
+        !cutis_arena_grow(r->arena, &r->shares, &r->share_capacity, (size_t)at + 1,
+                          sizeof *r->shares))
         return false;
     r->share_handles[at] = handle;
     r->shares[at] = (float)share;
@@ -54,10 +40,10 @@ static bool add_virtual(cutis_handles_record *r, const cutis_handles_solution *s
     const cutis_handles_virtual *virtual = &solution->virtual;
     const double *row = virtual->share + (size_t)h * virtual->site_count;
     const uint32_t v = r->rig.virtual_count;
-    cutis_context *context = r->arena->context;
-    if (!cutis_grow(context, &r->places, &r->place_capacity, (size_t)v + 1, sizeof *r->places) ||
-        !cutis_grow(context, &r->share_first, &r->first_capacity, (size_t)v + 2,
-                    sizeof *r->share_first))
+    if (!cutis_arena_grow(r->arena, &r->places, &r->place_capacity, (size_t)v + 1,
+                          sizeof *r->places) ||
+        !cutis_arena_grow(r->arena, &r->share_first, &r->first_capacity, (size_t)v + 2,
+                          sizeof *r->share_first))
         return false;
     if (v == 0) r->share_first[0] = 0;
     uint32_t at = r->share_first[v];

@@ -12,7 +12,7 @@ typedef struct cutis_handles_record {
     uint32_t *nodes;
     int32_t *first_handles;
     cutis_handle_weights *weights;
-    cutis_float3 *places; ///< grown: all of a record's grow through the context
+    cutis_float3 *places; ///< these four grow
     uint32_t *share_first, *share_handles;
     float *shares;
     size_t place_capacity, first_capacity, handle_capacity, share_capacity;
@@ -21,7 +21,6 @@ typedef struct cutis_handles_record {
 /// @param handle_count of all skins that will be added
 bool cutis_handles_record_init(cutis_arena *arena, uint32_t handle_count, uint32_t mesh_count,
                                uint32_t primitive_count, cutis_handles_record *out);
-void cutis_handles_record_release(cutis_handles_record *record);
 
 /// Virtual handles of a solution whose joints begin at `first_handle`. Their places are moved to
 /// world space by the blend of `rest` (12 per joint), or stay (NULL).

@@ -1,6 +1,6 @@
 // From many weights to few. Invariant: a vertex keeps weight only on joints it had weight on; the
 // model is replaced whole or stays.
-#include "fit/handles/reduce.h"
+#include "fit/handles/report.h"
 
 #include <math.h>
 

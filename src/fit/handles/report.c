@@ -1,44 +1,31 @@
-// Reports of handle binds. Invariant: a report owns its names and can be destroyed half-made.
+// Reports of handle binds. Invariant: a report owns its names.
 #include "fit/handles/report.h"
-
-#include <string.h>
 
 #include "base/memory.h"
 
 void cutis_handles_report_destroy(cutis_handles_report *report)
 {
-    if (!report) return;
-    cutis_context *context = report->context;
-    for (uint32_t i = 0; report->handles && i < report->handle_count; i++)
-        if (report->handles[i].name)
-            cutis_free(context, (char *)report->handles[i].name,
-                       strlen(report->handles[i].name) + 1);
-    cutis_free_array(context, report->handles, report->handle_count, sizeof *report->handles);
-    cutis_free(context, report, sizeof *report);
+    cutis_owner_destroy(report);
 }
 
 cutis_handles_report *cutis_handles_report_create(cutis_context *context, uint32_t handle_count)
 {
-    cutis_handles_report *report = cutis_alloc_zero(context, 1, sizeof *report);
+    cutis_handles_report *report = cutis_owner_create(context, sizeof *report);
     if (!report) return NULL;
     report->context = context;
     report->separation_min = -1; // no pair yet
-    report->handles = cutis_alloc_zero(context, handle_count, sizeof *report->handles);
-    if (report->handles) report->handle_count = handle_count;
+    report->handle_count = handle_count;
+    report->handles =
+        cutis_arena_zero(cutis_owner_arena(report), handle_count, sizeof *report->handles);
     if (report->handles) return report;
     cutis_handles_report_destroy(report);
     return NULL;
 }
 
-bool cutis_handles_report_name(cutis_context *context, const char *name,
-                               cutis_handle_result *result)
+bool cutis_handles_report_name(cutis_handles_report *report, uint32_t handle, const char *name)
 {
-    if (!name) return true;
-    const size_t size = strlen(name) + 1;
-    char *copy = cutis_alloc(context, size);
-    if (copy) memcpy(copy, name, size);
-    result->name = copy;
-    return copy != NULL;
+    report->handles[handle].name = cutis_arena_string(cutis_owner_arena(report), name);
+    return !name || report->handles[handle].name;
 }
 
 void cutis_handles_report_finish(cutis_handles_report *report, uint32_t vertex_count)

@@ -93,9 +93,8 @@ static bool add_instances(rig *r)
     const cutis_instance *instances;
     const uint32_t count = cutis_model_instances(r->model, &instances);
     double(*frames)[12] = cutis_arena_alloc(&r->arena, count, sizeof *frames);
-    bool *taken = cutis_arena_alloc(&r->arena, r->data.mesh_count, sizeof *taken);
+    bool *taken = cutis_arena_zero(&r->arena, r->data.mesh_count, sizeof *taken);
     if (!frames || !taken) return false;
-    memset(taken, 0, r->data.mesh_count * sizeof *taken);
     for (uint32_t i = 0; i < count; i++)
         if (!add_instance(r, i, &instances[i], taken, frames)) return false;
     return true;
@@ -232,7 +231,6 @@ cutis_result cutis_handles_rig(const cutis_model *model, const cutis_handles_bod
     r.data.skins = r.skins;
     cutis_result result = good ? cutis_model_create(context, &r.data, CUTIS_GATE_REFUSE, out)
                                : cutis_alloc_result(context);
-    cutis_handles_record_release(&r.record);
     cutis_arena_release(&r.arena);
     return result;
 }

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/os/os.h"
 #include "fit/handles/model.h"
-#include "fit/handles/reduce.h"
 #include "fit/handles/report.h"
 #include "geometry/vector.h"
 
@@ -90,12 +89,12 @@ static cutis_result place_handles(cutis_handles_solution *solution, const cutis_
                                   cutis_handles_report *report)
 {
     cutis_context *context = solution->arena->context;
-    if (!cutis_handles_sites_init(context, set->handle_count, &solution->sites))
+    if (!cutis_handles_sites_init(solution->arena, set->handle_count, &solution->sites))
         return cutis_alloc_result(context);
     for (uint32_t h = 0; h < set->handle_count; h++) {
         double a[3], b[3];
         ends_of(&set->handles[h], a, b);
-        if (!cutis_handles_report_name(context, set->handles[h].name, &report->handles[h]))
+        if (!cutis_handles_report_name(report, h, set->handles[h].name))
             return cutis_alloc_result(context);
         uint32_t twin = find_twin(set, h, solution->grid.step);
         report->handles[h].shared = twin != CUTIS_HANDLES_NONE;
@@ -170,7 +169,6 @@ static cutis_result check_separation(cutis_context *context, const cutis_handle_
 static void release_solved(solved *s)
 {
     cutis_handles_report_destroy(s->report);
-    cutis_handles_sites_release(&s->solution.sites);
     cutis_arena_release(&s->arena);
     *s = (solved){ 0 };
 }
@@ -206,15 +204,11 @@ static cutis_result solve(cutis_handle_session *session, const cutis_handle *han
     out->report->voxels = session->options.voxels;
     out->report->voxel_size = session->grid.step;
     out->report->seconds.voxelise = session->voxelise_seconds;
-    cutis_result result = place_handles(solution, &set, out->report);
-    if (result == CUTIS_OK)
-        result =
-            cutis_handles_solve(solution, &session->body.shape, out->report, out->report->handles);
-    if (result == CUTIS_OK)
-        result = check_separation(context, &set, &session->options, session->longest, out->report);
-    if (result == CUTIS_OK)
-        cutis_handles_report_finish(out->report, session->body.shape.vertex_count);
-    return result;
+    TRY(place_handles(solution, &set, out->report));
+    TRY(cutis_handles_solve(solution, &session->body.shape, out->report, out->report->handles));
+    TRY(check_separation(context, &set, &session->options, session->longest, out->report));
+    cutis_handles_report_finish(out->report, session->body.shape.vertex_count);
+    return CUTIS_OK;
 }
 
 // Solve for other handles and take the result, or keep what is there.
@@ -235,7 +229,7 @@ static cutis_result change(cutis_handle_session *session, const cutis_handle *ha
     }
     release_solved(&session->now);
     session->now = next;
-    session->now.solution.arena = &session->now.arena;
+    session->now.solution.arena = session->now.solution.sites.arena = &session->now.arena;
     return CUTIS_OK;
 }
 
@@ -245,8 +239,7 @@ static cutis_result change(cutis_handle_session *session, const cutis_handle *ha
 static cutis_result voxelise(cutis_handle_session *s, const cutis_handle_set *set)
 {
     double start = cutis_os_seconds();
-    cutis_result result = cutis_handles_body_world(&s->arena, s->model, &s->body);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_handles_body_world(&s->arena, s->model, &s->body));
     s->longest = longest_side(&s->body.shape);
     double least = set ? least_separation(set) : INFINITY;
     if (s->options.voxels_auto && isfinite(least)) {
@@ -254,10 +247,10 @@ static cutis_result voxelise(cutis_handle_session *s, const cutis_handle_set *se
         if (wanted > VOXELS_AUTO_MAX) wanted = VOXELS_AUTO_MAX;
         if (wanted > s->options.voxels) s->options.voxels = wanted;
     }
-    result =
-        cutis_handles_grid_create(&s->arena, &s->work, &s->body.shape, s->options.voxels, &s->grid);
+    TRY(cutis_handles_grid_create(&s->arena, &s->work, &s->body.shape, s->options.voxels,
+                                  &s->grid));
     s->voxelise_seconds = cutis_os_seconds() - start;
-    return result;
+    return CUTIS_OK;
 }
 
 // `set` decides how many voxels `voxels_auto` takes; NULL: as many as there are.
@@ -401,8 +394,8 @@ cutis_result cutis_handles_finish(const cutis_handle_session *session,
     if (!session || !out || (pose_count && !poses)) return CUTIS_INVALID_ARGUMENT;
     const cutis_handle_set set = { session->now.handle_count, session->now.handles, pose_count,
                                    poses };
-    cutis_result result = check_set(session->context, &set);
-    if (result != CUTIS_OK) return result;
+    cutis_result result = CUTIS_OK;
+    TRY(check_set(session->context, &set));
     // Weights on virtual handles are for the model's rig; a drag does not wait for them.
     cutis_arena scratch = { .context = session->context };
     cutis_handles_solution solution = session->now.solution;

@@ -10,28 +10,18 @@
 #include "geometry/vector.h"
 #include "math/mat3.h"
 
-bool cutis_handles_sites_init(cutis_context *context, uint32_t capacity, cutis_handles_sites *out)
+bool cutis_handles_sites_init(cutis_arena *arena, uint32_t capacity, cutis_handles_sites *out)
 {
-    *out = (cutis_handles_sites){ .context = context, .site_capacity = capacity };
-    out->sites = cutis_alloc_zero(context, capacity, sizeof *out->sites);
+    *out = (cutis_handles_sites){ .arena = arena };
+    out->sites = cutis_arena_zero(arena, capacity, sizeof *out->sites);
     return out->sites != NULL;
 }
 
-void cutis_handles_sites_release(cutis_handles_sites *sites)
-{
-    for (uint32_t i = 0; i < sites->site_count; i++)
-        cutis_free_array(sites->context, sites->sites[i].segments, sites->sites[i].segment_capacity,
-                         sizeof(cutis_handles_segment));
-    cutis_free_array(sites->context, sites->sites, sites->site_capacity, sizeof *sites->sites);
-    cutis_free_array(sites->context, sites->cores, sites->core_capacity, sizeof *sites->cores);
-    *sites = (cutis_handles_sites){ 0 };
-}
-
-bool cutis_handles_site_append(cutis_context *context, cutis_handles_site *site, const double *a,
+bool cutis_handles_site_append(cutis_arena *arena, cutis_handles_site *site, const double *a,
                                const double *b)
 {
-    if (!cutis_grow(context, &site->segments, &site->segment_capacity, site->segment_count + 1,
-                    sizeof *site->segments))
+    if (!cutis_arena_grow(arena, &site->segments, &site->segment_capacity, site->segment_count + 1,
+                          sizeof *site->segments))
         return false;
     cutis_handles_segment *segment = &site->segments[site->segment_count++];
     for (int c = 0; c < 3; c++) segment->a[c] = a[c], segment->b[c] = b[c];
@@ -54,7 +44,7 @@ void cutis_handles_sample(const cutis_handles_segment *segment, uint32_t count, 
 }
 
 // The nearest domain voxel to any sample.
-static bool snap(cutis_context *context, const cutis_handles_grid *grid,
+static bool snap(cutis_arena *arena, const cutis_handles_grid *grid,
                  const cutis_handles_segment *whole, uint32_t count, cutis_handles_site *site)
 {
     uint32_t best = 0, stride = count > 64 ? count / 64 : 1;
@@ -68,7 +58,7 @@ static bool snap(cutis_context *context, const cutis_handles_grid *grid,
     double centre[3];
     cutis_handles_voxel_centre(grid, best, centre);
     site->bar = false;
-    return cutis_handles_site_append(context, site, centre, centre);
+    return cutis_handles_site_append(arena, site, centre, centre);
 }
 
 cutis_handles_site *cutis_handles_sites_add(cutis_handles_sites *sites,
@@ -91,10 +81,10 @@ cutis_handles_site *cutis_handles_sites_add(cutis_handles_sites *sites,
         if (inside || first == UINT32_MAX) continue;
         cutis_handles_sample(&whole, count, first, start);
         cutis_handles_sample(&whole, count, i - 1, p);
-        if (!cutis_handles_site_append(sites->context, site, start, p)) return NULL;
+        if (!cutis_handles_site_append(sites->arena, site, start, p)) return NULL;
         first = UINT32_MAX;
     }
-    if (site->segment_count == 0 && !snap(sites->context, grid, &whole, count, site)) return NULL;
+    if (site->segment_count == 0 && !snap(sites->arena, grid, &whole, count, site)) return NULL;
     return site;
 }
 
@@ -110,8 +100,8 @@ bool cutis_handles_sites_cores(cutis_handles_sites *sites, const cutis_handles_g
                 double p[3];
                 cutis_handles_sample(&site->segments[g], count, i, p);
                 cutis_handles_taps_at(grid, p, true, &taps);
-                if (!cutis_grow(sites->context, &sites->cores, &sites->core_capacity,
-                                sites->core_count + (size_t)taps.count, sizeof *sites->cores))
+                if (!cutis_arena_grow(sites->arena, &sites->cores, &sites->core_capacity,
+                                      sites->core_count + (size_t)taps.count, sizeof *sites->cores))
                     return false;
                 for (int t = 0; t < taps.count; t++)
                     sites->cores[sites->core_count++] = taps.voxel[t];

@@ -11,7 +11,7 @@ typedef struct cutis_handles_segment {
 } cutis_handles_segment;
 
 typedef struct cutis_handles_site {
-    cutis_handles_segment *segments; ///< grown through the context of the set
+    cutis_handles_segment *segments; ///< grown in the arena of the set
     size_t segment_count, segment_capacity;
     bool bar;            ///< distances fall off as from a line, not as from a point
     double snapped;      ///< how far outside the domain the handle was, 0 if it was inside
@@ -21,16 +21,14 @@ typedef struct cutis_handles_site {
 
 /// The sites of one problem. `site_count` is at most the number of handles or joints.
 typedef struct cutis_handles_sites {
-    cutis_context *context;
+    cutis_arena *arena;
     uint32_t site_count;
-    cutis_handles_site *sites; ///< site_capacity
-    uint32_t site_capacity;
+    cutis_handles_site *sites; ///< as many as there is space for
     uint32_t *cores; ///< voxels of all cores, ascending within a site; a voxel may be in several
     size_t core_count, core_capacity;
 } cutis_handles_sites;
 
-bool cutis_handles_sites_init(cutis_context *context, uint32_t capacity, cutis_handles_sites *out);
-void cutis_handles_sites_release(cutis_handles_sites *sites);
+bool cutis_handles_sites_init(cutis_arena *arena, uint32_t capacity, cutis_handles_sites *out);
 
 /// Add a site for a handle from a to b (a point: the same twice). What lies outside the domain is
 /// left out; if all of it does, the site is the nearest domain voxel's centre.
@@ -39,7 +37,7 @@ cutis_handles_site *cutis_handles_sites_add(cutis_handles_sites *sites,
                                             const cutis_handles_grid *grid, const double *a,
                                             const double *b, bool bar);
 
-bool cutis_handles_site_append(cutis_context *context, cutis_handles_site *site, const double *a,
+bool cutis_handles_site_append(cutis_arena *arena, cutis_handles_site *site, const double *a,
                                const double *b);
 
 /// Gather the cores; after all sites are there.

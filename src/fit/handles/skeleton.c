@@ -120,7 +120,7 @@ static bool longest_run(const cutis_handles_grid *grid, const cutis_handles_segm
 }
 
 // Append a to b, with what lies outside the domain moved to the voxels nearest to it.
-static bool append_inside(cutis_context *context, const cutis_handles_grid *grid, const double *a,
+static bool append_inside(cutis_arena *arena, const cutis_handles_grid *grid, const double *a,
                           const double *b, cutis_handles_site *site)
 {
     cutis_handles_segment whole;
@@ -142,20 +142,20 @@ static bool append_inside(cutis_context *context, const cutis_handles_grid *grid
             double end[3];
             cutis_handles_sample(&whole, count, first, start);
             cutis_handles_sample(&whole, count, i - 1, end);
-            if (!cutis_handles_site_append(context, site, start, end)) return false;
+            if (!cutis_handles_site_append(arena, site, start, end)) return false;
             first = UINT32_MAX;
         }
         uint32_t voxel = i < count ? voxel_near(grid, p) : CUTIS_HANDLES_NONE;
         if (voxel == CUTIS_HANDLES_NONE || voxel == before) continue;
         before = voxel;
         cutis_handles_voxel_centre(grid, voxel, start);
-        if (!cutis_handles_site_append(context, site, start, start)) return false;
+        if (!cutis_handles_site_append(arena, site, start, start)) return false;
     }
     return true;
 }
 
 // One bone: the run near the domain, then trimmed where it is shared and not clipped.
-static bool add_bone(cutis_context *context, const cutis_handles_grid *grid, const double *from,
+static bool add_bone(cutis_arena *arena, const cutis_handles_grid *grid, const double *from,
                      const double *to, bool shared_start, bool shared_end, double softness,
                      double gap, cutis_handles_site *site)
 {
@@ -181,11 +181,11 @@ static bool add_bone(cutis_context *context, const cutis_handles_grid *grid, con
     }
     v3_put(v3_mix(v3_of(from), v3_of(to), begin), a);
     v3_put(v3_mix(v3_of(from), v3_of(to), end), b);
-    return append_inside(context, grid, a, b, site);
+    return append_inside(arena, grid, a, b, site);
 }
 
 // A leaf: along the way from its nearest ancestor elsewhere, to where the domain ends.
-static bool add_leaf(cutis_context *context, const cutis_handles_bones *bones, uint32_t joint,
+static bool add_leaf(cutis_arena *arena, const cutis_handles_bones *bones, uint32_t joint,
                      const cutis_handles_grid *grid, double softness, double gap,
                      cutis_handles_site *site)
 {
@@ -212,7 +212,7 @@ static bool add_leaf(cutis_context *context, const cutis_handles_bones *bones, u
         if (reach < 2 * grid->step) reach = 0;
         for (int c = 0; c < 3; c++) end[c] += LEAF_PART * reach * direction[c];
     }
-    return add_bone(context, grid, origin, end, bones->parent[joint] != CUTIS_NONE && reach > 0,
+    return add_bone(arena, grid, origin, end, bones->parent[joint] != CUTIS_NONE && reach > 0,
                     false, softness, gap, site);
 }
 
@@ -266,14 +266,13 @@ bool cutis_handles_bones_sites(const cutis_handles_bones *bones, const cutis_han
             if (carrier) continue;
             const double *end = bones->origin + 3 * (size_t)k;
             if (v3_distance_of(origin, end) > 0)
-                good = add_bone(sites->context, grid, origin, end, bones->parent[j] != CUTIS_NONE,
+                good = add_bone(sites->arena, grid, origin, end, bones->parent[j] != CUTIS_NONE,
                                 true, softness, gap, made);
         }
-        if (leaf && good) good = add_leaf(sites->context, bones, j, grid, softness, gap, made);
+        if (leaf && good) good = add_leaf(sites->arena, bones, j, grid, softness, gap, made);
         site[j] = made->segment_count ? sites->site_count : CUTIS_HANDLES_NONE;
-        // Counted even when memory ran out, so that what it has is released.
-        if (made->segments) sites->site_count++;
         if (!good) return false;
+        sites->site_count += made->segment_count > 0;
     }
     return sites->site_count > 0 || add_root(bones, grid, sites, site);
 }

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "fit/handles/insert.h"
-#include "fit/handles/nearest.h"
 
 #define FIELDS_MAX   512                 ///< swept together
 #define FIELD_FLOATS (UINT64_C(1) << 26) ///< of all of them, in one buffer

@@ -3,11 +3,10 @@
 #include "fit/handles/solve.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/os/os.h"
-#include "fit/handles/nearest.h"
+#include "fit/handles/distance.h"
 
 #define CHUNK   1024 ///< vertices of a sum
 #define STRETCH 256  ///< of an item on a CPU
@@ -176,9 +175,8 @@ static bool mark_reached(const cutis_handles_solution *solution, cutis_arena *sc
 {
     const cutis_handles_grid *grid = &solution->grid;
     const cutis_handles_sites *sites = &solution->sites;
-    bool *held = cutis_arena_alloc(scratch, grid->component_count, sizeof *held);
+    bool *held = cutis_arena_zero(scratch, grid->component_count, sizeof *held);
     if (!held) return false;
-    memset(held, 0, grid->component_count * sizeof *held);
     for (size_t i = 0; i < sites->core_count; i++) held[grid->component[sites->cores[i]]] = true;
     for (uint32_t v = 0; v < grid->voxel_count; v++)
         label[v] = held[grid->component[v]] ? 0 : CUTIS_HANDLES_NONE;
@@ -271,9 +269,8 @@ cutis_result cutis_handles_solve(cutis_handles_solution *solution, const cutis_h
     report->components += solution->grid.component_count;
     report->real_handles += solution->sites.site_count;
     solution->sharers =
-        cutis_arena_alloc(solution->arena, solution->sites.site_count, sizeof(uint32_t));
+        cutis_arena_zero(solution->arena, solution->sites.site_count, sizeof(uint32_t));
     if (!solution->sharers) return cutis_alloc_result(context);
-    for (uint32_t s = 0; s < solution->sites.site_count; s++) solution->sharers[s] = 0;
     for (uint32_t j = 0; j < solution->joint_count; j++)
         if (solution->joint_site[j] != CUTIS_HANDLES_NONE)
             solution->sharers[solution->joint_site[j]]++;

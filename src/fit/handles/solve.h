@@ -4,7 +4,7 @@
 
 #include <cutis/handles.h>
 
-#include "fit/handles/spread.h"
+#include "fit/handles/virtual.h"
 
 /// Influences of the vertices of a shape: `slots` each, ascending joints; unused ones have weight 0
 /// and stand last.

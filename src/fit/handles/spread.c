@@ -1,19 +1,22 @@
 // Sampling of the handles' own supports. A task has a list of its own, and the lists are joined in
 // the order of tasks: the same bits for any number of threads. Invariant: every vertex in the
 // domain has at least one handle, because every voxel has one.
-#include "fit/handles/spread.h"
-
-#include <string.h>
+#include "fit/handles/virtual.h"
 
 #include "base/error.h"
 #include "fit/handles/text.h"
 
 #define CHUNK 1024 ///< vertices a task
 
+typedef struct entry {
+    uint32_t handle;
+    float weight;
+} entry;
+
 typedef struct part {
-    uint32_t *handles;
-    float *weights;
-    size_t count, handle_capacity, weight_capacity;
+    cutis_arena arena;
+    entry *entries;
+    size_t count, capacity;
     bool good;
 } part;
 
@@ -30,16 +33,13 @@ typedef struct spreading {
     part *parts;
 } spreading;
 
-static bool push(spreading *s, part *to, uint32_t handle, double weight)
+static bool push(part *to, uint32_t handle, double weight)
 {
     if (!((float)weight > 0)) return true;
-    if (!cutis_grow(s->context, &to->handles, &to->handle_capacity, to->count + 1,
-                    sizeof *to->handles) ||
-        !cutis_grow(s->context, &to->weights, &to->weight_capacity, to->count + 1,
-                    sizeof *to->weights))
+    if (!cutis_arena_grow(&to->arena, &to->entries, &to->capacity, to->count + 1,
+                          sizeof *to->entries))
         return false;
-    to->handles[to->count] = handle;
-    to->weights[to->count++] = (float)weight;
+    to->entries[to->count++] = (entry){ handle, (float)weight };
     return true;
 }
 
@@ -72,8 +72,8 @@ static uint32_t gather(const spreading *s, uint32_t vertex, double *sums, uint32
 }
 
 // Joints before virtual handles; the joints of all sites need sorting only where sites share.
-static bool write_vertex(spreading *s, uint32_t count, const uint32_t *seen, const double *sums,
-                         double total, part *to)
+static bool write_vertex(const spreading *s, uint32_t count, const uint32_t *seen,
+                         const double *sums, double total, part *to)
 {
     const uint32_t sites = s->virtual->site_count;
     const size_t begin = to->count;
@@ -82,19 +82,17 @@ static bool write_vertex(spreading *s, uint32_t count, const uint32_t *seen, con
         const uint32_t h = seen[i];
         const double weight = sums[h] / total;
         if (h >= sites) {
-            good = push(s, to, s->joint_count + h - sites, weight);
+            good = push(to, s->joint_count + h - sites, weight);
             continue;
         }
         const uint32_t holders = s->holder_first[h + 1] - s->holder_first[h];
         for (uint32_t j = s->holder_first[h]; j < s->holder_first[h + 1] && good; j++)
-            good = push(s, to, s->holder[j], weight / holders);
+            good = push(to, s->holder[j], weight / holders);
     }
     for (size_t i = begin + 1; i < to->count; i++)
-        for (size_t j = i; j > begin && to->handles[j] < to->handles[j - 1]; j--) {
-            uint32_t handle = to->handles[j];
-            float weight = to->weights[j];
-            to->handles[j] = to->handles[j - 1], to->weights[j] = to->weights[j - 1];
-            to->handles[j - 1] = handle, to->weights[j - 1] = weight;
+        for (size_t j = i; j > begin && to->entries[j].handle < to->entries[j - 1].handle; j--) {
+            const entry swap = to->entries[j];
+            to->entries[j] = to->entries[j - 1], to->entries[j - 1] = swap;
         }
     return good;
 }
@@ -108,6 +106,7 @@ static void spread_task(void *data, uint32_t task)
     uint32_t *seen = s->seen + task * all, end = s->shape->vertex_count;
     if (end - task * CHUNK > CHUNK) end = (task + 1) * CHUNK;
     to->good = true;
+    to->arena.context = s->context;
     for (uint32_t v = task * CHUNK; v < end && to->good; v++) {
         const size_t begin = to->count;
         uint32_t count = gather(s, v, sums, seen, &total);
@@ -145,13 +144,9 @@ static bool join(cutis_arena *arena, const spreading *s, uint32_t tasks, cutis_h
     if (!out->first || !out->handles || !out->weights) return false;
     out->first[0] = 0;
     for (uint32_t v = 0; v < vertices; v++) out->first[v + 1] = out->first[v] + s->lengths[v];
-    for (uint32_t t = 0; t < tasks; t++) {
-        const part *from = &s->parts[t];
-        if (from->count == 0) continue;
-        memcpy(out->handles + at, from->handles, from->count * sizeof *out->handles);
-        memcpy(out->weights + at, from->weights, from->count * sizeof *out->weights);
-        at += from->count;
-    }
+    for (const part *from = s->parts; from < s->parts + tasks; from++)
+        for (size_t i = 0; i < from->count; i++, at++)
+            out->handles[at] = from->entries[i].handle, out->weights[at] = from->entries[i].weight;
     return true;
 }
 
@@ -171,21 +166,15 @@ cutis_result cutis_handles_spread_make(cutis_arena *arena, cutis_device *device,
                     .shape = shape,
                     .joint_count = joint_count };
     s.lengths = cutis_arena_alloc(&scratch, shape->vertex_count, sizeof *s.lengths);
-    s.sums = cutis_arena_alloc(&scratch, tasks * all, sizeof *s.sums);
+    s.sums = cutis_arena_zero(&scratch, tasks * all, sizeof *s.sums);
     s.seen = cutis_arena_alloc(&scratch, tasks * all, sizeof *s.seen);
-    s.parts = cutis_arena_alloc(&scratch, tasks, sizeof *s.parts);
+    s.parts = cutis_arena_zero(&scratch, tasks, sizeof *s.parts);
     bool good = s.lengths && s.sums && s.seen && s.parts && list_holders(&scratch, joint_site, &s);
     if (good) {
-        memset(s.sums, 0, tasks * all * sizeof *s.sums);
-        memset(s.parts, 0, tasks * sizeof *s.parts);
         cutis_device_run(device, spread_task, &s, tasks);
         for (uint32_t t = 0; t < tasks; t++) good &= s.parts[t].good;
         good = good && join(arena, &s, tasks, out);
-        for (uint32_t t = 0; t < tasks; t++) {
-            part *p = &s.parts[t];
-            cutis_free_array(context, p->handles, p->handle_capacity, sizeof *p->handles);
-            cutis_free_array(context, p->weights, p->weight_capacity, sizeof *p->weights);
-        }
+        for (uint32_t t = 0; t < tasks; t++) cutis_arena_release(&s.parts[t].arena);
     }
     cutis_arena_release(&scratch);
     return good ? CUTIS_OK : cutis_alloc_result(context);

@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "base/os/os.h"
-#include "fit/handles/dual.h"
 #include "fit/handles/insert.h"
-#include "fit/handles/nearest.h"
 
 static const double SITE_FLOOR = 4.5; ///< voxels: > 2 sqrt 3 / TAU, so a site covers its own core
 
@@ -75,24 +73,23 @@ cutis_result cutis_handles_peaks(cutis_handles_insertion *in, uint32_t *list, ui
 {
     cutis_handles_buffers *b = &in->work->buffers;
     const uint32_t words = (in->grid->voxel_count + 31) / 32;
-    uint32_t *mask = cutis_alloc_array(in->scratch->context, words, sizeof *mask);
+    if (!in->peak_mask) in->peak_mask = cutis_arena_alloc(in->scratch, words, sizeof(uint32_t));
+    uint32_t *mask = in->peak_mask;
     if (!mask) return cutis_alloc_result(in->scratch->context);
-    cutis_result result = RESERVE(in->work, { &b->mask, words, 4 });
-    if (result == CUTIS_OK)
-        result = LAUNCH(handles_peaks, in->work, words, .grid = cutis_handles_grid_given(in->grid));
-    if (result == CUTIS_OK) result = cutis_buffer_read(b->mask, 0, mask, 4ull * words);
+    TRY(RESERVE(in->work, { &b->mask, words, 4 }));
+    TRY(LAUNCH(handles_peaks, in->work, words, .grid = cutis_handles_grid_given(in->grid)));
+    TRY(cutis_buffer_read(b->mask, 0, mask, 4ull * words));
     *count = 0;
-    for (uint32_t w = 0; w < words && result == CUTIS_OK; w++)
+    for (uint32_t w = 0; w < words; w++)
         for (uint32_t bits = mask[w]; bits; bits &= bits - 1)
             list[(*count)++] = 32 * w + (uint32_t)__builtin_ctz(bits);
-    cutis_free_array(in->scratch->context, mask, words, sizeof *mask);
-    return result;
+    return CUTIS_OK;
 }
 
 bool cutis_handles_insert(cutis_handles_insertion *in, cutis_handles_inserted handle)
 {
-    if (!cutis_grow(in->scratch->context, &in->inserted, &in->inserted_capacity,
-                    (size_t)in->out->virtual_count + 1, sizeof *in->inserted))
+    if (!cutis_arena_grow(in->scratch, &in->inserted, &in->inserted_capacity,
+                          (size_t)in->out->virtual_count + 1, sizeof *in->inserted))
         return false;
     in->inserted[in->out->virtual_count++] = handle;
     return true;
@@ -146,13 +143,11 @@ static cutis_result share_out(cutis_handles_insertion *in)
 static cutis_result find_coverage(cutis_handles_insertion *in)
 {
     const uint32_t n = in->grid->voxel_count;
-    float *cover = cutis_alloc_array(in->scratch->context, n, sizeof *cover);
+    float *cover = cutis_arena_alloc(in->scratch, n, sizeof *cover);
     if (!cover) return cutis_alloc_result(in->scratch->context);
-    const cutis_result result = cutis_buffer_read(in->work->buffers.cover, 0, cover, 4ull * n);
-    for (uint32_t v = 0; v < n && result == CUTIS_OK; v++)
-        in->out->coverage_max = fmax(in->out->coverage_max, cover[v]);
-    cutis_free_array(in->scratch->context, cover, n, sizeof *cover);
-    return result;
+    TRY(cutis_buffer_read(in->work->buffers.cover, 0, cover, 4ull * n));
+    for (uint32_t v = 0; v < n; v++) in->out->coverage_max = fmax(in->out->coverage_max, cover[v]);
+    return CUTIS_OK;
 }
 
 // Virtual handles into the real ones.
@@ -237,8 +232,7 @@ cutis_result cutis_handles_virtual_solve(cutis_handles_work *work, cutis_arena *
                                          const cutis_handles_virtual_options *options, bool *fits,
                                          cutis_handles_virtual *out, cutis_handles_field *field)
 {
-    cutis_context *context = arena->context;
-    cutis_arena scratch = { .context = context };
+    cutis_arena scratch = { .context = arena->context };
     cutis_handles_insertion in = { .work = work,
                                    .arena = arena,
                                    .scratch = &scratch,
@@ -253,7 +247,6 @@ cutis_result cutis_handles_virtual_solve(cutis_handles_work *work, cutis_arena *
     *fits = true;
     work->has_values = false;
     const cutis_result result = insert_and_fold(&in, fits, field);
-    cutis_free_array(context, in.inserted, in.inserted_capacity, sizeof *in.inserted);
     cutis_arena_release(&scratch);
     if (result != CUTIS_OK) *out = (cutis_handles_virtual){ 0 };
     return result;

@@ -6,6 +6,7 @@
 #ifndef CUTIS_FIT_HANDLES_WORK_H
 #define CUTIS_FIT_HANDLES_WORK_H
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "device/compute/basic.h"
 #include "device/compute/handles.h"
@@ -118,11 +119,5 @@ static inline void *cutis_handles_memory(const cutis_buffer *buffer)
 {
     return (void *)(uintptr_t)buffer->handle;
 }
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        const cutis_result tried = (call);                                                         \
-        if (tried != CUTIS_OK) return tried;                                                       \
-    } while (0)
 
 #endif

@@ -3,7 +3,6 @@
 // them, and sums are added in the same order as on the CPU, so the result has its bits.
 #include "fit/poses/fit.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -98,36 +97,29 @@ static cutis_result solve(learn_batch *b)
         { PRIORS, b->priors, b->candidates * total * sizeof(double) },
         { COUNTS, b->counts, 2 * total * sizeof(int32_t) },
     };
-    cutis_result result = CUTIS_OK;
-    for (size_t i = 0; i < sizeof in / sizeof *in && result == CUTIS_OK; i++)
-        result = cutis_buffer_write(b->buffers[in[i].buffer], 0, in[i].data, in[i].size);
-    if (result == CUTIS_OK)
-        result =
-            learn_weights_run(p->device, b->count,
-                              (learn_weights_buffers){ .places = b->buffers[PLACES],
-                                                       .rests = b->buffers[RESTS],
-                                                       .joints = b->buffers[JOINTS],
-                                                       .priors = b->buffers[PRIORS],
-                                                       .counts = b->buffers[COUNTS],
-                                                       .palettes = b->buffers[PALETTES],
-                                                       .columns = b->buffers[COLUMNS],
-                                                       .out_candidates = b->buffers[CANDIDATES],
-                                                       .out_weights = b->buffers[WEIGHTS],
-                                                       .out_values = b->buffers[VALUES] },
-                              (learn_weights_arguments){
-                                  .examples = (int)p->examples->count,
-                                  .palette_count = (int)p->data->skins[b->span->skin].joint_count,
-                                  .normalise = p->options.paper.normalise,
-                                  .total = (int)b->total });
-    if (result == CUTIS_OK)
-        result = cutis_buffer_read(b->buffers[CANDIDATES], 0, b->found,
-                                   b->candidates * total * sizeof(int32_t));
-    if (result == CUTIS_OK)
-        result = cutis_buffer_read(b->buffers[WEIGHTS], 0, b->weights,
-                                   b->candidates * total * sizeof(double));
-    if (result == CUTIS_OK)
-        result = cutis_buffer_read(b->buffers[VALUES], 0, b->values, 3 * total * sizeof(double));
-    return result;
+    for (size_t i = 0; i < sizeof in / sizeof *in; i++)
+        TRY(cutis_buffer_write(b->buffers[in[i].buffer], 0, in[i].data, in[i].size));
+    TRY(learn_weights_run(
+        p->device, b->count,
+        (learn_weights_buffers){ .places = b->buffers[PLACES],
+                                 .rests = b->buffers[RESTS],
+                                 .joints = b->buffers[JOINTS],
+                                 .priors = b->buffers[PRIORS],
+                                 .counts = b->buffers[COUNTS],
+                                 .palettes = b->buffers[PALETTES],
+                                 .columns = b->buffers[COLUMNS],
+                                 .out_candidates = b->buffers[CANDIDATES],
+                                 .out_weights = b->buffers[WEIGHTS],
+                                 .out_values = b->buffers[VALUES] },
+        (learn_weights_arguments){ .examples = (int)p->examples->count,
+                                   .palette_count = (int)p->data->skins[b->span->skin].joint_count,
+                                   .normalise = p->options.paper.normalise,
+                                   .total = (int)b->total }));
+    TRY(cutis_buffer_read(b->buffers[CANDIDATES], 0, b->found,
+                          b->candidates * total * sizeof(int32_t)));
+    TRY(cutis_buffer_read(b->buffers[WEIGHTS], 0, b->weights,
+                          b->candidates * total * sizeof(double)));
+    return cutis_buffer_read(b->buffers[VALUES], 0, b->values, 3 * total * sizeof(double));
 }
 
 static cutis_result open_batch(learn_batch *b)
@@ -142,11 +134,11 @@ static cutis_result open_batch(learn_batch *b)
                                       c * total * 8,        2 * total * 4, palette_bytes,
                                       rows * c * total * 8, c * total * 4, c * total * 8,
                                       3 * total * 8 };
-    b->places = cutis_arena_alloc(p->arena, rows, (total + tasks) * sizeof *b->places);
-    b->rests = cutis_arena_alloc(p->arena, 3, total * sizeof *b->rests);
-    b->priors = cutis_arena_alloc(p->arena, c, total * sizeof *b->priors);
-    b->joints = cutis_arena_alloc(p->arena, c, total * sizeof *b->joints);
-    b->counts = cutis_arena_alloc(p->arena, 2, total * sizeof *b->counts);
+    b->places = cutis_arena_zero(p->arena, rows, (total + tasks) * sizeof *b->places);
+    b->rests = cutis_arena_zero(p->arena, 3, total * sizeof *b->rests);
+    b->priors = cutis_arena_zero(p->arena, c, total * sizeof *b->priors);
+    b->joints = cutis_arena_zero(p->arena, c, total * sizeof *b->joints);
+    b->counts = cutis_arena_zero(p->arena, 2, total * sizeof *b->counts);
     b->found = cutis_arena_alloc(p->arena, c, total * sizeof *b->found);
     b->weights = cutis_arena_alloc(p->arena, c, total * sizeof *b->weights);
     b->values = cutis_arena_alloc(p->arena, 3, total * sizeof *b->values);
@@ -154,42 +146,26 @@ static cutis_result open_batch(learn_batch *b)
     if (!b->places || !b->rests || !b->priors || !b->joints || !b->counts || !b->found ||
         !b->weights || !b->values || !b->sums)
         return cutis_alloc_result(p->context);
-    memset(b->joints, 0, c * total * sizeof *b->joints);
-    memset(b->priors, 0, c * total * sizeof *b->priors);
-    memset(b->places, 0, rows * (total + tasks) * sizeof *b->places);
-    memset(b->counts, 0, 2 * total * sizeof *b->counts);
-    memset(b->rests, 0, 3 * total * sizeof *b->rests);
-    cutis_result result = CUTIS_OK;
-    for (int i = 0; i < BUFFERS && result == CUTIS_OK; i++)
-        result = cutis_buffer_create(p->device, sizes[i], &b->buffers[i]);
-    if (result == CUTIS_OK)
-        result = cutis_buffer_write(b->buffers[PALETTES], 0, skin->palettes, palette_bytes);
-    return result;
+    for (int i = 0; i < BUFFERS; i++) TRY(cutis_buffer_create(p->device, sizes[i], &b->buffers[i]));
+    return cutis_buffer_write(b->buffers[PALETTES], 0, skin->palettes, palette_bytes);
 }
 
 static cutis_result run_batches(learn_batch *b)
 {
     cutis_fit_problem *p = b->p;
     const uint32_t vertices = b->span->primitive->vertex_count;
-    cutis_result result = CUTIS_OK;
-    for (b->first = 0; b->first < vertices && result == CUTIS_OK; b->first += b->total) {
+    for (b->first = 0; b->first < vertices; b->first += b->total) {
         b->count = vertices - b->first < b->total ? vertices - b->first : b->total;
         const uint32_t tasks = (b->count + TASK - 1) / TASK;
-        result = cutis_progress(p->context, "learning",
-                                (b->span->vertex_first + (double)b->first) / p->vertex_count);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(p->context, "learning",
+                           (b->span->vertex_first + (double)b->first) / p->vertex_count));
         memset(b->sums, 0, tasks * sizeof *b->sums);
         cutis_device_run(p->device, gather, b, tasks);
-        result = solve(b);
-        if (result != CUTIS_OK) return result;
+        TRY(solve(b));
         cutis_device_run(p->device, take_back, b, tasks);
-        for (uint32_t t = 0; t < tasks; t++) {
-            p->sums.deficient += b->sums[t].deficient;
-            p->sums.discarded += b->sums[t].discarded;
-            p->sums.discarded_max = fmax(p->sums.discarded_max, b->sums[t].discarded_max);
-        }
+        cutis_fit_add_sums(p, b->sums, tasks);
     }
-    return result;
+    return CUTIS_OK;
 }
 
 cutis_result cutis_fit_learn_on_device(cutis_fit_problem *p, const cutis_fit_span *span, bool *done)

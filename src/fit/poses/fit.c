@@ -8,18 +8,9 @@
 
 #include "base/error.h"
 
-typedef struct fit_report {
-    cutis_pose_fit_report fit;
-    cutis_arena arena;
-} fit_report;
-
 void cutis_pose_fit_report_destroy(cutis_pose_fit_report *fit)
 {
-    if (!fit) return;
-    fit_report *own = (fit_report *)fit; // its first member
-    cutis_context *context = own->arena.context;
-    cutis_arena_release(&own->arena);
-    cutis_free(context, own, sizeof *own);
+    cutis_owner_destroy(fit);
 }
 
 // Learned weights in place of a primitive's own.
@@ -127,17 +118,16 @@ static double root_mean(double sum, double count)
 static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_poses *poses,
                                 cutis_pose_fit_report **out)
 {
-    fit_report *own = cutis_alloc_zero(p->context, 1, sizeof *own);
-    if (!own) return cutis_alloc_result(p->context);
-    own->arena.context = p->context;
-    cutis_pose_fit_report *fit = &own->fit;
+    cutis_pose_fit_report *fit = cutis_owner_create(p->context, sizeof *fit);
+    if (!fit) return cutis_alloc_result(p->context);
+    cutis_arena *arena = cutis_owner_arena(fit);
     const uint32_t examples = p->examples->count;
     for (uint32_t s = 0; s < p->span_count; s++)
         fit->vertex_count += p->spans[s].primitive->vertex_count;
-    double *before = NULL, *after = cutis_arena_alloc(&own->arena, examples, sizeof *after);
-    if (p->before) before = cutis_arena_alloc(&own->arena, examples, sizeof *before);
+    double *before = NULL, *after = cutis_arena_alloc(arena, examples, sizeof *after);
+    if (p->before) before = cutis_arena_alloc(arena, examples, sizeof *before);
     fit->still_joints =
-        cutis_arena_copy(&own->arena, poses->still, poses->still_count, sizeof *poses->still);
+        cutis_arena_copy(arena, poses->still, poses->still_count, sizeof *poses->still);
     if (!after || (p->before && !before) || !fit->still_joints) {
         cutis_pose_fit_report_destroy(fit);
         return cutis_alloc_result(p->context);

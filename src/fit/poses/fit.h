@@ -83,6 +83,9 @@ void cutis_fit_learn_end(cutis_fit_problem *problem, const cutis_fit_span *span,
 cutis_result cutis_fit_learn_on_device(cutis_fit_problem *problem, const cutis_fit_span *span,
                                        bool *done);
 
+/// Sums of tasks, in their order, to the problem's.
+void cutis_fit_add_sums(cutis_fit_problem *problem, const cutis_fit_sums *sums, uint32_t tasks);
+
 /// Weights and displacements of all vertices.
 cutis_result cutis_fit_vertices(cutis_fit_problem *problem);
 
@@ -100,7 +103,20 @@ typedef struct cutis_fit_poses {
     double energy, compression_max; ///< of principal poses; 1 and 0 without
 } cutis_fit_poses;
 
-/// Principal fields in place of the poses' displacements, where options say so.
+#define CUTIS_PRINCIPAL_MAX 256 ///< most columns: the matrix is made diagonal by single rotations
+
+/// Orthonormal directions in which columns differ most: eigenvectors of X^T X, the largest first.
+/// With F = X V, X = F V^T; the first m columns of both leave an error whose square is the sum of
+/// the other eigenvalues.
+/// @param columns count arrays of `rows` floats; @param count 1 .. CUTIS_PRINCIPAL_MAX
+/// @param vectors count * count: entry k of direction m at [k * count + m]
+/// @param squares count: eigenvalues, the squares of the singular values, descending
+/// @param scratch count * count doubles
+void cutis_principal_basis(uint32_t count, size_t rows, const float *const *columns,
+                           double *vectors, double *squares, double *scratch);
+
+/// Principal fields in place of the poses' displacements (docs/spec/pose-space.md 7), where options
+/// say so.
 cutis_result cutis_fit_compress(cutis_fit_problem *problem, cutis_fit_poses *poses);
 
 cutis_result cutis_fit_poses_create(cutis_fit_problem *problem, cutis_fit_poses *out);

@@ -62,12 +62,11 @@ static cutis_result list_spans(cutis_fit_problem *p)
 {
     const cutis_instance *instances;
     uint32_t count = cutis_model_instances(p->model, &instances), spans = 0;
-    uint8_t *seen = cutis_arena_alloc(p->arena, p->data->mesh_count, 1);
+    uint8_t *seen = cutis_arena_zero(p->arena, p->data->mesh_count, 1);
     for (uint32_t i = 0; i < count; i++)
         spans += p->data->meshes[instances[i].mesh].primitive_count;
     p->spans = cutis_arena_alloc(p->arena, spans, sizeof *p->spans);
     if (!seen || !p->spans) return cutis_alloc_result(p->context);
-    memset(seen, 0, p->data->mesh_count);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t mesh = instances[i].mesh, first = instances[i].vertex_first;
         if (instances[i].skin == CUTIS_NONE) continue;
@@ -209,10 +208,9 @@ static cutis_result make_normals(cutis_fit_problem *p)
     cutis_model_triangles(p->model, indices);
     cutis_model_file_positions(p->model, rest);
     cutis_surface surface = { p->vertex_count, triangles, rest, indices };
-    cutis_result result = cutis_weld_positions(p->context, p->vertex_count, rest, weld);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_weld_positions(p->context, p->vertex_count, rest, weld));
     split_edges(p, weld);
-    result = cutis_surface_normals(p->context, &surface, weld, p->rest_normals);
+    cutis_result result = cutis_surface_normals(p->context, &surface, weld, p->rest_normals);
     for (uint32_t e = 0; e < p->examples->count && result == CUTIS_OK; e++) {
         surface.positions = p->examples->positions + e * per;
         result = cutis_surface_normals(p->context, &surface, weld, p->example_normals + e * per);
@@ -231,23 +229,21 @@ static double rest_diagonal(const cutis_fit_problem *p)
 
 cutis_result cutis_fit_gather(cutis_fit_problem *p)
 {
-    p->skins = cutis_arena_alloc(p->arena, p->data->skin_count, sizeof *p->skins);
+    p->skins = cutis_arena_zero(p->arena, p->data->skin_count, sizeof *p->skins);
     if (!p->skins) return cutis_alloc_result(p->context);
-    memset(p->skins, 0, p->data->skin_count * sizeof *p->skins);
-    cutis_result result = check_options(p);
-    if (result == CUTIS_OK) result = check_examples(p);
-    if (result == CUTIS_OK) result = list_spans(p);
-    if (result == CUTIS_OK) result = cutis_fit_lock(p);
-    if (result == CUTIS_OK) result = make_palettes(p);
-    for (uint32_t e = 0; e < p->examples->count && result == CUTIS_OK && p->options.after; e++)
+    TRY(check_options(p));
+    TRY(check_examples(p));
+    TRY(list_spans(p));
+    TRY(cutis_fit_lock(p));
+    TRY(make_palettes(p));
+    for (uint32_t e = 0; e < p->examples->count && p->options.after; e++)
         if (!p->uniform[e])
-            result = cutis_fail(p->context, CUTIS_UNSUPPORTED,
-                                "fit: example %u scales a joint nonuniformly; displacements after "
-                                "skinning need rotations",
-                                e);
-    for (uint32_t s = 0; s < p->data->skin_count && result == CUTIS_OK; s++)
-        if (p->skins[s].used) result = make_bones(p, s);
-    if (result == CUTIS_OK) result = make_normals(p);
-    if (result == CUTIS_OK) p->diagonal = rest_diagonal(p);
-    return result;
+            return cutis_fail(p->context, CUTIS_UNSUPPORTED,
+                              "fit: example %u scales a joint nonuniformly; displacements after "
+                              "skinning need rotations",
+                              e);
+    for (uint32_t s = 0; s < p->data->skin_count; s++)
+        if (p->skins[s].used) TRY(make_bones(p, s));
+    p->diagonal = rest_diagonal(p);
+    return make_normals(p);
 }

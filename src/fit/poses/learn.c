@@ -174,13 +174,11 @@ cutis_result cutis_fit_lock(cutis_fit_problem *p)
     for (uint32_t s = 0; s < p->data->skin_count && o->keep_joint_count; s++) {
         const cutis_skin *skin = &p->data->skins[s];
         if (!p->skins[s].used) continue;
-        p->skins[s].kept = cutis_arena_alloc(p->arena, skin->joint_count, 1);
+        p->skins[s].kept = cutis_arena_zero(p->arena, skin->joint_count, 1);
         if (!p->skins[s].kept) return cutis_alloc_result(p->context);
-        for (uint32_t j = 0; j < skin->joint_count; j++) {
-            p->skins[s].kept[j] = 0;
+        for (uint32_t j = 0; j < skin->joint_count; j++)
             for (uint32_t k = 0; k < o->keep_joint_count; k++)
                 if (o->keep_joints[k] == skin->joints[j]) p->skins[s].kept[j] = 1;
-        }
     }
     for (uint32_t k = 0; k < o->keep_joint_count; k++) {
         bool found = false;

@@ -36,13 +36,12 @@ static const cutis_transform *transforms_of(const pose_work *w, uint32_t entry)
 static bool list_joints(pose_work *w)
 {
     const cutis_model_data *data = w->p->data;
-    uint8_t *used = cutis_arena_alloc(w->p->arena, data->node_count, 1);
+    uint8_t *used = cutis_arena_zero(w->p->arena, data->node_count, 1);
     w->joints = cutis_arena_alloc(w->p->arena, data->node_count, sizeof *w->joints);
     w->root = cutis_arena_alloc(w->p->arena, data->node_count, 1);
     w->rest = cutis_arena_alloc(w->p->arena, data->node_count, sizeof *w->rest);
     if (!used || !w->joints || !w->root || !w->rest) return false;
     cutis_pose_rest(w->p->model, w->rest, NULL);
-    memset(used, 0, data->node_count);
     for (uint32_t s = 0; s < data->skin_count; s++)
         for (uint32_t j = 0; j < data->skins[s].joint_count && w->p->skins[s].used; j++)
             used[data->skins[s].joints[j]] = 1;
@@ -252,8 +251,7 @@ static cutis_result count_ambiguous(cutis_fit_problem *p, const cutis_pose_table
         place[poses->space.joints[j]] = (int32_t)j;
     for (uint32_t s = 0; s < p->span_count; s++) {
         const cutis_skin *skin = &p->data->skins[p->spans[s].skin];
-        cutis_result result = cutis_progress(p->context, "comparing", (double)s / p->span_count);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(p->context, "comparing", (double)s / p->span_count));
         for (uint32_t v = 0; v < p->spans[s].primitive->vertex_count; v++) {
             size_t vertex = p->spans[s].vertex_first + v;
             cutis_joint_weights weights = { 0, joint, weight };
@@ -307,6 +305,6 @@ cutis_result cutis_fit_poses_create(cutis_fit_problem *p, cutis_fit_poses *out)
         !cutis_pose_measure_create(p->model, &out->space, p->arena, &measure) ||
         !cutis_pose_table_create(&measure, p->arena, &table) || !fit_kernel(p, &table, out))
         return cutis_alloc_result(p->context);
-    result = count_ambiguous(p, &table, out);
-    return result == CUTIS_OK ? cutis_fit_compress(p, out) : result;
+    TRY(count_ambiguous(p, &table, out));
+    return cutis_fit_compress(p, out);
 }

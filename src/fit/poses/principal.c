@@ -1,12 +1,10 @@
 // Principal directions of a few long columns, by cyclic Jacobi on their Gram matrix. Invariant: the
 // order of sums and rotations is fixed, and a direction's largest entry is positive, so the bits
 // depend on the columns alone.
-#include "fit/poses/principal.h"
+#include "fit/poses/fit.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "fit/poses/fit.h"
 
 #include "base/error.h"
 

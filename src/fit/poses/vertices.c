@@ -144,21 +144,25 @@ static void run_task(void *data, uint32_t index)
     cutis_free_array(p->context, scratch, size, sizeof *scratch);
 }
 
-static void add_sums(cutis_fit_problem *p, const vertex_job *job, uint32_t tasks)
+void cutis_fit_add_sums(cutis_fit_problem *p, const cutis_fit_sums *sums, uint32_t tasks)
 {
-    const uint32_t examples = p->examples->count;
-    for (uint32_t t = 0; t < tasks; t++) {
-        const cutis_fit_sums *s = &job->sums[t];
+    for (const cutis_fit_sums *s = sums; s < sums + tasks; s++) {
         p->sums.deficient += s->deficient;
         p->sums.damped += s->damped;
         p->sums.discarded += s->discarded;
         p->sums.discarded_max = fmax(p->sums.discarded_max, s->discarded_max);
         p->sums.longest = fmax(p->sums.longest, s->longest);
-        for (uint32_t e = 0; e < examples; e++) {
-            if (p->before) p->before[e] += job->errors[2 * (size_t)t * examples + e];
-            p->after[e] += job->errors[(2 * (size_t)t + 1) * examples + e];
-        }
     }
+}
+
+static void add_errors(cutis_fit_problem *p, const double *errors, uint32_t tasks)
+{
+    const uint32_t examples = p->examples->count;
+    for (uint32_t t = 0; t < tasks; t++, errors += 2 * (size_t)examples)
+        for (uint32_t e = 0; e < examples; e++) {
+            if (p->before) p->before[e] += errors[e];
+            p->after[e] += errors[examples + e];
+        }
 }
 
 static cutis_result run_span(cutis_fit_problem *p, vertex_job *job)
@@ -166,17 +170,16 @@ static cutis_result run_span(cutis_fit_problem *p, vertex_job *job)
     const uint32_t count = job->span->primitive->vertex_count, tasks = (count + TASK - 1) / TASK;
     for (uint32_t first = 0; first < tasks; first += TASK_GROUP) {
         uint32_t group = tasks - first < TASK_GROUP ? tasks - first : TASK_GROUP;
-        cutis_result result =
-            cutis_progress(p->context, "fitting",
-                           (job->span->vertex_first + (double)first * TASK) / p->vertex_count);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(p->context, "fitting",
+                           (job->span->vertex_first + (double)first * TASK) / p->vertex_count));
         job->task_first = first;
         memset(job->sums, 0, group * sizeof *job->sums);
         memset(job->errors, 0, 2 * (size_t)group * p->examples->count * sizeof *job->errors);
         cutis_device_run(p->device, run_task, job, group);
         if (atomic_load(&job->failed))
             return cutis_fail(p->context, CUTIS_OUT_OF_MEMORY, "fit: no memory for a task");
-        add_sums(p, job, group);
+        cutis_fit_add_sums(p, job->sums, group);
+        add_errors(p, job->errors, group);
     }
     return CUTIS_OK;
 }
@@ -184,20 +187,20 @@ static cutis_result run_span(cutis_fit_problem *p, vertex_job *job)
 // The model's own weights, as they are used when none are learned, and kept where they are locked.
 static bool copy_weights(cutis_fit_problem *p)
 {
-    cutis_vertex_buffer buffer;
-    if (!cutis_vertex_buffer_create(p->model, &buffer)) return false;
+    cutis_influence *list =
+        cutis_arena_alloc(p->arena, cutis_vertex_longest(p->model), sizeof *list);
+    if (!list) return false;
     for (uint32_t i = 0; i < p->span_count; i++)
         for (uint32_t v = 0; v < p->spans[i].primitive->vertex_count; v++) {
             size_t vertex = p->spans[i].vertex_first + v;
-            uint32_t count = cutis_vertex_gather(&p->spans[i].primitive->influences, v, &buffer);
+            uint32_t count = cutis_vertex_gather(&p->spans[i].primitive->influences, v, list);
             p->counts[vertex] = count;
-            if (p->options.learn_weights) cutis_vertex_normalise(buffer.list, count);
+            if (p->options.learn_weights) cutis_vertex_normalise(list, count);
             for (uint32_t k = 0; k < count; k++) {
-                p->joints[vertex * p->slots + k] = buffer.list[k].joint;
-                p->weights[vertex * p->slots + k] = (float)buffer.list[k].weight;
+                p->joints[vertex * p->slots + k] = list[k].joint;
+                p->weights[vertex * p->slots + k] = (float)list[k].weight;
             }
         }
-    cutis_vertex_buffer_destroy(&buffer);
     return true;
 }
 
@@ -233,18 +236,17 @@ cutis_result cutis_fit_vertices(cutis_fit_problem *p)
 {
     const size_t vertices = p->vertex_count, examples = p->examples->count;
     bool weighted;
-    cutis_result result = look_at_weights(p, &weighted);
-    if (result != CUTIS_OK) return result;
+    TRY(look_at_weights(p, &weighted));
     p->counts = cutis_arena_alloc(p->arena, vertices, sizeof *p->counts);
     p->joints = cutis_arena_alloc(p->arena, vertices, p->slots * sizeof *p->joints);
     p->weights = cutis_arena_alloc(p->arena, vertices, p->slots * sizeof *p->weights);
-    p->after = cutis_arena_alloc(p->arena, examples, sizeof *p->after);
-    if (weighted) p->before = cutis_arena_alloc(p->arena, examples, sizeof *p->before);
+    p->after = cutis_arena_zero(p->arena, examples, sizeof *p->after);
+    if (weighted) p->before = cutis_arena_zero(p->arena, examples, sizeof *p->before);
     if (!p->options.weights_only)
-        p->displacements = cutis_arena_alloc(p->arena, vertices, 3 * examples * sizeof(float));
+        p->displacements = cutis_arena_zero(p->arena, vertices, 3 * examples * sizeof(float));
     if (p->example_normals)
         p->normal_displacements =
-            cutis_arena_alloc(p->arena, vertices, 3 * examples * sizeof(float));
+            cutis_arena_zero(p->arena, vertices, 3 * examples * sizeof(float));
     vertex_job job = { .problem = p };
     atomic_init(&job.failed, false);
     job.sums = cutis_arena_alloc(p->arena, TASK_GROUP, sizeof *job.sums);
@@ -253,18 +255,13 @@ cutis_result cutis_fit_vertices(cutis_fit_problem *p)
         (!p->options.weights_only && !p->displacements) ||
         (p->example_normals && !p->normal_displacements) || !job.sums || !job.errors)
         return cutis_alloc_result(p->context);
-    memset(p->after, 0, examples * sizeof *p->after);
-    if (p->before) memset(p->before, 0, examples * sizeof *p->before);
-    if (p->displacements) memset(p->displacements, 0, vertices * 3 * examples * sizeof(float));
-    if (p->normal_displacements)
-        memset(p->normal_displacements, 0, vertices * 3 * examples * sizeof(float));
     if ((!p->options.learn_weights || p->locks) && !copy_weights(p))
         return cutis_alloc_result(p->context);
-    for (uint32_t i = 0; i < p->span_count && result == CUTIS_OK; i++) {
+    for (uint32_t i = 0; i < p->span_count; i++) {
         job.span = &p->spans[i];
         p->learned = false;
-        if (p->options.learn_weights) result = cutis_fit_learn_on_device(p, job.span, &p->learned);
-        if (result == CUTIS_OK) result = run_span(p, &job);
+        if (p->options.learn_weights) TRY(cutis_fit_learn_on_device(p, job.span, &p->learned));
+        TRY(run_span(p, &job));
     }
-    return result;
+    return CUTIS_OK;
 }

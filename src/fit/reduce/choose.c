@@ -57,6 +57,32 @@ static void deal(const cutis_reduce_problem *problem, uint32_t example_count, ui
     }
 }
 
+cutis_result cutis_reduce_colour(cutis_arena *arena, const cutis_reduce_mesh *mesh,
+                                 cutis_reduce_colouring *made, uint32_t distance,
+                                 const cutis_reduce_colours **out)
+{
+    cutis_reduce_colours *colours = &made->distance[distance - 1];
+    *out = colours;
+    return colours->first || cutis_reduce_colours_create(arena, mesh, distance, colours)
+               ? CUTIS_OK
+               : cutis_alloc_result(arena->context);
+}
+
+cutis_result cutis_reduce_once(const cutis_reduce_problem *problem, cutis_reduce_method method,
+                               cutis_arena *arena, cutis_reduce_colouring *colouring,
+                               cutis_arena *colour_arena, cutis_reduce_state *state,
+                               cutis_reduce_sets *sets)
+{
+    const cutis_reduce_colours *colours;
+    const bool geometric = method == CUTIS_REDUCE_GEOMETRIC;
+    if (!geometric) *sets = CUTIS_REDUCE_SETS_LARGEST;
+    if (*sets == CUTIS_REDUCE_SETS_AUTO) *sets = CUTIS_REDUCE_SETS_FITTED;
+    TRY(cutis_reduce_start(problem, arena, *sets == CUTIS_REDUCE_SETS_FITTED, geometric, state));
+    if (method != CUTIS_REDUCE_SMOOTH) return CUTIS_OK;
+    TRY(cutis_reduce_colour(colour_arena, problem->mesh, colouring, 2, &colours));
+    return cutis_reduce_smooth(problem, arena, colours, state);
+}
+
 uint32_t cutis_reduce_list_methods(cutis_reduce_method method, bool compared, bool all,
                                    cutis_reduce_method *out)
 {

@@ -1,7 +1,7 @@
 // Errors of reduced weights: linear blend of all groups in world space by original and reduced
 // weights, compared by the measures of docs/spec/conventions.md 5. Every mesh counts once, whatever
 // the number of its instances.
-#include "fit/reduce/evaluate.h"
+#include "fit/reduce/model.h"
 
 #include <cutis/measure.h>
 

@@ -264,7 +264,7 @@ bool cutis_reduce_mesh_create(cutis_device *device, cutis_arena *arena, uint32_t
     out->diagonal = cutis_arena_alloc(arena, vertex_count, sizeof *out->diagonal);
     out->area = cutis_arena_alloc(arena, vertex_count, sizeof *out->area);
     job.shape = cutis_arena_alloc(&own, triangle_count, sizeof *job.shape);
-    job.first = cutis_arena_alloc(&own, rows + 1, sizeof *job.first);
+    job.first = cutis_arena_zero(&own, rows + 1, sizeof *job.first);
     job.corner = cutis_arena_alloc(&own, corners, sizeof *job.corner);
     job.neighbour = cutis_arena_alloc(&own, corners, 2 * sizeof *job.neighbour);
     job.cotangent = cutis_arena_alloc(&own, corners, 2 * sizeof *job.cotangent);
@@ -273,7 +273,6 @@ bool cutis_reduce_mesh_create(cutis_device *device, cutis_arena *arena, uint32_t
     if (good) {
         out->extent = extent_of(vertex_count, positions);
         job.area_min = AREA_MIN * out->extent * out->extent;
-        memset(job.first, 0, (rows + 1) * sizeof *job.first);
         good = build_rows(&job, arena, &own);
     }
     cutis_arena_release(&own);
@@ -306,8 +305,9 @@ bool cutis_reduce_colours_create(cutis_arena *arena, const cutis_reduce_mesh *me
                                  uint32_t distance, cutis_reduce_colours *out)
 {
     const size_t count = mesh->vertex_count;
-    uint32_t *colour = cutis_alloc_array(arena->context, count, sizeof *colour);
-    uint32_t *taken_by = cutis_alloc_array(arena->context, count + 1, sizeof *taken_by);
+    cutis_arena own = { .context = arena->context };
+    uint32_t *colour = cutis_arena_alloc(&own, count, sizeof *colour);
+    uint32_t *taken_by = cutis_arena_alloc(&own, count + 1, sizeof *taken_by);
     out->vertex = cutis_arena_alloc(arena, count, sizeof *out->vertex);
     bool good = colour && taken_by && out->vertex;
     out->count = 0;
@@ -321,7 +321,6 @@ bool cutis_reduce_colours_create(cutis_arena *arena, const cutis_reduce_mesh *me
     out->first = good ? cutis_arena_alloc(arena, (size_t)out->count + 1, sizeof *out->first) : NULL;
     good = out->first != NULL;
     if (good) order_by_key(colour, count, out->count, out->first, out->vertex);
-    cutis_free_array(arena->context, colour, count, sizeof *colour);
-    cutis_free_array(arena->context, taken_by, count + 1, sizeof *taken_by);
+    cutis_arena_release(&own);
     return good;
 }

@@ -32,7 +32,7 @@ typedef struct filler {
     const cutis_model *model;
     cutis_device *device; ///< whose threads work; NULL: the caller's
     cutis_reduce_group *group;
-    cutis_vertex_buffer buffer; ///< for vertices with more influences than a task can hold
+    cutis_influence *list; ///< for vertices with more influences than a task can hold
     uint32_t vertex, influence, triangle;
     bool repair;
     uint64_t repaired;
@@ -51,20 +51,20 @@ typedef struct fill_job {
 
 // The clean influences of a vertex: their number, or themselves. One without weight follows the
 // first joint.
-static void fill_vertex(const fill_job *job, uint32_t v, cutis_vertex_buffer *buffer)
+static void fill_vertex(const fill_job *job, uint32_t v, cutis_influence *list)
 {
     cutis_reduce_group *group = job->group;
-    uint32_t count = cutis_vertex_gather(&job->primitive->influences, v, buffer);
+    uint32_t count = cutis_vertex_gather(&job->primitive->influences, v, list);
     if (!job->write) {
         group->first[job->vertex + v + 1] = count;
         return;
     }
-    if (count == 0) buffer->list[count++] = (cutis_influence){ 0, 1 };
-    cutis_vertex_normalise(buffer->list, count);
+    if (count == 0) list[count++] = (cutis_influence){ 0, 1 };
+    cutis_vertex_normalise(list, count);
     uint32_t at = group->first[job->vertex + v];
     for (uint32_t i = 0; i < count; i++) {
-        group->control[at] = buffer->list[i].joint;
-        group->weight[at++] = buffer->list[i].weight;
+        group->control[at] = list[i].joint;
+        group->weight[at++] = list[i].weight;
     }
 }
 
@@ -77,10 +77,9 @@ static void fill_task(void *data, uint32_t index)
 {
     const fill_job *job = data;
     cutis_influence list[TASK_INFLUENCES];
-    cutis_vertex_buffer buffer = { .capacity = TASK_INFLUENCES, .list = list };
     uint32_t v = index * TASK_VERTICES;
     for (uint32_t end = v + TASK_VERTICES; v < end && v < job->primitive->vertex_count; v++)
-        if (!is_long(job->primitive, v)) fill_vertex(job, v, &buffer);
+        if (!is_long(job->primitive, v)) fill_vertex(job, v, list);
 }
 
 // Influences that are clean as they stand (ascending, none zero) are written at once, where the
@@ -125,7 +124,7 @@ static void fill_all(filler *f, fill_job *job, bool write)
     job->write = write;
     cutis_device_run_items(f->device, fill_task, job, job->primitive->vertex_count, TASK_VERTICES);
     for (uint32_t v = 0; v < job->primitive->vertex_count; v++)
-        if (is_long(job->primitive, v)) fill_vertex(job, v, &f->buffer);
+        if (is_long(job->primitive, v)) fill_vertex(job, v, f->list);
 }
 
 static cutis_result fill_primitive(filler *f, uint32_t mesh, uint32_t p)
@@ -186,8 +185,9 @@ static cutis_result weld_units(cutis_context *context, cutis_device *device,
                                cutis_reduce_group *group)
 {
     const uint32_t count = group->source_count;
-    uint32_t *place = cutis_alloc_array(context, count, sizeof *place);
-    uint32_t *next = cutis_alloc_array(context, count, sizeof *next);
+    cutis_arena own = { .context = context };
+    uint32_t *place = cutis_arena_alloc(&own, count, sizeof *place);
+    uint32_t *next = cutis_arena_alloc(&own, count, sizeof *next);
     cutis_result result = place && next ? CUTIS_OK : cutis_alloc_result(context);
     if (result == CUTIS_OK)
         result = cutis_weld_positions_on(context, device, count, group->source_positions, place);
@@ -205,8 +205,7 @@ static cutis_result weld_units(cutis_context *context, cutis_device *device,
         if (last != v) next[last] = v;
         group->unit[v] = group->unit_count++;
     }
-    cutis_free_array(context, place, count, sizeof *place);
-    cutis_free_array(context, next, count, sizeof *next);
+    cutis_arena_release(&own);
     return result;
 }
 
@@ -286,23 +285,18 @@ static cutis_result build_group(filler *f, const int32_t *mesh_group, int32_t in
     if (!fits)
         return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "skins/%u: too many influences to reduce",
                           group->skin);
-    cutis_result result = CUTIS_OK;
-    if (!alloc_group(arena, influences, group)) result = cutis_alloc_result(context);
+    if (!alloc_group(arena, influences, group)) return cutis_alloc_result(context);
     f->vertex = f->influence = f->triangle = 0;
-    if (result == CUTIS_OK) group->first[0] = 0;
+    group->first[0] = 0;
     for (uint32_t m = 0; m < data->mesh_count; m++)
         for (uint32_t p = 0; mesh_group[m] == index && p < data->meshes[m].primitive_count; p++)
-            if (result == CUTIS_OK) result = fill_primitive(f, m, p);
-    if (result == CUTIS_OK) result = weld_units(context, f->device, group);
-    if (result == CUTIS_OK) {
-        if (group->unit_count == group->source_count)
-            cutis_device_run_items(f->device, position_task, group, group->source_count,
-                                   TASK_VERTICES);
-        else
-            keep_units(group);
-        if (!build_mesh(f->device, arena, group)) result = cutis_alloc_result(context);
-    }
-    return result;
+            TRY(fill_primitive(f, m, p));
+    TRY(weld_units(context, f->device, group));
+    if (group->unit_count == group->source_count)
+        cutis_device_run_items(f->device, position_task, group, group->source_count, TASK_VERTICES);
+    else
+        keep_units(group);
+    return build_mesh(f->device, arena, group) ? CUTIS_OK : cutis_alloc_result(context);
 }
 
 // Skins that some mesh is fitted with, in order of their index.
@@ -333,22 +327,20 @@ cutis_result cutis_reduce_groups_create(const cutis_model *model, cutis_device *
     *out = (cutis_reduce_groups){ 0 };
     if (!number_groups(model, arena, out)) return cutis_alloc_result(arena->context);
     filler f = { .model = model, .device = device, .repair = repair };
-    cutis_result result = cutis_vertex_buffer_create(model, &f.buffer)
-                              ? CUTIS_OK
-                              : cutis_alloc_result(arena->context);
+    f.list = cutis_arena_alloc(arena, cutis_vertex_longest(model), sizeof *f.list);
+    if (!f.list) return cutis_alloc_result(arena->context);
     uint64_t vertices = 0;
-    for (uint32_t g = 0; g < out->count && result == CUTIS_OK; g++) {
-        result = cutis_progress(arena->context, "reading weights", (double)g / out->count);
+    for (uint32_t g = 0; g < out->count; g++) {
+        TRY(cutis_progress(arena->context, "reading weights", (double)g / out->count));
         f.group = &out->group[g];
-        if (result == CUTIS_OK) result = build_group(&f, out->mesh_group, (int32_t)g, arena);
+        TRY(build_group(&f, out->mesh_group, (int32_t)g, arena));
         vertices += out->group[g].source_count;
     }
-    cutis_vertex_buffer_destroy(&f.buffer);
     out->repaired_count = f.repaired;
-    if (result == CUTIS_OK && vertices == 0)
+    if (vertices == 0)
         return cutis_fail(arena->context, CUTIS_INVALID_ARGUMENT,
                           "there is nothing to reduce: no mesh of the scene has a skin");
-    return result;
+    return CUTIS_OK;
 }
 
 static bool apply_primitive(cutis_arena *arena, const cutis_reduce_group *group,
@@ -386,9 +378,8 @@ cutis_result cutis_reduce_apply(const cutis_model *model, const cutis_reduce_gro
     cutis_model_data data = *cutis_model_get(model);
     cutis_arena arena = { .context = context };
     cutis_mesh *meshes = cutis_arena_copy(&arena, data.meshes, data.mesh_count, sizeof *meshes);
-    uint32_t *source_first = cutis_arena_alloc(&arena, groups->count, sizeof *source_first);
+    uint32_t *source_first = cutis_arena_zero(&arena, groups->count, sizeof *source_first);
     bool good = meshes && source_first;
-    for (uint32_t g = 0; good && g < groups->count; g++) source_first[g] = 0;
     for (uint32_t m = 0; m < data.mesh_count && good; m++) {
         int32_t g = groups->mesh_group[m];
         if (g < 0) continue;

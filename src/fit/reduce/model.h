@@ -2,6 +2,7 @@
 #ifndef CUTIS_FIT_REDUCE_MODEL_H
 #define CUTIS_FIT_REDUCE_MODEL_H
 
+#include "fit/reduce/poses.h"
 #include "fit/reduce/problem.h"
 
 /// All vertices that belong to one skin: of every mesh whose first skinned instance has it.
@@ -39,6 +40,17 @@ typedef struct cutis_reduce_weights {
     uint32_t *control;
     double *weight;
 } cutis_reduce_weights;
+
+/// Matrices of a group's joints in a pose: world * inverse bind, 12 doubles each.
+void cutis_reduce_palette(const cutis_model *model, const cutis_reduce_group *group,
+                          const cutis_mat34 *world, double *palette);
+
+/// Errors against the original weights, pose by pose (evaluate.c): fill the error fields of rows
+/// (frame arrays given) from `weights[row * group_count + group]`.
+cutis_result cutis_reduce_evaluate(const cutis_model *model, const cutis_reduce_groups *groups,
+                                   const cutis_reduce_poses *poses, uint32_t row_count,
+                                   const cutis_reduce_weights *weights, double **frame_position,
+                                   double **frame_normal);
 
 /// A model with the weights of every group in place of its own.
 cutis_result cutis_reduce_apply(const cutis_model *model, const cutis_reduce_groups *groups,

@@ -87,33 +87,29 @@ cutis_result cutis_reduce_find_tilts(cutis_reduce_run *run, const cutis_reduce_s
                                      double *energy)
 {
     const uint32_t vertices = run->problem->mesh->vertex_count;
-    cutis_result result = make_fans(run, surface);
-    if (result == CUTIS_OK)
-        result = CUTIS_REDUCE_LAUNCH(reduce_normal, REDUCE_NORMAL_BUFFERS, vertices);
-    if (result == CUTIS_OK)
-        result = CUTIS_REDUCE_LAUNCH(reduce_tilt, REDUCE_TILT_BUFFERS, vertices);
-    return result == CUTIS_OK ? cutis_reduce_sum(run, run->buffers.part, false, energy) : result;
+    TRY(make_fans(run, surface));
+    TRY(CUTIS_REDUCE_LAUNCH(reduce_normal, REDUCE_NORMAL_BUFFERS, vertices));
+    TRY(CUTIS_REDUCE_LAUNCH(reduce_tilt, REDUCE_TILT_BUFFERS, vertices));
+    return cutis_reduce_sum(run, run->buffers.part, false, energy);
 }
 
 cutis_result cutis_reduce_prepare_normals(cutis_reduce_run *run,
                                           const cutis_reduce_surface *surface,
                                           const cutis_reduce_colours *colours, double *energy)
 {
-    double tilts = 0, plain = 0, gradient;
-    cutis_result result = cutis_reduce_store(run);
-    if (result == CUTIS_OK) result = cutis_reduce_lay_out(run, colours);
-    if (result == CUTIS_OK) result = cutis_reduce_find_tilts(run, surface, &tilts);
-    if (result == CUTIS_OK) result = cutis_reduce_find_energy(run, false, &plain, &gradient);
+    double tilts, plain, gradient;
+    TRY(cutis_reduce_store(run));
+    TRY(cutis_reduce_lay_out(run, colours));
+    TRY(cutis_reduce_find_tilts(run, surface, &tilts));
+    TRY(cutis_reduce_find_energy(run, false, &plain, &gradient));
     *energy = tilts + run->share * plain;
     const uint32_t items = cutis_reduce_items(run, run->blocks.count);
     const cutis_reduce_array metric = { NULL,
                                         (uint64_t)run->blocks.count * run->problem->column_count,
                                         48 * REDUCE_BLOCK, &run->buffers.block_metric, false };
-    if (result == CUTIS_OK) result = cutis_reduce_make(run, &metric, 1);
-    if (result == CUTIS_OK)
-        result =
-            CUTIS_REDUCE_LAUNCH(reduce_metric, REDUCE_METRIC_BUFFERS, items, .share = run->share);
-    if (result == CUTIS_OK) result = CUTIS_REDUCE_LAUNCH(reduce_load, REDUCE_LOAD_BUFFERS, items);
+    TRY(cutis_reduce_make(run, &metric, 1));
+    TRY(CUTIS_REDUCE_LAUNCH(reduce_metric, REDUCE_METRIC_BUFFERS, items, .share = run->share));
+    TRY(CUTIS_REDUCE_LAUNCH(reduce_load, REDUCE_LOAD_BUFFERS, items));
     run->energy = CUTIS_REDUCE_NORMALS;
-    return result == CUTIS_OK ? cutis_reduce_keep(run) : result;
+    return cutis_reduce_keep(run);
 }

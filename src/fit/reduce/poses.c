@@ -55,10 +55,9 @@ static bool list_joints(const cutis_model *model, cutis_arena *arena, frames *ou
     const cutis_instance *instances;
     uint32_t instance_count = cutis_model_instances(model, &instances);
     int32_t *index = cutis_arena_alloc(arena, data->node_count, sizeof *index);
-    bool *used = cutis_arena_alloc(arena, data->skin_count, sizeof *used);
+    bool *used = cutis_arena_zero(arena, data->skin_count, sizeof *used);
     if (!index || !used) return false;
     for (uint32_t n = 0; n < data->node_count; n++) index[n] = -1;
-    for (uint32_t s = 0; s < data->skin_count; s++) used[s] = false;
     for (uint32_t i = 0; i < instance_count; i++) {
         if (instances[i].skin == CUTIS_NONE || used[instances[i].skin]) continue;
         const cutis_skin *skin = &data->skins[instances[i].skin];
@@ -181,8 +180,7 @@ static cutis_result read_pose(reader *r, cutis_reduce_pose origin, cutis_transfo
     if (!r->sampler || r->clip != origin.clip) {
         cutis_sampler_destroy(r->sampler);
         r->sampler = NULL;
-        cutis_result result = cutis_sampler_create(r->model, (uint32_t)origin.clip, &r->sampler);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_sampler_create(r->model, (uint32_t)origin.clip, &r->sampler));
         r->clip = origin.clip;
     }
     cutis_sampler_sample(r->sampler, origin.seconds, out, NULL);
@@ -200,9 +198,8 @@ static cutis_result compare_frames(const cutis_model *model, cutis_arena *arena,
     double *quats = cutis_arena_alloc(arena, joints, 4 * sizeof *quats);
     if (!all->rotations || !local || !world || !quats) return cutis_alloc_result(context);
     for (uint32_t f = 0; f < all->count; f++) {
-        cutis_result result = cutis_progress(context, "reading poses", (double)f / all->count);
-        if (result == CUTIS_OK) result = read_pose(r, all->origins[f], local);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(context, "reading poses", (double)f / all->count));
+        TRY(read_pose(r, all->origins[f], local));
         cutis_pose_world(model, local, world);
         for (size_t j = 0; j < joints; j++) world_rotation(world[all->joints[j]].m, quats + 4 * j);
         relative_rotations(all, quats, all->rotations + 4 * (size_t)f * joints);
@@ -213,14 +210,11 @@ static cutis_result compare_frames(const cutis_model *model, cutis_arena *arena,
 }
 
 // Farthest-point choice: first the frame farthest from rest, then always the one farthest from
-// those chosen.
+// those chosen. @param chosen all false
 static uint32_t choose_examples(const frames *all, double *nearest, bool *chosen, uint32_t *list)
 {
     uint32_t count = 0;
-    for (uint32_t f = 0; f < all->count; f++) {
-        nearest[f] = pose_distance(all, f, all->count);
-        chosen[f] = false;
-    }
+    for (uint32_t f = 0; f < all->count; f++) nearest[f] = pose_distance(all, f, all->count);
     while (count < EXAMPLES && count < all->count) {
         uint32_t best = all->count;
         for (uint32_t f = 0; f < all->count; f++)
@@ -266,9 +260,8 @@ static bool fill_automatic(const cutis_model *model, cutis_arena *arena, uint64_
 {
     size_t nodes = cutis_model_get(model)->node_count;
     frames rig = { 0 };
-    bool *moved = cutis_arena_alloc(arena, nodes, sizeof *moved);
+    bool *moved = cutis_arena_zero(arena, nodes, sizeof *moved);
     if (!moved || !list_joints(model, arena, &rig)) return false;
-    memset(moved, 0, nodes * sizeof *moved);
     for (uint32_t j = 0; j < rig.joint_count; j++)
         if (rig.above[j] >= 0) moved[rig.joints[j]] = true;
     for (uint32_t i = 0; i < count; i++)
@@ -288,18 +281,15 @@ static cutis_result select_frames(const cutis_model *model, const uint32_t *clip
                                   selection *out)
 {
     cutis_context *context = cutis_model_context(model);
-    cutis_result result = check_clips(model, clips, clip_count);
-    if (result != CUTIS_OK) return result;
+    TRY(check_clips(model, clips, clip_count));
     if (!list_joints(model, arena, &out->all) ||
         !list_frames(model, clips, clip_count, arena, &out->all))
         return cutis_alloc_result(context);
     double *nearest = cutis_arena_alloc(arena, out->all.count, sizeof *nearest);
-    bool *chosen = cutis_arena_alloc(arena, out->all.count, sizeof *chosen);
+    bool *chosen = cutis_arena_zero(arena, out->all.count, sizeof *chosen);
     if (!nearest || !chosen) return cutis_alloc_result(context);
-    memset(chosen, 0, out->all.count * sizeof *chosen);
     if (examples) {
-        result = compare_frames(model, arena, r, &out->all);
-        if (result != CUTIS_OK) return result;
+        TRY(compare_frames(model, arena, r, &out->all));
         out->example_count = choose_examples(&out->all, nearest, chosen, out->examples);
     }
     out->held_out_count = choose_held_out(&out->all, chosen, out->held_out);
@@ -313,8 +303,7 @@ static cutis_result fill_frames(reader *r, const selection *from, const uint32_t
     size_t nodes = cutis_model_get(r->model)->node_count;
     for (uint32_t i = 0; i < count; i++) {
         origins[i] = from->all.origins[list[i]];
-        cutis_result result = read_pose(r, origins[i], transforms + i * nodes);
-        if (result != CUTIS_OK) return result;
+        TRY(read_pose(r, origins[i], transforms + i * nodes));
     }
     return CUTIS_OK;
 }
@@ -338,13 +327,10 @@ static cutis_result choose(const cutis_model *model, const cutis_reduce_options 
 {
     const size_t nodes = cutis_model_get(model)->node_count;
     selection learn = { .all.count = 0 }, judge = { .all.count = 0 };
-    cutis_result result = CUTIS_OK;
-    if (!options->examples)
-        result = select_frames(model, clips, clip_count, true, arena, r, &learn);
-    if (result == CUTIS_OK && options->held_out_clips && !options->held_out)
-        result = select_frames(model, options->held_out_clips, options->held_out_clip_count, false,
-                               arena, r, &judge);
-    if (result != CUTIS_OK) return result;
+    if (!options->examples) TRY(select_frames(model, clips, clip_count, true, arena, r, &learn));
+    if (options->held_out_clips && !options->held_out)
+        TRY(select_frames(model, options->held_out_clips, options->held_out_clip_count, false,
+                          arena, r, &judge));
     const selection *from = options->held_out_clips ? &judge : &learn;
     out->example_count = options->examples ? options->example_count : learn.example_count;
     out->held_out_count = options->held_out ? options->held_out_count : from->held_out_count;
@@ -354,14 +340,13 @@ static cutis_result choose(const cutis_model *model, const cutis_reduce_options 
     if (options->examples)
         memcpy(out->transforms, options->examples, out->example_count * nodes * sizeof *held_out);
     else
-        result = fill_frames(r, &learn, learn.examples, learn.example_count, out->origins,
-                             out->transforms);
-    if (result == CUTIS_OK && options->held_out)
+        TRY(fill_frames(r, &learn, learn.examples, learn.example_count, out->origins,
+                        out->transforms));
+    if (options->held_out)
         memcpy(held_out, options->held_out, out->held_out_count * nodes * sizeof *held_out);
-    else if (result == CUTIS_OK)
-        result = fill_frames(r, from, from->held_out, from->held_out_count,
-                             out->origins + out->example_count, held_out);
-    if (result != CUTIS_OK) return result;
+    else
+        TRY(fill_frames(r, from, from->held_out, from->held_out_count,
+                        out->origins + out->example_count, held_out));
     return fill_automatic(model, arena, options->seed ? options->seed : 1, out->added_count,
                           held_out + out->held_out_count * nodes)
                ? CUTIS_OK

@@ -1,7 +1,7 @@
 // The projection of S onto weights with linear precision: four equations, solved with a pseudo
 // inverse (kept controls may lie in a plane); with bounds the active set comes from a stiff penalty
 // and is then solved exactly. Invariant: the sum is 1, whatever else can be kept.
-#include "fit/reduce/precision.h"
+#include "fit/reduce/problem.h"
 
 #include <math.h>
 #include <string.h>

@@ -44,6 +44,15 @@ typedef struct cutis_reduce_colours {
 bool cutis_reduce_colours_create(cutis_arena *arena, const cutis_reduce_mesh *mesh,
                                  uint32_t distance, cutis_reduce_colours *out);
 
+/// Colours of a mesh by distance - 1, made when first needed.
+typedef struct cutis_reduce_colouring {
+    cutis_reduce_colours distance[2];
+} cutis_reduce_colouring;
+
+cutis_result cutis_reduce_colour(cutis_arena *arena, const cutis_reduce_mesh *mesh,
+                                 cutis_reduce_colouring *made, uint32_t distance,
+                                 const cutis_reduce_colours **out);
+
 /// What is to be reduced. Borrowed arrays.
 typedef struct cutis_reduce_problem {
     cutis_context *context;
@@ -129,10 +138,26 @@ uint32_t cutis_reduce_most(const cutis_reduce_state *state, uint32_t vertex_coun
 cutis_result cutis_reduce_smooth(const cutis_reduce_problem *problem, cutis_arena *arena,
                                  const cutis_reduce_colours *colours, cutis_reduce_state *state);
 
+/// Any method but P. @param colouring and its arena, for S
+/// @param sets in: as asked for; out: as they are
+cutis_result cutis_reduce_once(const cutis_reduce_problem *problem, cutis_reduce_method method,
+                               cutis_arena *arena, cutis_reduce_colouring *colouring,
+                               cutis_arena *colour_arena, cutis_reduce_state *state,
+                               cutis_reduce_sets *sets);
+
 /// Errors of a state's sets and weights in the problem's poses: 3 * column_count per vertex.
 /// @param rounded where controls take a vertex, less its target, as sweeps have it: in float
 cutis_result cutis_reduce_errors(const cutis_reduce_problem *problem,
                                  const cutis_reduce_state *state, bool rounded, double *error);
+
+/// Replace desired weights by the nearest ones with sum 1 that reproduce the vertex at rest (none
+/// negative unless the problem allows it); where there are none, or only huge ones, by those that
+/// come close (docs/spec/reduction.md 2.5; precision.c).
+void cutis_reduce_precise(const cutis_reduce_problem *problem, uint32_t vertex,
+                          const uint32_t *controls, uint32_t count, double *weights);
+/// Vertices whose weights do not reproduce them to 1e-8 of the extent.
+uint32_t cutis_reduce_count_imprecise(const cutis_reduce_problem *problem,
+                                      const cutis_reduce_state *state);
 
 /// The energy of errors by its definition. @param surface for normals; else NULL
 /// @param gradient the part without the anchor (gradient energy); may be NULL

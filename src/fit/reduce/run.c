@@ -172,10 +172,9 @@ cutis_result cutis_reduce_find_targets(cutis_reduce_run *run)
     const uint32_t vertices = run->problem->mesh->vertex_count;
     const cutis_reduce_array target = { NULL, (uint64_t)vertices * run->problem->column_count, 24,
                                         &run->buffers.target, false };
-    cutis_result result = send_problem(run);
-    if (result == CUTIS_OK) result = cutis_reduce_make(run, &target, 1);
-    return result == CUTIS_OK ? CUTIS_REDUCE_LAUNCH(reduce_target, REDUCE_TARGET_BUFFERS, vertices)
-                              : result;
+    TRY(send_problem(run));
+    TRY(cutis_reduce_make(run, &target, 1));
+    return CUTIS_REDUCE_LAUNCH(reduce_target, REDUCE_TARGET_BUFFERS, vertices);
 }
 
 // Sums ------------------------------------------------------------------------------------------
@@ -231,15 +230,13 @@ cutis_result cutis_reduce_sum(cutis_reduce_run *run, const cutis_buffer *values,
 cutis_result cutis_reduce_find_energy(cutis_reduce_run *run, bool laplace, double *energy,
                                       double *gradient)
 {
-    double anchors = 0;
-    *gradient = 0;
-    cutis_result result = CUTIS_REDUCE_LAUNCH(reduce_energy, REDUCE_ENERGY_BUFFERS,
-                                              run->problem->mesh->vertex_count, .laplace = laplace);
-    if (result == CUTIS_OK) result = cutis_reduce_sum(run, run->buffers.part, false, gradient);
-    if (result == CUTIS_OK)
-        result = cutis_reduce_sum(run, run->buffers.anchor_part, false, &anchors);
+    double anchors;
+    TRY(CUTIS_REDUCE_LAUNCH(reduce_energy, REDUCE_ENERGY_BUFFERS, run->problem->mesh->vertex_count,
+                            .laplace = laplace));
+    TRY(cutis_reduce_sum(run, run->buffers.part, false, gradient));
+    TRY(cutis_reduce_sum(run, run->buffers.anchor_part, false, &anchors));
     *energy = *gradient + anchors;
-    return result;
+    return CUTIS_OK;
 }
 
 cutis_result cutis_reduce_measure(const cutis_reduce_problem *problem, cutis_reduce_energy energy,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "fit/reduce/precision.h"
+#include "fit/reduce/problem.h"
 #include "geometry/order.h"
 
 enum { SWEEPS = 20 };
@@ -44,27 +44,21 @@ static size_t merge_controls(const cutis_reduce_problem *problem, uint32_t u, ui
     return end;
 }
 
-static bool build_rows(smooth_job *job, size_t capacity)
+// `row`: scratch for all controls
+static void build_rows(smooth_job *job, uint32_t *row)
 {
     const cutis_reduce_problem *problem = job->problem;
     const cutis_reduce_mesh *mesh = problem->mesh;
-    cutis_context *context = problem->context;
-    uint32_t *row = cutis_alloc_array(context, problem->control_count, sizeof *row);
-    if (!row) return false;
     size_t used = 0;
-    bool good = true;
-    for (uint32_t v = 0; v < mesh->vertex_count && good; v++) {
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         size_t count = merge_controls(problem, v, row, 0, 0);
         for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
             count = merge_controls(problem, mesh->neighbour[i], row, 0, count);
-        good = used + count <= capacity;
         job->first[v] = used;
-        if (good) memcpy(job->control + used, row, count * sizeof *row);
+        memcpy(job->control + used, row, count * sizeof *row);
         used += count;
     }
     job->first[mesh->vertex_count] = used;
-    cutis_free_array(context, row, problem->control_count, sizeof *row);
-    return good;
 }
 
 // Most entries the rows can have: every influence once for its vertex and once for each neighbour.
@@ -95,7 +89,6 @@ static void start_rho(smooth_job *job)
 {
     const cutis_reduce_problem *problem = job->problem;
     const cutis_reduce_state *state = job->state;
-    memset(job->rho, 0, job->first[problem->mesh->vertex_count] * sizeof *job->rho);
     for (uint32_t v = 0; v < problem->mesh->vertex_count; v++) {
         uint32_t slot = state->first[v];
         for (uint32_t i = problem->first[v]; i < problem->first[v + 1]; i++) {
@@ -189,9 +182,7 @@ static cutis_result sweep_all(smooth_job *job, uint32_t limit)
     cutis_reduce_state *state = job->state;
     state->curve[0] = smooth_energy(job);
     for (uint32_t s = 0; s < limit; s++) {
-        cutis_result result =
-            cutis_progress(job->problem->context, "smoothing weights", (double)s / limit);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(job->problem->context, "smoothing weights", (double)s / limit));
         double fall = 0;
         for (job->colour = 0; job->colour < job->colours->count; job->colour++) {
             uint32_t count =
@@ -217,25 +208,24 @@ cutis_result cutis_reduce_smooth(const cutis_reduce_problem *problem, cutis_aren
     const size_t bound = row_bound(problem), tasks = vertices / CUTIS_REDUCE_TASK + 1;
     uint32_t limit = problem->sweeps ? problem->sweeps : SWEEPS;
     if (!problem->sweeps && vertices > 1000 * SWEEPS) limit = (vertices + 999) / 1000;
+    cutis_arena own = { .context = context };
     state->curve = cutis_arena_alloc(arena, (size_t)limit + 1, sizeof *state->curve);
-    job.first = cutis_alloc_array(context, (size_t)vertices + 1, sizeof *job.first);
-    job.control = cutis_alloc_array(context, bound, sizeof *job.control);
-    job.rho = cutis_alloc_array(context, bound, sizeof *job.rho);
-    job.fall = cutis_alloc_array(context, tasks, sizeof *job.fall);
+    uint32_t *row = cutis_arena_alloc(&own, problem->control_count, sizeof *row);
+    job.first = cutis_arena_alloc(&own, (size_t)vertices + 1, sizeof *job.first);
+    job.control = cutis_arena_alloc(&own, bound, sizeof *job.control);
+    job.rho = cutis_arena_zero(&own, bound, sizeof *job.rho);
+    job.fall = cutis_arena_alloc(&own, tasks, sizeof *job.fall);
     cutis_result result = CUTIS_OK;
-    if (!state->curve || !job.first || !job.control || !job.rho || !job.fall ||
-        !build_rows(&job, bound)) {
+    if (!state->curve || !row || !job.first || !job.control || !job.rho || !job.fall) {
         result = cutis_alloc_result(context);
     } else {
+        build_rows(&job, row);
         start_rho(&job);
         result = sweep_all(&job, limit);
         if (result == CUTIS_OK) result = cutis_reduce_errors(problem, state, true, state->error);
         state->energy = state->curve[state->sweep_count];
         if (problem->rest) state->infeasible_count = cutis_reduce_count_imprecise(problem, state);
     }
-    cutis_free_array(context, job.first, (size_t)vertices + 1, sizeof *job.first);
-    cutis_free_array(context, job.control, bound, sizeof *job.control);
-    cutis_free_array(context, job.rho, bound, sizeof *job.rho);
-    cutis_free_array(context, job.fall, tasks, sizeof *job.fall);
+    cutis_arena_release(&own);
     return result;
 }

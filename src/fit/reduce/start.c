@@ -41,8 +41,8 @@ static cutis_result send_state(cutis_reduce_run *run, bool given)
         { state->weight, slots, 8, &run->buffers.set_weight, !given },
         { state->error, vertices * rows, 8, &run->buffers.error, true },
     };
-    cutis_result result = CUTIS_REDUCE_MAKE(run, all);
-    return result == CUTIS_OK ? cutis_reduce_find_targets(run) : result;
+    TRY(CUTIS_REDUCE_MAKE(run, all));
+    return cutis_reduce_find_targets(run);
 }
 
 // Vertices with equally many candidates side by side, for lanes that choose together.
@@ -69,10 +69,9 @@ static cutis_result sort_candidates(cutis_reduce_run *run, uint32_t *items)
 cutis_result cutis_reduce_choose_sets(cutis_reduce_run *run)
 {
     uint32_t items = run->problem->mesh->vertex_count;
-    cutis_result result = send_state(run, false);
-    if (result == CUTIS_OK && !run->gpu) result = sort_candidates(run, &items);
-    return result == CUTIS_OK ? CUTIS_REDUCE_LAUNCH(reduce_choose, REDUCE_CHOOSE_BUFFERS, items)
-                              : result;
+    TRY(send_state(run, false));
+    if (!run->gpu) TRY(sort_candidates(run, &items));
+    return CUTIS_REDUCE_LAUNCH(reduce_choose, REDUCE_CHOOSE_BUFFERS, items);
 }
 
 cutis_result cutis_reduce_lay_out(cutis_reduce_run *run, const cutis_reduce_colours *colours)
@@ -94,17 +93,15 @@ cutis_result cutis_reduce_lay_out(cutis_reduce_run *run, const cutis_reduce_colo
         { NULL, lanes, 8, &run->buffers.block_active, false },
         { NULL, lanes, 8, &run->buffers.fall, false },
     };
-    cutis_result result = CUTIS_REDUCE_MAKE(run, all);
-    return result == CUTIS_OK ? cutis_reduce_make_stretches(run) : result;
+    TRY(CUTIS_REDUCE_MAKE(run, all));
+    return cutis_reduce_make_stretches(run);
 }
 
 cutis_result cutis_reduce_weigh(cutis_reduce_run *run, bool geometric)
 {
     const uint32_t items = cutis_reduce_items(run, run->blocks.count);
-    cutis_result result = CUTIS_REDUCE_LAUNCH(reduce_load, REDUCE_LOAD_BUFFERS, items);
-    return result == CUTIS_OK ? CUTIS_REDUCE_LAUNCH(reduce_weigh, REDUCE_WEIGH_BUFFERS, items,
-                                                    .geometric = geometric)
-                              : result;
+    TRY(CUTIS_REDUCE_LAUNCH(reduce_load, REDUCE_LOAD_BUFFERS, items));
+    return CUTIS_REDUCE_LAUNCH(reduce_weigh, REDUCE_WEIGH_BUFFERS, items, .geometric = geometric);
 }
 
 cutis_result cutis_reduce_store(cutis_reduce_run *run)
@@ -120,18 +117,16 @@ cutis_result cutis_reduce_read_back(cutis_reduce_run *run, bool errors)
 {
     cutis_reduce_state *state = run->state;
     const uint64_t vertices = run->problem->mesh->vertex_count, slots = state->first[vertices];
-    cutis_result result = cutis_reduce_store(run);
-    if (!run->gpu) return result; // it works in the state's own arrays
+    TRY(cutis_reduce_store(run));
+    if (!run->gpu) return CUTIS_OK; // it works in the state's own arrays
     const double start = cutis_os_seconds();
-    if (result == CUTIS_OK)
-        result = cutis_buffer_read(run->buffers.set_control, 0, state->control, slots * 4);
-    if (result == CUTIS_OK)
-        result = cutis_buffer_read(run->buffers.set_weight, 0, state->weight, slots * 8);
-    if (result == CUTIS_OK && errors)
-        result = cutis_buffer_read(run->buffers.error, 0, state->error,
-                                   vertices * run->problem->column_count * 24);
+    TRY(cutis_buffer_read(run->buffers.set_control, 0, state->control, slots * 4));
+    TRY(cutis_buffer_read(run->buffers.set_weight, 0, state->weight, slots * 8));
+    if (errors)
+        TRY(cutis_buffer_read(run->buffers.error, 0, state->error,
+                              vertices * run->problem->column_count * 24));
     state->transfer_seconds += cutis_os_seconds() - start;
-    return result;
+    return CUTIS_OK;
 }
 
 cutis_result cutis_reduce_start(const cutis_reduce_problem *problem, cutis_arena *arena,

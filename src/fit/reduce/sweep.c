@@ -33,20 +33,16 @@ static cutis_result prepare_prior(cutis_reduce_run *run, double *energy)
     *energy = 0;
     if (!(p->prior > 0)) return CUTIS_OK;
     for (uint32_t v = 0; v < vertices; v++) used += first[v + 1] > first[v];
-    cutis_result result = CUTIS_REDUCE_MAKE(run, tables);
-    if (result == CUTIS_OK) result = cutis_reduce_store(run);
-    if (result == CUTIS_OK)
-        result = CUTIS_REDUCE_LAUNCH(reduce_trace, REDUCE_TRACE_BUFFERS,
-                                     cutis_reduce_items(run, run->blocks.count));
-    if (result == CUTIS_OK) result = cutis_reduce_sum(run, run->buffers.part, false, &sum);
+    TRY(CUTIS_REDUCE_MAKE(run, tables));
+    TRY(cutis_reduce_store(run));
+    TRY(CUTIS_REDUCE_LAUNCH(reduce_trace, REDUCE_TRACE_BUFFERS,
+                            cutis_reduce_items(run, run->blocks.count)));
+    TRY(cutis_reduce_sum(run, run->buffers.part, false, &sum));
     run->lambda = used ? p->prior * sum / used : 0;
-    if (result == CUTIS_OK)
-        result = CUTIS_REDUCE_LAUNCH(reduce_match, REDUCE_MATCH_BUFFERS, vertices,
-                                     .stride = (int)p->influences);
-    if (result == CUTIS_OK)
-        result = CUTIS_REDUCE_LAUNCH(reduce_stray, REDUCE_STRAY_BUFFERS, vertices);
-    if (result == CUTIS_OK) result = cutis_reduce_sum(run, run->buffers.part, false, energy);
-    return result;
+    TRY(CUTIS_REDUCE_LAUNCH(reduce_match, REDUCE_MATCH_BUFFERS, vertices,
+                            .stride = (int)p->influences));
+    TRY(CUTIS_REDUCE_LAUNCH(reduce_stray, REDUCE_STRAY_BUFFERS, vertices));
+    return cutis_reduce_sum(run, run->buffers.part, false, energy);
 }
 
 // What the updates of one colour work in: a CPU's tasks.
@@ -67,11 +63,9 @@ static cutis_result make_scratch(cutis_reduce_run *run)
 
 cutis_result cutis_reduce_keep(cutis_reduce_run *run)
 {
-    cutis_result result = make_scratch(run);
-    return result == CUTIS_OK ? CUTIS_REDUCE_LAUNCH(reduce_keep, REDUCE_KEEP_BUFFERS,
-                                                    cutis_reduce_items(run, run->blocks.count),
-                                                    .lambda = run->lambda)
-                              : result;
+    TRY(make_scratch(run));
+    return CUTIS_REDUCE_LAUNCH(reduce_keep, REDUCE_KEEP_BUFFERS,
+                               cutis_reduce_items(run, run->blocks.count), .lambda = run->lambda);
 }
 
 static double relaxation_of(const cutis_reduce_problem *problem, bool laplace)
@@ -90,16 +84,16 @@ cutis_result cutis_reduce_prepare(cutis_reduce_run *run, cutis_reduce_energy ene
     double strayed = 0;
     run->energy = energy;
     run->omega = relaxation_of(run->problem, laplace);
-    cutis_result result = cutis_reduce_send_mesh(run, laplace);
-    if (result == CUTIS_OK && !laplace) result = prepare_prior(run, &strayed);
-    if (result == CUTIS_OK) result = cutis_reduce_keep(run);
-    if (result == CUTIS_OK && laplace) result = cutis_reduce_make(run, &rho, 1);
-    if (result == CUTIS_OK && laplace)
-        result = CUTIS_REDUCE_LAUNCH(reduce_residual, REDUCE_RESIDUAL_BUFFERS, (uint32_t)vertices);
-    if (result == CUTIS_OK)
-        result = cutis_reduce_find_energy(run, laplace, energy_out, &run->state->gradient);
+    TRY(cutis_reduce_send_mesh(run, laplace));
+    if (!laplace) TRY(prepare_prior(run, &strayed));
+    TRY(cutis_reduce_keep(run));
+    if (laplace) {
+        TRY(cutis_reduce_make(run, &rho, 1));
+        TRY(CUTIS_REDUCE_LAUNCH(reduce_residual, REDUCE_RESIDUAL_BUFFERS, (uint32_t)vertices));
+    }
+    TRY(cutis_reduce_find_energy(run, laplace, energy_out, &run->state->gradient));
     *energy_out += run->lambda * strayed;
-    return result;
+    return CUTIS_OK;
 }
 
 // Sweeps ----------------------------------------------------------------------------------------
@@ -187,20 +181,18 @@ static cutis_result run_poisson(cutis_reduce_run *run, const cutis_reduce_plan *
 {
     cutis_reduce_state *state = run->state;
     const bool laplace = plan->energy == CUTIS_REDUCE_LAPLACE;
-    cutis_result result = cutis_reduce_choose_sets(run);
-    if (result == CUTIS_OK) result = lay_out(run, plan);
-    if (result == CUTIS_OK) result = cutis_reduce_weigh(run, true);
-    if (result == CUTIS_OK)
-        result = cutis_reduce_prepare(run, laplace ? CUTIS_REDUCE_LAPLACE : CUTIS_REDUCE_GRADIENT,
-                                      &state->curve[0]);
-    if (result == CUTIS_OK) result = cutis_reduce_sweep(run, plan->reselect, limit);
-    if (result == CUTIS_OK && plan->energy != CUTIS_REDUCE_NORMALS)
+    TRY(cutis_reduce_choose_sets(run));
+    TRY(lay_out(run, plan));
+    TRY(cutis_reduce_weigh(run, true));
+    TRY(cutis_reduce_prepare(run, laplace ? CUTIS_REDUCE_LAPLACE : CUTIS_REDUCE_GRADIENT,
+                             &state->curve[0]));
+    TRY(cutis_reduce_sweep(run, plan->reselect, limit));
+    if (plan->energy != CUTIS_REDUCE_NORMALS)
         return cutis_reduce_find_energy(run, laplace, &state->energy, &state->gradient);
-    if (result == CUTIS_OK)
-        result = cutis_reduce_prepare_normals(run, plan->surface, plan->far, &state->curve[0]);
-    if (result == CUTIS_OK) result = cutis_reduce_sweep(run, plan->reselect, limit);
+    TRY(cutis_reduce_prepare_normals(run, plan->surface, plan->far, &state->curve[0]));
+    TRY(cutis_reduce_sweep(run, plan->reselect, limit));
     state->energy = state->curve[state->sweep_count];
-    return result;
+    return CUTIS_OK;
 }
 
 cutis_result cutis_reduce_poisson(const cutis_reduce_problem *problem,

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
-#include "fit/reduce/evaluate.h"
+#include "fit/reduce/model.h"
 
 enum { METHODS = CUTIS_REDUCE_METHODS };
 // Weight of automatic poses beside real ones, and the anchor's radius on skeletons
@@ -27,20 +27,9 @@ const char *cutis_reduce_sets_name(cutis_reduce_sets sets)
     return (unsigned)sets < 3 ? sets_names[sets] : "unknown";
 }
 
-// The public report with the arena its arrays live in.
-typedef struct reduction {
-    cutis_reduce_report report;
-    cutis_arena arena;
-    cutis_reduce_row rows[METHODS];
-} reduction;
-
 void cutis_reduce_report_destroy(cutis_reduce_report *report)
 {
-    if (!report) return;
-    reduction *own = (reduction *)report; // its first member
-    cutis_context *context = own->arena.context;
-    cutis_arena_release(&own->arena);
-    cutis_free(context, own, sizeof *own);
+    cutis_owner_destroy(report);
 }
 
 // Everything a run of methods shares.
@@ -52,14 +41,16 @@ typedef struct run {
     cutis_arena arena; ///< groups, poses, results
     cutis_reduce_poses poses;
     cutis_reduce_groups groups;
-    double *column_weights;           ///< per pose that is learned from
-    double **matrices;                ///< per group: 12 per pose and joint
-    cutis_reduce_colours *colours[2]; ///< per group, distance 1 and 2; made when first needed
-    double shared_seconds;            ///< spent on groups, matrices
+    double *column_weights;             ///< per pose that is learned from
+    double **matrices;                  ///< per group: 12 per pose and joint
+    cutis_reduce_colouring *colourings; ///< per group
+    double shared_seconds;              ///< spent on groups, matrices
     uint32_t method_count;
     cutis_reduce_method methods[METHODS];
     cutis_reduce_weights *weights; ///< per method and group
-    reduction *report;
+    cutis_reduce_report *report;
+    cutis_arena *report_arena;
+    cutis_reduce_row *rows; ///< of the report
 } run;
 
 static cutis_result check_options(cutis_context *context, const cutis_reduce_options *o)
@@ -134,22 +125,6 @@ static cutis_reduce_problem make_problem(run *r, uint32_t g)
     };
 }
 
-static cutis_result get_colours(run *r, uint32_t g, uint32_t distance,
-                                const cutis_reduce_colours **out)
-{
-    cutis_reduce_colours **list = &r->colours[distance - 1];
-    if (!*list) {
-        *list = cutis_arena_alloc(&r->arena, r->groups.count, sizeof **list);
-        if (*list) memset(*list, 0, r->groups.count * sizeof **list);
-    }
-    if (!*list ||
-        (!(*list)[g].first &&
-         !cutis_reduce_colours_create(&r->arena, &r->groups.group[g].mesh, distance, &(*list)[g])))
-        return cutis_alloc_result(r->context);
-    *out = &(*list)[g];
-    return CUTIS_OK;
-}
-
 static cutis_reduce_surface surface_of(const run *r, uint32_t g)
 {
     const cutis_reduce_group *group = &r->groups.group[g];
@@ -166,56 +141,34 @@ static cutis_result run_poisson(run *r, const cutis_reduce_problem *problem, uin
     cutis_reduce_plan plan = { .energy = r->options.energy,
                                .fitted = *sets == CUTIS_REDUCE_SETS_FITTED,
                                .surface = &surface };
-    cutis_result result = CUTIS_OK;
+    cutis_reduce_colouring *colouring = &r->colourings[g];
     // A run makes its own where nothing else needs them, at a better time.
     if (*sets == CUTIS_REDUCE_SETS_AUTO) {
-        result = get_colours(r, g, laplace ? 2 : 1, &plan.colours);
-        if (result == CUTIS_OK)
-            result = cutis_reduce_choose(problem, r->poses.example_count,
-                                         laplace ? CUTIS_REDUCE_LAPLACE : CUTIS_REDUCE_GRADIENT,
-                                         plan.colours, &plan.fitted);
+        TRY(cutis_reduce_colour(&r->arena, problem->mesh, colouring, laplace ? 2 : 1,
+                                &plan.colours));
+        TRY(cutis_reduce_choose(problem, r->poses.example_count,
+                                laplace ? CUTIS_REDUCE_LAPLACE : CUTIS_REDUCE_GRADIENT,
+                                plan.colours, &plan.fitted));
     }
-    if (result == CUTIS_OK && plan.energy == CUTIS_REDUCE_NORMALS)
-        result = get_colours(r, g, 2, &plan.far);
+    if (plan.energy == CUTIS_REDUCE_NORMALS)
+        TRY(cutis_reduce_colour(&r->arena, problem->mesh, colouring, 2, &plan.far));
     plan.reselect = plan.fitted && problem->reselect && !laplace;
     *sets = plan.fitted ? CUTIS_REDUCE_SETS_FITTED : CUTIS_REDUCE_SETS_LARGEST;
-    return result == CUTIS_OK ? cutis_reduce_poisson(problem, &plan, arena, state) : result;
+    return cutis_reduce_poisson(problem, &plan, arena, state);
 }
 
-// The energy of a method that does not make it small.
-static cutis_result measure_energy(const run *r, const cutis_reduce_problem *problem, uint32_t g,
-                                   cutis_reduce_state *state)
-{
-    const cutis_reduce_surface surface = surface_of(r, g);
-    const bool normals = r->options.energy == CUTIS_REDUCE_NORMALS;
-    return cutis_reduce_measure(problem, r->options.energy, normals ? &surface : NULL, state->error,
-                                &state->energy, NULL);
-}
-
+// A method that does not make the energy small has it measured.
 static cutis_result run_method(run *r, cutis_reduce_method method, uint32_t g, cutis_arena *arena,
                                cutis_reduce_state *state, cutis_reduce_sets *sets)
 {
-    cutis_reduce_problem problem = make_problem(r, g);
-    const cutis_reduce_colours *colours;
-    cutis_result result = CUTIS_OK;
+    const cutis_reduce_problem problem = make_problem(r, g);
+    const cutis_reduce_surface surface = surface_of(r, g);
+    const bool normals = r->options.energy == CUTIS_REDUCE_NORMALS;
     *sets = r->options.sets;
-    if (method == CUTIS_REDUCE_POISSON) {
-        result = run_poisson(r, &problem, g, arena, state, sets);
-    } else if (method == CUTIS_REDUCE_GEOMETRIC) {
-        if (*sets == CUTIS_REDUCE_SETS_AUTO) *sets = CUTIS_REDUCE_SETS_FITTED;
-        result =
-            cutis_reduce_start(&problem, arena, *sets == CUTIS_REDUCE_SETS_FITTED, true, state);
-    } else {
-        *sets = CUTIS_REDUCE_SETS_LARGEST;
-        result = cutis_reduce_start(&problem, arena, false, false, state);
-        if (result == CUTIS_OK && method == CUTIS_REDUCE_SMOOTH) {
-            result = get_colours(r, g, 2, &colours);
-            if (result == CUTIS_OK) result = cutis_reduce_smooth(&problem, arena, colours, state);
-        }
-    }
-    if (result == CUTIS_OK && method != CUTIS_REDUCE_POISSON)
-        result = measure_energy(r, &problem, g, state);
-    return result;
+    if (method == CUTIS_REDUCE_POISSON) return run_poisson(r, &problem, g, arena, state, sets);
+    TRY(cutis_reduce_once(&problem, method, arena, &r->colourings[g], &r->arena, state, sets));
+    return cutis_reduce_measure(&problem, r->options.energy, normals ? &surface : NULL,
+                                state->error, &state->energy, NULL);
 }
 
 // Keep what a state comes down to: weights for the model, figures for the report.
@@ -231,14 +184,13 @@ static bool keep_result(run *r, const cutis_reduce_state *state, uint32_t g,
     if (state->sweep_count <= row->sweep_count && row->curve) return true;
     row->sweep_count = state->sweep_count;
     row->curve_count = state->curve ? state->sweep_count + 1 : 0;
-    row->curve =
-        cutis_arena_copy(&r->report->arena, state->curve, row->curve_count, sizeof(double));
+    row->curve = cutis_arena_copy(r->report_arena, state->curve, row->curve_count, sizeof(double));
     return row->curve != NULL;
 }
 
 static cutis_result run_row(run *r, uint32_t index)
 {
-    cutis_reduce_row *row = &r->report->rows[index];
+    cutis_reduce_row *row = &r->rows[index];
     double start = cutis_os_seconds();
     *row = (cutis_reduce_row){ .method = r->methods[index] };
     for (uint32_t g = 0; g < r->groups.count; g++) {
@@ -270,16 +222,14 @@ static cutis_result evaluate(run *r)
     double *position[METHODS], *normal[METHODS];
     for (uint32_t m = 0; m < r->method_count; m++) {
         position[m] =
-            cutis_arena_alloc(&r->report->arena, (size_t)examples + held_out, sizeof(double));
-        normal[m] =
-            cutis_arena_alloc(&r->report->arena, (size_t)examples + held_out, sizeof(double));
+            cutis_arena_alloc(r->report_arena, (size_t)examples + held_out, sizeof(double));
+        normal[m] = cutis_arena_alloc(r->report_arena, (size_t)examples + held_out, sizeof(double));
         if (!position[m] || !normal[m]) return cutis_alloc_result(r->context);
     }
-    cutis_result result = cutis_reduce_evaluate(r->model, &r->groups, &r->poses, r->method_count,
-                                                r->weights, position, normal);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_reduce_evaluate(r->model, &r->groups, &r->poses, r->method_count, r->weights,
+                              position, normal));
     for (uint32_t m = 0; m < r->method_count; m++) {
-        cutis_reduce_row *row = &r->report->rows[m];
+        cutis_reduce_row *row = &r->rows[m];
         row->frame_position = position[m];
         row->frame_normal = normal[m];
         row->example_position = mean(position[m], examples);
@@ -293,16 +243,16 @@ static cutis_result evaluate(run *r)
 // What the report says besides its rows.
 static bool fill_report(run *r)
 {
-    cutis_reduce_report *report = &r->report->report;
+    cutis_reduce_report *report = r->report;
     size_t judged = (size_t)r->poses.example_count + r->poses.held_out_count;
     report->row_count = r->method_count;
-    report->rows = r->report->rows;
+    report->rows = r->rows;
     report->example_count = r->poses.example_count;
     report->held_out_count = r->poses.held_out_count;
     report->automatic_count = r->poses.automatic_count;
     report->poses =
-        cutis_arena_copy(&r->report->arena, r->poses.origins, judged, sizeof *report->poses);
-    report->transforms = cutis_arena_copy(&r->report->arena, r->poses.transforms,
+        cutis_arena_copy(r->report_arena, r->poses.origins, judged, sizeof *report->poses);
+    report->transforms = cutis_arena_copy(r->report_arena, r->poses.transforms,
                                           judged * cutis_model_get(r->model)->node_count,
                                           sizeof *report->transforms);
     report->repaired_count = r->groups.repaired_count;
@@ -319,27 +269,21 @@ static bool fill_report(run *r)
 
 static cutis_result run_all(run *r, bool reported, cutis_model **out)
 {
-    cutis_result result = cutis_reduce_poses_create(r->model, &r->options, &r->arena, &r->poses);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_reduce_poses_create(r->model, &r->options, &r->arena, &r->poses));
     double start = cutis_os_seconds();
-    result =
-        cutis_reduce_groups_create(r->model, r->device, r->options.repair, &r->arena, &r->groups);
-    if (result == CUTIS_OK) result = make_matrices(r);
+    TRY(cutis_reduce_groups_create(r->model, r->device, r->options.repair, &r->arena, &r->groups));
+    TRY(make_matrices(r));
     r->shared_seconds = cutis_os_seconds() - start;
-    if (result != CUTIS_OK) return result;
     r->method_count = cutis_reduce_list_methods(
         r->options.method, reported && !r->options.skip_evaluation, r->options.compare, r->methods);
     r->weights =
         cutis_arena_alloc(&r->arena, (size_t)r->method_count * r->groups.count, sizeof *r->weights);
-    if (!r->weights) return cutis_alloc_result(r->context);
-    for (uint32_t m = 0; m < r->method_count; m++) {
-        result = run_row(r, m);
-        if (result != CUTIS_OK) return result;
-    }
-    if (reported && !r->options.skip_evaluation) result = evaluate(r);
-    if (result == CUTIS_OK && !fill_report(r)) result = cutis_alloc_result(r->context);
-    if (result == CUTIS_OK) result = cutis_reduce_apply(r->model, &r->groups, r->weights, out);
-    return result;
+    r->colourings = cutis_arena_zero(&r->arena, r->groups.count, sizeof *r->colourings);
+    if (!r->weights || !r->colourings) return cutis_alloc_result(r->context);
+    for (uint32_t m = 0; m < r->method_count; m++) TRY(run_row(r, m));
+    if (reported && !r->options.skip_evaluation) TRY(evaluate(r));
+    if (!fill_report(r)) return cutis_alloc_result(r->context);
+    return cutis_reduce_apply(r->model, &r->groups, r->weights, out);
 }
 
 cutis_result cutis_weights_reduce(const cutis_model *model, cutis_device *device,
@@ -353,16 +297,16 @@ cutis_result cutis_weights_reduce(const cutis_model *model, cutis_device *device
     run r = { .model = model, .context = context, .device = device, .arena.context = context };
     if (options) r.options = *options;
     if (!r.options.influences) r.options.influences = 4;
-    cutis_result result = check_options(context, &r.options);
-    if (result != CUTIS_OK) return result;
-    r.report = cutis_alloc_zero(context, 1, sizeof *r.report);
+    TRY(check_options(context, &r.options));
+    r.report = cutis_owner_create(context, sizeof *r.report);
     if (!r.report) return cutis_alloc_result(context);
-    r.report->arena.context = context;
-    result = run_all(&r, report != NULL, out);
+    r.report_arena = cutis_owner_arena(r.report);
+    r.rows = cutis_arena_alloc(r.report_arena, METHODS, sizeof *r.rows);
+    cutis_result result = r.rows ? run_all(&r, report != NULL, out) : cutis_alloc_result(context);
     cutis_arena_release(&r.arena);
     if (result == CUTIS_OK && report)
-        *report = &r.report->report;
+        *report = r.report;
     else
-        cutis_reduce_report_destroy(&r.report->report);
+        cutis_reduce_report_destroy(r.report);
     return cutis_fail_in(context, result);
 }
