@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool has_extension(const char *path, const char *list)
 {
@@ -76,6 +77,11 @@ int app_check_output(cli_app *app, const char *path)
         return app_fail_text(app, "%s: the folder %s does not exist", path, folder);
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return app_fail_text(app, "%s: this is a folder; name a file in it", path);
+    // The library would say so too, but after the work. Meshes and pictures may get numbered names.
+    if (!has_extension(path, ".obj .ply") && !option_given(app, OPTION_TURNTABLE) &&
+        !option_given(app, OPTION_FORCE) && stat(path, &info) == 0 &&
+        (!(info.st_mode & 0222) || access(path, W_OK) != 0))
+        return app_fail_text(app, "%s: the file is read-only; --force replaces it", path);
     return EXIT_GOOD;
 }
 

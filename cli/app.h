@@ -64,12 +64,15 @@ int app_fail(cli_app *app, const char *file, cutis_result result);
 int app_result(cli_app *app, const char *file, cutis_result result);
 /// The same as app_fail in our own words.
 int app_fail_text(cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/// Say that Ctrl-C stopped the verb: what app_fail does for CUTIS_CANCELLED.
+int app_stopped(cli_app *app);
 /// Say what is wrong with the command line, with a hint; returns EXIT_USAGE.
 int app_usage(cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Analyzers look at one file at a time, and must know that these are never 0.
 #if defined __clang_analyzer__ || defined CUTIS_ANALYZER
 #define app_fail(app, file, result) (app_fail(app, file, result), 1)
 #define app_fail_text(...)          (app_fail_text(__VA_ARGS__), 1)
+#define app_stopped(app)            (app_stopped(app), 1)
 #define app_usage(...)              (app_usage(__VA_ARGS__), 2)
 #endif
 /// One line on stderr that is worth knowing; silent with --quiet.
@@ -87,6 +90,11 @@ void app_progress_done(cli_app *app);
 bool app_progress_callback(void *user, const char *stage, double fraction);
 void app_catch_interrupt(void);
 bool app_interrupted(void); ///< Ctrl-C was pressed
+/// After everything is cleaned up: die of the signal that asked (Ctrl-C, SIGTERM), so that a
+/// shell's loop stops too. Returns if none did.
+void app_end_interrupted(void);
+/// Ctrl-C was how the verb is meant to end: it does not count.
+void app_forget_interrupt(void);
 
 double app_seconds(void); ///< monotonic
 

@@ -239,7 +239,7 @@ int args_parse(cli_app *app, int count, char **arguments)
     if (count < 2) return EXIT_GOOD;
     const char *first = arguments[1];
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) first = "help";
-    if (strcmp(first, "--version") == 0) first = "version";
+    if (strcmp(first, "--version") == 0 || strcmp(first, "-v") == 0) first = "version";
     int status = find_verb(app, first);
     for (int i = 2; i < count && status == EXIT_GOOD; i++) {
         const char *word = arguments[i];

@@ -103,8 +103,7 @@ static int add_worst_frames(cli_app *app, html_page *page, compare_job *job)
         bool seen = false;
         for (uint32_t k = 0; k < s; k++) seen |= compare_worst_frame(job, k) == frame;
         if (seen) continue;
-        if (!app_progress(app, "drawing", (double)s / job->shot_count))
-            return app_fail_text(app, "stopped on request");
+        if (!app_progress(app, "drawing", (double)s / job->shot_count)) return app_stopped(app);
         html_markup(page, "<p>Worst for <b>%s</b>:</p>\n", picture_method_title(&job->shots[s]));
         int status = add_sheet(app, page, job, frame, false);
         if (status == EXIT_GOOD) status = add_sheet(app, page, job, frame, true);

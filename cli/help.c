@@ -1,4 +1,5 @@
-/// --help, the man page, bash completion and docs/cli.md: four walks over the one table.
+/// --help, the man page and docs/cli.md: three walks over the one table (help_completion.c and
+/// help_json.c have two more).
 #include "help.h"
 
 #include <cutis/base.h>
@@ -7,7 +8,8 @@
 #include "app.h"
 
 static const char exit_text[] =
-    "0 success; 1 failure, with one line on stderr (cutis: file: place: reason); 2 wrong usage.";
+    "0 success; 1 failure, with one line on stderr (cutis: file: place: reason); 2 wrong usage. "
+    "Ctrl-C ends it by SIGINT, after cleaning up.";
 
 static void option_spelling(const option_row *row, char *out, size_t capacity)
 {
@@ -27,9 +29,8 @@ static bool needs_output(const verb_row *verb)
     return false;
 }
 
-// Lists the next example: true while there is one. Texts are not terminated; the lengths are.
-static bool next_example(const char **cursor, int *command_length, const char **meaning,
-                         int *meaning_length)
+bool help_next_example(const char **cursor, int *command_length, const char **meaning,
+                       int *meaning_length)
 {
     if (!**cursor) return false;
     const char *tab = strchr(*cursor, '\t'), *end = strchr(*cursor, '\n');
@@ -73,7 +74,7 @@ void help_verb(FILE *file, const verb_row *verb)
     fputs("\nExamples:\n", file);
     const char *cursor = verb->examples, *meaning;
     int command_length, meaning_length;
-    while (next_example(&cursor, &command_length, &meaning, &meaning_length)) {
+    while (help_next_example(&cursor, &command_length, &meaning, &meaning_length)) {
         fprintf(file, "  %.*s%s%.*s\n", command_length, cursor, meaning_length ? "\n      " : "",
                 meaning_length, meaning);
         cursor = meaning + meaning_length + 1;
@@ -81,8 +82,7 @@ void help_verb(FILE *file, const verb_row *verb)
     fprintf(file, "\nExit status: %s\n", exit_text);
 }
 
-// What a model must have for a method, or "".
-static const char *method_needs(const cutis_method_info *method)
+const char *help_method_needs(const cutis_method_info *method)
 {
     if (method->needs & CUTIS_NEEDS_POSE_SPACE) return "a model of cutis fit";
     if (method->needs & CUTIS_NEEDS_VIRTUAL_HANDLES)
@@ -104,7 +104,7 @@ static void help_methods(FILE *file)
     for (int i = 0; method_at(i); i++) {
         const cutis_method_info *m = method_at(i);
         fprintf(file, "  %-14s %s: %s\n", m->name, m->title, m->help);
-        if (*method_needs(m)) fprintf(file, "  %-14s needs %s\n", "", method_needs(m));
+        if (*help_method_needs(m)) fprintf(file, "  %-14s needs %s\n", "", help_method_needs(m));
     }
 }
 
@@ -158,7 +158,7 @@ static void man_verb(FILE *file, const verb_row *verb)
     const char *cursor = verb->examples, *meaning;
     int command_length, meaning_length;
     fputs(".PP\nExamples:\n", file);
-    while (next_example(&cursor, &command_length, &meaning, &meaning_length)) {
+    while (help_next_example(&cursor, &command_length, &meaning, &meaning_length)) {
         fputs(".TP\n.B ", file);
         man_text(file, cursor, command_length);
         fputc('\n', file);
@@ -196,39 +196,6 @@ static void help_man(FILE *file)
         exit_text);
 }
 
-static void help_bash(FILE *file)
-{
-    fputs("# bash completion for cutis; made by `cutis help --completion bash`\n_cutis()\n{\n"
-          "    local word=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD-1]} "
-          "verb=${COMP_WORDS[1]}\n"
-          "    COMPREPLY=()\n    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W \"",
-          file);
-    for (uint32_t i = 0; i < cli_verb_count; i++)
-        fprintf(file, "%s%s", i ? " " : "", cli_verbs[i].name);
-    fputs("\" -- \"$word\"))\n        return\n    fi\n    case $last in\n", file);
-    for (int i = 0; i < OPTION_ID_COUNT; i++) {
-        const option_row *row = &cli_options[i];
-        if (!row->choices) continue;
-        fprintf(file, "    --%s) COMPREPLY=($(compgen -W \"%s\" -- \"$word\")); return ;;\n",
-                row->name, row->choices);
-    }
-    fputs("    esac\n    local options= operands=\n    case $verb in\n", file);
-    for (uint32_t i = 0; i < cli_verb_count; i++) {
-        fprintf(file, "    %s) options=\"", cli_verbs[i].name);
-        for (int k = 0; k < OPTION_ID_COUNT; k++)
-            if (cli_verbs[i].options >> k & 1) fprintf(file, "--%s ", cli_options[k].name);
-        fprintf(file, "\" operands=\"%s\" ;;\n",
-                cli_verbs[i].operand_choices ? cli_verbs[i].operand_choices : "");
-    }
-    fputs("    esac\n    if [[ $word == -* ]]; then\n"
-          "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
-          "    elif [[ -n $operands && COMP_CWORD -eq 2 ]]; then\n"
-          "        COMPREPLY=($(compgen -W \"$operands\" -- \"$word\"))\n"
-          "    else\n        compopt -o filenames 2>/dev/null\n"
-          "        COMPREPLY=($(compgen -f -- \"$word\"))\n    fi\n}\ncomplete -F _cutis cutis\n",
-          file);
-}
-
 static void help_markdown(FILE *file)
 {
     char spelling[96];
@@ -243,7 +210,7 @@ static void help_markdown(FILE *file)
     fputs("\n## Methods\n\n| `--method` | what it is | needs |\n|---|---|---|\n", file);
     for (int i = 0; method_at(i); i++)
         fprintf(file, "| `%s` | %s: %s | %s |\n", method_at(i)->name, method_at(i)->title,
-                method_at(i)->help, method_needs(method_at(i)));
+                method_at(i)->help, help_method_needs(method_at(i)));
     for (uint32_t i = 0; i < cli_verb_count; i++) {
         const verb_row *verb = &cli_verbs[i];
         fprintf(file, "\n## %s\n\n`cutis %s%s%s [options]%s`: %s.\n\n", verb->name, verb->name,
@@ -262,7 +229,7 @@ static void help_markdown(FILE *file)
         fputs("\n```sh\n", file);
         const char *cursor = verb->examples, *meaning;
         int command_length, meaning_length;
-        while (next_example(&cursor, &command_length, &meaning, &meaning_length)) {
+        while (help_next_example(&cursor, &command_length, &meaning, &meaning_length)) {
             fprintf(file, "%.*s%s%.*s\n", command_length, cursor, meaning_length ? "   # " : "",
                     meaning_length, meaning);
             cursor = meaning + meaning_length + 1;
@@ -271,27 +238,37 @@ static void help_markdown(FILE *file)
     }
 }
 
+static int help_of(cli_app *app, const char *word)
+{
+    for (uint32_t i = 0; i < cli_verb_count; i++) {
+        if (strcmp(cli_verbs[i].name, word) != 0) continue;
+        if (app->json)
+            help_json(stdout, &cli_verbs[i]);
+        else
+            help_verb(stdout, &cli_verbs[i]);
+        return EXIT_GOOD;
+    }
+    app->verb = NULL; // "see: cutis help", not the help of help
+    return app_usage(app, "help: unknown verb %s", word);
+}
+
 int verb_help(cli_app *app)
 {
-    if (option_given(app, OPTION_MAN)) {
+    const bool methods = app->operand_count && strcmp(app->operands[0], "methods") == 0;
+    if (option_given(app, OPTION_MAN))
         help_man(stdout);
-    } else if (option_given(app, OPTION_COMPLETION)) {
-        help_bash(stdout);
-    } else if (option_given(app, OPTION_MARKDOWN)) {
+    else if (option_given(app, OPTION_COMPLETION))
+        help_completion(stdout);
+    else if (option_given(app, OPTION_MARKDOWN))
         help_markdown(stdout);
-    } else if (app->operand_count == 0) {
-        help_overview(stdout);
-    } else if (strcmp(app->operands[0], "methods") == 0) {
+    else if (app->operand_count && !methods)
+        return help_of(app, app->operands[0]);
+    else if (app->json)
+        help_json(stdout, NULL);
+    else if (methods)
         help_methods(stdout);
-    } else {
-        for (uint32_t i = 0; i < cli_verb_count; i++) {
-            if (strcmp(cli_verbs[i].name, app->operands[0]) != 0) continue;
-            help_verb(stdout, &cli_verbs[i]);
-            return EXIT_GOOD;
-        }
-        app->verb = NULL; // "see: cutis help", not the help of help
-        return app_usage(app, "help: unknown verb %s", app->operands[0]);
-    }
+    else
+        help_overview(stdout);
     return EXIT_GOOD;
 }
 

@@ -18,11 +18,18 @@ static int run(cli_app *app)
         return EXIT_USAGE;
     }
     if (option_given(app, OPTION_HELP)) {
-        help_verb(stdout, app->verb);
+        if (app->json)
+            help_json(stdout, app->verb);
+        else
+            help_verb(stdout, app->verb);
         return EXIT_GOOD;
     }
     cutis_context_options options = {
-        .progress = app_progress_callback, .progress_user = app, .log = log_note, .log_user = app
+        .progress = app_progress_callback,
+        .progress_user = app,
+        .log = log_note,
+        .log_user = app,
+        .replace_read_only = option_given(app, OPTION_FORCE),
     };
     cutis_result result = cutis_context_create(&options, &app->context);
     if (result != CUTIS_OK) return app_fail_text(app, "%s", cutis_result_text(result));
@@ -42,7 +49,8 @@ int main(int count, char **arguments)
     if (status == EXIT_GOOD) status = run(&app);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         if (status == EXIT_GOOD) fputs("cutis: standard output cannot be written\n", stderr);
-        return status == EXIT_GOOD ? EXIT_FAILED : status;
+        if (status == EXIT_GOOD) status = EXIT_FAILED;
     }
+    app_end_interrupted();
     return status;
 }

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct patch_job {
     const char *path, *output;
@@ -302,7 +301,7 @@ static int run_frames(cli_app *app, patch_job *job)
         int status = add_frame(app, job, f);
         if (status != EXIT_GOOD) return status;
         if (!app_progress(app, "patching", (f + 1.0 - job->first) / (job->end - job->first)))
-            return app_fail_text(app, "%s: stopped", job->path);
+            return app_stopped(app);
     }
     if (job->baked) return write_model(app, job, job->frames, job->end - job->first, job->output);
     if (!job->fixed) return EXIT_GOOD;
@@ -317,16 +316,18 @@ static void report(cli_app *app, const patch_job *job)
     uint32_t frames = job->end - job->first;
     if (!removal) removal = "cut";
     if (!fill) fill = strcmp(removal, "box") == 0 ? "reduced" : "keep";
+    char names[8192];
+    sink_names(job->output, job->first, frames, names, sizeof names);
     app_say(app,
             "%s: %u frame%s of at most %u vertices and %u triangles, %s and %s, volume %+.4f %%\n",
-            job->output, frames, frames == 1 ? "" : "s", job->vertices_max, job->triangles_max,
-            removal, fill, job->variation);
+            names, frames, frames == 1 ? "" : "s", job->vertices_max, job->triangles_max, removal,
+            fill, job->variation);
     if (job->fixed)
-        app_say(app, "%s: with the model's own triangles the volume varies by %+.4f %%\n",
-                job->output, job->fixed_variation);
+        app_say(app, "%s: with the model's own triangles the volume varies by %+.4f %%\n", names,
+                job->fixed_variation);
     if (job->local)
-        app_say(app, "%s: local triangulation leaves up to %ju edges open in a frame\n",
-                job->output, job->open_edges);
+        app_say(app, "%s: local triangulation leaves up to %ju edges open in a frame\n", names,
+                job->open_edges);
     if (!app->json) return;
     json_out json = { .file = stdout };
     emit(&json,
@@ -341,11 +342,8 @@ static void report(cli_app *app, const patch_job *job)
 
 static void close_job(patch_job *job, bool failed)
 {
-    for (uint32_t i = 0; failed && i < job->written; i++) {
-        char path[4096];
-        sink_frame_path(job->output, job->end - job->first, job->first + i, path, sizeof path);
-        unlink(path);
-    }
+    for (uint32_t i = 0; failed && i < job->written; i++)
+        sink_remove_frame(job->output, job->end - job->first, job->first + i, job->model);
     for (uint32_t i = 0; job->frames && i < job->end - job->first; i++)
         patch_look_release(&job->frames[i]);
     free(job->frames);

@@ -117,7 +117,7 @@ static int sweep(plot_job *job, uint32_t way)
         job->values[1][way][s] = 100.0 * (parts - rest[1]) / rest[1];
         job->values[2][way][s] = patch;
         if (!app_progress(job->app, "sweeping", (way * STEPS + s + 1.0) / (WAYS * STEPS)))
-            return app_fail_text(job->app, "%s: stopped", job->path);
+            return app_stopped(job->app);
     }
     return EXIT_GOOD;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted; // 0, or the signal that asked
 
 // The first Ctrl-C asks, a second one kills. Programs that run others pass it on beside the
 // terminal (timeout does), so what comes right after the first is still the first.
@@ -19,7 +19,7 @@ static void on_interrupt(int signal_number)
     double now = app_seconds();
     if (!interrupted) {
         first = now;
-        interrupted = 1;
+        interrupted = signal_number;
     } else if (now - first > 0.5) {
         signal(signal_number, SIG_DFL);
         raise(signal_number);
@@ -32,6 +32,19 @@ void app_catch_interrupt(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+}
+
+void app_end_interrupted(void)
+{
+    if (!interrupted) return;
+    int signal_number = interrupted;
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+void app_forget_interrupt(void)
+{
+    interrupted = 0;
 }
 
 double app_seconds(void)
@@ -61,8 +74,8 @@ int(app_fail)(cli_app *app, const char *file, cutis_result result)
 {
     const char *reason = cutis_context_error(app->context);
     char line[4096];
+    if (result == CUTIS_CANCELLED) return app_stopped(app);
     if (!reason || !*reason) reason = cutis_result_text(result);
-    if (result == CUTIS_CANCELLED) reason = "stopped";
     if (file && strncmp(reason, file, strlen(file)) != 0)
         snprintf(line, sizeof line, "%s: %s", file, reason);
     else
@@ -85,6 +98,11 @@ int(app_fail_text)(cli_app *app, const char *format, ...)
     va_end(list);
     print_line(app, "cutis: ", line);
     return EXIT_FAILED;
+}
+
+int(app_stopped)(cli_app *app)
+{
+    return app_fail_text(app, "%s: stopped", app->verb->name);
 }
 
 int(app_usage)(cli_app *app, const char *format, ...)

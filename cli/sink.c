@@ -171,6 +171,30 @@ void sink_frame_path(const char *path, uint32_t frame_count, uint32_t frame, cha
         snprintf(out, capacity, "%.*s_%04u%s", (int)(dot - path), path, frame, dot);
 }
 
+void sink_remove_frame(const char *path, uint32_t frame_count, uint32_t frame,
+                       const cutis_model *model)
+{
+    char name[4096];
+    sink_frame_path(path, frame_count, frame, name, sizeof name);
+    unlink(name);
+    if (!has_extension(name, ".obj") || cutis_model_get(model)->material_count == 0) return;
+    memcpy(strrchr(name, '.'), ".mtl", 4);
+    unlink(name);
+}
+
+void sink_names(const char *path, uint32_t first, uint32_t frame_count, char *out, size_t capacity)
+{
+    char last[4096];
+    if (frame_count == 1 || !has_extension(path, ".obj .ply")) {
+        snprintf(out, capacity, "%s", path);
+        return;
+    }
+    sink_frame_path(path, frame_count, first, out, capacity);
+    sink_frame_path(path, frame_count, first + frame_count - 1, last, sizeof last);
+    size_t used = strlen(out);
+    snprintf(out + used, capacity - used, " to %s", last);
+}
+
 int sink_open(cli_app *app, const cutis_model *model, const sink_options *options, frame_sink **out)
 {
     const char *path = options->path;
@@ -247,11 +271,8 @@ int sink_finish(frame_sink *sink)
 void sink_drop(frame_sink *sink)
 {
     if (!sink) return;
-    for (uint32_t i = 0; i < sink->written; i++) { // numbered files of a run that failed later
-        char path[4096];
-        sink_frame_path(sink->options.path, sink->options.frame_count, sink->options.first + i,
-                        path, sizeof path);
-        unlink(path);
-    }
+    for (uint32_t i = 0; i < sink->written; i++) // numbered files of a run that failed later
+        sink_remove_frame(sink->options.path, sink->options.frame_count, sink->options.first + i,
+                          sink->model);
     sink_free(sink);
 }

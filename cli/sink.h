@@ -20,6 +20,11 @@ bool sink_is_array(const char *path); ///< .npy, .pc2
 /// OUT.obj of frame 7 is OUT_0007.obj when there are several.
 void sink_frame_path(const char *path, uint32_t frame_count, uint32_t frame, char *out,
                      size_t capacity);
+/// Take away a frame that was written, with the .mtl that a .obj of `model` has.
+void sink_remove_frame(const char *path, uint32_t frame_count, uint32_t frame,
+                       const cutis_model *model);
+/// "OUT_0000.obj to OUT_0029.obj" where frames are numbered, else the path: for messages.
+void sink_names(const char *path, uint32_t first, uint32_t frame_count, char *out, size_t capacity);
 bool sink_is_mesh(const char *path); ///< .obj, .ply, .gltf, .glb
 
 int sink_open(cli_app *app, const cutis_model *model, const sink_options *options,

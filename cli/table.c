@@ -12,6 +12,7 @@ const option_row cli_options[OPTION_ID_COUNT] = {
 
 #define BIT(id) ((option_set)1 << OPTION_##id)
 #define COMMON  (BIT(JSON) | BIT(QUIET) | BIT(HELP))
+#define WRITING (BIT(OUTPUT) | BIT(FORCE))
 #define READING (BIT(FIX) | BIT(SCALE))
 #define RUNNING (BIT(DEVICE) | BIT(THREADS) | BIT(ISA))
 
@@ -25,7 +26,7 @@ const verb_row cli_verbs[] = {
       "JSON keys: file, vertices, triangles, joints, max_influences, bone_sets, large_bone_sets,\n"
       "clips [{name, duration, channels}], nodes, meshes, primitives, skins, materials, morph_targets,\n"
       "unused_joints, unweighted_vertices, influence_histogram, bounds {min, max}, diagonal, repaired.\n",
-      COMMON | READING,
+      COMMON | READING | BIT(CLIPS),
       "cutis info fox.glb\tcounts and clips\n"
       "cutis info cally.cfg --json\tthe same for a program\n",
       verb_info },
@@ -38,7 +39,7 @@ const verb_row cli_verbs[] = {
       "order, singular inverse binds, and lists what it did.\n"
       "\n"
       "JSON keys: file, errors, warnings, repaired, issues [{code, place, text, count, severity, repaired}].\n",
-      COMMON | READING | BIT(OUTPUT) | BIT(INFLUENCES) | BIT(WEIGHTS),
+      COMMON | READING | WRITING | BIT(INFLUENCES) | BIT(WEIGHTS),
       "cutis check fox.glb\tlist the findings\n"
       "cutis check broken.glb --fix -o fixed.glb\trepair, clean the weights, write\n",
       verb_check },
@@ -48,7 +49,7 @@ const verb_row cli_verbs[] = {
       "first), or adds one from another file. What the format cannot hold is said.\n"
       "\n"
       "JSON keys: file, output, vertices, triangles, joints, clips, lost.\n",
-      COMMON | READING | BIT(OUTPUT) | BIT(INFLUENCES) | BIT(WEIGHTS) | BIT(ASCII) | BIT(CLIP),
+      COMMON | READING | WRITING | BIT(INFLUENCES) | BIT(WEIGHTS) | BIT(ASCII) | BIT(CLIP),
       "cutis convert cally.cfg -o cally.glb\tCal3D to glTF\n"
       "cutis convert body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
       "cutis convert scan.obj --scale 0.01 -o scan.ply\tcentimetres to metres\n",
@@ -59,7 +60,7 @@ const verb_row cli_verbs[] = {
       "walk_forward, bend, twist, wave; quadruped walk, bend, twist; arm bend, twist, raise; cylinder bend, twist.\n"
       "\n"
       "JSON keys: output, body, vertices, triangles, clips [name].\n",
-      COMMON | BIT(OUTPUT) | BIT(VERTICES) | BIT(SIZE) | BIT(SEED) | BIT(COUNT) | BIT(EXAMPLES) |
+      COMMON | WRITING | BIT(VERTICES) | BIT(SIZE) | BIT(SEED) | BIT(COUNT) | BIT(EXAMPLES) |
           BIT(WEIGHTS) | BIT(INFLUENCES),
       "cutis synth biped -o biped.glb\t12000 vertices, 41 joints, 5 clips\n"
       "cutis synth arm --size low --examples shapes -o arm.glb\twith example shapes for pose-space fits\n"
@@ -81,7 +82,7 @@ const verb_row cli_verbs[] = {
       "vertices and triangles, for arrays and morph targets, and says what that costs.\n"
       "JSON keys of patches: file, output, method, remove, fill, fixed, frames, vertices_max, triangles_max,\n"
       "volume_variation, seconds; --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
-      COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CLIP) | BIT(POSE) | BIT(METHOD) | BIT(CAGE_POSES) |
+      COMMON | READING | RUNNING | WRITING | BIT(CLIP) | BIT(POSE) | BIT(METHOD) | BIT(CAGE_POSES) |
           BIT(REMOVE) | BIT(FILL) | BIT(TRIANGULATE) | BIT(FIXED) | BIT(BAKE) | BIT(WEIGHTED) | BIT(BLEND) | BIT(FRAMES) | BIT(FPS) | BIT(INSTANCES) | BIT(NORMALS) |
           BIT(INFLUENCES) | BIT(ASCII),
       "cutis deform biped.glb --clip walk --method dqs -o walk.npy\tall frames at 30 a second\n"
@@ -109,7 +110,7 @@ const verb_row cli_verbs[] = {
       "JSON keys of --plot: file, joint, plots [path], degrees, ways [{name, volume, curvature, patch}]: in % of rest,\n"
       "patch in degrees, an entry per bend.\n",
       COMMON | READING | RUNNING | BIT(REST) | BIT(CLIP) | BIT(TIME) | BIT(POSE) | BIT(METHOD) | BIT(WEIGHTED) |
-          BIT(PLOT) | BIT(JOINT),
+          BIT(PLOT) | BIT(JOINT) | BIT(FORCE),
       "cutis measure biped.glb\tvolume, closedness and curvature at rest\n"
       "cutis measure biped.glb --clip bend --time 1 --method dqs\tthe same in a pose\n"
       "cutis measure biped.glb lbs.npy dqs.npy\tlbs against dqs, frame by frame\n"
@@ -133,7 +134,7 @@ const verb_row cli_verbs[] = {
       "unless --threads; on a GPU 1024 instances unless --instances, and frames_per_second counts characters.\n"
       "JSON keys of cage: rows [{what, vertices, controls, weights, seconds, per_second, paper_per_second}].\n"
       "times_plain: plain C's time for the same work over ours. of_limit: the limit's time over ours (1 = there).\n",
-      COMMON | RUNNING | BIT(QUICK) | BIT(LARGE) | BIT(VERTICES) | BIT(METHOD) | BIT(INSTANCES) | BIT(OUTPUT),
+      COMMON | RUNNING | BIT(QUICK) | BIT(LARGE) | BIT(VERTICES) | BIT(METHOD) | BIT(INSTANCES) | WRITING,
       "cutis bench blend\tthe table\n"
       "cutis bench blend --quick --json\ta short one for a program\n"
       "cutis bench blend --isa avx2 --threads 1 --vertices 46036\tone size\n"
@@ -149,13 +150,13 @@ const verb_row cli_verbs[] = {
     { "demo", "", NULL, 0, 0, "everything once, on a built-in character: volumes, errors, speeds",
       "Makes the biped, deforms its bend and twist clips with every method on the default device, and writes\n"
       "what it made to out/demo (or -o DIR).\n",
-      COMMON | RUNNING | BIT(OUTPUT) | BIT(VERTICES), "cutis demo\tunder a minute\n", verb_demo },
+      COMMON | RUNNING | WRITING | BIT(VERTICES), "cutis demo\tunder a minute\n", verb_demo },
     { "render", "MODEL", NULL, 1, 1, "draw a posed model: one method, or several side by side",
       "Offscreen, with or without a GPU. Several methods make a labelled sheet; painted values (--show) come with\n"
       "a legend. error: takes a method, or an array of positions (.npy, .pc2: one frame, or frames at 30 a second).\n"
       "\n"
       "JSON keys: file, output, renderer, seconds (into the clip).\n",
-      COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CLIP) | BIT(POSE) | BIT(TIME) | BIT(METHOD) |
+      COMMON | READING | RUNNING | WRITING | BIT(CLIP) | BIT(POSE) | BIT(TIME) | BIT(METHOD) |
           BIT(METHODS) | BIT(REMOVE) | BIT(FILL) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(FOCUS) | BIT(SHOW) | BIT(CAGE_POSES) |
           BIT(TURNTABLE) | BIT(DARK),
       "cutis render biped.glb --clip bend --methods lbs,sbs,dqs,cor -o sheet.png\tfour methods\n"
@@ -171,7 +172,7 @@ const verb_row cli_verbs[] = {
       "volume_variation_min, volume_variation_max, edge_stretch_rms, worst_frame, ns_per_vertex}].\n",
       COMMON | READING | RUNNING | BIT(CLIP) | BIT(METHODS) | BIT(METHOD) | BIT(REFERENCE) |
           BIT(REPORT) | BIT(FPS) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(DARK) | BIT(POSE) |
-          BIT(SHOW),
+          BIT(SHOW) | BIT(FORCE),
       "cutis compare biped.glb --clip bend --methods dqs,lbs,sbs,cor --report bend.html\t\n",
       verb_compare },
     { "reduce", "MODEL", NULL, 1, 1, "fewer influences per vertex that deform as the original did",
@@ -189,7 +190,7 @@ const verb_row cli_verbs[] = {
       "histogram_after, methods [{method, sets, influences, example_position, example_normal, held_out_position,\n"
       "held_out_normal, energy, sweeps, seconds, energies, frame_position, frame_normal}], frames [{held_out, clip,\n"
       "seconds}]. The first method is the chosen one.\n",
-      COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(INFLUENCES) | BIT(REDUCE_METHOD) | BIT(ENERGY) |
+      COMMON | READING | RUNNING | WRITING | BIT(INFLUENCES) | BIT(REDUCE_METHOD) | BIT(ENERGY) |
           BIT(SETS) | BIT(POSES) | BIT(HELD_OUT) | BIT(COMPARE) | BIT(SEED) | BIT(WEIGHTS) |
           BIT(REPORT) | BIT(SIGNED),
       "cutis reduce body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
@@ -208,7 +209,7 @@ const verb_row cli_verbs[] = {
       "weight_max, precision (% of the diagonal), resolution, nodes, sweeps, residual, seconds, example_poses,\n"
       "held_out_poses, reduced_vertices, infeasible_vertices, methods (as in reduce), skin {written, paired, joints,\n"
       "influences, scale, frames}.\n",
-      COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(CAGE) | BIT(COORDINATES) | BIT(RESOLUTION) | BIT(INFLUENCES) |
+      COMMON | READING | RUNNING | WRITING | BIT(CAGE) | BIT(COORDINATES) | BIT(RESOLUTION) | BIT(INFLUENCES) |
           BIT(REDUCE_METHOD) | BIT(ENERGY) | BIT(SETS) | BIT(CAGE_EXAMPLES) | BIT(CAGE_HELD_OUT) | BIT(COMPARE) |
           BIT(SEED) | BIT(SIGNED) | BIT(AS_SKIN) | BIT(CAGE_POSES) | BIT(FPS) | BIT(WEIGHTS),
       "cutis cage arm.obj --cage arm_cage.obj -o arm.glb\tall weights, mean value\n"
@@ -233,7 +234,7 @@ const verb_row cli_verbs[] = {
       "distances, insertion, weights, reduction, update}, handles [{name, has_site, shared, floored, snapped,\n"
       "interpolation_error}]; with --skeleton on a model that has weights against_existing {mean_absolute,\n"
       "position_rms}: mean over vertices of the sum of |difference|, RMS over its clips in % of the diagonal.\n",
-      COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(HANDLES) | BIT(SKELETON) | BIT(SKIN) | BIT(VOXELS) |
+      COMMON | READING | RUNNING | WRITING | BIT(HANDLES) | BIT(SKELETON) | BIT(SKIN) | BIT(VOXELS) |
           BIT(WEIGHTING) | BIT(INFLUENCES) | BIT(SOFTNESS) | BIT(RADIUS) | BIT(STRICT) | BIT(WEIGHTS) |
           BIT(WEIGHTS_PICTURE) | BIT(LARGEST),
       "cutis handles scan.ply --handles h.json -o scan.glb\tpoints and bars on a scan\n"
@@ -249,7 +250,7 @@ const verb_row cli_verbs[] = {
       "JSON keys: file, output, vertices, examples, poses, merged, root_counts, diagonal, discarded_mean, discarded_max,\n"
       "deficient_vertices, damped_vertices, ambiguous_vertices, still_joints, sigma, condition, displacement_max,\n"
       "fields, energy, compression_max, paper_bytes, psd_bytes, wpsd_bytes, before_rms, ssd_rms, psd_rms, wpsd_rms.\n",
-      COMMON | READING | RUNNING | BIT(OUTPUT) | BIT(FIT_POSES) | BIT(SHAPES) | BIT(LEARN_WEIGHTS) | BIT(WEIGHTS_ONLY) |
+      COMMON | READING | RUNNING | WRITING | BIT(FIT_POSES) | BIT(SHAPES) | BIT(LEARN_WEIGHTS) | BIT(WEIGHTS_ONLY) |
           BIT(NORMALISE) | BIT(INFLUENCES) | BIT(KERNEL) | BIT(DISTANCE) | BIT(SIGMA) | BIT(WEIGHTS) |
           BIT(POSE_SPACE) | BIT(AFTER) | BIT(PRINCIPAL_POSES) | BIT(KEEP_JOINTS) | BIT(KEEP_VERTICES),
       "cutis synth arm --examples ex -o arm.glb\ta rig with the clip `examples`, and its shapes\n"
@@ -279,7 +280,7 @@ const verb_row cli_verbs[] = {
       "ground, stances [left, right], stance_seconds [left, right], ankle_mean, ankle_max (from the scaled path), slide,\n"
       "slide_free, slide_source (path of an ankle in a stance; all in % of the height), hand_mean, hand_max (direction\n"
       "from shoulder to hand, degrees), map [{joint, motion_joint}]. What a rig lacks is null.\n",
-      COMMON | READING | BIT(OUTPUT) | BIT(MOTION) | BIT(MAP) | BIT(WRITE_MAP) | BIT(MOTION_REST) | BIT(FEET) |
+      COMMON | READING | WRITING | BIT(MOTION) | BIT(MAP) | BIT(WRITE_MAP) | BIT(MOTION_REST) | BIT(FEET) |
           BIT(FPS) | BIT(CLIP),
       "cutis retarget biped.glb --motion 02_01.bvh -o walk.glb\ta CMU walk on a character\n"
       "cutis retarget fox.glb --motion dog.bvh --write-map map.json\tonly the match, to edit\n"
@@ -298,7 +299,7 @@ const verb_row cli_verbs[] = {
       "axes, axes_before, box {min, max}, parent, joint, end, loop_vertices, groups, link_points}], repairs\n"
       "{dropped_faces, welded_edges, flipped_faces, split_edges, capped_holes, healing_rounds, relabelled_faces,\n"
       "touching_parts, seams, curved_splits, straightened, not_straightened}, notes, seconds {kernel, axes, total}.\n",
-      COMMON | READING | BIT(OUTPUT) | BIT(PARTS) | BIT(PART_COUNT) | BIT(SEED) | BIT(ROOT) |
+      COMMON | READING | WRITING | BIT(PARTS) | BIT(PART_COUNT) | BIT(SEED) | BIT(ROOT) |
           BIT(SKELETON_METHOD) | BIT(REFINE) | BIT(ANGLE) | BIT(ROOT_AT) | BIT(JOINT_FRAMES) |
           BIT(NO_SPLIT_CURVED) | BIT(HEAL_ROUNDS) | BIT(STRAIGHTEN) | BIT(EXTRA) | BIT(SKELETON_PICTURE) |
           BIT(WEIGHTS),
@@ -315,14 +316,19 @@ const verb_row cli_verbs[] = {
       "JSON keys: version, cpu, isa, gpu, quick, papers [{key, title, authors, machine, seconds, tables [{place, title,\n"
       "own, ours, note, metrics [{name, unit, better}], rows [{label, body, cells [{paper, own, ours}]}]}],\n"
       "missing [{what, why}]}]. A cell that was not published or not measured is null.\n",
-      COMMON | RUNNING | BIT(OUTPUT) | BIT(PAPER) | BIT(QUICK),
+      COMMON | RUNNING | WRITING | BIT(PAPER) | BIT(QUICK),
       "cutis reproduce -o papers\tall five papers\n"
       "cutis reproduce --paper sbs --quick -o papers\tone of them, in seconds\n"
       "cutis reproduce --device cuda -o papers\tGPU columns too\n",
       verb_reproduce },
-    { "help", "[VERB]", NULL, 0, 1, "explain a verb; print the man page or a completion script", "",
+    { "help", "[VERB]", NULL, 0, 1, "explain a verb; print the man page or a completion script",
+      "`cutis help methods` explains the methods. `cutis -v` is `cutis version`.\n"
+      "\n"
+      "JSON keys: version, verbs [{name, operands, summary, details, options [{name, letter, value, choices, min, max,\n"
+      "help}], examples [{command, meaning}]}], methods [{name, title, help, needs}]; of one verb: its own alone.\n",
       COMMON | BIT(MAN) | BIT(COMPLETION) | BIT(MARKDOWN),
       "cutis help deform\toptions and examples of one verb\n"
+      "cutis help --json\tall verbs and options, for a program\n"
       "cutis help --man | man -l -\tthe man page\n"
       "source <(cutis help --completion bash)\tcompletion in this shell\n",
       verb_help },

@@ -89,8 +89,7 @@ static int measure_frames(cli_app *app, compare_job *job)
     cutis_surface rest = rest_shape_surface(&job->stage.rest, job->stage.rest.positions);
     double rest_volume = cutis_surface_volume(&rest);
     for (uint32_t f = 0; f < job->frame_count; f++) {
-        if (!app_progress(app, "measuring", (double)f / job->frame_count))
-            return app_fail_text(app, "stopped on request");
+        if (!app_progress(app, "measuring", (double)f / job->frame_count)) return app_stopped(app);
         int status = compare_pose(job, f);
         job->times[f] = f / job->fps;
         for (uint32_t s = 0; s < job->shot_count && status == EXIT_GOOD; s++)

@@ -207,7 +207,7 @@ static int run_frames(cli_app *app, deform_job *job)
         }
         f += count;
         if (!app_progress(app, "deforming", (double)(f - job->first) / (job->end - job->first)))
-            return app_fail_text(app, "%s: stopped", job->path);
+            return app_stopped(app);
     }
     return EXIT_GOOD;
 }
@@ -234,7 +234,9 @@ static void report(cli_app *app, const deform_job *job)
     const char *method = option_text(app, OPTION_METHOD) ? option_text(app, OPTION_METHOD) : "lbs";
     double ns = 1e9 * p->seconds / ((double)frames * p->vertex_count);
     const char *isa = device.kind == CUTIS_DEVICE_CPU ? cutis_isa_name(device.isa) : NULL;
-    app_say(app, "%s: %u frame%s of %u vertices, %s on %s%s%s\n", job->output, frames,
+    char names[8192];
+    sink_names(job->output, job->first, frames, names, sizeof names);
+    app_say(app, "%s: %u frame%s of %u vertices, %s on %s%s%s\n", names, frames,
             frames == 1 ? "" : "s", p->vertex_count, method, cutis_device_kind_name(device.kind),
             isa ? " " : "", isa ? isa : "");
     if (!app->json) return;

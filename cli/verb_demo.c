@@ -344,8 +344,7 @@ int verb_demo(cli_app *app)
     int status = prepare(&d);
     if (status == EXIT_GOOD) status = find_peaks(&d);
     for (size_t m = 0; m < METHODS && status == EXIT_GOOD; m++) {
-        if (!app_progress(app, methods[m].name, (double)m / METHODS))
-            status = app_fail_text(app, "demo: stopped");
+        if (!app_progress(app, methods[m].name, (double)m / METHODS)) status = app_stopped(app);
         for (int c = 0; c < CLIP_COUNT && status == EXIT_GOOD; c++)
             status = show_clip(&d, (int)m, c);
         if (status == EXIT_GOOD) status = time_method(&d, (int)m);

@@ -105,6 +105,20 @@ static void print_text(const cli_app *app, const char *path, const facts *f)
     }
 }
 
+// What --clip takes, and what fits on a line: a name with control characters goes by its index.
+static void print_clips(const cli_app *app, const cutis_model_data *data)
+{
+    for (uint32_t c = 0; c < data->clip_count; c++) {
+        const char *name = data->clips[c].name ? data->clips[c].name : "";
+        bool plain = *name != 0;
+        for (const char *s = name; *s; s++) plain &= (unsigned char)*s >= 0x20 && *s != 0x7f;
+        if (plain)
+            app_say(app, "%s\n", name);
+        else
+            app_say(app, "%u\n", c);
+    }
+}
+
 int verb_info(cli_app *app)
 {
     const char *path = app->operands[0];
@@ -112,6 +126,11 @@ int verb_info(cli_app *app)
     facts found;
     int status = app_read_model(app, path, &model);
     if (status != EXIT_GOOD) return status;
+    if (option_given(app, OPTION_CLIPS) && !app->json) {
+        print_clips(app, cutis_model_get(model));
+        cutis_model_destroy(model);
+        return EXIT_GOOD;
+    }
     cutis_result result = collect(model, &found);
     if (result != CUTIS_OK)
         status = app_fail(app, path, result);

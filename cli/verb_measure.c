@@ -181,8 +181,7 @@ static int measure_all(cli_app *app, measurement *m)
         result =
             cutis_surface_compare(app->context, &rest, positions, against, &m->rows[f].difference);
         if (result == CUTIS_OK) add_frame(m, f, &surface);
-        if (!app_progress(app, "measuring", (f + 1.0) / m->frame_count))
-            return app_fail_text(app, "stopped");
+        if (!app_progress(app, "measuring", (f + 1.0) / m->frame_count)) return app_stopped(app);
     }
     if (result == CUTIS_OK) {
         cutis_surface surface = rest_shape_surface(&m->rest, m->result.values + plane * m->extreme);

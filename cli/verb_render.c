@@ -85,8 +85,7 @@ static int bind_shots(cli_app *app, render_job *job)
 {
     int status = EXIT_GOOD;
     for (uint32_t i = 0; i < job->shot_count && status == EXIT_GOOD; i++) {
-        if (!app_progress(app, "binding", (double)i / job->shot_count))
-            return app_fail_text(app, "stopped on request");
+        if (!app_progress(app, "binding", (double)i / job->shot_count)) return app_stopped(app);
         status = picture_bind(&job->stage, &job->shots[i]);
         if (status == EXIT_GOOD) status = picture_pose(&job->stage, &job->shots[i], job->seconds);
     }
@@ -124,8 +123,7 @@ static int draw_tiles(cli_app *app, render_job *job, picture_paint *paints, cuti
         status = picture_paint_shot(&job->stage, &job->shots[i], job->reference, &paints[i]);
     if (status == EXIT_GOOD) share_range(paints, job->shot_count);
     for (uint32_t i = 0; i < job->shot_count && status == EXIT_GOOD; i++) {
-        if (!app_progress(app, "drawing", (double)i / job->shot_count))
-            return app_fail_text(app, "stopped on request");
+        if (!app_progress(app, "drawing", (double)i / job->shot_count)) return app_stopped(app);
         status = picture_draw(&job->stage, &job->shots[i], &paints[i], &images[i]);
     }
     return status;

@@ -167,6 +167,7 @@ static int serve(view *v)
         nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
         waitpid(-1, NULL, WNOHANG); // the browser's starter
     }
+    app_forget_interrupt();
     page_server_stop(server);
     return EXIT_GOOD;
 }

@@ -31,8 +31,11 @@ typedef enum option_kind {
 /// Every option: identifier, name, letter, kind, name of its value, choices, least, most, help.
 #define CLI_OPTIONS(X)                                                                             \
     X(OUTPUT, "output", 'o', PATH, "FILE", 0, 0, 0, "where the result goes")                       \
+    X(FORCE, "force", 0, FLAG, 0, 0, 0, 0, "replace files that are read-only too")                 \
     X(CLIP, "clip", 0, TEXT, "CLIP", 0, 0, 0,                                                      \
       "animation: its name, its index, or a file (.caf .xaf .bvh .gltf .glb)")                     \
+    X(CLIPS, "clips", 0, FLAG, 0, 0, 0, 0,                                                         \
+      "print only the clips, a line each: the name, or the index where there is none")             \
     X(POSE, "pose", 0, PATH, "FILE", 0, 0, 0, "pose file (JSON) in place of a clip")               \
     X(METHOD, "method", 0, CHOICE, "METHOD", CLI_METHOD_WORDS + 1, 0, 0,                           \
       "how the body is deformed (default lbs; `cutis help methods` has a line for each)")          \

@@ -540,7 +540,7 @@ int verb_bench(cli_app *app)
           DEVICES | TAKES(LARGE) | TAKES(VERTICES) | TAKES(METHOD) | TAKES(INSTANCES) },
         { "pose", bench_poses, 0 },
         { "pose-space", bench_pose_space, DEVICES | TAKES(INSTANCES) },
-        { "frame", bench_frames, DEVICES | TAKES(OUTPUT) },
+        { "frame", bench_frames, DEVICES | TAKES(OUTPUT) | TAKES(FORCE) },
         { "reduce", bench_reduce, DEVICES | TAKES(VERTICES) },
         { "cage", bench_cage, DEVICES | TAKES(VERTICES) | TAKES(INSTANCES) },
         { "handles", bench_handles, DEVICES | TAKES(VERTICES) },

@@ -117,6 +117,8 @@ typedef struct cutis_context_options {
     void *progress_user;
     cutis_log_function log; ///< NULL: none
     void *log_user;
+    bool replace_read_only; ///< writers replace files without write permission too; else they are
+                            ///< refused (CUTIS_FILE_WRITE)
 } cutis_context_options;
 
 typedef struct cutis_context cutis_context;

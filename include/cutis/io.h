@@ -2,7 +2,12 @@
 ///
 /// Files are hostile: every reader checks every size and index, refuses what lies outside the
 /// asset's folder, and says file, place and reason in the context's error. Every writer is atomic:
-/// the old file or the new one, whole.
+/// the old file or the new one, whole; files that belong together (.gltf and .bin, .obj and .mtl)
+/// both or none. A file that is replaced keeps its mode, and its owner and group where that is
+/// allowed; a new one has the modes of the umask. A symbolic link is followed, never replaced, also
+/// one that leads to no file yet. A file that is read-only for the process, or has no write
+/// permission at all, is refused (CUTIS_FILE_WRITE) and stays as it is, unless the context was
+/// created with replace_read_only.
 ///
 /// Threads: several may read and write at once, with one context too; of those who write one path,
 /// one wins. A frame writer is for one thread at a time.

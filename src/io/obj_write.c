@@ -80,15 +80,12 @@ static void write_material_name(cutis_output *out, const cutis_model_data *data,
     }
 }
 
-static cutis_result write_scene(const cutis_model *model, const cutis_shown *shown, uint32_t count,
-                                const char *path, const char *library)
+static void write_scene(const cutis_model *model, const cutis_shown *shown, uint32_t count,
+                        const char *library, cutis_output *out)
 {
-    cutis_result result;
     const cutis_model_data *data = cutis_model_get(model);
     const cutis_instance *instances, *last = NULL;
     uint32_t instance_count = cutis_model_instances(model, &instances);
-    cutis_output *out = cutis_output_begin(cutis_model_context(model), path, &result);
-    if (!out) return result;
     cutis_output_text(out, "# Cutis\n");
     if (library) {
         cutis_output_text(out, "mtllib ");
@@ -120,15 +117,11 @@ static cutis_result write_scene(const cutis_model *model, const cutis_shown *sho
         if (p->texcoords) base.vt += p->vertex_count;
         if (p->normals) base.vn += p->vertex_count;
     }
-    return cutis_output_finish(out);
 }
 
-static cutis_result write_materials(const cutis_model *model, const char *path)
+static void write_materials(const cutis_model *model, cutis_output *out)
 {
-    cutis_result result;
     const cutis_model_data *data = cutis_model_get(model);
-    cutis_output *out = cutis_output_begin(cutis_model_context(model), path, &result);
-    if (!out) return result;
     for (uint32_t i = 0; i < data->material_count; i++) {
         const cutis_material *m = &data->materials[i];
         cutis_output_text(out, "newmtl ");
@@ -143,7 +136,6 @@ static cutis_result write_materials(const cutis_model *model, const char *path)
         cutis_output_float(out, ' ', m->metallic);
         cutis_output_text(out, "\n\n");
     }
-    return cutis_output_finish(out);
 }
 
 cutis_result cutis_obj_write(const cutis_model *model, const char *path)
@@ -153,6 +145,7 @@ cutis_result cutis_obj_write(const cutis_model *model, const char *path)
     cutis_shown *shown = NULL;
     char *library = NULL;
     uint32_t count;
+    cutis_output *materials = NULL, *scene = NULL;
     cutis_result result = cutis_shown_list(model, &arena, path, "OBJ", &shown, &count);
     if (result == CUTIS_OK && cutis_model_get(model)->material_count) {
         const char *slash = strrchr(path, '/');
@@ -160,9 +153,19 @@ cutis_result cutis_obj_write(const cutis_model *model, const char *path)
         int folder = slash ? (int)(slash - path + 1) : 0;
         char *full = stem ? cutis_arena_format(&arena, "%.*s%s.mtl", folder, path, stem) : NULL;
         library = full ? full + folder : NULL;
-        result = full ? write_materials(model, full) : cutis_alloc_result(context);
+        if (full)
+            materials = cutis_output_begin(context, full, &result);
+        else
+            result = cutis_alloc_result(context);
+        if (materials) write_materials(model, materials);
     }
-    if (result == CUTIS_OK) result = write_scene(model, shown, count, path, library);
+    if (result == CUTIS_OK) scene = cutis_output_begin(context, path, &result);
+    if (scene) {
+        write_scene(model, shown, count, library, scene);
+        result = cutis_output_finish_both(materials, scene);
+    } else {
+        cutis_output_abort(materials);
+    }
     cutis_arena_release(&arena);
     return result;
 }

@@ -87,12 +87,21 @@ void cutis_output_name(cutis_output *output, const char *name)
 
 cutis_result cutis_output_finish(cutis_output *output)
 {
+    return cutis_output_finish_both(NULL, output);
+}
+
+cutis_result cutis_output_finish_both(cutis_output *beside, cutis_output *output)
+{
+    if (beside) flush(beside);
     flush(output);
-    cutis_result result = output->result;
+    cutis_result result = beside ? beside->result : CUTIS_OK;
+    if (result == CUTIS_OK) result = output->result;
     if (result == CUTIS_OK) {
-        result = cutis_os_write_commit(output->write);
+        result = cutis_os_write_commit_both(beside ? beside->write : NULL, output->write);
         output->write = NULL;
+        if (beside) beside->write = NULL;
     }
+    cutis_output_abort(beside);
     cutis_output_abort(output);
     return result;
 }

@@ -27,6 +27,8 @@ void cutis_output_count(cutis_output *output, char before, uint64_t value); ///<
 void cutis_output_name(cutis_output *output, const char *name);
 /// Put the file in place if nothing failed; the output is gone afterwards.
 cutis_result cutis_output_finish(cutis_output *output);
+/// The same for two files that belong together: both or none. `beside` may be NULL.
+cutis_result cutis_output_finish_both(cutis_output *beside, cutis_output *output);
 void cutis_output_abort(cutis_output *output); ///< NULL is fine
 
 /// One primitive of the scene as OBJ and PLY hold it: positions where the rest pose puts them.

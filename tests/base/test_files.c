@@ -293,6 +293,100 @@ static void a_link_is_written_through_not_replaced(void **state)
     assert_content("real", "new");
 }
 
+// Every link on the way stays; what it leads to is made where nothing was.
+static void a_dangling_link_is_followed_not_replaced(void **state)
+{
+    (void)state;
+    char absolute[128];
+    struct stat info;
+    assert_int_equal(mkdir(at("folder"), 0700), 0);
+    snprintf(absolute, sizeof absolute, "%s/folder/second", root);
+    assert_int_equal(symlink(absolute, at("first")), 0);
+    assert_int_equal(symlink("../real", at("folder/second")), 0); // relative to its own folder
+    cutis_os_write *write = begin("first");
+    assert_ok(context, cutis_os_write_append(write, "new", 3));
+    assert_ok(context, cutis_os_write_commit(write));
+    assert_content("real", "new");
+    assert_int_equal(lstat(at("first"), &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(lstat(at("folder/second"), &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+}
+
+static mode_t mode_of(const char *name)
+{
+    struct stat info;
+    assert_int_equal(stat(at(name), &info), 0);
+    return info.st_mode & 07777;
+}
+
+static void a_replaced_file_keeps_its_mode_from_the_start(void **state)
+{
+    (void)state;
+    static const mode_t MODES[] = { 0600, 0640, 0666, 0755, 0200 };
+    mode_t before = umask(027);
+    for (size_t i = 0; i < sizeof MODES / sizeof *MODES; i++) {
+        put("out", "old");
+        assert_int_equal(chmod(at("out"), MODES[i]), 0);
+        cutis_os_write *write = begin("out");
+        DIR *folder = opendir(root); // nobody sees more of it while it is written
+        for (struct dirent *entry; (entry = readdir(folder));)
+            if (entry->d_type == DT_REG) assert_int_equal(mode_of(entry->d_name), MODES[i]);
+        closedir(folder);
+        assert_ok(context, cutis_os_write_commit(write));
+        assert_int_equal(mode_of("out"), MODES[i]);
+        assert_int_equal(unlink(at("out")), 0);
+    }
+    put("out", "old");
+    assert_int_equal(chmod(at("out"), 04755), 0);
+    assert_ok(context, cutis_os_write_commit(begin("out")));
+    assert_int_equal(mode_of("out"), 0755); // setuid is not for what another program wrote
+    umask(before);
+}
+
+static void a_read_only_file_is_replaced_only_by_force(void **state)
+{
+    (void)state;
+    cutis_os_write *write = NULL;
+    put("out", "old");
+    assert_int_equal(symlink("out", at("link")), 0);
+    assert_int_equal(chmod(at("out"), 0444), 0);
+    const char *const names[] = { "out", "link" };
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(cutis_os_write_begin(context, at(names[i]), &write), CUTIS_FILE_WRITE);
+        assert_null(write);
+        assert_non_null(strstr(cutis_context_error(context), "read-only"));
+    }
+    assert_content("out", "old");
+    assert_int_equal(count_files(), 1);
+    cutis_context *forced = NULL;
+    assert_int_equal(
+        cutis_context_create(&(cutis_context_options){ .replace_read_only = true }, &forced),
+        CUTIS_OK);
+    assert_ok(forced, cutis_os_write_begin(forced, at("link"), &write));
+    assert_ok(forced, cutis_os_write_append(write, "new", 3));
+    assert_ok(forced, cutis_os_write_commit(write));
+    cutis_context_destroy(forced);
+    assert_content("out", "new");
+    assert_int_equal(mode_of("out"), 0444);
+}
+
+static void of_two_files_that_belong_together_both_appear_or_none(void **state)
+{
+    (void)state;
+    cutis_os_write *beside = begin("a.bin"), *write = begin("a.gltf");
+    assert_ok(context, cutis_os_write_append(beside, "data", 4));
+    assert_ok(context, cutis_os_write_append(write, "text", 4));
+    assert_ok(context, cutis_os_write_commit_both(beside, write));
+    assert_content("a.bin", "data");
+    assert_content("a.gltf", "text");
+    beside = begin("b.bin"), write = begin("b.gltf");
+    assert_int_equal(mkdir(at("b.gltf"), 0700), 0); // the second cannot get its name
+    assert_int_equal(cutis_os_write_commit_both(beside, write), CUTIS_FILE_WRITE);
+    assert_false(cutis_os_file_exists(at("b.bin")));
+    assert_int_equal(count_files(), 2);
+}
+
 static void assert_no_begin(const char *name)
 {
     cutis_os_write *write = NULL;
@@ -313,6 +407,10 @@ static void targets_that_cannot_be_are_refused_at_the_start(void **state)
     assert_no_begin("none/");
     assert_no_begin("fifo");
     assert_no_begin("file/below");
+    assert_int_equal(symlink("loop", at("loop")), 0);
+    assert_no_begin("loop");
+    assert_int_equal(symlink("none/out", at("astray")), 0); // its folder is not there
+    assert_no_begin("astray");
     char longest[4100];
     memset(longest, 'a', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
@@ -439,6 +537,10 @@ int main(void)
         TEST(a_new_file_has_the_modes_of_the_users_umask),
         TEST(threads_that_write_leave_the_umask_alone),
         TEST(a_link_is_written_through_not_replaced),
+        TEST(a_dangling_link_is_followed_not_replaced),
+        TEST(a_replaced_file_keeps_its_mode_from_the_start),
+        TEST(a_read_only_file_is_replaced_only_by_force),
+        TEST(of_two_files_that_belong_together_both_appear_or_none),
         TEST(targets_that_cannot_be_are_refused_at_the_start),
         TEST(a_full_disk_keeps_the_old_file_and_leaves_no_temporary),
         TEST(a_failed_commit_says_so_and_cleans_up),

@@ -53,6 +53,8 @@ WRAP(int, fsync, (int file), (file), -1)
 WRAP(int, rename, (const char *a, const char *b), (a, b), -1)
 WRAP(int, fstat, (int file, struct stat *out), (file, out), -1)
 WRAP(int, stat, (const char *path, struct stat *out), (path, out), -1)
+WRAP(int, lstat, (const char *path, struct stat *out), (path, out), -1)
+WRAP(int, faccessat, (int at, const char *path, int mode, int flags), (at, path, mode, flags), -1)
 WRAP(char *, realpath, (const char *path, char *out), (path, out), NULL)
 WRAP(DIR *, opendir, (const char *path), (path), NULL)
 WRAP(struct dirent *, readdir, (DIR * folder), (folder), NULL)
@@ -211,6 +213,32 @@ static void every_call_fails_while_an_obj_is_saved_and_read(void **state)
     check_format("obj");
 }
 
+// Where no old file was, a failed save leaves nothing: no .mtl without its .obj, no .bin without
+// its .gltf.
+static void a_save_of_two_files_makes_both_or_none(void **state)
+{
+    (void)state;
+    static const char *const NAMES[][2] = { { "new.obj", "new.mtl" }, { "new.gltf", "new.bin" } };
+    for (int n = 0; n < 2; n++) {
+        char paths[2][64];
+        for (int i = 0; i < 2; i++)
+            snprintf(paths[i], sizeof paths[i], "%s/%s", folder, NAMES[n][i]);
+        const int files = files_in_folder(), descriptors = open_files();
+        long k = 0;
+        do {
+            fault.armed = true, fault.calls = fault.failed = 0;
+            fault.fail_at = ++k, fault.error = ENOSPC;
+            cutis_result result = cutis_model_write(model, paths[0], NULL);
+            fault.armed = false;
+            if (files_in_folder() != files + (result == CUTIS_OK ? 2 : 0))
+                fail_msg("%s fails (call %ld): one of two files is left", fault.call, k);
+            assert_int_equal(open_files(), descriptors);
+            for (int i = 0; i < 2; i++) remove(paths[i]);
+        } while (fault.failed > 0);
+        assert_true(k > 10);
+    }
+}
+
 static void interrupted_and_short_calls_are_no_failures(void **state)
 {
     (void)state;
@@ -248,6 +276,7 @@ int main(void)
         cmocka_unit_test(every_call_fails_while_a_glb_is_saved_and_read),
         cmocka_unit_test(every_call_fails_while_a_gltf_with_its_buffer_is_saved_and_read),
         cmocka_unit_test(every_call_fails_while_an_obj_is_saved_and_read),
+        cmocka_unit_test(a_save_of_two_files_makes_both_or_none),
         cmocka_unit_test(interrupted_and_short_calls_are_no_failures),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

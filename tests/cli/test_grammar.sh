@@ -45,7 +45,40 @@ if command -v bash >/dev/null; then
              COMP_WORDS=(cutis synth qu); COMP_CWORD=2; _cutis; echo \${COMPREPLY[*]}
              COMP_WORDS=(cutis conv); COMP_CWORD=1; _cutis; echo \${COMPREPLY[*]}" >"$T/replies" 2>&1
     equals "bash completes options, choices, bodies and verbs" "$(tr '\n' ' ' <"$T/replies")" "--method dqs quadruped convert "
-else skip "bash completes options, choices, bodies and verbs" "no bash"; fi
+    # completes NAME WANTED WORD...: what bash offers for the last word
+    completes() {
+        claim=$1 wanted=$2; shift 2
+        equals "$claim" "$(cd "$T/empty" && bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cutis; echo ${COMPREPLY[*]}' "$T/completion" "$@" 2>&1)" "$wanted"
+    }
+    mkdir "$T/empty" "$T/my files"
+    program=$CUTIS
+    case $program in /*) ;; *) program=$PWD/$program ;; esac
+    "$CUTIS" synth arm --size low -q -o "$T/my files/arm.glb"
+    file="$T/my\\ files/arm.glb"
+    completes "reduce's methods are its own" "poisson geometric smooth klargest" cutis reduce x --method ""
+    completes "skeleton's frames" "bone world" cutis skeleton x --frames ""
+    completes "are not deform's" "" cutis deform x --frames ""
+    completes "--clip offers the file's clips" "bend twist raise" "$program" deform "$file" --clip ""
+    completes "by their beginning" "twist" "$program" render --dark "\"$T/my files/arm.glb\"" --clip = t
+    completes "in a list the one after the comma" "bend,twist" "$program" reduce -o y.glb "$file" --poses bend,t
+    completes "retarget's are the motion's" "raise" "$program" retarget x --motion "$file" --clip r
+    completes "and a file that is none is silent" "" "$program" deform "$T/completion" --clip ""
+    completes "help offers verbs" "deform devices demo" cutis help de
+    completes "an output is a file, whatever it follows" "" cutis synth -o ""
+    # A clip's name is text, whatever is in it.
+    /usr/bin/python3 - "$T/my files/arm.glb" "$T/evil.glb" <<'PY'
+import json, struct, sys
+data = open(sys.argv[1], "rb").read()
+length = struct.unpack_from("<I", data, 12)[0]
+doc = json.loads(data[20:20 + length])
+for clip, name in zip(doc["animations"], ["$(touch owned)", "two words", "a\nb"]): clip["name"] = name
+text = json.dumps(doc).encode(); text += b" " * (-len(text) % 4)
+rest = data[20 + length:]
+open(sys.argv[2], "wb").write(struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(rest), len(text), 0x4E4F534A) + text + rest)
+PY
+    completes "names are quoted, and indices where they are no line" '\$\(touch\ owned\) two\ words 2' "$program" deform "$T/evil.glb" --clip ""
+    equals "and not run" "$(ls "$T/empty")" ""
+else skip "bash completes options, choices, bodies, verbs and clips" "no bash"; fi
 if command -v man >/dev/null && command -v groff >/dev/null; then
     man --warnings -l "$T/man" >"$T/page" 2>"$T/warnings"
     if [ -s "$T/warnings" ] || ! grep -q deform "$T/page"; then not_ok "the man page is clean troff" "$(head -1 "$T/warnings")"; else ok "the man page is clean troff"; fi
@@ -53,6 +86,13 @@ else skip "the man page is clean troff" "no man or groff"; fi
 
 passes "--help" "$CUTIS" --help
 passes "--version" "$CUTIS" --version
+passes "-v" "$CUTIS" -v
+equals "is the version" "$(cat "$T/stdout")" "$("$CUTIS" version)"
+passes "help --json" "$CUTIS" help --json
+equals "has every verb" "$(json "$T/stdout" "' '.join(v['name'] for v in d['verbs'])")" "$(echo $verbs)"
+passes "help of a verb as JSON" "$CUTIS" help deform --json
+holds "has its options" "$T/stdout" "d['name'] == 'deform' and 'dqs' in [o for o in d['options'] if o['name'] == 'method'][0]['choices']"
+"$CUTIS" deform --help --json | cmp -s - "$T/stdout" && ok "and --help --json is the same" || not_ok "and --help --json is the same" "it differs"
 passes "version --json" "$CUTIS" version --json
 holds "version is a string" "$T/stdout" "isinstance(d['version'], str)"
 

@@ -1,8 +1,11 @@
 /// Files on POSIX systems: whole regular files in, atomic files out.
 ///
 /// Invariant of writing: the target's name refers to the old content or to the new content, whole,
-/// at any moment; a kill leaves at most a temporary file named ".NAME.cutis-XXXXXX" beside it.
+/// at any moment; a kill leaves at most a temporary file named ".NAME.cutis-XXXXXX" beside it. A
+/// file that is replaced keeps its mode; a link stays a link; a read-only file stays as it is
+/// unless the context allows otherwise.
 #include "base/os/os.h"
+#include "base/context.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -195,7 +198,8 @@ bool cutis_os_cache_folder(char *out, size_t capacity)
 struct cutis_os_write {
     cutis_context *context;
     int file, folder; // -1: not open
-    bool has_temporary;
+    bool has_temporary, replaces;
+    struct stat old; // of the file that is replaced
     char target[PATH_MAX], temporary[PATH_MAX];
 };
 
@@ -204,23 +208,81 @@ static cutis_result write_failure(cutis_os_write *write)
     return cutis_fail(write->context, CUTIS_FILE_WRITE, "%s: %s", write->target, strerror(errno));
 }
 
-/// Through symbolic links, so that the file a link points to is replaced, not the link.
+/// Where a link at the end of the target leads, which may be nowhere yet. @return false: errno says
+static bool follow_link(cutis_os_write *write)
+{
+    char next[PATH_MAX], joined[PATH_MAX];
+    ssize_t length = readlink(write->target, next, sizeof next - 1);
+    if (length < 0) return false;
+    next[length] = 0;
+    int folder = next[0] == '/' ? 0 : (int)folder_length(write->target);
+    if (snprintf(joined, sizeof joined, "%.*s%s", folder, write->target, next) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(write->target, joined, sizeof joined);
+    return true;
+}
+
+/// Through symbolic links, so that the file a link points to is replaced or made, not the link.
 static bool resolve_target(cutis_os_write *write, const char *path)
 {
+    enum { LINKS = 40 }; // as many as Linux follows
+    struct stat info;
     if (realpath(path, write->target)) return true;
-    return errno == ENOENT &&
-           snprintf(write->target, sizeof write->target, "%s", path) < (int)sizeof write->target;
+    if (errno != ENOENT) return false;
+    if (snprintf(write->target, sizeof write->target, "%s", path) >= (int)sizeof write->target) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    for (int i = 0; i < LINKS; i++) {
+        if (lstat(write->target, &info) != 0) return errno == ENOENT;
+        if (!S_ISLNK(info.st_mode)) return true;
+        if (!follow_link(write)) return false;
+    }
+    errno = ELOOP;
+    return false;
+}
+
+/// What stands under the name: nothing, or a file that may be replaced. No write bit at all is a
+/// word of its owner that root, who may write everything, keeps too.
+static cutis_result check_target(cutis_os_write *write, const char *path)
+{
+    if (stat(write->target, &write->old) != 0) {
+        if (errno == ENOENT) return CUTIS_OK;
+        return cutis_fail(write->context, CUTIS_FILE_WRITE, "%s: %s", path, strerror(errno));
+    }
+    if (!S_ISREG(write->old.st_mode))
+        return cutis_fail(write->context, CUTIS_FILE_WRITE, "%s: %s", path,
+                          strerror(S_ISDIR(write->old.st_mode) ? EISDIR : EINVAL));
+    write->replaces = true;
+    if (write->context->options.replace_read_only) return CUTIS_OK;
+    if ((write->old.st_mode & 0222) && faccessat(AT_FDCWD, write->target, W_OK, AT_EACCESS) == 0)
+        return CUTIS_OK;
+    return cutis_fail(write->context, CUTIS_FILE_WRITE,
+                      "%s: the file is read-only; only force replaces it", path);
+}
+
+/// The new file gets the old one's owner and group, where that is allowed, and its mode, before
+/// anything is in it. setuid and its like are not for what somebody else wrote.
+static bool keep_mode(const cutis_os_write *write)
+{
+    struct stat made;
+    const mode_t mode = write->old.st_mode & 0777;
+    if (!write->replaces) return true;
+    if (fstat(write->file, &made) != 0) return false;
+    if (made.st_uid != write->old.st_uid || made.st_gid != write->old.st_gid) {
+        if (fchown(write->file, write->old.st_uid, write->old.st_gid) != 0 &&
+            fchown(write->file, (uid_t)-1, write->old.st_gid) != 0)
+            errno = 0; // whoever may write here owns it now, as after a copy
+    }
+    return (made.st_mode & 0777) == mode || fchmod(write->file, mode) == 0;
 }
 
 static bool open_temporary(cutis_os_write *write)
 {
     int folder = (int)folder_length(write->target);
     const char *name = write->target + folder;
-    struct stat info;
-    if (stat(write->target, &info) == 0 && !S_ISREG(info.st_mode)) {
-        errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
-        return false;
-    }
     if (!name[0]) {
         errno = ENAMETOOLONG;
         return false;
@@ -244,7 +306,7 @@ static bool open_temporary(cutis_os_write *write)
         write->has_temporary = write->file >= 0;
         if (!write->has_temporary && errno != EEXIST) return false;
     }
-    return write->has_temporary;
+    return write->has_temporary && keep_mode(write);
 }
 
 cutis_result cutis_os_write_begin(cutis_context *context, const char *path, cutis_os_write **out)
@@ -253,9 +315,11 @@ cutis_result cutis_os_write_begin(cutis_context *context, const char *path, cuti
     if (!write) return cutis_alloc_result(context);
     write->context = context;
     write->file = write->folder = -1;
-    if (!resolve_target(write, path) || !open_temporary(write)) {
-        cutis_result result =
-            cutis_fail(context, CUTIS_FILE_WRITE, "%s: %s", path, strerror(errno));
+    bool found = resolve_target(write, path);
+    cutis_result result = found ? check_target(write, path) : CUTIS_OK;
+    if (result == CUTIS_OK && !(found && open_temporary(write)))
+        result = cutis_fail(context, CUTIS_FILE_WRITE, "%s: %s", path, strerror(errno));
+    if (result != CUTIS_OK) {
         cutis_os_write_abort(write);
         return result;
     }
@@ -275,21 +339,40 @@ cutis_result cutis_os_write_append(cutis_os_write *target, const void *data, siz
     return CUTIS_OK;
 }
 
-cutis_result cutis_os_write_commit(cutis_os_write *target)
+/// All of the content is on the disk; only the name is missing.
+static cutis_result settle(cutis_os_write *target)
 {
     cutis_result result = CUTIS_OK;
     if (fsync(target->file) != 0) result = write_failure(target);
     int closed = close(target->file); // a network file system may report a full disk only now
     target->file = -1;
     if (result == CUTIS_OK && closed != 0) result = write_failure(target);
+    return result;
+}
+
+static cutis_result put_in_place(cutis_os_write *target)
+{
+    if (rename(target->temporary, target->target) != 0) return write_failure(target);
+    target->has_temporary = false;
+    fsync(target->folder); // the name; some file systems refuse, the data is safe
+    return CUTIS_OK;
+}
+
+cutis_result cutis_os_write_commit(cutis_os_write *target)
+{
+    return cutis_os_write_commit_both(NULL, target);
+}
+
+cutis_result cutis_os_write_commit_both(cutis_os_write *beside, cutis_os_write *target)
+{
+    cutis_result result = beside ? settle(beside) : CUTIS_OK;
+    if (result == CUTIS_OK) result = settle(target);
+    if (result == CUTIS_OK && beside) result = put_in_place(beside);
     if (result == CUTIS_OK) {
-        if (rename(target->temporary, target->target) != 0)
-            result = write_failure(target);
-        else
-            target->has_temporary = false;
+        result = put_in_place(target);
+        if (result != CUTIS_OK && beside && !beside->replaces) unlink(beside->target);
     }
-    if (result == CUTIS_OK)
-        fsync(target->folder); // the name; some file systems refuse, the data is safe
+    cutis_os_write_abort(beside);
     cutis_os_write_abort(target);
     return result;
 }

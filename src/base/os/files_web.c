@@ -60,6 +60,12 @@ cutis_result cutis_os_write_commit(cutis_os_write *write)
     return CUTIS_FILE_WRITE;
 }
 
+cutis_result cutis_os_write_commit_both(cutis_os_write *beside, cutis_os_write *write)
+{
+    (void)beside, (void)write;
+    return CUTIS_FILE_WRITE;
+}
+
 void cutis_os_write_abort(cutis_os_write *write)
 {
     (void)write;

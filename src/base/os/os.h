@@ -25,12 +25,18 @@ cutis_result cutis_os_resolve_below(cutis_context *context, const char *base_fil
                                     const char *relative, char *out, size_t capacity);
 
 /// An atomic write in progress: a temporary file beside the target; fsync, rename, fsync the folder
-/// on commit.
+/// on commit. Links are followed, to where there is nothing yet too; a replaced file keeps its
+/// mode, and its owner and group where that is allowed. A file without write permission is refused
+/// unless the context's replace_read_only says otherwise.
 typedef struct cutis_os_write cutis_os_write;
 cutis_result cutis_os_write_begin(cutis_context *context, const char *path, cutis_os_write **out);
 cutis_result cutis_os_write_append(cutis_os_write *write, const void *data, size_t size);
 cutis_result cutis_os_write_commit(cutis_os_write *write); ///< gone afterwards, also when it fails
-void cutis_os_write_abort(cutis_os_write *write);          ///< NULL is fine
+/// Two files that belong together, `beside` (may be NULL) first, so that who finds the other finds
+/// it too. Both or none: neither has its name before both are on the disk. Both are gone
+/// afterwards.
+cutis_result cutis_os_write_commit_both(cutis_os_write *beside, cutis_os_write *write);
+void cutis_os_write_abort(cutis_os_write *write); ///< NULL is fine
 
 /// Names of the regular files in a folder, sorted by bytes; an arena-owned array is the caller's
 /// job: called once per name.

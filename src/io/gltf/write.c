@@ -218,13 +218,9 @@ static cutis_result write_gltf(gltf_writer *writer, const char *path)
     if (json.failed && result == CUTIS_OK) result = cutis_alloc_result(context);
     if (result == CUTIS_OK) result = cutis_os_write_begin(context, path, &file);
     if (result == CUTIS_OK) result = cutis_os_write_append(file, json.data, json.size);
-    if (result == CUTIS_OK && bin) {
-        result = cutis_os_write_commit(bin);
-        bin = NULL;
-    }
     if (result == CUTIS_OK) {
-        result = cutis_os_write_commit(file);
-        file = NULL;
+        result = cutis_os_write_commit_both(bin, file);
+        bin = file = NULL;
     }
 
 done:
