@@ -111,8 +111,7 @@ static cutis_result read_input(const cutis_input *input, const cutis_read_option
 {
     switch (choose_format(input, options)) {
     case CUTIS_FORMAT_GLTF:
-        return cutis_gltf_read(input->context, input->name, input->on_disk, input->data,
-                               input->size, options, out);
+        return cutis_gltf_read(input, options, out);
     case CUTIS_FORMAT_OBJ:
         return cutis_obj_read(input, out);
     case CUTIS_FORMAT_PLY:
@@ -209,9 +208,7 @@ static bool report_refusal(const cutis_input *input, cutis_result result,
 static cutis_result inspect_input(const cutis_input *input, cutis_check_report *report)
 {
     cutis_model *model = NULL;
-    if (choose_format(input, NULL) == CUTIS_FORMAT_GLTF)
-        return cutis_gltf_inspect(input->context, input->name, input->on_disk, input->data,
-                                  input->size, report);
+    if (choose_format(input, NULL) == CUTIS_FORMAT_GLTF) return cutis_gltf_inspect(input, report);
     cutis_result result = read_input(input, NULL, &model);
     cutis_model_destroy(model);
     if (result != CUTIS_CORRUPT_DATA && result != CUTIS_UNSUPPORTED_FORMAT) return result;

@@ -339,25 +339,24 @@ bool cutis_gltf_has_data(const gltf_accessor *accessor)
     return !accessor->missing && (accessor->data || accessor->sparse_values);
 }
 
-cutis_result cutis_gltf_new_floats(gltf_document *document, cutis_arena *arena, uint32_t accessor,
-                                   const float **out)
+cutis_result cutis_gltf_new_floats(gltf_document *document, uint32_t accessor, const float **out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
     cutis_result result = cutis_gltf_charge(document, a->count, a->width * sizeof(float));
     if (result != CUTIS_OK) return result;
-    float *values = cutis_arena_alloc(arena, a->count, a->width * sizeof(float));
+    float *values = cutis_arena_alloc(&document->parts, a->count, a->width * sizeof(float));
     if (!values) return cutis_alloc_result(document->context);
     *out = values;
     return cutis_gltf_decode_floats(document, accessor, values);
 }
 
-cutis_result cutis_gltf_new_integers(gltf_document *document, cutis_arena *arena, uint32_t accessor,
+cutis_result cutis_gltf_new_integers(gltf_document *document, uint32_t accessor,
                                      const uint32_t **out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
     cutis_result result = cutis_gltf_charge(document, a->count, a->width * sizeof(uint32_t));
     if (result != CUTIS_OK) return result;
-    uint32_t *values = cutis_arena_alloc(arena, a->count, a->width * sizeof *values);
+    uint32_t *values = cutis_arena_alloc(&document->parts, a->count, a->width * sizeof *values);
     if (!values) return cutis_alloc_result(document->context);
     *out = values;
     return cutis_gltf_decode_integers(document, accessor, values);
